@@ -1,4 +1,4 @@
-/* The payload after ENTRY and EXIT records (see argblob.h). */
+/* Payloads after ENTRY and EXIT records (see argblob.h). */
 #include "utils/format/argblob.h"
 
 #include "utils/base/compiler.h"
@@ -21,6 +21,6 @@ ssize_t argblob_next(const uint8_t *blob, size_t len, size_t at, struct arg_type
 	if (bytes > len - start)
 		return -1;
 	*value = (struct arg_value){ blob + start, bytes };
-	/* The padding of the last value may be cut off: nothing is in it. */
+	/* The padding of the last value may be cut off, since it holds no data. */
 	return MIN(at + ALIGN_UP(start - at + bytes, (size_t)ARGBLOB_ALIGN), len);
 }

@@ -1,5 +1,5 @@
 /*
- * The payload after ENTRY and EXIT records: the bytes that an argument or return value takes
+ * The payload after ENTRY and EXIT records: the layout of arguments and return values
  * (doc/formats/records.md, "Payloads").
  */
 #ifndef UTRAIL_FORMAT_ARGBLOB_H
@@ -12,8 +12,8 @@
 
 /*
  * A payload is the values in the order of the function's specification, each padded to
- * ARGBLOB_ALIGN bytes, all together padded to ARGBLOB_TOTAL_ALIGN. Nothing in it tells its values
- * apart: the specification does.
+ * ARGBLOB_ALIGN bytes, all together padded to ARGBLOB_TOTAL_ALIGN. It does not describe itself:
+ * only the specification tells its values apart.
  */
 #define ARGBLOB_ALIGN	    4U
 #define ARGBLOB_TOTAL_ALIGN 8U
@@ -45,14 +45,15 @@ struct arg_type {
 
 /*
  * Strings are a length and that many bytes without NUL. A string of more than ARGBLOB_STRING_MAX
- * bytes is cut and ends in ARGBLOB_STRING_CUT. A NULL pointer is ARGBLOB_NULL, which no text is.
+ * bytes is cut and ends in ARGBLOB_STRING_CUT. A NULL pointer is ARGBLOB_NULL, which is not valid
+ * text.
  */
 #define ARGBLOB_STRING_MAX 98U
 #define ARGBLOB_STRING_CUT "..."
 #define ARGBLOB_NULL	   "\xff\xff\xff\xff"
 #define ARGBLOB_NULL_LEN   4U
 
-/* One value within a payload; @data of strings is after the length. */
+/* One value within a payload; for strings, @data is after the length. */
 struct arg_value {
 	const uint8_t *data;
 	size_t len;
@@ -69,7 +70,7 @@ static inline bool arg_value_is_null(const struct arg_value *value)
 	       __builtin_memcmp(value->data, ARGBLOB_NULL, ARGBLOB_NULL_LEN) == 0;
 }
 
-/* Bytes that a value of that type takes with its padding; of strings only what is always there. */
+/* Bytes of a value of that type with its padding; for strings, only the fixed part. */
 static inline uint32_t argblob_value_bytes(struct arg_type type)
 {
 	uint32_t bytes = arg_format_is_string(type.format) ? sizeof(uint16_t) : type.size;
@@ -78,8 +79,8 @@ static inline uint32_t argblob_value_bytes(struct arg_type type)
 }
 
 /*
- * The value of @type that begins at @at of the payload [@blob, @blob + @len). Returns where the
- * next one begins, or -1 when it is not all there. @big: byte order of the recording.
+ * Parse the value of @type that begins at @at of the payload [@blob, @blob + @len). Returns the
+ * offset of the next value, or -1 when this one is incomplete. @big: byte order of the recording.
  */
 ssize_t argblob_next(const uint8_t *blob, size_t len, size_t at, struct arg_type type, bool big,
 		     struct arg_value *value);

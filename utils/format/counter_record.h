@@ -10,10 +10,10 @@
 #include "utils/format/record.h"
 
 /*
- * uftrace 0.13 stops at a payload that it does not know, but takes the low 32 bits of the address
- * as the id and does not look at the depth. So a value goes in pieces of 24 bits, the lowest first:
- * 16 bits at the top of the address, 8 in the depth. The highest bit of the depth says that another
- * piece is in the next record, which has the same time and id.
+ * uftrace 0.13 stops at an unknown payload, but takes the low 32 bits of the address as the id and
+ * ignores the depth. So a value is split into pieces of 24 bits, the lowest first: 16 bits at the
+ * top of the address, 8 in the depth. The highest bit of the depth says that another piece is in
+ * the next record, which has the same time and id.
  */
 #define COUNTER_PIECES_MAX 3
 #define COUNTER_PIECE_BITS 24
@@ -43,7 +43,7 @@ static inline bool counter_piece_has_more(uint64_t data)
 	return record_depth(data) & COUNTER_PIECE_MORE;
 }
 
-/* The part of the value that the piece at place @i adds. */
+/* The bits of the value that piece @i contributes. */
 static inline uint64_t counter_piece_value(uint64_t data, unsigned i)
 {
 	uint64_t piece = record_addr(data) >> 32 | (uint64_t)(record_depth(data) & 0xff) << 16;

@@ -1,4 +1,4 @@
-/* The names of the files that a data directory consists of (see datadir.h). */
+/* The names of the files of a data directory (see datadir.h). */
 #include "utils/format/datadir.h"
 
 #include <stddef.h>

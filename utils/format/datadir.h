@@ -1,6 +1,6 @@
 /*
- * The names of the files that a data directory consists of: ours, uftrace's, and those that users
- * add to a recording.
+ * The names of the files of a data directory: ours, uftrace's, and those that users add to a
+ * recording.
  */
 #ifndef UTRAIL_FORMAT_DATADIR_H
 #define UTRAIL_FORMAT_DATADIR_H
@@ -12,8 +12,8 @@
 #define DATADIR_TMP(name) "." name ".tmp"
 
 /*
- * The file that stands for <tid>.dat in a compact recording: its name begins with the task's id,
- * too (doc/internals/compact.md).
+ * The file that replaces <tid>.dat in a compact recording: its name begins with the task's id, too
+ * (doc/internals/compact.md).
  */
 #define DATADIR_COMPACT_SUFFIX	  ".cdat"
 /* The file beside <tid>.dat (event_data.h). */
@@ -23,11 +23,11 @@
 
 /*
  * True when @name is one of them. Only such files are written into a data directory, and only such
- * files are deleted with it. Files that are not complete yet (DATADIR_TMP) count, too.
+ * files are deleted with it. Unfinished files (DATADIR_TMP) count, too.
  */
 bool datadir_has_name(const char *name);
 
-/* True when the file of that name is for the eyes of the recording's user only. */
+/* True when only the recording's user may read the file of that name. */
 bool datadir_is_private(const char *name);
 
 /*

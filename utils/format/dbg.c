@@ -105,7 +105,7 @@ void dbg_encode(const struct dbg *dbg, struct strbuf *out)
 	put_line(out, "# build-id: ", dbg->build_id);
 	for (size_t i = 0; i < dbg->nr_enums; i++)
 		put_line(out, "E: ", dbg->enums[i]);
-	/* Other readers skip what looks like a comment, and stop at lines that they do not know. */
+	/* Other readers skip comment lines, and stop at unknown lines. */
 	for (size_t i = 0; i < dbg->nr_structs; i++)
 		put_line(out, "# S: ", dbg->structs[i]);
 	for (size_t i = 0; i < dbg->nr_funcs; i++) {
@@ -127,8 +127,8 @@ void dbg_encode(const struct dbg *dbg, struct strbuf *out)
 }
 
 /*
- * The rest of @line as a string: the newline after it, or the NUL at the end of the text, becomes
- * its end.
+ * The rest of @line as a string: the newline after it, or the NUL at the end of the text, is its
+ * terminator.
  */
 static const char *rest_of(const struct text *line)
 {

@@ -37,12 +37,12 @@ struct dbg_func {
 };
 
 /*
- * @path, @build_id: of the module; NULL when the file does not say
+ * @path, @build_id: of the module; NULL when the file does not tell
  * @enums: definitions, "enum NAME {A=1,B}" (utils/spec/args/enumdef.h)
  * @structs: definitions of structs (utils/spec/args/structdef.h)
  * @funcs: by address
- * @text: the memory that the strings point into, when they come from a file; else NULL and they are
- *        the maker's
+ * @text: the memory that the strings point into, when they come from a file; else NULL, and the
+ *        creator owns them
  *
  * Starts as { 0 }, ends with dbg_deinit().
  */
@@ -65,7 +65,7 @@ void dbg_deinit(struct dbg *dbg);
 
 /* Append; strings are borrowed. 0 or -ENOMEM. */
 int dbg_add_func(struct dbg *dbg, const struct dbg_func *func);
-/* A call that was inlined into the function that was added last. */
+/* Add a call that was inlined into the function that was added last. */
 int dbg_add_inline(struct dbg *dbg, const struct dbg_inline *call);
 int dbg_add_enum(struct dbg *dbg, const char *definition);
 int dbg_add_struct(struct dbg *dbg, const char *definition);
@@ -73,7 +73,7 @@ int dbg_add_struct(struct dbg *dbg, const char *definition);
 /* The function that begins at @addr, or NULL. */
 const struct dbg_func *dbg_find(const struct dbg *dbg, uint64_t addr);
 
-/* Sort the functions by address, as dbg_find() needs it. */
+/* Sort the functions by address, for dbg_find(). */
 void dbg_sort(struct dbg *dbg);
 
 /* The text of the file. */

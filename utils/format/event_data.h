@@ -1,6 +1,6 @@
 /*
- * Payloads of events of the program: the entries of <tid>.evt, beside the records of <tid>.dat
- * (doc/formats/records.md, "Payloads beside").
+ * Payloads of events of the program: the entries of <tid>.evt, separate from the records of
+ * <tid>.dat (doc/formats/records.md, "Payloads beside").
  */
 #ifndef UTRAIL_FORMAT_EVENT_DATA_H
 #define UTRAIL_FORMAT_EVENT_DATA_H
@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 /*
- * An entry belongs to the EVENT record of the same task that has this time and this id; they come
- * in the same order. @len bytes follow, and zeros up to a multiple of 8. Byte order is that of the
+ * An entry belongs to the EVENT record of the same task with this time and id; they come in the
+ * same order. @len bytes follow, and zeros up to a multiple of 8. Byte order is that of the
  * records.
  *
  * @flags: enum event_data_flags; bits without a meaning are ignored
@@ -30,16 +30,16 @@ enum event_data_flags {
 #define EVENT_DATA_MAX 65528U
 
 /*
- * The payload of an event of which a line of a log is known: the line's time in microseconds since
- * 1970 (little-endian), and its text after the name.
+ * The payload of an event from a line of a log: the line's time in microseconds since 1970
+ * (little-endian), and its text after the name.
  */
 #define EVENT_LINE_TIME_BYTES 8U
 
 /*
- * The facts that the log of POSIX Trace has of an imported event. They follow its values, all
- * little-endian. Readers of values pass over them.
+ * The fields of an imported event in the log of POSIX Trace. They follow its values, all
+ * little-endian. Readers of values skip them.
  *
- * @time_ns: since 1970. @id, @flags: as the log has them (trace/posixlog/event.h)
+ * @time_ns: since 1970. @id, @flags: as in the log (trace/posixlog/event.h)
  */
 struct event_posix {
 	uint64_t time_ns;
@@ -52,21 +52,18 @@ struct event_posix {
 };
 _Static_assert(sizeof(struct event_posix) == 40, "the same on disk");
 
-/*
- * The name of such an event begins so, and its one value has this format; also of one that was
- * recorded.
- */
+/* The prefix of such an event's name; its one value has this format. Also for recorded ones. */
 #define EVENT_POSIX_PREFIX  "posix:"
 #define EVENT_POSIX_UNNAMED "unnamed"
 #define EVENT_POSIX_FORMAT  "DATA=%B"
 
-/* So many keys of one event have fields; all are in its text. */
+/* The maximum of keys with fields in one event; all keys are in its text. */
 #define EVENT_LINE_KEYS_MAX 64U
 
 /*
  * The payload of a static probe with arguments, all little-endian: 8 bytes with a bit for each
- * argument that could be read, from the lowest on. Then come 8 bytes for each argument, be it there
- * or not: integers widened by their sign, of floating point 4 or 8 bytes and zeros.
+ * argument that could be read, from the lowest on. Then come 8 bytes for each argument, also for
+ * unread ones: sign-extended integers, or floating point of 4 or 8 bytes and zeros.
  */
 #define EVENT_PROBE_ARGS_MAX	      16U
 #define EVENT_PROBE_PAYLOAD_BYTES(nr) (8U * (1 + (nr)))

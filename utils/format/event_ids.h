@@ -1,14 +1,14 @@
-/* Numbers of events, as files have them, and who gives them out. */
+/* The numbers of events in files, and the ranges that they are assigned from. */
 #ifndef UTRAIL_FORMAT_EVENT_IDS_H
 #define UTRAIL_FORMAT_EVENT_IDS_H
 
 #include <stdint.h>
 
 /*
- * Each number belongs to one allotment, which goes from its name up to the next one:
+ * Each number belongs to one range, which goes from its name up to the next one:
  *
  * @EVENT_ID_KERNEL: tracepoints; the running kernel numbers them, kernel_header tells them apart
- * @EVENT_ID_BUILTIN: events that the probe reads, watches and notes by itself: fixed numbers,
+ * @EVENT_ID_BUILTIN: events that the probe reads, watches and creates itself: fixed numbers,
  *                    uftrace's
  * @EVENT_ID_LINUX: events that the kernel tells of tasks and of its scheduler, from perf-cpu*.dat:
  *                  fixed numbers, uftrace's
@@ -16,16 +16,16 @@
  *                 proc_dat.h added
  * @EVENT_ID_LIMIT: calls that the probe left out, at the place where they are missing: fixed
  *                  numbers, ours
- * @EVENT_ID_FREE: nobody's yet. New types of events of ours get fixed numbers here
+ * @EVENT_ID_FREE: not assigned. New types of events of ours get fixed numbers here
  * @EVENT_ID_USER: events of the program, numbered by the recorder as they come, with names in
  *                 events.txt
  * @EVENT_ID_COUNTER: counters that `read=` names: for each the number of its reading, then that of
  *                    its difference, with names in events.txt. The value stands in the record
  *                    itself (doc/formats/records.md, "Counters")
  * @EVENT_ID_EXTERN_DATA: lines of extern.dat, all of this one number
- * @EVENT_ID_BEYOND: nobody's
+ * @EVENT_ID_BEYOND: not assigned
  *
- * A file may have any number. One that nobody owns, or that has no name, is shown as a number.
+ * A file may have any number. One without an owner, or without a name, is shown as a number.
  */
 enum event_id {
 	EVENT_ID_KERNEL = 0,
@@ -87,7 +87,7 @@ enum event_id {
 /* So many events of the program have numbers. */
 #define EVENT_USER_MAX (EVENT_ID_COUNTER - EVENT_ID_USER)
 
-/* A counter has two numbers; the odd one is that of the difference. */
+/* A counter has two numbers; the odd one is for the difference. */
 static inline int event_id_is_counter(uint64_t id)
 {
 	return id >= EVENT_ID_COUNTER && id < EVENT_ID_EXTERN_DATA;

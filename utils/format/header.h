@@ -39,7 +39,7 @@ enum header_feature {
 	FEAT_CALLSITE = 1U << 13,
 };
 
-/* info_mask, doc/formats/info.md, "Text": which text items follow the header. */
+/* info_mask, doc/formats/info.md, "Text": the text items that follow the header. */
 enum header_info {
 	INFO_EXE_NAME = 1U << 0,
 	INFO_EXE_BUILD_ID = 1U << 1,
@@ -70,11 +70,11 @@ struct data_header {
 	uint16_t max_stack;
 };
 
-/* Encode into @out in the byte order @hdr->endian names. Cannot fail. */
+/* Encode into @out in the byte order of @hdr->endian. Cannot fail. */
 void header_encode(const struct data_header *hdr, uint8_t out[static HEADER_SIZE]);
 
 /*
- * Decode the first @len bytes of an `info` file. -EINVAL with a text that says what was expected
+ * Decode the first @len bytes of an `info` file. -EINVAL with a text that names the expected value
  * (magic, version 3 or 4, byte order, class); @hdr is written only on success.
  */
 int header_decode(const uint8_t *data, size_t len, struct data_header *hdr, struct uft_err *err);

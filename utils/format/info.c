@@ -14,7 +14,7 @@ typedef void (*put_fn)(const struct info *info, const struct info_line *line, st
 typedef bool (*get_fn)(struct info *info, const struct info_line *line, struct text *in);
 
 /*
- * @prefix: the text that the line begins with
+ * @prefix: the beginning of the line
  * @bit: the item it belongs to
  * @offset: of the field, for the accessors that serve many lines
  * @lines: of a "lines=N" row: N
@@ -98,7 +98,7 @@ static bool get_i64(struct info *info, const struct info_line *line, struct text
 	return text_i64(in, (int64_t *)((char *)info + line->offset));
 }
 
-/* "<a> / <b>" of the int64_t at @offset and the next one, then a comment that names them. */
+/* Format "<a> / <b>" of the int64_t at @offset and the next one, then a comment that names them. */
 static void put_pair(const struct info *info, const struct info_line *line, struct strbuf *out)
 {
 	const int64_t *field = (const int64_t *)((const char *)info + line->offset);
@@ -161,7 +161,7 @@ static void put_lines(const struct info *info, const struct info_line *line, str
 	strbuf_addu64(out, line->lines ? line->lines : nr_spec_lines(info));
 }
 
-/* The rows name their keys, so that the count is not needed to find them. */
+/* The rows name their keys, so the count is not needed. */
 static bool get_lines(struct info *info, const struct info_line *line, struct text *in)
 {
 	uint64_t lines;
@@ -285,7 +285,7 @@ static bool get_sysctl(struct info *info, const struct info_line *line, struct t
 		prefix, bit, put_lines, get_lines, 0, lines \
 	}
 
-/* In file order. A prefix that begins with another one must come before it. */
+/* In file order. A prefix that begins with another one must precede it. */
 static const char *const state_words[] = {
 	[INFO_STATE_RUNNING] = "running",
 	[INFO_STATE_ENDED] = "ended",
@@ -404,7 +404,7 @@ int info_set_meminfo(struct info *info, uint64_t free_kb, uint64_t total_kb)
 	return 0;
 }
 
-/* The lines of ARG_SPEC are there or not one by one; all others with their item. */
+/* The lines of ARG_SPEC are optional one by one; all others with their item. */
 static bool line_is_wanted(const struct info *info, const struct info_line *line)
 {
 	if (line->put == put_state)

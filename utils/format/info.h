@@ -1,4 +1,6 @@
-/* The text of `info` after the header: the recorded program, the machine, the end. */
+/*
+ * The text of `info` after the header: the recorded program, the machine, the end of the recording.
+ */
 #ifndef UTRAIL_FORMAT_INFO_H
 #define UTRAIL_FORMAT_INFO_H
 
@@ -10,12 +12,12 @@
 #include "utils/base/containers/strbuf.h"
 #include "utils/format/header.h"
 
-/* info.exit_status of a recording that a "finish" trigger ended. */
+/* info.exit_status of a recording that ended by a "finish" trigger. */
 #define INFO_FINISHED_BY_TRIGGER (1 << 16)
 
 /*
- * The progress of the recorder. This is utrail's own line: it stands last and has always the same
- * length, so that it can be written over on a full disk.
+ * The progress of the recorder. This is utrail's own line: it is the last and has a fixed length,
+ * so that it can be overwritten on a full disk.
  */
 enum info_state {
 	INFO_STATE_UNKNOWN, /* of another recorder, or an older one */
@@ -26,9 +28,9 @@ enum info_state {
 #define INFO_STATE_BYTES 57
 
 /*
- * Every item of doc/formats/info.md. @mask (enum header_info) says which
- * items are there; the fields of the others mean nothing. Strings are of the heap and belong to
- * the struct; NULL where an item is absent.
+ * Every item of doc/formats/info.md. @mask (enum header_info) tells which items are present; the
+ * fields of others are undefined. Strings are of the heap and belong to the struct; NULL if an item
+ * is absent.
  *
  * Starts as { 0 }, ends with info_deinit().
  */
@@ -37,7 +39,7 @@ struct info {
 
 	char *exename;	     /* EXE_NAME: real path */
 	char *build_id;	     /* EXE_BUILD_ID: lowercase hex */
-	int32_t exit_status; /* EXIT_STATUS: as wait(2) gives it, or INFO_FINISHED_BY_TRIGGER */
+	int32_t exit_status; /* EXIT_STATUS: as from wait(2), or INFO_FINISHED_BY_TRIGGER */
 	char *cmdline;	     /* CMDLINE: plain text; quotes are escaped in the file only */
 
 	int32_t cpus_online; /* CPUINFO */
@@ -80,14 +82,13 @@ struct info {
 	int32_t perf_event_paranoid; /* SYSCTL */
 	int32_t kptr_restrict;
 
-	/* No item of the mask, since other readers do not know it. */
-	char *too_deep; /* calls left out for their depth, in words; NULL: none */
-	/* Modules into which return addresses stayed, and why, in words; NULL: none */
-	char *kept_returns;
+	/* These have no bit in the mask, since other readers do not know them. */
+	char *too_deep; /* calls left out for their depth, as text; NULL: none */
 	/*
-	 * The number of events of the program that have more to say than is recorded, in words;
-	 * NULL: none
+	 * Modules with return addresses that were not replaced, and the reason, as text; NULL: none
 	 */
+	char *kept_returns;
+	/* The number of the program's events whose data were truncated, as text; NULL: none */
 	char *cut_events;
 	enum info_state state;
 	uint64_t records_lost;
@@ -107,9 +108,9 @@ void info_encode_state(const struct info *info, struct strbuf *out);
 void info_encode(const struct info *info, struct strbuf *out);
 
 /*
- * Parse the text into an empty @info. An item's bit is set when its lines are there and good.
- * Keys that are not known are skipped, and so is a last line without newline that cannot be
- * read (a recorder was killed). -EINVAL names line and key; -ENOMEM.
+ * Parse the text into an empty @info. An item's bit is set when its lines are present and valid.
+ * Unknown keys are skipped, and so is an invalid last line without newline (a recorder was killed).
+ * -EINVAL names line and key; -ENOMEM.
  */
 int info_decode(const char *text, size_t len, struct info *info, struct uft_err *err);
 

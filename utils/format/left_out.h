@@ -1,6 +1,6 @@
 /*
- * left-out.txt: from when on which functions were not recorded, to keep to a budget (record
- * --overhead).
+ * left-out.txt: the functions that were not recorded to stay within a budget (record --overhead),
+ * and since when.
  */
 #ifndef UTRAIL_FORMAT_LEFT_OUT_H
 #define UTRAIL_FORMAT_LEFT_OUT_H
@@ -24,9 +24,9 @@ enum left_out_kind {
  * ...".
  *
  * @time_ns: of the recording's clock
- * @permille: of all calls that were recorded just before; 0 when it is recorded again
+ * @permille: its share of the calls recorded just before; 0 when it is recorded again
  * @addr: of the function, relative to its module's start as symbols are
- * @path: of the module; within the line when it was decoded
+ * @path: of the module; points into the line when decoded
  */
 struct left_out {
 	enum left_out_kind kind;

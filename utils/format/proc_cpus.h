@@ -1,6 +1,6 @@
 /*
- * On which CPU each task is, as the records of proc.dat tell (doc/formats/events.md): writers and
- * readers have one rule.
+ * The CPU of each task, from the records of proc.dat (doc/formats/events.md): one rule for writers
+ * and readers.
  */
 #ifndef UTRAIL_FORMAT_PROC_CPUS_H
 #define UTRAIL_FORMAT_PROC_CPUS_H
@@ -26,15 +26,14 @@ void proc_cpus_deinit(struct proc_cpus *cpus);
 int proc_cpus_of(const struct proc_cpus *cpus, int32_t tid);
 
 /*
- * The task is on @cpu, from 0 to PROC_CPU_MAX. 1: it was elsewhere, or nobody knew, so that a
- * record has to tell; 0: it was there; -ENOMEM.
+ * Set the task's CPU, from 0 to PROC_CPU_MAX. 1: it was on another one, or unknown, so that a
+ * record is needed; 0: unchanged; -ENOMEM.
  */
 int proc_cpus_set(struct proc_cpus *cpus, int32_t tid, int cpu);
 
 /*
- * A record that is written or read: the CPUs that it tells of are known now, and those of tasks
- * that it ends are not known any more. It is to be called when all has been done for which the
- * record's own CPU matters. 0 or -ENOMEM.
+ * Process a record that is written or read: its CPUs become known, and those of tasks that it ends
+ * are forgotten. To be called after the record's own CPU was used. 0 or -ENOMEM.
  */
 int proc_cpus_see(struct proc_cpus *cpus, const struct proc_record *rec, bool big);
 

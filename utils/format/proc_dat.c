@@ -114,7 +114,7 @@ bool proc_fork_decode(const uint8_t *data, size_t len, bool big, struct proc_for
 	return made->child > 0 && made->child_pid > 0;
 }
 
-/* The texts whose lengths stand at @at, which are all there: as much of them as there is. */
+/* Read the texts whose lengths are at @at, all present: as much of each as there is. */
 static void take_texts(const uint8_t *data, size_t len, size_t at, bool big, struct text *texts,
 		       size_t nr)
 {

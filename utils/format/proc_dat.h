@@ -1,4 +1,4 @@
-/* The records of proc.dat: acts of processes, as the recorder saw them. */
+/* The records of proc.dat: acts of processes, as observed by the recorder. */
 #ifndef UTRAIL_FORMAT_PROC_DAT_H
 #define UTRAIL_FORMAT_PROC_DAT_H
 
@@ -38,12 +38,12 @@ enum proc_kind {
 	PROC_UMOUNT_FAILED,
 	PROC_CLONE_FAILED,
 	PROC_BEYOND,
-	/* No events: the CPU that the task is on; a response file, with the payload of an act. */
+	/* No events: the task's CPU; a response file, with the payload of an act. */
 	PROC_CPU = 64,
 	PROC_RESPONSE,
 };
 
-/* The byte order in which records are encoded: that of this machine. */
+/* The byte order of encoded records: that of this machine. */
 #define PROC_IS_BIG (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
 
 #define PROC_HEAD_BYTES	 24
@@ -57,13 +57,13 @@ enum proc_kind {
 #define PROC_ACT_BYTES	 (4 * (PROC_ACT_NUMBERS + PROC_ACT_TEXTS)) /* in front of the texts */
 #define PROC_CPU_MAX	 ((1 << 20) - 1)			   /* Linux has 8192 at most */
 #define PROC_TEXT_MAX \
-	(8U << 20) /* each of its texts; Linux has no longer ones (execve(2), "Limits") */
+	(8U << 20) /* each of its texts; the maximum of Linux (execve(2), "Limits") */
 
 /*
- * One record. Records of kinds that this version does not know are skipped by readers.
+ * One record. Readers skip records of unknown kinds.
  *
  * @time_ns: of the recording's clock
- * @tid: the task it is about, @pid: its process, both as the recorder sees them
+ * @tid: the task that it concerns, @pid: its process, both in the recorder's pid namespace
  * @kind: enum proc_kind
  * @data, @len: the part that depends on the kind
  */
@@ -97,12 +97,12 @@ struct proc_fork {
 };
 
 /*
- * A program that a process has become.
+ * A program that a process has executed.
  *
- * @old_tid: the thread that called execve(2). It is not the task of the record when that thread was
- *           not the leader of its process; it has the leader's number from now on
- * @interpreter: the file that runs; of a script its interpreter
- * @program: the file that was to be executed; of a script that script
+ * @old_tid: the thread that called execve(2). It differs from the record's task when that thread
+ *           was not the leader of its process; it has the leader's number from now on
+ * @interpreter: the file that runs; for a script its interpreter
+ * @program: the file to be executed; for a script that script
  * @cwd: the working directory
  * @args: the arguments, each with a NUL after it
  */
@@ -114,7 +114,7 @@ struct proc_exec {
 	struct text args;
 };
 
-/* An act of any kind: doc/formats/events.md, "proc.dat", tells the numbers and texts of each. */
+/* An act of any kind: doc/formats/events.md, "proc.dat", lists the numbers and texts of each. */
 struct proc_act {
 	uint32_t numbers[PROC_ACT_NUMBERS];
 	struct text texts[PROC_ACT_TEXTS];
@@ -131,16 +131,16 @@ void proc_cpu_encode(int cpu, struct strbuf *out);
 void proc_act_encode(const struct proc_act *act, struct strbuf *out);
 
 /*
- * Decode the record at the start of @data. Returns its length; -EBADMSG when it cannot be one. 0
- * when @len bytes do not hold all of it (get more, or it is the end): then *@wanted is how many it
- * takes to know more.
+ * Decode the record at the start of @data. Returns its length; -EBADMSG when it is invalid. 0 when
+ * @len bytes do not hold all of it (read more, or it is the end): then *@wanted is the number of
+ * bytes needed.
  */
 ssize_t proc_record_decode(const uint8_t *data, size_t len, bool big, struct proc_record *rec,
 			   size_t *wanted, struct uft_err *err);
 
 /*
- * Read the payload of a record of that kind, which may be cut after @len bytes: then the last texts
- * are. False when it is too short to be one. The texts are in @data.
+ * Decode the payload of a record of that kind. It may be truncated after @len bytes: then the last
+ * texts are. False when it is too short. The texts point into @data.
  */
 bool proc_fork_decode(const uint8_t *data, size_t len, bool big, struct proc_fork *made);
 bool proc_exec_decode(const uint8_t *data, size_t len, bool big, struct proc_exec *exec);
@@ -149,10 +149,10 @@ bool proc_act_decode(const uint8_t *data, size_t len, bool big, struct proc_act 
 /* @status: of wait(2) */
 bool proc_exit_decode(const uint8_t *data, size_t len, bool big, int *status);
 
-/* @cpu: as the kernel counts them, from 0 to PROC_CPU_MAX */
+/* @cpu: in the kernel's numbering, from 0 to PROC_CPU_MAX */
 bool proc_cpu_decode(const uint8_t *data, size_t len, bool big, int *cpu);
 
-/* The next of @args; false at the end. One that is cut is one, too. */
+/* Take the next of @args; false at the end. A truncated one counts, too. */
 bool proc_next_arg(struct text *args, struct text *arg);
 
 #endif

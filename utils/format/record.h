@@ -1,6 +1,4 @@
-/*
- * The 16-byte trace record of <tid>.dat: how its bits are laid out, put together and taken apart.
- */
+/* The 16-byte trace record of <tid>.dat: its bit layout, encoding and decoding. */
 #ifndef UTRAIL_FORMAT_RECORD_H
 #define UTRAIL_FORMAT_RECORD_H
 
@@ -13,7 +11,7 @@
  *   data   bits 0-1 type, 2 more, 3-5 magic, 6-15 depth, 16-63 address
  *
  * "address" is an address inside the function (ENTRY, EXIT), an event id (EVENT) or the number of
- * records that were lost (LOST). "more" announces a payload after the record, padded to 8 bytes.
+ * lost records (LOST). "more" announces a payload after the record, padded to 8 bytes.
  */
 struct record {
 	uint64_t time_ns;
@@ -38,7 +36,7 @@ enum record_type {
 #define RECORD_ADDR_SHIFT  16
 #define RECORD_ADDR_MASK   ((1ULL << 48) - 1)
 
-/* The data word of a version 4 record without payload; @depth is clamped to what ten bits hold. */
+/* The data word of a version 4 record without payload; @depth is clamped to ten bits. */
 static inline uint64_t record_data(enum record_type type, unsigned depth, uint64_t addr)
 {
 	uint64_t d = depth > RECORD_DEPTH_MAX ? RECORD_DEPTH_MAX : depth;

@@ -1,4 +1,4 @@
-/* Symbol tables of one module, and the `<module>.sym` text that stores them (see sym.h). */
+/* Symbol table of a module, and the `<module>.sym` text that stores it (see sym.h). */
 #include "utils/format/sym.h"
 
 #include <errno.h>
@@ -11,10 +11,10 @@
 #include "utils/format/text.h"
 
 #define NAME_CHUNK_BYTES 65536
-/* Longer names are cut: each call has the name in its text. */
+/* Longer names are truncated: each call's text contains the name. */
 #define SYMBOL_NAME_MAX	 65535
 
-/* Names are appended to the newest chunk and never move, so that symbols can point at them. */
+/* Names are appended to the newest chunk and never move, so that symbols can point to them. */
 struct name_chunk {
 	struct name_chunk *older;
 	size_t used;
@@ -23,8 +23,8 @@ struct name_chunk {
 };
 
 /*
- * A symbol may lie within another one. So symtab_find() looks at so many symbols that begin before
- * an address, the nearest first, for one that has it.
+ * A symbol may be within another one. So symtab_find() checks so many symbols that begin before an
+ * address, the nearest first.
  */
 #define FIND_BACK_MAX 8
 
@@ -91,9 +91,9 @@ int symtab_add(struct symtab *tab, uint64_t addr, uint64_t size, char type, cons
 }
 
 /*
- * True when @next is the better one of two names for one address. The peer's choice: plain names
- * beat those that begin with '_', C++ names ("_Z") stay with the first, and among equals the last
- * one wins.
+ * True when @next is the better one of two names for one address. As in uftrace: plain names beat
+ * those that begin with '_', C++ names ("_Z") stay with the first, and among equals the last one
+ * wins.
  */
 static bool is_better_name(const struct symbol *kept, const struct symbol *next)
 {
@@ -104,13 +104,13 @@ static bool is_better_name(const struct symbol *kept, const struct symbol *next)
 	return next->name[1] != 'Z' && kept->name[1] != 'Z';
 }
 
-/* A line of the file, in front of the address and the name. */
+/* The beginning of a line of the file, followed by the address and the name. */
 #define ALIAS "# alias: "
 
 #define RADIX_BITS 11
 #define RADIX	   (1U << RADIX_BITS)
 
-/* One pass of a radix sort, from @from to @to: stable, which the choice of names relies on. */
+/* One pass of a radix sort, from @from to @to. It is stable, which the choice of names needs. */
 static void sort_by_digit(const struct symbol *from, struct symbol *to, size_t nr, unsigned shift)
 {
 	size_t starts[RADIX] = { 0 };
@@ -128,7 +128,7 @@ static void sort_by_digit(const struct symbol *from, struct symbol *to, size_t n
 		to[starts[(from[i].addr >> shift) % RADIX]++] = from[i];
 }
 
-/* By address; equal addresses keep their order. 0 or -ENOMEM, and then nothing has changed. */
+/* Sort by address; equal addresses keep their order. 0 or -ENOMEM, and then nothing has changed. */
 static int sort_by_addr(struct symtab *tab)
 {
 	struct symbol *spare = reallocarray(NULL, tab->cap, sizeof(*spare));
@@ -150,8 +150,8 @@ static int sort_by_addr(struct symtab *tab)
 }
 
 /*
- * The constructors and destructors of a class, of which compilers make one ("C1", "C2"): people
- * know one name.
+ * Compare constructors and destructors of a class without the variants that compilers make ("C1",
+ * "C2"): in the source they have one name.
  */
 static bool is_same_to_people(const char *a, const char *b)
 {
@@ -176,8 +176,8 @@ static int add_alias(struct symtab *tab, uint64_t addr, const char *name)
 }
 
 /*
- * @tab keeps the better one of two symbols at one address, at @kept; the other one becomes an
- *      alias.
+ * Keep the better of two symbols at one address in @tab, at @kept; the other one becomes an
+ * alias.
  */
 static int keep_better(struct symtab *tab, struct symbol *kept, const struct symbol *next)
 {
@@ -244,7 +244,7 @@ int symtab_sort(struct symtab *tab)
 {
 	size_t sorted = 1;
 
-	/* Files are written sorted: do not pay for a sort when there is nothing to do. */
+	/* Files are written sorted: skip the sort when it is not needed. */
 	while (sorted < tab->nr && tab->syms[sorted - 1].addr < tab->syms[sorted].addr)
 		sorted++;
 	if (sorted >= tab->nr) {
@@ -299,11 +299,11 @@ const struct symbol *symtab_find(const struct symtab *tab, uint64_t addr)
 	return NULL;
 }
 
-/* Padding between functions; a larger gap belongs to nobody. */
+/* Padding between functions; a larger gap belongs to no symbol. */
 #define PADDING_MAX 64
 
 /*
- * Every reader knows the form without sizes, in which a symbol reaches to the next one. The peer's
+ * Every reader knows the form without sizes, in which a symbol extends to the next one. uftrace
  * 0.13 takes a line with a size for a damaged one. So the end of a symbol is written when it is not
  * the beginning of the next.
  */
@@ -392,15 +392,13 @@ static int head_decode(struct text line, struct sym_file_head *head)
 	return *slot ? 0 : -ENOMEM;
 }
 
-/* "<addr> [<size> ]<type> <name>"; @sized tells which form it was. */
+/* Parse "<addr> [<size> ]<type> <name>"; @sized tells which form it was. */
 static bool line_decode(struct text line, struct symbol *sym, struct text *name, bool *sized)
 {
 	if (!text_hex(&line, &sym->addr) || !text_word(&line, " "))
 		return false;
 
-	/*
-	 * A type is one letter, and some of them are hex digits: the old form has a blank after it.
-	 */
+	/* A type is one letter, which may be a hex digit: in the old form a blank follows it. */
 	*sized = text_left(&line) >= 2 && line.at[1] != ' ';
 	if (*sized && (!text_hex(&line, &sym->size) || !text_word(&line, " ")))
 		return false;
@@ -413,7 +411,7 @@ static bool line_decode(struct text line, struct symbol *sym, struct text *name,
 	return !memchr(line.at, '\0', text_left(&line));
 }
 
-/* Sizes of the old form reach to the next symbol; the terminators have done their work then. */
+/* Derive sizes of the old form, up to the next symbol; the terminators are not needed any more. */
 static void derive_sizes(struct symtab *tab)
 {
 	size_t kept = 0;

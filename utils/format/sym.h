@@ -1,4 +1,4 @@
-/* Symbol tables of one module, and the `<module>.sym` text that stores them. */
+/* Symbol table of a module, and the `<module>.sym` text that stores it. */
 #ifndef UTRAIL_FORMAT_SYM_H
 #define UTRAIL_FORMAT_SYM_H
 
@@ -54,7 +54,7 @@ struct symtab {
 void symtab_deinit(struct symtab *tab);
 #define cleanup_symtab cleanup(symtab_deinit)
 
-/* Append; @name (of @name_len bytes) is copied. 0 or -ENOMEM. */
+/* Append a symbol; @name (of @name_len bytes) is copied. 0 or -ENOMEM. */
 int symtab_add(struct symtab *tab, uint64_t addr, uint64_t size, char type, const char *name,
 	       size_t name_len);
 
@@ -64,18 +64,20 @@ int symtab_add_all(struct symtab *tab, const struct symtab *from);
 /*
  * Sort by address and keep one symbol per address. A name that does not begin with '_' wins, the
  * last of several such; among the others the first, except that a C name gives way to a later C
- * name. The peer chooses so (doc/formats/symbols.md, "Which symbols"). Other names of functions
- * become aliases. 0 or -ENOMEM.
+ * name. uftrace chooses the same (doc/formats/symbols.md, "Which symbols"). Other names of
+ * functions become aliases. 0 or -ENOMEM.
  */
 int symtab_sort(struct symtab *tab);
 
-/* The first alias at @addr or after it: an index up to @nr_aliases. The table must be sorted. */
+/*
+ * Find the first alias at @addr or after it: an index up to @nr_aliases. The table must be sorted.
+ */
 size_t symtab_find_alias(const struct symtab *tab, uint64_t addr);
 
-/* The symbol @index and its alias @alias change names. */
+/* Swap the names of the symbol @index and its alias @alias. */
 void symtab_swap_alias(struct symtab *tab, size_t index, size_t alias);
 
-/* The symbol whose [addr, addr + size) holds @addr, or NULL. The table must be sorted. */
+/* Find the symbol whose [addr, addr + size) contains @addr, or NULL. The table must be sorted. */
 const struct symbol *symtab_find(const struct symtab *tab, uint64_t addr);
 
 /* The values of the `#` lines of the file. Strings belong to the holder; NULL when absent. */
@@ -85,8 +87,8 @@ struct sym_file_head {
 };
 
 /*
- * The text of a .sym file (doc/formats/symbols.md, "Symbol files"), without the size column, which
- * not every uftrace can read. Sizes become "up to the next symbol"; ends that are farther off are
+ * Write the text of a .sym file (doc/formats/symbols.md, "Symbol files"), without the size column,
+ * which some versions of uftrace cannot read. Sizes become "up to the next symbol"; other ends are
  * written. @build_id may be NULL.
  */
 void sym_file_encode(const struct symtab *tab, const char *path, const char *build_id,

@@ -44,13 +44,15 @@ struct task_line {
 /* Append the line and its newline to @out; a newline within the path becomes \012. */
 void task_line_encode(const struct task_line *line, struct strbuf *out);
 
-/* Decode one line (without newline). -EINVAL with the expected form; @line only on success. */
+/*
+ * Decode one line (without newline). -EINVAL with the expected form; @line is set only on success.
+ */
 int task_line_decode(struct text in, struct task_line *line, struct uft_err *err);
 
 /*
- * The next line of a whole file: 1 with @line, 0 at the end, negative errno when a line cannot be
- * read. Blank lines are skipped. A killed recorder leaves a last line without newline: when it
- * cannot be read it counts as the end.
+ * The next line of a whole file: 1 with @line, 0 at the end, negative errno when a line is invalid.
+ * Blank lines are skipped. A killed recorder leaves a last line without newline: if invalid it
+ * counts as the end.
  */
 int task_txt_next(struct text *in, struct task_line *line, struct uft_err *err);
 

@@ -10,8 +10,8 @@
 #include "utils/base/containers/strbuf.h"
 
 /*
- * [@at, @end) has not been read. The text need not end with a NUL and is never written. The readers
- * below move @at only when they succeed.
+ * [@at, @end) is unread. The text need not end with a NUL and is never written. The readers below
+ * move @at only on success.
  */
 struct text {
 	const char *at;
@@ -35,36 +35,33 @@ static inline size_t text_left(const struct text *t)
 	return t->end - t->at;
 }
 
-/* The next line without its newline. False at the end; @whole tells if a newline ended it. */
+/* Take the next line without its newline. False at the end; @whole tells if a newline ended it. */
 bool text_line(struct text *t, struct text *line, bool *whole);
 
 /* Exactly the bytes of @word. */
 bool text_word(struct text *t, const char *word);
 
-/* An unsigned decimal or hexadecimal (no 0x) number of one to 20 digits that fits. */
+/* Parse an unsigned decimal or hexadecimal (no 0x) number of one to 20 digits that fits. */
 bool text_dec(struct text *t, uint64_t *v);
 bool text_hex(struct text *t, uint64_t *v);
 
-/* A decimal number with optional '-' that fits in int64_t or int32_t. */
+/* Parse a decimal number with optional '-' that fits in int64_t or int32_t. */
 bool text_i64(struct text *t, int64_t *v);
 bool text_i32(struct text *t, int32_t *v);
 
 /*
- * "<seconds>.<digits>": a number scaled by 10^@digits, e.g. 3 for milliseconds. Fewer digits after
- * the point count from the left ("1.5" is 1500), more are cut.
+ * Parse "<seconds>.<digits>": a number scaled by 10^@digits, e.g. 3 for milliseconds. Missing
+ * digits count as zeros ("1.5" is 1500), more are cut.
  */
 bool text_fixed(struct text *t, unsigned digits, uint64_t *v);
 
 /* Copy the rest as a string of the heap; NULL when memory is short. */
 char *text_dup(const struct text *t);
 
-/* @v in hexadecimal with at least @width digits (at most 16), without printf. */
+/* Write @v in hexadecimal with at least @width digits (at most 16), without printf. */
 void text_put_hex(struct strbuf *out, uint64_t v, unsigned width);
 
-/*
- * A name from outside as part of a line: a newline in it is written as /proc/PID/maps does
- * (\012), for a line must stay a line.
- */
+/* Write an untrusted name into a line: a newline in it is escaped as in /proc/PID/maps (\012). */
 void text_put_name(struct strbuf *out, const char *name, size_t len);
 
 #endif

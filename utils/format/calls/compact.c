@@ -1,6 +1,6 @@
 /*
- * Compact blocks of trace records: their heads (see compact.h, and doc/internals/compact.md for the
- * layout).
+ * Compact blocks of trace records: their headers (see compact.h, and doc/internals/compact.md for
+ * the layout).
  */
 #include "utils/format/calls/compact.h"
 
@@ -29,8 +29,8 @@ static inline uint64_t sum_word(uint64_t sum, const uint8_t *word)
 }
 
 /*
- * HOT: each word changes it in another way; no single wrong word goes unnoticed. Four sums, in
- * registers: none waits for another one.
+ * HOT: each word affects the sum in a different way, so that no single wrong word goes unnoticed.
+ * There are four sums, in registers, so that none depends on another.
  */
 uint64_t compact_sum(const uint8_t *data, size_t len)
 {

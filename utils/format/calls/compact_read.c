@@ -5,7 +5,7 @@
 #include "utils/format/bytes.h"
 #include "utils/format/calls/compact_step.h"
 
-/* A varint that ends before @end. NULL: it does not, or is too long. */
+/* Read a varint that ends before @end. NULL: it does not, or is too long. */
 static const uint8_t *get_varint(const uint8_t *in, const uint8_t *end, uint64_t *value)
 {
 	*value = 0;
@@ -38,7 +38,7 @@ static bool get_funcs(struct compact_coder *coder, uint32_t nr, const uint8_t *i
 
 /*
  * @out: the place of the next record, up to @out_end
- * @words: with @more: of the payload after the next record
+ * @words: with @more: number of payload words after the next record
  */
 struct reading {
 	struct compact_block block;
@@ -52,7 +52,7 @@ static bool copy_bytes(struct reading *r, uint64_t len)
 {
 	const struct compact_block *block = &r->block;
 
-	/* A damaged block may have a token that goes on past the end. */
+	/* A token of a damaged block may extend past the end. */
 	if (block->in > block->end || len > (uint64_t)(block->end - block->in) ||
 	    len > (uint64_t)(r->out_end - r->out))
 		return false;
@@ -71,7 +71,7 @@ static bool get_number(struct compact_block *block, uint32_t *number)
 	return *number <= block->coder->nr_funcs;
 }
 
-/* Obey an escape without bytes of records; its token has been read. */
+/* Execute an escape without bytes of records; its token has been read. */
 static bool obey_escape(struct compact_block *block, enum escape kind)
 {
 	struct compact_coder *coder = block->coder;
@@ -127,8 +127,8 @@ static inline void store_call(struct reading *r, const struct compact_call *call
 }
 
 /*
- * HOT: a call with payload, if it is short and all of it is there for sure. False: it is not, and
- * nothing has changed.
+ * HOT: a call with payload, if it is short and certainly complete. False: otherwise, and the state
+ * is unchanged.
  */
 static inline bool get_payload_call(struct reading *r, struct compact_state *state)
 {
@@ -150,8 +150,8 @@ static inline bool get_payload_call(struct reading *r, struct compact_state *sta
 }
 
 /*
- * HOT: calls with the state in registers, up to the first token that is another escape, or has a
- * long delta, or from where one may reach past the end.
+ * HOT: decode calls with the state in registers, up to the first token that is another escape, has
+ * a long delta, or may reach past the end.
  */
 static void get_most_calls(struct reading *r)
 {
@@ -171,8 +171,8 @@ static void get_most_calls(struct reading *r)
 }
 
 /*
- * Read the time from the record before a call to the call. @first is the first byte of its token,
- * @in the bytes after that. Returns where the time ends; NULL: it is damaged.
+ * Read the time between the previous record and the call. @first is the first byte of its token,
+ * @in the bytes after that. Returns the end of the time; NULL: it is damaged.
  */
 static const uint8_t *get_delta(const uint8_t *in, const uint8_t *end, unsigned first,
 				uint64_t *delta)
@@ -186,7 +186,7 @@ static const uint8_t *get_delta(const uint8_t *in, const uint8_t *end, unsigned 
 	return in;
 }
 
-/* One token of a call, whatever is in it; its first byte was read. */
+/* Read any token of a call; its first byte was read. */
 static bool get_call(struct compact_block *block, unsigned first, struct compact_call *call)
 {
 	struct compact_coder *coder = block->coder;
@@ -290,8 +290,8 @@ static enum compact_found spoil(struct compact_block *block)
 }
 
 /*
- * Escapes that are no records, up to a token of another kind: COMPACT_CALL, of which nothing was
- * read yet, COMPACT_BYTES, COMPACT_END or COMPACT_WRONG.
+ * Execute escapes that are no records, up to a token of another kind: COMPACT_CALL, still unread,
+ * COMPACT_BYTES, COMPACT_END or COMPACT_WRONG.
  */
 static enum compact_found obey_all(struct compact_block *block)
 {

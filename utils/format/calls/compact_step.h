@@ -1,5 +1,5 @@
 /*
- * HOT: reading a compact block call by call, for those who spare themselves its records (see
+ * HOT: reads a compact block call by call, for callers that do not need its records (see
  * compact.h).
  */
 #ifndef UTRAIL_FORMAT_COMPACT_STEP_H
@@ -10,7 +10,7 @@
 /*
  * A call without payload.
  *
- * @number: of its function, whose address is in coder->funcs; 0: not known, which is damage
+ * @number: of its function, whose address is in coder->funcs; 0: unknown, which means damage
  * @depth: calls around it, as its record has it
  */
 struct compact_call {
@@ -23,15 +23,15 @@ struct compact_call {
 /* The next thing in a block. */
 enum compact_found {
 	COMPACT_CALL,  /* one that was read */
-	COMPACT_LATER, /* one that is later than was asked for: it was not read */
-	COMPACT_BYTES, /* the rest is there as bytes only: ask compact_block_rest() */
+	COMPACT_LATER, /* later than requested: it was not read */
+	COMPACT_BYTES, /* the rest must be read as bytes: call compact_block_rest() */
 	COMPACT_END,
 	COMPACT_WRONG, /* the block is damaged; nothing else will come of it */
 };
 
 /*
- * The state that changes with each call: to be kept in registers. Between two of these functions
- * one can have it from the block, and put it back.
+ * The state that changes with each call, kept in registers. Between calls of these functions it can
+ * be loaded from the block and stored back.
  *
  * @context: of the next call, see context()
  */
@@ -68,8 +68,8 @@ static inline void compact_state_put(const struct compact_state *state, struct c
 }
 
 /*
- * HOT: the next token, if it is a call that is not later than @until_ns, and has no long delta.
- * False: it is not, and nothing has changed: ask compact_block_other(). @end: of the block
+ * HOT: read the next token, if it is a call no later than @until_ns and without a long delta.
+ * False: otherwise, and the state is unchanged: call compact_block_other(). @end: of the block
  */
 static inline bool compact_step(struct compact_coder *coder, const uint8_t *end,
 				struct compact_state *state, uint64_t until_ns,
@@ -141,8 +141,8 @@ static inline bool compact_step(struct compact_coder *coder, const uint8_t *end,
 #define COMPACT_STEP_BYTES 4
 
 /*
- * HOT: true when a call with a short payload is next, and all of it is in the block: then state->in
- * is at the call's token, which @len bytes of payload follow. Else nothing has changed.
+ * HOT: true when a call with a short payload is next, completely in the block: then state->in is at
+ * the call's token, which @len bytes of payload follow. Otherwise the state is unchanged.
  */
 static inline bool compact_payload_next(struct compact_state *state, const uint8_t *end,
 					size_t *len)
@@ -158,7 +158,7 @@ static inline bool compact_payload_next(struct compact_state *state, const uint8
 	return true;
 }
 
-/* The same for all else. @block: with the state put back. */
+/* The same for all other tokens. @block: with the state stored back. */
 enum compact_found compact_block_other(struct compact_block *block, uint64_t until_ns,
 				       struct compact_call *call);
 

@@ -1,6 +1,6 @@
 /*
- * The part that writers and readers of compact blocks share: the tokens, and the state that both
- * know at each of them.
+ * Shared by writers and readers of compact blocks: the tokens, and the state that both derive from
+ * them.
  */
 #ifndef UTRAIL_FORMAT_COMPACT_TOKENS_H
 #define UTRAIL_FORMAT_COMPACT_TOKENS_H
@@ -12,9 +12,9 @@
 #include "utils/format/calls/compact.h"
 #include "utils/format/record.h"
 
-#define SLOTS	      8192 /* of the hash table, a power of two: at most half of them are used */
+#define SLOTS	      8192 /* in the hash table, a power of two: at most half of them are used */
 #define CONTEXTS_BITS 12
-/* A power of two; deeper calls take the places of others, for writers as for readers. */
+/* A power of two; deeper calls reuse entries, the same in writers and readers. */
 #define STACK	      4096
 
 /* The two low bits of a token's first byte. */
@@ -25,7 +25,7 @@ enum token {
 	TOKEN_ESCAPE,	/* something else, see enum escape */
 };
 
-/* The six bits above them: of an escape its kind, else how long after the record before. */
+/* The upper six bits: the kind of an escape, otherwise the time since the record before. */
 #define TOKEN_BITS     2
 #define DELTA_SHORT    48 /* below: that many ns */
 #define DELTA_VARINT   63 /* a varint follows; between: one more byte has the low eight bits */
@@ -50,7 +50,7 @@ enum escape {
 	ESCAPE_BYTES,	/* varint n: n bytes as they are */
 };
 
-/* An EXIT, of the innermost open call. Functions count from 1 on. */
+/* An EXIT of the innermost open call. Functions count from 1 on. */
 #define SYMBOL_EXIT 0
 
 /* The part of a record's second word that names a function: all but type, MORE and depth. */
@@ -58,10 +58,10 @@ enum escape {
 #define WORD_MASK	(~(WORD_DEPTH_MASK | RECORD_MORE | RECORD_TYPE_MASK))
 
 /*
- * @contexts: the last call (low half) and the one before that, by the function that is open and the
- *            one that it called last
- * @funcs: the second word of records, by the number of the function; the first is none
- * @stack: functions of open calls, 0: not known; before them 0, for no call is open
+ * @contexts: the last call (low half) and the one before that, by the open function and its
+ *            last callee
+ * @funcs: the second word of records, by the number of the function; the first is unused
+ * @stack: functions of open calls, 0: unknown; entry 0 means that no call is open
  */
 struct compact_coder {
 	uint32_t contexts[1U << CONTEXTS_BITS];
@@ -115,7 +115,7 @@ static inline uint16_t *frame(struct compact_coder *coder, uint32_t depth)
 /* Calls between the two depths were entered unseen. */
 static inline void set_depth(struct compact_coder *coder, uint32_t depth)
 {
-	/* An escape of three bytes may open 65,535 calls: each place is cleared once. */
+	/* An escape of three bytes may open 65,535 calls: clear each entry only once. */
 	uint32_t first = depth > STACK ? MAX(coder->depth, depth - STACK) : coder->depth;
 
 	for (uint32_t i = first; i < depth; i++)

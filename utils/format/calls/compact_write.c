@@ -31,7 +31,7 @@ static uint8_t *put_escape(uint8_t *out, enum escape kind)
 	return out;
 }
 
-/* The number of the function with @word, a new one if need be; 0: there are too many. */
+/* The number of the function with @word, a new number if needed; 0: there are too many. */
 static uint32_t number_of(struct compact_coder *coder, uint64_t word)
 {
 	size_t at = (word * 0x9e3779b97f4a7c15ULL) >> 51;
@@ -55,8 +55,8 @@ static inline bool is_call(uint64_t data)
 }
 
 /*
- * The words that follow @raw, up to where a record may begin that is not earlier than @after_ns, or
- * to the end.
+ * Count the words that follow @raw, up to a possible record start not earlier than @after_ns, or to
+ * the end.
  */
 static size_t payload_words(const uint8_t *raw, size_t len, uint64_t after_ns, bool *is_whole)
 {
@@ -88,7 +88,7 @@ static void note_call(struct writing *w, uint64_t time_ns)
 	w->has_call = true;
 }
 
-/* Tell the reader about a record that is not as the records before say. */
+/* Write escapes for values that differ from those the reader would derive. */
 static uint8_t *put_surprises(struct writing *w, uint8_t *out, uint64_t time_ns, uint64_t data,
 			      uint32_t number)
 {
@@ -117,7 +117,10 @@ static uint8_t *put_surprises(struct writing *w, uint8_t *out, uint64_t time_ns,
 	return out;
 }
 
-/* HOT: a token with a delta of two bytes at most. No branch: which of both nobody can guess. */
+/*
+ * HOT: write a token with a delta of two bytes at most. Without a branch, since neither case is
+ * predictable.
+ */
 static inline uint8_t *put_short_token(uint8_t *out, enum token token, uint64_t delta)
 {
 	uint64_t is_long = delta >= DELTA_SHORT;
@@ -138,7 +141,10 @@ static uint8_t *put_token(uint8_t *out, enum token token, uint64_t delta)
 	return put_varint(out, delta);
 }
 
-/* A call's record, whatever is before it. NULL: there are too many functions for this block. */
+/*
+ * Write a call's record, independent of the one before it. NULL: there are too many functions for
+ * this block.
+ */
 static uint8_t *put_call(struct writing *w, uint8_t *out, uint64_t time_ns, uint64_t data)
 {
 	struct compact_coder *coder = w->coder;
@@ -197,7 +203,7 @@ static uint8_t *put_words(uint8_t *out, const uint8_t *raw, size_t nr)
 	return out + nr * 8;
 }
 
-/* The functions of the block: each by its distance from the one before. */
+/* Write the functions of the block: each by its distance from the one before. */
 static uint8_t *put_funcs(const struct compact_coder *coder, uint8_t *out)
 {
 	uint64_t before = 0;
@@ -215,7 +221,7 @@ static uint8_t *put_funcs(const struct compact_coder *coder, uint8_t *out)
 
 /*
  * Write one record with its payload. Returns its length; 0: no room in this block, or (with
- * @has_more) not whole.
+ * @has_more) it is incomplete.
  */
 static size_t put_record(struct writing *w, uint8_t **at, const uint8_t *raw, size_t len,
 			 size_t room, bool has_more)
@@ -236,7 +242,7 @@ static size_t put_record(struct writing *w, uint8_t **at, const uint8_t *raw, si
 
 	size_t used = sizeof(struct record) + words * 8;
 
-	/* A record that nobody understands may have any length: it ends in the next block. */
+	/* A record of unknown type may have any length: it ends in the next block. */
 	if (used > room && room < COMPACT_RAW_MAX)
 		return 0;
 	if (used > room) {
@@ -272,8 +278,8 @@ struct plain_state {
 };
 
 /*
- * The symbol of a call that is another one than what came in its context. @word: of its record,
- * less the depth that it should have. False: it is no plain call, or there are too many functions.
+ * The symbol of a call that differs from the prediction of its context. @word: of its record,
+ * without the expected depth. False: it is no plain call, or there are too many functions.
  */
 static bool number_of_call(struct compact_coder *coder, uint64_t word, bool is_exit,
 			   uint32_t *symbol)
@@ -288,14 +294,14 @@ static bool number_of_call(struct compact_coder *coder, uint64_t word, bool is_e
 }
 
 /*
- * HOT: records that are what came last in their context, or before that: each is compared as a word
- * with what it would be. Returns where the first other one is, or @end.
+ * HOT: write records that repeat the last or second-last call of their context: each is compared as
+ * a word with the expected one. Returns the first differing record, or @end.
  */
 static inline const uint8_t *put_likely_calls(struct compact_coder *coder,
 					      struct plain_state *state, uint8_t **at,
 					      const uint8_t *raw, const uint8_t *end)
 {
-	/* All calls that are deeper have the same depth in their records. */
+	/* All calls below the depth limit have the same depth in their records. */
 	const bool is_deep = state->depth > RECORD_DEPTH_MAX;
 	const uint64_t level = is_deep ? 0 : 1ULL << RECORD_DEPTH_SHIFT;
 	const uint32_t least = is_deep ? RECORD_DEPTH_MAX : 0;
@@ -357,8 +363,8 @@ static inline const uint8_t *put_likely_calls(struct compact_coder *coder,
 }
 
 /*
- * HOT: the calls without payload that put_likely_calls() knows, up to the first record that is
- * anything else. Returns how many bytes.
+ * HOT: write the calls without payload that put_likely_calls() handles, up to the first other
+ * record. Returns their bytes.
  */
 static size_t put_plain_calls(struct writing *w, uint8_t **at, const uint8_t *raw, size_t len)
 {

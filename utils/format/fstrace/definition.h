@@ -7,17 +7,15 @@
 
 #include "utils/base/containers/strbuf.h"
 
-/* Readers take no more than twice as many bytes of names and definitions. */
+/* Readers accept at most twice as many bytes of names and definitions. */
 #define FST_DEFINITIONS_MAX (8UL << 20)
 
-/*
- * A blank and @word, URL-encoded, so that there is no blank in it and none is empty; NULL is "%00".
- */
+/* Write a blank and @word, URL-encoded, so that it has no blank and is not empty; NULL is "%00". */
 void fst_definition_word(struct strbuf *out, const char *word);
 
 /*
- * The name for --Event and for other readers of events.txt: these take no blanks, and have room for
- * some 200 bytes.
+ * Write the name for --Event and for other readers of events.txt: these accept no blanks, and have
+ * room for some 200 bytes.
  */
 void fst_definition_name(struct strbuf *out, const char *id);
 

@@ -77,7 +77,7 @@ static const char *parse_time(const char *text, size_t len, int64_t *us, size_t 
 	return NULL;
 }
 
-/* The index of the first byte of another class, at most @len. */
+/* Find the first byte of another class, at most @len. */
 static size_t span(const char *text, size_t at, size_t len, unsigned char first, unsigned char last)
 {
 	while (at < len && (unsigned char)text[at] >= first && (unsigned char)text[at] <= last)

@@ -17,7 +17,7 @@ struct fst_line {
 	size_t body_len;
 };
 
-/* True for a character of the "KEY" of a value "KEY=value". */
+/* True for a character that may be in the KEY of "KEY=value". */
 static inline bool fst_is_key_char(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -25,9 +25,8 @@ static inline bool fst_is_key_char(char c)
 }
 
 /*
- * Take a line apart; @len bytes without the newline. NULL when it is right, and otherwise the
- * error, at the byte
- * @wrong_at (counted from 0).
+ * Parse a line; @len bytes without the newline. NULL when it is valid, otherwise the error, at the
+ * byte @wrong_at (counted from 0).
  */
 const char *fst_line_parse(const char *text, size_t len, struct fst_line *line, size_t *wrong_at);
 

@@ -1,4 +1,4 @@
-/* Reading logs of declared events (see log.h). Files may contain anything. */
+/* Reads logs of declared events (see log.h). The files are untrusted. */
 #include "utils/format/fstrace/log.h"
 
 #include <errno.h>
@@ -33,8 +33,8 @@ static bool is_stamp(const char *text)
 }
 
 /*
- * @len: of the prefix, which is all of a name that is not one of libutrail-trace's
- * @is_log: it is one of these; @stamp: of an old file, else NULL
+ * @len: of the prefix; of a foreign name, the whole name
+ * @is_log: it is a name of libutrail-trace; @stamp: of an old file, else NULL
  */
 struct log_name {
 	size_t len;
@@ -144,7 +144,7 @@ static int open_next(struct fst_log *log, struct uft_err *err)
 	return 1;
 }
 
-/* More of the file after the rest. 1, or 0 at its end, or negative. */
+/* Read more of the file after the rest. 1, or 0 at its end, or negative. */
 static int read_more(struct fst_log *log, struct uft_err *err)
 {
 	ssize_t n;
@@ -173,7 +173,7 @@ static void parse_log_line(const char *text, size_t len, bool is_ended, struct f
 	line->wrong_at = len;
 }
 
-/* The bytes in the buffer up to @end are a line, or the beginning of one that is too long. */
+/* Take the bytes in the buffer up to @end as a line, or as the beginning of an overlong one. */
 static int take_line(struct fst_log *log, const char *end, bool is_ended, struct fst_log_line *line)
 {
 	const char *text = log->buf + log->at;

@@ -1,7 +1,4 @@
-/*
- * Logs of declared events as they lie on disk: one that was turned is several files, which are read
- * as one.
- */
+/* Logs of declared events on disk: a rotated log is several files, which are read as one. */
 #ifndef UTRAIL_FSTRACE_LOG_H
 #define UTRAIL_FSTRACE_LOG_H
 
@@ -12,17 +9,17 @@
 #include "utils/base/err.h"
 #include "utils/format/fstrace/line.h"
 
-/* A longer one is no line that anybody takes, wherever it ends. Bytes without the newline. */
+/* A longer line is invalid. Bytes without the newline. */
 #define FST_LOG_LINE_MAX 65536
 
 /*
  * The files of one log, the oldest first.
  *
  * @prefix: the common beginning of their names, of @prefix_len bytes
- * @paths, @nr_paths: borrowed; @nr_opened of them were, or are, read
- * @buf, @at, @len: [@at, @len) of @buf was not looked at yet
- * @skips: the rest of a line that is too long
- * @number: of the line that was read last, in its file
+ * @paths, @nr_paths: borrowed; @nr_opened of them have been opened
+ * @buf, @at, @len: [@at, @len) of @buf is unread
+ * @skips: the rest of an overlong line is skipped
+ * @number: of the line read last, in its file
  */
 struct fst_log {
 	const char *prefix;
@@ -39,11 +36,11 @@ struct fst_log {
 };
 
 /*
- * A line, until the next one is read.
+ * A line, valid until the next one is read.
  *
- * @path, @number: where it stands, counted from 1
- * @wrong: NULL, or why it is none; @wrong_at: at which byte, counted from 0. Otherwise @parts are
- *         known
+ * @path, @number: its file and line number, from 1 on
+ * @wrong: NULL, or the error; @wrong_at: its byte, counted from 0. Without an error @parts are
+ *         set
  */
 struct fst_log_line {
 	const char *path;
@@ -54,22 +51,21 @@ struct fst_log_line {
 };
 
 /*
- * Put @paths, @nr of them, in order: those of a log follow each other, by the time in the names
- * that old files have, "PREFIX-YYYY-MM-DDThh:mm:ss.dddddd.log", and "PREFIX.log" is the newest one.
- * A name of any other form is a log of its own.
+ * Sort the @nr @paths: those of a log follow each other, by the time in the names that old files
+ * have, "PREFIX-YYYY-MM-DDThh:mm:ss.dddddd.log", and "PREFIX.log" is the newest one. A name of any
+ * other form is a log of its own.
  */
 void fst_log_sort(char **paths, size_t nr);
 
 /*
- * The first log in @paths, which are in order. Its files are opened one by one. It ends with
+ * Open the first log in the sorted @paths. Its files are opened one by one. It ends with
  * fst_log_close().
  */
 void fst_log_open(struct fst_log *log, char **paths, size_t nr);
 void fst_log_close(struct fst_log *log);
 
 /*
- * 1 with the next line, right or wrong; 0 at the end; negative with @err when a file cannot be
- * read.
+ * 1 with the next line, valid or not; 0 at the end; negative with @err when a file cannot be read.
  */
 int fst_log_next(struct fst_log *log, struct fst_log_line *line, struct uft_err *err);
 

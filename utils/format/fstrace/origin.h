@@ -1,5 +1,5 @@
 /*
- * The writer of a line of a log: a line has no place for that, but many programs put it into their
+ * The origin of a line of a log: a line has no field for it, but many programs put it into their
  * common format.
  */
 #ifndef UTRAIL_FSTRACE_ORIGIN_H
@@ -11,13 +11,13 @@
 
 #include "trace/seam/reader.h"
 
-/* Linux gives no process a larger number (PID_MAX_LIMIT). */
+/* Linux assigns no larger pid (PID_MAX_LIMIT). */
 #define FST_PID_LIMIT 4194304
 
 /*
- * @pid: 0 when the line does not say
- * @thread: as %T has it: the result of pthread_self(), or a thread's number where the program
- *          writes that
+ * @pid: 0 when the line has none
+ * @thread: as with %T: the result of pthread_self(), or a thread's number if the program writes
+ *          that
  */
 struct fst_origin {
 	int32_t pid;
@@ -26,14 +26,14 @@ struct fst_origin {
 };
 
 /*
- * By the words "PID=1234" and "TID=..." that the text after the event's name begins with, in any
- * order.
+ * Find it by the words "PID=1234" and "TID=..." at the beginning of the text after the event's
+ * name, in any order.
  */
 void fst_origin_find(const char *body, size_t len, struct fst_origin *origin);
 
 /*
- * By the common format, which has only directives without arguments (fst_format_is_bare()). NULL,
- * or the error in the text, at the byte @wrong_at.
+ * Find it by the common format, which has only directives without arguments (fst_format_is_bare()).
+ * NULL, or the error in the text, at the byte @wrong_at.
  */
 const char *fst_origin_by_format(const struct fst_format *format, const char *body, size_t len,
 				 struct fst_origin *origin, size_t *wrong_at);

@@ -1,4 +1,4 @@
-/* Names for the addresses of the kernel (see kallsyms.h). */
+/* Symbols of the kernel (see kallsyms.h). */
 #include "utils/format/kernel/kallsyms.h"
 
 #include <stdbool.h>
@@ -8,10 +8,10 @@
 #include "utils/base/compiler.h"
 #include "utils/format/text.h"
 
-/* KSYM_NAME_LEN of Linux. A longer name would be a long text in each of many records. */
+/* KSYM_NAME_LEN of Linux. A longer name would be repeated in each of many records. */
 #define NAME_MAX_BYTES 512
 
-/* "<address> <type> <name>", then a tab and the module. */
+/* Parse "<address> <type> <name>", then a tab and the module. */
 static bool read_line(struct text line, uint64_t *addr, struct text *name)
 {
 	if (!text_hex(&line, addr) || *addr == 0 || text_left(&line) < 4 || line.at[0] != ' ' ||
@@ -31,13 +31,16 @@ static int compare_symbols(const void *a, const void *b)
 	const struct symbol *x = a;
 	const struct symbol *y = b;
 
-	/* Until all are sorted the size is the place in the file. */
+	/* Until the table is sorted, the size is the position in the file. */
 	if (x->addr != y->addr)
 		return x->addr < y->addr ? -1 : 1;
 	return (x->size > y->size) - (x->size < y->size);
 }
 
-/* One for each address, up to the next; the last one to the end of all addresses. */
+/*
+ * Keep one symbol per address, up to the next one; the last one extends to the end of all
+ * addresses.
+ */
 static void settle_sizes(struct symtab *tab)
 {
 	size_t kept = 0;

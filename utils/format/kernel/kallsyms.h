@@ -1,4 +1,4 @@
-/* kallsyms of a data directory: names for the addresses of the kernel, a copy of /proc/kallsyms. */
+/* kallsyms of a data directory: symbols of the kernel, a copy of /proc/kallsyms. */
 #ifndef UTRAIL_FORMAT_KALLSYMS_H
 #define UTRAIL_FORMAT_KALLSYMS_H
 
@@ -10,10 +10,10 @@
 #define KALLSYMS_MAX_BYTES (256UL << 20)
 
 /*
- * The functions in @text, of @len bytes, become symbols of type 'K' of the empty table @tab,
- * sorted. Each reaches to the next one; of those with the same address the first counts. Lines that
- * are something else are passed over: modules come and go, and users that may not know addresses
- * have zeros. 0 or -ENOMEM.
+ * Add the functions in @text, of @len bytes, to the empty table @tab as symbols of type 'K',
+ * sorted. Each extends to the next one; of those with the same address the first counts. Other
+ * lines are skipped: modules come and go, and users without permission see zeros as addresses. 0 or
+ * -ENOMEM.
  */
 int kallsyms_decode(const char *text, size_t len, struct symtab *tab);
 

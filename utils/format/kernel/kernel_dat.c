@@ -10,7 +10,7 @@
 #include "utils/format/kernel/kernel_ring.h"
 
 #define PAGE_BYTES_MIN 4096
-/* Records are as long as a page at most, and struct event counts their bytes by 16 bits. */
+/* Records are at most a page long, and struct event has 16 bits for their length. */
 #define PAGE_BYTES_MAX (64U << 10)
 
 /* --- kernel_header --- */
@@ -48,7 +48,7 @@ static int read_layout(struct text *in, struct kernel_layout *layout, struct uft
 	return 0;
 }
 
-/* "<name>: <len>" after the keyword; names have no ':'. */
+/* Parse "<name>: <len>" after the keyword; names have no ':'. */
 static bool split_line(struct text line, struct text *name, uint64_t *len)
 {
 	const char *colon = memchr(line.at, ':', text_left(&line));
@@ -137,7 +137,7 @@ void kernel_header_put_file(struct strbuf *out, const char *name, const char *co
 	strbuf_add(out, content, len);
 }
 
-/* A name up to the next '/', and that is taken, too. Names are shown as they are. */
+/* Take a name up to and including the next '/'. Names are shown unchanged. */
 static bool take_part(struct text *path, struct text *part)
 {
 	const char *at = path->at;
@@ -256,7 +256,7 @@ uint32_t kernel_header_page_long(struct text content)
 /* --- pages --- */
 
 #define STAMP_BITS	  59
-/* The value that replaces a time of 0 in a record that was withdrawn. */
+/* Replaces a time of 0 in a discarded record. */
 #define WITHDRAWN_NO_TIME 1
 
 static uint64_t get_long(const uint8_t *at, uint32_t size, bool big)
@@ -306,7 +306,7 @@ static int bad_record(const struct kernel_page *page, const char *what, struct u
 		       (size_t)(page->at - page->start));
 }
 
-/* The kernel keeps 59 bits of an absolute time; the others are those of the time before. */
+/* The kernel keeps 59 bits of an absolute time; the upper bits are those of the previous time. */
 static uint64_t whole_stamp(uint64_t stamp, uint64_t before_ns)
 {
 	uint64_t high = before_ns & ~((1ULL << STAMP_BITS) - 1);
@@ -317,7 +317,7 @@ static uint64_t whole_stamp(uint64_t stamp, uint64_t before_ns)
 	return stamp < before_ns ? stamp + (1ULL << STAMP_BITS) : stamp;
 }
 
-/* A record of no event tells the time, or is to be skipped. */
+/* Handle a record without an event: it has a time, or is skipped. */
 static int skip_no_event(struct kernel_page *page, unsigned kind, uint32_t delta,
 			 struct uft_err *err)
 {
@@ -349,7 +349,7 @@ static int skip_no_event(struct kernel_page *page, unsigned kind, uint32_t delta
 	return 0;
 }
 
-/* The record at page->at, of which @head bytes come before its data. */
+/* Read the record at page->at, with @head bytes before its data. */
 static int take_kernel_record(struct kernel_page *page, size_t head, size_t len,
 			      struct kernel_record *rec, struct uft_err *err)
 {
@@ -379,7 +379,7 @@ int kernel_page_next(struct kernel_page *page, struct kernel_record *rec, struct
 {
 	while (page->end - page->at >= WORD) {
 		uint32_t word = get_u32(page->at, page->is_big_endian);
-		/* The bit field begins at the lower end, or at the upper one. */
+		/* The bit field begins at the low or the high end, depending on the byte order. */
 		unsigned kind = page->is_big_endian ? word >> KERNEL_RECORD_DELTA_BITS : word & 31;
 		uint32_t delta = page->is_big_endian ? word & ((1U << KERNEL_RECORD_DELTA_BITS) - 1)
 						     : word >> 5;

@@ -13,7 +13,7 @@
 #include "utils/format/text.h"
 
 /*
- * The machine that recorded.
+ * The recorded machine.
  *
  * @page_bytes: of one page of kernel-cpu<N>.dat
  * @long_size: 4 or 8: of a page's second word
@@ -25,7 +25,7 @@ struct kernel_layout {
 };
 
 /*
- * A file of tracefs: its name relative to the mount point, and its contents. Both point into the
+ * A file of tracefs: its name relative to the mount point, and its content. Both point into the
  * decoded text.
  */
 struct kernel_file {
@@ -34,8 +34,8 @@ struct kernel_file {
 };
 
 /*
- * kernel_header. Starts as { 0 }, ends with kernel_header_deinit(); the text it was read from must
- * outlive it.
+ * kernel_header. Starts as { 0 }, ends with kernel_header_deinit(); the text that it was read from
+ * must outlive it.
  */
 struct kernel_header {
 	struct kernel_layout layout;
@@ -44,9 +44,9 @@ struct kernel_header {
 };
 
 /*
- * Read @text, doc/formats/events.md, "Kernel files". -EBADMSG with the offset and what was expected
- * there, -ENOMEM. A file that is cut off within itself is left out, and all before it is good:
- * *@is_cut tells (the recorder may have been killed).
+ * Read @text, doc/formats/events.md, "Kernel files". -EBADMSG with the offset and the expected
+ * value, -ENOMEM. A truncated file is left out, and everything before it is valid: *@is_cut is set
+ * (the recorder may have been killed).
  */
 int kernel_header_decode(struct kernel_header *header, struct text text, bool *is_cut,
 			 struct uft_err *err);
@@ -60,14 +60,13 @@ void kernel_header_put_file(struct strbuf *out, const char *name, const char *co
 /*
  * A tracepoint, of a file "events/<system>/<event>/format".
  *
- * @format: the contents of the file
+ * @format: the content of the file
  * @id: the number that its records begin with
- * @task_offset: in records of the scheduler's events, the place of the task that they are about
- *               (the one that comes next, or is woken), which need not be the task that made them.
- *               0: they have none
- * @graph: a call of the kernel's function, or none
- * @is_tracer: an event that a tracer writes for itself (calls of the kernel's functions), no
- *             tracepoint
+ * @task_offset: in records of the scheduler's events, the offset of the task that they concern
+ *               (the next one, or the woken one), which may differ from the task that made them.
+ *               0: there is none
+ * @graph: layout of a kernel function's call, or none
+ * @is_tracer: an event of a tracer (calls of the kernel's functions), no tracepoint
  */
 struct kernel_event_type {
 	struct text system;
@@ -79,7 +78,7 @@ struct kernel_event_type {
 	bool is_tracer;
 };
 
-/* False when @file is something else, or has no number. */
+/* Parse @file. False when it is something else, or has no number. */
 bool kernel_event_type_of(const struct kernel_file *file, struct kernel_event_type *type);
 
 /* Find the field @name in a record, by the format file; false when there is none. */
@@ -87,21 +86,21 @@ bool kernel_format_find_field(struct text format, const char *name, uint32_t *of
 			      uint32_t *size);
 
 /*
- * The size of "commit" by the file events/header_page, which is what LONG_SIZE means; 0 when it
- * does not say.
+ * The size of "commit" according to the file events/header_page, which is LONG_SIZE; 0 when the
+ * file has none.
  */
 uint32_t kernel_header_page_long(struct text content);
 
-/* The bytes of a page before its records: a time, and how much there is in the page. */
+/* The bytes of a page before its records: a time, and the length of the data. */
 static inline uint32_t kernel_page_head_bytes(const struct kernel_layout *layout)
 {
 	return 8 + layout->long_size;
 }
 
 /*
- * One page that is being read; the kernel's include/linux/ring_buffer.h.
+ * One page being read; the kernel's include/linux/ring_buffer.h.
  *
- * @missed: so many records were lost in front of it; UINT64_MAX: nobody knows how many
+ * @missed: records lost before it; UINT64_MAX: their number is unknown
  */
 struct kernel_page {
 	const uint8_t *start;
@@ -113,11 +112,11 @@ struct kernel_page {
 };
 
 /*
- * One record; struct trace_entry of the kernel's include/linux/trace_events.h, which the fields
- * follow.
+ * One record; struct trace_entry of the kernel's include/linux/trace_events.h, followed by the
+ * fields.
  *
- * @data: the record, laid out as the format file of its event says
- * @start: the place in the page where the kernel's words about it begin
+ * @data: the record, in the layout of its event's format file
+ * @start: the offset in the page of the kernel's header words for it
  */
 struct kernel_record {
 	uint64_t time_ns;
@@ -129,24 +128,24 @@ struct kernel_record {
 };
 
 /*
- * Begin to read the page at @bytes, of which there are @len: less than a whole one at the end of a
- * file that was cut. -EBADMSG when it cannot be one.
+ * Open the page at @bytes, of @len bytes: fewer than a page at the end of a truncated file.
+ * -EBADMSG when it is invalid.
  */
 int kernel_page_open(struct kernel_page *page, const struct kernel_layout *layout,
 		     const uint8_t *bytes, size_t len, struct uft_err *err);
 
 /*
- * The first word of a record: five bits of type (up to 28: how many words of data follow), the
- * others are the time since the record before.
+ * The first word of a record: five bits of type (up to 28: the number of data words), the others
+ * are the time since the record before.
  */
 #define KERNEL_RECORD_DELTA_BITS 27
 #define KERNEL_RECORD_WORDS_MAX	 28
-/* struct trace_entry, which a record's data begins with. */
+/* struct trace_entry, at the beginning of a record's data. */
 #define KERNEL_RECORD_HEAD_BYTES 8
 
 /*
- * HOT: the next record, if it is of the most common kind. False: kernel_page_next() must look at
- * it, and nothing has changed.
+ * HOT: read the next record, if it is of the most common kind. False: call kernel_page_next();
+ * nothing has changed.
  */
 static inline bool kernel_page_next_plain(struct kernel_page *page, struct kernel_record *rec)
 {
@@ -173,8 +172,7 @@ static inline bool kernel_page_next_plain(struct kernel_page *page, struct kerne
 }
 
 /*
- * 1 and the next record; 0 at the end; -EBADMSG with the offset in the page when it cannot be a
- * record.
+ * 1 and the next record; 0 at the end; -EBADMSG with the offset in the page of an invalid record.
  */
 int kernel_page_next(struct kernel_page *page, struct kernel_record *rec, struct uft_err *err);
 
@@ -196,8 +194,8 @@ static inline bool kernel_field_get(const struct kernel_record *rec, struct kern
 }
 
 /*
- * The call that @rec tells of. False when the record is too short for its fields, or its depth
- * cannot be one.
+ * Decode the call in @rec. False when the record is too short for its fields, or its depth is
+ * invalid.
  */
 static inline bool kernel_graph_get(const struct kernel_graph *graph,
 				    const struct kernel_record *rec, bool big,

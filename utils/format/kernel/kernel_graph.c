@@ -1,4 +1,4 @@
-/* Calls of the kernel's functions (see kernel_graph.h). */
+/* Calls of kernel functions (see kernel_graph.h). */
 #include "utils/format/kernel/kernel_graph.h"
 
 #include "utils/base/compiler.h"

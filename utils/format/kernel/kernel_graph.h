@@ -1,6 +1,6 @@
 /*
- * Calls of the kernel's functions, as its function_graph tracer writes them: records of
- * kernel-cpu<N>.dat that are no tracepoints.
+ * Calls of kernel functions, as written by its function_graph tracer: records of kernel-cpu<N>.dat
+ * that are no tracepoints.
  */
 #ifndef UTRAIL_FORMAT_KERNEL_GRAPH_H
 #define UTRAIL_FORMAT_KERNEL_GRAPH_H
@@ -16,21 +16,18 @@ enum kernel_graph_kind {
 	KERNEL_GRAPH_EXIT,
 };
 
-/*
- * A field of a record: bytes from its beginning, and how many; size 0: kernels of this kind have no
- * such field.
- */
+/* A field of a record: its offset and size in bytes; size 0: such kernels have no such field. */
 struct kernel_field {
 	uint16_t offset;
 	uint16_t size;
 };
 
 /*
- * The places of fields in such a record. Kernels differ: the depth is an int or a long, after the
- * address or at the end, or is not there.
+ * The fields of such a record. Kernels differ: the depth is an int or a long, after the address or
+ * at the end, or missing.
  *
- * @plain_bytes: it has an address of 64 bits and a depth of 32, and both are in as many bytes; 0:
- *               it is different
+ * @plain_bytes: for an address of 64 bits and a depth of 32, the length that contains both; 0:
+ *               other sizes
  */
 struct kernel_graph {
 	enum kernel_graph_kind kind;
@@ -40,14 +37,14 @@ struct kernel_graph {
 };
 
 /*
- * Read the @format file of the event @event of the system "ftrace". False when it is something
- * else, or has no address of a function.
+ * Parse the @format file of the event @event of the system "ftrace". False when it is something
+ * else, or has no function address.
  */
 bool kernel_graph_of(struct text event, struct text format, struct kernel_graph *graph);
 
 /*
- * Addresses of the kernel have this bit, those of programs do not (on every machine that utrail
- * reads recordings of). The addresses of kernels of 32 bits get it here.
+ * Kernel addresses have this bit, addresses of programs do not (on every machine that utrail reads
+ * recordings of). Addresses of 32-bit kernels get it here.
  */
 #define KERNEL_ADDR_BIT (1ULL << 63)
 
@@ -56,7 +53,7 @@ bool kernel_graph_of(struct text event, struct text format, struct kernel_graph 
 
 /*
  * @addr: of the function, with KERNEL_ADDR_BIT
- * @depth: calls of the kernel around it
+ * @depth: number of kernel calls around it
  */
 struct kernel_call {
 	uint64_t addr;

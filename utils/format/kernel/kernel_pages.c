@@ -1,4 +1,4 @@
-/* Making pages of kernel-cpu<N>.dat (see kernel_pages.h). */
+/* Builds pages of kernel-cpu<N>.dat (see kernel_pages.h). */
 #include "utils/format/kernel/kernel_pages.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@ static void put_long(const struct kernel_pages *pages, uint8_t *at, uint64_t val
 		put_u32(at, MIN(value, (uint64_t)UINT32_MAX), pages->layout.is_big_endian);
 }
 
-/* Five bits of kind and 27 of time, from the lower end or from the upper one. */
+/* Write five bits of kind and 27 of time, from the low or the high end. */
 static void put_head(struct kernel_pages *pages, uint32_t kind, uint32_t delta)
 {
 	bool big = pages->layout.is_big_endian;
@@ -108,7 +108,7 @@ int kernel_pages_add(struct kernel_pages *pages, const struct kernel_record *rec
 
 	if (rec->len < KERNEL_RECORD_HEAD_BYTES || rec->len > room || room_for(0, rec->len) > room)
 		return -EMSGSIZE;
-	/* The last page has, after its records, the count of those lost before it. */
+	/* The last page ends with the number of records lost before it. */
 	if (pages->used && (missed || delta >> 59 ||
 			    pages->used + room_for(delta, rec->len) + pages->layout.long_size >
 				    pages->layout.page_bytes))

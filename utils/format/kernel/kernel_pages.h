@@ -1,6 +1,5 @@
 /*
- * Making pages of kernel-cpu<N>.dat, of records that are known one by one: those of other pages,
- * with times and places of their own.
+ * Builds pages of kernel-cpu<N>.dat from single records of other pages, with new times and offsets.
  */
 #ifndef UTRAIL_FORMAT_KERNEL_PAGES_H
 #define UTRAIL_FORMAT_KERNEL_PAGES_H
@@ -10,8 +9,8 @@
 /*
  * Starts as { .layout = ..., .write = ..., .self = ... }, ends with kernel_pages_deinit().
  *
- * @write: takes a page that is full, or the last one: 0, or negative to give up
- * @page: the one that is being filled, up to @used of it; 0: there is none
+ * @write: takes a full page, or the last one: 0, or negative to stop
+ * @page: the current one, filled up to @used; 0: there is none
  * @last_ns: the time of the record before
  */
 struct kernel_pages {
@@ -25,9 +24,9 @@ struct kernel_pages {
 };
 
 /*
- * Add @rec, of the task @pid at @time_ns, with @missed lost records before it (UINT64_MAX: nobody
- * knows how many). A record that is earlier than the one before gets the time of that one. 0;
- * -EMSGSIZE: no page has room for it, and it is left out; -ENOMEM, or the error of @write.
+ * Add @rec, of the task @pid at @time_ns, with @missed lost records before it (UINT64_MAX: an
+ * unknown number). A record that is earlier than its predecessor gets the predecessor's time. 0;
+ * -EMSGSIZE: it is too large for a page and left out; -ENOMEM, or the error of @write.
  */
 int kernel_pages_add(struct kernel_pages *pages, const struct kernel_record *rec, uint64_t time_ns,
 		     int32_t pid, uint64_t missed);

@@ -7,7 +7,7 @@
 #include "utils/base/compiler.h"
 #include "utils/format/bytes.h"
 
-/* enum perf_event_type and the misc bits of linux/perf_event.h, which the format is made of. */
+/* enum perf_event_type and the misc bits of linux/perf_event.h, used by the format. */
 #define KERNEL_COMM		3
 #define KERNEL_EXIT		4
 #define KERNEL_FORK		7

@@ -1,4 +1,4 @@
-/* The records of perf-cpu<N>.dat, as the kernel wrote them. */
+/* The records of perf-cpu<N>.dat, in the kernel's format. */
 #ifndef UTRAIL_FORMAT_PERF_DAT_H
 #define UTRAIL_FORMAT_PERF_DAT_H
 
@@ -26,9 +26,9 @@ enum perf_record_type {
  * One record, doc/formats/events.md, "perf-cpu<N>.dat"; perf_event_open(2), "PERF_RECORD_SWITCH",
  * "_FORK", "_EXIT", "_COMM", each with the trailer { u32 pid, u32 tid, u64 time }.
  *
- * @tid: the task it is about: of TASK_NEW the new one
+ * @tid: the task that it concerns: of TASK_NEW the new one
  * @ptid: of TASK_NEW, TASK_EXIT: the parent
- * @time_ns: of TASK_NEW, TASK_EXIT the one in the body, which is when it happened
+ * @time_ns: of TASK_NEW, TASK_EXIT the one in the body, which is the time of the event
  * @comm: of TASK_NAME
  * @is_exec: of TASK_NAME: by execve(2)
  */
@@ -45,7 +45,7 @@ struct perf_record {
 
 /*
  * Decode the record at the start of @data. Returns its length; 0 when @len bytes do not hold the
- * whole record (get more, or it is the end); -EBADMSG when it cannot be one.
+ * whole record (read more, or it is the end); -EBADMSG when it is invalid.
  */
 ssize_t perf_record_decode(const uint8_t *data, size_t len, bool big, struct perf_record *rec,
 			   struct uft_err *err);

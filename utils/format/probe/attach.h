@@ -8,13 +8,12 @@
 #include <stdint.h>
 
 /*
- * The recorder has a thread of the process call these; the registers hold addresses and
- * numbers.
- *
+ * The recorder makes a thread of the process call these; the arguments in registers are addresses
+ * and numbers.
  *   utrail_attach(address of the recorder, as in UTRAIL_SOCKET; dlopen(3)'s handle)
  *       -> enum attach_result
  *   utrail_leave(enum attach_step, room, pairs that the room has)
- *       -> as the step says
+ *       -> depends on the step
  */
 #define ATTACH_FUNCTION "utrail_attach"
 #define LEAVE_FUNCTION	"utrail_leave"
@@ -32,8 +31,8 @@ enum attach_result {
 enum attach_step {
 	ATTACH_STATE = 0, /* enum attach_state */
 	/*
-	 * Nothing of the program leads to the probe any more. Returns how many ranges of code it
-	 * has made; the room gets their first and last addresses
+	 * The program has no references to the probe any more. Returns the number of code ranges
+	 * that it has made; the room gets their first and last addresses
 	 */
 	ATTACH_WITHDRAW = 1,
 	/*
@@ -43,61 +42,58 @@ enum attach_step {
 	ATTACH_GIVE_BACK = 3, /* after that: all memory; then dlclose(3) */
 	ATTACH_HANDLE = 4,    /* the handle that utrail_attach() was given */
 	/*
-	 * Returns how many struct attach_change there are; the room gets the address of the first.
-	 * Valid until the next call of these two
+	 * Returns the number of struct attach_change; the room gets the address of the first. Valid
+	 * until the next call of these two
 	 */
 	ATTACH_CHANGES = 5,
-	/*
-	 * The recorder has put in all changes that it could. Returns how many are not in, and count
-	 * as failed
-	 */
+	/* The recorder has written all changes that it could. Returns the number of failed ones */
 	ATTACH_CHANGED = 6,
 	/*
 	 * Before ATTACH_BEGIN, with all threads stopped: the room has a struct attach_thread, and
-	 * the third argument is its bytes. 0 or -errno
+	 * the third argument is its size. 0 or -errno
 	 */
 	ATTACH_OPEN_CALLS = 7,
 	ATTACH_BEGIN = 8, /* from now on calls are recorded */
 	/*
-	 * While it is recorded, by whatever way it began: the second argument is the address of an
-	 * image of a plan that has only patches, the third its bytes. Their stubs are made now; the
-	 * recorder writes the patches into the text later. 0 or -errno; -EAGAIN: not by this
-	 * thread, or not now
+	 * During a recording, however it began: the second argument is the address of a plan's
+	 * image with patches only, the third its size. Their stubs are made now; the recorder
+	 * writes the patches into the text later. 0 or -errno; -EAGAIN: not possible in this
+	 * thread, or now
 	 */
 	ATTACH_ADOPT = 9,
 	/*
-	 * Returns how many ranges of code it has made for patches; the room gets their first and
-	 * last addresses
+	 * Returns the number of code ranges made for patches; the room gets their first and last
+	 * addresses
 	 */
 	ATTACH_CODES = 10,
 	/*
 	 * With all other threads stopped, and none of them within the probe or its code: the room
-	 * has addresses of functions, as many as the third argument says. Those of which a call is
-	 * open that announces its end itself (XRay) become 0. 0 or -errno; -EAGAIN: a thread is
+	 * has addresses of functions, and the third argument is their number. Functions with an
+	 * open call that announces its own end (XRay) become 0. 0 or -errno; -EAGAIN: a thread is
 	 * within a hook
 	 */
 	ATTACH_OPEN_ANNOUNCED = 11,
 	/*
-	 * The room has so many struct attach_choice as the third argument says: noted, and in force
-	 * by ATTACH_CHOSEN. 0 or -errno
+	 * The room has struct attach_choice; the third argument is their number. They take effect
+	 * with ATTACH_CHOSEN. 0 or -errno
 	 */
 	ATTACH_CHOOSE = 12,
 	ATTACH_CHOSEN = 13, /* 0; -EAGAIN: not by this thread, or not now */
 	/*
-	 * After ATTACH_BEGIN, while threads run: events that the program declares are recorded,
-	 * too. Returns how many copies of the library do so; -EAGAIN as above
+	 * After ATTACH_BEGIN, while threads run: record events that the program declares, too.
+	 * Returns the number of copies of the library that do so; -EAGAIN as above
 	 */
 	ATTACH_DOORS_OPEN = 14,
 	/*
-	 * Before ATTACH_WITHDRAW, while threads run: the library comes to the probe no more. The
-	 * same results; it holds with -EAGAIN, too
+	 * Before ATTACH_WITHDRAW, while threads run: the library stops calling the probe. The same
+	 * results; effective also with -EAGAIN
 	 */
 	ATTACH_DOORS_CLOSE = 15,
 };
 
 /*
- * The user's choice about an event that the program declares, by its id in records: below 0 off,
- * above 0 on, 0: the program decides.
+ * The user's choice for an event that the program declares, by its id in records: below 0 off,
+ * above 0 on, 0: as the program chooses.
  */
 struct attach_choice {
 	uint32_t event;
@@ -105,12 +101,11 @@ struct attach_choice {
 };
 
 /*
- * A call that is open in a thread when recording begins, and that would have a frame, had it been
- * seen.
+ * A call that is open in a thread when recording begins, and would have a frame if recorded.
  *
  * @slot: of its return address
  * @ret: the return address in it
- * @addr: of the function, or the one that a library call is known by (struct plan_call_site)
+ * @addr: of the function, or the address that a library call has in records (struct plan_call_site)
  * @sp: of the function when it calls its hooks, of -finstrument-functions; else 0
  * @is_library_call: it counts if the call is recorded
  */
@@ -122,7 +117,10 @@ struct attach_call {
 	uint64_t is_library_call;
 };
 
-/* Those of one thread, outermost first. One that has too many for the room is told in several. */
+/*
+ * The open calls of one thread, outermost first. If they exceed the room, they come in several
+ * parts.
+ */
 struct attach_thread {
 	int32_t tid;
 	uint32_t nr;
@@ -144,19 +142,19 @@ enum attach_state {
 };
 
 /*
- * A place of the program's text, in the order in which they are put in: the reverse is that in
- * which they are taken out. The recorder does both, while all threads stand.
+ * One change of the program's text, in the order of insertion; removal is in reverse. The recorder
+ * does both, while all threads are stopped.
  *
- * @len: of @before, which is there without us, and @after, which is with us
- * @clear: no thread may be in so many bytes from @site on when it is put in: these run elsewhere
+ * @len: of @before, the original bytes, and @after, the patched ones
+ * @clear: no thread may be in so many bytes from @site on when it is written: these run elsewhere
  *         from then on. Not less than @len
- * @out_at: address of a byte that is 1 while it is not to be there, so that the probe leaves it
- *          out, too, when a module is loaded again; 0: there is none
+ * @out_at: address of a byte that is 1 while the change is disabled, so that the probe skips it,
+ *          too, when a module is loaded again; 0: there is none
  */
 #define ATTACH_CHANGE_MAX 16
 
 enum attach_change_flags {
-	/* It leads to the one before it, which must be there as long as this one is */
+	/* It jumps to the change before it, which must be present as long as this one is */
 	ATTACH_CHANGE_ON_FORMER = 1,
 	ATTACH_CHANGE_ISLAND = 2, /* the code there without us is never executed */
 	ATTACH_CHANGE_EVENT = 4,  /* it is no function's */

@@ -1,7 +1,4 @@
-/*
- * Regular expressions as the probe can run them: an automaton of at most 64 positions, in a plan's
- * memory.
- */
+/* Regular expressions for the probe: an automaton of at most 64 positions, in a plan's memory. */
 #ifndef UTRAIL_FORMAT_AUTOMATON_H
 #define UTRAIL_FORMAT_AUTOMATON_H
 
@@ -16,14 +13,14 @@ enum automaton_flags {
 };
 
 /*
- * Glushkov's construction. A position is a place in the expression that takes one byte; sets of
- * them are words, bit by bit.
+ * Glushkov's construction. A position is a place in the expression that matches one byte; sets of
+ * positions are bit masks.
  *
  * @first: positions at which a match may begin, anywhere; @first_at_start: at the start of the text
  *         only
  * @last: positions at which a match may end, anywhere; @last_at_end: at the end of the text only
- * @follow: by position: those that may come next
- * @takes: by byte: the positions that take it
+ * @follow: by position: those that may follow
+ * @takes: by byte: the positions that match it
  */
 struct automaton {
 	uint64_t first;

@@ -1,6 +1,6 @@
 /*
  * Capture programs: the steps by which a probe copies values of a call's arguments and return value
- * to the place after the records.
+ * to the payload after the record.
  */
 #ifndef UTRAIL_FORMAT_CAPTURE_H
 #define UTRAIL_FORMAT_CAPTURE_H
@@ -10,7 +10,7 @@
 #include "utils/format/argblob.h"
 
 /*
- * One step adds one value to the payload, or a part of one (a struct in two registers). "The word"
+ * One step adds a value, or a part of one (a struct in two registers), to the payload. "The word"
  * is the @index-th integer argument, from 1 on, at its place in the calling convention
  * (arch_int_arg()). For a return value it is the @index-th word of the result, from 0 on.
  */
@@ -23,43 +23,43 @@ enum capture_op {
 	CAPTURE_STACK,	    /* @bytes from word @index above the return address, from 1 on */
 	CAPTURE_POINTED,    /* @bytes that the word points to */
 	CAPTURE_STRING,	    /* the C string that the word points to */
-	CAPTURE_STD_STRING, /* the std::string of GNU's library that the word points to */
+	CAPTURE_STD_STRING, /* the std::string of libstdc++ that the word points to */
 	CAPTURE_STD_STRING_LLVM, /* and of LLVM's */
-	CAPTURE_TEXT,  /* the @index-th of the struct capture_texts the first word points to */
+	CAPTURE_TEXT,  /* the @index-th of the struct capture_texts that the first word points to */
 	CAPTURE_ZEROS, /* @bytes of nothing: the value cannot be had */
 	CAPTURE_BOX,   /* @bytes for the contents of a container: see below */
 };
 
 /*
- * The bits of a register above a narrow type are not defined: the value's own bytes count. It is
- * widened to 32 bits by its sign or with zeros, from there with zeros.
+ * The register bits above a narrow type are undefined: only the value's own bytes count. It is
+ * widened to 32 bits by its sign or with zeros, and beyond that with zeros.
  */
 #define CAPTURE_SIGNED 0x80
 #define CAPTURE_WIDE   0x40 /* to 64 bits, by its sign */
 
 struct capture_step {
 	uint8_t op;	/* enum capture_op */
-	uint8_t narrow; /* CAPTURE_WORD: bytes that count, with CAPTURE_SIGNED; 0: all */
+	uint8_t narrow; /* CAPTURE_WORD: valid bytes, with CAPTURE_SIGNED; 0: all */
 	uint16_t bytes;
 	uint32_t index;
 };
 _Static_assert(sizeof(struct capture_step) == 8, "capture_step is laid out without holes");
 
 /*
- * The contents of a container take up a box, which is a struct of a fixed size to readers that know
- * no more. A second step follows CAPTURE_BOX. Its @bytes says how many steps get the object
- * together, when its parts are in registers (BOX_IN_PARTS). Its @index says how many steps tell
- * what to take: a tree in the order of utils/spec/args/shape.h, a struct box_step and then its
- * children. Those of other kinds are one step.
+ * The content of a container is recorded in a box, which simple readers can treat as a struct of a
+ * fixed size. A second step follows CAPTURE_BOX. Its @bytes is the number of steps that assemble
+ * the object, when its parts are in registers (BOX_IN_PARTS). Its @index is the number of steps
+ * that describe the content: a tree in the order of utils/spec/args/shape.h, a struct box_step and
+ * then its children. Steps of other kinds are leaves.
  *
  * @narrow of CAPTURE_BOX: the place of the object: the word @index points to it, is it, or it is in
  *         parts
  *
  * A box begins with BOX_GOOD or BOX_NOTHING in one byte. Values follow one another: bytes as they
- * are; texts after their length (two bytes); a byte for whether there is something (optional,
- * pointers) or which it is (variant), then that. A container of elements has their number (four
- * bytes; BOX_WILD when it cannot be, BOX_MANY when nobody knows) and how many of them follow (two
- * bytes). The rest is zeros.
+ * are; texts after their length (two bytes); a presence byte (optional, pointers) or an index byte
+ * (variant), then the value. A container of elements has their number (four bytes; BOX_WILD when it
+ * is invalid, BOX_MANY when it is unknown) and the number of those that follow (two bytes). The
+ * rest is zeros.
  */
 enum box_place {
 	BOX_POINTED,
@@ -72,10 +72,10 @@ enum box_place {
 #define BOX_WILD    UINT32_MAX
 #define BOX_MANY    (UINT32_MAX - 1) /* more than BOX_WALK_MAX */
 #define BOX_NO_CASE 0xff
-/* In place of whether there is something, of a weak_ptr: there was. */
+/* The presence byte of an expired weak_ptr. */
 #define BOX_EXPIRED 2
 
-/* So many nodes are counted where a container has no number. */
+/* The maximum of nodes counted in a container without a size. */
 #define BOX_WALK_MAX 256
 
 /* The object is in two registers at most. */
@@ -108,38 +108,37 @@ enum box_op {
 	 */
 	BOX_LINKS,
 	/*
-	 * @a: offset of the pointer to the first; @b: of the pointer into the last word, which the
-	 *     bit's number follows
+	 * @a: offset of the pointer to the first; @b: of the pointer into the last word, followed
+	 *     by the bit's number
 	 */
 	BOX_BITS,
 	BOX_COUNTED_BITS, /* @a: the same; @b: offset of the number */
 	/* Blocks of elements, of which there is a table: */
 	/*
-	 * @a, @b: offsets of the iterators to the first element and past the last (GNU's library);
+	 * @a, @b: offsets of the iterators to the first element and past the last (libstdc++);
 	 *         @c: bytes of one
 	 */
 	BOX_DEQUE,
 	/*
-	 * @a: offset of the table's address, @b: of the first one's index, @c: of the number
-	 *     (LLVM's); @d: bytes of one
+	 * @a: offset of the table's address, @b: of the first element's index, @c: of the number
+	 *     (libc++); @d: bytes of one
 	 */
 	BOX_COUNTED_DEQUE,
 	/*
-	 * @a: offset of the pointer, @b: of the address of what counts the owners: that many are at
-	 *     offset @c there, in @d bytes, less by
-	 * @e than there are
+	 * @a: offset of the pointer, @b: of the address of the owner counter, which is at offset @c
+	 *     there, in @d bytes, and is by @e smaller than the number of owners
 	 */
 	BOX_FOLLOW_WEAK,
 	/*
-	 * A struct: @a: offset, @b: bytes; then @c children: what is in those of its fields that
-	 * are containers or strings
+	 * A struct: @a: offset, @b: bytes; then @c children: the contents of its fields that are
+	 * containers or strings
 	 */
 	BOX_FIELDS,
 };
 
 /*
- * @skip: the number of box_steps that the children take
- * @limit: elements at most
+ * @skip: the number of box_steps of the children
+ * @limit: maximum of elements
  */
 struct box_step {
 	uint8_t op; /* enum box_op */
@@ -157,7 +156,7 @@ struct box_step {
 _Static_assert(sizeof(struct box_step) % sizeof(struct capture_step) == 0,
 	       "box_steps lie among steps");
 
-/* A text that the probe itself has made of a value. A return value is the first one. */
+/* A text that the probe itself has made of a value. A return value has index 0. */
 struct capture_text {
 	uint16_t len;
 	char text[ARGBLOB_STRING_MAX];
@@ -166,7 +165,7 @@ struct capture_text {
 /* Steps of one program for arguments, or for the return value. */
 #define CAPTURE_STEPS_MAX 1024U
 
-/* No payload is longer; a longer one is not recorded at all. */
+/* The maximum length of a payload; a longer one is not recorded at all. */
 #define CAPTURE_MAX_BYTES (ARGBLOB_MAX_BYTES - 8)
 
 #endif

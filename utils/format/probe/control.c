@@ -1,6 +1,6 @@
 /*
- * Messages of the control channel: their forms and their turns (see control.h). The probe has this,
- * too: no libc.
+ * Messages of the control channel: their formats and permitted states (see control.h). Also part of
+ * the probe: no libc.
  */
 #include "utils/format/probe/control.h"
 
@@ -20,7 +20,7 @@ static bool crash_is_valid(const void *message, size_t len)
 	return ((const struct control_crash *)message)->nr_frames <= CONTROL_CRASH_FRAMES;
 }
 
-/* @nr texts up to the end of the message, and nothing after them. */
+/* Check for @nr texts up to the end of the message. */
 static bool has_texts(const void *message, const char *texts, size_t len, unsigned nr)
 {
 	size_t bytes = len - (texts - (const char *)message);

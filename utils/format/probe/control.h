@@ -37,23 +37,22 @@
  *  while READY is being worked at, about once a second:
  *                                      <-    WORKING (optional)
  *
- * HELLO is the first message of each connection, whatever follows. The probe closes the connection
- * when it has what it wants: it keeps no descriptor that the program could close or replace. The
- * socket lives in the abstract name space (unix(7)), so no file remains. One message per
- * packet.
+ * HELLO is the first message of each connection. The probe closes the connection after the
+ * exchange, so that it keeps no descriptor that the program could close or replace. The socket is
+ * in the abstract name space (unix(7)), so no file remains. One message per packet.
  *
- * Either end may send messages that the other does not know. The receiver of an unknown type goes
- * on as if it had not come when it is CONTROL_OPTIONAL; else it answers ERROR and the conversation
- * is over: the probe steps aside and the program runs on. A message may be longer than its receiver
- * knows; the bytes after the known members are ignored, too. doc/internals/add-a-control-message.md
- * says how to use that.
+ * Either end may send messages that the other does not know. A receiver ignores a message of
+ * unknown type if it is CONTROL_OPTIONAL; otherwise it answers ERROR and the conversation is over:
+ * the probe stops and the program runs on. A message may be longer than its receiver knows; the
+ * bytes after the known members are ignored. doc/internals/add-a-control-message.md describes the
+ * use of that.
  *
- * Everybody on the machine can find and connect to it. Only processes that the recorder started,
- * and those that they started, know the secret: it is in UTRAIL_SOCKET, after the socket's name
- * ("name:secret in hex"), and in each HELLO. Nobody else is answered. After that, ":" and five
- * digits say how many filters of system calls (seccomp) a program has when it begins; without them
- * there are none. A process proves all else that it says of itself by its token, which WELCOME
- * has brought and which only its forked children share (doc/internals/trust.md).
+ * Any process on the machine can find and connect to it. Only processes that the recorder started,
+ * and their descendants, know the secret: it is in UTRAIL_SOCKET, after the socket's name
+ * ("name:secret in hex"), and in each HELLO. Other processes get no answer. After the secret, ":"
+ * and five digits are the number of system call filters (seccomp) that a program starts with;
+ * without them there are none. A process proves its other statements about itself by its token,
+ * which came with WELCOME and which only its forked children share (doc/internals/trust.md).
  */
 #define CONTROL_MAGIC	0x7554
 #define CONTROL_VERSION 7
@@ -75,12 +74,12 @@ enum control_type {
 	CONTROL_WELCOME = 4,
 	CONTROL_PLAN = 5,
 	CONTROL_CRASH = 6,
-	CONTROL_ERROR = 7, /* that message was not understood, or not obeyed; from either end */
+	CONTROL_ERROR = 7, /* that message was not understood, or was refused; from either end */
 	CONTROL_STATUS = 8,
 	CONTROL_STATUS_IS = 9,
 
 	CONTROL_SET_PLAN = 12,
-	/* The answer takes a while: the files of a large program are looked at */
+	/* The answer takes a while: the files of a large program are being read */
 	CONTROL_WORKING = 13,
 	CONTROL_DECLARE = 14,
 	CONTROL_DECLARED = 15,
@@ -88,25 +87,25 @@ enum control_type {
 	CONTROL_CALLABLE_IS = 17,
 
 	/* Numbers that are given, for what is not built yet: */
-	/* A command asks the recorder to take in a process that runs already */
+	/* A command asks the recorder to attach to a running process */
 	CONTROL_ATTACH = 10,
-	CONTROL_DETACH = 11, /* the recorder asks a probe to leave its program alone from now on */
+	CONTROL_DETACH = 11, /* the recorder asks a probe to stop recording its program */
 
 	CONTROL_TESTS = 0x8000, /* from here on: for tests, never given to a message */
 };
 
 enum control_flags {
 	CONTROL_OPTIONAL = 1U << 0, /* a receiver that does not know the type may skip it */
-	CONTROL_ANSWER = 1U << 1,   /* @seq is not its own, but that of the message it answers */
+	CONTROL_ANSWER = 1U << 1,   /* @seq is that of the message that it answers */
 };
 
 /*
- * The first eight bytes are the same in all versions, so that each end can tell which one the other
- * speaks. Versions before 6 had 32 bits of version, no flags, and nothing more.
+ * The first eight bytes are the same in all versions, so that each end can recognize the other's
+ * version. Versions before 6 had 32 bits of version, no flags, and nothing more.
  *
  * @version: CONTROL_VERSION of the sender
- * @flags: bits without a meaning are ignored; a fact that must not be ignored is a type of its own
- * @len: of the whole message, as that of the packet
+ * @flags: unknown bits are ignored; a fact that must not be ignored has a type of its own
+ * @len: of the whole message, equal to the packet's
  * @seq: each end counts its own messages on a connection, from 1
  */
 struct control_header {
@@ -124,12 +123,12 @@ enum control_hello_kind {
 	CONTROL_EXEC = 1,   /* a fresh process image: a session of its own */
 	CONTROL_FORK = 2,   /* a forked child: goes on in its parent's session */
 	CONTROL_DLOPEN = 3, /* a known process has loaded more modules */
-	CONTROL_ENDING = 6, /* a known process is about to die of a signal: CRASH follows */
+	CONTROL_ENDING = 6, /* a known process is about to be killed by a signal: CRASH follows */
 	CONTROL_STEER = 8,  /* a known process asks for the newest plan */
 	CONTROL_EVENTS = 9, /* a known process declares an event: DECLARE follows */
 	CONTROL_NAMES = 10, /* a known process names functions: CALLABLEs follow */
 
-	/* Fresh images that cannot be traced; nothing follows. */
+	/* Executed images that cannot be traced; nothing follows. */
 	CONTROL_NO_ADDRESS_SPACE = 4, /* ulimit -v */
 	CONTROL_SHADOW_STACK = 5,     /* returns are checked by the CPU */
 	CONTROL_OTHER_LIBC = 7,	      /* not glibc */
@@ -143,7 +142,7 @@ struct control_hello {
 	uint32_t pad;
 	uint8_t secret[CONTROL_SECRET_BYTES]; /* at this place in all versions */
 	uint8_t token[CONTROL_SECRET_BYTES];  /* of the last WELCOME; zeros before it */
-	uint64_t time_ns; /* CONTROL_FORK: when the fork returned in the child; else 0 */
+	uint64_t time_ns; /* CONTROL_FORK: the time when fork returned in the child; else 0 */
 };
 _Static_assert(sizeof(struct control_hello) == 72, "the same for all compilers");
 _Static_assert(offsetof(struct control_hello, secret) == 32, "all versions have it there");
@@ -154,7 +153,7 @@ struct control_module {
 	uint64_t start;
 	uint64_t end;
 	uint64_t load_bias; /* to be added to the file's own addresses */
-	uint64_t time_ns;   /* before it was loaded; 0 when it was there from the start */
+	uint64_t time_ns;   /* before it was loaded; 0 for objects present from the start */
 	int32_t tid;	    /* the thread that called dlopen */
 	uint32_t has_text;  /* it has an executable segment */
 	char path[];	    /* with its NUL, up to the end of the packet */
@@ -170,8 +169,8 @@ struct control_welcome {
 };
 
 /*
- * In the order of the SCM_RIGHTS array of WELCOME; the plan's memfd (plan.h) comes with that of a
- * fresh image.
+ * In the order of the SCM_RIGHTS array of WELCOME; for a fresh image the plan's memfd (plan.h)
+ * comes with it.
  */
 enum control_welcome_fd {
 	CONTROL_FD_PAGE = 0,
@@ -186,8 +185,8 @@ struct control_plan {
 };
 
 /*
- * With one descriptor: an image with settings, which takes the place of the plan that there is. It
- * lists no library calls and no points.
+ * With one descriptor: an image with settings, which replaces the current plan. It lists no library
+ * calls and no points.
  */
 struct control_set_plan {
 	struct control_header h;
@@ -202,8 +201,8 @@ struct control_crash_frame {
 };
 
 /*
- * @code, @address: of siginfo_t; @address is 0 when the signal was sent. @depth: how many frames
- *                  there are in all
+ * @code, @address: of siginfo_t; @address is 0 when the signal was sent. @depth: the total number
+ *                  of frames
  */
 struct control_crash {
 	struct control_header h;
@@ -232,7 +231,7 @@ struct control_declare {
 
 /*
  * @event: the number in its records; 0: there is none. @choice: the user's choice for it: below 0
- *         off, above 0 on, 0: nothing
+ *         off, above 0 on, 0: none
  */
 struct control_declared {
 	struct control_header h;
@@ -241,7 +240,7 @@ struct control_declared {
 };
 
 /*
- * A function of a language that has no addresses. Many may follow each other.
+ * A function of a language without addresses. Many of these may follow each other.
  *
  * @line: the first of its source, from 1 on; 0: it has none
  * @is_native: it is written in C: a library call for readers
@@ -259,12 +258,12 @@ struct control_callable {
 };
 
 /*
- * With one descriptor if a plan was wanted and there is any: what is to be added for @range, as
- * after a dlopen.
+ * With one descriptor if a plan was wanted and there is any: the additions for @range, as after a
+ * dlopen.
  *
  * @addr: its address in records (utils/format/callables.h); 0: it has none, and is not recorded
  * @range: the number of the range of addresses with a rule that @addr is in; 0: it has no rule
- * @values: what is recorded of its calls, as CALLABLE_RESULT has it
+ * @values: the recorded values of its calls, as in CALLABLE_RESULT
  */
 struct control_callable_is {
 	struct control_header h;
@@ -275,7 +274,7 @@ struct control_callable_is {
 };
 
 /*
- * The fate of a message. The values from CONTROL_NO_MESSAGE on are those of ERROR; their numbers
+ * The result of a message. The values from CONTROL_NO_MESSAGE on are those of ERROR; their numbers
  * are the same in all versions.
  */
 enum control_verdict {
@@ -284,14 +283,14 @@ enum control_verdict {
 	CONTROL_NO_MESSAGE = 2, /* no header, or it is not as long as it says */
 	CONTROL_OTHER_VERSION = 3,
 	CONTROL_UNKNOWN_TYPE = 4,
-	CONTROL_MALFORMED = 5,	  /* shorter than its type, or with values that cannot be */
+	CONTROL_MALFORMED = 5,	  /* shorter than its type, or with invalid values */
 	CONTROL_OUT_OF_PLACE = 6, /* not at this point of the conversation */
 	CONTROL_TOO_MANY = 7,
 	CONTROL_FAILED = 8, /* understood, but it could not be done */
 };
 
 /*
- * An answer to the message that it names; the conversation is over. Itself it is never answered.
+ * An answer to the message that it names; the conversation is over. It is never answered itself.
  * The same in all versions.
  */
 struct control_error {
@@ -312,8 +311,8 @@ enum control_status_flags {
 };
 
 /*
- * The recording as a whole, and nothing of other processes. @nr_alive: processes that are recorded
- * and run
+ * The recording as a whole, without data about other processes. @nr_alive: recorded processes that
+ * are running
  */
 struct control_status_is {
 	struct control_header h;
@@ -324,8 +323,8 @@ struct control_status_is {
 };
 
 /*
- * With CONTROL_OPTIONAL and the number of the message that is worked at. The end that waits may
- * wait on, from here on as long as from the beginning.
+ * With CONTROL_OPTIONAL and the number of the message that is being processed. The waiting end
+ * restarts its timeout.
  */
 struct control_working {
 	struct control_header h;
@@ -334,10 +333,10 @@ struct control_working {
 /* --- the codec (control.c): the same for probe, recorder and tests; no allocation, no libc --- */
 
 /*
- * The form of a type of message.
+ * The format of a type of message.
  *
  * @min_len: it may be longer
- * @is_valid: true when its members can be right; of @len bytes, at least @min_len. NULL: always
+ * @is_valid: true when its members are valid; of @len bytes, at least @min_len. NULL: always
  */
 struct control_shape {
 	uint16_t type;
@@ -363,11 +362,11 @@ extern const struct control_shape control_status_is_shape;
 extern const struct control_shape control_working_shape;
 
 /*
- * The messages that one end takes: a row for each type that it knows. States are small numbers of
- * its own; 0 is the end of the conversation.
+ * The messages that one end accepts: a row for each known type. States are small numbers of its
+ * own; 0 is the end of the conversation.
  *
  * @states: those in which it may come, of CONTROL_IN()
- * @take: called with a valid message, in such a state; returns the state after it
+ * @take: called with a valid message, in such a state; returns the next state
  */
 #define CONTROL_OVER	  0U
 #define CONTROL_IN(state) (1U << (state))
@@ -384,42 +383,42 @@ struct control_table {
 };
 
 /*
- * Take one packet in: by its row, with @state as it is afterwards. Any verdict but CONTROL_TAKEN
- * leaves @state alone. @len: the packet's, of which shapes and rows must find in @packet what they
- * look at.
+ * Process one packet by its row; @state becomes the next state. Any verdict but CONTROL_TAKEN
+ * leaves @state unchanged. @len: the packet's; shapes and rows check that @packet contains the
+ * members that they read.
  */
 enum control_verdict control_take(const struct control_table *table, unsigned *state, void *context,
 				  const void *packet, size_t len);
 
 /*
- * Fill in the header that @message begins with. @len: of the whole message; @seq: its own, or for
- * CONTROL_ANSWER that of the other
+ * Fill in the header of @message. @len: of the whole message; @seq: its own, or for CONTROL_ANSWER
+ * that of the answered one
  */
 void control_stamp(void *message, enum control_type type, uint32_t flags, size_t len, uint32_t seq);
 
-/* The ERROR that answers @packet, whose header is whole. */
+/* The ERROR that answers @packet, whose header is complete. */
 struct control_error control_error_about(const void *packet, enum control_verdict verdict);
 
 /*
- * Take "name:secret" or "name:secret:filters" apart: the bytes of the name, and the secret in
- * @secret. 0 when it is not of that form.
+ * Parse "name:secret" or "name:secret:filters": the number of bytes of the name, and the secret in
+ * @secret. 0 when the format is wrong.
  */
 size_t control_address_parse(const char *address, uint8_t secret[CONTROL_SECRET_BYTES]);
 
 /*
- * With how many filters of system calls programs begin, by a well-formed @address; and one more, if
- * the address says how many.
+ * The number of system call filters that programs start with, from a well-formed @address; and add
+ * one, if the address has such a number.
  */
 unsigned control_address_filters(const char *address);
 void control_address_add_filter(char *address);
 
-/* True when two secrets are the same. Takes the same time wherever they differ. */
+/* True when two secrets are equal. The time is independent of the differing bytes. */
 bool control_secret_is(const uint8_t a[CONTROL_SECRET_BYTES],
 		       const uint8_t b[CONTROL_SECRET_BYTES]);
 
 /*
- * The version of a packet whose sender knows @secret and says HELLO in another version than ours; 0
- * for all else.
+ * The version of a packet whose sender knows @secret and sends HELLO in another version than ours;
+ * 0 for all others.
  */
 unsigned control_other_version(const void *packet, size_t len,
 			       const uint8_t secret[CONTROL_SECRET_BYTES]);

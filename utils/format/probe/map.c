@@ -1,4 +1,4 @@
-/* `sid-<id>.map`: which modules a session had, and where (see map.h). */
+/* `sid-<id>.map`: the modules of a session, and their addresses (see map.h). */
 #include "utils/format/probe/map.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@ void module_map_deinit(struct module_map *map)
 	*map = (struct module_map){ 0 };
 }
 
-/* Append @entry and take over its path; the path is freed on failure. */
+/* Append @entry and take ownership of its path, which is freed on failure. */
 static int map_take(struct module_map *map, struct map_entry *entry)
 {
 	if (!entry->path)
@@ -60,7 +60,7 @@ void module_map_encode(const struct module_map *map, struct strbuf *out)
 	}
 }
 
-/* Cut " build-id:<hex>" off the end of @path, if it is there. */
+/* Remove " build-id:<hex>" from the end of @path, if present. */
 static void take_build_id(struct text *path, char build_id[static MAP_BUILD_ID_MAX + 1])
 {
 	size_t tag_len = sizeof(build_id_tag) - 1;

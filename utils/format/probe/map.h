@@ -1,4 +1,4 @@
-/* `sid-<id>.map`: which modules a session had, and where. */
+/* `sid-<id>.map`: the modules of a session, and their addresses. */
 #ifndef UTRAIL_FORMAT_MAP_H
 #define UTRAIL_FORMAT_MAP_H
 
@@ -8,7 +8,7 @@
 #include "utils/base/err.h"
 #include "utils/base/containers/strbuf.h"
 
-/* Hexadecimal digits of the longest build-id that is kept (SHA-1 has 40, SHA-256 64). */
+/* Hexadecimal digits of the longest build-id that is stored (SHA-1 has 40, SHA-256 64). */
 #define MAP_BUILD_ID_MAX 64
 
 /*
@@ -36,16 +36,16 @@ struct module_map {
 void module_map_deinit(struct module_map *map);
 #define cleanup_module_map cleanup(module_map_deinit)
 
-/* Append a copy of @entry (of its path too). 0 or -ENOMEM. */
+/* Append a copy of @entry (including its path). 0 or -ENOMEM. */
 int module_map_add(struct module_map *map, const struct map_entry *entry);
 
 /* The whole text. */
 void module_map_encode(const struct module_map *map, struct strbuf *out);
 
 /*
- * Parse a map file into an empty @map. Lines without a path are skipped. Lines of one path in a row
- * become one entry that starts at the first and ends with the last, so a copy of /proc/PID/maps is
- * fine, too. -EINVAL names the line.
+ * Parse a map file into an empty @map. Lines without a path are skipped. Consecutive lines with one
+ * path become one entry from the first start to the last end, so a copy of /proc/PID/maps is valid,
+ * too. -EINVAL names the line.
  */
 int module_map_decode(const char *text, size_t len, struct module_map *map, struct uft_err *err);
 

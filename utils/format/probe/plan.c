@@ -1,5 +1,5 @@
 /*
- * The plan's image: its directory, made and read in one place (see plan.h). The probe has a copy of
+ * The plan's image: its directory, written and read only here (see plan.h). The probe has a copy of
  * this: no libc but memcpy().
  */
 #include "utils/format/probe/plan.h"
@@ -15,8 +15,8 @@
 /*
  * By kind.
  *
- * @is_exact: there is more than entries among the entries, at places that their size gives: a
- *            larger one is something else
+ * @is_exact: the entries also contain other data, at offsets that depend on the entry size: another
+ *            size is invalid
  */
 static const struct {
 	uint32_t bytes;
@@ -58,7 +58,7 @@ void plan_copy(const struct plan_view *view, enum plan_kind kind, void *to)
 
 /* --- references between entries --- */
 
-/* A container among @left steps; how many it takes, 0 when it leads out of them. */
+/* The number of steps of a container among @left steps; 0 when it exceeds them. */
 static uint64_t box_steps(const struct capture_step *step, uint64_t left)
 {
 	if (left < 2)
@@ -161,7 +161,7 @@ static bool patch_has_stub(const struct plan_patch *patch)
 	return patch->what == PATCH_EVENT || patch->what == PATCH_ENTRY;
 }
 
-/* @before: the one before it, or NULL. NULL when all is well. */
+/* @before: the previous patch, or NULL. Returns NULL when the patch is valid. */
 static const char *check_patch(const struct plan_patch *patch, const struct plan_patch *before)
 {
 	if (patch->what >= PATCH_KINDS)
@@ -344,7 +344,7 @@ uint64_t plan_image_head_bytes(const struct plan_view *view)
 			(uint64_t)PLAN_ALIGN);
 }
 
-/* The place after the lists of the kinds before @kind. */
+/* The offset after the lists of the kinds before @kind. */
 static uint64_t place_behind(const struct plan_view *view, unsigned kind)
 {
 	uint64_t bytes = plan_image_head_bytes(view);

@@ -1,7 +1,4 @@
-/*
- * The plan: the recorder's orders to a probe, in terms the probe can obey without looking anything
- * up.
- */
+/* The plan: the recorder's orders to a probe, in a form that needs no look-ups. */
 #ifndef UTRAIL_FORMAT_PLAN_H
 #define UTRAIL_FORMAT_PLAN_H
 
@@ -18,45 +15,47 @@ enum plan_clock {
 
 enum plan_flags {
 	PLAN_TRACE_OFF = 1U << 0, /* --trace=off */
-	PLAN_DROP = 1U << 1,	  /* --when-full=drop: a full ring loses records, nobody waits */
+	PLAN_DROP = 1U << 1,	  /* --when-full=drop: a full ring loses records instead of waiting
+				   */
 	PLAN_FLIGHT = 1U << 2,	  /* --flight: a full ring forgets its oldest segment */
-	/* Calls are not all alike: functions have rules, or there is a watch */
+	/* Calls differ: functions have rules, or there is a watch */
 	PLAN_SELECTIVE = 1U << 3,
 	PLAN_WATCH_CPU = 1U << 4,    /* -W cpu */
 	PLAN_CRASH_REPORT = 1U << 6, /* --crash-report: send CONTROL_CRASH */
 	PLAN_STACKS = 1U << 7,	     /* the program has functions that switch stacks */
 	PLAN_ESTIMATE = 1U << 5,     /* -e: no return slot is touched; with PLAN_SELECTIVE */
 	/*
-	 * Nothing is recorded but what a rule of that kind lets in, if this process has one: enum
-	 * plan_rule_flags
+	 * Only calls that a rule of that kind lets in are recorded, if this process has such a
+	 * rule: enum plan_rule_flags
 	 */
 	PLAN_OPT_IN_FILTER = 1U << 8,	 /* PLAN_FILTER */
 	PLAN_OPT_IN_CALLER = 1U << 9,	 /* PLAN_CALLER */
 	PLAN_OPT_IN_LOCATION = 1U << 10, /* PLAN_LOCATION */
 	/* Other plans may follow (control_page.plan_generation); with PLAN_SELECTIVE */
 	PLAN_STEERABLE = 1U << 11,
-	/* Return addresses into memory that no module's file backs are replaced, too */
+	/* Return addresses into memory without a module's file are replaced, too */
 	PLAN_REPLACE_ANY = 1U << 13,
 	PLAN_LEAVES_OUT = 1U << 12,    /* rules may be PLAN_LEFT_OUT; with PLAN_STEERABLE */
 	PLAN_TELLS_DEPTH = 1U << 14,   /* calls beyond plan.max_stack are counted: ring.too_deep */
-	PLAN_NO_LIBCALLS = 1U << 15,   /* --no-libcall; so far it counts for Python only, as does */
+	PLAN_NO_LIBCALLS = 1U << 15,   /* --no-libcall; currently for Python only, as is */
 	PLAN_NEST_LIBCALLS = 1U << 16, /* --nest-libcall */
 	/*
-	 * --patch is about functions of the program itself, or of libpython. If the interpreter is
-	 * there, its calls are what is asked for, and a profile function would add to them.
+	 * --patch concerns functions of the program itself, or of libpython. In the interpreter,
+	 * its C calls are requested then, and a profile function would add Python's to them.
 	 */
 	PLAN_PATCHES_PROGRAM = 1U << 17,
 	PLAN_PATCHES_LIBPYTHON = 1U << 18,
 };
 
-/* The contents of a rule; members of struct plan_rule count only with their flag. */
+/* The content of a rule; members of struct plan_rule are valid only with their flag. */
 enum plan_rule_flags {
 	PLAN_FILTER = 1U << 0,	 /* opt in: this function and what it calls */
 	PLAN_NOTRACE = 1U << 1,	 /* opt out */
 	PLAN_DEPTH = 1U << 2,	 /* so many levels from here */
 	PLAN_TIME = 1U << 3,	 /* the time threshold while inside */
 	PLAN_SIZE = 1U << 4,	 /* the size threshold while inside */
-	PLAN_CALLER = 1U << 5,	 /* keep the way to it; the rest goes, if there is any such rule */
+	PLAN_CALLER = 1U << 5,	 /* keep the callers on the way to it; other calls are dropped, if
+				  * there is such a rule */
 	PLAN_TRACE = 1U << 6,	 /* keep it however short */
 	PLAN_TRACE_ON = 1U << 7, /* switch recording on */
 	PLAN_TRACE_OFF_AT = 1U << 8, /* and off */
@@ -64,9 +63,9 @@ enum plan_rule_flags {
 	PLAN_CALLSITE = 1U << 10,    /* record where the call comes from */
 	PLAN_RECOVER = 1U << 11,     /* let the program see its own return addresses while inside */
 	PLAN_READ = 1U << 12,
-	PLAN_LOCATION = 1U << 14, /* of the functions without it none is recorded, if any has it */
+	PLAN_LOCATION = 1U << 14,     /* functions without it are not recorded, if any has it */
 	PLAN_LOCATION_OUT = 1U << 15, /* it is not recorded itself */
-	/* It is not recorded itself, for its cost (--overhead); stands alone */
+	/* It is not recorded, because of its cost (--overhead); excludes other flags */
 	PLAN_LEFT_OUT = 1U << 16,
 	PLAN_COND = 1U << 13, /* PLAN_FILTER and PLAN_NOTRACE hold only if the conditions do */
 };
@@ -78,7 +77,7 @@ enum plan_read {
 	PLAN_READ_PMU_CYCLE = 1U << 2,
 	PLAN_READ_PMU_CACHE = 1U << 3,
 	PLAN_READ_PMU_BRANCH = 1U << 4,
-	PLAN_READ_COUNTER = 1U << 8, /* the first of PLAN_COUNTERS_MAX bits: of PLAN_COUNTERS */
+	PLAN_READ_COUNTER = 1U << 8, /* the first of PLAN_COUNTERS_MAX bits for PLAN_COUNTERS */
 };
 
 #define PLAN_COUNTERS_MAX  8
@@ -107,19 +106,20 @@ enum plan_cond_kind {
 	PLAN_COND_INT, /* integer argument @index, cut to @bytes, with @value */
 	/* Floating point argument @index of @bytes with the double whose bits are @value */
 	PLAN_COND_FLOAT,
-	PLAN_COND_TEXT,	     /* the string as it would be recorded, with @len bytes of text */
+	PLAN_COND_TEXT,	     /* compares the string, as it would be recorded, with @len bytes of
+			      * text */
 	PLAN_COND_PREFIX,    /* it begins with that text */
 	PLAN_COND_AUTOMATON, /* the struct automaton finds something in it */
 };
 
 /*
  * One comparison. Text and automatons follow the last comparison of a rule, in room of whole struct
- * plan_conds: @value is how many bytes after it.
+ * plan_conds: @value is the offset in bytes after it.
  *
  * @index: from 1 on
  * @string: enum capture_op: the way to read a string
  * @compare: enum plan_compare
- * @starts_alternative: those before it, or it and those after it, must hold
+ * @starts_alternative: the comparisons before it, or it and those after it, must hold
  */
 struct plan_cond {
 	uint8_t kind; /* enum plan_cond_kind */
@@ -165,30 +165,29 @@ _Static_assert(sizeof(struct plan_func) == 24, "plan_func is laid out without ho
 /* The way to record a library call. */
 enum plan_call {
 	/*
-	 * Its return slot must stay as it is, since the function looks at it, keeps it for later,
-	 * or returns more than once (setjmp, vfork, dlvsym ...). ENTRY and EXIT are written
-	 * together.
+	 * Its return slot must not be changed, since the function reads it, keeps it for later, or
+	 * returns more than once (setjmp, vfork, dlvsym ...). ENTRY and EXIT are written together.
 	 */
 	PLAN_CALL_NO_RETURN_HOOK = 1U << 0,
 	/*
-	 * It is not recorded, but tells where the stack stands: an exception has been caught
-	 * (__cxa_begin_catch), and the frames inside of the call are gone.
+	 * It is not recorded, but shows the stack's state: an exception has been caught
+	 * (__cxa_begin_catch), and the frames inside the call are gone.
 	 */
 	PLAN_CALL_LANDING = 1U << 1,
 	/* With NO_RETURN_HOOK: setjmp(3). It returns 0, and by longjmp(3) once more. */
 	PLAN_CALL_SETJMP = 1U << 2,
 	/*
-	 * It acts for the module that its return address lies in, and takes two arguments (dlopen,
+	 * It acts on behalf of the module of its return address, and takes two arguments (dlopen,
 	 * dlsym): see libmcount/program/caller.c.
 	 */
 	PLAN_CALL_BY_CALLER = 1U << 3,
 	/*
-	 * It is no call to be recorded: the slot is to lead to a function of the probe itself, enum
-	 * plan_hook << PLAN_CALL_HOOK_SHIFT. It would by itself had the probe been there from the
-	 * start. Comes before a call with the same slot.
+	 * Not a recorded call: the slot must point to a function of the probe itself, enum
+	 * plan_hook << PLAN_CALL_HOOK_SHIFT. With the probe loaded from the start, it would by
+	 * itself. Precedes a call with the same slot.
 	 */
 	PLAN_CALL_HOOK = 1U << 4,
-	/* With NO_RETURN_HOOK: vfork(2). The probe's own one may have its return slot replaced. */
+	/* With NO_RETURN_HOOK: vfork(2). The probe's own function may replace its return slot. */
 	PLAN_CALL_VFORK = 1U << 5,
 };
 
@@ -213,8 +212,8 @@ enum plan_hook {
 #define PLAN_NO_RELOC UINT32_MAX
 
 /*
- * One library call of one module: the GOT slot through which it goes, and the address that stands
- * for it in records. Sorted by module.
+ * One library call of one module: its GOT slot, and the address that represents it in records.
+ * Sorted by module.
  */
 struct plan_call_site {
 	uint64_t load_bias; /* of the module: which one it is */
@@ -229,18 +228,15 @@ _Static_assert(sizeof(struct plan_call_site) == 32, "plan_call_site is laid out 
 enum plan_patch_what {
 	/*
 	 * An event of the program (-E): a jump to a stub, which records it, runs the replaced
-	 * instructions, and goes on in the program.
+	 * instructions, and continues in the program.
 	 */
 	PATCH_EVENT = 0,
-	/*
-	 * A function begins: a jump to a stub again, which does the work of a call of __fentry__.
-	 */
+	/* The start of a function: also a jump to a stub, which acts like a call of __fentry__. */
 	PATCH_ENTRY = 1,
-	/* Nops where a function begins: they become a call of __fentry__. */
+	/* Nops at the start of a function, replaced by a call of __fentry__. */
 	PATCH_CALL = 2,
 	/*
-	 * Sleds of clang's XRay, where a function begins, where it returns, and where it jumps to
-	 * another one in place of returning.
+	 * Sleds of clang's XRay, at the start of a function, at its returns, and at its tail calls.
 	 */
 	PATCH_XRAY_ENTRY = 3,
 	PATCH_XRAY_EXIT = 4,
@@ -252,48 +248,47 @@ enum plan_patch_what {
 
 enum plan_patch_flags {
 	/*
-	 * Among the bytes of the patch before it, whose code runs into the stub of this one:
-	 * nothing is written at its site.
+	 * Within the bytes of the patch before it, whose code runs into this one's stub: its site
+	 * is not written.
 	 */
 	PLAN_PATCH_INNER = 1U << 0,
 	/*
-	 * Nothing is recorded: the jump is written here, before the next patch, which has no room
-	 * for one after it.
+	 * Without a record: the jump is written here, before the next patch, which has no room for
+	 * its own.
 	 */
 	PLAN_PATCH_SILENT = 1U << 1,
 	/*
-	 * There is room for a short jump only. It leads to the site of the patch before it, which
+	 * There is room for a short jump only. It jumps to the site of the patch before it, which
 	 * is PLAN_PATCH_SILENT and has no code of the program.
 	 */
 	PLAN_PATCH_SHORT = 1U << 2,
 	/*
-	 * PATCH_ENTRY: the place has a call of the function. It becomes a call of the stub, whose
+	 * PATCH_ENTRY: the site has a call of the function. It becomes a call of the stub, whose
 	 * code jumps to the function.
 	 */
 	PLAN_PATCH_BY_CALLER = 1U << 3,
 };
 
 /*
- * One place in the code of a module that is changed. For PATCH_EVENT and PATCH_ENTRY the probe puts
- * a stub somewhere within 2 GiB of it: the hook, then @code, which does the replaced instructions
- * and goes on in the program. The first @bytes at @site are replaced, if they are those of
- * @original. Sorted by module, so that PLAN_PATCH_INNER and PLAN_PATCH_SHORT find the patch before
- * them.
+ * One changed place in the code of a module. For PATCH_EVENT and PATCH_ENTRY the probe puts a stub
+ * within 2 GiB of it: the hook, then @code, which runs the replaced instructions and continues in
+ * the program. The first @bytes at @site are replaced, if they equal @original. Sorted by module,
+ * so that PLAN_PATCH_INNER and PLAN_PATCH_SHORT find the patch before them.
  *
- * @semaphore: address of a 16 bit counter that must not be 0, so that the program passes there at
- *             all; 0: there is none
- * @addr: the address that stands for the function in records, inside of it; not for PATCH_EVENT and
+ * @semaphore: address of a 16-bit counter that must be nonzero for the program to come here;
+ *             0: there is none
+ * @addr: the address of the function in records, inside of it; not for PATCH_EVENT and
  *        PATCH_NOP
  * @event: PATCH_EVENT: its id in records
  * @operands: PATCH_EVENT: the index of its first argument's among PLAN_OPERANDS, counted from 1 on;
  *            0: it has no arguments
  * @slot: PATCH_ENTRY: bytes from the stack pointer up to the return slot; 0 at a function's first
  *        instruction
- * @clear: the number of bytes from @site on that @code does: no thread may be among them when the
- *         jump is written; 0 where there is no @code
- * @fixes: places of 32-bit distances in @code, which are as if it stood at @site
+ * @clear: the number of bytes from @site on that @code replaces: no thread may be in them when
+ *         the jump is written; 0 without @code
+ * @fixes: offsets of 32-bit displacements in @code, relative to @site
  */
-/* Bytes of a jump or of a call; no patch is shorter but those with PLAN_PATCH_SHORT */
+/* Bytes of a jump or of a call, the minimum of a patch without PLAN_PATCH_SHORT */
 #define PLAN_PATCH_JUMP	    5
 #define PLAN_PATCH_ORIGINAL 16
 #define PLAN_PATCH_CODE	    64
@@ -320,15 +315,15 @@ struct plan_patch {
 _Static_assert(sizeof(struct plan_patch) == 136, "plan_patch is laid out without holes");
 
 /*
- * @flags: enum plan_patch_flags. Nothing is written at its site: the code before it runs into its
- *         stub.
+ * @flags: enum plan_patch_flags. True when its site is not written: the code before it runs into
+ *         its stub.
  */
 static inline bool plan_patch_has_no_text(unsigned flags)
 {
 	return (flags & PLAN_PATCH_INNER) && !(flags & PLAN_PATCH_SHORT);
 }
 
-/* The place of an event's argument when the program comes to it. */
+/* The location of an event's argument at the event's place. */
 enum plan_operand_kind {
 	PLAN_OPERAND_NONE,     /* not known */
 	PLAN_OPERAND_CONSTANT, /* @value */
@@ -350,7 +345,7 @@ enum plan_operand_flags {
 /*
  * One argument of PATCH_EVENT; those of one event follow each other, in their order.
  *
- * @bytes: 1, 2, 4, 8: the low ones, or those there; widened to 64 bits by the sign or with zeros
+ * @bytes: 1, 2, 4, 8: of the register or memory; widened to 64 bits by the sign or with zeros
  * @base, @index: DWARF's numbers of general registers, or PLAN_NO_REGISTER; of a vector register
  *                from 0 on
  */
@@ -384,27 +379,26 @@ struct plan_watch {
 _Static_assert(sizeof(struct plan_watch) == 16, "plan_watch is laid out without holes");
 
 /*
- * Settings for the whole process. libmcount/plan/plans.h says which of them a later plan may
- * change.
+ * Settings of the whole process. libmcount/plan/plans.h lists those that a later plan may change.
  */
 struct plan {
 	uint64_t threshold_ns;	 /* -t: keep calls longer than this; 0 keeps all */
-	uint64_t anchor_counter; /* a pair read together by the recorder at its start, so that a */
-	uint64_t anchor_ns;	 /* probe has a baseline to fit the counter's scale with */
+	uint64_t anchor_counter; /* a pair read together by the recorder at its start, as */
+	uint64_t anchor_ns;	 /* the probe's baseline to fit the counter's scale */
 	uint32_t flags;		 /* enum plan_flags */
 	uint32_t clock;		 /* enum plan_clock */
 	int32_t clock_id;	 /* clockid_t */
 	uint32_t depth;		 /* -D: levels that are recorded */
 	uint32_t max_stack;	 /* levels that are followed at all */
-	uint32_t size_filter;	 /* -Z: functions of that many bytes; with PLAN_SELECTIVE */
+	uint32_t size_filter;	 /* -Z: minimum size of functions in bytes; with PLAN_SELECTIVE */
 	/* --signal: bit N - 1 is for signal N. With PLAN_SELECTIVE */
 	uint64_t signals_on;
 	uint64_t signals_off;
 	uint64_t signals_finish;
 	/*
-	 * PLAN_STEERABLE: the number of this plan of the recording, as control_page.plan_generation
-	 * counts them; and the newest one with which the user has said `on`. Triggers that have
-	 * switched off before that one do not count any more.
+	 * PLAN_STEERABLE: the number of this plan in the recording, as in
+	 * control_page.plan_generation; and that of the last plan with the user's `on`. Triggers
+	 * that have switched off before that one are void.
 	 */
 	uint32_t generation;
 	uint32_t on_generation;
@@ -412,13 +406,13 @@ struct plan {
 _Static_assert(sizeof(struct plan) == 80, "plan is laid out without holes");
 
 /*
- * The image: the contents of a memfd that goes from the recorder to a probe. It has a header, a
- * directory of sections, then the sections, each an array of entries of one kind. The directory
- * says of each section where it is, how many entries there are, and how large one is. So a reader
- * skips kinds that it does not know, and the end of entries that have become longer.
+ * The image: the content of a memfd that the recorder sends to a probe. It has a header, a
+ * directory of sections, then the sections, each an array of entries of one kind. The directory has
+ * the offset, the number of entries and the entry size of each section. So a reader skips unknown
+ * kinds, and the end of longer entries.
  *
- * plan.c alone makes and reads it, and has the size of each kind's entries: a new kind is an
- * enumerator here, a row there, and the code that obeys it.
+ * Only plan.c writes and reads it, and has the entry size of each kind: a new kind is an enumerator
+ * here, a row there, and the code that implements it.
  */
 enum plan_kind {
 	PLAN_SETTINGS = 1, /* struct plan: one. Without it the image adds to the plan before it */
@@ -461,21 +455,22 @@ struct plan_list {
 	uint32_t entry_bytes; /* from one to the next */
 };
 
-/* An image by kind; an empty list for a kind that it has not. */
+/* An image by kind; absent kinds have an empty list. */
 struct plan_view {
 	struct plan_list lists[PLAN_KINDS];
 };
 
 /*
- * Find the sections of the image @bytes[@len], aligned as mmap(2) does. Nothing in them leads out
- * of them after this: indexes, programs, texts. 0, or -EINVAL with the error in @why (may be NULL).
+ * Find the sections of the image @bytes[@len], aligned as by mmap(2). After this, all references
+ * stay within their sections: indexes, programs, texts. 0, or -EINVAL with the error in @why (may
+ * be NULL).
  */
 int plan_open(struct plan_view *view, const void *bytes, uint64_t len, const char **why);
 
 /* The bytes of an entry of @kind in this build. */
 uint32_t plan_entry_bytes(enum plan_kind kind);
 
-/* Copy the entries one after the other, of the size that this build knows, to @to. */
+/* Copy the entries one after the other, in this build's entry size, to @to. */
 void plan_copy(const struct plan_view *view, enum plan_kind kind, void *to);
 
 /* A list of the entries that this build makes. */
@@ -485,15 +480,15 @@ static inline struct plan_list plan_list(enum plan_kind kind, const void *entrie
 }
 
 /*
- * The bytes of the image of these lists; and put it at @to, which has that room. Empty lists have
+ * The size of the image of these lists; and write it to @to, which has that room. Empty lists have
  * no section.
  */
 uint64_t plan_image_bytes(const struct plan_view *view);
 void plan_image_put(const struct plan_view *view, void *to);
 
 /*
- * For callers that write it piece by piece: the bytes of its head, which is put at @to; the place
- * where the list of @kind begins, 0 when it is empty. Zeros fill the room between lists.
+ * For callers that write it in pieces: the bytes of its header, which is written to @to; the offset
+ * of the list of @kind, 0 when it is empty. Zeros fill the room between lists.
  */
 uint64_t plan_image_head_bytes(const struct plan_view *view);
 void plan_image_put_head(const struct plan_view *view, void *to);

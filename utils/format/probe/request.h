@@ -1,5 +1,5 @@
 /*
- * Requests of other utrail commands to a recorder at work, over a Unix SOCK_SEQPACKET socket of its
+ * Requests of other utrail commands to a running recorder, over a Unix SOCK_SEQPACKET socket of its
  * own.
  */
 #ifndef UTRAIL_FORMAT_REQUEST_H
@@ -18,7 +18,7 @@
 #define REQUEST_NAME_PREFIX "utrail-dir-"
 
 /*
- * When another process has that name, the recorder takes one with random digits after it. It leaves
+ * If another process has that name, the recorder takes one with random digits after it. It keeps
  * this file in the data directory while it records: two lines, the name and a secret of
  * REQUEST_SECRET_CHARS hexadecimal digits. Mode 0600.
  */
@@ -35,15 +35,15 @@ static inline void request_name(char name[static REQUEST_NAME_SIZE], const struc
 #define REQUEST_VERSION 2
 
 enum request_type {
-	REQUEST_SAVE = 1, /* flight recording: put the contents of the rings into the directory */
-	/* Answered while the program runs; after that the recorder just ends */
+	REQUEST_SAVE = 1, /* flight recording: save the content of the rings to the directory */
+	/* Answered while the program runs; afterwards the recorder just ends */
 	REQUEST_IS_RUNNING = 2,
-	/* The time up to which the files are complete; from now on they are kept fresh */
+	/* The time up to which the files are complete; from now on they are flushed often */
 	REQUEST_PROGRESS = 3,
 	REQUEST_CONTROL = 4, /* words of utils/spec/steer.h: obey them */
 	/*
-	 * The process with the number in the text is recorded, or records: @error is 0, else
-	 * -ESRCH. Answered at once, also while another answer takes its time
+	 * Check that the process with the number in the text is recorded, or is a recorder: @error
+	 * is 0, else -ESRCH. Answered at once, also while another answer is pending
 	 */
 	REQUEST_HAS_PID = 5,
 	/* The answer's text is the secret of REQUEST_DOOR_NAME; -ENOENT: there is none */
@@ -54,8 +54,8 @@ enum request_type {
 #define REQUEST_TEXT_MAX 65536
 
 /*
- * @text_bytes: after this, up to the end of the packet: CONTROL: words, each with its NUL; HAS_PID:
- *              a number with its NUL; else none
+ * @text_bytes: after this struct, up to the end of the packet: CONTROL: words, each with its
+ *              NUL; HAS_PID: a number with its NUL; else none
  */
 struct request {
 	uint32_t magic;
@@ -66,16 +66,15 @@ struct request {
 
 /*
  * A text without NUL follows, up to the end of the packet: the answer to CONTROL; with @error, the
- * reason why it was not done.
+ * reason of the failure.
  *
  * @error: negative errno; -EOPNOTSUPP when this recording has nothing to save, or, for PROGRESS,
  *         keeps its records in memory
  * @nr_tasks: saved
  * @complete_ns: PROGRESS: all records up to that time of the recording's clock are in the files,
- *               and so are the lines of task.txt, the maps and the symbols that belong to them. 0:
- *               nobody knows yet.
- * @holds_back: PROGRESS: still, the entry of a call may be recorded later than it happened: the
- *              call must first have taken long enough, or have led to another one
+ *               and so are their lines of task.txt, maps and symbols. 0: not known yet
+ * @holds_back: PROGRESS: nevertheless, the entry of a call may be recorded later than it happened,
+ *              once the call has taken long enough, or has made another one
  */
 struct request_answer {
 	uint32_t magic;

@@ -9,26 +9,26 @@
 #include <stdint.h>
 
 /*
- * An arena is a memfd that the recorder makes for each process and hands over by SCM_RIGHTS; the
- * name of it never stands in a file system. It is sparse: only pages that were touched cost memory.
+ * An arena is a memfd that the recorder makes for each process and sends by SCM_RIGHTS; it has no
+ * name in a file system. It is sparse: only touched pages use memory.
  *
  *   arena:  struct arena | ring 0 | ring 1 | ... | ring nr_rings - 1
  *   ring:   struct ring (one page) | segment 0 | ... | segment nr_segments - 1
  *
- * A thread that has a declared event takes a second ring then, for payloads (event_data.h). It
- * belongs to the first one: tid, lost, the writer and the file's number are those of the first, and
- * both are given back together. Threads without such events have none.
+ * At its first declared event a thread takes a second ring, for payloads (event_data.h). It belongs
+ * to the first one: tid, lost, the writer and the file's number are those of the first, and both
+ * are released together. Threads without such events have none.
  *
  * A ring has one producer, the thread that owns it, and one consumer, a writer of the recorder.
  * Positions (head, tail) count bytes since the ring was taken into use and never wrap; a byte's
  * place is its position modulo the data size. A record never crosses the end of a segment: when it
- * does not fit, the producer notes in segment_used[] how far the segment was filled and goes on at
- * the next one. The producer leaves a segment only into one that the consumer has emptied, so bytes
- * between tail and head are never overwritten, whichever side dies.
+ * does not fit, the producer stores the filled length in segment_used[] and goes on at the next
+ * one. The producer enters a segment only after the consumer has emptied it, so bytes between tail
+ * and head are never overwritten, even if a side dies.
  *
- * Flight recording (PLAN_FLIGHT): the producer goes round and round and leaves tail alone. A
- * consumer takes the records that it finds when it wants them. Its copy of segment s is whole if,
- * looked at afterwards, head is still below the end of the lap that began with s (flight.c).
+ * Flight recording (PLAN_FLIGHT): the producer overwrites the oldest records and does not use tail.
+ * A consumer copies the records on demand. Its copy of segment s is complete if afterwards head is
+ * still below the end of the lap that began with s (flight.c).
  */
 #define RING_PAGE	  4096
 #define RING_SEGMENTS_MAX 64
@@ -38,52 +38,52 @@ enum ring_state {
 	RING_FREE = 0,	   /* nobody's; the owning process may take it */
 	RING_CLAIMED = 3,  /* being set up by the thread that took it */
 	RING_LIVE = 1,	   /* a thread writes to it */
-	RING_DONE = 2,	   /* the thread ended; the writer empties it, then makes it RING_FREE */
-	RING_PAYLOADS = 4, /* the second one of another ring, by which it is found */
+	RING_DONE = 2,	   /* the thread ended; the writer empties it, then sets it to RING_FREE */
+	RING_PAYLOADS = 4, /* the second ring of another one, which has its index */
 };
 
 /*
- * In place of a thread's id: the ring is of a stack that the program has made, and the recorder
- * gives it an id. These begin at RING_FIRST_STACK_TID: above what the kernel gives to threads
- * (2^22).
+ * Instead of a thread's id: the ring belongs to a stack that the program has made, and the recorder
+ * assigns an id. These begin at RING_FIRST_STACK_TID: above the kernel's thread ids (2^22).
  */
 #define RING_TID_STACK	     INT32_MIN
 #define RING_FIRST_STACK_TID 5000000
 
-/* The words between producer and consumer; each cache line has one writer. */
+/* The words shared by producer and consumer; each cache line has one writer. */
 struct ring {
 	/* Written by the owning process when it takes the ring (state last, release). */
 	_Atomic uint32_t state; /* enum ring_state */
 	int32_t tid;
 	uint64_t start_ns; /* when the thread was first seen, recording clock */
 	/*
-	 * 1 + the index of the ring with the payloads of this one's records, stored before the
+	 * 1 + the index of the ring with the payloads of this ring's records, stored before the
 	 * first of these; 0: there is none
 	 */
 	_Atomic uint32_t payloads;
-	uint32_t is_child; /* @tid is a child of the process, which runs in its memory: vfork(2) */
+	uint32_t is_child; /* @tid is a child that runs in the process' memory: vfork(2) */
 	uint64_t pad0[5];
 
 	/*
 	 * Producer. @head is stored with release after the record's bytes, and the writer loads it
 	 * with acquire. It publishes all bytes below it, and segment_used[] of the segments that
-	 * lie wholly below it.
+	 * are completely below it.
 	 */
 	_Atomic uint64_t head;
-	_Atomic uint64_t lost; /* records dropped in all, most of them because the ring was full */
+	_Atomic uint64_t lost; /* total of dropped records, most of them because the ring was full
+			        */
 	_Atomic uint64_t lost_told; /* of these, how many LOST records in the ring tell of */
 	_Atomic uint32_t waiting;   /* 1 while the producer sleeps on @room */
 	uint32_t index;		    /* the ring's number; the owning process' own note */
 	/*
-	 * Those of @lost that are of calls inside of the probe (aside.c), which no larger ring
-	 * would hold
+	 * The part of @lost from calls inside the probe (aside.c); a larger ring would not help
+	 * these
 	 */
 	_Atomic uint64_t lost_inside;
-	_Atomic uint64_t too_deep; /* calls for which there was no frame: PLAN_TELLS_DEPTH */
+	_Atomic uint64_t too_deep; /* calls without a frame: PLAN_TELLS_DEPTH */
 	uint64_t pad2[2];
 
 	/*
-	 * Consumer. @tail is stored with release after the bytes were copied away and loaded with
+	 * Consumer. @tail is stored with release after the bytes were copied, and loaded with
 	 * acquire by the producer: the bytes below it may be overwritten.
 	 */
 	_Atomic uint64_t tail;
@@ -93,7 +93,7 @@ struct ring {
 
 	uint32_t segment_used[RING_SEGMENTS_MAX]; /* bytes; valid for segments below @head */
 	/*
-	 * Flight: bytes of records ahead of the segment in this place; valid when head is in it or
+	 * Flight: bytes of records before the segment in this place; valid when head is in it or
 	 * past it.
 	 */
 	uint64_t segment_before[RING_SEGMENTS_MAX];
@@ -103,10 +103,10 @@ _Static_assert(__builtin_offsetof(struct ring, head) == 64, "the producer has it
 _Static_assert(__builtin_offsetof(struct ring, tail) == 128, "the consumer has its own line");
 
 /*
- * Children of fork(2), which report themselves only when they have a record. Child number n of this
- * process is at n % ARENA_FORKS of @pids, as it knows itself; negative in a pid namespace that its
- * parent is not in. A child that has not reported itself has the memory of its parent: its own
- * children are noted there, too.
+ * Children of fork(2), which report themselves only with their first record. Child number n of this
+ * process is at n % ARENA_FORKS of @pids, by its own pid; negative in another pid namespace than
+ * its parent's. A child that has not reported itself has its parent's memory: its own children are
+ * stored there, too.
  */
 #define ARENA_FORKS 960
 
@@ -131,10 +131,11 @@ struct arena_forks {
  * With PLAN_STEERABLE (libmcount/plan/plan_update.h):
  * @news: 1: the recorder has something to say: the end, or another plan. The process makes it 0
  *        before it looks for the message
- * @may_skip: 1: entry stubs need not come to the code that looks at @news. The recorder makes it 0
- *            with @news, the process 1 again when it has the newest plan
+ * @may_skip: 1: entry stubs may skip the code that reads @news. The recorder clears it with @news,
+ *            the process sets it again when it has the newest plan
  *
- * These are not in the recording, though it looks complete:
+ * These are missing in a recording that looks complete:
+ *
  * @threads_caged: threads that were traced until system calls or the counter were forbidden
  * @threads_shared: until another one shared their thread-local storage
  * @children_cut_off: forked, and could not reach the recorder
@@ -200,12 +201,12 @@ static inline char *ring_data(struct ring *r)
 }
 
 /*
- * The recorder's words to all probes. They have it mapped for reading, and cannot have it otherwise
- * (F_SEAL_FUTURE_WRITE): a process that could write here would tell lies to all others.
+ * The recorder's data for all probes. They have it mapped read-only, and cannot map it otherwise
+ * (F_SEAL_FUTURE_WRITE): a process that could write here could deceive all others.
  *
  * Ring i belongs to writer i % nr_writers.
  *
- * @finished: by a trigger, a signal or the recorder: nothing more is recorded. A futex
+ * @finished: by a trigger, a signal or the recorder: recording has ended. A futex
  * @plan_generation: of the newest plan; 0 is the first one
  */
 #define CONTROL_WRITERS_MAX 64
@@ -218,10 +219,10 @@ struct control_page {
 	uint32_t pad[12];
 	struct {
 		/*
-		 * Futex. A producer looks at @sleeping when there is something to take, and wakes a
-		 * writer that waits at @wake. The writer changes @sleeping before its last look for
-		 * something to take. It misses records that come between that look and the wait,
-		 * which costs no more than the time until its own clock wakes it.
+		 * Futex. A producer that has data checks @sleeping, and wakes a writer that waits
+		 * at @wake. The writer sets @sleeping before its last check for data. It may miss
+		 * records that come between that check and the wait. The delay lasts only until
+		 * its own timer wakes it.
 		 */
 		_Atomic uint32_t wake;
 		_Atomic uint32_t sleeping; /* 1 while the writer waits on @wake */
