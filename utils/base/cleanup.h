@@ -1,6 +1,5 @@
 /*
- * Scope-bound ownership: what is acquired on a line with one of these is released at the end of its
- * block.
+ * Scope-bound ownership: a resource acquired with one of these is released at the end of its block.
  */
 #ifndef UTRAIL_BASE_CLEANUP_H
 #define UTRAIL_BASE_CLEANUP_H
@@ -44,7 +43,7 @@ static inline void cleanup_dir_fn(DIR **dir)
 /* Directory stream. */
 #define cleanup_dir  cleanup(cleanup_dir_fn)
 
-/* Give a pointer away: yields its value and leaves NULL there for the cleanup. */
+/* Transfer a pointer: yields its value and leaves NULL for the cleanup. */
 #define take_ptr(p)                            \
 	({                                     \
 		__typeof__(p) take_ptr_ = (p); \
@@ -52,7 +51,7 @@ static inline void cleanup_dir_fn(DIR **dir)
 		take_ptr_;                     \
 	})
 
-/* Give a descriptor away: yields it and leaves -1 there. */
+/* Transfer a descriptor: yields it and leaves -1. */
 static inline int take_fd(int *fd)
 {
 	int given = *fd;

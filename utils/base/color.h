@@ -23,15 +23,13 @@ enum color_mode {
 };
 
 /*
- * The text that follows is in this colour, until color_end(). Not nested. Nothing in
+ * Print the following text in this colour, until color_end(). Not nested. No output in
  * COLOR_MODE_OFF.
  */
 void color_begin(struct strbuf *out, enum color_mode mode, enum color color);
 void color_end(struct strbuf *out, enum color_mode mode);
 
-/*
- * The head and the end that a web page needs around the coloured text; nothing in the other modes.
- */
+/* The header and the end of a web page around the coloured text; no output in other modes. */
 void color_page_begin(struct strbuf *out, enum color_mode mode);
 void color_page_end(struct strbuf *out, enum color_mode mode);
 

@@ -1,4 +1,4 @@
-/* Compiler attributes and small macros that every layer uses; no functions, no state. */
+/* Compiler attributes and small macros for every layer; no functions, no state. */
 #ifndef UTRAIL_BASE_COMPILER_H
 #define UTRAIL_BASE_COMPILER_H
 
@@ -11,9 +11,9 @@
 #define MUST_CHECK		  __attribute__((warn_unused_result))
 #define NORETURN		  __attribute__((noreturn))
 #define NOINLINE		  __attribute__((noinline))
-/* Reads words that begin in an object and may end after it. */
+/* For functions that read words which begin in an object and may end after it. */
 #define NO_SANITIZE_ADDRESS	  __attribute__((no_sanitize_address))
-/* Part of the preload library's interface: everything else has hidden visibility. */
+/* Part of the preload library's interface; other symbols have hidden visibility. */
 #define EXPORTED		  __attribute__((visibility("default")))
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))

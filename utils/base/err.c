@@ -7,9 +7,9 @@
 #include <string.h>
 
 /*
- * An error is one line of text, with control characters as \xNN. The user's words and the contents
- * of files may be anything. The escaping is written by hand, since the probe has errors, too;
- * whoever prints the error looks at all the rest.
+ * An error is one line of text, with control characters as \xNN. The user's words and the content
+ * of files may be anything. The escaping here is minimal, since the probe has errors, too; the code
+ * that prints the error escapes the rest.
  */
 static void put_text(struct uft_err *err, const char *fmt, va_list ap)
 {
@@ -58,7 +58,7 @@ int err_set_errno(struct uft_err *err, int code, const char *fmt, ...)
 		va_start(ap, fmt);
 		put_text(err, fmt, ap);
 		va_end(ap);
-		/* The GNU strerror_r() returns the text, which need not be in the buffer. */
+		/* GNU strerror_r() returns the text, which may be outside the buffer. */
 		const char *text = strerror_r(-code, reason, sizeof(reason));
 		size_t used = strlen(err->text);
 

@@ -1,4 +1,4 @@
-/* Text that somebody else chose, made harmless for where it goes (see escape.h). */
+/* Escaping of untrusted text for its output medium (see escape.h). */
 #include "utils/base/escape.h"
 
 #include <stdint.h>
@@ -6,7 +6,7 @@
 
 #define REPLACEMENT "\xef\xbf\xbd"
 
-/* The character at @text and its length; 0 when it is none. */
+/* Decode the character at @text and its length; 0 when it is invalid. */
 static size_t next_char(const char *text, size_t len, uint32_t *code)
 {
 	const uint8_t *c = (const uint8_t *)text;
@@ -44,7 +44,7 @@ static size_t next_char(const char *text, size_t len, uint32_t *code)
 	return 0;
 }
 
-/* See escape.h. All of these are below 0x10000, so that \uNNNN can name them. */
+/* See escape.h. All of these are below 0x10000, so that \uNNNN can represent them. */
 static bool is_hidden(uint32_t code)
 {
 	static const struct {
@@ -65,7 +65,7 @@ static bool is_hidden(uint32_t code)
 	return false;
 }
 
-/* The replacement of a visible ASCII character that means something; NULL: the character itself. */
+/* The replacement of a visible ASCII character that is special; NULL: the character itself. */
 static const char *replace_html(char c)
 {
 	switch (c) {
@@ -100,7 +100,7 @@ static const char *replace_json(char c)
 	}
 }
 
-/* Nothing that ends the element or begins a comment in it. */
+/* Replace characters that could end the element or begin a comment in it. */
 static const char *replace_script(char c)
 {
 	switch (c) {
@@ -128,8 +128,8 @@ static const char *replace_dot(char c)
 }
 
 /*
- * The browser decodes entities with &, mermaid then those with #. A percent sign may begin an
- * instruction to mermaid, wherever it stands, and a backquote a text in Markdown.
+ * The browser decodes entities with &, mermaid then those with #. A percent sign anywhere may begin
+ * an instruction to mermaid, and a backquote a text in Markdown.
  */
 static const char *replace_mermaid(char c)
 {
@@ -164,7 +164,7 @@ enum hidden_form {
 	HIDDEN_AS_THEY_ARE,
 };
 
-/* @backslash: the backslash of \xNN as the language writes it */
+/* @backslash: the backslash of \xNN in the language's notation */
 static const struct language {
 	const char *(*replace)(char c);
 	enum hidden_form form;
@@ -208,7 +208,7 @@ static void put_code(struct strbuf *out, uint32_t code)
 	strbuf_add(out, text, 6);
 }
 
-/* @len: of the character; 0: there is a byte that is none */
+/* @len: of the character; 0: an invalid byte */
 static void put_hidden(struct strbuf *out, const struct language *lang, const char *text,
 		       size_t len, uint32_t code)
 {
@@ -244,8 +244,8 @@ static bool put_all(struct strbuf *out, const struct language *lang, const char 
 }
 
 /*
- * RFC 4180 for commas and quotes. A cell that begins like a formula gets an apostrophe, which tells
- * spreadsheets that it is text.
+ * RFC 4180 for commas and quotes. A cell that begins like a formula gets an apostrophe, which makes
+ * spreadsheets treat it as text.
  */
 static void put_cell(struct strbuf *out, const char *text, size_t len)
 {
@@ -261,7 +261,7 @@ static void put_cell(struct strbuf *out, const char *text, size_t len)
 		strbuf_addch(out, '"');
 }
 
-/* "(12)" at the start of a name stands for one that was told before. */
+/* "(12)" at the start of a name refers to an earlier one. */
 static void put_callgrind(struct strbuf *out, const char *text, size_t len)
 {
 	const struct language *lang = &languages[MEDIUM_CALLGRIND];
@@ -300,7 +300,7 @@ bool escape_quoted(struct strbuf *out, const char *text)
 	return is_whole;
 }
 
-/* Characters that mean something in none of the languages. */
+/* Characters that are not special in any of the languages. */
 static bool is_plain_everywhere(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||

@@ -1,4 +1,4 @@
-/* Descriptors and whole files: reading and writing everything. */
+/* Descriptors and whole files: complete reads and writes. */
 #ifndef UTRAIL_BASE_FD_H
 #define UTRAIL_BASE_FD_H
 
@@ -9,28 +9,28 @@
 #include "utils/base/err.h"
 #include "utils/base/containers/strbuf.h"
 
-/* Write all of @len bytes, however often that is interrupted. 0 or negative errno. */
+/* Write all @len bytes, also after interruptions. 0 or negative errno. */
 int fd_write_all(int fd, const void *data, size_t len);
 
 /*
- * Read until @len bytes or the end of the file. Bytes read (may be short at the end) or negative
+ * Read until @len bytes or the end of the file. The bytes read (fewer at the end) or negative
  * errno.
  */
 ssize_t fd_read_full(int fd, void *data, size_t len);
 
-/* Same at a file offset, without moving the descriptor's own (pread(2)). */
+/* The same at a file offset, without moving the descriptor's own (pread(2)). */
 ssize_t fd_pread_full(int fd, void *data, size_t len, uint64_t offset);
 
 /*
- * Open a regular file for reading. A name of anything else is an error at once: a FIFO would wait
+ * Open a regular file for reading. Any other kind of file is an error at once: a FIFO would wait
  * for a writer, a device has no end. The descriptor, or negative errno: -EISDIR, and -EINVAL for
  * other kinds.
  */
 int file_open_regular(const char *path, struct uft_err *err);
 
 /*
- * Append a whole file to @out. For files that are text of a sane size (maps, info, task.txt);
- * fails with -EFBIG above @max_bytes.
+ * Append a whole file to @out. For text files of moderate size (maps, info, task.txt); fails with
+ * -EFBIG above @max_bytes.
  */
 int file_read_all(const char *path, size_t max_bytes, struct strbuf *out, struct uft_err *err);
 

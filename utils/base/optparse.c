@@ -199,7 +199,9 @@ static int find_long(const struct optparse *p, const char *name, size_t len,
 	return copy ? report_unknown(p, copy, err) : -ENOMEM;
 }
 
-/* The argument of an option: the text after the '=', or the next word, or the row's @without. */
+/*
+ * Find the argument of an option: the text after the '=', or the next word, or the row's @without.
+ */
 static int take_argument(struct optparse *p, const struct opt_row *row, const char **text,
 			 struct uft_err *err)
 {
@@ -309,7 +311,9 @@ int optparse_run(struct optparse *p, void *target, struct uft_err *err)
 	return 0;
 }
 
-/* "--data=x", "--data" or "-d...": the row; @text: the argument, if it is in the same word. */
+/*
+ * Find the row of "--data=x", "--data" or "-d..."; @text: the argument, if it is in the same word.
+ */
 static const struct opt_row *find_exact(const struct optparse *p, const char *word,
 					const char **text)
 {
@@ -333,7 +337,7 @@ static const struct opt_row *find_exact(const struct optparse *p, const char *wo
 	return NULL;
 }
 
-/* True when @item, which is none of the others cut short, is one of the items in @list. */
+/* True when @item, unless it is a truncated form of another one, is one of the items in @list. */
 static bool has_item(const struct strbuf *list, const char *item)
 {
 	size_t len = strlen(item);

@@ -9,14 +9,14 @@
 #include "utils/base/err.h"
 #include "utils/base/containers/strbuf.h"
 
-/* The effect of an option on the member at @offset of the target; the last one given wins. */
+/* The effect of an option on the member at @offset of the target; the last occurrence wins. */
 enum opt_kind {
 	OPT_TRUE,   /* bool: true */
 	OPT_FALSE,  /* bool: false */
 	OPT_CONST,  /* int: @value */
 	OPT_COUNT,  /* int: one more each time */
 	OPT_STRING, /* const char *: the argument itself, which lives as long as argv */
-	OPT_LIST,   /* char *: all arguments joined by @separator; heap, see optparse_free() */
+	OPT_LIST,   /* char *: all arguments, joined by @separator; heap, see optparse_free() */
 	OPT_UINT,   /* unsigned: decimal, @min..@max */
 	OPT_TIME,   /* uint64_t nanoseconds, the grammar of parse_time() */
 	OPT_SIZE,   /* uint64_t bytes, the grammar of parse_size(), @min..@max */
@@ -38,13 +38,13 @@ struct opt_word {
  * @name: long name without dashes
  * @letter: short form, 0 when there is none
  * @arg: name of the argument in help text; NULL when the option takes none
- * @without: the argument that the option has when none is given; such a one can only be given after
- *           a '='. NULL: there must be one
+ * @without: the default argument; an explicit one must follow
+ *           a '='. NULL: an argument is required
  * @help: one phrase without a full stop, for --help, the man pages and completion
- * @group: the heading that it stands under; meaning is the table owner's
- * @cmds: the commands that take it; meaning is the table owner's
+ * @group: its heading; the table owner defines the values
+ * @cmds: the commands that take it; the table owner defines the values
  * @is_recorded: `record` writes it into data directories, and readers take it from there: its
- *               argument can do no harm
+ *               argument must be harmless
  * @set: OPT_SET: store @text (NULL without argument); the whole target is passed, not the member
  */
 struct opt_row {
@@ -67,11 +67,11 @@ struct opt_row {
 };
 
 /*
- * @next: index in @argv of the next word to look at; the caller starts it at 1
- * @ended: "--" was met: no word after it is an option, whatever it looks like
- * @given: by index of @rows: set when the option was there; may be NULL
- * @cmds: commands that choose between two options with the same letter: the one that they take is
- *        meant; else, and with 0, the first one
+ * @next: index in @argv of the next word; the caller sets it to 1
+ * @ended: "--" was found: later words are no options
+ * @given: by index of @rows: set when the option was given; may be NULL
+ * @cmds: commands that select one of two options with the same letter: the one that they accept;
+ *        otherwise, and with 0, the first one
  * @last: the last option whose argument was a word of its own, @last_text; NULL when there was none
  */
 struct optparse {
@@ -88,15 +88,16 @@ struct optparse {
 };
 
 /*
- * Take options until the first word that is none (POSIX: what follows may be another program's).
- * 0 with @p->next at that word, or at argc. -ERR_USAGE with a line that names the option, what was
- * expected or the nearest names; -ENOMEM. Long names may be cut as long as they are unambiguous.
+ * Parse options until the first other word (POSIX: the rest may be another program's). 0 with
+ * @p->next at that word, or at argc. -ERR_USAGE with a line that names the option, the expected
+ * form or the nearest names; -ENOMEM. Long names may be abbreviated as long as they are
+ * unambiguous.
  */
 int optparse_run(struct optparse *p, void *target, struct uft_err *err);
 
 /*
- * The same for all words of a file that anybody may have written. It takes only options that are
- * is_recorded, by their whole names and with arguments that are right. The others are named in
+ * The same for all words of an untrusted file. It accepts only options that are is_recorded, by
+ * their full names and with valid arguments. The others are listed in
  * @ignored, separated by ", ", in words of the table and not in those of the file. 0 or -ENOMEM.
  */
 int optparse_run_recorded(struct optparse *p, void *target, struct strbuf *ignored,

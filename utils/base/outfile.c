@@ -13,7 +13,7 @@
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
 
-/* A stranger who puts names in the way has to guess 64 bits each time. */
+/* An attacker who occupies names has to guess 64 bits each time. */
 #define TRIES 8
 
 static int cannot_write(const char *path, int code, struct uft_err *err)
@@ -37,7 +37,7 @@ static int find_output_place(struct place *place, const char *path, struct uft_e
 	return ret < 0 ? ret : check_kind(place, path, err);
 }
 
-/* Open the file that @place has found, and nothing that has taken its place since. */
+/* Open the file that @place has found, and refuse a file that has replaced it since. */
 static int open_found(const struct place *place, const char *path, int flags, struct uft_err *err)
 {
 	int nofollow = place->is_kernels ? 0 : O_NOFOLLOW;
@@ -85,7 +85,7 @@ static void drop_tmp(struct outfile *out)
 	out->tmp[0] = '\0';
 }
 
-/* The owner first: changing it takes bits of the mode away. A private file stays private. */
+/* Set the owner first: that clears bits of the mode. A private file stays private. */
 static bool keeps_owner(const struct outfile *out, mode_t mode)
 {
 	const struct stat *old = &out->place.st;
@@ -109,12 +109,12 @@ int outfile_open(struct outfile *out, const char *path, mode_t mode, struct uft_
 	if (ret < 0)
 		return ret;
 	if (place->is_there && (place->is_kernels || !S_ISREG(place->st.st_mode))) {
-		/* Standard output may be a file that others write to as well. */
+		/* Standard output may be a file with other writers. */
 		out->fd = open_found(place, path, O_WRONLY | (place->is_kernels ? O_APPEND : 0),
 				     err);
 		return out->fd < 0 ? out->fd : 0;
 	}
-	/* Nobody else may look into it before it has the mode of the old one. */
+	/* Other users must not read it before it has the mode of the old one. */
 	ret = make_tmp(out, place->is_there ? 0600 : mode, err);
 	if (ret < 0 || !place->is_there || keeps_owner(out, mode))
 		return ret;
@@ -124,7 +124,7 @@ int outfile_open(struct outfile *out, const char *path, mode_t mode, struct uft_
 	return out->fd < 0 ? out->fd : 0;
 }
 
-/* The rest of a longer file that was there is cut off. */
+/* Truncate the rest of a longer file. */
 static int finish_in_place(const struct outfile *out)
 {
 	const struct place *place = &out->place;
@@ -173,7 +173,7 @@ int outfile_check(const char *path, struct uft_err *err)
 	return cannot_write(path, -errno, err);
 }
 
-/* In a directory of others a second name may be that of a file which is nobody's business here. */
+/* In a directory of other users a second name may be that of an unrelated file. */
 static int check_names(const struct place *place, const char *path, struct uft_err *err)
 {
 	if (!S_ISREG(place->st.st_mode) || place->is_kernels || !place->is_shared ||
@@ -208,7 +208,7 @@ int outfile_append(const char *path, mode_t mode, struct uft_err *err)
 	struct uft_err first = { 0 };
 	int fd = append_once(path, mode, &first);
 
-	/* Somebody has made it, or put it aside, between the look and the opening. */
+	/* Retry if the file was created, or moved, between the check and the opening. */
 	for (int i = 0; i < TRIES && (fd == -EEXIST || fd == -EAGAIN || fd == -ENOENT); i++) {
 		struct uft_err again = { 0 };
 

@@ -1,6 +1,6 @@
 /*
- * Output files that a user names: made under a secret name and put in place whole, or written where
- * they are.
+ * Output files that a user names: created under a secret name and renamed when complete, or written
+ * in place.
  */
 #ifndef UTRAIL_BASE_OUTFILE_H
 #define UTRAIL_BASE_OUTFILE_H
@@ -13,9 +13,9 @@
 #define OUTFILE_TMP_BYTES 48
 
 /*
- * A file that is being written.
+ * A file being written.
  *
- * @fd: to write to
+ * @fd: its descriptor
  * @tmp: its name until outfile_publish(); "": it is written in place
  */
 struct outfile {
@@ -28,22 +28,22 @@ struct outfile {
 #define OUTFILE_CLOSED ((struct outfile){ .fd = -1, .place = { .dir_fd = -1 } })
 
 /*
- * Begin to write @path, which must stay valid until the end. A regular file, or one that is not
- * there, is written under a random name in the same directory and takes the place of the old one by
- * rename(2). It keeps mode, owner and group of the old one (no rights for others when @mode has
- * none); a new one gets @mode and the umask. A device or a pipe is written as it is. A pipe that
- * nobody reads from, and a block device, are errors at once.
+ * Begin to write @path, which must stay valid until the end. A regular or new file is
+ * written under a random name in the same directory and then renamed over the old one. It keeps
+ * mode, owner and group of the old one (no rights for others when @mode has none); a new one gets
+ * @mode and the umask. A device or a pipe is written in place. A pipe without a reader, and a block
+ * device, are errors at once.
  *
- * Links are followed as place_find() says. A file that cannot keep its owner (another user's, and
- * we are not root) is written in place.
+ * Links are followed by the rules of place_find(). A file that cannot keep its owner (another
+ * user's, and we are not root) is written in place.
  *
- * 0, or a negative errno with a text that names @path. outfile_deinit() is due in any case.
+ * 0, or a negative errno with a text that names @path. outfile_deinit() is required in any case.
  */
 int outfile_open(struct outfile *out, const char *path, mode_t mode, struct uft_err *err);
 
 /*
- * All is written: put it in its place, on disk first (fsync(2)). 0 or negative errno; the old file
- * stays then.
+ * Publish the complete file, on disk first (fsync(2)). 0 or negative errno; the old file stays
+ * then.
  */
 int outfile_publish(struct outfile *out, struct uft_err *err);
 
@@ -53,19 +53,19 @@ void outfile_deinit(struct outfile *out);
 #define cleanup_outfile __attribute__((__cleanup__(outfile_deinit)))
 
 /*
- * Say the same as outfile_open(), without making anything: for output that is written after hours.
- * 0 or negative errno.
+ * Check the same as outfile_open(), without creating anything: for output that is written hours
+ * later. 0 or negative errno.
  */
 int outfile_check(const char *path, struct uft_err *err);
 
 /*
- * A descriptor that appends to @path, which is made with @mode and the umask if it is not there.
- * The same links, pipes and owners are refused as by outfile_open(), and files with more than one
- * name where others may write.
+ * Open a descriptor that appends to @path, created with @mode and the umask if missing. The same
+ * links, pipes and owners are refused as by outfile_open(), and files with several names in
+ * directories that others may write to.
  */
 int outfile_append(const char *path, mode_t mode, struct uft_err *err);
 
-/* Write a whole file by outfile_open() and outfile_publish(). */
+/* Write a whole file with outfile_open() and outfile_publish(). */
 int outfile_put(const char *path, const void *data, size_t len, struct uft_err *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* Paths are followed by one name at a time, so that each link is looked at (see place.h). */
+/* Paths are followed one name at a time, so that each link is checked (see place.h). */
 #include "utils/base/place.h"
 
 #include <errno.h>
@@ -15,12 +15,12 @@
 #define LINKS_MAX 40
 
 /*
- * A path on its way.
+ * A path being followed.
  *
- * @rest: the names that are still to be followed
- * @nr_links: followed until now
- * @stops_at_last: the last name is only looked at
- * @only_of: the file must be this user's, who made a link to it; (uid_t)-1: anybody's
+ * @rest: the names still to be followed
+ * @nr_links: followed so far
+ * @stops_at_last: the last name is only examined
+ * @only_of: the file must belong to this user, the owner of a link to it; (uid_t)-1: any user
  */
 struct walk {
 	const char *path;
@@ -35,7 +35,7 @@ static bool is_ours(uid_t uid)
 	return uid == 0 || uid == geteuid();
 }
 
-/* True when everybody may make names in the directory. */
+/* True when all users may create names in the directory. */
 static bool is_public(const struct stat *dir)
 {
 	return (dir->st_mode & S_IWOTH) || ((dir->st_mode & S_ISVTX) && !is_ours(dir->st_uid));
@@ -59,7 +59,7 @@ static int move_to(struct place *place, const char *name, const struct walk *wal
 	return 0;
 }
 
-/* Cut the first name off the rest. @is_last: nothing but slashes comes after it. */
+/* Take the first name off the rest. @is_last: only slashes follow. */
 static int take_name(struct walk *walk, char *name, bool *is_last)
 {
 	const char *from = walk->rest + strspn(walk->rest, "/");
@@ -81,7 +81,9 @@ static int take_name(struct walk *walk, char *name, bool *is_last)
 	return 0;
 }
 
-/* A link that a process has to its own descriptor, say: no text leads to its target. */
+/*
+ * A link of procfs, for example to a process' own descriptor: its target cannot be reached by name.
+ */
 static bool is_kernels_link(int link_fd, const struct stat *dir)
 {
 	struct statfs fs;
@@ -150,7 +152,8 @@ static int follow_link(struct place *place, struct walk *walk, int link_fd, cons
 }
 
 /*
- * The file, or the directory of the future file, belongs to the maker of the link that leads there.
+ * Check that the file, or the directory of the new file, belongs to the owner of the link that
+ * leads there.
  */
 static int check_end(const struct place *place, const struct walk *walk, const struct stat *dir,
 		     struct uft_err *err)

@@ -1,7 +1,4 @@
-/*
- * The directory and the last name that a path leads to, found without trust in links of other
- * users.
- */
+/* The directory and the last name of a path, found without trust in links of other users. */
 #ifndef UTRAIL_BASE_PLACE_H
 #define UTRAIL_BASE_PLACE_H
 
@@ -12,13 +9,13 @@
 #include "utils/base/err.h"
 
 /*
- * The place of a file that is there, or would be.
+ * The place of an existing or new file.
  *
  * @dir_fd: of the directory, opened with O_PATH; closed by place_deinit()
  * @name: the last name, which is no link, or one that the kernel follows (@is_kernels)
- * @is_there: there is something of that name, and @st tells of it
- * @is_kernels: a link of procfs, as /dev/stdout leads to: it is opened and never replaced
- * @is_shared: others than the caller and root may make names in the directory
+ * @is_there: the name exists, and @st is set
+ * @is_kernels: a link of procfs, as for /dev/stdout: it is opened and never replaced
+ * @is_shared: users other than the caller and root may create names in the directory
  */
 struct place {
 	int dir_fd;
@@ -32,13 +29,12 @@ struct place {
 #define PLACE_NOWHERE ((struct place){ .dir_fd = -1 })
 
 /*
- * Follow @path to its place. Links of the caller and of root are followed. A link of anybody else
- * is
- *  - refused in a directory in which all may make names (mode o+w or sticky), as the kernel's
+ * Follow @path to its place. Links of the caller and of root are followed. A link of another user
+ * is - refused in a directory in which all may create names (mode o+w or sticky), as the kernel's
  *    protected_symlinks does for a part of these (proc_sys_fs(5)), here on any kernel;
  *  - followed elsewhere only to files of the owner of the link.
- * The last name need not be there. Each step works on descriptors, so the file that was looked at
- * is the file that is used.
+ * The last name need not exist. Each step works on descriptors, so the checked file is the one that
+ * is used.
  *
  * 0, or a negative errno with a text that names @path: -EACCES for a refused link, -EISDIR for a
  * directory as the last name, -ELOOP after 40 links.
@@ -46,14 +42,14 @@ struct place {
 int place_find(struct place *place, const char *path, struct uft_err *err);
 
 /*
- * The same for a directory that is to be made: its last name is not followed, whatever it is.
- * Slashes at the end count for nothing. -EISDIR for "/" and for paths that end in "." or "..".
+ * The same for a directory that will be created: its last name is not followed. Trailing slashes
+ * are ignored. -EISDIR for "/" and for paths that end in "." or "..".
  */
 int place_find_parent(struct place *place, const char *path, struct uft_err *err);
 
 /*
- * Check that it is allowed to write into the file that is there. -EACCES with a text for a file
- * that another user has put there.
+ * Check for permission to write into an existing file. -EACCES with a text for a file of another
+ * user.
  */
 int place_check_owner(const struct place *place, const char *path, struct uft_err *err);
 

@@ -1,10 +1,10 @@
 /*
- * The output of views: a large buffer, handed on when it is full, and fast ways to put things in.
+ * The output of views: a large buffer, flushed when full, with fast functions for writing.
  *
- * A sink knows the medium of its text. Texts of our sources go in by sink_lit(), sink_either() and
- * the numbers of sink_putf(). Whatever else, be it the name of a function, a path or a word of the
- * user's, goes in by sink_str() and sink_text(), which escape it. tests/rules/texts.py knows the
- * few places that put bytes in by themselves, and says why they may.
+ * A sink knows the medium of its text. Texts of our sources are written by sink_lit() and
+ * sink_either(), numbers by sink_putf(). All other text, as names of functions, paths or the user's
+ * words, is written by sink_str() and sink_text(), which escape it. tests/rules/texts.py lists the
+ * few places that write raw bytes, with their reasons.
  */
 #ifndef UTRAIL_BASE_SINK_H
 #define UTRAIL_BASE_SINK_H
@@ -20,19 +20,19 @@
 #include "utils/base/containers/strbuf.h"
 
 #define SINK_BYTES	(256 * 1024)
-/* The most that one sink_room() may ask for; longer texts go in pieces, by sink_text(). */
+/* The maximum for one sink_room(); longer texts are written in pieces, by sink_text(). */
 #define SINK_ROOM_MAX	4096
 /* The most bytes that copy_over() may go too far. */
 #define COPY_OVER_SLACK 32
 
 /*
- * @len: of what is in @buf; @flushed: the bytes before these
+ * @len: of the content of @buf; @flushed: the bytes before it
  * @write: takes all of the bytes, or returns a negative errno
- * @failed: the first failure of @write or of the writer; from then on everything is dropped. Owners
- *          look at it (sink_flush()) at the end, and when they can stop early.
- * @medium: the one that the text is for: a terminal, unless the writer sets another one before it
+ * @failed: the first failure of @write or of the writer; from then on output is dropped. Owners
+ *          check it (sink_flush()) at the end, and where they can stop early.
+ * @medium: of the text: a terminal, unless the writer sets another one before it
  *          begins
- * @has_broken: a text was not UTF-8, and the medium has no way to write that (escape_add())
+ * @has_broken: a text was not UTF-8, and the medium cannot represent that (escape_add())
  *
  * Starts with sink_init(), ends with sink_deinit(), which does not flush.
  */
@@ -50,7 +50,7 @@ struct sink {
 /* 0 or -ENOMEM. */
 int sink_init(struct sink *sink, int (*write)(void *self, const char *data, size_t len),
 	      void *self);
-/* The same for all that goes to a descriptor, and to the end of a text that is memory. */
+/* The same for output to a descriptor, and for appending to a text in memory. */
 int sink_init_fd(struct sink *sink, int fd);
 int sink_init_text(struct sink *sink, struct strbuf *text);
 void sink_deinit(struct sink *sink);
@@ -62,7 +62,7 @@ static inline uint64_t sink_bytes(const struct sink *sink)
 	return sink->flushed + sink->len;
 }
 
-/* Note what the writer itself failed with; 0 or more: nothing. */
+/* Record the writer's own failure; 0 or more: nothing. */
 static inline void sink_fail(struct sink *sink, int ret)
 {
 	if (ret < 0 && !sink->failed)
@@ -72,25 +72,25 @@ static inline void sink_fail(struct sink *sink, int ret)
 /* Hand everything on; the first failure so far, or 0. */
 int sink_flush(struct sink *sink);
 
-/* Text that is not ours, of any length, as the sink's medium shows it. */
+/* Write untrusted text of any length, escaped for the sink's medium. */
 void sink_text(struct sink *sink, const char *text, size_t len);
 void sink_str(struct sink *sink, const char *text);
-/* A string of JSON with quotes around it; of sinks whose medium that is. */
+/* Write a JSON string with quotes around it; for sinks with that medium. */
 void sink_quoted(struct sink *sink, const char *text);
-/* With blanks after it (@width > 0) or before it (@width < 0), so that it is that wide at least. */
+/* Pad with blanks after it (@width > 0) or before it (@width < 0) to at least that width. */
 void sink_str_padded(struct sink *sink, const char *text, int width);
 
-/* Text that stands in our sources: a string literal, or one of two. */
+/* Write text of our sources: a string literal, or one of two. */
 #define sink_lit(sink, literal) sink_put_raw(sink, "" literal "", sizeof(literal) - 1)
 #define sink_either(sink, is_first, first, second) \
 	((is_first) ? sink_lit(sink, first) : sink_lit(sink, second))
 
-/* Numbers. The format is a literal without %s and %c: texts go by sink_str(). */
+/* Write numbers. The format is a literal without %s and %c: texts use sink_str(). */
 #define sink_putf(sink, ...) sink_format(sink, "" __VA_ARGS__)
 void sink_format(struct sink *sink, const char *fmt, ...) PRINTF_FORMAT(2, 3);
 void sink_fill(struct sink *sink, char c, size_t count);
 
-/* Bytes as they are, of any length: they are in the sink's language already. */
+/* Write raw bytes of any length, already in the sink's language. */
 void sink_put_raw(struct sink *sink, const void *data, size_t len);
 static inline void sink_put_made(struct sink *sink, const struct strbuf *text)
 {
@@ -98,8 +98,8 @@ static inline void sink_put_made(struct sink *sink, const struct strbuf *text)
 }
 
 /*
- * The beginning and the end of a page, for a sink that gets nothing but that page; in modes other
- * than COLOR_MODE_HTML nothing. And those of text in a colour.
+ * Write the beginning and the end of a page, for a sink with only that page; no output in modes
+ * other than COLOR_MODE_HTML. And those of coloured text.
  */
 void sink_page_begin(struct sink *sink, enum color_mode mode);
 void sink_page_end(struct sink *sink, enum color_mode mode);
@@ -107,8 +107,8 @@ void sink_color_begin(struct sink *sink, enum color_mode mode, enum color color)
 void sink_color_end(struct sink *sink, enum color_mode mode);
 
 /*
- * HOT: room for @len (at most SINK_ROOM_MAX) bytes; the caller fills them in and tells with
- * sink_done() where it stopped.
+ * HOT: get room for @len (at most SINK_ROOM_MAX) bytes; the caller fills them and reports the end
+ * with sink_done().
  */
 static inline char *sink_room(struct sink *sink, size_t len)
 {
@@ -118,8 +118,8 @@ static inline char *sink_room(struct sink *sink, size_t len)
 }
 
 /*
- * HOT: for short texts: 32 bytes at a time, so up to 31 bytes more than @len are read and
- * written; @from and @to have room for that.
+ * HOT: copy short texts 32 bytes at a time, so up to 31 bytes more than @len are read and written;
+ * @from and @to have room for that.
  */
 static inline char *copy_over(char *to, const char *from, size_t len)
 {

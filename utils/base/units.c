@@ -42,7 +42,10 @@ static const struct unit *find_unit(const struct unit *units, size_t nr, const c
 	return NULL;
 }
 
-/* Digits of the integer part; 0 digits is not a number. Returns the count, or -1 on overflow. */
+/*
+ * Parse digits of the integer part; 0 digits are not a number. Returns the count, or -1 on
+ * overflow.
+ */
 static int parse_digits(const char **text, uint64_t *value)
 {
 	int count = 0;

@@ -1,4 +1,4 @@
-/* Times and sizes as people type them (doc/facts/language.md, "Times and sizes"). */
+/* Times and sizes as typed by users (doc/facts/language.md, "Times and sizes"). */
 #ifndef UTRAIL_BASE_UNITS_H
 #define UTRAIL_BASE_UNITS_H
 
@@ -18,19 +18,21 @@
 		(unsigned long long)((uint64_t)(ns) % NSEC_PER_SEC)
 
 /*
- * "1.5ms", "200", "2s", "1min" to nanoseconds; units ns(nsec) us(usec) ms(msec) s(sec) m(min),
- * any case, no unit is ns. The whole of @text must be the time. Digits below one nanosecond are
+ * Parse "1.5ms", "200", "2s", "1min" to nanoseconds; units ns(nsec) us(usec) ms(msec) s(sec)
+ * m(min), any case, no unit is ns. All of @text must be the time. Digits below one nanosecond are
  * cut. -EINVAL with a text that names the accepted form, -ERANGE above 2^63 ns.
  */
 int parse_time(const char *text, uint64_t *time_ns, struct uft_err *err);
 
 /*
- * The other way round, in the largest unit that has at most three digits on each side of the point:
- * "1ms", "1.5us", "999ns". uftrace takes no others. Finer digits are cut.
+ * The inverse, in the largest unit with at most three digits on each side of the point: "1ms",
+ * "1.5us", "999ns". uftrace accepts no others. Finer digits are cut.
  */
 void format_time(uint64_t time_ns, struct strbuf *out);
 
-/* "128k", "4M", "1g", "4096" to bytes (k, m, g, any case, powers of 1024). Errors as above. */
+/*
+ * Parse "128k", "4M", "1g", "4096" to bytes (k, m, g, any case, powers of 1024). Errors as above.
+ */
 int parse_size(const char *text, uint64_t *bytes, struct uft_err *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* Names in the abstract name space of Unix sockets, which stand in no file system. */
+/* Names in the abstract name space of Unix sockets, which is outside the file system. */
 #ifndef UTRAIL_BASE_UNIX_NAME_H
 #define UTRAIL_BASE_UNIX_NAME_H
 

@@ -10,10 +10,10 @@
 #include "utils/base/containers/strbuf.h"
 
 /*
- * A word that is none of those that are known. The known ones are offered one by one; they are not
- * copied, and must live until the error is set.
+ * A word that is not known. The known ones are offered one by one; they are not copied, and must
+ * live until the error is set.
  *
- * @typed: a copy of the word; @known: those that were offered, with commas between
+ * @typed: a copy of the word; @known: the offered ones, with commas between
  */
 struct unknown {
 	struct strbuf typed;

@@ -1,7 +1,4 @@
-/*
- * Numbers of 128 bits, where the machine has them and where it has not: sums of squares do not fit
- * in 64.
- */
+/* Numbers of 128 bits, also on machines without such a type: sums of squares do not fit in 64. */
 #ifndef UTRAIL_BASE_WIDE_H
 #define UTRAIL_BASE_WIDE_H
 

@@ -1,15 +1,15 @@
-/* Work that is done in several threads at a time, and is over when the call returns. */
+/* Runs work in several threads; the call returns when all is done. */
 #ifndef UTRAIL_BASE_WORKERS_H
 #define UTRAIL_BASE_WORKERS_H
 
-/* The number of CPUs that this process may use; at most @max, at least 1. */
+/* The number of CPUs available to this process; at most @max, at least 1. */
 unsigned workers_count(unsigned max);
 
 /*
- * The work, and a function that the calling thread runs some times a second while it waits for the
+ * The work, and a function that the calling thread runs a few times a second while it waits for the
  * others.
  *
- * @tick: NULL: nothing
+ * @tick: NULL: none
  */
 struct workers_job {
 	void (*fn)(void *arg, unsigned index);
@@ -20,8 +20,8 @@ struct workers_job {
 
 /*
  * Call @job->fn with each @index below @nr, each in a thread of its own, the first in the calling
- * one; returns when all have returned. For a call that gets no thread, for want of memory or by a
- * limit, the calling one is used as well, one after the other. No signal comes to the others; their
+ * one; returns when all have returned. If a thread cannot be created, for lack of memory or by a
+ * limit, the calling one runs these calls, one after the other. The others block all signals; their
  * stacks have WORKERS_STACK bytes.
  */
 #define WORKERS_STACK (1U << 20)

@@ -1,4 +1,4 @@
-/* Specs that take away actions of earlier ones (see clearing.h). */
+/* Specs that remove actions of earlier ones (see clearing.h). */
 #include "utils/spec/clearing.h"
 
 #include <errno.h>
@@ -15,7 +15,10 @@ void clearing_note(struct filters *filters, const struct filter_subject *subject
 	while ((entry = filter_walk_next(&walk)) != NULL) {
 		uint32_t flags = entry->spec.trigger.flags & trigger->flags;
 
-		/* Not stored again: by the time several threads ask, it is known. */
+		/*
+		 * The store is skipped if unnecessary: threads ask in parallel later, when it is
+		 * known.
+		 */
 		if (flags & ~entry->in_force)
 			entry->in_force |= flags;
 	}
@@ -42,7 +45,7 @@ static bool has_same_pattern(const struct spec *a, const struct spec *b)
 	       (a->module_kind != MODULE_NAMED || strcmp(a->module, b->module) == 0);
 }
 
-/* True when a later spec takes away all that this one does. */
+/* True when a later spec removes all actions of this one. */
 static bool is_taken_away(const struct filters *filters, size_t index)
 {
 	const struct spec *spec = &filters->entries[index].spec;
@@ -57,7 +60,7 @@ static bool is_taken_away(const struct filters *filters, size_t index)
 	return false;
 }
 
-/* It does nothing by itself, and the specs that it could take away are gone. */
+/* The spec has no effect of its own, and the specs that it could clear are gone. */
 static bool is_idle(const struct filters *filters, const bool *gone, size_t index)
 {
 	const struct spec *spec = &filters->entries[index].spec;

@@ -1,4 +1,4 @@
-/* Counters that `read=` names: the kernel's and the processor's (perf_event_open(2)). */
+/* Counters for `read=`: the kernel's and the processor's (perf_event_open(2)). */
 #ifndef UTRAIL_SPEC_COUNTERS_H
 #define UTRAIL_SPEC_COUNTERS_H
 
@@ -14,7 +14,7 @@ struct nearest;
 #define COUNTERS_TOO_MANY  "at most 8 counters are read by name in one recording"
 
 /*
- * @name: as recordings have it: of a counter with two names always the same one
+ * @name: as in recordings: for a counter with two names always the same one
  * @type, @config: of struct perf_event_attr
  */
 struct counter {
@@ -30,15 +30,15 @@ struct counters {
 };
 
 /*
- * "context-switches", "instructions", or "r1a8", the processor's event of that code. False: there
- * is none of that name.
+ * Parse "context-switches", "instructions", or "r1a8", the processor's event of that code. False:
+ * the name is unknown.
  */
 bool counter_parse(const char *name, struct counter *out);
 
 /* All names, but for codes. */
 void counters_offer(struct nearest *near);
 
-/* Its place in @all, new or known; -ENOSPC when it would be one too many. */
+/* Its index in @all, added if new; -ENOSPC when there are too many. */
 int counters_add(struct counters *all, const struct counter *one);
 
 #endif

@@ -10,9 +10,7 @@
 
 /* The origin of an event. */
 enum event_origin {
-	/*
-	 * A static probe of the program (SDT), or one that the recorder knows by itself (linux:...)
-	 */
+	/* A static probe of the program (SDT), or one that the recorder implements (linux:...) */
 	EVENT_OF_PROGRAM,
 	EVENT_OF_KERNEL, /* a tracepoint of the kernel */
 };
@@ -31,7 +29,7 @@ struct event_rule {
 };
 
 /*
- * The user's choice; without any rule nothing was chosen. Starts as { 0 }, ends with
+ * The user's choice; without any rule, no event is chosen. Starts as { 0 }, ends with
  * event_rules_deinit().
  */
 struct event_rules {
@@ -40,8 +38,8 @@ struct event_rules {
 };
 
 /*
- * "NAME[@kernel]" separated by ';' (doc/facts/language.md, "Events"); how NAME is read says @match,
- * as with names of functions. -ERR_USAGE with the column and the error, -ENOMEM.
+ * "NAME[@kernel]" separated by ';' (doc/facts/language.md, "Events"); @match tells how NAME is
+ * read, as with names of functions. -ERR_USAGE with the column and the error, -ENOMEM.
  */
 int event_rules_parse(const char *text, enum pattern_match match, struct event_rules *out,
 		      struct uft_err *err);
@@ -50,23 +48,23 @@ void event_rules_deinit(struct event_rules *rules);
 /* True when @rule means the event "provider:event" of @origin. */
 bool event_rule_matches(const struct event_rule *rule, enum event_origin origin, const char *name);
 
-/* True when any of them does: such events are recorded. */
+/* True when any rule matches: such events are recorded. */
 bool event_rules_match(const struct event_rules *rules, enum event_origin origin, const char *name);
 
 /*
- * True when the name matches, whatever the event's origin: such events are shown. @kernel means
- * those of the kernel only.
+ * True when the name matches, independent of the event's origin: such events are shown. @kernel
+ * means those of the kernel only.
  */
 bool event_rules_show(const struct event_rules *rules, enum event_origin origin, const char *name);
 
-/* The events that the kernel tells of each task, as bits: "linux:...". */
+/* The kernel's events about each task, as bits: "linux:...". */
 enum event_linux {
 	EVENT_LINUX_TASKS = 1U << 0, /* task-new, task-exit */
 	EVENT_LINUX_NAMES = 1U << 1, /* task-name */
 	EVENT_LINUX_SCHED = 1U << 2, /* sched-in, sched-out, or schedule for both */
 };
 
-/* The bits of enum event_linux that @rule, or any of @rules, means. */
+/* The bits of enum event_linux for @rule, or for all of @rules. */
 unsigned event_rule_linux(const struct event_rule *rule);
 unsigned event_rules_linux(const struct event_rules *rules);
 

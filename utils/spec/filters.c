@@ -10,7 +10,7 @@
 #include "utils/spec/regex/list.h"
 #include "utils/spec/regex/regex_plan.h"
 
-/* The counters that the spec reads get their bits, those of specs before it have theirs. */
+/* Assign bits to the counters that the spec reads; those of earlier specs keep theirs. */
 static int add_counters(struct filters *filters, struct spec *spec, struct uft_err *err)
 {
 	if (!(spec->trigger.flags & TRIGGER_READ))
@@ -74,7 +74,7 @@ static int prepare_filters(struct filters *filters)
 	if (!filters->next || !filters->patterns)
 		return -ENOMEM;
 
-	/* From the back, so that chains are in order; their heads are kept as index + 1. */
+	/* Backwards, so that chains are in order; their heads are stored as index + 1. */
 	for (size_t i = filters->nr; i-- > 0;) {
 		const struct spec *spec = &filters->entries[i].spec;
 
@@ -154,7 +154,7 @@ static bool matches_spec(const struct spec *spec, const struct filter_subject *s
 	       pattern_matches(&spec->pattern, subject->source_file, strlen(subject->source_file));
 }
 
-/* The actions that some spec asks for, but for functions of the kernel. */
+/* The actions of all specs, except those for functions of the kernel. */
 static uint32_t actions_left(const struct filters *filters)
 {
 	uint32_t flags = 0;
@@ -178,7 +178,7 @@ bool filters_renew_depth(const struct filters *filters)
 	return actions_left(filters) & (TRIGGER_FILTER | TRIGGER_DEPTH);
 }
 
-/* The entries with that plain name, one after the other. */
+/* Add the entries with that plain name, one after the other. */
 static void add_exact(struct filter_walk *walk, const char *name)
 {
 	uintptr_t head = (uintptr_t)strmap_get(&walk->filters->exact, name);
@@ -199,8 +199,8 @@ void filter_walk_begin(struct filter_walk *walk, struct filters *filters,
 }
 
 /*
- * The list of plain names that is about the earliest entry, if that is before the one with index
- * @before; else -1.
+ * The list of plain names with the earliest entry, if that is before the one with index @before;
+ * else -1.
  */
 static int first_exact(const struct filter_walk *walk, size_t before)
 {
@@ -215,7 +215,7 @@ static int first_exact(const struct filter_walk *walk, size_t before)
 	return first;
 }
 
-/* All lists rise, so the smallest of the heads is the next one. */
+/* All lists ascend, so the smallest of the heads is the next one. */
 struct filter_entry *filter_walk_next(struct filter_walk *walk)
 {
 	struct filters *filters = walk->filters;
@@ -237,7 +237,10 @@ struct filter_entry *filter_walk_next(struct filter_walk *walk)
 		struct filter_entry *entry = &filters->entries[index];
 
 		if (matches_spec(&entry->spec, walk->subject)) {
-			/* Not stored again: by the time several threads ask, it is known. */
+			/*
+			 * The store is skipped if unnecessary: threads ask in parallel later, when
+			 * it is known.
+			 */
 			if (!entry->has_match)
 				entry->has_match = true;
 			return entry;
@@ -245,7 +248,7 @@ struct filter_entry *filter_walk_next(struct filter_walk *walk)
 	}
 }
 
-/* Flags of which the later one replaces the earlier one. */
+/* Flags for which the later one replaces the earlier one. */
 static uint32_t replaced_by(uint32_t flags)
 {
 	uint32_t replaced = 0;
@@ -297,8 +300,8 @@ bool filters_match(struct filters *filters, const struct filter_subject *subject
 }
 
 /*
- * The order in which options count, whatever the order on the command line (doc/facts/language.md,
- * "Specifications").
+ * The order in which options count, independent of the order on the command line
+ * (doc/facts/language.md, "Specifications").
  */
 static const enum spec_option order[] = {
 	SPEC_FILTER, SPEC_TRIGGER, SPEC_ARGUMENT, SPEC_RETVAL,

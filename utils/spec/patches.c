@@ -85,7 +85,7 @@ static bool is_of_module(const struct patch_rule *rule, const char *module, bool
 	return rule->module ? strncmp(module, rule->module, strlen(rule->module)) == 0 : is_program;
 }
 
-/* A pattern that matches any name matches functions without a name. */
+/* A pattern that matches any name also matches functions without one. */
 #define NAMELESS "?"
 
 static bool matches_patch_rule(const struct patch_rule *rule, const struct patch_subject *subject)
@@ -178,7 +178,7 @@ static bool is_said_anew(const struct patch_rule *former, const struct patch_rul
 	return false;
 }
 
-/* Rule @index of those before @change, which are the change's own, is none of the present ones. */
+/* True when rule @index of those before @change is none of the present ones. */
 static bool is_replaced(const struct patch_rules *rules, const struct patch_rules_change *change,
 			size_t index)
 {

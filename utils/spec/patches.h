@@ -1,4 +1,4 @@
-/* The language of --patch and --unpatch: which functions are to have a hook. */
+/* The language of --patch and --unpatch: the functions that get a hook. */
 #ifndef UTRAIL_SPEC_PATCHES_H
 #define UTRAIL_SPEC_PATCHES_H
 
@@ -13,13 +13,13 @@
  *
  * @module: the beginning of the base name of the function's file, of the heap; NULL: the program
  *          itself
- * @takes_out: with `!` before it, or of --unpatch
+ * @takes_out: with a leading `!`, or of --unpatch
  * @text: as typed, without `!`, of the heap
- * @generation: of the rules when it came: 0 is of the command line
- * @has_name, @has_match: of some function the name matched, and it could be as the rule says, so
- *                        far
- * @why_not: the reason why the first function that matched could not, of the heap; NULL when nobody
- *           has said so
+ * @generation: of the rules when it was added: 0 is of the command line
+ * @has_name, @has_match: so far, a function has matched by name, and the rule could be applied
+ *                        to one
+ * @why_not: the reason why it could not be applied to the first function, of the heap; NULL: none
+ *           so far
  */
 struct patch_rule {
 	struct pattern name;
@@ -33,11 +33,11 @@ struct patch_rule {
 };
 
 /*
- * In the order of the command line; after them those that the user has added while the program
- * runs. Starts as { 0 }, ends with patch_rules_deinit().
+ * In the order of the command line; then those that the user has added while the program runs.
+ * Starts as { 0 }, ends with patch_rules_deinit().
  *
- * @nr_first: the number of those of the command line
- * @generation: another one with each change
+ * @nr_first: the number of rules of the command line
+ * @generation: incremented with each change
  */
 struct patch_rules {
 	struct patch_rule *rules;
@@ -47,8 +47,8 @@ struct patch_rules {
 };
 
 /*
- * "[!]FUNC[@MODULE]" separated by ';' (doc/facts/language.md, "Patches"); how FUNC is read says
- * @match. -ERR_USAGE with the column and the error, -ENOMEM.
+ * "[!]FUNC[@MODULE]" separated by ';' (doc/facts/language.md, "Patches"); @match tells how FUNC is
+ * read. -ERR_USAGE with the column and the error, -ENOMEM.
  */
 int patch_rules_parse(const char *text, enum pattern_match match, struct patch_rules *out,
 		      struct uft_err *err);
@@ -57,7 +57,7 @@ void patch_rules_deinit(struct patch_rules *rules);
 /*
  * A function: @name demangled, @others its other names (demangle_others()) or NULL; without a
  * symbol @name is NULL. @module: base name of its file. @can_be: it can be patched, @has_hook: it
- * has a hook all the same; @why_not: why it cannot, or NULL; which rules remember.
+ * already has a hook; @why_not: the reason why it cannot, or NULL, which rules store.
  */
 struct patch_subject {
 	const char *name;
@@ -75,29 +75,29 @@ enum patch_choice {
 	PATCH_OUT,
 };
 
-/* The choice of the last rule that matches. Each that does is noted to have a match. */
+/* The choice of the last matching rule. All matching rules are marked as matched. */
 enum patch_choice patch_rules_choose(struct patch_rules *rules,
 				     const struct patch_subject *subject);
 
 /* True when any rule is about it. Nothing is noted. */
 bool patch_rules_match(const struct patch_rules *rules, const struct patch_subject *subject);
 
-/* The choice of those rules alone that came after @generation. Nothing is noted. */
+/* The choice of the rules added after @generation. No rule is marked. */
 enum patch_choice patch_rules_choose_since(const struct patch_rules *rules,
 					   const struct patch_subject *subject,
 					   unsigned generation);
 
-/* True when any rule of the command line puts hooks in, or takes some out. */
+/* True when any rule of the command line inserts hooks, or removes some. */
 bool patch_rules_have(const struct patch_rules *rules, bool takes_out);
 
-/* The same for files of which @module is the base name. */
+/* The same for rules about files with the base name @module. */
 bool patch_rules_are_about(const struct patch_rules *rules, const char *module, bool is_program,
 			   bool takes_out);
 
 /*
- * A change that may still be taken back, by patch_rules_undo(), or stays, by patch_rules_keep().
+ * A change that can be undone by patch_rules_undo(), or confirmed by patch_rules_keep().
  *
- * @before: the rules as they were
+ * @before: the rules before it
  * @nr_new: the number of new ones: the last of the present ones
  */
 struct patch_rules_change {
@@ -108,8 +108,8 @@ struct patch_rules_change {
 
 /*
  * Add the rules of @more, which is empty afterwards. A later rule of the user's with the same text
- * takes the place of an earlier one, so that their number stays small however often something is
- * switched. 0 or -ENOMEM, and then nothing has changed.
+ * replaces an earlier one, so that their number stays small after many switches. 0 or -ENOMEM, and
+ * then nothing has changed.
  */
 int patch_rules_add(struct patch_rules *rules, struct patch_rules *more,
 		    struct patch_rules_change *change);

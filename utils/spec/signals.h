@@ -1,4 +1,4 @@
-/* The --signal language: which signals switch recording. */
+/* The --signal language: the signals that switch recording. */
 #ifndef UTRAIL_SPEC_SIGNALS_H
 #define UTRAIL_SPEC_SIGNALS_H
 

@@ -1,4 +1,4 @@
-/* Words that change a recording that goes on (see steer.h). */
+/* Words that change a running recording (see steer.h). */
 #include "utils/spec/steer.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /*
- * The changes that a user may make to a recording that goes on, as words: `utrail control DIR off`,
- * `... filter main depth 3`.
+ * The changes that a user may make to a running recording, as words: `utrail control DIR off`, `...
+ * filter main depth 3`.
  */
 #ifndef UTRAIL_SPEC_STEER_H
 #define UTRAIL_SPEC_STEER_H
@@ -18,10 +18,7 @@ enum steer_flags {
 	STEER_STATUS = 1U << 0,
 	STEER_ON = 1U << 1,
 	STEER_OFF = 1U << 2,
-	/*
-	 * Forget all filters and triggers that there are; those of the same words are added
-	 * afterwards
-	 */
+	/* Drop all present filters and triggers; those of the same words are added afterwards */
 	STEER_CLEAR = 1U << 3,
 	STEER_SPECS = 1U << 4, /* @specs */
 	STEER_DEPTH = 1U << 5,
@@ -34,7 +31,7 @@ enum steer_flags {
 	STEER_TRACE_EXCLUDE = 1U << 12, /* @trace_exclude */
 };
 
-/* These need a recording that can be steered (record --agent). */
+/* These need a recording that can be changed (record --agent). */
 #define STEER_CHANGES                                                                             \
 	((uint32_t)(STEER_ON | STEER_OFF | STEER_CLEAR | STEER_SPECS | STEER_DEPTH | STEER_TIME | \
 		    STEER_SIZE | STEER_STOP | STEER_PATCH | STEER_DECLARED))
@@ -44,11 +41,11 @@ enum steer_flags {
 /*
  * Starts as { 0 }, ends with steer_change_deinit(). Members count only with their flag.
  *
- * @specs: by enum spec_option: those that are added, separated by ';', as options have it; empty:
+ * @specs: by enum spec_option: added specs, separated by ';', in the format of options; empty:
  *         none
- * @patches: those that are added to the rules of -P and -U, as -P has it
- * @trace_include, @trace_exclude: in place of the values of the options of these names
- * @match: enum pattern_match of those that are added
+ * @patches: additions to the rules of -P and -U, in the format of -P
+ * @trace_include, @trace_exclude: replace the values of the options of these names
+ * @match: enum pattern_match of the added specs
  * @text: the words again, with a blank between them, without those that change nothing
  */
 struct steer_change {
@@ -64,7 +61,7 @@ struct steer_change {
 	struct strbuf text;
 };
 
-/* The beginning of a line of an answer that is a warning. */
+/* The prefix of a warning line in an answer. */
 #define STEER_WARNING "WARN: "
 
 void steer_change_deinit(struct steer_change *change);
@@ -73,7 +70,7 @@ void steer_change_deinit(struct steer_change *change);
 /*
  * One word of the language.
  *
- * @arg: the words that follow it; NULL: none
+ * @arg: its arguments; NULL: none
  */
 struct steer_word {
 	const char *word;
@@ -89,8 +86,8 @@ extern const struct steer_word steer_words[];
 const struct steer_word *steer_word_find(const char *word);
 
 /*
- * Take the list @words in, each with its NUL. 0, -ENOMEM, or -ERR_USAGE with a text that names the
- * word and the nearest ones. Specs are parsed when they are put into force, not here.
+ * Parse the list @words, each with its NUL. 0, -ENOMEM, or -ERR_USAGE with a text that names the
+ * word and the nearest ones. Specs are parsed when they take effect, not here.
  */
 int steer_parse(const struct strbuf *words, struct steer_change *change, struct uft_err *err);
 

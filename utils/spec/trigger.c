@@ -77,7 +77,7 @@ static const struct {
 	{ "bold", COLOR_BOLD },	    { "gray", COLOR_GRAY },
 };
 
-/* The words that `clear=` may name, beside those above. */
+/* The words that `clear=` accepts in addition to those above. */
 static const struct {
 	const char *name;
 	uint32_t flags;
@@ -102,10 +102,7 @@ static const struct {
 	{ "if", TRIGGER_IF },
 };
 
-/*
- * The actions that an option takes beside those that it implies. The rest is ignored, as by
- * uftrace.
- */
+/* The actions that an option accepts besides its own. Others are ignored, as by uftrace. */
 static uint32_t accepted_flags(enum spec_option option)
 {
 	switch (option) {
@@ -129,7 +126,7 @@ static uint32_t accepted_flags(enum spec_option option)
 	return 0;
 }
 
-/* The text of one spec, and where in it the parser is. */
+/* The text of one spec, and the parser's position in it. */
 struct parse {
 	enum spec_option option;
 	const char *text;
@@ -258,7 +255,7 @@ static void add_flag(struct trigger *trigger, uint32_t flag)
 	trigger->flags |= flag;
 }
 
-/* @word[@len] is an action with @value (NULL: none given), which begins at @value_at. */
+/* Parse the action @word[@len] with @value (NULL: none given), which begins at @value_at. */
 static int parse_action(struct parse *p, const struct word *word, const char *value, size_t at,
 			size_t value_at)
 {
@@ -421,7 +418,7 @@ static int parse_item(struct parse *p, char *item, size_t at)
 	return value ? unknown_action(p, item, at) : parse_module(p, item, at);
 }
 
-/* The end of the item at @at: the next ',' that is not in a string. */
+/* Find the end of the item at @at: the next ',' outside a string. */
 static size_t item_end(const struct parse *p, size_t at)
 {
 	bool is_quoted = false;
@@ -471,13 +468,13 @@ static uint32_t implied_flag(enum spec_option option, bool is_negated)
 	}
 }
 
-/* The option has an action of its own, which depends on the items: -F f, -F f@clear. */
+/* Apply the option's own action, which depends on the items: -F f, -F f@clear. */
 static void apply_option(struct parse *p, bool is_negated)
 {
 	struct trigger *trigger = &p->spec->trigger;
 
 	if (trigger->flags & TRIGGER_CLEAR) {
-		/* `-F f@clear` takes a filter away; without names it is the option's own kind. */
+		/* `-F f@clear` removes a filter; without names it clears the option's own kind. */
 		if (p->option == SPEC_FILTER)
 			p->spec->cleared &= TRIGGER_FILTER | TRIGGER_NOTRACE;
 		if (p->option == SPEC_CALLER)
@@ -495,7 +492,7 @@ static void apply_option(struct parse *p, bool is_negated)
 }
 
 /*
- * A location is anchored at the borders of path components: "lib" matches "src/lib/a.c", not
+ * A location is anchored at the boundaries of path components: "lib" matches "src/lib/a.c", not
  * "src/library.c" (doc/facts/language.md, "Source locations").
  */
 static int location_pattern(struct parse *p, enum pattern_match match, const char *name, size_t len)

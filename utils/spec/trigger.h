@@ -50,7 +50,7 @@ enum trigger_read {
 	READ_COUNTER = 1U << 8, /* the first of COUNTERS_MAX bits: see struct filters */
 };
 
-/* The actions at the calls of a function. Members count only with their flag. */
+/* The actions at the calls of a function. Members are valid only with their flag. */
 struct trigger {
 	uint32_t flags; /* enum trigger_flags */
 	uint32_t read;	/* enum trigger_read */
@@ -78,7 +78,7 @@ enum spec_module {
  * @cleared: TRIGGER_CLEAR: enum trigger_flags of the forgotten actions
  * @args: items about arguments and return values, as they were typed, separated by ','; NULL
  *        without any
- * @ignored: the first word of an action that the option does not take; NULL
+ * @ignored: the first word of an action that the option does not accept; NULL
  */
 struct spec {
 	char *text;
@@ -93,9 +93,7 @@ struct spec {
 	const char *ignored;
 };
 
-/*
- * The option that a text was given with: it says what actions mean something, and which is implied.
- */
+/* The option of a text: it determines the meaningful actions, and the implied one. */
 enum spec_option {
 	SPEC_FILTER,   /* -F: filter, or notrace with `!` in front */
 	SPEC_TRIGGER,  /* -T */

@@ -1,4 +1,4 @@
-/* The --watch language: values to tell of when they change. */
+/* The --watch language: values whose changes are reported. */
 #ifndef UTRAIL_SPEC_WATCH_H
 #define UTRAIL_SPEC_WATCH_H
 

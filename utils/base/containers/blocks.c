@@ -9,8 +9,8 @@
 #define HUGE_PAGE_BYTES (2UL << 20)
 
 /*
- * A line of the cache; and one more, so that the beginnings of many blocks are not in the same few
- * sets of it.
+ * A cache line; and one more, so that the beginnings of many blocks are not in the same few cache
+ * sets.
  */
 #define BLOCK_ALIGN 64UL
 

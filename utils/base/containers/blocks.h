@@ -1,4 +1,4 @@
-/* Blocks of memory of one size, for things that come and go by the hundreds. */
+/* Blocks of memory of one size, for objects that are created and destroyed by the hundreds. */
 #ifndef UTRAIL_BASE_BLOCKS_H
 #define UTRAIL_BASE_BLOCKS_H
 
@@ -7,15 +7,14 @@
 #include <stdint.h>
 
 /*
- * The block that was given back last is the next one to be taken: it is still in the CPU's caches.
- * Many blocks are in huge pages, where the kernel has them (madvise(2), MADV_HUGEPAGE): fewer page
- * faults, fewer misses of the TLB.
+ * The block released last is allocated next, since it is still in the CPU's caches. Many blocks use
+ * huge pages, if the kernel has them (madvise(2), MADV_HUGEPAGE): fewer page faults, fewer misses
+ * of the TLB.
  *
- * A struct of zeros, or one that has no free blocks left, takes memory from malloc(3). Any thread
- * may take and give.
+ * A zeroed struct, or one without free blocks, uses malloc(3). Any thread may take and give.
  *
  * @bytes: the size of a block
- * @free_list: the indexes of blocks that nobody has, @nr_free of them
+ * @free_list: the indexes of the @nr_free free blocks
  */
 struct blocks {
 	char *base;
@@ -29,16 +28,13 @@ struct blocks {
 };
 
 /*
- * @nr blocks of @bytes; memory is used when they are. 0 or -ENOMEM. Ends with blocks_deinit(),
- *     given back or not.
+ * Prepare @nr blocks of @bytes; memory is allocated on use. 0 or -ENOMEM. Ends with
+ * blocks_deinit(), also with blocks in use.
  */
 int blocks_init(struct blocks *blocks, size_t nr, size_t bytes);
 void blocks_deinit(struct blocks *blocks);
 
-/*
- * A block of at least @bytes, with whatever its last owner left in it; NULL when there is no
- * memory.
- */
+/* Take a block of at least @bytes, not cleared; NULL when there is no memory. */
 void *blocks_take(struct blocks *blocks, size_t bytes);
 
 /* @block: the result of blocks_take() or malloc(3), or NULL. */

@@ -7,8 +7,8 @@
 uint64_t hash_seed(void)
 {
 	/*
-	 * 16 bytes that the kernel gives each program (getauxval(3)); libc keeps its own secrets in
-	 * them, so they are mixed.
+	 * The kernel gives each program 16 random bytes (getauxval(3)); libc keeps its own secrets
+	 * in them, so they are mixed.
 	 */
 	const char *random = (const char *)getauxval(AT_RANDOM);
 	uint64_t halves[2];

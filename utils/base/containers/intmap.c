@@ -13,7 +13,7 @@ void intmap_deinit(struct intmap *map)
 	*map = (struct intmap){ 0 };
 }
 
-/* The slot of @key, or the free one where it would go; there is always a free slot. */
+/* Find the slot of @key, or the free one for it; there is always a free slot. */
 static struct intmap_slot *find_number_slot(const struct intmap *map, uint64_t key)
 {
 	size_t at = hash_number(key, map->seed) & (map->nr_slots - 1);

@@ -1,4 +1,4 @@
-/* A map from numbers to pointers, for tables that programs may make as long as they like. */
+/* A map from numbers to pointers, for tables that programs may make arbitrarily long. */
 #ifndef UTRAIL_BASE_INTMAP_H
 #define UTRAIL_BASE_INTMAP_H
 
@@ -27,7 +27,7 @@ void intmap_deinit(struct intmap *map);
 /* The value of @key, or NULL. */
 void *intmap_get(const struct intmap *map, uint64_t key);
 
-/* Set the value of @key, which is not NULL. 0 or -ENOMEM. */
+/* Set the value of @key; @value is not NULL. 0 or -ENOMEM. */
 int intmap_put(struct intmap *map, uint64_t key, void *value);
 
 #endif

@@ -1,4 +1,4 @@
-/* "Did you mean": the known words that look most like the one that was typed (see nearest.h). */
+/* "Did you mean": the known words that are most similar to the typed one (see nearest.h). */
 #include "utils/base/containers/nearest.h"
 
 #include <string.h>
@@ -17,9 +17,9 @@ void nearest_init(struct nearest *n, const char *typed)
 }
 
 /*
- * The number of letters to change, add, drop or swap with their neighbour that makes @word from the
- * typed text. There may be many words, so this is fast: the rows of the table of distances between
- * beginnings of the two are bits of a number. A bit is set where a row differs from the one above
+ * The edit distance: the number of letters to change, add, drop or swap with their neighbour that
+ * turns the typed text into @word. It is fast, as there may be many words: a row of the table of
+ * distances between prefixes is a bit vector, with a bit where the row differs from the one above
  * it (Hyyrö, A bit-vector algorithm for computing Levenshtein and Damerau edit distances, 2003).
  */
 static unsigned edit_distance(const struct nearest *n, const char *word)
@@ -55,7 +55,7 @@ static unsigned edit_distance(const struct nearest *n, const char *word)
 
 void nearest_offer(struct nearest *n, const char *word)
 {
-	/* A word that was cut short, or that contains the typed one, is nearly right. */
+	/* A word that was truncated, or that contains the typed one, is close. */
 	unsigned distance = edit_distance(n, word);
 
 	if (*n->typed && strstr(word, n->typed))
@@ -82,8 +82,7 @@ void nearest_text(const struct nearest *n, const char *prefix, struct strbuf *ou
 {
 	for (size_t i = 0; i < n->nr; i++) {
 		/*
-		 * A word that is farther off than the best guess only distracts, unless all are far
-		 * off.
+		 * A word that is much farther than the best one only distracts, unless all are far.
 		 */
 		if (n->best[i].distance > n->best[0].distance + (n->best[0].distance > 1))
 			break;

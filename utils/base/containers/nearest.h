@@ -1,4 +1,4 @@
-/* "Did you mean": the known words that look most like the one that was typed. */
+/* "Did you mean": the known words that are most similar to the typed one. */
 #ifndef UTRAIL_BASE_NEAREST_H
 #define UTRAIL_BASE_NEAREST_H
 
@@ -15,7 +15,7 @@
  * must live until the text is made.
  *
  * @len: the number of characters of @typed that count
- * @places: for each letter its places in @typed, as bits
+ * @places: for each letter a bit mask of its positions in @typed
  */
 struct nearest {
 	const char *typed;
@@ -32,11 +32,12 @@ void nearest_init(struct nearest *n, const char *typed);
 void nearest_offer(struct nearest *n, const char *word);
 
 /*
- * Append "a, b, c", the nearest first, each with @prefix in front; nothing when none was offered.
+ * Append "a, b, c", the nearest first, each with the prefix @prefix; nothing when no word was
+ * offered.
  */
 void nearest_text(const struct nearest *n, const char *prefix, struct strbuf *out);
 
-/* True when the nearest word has enough in common with the typed one to be of help. */
+/* True when the nearest word is similar enough to be of help. */
 bool nearest_is_close(const struct nearest *n);
 
 #endif

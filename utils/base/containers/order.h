@@ -1,6 +1,6 @@
 /*
- * Orders of plain numbers, and of structs that begin with one, for qsort(3) and bsearch(3), and a
- * search for where a number belongs.
+ * Comparison functions for plain numbers, and for structs that begin with one, for qsort(3) and
+ * bsearch(3), and a binary search.
  */
 #ifndef UTRAIL_BASE_ORDER_H
 #define UTRAIL_BASE_ORDER_H
@@ -26,8 +26,7 @@ static inline int order_u64(const void *a, const void *b)
 
 /*
  * The array is sorted by the uint64_t that each of its @nr elements (of @size bytes) begins with.
- * Returns how many of these numbers are at most @limit: the last of them is the one that holds at
- * @limit.
+ * Returns the number of elements of at most @limit: the last of them is valid at @limit.
  */
 static inline size_t order_count_until(const void *array, size_t nr, size_t size, uint64_t limit)
 {

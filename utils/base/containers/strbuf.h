@@ -1,4 +1,4 @@
-/* A growing byte string: the sink of every text and binary encoder. */
+/* A growing byte string: the output buffer of every text and binary encoder. */
 #ifndef UTRAIL_BASE_STRBUF_H
 #define UTRAIL_BASE_STRBUF_H
 
@@ -13,7 +13,7 @@
 
 /*
  * @data: the bytes, always followed by a NUL that @len does not count; NULL while empty
- * @oom: an allocation failed; from then on nothing is appended, and the owner asks once at the
+ * @oom: an allocation failed; from then on nothing is appended, and the owner checks once at the
  *       end (strbuf_oom()) instead of after each call
  *
  * Starts as { 0 }, ends with strbuf_deinit().

@@ -25,7 +25,7 @@ static size_t hash_of(const char *key, uint64_t seed)
 	return hash_fold(hash, seed);
 }
 
-/* The slot of @key, or the free one where it would go; there is always a free slot. */
+/* Find the slot of @key, or the free one for it; there is always a free slot. */
 static struct strmap_slot *find_string_slot(const struct strmap *map, const char *key)
 {
 	size_t at = hash_of(key, map->seed) & (map->nr_slots - 1);

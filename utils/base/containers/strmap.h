@@ -1,4 +1,4 @@
-/* A map from strings to pointers, for tables that files may make as long as they like. */
+/* A map from strings to pointers, for tables that files may make arbitrarily long. */
 #ifndef UTRAIL_BASE_STRMAP_H
 #define UTRAIL_BASE_STRMAP_H
 

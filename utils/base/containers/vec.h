@@ -9,7 +9,7 @@
 
 /*
  * Make room for one more after @nr elements of @size bytes in @array, which has only ever grown by
- * this. The room doubles whenever @nr is a power of two, so nobody has to remember it. Returns the
+ * this. The room doubles whenever @nr is a power of two, so it need not be stored. Returns the
  * array; or NULL when memory is short, and @array is as it was.
  */
 static inline void *vec_grow(void *array, size_t nr, size_t size)
@@ -21,7 +21,7 @@ static inline void *vec_grow(void *array, size_t nr, size_t size)
 
 /*
  * The same for an array that also shrinks (a stack), or grows in other ways: it has room for *@cap
- * elements, 0 at first. Nothing is allocated while there is room.
+ * elements, initially 0. Allocates only when it is full.
  */
 static inline void *vec_room(void *array, size_t nr, size_t *cap, size_t size)
 {
@@ -36,8 +36,8 @@ static inline void *vec_room(void *array, size_t nr, size_t *cap, size_t size)
 }
 
 /*
- * A table with a row of @size bytes for each number below *@nr: make it long enough to have one for
- * @number. New rows are zeros. The table, or NULL when memory is short, and then it is as it was.
+ * Extend a table of rows of @size bytes, one for each number below *@nr, so that it has one for
+ * @number. New rows are zeros. The table; or NULL when memory is short, and then it is unchanged.
  */
 static inline void *vec_reach(void *table, size_t *nr, size_t number, size_t size)
 {

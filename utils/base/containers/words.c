@@ -1,4 +1,4 @@
-/* Text cut into words in the way of a shell (see words.h). */
+/* Splitting of text into words, as a shell does it (see words.h). */
 #include "utils/base/containers/words.h"
 
 #include <ctype.h>
@@ -103,7 +103,7 @@ static bool is_plain(const char *word)
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 				    "-_./,:=@%+";
 
-	/* A `~` or `#` may be special at the start, and `^` is in old shells. */
+	/* `~` or `#` may be special at the start, and `^` is special in old shells. */
 	return *word && strspn(word, plain) == strlen(word);
 }
 
@@ -140,7 +140,7 @@ void words_quote(const char *word, struct strbuf *out)
 	} else if (has_control(word)) {
 		quote_control(word, out);
 	} else if (strchr(word, '!') && !strchr(word, '\'')) {
-		/* In double quotes an interactive shell would put an old command in its place. */
+		/* In double quotes an interactive shell would expand history. */
 		strbuf_addf(out, "'%s'", word);
 	} else {
 		strbuf_addch(out, '"');

@@ -1,4 +1,4 @@
-/* Text cut into words in the way of a shell, as in option files. */
+/* Splitting of text into words, as a shell does it; for option files. */
 #ifndef UTRAIL_BASE_WORDS_H
 #define UTRAIL_BASE_WORDS_H
 
@@ -9,7 +9,7 @@
 #include "utils/base/containers/strbuf.h"
 
 /*
- * @words: of the heap, like an argv: @nr of them and a NULL; all NULL while empty
+ * @words: of the heap, like an argv: @nr of them and a NULL; NULL while empty
  *
  * Starts as { 0 }, ends with words_deinit().
  */
@@ -20,16 +20,16 @@ struct words {
 
 /*
  * Append the words of @text. Blanks and ends of lines separate them, but not within 'quotes' and
- * "quotes". `\` takes the next character as it is; `#` at the start of a word begins a comment.
- * -EINVAL, with the line, for a quote without end; -ENOMEM.
+ * "quotes". `\` escapes the next character; `#` at the start of a word begins a comment. -EINVAL,
+ * with the line, for a quote without end; -ENOMEM.
  */
 int words_add(struct words *words, const char *text, struct uft_err *err);
 void words_deinit(struct words *words);
 #define cleanup_words cleanup(words_deinit)
 
 /*
- * Append @word so that a shell takes it as this one word: as it is where that is enough, else
- * "quoted", else 'quoted' or $'quoted', which bash and zsh know.
+ * Append @word so that a shell reads it as this one word: unchanged if possible, else "quoted",
+ * else 'quoted' or $'quoted', which bash and zsh know.
  */
 void words_quote(const char *word, struct strbuf *out);
 

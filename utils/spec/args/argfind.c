@@ -1,4 +1,4 @@
-/* Values that are captured of a function's calls (see argfind.h). */
+/* Captured values of a function's calls (see argfind.h). */
 #include "utils/spec/args/argfind.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@ void argfound_deinit(struct argfound *found)
 	*found = (struct argfound){ 0 };
 }
 
-/* Ask for the missing ones; returns those that are missing then, or negative. */
+/* Look up the missing ones; returns those that are still missing, or negative. */
 static int get_missing(const struct argfind *find, argfind_fn fn, int missing,
 		       struct argfound *found, int *from)
 {
@@ -23,8 +23,8 @@ static int get_missing(const struct argfind *find, argfind_fn fn, int missing,
 }
 
 /*
- * Whatever was asked for, there is one form. Arguments have no places, and none has one of its own
- * for being a number.
+ * All values have one form here. Arguments have no registers, and numbers have no format of their
+ * own.
  */
 static void make_texts(struct argspecs *list)
 {

@@ -25,7 +25,7 @@ void argrules_deinit(struct argrules *rules)
 }
 
 /*
- * The words that an item of a trigger can begin with; any other is the name of a module
+ * The words that an item of a trigger may begin with; any other is a module's name
  * (doc/facts/language.md, "Specifications").
  */
 static bool is_action(const char *item)

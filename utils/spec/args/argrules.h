@@ -1,14 +1,11 @@
-/*
- * Argument specifications of functions: the strings of -A and -R, and those that a recording
- * carries.
- */
+/* Argument specifications of functions: the strings of -A and -R, and those in a recording. */
 #ifndef UTRAIL_SPEC_ARGRULES_H
 #define UTRAIL_SPEC_ARGRULES_H
 
 #include "utils/spec/args/argspec.h"
 #include "utils/spec/regex/pattern.h"
 
-/* The subjects that a string of rules may speak of: -A has arguments, -R the return value. */
+/* The subjects of a string of rules: -A has arguments, -R the return value. */
 enum argrules_about {
 	ARGRULES_ARGS = 1,
 	ARGRULES_RETVAL = 2,
@@ -18,9 +15,9 @@ enum argrules_about {
 /*
  * "NAME[@MODULE][@ITEM,...]" of doc/facts/language.md, "Specifications".
  *
- * @about: enum argrules_about: the subjects of @items, or those to find out by itself when there
+ * @about: enum argrules_about: the subjects of @items, or those to look up automatically when there
  *         are none
- * @clears: enum argrules_about: earlier rules about these are forgotten, `clear`
+ * @clears: enum argrules_about: earlier rules for these are dropped, `clear`
  * @module: a prefix of the module's file name, or "PLT"; NULL: any
  * @text: the user's words
  */
@@ -44,13 +41,13 @@ void argrules_deinit(struct argrules *rules);
 #define cleanup_argrules cleanup(argrules_deinit)
 
 /*
- * Add the rules of @text, separated by ';'. -EINVAL names the text that cannot be read, with its
- * column; -ENOMEM.
+ * Add the rules of @text, separated by ';'. -EINVAL names the invalid text, with its column;
+ * -ENOMEM.
  *
- * @is_trigger: the text is that of -T: a rule that has no items about arguments says nothing about
- *              them, and "auto-args" asks for those that can be found
+ * @is_trigger: the text is that of -T: a rule without items about arguments does not concern them,
+ *              and "auto-args" requests those that can be found
  * @is_lenient: the text is from a recording: items that are not about arguments are skipped, and so
- *              are those that cannot be read
+ *              are invalid ones
  */
 struct argrules_source {
 	enum pattern_match match;
@@ -71,9 +68,8 @@ struct argrules_subject {
 };
 
 /*
- * Apply the rules to a function: its items go to @args and @retval, merged. The bits of enum
- * argrules_about that are returned tell the subjects that it shall find out by itself, because a
- * rule without items is about them.
+ * Apply the rules to a function: add its items to @args and @retval, merged. Returns the subjects
+ * (enum argrules_about) to look up automatically, because a rule without items concerns them.
  */
 int argrules_collect(const struct argrules *rules, const struct argrules_subject *subject,
 		     struct argspecs *args, struct argspecs *retval);

@@ -12,7 +12,7 @@
 
 #define STRUCT_BYTES_MAX 65535U
 
-/* The text that is being parsed: [@at, @end) is left of [@start, @end). */
+/* The text being parsed: [@at, @end) is left of [@start, @end). */
 struct cursor {
 	const char *start;
 	const char *at;
@@ -63,7 +63,7 @@ static bool take_word(struct cursor *c, const char *word)
 	return true;
 }
 
-/* A decimal number; false when there is none or it is above @max. */
+/* Parse a decimal number; false when there is none or it is above @max. */
 static bool take_number(struct cursor *c, uint32_t max, uint32_t *number)
 {
 	const char *at = c->at;
@@ -297,7 +297,7 @@ static bool is_same_value(const struct argspec *a, const struct argspec *b)
 		return false;
 	if (a->kind == ARG_KIND_RETVAL)
 		return true;
-	/* The last of several registers counts, as with the peer. */
+	/* The last of several registers counts, as in uftrace. */
 	if (a->place == ARG_IN_REGISTER)
 		return a->regs[a->nr_regs - 1] == b->regs[b->nr_regs - 1];
 	return a->index == b->index;

@@ -1,6 +1,6 @@
 /*
- * Argument specifications: which arguments and return values of a function are recorded, from
- * where, and how they are shown.
+ * Argument specifications: which arguments and return values of a function are recorded, their
+ * locations, and their formats.
  */
 #ifndef UTRAIL_SPEC_ARGSPEC_H
 #define UTRAIL_SPEC_ARGSPEC_H
@@ -16,9 +16,9 @@
 /*
  * doc/facts/language.md, "Arguments":
  *
- *	argN | fpargN | retval, then [/FORMAT[BITS]], then [%LOCATION]
+ * argN | fpargN | retval, then [/FORMAT[BITS]], then [%LOCATION]
  *
- * Two specifications are about the same value when kind and place agree.
+ * Two specifications concern the same value when kind and place are equal.
  */
 enum arg_kind {
 	ARG_KIND_INT,	/* argN */
@@ -45,15 +45,14 @@ enum arg_place {
  *                of the value count, with CAPTURE_SIGNED (utils/format/probe/capture.h), and the
  *                kind of content of the place
  * @shape, @object_bytes, @elements: likewise: of a container (utils/spec/args/shape.h), of the
- * heap; its size, which @type does not say, since that is the box's; and how many elements are
- * recorded
+ * heap; its size (@type has that of the box); and the number of recorded elements
  */
 enum arg_how {
 	ARG_HOW_PLAIN,
 	ARG_HOW_POINTED, /* a pointer to the struct */
-	ARG_HOW_X87,	 /* a struct of one long double, which is returned in st(0) */
+	ARG_HOW_X87,	 /* a struct of one long double, returned in st(0) */
 	ARG_HOW_LLVM,	 /* a std::string of LLVM's library */
-	ARG_HOW_TEXT,	 /* a text that says how the value is written: it is shown as it is */
+	ARG_HOW_TEXT,	 /* a text with the value's printed form, shown unchanged */
 };
 
 struct argspec {
@@ -73,9 +72,7 @@ struct argspec {
 	char *shape;
 };
 
-/*
- * In the order in which they are recorded and shown. Starts as { 0 }, ends with argspecs_deinit().
- */
+/* In the order of recording and display. Starts as { 0 }, ends with argspecs_deinit(). */
 struct argspecs {
 	struct argspec *specs;
 	size_t nr;
@@ -91,7 +88,7 @@ void argspecs_deinit(struct argspecs *list);
 bool argspec_is_item(const char *text, size_t len);
 
 /*
- * Parse one item. -EINVAL with a text that names the item and the column (from 1 on) that is wrong;
+ * Parse one item. -EINVAL with a text that names the item and the column (from 1 on) of the error;
  * -ENOMEM.
  * @word_bytes: of the traced program: 8, or 4
  */
@@ -99,7 +96,7 @@ int argspec_parse(const char *text, size_t len, unsigned word_bytes, struct args
 		  struct uft_err *err);
 void argspec_deinit(struct argspec *spec);
 
-/* Can that be asked for where there are no registers, and values are texts? */
+/* True when the specification is valid without registers, for values that are texts. */
 static inline bool argspec_is_text(const struct argspec *spec)
 {
 	return spec->kind == ARG_KIND_RETVAL ||
@@ -107,12 +104,12 @@ static inline bool argspec_is_text(const struct argspec *spec)
 }
 
 /*
- * Add a specification, which the list takes over, with its name. It replaces one about the same
- * value, unless only the old one is exact; all others are appended. 0 or -ENOMEM.
+ * Add a specification; the list takes ownership, including its name. It replaces one for the same
+ * value, unless only the old one is exact; otherwise it is appended. 0 or -ENOMEM.
  */
 int argspecs_add(struct argspecs *list, struct argspec *spec);
 
-/* The same without looking for one that is about the same value. */
+/* The same without a search for one of the same value. */
 int argspecs_append(struct argspecs *list, struct argspec *spec);
 
 /* Append a copy of @from to @list, merged in the same way. 0 or -ENOMEM. */
@@ -122,7 +119,7 @@ int argspecs_add_copy(struct argspecs *list, const struct argspec *from);
 int argspecs_parse(const char *text, size_t len, unsigned word_bytes, struct argspecs *list,
 		   struct uft_err *err);
 
-/* The text of a specification, as argspec_parse() and uftrace read it. */
+/* Write the text of a specification, in the form of argspec_parse() and uftrace. */
 void argspec_put(const struct argspec *spec, unsigned word_bytes, struct strbuf *out);
 
 #endif

@@ -60,7 +60,7 @@ static size_t count_ioctl(uint64_t request)
 
 static size_t count_prctl(uint64_t option)
 {
-	/* Those that ask for something and return it; then those with one argument. */
+	/* Requests that return a value without an argument; then those with one argument. */
 	static const uint32_t alone[] = { 3, 7, 13, 21, 27, 30, 31, 32, 34, 39, 42 };
 	static const uint32_t one[] = { 1,  2,	4,  8,	14, 15, 16, 23, 24,	   25,
 					26, 28, 29, 36, 37, 38, 40, 41, 0x59616d61 };
@@ -122,8 +122,8 @@ size_t autoargs_count(const char *name, const uint64_t *values, size_t nr)
 }
 
 /*
- * uftrace 0.13 knows no octal numbers and refuses words that it does not know: readers of ours know
- * the modes by autoargs_find().
+ * uftrace 0.13 knows no octal numbers and refuses unknown words: our readers find the modes by
+ * autoargs_find().
  */
 static void put_row(const char *name, const char *items, struct strbuf *out)
 {

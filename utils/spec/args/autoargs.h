@@ -10,7 +10,7 @@
 
 #include "utils/base/containers/strbuf.h"
 
-/* @args, @retval: items of utils/spec/args/argspec.h, separated by ','; NULL: none, or not known */
+/* @args, @retval: items of utils/spec/args/argspec.h, separated by ','; NULL: none, or unknown */
 struct autoargs {
 	const char *name; /* as in the symbol table */
 	const char *args;
@@ -21,13 +21,13 @@ struct autoargs {
 const struct autoargs *autoargs_find(const char *name);
 
 /*
- * The number of arguments in its row that a call of the variadic function @name has: open() without
- * O_CREAT has no mode. @values: the first ones, @nr of them. All count when these do not tell.
+ * The number of arguments in the row that a call of the variadic function @name really has: open()
+ * without O_CREAT has no mode. @values: the first @nr of them. All count when these do not tell.
  */
 size_t autoargs_count(const char *name, const uint64_t *values, size_t nr);
 
 /*
- * The tables as recordings carry them (doc/formats/info.md, "Argument specifications"): keys
+ * Write the tables in the form of recordings (doc/formats/info.md, "Argument specifications"): keys
  * argauto, retauto and enumauto of `info`.
  */
 void autoargs_put_args(struct strbuf *out);

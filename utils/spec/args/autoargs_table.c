@@ -1,13 +1,12 @@
-/* The table of library functions and of the enums that their arguments have (see autoargs.h). */
+/* The table of library functions and of the enums of their arguments (see autoargs.h). */
 #include "utils/spec/args/autoargs_table.h"
 
 #include "utils/base/compiler.h"
 
 /*
- * Prototypes as the manual pages (sections 2 and 3), POSIX.1-2017 and the Itanium C++ ABI (operator
- * new and delete) have them. Sorted by name: they are found by binary search. Overloads of one
- * operator have the same rows: uftrace goes by demangled names, and takes the row of any of them
- * for all.
+ * Prototypes from the manual pages (sections 2 and 3), POSIX.1-2017 and the Itanium C++ ABI
+ * (operator new and delete). Sorted by name for binary search. Overloads of one operator have the
+ * same rows: uftrace compares demangled names, and uses one row for all.
  */
 
 /* clang-format off */
@@ -597,7 +596,7 @@ const char *const autoargs_enums[] = {
 	"O_NOATIME=0x40000,O_CLOEXEC=0x80000,O_SYNC=0x101000,O_PATH=0x200000,"
 	"O_TMPFILE=0x410000"
 	"}",
-	/* Without an access mode; the zero of a mode has a name. */
+	/* Without an access mode; the zero mode has a name. */
 	"enum ut_oflags {"
 	"O_CREAT=0x40,O_EXCL=0x80,O_APPEND=0x400,O_NONBLOCK=0x800,O_DIRECT=0x4000,"
 	"O_CLOEXEC=0x80000,O_SYNC=0x101000"

@@ -8,7 +8,7 @@
 extern const struct autoargs autoargs_table[];
 extern const size_t autoargs_table_nr;
 
-/* Definitions as utils/spec/args/enumdef.h reads them. */
+/* Definitions in the format of utils/spec/args/enumdef.h. */
 extern const char *const autoargs_enums[];
 extern const size_t autoargs_enums_nr;
 

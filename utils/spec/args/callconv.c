@@ -7,7 +7,7 @@
 #include "utils/base/compiler.h"
 #include "utils/format/probe/capture.h"
 
-/* The registers and places that were handed out so far. @nr_int, @nr_float: names: argN, fpargN */
+/* The registers and places assigned so far. @nr_int, @nr_float: names: argN, fpargN */
 struct allocation {
 	const struct isa *isa;
 	unsigned int_regs;
@@ -98,7 +98,7 @@ static bool is_long_double(const struct dwarf_type *type)
 	return type->kind == DWARF_FLOAT && type->bytes > sizeof(double);
 }
 
-/* True when we know the place of such a value, and of the values after it. */
+/* True when the place of such a value is known, and of the values after it. */
 static bool is_known(const struct isa *isa, const struct dwarf_type *type)
 {
 	switch (type->kind) {
@@ -146,7 +146,7 @@ static struct arg_type format_of(const struct isa *isa, const struct dwarf_type 
 	}
 }
 
-/* The facts that the type gives, wherever the value is. 0 or -ENOMEM. */
+/* Fill in the facts from the type, independent of the place. 0 or -ENOMEM. */
 static int begin_spec(const struct isa *isa, const struct dwarf_type *type, enum arg_kind kind,
 		      struct argspec *spec)
 {
@@ -155,10 +155,7 @@ static int begin_spec(const struct isa *isa, const struct dwarf_type *type, enum
 		spec->how = ARG_HOW_LLVM;
 	if ((type->kind == DWARF_INT || type->kind == DWARF_ENUM) && type->bytes < isa->word_bytes)
 		spec->narrow = type->bytes | (type->is_signed ? CAPTURE_SIGNED : 0);
-	/*
-	 * All of the word is shown, or compared with the values of names, which are as wide as they
-	 * get.
-	 */
+	/* The whole word is shown, or compared with the values of names, which have full width. */
 	if (type->is_signed && spec->narrow)
 		spec->narrow |= CAPTURE_WIDE;
 	if (type->name && (type->kind == DWARF_ENUM || type->kind == DWARF_STRUCT)) {
@@ -289,7 +286,7 @@ int callconv_specs(const struct isa *isa, const struct dwarf_func *func, enum ca
 	    (is_string_object(result) || (result->kind == DWARF_STRUCT &&
 					  (result->is_by_reference || is_in_memory(isa, result)))))
 		a.int_regs++;
-	/* Nobody knows the places of values after an unknown one either. */
+	/* The places of values after an unknown one are unknown, too. */
 	if (!is_known(isa, result))
 		return ret;
 	for (uint32_t i = 0; ret == 0 && i < func->nr_params; i++) {

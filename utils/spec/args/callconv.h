@@ -1,6 +1,5 @@
 /*
- * The calling convention: from the types of a function's parameters to where they are when it is
- * called.
+ * The calling convention: from the types of a function's parameters to their locations at the call.
  */
 #ifndef UTRAIL_SPEC_CALLCONV_H
 #define UTRAIL_SPEC_CALLCONV_H
@@ -11,12 +10,12 @@
 
 /*
  * Specifications of the arguments and results of @func, by the calling convention of @isa (for
- * classes, the Itanium C++ ABI). A value that @isa says nothing about is left out, with all that
- * follow it. The formats are those that uftrace derives from the same types
+ * classes, the Itanium C++ ABI). A value whose place @isa does not define is left out, with all
+ * values after it. The formats are those that uftrace derives from the same types
  * (doc/formats/symbols.md, "Specifications from types").
  *
- * @is_clone: the compiler has changed the function's parameters (foo.isra.0): only those count
- *            whose places are in debug information
+ * @is_clone: the compiler has changed the function's parameters (foo.isra.0): only those with
+ *            locations in debug information count
  *
  * 0 or -ENOMEM.
  */

@@ -51,7 +51,7 @@ static bool take_cond_word(struct parse *p, const char *word)
 	return true;
 }
 
-/* Up to @max digits as a number; 0 when there is none. */
+/* Parse up to @max digits as a number; 0 when there is none. */
 static unsigned take_number(struct parse *p)
 {
 	unsigned number = 0;
@@ -159,7 +159,7 @@ static bool is_number_char(char c)
 	return isalnum((unsigned char)c) || c == '.' || c == '+' || c == '-';
 }
 
-/* A number that is too small for a normal one is a number all the same. */
+/* Denormal numbers are accepted, too. */
 static double read_real(const char *text, char **end)
 {
 	double real = strtod(text, end);

@@ -37,10 +37,10 @@ enum cond_op {
  * One comparison.
  *
  * @index: of the argument, from 1 on; 0 for retval
- * @bytes, @is_signed: the integer that is compared: 1, 2, 4 or 8 bytes
+ * @bytes, @is_signed: the compared integer: 1, 2, 4 or 8 bytes
  * @text: COND_STRING; of the heap
  * @is_object: COND_STRING: a std::string, as /S says
- * @starts_alternative: it is the first one after `||`
+ * @starts_alternative: it is the first comparison after `||`
  */
 struct cond_term {
 	enum cond_subject subject;
@@ -57,11 +57,10 @@ struct cond_term {
 };
 
 /*
- * TERM { (`&&` | `||`) TERM }, `&&` before `||`; TERM is
- * (`argN` | `fpargN` | `retval`) [`/` format] operator (integer | float | "string").
- * Formats: of integers d i u x o p c e with 8, 16, 32 or 64; f with 32, 64, 80; s.
- * uftrace knows no more than one integer comparison of an argument (doc/facts/language.md,
- * "Actions").
+ * TERM { (`&&` | `||`) TERM }, `&&` before `||`; TERM is (`argN` | `fpargN` | `retval`) [`/`
+ * format] operator (integer | float | "string"). Formats: of integers d i u x o p c e with 8, 16,
+ * 32 or 64; f with 32, 64, 80; s. uftrace knows only one integer comparison of an argument
+ * (doc/facts/language.md, "Actions").
  */
 struct cond {
 	struct cond_term *terms;
@@ -79,13 +78,13 @@ void cond_deinit(struct cond *cond);
 /* A value to compare with. Strings need no NUL. */
 struct cond_value {
 	enum cond_type type;
-	uint64_t number; /* COND_INT: as it is in the register, unused bits may be anything */
+	uint64_t number; /* COND_INT: the register's value; unused bits may be anything */
 	double real;
 	const char *text;
 	size_t text_len;
 };
 
-/* True when @term holds for @value, which must have its type. */
+/* True when @term holds for @value, which must have the right type. */
 bool cond_term_holds(const struct cond_term *term, const struct cond_value *value);
 
 #endif

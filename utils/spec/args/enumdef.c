@@ -26,7 +26,7 @@ static char *skip_blanks(char *at)
 	return at;
 }
 
-/* A name ends where one of @stops or a blank is; it may have "::" or '<' in it. */
+/* A name ends at one of @stops or at a blank; it may contain "::" or '<'. */
 static char *name_end(char *at, const char *stops)
 {
 	while (*at && !isspace((unsigned char)*at) && !strchr(stops, *at))
@@ -45,7 +45,7 @@ static int add_value(struct enum_def *def, const char *name, int64_t value)
 	return 0;
 }
 
-/* "= 4" at @at, if there is one. Returns the text after the number, or NULL when it is none. */
+/* Parse "= 4" at @at, if present. Returns the text after the number, or NULL when it is invalid. */
 static char *parse_number(char *at, int64_t *value)
 {
 	char *end;
@@ -58,7 +58,7 @@ static char *parse_number(char *at, int64_t *value)
 	return end == at || errno ? NULL : skip_blanks(end);
 }
 
-/* "{ A, B = 4 }" from after the brace on; returns where it ends, or NULL with the place in @bad. */
+/* Parse "{ A, B = 4 }" after the brace; returns its end, or NULL with the place in @bad. */
 static char *parse_values(char *at, struct enum_def *def, char **bad)
 {
 	int64_t value = 0;
@@ -91,7 +91,7 @@ static int compare_value(const void *a, const void *b)
 
 	if (x->value != y->value)
 		return x->value < y->value ? 1 : -1;
-	/* Names lie in one text in the order of their definition. */
+	/* Names are in one text in the order of their definition. */
 	return (x->name > y->name) - (x->name < y->name);
 }
 
@@ -197,8 +197,7 @@ const char *enum_def_name(const struct enum_def *def, int64_t value)
 #define PARTS_MAX 64
 
 /*
- * The access mode, which is no flag of open(), is a number in its lowest two bits, and 0 of them is
- * a mode, too.
+ * The access mode of open() is no flag but a number in its lowest two bits, and 0 is a mode, too.
  */
 static const char *zero_of_field(const struct enum_def *def, int64_t value)
 {

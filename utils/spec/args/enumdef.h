@@ -1,4 +1,4 @@
-/* Definitions of enums, as recordings carry them: names for the values of arguments. */
+/* Definitions of enums in recordings: names for the values of arguments. */
 #ifndef UTRAIL_SPEC_ENUMDEF_H
 #define UTRAIL_SPEC_ENUMDEF_H
 
@@ -14,7 +14,7 @@ struct enum_value {
 	int64_t value;
 };
 
-/* @values: the largest first; equal ones in the order in which they were defined */
+/* @values: the largest first; equal ones in the order of definition */
 struct enum_def {
 	const char *name;
 	struct enum_value *values;
@@ -33,10 +33,10 @@ void enum_defs_deinit(struct enum_defs *defs);
 #define cleanup_enum_defs cleanup(enum_defs_deinit)
 
 /*
- * Add "enum NAME { A, B = 4, C };", any number of them (doc/formats/info.md, "Argument
- * specifications"). Values are decimal, 0x or octal; a name without a value has the one before it
- * plus 1. There may be a comma before the brace, and the ';' may be missing. -EINVAL with the
- * column, and then the definitions before it have been added; -ENOMEM.
+ * Parse any number of "enum NAME { A, B = 4, C };" (doc/formats/info.md, "Argument
+ * specifications"). Values are decimal, 0x or octal; a name without a value has the previous one
+ * plus 1. A comma may precede the brace, and the ';' may be missing. -EINVAL with the column, and
+ * then the definitions before it have been added; -ENOMEM.
  */
 int enum_defs_parse(struct enum_defs *defs, const char *text, size_t len, struct uft_err *err);
 
@@ -47,8 +47,8 @@ const struct enum_def *enum_defs_find(const struct enum_defs *defs, const char *
 const char *enum_def_name(const struct enum_def *def, int64_t value);
 
 /*
- * Append the name of @value, or names of parts of it joined by '|', lowest first, as headers define
- * them, with "+0x.." for the rest. False, with nothing appended, when no name fits.
+ * Append the name of @value, or names of its parts joined by '|', lowest first, in the order of
+ * headers, with "+0x.." for the rest. False, with nothing appended, when no name fits.
  */
 bool enum_def_put(const struct enum_def *def, int64_t value, const char *joint, struct strbuf *out);
 

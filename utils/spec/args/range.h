@@ -1,4 +1,4 @@
-/* The --time-range language: which part of a recording to look at. */
+/* The --time-range language: the part of a recording that is shown. */
 #ifndef UTRAIL_SPEC_RANGE_H
 #define UTRAIL_SPEC_RANGE_H
 
@@ -11,7 +11,7 @@
  * One side of a range.
  *
  * @time_ns: inclusive; a time of the recording's clock, or since the first record when @is_elapsed
- * @is_set: false: open on this side
+ * @is_set: false: unlimited on this side
  * @is_from_end: @time_ns counts back from the last record
  */
 struct range_edge {
@@ -27,14 +27,14 @@ struct time_range {
 };
 
 /*
- * "A~B" (doc/facts/language.md, "Times and sizes"): each side may be empty. With a unit it is the
- * time since the first record ("1.5ms"), without one it is a timestamp in seconds
+ * "A~B" (doc/facts/language.md, "Times and sizes"): each side may be empty. A value with a unit is
+ * the time since the first record ("1.5ms"), one without is a timestamp in seconds
  * ("146.307278384"). -EINVAL with a text that names the accepted form; @range is written only on
  * success.
  */
 int time_range_parse(const char *text, struct time_range *range, struct uft_err *err);
 
-/* The same for --last: "10ms" up to the last record. -EINVAL as parse_time() has it. */
+/* The same for --last: "10ms" before the last record. -EINVAL as from parse_time(). */
 int time_range_parse_last(const char *text, struct time_range *range, struct uft_err *err);
 
 static inline bool time_range_is_set(const struct time_range *range)

@@ -12,7 +12,7 @@
 #define CHILDREN_MAX 16
 #define NESTING_MAX  8
 
-/* @nr: of its numbers; @children: -1: as many as number @count says */
+/* @nr: of its numbers; @children: -1: the number is in number @count */
 static const struct kind {
 	char letter;
 	uint8_t nr;
@@ -36,7 +36,7 @@ static const struct kind *kind_of(char letter)
 	return NULL;
 }
 
-/* Values are a few bytes wide, and lengths of elements are not 0. */
+/* Values are a few bytes wide, and element sizes are not 0. */
 static bool is_sound(const struct shape_node *node)
 {
 	uint32_t bytes = node->numbers[1];
@@ -142,7 +142,7 @@ bool shape_parse(struct shape *shape, const char *text)
 /* Most texts among others are short. */
 #define TEXT_BYTES 24
 
-/* The bytes that node @index takes; *@index moves past it and all below it. */
+/* The size of node @index; *@index moves past it and its descendants. */
 static uint64_t bytes_of(const struct shape *shape, size_t *index, unsigned elements)
 {
 	const struct shape_node *node = &shape->nodes[(*index)++];

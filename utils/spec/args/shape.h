@@ -1,5 +1,5 @@
 /*
- * Shapes: the layout of a container of the C++ library, and so the contents that a box holds of it
+ * Shapes: the layout of a container of the C++ library, and so the content of its box
  * (utils/format/probe/capture.h).
  */
 #ifndef UTRAIL_SPEC_SHAPE_H
@@ -48,7 +48,7 @@ struct shape {
 	size_t nr;
 };
 
-/* Take a text apart, which must live on; false when it is no shape. */
+/* Parse a text, which must stay valid; false when it is no shape. */
 bool shape_parse(struct shape *shape, const char *text);
 
 static inline bool shape_is_sequence(char letter)
@@ -56,10 +56,7 @@ static inline bool shape_is_sequence(char letter)
 	return __builtin_strchr("rnkalTLbBdD", letter) && letter;
 }
 
-/*
- * The size that a box should have, with at most @elements of each sequence; at most @max. A
- * multiple of 4.
- */
+/* The size of a box for at most @elements of each sequence; at most @max. A multiple of 4. */
 uint32_t shape_box_bytes(const struct shape *shape, unsigned elements, uint32_t max);
 
 #endif

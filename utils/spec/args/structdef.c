@@ -87,7 +87,7 @@ static bool parse_bits(char *at, struct struct_field *field)
 	       field->type.size <= sizeof(uint64_t);
 }
 
-/* The text after the type: ":REF", then "*COUNT" or ".SHIFT+WIDTH"; all of it may be missing. */
+/* Parse the text after the type: ":REF", then "*COUNT" or ".SHIFT+WIDTH"; all of it is optional. */
 static bool parse_rest(char *at, struct struct_field *field)
 {
 	if (*at == ':') {

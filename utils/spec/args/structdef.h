@@ -1,7 +1,4 @@
-/*
- * Definitions of structs, as recordings carry them: which fields are where in the bytes of an
- * argument.
- */
+/* Definitions of structs in recordings: the fields in the bytes of an argument. */
 #ifndef UTRAIL_SPEC_STRUCTDEF_H
 #define UTRAIL_SPEC_STRUCTDEF_H
 
@@ -14,7 +11,7 @@
 #include "utils/format/argblob.h"
 
 /*
- * @name: empty: it is the value itself, or one of those that it is made of (a number of 128 bits, a
+ * @name: empty: the field is the value itself, or one of its parts (a number of 128 bits, a
  *        complex one, a vector)
  * @offset: in bytes
  * @type: of one element
@@ -37,7 +34,7 @@ struct struct_field {
 };
 
 /*
- * @key: the name, with "#2" and so on appended when several have the same; "_anon" without one
+ * @key: the name, with "#2" and so on appended for duplicates; "_anon" without one
  * @shape: of a container, whose bytes are a box (utils/spec/args/shape.h); NULL: it has fields
  */
 struct struct_def {
@@ -64,7 +61,7 @@ void struct_defs_deinit(struct struct_defs *defs);
  * Add "KEY BYTES FIELD,FIELD,..." with FIELD = NAME@OFFSET/TYPE, or "KEY BYTES =SHAPE". TYPE is a
  * letter and the bytes: i u (integers), f (16: IEEE 754's binary128), c, p, e (with ":ENUM"), t (a
  * struct, with ":KEY" when it is defined), b (one that is boxed). "*N" follows for N elements, or
- * ".SHIFT+WIDTH" for bits. -EINVAL when it is not one, and then nothing is added; -ENOMEM.
+ * ".SHIFT+WIDTH" for bits. -EINVAL when it is invalid, and then nothing is added; -ENOMEM.
  */
 int struct_defs_parse(struct struct_defs *defs, const char *text, size_t len);
 

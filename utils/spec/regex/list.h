@@ -1,4 +1,4 @@
-/* A list of specs as options take them, `a;b;c`: each spec in turn. */
+/* A list of specs in the format of options, `a;b;c`: each spec in turn. */
 #ifndef UTRAIL_UTILS_SPEC_LIST_H
 #define UTRAIL_UTILS_SPEC_LIST_H
 
@@ -12,8 +12,8 @@ struct spec_piece {
 };
 
 /*
- * The next spec of @list; false after the last. A ';' in a string, "like; this", divides nothing.
- * Empty specs, as in `a;;b` and `a;`, are passed over.
+ * Find the next spec of @list; false after the last. A ';' in a string, "like; this", does not
+ * separate. Empty specs, as in `a;;b` and `a;`, are skipped.
  */
 bool spec_list_next(const char *list, struct spec_piece *piece);
 

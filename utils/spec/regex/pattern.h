@@ -9,14 +9,14 @@
 #include "utils/base/err.h"
 #include "utils/spec/regex/regex.h"
 
-/* The way to read a pattern, which --match says (doc/facts/language.md, "Specifications"). */
+/* The interpretation of a pattern, from --match (doc/facts/language.md, "Specifications"). */
 enum pattern_match {
 	MATCH_REGEX, /* POSIX extended, unanchored; a text without special characters is exact */
-	MATCH_GLOB,  /* fnmatch(3) over the whole name; plain texts as above */
+	MATCH_GLOB,  /* fnmatch(3) on the whole name; plain texts as above */
 	MATCH_SIMPLE,
 };
 
-/* "regex", "glob" or "simple", as the key pattern_type of `info` has it. */
+/* "regex", "glob" or "simple", as in the key pattern_type of `info`. */
 const char *pattern_match_name(enum pattern_match match);
 
 /*
@@ -24,7 +24,7 @@ const char *pattern_match_name(enum pattern_match match);
  * @match: MATCH_SIMPLE for a text without special characters, in all modes
  * @literal: a part of @text that every matching name has; @literal_len is 0 when none is known
  * @prefix_len: so many characters after a leading `^` begin every matching name
- * @is_scope: a plain text that ends with "::": it matches all that is in there
+ * @is_scope: a plain text that ends with "::": it matches all names in that scope
  * @regex: compiled; NULL: it is none
  */
 struct pattern {
@@ -43,15 +43,15 @@ struct pattern {
  */
 int pattern_init(struct pattern *p, enum pattern_match match, const char *text, size_t len,
 		 struct uft_err *err);
-/* The same for a text that is a regular expression whatever is in it. */
+/* The same for a text that is always a regular expression. */
 int pattern_init_regex(struct pattern *p, const char *text, size_t len, struct uft_err *err);
 
 void pattern_deinit(struct pattern *p);
 #define cleanup_pattern cleanup(pattern_deinit)
 
 /*
- * True when @name matches. Most names that do not cost one search in memory; none costs more than
- * its length times a constant.
+ * True when @name matches. For most other names this costs one memory search; no name costs more
+ * than its length times a constant.
  */
 bool pattern_matches(const struct pattern *p, const char *name, size_t len);
 

@@ -1,7 +1,7 @@
 /*
- * Finding regular expressions (see regex.h): all ways through the nodes at once, byte by byte. Sets
- * of nodes that were met are kept, with the set that follows after each byte, so that names that
- * are alike cost one look-up for a byte.
+ * Matching of regular expressions (see regex.h): all paths through the nodes at once, byte by byte.
+ * Sets of nodes are cached, with the set that follows each byte, so that similar names cost one
+ * look-up per byte.
  */
 #include "utils/spec/regex/regex.h"
 
@@ -13,16 +13,15 @@
 #include "utils/base/compiler.h"
 #include "utils/spec/regex/regex_prog.h"
 
-/* Sets that are kept, and the memory that they may take; then all are forgotten. */
+/* The limits of cached sets and of their memory; at a limit, all are dropped. */
 #define STATES_MAX 8192U
 #define BYTES_MAX  (1U << 20)
 #define BUCKETS	   256U
 
 /*
- * A set of nodes, where the next byte is to be looked at; those of an expression that begins here
- * come on top.
+ * A set of nodes, where the next byte is matched; nodes of a match that begins here are added.
  *
- * @is_kept: @after is there: by class of bytes, and at last at the end; NULL: not known
+ * @is_kept: @after exists: by class of bytes, and the last for the end; NULL: unknown
  */
 struct state {
 	struct state *next; /* of the same bucket */
@@ -36,12 +35,12 @@ struct state {
 
 /*
  * @classes: bytes of the same class are the same to all nodes; @sample: one of each
- * @list, @nr: the set that is being made; @marks: the nodes that are in it or were passed
+ * @list, @nr: the set being made; @marks: the nodes that are in it or were passed
  * @begin: the nodes of an expression that begins after the start; @begins: a mark for each of them
- * @found: the whole expression is
- * @none, @match: the states in which nothing can follow, and in which nothing needs to
- * @spare: of a set that cannot be kept
- * @era: the number of times that all states were forgotten
+ * @found: the whole expression has matched
+ * @none, @match: the states without any continuation: no match, and a match
+ * @spare: for a set that cannot be cached
+ * @era: the number of times that all states were dropped
  */
 struct regex {
 	struct regex_prog prog;
@@ -71,7 +70,7 @@ struct regex {
 	size_t steps;
 };
 
-/* A set of bytes cuts the classes that are neither all in it nor all outside. */
+/* A set of bytes splits the classes that are neither completely inside nor outside. */
 static void cut_classes(struct regex *re, const struct regex_set *set)
 {
 	int16_t numbers[2][256];
@@ -181,7 +180,7 @@ void regex_destroy(struct regex *re)
 static void begin_set(struct regex *re)
 {
 	re->nr = 0;
-	/* All marks are of another set, also when the number comes round. */
+	/* Reset all marks when the number wraps around. */
 	if (++re->mark == 0) {
 		memset(re->marks, 0, re->prog.nr * sizeof(*re->marks));
 		re->mark = 1;
@@ -189,8 +188,8 @@ static void begin_set(struct regex *re)
 }
 
 /*
- * Add to the set, unless they are there, the nodes that can be reached from node @at without taking
- * a byte.
+ * Add to the set the nodes that are reachable from node @at without matching a byte, unless
+ * present.
  */
 static void add_reachable(struct regex *re, uint32_t at, bool is_start)
 {
@@ -199,7 +198,7 @@ static void add_reachable(struct regex *re, uint32_t at, bool is_start)
 	re->stack[depth++] = at;
 	while (depth) {
 		at = re->stack[--depth];
-		/* Nodes go to the stack once at most, when they are marked. */
+		/* Nodes are pushed at most once, when they are marked. */
 		for (;;) {
 			const struct regex_node *node = &re->prog.nodes[at];
 
@@ -363,8 +362,8 @@ static struct state *first_state(struct regex *re)
 }
 
 /*
- * The nodes of @state, and those that conditions on neighbours let through, @next being the byte
- * that follows, or -1.
+ * Add the nodes of @state, and those whose conditions on neighbours hold, with the following byte
+ * @next, or -1.
  */
 static void look_around(struct regex *re, const struct state *state, int next)
 {
@@ -387,7 +386,7 @@ static void look_around(struct regex *re, const struct state *state, int next)
 	}
 }
 
-/* The state after @state, when a byte of @class comes, or the end. */
+/* The state after @state, for a byte of @class, or for the end. */
 static struct state *next_state(struct regex *re, const struct state *state, unsigned class)
 {
 	int next = class < re->nr_classes ? re->sample[class] : -1;
@@ -448,8 +447,8 @@ size_t regex_steps(const struct regex *re)
 size_t regex_steps_per_byte(const struct regex *re)
 {
 	/*
-	 * Each node is looked at once in the set, passed once before the byte and once after it;
-	 * and the look-up itself.
+	 * Each node is examined once in the set, passed once before the byte and once after it;
+	 * plus the look-up itself.
 	 */
 	return 3 * (size_t)re->prog.nr + 1;
 }

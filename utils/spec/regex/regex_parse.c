@@ -1,5 +1,5 @@
 /*
- * From the text of a regular expression to its nodes (see regex_prog.h). It allows the same as
+ * Compiles the text of a regular expression to nodes (see regex_prog.h). It accepts the same as
  * glibc.
  */
 #include <ctype.h>
@@ -12,8 +12,7 @@
 #include "utils/spec/regex/regex_prog.h"
 
 /*
- * Steps that one byte of a name can cost: so many nodes of the text, and so many copies of them by
- * repetitions.
+ * Limits of the steps for one byte of a name: nodes from the text, and copies made by repetitions.
  */
 #define NODES_MAX   32768
 #define COPIES_MAX  2048
@@ -46,8 +45,8 @@ struct token {
 };
 
 /*
- * @at: after @token, which is the next to be looked at
- * @why: the error; nothing counts any more once it is set
+ * @at: after @token, which is the next token
+ * @why: the error; later input is ignored
  */
 struct parse {
 	struct regex_prog *prog;
@@ -175,9 +174,7 @@ static void add_node(struct parse *p, enum regex_op op, uint8_t value, int32_t t
 		p->prog->nodes[p->prog->nr++] = (struct regex_node){ op, value, to };
 }
 
-/*
- * In front of the nodes from @start on, which stay what they are: they know each other by distance.
- */
+/* Insert before the nodes from @start on, which need no change: their links are relative. */
 static void insert_node(struct parse *p, uint32_t start, enum regex_op op, int32_t to)
 {
 	struct regex_prog *prog = p->prog;
@@ -228,7 +225,7 @@ static void add_escaped_class(struct parse *p, char letter)
 	add_set(p, &set);
 }
 
-/* An element in brackets: a byte, or a class of them, which cannot be the end of a range. */
+/* An element in brackets: a byte, or a class of bytes, which cannot end a range. */
 struct element {
 	uint8_t byte;
 	bool is_class;
@@ -360,7 +357,7 @@ static void parse_group(struct parse *p)
 		fail_parse(p, "a '(' has no ')'");
 }
 
-/* -1: there is none; -2: it is wrong. The token after it is the next. */
+/* -1: there is none; -2: it is invalid. The following token is the next. */
 static long parse_number(struct parse *p)
 {
 	long number = -1;
@@ -378,7 +375,7 @@ static long parse_number(struct parse *p)
 	}
 }
 
-/* "{2}", "{2,}", "{,3}" or "{2,3}"; @high is -1 without a limit. */
+/* Parse "{2}", "{2,}", "{,3}" or "{2,3}"; @high is -1 without a limit. */
 static bool parse_interval(struct parse *p, long *low, long *high)
 {
 	*low = parse_number(p);
@@ -395,7 +392,7 @@ static bool parse_interval(struct parse *p, long *low, long *high)
 	return !has_failed(p);
 }
 
-/* A copy of the @len nodes at @start, after all others. */
+/* Append a copy of the @len nodes at @start. */
 static void add_copy(struct parse *p, uint32_t start, uint32_t len)
 {
 	struct regex_prog *prog = p->prog;
@@ -441,7 +438,7 @@ static void repeat_nodes(struct parse *p, uint32_t start)
 		p->prog->nr = start;
 	if (len == 0 || high == 0)
 		return;
-	/* The optional ones are made of the first before that becomes optional itself. */
+	/* The optional copies are made from the first one before that becomes optional itself. */
 	for (long i = 1; i < MAX(low, 1L) && !has_failed(p); i++) {
 		last = p->prog->nr;
 		add_copy(p, start, len);
@@ -544,7 +541,7 @@ static bool is_at_end(const struct parse *p)
 static void parse_branches(struct parse *p)
 {
 	struct regex_prog *prog = p->prog;
-	/* The last of those to the end; each knows how far the one before it is */
+	/* The last alternatives jump to the end; each stores the distance of the one before it */
 	int32_t jump = -1;
 
 	for (;;) {

@@ -1,4 +1,4 @@
-/* From a regular expression to the automaton that the probe runs (see regex_plan.h). */
+/* Compiles a regular expression to the automaton that the probe runs (see regex_plan.h). */
 #include "utils/spec/regex/regex_plan.h"
 
 #include <ctype.h>
@@ -7,7 +7,7 @@
 
 #include "utils/base/compiler.h"
 
-/* @why: the reason why it cannot be done; nothing is changed any more once it is set */
+/* @why: the reason of a failure; nothing is changed after it is set */
 struct parse {
 	const char *at;
 	struct automaton *a;
@@ -21,7 +21,7 @@ struct parse {
 /* "()" can be repeated without any position. */
 #define REPEAT_MAX 255
 
-/* A part of the expression: where it may begin and end, and whether it may be empty. */
+/* A part of the expression: its first and last positions, and whether it may be empty. */
 struct part {
 	uint64_t first;
 	uint64_t last;
@@ -197,7 +197,7 @@ static struct part parse_atom(struct parse *p)
 	}
 }
 
-/* "{2}", "{2,}", "{,3}" or "{2,3}" at p->at; @high is -1 without a limit. */
+/* Parse "{2}", "{2,}", "{,3}" or "{2,3}" at p->at; @high is -1 without a limit. */
 static bool parse_interval(struct parse *p, long *low, long *high)
 {
 	char *end;
@@ -219,7 +219,7 @@ static bool parse_interval(struct parse *p, long *low, long *high)
 	return true;
 }
 
-/* @once: the first copy of the atom at @start; the others are made by reading it again. */
+/* @once: the first copy of the atom at @start; the others are made by parsing it again. */
 static struct part repeat_part(struct parse *p, const char *start, struct part once)
 {
 	struct part all = empty;
@@ -230,7 +230,10 @@ static struct part repeat_part(struct parse *p, const char *start, struct part o
 	if (!parse_interval(p, &low, &high))
 		return empty;
 
-	/* Nothing, however often: "(((){255}){255}){255}" would be read again and again. */
+	/*
+	 * The empty part can be repeated any number of times: "(((){255}){255}){255}" would be
+	 * parsed again and again.
+	 */
 	if (!once.first)
 		return empty;
 

@@ -1,4 +1,4 @@
-/* From a regular expression to the automaton that the probe runs. */
+/* Compiles a regular expression to the automaton that the probe runs. */
 #ifndef UTRAIL_SPEC_REGEX_PLAN_H
 #define UTRAIL_SPEC_REGEX_PLAN_H
 

@@ -11,7 +11,7 @@ enum regex_op {
 	REGEX_BYTE, /* takes the byte @value */
 	REGEX_SET,  /* takes the bytes of sets[@to] */
 	REGEX_ANY,
-	REGEX_LOOK,  /* takes nothing: goes on if enum regex_look @value is so */
+	REGEX_LOOK,  /* matches no byte: goes on if the condition enum regex_look @value holds */
 	REGEX_JUMP,  /* goes on @to nodes further */
 	REGEX_SPLIT, /* there, and at the next node */
 	REGEX_MATCH,
