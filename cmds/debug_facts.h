@@ -27,6 +27,7 @@ uint64_t debug_facts_now_ns(void);
 
 /*
  * The number of functions that each spec of the options matches, by module.
+ *
  * @found: by index in opts->filters->entries
  */
 struct debug_facts_filters {

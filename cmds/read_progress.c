@@ -32,6 +32,7 @@ static bool is_ignored(int sig)
 
 /*
  * Only one exists at a time. Members above the empty line do not change while @thread runs.
+ *
  * @began_ns: time when the command opened its first recording
  */
 static struct {

@@ -34,6 +34,7 @@ void check_compiler_deinit(struct check_compiler *compiler);
 /*
  * Run @argv in @directory with @input, and read its output. Returns the exit status (above 0 also
  * for a signal), or a negative errno.
+ *
  * @out, @messages: appended to
  */
 int check_compiler_run(const char *directory, const struct words *argv, const struct strbuf *input,

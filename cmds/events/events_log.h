@@ -19,6 +19,7 @@ int events_log_check(const struct opts *opts, struct uft_err *err);
 /*
  * Wrong lines of a log's files, one file after the other. Only the first ones of each file are
  * reported.
+ *
  * @msg: where warnings go; NULL: they are listed on stdout
  * @path, @nr: the file of the last one, and their number in it; @nr_all: in all files
  */

@@ -10,6 +10,7 @@
 
 /*
  * A recorder's name (see request.h), and its possible owners.
+ *
  * @owner: besides root and the caller: the owner of the data directory, or of the recorded process
  * @secret: that the recorder must know; "": none
  */

@@ -48,6 +48,7 @@ enum planned_flags {
 
 /*
  * The same for a frame that the stubs must not pop, while the thread is open (planned_pass.h).
+ *
  * @began_ns: of the frame that @result belongs to, which may be an earlier one
  * @outer: the frame that was thread->fast_base before
  */

@@ -12,6 +12,7 @@
 
 /*
  * A stream under construction.
+ *
  * @pid, @start: of the traced process
  */
 struct making {

@@ -23,6 +23,7 @@ struct pxt_log_slot {
 /*
  * Follows the cells of a stream with a log. As with the whole stream, any process of the user may
  * write it, so it may tell where to look, and never where to write.
+ *
  * @dev, @ino: the file
  * @mapped_at, @mapped_bytes: where the owner has the stream
  * @overflow_ns: events are missing from then on, which the log does not say yet; 0: none

@@ -278,6 +278,7 @@ struct pxt_fit {
 /*
  * inside.c. A thread that is in streams: @turn is odd then. Handlers that interrupt it leave it
  * unchanged.
+ *
  * @tid: the thread's
  * @last_ns: its last event's time: times of a thread do not go back
  */

@@ -49,6 +49,7 @@ _Static_assert(sizeof(struct pxt_log_header) <= PT_LOG_NAMES, "names follow it")
 
 /*
  * A log being read. The file is the caller's.
+ *
  * @bytes: of the file, when it was opened
  * @at: of the next record, in bytes as @first
  */

@@ -8,6 +8,7 @@
 /*
  * The process that has connected (SO_PEERCRED, unix(7)). It may have ended since, or changed its
  * user.
+ *
  * @pid: 0 for a process that we cannot see: it is in a pid namespace that is not below ours
  */
 struct peer {

@@ -80,6 +80,7 @@ struct known_module {
 /*
  * All of them, newest first; nothing is removed before the end. Only the control thread touches it.
  * Starts as { 0 }.
+ *
  * @reads_as_peer: within rights_enter(): only files that the peer may read are used
  * @nr_left_out: number of files beyond the limit
  */

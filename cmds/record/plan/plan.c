@@ -60,6 +60,7 @@ static uint64_t largest_size(const struct record_settings *settings)
 
 /*
  * One module that is being bound.
+ *
  * @out: its functions, with addresses relative to its start
  */
 struct binding {

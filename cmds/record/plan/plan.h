@@ -32,6 +32,7 @@ struct plan_binder {
 
 /*
  * The data that plans are made of. Only the control thread touches it. Starts with planner_init().
+ *
  * @is_off: recording is off: no function is opted in
  */
 struct planner {

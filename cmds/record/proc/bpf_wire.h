@@ -105,6 +105,7 @@ struct wire_mark {
 
 /*
  * The constants that the program gets before it is loaded.
+ *
  * @mount_namespace: the recorder's: its inode
  * @masks: the significant bits of a number, by ABI (in the order of syscall_abis)
  * @ids: enum syscall_id by ABI and number

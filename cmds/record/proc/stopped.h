@@ -15,6 +15,7 @@
 
 /*
  * The present call of a task.
+ *
  * @id: SYSCALL_NONE: no watched call
  * @path: the place of a file before the call, which may move or remove it
  */

@@ -38,6 +38,7 @@ struct launch {
 
 /*
  * A process that is about to become the program; a child, except with --keep-pid.
+ *
  * @go: closing it lets the child go on
  * @report: end of file when the program runs, or the errno when it does not
  */

@@ -10,6 +10,7 @@
 
 /*
  * Control thread. From run_progress_begin() to run_progress_end(); callers need no member.
+ *
  * @program: 0 when there is none of ours (-p)
  * @is_asked_for: shown even if others write to the terminal
  * @device: the terminal's, statusline_terminal()

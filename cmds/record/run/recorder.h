@@ -29,6 +29,7 @@
 
 /*
  * The header of each member tells who owns its parts, and which thread may touch them.
+ *
  * @control, @control_fd: the page that is shared with all probes
  * @program_fd: pidfd of the program, from recorder_run() on
  */

@@ -12,6 +12,7 @@
 
 /*
  * The first one that was released.
+ *
  * @tid: 0: none asked
  * @sig: the signal that it was stopped at
  * @was_passed_on: false: the signal was meant for a tracer only

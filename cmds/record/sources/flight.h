@@ -19,6 +19,7 @@ struct writers;
 
 /*
  * The saved files, oldest first: when they exceed --max-size, the oldest are removed. Under @lock.
+ *
  * @nr_gone: files removed since task.txt was last cleared of their tasks
  */
 struct flight {

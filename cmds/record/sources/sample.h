@@ -11,6 +11,7 @@ struct process;
 
 /*
  * Calls of a function by one of its callers.
+ *
  * @proc: NULL: the place is free
  * @caller: its address; 0: not known
  * @calls: number of seen entries; @ended of these had their end seen, after @sum_ns in all
@@ -29,6 +30,7 @@ struct sampled_call {
 
 /*
  * Any thread, under @lock. Everything but the lock starts as zeros.
+ *
  * @bytes: of all records
  * @looked_at: bytes of these that were read
  * @entries: calls whose entry was seen, also those without a place in @calls

@@ -61,6 +61,7 @@ static uint32_t segment_used(const struct process *proc, const struct ring *r, u
 
 /*
  * One of the rings of a task.
+ *
  * @of: the first one, which states the task
  * @tail: the sink's
  * @append: writes its bytes

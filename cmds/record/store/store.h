@@ -53,6 +53,7 @@ struct store_ops {
 
 /*
  * Data that all stores share; a member of each.
+ *
  * @error: negative errno of the first failed write
  * @max_bytes: limit of the bytes that store_may_take() allows; 0: none
  * @taken: bytes counted so far; @is_full: that exceeded the limit; then @when_full is called,
