@@ -1,4 +1,4 @@
-/* The GNU build-id: which build of a program a file comes from (see build_id.h). */
+/* The GNU build-id, which identifies the build of a file (see build_id.h). */
 #include "utils/object/build_id.h"
 
 #include <stdio.h>

@@ -1,11 +1,11 @@
-/* The GNU build-id: which build of a program a file comes from. */
+/* The GNU build-id, which identifies the build of a file. */
 #ifndef UTRAIL_OBJECT_BUILD_ID_H
 #define UTRAIL_OBJECT_BUILD_ID_H
 
 #include "utils/base/err.h"
 #include "utils/object/elf_file.h"
 
-/* As hex text with its NUL: linkers make 20 bytes; longer ids are cut. */
+/* As hex text with its NUL: linkers make 20 bytes; longer ids are truncated. */
 #define BUILD_ID_HEX_SIZE 41
 
 /*

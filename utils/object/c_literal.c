@@ -26,7 +26,7 @@ static const char *take_number(const char *at, int base, int max, char *out)
 	return at;
 }
 
-/* The character for which the one after a backslash stands. NULL: nothing of C. */
+/* Decode the escape after a backslash. NULL: it is not one of C. */
 static const char *take_escape(const char *at, char *out)
 {
 	static const char letters[] = "abefnrtv";
@@ -46,8 +46,8 @@ static const char *take_escape(const char *at, char *out)
 }
 
 /*
- * A string literal of C whose quotes are open, to the end of its closing quotes. NULL when it is
- * none.
+ * Decode a string literal of C after its opening quote, to the end of its closing quote. NULL when
+ * it is invalid.
  */
 static const char *take_literal(const char *at, struct strbuf *out)
 {

@@ -49,10 +49,10 @@ int elf_file_open(struct elf_file *file, const char *path, struct uft_err *err)
 
 	elf_version(EV_CURRENT);
 	opened.fd = file_open_regular(path, err);
-	/* A name that is no file at all is no ELF file either. */
+	/* A name of another kind of file is no ELF file either. */
 	if (opened.fd < 0)
 		return opened.fd == -EINVAL ? -ENOEXEC : opened.fd;
-	/* Not mapped: a file that shrinks meanwhile must not kill us with SIGBUS. */
+	/* Not mapped: if the file shrinks meanwhile, SIGBUS must not kill us. */
 	opened.elf = elf_begin(opened.fd, ELF_C_READ, NULL);
 	opened.size = fstat(opened.fd, &st) == 0 ? st.st_size : 0;
 	if (elf_file_start(&opened) < 0)
@@ -90,7 +90,7 @@ static void elf_section_fill(Elf_Scn *scn, const GElf_Shdr *head, struct elf_sec
 	if (head->sh_type == SHT_NOBITS || head->sh_size == 0)
 		return;
 
-	/* libelf gives no data for a section that reaches beyond the end of the file. */
+	/* libelf returns no data for a section that extends beyond the end of the file. */
 	Elf_Data *data = elf_getdata(scn, NULL);
 
 	if (data && data->d_buf && data->d_size)
@@ -183,7 +183,7 @@ void elf_loaded_deinit(struct elf_loaded *loaded)
 
 bool elf_section_is_loaded(const struct elf_loaded *loaded, uint16_t index)
 {
-	/* In files with more than 65,279 sections the index of the others stands elsewhere. */
+	/* In files with more than 65,279 sections the index of the others is stored elsewhere. */
 	return index == SHN_XINDEX || (index < loaded->nr && loaded->sections[index]);
 }
 
@@ -200,7 +200,7 @@ int elf_too_long_names(const char *path, struct uft_err *err)
 		       path, NAMES_PER_BYTE);
 }
 
-/* A header without its data, which is not to be in memory. */
+/* The header only; its data are not loaded. */
 static Elf_Scn *section_of_type(const struct elf_file *file, uint32_t type, GElf_Shdr *head)
 {
 	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(file->elf, scn)) != NULL;) {
@@ -260,7 +260,7 @@ int elf_section_read(const struct elf_file *file, Elf_Scn *scn, struct elf_bytes
 
 #define SEARCH_BYTES (256U << 10)
 
-/* Piece by piece; each begins with the end of the one before it, where a text may have begun. */
+/* Piece by piece; each begins with the end of the previous one, where a text may have begun. */
 static bool file_has(const struct elf_file *file, const GElf_Shdr *head, const void *text,
 		     size_t len)
 {
@@ -323,7 +323,7 @@ bool elf_read_at(const struct elf_file *file, uint64_t addr, void *to, uint64_t 
 	return false;
 }
 
-/* True when its entries can be taken from the file as they are. */
+/* True when its entries can be read from the file without conversion. */
 static bool are_native(const struct elf_file *file)
 {
 	const unsigned char *ident = file->head.e_ident;
@@ -333,9 +333,7 @@ static bool are_native(const struct elf_file *file)
 		       (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB);
 }
 
-/*
- * The table itself is four times as large as its names, and read once, from the first to the last.
- */
+/* The table itself is four times as large as its names, and is read once, sequentially. */
 static bool open_table(const struct elf_file *file, Elf_Scn *scn, const GElf_Shdr *head,
 		       struct elf_symbols *symbols)
 {

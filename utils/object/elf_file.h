@@ -12,7 +12,7 @@
 
 /*
  * An open ELF file; starts as ELF_FILE_CLOSED. Its sections and names live until elf_file_close().
- * Files are untrusted: sections that point outside of the file are as if absent.
+ * Files are untrusted: sections that extend beyond the file count as absent.
  *
  * @size: bytes of the file
  * @base: the address that is mapped at the start of the module: addresses in .sym files are
@@ -40,7 +40,10 @@ int elf_file_open_image(struct elf_file *file, void *image, size_t size);
 void elf_file_close(struct elf_file *file);
 #define cleanup_elf_file cleanup(elf_file_close)
 
-/* @data: NULL when there is nothing in the file (SHT_NOBITS, stripped), else checked against it. */
+/*
+ * @data: NULL when the file has no content for it (SHT_NOBITS, stripped), else checked against the
+ * file.
+ */
 struct elf_section {
 	GElf_Shdr head;
 	Elf_Data *data;
@@ -51,9 +54,9 @@ bool elf_section_by_name(const struct elf_file *file, const char *name, struct e
 bool elf_section_by_type(const struct elf_file *file, uint32_t type, struct elf_section *sec);
 
 /*
- * The bytes of a section as they are in the file.
+ * The bytes of a section in the file.
  *
- * @own: memory to be freed, for there is no room for a section twice in some programs; NULL: they
+ * @own: memory to be freed, since some programs have no room for a section twice; NULL: they
  *       live as long as the file is open
  */
 struct elf_bytes {
@@ -62,24 +65,24 @@ struct elf_bytes {
 	void *own;
 };
 
-/* 0; -ENOMEM; -ENODATA: there are none, or not all of them are in the file. */
+/* 0; -ENOMEM; -ENODATA: there are none, or the file does not contain all of them. */
 int elf_section_read(const struct elf_file *file, Elf_Scn *scn, struct elf_bytes *out);
 
 /*
- * True when the first section of that name has the @len bytes of @text anywhere; it is not kept in
- * memory for that. False also when memory is short.
+ * True when the first section of that name contains the @len bytes of @text; the section is not
+ * kept in memory. Also false when memory is short.
  */
 bool elf_section_has(const struct elf_file *file, const char *name, const void *text, size_t len);
 
 /*
- * Copy the @len bytes of one section that a running program has at @addr to @to. False when there
+ * Copy @len bytes of one section, at the running program's address @addr, to @to. False when there
  * is no such section.
  */
 bool elf_read_at(const struct elf_file *file, uint64_t addr, void *to, uint64_t len);
 
 /*
- * Program headers one after the other: @i begins as 0. False after the last one, and at the first
- * one that is not in the file: a file of 84 bytes may say that it has four billion.
+ * Iterate over program headers: @i begins as 0. False after the last one, and at the first one
+ * outside of the file: a file of 84 bytes may claim four billion.
  */
 bool elf_next_segment(const struct elf_file *file, size_t *i, GElf_Phdr *segment);
 
@@ -104,8 +107,8 @@ bool elf_section_is_loaded(const struct elf_loaded *loaded, uint16_t index);
 /*
  * A symbol section with its string table.
  *
- * @data: NULL: entries are read from @fd, where they begin at @at, as they are asked for: @ahead of
- *        them are there from @first on
+ * @data: NULL: entries are read on demand from @fd, where they begin at @at: @ahead of
+ *        them are buffered from @first on
  */
 struct elf_symbols {
 	Elf_Data *data;
@@ -120,8 +123,8 @@ struct elf_symbols {
 };
 
 /*
- * Names of symbols may be parts of each other, so that all of them together are much longer than
- * the file. True when @bytes of names, which are to be kept, are more than a file like this has.
+ * Names of symbols may overlap in the file, so that their total may be much longer than the file.
+ * True when @bytes of stored names are more than a normal file has.
  */
 bool elf_has_too_long_names(const struct elf_file *file, size_t bytes);
 
@@ -132,8 +135,8 @@ int elf_too_long_names(const char *path, struct uft_err *err);
 bool elf_symbols_open(const struct elf_file *file, uint32_t type, struct elf_symbols *symbols);
 
 /*
- * Entry @index and its name, which is NUL-terminated inside the string table. False when there is
- * no such entry or the name lies outside of the table.
+ * Entry @index and its name, NUL-terminated within the string table. False when there is no such
+ * entry or the name is outside of the table.
  */
 bool elf_symbol(struct elf_symbols *symbols, size_t index, GElf_Sym *sym, const char **name,
 		size_t *name_len);

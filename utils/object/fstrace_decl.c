@@ -1,4 +1,4 @@
-/* Events that a file says it declares (see fstrace_decl.h). */
+/* Events declared in a file (see fstrace_decl.h). */
 #include "utils/object/fstrace_decl.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@ static int compare_decls(const void *a, const void *b)
 	return order ? order : strcmp(x->format ?: "", y->format ?: "");
 }
 
-/* By name; a declaration of one header that several sources have stays once. */
+/* Sort by name; keep a header's declaration in several sources once. */
 static void sort_decls(struct fstrace_decls *decls)
 {
 	size_t nr = 0;
@@ -41,7 +41,7 @@ static void sort_decls(struct fstrace_decls *decls)
 	decls->nr = nr;
 }
 
-/* The event's name is that of a variable with '-' for '_', as fstrace_specify() makes it. */
+/* The event's name is that of a variable with '-' for '_', as in fstrace_specify(). */
 static char *id_of(const char *entry, size_t len)
 {
 	char *id = strndup(entry, len);
@@ -100,7 +100,7 @@ static int take_entries(const struct elf_section *sec, struct fstrace_decls *out
 	return ret;
 }
 
-/* 1: it is defined there, 0: it is asked for there, -1: it is not there. */
+/* 1: it is defined there, 0: it is imported there, -1: it is absent. */
 static int find_declare(const struct elf_file *file, uint32_t type)
 {
 	struct elf_symbols symbols;
@@ -117,7 +117,7 @@ static int find_declare(const struct elf_file *file, uint32_t type)
 	return -1;
 }
 
-/* A program with the library in it has the function whether it calls it or not. */
+/* A program that contains the library has the function even without calling it. */
 static bool calls_declare(const struct elf_file *file, bool has_entries)
 {
 	int asked = find_declare(file, SHT_DYNSYM);

@@ -1,6 +1,4 @@
-/*
- * Events that a program or a library declares with FSTRACE_DECL() of <fstrace.h>, as its file says.
- */
+/* Events that a program or a library declares with FSTRACE_DECL() of <fstrace.h>, from its file. */
 #ifndef UTRAIL_OBJECT_FSTRACE_DECL_H
 #define UTRAIL_OBJECT_FSTRACE_DECL_H
 
@@ -9,8 +7,7 @@
 
 /*
  * @id: the event's name; printable and without blanks
- * @format: NULL when the source does not name it by a literal: the program knows it, its file does
- *          not
+ * @format: NULL when it is no literal in the source: only the running program knows it
  */
 struct fstrace_decl {
 	char *id;
@@ -29,13 +26,13 @@ struct fstrace_decls {
 };
 
 /*
- * All of @file, which @path names in errors, into the empty @out. 0, also when there are none;
- * -EINVAL for a section that is damaged, with the place; -ENOMEM. @out is empty after a failure.
+ * Load those of @file, named @path in errors, into the empty @out. 0, also when there are none;
+ * -EINVAL for a damaged section, with the place; -ENOMEM. @out is empty after a failure.
  */
 int fstrace_decls_load(const struct elf_file *file, const char *path, struct fstrace_decls *out,
 		       struct uft_err *err);
 
-/* The same of the file @path; and what elf_file_open() says. */
+/* The same for the file @path; also errors of elf_file_open(). */
 int object_fstrace_load(const char *path, struct fstrace_decls *out, struct uft_err *err);
 
 void fstrace_decls_deinit(struct fstrace_decls *decls);

@@ -76,8 +76,8 @@ static void addresses_deinit(struct addresses *list)
 #define cleanup_addresses cleanup(addresses_deinit)
 
 /*
- * The dynamic linker adds the file's load address to these: their values in the file need not be in
- * the section.
+ * The dynamic linker adds the file's load address to these: their values in the section may be
+ * zero.
  */
 static void apply_relocations(const struct elf_file *file, uint64_t start, struct addresses *list)
 {
@@ -97,7 +97,7 @@ static void apply_relocations(const struct elf_file *file, uint64_t start, struc
 	}
 }
 
-/* The words of a section, as addresses. Empty when there is none. */
+/* The words of a section, as addresses. Empty when it is missing. */
 static int load_addresses(const struct elf_file *file, const char *name, struct addresses *out)
 {
 	struct elf_section sec;
@@ -129,8 +129,8 @@ static uint64_t nops_at(const struct finder *f, const uint8_t *at, uint64_t left
 }
 
 /*
- * Whole instructions that make room for a call, from @addr on in the function at @func. @is_told:
- * the file says that this is the place, so that it is noted if it is not.
+ * Find whole instructions with room for a call, from @addr on in the function at @func. @is_told:
+ * the file names this place, so that a failure is counted.
  */
 static int add_nops(struct finder *f, uint64_t func, uint64_t addr, bool is_told)
 {
@@ -161,7 +161,7 @@ static unsigned pad_at(const struct finder *f, uint64_t addr)
 	return at ? f->set->landing_pad(at, left) : 0;
 }
 
-/* With nops in front of functions (M) it is those that the section names. */
+/* With nops before functions (M), the section names these. */
 static int add_patchable(struct finder *f, uint64_t addr)
 {
 	uint64_t left;
@@ -222,7 +222,7 @@ static bool refers_to(const struct elf_file *file, const char *const *names)
 
 static const char *const hook_names[] = { "mcount", "_mcount", "__fentry__", NULL };
 
-/* The start-up code that -pg links has been told of nobody's calls. */
+/* The start-up code linked by -pg has not learned of any calls. */
 static bool is_for_gprof(const struct elf_file *file)
 {
 	static const char *const names[] = { "__monstartup", NULL };
@@ -273,7 +273,7 @@ enum sled_kind {
 	SLED_ENTRY_WITH_ARGS = 3
 };
 
-#define SLED_RELATIVE 2 /* from that version on addresses are distances from the member itself */
+#define SLED_RELATIVE 2 /* from that version on addresses are relative to the member itself */
 
 static int add_sled(struct finder *f, const struct sled *sled)
 {
@@ -297,7 +297,7 @@ static int add_sled(struct finder *f, const struct sled *sled)
 		bytes = at ? f->set->tail_sled(at, left) : 0;
 		break;
 	default:
-		return 0; /* events of the program's own, which only its own handlers understand */
+		return 0; /* the program's own events, known only to its own handlers */
 	}
 	if (!bytes) {
 		f->out->nr_unknown++;
@@ -414,8 +414,8 @@ static bool leads_to_hook(const struct plt_entries *plt, const struct hook_call 
 }
 
 /*
- * The first bytes that call a hook, wherever instructions begin: that others have the same distance
- * in them by chance is out of the question.
+ * The first bytes that call a hook, at any offset: an accidental match of the distance is
+ * practically impossible.
  */
 static int add_call(struct finder *f, const struct code_func *func, const struct plt_entries *plt)
 {

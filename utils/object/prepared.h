@@ -1,6 +1,6 @@
 /*
- * Functions that were compiled with room for a hook, or with a call of one, and where in the file
- * that is.
+ * Functions that were compiled with room for a hook, or with a call of one, and the places of these
+ * in the file.
  */
 #ifndef UTRAIL_OBJECT_PREPARED_H
 #define UTRAIL_OBJECT_PREPARED_H
@@ -9,12 +9,12 @@
 #include "utils/object/elf_file.h"
 
 /*
- * One place that can be changed; addresses are the file's own.
+ * One changeable place; addresses are the file's own.
  *
- * @func: the beginning of its function
- * @what: PATCH_CALL, PATCH_XRAY_ENTRY, _EXIT, _TAIL, or PATCH_NOP for a call of a hook that is
- *        there
- * @bytes, @original: the code that is there
+ * @func: the start of its function
+ * @what: PATCH_CALL, PATCH_XRAY_ENTRY, _EXIT, _TAIL, or PATCH_NOP for an existing call of a
+ *        hook
+ * @bytes, @original: the present code
  */
 struct prepared_site {
 	uint64_t addr;
@@ -26,8 +26,8 @@ struct prepared_site {
 
 /*
  * @sites: sorted by address
- * @nr_short: functions that have nops where they begin, but too few of them
- * @nr_unknown: places that the file names and that hold something else than they should
+ * @nr_short: functions with too few nops at their start
+ * @nr_unknown: places named in the file with unexpected content
  *
  * Starts as { 0 }, ends with prepared_deinit().
  */
@@ -44,17 +44,17 @@ void prepared_deinit(struct prepared *prepared);
 /*
  * True when functions of @file have room for hooks:
  *
- *  - section __patchable_function_entries (-fpatchable-function-entry=N[,M])
- *  - section xray_instr_map (clang -fxray-instrument)
- *  - nops where __mcount_loc says (-mnop-mcount with -mrecord-mcount); or without that section, in
+ *  - section __patchable_function_entries (-fpatchable-function-entry=N[,M]) - section
+ * xray_instr_map (clang -fxray-instrument) - nops at the places in __mcount_loc (-mnop-mcount with
+ * -mrecord-mcount); or without that section, in
  *    a program that was linked for gprof and has no calls of a hook, where functions begin
  */
 bool object_is_prepared(const struct elf_file *file);
 
-/* All such places. 0 or -ENOMEM; damaged parts count as absent. */
+/* Find all such places. 0 or -ENOMEM; damaged parts count as absent. */
 int prepared_find(const struct elf_file *file, struct prepared *out);
 
-/* Calls of mcount and __fentry__, one for each function. 0 or -ENOMEM. */
+/* Find calls of mcount and __fentry__, one for each function. 0 or -ENOMEM. */
 int prepared_find_calls(const struct elf_file *file, struct prepared *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* The kind of a program on disk, and the chance to record its calls (see program.h). */
+/* The kind of a program on disk, and whether its calls can be recorded (see program.h). */
 #include "utils/object/program.h"
 
 #include <errno.h>
@@ -9,7 +9,9 @@
 #include "utils/base/fd.h"
 #include "utils/object/prepared.h"
 
-/* Functions that begin an interpreter: Python has them itself, and programs with it need them. */
+/*
+ * Functions that start an interpreter: Python defines them, and programs that embed it import them.
+ */
 static bool is_of_python(const char *name)
 {
 	static const char *const names[] = {
@@ -55,8 +57,8 @@ static void note_instrumentation(const struct elf_file *file, struct object_prog
 			continue;
 		program->runs_python |= is_of_python(name);
 		/*
-		 * libc and the probe define these names; only a program that needs them has calls
-		 * of them.
+		 * libc and the probe define these names; only a program that imports them calls
+		 * them.
 		 */
 		if (sym.st_shndx != SHN_UNDEF)
 			continue;
@@ -68,8 +70,8 @@ static void note_instrumentation(const struct elf_file *file, struct object_prog
 }
 
 /*
- * "/usr/bin/env python3", maybe with -S: what is in front of the command. 0 for other programs than
- * env(1), of @len bytes, and for an env without a plain command.
+ * "/usr/bin/env python3", possibly with -S: the length of the part before the command. 0 for
+ * programs other than env(1), of @len bytes, and for an env without a plain command.
  */
 static size_t len_before_command(const char *program, size_t len)
 {

@@ -1,4 +1,4 @@
-/* The kind of a program on disk, and the chance to record its calls. */
+/* The kind of a program on disk, and whether its calls can be recorded. */
 #ifndef UTRAIL_OBJECT_PROGRAM_H
 #define UTRAIL_OBJECT_PROGRAM_H
 
@@ -15,18 +15,18 @@ enum object_kind {
 };
 
 /*
- * The facts for the program checks of doc/facts/programs.md, "Checks of a program". All but
- * @kind and @interpreter are 0 for files that are no ELF.
+ * The facts for the program checks of doc/facts/programs.md, "Checks of a program". Members other
+ * than @kind and @interpreter are 0 for files that are no ELF.
  *
- * @interpreter: the program named in the first line of a script; if that is env(1), the one that it
- *               is to run
+ * @interpreter: the program named in the first line of a script; for env(1), env's
+ *               command
  * @elf_class, @endian: values of EI_CLASS and EI_DATA
  * @type, @machine: values of e_type and e_machine
  * @is_static: nothing loads libraries into it, so nothing can be preloaded
  * @has_mcount...: the entry points of the compilers' instrumentation that it refers to
  * @is_prepared: its functions have room for hooks (prepared.h)
- * @runs_python: it has Python's interpreter in it, or calls it in libpython
- * @switches_stacks: it refers to functions that do: swapcontext(3), those of Boost.Context
+ * @runs_python: it contains Python's interpreter, or calls it in libpython
+ * @switches_stacks: it refers to functions that do so: swapcontext(3), those of Boost.Context
  */
 struct object_program {
 	enum object_kind kind;

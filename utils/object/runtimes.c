@@ -1,4 +1,4 @@
-/* Languages whose functions are not called like those of C (see runtimes.h). */
+/* Languages with calling conventions other than C's (see runtimes.h). */
 #include "utils/object/runtimes.h"
 
 #include <string.h>
@@ -17,7 +17,7 @@ static const struct {
 	{ ".ghc", HASKELL },  { ".debug-ghc-link-info", HASKELL },
 };
 
-/* Defined or needed: libraries of these languages need those of their run time. */
+/* Defined or imported: libraries of these languages need those of their run time. */
 static const struct {
 	const char *name;
 	const char *why;
@@ -29,8 +29,7 @@ static const struct {
 };
 
 /*
- * Environment variables that the run times ask for, with the NUL at the end; texts may share their
- * ends.
+ * Environment variables read by the run times, with the NUL at the end; texts may share their ends.
  */
 static const struct {
 	const char *text;
@@ -64,7 +63,7 @@ static const char *of_symbols(const struct elf_file *file, uint32_t type)
 
 /*
  * These texts are all that remains in a stripped program. A program may have them for another
- * reason; then none of its functions is recorded.
+ * reason; then its functions are not recorded.
  */
 static const char *of_texts(const struct elf_file *file)
 {

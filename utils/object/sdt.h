@@ -1,7 +1,4 @@
-/*
- * Static probes (SDT): the places that a program or a library names for tracers, as <sys/sdt.h>
- * notes them.
- */
+/* Static probes (SDT): places in a program or library that <sys/sdt.h> marks for tracers. */
 #ifndef UTRAIL_OBJECT_SDT_H
 #define UTRAIL_OBJECT_SDT_H
 
@@ -9,14 +6,14 @@
 #include "utils/object/elf_file.h"
 
 /*
- * One place at which the compiler was told to put a `nop`. One probe may have several (inlined
- * functions, or simply named twice).
+ * One marked place, which has a `nop`. One probe may have several (inlined functions, or the same
+ * name twice).
  *
  * @provider, @name: of the heap, never empty, without control characters
- * @args: the places of its arguments then, in the words of assemblers ("4@%eax -8@8(%rsp)"); ""
+ * @args: the places of its arguments, in assembler syntax ("4@%eax -8@8(%rsp)"); ""
  *        when it has none
  * @pc: the file's own address of the `nop`
- * @semaphore: the file's own address of a counter of 16 bits: while it is 0 the program may skip
+ * @semaphore: the file's own address of a 16-bit counter: while it is 0 the program may skip
  *             the probe. 0: there is none
  *
  * The note format is that of <sys/sdt.h> of SystemTap: section .note.stapsdt, notes of type 3 named
@@ -37,14 +34,14 @@ struct sdt_probes {
 };
 
 /*
- * All of @file, which @path names in errors, into the empty @out. 0, also when it has none or is of
+ * Load those of @file, named @path in errors, into the empty @out. 0, also when it has none or has
  * another byte order; -EINVAL for damaged notes, with the place of the first; -ENOMEM. @out is
  * empty after a failure.
  */
 int sdt_probes_load(const struct elf_file *file, const char *path, struct sdt_probes *out,
 		    struct uft_err *err);
 
-/* The same of the file @path; and what elf_file_open() says. */
+/* The same for the file @path; also errors of elf_file_open(). */
 int object_sdt_load(const char *path, struct sdt_probes *out, struct uft_err *err);
 
 void sdt_probes_deinit(struct sdt_probes *probes);

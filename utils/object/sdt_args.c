@@ -1,4 +1,4 @@
-/* Arguments of static probes (see sdt_args.h). The text is that of a file that may be anybody's. */
+/* Arguments of static probes (see sdt_args.h). The text is untrusted. */
 #include "utils/object/sdt_args.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 /* --- the text --- */
 
 /*
- * "-4@", "8f@": returns the operand after it; NULL when @at does not begin so.
+ * Parse "-4@", "8f@": returns the operand after it; NULL when @at does not begin so.
  *
  * @arg: gets the type
  */
@@ -38,8 +38,8 @@ static const char *take_type(const char *at, struct sdt_arg *arg)
 }
 
 /*
- * The end of the argument that @at is within: at the blanks before the next one, or at the end of
- * all.
+ * The end of the argument that contains @at: at the blanks before the next one, or at the end of
+ * the text.
  */
 static const char *find_end(const char *at)
 {
@@ -55,10 +55,7 @@ static const char *find_end(const char *at)
 	}
 }
 
-/*
- * A register has bytes of others above those that its name says, and a vector of integers is none
- * that we know.
- */
+/* A register has other bytes above those of its name, and a vector of integers is not supported. */
 static bool has_value(const struct sdt_arg *arg)
 {
 	switch (arg->operand.kind) {
@@ -79,7 +76,7 @@ static void forget_argument(struct sdt_arg *arg)
 	arg->is_address = false;
 }
 
-/* The argument that @text begins with. Returns the text after it. */
+/* Parse the argument at the start of @text. Returns the text after it. */
 static const char *take_arg(const struct isa *isa, const char *text, struct sdt_arg *arg)
 {
 	const char *at = take_type(text, arg);
@@ -114,7 +111,7 @@ void sdt_arg_put_type(const struct sdt_arg *arg, struct strbuf *out)
 
 /* --- symbols --- */
 
-/* @nr: the number of different addresses that have that name */
+/* @nr: the number of different addresses with that name */
 struct wanted {
 	const char *name;
 	size_t len;
@@ -130,7 +127,7 @@ static bool is_plain(const GElf_Sym *sym)
 	       (type == STT_NOTYPE || type == STT_OBJECT || type == STT_FUNC);
 }
 
-/* Any other symbol of that name, too, makes it uncertain. */
+/* Any second symbol of that name makes it uncertain. */
 static void look_at(struct wanted *wanted, const GElf_Sym *sym)
 {
 	if (sym->st_shndx == SHN_UNDEF)
@@ -142,7 +139,7 @@ static void look_at(struct wanted *wanted, const GElf_Sym *sym)
 	wanted->address = sym->st_value;
 }
 
-/* @has_local: the table has symbols of files, which only a table with all static variables has */
+/* @has_local: the table has file symbols, which only a table with all static variables has */
 static void look_through(const struct elf_file *file, uint32_t type, struct wanted *wanted,
 			 bool *has_local)
 {

@@ -1,6 +1,6 @@
 /*
- * Arguments of static probes: the words of a note about their types, and their places while the
- * program is at the probe.
+ * Arguments of static probes: their types in a note, and their places when the program is at the
+ * probe.
  */
 #ifndef UTRAIL_OBJECT_SDT_ARGS_H
 #define UTRAIL_OBJECT_SDT_ARGS_H
@@ -15,11 +15,11 @@
 /*
  * One argument: "-4@%eax", "8f@-16(%rbp)".
  *
- * @bytes: 1, 2, 4 or 8; 0: it is of another size, or the note does not say
+ * @bytes: 1, 2, 4 or 8; 0: it has another size, or the note has none
  * @is_float: of 4 or 8 bytes
- * @operand: its place; OPERAND_UNKNOWN when that is not certain, and always without @bytes
- * @is_address: its value is an address of the file: that of @operand.symbol, which is then no
- *              matter any more, and the number that was added to it
+ * @operand: its place; OPERAND_UNKNOWN when that is uncertain, and always without @bytes
+ * @is_address: its value is an address in the file: that of @operand.symbol, which is then
+ *              resolved, plus the number added to it
  */
 struct sdt_arg {
 	uint8_t bytes;
@@ -30,17 +30,17 @@ struct sdt_arg {
 };
 
 /*
- * The arguments in @text, which may be anything, for a program of @isa. An argument begins with a
- * size and '@', and goes as far as the next one, so that one in an unknown form does not change the
- * others' numbers. Returns how many there are; those that do not fit into @args are left out. @text
- * stays while @args are used.
+ * Parse the arguments in the untrusted @text, for a program of @isa. An argument begins with a size
+ * and '@', and extends to the next one, so that one in an unknown form does not change the others'
+ * numbers. Returns their number; those that do not fit into @args are left out. @text must stay
+ * valid while @args are used.
  */
 size_t sdt_args_parse(const struct isa *isa, const char *text, struct sdt_arg args[SDT_ARGS_MAX]);
 
 /*
- * Find the symbols of the first @nr. A symbol that the file does not have, or may have twice,
- * becomes OPERAND_UNKNOWN. So do all when static variables have no symbols there, for one of them
- * may have the name of another one.
+ * Resolve the symbols of the first @nr. A symbol that is missing or ambiguous in the file becomes
+ * OPERAND_UNKNOWN. So do all when the file has no symbols of static variables, since one of these
+ * may have the same name.
  */
 void sdt_args_find_symbols(const struct elf_file *file, struct sdt_arg *args, size_t nr);
 

@@ -21,7 +21,7 @@
 #define PE_OMIT	   0xff
 #define PE_ULEB128 0x01
 
-/* The rest of a section's bytes; @addr is that of @at. */
+/* The unread bytes of a section; @addr is that of @at. */
 struct cursor {
 	const uint8_t *at;
 	const uint8_t *end;
@@ -68,7 +68,10 @@ static uint64_t take_uleb128(struct cursor *c)
 	}
 }
 
-/* An encoded pointer; the encodings that compilers use for code and its tables on this machine. */
+/*
+ * Decode a pointer; supported are the encodings that compilers use for code and its tables on this
+ * machine.
+ */
 static uint64_t take_pointer(struct cursor *c, uint8_t encoding)
 {
 	uint64_t from = (encoding & PE_BASE) == PE_PCREL ? c->addr : 0;
@@ -115,14 +118,14 @@ static bool is_one_of(const char *name, const char *const *names, size_t nr)
 	return false;
 }
 
-/* True when a running program has it, with the file's contents. */
+/* True for sections that are in a running program's memory, with the file's content. */
 static bool is_in_memory(Elf_Scn *scn, GElf_Shdr *head)
 {
 	return gelf_getshdr(scn, head) && (head->sh_flags & SHF_ALLOC) &&
 	       !(head->sh_flags & SHF_TLS) && head->sh_type != SHT_NOBITS && head->sh_size;
 }
 
-/* As in the file: nothing here depends on the kinds of data in it. */
+/* Add a section unchanged: nothing here depends on its kind of data. */
 static int add_section(struct code *code, Elf_Scn *scn, const GElf_Shdr *head, const char *name)
 {
 	static const char *const glue[] = { ".init", ".fini", ".plt", ".plt.got", ".plt.sec" };
@@ -153,7 +156,7 @@ static int add_section(struct code *code, Elf_Scn *scn, const GElf_Shdr *head, c
 
 static int load_sections(struct code *code)
 {
-	/* They are about code, and as large as it; nobody jumps by them. */
+	/* They describe code, are as large as it, and are not used for jumps. */
 	static const char *const frames[] = { ".eh_frame", ".eh_frame_hdr" };
 	int ret = 0;
 
@@ -230,8 +233,8 @@ static bool read_cie(struct cursor c, struct cie *out)
 }
 
 /*
- * True when call frame instructions before the first one that moves on say more than the CIE (DWARF
- * 4, 6.4.2): the CIE says all about a function that is entered by a call. @c is at the first of
+ * True when call frame instructions before the first advance add to the CIE's rules (DWARF 4,
+ * 6.4.2): for a function that is entered by a call, the CIE is sufficient. @c is at the first of
  * them.
  */
 static bool says_more_at_start(struct cursor c)
@@ -295,7 +298,7 @@ static int read_frames(struct code *code, const uint8_t *bytes, uint64_t len, ui
 	while (ret == 0 && c.end - c.at > 8) {
 		uint64_t len = take_unsigned(&c, 4);
 
-		/* 0: the end; ~0: 64-bit lengths, which nobody makes for these. */
+		/* 0: the end; ~0: 64-bit lengths, which no tool writes for these. */
 		if (len < 4 || len > (uint64_t)(c.end - c.at))
 			break;
 
@@ -324,7 +327,7 @@ static int read_frames(struct code *code, const uint8_t *bytes, uint64_t len, ui
 	return ret;
 }
 
-/* The outer one of two that begin together goes first. */
+/* The outer one of two functions with the same start comes first. */
 static int compare_extent(const void *a, const void *b)
 {
 	const struct code_func *x = a;
@@ -335,7 +338,7 @@ static int compare_extent(const void *a, const void *b)
 	return (x->end < y->end) - (x->end > y->end);
 }
 
-/* The number of functions, from the first on, that are in order. */
+/* The number of functions at the beginning that are in order. */
 static size_t count_sorted(const struct code_func *funcs, size_t nr)
 {
 	size_t sorted = nr ? 1 : 0;
@@ -345,10 +348,7 @@ static size_t count_sorted(const struct code_func *funcs, size_t nr)
 	return sorted;
 }
 
-/*
- * Functions that follow those in order are few, or all: they are sorted, and put between the others
- * from the back.
- */
+/* The functions after those in order are few, or all: they are sorted and merged from the back. */
 static int order_funcs(struct code_func *funcs, size_t nr)
 {
 	size_t sorted = count_sorted(funcs, nr);
@@ -371,7 +371,7 @@ static int order_funcs(struct code_func *funcs, size_t nr)
 	return 0;
 }
 
-/* Outer functions stay and take over the facts of those within them. */
+/* Outer functions stay and inherit the facts of those within them. */
 static int sort_funcs(struct code *code)
 {
 	size_t kept = 0;
@@ -387,7 +387,7 @@ static int sort_funcs(struct code *code)
 			code->funcs[kept++] = *func;
 			continue;
 		}
-		/* Sizes in symbol tables of hand-written code are not always right. */
+		/* Sizes in symbol tables of hand-written code may be wrong. */
 		last->end = MAX(last->end, func->end);
 		if (!last->table)
 			last->table = func->table;
@@ -426,9 +426,9 @@ static int load_frames(struct code *code)
 }
 
 /*
- * Functions whose return address is used in other ways. Some return twice or in another place
- * (setjmp, contexts, vfork). Some are entered in ways of their own (those that the loader and
- * compilers call between instructions); some ask for their caller.
+ * Functions with an unusual use of their return address. Some return twice or in another place
+ * (setjmp, contexts, vfork). Some are entered in unusual ways (those that the loader and compilers
+ * call between instructions); some read their caller.
  */
 bool code_is_special(const char *name)
 {
@@ -614,7 +614,7 @@ int code_add_funcs(struct code *code, const struct code_func *funcs, size_t nr)
 	return ret < 0 ? ret : sort_funcs(code);
 }
 
-/* Functions at a time: some 10 ms of work, and half a megabyte of facts about them meanwhile. */
+/* Functions per piece: some 10 ms of work, and half a megabyte of temporary data. */
 #define PIECE	    1024
 #define THREADS_MAX 8
 
@@ -696,7 +696,7 @@ const struct code_func *code_func_from(const struct code *code, uint64_t addr, s
 		i = count_until(code, addr);
 	while (i < code->nr_funcs && code->funcs[i].start <= addr)
 		i++;
-	/* The one in front of it may have the next address, too. */
+	/* The function before it may have the next address, too. */
 	*near = i ? i - 1 : 0;
 	return i && addr < code->funcs[i - 1].end ? &code->funcs[i - 1] : NULL;
 }
@@ -711,8 +711,8 @@ uint64_t code_next_start(const struct code *code, uint64_t addr)
 }
 
 /*
- * The table's layout: GCC's "Exception Handling Tables" (gcc/except.c); the one that C++ and C with
- * cleanups use.
+ * The table's layout: GCC's "Exception Handling Tables" (gcc/except.c); as used by C++ and by C
+ * with cleanups.
  */
 bool code_landings(const struct code *code, const struct code_func *func,
 		   void (*fn)(uint64_t addr, void *arg), void *arg)

@@ -1,6 +1,6 @@
 /*
- * The code of an ELF file: its bytes in memory, where functions begin and end, and where exceptions
- * land.
+ * The code of an ELF file: its bytes in memory, the extents of functions, and the landing pads of
+ * exceptions.
  */
 #ifndef UTRAIL_OBJECT_CODE_H
 #define UTRAIL_OBJECT_CODE_H
@@ -8,7 +8,7 @@
 #include "utils/object/elf_file.h"
 
 /*
- * A section that a running program has in memory, with its bytes; addresses are the file's own.
+ * A section that is in a running program's memory, with its bytes; addresses are the file's own.
  *
  * @is_glue: its code is the linker's (.plt, .init, .fini), not of functions
  * @own: memory of the bytes, or NULL when they are the file's
@@ -23,8 +23,8 @@ struct code_section {
 };
 
 /*
- * A table of the places where exceptions land: the file's own address, and the base that it is
- * relative to, unless it says so itself.
+ * A table of landing pads of exceptions: the file's own address, and the default base of its
+ * relative addresses.
  */
 struct code_table {
 	uint64_t addr;
@@ -32,17 +32,17 @@ struct code_table {
 };
 
 /*
- * A stretch of code of which one function is made, or a part of one ("f.cold").
+ * A range of code that is one function, or a part of one ("f.cold").
  *
  * @name: NULL when no symbol begins there
- * @table: the one of the code's tables that says where exceptions land in it, counted from 1 on; 0
+ * @table: the index of its table of landing pads, counted from 1 on; 0
  *         when it has none
- * @has_frames: call frame information says where it begins
- * @is_framed: it also says that a frame is there already, or that nobody returns from it: so it is
+ * @has_frames: its start is from call frame information
+ * @is_framed: by that, a frame exists already at the start, or it never returns: so it is
  *             not entered by calls
- * @has_own_unwinder: exceptions are handed to a function that needs no table: one of the program's,
- *                    for compilers' languages have tables
- * @is_guessed: nobody says where it ends, so it goes as far as the next one
+ * @has_own_unwinder: exceptions go to a personality function without tables: one of the program's,
+ *                    since compiled languages have tables
+ * @is_guessed: its end is unknown, so it extends to the next one
  */
 struct code_func {
 	uint64_t start;
@@ -56,8 +56,8 @@ struct code_func {
 };
 
 /*
- * A symbol of code that says more than a function of the same place. It is within another one, has
- * no size, or is no function like others.
+ * A symbol of code with more facts than the function at its place: it is within another one, has no
+ * size, or is a special function.
  */
 struct code_start {
 	uint64_t addr;
@@ -67,14 +67,14 @@ struct code_start {
 };
 
 /*
- * True when a function of this name (or NULL) has a return address that is not for others, or is
- * entered in a way of its own.
+ * True when a function of this name (or NULL) uses its return address in a special way, or is
+ * entered in one.
  */
 bool code_is_special(const char *name);
 
 /*
- * The way in which the work on a large file is shared out. Results do not depend on it. Zeros: as
- * CPUs and files are.
+ * The division of work on a large file. Results do not depend on it. Zeros: chosen by CPUs and
+ * file.
  */
 struct code_work {
 	unsigned nr_threads;
@@ -83,12 +83,12 @@ struct code_work {
 
 /*
  * @funcs: sorted by start. They come from call frame information (.eh_frame, which stripped files
- *         have, too), and from symbols where it says nothing. None is within another one.
+ *         have, too), and otherwise from symbols. None is within another one.
  * @sections: those that a running program has, without call frame information
  * @starts: sorted by address
  * @file: borrowed
- * @tick: called with @tick_arg some hundred times while a large file is looked at, by the thread
- *        that looks; set before code_load(), like @work. NULL: nobody wants to know
+ * @tick: called with @tick_arg some hundred times during the work on a large file, by the working
+ *        thread; set before code_load(), like @work. NULL: none
  *
  * Starts as { 0 }, ends with code_deinit(). Names and bytes live as long as the file is open.
  */
@@ -107,13 +107,11 @@ struct code {
 	struct code_work work;
 };
 
-/*
- * The number of threads that are of use for @nr functions, and the number of functions in a piece.
- */
+/* The useful number of threads for @nr functions, and the number of functions in a piece. */
 unsigned code_threads(const struct code *code, size_t nr);
 size_t code_piece(const struct code *code);
 
-/* Do this in @nr threads, with the ticks of @code while this one waits for the others. */
+/* Run this in @nr threads, with the ticks of @code while this one waits for the others. */
 void code_run(const struct code *code, unsigned nr, void (*fn)(void *arg, unsigned index),
 	      void *arg);
 
@@ -131,7 +129,7 @@ int code_load(const struct elf_file *file, struct code *out);
 /* Symbols are of no use any more. */
 void code_forget_starts(struct code *code);
 
-/* Add functions that are known from elsewhere. 0 or -ENOMEM. */
+/* Add functions from other sources. 0 or -ENOMEM. */
 int code_add_funcs(struct code *code, const struct code_func *funcs, size_t nr);
 
 void code_deinit(struct code *code);
@@ -140,23 +138,21 @@ void code_deinit(struct code *code);
 /* The section that has @addr, or NULL. */
 const struct code_section *code_section_at(const struct code *code, uint64_t addr);
 
-/* The bytes from @addr on, of which there are @len; NULL when they are not of one section. */
+/* The bytes from @addr on, @len of them; NULL when they are not within one section. */
 const uint8_t *code_bytes(const struct code *code, uint64_t addr, uint64_t len);
 
 /* The function that has @addr, or NULL. */
 const struct code_func *code_func_at(const struct code *code, uint64_t addr);
 
-/*
- * The same for addresses in a row, which hardly ever go down: *@near, 0 at first, is where to look.
- */
+/* The same for mostly ascending addresses: *@near, initially 0, is the start of the search. */
 const struct code_func *code_func_from(const struct code *code, uint64_t addr, size_t *near);
 
 /* The beginning of the first function after @addr, or the end of the section of @addr. */
 uint64_t code_next_start(const struct code *code, uint64_t addr);
 
 /*
- * Call @fn with each address at which an exception may be caught in @func. False when that cannot
- * be told: the table is damaged, or of a kind that is not known.
+ * Call @fn with each address at which an exception may be caught in @func. False when that is
+ * unknown: the table is damaged, or of an unknown kind.
  */
 bool code_landings(const struct code *code, const struct code_func *func,
 		   void (*fn)(uint64_t addr, void *arg), void *arg);

@@ -10,10 +10,10 @@
 
 /*
  * @near: the greatest distance of a short jump to a window
- * @lead: the kind that is being looked at
- * @from, @until: the function that it is in; nothing when it is in none
- * @is_jump: it is an instruction that is known to go there and not to come back
- * @next_func: functions before it have been looked through
+ * @lead: the kind of the current reference
+ * @from, @until: the function that it is in; empty when it is in none
+ * @is_jump: it is an instruction that jumps there without returning
+ * @next_func: functions before it have been searched
  */
 struct search {
 	const struct code *code;
@@ -121,7 +121,7 @@ static void look_through(struct search *s, const struct code_func *func)
 	s->from = s->until = 0;
 }
 
-/* Between functions is padding, and code of an unknown kind: the start files'. */
+/* Between functions are padding, and code of an unknown kind: that of start files. */
 static void look_between(struct search *s, uint64_t start, uint64_t end)
 {
 	struct insn_text text = { NULL, start, end };
@@ -136,8 +136,8 @@ static void look_between(struct search *s, uint64_t start, uint64_t end)
 }
 
 /*
- * Look through the code that short jumps can come from. Sites come in their order, so that each
- * function and each gap is looked at once.
+ * Search the code that short jumps can come from. Sites are in order, so that each function and
+ * each gap is searched once.
  */
 static void look_around(struct search *s, uint64_t site)
 {
@@ -182,10 +182,10 @@ static void look_at_functions(struct search *s)
 /* --- the whole file --- */
 
 /*
- * One thread's part of it.
+ * One thread's part of the search.
  *
- * @func, @lead: the code that is being looked at, as in struct lead_note
- * @bases: addresses that code takes, where tables may begin
+ * @func, @lead: the code being searched, as in struct lead_note
+ * @bases: addresses in code where tables may begin
  */
 struct scan {
 	const struct code *code;
@@ -225,8 +225,8 @@ _Static_assert(offsetof(struct lead_place, site) == 0 && offsetof(struct lead_no
 	       "ordered by order_u64()");
 
 /*
- * Most references are calls of functions, of which nobody is to know, unless the place before
- * reaches to there.
+ * Most references are calls of functions; they are not recorded, unless a jump written before the
+ * function would overwrite its start.
  */
 static bool is_entry(const struct scan *s, size_t i, uint64_t addr)
 {
@@ -268,8 +268,8 @@ static int add_base(uint64_t addr, void *arg)
 }
 
 /*
- * Any byte of [@start, @end) may be the first of an instruction; those of a function count as its
- * own.
+ * Any byte of [@start, @end) may be the first of an instruction; references of a function to itself
+ * count as its own.
  */
 static void scan_part(struct scan *s, const struct code_section *sec, uint64_t start, uint64_t end,
 		      uint32_t func)
@@ -283,7 +283,7 @@ static void scan_part(struct scan *s, const struct code_section *sec, uint64_t s
 	s->func = UINT32_MAX;
 }
 
-#define REST_OF_FAR 4 /* bytes after the last one, in which a far distance may begin */
+#define REST_OF_FAR 4 /* bytes after the last one, in which a far displacement may begin */
 
 /* The end of the code before function @index, in its section. */
 static uint64_t end_before(const struct code *code, size_t index, const struct code_section *sec)
@@ -291,7 +291,7 @@ static uint64_t end_before(const struct code *code, size_t index, const struct c
 	return index ? MAX(code->funcs[index - 1].end, sec->start) : sec->start;
 }
 
-/* And the code before it. Its own instructions lead into it in ways that are looked at again. */
+/* Also search the code before it. Its own references into itself are examined again elsewhere. */
 static void scan_func(struct scan *s, size_t index)
 {
 	const struct code_func *func = &s->code->funcs[index];
@@ -332,7 +332,7 @@ static int32_t distance_at(const uint8_t *at)
 	return value;
 }
 
-/* Any aligned word may be an address that is jumped to. */
+/* Any aligned word may be the target address of a jump. */
 static void scan_words(struct scan *s, const struct code_section *sec)
 {
 	uint64_t len = sec->end - sec->start;
@@ -369,8 +369,8 @@ static bool is_code(const struct code *code, uint64_t addr)
 }
 
 /*
- * Entries of a table are distances of 32 bits from its beginning. Nobody says how many there are:
- * as long as they lead to code, up to where the next table begins.
+ * Entries of a table are distances of 32 bits from its beginning. Their number is unknown: they end
+ * where an entry does not lead to code, or where the next table begins.
  */
 static void scan_tables(struct scan *s)
 {
@@ -406,7 +406,7 @@ static void scan_tables(struct scan *s)
 	}
 }
 
-/* The threads' parts: functions in equal numbers, sections in turns. */
+/* The threads' parts: functions in equal numbers, sections alternating. */
 struct scans {
 	struct scan *list;
 	unsigned nr;
@@ -495,7 +495,7 @@ void leads_deinit(struct leads *leads)
 	*leads = (struct leads){ 0 };
 }
 
-/* All bases must be known before the first table is looked at: one ends where the next begins. */
+/* All bases must be known before the first table is read: each ends where the next begins. */
 static int scan_all(const struct scans *scans, struct leads *out)
 {
 	bool is_good = true;
@@ -551,7 +551,7 @@ static void apply_lead(struct search *s, const struct lead_note *n)
 	note_target(n->addr, s);
 }
 
-/* Notes of a function as a whole stand at its beginning, which may be far in front of a window. */
+/* Notes for a whole function are stored at its start, which may be far before a window. */
 static void apply_all(struct search *s, const struct leads *leads)
 {
 	const struct code_func *first = code_func_at(s->code, s->windows[0].site);

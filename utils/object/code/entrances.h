@@ -1,4 +1,4 @@
-/* The places in a file that jump into the middle of bytes that are to be overwritten. */
+/* The places in a file that jump into the middle of bytes that will be overwritten. */
 #ifndef UTRAIL_OBJECT_ENTRANCES_H
 #define UTRAIL_OBJECT_ENTRANCES_H
 
@@ -17,7 +17,8 @@ enum site_refusal {
 	SITE_NO_FUNCTION,
 	SITE_LANDINGS, /* nobody knows where exceptions are caught */
 	/*
-	 * An instruction of the function leads into the bytes of the jump, or back to its beginning
+	 * An instruction of the function jumps into the bytes of the patch, or back to its
+	 * beginning
 	 */
 	SITE_LED_TO,
 	SITE_LED_TO_BY_DATA, /* a table or an address in the data does */
@@ -28,7 +29,7 @@ enum site_refusal {
 	SITE_REFUSALS
 };
 
-/* The kind of reference that leads to a byte. The last one in this list counts, of several. */
+/* The kind of reference to a byte. The last one in this list counts, if there are several. */
 enum lead {
 	LEAD_NONE,
 	LEAD_OWN, /* an instruction of the function itself */
@@ -46,14 +47,14 @@ const char *lead_text(enum lead lead);
 
 /*
  * The surroundings of a place in the code. A jump that is written to @site or before it overwrites
- * WINDOW_BYTES. Nothing may lead to any of these but the first.
+ * WINDOW_BYTES. No reference may lead to any of these except the first.
  *
- * @is_padding: it is no part of any function, and need not be. Filled in by the caller, like @site
- * @entry: the beginning of the function of which @site is the first instruction that counts; 0: it
- *         is none's. Anybody may lead to these two but jumps of the function itself: these would be
- *         new calls. Filled in by the caller, too
- * @why_not: nothing may be written here, with the reason; NULL: not known yet. All reasons live for
- *           ever
+ * @is_padding: it is not part of a function, and need not be. Filled in by the caller, like @site
+ * @entry: the start of the function whose first relevant instruction is @site; 0: there is none.
+ *         All references to these two are allowed except jumps of the function itself: these would
+ *         become new calls. Filled in by the caller, too
+ * @why_not: the reason why no jump may be written here; NULL: none known. All reasons are static
+ *           strings
  * @refusal: the same as enum site_refusal
  * @led_to: for each byte from @site - WINDOW_BEFORE on enum lead
  */
@@ -68,23 +69,23 @@ struct window {
 
 /*
  * The reason why a jump of @bytes may not be written to @from, at most WINDOW_BEFORE before the
- * site, so that each thread that comes to the site takes it; NULL: nothing is known against it.
- * @lead: the kind of reference into it then, LEAD_NONE when the reason is another one.
+ * site, so that each thread that comes to the site takes it; NULL: there is no known reason.
+ * @lead: the kind of reference into it then, LEAD_NONE for another reason.
  */
 const char *window_check(const struct window *window, uint64_t from, unsigned bytes,
 			 enum lead *lead);
 
-/* A place whose window somebody wants to know of: see struct window. */
+/* A place whose window is needed: see struct window. */
 struct lead_place {
 	uint64_t site;
 	uint64_t entry;
 };
 
 /*
- * Something leads to @addr.
+ * A reference to @addr.
  *
- * @func: the index of the code's function that it is in; UINT32_MAX: none
- * @lead: enum lead; or LEAD_UNKNOWN: nobody knows where the function catches exceptions
+ * @func: the index of the function that contains it; UINT32_MAX: none
+ * @lead: enum lead; or LEAD_UNKNOWN: the function's landing pads are unknown
  */
 struct lead_note {
 	uint64_t addr;
@@ -104,19 +105,19 @@ void leads_deinit(struct leads *leads);
 #define cleanup_leads cleanup(leads_deinit)
 
 /*
- * Look through all of the file, in several threads, for references to the surroundings of the @nr
- * @places, which are sorted by site. Short jumps from the functions around are not among them. 0 or
+ * Search the whole file, in several threads, for references to the surroundings of the @nr
+ * @places, which are sorted by site. Short jumps from the functions around are not included. 0 or
  * -ENOMEM.
  */
 int leads_find(const struct code *code, struct insns *insns, const struct lead_place *places,
 	       size_t nr, struct leads *out);
 
-/* Fill in windows of some of these places. No two threads may have the same @insns. */
+/* Fill in windows of some of these places. Each thread needs its own @insns. */
 void windows_fill(const struct code *code, struct insns *insns, const struct leads *leads,
 		  struct window *windows, size_t nr);
 
 /*
- * Both: look for references into one of the @nr windows, which are sorted by site:
+ * Both steps: find references into one of the @nr windows, which are sorted by site:
  *
  *  - jumps and calls by a distance: within the functions around, instruction by instruction; from
  *    anywhere else whatever could be one of 32 bits, from any byte on (those of 8 bits do not come
@@ -126,8 +127,8 @@ void windows_fill(const struct code *code, struct insns *insns, const struct lea
  *  - tables of addresses: any aligned word of data, and the relocations that make one
  *  - the places where exceptions land
  *
- * Windows may not be used when no function holds them, or when bytes of their function are no
- * instruction. -ENOMEM, else 0.
+ * Windows may not be used outside of functions, or when their function has undecodable bytes.
+ * -ENOMEM, else 0.
  */
 int entrances_find(const struct code *code, struct insns *insns, struct window *windows, size_t nr);
 

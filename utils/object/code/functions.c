@@ -12,17 +12,18 @@
 enum reached {
 	REACHED_CALL = 1 << 0,
 	REACHED_JUMP = 1 << 1,
-	REACHED_BRANCH = 1 << 2, /* by a condition, which compilers hardly ever call functions by */
+	REACHED_BRANCH = 1 << 2,  /* by a conditional branch, which compilers hardly ever use for
+				  * calls */
 	REACHED_ADDRESS = 1 << 3, /* somebody takes its address */
 	FALLEN_INTO = 1 << 4,	  /* the code before it goes on in it */
 };
 
 /*
  * @how: of each function of the code, enum reached
- * @func: the one that is being looked through; NULL: code that is in none
+ * @func: the current one; NULL: code outside of functions
  * @last: its last instruction before padding, if there is any
- * @end: the end of the code that was looked through
- * @gaps: addresses in no function that are called
+ * @end: the end of the searched code
+ * @gaps: called addresses outside of functions
  */
 struct survey {
 	const struct code *code;
@@ -57,8 +58,8 @@ const char *function_kind_text(enum function_kind kind)
 }
 
 /*
- * The index of the function that has @addr, or that begins last in front of it; SIZE_MAX when there
- * is none.
+ * The index of the function that contains @addr, or of the last one that begins before it; SIZE_MAX
+ * when there is none.
  */
 static size_t index_of(const struct code *code, uint64_t addr)
 {
@@ -118,8 +119,8 @@ static void note_step(const struct insn_step *step, void *arg)
 }
 
 /*
- * True when @s->last goes on to the code after it. A call may be the last instruction of a function
- * that never returns.
+ * True when @s->last falls through to the code after it. A call may be the last instruction of a
+ * function that never returns.
  */
 static bool goes_on(const struct survey *s)
 {
@@ -142,7 +143,7 @@ static void look_through(struct survey *s, struct insns *insns, size_t index)
 		s->how[index + 1] |= FALLEN_INTO;
 }
 
-/* Look through code between functions: start files and the like, which exist to call some. */
+/* Search code between functions: start files and the like, whose purpose is to call some. */
 static void look_between(struct survey *s, struct insns *insns, uint64_t start, uint64_t end)
 {
 	struct insn_text text = { NULL, start, end };
@@ -179,7 +180,7 @@ static void look_at_relocations(struct survey *s)
 	}
 }
 
-/* The threads' parts of a file: functions in equal numbers, sections in turns. */
+/* The threads' parts of a file: functions in equal numbers, sections alternating. */
 struct surveys {
 	struct survey *list;
 	unsigned nr;
@@ -252,8 +253,8 @@ static int survey_functions(struct survey *s, struct insns *insns)
 }
 
 /*
- * Functions were added to the @nr that began at @starts: the facts about these stay; the others are
- * looked through, and the code that they follow.
+ * Survey after functions were added to the @nr that began at @starts: the facts about these stay;
+ * the others are searched, and so is the code before them.
  */
 static int survey_added(struct survey *s, struct insns *insns, const uint64_t *starts, size_t nr)
 {
@@ -291,8 +292,8 @@ static int survey_added(struct survey *s, struct insns *insns, const uint64_t *s
 }
 
 /*
- * Add functions that are called, or have a symbol, but no beginning and end. 1 when there were any,
- * 0, or -ENOMEM.
+ * Add functions that are called, or have a symbol, but no known extent. 1 when there were any, 0,
+ * or -ENOMEM.
  */
 static int add_unknown(struct survey *s, struct code *code)
 {
@@ -334,10 +335,7 @@ static int add_unknown(struct survey *s, struct code *code)
 	return ret < 0 ? ret : 1;
 }
 
-/*
- * Functions that linkers and compilers add to every program, and that the program's author knows
- * nothing of.
- */
+/* Functions that linkers and compilers add to every program, unknown to the program's author. */
 static bool is_of_start_files(const char *name)
 {
 	static const char *const names[] = { "_dl_relocate_static_pie", "deregister_tm_clones",
@@ -351,7 +349,7 @@ static bool is_of_start_files(const char *name)
 	return false;
 }
 
-/* ".cold", of gcc and clang: the part of a function that is hardly ever needed, elsewhere. */
+/* ".cold", of gcc and clang: a rarely used part of a function, placed elsewhere. */
 static bool is_part_name(const char *name)
 {
 	/* By far the most have no dot. */
@@ -416,7 +414,7 @@ static int compare_function(const void *a, const void *b)
 	return (int)y->kind - (int)x->kind;
 }
 
-/* The function with most against it stays, of several at one address. */
+/* Keep the function with the most serious restriction, of several at one address. */
 static void sort_functions(struct functions *functions)
 {
 	size_t kept = 0;
@@ -430,7 +428,7 @@ static void sort_functions(struct functions *functions)
 	functions->nr = kept;
 }
 
-/* Symbols say more of functions that are known, and name those within others. */
+/* Symbols add facts to known functions, and name those within others. */
 static int add_starts(const struct survey *s, struct functions *out)
 {
 	const struct code *code = s->code;
@@ -493,7 +491,7 @@ static uint64_t *copy_starts(const struct code *code)
 	return starts;
 }
 
-#define ROUNDS_MAX 8 /* of functions that are called by functions that were found by being called */
+#define ROUNDS_MAX 8 /* functions called by functions that were found by their calls */
 
 int functions_find(struct code *code, struct insns *insns, const struct symtab *names,
 		   struct functions *out)

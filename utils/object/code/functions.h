@@ -1,6 +1,5 @@
 /*
- * The functions of a file: where each begins, stripped or not, and which of them may be entered by
- * a hook.
+ * The functions of a file: their starts, stripped or not, and whether a hook may be put into them.
  */
 #ifndef UTRAIL_OBJECT_FUNCTIONS_H
 #define UTRAIL_OBJECT_FUNCTIONS_H
@@ -11,30 +10,28 @@
 
 enum function_kind {
 	FUNCTION_WHOLE,
-	/*
-	 * Within another one, or the code before it goes on in it: a jump there need not be a call
-	 */
+	/* Within another one, or the code before falls into it: a jump there need not be a call */
 	FUNCTION_SHARED,
 	/*
-	 * It chooses a function for the loader, at times when nothing else may run (STT_GNU_IFUNC)
+	 * It chooses a function for the loader, at times when no other code may run (STT_GNU_IFUNC)
 	 */
 	FUNCTION_RESOLVER,
 	/*
-	 * Its return address is not for others: it returns twice, elsewhere or never, or looks at
+	 * Its return address must not be replaced: it returns twice, elsewhere or never, or reads
 	 * it
 	 */
 	FUNCTION_SPECIAL,
-	/* The program's run time copies it (own_frames.h); set by callers that know it */
+	/* The program's run time copies it (own_frames.h); set by callers */
 	FUNCTION_COPIED,
-	FUNCTION_NEEDED, /* its recorder calls it itself; set by callers that know it */
+	FUNCTION_NEEDED, /* its recorder calls it itself; set by callers */
 	FUNCTION_KINDS
 };
 
-/* In words, the reason why the function is left alone; NULL for FUNCTION_WHOLE. */
+/* The reason, as text, why the function is not patched; NULL for FUNCTION_WHOLE. */
 const char *function_kind_text(enum function_kind kind);
 
 /*
- * @name: NULL when there is none; lives as long as the file and the names that were given.
+ * @name: NULL when there is none; lives as long as the file and the given names.
  *        Addresses are the file's own.
  */
 struct function {
@@ -54,10 +51,10 @@ void functions_deinit(struct functions *functions);
 #define cleanup_functions cleanup(functions_deinit)
 
 /*
- * All functions of @code. They begin where call frame information, symbols and direct calls say so.
- * The symbols are those of the file and of @names, relative to its map start (NULL: no others);
- * @code gets those that it did not know. Code that is only ever jumped to, and by a function
- * around, is a part of one ("f.cold"), and no function of its own. 0 or -ENOMEM.
+ * Find all functions of @code. Their starts come from call frame information, symbols and direct
+ * calls. The symbols are those of the file and of @names, relative to its map start (NULL: no
+ * others); new ones are added to @code. Code that is only reached by jumps of a function around it
+ * is a part of that ("f.cold"), and no function of its own. 0 or -ENOMEM.
  */
 int functions_find(struct code *code, struct insns *insns, const struct symtab *names,
 		   struct functions *out);

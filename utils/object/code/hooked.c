@@ -1,4 +1,4 @@
-/* The records that calls which are open in a program would have had (see hooked.h). */
+/* Reconstructs the records of calls that are already open in a program (see hooked.h). */
 #include "utils/object/code/hooked.h"
 
 #include <string.h>
@@ -56,7 +56,7 @@ static enum hooked_by hook_named(const struct plt_entry *entry)
 	return HOOKED_NOT;
 }
 
-/* True when a call leads to an entry of the PLT, or through its slot. */
+/* True when a call goes to an entry of the PLT, or through its slot. */
 static bool leads_to(const struct hook_call *call, const struct plt_entry *entry)
 {
 	return call->target == (call->is_slot ? entry->slot : entry->addr);
@@ -73,7 +73,7 @@ static enum hooked_by called_hook(const struct hooked *hooked, const struct hook
 	return HOOKED_NOT;
 }
 
-/* As in prepared.c: wherever instructions begin, the first bytes that call a hook do. */
+/* As in prepared.c, the first bytes that call a hook count; instruction boundaries are ignored. */
 enum hooked_by hooked_function(const struct hooked *hooked, uint64_t addr, uint64_t *start)
 {
 	const struct hook_code *set = hooked->plt.nr ? hook_code_of(hooked->file) : NULL;

@@ -1,6 +1,6 @@
 /*
- * The records that calls which are open in a program would have had: the hook that a function
- * calls, and the library call that an address returns from.
+ * Reconstructs the records of calls that are already open in a program: the hook that a function
+ * calls, and the library call of a return address.
  */
 #ifndef UTRAIL_OBJECT_HOOKED_H
 #define UTRAIL_OBJECT_HOOKED_H
@@ -26,15 +26,12 @@ int hooked_load(const struct elf_file *file, struct hooked *out);
 void hooked_deinit(struct hooked *hooked);
 
 /*
- * The function that has @addr, one of the file's own addresses: how it is hooked, and where it
- * begins.
+ * The function that contains @addr, one of the file's own addresses: its kind of hook, and its
+ * start.
  */
 enum hooked_by hooked_function(const struct hooked *hooked, uint64_t addr, uint64_t *start);
 
-/*
- * True when @ret is after a call that leads to the PLT; and the address that stands for that call
- * in a recording.
- */
+/* True when @ret is after a call that goes to the PLT; and that call's address in a recording. */
 bool hooked_library_call(const struct hooked *hooked, uint64_t ret, uint64_t *addr);
 
 #endif

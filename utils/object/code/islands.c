@@ -22,7 +22,7 @@ static bool is_in_reach(uint64_t from, uint64_t addr)
 	return distance >= -REACH_BACK && distance <= REACH_FORWARD;
 }
 
-/* Jumps of others may end in the padding after their function. */
+/* Other sites' jumps may end in the padding after their function. */
 static bool is_free(const struct code_site *sites, size_t nr, uint64_t addr)
 {
 	for (size_t i = 0; i < nr; i++) {
@@ -34,10 +34,7 @@ static bool is_free(const struct code_site *sites, size_t nr, uint64_t addr)
 	return true;
 }
 
-/*
- * True when its last instruction goes elsewhere, so that the program does not run into the next
- * bytes.
- */
+/* True when the function's last instruction does not fall through to the next bytes. */
 static bool does_end(const struct code *code, struct insns *insns, const struct code_func *func)
 {
 	struct insn_text text = { code_bytes(code, func->start, func->end - func->start),
@@ -61,7 +58,7 @@ static bool has_room(const struct code *code, struct insns *insns, const struct 
 }
 
 /*
- * Add the padding after the functions around one site; windows that are in the list already are not
+ * Add the padding after the functions around one site; windows that are already in the list are not
  * added again.
  */
 static int add_around(const struct code *code, struct insns *insns, uint64_t site,

@@ -1,4 +1,4 @@
-/* Islands: room for a long jump in the padding between functions, where a short one reaches it. */
+/* Islands: room for a long jump in the padding between functions, within reach of a short one. */
 #ifndef UTRAIL_OBJECT_ISLANDS_H
 #define UTRAIL_OBJECT_ISLANDS_H
 
@@ -6,7 +6,7 @@
 
 #define SHORT_JUMP_BYTES 2
 
-/* WINDOW_BYTES at @addr that nothing leads to or runs into. */
+/* WINDOW_BYTES at @addr without references and without fall-through. */
 struct island {
 	uint64_t addr;
 	bool is_used;
@@ -22,13 +22,13 @@ void islands_deinit(struct islands *islands);
 #define cleanup_islands cleanup(islands_deinit)
 
 /*
- * Those within reach of any of the @nr sites that has no jump yet, and not in use by the others. 0
- * or -ENOMEM.
+ * Find islands within reach of any of the @nr sites that has no jump yet, and not used by the
+ * others. 0 or -ENOMEM.
  */
 int islands_find(const struct code *code, struct insns *insns, const struct code_site *sites,
 		 size_t nr, struct islands *out);
 
-/* One that is not used and that a short jump at @from reaches, or NULL. */
+/* An unused one within reach of a short jump at @from, or NULL. */
 struct island *islands_near(const struct islands *islands, uint64_t from);
 
 #endif

@@ -12,7 +12,7 @@
 #define BLOB   "_embedded_blob_code_"
 #define MARKER "embedded_blob_code" /* also in names of C++ functions that libraries export */
 
-/* Without call frame information: a shorter sequence may be between two functions by chance. */
+/* Without call frame information: a shorter sequence may be between two functions by accident. */
 #define GAP_MIN 16384
 
 static int add_frames_piece(struct strbuf *out, struct own_frames piece)
@@ -65,7 +65,7 @@ static void look_at_symbols(struct v8 *v8, const struct elf_file *file, uint32_t
 {
 	struct elf_symbols table;
 
-	/* Most files have no such name, and are not looked at one by one. */
+	/* Most files have no such name, so their symbols need not be checked one by one. */
 	if (!elf_symbols_open(file, type, &table) ||
 	    !memmem(table.strings, table.strings_len, MARKER, strlen(MARKER)))
 		return;
@@ -112,9 +112,9 @@ static int add_all_gaps(const struct code *code, struct strbuf *out)
 }
 
 /*
- * An engine that throws errors of its language by its own unwinder. It is told where frames lie
- * (_Unwind_GetCFA()), which is wrong once a return address below is ours. LuaJIT's interpreter is
- * such code.
+ * An engine that throws errors of its language with its own unwinder, which uses the positions of
+ * frames (_Unwind_GetCFA()). These are wrong if a return address below was replaced. LuaJIT's
+ * interpreter is such code.
  */
 #define UNWINDS "it has an unwinder of its own"
 
@@ -123,7 +123,7 @@ static int add_unwinders(const struct elf_file *file, const struct code *code, s
 	struct code loaded cleanup_code = { 0 };
 	int ret = 0;
 
-	/* Nearly all files say in this way that they have no such code. */
+	/* This check excludes nearly all files. */
 	if (!elf_section_has(file, ".eh_frame", "zPR", sizeof("zPR")))
 		return 0;
 	if (!code) {
@@ -140,7 +140,7 @@ static int add_unwinders(const struct elf_file *file, const struct code *code, s
 	return ret;
 }
 
-/* The way that takes long, and much memory, is the last resort. */
+/* The slow way, which needs much memory, is the last resort. */
 static int add_v8(const struct elf_file *file, const struct code *code, const struct v8 *v8,
 		  struct strbuf *out)
 {
@@ -161,9 +161,9 @@ static int add_v8(const struct elf_file *file, const struct code *code, const st
 }
 
 /*
- * Coroutines that share one stack: its contents are copied away and back, and other calls are at
- * the same places meanwhile. So a slot does not tell which call it is of. The code that goes over
- * to another piece adds one register to the stack pointer and then to the frame pointer.
+ * Coroutines that share one stack: its content is copied away and back, and other calls use the
+ * same places meanwhile. So a slot does not identify a call. The code that switches to another
+ * piece adds one register to the stack pointer and then to the frame pointer.
  */
 #define SLICES	    "it copies pieces of the stack, so no return address of the process is replaced"
 #define SHIFT_BYTES 6
@@ -193,7 +193,8 @@ static bool has_shift(const uint8_t *bytes, size_t len)
 }
 
 /*
- * Larger files, the C library among them, are not known to do so, and each record would read them.
+ * Larger files, the C library among them, are not known to do so, and would have to be read for
+ * each record.
  */
 #define TEXT_MAX (1U << 20)
 
@@ -218,8 +219,7 @@ static bool section_has_shift(const struct elf_file *file, const GElf_Shdr *sh)
 }
 
 /*
- * Ruby's callcc copies the whole stack, by functions of libruby that only this library asks for:
- * continuation.so.
+ * Ruby's callcc copies the whole stack, by functions of libruby that only continuation.so imports.
  */
 static bool needs_continuations(const struct elf_file *file)
 {

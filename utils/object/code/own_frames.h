@@ -1,5 +1,5 @@
 /*
- * Code whose run time finds its frames by return addresses: nobody else's may stand on the stack
+ * Code whose run time finds its frames by return addresses: these must not be replaced on the stack
  * there.
  */
 #ifndef UTRAIL_OBJECT_OWN_FRAMES_H
@@ -9,9 +9,9 @@
 #include "utils/object/code/code.h"
 
 /*
- * [@start, @end): the file's own addresses. @why: in words, lives for ever. @is_copied: the run
- * time copies or moves it, so nothing in it may be patched. @is_everywhere: where that file is
- * loaded no return address may be replaced, of whatever code
+ * [@start, @end): the file's own addresses. @why: the reason, a static string. @is_copied: the run
+ * time copies or moves the code, so it must not be patched. @is_everywhere: where that file is
+ * loaded, no return address may be replaced in any code
  */
 struct own_frames {
 	uint64_t start;
@@ -22,13 +22,13 @@ struct own_frames {
 };
 
 /*
- * The pieces of @file that are such code, appended to @out: struct own_frames. All code of
- * languages with a run time of its own (runtimes.h), and builtin functions of V8, which are made by
- * its compiler when the file is built. V8 is recognised without symbols of them, too, by those that
- * a stripped library needs: then it is all that has no call frame information. Code with a
- * personality routine that needs no table, as LuaJIT's interpreter has, is an engine's with an
- * unwinder of its own. Libraries that copy pieces of stacks, as greenlet does, are recognised by
- * the instructions with which they move the stack pointer and the frame pointer by one distance.
+ * Append the parts of @file that are such code to @out: struct own_frames. All code of languages
+ * with a run time of its own (runtimes.h), and builtin functions of V8, which are made by its
+ * compiler when the file is built. In a stripped library V8 is recognised by the symbols that
+ * remain: then all code without call frame information counts. Code with a personality routine that
+ * needs no table, as LuaJIT's interpreter has, is an engine's with an unwinder of its own.
+ * Libraries that copy pieces of stacks, as greenlet does, are recognised by the instructions with
+ * which they move the stack pointer and the frame pointer by one distance.
  * @code: of the file, for callers that have it; NULL: it is loaded when it is needed. 0 or -ENOMEM.
  */
 int object_own_frames(const struct elf_file *file, const struct code *code, struct strbuf *out);

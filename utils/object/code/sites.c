@@ -8,16 +8,16 @@
 
 #include "utils/object/code/islands.h"
 
-/* The longest padding instruction that compilers use, and some of them. */
+/* The longest padding instruction of compilers, and some of them. */
 #define PADDING_MAX 32
 
 /*
- * Sites that one jump is to serve.
+ * Sites for one common jump.
  *
  * @end: the first byte after the jump
- * @all_until: all is moved up to there, and jumps in it lead to the moved code; 0: as little as can
- *             be
- * @low, @high: the range that may be moved: the rest is, with other jumps
+ * @all_until: all code is moved up to there, and jumps in it lead to the moved code; 0: as little
+ *             as possible
+ * @low, @high: the range that may be moved: the rest belongs to other jumps
  */
 struct group {
 	const struct code *code;
@@ -77,7 +77,7 @@ static enum site_refusal refusal_of(enum lead lead)
 	}
 }
 
-/* The result of insns_move() and its like: -EXDEV is about instructions. */
+/* The result of insns_move() and similar functions: -EXDEV concerns instructions. */
 static int check_moved(struct verdict *v, int ret)
 {
 	if (ret < 0 && !v->refusal)
@@ -86,8 +86,8 @@ static int check_moved(struct verdict *v, int ret)
 }
 
 /*
- * The function's code ends before the jump does, and does not go on there. The bytes after it may
- * be overwritten when they are padding.
+ * The function's code ends before the jump does, and does not fall through. The bytes after it may
+ * be overwritten if they are padding.
  */
 static int check_behind(const struct group *g, struct verdict *v)
 {
@@ -158,7 +158,7 @@ struct inner_jump {
 #define INNER_JUMPS_MAX 32
 
 /*
- * @is_dark: something that is no jump names a place around the site, or there are too many
+ * @is_dark: a reference that is no jump leads to a place around the site, or there are too many
  */
 struct inner_jumps {
 	uint64_t site;
@@ -176,7 +176,8 @@ static void note_jump(const struct insn_step *step, void *arg)
 		return;
 	if (step->flow != INSN_JUMP && step->flow != INSN_BRANCH) {
 		/*
-		 * A function that calls itself, or takes its own address, counts as if others did.
+		 * A function that calls itself, or takes its own address, counts as called from
+		 * outside.
 		 */
 		jumps->is_dark |= step->names != jumps->site;
 		return;
@@ -190,8 +191,8 @@ static void note_jump(const struct insn_step *step, void *arg)
 }
 
 /*
- * Each byte that the function's own instructions lead to must be one that we know the jumps of, all
- * of them before @end.
+ * For each byte that the function's own instructions lead to, all jumps must be known and be before
+ * @end.
  */
 static bool is_closed(const struct inner_jumps *jumps, const struct window *window, uint64_t end)
 {
@@ -212,7 +213,7 @@ static bool is_closed(const struct inner_jumps *jumps, const struct window *wind
 	return true;
 }
 
-/* The end of the instruction that has the byte before @end. */
+/* The end of the instruction that contains the byte before @end. */
 static uint64_t round_up(const struct group *g, uint64_t end)
 {
 	struct insn_step step;
@@ -225,8 +226,8 @@ static uint64_t round_up(const struct group *g, uint64_t end)
 }
 
 /*
- * The function leads back into bytes of the jump: a loop. So all of the loop is moved, until no
- * code that stays leads there any more. Returns where that ends, or 0.
+ * The function jumps back into the overwritten bytes: a loop. So the whole loop is moved, until no
+ * remaining code jumps there. Returns its end, or 0.
  */
 static uint64_t find_closed_end(const struct group *g, const struct window *window, unsigned bytes)
 {
@@ -267,8 +268,8 @@ static enum site_refusal window_refusal(const struct window *window, enum lead l
 }
 
 /*
- * Try to write a jump of @bytes for the first of @nr sites to @jump_at. Returns how many it serves;
- * 0 when it cannot be.
+ * Try to write a jump of @bytes for the first of @nr sites to @jump_at. Returns the number of sites
+ * it serves; 0 when it is impossible.
  */
 static size_t try_jump(struct group *g, const struct window *window, uint64_t jump_at,
 		       unsigned bytes, size_t nr, struct verdict *v)
@@ -295,7 +296,7 @@ static size_t try_jump(struct group *g, const struct window *window, uint64_t ju
 	}
 	for (g->nr = 1; g->nr < nr && g->sites[g->nr].addr < MAX(g->end, g->all_until);)
 		g->nr++;
-	/* Anybody may enter a function that begins in the overwritten bytes. */
+	/* Any code may enter a function that begins in the overwritten bytes. */
 	for (size_t i = 1; i < g->nr; i++)
 		has_entry |= g->sites[i].entry != 0;
 	if ((g->all_until || has_entry) && g->nr > 1) {
@@ -308,7 +309,7 @@ static size_t try_jump(struct group *g, const struct window *window, uint64_t ju
 	return g->nr;
 }
 
-/* A short jump at @jump_at, to an island within its reach. */
+/* Try a short jump at @jump_at, to an island within its reach. */
 static size_t try_island(struct group *g, const struct window *window, uint64_t jump_at,
 			 const struct islands *islands, size_t nr)
 {
@@ -326,8 +327,8 @@ static size_t try_island(struct group *g, const struct window *window, uint64_t 
 }
 
 /*
- * A jump at the site or, where there is no room for it, a little before: not before g->low. With
- * @islands a short one, else a long one. The reason is that of the site itself.
+ * Find a place for the jump: at the site or, without room there, a little before: not before
+ * g->low. With @islands a short jump, else a long one. The reason is that of the site itself.
  */
 static size_t find_jump(struct group *g, const struct window *window, const struct islands *islands,
 			size_t nr, struct verdict *v)
@@ -362,7 +363,7 @@ static size_t find_jump(struct group *g, const struct window *window, const stru
 				    "it is within code that was moved for the one before it");
 		if (at < g->low || site - at > WINDOW_BEFORE)
 			break;
-		/* A thread that comes there by an indirect jump may have to find it. */
+		/* An indirect jump must find its landing mark there. */
 		if (at < site &&
 		    insns_is_landing_pad(g->insns, g->text.bytes + (at - g->text.start),
 					 g->text.end - at))
@@ -373,7 +374,7 @@ static size_t find_jump(struct group *g, const struct window *window, const stru
 	return served;
 }
 
-/* The end of the code that a site's jump has taken: the next one after it may be moved. */
+/* The end of the code that a site's jump has moved: the next one may be after it. */
 static uint64_t end_of(const struct code_site *site)
 {
 	uint64_t end = site->code.from + site->code.taken;
@@ -383,10 +384,7 @@ static uint64_t end_of(const struct code_site *site)
 	return MAX(end, site->jump_at + (site->island ? SHORT_JUMP_BYTES : WINDOW_BYTES));
 }
 
-/*
- * The number of sites from the first on that have no jump yet, of those that may have to do with
- * it.
- */
+/* The number of sites from the first on that have no jump yet and may affect each other. */
 static size_t count_left(const struct code_site *sites, size_t nr)
 {
 	size_t count = 0;

@@ -1,4 +1,4 @@
-/* Separate debug files: where distributions keep stripped symbols (see debug_file.h). */
+/* Separate debug files: the place of stripped symbols in distributions (see debug_file.h). */
 #include "utils/object/dwarf/debug_file.h"
 
 #include <limits.h>
@@ -45,7 +45,7 @@ static bool has_crc(int fd, uint32_t expected)
 	return len == 0 && crc == expected;
 }
 
-/* Nothing is believed of an open file but that; it is closed when it has another. */
+/* This is all that is checked in an open file; it is closed when it has another one. */
 static bool has_build_id(struct elf_file *debug, const char *build_id)
 {
 	char found[BUILD_ID_HEX_SIZE];

@@ -1,5 +1,5 @@
 /*
- * Debug files from servers (debuginfod), for users who have set that up: DEBUGINFOD_URLS names them
+ * Debug files from servers (debuginfod), for users who have configured them in DEBUGINFOD_URLS
  * (debuginfod(8)).
  */
 #ifndef UTRAIL_OBJECT_DEBUG_SERVER_H
@@ -8,11 +8,10 @@
 #include "utils/object/elf_file.h"
 
 /*
- * Open the debug file of the program with that build-id, in hexadecimal digits. The first time a
- * server sends it, which may take as long as $DEBUGINFOD_TIMEOUT says; later it is in the user's
- * cache. False when DEBUGINFOD_URLS is empty, when no server has it, in a build without the
- * feature, and when the library, libdebuginfod.so.1, is not installed. Its build-id was not
- * compared yet.
+ * Open the debug file of the program with that build-id, in hexadecimal digits. A server sends it
+ * once, which may take up to $DEBUGINFOD_TIMEOUT; later it is in the user's cache. False when
+ * DEBUGINFOD_URLS is empty, when no server has it, in a build without the feature, and when the
+ * library, libdebuginfod.so.1, is not installed. Its build-id was not compared yet.
  */
 bool debug_server_open(const char *build_id, struct elf_file *debug);
 

@@ -114,7 +114,7 @@ uint32_t dwarf_alignment(struct dwarf_loader *loader, Dwarf_Die *die)
 	return alignment(loader, die, 0);
 }
 
-/* The only part of a struct, if that is as large as all of it. */
+/* The only part of a struct, if it fills the struct. */
 static bool find_only_part(struct dwarf_loader *loader, Dwarf_Die *die, Dwarf_Die *part)
 {
 	unsigned nr = 0;

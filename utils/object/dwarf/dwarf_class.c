@@ -1,6 +1,4 @@
-/*
- * The way in which the psABI passes types: the classes of their first 16 bytes (see dwarf_type.h).
- */
+/* Passing of types by the psABI: the classes of their first 16 bytes (see dwarf_type.h). */
 #include "utils/object/dwarf/dwarf_type.h"
 
 #define NESTING_MAX 64
@@ -39,7 +37,7 @@ static void note_class(uint8_t classes[2], uint32_t offset, uint32_t bytes, enum
 	note_wide(classes, offset, bytes, class, class);
 }
 
-/* psABI 3.2.3, "post merger cleanup": all of it is in memory, or none. */
+/* psABI 3.2.3, "post merger cleanup": a value is in memory completely, or not at all. */
 void dwarf_settle_classes(uint8_t classes[2])
 {
 	bool is_lone_up = classes[1] == DWARF_CLASS_X87_UP && classes[0] != DWARF_CLASS_X87;
@@ -71,7 +69,7 @@ static void classify_members(struct dwarf_loader *loader, Dwarf_Die *die, uint32
 		if (dwarf_has_flag(&child, DW_AT_external) ||
 		    dwarf_has_flag(&child, DW_AT_declaration))
 			continue;
-		/* Those without a name are there to fill space: psABI 3.2.3. */
+		/* Those without a name are padding: psABI 3.2.3. */
 		if (dwarf_hasattr_integrate(&child, DW_AT_bit_size) && !dwarf_diename(&child))
 			continue;
 		if (dwarf_member_bits(&child, offset, &bits)) {
@@ -87,7 +85,7 @@ static void classify_members(struct dwarf_loader *loader, Dwarf_Die *die, uint32
 	} while (dwarf_next(loader, &child));
 }
 
-/* At most 16 elements: more of them are larger than the bytes that count. */
+/* At most 16 elements: more do not fit into the relevant bytes. */
 static void classify_array(struct dwarf_loader *loader, Dwarf_Die *die, uint32_t offset,
 			   uint8_t classes[2], int nesting)
 {
@@ -101,7 +99,7 @@ static void classify_array(struct dwarf_loader *loader, Dwarf_Die *die, uint32_t
 			 nesting + 1);
 }
 
-/* psABI 3.2.3: the classes of a member at @offset of the struct that is passed. */
+/* psABI 3.2.3: the classes of a member at @offset of the passed struct. */
 static void classify(struct dwarf_loader *loader, Dwarf_Die *die, uint32_t offset,
 		     uint8_t classes[2], int nesting)
 {

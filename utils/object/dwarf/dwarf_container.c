@@ -1,5 +1,5 @@
 /*
- * Containers of the C++ library: their kinds, and the places of their contents (see dwarf_type.h).
+ * Containers of the C++ library: their kinds, and the places of their content (see dwarf_type.h).
  */
 #include "utils/object/dwarf/dwarf_type.h"
 
@@ -19,7 +19,7 @@
 #define SHAPE_TEXT    1024
 #define MEMBERS_MAX   12
 #define BOXED_MAX     16
-#define STRUCT_BYTES  128 /* of one with containers in it: boxes have room for little */
+#define STRUCT_BYTES  128 /* of one with containers in it: boxes are small */
 
 /* @out: the text so far; @nr: nodes */
 struct shaping {
@@ -36,8 +36,8 @@ struct member {
 static bool put_type(struct shaping *s, Dwarf_Die *type, uint32_t offset, unsigned nesting);
 
 /*
- * A member of @die itself, or, @depth steps away, of its parts: base classes and members without a
- * name. A near one hides a far one.
+ * Find a member of @die itself, or, @depth steps away, of its parts: base classes and members
+ * without a name. A near one hides a far one.
  */
 static bool find_direct(struct dwarf_loader *loader, Dwarf_Die *die, const char *name, size_t len,
 			unsigned depth, uint32_t base, struct member *found)
@@ -288,7 +288,7 @@ static bool put_optional(struct shaping *s, Dwarf_Die *die, const struct dwarf_l
 	return put_type(s, &type, offset + value.offset, nesting);
 }
 
-/* Bits, which have a pointer to the first and one past the last, or their number. */
+/* Bits, with a pointer to the first and one past the last, or their number. */
 static bool put_bits(struct shaping *s, Dwarf_Die *die, const struct dwarf_layout *layout,
 		     uint32_t offset)
 {
@@ -305,8 +305,8 @@ static bool put_bits(struct shaping *s, Dwarf_Die *die, const struct dwarf_layou
 }
 
 /*
- * GNU's iterators end with the place in the table of blocks: 24 bytes after their begin in all
- * versions that are known.
+ * Iterators of libstdc++ end with their position in the table of blocks: 24 bytes after their begin
+ * in all known versions.
  */
 #define ITERATOR_SLOT 24
 
@@ -336,7 +336,7 @@ static bool put_deque(struct shaping *s, Dwarf_Die *die, const struct dwarf_layo
 	return put_type(s, &element, 0, nesting);
 }
 
-/* A pointer whose target cannot be shown is shown as a pointer. */
+/* A pointer to an unsupported target is shown as a pointer. */
 static bool put_pointer(struct shaping *s, Dwarf_Die *die, const struct dwarf_layout *layout,
 			uint32_t offset, unsigned nesting)
 {
@@ -442,11 +442,11 @@ static bool put_tuple(struct shaping *s, Dwarf_Die *die, uint32_t offset, unsign
 	struct leaves leaves = { .seen = 0 };
 	unsigned nr = 0;
 
-	/* gcc does not say the types of a tuple of three and more. */
+	/* gcc does not list the types of a tuple with three or more elements. */
 	find_leaves(s->loader, die, 0, BASES_MAX, &leaves);
 	while (leaves.seen >> nr)
 		nr++;
-	/* Empty classes are not to be found with all libraries. */
+	/* Empty classes cannot be found with all libraries. */
 	if (nr == 0 || nr > MEMBERS_MAX || leaves.seen != (1U << nr) - 1)
 		return false;
 	strbuf_addf(&s->out, "m%u.%u:tuple;", offset, nr);
@@ -522,10 +522,7 @@ static uint32_t alignment_of(struct dwarf_loader *loader, Dwarf_Die *die, unsign
 
 #define ALIGNMENT_DEPTH 12
 
-/*
- * The first template argument, or with those of a map the first two: the contents of a node at
- * @offset.
- */
+/* The first template argument, or the first two for a map: the content of a node at @offset. */
 static bool put_entry(struct shaping *s, Dwarf_Die *die, bool is_map, uint32_t head,
 		      unsigned nesting, uint32_t *offset)
 {
@@ -621,7 +618,7 @@ static bool put_layout(struct shaping *s, Dwarf_Die *die, const struct dwarf_lay
 	}
 }
 
-/* *@is_one: it has the name of a container, whether or not we know its inside. */
+/* *@is_one: it has the name of a container, even if its layout is unknown. */
 static bool put_container(struct shaping *s, Dwarf_Die *die, uint32_t offset, unsigned nesting,
 			  bool *is_one)
 {
@@ -640,8 +637,8 @@ static bool put_container(struct shaping *s, Dwarf_Die *die, uint32_t offset, un
 }
 
 /*
- * A struct's bytes, and then the contents of its fields; for a field that there is no room for, or
- * that nobody knows, one byte that says nothing.
+ * A struct's bytes, and then the contents of its fields; for a field without room, or of an unknown
+ * kind, one byte without data.
  */
 static bool put_struct(struct shaping *s, Dwarf_Die *die, const char *key, uint32_t bytes,
 		       uint32_t offset, unsigned nesting)
@@ -705,8 +702,8 @@ static bool put_type(struct shaping *s, Dwarf_Die *type, uint32_t offset, unsign
 }
 
 /*
- * The shape of class @die and its key, made when it is the first time. @fields: the key of its
- * definition as a struct, NULL: it is to be a container.
+ * The shape of class @die and its key, created on first use. @fields: the key of its definition as
+ * a struct, NULL: it should be a container.
  */
 static const char *shape_of(struct dwarf_loader *loader, Dwarf_Die *die, const char *fields,
 			    const char **key)
@@ -717,7 +714,7 @@ static const char *shape_of(struct dwarf_loader *loader, Dwarf_Die *die, const c
 	bool is_container;
 	char place[32];
 
-	/* Its key, or "" when it was looked at before and is none. */
+	/* Its key, or "" when it was examined before without success. */
 	snprintf(place, sizeof(place), "%c%llx", fields ? 'x' : 'c',
 		 (unsigned long long)(uintptr_t)die->addr);
 

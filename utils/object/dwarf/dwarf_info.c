@@ -18,18 +18,18 @@
 #define INLINED_MAX 256
 
 /*
- * Entries that are looked at, and bytes of names that are kept, for each byte of debug information,
- * and some more for small files. Compilers need a tenth of that at most; only a file whose entries
- * refer to each other over and over needs more.
+ * The maximum of entries read, and of bytes of names kept, per byte of debug information, plus a
+ * constant for small files. Compilers need a tenth of that at most; only a file whose entries refer
+ * to each other repeatedly needs more.
  */
 #define STEPS_PER_BYTE	4
 #define STEPS_MORE	(64U << 10)
 #define TEXT_PER_BYTE	16
 #define TEXT_MORE	(1U << 20)
-/* A compressed section may have so many times the entries that another one of its size may have. */
+/* A compressed section may have this many times the entries of an uncompressed one of its size. */
 #define COMPRESSED_MORE 8
 
-/* The entry of the unit that says where its sources are. */
+/* The entry of the unit with the directory of its sources. */
 static bool unit_of(struct dwarf_loader *loader, Dwarf_CU *unit, Dwarf_Die *die)
 {
 	if (loader->skeleton)
@@ -37,7 +37,7 @@ static bool unit_of(struct dwarf_loader *loader, Dwarf_CU *unit, Dwarf_Die *die)
 	return loader->skeleton || dwarf_cu_die(unit, die, NULL, NULL, NULL, NULL, NULL, NULL);
 }
 
-/* The name of a file as it is shown: relative to where the compiler ran, if it is below. */
+/* The displayed name of a file: relative to the compiler's directory, if it is below that. */
 static const char *keep_file(struct dwarf_loader *loader, Dwarf_Die *die, const char *file,
 			     const char *last)
 {
@@ -57,8 +57,8 @@ static const char *keep_file(struct dwarf_loader *loader, Dwarf_Die *die, const 
 }
 
 /*
- * The file that attribute @name of @die is the number of. Not by dwarf_decl_file(), which takes 0
- * for none: that is the first file since DWARF 5, and clang names a program's own source so.
+ * The file whose number is attribute @name of @die. Without dwarf_decl_file(), which takes 0 for
+ * none: since DWARF 5 that is the first file, which clang uses for a program's own source.
  */
 static const char *source_file(struct dwarf_loader *loader, Dwarf_Die *die, unsigned name)
 {
@@ -98,7 +98,7 @@ static bool get_number(Dwarf_Die *die, unsigned name, Dwarf_Word *number)
 	return dwarf_attr(die, name, &attr) && dwarf_formudata(&attr, number) == 0;
 }
 
-/* Calls between functions of library headers are their own affair, and many. */
+/* Calls between functions of library headers are not of interest, and many. */
 static bool is_of_library(const char *file)
 {
 	return file &&
@@ -149,7 +149,7 @@ static void find_inlined(struct dwarf_loader *loader, Dwarf_Die *die, struct dwa
 	} while (!loader->oom && dwarf_next(loader, &child));
 }
 
-/* The register that holds the parameter when the function begins at @pc, if it is one. */
+/* The register of the parameter at the function's start at @pc, if it is in one. */
 static int entry_register(Dwarf_Die *param, Dwarf_Addr pc)
 {
 	Dwarf_Attribute attr;
@@ -191,9 +191,7 @@ static void add_params(struct dwarf_loader *loader, Dwarf_Die *die, Dwarf_Addr p
 	} while (dwarf_next(loader, &child));
 }
 
-/*
- * The address at which the function begins; one in several parts (foo.cold) begins with the first.
- */
+/* The address of the function's start; one in several parts (foo.cold) begins with the first. */
 static bool entry_of(Dwarf_Die *die, Dwarf_Addr *pc)
 {
 	Dwarf_Addr base;
@@ -223,8 +221,8 @@ static void add_func(struct dwarf_loader *loader, Dwarf_Die *die)
 	find_inlined(loader, die, &func, 0);
 	dwarf_type_of(loader, die, &func.result);
 	/*
-	 * A pair of long doubles comes back in st(0) and st(1), of which the probe has the first:
-	 * the name is not that of a definition.
+	 * A pair of long doubles is returned in st(0) and st(1), and the probe records only the
+	 * first: so the name must not be that of a definition.
 	 */
 	if (func.result.kind == DWARF_STRUCT && func.result.classes[0] == DWARF_CLASS_X87 &&
 	    func.result.bytes > 16) {
@@ -260,7 +258,7 @@ static void walk_entries(struct dwarf_loader *loader, Dwarf_Die *die, int nestin
 	} while (!loader->oom && dwarf_next(loader, &child));
 }
 
-/* Forget all facts that are known by their place in memory. */
+/* Forget all facts stored by memory address. */
 static void forget_places(struct dwarf_loader *loader)
 {
 	for (size_t i = 0; i < loader->types.nr_slots; i++)
@@ -363,7 +361,10 @@ static int say_missing(const struct dwarf_splits *splits, const char *path, stru
 		       file, more, path, path);
 }
 
-/* A section without bytes is none: tools that take debug information away may leave its head. */
+/*
+ * A section without bytes counts as missing: tools that strip debug information may leave its
+ * header.
+ */
 static bool has_info(const struct elf_file *file, struct elf_section *sec)
 {
 	return elf_section_by_name(file, ".debug_info", sec) && sec->data;

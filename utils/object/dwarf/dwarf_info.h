@@ -1,6 +1,6 @@
 /*
- * Debug information about functions: the source lines they are from, and the types of their
- * arguments and results.
+ * Debug information about functions: their source lines, and the types of their arguments and
+ * results.
  */
 #ifndef UTRAIL_OBJECT_DWARF_INFO_H
 #define UTRAIL_OBJECT_DWARF_INFO_H
@@ -23,7 +23,7 @@ enum dwarf_kind {
 	DWARF_STRUCT,	   /* struct, class, union, or what is passed like one */
 	DWARF_STD_STRING,  /* std::string of GNU's library */
 	DWARF_LLVM_STRING, /* of LLVM's */
-	DWARF_UNKNOWN,	   /* a struct that is only declared: nobody knows how it is passed */
+	DWARF_UNKNOWN,	   /* a struct that is only declared: its passing is unknown */
 };
 
 /* The way in which each eight bytes of a struct are passed (psABI x86_64 section 3.2.3). */
@@ -38,21 +38,21 @@ enum dwarf_class {
 };
 
 /*
- * Typedefs and qualifiers are looked through.
+ * Typedefs and qualifiers are resolved.
  *
  * @bytes: its size; 0 for an empty struct
  * @is_signed: DWARF_INT, DWARF_ENUM
- * @is_by_reference: DWARF_STRUCT: C++ passes the address of a copy, since copying takes a function
- * @is_vector: DWARF_STRUCT: in one vector register, however many bytes it has
+ * @is_by_reference: DWARF_STRUCT: C++ passes the address of a copy, since copying needs a function
+ * @is_vector: DWARF_STRUCT: in one vector register of any size
  * @alignment: DWARF_STRUCT: of its place on the stack; 0: a word's
  * @classes: DWARF_STRUCT: of its first 16 bytes; the first is DWARF_CLASS_MEMORY when it is in
  *           memory
  * @name: DWARF_ENUM, DWARF_STRUCT: without template arguments; NULL: it has none
- * @fields: DWARF_STRUCT: the key of its definition among the structs; NULL: nothing is known of its
- *          fields
+ * @fields: DWARF_STRUCT: the key of its definition among the structs; NULL: its fields are
+ *          unknown
  * @shape: DWARF_STRUCT: a container of the C++ library (utils/spec/args/shape.h), which @fields
  *         defines, too; else NULL
- * @is_reference: a reference to it, of types that are shown as the object is: strings and
+ * @is_reference: a reference to it, for types that are shown like the object: strings and
  *                containers
  */
 struct dwarf_type {
@@ -70,17 +70,14 @@ struct dwarf_type {
 };
 
 /*
- * @reg: DWARF's number of the register it is in when the function begins, -1 when that is not known
+ * @reg: DWARF's number of its register at the function's start, -1 when unknown
  */
 struct dwarf_param {
 	struct dwarf_type type;
 	int16_t reg;
 };
 
-/*
- * A call that the compiler has put the callee's code in the place of; @name: mangled where the
- * language does that.
- */
+/* A call replaced by the callee's code (inlined); @name: mangled if the language does that. */
 struct dwarf_inline {
 	const char *name;
 	const char *file; /* as that of struct dwarf_func; NULL: not known */
@@ -89,8 +86,8 @@ struct dwarf_inline {
 
 /*
  * @addr: relative to the module's map start
- * @file: as the compiler was given it, relative to its directory where that is possible; NULL: not
- *        known
+ * @file: as given to the compiler, relative to its directory if possible; NULL:
+ *        unknown
  */
 struct dwarf_func {
 	uint64_t addr;
@@ -99,7 +96,7 @@ struct dwarf_func {
 	uint32_t nr_params;
 	struct dwarf_param *params;
 	struct dwarf_type result;
-	/* In the order of debug information, calls within inlined calls after them */
+	/* In the order of debug information, nested calls after the outer ones */
 	struct dwarf_inline *inlined;
 	uint32_t nr_inlined;
 };
@@ -108,7 +105,7 @@ struct dwarf_func {
  * Starts as { 0 }, ends with dwarf_info_deinit().
  *
  * @funcs: by address; of several at one address the first
- * @enums: definitions for utils/spec/args/enumdef.h, of the types that occur
+ * @enums: definitions for utils/spec/args/enumdef.h, of the types in use
  * @structs: definitions for utils/spec/args/structdef.h, likewise
  * @texts: the memory that the strings point into
  */
@@ -127,10 +124,10 @@ void dwarf_info_deinit(struct dwarf_info *info);
 #define cleanup_dwarf_info cleanup(dwarf_info_deinit)
 
 /*
- * The debug information of module @path, in itself or in its separate debug file, into an empty
+ * Load the debug information of module @path, from itself or its separate debug file, into an empty
  * @info. Without any, or in a build without libdw, it stays empty, which is a success. 0, -ENOMEM,
- * or the result of elf_file_open(); -E2BIG: it is left out. -ENODATA: a part of it, in files of its
- * own (-gsplit-dwarf), is missing, and the rest is in @info.
+ * or the result of elf_file_open(); -E2BIG: it is too large and ignored. -ENODATA: a part of it, in
+ * separate files (-gsplit-dwarf), is missing, and the rest is in @info.
  */
 int object_dwarf_load(const char *path, struct dwarf_info *info, struct uft_err *err);
 

@@ -1,4 +1,4 @@
-/* Debug information in a build without libdw: there is none (see dwarf_info.h). */
+/* Debug information in a build without libdw: none (see dwarf_info.h). */
 #include "utils/object/dwarf/dwarf_info.h"
 
 void dwarf_info_deinit(struct dwarf_info *info)

@@ -1,4 +1,4 @@
-/* The inside of containers of the C++ library; private to the readers of debug information. */
+/* The layout of containers of the C++ library; private to the readers of debug information. */
 #ifndef UTRAIL_OBJECT_DWARF_LAYOUT_H
 #define UTRAIL_OBJECT_DWARF_LAYOUT_H
 
@@ -8,27 +8,26 @@
 #include <stdint.h>
 
 /*
- * In a node: the offsets of the next one's address (or the left one's), the right one's, the
- * parent's; the end of the part before the value.
+ * Offsets in a node: of the address of the next (or left) one, of the right one, of the parent; the
+ * end of the part before the value.
  */
 struct dwarf_node {
 	uint8_t next, right, parent, head;
 };
 
 /*
- * The number of owners of a weak_ptr: its place in the struct that counts them, its bytes, and the
- * difference to the number that is shown.
+ * The number of owners of a weak_ptr: its offset in the struct of counters, its bytes, and the
+ * difference to the displayed number.
  */
 struct dwarf_owners {
 	uint8_t offset, bytes, bias;
 };
 
 /*
- * Containers are recognised by their members: a version of a library that has other ones is not
- * known, and its containers are shown as the structs that they are. Each row has the template, the
- * letter of utils/spec/args/shape.h, and the places of the numbers that it takes: paths of members,
- * looked for in base classes, too. The first of a row that is there must be a pointer where the
- * letter says so.
+ * Containers are recognised by their members: other members belong to an unknown version of the
+ * library, whose containers are shown as structs. Each row has the template, the letter of
+ * utils/spec/args/shape.h, and the places of its numbers: paths of members, searched in base
+ * classes, too. The first existing one of a row must be a pointer if the letter requires it.
  */
 struct dwarf_layout {
 	const char *name;
@@ -39,8 +38,8 @@ struct dwarf_layout {
 };
 
 /*
- * The next of the layouts after @layout, or the first one, that containers named as class @die may
- * have; NULL: none.
+ * The next layout after @layout, or the first one, for containers with the name of class @die;
+ * NULL: none.
  */
 const struct dwarf_layout *dwarf_layout_next(const struct dwarf_layout *layout, Dwarf_Die *die);
 

@@ -11,14 +11,14 @@
 #include "utils/base/path.h"
 #include "utils/format/bytes.h"
 
-/* The most bytes that a compressed section may unpack to, for each byte of its file. */
+/* The maximum size of an unpacked section, per byte of its file. */
 #define UNPACKED_PER_BYTE 16
-/* More columns than a package's table can have: sections that it is in pieces of. */
+/* More columns than a package's table can have: the kinds of its sections. */
 #define COLUMNS_MAX	  8
 
 /*
- * A section of the file that is made up: its bytes, and its name there and, with .dwo appended, in
- * the file that they are from.
+ * A section of the constructed file: its bytes, its name there, which with .dwo appended is its
+ * name in the source file.
  */
 struct part {
 	const char *name;
@@ -27,8 +27,8 @@ struct part {
 };
 
 /*
- * The sections that a unit's rest is made of, and their numbers in the tables of packages (DWARF 5
- * section 7.3.5.3, and GNU's version 2).
+ * The sections of a split unit, and their numbers in the tables of packages (DWARF 5 section
+ * 7.3.5.3, and GNU's version 2).
  */
 static const struct {
 	const char *name;
@@ -103,7 +103,7 @@ static void parts_of_file(const struct elf_file *file, struct parts *parts)
 }
 
 /*
- * The most slots that a look-up sees. A few are enough in a table that is two thirds full at most
+ * The maximum of slots in a look-up. A few are enough in a table that is at most two thirds full
  * (DWARF 5 section 7.3.5.3).
  */
 #define PROBES_MAX 1024
@@ -142,7 +142,7 @@ static bool open_index(const struct elf_file *package, struct index *index)
 		.size = bytes.size,
 		.is_big_endian = package->head.e_ident[EI_DATA] == ELFDATA2MSB,
 	};
-	/* Version 5 has two bytes, and two that are 0; version 2 has four. */
+	/* Version 5 has two bytes, and two zero bytes; version 2 has four. */
 	index->is_version_5 = get_u16(index->data, index->is_big_endian) == 5;
 	index->nr_columns = index_u32(index, 4);
 	index->nr_units = index_u32(index, 8);
@@ -158,7 +158,7 @@ static bool open_index(const struct elf_file *package, struct index *index)
 	       index->size;
 }
 
-/* The row of unit @id, from 0 on; false when the package does not have it. */
+/* Find the row of unit @id, from 0 on; false when it is not in the package. */
 static bool find_row(const struct index *index, uint64_t id, uint32_t *row)
 {
 	uint32_t mask = index->nr_slots - 1;
@@ -180,7 +180,7 @@ static bool find_row(const struct index *index, uint64_t id, uint32_t *row)
 	return false;
 }
 
-/* The piece of section @name that row @row has; all of it when the table has no such column. */
+/* The part of section @name for row @row; the whole section when the table has no such column. */
 static struct part piece(const struct index *index, uint32_t row, uint8_t number, struct part whole)
 {
 	size_t columns = INDEX_HEAD_BYTES + slots_bytes(index);
@@ -203,8 +203,8 @@ static struct part piece(const struct index *index, uint32_t row, uint8_t number
 }
 
 /*
- * A package. Its sections are looked up and unpacked once: it may have as many as a hostile program
- * has skeletons.
+ * A package. Its sections are found and unpacked once, since a hostile program may have any number
+ * of skeletons.
  *
  * @sections: in the order of @kinds
  */
@@ -276,7 +276,7 @@ void dwarf_splits_deinit(struct dwarf_splits *splits)
 	splits->missing = NULL;
 }
 
-/* Counts bytes that are to be read. False when they are too many. */
+/* Count bytes that will be read. False when they are too many. */
 static bool take_bytes(struct dwarf_splits *splits, uint64_t bytes)
 {
 	if (bytes > splits->bytes_left) {
@@ -287,10 +287,7 @@ static bool take_bytes(struct dwarf_splits *splits, uint64_t bytes)
 	return true;
 }
 
-/*
- * Section @name of the module, from where attribute @base of the skeleton says that the unit's part
- * of it begins.
- */
+/* Add section @name of the module, from the offset in attribute @base of the skeleton. */
 static void add_part_of_module(struct parts *parts, const struct elf_file *module, const char *name,
 			       Dwarf_Die *skeleton, unsigned base)
 {
@@ -309,7 +306,7 @@ static void add_part_of_module(struct parts *parts, const struct elf_file *modul
 	add_part(parts, name, bytes);
 }
 
-/* One more section of @elf with name @name_at in the section of names. */
+/* Add a section to @elf with name @name_at in the section of names. */
 static bool add_section(Elf *elf, size_t name_at, uint32_t type, const void *bytes, size_t size)
 {
 	Elf_Scn *scn = elf_newscn(elf);
@@ -330,8 +327,8 @@ static bool add_section(Elf *elf, size_t name_at, uint32_t type, const void *byt
 }
 
 /*
- * An ELF file that has these sections, and nothing else, nowhere but in memory: libdw reads it as
- * it does plain debug information.
+ * Construct an ELF file of just these sections in memory: libdw reads it as plain debug
+ * information.
  */
 static bool make_file(struct dwarf_split *split, const struct elf_file *module,
 		      const struct parts *parts)
@@ -339,7 +336,7 @@ static bool make_file(struct dwarf_split *split, const struct elf_file *module,
 	size_t len = 1; /* the first name is the empty one */
 	GElf_Ehdr head;
 
-	/* It is never written: the descriptor only has to be one. */
+	/* It is never written: the descriptor just has to be valid. */
 	split->elf = elf_begin(module->fd, ELF_C_WRITE, NULL);
 	if (!split->elf || !gelf_newehdr(split->elf, module->head.e_ident[EI_CLASS]) ||
 	    !gelf_getehdr(split->elf, &head))
@@ -363,8 +360,8 @@ static bool make_file(struct dwarf_split *split, const struct elf_file *module,
 }
 
 /*
- * The number that a unit has in common with its skeleton, 0 when it has none (DWARF 5: in its head,
- * GNU's version 4: an attribute).
+ * The number shared by a unit and its skeleton, 0 when it has none (DWARF 5: in its header, GNU's
+ * version 4: an attribute).
  */
 static uint64_t unit_id(Dwarf_CU *unit, Dwarf_Die *die)
 {

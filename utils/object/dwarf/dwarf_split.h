@@ -1,6 +1,6 @@
 /*
- * Split debug information (-gsplit-dwarf): the program has a skeleton of each unit. Its rest is in
- * a file of its own (.dwo), or in a package of such files (.dwp; DWARF 5 section 7.3). Private to
+ * Split debug information (-gsplit-dwarf): the program has a skeleton of each unit. The rest is in
+ * a separate file (.dwo), or in a package of such files (.dwp; DWARF 5 section 7.3). Private to
  * dwarf_info.c.
  */
 #ifndef UTRAIL_OBJECT_DWARF_SPLIT_H
@@ -14,24 +14,24 @@
 #include "utils/object/elf_file.h"
 
 /*
- * The limits for files named by skeletons: so many bytes for each byte of the module, and some more
- * for small ones.
+ * The limits for files named by skeletons: bytes per byte of the module, plus a constant for small
+ * ones.
  */
 #define SPLIT_READ_PER_BYTE 16
 #define SPLIT_READ_MORE_MB  64U
 
 /*
- * The files that one module's skeletons speak of. Starts with dwarf_splits_init(), ends with
+ * The files named by one module's skeletons. Starts with dwarf_splits_init(), ends with
  * dwarf_splits_deinit().
  *
  * @from: the file that has the skeletons, borrowed; @path: the module's, borrowed
- * @package: the .dwp file; NULL: there is none that can be read. Looked for with the first
+ * @package: the .dwp file; NULL: there is no readable one. Searched with the first
  *           skeleton: @has_looked
  * @bytes_left: of such files, and of units in packages, that may still be read: a hostile program
  *              could name one large file in each of many skeletons
  * @nr_missing: units whose rest was not found; @missing: the file of the first of them, of the
- *              heap; NULL: none, or memory is short; @is_too_much: it is there, but @bytes_left is
- *              less
+ *              heap; NULL: none, or memory is short; @is_too_much: it exists, but exceeds
+ *              @bytes_left
  */
 struct dwarf_splits {
 	const struct elf_file *from;
@@ -66,8 +66,8 @@ struct dwarf_split {
 };
 
 /*
- * The rest of @unit, whose first entry is @skeleton. Looked for at the place where the compiler
- * wrote it, beside the module, and in the module's package. False when it is nowhere, which is
+ * Open the rest of @unit, whose first entry is @skeleton. Searched at the place where the compiler
+ * wrote it, next to the module, and in the module's package. False when it was not found, which is
  * counted in @splits.
  */
 bool dwarf_split_open(struct dwarf_splits *splits, Dwarf_CU *unit, Dwarf_Die *skeleton,

@@ -1,7 +1,4 @@
-/*
- * Definitions of structs: which fields are where in them, as far as values can be shown (see
- * dwarf_type.h).
- */
+/* Definitions of structs: the fields in them, as far as values can be shown (see dwarf_type.h). */
 #include "utils/object/dwarf/dwarf_type.h"
 
 #include <stdio.h>
@@ -16,13 +13,13 @@
 #define ELEMENTS_MAX   65535
 #define FIELD_NAME_MAX 1024 /* longer ones are left out: many may share one */
 
-/* The text that is being made: "KEY BYTES field,field,..." without the key. */
+/* The text under construction: "KEY BYTES field,field,..." without the key. */
 struct making {
 	struct dwarf_loader *loader;
 	struct strbuf text;
 	uint32_t bytes;
 	unsigned nr;
-	/* Those that are boxed: all of them, and the first @max_boxed. */
+	/* The boxed fields: all of them, and the first @max_boxed. */
 	unsigned nr_boxed;
 	struct dwarf_boxed_field *boxed;
 	unsigned max_boxed;
@@ -65,7 +62,7 @@ static bool put_type(const struct dwarf_type *type, struct strbuf *out)
 	return true;
 }
 
-/* clang only declares strings, since the library defines them: their size is known all the same. */
+/* clang only declares strings, since the library defines them: their size is known nevertheless. */
 static void type_of_field(struct making *m, Dwarf_Die *die, struct dwarf_type *type)
 {
 	dwarf_type_of(m->loader, die, type);
@@ -147,8 +144,8 @@ static void put_array(struct making *m, Dwarf_Die *member, Dwarf_Die *array, uin
 }
 
 /*
- * The contents of a container or a string are not in its bytes, nor are those of a struct that has
- * some.
+ * The content of a container or a string is not in its bytes, nor is that of a struct with such
+ * fields.
  */
 static bool put_boxed(struct making *m, Dwarf_Die *member, const struct dwarf_type *type,
 		      uint32_t offset)
@@ -322,7 +319,7 @@ const char *dwarf_struct_fields(struct dwarf_loader *loader, Dwarf_Die *die, con
 	if (!key) {
 		const char *kept = dwarf_keep_text(loader, place, strlen(place));
 
-		/* One that holds itself, which no compiler makes, has no fields then. */
+		/* A struct that contains itself, which no compiler makes, gets no fields. */
 		if (!kept || strmap_put(&loader->keys, kept, (void *)nothing) < 0) {
 			loader->oom |= !loader->is_too_much;
 			return NULL;

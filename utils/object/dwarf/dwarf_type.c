@@ -1,4 +1,4 @@
-/* Types of debug information, as far as arguments and results need them (see dwarf_type.h). */
+/* Types of debug information, as far as needed for arguments and results (see dwarf_type.h). */
 #include "utils/object/dwarf/dwarf_type.h"
 
 #include <stdio.h>
@@ -13,9 +13,9 @@
 
 #define EIGHTBYTE 8U
 
-/* Bytes that are skipped from one entry to the next are work, too. */
+/* Bytes skipped between entries count as work, too. */
 #define BYTES_PER_STEP 16
-/* No honest enum has longer names, all of them together. */
+/* The limit of an enum's names in total; compilers need much less. */
 #define ENUM_MAX       (4U << 20)
 
 static bool spend(struct dwarf_loader *loader, uint64_t steps)
@@ -54,7 +54,7 @@ bool dwarf_type_die(Dwarf_Die *die, Dwarf_Die *type)
 	return dwarf_attr_integrate(die, DW_AT_type, &attr) && dwarf_formref_die(&attr, type);
 }
 
-/* Through typedefs and qualifiers. False when nothing is left: void. */
+/* Resolve typedefs and qualifiers. False when no type is left: void. */
 bool dwarf_peel(Dwarf_Die *die)
 {
 	for (int i = 0; i < NESTING_MAX; i++) {
@@ -140,10 +140,7 @@ bool dwarf_member_offset(Dwarf_Die *member, uint32_t *offset)
 
 	*offset = 0;
 	if (dwarf_attr_integrate(member, DW_AT_data_member_location, &attr)) {
-		/*
-		 * A virtual base is where an expression says: such a class is never passed by
-		 * value.
-		 */
+		/* A virtual base has a computed position: such a class is never passed by value. */
 		if (dwarf_formudata(&attr, &word) < 0)
 			return false;
 	} else if (dwarf_attr_integrate(member, DW_AT_data_bit_offset, &attr)) {
@@ -196,8 +193,8 @@ static bool is_reference_to(Dwarf_Die *type, const char *class_name)
 }
 
 /*
- * A copy constructor or destructor that does something: the Itanium C++ ABI, "non-trivial for the
- * purposes of calls".
+ * A non-trivial copy constructor or destructor: the Itanium C++ ABI, "non-trivial for the purposes
+ * of calls".
  */
 static bool is_special_function(struct dwarf_loader *loader, Dwarf_Die *func,
 				const char *class_name)
@@ -287,7 +284,8 @@ static bool has_member(struct dwarf_loader *loader, Dwarf_Die *die, const char *
 }
 
 /*
- * From the unit's root down: the last entry of each list that does not begin after @die holds it.
+ * Descend from the unit's root: the last entry of each list that does not begin after @die contains
+ * it.
  */
 static bool is_in_namespace(struct dwarf_loader *loader, Dwarf_Die *die, const char *wanted)
 {
@@ -312,8 +310,8 @@ static bool is_in_namespace(struct dwarf_loader *loader, Dwarf_Die *die, const c
 }
 
 /*
- * Recognised by how they look inside: the layouts that libmcount/values/capture.c reads. clang only
- * declares them, since the library defines them.
+ * Recognised by their layout, as read by libmcount/values/capture.c. clang only declares them,
+ * since the library defines them.
  */
 static enum dwarf_kind kind_of_class(struct dwarf_loader *loader, Dwarf_Die *die)
 {
@@ -357,7 +355,7 @@ const char *dwarf_keep_text(struct dwarf_loader *loader, const char *text, size_
 	return copy;
 }
 
-/* Template arguments and whatever could not stand in a specification are cut off. */
+/* Cut off template arguments and everything that is not allowed in a specification. */
 static const char *keep_name(struct dwarf_loader *loader, const char *name)
 {
 	size_t len = name ? strcspn(name, "< ({[,;%@\n") : 0;
@@ -367,8 +365,8 @@ static const char *keep_name(struct dwarf_loader *loader, const char *name)
 }
 
 /*
- * gcc writes a number that is not negative in as few bytes as it takes, without a sign; libdw would
- * read one there.
+ * gcc writes a non-negative number in as few bytes as possible, without a sign; libdw would read a
+ * sign there.
  */
 static bool enumerator_value(Dwarf_Die *die, int64_t *value)
 {
@@ -409,7 +407,7 @@ static void put_enumerators(struct dwarf_loader *loader, Dwarf_Die *die, struct 
 		if (dwarf_tag(&child) != DW_TAG_enumerator || !name ||
 		    !enumerator_value(&child, &value))
 			continue;
-		/* Many may share one long name: the text would be longer than the file. */
+		/* Many may share one long name: then the text would be longer than the file. */
 		if (out->len + strlen(name) > ENUM_MAX) {
 			loader->is_too_much = true;
 			return;
@@ -466,8 +464,8 @@ static void make_enum(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_
 }
 
 /*
- * A type without fields, but with parts that are shown: @nr of @letter, of @bytes each, without
- * names (utils/spec/args/structdef.h).
+ * A type without fields that is shown in parts: @nr of @letter, of @bytes each, without names
+ * (utils/spec/args/structdef.h).
  */
 static void define_parts(struct dwarf_loader *loader, struct dwarf_type *type, char letter,
 			 uint32_t bytes, uint32_t nr)
@@ -517,7 +515,8 @@ static void make_base(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_
 		type->alignment = dwarf_alignment(loader, die);
 		dwarf_classify(loader, die, type->classes);
 		/*
-		 * A pair of those has four words; of long doubles it comes back in st(0) and st(1).
+		 * A pair of those has four words; of long doubles it is returned in st(0) and
+		 * st(1).
 		 */
 		if (type->bytes > 2 * EIGHTBYTE && type->classes[0] != DWARF_CLASS_X87)
 			type->classes[0] = DWARF_CLASS_MEMORY;
@@ -542,8 +541,8 @@ static void classify_struct(struct dwarf_loader *loader, Dwarf_Die *die, struct 
 }
 
 /*
- * The elements of a vector that is @type, when they are numbers. The probe has the first half alone
- * of one with more than 16 bytes.
+ * The elements of a vector of type @type, if they are numbers. For more than 16 bytes, the probe
+ * has only the first half.
  */
 static void define_vector(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_type *type)
 {
@@ -565,10 +564,7 @@ static void define_vector(struct dwarf_loader *loader, Dwarf_Die *die, struct dw
 		     bytes, type->bytes / bytes);
 }
 
-/*
- * In one register of its size; small ones, which few programs pass, as the compilers do it: like
- * integers.
- */
+/* In one register of its size; small ones, which are rare, like integers, as compilers do. */
 static void make_vector(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_type *type)
 {
 	type->kind = DWARF_STRUCT;
@@ -583,7 +579,7 @@ static void make_vector(struct dwarf_loader *loader, Dwarf_Die *die, struct dwar
 	define_vector(loader, die, type);
 }
 
-/* Each is looked at once, however many functions and fields have it. */
+/* Each is examined once, independent of its number of uses. */
 static void make_struct(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_type *type)
 {
 	char place[32];
@@ -630,7 +626,7 @@ static void make_pointer(Dwarf_Die *die, struct dwarf_type *type)
 		type->kind = DWARF_STRING;
 }
 
-/* A reference is shown as its target, if more is known of that than its address. */
+/* A reference is shown as its target, if more than the target's address is known. */
 static void make_reference(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_type *type)
 {
 	struct dwarf_type object = { 0 };

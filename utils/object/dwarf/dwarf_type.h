@@ -1,5 +1,5 @@
 /*
- * Types of debug information, as far as arguments and results need them; private to dwarf_info.c.
+ * Types of debug information, as far as needed for arguments and results; private to dwarf_info.c.
  */
 #ifndef UTRAIL_OBJECT_DWARF_TYPE_H
 #define UTRAIL_OBJECT_DWARF_TYPE_H
@@ -16,10 +16,10 @@
  * @types: the types of structs, by the same place; of the heap
  * @boxed: keys of structs that have fields which are containers or strings
  * @skeleton: the entry in the module whose rest, in another file, is read; NULL: it is not split
- * @nesting: of the struct that is being defined
- * @shapeless: while it is not 0 no shapes are made: a struct is defined, which a shape would need
- *             whole
- * @steps: entries that may still be looked at, @text_bytes: of names that may still be kept; when
+ * @nesting: of the struct being defined
+ * @shapeless: while it is not 0 no shapes are made: a struct is being defined, which a shape would
+ *             need complete
+ * @steps: entries that may still be read, @text_bytes: of names that may still be kept; when
  *         either is used up, the rest is not read, and @is_too_much
  */
 struct dwarf_loader {
@@ -40,29 +40,28 @@ struct dwarf_loader {
 };
 
 /*
- * Entries refer to each other as the file says, which may be in circles: nobody walks through them
- * but with these, which go forward only and count. False: there is none, or it is too much.
+ * Entries refer to each other as the file specifies, possibly in circles: all code walks them with
+ * these functions only, which go forward and count. False: there is none, or it is too much.
  */
 bool dwarf_first(struct dwarf_loader *loader, Dwarf_Die *die, Dwarf_Die *child);
 bool dwarf_next(struct dwarf_loader *loader, Dwarf_Die *child);
 
 /*
  * A copy of the first @len bytes of @text, which lives as long as loader->info; NULL with
- * loader->oom or loader->is_too_much when there is no room.
+ * loader->oom or loader->is_too_much on failure.
  */
 const char *dwarf_keep_text(struct dwarf_loader *loader, const char *text, size_t len);
 
 /*
- * The key of the definition of struct, class or union @die, which is made when it is the first
- * time; NULL when it has no fields that can be shown, or memory is short. @name: without template
- * arguments, or NULL. @bytes: its size.
+ * The key of the definition of struct, class or union @die, created on first use; NULL when it has
+ * no fields that can be shown, or memory is short. @name: without template arguments, or NULL.
+ * @bytes: its size.
  */
 const char *dwarf_struct_fields(struct dwarf_loader *loader, Dwarf_Die *die, const char *name,
 				uint32_t bytes);
 
 /*
- * One of the fields that are 'b' in a struct's definition (utils/spec/args/structdef.h): its type,
- * which is peeled.
+ * One of the 'b' fields in a struct's definition (utils/spec/args/structdef.h): its resolved type.
  */
 struct dwarf_boxed_field {
 	Dwarf_Die type;
@@ -70,37 +69,35 @@ struct dwarf_boxed_field {
 };
 
 /*
- * The first @max of these fields of struct @die, of @bytes, in the order of its definition; how
- * many there are in all. None: there is nothing in it that its bytes do not tell.
+ * The first @max of these fields of struct @die, of @bytes, in the order of its definition; returns
+ * their total number. 0: its bytes contain everything.
  */
 unsigned dwarf_boxed_fields(struct dwarf_loader *loader, Dwarf_Die *die, uint32_t bytes,
 			    struct dwarf_boxed_field *fields, unsigned max);
 
 /*
- * True when class @die has the name of a container of the C++ library; its inside may be anything.
+ * True when class @die has the name of a container of the C++ library; its layout may be anything.
  */
 bool dwarf_is_container(Dwarf_Die *die);
 
 /*
- * The shape of a container of the C++ library (utils/spec/args/shape.h), and the key under which it
- * is defined. NULL when @die is none, or nobody knows the inside of this version of it.
+ * The shape of a container of the C++ library (utils/spec/args/shape.h), and the key of its
+ * definition. NULL when @die is none, or the layout of this version is unknown.
  */
 const char *dwarf_container_shape(struct dwarf_loader *loader, Dwarf_Die *die, const char **key);
 
-/*
- * The same for a struct that is none itself but has such fields: @fields is the key of its
- * definition.
- */
+/* The same for a struct with such fields: @fields is the key of its definition. */
 const char *dwarf_struct_shape(struct dwarf_loader *loader, Dwarf_Die *die, const char *fields,
 			       const char **key);
 
 /*
- * Keeps "KEY @text"; types of the same name that differ have keys of their own. The key, or NULL.
+ * Store "KEY @text"; different types of the same name get keys of their own. Returns the key, or
+ * NULL.
  */
 const char *dwarf_add_definition(struct dwarf_loader *loader, const char *name, const char *text);
 
 /*
- * DW_AT_type of @die; through typedefs and qualifiers (false when nothing is left: void); flags;
+ * DW_AT_type of @die; resolve typedefs and qualifiers (false when no type is left: void); flags;
  * DW_AT_byte_size or 0.
  */
 bool dwarf_type_die(Dwarf_Die *die, Dwarf_Die *type);
@@ -109,31 +106,28 @@ bool dwarf_has_flag(Dwarf_Die *die, unsigned name);
 uint32_t dwarf_byte_size(Dwarf_Die *die);
 
 /*
- * DW_AT_encoding of a base type, 0: none; whether it is a floating point number; whether it is one
- * of x87's, or a pair of them.
+ * DW_AT_encoding of a base type, 0: none; whether it is a floating point number; whether it is an
+ * x87 number, or a pair of them.
  */
 unsigned dwarf_encoding(Dwarf_Die *die);
 bool dwarf_is_float(unsigned encoding);
 bool dwarf_is_x87(Dwarf_Die *die);
 
 /*
- * Note in @classes, which begin as none, those of the first 16 bytes of type @die (psABI x86_64,
+ * Store in @classes, initially none, those of the first 16 bytes of type @die (psABI x86_64,
  * 3.2.3). dwarf_settle_classes() then applies the rules for both of them together, which is for
  * structs alone (ibid., "post merger cleanup").
  */
 void dwarf_classify(struct dwarf_loader *loader, Dwarf_Die *die, uint8_t classes[2]);
 void dwarf_settle_classes(uint8_t classes[2]);
 
-/*
- * The number of elements of an array in all of its dimensions; 0 when that is not known, or more
- * than @max.
- */
+/* The number of elements of an array in all dimensions; 0 when it is unknown, or more than @max. */
 uint32_t dwarf_array_elements(struct dwarf_loader *loader, Dwarf_Die *array, uint32_t max);
 
 /*
- * A bit-field: the bytes of its struct that hold it, and which of their bits, from the lowest on.
- * False when @member is none, or it is not known where it is. @base: the offset of the struct that
- * it is a member of.
+ * A bit-field: the bytes of its struct that contain it, and its bits in them, from the lowest on.
+ * False when @member is none, or its position is unknown. @base: the offset of the struct that it
+ * is a member of.
  */
 struct dwarf_bits {
 	uint32_t offset;
@@ -149,22 +143,22 @@ bool dwarf_member_bits(Dwarf_Die *member, uint32_t base, struct dwarf_bits *bits
 bool dwarf_member_offset(Dwarf_Die *member, uint32_t *offset);
 
 /*
- * The type that attribute DW_AT_type of @die says; DWARF_VOID when there is none; and that of
- * @type_die itself, which is peeled.
+ * The type in attribute DW_AT_type of @die; DWARF_VOID when there is none; and that of @type_die
+ * itself, already resolved.
  */
 void dwarf_type_of_die(struct dwarf_loader *loader, Dwarf_Die *type_die, struct dwarf_type *type);
 void dwarf_type_of(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_type *type);
 
-/* An array that the processor adds up at once: __m128, and whatever has vector_size. */
+/* An array that the processor handles in one register: __m128, and others with vector_size. */
 bool dwarf_is_vector(Dwarf_Die *die);
 
 /* The size of a vector, from the debug information about its elements. */
 uint32_t dwarf_vector_bytes(struct dwarf_loader *loader, Dwarf_Die *die);
 
-/* True for one vector, however many structs are around it. */
+/* True for one vector, possibly within structs. */
 bool dwarf_is_one_vector(struct dwarf_loader *loader, Dwarf_Die *die);
 
-/* The alignment of a type, 64 at most; 1 when it is not known. */
+/* The alignment of a type, at most 64; 1 when it is unknown. */
 uint32_t dwarf_alignment(struct dwarf_loader *loader, Dwarf_Die *die);
 
 #endif

@@ -61,7 +61,7 @@ void srcline_close(struct srcline *lines)
 	free(lines);
 }
 
-/* Not by dwarf_addrdie(): clang makes no table of address ranges. */
+/* Without dwarf_addrdie(), since clang makes no table of address ranges. */
 static bool find_unit(Dwarf *dwarf, uint64_t addr, Dwarf_Die *unit)
 {
 	Dwarf_CU *cu = NULL;
@@ -78,7 +78,7 @@ static bool find_unit(Dwarf *dwarf, uint64_t addr, Dwarf_Die *unit)
 	return false;
 }
 
-/* As it is shown: relative to where the compiler ran, if it is below. */
+/* The displayed name: relative to the compiler's directory, if it is below that. */
 static const char *shown_file(Dwarf_Die *unit, const char *file)
 {
 	Dwarf_Attribute attr;

@@ -12,16 +12,15 @@
 struct srcline;
 
 /*
- * The module at @path, if it still is the one whose build-id is @build_id ("": it has none); its
- * separate debug file, too. NULL when there is no debug information, in a build without libdw, or
- * without memory.
+ * Open the module at @path, if its build-id is still @build_id ("": it has none); also uses its
+ * separate debug file. NULL without debug information, in a build without libdw, or without memory.
  */
 struct srcline *srcline_open(const char *path, const char *build_id);
 void srcline_close(struct srcline *lines);
 
 /*
  * Append "FILE:LINE" of the instruction at @addr, relative to the module's map start; the file as
- * dwarf_info.h has it. False, with nothing appended, when it is not known. @lines may be NULL.
+ * in dwarf_info.h. False, with nothing appended, when it is unknown. @lines may be NULL.
  */
 bool srcline_put(struct srcline *lines, uint64_t addr, struct strbuf *out);
 

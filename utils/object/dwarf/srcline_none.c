@@ -1,4 +1,4 @@
-/* Source lines in a build without libdw: there are none (see srcline.h). */
+/* Source lines in a build without libdw: none (see srcline.h). */
 #include "utils/object/dwarf/srcline.h"
 
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* C++ and Rust names as people read them (see demangle.h). */
+/* C++ and Rust names in readable form (see demangle.h). */
 #include "utils/object/names/demangle.h"
 
 #include <libiberty/demangle.h>
@@ -14,9 +14,9 @@
 #define FULL_OPTIONS  (DMGL_PARAMS | DMGL_ANSI)
 
 /*
- * A short name can stand for gigabytes of text: parts may refer to other parts twice. libiberty has
- * no way to stop it but not to come back from the callback. Nothing is lost by that: the callback
- * forms of its functions keep all they have on the stack.
+ * A short name can stand for gigabytes of text: parts may refer to other parts twice. The only way
+ * to stop libiberty is a longjmp() out of the callback. This leaks nothing: the callback forms of
+ * its functions use only the stack.
  */
 struct printer {
 	struct strbuf *out;
@@ -51,7 +51,7 @@ static bool print_full(const char *name, struct strbuf *out)
 }
 
 /*
- * Take the generic arguments out of a Rust name: "f::<A, B>" becomes "f". The angle brackets at the
+ * Remove the generic arguments from a Rust name: "f::<A, B>" becomes "f". The angle brackets at the
  * start of "<T as Trait<U>>::f" are part of the scope and stay.
  */
 static void drop_generic_arguments(char *text, size_t *len)
@@ -78,7 +78,7 @@ static bool demangle_mangled(const char *name, enum demangle_mode mode, struct s
 {
 	size_t start = out->len;
 
-	/* Both manglings of Rust; the old one looks like C++, its hash at the end gives it away. */
+	/* Both manglings of Rust; the old one looks like C++ but ends in a hash. */
 	if (print_rust(name, out)) {
 		size_t len = out->len - start;
 
@@ -95,7 +95,7 @@ static bool demangle_mangled(const char *name, enum demangle_mode mode, struct s
 	return print_full(name, out);
 }
 
-/* Functions that the compiler makes around another one have its name after a prefix. */
+/* Functions that the compiler makes for another one have its name after a prefix. */
 static size_t prefix_length(const char *name)
 {
 	static const char *const prefixes[] = { "_GLOBAL__sub_I_", "_GLOBAL__sub_D_",
@@ -111,7 +111,7 @@ static size_t prefix_length(const char *name)
 }
 
 /*
- * True when the @len bytes at @text are such an ending. Its number (".part.0") has been taken off;
+ * True when the @len bytes at @text are such a suffix. Its number (".part.0") has been removed;
  * @has_number tells whether there was one.
  */
 static bool is_clone_word(const char *text, size_t len, bool has_number)
@@ -133,7 +133,7 @@ static bool is_clone_word(const char *text, size_t len, bool has_number)
 }
 
 /*
- * A compiler adds endings to names: ".part.0", ".cold". The place in the @len bytes at @name where
+ * Compilers add suffixes to names: ".part.0", ".cold". The offset in the @len bytes at @name where
  * the last one begins; @len when the name has none.
  */
 static size_t last_ending(const char *name, size_t len)
@@ -152,7 +152,7 @@ static size_t last_ending(const char *name, size_t len)
 		end = len;
 	for (word = end; word && name[word - 1] != '.'; word--)
 		;
-	/* Nothing but an ending is a name as good as any other. */
+	/* A name that is only a suffix is a normal name. */
 	return word > 1 && is_clone_word(name + word - 1, end - word + 1, has_number) ? word - 1
 										      : len;
 }
@@ -208,12 +208,14 @@ static void add_rust_names(const char *shown, struct strbuf *out)
 	const char *path = method.len ? strbuf_str(&method) : shown;
 	const char *inside = strstr(path, "::");
 
-	/* The rest must still say where it is: "main" of a crate is not everybody's main. */
+	/*
+	 * The rest must still have a scope: "main" of a crate must not match other functions main.
+	 */
 	if (inside && strstr(inside + 2, "::") && !memchr(path, '<', inside - path))
 		add_name(out, inside + 2, strlen(inside + 2));
 }
 
-/* A hash of 16 digits ends the names of the old mangling. */
+/* Names of the old mangling end in a hash of 16 digits. */
 static bool is_rust(const char *name, size_t len)
 {
 	if (len > 2 && memcmp(name, "_R", 2) == 0)
@@ -244,7 +246,7 @@ void demangle(const char *name, enum demangle_mode mode, struct strbuf *out)
 	struct strbuf plain cleanup_strbuf = { 0 };
 	size_t len = mode == DEMANGLE_SIMPLE ? demangle_plain_length(name) : 0;
 
-	/* Before demangling, and not after it: not all demanglers know all endings. */
+	/* Before demangling, since not all demanglers know all suffixes. */
 	if (mode == DEMANGLE_SIMPLE && name[len]) {
 		strbuf_add(&plain, name, len);
 		name = strbuf_str(&plain);

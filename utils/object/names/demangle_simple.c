@@ -12,8 +12,8 @@
 #define DEPTH_MAX 128
 
 /*
- * @at: the next byte; never goes back, so the cost is that of the length
- * @mute: above 0 names are skipped, not written
+ * @at: the next byte; it only advances, so the cost is linear
+ * @mute: while above 0, names are skipped, not written
  */
 struct skim {
 	const char *at;
@@ -156,7 +156,7 @@ static bool skip_template_args(struct skim *s)
 }
 
 /*
- * A part that begins with 'S' and is no name below std: the tail of a back reference or an
+ * A part that begins with 'S' and is not a name in std: the rest of a back reference or an
  * abbreviation.
  */
 static bool skip_substitution(struct skim *s)
@@ -240,8 +240,8 @@ static bool skip_type(struct skim *s)
 }
 
 /*
- * Operators, in names and in expressions. @args: how many expressions follow in an expression;
- * 0: none of its business
+ * Operators, in names and in expressions. @args: number of operand expressions; 0: not used in
+ * expressions
  */
 static const struct operator_code {
 	char code[3];
@@ -486,7 +486,7 @@ static bool skim_prefix(struct skim *s)
 		return s->mute && skip_index(s) && skip_template_args(s);
 	if (strncmp(s->at, "Dt", 2) == 0 || strncmp(s->at, "DT", 2) == 0)
 		return s->mute && skip_type(s) && skip_template_args(s);
-	if (take_prefix(s, "M")) /* in front of a lambda in the initializer of the member before */
+	if (take_prefix(s, "M")) /* before a lambda in the initializer of the preceding member */
 		return true;
 	return skim_unqualified(s);
 }
@@ -559,7 +559,7 @@ static bool skim_class(struct skim *s)
 	return skim_name(s);
 }
 
-/* The name of a thing that the compiler makes for a class or a variable begins with its kind. */
+/* Names of compiler-generated objects of a class or a variable begin with their kind. */
 static bool skim_special(struct skim *s, bool *is_special)
 {
 	static const struct {

@@ -8,10 +8,10 @@
 
 /*
  * Append the simple form (demangle.h) of @mangled, which begins with "_Z". Types, template
- * arguments and the expressions in them are skipped and not understood, which is enough and costs a
- * tenth of full demangling. It also reads names that libiberty cannot: the unresolved names that
- * clang writes ("sr3std..."), as in every std::vector. False when the name is not well-formed; @out
- * holds rubbish after its old end then. Follows the Itanium C++ ABI, section 5.1 "External Names".
+ * arguments and the expressions in them are only skipped, which takes a tenth of the time of full
+ * demangling. It also reads names that libiberty cannot: the unresolved names that clang writes
+ * ("sr3std..."), as in every std::vector. False when the name is not well-formed; then @out has
+ * invalid text after its old end. Follows the Itanium C++ ABI, section 5.1 "External Names".
  */
 bool demangle_simple(const char *mangled, struct strbuf *out);
 

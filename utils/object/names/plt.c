@@ -25,7 +25,7 @@ static const struct isa_plt *find_machine(const struct elf_file *file)
 	return isa ? &isa->plt : NULL;
 }
 
-/* mold's first PLT entry may have another length; it signs its work in .comment. */
+/* mold's first PLT entry may have another length; mold is named in .comment. */
 static bool is_made_by_mold(const struct elf_file *file)
 {
 	struct elf_section sec;
@@ -104,9 +104,7 @@ static int add_entry(struct plt_entries *out, struct plt_entry entry)
 	return 0;
 }
 
-/*
- * Entries stand in the order of their relocations; those without a name (IRELATIVE) take a place.
- */
+/* Entries are in the order of their relocations; those without a name (IRELATIVE) take a place. */
 static int add_plt_entries(const struct elf_file *file, const struct isa_plt *machine,
 			   const struct elf_section *relocs, struct elf_symbols *symbols,
 			   struct plt_entries *out)
@@ -149,8 +147,8 @@ static bool is_function(const GElf_Sym *sym)
 }
 
 /*
- * Functions of others. The address of the relocation entry stands for the call, which has no stub
- * of its own.
+ * Imported functions. The address of the relocation entry represents the call, which has no stub of
+ * its own.
  */
 static int add_got_calls(const struct isa_plt *machine, const struct elf_section *relocs,
 			 struct elf_symbols *symbols, struct plt_entries *out)
@@ -198,7 +196,7 @@ int plt_entries_load(const struct elf_file *file, struct plt_entries *out)
 }
 
 /*
- * The start files, the compiler's own helpers and our hooks are called in ways of their own in any
+ * The start files, the compiler's helper functions and our hooks are called in special ways in any
  * program.
  */
 static bool is_no_proof(const char *name)
@@ -226,7 +224,7 @@ static bool is_no_proof(const char *name)
 	return false;
 }
 
-/* The slots that prove it, in order. NULL without memory. */
+/* The slots that prove it, sorted. NULL without memory. */
 static uint64_t *proving_slots(const struct plt_entries *plt, size_t *nr)
 {
 	uint64_t *slots = calloc(plt->nr + 1, sizeof(*slots));
@@ -243,8 +241,8 @@ static uint64_t *proving_slots(const struct plt_entries *plt, size_t *nr)
 
 /*
  * True when the code has an indirect call or jump (x86: ff 15, ff 25, 32-bit distance) through the
- * slot of a library function. Slots are there for other uses of a function's address, too, which
- * must stay as it is.
+ * slot of a library function. Slots also serve other uses of a function's address, which must not
+ * change.
  */
 static bool has_call_through_got(const struct elf_file *file, const struct plt_entries *plt)
 {

@@ -8,7 +8,7 @@
 /*
  * One way of calling a library function.
  *
- * @addr: the address that stands for the call in a recording (doc/formats/symbols.md, "Library
+ * @addr: the call's address in a recording (doc/formats/symbols.md, "Library
  *        calls"): the PLT entry, or for calls that read the address from the GOT (-fno-plt) the
  *        relocation entry itself
  * @size: bytes at @addr
@@ -40,12 +40,14 @@ void plt_entries_deinit(struct plt_entries *plt);
 #define cleanup_plt_entries cleanup(plt_entries_deinit)
 
 /*
- * All of @file, those of the PLT first. 0 or -ENOMEM; none is a success. An address in the GOT does
- * not prove that the function is called from there: see plt_is_bypassed().
+ * Load the entries of @file, those of the PLT first. 0 or -ENOMEM; having none is a success. An
+ * address in the GOT does not prove that the function is called through it: see plt_is_bypassed().
  */
 int plt_entries_load(const struct elf_file *file, struct plt_entries *out);
 
-/* No call goes through the PLT, but some through the GOT: the module was compiled with -fno-plt. */
+/*
+ * No call goes through the PLT, but some go through the GOT: the module was compiled with -fno-plt.
+ */
 bool plt_is_bypassed(const struct elf_file *file, const struct plt_entries *plt);
 
 /* Add a symbol of type 'P' for each entry. 0 or -ENOMEM. */

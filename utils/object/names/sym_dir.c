@@ -22,7 +22,7 @@ bool sym_head_is_of(const struct sym_file_head *head, const struct sym_query *qu
 	return knows_ids || query->any_path || !head->path || strcmp(head->path, query->path) == 0;
 }
 
-/* 1 when @name was the module's file, 0 when it is another one's or there is none. */
+/* 1 when @name was the module's file, 0 when it is another module's or missing. */
 static int try_file(const char *dir, const char *name, const struct sym_query *query,
 		    struct symtab *out, struct uft_err *err)
 {
@@ -58,7 +58,7 @@ static int try_file(const char *dir, const char *name, const struct sym_query *q
 	return is_ours;
 }
 
-/* "<basename>-<4 hex>.sym": the name of the second and later modules with one basename. */
+/* "<basename>-<4 hex>.sym": the name for the second and later modules with one basename. */
 static bool is_numbered(const char *name, const char *basename)
 {
 	size_t len = strlen(basename);

@@ -1,4 +1,4 @@
-/* A folder of .sym files: finding the one of a module. */
+/* Finds the file of a module in a folder of .sym files. */
 #ifndef UTRAIL_OBJECT_SYM_DIR_H
 #define UTRAIL_OBJECT_SYM_DIR_H
 
@@ -9,8 +9,8 @@
 
 /*
  * @path, @build_id: of the module; no build-id is ""
- * @any_path: the files may come from another place (--with-syms): only the build-id must agree,
- *            where both have one
+ * @any_path: the files may come from another place (--with-syms): only the build-id must match,
+ *            if both have one
  */
 struct sym_query {
 	const char *path;
@@ -19,15 +19,15 @@ struct sym_query {
 };
 
 /*
- * True when a file with this head speaks of the module. Both are written by one recorder, so paths
- * agree, if they must.
+ * True when a file with this header belongs to the module. Both are written by one recorder, so
+ * paths match, if required.
  */
 bool sym_head_is_of(const struct sym_file_head *head, const struct sym_query *query);
 
 /*
  * Read the symbols of a module from @dir into the empty @out (doc/formats/symbols.md, "Names of the
  * files"): 1, or 0 when there are none. The file's name goes to *@name, for the caller to free,
- * unless that is NULL. A file that cannot be read is an error.
+ * unless that is NULL. An unreadable file is an error.
  */
 int sym_dir_load(const char *dir, const struct sym_query *query, struct symtab *out, char **name,
 		 struct uft_err *err);

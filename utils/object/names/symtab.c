@@ -1,4 +1,4 @@
-/* The symbols of a module on disk, from wherever they are kept (see symtab.h). */
+/* The symbols of a module on disk, from all possible places (see symtab.h). */
 #include "utils/object/names/symtab.h"
 
 #include <errno.h>
@@ -12,11 +12,11 @@
 #include "utils/object/names/xz.h"
 
 #define DEBUGDATA_BYTES_MAX   (256U << 20)
-/* Symbols and their names are packed to a fifth or so. */
+/* Symbols and their names are compressed to about a fifth. */
 #define DEBUGDATA_PER_BYTE    16
 #define DEBUGDATA_LEAST_BYTES (4U << 20)
 
-/* doc/formats/symbols.md, "Symbol types"; 0: not one of those that are kept. */
+/* doc/formats/symbols.md, "Symbol types"; 0: the symbol is not kept. */
 static char symbol_type(const GElf_Sym *sym)
 {
 	unsigned binding = GELF_ST_BIND(sym->st_info);
@@ -35,10 +35,12 @@ static char symbol_type(const GElf_Sym *sym)
 	}
 }
 
-/* True when it is at an address of the running program. */
+/* True when the symbol has an address in the running program. */
 static bool is_in_memory(const GElf_Sym *sym, uint32_t type, const struct elf_loaded *loaded)
 {
-	/* Dynamic symbols always are; tools that drop sections do not renumber them there. */
+	/*
+	 * Dynamic symbols always have one; tools that remove sections do not renumber them there.
+	 */
 	if (type == SHT_DYNSYM)
 		return sym->st_shndx != SHN_UNDEF && sym->st_shndx != SHN_ABS;
 	return elf_section_is_loaded(loaded, sym->st_shndx);
@@ -52,7 +54,7 @@ static size_t length_without_version(const char *name, size_t len)
 	return at ? (size_t)(at - name) : len;
 }
 
-/* @base is that of the module: a debug file's own program headers need not be right. */
+/* @base is the module's: a debug file's own program headers may be wrong. */
 static int add_section(const struct elf_file *file, uint32_t type, uint64_t base,
 		       struct symtab *out)
 {
@@ -89,7 +91,10 @@ static int add_section(const struct elf_file *file, uint32_t type, uint64_t base
 	return 0;
 }
 
-/* Fedora's and others' "mini debug info": a packed ELF file with the functions .dynsym lacks. */
+/*
+ * "Mini debug info" of Fedora and others: a compressed ELF file with the functions missing in
+ * .dynsym.
+ */
 static int add_debugdata(const struct elf_file *file, struct symtab *out)
 {
 	struct elf_section sec;
@@ -106,7 +111,7 @@ static int add_debugdata(const struct elf_file *file, struct symtab *out)
 
 	if (rc == -ENOMEM)
 		return rc;
-	/* Damaged, too large or not readable by this build: .dynsym is still right. */
+	/* Damaged, too large or not supported by this build: .dynsym is still valid. */
 	if (rc < 0 || elf_file_open_image(&inner, image.data, image.len) < 0)
 		return 0;
 	return add_section(&inner, SHT_SYMTAB, file->base, out);

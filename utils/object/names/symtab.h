@@ -1,4 +1,4 @@
-/* The symbols of a module on disk, from wherever they are kept. */
+/* The symbols of a module on disk, from all possible places. */
 #ifndef UTRAIL_OBJECT_SYMTAB_H
 #define UTRAIL_OBJECT_SYMTAB_H
 
@@ -6,17 +6,17 @@
 #include "utils/format/sym.h"
 
 /*
- * All named code and data of the ELF file @path into an empty @out, sorted, addresses relative to
- * its map start (doc/formats/symbols.md). They come from the first of: .symtab, its separate debug
- * file, .gnu_debugdata with .dynsym, .dynsym alone; PLT entries are added. A file without any
+ * Load all named code and data of the ELF file @path into an empty @out, sorted, addresses relative
+ * to its map start (doc/formats/symbols.md). They come from the first of: .symtab, its separate
+ * debug file, .gnu_debugdata with .dynsym, .dynsym alone; PLT entries are added. A file without any
  * symbol is a success with an empty table. 0, -ENOMEM, or the error of elf_file_open(); @out is
  * empty after a failure.
  */
 int object_symtab_load(const char *path, struct symtab *out, struct uft_err *err);
 
 /*
- * The same of the file that has the build-id @build_id, which is not "": 1. 0 with an empty @out
- * when @path leads to none that can be read, or to another one by now. Negative: -ENOMEM.
+ * The same for the file with the build-id @build_id, which is not "": 1. 0 with an empty @out when
+ * @path is unreadable, or another file by now. Negative: -ENOMEM.
  */
 int object_symtab_load_same(const char *path, const char *build_id, struct symtab *out,
 			    struct uft_err *err);

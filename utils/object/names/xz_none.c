@@ -1,4 +1,4 @@
-/* Stands in for xz.c where liblzma is absent (see xz.h). */
+/* Replaces xz.c if liblzma is absent (see xz.h). */
 #include <errno.h>
 
 #include "utils/object/names/xz.h"
