@@ -1,4 +1,4 @@
-/* The questions that the probe asks an instruction set; one folder of arch/ answers them. */
+/* The interface between the probe and an instruction set; one folder of arch/ implements it. */
 #ifndef UTRAIL_ARCH_H
 #define UTRAIL_ARCH_H
 
@@ -18,8 +18,8 @@
  *  4. arch/meson.build: the folder's files for host_machine.cpu_family() == '<isa>'.
  *  5. tests/unit/arch: the clobber test needs a fill and a compare of the ISA's registers.
  *
- * Code that is about an ISA but does not need to run on it (decoders, patch writers) is compiled
- * and tested on every host and does not belong in the files above.
+ * Code for an ISA that can run elsewhere (decoders, patch writers) is compiled and tested on every
+ * host and does not belong in the files above.
  */
 
 #if defined(__x86_64__)
@@ -30,14 +30,11 @@
 
 /*
  * The CPU's counter, not ordered against the instructions around it.
- *   cost: about 7 ns on x86_64 (rdtsc); it is the floor of what a record can cost
+ *   cost: about 7 ns on x86_64 (rdtsc); the minimum cost of a record
  */
 static inline uint64_t arch_counter_read(void);
 
-/*
- * The stack pointer with which longjmp(3) goes on; any number when this is not the C library that
- * we know.
- */
+/* The stack pointer after longjmp(3); an arbitrary number with an unknown C library. */
 struct __jmp_buf_tag;
 static inline uint64_t arch_jmp_buf_sp(const struct __jmp_buf_tag *env);
 
@@ -45,13 +42,13 @@ static inline uint64_t arch_jmp_buf_sp(const struct __jmp_buf_tag *env);
 static inline uint64_t arch_context_sp(const ucontext_t *context);
 
 /*
- * True when the counter ticks at one rate, on all CPUs together, in all power states, so that it
- * can stand for a kernel clock once it is fitted to it.
+ * True when the counter has a constant rate, synchronous on all CPUs, in all power states, so that
+ * it can replace a kernel clock after calibration.
  */
 bool arch_has_invariant_counter(void);
 
 /*
- * True when the CPU compares return addresses with a stack of its own: then none may be replaced.
+ * True when the CPU compares return addresses with a shadow stack: then none may be replaced.
  * Normal context.
  */
 bool arch_has_shadow_stack(void);
@@ -62,43 +59,43 @@ bool arch_has_shadow_stack(void);
  */
 extern const char arch_counter_clocksource[];
 
-/* e_machine and EI_CLASS of the programs that this probe can live in. */
+/* e_machine and EI_CLASS of the programs that this probe supports. */
 extern const unsigned arch_elf_machine;
 extern const unsigned arch_elf_class;
 
-/* Learn what the CPU can do. Once, before any stub can call into the probe; normal context. */
+/* Detect the CPU's features. Once, before any stub can call into the probe; normal context. */
 void arch_init(void);
 
 /*
  * Call @fn(@arg) on the current stack with all vector, FP and mask registers saved around it, so
- * that @fn may use libc. Saves nothing else: general registers follow the C ABI. errno is @fn's own
- * care.
+ * that @fn may use libc. Saves nothing else: general registers follow the C ABI. @fn must preserve
+ * errno.
  */
 void arch_call_preserving_vectors(void (*fn)(void *arg), void *arg);
 
 /*
- * Call @fn(@arg) once, and look at all vector, FP and mask registers. True when it left them alone:
- * later calls of it need no arch_call_preserving_vectors(). False when it did not, or when nobody
- * can tell. The look itself changes these registers, so call this function from
+ * Call @fn(@arg) once, and compare all vector, FP and mask registers. True when it left them
+ * unchanged: later calls of it need no arch_call_preserving_vectors(). False when it did not, or
+ * when that is unknown. The comparison itself changes these registers, so call this function from
  * arch_call_preserving_vectors(). One caller at a time.
  */
 bool arch_leaves_vectors(void (*fn)(void *arg), void *arg);
 
 /*
- * The place where library calls enter the probe, and the code that leads there: each call site has
- * a stub of its own.
+ * The entry of library calls into the probe, and the code that leads there: each call site has a
+ * stub of its own.
  */
 extern const char arch_libcall[];
 
 #define ARCH_CALL_STUB_BYTES 16
 
 /*
- * Write the stub of call site @index (below 2^31) to @code: ARCH_CALL_STUB_BYTES, to be executed
- * where it is. It jumps to the address in @cell, which lies within 2 GiB.
+ * Write the stub of call site @index (below 2^31) to @code: ARCH_CALL_STUB_BYTES, executed in
+ * place. It jumps to the address in @cell, which is within 2 GiB.
  */
 void arch_write_call_stub(uint8_t *code, uint32_t index, const uint64_t *cell);
 
-/* The place where code that was patched enters the probe. */
+/* The entry of patched code into the probe. */
 enum arch_hook {
 	ARCH_HOOK_POINT,      /* an event, from its stub */
 	ARCH_HOOK_POINT_ARGS, /* the same with arguments */
@@ -112,25 +109,19 @@ enum arch_hook {
 
 extern const char *const arch_hooks[ARCH_HOOKS];
 
-/*
- * A gate: code that jumps to the address in @cell, which lies within 2 GiB; to be executed where it
- * is.
- */
+/* A gate: code that jumps to the address in @cell, which is within 2 GiB; executed in place. */
 #define ARCH_GATE_BYTES 8
 
 void arch_write_gate(uint8_t gate[ARCH_GATE_BYTES], const uint64_t *cell);
 
-/*
- * The replacement of a hook, anywhere: code that goes back to where the hook would have gone, and
- * does nothing.
- */
+/* Code that can replace any hook: it returns to the hook's continuation, and does nothing. */
 #define ARCH_PASS_BYTES 8
 
 void arch_write_pass(uint8_t pass[ARCH_PASS_BYTES]);
 
 /*
- * A jump from anywhere to code within 2 GiB, a call of it, and instructions of so many bytes that
- * do nothing.
+ * A jump from any place to code within 2 GiB, a call of it, and no-operation instructions of so
+ * many bytes.
  */
 #define ARCH_JUMP_BYTES 5
 
@@ -138,24 +129,24 @@ void arch_write_jump(uint8_t jump[ARCH_JUMP_BYTES], uint64_t from, uint64_t to);
 void arch_write_call(uint8_t call[ARCH_JUMP_BYTES], uint64_t from, uint64_t to);
 void arch_write_nops(uint8_t *nops, uint32_t bytes);
 
-/* One to code nearby. False when that is too far away. */
+/* A jump to nearby code. False when that is too far away. */
 #define ARCH_SHORT_JUMP_BYTES 2
 
 bool arch_write_short_jump(uint8_t jump[ARCH_SHORT_JUMP_BYTES], uint64_t from, uint64_t to);
 
 /*
- * Write the beginning of the stub of event @event (below 2^31), which stands for code at @site, to
- * @code: ARCH_POINT_STUB_BYTES, to be executed where it is; code of the program follows. It calls
- * the address in @cell, which lies within 2 GiB, and comes back with the stack and all registers,
- * flags too, as they were.
+ * Write the beginning of the stub of event @event (below 2^31), for code at @site, to
+ * @code: ARCH_POINT_STUB_BYTES, executed in place; code of the program follows. It calls
+ * the address in @cell, which is within 2 GiB, and returns with the stack and all registers,
+ * including flags, unchanged.
  */
 #define ARCH_POINT_STUB_BYTES 37
 
 void arch_write_point_stub(uint8_t *code, uint32_t event, uint64_t site, const uint64_t *cell);
 
 /*
- * The same for an event with arguments: probe_point_args() finds at @operands, within 2 GiB, where
- * they are. Registers are all there are.
+ * The same for an event with arguments: probe_point_args() finds their places at @operands, within
+ * 2 GiB. All registers are available.
  */
 #define ARCH_POINT_ARGS_STUB_BYTES 42
 
@@ -163,8 +154,8 @@ void arch_write_point_args_stub(uint8_t *code, uint32_t event, uint64_t site, co
 				const void *operands);
 
 /*
- * The same for a function that records have as @addr, with its return slot @slot bytes above the
- * stack pointer at @site. The code that it comes from leads to the byte ARCH_ENTRY_STUB_START.
+ * The same for a function with the address @addr in records, with its return slot @slot bytes above
+ * the stack pointer at @site. The jump at the site goes to the byte ARCH_ENTRY_STUB_START.
  */
 #define ARCH_ENTRY_STUB_BYTES 43
 #define ARCH_ENTRY_STUB_START 24
@@ -173,15 +164,15 @@ void arch_write_entry_stub(uint8_t *code, uint64_t addr, uint64_t site, uint32_t
 			   const uint64_t *cell);
 
 /*
- * The distance in the instruction at @at is for another place, @moved bytes lower. False when it
- * does not reach that far.
+ * Adjust the displacement in the instruction at @at, which was moved by @moved bytes. False when it
+ * does not fit.
  */
 bool arch_move_distance(uint8_t *at, int64_t moved);
 
 /*
- * Call @fn(@a, @b), a libc function that looks at its return address to know who called it. It sees
- * @through, which must hold a return instruction of the caller's module (arch_find_return()).
- * @lazy: what code that binds a library call may want to find in a register of its own
+ * Call @fn(@a, @b), a libc function that reads its return address to identify its caller. It sees
+ * @through, which must have a return instruction of the caller's module (arch_find_return()).
+ * @lazy: a value that code which binds a library call may expect in a register of its own
  * (arch_pass_site()).
  */
 void *arch_call_returning_through(void *fn, const void *a, uint64_t b, const void *through,
@@ -191,37 +182,37 @@ void *arch_call_returning_through(void *fn, const void *a, uint64_t b, const voi
 const void *arch_find_return(const void *start, const void *end);
 
 /*
- * The place that a replaced return address leads to: calls probe_exit(), then goes on at the
- * address it yields.
+ * The target of replaced return addresses: calls probe_exit(), then goes on at the address it
+ * returns.
  */
 extern const char arch_return_trampoline[];
 
 /*
- * Copy @len bytes. Returns the number of those before the first one that could not be read. HOT; a
- * fault in it ends it by arch_fault_resume().
+ * Copy @len bytes. Returns the number of those before the first unreadable one. HOT; a fault in it
+ * ends it by arch_fault_resume().
  */
 uint64_t arch_copy_guarded(void *to, const void *from, uint64_t len);
 
 /*
- * Copy the string at @from without its NUL, at most @max bytes of it; up to 7 bytes after those are
- * written, too. Returns their number; -1 - n when n were there and the next could not be read. HOT,
- * in the same way.
+ * Copy the string at @from without its NUL, at most @max bytes; up to 7 bytes after those are
+ * written, too. Returns their number; -1 - n when n were readable and the next was not. HOT, with
+ * faults handled in the same way.
  */
 int64_t arch_copy_string(void *to, const void *from, uint64_t max);
 
 /*
- * In a signal handler with @context (ucontext_t): was it one of the above? Then the thread goes on
- * at its end.
+ * In a signal handler with @context (ucontext_t): true when the fault was in one of the above. Then
+ * the thread goes on at its end.
  */
 bool arch_fault_resume(void *context);
 
 /*
- * HOT: the low 16 bytes of vector register @index, from 0 to 15; the lower half of them holds
- * arguments and results.
+ * HOT: the low 16 bytes of vector register @index, from 0 to 15; the lower half of these registers
+ * has arguments and results.
  */
 void arch_read_vector(void *to, unsigned index);
 
-/* HOT: the ten bytes on top of the floating point stack, where long double results are. */
+/* HOT: the ten bytes on top of the floating point stack, which has long double results. */
 void arch_read_x87(void *to);
 
 #endif

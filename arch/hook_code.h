@@ -1,6 +1,6 @@
 /*
- * Code that compilers leave in functions for those who want to hook them: nops, sleds, calls. Known
- * by its bytes, without a disassembler.
+ * Code that compilers leave in functions for hooks: nops, sleds, calls. Recognised by its bytes,
+ * without a disassembler.
  */
 #ifndef UTRAIL_ARCH_HOOK_CODE_H
 #define UTRAIL_ARCH_HOOK_CODE_H
@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A call of a hook: where it leads, or with @is_slot the address of the word that says where. */
+/* A call of a hook: its target, or with @is_slot the address of the word with the target. */
 struct hook_call {
 	uint64_t target;
 	bool is_slot;
@@ -16,15 +16,15 @@ struct hook_call {
 };
 
 /*
- * The functions that an instruction set has to have; NULL in its struct isa: functions cannot be
+ * The functions that an instruction set must provide; NULL in its struct isa: functions cannot be
  * prepared. @left: the number of bytes at @at.
  *
- * @nop: how many bytes the one instruction at @at has if it does nothing and is one that compilers
- *       leave for this, else 0
- * @landing_pad: the bytes of a mark at @at that indirect calls may come here (x86_64: `endbr64`),
+ * @nop: the length of the instruction at @at if it does nothing and is one that compilers
+ *       leave for hooks, else 0
+ * @landing_pad: the length of a landing mark for indirect calls at @at (x86_64: `endbr64`),
  *               else 0
- * @call: true when the code at @at, which is @addr, is a call that may be one of a hook
- * @entry_sled, @exit_sled, @tail_sled: XRay's, not patched: their bytes that are replaced, else 0
+ * @call: true when the code at @at, of address @addr, is a call that may be of a hook
+ * @entry_sled, @exit_sled, @tail_sled: XRay's, unpatched: the number of replaced bytes, else 0
  */
 struct hook_code {
 	unsigned (*nop)(const uint8_t *at, uint64_t left);

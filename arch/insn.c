@@ -1,4 +1,4 @@
-/* Machine instructions: each question goes to the instruction set that was opened (see insn.h). */
+/* Machine instructions: dispatches to the opened instruction set (see insn.h). */
 #include "arch/insn.h"
 
 #include <errno.h>

@@ -1,7 +1,4 @@
-/*
- * Machine instructions: which places code leads to, and the same code made to run somewhere else
- * (with capstone).
- */
+/* Machine instructions: the targets of code, and moving code to other places (with capstone). */
 #ifndef UTRAIL_ARCH_INSN_H
 #define UTRAIL_ARCH_INSN_H
 
@@ -14,19 +11,19 @@
 struct isa;
 
 /*
- * A disassembler of one instruction set. Keeps memory of its own; one per thread, but for
+ * A disassembler of one instruction set. It has memory of its own; one per thread, except for
  * insns_step(), insns_look_through(), insns_near_names() and insns_far_names(), which several
  * threads may call with the same one.
  */
 struct insns;
 
 /*
- * -ENOSYS when this build does not read the code of @isa (NULL: a machine that is not in the
- * table), -ENOMEM.
+ * -ENOSYS when this build cannot read the code of @isa (NULL: a machine that is not in the table),
+ * -ENOMEM.
  */
 int insns_open(struct insns **out, const struct isa *isa, struct uft_err *err);
 
-/* One more for the same instruction set, for another thread. -ENOMEM. */
+/* Open another one for the same instruction set, for another thread. -ENOMEM. */
 int insns_open_same(struct insns **out, const struct insns *insns, struct uft_err *err);
 
 /* NULL is fine. */
@@ -34,7 +31,7 @@ void insns_close(struct insns *insns);
 void insns_close_at(struct insns **insns);
 #define cleanup_insns cleanup(insns_close_at)
 
-/* Code as it stands in the file: @bytes are those from address @start on, before @end. */
+/* Code in the file: @bytes are those from address @start on, before @end. */
 struct insn_text {
 	const uint8_t *bytes;
 	uint64_t start;
@@ -43,7 +40,7 @@ struct insn_text {
 
 /*
  * Find the addresses where the instructions of @text before @addr begin, the last first, at most
- * @max of them. Returns their number. 0 also when @addr is not the beginning of one.
+ * @max of them. Returns their number. 0 also when no instruction begins at @addr.
  */
 unsigned insns_before(struct insns *insns, const struct insn_text *text, uint64_t addr,
 		      uint64_t *starts, unsigned max);
@@ -63,11 +60,11 @@ enum insn_flow {
 /*
  * One instruction.
  *
- * @names: with @has_name: where it leads by a distance, or what it addresses relative to itself,
+ * @names: with @has_name: its relative target, or the address that it accesses relative to itself,
  * data too
- * @name_at: where in the instruction the distance stands
+ * @name_at: offset of the displacement in the instruction
  * @is_address: the address is computed, not read from or jumped to (x86_64: `lea`)
- * @is_padding: it does nothing, or is never meant to be reached: what compilers put between
+ * @is_padding: it does nothing, or is never meant to be reached: compilers' padding between
  * functions
  */
 struct insn_step {
@@ -81,16 +78,13 @@ struct insn_step {
 	bool is_padding;
 };
 
-/*
- * The instruction at @at, of which there are @left bytes, at address @addr. False when it is none
- * that is known.
- */
+/* Decode the instruction at @at, with @left bytes, at address @addr. False when it is unknown. */
 bool insns_step(struct insns *insns, const uint8_t *at, uint64_t left, uint64_t addr,
 		struct insn_step *out);
 
 /*
- * Call @fn with each instruction of @text, from the first one on. 0; -EILSEQ when there is
- * something in it that is no instruction, with the place.
+ * Call @fn with each instruction of @text, from the first one on. 0; -EILSEQ with the place of
+ * bytes that are no instruction.
  */
 int insns_look_through(struct insns *insns, const struct insn_text *text,
 		       void (*fn)(const struct insn_step *step, void *arg), void *arg,
@@ -104,20 +98,20 @@ enum insn_refusal {
 	INSN_RETURNS_INTO,   /* a call returns to what would be overwritten */
 	INSN_NOT_UNDERSTOOD, /* it depends on where it stands in a way of its own */
 	INSN_TOO_FAR,	     /* no form of it reaches far enough */
-	INSN_TOO_MUCH,	     /* there is no room for all that would have to be moved */
+	INSN_TOO_MUCH,	     /* there is no room for all code that would have to be moved */
 };
 
 #define INSN_CODE_MAX  64
 #define INSN_FIXES_MAX 8
 
 /*
- * Instructions that do what those at @from did, to be executed elsewhere within 2 GiB of it.
+ * Instructions equivalent to those at @from, to be executed elsewhere within 2 GiB of it.
  *
  * @taken: the number of their bytes there
- * @fixes: places in @bytes of distances, 4 bytes each. They are as if @bytes stood at @from: code
- *         that puts them elsewhere adds how far @from lies after that place (or subtracts)
- * @ret_at: when it ends in a call: the place of the low half of the address that is pushed, which
- *          is @ret until a load address is added by insn_load_at(); the high half follows after
+ * @fixes: offsets in @bytes of displacements, 4 bytes each. They are relative to @from: code
+ *         that places @bytes elsewhere adds the distance of @from after that place (or subtracts)
+ * @ret_at: when it ends in a call: the offset of the low half of the pushed address, which is
+ *          @ret until a load address is added by insn_load_at(); the high half follows after
  *          INSN_RET_HIGH bytes. 0: no call
  * @ends: the place after @bytes is never reached
  * @refusal: enum insn_refusal, set with a return of -EXDEV
@@ -139,54 +133,53 @@ struct insn_code {
 
 /*
  * Move whole instructions, from address @from of @text on, until @nr_bytes of them are taken or one
- * never goes on to the next. -EXDEV with the reason when one cannot run elsewhere, or a call in it
- * would come back to a place that is among the first @nr_bytes: those are to be overwritten.
+ * does not fall through. -EXDEV with the reason when one cannot run elsewhere, or a call in it
+ * would return into the first @nr_bytes, which will be overwritten.
  */
 int insns_move(struct insns *insns, const struct insn_text *text, uint64_t from, unsigned nr_bytes,
 	       struct insn_code *out, struct uft_err *err);
 
 /*
  * Move all of [@from, @until) of @text: jumps within it lead to the moved code. So the old code is
- * reached only by its first byte, if nobody else leads into it. Calls cannot be in it, since they
- * come back there. -EXDEV with the reason, as for insns_move().
+ * reached only by its first byte, if there are no other references into it. It must not contain
+ * calls, since they return there. -EXDEV with the reason, as for insns_move().
  */
 int insns_move_all(struct insns *insns, const struct insn_text *text, uint64_t from, uint64_t until,
 		   struct insn_code *out, struct uft_err *err);
 
-/* After the code of @code go on at @to, unless it ends. -EXDEV when there is no room. */
+/* Append a jump to @to after the code of @code, unless it ends. -EXDEV when there is no room. */
 int insns_go_on(struct insns *insns, struct insn_code *code, uint64_t to, struct uft_err *err);
 
 /*
- * The file's addresses are @bias higher in this process. @isa: whose code it is, as made by
- * insns_move().
+ * Adjust for a load address: the file's addresses are @bias higher in this process. @isa: of the
+ * code, as made by insns_move().
  */
 void insn_load_at(const struct isa *isa, struct insn_code *code, uint64_t bias);
 
 /*
- * True when it marks a place where indirect jumps may land (x86_64: `endbr64`); there are @left
- * bytes.
+ * True when it marks a landing place for indirect jumps (x86_64: `endbr64`); there are @left bytes.
  */
 bool insns_is_landing_pad(struct insns *insns, const uint8_t *at, uint64_t left);
 
 /*
- * A program begins with the @left bytes at @at, of address @addr, which call __libc_start_main()
- * with main() as first argument: the address of main(). False when they do not, or it is found out
- * in another way than in the start files of C libraries.
+ * The @left bytes at @at, of address @addr, are a program's start code, which calls
+ * __libc_start_main() with main() as first argument: the address of main(). False when they are
+ * not, or load the address in another way than the start files of C libraries.
  */
 bool insns_main(struct insns *insns, const uint8_t *at, uint64_t left, uint64_t addr,
 		uint64_t *address);
 
 /*
- * The number of bytes from @at on, before @end, that do nothing and go on to the next or are never
- * meant to be reached (padding).
+ * The number of bytes from @at on, before @end, that do nothing and fall through, or are never
+ * reached (padding).
  */
 unsigned insns_padding(struct insns *insns, const uint8_t *at, const uint8_t *end);
 
 /*
- * For bytes of which nobody knows where instructions begin: call @fn with each address that there
- * may be a jump to, beginning anywhere. insns_near_names(): by jumps that reach insns_near_reach()
- * bytes, before and after. insns_far_names(): by all others; and @base with each that may be taken
- * for the beginning of a table, of which it says only the place (0, or what that returns below 0).
+ * For bytes with unknown instruction boundaries: call @fn with each possible jump target, decoding
+ * from any byte. insns_near_names(): of jumps that reach insns_near_reach() bytes, before and
+ * after. insns_far_names(): of all others; and @base with each possible start of a table, with only
+ * its place (0, or its result below 0).
  */
 void insns_near_names(struct insns *insns, const struct insn_text *text,
 		      void (*fn)(uint64_t addr, void *arg), void *arg);
@@ -196,8 +189,8 @@ int insns_far_names(struct insns *insns, const struct insn_text *text,
 unsigned insns_near_reach(const struct insns *insns);
 
 /*
- * The functions that an instruction set has to have for all this: see the functions above of the
- * same names. A struct insns begins with a pointer to it, which open() sets.
+ * The functions that an instruction set must provide: see the functions above of the same names. A
+ * struct insns begins with a pointer to it, which open() sets.
  */
 struct insn_set {
 	int (*open)(struct insns **out, struct uft_err *err);
@@ -223,7 +216,7 @@ struct insn_set {
 
 /*
  * Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2. In a build without
- * capstone it only says so.
+ * capstone it only reports that.
  */
 extern const struct insn_set x86_64_insns;
 

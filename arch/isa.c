@@ -1,6 +1,6 @@
 /*
  * The tables of instruction sets (see isa.h). Their content is from the psABI documents and from
- * the code that linkers write.
+ * linkers' output.
  */
 #include "arch/isa.h"
 
@@ -18,13 +18,13 @@
 #endif
 
 /*
- * The beginnings of the groups of names. Some are names in two sets: aarch64 has arm's s0 and d0,
+ * The beginnings of the groups of names. Some names are in two sets: aarch64 has arm's s0 and d0,
  * too.
  */
 enum {
 	X86_64_INT = 0,
 	X86_64_SSE = 6,
-	I386_FAST = 14, /* only of functions with attributes (fastcall, regparm) */
+	I386_FAST = 14, /* only for functions with attributes (fastcall, regparm) */
 	ARM_INT = 16,
 	ARM_SINGLE = 20,
 	ARM_DOUBLE = 36,
@@ -85,8 +85,8 @@ static const struct isa isa_i386 = {
 };
 
 /*
- * Procedure Call Standard for the Arm Architecture (AAPCS32). Small floats fill gaps that larger
- * ones leave: not known here.
+ * Procedure Call Standard for the Arm Architecture (AAPCS32). Small floats fill gaps left by larger
+ * ones: not supported here.
  */
 static const struct isa isa_arm = {
 	.name = "arm",

@@ -14,8 +14,8 @@ struct insn_set;
 struct operand;
 
 /*
- * Registers that one kind of arguments is passed in, in that order. @first: the number of
- * isa_reg_name(), the others follow.
+ * Registers for one kind of arguments, in order. @first: the number of isa_reg_name(), the others
+ * follow.
  */
 struct isa_arg_regs {
 	uint8_t first;
@@ -23,11 +23,11 @@ struct isa_arg_regs {
 };
 
 /*
- * The procedure linkage table, as linkers write it.
+ * The procedure linkage table, as written by linkers.
  *
  * @skip: the bytes of its first, special entry; @skip_mold: the same of mold(1); 0: as all others
- * @jump_slot, @glob_dat: relocations of slots that calls go through; the latter 0 where calls
- * without a PLT are not looked for
+ * @jump_slot, @glob_dat: relocations of slots for calls; the latter 0 if calls
+ * without a PLT are not supported
  */
 struct isa_plt {
 	uint8_t skip;
@@ -42,16 +42,16 @@ struct isa_plt {
  * @word_bytes: of a general register, and of what one argument takes on the stack
  * @ints, @floats: registers of arguments; DWARF's numbers of them are in @dwarf_ints, and from
  *                 @dwarf_floats on
- * @long_double_words: how many words one takes on the stack; 0: it is passed in another way, which
- *                 we do not know
+ * @long_double_words: its words on the stack; 0: it is passed in another,
+ *                 unsupported way
  * @knows_floats: those of up to eight bytes are in @floats, then on the stack
  * @floats_then_ints: the rest of @ints comes between these two
- * @insns: how its machine code is read and moved (arch/insn.h); NULL: utrail does not know
- * @hook_code: what compilers leave for hooks (arch/hook_code.h); NULL: utrail does not know
- * @parse_operand: what operand_parse() asks, with @out empty (arch/operand.h); NULL: utrail does
- *                 not know
- * @knows_structs: structs are passed by classes of their words (psABI x86_64, 3.2.3); elsewhere we
- *                 do not know where they are
+ * @insns: functions for its machine code (arch/insn.h); NULL: not supported
+ * @hook_code: functions for compilers' hooks (arch/hook_code.h); NULL: not supported
+ * @parse_operand: implements operand_parse(), with @out empty (arch/operand.h); NULL: not
+ *                 supported
+ * @knows_structs: structs are passed by classes of their words (psABI x86_64, 3.2.3); otherwise
+ *                 their places are unknown
  */
 struct isa {
 	const char *name;
@@ -72,8 +72,8 @@ struct isa {
 };
 
 /*
- * The row of programs with that e_machine and that size of words (0: of any); NULL: there is none,
- * so nothing is known.
+ * The row for programs with that e_machine and that word size (0: any); NULL: the machine is
+ * unknown.
  */
 const struct isa *isa_of(unsigned machine, unsigned word_bytes);
 
@@ -81,14 +81,13 @@ const struct isa *isa_of(unsigned machine, unsigned word_bytes);
 extern const struct isa *const all_isas[];
 
 /*
- * The number of the register of arguments that DWARF calls @dwarf; -1 when arguments are never in
- * it.
+ * The number of the argument register with the DWARF number @dwarf; -1 when it never has arguments.
  */
 int isa_arg_reg_of_dwarf(const struct isa *isa, int dwarf);
 
 /*
- * Registers that arguments are passed in, of all instruction sets, by number. isa_reg_find(): -1
- * when there is none of that name, in either case of letters.
+ * Argument registers of all instruction sets, by number. isa_reg_find(): -1 when there is none of
+ * that name, in either case of letters.
  */
 int isa_reg_find(const char *name, size_t len);
 const char *isa_reg_name(unsigned reg);

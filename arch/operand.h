@@ -1,6 +1,6 @@
 /*
- * Operands as assemblers write them ("%rdi", "$3", "-20(%rbp)", "table(,%rax,8)"): where a static
- * probe's argument is.
+ * Operands in assembler syntax ("%rdi", "$3", "-20(%rbp)", "table(,%rax,8)"): the place of a static
+ * probe's argument.
  */
 #ifndef UTRAIL_ARCH_OPERAND_H
 #define UTRAIL_ARCH_OPERAND_H
@@ -24,7 +24,7 @@ enum operand_kind {
 
 /*
  * @base, @index: DWARF's numbers of general registers; from 0 on of vector registers
- * @bytes: what the register's name stands for
+ * @bytes: the size of the named register
  * @symbol, @symbol_len: part of the text; NULL: there is none
  */
 struct operand {
@@ -39,9 +39,8 @@ struct operand {
 };
 
 /*
- * Take the @len bytes of @text, which may be anything, for an operand of a program of @isa (may be
- * NULL). False, with @out unknown, when they are none, or none that is certain to mean one thing
- * only.
+ * Parse the @len bytes of untrusted @text as an operand of a program of @isa (may be NULL). False,
+ * with @out undefined, when they are none, or are ambiguous.
  */
 bool operand_parse(const struct isa *isa, const char *text, size_t len, struct operand *out);
 

@@ -1,5 +1,5 @@
 /*
- * Running code in another process' thread that is stopped by ptrace(2): what of that depends on the
+ * Runs code in a thread of another process, stopped by ptrace(2): the part that depends on the
  * instruction set.
  */
 #ifndef UTRAIL_ARCH_REMOTE_H
@@ -10,10 +10,10 @@
 #include <stdint.h>
 
 /*
- * A stopped thread's registers, as the kernel has them (PTRACE_GETREGSET with NT_PRSTATUS; the rest
+ * A stopped thread's registers, in the kernel's format (PTRACE_GETREGSET with NT_PRSTATUS; the rest
  * with arch_remote_vector_note).
  *
- * @words: of which @bytes are there
+ * @words: with @bytes valid
  * @vectors: floating point and vector state, @vector_bytes of it
  */
 #define ARCH_REMOTE_WORDS	 32
@@ -35,9 +35,7 @@ extern const bool arch_has_remote;
 /* The note that PTRACE_GETREGSET has vectors by. */
 extern const int arch_remote_vector_note;
 
-/*
- * The registers that call frame information has numbers for, in that order. Returns their number.
- */
+/* The registers with numbers in call frame information, in that order. Returns their number. */
 #define ARCH_REMOTE_DWARF_REGS 32
 unsigned arch_remote_dwarf_regs(const struct arch_remote *r, uint64_t regs[ARCH_REMOTE_DWARF_REGS]);
 extern const unsigned arch_remote_dwarf_sp; /* the number of the stack pointer */
@@ -47,63 +45,58 @@ uint64_t arch_remote_sp(const struct arch_remote *r);
 void arch_remote_set_pc(struct arch_remote *r, uint64_t pc);
 
 /*
- * The first argument of a system call that the thread @tid stands in front of; the call is of the
+ * Set the first argument of a system call that the thread @tid is about to make; the call is of the
  * ABI @audit_arch.
  */
 bool arch_remote_set_argument(int tid, uint32_t audit_arch, uint64_t value);
 
-/*
- * The system call that the thread was in when it was stopped, with its first four arguments; -1:
- * none.
- */
+/* The system call that the stopped thread was in, with its first four arguments; -1: none. */
 long arch_remote_system_call(const struct arch_remote *r, uint64_t args[4]);
 
 /*
- * The kernel has ended a system call because the thread was to stop, and not because of a signal:
- * have it begun again. True when it has been changed. Most calls the kernel begins again by itself;
- * epoll_wait(2) and its like fail with EINTR (signal(7)).
+ * The kernel has ended a system call because the thread had to stop, and not because of a signal:
+ * restart it. True when it has been changed. The kernel restarts most calls itself; epoll_wait(2)
+ * and similar calls fail with EINTR (signal(7)).
  */
 bool arch_remote_restart(struct arch_remote *r);
 
 /*
- * Find the code of the process that a first system call needs: instructions that make one and
- * return, and those that signal handlers return to. Offsets in @code[@len], of code that is
- * executable; false when they are not there.
+ * Find the code of the process for a first system call: instructions that make one and return, and
+ * those that signal handlers return to. Offsets in @code[@len], which is executable; false when
+ * they are missing.
  */
 bool arch_remote_find_gadgets(const uint8_t *code, size_t len, size_t *call,
 			      size_t *handler_return);
 
-/*
- * A context that rt_sigreturn(2) restores: @r, with the signal mask @mask. It takes so much memory
- * ...
- */
+/* A context for rt_sigreturn(2): @r, with the signal mask @mask. Its size ... */
 size_t arch_remote_context_bytes(const struct arch_remote *r);
 
 /*
- * ... and is made at @memory, to lie at address @at, a multiple of 64. @nr: the system call that
- * was interrupted and begins again from its start when this context is restored; negative: none.
+ * ... and its construction at @memory, for address @at, a multiple of 64. @nr: the interrupted
+ * system call that restarts when this context is restored; negative: none.
  */
 void arch_remote_put_context(void *memory, uint64_t at, const struct arch_remote *r, uint64_t mask,
 			     long nr);
 
 /*
- * The number of the system call that the instructions in front of the program counter make, where
- * they put it into its register at once, as C libraries do; -1: others are there.
+ * The number of the system call made by the instructions before the program counter, if they load
+ * it immediately, as in C libraries; -1: they do not.
  */
 #define ARCH_REMOTE_NUMBER_BYTES 7
 long arch_remote_number_in_code(const uint8_t code[ARCH_REMOTE_NUMBER_BYTES]);
 
 /*
- * Make @r begin a system call by the instructions at @call, and then go on in the context at
- * @context, whatever becomes of us. The word below @context is to hold the address of what signal
- * handlers return to.
+ * Make @r begin a system call by the instructions at @call, and then continue in the context at
+ * @context, even if the recorder dies. The word below @context must have the return address of
+ * signal handlers.
  */
 void arch_remote_begin_syscall(struct arch_remote *r, uint64_t call, uint64_t context, long nr,
 			       const uint64_t args[6]);
 
 /*
- * Code that calls a function, sends a signal to its own thread, and then restores a context; to be
- * put anywhere. The signal is one that the program ignores: it tells a tracer, if there is one.
+ * Position-independent code that calls a function, sends a signal to its own thread, and then
+ * restores a context. The signal is one that the program ignores: it notifies a tracer, if there is
+ * one.
  */
 #define ARCH_REMOTE_CODE_BYTES 64
 #define ARCH_REMOTE_CODE_END   33 /* from here on the context is restored */
@@ -111,7 +104,7 @@ void arch_remote_put_code(uint8_t code[ARCH_REMOTE_CODE_BYTES]);
 
 /*
  * Make @r run that code, which is at @code: @fn(@args), on the stack below @context, then @signal,
- * and then that.
+ * and then the rest.
  */
 void arch_remote_begin_call(struct arch_remote *r, uint64_t code, uint64_t context, uint64_t fn,
 			    const uint64_t args[6], int signal);
@@ -124,7 +117,7 @@ uint64_t arch_remote_result(const struct arch_remote *r);
 
 /*
  * The program counter of the context that a signal handler will return to, if @words[@nr] of a
- * stack are one; else 0.
+ * stack are such a context; else 0.
  */
 uint64_t arch_remote_sigframe_pc(const uint64_t *words, size_t nr);
 
@@ -132,15 +125,12 @@ uint64_t arch_remote_sigframe_pc(const uint64_t *words, size_t nr);
 uint64_t arch_remote_sigframe_sp(const uint64_t *words, size_t nr);
 
 /*
- * False when @words[0], which lies on a stack, is not the program counter in such a context: the
- * @nr words from there on would have the registers that the kernel saves next to it.
+ * False when @words[0], on a stack, is not the program counter in such a context: the @nr words
+ * from there on would contain the registers that the kernel saves next to it.
  */
 bool arch_remote_may_be_interrupted(const uint64_t *words, size_t nr);
 
-/*
- * False when no call instruction ends at the end of @code: then that is no address that a call
- * returns to.
- */
+/* False when no call instruction ends at the end of @code: then that is no return address. */
 #define ARCH_REMOTE_CALL_BYTES 7
 bool arch_remote_may_end_call(const uint8_t code[ARCH_REMOTE_CALL_BYTES]);
 

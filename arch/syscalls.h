@@ -1,7 +1,4 @@
-/*
- * Numbers of the system calls that a recorder watches, by each way in which a program may call the
- * kernel.
- */
+/* Numbers of the system calls watched by a recorder, for each system call ABI of programs. */
 #ifndef UTRAIL_ARCH_SYSCALLS_H
 #define UTRAIL_ARCH_SYSCALLS_H
 
@@ -9,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Those in front of SYSCALL_NOT_WATCHED are about files and names; fcntl64(2) is fcntl(2). */
+/* Those before SYSCALL_NOT_WATCHED concern files and names; fcntl64(2) is fcntl(2). */
 enum syscall_id {
 	SYSCALL_NONE,
 	SYSCALL_OPEN,
@@ -48,8 +45,8 @@ enum syscall_id {
 };
 
 /*
- * @audit_arch: AUDIT_ARCH_*, which the kernel tells filters and tracers
- * @mask: the bits of a number that say which call it is; x32 programs use numbers of x86_64 with
+ * @audit_arch: AUDIT_ARCH_*, as in the kernel's data for filters and tracers
+ * @mask: the bits of a number that identify the call; x32 programs use numbers of x86_64 with
  * one more bit
  * @numbers: by enum syscall_id; negative: there is no such call
  */
@@ -59,12 +56,12 @@ struct syscall_abi {
 	int16_t numbers[SYSCALL_BEYOND];
 };
 
-/* The ABIs of all machines on which there is a recorder; the end has no audit_arch. */
+/* The ABIs of all machines with a recorder; the end has no audit_arch. */
 extern const struct syscall_abi syscall_abis[];
 
 /*
- * True when @number is that call in any of them: for processes whose ABI cannot be told, and which
- * may make other calls by that number.
+ * True when @number is that call in any ABI: for processes whose ABI is unknown, and which may make
+ * other calls by that number.
  */
 bool syscall_may_be(uint64_t number, enum syscall_id id);
 

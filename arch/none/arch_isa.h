@@ -1,7 +1,4 @@
-/*
- * Machines that no probe was written for: the recorder's sources compile, and `record` says that it
- * cannot.
- */
+/* Machines without a probe: the recorder's sources compile, and `record` reports that it cannot. */
 #ifndef UTRAIL_ARCH_NONE_ISA_H
 #define UTRAIL_ARCH_NONE_ISA_H
 

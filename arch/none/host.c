@@ -1,7 +1,4 @@
-/*
- * Machines that no probe was written for: what the recorder's sources ask. Programs can be looked
- * at all the same.
- */
+/* Machines without a probe: stubs for the recorder's sources. Programs can still be examined. */
 #include "arch/arch.h"
 
 #include <elf.h>

@@ -1,4 +1,4 @@
-/* No instruction set of ours: threads of others cannot be made to run code. */
+/* An unsupported instruction set: threads of other processes cannot be made to run code. */
 #include "arch/remote.h"
 
 const bool arch_has_remote = false;

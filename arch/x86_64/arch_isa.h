@@ -10,14 +10,14 @@ static inline uint64_t arch_counter_read(void)
 {
 	uint32_t low, high;
 
-	/* Not rdtscp or lfence: waiting for older instructions would double the cost. */
+	/* Without rdtscp or lfence: waiting for older instructions would double the cost. */
 	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
 	return ((uint64_t)high << 32) | low;
 }
 
 /*
- * The CPU that we run on: the kernel keeps its number and node in the limit of a segment that is
- * there for that (__CPUNODE_SEG, as the vDSO's getcpu uses it).
+ * The current CPU: the kernel stores its number and node in the limit of a segment for that purpose
+ * (__CPUNODE_SEG, as used by the vDSO's getcpu).
  */
 static inline uint32_t arch_cpu(void)
 {
@@ -28,8 +28,8 @@ static inline uint32_t arch_cpu(void)
 }
 
 /*
- * The general registers at an entry or a return, as the stubs have pushed them. Vector registers
- * still hold what they held: the probe is compiled without them.
+ * The general registers at an entry or a return, as pushed by the stubs. Vector registers are
+ * unchanged: the probe is compiled without them.
  */
 struct arch_regs {
 	uint64_t r11;
@@ -46,10 +46,9 @@ _Static_assert(__builtin_offsetof(struct arch_regs, rdi) == 4 * 8, "known to arc
 _Static_assert(__builtin_offsetof(struct arch_regs, r9) == 2 * 8, "known to arch_int_arg");
 
 /*
- * The data that arch_point_args has on the stack, which the program's own follows: its registers as
- * they are at the site.
+ * The stack data of arch_point_args, followed by the program's own: its registers at the site.
  *
- * @back: the address that it returns to: in the stub
+ * @back: the return address: in the stub
  * @operands: the distance from there to the struct point_operands
  */
 struct arch_point {
@@ -73,7 +72,7 @@ static inline uint64_t arch_point_sp(const struct arch_point *point)
 	return (uint64_t)(point + 1);
 }
 
-/* General register @number, as DWARF counts them (psABI, 3.6.2), below 16. */
+/* General register @number, in DWARF's numbering (psABI, 3.6.2), below 16. */
 static inline uint64_t arch_point_register(const struct arch_point *point, unsigned number)
 {
 	/* rax rdx rcx rbx rsi rdi rbp, none, r8 to r15 */
@@ -88,7 +87,7 @@ static inline uint64_t arch_point_register(const struct arch_point *point, unsig
 static inline uint64_t arch_int_arg(const struct arch_regs *regs, const uint64_t *slot,
 				    unsigned index)
 {
-	/* A table and not a switch, which would be an indirect jump. */
+	/* A table, because a switch would be an indirect jump. */
 	static const uint8_t words[] = { 4, 5, 6, 7, 3, 2 };
 
 	if (index - 1 < sizeof(words))
@@ -96,21 +95,21 @@ static inline uint64_t arch_int_arg(const struct arch_regs *regs, const uint64_t
 	return slot[index - sizeof(words)];
 }
 
-/* The @index-th word, from 0 on, of what a function returns in general registers. */
+/* The @index-th word, from 0 on, of a function's result in general registers. */
 static inline uint64_t arch_int_ret(const struct arch_regs *regs, unsigned index)
 {
 	return index == 0 ? regs->rax : regs->rdx;
 }
 
-/* For a call that was not seen: its first two arguments and what it returns. */
+/* For an unrecorded call: its first two arguments and its result. */
 static inline struct arch_regs arch_regs_of(uint64_t first, uint64_t second, uint64_t ret)
 {
 	return (struct arch_regs){ .rdi = first, .rsi = second, .rax = ret };
 }
 
 /*
- * Have a function of two arguments get @site as its third one, and as its fourth what code that
- * binds the call may want to find in a register of its own: mold's PLT has the relocation's index
+ * Pass @site as third argument to a function of two arguments, and as fourth the value that code
+ * which binds the call may expect in a register of its own: mold's PLT has the relocation's index
  * in %r11.
  */
 static inline void arch_pass_site(struct arch_regs *regs, const void *site)
@@ -124,12 +123,12 @@ static inline void arch_pass_site(struct arch_regs *regs, const void *site)
 /* Above all that a program can have mapped. */
 #define ARCH_ADDRESS_END    0x7ffffffff000ULL
 
-/* AUDIT_ARCH_X86_64: what the kernel tells filters of system calls */
+/* AUDIT_ARCH_X86_64, as in the kernel's data for system call filters */
 #define ARCH_AUDIT 0xc000003eU
 
 /*
- * The place where glibc's setjmp(3) keeps the stack pointer (bits/setjmp.h: rbx rbp r12-r15 rsp
- * pc). It is hidden by an exclusive or with the thread's pointer guard at %fs:0x30 and a rotation.
+ * The place of the stack pointer in glibc's setjmp(3) (bits/setjmp.h: rbx rbp r12-r15 rsp pc). It
+ * is encrypted by an exclusive or with the thread's pointer guard at %fs:0x30 and a rotation.
  */
 #define ARCH_JMP_BUF_RSP 6
 

@@ -1,6 +1,6 @@
 /*
- * System calls in the kernel of this machine, for eBPF programs: where their arguments are, and by
- * which ABI they were made.
+ * System calls in the kernel of this machine, for eBPF programs: the places of their arguments, and
+ * their ABI.
  */
 #ifndef UTRAIL_ARCH_X86_64_BPF_CALLS_H
 #define UTRAIL_ARCH_X86_64_BPF_CALLS_H
@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 /*
- * The needed parts of the kernel's own structs. Loading the program finds their places in the
- * kernel that runs.
+ * The needed parts of the kernel's own structs. When the program is loaded, their offsets are
+ * adjusted to the running kernel.
  */
 struct pt_regs {
 	unsigned long r10;
@@ -29,7 +29,7 @@ struct thread_info {
 	uint32_t status;
 } __attribute__((preserve_access_index));
 
-/* thread_info.status: the call was made in the way of i386 (TS_COMPAT). */
+/* thread_info.status: the call was made by the i386 ABI (TS_COMPAT). */
 #define CALL_IS_COMPAT 2U
 
 /* The arguments of the call that @regs stand in. */

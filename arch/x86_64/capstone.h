@@ -1,4 +1,4 @@
-/* libcapstone, loaded when a program's code is to be read for the first time. */
+/* libcapstone, loaded when a program's code is read for the first time. */
 #ifndef UTRAIL_ARCH_X86_64_CAPSTONE_H
 #define UTRAIL_ARCH_X86_64_CAPSTONE_H
 
@@ -7,9 +7,9 @@
 #include "utils/base/err.h"
 
 /*
- * Its functions that are used, by their names there without "cs_". A program that is linked with
- * the library has the loader write 77,000 addresses into the library's tables each time that it
- * starts. This is more than half of the time that starting takes, and few commands read code.
+ * Its functions in use, by their names without "cs_". In a program that is linked with the library,
+ * the loader writes 77,000 addresses into the library's tables at each start. This is more than
+ * half of the start-up time, and few commands read code.
  */
 struct capstone {
 	__typeof__(cs_open) *open;
@@ -21,8 +21,8 @@ struct capstone {
 };
 
 /*
- * By any thread. *@out is there until the program ends. -ENOSYS when the library, in the version of
- * its header, is not installed.
+ * For any thread. *@out stays valid until the program ends. -ENOSYS when the library, in the
+ * version of its header, is not installed.
  */
 int capstone_load(const struct capstone **out, struct uft_err *err);
 

@@ -1,13 +1,13 @@
-/* x86_64: syscall(3) and vfork(2), interposed for the children that they make. */
+/* x86_64: syscall(3) and vfork(2), interposed because of the children that they make. */
 #include "arch/x86_64/stub_macros.S"
 
 	.text
 
 /*
- * syscall(3), interposed: the work of glibc's, and a look at the calls that make children without
- * libc or forbid what hooks need (libmcount/program/clone.c). The child may return on another stack, so
- * nothing that it needs is on this one. %r9, which is no argument of the calls that make children,
- * says that thread_after_fork() is to be called.
+ * syscall(3), interposed: as in glibc, plus a check for calls that make children without libc or
+ * forbid system calls that hooks need (libmcount/program/clone.c). The child may return on another
+ * stack, so none of its data is on this one. %r9, which is no argument of the calls that make
+ * children, tells that thread_after_fork() must be called.
  */
 FUNCTION syscall
 	cmpq	$56, %rdi /* clone */
@@ -66,9 +66,9 @@ FUNCTION syscall
 END syscall
 
 /*
- * vfork(2), interposed: the child returns first, and what it calls then has its place where our
- * return address was. So that is in a register meanwhile, and so is what lend_prepare() has given
- * (libmcount/program/lend.h).
+ * vfork(2), interposed: the child returns first, and its calls then overwrite the stack place of
+ * our return address. So that is kept in a register meanwhile, and so is the result of
+ * lend_prepare() (libmcount/program/lend.h).
  */
 FUNCTION vfork
 	movl	$58, %eax
@@ -109,8 +109,8 @@ lend_and_call:
 	cmpq	$-4095, %rax
 	jae	3f
 	/*
-	 * The child has written to a shadow stack, too, if there is one (the instruction does
-	 * nothing without).
+	 * The child has written to a shadow stack, too, if there is one (otherwise the instruction
+	 * does nothing).
 	 */
 	xorl	%edx, %edx
 	rdsspq	%rdx

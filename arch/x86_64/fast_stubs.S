@@ -1,12 +1,11 @@
 /*
  * x86_64: the common case of a call and of a return in full, as macros of stubs.S: all ENTRYs are
  * written, there is room for the frame and the record, the clock needs no new fit. Otherwise they
- * have changed nothing, and the stub calls the functions of libmcount/hot/entry.c and exit.c, which do
- * all (and the common case as libmcount/hot/fast.h has it). The meaning of the lines is explained
- * there.
+ * have changed nothing, and the stub calls the functions of libmcount/hot/entry.c and exit.c, which
+ * handle all cases (and the common case as in libmcount/hot/fast.h). The lines are explained there.
  *
- * They take five registers and call nothing: 89 instructions for a call and its return, of 160 when
- * C functions do it.
+ * They take five registers and call nothing: 89 instructions for a call and its return, compared to
+ * 160 in C functions.
  */
 #ifndef UTRAIL_ARCH_X86_64_FAST_STUBS_H
 #define UTRAIL_ARCH_X86_64_FAST_STUBS_H
@@ -35,7 +34,7 @@
 	POP	rsi, rdi, rcx, rdx, rax
 	.endm
 
-/* \to: this thread's state; at \busy there is none yet, or the thread is within a hook. */
+/* \to: this thread's state; at \busy it does not exist yet, or the thread is within a hook. */
 	.macro FAST_SELF to, busy
 	movq	self@gottpoff(%rip), \to
 	movq	%fs:(\to), \to
@@ -46,9 +45,9 @@
 	.endm
 
 /*
- * %rcx: this thread's state with the guard set; %rdi: the innermost frame. The guard is stored as a
- * whole, as C loads it: a load that is wider than the store before it waits until that has reached
- * the cache.
+ * %rcx: this thread's state with the guard set; %rdi: the innermost frame. The guard is stored in
+ * its full width, as C loads it: a load that is wider than the preceding store waits until that has
+ * reached the cache.
  */
 	.macro FAST_GUARD unguarded
 	FAST_SELF %rcx, \unguarded
@@ -65,7 +64,7 @@
 	.endm
 
 /*
- * %rax: the time as of hot_clock(), if that does not wait for a former fit of the clock. Overwrites
+ * %rax: the time as of hot_clock(), unless that waits for a former fit of the clock. Overwrites
  * %rdx.
  */
 	.macro FAST_CLOCK other
@@ -83,7 +82,7 @@
 	movq	%rax, THREAD_LAST_NS(%rcx)
 	.endm
 
-/* %rdi: the frame that is the innermost one now; %rsi: the address after the record. */
+/* %rdi: the new innermost frame; %rsi: the address after the record. */
 	.macro FAST_COMMIT
 	movq	%rdi, THREAD_TOP(%rcx)
 	movq	%rdi, THREAD_WRITTEN(%rcx)
@@ -95,12 +94,11 @@
 
 /*
  * Under a plan: look up in thread->calls the call of \addr, with its return slot at \slot; both
- * operands are meant with LOOK_UP_SAVED. A call that is to be left alone is left alone here. Most
- * calls of most filters take this way, on which no jump is taken. For a call to be recorded as it
- * is, the state after this is that of FAST_GUARD and SAVE_FAST. The same holds at \admitted, for
- * calls that are to open the thread (FAST_ADMIT). Else it goes on at \slow with nothing saved, or
- * at \useless, where no call may be looked up. No call is left alone while there are frames that
- * must be ended first.
+ * operands are relative to LOOK_UP_SAVED. A call that is not recorded ends here. Most calls of most
+ * filters take this path, on which no jump is taken. For a call that is recorded, the state after
+ * this is that of FAST_GUARD and SAVE_FAST. The same holds at \admitted, for calls that open the
+ * thread (FAST_ADMIT). Otherwise it goes on at \slow with nothing saved, or at \useless, where no
+ * call may be looked up. No call is skipped while there are frames that must be ended first.
  */
 	.macro FAST_LOOK_UP slot, addr, useless, slow, admitted
 	cmpb	$0, probe_skips(%rip)
@@ -135,7 +133,7 @@
 7:	FAST_BEGIN 8b
 	.endm
 
-/* A call that was found: the rest of FAST_GUARD and of SAVE_FAST. */
+/* A call that was found: the remaining part of FAST_GUARD and of SAVE_FAST. */
 	.macro FAST_BEGIN other
 	movzwl	probe + PROBE_TRACING(%rip), %eax
 	cmpl	$0x101, %eax /* and is_on */
@@ -146,8 +144,8 @@
 	.endm
 
 /*
- * Nothing is recorded while that is so, nor are there frames that the call of \slot has to end: it
- * is left alone. Else it goes on at \other.
+ * While that holds, calls are not recorded, and no frames exist that the call of \slot has to end:
+ * it is skipped. Otherwise it goes on at \other.
  */
 	.macro FAST_QUIET slot, other
 	cmpb	$0, probe + PROBE_TRACING(%rip)
@@ -166,8 +164,8 @@
 	.endm
 
 /*
- * The frame of a call that begins at %rax is above %rdi, which has its slot already, and %rdi from
- * now on. %rax is then its data word. Overwrites %rdx. The bits below the address there are those
+ * The frame of a call that begins at %rax is above %rdi, which becomes this frame and already has
+ * its slot. %rax is then its data word. Overwrites %rdx. The bits below the address there are those
  * of the frame around it, one deeper; they may wrap (state_limit_alike() in libmcount/hot/state.h).
  */
 	.macro FAST_FRAME slot, addr
@@ -200,9 +198,9 @@
 	.endm
 
 /*
- * A call, after FAST_GUARD or FAST_LOOK_UP. \slot: operand that is its return slot, \addr: address
- * of the function. At \other, with the guard set, nothing has been done; at \beyond neither,
- * FAST_ENTER_BEYOND is to go on.
+ * A call, after FAST_GUARD or FAST_LOOK_UP. \slot: operand of its return slot, \addr: address of
+ * the function. At \other, with the guard set, nothing has been changed; the same at \beyond, where
+ * FAST_ENTER_BEYOND continues.
  */
 	.macro FAST_ENTER slot, addr, beyond, other
 	FAST_CALLER \slot, \other
@@ -224,7 +222,7 @@
 	movq	%rax, \slot
 	.endm
 
-/* The same of a call that opens the thread: planned_admit(). */
+/* The same for a call that opens the thread: planned_admit(). */
 	.macro FAST_ADMIT
 	movq	THREAD_PLANNED(%rcx), %rdx
 	movw	$1, PLANNED_IN(%rdx)
@@ -232,7 +230,7 @@
 	movq	%rdx, THREAD_CALLS(%rcx)
 	.endm
 
-/* A call that is too deep to be recorded, or whose ENTRY is held back; %rsi: its return slot. */
+/* A call that is too deep to be recorded, or whose ENTRY is delayed; %rsi: its return slot. */
 	.macro FAST_ENTER_BEYOND slot, addr, too_deep, other
 	cmpq	THREAD_DROP_LIMIT(%rcx), %rdi
 	jae	\too_deep
@@ -247,8 +245,8 @@
 	.endm
 
 /*
- * A return. \slot: its return slot, which gets the address where to go on. At \beyond
- * FAST_LEAVE_BEYOND is to go on.
+ * A return. \slot: its return slot, which gets the address to go on at. At \beyond
+ * FAST_LEAVE_BEYOND continues.
  */
 	.macro FAST_LEAVE slot, unguarded, beyond, written, other
 	FAST_GUARD \unguarded
@@ -277,7 +275,7 @@
 	.endm
 
 /*
- * The return of a call whose ENTRY was held back, and is dropped; at \written it was written
+ * The return of a call whose ENTRY was delayed, and is dropped; at \written it was written
  * meanwhile.
  */
 	.macro FAST_LEAVE_BEYOND slot, written, maybe_admitted, other
@@ -297,7 +295,7 @@
 
 /*
  * The return of a call that has opened the thread: planned_admit_over(). It goes on as others do,
- * and may come to C yet.
+ * and may still need C.
  */
 	.macro FAST_LEAVE_ADMITTED slot, other
 	cmpq	THREAD_ADMITTED(%rcx), %rdi

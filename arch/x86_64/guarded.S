@@ -1,10 +1,9 @@
 /*
- * x86_64: reading memory that may not be there, and registers that C code of the probe does not
- * touch.
+ * x86_64: reads memory that may be unmapped, and registers that the probe's C code does not use.
  *
  * An access to memory of the program between arch_guarded_start and arch_guarded_end that faults
- * goes on at the end of its function: the signal handler (libmcount/system/fault.c) asks
- * arch_fault_resume(), which looks at the place here.
+ * goes on at the end of its function: the signal handler (libmcount/system/fault.c) calls
+ * arch_fault_resume(), which compares the address.
  */
 #include "arch/x86_64/stub_macros.S"
 
@@ -14,8 +13,8 @@
 arch_guarded_start:
 
 /*
- * int64_t arch_copy_guarded(void *to, const void *from, uint64_t len): the number of bytes that
- * could be copied. After a fault %rcx tells how many are left.
+ * int64_t arch_copy_guarded(void *to, const void *from, uint64_t len): the number of copied bytes.
+ * After a fault, %rcx has the number of remaining ones.
  */
 HIDDEN_FUNCTION arch_copy_guarded
 	movq	%rdx, %rcx
@@ -29,9 +28,8 @@ END arch_copy_guarded
 
 /*
  * int64_t arch_copy_string(void *to, const void *from, uint64_t max): the bytes before the first
- * NUL, at most @max; -1 - n when there were n and the next could not be read. Words are loaded
- * where they are aligned, so that none reaches into a page that the string is not in; up to 7 bytes
- * more than the result are written.
+ * NUL, at most @max; -1 - n when n were readable and the next was not. Words are loaded aligned, so
+ * that none extends into a page without the string; up to 7 bytes more than the result are written.
  */
 HIDDEN_FUNCTION arch_copy_string
 	movq	%rdi, %r8
@@ -53,7 +51,7 @@ HIDDEN_FUNCTION arch_copy_string
 	jae	3f
 	movq	(%rsi), %rax
 	movq	%rax, (%rdi)
-	/* The lowest bit of (x - 01..) & ~x & 80.. is where the first NUL is. */
+	/* The lowest set bit of (x - 01..) & ~x & 80.. is at the first NUL. */
 	movq	%rax, %rcx
 	notq	%rcx
 	subq	%r9, %rax
@@ -113,7 +111,7 @@ HIDDEN_FUNCTION arch_read_vector
 	jne	8f
 	movups	%xmm7, (%rdi)
 	ret
-	/* No arguments of functions: those of static probes, rarely. */
+	/* Not used for arguments of functions, but rarely for those of static probes. */
 	.irp	reg, 8, 9, 10, 11, 12, 13, 14
 8:	cmpl	$\reg, %esi
 	jne	8f
@@ -124,7 +122,7 @@ HIDDEN_FUNCTION arch_read_vector
 	ret
 END arch_read_vector
 
-/* void arch_read_x87(void *to): the ten bytes of st(0), which stays where it is. */
+/* void arch_read_x87(void *to): the ten bytes of st(0), which is kept. */
 HIDDEN_FUNCTION arch_read_x87
 	fstpt	(%rdi)
 	fldt	(%rdi)

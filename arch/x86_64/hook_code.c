@@ -1,4 +1,4 @@
-/* x86_64: what compilers leave in functions (see arch/hook_code.h). */
+/* x86_64: compilers' hook code in functions (see arch/hook_code.h). */
 #include "arch/hook_code.h"
 
 #include <string.h>
@@ -11,9 +11,9 @@ static bool begins_with(const uint8_t *at, uint64_t left, const char *bytes, uns
 }
 
 /*
- * The opcode of nops with an operand. Compilers write 66 and cs prefixes in front of it to make
- * them longer: gcc -fpatchable-function-entry writes single bytes, clang one instruction as long as
- * it may be, -mnop-mcount five bytes.
+ * The opcode of nops with an operand. Compilers lengthen them with 66 and cs prefixes: gcc
+ * -fpatchable-function-entry writes single bytes, clang one instruction of maximum length,
+ * -mnop-mcount five bytes.
  */
 static unsigned long_nop(const uint8_t *at, uint64_t left)
 {
@@ -29,9 +29,7 @@ static unsigned long_nop(const uint8_t *at, uint64_t left)
 	unsigned mod = at[2] >> 6;
 	unsigned len = 3;
 
-	/*
-	 * ModRM: the operation is 0; no register, and of the forms without a base none is in use.
-	 */
+	/* ModRM: the operation is 0; no register, and no form without a base. */
 	if ((at[2] & 0x38) || mod == 3)
 		return 0;
 	if ((at[2] & 7) == 4)

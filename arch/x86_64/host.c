@@ -31,8 +31,8 @@ static uint64_t read_xcr0(void)
 
 /*
  * CPUID is slow under a hypervisor (it traps, some 20 us), and this runs in each process. So only
- * the last component is asked for its place: in the standard format, components lie in the order of
- * their numbers.
+ * the last component's offset is read: in the standard format, components are in the order of their
+ * numbers.
  */
 void arch_init(void)
 {
@@ -75,7 +75,7 @@ bool arch_has_shadow_stack(void)
 
 const void *arch_find_return(const void *start, const void *end)
 {
-	/* Any c3 byte will do: it need not be on an instruction's boundary to be executed. */
+	/* Any c3 byte is suitable: it need not be at an instruction's boundary to be executed. */
 	for (const uint8_t *at = start; at < (const uint8_t *)end; at++) {
 		if (*at == 0xc3)
 			return at;
@@ -85,7 +85,7 @@ const void *arch_find_return(const void *start, const void *end)
 
 void arch_write_call_stub(uint8_t *code, uint32_t index, const uint64_t *cell)
 {
-	/* endbr64; push $index; jmp *cell(%rip), which counts from the end of the instruction. */
+	/* endbr64; push $index; jmp *cell(%rip), relative to the end of the instruction. */
 	uint8_t stub[ARCH_CALL_STUB_BYTES] = {
 		0xf3, 0x0f, 0x1e, 0xfa, 0x68, 0, 0, 0, 0, 0xff, 0x25
 	};

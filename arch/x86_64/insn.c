@@ -65,8 +65,8 @@ static bool is_landing_pad(const uint8_t *at, uint64_t left)
 }
 
 /*
- * Instructions that the disassembler does not know: their length; 0 for all others. Those of shadow
- * stacks are rdssp (f3 0f 1e /1) and incssp (f3 0f ae /5) of a register, with or without REX.
+ * Instructions unknown to the disassembler: their length; 0 for all others. Those of shadow stacks
+ * are rdssp (f3 0f 1e /1) and incssp (f3 0f ae /5) of a register, with or without REX.
  */
 static unsigned known_length(const uint8_t *at, uint64_t left)
 {
@@ -83,9 +83,8 @@ static unsigned known_length(const uint8_t *at, uint64_t left)
 }
 
 /*
- * The instruction at @at, of which there are @left bytes; its length, 0 when it is none.
- * insns->insn tells of it, unless it is one of those with a known length, which then counts as a
- * plain one.
+ * Decode the instruction at @at, with @left bytes; its length, 0 when it is invalid. insns->insn
+ * describes it, except for those with a known length, which count as plain ones.
  */
 static unsigned decode_insn(struct insns *insns, const uint8_t *at, uint64_t left, uint64_t addr)
 {
@@ -136,12 +135,11 @@ static unsigned starts_before(struct insns *insns, const struct insn_text *text,
 /* --- moving --- */
 
 /*
- * Code that is moved at once. Two decoders have to say the same of what is moved: steps.c and
- * capstone.
+ * Code that is moved together. Two decoders must agree on it: steps.c and capstone.
  *
- * @step, @at: the instruction that it is the turn of
- * @moved_to: of each byte from out->from on 1 + where in out->bytes the instruction that begins
- * there was moved to; 0: none does
+ * @step, @at: the current instruction
+ * @moved_to: for each byte from out->from on, 1 + the offset in out->bytes of the moved instruction
+ *            that began there; 0: none did
  */
 struct move {
 	struct insns *insns;
@@ -189,8 +187,8 @@ static bool put_byte(struct insn_code *out, uint8_t byte)
 }
 
 /*
- * True when a distance of 32 bits leads to @target from @behind bytes after the last byte of @out,
- * as if it stood at out->from.
+ * True when a 32-bit displacement reaches @target from @behind bytes after the last byte of @out,
+ * as if that were at out->from.
  */
 static bool is_near(const struct insn_code *out, uint64_t target, unsigned behind)
 {
@@ -199,7 +197,7 @@ static bool is_near(const struct insn_code *out, uint64_t target, unsigned behin
 	return (int32_t)distance == distance;
 }
 
-/* Put the distance from its end to @target, as if the code stood at out->from. */
+/* Write the displacement from its end to @target, as if the code were at out->from. */
 static bool put_distance(struct insn_code *out, uint64_t target)
 {
 	int32_t word = target - (out->from + out->len + sizeof(int32_t));
@@ -207,7 +205,7 @@ static bool put_distance(struct insn_code *out, uint64_t target)
 	return put_fix(out, out->len) && put_code_bytes(out, &word, sizeof(word));
 }
 
-/* Push the return address that a call pushes; no register and no flag is free for it. */
+/* Push the return address of a call; no register and no flag is free for it. */
 static bool put_push_return(struct insn_code *out, uint64_t ret)
 {
 	static const uint8_t push[] = { OP_PUSH_IMM32, 0, 0, 0, 0 };
@@ -224,8 +222,8 @@ static bool put_push_return(struct insn_code *out, uint64_t ret)
 }
 
 /*
- * The instruction's @bytes, of which there are @len, with the distance in it, if there is one, as
- * the new place needs it.
+ * Copy the instruction's @len bytes @bytes, with its displacement, if any, adjusted to the new
+ * place.
  */
 static int put_same(struct move *m, const uint8_t *bytes, unsigned len)
 {
@@ -244,7 +242,7 @@ static int put_same(struct move *m, const uint8_t *bytes, unsigned len)
 	return put_fix(out, at + m->step.name_at) ? 0 : refuse_move(m, INSN_TOO_MUCH);
 }
 
-/* loop, jrcxz: there is no long form, so they lead around a jump that leads around a long one. */
+/* loop, jrcxz: there is no long form, so they skip a jump that skips a long one. */
 static bool put_short_only(struct move *m)
 {
 	static const uint8_t around[] = { 2, OP_JMP_REL8, 5, OP_JMP_REL32 };
@@ -263,7 +261,7 @@ static int move_direct(struct move *m)
 	bool is_byte = step->len - step->name_at == 1;
 	bool good;
 
-	/* The longest of these forms has 15 bytes in front of its end. */
+	/* The longest of these forms has 15 bytes before its end. */
 	if (!is_near(out, step->names, 0) || !is_near(out, step->names, 2 * INSN_CODE_MAX))
 		return refuse_move(m, INSN_TOO_FAR);
 	if (step->flow == INSN_CALL) {
@@ -288,10 +286,7 @@ static int move_direct(struct move *m)
 	return good ? 0 : refuse_move(m, INSN_TOO_MUCH);
 }
 
-/*
- * An operand that is addressed relative to the stack pointer lies a word further, once there is one
- * more on it.
- */
+/* After a push, an operand relative to the stack pointer is a word further away. */
 static int put_above(struct move *m, const uint8_t *bytes, unsigned modrm_at)
 {
 	unsigned mod = bytes[modrm_at] >> 6;
@@ -310,7 +305,7 @@ static int put_above(struct move *m, const uint8_t *bytes, unsigned modrm_at)
 		       : refuse_move(m, INSN_TOO_MUCH);
 }
 
-/* call *r/m: push and jmp *r/m, which is the same instruction with another number in it. */
+/* call *r/m: a push and jmp *r/m, which is the same instruction with another opcode extension. */
 static int move_indirect_call(struct move *m)
 {
 	const cs_x86 *x86 = &m->insns->insn->detail->x86;
@@ -359,7 +354,7 @@ static int move_one(struct move *m)
 	return put_same(m, m->at, m->step.len);
 }
 
-/* The instruction at @addr: m->step, m->at and the disassembler's. */
+/* Read the instruction at @addr: sets m->step, m->at and the disassembler's. */
 static int read_one(struct move *m, const struct insn_text *text, uint64_t addr)
 {
 	m->at = text->bytes + (addr - text->start);
@@ -396,7 +391,7 @@ static int move_insns(struct insns *insns, const struct insn_text *text, uint64_
 	return 0;
 }
 
-/* Distances of jumps that lead to what was moved, too: these are no fixes any more. */
+/* Also adjust displacements of jumps to moved code: these are no fixes any more. */
 static void turn_inwards(struct move *m, uint64_t until)
 {
 	struct insn_code *out = m->out;
@@ -436,7 +431,7 @@ static int move_all(struct insns *insns, const struct insn_text *text, uint64_t 
 		if (m.step.flow == INSN_CALL || m.step.flow == INSN_CALL_ANYWHERE)
 			return refuse_move(&m, INSN_RETURNS_INTO);
 		/*
-		 * Code that takes an address in there, or reads from there, is not led to the moved
+		 * Code that takes or reads an address in the range is not redirected to the moved
 		 * code.
 		 */
 		if (m.step.has_name && m.step.names >= from && m.step.names < until) {
@@ -498,7 +493,7 @@ static void load_at(struct insn_code *code, uint64_t bias)
 	memcpy(code->bytes + code->ret_at + INSN_RET_HIGH, &halves[1], sizeof(halves[1]));
 }
 
-/* --- bytes of which nobody knows where instructions begin --- */
+/* --- bytes with unknown instruction boundaries --- */
 
 /* jcc, jmp, loop and jrcxz with a distance of 8 bits. */
 static void near_names(const struct insn_text *text, void (*fn)(uint64_t addr, void *arg),
@@ -513,9 +508,8 @@ static void near_names(const struct insn_text *text, void (*fn)(uint64_t addr, v
 }
 
 /*
- * Byte sequences that could be a jump or a call of 32 bits (e8, e9, 0f 80 to 0f 8f). Others could
- * be a `lea` of an address from which a table is read (48 8d, ModRM of a distance; 4c for the upper
- * registers).
+ * Byte sequences that may be a 32-bit jump or call (e8, e9, 0f 80 to 0f 8f). Others may be a `lea`
+ * of a table's address (48 8d, ModRM with a displacement; 4c for the upper registers).
  */
 static int far_names(const struct insn_text *text, void (*fn)(uint64_t addr, void *arg),
 		     int (*base)(uint64_t addr, void *arg), void *arg)

@@ -1,7 +1,4 @@
-/*
- * Machine instructions of x86_64 in a build without capstone: nothing is known of them (see
- * insn.h).
- */
+/* Machine instructions of x86_64 in a build without capstone: not supported (see insn.h). */
 #include "arch/insn.h"
 
 #include <errno.h>

@@ -1,7 +1,4 @@
-/*
- * Operands of x86_64 in the syntax of AT&T, which compilers use unless they are told otherwise (see
- * arch/operand.h).
- */
+/* Operands of x86_64 in AT&T syntax, the compilers' default (see arch/operand.h). */
 #include "arch/operand.h"
 
 #include <string.h>
@@ -9,7 +6,7 @@
 #include "arch/isa.h"
 #include "utils/base/compiler.h"
 
-/* The text that has not been read; only text that has been understood is taken. */
+/* The unread text; it advances only over text that was parsed. */
 struct cursor {
 	const char *at;
 	const char *end;
@@ -25,7 +22,7 @@ static bool take_char(struct cursor *c, char wanted)
 
 /* --- registers --- */
 
-/* By DWARF's numbers (psABI 3.6.2): what 8, 4, 2 and 1 bytes of one are called. */
+/* By DWARF's numbers (psABI 3.6.2): the names of 8, 4, 2 and 1 bytes of a register. */
 static const char general[][4][5] = {
 	{ "rax", "eax", "ax", "al" },	   { "rdx", "edx", "dx", "dl" },
 	{ "rcx", "ecx", "cx", "cl" },	   { "rbx", "ebx", "bx", "bl" },
@@ -83,7 +80,7 @@ static bool find_general(const char *name, struct operand *out)
 	return false;
 }
 
-/* "xmm0" to "xmm15", and no other way to write these numbers. */
+/* Parse "xmm0" to "xmm15", with no other spelling of these numbers. */
 static bool find_vector(const char *name, struct operand *out)
 {
 	const char *digits = name + 3;
@@ -225,8 +222,8 @@ static bool take_scale(struct cursor *c, uint8_t *shift)
 }
 
 /*
- * An address relative to the next instruction is a symbol's address; a number alone would not say
- * of which instruction.
+ * An address relative to the next instruction must be a symbol's address; a plain number would not
+ * identify the instruction.
  */
 static bool take_counter(struct cursor *c, const struct operand *out)
 {
@@ -240,7 +237,7 @@ static bool take_counter(struct cursor *c, const struct operand *out)
 	return true;
 }
 
-/* "(base,index,scale)" after the '('; a part that is left out has no comma after it. */
+/* Parse "(base,index,scale)" after the '('; an omitted part has no comma after it. */
 static bool take_place(struct cursor *c, struct operand *out)
 {
 	bool has_base = c->at < c->end && *c->at == '%';
@@ -263,8 +260,8 @@ static bool take_place(struct cursor *c, struct operand *out)
 }
 
 /*
- * Not without brackets: in Intel's syntax a number alone is a constant, and here it is an address;
- * a name alone may be that of a register there.
+ * Not without brackets: a plain number is a constant in Intel's syntax and an address here; a plain
+ * name may be a register there.
  */
 static bool take_memory(struct cursor *c, struct operand *out)
 {

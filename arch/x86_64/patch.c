@@ -1,4 +1,4 @@
-/* x86_64: code that is written into programs (see arch/arch.h). */
+/* x86_64: writes code into programs (see arch/arch.h). */
 #include <string.h>
 
 #include "arch/arch.h"
@@ -28,10 +28,7 @@ void arch_write_gate(uint8_t gate[ARCH_GATE_BYTES], const uint64_t *cell)
 	memcpy(gate, code, sizeof(code));
 }
 
-/*
- * All hooks return to where they were called, and that of XRay's exits to where the function would
- * have.
- */
+/* All hooks return to their caller, and XRay's exits to the function's caller. */
 void arch_write_pass(uint8_t pass[ARCH_PASS_BYTES])
 {
 	/* endbr64; ret; int3 */
@@ -62,7 +59,7 @@ void arch_write_call(uint8_t call[ARCH_JUMP_BYTES], uint64_t from, uint64_t to)
 
 void arch_write_nops(uint8_t *nops, uint32_t bytes)
 {
-	/* Those that Intel's manual recommends (volume 2, NOP). */
+	/* Those recommended by Intel's manual (volume 2, NOP). */
 	static const uint8_t forms[][8] = {
 		{ 0x90 },
 		{ 0x66, 0x90 },
@@ -91,7 +88,7 @@ bool arch_write_short_jump(uint8_t jump[ARCH_SHORT_JUMP_BYTES], uint64_t from, u
 }
 
 /*
- * The stack pointer passes the red zone, and the site and the event are above it. Returns the end.
+ * Move the stack pointer past the red zone, with the site and the event above it. Returns the end.
  */
 static uint8_t *write_point_data(uint8_t *code, uint32_t event, uint64_t site)
 {
@@ -110,7 +107,7 @@ static uint8_t *write_point_data(uint8_t *code, uint32_t event, uint64_t site)
 	return code + sizeof(data);
 }
 
-/* A call by @cell, and @drop bytes less on the stack after it. */
+/* Write a call through @cell, which removes @drop bytes from the stack afterwards. */
 static void write_hook_call(uint8_t *code, const uint64_t *cell, uint32_t drop)
 {
 	static const uint8_t call[] = {
@@ -124,13 +121,13 @@ static void write_hook_call(uint8_t *code, const uint64_t *cell, uint32_t drop)
 	memcpy(code + 10, &drop, sizeof(drop));
 }
 
-/* The data that arch_point finds on the stack; see there. */
+/* The data for arch_point on the stack; see there. */
 void arch_write_point_stub(uint8_t *code, uint32_t event, uint64_t site, const uint64_t *cell)
 {
 	write_hook_call(write_point_data(code, event, site), cell, 144);
 }
 
-/* The data that arch_point_args finds there, a struct arch_point in the making. */
+/* The data for arch_point_args, the beginning of a struct arch_point. */
 void arch_write_point_args_stub(uint8_t *code, uint32_t event, uint64_t site, const uint64_t *cell,
 				const void *operands)
 {
@@ -143,7 +140,7 @@ void arch_write_point_args_stub(uint8_t *code, uint32_t event, uint64_t site, co
 	write_hook_call(push + 5, cell, 152);
 }
 
-/* The data that arch_entry finds by its return address are in front of it. */
+/* The data for arch_entry are before its return address. */
 void arch_write_entry_stub(uint8_t *code, uint64_t addr, uint64_t site, uint32_t slot,
 			   const uint64_t *cell)
 {

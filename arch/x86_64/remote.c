@@ -1,4 +1,4 @@
-/* x86_64: code that another process' thread is made to run (see arch/remote.h). */
+/* x86_64: code for a thread of another process (see arch/remote.h). */
 #include "arch/remote.h"
 
 #include <elf.h>
@@ -37,7 +37,7 @@ enum reg {
 	SS,
 };
 
-/* The kernel's own errors, which programs never see (include/linux/errno.h). */
+/* The kernel's internal errors, which programs never see (include/linux/errno.h). */
 #define ERESTARTSYS	      512
 #define ERESTARTNOINTR	      513
 #define ERESTARTNOHAND	      514
@@ -121,8 +121,8 @@ bool arch_remote_restart(struct arch_remote *r)
 
 static const uint8_t call_gadget[] = { 0x0f, 0x05, 0xc3 }; /* syscall; ret */
 /*
- * mov $15, %rax; syscall: __restore_rt of the C libraries; unwinders know a signal frame by these
- * bytes.
+ * mov $15, %rax; syscall: __restore_rt of the C libraries; unwinders recognise a signal frame by
+ * these bytes.
  */
 static const uint8_t return_gadget[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
 
@@ -139,7 +139,7 @@ bool arch_remote_find_gadgets(const uint8_t *code, size_t len, size_t *call, siz
 }
 
 /*
- * The words that the kernel itself puts after the vector state of a signal frame (struct
+ * The words that the kernel itself writes after the vector state of a signal frame (struct
  * _fpx_sw_bytes in asm/sigcontext.h).
  */
 #define XSTATE_MAGIC1	   0x46505853U
@@ -170,7 +170,7 @@ static void put_vectors(uint8_t *to, const struct arch_remote *r)
 	} reserved = { XSTATE_MAGIC1, r->vector_bytes + sizeof(magic2), 0, r->vector_bytes, { 0 } };
 
 	memcpy(to, r->vectors, r->vector_bytes);
-	/* The kernel's set of components, which PTRACE_GETREGSET has at this place. */
+	/* The kernel's set of components, at this place of PTRACE_GETREGSET. */
 	memcpy(&components, r->vectors + XSTATE_SW_RESERVED, sizeof(components));
 	reserved.components = components;
 	memcpy(to + XSTATE_SW_RESERVED, &reserved, sizeof(reserved));
@@ -222,7 +222,7 @@ static void set_call_registers(struct arch_remote *r, uint64_t pc, uint64_t sp,
 	r->words[RDX] = args[2];
 	r->words[R8] = args[4];
 	r->words[R9] = args[5];
-	/* It is in no system call, so there is none to begin again. */
+	/* The thread is in no system call, so none restarts. */
 	r->words[ORIG_RAX] = -1;
 	r->words[FLAGS] &= ~(uint64_t)(FLAG_DIRECTION | FLAG_TRAP);
 }
@@ -313,8 +313,8 @@ bool arch_remote_may_be_interrupted(const uint64_t *words, size_t nr)
 }
 
 /*
- * The number of bytes of call *r/m64, of which @modrm is the second and @sib the third (Intel SDM,
- * volume 2, 2.1.5).
+ * The length of call *r/m64, with @modrm as second and @sib as third byte (Intel SDM, volume 2,
+ * 2.1.5).
  */
 static size_t indirect_call_bytes(uint8_t modrm, uint8_t sib)
 {
@@ -341,7 +341,7 @@ bool arch_remote_may_end_call(const uint8_t code[ARCH_REMOTE_CALL_BYTES])
 	return false;
 }
 
-/* The kernel has a 64-bit thread's registers for programs of 32 bits, too. */
+/* The kernel uses a 64-bit thread's registers also for 32-bit programs. */
 bool arch_remote_set_argument(int tid, uint32_t audit_arch, uint64_t value)
 {
 	uintptr_t at = (audit_arch == AUDIT_ARCH_I386 ? RBX : RDI) * sizeof(uint64_t);

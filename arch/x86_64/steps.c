@@ -59,7 +59,7 @@ static const char *const two_bytes[16] = {
 	"mmmmmmmmmmmmmmmm", /* f0 */
 };
 
-/* One instruction on its way: @at is what was read so far. */
+/* One instruction being decoded: the bytes before @at have been read. */
 struct scan {
 	const uint8_t *start;
 	const uint8_t *at;
@@ -138,7 +138,7 @@ static bool take_modrm(struct scan *s)
 	return skip_bytes(s, bytes);
 }
 
-/* Take the opcode after VEX, EVEX and XOP, whose prefixes have the @map in them. */
+/* Decode the opcode after VEX, EVEX and XOP, whose prefixes contain the @map. */
 static bool take_vector(struct scan *s, unsigned map)
 {
 	bool has_byte;
@@ -155,7 +155,7 @@ static bool take_vector(struct scan *s, unsigned map)
 	return take_modrm(s) && skip_bytes(s, map == 10 ? 4 : has_byte ? 1 : 0);
 }
 
-/* 1: it was one of these; 0: it is another instruction; -1: it is none. */
+/* 1: it was one of these; 0: it is another instruction; -1: it is invalid. */
 static int try_vector(struct scan *s)
 {
 	uint64_t left = s->end - s->at;
@@ -232,7 +232,7 @@ static bool take_rest(struct scan *s, char letter)
 	case 'v':
 		return skip_bytes(s, s->rex & 8 ? 8 : word);
 	case 'J':
-		/* With a short operand CPUs of different makers do different things. */
+		/* With a short operand, CPUs of different vendors behave differently. */
 		return (!s->has_66 || (s->rex & 8)) && skip_bytes(s, 4);
 	case 'o':
 		return skip_bytes(s, memchr(s->start, 0x67, s->at - s->start) ? 4 : 8);

@@ -36,7 +36,7 @@
 	.hidden	\name
 	.endm
 
-/* \cfi: what unwinders are told beside where the return address is. */
+/* \cfi: unwind information besides the place of the return address. */
 	.macro FUNCTION name, cfi:vararg
 	.globl	\name
 	.type	\name, @function
@@ -58,8 +58,8 @@
 	.endm
 
 /*
- * The flags, as a word at \place and %rax. They do not come through instructions that count, but
- * through all that only move.
+ * Store the flags as a word at \place and in %rax. They do not survive arithmetic instructions, but
+ * do survive moves.
  */
 	.macro SAVE_FLAGS place
 	lahf
@@ -73,7 +73,7 @@
 	sahf
 	.endm
 
-/* These and all that SAVE_CALLER_SAVED saves, which is a struct arch_regs then. */
+/* Also stores the registers of SAVE_CALLER_SAVED, then a struct arch_regs. */
 	.macro SAVE_WITH_FLAGS
 	leaq	-8(%rsp), %rsp
 	.cfi_adjust_cfa_offset 8

@@ -33,7 +33,7 @@
 
 	.text
 
-/* 8(%rbp) may be a copy of the return address: then %r10 points past the slot that counts. */
+/* 8(%rbp) may be a copy of the return address: then %r10 points past the real slot. */
 	.macro IS_realigned is
 	leaq	-17(%r10), %rax
 	subq	%rbp, %rax
@@ -52,10 +52,10 @@
 	.endm
 
 /*
- * A hook at the beginning of a function: all but what C does, at .L\name\()_slow, which follows.
- * \fast, \all, \look, \slot: operand that is the return slot after SAVE_FAST, SAVE_CALLER_SAVED,
- * SAVE_FOR_LOOK_UP and with nothing saved. Another word may be it: then MAY_BE_\name goes on at its
- * operand; and so does IS_\name, which takes longer and is more often right.
+ * A hook at the beginning of a function: everything except the part in C, which follows at
+ * .L\name\()_slow. \fast, \all, \look, \slot: operand of the return slot after SAVE_FAST,
+ * SAVE_CALLER_SAVED, SAVE_FOR_LOOK_UP and with nothing saved. Another word may be the slot: then
+ * MAY_BE_\name goes on at its operand; and so does IS_\name, which is slower and more precise.
  */
 	.macro ENTRY_HOOK name, fast, all, look, slot
 	cmpb	$0, probe + PROBE_PLAIN(%rip)
@@ -105,15 +105,15 @@
 /*
  * -pg: called after the prologue, so the return slot is found through %rbp. A function that aligns
  * its stack (AVX locals, and arguments on the stack) has a copy of its return address there, and
- * the slot that counts is below what %r10 points to. probe_entry_framed(return slot, address inside
- * the function, saved registers, other slot) yields non-zero when the slot was replaced.
+ * the real slot is below the target of %r10. probe_entry_framed(return slot, address inside the
+ * function, saved registers, other slot) returns non-zero when the slot was replaced.
  */
 	.macro MAY_BE_realigned maybe
 	cmpq	%rbp, %r10
 	ja	\maybe
 	.endm
 
-	/* calls that are left alone take their way through few lines of the cache (hot-path.md) */
+	/* skipped calls touch few cache lines on their path (hot-path.md) */
 	.balign	64
 FUNCTION mcount
 	ENTRY_HOOK realigned, 8(%rbp), 8(%rbp), 8(%rbp), 8(%rbp)
@@ -134,7 +134,10 @@ END mcount
 	HIDDEN own_mcount
 	.set	own_mcount, mcount /* whoever else exports that name */
 
-/* -pg -mfentry: called before anything was pushed: the return slot is above our return address. */
+/*
+ * -pg -mfentry: called before the function pushes anything: the return slot is above our return
+ * address.
+ */
 	.macro MAY_BE_chain maybe
 	cmpq	%r10, FAST_SAVED + 8(%rsp)
 	je	\maybe
@@ -164,7 +167,7 @@ FUNCTION __fentry__
 
 /*
  * gcc keeps the static chain of a nested function by `push %r10; call __fentry__; pop %r10`, so
- * that the return slot is one higher. The pop is looked for only when the word could be the chain.
+ * that the return slot is one higher. The pop is checked only when the word may be the chain.
  */
 	.cfi_adjust_cfa_offset REGS_BYTES
 .Lmaybe_chain:
@@ -208,12 +211,12 @@ END __fentry__
 
 /*
  * The call has opened the thread. The functions around it have no frames: they return by a `ret`,
- * which is predicted only if the CPU's return stack is left as calls and returns make it. So we go
- * back by a `ret`, too, and the one that is not predicted is that of the function; from the
- * trampoline it goes on by a jump. This is worth it if a function that was left alone is still open
- * by then: the last one with its return slot above ours. Not more than four calls take it for that
- * (the lowest bits count them), for it may be main(). In a loop of opted-in calls the way of all
- * other calls is the better one: nothing is mispredicted there.
+ * which is predicted only if the CPU's return stack matches the calls and returns. So we return by
+ * a `ret`, too, and the mispredicted one is that of the function; from the trampoline it continues
+ * by a jump. This is worthwhile if a skipped function is still open by then: the last one with its
+ * return slot above ours. At most four calls are assumed so (the lowest bits count them), for it
+ * may be main(). In a loop of opted-in calls the path of all other calls is better: it has no
+ * mispredictions.
  */
 	.cfi_startproc
 	.cfi_adjust_cfa_offset FAST_SAVED
@@ -316,7 +319,7 @@ END __fentry__
 	.byte	0xcc
 	HIDDEN arch_return_caller
 	.type	arch_return_caller, @function
-arch_return_caller: /* of which there is nothing but what unwinders are told */
+arch_return_caller: /* which contains only unwind information */
 	.fill	11, 1, 0xcc
 END arch_return_caller
 .Lresume:
@@ -342,10 +345,10 @@ arch_return_trampoline:
 	RESTORE_FAST
 	jmp	.Lresume
 /*
- * On the stack: the trampoline, where to go on; carry: into a function, and not out of one. No
- * register is free: mold's PLT keeps an index in %r11. Two jumps, since one has too many targets to
- * be predicted: 3 ns per call in a tree of five functions. The address to go on at is then in the
- * red zone, where no signal handler writes.
+ * On the stack: the trampoline, the continuation address; carry: into a function, and not out of
+ * one. No register is free: mold's PLT keeps an index in %r11. Two jumps, since one has too many
+ * targets to be predicted: 3 ns per call in a tree of five functions. The continuation address is
+ * then in the red zone, where no signal handler writes.
  */
 .Lgo:
 	leaq	16(%rsp), %rsp
@@ -395,10 +398,10 @@ END arch_return_trampoline
 
 /*
  * A library call: a GOT slot leads to a small stub (arch_write_call_stub) that pushes the call
- * site's index and comes here. Stack: index, return slot of the call.
- * probe_libcall(return slot, index, saved registers) yields the library function in %rax, and in
- * %rdx non-zero when the return slot was replaced. The function's address takes the index's place,
- * so that leaving is the same as for the other stubs.
+ * site's index and comes here. Stack: index, return slot of the call. probe_libcall(return slot,
+ * index, saved registers) returns the library function in %rax, and in %rdx non-zero when the
+ * return slot was replaced. The function's address replaces the index, so that leaving is the same
+ * as for the other stubs.
  */
 HIDDEN_FUNCTION arch_libcall, .cfi_adjust_cfa_offset 8
 	SAVE_CALLER_SAVED
@@ -415,7 +418,10 @@ HIDDEN_FUNCTION arch_libcall, .cfi_adjust_cfa_offset 8
 	notrack jmp *-8(%rsp) /* in the red zone, where no signal handler writes */
 END arch_libcall
 
-/* As a signal handler has it, where the program's stack pointer pointed \cfa above; \ip is said so. */
+/*
+ * Unwind information as for a signal handler, with the program's stack pointer \cfa above; \ip
+ * describes %rip.
+ */
 	.macro INTERRUPTED cfa, ip:vararg
 	.cfi_signal_frame
 	.cfi_def_cfa %rsp, \cfa
@@ -539,8 +545,7 @@ END arch_entry
 
 /*
  * Sleds of clang's XRay. No return address is replaced: the compiler has put sleds before all ends
- * of a function. The first is where a function begins, before it has pushed anything; it becomes a
- * call.
+ * of a function. The first is at a function's start, before any push; it becomes a call.
  * probe_xray_entry(return slot, address inside the function, saved registers)
  */
 HIDDEN_FUNCTION arch_xray_entry
@@ -555,7 +560,7 @@ END arch_xray_entry
 
 /*
  * A return instruction has become a jump to here, and we return in its place. The same registers
- * must survive as survive the trampoline. probe_xray_exit(return slot, saved registers)
+ * must survive as in the trampoline. probe_xray_exit(return slot, saved registers)
  */
 HIDDEN_FUNCTION arch_xray_exit
 	SAVE_CALLER_SAVED
@@ -567,8 +572,8 @@ HIDDEN_FUNCTION arch_xray_exit
 END arch_xray_exit
 
 /*
- * A call in front of a jump to another function, arguments of which are in registers; the jump may
- * be a conditional one. probe_xray_exit(return slot, NULL)
+ * A call before a jump to another function, whose arguments are in registers; the jump may be
+ * conditional. probe_xray_exit(return slot, NULL)
  */
 HIDDEN_FUNCTION arch_xray_tail
 	SAVE_WITH_FLAGS
@@ -610,7 +615,7 @@ HIDDEN_FUNCTION arch_call_preserving_vectors
 	ret
 END arch_call_preserving_vectors
 
-/* The pattern that fills the vector registers. A function that leaves them alone keeps it. */
+/* The pattern in the vector registers. A function that does not use them preserves it. */
 	.balign	32
 vector_pattern:
 	.quad	0x5aa5c33c0ff09669, 0x96690ff0c33c5aa5, 0xa55a3cc3f00f6996, 0x6996f00f3cc3a55a
@@ -623,8 +628,8 @@ vector_pattern:
 
 /*
  * arch_vectors_around(fn, arg, before, after): fill the vector registers and call @fn(@arg). XSAVE
- * writes what is in them to @before, and after the call to @after. Both have arch_xsave_bytes
- * bytes, 64-byte aligned, with zeros in the header.
+ * stores them to @before, and after the call to @after. Both have arch_xsave_bytes bytes, 64-byte
+ * aligned, with zeros in the header.
  */
 HIDDEN_FUNCTION arch_vectors_around
 	PUSH	rbp
@@ -657,8 +662,8 @@ HIDDEN_FUNCTION arch_vectors_around
 END arch_vectors_around
 
 /*
- * See arch.h. %rdi: fn, %rsi and %rdx: its arguments, %rcx: the address fn is to return to, which
- * holds a `ret`, %r8: its %r11. The function takes the second address on the stack, which is ours.
+ * See arch.h. %rdi: fn, %rsi and %rdx: its arguments, %rcx: the address of a `ret`, fn's return
+ * address, %r8: its %r11. The second address on the stack, ours, continues here.
  */
 HIDDEN_FUNCTION arch_call_returning_through
 	PUSH	rbp

@@ -18,7 +18,8 @@ bool arch_leaves_vectors(void (*fn)(void *arg), void *arg)
 		return false;
 	arch_vectors_around(fn, arg, before, after);
 	/*
-	 * The header between says what is in its initial state, and may differ from call to call.
+	 * The header between tells which components are in their initial state, and may differ from
+	 * call to call.
 	 */
 	return memcmp(before, after, XSAVE_HEADER) == 0 &&
 	       memcmp(before + XSAVE_LEGACY, after + XSAVE_LEGACY,

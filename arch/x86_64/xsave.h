@@ -1,5 +1,5 @@
 /*
- * x86_64: the format of XSAVE (SDM volume 1, 13.1 and 13.4), and what of it is saved; for C and for
+ * x86_64: the format of XSAVE (SDM volume 1, 13.1 and 13.4), and the saved parts; for C and for
  * stubs.S.
  */
 #ifndef UTRAIL_ARCH_X86_64_XSAVE_H
@@ -8,7 +8,7 @@
 /* In the mask of components. */
 #define XSAVE_AVX 4
 
-/* Offsets in an area: where its header begins, and where it ends. */
+/* Offsets in an area: of its header, and of its end. */
 #define XSAVE_HEADER 512
 #define XSAVE_LEGACY 576
 
