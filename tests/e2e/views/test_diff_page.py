@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from programs import Variant, build, program
 from test_page import axe, browser, button, devtools, driver_address, js, keep, needs_browser, search, started_browser, status, tab  # noqa: F401
 from test_export import record_strange_names, strange_names  # noqa: F401
 from tools import TOP, run, utrail, wait_until
@@ -112,6 +113,18 @@ class TestDifference:
             js(browser, f"location.hash = '#view=functions&range={text}'")
             wait_until(lambda: text in js(browser, "return location.hash") and js(browser, "return app.state.range"))
             assert numbers(browser) == expected("-r", text), text
+
+    @pytest.mark.parametrize("name", ["threads", "signal", "longjmp", "exceptions", "recursion"])
+    def test_numbers_of_programs(self, browser, name):  # noqa: F811
+        """Several tasks, calls that are left in other ways, recursion: with -O0 and -O2."""
+        for data, level in (("before.data", "O0"), ("after.data", "O2")):
+            utrail("record", "-d", data, build(program(name), Variant("gcc", "pg", level)))
+        open_diff(browser, f"difference-{name}", "#view=functions")
+        assert numbers(browser) == expected()
+        end = js(browser, "return Math.round((recording.last - recording.meta.zero) / 3)")
+        js(browser, f"location.hash = '#view=functions&range={end}ns~{2 * end}ns'")
+        wait_until(lambda: js(browser, "return app.state.range"))
+        assert numbers(browser) == expected("-r", f"{end}ns~{2 * end}ns")
 
     def test_order(self, browser, two):  # noqa: F811
         """A click on each heading sorts by it, another one the other way round."""
