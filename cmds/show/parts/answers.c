@@ -2,6 +2,7 @@
 #include "cmds/show/parts/answers.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,8 +11,10 @@
 #include "utils/export/page/page.h"
 #include "utils/view/values/titles.h"
 
+/* More tasks at a time nobody sees. */
+#define CALLS_BYTES_MAX (256UL << 20)
 /* Nobody has more pixels. */
-#define WIDTH_MAX 16384
+#define WIDTH_MAX	16384
 
 static void put_member(struct strbuf *out, enum medium medium, const char *name, const char *text)
 {
@@ -89,7 +92,7 @@ void answer_state(struct index *index, unsigned generation, uint64_t known, stru
 	}
 	put_names(index, known, out);
 	strbuf_addstr(out, "],\"calls\":[");
-	for (size_t i = 0; index->is_done && i < index->nr_calls; i++)
+	for (size_t i = 0; index->is_done && i < MIN(index->nr_calls, index->nr_names); i++)
 		strbuf_addf(out, "%s%llu", i ? "," : "", (unsigned long long)index->calls[i]);
 	strbuf_addstr(out, "]}\n");
 	index_unlock(index);
@@ -207,9 +210,89 @@ int answer_calls(struct index *index, const struct part_range *range, uint64_t w
 	for (char *end; ret == 0 && *tasks >= '0' && *tasks <= '9'; tasks = end + (*end == ',')) {
 		unsigned long number = strtoul(tasks, &end, 10);
 
-		if (number < index->nr_tasks)
+		if (out->len > CALLS_BYTES_MAX)
+			ret = -E2BIG;
+		else if (number < index->nr_tasks)
 			ret = find_and_put(index, number, range, pixel_ns, out);
 	}
+	index_unlock(index);
+	return ret;
+}
+
+/* The functions that are named, as bytes by their number. */
+static uint8_t *read_functions(const struct index *index, const char *words)
+{
+	uint8_t *wanted = calloc(index->nr_names + 1, 1);
+
+	for (char *end; wanted && *words >= '0' && *words <= '9'; words = end + (*end == ',')) {
+		unsigned long number = strtoul(words, &end, 10);
+
+		if (number < index->nr_names)
+			wanted[number] = 1;
+	}
+	return wanted;
+}
+
+/* In a task. 1, 0 or a negative errno, as call_store_search(). */
+static int search_task(const struct index *index, size_t number, const struct part_search *search,
+		       const uint8_t *functions, struct stored_call *found)
+{
+	const struct indexed_task *task = &index->tasks[number];
+	const struct contexts *contexts = &task->contexts;
+	uint8_t *nodes cleanup_free = calloc(contexts->nr + 1, 1);
+	const struct store_search in_store = {
+		.wanted = nodes,
+		.nr_wanted = contexts->nr,
+		.at_ns = search->at_ns,
+		/* All that begins then is after the place in the tasks after this one. */
+		.depth = number == search->task	 ? search->depth
+			 : number > search->task ? -1
+						 : INT_MAX,
+		.is_backwards = search->is_backwards,
+	};
+
+	if (!nodes)
+		return -ENOMEM;
+	for (size_t n = 1; n < contexts->nr; n++)
+		nodes[n] = contexts->nodes[n].func < index->nr_names &&
+			   functions[contexts->nodes[n].func];
+	return call_store_search(&task->store, &in_store, found);
+}
+
+static int search_tasks(const struct index *index, const struct part_search *search,
+			struct strbuf *out)
+{
+	uint8_t *functions cleanup_free = read_functions(index, search->functions);
+	struct stored_call best = { 0 };
+	size_t of = SIZE_MAX;
+	int ret = functions ? 0 : -ENOMEM;
+
+	for (size_t i = 0; ret >= 0 && i < index->nr_tasks; i++) {
+		struct stored_call found = { 0 };
+
+		ret = search_task(index, i, search, functions, &found);
+		if (ret > 0 &&
+		    (of == SIZE_MAX || (search->is_backwards ? found.start_ns >= best.start_ns
+							     : found.start_ns < best.start_ns))) {
+			best = found;
+			of = i;
+		}
+	}
+	if (ret >= 0 && of != SIZE_MAX)
+		strbuf_addf(out, "{\"task\":%zu,\"start\":%llu,\"dur\":%llu,\"depth\":%u}\n", of,
+			    (unsigned long long)best.start_ns, (unsigned long long)best.dur_ns,
+			    best.depth);
+	else
+		strbuf_addstr(out, "{}\n");
+	return MIN(ret, 0);
+}
+
+int answer_search(struct index *index, const struct part_search *search, struct strbuf *out)
+{
+	index_lock(index);
+
+	int ret = search_tasks(index, search, out);
+
 	index_unlock(index);
 	return ret;
 }

@@ -33,6 +33,21 @@ struct part_range {
 int answer_calls(struct index *index, const struct part_range *range, uint64_t width,
 		 const char *tasks, struct strbuf *out);
 
+/* A call that is looked for: the next one after a place, or the one before it. */
+struct part_search {
+	const char *functions; /* numbers between commas */
+	uint64_t task;
+	uint64_t at_ns;
+	int depth;
+	bool is_backwards;
+};
+
+/*
+ * JSON: its task, begin, duration and depth; {} when there is none. Calls of all tasks are in the
+ * order of time, then of tasks. 0 or a negative errno.
+ */
+int answer_search(struct index *index, const struct part_search *search, struct strbuf *out);
+
 /*
  * JSON: the rows that `report -r` has for the range of @data, which nobody else reads meanwhile. 0
  * or a negative errno with @err.

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "utils/base/cleanup.h"
@@ -54,7 +55,16 @@ static int open_call_file(struct call_file *file)
 	file->fd = open(dir && *dir ? dir : "/var/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	if (file->fd < 0)
 		file->fd = memfd_create("calls", MFD_CLOEXEC);
-	return file->fd < 0 ? -errno : 0;
+	if (file->fd < 0)
+		return -errno;
+
+	struct statvfs room;
+
+	/* Others need some of it, too. */
+	file->max_bytes = fstatvfs(file->fd, &room) == 0 && room.f_bavail
+				  ? (uint64_t)room.f_bavail * room.f_frsize / 2
+				  : UINT64_MAX;
+	return 0;
 }
 
 /*
@@ -224,11 +234,14 @@ static int write_block(struct call_store *store, struct store_sum *sum)
 		to = put_number(to, call->dur_ns - call->self_ns);
 		to = put_number(to, (uint64_t)call->node << 1 | call->is_open);
 		to = put_number(to, call->depth);
+		sum->nodes[call->node % STORE_NODE_BITS / 64] |= 1ULL << call->node % 64;
 		end_ns = ended_ns;
 	}
 	sum->offset = store->file->bytes;
 	sum->bytes = to - bytes;
 	sum->nr = list->nr;
+	if (sum->offset + sum->bytes > store->file->max_bytes)
+		return -ENOSPC;
 	if (pwrite(store->file->fd, bytes, sum->bytes, sum->offset) != (ssize_t)sum->bytes)
 		return errno ? -errno : -ENOSPC;
 	store->file->bytes += sum->bytes;
@@ -259,6 +272,7 @@ static int read_block(const struct call_store *store, const struct store_sum *su
 		call.is_open = call.node & 1;
 		call.node >>= 1;
 		call.depth = get_number(&at, bytes + sum->bytes);
+		/* Those that cross its beginning are in memory. */
 		if (call.start_ns >= sum->from_ns && !add_call(out, &call))
 			return -ENOMEM;
 	}
@@ -414,4 +428,86 @@ int call_store_find(const struct call_store *store, uint64_t from_ns, uint64_t t
 	if (ret == 0 && out->nr > nr)
 		qsort(out->calls + nr, out->nr - nr, sizeof(*out->calls), compare_starts);
 	return ret;
+}
+
+/* Is @call after the place (at it: no), or ahead of it, when backwards? */
+static bool is_beyond(const struct store_search *search, const struct stored_call *call)
+{
+	bool is_after = call->start_ns != search->at_ns ? call->start_ns > search->at_ns
+							: call->depth > search->depth;
+	bool is_there = call->start_ns == search->at_ns && call->depth == search->depth;
+
+	return !is_there && is_after != search->is_backwards;
+}
+
+/* The best of a list and of what was found before it. */
+static bool search_list(const struct store_search *search, const struct call_list *list,
+			bool has_found, struct stored_call *found)
+{
+	for (size_t i = 0; i < list->nr; i++) {
+		const struct stored_call *call = &list->calls[i];
+
+		if (call->node >= search->nr_wanted || !search->wanted[call->node] ||
+		    !is_beyond(search, call))
+			continue;
+		if (!has_found || (compare_starts(call, found) < 0) != search->is_backwards)
+			*found = *call;
+		has_found = true;
+	}
+	return has_found;
+}
+
+static bool may_have(const struct store_sum *block, const uint64_t *nodes)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(block->nodes); i++) {
+		if (block->nodes[i] & nodes[i])
+			return true;
+	}
+	return false;
+}
+
+/* Blocks come one after the other: none is looked at that is farther than what was found. */
+static int search_blocks(const struct call_store *store, const struct store_search *search,
+			 const uint64_t *nodes, bool has_found, struct stored_call *found)
+{
+	const struct store_level *blocks = &store->levels[0];
+
+	for (size_t k = 0; k < blocks->nr; k++) {
+		const struct store_sum *block =
+			&blocks->sums[search->is_backwards ? blocks->nr - 1 - k : k];
+		struct call_list calls cleanup_call_list = { 0 };
+		bool is_past = search->is_backwards ? block->from_ns > search->at_ns
+						    : block->to_ns < search->at_ns;
+
+		bool is_farther = search->is_backwards ? block->to_ns < found->start_ns
+						       : block->from_ns > found->start_ns;
+
+		if (has_found && is_farther)
+			break;
+		if (is_past || !may_have(block, nodes))
+			continue;
+
+		int ret = read_block(store, block, &calls);
+
+		if (ret < 0)
+			return ret;
+		has_found = search_list(search, &calls, has_found, found);
+	}
+	return has_found;
+}
+
+int call_store_search(const struct call_store *store, const struct store_search *search,
+		      struct stored_call *found)
+{
+	uint64_t nodes[STORE_NODE_BITS / 64] = { 0 };
+	bool has_found;
+
+	for (size_t i = 0; i < search->nr_wanted; i++) {
+		if (search->wanted[i])
+			nodes[i % STORE_NODE_BITS / 64] |= 1ULL << i % 64;
+	}
+	has_found = search_list(search, &store->crossing, false, found);
+	has_found = search_list(search, &store->open, has_found, found);
+	has_found = search_list(search, &store->last, has_found, found);
+	return search_blocks(store, search, nodes, has_found, found);
 }

@@ -33,10 +33,16 @@ struct call_list {
 
 void call_list_deinit(struct call_list *list);
 
-/* A file without a name that several stores share. @fd: -1: none was needed so far */
+/*
+ * A file without a name that several stores share.
+ *
+ * @fd: -1: none was needed so far
+ * @max_bytes: half of the room that there was
+ */
 struct call_file {
 	int fd;
 	uint64_t bytes;
+	uint64_t max_bytes;
 };
 
 #define CALL_FILE_CLOSED ((struct call_file){ .fd = -1 })
@@ -48,12 +54,14 @@ void call_file_close(struct call_file *file);
 /* So many blocks, or what is above as many of them, have one sum. */
 #define STORE_GROUP	  16
 #define STORE_LEVELS	  8
+#define STORE_NODE_BITS	  256
 
 /*
  * Calls that ended one after the other from @from_ns to @to_ns and began in that time, too: those
  * that are shorter than @cell_ns are the longest of their depth that began in the same cell.
  *
  * @offset: of a block: where it is in the file, with @bytes
+ * @nodes: of a block: bits for the nodes of its calls, modulo STORE_NODE_BITS
  */
 struct store_sum {
 	uint64_t from_ns;
@@ -63,6 +71,7 @@ struct store_sum {
 	uint64_t offset;
 	uint32_t bytes;
 	uint32_t nr;
+	uint64_t nodes[STORE_NODE_BITS / 64];
 };
 
 struct store_level {
@@ -108,5 +117,24 @@ static inline bool call_store_is_fresh(const struct call_store *store)
  */
 int call_store_find(const struct call_store *store, uint64_t from_ns, uint64_t to_ns,
 		    uint64_t pixel_ns, struct call_list *out);
+
+/*
+ * A call that is looked for: the next one of some nodes after a place in the order of (time when it
+ * began, depth), or the one before it.
+ *
+ * @wanted: by node below @nr_wanted: not 0: it is one
+ * @depth: at @at_ns; -1: ahead of all that begin then; INT_MAX: after them
+ */
+struct store_search {
+	const uint8_t *wanted;
+	size_t nr_wanted;
+	uint64_t at_ns;
+	int depth;
+	bool is_backwards;
+};
+
+/* 1 with @found, 0 when there is none, or a negative errno of reading. */
+int call_store_search(const struct call_store *store, const struct store_search *search,
+		      struct stored_call *found);
 
 #endif

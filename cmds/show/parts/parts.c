@@ -216,6 +216,30 @@ static void reply_calls(struct parts *parts, const struct server_query *query,
 		reply_error(reply, 500, strerror(-ret));
 }
 
+static void reply_search(struct parts *parts, const struct server_query *query,
+			 struct server_reply *reply)
+{
+	const bool is_backwards = server_query_number(query, "back", 0);
+	const struct part_search search = {
+		.functions = server_query_word(query, "functions"),
+		.is_backwards = is_backwards,
+		/* Without a place: from the beginning, or from the end. */
+		.task = server_query_number(query, "task", is_backwards ? UINT64_MAX : 0),
+		.at_ns = server_query_number(query, "at", is_backwards ? UINT64_MAX : 0),
+		.depth = (int)MIN(server_query_number(query, "depth", 0), (uint64_t)UINT16_MAX) -
+			 !server_query_word(query, "depth"),
+	};
+	int ret = -EINVAL;
+
+	if (search.functions) {
+		pthread_rwlock_rdlock(&parts->lock);
+		ret = answer_search(&parts->now->index, &search, &reply->body);
+		pthread_rwlock_unlock(&parts->lock);
+	}
+	if (ret < 0)
+		reply_error(reply, search.functions ? 500 : 400, strerror(-ret));
+}
+
 /* The recording as it is now, for those who read it once more; its lock is held. */
 static int open_sums(struct parts *parts, unsigned generation, struct uft_err *err)
 {
@@ -274,6 +298,8 @@ void parts_answer(struct parts *parts, const char *path, const struct server_que
 	} else if (strcmp(path, "/calls") == 0) {
 		reply->type = "application/octet-stream";
 		reply_calls(parts, query, reply);
+	} else if (strcmp(path, "/search") == 0) {
+		reply_search(parts, query, reply);
 	} else if (strcmp(path, "/functions") == 0 || strcmp(path, "/tree") == 0) {
 		reply_sums(parts, path, query, reply);
 	} else {

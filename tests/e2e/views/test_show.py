@@ -289,3 +289,4 @@ def test_in_the_browser(folder, server, browser):
     choice.find_elements("tag name", "option")[1].click()
     wait_until(lambda: browser.current_url.split("#")[0].endswith("/1/") and js(browser, "return 'ready' in document.documentElement.dataset"))
     assert sums(browser) == reported(folder / "b.data")
+    browser.get("about:blank")

@@ -1,5 +1,6 @@
 """utrail show of recordings in parts: what the server answers is what the whole page, report and graph have, and one that grows is followed."""
 
+import contextlib
 import json
 import struct
 import subprocess
@@ -10,7 +11,7 @@ import pytest
 from programs import Variant, build, program
 from test_page import browser, driver_address, js, needs_browser, started_browser  # noqa: F401  (fixtures)
 from test_page import reported, search, status, sums, tab
-from test_show import Server, open_shown, showing
+from test_show import open_shown, showing
 from tools import UTRAIL, environment, utrail, wait_until
 
 pytestmark = pytest.mark.skipif(" show " not in utrail("--version").out, reason="built without libmicrohttpd")
@@ -24,6 +25,15 @@ def folder(tmp_path_factory):
     for name in ("threads", "recursion", "many_calls"):
         utrail("record", "-d", folder / f"{name}.data", build(program(name), VARIANT))
     return folder
+
+
+@contextlib.contextmanager
+def shown(browser, *words):
+    """The page, which is left before its server ends: it would say that nobody answers."""
+    with showing(*words) as server:
+        open_shown(browser, server.address)
+        yield server
+        browser.get("about:blank")
 
 
 def state_of(server):
@@ -127,6 +137,29 @@ def test_many_calls_are_a_picture(folder):
         assert 3 < len(calls) < min(whole, 50 * 8 * state["tasks"][0]["depth"])
 
 
+def test_next_and_previous(folder):
+    """All calls of a function of several tasks, one after the other, and back."""
+    with showing("--parts", folder / "threads.data") as server:
+        state = state_of(server)
+        function = max(range(len(state["calls"])), key=lambda f: state["calls"][f] if state["functions"][f] != "main" else 0)
+        wanted = sorted((start, task, len(path) - 1) for task, calls in narrow(server, state).items()
+                        for start, _, _, path in calls if path[-1] == function)
+
+        def walk(back):
+            words = ""
+            while True:
+                found = json.loads(server.get(f"/0/search?functions={function}{words}{back}")[1])
+                if not found:
+                    return
+                yield found["start"], found["task"], found["depth"]
+                words = "&task={task}&at={start}&depth={depth}".format(**found)
+
+        assert len(wanted) > 3
+        assert list(walk("")) == wanted and list(walk("&back=1")) == wanted[::-1]
+        assert json.loads(server.get("/0/search?functions=999,x")[1]) == {}
+        assert server.get("/0/search")[0] == 400
+
+
 def test_wrong_questions(folder):
     with showing("--parts", folder / "recursion.data") as server:
         state_of(server)
@@ -145,8 +178,7 @@ def test_wrong_questions(folder):
 class TestParts:
     def test_views(self, folder, browser):
         directory = folder / "threads.data"
-        with showing("--parts", directory) as server:
-            open_shown(browser, server.address)
+        with shown(browser, "--parts", directory):
             assert js(browser, "return recording.meta.served") == "parts"
             wait_until(lambda: js(browser, "return recording.tasks.some((task) => task.n) && views.timeline.draw() > 3"))
             tab(browser, "Functions").click()
@@ -157,9 +189,20 @@ class TestParts:
             search(browser, "main")
             assert status(browser) == "1 call"
 
+    def test_search_goes_on(self, folder, browser):
+        with shown(browser, "--parts", folder / "many_calls.data"):
+            search(browser, "leaf")
+            selected = "const c = app.selectedCall; return c && c[0].start[c[1]]"
+            places = [None]
+            for _ in range(4):
+                js(browser, "app.go(1)")
+                places.append(wait_until(lambda: (at := js(browser, selected)) and at != places[-1] and at))
+            assert places[1:] == sorted(places[1:]) and len(set(places)) == 5
+            js(browser, "app.go(-1)")
+            assert wait_until(lambda: js(browser, selected) == places[3])
+
     def test_zoom_and_selection(self, folder, browser):
-        with showing("--parts", folder / "many_calls.data") as server:
-            open_shown(browser, server.address)
+        with shown(browser, "--parts", folder / "many_calls.data"):
             wait_until(lambda: js(browser, "return recording.tasks[0].n"))
             js(browser, "const t = recording.tasks[0]; app.select([t, t.rows[t.rows.length - 1][0] ?? 0])")
             before = js(browser, "const [t, i] = app.selected; return [t.start[i], t.dur[i], t.self(i)]")
@@ -174,8 +217,7 @@ class TestParts:
         recorder = subprocess.Popen([UTRAIL, "record", "-d", directory, exe], env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         try:
             wait_until(lambda: directory.exists() and any(p.stat().st_size for p in directory.glob("*.dat")))
-            with showing(directory) as server:
-                open_shown(browser, server.address)
+            with shown(browser, directory):
                 assert js(browser, "return recording.meta.served") == "parts"
                 before = js(browser, "return recording.calls")
                 recorder.communicate(timeout=60)

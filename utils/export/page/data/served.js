@@ -133,6 +133,11 @@ export class Supplier {
 		this.beforeFill = () => () => {};
 		this.answered = 0;
 		/**
+		 * Go to the next or the previous call of some functions; false: nobody but the page knows of any.
+		 * @type {(funcs: Uint8Array, step: 1 | -1) => boolean}
+		 */
+		this.goTo = () => false;
+		/**
 		 * Numbers of functions by name.
 		 * @type {Map<string, number>}
 		 */
@@ -252,6 +257,23 @@ export class Supplier {
 			this.onAnswer();
 		});
 		return undefined;
+	}
+
+	/**
+	 * The next call of some functions, or the one before, from a place on (null: the first or the last one).
+	 * @param {number[]} funcs
+	 * @param {{ task: number, start: number, depth: number } | null} from
+	 * @param {1 | -1} step
+	 * @returns {Promise<{ task: number, start: number, dur: number, depth: number } | null>}
+	 */
+	async search(funcs, from, step) {
+		const place = from ? `&task=${from.task}&at=${from.start}&depth=${from.depth}` : "";
+		const back = step < 0 ? "&back=1" : "";
+		const reply = await fetch(`search?functions=${funcs.join(",")}${place}${back}`);
+		const found = reply.ok ? await reply.json() : {};
+		if ("task" in found) return found;
+		// After the last one comes the first one.
+		return from ? this.search(funcs, null, step) : null;
 	}
 
 	/** @param {Range | null} part */

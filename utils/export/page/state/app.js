@@ -235,7 +235,7 @@ export class App {
 	 * @param {1 | -1} step
 	 */
 	go(step) {
-		if (!this.search.isOn) return;
+		if (!this.search.isOn || this.recording.supplier?.goTo(this.search.funcs, step)) return;
 		if (this.state.view === "processes") { this.#goExecution(step); return; }
 		if (!this.search.calls) { this.goEvent(step); return; }
 		const call = this.search.next(this.selectedCall, step);
@@ -263,8 +263,11 @@ export class App {
 	 * @param {1 | -1} step
 	 */
 	goSame(step) {
-		const call = this.selectedCall;
-		const next = call && this.nextOf(call[0].func(call[1]), step);
+		const call = this.selectedCall, { supplier, names } = this.recording;
+		if (!call) return;
+		const func = call[0].func(call[1]), same = Uint8Array.from(names, (_, f) => Number(f === func));
+		if (supplier?.goTo(same, step)) return;
+		const next = this.nextOf(func, step);
 		if (next) this.reveal(next);
 	}
 

@@ -157,8 +157,10 @@ export class FunctionsView {
 			element("p", { id: "this-call", "aria-live": "polite" }),
 			this.#makeRelatives(`Callers of ${func}`, callers),
 			this.#makeRelatives(`Callees of ${func}`, callees));
-		if (!supplier) this.#addDurations(box, number);
-		box.append(makeSource(app.recording.sources, number));
+		if (!supplier) {
+			this.#addDurations(box, number);
+			box.append(makeSource(app.recording.sources, number));
+		}
 		this.#drawCall();
 	}
 

@@ -16,6 +16,66 @@ function findCall(task, start, depth) {
 	return -1;
 }
 
+/** So many functions at a time fit into a question. */
+const MOST_FUNCS = 2000;
+
+/** @typedef {{ task: number, start: number, dur: number, depth: number }} Place */
+
+/**
+ * Calls that are gone to before the page has them.
+ */
+class Sought {
+	/**
+	 * @param {import("../state/app.js").App} app
+	 * @param {Supplier} supplier
+	 */
+	constructor(app, supplier) {
+		this.app = app;
+		this.supplier = supplier;
+		/** @type {Place | null} */
+		this.place = null;
+	}
+
+	/**
+	 * @param {Uint8Array} funcs
+	 * @param {1 | -1} step
+	 */
+	go(funcs, step) {
+		const { app, supplier } = this, call = app.selectedCall;
+		/** @type {number[]} */
+		const wanted = [];
+		funcs.forEach((is, f) => { if (is) wanted.push(f); });
+		if (!wanted.length || wanted.length > MOST_FUNCS) return false;
+		const from = call && {
+			task: call[0].index, start: call[0].start[call[1]], depth: call[0].depth(call[1]),
+		};
+		supplier.search(wanted, this.place || from, step).then((place) => {
+			if (place) this.#show(place);
+		}).catch(() => {});
+		return true;
+	}
+
+	/** @param {Place} place */
+	#show(place) {
+		const { app } = this, { start, dur } = place, { from, to } = app.zoom, width = to - from;
+		this.place = place;
+		if (app.state.view !== "timeline") app.change({ view: "timeline" }, "push");
+		// As App.reveal(), and always a bit elsewhere: so the call is asked for.
+		if (dur > width || dur < width / 400) app.setZoom({ from: start - dur * 2, to: start + dur * 3 + 20 });
+		else app.setZoom({ from: start + dur / 2 - width / 2, to: start + dur / 2 + width / 2 });
+		this.find();
+	}
+
+	/** Select it, if it is there now. */
+	find() {
+		const { app, place } = this, task = place && app.recording.tasks[place.task];
+		const at = task ? findCall(task, place.start, place.depth) : -1;
+		if (at < 0 || !task) return;
+		this.place = null;
+		app.select([task, at]);
+	}
+}
+
 /**
  * A selected call stays selected in other arrays, if it is seen there.
  * @param {import("../state/app.js").App} app
@@ -43,8 +103,17 @@ function keepSelected(app, timeline) {
 export async function serveParts(app, timeline, progress, showTitle) {
 	const { recording } = app, supplier = new Supplier(recording);
 	recording.supplier = supplier;
-	supplier.beforeFill = () => keepSelected(app, timeline);
+	const sought = new Sought(app, supplier);
+	supplier.goTo = (funcs, step) => sought.go(funcs, step);
+	supplier.beforeFill = () => {
+		const after = keepSelected(app, timeline);
+		return () => { after(); sought.find(); };
+	};
+	let turn = "";
 	supplier.onAnswer = () => {
+		// Headings tell how many calls there are.
+		if (turn !== supplier.turn) timeline.forgetHeadings();
+		turn = supplier.turn;
 		if (recording.fills.length !== recording.names.length) readColors([recording]);
 		showTitle();
 		if (app.state.search && app.search.funcs.length !== recording.names.length) app.lookFor();

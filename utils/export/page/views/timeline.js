@@ -214,6 +214,12 @@ export class Timeline {
 		return heading;
 	}
 
+	/** They tell something else now. */
+	forgetHeadings() {
+		this.headings.replaceChildren();
+		this.shown.clear();
+	}
+
 	/** @param {string} key */
 	toggle(key) {
 		if (!this.folded.delete(key)) this.folded.add(key);

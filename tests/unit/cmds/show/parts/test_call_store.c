@@ -163,6 +163,46 @@ TEST(long_ranges_are_pictures)
 	}
 }
 
+/* The next call of a depth after a place, or the one before it. */
+static void check_search(uint64_t at, int depth, uint16_t wanted, bool is_backwards)
+{
+	uint8_t nodes[4] = { 0 };
+	const struct store_search search = { nodes, 4, at, depth, is_backwards };
+	const struct stored_call place = { .start_ns = at, .depth = depth };
+	const struct stored_call *best = NULL;
+	struct stored_call found;
+
+	nodes[wanted + 1] = 1;
+	for (size_t i = 0; i < nr_all; i++) {
+		int side = compare(&all[i], &place);
+
+		if (all[i].depth != wanted || (is_backwards ? side >= 0 : side <= 0))
+			continue;
+		if (!best || (compare(&all[i], best) < 0) != is_backwards)
+			best = &all[i];
+	}
+	assert_int_equal(call_store_search(&store, &search, &found), best != NULL);
+	if (best)
+		assert_same(&found, best);
+}
+
+TEST(the_next_call_and_the_one_before)
+{
+	uint64_t end = all[nr_all - 1].dur_ns;
+
+	for (uint16_t wanted = 0; wanted < 3; wanted++) {
+		check_search(0, 0, wanted, false);
+		check_search(end * 2, 0, wanted, true);
+		check_search(0, 0, wanted, true);
+		check_search(end * 2, 0, wanted, false);
+		for (size_t i = 0; i < nr_all; i += nr_all / 13) {
+			check_search(all[i].start_ns, all[i].depth, wanted, false);
+			check_search(all[i].start_ns, all[i].depth, wanted, true);
+			check_search(all[i].start_ns + 1, 0, wanted, i & 1);
+		}
+	}
+}
+
 /* However deep it is, a range is no more than a picture. */
 TEST(too_many_calls_for_a_picture)
 {
