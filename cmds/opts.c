@@ -522,6 +522,8 @@ const struct opt_row opts_table[] = {
 	  GROUP_VIEW, CMD_REPLAY, OPT_TRUE, MEMBER(follow) },
 	{ "no-follow", 0, NULL, "show the calls when the program has ended, not while it runs",
 	  GROUP_VIEW, CMD_LIVE, OPT_TRUE, MEMBER(live_at_end) },
+	{ "tui", 0, NULL, "show the calls on the screen, as utrail tui does, while the program runs",
+	  GROUP_VIEW, CMD_LIVE, OPT_TRUE, MEMBER(live_tui) },
 	{ "no-merge", 0, NULL, "show leaf functions with a line for the entry and one for the exit",
 	  GROUP_VIEW, PL, OPT_FALSE, MEMBER(merge_leaves) },
 	{ "no-args", 0, NULL, "leave out arguments and return values",

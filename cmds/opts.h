@@ -188,6 +188,7 @@ struct opts {
 	bool show_time;
 	bool live_report;
 	bool live_record;
+	bool live_tui;
 
 	/* replay, live */
 	bool flat;

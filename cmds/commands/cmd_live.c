@@ -4,7 +4,9 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +19,7 @@
 #include "cmds/control_words.h"
 #include "cmds/pager.h"
 #include "cmds/record/run/launch.h"
+#include "cmds/tui/tui.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
 #include "utils/base/containers/nearest.h"
@@ -71,6 +74,8 @@ static int show_report(const struct opts *opts, char *data_dir, struct uft_err *
 /* The calls are for the eyes, or for a script. */
 static const struct cmd *shown_by(const struct opts *opts)
 {
+	if (opts->live_tui)
+		return &cmd_tui;
 	return opts->script ? &cmd_script : &cmd_replay;
 }
 
@@ -88,8 +93,9 @@ static int show_recorded(const struct opts *opts, char *data_dir, struct uft_err
 	struct pager pager = { 0 };
 	int status = CMD_DONE;
 
-	pager_open(&pager, opts);
-	if (opts->live_report)
+	if (!opts->live_tui)
+		pager_open(&pager, opts);
+	if (opts->live_report && !opts->live_tui)
 		status = show_report(opts, data_dir, err);
 	if (status == CMD_DONE)
 		status = run_replay_view(&view, err);
@@ -197,8 +203,8 @@ static int record_then_show(const struct opts *opts, char *data_dir, struct uft_
  */
 static bool can_follow(const struct opts *opts)
 {
-	return !opts->live_at_end && !opts->live_report && !opts->rec.flight_bytes && !opts->nop &&
-	       !opts->list_functions;
+	return !opts->live_at_end && (!opts->live_report || opts->live_tui) &&
+	       !opts->rec.flight_bytes && !opts->nop && !opts->list_functions;
 }
 
 #define LOOK_AGAIN_MS 10
@@ -229,7 +235,8 @@ static int show_while_recording(const struct opts *opts, char *data_dir, int ove
 	struct opts view = view_options(opts, shown_by(opts), data_dir);
 	char done;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	/* The screen is given back before that ends. */
+	prctl(PR_SET_PDEATHSIG, opts->live_tui ? SIGTERM : SIGKILL);
 	view.follow = true;
 	if (!wait_for_recorder(data_dir, over_fd))
 		return CMD_DONE;
@@ -246,7 +253,7 @@ static int show_while_recording(const struct opts *opts, char *data_dir, int ove
  * Returns the status of the child that shows the calls. The recording is complete: a user who
  * interrupts now has seen enough.
  */
-static int wait_for_viewer(pid_t pid)
+static int wait_for_viewer(pid_t pid, int ending_signal)
 {
 	sigset_t set = interrupts();
 	bool is_enough = false;
@@ -260,12 +267,94 @@ static int wait_for_viewer(pid_t pid)
 			return CMD_FAILED;
 		if (sigwaitinfo(&set, NULL) != SIGCHLD && !is_enough) {
 			is_enough = true;
-			kill(pid, SIGKILL);
+			kill(pid, ending_signal);
 		}
 	}
 	if (is_enough)
 		return CMD_DONE;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : CMD_FAILED;
+}
+
+/*
+ * live --tui: the screen and the keys are the viewer's. So the program reads nothing, and what it
+ * and the recorder print is kept in @text, and comes when the screen is free again.
+ *
+ * @terminal: standard input, output and error as they were
+ */
+struct live_output {
+	FILE *text;
+	pid_t viewer;
+	int terminal[3];
+	off_t shown;
+	pthread_t thread;
+	atomic_bool is_over;
+};
+
+static void show_more(struct live_output *output)
+{
+	char buf[4096];
+	ssize_t n;
+
+	while ((n = pread(fileno(output->text), buf, sizeof(buf), output->shown)) > 0) {
+		if (fd_write_all(output->terminal[STDOUT_FILENO], buf, n) < 0)
+			break;
+		output->shown += n;
+	}
+}
+
+/* Somebody has left the screen before the program has ended. */
+static void *show_output(void *arg)
+{
+	struct live_output *output = arg;
+	siginfo_t info;
+
+	while (waitid(P_PID, output->viewer, &info, WEXITED | WNOWAIT) < 0 && errno == EINTR)
+		;
+	while (!atomic_load(&output->is_over)) {
+		show_more(output);
+		nanosleep(&(struct timespec){ .tv_nsec = LOOK_AGAIN_MS * 1000000 }, NULL);
+	}
+	return NULL;
+}
+
+static int begin_output(struct live_output *output, pid_t viewer, struct uft_err *err)
+{
+	int null cleanup_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	sigset_t all, before;
+	int ret;
+
+	*output = (struct live_output){ .text = tmpfile(), .viewer = viewer };
+	if (!output->text || null < 0)
+		return err_set_errno(err, -errno, "cannot keep what the program prints");
+	fcntl(fileno(output->text), F_SETFL, O_APPEND);
+	for (int fd = 0; fd < 3; fd++)
+		output->terminal[fd] = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	ret = pthread_create(&output->thread, NULL, show_output, output);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (ret)
+		return err_set_errno(err, -ret, "cannot show what the program prints");
+	dup2(null, STDIN_FILENO);
+	dup2(fileno(output->text), STDOUT_FILENO);
+	dup2(fileno(output->text), STDERR_FILENO);
+	return 0;
+}
+
+/* The viewer has ended. */
+static void end_output(struct live_output *output)
+{
+	fflush(stdout);
+	for (int fd = 0; fd < 3; fd++) {
+		dup2(output->terminal[fd], fd);
+		if (fd != STDOUT_FILENO)
+			close(output->terminal[fd]);
+	}
+	atomic_store(&output->is_over, true);
+	pthread_join(output->thread, NULL);
+	show_more(output);
+	close(output->terminal[STDOUT_FILENO]);
+	fclose(output->text);
 }
 
 /* The program ran well, and is recorded: a script that cannot be loaded is only reported. */
@@ -305,15 +394,23 @@ static int record_and_show(const struct opts *opts, char *data_dir, struct uft_e
 	if (viewer < 0)
 		return err_set_errno(err, -errno, "cannot start showing calls");
 
-	int status = make_live_recording(opts, data_dir, err);
+	struct live_output printed;
+	int status = opts->live_tui ? begin_output(&printed, viewer, err) : 0;
 
+	if (status < 0) {
+		kill(viewer, SIGTERM);
+		return status;
+	}
+	status = make_live_recording(opts, data_dir, err);
 	if (status >= 0 && !err->code)
 		fd_write_all(output, "", 1);
 	close(output);
 	output = -1;
 
-	int shown = wait_for_viewer(viewer);
+	int shown = wait_for_viewer(viewer, opts->live_tui ? SIGTERM : SIGKILL);
 
+	if (opts->live_tui)
+		end_output(&printed);
 	return status || is_told_only(opts, shown) ? status : shown;
 }
 
@@ -523,13 +620,23 @@ int live_record_then_script(const struct opts *opts, struct uft_err *err)
 static int check_live(const struct opts *opts, struct uft_err *err)
 {
 	const struct opts report = report_options(opts, opts->data_dir);
-	int ret = opts->live_report ? cmd_report.check(&report, err) : 0;
+	int ret = opts->live_report && !opts->live_tui ? cmd_report.check(&report, err) : 0;
+
+	if (opts->live_tui && (opts->keep_pid || opts->script))
+		return err_set(err, -ERR_USAGE, "--tui cannot be had with %s",
+			       opts->keep_pid ? "--keep-pid" : "--script");
+	if (opts->live_tui)
+		return cmd_tui.check(opts, err);
 
 	return ret < 0 ? ret : cmd_replay.check(opts, err);
 }
 
 static int run_live(const struct opts *opts, struct uft_err *err)
 {
+	int ret = opts->live_tui ? tui_check_terminal(err) : 0;
+
+	if (ret < 0)
+		return ret;
 	if (opts->pids && !opts->nr_args && control_is_recorded(opts->pids))
 		return control_live(opts, err);
 	if (opts->keep_pid && !opts->nop && !opts->list_functions)

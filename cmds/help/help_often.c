@@ -34,7 +34,7 @@ static const struct help_often table[] = {
 	{ &cmd_live,
 	  { { "live ./prog", "see the calls while the program runs" },
 	    { "live -p PID -F FUNC", "change what a recording with -g records" } },
-	  { "filter", "notrace", "depth", "time-filter", "auto-args", "patch", "pid", "record", "report", "no-libcall", NULL } },
+	  { "filter", "notrace", "depth", "time-filter", "auto-args", "patch", "pid", "record", "report", "tui", NULL } },
 	{ &cmd_tui,
 	  { { "tui", "walk through the call graph, the report and the calls" },
 	    { "tui --report -s self", "begin with the report, by self time" } },

@@ -254,6 +254,11 @@ static void close_tui(struct tui *tui)
 	free(tui->reading);
 }
 
+int tui_check_terminal(struct uft_err *err)
+{
+	return screen_check(err);
+}
+
 /* One that somebody has just begun to record may have no calls yet: wait for the first. */
 static int open_reading(struct tui *tui, struct uft_err *err)
 {
@@ -264,7 +269,8 @@ static int open_reading(struct tui *tui, struct uft_err *err)
 	if (!tui->reading)
 		return err_set_errno(err, -ENOMEM, "cannot show the recording");
 	while ((ret = reading_open(tui->reading, tui->opts, false, err)) == CMD_NO_DATA &&
-	       err->code == -ENODATA && grow_is_recorded(reader_data_dir(tui->opts))) {
+	       (err->code == -ENODATA || !err->code) &&
+	       grow_is_recorded(reader_data_dir(tui->opts))) {
 		err_clear(err);
 		nanosleep(&rest, NULL);
 	}

@@ -412,6 +412,38 @@ def test_graph_and_report_follow_what_grows(workdir, ticking):
         screen.wait_for(f"{total[0].split()[-2]}  other")
 
 
+TALKS = """#include <stdio.h>
+    #include <unistd.h>
+    int tick(int i) { usleep(20000); printf("tick %d\\n", i); fflush(stdout); return getchar() == EOF; }
+    int main(void) { int read = 0; for (int i = 0; i < 50; i++) read += tick(i); return read == 50 ? 3 : 4; }"""
+
+
+@pytest.mark.parametrize("stays", [True, False])
+def test_live(workdir, stays):
+    """What runs is on the screen as it comes; its output comes when the screen is left, be it before the end or after it."""
+    (workdir / "talk.c").write_text(TALKS)
+    subprocess.run(["gcc", "-pg", "-O0", "-o", "talk", "talk.c"], check=True)
+    with Screen(workdir, f"sh -c '{UTRAIL} live --tui ./talk; echo status $?; exec cat'", rows=60) as screen:
+        screen.wait_for(") tick")
+        screen.send("T", "End")
+        screen.wait_for("utrail replay: line ")
+        if stays:
+            screen.wait_for("} /* main */")
+            assert not any(line.startswith("tick ") for line in screen.lines())
+        screen.send("q")
+        lines = screen.wait_for("status 3")
+        ticks = [line for line in lines if line.startswith("tick ")]
+        assert ticks == [f"tick {i}" for i in range(50)]
+
+
+def test_live_needs_a_terminal(workdir):
+    ran = workdir / "ran"
+    result = subprocess.run([UTRAIL, "live", "--tui", "touch", ran], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
+    assert result.returncode == 1 and "needs a terminal" in result.stderr and not ran.exists()
+    result = subprocess.run([UTRAIL, "live", "--tui", "--keep-pid", "true"], capture_output=True, text=True, timeout=60)
+    assert result.returncode == 2 and "--tui cannot be had with --keep-pid" in result.stderr
+
+
 def replayed_whole(*options):
     """The lines of replay that are about calls: not the list of those that have not returned."""
     lines = replayed(*options)
