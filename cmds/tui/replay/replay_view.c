@@ -424,22 +424,112 @@ static int fold_child(struct replay_view *view, uint64_t line, uint64_t end,
 	return fold_at(view, line) ? 0 : add_fold(view, line, end);
 }
 
+static int compare_folds(const void *a, const void *b)
+{
+	const struct replay_fold *x = a;
+	const struct replay_fold *y = b;
+
+	return (x->line > y->line) - (x->line < y->line);
+}
+
+/* After some were appended: in their order, each once. */
+static void sort_folds(struct replay_view *view)
+{
+	size_t nr = 0;
+
+	if (view->nr_folds)
+		qsort(view->folds, view->nr_folds, sizeof(*view->folds), compare_folds);
+	for (size_t i = 0; i < view->nr_folds; i++) {
+		if (nr == 0 || view->folds[nr - 1].line != view->folds[i].line)
+			view->folds[nr++] = view->folds[i];
+	}
+	view->nr_folds = nr;
+}
+
+/* Calls that are open on the way through the lines below a call. */
+struct open_lines {
+	uint64_t *lines; /* by depth, from that of @call on */
+	size_t nr;
+};
+
+static int append_fold(struct replay_view *view, uint64_t line, uint64_t end)
+{
+	struct replay_fold *folds = vec_grow(view->folds, view->nr_folds, sizeof(*folds));
+
+	if (!folds)
+		return -ENOMEM;
+	view->folds = folds;
+	folds[view->nr_folds++] = (struct replay_fold){ line, end };
+	return 0;
+}
+
+/* One line of the task below @call: 0, 1 when it is the end of @call, or negative. */
+static int fold_by_line(struct replay_view *view, const struct replay_line *call,
+			const struct replay_line *line, uint64_t at, struct open_lines *open)
+{
+	size_t depth = line->depth - MIN(call->depth, line->depth);
+
+	if (line->depth <= call->depth && line->kind != REPLAY_OTHER)
+		return 1;
+	if (line->kind == REPLAY_ENTRY) {
+		uint64_t *lines = vec_reach(open->lines, &open->nr, depth, sizeof(*lines));
+
+		if (!lines)
+			return -ENOMEM;
+		open->lines = lines;
+		lines[depth] = at;
+	}
+	if (line->kind != REPLAY_EXIT || depth >= open->nr || !open->lines[depth])
+		return 0;
+
+	uint64_t entry = open->lines[depth];
+
+	open->lines[depth] = 0;
+	return append_fold(view, entry, at);
+}
+
+/* All calls below @call, which was entered at @number, in one pass over its lines. */
+static int fold_all_below(struct replay_view *view, const struct replay_line *call, uint64_t number)
+{
+	const struct replay_page *page;
+	struct open_lines open = { 0 };
+	size_t most = view->nr_folds + FOLDS_MAX;
+	int ret = 0;
+
+	for (uint64_t at = number + 1; ret == 0 && view->nr_folds < most; at++) {
+		if (at >= view->pages.nr_lines && !replay_view_work(view))
+			break;
+
+		const struct replay_line *line = replay_pages_line(&view->pages, at, &page);
+
+		if (!line || is_enough(view, at))
+			break;
+		if (line->task == call->task)
+			ret = fold_by_line(view, call, line, at, &open);
+	}
+	free(open.lines);
+	sort_folds(view);
+	return MIN(ret, 0);
+}
+
 static int fold_within(struct replay_view *view, bool folds_all, struct uft_err *err)
 {
 	uint64_t number = entry_of_cursor(view);
-	size_t before = view->nr_folds;
+	const struct replay_page *page;
+	const struct replay_line *line = replay_pages_line(&view->pages, number, &page);
 	size_t nr = 0;
 	int ret;
 
+	if (!line || line->kind != REPLAY_ENTRY)
+		return 0;
+
+	const struct replay_line call = *line;
+
 	unfold_at(view, number);
-	ret = walk_children(view, number, fold_child, &nr, err);
-	/* Those in a folded call are folded, too, when it is unfolded. */
-	for (size_t i = 0; folds_all && ret == 0 && i < view->nr_folds; i++) {
-		if (view->folds[i].line > number && nr < FOLDS_MAX)
-			ret = walk_children(view, view->folds[i].line, fold_child, &nr, err);
-	}
+	ret = folds_all ? fold_all_below(view, &call, number)
+			: walk_children(view, number, fold_child, &nr, err);
 	view->view.cursor = shown_of(view, number);
-	if (ret == -E2BIG || (ret == 0 && view->nr_folds == before))
+	if (ret == -E2BIG)
 		return 0;
 	return ret == -ENOMEM ? err_set_errno(err, ret, "cannot fold calls") : ret;
 }
