@@ -1,4 +1,4 @@
-/* The event: sources make it of records, stages work on it and views show it. */
+/* The event: sources make it from records, stages process it and views show it. */
 #ifndef UTRAIL_TRACE_EVENT_H
 #define UTRAIL_TRACE_EVENT_H
 
@@ -17,9 +17,9 @@ enum event_type {
 	EVENT_POINT,	 /* something that happened; @addr is enum event_id */
 	EVENT_SCHED_OUT, /* off the CPU ... */
 	EVENT_SCHED_IN,	 /* ... and back; @total_ns is the time between */
-	EVENT_HIDDEN,	 /* not shown, but something was there: no leaf is around it */
+	EVENT_HIDDEN,	 /* not shown, but it prevents a leaf around it */
 	/*
-	 * Not shown, but it tells by @cpu the CPU of the task: SCHED_* become this for
+	 * Not shown, but its @cpu is the task's CPU: SCHED_* become this for
 	 * stage_config.wants_cpus
 	 */
 	EVENT_ON_CPU,
@@ -30,22 +30,21 @@ enum event_flag {
 	EVENT_UNPAIRED = 1U << 0,    /* EXIT, SCHED_IN: where it began was not seen */
 	EVENT_KERNEL_LOST = 1U << 0, /* LOST: no records of the program */
 	EVENT_RECURSIVE = 1U << 1,   /* EXIT: the same function is further out in the stack */
-	EVENT_UNFINISHED = 1U << 2, /* EXIT: made up at the end of the records; total is "so far" */
-	EVENT_PREEMPTED = 1U << 3,  /* SCHED_*: the kernel took the CPU away */
-	EVENT_BACKWARDS = 1U << 4,  /* its time is before that of the task's record ahead of it */
-	/* POINT, SCHED_*, calls of the kernel: in no function of the program */
+	EVENT_UNFINISHED = 1U << 2,  /* EXIT: synthesized at the end of the records; total is "so
+				     * far" */
+	EVENT_PREEMPTED = 1U << 3,   /* SCHED_*: the kernel took the CPU away */
+	EVENT_BACKWARDS = 1U << 4,   /* its time is before that of the task's preceding record */
+	/* POINT, SCHED_*, calls of the kernel: outside of the program's functions */
 	EVENT_OUTSIDE = 1U << 5,
 	/*
-	 * EXIT: the task began within this call, see stg_calls.inherits. ENTRY: so it did, and it
-	 * is made up
+	 * EXIT: the task began within this call, see stg_calls.inherits. ENTRY: the same, and it is
+	 * synthesized
 	 */
 	EVENT_INHERITED = 1U << 6,
-	EVENT_OFF = 1U << 7, /* ENTRY, EXIT: switched off: it is only a level of depth */
+	EVENT_OFF = 1U << 7, /* ENTRY, EXIT: switched off: it only counts as a level of depth */
 };
 
-/*
- * The CPU of SCHED_* when nobody knows it, or when its number is larger than all that are counted.
- */
+/* The CPU of SCHED_* when it is unknown, or above the supported range. */
 #define EVENT_CPU_UNKNOWN UINT16_MAX
 
 /*
@@ -56,15 +55,15 @@ enum event_flag {
  * @total_ns: ENTRY: see stg_filter.h. EXIT: since the entry. Wraps below zero when time went
  *            backwards: use time_abs()
  * @self_ns: EXIT: @total_ns less the time of its direct children
- * @addr: ENTRY, EXIT: the recorded address; LOST: how many records were lost, 0: some
- * @id: all others: what it is, enum event_id
- * @func: ENTRY, EXIT: the function; SCHED_*: a pseudo function; POINT that says how a counter has
- *        grown in a call: the function that was called, if it is known; else NULL
+ * @addr: ENTRY, EXIT: the recorded address; LOST: the number of lost records, 0: unknown
+ * @id: all others: its type, enum event_id
+ * @func: ENTRY, EXIT: the function; SCHED_*: a pseudo function; POINT with a counter's difference
+ *        in a call: the called function, if it is known; else NULL
  * @data: payload, valid until the next batch of the task; NULL: none
  * @data_len: its length
- * @cpu: SCHED_*, which have no payload: where that was, or EVENT_CPU_UNKNOWN
- * @depth: frames below this one whose entry was seen, whatever stages leave out
- * @indent: the same, counted over what is left after the stages: the depth to show. The depth
+ * @cpu: SCHED_*, which have no payload: the CPU, or EVENT_CPU_UNKNOWN
+ * @depth: frames below this one with a recorded entry, before stages drop any
+ * @indent: the same, counted over the events left by the stages: the depth to show. The depth
  *          of the record until stg_indent() has run
  */
 struct event {
@@ -88,20 +87,20 @@ struct event {
 };
 _Static_assert(sizeof(void *) < 8 || sizeof(struct event) == 56, "an event is copied a lot");
 
-/* Before anybody has looked for the function: a call of the kernel's? */
+/* Before the function was looked up: true for a call of the kernel's. */
 static inline bool event_is_kernel_call(const struct event *event)
 {
 	return event->type <= EVENT_EXIT && (event->addr & KERNEL_ADDR_BIT);
 }
 
-/* A duration as shown: how far the clock went back counts as time, like the peer does. */
+/* A duration as shown: a clock that went back counts as positive time, as in uftrace. */
 static inline uint64_t time_abs(uint64_t ns)
 {
 	return (int64_t)ns < 0 ? -ns : ns;
 }
 
 /*
- * Events of one task in a row; at most about EVENT_BATCH of them. So the work of a stage per batch
+ * A run of events of one task; at most about EVENT_BATCH of them. So the work of a stage per batch
  * costs nothing per event, and a batch stays in the first level cache.
  */
 #define EVENT_BATCH 512

@@ -1,4 +1,4 @@
-/* Calls that forked children begin within, for filters (see forks.h). */
+/* The calls within which forked children begin, for filters (see forks.h). */
 #include "utils/trace/forks.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 
 /*
  * @call: the filter's state within its last fork, until a child has taken it; @has_call: there was
- *        one. Two return from it, and the parent may be the first.
+ *        one. The fork returns twice, and the parent may be the first.
  */
 struct parent {
 	struct pipeline *pipe;
@@ -28,7 +28,7 @@ static bool is_child_of(const struct pipeline *pipe, const struct task *child,
 	return task_origin(pipe->data, child) == parent;
 }
 
-/* The child that comes next is as its parent is, or was within fork(2). */
+/* The next child has its parent's state, or that within fork(2). */
 static int hand_over(struct parent *parent, const struct task *child)
 {
 	struct stg_filter *known = &parent->pipe->at_fork[child->index];
@@ -110,10 +110,7 @@ static int read_parents(struct pipeline *pipe, const struct task **children, siz
 	bool *is_read = calloc(data->nr_tasks, sizeof(*is_read));
 	int ret = is_read ? 0 : err_set_errno(err, -ENOMEM, "cannot filter calls");
 
-	/*
-	 * A parent is older than its children, so that the calls that it began within itself are
-	 * known.
-	 */
+	/* A parent is older than its children, so its own inherited calls are known. */
 	for (size_t i = 0; ret == 0 && i < nr; i++) {
 		const struct task *origin = task_origin(data, children[i]);
 		struct task *parent = origin ? &data->tasks[origin->index] : NULL;

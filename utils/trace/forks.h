@@ -1,4 +1,4 @@
-/* Calls that forked children begin within, for filters. */
+/* The calls within which forked children begin, for filters. */
 #ifndef UTRAIL_TRACE_FORKS_H
 #define UTRAIL_TRACE_FORKS_H
 
@@ -7,11 +7,11 @@
 /*
  * Find the filter's state of each forked child's parent at the fork, and keep it in pipe->at_fork,
  * from which lane_open() takes it. Reads the parents' records once more, up to their last fork.
- * Nothing is done without filters, without forks, with the beginning of a time range (the child's
- * first record is not seen then), and of a recording that grows.
+ * Does nothing without filters, without forks, with a beginning of a time range (the child's first
+ * record is not read then), and for a growing recording.
  *
- * Only acts of the process's first thread are known. The depth does not fit for a child that
- * another thread forked: it begins as if nothing was known. 0, or negative with @err.
+ * Only the process's first thread is known. The depth does not match for a child forked by another
+ * thread: it begins without any state. 0, or negative with @err.
  */
 int forks_find(struct pipeline *pipe, struct uft_err *err);
 void forks_forget(struct pipeline *pipe);

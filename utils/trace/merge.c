@@ -1,4 +1,4 @@
-/* The merge of all tasks by time: a heap of lanes, and runs as long as they go. */
+/* The merge of all tasks by time: a heap of lanes, which delivers maximal runs. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -7,10 +7,10 @@
 #include "utils/trace/pipeline.h"
 
 /*
- * @heap: the next event of each lane, the first at the top; @cap slots, MERGE_KEY_END in those that
- *        are not used, so that every node has two children to look at
- * @barrier_ns: of a recording that grows: later events wait, for a lane holds something back that
- *              is earlier
+ * @heap: the next event of each lane, the first at the top; @cap slots, with MERGE_KEY_END in
+ *        unused ones, so that every node has two children
+ * @barrier_ns: of a growing recording: later events wait, because a lane holds back an earlier
+ *              one
  * @is_running: the lane at the top was there before: it may have a long run
  */
 struct merge {
@@ -22,8 +22,8 @@ struct merge {
 };
 
 /*
- * HOT: put @head, which is later than the one before, at @at, and down to its place. Its way is
- * short when few tasks run at a time. A CPU guesses badly which child is first, so no branch
+ * HOT: put @head, which is later than the previous one, at @at, and sift it down. The path is short
+ * when few tasks run at a time. The smaller child is hard to predict for a CPU, so no branch
  * depends on it.
  */
 static void replace_head(struct merge *merge, size_t at, merge_key_t head)
@@ -53,7 +53,7 @@ static void replace_top(struct merge *merge, merge_key_t head)
 	merge->is_running = merge_key_index(merge->heap[0]) == merge_key_index(head);
 }
 
-/* The one that follows the top: one of its children; or the barrier. */
+/* The key after the top: one of its children; or the barrier. */
 static merge_key_t second(const struct merge *merge)
 {
 	merge_key_t barrier = merge_key_of(merge->barrier_ns, SIZE_MAX);
@@ -61,7 +61,7 @@ static merge_key_t second(const struct merge *merge)
 	return merge_key_min(merge_key_min(merge->heap[1], merge->heap[2]), barrier);
 }
 
-/* The number of events of the lane, from the next on, that come before @limit. At least one. */
+/* The number of events of the lane, from the next on, before @limit. At least one. */
 static size_t run_length(const struct lane *lane, size_t index, merge_key_t limit)
 {
 	uint64_t limit_ns = merge_key_time(limit);
@@ -77,7 +77,7 @@ static size_t run_length(const struct lane *lane, size_t index, merge_key_t limi
 	return i - lane->at;
 }
 
-/* When the lane's next event is, after a refill if need be. */
+/* Get the time of the lane's next event, after a refill if needed. */
 static int next_time(struct merge *merge, struct lane *lane, uint64_t *time_ns, struct uft_err *err)
 {
 	if (lane->at == lane->nr) {
@@ -96,8 +96,8 @@ static int next_time(struct merge *merge, struct lane *lane, uint64_t *time_ns, 
 }
 
 /*
- * Show the run of the lane at the top and find the next lane. Tasks may take turns with each event,
- * and then a look at the run's length does not pay: it is one, until the same lane comes twice.
+ * Show the run of the lane at the top and find the next lane. If tasks alternate with each event,
+ * computing the run's length does not pay: it is assumed to be one until the same lane comes twice.
  */
 static int take_run(struct merge *merge, const struct view *view, struct uft_err *err)
 {
@@ -122,19 +122,19 @@ static int take_run(struct merge *merge, const struct view *view, struct uft_err
 	return ret;
 }
 
-/* The next @nr events of two lanes in turns, as long as they come before all others. */
+/* Merge the next @nr events of two alternating lanes, as long as they precede all others. */
 #define TURNS 128
 
 /*
- * The latest time at which an event of lane @index comes before @limit, and one. Times that a head
- * cannot tell apart are for take_run().
+ * The latest time at which an event of lane @index comes before @limit, plus one. Times that a head
+ * cannot distinguish are left to take_run().
  */
 static uint64_t end_before(size_t index, merge_key_t limit)
 {
 	return MIN(merge_key_time(limit) + (index < merge_key_index(limit)), MERGE_KEY_END - 1);
 }
 
-/* HOT: no branch asks for the next lane. Returns how many, perhaps none. */
+/* HOT: choose the next lane without a branch. Returns the number of events, possibly none. */
 static size_t gather(struct task_event *out, struct lane *a, uint64_t a_end_ns, struct lane *b,
 		     uint64_t b_end_ns, bool a_is_first)
 {
@@ -160,7 +160,7 @@ static size_t gather(struct task_event *out, struct lane *a, uint64_t a_end_ns, 
 	return nr;
 }
 
-/* The second one, and the third: of the children of the second. */
+/* The second key, and the third: among the children of the second. */
 struct followers {
 	size_t second_at; /* in the heap */
 	merge_key_t third;
@@ -187,10 +187,7 @@ static bool takes_turns(const struct merge *merge, const struct lane *lane, merg
 	       lane->events[lane->at + LONG_RUN - 1].time_ns >= merge_key_time(second);
 }
 
-/*
- * Show the events of the two lanes that come first in turns. 1, 0 if they do not take turns, or
- * negative.
- */
+/* Show alternating events of the first two lanes. 1, 0 if they do not alternate, or negative. */
 static int take_turns(struct merge *merge, const struct view *view, struct uft_err *err)
 {
 	struct pipeline *pipe = merge->pipe;
@@ -260,21 +257,21 @@ static int compare_heads(const void *a, const void *b)
 }
 
 /*
- * No event of the lane is earlier. It is read when that time has come: few of thousands of tasks
- * live at a time, and the buffers of those that have ended are still in the CPU's caches.
+ * A lower bound of the lane's times. It is read when that time has come: few of thousands of tasks
+ * live at a time, and the buffers of ended ones are still in the CPU's caches.
  */
 static uint64_t earliest_ns(const struct lane *lane)
 {
 	return MIN(MIN(lane->task->first_ns, lane_next_other_ns(lane)), MERGE_KEY_END - 1);
 }
 
-/* A lane that has not begun, and does not before the limit, has no need to be read. */
+/* A lane that has not begun, and does not before the limit, need not be read. */
 static bool is_waiting(const struct pipeline *pipe, const struct lane *lane)
 {
 	return !pipe->data->growth && !lane->batch && lane->state != LANE_FINISHED;
 }
 
-/* When each lane begins, or goes on; sorted, they are a heap. */
+/* Collect the start, or next time, of each lane; sorted, they are a heap. */
 static int start_heap(struct merge *merge, struct uft_err *err)
 {
 	struct pipeline *pipe = merge->pipe;
@@ -302,9 +299,7 @@ static int start_heap(struct merge *merge, struct uft_err *err)
 
 int merge_run(struct pipeline *pipe, const struct view *view, struct uft_err *err)
 {
-	/*
-	 * An odd number of at least three: the top has two children, and so has every other node.
-	 */
+	/* An odd number of at least three: then every node, including the top, has two children. */
 	struct merge merge = {
 		.pipe = pipe,
 		.cap = MAX((pipe->nr_lanes + 1) | 1, (size_t)3),

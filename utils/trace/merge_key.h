@@ -1,4 +1,4 @@
-/* The time of a lane's next event and the lane, as one number that the merge by time compares. */
+/* The time of a lane's next event and the lane, as one number for the merge by time. */
 #ifndef UTRAIL_TRACE_MERGE_KEY_H
 #define UTRAIL_TRACE_MERGE_KEY_H
 
@@ -9,8 +9,8 @@
 #include "utils/base/compiler.h"
 
 /*
- * A lane without events. The top bit stays free for the sign of a difference; 292 years are enough
- * for times.
+ * A lane without events. The top bit is free for the sign of a difference; 292 years are enough for
+ * times.
  */
 #define MERGE_KEY_END (UINT64_MAX / 2)
 

@@ -1,4 +1,4 @@
-/* Sources of all tasks, merged by time and handed to the tasks (see merger.h). */
+/* Sources of all tasks, merged by time and distributed to the tasks (see merger.h). */
 #include "utils/trace/merger.h"
 
 #include <errno.h>
@@ -12,9 +12,9 @@
 #define READ_AT_ONCE 128
 
 /*
- * CPUs write at the same time, and each for a task of its own. So that not every call is a turn of
- * another one, calls are read so much ahead of other sources. If that brings events of a task out
- * of their order, they are sorted.
+ * CPUs write at the same time, each for another task. To get longer runs of one source, calls are
+ * read this far ahead of other sources. If events of a task get out of order by that, they are
+ * sorted.
  */
 #define AHEAD_NS 100000
 
@@ -98,7 +98,7 @@ void merger_close(struct merger *feed)
 	*feed = (struct merger){ 0 };
 }
 
-/* Events of one source in a row: calls of the kernel, or any others. */
+/* A run of events of one source: calls of the kernel, or any others. */
 struct run {
 	const struct source *from;
 	size_t index;
@@ -108,7 +108,7 @@ struct run {
 	struct queued calls[READ_AT_ONCE];
 };
 
-/* The source whose next event is first, and until when it is; -1: there is none. */
+/* The source with the first next event, and the end of its run; -1: there is none. */
 static ssize_t find_first(const struct merger *feed, uint64_t *until_ns)
 {
 	uint64_t first_ns = UINT64_MAX;
@@ -128,8 +128,8 @@ static ssize_t find_first(const struct merger *feed, uint64_t *until_ns)
 		}
 	}
 	/*
-	 * An event that is later than the next one of another source must wait; the next one of the
-	 * source itself never does.
+	 * An event later than the next one of another source must wait; the next one of the source
+	 * itself never does.
 	 */
 	*until_ns = MAX(*until_ns, first_ns);
 	return first;
@@ -144,7 +144,7 @@ static size_t read_calls(struct source *src, struct run *run, uint64_t until_ns)
 	return src->ops->read_calls(src, run->calls, READ_AT_ONCE, until_ns);
 }
 
-/* The events that come next, by time: 1, 0 at the end, or negative with @err. */
+/* Read the next events by time: 1, 0 at the end, or negative with @err. */
 static int read_run(struct merger *feed, struct run *run, struct uft_err *err)
 {
 	struct uft_err *why = &feed->why;
@@ -168,7 +168,7 @@ static int read_run(struct merger *feed, struct run *run, struct uft_err *err)
 			return err_set(err, nr, "%s", why->text);
 		if (nr < 0)
 			err_clear(why);
-		/* One that has something and does not give it has nothing. */
+		/* A source that announces events and returns none is treated as empty. */
 		feed->next[index] = nr <= 0 && !run->nr_calls ? UINT64_MAX : source_next_ns(src);
 		if (nr <= 0 && !run->nr_calls)
 			continue;
@@ -192,7 +192,7 @@ static int keep_stray(struct merger *feed, const struct source *from, struct que
 	return 0;
 }
 
-/* With a copy of the payload, which is the source's until it is read again. */
+/* Copy the payload, which belongs to the source until the next read. */
 static int pack_event(const struct event *event, size_t source, struct queued *queued)
 {
 	*queued = (struct queued){
@@ -228,7 +228,7 @@ static int keep_stray_calls(struct merger *feed, const struct run *run)
 	return ret;
 }
 
-/* Returns the bytes of memory that it takes, or -ENOMEM. */
+/* Returns the bytes of memory used, or -ENOMEM. */
 static ssize_t take_run(struct merger *feed, const struct run *run)
 {
 	const struct task *task = run->from->task;
@@ -259,12 +259,12 @@ static ssize_t take_run(struct merger *feed, const struct run *run)
 	return bytes;
 }
 
-/* The time up to which all events are there: later ones may still get others among them. */
+/* The time up to which all events are present: others may still come between later ones. */
 static uint64_t find_complete(uint64_t first_ns, uint64_t last_ns)
 {
 	uint64_t span_ns = last_ns - first_ns;
 
-	/* So many at the same time that they cannot wait for each other. */
+	/* So many at the same time cannot wait for each other. */
 	if (span_ns == 0)
 		return last_ns;
 	return last_ns - MAX(MIN(span_ns / 2, (uint64_t)MERGER_LATE_NS), (uint64_t)1);
@@ -307,7 +307,7 @@ int merger_fill(struct merger *feed, size_t max_bytes, struct uft_err *err)
 					       : run.events[run.nr - 1].time_ns;
 		uint64_t next_ns = find_next_ns(feed);
 
-		/* The time from its beginning until now says nothing of the first part. */
+		/* The time since its beginning is no measure for the first part. */
 		first_ns = first_ns ? first_ns : begin_ns;
 		/* Events later than the next one of a source are not complete yet. */
 		if (end_ns > next_ns)
@@ -320,7 +320,7 @@ int merger_fill(struct merger *feed, size_t max_bytes, struct uft_err *err)
 				     : MAX(find_complete(first_ns, feed->last_ns),
 					   feed->complete_ns);
 
-	/* Those that were read before a task was announced come when they come. */
+	/* Names read before a task was announced may be out of order. */
 	if (feed->context.takes_notes)
 		data_sort_names(feed->context.data);
 
@@ -346,7 +346,7 @@ static void note_event(struct survey *survey, const struct event *event)
 	survey->last_ns = MAX(survey->last_ns, event->time_ns);
 	if (is_sign)
 		survey->first_sign_ns = MIN(survey->first_sign_ns, event->time_ns);
-	/* Tracepoints and calls of the kernel do not tell whether it is on the CPU. */
+	/* Tracepoints and calls of the kernel do not tell whether the task is on the CPU. */
 	if (event->type <= EVENT_EXIT || event->type == EVENT_LOST ||
 	    (event->type == EVENT_POINT && event_id_is_of_kernel(event->id)))
 		return;
@@ -409,9 +409,7 @@ static int adopt_strays(struct merger *feed)
 		else
 			free(stray.event.data);
 	}
-	/*
-	 * vec_grow() must find a power of two where there was one: the room is at least as large.
-	 */
+	/* vec_grow() needs a power of two where there was one: the room is at least as large. */
 	feed->nr_strays = nr_left;
 	return ret;
 }

@@ -1,4 +1,4 @@
-/* Sources of all tasks, merged by time and handed to the tasks: a queue for each of them. */
+/* Sources of all tasks, merged by time and distributed to the tasks: a queue for each task. */
 #ifndef UTRAIL_TRACE_MERGER_H
 #define UTRAIL_TRACE_MERGER_H
 
@@ -10,23 +10,23 @@
 #include "utils/trace/sources/source.h"
 
 /*
- * The files are by CPU, and everything else is by task. So a feed reads all of them at the same
- * time, as far as the queues may grow. It goes on when those who take from them are done:
- * merger_fill(), then everything up to complete_ns, and again.
+ * The files are by CPU, and other data are by task. So a feed reads all of them in parallel, as far
+ * as the queues may grow. It continues when the consumers are done: merger_fill(), then everything
+ * up to complete_ns, and again.
  */
 
 /*
- * Writers of a CPU's file may be interrupted by others that write to it, and some events have a
- * time from before they were written. An event may be so much later than one that follows it.
+ * Writers of a CPU's file may be interrupted by other writers of it, and some events have a time
+ * before they were written. So an event may be this much later than one that follows it.
  */
 #define MERGER_LATE_NS 1000000
 
 /*
- * An event that waits. Its payload is of the heap; without one, @data_len is the CPU or 0, as in
- * struct event.
+ * A queued event. Its payload is of the heap; without one, @data_len is the CPU or 0, as in struct
+ * event.
  *
  * @depth: ENTRY, EXIT: of the record
- * @source: the place of its source in the feed: the order of those with the same time
+ * @source: the index of its source in the feed: the order of events with the same time
  */
 struct queued {
 	uint64_t time_ns;
@@ -44,7 +44,7 @@ struct queued {
 /*
  * The events of one task.
  *
- * @nr_taken: the first ones were taken, and stay where they are
+ * @nr_taken: the first ones were taken, and are not removed yet
  * @is_wanted: the events of the task are kept
  * @is_unsorted: a time went backwards
  * @looked_ns, @is_off, @back_ns: of a recording that grows: the time up to which the first return
@@ -64,8 +64,8 @@ struct queue {
 };
 
 /*
- * The events of a task that were counted in one look at everything. @nr_calls: of these @nr calls
- * of the kernel.
+ * The counted events of a task from a survey of everything. @nr_calls: of these @nr calls of the
+ * kernel.
  */
 struct survey {
 	uint64_t nr;
@@ -113,40 +113,40 @@ static inline bool merger_is_open(const struct merger *feed)
 }
 
 /*
- * Open the sources of @kinds, which end with NULL. No queue is wanted at first. 0, or negative with
+ * Open the sources of @kinds, which end with NULL. Initially no queue is kept. 0, or negative with
  * @err.
  */
 int merger_open(struct merger *feed, const struct source_context *context,
 		const struct source_kind *const *kinds, struct uft_err *err);
 void merger_close(struct merger *feed);
 
-/* Read all of it and keep nothing, but for a survey of each task in @surveys (by task->index). */
+/* Read everything and keep only a survey of each task in @surveys (by task->index). */
 int merger_survey(struct merger *feed, struct survey *surveys, struct uft_err *err);
 
 /*
- * Read on until about @max_bytes have come to the queues that are wanted, or to the end. 1: there
- * is more; 0; negative with @err. Queues move.
+ * Read until the wanted queues have got about @max_bytes, or to the end. 1: there is more; 0;
+ * negative with @err. Queues move.
  */
 int merger_fill(struct merger *feed, size_t max_bytes, struct uft_err *err);
 
-/* Look for more events, and other tasks, in a recording that grows. */
+/* Look for more events, and other tasks, in a growing recording. */
 int merger_more(struct merger *feed, struct uft_err *err);
 
 /*
- * Append an event, whose payload it owns in any case; or calls, which came from the @source of that
- * place in the feed. 0 or -ENOMEM.
+ * Append an event, taking its payload in any case; or calls from the @source of that index in the
+ * feed. 0 or -ENOMEM.
  */
 int queue_add(struct queue *queue, struct queued event);
 int queue_add_calls(struct queue *queue, const struct queued *calls, size_t nr, size_t source);
 
-/* Sort the events, if they did not come by time. 0 or -ENOMEM. */
+/* Sort the events, unless they are in order. 0 or -ENOMEM. */
 int queue_settle(struct queue *queue);
 void queue_deinit(struct queue *queue);
 
-/* The first @nr events of the queue were taken, and nobody needs their payloads any more. */
+/* Remove the first @nr events of the queue; their payloads are not used any more. */
 void queue_drop(struct queue *queue, size_t nr);
 
-/* The source of one task by which a lane takes events from its queue. */
+/* A lane's source for its task's queue. */
 struct queue_source {
 	struct source source;
 	struct queue *queue; /* NULL: there are no events */

@@ -90,7 +90,7 @@ static void merge_runs(const struct queued *a, const struct queued *a_end, const
 	}
 }
 
-/* Events with the same time and source stay in their order, which qsort(3) does not promise. */
+/* Events with the same time and source keep their order, which qsort(3) does not guarantee. */
 static int sort_queued(struct queued *events, size_t nr)
 {
 	struct queued *room = reallocarray(NULL, nr, sizeof(*room));
@@ -119,8 +119,8 @@ static int sort_queued(struct queued *events, size_t nr)
 }
 
 /*
- * Mostly the events stand near their place: they are moved there one by one. False: that would take
- * too long, and is half done.
+ * Usually the events are near their place: move them one by one. False: that would take too long,
+ * and is half done.
  */
 static bool insert(struct queued *events, size_t nr)
 {

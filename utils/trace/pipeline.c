@@ -1,4 +1,4 @@
-/* A recording as a stream of events: opening and running it (see pipeline.h). */
+/* A recording as a stream of events: opens and runs it (see pipeline.h). */
 #include "utils/trace/pipeline.h"
 
 #include <errno.h>
@@ -11,17 +11,17 @@
 #include "utils/trace/sources/src_extern.h"
 
 /*
- * For the events of all lanes together, if all of them take turns, before there are so many that
- * each gets the least. Those that wait for their first turn need little (lane.c).
+ * The memory for the events of all lanes together, if all of them take turns, as long as each gets
+ * the minimum. Lanes waiting for their first turn need little (lane.c).
  */
 #define EVENTS_BYTES  (14UL << 20)
 #define LEAST_BATCH   32
-/* Events beside the records, see struct pipeline. Most recordings have so few that all are held. */
+/* Events beside the records, see struct pipeline. Most recordings have so few that all are kept. */
 #define WINDOW_BYTES  (2UL << 20)
 #define HELD_BYTES    (24UL << 20)
-/* So many that their buffers are worth a place of their own. */
+/* From this number on, buffers get a pool of their own. */
 #define MANY_LANES    32
-/* Nobody knows how many tasks a recording that grows will have. */
+/* The number of tasks in a growing recording is unknown. */
 #define GROWING_TASKS 64
 
 void pipeline_config_init(struct pipeline_config *config)
@@ -39,7 +39,7 @@ bool pipeline_selects(const struct pipeline_config *config, const struct task *t
 	return config->nr_tids == 0;
 }
 
-/* True when calls must be seen to their end, or to something in them, before they are shown. */
+/* True when calls must be read to their end, or to an event in them, before they are shown. */
 static bool holds_back(const struct pipeline *pipe)
 {
 	if (!pipe->is_filtered)
@@ -93,7 +93,7 @@ void lane_close(struct lane *lane)
 	lane_release(lane);
 }
 
-/* Files that were opened for their first record stay open for the others, if so many may be. */
+/* Files that were opened for their first record stay open, if enough descriptors are available. */
 static int take_open_fd(struct pipeline *pipe, size_t task_index)
 {
 	int fd = task_index < pipe->nr_open_fds ? pipe->open_fds[task_index] : -1;
@@ -131,7 +131,7 @@ static void keep_open_fd(struct pipeline *pipe, struct src_user *src)
 }
 
 /*
- * Records ahead of the range are dropped before the first stage, so most lanes need not read them.
+ * Records before the range are dropped before the first stage, so most lanes need not read them.
  * Exporters begin with the calls that are open there, and those of the kernel are nested by
  * counting.
  */
@@ -179,14 +179,14 @@ static int open_lanes(struct pipeline *pipe, struct uft_err *err)
 		if (ret < 0)
 			return ret;
 		lane->user.fd = take_open_fd(pipe, i);
-		/* It is known where the file ends: nobody needs to be asked. */
+		/* The file's end is known, so it need not be determined. */
 		lane->user.end_offset = task->data_bytes;
 		seek_start(lane);
 	}
 	return 0;
 }
 
-/* The first record of each file, of all tasks; of a damaged one nobody knows yet. */
+/* The first record of each file, of all tasks; for a damaged one it is unknown here. */
 static int find_first_time(struct pipeline *pipe, struct uft_err *err)
 {
 	struct src_user_plan plan = {
@@ -228,8 +228,8 @@ static int find_first_time(struct pipeline *pipe, struct uft_err *err)
 }
 
 /*
- * When the task of @queue first came back to the CPU, by events up to @known_ns. Lanes take them:
- * the one of leaving may be gone when the one of coming back is there.
+ * Find the first return to the CPU of @queue's task, by events up to @known_ns. Lanes remove
+ * events: the leaving may be gone when the return comes.
  */
 static void look_for_return(struct queue *queue, uint64_t known_ns)
 {
@@ -250,7 +250,7 @@ static void look_for_return(struct queue *queue, uint64_t known_ns)
 
 /*
  * The beginning of "elapsed": the first record. When events are kept, the end of the first time off
- * the CPU, and the first call of the kernel, count too, as with the peer. A range counts from
+ * the CPU, and the first call of the kernel, count too, as in uftrace. A range counts from
  * records only.
  */
 static void note_first_sched(struct pipeline *pipe)
@@ -274,7 +274,8 @@ static void note_first_sched(struct pipeline *pipe)
 	 TRIGGER_BACKTRACE | TRIGGER_LOCATIONS)
 
 /*
- * If functions differ, one stage decides about single calls; then the others must not do it again.
+ * If functions have rules, one stage decides about single calls; then the others must not do it
+ * again.
  */
 static int prepare_filter(struct pipeline *pipe, struct uft_err *err)
 {
@@ -358,8 +359,8 @@ static int see_nothing(void *self, const struct event_span *span, struct uft_err
 }
 
 /*
- * Find the facts that must be known before the events are shown: trace_on and trace_off of any
- * task, which count for all of them, and the values that calls will return.
+ * Find the facts that are needed before events are shown: trace_on and trace_off of any task, which
+ * apply to all tasks, and the future return values of calls.
  */
 static int look_ahead(struct pipeline *pipe, struct uft_err *err)
 {
@@ -385,7 +386,7 @@ static int look_ahead(struct pipeline *pipe, struct uft_err *err)
 	return ret;
 }
 
-/* The last record of all tasks; of a recording without calls, the last event. */
+/* The last record of all tasks; in a recording without calls, the last event. */
 static uint64_t find_last_time(const struct pipeline *pipe)
 {
 	struct trace_data *data = pipe->data;
@@ -461,8 +462,8 @@ static int open_all(struct pipeline *pipe, struct uft_err *err)
 	struct stage_config *stages = &pipe->config.stages;
 
 	/*
-	 * Events of the program keep the calls that they are in: at the end of a call nobody knows
-	 * of them any more.
+	 * Events of the program keep the calls around them: at the end of a call, they are not
+	 * known any more.
 	 */
 	if ((pipe->data->header.feat_mask & FEAT_EVENT) && stages->wants == STAGE_WANTS_ENDS &&
 	    (stages->time_filter_ns || (stages->filters && stages->filters->nr)))
@@ -535,7 +536,7 @@ static int run_by_time(struct pipeline *pipe, const struct view *view, struct uf
 	int more = 1;
 	int ret = 0;
 
-	/* The run after somebody has stopped it is the last: it ends all lanes. */
+	/* The run after a stop request is the last: it ends all lanes. */
 	while (ret == 0 && more > 0 && !is_stopped) {
 		is_stopped = atomic_load_explicit(&pipe->is_stopped, memory_order_relaxed);
 		more = pipeline_next_window(pipe, err);

@@ -29,8 +29,8 @@
  * The stages of a lane: stg_calls > stg_filter > stg_select > stg_time > stg_indent.
  *
  * All src_* have the interface of source.h. None of them holds more than a part of its file. The
- * feed holds as much as fits into a window of time (merged by time), or into memory that is bounded
- * (one task after the other).
+ * feed holds a window of time (merged by time), or a limited amount of memory (one task after the
+ * other).
  */
 
 enum pipeline_order {
@@ -40,7 +40,7 @@ enum pipeline_order {
 
 /*
  * @tids: only these tasks, when there are any; @range: only events in it
- * @kinds: sources beside those that every pipeline has, up to NULL; NULL: none
+ * @kinds: sources in addition to those of every pipeline, up to NULL; NULL: none
  */
 struct pipeline_config {
 	struct stage_config stages;
@@ -55,9 +55,8 @@ struct pipeline_config {
 void pipeline_config_init(struct pipeline_config *config);
 
 /*
- * The place where a view begins, mostly in the middle of a task. It is within these calls, of which
- * it does not get the ENTRY, and after all events up to @last_ns. @is_start: it is the beginning of
- * the task.
+ * The start of a view, usually in the middle of a task. It is within these calls, whose ENTRYs it
+ * does not get, and after all events up to @last_ns. @is_start: it is the beginning of the task.
  */
 struct view_resume {
 	const struct task *task;
@@ -71,12 +70,12 @@ struct view_resume {
  * The receiver of events: @events is called with events of one task in a row, valid during the call
  * only. A negative errno (with @err) ends the run.
  *
- * @mixed: events of several tasks that take turns, in order; the same as @events with each of them.
+ * @mixed: alternating events of several tasks, in order; the same as @events with each of them.
  *         NULL: only @events is called
  * @resume: the next events are a part of @at->task; other views of the same run get the others, or
- *          this one, in any order. NULL: the view wants whole tasks
- * @in_parts: one task after the other, but a part of each, and then the next part: it may get tasks
- *            that way, too
+ *          this one, in any order. NULL: the view needs whole tasks
+ * @in_parts: the view also supports a part of each task in turn, and then the next part
+ *            of each
  */
 struct view {
 	int (*events)(void *self, const struct event_span *span, struct uft_err *err);
@@ -90,7 +89,7 @@ struct view {
 
 enum lane_state {
 	LANE_READS,
-	LANE_DRY,      /* no more so far: of a recording that grows, or of a stream that goes on */
+	LANE_DRY,      /* no more so far: of a growing recording, or of a stream that goes on */
 	LANE_AT_END,   /* of the sources */
 	LANE_FINISHED, /* and later events are out of it */
 };
@@ -142,7 +141,7 @@ struct lane {
 	size_t batch; /* so many are read at a time; 0 before the first */
 	bool holds_back;
 	bool has_passed;      /* something was not too short */
-	uint64_t told_offset; /* of the file: bytes that pipe->read_bytes was told of */
+	uint64_t told_offset; /* of the file: bytes already added to pipe->read_bytes */
 	enum lane_state state;
 	bool has_begun;
 	bool is_cut;
@@ -220,8 +219,8 @@ void pipeline_close(struct pipeline *pipe);
 #define cleanup_pipeline cleanup(pipeline_close)
 
 /*
- * Send all events through @view. A task whose file is damaged ends there, the others go on; then
- * pipe->broken holds the message.
+ * Send all events through @view. A task with a damaged file ends there, the others go on; then
+ * pipe->broken has the message.
  */
 int pipeline_run(struct pipeline *pipe, const struct view *view, struct uft_err *err);
 
@@ -229,23 +228,23 @@ int pipeline_run(struct pipeline *pipe, const struct view *view, struct uft_err 
 uint64_t pipeline_bytes(const struct pipeline *pipe);
 
 /*
- * For a recording that grows (data_open_growing()), in the place of pipeline_run(): send the events
- * up to @until_ns, which are complete. May be called as often as one likes; @until_ns is not less
- * than the last time. UINT64_MAX is the end.
+ * For a growing recording (data_open_growing()), instead of pipeline_run(): send the events up to
+ * @until_ns, which are complete. May be called repeatedly; @until_ns must not decrease. UINT64_MAX
+ * is the end.
  */
 int pipeline_follow(struct pipeline *pipe, uint64_t until_ns, const struct view *view,
 		    struct uft_err *err);
 
 /*
  * The number of threads that can share the work, at most @wanted: 1 when the order of tasks
- * matters, and when there is not much to do.
+ * matters, and when there is little work.
  */
 size_t pipeline_threads(const struct pipeline *pipe, size_t wanted);
 
 /*
  * The same with @nr threads and a view for each of them. Each task goes to one of them, or, when it
- * is a large part of the work and the views can resume, in pieces to all. The caller then merges
- * the views, in any order. @nr is at most the result of pipeline_threads().
+ * is a large part of the work and the views support resume, in pieces to all. The caller then
+ * merges the views, in any order. @nr is at most the result of pipeline_threads().
  */
 int pipeline_run_parallel(struct pipeline *pipe, const struct view *views, size_t nr,
 			  struct uft_err *err);
@@ -264,21 +263,21 @@ void lane_close(struct lane *lane);
 /* At its end: give back the buffers that hold events. */
 void lane_release(struct lane *lane);
 
-/* The same when it waits for its turn, and there is nothing in it that a view has not got. */
+/* The same while the lane waits for its turn, if the view has got all its events. */
 void lane_release_events(struct lane *lane);
 
 /*
- * Up to @max records and events of the scheduler, by time, before any stage. 0 is the end, or all
- * that there is so far. Damage is the end, too, and noted in pipe->broken.
+ * Read up to @max records and events of the scheduler, by time, before any stage. 0 is the end, or
+ * all that exists so far. Damage is the end, too, and noted in pipe->broken.
  */
 size_t lane_read(struct lane *lane, struct event *events, size_t max);
 
-/* When the next event is that is no record; UINT64_MAX: never. */
+/* The time of the next event that is no record; UINT64_MAX: never. */
 uint64_t lane_next_other_ns(const struct lane *lane);
 
 /*
- * Nothing later is read now: others may still bring something that is earlier. UINT64_MAX: all is
- * there.
+ * The upper limit of times now: others may still bring earlier events. UINT64_MAX: everything is
+ * present.
  */
 uint64_t lane_limit_ns(const struct lane *lane);
 
@@ -292,48 +291,46 @@ int lane_fill(struct lane *lane, struct uft_err *err);
 int merge_run(struct pipeline *pipe, const struct view *view, struct uft_err *err);
 uint64_t pipeline_limit_ns(const struct pipeline *pipe);
 
-/* --- the way from the feed to lanes (pipeline_feed.c) --- */
+/* --- from the feed to lanes (pipeline_feed.c) --- */
 
-/* Note the sources that there will be, and their events of each task. */
+/* Count the sources, and their events of each task. */
 int pipeline_survey(struct pipeline *pipe, struct uft_err *err);
 
-/* True when the task has something to show, be it without calls. */
+/* True when the task has anything to show, possibly without calls. */
 bool pipeline_has_lane(const struct pipeline *pipe, const struct task *task);
 
-/* The way in which tasks share descriptors with the other sources. */
+/* The division of descriptors between tasks and the other sources. */
 struct src_user_plan pipeline_plan(const struct pipeline *pipe, size_t nr_tasks);
 
-/*
- * The lane takes from @feed, whose queues may have moved, and so may the lane. NULL: from nothing.
- */
+/* Connect the lane to @feed, whose queues may have moved, and so may the lane. NULL: disconnect. */
 void lane_attach(struct lane *lane, struct merger *feed);
 
 /*
- * One task after the other: lanes from @first on whose events can be held together. Returns where
- * they end; their queues are filled until pipeline_drop_group(). Lanes that stream are among them.
- * Negative with @err.
+ * One task after the other: choose lanes from @first on whose events fit into memory together.
+ * Returns their end; their queues are filled until pipeline_drop_group(). Streaming lanes are among
+ * them. Negative with @err.
  */
 ssize_t pipeline_load_group(struct pipeline *pipe, size_t first, struct uft_err *err);
 void pipeline_drop_group(struct pipeline *pipe, size_t first, size_t end);
 
 /*
- * Lanes of calls of the kernel, if there are more of these than may be held at a time. All files
+ * Run lanes with calls of the kernel, if there are more of these than fit into memory. All files
  * are read once, a window of time after the other, instead of once for each lane. Does nothing when
- * the view does not take tasks in parts. pipeline_load_group() leaves these lanes out then. 0, or
+ * the view does not support tasks in parts. pipeline_load_group() skips these lanes then. 0, or
  * negative with @err.
  */
 int pipeline_run_windows(struct pipeline *pipe, const struct view *view, struct uft_err *err);
 
 /*
- * Begin a lane that streams, or go on when it is dry: 1, 0 when there is no more, or negative with
- * @err.
+ * Begin a streaming lane, or continue it when it is dry: 1, 0 when there is no more, or negative
+ * with @err.
  */
 int lane_stream(struct lane *lane, struct uft_err *err);
 void lane_end_stream(struct lane *lane);
 
 /*
- * Merged by time: the next window: 1: there is more after it; 0; negative with @err. Between two
- * runs of the merge only.
+ * Merged by time: load the next window: 1: there is more after it; 0; negative with @err. Between
+ * two runs of the merge only.
  */
 int pipeline_next_window(struct pipeline *pipe, struct uft_err *err);
 

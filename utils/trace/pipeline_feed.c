@@ -1,4 +1,4 @@
-/* The way from the sources of all tasks to lanes (see pipeline.h, feed.h). */
+/* From the sources of all tasks to lanes (see pipeline.h, feed.h). */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -7,7 +7,7 @@
 #include "utils/trace/sources/src_perf.h"
 #include "utils/trace/sources/src_proc.h"
 
-/* The sources that every pipeline reads. Events of the first one go first when times are equal. */
+/* The sources of every pipeline. At equal times, events of the first one come first. */
 static const struct source_kind *const all_kinds[] = { &src_perf_kind, &src_proc_kind,
 						       &src_kernel_kind };
 
@@ -37,7 +37,7 @@ static struct source_context context_of(struct pipeline *pipe, bool takes_notes)
 {
 	return (struct source_context){
 		.data = pipe->data,
-		/* It was told by the one that takes notes; several threads may be here. */
+		/* Reported by the one that takes notes; several threads may be here. */
 		.broken = takes_notes ? &pipe->broken : NULL,
 		.losses = &pipe->kernel,
 		.takes_notes = takes_notes,
@@ -73,7 +73,7 @@ static int survey_tasks(struct pipeline *pipe, struct task_list *newcomers, stru
 	return ret < 0 ? ret : merger_survey(&feed, pipe->surveys, err);
 }
 
-/* A child has its parent's name, until it gets a name of its own. */
+/* A child has its parent's name until it gets its own. */
 static int name_children(struct trace_data *data, struct task_list *list)
 {
 	task_list_sort_by_time(list);
@@ -93,8 +93,8 @@ static int name_children(struct trace_data *data, struct task_list *list)
 }
 
 /*
- * Tasks without a probe have events, which are outside of all functions. When there are any, all
- * are looked at once more.
+ * Tasks without a probe may have events, outside of all functions. If there are any, all are
+ * surveyed again.
  */
 int pipeline_survey(struct pipeline *pipe, struct uft_err *err)
 {
@@ -277,10 +277,7 @@ void lane_end_stream(struct lane *lane)
 
 /* --- merged by time --- */
 
-/*
- * Events that were taken go, unless the lane's batch, which has their payloads, still waits for
- * others.
- */
+/* Drop taken events, unless the lane's batch, which has their payloads, still waits for others. */
 static void drop_taken(struct merger *feed, struct lane *lane)
 {
 	size_t index = lane->task->index;
@@ -321,8 +318,8 @@ int pipeline_next_window(struct pipeline *pipe, struct uft_err *err)
 /* --- merged by task, a window of time after the other --- */
 
 /*
- * True when all lanes together have more events than may be held, and calls of the kernel among
- * them. Then those with any of these are run that way.
+ * True when all lanes together have more events than fit into memory, and calls of the kernel among
+ * them. Then lanes with such calls run that way.
  */
 static bool choose_windows(struct pipeline *pipe)
 {
@@ -365,9 +362,7 @@ int pipeline_run_windows(struct pipeline *pipe, const struct view *view, struct 
 	if (!view->in_parts || !choose_windows(pipe))
 		return 0;
 	pipe->runs_windows = true;
-	/*
-	 * As with lanes that are merged by time, one more run ends those that somebody has stopped.
-	 */
+	/* As with lanes merged by time, one more run ends stopped ones. */
 	while (ret == 0 && more > 0 && !is_stopped) {
 		is_stopped = atomic_load_explicit(&pipe->is_stopped, memory_order_relaxed);
 		more = pipeline_next_window(pipe, err);

@@ -1,4 +1,4 @@
-/* Running a pipeline on a recording that is still being made (see pipeline.h). */
+/* Runs a pipeline on a growing recording (see pipeline.h). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "utils/base/containers/vec.h"
 #include "utils/trace/pipeline.h"
 
-/* Lanes stand in the order of task ids. The index of that of @tid, or of its future place. */
+/* Lanes are in the order of task ids. Find the index of @tid's lane, or its future one. */
 static size_t lane_place(const struct pipeline *pipe, int32_t tid)
 {
 	size_t low = 0;
@@ -56,7 +56,7 @@ static int add_lanes(struct pipeline *pipe, struct uft_err *err)
 	return 0;
 }
 
-/* Lanes and queues may have moved, files have grown, and addresses may mean something else. */
+/* Lanes and queues may have moved, files have grown, and addresses may have another meaning. */
 static int refresh(struct lane *lane, struct uft_err *err)
 {
 	struct pipeline *pipe = lane->pipe;
@@ -68,14 +68,14 @@ static int refresh(struct lane *lane, struct uft_err *err)
 	lane->indent.filter = &lane->filter;
 	stg_indent_more(&lane->indent, lane->user.last_ns);
 	ret = source_more(&lane->user.source, err);
-	/* Newer events do not count: they may be of a session that is not known yet. */
+	/* Newer events do not count: their session may be unknown yet. */
 	lane->user.end_offset = lane->task->data_bytes;
 	if (!lane->task->data_bytes)
 		lane->user.at_end = true;
 	return ret;
 }
 
-/* There may be more of the known events; nobody shows that of tasks that are not selected. */
+/* There may be more of the known events; those of tasks that are not selected are never shown. */
 static int grow_feed(struct pipeline *pipe, struct uft_err *err)
 {
 	int ret = merger_more(&pipe->feed, err);
@@ -91,7 +91,7 @@ static int grow_feed(struct pipeline *pipe, struct uft_err *err)
 	return ret;
 }
 
-/* The events of the feed up to @until_ns. 1: there is more after it; 0; negative. */
+/* Load the events of the feed up to @until_ns. 1: there is more after it; 0; negative. */
 static int next_window(struct pipeline *pipe, uint64_t until_ns, struct uft_err *err)
 {
 	int more = pipeline_next_window(pipe, err);
@@ -99,7 +99,7 @@ static int next_window(struct pipeline *pipe, uint64_t until_ns, struct uft_err 
 
 	if (ret < 0)
 		return ret;
-	/* The first time of all is settled when it is in the part that is complete. */
+	/* The first time is settled when it is in the complete part. */
 	bool is_settled = pipe->first_ns <= pipe->known_ns;
 
 	pipe->limit_ns = until_ns;

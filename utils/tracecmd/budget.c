@@ -1,4 +1,4 @@
-/* The costs that reading a trace.dat may have (see budget.h). */
+/* The cost limits for reading a trace.dat (see budget.h). */
 #include "utils/tracecmd/budget.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /*
- * The costs that reading a trace.dat may have, all in all: bytes that are unpacked, memory that is
- * held, parts that are read twice.
+ * The total cost limits for reading a trace.dat: unpacked bytes, memory, and parts that are read
+ * twice.
  */
 #ifndef UTRAIL_TRACECMD_BUDGET_H
 #define UTRAIL_TRACECMD_BUDGET_H
@@ -12,13 +12,13 @@
 #include "utils/base/err.h"
 
 /*
- * Held at a time: names, formats, and a chunk of pages for each CPU and buffer that are read
+ * Memory in use: names, formats, and a chunk of pages for each CPU and buffer that are read
  * together.
  */
 #define TRACEDAT_MEMORY_MAX_BYTES (256UL << 20)
 /*
- * Unpacked in all: so much in any case, and so many times the size of the file. Traces of trace-cmd
- * become 5 to 20 times as large.
+ * Unpacked in total: a minimum, plus a multiple of the file's size. Traces of trace-cmd expand by 5
+ * to 20.
  */
 #define TRACEDAT_UNPACK_MIN_BYTES (64UL << 20)
 #define TRACEDAT_UNPACK_TIMES	  100
@@ -38,7 +38,7 @@ struct tracedat_extent {
  * Starts by budget_begin(), ends with budget_deinit().
  *
  * @unpack_left, @memory_left: bytes
- * @taken: the parts of the file that have been read or will be, sorted, none within another
+ * @taken: the parts of the file already reserved, sorted, without overlap
  */
 struct tracedat_budget {
 	enum tracedat_limit limit;
@@ -53,19 +53,19 @@ struct tracedat_budget {
 void budget_begin(struct tracedat_budget *budget, uint64_t file_bytes, enum tracedat_limit limit);
 void budget_deinit(struct tracedat_budget *budget);
 
-/* @bytes will be unpacked. 0, or -EDQUOT with a text that names the limit. */
+/* Reserve @bytes for unpacking. 0, or -EDQUOT with a text that names the limit. */
 int budget_unpack(struct tracedat_budget *budget, uint64_t bytes, struct uft_err *err);
 
 /*
- * @bytes more will be held, until they are given back. 0, or -EDQUOT with a text that names the
+ * Reserve @bytes more of memory, until released. 0, or -EDQUOT with a text that names the
  *        limit.
  */
 int budget_hold(struct tracedat_budget *budget, uint64_t bytes, struct uft_err *err);
 void budget_give_back(struct tracedat_budget *budget, uint64_t bytes);
 
 /*
- * The part [@at, @at + @bytes) of the file is one's own. 0; -EBADMSG with a text when a part of it
- * belongs to another one; -ENOMEM. A part of no bytes is anybody's.
+ * Reserve the part [@at, @at + @bytes) of the file. 0; -EBADMSG with a text when it overlaps
+ * another one; -ENOMEM. A part of no bytes never overlaps.
  */
 int budget_take_part(struct tracedat_budget *budget, uint64_t at, uint64_t bytes,
 		     struct uft_err *err);

@@ -1,5 +1,5 @@
 /*
- * A place in a trace.dat, or in a section of it that was unpacked: numbers, texts and blobs, each
+ * A position in a trace.dat, or in an unpacked section of it: numbers, texts and blobs, each
  * checked.
  */
 #ifndef UTRAIL_TRACECMD_CURSOR_H
@@ -12,7 +12,7 @@
 #include "utils/base/containers/strbuf.h"
 
 /*
- * [@at, @end) has not been read: of the file @fd, or of the bytes at @bytes, if these are not NULL.
+ * [@at, @end) is unread: of the file @fd, or of the bytes at @bytes, if these are not NULL.
  *
  * @start: the place in the file that the bytes at @bytes come from, packed; for messages
  */
@@ -25,10 +25,7 @@ struct tracedat_cursor {
 	bool is_big_endian;
 };
 
-/*
- * The place where it stands, as messages say it: "offset 17", or "17 in what is packed at offset
- * 4000".
- */
+/* The position for messages: "offset 17", or "17 in what is packed at offset 4000". */
 struct tracedat_place {
 	char text[80];
 };
@@ -40,19 +37,19 @@ static inline uint64_t tracedat_cursor_left(const struct tracedat_cursor *in)
 }
 
 /*
- * Exactly @len bytes; numbers. -EBADMSG with the place when there are not so many left, or a
- * negative errno of read(2). A value that was not read is as it was.
+ * Read exactly @len bytes; numbers. -EBADMSG with the place when fewer are left, or a negative
+ * errno of read(2). On failure a value is unchanged.
  */
 int tracedat_take(struct tracedat_cursor *in, void *to, size_t len, struct uft_err *err);
 int tracedat_take_u16(struct tracedat_cursor *in, uint16_t *value, struct uft_err *err);
 int tracedat_take_u32(struct tracedat_cursor *in, uint32_t *value, struct uft_err *err);
 int tracedat_take_u64(struct tracedat_cursor *in, uint64_t *value, struct uft_err *err);
 
-/* Append @len bytes to @to, @max of them at most: -EFBIG for more. */
+/* Append @len bytes to @to, at most @max in total: -EFBIG for more. */
 int tracedat_take_blob(struct tracedat_cursor *in, uint64_t len, size_t max, struct strbuf *to,
 		       struct uft_err *err);
 
-/* A text up to its NUL, which is read, too; shorter than @size. */
+/* Read a text including its NUL; shorter than @size. */
 int tracedat_take_text(struct tracedat_cursor *in, char *to, size_t size, struct uft_err *err);
 
 /* Exactly the @len bytes of @word. */

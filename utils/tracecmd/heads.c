@@ -32,7 +32,7 @@ static bool read_number(const char *text, int64_t *value)
 	return true;
 }
 
-/* A number as a text. One that is damaged is as if it were not there. */
+/* A number as a text. A damaged one counts as absent. */
 static int read_number_option(struct tracedat *file, const char *what, int64_t max,
 			      struct tracedat_cursor *in, int64_t *value, struct uft_err *err)
 {
@@ -66,7 +66,7 @@ static int read_tsc(struct tracedat *file, struct tracedat_cursor *in, struct uf
 		tracedat_note(file, "%s: a counter cannot run so fast", place.text);
 		return 0;
 	}
-	/* The start of the counter follows; it moves all times and none against another. */
+	/* The start of the counter follows; it shifts all times equally, so it is not needed. */
 	file->tsc_mult = mult;
 	file->tsc_shift = shift;
 	file->has_tsc = true;
@@ -174,7 +174,7 @@ static const char v6_options[] = "options  ";
 static const char v6_records[] = "flyrecord";
 static const char v6_text[] = "latency  ";
 
-/* The places of the records of the @nr CPUs, and the clock, which older files have not. */
+/* The places of the records of the @nr CPUs, and the clock, which older files lack. */
 static int read_v6_cpus(struct tracedat *file, struct tracedat_buffer *buffer, uint32_t nr,
 			struct tracedat_cursor *in, struct uft_err *err)
 {
@@ -199,7 +199,9 @@ static int read_v6_cpus(struct tracedat *file, struct tracedat_buffer *buffer, u
 	return 0;
 }
 
-/* The option tells where an instance's records are; the table there is like that of the top one. */
+/*
+ * The option has the place of an instance's records; the table there is like that of the top one.
+ */
 static int read_v6_instance(struct tracedat *file, uint32_t nr_cpus, struct tracedat_cursor *in,
 			    struct uft_err *err)
 {
@@ -225,7 +227,7 @@ static int read_v6_instance(struct tracedat *file, uint32_t nr_cpus, struct trac
 	return ret < 0 ? ret : read_v6_cpus(file, buffer, nr_cpus, &at, err);
 }
 
-/* A part of an option that cannot be read is told, and the next one is read. */
+/* A damaged part of an option is reported, and the next one is read. */
 static int read_v6_options(struct tracedat *file, uint32_t nr_cpus, struct tracedat_cursor *in,
 			   struct uft_err *err)
 {
@@ -290,7 +292,7 @@ int tracedat_read_v6(struct tracedat *file, struct tracedat_cursor *in, struct u
 {
 	int ret = 0;
 
-	/* They follow one another; only a section itself tells where it ends. */
+	/* They follow one another; only a section itself tells its end. */
 	for (unsigned id = TRACEDAT_HEADER_INFO; ret == 0 && id <= TRACEDAT_CMDLINES; id++)
 		ret = tracedat_read_section(file, id, in, err);
 	return ret < 0 ? ret : read_v6_tables(file, in, err);
@@ -304,7 +306,7 @@ struct section {
 	uint64_t bytes;
 };
 
-/* The section's head at @in, whose end becomes the section's. */
+/* Read the section's header at @in, whose end becomes the section's. */
 static int open_section(struct tracedat_cursor *in, unsigned id, struct section *section,
 			struct uft_err *err)
 {
@@ -331,7 +333,7 @@ static int open_section(struct tracedat_cursor *in, unsigned id, struct section 
 	return 0;
 }
 
-/* Unpack the bytes at @in to @room, and have @in read those. */
+/* Unpack the bytes at @in to @room, and make @in read those. */
 static int unpack_section(struct tracedat *file, struct tracedat_cursor *in, struct strbuf *room,
 			  struct uft_err *err)
 {
@@ -421,9 +423,7 @@ static int read_v7_buffer(struct tracedat *file, struct tracedat_cursor *option,
 		ret = tracedat_take_u32(option, &nr_cpus, err);
 	if (ret < 0)
 		return ret;
-	/*
-	 * The section's size may be that of a file which is cut off now; each CPU's is looked at.
-	 */
+	/* The section may extend beyond a truncated file; each CPU's part is checked. */
 	in = cursor_at(file, offset);
 	ret = open_section(&in, TRACEDAT_BUFFER, &section, NULL);
 	if (ret < 0 && (section.id != TRACEDAT_BUFFER || in.at != offset + SECTION_HEAD_BYTES))
@@ -457,7 +457,7 @@ static int read_v7_option(struct tracedat *file, unsigned id, struct tracedat_cu
 	return tracedat_read_option(file, id, option, err);
 }
 
-/* One section of options; where the next one is goes to @next, 0: nowhere. */
+/* Read one section of options; the position of the next one goes to @next, 0: none. */
 static int read_v7_options(struct tracedat *file, struct tracedat_cursor *in, uint64_t *next,
 			   struct uft_err *err)
 {
@@ -490,10 +490,7 @@ static int read_v7_options(struct tracedat *file, struct tracedat_cursor *in, ui
 	return 0;
 }
 
-/*
- * A section of options that was read before leads to those that were read after it, round and
- * round.
- */
+/* A section of options that refers to an earlier one would loop forever. */
 static int take_options(struct tracedat *file, uint64_t at, uint64_t bytes, struct uft_err *err)
 {
 	struct uft_err why = { 0 };

@@ -1,5 +1,6 @@
 /*
- * The parts of a trace.dat, for the files of this room: the contents of sections, and their places.
+ * The parts of a trace.dat, for the files of this directory: the content of sections, and their
+ * places.
  */
 #ifndef UTRAIL_TRACECMD_PARTS_H
 #define UTRAIL_TRACECMD_PARTS_H
@@ -10,12 +11,12 @@
 /* No machine has more CPUs, or events (their numbers have 16 bits). */
 #define TRACEDAT_CPUS_MAX	    65536
 #define TRACEDAT_EVENTS_MAX	    65536
-/* Files that are copied into a recording may be as large as readers of recordings allow. */
+/* Files copied into a recording are limited by the readers of recordings. */
 #define TRACEDAT_FILES_MAX_BYTES    (64UL << 20)
 #define TRACEDAT_KALLSYMS_MAX_BYTES (64UL << 20)
 #define TRACEDAT_CMDLINES_MAX_BYTES (64UL << 20)
 
-/* Numbers of options, and of the sections that they tell of. */
+/* Numbers of options, and of the sections that they describe. */
 enum tracedat_id {
 	TRACEDAT_DONE = 0,
 	TRACEDAT_DATE = 1,
@@ -34,17 +35,19 @@ enum tracedat_id {
 	TRACEDAT_BUFFER_TEXT = 22,
 };
 
-/* The content of the section @id, HEADER_INFO to CMDLINES, which is the same in both versions. */
+/*
+ * Read the content of the section @id, HEADER_INFO to CMDLINES, which is the same in both versions.
+ */
 int tracedat_read_section(struct tracedat *file, enum tracedat_id id, struct tracedat_cursor *in,
 			  struct uft_err *err);
 
-/* Everything after the beginning that both versions share. */
+/* Read everything after the beginning that both versions share. */
 int tracedat_read_v6(struct tracedat *file, struct tracedat_cursor *in, struct uft_err *err);
 int tracedat_read_v7(struct tracedat *file, struct tracedat_cursor *in, struct uft_err *err);
 
 /*
- * One option, of @in, which has nothing else, that means the same in both versions. Others are
- * passed over.
+ * Read one option from @in, which contains only that, with the same meaning in both versions.
+ * Others are skipped.
  */
 int tracedat_read_option(struct tracedat *file, unsigned id, struct tracedat_cursor *in,
 			 struct uft_err *err);
@@ -56,7 +59,7 @@ struct tracedat_buffer *tracedat_add_buffer(struct tracedat *file, struct uft_er
 int tracedat_add_cpu(struct tracedat *file, struct tracedat_buffer *buffer, struct tracedat_cpu cpu,
 		     struct uft_err *err);
 
-/* The clock that is chosen in a list "local [mono] boot". */
+/* The selected clock in a list "local [mono] boot". */
 void tracedat_chosen_clock(const char *list, char clock[static TRACEDAT_NAME_MAX]);
 
 #endif

@@ -10,11 +10,11 @@
 
 #define PAGE_BYTES_MIN	4096
 #define PAGE_BYTES_MAX	65536
-/* The bytes that are read at once of pages that are not packed. */
+/* The bytes read at once from unpacked pages. */
 #define WINDOW_BYTES	(4 * PAGE_BYTES_MAX)
 /* trace-cmd packs some tens of KB at a time. */
 #define CHUNK_MAX_BYTES (16U << 20)
-/* Pages that are nearly empty become this much smaller at most. */
+/* The maximum compression, of nearly empty pages. */
 #define RATIO_MAX	4096
 
 static int make_room(struct tracedat_stream *stream, size_t len, struct uft_err *err)
@@ -66,7 +66,7 @@ int tracedat_stream_open(struct tracedat_stream *stream, struct tracedat *file,
 				      .is_big_endian = file->is_big_endian };
 	int ret = tracedat_take_u32(&in, &stream->nr_chunks, err);
 
-	/* The size that the file says is that of the chunks, without their number in front. */
+	/* The size in the file is that of the chunks, without the preceding count. */
 	stream->at = in.at;
 	stream->end = MIN(in.at + cpu->bytes, file->bytes);
 	return ret;
@@ -131,7 +131,7 @@ static int unpack_chunk(struct tracedat_stream *stream, struct tracedat_cursor *
 	return ret == 0;
 }
 
-/* The next chunk that can be unpacked: 1, 0 at the end, or negative. */
+/* Read the next chunk that can be unpacked: 1, 0 at the end, or negative. */
 static int read_chunk(struct tracedat_stream *stream, struct uft_err *err)
 {
 	struct tracedat_cursor in = { .fd = stream->file->fd,

@@ -6,12 +6,12 @@
 #include "utils/tracecmd/tracedat.h"
 
 /*
- * [@at, @end) of the file has not been read. Starts as { 0 }, ends with tracedat_stream_close().
+ * [@at, @end) of the file is unread. Starts as { 0 }, ends with tracedat_stream_close().
  *
- * @bytes: room for @cap; @len of them are pages, and those from @used on have not been looked at
- * @from: the place in the file at which they, or the chunk that they were packed in, begin
- * @nr_chunks: the number of those that are still to come
- * @missed: so many records were lost before the next one; UINT64_MAX: nobody knows how many
+ * @bytes: room for @cap; @len of them are pages, unread from @used on
+ * @from: the place in the file at which they, or their packed chunk, begin
+ * @nr_chunks: the number of remaining chunks
+ * @missed: records lost before the next one; UINT64_MAX: an unknown number
  */
 struct tracedat_stream {
 	struct tracedat *file;
@@ -37,9 +37,9 @@ int tracedat_stream_open(struct tracedat_stream *stream, struct tracedat *file,
 void tracedat_stream_close(struct tracedat_stream *stream);
 
 /*
- * The next record, with its raw time, which is there until this is called again, and the number of
- * those that were lost before it. 1; 0 at the end; negative with @err when the file cannot be read.
- * Damage is noted in the file's notes, and counts as lost.
+ * The next record, with its raw time, valid until the next call, and the number of records lost
+ * before it. 1; 0 at the end; negative with @err when the file cannot be read. Damage is noted in
+ * the file's notes, and counts as lost.
  */
 int tracedat_stream_next(struct tracedat_stream *stream, struct kernel_record *rec,
 			 uint64_t *missed, struct uft_err *err);

@@ -1,6 +1,6 @@
 /*
- * The contents of the sections of a trace.dat (see parts.h), that is, copies of files of tracefs
- * and /proc.
+ * The content of the sections of a trace.dat (see parts.h), that is, copies of files of tracefs and
+ * /proc.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 static const char header_page[] = "header_page";
 static const char header_event[] = "header_event";
 
-/* A name that can be a part of a path, and is seen as it is. */
+/* A name that is valid as part of a path, and visible as it is. */
 static bool is_name(const char *name)
 {
 	if (!*name)
@@ -59,7 +59,7 @@ static int read_header_info(struct tracedat *file, struct tracedat_cursor *in, s
 	if (ret < 0)
 		return ret;
 	file->long_size = kernel_header_page_long(text_of(page.data, page.len));
-	/* It says how records begin, which has been the same since there is tracefs. */
+	/* It describes the start of records, which has never changed in tracefs. */
 	ret = tracedat_take_word(in, header_event, sizeof(header_event), err);
 	if (ret == 0)
 		ret = tracedat_take_u64(in, &len, err);
@@ -170,7 +170,7 @@ static int keep_blob(struct tracedat *file, struct tracedat_cursor *in, size_t l
 	return ret < 0 ? ret : budget_hold(&file->budget, to->len - before, err);
 }
 
-/* Formats of trace_printk(); nobody shows its records. They are in the way in version 6. */
+/* Formats of trace_printk(), whose records are not shown. They must be skipped in version 6. */
 static int read_printk(struct tracedat_cursor *in, struct uft_err *err)
 {
 	struct strbuf formats cleanup_strbuf = { 0 };

@@ -1,6 +1,6 @@
 /*
- * A trace.dat, the file of trace-cmd, versions 6 and 7: its contents, and the places of the
- * kernel's records.
+ * A trace.dat, the file of trace-cmd, versions 6 and 7: its content, and the places of the kernel's
+ * records.
  */
 #ifndef UTRAIL_TRACECMD_TRACEDAT_H
 #define UTRAIL_TRACECMD_TRACEDAT_H
@@ -16,8 +16,8 @@
 #include "utils/tracecmd/unpack.h"
 
 /*
- * The records of one CPU: so many bytes from @offset of the file on, in pages, or in packed chunks
- * of pages.
+ * The records of one CPU: the bytes from @offset of the file on, in pages, or in packed chunks of
+ * pages.
  */
 struct tracedat_cpu {
 	uint32_t cpu;
@@ -31,7 +31,7 @@ struct tracedat_cpu {
  * The recording of one instance of the kernel's tracing.
  *
  * @name: "" is the top one
- * @clock: its name in the kernel ("mono"); "" when the file does not say
+ * @clock: its name in the kernel ("mono"); "" when the file has none
  * @is_packed: its pages are in chunks
  */
 struct tracedat_buffer {
@@ -92,10 +92,10 @@ struct tracedat {
 };
 
 /*
- * Read all but the records. Damage is noted in @file->damage, and the rest is used. -EINVAL when
- * @path is no trace.dat of these versions, -EDQUOT when it costs more than @limit allows, -EBADMSG
- * when it says nowhere where its records are, -ENOSYS when this build cannot unpack it, others as
- * they come.
+ * Read everything except the records. Damage is noted in @file->damage, and the rest is used.
+ * -EINVAL when @path is no trace.dat of these versions, -EDQUOT when it costs more than @limit
+ * allows, -EBADMSG when it has no place of its records, -ENOSYS when this build cannot unpack it,
+ * and other errors.
  */
 int tracedat_open(struct tracedat *file, const char *path, enum tracedat_limit limit,
 		  struct uft_err *err);
@@ -103,8 +103,7 @@ void tracedat_close(struct tracedat *file);
 #define cleanup_tracedat cleanup(tracedat_close)
 
 /*
- * The function that unpacks blocks which were packed by @name; NULL when nobody knows that, or it
- * is "none".
+ * The function that unpacks blocks packed by the method @name; NULL when it is unknown, or "none".
  */
 unpack_fn *tracedat_unpacker(const char *name);
 
@@ -117,10 +116,10 @@ void tracedat_note(struct tracedat *file, const char *fmt, ...) PRINTF_FORMAT(2,
 /* The number of these notes that are kept. */
 #define TRACEDAT_NOTES_MAX 20
 
-/* A raw time of a record in nanoseconds; times that no record can have become the nearest one. */
+/* A raw time of a record in nanoseconds; impossible times become the nearest possible one. */
 uint64_t tracedat_time_ns(const struct tracedat *file, uint64_t raw);
 
-/* True when times of the clock @name are nanoseconds, or become that. */
+/* True when times of the clock @name are nanoseconds, or can be converted. */
 bool tracedat_clock_is_time(const struct tracedat *file, const char *name);
 
 #endif

@@ -1,11 +1,11 @@
-/* Unpacking of blocks that trace-cmd compresses: one block, whose size is known. */
+/* Unpacks blocks that trace-cmd compresses: one block of known size. */
 #ifndef UTRAIL_TRACECMD_UNPACK_H
 #define UTRAIL_TRACECMD_UNPACK_H
 
 #include <stddef.h>
 
 /*
- * Unpack a block: the @len bytes at @data are to become exactly @out_len bytes at @out; never more
+ * Unpack a block: the @len bytes at @data must become exactly @out_len bytes at @out; never more
  * are written. 0; -ENOSYS: built without the library; -EBADMSG: damaged, or of another size;
  * -ENOMEM.
  */

@@ -6,7 +6,7 @@
 #include "utils/base/compiler.h"
 #include "utils/tracecmd/unpack.h"
 
-/* The largest window, and the header tells whether it is a stream of zlib or of gzip. */
+/* The largest window, with detection of zlib or gzip by the header. */
 #define WINDOW_BITS (15 + 32)
 
 int unpack_zlib(const void *data, size_t len, void *out, size_t out_len)

@@ -1,4 +1,4 @@
-/* Stands in for unpack_zlib.c where zlib is absent (see unpack.h). */
+/* Replaces unpack_zlib.c if zlib is absent (see unpack.h). */
 #include <errno.h>
 
 #include "utils/tracecmd/unpack.h"

@@ -1,4 +1,4 @@
-/* Stands in for unpack_zstd.c where libzstd is absent (see unpack.h). */
+/* Replaces unpack_zstd.c if libzstd is absent (see unpack.h). */
 #include <errno.h>
 
 #include "utils/tracecmd/unpack.h"

@@ -1,7 +1,4 @@
-/*
- * Events that programs have declared (see declared.h). Definitions and payloads may have any bytes
- * in them.
- */
+/* Events declared by programs (see declared.h). Definitions and payloads are untrusted. */
 #include "utils/trace/kinds/declared.h"
 
 #include <errno.h>
@@ -22,8 +19,8 @@
 
 #define DEFS_MAX_BYTES	  (16UL << 20)
 /*
- * The limits of a format: "..." stands for the rest. Each event has all text of its format, however
- * little it brings, and each field is looked for among all.
+ * The limits of a format: "..." replaces the rest. The text of each event contains all of its
+ * format, and each field is searched among all.
  */
 #define PIECES_MAX	  256U
 #define LITERAL_MAX_BYTES 1024U
@@ -121,7 +118,7 @@ static const char *usual_name(enum fst_kind kind)
 	}
 }
 
-/* "KEY", the directive's kind, or its number: no two fields have the same. */
+/* Name a field by "KEY", the directive's kind, or its number; names are unique. */
 static char *name_field(const struct declared_event *event, const struct fst_piece *before,
 			enum fst_kind kind)
 {
@@ -185,8 +182,8 @@ static int hex_digit(char c)
 }
 
 /*
- * One word as the recorder has written it: "%00" is NULL, "%" is empty, else URL-encoded. False
- * when it is none. @word is of the heap then.
+ * Parse one word in the recorder's encoding: "%00" is NULL, "%" is empty, else URL-encoded. False
+ * when it is invalid. @word is of the heap.
  */
 static bool take_word(struct text *line, char **word)
 {
@@ -273,7 +270,7 @@ static bool take_formats(struct text *line, struct declared_event *event)
 	return event->format && (event->common || !common) && make_fields(event) == 0;
 }
 
-/* The definition after the id of @event. False when that cannot be. */
+/* Parse the definition after the id of @event. False when it is invalid. */
 static bool take_definition(struct text *line, struct declared_event *event)
 {
 	if (text_word(line, "fstrace "))
@@ -347,7 +344,7 @@ struct declared_event *declared_events_find(const struct declared_events *declar
 
 /* --- payloads --- */
 
-/* The value of the directive @index, counted over both formats. @is_cut: there was more of it */
+/* Find the value of the directive @index, counted over both formats. @is_cut: it was truncated */
 static bool find_value(const struct declared_event *event, struct fst_bytes from, size_t index,
 		       struct fst_value *value, bool *is_cut)
 {
@@ -376,7 +373,7 @@ static struct fst_bytes payload_of(const struct event_context *context)
 	return (struct fst_bytes){ data, data + context->event->data_len };
 }
 
-/* As a line has it, but for strings, which stay as they are. */
+/* As in a line, except that strings are not encoded. */
 static struct text text_of_value(struct strbuf *out, const struct fst_value *value, bool is_cut)
 {
 	bool is_string = value->kind == FST_STRING || value->kind == FST_STRING_MAX ||
@@ -417,7 +414,7 @@ static bool get_field(const struct event_kind *kind, const struct event_context 
 	return true;
 }
 
-/* The text that a line of the log would have after the name. */
+/* Write the text that a line of the log would have after the name. */
 static void put_text(const struct event_kind *kind, const struct event_context *context,
 		     struct strbuf *out)
 {

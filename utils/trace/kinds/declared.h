@@ -1,5 +1,5 @@
 /*
- * Events that programs have declared: the meaning of their payloads, by events.def
+ * Events declared by programs: the meaning of their payloads, from events.def
  * (doc/formats/records.md, "Payloads beside").
  */
 #ifndef UTRAIL_TRACE_DECLARED_H
@@ -12,15 +12,15 @@
 /*
  * One event.
  *
- * @name: as the program has it; of the heap
+ * @name: as in the program; of the heap
  * @is_line: only lines of its log are known, and there is no format (declared_line.h)
  * @types: of a static probe: those of its arguments, and there is no format (declared_probe.h); of
  *         the heap, or NULL
- * @probe_types: the same as declared_probe.c has them
+ * @probe_types: the same, parsed by declared_probe.c
  * @common: the format before @format, or NULL
  * @fields: one for each directive of both, named by the "KEY=" before it; or for each key of a
  *          line, or argument of a probe
- * @texts: of fields that must be made; each is there until its field is asked for again
+ * @texts: of fields that are formatted; each is valid until its field is read again
  */
 struct declared_event {
 	uint64_t id;
@@ -36,9 +36,9 @@ struct declared_event {
 };
 
 /*
- * Those of one recording. Starts as { 0 }, ends with declared_events_deinit().
+ * The declared events of a recording. Starts as { 0 }, ends with declared_events_deinit().
  *
- * @offset_ns: to be added to a record's time for the time of people
+ * @offset_ns: added to a record's time gives the time of day
  */
 struct declared_events {
 	struct declared_event *events; /* sorted by id */
@@ -47,8 +47,8 @@ struct declared_events {
 };
 
 /*
- * Load those of the recording in @dir. No file is no event. Lines of other versions are passed
- * over. 0, or negative with @err.
+ * Load those of the recording in @dir. Without a file there are none. Lines of other versions are
+ * skipped. 0, or negative with @err.
  */
 int declared_events_load(struct declared_events *declared, const char *dir, struct uft_err *err);
 void declared_events_deinit(struct declared_events *declared);
@@ -56,12 +56,12 @@ void declared_events_deinit(struct declared_events *declared);
 /* The one with that id, or NULL. */
 struct declared_event *declared_events_find(const struct declared_events *declared, uint64_t id);
 
-/* Give @kind, the row of that event, its functions for fields and text. */
+/* Set the functions for fields and text of @kind, the row of that event. */
 void declared_event_set(struct declared_event *event, struct event_kind *kind);
 
 /*
- * The time that the line of the log has, in microseconds since 1970, when @data, the event's
- * payload, is of a line.
+ * The time in the log's line, in microseconds since 1970, when @data, the event's payload, is from
+ * a line.
  */
 bool declared_line_time(const struct declared_event *event, const void *data, size_t len,
 			int64_t *time_us);

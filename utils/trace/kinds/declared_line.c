@@ -1,6 +1,5 @@
 /*
- * Events of which the lines are known (see declared_line.h). Their payload is in
- * utils/format/event_data.h.
+ * Events known from log lines (see declared_line.h). Their payload is in utils/format/event_data.h.
  */
 #include "utils/trace/kinds/declared_line.h"
 
@@ -22,7 +21,7 @@ static int add_key(struct declared_event *event, const char *key, size_t len)
 	return 0;
 }
 
-/* Other writers of fields' names trust that they are such words, and different ones. */
+/* Other writers of fields' names rely on valid and unique words. */
 static bool is_new_key(const struct declared_event *event, const char *key, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {

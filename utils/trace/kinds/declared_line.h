@@ -1,19 +1,16 @@
 /*
- * Declared events of which only the lines of a log are known (`utrail events import`): the text is
- * kept, and values are found in it by their keys.
+ * Declared events known only from the lines of a log (`utrail events import`): the text is kept,
+ * and values are found in it by their keys.
  */
 #ifndef UTRAIL_TRACE_DECLARED_LINE_H
 #define UTRAIL_TRACE_DECLARED_LINE_H
 
 #include "utils/trace/kinds/declared.h"
 
-/*
- * The number of words with a blank between them in @text, at least 1 and at most @max: there is
- * room for no more fields than are named.
- */
+/* The number of words separated by a blank in @text, from 1 to @max: the limit of named fields. */
 size_t declared_line_words(const char *text, size_t max);
 
-/* Fields of @event, one for each of @keys, which are separated by blanks. 0 or -ENOMEM. */
+/* Set the fields of @event, one for each of @keys, which are separated by blanks. 0 or -ENOMEM. */
 int declared_line_set_keys(struct declared_event *event, const char *keys);
 
 /* See struct event_kind. */

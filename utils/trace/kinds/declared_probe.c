@@ -1,7 +1,4 @@
-/*
- * Static probes with arguments (see declared_probe.h). Definitions and payloads may have any bytes
- * in them.
- */
+/* Static probes with arguments (see declared_probe.h). Definitions and payloads are untrusted. */
 #include "utils/trace/kinds/declared_probe.h"
 
 #include <endian.h>
@@ -29,7 +26,7 @@ static const struct {
 	{ "1", FIELD_UINT, 0 },
 	{ "2", FIELD_UINT, 0 },
 	{ "4", FIELD_UINT, 0 },
-	/* Pointers are such, too, and nothing tells them apart. */
+	/* These may also be pointers, which cannot be distinguished. */
 	{ "8", FIELD_HEX, 0 },
 	{ "4f", FIELD_TEXT, 4 },
 	{ "8f", FIELD_TEXT, 8 },
@@ -85,7 +82,7 @@ int declared_probe_set_types(struct declared_event *event, char *words)
 
 /* --- payloads --- */
 
-/* False when there was none, or the payload is no such one. */
+/* False when it is missing, or the payload is invalid. */
 static bool find_argument(const struct declared_event *event, const struct event *of, size_t index,
 			  uint64_t *value)
 {
@@ -99,7 +96,7 @@ static bool find_argument(const struct declared_event *event, const struct event
 	return le64toh(is_there) >> index & 1;
 }
 
-/* As few digits as tell it from all others of its size. */
+/* As few digits as identify the value among all of its size. */
 static void put_float(struct strbuf *out, float value)
 {
 	char digits[32];
@@ -160,8 +157,8 @@ bool declared_probe_get(const struct event_kind *kind, const struct event_contex
 }
 
 /*
- * '?' stands for a value that could not be read, or is not known. Nothing when the payload is
- * missing.
+ * Write the arguments; '?' replaces a value that could not be read, or is unknown. No output
+ * without a payload.
  */
 void declared_probe_put(const struct event_kind *kind, const struct event_context *context,
 			struct strbuf *out)

@@ -1,5 +1,5 @@
 /*
- * Static probes with arguments: integers and floating point of known sizes, any of which may be
+ * Static probes with arguments: integers and floating point of known sizes, each of which may be
  * missing (utils/format/event_data.h).
  */
 #ifndef UTRAIL_TRACE_DECLARED_PROBE_H
@@ -8,9 +8,8 @@
 #include "utils/trace/kinds/declared.h"
 
 /*
- * Fields of @event, "arg1" and so on, one for each word of @types, which is kept: "-4", "8", "8f",
- * or "?" for one that nobody knows. 0, -EINVAL when it is none of these or there are too many, or
- * -ENOMEM.
+ * Set the fields of @event, "arg1" and so on, one for each word of @types, which is kept: "-4",
+ * "8", "8f", or "?" for an unknown one. 0, -EINVAL for invalid or too many words, or -ENOMEM.
  */
 int declared_probe_set_types(struct declared_event *event, char *types);
 

@@ -55,7 +55,7 @@ void event_choice_deinit(struct event_choice *choice)
 	*choice = (struct event_choice){ 0 };
 }
 
-/* Only one thread reads a recording that grows, and there the name may have come with the event. */
+/* Only one thread reads a growing recording, and there the name may have come with the event. */
 static bool shows_new(struct event_choice *choice, uint64_t id)
 {
 	const struct event_kind *kind;

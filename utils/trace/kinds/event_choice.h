@@ -15,8 +15,8 @@
  * Starts as { 0 }, ends with event_choice_deinit().
  *
  * @rules: borrowed; NULL: everything is shown
- * @ids: of the events that they mean, rising
- * @has_sched: going off the CPU and coming back, which is one thing to see
+ * @ids: of the selected events, ascending
+ * @has_sched: leaving the CPU and coming back, which count as one event
  */
 struct event_choice {
 	const struct event_rules *rules;
@@ -27,12 +27,12 @@ struct event_choice {
 	bool has_extern;
 };
 
-/* @rules without any, or NULL: everything. 0, or negative with @err. */
+/* Select by @rules; empty, or NULL: everything. 0, or negative with @err. */
 int event_choice_make(struct event_choice *choice, const struct event_rules *rules,
 		      const struct trace_data *data, struct uft_err *err);
 void event_choice_deinit(struct event_choice *choice);
 
-/* HOT, any thread. True when @event, which is no call and none that was lost, is to be shown. */
+/* HOT, any thread. True when @event, which is neither a call nor LOST, is selected. */
 bool event_choice_has(struct event_choice *choice, const struct event *event);
 
 #endif

@@ -1,4 +1,4 @@
-/* Payloads of events of one task, read beside its records (see event_data.h). */
+/* Payloads of events of one task, from the file beside its records (see event_data.h). */
 #include "utils/trace/kinds/event_data.h"
 
 #include <limits.h>
@@ -47,7 +47,7 @@ void event_data_release(struct event_data_source *src)
 	src->is_lent = false;
 }
 
-/* @buf takes the place of the one that there is, which somebody may still need. */
+/* Replace the buffer by @buf; the old one may still be in use. */
 static bool replace_buffer(struct event_data_source *src, uint8_t *buf, size_t len)
 {
 	if (src->is_lent) {
@@ -70,7 +70,7 @@ static bool replace_buffer(struct event_data_source *src, uint8_t *buf, size_t l
 	return true;
 }
 
-/* More of the file, after the rest: @least bytes in all. False when there are not so many. */
+/* Read more of the file, after the rest: @least bytes in total. False when there are fewer. */
 static bool read_more(struct event_data_source *src, int fd, size_t least)
 {
 	size_t left = src->len - src->at;
@@ -134,7 +134,7 @@ static size_t bytes_of(const struct event_data *entry)
 	return sizeof(*entry) + ALIGN_UP((size_t)entry->len, (size_t)8);
 }
 
-/* The next entry, which is in the buffer as a whole then. */
+/* Find the next entry, and buffer it completely. */
 static bool peek_entry(struct event_data_source *src, struct event_data *entry)
 {
 	if (!have(src, sizeof(*entry)))
@@ -144,12 +144,12 @@ static bool peek_entry(struct event_data_source *src, struct event_data *entry)
 }
 
 /*
- * An entry without a record may have the same time as one with. So many are looked at, wherever the
- * buffer ends.
+ * An entry without a record may have the same time as one with. This many are searched, even across
+ * buffers.
  */
 #define SAME_TIME_MAX 16
 
-/* The next entries are of @time_ns: that of @id, which is in the buffer as a whole then. */
+/* Among the next entries of @time_ns, find that of @id, and buffer it completely. */
 static bool find_beside(struct event_data_source *src, uint64_t time_ns, uint64_t id,
 			struct event_data *entry)
 {

@@ -10,18 +10,17 @@
 #include <stdint.h>
 
 /*
- * A part of a source of records, which asks for payloads in the order of its events. Starts as { 0
- * } but for the first members, ends with event_data_release(). There need not be a file, and none
- * of it is believed.
+ * A part of a source of records, which reads payloads in the order of its events. Starts as { 0 }
+ * except for the first members, ends with event_data_release(). The file is optional and untrusted.
  *
  * @dir, @tid: the recording and the task of the file
  * @is_swapped: byte order is not ours
- * @may_be: there may be one. @grows: somebody is still writing to it
+ * @may_be: the file may exist. @grows: it is still being written
  * @buffer_bytes: the bytes to read at a time, if no entry needs more
  * @next_offset: in the file, of the next byte to read
- * @buf, @at, @len: [@at, @len) of @buf was not looked at yet
- * @is_lent: events point into @buf. @lent: buffers before it that events point into, @lent_bytes in
- *           all
+ * @buf, @at, @len: [@at, @len) of @buf is unread
+ * @is_lent: events point into @buf. @lent: older buffers that events point into, @lent_bytes in
+ *           total
  */
 struct event_data_source {
 	const char *dir;
@@ -40,13 +39,13 @@ struct event_data_source {
 };
 
 /*
- * The entry of the event with that time and id; entries before it are passed over for good. False
+ * Find the entry of the event with that time and id; entries before it are skipped for good. False
  * when there is none. @data is valid until event_data_return().
  */
 bool event_data_find(struct event_data_source *src, uint64_t time_ns, uint64_t id,
 		     const uint8_t **data, uint16_t *len);
 
-/* So much is lent that event_data_return() should come soon. */
+/* True when so much is lent that event_data_return() should be called soon. */
 static inline bool event_data_is_much(const struct event_data_source *src)
 {
 	return src->lent_bytes > 1 << 20;
@@ -55,7 +54,7 @@ static inline bool event_data_is_much(const struct event_data_source *src)
 /* No event points to anything any more. */
 void event_data_return(struct event_data_source *src);
 
-/* The same, and all memory is given back. It goes on where it was. */
+/* The same, and free all memory. The position is kept. */
 void event_data_release(struct event_data_source *src);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Types of events that are known without a recording, and what there is to ask of any (see
+ * Types of events that are known without a recording, and the queries on any type (see
  * event_kind.h).
  */
 #include "utils/trace/kinds/event_kind.h"
@@ -10,7 +10,7 @@
 #include "utils/format/bytes.h"
 #include "utils/format/event_ids.h"
 
-/* By allotment: the row for all numbers of it that have no row of their own. */
+/* By range: the row for all its numbers without a row of their own. */
 static const struct event_kind nameless[] = {
 	{ EVENT_ID_KERNEL, "kernel_event", EVENT_OF_KERNEL, EVENT_KIND_NAMELESS },
 	{ EVENT_ID_BUILTIN, "builtin_event", EVENT_OF_PROGRAM, EVENT_KIND_NAMELESS },
@@ -77,7 +77,7 @@ bool event_payload_get(const struct event_kind *kind, const struct event_context
 
 	for (size_t i = 0; i < index; i++)
 		at += kind->fields[i].size;
-	/* A number that has no place of its own is made by the row's get(). */
+	/* A number without a place of its own is made by the row's get(). */
 	if (!event->data || at + field->size > event->data_len ||
 	    (!field->size && field->type != FIELD_TEXT))
 		return false;

@@ -16,10 +16,10 @@
 #include "utils/trace/event.h"
 
 #define EVENTS_FILE_MAX_BYTES (16UL << 20)
-/* Longer names are cut: each event has its name in the text that is shown of it. */
+/* Longer names are truncated: each event's text contains its name. */
 #define NAME_MAX_BYTES	      1024U
 
-/* @name is of the heap, and taken. The event's allotment knows its other properties. */
+/* @name is of the heap, and taken. The event's range determines its other properties. */
 static int take_name(struct event_kinds *kinds, uint64_t id, char *name)
 {
 	struct event_kind *grown = vec_grow(kinds->kinds, kinds->nr, sizeof(*grown));
@@ -66,7 +66,7 @@ static int read_file(struct event_kinds *kinds, struct uft_err *err)
 	bool whole;
 
 	snprintf(path, sizeof(path), "%s/events.txt", data->dir);
-	/* The header of a recording that grows does not know yet. */
+	/* In a growing recording the header does not tell yet. */
 	if (data->growth ? access(path, F_OK) < 0 : !(data->header.feat_mask & FEAT_EVENT))
 		return 0;
 
@@ -106,7 +106,7 @@ static int add_kernel_names(struct event_kinds *kinds)
 	return ret;
 }
 
-/* Two names for one number are an error in the files; the same one is found each time. */
+/* Two names for one number are an error in the files; the choice is at least deterministic. */
 static int compare_kinds(const void *a, const void *b)
 {
 	const struct event_kind *x = a;

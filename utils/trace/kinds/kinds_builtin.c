@@ -1,4 +1,4 @@
-/* Types of events that the probe reads, watches and notes by itself. */
+/* Types of events that the probe reads, watches and creates itself. */
 #include "utils/format/bytes.h"
 #include "utils/format/event_ids.h"
 #include "utils/trace/kinds/event_kind.h"
@@ -61,7 +61,7 @@ static const struct event_field site[] = {
 };
 
 /*
- * The rate that follows the two numbers of the payload: instructions per cycle, or the hits per
+ * The rate computed from the two numbers of the payload: instructions per cycle, or the hits per
  * hundred.
  */
 static bool get_with_rate(const struct event_kind *kind, const struct event_context *context,
@@ -83,7 +83,7 @@ static bool get_with_rate(const struct event_kind *kind, const struct event_cont
 	return true;
 }
 
-/* An address as long as those of the program, and up to eight bytes that stand there. */
+/* An address of the program's word size, and up to eight bytes of its content. */
 static bool get_variable(const struct event_kind *kind, const struct event_context *context,
 			 size_t index, struct event_value *out)
 {
@@ -106,7 +106,7 @@ static bool get_variable(const struct event_kind *kind, const struct event_conte
 	return true;
 }
 
-/* The object at @addr by name, as "/p" arguments show it. */
+/* The name of the object at @addr, as for "/p" arguments. */
 static bool put_object_name(const struct session *session, uint64_t addr, struct strbuf *out)
 {
 	for (size_t i = 0; session && i < session->map.nr; i++) {
@@ -143,7 +143,7 @@ static void put_variable(const struct event_kind *kind, const struct event_conte
 	strbuf_addf(out, "=%llx", (unsigned long long)value.number);
 }
 
-/* Views that show where calls come from show its value with the call after it. */
+/* Views that show the callers print its value with the following call. */
 static void put_nothing(const struct event_kind *kind, const struct event_context *context,
 			struct strbuf *out)
 {

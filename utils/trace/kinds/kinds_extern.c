@@ -6,9 +6,7 @@ static const struct event_field line[] = {
 	{ "message", FIELD_TEXT },
 };
 
-/*
- * A record of a task may have that number, too. It is none of these, and nobody knows its payload.
- */
+/* A task's record may have that number, too. It is not one of these, and its payload is unknown. */
 static bool get_line(const struct event_kind *kind, const struct event_context *context,
 		     size_t index, struct event_value *out)
 {

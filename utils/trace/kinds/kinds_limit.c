@@ -1,4 +1,4 @@
-/* Types of events: calls that the probe left out, at the place where they are missing. */
+/* Types of events: calls that the probe left out, at their place. */
 #include "utils/format/event_ids.h"
 #include "utils/trace/kinds/event_kind.h"
 

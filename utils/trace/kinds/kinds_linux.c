@@ -1,4 +1,4 @@
-/* Types of events that the kernel tells of tasks and of its scheduler (see src_perf.h). */
+/* Types of events: the kernel's about tasks and its scheduler (see src_perf.h). */
 #include <string.h>
 
 #include "utils/format/event_ids.h"
@@ -23,7 +23,7 @@ enum event_id event_id_of_perf(enum perf_record_type type)
 	return ids[type];
 }
 
-/* Names of tasks are known by time; the event has none. */
+/* Names of tasks are looked up by time; the event has none. */
 static bool get_comm(const struct event_kind *kind, const struct event_context *context,
 		     size_t index, struct event_value *out)
 {

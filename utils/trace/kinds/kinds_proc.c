@@ -63,8 +63,8 @@ static bool same_text(const struct text *a, const struct text *b)
 }
 
 /*
- * The interpreter when it is not the program; the thread when it was not the leader. Arguments have
- * a NUL between them.
+ * The interpreter if it differs from the program; the thread if it was not the leader. Arguments
+ * are separated by NULs.
  */
 static bool get_exec(const struct event_kind *kind, const struct event_context *context,
 		     size_t index, struct event_value *out)

@@ -109,8 +109,8 @@ static struct text error_of(const struct proc_act *act)
 }
 
 /*
- * Numbers that say nothing are left out: flags of 0, the end of a range of one. Variables have a
- * NUL between them.
+ * Meaningless numbers are left out: flags of 0, the end of a range of one. Variables are separated
+ * by NULs.
  */
 static bool get_act(const struct event_kind *kind, const struct event_context *context,
 		    size_t index, struct event_value *out)
@@ -140,10 +140,7 @@ static bool get_act(const struct event_kind *kind, const struct event_context *c
 	return out->type != FIELD_HEX || out->number;
 }
 
-/*
- * O_WRONLY|O_CREAT|0x8000: the flags that have the same number on all machines that we know, and
- * the rest.
- */
+/* O_WRONLY|O_CREAT|0x8000: the flags with the same number on all known machines, and the rest. */
 static void put_open_flags(uint32_t flags, struct strbuf *out)
 {
 	static const char *const access[] = { "O_RDONLY", "O_WRONLY", "O_RDWR", "3" };

@@ -41,7 +41,7 @@ static void alike_deinit(struct strmap *alike)
 	strmap_deinit(alike);
 }
 
-/* "name@items;name@items;..." into maps from name to items; the text stays in @kept. */
+/* Parse "name@items;name@items;..." into maps from name to items; the text is kept in @kept. */
 static int load_table(struct strmap *map, struct strmap *alike, char **kept, const char *text)
 {
 	if (!text)
@@ -134,7 +134,7 @@ void arg_book_close(struct arg_book *book)
 	*book = (struct arg_book){ 0 };
 }
 
-/* A text of a file that cannot be read as a specification counts as absent. */
+/* An invalid specification in a file counts as absent. */
 static int parse_items(const struct arg_book *book, const char *items, struct argspecs *list)
 {
 	if (!items)
@@ -146,8 +146,8 @@ static int parse_items(const struct arg_book *book, const char *items, struct ar
 }
 
 /*
- * The words of a table about a function: of its own name, or else of another one that is demangled
- * alike. uftrace goes by those names: "operator delete" is one function to it.
+ * The entry of a table for a function: by its own name, or else by another one with the same
+ * demangled form. uftrace compares those names: "operator delete" is one function to it.
  */
 static const char *auto_items(const struct strmap *table, const struct strmap *alike,
 			      const char *mangled)
@@ -162,8 +162,8 @@ static const char *auto_items(const struct strmap *table, const struct strmap *a
 }
 
 /*
- * Modes of files are octal, which recordings do not say, since older readers do not know it: our
- * own table does. 0 or -ENOMEM.
+ * Modes of files are octal, which recordings do not tell, since older readers do not support it:
+ * our own table does. 0 or -ENOMEM.
  */
 static int know_modes(const struct arg_book *book, const char *items, struct argspecs *list)
 {
@@ -182,7 +182,10 @@ static int know_modes(const struct arg_book *book, const char *items, struct arg
 	return 0;
 }
 
-/* "KEY,,KEY" up to @end: the definitions of those specifications that are structs. 0 or -ENOMEM. */
+/*
+ * Parse "KEY,,KEY" up to @end: the definitions of those specifications that are structs. 0 or
+ * -ENOMEM.
+ */
 static int set_fields(const char *keys, const char *end, struct argspecs *list)
 {
 	for (size_t i = 0; i < list->nr && keys <= end; i++) {
@@ -198,15 +201,15 @@ static int set_fields(const char *keys, const char *end, struct argspecs *list)
 	return 0;
 }
 
-/* The function that is asked about, and the book that knows. */
+/* A request for a function, and the book. */
 struct asked {
 	struct arg_book *book;
 	const struct func *func;
 };
 
 /*
- * The words of .dbg about a function, and about the structs among its values. They count, though
- * they may be nothing that we can read.
+ * The data in .dbg for a function, and for the structs among its values. They take precedence even
+ * if they are invalid.
  */
 static int ask_debug(void *self, int about, struct argfound *found)
 {
@@ -232,7 +235,7 @@ static int ask_debug(void *self, int about, struct argfound *found)
 	return ret < 0 ? ret : told;
 }
 
-/* The recorder's own words about functions of libraries. */
+/* The recorder's own data about functions of libraries. */
 static int ask_table(void *self, int about, struct argfound *found)
 {
 	const struct asked *asked = self;
@@ -272,8 +275,8 @@ static int collect_specs(struct arg_book *book, const struct func *func, struct 
 	struct argfound found = { 0 };
 
 	/*
-	 * The recorder knows names in this form, whatever is shown, and the arguments may be those
-	 * of another name of the function.
+	 * The recorder uses names in this form, independent of the display, and the arguments may
+	 * be listed under an alias.
 	 */
 	aliases_all_names(&func->module->symtab, func->sym, DEMANGLE_SIMPLE, &name, &others);
 

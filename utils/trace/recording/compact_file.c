@@ -40,7 +40,7 @@ static int add_place(struct compact_file *file, uint64_t at, uint64_t len,
 	return 0;
 }
 
-/* Find the next head after @at: 1 with *@found, 0: there is none, or negative errno. */
+/* Find the next header after @at: 1 with *@found, 0: there is none, or negative errno. */
 static int find_head(int fd, uint64_t at, uint64_t *found)
 {
 	uint8_t *bytes cleanup_free = malloc(SEARCH_BYTES);
@@ -145,10 +145,10 @@ size_t compact_file_put_lost(uint32_t nr, uint8_t *out)
 }
 
 /*
- * The buffers that reading blocks needs besides the place where their bytes go.
+ * The buffers for reading blocks, besides the target.
  *
  * @bytes: one block of the file
- * @whole: all that one stands for, when there is no room for it
+ * @whole: its decoded bytes, if the target has no room for all
  */
 struct reader {
 	const struct compact_file *file;
@@ -166,7 +166,7 @@ static void reader_close(struct reader *reader)
 	free(reader->whole);
 }
 
-/* In place of a block: how many records are missing, at least one. */
+/* Replace a block: the number of missing records, at least one. */
 static ssize_t put_lost(struct reader *reader, const struct compact_place *place, uint32_t nr,
 			uint8_t *out)
 {
@@ -176,7 +176,7 @@ static ssize_t put_lost(struct reader *reader, const struct compact_place *place
 }
 
 /*
- * All that @place stands for, to @out: its length, which is less for a damaged one; or negative
+ * Decode the block at @place to @out: its length, which is less for a damaged one; or negative
  * errno.
  */
 static ssize_t read_block(struct reader *reader, const struct compact_place *place, uint8_t *out)
@@ -227,7 +227,10 @@ static ssize_t read_part(struct reader *reader, const struct compact_place *plac
 	return len;
 }
 
-/* Whole blocks, as many as there is room for; of the first one the bytes before the offset, too. */
+/*
+ * Decode whole blocks, as many as there is room for; of the first one also the bytes before the
+ * offset.
+ */
 static ssize_t read_blocks(struct reader *reader, const struct compact_place *place, uint8_t *buf,
 			   size_t room, uint64_t end)
 {
@@ -249,7 +252,7 @@ static ssize_t read_blocks(struct reader *reader, const struct compact_place *pl
 			len -= read->offset - end;
 			read->offset = end;
 		}
-		/* It is told where it is, and what is cut goes on in the next block. */
+		/* The caller reports its place; a truncated record goes on in the next block. */
 		if (read->damaged_at != UINT64_MAX || !read->is_whole)
 			break;
 	}

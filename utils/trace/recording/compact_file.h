@@ -1,7 +1,4 @@
-/*
- * <tid>.cdat as if it was <tid>.dat: the places of its blocks, and reading bytes that they stand
- * for.
- */
+/* <tid>.cdat presented as <tid>.dat: the places of its blocks, and reading of decoded bytes. */
 #ifndef UTRAIL_TRACE_COMPACT_FILE_H
 #define UTRAIL_TRACE_COMPACT_FILE_H
 
@@ -14,9 +11,9 @@
 #include "utils/format/calls/compact.h"
 
 /*
- * One block (utils/format/calls/compact.h): it stands for @raw_len bytes from @raw on of <tid>.dat,
- * and is @len bytes at @at of the file. A block without head (@raw_len is that of a LOST record) is
- * unknown but for its place.
+ * One block (utils/format/calls/compact.h): it represents @raw_len bytes from @raw on of <tid>.dat,
+ * and is @len bytes at @at of the file. A block without header (@raw_len is that of a LOST record)
+ * is known by its place only.
  */
 struct compact_place {
 	uint64_t raw;
@@ -31,7 +28,7 @@ struct compact_place {
  *
  * @raw_bytes: of <tid>.dat
  * @end: of the file, after the last block
- * @is_torn: bytes follow that are not a whole block
+ * @is_torn: an incomplete block follows
  */
 struct compact_file {
 	struct compact_place *places;
@@ -42,39 +39,39 @@ struct compact_file {
 };
 
 /*
- * Find the blocks after the last one that is known. A block with a damaged head is skipped, up to
- * the next one. 0, or negative errno. Nobody may read meanwhile.
+ * Find the blocks after the last known one. A block with a damaged header is skipped, up to the
+ * next one. 0, or negative errno. Not while another thread reads.
  */
 int compact_file_look(struct compact_file *file, int fd);
 void compact_file_deinit(struct compact_file *file);
 
-/* The block in which the byte at @raw of <tid>.dat is; NULL: in none. */
+/* The block with the byte at @raw of <tid>.dat; NULL: none. */
 const struct compact_place *compact_file_place(const struct compact_file *file, uint64_t raw);
 
-/* Read the head at @place. False: there is none, or it is not there any more. */
+/* Read the header at @place. False: there is none, or not any more. */
 bool compact_file_head(const struct compact_place *place, int fd, struct compact_head *head);
 
 /*
- * Read the block at @place, which has a head, to @bytes, with COMPACT_SLACK after it. 1 with its
- * @head, 0: it is not there any more, or negative errno.
+ * Read the block at @place, which has a header, to @bytes, with COMPACT_SLACK after it. 1 with its
+ * @head, 0: it is gone, or negative errno.
  */
 int compact_file_load(const struct compact_place *place, int fd, uint8_t *bytes,
 		      struct compact_head *head);
 
 /*
- * Write a LOST record for @nr records, at least one, in the place of damaged ones to @out. Its
+ * Write a LOST record for @nr records, at least one, in place of damaged ones to @out. Returns its
  * length.
  */
 size_t compact_file_put_lost(uint32_t nr, uint8_t *out);
 
 /*
- * The place where reading goes on, and its result.
+ * A read position, and its result.
  *
  * @offset: in <tid>.dat; then that of the byte after the last one
- * @may_skip: bytes before that may come with it; @skip: so many did
+ * @may_skip: bytes before it may be included; @skip: their number
  * @is_whole: a record ends where these bytes end
- * @damaged_at: the place in the file where a block is damaged, and its records are missing: a LOST
- *              record is in their place; UINT64_MAX: none is
+ * @damaged_at: the place in the file of a damaged block, whose records are replaced by a LOST
+ *              record; UINT64_MAX: none
  */
 struct compact_read {
 	uint64_t offset;
@@ -86,7 +83,7 @@ struct compact_read {
 
 /*
  * Read from read->offset, up to @end at most, some of the bytes of @file to @buf, which has room
- * for @room: whole blocks if they fit. Any thread. Returns how many, 0 at the end, or negative
+ * for @room: whole blocks if they fit. Any thread. Returns their number, 0 at the end, or negative
  * errno.
  */
 ssize_t compact_file_read(const struct compact_file *file, int fd, uint8_t *buf, size_t room,

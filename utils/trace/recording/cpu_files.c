@@ -1,4 +1,4 @@
-/* Files of a recording of which there is one for each CPU (see cpu_files.h). */
+/* Files of a recording with one for each CPU (see cpu_files.h). */
 #include "utils/trace/recording/cpu_files.h"
 
 #include <dirent.h>

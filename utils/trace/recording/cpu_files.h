@@ -1,4 +1,4 @@
-/* Files of a recording of which there is one for each CPU: "perf-cpu3.dat". */
+/* Files of a recording with one for each CPU: "perf-cpu3.dat". */
 #ifndef UTRAIL_TRACE_CPU_FILES_H
 #define UTRAIL_TRACE_CPU_FILES_H
 
@@ -7,8 +7,8 @@
 #include "utils/base/err.h"
 
 /*
- * Call @fn with each file of the directory @dir that is called "<prefix><cpu>.dat", in the order of
- * CPUs, until it returns something negative, which is returned; else 0. Negative with @err when the
+ * Call @fn with each file of the directory @dir named "<prefix><cpu>.dat", in the order of CPUs,
+ * until it returns a negative value, which is returned; else 0. Negative with @err when the
  * directory cannot be read.
  */
 int cpu_files_each(const char *dir, const char *prefix,

@@ -37,7 +37,7 @@ static bool has_file(const struct trace_data *data, const char *name)
 	return stat(path, &st) == 0;
 }
 
-/* A recording that was cut off has them, and a header that does not say so. */
+/* A truncated recording has them, and a header that does not tell. */
 static void find_definitions(struct trace_data *data)
 {
 	data->has_declared = has_file(data, EVENT_DEFS_FILE) && has_file(data, "events.txt");
@@ -68,7 +68,7 @@ static int load_info(struct trace_data *data, struct uft_err *err)
 	return 0;
 }
 
-/* A file that cannot be read is told when its records are read. */
+/* An unreadable file is reported when its records are read. */
 static void look_for_blocks(struct trace_data *data, struct task *task)
 {
 	char path[PATH_MAX];

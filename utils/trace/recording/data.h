@@ -22,7 +22,7 @@ struct session_ref {
 	struct session *session;
 };
 
-/* From @start_ns on the task had this name (of prctl or exec). The text is of the heap. */
+/* From @start_ns on the task had this name (by prctl or exec). The text is of the heap. */
 struct task_name {
 	uint64_t start_ns;
 	char *name;
@@ -36,11 +36,11 @@ struct task_name {
  * @has_own_line: there is a TASK or FORK line
  * @is_fork: it began as a copy of @ppid
  * @has_session: a SESS line names it
- * @data_bytes: size of <tid>.dat, 0 when there is none; of a recording that grows: how much of it
- *              may be read by now
- * @compact: the blocks of <tid>.cdat, if there is that and no <tid>.dat; then @data_bytes is the
- *           size that this would have
- * @first_ns: no record is earlier; set by pipeline_open(), 0 where that is not known
+ * @data_bytes: size of <tid>.dat, 0 when there is none; of a growing recording: the part that
+ *              may be read now
+ * @compact: the blocks of <tid>.cdat, if it exists and <tid>.dat does not; then @data_bytes is the
+ *           decoded size
+ * @first_ns: no record is earlier; set by pipeline_open(), 0 if unknown
  * @refs: by time; at least one when the recording has sessions at all
  * @names: by time; maybe none, see task_name_at()
  */
@@ -65,11 +65,11 @@ struct task {
 struct data_growth;
 
 /*
- * @dir: as it was found
+ * @dir: as given
  * @is_big_endian: byte order of all binary files
- * @kernel: the formats of records of kernel files; read when these are
+ * @kernel: the formats of records of kernel files; read together with these
  * @has_declared: there are events that the program has declared (declared.h)
- * @growth: of a recording that is still being made (data_open_growing()); else NULL
+ * @growth: of a growing recording (data_open_growing()); else NULL
  */
 struct trace_data {
 	char *dir;
@@ -88,8 +88,8 @@ struct trace_data {
 };
 
 /*
- * Open @dir. -ENOENT when it is not there, -EINVAL when it is no recording, -ENODATA when no task
- * has records (see data_has_records()). Others as they come; each with a text that names the file.
+ * Open @dir. -ENOENT when it does not exist, -EINVAL when it is no recording, -ENODATA when no task
+ * has records (see data_has_records()), and other errors; each with a text that names the file.
  * Ends with data_close().
  */
 int data_open(struct trace_data *data, const char *dir, enum demangle_mode demangle,
@@ -97,21 +97,22 @@ int data_open(struct trace_data *data, const char *dir, enum demangle_mode deman
 void data_close(struct trace_data *data);
 
 /*
- * Open a directory that somebody records into, with no tasks at first. data_read_more() takes the
- * new lines of task.txt. data_grow() makes tasks and sessions of them, in the order they come:
- * tasks are not sorted, and never move. Between the two, the caller makes sure that their maps and
- * symbols are written.
+ * Open a directory that is being recorded into, initially without tasks. data_read_more() takes the
+ * new lines of task.txt. data_grow() makes tasks and sessions from them, in their order: tasks are
+ * not sorted, and never move. Between the two, the caller makes sure that their maps and symbols
+ * are written.
  *
- * data_measure_files() says how much of the tasks' files may be read from now on. The recorder
- * writes a session's line before its first records. So a caller that reads and grows once more
- * after it knows the sessions of all that is in the measured part.
+ * data_measure_files() determines how much of the tasks' files may be read from now on. The
+ * recorder writes a session's line before its first records. So a caller that reads and grows once
+ * more afterwards knows the sessions of the whole measured part.
  */
 int data_open_growing(struct trace_data *data, const char *dir, enum demangle_mode demangle,
 		      struct uft_err *err);
 int data_read_more(struct trace_data *data, struct uft_err *err);
 
 /*
- * 1 when there was anything new: then what addresses mean may have changed. 0; negative with @err.
+ * 1 when there was anything new: then the meaning of addresses may have changed. 0; negative with
+ * @err.
  */
 int data_grow(struct trace_data *data, struct uft_err *err);
 void data_measure_files(struct trace_data *data);
@@ -123,11 +124,11 @@ bool data_has_records(const struct trace_data *data);
 /* The task with that id, or NULL. */
 struct task *data_task(const struct trace_data *data, int32_t tid);
 
-/* Note that @tid is called @name from @time_ns on. Unknown tasks are ignored. 0 or -ENOMEM. */
+/* Record that @tid has the name @name from @time_ns on. Unknown tasks are ignored. 0 or -ENOMEM. */
 int data_name_task(struct trace_data *data, int32_t tid, uint64_t time_ns, const char *name);
 
 /*
- * Tasks that are only known by their events, with their properties. Starts as { 0 }, ends with
+ * Tasks known only from their events, with their properties. Starts as { 0 }, ends with
  * task_list_deinit(). @by_tid: indexes plus one
  */
 struct task_list {
@@ -140,17 +141,16 @@ void task_list_deinit(struct task_list *list);
 #define cleanup_task_list cleanup(task_list_deinit)
 
 /*
- * Put them by the time of their beginning, each parent in front of its children. task_list_get() is
- * not for that list any more.
+ * Sort by start time, each parent before its children. task_list_get() is not allowed afterwards.
  */
 void task_list_sort_by_time(struct task_list *list);
 
-/* The one with that id, a new one if need be; NULL when memory is short. */
+/* The task with that id, added if needed; NULL when memory is short. */
 struct task *task_list_get(struct task_list *list, int32_t tid);
 
 /*
  * Add them to @data, which does not grow; they are in the first session, if there is any, until
- * they get a name. Nobody may have pointers to tasks, and names are forgotten. 0 or -ENOMEM.
+ * they get a name. There must be no pointers to tasks, and names are dropped. 0 or -ENOMEM.
  */
 int data_add_tasks(struct trace_data *data, const struct task_list *list);
 
@@ -158,16 +158,16 @@ int data_add_tasks(struct trace_data *data, const struct task_list *list);
 void task_sort_names(struct task *task);
 void data_sort_names(struct trace_data *data);
 
-/* The session that @task runs in at @time_ns; NULL when the recording has none. */
+/* The session of @task at @time_ns; NULL when the recording has none. */
 struct session *task_session(const struct task *task, uint64_t time_ns);
 
 /*
  * The time after @now_ns at which the task becomes another program; UINT64_MAX: never. Its first
- * session was there from the start.
+ * session existed from the start.
  */
 uint64_t task_next_exec_ns(const struct task *task, uint64_t now_ns);
 
-/* For qsort(3): by their start, and by their numbers where that is the same. */
+/* For qsort(3): by start time, then by number. */
 static inline int task_order(const struct task *x, const struct task *y)
 {
 	if (x->start_ns != y->start_ns)
@@ -176,7 +176,7 @@ static inline int task_order(const struct task *x, const struct task *y)
 }
 
 /*
- * The meaning of addresses of @task at @time_ns, and until when it stays so. -ENODATA when the
+ * The meaning of addresses of @task at @time_ns, and the end of its validity. -ENODATA when the
  * recording has no session for it; -ENOMEM. @reader: see session_space()
  */
 struct task_place {

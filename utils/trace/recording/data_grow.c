@@ -1,4 +1,4 @@
-/* A recording that is still being made: task.txt line by line (see data.h). */
+/* A growing recording: task.txt line by line (see data.h). */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -10,16 +10,16 @@
 #include "utils/base/fd.h"
 #include "utils/trace/recording/data_tasks.h"
 
-/* Linux has no ids above that (PID_MAX_LIMIT of 64 bit systems, proc(5)). */
+/* The largest ids of Linux (PID_MAX_LIMIT of 64-bit systems, proc(5)). */
 #define TID_LIMIT  (1 << 22)
 #define READ_BYTES (64 * 1024)
 
 /*
- * Pipelines and views point to tasks, so these must not move. There is address space for as many as
- * there can be, and memory for those that exist.
+ * Pipelines and views point to tasks, so these must not move. Address space is reserved for the
+ * maximum, and memory is used for existing ones.
  *
  * @offset: the bytes of task.txt that were read
- * @lines: those that were read and not applied; the last line may not be whole yet
+ * @lines: lines read and not applied; the last line may be incomplete
  * @by_tid: index of the task plus one, 0: none; address space, too
  */
 struct data_growth {
@@ -135,7 +135,7 @@ static int apply_task_line(struct trace_data *data, const struct task_line *line
 	return ret;
 }
 
-/* A new task begins in the session of the task it comes from, which is older. */
+/* A new task begins in the session of its parent, which is older. */
 static int inherit_session(struct trace_data *data, struct task *task)
 {
 	const struct task *origin = task_origin(data, task);

@@ -33,9 +33,9 @@ struct task *data_task(const struct trace_data *data, int32_t tid)
 }
 
 /*
- * The facts that are known while task.txt is read.
+ * The facts collected while task.txt is read.
  *
- * @tids: as they come, each as often as it is mentioned
+ * @tids: in order of appearance, with repetitions
  * @sessions: by id
  */
 struct loader {
@@ -116,7 +116,7 @@ static int note_line(struct trace_data *data, const struct task_line *line, stru
 	return line->type == TASK_LINE_DLOPEN ? 0 : note_tid(list, task_line_tid(line));
 }
 
-/* The sorted table of tasks from the ids that were noted. */
+/* Make the sorted table of tasks from the collected ids. */
 static int make_tasks(struct trace_data *data, const struct loader *list)
 {
 	struct task *tasks = calloc(list->nr ? list->nr : 1, sizeof(*tasks));
@@ -178,7 +178,7 @@ int task_add_ref(struct task *task, uint64_t start_ns, struct session *session)
 	return 0;
 }
 
-/* A task begins where its TASK or FORK line says; a session's line is earlier, and may be all. */
+/* A task begins at its TASK or FORK line; a session's line is earlier, and may be the only one. */
 static void note_start(struct task *task, const struct task_line *line)
 {
 	bool is_own = line->type == TASK_LINE_TASK || line->type == TASK_LINE_FORK;
@@ -229,13 +229,13 @@ static int apply_line(struct trace_data *data, const struct task_line *line, str
 	return data_apply_line(data, line, &list->sessions);
 }
 
-/* Sessions must be known before: a library may be logged ahead of its session. */
+/* Sessions must be known first: a library may be logged before its session. */
 static int apply_dlopen(struct trace_data *data, const struct task_line *line, struct loader *list)
 {
 	return line->type == TASK_LINE_DLOPEN ? data_apply_dlopen(line, &list->sessions) : 0;
 }
 
-/* The task that @task has its first session from: the process it was forked from, or its leader. */
+/* The task from which @task has its first session: the process that forked it, or its leader. */
 const struct task *task_origin(const struct trace_data *data, const struct task *task)
 {
 	if (task->is_fork)
@@ -250,10 +250,10 @@ static size_t count_refs(const struct task *task, uint64_t time_ns)
 }
 
 /*
- * The sessions that tasks ran in before their own first ones.
+ * The sessions of tasks before their own first ones.
  *
- * @first: by task->index; NULL: nobody knows
- * @is_known: @first is settled, or is about to be
+ * @first: by task->index; NULL: unknown
+ * @is_known: @first is settled, or in progress
  * @path: room for all tasks
  */
 struct heritage {
@@ -270,8 +270,8 @@ static void heritage_deinit(struct heritage *h)
 }
 
 /*
- * The session that @task's origin had when the task began, or else the one that the origin began
- * with. Each task is looked at once, however long the chains of forks are, and if they are circles.
+ * The session of @task's origin when the task began, or else the origin's first one. Each task is
+ * processed once, even with long chains of forks or cycles.
  */
 static void inherit_first_session(const struct trace_data *data, const struct task *task,
 				  struct heritage *h)
@@ -309,7 +309,7 @@ static int complete_refs(struct trace_data *data)
 
 	if (!h.first || !h.is_known || !h.path)
 		return -ENOMEM;
-	/* Judged on the tasks' own sessions only, so settled before any is added. */
+	/* Depends on the tasks' own sessions only, so it is determined before any is added. */
 	for (size_t i = 0; i < data->nr_tasks; i++)
 		inherit_first_session(data, &data->tasks[i], &h);
 	for (size_t i = 0; i < data->nr_tasks; i++) {
@@ -488,7 +488,7 @@ void data_sort_names(struct trace_data *data)
 		task_sort_names(&data->tasks[i]);
 }
 
-/* The number of names of @task that it had got at @time_ns. */
+/* The number of names of @task before @time_ns. */
 static size_t count_names(const struct task *task, uint64_t time_ns)
 {
 	return order_count_until(task->names, task->nr_names, sizeof(*task->names), time_ns);
@@ -501,7 +501,7 @@ const char *task_name_at(const struct task *task, uint64_t time_ns)
 	uint64_t session_ns = begun > 1 ? task->refs[begun - 1].start_ns : 0;
 	size_t named = count_names(task, time_ns);
 
-	/* exec gives the program's name; earlier names do not count. */
+	/* exec sets the program's name; earlier names do not count. */
 	if (named && task->names[named - 1].start_ns >= session_ns)
 		return task->names[named - 1].name;
 	return session ? path_base(session->exename) : "";

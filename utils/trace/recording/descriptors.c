@@ -69,7 +69,7 @@ static bool is_pipe(const struct files *files, uint32_t content)
 }
 
 /*
- * A process that has both ends of a pipe only hands them on, or takes turns with others that have
+ * A process with both ends of a pipe only passes them on, or takes turns with others that have
  * both.
  */
 static int look_at_pipe(struct files *files, const struct descriptors_of *of, uint32_t content,
@@ -151,7 +151,7 @@ static int append_descriptor(struct descriptor_set *set, const struct descriptor
 int descriptors_put(struct files *files, struct descriptors_of *of, const struct descriptor *new,
 		    uint64_t now_ns)
 {
-	/* It may have been closed in a way that nobody has told of. */
+	/* It may have been closed in an unrecorded way. */
 	int ret = descriptors_close(files, of, new->fd, new->fd, now_ns);
 
 	return ret < 0 ? ret : append_descriptor(&of->now, new);

@@ -1,4 +1,4 @@
-/* The file contents that descriptors of processes stand for, while records are read. */
+/* The file contents of processes' descriptors, while records are read. */
 #ifndef UTRAIL_TRACE_DESCRIPTORS_H
 #define UTRAIL_TRACE_DESCRIPTORS_H
 
@@ -10,7 +10,7 @@
 #include "utils/trace/recording/files.h"
 
 /*
- * @use: the one that counts it among its open descriptors; FILES_NONE for pipes, which are used
+ * @use: the use that counts it among its open descriptors; FILES_NONE for pipes, which are used
  *       when a process has only one of their ends
  */
 struct descriptor {
@@ -31,9 +31,9 @@ struct descriptor_set {
 /*
  * The descriptors of one process.
  *
- * @now, @before: those that are open; those before the last execve(2)
+ * @now, @before: the open ones; those before the last execve(2)
  * @since_ns: the execution's beginning
- * @is_new: since then nobody has looked at its pipes
+ * @is_new: its pipes were not examined since then
  */
 struct descriptors_of {
 	struct descriptor_set now;
@@ -53,21 +53,19 @@ struct descriptors {
 void descriptors_deinit(struct descriptors *descriptors);
 
 /*
- * Those of @pid, which is in that execution; NULL without memory. A number that is used again has
- * none.
+ * The descriptors of @pid, which is in that execution; NULL without memory. A reused number starts
+ * without any.
  */
 struct descriptors_of *descriptors_get(struct descriptors *descriptors, int32_t pid,
 				       size_t execution);
 
-/* All of these are 0, -ENOMEM, or -EDQUOT: it costs more than @files may. */
+/* All of these return 0, -ENOMEM, or -EDQUOT: the cost exceeds the limit of @files. */
 
-/* @new is what it says from now on; its use is counted already. */
+/* @new is the descriptor's state from now on; its use is counted already. */
 int descriptors_put(struct files *files, struct descriptors_of *of, const struct descriptor *new,
 		    uint64_t now_ns);
 
-/*
- * The same, of a file under that name that the execution has not opened: that is a use by itself.
- */
+/* The same for a file under a name that the execution has not opened: that is a use by itself. */
 int descriptors_add(struct files *files, struct descriptors_of *of, const struct descriptor *new,
 		    uint32_t name, uint64_t now_ns);
 int descriptors_close(struct files *files, struct descriptors_of *of, uint32_t first, uint32_t last,

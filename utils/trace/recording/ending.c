@@ -11,8 +11,8 @@
 #include "utils/trace/recording/compact_file.h"
 
 /*
- * Its recorder holds a lock until it ends. Without locks nobody can tell, and it is not said to be
- * dead.
+ * The recorder holds a lock until it ends. Without locks this is unknown, and the recorder is not
+ * reported as dead.
  */
 static bool is_being_recorded(const char *dir)
 {
@@ -22,8 +22,8 @@ static bool is_being_recorded(const char *dir)
 }
 
 /*
- * Records, with all that belongs to them, have multiples of 8 bytes: a file that does not was cut
- * after its recorder had ended, by a copy that was not finished, say.
+ * Records, including their payloads, have multiples of 8 bytes: another size means that the file
+ * was truncated after its recorder had ended, for example by an incomplete copy.
  */
 static const struct task *find_torn(const struct trace_data *data)
 {

@@ -1,4 +1,4 @@
-/* The end of a recording: the parts that its recorder could not write, in words. */
+/* The end of a recording: the parts that its recorder could not write, as text. */
 #ifndef UTRAIL_TRACE_ENDING_H
 #define UTRAIL_TRACE_ENDING_H
 
@@ -6,8 +6,8 @@
 #include "utils/trace/recording/data.h"
 
 /*
- * Append the missing parts of @data, and the reasons. Nothing when it is whole, when it is still
- * being recorded, or when its recorder does not say how it ended. True when there was something.
+ * Append the missing parts of @data, and the reasons. Nothing when it is complete, still being
+ * recorded, or without a state of its recorder. True when there was something.
  */
 bool data_describe_end(const struct trace_data *data, struct strbuf *out);
 

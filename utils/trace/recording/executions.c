@@ -13,7 +13,7 @@
 
 /*
  * @running: by pid, the index of its newest execution plus one
- * @cpus: the CPU of each task; @nr_tasks: the number of tasks, with the one that has made the
+ * @cpus: the CPU of each task; @nr_tasks: the number of tasks, including the one that created the
  *        program
  */
 struct loading {
@@ -26,7 +26,7 @@ struct loading {
 	uint64_t last_ns;
 };
 
-/* The execution that a process is in now; EXECUTION_NONE: it is not known, or it has ended. */
+/* The current execution of a process; EXECUTION_NONE: unknown, or it has ended. */
 static size_t find_running(const struct loading *load, int32_t pid)
 {
 	size_t at = (uintptr_t)intmap_get(&load->running, (uint32_t)pid);
@@ -34,7 +34,7 @@ static size_t find_running(const struct loading *load, int32_t pid)
 	return at && !load->out->all[at - 1].is_over ? at - 1 : EXECUTION_NONE;
 }
 
-/* One more; @made is its beginning. Its index, or EXECUTION_NONE without memory. */
+/* Append one; @made is its beginning. Its index, or EXECUTION_NONE without memory. */
 static size_t append_execution(struct loading *load, const struct execution *made)
 {
 	struct executions *out = load->out;
@@ -56,7 +56,7 @@ static size_t append_execution(struct loading *load, const struct execution *mad
 	return out->nr++;
 }
 
-/* A process whose parent is not known, before it becomes anything. */
+/* A process with an unknown parent, before any execution. */
 static struct execution stranger(struct loading *load, int32_t pid)
 {
 	return (struct execution){
@@ -137,7 +137,7 @@ static char *put_terminated(char *to, const struct text *text)
 	return to + text_left(text) + 1;
 }
 
-/* The texts are one piece of memory, which begins with the program's name. */
+/* The texts are in one block of memory, which begins with the program's name. */
 static bool copy_texts(struct execution *made, const struct proc_exec *exec)
 {
 	size_t len = text_left(&exec->program) + text_left(&exec->interpreter) +
@@ -216,7 +216,7 @@ static int take_proc_record(struct loading *load, const struct proc_record *rec)
 	}
 }
 
-/* The record's task is somewhere, and so is the execution @at. */
+/* Set the CPU of the record's task, and of the execution @at. */
 static int note_place(struct loading *load, const struct proc_record *rec, size_t at)
 {
 	struct executions *out = load->out;
@@ -240,7 +240,7 @@ static int note_place(struct loading *load, const struct proc_record *rec, size_
 	return 0;
 }
 
-/* A record that tells of a CPU is about the record after it. */
+/* A record with a CPU refers to the record after it. */
 static int take_place(struct loading *load, const struct proc_record *rec, size_t at)
 {
 	int ret = rec->kind == PROC_CPU ? 0 : note_place(load, rec, at);

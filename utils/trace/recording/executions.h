@@ -1,5 +1,5 @@
 /*
- * Programs that processes ran: the executions of a recording, made of forks, execs and exits
+ * Programs executed by processes: the executions of a recording, from forks, execs and exits
  * (proc.dat).
  */
 #ifndef UTRAIL_TRACE_EXECUTIONS_H
@@ -16,30 +16,29 @@
 
 /*
  * A process, from one execve(2) to the next one or to its end. Its time before its first execve(2)
- * is an execution, too, with the texts of the one that forked it.
+ * is an execution, too, with the texts of its parent's.
  *
- * @start_ns, @end_ns: of the recording's clock; the end is the file's last time when nothing tells
- *                     of one
- * @pid: as the recorder saw it; numbers are used again, @process is not: it counts processes from
- *       1. @task: the same for the etrace text, which counts all tasks, and whoever has made the
- *       program (doc/formats/etrace.md)
+ * @start_ns, @end_ns: of the recording's clock; without a recorded end, the file's last time
+ * @pid: in the recorder's pid namespace; numbers are reused, @process is not: it counts processes
+ *       from 1. @task: the same for the etrace text, which counts all tasks, and the program's
+ *       creator (doc/formats/etrace.md)
  * @index: 0 before the first execve(2), then 1, 2, ...
- * @how: the call that made the process (enum proc_fork_how), 0: nothing tells; @flags: of clone(2),
- *       0: they are not known, or it was another call
- * @parent: the execution that has forked the process; EXECUTION_NONE: nobody that was traced. The
+ * @how: the call that made the process (enum proc_fork_how), 0: unknown; @flags: of clone(2),
+ *       0: unknown, or it was another call
+ * @parent: the execution that has forked the process; EXECUTION_NONE: it was not traced. The
  *          same in all executions of a process
  * @previous: the execution of the same process before this one
  * @first_child, @next_child: the first executions of the processes that it has forked, by time; of
- * these the next one. EXECUTION_NONE: no more
- * @program: the file that was to be executed; of a script the script. @interpreter: the file that
- *           runs, the same one but for scripts
+ *                            these the next one. EXECUTION_NONE: no more
+ * @program: the file to be executed; for a script the script. @interpreter: the file that
+ *           runs, different only for scripts
  * @cwd: the working directory
- * @first_place, @last_place: the CPUs it ran on, by time: in executions.places. EXECUTION_NONE: not
- * known
+ * @first_place, @last_place: the CPUs it ran on, by time: in executions.places. EXECUTION_NONE:
+ *                            unknown
  * @args, @args_len: the arguments, each with a NUL after it
  * @is_over: the process has ended with it, and @status is of wait(2)
  *
- * Texts are "" when they are not known. Paths are as in proc.dat.
+ * Unknown texts are "". Paths are as in proc.dat.
  */
 struct execution {
 	uint64_t start_ns;
@@ -67,7 +66,7 @@ struct execution {
 };
 
 /*
- * From @time_ns on the threads of an execution were seen on @cpu. @next: the next one of the same
+ * From @time_ns on the threads of an execution were on @cpu. @next: the next one of the same
  * execution, EXECUTION_NONE: no more
  */
 struct execution_place {
@@ -77,7 +76,7 @@ struct execution_place {
 };
 
 /*
- * @all: in the order of their beginnings, so that parents and previous ones are in front
+ * @all: ordered by start, so that parents and previous ones come first
  * @places: of all of them
  *
  * Starts as { 0 }, ends with executions_deinit().
@@ -92,7 +91,8 @@ struct executions {
 
 /*
  * Read those of the data directory @dir. 0; -ENOENT when acts of processes were not recorded;
- * negative with @err. A damaged file is told in @broken, and all before the damage is there.
+ * negative with @err. A damaged file is reported in @broken, and everything before the damage is
+ * read.
  */
 int executions_load(struct executions *executions, const char *dir, bool is_big_endian,
 		    struct uft_err *broken, struct uft_err *err);
@@ -100,17 +100,16 @@ int executions_load(struct executions *executions, const char *dir, bool is_big_
 struct proc_record;
 
 /*
- * A user that is told of each record while executions are read. @at: the execution that the
- * record's process is in (after an exec the new one, before an exit the one that ends);
- * EXECUTION_NONE: nothing is known of it. For a fork that made a process, the child's is the last
- * of all. 0 or negative.
+ * A listener, called for each record while executions are read. @at: the execution of the record's
+ * process (after an exec the new one, before an exit the one that ends); EXECUTION_NONE: unknown.
+ * For a fork that made a process, the child's execution is the last of all. 0 or negative.
  */
 struct executions_listener {
 	int (*see)(struct executions_listener *listener, const struct executions *executions,
 		   const struct proc_record *rec, size_t at);
 };
 
-/* The same, and @listener is told of all that is read. */
+/* The same, and @listener is called for all records. */
 int executions_load_heard(struct executions *executions, const char *dir, bool is_big_endian,
 			  struct executions_listener *listener, struct uft_err *broken,
 			  struct uft_err *err);

@@ -14,14 +14,14 @@
 #define DELETED " (deleted)"
 
 /*
- * The most directories that a name is known to be in: a damaged file must not cost much more than
- * its own size.
+ * The maximum of known directories of a name: a damaged file must not cost much more than its own
+ * size.
  */
 #define DIRECTORIES_MAX 64
 
 /*
- * Roughly the bytes that a name takes besides its text, and a use, with the rows of their maps;
- * steps that it takes to find a name.
+ * The approximate bytes of a name besides its text, and of a use, with their map entries; steps for
+ * finding a name.
  */
 #define NAME_BYTES 150
 #define USE_BYTES  200
@@ -62,8 +62,8 @@ static bool is_deleted(const char *path)
 }
 
 /*
- * /dev/shm has files like any other directory. GNU make's jobserver is read and written by all
- * jobs, and connects nothing.
+ * /dev/shm has normal files. GNU make's jobserver is read and written by all jobs, and is no
+ * dependency.
  */
 static enum content_kind kind_of(const char *path)
 {
@@ -116,7 +116,7 @@ static uint32_t add_name(struct files *files, const char *path)
 	return files->nr_names++;
 }
 
-/* From the last part on upwards, as far as directories are new. */
+/* From the last part upwards, until a known directory. */
 uint32_t files_name(struct files *files, const char *path)
 {
 	char *rest cleanup_free = strdup(path);
@@ -299,7 +299,7 @@ static int move_one(struct files *files, uint32_t from, uint32_t to)
 	return 0;
 }
 
-/* The next one in the tree of names below @top, each directory before its contents. */
+/* The next one in the tree of names below @top, each directory before its content. */
 static uint32_t next_below(const struct files *files, uint32_t top, uint32_t at)
 {
 	if (files->names[at].first_child != FILES_NONE)
@@ -310,8 +310,8 @@ static uint32_t next_below(const struct files *files, uint32_t top, uint32_t at)
 }
 
 /*
- * The names below @from, whose paths without that start are moved below @to. They are listed first,
- * since new names may be among them.
+ * Move the names below @from to the same relative paths below @to. They are listed first, since new
+ * names may be among them.
  */
 static int move_below(struct files *files, uint32_t from, uint32_t to)
 {

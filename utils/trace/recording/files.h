@@ -1,4 +1,4 @@
-/* Files and executions: the contents that each execution has read and written, and when. */
+/* Files and executions: the contents read and written by each execution, with times. */
 #ifndef UTRAIL_TRACE_FILES_H
 #define UTRAIL_TRACE_FILES_H
 
@@ -15,20 +15,20 @@
 #define FILES_NONE UINT32_MAX
 
 /*
- * The limits of the cost of reading. A step is the work on one of a row, or on a sixteenth of a
- * byte that is held. So many steps in any case, and so many for each byte of proc.dat. A file that
- * a child is given takes some thousand steps, and so does a name that is moved with its directory.
+ * The limits of the reading cost. A step is the work on one list element, or on a sixteenth of a
+ * stored byte. The limit is a minimum plus so many steps per byte of proc.dat. A file passed to a
+ * child takes some thousand steps, and so does a name that is moved with its directory.
  */
 #define FILES_COST_MIN	 (1ULL << 31)
 #define FILES_COST_TIMES 256
 #define FILES_HELD_COST	 16 /* of a byte */
 
 /*
- * A path. Names are a tree, so that all in a directory can be renamed with it.
+ * A path. Names are a tree, so that a directory can be renamed with its content.
  *
- * @content: the one that it names, at the end of the records that were read; FILES_NONE: nothing is
- *           known, or it was removed
- * @was_removed: since its removal, it names nothing but files that the recorded processes have made
+ * @content: the one that it names, at the end of the read records; FILES_NONE: unknown,
+ *           or removed
+ * @was_removed: since its removal, it names only files that the recorded processes have made
  * @is_hidden: dependencies do not show it
  */
 struct file_name {
@@ -44,17 +44,17 @@ struct file_name {
 enum content_kind {
 	CONTENT_FILE,
 	CONTENT_PIPE,
-	CONTENT_OTHER, /* directories, devices, sockets, symbolic links: nobody's dependencies */
+	CONTENT_OTHER, /* directories, devices, sockets, symbolic links: never dependencies */
 };
 
 /*
- * The content of a file, under whatever names, until the file is removed or begins anew (O_TRUNC).
+ * The content of a file, under all its names, until the file is removed or truncated (O_TRUNC).
  *
  * @name: the name that it was given last
  * @nr_names: the number of its names at the end; 0: it is gone
- * @is_outside: it was there before any of the recorded processes wrote to it
+ * @is_outside: it existed before any of the recorded processes wrote to it
  * @first_use, @next_of_content of these: the executions that have used it, in the order of the
- * first time
+ *                                        first time
  */
 struct file_content {
 	uint32_t name;
@@ -65,7 +65,7 @@ struct file_content {
 	bool is_outside;
 };
 
-/* The acts of a use that are known, as listings of opened files show it. */
+/* The known acts of a use, for listings of opened files. */
 enum {
 	FILE_SHOWN = 1,
 	FILE_SHOWN_READ = 2,
@@ -74,11 +74,11 @@ enum {
 };
 
 /*
- * A file that an execution has used under one name, however often.
+ * A file used by an execution under one name, any number of times.
  *
  * @open_ns, @close_ns: the first and the last time; at the latest the end of the execution
- * @read_ns, @write_ns: from when on it may have been read, written; UINT64_MAX: it was not
- * @given: the name as it was given, if that was another one
+ * @read_ns, @write_ns: the time from which it may have been read, written; UINT64_MAX: never
+ * @given: the name as given, if that was another one
  * @nr_open: of descriptors, while they are read
  */
 struct file_use {
@@ -104,10 +104,10 @@ struct files_of_execution {
 
 /*
  * @of: by the number of an execution, @nr_of of them
- * @has_events: the recording tells of acts on files; without that there are only the programs that
- *              were run
+ * @has_events: the recording has acts on files; without them there are only the executed
+ *              programs
  * @by_path, @by_place: names by path, uses by execution and name; indexes plus one
- * @is_unlimited: it may cost whatever it takes
+ * @is_unlimited: without a limit of the cost
  * @cost_max, @cost: the limit of its cost, 0: there is none; its cost
  *
  * Starts as { 0 }, ends with files_deinit().
@@ -141,37 +141,34 @@ void files_deinit(struct files *files);
 /* The first use of an execution; FILES_NONE: none. */
 uint32_t files_first_use(const struct files *files, size_t execution);
 
-/* The content that @path is the name of at the end, or FILES_NONE. */
+/* The content named @path at the end, or FILES_NONE. */
 uint32_t files_find(const struct files *files, const char *path);
 
-/* True when others can have it now: a file with a name, and no directory. */
+/* True when it is accessible now: a file with a name, and no directory. */
 bool files_is_left(const struct files *files, uint32_t content);
 
 /* The same, and nobody has hidden it. */
 bool files_is_shown(const struct files *files, uint32_t content);
 
 /*
- * For readers of recordings: each negative is -ENOMEM, or -EDQUOT; without memory, or beyond the
- * limit there is FILES_NONE, too.
+ * For readers of recordings: negative results are -ENOMEM, or -EDQUOT; without memory, or beyond
+ * the limit there is FILES_NONE, too.
  */
 
-/* It costs so many steps. 0, or -EDQUOT: it is beyond the limit. */
+/* Add to the cost. 0, or -EDQUOT: it is beyond the limit. */
 int files_spend(struct files *files, uint64_t steps);
 bool files_is_beyond(const struct files *files);
 
-/* Say that it is: "@what takes more than ...". -EDQUOT. */
+/* Report the limit: "@what takes more than ...". -EDQUOT. */
 int files_tell_limit(const struct files *files, const char *what, struct uft_err *err);
 
-/* The name @path, new if need be; FILES_NONE without memory. */
+/* The name @path, added if needed; FILES_NONE without memory. */
 uint32_t files_name(struct files *files, const char *path);
 
-/*
- * The content of that name; if nothing is known, one that comes from outside. FILES_NONE without
- * memory.
- */
+/* The content of that name; an unknown one comes from outside. FILES_NONE without memory. */
 uint32_t files_content(struct files *files, uint32_t name);
 
-/* A content that has no name yet, or is the new one of that name, which the old one loses. */
+/* A content without a name, or the new one of that name, which the old one loses. */
 uint32_t files_new_content(struct files *files, uint32_t name, enum content_kind kind);
 
 /*
@@ -182,8 +179,8 @@ uint32_t files_use(struct files *files, size_t execution, uint32_t name, uint32_
 		   uint64_t now_ns);
 
 /*
- * @to is another name of @from's file, too; @from is moved there, with all that is in it; @name is
- *     nobody's any more; they change places.
+ * @to is another name of @from's file, too; @from is moved there, with its content; @name
+ *     becomes unused; they are swapped.
  */
 int files_link(struct files *files, uint32_t from, uint32_t to);
 int files_rename(struct files *files, uint32_t from, uint32_t to);

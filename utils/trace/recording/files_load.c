@@ -14,7 +14,8 @@
 #include "utils/trace/recording/descriptors.h"
 
 /*
- * Numbers of Linux that libc has under conditions, or that are not those of the program's open(2).
+ * Numbers of Linux that libc defines conditionally, or that differ from those of the program's
+ * open(2).
  */
 #define ACCESS_MASK   3U
 #define OPEN_TRUNC    01000U
@@ -37,7 +38,7 @@ struct loading {
 	uint64_t now_ns;
 };
 
-/* FILES_NONE: it says nothing, or there is no memory (@ret). */
+/* FILES_NONE: it has no name, or there is no memory (@ret). */
 static uint32_t name_of(struct loading *load, const struct text *text, int *ret)
 {
 	uint32_t name;
@@ -83,7 +84,7 @@ static int show_use(struct loading *load, size_t at, uint32_t name, uint32_t con
 	return 0;
 }
 
-/* The content of the file now, if that open(2) has not made it empty or new. */
+/* The current content of the file, unless that open(2) has truncated or created it. */
 static uint32_t opened_content(struct loading *load, uint32_t name, uint32_t flags, bool writes)
 {
 	struct files *files = load->files;
@@ -100,7 +101,7 @@ static uint32_t opened_content(struct loading *load, uint32_t name, uint32_t fla
 		content = files_content(files, name);
 	if (content == FILES_NONE || files->contents[content].kind != CONTENT_FILE || !begins)
 		return content;
-	/* Under several names it is the same file, and all of them go on with it. */
+	/* Under several names it is the same file, and all of them continue with it. */
 	if (files->contents[content].first_use == FILES_NONE ||
 	    files->contents[content].nr_names > 1) {
 		files->contents[content].is_outside = false;
@@ -156,7 +157,7 @@ static int take_names(struct loading *load, struct descriptors_of *of, uint32_t 
 		ret = files_exchange(files, from, to);
 	else
 		ret = files_rename(files, from, to);
-	/* A directory that nobody has opened is one in any case. */
+	/* A directory that was never opened is a directory in any case. */
 	content = files->names[to].content;
 	if (ret == 0 && content == FILES_NONE)
 		content = files_new_content(files, to, CONTENT_OTHER);
@@ -193,8 +194,8 @@ static int take_unlink(struct loading *load, const struct proc_act *act)
 }
 
 /*
- * The file of a descriptor that a program begins with: the one that it was before, or the one that
- * has that name now.
+ * The file of a descriptor that a program begins with: the one before, or the one that has that
+ * name now.
  */
 static int take_inherit(struct loading *load, const struct execution *execution,
 			struct descriptors_of *of, const struct proc_act *act)
@@ -211,11 +212,11 @@ static int take_inherit(struct loading *load, const struct execution *execution,
 	content = files->names[name].content;
 	if (content == FILES_NONE && before != FILES_NONE) {
 		content = before;
-		/* A pipe has a name from now on, by which strangers find it. */
+		/* The pipe gets a name, by which other processes find it. */
 		if (files->contents[before].kind == CONTENT_PIPE)
 			files->names[name].content = before;
 	}
-	/* The first program's output goes to a place that it does not make. */
+	/* The first program's output goes to a place that it does not create. */
 	if (content == FILES_NONE && execution->parent == EXECUTION_NONE && (fd == 1 || fd == 2))
 		content = files_new_content(files, name, CONTENT_OTHER);
 	else if (content == FILES_NONE)
@@ -223,8 +224,8 @@ static int take_inherit(struct loading *load, const struct execution *execution,
 	if (content == FILES_NONE)
 		return -ENOMEM;
 	/*
-	 * Standard descriptors are often those of a terminal's file, open for all: the kind of
-	 * access is known.
+	 * Standard descriptors are often those of a terminal's file, open for all access: the kind
+	 * of access is known.
 	 */
 	return descriptors_add(files, of,
 			       &(struct descriptor){
@@ -309,7 +310,7 @@ static int see(struct executions_listener *listener, const struct executions *ex
 					    : descriptors_get(&load->descriptors, rec->pid, at);
 	int ret = 0;
 
-	/* A response file was read by the recorder, which is nothing that the task has done. */
+	/* A response file was read by the recorder, and is no act of the task. */
 	if (at == EXECUTION_NONE || rec->kind == PROC_RESPONSE)
 		return 0;
 	if (!of)
@@ -338,7 +339,7 @@ static int see(struct executions_listener *listener, const struct executions *ex
 	return take_act(load, &executions->all[at], of, rec);
 }
 
-/* Descriptors that are open at its end were open until then. */
+/* Descriptors open at its end are closed then. */
 static void close_all(struct files *files, const struct executions *executions)
 {
 	for (size_t i = 0; i < files->nr_uses; i++) {
@@ -350,8 +351,8 @@ static void close_all(struct files *files, const struct executions *executions)
 }
 
 /*
- * Children have all that their parents had, and names move with their directories: that may cost
- * the square of the records.
+ * Children have all descriptors of their parents, and names move with their directories: that may
+ * be quadratic in the records.
  */
 static void set_limit(struct files *files, const char *dir)
 {

@@ -13,7 +13,7 @@
 /*
  * @text: the file, which the others point into
  * @types: sorted by their numbers
- * @places: by number below @nr_places: 1 and the place of its type; 0: nobody knows it
+ * @places: by number below @nr_places: 1 and the index of its type; 0: unknown
  *
  * Starts as { 0 }, ends with kernel_formats_deinit().
  */
@@ -27,21 +27,21 @@ struct kernel_formats {
 };
 
 /*
- * Read kernel_header of the directory @dir, if that was not done: 1, or 0 when there is none. A
- * damaged one is told by @broken, and then there is none, too. Negative with @err when it cannot be
+ * Read kernel_header of the directory @dir, unless done already: 1, or 0 when there is none. A
+ * damaged one is reported by @broken, and counts as missing. Negative with @err when it cannot be
  * read at all.
  */
 int kernel_formats_load(struct kernel_formats *formats, const char *dir, struct uft_err *broken,
 			struct uft_err *err);
 
 /*
- * The same of @text, which is taken over: 1, or negative with @err when it is damaged or memory is
+ * The same for @text, which is taken: 1, or negative with @err when it is damaged or memory is
  * short.
  */
 int kernel_formats_read(struct kernel_formats *formats, struct strbuf *text, struct uft_err *err);
 void kernel_formats_deinit(struct kernel_formats *formats);
 
-/* The event with this number; NULL when nobody knows it. */
+/* The event with this number; NULL when it is unknown. */
 static inline const struct kernel_event_type *kernel_formats_find(
 	const struct kernel_formats *formats, uint64_t id)
 {
@@ -54,8 +54,8 @@ static inline const struct kernel_event_type *kernel_formats_find(
 bool kernel_formats_have_calls(const struct kernel_formats *formats);
 
 /*
- * The other task that @rec, which is of @type (NULL: not known), is about, and not only the one
- * that made it. 0: nobody.
+ * The other task that @rec of @type (NULL: unknown) concerns, besides the one that made it. 0:
+ * none.
  */
 int32_t kernel_formats_other_task(const struct kernel_formats *formats,
 				  const struct kernel_event_type *type,

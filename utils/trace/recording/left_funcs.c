@@ -1,4 +1,4 @@
-/* Functions that were left out of a recording (see left_funcs.h). */
+/* Functions left out of a recording (see left_funcs.h). */
 #include "utils/trace/recording/left_funcs.h"
 
 #include <errno.h>

@@ -1,7 +1,4 @@
-/*
- * Functions that were left out of a recording from some time on, for their cost (record
- * --overhead).
- */
+/* Functions left out of a recording from some time on, for their cost (record --overhead). */
 #ifndef UTRAIL_TRACE_LEFT_FUNCS_H
 #define UTRAIL_TRACE_LEFT_FUNCS_H
 
@@ -13,10 +10,10 @@
 #include "utils/trace/recording/data.h"
 
 /*
- * @kind: LEFT_OUT_CALLER: it was seen to call one that is left out, and is recorded itself
+ * @kind: LEFT_OUT_CALLER: it calls one that is left out, and is recorded itself
  * @since_ns: of the recording's clock
- * @until_ns: it is recorded again from then on; 0: it never was
- * @permille: of all calls just before
+ * @until_ns: it is recorded again from then on; 0: never
+ * @permille: its share of all calls just before
  */
 struct left_func {
 	const struct func *func;
@@ -36,14 +33,14 @@ void left_funcs_deinit(struct left_funcs *left);
 #define cleanup_left_funcs cleanup(left_funcs_deinit)
 
 /*
- * Read the file of @data; without one there are none. Lines that cannot be read, or whose function
- * is not known, are passed over.
+ * Read the file of @data; without one there are none. Invalid lines, or those of unknown functions,
+ * are skipped.
  */
 int left_funcs_read(struct trace_data *data, struct left_funcs *left, struct uft_err *err);
 
 /*
- * The words about the function of that name; that it is left out takes precedence over that it
- * calls others. NULL: nothing.
+ * The entry for the function of that name; being left out takes precedence over calling such
+ * functions. NULL: none.
  */
 const struct left_func *left_funcs_find(const struct left_funcs *left, const char *name);
 

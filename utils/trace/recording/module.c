@@ -156,7 +156,7 @@ static int load_symbols(struct module_set *set, struct module *mod, struct uft_e
 	return ret;
 }
 
-/* The size of the symbol file, if it is one that grows; else 0. */
+/* The size of a growing symbol file; else 0. */
 static uint64_t growing_bytes(const struct module_set *set, const struct module *mod)
 {
 	char path[PATH_MAX];
@@ -187,7 +187,7 @@ int module_load(struct module_set *set, struct module *mod, struct uft_err *err)
 	return 0;
 }
 
-/* Functions that have been met already are those of the new table, too. */
+/* Known functions are also those of the new table. */
 static void take_funcs(struct module *mod, const struct symtab *old, struct func **funcs)
 {
 	for (size_t i = 0; i < old->nr; i++) {
@@ -273,8 +273,8 @@ const struct dbg_func *module_debug(struct module_set *set, const struct func *f
 }
 
 /*
- * The brackets are there already in full demangled names (doc/facts/text.md, "Names"). Those of
- * "operator()" are part of its name, which the peer takes for brackets, too.
+ * Full demangled names already have brackets (doc/facts/text.md, "Names"). Those of "operator()"
+ * are part of its name, which uftrace also takes for brackets.
  */
 static bool wants_brackets(const char *name)
 {
@@ -297,7 +297,7 @@ const struct func *module_set_add_func(struct module_set *set, const char *name)
 	struct strbuf shown cleanup_strbuf = { 0 };
 	size_t len = strlen(name);
 
-	/* Once here, so that views need not look at names in each of their lines. */
+	/* Done here once, so that views need not process names for each line. */
 	escape_addstr(&shown, MEDIUM_TERMINAL, name);
 
 	size_t shown_len = shown.len;
@@ -381,8 +381,8 @@ static bool is_fork_name(const char *name)
 }
 
 /*
- * The function that @sym is a copy or part of ("f" for "f.part.0"), when it is shown under its
- * name; NULL: none.
+ * The function that @sym is a copy or part of ("f" for "f.part.0"), if shown under its name; NULL:
+ * none.
  */
 static const struct symbol *original_of(const struct module_set *set, const struct module *mod,
 					const struct symbol *sym)

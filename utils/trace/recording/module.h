@@ -15,15 +15,15 @@
 #include "utils/spec/args/structdef.h"
 
 /*
- * One function, however many sessions and addresses it was seen with: views compare pointers and
- * index their own arrays with @id. Lives as long as the recording is open.
+ * One function, common to all its sessions and addresses: views compare pointers and index their
+ * own arrays with @id. Lives as long as the recording is open.
  *
- * @name: demangled; "<hex>" for an address no symbol covers
+ * @name: demangled; "<hex>" for an address without a symbol
  * @others: its other names (demangle_others()); NULL: none
  * @call_text: "name();" as a terminal shows a leaf without arguments, escaped if need be; its first
  *             @shown_len bytes are the name, its first @call_len - 1 bytes "name()"
  * @count_id: of the function that this one is a copy or part of, as a compiler makes them, or its
- *            own: a call of one inside of the other is no other call when times are added up
+ *            own: a call of one within the other is the same call when times are added up
  * @sym: NULL when there is no symbol
  * @module: NULL when the address is in no module, or for pseudo functions
  */
@@ -38,22 +38,22 @@ struct func {
 	uint32_t count_id;
 	bool is_libcall; /* an entry of a PLT */
 	bool is_end;	 /* a library call that ends its process or thread */
-	bool is_exec;	 /* a library call that puts another program in place of this one */
+	bool is_exec;	 /* a library call that replaces this program by another */
 	bool is_fork;	 /* by its name: two processes return from it */
 	bool is_kernel;	 /* of the kernel, called by its own functions */
 	const struct symbol *sym;
 	const struct module *module;
 };
 
-/* Texts of a func can be read that far past their ends: views copy them in large pieces. */
+/* Texts of a func are readable this far past their ends: views copy them in large pieces. */
 #define FUNC_TEXT_SLACK 32
 
 /*
- * One object file of the traced program. Its symbols are loaded when the first address asks, its
- * debug information when somebody wants to know more of a function.
+ * One object file of the traced program. Its symbols are loaded for the first address, its debug
+ * information on demand.
  *
- * @old: tables that the module had before, which functions point into
- * @growing_bytes: of a symbol file that grows (utils/format/callables.h), when it was read
+ * @old: earlier tables of the module, which functions point into
+ * @growing_bytes: of a growing symbol file (utils/format/callables.h), when it was read
  * @sym_name: of the symbol file, within the data directory; "" when there is none
  */
 struct module {
@@ -82,7 +82,7 @@ struct srcline;
 struct module_set {
 	const char *dir;      /* with the .sym files; of the owner */
 	const char *syms_dir; /* --with-syms: where to look before that; NULL */
-	/* Modules without a .sym file have the symbols of the program that they are of */
+	/* For modules without a .sym file, symbols are read from the program itself */
 	bool reads_programs;
 	enum demangle_mode demangle;
 	struct module **modules;
@@ -96,33 +96,30 @@ struct module_set {
 
 void module_set_deinit(struct module_set *set);
 
-/* The module with that path and build-id, new or known; NULL when memory is short. */
+/* The module with that path and build-id, added if needed; NULL when memory is short. */
 struct module *module_set_get(struct module_set *set, const char *path, const char *build_id);
 
-/* The kernel, whose symbols are kallsyms of the recording. NULL when memory is short. */
+/* The kernel, with the recording's kallsyms as symbols. NULL when memory is short. */
 struct module *module_set_kernel(struct module_set *set);
 #define KERNEL_MODULE_PATH "[kernel]"
 
 /*
- * The kernel's function at @addr, which has KERNEL_ADDR_BIT: 1 with *@func, 0 where kallsyms knows
- * none, negative with @err. For callers that have no address space (session.h); not thread-safe.
+ * The kernel's function at @addr, which has KERNEL_ADDR_BIT: 1 with *@func, 0 without a symbol in
+ * kallsyms, negative with @err. For callers without an address space (session.h); not thread-safe.
  */
 int module_set_kernel_func(struct module_set *set, uint64_t addr, const struct func **func,
 			   struct uft_err *err);
 
-/* Read the module's symbols if that was not done. A missing file is no error: it has no symbols. */
+/* Read the module's symbols unless done already. A missing file is no error: it has no symbols. */
 int module_load(struct module_set *set, struct module *mod, struct uft_err *err);
 
 /*
- * True when the module has more symbols by now than when they were read: of functions that were
- * called for the first time while the recording goes on. They are read anew then; those that are
- * known stay.
+ * True when the module has more symbols than when they were read: of functions called for the first
+ * time during the recording. They are read again then; known ones stay.
  */
 bool module_has_grown(struct module_set *set, struct module *mod, struct uft_err *err);
 
-/*
- * The source file that has the function of @sym, or NULL when debug information was not recorded.
- */
+/* The source file of @sym's function, or NULL when debug information was not recorded. */
 const char *module_source(struct module_set *set, struct module *mod, const struct symbol *sym);
 
 /* The function of a symbol of @mod. NULL when memory is short. */
@@ -130,7 +127,7 @@ const struct func *module_func(struct module_set *set, struct module *mod,
 			       const struct symbol *sym);
 
 /*
- * Functions that have @name among several are shown by it: somebody has asked for it. Before the
+ * Show functions that have @name among several by this name, which the user has given. Before the
  * first function is looked up. 0, -ENOMEM, or the error of an unreadable symbol file.
  */
 int module_set_prefer(struct module_set *set, const char *name, struct uft_err *err);
@@ -139,20 +136,20 @@ int module_set_prefer(struct module_set *set, const char *name, struct uft_err *
 bool func_is_called(const struct func *func, const char *name);
 
 /*
- * Append "FILE:LINE" of the instruction at @offset of @func's module, if its file is there and
- * knows; else false. Not thread-safe.
+ * Append "FILE:LINE" of the instruction at @offset of @func's module, if its file has it; else
+ * false. Not thread-safe.
  */
 bool module_put_line(const struct func *func, uint64_t offset, struct strbuf *out);
 
 /*
- * Debug information about @func, or NULL. A damaged file counts as absent: it only adds to the text
- * that is shown.
+ * Debug information about @func, or NULL. A damaged file counts as absent: it only adds to the
+ * displayed text.
  */
 const struct dbg_func *module_debug(struct module_set *set, const struct func *func);
 
 /*
- * An address of @mod (NULL: of nothing) that no symbol covers, as a function "<hex>". NULL when
- * memory is short.
+ * An address of @mod (NULL: none) without a symbol, as a function "<hex>". NULL when memory is
+ * short.
  */
 const struct func *module_set_add_unknown(struct module_set *set, uint64_t addr,
 					  const struct module *mod);

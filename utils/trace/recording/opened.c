@@ -1,4 +1,4 @@
-/* The calls that are open where a time range, or a task, begins (see opened.h). */
+/* The calls that are open at the beginning of a time range, or of a task (see opened.h). */
 #include "utils/trace/recording/opened.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@ void opened_deinit(struct opened *opened)
 	*opened = (struct opened){ 0 };
 }
 
-/* Make it @nr calls; those that were entered unseen have no address. */
+/* Set the number of calls; those without a recorded entry have no address. */
 static bool set_nr(struct opened *opened, size_t nr)
 {
 	if (nr > opened->cap) {
@@ -94,7 +94,7 @@ static bool has_become_another(const struct task *task, uint64_t from_ns, uint64
 	return false;
 }
 
-/* The innermost ones, up to the first that was entered unseen. */
+/* The innermost ones, up to the first without a recorded entry. */
 static size_t count_known(struct opened *opened)
 {
 	opened->first = opened->nr;
@@ -111,7 +111,7 @@ size_t opened_begin(struct opened *opened, const struct task *task, const struct
 		opened->nr = 0;
 		opened->is_out = false;
 	}
-	/* Nobody knows of deeper calls whether they are still the same. */
+	/* Deeper calls may have changed meanwhile. */
 	if (opened->wants_depth && next->type <= EVENT_EXIT && !event_is_kernel_call(next))
 		opened->nr = MIN(opened->nr, next->depth + (size_t)(next->type == EVENT_EXIT));
 	return count_known(opened) + opened->is_out;
@@ -140,8 +140,8 @@ void opened_put(const struct opened *opened, uint64_t start_ns, struct event *ev
 }
 
 /*
- * @open: the number of calls that the task has not left so far. False when no more can be found
- *        out.
+ * @open: the number of calls that the task has not left so far. False when no more can be
+ *        found.
  */
 static bool note_return(struct opened *opened, size_t *open, const struct event *event)
 {

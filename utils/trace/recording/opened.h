@@ -1,4 +1,7 @@
-/* The calls that are open where a time range, or a task, begins: exporters begin these there. */
+/*
+ * The calls that are open at the beginning of a time range, or of a task: exporters begin these
+ * there.
+ */
 #ifndef UTRAIL_TRACE_OPENED_H
 #define UTRAIL_TRACE_OPENED_H
 
@@ -14,10 +17,10 @@
  * Follows the records of a task up to the range. All zero is the beginning of a task; ends with
  * opened_deinit().
  *
- * @addrs: of the functions of open calls, the outermost first; 0: entered unseen. Those that are
- *         known begin at @first
+ * @addrs: of the functions of open calls, the outermost first; 0: without a recorded entry. Known
+ *         ones begin at @first
  * @last_ns: of the last record before the range
- * @wants_depth: records were lost: the next one knows how many calls are open
+ * @wants_depth: records were lost: the next one has the number of open calls
  * @is_out: the task is off the CPU; @out_flags: those of the event by which it left
  * @is_done: the range has begun
  */
@@ -39,29 +42,27 @@ void opened_deinit(struct opened *opened);
 bool opened_note(struct opened *opened, const struct event *event);
 
 /*
- * The same for records that are taken out of a source's buffer one by one: for those of the
- * program's calls that are before @until_ns, up to the first one that is anything else. False when
- * memory is short.
+ * The same for records taken directly from a source's buffer: for those of the program's calls
+ * before @until_ns, up to the first other record. False when memory is short.
  */
 bool opened_skim(struct opened *opened, struct plain_records *records, uint64_t until_ns);
 
 /*
- * The range has begun: returns how many events opened_put() makes of the open calls. @next is the
- * first one that is not before it. Nothing is open any more when the task has become another
- * program since its last record.
+ * The range has begun: returns the number of events that opened_put() makes of the open calls.
+ * @next is the first event in the range. No call is open when the task has become another program
+ * since its last record.
  */
 size_t opened_begin(struct opened *opened, const struct task *task, const struct event *next,
 		    uint64_t start_ns);
 
-/* Write them to @events, as if all of it had begun at @start_ns. */
+/* Write them to @events, as if all of them had begun at @start_ns. */
 void opened_put(const struct opened *opened, uint64_t start_ns, struct event *events);
 
 /*
  * A forked child begins within calls of its parent, and so does a recording that is switched on
- * late. Their names are known when the task returns from them. So read @src, which is at the
- * beginning of the task, up to there, for opened_put() of the calls that it begins within; @opened
- * is all zero. Others may set @is_stopped: then nobody waits for it. Returns how many there are, or
- * -ENOMEM.
+ * late. Their names become known when the task returns from them. So read @src, which is at the
+ * beginning of the task, up to there, for opened_put() of these calls; @opened is all zero. Others
+ * may set @is_stopped: then it returns early. Returns their number, or -ENOMEM.
  */
 ssize_t opened_find_inherited(struct opened *opened, struct src_user *src,
 			      const atomic_bool *is_stopped);

@@ -15,7 +15,7 @@
  * @path: of the file
  * @buf, @cap: [@at, @len) was read and not decoded yet
  * @offset: in the file, after @len
- * @is_damaged: nothing can be had after the part that was read
+ * @is_damaged: the part after the read one is unusable
  */
 struct proc_file {
 	char path[PATH_MAX];
@@ -39,8 +39,8 @@ void proc_file_close(struct proc_file *file);
 #define cleanup_proc_file cleanup(proc_file_close)
 
 /*
- * The next record, of whatever kind; its data is valid until the next call. 1, 0 at the end (ask
- * again when the file has grown), or negative with @err: once, and from then on it is the end.
+ * The next record of any kind; its data is valid until the next call. 1, 0 at the end (call again
+ * when the file has grown), or negative with @err: once, and from then on it is the end.
  */
 int proc_file_next(struct proc_file *file, struct proc_record *rec, struct uft_err *err);
 

@@ -200,8 +200,8 @@ static int find_in_module(struct session *session, struct module *mod, uint64_t 
 }
 
 /*
- * The function and module at an address. @mod: may be known even when none of its symbols covers
- * it; @start: its own address
+ * The function and module at an address. @mod: may be known without a symbol there; @start: its own
+ * address
  */
 struct found {
 	const struct func *func;
@@ -241,7 +241,7 @@ static int find_func(const struct addr_space *space, uint64_t addr, struct found
 		if (ret)
 			return ret;
 	}
-	/* A module that was loaded later hides one that was there before. */
+	/* A module that was loaded later hides an earlier one. */
 	for (size_t i = space->nr_late; i-- > 0;) {
 		const struct late_module *late = &session->late[i];
 
@@ -300,7 +300,7 @@ static bool space_grow(struct addr_space *space)
 	return true;
 }
 
-/* The part that all readers share: modules, their symbols, functions. */
+/* The part shared by all readers: modules, their symbols, functions. */
 static const struct func *find_or_make(struct addr_space *space, uint64_t addr, struct uft_err *err)
 {
 	struct found found = { 0 };
@@ -309,7 +309,7 @@ static const struct func *find_or_make(struct addr_space *space, uint64_t addr, 
 		return NULL;
 	if (found.func)
 		return found.func;
-	/* Each space has its own; views that add up by name bring them together. */
+	/* Each space has its own; views that add up by name combine them. */
 	return module_set_add_unknown(space->session->set, addr, found.mod);
 }
 

@@ -20,7 +20,7 @@ struct late_module {
  * The meaning of addresses in a session between two dlopens: a cache from address to function. Open
  * addressing, a power of two of slots, never more than half full.
  *
- * @nr_late: so many of the session's late modules are there
+ * @nr_late: the number of the session's late modules in it
  */
 struct addr_space {
 	struct session *session;
@@ -37,7 +37,7 @@ struct addr_space {
  * One process image, from its start (or exec) to its end; several tasks and processes share it.
  *
  * @late: by time
- * @spaces: by reader, one more each than there are late modules; NULL until needed
+ * @spaces: by reader, one more each than late modules; NULL until needed
  */
 struct session {
 	char sid[SESSION_ID_LEN + 1];
@@ -60,19 +60,19 @@ void session_destroy(struct session *session);
 int session_load_map(struct session *session, struct uft_err *err);
 
 /*
- * Lines may come in any order. Spaces of the session that somebody has got are gone after that. 0
- * or -ENOMEM.
+ * Lines may come in any order. Invalidates spaces of the session that were returned before. 0 or
+ * -ENOMEM.
  */
 int session_add_late(struct session *session, const struct task_line *line);
 
 /*
- * The most threads that may look addresses up at the same time; each calls itself by another number
- * and has spaces of its own.
+ * The maximum of threads that may look addresses up at the same time; each has a number and spaces
+ * of its own.
  */
 #define READERS_MAX 16
 
 /*
- * The address space at @time_ns, and until when it stays (UINT64_MAX: to the end). NULL when
+ * The address space at @time_ns, and the end of its validity (UINT64_MAX: to the end). NULL when
  * memory is short.
  */
 struct addr_space *session_space(struct session *session, unsigned reader, uint64_t time_ns,
@@ -84,16 +84,16 @@ static inline size_t addr_slot(uint64_t addr)
 	return (addr * 0x9e3779b97f4a7c15ULL) >> 32;
 }
 
-/* The way around the cache of space_func(). NULL on failure, with @err. */
+/* The slow path of space_func(). NULL on failure, with @err. */
 const struct func *space_find(struct addr_space *space, uint64_t addr, struct uft_err *err);
 
 /*
- * The symbol at @addr, be it code or data, as a function; NULL when there is none, or on failure.
- * Nothing is remembered: for addresses that may be anything.
+ * The symbol of code or data at @addr, as a function; NULL when there is none, or on failure. Not
+ * cached: for arbitrary addresses.
  */
 const struct func *space_symbol(const struct addr_space *space, uint64_t addr);
 
-/* The same; *@offset: where @addr is in the symbol's module, as symbols' addresses are. */
+/* The same; *@offset: position of @addr in the symbol's module, as in symbols' addresses. */
 const struct func *space_symbol_offset(const struct addr_space *space, uint64_t addr,
 				       uint64_t *offset);
 

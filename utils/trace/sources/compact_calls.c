@@ -21,8 +21,8 @@ void compact_call_event(const struct compact_coder *coder, const struct compact_
 }
 
 /*
- * Until when calls are fast: not before the first record has told where the stack begins, and not
- * to where addresses begin to mean something else.
+ * The end of the fast part: not before the first record has told the stack's beginning, and not
+ * beyond a change of the meaning of addresses.
  */
 static uint64_t fast_until(const struct stg_calls *calls, uint64_t until_ns)
 {
@@ -31,7 +31,7 @@ static uint64_t fast_until(const struct stg_calls *calls, uint64_t until_ns)
 	return MIN(until_ns, calls->changes_ns - 1);
 }
 
-/* The values that calls of the function with that number carry; NULL when memory is short. */
+/* The values of calls of the function with that number; NULL when memory is short. */
 static const struct func_args *args_of(const struct stg_calls *calls, struct compact_cursor *cursor,
 				       uint32_t number)
 {
@@ -52,9 +52,9 @@ static const struct func_args *args_of(const struct stg_calls *calls, struct com
 }
 
 /*
- * HOT: a call with payload, if that is as long as is known of the function, which tells where the
- * next record begins. @event gets the payload, which is in the block. False: it is not, and nothing
- * has changed.
+ * HOT: read a call with payload, if its length matches the function's specification, so that the
+ * next record's beginning is known. @event gets the payload, which is in the block. False:
+ * otherwise, and the state is unchanged.
  */
 NOINLINE static bool payload_step(const struct stg_calls *calls, struct compact_cursor *cursor,
 				  struct compact_state *state, uint64_t until_ns,
@@ -88,9 +88,9 @@ NOINLINE static bool payload_step(const struct stg_calls *calls, struct compact_
 }
 
 /*
- * HOT: the calls that most calls are: the ENTRY of a function that was called before in the block,
- * and the EXIT that belongs to the innermost call. Returns how many; the next call is none of
- * these, and was not read, unless *@is_read.
+ * HOT: the most frequent calls: the ENTRY of a function that was called before in the block, and
+ * the EXIT of the innermost call. Returns their number; the next call is another one, and unread,
+ * unless *@is_read.
  */
 static size_t fast_calls(struct stg_calls *calls, struct compact_cursor *cursor,
 			 struct compact_state *at, struct event *events, size_t max,
@@ -167,7 +167,7 @@ ssize_t compact_calls(struct stg_calls *calls, struct compact_cursor *cursor, ui
 		    (!is_read && compact_odd_call(block, &state, until_ns, &call) != COMPACT_CALL))
 			break;
 		if (unlikely(call.number == 0)) {
-			/* No encoder has made that: nothing more comes of the block. */
+			/* No encoder writes that: the rest of the block is not read. */
 			state.in = block->end + 1;
 			break;
 		}

@@ -1,6 +1,5 @@
 /*
- * Source and stage in one: calls of a compact block as stg_calls() would have made them of their
- * records.
+ * Source and stage in one: calls of a compact block, as stg_calls() would make them from records.
  */
 #ifndef UTRAIL_TRACE_COMPACT_CALLS_H
 #define UTRAIL_TRACE_COMPACT_CALLS_H
@@ -14,19 +13,17 @@
 #include "utils/trace/stages/stage.h"
 
 /*
- * Write the next calls, at most @max and none later than @until_ns, to @events, in the form that
- * stg_calls() gives them; that stage gets none of them. @last_ns: time of the record before the
- * first.
+ * Write the next calls, at most @max and none later than @until_ns, to @events, in the form of
+ * stg_calls(), which does not get them. @last_ns: time of the record before the first.
  *
- * Returns how many; 0: the next one is later, or none comes that can be read so. Negative with
- * @err.
+ * Returns their number; 0: the next one is later, or cannot be read this way. Negative with @err.
  */
 ssize_t compact_calls(struct stg_calls *calls, struct compact_cursor *cursor, uint64_t last_ns,
 		      struct event *events, size_t max, uint64_t until_ns, struct uft_err *err);
 
 /*
- * The event that event_of_record() would make of the call's record, but for payload; @last_ns: of
- * the record before it.
+ * The result of event_of_record() for the call's record, without payload; @last_ns: of the record
+ * before it.
  */
 struct compact_call;
 void compact_call_event(const struct compact_coder *coder, const struct compact_call *call,
@@ -34,7 +31,7 @@ void compact_call_event(const struct compact_coder *coder, const struct compact_
 
 /*
  * The next call of @block, at which @state is, when compact_step() does not read it;
- * compact_block_other() says what else there may be.
+ * compact_block_other() lists the other cases.
  */
 struct compact_state;
 enum compact_found compact_odd_call(struct compact_block *block, struct compact_state *state,

@@ -1,5 +1,6 @@
 /*
- * A place in <tid>.cdat from which calls are read one by one, without the bytes of their records.
+ * A position in <tid>.cdat from which calls are read one by one, without the bytes of their
+ * records.
  */
 #ifndef UTRAIL_TRACE_COMPACT_CURSOR_H
 #define UTRAIL_TRACE_COMPACT_CURSOR_H
@@ -17,16 +18,16 @@ struct func;
 struct func_args;
 
 /*
- * One block is open at a time. Records that are in it as bytes only (LOST, events, payloads that
- * are not as long as is known of their function) end that: the rest of the block must be had as
- * bytes then. A reader must know the contents of payloads to tell where records begin.
+ * One block is open at a time. Records that are in it as bytes only (LOST, events, payloads whose
+ * length differs from their function's specification) end that: the rest of the block must be read
+ * as bytes then. A reader must know the content of payloads to find where records begin.
  *
- * @at: of the block, in the file; @raw_end: the end of the block in <tid>.dat, which it stands for;
+ * @at: of the block, in the file; @raw_end: the end of the block in <tid>.dat, which it represents;
  *      0: no block is open
  * @bytes: its body
- * @payload_bytes: of the calls that were read since somebody has asked
- * @named, @nr_named: the meaning of the block's numbers in @space. @func: NULL: nobody has called
- *                    it; @args: NULL: nobody has looked
+ * @payload_bytes: of the calls read since the last query
+ * @named, @nr_named: the meaning of the block's numbers in @space. @func: NULL: not called
+ *                    yet; @args: NULL: not looked up
  */
 struct compact_cursor {
 	struct compact_block block;
@@ -56,8 +57,8 @@ void compact_cursor_destroy(struct compact_cursor *cursor);
 
 /*
  * Open the block that begins at @raw. False: none begins there, or memory is short, or it cannot be
- * read call by call (it is damaged, or does not end where a record does). compact_file_read() knows
- * how to go on.
+ * read call by call (it is damaged, or does not end with a record). compact_file_read() handles
+ * that.
  */
 bool compact_cursor_open(struct compact_cursor *cursor, const struct compact_file *file, int fd,
 			 uint64_t raw);

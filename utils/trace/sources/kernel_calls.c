@@ -18,8 +18,8 @@ static const struct queued *next_queued(const struct kernel_calls *calls)
 }
 
 /*
- * An outermost call begins with @next, and a record comes soon after that: true when the call is
- * around the record, and begins nearer to it than it ends.
+ * An outermost call begins with @next, and a record follows soon: true when the call is around the
+ * record, and begins nearer to it than it ends.
  */
 static bool is_entered_late(const struct kernel_calls *calls, const struct queued *next,
 			    uint64_t record_ns)
@@ -39,8 +39,8 @@ static bool is_entered_late(const struct kernel_calls *calls, const struct queue
 }
 
 /*
- * When the next event is due beside the records. One that the clocks put on the wrong side of a
- * record comes as early, or as late, as the record lets it.
+ * The due time of the next event among the records. One that the clocks put on the wrong side of a
+ * record is moved to the record's time at most.
  */
 static uint64_t due_ns(const struct kernel_calls *calls, const struct queued *next)
 {
@@ -65,7 +65,7 @@ static uint64_t calls_next_ns(struct source *source)
 	return next ? due_ns(calls, next) : UINT64_MAX;
 }
 
-/* The innermost open call returns without having been seen to. */
+/* The innermost open call returns without a recorded return. */
 static struct event return_unseen(struct kernel_calls *calls, uint64_t time_ns)
 {
 	const struct kernel_frame *frame = &calls->frames[--calls->nr];
@@ -150,7 +150,7 @@ static bool is_sched(const struct queued *next)
 }
 
 /*
- * The CPU that the task comes back on, if the queue has its SCHED_IN. After a loss it may be
+ * The CPU on which the task comes back, if the queue has its SCHED_IN. After a loss it may be
  * another one.
  */
 static uint16_t cpu_of_return(const struct kernel_calls *calls)
@@ -168,7 +168,10 @@ static uint16_t cpu_of_return(const struct kernel_calls *calls)
 	return EVENT_CPU_UNKNOWN;
 }
 
-/* It enters a call at @entry_ns: a nanosecond before that it was back. The peer shows the same. */
+/*
+ * The task enters a call at @entry_ns: a nanosecond before that it was back. uftrace shows the
+ * same.
+ */
 static struct event come_back(struct kernel_calls *calls, uint64_t entry_ns)
 {
 	struct event event = {
@@ -185,12 +188,12 @@ static struct event come_back(struct kernel_calls *calls, uint64_t entry_ns)
 	return event;
 }
 
-/* Notes an act of the scheduler. False: it is a SCHED_IN that was handed out already. */
+/* Record an act of the scheduler. False: it is a SCHED_IN that was delivered already. */
 static bool note_sched(struct kernel_calls *calls, const struct queued *next)
 {
 	bool is_known = next->type == EVENT_SCHED_IN && calls->was_back;
 
-	/* With a loss nobody knows which SCHED_IN belongs to which SCHED_OUT. */
+	/* After a loss, the SCHED_OUT of a SCHED_IN is unknown. */
 	if (!is_sched(next) && !is_loss(next))
 		return true;
 	calls->is_out = next->type == EVENT_SCHED_OUT;
@@ -275,9 +278,7 @@ size_t kernel_calls_return(struct kernel_calls *calls, uint64_t record_ns, struc
 	return nr;
 }
 
-/*
- * It is before the next record, at @record_ns, by its own time. True when it is by due_ns(), too.
- */
+/* It is before the next record, at @record_ns, by its own time. Then it is by due_ns(), too. */
 static inline bool is_due_before(const struct kernel_calls *calls, const struct queued *next,
 				 uint64_t record_ns)
 {

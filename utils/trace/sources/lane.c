@@ -1,4 +1,4 @@
-/* One task's way from its records to the events that a view gets (see pipeline.h). */
+/* The path of one task from its records to the events of a view (see pipeline.h). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 /* The first batch of one lane among many. */
 #define FIRST_BATCH 32
 
-/* A task whose file is damaged ends here; the others go on. */
+/* A task with a damaged file ends here; the others go on. */
 static void note_damage(struct pipeline *pipe, const struct uft_err *why)
 {
 	pthread_mutex_lock(&pipe->data->modules.lock);
@@ -17,10 +17,7 @@ static void note_damage(struct pipeline *pipe, const struct uft_err *why)
 	pthread_mutex_unlock(&pipe->data->modules.lock);
 }
 
-/*
- * The source beside the records that comes first, and the number of its events that come before
- * those of the rest.
- */
+/* The first source besides the records, and the end of its run before the others. */
 struct next_other {
 	struct source *src;
 	uint64_t time_ns;
@@ -52,8 +49,8 @@ uint64_t lane_next_other_ns(const struct lane *lane)
 }
 
 /*
- * True when an event of @other_ns may be taken; false when there can be records before it that are
- * not in the file yet.
+ * True when an event of @other_ns may be taken; false when records before it may still come into
+ * the file.
  */
 static bool is_due(const struct lane *lane, uint64_t limit_ns, uint64_t other_ns)
 {
@@ -66,7 +63,7 @@ static bool is_due(const struct lane *lane, uint64_t limit_ns, uint64_t other_ns
 	return !lane->pipe->has_late_entries || user->at < user->len || other_ns <= user->last_ns;
 }
 
-/* Those that come before the next record, @next at least. */
+/* Take those before the next record, but at least @next. */
 static ssize_t take_others(struct lane *lane, const struct next_other *next, uint64_t limit_ns,
 			   struct event *events, size_t max, struct uft_err *err)
 {
@@ -81,8 +78,8 @@ static ssize_t take_others(struct lane *lane, const struct next_other *next, uin
 }
 
 /*
- * The next records, which come before @other. A task that writes one is not in the kernel any more:
- * EXITs of the kernel's calls that are still open come instead.
+ * Read the next records, before @other. A task that writes one is not in the kernel any more: EXITs
+ * of the kernel's open calls come instead.
  */
 static ssize_t read_records(struct lane *lane, struct next_other *other, uint64_t limit_ns,
 			    struct event *events, size_t max, struct uft_err *err)
@@ -90,7 +87,7 @@ static ssize_t read_records(struct lane *lane, struct next_other *other, uint64_
 	struct source *user = &lane->user.source;
 	ssize_t n = 0;
 
-	/* The kernel's calls must know when the next record is: so it has to be in the buffer. */
+	/* The kernel's calls need the time of the next record: so it must be in the buffer. */
 	if (lane->has_kernel_calls && !lane->user.at_end)
 		n = source_read(user, events, max, 0, err);
 	*other = find_other(lane);
@@ -146,7 +143,7 @@ size_t lane_read(struct lane *lane, struct event *events, size_t max)
 		size_t queued_at = lane->queued.at;
 
 		n = take_others(lane, &other, limit_ns, events + nr, max - nr, &why);
-		/* An event that was left out, for it belongs to nothing, was taken, too. */
+		/* A dropped event, which belongs to no task, was taken, too. */
 		if (n < 0 || (n == 0 && lane->queued.at == queued_at))
 			break;
 		nr += n;
@@ -163,8 +160,8 @@ static bool has_range(const struct pipeline *pipe)
 }
 
 /*
- * True when the next records of a compact file may go to their calls the short way; false when the
- * records themselves are asked for.
+ * True when the next records of a compact file may be read as calls; false when the records
+ * themselves are needed.
  */
 static bool takes_calls(const struct lane *lane)
 {
@@ -178,8 +175,8 @@ static bool takes_calls(const struct lane *lane)
 }
 
 /*
- * The next calls, which have been through stg_calls(), too. 0: lane_read() must be asked. Nothing
- * else comes among them; payloads are in the block, which stays until the next ones are asked for.
+ * Read the next calls, already processed by stg_calls(). 0: call lane_read(). No other events come
+ * among them; payloads are in the block, which stays until the next call.
  */
 static ssize_t read_calls(struct lane *lane, struct event *events, struct uft_err *err)
 {
@@ -199,8 +196,8 @@ static ssize_t read_calls(struct lane *lane, struct event *events, struct uft_er
 }
 
 /*
- * Room for the next batch. The first one of one of many lanes is small, for it may wait long for
- * its turn. Most likely the others get their room from a lane that has just ended.
+ * Get room for the next batch. With many lanes the first one is small, for it may wait long for its
+ * turn. Later ones usually get their room from a lane that has just ended.
  */
 static int get_buffers(struct lane *lane, struct uft_err *err)
 {
@@ -266,7 +263,7 @@ static int make_room(struct lane *lane, size_t nr)
 	return 0;
 }
 
-/* The same for the @nr events that have not passed the stages yet. */
+/* The same for the @nr events before the stages. */
 static int make_raw_room(struct lane *lane, size_t nr, size_t room)
 {
 	if (!lane->holds_back)
@@ -283,8 +280,8 @@ static int make_raw_room(struct lane *lane, size_t nr, size_t room)
 }
 
 /*
- * A call of the kernel that began before the time range has its end left out, too: it would be
- * taken for that of one of the program's. Those are nested, so a number tells which they are.
+ * The end of a kernel call that began before the time range is left out, too: it would be taken for
+ * the end of a call of the program. Those are nested, so a number identifies them.
  */
 static bool is_cut_off(struct lane *lane, const struct event *event, bool is_before)
 {
@@ -306,9 +303,9 @@ static bool is_cut_off(struct lane *lane, const struct event *event, bool is_bef
 }
 
 /*
- * With opens_at_start: follow the calls of those of the @nr events that are before the range, and
- * drop these. When it begins, put the calls that are open there in front of the other events.
- * Returns how many events there are now, or -ENOMEM.
+ * With opens_at_start: follow the calls in those of the @nr events that are before the range, and
+ * drop these. When it begins, put the calls that are open there before the other events. Returns
+ * the new number of events, or -ENOMEM.
  */
 static ssize_t open_range(struct lane *lane, size_t nr)
 {
@@ -337,8 +334,7 @@ static ssize_t open_range(struct lane *lane, size_t nr)
 }
 
 /*
- * The same for records that are in the buffer, without events: that is most of what is ahead of the
- * range.
+ * The same for records in the buffer, without events: these are most of the part before the range.
  */
 static int skim_to_range(struct lane *lane)
 {
@@ -369,8 +365,8 @@ static bool is_out_behind(const struct lane *lane, const struct event *events, s
 }
 
 /*
- * Cut off events outside of the time range; nothing is read after it. Calls that are open at its
- * end end there, when those open at its beginning began there.
+ * Cut off events outside of the time range; events after it are not read. Calls that are open at
+ * its end end there, if those open at its beginning began there.
  */
 static size_t cut_range(struct lane *lane, struct event *events, size_t nr)
 {
@@ -400,9 +396,8 @@ static size_t cut_range(struct lane *lane, struct event *events, size_t nr)
 }
 
 /*
- * With opens_inherited: put the calls that the task begins within in front of the @nr events that
- * were read, of which one is the task's first record. Returns how many events there are now, or
- * -ENOMEM.
+ * With opens_inherited: put the calls that the task begins within before the @nr events, which
+ * contain the task's first record. Returns the new number of events, or -ENOMEM.
  */
 static ssize_t open_inherited(struct lane *lane, size_t nr)
 {
@@ -433,7 +428,7 @@ static ssize_t open_inherited(struct lane *lane, size_t nr)
 	return more < 0 ? more : (ssize_t)nr + more;
 }
 
-/* The same, if there can be something: the first record is within calls. */
+/* The same, if needed: the first record is within calls. */
 static ssize_t begin_task(struct lane *lane, const struct event *events, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
@@ -447,7 +442,7 @@ static ssize_t begin_task(struct lane *lane, const struct event *events, size_t 
 	return nr;
 }
 
-/* Keep those of the @nr events that were read which are in the time range, and its edges. */
+/* Keep those of the @nr events that are in the time range, and its edges. */
 static ssize_t take_range(struct lane *lane, ssize_t nr)
 {
 	if (lane->pipe->config.stages.opens_at_start && !lane->opened.is_done)
@@ -488,7 +483,7 @@ static ssize_t finish_lane(struct lane *lane)
 	return nr;
 }
 
-/* The stages after stg_calls(); @depth: so many calls were open before. */
+/* Run the stages after stg_calls(); @depth: the number of calls open before. */
 static ssize_t run_stages(struct lane *lane, struct event *events, size_t nr, size_t depth,
 			  struct uft_err *err)
 {
@@ -521,10 +516,7 @@ static ssize_t run_stages(struct lane *lane, struct event *events, size_t nr, si
 	return passed < 0 ? err_set_errno(err, passed, "cannot filter by time") : passed;
 }
 
-/*
- * All that there is so far has been read: a call that is held back may be known to be long enough
- * by now.
- */
+/* All present data have been read: a delayed call may be known to be long enough by now. */
 static ssize_t release_due(struct lane *lane, struct uft_err *err)
 {
 	int ret = make_room(lane, stg_time_room(&lane->time, 0));
@@ -544,7 +536,7 @@ static void note_progress(struct lane *lane)
 	lane->told_offset = offset;
 }
 
-/* The events of lane_read() that remain after stg_calls() and the edges of the range. */
+/* Read the events of lane_read() that remain after stg_calls() and the edges of the range. */
 static ssize_t read_events(struct lane *lane, struct uft_err *err)
 {
 	const struct pipeline *pipe = lane->pipe;
@@ -573,8 +565,7 @@ static ssize_t read_events(struct lane *lane, struct uft_err *err)
 }
 
 /*
- * The events of the next batch that remain; 0: none of it remain, none are there yet, or it is the
- * end.
+ * Read the next batch's remaining events; 0: none remain, none are present yet, or it is the end.
  */
 static ssize_t fill_once(struct lane *lane, struct uft_err *err)
 {
@@ -614,7 +605,7 @@ void lane_set_reader(struct lane *lane, unsigned reader)
 	lane->filter.reader = reader;
 }
 
-/* For callers that want to know whether anything is left: hidden events are nothing to see. */
+/* For callers that check whether anything is left: hidden events do not count. */
 static void note_shown(struct lane *lane)
 {
 	for (size_t i = 0; i < lane->nr; i++) {

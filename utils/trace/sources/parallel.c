@@ -1,4 +1,4 @@
-/* Running a pipeline by task in several threads (see pipeline.h). */
+/* Runs a pipeline by task in several threads (see pipeline.h). */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -9,10 +9,7 @@
 /* Below that a second thread is not worth its start. */
 #define WORTH_BYTES (1UL << 20)
 
-/*
- * A task that is more of the work than that is split, for one thread is not to be at it when the
- * others are done.
- */
+/* A task with a larger share of the work is split, so that no thread works alone at the end. */
 #define LARGE_PERCENT 60
 #define PIECE_LEAST   (256UL << 10)
 #define PIECE_MOST    (8UL << 20)
@@ -22,11 +19,11 @@
 /*
  * @large, @small: lanes, the largest first, so that the last one to end is a small one; those of
  *                 @large are split
- * @next_large, @next_small: each thread takes the next one that nobody has taken
- * @pieces: of large lanes, the first that is to be read first
- * @nr_splitting: lanes of which there will be more pieces
- * @changed: there is something to do, or nobody will find anything more
- * @has_failed: the others need not go on
+ * @next_large, @next_small: each thread takes the next free one
+ * @pieces: of large lanes, in order of reading
+ * @nr_splitting: lanes with more pieces to come
+ * @changed: there is work, or there will be no more
+ * @has_failed: the others can stop
  */
 struct crew {
 	struct pipeline *pipe;
@@ -90,8 +87,8 @@ static struct piece *take_piece(struct crew *crew)
 }
 
 /*
- * The part of @bytes that is to be split, so that this thread, which reads the rest, is ready when
- * the others are. To split takes about a third of the time of reading.
+ * The part of @bytes to split off, so that this thread, which reads the rest, is ready together
+ * with the others. Splitting takes about a third of the time of reading.
  */
 static uint64_t bytes_for_others(const struct crew *crew, uint64_t bytes)
 {
@@ -126,10 +123,7 @@ static int split(struct worker *worker, struct lane *lane)
 	return ret;
 }
 
-/*
- * The next thing to do, without the lock while it is done: 1, 0 when there is nothing left, or
- * negative.
- */
+/* Do the next piece of work, without the lock meanwhile: 1, 0 when nothing is left, or negative. */
 static int do_next(struct worker *worker)
 {
 	struct crew *crew = worker->crew;
@@ -217,9 +211,7 @@ static bool has_large(const struct pipeline *pipe, size_t nr_threads)
 
 size_t pipeline_threads(const struct pipeline *pipe, size_t wanted)
 {
-	/*
-	 * The state of filters and of specifications of arguments is not made for several threads.
-	 */
+	/* The state of filters and of argument specifications is not thread-safe. */
 	if (pipe->config.order != PIPELINE_BY_TASK || pipe->is_filtered ||
 	    (pipe->data->header.feat_mask & (FEAT_ARGUMENT | FEAT_RETVAL)))
 		return 1;
@@ -249,7 +241,7 @@ static int run_crew(struct worker *workers, size_t nr, struct uft_err *err)
 	return ret;
 }
 
-/* Lanes from @first up to @end, whose queues are filled. */
+/* Run lanes from @first up to @end, whose queues are filled. */
 static int run_group(struct pipeline *pipe, size_t first, size_t end, const struct view *views,
 		     size_t nr, struct uft_err *err)
 {
@@ -288,7 +280,7 @@ static int run_group(struct pipeline *pipe, size_t first, size_t end, const stru
 	return ret;
 }
 
-/* Lanes that stream have all files open, each thread at most one such lane at a time. */
+/* Streaming lanes have all files open, each thread at most one such lane at a time. */
 static size_t threads_for(const struct pipeline *pipe, size_t first, size_t end, size_t nr)
 {
 	bool streams = false;

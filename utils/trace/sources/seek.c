@@ -1,4 +1,4 @@
-/* Finding a time in the records of one task (see seek.h). */
+/* Finds a time in the records of one task (see seek.h). */
 #include "utils/trace/sources/seek.h"
 
 #include <unistd.h>
@@ -6,24 +6,24 @@
 #include "utils/base/fd.h"
 
 /*
- * The place found is so far ahead of the time: a signal's handler may interrupt the probe, so that
- * times go backwards a bit. Files of a few times that much are read at once.
+ * The distance of the place found before the time: a signal's handler may interrupt the probe, so
+ * that times go backwards a bit. Files of a few times that size are read at once.
  */
 #define MARGIN_BYTES  (128U << 10)
 #define SMALL_BYTES   (4 * MARGIN_BYTES)
-/* More than can be in a payload: whatever looks like a record there is found out. */
+/* More than the maximum of a payload: accidental records in a payload are detected. */
 #define ROW_RECORDS   (PAYLOAD_MAX_BYTES / sizeof(struct record) + 16)
 #define ROW_BUFFER    (16U << 10)
-/* When no row is found, one is looked for so far ahead of it, and so often. */
+/* When no row is found, the search is repeated this far before it, and this often. */
 #define STEP_BYTES    (64U << 10)
 #define STEPS	      3
-/* So many places ahead of the one that was found are looked at: is their order as it should be? */
+/* The number of places before the found one that are checked for the right order. */
 #define SAMPLES	      64
 /* No recording is longer, and few payloads look like a time in it. */
 #define LONGEST_NS    (365ULL * 86400 * 1000000000)
 /*
- * Times since 1970 are later than that, those since the machine has started are not
- * (clock_gettime(2)). The clock of the former may be set back, by less than SAMPLES can find.
+ * Times since 1970 are later than that, those since boot are not (clock_gettime(2)). The clock of
+ * the former may be set back, by less than SAMPLES can detect.
  */
 #define SETTABLE_NS   (25 * LONGEST_NS)
 #define READ_AT_ONCE  32
@@ -31,9 +31,9 @@
 #define TIMELESS_MOST 64
 
 /*
- * One that looks at places of @src.
+ * The state of a search in @src.
  *
- * @probe: reads them; it has the descriptor of @src meanwhile
+ * @probe: reads places; it has the descriptor of @src meanwhile
  * @fd: of plain files
  */
 struct seeker {
@@ -43,7 +43,7 @@ struct seeker {
 	uint64_t end;
 };
 
-/* @offset: a record begins there; @time_ns: that of one a bit after it */
+/* @offset: a record begins there; @time_ns: that of one shortly after it */
 struct spot {
 	uint64_t offset;
 	uint64_t time_ns;
@@ -85,8 +85,8 @@ static void place_probe(struct src_user *probe, uint64_t offset)
 }
 
 /*
- * True when records begin at @offset, one after the other by time, so many that not all of them can
- * be an argument's bytes; the time of the last one is told.
+ * True when records begin at @offset, consecutive and ordered by time, so many that not all of them
+ * can be an argument's bytes; returns the time of the last one.
  */
 static bool is_row(struct seeker *seeker, uint64_t offset, uint64_t *time_ns)
 {
@@ -113,7 +113,7 @@ static bool is_row(struct seeker *seeker, uint64_t offset, uint64_t *time_ns)
 	return nr > 0;
 }
 
-/* Something at @offset could be the record of a call in this recording. */
+/* True when the bytes at @offset may be the record of a call in this recording. */
 static bool may_begin(const struct seeker *seeker, const uint8_t *bytes)
 {
 	struct record rec;
@@ -137,7 +137,7 @@ static bool has_file(struct seeker *seeker)
 	return seeker->probe.fd >= 0;
 }
 
-/* The next place from @offset on where a record begins. */
+/* Find the next place from @offset on where a record begins. */
 static bool find_row(struct seeker *seeker, uint64_t offset, struct spot *spot)
 {
 	uint8_t bytes[PAYLOAD_MAX_BYTES + 2 * sizeof(struct record)];
@@ -169,7 +169,7 @@ static bool find_row_near(struct seeker *seeker, uint64_t least, uint64_t offset
 	return false;
 }
 
-/* A place from which it is not far to @time_ns; 0: there is none. */
+/* A place shortly before @time_ns; 0: there is none. */
 static uint64_t halve(struct seeker *seeker, uint64_t time_ns)
 {
 	struct spot low = { 0, seeker->first_ns };
@@ -191,7 +191,7 @@ static uint64_t halve(struct seeker *seeker, uint64_t time_ns)
 	return low.offset;
 }
 
-/* The order of times is as it should be ahead of @spot, as far as a look here and there tells. */
+/* True when the order of times is right before @spot, by samples. */
 static bool has_order(struct seeker *seeker, const struct spot *spot)
 {
 	uint64_t last_ns = seeker->first_ns;
@@ -220,7 +220,7 @@ static bool seek_plain(struct seeker *seeker, uint64_t time_ns, struct spot *spo
 	return false;
 }
 
-/* The time of block @nr, or of the last one ahead of it that has calls. */
+/* The time of block @nr, or of the last one before it that has calls. */
 static bool find_block_time(const struct seeker *seeker, size_t nr, uint64_t *time_ns)
 {
 	struct compact_head head;
@@ -247,7 +247,7 @@ static bool begins_record(const struct seeker *seeker, size_t nr)
 		!head.is_cut);
 }
 
-/* The last block that begins before @time_ns; 0: the first one, or nobody can tell. */
+/* The last block that begins before @time_ns; 0: the first one, or unknown. */
 static size_t halve_blocks(struct seeker *seeker, uint64_t time_ns)
 {
 	uint64_t low_ns = seeker->first_ns;
@@ -273,7 +273,7 @@ static size_t halve_blocks(struct seeker *seeker, uint64_t time_ns)
 	return low;
 }
 
-/* As has_order(), ahead of block @nr, which begins at @until_ns. */
+/* As has_order(), before block @nr, which begins at @until_ns. */
 static bool have_blocks_order(struct seeker *seeker, size_t nr, uint64_t until_ns)
 {
 	uint64_t last_ns = seeker->first_ns;
@@ -320,13 +320,13 @@ bool seek_time(struct src_user *src, uint64_t time_ns)
 	is_found = src->compact ? seek_block(&seeker, time_ns, &spot)
 				: seek_plain(&seeker, time_ns, &spot);
 	close_seeker(&seeker);
-	/* The time of the record ahead of it is not known, and not later than that. */
+	/* The time of the record before it is unknown, but not later than that. */
 	if (is_found)
 		src_user_limit(src, spot.offset, src->end_offset, task->first_ns);
 	return is_found;
 }
 
-/* A place near the end where a record begins; 0 will always do. */
+/* A place near the end where a record begins; 0 is always valid. */
 static uint64_t near_end(struct seeker *seeker)
 {
 	const struct compact_file *compact = seeker->src->compact;

@@ -1,4 +1,4 @@
-/* Finding a time in the records of one task without reading all that is ahead of it. */
+/* Finds a time in the records of one task without reading everything before it. */
 #ifndef UTRAIL_TRACE_SEEK_H
 #define UTRAIL_TRACE_SEEK_H
 
@@ -8,17 +8,17 @@
 #include "utils/trace/sources/src_user.h"
 
 /*
- * There is no index: records have their times, and so have the heads of compact blocks, so the
- * place is found by halving. Nothing in the file is believed: where records are not as they should
- * be (a time that goes backwards, damage, nothing that looks like a record), all is read, as far as
- * a look at some 64 places tells. All is read, too, of times since 1970 (record --clock=realtime),
- * as that clock may be set back.
+ * There is no index: records have their times, and so have the headers of compact blocks, so the
+ * place is found by bisection. The file is untrusted: if the records are irregular (a time that
+ * goes backwards, damage, bytes that are no record) in samples of some 64 places, everything is
+ * read. So are recordings with times since 1970 (record --clock=realtime), as that clock may be set
+ * back.
  */
 
 /*
- * Place @src, which is fresh and has its end_offset, where a record begins: all records ahead of it
- * are before @time_ns, and so are some after it, as it need not be the last such place. False: it
- * is as it was, since the file is short, or nobody can tell.
+ * Position @src, which is fresh and has its end_offset, at the start of a record: all records
+ * before it are earlier than @time_ns, and so may be some after it. False: unchanged, since the
+ * file is short, or irregular.
  */
 bool seek_time(struct src_user *src, uint64_t time_ns);
 

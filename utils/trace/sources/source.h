@@ -14,8 +14,8 @@
 #include "utils/trace/event.h"
 
 /*
- * A source is a stream of events by time. There are three kinds, by the tasks whose
- * events they have:
+ * A source is a stream of events ordered by time. There are three kinds, by the tasks of their
+ * events:
  *
  *   of one task    records (src_user), and events that wait for a task (feed.h): a lane merges
  *                  those of its task
@@ -30,22 +30,22 @@ struct queued;
 struct stage_config;
 
 /*
- * Callers: one thread at a time, from read() to close(). None of these functions prints, waits for
- * anybody or calls back.
+ * Callers: one thread at a time, from read() to close(). None of these functions prints, waits or
+ * calls back.
  *
- * A source is asked once for many events, never once per event, when it is on the way of calls:
- * read() takes as many as there is room for.
+ * A source is called once for many events, never once per event, if it has calls: read() takes as
+ * many as there is room for.
  */
 struct source_ops {
 	/*
-	 * No event that is still to come is earlier; UINT64_MAX: there is none now. It costs a look
-	 * at memory; a source that knows only a lower bound returns that.
+	 * A lower bound of the times of future events; UINT64_MAX: there is none now. It only reads
+	 * memory; a source that knows no exact time returns a lower one.
 	 */
 	uint64_t (*next_ns)(struct source *src);
 
 	/*
 	 * Write the next events, at most @max (which is at least one), and none later than
-	 * @until_ns, to @events; all of them are of the task in src->task. Returns how many; 0: the
+	 * @until_ns, to @events; all of them are of the task in src->task. Returns their number; 0: the
 	 * next one is later, or there is none now. Times do not go backwards but for damaged files
 	 * and within a CPU's files, by so little as MERGER_LATE_NS. @events->data belongs to the
 	 * source, and is valid until it is called again.
@@ -57,29 +57,29 @@ struct source_ops {
 			struct uft_err *err);
 
 	/*
-	 * Look for new events in a recording that grows, between two runs; next_ns() and read() see
+	 * Look for new events in a growing recording, between two runs; next_ns() and read() return
 	 * them then. NULL: there never are. 0, or negative with @err.
 	 */
 	int (*more)(struct source *src, struct uft_err *err);
 
-	/* Give back all that it has. A source of the heap (those of a feed are) frees itself. */
+	/* Free all resources. A source of the heap (those of a feed are) frees itself. */
 	void (*close)(struct source *src);
 
 	/*
-	 * The same for calls of the kernel, for a feed's source; NULL where there are none. They
-	 * are written in the form in which they wait for their task, up to the first event that is
-	 * anything else, or another task's. Returns how many; 0: read() must be asked.
+	 * The same for calls of the kernel, for a feed's source; NULL without such calls. They are
+	 * written in queued form, up to the first event that is no call, or another task's. Returns
+	 * their number; 0: call read().
 	 */
 	size_t (*read_calls)(struct source *src, struct queued *calls, size_t max,
 			     uint64_t until_ns);
 };
 
 /*
- * The beginning of each source; others see no more of it.
+ * The public beginning of each source.
  *
- * @task: the task of the events that read() has written; NULL: of no task that is known
- * @tid, @other_tid: then, of a recording that grows: their task when one of these is announced, the
- *                   first before the other; 0: nobody
+ * @task: the task of the events that read() has written; NULL: of no known task
+ * @tid, @other_tid: then, of a growing recording: their task when one of these is announced, the
+ *                   first before the other; 0: none
  */
 struct source {
 	const struct source_ops *ops;
@@ -112,7 +112,7 @@ static inline void source_close(struct source *src)
 /* --- sources of all tasks --- */
 
 /*
- * The events that the kernel had no room for; @has_more_lost: and others that were not counted.
+ * The events lost in the kernel for lack of room; @has_more_lost: and an unknown number more.
  * @has_files: there are any.
  */
 struct kernel_losses {
@@ -122,13 +122,13 @@ struct kernel_losses {
 };
 
 /*
- * The purpose for which sources are opened.
+ * The purpose of opening sources.
  *
- * @broken: the first damaged file is told here; the others are read on
- * @newcomers: tasks that task.txt does not tell of, by tid; NULL: nobody asks
- * @losses, and names of tasks: are noted when @takes_notes. Files that are read more than once note
- * them the first time only
- * @wants_points: somebody shows events that are no call and no time off the CPU
+ * @broken: the first damaged file is reported here; the others are read on
+ * @newcomers: tasks missing in task.txt, by tid; NULL: not needed
+ * @losses, and names of tasks: are recorded when @takes_notes. Files that are read repeatedly
+ *          record them the first time only
+ * @wants_points: events other than calls and times off the CPU are shown
  */
 struct source_context {
 	struct trace_data *data;
@@ -145,13 +145,13 @@ struct source_list {
 	size_t nr;
 };
 
-/* Append @src, which the list owns then. 0, or -ENOMEM: then it is closed. */
+/* Append @src, which the list then owns. 0, or -ENOMEM: then it is closed. */
 int source_list_add(struct source_list *list, struct source *src);
 
 /*
- * One row for each kind of source of all tasks (pipeline.c has the table): open() appends those
- * that the recording has, mostly one for each CPU. Their order counts when times are equal. 0, or
- * negative with @err; the caller closes the appended ones in any case.
+ * One row for each kind of source of all tasks (pipeline.c has the table): open() appends those of
+ * the recording, usually one for each CPU. Their order counts at equal times. 0, or negative with
+ * @err; the caller closes the appended ones in any case.
  *
  * @wants: true when a pipeline of this configuration shows any of it. NULL: always
  */

@@ -1,4 +1,4 @@
-/* A task with many records, split into pieces that several threads can read (see split.h). */
+/* A task with many records, split into pieces for several threads (see split.h). */
 #include "utils/trace/sources/split.h"
 
 #include <errno.h>
@@ -12,8 +12,8 @@
 #include "utils/trace/stages/stg_calls_fast.h"
 
 /*
- * So many open calls are copied without a thought; for each byte of more a piece has at least so
- * many bytes of records.
+ * So many open calls are copied in any case; for more, a piece must have so many bytes of records
+ * per copied byte.
  */
 #define COPY_FREE  4096
 #define COPY_TIMES 4
@@ -27,7 +27,7 @@ void piece_destroy(struct piece *piece)
 	free(piece);
 }
 
-/* A task that takes up its own program again looks like one that runs a new one. */
+/* A task that executes its own program again looks like one that runs a new one. */
 static bool has_clear_sessions(const struct task *task)
 {
 	for (size_t i = 1; i < task->nr_refs; i++) {
@@ -37,7 +37,9 @@ static bool has_clear_sessions(const struct task *task)
 	return true;
 }
 
-/* The place of a record in its file tells the calls around it, but for those of the kernel. */
+/*
+ * The position of a record in its file determines the calls around it, except those of the kernel.
+ */
 static bool has_kernel_calls(const struct lane *lane)
 {
 	const struct survey *surveys = lane->pipe->surveys;
@@ -58,8 +60,8 @@ bool lane_can_split(const struct lane *lane)
 }
 
 /*
- * HOT: up to the first record that is anything else, or later than @until_ns, or begins at @offset
- * of the file or after it.
+ * HOT: skip up to the first other record, or one later than @until_ns, or at @offset of the file or
+ * after it.
  */
 static void skim(struct lane *lane, uint64_t until_ns, uint64_t offset)
 {
@@ -70,7 +72,7 @@ static void skim(struct lane *lane, uint64_t until_ns, uint64_t offset)
 
 	if (!src_user_plain(&lane->user, offset, &records))
 		return;
-	/* A time that goes backwards is as one that is too late. */
+	/* A time that goes backwards counts as too late. */
 	while (plain_record_next(&records, &rec) &&
 	       rec.time_ns - records.last_ns <= until_ns - records.last_ns &&
 	       skim_fast(&open, calls, rec.time_ns, record_addr(rec.data), rec.data & 1))
@@ -81,8 +83,8 @@ static void skim(struct lane *lane, uint64_t until_ns, uint64_t offset)
 }
 
 /*
- * HOT: the same in blocks that are read call by call. Returns how many; the next call is none of
- * these, and was not read, unless *@is_read.
+ * HOT: the same in blocks that are read call by call. Returns the number; the next call is another
+ * one, and unread, unless *@is_read.
  */
 static size_t skim_calls(struct stg_calls *calls, struct compact_cursor *cursor,
 			 struct compact_state *at, size_t max, uint64_t until_ns,
@@ -120,8 +122,8 @@ static bool skim_call(struct stg_calls *calls, const struct compact_coder *coder
 }
 
 /*
- * Go through a block, or on in it: @cursor is that of the source, which may read @max calls of it.
- * True when something else has been read then, with it in *@odd.
+ * Go through a block, or on in it: @cursor is the source's, which may read @max calls of it. True
+ * when another record has been read, with it in *@odd.
  */
 static bool skim_block(struct lane *lane, struct compact_cursor *cursor, uint64_t until_ns,
 		       size_t max, struct event *odd)
@@ -160,7 +162,7 @@ static bool skim_block(struct lane *lane, struct compact_cursor *cursor, uint64_
 	return is_odd;
 }
 
-/* True when the effect of @event on the open calls is beyond doubt. */
+/* True when the effect of @event on the open calls is certain. */
 static bool is_clear(const struct lane *lane, const struct event *event)
 {
 	const struct stg_calls *calls = &lane->calls;
@@ -175,7 +177,7 @@ static bool is_clear(const struct lane *lane, const struct event *event)
 	       (calls->nr && calls->frames[calls->nr - 1].addr == event->addr);
 }
 
-/* One record, or one event of the scheduler: 1, or 0 where pieces end. */
+/* Add one record, or one event of the scheduler: 1, or 0 where pieces end. */
 static int add_to_piece(struct lane *lane, struct event *event, struct uft_err *err)
 {
 	if (!is_clear(lane, event))
@@ -194,7 +196,7 @@ static int step_piece(struct lane *lane, struct uft_err *err)
 	return lane_read(lane, &event, 1) == 0 ? 0 : add_to_piece(lane, &event, err);
 }
 
-/* Many of them at once, if they are calls: 1, or 0 where pieces end. */
+/* Add many of them at once, if they are calls: 1, or 0 where pieces end. */
 static int skim_some(struct lane *lane, uint64_t until_ns, uint64_t offset, struct uft_err *err)
 {
 	struct src_user *src = &lane->user;
@@ -209,7 +211,7 @@ static int skim_some(struct lane *lane, uint64_t until_ns, uint64_t offset, stru
 	return 1;
 }
 
-/* Up to a record that begins at @offset or later: 1, or 0 where pieces end. */
+/* Skip to a record at @offset or later: 1, or 0 where pieces end. */
 static int skim_to(struct lane *lane, uint64_t offset, struct uft_err *err)
 {
 	const struct stg_calls *calls = &lane->calls;
@@ -252,7 +254,7 @@ static int find_path(struct piece *piece)
 	return 0;
 }
 
-/* A piece that begins where the lane is, and goes to the end. */
+/* Make a piece from the lane's position to the end. */
 static int new_piece(struct lane *lane, struct piece **out, struct uft_err *err)
 {
 	struct piece *piece = calloc(1, sizeof(*piece));
@@ -275,8 +277,8 @@ static int new_piece(struct lane *lane, struct piece **out, struct uft_err *err)
 }
 
 /*
- * The length of a piece of which @bytes are wanted. Each has a copy of the calls that are open at
- * its beginning: a task that opens calls and ends none would have as many of them as it has pieces.
+ * The length of a piece with about @bytes. Each has a copy of the calls that are open at its
+ * beginning: a task that opens calls and ends none would have as many copies as pieces.
  */
 static uint64_t piece_length(const struct piece *piece, uint64_t bytes)
 {

@@ -1,5 +1,5 @@
 /*
- * A task with many records, split into pieces that several threads can read. For
+ * A task with many records, split into pieces for several threads. For
  * utils/trace/sources/parallel.c.
  */
 #ifndef UTRAIL_TRACE_SPLIT_H
@@ -12,14 +12,13 @@
 #include "utils/trace/pipeline.h"
 
 /*
- * The facts that must be known to begin at @start_offset of the file as if all before it had been
- * read.
+ * The state needed to begin at @start_offset of the file as if everything before it had been read.
  *
  * @end_offset: UINT64_MAX: to the end
  * @other_at, @other_end: in the lane's queue
  * @calls: its frames and its counts of open calls are of the piece
  * @path: the open calls that the stages show, the outermost first
- * @record_ns: time of the record ahead of it
+ * @record_ns: time of the record before it
  */
 struct piece {
 	struct piece *next;
@@ -36,18 +35,18 @@ struct piece {
 void piece_destroy(struct piece *piece);
 
 /*
- * True when the lane's records can be read in pieces. False when stages before the view remember
- * more than open calls (filters, a time range, a duration), and in the other byte order.
+ * True when the lane's records can be read in pieces. False when stages before the view have more
+ * state than open calls (filters, a time range, a duration), and in the other byte order.
  */
 bool lane_can_split(const struct lane *lane);
 
 /*
- * Go through the first @bytes of the records of a fresh lane, which is good for lane_close() only
- * then. Hand out pieces of about @piece_bytes with @take, which owns them, in their order; @last
- * gets the rest, which is the caller's. This is about three times as fast as reading them.
+ * Go through the first @bytes of the records of a fresh lane, which may then only be closed. Pass
+ * pieces of about @piece_bytes to @take, which owns them, in order; @last gets the rest, which is
+ * the caller's. This is about three times as fast as reading them.
  *
- * The rest also begins at a place where the open calls are not clear: the task began within calls,
- * records were lost, or returns belong to no call. 0, or negative with @err.
+ * The rest also begins where the open calls are uncertain: the task began within calls, records
+ * were lost, or returns belong to no call. 0, or negative with @err.
  */
 int lane_split(struct lane *lane, uint64_t bytes, uint64_t piece_bytes,
 	       void (*take)(void *arg, struct piece *piece), void *arg, struct piece **last,

@@ -14,7 +14,7 @@
 #define BUFFER_BYTES	(64 * 1024)
 #define EXTERN_TEXT_MAX 1023
 
-/* @nr: of the line: those with the same time stay in their order. @text: of the heap */
+/* @nr: of the line: those with the same time keep their order. @text: of the heap */
 struct held_line {
 	uint64_t time_ns;
 	uint64_t nr;
@@ -26,10 +26,10 @@ struct held_line {
  * @buf: [@at, @len) was read and is not taken yet
  * @held: a heap, the first line by time at the top
  * @shown: the texts of the last read()
- * @nr_lines: so many were taken
- * @file_ended: there is nothing after @len
+ * @nr_lines: the number of lines taken
+ * @file_ended: there is no more after @len
  * @is_within: in the middle of a line that did not fit
- * @why: it cannot be read on
+ * @why: the read error
  */
 struct src_extern {
 	struct source source;
@@ -105,7 +105,7 @@ static int refill_extern(struct src_extern *src, struct uft_err *err)
 	return 0;
 }
 
-/* One line, or so much of it as fits in the buffer: 1, 0 at the end, or negative. */
+/* Read one line, or the part that fits in the buffer: 1, 0 at the end, or negative. */
 static int next_line(struct src_extern *src, struct text *line, struct uft_err *err)
 {
 	for (;;) {
@@ -172,7 +172,7 @@ static uint64_t extern_next_ns(struct source *source)
 {
 	const struct src_extern *src = (const struct src_extern *)source;
 
-	/* A line that cannot be read is told when all that can is shown. */
+	/* An invalid line is reported after the valid ones are shown. */
 	return src->nr_held ? src->held[0].time_ns : src->why.code ? 0 : UINT64_MAX;
 }
 

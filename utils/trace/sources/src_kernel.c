@@ -17,8 +17,8 @@
 #define BUFFER_BYTES (64 * 1024)
 
 /*
- * The tasks that a record may be of: its maker, or if that is nobody here, the task that it is
- * about. Both are 0 when nobody wants it.
+ * The possible tasks of a record: its maker, or if that is not in the recording, the task that it
+ * concerns. Both are 0 when it is not wanted.
  */
 struct owners {
 	int32_t tid;
@@ -29,13 +29,13 @@ struct owners {
  * One file. @next is its next record, when it @has_next, in the @page that is being read.
  *
  * @bufs: of one of them, [0, @len) was read, from @start of the file on, and the page begins at
- *        @at. Events that were returned may point into the other, so that one may look ahead
+ *        @at. Returned events may point into the other, so that reading ahead is possible
  * @nr_refills: the last bit is the number of the buffer
  * @next_type: ENTRY or EXIT, and then @next_call; or POINT
- * @has_lost: so many records, @lost (0: nobody knows), are missing before @next, and nobody was
- *            told
- * @code: negative: it cannot be read on
- * @why: the error of a record; here, for it is large and there are many records
+ * @has_lost: so many records, @lost (0: unknown), are missing before @next, still
+ *            unreported
+ * @code: negative: a read error
+ * @why: the error of a record; here, because it is large and there are many records
  */
 struct src_kernel {
 	struct source source;
@@ -96,7 +96,7 @@ static void note_missed(const struct src_kernel *src)
 		losses->lost += src->page.missed;
 }
 
-/* The other pages are read on, so that read() does not return this. */
+/* The other pages are still read, so read() does not return this. */
 static void note_damage(const struct src_kernel *src, const struct uft_err *why)
 {
 	err_set(src->context.broken, why->code,
@@ -116,8 +116,8 @@ static size_t page_bytes(const struct src_kernel *src)
 }
 
 /*
- * More of the file, after the page that was read: 1, 0 when there is none, or negative. A recording
- * that grows gives whole pages only: the last one may be on its way.
+ * Read more of the file, after the page: 1, 0 when there is none, or negative. In a growing
+ * recording only whole pages are read: the last one may be incomplete.
  */
 static int refill_kernel(struct src_kernel *src)
 {
@@ -174,7 +174,7 @@ static int next_page(struct src_kernel *src)
 		src->page.at = src->page.end = buffer(src);
 		return 1;
 	}
-	/* The kernel gives no empty pages. A file that has one has a hole of unknown size. */
+	/* The kernel writes no empty pages. A file with one has a hole of unknown size. */
 	if (src->page.at == src->page.end)
 		return 0;
 	note_missed(src);
@@ -194,7 +194,7 @@ static inline int next_record(struct src_kernel *src)
 
 	if (ret >= 0)
 		return ret;
-	/* In one that was cut off the last record is most likely not whole. */
+	/* In a truncated page the last record is usually incomplete. */
 	if (src->len - src->at >= page_bytes(src))
 		note_damage(src, &src->why);
 	err_clear(&src->why);
@@ -202,7 +202,10 @@ static inline int next_record(struct src_kernel *src)
 	return 0;
 }
 
-/* The kind and the owners of the record at hand. A record of no wanted kind has no owners. */
+/*
+ * Determine the kind and the owners of the current record. A record of an unwanted kind has no
+ * owners.
+ */
 static inline void sort_record(struct src_kernel *src)
 {
 	const struct trace_data *data = src->context.data;
@@ -279,7 +282,7 @@ static ssize_t kernel_read(struct source *source, struct event *events, size_t m
 	if (!src->has_next && src->code < 0)
 		return err_set_errno(err, src->code, "cannot read '%s/kernel-cpu%u.dat'",
 				     src->context.data->dir, src->cpu);
-	/* Nobody knows the task of the lost one; the next task is as good as any. */
+	/* The task of the lost one is unknown; the next task is used. */
 	if (src->has_lost && src->has_next && src->next.time_ns <= until_ns) {
 		src->has_lost = false;
 		events[nr++] = (struct event){
@@ -304,7 +307,7 @@ static ssize_t kernel_read(struct source *source, struct event *events, size_t m
 
 /*
  * HOT: the same as read_calls() for the records after the next one in its page, as long as these
- * are calls of the same task, in the form that kernels of 64 bits have.
+ * are calls of the same task, in the format of 64-bit kernels.
  */
 static size_t read_plain_calls(struct src_kernel *src, struct queued *calls, size_t max,
 			       uint64_t until_ns)
@@ -339,7 +342,7 @@ static size_t read_plain_calls(struct src_kernel *src, struct queued *calls, siz
 	return nr;
 }
 
-/* Calls of one task in a row. Their order among those of other tasks counts for nobody. */
+/* Read a run of calls of one task. Their order among those of other tasks does not matter. */
 static size_t kernel_read_calls(struct source *source, struct queued *calls, size_t max,
 				uint64_t until_ns)
 {

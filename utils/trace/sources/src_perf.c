@@ -31,8 +31,8 @@ struct early_name {
  *
  * @buf: [@at, @len) was read and not decoded yet
  * @offset: in the file, after @len
- * @is_damaged: it ends where the damage is, whatever comes
- * @names: of a recording that grows
+ * @is_damaged: it ends at the damage, even if it grows
+ * @names: of a growing recording
  */
 struct src_perf {
 	struct source source;
@@ -59,7 +59,7 @@ static uint64_t perf_next_ns(struct source *source)
 	return src->has_next ? src->next.time_ns : src->damage.code ? 0 : UINT64_MAX;
 }
 
-/* More of the file after the rest: 1, 0 at its end, or negative. */
+/* Read more of the file after the rest: 1, 0 at its end, or negative. */
 static int refill_perf(struct src_perf *src)
 {
 	size_t left = src->len - src->at;
@@ -159,7 +159,7 @@ static int note_name(struct src_perf *src)
 	return 0;
 }
 
-/* A task that is told of here belongs to the program, be it without a probe. */
+/* A task that is mentioned here belongs to the program, even without a probe. */
 static int note_newcomer(struct src_perf *src)
 {
 	const struct perf_record *rec = &src->next;

@@ -5,8 +5,8 @@
 #include "utils/trace/sources/source.h"
 
 /*
- * A source for each file. Names of tasks (COMM) go to data_name_task(). A file that is cut ends
- * where it is cut, and a damaged one where the damage is.
+ * A source for each file. Names of tasks (COMM) go to data_name_task(). A truncated file ends
+ * there, and a damaged one at the damage.
  */
 extern const struct source_kind src_perf_kind;
 

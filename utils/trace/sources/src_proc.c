@@ -12,8 +12,8 @@
 
 /*
  * @next: the next event, when it @has_next: the file is read one event ahead
- * @damage: of the file, until it is told
- * @shown: the payload of the event that was handed out last
+ * @damage: of the file, until it is reported
+ * @shown: the payload of the last delivered event
  */
 struct src_proc {
 	struct source source;
@@ -54,7 +54,7 @@ static void advance_proc(struct src_proc *src)
 	}
 }
 
-/* A task that is told of here belongs to the program, be it without a probe. */
+/* A task that is mentioned here belongs to the program, even without a probe. */
 static int note_newcomer(struct src_proc *src, int32_t tid, int32_t pid)
 {
 	struct task_list *list = src->context.newcomers;
@@ -84,8 +84,8 @@ static int note_child(struct src_proc *src)
 	struct task *task = data_task(src->context.data, made.child);
 
 	/*
-	 * One that has become another program before it had any records: nobody else knows whose
-	 * child it is.
+	 * The task has executed another program before it had any records: its parent is known only
+	 * from here.
 	 */
 	if (task && !task->ppid)
 		task->ppid = rec->pid;
@@ -94,7 +94,7 @@ static int note_child(struct src_proc *src)
 	task = task_list_get(list, made.child);
 	if (!task)
 		return -ENOMEM;
-	/* The first one of the tasks that have had one number counts. */
+	/* The first of several tasks with the same number counts. */
 	if (task->start_ns)
 		return 0;
 	task->pid = made.child_pid;
@@ -105,8 +105,8 @@ static int note_child(struct src_proc *src)
 }
 
 /*
- * A task has the name of the file that it runs, as in the kernel: without its directory; or the
- * name that it has given itself.
+ * A task has the name of its executable file, as in the kernel: without its directory; or the name
+ * that it has given itself.
  */
 static int note_name(struct src_proc *src)
 {

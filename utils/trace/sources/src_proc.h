@@ -5,10 +5,9 @@
 #include "utils/trace/sources/source.h"
 
 /*
- * One source, if there is that file. Tasks that task.txt does not tell of are newcomers, and
- * programs name their tasks. An event has as much of a payload as an event may have; a caller that
- * wants all of it reads the file. A file that is cut ends where it is cut, and a damaged one at the
- * damage.
+ * One source, if that file exists. Tasks missing in task.txt are newcomers, and programs name their
+ * tasks. An event's payload is limited; a caller that needs all of it reads the file. A truncated
+ * file ends there, and a damaged one at the damage.
  */
 extern const struct source_kind src_proc_kind;
 

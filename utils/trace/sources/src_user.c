@@ -18,7 +18,7 @@
 
 /* For all tasks together. */
 #define BUFFERS_BYTES	  (24UL << 20)
-/* Descriptors for everything else: output, perf files, the pager. */
+/* Descriptors for other purposes: output, perf files, the pager. */
 #define SPARE_DESCRIPTORS 64
 
 struct src_user_plan src_user_plan(size_t nr_tasks)
@@ -171,7 +171,7 @@ void src_user_limit(struct src_user *src, uint64_t start, uint64_t end, uint64_t
 
 /*
  * A small buffer for the first records of one of many tasks, which may wait long for its turn; then
- * a large one, which it most likely gets from a task that has just ended.
+ * a large one, usually from a task that has just ended.
  */
 static bool get_buffer(struct src_user *src)
 {
@@ -213,8 +213,8 @@ bool src_user_take_damage(struct src_user *src, struct uft_err *err)
 }
 
 /*
- * After calls that were read one by one: the bytes of the rest of the block, for which the empty
- * buffer has room.
+ * After calls that were read one by one: read the bytes of the rest of the block, for which the
+ * empty buffer has room.
  */
 static ssize_t read_rest(struct src_user *src)
 {
@@ -236,7 +236,7 @@ static ssize_t read_rest(struct src_user *src)
 	return src->len;
 }
 
-/* The bytes that the blocks of a compact file stand for. Returns how many, or negative errno. */
+/* Read the decoded bytes of a compact file's blocks. Returns their number, or negative errno. */
 static ssize_t read_compact(struct src_user *src, size_t left, size_t room)
 {
 	struct compact_read read = { .offset = src->next_offset, .may_skip = left == 0 };
@@ -335,8 +335,8 @@ static bool can_follow(const struct record *rec, const struct record *next)
 }
 
 /*
- * Arguments and return values do not tell how long they are. Without their specification the
- * end is where the next record begins that fits the call stack, or the end of the file.
+ * Arguments and return values have no length. Without their specification they end where the next
+ * record begins that fits the call stack, or at the end of the file.
  */
 static size_t guess_payload(const struct src_user *src, const struct record *rec, size_t at)
 {
@@ -366,16 +366,13 @@ static const struct func_args *args_of(struct src_user *src, const struct record
 	return func ? arg_book_find(&src->data->args, func) : NULL;
 }
 
-/* Nothing of the last record in the buffer comes after it. */
+/* True when no more follows the last record in the buffer. */
 static bool ends_here(const struct src_user *src)
 {
 	return src->file_ended || src->is_whole;
 }
 
-/*
- * The length that the function's specification gives; 0 when there is none, or when it cannot be
- * right.
- */
+/* The length from the function's specification; 0 when there is none, or when it is wrong. */
 static size_t known_payload(struct src_user *src, const struct record *rec, size_t at)
 {
 	const struct func_args *known = args_of(src, rec);
@@ -398,7 +395,9 @@ static size_t known_payload(struct src_user *src, const struct record *rec, size
 	return record_magic_is_good(next.data) ? len : 0;
 }
 
-/* True when the payload of an EVENT, which begins with its length, is there and of a sane size. */
+/*
+ * True when the payload of an EVENT, which begins with its length, is complete and of a valid size.
+ */
 static bool has_good_payload(const struct src_user *src, const struct record *rec)
 {
 	size_t left = src->len - src->at - sizeof(*rec);
@@ -413,7 +412,7 @@ static bool has_good_payload(const struct src_user *src, const struct record *re
 	return len <= PAYLOAD_MAX_BYTES - 2 && ALIGN_UP(2 + len, (size_t)8) <= left;
 }
 
-/* Payload of a record at @at of the buffer; its length with padding. */
+/* Take the payload of a record at @at of the buffer; its length with padding. */
 static size_t take_payload(struct src_user *src, const struct record *rec, size_t at,
 			   struct event *event)
 {
@@ -439,8 +438,8 @@ static size_t take_payload(struct src_user *src, const struct record *rec, size_
 }
 
 /*
- * A counter's value stands in the record itself, and in those after it when it is large. The
- * event's payload are these records. Returns how many bytes come after the first one.
+ * A counter's value is in the record itself, and in those after it when it is large. The event's
+ * payload are these records. Returns the number of bytes after the first one.
  */
 static size_t take_counter(const struct src_user *src, const struct record *first, size_t at,
 			   struct event *event)
@@ -470,7 +469,7 @@ static bool is_counter(const struct record *rec)
 	       event_id_is_counter(counter_piece_id(rec->data));
 }
 
-/* Bytes that were never written need not be read: a file of terabytes may have nothing in it. */
+/* Holes need not be read: a file of terabytes may have no data. */
 static void skip_hole(struct src_user *src)
 {
 	if (src->compact)
@@ -485,8 +484,8 @@ static void skip_hole(struct src_user *src)
 }
 
 /*
- * 1 when there is nothing but zeros up to the end, 0, or negative with @err. A crash can leave
- * blocks that were never written.
+ * 1 when there are only zeros up to the end, 0, or negative with @err. A crash can leave blocks
+ * that were never written.
  */
 static int rest_is_zero(struct src_user *src, struct uft_err *err)
 {
@@ -529,7 +528,7 @@ static int bad_record(struct src_user *src, const struct record *rec, struct uft
 		       (unsigned long long)rec->data);
 }
 
-/* LOST has no time of its own: it takes that of the record before it, or else after it. */
+/* LOST has no time of its own: it gets that of the record before it, or else after it. */
 static uint64_t lost_time(const struct src_user *src)
 {
 	if (src->last_ns || src->len - src->at < 2 * sizeof(struct record))
@@ -559,7 +558,7 @@ void src_user_more(struct src_user *src)
 	src->at_end = false;
 }
 
-/* HOT: calls without payload, up to the first record that is anything else. */
+/* HOT: calls without payload, up to the first other record. */
 static size_t read_plain_calls(struct src_user *src, struct event *events, size_t max, size_t stop,
 			       uint64_t until_ns)
 {
@@ -578,8 +577,8 @@ static size_t read_plain_calls(struct src_user *src, struct event *events, size_
 }
 
 /*
- * Opens the next block, if one begins there. A buffer must have room for the rest of it, if it
- * comes to that.
+ * Open the next block, if one begins there. A buffer must have room for the rest of it, in case it
+ * is needed.
  */
 static bool open_block(struct src_user *src)
 {
@@ -614,7 +613,7 @@ static bool is_declared(const struct record *rec)
 	return record_type(rec->data) == RECORD_EVENT && record_addr(rec->data) >= EVENT_ID_USER;
 }
 
-/* Up to where records may begin in the buffer, while it does not want a refill. */
+/* The limit of record starts in the buffer, while it needs no refill. */
 static size_t plain_stop(const struct src_user *src)
 {
 	return ends_here(src) ? src->len : src->len - PAYLOAD_MAX_BYTES;
@@ -662,7 +661,7 @@ ssize_t src_user_read(struct src_user *src, struct event *events, size_t max, ui
 
 		struct record rec = load_record(src, src->at);
 
-		/* A file that grows may have a part of it only. LOST has no time. */
+		/* A growing file may have only a part of it. LOST has no time. */
 		if (rec.time_ns > until_ns)
 			return nr;
 		if (!record_magic_is_good(rec.data) || !has_good_payload(src, &rec))

@@ -15,17 +15,16 @@
 #include "utils/trace/kinds/event_data.h"
 #include "utils/trace/sources/source.h"
 
-/* The payload of a record (doc/formats/records.md, "Payloads") is never longer. */
+/* The maximum length of a record's payload (doc/formats/records.md, "Payloads"). */
 #define PAYLOAD_MAX_BYTES   1024
 /* Room for a record with its payload, and for a look at the record after it. */
 #define SRC_USER_MIN_BUFFER 4096
 #define SRC_USER_MAX_BUFFER (128 * 1024)
 
 /*
- * A source of one task. Lanes ask it by the interface, for hundreds of records at a time. Callers
- * that want more of it (the place of a record in the file, the damage) have the functions below.
- * Reads with read(2) into a buffer of its own, so that memory does not depend on the size of the
- * file.
+ * A source of one task. Lanes call it by the interface, for hundreds of records at a time. Callers
+ * that need more (the place of a record in the file, the damage) have the functions below. Reads
+ * with read(2) into a buffer of its own, so that memory does not depend on the size of the file.
  *
  * @fd: -1 between two reads when @keeps_open is false (thousands of tasks)
  * @next_offset: in the file, of the next byte to read
@@ -78,19 +77,19 @@ struct src_user {
 bool src_user_wants_refill(const struct src_user *src);
 
 /*
- * True with @err when the records of a block are lost, the others are not, and this was not told
- * before.
+ * True with @err when the records of a block are lost, the others are not, and this was not
+ * reported yet.
  */
 bool src_user_take_damage(struct src_user *src, struct uft_err *err);
 
-/* The file may have grown, and addresses may mean something else. */
+/* The file may have grown, and addresses may have another meaning. */
 void src_user_more(struct src_user *src);
 
 _Static_assert((int)RECORD_ENTRY == EVENT_ENTRY && (int)RECORD_EXIT == EVENT_EXIT &&
 		       (int)RECORD_LOST == EVENT_LOST && (int)RECORD_EVENT == EVENT_POINT,
 	       "types are taken over as they are");
 
-/* A call or a return without payload: most records are that. */
+/* A call or a return without payload, as most records are. */
 static inline bool record_is_plain_call(const struct record *rec)
 {
 	/* Type ENTRY or EXIT, no payload, good magic. */
@@ -99,7 +98,7 @@ static inline bool record_is_plain_call(const struct record *rec)
 	return (rec->data & mask) == RECORD_MAGIC << RECORD_MAGIC_SHIFT;
 }
 
-/* @last_ns: of the record before it. Members that no record tells are not set. */
+/* @last_ns: of the record before it. Members that are not in a record are not set. */
 static inline void event_of_record(const struct record *rec, uint64_t last_ns, struct event *event)
 {
 	unsigned depth = record_depth(rec->data);
@@ -127,7 +126,8 @@ struct plain_records {
 };
 
 /*
- * Those that begin before @offset of the file. False: none may be taken now: ask src_user_read().
+ * Prepare those that begin before @offset of the file. False: none may be taken now: call
+ * src_user_read().
  */
 bool src_user_plain(const struct src_user *src, uint64_t offset, struct plain_records *out);
 
@@ -154,8 +154,8 @@ static inline void plain_record_took(struct plain_records *records, const struct
 
 /*
  * For a file of compact blocks: the cursor from which the next records can be read call by call,
- * without being made up first; at most *@max of them. NULL: they cannot, or an error has to be
- * told; src_user_read() has them then. A caller that has read some says so with src_user_took().
+ * without decoding them to bytes; at most *@max of them. NULL: impossible, or an error is pending;
+ * src_user_read() handles it then. A caller that has read some reports that by src_user_took().
  */
 struct compact_cursor *src_user_calls(struct src_user *src, size_t *max);
 static inline void src_user_took(struct src_user *src, size_t nr, uint64_t last_ns)
@@ -184,13 +184,13 @@ static inline uint64_t src_user_offset(const struct src_user *src)
 }
 
 /*
- * To be called for a fresh source: read from @start to @end only, where records begin (@end may be
- * UINT64_MAX). @last_ns: the time of the record before that.
+ * To be called for a fresh source: read from @start to @end only, both at record starts (@end may
+ * be UINT64_MAX). @last_ns: the time of the record before that.
  */
 void src_user_limit(struct src_user *src, uint64_t start, uint64_t end, uint64_t last_ns);
 
 /*
- * The way in which the sources of @nr_tasks tasks share memory and descriptors. @blocks: the supply
+ * The division of memory and descriptors between the sources of @nr_tasks tasks. @blocks: the pool
  * of buffers, NULL: malloc(3)
  */
 struct src_user_plan {
@@ -211,16 +211,16 @@ void src_user_close(struct src_user *src);
 int src_user_take_fd(struct src_user *src);
 
 /*
- * At the end (@src->at_end): give buffer and descriptor back, and payloads with them. The facts
- * that it has found out stay.
+ * At the end (@src->at_end): free buffer and descriptor, including payloads. The collected facts
+ * stay.
  */
 void src_user_release(struct src_user *src);
 
 /*
  * Decode up to @max records (at least one) that are not later than @until_ns into @events, which
- * get time, address, depth as recorded, type, payload and EVENT_BACKWARDS. Returns how many; 0 when
- * the next one is later or there is none (@src->at_end). Negative errno when the file cannot be
- * read or is damaged; all that was decoded before has been returned then.
+ * get time, address, depth as recorded, type, payload and EVENT_BACKWARDS. Returns their number; 0
+ * when the next one is later or there is none (@src->at_end). Negative errno when the file cannot
+ * be read or is damaged; all that was decoded before has been returned then.
  */
 ssize_t src_user_read(struct src_user *src, struct event *events, size_t max, uint64_t until_ns,
 		      struct uft_err *err);

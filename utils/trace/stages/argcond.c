@@ -13,7 +13,7 @@ static uint64_t load_integer(const struct arg_value *value, bool is_big)
 	return number;
 }
 
-/* x87's ten bytes are as precise as this machine's long double, if it has one. */
+/* x87's ten bytes have the precision of this machine's long double, if it has one. */
 static double load_real(const struct arg_value *value, bool is_big)
 {
 	uint64_t bits = load_integer(value, is_big);
@@ -40,7 +40,7 @@ static double load_real(const struct arg_value *value, bool is_big)
 }
 
 /*
- * @place: the number of @spec among those of its kind, from 1 on: nothing else is known of one on
+ * @place: the index of @spec among those of its kind, from 1 on: the only identification of one on
  *         the stack
  */
 static bool is_meant(const struct argspec *spec, const struct cond_term *term, unsigned place)

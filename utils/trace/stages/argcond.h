@@ -1,20 +1,20 @@
-/* Conditions on arguments and return values, judged by the recorded ones. */
+/* Conditions on arguments and return values, evaluated on the recorded ones. */
 #ifndef UTRAIL_TRACE_ARGCOND_H
 #define UTRAIL_TRACE_ARGCOND_H
 
 #include "utils/spec/args/cond.h"
 #include "utils/trace/event.h"
 
-/* Terms beyond that are not looked at: they do not hold. */
+/* Terms beyond that are not evaluated: they do not hold. */
 #define ARGCOND_TERMS_MAX 64
 
 /*
  * The terms of @cond that hold, as bits by their index: those on arguments for an ENTRY, those on
- * the return value for an EXIT. A term on a value that was not recorded does not hold.
+ * the return value for an EXIT. A term on an unrecorded value does not hold.
  */
 uint64_t argcond_look(struct trace_data *data, const struct cond *cond, const struct event *event);
 
-/* True when the condition holds if the terms in @bits do. */
+/* True when the condition holds if exactly the terms in @bits do. */
 bool argcond_holds(const struct cond *cond, uint64_t bits);
 
 /* True when there is a term on the return value. */

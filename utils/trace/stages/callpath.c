@@ -1,4 +1,4 @@
-/* Call paths: which functions were open at a call, each path kept once (see callpath.h). */
+/* Call paths: the functions that were open at a call, each path stored once (see callpath.h). */
 #include "utils/trace/stages/callpath.h"
 
 #include <stdint.h>

@@ -1,4 +1,4 @@
-/* Call paths: which functions were open at a call, each path kept once. */
+/* Call paths: the functions that were open at a call, each path stored once. */
 #ifndef UTRAIL_TRACE_CALLPATH_H
 #define UTRAIL_TRACE_CALLPATH_H
 
@@ -7,7 +7,7 @@
 #include "utils/trace/recording/module.h"
 
 /*
- * One step: @func was called, with @addr in the record, on the path @parent; NULL at the outermost
+ * One step: @func was called, with @addr in the record, on the path @parent; NULL for the outermost
  * one.
  */
 struct call_path {
@@ -17,7 +17,7 @@ struct call_path {
 	size_t depth; /* the number of steps before it */
 };
 
-/* All paths that were asked for; they live as long as this. Starts as { 0 }. */
+/* All requested paths; they live as long as this. Starts as { 0 }. */
 struct call_paths {
 	struct call_path **slots; /* open addressing, never more than half full */
 	size_t nr_slots;
@@ -26,7 +26,7 @@ struct call_paths {
 
 void call_paths_deinit(struct call_paths *paths);
 
-/* The path that leads from @parent to @func. NULL when memory is short. */
+/* The path from @parent to @func. NULL when memory is short. */
 const struct call_path *call_paths_get(struct call_paths *paths, const struct call_path *parent,
 				       const struct func *func, uint64_t addr);
 

@@ -44,7 +44,7 @@ static struct filter_subject make_subject(const struct func_rules *rules, struct
 	};
 }
 
-/* True for those about functions of the kernel, or about the others. */
+/* True for specs about functions of the kernel, or about the others. */
 static bool has_unmatched(const struct filters *filters, bool is_kernel)
 {
 	for (size_t i = 0; i < filters->nr; i++) {
@@ -56,10 +56,7 @@ static bool has_unmatched(const struct filters *filters, bool is_kernel)
 	return false;
 }
 
-/*
- * True when there is more to learn from matching. Specs that clear leave something to say about all
- * functions.
- */
+/* True when more matching is needed. Specs that clear concern all functions. */
 static bool wants_more(const struct filters *filters, bool is_kernel)
 {
 	return filters->clears || has_unmatched(filters, is_kernel);
@@ -119,7 +116,7 @@ int func_rules_init(struct func_rules *rules, struct trace_data *data, struct fi
 	for (size_t i = 0; ret == 0 && i < data->modules.nr_modules; i++)
 		ret = match_module(rules, &data->modules, data->modules.modules[i], err);
 	for (size_t i = 0; i < filters->nr; i++) {
-		/* A spec that matches nothing yet may match a module that is loaded later. */
+		/* A spec without a match may match a module that is loaded later. */
 		if (filters->entries[i].has_match || data->growth)
 			rules->uses |= clearing_left(filters, &filters->entries[i]) & actions;
 	}

@@ -6,12 +6,12 @@
 #include "utils/trace/recording/data.h"
 
 /*
- * Looked up once per function. Starts with func_rules_init(), which is given nothing when there are
- * no filters, and ends with func_rules_deinit().
+ * Looked up once per function. Starts with func_rules_init(), which gets NULL without filters, and
+ * ends with func_rules_deinit().
  *
  * @filters: NULL without any
- * @actions: enum trigger_flags that count; the others are as if they had not been given
- * @uses: enum trigger_flags of all specs that match some function of the recording
+ * @actions: enum trigger_flags in use; the others are ignored
+ * @uses: enum trigger_flags of all specs that match a function of the recording
  * @tables: by reader (session.h), so that none waits for another
  */
 struct func_rules {
@@ -27,8 +27,8 @@ struct func_rules {
 };
 
 /*
- * Look which filters match anything in the recording's symbols (filter_entry.has_match). @filters
- * is borrowed. 0, -ENOMEM, or the error of an unreadable symbol file.
+ * Determine which filters match anything in the recording's symbols (filter_entry.has_match).
+ * @filters is borrowed. 0, -ENOMEM, or the error of an unreadable symbol file.
  */
 int func_rules_init(struct func_rules *rules, struct trace_data *data, struct filters *filters,
 		    uint32_t actions, struct uft_err *err);
@@ -38,7 +38,7 @@ void func_rules_deinit(struct func_rules *rules);
 const struct trigger *func_rules_find(struct func_rules *rules, unsigned reader,
 				      const struct func *func);
 
-/* HOT: the actions at calls of @func; flags are 0 when nothing. When memory is short: nothing. */
+/* HOT: the actions at calls of @func; flags are 0 without any, or when memory is short. */
 static inline const struct trigger *func_rule(struct func_rules *rules, unsigned reader,
 					      const struct func *func)
 {

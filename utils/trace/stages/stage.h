@@ -1,4 +1,4 @@
-/* Stages: the functions that turn the raw events of one task into those that a view shows. */
+/* Stages: functions that turn the raw events of one task into those that a view shows. */
 #ifndef UTRAIL_TRACE_STAGE_H
 #define UTRAIL_TRACE_STAGE_H
 
@@ -14,11 +14,11 @@
 #include "utils/trace/kinds/event_choice.h"
 
 /*
- * Stages work on one task at a time, before the tasks are merged: all of them are about one call
+ * Stages work on one task at a time, before the tasks are merged: their events belong to one call
  * stack. So one that must look ahead (the duration filter) may hold events back without disturbing
  * the order of the others.
  *
- * Most work in place: they get @nr events and return how many are left.
+ * Most work in place: they get @nr events and return the number of remaining ones.
  */
 
 struct stg_filter;
@@ -48,16 +48,18 @@ struct stage_config {
 	bool show_libcalls;
 	bool show_events; /* those of the scheduler, the kernel and -E */
 	const struct event_rules
-		*events;	     /* --Event: of these only some; borrowed, NULL without any */
+		*events;	     /* --Event: only the selected ones; borrowed, NULL without any
+				      */
 	struct event_choice *choice; /* their meaning here: made and owned by the pipeline */
 	enum stage_sched sched;
 	bool show_outside;	  /* events outside of functions */
-	bool wants_cpus;	  /* the CPU that a task is on, whatever is shown: EVENT_ON_CPU */
+	bool wants_cpus;	  /* the CPU of a task, independent of the shown events:
+				   * EVENT_ON_CPU */
 	bool show_kernel_outside; /* calls of the kernel outside of the program's functions */
 	bool show_kernel_only;	  /* no calls but those of the kernel */
 	bool starts_inside;	  /* a time range cuts off the beginning */
 	bool closes_open_calls;	  /* make up an EXIT for each call that never returned */
-	/* ... and an ENTRY for each that is open where the time range begins */
+	/* ... and an ENTRY for each call that is open at the beginning of the time range */
 	bool opens_at_start;
 	bool opens_inherited; /* ... and for each that a task begins within and returns from */
 	enum stage_wants wants;
@@ -65,7 +67,7 @@ struct stage_config {
 
 void stage_config_init(struct stage_config *config);
 
-/* A stage drops @event: true when it is kept, since it tells the CPU. */
+/* A stage drops @event: true when it is still kept for its CPU. */
 static inline bool stage_keeps_cpu(bool wants_cpus, struct event *event)
 {
 	if (likely(!wants_cpus) ||
@@ -75,7 +77,7 @@ static inline bool stage_keeps_cpu(bool wants_cpus, struct event *event)
 	return true;
 }
 
-/* Functions that views show for events that are no calls. */
+/* Pseudo functions for events that are no calls. */
 struct pseudo_funcs {
 	const struct func *sched;
 	const struct func *sched_preempt;
@@ -91,14 +93,14 @@ struct pending_call {
 /*
  * stg_calls: pairs entries with exits.
  *
- * @nr: of frames in use; the first @nr_seeded were entered unseen, and do not count as depth
- * @changes_ns: when addresses begin to mean something else (exec, dlopen)
- * @out_ns: since when it is off the CPU, when @is_out
+ * @nr: of frames in use; the first @nr_seeded have no recorded entry, and do not count as depth
+ * @changes_ns: the time when addresses change their meaning (exec, dlopen)
+ * @out_ns: the time when it left the CPU, when @is_out
  * @has_first: there was a call or an event of the scheduler; @has_record: there was a call
- * @inherits: the task, or the range, begins within calls; @inherited_depth: so many are around the
- *            first record
- * @wants_depth: after LOST the next record tells how deep the stack is
- * @reader: the thread that this is done by
+ * @inherits: the task, or the range, begins within calls; @inherited_depth: number of calls
+ *            around the first record
+ * @wants_depth: after LOST the next record has the depth of the stack
+ * @reader: the number of the thread
  * @has_kernel: some of the calls may be the kernel's
  * @is_plain: all of the batch were calls of known functions, their depth is their indent
  * @open: frames of a function, by its id below @nr_open: which calls are recursions
@@ -130,7 +132,7 @@ struct stg_calls {
 	bool wants_depth;
 	bool has_kernel;
 	bool has_events;  /* the batch had other things than calls */
-	bool has_outside; /* and calls of the kernel that are in none of the program's */
+	bool has_outside; /* and calls of the kernel outside of the program's */
 	bool is_plain;
 	uint32_t *open;
 	size_t nr_open;
@@ -139,9 +141,9 @@ struct stg_calls {
 void stg_calls_deinit(struct stg_calls *calls);
 
 /*
- * Make @to, which has nothing, a copy of @from. Frames of @from may have no functions yet, and its
- * counts of open calls may be wrong; those of @to are right. 0, or negative with @err; @to needs
- * its stg_calls_deinit() in any case.
+ * Copy @from to the empty @to. Frames of @from may have no functions yet, and its counts of open
+ * calls may be wrong; those of @to are right. 0, or negative with @err; @to needs its
+ * stg_calls_deinit() in any case.
  */
 int stg_calls_copy(struct stg_calls *to, const struct stg_calls *from, struct uft_err *err);
 
@@ -149,17 +151,17 @@ int stg_calls_copy(struct stg_calls *to, const struct stg_calls *from, struct uf
 int stg_calls(struct stg_calls *calls, struct event *events, size_t nr, struct uft_err *err);
 
 /*
- * At the end of the records: append an EXIT for each open call, innermost first, to @events,
- * which has room for calls->nr of them.
+ * At the end of the records: append an EXIT for each open call, innermost first, to @events, which
+ * has room for calls->nr of them.
  */
 size_t stg_calls_close(struct stg_calls *calls, struct event *events);
 
 /*
- * stg_kernel: calls of the kernel that are in no function of the program, and, for users who want
- * only the kernel's, the others.
+ * stg_kernel: drops calls of the kernel outside of functions of the program, and, if only the
+ * kernel's are wanted, the others.
  *
  * @config: of the pipeline
- * @depth: so many calls of the kernel are open of which the first is outside
+ * @depth: the number of open calls of the kernel from an outside one on
  */
 struct stg_kernel {
 	const struct stage_config *config;
@@ -167,7 +169,7 @@ struct stg_kernel {
 };
 size_t stg_kernel(struct stg_kernel *stage, struct event *events, size_t nr);
 
-/* True when there is anything to do after @calls, which have seen the batch. */
+/* True when the stage has any work after @calls, which have processed the batch. */
 static inline bool stg_kernel_is_needed(const struct stg_kernel *stage,
 					const struct stg_calls *calls)
 {
@@ -187,7 +189,7 @@ bool stg_select_keeps_open(const struct stage_config *config, const struct func 
 size_t stg_select(const struct stage_config *config, struct event *events, size_t nr);
 
 /*
- * stg_time: holds entries back until it is known that they took long enough.
+ * stg_time: holds entries back until their calls have taken long enough.
  *
  * @threshold_ns: of all calls, unless @has_own_thresholds: then each ENTRY has its own, in total_ns
  *                (stg_filter.h)
@@ -206,18 +208,18 @@ struct stg_time {
 	size_t cap;
 };
 
-/* Room that @out needs for stg_time() with @nr events. */
+/* The room in @out for stg_time() with @nr events. */
 static inline size_t stg_time_room(const struct stg_time *stage, size_t nr)
 {
 	return stage->nr - stage->at + nr;
 }
 
-/* Not in place: events that pass are written to @out. Returns how many, or -ENOMEM. */
+/* Not in place: events that pass are written to @out. Returns their number, or -ENOMEM. */
 ssize_t stg_time(struct stg_time *stage, const struct event *events, size_t nr, struct event *out);
 /*
- * For a recording that grows: the calls that are known to be long enough at @now_ns, when nothing
- * more happens until then; @out has stg_time_room(). And the time since when something is held
- * whose time will come; UINT64_MAX: nothing is.
+ * For a growing recording: the calls that are long enough at @now_ns, if no event comes until then;
+ * @out has stg_time_room(). And the start time of a held call whose time will come; UINT64_MAX:
+ * none.
  */
 ssize_t stg_time_due(struct stg_time *stage, uint64_t now_ns, struct event *out);
 uint64_t stg_time_waits_since(const struct stg_time *stage);
@@ -227,14 +229,14 @@ ssize_t stg_time_finish(struct stg_time *stage, struct event *out);
 void stg_time_deinit(struct stg_time *stage);
 
 /*
- * stg_indent: counts the depth again, over the calls that are left.
+ * stg_indent: counts the depth again, over the remaining calls.
  *
  * @calls, @filter: of the same lane
- * @starts_at_margin: of a stack that was entered unseen, and that the filter knows nothing of,
- *                    nothing is shown
+ * @starts_at_margin: a stack without recorded entries, unknown to the filter, is not
+ *                    shown
  * @drops_off: there may be events with EVENT_OFF
- * @drops_margin: events in a call that is left out, and in no other, are left out too. So with
- *                --size-filter; events in a library call or a hidden one stay (as with the peer)
+ * @drops_margin: events directly in a dropped call are dropped, too, as with
+ *                --size-filter; events in a library call or a hidden one stay (as in uftrace)
  */
 struct stg_indent {
 	const struct stg_calls *calls;
@@ -249,16 +251,13 @@ struct stg_indent {
 };
 void stg_indent_init(struct stg_indent *stage, const struct stg_calls *calls,
 		     const struct stg_filter *filter);
-/*
- * The task may have got other sessions than were known when it came to its last record, at
- * @last_ns.
- */
+/* The task may have got other sessions than known at its last record, at @last_ns. */
 void stg_indent_more(struct stg_indent *stage, uint64_t last_ns);
 size_t stg_indent(struct stg_indent *stage, struct event *events, size_t nr);
 
 /*
- * HOT: the same for a batch of which all events are left: if stage->calls, which had @depth frames
- * before it, has done it already. False: it has not.
+ * HOT: the same for a batch without dropped events: if stage->calls, which had @depth frames before
+ * it, has done it already. False: it has not.
  */
 static inline bool stg_indent_follow(struct stg_indent *stage, size_t depth)
 {

@@ -100,7 +100,7 @@ static void cut_frames(struct stg_calls *calls, size_t depth)
 	calls->nr_seeded = MIN(calls->nr_seeded, depth);
 }
 
-/* Make it @depth frames; those whose entry was not seen began at @start_ns. */
+/* Set the number of frames; those without a recorded entry began at @start_ns. */
 static bool set_frames(struct stg_calls *calls, size_t depth, uint64_t start_ns)
 {
 	cut_frames(calls, depth);
@@ -113,7 +113,7 @@ static bool set_frames(struct stg_calls *calls, size_t depth, uint64_t start_ns)
 	return true;
 }
 
-/* exec or dlopen: addresses mean something else from now on. */
+/* exec or dlopen: addresses have another meaning from now on. */
 static int change_space(struct stg_calls *calls, struct event *event, struct uft_err *err)
 {
 	struct task_place place;
@@ -131,10 +131,9 @@ static int change_space(struct stg_calls *calls, struct event *event, struct uft
 }
 
 /*
- * Note the calls that the task is within when its first record comes. A forked child is within
- * some, and leaves fork(2) where its parent entered it. A range may begin anywhere, and so does a
- * recording that is switched on in the middle. The events that are shown then stand as deep as they
- * were.
+ * Determine the calls around the task's first record. A forked child is within some, and leaves
+ * fork(2) where its parent entered it. A range may begin anywhere, and so does a recording that is
+ * switched on in the middle. The shown events then keep their depth.
  */
 static void note_first_record(struct stg_calls *calls, struct event *event)
 {
@@ -146,10 +145,10 @@ static void note_first_record(struct stg_calls *calls, struct event *event)
 }
 
 /*
- * After LOST, and when a task begins, the record knows how many frames there are. The time of
- * frames that were lost is not known. Calls that a new task finds on its stack (a fork's child, a
- * trace that was switched on late) count from its first record on. A task that begins with the
- * scheduler is not asked, for the peer does not, and shows the same.
+ * After LOST, and when a task begins, the record has the number of frames. The time of lost frames
+ * is unknown. Calls that a new task finds on its stack (a fork's child, a trace that was switched
+ * on late) count from its first record on. A task that begins with a scheduler event is excluded,
+ * as in uftrace, for the same output.
  */
 static bool resync_frames(struct stg_calls *calls, struct event *event)
 {
@@ -189,7 +188,7 @@ static int enter_call(struct stg_calls *calls, struct event *event, struct uft_e
 	return 0;
 }
 
-/* An EXIT of a call whose ENTRY was not seen, or of another one than the stack says. */
+/* An EXIT of a call without a recorded ENTRY, or of another call than the stack's. */
 static int name_odd_exit(struct stg_calls *calls, struct event *event, struct uft_err *err)
 {
 	event->func = space_func(calls->space, event->addr, err);
@@ -205,7 +204,7 @@ static struct pending_call *innermost(const struct stg_calls *calls)
 static int leave_call(struct stg_calls *calls, struct event *event, struct uft_err *err)
 {
 	if (unlikely(calls->nr == 0)) {
-		/* The peer shows the times of the last outermost call again; so do we. */
+		/* uftrace shows the times of the last outermost call again; so do we. */
 		event->flags |= EVENT_UNPAIRED;
 		event->total_ns = calls->outermost_total_ns;
 		event->self_ns = calls->outermost_self_ns;
@@ -225,10 +224,12 @@ static int leave_call(struct stg_calls *calls, struct event *event, struct uft_e
 		if (unlikely(--calls->open[func->count_id]))
 			event->flags |= EVENT_RECURSIVE;
 	} else if (calls->nr) {
-		/* Entered unseen: its time is in that of the outermost one, which counts. */
+		/*
+		 * Without a recorded entry: its time is in that of the outermost one, which counts.
+		 */
 		event->flags |= EVENT_RECURSIVE;
 	}
-	/* A frame that was entered unseen has address 0, and so may an EXIT of bad data. */
+	/* A frame without a recorded entry has address 0, and so may an EXIT of bad data. */
 	if (unlikely(frame->addr != event->addr || !func)) {
 		if (!func && frame->child_ns > event->total_ns)
 			event->self_ns = 0;
@@ -244,8 +245,8 @@ static int leave_call(struct stg_calls *calls, struct event *event, struct uft_e
 }
 
 /*
- * True when the task is in none of its functions. In exec it is in none any more: all until the new
- * program's first call is the kernel's work.
+ * True when the task is in none of its functions. After exec the kernel works until the new
+ * program's first call.
  */
 static bool is_outside(const struct stg_calls *calls)
 {
@@ -256,7 +257,7 @@ static bool is_outside(const struct stg_calls *calls)
 
 /*
  * The depth of an event. A view of lines has events of the outermost library call at the margin, if
- * that call is not shown. Any other call counts, shown or not, as with the peer.
+ * that call is not shown. Any other call counts, shown or not, as in uftrace.
  */
 static uint32_t event_depth(const struct stg_calls *calls)
 {
@@ -314,18 +315,17 @@ static void on_other(struct stg_calls *calls, struct event *event)
 }
 
 /*
- * After a time range has cut off the beginning, nobody knows the open calls before the first record
- * tells.
+ * After a time range has cut off the beginning, the open calls are unknown until the first record.
  */
 static bool may_be_inside(const struct stg_calls *calls)
 {
 	return calls->config->starts_inside && !calls->has_record;
 }
 
-/* Everything that stg_calls() itself does not do on the spot. */
+/* The cases that stg_calls() itself does not handle inline. */
 static int handle(struct stg_calls *calls, struct event *event, struct uft_err *err)
 {
-	/* A task without a probe has no session, and no addresses that could mean anything. */
+	/* A task without a probe has no session, and no meaningful addresses. */
 	bool needs_space = event->type <= EVENT_EXIT || calls->task->nr_refs;
 
 	if (needs_space && event->time_ns >= calls->changes_ns) {
@@ -369,9 +369,9 @@ static inline const struct func *known_func(const struct stg_calls *calls,
 }
 
 /*
- * Nothing is fast until the first record has told where the stack begins. Calls of the kernel that
- * may be in none of the program's are not fast either. handle() always sees the outermost call and
- * its end.
+ * The fast path needs the first record, which determines the stack's beginning. It excludes calls
+ * of the kernel that may be outside of the program's. The outermost call and its end always go to
+ * handle().
  */
 static uint64_t fast_until(const struct stg_calls *calls)
 {
@@ -380,7 +380,7 @@ static uint64_t fast_until(const struct stg_calls *calls)
 	return calls->changes_ns;
 }
 
-/* HOT: handled on the spot, with the frames in registers. False: handle() must do it. */
+/* HOT: handled inline, with the frames in registers. False: handle() must do it. */
 static inline bool pair_fast(struct open_calls *at, struct stg_calls *calls,
 			     const struct addr_space *space, struct event *event)
 {
@@ -393,7 +393,7 @@ int stg_calls(struct stg_calls *calls, struct event *events, size_t nr, struct u
 {
 	struct open_calls at = open_calls_of(calls);
 	const struct addr_space *space = calls->space;
-	/* After the end of the outermost call fast_until() must be asked again. */
+	/* After the end of the outermost call fast_until() must be computed again. */
 	uint64_t slow_ns = fast_until(calls);
 
 	calls->has_events = false;

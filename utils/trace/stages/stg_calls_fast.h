@@ -1,7 +1,7 @@
 /*
- * HOT: pairing entries with exits, one call at a time: the same step for those who have calls from
- * records (stg_calls.c) and from blocks (compact_calls.c), and the same without names and events
- * for those who only ask which calls are open (split.c).
+ * HOT: pairs entries with exits, one call at a time: the same step for calls from records
+ * (stg_calls.c) and from blocks (compact_calls.c), and the same without names and events for
+ * finding the open calls (split.c).
  */
 #ifndef UTRAIL_TRACE_STG_CALLS_FAST_H
 #define UTRAIL_TRACE_STG_CALLS_FAST_H
@@ -24,10 +24,10 @@ static inline void enter_func(const struct stg_calls *calls, struct pending_call
 }
 
 /*
- * The frames of stg_calls as a loop has them in registers.
+ * The frames of stg_calls, in registers during a loop.
  *
- * @next: the place of the next one; @end: that of the first for which there is no room
- * @least: stg_calls() itself must see to an EXIT that leaves fewer of them
+ * @next: the place of the next one; @end: that of the first without room
+ * @least: stg_calls() itself must handle an EXIT that leaves fewer of them
  */
 struct open_calls {
 	struct pending_call *next;
@@ -50,8 +50,8 @@ static inline struct open_calls open_calls_of(const struct stg_calls *calls)
 }
 
 /*
- * The ENTRY of @func. False: there is no room, or nobody knows the function (NULL): stg_calls()
- * must do it.
+ * The ENTRY of @func. False: there is no room, or the function is unknown (NULL): stg_calls() must
+ * do it.
  */
 static inline bool enter_fast(struct open_calls *at, const struct stg_calls *calls,
 			      const struct func *func, struct event *event)
@@ -66,7 +66,7 @@ static inline bool enter_fast(struct open_calls *at, const struct stg_calls *cal
 
 /*
  * The part of a call's time that is not its caller's own: all; or only the time of its own calls,
- * when it is left out for being short, or small.
+ * when it is dropped for being short, or small.
  */
 static inline uint64_t foreign_time(const struct stage_config *config, const struct func *func,
 				    uint64_t total_ns, uint64_t child_ns)
@@ -77,7 +77,7 @@ static inline uint64_t foreign_time(const struct stage_config *config, const str
 }
 
 /*
- * Count the time of @event, which has ended: a call, or a time off the CPU. @parent: the call
+ * Add up the time of @event, which has ended: a call, or a time off the CPU. @parent: the call
  * around it; NULL: it is outermost. @child_ns: of its own calls.
  */
 static inline void count_time(struct stg_calls *calls, struct pending_call *parent,
@@ -93,10 +93,7 @@ static inline void count_time(struct stg_calls *calls, struct pending_call *pare
 	}
 }
 
-/*
- * The EXIT that belongs to the innermost call. False: it is that of another one, and stg_calls()
- * must do it.
- */
+/* The EXIT of the innermost call. False: it is that of another one, and stg_calls() must do it. */
 static inline bool leave_fast(struct open_calls *at, struct stg_calls *calls, struct event *event)
 {
 	if (unlikely(at->nr <= at->least))
@@ -121,8 +118,8 @@ static inline bool leave_fast(struct open_calls *at, struct stg_calls *calls, st
 }
 
 /*
- * A call, or a return that belongs to the innermost one, without names: what stg_calls() would make
- * of its frames, without filters. False: it is something else.
+ * A call, or a return from the innermost one, without names: the same effect on the frames as
+ * stg_calls(), without filters. False: it is something else.
  */
 static inline bool skim_fast(struct open_calls *at, struct stg_calls *calls, uint64_t time_ns,
 			     uint64_t addr, bool is_exit)

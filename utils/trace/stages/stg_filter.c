@@ -17,14 +17,14 @@ enum frame_flags {
 	FRAME_HAS_KEPT = 1U << 2, /* a call in it is shown, so it is, too */
 	FRAME_CALLER = 1U << 3,
 	FRAME_PASSED = 1U << 6, /* not opted out */
-	FRAME_SMALL = 1U << 4,	/* not shown for its size: its own time is its caller's */
-	FRAME_MARK = 1U << 5,	/* too deep to be shown, but the calls that lead to it are */
+	FRAME_SMALL = 1U << 4,	/* not shown because of its size: its own time is its caller's */
+	FRAME_MARK = 1U << 5,	/* too deep to be shown, but it marks the calls that lead to it */
 };
 
 struct filter_frame {
 	struct selection before;
 	uint64_t threshold_ns;
-	uint64_t extra_ns;	 /* of calls in it that are too short to be shown: its own time */
+	uint64_t extra_ns;	 /* of its calls that are too short to be shown: their self time */
 	const struct func *func; /* NULL: its entry was not seen */
 	uint64_t addr;
 	const struct call_path *path;
@@ -72,7 +72,7 @@ int stg_filter_copy(struct stg_filter *to, const struct stg_filter *from)
 	}
 	to->nr = from->nr;
 	to->now = from->now;
-	/* A question about a call's return value is asked in its own task. */
+	/* A condition on a call's return value is evaluated in its own task. */
 	for (size_t i = 0; i < to->nr; i++)
 		to->frames[i].nr_asked = 0;
 	return 0;
@@ -89,8 +89,8 @@ int stg_filter_inherit(struct stg_filter *stage, const struct stg_filter *parent
 }
 
 /*
- * Make it @depth frames. Those that are gone were left unseen (LOST, exec); those that come,
- * entered unseen.
+ * Set the number of frames. Removed ones have no recorded exit (LOST, exec); new ones no recorded
+ * entry.
  */
 static bool set_depth(struct stg_filter *stage, size_t depth)
 {
@@ -141,10 +141,7 @@ static void give_levels_back(const struct stg_filter *stage, struct selection *s
 		selection->depth = stage->filter->base.depth;
 }
 
-/*
- * The child's first record tells whether it is within the calls that its parent was in when it was
- * forked.
- */
+/* The child's first record tells whether it is within the calls of its parent at the fork. */
 static int begin_child(struct stg_filter *stage, const struct event *event)
 {
 	size_t depth = event->indent + (size_t)(event->type == EVENT_EXIT);
@@ -173,9 +170,8 @@ static void leave_inherited(struct stg_filter *stage, size_t depth)
 }
 
 /*
- * trace_on and trace_off count for all tasks, from the moment on at which they are reached in any
- * of them. In that task itself they count from the call on that says so: earlier calls may have the
- * same time.
+ * trace_on and trace_off apply to all tasks, from the time when any of them reaches it. In that
+ * task itself they apply from that call on: earlier calls may have the same time.
  */
 static inline void look_at_switches(struct stg_filter *stage, uint64_t now_ns)
 {
@@ -235,7 +231,7 @@ static void set_limit(struct stg_filter *stage, uint32_t depth)
 	stage->now.counts_from_call = true;
 }
 
-/* Actions that count only for calls that have passed the filters. */
+/* Actions that apply only to calls that have passed the filters. */
 static uint32_t obey_trigger(struct stg_filter *stage, const struct trigger *trigger)
 {
 	uint32_t flags = 0;
@@ -254,8 +250,8 @@ static uint32_t obey_trigger(struct stg_filter *stage, const struct trigger *tri
 }
 
 /*
- * True when the filter part of a call's trigger counts. A return value is known only at the end of
- * the call. The first run has found those out, call by call, in the order of their entries.
+ * True when the filter part of a call's trigger applies. A return value is known only at the end of
+ * the call. The first run has collected those, call by call, in the order of their entries.
  */
 static int ask_condition(struct stg_filter *stage, const struct trigger *trigger,
 			 const struct event *event, struct filter_frame *frame, bool *holds)
@@ -303,9 +299,7 @@ static bool is_inside(const struct stg_filter *stage)
 	return !(stage->filter->uses & TRIGGER_FILTER) || stage->now.in;
 }
 
-/*
- * True when the call of @func is shown, as far as can be said at its entry. Changes the selection.
- */
+/* True when the call of @func is shown, as far as known at its entry. Changes the selection. */
 static int decide_shown(struct stg_filter *stage, const struct trigger *trigger,
 			const struct event *event, bool holds, uint32_t *flags)
 {
@@ -345,7 +339,7 @@ static int decide_shown(struct stg_filter *stage, const struct trigger *trigger,
 	return ret;
 }
 
-/* The least time that the call must take; UINT64_MAX: only with something in it that is shown. */
+/* The minimum duration of the call; UINT64_MAX: only with a shown event in it. */
 static uint64_t threshold_of(const struct stg_filter *stage, uint32_t flags)
 {
 	if (flags & FRAME_KEEP)
@@ -411,9 +405,9 @@ static int on_entry(struct stg_filter *stage, struct event *event)
 }
 
 /*
- * The end of a call that was entered unseen, by the parent of a fork or before the range. Its
- * caller is not known, so the rules about itself decide. With -F the end is as good as known: it is
- * the outermost that is left.
+ * The end of a call without a recorded entry, by the parent of a fork or before the range. Its
+ * caller is unknown, so its own rules decide. With -F the end is certain: it is the outermost that
+ * is left.
  */
 static bool is_shown_unseen(struct stg_filter *stage, const struct event *event)
 {
@@ -431,7 +425,7 @@ static bool is_shown_unseen(struct stg_filter *stage, const struct event *event)
 	return !event->func->sym || event->func->sym->size >= filter->base.size;
 }
 
-/* Views that see no entries: here the duration decides. */
+/* Views without entries: here the duration decides. */
 static bool is_long_enough(const struct filter_frame *frame, const struct event *event)
 {
 	return (frame->flags & FRAME_HAS_KEPT) ||
@@ -439,7 +433,7 @@ static bool is_long_enough(const struct filter_frame *frame, const struct event 
 	       (frame->threshold_ns != UINT64_MAX && (event->flags & EVENT_UNFINISHED));
 }
 
-/* For views that see no entries. @parent: the call around it, or NULL */
+/* For views without entries. @parent: the call around it, or NULL */
 static int end_call(const struct filter_frame *frame, struct filter_frame *parent,
 		    const struct event *event)
 {
@@ -448,9 +442,7 @@ static int end_call(const struct filter_frame *frame, struct filter_frame *paren
 
 	if (parent && ((frame->flags & FRAME_HAS_KEPT) || (is_seen && is_long)))
 		parent->flags |= FRAME_HAS_KEPT;
-	/*
-	 * A call that is too short does not exist, wherever it is, and so its time is its caller's.
-	 */
+	/* A call that is too short is ignored everywhere, so its time is its caller's. */
 	if (parent && !is_long)
 		parent->extra_ns += time_abs(event->total_ns);
 	else if (parent && (frame->flags & FRAME_SMALL))
@@ -458,7 +450,7 @@ static int end_call(const struct filter_frame *frame, struct filter_frame *paren
 	return (frame->flags & FRAME_SHOWN) && is_long;
 }
 
-/* A forked child returns from a call that its parent made: shown if it was there. */
+/* A forked child returns from a call that its parent made: shown if it was shown there. */
 static int on_inherited_exit(struct stg_filter *stage, struct event *event)
 {
 	leave_inherited(stage, event->indent + 1);

@@ -11,8 +11,7 @@
 #include "utils/trace/stages/rules.h"
 
 /*
- * The state that decides about the next call of a task; a call that changes it has it changed back
- * at its end.
+ * The state that decides about the next call of a task; a call's changes are undone at its end.
  *
  * @threshold_ns, @size: calls that take at least as long, functions that are at least as large
  * @in, @out: open calls that were opted in, opted out
@@ -41,10 +40,10 @@ struct filter_switch {
 /*
  * The part that the lanes of a pipeline share.
  *
- * @uses: the actions that @rules have at all
+ * @uses: all actions in @rules
  * @wants_cpus: of the stage_config
- * @ends_only: the view sees no entries: too short calls are dropped at their end
- * @counts_off: an event that is switched off is passed on, marked EVENT_OFF, since it counts as
+ * @ends_only: the view gets no entries: too short calls are dropped at their end
+ * @counts_off: a switched-off event is passed on, marked EVENT_OFF, since it counts as
  *              depth
  * @hides_libcalls: stg_select leaves them out, so that they are no levels
  * @wants_paths: the view shows them, and reads in one thread
@@ -78,13 +77,13 @@ void call_filter_sort_switches(struct call_filter *filter);
 void call_filter_deinit(struct call_filter *filter);
 
 /*
- * One task. The first @nr_inherited of @frames are the calls that it was forked within, by the
- * depth of its parent, until it becomes another program at @exec_ns; of a child that has not begun
- * these are waiting to be looked at (@is_waiting). @levels, of which there are @nr_levels: how many
- * of the outermost so many of them are shown; none where nothing is known of them.
+ * One task. The first @nr_inherited of @frames are the calls within which it was forked, by the
+ * depth of its parent, until it becomes another program at @exec_ns; in a child that has not begun
+ * these are still unprocessed (@is_waiting). @levels, with @nr_levels entries: for each number of
+ * outermost calls the number of shown ones; none if unknown.
  *
- * An ENTRY that passes has in total_ns how long the call must be (for stg_time), and in self_ns the
- * address of the struct call_path that leads to it when it has the action `backtrace`, else 0.
+ * An ENTRY that passes has in total_ns the call's minimum duration (for stg_time), and in self_ns
+ * the address of the struct call_path that leads to it when it has the action `backtrace`, else 0.
  */
 struct stg_filter {
 	struct call_filter *filter;
@@ -108,17 +107,17 @@ struct stg_filter {
 void stg_filter_init(struct stg_filter *stage, struct call_filter *filter, size_t task);
 void stg_filter_deinit(struct stg_filter *stage);
 
-/* Give @to, whose frames are its own or none, the state of calls that @from has. 0 or -ENOMEM. */
+/* Copy the state of calls from @from to @to, whose frames are its own or none. 0 or -ENOMEM. */
 int stg_filter_copy(struct stg_filter *to, const struct stg_filter *from);
 
 /*
- * The forked @task is about to begin within the calls that @parent, a copy, knows; with no frames:
- * nothing is known. 0 or -ENOMEM.
+ * The forked @task is about to begin within the calls in @parent, a copy; without frames: unknown.
+ * 0 or -ENOMEM.
  */
 int stg_filter_inherit(struct stg_filter *stage, const struct stg_filter *parent,
 		       const struct task *task);
 
-/* In place, after stg_calls. Returns how many are left, or -ENOMEM. */
+/* In place, after stg_calls. Returns the number of remaining events, or -ENOMEM. */
 ssize_t stg_filter(struct stg_filter *stage, struct event *events, size_t nr);
 
 #endif

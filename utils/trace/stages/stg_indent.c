@@ -1,8 +1,8 @@
-/* Stage: counts the depth to show, over the calls that the other stages have left. */
+/* Stage: counts the displayed depth, over the calls left by the other stages. */
 #include "utils/trace/stages/stage.h"
 #include "utils/trace/stages/stg_filter.h"
 
-/* The number of calls around @event, which is the first that is shown, that were entered unseen. */
+/* The number of calls without a recorded entry around @event, the first shown one. */
 static size_t nr_unseen(const struct stg_calls *calls, const struct event *event)
 {
 	size_t nr = event->indent > event->depth ? event->indent - event->depth : 0;
@@ -11,8 +11,8 @@ static size_t nr_unseen(const struct stg_calls *calls, const struct event *event
 }
 
 /*
- * The depth of the first call: at the margin, or at the end of the stack of the beginning, as far
- * as that is shown. After LOST nobody knows but the record.
+ * The depth of the first call: at the margin, or at the end of the initial stack, as far as that is
+ * shown. After LOST only the record has it.
  */
 static void resync_depth(struct stg_indent *stage, const struct event *event)
 {
@@ -51,7 +51,7 @@ void stg_indent_more(struct stg_indent *stage, uint64_t last_ns)
 	stage->exec_ns = task_next_exec_ns(stage->calls->task, last_ns);
 }
 
-/* Events that are switched off have been counted, and that was all. */
+/* Switched-off events have been counted, and are dropped now. */
 static size_t drop_off(struct event *events, size_t nr)
 {
 	size_t kept = 0;
@@ -85,7 +85,7 @@ size_t stg_indent(struct stg_indent *stage, struct event *events, size_t nr)
 			resync_depth(stage, event);
 			depth = stage->depth;
 		}
-		/* No branches: a CPU guesses badly whether a call comes or goes. */
+		/* No branches: whether a call begins or ends is unpredictable for a CPU. */
 		depth -= (event->type == EVENT_EXIT) & (depth > 0);
 		event->indent = depth < UINT16_MAX ? depth : UINT16_MAX;
 		depth += event->type == EVENT_ENTRY;

@@ -1,6 +1,6 @@
 /*
- * Stage: calls of the kernel outside of the program's functions; and for users who want no others,
- * the program's.
+ * Stage: drops calls of the kernel outside of the program's functions, and, if only those of the
+ * kernel are wanted, the program's.
  */
 #include "utils/trace/stages/stage.h"
 
@@ -9,9 +9,7 @@ static bool is_kernel(const struct event *event)
 	return event->type <= EVENT_EXIT && event->func->is_kernel;
 }
 
-/*
- * True when it is within calls of the kernel that are in no function of the program. Counts them.
- */
+/* True within calls of the kernel that are outside of functions of the program. Counts them. */
 static bool is_in_outside(struct stg_kernel *stage, const struct event *event)
 {
 	bool is_in = stage->depth;

@@ -1,7 +1,4 @@
-/*
- * Stage: drops calls that are too deep, too small or library calls, and events that nobody asked
- * for.
- */
+/* Stage: drops calls that are too deep, too small or library calls, and unwanted events. */
 #include "utils/trace/kinds/event_kind.h"
 #include "utils/trace/stages/stage.h"
 
@@ -12,7 +9,7 @@ bool stg_select_is_needed(const struct stage_config *config)
 	       (config->wants == STAGE_WANTS_ENDS && config->time_filter_ns);
 }
 
-/* Views that see no entries need no stg_time: an EXIT knows how long the call took. */
+/* Views without entries need no stg_time: an EXIT has the duration of its call. */
 static bool is_too_short(const struct stage_config *config, const struct event *event)
 {
 	return config->wants == STAGE_WANTS_ENDS && event->type != EVENT_ENTRY &&
@@ -29,7 +26,7 @@ static bool keeps_func(const struct stage_config *config, const struct func *fun
 
 static bool keeps_call(const struct stage_config *config, const struct event *event)
 {
-	/* The record knows the depth of a call that was entered unseen. */
+	/* The record has the depth of a call without a recorded entry. */
 	if ((event->flags & EVENT_UNPAIRED) && event->indent >= config->depth)
 		return false;
 	if (event->depth >= config->depth || is_too_short(config, event))
@@ -48,7 +45,7 @@ static bool is_of_trigger(const struct event *event)
 	       (event_kind_fixed(event->id)->flags & EVENT_KIND_OF_TRIGGER);
 }
 
-/* Events that the user does not want to see. A view of lines must still know of them. */
+/* Events that the user does not want. A view of lines still needs to know of them. */
 static bool is_hidden(const struct stage_config *config, const struct event *event)
 {
 	if ((!config->show_events && !is_of_trigger(event)) ||

@@ -1,4 +1,4 @@
-/* Stage: drops calls that were too short, with everything in them. */
+/* Stage: drops calls that were too short, with all events in them. */
 #include "utils/trace/stages/stage.h"
 
 #include <errno.h>
@@ -66,7 +66,7 @@ static int hold_event(struct stg_time *stage, const struct event *event)
 
 	if (stage->nr == stage->cap && !make_room(stage))
 		return -ENOMEM;
-	/* The source will use the memory of the payload again before this one is let go. */
+	/* The source reuses the memory of the payload before this one is released. */
 	if (copy.data) {
 		void *data = malloc(copy.data_len ? copy.data_len : 1);
 
@@ -82,7 +82,7 @@ static int hold_event(struct stg_time *stage, const struct event *event)
 	return 0;
 }
 
-/* Let the oldest go; its payload lives until the next batch. */
+/* Release the oldest; its payload lives until the next batch. */
 static int release_one(struct stg_time *stage, struct event *out)
 {
 	struct event *event = &stage->held[stage->at];
@@ -105,7 +105,7 @@ static bool is_closing(const struct event *event)
 	return event->type == EVENT_EXIT || event->type == EVENT_SCHED_IN;
 }
 
-/* With one threshold for all: the first that is not long enough is the end of those that go. */
+/* With one threshold for all, the first too short call ends the released part. */
 static size_t first_short(const struct stg_time *stage, uint64_t now_ns)
 {
 	size_t i = stage->at;
@@ -117,9 +117,9 @@ static size_t first_short(const struct stg_time *stage, uint64_t now_ns)
 }
 
 /*
- * With thresholds of their own: a call that is long enough takes all before it along, for these
- * have called it. Nothing is before stage->due_ns, so that deep stacks are not looked through for
- * each event.
+ * With individual thresholds, a call that is long enough releases all before it, for these have
+ * called it. All times are at least stage->due_ns, so that deep stacks are not searched for each
+ * event.
  */
 static size_t behind_long(struct stg_time *stage, uint64_t now_ns)
 {
@@ -148,7 +148,7 @@ static size_t behind_long(struct stg_time *stage, uint64_t now_ns)
 	return end;
 }
 
-/* Let calls go that have lasted long enough at @now_ns, with the events in them. */
+/* Release calls that have lasted long enough at @now_ns, with the events in them. */
 static ssize_t release_until(struct stg_time *stage, uint64_t now_ns, struct event *out)
 {
 	size_t until = stage->has_own_thresholds ? behind_long(stage, now_ns)
@@ -166,8 +166,8 @@ static ssize_t release_until(struct stg_time *stage, uint64_t now_ns, struct eve
 }
 
 /*
- * Forget the held call that @event ends, with all in it. False when it is not held, or was long
- * enough.
+ * Drop the held call that @event ends, with all events in it. False when it is not held, or was
+ * long enough.
  */
 static bool drop_call(struct stg_time *stage, const struct event *event)
 {
@@ -189,10 +189,7 @@ static bool drop_call(struct stg_time *stage, const struct event *event)
 	return false;
 }
 
-/*
- * Somebody asked for an event of the program by name: it is shown, and so are the calls that it is
- * in.
- */
+/* An event of the program requested by name is shown, and so are the calls around it. */
 static bool is_asked_for(const struct event *event)
 {
 	return event->type == EVENT_POINT &&
@@ -214,7 +211,7 @@ static ssize_t pass_in_time(struct stg_time *stage, const struct event *event, s
 
 		return ret < 0 ? ret : nr;
 	}
-	/* An EXIT whose ENTRY was not seen stays: nobody knows how long that call was. */
+	/* An EXIT without a recorded ENTRY stays, because its duration is unknown. */
 	if (holds && is_closing(event) && !(event->flags & EVENT_UNPAIRED) &&
 	    drop_call(stage, event))
 		return nr;
