@@ -45,9 +45,9 @@ struct source_ops {
 
 	/*
 	 * Write the next events, at most @max (which is at least one), and none later than
-	 * @until_ns, to @events; all of them are of the task in src->task. Returns their number; 0: the
-	 * next one is later, or there is none now. Times do not go backwards but for damaged files
-	 * and within a CPU's files, by so little as MERGER_LATE_NS. @events->data belongs to the
+	 * @until_ns, to @events; all of them are of the task in src->task. Returns their number; 0:
+	 * the next one is later, or there is none now. Times go backwards only in damaged files and
+	 * within a CPU's files, there by at most MERGER_LATE_NS. @events->data belongs to the
 	 * source, and is valid until it is called again.
 	 *
 	 * Negative with @err: all events before it have been returned, and nothing comes after it.
