@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* So many calls are handed over at a time: their columns stay in the second level cache, mostly. */
+/* The number of calls in a batch: usually their columns fit into the second level cache. */
 #define SCRIPT_BATCH_MAX 32768
 
 /*

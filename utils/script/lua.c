@@ -288,8 +288,7 @@ static int set_surroundings(struct runner *run, const struct script_config *conf
 }
 
 /*
- * A global variable of the script's onto the stack, whatever the script does with those that are
- * not there.
+ * Push a global variable of the script, even if the script makes access to undefined ones an error.
  */
 static int push_global(struct runner *run, const char *name)
 {

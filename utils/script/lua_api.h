@@ -1,6 +1,6 @@
 /*
- * The functions of LuaJIT that scripts need (those of Lua 5.1). The library is loaded when it is
- * needed; they are declared here since whoever builds utrail need not have its headers.
+ * The functions of LuaJIT for scripts (those of Lua 5.1). The library is loaded on demand; they are
+ * declared here so that utrail can be built without its headers.
  */
 #ifndef UTRAIL_SCRIPT_LUA_API_H
 #define UTRAIL_SCRIPT_LUA_API_H

@@ -49,7 +49,7 @@ static const ssize_t context_sizes[CONTEXT_NR] = { 5, 6, 6, 7 };
 /*
  * @has_locale: one that says how text is written
  * @functions: by enum script_function; NULL: the script has none
- * @contexts: used again when nobody but us has them
+ * @contexts: reused when there are no other references
  * @tid_object: of @tid, the last one
  * @names: of functions, the table of batches; NULL before the first
  */
@@ -71,7 +71,7 @@ static void drop_object(struct runner *run, PyObject *o)
 		run->py.Py_DecRef(o);
 }
 
-/* Put @o, which is given away, into @dict. NULL is an exception that is pending already. */
+/* Put @o, whose reference is taken, into @dict. NULL is an exception that is already pending. */
 static int put_in_dict(struct runner *run, PyObject *dict, enum key key, PyObject *o)
 {
 	int ret = o ? run->py.PyDict_SetItem(dict, run->keys[key], o) : -1;
@@ -88,7 +88,7 @@ static int put_kept(struct runner *run, PyObject *dict, enum key key, PyObject *
 
 /* --- exceptions --- */
 
-/* The status that sys.exit() was called with; a text is told, as by Python itself. */
+/* The argument of sys.exit(); a text is printed, as by Python itself. */
 static int exit_status(struct script *script, PyObject *value)
 {
 	struct runner *run = script->runner;
@@ -390,9 +390,9 @@ static int number_python_func(struct script *script, const struct func *func,
 }
 
 /*
- * A column: a view of bytes that nobody changes, which live as long as the script has them.
+ * A column: a read-only view of bytes, which live as long as the script has the view.
  *
- * @format: of an element, as the module struct has it
+ * @format: of an element, as in the module struct
  */
 static int put_column(struct runner *run, PyObject *dict, const char *name, const char *format,
 		      const void *column, size_t bytes)
@@ -572,10 +572,7 @@ static void put_word(struct runner *run, PyObject *dict, const char *key, const 
 	drop_object(run, o);
 }
 
-/*
- * Without a locale, Python writes UTF-8 (PEP 540), but a Python that lives in another program needs
- * to be told.
- */
+/* Without a locale, Python writes UTF-8 (PEP 540), but an embedded Python must be configured so. */
 static void write_utf8(struct runner *run)
 {
 	PyObject *out = run->py.PySys_GetObject("stdout");
@@ -635,10 +632,7 @@ static void drop_func(struct script *script, struct script_func *func)
 	drop_object(script->runner, func->addr_object);
 }
 
-/*
- * The output of the script leaves its buffers; a pipe that nobody reads any more is no failure of
- * the script's.
- */
+/* Flush the script's output; a pipe without a reader is no failure of the script. */
 static void close_python(struct script *script)
 {
 	struct runner *run = script->runner;

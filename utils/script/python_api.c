@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The versions with a stable interface that has all of it, and as many as may come. */
+/* The first version whose stable interface has all of it, and a limit for future ones. */
 #define MINOR_FIRST 7
 #define MINOR_LAST  30
 
-/* Extension modules take their symbols from whoever runs them. */
+/* Extension modules resolve their symbols in the running program. */
 static void *open_library(const char *name)
 {
 	return dlopen(name, RTLD_NOW | RTLD_GLOBAL);

@@ -1,9 +1,9 @@
 /*
  * The functions of libpython that scripts need: those of its stable interface only (PEP 384), so
- * that any Python from 3.7 on will do.
+ * that any Python from 3.7 on is suitable.
  *
- * The library is loaded when it is needed. They are declared here since whoever builds utrail need
- * not have Python's headers.
+ * The library is loaded on demand. They are declared here so that utrail can be built without
+ * Python's headers.
  */
 #ifndef UTRAIL_SCRIPT_PYTHON_API_H
 #define UTRAIL_SCRIPT_PYTHON_API_H
@@ -83,8 +83,8 @@ struct python_api {
 };
 
 /*
- * Load the library: the one of the `python3` that is installed, or else the newest there is.
- * -ENOENT with @err. It stays.
+ * Load the library: that of the installed `python3`, or else the newest one. -ENOENT with @err. It
+ * stays loaded.
  */
 int python_load(struct python_api *py, struct uft_err *err);
 

@@ -89,7 +89,7 @@ void script_close(struct script *script)
 	*script = (struct script){ 0 };
 }
 
-/* Only comments and empty lines may stand in front of the options. */
+/* Only comments and empty lines may precede the options. */
 static void take_options(const char *line, const char *comment, struct strbuf *out)
 {
 	while (line && (*line == '\n' || strncmp(line, comment, strlen(comment)) == 0)) {
@@ -254,7 +254,7 @@ static void hand_point(struct script *script, const struct task *task, const str
 		.data = &script->text,
 	};
 
-	/* Their names and formats may come later than they do. */
+	/* Their names and formats may come later than their first use. */
 	if (!script->has[SCRIPT_EVENT] || script->config->is_recording)
 		return;
 	strbuf_reset(&script->name);

@@ -33,7 +33,7 @@ enum script_function {
 /* By enum script_function: "uftrace_begin", ... */
 extern const char *const script_function_names[SCRIPT_FUNCTIONS];
 
-/* The list of names or patterns whose calls are wanted. */
+/* The list of names or patterns of the wanted calls. */
 #define SCRIPT_WANTED "UFTRACE_FUNCS"
 
 /*
@@ -60,8 +60,8 @@ struct script_config {
  *
  * @text: the language's object of its name; NULL: not made yet
  * @addr, @addr_object: the address of its last call, and the language's object of that
- * @wanted: 1, -1: no, 0: nobody asked yet
- * @number: its place in the table of batches, from 1 on; 0: it has none yet
+ * @wanted: 1, -1: no, 0: not determined
+ * @number: its index in the table of batches, from 1 on; 0: none yet
  */
 struct script_func {
 	void *text;
@@ -96,7 +96,7 @@ struct script_point {
  * @wanted: patterns of SCRIPT_WANTED; NULL: all calls are
  * @nr_failed: calls of the script's functions that ended in an exception
  * @batch: NULL unless the script takes batches
- * @nr_numbers: so many functions have places in its table of names
+ * @nr_numbers: number of functions in its table of names
  * @is_over, @status: the script has ended itself, with this status
  */
 struct script {
@@ -121,13 +121,13 @@ struct script {
 };
 
 /*
- * A language. Exceptions in the script's functions are told on stderr and counted
+ * A language. Exceptions in the script's functions are printed to stderr and counted
  * (script_failed()).
  *
  * @open: load the language's library and the script; the script's own code runs. Negative with @err
  * @close: also after an open that failed
  * @number: one more function for the table of batches; negative without memory
- * @batch: hand over what is in script->batch
+ * @batch: pass script->batch to the script
  * @drop_func: forget the language's objects of a function
  */
 struct script_lang {
@@ -184,7 +184,7 @@ int script_want(struct script *script, const char *text, size_t len, struct uft_
 /* Print a text of any number of lines on stderr; tabs become blanks. */
 void script_tell(const struct script *script, const char *text);
 
-/* One of its functions ended in an exception, which was told. */
+/* One of its functions ended in an exception, which was printed. */
 void script_failed(struct script *script);
 
 #endif

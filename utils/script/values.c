@@ -11,7 +11,10 @@
 #include "utils/spec/args/autoargs.h"
 #include "utils/trace/recording/args.h"
 
-/* The argument that says how many a variadic function has is among the first of them. */
+/*
+ * The argument that determines the number of a variadic function's arguments is among the first of
+ * them.
+ */
 #define DECIDING_MAX 4
 
 void script_values_deinit(struct script_values *values)
@@ -141,7 +144,7 @@ static void put_integer(struct script_value *out, const struct argspec *spec,
 	}
 }
 
-/* Its text is made when all are known: until then it is where that begins. */
+/* Its text pointer is set when all texts are written: until then it is an offset. */
 static void put_struct(struct script_values *values, struct script_value *out,
 		       const struct argspec *spec)
 {

@@ -47,7 +47,7 @@ void script_values_deinit(struct script_values *values);
 
 /*
  * Read the values in the payload of an ENTRY or EXIT. They are valid until the next call and no
- * longer than the event. False when it has none, or nobody knows its contents.
+ * longer than the event. False when it has none, or its content is unknown.
  */
 bool script_values_read(struct script_values *values, struct trace_data *data,
 			const struct event *event);

@@ -41,10 +41,10 @@ struct column_choice {
 int columns_choose(const void *table, size_t nr, size_t stride, const char *text,
 		   struct column_choice *choice, struct uft_err *err);
 
-/* Add one by its index, where it belongs in the order. */
+/* Add a column by its index, at its place in the order. */
 void columns_add(struct column_choice *choice, size_t index);
 
-/* Leave out the one with that index, if it was chosen. */
+/* Remove the column with that index, if it was chosen. */
 void columns_remove(struct column_choice *choice, size_t index);
 
 bool columns_has(const struct column_choice *choice, size_t index);

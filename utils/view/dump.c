@@ -335,7 +335,7 @@ static int show_task(struct dump *dump, const struct task *task, struct uft_err 
 		.calls.config = &dump->pipe.config.stages,
 		.calls.task = task,
 		.calls.pseudo = &dump->pipe.pseudo,
-		/* Nothing is known of calls that the file does not show. */
+		/* Calls that the file does not show are unknown. */
 		.calls.has_first = true,
 	};
 	struct src_user src;
@@ -377,8 +377,8 @@ static bool wants_perf(const struct dump *dump, const struct perf_record *rec, u
 }
 
 /*
- * A part of a file that is read from its beginning to its end. The bytes [@at, @len) of @bytes are
- * to be shown; they begin at @start of the file.
+ * A part of a file that is read sequentially. The bytes [@at, @len) of @bytes are still to be
+ * shown; they begin at @start of the file.
  */
 struct part {
 	uint8_t *bytes;
@@ -415,7 +415,7 @@ static int part_read_on(struct part *part)
 	return got < 0 ? got : got > 0;
 }
 
-/* The first part of "<what>-cpu<cpu>.dat"; 0: there is none. */
+/* Open the first part of "<what>-cpu<cpu>.dat"; 0: there is none. */
 static int part_open(struct part *part, const struct dump *dump, const char *what, uint32_t cpu,
 		     struct uft_err *err)
 {
@@ -441,7 +441,7 @@ static int show_perf_file(struct dump *dump, uint32_t cpu, struct uft_err *err)
 
 	if (ret <= 0)
 		return ret;
-	/* The peer sets the first CPU's file apart, not the first file. */
+	/* uftrace separates the first CPU's file, not the first file. */
 	sink_either(dump->sink, cpu == 0, "\n", "");
 	sink_putf(dump->sink, "reading perf-cpu%u.dat\n", cpu);
 	for (;; part.at += len) {
@@ -591,7 +591,7 @@ static int show_kernel_file(struct dump *dump, uint32_t cpu, struct uft_err *err
 	if (ret <= 0)
 		return ret;
 	sink_putf(dump->sink, "reading kernel-cpu%u.dat\n", cpu);
-	/* A part is so many whole pages, but for the end of the file. */
+	/* A part consists of whole pages, except at the end of the file. */
 	for (; ret > 0; ret = part_read_on(&part)) {
 		for (; part.at < part.len; part.at += MIN(page_bytes, part.len - part.at)) {
 			int shown = show_kernel_page(dump, part.bytes + part.at,

@@ -21,9 +21,8 @@ struct dump_config {
 };
 
 /*
- * Show everything, file by file, unmerged. A damaged file ends where it is damaged, then @broken
- * holds the message, and the others are shown. 1, 0 when no record was there to show, or negative
- * with @err.
+ * Show everything, file by file, unmerged. A damaged file ends at the damage, then @broken has the
+ * message, and the others are shown. 1, 0 when there was no record to show, or negative with @err.
  */
 int dump_show(struct trace_data *data, const struct dump_config *config, struct sink *sink,
 	      struct uft_err *broken, struct uft_err *err);

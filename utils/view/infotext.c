@@ -23,8 +23,8 @@
 #define NOTE_FILE_MAX_BYTES (64UL << 20)
 
 /*
- * @bit: the item that must be there
- * @put: append the value; nothing appended means no line
+ * @bit: the required item
+ * @put: append the value; an empty value suppresses the line
  */
 struct info_row {
 	const char *label;
@@ -220,7 +220,7 @@ static void put_tasks(const struct trace_data *data, struct sink *sink)
 	put_line(sink, "# ", "task list", strbuf_str(&list));
 }
 
-/* The only text of several lines: its line ends and tabs stay. */
+/* The only text of several lines: its newlines and tabs are kept. */
 static void put_lines(struct sink *sink, const char *text, size_t len)
 {
 	for (size_t at = 0; at < len;) {
@@ -286,10 +286,7 @@ static int put_left_out(struct trace_data *data, struct sink *sink, struct uft_e
 	return 0;
 }
 
-/*
- * The perf files know the names of tasks. The caller gets all else that they have of them, by
- * task->index.
- */
+/* The perf files have the names of tasks. The caller gets their other data, by task->index. */
 static int survey_perf(struct trace_data *data, struct survey **out, struct uft_err *broken,
 		       struct uft_err *err)
 {
@@ -307,7 +304,7 @@ static int survey_perf(struct trace_data *data, struct survey **out, struct uft_
 	return ret < 0 ? ret : merger_survey(&feed, *out, err);
 }
 
-/* A recording that is not whole, or has ends of calls that nobody saw. */
+/* A recording that is incomplete, or has ends of calls without entries. */
 static void put_end(const struct trace_data *data, struct sink *sink)
 {
 	struct strbuf text cleanup_strbuf = { 0 };

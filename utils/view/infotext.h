@@ -10,7 +10,7 @@
 /* The items of the recording, with the user's note.txt. */
 int info_show(struct trace_data *data, struct sink *sink, struct uft_err *err);
 
-/* The items about a machine, plainly, as `info --system` shows this one. */
+/* The items about a machine, without colour, as `info --system` shows this one. */
 void info_show_machine(const struct info *info, struct sink *sink);
 
 /* A line per task: the time of its beginning, its kind, the bytes of its records. */

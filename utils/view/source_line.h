@@ -6,11 +6,11 @@
 #include "utils/trace/recording/module.h"
 #include "utils/base/sink.h"
 
-/* "before<file>:<line>after" in gray; nothing where the line of @func is not known. */
+/* Write "before<file>:<line>after" in gray; nothing when the line of @func is unknown. */
 void source_line_put(struct module_set *modules, const struct func *func, enum color_mode color,
 		     const char *before, const char *after, struct sink *sink);
 
-/* " / * inlines: name file:line, ... * /": the calls that were inlined into @func, if any. */
+/* Write " / * inlines: name file:line, ... * /": the calls that were inlined into @func, if any. */
 void source_put_inlined(struct module_set *modules, const struct func *func, enum color_mode color,
 			struct sink *sink);
 

@@ -32,11 +32,11 @@ static int compare_pairs(const void *a, const void *b)
 	return order ? order : compare_names(x->callee, y->callee);
 }
 
-/* One row per node, which sorting and folding makes one per pair. */
+/* One row per node; sorting and folding makes one per pair. */
 struct collector {
 	struct callers *callers;
 	size_t cap;
-	uint32_t *open; /* by function id: how many of its calls are around the current one */
+	uint32_t *open; /* by function id: the number of its calls around the current one */
 	size_t nr_open;
 	bool of_counter; /* in the place of times */
 };

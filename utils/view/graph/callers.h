@@ -11,8 +11,8 @@
 /*
  * Calls of @callee by @caller.
  *
- * @caller: NULL: nobody that was recorded
- * @total_ns: of those calls that are not inside of another call of @callee
+ * @caller: NULL: no recorded function
+ * @total_ns: of those calls that are not within another call of @callee
  */
 struct call_pair {
 	const struct func *caller;

@@ -67,8 +67,8 @@ static void put_line(const struct graph *graph, const struct tree_node *node,
 }
 
 /*
- * All below @top. Each call with siblings moves its own calls three columns to the right; a chain
- * of only children stays where it is.
+ * Write all nodes below @top. Each call with siblings indents its own calls by three columns; a
+ * chain of single children is not indented.
  */
 static int put_below(const struct graph *graph, const struct tree_node *top, struct sink *sink)
 {
@@ -264,7 +264,7 @@ static int show_func(const struct graph *graph, const struct tree *tree,
 	return ret < 0 ? ret : found.nr > 0;
 }
 
-/* The program whose start is the last one before @from; its index, or -1. */
+/* The program with the last start before @from; its index, or -1. */
 static ssize_t next_older(const struct tree *tree, const bool *is_done)
 {
 	const struct trace_data *data = tree->pipe->data;
@@ -295,7 +295,7 @@ static int show_session(const struct graph *graph, const struct tree *tree, size
 	return ret < 0 ? ret : 1;
 }
 
-/* The newest comes first, programs without a session last. Returns how many there were. */
+/* The newest comes first, programs without a session last. Returns their number. */
 static int show_sessions(const struct graph *graph, const struct tree *tree, struct sink *sink)
 {
 	size_t nr = tree->pipe->data->nr_sessions;

@@ -10,8 +10,8 @@
 
 /*
  * @func: only the calls of this function, and the paths to it; NULL: whole programs
- * @depth: so many levels of the shown tree; 0: all
- * @source: show source lines, which these modules know of; NULL: do not
+ * @depth: limit of levels of the shown tree; 0: all
+ * @source: modules with source lines to show; NULL: none
  */
 struct graph_config {
 	enum color_mode color;
@@ -35,14 +35,14 @@ int graph_init(struct graph *graph, const struct graph_config *config, struct uf
 void graph_prepare(const struct graph *graph, struct tree *tree);
 
 /*
- * Show a finished tree; how many programs there were to show. -ENOENT when there is no call of the
- * function that was asked for, -ENOMEM.
+ * Show a finished tree; returns the number of shown programs. -ENOENT when there is no call of the
+ * requested function, -ENOMEM.
  */
 int graph_show(const struct graph *graph, const struct tree *tree, struct sink *sink,
 	       struct uft_err *err);
 
-/* From the first to the last event of a task; and how much of that it waited for something. */
-/* @status: as of wait(2), once it is known that the task @has_ended: with --proc */
+/* From the first to the last event of a task; and its waiting time in that. */
+/* @status: as from wait(2), when the task @has_ended: with --proc */
 struct task_times {
 	uint64_t first_ns;
 	uint64_t last_ns;

@@ -43,7 +43,7 @@ static void put_self_avg(const struct graph_row *row, enum color_mode color, str
 	put_ns(average(row->node->self_ns, row->node->calls), color, sink);
 }
 
-/* The program itself is one call of all that it called. */
+/* The program itself counts as one call around all its calls. */
 static bool is_program(const struct graph_row *row)
 {
 	return !row->node->parent;

@@ -17,8 +17,8 @@
 #define LARGE_CHANGE_NS 100000
 
 /*
- * In the tree of both each node knows those of the two recordings: @last is that of the base,
- * @after that of the pair; NULL where there is no such call.
+ * In the combined tree each node refers to those of the two recordings: @last to that of the base,
+ * @after to that of the pair; NULL if there is no such call.
  */
 static const struct tree_node *base_of(const struct tree_node *node)
 {

@@ -1,4 +1,4 @@
-/* View: which task began which, as a tree (see graph.h). */
+/* View: parents and children of tasks, as a tree (see graph.h). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,7 +70,7 @@ static int order_by_start(const void *a, const void *b)
 	return task_order(((const struct task_node *)a)->task, ((const struct task_node *)b)->task);
 }
 
-/* Only among those that began earlier: so there is no circle, whatever the data say. */
+/* Only among those that began earlier: so corrupt data cannot make a cycle. */
 static struct task_node *find_parent(struct task_node *nodes, size_t nr, const struct task *task)
 {
 	int32_t tid = is_process(task) ? task->ppid : task->pid;
@@ -92,7 +92,7 @@ static void link_child(struct task_node *parent, struct task_node *node)
 	node->parent = parent;
 }
 
-/* The tasks that did something, by their start, under their parents or else under @top. */
+/* Collect the active tasks, by their start, under their parents or else under @top. */
 static size_t collect_task_nodes(const struct graph_tasks *tasks, struct task_node *nodes,
 				 struct task_node *top)
 {
@@ -188,7 +188,7 @@ static int put_tasks(const struct graph *graph, const struct graph_tasks *tasks,
 		}
 		if (node == top)
 			break;
-		/* A process stands apart from the thread that follows it. */
+		/* A process is separated from the thread that follows it. */
 		if (node->parent != top && is_process(node->task) && !is_process(node->next->task))
 			put_gap(graph, &indent, " | ", sink);
 		node = node->next;

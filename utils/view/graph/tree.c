@@ -99,7 +99,7 @@ int tree_resume(void *self, const struct view_resume *at, struct uft_err *err)
 	return 0;
 }
 
-/* Something other than calls happens at this time: exec, fork. */
+/* An event other than a call happens at this time: exec, fork. */
 static int on_special(struct tree *tree, const struct event *event)
 {
 	struct tree_task *at = &tree->at;
@@ -115,7 +115,7 @@ static int on_special(struct tree *tree, const struct event *event)
 	return 0;
 }
 
-/* One more call around the next ones, of a function that nobody knows so far. */
+/* Add one more call around the next ones, of a still unknown function. */
 static int push_unseen(struct tree *tree)
 {
 	struct tree_task *at = &tree->at;
@@ -242,7 +242,7 @@ static inline int enter_node(struct tree *tree, const struct event *event)
 	return 0;
 }
 
-/* The end of a call whose beginning was not seen tells its name at least. */
+/* The end of a call without a recorded beginning at least tells its name. */
 static void name_unseen(struct tree *tree, struct tree_node *node, const struct event *event)
 {
 	node->func = tree_canon(tree, event->func);
@@ -267,8 +267,8 @@ static int add_wait(struct tree *tree, struct tree_node *parent, const struct ev
 }
 
 /*
- * The clocks of program and kernel differ a little: a call may end while the task is said to be
- * off the CPU. Then it waited up to its end; @out_event.total_ns tells that this was counted.
+ * The clocks of program and kernel differ a little: a call may end while the task seems to be off
+ * the CPU. Then it waited up to its end; @out_event.total_ns tells that this was counted.
  */
 static __attribute__((noinline)) int cut_wait(struct tree *tree, const struct event *event)
 {
@@ -300,7 +300,7 @@ static int add_sched(struct tree *tree, const struct event *event)
 	}
 	at->out = NULL;
 	if (is_cut) {
-		/* The time that the caller will be told to have waited, but did not. */
+		/* Waiting time that will be attributed to the caller, but is not its own. */
 		parent->self_ns += event->total_ns;
 		return 0;
 	}
@@ -315,7 +315,7 @@ static inline int exit_node(struct tree *tree, const struct event *event)
 	struct tree_task *at = &tree->at;
 
 	if (unlikely(event->indent + 1U != at->depth)) {
-		/* A return to where nothing was entered, and from where nobody began. */
+		/* A return without a recorded entry and without a known beginning. */
 		if (at->depth == 0 && !(event->flags & EVENT_INHERITED))
 			return 0;
 
@@ -335,7 +335,7 @@ static inline int exit_node(struct tree *tree, const struct event *event)
 	return 0;
 }
 
-/* The function that stands for events of @id. NULL when memory is short. */
+/* The function that represents events of @id. NULL when memory is short. */
 static const struct func *func_of_point(struct tree *tree, uint64_t id)
 {
 	struct module_set *modules = &tree->pipe->data->modules;
@@ -352,8 +352,8 @@ static const struct func *func_of_point(struct tree *tree, uint64_t id)
 }
 
 /*
- * The growth of a counter in the innermost call, which is told before the call's end; nothing when
- * the call is left out.
+ * Add the growth of a counter in the innermost call, which comes before the call's end; nothing
+ * when the call is left out.
  */
 static void add_counter(struct tree *tree, struct tree_node *node, const struct event *event)
 {

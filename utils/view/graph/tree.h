@@ -23,17 +23,17 @@ struct tree_details {
 };
 
 /*
- * All calls of a function that came by the same path. Functions of one name are one here.
+ * All calls of a function by the same path. Functions with the same name are one here.
  *
  * @func: NULL for a root
  * @first, @next: the first child, and the next one of the same parent; once tree_finish() has run
  *                in the order of their first calls
- * @last, @after: guesses that make finding a child fast: the child that was called last, and the
- *                sibling that was called after this one
+ * @last, @after: hints for a fast look-up of children: the child called last, and the
+ *                sibling called after this one
  * @calls: entries, and returns from calls whose entry is not in the range
  * @total_ns: of calls that returned, and of those open at the end up to then; with recursion all
- * @first_ns: when the first of them began
- * @addr: the address that was recorded for that one; an id for events of the scheduler
+ * @first_ns: start of the first of them
+ * @addr: the recorded address of that one; an id for events of the scheduler
  * @details: only with wants_details
  * @counter: with wants_counters: it is no function, but 1 and the place of a counter, which has
  *           grown by @value in the calls of its parent. 0: a function; then @value is the one that
@@ -87,8 +87,8 @@ struct tree_fork_call {
 };
 
 /*
- * So many calls of the next kind a tree may have: after each loss a record of 16 bytes may tell of
- * a thousand.
+ * The limit of calls of the following kind in a tree: after each loss a record of 16 bytes may
+ * imply a thousand.
  */
 #define TREE_UNSEEN_MAX (1U << 20)
 
@@ -110,16 +110,16 @@ struct tree_unseen {
 
 /*
  * @wants_details: set it before the first event
- * @wants_counters: with @kinds: how much counters have grown is known of the nodes
+ * @wants_counters: with @kinds: nodes have the growth of counters
  * @counts_outside: time off the CPU outside of functions too
  * @counts_inherited: a call that a forked child returns from, too, is one of the parent and one of
  *                    the child
  * @roots: by session, in the order of data->sessions, and one more for recordings without sessions
  * @children: forked tasks by parent and time
  * @forks: by the index of the child; NULL before the first
- * @pids: processes whose tasks were looked at, once tree_finish() runs
+ * @pids: processes whose tasks were processed, during tree_finish()
  * @slots: all nodes by parent and function; a power of two
- * @names: the function that stands for all of its name
+ * @names: the function that represents all of its name
  * @canon: the same, by function id
  * @kinds: points are calls that take no time, of functions called like them; NULL: they are counted
  *         in @nr_dropped and left out
@@ -161,7 +161,7 @@ int tree_init(struct tree *tree, const struct pipeline *pipe, struct uft_err *er
 void tree_deinit(struct tree *tree);
 #define cleanup_tree cleanup(tree_deinit)
 
-/* Ask the pipeline, before it is opened, for all that a tree needs. */
+/* Configure the pipeline, before it is opened, for the needs of a tree. */
 void tree_configure(struct pipeline_config *config);
 
 /* The events function of struct view; @self is the struct tree. */
@@ -177,14 +177,14 @@ int tree_resume(void *self, const struct view_resume *at, struct uft_err *err);
 int tree_merge(struct tree *tree, struct tree *from, struct uft_err *err);
 
 /*
- * Run @pipe, by task, in up to @threads threads, and finish. The tree is the same however many
- * there are.
+ * Run @pipe, by task, in up to @threads threads, and finish. The tree does not depend on their
+ * number.
  */
 int tree_run(struct tree *tree, struct pipeline *pipe, size_t threads, struct uft_err *err);
 
 /*
- * Call this after the last event. Calls of forked children are put where their parents forked them,
- * children of each node are sorted by time, and the roots get their sums. 0 or -ENOMEM with @err.
+ * Call this after the last event. It moves calls of forked children to the fork in their parents,
+ * sorts the children of each node by time, and sums up the roots. 0 or -ENOMEM with @err.
  */
 int tree_finish(struct tree *tree, struct uft_err *err);
 
@@ -202,8 +202,8 @@ int tree_sort(struct tree_node *root);
 int tree_sort_by(struct tree_node *root, int (*compare)(const void *a, const void *b));
 
 /*
- * Add all below @from below @to. Then @last of each of them says where it went; guesses are not
- * needed any more. 0 or -ENOMEM.
+ * Add all nodes below @from below @to. Then @last of each of them refers to its new node; hints are
+ * not needed any more. 0 or -ENOMEM.
  */
 int tree_add_below(struct tree *tree, struct tree_node *to, struct tree_node *from);
 
@@ -214,7 +214,7 @@ struct tree_node *tree_child_named(struct tree *tree, struct tree_node *node,
 /* The child of @node with that function, made when it is not there. NULL when memory is short. */
 struct tree_node *tree_child(struct tree *tree, struct tree_node *node, const struct func *func);
 
-/* The function that stands for all with the name of @func; NULL when memory is short. */
+/* The function that represents all with the name of @func; NULL when memory is short. */
 const struct func *tree_canon(struct tree *tree, const struct func *func);
 
 /*

@@ -25,8 +25,8 @@ int tree_counters_find(struct tree_counters *counters, const struct event_kinds 
 void tree_counters_deinit(struct tree_counters *counters);
 
 /*
- * Set @value of all functions' nodes: the growth of the counter of @number in their calls, and in
- * those that they made. The sum of the calls below stands for a reading that is missing.
+ * Set @value of all functions' nodes: the growth of the counter of @number in their calls,
+ * including their callees. A missing reading is replaced by the sum of the calls below.
  */
 void tree_counters_spread(const struct tree *tree, uint32_t number);
 

@@ -1,4 +1,4 @@
-/* Call trees: where tasks were when their children were forked (see tree.h). */
+/* Call trees: the parents' positions when their children were forked (see tree.h). */
 #include <errno.h>
 #include <stdlib.h>
 

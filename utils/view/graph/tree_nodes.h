@@ -4,7 +4,7 @@
 
 #include "utils/view/graph/tree.h"
 
-/* A node without a function, which nobody finds. NULL when memory is short. */
+/* A node without a function, which look-ups do not find. NULL when memory is short. */
 struct tree_node *tree_add_nameless(struct tree *tree, struct tree_node *parent);
 
 /* Add the numbers of @from to @to; without their children. */
@@ -12,8 +12,8 @@ void tree_add_numbers(struct tree_node *to, const struct tree_node *from);
 
 /*
  * From now on, @node is found as the child of @parent for its function, if there is none yet; it is
- * no longer found where it was before. Lists of children are the caller's business. Returns the
- * child that is found, or NULL when memory is short.
+ * not found at its old place any more. The caller updates lists of children. Returns the child that
+ * is found, or NULL when memory is short.
  */
 struct tree_node *tree_enlist(struct tree *tree, struct tree_node *parent, struct tree_node *node);
 
@@ -24,9 +24,9 @@ int tree_find_children(struct tree *tree);
 uint64_t tree_next_fork_ns(const struct tree *tree, const struct task *parent, uint64_t from_ns);
 
 /*
- * All children that were forked up to @time_ns began where the task is now. A recording does not
- * say which thread of a process forked: each notes where it was, and the first one is believed
- * most.
+ * Children forked up to @time_ns began at the task's current position. A recording does not tell
+ * the thread of a process that forked: each thread records its position, and the first one has
+ * priority.
  */
 int tree_note_forks(struct tree *tree, uint64_t time_ns);
 
@@ -39,9 +39,7 @@ int tree_merge_forks(struct tree *tree, const struct tree *from);
  */
 int tree_no_room(int code, struct uft_err *err);
 
-/*
- * All calls that were entered unseen are put where they belong; no more events come. 0 or -ENOMEM
- */
+/* Move all calls without recorded entries to their places; no more events come. 0 or -ENOMEM */
 int tree_settle(struct tree *tree);
 
 #endif

@@ -1,4 +1,4 @@
-/* Call trees: where calls belong that were entered unseen, once all events are in (see tree.h). */
+/* Call trees: finds the places of calls without recorded entries, after all events (see tree.h). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,8 +38,8 @@ static void note_generations(struct tree *tree)
 }
 
 /*
- * Children before their parents: then nothing is put where something was taken away. The others of
- * a task come before those that it began within, and inner calls before outer ones.
+ * Children before their parents: then no node is moved to a place that was removed. A task's other
+ * calls come before those that it began within, and inner calls before outer ones.
  */
 static int compare_unseen(const void *a, const void *b)
 {
@@ -87,9 +87,9 @@ static int move_children(struct tree *tree, struct tree_node *into, struct tree_
 }
 
 /*
- * All that is below @from goes below @into, and @from is gone. Nothing is copied: a node without
- * another of its name there moves with all below it. So the work grows with the children of @from,
- * and with the nodes that become one with others.
+ * Move all nodes below @from below @into, and remove @from. Nothing is copied: a node without
+ * another of its name there moves with its descendants. So the work grows with the children of
+ * @from, and with the merged nodes.
  */
 static int absorb(struct tree *tree, struct tree_node *into, struct tree_node *from)
 {
@@ -105,7 +105,7 @@ static int absorb(struct tree *tree, struct tree_node *into, struct tree_node *f
 	return 0;
 }
 
-/* A call that nobody knows more about is one of those of its name, if it has one. */
+/* An otherwise unknown call is merged with those of its name, if it has one. */
 static int settle_node(struct tree *tree, struct tree_node *node)
 {
 	struct tree_node *known;
@@ -133,8 +133,8 @@ static struct tree_node *find_child(const struct tree_node *parent, const struct
 }
 
 /*
- * Guess a call that nobody knows by name, and that the parent had not open any more: the one that
- * began last before @until_ns and called @callee, if that is known.
+ * Guess a call that has no name, and that the parent did not have open any more: the one that began
+ * last before @until_ns and called @callee, if that is known.
  */
 static struct tree_node *guess_child(const struct tree_node *parent, const struct func *callee,
 				     uint64_t until_ns)
@@ -154,9 +154,9 @@ static struct tree_node *guess_child(const struct tree_node *parent, const struc
 }
 
 /*
- * The places of the calls that a forked child found open, from the outermost on. They go by name as
- * far as the child has returned from them, else by the calls that the parent had open when it
- * forked.
+ * Find the places of the calls that a forked child found open, from the outermost on. They are
+ * matched by name as far as the child has returned from them, else by the parent's open calls at
+ * the fork.
  *
  * @into: @into[i + 1] is that of the call at depth i; NULL: the parent's tree has no such call
  */
@@ -182,7 +182,7 @@ static void find_places(const struct tree_unseen *chain, size_t nr, struct tree_
 	}
 }
 
-/* Put the child's calls below them into its parent's tree. @chain: the innermost first */
+/* Move the child's calls below them into its parent's tree. @chain: the innermost first */
 static int graft(struct tree *tree, const struct tree_unseen *chain, size_t nr,
 		 struct tree_node *top)
 {
@@ -229,7 +229,7 @@ static int compare_fork_calls(const void *a, const void *b)
 	return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
 }
 
-/* True when @node is the path that the @nr calls of @chain name, as far as it is known. */
+/* True when @node matches the path of the @nr calls of @chain, as far as it is known. */
 static bool fits_chain(const struct tree_node *node, const struct tree_unseen *chain, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++, node = node->parent) {
@@ -273,10 +273,9 @@ static struct tree_node *find_fork_call(const struct tree *tree, const struct tr
 }
 
 /*
- * The node that the parent of a forked child had open when it forked. Else, as far as it is known,
- * the one that was open when the child was announced; this is the root of a parent with no calls
- * left. NULL when nothing is known of it. A recording does not say which thread forked; most often
- * it is the first one.
+ * The node that the parent of a forked child had open at the fork. If unknown, the one that was
+ * open when the child was announced; this is the root of a parent without open calls. NULL when
+ * both are unknown. A recording does not tell the forking thread; usually it is the first one.
  */
 static struct tree_node *find_fork(const struct tree *tree, const struct tree_unseen *unseen,
 				   size_t nr)
@@ -298,7 +297,7 @@ static struct tree_node *find_fork(const struct tree *tree, const struct tree_un
 	return best;
 }
 
-/* The calls that a task began within, the innermost first. */
+/* Move the calls that a task began within, the innermost first. */
 static int settle_inherited(struct tree *tree, const struct tree_unseen *chain, size_t nr)
 {
 	struct tree_node *top = find_fork(tree, chain, nr);

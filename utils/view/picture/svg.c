@@ -9,7 +9,7 @@
 #define ROW	   17
 #define MARGIN	   10
 #define TITLE	   44
-/* A narrower box is left out: nobody can see it, and few would zoom to it. */
+/* A narrower box is left out: it is invisible, and rarely zoomed to. */
 #define LEAST	   0.1
 /* Letters of the font are about that wide. */
 #define LETTER	   6.6
@@ -88,8 +88,8 @@ static uint64_t to_share(const struct svg_style *style, const struct tree_node *
 }
 
 /*
- * Visit all boxes wide enough to be seen; how many levels there are. Draws nothing while there is
- * no height.
+ * Visit all boxes wide enough to be visible; returns the number of levels. Draws nothing while
+ * there is no height.
  */
 static unsigned walk_boxes(const struct drawing *d, const struct tree_node *root, double x,
 			   double width)

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* So many may wait at a time, with so many bytes of keys. */
+/* The limit of pending keys, and of their bytes. */
 #define PENDING_MAX	  (1U << 20)
 #define PENDING_BYTES_MAX (128UL << 20)
 
@@ -26,8 +26,8 @@ struct pending {
 void pending_deinit(struct pending *pending);
 
 /*
- * Note that the entry of @key began at @time_ns. 1 when it had begun already: then that is
- * forgotten. -ENOSPC when too many wait, -ENOMEM.
+ * Record that the entry of @key began at @time_ns. 1 when it had begun already: then the old one is
+ * dropped. -ENOSPC when too many are pending, -ENOMEM.
  */
 int pending_begin(struct pending *pending, const void *key, size_t len, uint64_t time_ns);
 

@@ -32,12 +32,12 @@ struct replay_config {
 
 /*
  * @line_ns: by task->index, the time when its last line was printed, for "delta"; 0: none yet
- * @tid_cells: by task->index: " [    123] | ", which stands between duration and text by default
- * @sites: by task->index: the place that the next call comes from, as the event before it says
+ * @tid_cells: by task->index: " [    123] | ", between duration and text by default
+ * @sites: by task->index: the call site of the next call, from the event before it
  * @has_sites: there was such an event
  * @rules: those of color and backtrace; NULL when there are none
  * @is_plain: the columns are the default ones, in no colour
- * @shows_plain_calls: func->call_text is all there is to say of a call that has no arguments
+ * @shows_plain_calls: func->call_text is the complete text of a call without arguments
  */
 struct replay {
 	struct replay_config config;
@@ -93,7 +93,7 @@ int replay_events(void *self, const struct event_span *span, struct uft_err *err
 /* For view->mixed. */
 int replay_mixed(void *self, const struct task_event *events, size_t nr, struct uft_err *err);
 
-/* True when @event of @task will be on one line with the one that waits for it. */
+/* True when @event of @task will share a line with the pending one. */
 bool replay_joins(const struct replay *replay, const struct task *task, const struct event *event);
 
 /* Show the event that waits for the next one, if there is any: nothing will be on its line. */

@@ -126,7 +126,7 @@ static const struct replay_column replay_columns[] = {
 	[COLUMN_MODULE] = { { "module", NULL, "     MODULE NAME" }, put_module },
 };
 
-/* A time range shows its times in front of everything else, unless -f says what to show. */
+/* A time range shows its times in the first column, unless -f selects columns. */
 static void add_range_column(struct replay *replay)
 {
 	const struct time_range *range = &replay->pipe->config.range;
@@ -146,7 +146,7 @@ static void make_tid_cell(struct tid_cell *cell, int32_t tid)
 	cell->len = snprintf(cell->text, sizeof(cell->text), " [%7d] | ", tid);
 }
 
-/* The line that almost everybody sees gets a way of its own. */
+/* The most common format of a line has a fast path. */
 static bool is_plain(const struct replay *replay)
 {
 	const struct column_choice *columns = &replay->columns;
@@ -183,7 +183,7 @@ int replay_columns_init(struct replay *replay, struct uft_err *err)
 	return replay_grow(replay, err);
 }
 
-/* Room for @nr elements, of which the first @nr_old are as they were and the others zero. */
+/* Room for @nr elements, with the first @nr_old unchanged and the others zero. */
 static void *grow_table(void *table, size_t nr_old, size_t nr, size_t size)
 {
 	char *grown = reallocarray(table, nr, size);

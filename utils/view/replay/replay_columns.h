@@ -5,9 +5,9 @@
 #include "utils/view/replay/replay.h"
 
 /*
- * The facts that the cells of one line show.
+ * The data of one line's cells.
  *
- * @task: NULL: all cells are blank (a line that belongs to nobody)
+ * @task: NULL: all cells are blank (a line without a task)
  * @duration_ns: 0 is blank
  * @event: for address and module
  * @label: instead of the duration: ten characters; or NULL
@@ -27,8 +27,8 @@ int replay_columns_init(struct replay *replay, struct uft_err *err);
 void replay_put_header(struct replay *replay);
 
 /*
- * All cells and " | ". Returns room for @extra more bytes (at most SINK_ROOM_MAX / 2) after them:
- * the caller goes on there and ends with sink_done().
+ * Write all cells and " | ". Returns room for @extra more bytes (at most SINK_ROOM_MAX / 2) after
+ * them: the caller continues there and ends with sink_done().
  */
 char *replay_put_cells(struct replay *replay, const struct replay_row *row, size_t extra);
 

@@ -65,8 +65,8 @@ void replay_show_header(struct replay *replay)
 }
 
 /*
- * The start of a line: header if it is the first, an empty line where the task changes, cells.
- * NAME_ROOM bytes may follow before sink_done().
+ * Begin a line: a header before the first, an empty line between tasks, cells. NAME_ROOM bytes may
+ * follow before sink_done().
  */
 static char *begin_line(struct replay *replay, const struct replay_row *row, unsigned indent)
 {
@@ -191,7 +191,7 @@ static void put_call_name(struct replay *replay, const struct task *task, const 
 		sink_lit(replay->sink, "()");
 }
 
-/* " = value", if the call returned one that was recorded. */
+/* Write " = value", if the call's return value was recorded. */
 static bool put_retval(struct replay *replay, const struct task *task, const struct event *exit)
 {
 	strbuf_reset(&replay->text);
@@ -203,7 +203,7 @@ static bool put_retval(struct replay *replay, const struct task *task, const str
 	return true;
 }
 
-/* An event that says where the next call of the task comes from: it goes to that call's line. */
+/* An event with the call site of the task's next call: it is shown on that call's line. */
 static bool note_site(struct replay *replay, const struct task *task, const struct event *event)
 {
 	if (event->type != EVENT_POINT || event->addr != EVENT_ID_CALLSITE || !task ||
@@ -247,7 +247,7 @@ static void put_site(const struct task *task, const struct event *entry, uint64_
 			    (unsigned long long)(offset + 1 - func->sym->addr));
 }
 
-/* " / * FILE:LINE from FILE:LINE * /": where the function is, and where the call comes from. */
+/* Write " / * FILE:LINE from FILE:LINE * /": the function's place, and the call's. */
 static void put_places(struct replay *replay, const struct task *task, const struct event *entry)
 {
 	struct module_set *modules = &replay->pipe->data->modules;
@@ -443,7 +443,7 @@ static void show_lost(struct replay *replay, const struct task *task, const stru
 	show_note(replay, &row, event->indent + 1, COLOR_RED, strbuf_str(&text), "");
 }
 
-/* @indent: of the calls that are open. The line stands one column off, as with the peer. */
+/* @indent: of the open calls. The line is one column off, as in uftrace. */
 void replay_show_backwards(struct replay *replay, unsigned indent)
 {
 	static const struct replay_row nobody;

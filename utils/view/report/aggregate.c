@@ -55,7 +55,7 @@ static int grow_rows(struct aggregate *agg, size_t id)
 	return 0;
 }
 
-/* The earliest of several shortest, or longest, calls counts, whichever task came first. */
+/* The earliest of several shortest, or longest, calls counts, in any order of tasks. */
 static void note_extremes(struct time_stats *stats, const struct time_stats *other)
 {
 	if (other->min_ns < stats->min_ns ||
@@ -133,7 +133,7 @@ static int add_cpus_since(struct call_stats *stats, const struct task_stats *tas
 	return 0;
 }
 
-/* The first event tells where the task had been all the time. */
+/* The first event tells the task's CPU since its start. */
 static int note_cpu(struct task_stats *task, const struct event *event)
 {
 	uint32_t cpu = event->cpu;
@@ -204,7 +204,7 @@ static int add_sched(struct aggregate *agg, struct task_stats *task, const struc
 	return add_call_with_cpus(agg, task, event);
 }
 
-/* The growth of a counter in a call, which is told before the call's end. */
+/* Add the growth of a counter in a call, which comes before the call's end. */
 static int add_counter(struct aggregate *agg, const struct event *event)
 {
 	size_t index = (event->id - EVENT_ID_COUNTER) / 2;
@@ -247,8 +247,8 @@ static int add_event(struct aggregate *agg, const struct event_span *span,
 
 /*
  * HOT: add calls of known functions, up to the first event that needs more than sums. ENTRY and
- * EXIT go the same way, for a CPU guesses badly which is next; masks do the rest. Returns how many
- * events that were.
+ * EXIT share one path with masks, since their order is unpredictable for a CPU. Returns the number
+ * of events.
  */
 static size_t add_plain_calls(struct aggregate *agg, const struct event_span *span)
 {

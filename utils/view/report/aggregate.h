@@ -23,8 +23,8 @@ struct time_stats {
 };
 
 /*
- * By counter, in the order of their ids: how much they have grown in calls, and in how many of them
- * that is known.
+ * By counter, in the order of their ids: their growth in calls, and the number of calls with a
+ * known one.
  */
 struct counter_sums {
 	uint64_t sums[COUNTERS_MAX];
@@ -91,8 +91,8 @@ void aggregate_deinit(struct aggregate *agg);
 int aggregate_events(void *self, const struct event_span *span, struct uft_err *err);
 
 /*
- * The resume function of struct view. Not with wants_cpus: which CPU a task is on is known only to
- * those who read it from its beginning.
+ * The resume function of struct view. Not with wants_cpus: a task's CPU is only known when it is
+ * read from its beginning.
  */
 int aggregate_resume(void *self, const struct view_resume *at, struct uft_err *err);
 
@@ -101,7 +101,7 @@ int aggregate_resume(void *self, const struct view_resume *at, struct uft_err *e
  */
 int aggregate_merge(struct aggregate *agg, struct aggregate *from, struct uft_err *err);
 
-/* Run @pipe, by task, in up to @threads threads. The sums are the same however many there are. */
+/* Run @pipe, by task, in up to @threads threads. The sums do not depend on their number. */
 int aggregate_run(struct aggregate *agg, struct pipeline *pipe, size_t threads,
 		  struct uft_err *err);
 

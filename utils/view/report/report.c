@@ -12,7 +12,7 @@
 #include "utils/view/report/report_counters.h"
 #include "utils/view/source_line.h"
 
-/* Underline of the last column, whose cells are as long as they are. */
+/* Underline of the last column, whose cells have no fixed width. */
 #define NAME_UNDERLINE 20
 
 const struct report_table *report_table_of(const struct report_config *config)
@@ -159,7 +159,7 @@ void report_configure(const struct report *report, struct pipeline_config *confi
 	config->order = PIPELINE_BY_TASK;
 	config->stages.wants = STAGE_WANTS_ENDS;
 	config->stages.closes_open_calls = true;
-	/* On which CPU a task begins is told before its first call. */
+	/* The CPU at a task's start is known before its first call. */
 	if (needs_of(report) & REPORT_NEEDS_CPUS)
 		config->stages.show_outside = config->stages.wants_cpus = true;
 }
@@ -240,8 +240,8 @@ static double seconds_from(uint64_t start_ns, uint64_t time_ns)
 }
 
 /*
- * The note after the name of a function whose numbers end before the recording does, or whose own
- * time has that of others in it.
+ * The note after the name of a function whose numbers end before the recording does, or whose self
+ * time includes that of others.
  */
 static void put_left_out(const struct report *report, const struct report_row *row,
 			 struct sink *sink)

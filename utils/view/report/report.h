@@ -38,8 +38,8 @@ struct report_config {
 #define SORT_KEYS_MAX 32
 
 /*
- * The counters whose differences a recording has: their place among those of the recording, and how
- * wide a column is.
+ * The counters with differences in a recording: their index among those of the recording, and the
+ * width of a column.
  */
 struct report_counters {
 	struct report_counter {
@@ -74,8 +74,8 @@ int report_init(struct report *report, const struct report_config *config, struc
 void report_deinit(struct report *report);
 
 /*
- * Ask for all that the chosen columns and keys need: the pipeline before it is opened, @agg before
- * the run.
+ * Configure for the needs of the chosen columns and keys: the pipeline before it is opened, @agg
+ * before the run.
  */
 void report_configure(const struct report *report, struct pipeline_config *config);
 void report_prepare(const struct report *report, struct aggregate *agg);

@@ -184,7 +184,7 @@ static bool put_field(const struct report_between *between, int field,
 	}
 	if (field < 0 || !event_kind_get(kind, context, field, &value))
 		return false;
-	/* Arguments of probes fit each other whatever their sizes are. */
+	/* Arguments of probes are comparable independent of their sizes. */
 	if (value.type == FIELD_HEX && kind->declared && kind->declared->types)
 		value.type = FIELD_UINT;
 	/* As the line of a log has it, so that imported events and recorded ones fit. */

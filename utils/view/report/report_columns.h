@@ -75,7 +75,7 @@ extern const struct report_table report_task_table;
 
 const struct report_table *report_table_of(const struct report_config *config);
 
-/* All of it as an array of JSON objects with the names of the fields as keys. -ENOMEM. */
+/* Write everything as an array of JSON objects with the names of the fields as keys. -ENOMEM. */
 int report_put_json(const struct report *report, const struct report_layout *layout,
 		    const struct report_row *rows, size_t nr, struct sink *sink,
 		    struct uft_err *err);

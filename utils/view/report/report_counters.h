@@ -1,6 +1,6 @@
 /*
- * The columns of counters in a report: for each how much it has grown in a function's calls, and in
- * one of them. Private to report*.c.
+ * The columns of counters in a report: for each its growth in a function's calls, and in one of
+ * them. Private to report*.c.
  */
 #ifndef UTRAIL_VIEW_REPORT_COUNTERS_H
 #define UTRAIL_VIEW_REPORT_COUNTERS_H
@@ -15,8 +15,8 @@ void report_put_csv_counters(const struct report_row *row, const struct report_l
 			     struct sink *sink);
 
 /*
- * report->counters, of @data. Without any the column is left out. -ERR_USAGE when rows are to be
- * sorted by one that the recording does not have; -ENOMEM.
+ * Set report->counters from @data. Without any, the column is left out. -ERR_USAGE when the sort
+ * key is a counter that the recording does not have; -ENOMEM.
  */
 int report_counters_find(struct report *report, const struct trace_data *data, struct uft_err *err);
 void report_counters_deinit(struct report_counters *counters);

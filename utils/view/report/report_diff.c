@@ -68,7 +68,8 @@ static bool is_key(const char *word, size_t len, const char *name)
 }
 
 /*
- * False when @word is no counter's name. The recordings are looked at later, when they are known.
+ * False when @word is no counter's name. It is compared with the recordings later, when they are
+ * open.
  */
 static bool add_counter_key(struct report_diff *diff, const char *word, size_t len)
 {

@@ -57,7 +57,7 @@ struct report_diff {
 int report_diff_init(struct report_diff *diff, const struct diff_config *config,
 		     struct uft_err *err);
 
-/* Ask for all that it needs: the pipelines before they are opened, the sums before the runs. */
+/* Configure for its needs: the pipelines before they are opened, the sums before the runs. */
 void report_diff_configure(const struct report_diff *diff, struct pipeline_config *config);
 void report_diff_prepare(const struct report_diff *diff, struct aggregate *agg);
 

@@ -37,7 +37,7 @@ enum field_kind {
 	FIELD_COUNT,
 	FIELD_DEVIATION,
 	FIELD_MEAN,	/* a count with a fraction */
-	FIELD_COUNTERS, /* stands for as many fields as there are counters, twice */
+	FIELD_COUNTERS, /* represents two fields for each counter */
 };
 
 /*
@@ -77,8 +77,8 @@ struct diff_table {
 };
 
 /*
- * Find the counters that the recordings have, which decide what fields there are. -ERR_USAGE when
- * rows are to be sorted by one that none of them has; -ENOMEM. Ends with diff_table_deinit().
+ * Find the counters of the recordings, which determine the fields. -ERR_USAGE when the sort key is
+ * a counter that none of them has; -ENOMEM. Ends with diff_table_deinit().
  */
 int diff_table_init(struct diff_table *table, const struct report_diff *diff,
 		    const struct aggregate *aggs, size_t nr, struct uft_err *err);
@@ -94,7 +94,7 @@ int diff_table_places(const struct diff_table *table, const struct aggregate *ag
 /* The change in percent; false, with 0, when one side has nothing to compare. */
 bool diff_percent(double base, double pair, double *percent);
 
-/* For people: which side is longer where a time has a plus. */
+/* An explanation: which side is longer for a time with a plus. */
 const char *report_diff_sign_text(const struct report_diff *diff);
 
 /* All rows in their order. */

@@ -12,7 +12,7 @@
 #define COMPACT_WIDTH	11
 #define MEAN_DIGITS	2
 #define TITLE_BYTES	(COUNTER_NAME_BYTES + 32)
-/* From here on a change of a time stands out, and from here on it does so a little. */
+/* The limits of a time's change above which it is highlighted strongly, and weakly. */
 #define LARGE_CHANGE_NS 100000
 #define SMALL_CHANGE_NS 5000
 #define LARGE_PERCENT	30
@@ -87,7 +87,7 @@ static void put_percent(const struct report_diff *diff, double base, double pair
 	double percent;
 
 	if (!diff_percent(base, pair, &percent)) {
-		/* The text ends where a number would, without the percent sign. */
+		/* The text ends at the column of a number without the percent sign. */
 		sink_str_padded(sink, "N/A", 1 - width);
 		sink_lit(sink, " ");
 		return;

@@ -13,9 +13,9 @@
 /* --- columns --- */
 
 /*
- * One column; it is a sort key, too.
+ * One column, also a sort key.
  *
- * @permille: of the times between two; else it is a number: -1 how many, -2 how many per second
+ * @permille: of the times between two; else it is a number: -1 the count, -2 the rate per second
  */
 struct event_column {
 	struct column column;

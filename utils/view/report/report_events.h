@@ -9,7 +9,7 @@
 #include "utils/view/report/report.h"
 #include "utils/view/report/report_hist.h"
 
-/* One event; those of the same name are one. @between: one and the next one, of whatever task */
+/* One event; those with the same name are combined. @between: one and the next one, in any tasks */
 struct event_row {
 	char *name;
 	uint64_t nr;

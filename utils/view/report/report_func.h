@@ -23,10 +23,10 @@ int report_func_pairs(const struct tree *tree, const char *name, enum report_fun
 #define SLOWEST_NR 10
 
 /*
- * The calls of one function: how they are distributed, and the slowest of them.
+ * The calls of one function: their distribution, and the slowest of them.
  *
  * @slow: the slowest first
- * @is_it: by function id: 1 has the name, 2 has not, 0 nobody has looked
+ * @is_it: by function id: 1 has the name, 2 has not, 0 not checked
  */
 struct calls_of_func {
 	const char *name;

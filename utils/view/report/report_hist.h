@@ -33,8 +33,8 @@ uint64_t hist_power_from(unsigned power);
 uint64_t hist_power_to(unsigned power);
 
 /*
- * A line for each power of two from the first to the last that has any: from, up to, how many, a
- * bar. Nothing when there is none.
+ * Write a line for each power of two from the first to the last one in use: from, up to, count, a
+ * bar. No output without values.
  */
 void hist_put_rows(const struct hist *hist, enum color_mode color, struct sink *sink);
 

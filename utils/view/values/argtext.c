@@ -175,7 +175,7 @@ void argtext_put_name(const struct subject *s, const char *name, struct strbuf *
 	argtext_put_text(s, name, strlen(name), out);
 }
 
-/* C's short escape for @c, of those that the peer shows; else NULL. */
+/* C's short escape for @c, of those that uftrace shows; else NULL. */
 static const char *short_escape(char c)
 {
 	switch (c) {
@@ -406,7 +406,10 @@ static bool next_value(const struct subject *s, size_t i, size_t *at, struct arg
 	return true;
 }
 
-/* The argument that says how many a variadic function has is among the first of them. */
+/*
+ * The argument that determines the number of a variadic function's arguments is among the first of
+ * them.
+ */
 #define DECIDING_MAX 4
 
 /*

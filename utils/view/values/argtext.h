@@ -8,8 +8,8 @@
 #include "utils/trace/event.h"
 
 /*
- * @color: of strings, symbols and enums. It also tells the medium, a page or a terminal. Exporters,
- *         which have no colours, get it as a terminal shows it.
+ * @color: of strings, symbols and enums. It also determines the medium, a page or a terminal.
+ *         Exporters, which have no colours, use the terminal's.
  */
 struct argtext {
 	struct trace_data *data;
@@ -18,16 +18,16 @@ struct argtext {
 
 /*
  * Append "(1, "text")", the payload of an ENTRY. False, with nothing appended, when it has none or
- * nobody knows its contents.
+ * its content is unknown.
  */
 bool argtext_put_args(const struct argtext *text, const struct task *task,
 		      const struct event *event, struct strbuf *out);
 
-/* Append the return value that an EXIT carries, without " = ". */
+/* Append the return value of an EXIT, without " = ". */
 bool argtext_put_retval(const struct argtext *text, const struct task *task,
 			const struct event *event, struct strbuf *out);
 
-/* Append what dump shows: a line per value with its type and its bytes. */
+/* Append the form of dump: a line per value with its type and its bytes. */
 bool argtext_put_raw(const struct argtext *text, const struct task *task, const struct event *event,
 		     struct strbuf *out);
 

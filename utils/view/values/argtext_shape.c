@@ -45,7 +45,7 @@ static void end_shape(struct box *box, struct strbuf *out)
 
 static bool put_node(struct box *box, size_t index, struct strbuf *out);
 
-/* The index of the node that follows @index and all that is below it. */
+/* The index of the node that follows @index and its descendants. */
 static size_t behind(const struct box *box, size_t index)
 {
 	return index + 1 + box->shape->nodes[index].skip;
@@ -153,7 +153,7 @@ static bool put_members(struct box *box, size_t index, struct strbuf *out)
 	return true;
 }
 
-/* A value that may be missing: the byte before it says so. */
+/* Write an optional value: the byte before it tells whether it exists. */
 static bool put_maybe(struct box *box, size_t index, struct strbuf *out)
 {
 	const struct shape_node *node = &box->shape->nodes[index];
@@ -200,7 +200,7 @@ static bool put_boxed_field(void *self, struct strbuf *out)
 	return put_node(fields->box, index, out);
 }
 
-/* As any struct; those that are in something else have no name. */
+/* As any struct; nested ones have no name. */
 static bool put_struct(struct box *box, size_t index, struct strbuf *out)
 {
 	const struct shape_node *node = &box->shape->nodes[index];

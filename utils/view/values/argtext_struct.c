@@ -8,8 +8,8 @@
 /* Elements of an array that are shown. */
 #define ELEMENTS_MAX   8
 /*
- * Recorders write nothing deeper (utils/object/dwarf/dwarf_struct.c); a file of somebody else may
- * have structs that hold themselves.
+ * Recorders write nothing deeper (utils/object/dwarf/dwarf_struct.c); a foreign file may have
+ * structs that contain themselves.
  */
 #define NESTING_MAX    8
 /* A name is cut there: no more of it would be seen. */

@@ -11,8 +11,8 @@
  *
  * @specs: @nr of them, whose values follow one another in the payload
  * @is_known: see struct func_args
- * @budget: bytes of text that fields of structs may still have
- * @fields: so many fields may still be shown, and so many containers without any text
+ * @budget: remaining bytes of text of structs' fields
+ * @fields: remaining number of shown fields, and of containers without any text
  * @nesting: of structs around the value
  */
 struct subject {
@@ -50,8 +50,8 @@ struct boxed_fields {
 };
 
 /*
- * Append a value that is one number to the language (of 128 bits, say), and return true; else
- * false.
+ * Append a value that is one number in the language (of 128 bits, for example), and return true;
+ * else false.
  */
 bool argtext_put_plain(struct subject *s, const struct argspec *spec, const struct arg_value *value,
 		       struct strbuf *out);

@@ -10,8 +10,8 @@
 struct kerneltext;
 
 /*
- * True for an event of its own: none that the kernel tells of each task, and no part of a call.
- * Only of these there are lists.
+ * True for an event of its own: not one of the kernel's about each task, and no part of a call.
+ * Only these are listed.
  */
 static inline bool event_is_listed(const struct event *event)
 {
@@ -37,12 +37,12 @@ struct event_texts {
 int event_texts_load(struct event_texts *texts, const struct trace_data *data, struct uft_err *err);
 void event_texts_deinit(struct event_texts *texts);
 
-/* "linux:sched-out", "read:proc/statm": POINT, SCHED_*, EXTERN. */
+/* Write "linux:sched-out", "read:proc/statm": POINT, SCHED_*, EXTERN. */
 void event_put_name(struct event_texts *texts, const struct event *event, struct strbuf *out);
 
 /*
- * The text in brackets after the name; nothing when there is nothing to say. @task is needed to
- * read it. Not for several threads at a time.
+ * Write the text in brackets after the name; nothing without data. @task is needed to read it. Not
+ * thread-safe.
  */
 void event_put_data(struct event_texts *texts, const struct task *task, const struct event *event,
 		    struct strbuf *out);

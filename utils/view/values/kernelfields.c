@@ -12,13 +12,12 @@
 #include "utils/view/values/kernelformat.h"
 
 /*
- * The library is made for records that the kernel writes, and it follows a record that says how far
- * to read. (A string is at an offset of 16 bits, from the record's or from the field's end, and has
- * a length of 16 bits.) So records are read in a room of zeros that is large enough for all that
- * can be said.
+ * The library is made for records from the kernel, and trusts offsets in a record. (A string is at
+ * an offset of 16 bits, from the record's or from the field's end, and has a length of 16 bits.) So
+ * records are read in a zeroed buffer that is large enough for all possible offsets.
  *
- * Other things that formats can say (see has_risk()) make it read by numbers of the record that
- * nothing limits, or divide by them: fields of such formats are shown one by one.
+ * Other constructs in formats (see has_risk()) make it read by unlimited numbers of the record, or
+ * divide by them: fields of such formats are shown one by one.
  */
 #define FIELD_END_MAX	 65536
 #define RECORD_MAX	 65536

@@ -14,8 +14,8 @@
 #include "utils/view/values/kernelsyms.h"
 
 /*
- * True when this build can read fields; else the functions below do nothing, and no fields are
- * known.
+ * True when this build can read fields; else the functions below do nothing, and fields are
+ * unknown.
  */
 bool kernelfields_are_built_in(void);
 
@@ -33,8 +33,8 @@ struct kernelfields *kernelfields_create(const struct kernel_event_type *type,
 void kernelfields_destroy(struct kernelfields *fields);
 
 /*
- * A room of zeros that records are copied into to be read: it is larger than any offset that can
- * stand in a record. NULL without memory; ends with free(3).
+ * A zeroed buffer into which records are copied for reading: it is larger than any possible offset
+ * in a record. NULL without memory; ends with free(3).
  */
 uint8_t *kernelfields_room(void);
 
@@ -43,8 +43,8 @@ uint8_t *kernelfields_room(void);
 
 /*
  * Append the text for the record of @len bytes at @data, one line. @room: from kernelfields_room(),
- * and zeros again afterwards. @steps: how much may be done for all records, to which each one adds
- * by its bytes; when there is too little left the line says that.
+ * and zeroed again afterwards. @steps: the remaining work for all records, to which each one adds
+ * by its bytes; when it is used up the line reports that.
  */
 void kernelfields_put(const struct kernelfields *fields, uint8_t *room, const uint8_t *data,
 		      size_t len, uint64_t *steps, struct strbuf *out);

@@ -71,7 +71,7 @@ static bool has_good_characters(struct text declaration)
 	return nr_open == 0;
 }
 
-/* "\tfield:<type> <name>;\toffset:<n>;\tsize:<n>;\tsigned:<0 or 1>;" */
+/* Parse "\tfield:<type> <name>;\toffset:<n>;\tsize:<n>;\tsigned:<0 or 1>;" */
 static bool read_field(struct text line, struct text *declaration)
 {
 	uint64_t offset;
@@ -254,7 +254,7 @@ static bool read_three(struct reading *r)
 	return read_expression(r) && take_token(r, ",") && read_two(r);
 }
 
-/* The functions that the library knows, and their arguments after the opening bracket. */
+/* The functions of the library, and their arguments after the opening bracket. */
 static const struct function {
 	const char *name;
 	bool (*read)(struct reading *r);

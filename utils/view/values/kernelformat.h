@@ -8,11 +8,10 @@
 #include "utils/format/text.h"
 
 /*
- * libtraceevent reads formats of kernels, and falls over many others. So it gets a copy of @format
- * with the well-formed parts alone: the lines of fields, and of the line "print fmt" the text and
- * its expressions. These must speak of fields that exist and use functions that the library knows;
- * else the text is empty, and *@has_print is false. Returns false when not even the fields are
- * good.
+ * libtraceevent reads formats of kernels, and crashes on many others. So it gets a copy of @format
+ * with the well-formed parts only: the lines of fields, and of the line "print fmt" the text and
+ * its expressions. These must use existing fields and functions of the library; else the text is
+ * empty, and *@has_print is false. Returns false when even the fields are invalid.
  *
  * Documentation/trace/events.rst of the kernel, "Event formats".
  */

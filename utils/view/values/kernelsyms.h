@@ -7,15 +7,15 @@
 struct kernelsyms;
 
 /*
- * Symbols of the recording in @dir, which must outlive them; nothing is read before somebody asks.
- * NULL without memory, which the other functions take, too. Not for several threads at a time.
+ * Symbols of the recording in @dir, which must outlive them; they are read on demand. NULL without
+ * memory, which the other functions accept, too. Not thread-safe.
  */
 struct kernelsyms *kernelsyms_create(const char *dir);
 void kernelsyms_destroy(struct kernelsyms *syms);
 
 /*
- * The function that @addr is in, which begins at *@start; NULL when nobody knows. Lives as long as
- * @syms.
+ * The function that contains @addr, with its start in *@start; NULL when it is unknown. Lives as
+ * long as @syms.
  */
 const char *kernelsyms_find(struct kernelsyms *syms, uint64_t addr, uint64_t *start);
 

@@ -6,7 +6,7 @@
 #include "utils/view/values/kernelfields.h"
 
 /*
- * @fields: NULL before the first record of that type, and when there is no sense in its format,
+ * @fields: NULL before the first record of that type, and when its format is invalid,
  *          which @was_read tells apart
  */
 struct known_fields {

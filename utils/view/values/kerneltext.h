@@ -10,12 +10,12 @@
 #include "utils/trace/recording/kernel_formats.h"
 
 /*
- * Formats are understood when the first record of their kind is shown. @formats and @dir, where
- * kallsyms is, must outlive it. Not for several threads at a time.
+ * Formats are parsed for the first record of their type. @formats and @dir, with kallsyms, must
+ * outlive it. Not thread-safe.
  */
 struct kerneltext;
 
-/* NULL when @formats has none, or without memory: then numbers stand for names. */
+/* NULL when @formats has none, or without memory: then numbers are shown instead of names. */
 struct kerneltext *kerneltext_create(const struct kernel_formats *formats, const char *dir);
 void kerneltext_destroy(struct kerneltext *text);
 

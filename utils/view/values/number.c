@@ -1,4 +1,4 @@
-/* Numbers and times as columns show them (see number.h). */
+/* Numbers and times in columns (see number.h). */
 #include "utils/view/values/number.h"
 
 #include <string.h>

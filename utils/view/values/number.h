@@ -1,6 +1,4 @@
-/*
- * Numbers and times as columns show them (doc/facts/text.md, "Numbers and times"), without printf.
- */
+/* Numbers and times in columns (doc/facts/text.md, "Numbers and times"), without printf. */
 #ifndef UTRAIL_VIEW_NUMBER_H
 #define UTRAIL_VIEW_NUMBER_H
 
@@ -8,7 +6,7 @@
 
 #include "utils/base/color.h"
 
-/* All write to @to without a NUL and return where they stopped. */
+/* All write to @to without a NUL and return the end. */
 
 /* Right-aligned in @width columns; more when it is longer. At most 20 digits. */
 char *put_dec(char *to, uint64_t v, unsigned width);

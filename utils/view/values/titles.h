@@ -6,13 +6,13 @@
 
 #include "utils/trace/recording/data.h"
 
-/* The last part of the path of the program that @session runs, "?" when nobody knows. */
+/* The last part of the path of @session's program, "?" when it is unknown. */
 const char *title_program(const struct session *session);
 
 /* The title of the recording: the last part of the name of its program. */
 const char *title_recording(const struct trace_data *data);
 
-/* The command line of the recording and when it was made; "" when nobody knows. */
+/* The command line of the recording and its date; "" when they are unknown. */
 const char *title_cmdline(const struct trace_data *data);
 const char *title_date(const struct trace_data *data);
 
