@@ -13,7 +13,7 @@
 #include "utils/builddb/compiler/command.h"
 #include "utils/builddb/compiler/compile.h"
 
-/* Work counts as bytes, too: to open a response file, and to look at a word. */
+/* Costs in bytes: of opening a response file, and of processing a word. */
 #define FILE_COST 1024U
 #define WORD_COST 8U
 
@@ -21,7 +21,7 @@
  * The response files of one command.
  *
  * @at: its execution by number
- * @nr_unread: words @FILE that stay; @why, @name: of the first one, the error and the file
+ * @nr_unread: words @FILE that remain; @why, @name: of the first one, the error and the file
  */
 struct reading {
 	struct arguments_source source;
@@ -69,7 +69,7 @@ static bool put_entry(struct strbuf *out, const char *directory, const char *fil
 	return is_exact;
 }
 
-/* A newline between the parts; one within them does no more harm than an entry too few. */
+/* The parts are separated by newlines; a newline within one can only lose an entry. */
 static void put_key(struct strbuf *out, const char *directory, const char *file, const char *output,
 		    const struct words *argv)
 {
@@ -116,14 +116,14 @@ static int add_db_entry(struct compdb *db, struct strbuf *entry, struct strbuf *
 
 	int ret = make_room(db);
 
-	/* The table's key stays where it is: that of the first one. */
+	/* The table's key is that of the first entry. */
 	if (ret == 0)
 		ret = strmap_put(&db->by_key, same ? db->keys[same - 1] : key->data,
 				 (void *)(uintptr_t)(db->nr + 1));
 	if (ret < 0)
 		return ret;
 	if (same) {
-		/* So that the next one finds the table's own text here. */
+		/* Restore the table's own text here for the next entry. */
 		db->keys[db->nr] = db->keys[same - 1];
 		db->keys[same - 1] = NULL;
 	} else {
@@ -137,8 +137,8 @@ static int add_db_entry(struct compdb *db, struct strbuf *entry, struct strbuf *
 }
 
 /*
- * @bytes: of what it keeps, which may be more than those of the words: a control character becomes
- * six.
+ * @bytes: of the stored text, which may exceed those of the words: a control character becomes
+ *        six.
  */
 static int add_entry(struct compdb *db, const char *directory, const char *file, const char *output,
 		     const struct words *argv, uint64_t *bytes)
@@ -250,7 +250,7 @@ static bool is_temporary(const char *path)
 	return strncmp(path, "/tmp/", strlen("/tmp/")) == 0;
 }
 
-/* configure's are gone, and /dev/null is none that anybody edits. */
+/* Sources of configure are gone, and /dev/null is not edited. */
 static bool is_gone(const struct execution *execution, const char *source, bool is_build_temporary)
 {
 	struct strbuf path cleanup_strbuf = { 0 };
@@ -307,10 +307,7 @@ static int read_response(struct arguments_source *source, const char *name, size
 	int why = 0;
 	int ret = responses_get(db->responses, reading->at, name, max, text, &why);
 
-	/*
-	 * Nobody has looked when the compiler began, or it had ended by then: it may still be
-	 * there.
-	 */
+	/* It was not read when the compiler began, or did not exist then: it may still exist. */
 	if (ret == -ENOENT && (!why || why == -ESRCH))
 		ret = arguments_read_file(reading->execution->cwd, name, max, text);
 	if (ret < 0 && ret != -ENOMEM && !reading->why) {
@@ -350,8 +347,8 @@ static void note_unread(struct compdb *db, struct reading *reading)
 }
 
 /*
- * Entries of one execution. 1 when all that it executes is its own business: the compiler that a
- * wrapper calls, the compiler proper. 0, or negative.
+ * Add the entries of one execution. 1 when its children are to be ignored: the compiler called by a
+ * wrapper, the compiler proper. 0, or negative.
  */
 static int add_command(struct compdb *db, struct reading *reading)
 {
@@ -373,7 +370,7 @@ static int add_command(struct compdb *db, struct reading *reading)
 		ret = add_sources(db, execution, &compile, &argv);
 	if (ret < 0)
 		return ret;
-	/* Then the compiler proper knows what is not known here. */
+	/* Then the compiler proper has the words that are missing here. */
 	if (reading->nr_unread && !compile.nr_sources && compile.until != COMPILE_PREPROCESSED) {
 		note_unread(db, reading);
 		return 0;

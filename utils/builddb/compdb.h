@@ -1,4 +1,4 @@
-/* compile_commands.json: which commands have compiled what, of the executions of a build. */
+/* compile_commands.json: the commands that compiled sources, from the executions of a build. */
 #ifndef UTRAIL_BUILDDB_COMPDB_H
 #define UTRAIL_BUILDDB_COMPDB_H
 

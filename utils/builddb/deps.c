@@ -22,8 +22,8 @@ struct made {
 };
 
 /*
- * @declared: only what is not in there is shown, as comments; NULL: all, as rules
- * @marks: of each content, that it is not to be shown
+ * @declared: only rules not in there are shown, as comments; NULL: all, as rules
+ * @marks: of each content, that it is hidden
  */
 struct rules {
 	struct deps_walk walk;
@@ -233,7 +233,7 @@ static void mark_made(const struct rules *rules, const struct made *made, size_t
 }
 
 /*
- * One rule for all that the same executions have made: who copies a directory has one rule, and not
+ * One rule for all outputs of the same executions: copying a directory gives one rule, instead of
  * one for each file.
  */
 static int put_rule(struct rules *rules, const struct made *made, size_t nr_made)

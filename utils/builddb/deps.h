@@ -8,25 +8,25 @@
 #include "utils/trace/recording/files.h"
 
 /*
- * All of these put text into @sink, with paths relative to the first execution's directory where
- * they are in it, and return 0 or -ENOMEM; those that change @files return -EDQUOT when that costs
- * more than these may (files_spend()).
+ * All of these write text to @sink, with paths relative to the first execution's directory if they
+ * are in it, and return 0 or -ENOMEM; those that change @files return -EDQUOT when that costs more
+ * than their limit (files_spend()).
  */
 
 /*
- * Rules of make: those files that the executions made and left there, and what they are made of.
- * Files that are gone again, and pipes, are not in them.
+ * Rules of make: the remaining outputs of the executions, and their inputs. Files that are gone,
+ * and pipes, are not in them.
  */
 int deps_rules(const struct executions *executions, struct files *files, struct sink *sink);
 
 /*
- * As comments of make: of these rules what is in the first execution's directory and not in
+ * As comments of make: those of these rules in the first execution's directory that are missing in
  * @declared.
  */
 int deps_undeclared(const struct executions *executions, struct files *files,
 		    const struct make_rules *declared, struct sink *sink);
 
-/* A line for each file that @content is made of, whoever made that. */
+/* A line for each file that @content depends on, independent of its maker. */
 int deps_needs(const struct executions *executions, struct files *files, uint32_t content,
 	       struct sink *sink);
 

@@ -8,11 +8,11 @@
 #include "utils/builddb/deps.h"
 
 /*
- * A program that was run, with all that it has run.
+ * A program that was run, with its descendants.
  *
- * @command: the same of the same program, arguments and directory
- * @inputs: the same of the same contents that it has read
- * @is_comparable: what it has read is known for certain
+ * @command: hash of program, arguments and directory
+ * @inputs: hash of the contents that it has read
+ * @is_comparable: its inputs are known completely
  */
 struct run {
 	uint64_t command;
@@ -23,10 +23,10 @@ struct run {
 
 /*
  * @following: of each execution the next one of its process, plus one
- * @last_ns: of each content, when it was written to for the last time
- * @is_again: of each execution, an earlier run is the same as the one that begins with it
- * @steps_left: of the time that comparing may take; 0: not all are compared
- * @in_run, @written, @counted: the number of the run by which an execution or a content was marked
+ * @last_ns: of each content, the time of the last write
+ * @is_again: of each execution, an earlier run equals the one that begins with it
+ * @steps_left: of the comparisons; 0: not all are compared
+ * @in_run, @written, @counted: the number of the run that has marked an execution or a content
  */
 struct findings {
 	const struct executions *executions;
@@ -46,13 +46,13 @@ struct findings {
 };
 
 /*
- * The number of times that each use and execution may be looked at on an average: runs within runs
- * within runs (a program that executes itself for ever) are not all compared.
+ * The average number of visits of each use and execution: deeply nested runs (a program that
+ * executes itself forever) are not all compared.
  */
 #define STEPS_EACH  64
 #define STEPS_FIRST 1000000
 
-/* Runs that are the same: the first of them, how many others count, and what these took. */
+/* Equal runs: the first of them, the number of others, and their cost. */
 struct repeat {
 	uint64_t took_ns;
 	uint32_t execution;
@@ -232,7 +232,7 @@ static void list_runs(struct findings *find)
 	qsort(find->runs, find->nr_runs, sizeof(*find->runs), by_command);
 }
 
-/* The number of runs that are the same as the one at @first, which follows next in the row. */
+/* The number of consecutive runs equal to the one at @first. */
 static size_t count_same(const struct findings *find, size_t first)
 {
 	const struct execution *all = find->executions->all;

@@ -1,4 +1,4 @@
-/* Files that dependencies leave out (see deps_ignored.h). */
+/* Files that dependencies ignore (see deps_ignored.h). */
 #include "utils/builddb/deps_ignored.h"
 
 #include <errno.h>
@@ -10,8 +10,8 @@
 #include "utils/base/compiler.h"
 
 /*
- * The loader's caches, tables of character sets, languages, time zones, users and hosts, and what
- * the kernel makes. A change in them changes no output. Programs, libraries and headers count.
+ * The loader's caches, tables of character sets, languages, time zones, users and hosts, and the
+ * kernel's files. A change in them changes no output. Programs, libraries and headers count.
  */
 static const char *const defaults[] = {
 	"/etc/ld.so.cache",
@@ -75,7 +75,7 @@ int deps_ignored_check(const char *list, struct uft_err *err)
 	return 0;
 }
 
-/* Most paths differ in what is in front of the first special character. */
+/* Most paths differ in the part before the first special character. */
 static bool matches_glob(const char *glob, const char *path)
 {
 	size_t plain = strcspn(glob, "*?[\\");

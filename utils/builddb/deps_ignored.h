@@ -1,4 +1,4 @@
-/* Files that dependencies leave out: what the C library reads for itself, or what was asked for. */
+/* Files that dependencies ignore: those that the C library reads for itself, or the user's list. */
 #ifndef UTRAIL_BUILDDB_DEPS_IGNORED_H
 #define UTRAIL_BUILDDB_DEPS_IGNORED_H
 
@@ -7,9 +7,9 @@
 #include "utils/trace/recording/files.h"
 
 /*
- * Check that @list is a list of files to ignore: globs of whole paths with a ';' between them,
- * whose `*` matches slashes, too. The word "default" stands for those below, "none" for nothing. 0
- * or -ERR_USAGE.
+ * Check that @list is a list of files to ignore: globs of whole paths separated by ';', whose `*`
+ * matches slashes, too. The word "default" represents those below, "none" an empty list. 0 or
+ * -ERR_USAGE.
  */
 int deps_ignored_check(const char *list, struct uft_err *err);
 

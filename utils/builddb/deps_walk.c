@@ -7,13 +7,13 @@
 #include "utils/base/compiler.h"
 #include "utils/base/containers/vec.h"
 
-/* Steps that it takes to look at a use, and to bring a node into the heap and out of it. */
+/* Costs of processing a use, and of moving a node into the heap and out of it. */
 #define FOLLOW_COST 2
 #define HEAP_COST   16
 
 /*
  * @key: the smallest comes first; @node: a content, or after all of these an execution;
- * @is_start: somebody has asked for it
+ * @is_start: a requested start
  */
 struct deps_step {
 	uint64_t key;

@@ -18,12 +18,12 @@ struct deps_step;
  * An execution depends on all contents that it has read, and contents on all executions that have
  * written to them before. A read after the last write, or a write before the first read, makes
  * no dependency. A fork's child depends on its parent up to the fork, an execve(2)'s new
- * program on nothing in front of it.
+ * program on nothing before it.
  *
- * Each content and each execution is walked through once: at the time at which most of the others
- * count, for which a heap sees. All walks together may cost what @files may (files_spend()).
+ * Each content and each execution is walked through once, at the time when most of the others
+ * count; a heap provides that order. All walks share the cost limit of @files (files_spend()).
  *
- * @is_forward: to what is made of it; else to what it is made of
+ * @is_forward: from inputs to outputs; else the other way
  * @stops_at_files: contents that are left at the end are reached and not walked through, but those
  *                 that it begins with
  * @reached, @nr_reached: the contents, in the order in which they were reached
@@ -50,7 +50,7 @@ void deps_walk_deinit(struct deps_walk *walk);
 #define cleanup_deps_walk cleanup(deps_walk_deinit)
 
 /*
- * A new round: what was reached is forgotten. Then it begins where one or several of these say. 0,
+ * Begin a new round: the reached nodes are reset. Then it starts at one or several of these. 0,
  * -ENOMEM, or -EDQUOT: that costs too much.
  */
 void deps_walk_begin(struct deps_walk *walk);

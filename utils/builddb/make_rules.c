@@ -34,7 +34,7 @@ size_t make_rules_first(const struct make_rules *declared, const char *path)
 	return (uintptr_t)strmap_get(&declared->targets, path) - 1;
 }
 
-/* Without links if it is there, else without "./" in front. */
+/* Without links if it exists, else without a leading "./". */
 static char *absolute(const struct parser *parser, const char *name)
 {
 	struct strbuf path cleanup_strbuf = { 0 };
@@ -52,8 +52,8 @@ static char *absolute(const struct parser *parser, const char *name)
 }
 
 /*
- * The next word of [*@at, @end), as it is without what make wants in front of special characters.
- * False: there is none.
+ * Take the next word of [*@at, @end), without make's escapes of special characters. False: there is
+ * none.
  */
 static bool next_word(const char **at, const char *end, struct strbuf *word)
 {

@@ -1,4 +1,4 @@
-/* The files that others are made of, as rules of make declare them. */
+/* Inputs of files, as declared by rules of make. */
 #ifndef UTRAIL_BUILDDB_MAKE_RULES_H
 #define UTRAIL_BUILDDB_MAKE_RULES_H
 

@@ -10,13 +10,13 @@
 /* Longer command lines are cut. */
 #define LABEL_BYTES 60
 
-/* A process that only waits to become another program is nobody that one would want to see. */
+/* A process that only waits to execute another program is not of interest. */
 static bool is_shown(const struct execution *execution)
 {
 	return execution->index || execution->is_over || execution->first_child != EXECUTION_NONE;
 }
 
-/* The nearest one in front of it that is shown: of its process, else of its parent's. */
+/* The nearest shown one before it: of its process, else of its parent's. */
 static size_t shown_before(const struct executions *executions, size_t at)
 {
 	do {

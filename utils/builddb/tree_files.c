@@ -21,7 +21,7 @@ unsigned long long tree_process_number(const struct execution *execution)
 	       ((uint32_t)execution->pid & ((1U << PID_BITS) - 1));
 }
 
-/* Each once, in however many ways they could: @told has them. */
+/* Each once, even with several reasons: @told has them. */
 static void put_readers_of(struct sink *sink, const struct executions *executions,
 			   const struct files *files, const struct file_use *write,
 			   struct intmap *told)
@@ -106,8 +106,8 @@ static void put_file(struct sink *sink, const struct files *files, const struct 
 }
 
 /*
- * Uses of one file: all that was opened, renamed or linked by one name, whatever was in it by and
- * by.
+ * Uses of one file: everything that was opened, renamed or linked by one name, also with changing
+ * content.
  */
 static bool add_use(const struct file_use *use, struct intmap *by_name, struct file_use **all,
 		    size_t *nr)

@@ -13,7 +13,7 @@
 /* A number of its own for each process, with the system's number in its lower bits. */
 unsigned long long tree_process_number(const struct execution *execution);
 
-/* So many readers of pipes are listed for all writers; each is some 25 bytes. */
+/* The limit of listed readers of pipes for all writers; each is some 25 bytes. */
 #define TREE_READERS_MAX 4000000UL
 
 /*
@@ -29,7 +29,7 @@ uint64_t tree_count_readers(const struct files *files);
 void tree_readers_json(const struct executions *executions, const struct files *files, size_t at,
 		       struct sink *sink);
 
-/* ,"o":[...]: what it opened, renamed and linked. Modes and sizes are those of now. */
+/* ,"o":[...]: the opened, renamed and linked files. Modes and sizes are the current ones. */
 void tree_files_json(const struct executions *executions, const struct files *files, size_t at,
 		     struct sink *sink);
 

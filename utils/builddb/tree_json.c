@@ -36,7 +36,7 @@ static unsigned long long flags_of(const struct execution *made)
 	return made->how == PROC_BY_VFORK ? VFORK_FLAGS : 0;
 }
 
-/* "c": which processes it has made, and what clone(2) was told, or would have been. */
+/* "c": the processes that it has made, and the arguments of clone(2), or equivalent ones. */
 static void put_children(struct sink *sink, const struct executions *executions,
 			 const struct execution *execution)
 {

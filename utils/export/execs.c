@@ -96,7 +96,7 @@ void exec_put_name(struct strbuf *out, const struct execution *execution)
 
 	if (!execution->index)
 		strbuf_addstr(out, *name ? "fork of " : "fork");
-	/* Nothing is known of an execution that has run since before the recording. */
+	/* An execution that began before the recording is unknown. */
 	else if (!*name)
 		strbuf_addstr(out, "?");
 	strbuf_addstr(out, name);

@@ -17,7 +17,7 @@
 
 /*
  * @is: the execution; @start_ns, @end_ns: its part in the time range
- * @parent: the nearest shown one that has made the process; EXECUTION_NONE: nobody
+ * @parent: the nearest shown one that has made the process; EXECUTION_NONE: none
  * @signal: the one that has ended the process with it, 0: none; @status: its exit status, -1: it
  *          did not exit with it
  * @is_first: of those of its process that are shown
@@ -42,15 +42,14 @@ struct exec_slices {
 /*
  * Those that the user chose: not without events (--no-event), in the time range, of processes whose
  * first thread is chosen (--tid). None when the recording has none. Damaged records are left out:
- * the pipeline, which reads the same file, tells.
+ * the pipeline, which reads the same file, reports them.
  */
 int exec_slices_load(struct exec_slices *slices, const struct pipeline *pipe, struct uft_err *err);
 void exec_slices_deinit(struct exec_slices *slices);
 #define cleanup_exec_slices cleanup(exec_slices_deinit)
 
 /*
- * The name of the running program: "gcc", or "fork of gcc" before its execve(2). As it is, for
- * somebody to escape.
+ * Write the name of the running program: "gcc", or "fork of gcc" before its execve(2). Not escaped.
  */
 void exec_put_name(struct strbuf *out, const struct execution *execution);
 

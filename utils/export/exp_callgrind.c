@@ -15,7 +15,7 @@ static void put_name(struct export *ex, const char *name)
 	sink_lit(ex->sink, "\n");
 }
 
-/* The time that a function takes itself, over all callers. */
+/* The self time of a function, over all callers. */
 struct own {
 	const struct func *func;
 	uint64_t self_ns;

@@ -176,7 +176,7 @@ static int put_edge_with_payload(struct export *ex, const struct task *task,
 	return 0;
 }
 
-/* At one time, of one thread: "s" says so. The provider is the category. */
+/* At one time, of one thread, as "s" tells. The provider is the category. */
 static int put_chrome_point(struct export *ex, const struct task *task, const struct event *event)
 {
 	struct chrome *chrome = ex->state;
@@ -260,8 +260,8 @@ static void put_execution_args(struct export *ex, const struct exec_slice *slice
 }
 
 /*
- * Each on a track of its process beside the threads', as an async slice: calls need not end where a
- * program does.
+ * Each on a track of its process next to the threads', as an async slice: calls may continue after
+ * a program's end.
  */
 static int put_executions(struct export *ex, struct uft_err *err)
 {

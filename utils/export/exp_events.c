@@ -351,7 +351,7 @@ static void put_tally(struct export *ex, const struct tally *tally, uint64_t len
 	sink_lit(ex->sink, "\n");
 }
 
-/* Those that were declared and never came are told, too. */
+/* Declared events without occurrences are listed, too. */
 static int put_tallies(struct export *ex, struct uft_err *err)
 {
 	const struct declared_events *declared = &ex->texts.kinds.declared;

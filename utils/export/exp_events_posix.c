@@ -1,7 +1,7 @@
 /*
  * Events as a log of POSIX Trace (trace/posixlog/log.h), which posix_trace_open() reads. A log
- * lists its contents at its beginning, so it is made in a file without a name and then copied to
- * where the output goes.
+ * lists its content at its beginning, so it is made in a file without a name and then copied to the
+ * output.
  */
 #include <endian.h>
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include "utils/format/event_data.h"
 
 #define COPY_BYTES   (64 << 10)
-/* As libutrail-trace has it for streams of which nobody said anything. */
+/* The defaults of libutrail-trace's streams. */
 #define STREAM_BYTES (256 << 10)
 #define POLICY_FLUSH 3 /* POSIX_TRACE_FLUSH */
 
@@ -225,8 +225,8 @@ static int put_posix_point(struct export *ex, const struct task *task, const str
 }
 
 /*
- * A call, as a stream has it (struct utrail_trace_function of <trace.h>), with the function's name
- * after it. The place that it was called from is not known.
+ * A call in the format of a stream (struct utrail_trace_function of <trace.h>), followed by the
+ * function's name. The call site is unknown.
  */
 static int put_posix_call(struct export *ex, const struct task *task, const struct event *event)
 {

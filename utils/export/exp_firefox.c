@@ -180,7 +180,7 @@ static void add_member(struct strbuf *out, const char *name, const char *text)
 	strbuf_addch(out, '"');
 }
 
-/* A call that ended, if there is something to say about it. */
+/* A call that ended, if it has additional data. */
 static int add_marker(struct firefox *f, const struct func *func, const char *retval)
 {
 	uint64_t start_ns = f->starts[--f->nr_starts];

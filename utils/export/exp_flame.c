@@ -14,8 +14,8 @@
 #define TEXT_MAX_BYTES (4ULL << 30)
 
 /*
- * Replace the text that cannot stand in a name: the separator of names, the end of a line, and a
- * number at its end with a blank before it, which would be taken for the count.
+ * Replace text that is not allowed in a name: the separator of names, newlines, and a number at its
+ * end with a blank before it, which would be taken for the count.
  */
 static void put_name(struct strbuf *out, const char *name)
 {
@@ -62,7 +62,7 @@ static size_t last_name(const struct strbuf *path, size_t keep)
 
 /*
  * A line for each node with a count, callers first. @path: the text before all of them;
- * @divisor: ns that one count stands for; @text_bytes: how long the text has become. False when
+ * @divisor: ns per count; @text_bytes: length of the text so far. False when
  *           that is too long
  */
 static bool put_tree(struct export *ex, const struct tree_node *root, struct strbuf *path,

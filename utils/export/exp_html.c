@@ -49,7 +49,7 @@ enum slice_flag {
 };
 
 #define COMMAND_BYTES 400
-/* So many texts stand in the page as they are, where grep(1) finds them; more are packed. */
+/* The number of texts that are in the page unpacked, where grep(1) finds them; more are packed. */
 #define PLAIN_TEXTS   4096
 
 /*
@@ -85,7 +85,7 @@ struct html {
 	struct strbuf text;
 };
 
-/* JSON within a script element: nothing that could end it. */
+/* JSON within a script element: nothing in it may end the element. */
 static void add_string(struct strbuf *out, const char *text)
 {
 	struct strbuf shown cleanup_strbuf = { 0 };
@@ -97,7 +97,7 @@ static void add_string(struct strbuf *out, const char *text)
 	strbuf_addch(out, '"');
 }
 
-/* With the policy that says whom the page may connect to. */
+/* Includes the policy for the page's connections. */
 static void put_head(struct export *ex)
 {
 	sink_put_raw(ex->sink, page_head, page_head_len);

@@ -75,7 +75,7 @@ enum {
 
 /*
  * @task: the one whose events are being written: a sequence of packets of its own
- * @known: by function id, the sequence that knows its name
+ * @known: by function id, the sequence that has defined its name
  * @last_ns: of the task, as times must not go backwards
  */
 struct perfetto {
@@ -123,7 +123,7 @@ static void add_clock(struct perfetto *p, unsigned id, uint64_t time_ns)
 	proto_add_message(&p->part, SNAPSHOT_CLOCKS, &p->inner);
 }
 
-/* Times are of the monotonic clock; this tells its time of day. */
+/* Times are of the monotonic clock; this relates them to the time of day. */
 static void write_clocks(struct export *ex)
 {
 	struct perfetto *p = ex->state;
@@ -267,7 +267,7 @@ static void add_name(struct perfetto *p, const struct func *func)
 	proto_add_message(&p->packet, PACKET_INTERNED_DATA, &p->part);
 }
 
-/* HOT: the begin of a call whose name is known, or an end. */
+/* HOT: the begin of a call with a defined name, or an end. */
 static void write_known(struct export *ex, const struct nest_edge *edge)
 {
 	struct perfetto *p = ex->state;
@@ -304,7 +304,7 @@ static void add_annotation(struct perfetto *p, const char *name, const char *tex
 	proto_add_message(&p->part, TRACK_EVENT_ANNOTATIONS, &p->inner);
 }
 
-/* The slow way: with the name if it is not known, and with arguments or a return value. */
+/* The slow path: with the name if it is not defined, and with arguments or a return value. */
 static void write_edge(struct export *ex, const struct event *event, const struct nest_edge *edge)
 {
 	struct perfetto *p = ex->state;

@@ -77,7 +77,7 @@ static void begin_task(struct export *ex, const struct task *task, uint64_t time
 	sink_putf(ex->sink, ",\"startValue\":%llu,\"events\":[", (unsigned long long)s->last_ns);
 }
 
-/* Calls that never returned end where the records end: the format wants it so. */
+/* Calls that never returned end with the records, as the format requires. */
 static int end_task(struct export *ex)
 {
 	struct speedscope *s = ex->state;

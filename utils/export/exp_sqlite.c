@@ -75,9 +75,9 @@ struct open_call {
 };
 
 /*
- * @fd: of the file that the database is made in; it has no name any more
+ * @fd: of the database's file, which has no name any more
  * @calls: of @task, the innermost last; @payloads: their arguments
- * @is_known, @open: by function id; @open: how many calls of @task are, by func->count_id
+ * @is_known, @open: by function id; @open: number of open calls of @task, by func->count_id
  */
 struct sqlite_export {
 	struct nest nest;
@@ -134,8 +134,8 @@ static int open_database(struct sqlite_export *s, struct uft_err *err)
 	int ret;
 
 	/*
-	 * One thread uses it, and nobody asks how much memory it has: a tenth of all time went to
-	 * locks. When it was used before, that stays as it was.
+	 * One thread uses it, without statistics of memory: a tenth of the time went to locks. If
+	 * it was used before, the setting is unchanged.
 	 */
 	sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
 	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
@@ -281,7 +281,7 @@ static int enter_open_call(struct sqlite_export *s, const struct func *func, boo
 
 	int ret = know_function(s, func);
 
-	/* A copy of a function is made known right after it, so there is room for both. */
+	/* A copy of a function is registered right after it, so there is room for both. */
 	if (ret == 0)
 		s->open[func->count_id]++;
 	return ret;
@@ -295,7 +295,7 @@ static void bind_text_or_null(struct sqlite_export *s, sqlite3_stmt *put, int at
 		sqlite3_bind_null(put, at);
 }
 
-/* A call that ended, or (@is_finished false) never did. @retval: NULL: nobody knows */
+/* A call that ended, or (@is_finished false) never did. @retval: NULL: unknown */
 static int put_call(struct sqlite_export *s, const struct func *func, bool is_finished,
 		    const char *retval)
 {
@@ -357,7 +357,7 @@ static int put_database_point(struct export *ex, const struct task *task, const 
 	return step_statement(s, PUT_EVENT);
 }
 
-/* The call that @event is about, and those that are known by it to have ended. */
+/* The call that @event belongs to, and those that have ended by then. */
 static int put_edge(struct export *ex, const struct event *event, const struct nest_edge *edge)
 {
 	struct sqlite_export *s = ex->state;

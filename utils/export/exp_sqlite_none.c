@@ -1,4 +1,4 @@
-/* In place of exp_sqlite.c where there is no libsqlite3: says so. */
+/* Replaces exp_sqlite.c without libsqlite3: reports that. */
 #include <errno.h>
 
 #include "utils/export/export.h"

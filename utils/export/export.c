@@ -1,4 +1,4 @@
-/* Exporters: choosing and running them (see export.h). */
+/* Exporters: selection and execution (see export.h). */
 #include "utils/export/export.h"
 
 #include <errno.h>
@@ -122,7 +122,7 @@ void export_configure(const struct exporter *exporter, struct pipeline_config *s
 		exporter->configure(stages);
 	else
 		tree_configure(stages);
-	/* In a call tree the calls of a forked child are where its parent forked it. */
+	/* In a call tree the calls of a forked child are at the fork in its parent. */
 	stages->stages.opens_inherited = exporter->events;
 	if (time_range_is_set(&stages->range)) {
 		stages->stages.opens_at_start = true;

@@ -26,7 +26,7 @@
 				row(pprof, "pprof") row(jsonl, "jsonl") row(firefox, "firefox") \
 					row(sqlite, "sqlite") row(svg, "svg")
 
-/* The one whose word other commands have, too, for their text as a page. */
+/* The exporter whose name other commands share, for their text as a page. */
 #define PAGE_EXPORTER(row) row(html, "html")
 
 /* Their numbers. */
@@ -79,10 +79,10 @@ struct export_config {
 };
 
 /*
- * An export that is being written.
+ * An export being written.
  *
  * @texts: of points
- * @nr_dropped: so many points have no place in the format
+ * @nr_dropped: number of points without a place in the format
  * @state: of the exporter, zeroed at the start
  */
 struct export
@@ -140,8 +140,8 @@ const struct exporter *exporter_by_number(enum export_number number);
 void export_configure(const struct exporter *exporter, struct pipeline_config *stages);
 
 /*
- * Write all of @pipe, which was opened with that, to @sink. @nr_dropped: so many points have no
- * place there, see drops_points.
+ * Write all events of @pipe, which was opened for it, to @sink. @nr_dropped: the number of points
+ * without a place, see drops_points.
  */
 int export_run(const struct exporter *exporter, const struct export_config *config,
 	       struct pipeline *pipe, struct sink *sink, uint64_t *nr_dropped, struct uft_err *err);
@@ -150,9 +150,9 @@ int export_run(const struct exporter *exporter, const struct export_config *conf
 int export_point(struct export *ex, const struct task *task, const struct event *event);
 
 /*
- * Members of a JSON object, for the values of @event: "vmrss":12,"shared":3 by the names of its
- * fields. An event of which only a text is known has "data":"its text"; one without values has
- * nothing. Returns how many there are.
+ * Write members of a JSON object for the values of @event: "vmrss":12,"shared":3 by the names of
+ * its fields. An event known only as text has "data":"its text"; one without values has nothing.
+ * Returns their number.
  */
 size_t export_point_json(struct export *ex, const struct task *task, const struct event *event,
 			 struct strbuf *out);

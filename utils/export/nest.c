@@ -1,4 +1,4 @@
-/* Begins and ends in pairs, whatever the records say (see nest.h). */
+/* Begins and ends in pairs, also for irregular records (see nest.h). */
 #include "utils/export/nest.h"
 
 #include <errno.h>

@@ -15,9 +15,9 @@
 /*
  * The open calls of one task, and at most one wait of the scheduler as the innermost.
  *
- * @stack: functions; NULL: entered unseen
+ * @stack: functions; NULL: without a recorded entry
  * @is_out: the innermost is a wait
- * @is_done: the current event has been answered
+ * @is_done: the current event has been processed
  */
 struct nest_task {
 	const struct func **stack;
@@ -61,8 +61,8 @@ bool nest_repair(struct nest *nest, struct nest_task *task, const struct event *
  *	while (nest_next(nest, task, event, &edge))
  *		...
  *
- * All edges of an event have its time. An end always belongs to the innermost thing that is open.
- * Calls that never return stay open. Memory that is short is told in nest->is_oom.
+ * All edges of an event have its time. An end always belongs to the innermost open call or wait.
+ * Calls that never return stay open. A lack of memory sets nest->is_oom.
  */
 static inline bool nest_next(struct nest *nest, struct nest_task *task, const struct event *event,
 			     struct nest_edge *edge)

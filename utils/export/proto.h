@@ -9,7 +9,7 @@
 /* A varint takes at most so many bytes. */
 #define VARINT_MAX 10
 
-/* HOT: writes to @to, which has VARINT_MAX bytes, and returns where it stopped. */
+/* HOT: writes to @to, which has VARINT_MAX bytes, and returns the end. */
 static inline uint8_t *put_varint(uint8_t *to, uint64_t v)
 {
 	for (; v >= 0x80; v >>= 7)

@@ -27,9 +27,9 @@ struct response {
 };
 
 /*
- * Files within each other: the words of the last one come first, so that each word is taken once.
+ * Nested files: the words of the last one come first, so that each word is taken once.
  *
- * @nr_files, @nr_bytes: what may still be read
+ * @nr_files, @nr_bytes: the remaining limits
  */
 struct expansion {
 	struct arguments_source *source;
@@ -76,7 +76,7 @@ static bool is_blank(char c)
 
 /*
  * Take the next word of the text from *@at on; false at the end. Quotes of both kinds; a backslash
- * takes what follows it, also within quotes.
+ * escapes the next character, also within quotes.
  */
 static bool next_word(const char **at, const char *end, struct strbuf *word)
 {

@@ -1,4 +1,4 @@
-/* A list of arguments that grows, and response files: arguments that stand in a file (@FILE). */
+/* A growing list of arguments, and response files: arguments in a file (@FILE). */
 #ifndef UTRAIL_BUILDDB_ARGUMENTS_H
 #define UTRAIL_BUILDDB_ARGUMENTS_H
 
@@ -11,12 +11,12 @@
 /* Append a copy of the @len bytes of @text, which have no NUL. 0 or -ENOMEM. */
 int arguments_add(struct words *args, const char *text, size_t len);
 
-/* Leave out the first @nr, of which there are as many. */
+/* Remove the first @nr, which must exist. */
 void arguments_drop(struct words *args, size_t nr);
 
 /*
  * @nr_tried: files that were opened, or could not be; @nr_bytes: of them; @nr_unread: words @FILE
- * that stay
+ *            that remain
  */
 struct arguments_read {
 	size_t nr_tried;
@@ -25,8 +25,8 @@ struct arguments_read {
 };
 
 /*
- * The source of response files. @read: append what is in the file @name, of @max bytes at most, to
- * @text. 0; -ENOMEM, which ends all; another negative errno: the word @FILE stays.
+ * The source of response files. @read: append the content of the file @name, at most @max bytes, to
+ * @text. 0; -ENOMEM, which ends the work; another negative errno: the word @FILE remains.
  */
 struct arguments_source {
 	int (*read)(struct arguments_source *source, const char *name, size_t max,
@@ -34,8 +34,8 @@ struct arguments_source {
 };
 
 /*
- * Put what is in the files in the place of each @FILE, as gcc and clang do: files may name others.
- * One that cannot be read stays as it is. 0 or -ENOMEM.
+ * Replace each @FILE by the content of the file, as gcc and clang do: files may name others. An
+ * unreadable one remains as a word. 0 or -ENOMEM.
  */
 int arguments_expand_from(struct words *args, struct arguments_source *source,
 			  struct arguments_read *read);

@@ -38,7 +38,7 @@ static int command_of(const struct execution *execution, struct words *argv)
 	return ret;
 }
 
-/* ccache and the like in front of it go, and what they are told themselves (NAME=VALUE). */
+/* Remove a leading ccache and the like, including its own arguments (NAME=VALUE). */
 static void drop_launchers(struct words *argv)
 {
 	while (argv->nr > 1 && compiler_is_launcher(argv->words[0])) {
@@ -53,7 +53,7 @@ static void drop_launchers(struct words *argv)
 	}
 }
 
-/* Its name is what it was called by, or that of its file. */
+/* Its name is argv[0], or that of its file. */
 static enum compiler_kind kind_of(const struct execution *execution, const struct words *argv)
 {
 	if (argv->nr > 1 && compiler_name_words(argv->words[0], argv->words[1]) > 1)

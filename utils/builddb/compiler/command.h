@@ -1,4 +1,4 @@
-/* The command of a compiler, of what an execution was called with. */
+/* The command of a compiler, from an execution's arguments. */
 #ifndef UTRAIL_BUILDDB_COMMAND_H
 #define UTRAIL_BUILDDB_COMMAND_H
 
@@ -7,9 +7,9 @@
 #include "utils/trace/recording/executions.h"
 
 /*
- * The command without what the kernel puts in front of a script, and without launchers: append its
- * words to @argv, which is empty, and say in @kind which compiler it is. COMPILER_NONE: none. Only
- * the texts of @execution count. 0 or -ENOMEM.
+ * The command without the kernel's additions for a script, and without launchers: append its words
+ * to @argv, which is empty, and set @kind to the compiler. COMPILER_NONE: none. Only the texts of
+ * @execution count. 0 or -ENOMEM.
  */
 int compiler_command(const struct execution *execution, struct words *argv,
 		     enum compiler_kind *kind);

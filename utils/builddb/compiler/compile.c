@@ -1,5 +1,5 @@
 /*
- * The grammar of gcc's and clang's command lines, as far as it says what is compiled (see
+ * The grammar of gcc's and clang's command lines, as needed to find the compiled files (see
  * compile.h).
  */
 #include "utils/builddb/compiler/compile.h"
@@ -78,8 +78,8 @@ static bool starts_with(const char *word, const char *start)
 }
 
 /*
- * Words that -x takes for languages whose files are compiled; with others ("none") files are what
- * their names say.
+ * Arguments of -x for languages whose files are compiled; with others ("none") a file's name
+ * determines its language.
  */
 static const char *const languages[] = {
 	"ada",
@@ -158,7 +158,7 @@ static void give_role(struct parsing *p, enum compile_role role)
 }
 
 /*
- * The argument of an option of @len bytes: what follows these, or the next word, which gets the
+ * The argument of an option of @len bytes: the text after these, or the next word, which gets the
  * same role. NULL: there is none.
  */
 static const char *take_argument(struct parsing *p, size_t len, enum compile_role role)

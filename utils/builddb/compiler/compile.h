@@ -32,10 +32,10 @@ enum compile_role {
 /*
  * @until: enum compile_until
  * @roles: of each word, enum compile_role
- * @nr_names: how many of the first words are the compiler: two of "zig cc"
+ * @nr_names: number of first words that are the compiler: two for "zig cc"
  * @output: of -o, or NULL
- * @nr_sources: how many words are sources; of these @nr_headers are headers to be compiled
- * @makes_other: no file whose name we know: nvcc's -ptx and the like, header units
+ * @nr_sources: number of sources; of these @nr_headers are headers to be compiled
+ * @makes_other: an output of unknown name: nvcc's -ptx and the like, header units
  * @makes_llvm: -emit-llvm; @makes_ast: -emit-ast; @makes_module: --precompile
  * @object_format: an assembler's -f, or NULL
  */
@@ -70,9 +70,8 @@ int compile_of_one(const struct compile *compile, const struct words *argv, size
 		   struct words *out);
 
 /*
- * The file that is written for that source, as the command names it: append it to @out. False
- * when there is none that stays: objects of what is linked at
- * once are temporary files.
+ * Append the output file for that source, as named in the command, to @out. False when none
+ * remains: objects that are linked at once are temporary files.
  */
 bool compile_output(const struct compile *compile, const char *source, struct strbuf *out);
 

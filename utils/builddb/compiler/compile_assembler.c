@@ -11,7 +11,7 @@
  *
  * @with_word: options whose argument is the next word, unless it is in the same one
  * @with_word_only: the same, but it is always the next word
- * @asks: options after which nothing is assembled
+ * @asks: options that only query, without assembling
  */
 struct grammar {
 	const char *const *with_word;
@@ -54,7 +54,7 @@ static bool is_in(const char *const *words, const char *word)
 	return *words != NULL;
 }
 
-/* The argument of an option that may have it in the same word, NULL when that is all of it. */
+/* The argument of an option that may have it in the same word; NULL when the word has no more. */
 static const char *joined(const struct grammar *grammar, const char *word)
 {
 	for (const char *const *option = grammar->with_word; *option; option++) {
@@ -104,7 +104,7 @@ void compile_parse_assembler(struct compile *compile, const struct words *argv)
 			at += take_option(compile, argv, at);
 			continue;
 		}
-		/* Neither what comes by a pipe nor what stands in a file that is gone. */
+		/* Neither piped input nor a file that is gone. */
 		if (word[0] && word[0] != '-' && word[0] != '@') {
 			compile->roles[at] = ROLE_SOURCE;
 			compile->nr_sources++;

@@ -5,12 +5,12 @@
 #include "utils/builddb/compiler/compile.h"
 
 /*
- * Find sources and the output of @argv: fills @compile, whose roles are there and say "option" for
- * each word. Sources have any name. Commands that only preprocess or answer have none.
+ * Find sources and the output of @argv: fills @compile, with the role "option" for each word.
+ * Sources have any name. Commands that only preprocess or query have none.
  */
 void compile_parse_assembler(struct compile *compile, const struct words *argv);
 
-/* Append to @out the name of the file that is written for @source where the command has no -o. */
+/* Append the default output file of @source, for a command without -o, to @out. */
 void compile_assembler_output(const struct compile *compile, const char *source,
 			      struct strbuf *out);
 

@@ -1,4 +1,4 @@
-/* Tables of options (see compile_options.h). misc/compiler_options.py lists what belongs here. */
+/* Tables of options (see compile_options.h). misc/compiler_options.py lists their content. */
 #include "utils/builddb/compiler/compile_options.h"
 
 #include <stddef.h>
@@ -122,7 +122,7 @@ static const char *const linker_with_word[] = {
 	"-undefined", "-z",
 };
 
-/* Options of nvcc; some mean something else than those of the same name above. */
+/* Options of nvcc; some differ from those of the same name above. */
 static const char *const nvcc_with_word[] = {
 	"--Ofast-compile",
 	"--Werror",

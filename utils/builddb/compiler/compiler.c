@@ -27,7 +27,7 @@ static bool is_one_of(const char *const words[], size_t nr, const char *name, si
 	return false;
 }
 
-/* "arm-none-eabi-gcc": all of it, or what follows a dash. */
+/* "arm-none-eabi-gcc": the whole name, or the part after a dash. */
 static bool is_driver(const char *name, size_t len)
 {
 	for (size_t at = 0; at < len; at++) {

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 
 /*
- * A driver (gcc, clang++-14, arm-linux-gnueabihf-g++) takes sources and does whatever it takes.
- * The compiler proper (cc1, cc1plus) is what gcc's drivers run for one source, to assembly.
+ * A driver (gcc, clang++-14, arm-linux-gnueabihf-g++) accepts sources and runs all needed steps.
+ * The compiler proper (cc1, cc1plus) is run by gcc's drivers for one source, to assembly.
  */
 enum compiler_kind {
 	COMPILER_NONE,
@@ -39,8 +39,8 @@ enum compiler_kind compiler_kind(const char *name);
 unsigned int compiler_name_words(const char *name, const char *second);
 
 /*
- * ccache, distcc and the like: the compiler is their first argument, and what they execute may be
- * something else, or nothing.
+ * ccache, distcc and the like: the compiler is their first argument, and they may execute something
+ * else, or nothing.
  */
 bool compiler_is_launcher(const char *name);
 

@@ -33,7 +33,7 @@ struct responses {
 
 #define RESPONSES_MAX (200UL << 20)
 
-/* For one that is otherwise { 0 }: who is told of records. */
+/* For an otherwise zeroed one: the listener for records. */
 int responses_see(struct executions_listener *listener, const struct executions *executions,
 		  const struct proc_record *rec, size_t at);
 void responses_deinit(struct responses *responses);

@@ -65,7 +65,7 @@ static const char *check_texts(struct etrace_event *event)
 /* --- each --- */
 
 /*
- * The way in which events of one kind become records.
+ * The conversion of events of one kind to records.
  *
  * @take: NULL, or why the event cannot be right
  * @kind: of the record
@@ -228,7 +228,7 @@ static const char *end_half(struct etrace_reader *reader, struct etrace_task *ta
 	return NULL;
 }
 
-/* The error is not told. Alone it is about a file that was not there. */
+/* The errno is missing. Such a record alone is about a file that did not exist. */
 static const char *fail_half(struct etrace_reader *reader, struct etrace_task *task,
 			     const struct step *step)
 {
@@ -248,7 +248,7 @@ static const char *fail_half(struct etrace_reader *reader, struct etrace_task *t
 }
 
 /*
- * A mount is there unless what comes next says that it failed: its record is the last one of the
+ * A mount succeeded unless the next record reports a failure: its record is the last one of the
  * task.
  */
 static const char *begin_mount(struct etrace_reader *reader, struct etrace_task *task,
@@ -279,7 +279,7 @@ void etrace_event_end_half(struct etrace_reader *reader, struct etrace_task *tas
 
 /* --- all --- */
 
-/* A failure of a mount is told right after it; else the mount has not failed. */
+/* A failure of a mount follows immediately; otherwise the mount has succeeded. */
 static void settle_mount(struct etrace_task *task)
 {
 	enum etrace_kind kind = task->event.row->kind;

@@ -10,7 +10,7 @@ void etrace_event_finish(struct etrace_reader *reader, struct etrace_task *task)
 /* Nothing will tell how the task's half event ended. */
 void etrace_event_end_half(struct etrace_reader *reader, struct etrace_task *task);
 
-/* The task of that number, of which nothing may have been told. NULL without memory. */
+/* The task of that number, possibly not announced yet. NULL without memory. */
 struct etrace_task *etrace_reader_child(struct etrace_reader *reader, uint64_t upid);
 
 /* Put all records in the order in which etrace_reader_next() gives them. */

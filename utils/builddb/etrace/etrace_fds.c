@@ -7,17 +7,17 @@
 #include <stdlib.h>
 
 /*
- * A tree whose parts are shared: a child has its parent's until one of them changes it, and then
- * the way to that descriptor is copied, which is less than a KB. So no process costs more than what
- * is said of it, however many descriptors it was given.
+ * A tree with shared parts: a child has its parent's until one of them changes it, and then the
+ * path to that descriptor is copied, which is less than a KB. So the cost of a process depends on
+ * its records only, independent of its number of descriptors.
  */
 #define FD_LIMIT  (1U << 20) /* by default no process of Linux has more */
 #define FAN_OUT	  32U	     /* parts of a node; bits of a word */
 #define TOP_LEVEL 2U
 
 /*
- * @refs: how many processes and nodes lead here; @open: of level 0, a bit for each descriptor;
- * @below: of the levels above
+ * @refs: number of processes and nodes that refer to it; @open: of level 0, a bit for each
+ *        descriptor; @below: of the levels above
  */
 struct fd_node {
 	size_t refs;
@@ -54,7 +54,7 @@ static void leave_node(struct fd_node *node, unsigned level)
 	free(node);
 }
 
-/* *@node, or in its place a copy that nobody else has. NULL without memory. */
+/* *@node, or an unshared copy in its place. NULL without memory. */
 static struct fd_node *own_node(struct fd_node **node, unsigned level)
 {
 	struct fd_node *old = *node;

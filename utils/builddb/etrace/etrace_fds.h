@@ -1,4 +1,6 @@
-/* The open descriptors of processes: close_range(2) does not say which ones it has closed. */
+/*
+ * The open descriptors of processes, since close_range(2) does not list those that it has closed.
+ */
 #ifndef UTRAIL_BUILDDB_ETRACE_FDS_H
 #define UTRAIL_BUILDDB_ETRACE_FDS_H
 
@@ -7,7 +9,7 @@
 #include "utils/base/cleanup.h"
 #include "utils/base/containers/intmap.h"
 
-/* Starts as { 0 }, ends with etrace_fds_deinit(). Descriptors from 1048576 on are not looked at. */
+/* Starts as { 0 }, ends with etrace_fds_deinit(). Descriptors from 1048576 on are ignored. */
 struct etrace_fds {
 	struct intmap by_pid;
 };
@@ -22,7 +24,7 @@ int etrace_fds_close(struct etrace_fds *fds, int32_t pid, uint32_t fd);
 /* The process @pid has become another program: nothing is known of it. */
 void etrace_fds_forget(struct etrace_fds *fds, int32_t pid);
 
-/* The new process @child has what @pid has. 0 or -ENOMEM. */
+/* The new process @child gets the descriptors of @pid. 0 or -ENOMEM. */
 int etrace_fds_fork(struct etrace_fds *fds, int32_t pid, int32_t child);
 
 /* The first one from @fd on that is open. -1: there is none. */

@@ -70,7 +70,7 @@ static void put_piece_head(struct etrace_lines *lines, struct pieces *pieces, bo
 	pieces->is_behind_newline = begins_line;
 }
 
-/* No piece has a newline: the text after one is a piece that says so. */
+/* No piece has a newline: it is written as a piece of its own kind. */
 static void put_pieces(struct etrace_lines *lines, struct pieces *pieces, struct text text)
 {
 	bool begins_line = false;

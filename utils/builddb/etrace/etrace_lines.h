@@ -13,7 +13,7 @@
 #include "utils/base/containers/strbuf.h"
 #include "utils/format/text.h"
 
-/* A text that is as long or longer is written in parts, of which none is longer. In bytes. */
+/* A text of at least this length is written in parts of at most this length. In bytes. */
 #define ETRACE_PART 900
 
 /*

@@ -1,4 +1,4 @@
-/* Lines of the etrace text (see etrace_read.h). They may be anybody's. */
+/* Lines of the etrace text (see etrace_read.h). They are untrusted. */
 #include "utils/builddb/etrace/etrace_read.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 
 /* Larger times would leave no room for the records that follow each other. */
 #define SECONDS_MAX 4000000000ULL
-/* Arguments that are only told of by the number of the next one, or by argsize. */
+/* Arguments that are only implied by the number of the next one, or by argsize. */
 #define EMPTY_MAX   4096U
 
 static void note_wrong_line(struct etrace_reader *reader, size_t at, const char *text)

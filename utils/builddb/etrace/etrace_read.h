@@ -71,9 +71,9 @@ struct etrace_task {
 };
 
 /*
- * @cpu: where its task was, PROC_CPU_UNKNOWN: nothing tells; @at, @len: its payload in
- * etrace_reader.payloads, without numbers of tasks, @child: of a fork; @goes_first: among those of
- * one time
+ * @cpu: of its task, PROC_CPU_UNKNOWN: unknown; @at, @len: its payload in
+ *       etrace_reader.payloads, without numbers of tasks, @child: of a fork; @goes_first: among
+ *       those of one time
  */
 struct etrace_record {
 	uint64_t time_ns;
@@ -132,16 +132,16 @@ void etrace_reader_take(struct etrace_reader *reader, const char *line, size_t l
 int etrace_reader_end(struct etrace_reader *reader);
 
 /*
- * After that: the next record, by time, with its payload in @payload. 1, 0 at the end, or -ENOMEM.
- * Tasks have the lowest 22 bits of their upids for their numbers where nobody else has these at
- * that time, and others that no task of Linux has.
+ * Then: the next record, by time, with its payload in @payload. 1, 0 at the end, or -ENOMEM. Tasks
+ * get the lowest 22 bits of their upids as numbers if these are unused at that time, and otherwise
+ * numbers that no task of Linux has.
  */
 int etrace_reader_next(struct etrace_reader *reader, struct proc_record *rec,
 		       struct strbuf *payload);
 
 /*
- * One more record of @task, with what is in @payload; its number, SIZE_MAX without memory. For
- * etrace_reader_take().
+ * Add one more record of @task, with the content of @payload; its number, SIZE_MAX without memory.
+ * For etrace_reader_take().
  */
 size_t etrace_reader_add(struct etrace_reader *reader, struct etrace_task *task, uint32_t kind,
 			 uint64_t time_ns, const struct strbuf *payload);

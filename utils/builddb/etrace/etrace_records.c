@@ -51,7 +51,7 @@ static int by_time(const void *a, const void *b)
 }
 
 /*
- * A fork is in front of all that its child does. Until when a task does anything: then its number
+ * A fork precedes all records of its child. Finds the end of each task's records: then its number
  * is free.
  */
 void etrace_records_sort(struct etrace_reader *reader)
@@ -151,7 +151,7 @@ static int put_payload(struct etrace_reader *reader, const struct etrace_record 
 	return 0;
 }
 
-/* In front of @record: where its task is, if that is not what the records say. 1, 0, or -ENOMEM. */
+/* Before @record: the CPU of its task, if the records do not imply it. 1, 0, or -ENOMEM. */
 static int put_cpu(struct etrace_reader *reader, const struct etrace_record *record,
 		   struct strbuf *payload)
 {
@@ -165,8 +165,7 @@ static int put_cpu(struct etrace_reader *reader, const struct etrace_record *rec
 }
 
 /*
- * The numbers of @record's task, and what it says. 1: it is not its turn, what is in @payload tells
- * of a CPU; 0; -ENOMEM
+ * The numbers of @record's task, and its payload. 1: not yet, @payload has a CPU record; 0; -ENOMEM
  */
 static int put_next(struct etrace_reader *reader, const struct etrace_record *record,
 		    struct strbuf *payload)

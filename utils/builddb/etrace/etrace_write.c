@@ -9,12 +9,12 @@
 #include "utils/base/containers/vec.h"
 #include "utils/format/proc_dat.h"
 
-/* A task's number is its tid, and in front of that how many tasks were there. */
+/* A task's number is its tid, preceded by the number of tasks before it. */
 #define TID_BITS 22
 
 /*
- * The tid of whoever has made the program, which is not recorded: the highest number that a task of
- * Linux can have.
+ * The tid of the program's creator, which is not recorded: the highest number that a task of Linux
+ * can have.
  */
 #define WRAPPER_TID ((1 << TID_BITS) - 1)
 
@@ -184,7 +184,7 @@ static int put_close(struct etrace_writer *writer, int32_t pid, const struct pro
 	if (act->numbers[0] != act->numbers[1])
 		fd = etrace_fds_next(&writer->fds, pid, fd);
 	while (fd >= 0 && fd <= act->numbers[1]) {
-		/* A range has what the process was given, too, and each child is given it anew. */
+		/* A range also covers inherited descriptors, and each child inherits them again. */
 		if (act->numbers[0] != act->numbers[1] && ++writer->nr_closed > ETRACE_CLOSED_MAX)
 			return -EDQUOT;
 		if (etrace_fds_next(&writer->hidden, pid, fd) != fd)
@@ -214,8 +214,8 @@ static int put_pipe(struct etrace_writer *writer, int32_t pid, const struct proc
 }
 
 /*
- * From where. The newest call of its kind has flags; earlier versions have recorded that when there
- * were some.
+ * The source of the operation. The newest call of its kind has flags; earlier versions recorded
+ * that when there were some.
  */
 static void put_source(struct etrace_lines *lines, const struct proc_act *act, bool is_link)
 {
@@ -282,7 +282,7 @@ static void put_umount(struct etrace_lines *lines, const struct proc_act *act)
 	etrace_put_text(lines, "MT", act->texts[0]);
 }
 
-/* Tell a failure, and its source where that was there. False: it is no failure. */
+/* Write a failure, and its source if there was one. False: it is no failure. */
 static bool put_failure(struct etrace_writer *writer, enum proc_kind kind,
 			const struct proc_act *act)
 {
@@ -441,7 +441,7 @@ static bool are_same(const struct etrace_variable *a, const struct etrace_variab
 	return a->upid == b->upid && strcmp(a->text, b->text) == 0;
 }
 
-/* Each variable comes after the tasks whose programs had it. */
+/* Each variable follows the tasks whose programs had it. */
 static void put_environments(struct etrace_writer *writer)
 {
 	const struct etrace_variable *all = writer->variables;

@@ -31,7 +31,8 @@ struct etrace_choice {
 };
 
 /*
- * Each child has what its parent has, and closes it with one call: so many lines for these in all.
+ * Each child has its parent's descriptors, and closes them with one call: the limit of lines for
+ * all these.
  */
 #define ETRACE_CLOSED_MAX 10000000UL
 

@@ -10,7 +10,7 @@
 #include "utils/base/sink.h"
 
 #define BLOCK_COLUMNS_MAX 5
-/* So many rows make a block: what is read in one piece, and what is in memory meanwhile. */
+/* The number of rows in a block: the unit of reading and of memory use. */
 #define BLOCK_ROWS	  65536
 
 /*
@@ -33,8 +33,8 @@ void block_deinit(struct block *block);
 void block_add(struct block *block, unsigned column, uint64_t number);
 
 /*
- * Write the block, if it has rows, and empty it. @kind: "calls", "points" or "texts"; @task: whose
- * they are, in the order of the page. -ENOMEM when memory was short since it began.
+ * Write the block, if it has rows, and empty it. @kind: "calls", "points" or "texts"; @task: of the
+ * rows, in the order of the page. -ENOMEM when memory was short since it began.
  */
 int block_write(struct block *block, struct sink *sink, const char *kind, size_t task);
 

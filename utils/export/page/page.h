@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* In @page_head the policy is cut off where it would say whom the page may connect to: nobody. */
+/* In @page_head the policy is cut off before the page's permitted connections: none. */
 extern const char page_head[];
 extern const size_t page_head_len;
 extern const char page_data[];

@@ -137,7 +137,7 @@ const char *source_text_line(const struct source_text *source, size_t number, si
 	return line;
 }
 
-/* In columns; -1 of a line with nothing else. @begins: what comes after it */
+/* In columns; -1 for an empty line. @begins: the text after it */
 static int indentation(const char *line, size_t len, char *begins)
 {
 	int columns = 0;

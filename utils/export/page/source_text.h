@@ -1,6 +1,6 @@
 /*
- * Source files for the page of `dump --format=html`. Their names are the recording's, which may be
- * anybody's, and a page is given to others: so a file is read only if it may be one of the sources.
+ * Source files for the page of `dump --format=html`. Their names come from the untrusted recording,
+ * and a page is passed on to others: so a file is read only if it may be one of the sources.
  */
 #ifndef UTRAIL_EXPORT_PAGE_SOURCE_TEXT_H
 #define UTRAIL_EXPORT_PAGE_SOURCE_TEXT_H
@@ -15,7 +15,7 @@
 /*
  * A file in memory. Starts as zeros, ends with source_text_deinit().
  *
- * @starts: where each line begins in @text
+ * @starts: the start of each line in @text
  * @is_python: functions end by their indentation
  */
 struct source_text {
@@ -28,10 +28,10 @@ struct source_text {
 void source_text_deinit(struct source_text *source);
 
 /*
- * The reader, and what for.
+ * The conditions for reading.
  *
- * @owner: of the recording; of files that not everybody may read, only his are taken
- * @built_ns: since 1970; a file that was changed after that says nothing of the program
+ * @owner: of the recording; files that are not readable by everybody must be this user's
+ * @built_ns: since 1970; a file that was changed later does not match the program
  */
 struct source_asker {
 	uid_t owner;
@@ -47,7 +47,7 @@ const char *source_text_line(const struct source_text *source, size_t number, si
 
 /*
  * The last line of the function that begins in line @first, by its indentation; at most
- * SOURCE_LINES_MAX are looked at.
+ * SOURCE_LINES_MAX are read.
  */
 #define SOURCE_LINES_MAX 60
 size_t source_text_end(const struct source_text *source, size_t first);

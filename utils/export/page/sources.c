@@ -107,8 +107,8 @@ static uint64_t changed_ns(const char *path)
 }
 
 /*
- * A source that was changed after the program was built is not what ran. A program that is another
- * one by now does not tell when; the recording was made after it.
+ * A source changed after the program was built is not the recorded one. The build time of a program
+ * that was replaced is unknown; the recording was made after it.
  */
 static uint64_t find_built_ns(const struct trace_data *data, const struct module *module)
 {
@@ -133,7 +133,10 @@ static uint64_t built_ns(struct sources *sources, const struct trace_data *data,
 	return sources->asked_ns;
 }
 
-/* As it is named: where the reader is, as `replay --srcline` shows it; else beside the program. */
+/*
+ * Read the file by its name: from the reader's directory, as `replay --srcline` shows it; else next
+ * to the program.
+ */
 static const char *read_file(struct source_text *text, const struct source_file *file,
 			     const struct source_asker *asker)
 {
