@@ -53,7 +53,7 @@ const char *fuzz_empty_dir(void);
 /* A file in it. */
 void fuzz_write_file(const char *name, const void *data, size_t size);
 
-/* What the code under test prints goes nowhere. */
+/* Discard the output of the code under test. */
 void fuzz_mute_stdout(void);
 
 #endif

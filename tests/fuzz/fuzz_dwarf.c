@@ -27,7 +27,7 @@
 struct ref {
 	size_t at;
 	uint16_t entry;
-	uint16_t shift; /* bytes behind its beginning: not 0 is wrong */
+	uint16_t shift; /* bytes after its beginning: not 0 is wrong */
 };
 
 struct maker {

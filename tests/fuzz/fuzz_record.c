@@ -10,7 +10,7 @@
 
 #define BATCH 64
 
-/* What came out of a file, in one number. */
+/* The content read from a file, as one number. */
 struct digest {
 	uint64_t sum;
 	size_t nr;

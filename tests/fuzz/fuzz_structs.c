@@ -17,7 +17,7 @@
  */
 #define TEXT_MAX (16U << 10)
 
-/* What the views have open. */
+/* The recording that the views have open. */
 struct scene {
 	struct trace_data data;
 	struct module module;

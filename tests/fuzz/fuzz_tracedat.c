@@ -10,7 +10,7 @@
 #include "utils/format/kernel/kernel_pages.h"
 #include "utils/tracecmd/records.h"
 
-/* What one input has at least; a chunk may have many. */
+/* The limit of records per input; a chunk may have many. */
 #define RECORDS_MAX 20000
 
 static int check_page(void *self, const uint8_t *bytes, size_t len)

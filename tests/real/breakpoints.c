@@ -117,7 +117,7 @@ static void wait_for_libraries(struct task *task)
 	task->has_places = 0;
 }
 
-/* Where FILE is mapped now; breakpoints into it. */
+/* Find the current mapping of FILE, and put breakpoints into it. */
 static void put_places(struct task *task)
 {
 	char path[64];

@@ -13,6 +13,9 @@ ROOMS = ("arch", "cmds", "libmcount", "utils/base", "utils/export", "utils/forma
          "utils/builddb", "utils/tracecmd", "utils/view", "trace/events", "trace/include",
          "trace/posix", "trace/posixlog", "trace/seam", "trace/text")
 NOT_YET = ()
+# Rooms of tests and examples: only words are checked.
+TESTS = ("tests/bench", "tests/e2e", "tests/fuzz", "tests/real", "tests/scenes", "trace/examples",
+         "trace/tests")
 
 COLUMNS = 100
 NO_SUBJECT = "What|Of|Whether|Who|Whom|Whose|Which|Where|How|That"
@@ -84,6 +87,10 @@ def main():
         problems += check_words(name, text)
         if path.suffix in (".c", ".h"):
             problems += check_columns(name, text)
+    for path in sorted(path for room in TESTS for path in (top / room).rglob("*.[chS]")):
+        nr += 1
+        problems += check_words(path.relative_to(top).as_posix(),
+                                path.read_text(errors="replace"))
     for path in sorted(documents(top)):
         nr += 1
         problems += check_document(path.relative_to(top).as_posix(), path.read_text())

@@ -575,7 +575,7 @@ static int act_jump_from_handler(void)
 	return 0;
 }
 
-/* What unwinders see of calls that return through us. */
+/* Unwinds through calls that return through us. */
 FN int count_frames(int depth)
 {
 	void *frames[64];
@@ -607,7 +607,7 @@ __attribute__((no_instrument_function, noinline)) static _Unwind_Reason_Code cou
 	return _URC_NO_REASON;
 }
 
-/* What C++'s unwinder sees, which is libgcc's. */
+/* Unwinds by C++'s unwinder, which is libgcc's. */
 FN int walk_frames(int depth)
 {
 	struct walk walk = { 0, 0 };

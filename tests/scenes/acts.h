@@ -1,4 +1,4 @@
-/* What the programs of the scenes have in common. */
+/* Shared by the programs of the scenes. */
 #ifndef UTRAIL_SCENES_ACTS_H
 #define UTRAIL_SCENES_ACTS_H
 

@@ -114,7 +114,7 @@ static void say_module(int s, uint64_t start, const char *path)
 	say(s, &m, offsetof(struct module, path) + strlen(m.path) + 1);
 }
 
-/* Whether there was an answer other than to hang up. */
+/* True when there was an answer other than a hang-up. */
 static int get_answer(int s)
 {
 	static char packet[8192];
@@ -350,7 +350,7 @@ static void name_module(const char *arg)
 	tell("a module", talk(EXEC, getpid(), arg));
 }
 
-/* Of a name of its own each. */
+/* Many events, each with a name of its own. */
 static void name_many(const char *arg)
 {
 	char path[64];
@@ -381,7 +381,7 @@ static void say_crash(const char *arg)
 	tell("crashes", 1);
 }
 
-/* What comes next on @s. */
+/* Report the next message on @s. */
 static void tell_answer(int s)
 {
 	union {

@@ -95,7 +95,7 @@ FN void leave_one(void)
 	KEEP();
 }
 
-/* Where the stacks were that are gone. */
+/* Overwrites the place of the freed stacks. */
 FN void deeper(int levels)
 {
 	volatile char some[20000];

@@ -221,7 +221,7 @@ POINT(thread_that_waits_in_timedgetnext_can_be_cancelled)
 	check_cancelling(true);
 }
 
-/* Who does not want to be cancelled is not. */
+/* A thread that has disabled cancellation is not cancelled. */
 static void *wait_undisturbed(void *argument)
 {
 	static int was_read;

@@ -21,7 +21,7 @@
 #define NR_PROCESSES 8
 #define NR_THREADS   8
 #define NR_STREAMS   2
-#define NR_LIVES     8192 /* of processes, one behind the other */
+#define NR_LIVES     8192 /* of processes, one after the other */
 #define BATCH	     2000 /* events of a stream that are read before the other stream is read */
 #define KILL_NS	     50000000
 #define HANGS_AFTER  180 /* seconds more than it is to last */

@@ -1,4 +1,4 @@
-/* Leaves a child behind that runs for the given number of milliseconds, and prints its pid. */
+/* Leaves a child that runs on for the given number of milliseconds, and prints its pid. */
 #include "../program.h"
 
 FN void beat(void)

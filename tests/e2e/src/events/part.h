@@ -1,4 +1,4 @@
-/* What the programs with events have in common. */
+/* Shared by the programs with events. */
 #ifndef PART_H
 #define PART_H
 
@@ -10,7 +10,7 @@
 #define PART __attribute__((noinline))
 #endif
 
-/* What the optimiser cannot see through. */
+/* Hides a value from the optimiser. */
 #define OPAQUE(x) __asm__ volatile("" : "+r"(x))
 
 #endif

@@ -27,7 +27,7 @@ static volatile long *open_counter(void)
 	return p == MAP_FAILED ? NULL : p;
 }
 
-/* Whether they have come. */
+/* True when the signals have come. */
 static int wait_for_signals(volatile long *handled)
 {
 	long until = *handled + SIGNALS;

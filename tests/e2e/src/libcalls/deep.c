@@ -1,4 +1,4 @@
-/* What the library calls in turn. */
+/* The functions that the library calls in turn. */
 #include "names.h"
 
 int deep_one(int n)

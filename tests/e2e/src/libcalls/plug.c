@@ -1,4 +1,4 @@
-/* What happens while it is opened. */
+/* Its constructor runs while it is opened. */
 void plug_begins(void);
 
 __attribute__((constructor, noinline)) void plug_begins(void)

@@ -1,4 +1,4 @@
-/* What rooms.c loads. */
+/* The library that rooms.c loads. */
 int lib_late(int n)
 {
 	__asm__ volatile("" ::: "memory");

@@ -18,7 +18,7 @@
 
 #define NR_SAID 64
 
-/* What the recorder was told. */
+/* The calls of the recorder. */
 static struct {
 	uint32_t next_id;
 	int choice;
@@ -126,7 +126,7 @@ TEST_WITH(what_is_there_is_declared, prepare, finish)
 	/* Coming twice changes nothing. */
 	assert_int_equal(fst_door_open(&recorder), 0);
 	assert_int_equal(seen.next_id, 2);
-	/* What is declared now is, too. */
+	/* An event that is declared now is passed on, too. */
 	assert_non_null(fstrace_declare(trace, "DOOR-LATER", ""));
 	assert_string_equal(seen.declared[2], "DOOR-LATER ");
 }

@@ -1,4 +1,4 @@
-/* Which old files of a log stay, and which are repaired. */
+/* The limits of a log's old files, and repairs. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -74,7 +74,7 @@ static bool is_there(const char *name)
 	return access(name, F_OK) == 0;
 }
 
-/* Of files that are 1, 2, ... seconds old exactly the first @nr are left. */
+/* Exactly the first @nr of the files that are 1, 2, ... seconds old are left. */
 static void check_left(int nr)
 {
 	int found = 0;

@@ -182,7 +182,7 @@ static int take_it_again(void *arg)
 	return 0;
 }
 
-/* Who had it is not there. */
+/* The thread that had it does not exist in the child. */
 IN_A_CHILD(in_a_child_nobody_has_it)
 {
 	struct fst_held held;
@@ -395,7 +395,7 @@ IN_A_CHILD(a_number_that_was_closed_is_taken_again)
 	CHILD_CHECK(fst_replace_fd(other, -1) == -1);
 	CHILD_CHECK(fst_replace_fd(-1, fd) == fd);
 	CHILD_CHECK(fst_replace_fd(fd, fd) == fd);
-	/* What has the number is the program's. */
+	/* The descriptor with that number is the program's. */
 	CHILD_CHECK(fst_replace_fd(other, fd) == fd);
 	CHILD_CHECK(fcntl(fd, F_GETFD) == 0 && fcntl(other, F_GETFD) == 0);
 	close(other);

@@ -29,7 +29,7 @@ static inline bool trace_file_is(int place, char kind, uint64_t number, uint64_t
 	return faccessat(place, name, F_OK, 0) == 0;
 }
 
-/* Of that owner; it stays mapped. */
+/* A stream of that owner; it stays mapped. */
 static inline struct pxt_stream *trace_file_stream(int place, unsigned number, uint32_t pid,
 						   uint64_t start)
 {

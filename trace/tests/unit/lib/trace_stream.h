@@ -36,7 +36,7 @@ static inline void test_stream_begin(struct test_stream *of, struct pxt_view *vi
 	atomic_store(&of->stream.tail, STREAM_CELLS);
 }
 
-/* How many cells are in use. */
+/* The number of cells in use. */
 static inline uint64_t test_stream_used(const struct test_stream *of)
 {
 	return atomic_load(&of->stream.head) - atomic_load(&of->stream.tail);

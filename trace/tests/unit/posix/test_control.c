@@ -223,7 +223,7 @@ TEST_WITH(filters_are_set_added_and_taken_away, begin, end)
 	assert_int_equal(posix_trace_set_filter(trid, &set, POSIX_TRACE_SUB_EVENTSET), 0);
 	posix_trace_get_filter(trid, &both[1]);
 	check_filter((trace_event_id_t[]){ id, PT_UNNAMED }, 2);
-	/* Of a stream that runs both are told. */
+	/* A running stream reports both. */
 	next_is(POSIX_TRACE_FILTER);
 	assert_int_equal(len, sizeof(both));
 	assert_memory_equal(data, both, sizeof(both));

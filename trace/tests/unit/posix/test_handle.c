@@ -97,7 +97,7 @@ TEST_WITH(other_numbers_are_nobodys, begin, NULL)
 	assert_null(get(trid + 1, PT_ANY));
 	assert_null(get(trid + NR_HANDLES, PT_ANY));
 	assert_null(get(trid - NR_HANDLES, PT_ANY));
-	/* Of the parent. */
+	/* The handle is the parent's. */
 	handle->creator++;
 	assert_null(get(trid, PT_ANY));
 	handle->creator--;

@@ -10,7 +10,7 @@
 
 static int place;
 
-/* What is to happen to the next calls. */
+/* The results of the next calls. */
 static int mkdir_error, flock_errors[2];
 static char made[256];
 static mode_t made_mode;

@@ -13,7 +13,7 @@ static unsigned nr_asked, nr_woken, nr_emitted;
 static _Atomic uint32_t *woken;
 static size_t emitted_len;
 static uint32_t emitted_id;
-/* What mapping a stream makes of its view. */
+/* The stream that a mapping puts into its view. */
 static struct pxt_stream *to_map;
 static unsigned nr_mapped;
 
@@ -337,7 +337,7 @@ TEST_WITH(half_of_other_streams_wants_nothing, begin, NULL)
 	assert_int_equal(atomic_load(&STREAM->wants_flush), 0);
 }
 
-/* What comes to nothing for another reason than room. */
+/* Events that are lost for another reason than room. */
 TEST_WITH(what_nobody_can_write_is_lost, begin, NULL)
 {
 	for (uint32_t policy = POSIX_TRACE_LOOP; policy <= POSIX_TRACE_FLUSH; policy++) {

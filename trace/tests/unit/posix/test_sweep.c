@@ -28,7 +28,7 @@ TEST_WITH(streams_go_with_their_owners, begin, end)
 	assert_false(trace_file_is(place, 's', 4, 0));
 	assert_false(trace_file_is(place, 's', 200, 0));
 	assert_int_equal(atomic_load(&ours->run), PT_RUNS);
-	/* Who writes there learns of it. */
+	/* A writer of it learns of that. */
 	assert_int_equal(atomic_load(&anothers->run), PT_IS_CLOSED);
 	assert_int_equal(atomic_load(&nobodys->run), PT_IS_CLOSED);
 	munmap(ours, STREAM_BYTES);

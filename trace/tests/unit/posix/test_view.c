@@ -11,7 +11,7 @@
 #define BYTES  (PT_CELLS_OFFSET + 64 * PT_CELL_BYTES)
 
 static struct pxt_view *const view = &pxt_process.views[NUMBER];
-/* Whether all users have left; @nr_waits: the number of questions, with their tries. */
+/* True when all users have left; @nr_waits: the number of questions, with their tries. */
 static bool are_out;
 static unsigned nr_waits;
 static int tries_given;

@@ -106,12 +106,12 @@ TEST(too_long)
 			  7, out));
 	assert_false(show("%J", "\xff\xff\xff\xff", 4, out));
 	assert_false(show("%J", "\2\0\0\0\0\0\0\0", 8, out));
-	/* What is left over belongs to nobody. */
+	/* Extra bytes make it invalid. */
 	assert_false(show("%d", "\1\0\0\0\0", 5, out));
 	assert_string_equal(out, "1");
 }
 
-/* What is written is read. */
+/* Written values are read back. */
 TEST(written)
 {
 	struct fst_text payload;
