@@ -14,8 +14,8 @@ ROOMS = ("arch", "cmds", "libmcount", "utils/base", "utils/export", "utils/forma
          "trace/posix", "trace/posixlog", "trace/seam", "trace/text")
 NOT_YET = ()
 # Rooms of tests and examples: only words are checked.
-TESTS = ("tests/bench", "tests/e2e", "tests/fuzz", "tests/real", "tests/scenes", "trace/examples",
-         "trace/tests")
+TESTS = ("tests/bench", "tests/e2e", "tests/fuzz", "tests/real", "tests/scenes", "tests/unit",
+         "trace/examples", "trace/tests")
 
 COLUMNS = 100
 NO_SUBJECT = "What|Of|Whether|Who|Whom|Whose|Which|Where|How|That"

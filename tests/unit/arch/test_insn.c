@@ -27,7 +27,7 @@
 static int counter = 41;
 static const void *came_from;
 
-/* What the moved calls lead to. */
+/* The target of the moved calls. */
 __attribute__((noinline, used)) static int helper(int arg)
 {
 	came_from = __builtin_return_address(0);
@@ -93,7 +93,7 @@ FUNCTION(loop_into_middle, "", "1: mov $0x01eb9090, %eax; jmp 1b + 1; ret")
 FUNCTION(takes_address, "", "1: lea 1b(%rip), %rax; nop; nop; ret")
 FUNCTION(reads_itself, "", "1: nop; mov 1b(%rip), %eax; jmp 1b")
 
-/* What cannot be moved. */
+/* Code that cannot be moved. */
 FUNCTION(returns_into, "lea helper(%rip), %rax", "nop; call *%rax; nop; nop; nop; ret")
 FUNCTION(calls_stack_pointer, "", "nop; nop; nop; call *%rsp; ret")
 FUNCTION(traps, "", "nop; int3; nop; nop; nop; ret")

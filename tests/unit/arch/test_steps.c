@@ -61,7 +61,7 @@ static void compare_function(csh handle, cs_insn *insn, const struct code *code,
 		bool has_name;
 		bool is_known = x86_64_step(at, left, addr, &step);
 
-		/* What both do not know ends the function. */
+		/* An instruction unknown to both ends the function. */
 		if (!cs_disasm_iter(handle, &next, &size, &next_addr, insn)) {
 			tally->unknown++;
 			if (!is_known)
@@ -135,7 +135,7 @@ static const struct row rows[] = {
 	{ BYTES("\x8b\x84\x24\1\2\3\4"), 7, INSN_PLAIN, 0 },	  /* SIB, 32 bits */
 	{ BYTES("\x8b\x04\x25\1\2\3\4"), 7, INSN_PLAIN, 0 },	  /* SIB without a base */
 	{ BYTES("\x8b\x05\x10\0\0\0"), 6, INSN_PLAIN, 0x16 },	  /* its own distance */
-	{ BYTES("\x83\x3d\x10\0\0\0\x05"), 7, INSN_PLAIN, 0x17 }, /* and a byte behind it */
+	{ BYTES("\x83\x3d\x10\0\0\0\x05"), 7, INSN_PLAIN, 0x17 }, /* and a byte after it */
 	{ BYTES("\x66\x81\x3d\x10\0\0\0\1\2"), 9, INSN_PLAIN, 0x19 },
 	{ BYTES("\x48\x8d\x05\xf0\xff\xff\xff"), 7, INSN_PLAIN, -9 },
 	{ BYTES("\x48\xb8\1\2\3\4\5\6\7\x08"), 10, INSN_PLAIN, 0 },
@@ -150,7 +150,7 @@ static const struct row rows[] = {
 	{ BYTES("\x66\x0f\x38\x00\xc1"), 5, INSN_PLAIN, 0 },
 	{ BYTES("\x66\x0f\x3a\x0f\xc1\x08"), 6, INSN_PLAIN, 0 },
 	{ BYTES("\xc5\xf8\x77"), 3, INSN_PLAIN, 0 },			  /* vzeroupper */
-	{ BYTES("\xc5\xf9\x70\xc1\x08"), 5, INSN_PLAIN, 0 },		  /* VEX, a byte behind */
+	{ BYTES("\xc5\xf9\x70\xc1\x08"), 5, INSN_PLAIN, 0 },		  /* VEX, a byte after it */
 	{ BYTES("\xc4\xe2\x79\x18\x05\x10\0\0\0"), 9, INSN_PLAIN, 0x19 }, /* VEX, map 2 */
 	{ BYTES("\xc4\xe3\x7d\x19\xc1\x01"), 6, INSN_PLAIN, 0 },	  /* VEX, map 3 */
 	{ BYTES("\x62\xf1\x7c\x48\x10\x05\x10\0\0\0"), 10, INSN_PLAIN, 0x1a },

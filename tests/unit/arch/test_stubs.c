@@ -193,7 +193,7 @@ void probe_point(uint32_t event, uint64_t sp)
 	trash_registers();
 }
 
-/* What an event with arguments can get at. */
+/* The data available to an event with arguments. */
 static struct arch_point seen_args;
 static uint64_t seen_vectors[16][2];
 
@@ -896,7 +896,7 @@ TEST(point)
 	assert_int_equal(point_flags & FLAGS_BEFORE, FLAGS_BEFORE);
 	assert_int_equal(point_red_zone[0], RED_ZONE_ABOVE);
 	assert_int_equal(point_red_zone[1], RED_ZONE_BELOW);
-	/* Where the return address of traced_point() was. */
+	/* The place of traced_point()'s return address. */
 	assert_int_equal(seen_sp % 8, 0);
 	assert_in_range(seen_sp, (uint64_t)&state - 65536, (uint64_t)&state);
 }
@@ -950,7 +950,7 @@ TEST(point_with_args)
 					 0x1122334455667700ULL + places[i]);
 	}
 	assert_int_equal(arch_point_register(&seen_args, 11), RED_ZONE_BELOW);
-	/* Of the copy. */
+	/* The address is in the copy. */
 	assert_ptr_equal(arch_point_register(&seen_args, 7), &seen_args + 1);
 	assert_memory_equal(seen_args.red_zone + 120, &(uint64_t){ RED_ZONE_ABOVE }, 8);
 	assert_memory_equal(seen_args.red_zone, &(uint64_t){ RED_ZONE_BELOW }, 8);

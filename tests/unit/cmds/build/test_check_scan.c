@@ -46,7 +46,7 @@ TEST(raw_literals)
 	assert_string_equal(tokens("XR\"(\")"), "1:XR 1:<\"(\"> 1:) ");
 }
 
-/* What a compiler gets for @source. */
+/* The text that a compiler gets for @source. */
 static const char *rewritten(const char *source)
 {
 	static char out[1024];
@@ -99,7 +99,7 @@ TEST(uses_without_format)
 	assert_string_equal(rewritten("a = fstrace_declare();"), "a = fstrace_declare();");
 }
 
-/* Nothing is read behind the end. */
+/* Nothing is read after the end. */
 TEST(cut_sources)
 {
 	static const char source[] =

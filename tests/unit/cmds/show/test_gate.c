@@ -152,7 +152,7 @@ TEST(nothing_is_written)
 
 		request.method = methods[i];
 		assert_int_equal(answer(request), GATE_METHOD);
-		/* Who has no token learns nothing of methods. */
+		/* Without a token, nothing about methods is revealed. */
 		request.path = "/";
 		assert_int_equal(answer(request), GATE_FORBIDDEN);
 	}

@@ -8,7 +8,7 @@
 
 #include "cmds/record/attach/attached.h"
 
-/* Where our own C library is, and so the child's. */
+/* The address of our own C library, which is the child's, too. */
 static inline int find_libc(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	uint64_t *range = arg;

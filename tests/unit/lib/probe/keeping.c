@@ -1,4 +1,4 @@
-/* Which calls are kept (see keeping.h). */
+/* Computes which calls are kept (see keeping.h). */
 #include "tests/unit/lib/probe/keeping.h"
 
 #include <sys/mman.h>
@@ -476,7 +476,7 @@ static uint64_t payload_of(const struct record *r, size_t *len)
 
 	if (!record_has_more(r->data))
 		return 0;
-	/* That of an event has its length in front. */
+	/* An event's payload begins with its length. */
 	memcpy(&payload, (const char *)(r + 1) + is_event * sizeof(uint16_t), sizeof(payload));
 	*len += is_event ? 2 * sizeof(uint64_t) : sizeof(uint64_t);
 	return payload;

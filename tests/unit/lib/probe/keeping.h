@@ -88,7 +88,7 @@ void keeping_leave(struct keeping *k, const uint64_t *result);
 /* One that begins and ends at one moment. */
 void keeping_instant(struct keeping *k, unsigned func, uint64_t arg);
 
-/* What is in @file is what was expected. */
+/* Check that @file has the expected content. */
 void keeping_check(const struct keeping *k, const struct strbuf *file);
 
 /* @units units of time pass, for the model and for @t. */

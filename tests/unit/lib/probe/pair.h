@@ -36,7 +36,7 @@ void pair_open(struct pair *pair);
 void pair_stop(struct pair *pair);
 void pair_close(struct pair *pair);
 
-/* What a writer thread does: one look at all rings. */
+/* Do a writer thread's work: one look at all rings. */
 uint64_t pair_look(struct pair *pair, bool everything);
 
 /* A traced thread with a ring and a task id of its own; NULL when there is no free ring. */

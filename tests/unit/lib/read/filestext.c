@@ -1,4 +1,4 @@
-/* What is known of files, as text (see filestext.h). */
+/* The facts about files, as text (see filestext.h). */
 #include "tests/unit/lib/read/filestext.h"
 
 #include "tests/unit/lib/unit.h"

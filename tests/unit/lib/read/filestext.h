@@ -1,4 +1,4 @@
-/* What is known of files, as text. */
+/* The facts about files, as text. */
 #ifndef UTRAIL_TESTS_FILESTEXT_H
 #define UTRAIL_TESTS_FILESTEXT_H
 

@@ -22,7 +22,7 @@
 #define LIMIT_MS 60000
 #define BIG	 (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
 
-/* What programs are called with that do nothing else. */
+/* The arguments of programs without other work. */
 #define ENDS_ARG "ends-by-8"
 #define DOES_ARG "does"
 
@@ -176,7 +176,7 @@ static void read_records(void)
 		assert_true(proc_scene.records[i].time_ns > proc_scene.records[i - 1].time_ns);
 }
 
-/* That it became what is to be looked at. */
+/* Skip the execution of the tested program itself. */
 static void skip_first_program(void)
 {
 	assert_true(proc_scene.nr && proc_scene.records[0].kind == PROC_EXEC);
@@ -535,7 +535,7 @@ static int uses_files(void)
 		return 1;
 	if (renameat(AT_FDCWD, "made", AT_FDCWD, "moved") < 0)
 		return 2;
-	/* What there is nothing of is told of by nobody. */
+	/* Missing files are not reported. */
 	if (renameat(AT_FDCWD, "made", AT_FDCWD, "moved") >= 0)
 		return 3;
 	if (dup3(fd, 77, O_CLOEXEC) != 77)

@@ -52,7 +52,7 @@ static void end(struct walk *w)
 	random_walk_end(&w->pair, &w->k, w->t);
 }
 
-/* What happens between the hooks. */
+/* The program's work between the hooks. */
 static void go_on(struct walk *w)
 {
 	if (++w->nr_calls % 32 == 0)

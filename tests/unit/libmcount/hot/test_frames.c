@@ -273,7 +273,7 @@ TEST(test_threshold_is_exclusive)
 	begin(&s);
 	s.t->threshold_ns = 1000 * SECOND;
 	call(&s);
-	s.t->last_ns = s.t->top->time_ns + 1000 * SECOND; /* the clock does not go back behind it */
+	s.t->last_ns = s.t->top->time_ns + 1000 * SECOND; /* the clock does not go back after it */
 	leave(&s);
 	s.expected.len = 0;
 	call(&s);

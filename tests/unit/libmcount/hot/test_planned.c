@@ -17,7 +17,7 @@
 #define STACK_WORDS 2048
 #define MAX_STACK   24
 
-/* What a rule may say that the model knows. */
+/* The flags of rules that the model supports. */
 #define ALL_RULES                                                                                  \
 	((uint32_t)(PLAN_FILTER | PLAN_NOTRACE | PLAN_DEPTH | PLAN_TIME | PLAN_SIZE |              \
 		    PLAN_CALLER | PLAN_TRACE | PLAN_TRACE_ON | PLAN_TRACE_OFF_AT | PLAN_CALLSITE | \
@@ -143,7 +143,7 @@ static void leave_outer(struct walk *w)
 {
 	unsigned nr = keeping_random(&w->k, w->k.nr);
 
-	/* That of a jump is the innermost with its slot. */
+	/* A jump's place is the innermost with its slot. */
 	while (nr + 1 < w->k.nr && w->places[nr + 1] == w->places[nr])
 		nr++;
 	if (w->k.calls[nr].has_frame)

@@ -182,7 +182,7 @@ TEST(the_program_sees_its_own_returns_while_it_is_inside)
 	call(4, 4);
 	assert_int_equal(*place(4), TRAMPOLINE);
 	leave(4);
-	/* What the program has put there is the program's. */
+	/* A value that the program has put there is kept. */
 	*place(1) = 4711;
 	leave(3);
 	assert_int_equal(*place(0), TRAMPOLINE);
@@ -324,7 +324,7 @@ TEST(finish_shows_what_is_open_and_then_nothing)
 	stop(&s);
 }
 
-/* Where it ends is shown, though it was off. */
+/* The end is shown, though it was off. */
 TEST(finish_is_shown_while_it_is_off)
 {
 	struct scene s;

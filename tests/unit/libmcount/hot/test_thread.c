@@ -319,7 +319,7 @@ TEST_WITH(a_fork_is_noted_before_and_after, setup, teardown)
 	assert_int_equal(arena->forks.nr, 1);
 	assert_int_equal(arena->forks.noted, 1);
 	assert_int_equal(arena->forks.pids[0], getppid() ? pid : -pid);
-	/* What is open is its parent's; others are not there. */
+	/* Open calls are its parent's; there are no others. */
 	assert_int_equal(t->in_use, 1);
 	assert_ptr_equal(t->top, t->frames + 1);
 	assert_ptr_equal(t->written, t->top);

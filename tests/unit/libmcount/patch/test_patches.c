@@ -84,7 +84,7 @@ static struct plan_patch *add(unsigned at, unsigned what, uint8_t bytes)
 	return plan;
 }
 
-/* How many failed. */
+/* Returns the number of failures. */
 static uint32_t adopt(enum patches_text text)
 {
 	uint32_t failed = pair.proc->arena->points_failed;
@@ -111,7 +111,7 @@ static bool is_as_before(const struct plan_patch *plan)
 	return memcmp((const void *)plan->site, plan->original, plan->bytes) == 0;
 }
 
-/* Where the jump, or call, there leads to. */
+/* The target of the jump, or call, there. */
 static uint64_t leads_to(const struct plan_patch *plan, uint8_t opcode)
 {
 	const uint8_t *at = (const uint8_t *)plan->site;
@@ -152,7 +152,7 @@ TEST_WITH(a_patch_without_code_leads_to_its_hook, setup, teardown)
 	assert_int_equal(leads_to(entry, 0xe8), gate(ARCH_HOOK_XRAY_ENTRY));
 	check_nops(entry, 5);
 	assert_int_equal(leads_to(exits, 0xe9), gate(ARCH_HOOK_XRAY_EXIT));
-	/* Behind the jump nobody comes. */
+	/* The bytes after the jump are never reached. */
 	assert_memory_equal((const char *)exits->site + 5, exits->original + 5, 6);
 	assert_int_equal(leads_to(tail, 0xe8), gate(ARCH_HOOK_XRAY_TAIL));
 	check_nops(tail, 5);
@@ -377,7 +377,7 @@ TEST_WITH(a_short_patch_leads_to_the_one_before, setup, teardown)
 	put_code(small, "xy");
 	assert_int_equal(adopt(PATCHES_WRITE), 0);
 	stubs = patched_modules->memory->stubs;
-	/* One without code leads on to the stub behind it. */
+	/* One without code continues in the next stub. */
 	assert_int_equal(leads_to(island, 0xe9), (uint64_t)stubs + ARCH_ENTRY_STUB_START);
 	assert_memory_equal(stubs + ARCH_ENTRY_STUB_BYTES, "xy", 2);
 	assert_memory_equal(patch_room + 8, "\xeb\xf6", 2);

@@ -137,7 +137,7 @@ TEST_WITH(what_was_jumped_out_of_is_over, setup, teardown)
 	check();
 }
 
-/* What was not recorded ends nothing. */
+/* An unrecorded call has no end. */
 TEST_WITH(an_end_without_a_beginning_is_none, setup, teardown)
 {
 	leave(50);
@@ -181,7 +181,7 @@ TEST_WITH(a_short_call_is_dropped, setup, teardown)
 	check();
 }
 
-/* In a hook of the thread: they come behind it. */
+/* In a hook of the thread: they come after it. */
 TEST_WITH(calls_of_a_handler_come_behind, setup, teardown)
 {
 	enter(100, 0);

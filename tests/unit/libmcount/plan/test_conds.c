@@ -373,7 +373,7 @@ TEST(strings)
 	}
 }
 
-/* What would be too long is not there at all. */
+/* A value that is too long is missing. */
 TEST(too_long)
 {
 	uint8_t to[CAPTURE_ROOM];

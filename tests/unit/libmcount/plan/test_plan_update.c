@@ -1,5 +1,5 @@
 /*
- * How a process learns of a new plan: the word that it looks at, calls that stubs may skip
+ * A process' reaction to a new plan: the word that it reads, calls that stubs may skip
  * meanwhile, and threads that do not look.
  */
 #include "libmcount/plan/plan_update.h"

@@ -436,7 +436,7 @@ TEST(open_filters)
 }
 
 /*
- * A thread is ready for a function that is opted in, whose calls open it. That ends when other
+ * A thread is ready for a function that is opted in, whose calls open it. This ends when other
  * functions call, or when a new plan counts.
  */
 TEST(opted_in)

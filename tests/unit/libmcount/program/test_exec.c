@@ -59,7 +59,7 @@ static void by_posix_spawnp(char *const envp[])
 		end_as(pid);
 }
 
-/* What env(1) says that it was given. */
+/* The environment as printed by env(1). */
 static void check(void (*how)(char *const envp[]), char *const envp[], const char *expected)
 {
 	char said[4096] = "";

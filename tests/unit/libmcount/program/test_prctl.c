@@ -38,7 +38,7 @@ TEST(the_clock_is_taken_away)
 	pair_open(&s.pair);
 	s.t = self = pair_thread();
 	assert_true(is_recorded(&s));
-	/* What allows it, and what has another meaning. */
+	/* Calls that allow it, and calls with another meaning. */
 	prctl(PR_SET_TSC, PR_TSC_ENABLE);
 	assert_true(is_recorded(&s));
 	prctl(PR_SET_KEEPCAPS, PR_TSC_SIGSEGV);

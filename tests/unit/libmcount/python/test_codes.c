@@ -144,8 +144,8 @@ TEST(test_code_of_frames)
 }
 
 /*
- * A second user of places: code that comes later gets none of ours, and is not asked about again. That
- * is so for good, so this test is the last.
+ * A second user of places: code that comes later gets none of ours, and is not asked about again. This
+ * is permanent, so this test is the last.
  */
 TEST(test_others_are_left_alone)
 {

@@ -229,7 +229,7 @@ TEST(no_descriptor_is_left)
 	end(&talk);
 	assert_int_equal(count_fds(), before);
 
-	/* Of a message that is empty, too. */
+	/* The same for an empty message. */
 	begin(&talk, CONTROL_EXEC);
 	say(&talk, 0, 0, 0, 0);
 	assert_false(finish(&talk));
@@ -257,7 +257,7 @@ TEST(signals_interrupt_nothing)
 	pair_before(0, NULL, NULL);
 	assert_int_equal(hear(&talk), sizeof(ready));
 	assert_int_equal(hear(&talk), -1);
-	/* What was wrong before is over. */
+	/* An earlier error has no effect. */
 	errno = EINTR;
 	assert_true(channel_send(&talk.ch, CONTROL_READY, &ready, sizeof(ready)));
 	assert_int_equal(hear(&talk), sizeof(ready));
@@ -296,7 +296,7 @@ TEST(chatter_is_no_answer)
 	}
 }
 
-/* Who works at it is waited for, and not for ever. */
+/* A working recorder is waited for, with a limit. */
 TEST(a_recorder_at_work_is_waited_for)
 {
 	static const struct {

@@ -178,7 +178,7 @@ static void begin_with(struct scene *s, struct attach_call call)
 	assert_ptr_equal(s->t->top, s->t->frames);
 }
 
-/* What cannot be is not looked at. */
+/* Impossible values are ignored. */
 TEST(test_nonsense)
 {
 	struct scene s;

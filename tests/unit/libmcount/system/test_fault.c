@@ -99,7 +99,7 @@ static void check_copies(enum fault_state after)
 	assert_int_equal(fault_copy(to, pages + 10, 2 * PAGE), 2 * PAGE - 10);
 	assert_int_equal(fault_copy(to, pages_end, 1), 0);
 	assert_int_equal(fault_copy_string(to, pages_end, 1), -1);
-	/* What no program has. */
+	/* Addresses that no program has. */
 	assert_int_equal(fault_copy(to, NULL, 8), 0);
 	assert_int_equal(fault_copy(to, (void *)4095, 8), 0);
 	assert_int_equal(fault_copy(to, (void *)ARCH_ADDRESS_END, 8), 0);
@@ -407,7 +407,7 @@ TEST(masks_of_other_signals_have_a_hole)
 				 sigismember(&act.sa_mask, SIGSEGV));
 		assert_int_equal(sigismember(&old.sa_mask, SIGBUS),
 				 sigismember(&act.sa_mask, SIGBUS));
-		/* That it was asked for changes nothing. */
+		/* The query changes nothing. */
 		old = program_has(SIGUSR1);
 		assert_int_equal(sigismember(&old.sa_mask, SIGSEGV),
 				 sigismember(&act.sa_mask, SIGSEGV));
@@ -455,7 +455,7 @@ TEST(a_borrower_changes_nothing_of_ours)
 
 /* --- the end --- */
 
-/* How a child ends in which @fn happens. */
+/* The end of a child that calls @fn. */
 static int ends_by(void (*fn)(int), int sig, void (*handler)(int))
 {
 	int status;
@@ -517,7 +517,7 @@ TEST(signals_that_switch_are_no_end)
 	assert_int_equal(raise(SIGUSR2), 0);
 	assert_false(probe.is_on);
 	assert_int_equal(nr_seen, 1);
-	/* What the program ignores we do not. */
+	/* We handle signals that the program ignores. */
 	probe.is_on = true;
 	program_wants(SIGUSR2, SIG_IGN);
 	assert_ptr_equal(program_has(SIGUSR2).sa_handler, SIG_IGN);

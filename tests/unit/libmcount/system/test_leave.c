@@ -60,7 +60,7 @@ static bool is_writable(void *at)
 	return is;
 }
 
-/* What another has put there meanwhile is his. */
+/* A value written by others meanwhile stays. */
 TEST_WITH(slots_hold_what_they_held, setup, teardown)
 {
 	uint64_t slot = OURS, changed = 11, moved = OURS;

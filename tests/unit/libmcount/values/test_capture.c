@@ -143,7 +143,7 @@ TEST(what_is_pointed_to_is_zeros_where_it_cannot_be_read)
 	check(take(0, 0, &step, 1), "\0\0\0\0\0\0", 6);
 }
 
-/* A text behind its length. */
+/* A text after its length. */
 static void check_text(uint32_t len, const char *text, uint16_t text_len)
 {
 	uint8_t expected[512];

@@ -484,7 +484,7 @@ TEST(chains)
 		nodes[i] = (struct node){ NULL, i < 3 ? &nodes[i + 1] : NULL, NULL, 30 + i };
 	expect_ints(4, 30);
 	check(steps, 2, &object);
-	/* Of one that says more than there are. */
+	/* The count is higher than the number of elements. */
 	object.number = 6;
 	expect_count(6, 4);
 	for (int i = 0; i < 4; i++)
@@ -511,7 +511,7 @@ TEST(chains)
 	check(steps, 2, &object);
 }
 
-/* Where no size is stored, so many links are counted, and not one more. */
+/* Without a stored size, this many links are counted, and no more. */
 TEST(many_links)
 {
 	static struct node nodes[BOX_WALK_MAX + 1];
@@ -630,7 +630,7 @@ TEST(deques)
 			expect_int(120 + i);
 		check(steps, 2, &object);
 	}
-	/* What no deque is. */
+	/* Values that are no deque. */
 	for (int i = 0; i < 5; i++) {
 		object.start = start;
 		object.finish = (struct iterator){ blocks[2], blocks[2], blocks[2] + 128,

@@ -248,7 +248,7 @@ TEST_WITH(without_pmu, begin, end)
 	assert_int_equal(counters_read(COUNTERS_BY_NAME, &values), 6);
 	assert_int_equal(values.got, 9);
 	assert_int_equal(values.values[3], PERF_COUNT_SW_TASK_CLOCK * 100);
-	/* That it failed is said once. */
+	/* The failure is reported once. */
 	assert_int_equal(counters_read(COUNTERS_BY_NAME, &values), 0);
 	assert_int_equal(values.got, 9);
 	assert_int_equal(counters_read(COUNTERS_PMU_CYCLE, &values), 3);

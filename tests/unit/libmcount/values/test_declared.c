@@ -349,7 +349,7 @@ TEST_WITH(who_watches_is_told, setup, teardown)
 	assert_int_equal(declared_chosen(), 0);
 	for (unsigned i = 0; i < 17; i++)
 		assert_int_equal(asked[i], i < 16);
-	/* Who cannot look now is asked again. */
+	/* A copy that cannot look now is called again. */
 	answers[3] = false;
 	assert_int_equal(declared_chosen(), -EAGAIN);
 	answers[3] = true;

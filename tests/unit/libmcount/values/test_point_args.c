@@ -122,7 +122,7 @@ TEST(in_memory)
 	assert_int_equal(read_one(&point, o), 0x0605);
 	o.value = -2ULL;
 	assert_int_equal(read_one(&point, o), 0x8483);
-	/* Of no register at all: a variable. */
+	/* Without a register: a variable. */
 	o = (struct plan_operand){ .kind = PLAN_OPERAND_MEMORY,
 				   .bytes = 1,
 				   .base = NONE,

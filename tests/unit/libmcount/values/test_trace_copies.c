@@ -38,7 +38,7 @@ static int on_close(void)
 	return answer;
 }
 
-/* What the rest of the probe has. */
+/* Definitions from the rest of the probe. */
 struct probe probe;
 
 const struct utrail_trace_recorder *declared_recorder(void)

@@ -14,7 +14,7 @@ static const char *with(enum medium medium, const char *text)
 
 	strbuf_reset(&out);
 	escape_add(&out, medium, copy, len);
-	/* What is called plain is shown as it is. */
+	/* A text called plain is shown unchanged. */
 	if (escape_is_plain(medium, copy, len))
 		assert_true(out.len == len && memcmp(strbuf_str(&out), copy, len) == 0);
 	free(copy);

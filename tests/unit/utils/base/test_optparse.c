@@ -195,7 +195,7 @@ static const char *parse_recorded(const char *line, struct target *t, struct str
 	return strbuf_str(ignored);
 }
 
-/* What -m means where a command has an -m of its own. */
+/* The meaning of -m in a command with its own -m. */
 TEST(letters_of_a_command)
 {
 	static const struct opt_row two[] = {

@@ -220,7 +220,7 @@ TEST_WITH(renamed, set_up, tear_down)
 
 	put_command(story, 2, "ar", "/w/a.o", "/w/lib.tmp");
 	put_names(story, 1, PROC_RENAME, 0, "/w/lib.tmp", "/w/lib.a");
-	/* What was there by the new name is gone. */
+	/* The old file of the new name is gone. */
 	put_command(story, 3, "gen", "/w/in", "/w/out.new");
 	put_command(story, 4, "old", "/w/older", "/w/out");
 	begin(story, 5, "mv");
@@ -307,7 +307,7 @@ TEST_WITH(gone_and_never_files, set_up, tear_down)
 	put_open(story, 3, 8, O_RDWR, "/tmp/GMfifo12");
 	put_writing(story, 3, "/w/more");
 	load(story);
-	/* What one program has made is one rule. */
+	/* The outputs of one program are one rule. */
 	assert_string_equal(rules(story), "/dev/shm/x out: dir/in\\ file$$\\#\nmore:\n");
 }
 

@@ -1,4 +1,4 @@
-/* Which files belong to a recording. */
+/* The files that belong to a recording. */
 #include "tests/unit/lib/unit.h"
 
 #include "utils/base/compiler.h"

@@ -134,7 +134,7 @@ TEST(cut_acts)
 	}
 }
 
-/* What earlier versions wrote has no flags. */
+/* Records of earlier versions have no flags. */
 TEST(flags_of_forks)
 {
 	struct strbuf payload cleanup_strbuf = { 0 };

@@ -98,7 +98,7 @@ static const struct form good[] = {
 	{ "2@a$b(%rip)", "2 mem 0 a$b" },
 };
 
-/* Of a type that is known. */
+/* Operands of a known type. */
 static const char *const bad[] = {
 	"8@",
 	"8@%",
@@ -255,7 +255,7 @@ TEST(too_many)
 		assert_int_equal(args[i].operand.value, i);
 }
 
-/* What is not known of a machine, or which one it is. */
+/* An unsupported machine, or an unknown one. */
 TEST(other_machines)
 {
 	struct sdt_arg args[SDT_ARGS_MAX];

@@ -57,7 +57,7 @@ TEST(files)
 	assert_int_equal(script_check("/nosuch/file.py", &err), -ENOENT);
 }
 
-/* Lines as they were told, each with a bar behind it. */
+/* Reported lines, each with a bar after it. */
 static void note(void *self, const char *line)
 {
 	strbuf_addf(self, "%s|", line);

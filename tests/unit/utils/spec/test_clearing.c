@@ -57,7 +57,7 @@ TEST(test_in_force)
 	struct filters filters cleanup_filters = { 0 };
 
 	make(&filters, "^b", "b1@clear");
-	/* What has matched nothing lets nothing in. */
+	/* A spec without a match lets nothing in. */
 	assert_int_equal(filters_opt_in(&filters), TRIGGER_FILTER);
 	match(&filters, "b1");
 	assert_int_equal(filters_opt_in(&filters), 0);

@@ -143,7 +143,7 @@ TEST(changes)
 	assert_int_equal(rules.nr, 4);
 	assert_int_equal(choice_of(&rules, "f"), PATCH_OUT);
 	assert_int_equal(choice_of(&rules, "h"), PATCH_IN);
-	/* What was said first is what the default goes by. */
+	/* The first rules determine the default. */
 	assert_int_equal(rules.nr_first, 2);
 
 	/* Taken back, with what is replaced. */

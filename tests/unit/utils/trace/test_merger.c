@@ -297,7 +297,7 @@ struct made_event {
 	const char *text; /* payload */
 };
 
-/* @code: what read() says behind the last one */
+/* @code: the result of read() after the last one */
 static struct made {
 	const struct made_event *events;
 	size_t nr;
@@ -439,7 +439,7 @@ TEST(events_of_all_sources_come_to_their_tasks)
 	assert_true(f.feed.complete_ns == UINT64_MAX);
 	assert_int_equal(merger_fill(&f.feed, SIZE_MAX, NULL), 0);
 	made_end(&f);
-	/* Of who is not wanted nothing is kept. */
+	/* Events of unwanted tasks are not kept. */
 	made[0] = (struct made){ one, ARRAY_SIZE(one), 0 };
 	nr_made = 1;
 	made_begin(&f);
@@ -527,7 +527,7 @@ TEST(what_there_is_of_each_task)
 		{ 50, 100, EVENT_POINT, EVENT_ID_TASK_NEW },
 		{ 55, 101, EVENT_POINT, EVENT_ID_TASK_EXIT },
 		{ 60, 101, EVENT_SCHED_OUT },
-		/* Who tells something else is on the CPU. */
+		/* A task with another event is on the CPU. */
 		{ 61, 101, EVENT_POINT, EVENT_ID_TASK_EXIT },
 		{ 62, 101, EVENT_SCHED_IN },
 		{ 70, 101, EVENT_EXIT },

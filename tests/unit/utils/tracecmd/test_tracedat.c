@@ -256,7 +256,7 @@ TEST(cut_anywhere)
 		struct maker m;
 
 		make(&m, variant);
-		/* Of the page one in 16 bytes is enough. */
+		/* One of 16 bytes of the page is enough. */
 		for (size_t len = 0; len < m.out.len; len += variant & 2 ? 7 : 1 + len / 700 * 16) {
 			struct tracedat file;
 			struct uft_err err = { 0 };

@@ -79,7 +79,7 @@ int __wrap_open64(const char *path, int flags, ...)
 	return __real_open64(path, flags);
 }
 
-/* What the process sees at @library. */
+/* The file that the process has at @library. */
 int __real_stat64(const char *path, struct stat *st);
 int __wrap_stat64(const char *path, struct stat *st);
 static const char *seen_at;

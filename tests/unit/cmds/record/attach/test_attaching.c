@@ -189,7 +189,7 @@ TEST_WITH(all_are_stopped, setup, NULL)
 	assert_string_equal(scripted_log(), "stop quiet stop quiet stop");
 	assert_null(a->thread);
 
-	/* What is no such thread is no reason to try again. */
+	/* A missing thread is no reason to try again. */
 	scripted_answer("stop", 0, -ESRCH, 0);
 	assert_int_equal(attaching_stop_all(a, NULL), -ESRCH);
 	scripted_answer("stop", 0, -EBUSY, 0);

@@ -22,7 +22,7 @@
 #define STACK_BYTES (256 << 10)
 #define ROOM_BYTES  (CODE_BYTES + STACK_BYTES + (24 << 10) + ATTACHED_ARGS_BYTES)
 
-/* What child and test share. */
+/* Shared by child and test. */
 static struct shared {
 	_Atomic int is_ready;
 	_Atomic uint64_t turns;
@@ -282,7 +282,7 @@ TEST(a_library_that_is_not_known_is_told)
 		 "the C library of process %d is none that is known here", pid);
 	assert_string_equal(err.text, expected);
 	assert_int_equal(attached_find_gadgets(&w, 0x1000, 0x2000, &err), -ENOEXEC);
-	/* What was found before stays. */
+	/* Earlier results stay. */
 	assert_int_equal(w.call_gadget, call);
 	assert_int_equal(w.return_gadget, back);
 	end(&w, pid);

@@ -161,7 +161,7 @@ static int looks_until_quiet(void (*what)(void), int patience)
 	return looks.nr;
 }
 
-/* What comes will find it there. */
+/* An event will find it there. */
 TEST(waiting_for_events_is_quiet)
 {
 	assert_int_equal(looks_until_quiet(wait_for_bits, 3), 0);
@@ -193,7 +193,7 @@ TEST(the_programs_own_code_is_quiet)
 	assert_int_equal(looks_until_quiet(compute, 3), 0);
 }
 
-/* What the handler has interrupted nobody knows. */
+/* It is unknown what the handler has interrupted. */
 TEST(handlers_are_not)
 {
 	assert_true(looks_until_quiet(be_interrupted, 3) >= 3);

@@ -72,7 +72,7 @@ TEST_WITH(never, setup, teardown)
 	assert_int_equal(scripted.waits, 400);
 }
 
-/* What cannot be opened is said, and why. */
+/* Failures to open are reported with the reason. */
 TEST_WITH(failures, setup, teardown)
 {
 	scripted_answer("DOORS_OPEN", 0, 0, -EINVAL);

@@ -231,7 +231,7 @@ TEST(test_ended)
 	waitpid(pid, NULL, 0);
 }
 
-/* Who traces it is named. */
+/* The message names the tracer. */
 TEST(test_traced)
 {
 	char name[16];
@@ -342,7 +342,7 @@ TEST(test_strictly_confined)
 	end_confined(pid);
 }
 
-/* Where our socket is not. */
+/* Our socket is not in that name space. */
 TEST(test_another_network)
 {
 	int ready[2];
@@ -384,7 +384,7 @@ TEST(test_explained)
 	explained(-ESRCH, -ESRCH, "cannot attach to process 17: it has ended");
 	explained(-ENOENT, -ESRCH, "cannot attach to process 17: it has ended");
 	explained(-ENOMEM, -ENOMEM, "cannot attach to process 17: Cannot allocate memory");
-	/* Which of its reasons it is depends on the machine. */
+	/* The reason depends on the machine. */
 	explained(-EPERM, -EPERM, "cannot attach to process 17: ");
 	explained(-EACCES, -EPERM, "cannot attach to process 17: ");
 }

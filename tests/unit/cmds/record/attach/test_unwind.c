@@ -300,7 +300,7 @@ static int bias_of(struct dl_phdr_info *info, size_t size, void *arg)
 	return 0;
 }
 
-/* What the dynamic linker says. */
+/* The dynamic linker's value. */
 static uint64_t real_bias(const void *at)
 {
 	struct unwind_module m = { .bias = (uintptr_t)at };
@@ -407,7 +407,7 @@ TEST_WITH(a_file_that_is_gone_is_found_if_it_is_the_program, setup, teardown)
 	assert_false(unwind_module(p->u, (uintptr_t)in_libc(), &m));
 }
 
-/* Of that name there is another file now. */
+/* Another file has that name now. */
 TEST_WITH(a_file_that_is_not_what_was_mapped_is_not_taken, setup, teardown)
 {
 	struct place *p = *state;

@@ -7,13 +7,13 @@
 #include "cmds/record/base/alive.h"
 #include "utils/base/compiler.h"
 
-/* What happens in the world, one letter each. */
+/* External events, one letter each. */
 static const char letters[] = {
 	'I', /* an interrupt or a hang-up */
 	'E', /* the program ends */
 	'B', /* a traced process reports itself */
 	'X', /* one of these ends, or is said to once more */
-	'F', /* the program, or a process it left behind, forks a child that does not report itself
+	'F', /* the program, or a process that outlives it, forks a child that does not report itself
 	      */
 	'O', /* one of these ends */
 	'.', /* nothing, for a moment */

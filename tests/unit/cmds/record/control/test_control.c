@@ -499,7 +499,7 @@ TEST_WITH(what_is_no_message_ends_it, test_recorder_setup, test_recorder_teardow
 		{ 100, 0, 0, 99, '2' },
 		{ 100, 0, 0, 101, '2' },
 		{ CONTROL_MSG_MAX, 0, 0, CONTROL_MSG_MAX, '.' },
-		/* What cannot be answered. */
+		/* Messages that cannot be answered. */
 		{ sizeof(struct control_header) - 1, 0, 0, 15, 'x' },
 		{ CONTROL_MSG_MAX + 1, 0, 0, CONTROL_MSG_MAX + 1, 'x' },
 		{ CONTROL_MSG_MAX + 1, 0, 0, CONTROL_MSG_MAX, 'x' },

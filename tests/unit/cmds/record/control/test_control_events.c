@@ -229,7 +229,7 @@ TEST_WITH(without_descriptors_it_pauses, test_recorder_setup, test_recorder_tear
 	assert_int_equal(rec->channel.talks.strangers.nr, 0);
 }
 
-/* Who has not said anything has to give way first. */
+/* A silent connection is closed first. */
 TEST_WITH(without_descriptors_a_stranger_gives_way, test_recorder_setup, test_recorder_teardown)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;

@@ -80,7 +80,7 @@ struct traced {
 };
 
 static const uint8_t original[5] = { 1, 2, 3, 4, 5 };
-/* Where a hook of OFTEN would be. */
+/* The place of a hook of OFTEN. */
 static uint8_t code[5];
 
 static int repatch(void *arg, pid_t pid, const struct process_patches *patches, size_t *nr_left,
@@ -242,7 +242,7 @@ TEST_WITH(what_costs_too_much, test_recorder_setup, test_recorder_teardown)
 	assert_int_equal(nr_left_out(&traced), 0);
 	assert_int_equal(o->time.cpu_ns, BUDGET_CPU_MIN_NS - 1);
 	o->writers->sample->nr = 0;
-	/* Of so much time it is little. */
+	/* It is a small part of so much time. */
 	look(t, &traced, 100 * BUDGET_CPU_MIN_NS);
 	assert_int_equal(o->time.cpu_ns, 0);
 	assert_int_equal(nr_left_out(&traced), 0);
@@ -505,7 +505,7 @@ TEST_WITH(calls_from_nowhere_do_not_matter, test_recorder_setup, test_recorder_t
 	end_traced(t, &traced);
 }
 
-/* What it has had since it was asked last. */
+/* The time since the last question. */
 TEST_WITH(cpu_time_is_that_since_the_last_look, test_recorder_setup, test_recorder_teardown)
 {
 	struct test_recorder *t = *state;
@@ -527,7 +527,7 @@ TEST_WITH(cpu_time_is_that_since_the_last_look, test_recorder_setup, test_record
 	assert_true(traced.proc.cpu_ns >= first);
 	if (o->time.cpu_ns)
 		assert_int_equal(o->time.cpu_ns, 5 + traced.proc.cpu_ns - (first - 1000));
-	/* Who is gone takes nothing. */
+	/* An ended process takes no time. */
 	traced.proc.os_pid = fork();
 	if (traced.proc.os_pid == 0)
 		_exit(0);

@@ -172,7 +172,7 @@ TEST_WITH(a_program_that_switches_stacks_is_told_so, test_recorder_setup, test_r
 	known->switches_stacks = true;
 	a = report(rec, CONTROL_EXEC, NULL, 4096, self());
 	assert_int_equal(a.settings.flags & PLAN_STACKS, PLAN_STACKS);
-	/* That one alone. */
+	/* Only that flag. */
 	assert_int_equal(rec->channel.plan.flags & PLAN_STACKS, 0);
 	a = report(rec, CONTROL_EXEC, NULL, 4096, "/no/such.so");
 	assert_int_equal(a.settings.flags & PLAN_STACKS, 0);
@@ -212,7 +212,7 @@ TEST_WITH(modules_are_kept_where_plans_may_change, test_recorder_setup, test_rec
 	assert_string_equal(proc->modules[0]->path, self());
 	assert_string_equal(proc->modules[1]->path, "/lib/data.so");
 	assert_int_equal(proc->plan_generation, 5);
-	/* And those that come later behind them. */
+	/* And later ones after them. */
 	a = report(rec, CONTROL_DLOPEN, a.welcome.token, 65536, "/no/such.so");
 	assert_int_equal(a.type, CONTROL_PLAN);
 	assert_int_equal(proc->nr_kept_modules, 4);
@@ -238,7 +238,7 @@ TEST_WITH(late_modules_are_logged, test_recorder_setup, test_recorder_teardown)
 		 getpid(), s->sid);
 	log = test_recorder_file(t, "task.txt");
 	assert_non_null(strstr(log, expected));
-	/* What has no code has no calls. */
+	/* A file without code has no calls. */
 	assert_null(strstr(log, "/lib/data.so"));
 	free(log);
 }

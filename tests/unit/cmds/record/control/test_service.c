@@ -117,7 +117,7 @@ TEST_WITH(what_nobody_knows, test_recorder_setup, test_recorder_teardown)
 	assert_int_equal(answer.error, -EPROTO);
 }
 
-/* An answer with the text behind it. */
+/* An answer with the text after it. */
 static int words(struct test_recorder *t, const char *text, size_t bytes, char out[4096])
 {
 	struct packet p = asks_for(REQUEST_CONTROL, text, bytes);
@@ -198,7 +198,7 @@ TEST_WITH(saving, test_recorder_setup, test_recorder_teardown)
 	assert_int_equal(nr_tasks, 0);
 	assert_int_equal(words(t, WORDS("snapshot"), text), 0);
 	assert_string_equal(text, "saved what 0 tasks did last\n");
-	/* What cannot be written is said. */
+	/* A write error is reported. */
 	store_note_error(t->rec.store, -ENOSPC);
 	assert_int_equal(ask(t, &p, whole(&p), &answer), sizeof(answer));
 	assert_int_equal(answer.error, -ENOSPC);

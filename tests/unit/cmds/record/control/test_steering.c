@@ -170,7 +170,7 @@ static int told_patches(void *arg, pid_t pid, const struct process_patches *patc
 
 static void begin_traced(struct recorder *rec, struct traced *traced)
 {
-	/* Where it is told that there are news. */
+	/* The place of the flag for news. */
 	static char arena[RING_PAGE] __attribute__((aligned(RING_PAGE)));
 	struct steering *steer = &rec->steering;
 
@@ -263,7 +263,7 @@ TEST_WITH(declared_events, setup, test_recorder_teardown)
 	assert_string_equal(steer->now.trace_include->text, "alpha");
 	assert_string_equal(steer->now.trace_exclude->text, "_two");
 
-	/* What is refused changes nothing. */
+	/* A refused change has no effect. */
 	assert_int_equal(choose(rec, &traced, "betaa", NULL, &said, &err), -ENOENT);
 	assert_string_equal(err.text, "'trace-include': no declared event matches 'betaa'; the "
 				      "nearest: beta");
@@ -276,7 +276,7 @@ TEST_WITH(declared_events, setup, test_recorder_teardown)
 	assert_string_equal(steer->now.trace_include->text, "alpha");
 	assert_string_equal(steer->now.trace_exclude->text, "_two");
 
-	/* Who does not obey is told again what was before. */
+	/* After a failure the old choice is sent again. */
 	traced.ret = -EPERM;
 	assert_int_equal(choose(rec, &traced, "beta", "one", &said, &err), -EPERM);
 	assert_string_equal(err.text, "it does not want to");
@@ -528,7 +528,7 @@ TEST_WITH(filters_of_the_start, setup, test_recorder_teardown)
 	end_traced(&t->rec, &traced);
 }
 
-/* What is chosen as the recording begins stays so. */
+/* A choice at the recording's start stays. */
 TEST_WITH(what_cannot_change, setup, test_recorder_teardown)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;

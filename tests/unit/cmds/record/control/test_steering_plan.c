@@ -76,7 +76,7 @@ TEST_WITH(each_change_is_a_generation, setup, test_recorder_teardown)
 		assert_true(steer->changed_ns >= before);
 		assert_true(steer->changed_ns <= settings_now_ns(&t->settings));
 	}
-	/* What asks only changes nothing. */
+	/* A query changes nothing. */
 	change(t, (struct steer_change){ .flags = STEER_STATUS }, NULL);
 	assert_int_equal(steer->generation, 3);
 }
@@ -214,7 +214,7 @@ TEST_WITH(a_process_gets_the_newest_plan, setup, test_recorder_teardown)
 	assert_int_equal(plan.depth, 7);
 	assert_int_equal(plan.flags & PLAN_STACKS, PLAN_STACKS);
 	assert_int_equal(proc.plan_generation, 2);
-	/* Of that process alone. */
+	/* The flag is of that process alone. */
 	assert_int_equal(t->rec.steering.plan->flags & PLAN_STACKS, 0);
 	proc.nr_kept_modules = 0;
 	assert_int_equal(plan_of(t, &proc).flags & PLAN_STACKS, 0);

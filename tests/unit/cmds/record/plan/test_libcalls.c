@@ -1,4 +1,4 @@
-/* Which library calls are recorded, and how. */
+/* The selection of recorded library calls, and their recording. */
 #include "tests/unit/lib/unit.h"
 
 #include "cmds/record/plan/libcalls.h"

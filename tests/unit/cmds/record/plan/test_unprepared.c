@@ -161,7 +161,7 @@ TEST(each_shape_is_patched_in_its_way)
 	check_verdict(l, "memcpy", UNPREPARED_JUMP, "");
 	check_verdict(l, "shape_chosen", UNPREPARED_CANNOT + FUNCTION_RESOLVER,
 		      "the loader calls it to choose a function");
-	/* Of the place's reasons this is one, in detail. */
+	/* This is one of the place's reasons, in detail. */
 	assert_true(l->verdicts[index_of(l, "shape_byte")].way >
 		    UNPREPARED_CANNOT + FUNCTION_KINDS);
 	assert_true(l->verdicts[index_of(l, "shape_byte")].why_not[0]);

@@ -234,7 +234,7 @@ static struct wire_record part(uint32_t pid, enum wire_kind kind, int32_t at)
 	};
 }
 
-/* Behind a record; it has no length. */
+/* The part follows a record; it has no length. */
 static void take_part(struct attached *w, uint32_t pid, enum wire_kind kind, int32_t at,
 		      const char *bytes, size_t len)
 {

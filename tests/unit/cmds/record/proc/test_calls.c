@@ -123,7 +123,7 @@ TEST(a_link_is_followed_where_the_call_follows_it)
 	check_source(SYSCALL_LINKAT, AT_EMPTY_PATH, "link", own_file("/link"));
 	check_source(SYSCALL_LINKAT, AT_EMPTY_PATH, "", top);
 	check_source(SYSCALL_RENAMEAT2, AT_EMPTY_PATH, "dir", own_file("/dir"));
-	/* What is nowhere has a place all the same. */
+	/* A missing file has a place all the same. */
 	check_source(SYSCALL_MOUNT, 0, "none", own_file("/none"));
 	check_source(SYSCALL_RENAME, 0, NULL, "");
 }
@@ -320,14 +320,14 @@ TEST(what_fails_tells_of_what_is_there)
 	move.args[4] = AT_EMPTY_PATH;
 	move.from = given("");
 	check_failed(move, PROC_LINK_FAILED, top, own_file("/dir/new"), "");
-	/* What is not there, and what could not be read. */
+	/* A missing file, and an unreadable one. */
 	move = (struct call_facts){ .id = SYSCALL_LINK, .from = given("none"), .to = given(NULL) };
 	check_failed(move, PROC_LINK_FAILED, "", "", "");
 	move.from = given(NULL);
 	check_failed(move, PROC_LINK_FAILED, "", "", "");
 	move.from = given("");
 	check_failed(move, PROC_LINK_FAILED, "", "", "");
-	/* Where it was is known from before. */
+	/* Its place is known from before. */
 	move.from = given("link");
 	move.place = "/where/it/was";
 	check_failed(move, PROC_LINK_FAILED, "/where/it/was", "", "");

@@ -113,7 +113,7 @@ TEST(ways_to_call)
 	assert_int_equal(seen(filter, AUDIT_ARCH_X86_64, 56, 0x11, 0), SYSCALL_CLONE);
 	assert_int_equal(seen(filter, AUDIT_ARCH_X86_64, 435, 0, 0), SYSCALL_CLONE3);
 	assert_int_equal(seen(filter, AUDIT_ARCH_I386, 435, 0, 0), SYSCALL_CLONE3);
-	/* Of a machine that nobody knows here. */
+	/* A call of an unknown machine. */
 	assert_int_equal(seen(filter, AUDIT_ARCH_S390X, 5, 0, 0), SYSCALL_NONE);
 	assert_int_equal(seen(filter, AUDIT_ARCH_X86_64, 72, 0, F_DUPFD), SYSCALL_FCNTL);
 	assert_int_equal(seen(filter, AUDIT_ARCH_X86_64, 72, 0, F_GETFD), SYSCALL_NONE);

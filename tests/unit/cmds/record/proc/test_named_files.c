@@ -65,7 +65,7 @@ TEST(test_places)
 	check_place(&view, "./a/../link/./x", own_file("/a/x"));
 	check_place(&view, own_file("/link/x"), own_file("/a/x"));
 	check_place(&view, "/x", "/x");
-	/* What is nowhere is as it was given. */
+	/* A missing path is unchanged. */
 	check_place(&view, "link/none/x", own_file("/link/none/x"));
 }
 
@@ -116,7 +116,7 @@ TEST(test_too_late)
 	check_place(&view, "../x", own_file("/none/x"));
 	view.root = "/";
 	view.base = top;
-	/* Where that was nobody can say. */
+	/* Its place is unknown. */
 	check_place(&view, "link/none/../x", own_file("/link/none/../x"));
 	view.base = "";
 	check_place(&view, "none/x", "none/x");

@@ -19,7 +19,7 @@ static struct scene {
 	struct alive alive;
 	struct proc proc;
 	struct uft_err note, err;
-	/* What the way that is played was asked for. */
+	/* The calls of the simulated tracer. */
 	unsigned nr_started, nr_stopped, nr_released, nr_ends;
 	pid_t pid;
 	int start_result;
@@ -42,7 +42,7 @@ static bool play_end(struct proc *proc, int *status, struct rusage *usage)
 
 static void play_stop(struct proc *proc)
 {
-	assert_true(proc->over_fd >= 0); /* it is closed behind that */
+	assert_true(proc->over_fd >= 0); /* it is closed after that */
 	scene.nr_stopped++;
 }
 

@@ -15,7 +15,7 @@
 
 const struct proc_way *const proc_scene_way = &proc_by_ptrace;
 
-/* What proc_filter_check() says; 0: it is asked. */
+/* The result of proc_filter_check(); 0: the real one. */
 static int filter_error;
 
 int __real_proc_filter_check(void);

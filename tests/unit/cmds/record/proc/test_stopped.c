@@ -179,7 +179,7 @@ TEST(flags_of_openat2_are_in_memory)
 	assert_int_equal(encode(&call, 1000), PROC_OPEN);
 	assert_int_equal(act.numbers[1], O_CREAT | O_APPEND);
 	assert_int_equal(act.numbers[2], 0604);
-	/* That they are gone is no reason not to tell. */
+	/* They are reported although they are gone. */
 	call.args[2] = 8;
 	assert_int_equal(encode(&call, 1000), PROC_OPEN);
 	assert_int_equal(act.numbers[1], 0);

@@ -133,7 +133,7 @@ static int find(struct place *p, const char *pids, struct uft_err *err)
 	attached_deinit(&p->run);
 	err_clear(err);
 	done[0] = '\0';
-	/* What was there before. */
+	/* The values before. */
 	memset(p->run.program.path, 'x', sizeof(p->run.program.path) - 1);
 	p->opts.pids = strcpy(text, pids);
 	return attached_find(&p->run, err);

@@ -66,7 +66,7 @@ static const char *before(struct place *p, int level)
 	return p->said;
 }
 
-/* Of one domain only. */
+/* Messages of one domain only. */
 static const char *after(struct place *p, enum msg_domain domain, int level)
 {
 	open_said(p);

@@ -92,7 +92,7 @@ TEST_WITH(command_lines, setup, teardown)
 	free(text);
 }
 
-/* What a reader needs at least. */
+/* The minimum for a reader. */
 TEST_WITH(at_the_beginning, setup, teardown)
 {
 	struct place *p = *state;
@@ -185,7 +185,7 @@ static void add_rules(struct place *p, const char *text, enum argrules_about abo
 	p->run.settings.captures.rules = &p->run.args;
 }
 
-/* What readers take payloads apart by. */
+/* The specifications that readers need for payloads. */
 TEST_WITH(arguments, setup, teardown)
 {
 	struct place *p = *state;

@@ -50,7 +50,7 @@ static unsigned count_fds(void)
 	return nr;
 }
 
-/* What the shell's commands @text have printed. */
+/* The output of the shell's commands @text. */
 static const char *printed(const char *text)
 {
 	static char out[1024];

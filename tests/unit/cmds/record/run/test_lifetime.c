@@ -106,7 +106,7 @@ TEST_WITH(that_of_a_signal, setup, teardown)
 	assert_int_equal(end.given_up, 0);
 }
 
-/* What somebody sends to us is meant for the program. */
+/* A signal sent to us is passed on to the program. */
 TEST_WITH(passed_on, setup, teardown)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGQUIT };
@@ -232,7 +232,7 @@ TEST_WITH(one_that_goes_on_is_given_up, setup, teardown)
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
-/* Whom the program leaves behind. */
+/* Processes that outlive the program. */
 TEST_WITH(what_is_left_behind_is_left_alone_after_a_while, setup, teardown)
 {
 	struct test_recorder *t = *state;

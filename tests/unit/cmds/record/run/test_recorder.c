@@ -217,7 +217,7 @@ TEST_WITH(numbers_of_the_settings_are_in_the_plan, setup, teardown)
 	end(b);
 }
 
-/* Where the kernel keeps time by it, too. */
+/* The kernel keeps time by it, too. */
 TEST_WITH(the_clock_is_the_counter_if_the_kernel_says_so, setup, teardown)
 {
 	struct begun *b = *state;
@@ -431,7 +431,7 @@ TEST_WITH(sources_end_when_it_is_closed_without_a_stop, setup, teardown)
 	assert_int_equal(count_fds(), b->fds);
 }
 
-/* Who has ended is not changed, and that is told. */
+/* An ended process is not changed, and that is reported. */
 TEST_WITH(a_process_that_is_gone_is_not_changed, setup, teardown)
 {
 	struct begun *b = *state;

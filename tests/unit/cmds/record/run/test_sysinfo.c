@@ -1,4 +1,4 @@
-/* What `info` says about the machine and the run. */
+/* The facts in `info` about the machine and the run. */
 #include "tests/unit/lib/unit.h"
 
 #include <sys/utsname.h>

@@ -21,7 +21,7 @@ static char top[64];
 static char instance[128];
 static bool has_watermarks;
 static size_t page;
-/* Where the first CPU's pages are written to. */
+/* The file of the first CPU's pages. */
 static int cpu0;
 
 /* --- what the kernel does --- */
@@ -424,7 +424,7 @@ TEST_WITH(what_cannot_be_had, setup, teardown)
 	assert_non_null(strstr(err.text, "pid name space of its own"));
 }
 
-/* Of recorders that are no more; not of others. */
+/* Only instances of ended recorders. */
 TEST_WITH(stale_instances, setup, teardown)
 {
 	struct place *p = *state;

@@ -182,7 +182,7 @@ static int setup(void **state)
 	return 0;
 }
 
-/* Nothing is left behind. */
+/* Nothing is left. */
 static int teardown(void **state)
 {
 	struct place *p = *state;
@@ -503,7 +503,7 @@ static void check_records(struct place *p, const char *name, const char *expecte
 	assert_string_equal(letters, expected);
 }
 
-/* Of each CPU as much as three records. */
+/* Room for three records of each CPU. */
 static void begin_flight(struct place *p)
 {
 	p->settings.flight_bytes = 4096;

@@ -22,7 +22,7 @@ struct place {
 	struct tracefs_state state;
 };
 
-/* What /proc/self/mounts says here. */
+/* The simulated content of /proc/self/mounts. */
 static const char *mounts;
 
 FILE *__wrap_setmntent(const char *path, const char *type);
@@ -206,7 +206,7 @@ TEST_WITH(read_and_written, setup, teardown)
 	put(p, "a", "12345");
 	assert_int_equal(tracefs_write(p->fd, "a", "ab", &err), 0);
 	assert_int_equal(tracefs_read(p->fd, "a", &text, &err), 0);
-	/* Behind what was there. */
+	/* The text follows the old one. */
 	assert_int_equal(tracefs_read(p->fd, "a", &text, &err), 0);
 	assert_string_equal(strbuf_str(&text), "ab345ab345");
 	assert_int_equal(err.code, 0);

@@ -383,7 +383,7 @@ TEST(test_tail_is_the_recorders)
 	pair_look(&pair, true);
 	p.t->ring->tail = 0;
 	assert_int_equal(pair_look(&pair, true), 0);
-	p.t->ring->head = 0; /* behind what was taken */
+	p.t->ring->head = 0; /* after the taken bytes */
 	assert_int_equal(pair_look(&pair, true), 0);
 	check_file(&pair, p.tid, &p.expected);
 	strbuf_deinit(&p.expected);
@@ -559,7 +559,7 @@ TEST(test_payloads)
 	assert_int_equal(second->head, 0);
 	assert_int_equal(second->tail, 0);
 
-	/* Who has the state and the rings next begins anew. */
+	/* The next thread with the state and the rings begins anew. */
 	struct thread *next = pair_thread();
 	int32_t next_tid = next->ring->tid;
 
@@ -577,7 +577,7 @@ TEST(test_payloads)
 	pair_close(&pair);
 }
 
-/* What is longer than a segment is cut, and says so. */
+/* A payload longer than a segment is truncated and marked. */
 TEST(test_longest_payload)
 {
 	const uint16_t longest = RING_PAGE - 4 * sizeof(struct record) - sizeof(struct event_data);

@@ -36,7 +36,7 @@ static struct strbuf content_of(const char *name)
 	return content;
 }
 
-/* What the blocks in @name stand for. */
+/* The decoded blocks in @name. */
 static struct strbuf unpacked(const char *name)
 {
 	struct compact_coder *coder cleanup_compact_coder = compact_coder_create();
@@ -125,7 +125,7 @@ TEST_WITH(the_rest_is_handed_on, setup, teardown)
 
 	assert_int_equal(store_append(&compact.store, log, "old", 3), 0);
 	assert_int_equal(store_append(&compact.store, dat, "perf", 4), 0);
-	/* Its stream goes on behind what took its place. */
+	/* Its stream goes on after the replaced part. */
 	assert_int_equal(store_publish_parts(&compact.store, "task.txt", &part, 1, &log), 0);
 	assert_int_equal(store_append(&compact.store, log, "more", 4), 0);
 	store_close(&compact.store, log);

@@ -54,7 +54,7 @@ static int make(const char *path)
 	struct uft_err err = { 0 };
 	int ret;
 
-	/* What failed earlier means nothing. */
+	/* An earlier errno has no effect. */
 	errno = 0;
 	ret = store_dir_make(&dir, path, &err);
 	store_dir_close(&dir);
@@ -121,7 +121,7 @@ TEST(the_oldest_has_more)
 	remove_recording("data");
 }
 
-/* What is said when @path cannot be made. */
+/* The message for a @path that cannot be made. */
 static const char *refused(const char *path, int code)
 {
 	static struct uft_err err;
@@ -134,7 +134,7 @@ static const char *refused(const char *path, int code)
 	return err.text;
 }
 
-/* What is in the way is named, and stays. */
+/* An existing file is named in the error, and stays. */
 TEST(in_the_way)
 {
 	make_file("data");

@@ -168,7 +168,7 @@ TEST_WITH(when_it_is_full, begin, end)
 		user_cache_write(dir, names[i], "text", 4);
 		assert_int_equal(utimensat(dir, names[i], then, 0), 0);
 	}
-	/* What is read was used now. */
+	/* Reading counts as use. */
 	assert_true(has(dir, "a.functions"));
 
 	int other = openat(dir, "mine", O_WRONLY | O_CREAT | O_EXCL, 0600);

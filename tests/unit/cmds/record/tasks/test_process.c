@@ -160,7 +160,7 @@ TEST(test_finding)
 	pair_close(&pair);
 }
 
-/* What cannot be had is not half there. */
+/* A failure leaves nothing half made. */
 TEST(test_no_descriptors)
 {
 	const struct control_hello hello = { .pid = 1, .kind = CONTROL_EXEC };

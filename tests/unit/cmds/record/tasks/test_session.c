@@ -120,7 +120,7 @@ TEST(the_stack_is_in_the_map)
 	sessions_deinit(&sessions);
 }
 
-/* Where it mostly is, if nobody says. */
+/* The usual place, if it is unknown. */
 TEST(a_stack_that_is_hidden_is_guessed)
 {
 	struct sessions sessions = { 0 };
@@ -287,7 +287,7 @@ TEST_WITH(where_library_calls_are_recorded_the_libraries_are_saved, begin_saving
 	assert_true(has(t, library(), ".sym"));
 }
 
-/* What it is not linked with is none of it. */
+/* A library that it is not linked with is not saved. */
 TEST_WITH(of_a_library_the_libraries_are_not_saved, begin_saving, end_saving)
 {
 	struct saving *t = *state;

@@ -140,7 +140,7 @@ static void check_picture(uint64_t from, uint64_t to, uint64_t width)
 		if (call->start_ns < from || call->start_ns > to)
 			continue;
 
-		/* What stands for it may be in the pixel beside it. */
+		/* Its representative may be in the next pixel. */
 		size_t k = (call->start_ns - from) / pixel;
 		const uint8_t *row = &seen[call->depth * (width + 2)];
 

@@ -1,4 +1,4 @@
-/* Which known words are offered for a misspelt one. */
+/* The known words offered for a misspelt one. */
 #include "tests/unit/lib/unit.h"
 
 #include "utils/base/containers/nearest.h"
@@ -75,7 +75,7 @@ static void make_word(char *word, size_t max, unsigned *seed)
 	word[len] = '\0';
 }
 
-/* Of few letters, so that they have much in common. */
+/* Words of few letters, so that they have much in common. */
 TEST(distances)
 {
 	unsigned seed = 1;
@@ -89,7 +89,7 @@ TEST(distances)
 		make_word(typed, i % 2 ? 8 : 64, &seed);
 		make_word(word, i % 2 ? 8 : 64, &seed);
 		expected = distance_of(typed, word);
-		/* What contains the typed word is nearly right. */
+		/* A word that contains the typed one is nearly right. */
 		if (*typed && strstr(word, typed))
 			expected = MIN(expected, 1U);
 		nearest_init(&near, typed);

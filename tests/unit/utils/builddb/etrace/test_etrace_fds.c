@@ -58,7 +58,7 @@ TEST_WITH(what_is_open_is_found_in_order, setup, teardown)
 	close_one(5, 1048575);
 	check(5, " 0 3 32 1023 1024 32767 32768");
 	assert_int_equal(etrace_fds_next(&fds, 5, 32769), -1);
-	/* What nobody has opened. */
+	/* Descriptors that were never opened. */
 	close_one(5, 4);
 	close_one(5, 1048577);
 	close_one(7, 0);

@@ -76,7 +76,7 @@ static void check(const char *tokens, unsigned nr_funcs, size_t raw_len, const c
 	for (unsigned i = 0; i < nr_funcs; i++)
 		body[head.body_len++] = 0x20;
 	head.sum = compact_sum(body, head.body_len);
-	/* What is behind is somebody else's. */
+	/* The following bytes belong to another block. */
 	memset(body + head.body_len, 0xff, COMPACT_SLACK);
 	copy = exact_copy(body, head.body_len + COMPACT_SLACK);
 	memset(raw, 0x5a, raw_len + 1);
@@ -106,7 +106,7 @@ TEST_WITH(numbers_of_functions, setup, teardown)
 	/* None is an EXIT, of whatever is open. */
 	check("02 01 02 00", 1, 32, "0{10/0 0}10/0");
 	check("02 00", 1, 16, "damaged");
-	/* What is not known is a call of nothing. */
+	/* An unknown function has no call. */
 	check("02 df", 1, 16, "damaged");
 	check("02 e0 00", 1, 16, "damaged");
 }
@@ -185,7 +185,7 @@ TEST_WITH(what_came_last_and_before_that, setup, teardown)
 	      "6{30/0 6}30/0 7{20/0 7}20/0 8{10/0 8}10/0 9{30/0 9}30/0 10{30/0 10}30/0");
 	check("0201 0202 00 00 0201 01 00 01 00 00", 2, 160,
 	      "0{10/0 0{20/1 0}20/1 0}10/0 0{10/0 0}10/0 0{10/0 0{20/1 0}20/1 0}10/0");
-	/* The other way, behind PAYLOAD. */
+	/* The other way, after PAYLOAD. */
 	check("0700 0201 0700 0202 0700 00 0700 00 0700 0201 0700 01 0700 00 0700 01 0700 00 0700 "
 	      "00",
 	      2, 160,
@@ -230,7 +230,7 @@ TEST_WITH(payloads, setup, teardown)
 	check("07 01 02 01 0102030405060708 06 00", 1, 40, "0{10/0+ 807060504030201 1}10/0");
 	check("07 01 02 01 01020304050607", 1, 24, "damaged");
 	check("07 01 02 01 0102030405060708", 1, 16, "damaged");
-	/* Of no record. */
+	/* Payload without a record. */
 	check("07 01", 0, 0, "damaged");
 	check("07 80", 0, 0, "damaged");
 	check("07 81 80 08 02 01", 1, 16, "damaged");
@@ -246,7 +246,7 @@ TEST_WITH(lengths_must_fit, setup, teardown)
 	check("07 00 02 01", 1, 15, "damaged");
 	check("", 0, 0, "");
 	check("", 0, 1, "damaged");
-	/* A token that goes on behind the end. */
+	/* A token that goes on after the end. */
 	check("02", 1, 16, "damaged");
 	check("c2 00", 1, 16, "damaged");
 	check("0f 05", 0, 0, "damaged");
@@ -257,7 +257,7 @@ TEST_WITH(exits_of_nothing, setup, teardown)
 {
 	check("02 01 02 00 02 00", 1, 48, "damaged");
 	check("07 00 02 00", 1, 16, "damaged");
-	/* What is around it nobody knows. */
+	/* The calls around it are unknown. */
 	check("02 01 02 01 02 00 02 00", 1, 64, "0{10/0 0{10/1 0}10/1 0}10/0");
 	check("0f 0200 02 01 02 00 02 00 02 00", 1, 64, "0{10/2 0}10/2 0 41 0 1");
 }
@@ -308,8 +308,8 @@ TEST_WITH(the_next_time, setup, teardown)
 		uint64_t next_ns;
 	} rows[] = {
 		{ "16 01", 5 },				      /* a call */
-		{ "13 e8 03 00 00 00 00 00 00 16 01", 1005 }, /* behind a time */
-		{ "0f 03 00 16 01", 5 },		      /* behind a depth */
+		{ "13 e8 03 00 00 00 00 00 00 16 01", 1005 }, /* after a time */
+		{ "0f 03 00 16 01", 5 },		      /* after a depth */
 		{ "fe c8 01 01", 200 },			      /* a long delta */
 		{ "03 01 00 00 00 00 00 00 00 00", 0 },	      /* words */
 		{ "07 00 16 01", 0 },			      /* a call with payload */

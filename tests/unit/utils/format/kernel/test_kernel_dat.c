@@ -144,7 +144,7 @@ TEST(bad_headers)
 	}
 }
 
-/* What the files are called is shown. */
+/* The names of the files are shown. */
 TEST(bad_names)
 {
 	static const char *const names[] = {

@@ -198,7 +198,7 @@ enum {
 	SECOND
 };
 
-/* What was taken, of how many bytes. */
+/* The messages taken, with their lengths. */
 static unsigned take(void *context, const void *message, size_t len)
 {
 	*(size_t *)context = len;
@@ -235,7 +235,7 @@ TEST(tables)
 	assert_int_equal(take_from(&at, len), CONTROL_OTHER_VERSION);
 	make(&control_crash_shape, len);
 	assert_int_equal(take_from(&at, len), CONTROL_MALFORMED);
-	/* What is known is not skipped for being optional. */
+	/* A known message is not skipped even if optional. */
 	packet.header.flags = CONTROL_OPTIONAL;
 	assert_int_equal(take_from(&at, len), CONTROL_MALFORMED);
 	make(&control_crash_shape, sizeof(packet.crash));

@@ -54,7 +54,7 @@ static void *image_of(const struct plan_view *view, uint64_t *len)
 	return image;
 }
 
-/* What is wrong with the image of @view, or NULL. */
+/* The error in the image of @view, or NULL. */
 static const char *open_view(const struct plan_view *view)
 {
 	struct plan_view out;
@@ -252,7 +252,7 @@ TEST(operands)
 
 	OPERANDS_REFUSED(NULL, (void)o);
 	OPERANDS_REFUSED("a patch that is no event has arguments", patch.what = PATCH_NOP);
-	/* What no event has is nobody's business. */
+	/* Operands without an event are not checked. */
 	OPERANDS_REFUSED(NULL, operands[0].kind = PLAN_OPERAND_KINDS);
 	OPERANDS_REFUSED(nowhere, operands[2].kind = PLAN_OPERAND_KINDS);
 	OPERANDS_REFUSED(nowhere, o->bytes = 0);
@@ -279,7 +279,7 @@ TEST(operands)
 	OPERANDS_REFUSED(missing, operands[2].flags = 0; operands[17].flags = PLAN_OPERAND_LAST);
 }
 
-/* One that is right says nothing of those behind it. */
+/* A valid one does not end the checks. */
 TEST(all_patches_are_looked_at)
 {
 	struct plan_patch patches[3] = {
@@ -294,7 +294,7 @@ TEST(all_patches_are_looked_at)
 	assert_null(open_view(&s.view));
 	patches[2].len = PLAN_PATCH_CODE + 1;
 	assert_string_equal(open_view(&s.view), "a patch's code is too long");
-	/* What is before it is of another module. */
+	/* The one before it is of another module. */
 	patches[2] = patches[1];
 	patches[2].load_bias = 8192;
 	assert_string_equal(open_view(&s.view), "a patch has none before it");

@@ -85,7 +85,7 @@ TEST(symbols)
 				      { { "frame_dummy", 0, 3 }, { "vfork", 5, 1 } } };
 	const struct sample chosen = { TEXT("\xff\xc0\xc3\x90\x90\xc3"),
 				       { { "f", 0, 3, STT_GNU_IFUNC }, { "g", 5, 1 } } };
-	/* Of one function, two names: the second within it. */
+	/* Two names of one function: the second within it. */
 	const struct sample inner = { TEXT("\xff\xc0\xff\xc0\xc3\xc3"),
 				      { { "f", 0, 5 }, { "g", 2, 3 } } };
 	/* A function of unknown size extends to the next one. */

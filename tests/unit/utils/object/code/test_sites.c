@@ -163,7 +163,7 @@ TEST(little_room)
 	island.len = 18;
 	island.func_len = 13;
 	CHECK(&island, last, "island");
-	/* And what is behind is no padding. */
+	/* And the bytes after it are no padding. */
 	island.func_len = 18;
 	CHECK(&island, last, "an instruction");
 }
@@ -199,7 +199,7 @@ TEST(instructions)
 	other.has_next = near.has_next = true;
 	CHECK(&other, first, "an instruction of another function leads behind it");
 	CHECK(&near, first, "an instruction of another function leads behind it");
-	/* What is no function may be one. */
+	/* Bytes outside of functions may be one. */
 	near.has_next = false;
 	CHECK(&near, first, "what is no function leads behind it");
 	CHECK(&taken, first, "an instruction of the function leads behind it");

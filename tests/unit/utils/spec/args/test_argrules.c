@@ -64,7 +64,7 @@ TEST(collected)
 		{ "puts@PLT,arg1/s", "puts", .args = "" },
 		{ "f", "f", .args = "", .is_auto = ARGRULES_ARGS },
 		{ "f@libq", "f", .module = "libq", .args = "", .is_auto = ARGRULES_ARGS },
-		/* What is about results is not for -A. */
+		/* Items about results are not for -A. */
 		{ "f@arg1,retval/x", "f", .args = "arg1" },
 		/* Other actions are for others. */
 		{ "f@arg1,depth=1,filter", "f", .args = "arg1" },
@@ -222,6 +222,6 @@ TEST(variadic_ones)
 
 	for (size_t i = 0; i < ARRAY_SIZE(calls); i++)
 		assert_int_equal(autoargs_count(calls[i].name, calls[i].values, 4), calls[i].count);
-	/* What is not there says nothing. */
+	/* A missing value has no effect. */
 	assert_int_equal(autoargs_count("open", calls[0].values, 1), SIZE_MAX);
 }

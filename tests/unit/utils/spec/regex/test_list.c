@@ -24,7 +24,7 @@ TEST(test_pieces)
 		{ "f?arg1==\"x\\\";y\";g", { "f?arg1==\"x\\\";y\"", "g" } },
 		/* Outside of a string it stands for itself. */
 		{ "a\\;b", { "a\\", "b" } },
-		/* What has no end goes on to the end. */
+		/* A string without an end goes on to the end. */
 		{ "a\";b", { "a\";b" } },
 		{ "a\"\\", { "a\"\\" } },
 	};

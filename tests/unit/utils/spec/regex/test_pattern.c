@@ -20,7 +20,7 @@ static const struct match_case match_cases[] = {
 	{ MATCH_REGEX, "operator new[]", "operator new[]", true },
 	{ MATCH_REGEX, "operator new[]", "operator new", false },
 	{ MATCH_REGEX, "ns::foo", "ns::foo", true },
-	/* What is in there. */
+	/* Names in the scope. */
 	{ MATCH_REGEX, "ns::", "ns::foo", true },
 	{ MATCH_REGEX, "ns::", "xns::foo", false },
 	{ MATCH_GLOB, "ns::", "ns::in::foo", true },

@@ -144,7 +144,7 @@ TEST_WITH(what_payloads_say, setup, teardown)
 	check_payload("%00 F=%25f", "\0\0\0\0\0\0\340\77", 8, "F=0.5", "F:t=0.5");
 	check_payload("%00 S=%25s", "\377\377\377\377", 4, "S=%00", "");
 	check_payload("%00 S=%25s+N=%25d", "\0\0\0\0\1\0\0\0", 8, "S= N=1", "S:t= N:i=1");
-	/* What all events of the program say comes first. */
+	/* The program's common format comes first. */
 	check_payload("C=%25d X=%25d", "\1\0\0\0\2\0\0\0", 8, "C=1 X=2", "C:i=1 X:i=2");
 	check_payload("C=%25d X", "\1\0\0\0", 4, "C=1 X", "C:i=1");
 	/* Cut off. */

@@ -126,7 +126,7 @@ TEST(definitions)
 		strbuf_addf(&line, "DECLARED: 1000000 sdt a:b %s\nDECLARED: 1000001 sdt a:b 4\n",
 			    bad[i]);
 		load(&declared, strbuf_str(&line));
-		/* What is behind the types is of a later version. */
+		/* Text after the types is from a later version. */
 		assert_int_equal(declared_events_find(&declared, 1000000) != NULL, is_cut);
 		assert_non_null(declared_events_find(&declared, 1000001));
 		declared_events_deinit(&declared);

@@ -31,7 +31,7 @@ TEST(numbers_of_all_sizes)
 
 	check(fields, 4, 15, false, false, "a=0xf1 b=0xf3f2 c=0xf7f6f5f4 d=0x87868584838281f8");
 	check(fields, 4, 15, true, false, "a=0xf1 b=0xf2f3 c=0xf4f5f6f7 d=0xf881828384858687");
-	/* What is not there is not shown. */
+	/* A missing field is not shown. */
 	check(fields, 4, 14, false, false, "a=0xf1 b=0xf3f2 c=0xf7f6f5f4");
 	check(fields, 4, 7, false, false, "a=0xf1 b=0xf3f2 c=0xf7f6f5f4");
 	check(fields, 4, 6, false, false, "a=0xf1 b=0xf3f2");

@@ -134,7 +134,7 @@ TEST(texts)
 		{ EVENT_ID_PROC_EXIT, 3, false, "" },
 		{ EVENT_ID_PROC_OPEN, 23, false, "" },
 		{ EVENT_ID_PROC_PIPE, 24, false, "read=100 write=0 flags=0x19" },
-		/* Of a task: no line of extern.dat. */
+		/* The event is of a task: no line of extern.dat. */
 		{ EVENT_ID_EXTERN_DATA, 1, false, "" },
 	};
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -201,7 +201,7 @@ TEST(names_to_record)
 		const char *name = event_rows_linux.rows[i].name;
 		struct event_rules rules = { 0 };
 
-		/* That the task was pre-empted is nothing to ask for. */
+		/* Pre-emption cannot be selected. */
 		if (strchr(name, ' '))
 			continue;
 		assert_int_equal(event_rules_parse(name, MATCH_SIMPLE, &rules, NULL), 0);

@@ -1,4 +1,4 @@
-/* What the probe reads, watches and notes by itself. */
+/* Events that the probe reads, watches and creates itself. */
 #include "tests/unit/lib/read/kinds.h"
 
 #include "tests/unit/lib/read/recording.h"
@@ -45,7 +45,7 @@ TEST(rates)
 	      "branch:d=0x3 misses:d=0x1 predict:p=66.667");
 	check(EVENT_ID_DIFF_PMU_BRANCH, 1, 1, 0, 2, "branch=+1 misses=+1 predict=0.00%",
 	      "branch:d=0x1 misses:d=0x1 predict:p=0.000");
-	/* Of nothing there is no rate. */
+	/* Zero has no rate. */
 	check(EVENT_ID_DIFF_PMU_CYCLE, 0, 6, 0, 2, "cycles=+0 instructions=+6",
 	      "cycles:d=0 instructions:d=0x6");
 	check(EVENT_ID_DIFF_PMU_CACHE, 0, 0, 0, 2, "refers=+0 misses=+0", "refers:d=0 misses:d=0");
@@ -59,7 +59,7 @@ TEST(processors)
 	kind_check_data(EVENT_ID_WATCH_CPU, "\377\377\377\376", 4, true, "cpu=-2", "cpu:i=-2");
 }
 
-/* Of all lengths, on machines of 32 and 64 bits. */
+/* All lengths, on machines of 32 and 64 bits. */
 TEST(variables)
 {
 	static const uint8_t bytes[] = { 0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08, 0x19,

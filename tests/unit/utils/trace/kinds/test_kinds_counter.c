@@ -1,4 +1,4 @@
-/* What counters said that `read=` names. */
+/* Values of counters named by `read=`. */
 #include "tests/unit/lib/read/kinds.h"
 
 #include "utils/format/bytes.h"
@@ -33,7 +33,7 @@ TEST(values_of_all_sizes)
 
 				assert_true(event_counter_value(bytes, len, big, &got));
 				assert_true(got == value);
-				/* What is behind the last piece is somebody else's. */
+				/* The bytes after the last piece belong to another record. */
 				if (len < sizeof(bytes)) {
 					memset(bytes + len, 0xff, sizeof(bytes) - len);
 					assert_true(event_counter_value(bytes, sizeof(bytes), big,

@@ -1,4 +1,4 @@
-/* What processes do: made, executed, ended. */
+/* Acts of processes: made, executed, ended. */
 #include "tests/unit/lib/read/kinds.h"
 
 #include "utils/format/bytes.h"
@@ -69,7 +69,7 @@ TEST(programs)
 	exec.old_tid = -5;
 	exec.interpreter = exec.program = exec.cwd = exec.args = TEXT("");
 	check_exec(&exec, 6, "\"\": cwd=\"\"", "");
-	/* Of the same length, and another one. */
+	/* A name of the same length, and another one. */
 	exec.program = TEXT("/bin/a");
 	exec.interpreter = TEXT("/bin/b");
 	check_exec(&exec, 6, "/bin/a: cwd=\"\" interpreter=/bin/b",

@@ -1,4 +1,4 @@
-/* What processes do to files and names. */
+/* Acts of processes on files and names. */
 #include "tests/unit/lib/read/kinds.h"
 
 #include "utils/format/proc_dat.h"

@@ -145,7 +145,7 @@ TEST_WITH(a_recording_without_records, setup, teardown)
 	assert_false(data_has_records(&data));
 }
 
-/* Of several tasks one is enough. */
+/* One of several tasks is enough. */
 TEST_WITH(one_task_with_records_is_enough, setup, teardown)
 {
 	recording_add_task(&rec, 101, "a{}", 1000);

@@ -56,7 +56,7 @@ TEST_WITH(it_begins_with_nothing, setup, teardown)
 	assert_int_equal(data.nr_sessions, 0);
 	assert_null(data_task(&data, 100));
 	assert_false(data_has_records(&data));
-	/* What was not read is not there. */
+	/* Unread lines have no effect. */
 	assert_int_equal(data_grow(&data, NULL), 0);
 	assert_int_equal(grow(NULL), 1);
 	assert_int_equal(data.nr_tasks, 1);

@@ -15,7 +15,7 @@
 
 static const bool is_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
 
-/* What is to stand in the file. */
+/* The content of the file. */
 struct file {
 	struct strbuf bytes;
 	struct strbuf payload;

@@ -171,7 +171,7 @@ TEST_WITH(a_link_is_another_name, setup, teardown)
 	files_check(&files, "/a 0\n/b 0\n", "#0 f 2 /b outside\n", "");
 	files_unlink(&files, a);
 	files_check(&files, "/a - removed\n/b 0\n", "#0 f 1 /b outside\n", "");
-	/* What the new name had is gone. */
+	/* The new name's old file is gone. */
 	assert_int_equal(files_link(&files, name("/c"), b), 0);
 	files_check(&files, "/a - removed\n/b 1\n/c 1\n", "#0 f 0 /b outside\n#1 f 2 /b outside\n",
 		    "");

@@ -37,7 +37,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Ten nanoseconds behind the one before. */
+/* Ten nanoseconds after the one before. */
 static void put(int32_t tid, int32_t pid, enum proc_kind kind)
 {
 	const struct proc_record rec = { .time_ns = now_ns += 10,
@@ -323,7 +323,7 @@ TEST_WITH(copies_and_pipes, setup, teardown)
 	      "r80 o1\n");
 }
 
-/* Of a thread nobody is new. */
+/* A thread makes no new process. */
 TEST_WITH(threads_have_what_their_process_has, setup, teardown)
 {
 	begin();
@@ -396,7 +396,7 @@ TEST_WITH(numbers_are_used_again, setup, teardown)
 	      "1 /a #0 30-40 r30 o1 SR\n2 /b #1 70-80 r70 o1 SR\n");
 }
 
-/* Of who is not known nothing is. */
+/* Nothing is known of an unknown process. */
 TEST_WITH(strangers, setup, teardown)
 {
 	begin();

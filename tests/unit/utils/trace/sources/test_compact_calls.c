@@ -50,7 +50,7 @@ static int write_events(void *self, const struct event_span *span, struct uft_er
 	return 0;
 }
 
-/* What comes out, and whether damage was told. */
+/* The output, and whether damage was reported. */
 static bool run(struct strbuf *out)
 {
 	const struct view view = { write_events, out };

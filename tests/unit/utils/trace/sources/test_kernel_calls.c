@@ -163,7 +163,7 @@ TEST(nested)
 {
 	CHECK("10:a{ 20:b{ 30:}b 40:}a 50:c{ 60:}c ", RECORDS(), IN(10, 'a', 0), IN(20, 'b', 1),
 	      OUT(30, 'b', 1), OUT(40, 'a', 0), IN(50, 'c', 0), OUT(60, 'c', 0));
-	/* Of a kernel that writes no depths. */
+	/* Records of a kernel that writes no depths. */
 	CHECK("10:a{ 20:b{ 30:}b 40:}a ", RECORDS(), IN(10, 'a', KERNEL_DEPTH_UNKNOWN),
 	      IN(20, 'b', KERNEL_DEPTH_UNKNOWN), OUT(30, 'b', KERNEL_DEPTH_UNKNOWN),
 	      OUT(40, 'a', KERNEL_DEPTH_UNKNOWN));
@@ -203,7 +203,7 @@ TEST(end_behind_an_interrupt)
 	      IN(30, 'i', 1), OUT(40, 'i', 1), OUT(50, 'b', 1), OUT(60, 'a', 0));
 }
 
-/* Who writes a record is not in the kernel. */
+/* A task that writes a record is not in the kernel. */
 TEST(records_end_calls)
 {
 	CHECK("100000:a{ 200000:b{ 900000:}b 900000:}a | ", RECORDS(900000), IN(100000, 'a', 0),

@@ -79,7 +79,7 @@ TEST(losses_have_the_time_of_what_is_before)
 	begin(&s);
 	recording_add_task(&s.rec, 100, "a{!b{ }!!}", 1000);
 	end(&s, EVENT_LOST, "1000@1 2020@1 2020@1 ");
-	/* Or behind, when they are first. */
+	/* Or after, when they are first. */
 	begin(&s);
 	recording_add_task(&s.rec, 100, "!a{}", 1000);
 	s.config.stages.show_outside = true;
@@ -198,7 +198,7 @@ static int write_all(void *self, const struct event_span *span, struct uft_err *
 	for (size_t i = 0; i < span->nr; i++) {
 		struct event event = span->events[i];
 
-		/* How long it took nobody knows yet. */
+		/* The duration is not known yet. */
 		if (event.type == EVENT_ENTRY)
 			event.total_ns = event.self_ns = 0;
 		events_put(&event, 1, self);
@@ -305,7 +305,7 @@ TEST(a_range_cuts_both_ends)
 	check_all(TREE, &config, "");
 }
 
-/* What is open at the edges begins and ends there. */
+/* Calls that are open at the edges begin and end there. */
 TEST(calls_that_are_open_at_the_edges)
 {
 	struct pipeline_config config = range_of(1505, 2035);

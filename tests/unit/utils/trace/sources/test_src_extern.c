@@ -160,7 +160,7 @@ TEST_WITH(the_first_of_those_that_are_held, setup, teardown)
 	assert_int_equal(source_next_ns(s->src), 1);
 }
 
-/* Long ones are cut, and what is behind them is read. */
+/* Long ones are cut, and the following lines are read. */
 TEST_WITH(long_lines, setup, teardown)
 {
 	static const size_t lens[] = { 1022,	   1023,  1024,	     65536 - 13,
@@ -188,7 +188,7 @@ TEST_WITH(long_lines, setup, teardown)
 	assert_int_equal(source_read(s->src, &event, 1, UINT64_MAX, NULL), 0);
 }
 
-/* What is in front of the damage is shown first. */
+/* The lines before the damage are shown first. */
 TEST_WITH(a_line_that_cannot_be_read, setup, teardown)
 {
 	static const char *const wrong[] = {
@@ -212,7 +212,7 @@ TEST_WITH(a_line_that_cannot_be_read, setup, teardown)
 		snprintf(expected, sizeof(expected),
 			 "cannot read '%s': line 3: expected '<s>.<ns> <message>'", s->path);
 		assert_string_equal(err.text, expected);
-		/* Far behind, when all in front of it is shown. */
+		/* Far later, when all lines before it are shown. */
 		for (unsigned k = 0; k < EXTERN_HELD_MAX; k++)
 			strbuf_addf(&text, "0.%09u x\n", 1000 + k);
 		strbuf_addf(&text, "%s\n0.5 y\n", wrong[i]);

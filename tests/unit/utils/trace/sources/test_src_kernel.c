@@ -87,7 +87,7 @@ TEST(without_a_header_there_are_no_sources)
 	sources_end(&s);
 }
 
-/* Who adds up has a use for calls only. */
+/* Views that add up use calls only. */
 TEST(whether_files_are_read)
 {
 	for (unsigned i = 0; i < 8; i++) {

@@ -148,7 +148,7 @@ TEST(what_the_kernel_tells_of_tasks)
 	data_sort_names(&s.data);
 	assert_string_equal(task_name_at(&s.data.tasks[0], 1000), "first");
 	assert_string_equal(task_name_at(&s.data.tasks[0], 1060), "second");
-	/* Whom task.txt does not know. */
+	/* Tasks missing in task.txt. */
 	assert_int_equal(s.newcomers.nr, 3);
 	assert_int_equal(s.newcomers.all[0].tid, 200);
 	assert_int_equal(s.newcomers.all[0].pid, 200);

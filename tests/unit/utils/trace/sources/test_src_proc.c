@@ -99,7 +99,7 @@ TEST(records_are_events_with_what_they_say)
 	begin(&s);
 	strbuf_addstr(&payload, "abcdefghi");
 	put_payload(&out, 10, 100, 101, PROC_OPEN, &payload);
-	/* Of kinds that nobody knows there are none. */
+	/* Unknown kinds are skipped. */
 	put_payload(&out, 11, 100, 101, 0, &payload);
 	put_payload(&out, 12, 100, 101, PROC_BEYOND, &payload);
 	put_payload(&out, 13, 100, 101, PROC_BEYOND - 1, &payload);

@@ -12,7 +12,7 @@
 #include "utils/format/counter_record.h"
 #include "utils/trace/sources/src_user.h"
 
-/* What is in memory says its time. */
+/* A buffered record has its time. */
 TEST(the_next_time)
 {
 	static const uint64_t times[] = { 1000, 1010, 2020 };

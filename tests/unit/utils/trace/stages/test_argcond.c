@@ -123,7 +123,7 @@ TEST(integers_of_all_sizes)
 		{ "arg1/i32", "arg1==16909060", { 4, 3, 2, 1 }, 4, true },
 		{ "arg1/i64", "arg1==72623859790382856", { 8, 7, 6, 5, 4, 3, 2, 1 }, 8, true },
 		{ "arg1/i64", "arg1==72623859790382857", { 8, 7, 6, 5, 4, 3, 2, 1 }, 8, false },
-		/* What is not there. */
+		/* Missing values. */
 		{ "arg1/i64", "arg1!=0", { 8, 7, 6, 5 }, 4, false },
 		{ "arg1/i32", "arg2!=0", { 8, 7, 6, 5 }, 4, false },
 		{ "arg1/i32", "retval!=0", { 8, 7, 6, 5 }, 4, false },

@@ -188,7 +188,7 @@ TEST(source_files)
 	end(&s);
 }
 
-/* What has no symbol has no name. */
+/* A function without a symbol has no name. */
 TEST(functions_without_symbols)
 {
 	const struct func *unknown;

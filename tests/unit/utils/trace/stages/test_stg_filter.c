@@ -219,7 +219,7 @@ TEST(switches_count_for_all_tasks)
 	    "a{@1000.0 c{@1030.1 c}@1040.1 b{@1050.1 d{@1060.2 d}@1070.2 b}@1080.1 c{@1090.1 "
 	    "c}@1100.1 a}@1110.0");
 	assert_int_equal(s.filter.nr_switches, 3);
-	/* Of another task, earlier. */
+	/* A switch of another task, earlier. */
 	run(&s, "b{@1010 b}", "b{@1010.0 b}@1020.0");
 	call_filter_sort_switches(&s.filter);
 	assert_false(s.filter.collects);
@@ -368,7 +368,7 @@ TEST(too_short_calls_are_dropped_at_their_end)
 	    "a{@1000.0=20/0 c{@1010.1=20/0 c}@1020.1=-20/20 d{@1030.1=20/0 a}@1050.0=100/99");
 	run(&s, "a{ b{ c{ c}=49/49 b}=49/0 a}=100/50",
 	    "a{@1000.0=20/0 b{@1010.1=50/0 c{@1020.2=50/0 a}@1050.0=100/99");
-	/* What is not over counts. */
+	/* An unfinished call counts. */
 	run(&s, "a{ c{ c}=1/1F a}=2/1F",
 	    "a{@1000.0=20/0 c{@1010.1=20/0 c}@1020.1=1/1F a}@1030.0=2/1F");
 	/* In what was shown nothing is too short. */
@@ -394,7 +394,7 @@ TEST(only_callers_of_what_is_shown)
 	end(&s);
 }
 
-/* What a small call did itself is its caller's time. */
+/* A small call's self time is its caller's time. */
 TEST(times_of_small_calls)
 {
 	struct scene s;
@@ -622,7 +622,7 @@ TEST(a_path_leads_to_calls_that_ask_for_it)
 	events_parse("c{.0", events, 8);
 	assert_int_equal(stg_filter(&s.stage, events, 1), 1);
 	assert_int_equal(events[0].self_ns, 0);
-	/* Who did not see its caller does not show it. */
+	/* A caller without a recorded entry is not shown. */
 	events_parse("d{.1 b{.3 c{.4", events, 8);
 	assert_int_equal(stg_filter(&s.stage, events, 3), 3);
 	path = (const struct call_path *)(uintptr_t)events[2].self_ns;

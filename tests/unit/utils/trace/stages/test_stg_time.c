@@ -63,7 +63,7 @@ TEST(what_is_in_a_short_call_goes_with_it)
 	struct stg_time stage = { .threshold_ns = 30 };
 
 	run(&stage, "a{@1000 b{@1001 ?.2 b}@1002=1 c{@1003 c}@1004=1 a}@1010=10", "");
-	/* Of the long ones the short ones in it go. */
+	/* Short calls within long ones are dropped. */
 	run(&stage, "a{@2000 b{@2001 b}@2002=1 c{@2003 d{@2004 d}@2005=1 c}@2033=30 a}@2040=40",
 	    "a{@2000.0 c{@2003.1 c}@2033.1=30/0 a}@2040.0=40/0");
 	finish(&stage, "");
@@ -117,7 +117,7 @@ TEST(an_exit_that_was_not_entered_here_passes)
 	run(&stage, "a{@1010 c}@1012.0=2U", "c}@1012.0=2/0U");
 	/* No call of that depth waits. */
 	run(&stage, "c}@1013.5=2", "c}@1013.5=2/0");
-	/* Of the same depth, but it was long. */
+	/* The same depth, but it was long. */
 	run(&stage, "c}@1014.0=30", "c}@1014.0=30/0");
 	run(&stage, "c}@1015.0=29", "");
 	finish(&stage, "");
@@ -227,7 +227,7 @@ TEST(what_has_not_returned_passes_at_the_end)
 	finish(&stage, "a{@1000.0 ?@1010.1 b{@1020.1");
 }
 
-/* Of a recording that grows. */
+/* A growing recording. */
 TEST(what_lasts_long_enough_is_due)
 {
 	struct stg_time stage = { .threshold_ns = 30 };
@@ -280,7 +280,7 @@ TEST(nothing_is_looked_for_before_it_is_due)
 	run_due(&stage, 1024, "");
 	run_due(&stage, 1025, "a{@1000.0=50/0 b{@1010.1=15/0");
 	run(&stage, "b}@1026.1=16", "b}@1026.1=16/0");
-	/* What remains is due by the one that is next. */
+	/* The next due call determines the rest. */
 	run(&stage, "a{@2000=50 b{@2000=30 c{@2000=40 d{@2000=20", "");
 	assert_int_equal(stage.due_ns, 2020);
 	run(&stage, "d}@2019.3=19", "");

@@ -1,4 +1,4 @@
-/* Who calls whom, from recordings made of strings. */
+/* Callers and callees, from recordings made of strings. */
 #include "tests/unit/lib/unit.h"
 
 #include "tests/unit/lib/read/recording.h"

@@ -151,7 +151,7 @@ TEST_WITH(calls_that_never_return, setup, teardown)
 				      "             :  +-(1) c\n"));
 }
 
-/* What was open is known from its returns. */
+/* Open calls are known from their returns. */
 TEST_WITH(a_range_begins_inside, setup, teardown)
 {
 	recording_add_task(&shown.rec, 100, "a{b{c{}c{}d{}}e{}}", 1000);

@@ -1,4 +1,4 @@
-/* What waits for its end. */
+/* Entries that wait for their end. */
 #include <stdint.h>
 
 #include "tests/unit/lib/unit.h"

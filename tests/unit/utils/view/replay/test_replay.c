@@ -147,7 +147,7 @@ TEST_WITH(scheduler, setup, teardown)
 			    "   0.200 us [    100] |     /* linux:schedule (pre-empted) */\n"
 			    "   1.010 us [    100] |   } /* b */\n"
 			    "   3.030 us [    100] | } /* a */\n");
-	/* What is hidden leaves its trace: b is no leaf. */
+	/* A hidden event has an effect: b is no leaf. */
 	shown.stages.stages.sched = STAGE_SCHED_WILLING;
 	assert_non_null(strstr(replay(), "  b() {\n   1.010 us"));
 }

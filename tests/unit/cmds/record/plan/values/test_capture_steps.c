@@ -114,7 +114,7 @@ TEST(programs_follow_each_other)
 	assert_int_equal(index, 0);
 	assert_true(capture_steps_add(&steps, &none, &args, &index));
 	assert_int_equal(index, 3);
-	/* Of results only the first one. */
+	/* Only the first result. */
 	assert_string_equal(text_of(&steps, 3), "head 0@1, word 8@1");
 }
 
@@ -225,7 +225,7 @@ TEST(structs_in_parts)
 	spec.type.size = 7;
 	spec.nr_regs = 1;
 	assert_string_equal(steps_of(spec), "word 7@1");
-	/* Of results the first word has number 0. */
+	/* The first word of a result has number 0. */
 	spec.kind = ARG_KIND_RETVAL;
 	spec.nr_regs = 2;
 	spec.type.size = 13;
@@ -335,7 +335,7 @@ TEST(boxes)
 	assert_int_equal(step[1].narrow, BOX_ON_STACK);
 	assert_int_equal(step[1].index, 1);
 
-	/* What is no shape takes its room all the same. */
+	/* An invalid shape still takes its room. */
 	spec.shape = "?";
 	assert_string_equal(steps_of(spec), "zeros 40");
 }

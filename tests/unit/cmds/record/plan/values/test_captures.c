@@ -127,7 +127,7 @@ TEST_WITH(by_rules, setup, teardown)
 	assert_string_equal(captured("g", 'T', false, false), "nothing");
 	add("g@pro,arg1", ARGRULES_ARGS);
 	assert_string_equal(captured("g", 'T', false, false), "1,0: 1/8@1");
-	/* Of the program's calls into libraries. */
+	/* Arguments of the program's calls into libraries. */
 	add("h@PLT,arg2", ARGRULES_ARGS);
 	assert_string_equal(captured("h", 'T', false, false), "nothing");
 	assert_string_equal(captured("h", 'P', false, false), "1,0: 1/8@2");
