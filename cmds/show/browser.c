@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "utils/base/cleanup.h"
+#include "utils/base/fd.h"
 
 /* As many as fit into a variable's text that anybody writes. */
 #define COMMANDS_MAX 16
@@ -90,7 +91,10 @@ static size_t find_commands(struct browser_command *commands, const char *addres
 	return nr;
 }
 
-/* In the child: neither our terminal nor our signals; descriptors of ours are closed by exec. */
+/*
+ * In the child: neither our terminal, our signals nor our descriptors. It stays as long as a
+ * browser that does not return, and would keep the port when we have ended.
+ */
 static void leave_terminal(void)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -98,6 +102,7 @@ static void leave_terminal(void)
 
 	for (int fd = 0; null >= 0 && fd <= 2; fd++)
 		dup2(null, fd);
+	fd_close_from(3);
 	setsid();
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);

@@ -83,15 +83,16 @@ static int serve(const struct opts *opts, struct shelf *shelf, struct uft_err *e
 
 	if (fd < 0)
 		return fd;
+	/* From the moment when the address is read, Ctrl-C ends it as it should. */
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGINT);
+	pthread_sigmask(SIG_BLOCK, &ends, &before);
 	print_address(&gate);
 	/* While there are no other threads: the browser waits until we accept. */
 	pid_t browser = start_browser(opts, &gate);
 
 	/* A visitor who goes away in the middle of an answer ends nothing but that. */
 	signal(SIGPIPE, SIG_IGN);
-	sigemptyset(&ends);
-	sigaddset(&ends, SIGINT);
-	pthread_sigmask(SIG_BLOCK, &ends, &before);
 
 	struct server *server = server_start(fd, &gate, shelf_answer, shelf, err);
 

@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 int fd_write_all(int fd, const void *data, size_t len)
@@ -56,6 +57,16 @@ ssize_t fd_read_full(int fd, void *data, size_t len)
 ssize_t fd_pread_full(int fd, void *data, size_t len, uint64_t offset)
 {
 	return read_full(fd, data, len, &offset);
+}
+
+void fd_close_from(unsigned first)
+{
+#ifdef SYS_close_range
+	if (syscall(SYS_close_range, first, ~0U, 0) == 0)
+		return;
+#endif
+	for (int fd = first; fd < 65536; fd++)
+		close(fd);
 }
 
 int file_open_regular(const char *path, struct uft_err *err)

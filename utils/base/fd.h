@@ -22,6 +22,12 @@ ssize_t fd_read_full(int fd, void *data, size_t len);
 ssize_t fd_pread_full(int fd, void *data, size_t len, uint64_t offset);
 
 /*
+ * Close @first and all above, for a child of a program with threads: it makes system calls only.
+ * Not complete before Linux 5.9, when there are descriptors above 65,535.
+ */
+void fd_close_from(unsigned first);
+
+/*
  * Open a regular file for reading. Any other kind of file is an error at once: a FIFO would wait
  * for a writer, a device has no end. The descriptor, or negative errno: -EISDIR, and -EINVAL for
  * other kinds.

@@ -7,13 +7,13 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "cmds/record/sources/tracefs.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/compiler.h"
+#include "utils/base/fd.h"
 #include "utils/base/containers/strbuf.h"
 
 enum file_kind {
@@ -116,17 +116,6 @@ static void free_all(struct saved saved[static ARRAY_SIZE(files)])
 
 /* --- the keeper, which is the child of a program with threads: it only makes system calls --- */
 
-static void close_from(unsigned first)
-{
-#ifdef SYS_close_range
-	if (syscall(SYS_close_range, first, ~0U, 0) == 0)
-		return;
-#endif
-	/* Linux before 5.9. Open descriptors with larger numbers do no harm. */
-	for (int fd = first; fd < 65536; fd++)
-		close(fd);
-}
-
 static void write_line(int fd, const char *at, size_t len)
 {
 	ssize_t n;
@@ -219,7 +208,7 @@ static int start_keeper(struct tracefs_state *state, int dir_fd, const struct sa
 
 			if (dir >= 0 && in > dir && out > in && dup2(out, 0) == 0 &&
 			    dup2(dir, 1) == 1 && dup2(in, 2) == 2) {
-				close_from(3);
+				fd_close_from(3);
 				keep_saved_files(1, 2, saved);
 			}
 		}

@@ -248,6 +248,22 @@ def test_a_browser_is_started(folder, tmp_path, stub, way):
         assert server.ask(path)[0] == 403
 
 
+def test_a_browser_that_stays(folder, tmp_path, stub):
+    """It keeps neither the port nor anything else of a server that has ended."""
+    out = tmp_path / "said"
+    stub.write_text(BROWSER + "exec sleep 60\n")
+    with showing(folder / "a.data", browser=True, BROWSER=stub, OUT=out) as server:
+        wait_until(out.exists)
+        waits = [int(pid) for pid in Path(f"/proc/{server.proc.pid}/task/{server.proc.pid}/children").read_text().split()]
+        stays = [int(pid) for pid in Path(f"/proc/{waits[0]}/task/{waits[0]}/children").read_text().split()]
+    try:
+        with showing(folder / "a.data", f"--port={server.port}") as again:
+            assert again.port == server.port
+    finally:
+        for pid in stays:
+            os.kill(pid, signal.SIGKILL)
+
+
 @pytest.mark.parametrize("variables, said", [
     ({"BROWSER": "false:/nosuch/x"}, "no browser could be started: open the address above"),
     ({"BROWSER": "", "DISPLAY": ""}, "no browser"),

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "utils/base/cleanup.h"
@@ -82,6 +83,22 @@ TEST(parts)
 	assert_int_equal(fd_read_full(fd, buf, 8), 6);
 	assert_int_equal(fd_read_full(fd, buf, 8), 0);
 	assert_int_equal(fd_write_all(fd, "x", 1), -EBADF);
+}
+
+TEST(close_from)
+{
+	int low cleanup_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	int high cleanup_fd = fcntl(low, F_DUPFD_CLOEXEC, low + 5);
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		fd_close_from(low + 1);
+		_exit(fcntl(low, F_GETFD) < 0 || fcntl(high, F_GETFD) >= 0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	assert_true(fcntl(high, F_GETFD) >= 0);
 }
 
 TEST_GROUP(make_dir, remove_dir)
