@@ -7,14 +7,16 @@
 #include <string.h>
 
 #include "config.h"
+#include "utils/base/cleanup.h"
 #include "utils/base/escape.h"
 #include "utils/export/page/page.h"
 #include "utils/view/values/titles.h"
 
-/* More tasks at a time nobody sees. */
-#define CALLS_BYTES_MAX (256UL << 20)
 /* Nobody has more pixels. */
-#define WIDTH_MAX	16384
+#define WIDTH_MAX	 16384
+/* More calls of a task are no picture; all tasks of an answer share so many. */
+#define TASK_CALLS_MAX	 250000
+#define ANSWER_CALLS_MAX 1000000
 
 static void put_member(struct strbuf *out, enum medium medium, const char *name, const char *text)
 {
@@ -185,15 +187,47 @@ static int put_calls(const struct indexed_task *task, uint32_t number, const str
 }
 
 static int find_and_put(const struct index *index, uint32_t number, const struct part_range *range,
-			uint64_t pixel_ns, struct strbuf *out)
+			uint64_t pixel_ns, size_t most, struct strbuf *out)
 {
 	const struct indexed_task *task = &index->tasks[number];
 	struct call_list list = { 0 };
-	int ret = call_store_find(&task->store, range->from_ns, range->to_ns, pixel_ns, &list);
+	int ret = call_store_find(&task->store, range->from_ns, range->to_ns, pixel_ns, most,
+				  &list);
 
 	if (ret == 0)
 		ret = put_calls(task, number, &list, out);
 	call_list_deinit(&list);
+	return ret;
+}
+
+/* Mark the tasks whose numbers are between commas. Their number: one that comes twice is one. */
+static size_t choose_tasks(const char *numbers, bool *is_asked, size_t nr_tasks)
+{
+	size_t nr = 0;
+
+	for (char *end; *numbers >= '0' && *numbers <= '9'; numbers = end + (*end == ',')) {
+		unsigned long number = strtoul(numbers, &end, 10);
+
+		if (number < nr_tasks && !is_asked[number]) {
+			is_asked[number] = true;
+			nr++;
+		}
+	}
+	return nr;
+}
+
+static int find_in_tasks(const struct index *index, const struct part_range *range,
+			 uint64_t pixel_ns, const char *numbers, struct strbuf *out)
+{
+	bool *is_asked cleanup_free = calloc(index->nr_tasks + 1, sizeof(*is_asked));
+	size_t nr = is_asked ? choose_tasks(numbers, is_asked, index->nr_tasks) : 0;
+	size_t most = MIN((size_t)TASK_CALLS_MAX, ANSWER_CALLS_MAX / MAX(nr, (size_t)1));
+	int ret = is_asked ? 0 : -ENOMEM;
+
+	for (size_t i = 0; ret == 0 && nr && i < index->nr_tasks; i++) {
+		if (is_asked[i])
+			ret = find_and_put(index, i, range, pixel_ns, most, out);
+	}
 	return ret;
 }
 
@@ -202,19 +236,12 @@ int answer_calls(struct index *index, const struct part_range *range, uint64_t w
 {
 	uint64_t pixels = MIN(MAX(width, (uint64_t)1), (uint64_t)WIDTH_MAX);
 	uint64_t pixel_ns = MAX((range->to_ns - range->from_ns) / pixels, (uint64_t)1);
-	int ret = 0;
+	int ret;
 
 	if (range->to_ns < range->from_ns)
 		return -EINVAL;
 	index_lock(index);
-	for (char *end; ret == 0 && *tasks >= '0' && *tasks <= '9'; tasks = end + (*end == ',')) {
-		unsigned long number = strtoul(tasks, &end, 10);
-
-		if (out->len > CALLS_BYTES_MAX)
-			ret = -E2BIG;
-		else if (number < index->nr_tasks)
-			ret = find_and_put(index, number, range, pixel_ns, out);
-	}
+	ret = find_in_tasks(index, range, pixel_ns, tasks, out);
 	index_unlock(index);
 	return ret;
 }

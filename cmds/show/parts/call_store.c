@@ -17,8 +17,6 @@
 /* Cells of a sum, and the most calls that it may have: then cells are longer. */
 #define SUM_CELLS      128
 #define SUM_CALLS_MAX  8192
-/* More are no picture. */
-#define FOUND_MAX      250000
 /* In a block a call has its end, its time, the same of calls in it, its node and depth. */
 #define CALL_BYTES_MAX (10 + 10 + 10 + 5 + 3)
 
@@ -146,7 +144,9 @@ static int sum_up(struct store_sum *sum, const struct call_list *lists, size_t n
 		}
 		if (thin_end(&thinner) < 0)
 			return -ENOMEM;
-		if (sum->list.nr <= SUM_CALLS_MAX || sum->cell_ns > sum->to_ns - sum->from_ns)
+		/* Times of damaged data may be so far apart that twice as much is no number. */
+		if (sum->list.nr <= SUM_CALLS_MAX || sum->cell_ns > sum->to_ns - sum->from_ns ||
+		    sum->cell_ns > UINT64_MAX / 2)
 			break;
 		sum->list.nr = 0;
 	}
@@ -325,13 +325,20 @@ void call_store_deinit(struct call_store *store)
 	*store = (struct call_store){ 0 };
 }
 
-/* A range that is looked for. */
+/* A range that is looked for. @most: no more calls are of use, with those that were there before */
 struct finding {
 	const struct call_store *store;
 	uint64_t from_ns;
 	uint64_t to_ns;
 	struct thinner thinner;
+	size_t most;
 };
+
+/* Then all that was found is thrown away: the rest need not be looked at. */
+static bool has_too_many(const struct finding *f)
+{
+	return f->thinner.out->nr > f->most;
+}
 
 static void find_in_list(struct finding *f, const struct call_list *list)
 {
@@ -350,7 +357,7 @@ static int find_in_sum(struct finding *f, size_t level, size_t i)
 	const struct store_sum *sum = &levels[level].sums[i];
 	int ret = 0;
 
-	if (sum->to_ns < f->from_ns || sum->from_ns > f->to_ns)
+	if (sum->to_ns < f->from_ns || sum->from_ns > f->to_ns || has_too_many(f))
 		return 0;
 	if (sum->cell_ns <= f->thinner.cell_ns) {
 		find_in_list(f, &sum->list);
@@ -394,10 +401,10 @@ static int compare_starts(const void *first, const void *second)
 }
 
 static int find_all(const struct call_store *store, uint64_t from_ns, uint64_t to_ns,
-		    uint64_t pixel_ns, struct call_list *out)
+		    uint64_t pixel_ns, size_t most, struct call_list *out)
 {
-	struct finding f = { store, from_ns, to_ns, { pixel_ns, .out = out } };
-	struct finding crossing = { store, from_ns, to_ns, { pixel_ns, .out = out } };
+	struct finding f = { store, from_ns, to_ns, { pixel_ns, .out = out }, most };
+	struct finding crossing = f;
 	int ret = find_in_sums(&f);
 
 	if (ret == 0) {
@@ -415,15 +422,20 @@ static int find_all(const struct call_store *store, uint64_t from_ns, uint64_t t
 }
 
 int call_store_find(const struct call_store *store, uint64_t from_ns, uint64_t to_ns,
-		    uint64_t pixel_ns, struct call_list *out)
+		    uint64_t pixel_ns, size_t most, struct call_list *out)
 {
 	const size_t nr = out->nr;
-	int ret = find_all(store, from_ns, to_ns, pixel_ns, out);
+	int ret;
 
-	while (ret == 0 && out->nr - nr > FOUND_MAX && pixel_ns < to_ns - from_ns) {
+	for (;; pixel_ns *= 2) {
+		/* Longer pixels than all of the range make no difference. */
+		bool is_last = pixel_ns >= to_ns - from_ns;
+
+		ret = find_all(store, from_ns, to_ns, pixel_ns, is_last ? SIZE_MAX : nr + most,
+			       out);
+		if (ret < 0 || is_last || out->nr - nr <= most)
+			break;
 		out->nr = nr;
-		pixel_ns *= 2;
-		ret = find_all(store, from_ns, to_ns, pixel_ns, out);
 	}
 	if (ret == 0 && out->nr > nr)
 		qsort(out->calls + nr, out->nr - nr, sizeof(*out->calls), compare_starts);

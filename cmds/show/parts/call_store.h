@@ -113,10 +113,10 @@ static inline bool call_store_is_fresh(const struct call_store *store)
  * a pixel or longer, and of the others the longest of each depth and pixel. 0, -ENOMEM, or of
  * reading.
  *
- * @pixel_ns: 1 or more; longer pixels are taken when there would be too many calls for a picture
+ * @pixel_ns: 1 or more; longer pixels are taken when there would be more than @most calls
  */
 int call_store_find(const struct call_store *store, uint64_t from_ns, uint64_t to_ns,
-		    uint64_t pixel_ns, struct call_list *out);
+		    uint64_t pixel_ns, size_t most, struct call_list *out);
 
 /*
  * A call that is looked for: the next one of some nodes after a place in the order of (time when it

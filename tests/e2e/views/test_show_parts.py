@@ -160,6 +160,14 @@ def test_next_and_previous(folder):
         assert server.get("/0/search")[0] == 400
 
 
+def test_a_task_is_given_once(folder):
+    """However often it is asked for: a question has room for thousands of numbers."""
+    with showing("--parts", folder / "recursion.data") as server:
+        state_of(server)
+        once = server.get("/0/calls?from=0&to=1000000000000&tasks=0")
+        assert server.get(f"/0/calls?from=0&to=1000000000000&tasks={'0,' * 5000}0") == once and once[1]
+
+
 def test_wrong_questions(folder):
     with showing("--parts", folder / "recursion.data") as server:
         state_of(server)

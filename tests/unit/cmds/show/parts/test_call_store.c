@@ -4,6 +4,7 @@
 #include "utils/base/compiler.h"
 
 #define ALL_MAX 400000
+#define MOST	250000
 
 /* Calls that were added, by their ends. */
 static struct stored_call all[ALL_MAX];
@@ -91,7 +92,7 @@ static void check_exact(uint64_t from, uint64_t to)
 			wanted[nr++] = all[i];
 	}
 	qsort(wanted, nr, sizeof(*wanted), compare);
-	assert_int_equal(call_store_find(&store, from, to, 1, &found), 0);
+	assert_int_equal(call_store_find(&store, from, to, 1, MOST, &found), 0);
 	assert_int_equal(found.nr, nr);
 	for (size_t i = 0; i < nr; i++)
 		assert_same(&found.calls[i], &wanted[i]);
@@ -119,7 +120,7 @@ static void check_picture(uint64_t from, uint64_t to, uint64_t width)
 	size_t nr_long = 0, nr_found = 0;
 	uint8_t *seen = calloc(3 * (width + 2), 1);
 
-	assert_int_equal(call_store_find(&store, from, to, pixel, &found), 0);
+	assert_int_equal(call_store_find(&store, from, to, pixel, MOST, &found), 0);
 	for (size_t i = 0; i < found.nr; i++) {
 		const struct stored_call *call = &found.calls[i];
 		uint64_t first = call->start_ns < from ? 0 : (call->start_ns - from) / pixel;
@@ -221,10 +222,42 @@ TEST(too_many_calls_for_a_picture)
 		}
 		now += 40000;
 	}
-	assert_int_equal(call_store_find(&deep, 0, now, 1, &found), 0);
+	assert_int_equal(call_store_find(&deep, 0, now, 1, MOST, &found), 0);
 	assert_true(found.nr > 0 && found.nr <= 250000);
 	call_list_deinit(&found);
 	call_store_deinit(&deep);
+	call_file_close(&other);
+}
+
+TEST(no_more_than_wanted)
+{
+	struct call_list found = { 0 };
+
+	for (size_t most = 20; most < MOST; most *= 5) {
+		found.nr = 0;
+		assert_int_equal(call_store_find(&store, 0, 1000000000, 1, most, &found), 0);
+		assert_true(found.nr > 0 && found.nr <= most);
+	}
+	call_list_deinit(&found);
+}
+
+/* As damaged data has them. */
+TEST(times_that_are_far_apart)
+{
+	struct call_file other = CALL_FILE_CLOSED;
+	struct call_store far = { .file = &other };
+	struct call_list found = { 0 };
+
+	for (unsigned i = 0; i < STORE_BLOCK_CALLS; i++) {
+		const uint64_t end = i < STORE_BLOCK_CALLS - 1 ? i : UINT64_MAX;
+		const struct stored_call call = { end, 0, 0, 1, i, false };
+
+		assert_int_equal(call_store_add(&far, &call), 0);
+	}
+	assert_int_equal(call_store_find(&far, 0, UINT64_MAX, 1, MOST, &found), 0);
+	assert_true(found.nr > 0);
+	call_list_deinit(&found);
+	call_store_deinit(&far);
 	call_file_close(&other);
 }
 
@@ -234,7 +267,7 @@ TEST(no_calls)
 	struct call_store empty = { .file = &none };
 	struct call_list found = { 0 };
 
-	assert_int_equal(call_store_find(&empty, 0, UINT64_MAX / 2, 1, &found), 0);
+	assert_int_equal(call_store_find(&empty, 0, UINT64_MAX / 2, 1, MOST, &found), 0);
 	assert_int_equal(found.nr, 0);
 	call_store_deinit(&empty);
 }
