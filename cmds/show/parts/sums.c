@@ -5,7 +5,8 @@
 
 #include "cmds/reader.h"
 #include "cmds/show/parts/answers.h"
-#include "utils/base/containers/intmap.h"
+#include "utils/base/containers/strmap.h"
+#include "utils/base/containers/vec.h"
 #include "utils/base/escape.h"
 #include "utils/view/graph/tree.h"
 #include "utils/view/report/aggregate.h"
@@ -125,37 +126,51 @@ static void put_tree(const struct tree_node *root, uint64_t least_ns, struct str
 
 /* Sums of functions that call another one, or that it calls. */
 struct pair_row {
-	const char *name; /* NULL: nobody */
+	const char *name; /* "": nobody */
 	uint64_t calls;
 	uint64_t total_ns;
 	uint64_t self_ns;
 };
 
+/* @numbers: from 1 on, by name; "" is nobody */
 struct pair_rows {
 	struct pair_row *rows;
 	size_t nr;
+	size_t cap;
+	struct strmap numbers;
 };
 
-/* Few functions are called by one, or call it. */
+static void pair_rows_deinit(struct pair_rows *rows)
+{
+	free(rows->rows);
+	strmap_deinit(&rows->numbers);
+}
+
+/* The row of a name, a new one if need be; NULL: memory is short. */
+static struct pair_row *reach_pair(struct pair_rows *rows, const char *name)
+{
+	size_t number = (uintptr_t)strmap_get(&rows->numbers, name);
+
+	if (number)
+		return &rows->rows[number - 1];
+
+	struct pair_row *more = vec_room(rows->rows, rows->nr, &rows->cap, sizeof(*more));
+
+	if (!more)
+		return NULL;
+	rows->rows = more;
+	if (strmap_put(&rows->numbers, name, (void *)(uintptr_t)(rows->nr + 1)) < 0)
+		return NULL;
+	more[rows->nr] = (struct pair_row){ .name = name };
+	return &more[rows->nr++];
+}
+
 static bool add_pair(struct pair_rows *rows, const char *name, const struct tree_node *node)
 {
-	struct pair_row *row = NULL;
+	struct pair_row *row = reach_pair(rows, name);
 
-	for (size_t i = 0; i < rows->nr && !row; i++) {
-		const char *other = rows->rows[i].name;
-
-		if (other == name || (other && name && strcmp(other, name) == 0))
-			row = &rows->rows[i];
-	}
-	if (!row) {
-		struct pair_row *more = reallocarray(rows->rows, rows->nr + 1, sizeof(*more));
-
-		if (!more)
-			return false;
-		rows->rows = more;
-		row = &more[rows->nr++];
-		*row = (struct pair_row){ .name = name };
-	}
+	if (!row)
+		return false;
 	row->calls += node->calls;
 	row->total_ns += time_of(node->total_ns);
 	row->self_ns += time_of(node->self_ns);
@@ -169,7 +184,7 @@ static void put_pairs(const char *what, const struct pair_rows *rows, struct str
 		const struct pair_row *row = &rows->rows[i];
 
 		strbuf_addstr(out, i ? ",\n{\"name\":" : "{\"name\":");
-		put_string(out, row->name ? row->name : "");
+		put_string(out, row->name);
 		put_number_member(out, "calls", row->calls);
 		put_number_member(out, "total", row->total_ns);
 		put_number_member(out, "self", row->self_ns);
@@ -195,7 +210,7 @@ static int put_relatives(const struct tree *tree, const char *name, struct strbu
 			const struct tree_node *above = n->parent;
 
 			if (is_called(n, name))
-				is_ok &= add_pair(&callers, above->func ? above->func->name : NULL,
+				is_ok &= add_pair(&callers, above->func ? above->func->name : "",
 						  n);
 			if (is_called(above, name))
 				is_ok &= add_pair(&callees, n->func->name, n);
@@ -206,8 +221,8 @@ static int put_relatives(const struct tree *tree, const char *name, struct strbu
 	strbuf_addch(out, ',');
 	put_pairs("callees", &callees, out);
 	strbuf_addstr(out, "}\n");
-	free(callers.rows);
-	free(callees.rows);
+	pair_rows_deinit(&callers);
+	pair_rows_deinit(&callees);
 	return is_ok ? 0 : -ENOMEM;
 }
 
