@@ -216,7 +216,7 @@ static inline void planned_fast_opt_out(struct thread *t, uint64_t slot, uint64_
 }
 
 /*
- * For the plan that the thread knows. @slot, @ret: of the frame. @regs: NULL for
+ * Enter a call under the plan that the thread knows. @slot, @ret: of the frame. @regs: NULL for
  * -finstrument-functions, which has no arguments.
  */
 static inline bool planned_fast_enter_known(struct thread *t, uint64_t slot, uint64_t ret,

@@ -102,7 +102,7 @@ struct thread {
 	uint64_t base_counter;
 	uint64_t base_ns;
 	uint64_t mult;	      /* ns per tick, 32 fractional bits */
-	uint64_t refit_ticks; /* fit again when the counter is that far from the base; 0: always */
+	uint64_t refit_ticks; /* distance from the base that requires a new fit; 0: always */
 	uint64_t last_ns;
 	uint64_t position;
 	uint64_t low; /* a slot below it may be on another stack (stacks.h); 0: not checked */
@@ -358,9 +358,9 @@ struct arch_point;
 void probe_point_args(const struct arch_point *point);
 
 /*
- * HOT, called by the stubs of XRay's sleds (xray.c). A function with return slot @slot begins; it
- * ends by an exit sled with the same slot, with @regs its return values, or NULL before it jumps to
- * another function.
+ * HOT, called by the stubs of XRay's sleds (xray.c): a function with return slot @slot begins, or
+ * ends. At an exit sled @regs has its return values; before a jump to another function @regs is
+ * NULL.
  */
 void probe_xray_entry(uint64_t *slot, uint64_t addr, const struct arch_regs *regs);
 void probe_xray_exit(uint64_t slot, const struct arch_regs *regs);

@@ -21,7 +21,7 @@ DROPPED = [
 ]
 KEPT = [["-F", "leaf"], ["-F", "."], ["-T", "leaf@depth=3"], ["-F", "leaf@if:arg1!=12345"]]
 
-# Of calls without a filter at most, where the function itself is let in, and calls itself or others that are.
+# The limit, relative to calls without a filter, if the function itself is let in, and calls itself or others that are.
 LET_IN = {"recursion": ["-F", "recurse"], "tree": ["-F", "^tree"]}
 LET_IN_TARGET = 1.1
 

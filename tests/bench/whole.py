@@ -25,7 +25,7 @@ PLAIN = "plain"
 RECORD_BYTES = 16
 SHAPES = ["leaf", "chain", "tree", "recursion", "pointers", "threads"]
 
-# How often the floor at most, for the shapes; of Debian's uftrace at most, for real programs.
+# The limits: multiples of the floor for the shapes, and of Debian's uftrace for real programs.
 FLOORS = {PLAIN: 1.7, "--compact": 1.4}
 REAL_OF_PEER = 0.25
 

@@ -152,7 +152,7 @@ static uint64_t copy_newest(struct saving *s, uint64_t head, uint64_t first)
 	uint64_t newest = head - head % segment_bytes;
 	uint64_t place = newest / segment_bytes % s->proc->nr_segments;
 	/*
-	 * The number of an older segment may be that of the next lap, which the thread notes before
+	 * An older segment may already have the number of the next lap: the thread stores it before
 	 * it gets there.
 	 */
 	uint64_t before = __atomic_load_n(&s->ring->segment_before[place], __ATOMIC_RELAXED);

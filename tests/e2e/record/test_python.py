@@ -101,7 +101,7 @@ def record(cwd, text, *options, python=PYTHON, status=0):
 
 def tree(cwd, *options, tool=utrail):
     text = tool("replay", "-f", "none", *options, cwd=cwd).must().out
-    # How the interpreter ends is its business.
+    # The way in which the interpreter ends is not tested.
     return text.split("\n} /* __main__.<module> */\n")[0] + "\n} /* __main__.<module> */\n"
 
 

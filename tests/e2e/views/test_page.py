@@ -249,7 +249,7 @@ class TestPage:
         open_page(browser, "data", "page-events")
         assert js(browser, "return recording.tasks[0].pointTime.length") == 18
         assert search(browser, "read:proc") == "0 calls, 9 events"
-        # Where the mark is that stands for the first of them: in the line with the task's name.
+        # The mark of the first of them is in the line with the task's name.
         x = js(
             browser,
             "const { from, to } = app.zoom, time = recording.tasks[0].pointTime[0];"
@@ -475,7 +475,7 @@ class TestPage:
         # The last one always; which of the jobs ends last a busy machine decides.
         assert commands[-1] == "sleep 0.02" and commands[:-1] in (["sleep 0.3", "sleep 0.2"], ["sleep 0.05"])
         self.check_path(browser)
-        # What worked by itself, in all, is what worked at each moment.
+        # The sum of all self times equals the working time at each moment.
         own, levels = js(
             browser,
             "const { own, levels } = recording.lanes; let sum = 0;"
@@ -700,7 +700,7 @@ def test_speedscope(browser, speedscope, name, form):
         for cell, ns in zip(shown[row["name"]], (row["total"], row["self"])):
             about, rounded = shown_ns(cell)
             assert abs(about - ns) <= rounded + INEXACT_NS, (row, cell)
-    # How long it took, and what it thinks of the graphics card, is no complaint.
+    # Messages about the duration and the graphics card are no complaints.
     assert not [line for line in browser.get_log("browser") if line["level"] == "SEVERE"]
 
 

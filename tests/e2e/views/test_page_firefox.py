@@ -44,7 +44,7 @@ def test_click_and_type(firefox):
     assert wait_until(lambda: firefox.text("[role=status]")) == f"{expected['leaf']} calls"
     firefox.type("input[type=search]", "\ue007")
     assert firefox.text("#details").startswith("leaf")
-    # What there is of the policy and of workers, is here, too: the page is complete, and drew something.
+    # The page works here, too, with its policy and its workers: it is complete, and drew something.
     assert not firefox.js("return document.getElementById('loading').offsetParent")
     open_page(firefox, "#view=functions")
     assert counted(firefox) == expected

@@ -1,4 +1,4 @@
-/* Growth of counters (`read=`) in the calls of a tree: in a call, and in it alone. */
+/* Growth of counters (`read=`) in the calls of a tree: with callees, and without. */
 #ifndef UTRAIL_VIEW_TREE_COUNTERS_H
 #define UTRAIL_VIEW_TREE_COUNTERS_H
 
