@@ -37,8 +37,8 @@ static const struct exporter *exporter_of(const struct opts *opts)
 }
 
 /*
- * Write @data in the format that was asked for; @pipe is opened for that, @progress begun, which
- * the caller ends.
+ * Write @data in the requested format. Opens @pipe for that and begins @progress; the caller ends
+ * both.
  */
 static int export_one(const struct opts *opts, struct trace_data *data, enum export_side side,
 		      struct pipeline *pipe, struct read_progress *progress, struct sink *sink,

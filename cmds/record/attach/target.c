@@ -40,7 +40,7 @@ static int read_proc(pid_t pid, const char *name, struct strbuf *out)
 
 /* --- by name --- */
 
-/* True for the first word of its command line, or the name that it has given itself. */
+/* True when @name is the first word of its command line, or the name that it has set itself. */
 static bool has_name(pid_t pid, const char *name)
 {
 	struct strbuf comm cleanup_strbuf = { 0 };

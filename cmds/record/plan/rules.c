@@ -110,8 +110,8 @@ static const struct {
 };
 
 /*
- * Put the text that a term compares with, and has no room for, into @data; its place there goes to
- * @out.
+ * Append the text that a term compares with to @data, since the term has no room for it. Its place
+ * there goes to @out.
  */
 static void put_text(const struct cond_term *term, struct plan_cond *out, struct strbuf *data)
 {

@@ -109,11 +109,10 @@ static inline bool call_store_is_fresh(const struct call_store *store)
 }
 
 /*
- * Append the calls that are there in a range, by the time when they began: all that are as long as
- * a pixel or longer, and of the others the longest of each depth and pixel. 0, -ENOMEM, or of
- * reading.
+ * Append the calls in a range, sorted by start time: all calls of at least a pixel, and the longest
+ * shorter one for each depth and pixel. 0, -ENOMEM, or an error of reading.
  *
- * @pixel_ns: 1 or more; longer pixels are taken when there would be more than @most calls
+ * @pixel_ns: 1 or more; a larger pixel is used if there would be more than @most calls
  */
 int call_store_find(const struct call_store *store, uint64_t from_ns, uint64_t to_ns,
 		    uint64_t pixel_ns, size_t most, struct call_list *out);
