@@ -38,6 +38,36 @@ export function parseRange(text, { first, last, meta }) {
 	return from === null || to === null || to < from ? null : { from, to };
 }
 
+/** Nobody can see less, in ns. */
+export const LEAST_SEEN = 20;
+/** So much more than the recording may be seen. */
+const MARGIN = 0.02;
+
+/**
+ * The nearest range that can be seen, as wide as that one if it may be.
+ * @param {import("./recording.js").Range} range
+ * @param {{ first: number, last: number }} recording
+ */
+export function fitZoom({ from, to }, { first, last }) {
+	const all = last - first, margin = all * MARGIN;
+	const width = Math.min(Math.max(to - from, LEAST_SEEN), Math.max(all + 2 * margin, LEAST_SEEN));
+	let start = Math.max((from + to) / 2 - width / 2, first - margin);
+	start = Math.min(start, Math.max(last + margin - width, first - margin));
+	return start <= first && start + width >= last ? null : { from: start, to: start + width };
+}
+
+/**
+ * A zoom that somebody typed: null if nothing of it can be seen.
+ * @param {string} text
+ * @param {{ first: number, last: number, meta: { base: number, zero: number } }} recording
+ */
+export function parseZoom(text, recording) {
+	const range = parseRange(text, recording), { first, last } = recording;
+	if (!range || range.to < first || range.from > last) return null;
+	return range.to - range.from < LEAST_SEEN || range.from < first || range.to > last
+		? fitZoom(range, recording) : range;
+}
+
 /**
  * Exactly, in the largest unit that is not above it.
  * @param {number} ns

@@ -53,6 +53,17 @@ const shiftMeta = (meta, shift) => ({
 	executions: meta.executions.map((e) => ({ ...e, start: e.start + shift })),
 });
 
+/** @param {string[]} names */
+function makeKeys(names) {
+	/** @type {Map<string, number>} */
+	const seen = new Map();
+	return names.map((name) => {
+		const nr = (seen.get(name) || 0) + 1;
+		seen.set(name, nr);
+		return nr > 1 ? `${name} [${nr}]` : name;
+	});
+}
+
 export class Recording {
 	/**
 	 * @param {Meta} meta
@@ -65,6 +76,8 @@ export class Recording {
 		const programs = [...new Set(meta.executions.map((e) => e.name))];
 		/** Functions, and then names of programs. */
 		this.names = meta.functions.concat(programs);
+		/** The same, each by a name of its own: different functions may be called the same. */
+		this.keys = makeKeys(this.names);
 		this.isWait = Uint8Array.from(this.names, (name) => (name.startsWith(WAIT) ? 1 : 0));
 		this.tasks = meta.tasks.map((info, i) => new Task(info, i));
 		this.kinds = meta.kinds || [];

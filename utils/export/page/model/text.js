@@ -19,7 +19,8 @@ export function timeText(ns) {
 	const size = Math.abs(Math.round(ns));
 	const [scale, unit, digits] = UNITS.find(([least]) => size >= least) || UNITS[3];
 	// A zero has no sign.
-	return `${(Math.round(ns) / scale || 0).toFixed(digits)} ${unit}`;
+	const value = Math.round(ns) / scale || 0, text = value.toFixed(digits);
+	return `${size < 1e13 ? text : text.replace(/\B(?=(?:\d{3})+\.)/g, ",")} ${unit}`;
 }
 
 /**

@@ -1,5 +1,6 @@
 /** The page as views see it: the recording, the state, and what they can ask for. */
 import { fromFragment, State, toFragment } from "./state.js";
+import { fitZoom } from "../model/range_text.js";
 import { Search } from "../model/search.js";
 import { pause } from "../data/load.js";
 import { nextPoint } from "../model/events.js";
@@ -7,10 +8,6 @@ import { nextPoint } from "../model/events.js";
 /** @typedef {import("../model/task.js").Task | import("../model/lanes.js").Lanes} BarTask */
 /** @typedef {[task: BarTask, index: number]} Bar a call, or an execution */
 
-/** Nobody can see less, in ns. */
-const LEAST_SEEN = 20;
-/** So much more than the recording may be seen. */
-const MARGIN = 0.02;
 /** The address follows zooming after so long, in ms. */
 const SETTLE_MS = 250;
 
@@ -152,15 +149,7 @@ export class App {
 	 * @param {import("../model/recording.js").Range} range
 	 * @param {"push" | "replace"} [how] as change() has it
 	 */
-	setZoom({ from, to }, how = "replace") {
-		const { first, last } = this.recording, all = last - first, margin = all * MARGIN;
-		const width = Math.min(Math.max(to - from, LEAST_SEEN), all + 2 * margin);
-		const middle = (from + to) / 2;
-		let start = Math.max(middle - width / 2, first - margin);
-		start = Math.min(start, last + margin - width);
-		const isAll = start <= first && start + width >= last;
-		this.change({ zoom: isAll ? null : { from: start, to: start + width } }, how);
-	}
+	setZoom(range, how = "replace") { this.change({ zoom: fitZoom(range, this.recording) }, how); }
 
 	/**
 	 * @param {number} factor below 1: closer

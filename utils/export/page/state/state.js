@@ -1,5 +1,5 @@
 /** What the page shows, as far as it can be shared: all of it stands in the address. */
-import { parseRange, rangeText } from "../model/range_text.js";
+import { parseRange, parseZoom, rangeText } from "../model/range_text.js";
 
 /** @typedef {"timeline" | "flame" | "functions" | "processes"} ViewName */
 /** @typedef {"start" | "name" | "calls" | "cpu"} TaskOrder */
@@ -94,7 +94,7 @@ export function fromFragment(fragment, recording, first) {
 	state.view = VIEWS.find((name) => view.startsWith(name)) || first;
 	state.order = ORDERS.find((name) => name === order) || "start";
 	state.range = parseRange(parts.get("range") || "", recording);
-	state.zoom = parseRange(parts.get("zoom") || "", recording);
+	state.zoom = parseZoom(parts.get("zoom") || "", recording);
 	state.func = parts.get("function") || "";
 	state.search = parts.get("search") || "";
 	state.hidden = numbers("hidden");

@@ -56,8 +56,9 @@ export function findTicks({ from, to }, zero, width) {
 	const rough = (to - from) / Math.max(1, width / 130), power = 10 ** Math.floor(Math.log10(rough));
 	const step = Math.max(1, [1, 2, 5, 10].map((m) => m * power).find((s) => s >= rough) || rough);
 	const most = Math.max(Math.abs(from - zero), Math.abs(to - zero)), ticks = [];
-	for (let t = Math.ceil((from - zero) / step) * step; t <= to - zero; t += step)
-		ticks.push({ time: t + zero, text: tickText(t, step, most) });
+	const first = Math.ceil((from - zero) / step), last = Math.floor((to - zero) / step);
+	for (let k = first; k <= last; k++)
+		ticks.push({ time: k * step + zero, text: tickText(k * step, step, most) });
 	return ticks;
 }
 

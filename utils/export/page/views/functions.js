@@ -6,8 +6,8 @@ import { findDurations } from "../model/durations.js";
 import { describe } from "./details.js";
 import { makeSource } from "./source.js";
 
-/** More rows than that nobody reads: search narrows the list. */
-const MOST_ROWS = 2000;
+/** So many rows are made at a time: the next ones when somebody scrolls to them. */
+const ROWS_AT_A_TIME = 200;
 
 /** @typedef {"name" | "total" | "self" | "calls" | "average" | "longest"} Column */
 /** @type {[Column, string][]} */
@@ -35,8 +35,16 @@ export class FunctionsView {
 		this.sums = [];
 		/** @type {FunctionRow[]} */
 		this.rows = [];
+		/** Those of the table, as it is sorted, and how many of them it has by now. */
+		this.sorted = /** @type {FunctionRow[]} */ ([]);
+		this.nrMade = 0;
+		this.chosen = "";
 		this.isWhole = false;
-		byId("functions-table").addEventListener("click", (event) => this.#onClick(event));
+		const box = byId("functions-table");
+		box.addEventListener("click", (event) => this.#onClick(event));
+		box.addEventListener("scroll", () => {
+			if (box.scrollTop + box.clientHeight * 2 > box.scrollHeight) this.#makeMore(ROWS_AT_A_TIME);
+		});
 	}
 
 	/** The sums of the part of time that is shown, made once. */
@@ -72,19 +80,34 @@ export class FunctionsView {
 		if (this.app.isReading) return;
 		this.find();
 		byId("functions-table").setAttribute("aria-busy", String(!this.key));
-		const drawn = [this.key, this.column, this.isDown, search.isOn && search.text, state.func, this.isWhole];
-		if (drawn.join("\n") === this.drawn) { this.#drawCall(); return; }
-		this.drawn = drawn.join("\n");
-		const rows = this.#sorted(), most = rows.reduce((max, row) => Math.max(max, row.self), 1);
-		const limit = this.isWhole ? Infinity : MOST_ROWS;
-		const box = byId("functions-table");
-		const table = element("table", {}, element("caption", { class: "only-read" }, "Functions"),
-			this.#makeHead(),
-			element("tbody", {}, ...rows.slice(0, limit).map((row) => this.#makeRow(row, most))));
-		box.replaceChildren(table);
-		if (rows.length > limit)
-			box.append(element("p", {}, `${groups(rows.length - limit)} more: search narrows the list.`));
-		this.#drawChosen();
+		const drawn = [this.key, this.column, this.isDown, search.isOn && search.text, this.isWhole].join("\n");
+		if (drawn !== this.drawn) this.#drawTable();
+		this.drawn = drawn;
+		const chosen = [this.key, state.func].join("\n");
+		if (chosen !== this.chosen) this.#drawChosen();
+		else this.#drawCall();
+		this.chosen = chosen;
+	}
+
+	#drawTable() {
+		this.sorted = this.#sorted();
+		this.nrMade = 0;
+		byId("functions-table").replaceChildren(
+			element("table", {}, element("caption", { class: "only-read" }, "Functions"), this.#makeHead(),
+				element("tbody", {})),
+			element("p", { id: "more-functions" }));
+		this.#makeMore(this.isWhole ? Infinity : ROWS_AT_A_TIME);
+	}
+
+	/** @param {number} nr */
+	#makeMore(nr) {
+		const { sorted } = this, most = sorted.reduce((max, row) => Math.max(max, row.self), 1);
+		if (this.nrMade >= sorted.length) return;
+		const rows = sorted.slice(this.nrMade, this.nrMade + nr).map((row) => this.#makeRow(row, most));
+		this.nrMade += rows.length;
+		byId("functions-table").querySelector("tbody")?.append(...rows);
+		const left = sorted.length - this.nrMade;
+		byId("more-functions").textContent = left ? `${groups(left)} more: scroll, or search.` : "";
 	}
 
 	#makeHead() {
@@ -107,7 +130,7 @@ export class FunctionsView {
 		const meter = element("span", { class: "part" });
 		meter.style.width = `${(100 * row.self / most).toFixed(1)}%`;
 		const cells = COLUMNS.slice(1).map(([column]) => element("td", {}, cellText(row, column)));
-		const isChosen = row.name === this.app.state.func;
+		const isChosen = this.app.recording.keys[row.func] === this.app.state.func;
 		return element("tr", { "data-func": row.func, class: isChosen ? "chosen" : "" },
 			element("td", { title: row.name },
 				element("button", { class: "name" }, row.name),
@@ -127,20 +150,23 @@ export class FunctionsView {
 			/** @type {HTMLElement | null} */
 			(byId("functions-table").querySelector(`[data-column="${column}"]`))?.focus();
 		} else if (row) {
-			this.app.change({ func: this.app.recording.names[Number(row.dataset.func)] }, "push");
+			this.app.change({ func: this.app.recording.keys[Number(row.dataset.func)] }, "push");
 		}
 	}
 
 	#drawChosen() {
 		const box = byId("function"), { app } = this, { func } = app.state;
-		const number = func ? app.recording.names.indexOf(func) : -1;
+		const number = func ? app.recording.keys.indexOf(func) : -1;
 		box.hidden = number < 0;
 		box.replaceChildren();
+		byId("functions-table").querySelector("tr.chosen")?.classList.remove("chosen");
 		if (number < 0) return;
+		byId("functions-table").querySelector(`tr[data-func="${number}"]`)?.classList.add("chosen");
+		const name = app.recording.names[number];
 		const row = this.rows.find((r) => r.func === number);
 		const { supplier } = app.recording;
 		const { callers, callees } = supplier
-			? supplier.relatives(app.state.part, func) || { callers: [], callees: [] }
+			? supplier.relatives(app.state.part, name) || { callers: [], callees: [] }
 			: relatives(app.recording, this.sums, number);
 		const button = (/** @type {string} */ text, /** @type {() => void} */ click) =>
 			element("button", { class: "tool", click }, text);
@@ -149,14 +175,14 @@ export class FunctionsView {
 			if (call) app.select(call);
 		};
 		box.append(
-			element("h2", {}, func),
+			element("h2", {}, name),
 			element("p", {}, row ? `${count(row.calls, "call")}, ${timeText(row.total)} in all, ` +
 				`${timeText(row.self)} itself` : "It was not called in this range."),
 			element("p", { class: "buttons" }, button("Previous call", () => find(-1)),
 				button("Next call", () => find(1)), button("Close", () => app.change({ func: "" }, "push"))),
 			element("p", { id: "this-call", "aria-live": "polite" }),
-			this.#makeRelatives(`Callers of ${func}`, callers),
-			this.#makeRelatives(`Callees of ${func}`, callees));
+			this.#makeRelatives(`Callers of ${name}`, callers),
+			this.#makeRelatives(`Callees of ${name}`, callees));
 		if (!supplier) {
 			this.#addDurations(box, number);
 			box.append(makeSource(app.recording.sources, number));
@@ -169,7 +195,7 @@ export class FunctionsView {
 		const box = document.getElementById("this-call"), { app } = this, call = app.selectedCall;
 		if (!box) return;
 		box.replaceChildren();
-		if (!call || app.recording.names[call[0].func(call[1])] !== app.state.func) return;
+		if (!call || app.recording.keys[call[0].func(call[1])] !== app.state.func) return;
 		const d = describe(app, call);
 		const caller = d.caller ? `, called by ${d.caller}` : "";
 		box.append(element("b", {}, d.name + d.text),
@@ -184,15 +210,19 @@ export class FunctionsView {
 	 * @param {FunctionRow[]} rows
 	 */
 	#makeRelatives(caption, rows) {
-		const columns = COLUMNS.slice(0, 4);
-		return makeTable(caption, columns.map(([, title]) => title), rows.map((row) => {
+		const columns = COLUMNS.slice(0, 4), shown = rows.slice(0, this.isWhole ? Infinity : ROWS_AT_A_TIME);
+		const made = makeTable(caption, columns.map(([, title]) => title), shown.map((row) => {
 			const name = row.func < 0 ? "(nobody)" : row.name;
 			const cell = row.func < 0 ? name : element("button", {
-				class: "name", click: () => this.app.change({ func: name }, "push"),
+				class: "name", click: () => this.app.change({ func: this.app.recording.keys[row.func] }, "push"),
 			}, name);
 			return element("tr", {}, element("td", { title: name }, cell),
 				...columns.slice(1).map(([column]) => element("td", {}, cellText(row, column))));
 		}));
+		const left = rows.length - shown.length;
+		if (left) made.append(element("tfoot", {}, element("tr", {},
+			element("td", { colspan: columns.length }, `and ${groups(left)} more`))));
+		return made;
 	}
 
 	/**

@@ -2,13 +2,13 @@
 import assert from "node:assert";
 import test from "node:test";
 import { findTicks } from "../../../../../utils/export/page/ui/canvas.js";
-import { parseRange, rangeText } from "../../../../../utils/export/page/model/range_text.js";
+import { parseRange, parseZoom, rangeText } from "../../../../../utils/export/page/model/range_text.js";
 import { count, tickText, timeText } from "../../../../../utils/export/page/model/text.js";
 import { fromFragment, State, toFragment } from "../../../../../utils/export/page/state/state.js";
 
 test("times", () => {
 	for (const [ns, text] of [[0, "0 ns"], [-0.2, "0 ns"], [999.4, "999 ns"], [1000, "1.000 µs"],
-		[1234567, "1.235 ms"], [4811e6, "4.811 s"], [-1500, "-1.500 µs"]])
+		[1234567, "1.235 ms"], [4811e6, "4.811 s"], [-1500, "-1.500 µs"], [259200e9, "259,200.000 s"]])
 		assert.equal(timeText(ns), text);
 	assert.equal(count(1, "call"), "1 call");
 	assert.equal(count(2000, "call"), "2,000 calls");
@@ -38,6 +38,17 @@ test("ranges, there and back", () => {
 		assert.deepEqual(parseRange(rangeText(range, ALL), ALL), range);
 	assert.equal(rangeText({ from: 1500050, to: 2000050 }, ALL), "1.5ms~2ms");
 	assert.equal(rangeText({ from: 50, to: 100050 }, ALL), "0ns~100us");
+});
+
+test("a zoom that was typed shows something of the recording", () => {
+	assert.deepEqual(parseZoom("1us~2us", ALL), { from: 1050, to: 2050 });
+	assert.deepEqual(parseZoom("1us~1us", ALL), { from: 1040, to: 1060 });
+	for (const text of ["6s~7s", "99999999s~999999999s", "0~0", "x", "0ns~9s"])
+		assert.equal(parseZoom(text, ALL), null, text);
+	const { from, to } = parseZoom("4s~9s", ALL);
+	assert.ok(from > 0 && to <= 5.2e9);
+	// As wide as may be, and no endless axis where numbers are too large to tell ticks apart.
+	assert.ok(findTicks({ from: 1e18, to: 1e18 + 10 }, 0, 1000).length < 20);
 });
 
 test("the address, there and back", () => {
