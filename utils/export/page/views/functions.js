@@ -172,7 +172,9 @@ export class FunctionsView {
 			element("button", { class: "tool", click }, text);
 		const find = (/** @type {1 | -1} */ step) => {
 			const call = app.nextOf(number, step);
-			if (call) app.select(call);
+			if (!call) return;
+			app.select(call);
+			this.#drawCall();
 		};
 		box.append(
 			element("h2", {}, name),
