@@ -132,7 +132,7 @@ END mcount
 	.type	_mcount, @function
 	.set	_mcount, mcount
 	HIDDEN own_mcount
-	.set	own_mcount, mcount /* whoever else exports that name */
+	.set	own_mcount, mcount /* also if others export that name */
 
 /*
  * -pg -mfentry: called before the function pushes anything: the return slot is above our return

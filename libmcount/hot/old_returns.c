@@ -5,7 +5,7 @@
 
 #include "utils/base/compiler.h"
 
-#define GRAVES 65536 /* a power of two; pages that nobody uses cost nothing */
+#define GRAVES 65536 /* a power of two; unused pages cost nothing */
 #define PROBES 8
 
 /*

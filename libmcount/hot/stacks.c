@@ -131,7 +131,7 @@ static bool goes_on(struct thread *t, uint64_t slot)
 	return true;
 }
 
-/* A stack that nobody runs becomes the caller's. */
+/* A stack without a running thread becomes the caller's. */
 static bool take_parked_stack(struct thread *t)
 {
 	uint32_t parked = 1;

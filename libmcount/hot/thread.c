@@ -310,7 +310,7 @@ void thread_after_fork(void)
 {
 	struct thread *t = self;
 
-	/* Nobody will tell this process that it is to begin. */
+	/* This process gets no message to begin. */
 	if (session_is_waiting())
 		session_go();
 	if (!probe.ready)

@@ -26,7 +26,7 @@ bool codes_begin(void);
 name_facts codes_ask_facts(struct py_object *code);
 struct py_object *codes_ask_frame(struct py_frame *frame);
 
-/* HOT, with the GIL. 0: nobody has looked at it yet. */
+/* HOT, with the GIL. 0: not looked up yet. */
 static inline name_facts codes_facts(struct py_object *code)
 {
 	struct py_code_extra *extra;

@@ -164,7 +164,7 @@ static void put_repr(struct writer *w, struct py_object *o)
 		py.let_go(made);
 }
 
-/* More digits take long, and nobody sees them. */
+/* More digits take long, and are not shown. */
 #define INT_BITS_MAX 1000U
 
 static void put_int(struct writer *w, struct py_object *o)

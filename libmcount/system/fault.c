@@ -52,7 +52,7 @@ struct disposition {
 	_Atomic uint32_t current;
 };
 
-/* By signal; pages that nobody uses cost nothing. */
+/* By signal; unused pages cost nothing. */
 static struct disposition dispositions[_NSIG];
 /* By signal: the bits that were removed from its mask: bit 0: SIGSEGV, bit 1: SIGBUS. */
 static _Atomic uint8_t stripped[_NSIG];

@@ -167,7 +167,7 @@ static void undo_memory(struct undo *undo, void *arg)
 		own_syscall(SYS_munmap, undo->address, undo->value);
 }
 
-/* Nobody comes here any more. */
+/* No thread comes here any more. */
 static int64_t give_back(void)
 {
 	counters_drop();

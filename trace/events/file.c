@@ -151,7 +151,7 @@ static void turn_log(fstrace_t *trace, uint32_t file)
 	int fd;
 
 	if (file_of(place) != file)
-		return; /* somebody was faster */
+		return; /* another process was faster */
 	fd = open_log(trace->prefix);
 	if (has_bytes(fd)) {
 		close(fd);

@@ -162,7 +162,7 @@ static int open_old(const char *prefix, const char **base, struct stamps *stamps
 
 	if (dir_fd < 0)
 		return -1;
-	/* Pages that nobody touches cost nothing. */
+	/* Untouched pages cost nothing. */
 	stamps->list = mmap(NULL, STAMPS_BYTES, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (stamps->list == MAP_FAILED) {

@@ -50,7 +50,7 @@ struct fstrace_event_impl {
 	fstrace_t *trace;
 	struct fst_event *event;
 	struct fst_format *format;
-	_Atomic(struct fst_recorded *) recorded; /* NULL: nobody records it */
+	_Atomic(struct fst_recorded *) recorded; /* NULL: it is not recorded */
 	char *id;
 	char *head; /* " <id> " */
 	size_t head_len;

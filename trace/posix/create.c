@@ -311,7 +311,7 @@ static void remove_stream(struct pxt_handle *handle)
 	if (handle->view != &handle->own_view)
 		atomic_fetch_and(&registry->attached[handle->number / PT_ATTACHED_BITS],
 				 ~(1ul << handle->number % PT_ATTACHED_BITS));
-	/* Dropped before its number is somebody else's. */
+	/* Dropped before its number is reused. */
 	pxt_view_drop(handle->view);
 	if (place < 0)
 		return;
@@ -319,7 +319,7 @@ static void remove_stream(struct pxt_handle *handle)
 	close(place);
 }
 
-/* Nobody else uses the handle. */
+/* No other thread uses the handle. */
 int pxt_shutdown(struct pxt_handle *handle)
 {
 	int error = 0;
