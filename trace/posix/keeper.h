@@ -94,7 +94,7 @@ bool pxt_owner_is_gone(const struct pxt_stream *stream, const struct pxt_log_par
  * @stream: @bytes, mapped; @fd: the log.
  */
 int pxt_finish(struct pxt_stream *stream, size_t bytes, struct pxt_names *names, int fd);
-/* NULL when nobody needs to. */
+/* NULL when the log needs no completion. */
 struct pxt_log_part *pxt_unfinished(struct pxt_stream *stream, size_t bytes);
 /*
  * For a process that opens a log: complete it, or wait for its keeper, for up to a second. A log

@@ -193,7 +193,7 @@ void pxt_fd_path(char path[32], int fd);
 int pxt_process_start(pid_t pid, uint64_t *start);
 /* A field of "stat" in proc(5), whose numbers begin with 3. 0, or negative errno. */
 int pxt_process_field(pid_t pid, int field, uint64_t *value);
-/* 0: nobody knows */
+/* 0: unknown */
 pid_t pxt_process_parent(pid_t pid);
 bool pxt_process_is_dead(pid_t pid);
 bool pxt_process_is_alive(pid_t pid, uint64_t start);
@@ -212,7 +212,7 @@ int pxt_place_open(void);
 int pxt_place_open_existing(void);
 int pxt_place_error(void);
 int pxt_place_lock(int place);
-/* -EWOULDBLOCK: somebody else has it. */
+/* -EWOULDBLOCK: another process has it. */
 int pxt_place_try_lock(int place);
 /* The same, tried for a tenth of a second: a keeper holds it briefly when it removes files. */
 int pxt_place_lock_soon(int place);
@@ -396,7 +396,7 @@ int pxt_ring_put(struct pxt_view *view, struct pxt_event *event, const void *dat
  */
 int pxt_ring_peek(const struct pxt_view *view, uint64_t at, struct pxt_event *event, void *data,
 		  uint32_t *nr_cells);
-/* False when somebody else has taken it. */
+/* False when another reader has taken it. */
 bool pxt_ring_take(const struct pxt_view *view, uint64_t at, uint32_t nr_cells);
 /* Skip a record that its process will never finish. */
 bool pxt_ring_skip_dead(const struct pxt_view *view, uint64_t at);
@@ -526,7 +526,7 @@ int pxt_flusher_start(struct pxt_handle *handle, int file_desc);
 int pxt_flusher_file(const struct pxt_handle *handle);
 int pxt_flush(struct pxt_handle *handle);
 int pxt_flusher_end(struct pxt_handle *handle);
-/* Between both nobody flushes. */
+/* No thread flushes between both. */
 void pxt_flusher_begin_clear(struct pxt_handle *handle);
 void pxt_flusher_end_clear(struct pxt_handle *handle);
 void pxt_flusher_status(struct pxt_handle *handle, struct posix_trace_status_info *status);

@@ -1,4 +1,4 @@
-/* Words that nobody knows (see unknown.h). */
+/* Unknown words (see unknown.h). */
 #include "utils/base/unknown.h"
 
 void unknown_init(struct unknown *u, const char *word, size_t len)

@@ -54,7 +54,7 @@ static int open_feed(struct pipeline *pipe, struct merger *feed, bool takes_note
 	return merger_open(feed, &context, pipe->kinds, err);
 }
 
-/* @newcomers: to be found; NULL: nobody asks. */
+/* @newcomers: to be found; NULL: not needed. */
 static int survey_tasks(struct pipeline *pipe, struct task_list *newcomers, struct uft_err *err)
 {
 	struct merger feed cleanup(merger_close) = { 0 };

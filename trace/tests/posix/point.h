@@ -79,7 +79,7 @@ struct posix_trace_status_info status_of(trace_id_t trid);
 /* So many events with their number as data. */
 void write_numbers(trace_event_id_t id, int first, int nr);
 int number_of(const struct seen *seen);
-/* A new file for a log, which nobody else has. */
+/* A new file for a log, for this process only. */
 int make_file(void);
 trace_id_t make_log(int fd, const trace_attr_t *attr);
 uint64_t now_ns(clockid_t clock);

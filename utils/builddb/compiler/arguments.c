@@ -172,7 +172,7 @@ static int take_responses(struct expansion *e)
 
 static int expand_arguments(struct expansion *e, const struct words *args)
 {
-	/* Nobody reads the compiler from a file. */
+	/* The compiler itself is never read from a file. */
 	int ret = args->nr ? arguments_add(e->out, args->words[0], strlen(args->words[0])) : 0;
 
 	for (size_t i = 1; i < args->nr && ret == 0; i++) {

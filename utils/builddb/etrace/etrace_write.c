@@ -32,7 +32,7 @@ static int add_task(struct etrace_writer *writer, int32_t tid)
 	return intmap_put(&writer->upids, (uint32_t)tid, (void *)(uintptr_t)writer->nr_tasks);
 }
 
-/* Nobody may have told of its fork. 0: without memory */
+/* Its fork may be missing. 0: without memory */
 static uint64_t upid_of(struct etrace_writer *writer, int32_t tid)
 {
 	uintptr_t nr = (uintptr_t)intmap_get(&writer->upids, (uint32_t)tid);
@@ -296,7 +296,7 @@ static bool put_failure(struct etrace_writer *writer, enum proc_kind kind,
 			put_source(lines, act, kind == PROC_LINK_FAILED);
 		etrace_put(lines, kind == PROC_LINK_FAILED ? "LinkFailed|" : "RenameFailed|");
 		return true;
-	case PROC_SYMLINK_FAILED: /* of a text: nobody records it */
+	case PROC_SYMLINK_FAILED: /* of a text: not recorded */
 		etrace_put(lines, "SymlinkFailed|");
 		return true;
 	case PROC_CLONE_FAILED:

@@ -282,7 +282,7 @@ bool compact_decode(struct compact_coder *coder, const struct compact_head *head
 	       compact_block_rest(&block, raw, head->raw_len);
 }
 
-/* It is damaged: nobody gets anything more of it. */
+/* It is damaged: the rest is not read. */
 static enum compact_found spoil(struct compact_block *block)
 {
 	block->in = block->end + 1;

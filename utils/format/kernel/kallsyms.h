@@ -6,7 +6,7 @@
 
 #include "utils/format/sym.h"
 
-/* Nobody reads more of such a file. */
+/* The rest of a larger file is not read. */
 #define KALLSYMS_MAX_BYTES (256UL << 20)
 
 /*

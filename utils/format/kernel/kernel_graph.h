@@ -48,7 +48,7 @@ bool kernel_graph_of(struct text event, struct text format, struct kernel_graph 
  */
 #define KERNEL_ADDR_BIT (1ULL << 63)
 
-/* Nobody wrote down how deep a call was. */
+/* The depth of calls is not recorded. */
 #define KERNEL_DEPTH_UNKNOWN UINT16_MAX
 
 /*

@@ -135,7 +135,7 @@ static inline uint64_t attach_thread_bytes(uint32_t nr)
 }
 
 enum attach_state {
-	ATTACH_STATE_NONE = 0,	    /* nobody has ever recorded it */
+	ATTACH_STATE_NONE = 0,	    /* it was never recorded */
 	ATTACH_STATE_RECORDED = 1,  /* its recorder is alive */
 	ATTACH_STATE_LEFT = 2,	    /* the recorder that had attached to it is not */
 	ATTACH_STATE_PRELOADED = 3, /* the recorder that had started it is not */

@@ -306,7 +306,7 @@ struct control_status {
 
 enum control_status_flags {
 	CONTROL_STATUS_FULL = 1U << 0,	   /* --max-size was reached: nothing more is written */
-	CONTROL_STATUS_FINISHED = 1U << 1, /* somebody asked for the end */
+	CONTROL_STATUS_FINISHED = 1U << 1, /* the end was requested */
 	CONTROL_STATUS_FAILED = 1U << 2,   /* something could not be written */
 };
 

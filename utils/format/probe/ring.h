@@ -35,7 +35,7 @@
 #define ARENA_MAGIC	  0x616e6572412e7475ULL
 
 enum ring_state {
-	RING_FREE = 0,	   /* nobody's; the owning process may take it */
+	RING_FREE = 0,	   /* free; the owning process may take it */
 	RING_CLAIMED = 3,  /* being set up by the thread that took it */
 	RING_LIVE = 1,	   /* a thread writes to it */
 	RING_DONE = 2,	   /* the thread ended; the writer empties it, then sets it to RING_FREE */

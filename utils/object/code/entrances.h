@@ -15,7 +15,7 @@ enum site_refusal {
 	SITE_CAN,
 	SITE_NOT_CODE, /* something of the function is no code that is known */
 	SITE_NO_FUNCTION,
-	SITE_LANDINGS, /* nobody knows where exceptions are caught */
+	SITE_LANDINGS, /* the places that catch exceptions are unknown */
 	/*
 	 * An instruction of the function jumps into the bytes of the patch, or back to its
 	 * beginning

@@ -14,7 +14,7 @@ enum reached {
 	REACHED_JUMP = 1 << 1,
 	REACHED_BRANCH = 1 << 2,  /* by a conditional branch, which compilers hardly ever use for
 				  * calls */
-	REACHED_ADDRESS = 1 << 3, /* somebody takes its address */
+	REACHED_ADDRESS = 1 << 3, /* its address is taken */
 	FALLEN_INTO = 1 << 4,	  /* the code before it goes on in it */
 };
 
@@ -387,7 +387,7 @@ static int add_whole(const struct survey *s, size_t index, const struct symtab *
 	size_t nr_until = order_count_until(s->code->starts, s->code->nr_starts,
 					    sizeof(*s->code->starts), f.start);
 
-	/* Nobody calls where a program begins. */
+	/* The program's start is never called. */
 	if (code_section_at(s->code, f.start)->is_glue || f.start == s->code->file->head.e_entry)
 		return 0;
 	if (!f.name && nr_until && s->code->starts[nr_until - 1].addr == f.start)

@@ -93,7 +93,7 @@ static int look_at_pipe(struct files *files, const struct descriptors_of *of, ui
 
 	struct file_use *use = &files->uses[at];
 
-	/* Nobody counts how long it has it. */
+	/* Its end is not recorded, so it stays open. */
 	use->nr_open = 1;
 	if (reads)
 		use->read_ns = MIN(use->read_ns, now_ns);
@@ -234,7 +234,7 @@ int descriptors_fork(struct files *files, struct descriptors *descriptors,
 		struct descriptor it = parent->now.all[i];
 		uint32_t name = it.use == FILES_NONE ? FILES_NONE : files->uses[it.use].name;
 
-		/* Each number is there once, so nobody has to look. */
+		/* Each number is there once, so no search is needed. */
 		ret = files_spend(files, sizeof(it) * FILES_HELD_COST);
 		if (ret == 0)
 			ret = begin_use(files, of, &it, name, now_ns);

@@ -353,7 +353,7 @@ int files_rename(struct files *files, uint32_t from, uint32_t to)
 
 	if (from == to)
 		return 0;
-	/* A directory that nobody has opened has no content. */
+	/* A directory that was never opened has no content. */
 	if (name->first_child == FILES_NONE && files_content(files, from) == FILES_NONE)
 		return -ENOMEM;
 	if (name->content != FILES_NONE && files->names[to].content == name->content)

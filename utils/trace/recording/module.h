@@ -65,7 +65,7 @@ struct module {
 	struct symtab symtab;
 	struct old_symbols *old;
 	uint64_t growing_bytes;
-	struct func **funcs; /* by symbol; NULL until somebody asks */
+	struct func **funcs; /* by symbol; NULL until first used */
 	char *sym_name;
 	const char *sym_dir; /* the folder it is in; of the owner */
 	bool has_debug;	     /* it was looked for */
@@ -132,7 +132,7 @@ const struct func *module_func(struct module_set *set, struct module *mod,
  */
 int module_set_prefer(struct module_set *set, const char *name, struct uft_err *err);
 
-/* True when somebody calls @func so. */
+/* True when @func has this name. */
 bool func_is_called(const struct func *func, const char *name);
 
 /*

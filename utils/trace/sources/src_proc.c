@@ -164,7 +164,7 @@ static int show_proc_event(struct src_proc *src, struct event *event)
 	return 0;
 }
 
-/* One at a time: nobody has many. */
+/* One at a time: recordings have few. */
 static ssize_t proc_read(struct source *source, struct event *events, size_t max, uint64_t until_ns,
 			 struct uft_err *err)
 {

@@ -75,7 +75,7 @@ struct tree_task {
  * The call that was open in the parent's tree when a child was announced, some time after the fork.
  */
 struct tree_fork {
-	struct tree_node *top; /* NULL: nobody knows */
+	struct tree_node *top; /* NULL: unknown */
 	bool is_main;	       /* the first thread of the parent had it open */
 };
 

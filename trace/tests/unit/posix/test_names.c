@@ -81,7 +81,7 @@ TEST_WITH(the_longest_name_has_an_end, begin, end)
 	memset(name, 'x', PT_NAME_MAX);
 	name[PT_NAME_MAX] = '\0';
 	assert_int_equal(pxt_names_open(names, name), PT_FIRST_NAMED);
-	/* Whoever has written there. */
+	/* Any process may have written there. */
 	names->names[0].text[PT_NAME_MAX] = 'y';
 	assert_string_equal(pxt_names_get(names, PT_FIRST_NAMED, text), name);
 	assert_int_equal(pxt_names_open(names, name), PT_FIRST_NAMED);

@@ -39,7 +39,7 @@ static void end_child(pid_t pid)
 	waitpid(pid, NULL, 0);
 }
 
-/* Dead, but nobody has asked for its status. */
+/* Dead, but its status was not read. */
 static void make_zombie(pid_t pid)
 {
 	siginfo_t info;

@@ -216,7 +216,7 @@ TEST_WITH(names_that_are_there_are_declared, begin, end)
 	assert_string_equal(seen.names[2], "posix:name1");
 	pxt_recorded_emit(PT_FIRST_NAMED + 1, "", 0);
 	assert_int_equal(seen.number, 12);
-	/* Nobody knows just now. */
+	/* Unknown at the moment. */
 	known_result = -EAGAIN;
 	assert_int_equal(pxt_recorded_came(&recorder), -EAGAIN);
 	assert_int_equal(seen.nr_declared, 3);

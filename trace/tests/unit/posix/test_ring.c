@@ -126,7 +126,7 @@ TEST_WITH(all_of_an_event_comes_back, begin, NULL)
 	assert_int_equal(found.len, 5);
 	assert_int_equal(found.flags, PT_TRUNCATED);
 	assert_memory_equal(data, "abcde", 5);
-	/* Nobody came in between, and nobody waits. */
+	/* No writer came in between, and none waits. */
 	assert_int_equal(atomic_load(&scene.stream.fence), 0);
 	assert_int_equal(atomic_load(&scene.stream.wake), 0);
 }
