@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <microhttpd.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -180,6 +181,15 @@ uint64_t server_query_number(const struct server_query *query, const char *name,
 	uint64_t number = strtoull(text, &end, 10);
 
 	return *end || errno ? otherwise : number;
+}
+
+bool server_is_gone(const struct server_query *query)
+{
+	const union MHD_ConnectionInfo *info = MHD_get_connection_info(
+		query->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+	struct pollfd poll_fd = { .fd = info ? info->connect_fd : -1, .events = POLLRDHUP };
+
+	return poll(&poll_fd, 1, 0) > 0 && (poll_fd.revents & (POLLRDHUP | POLLHUP | POLLERR));
 }
 
 /* Headers that the gate wants to know. */

@@ -6,6 +6,7 @@
 #ifndef UTRAIL_CMDS_SHOW_SERVER_H
 #define UTRAIL_CMDS_SHOW_SERVER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,6 +25,9 @@ struct server_query {
 const char *server_query_word(const struct server_query *query, const char *name);
 uint64_t server_query_number(const struct server_query *query, const char *name,
 			     uint64_t otherwise);
+
+/* Has the one who asks gone? Then an answer that takes long need not be made. */
+bool server_is_gone(const struct server_query *query);
 
 /*
  * An answer. Starts as zeros; what it has belongs to the server afterwards.

@@ -270,7 +270,9 @@ static void reply_sums(struct parts *parts, const char *path, const struct serve
 	pthread_rwlock_unlock(&parts->lock);
 
 	pthread_mutex_lock(&parts->sums_lock);
-	int ret = open_sums(parts, generation, &err);
+	/* One who zooms on leaves questions that wait here. */
+	int ret = server_is_gone(query) ? err_set(&err, -ECANCELED, "nobody waits for it")
+					: open_sums(parts, generation, &err);
 
 	if (ret == 0 && is_flat)
 		ret = answer_functions(parts->opts, &parts->sums, base_ns, &range, &reply->body,

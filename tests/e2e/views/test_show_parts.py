@@ -168,6 +168,20 @@ def test_a_task_is_given_once(folder):
         assert server.get(f"/0/calls?from=0&to=1000000000000&tasks={'0,' * 5000}0") == once and once[1]
 
 
+def test_questions_that_are_given_up(folder):
+    """Who goes away before the answer takes nothing from those who stay."""
+    directory = folder / "threads.data"
+    with showing("--parts", directory) as server:
+        state_of(server)
+        head = f"GET /{server.token}/0/functions? HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n\r\n"
+        gone = [server.connect() for _ in range(40)]
+        for sock in gone:
+            sock.sendall(head.encode())
+            sock.close()
+        rows = json.loads(server.get("/0/functions?")[1])
+        assert {row["name"]: (row["calls"], row["total"], row["self"]) for row in rows} == reported(directory)
+
+
 def test_wrong_questions(folder):
     with showing("--parts", folder / "recursion.data") as server:
         state_of(server)

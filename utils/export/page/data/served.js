@@ -153,6 +153,11 @@ export class Supplier {
 		 * @type {Map<string, any>}
 		 */
 		this.answers = new Map();
+		/**
+		 * What ends those that are waited for.
+		 * @type {Map<string, AbortController>}
+		 */
+		this.waiting = new Map();
 	}
 
 	/**
@@ -240,6 +245,17 @@ export class Supplier {
 	}
 
 	/**
+	 * Questions of another range are of no use: they keep the server, and the browser's few connections, busy.
+	 * @param {string} question the one that is put now
+	 */
+	#forget(question) {
+		const range = (/** @type {string} */ text) => text.replace(/^.*?\?/, "").replace(/&?name=.*/, "");
+		for (const [other, stop] of this.waiting) {
+			if (range(other) !== range(question)) stop.abort();
+		}
+	}
+
+	/**
 	 * The answer to a question, or undefined: it will come.
 	 * @param {string} question
 	 */
@@ -250,9 +266,13 @@ export class Supplier {
 		// What was asked before is of other ranges.
 		if (this.answers.size > 20) this.answers.clear();
 		this.answers.set(question, null);
-		fetch(question).then(async (reply) => {
+		this.#forget(question);
+		const stop = new AbortController();
+		this.waiting.set(question, stop);
+		fetch(question, { signal: stop.signal }).then(async (reply) => {
 			this.answers.set(question, reply.ok ? await reply.json() : []);
 		}).catch(() => this.answers.delete(question)).finally(() => {
+			if (this.waiting.get(question) === stop) this.waiting.delete(question);
 			this.answered++;
 			this.onAnswer();
 		});
