@@ -75,6 +75,10 @@ size_t compact_bound(size_t raw_len)
 	return (raw_len / 16 + 1) * 40 + raw_len + COMPACT_HEAD_BYTES + 64;
 }
 
+/* The word at 40 has room for three: a body, and so its tokens, has less than half a megabyte. */
+#define LEAST_SHIFT 20
+#define TOKENS_MASK ((1U << LEAST_SHIFT) - 1)
+
 void compact_head_encode(const struct compact_head *head, uint8_t *out)
 {
 	memset(out, 0, COMPACT_HEAD_BYTES);
@@ -87,7 +91,8 @@ void compact_head_encode(const struct compact_head *head, uint8_t *out)
 	put_u16(out + 28, head->nr_funcs, false);
 	put_u16(out + 30, head->depth, false);
 	put_u64(out + 32, head->sum, false);
-	put_u32(out + 40, head->tokens_len << 1 | head->is_cut, false);
+	put_u32(out + 40,
+		(uint32_t)head->least << LEAST_SHIFT | head->tokens_len << 1 | head->is_cut, false);
 	put_u32(out + 44, (uint32_t)compact_sum(out, 44), false);
 }
 
@@ -105,7 +110,8 @@ bool compact_head_decode(const uint8_t *data, struct compact_head *head)
 		.nr_funcs = get_u16(data + 28, false),
 		.depth = get_u16(data + 30, false),
 		.sum = get_u64(data + 32, false),
-		.tokens_len = get_u32(data + 40, false) >> 1,
+		.least = get_u32(data + 40, false) >> LEAST_SHIFT,
+		.tokens_len = (get_u32(data + 40, false) & TOKENS_MASK) >> 1,
 		.is_cut = get_u32(data + 40, false) & 1,
 	};
 	return head->raw_len > 0 && head->raw_len <= COMPACT_RAW_MAX &&

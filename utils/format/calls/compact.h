@@ -31,6 +31,7 @@
  * @nr_records: LOST ones among them
  * @nr_funcs: functions that it numbers
  * @depth: calls that are open at its start, according to its first record
+ * @least: at least so many calls are open all through it, and are the same ones
  * @is_cut: it does not end where a record ends
  * @sum: of the body
  */
@@ -43,6 +44,7 @@ struct compact_head {
 	uint32_t nr_records;
 	uint16_t nr_funcs;
 	uint16_t depth;
+	uint16_t least;
 	bool is_cut;
 	uint64_t sum;
 };

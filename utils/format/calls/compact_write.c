@@ -54,23 +54,33 @@ static inline bool is_call(uint64_t data)
 	return (data & (2 | 7ULL << RECORD_MAGIC_SHIFT)) == RECORD_MAGIC << RECORD_MAGIC_SHIFT;
 }
 
+/* @may_hide_record: what is taken for a payload may be a record that is earlier than the call's. */
+struct payload_look {
+	bool is_whole;
+	bool may_hide_record;
+};
+
 /*
  * Count the words that follow @raw, up to a possible record start not earlier than @after_ns, or to
  * the end.
  */
-static size_t payload_words(const uint8_t *raw, size_t len, uint64_t after_ns, bool *is_whole)
+static size_t payload_words(const uint8_t *raw, size_t len, uint64_t after_ns,
+			    struct payload_look *look)
 {
 	size_t at = 8;
 
-	*is_whole = true;
+	*look = (struct payload_look){ .is_whole = true };
 	for (; at + sizeof(struct record) <= len; at += 8) {
 		uint64_t time_ns = load_word(raw + at);
 		uint64_t data = load_word(raw + at + 8);
 
-		if (record_magic_is_good(data) && time_ns - after_ns < 1ULL << 42)
+		if (!record_magic_is_good(data))
+			continue;
+		if (time_ns - after_ns < 1ULL << 42)
 			return at / 8;
+		look->may_hide_record |= after_ns - time_ns < 1ULL << 42;
 	}
-	*is_whole = false;
+	look->is_whole = false;
 	return len / 8;
 }
 
@@ -79,13 +89,16 @@ struct writing {
 	struct compact_coder *coder;
 	struct compact_head head;
 	bool has_call;
+	uint32_t least;
 };
 
-static void note_call(struct writing *w, uint64_t time_ns)
+/* @least: calls that were open all through this one, and those that are noted with it. */
+static void note_call(struct writing *w, uint64_t time_ns, uint32_t least)
 {
 	if (!w->has_call)
 		w->head.first_ns = time_ns;
 	w->has_call = true;
+	w->least = MIN(w->least, least);
 }
 
 /* Write escapes for values that differ from those the reader would derive. */
@@ -232,12 +245,14 @@ static size_t put_record(struct writing *w, uint8_t **at, const uint8_t *raw, si
 	size_t words = 0;
 
 	if (record_has_more(data) && record_magic_is_good(data)) {
-		bool is_whole;
+		struct payload_look look;
 
 		words = payload_words(raw + sizeof(struct record), len - sizeof(struct record),
-				      time_ns, &is_whole);
-		if (has_more && !is_whole && len < COMPACT_RAW_MAX)
+				      time_ns, &look);
+		if (has_more && !look.is_whole && len < COMPACT_RAW_MAX)
 			return 0;
+		if (look.may_hide_record)
+			w->least = 0;
 	}
 
 	size_t used = sizeof(struct record) + words * 8;
@@ -260,7 +275,7 @@ static size_t put_record(struct writing *w, uint8_t **at, const uint8_t *raw, si
 			return 0;
 		memcpy(out, raw + sizeof(struct record), words * 8);
 		out += words * 8;
-		note_call(w, time_ns);
+		note_call(w, time_ns, record_depth(data));
 	} else {
 		out = put_words(out, raw, used / 8);
 	}
@@ -273,6 +288,7 @@ static size_t put_record(struct writing *w, uint8_t **at, const uint8_t *raw, si
 struct plain_state {
 	uint64_t last_ns;
 	uint32_t depth;
+	uint32_t least; /* of @depth so far */
 	uint32_t top;
 	uint32_t last;
 };
@@ -341,6 +357,7 @@ static inline const uint8_t *put_likely_calls(struct compact_coder *coder,
 				break;
 			now.last = now.top;
 			now.top = stack[--now.depth];
+			now.least = MIN(now.least, now.depth);
 			depth_bits -= level;
 		} else {
 			if (now.depth >= most)
@@ -369,7 +386,8 @@ static inline const uint8_t *put_likely_calls(struct compact_coder *coder,
 static size_t put_plain_calls(struct writing *w, uint8_t **at, const uint8_t *raw, size_t len)
 {
 	struct compact_coder *coder = w->coder;
-	struct plain_state state = { coder->last_ns, coder->depth, coder->top, coder->last };
+	struct plain_state state = { coder->last_ns, coder->depth, coder->depth, coder->top,
+				     coder->last };
 	const uint8_t *end = raw + len / sizeof(struct record) * sizeof(struct record);
 	size_t done = put_likely_calls(coder, &state, at, raw, end) - raw;
 
@@ -378,7 +396,7 @@ static size_t put_plain_calls(struct writing *w, uint8_t **at, const uint8_t *ra
 	coder->top = state.top;
 	coder->last = state.last;
 	if (done)
-		note_call(w, load_word(raw));
+		note_call(w, load_word(raw), state.least);
 	w->head.nr_records += done / sizeof(struct record);
 	return done;
 }
@@ -394,7 +412,11 @@ size_t compact_encode(struct compact_coder *coder, int32_t tid, const uint8_t *r
 		      bool has_more, uint8_t *out, size_t *out_len)
 {
 	const size_t most = MIN(len, (size_t)COMPACT_RAW_MAX);
-	struct writing w = { .coder = coder, .head = { .tid = tid, .depth = depth_at(raw, len) } };
+	struct writing w = {
+		.coder = coder,
+		.head = { .tid = tid, .depth = depth_at(raw, len) },
+		.least = RECORD_DEPTH_MAX,
+	};
 	uint8_t *body = out + COMPACT_HEAD_BYTES;
 	uint8_t *at = body;
 	size_t done = 0;
@@ -423,6 +445,7 @@ size_t compact_encode(struct compact_coder *coder, int32_t tid, const uint8_t *r
 	}
 	w.head.raw_len = done;
 	w.head.nr_funcs = coder->nr_funcs;
+	w.head.least = w.has_call ? w.least : 0;
 	w.head.tokens_len = at - body;
 	at = put_funcs(coder, at);
 	w.head.body_len = at - body;

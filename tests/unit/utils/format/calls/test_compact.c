@@ -103,7 +103,20 @@ static void add_calls(unsigned nr, unsigned nr_funcs)
 	}
 }
 
-/* A reader that begins with a block knows the number of open calls. */
+static unsigned fewest_open(const uint8_t *records, size_t len)
+{
+	unsigned least = RECORD_DEPTH_MAX;
+
+	for (size_t at = 0; at < len; at += sizeof(struct record)) {
+		struct record rec;
+
+		memcpy(&rec, records + at, sizeof(rec));
+		least = MIN(least, record_depth(rec.data));
+	}
+	return least;
+}
+
+/* A reader that begins with a block knows the number of open calls, and how many stay open in it. */
 static void check_depths(void)
 {
 	size_t done = 0;
@@ -116,6 +129,7 @@ static void check_depths(void)
 		memcpy(&first, raw + done, sizeof(first));
 		assert_int_equal(head.depth, record_depth(first.data) +
 						     (record_type(first.data) == RECORD_EXIT));
+		assert_int_equal(head.least, fewest_open(raw + done, head.raw_len));
 		done += head.raw_len;
 		at += COMPACT_HEAD_BYTES + head.body_len;
 	}
@@ -133,6 +147,36 @@ TEST_WITH(a_leaf_in_a_loop_gets_small, setup, teardown)
 	assert_int_equal(check(), 1);
 	/* One byte for the ENTRY, two for the EXIT. */
 	assert_true(packed_len < 3 * 3000 + 100);
+}
+
+/* A second block in which main() stays open; and one with a payload that may be a record, too. */
+TEST_WITH(calls_open_all_through_a_block, setup, teardown)
+{
+	const uint32_t nr = COMPACT_RAW_MAX / sizeof(struct record);
+	uint64_t now_ns = 1ULL << 44;
+	struct compact_head second;
+	struct compact_head head;
+
+	add(now_ns, record_data(RECORD_ENTRY, 0, 0x1000));
+	for (uint32_t i = 0; i < nr; i++) {
+		add(now_ns += 20, record_data(RECORD_ENTRY, 1, 0x2000));
+		add(now_ns += 30, record_data(RECORD_EXIT, 1, 0x2000));
+	}
+	assert_int_equal(check(), 3);
+	check_depths();
+	assert_true(compact_head_decode(packed, &head));
+	assert_int_equal(head.least, 0);
+	assert_true(compact_head_decode(packed + COMPACT_HEAD_BYTES + head.body_len, &second));
+	assert_int_equal(second.least, 1);
+
+	raw_len = 0;
+	add(now_ns, record_data(RECORD_ENTRY, 2, 0x1000) | RECORD_MORE);
+	add_bytes("argument", 8);
+	add(now_ns - 5, record_data(RECORD_ENTRY, 0, 0x2000));
+	add(now_ns + 5, record_data(RECORD_ENTRY, 3, 0x2000));
+	assert_int_equal(check(), 1);
+	assert_true(compact_head_decode(packed, &head));
+	assert_int_equal(head.least, 0);
 }
 
 TEST_WITH(any_tree_comes_back, setup, teardown)
