@@ -8,6 +8,7 @@
 #include "utils/trace/kinds/event_kind.h"
 #include "utils/trace/forks.h"
 #include "utils/trace/sources/seek.h"
+#include "utils/trace/sources/seek_opened.h"
 #include "utils/trace/sources/src_extern.h"
 
 /*
@@ -141,9 +142,15 @@ static void seek_start(struct lane *lane)
 	const struct stage_config *stages = &pipe->config.stages;
 	bool has_kernel_calls = pipe->surveys && pipe->surveys[lane->task->index].nr_calls;
 
-	if (pipe->start_ns && !stages->opens_at_start && !stages->opens_inherited &&
-	    !has_kernel_calls)
-		seek_time(&lane->user, pipe->start_ns);
+	if (!pipe->start_ns || has_kernel_calls ||
+	    (stages->opens_at_start && !lane->user.compact) ||
+	    (stages->opens_inherited && !stages->opens_at_start) ||
+	    !seek_time(&lane->user, pipe->start_ns) || !stages->opens_at_start)
+		return;
+	if (seek_opened(&lane->user, &lane->opened))
+		lane->has_begun = true;
+	else
+		src_user_limit(&lane->user, 0, lane->task->data_bytes, 0);
 }
 
 static int open_lanes(struct pipeline *pipe, struct uft_err *err)

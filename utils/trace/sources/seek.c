@@ -75,13 +75,7 @@ static void close_seeker(struct seeker *seeker)
 
 static void place_probe(struct src_user *probe, uint64_t offset)
 {
-	probe->at = 0;
-	probe->len = 0;
-	probe->at_end = false;
-	probe->file_ended = false;
-	probe->is_whole = false;
-	probe->next_offset = offset;
-	probe->last_ns = 0;
+	src_user_limit(probe, offset, probe->end_offset, 0);
 }
 
 /*

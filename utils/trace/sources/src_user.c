@@ -164,6 +164,11 @@ void src_user_close(struct src_user *src)
 
 void src_user_limit(struct src_user *src, uint64_t start, uint64_t end, uint64_t last_ns)
 {
+	src->at = 0;
+	src->len = 0;
+	src->at_end = false;
+	src->file_ended = false;
+	src->is_whole = false;
 	src->next_offset = start;
 	src->end_offset = end;
 	src->last_ns = last_ns;

@@ -184,8 +184,8 @@ static inline uint64_t src_user_offset(const struct src_user *src)
 }
 
 /*
- * To be called for a fresh source: read from @start to @end only, both at record starts (@end may
- * be UINT64_MAX). @last_ns: the time of the record before that.
+ * Read from @start to @end only, where records begin (@end may be UINT64_MAX). @last_ns: the time
+ * of the record before that. Not while it is read call by call.
  */
 void src_user_limit(struct src_user *src, uint64_t start, uint64_t end, uint64_t last_ns);
 
