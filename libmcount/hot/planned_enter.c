@@ -505,8 +505,8 @@ bool planned_enter_explicit(struct thread *t, uint64_t sp, uint64_t ret, uint64_
 		planned_prepare(t);
 	if (plan_update_has_news())
 		take_news(t);
-	/* Conditions are about registers, and these are ours. */
-	decide_call(t, addr, NULL, NULL, &d);
+	/* Conditions are about registers: there are none but those that refer to texts. */
+	decide_call(t, addr, regs ? planned_slot(sp) : NULL, regs, &d);
 	push_decided(t, planned_slot(sp), sp, ret, addr, regs, &d);
 	if (unlikely(d.finishes))
 		finish_recording(t);

@@ -3,6 +3,7 @@
 
 #include "libmcount/values/capture.h"
 #include "libmcount/system/fault.h"
+#include "utils/format/callables.h"
 #include "utils/format/probe/automaton.h"
 
 /* One call. */
@@ -39,12 +40,9 @@ static uint64_t stack_word(const struct subject *s, unsigned index)
 	return word;
 }
 
-static inline bool int_holds(const struct plan_cond *cond, const struct subject *s)
+static inline bool raw_holds(const struct plan_cond *cond, uint64_t raw)
 {
 	unsigned unused = 64 - 8 * cond->bytes;
-	uint64_t raw = likely(cond->index <= ARCH_INT_ARG_REGS)
-			       ? arch_int_arg(s->regs, s->slot, cond->index)
-			       : stack_word(s, cond->index - ARCH_INT_ARG_REGS);
 
 	raw <<= unused;
 	if (cond->is_signed) {
@@ -61,6 +59,13 @@ static inline bool int_holds(const struct plan_cond *cond, const struct subject 
 	if (cond->compare == PLAN_AND)
 		return (value & limit) != 0;
 	return holds_compare(cond->compare, (value > limit) - (value < limit));
+}
+
+static inline bool int_holds(const struct plan_cond *cond, const struct subject *s)
+{
+	return raw_holds(cond, likely(cond->index <= ARCH_INT_ARG_REGS)
+				       ? arch_int_arg(s->regs, s->slot, cond->index)
+				       : stack_word(s, cond->index - ARCH_INT_ARG_REGS));
 }
 
 /* The layout of a double: IEEE 754 binary64. There is no floating point arithmetic in the probe. */
@@ -192,6 +197,18 @@ static bool string_holds(const struct plan_cond *cond, const struct subject *s)
 	return (len == cond->len) == (cond->compare == PLAN_EQ);
 }
 
+/* Texts of Python's values: one that is no number is neither equal to one nor different from it. */
+static bool number_holds(const struct plan_cond *cond, const struct subject *s)
+{
+	const struct capture_step step = { .op = CAPTURE_TEXT, .index = cond->index };
+	uint8_t payload[CAPTURE_TEXT_ROOM];
+	uint32_t len = capture_text(&step, s->regs, s->slot, payload);
+	int64_t number;
+
+	return callable_text_number((const char *)payload + sizeof(uint16_t), len, &number) &&
+	       raw_holds(cond, number);
+}
+
 static inline bool one_holds(const struct plan_cond *cond, const struct subject *s)
 {
 	switch (cond->kind) {
@@ -199,6 +216,8 @@ static inline bool one_holds(const struct plan_cond *cond, const struct subject 
 		return int_holds(cond, s);
 	case PLAN_COND_FLOAT:
 		return float_holds(cond, s);
+	case PLAN_COND_NUMBER:
+		return number_holds(cond, s);
 	default:
 		return string_holds(cond, s);
 	}
@@ -230,8 +249,10 @@ static bool reads_memory(const struct plan_cond *cond)
 		return cond->index > ARCH_INT_ARG_REGS;
 	case PLAN_COND_FLOAT:
 		return cond->bytes > sizeof(uint64_t) || cond->index > ARCH_FLOAT_ARG_REGS;
+	case PLAN_COND_NUMBER:
+		return false;
 	default:
-		return true;
+		return cond->string != CAPTURE_TEXT;
 	}
 }
 

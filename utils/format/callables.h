@@ -6,6 +6,7 @@
 #define UTRAIL_FORMAT_CALLABLES_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
 /* The module's name in maps and of its symbol file, as uftrace has it. */
@@ -23,6 +24,33 @@
 /* The recorded values of a function, in bits: bit N is for argument N, from 1 on. */
 #define CALLABLE_RESULT	    (1ULL << 0)
 #define CALLABLE_VALUE_BITS (CALLABLE_ARGS_MAX + 1)
+
+/*
+ * The number that the text of a value is: of an int of 64 bits, or of True and False. False: it is
+ * none.
+ */
+static inline bool callable_text_number(const char *text, size_t len, int64_t *number)
+{
+	bool is_negative = len && *text == '-';
+	uint64_t limit = INT64_MAX + (uint64_t)is_negative;
+	uint64_t value = 0;
+	size_t at = is_negative;
+
+	if ((len == 4 && memcmp(text, "True", 4) == 0) ||
+	    (len == 5 && memcmp(text, "False", 5) == 0)) {
+		*number = len == 4;
+		return true;
+	}
+	for (; at < len && text[at] >= '0' && text[at] <= '9'; at++) {
+		unsigned digit = text[at] - '0';
+
+		if (value > (limit - digit) / 10)
+			return false;
+		value = value * 10 + digit;
+	}
+	*number = is_negative ? -value : value;
+	return at == len && len > is_negative;
+}
 
 /* Supported are CPython 3.9 to 3.13: the files are named python3.9, libpython3.9.so.1.0, ... */
 #define PYTHON_MINOR_FIRST 9

@@ -178,6 +178,15 @@ bool filters_renew_depth(const struct filters *filters)
 	return actions_left(filters) & (TRIGGER_FILTER | TRIGGER_DEPTH);
 }
 
+bool filters_have_conditions(const struct filters *filters)
+{
+	for (size_t i = 0; i < filters->nr; i++) {
+		if (filters->entries[i].spec.trigger.flags & TRIGGER_IF)
+			return true;
+	}
+	return false;
+}
+
 /* Add the entries with that plain name, one after the other. */
 static void add_exact(struct filter_walk *walk, const char *name)
 {

@@ -84,6 +84,9 @@ uint32_t filters_opt_in(const struct filters *filters);
  */
 bool filters_renew_depth(const struct filters *filters);
 
+/* Some spec asks for arguments (TRIGGER_IF). */
+bool filters_have_conditions(const struct filters *filters);
+
 /*
  * A function, as seen by filters.
  *

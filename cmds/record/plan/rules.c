@@ -134,6 +134,21 @@ static void put_text(const struct cond_term *term, struct plan_cond *out, struct
 	strbuf_add(data, zeros, -data->len % sizeof(zeros));
 }
 
+/*
+ * The same about a text: number 0 is that of an argument which is not there, and of floating point
+ * numbers, which the probe does not know.
+ */
+static void compare_text(const struct rule_set *set, const struct cond_term *term,
+			 struct plan_cond *out)
+{
+	bool is_there = term->type != COND_FLOAT && term->index <= set->nr_texts;
+
+	out->index = is_there ? term->index : 0;
+	out->string = CAPTURE_TEXT;
+	if (term->type != COND_STRING)
+		out->kind = PLAN_COND_NUMBER;
+}
+
 static struct plan_cond make_cond(const struct rule_set *set, const struct cond_term *term,
 				  struct strbuf *data)
 {
@@ -156,6 +171,8 @@ static struct plan_cond make_cond(const struct rule_set *set, const struct cond_
 						     : CAPTURE_STD_STRING;
 		put_text(term, &out, data);
 	}
+	if (set->has_texts)
+		compare_text(set, term, &out);
 	return out;
 }
 

@@ -15,12 +15,15 @@
  * are appended, and ends with rule_set_deinit().
  *
  * @has_llvm_strings: captures_llvm_strings() of the module that the functions are of
+ * @has_texts, @nr_texts: arguments are texts (CAPTURE_TEXT), as many as the function has
  * @slots: open addressing, hold index + 1
  */
 struct rule_set {
 	struct strbuf *rules; /* struct plan_rule */
 	struct strbuf *conds; /* struct plan_cond, and what they compare with */
 	bool has_llvm_strings;
+	bool has_texts;
+	uint32_t nr_texts;
 	uint32_t *slots;
 	size_t nr_slots; /* a power of two, or 0 */
 };

@@ -899,11 +899,47 @@ def test_values_are_read_at_calls(tmp_path):
     assert re.fullmatch(r"f\(\) \{\n  /\* read:proc/statm \(.*\) \*/\n  /\* diff:proc/statm \(.*\) \*/\n\} /\* f \*/\n", shown)
 
 
-def test_conditions_say_that_they_do_not_hold(tmp_path):
-    write(tmp_path, TRIGGERS)
-    got = utrail("record", "--no-event", "-N", "f@if:arg1==1", PYTHON, "prog.py", cwd=tmp_path).must()
-    assert "WARN: conditions (if:) hold for no Python function" in got.err and calls(tmp_path)["f"] == 1
-    got = utrail("record", "--no-event", "-N", "nobody@if:arg1==1", "-A", "mid@arg1", PYTHON, "prog.py", cwd=tmp_path).must()
-    assert "conditions" not in got.err
-    shown = utrail("replay", "-f", "none", "-F", 'mid@if:arg1=="7",depth=1', cwd=tmp_path).must().out
-    assert shown == "mid(7);\n"
+CONDITIONS = """\
+def f(a, s="x"): return leaf(a)
+def leaf(n): return n
+class C:
+    def __eq__(self, other): print("compared")
+for a in 1, 5, -3, 2.5, True, "5", None, 2**63, -2**63, C(): f(a)
+f(5, s="abc")
+f(5, s=["abc"])
+len("x")
+"""
+
+
+@pytest.mark.parametrize("python", [Path(PYTHON), *(p for p in other_pythons() if p.name == "python3.12")], ids=lambda p: p.name)
+@pytest.mark.parametrize(
+    "condition, expected",
+    [
+        ("arg1==5", 3),
+        ("arg1!=5", 4),
+        ("arg1<0", 2),
+        ("arg1==-9223372036854775808", 1),
+        ("arg1&4", 4),
+        ("arg1/u8==253", 1),
+        ("arg1==1 && arg2==\"'x'\"", 2),
+        ("arg1==1 || arg2==\"'abc'\"", 3),
+        ("arg2=~\"abc\"", 2),
+        ("arg1^=\"<__main__.C\"", 1),
+        ("arg3==1", 0),
+        ("fparg1==2.5", 0),
+    ],
+)
+def test_conditions_hold_while_recording_as_when_reading(tmp_path, condition, expected, python):
+    record(tmp_path, CONDITIONS, "-d", "whole", "-A", "f@arg1,arg2", python=python)
+    write(tmp_path, CONDITIONS)
+    got = utrail("record", "--no-event", "-F", f"f@if:{condition}", python, "prog.py", cwd=tmp_path).must()
+    assert ("WARN: conditions (if:) hold for no" in got.err) == condition.startswith("fparg")
+    assert (calls(tmp_path) if (tmp_path / "uftrace.data/task.txt").exists() and expected else {}) == ({"f": expected, "leaf": expected} if expected else {})
+    shown = utrail("replay", "-d", "whole", "-f", "none", "-F", f"f@if:{condition},depth=1", cwd=tmp_path).out
+    assert len(re.findall(r"^f\(", shown, re.M)) == expected
+
+
+def test_conditions_of_functions_in_c_say_that_they_do_not_hold(tmp_path):
+    write(tmp_path, CONDITIONS)
+    got = utrail("record", "--no-event", "-N", "builtins.len@if:arg1==1", PYTHON, "prog.py", cwd=tmp_path).must()
+    assert "for none that is written in C" in got.err and calls(tmp_path)["builtins.len"] == 1

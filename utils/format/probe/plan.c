@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "utils/base/compiler.h"
+#include "utils/format/callables.h"
 #include "utils/format/probe/automaton.h"
 
 /*
@@ -110,6 +111,11 @@ static bool cond_is_good(const struct plan_cond *cond, uint64_t text_bytes)
 {
 	uint64_t bytes = cond->kind == PLAN_COND_AUTOMATON ? sizeof(struct automaton) : cond->len;
 
+	if ((cond->kind == PLAN_COND_NUMBER || cond->string == CAPTURE_TEXT) &&
+	    cond->index > CALLABLE_ARGS_MAX)
+		return false;
+	if (cond->kind == PLAN_COND_NUMBER)
+		return true;
 	if (cond->kind == PLAN_COND_INT || cond->kind == PLAN_COND_FLOAT)
 		return cond->index > 0;
 	return cond->kind <= PLAN_COND_AUTOMATON && cond->value >= 0 &&

@@ -110,6 +110,7 @@ enum plan_cond_kind {
 			      * text */
 	PLAN_COND_PREFIX,    /* it begins with that text */
 	PLAN_COND_AUTOMATON, /* the struct automaton finds something in it */
+	PLAN_COND_NUMBER,    /* as PLAN_COND_INT, of the text that CAPTURE_TEXT takes */
 };
 
 /*

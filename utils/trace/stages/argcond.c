@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "utils/format/callables.h"
+
 /* The bytes of an integer, zeros above them. */
 static uint64_t load_integer(const struct arg_value *value, bool is_big)
 {
@@ -59,11 +61,25 @@ static bool is_meant(const struct argspec *spec, const struct cond_term *term, u
 	       (spec->kind == ARG_KIND_FLOAT) == (term->type == COND_FLOAT);
 }
 
+/* A value of Python's that is no number is neither equal to one nor different from it. */
+static bool judge_text_number(const struct cond_term *term, const struct arg_value *value)
+{
+	struct cond_value v = { .type = COND_INT };
+	int64_t number;
+
+	if (!callable_text_number((const char *)value->data, value->len, &number))
+		return false;
+	v.number = number;
+	return cond_term_holds(term, &v);
+}
+
 static bool judge_value(const struct cond_term *term, const struct argspec *spec,
 			const struct arg_value *value, bool is_big)
 {
 	struct cond_value v = { .type = term->type };
 
+	if (spec->how == ARG_HOW_TEXT && term->type == COND_INT)
+		return judge_text_number(term, value);
 	if (arg_format_is_string(spec->type.format) != (term->type == COND_STRING))
 		return false;
 	if (term->type == COND_STRING) {

@@ -188,12 +188,40 @@ static bool was_opted_in(const struct callables *all, const struct filter_subjec
 	return false;
 }
 
+static bool has_float(const struct cond *cond)
+{
+	for (size_t i = 0; i < cond->nr; i++) {
+		if (cond->terms[i].type == COND_FLOAT)
+			return true;
+	}
+	return false;
+}
+
+/* The arguments that conditions of @range ask for, in bits as struct callable has them. */
+static uint64_t values_asked(const struct callable_range *range)
+{
+	const struct plan_rule *rule = (const struct plan_rule *)range->rules.data;
+	uint64_t values = 0;
+
+	for (uint32_t i = 0; range->rules.len && i < rule->nr_conds; i++) {
+		const struct plan_cond *conds = (const struct plan_cond *)range->conds.data;
+
+		values |= 1ULL << conds[rule->cond + i].index;
+	}
+	return values & ~CALLABLE_RESULT;
+}
+
 /*
  * The rule that the filters make for @c, into @range, whose lists are empty. False: there is none.
  */
 static bool make_rule(struct callables *all, const struct callable *c, struct callable_range *range)
 {
-	struct rule_set set = { .rules = &range->rules, .conds = &range->conds };
+	struct rule_set set = {
+		.rules = &range->rules,
+		.conds = &range->conds,
+		.has_texts = true,
+		.nr_texts = c->is_native ? 0 : MIN(c->nr_args, CALLABLE_ARGS_MAX),
+	};
 	const struct filter_subject subject = {
 		.name = c->name,
 		.name_len = strlen(c->name),
@@ -209,7 +237,7 @@ static bool make_rule(struct callables *all, const struct callable *c, struct ca
 
 	if (has_rule && (trigger.flags & TRIGGER_IF) &&
 	    (trigger.flags & (TRIGGER_FILTER | TRIGGER_NOTRACE)))
-		all->has_conditions = true;
+		all->has_vain_conditions |= c->is_native || has_float(trigger.cond);
 	if (has_rule && (trigger.flags & TRIGGER_NOTRACE) && was_opted_in(all, &subject))
 		rule_set_add(&set, &opts_in);
 	rule_set_deinit(&set);
@@ -263,6 +291,7 @@ static bool choose_number(struct callables *all, struct callable *c)
 	bool has_rule = all->settings->filters->nr && make_rule(all, c, &range);
 
 	has_rule |= callable_values_choose(&all->settings->captures, c, &range.steps);
+	c->values |= values_asked(&range);
 
 	if (has_rule) {
 		c->range = find_range(all, &range);
@@ -320,6 +349,7 @@ static void bind_known(struct callables *all, struct callable *c)
 	bool has_rule = make_rule(all, c, &range);
 
 	has_rule |= callable_values_choose(&all->settings->captures, c, &range.steps);
+	c->values |= values_asked(&range);
 	c->range = has_rule ? add_range(all, &range) : 0;
 	range_deinit(&range);
 }
@@ -412,7 +442,8 @@ const struct callable *callables_add(struct callables *all, const char *name, co
 	uintptr_t known;
 
 	/* Functions with the same line and name count as one, if values are not recorded. */
-	if (is_native || !capture_is_wanted(&all->settings->captures))
+	if (is_native || !(capture_is_wanted(&all->settings->captures) ||
+			   filters_have_conditions(all->settings->filters)))
 		c.nr_args = 0;
 	if (!make_key(&c, name, file)) {
 		all->nr_refused++;
@@ -427,9 +458,10 @@ const struct callable *callables_add(struct callables *all, const char *name, co
 
 void callables_warn(const struct callables *all, const struct msg *msg)
 {
-	if (all->has_conditions)
-		msg_warn(msg, "conditions (if:) hold for no Python function: their arguments are "
-			      "texts. 'filter' let none of those in, 'notrace' left none out");
+	if (all->has_vain_conditions)
+		msg_warn(msg,
+			 "conditions (if:) hold for no Python function where they compare with "
+			 "floating point numbers, and for none that is written in C");
 	if (all->error)
 		msg_warn(msg, "cannot write the names of Python functions: %s",
 			 strerror(-all->error));

@@ -56,7 +56,7 @@ struct callable_range {
  * @lowest: the lowest number of a range: they are at the other end
  * @nr_told: functions that debug information is written of, for their values
  * @nr_refused: functions that there was no number or no room for
- * @has_conditions: some filter of theirs asks for arguments (if:)
+ * @has_vain_conditions: some filter asks for arguments (if:) that nobody knows
  * @error: the first failure of a file
  */
 struct callables {
@@ -73,7 +73,7 @@ struct callables {
 	uint32_t lowest;
 	unsigned long long nr_refused;
 	size_t nr_told;
-	bool has_conditions;
+	bool has_vain_conditions;
 	int error;
 };
 

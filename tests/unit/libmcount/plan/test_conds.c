@@ -257,6 +257,38 @@ TEST(texts)
 }
 
 /* Those whose arguments are not in registers. */
+/* Numbers and texts of Python's values: argument 0 is that of what is not there. */
+TEST(texts_of_values)
+{
+	static struct capture_text values[5] = {
+		{ 7, "<unset>" }, { 2, "-3" }, { 4, "True" }, { 3, "'a'" }, { 3, "2.5" }
+	};
+	const struct arch_regs texts = arch_regs_of((uint64_t)values, 0, 0);
+	struct {
+		unsigned index;
+		uint8_t compare;
+		int64_t value;
+		bool holds;
+	} cases[] = {
+		{ 1, PLAN_EQ, -3, true }, { 1, PLAN_LT, 0, true },  { 1, PLAN_NE, -3, false },
+		{ 2, PLAN_EQ, 1, true },  { 2, PLAN_AND, 1, true }, { 3, PLAN_EQ, 0, false },
+		{ 3, PLAN_NE, 0, false }, { 4, PLAN_GT, 2, false }, { 0, PLAN_NE, 1, false },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		const struct plan_cond cond = { .kind = PLAN_COND_NUMBER,
+						.index = cases[i].index,
+						.string = CAPTURE_TEXT,
+						.bytes = 8,
+						.is_signed = true,
+						.compare = cases[i].compare,
+						.value = cases[i].value };
+
+		assert_int_equal(conds_hold(&cond, 1, words, &texts), cases[i].holds);
+		assert_false(conds_read_memory(&(struct plan_rule){ .nr_conds = 1 }, 1, &cond));
+	}
+}
+
 TEST(what_reads_memory)
 {
 	const struct {

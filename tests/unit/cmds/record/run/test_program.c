@@ -254,4 +254,38 @@ TEST(test_names_of_python)
 		assert_false(python_is_name(no[i]));
 }
 
+TEST(test_numbers_of_texts)
+{
+	static const struct {
+		const char *text;
+		bool is;
+		int64_t number;
+	} cases[] = {
+		{ "0", true, 0 },
+		{ "-1", true, -1 },
+		{ "True", true, 1 },
+		{ "False", true, 0 },
+		{ "", false, 0 },
+		{ "-", false, 0 },
+		{ "1.5", false, 0 },
+		{ "'1'", false, 0 },
+		{ "12...", false, 0 },
+		{ "9223372036854775807", true, INT64_MAX },
+		{ "-9223372036854775808", true, INT64_MIN },
+		{ "9223372036854775808", false, 0 },
+		{ "-9223372036854775809", false, 0 },
+		{ "99999999999999999999", false, 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		int64_t number = 77;
+
+		assert_int_equal(
+			callable_text_number(cases[i].text, strlen(cases[i].text), &number),
+			cases[i].is);
+		if (cases[i].is)
+			assert_int_equal(number, cases[i].number);
+	}
+}
+
 TEST_GROUP(setup, teardown)
