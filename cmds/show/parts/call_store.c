@@ -242,8 +242,11 @@ static int write_block(struct call_store *store, struct store_sum *sum)
 	sum->nr = list->nr;
 	if (sum->offset + sum->bytes > store->file->max_bytes)
 		return -ENOSPC;
-	if (pwrite(store->file->fd, bytes, sum->bytes, sum->offset) != (ssize_t)sum->bytes)
-		return errno ? -errno : -ENOSPC;
+	/* Fewer bytes are no error that errno tells of, but there was no room for more. */
+	ssize_t put = pwrite(store->file->fd, bytes, sum->bytes, sum->offset);
+
+	if (put != (ssize_t)sum->bytes)
+		return put < 0 ? -errno : -ENOSPC;
 	store->file->bytes += sum->bytes;
 	return 0;
 }

@@ -1,6 +1,10 @@
 /* cmds/show/parts/call_store.c: ranges of many calls, against a look at each of them. */
 #include "cmds/show/parts/call_store.h"
 #include "tests/unit/lib/unit.h"
+
+#include <errno.h>
+#include <sys/resource.h>
+
 #include "utils/base/compiler.h"
 
 #define ALL_MAX 400000
@@ -258,6 +262,28 @@ TEST(times_that_are_far_apart)
 	assert_true(found.nr > 0);
 	call_list_deinit(&found);
 	call_store_deinit(&far);
+	call_file_close(&other);
+}
+
+TEST(no_room)
+{
+	const struct rlimit small = { 1000, RLIM_INFINITY };
+	const struct stored_call call = { 0, 0, 0, 1, 0, false };
+	struct call_file other = CALL_FILE_CLOSED;
+	struct call_store full = { .file = &other };
+	struct rlimit before;
+
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+	for (unsigned i = 0; i < STORE_BLOCK_CALLS - 1; i++)
+		assert_int_equal(call_store_add(&full, &call), 0);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+	errno = ENOENT;
+
+	int ret = call_store_add(&full, &call);
+
+	setrlimit(RLIMIT_FSIZE, &before);
+	assert_int_equal(ret, -ENOSPC);
+	call_store_deinit(&full);
 	call_file_close(&other);
 }
 
