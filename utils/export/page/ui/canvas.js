@@ -57,8 +57,11 @@ export function findTicks({ from, to }, zero, width) {
 	const step = Math.max(1, [1, 2, 5, 10].map((m) => m * power).find((s) => s >= rough) || rough);
 	const most = Math.max(Math.abs(from - zero), Math.abs(to - zero)), ticks = [];
 	const first = Math.ceil((from - zero) / step), last = Math.floor((to - zero) / step);
-	for (let k = first; k <= last; k++)
-		ticks.push({ time: k * step + zero, text: tickText(k * step, step, most) });
+	// Not k++: beyond 2^53 that would change nothing, and never end.
+	for (let n = 0; n <= last - first; n++) {
+		const at = (first + n) * step;
+		ticks.push({ time: at + zero, text: tickText(at, step, most) });
+	}
 	return ticks;
 }
 

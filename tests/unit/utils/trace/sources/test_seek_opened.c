@@ -131,7 +131,10 @@ static void compare(const struct opened *found, const struct opened *all)
 	assert_int_equal(found->wants_depth, all->wants_depth);
 }
 
-/* How often names were found without reading all; else nothing is left behind. */
+/*
+ * Returns how many times the names were found without reading all. In all other cases the search
+ * leaves nothing in its result.
+ */
 static unsigned check(const struct way *way)
 {
 	struct scene s;
