@@ -18,7 +18,6 @@
 #define WHOLE_CALLS_MAX 10000000
 /* A call has two records of so many bytes. */
 #define CALL_RECORDS	32
-#define ASK_MS		200
 /* A recording that grows is read anew after so many seconds, and not more than half of the time. */
 #define GROW_S		2
 
@@ -38,7 +37,7 @@ bool parts_are_better(const struct opts *opts, const struct trace_data *data)
 	for (size_t i = 0; i < data->nr_tasks; i++)
 		bytes += data->tasks[i].data_bytes;
 	return opts->in_parts || bytes / CALL_RECORDS > WHOLE_CALLS_MAX ||
-	       ask_recorder(data->dir, REQUEST_PROGRESS, ASK_MS, &answer) == 0;
+	       ask_recorder(data->dir, REQUEST_PROGRESS, -1, &answer) == 0;
 }
 
 /* Another number when a file of the recording has changed. */
