@@ -8,6 +8,8 @@ export const AXIS = 26;
 const FONT = '12px system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif';
 /** How wide a text is is asked a lot, and measuring is slow: letters are about as wide as this. */
 const LETTER = 6.6;
+/** How strong a bar is that was not looked for, and the text on it. */
+const DIM_BAR = 0.28, DIM_TEXT = 0.7;
 
 /** @typedef {CanvasRenderingContext2D} Graphics */
 
@@ -43,7 +45,8 @@ export function drawLabel(g, text, x, y, width, color) {
 	const room = lettersIn(width);
 	if (room < 2) return;
 	g.fillStyle = color;
-	g.fillText(text.length <= room ? text : `${text.slice(0, room - 1)}…`, x + 3, y);
+	// Letters that are wider than most are pressed together, rather than to stand over the next bar.
+	g.fillText(text.length <= room ? text : `${text.slice(0, room - 1)}…`, x + 3, y, width - 4);
 }
 
 /**
@@ -120,7 +123,8 @@ export function drawBars(g, task, row, { y, width, view, names, fills, isMatch }
 		const x = Math.max(0, (start - view.from) * scale);
 		const wide = Math.min(width, (start + task.dur[i] - view.from) * scale) - x;
 		const func = task.func(i), isFound = isMatch !== null && isMatch(i);
-		g.globalAlpha = isMatch && !isFound ? 0.28 : 1;
+		const isDim = isMatch !== null && !isFound;
+		g.globalAlpha = isDim ? DIM_BAR : 1;
 		g.fillStyle = isFound && wide < 3 ? colors.mark : fills[func];
 		bars++;
 		if (wide < 1.5) {
@@ -134,7 +138,10 @@ export function drawBars(g, task, row, { y, width, view, names, fills, isMatch }
 			g.strokeStyle = colors.mark;
 			g.strokeRect(x + 0.5, y + 0.5, Math.max(1, wide - 1.5), ROW - 3);
 		}
-		if (wide > 22) drawLabel(g, names[func], x, y + (ROW - 1) / 2, wide, colors["bar-text"]);
+		if (wide > 22) {
+			if (isDim) g.globalAlpha = DIM_TEXT;
+			drawLabel(g, names[func], x, y + (ROW - 1) / 2, wide, isDim ? colors.text : colors["bar-text"]);
+		}
 		k++;
 	}
 	g.globalAlpha = 1;

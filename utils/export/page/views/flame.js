@@ -152,7 +152,8 @@ export class FlameView {
 		const { node, x, y, wide } = box, { search, state } = this.app;
 		const isMatch = search.isOn && node.func >= 0 && this.isMatch(node);
 		const isChosen = node.func >= 0 && this.name(node) === state.func;
-		g.globalAlpha = search.isOn && !isMatch ? 0.3 : alpha;
+		const strength = search.isOn && !isMatch ? 0.3 : alpha;
+		g.globalAlpha = strength;
 		g.fillStyle = node.func < 0 ? colors.line : this.fill(node);
 		g.fillRect(x, y, Math.max(0.5, wide - 0.7), ROW - 1.5);
 		g.globalAlpha = 1;
@@ -161,7 +162,7 @@ export class FlameView {
 			g.strokeRect(x + 0.5, y + 0.5, Math.max(1, wide - 1.7), ROW - 2.5);
 		}
 		if (wide > 22) {
-			const color = node.func < 0 || alpha < 1 ? colors.text : colors["bar-text"];
+			const color = node.func < 0 || strength < 1 ? colors.text : colors["bar-text"];
 			const label = this.label(node), text = label.length <= lettersIn(wide) ? label : this.name(node);
 			drawLabel(g, text, x, y + ROW / 2 - 0.5, wide, color);
 		}

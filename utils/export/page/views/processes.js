@@ -86,7 +86,7 @@ export class ProcessesView {
 			const x = Math.max(0, (from - view.from) * scale), end = Math.min(width, (to - view.from) * scale);
 			if (x > width || end < 0) continue;
 			g.fillStyle = colors.mark;
-			g.fillRect(x, yOf(i) + ROW - 5, Math.max(1, end - x), 3);
+			g.fillRect(x, yOf(i) + ROW - 3, Math.max(1, end - x), 3);
 		}
 		const selected = app.selected && app.selected[0] === lanes ? app.selected[1] : -1;
 		for (const i of [hovered, selected]) {
