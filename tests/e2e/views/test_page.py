@@ -237,7 +237,7 @@ class TestPage:
         # It is about another view's call after a key.
         browser.find_element("id", "timeline-scroller").send_keys("2")
         assert not tip.is_displayed()
-        assert browser.find_element("id", "details").text.startswith("Click a call")
+        assert browser.find_element("id", "details").text.startswith("Click a box to zoom")
         browser.find_element("id", "flame-canvas").send_keys("1")
         assert browser.find_element("id", "details").text.startswith("main")
         search(browser, "leaf")

@@ -4,6 +4,19 @@ import { timeText } from "../model/text.js";
 import { innermostAt } from "../model/events.js";
 
 /**
+ * What can be done here, when nothing is selected.
+ * @type {Record<import("../state/state.js").ViewName, string>}
+ */
+const HINTS = {
+	timeline: "Click a call for its details, double click to zoom to it."
+		+ " Scroll to zoom, drag to move, shift and drag to choose a range.",
+	flame: "Click a box to zoom to it, one above it to see more again.",
+	functions: "Click a function to choose it, a heading to sort by it.",
+	processes: "Click a program for its details, double click to zoom to it."
+		+ " Scroll to zoom, drag to move, shift and drag to choose a range.",
+};
+
+/**
  * @param {import("../model/recording.js").Execution} e
  */
 export const endingOf = (e) =>
@@ -102,6 +115,5 @@ export function showDetails(app) {
 		box.replaceChildren(...made.flatMap((nodes, k) => (isTwo && nodes.length
 			? [element("div", { class: "line" }, element("span", {}, k ? "New:" : "Base:"), ...nodes)] : nodes)));
 	else
-		box.replaceChildren(element("span", {}, "Click a call for its details, double click to zoom to it."
-			+ " Scroll to zoom, drag to move, shift and drag to choose a range."));
+		box.replaceChildren(element("span", {}, HINTS[app.state.view]));
 }
