@@ -39,6 +39,9 @@ class TestKinds:
         button(browser, "Events").click()
         assert js(browser, KINDS) == [["read:proc/statm", "10 events", True], ["diff:proc/statm", "10 events", True]]
         keep(browser, "kinds")
+        # Marks stand below the text of the heading.
+        high = "return document.querySelector('.marked b').getBoundingClientRect().bottom - views.timeline.canvas.getBoundingClientRect().top"
+        assert js(browser, high) <= 16
         kinds = js(browser, "return [...recording.tasks[0].pointKind]")
         assert kinds.count(0) == kinds.count(1) == 10
         assert js(browser, FOUND, 0) == 0

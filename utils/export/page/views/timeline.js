@@ -174,6 +174,8 @@ export class Timeline {
 				this.shown.set(strip.key, heading);
 			}
 			heading.style.top = `${strip.top}px`;
+			// Marks of events stand below the text.
+			heading.classList.toggle("marked", strip.tasks.some((task) => task.pointTime.length > 0));
 			const toggle = /** @type {HTMLElement} */ (heading.firstChild);
 			toggle.setAttribute("aria-expanded", String(!strip.isFolded));
 			/** @type {ChildNode | null} */
