@@ -1,8 +1,10 @@
 #!/usr/bin/python3
-"""The browser of screenshots.sh: screenshots.py FOLDER tree.html many.html build.html difference.html"""
+"""The browser of screenshots.sh: screenshots.py FOLDER PAGE.html... RECORDING, which is shown in parts"""
 
+import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -17,8 +19,8 @@ PICTURES = {
     "timeline": ("tree", "view=timeline", 1280, False, ""),
     "flame": ("tree", "view=flame", 1280, False, ""),
     "function": ("tree", "view=functions&function=level3", 1280, False, ""),
-    "range": ("tree", "view=timeline&range=500us~1500us&search=level2", 1280, False, ""),
-    "range-functions": ("tree", "view=functions&range=500us~1500us", 1280, False, ""),
+    "range": ("tree", "view=timeline&range=12ms~16ms&search=level2", 1280, False, ""),
+    "range-functions": ("tree", "view=functions&range=12ms~16ms", 1280, False, ""),
     "dark": ("tree", "view=timeline&search=leaf", 1280, True, ""),
     "dark-function": ("tree", "view=functions&function=level3", 1280, True, ""),
     "narrow": ("tree", "view=timeline", 400, False, ""),
@@ -31,13 +33,19 @@ PICTURES = {
     "difference-timelines": ("difference", "view=timeline&range=0ns~3ms&zoom=0ns~5ms&search=write_log", 1280, False, ""),
     "difference-dark": ("difference", "view=flame&waits=no", 1280, True, ""),
     "difference-narrow": ("difference", "view=functions", 400, False, ""),
+    "source": ("source", "view=functions&function=parse", 1280, False, "document.getElementById('source').scrollIntoView()"),
+    "events": ("source", "view=timeline&zoom=0ns~1ms", 1280, False, "const { app, recording, views } = window.utrail;"
+               "app.selectEvent({ task: recording.tasks[0], at: 9 }); document.getElementById('kinds-button').click()"),
+    "show": ("show", "view=timeline&zoom=8ms~14ms&search=level2", 1280, False, ""),
     "print": ("tree", "view=functions", 1280, True, "dispatchEvent(new Event('beforeprint'))"),
 }
 
 
 def main():
-    folder, *pages = sys.argv[1:]
+    folder, *pages, recording = sys.argv[1:]
     pages = {Path(page).stem: Path(page).resolve().as_uri() for page in pages}
+    server = subprocess.Popen([os.environ["UTRAIL"], "show", "--no-browser", recording], stdout=subprocess.PIPE, text=True)
+    pages["show"] = re.search(r"http://\S+", server.stdout.readline())[0]
     service = subprocess.Popen([shutil.which("chromedriver"), "--port=0"], stdout=subprocess.PIPE, text=True, cwd="/")
     port = next(m[1] for m in (re.search(r"started successfully on port (\d+)", line) for line in service.stdout) if m)
     options = Options()
@@ -53,6 +61,7 @@ def main():
         finally:
             browser.quit()
             service.terminate()
+            server.send_signal(signal.SIGINT)
 
 
 def take(browser, path, pages, page, fragment, width, is_dark, before):
@@ -60,7 +69,7 @@ def take(browser, path, pages, page, fragment, width, is_dark, before):
         browser.execute("devtools", {"cmd": command, "params": parameters})
 
     scheme = {"name": "prefers-color-scheme", "value": "dark" if is_dark else "light"}
-    devtools("Emulation.setEmulatedMedia", media="print" if before else "", features=[scheme])
+    devtools("Emulation.setEmulatedMedia", media="print" if "beforeprint" in before else "", features=[scheme])
     devtools("Emulation.setDeviceMetricsOverride", width=width, height=800, deviceScaleFactor=1, mobile=False)
     browser.get("about:blank")
     browser.get(f"{pages[page]}#{fragment}")

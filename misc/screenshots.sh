@@ -39,14 +39,26 @@ int main(void)
 }
 END
 "$UTRAIL" record --no-libcall -d many.data ./many
-printf 'all: a b c\na:\n\tsleep 0.2; sleep 0.1\nb:\n\tsleep 0.05\nc: b\n\tsleep 0.1; sh -c "sleep 0.02; exit 0"\n' >Makefile
+for at in 1 2 3 4 5 6; do
+	for i in $(seq $((at * 60))); do
+		echo "int f${at}_$i(int n) { for (int i = 0; i < n; i++) n ^= n * $i + i; return n; }"
+	done >part$at.c
+done
+echo 'int main(void) { return 0; }' >main.c
+cat >Makefile <<'END'
+program: main.o part1.o part2.o part3.o part4.o part5.o part6.o
+	gcc -o $@ $^
+%.o: %.c
+	gcc -O2 -c -o $@ $<
+END
 "$UTRAIL" build -d build.data -- make -j2 >/dev/null
 gcc -O1 -g -pg -o server "$top/misc/screenshots.c"
 "$UTRAIL" record -d before.data ./server
+"$UTRAIL" record --srcline -A 'spin@arg1/i32' -T 'answer@read=proc/statm;render@read=page-fault' -d source.data ./server
 gcc -O1 -g -pg -DAFTER -o server "$top/misc/screenshots.c"
 "$UTRAIL" record -d after.data ./server
 "$UTRAIL" dump -d before.data --diff after.data --format=html >difference.html
-for name in tree many build; do
+for name in tree many build source; do
 	"$UTRAIL" dump -d $name.data --format=html >$name.html
 done
-python3 "$top/misc/screenshots.py" "$folder" tree.html many.html build.html difference.html
+PATH=/usr/bin:$PATH python3 "$top/misc/screenshots.py" "$folder" ./*.html tree.data
