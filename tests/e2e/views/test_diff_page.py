@@ -322,7 +322,7 @@ class TestDifference:
             if view == "timeline":  # one below the other, both whole
                 boxes = [box.rect for box in browser.find_elements("css selector", ".of-one")]
                 assert boxes[0]["y"] + boxes[0]["height"] < boxes[1]["y"] + 1
-                canvases = browser.find_elements("css selector", ".scroller canvas")
+                canvases = browser.find_elements("css selector", "#timeline .scroller canvas")
                 assert [c.rect["height"] for c in canvases] == js(browser, "return views.timelines.map((t) => t.strips[t.strips.length - 1].bottom)")
             js(browser, "dispatchEvent(new Event('afterprint'))")
         devtools(browser, "Emulation.setEmulatedMedia", {"media": "", "features": []})

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from programs import build, program
-from test_page import ActionChains, Keys, VARIANT, browser, button, driver_address, js, keep, needs_browser  # noqa: F401
+from test_page import ActionChains, Keys, VARIANT, browser, button, devtools, driver_address, js, keep, needs_browser  # noqa: F401
 from test_page import open_page, place_of, search, seen, started_browser, status, tab, table, wait_until  # noqa: F401
+from test_page_events import touch
 from tools import run, utrail
 
 
@@ -63,6 +64,110 @@ class TestManyFunctions:
         wait_until(lambda: js(browser, "return 'ready' in document.documentElement.dataset"))
         ((caller, *_),) = wait_until(lambda: table(browser, "#function table:nth-of-type(1)"))
         assert {caller} == {name for name, _ in callers[1]}
+
+
+DEEP = """
+volatile int sink;
+__attribute__((noinline)) void deep(int n) { for (int i = 0; !n && i < 3000000; i++) sink++; if (n) deep(n - 1); sink++; }
+int main(void) { deep(%d); return 0; }
+"""
+BOX = """views.draw(); const b = views.flame.boxes.find(({ node }) => node === %s);
+    return b ? [b.x, b.y, views.flame.canvas.clientHeight] : null"""
+
+
+def is_seen(browser, node):  # noqa: F811
+    """Its box is within the picture, as a whole."""
+    box = js(browser, BOX % node)
+    return bool(box) and 0 <= box[1] <= box[2] - 18
+
+
+@needs_browser
+class TestDeepFlame:
+    NR = 1000
+
+    def record(self, name, nr):
+        Path(f"{name}.c").write_text(DEEP % nr)
+        run("gcc", "-pg", "-O0", "-o", name, f"{name}.c").must()
+        utrail("record", "--no-libcall", "--no-event", "--max-stack=2000", "-d", f"{name}.data", f"./{name}").must()
+
+    def depth(self, browser):  # noqa: F811
+        """How many levels there are; each has a box: the picture is as high as that."""
+        return js(browser, "let n = 0; for (let at = views.flame.tree; at; at = at.sorted()[0]) n++; return n")
+
+    def walk(self, browser):  # noqa: F811
+        """Scroll through the picture by the wheel, by keys and by fingers; each box is seen, and found where it is."""
+        levels = self.depth(browser)
+        assert js(browser, "return views.flame.scroller.scrollHeight") == levels * 18 + 8
+        flame, place = browser.find_element("id", "flame-canvas"), "return views.flame.scroller.scrollTop"
+        devtools(browser, "Input.dispatchMouseEvent", {"type": "mouseWheel", "x": 300, "y": 500, "deltaX": 0, "deltaY": 500})
+        wait_until(lambda: js(browser, place) > 100)
+        flame.send_keys(Keys.HOME)
+        wait_until(lambda: js(browser, place) == 0)
+        flame.send_keys(Keys.PAGE_DOWN)
+        high = js(browser, "return views.flame.scroller.clientHeight")
+        wait_until(lambda: high / 2 < js(browser, place) <= high)
+        flame.send_keys(Keys.END)
+        wait_until(lambda: js(browser, place) == levels * 18 + 8 - high)
+        last, left, top = js(
+            browser,
+            "views.draw(); const r = views.flame.canvas.getBoundingClientRect(), boxes = views.flame.boxes;"
+            "const b = boxes.reduce((a, b) => (b.y > a.y ? b : a)); window.chosen = b.node;"
+            "return [views.flame.name(b.node), r.x + b.x + 3, r.y + b.y + 9]",
+        )
+        assert last == "deep" and is_seen(browser, "window.chosen")
+        devtools(browser, "Emulation.setTouchEmulationEnabled", {"enabled": True, "maxTouchPoints": 2})
+        touch(browser, [(left, top)])
+        wait_until(lambda: js(browser, "return views.flame.root === window.chosen"))
+        assert is_seen(browser, "window.chosen")
+        x, y = js(browser, "const r = views.flame.canvas.getBoundingClientRect(); return [r.x + 20, r.y + 30]")
+        before = js(browser, place)
+        touch(browser, *([(x, y + d)] for d in range(0, 101, 10)))
+        wait_until(lambda: js(browser, place) < before - 20)
+        devtools(browser, "Emulation.setTouchEmulationEnabled", {"enabled": False})
+        # The path leads back: all of it can be reached, and keys bring what they have come to into view.
+        for _ in range(40):
+            flame.send_keys(Keys.ARROW_UP)
+        assert is_seen(browser, "views.flame.at")
+        flame.send_keys(Keys.HOME)
+        wait_until(lambda: js(browser, place) == 0)
+        flame.send_keys(Keys.ARROW_DOWN)
+        assert is_seen(browser, "views.flame.at")
+        button(browser, "All").click()
+        wait_until(lambda: js(browser, place) == 0)
+        assert is_seen(browser, "views.flame.tree")
+
+    def test_scrolls(self, browser):  # noqa: F811
+        self.record("deep", self.NR)
+        open_page(browser, "deep.data", "deep-flame", "#view=flame")
+        assert self.depth(browser) > self.NR
+        self.walk(browser)
+        browser.find_element("id", "flame-canvas").send_keys(*[Keys.ARROW_DOWN] * 30, Keys.ENTER)
+        assert js(browser, "return views.flame.root.parent.parent.parent !== null") and is_seen(browser, "views.flame.root")
+        js(browser, "dispatchEvent(new Event('beforeprint'))")
+        assert js(browser, "return views.flame.canvas.clientHeight") == min(8000, self.depth(browser) * 18 + 8)
+        js(browser, "dispatchEvent(new Event('afterprint'))")
+        # All that is shallow has no scroll bar, on a narrow screen neither.
+        self.record("shallow", 3)
+        devtools(browser, "Emulation.setDeviceMetricsOverride", {"width": 390, "height": 800, "deviceScaleFactor": 1, "mobile": False})
+        browser.get("about:blank")
+        open_page(browser, "shallow.data", "shallow-flame", "#view=flame")
+        for box in "flame.scroller", "timeline.scroller":
+            assert js(browser, f"return views.{box}.scrollHeight === views.{box}.clientHeight"), box
+            tab(browser, "Timeline").click()
+        devtools(browser, "Emulation.clearDeviceMetricsOverride", {})
+
+    def test_difference(self, browser):  # noqa: F811
+        self.record("deep", self.NR)
+        self.record("deeper", self.NR + 50)
+        done = utrail("dump", "-d", "deep.data", "--diff", "deeper.data", "--format=html", preempted=True).must()
+        Path("diff.html").write_text(done.out)
+        browser.get(Path("diff.html").resolve().as_uri() + "#view=flame")
+        wait_until(lambda: js(browser, "return 'ready' in document.documentElement.dataset"))
+        assert self.depth(browser) > self.NR + 50
+        self.walk(browser)
+        js(browser, "app.change({ shown: 'base' })")
+        js(browser, "views.draw()")
+        assert js(browser, "return views.flame.scroller.scrollHeight") == (self.depth(browser) - 50) * 18 + 8
 
 
 FRAGMENTS = """# #view=nonsense #view=processes #range=abc #range=5ms~1ms #range=~ #range=100h~ #range=99999s~99999999s #range=1ns~1ns

@@ -40,9 +40,13 @@ function showTitle({ meta, tasks, calls, length }) {
 /**
  * Print what is light, and all of it.
  * @param {App} app
- * @param {{ timelines: Timeline[], functions: { isWhole: boolean }, draw: () => void }} views
+ * @param {object} views
+ * @param {Timeline[]} views.timelines
+ * @param {FlameView} views.flame
+ * @param {{ isWhole: boolean }} views.functions
+ * @param {() => void} views.draw
  */
-function setUpPrint(app, { timelines, functions, draw }) {
+function setUpPrint(app, { timelines, flame, functions, draw }) {
 	/** @param {boolean} isPrinted */
 	const turn = (isPrinted) => {
 		document.documentElement.classList.toggle("printed", isPrinted);
@@ -54,6 +58,8 @@ function setUpPrint(app, { timelines, functions, draw }) {
 			timeline.canvas.style.height = isPrinted ? `${Math.min(high, MAX_PRINTED)}px` : "";
 			if (isPrinted) timeline.scroller.scrollTop = 0;
 		}
+		if (isPrinted) flame.scroller.scrollTop = 0;
+		flame.canvas.style.height = isPrinted && flame.high ? `${Math.min(flame.high, MAX_PRINTED)}px` : "";
 		draw();
 	};
 	addEventListener("beforeprint", () => turn(true));
@@ -91,6 +97,7 @@ function setUpViews(app) {
 	const showAll = () => {
 		for (const { scroller } of timelines) scroller.scrollTop = 0;
 		processes.scrollTo(0);
+		flame.scroller.scrollTop = 0;
 		flame.root = flame.at = null;
 		app.change({ zoom: null }, "push");
 	};
@@ -108,7 +115,7 @@ function setUpViews(app) {
 	});
 	setUpToolbar(app);
 	setUpKeys(app, { timelines, processes, showAll });
-	setUpPrint(app, { timelines, functions, draw });
+	setUpPrint(app, { timelines, flame, functions, draw });
 	return { ...views, timelines, overview, draw };
 }
 

@@ -74,6 +74,7 @@ export class DiffFlameView extends FlameView {
 		const side = this.app.state.shown === "base" ? "base" : "pair";
 		if (this.tree === before && side === this.side) return tree;
 		showSide(tree, side);
+		this.measured = null;
 		this.side = side;
 		// What is not called there has no picture.
 		while (this.root && !this.root.calls && this.root.parent) this.root = this.at = this.root.parent;

@@ -10,14 +10,58 @@ import { FlameNode, makeFlameTree } from "../model/flame_tree.js";
 /** A narrower box is left out, in pixels. */
 const LEAST_BOX = 0.4;
 const FLAME_TOP = 8;
+/** So many rows are seen above and below the one that keys have come to. */
+const ROWS_BESIDE = 3;
 
 /** @typedef {{ node: FlameNode, x: number, y: number, wide: number }} Box */
+
+/**
+ * Where a node's row is in the whole picture, in pixels.
+ * @param {FlameNode} node
+ */
+function rowTop(node) {
+	let y = FLAME_TOP;
+	for (let n = node.parent; n; n = n.parent) y += ROW;
+	return y;
+}
+
+/**
+ * All boxes from one down that are wide enough and begin above a line.
+ * @param {Box} first
+ * @param {number} bottom
+ * @param {(box: Box) => void} visit
+ */
+function walkBelow(first, bottom, visit) {
+	const waiting = [first];
+	for (let box = waiting.pop(); box; box = waiting.pop()) {
+		const { node, x, y, wide } = box;
+		visit(box);
+		if (y + ROW >= bottom || !node.children.size) continue;
+		const children = node.sorted(), sum = children.reduce((all, child) => all + child.total, 0);
+		let at = x;
+		for (const child of children) {
+			const part = node.total ? wide * child.total / Math.max(node.total, sum) : 0;
+			if (part < LEAST_BOX) break;
+			waiting.push({ node: child, x: at, y: y + ROW, wide: part });
+			at += part;
+		}
+	}
+}
 
 export class FlameView {
 	/** @param {import("../state/app.js").App} app */
 	constructor(app) {
 		this.app = app;
 		this.canvas = canvasById("flame-canvas");
+		this.scroller = byId("flame-box");
+		this.spacer = byId("flame-spacer");
+		/** How high the whole picture is, in pixels. */
+		this.high = 0;
+		/**
+		 * What that was found out of.
+		 * @type {{ root: FlameNode, width: number } | null}
+		 */
+		this.measured = null;
 		/** @type {FlameNode | null} */
 		this.tree = null;
 		this.key = "";
@@ -31,9 +75,13 @@ export class FlameView {
 		 * @type {FlameNode | null}
 		 */
 		this.at = null;
-		/** @type {Box[]} */
+		/**
+		 * Those that are seen.
+		 * @type {Box[]}
+		 */
 		this.boxes = [];
 		const { canvas } = this;
+		this.scroller.addEventListener("scroll", () => { hideTip(); app.tell("draw"); });
 		canvas.addEventListener("pointermove", (event) => this.#hover(event));
 		canvas.addEventListener("pointerleave", hideTip);
 		canvas.addEventListener("click", (event) => {
@@ -54,7 +102,7 @@ export class FlameView {
 			apps[0].recording.supplier?.turn}`;
 		if (this.tree && key === this.key) return this.tree;
 		this.key = key;
-		this.root = this.at = null;
+		this.root = this.at = this.measured = null;
 		this.tree = this.sumUp();
 		return this.tree;
 	}
@@ -73,9 +121,8 @@ export class FlameView {
 
 	/** @param {FlameNode} node */
 	zoomTo(node) {
-		this.root = this.at = node;
-		this.#tellOf(node);
-		this.app.tell("draw");
+		this.root = node;
+		this.#goTo(node);
 	}
 
 	/** @param {FlameNode} node */
@@ -110,46 +157,55 @@ export class FlameView {
 			[this.name(node), ...this.numbers(node)].filter(Boolean).join(", ");
 	}
 
+	/**
+	 * What keys and clicks have come to is told of, and seen.
+	 * @param {FlameNode} node
+	 */
+	#goTo(node) {
+		this.at = node;
+		this.#tellOf(node);
+		this.#layOut();
+		const { scroller } = this, y = rowTop(node), beside = ROWS_BESIDE * ROW;
+		const least = y + ROW + beside - scroller.clientHeight;
+		scroller.scrollTop = Math.max(least, Math.min(scroller.scrollTop, y - beside));
+		this.app.tell("draw");
+	}
+
+	/** Find out how high the picture is: as deep as there are boxes that are wide enough. */
+	#layOut() {
+		const tree = this.makeTree(), root = this.root || tree, width = this.canvas.clientWidth;
+		if (this.measured && this.measured.root === root && this.measured.width === width) return;
+		this.measured = { root, width };
+		let bottom = 0;
+		walkBelow({ node: root, x: 0, y: rowTop(root), wide: width }, Infinity, ({ y }) => {
+			bottom = Math.max(bottom, y + ROW);
+		});
+		this.high = bottom;
+		this.spacer.style.height = `${bottom}px`;
+	}
+
 	draw() {
-		const tree = this.makeTree(), root = this.root || tree, { g, width, height } = clean(this.canvas);
-		const path = [];
-		for (let n = root.parent; n; n = n.parent) path.unshift(n);
+		const tree = this.makeTree(), root = this.root || tree;
+		this.#layOut();
+		const { g, width, height } = clean(this.canvas), top = this.scroller.scrollTop;
 		this.boxes = [];
-		path.forEach((node, i) => this.#drawBox(g, { node, x: 0, y: FLAME_TOP + i * ROW, wide: width }, 0.5));
-		this.#drawBelow(g, { node: root, x: 0, y: FLAME_TOP + path.length * ROW, wide: width }, height);
+		let y = rowTop(root) - top;
+		walkBelow({ node: root, x: 0, y, wide: width }, height, (box) => this.#drawBox(g, box, height, 1));
+		for (let node = root.parent; node; node = node.parent)
+			this.#drawBox(g, { node, x: 0, y: y -= ROW, wide: width }, height, 0.5);
 		if (!this.at) this.#tellOf(root);
 		return this.boxes.length;
 	}
 
 	/**
 	 * @param {CanvasRenderingContext2D} g
-	 * @param {Box} first
-	 * @param {number} height
-	 */
-	#drawBelow(g, first, height) {
-		const waiting = [first];
-		for (let box = waiting.pop(); box; box = waiting.pop()) {
-			const { node, x, y, wide } = box, children = node.sorted();
-			this.#drawBox(g, box, 1);
-			if (y > height) continue;
-			const sum = children.reduce((all, child) => all + child.total, 0);
-			let at = x;
-			for (const child of children) {
-				const part = node.total ? wide * child.total / Math.max(node.total, sum) : 0;
-				if (part < LEAST_BOX) break;
-				waiting.push({ node: child, x: at, y: y + ROW, wide: part });
-				at += part;
-			}
-		}
-	}
-
-	/**
-	 * @param {CanvasRenderingContext2D} g
 	 * @param {Box} box
+	 * @param {number} height of what is seen
 	 * @param {number} alpha
 	 */
-	#drawBox(g, box, alpha) {
+	#drawBox(g, box, height, alpha) {
 		const { node, x, y, wide } = box, { search, state } = this.app;
+		if (y + ROW <= 0 || y >= height) return;
 		const isMatch = search.isOn && node.func >= 0 && this.isMatch(node);
 		const isChosen = node.func >= 0 && this.name(node) === state.func;
 		const strength = search.isOn && !isMatch ? 0.3 : alpha;
@@ -195,6 +251,6 @@ export class FlameView {
 		event.stopPropagation();
 		const node = to[event.key];
 		if (event.key === "Enter") this.zoomTo(at);
-		else if (node) { this.at = node; this.#tellOf(node); this.app.tell("draw"); }
+		else if (node) this.#goTo(node);
 	}
 }

@@ -11,12 +11,15 @@ import { setUpKinds } from "./kinds.js";
  */
 export function setUpKeys(app, { timelines, processes, showAll }) {
 	const openKinds = setUpKinds(app), dialog = /** @type {HTMLDialogElement} */ (byId("keys"));
+	const scrollers = {
+		timeline: timelines.map(({ scroller }) => scroller),
+		flame: [byId("flame-box")], functions: [byId("functions-table")], processes: [byId("lanes")],
+	};
 	const scrollBy = (/** @type {number} */ pixels) => {
 		if (app.state.view === "processes") processes.scrollTo(processes.top + pixels);
-		else if (app.state.view === "timeline") for (const { scroller } of timelines) scroller.scrollTop += pixels;
-		else byId(app.state.view).scrollTop += pixels;
+		else for (const scroller of scrollers[app.state.view]) scroller.scrollTop += pixels;
 	};
-	const page = () => timelines[0].scroller.clientHeight * 0.9;
+	const page = () => scrollers[app.state.view][0].clientHeight * 0.9;
 	const show = (/** @type {import("../state/state.js").ViewName} */ view) => app.change({ view }, "push");
 	/** Set one end of the range to that of what is seen. */
 	const setEnd = (/** @type {"from" | "to"} */ end) => {
