@@ -436,7 +436,7 @@ static int put_meta(struct export *ex, struct uft_err *err)
 	strbuf_addstr(&meta, ",\"date\":");
 	add_string(&meta, title_date(ex->pipe->data));
 	strbuf_addstr(&meta, ex->config->is_served ? ",\n\"served\":\"whole\"" : "");
-	strbuf_addf(&meta, ",\n\"base\":%llu,\"zero\":%llu,\"tasks\":[",
+	strbuf_addf(&meta, ",\n\"base\":\"%llu\",\"zero\":%llu,\"tasks\":[",
 		    (unsigned long long)ex->pipe->first_ns,
 		    (unsigned long long)since_start(ex, first_record_ns(ex->pipe)));
 	strbuf_add(&meta, strbuf_str(&html->tasks), html->tasks.len);

@@ -45,7 +45,7 @@ void answer_page(const struct index *index, struct strbuf *out)
 	strbuf_addch(out, ',');
 	put_member(out, MEDIUM_SCRIPT, "date", title_date(data));
 	strbuf_addstr(out,
-		      ",\"served\":\"parts\",\"base\":0,\"zero\":0,\"tasks\":[],\"functions\":[],"
+		      ",\"served\":\"parts\",\"base\":\"0\",\"zero\":0,\"tasks\":[],\"functions\":[],"
 		      "\"texts\":[],\"executions\":[]}</script>\n");
 	strbuf_add(out, page_tail, page_tail_len);
 }
@@ -84,7 +84,7 @@ void answer_state(struct index *index, unsigned generation, uint64_t known, stru
 	strbuf_addf(out, "{\"generation\":%u,\"isDone\":%s,\"progress\":%.4f,", generation,
 		    index->is_done ? "true" : "false",
 		    index->all_bytes ? (double)index->read_bytes / index->all_bytes : 0.0);
-	strbuf_addf(out, "\"base\":%llu,\"zero\":%llu,", (unsigned long long)index->base_ns,
+	strbuf_addf(out, "\"base\":\"%llu\",\"zero\":%llu,", (unsigned long long)index->base_ns,
 		    (unsigned long long)index->zero_ns);
 	put_member(out, MEDIUM_JSON, "failure", index->failure.code ? index->failure.text : "");
 	strbuf_addstr(out, ",\"tasks\":[");

@@ -1,12 +1,13 @@
 """The page of `dump --format=html` of odd recordings, and after odd acts."""
 
+import random
 from pathlib import Path
 
 import pytest
 
 from programs import build, program
 from test_page import ActionChains, Keys, VARIANT, browser, button, devtools, driver_address, js, keep, needs_browser  # noqa: F401
-from test_page import open_page, place_of, search, seen, started_browser, status, tab, table, wait_until  # noqa: F401
+from test_page import open_page, place_of, reported, search, seen, started_browser, status, sums, tab, table, wait_until  # noqa: F401
 from test_page_events import touch
 from tools import run, utrail
 
@@ -193,6 +194,25 @@ class TestFragments:
                 "document.querySelectorAll('main > section:not([hidden])').length]",
             )
             assert drawn and low and 20 <= high <= whole * 1.05 and panels == 1, fragment
+
+    def test_timestamps(self, browser):  # noqa: F811
+        """Times of a clock that counts from 1970 are above 2^53 ns: to the nanosecond, those of report."""
+        utrail("record", "--clock=realtime", "--no-event", "-d", "data", build(program("threads"), VARIANT)).must()
+        open_page(browser, "data", "timestamps", "#view=functions")
+        base, ends = js(
+            browser,
+            "return [recording.meta.base, recording.tasks.flatMap((t) => [...t.start].flatMap((s, i) => [s, s + t.dur[i]]))]",
+        )
+        assert int(base) > 2**60
+        dice = random.Random(20)
+        for _ in range(20):
+            begin, end = (divmod(int(base) + int(time) + dice.randint(-1, 1), 10**9) for time in sorted(dice.sample(ends, 2)))
+            text = "~".join(f"{s}.{ns:09}" for s, ns in (begin, end))
+            js(browser, "location.hash = arguments[0]", f"#view=functions&range={text}")
+            wait_until(lambda: text in js(browser, "return location.hash"))
+            said = js(browser, "app.readAddress(); return [app.state.range.from, app.state.range.to]")
+            assert [int(base) + int(ns) for ns in said] == [s * 10**9 + ns for s, ns in (begin, end)]
+            assert sums(browser) == reported("data", "-r", text), text
 
     def test_zoom_to_the_last_nanosecond(self, browser):  # noqa: F811
         utrail("record", "-d", "data", build(program("threads"), VARIANT)).must()

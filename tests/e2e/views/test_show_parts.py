@@ -110,7 +110,7 @@ def test_functions_and_tree_are_those_of_report(folder):
             return {row["name"]: (row["calls"], row["total"], row["self"]) for row in rows}
 
         assert functions() == reported(directory)
-        base, zero = state["base"], state["zero"]
+        base, zero = int(state["base"]), state["zero"]
         last = max(task["end"] for task in state["tasks"])
         for k in range(4):
             begin, end = zero + (last - zero) * k // 5, zero + (last - zero) * (k + 2) // 5

@@ -15,7 +15,7 @@ const BESIDE = 0.5;
  * @property {number} generation another one: the recording was read anew
  * @property {boolean} isDone
  * @property {number} progress from 0 to 1
- * @property {number} base
+ * @property {string} base
  * @property {number} zero
  * @property {string} failure
  * @property {import("../model/task.js").TaskInfo[]} tasks

@@ -8,16 +8,16 @@ const RANGE_UNITS = new Map([
 /**
  * A side of a range, in ns since base; null: not a time.
  * @param {string} text
- * @param {{ base: number, zero: number }} meta
+ * @param {{ base: string, zero: number }} meta
  */
 function parseEdge(text, { base, zero }) {
 	const match = /^(\d+(?:\.\d+)?|\.\d+)([a-zµ]*)$/i.exec(text.trim());
 	if (!match) return null;
 	const unit = match[2].toLowerCase().replace("µ", "u");
-	// The clock's nanoseconds are more than a double tells of seconds: 123.000000456
+	// The clock's nanoseconds are more than a double can tell; those since base are not.
 	if (!unit) {
 		const [seconds, part = ""] = match[1].split(".");
-		return Number(seconds) * 1e9 + Number(part.slice(0, 9).padEnd(9, "0")) - base;
+		return Number(BigInt(seconds + part.slice(0, 9).padEnd(9, "0")) - BigInt(base));
 	}
 	const scale = RANGE_UNITS.get(unit);
 	return scale ? Math.round(Number(match[1]) * scale) + zero : null;
@@ -27,7 +27,7 @@ function parseEdge(text, { base, zero }) {
  * "FROM~TO": a time with a unit is since the first record, one without is a timestamp in seconds;
  * an empty side is open. Null: not a range.
  * @param {string} text
- * @param {{ first: number, last: number, meta: { base: number, zero: number } }} recording
+ * @param {{ first: number, last: number, meta: { base: string, zero: number } }} recording
  * @returns {import("./recording.js").Range | null}
  */
 export function parseRange(text, { first, last, meta }) {
@@ -59,7 +59,7 @@ export function fitZoom({ from, to }, { first, last }) {
 /**
  * A zoom that somebody typed: null if nothing of it can be seen.
  * @param {string} text
- * @param {{ first: number, last: number, meta: { base: number, zero: number } }} recording
+ * @param {{ first: number, last: number, meta: { base: string, zero: number } }} recording
  */
 export function parseZoom(text, recording) {
 	const range = parseRange(text, recording), { first, last } = recording;

@@ -25,7 +25,7 @@ import { Sources } from "./sources.js";
  * @property {string} [dir] of a page that compares
  * @property {string} date
  * @property {"whole" | "parts"} [served] a server gives the page, and more if it is asked
- * @property {number} base from where all times count, by the recording's clock
+ * @property {string} base from where all times count, in ns by the recording's clock: a double is too small
  * @property {number} zero the first record, from where ranges count
  * @property {import("./task.js").TaskInfo[]} tasks
  * @property {string[]} functions
@@ -48,7 +48,7 @@ const WAIT = "linux:schedule";
  * @returns {Meta}
  */
 const shiftMeta = (meta, shift) => ({
-	...meta, base: meta.base - shift, zero: meta.zero + shift,
+	...meta, base: String(BigInt(meta.base) - BigInt(shift)), zero: meta.zero + shift,
 	tasks: meta.tasks.map((task) => ({ ...task, start: task.start + shift, end: task.end + shift })),
 	executions: meta.executions.map((e) => ({ ...e, start: e.start + shift })),
 });

@@ -29,7 +29,7 @@ export function makeBlock(columns, raw = []) {
 export function makeRecording(tasks) {
 	const functions = [...new Set(tasks.flat().map(([, , , name]) => name))];
 	const recording = new Recording({
-		title: "made", cmdline: "", date: "", base: 1000000007, zero: 0, functions, texts: [],
+		title: "made", cmdline: "", date: "", base: "1000000007", zero: 0, functions, texts: [],
 		executions: [], tasks: tasks.map((calls, i) => ({
 			pid: 1, tid: i + 1, calls: calls.length, points: 0, name: `task${i}`,
 			depth: Math.max(...calls.map(([, depth]) => depth + 1)), start: calls[0][0],

@@ -25,7 +25,7 @@ test("ticks of an axis have one unit, and tell each other apart", () => {
 	}
 });
 
-const ALL = { first: 50, last: 5e9, meta: { base: 12345000000100, zero: 50 } };
+const ALL = { first: 50, last: 5e9, meta: { base: "12345000000100", zero: 50 } };
 
 test("ranges, there and back", () => {
 	for (const [text, from, to] of [
@@ -36,6 +36,8 @@ test("ranges, there and back", () => {
 		assert.equal(parseRange(text, ALL), null, text);
 	for (const range of [{ from: 50, to: 57 }, { from: 1234617, to: 4999999999 }])
 		assert.deepEqual(parseRange(rangeText(range, ALL), ALL), range);
+	const since1970 = { ...ALL, meta: { base: "1764380000123456789", zero: 50 } };
+	assert.deepEqual(parseRange("1764380000.123456790~1764380001.5", since1970), { from: 1, to: 1376543211 });
 	assert.equal(rangeText({ from: 1500050, to: 2000050 }, ALL), "1.5ms~2ms");
 	assert.equal(rangeText({ from: 50, to: 100050 }, ALL), "0ns~100us");
 });
