@@ -44,9 +44,10 @@ void answer_page(const struct index *index, struct strbuf *out)
 	put_member(out, MEDIUM_SCRIPT, "cmdline", title_cmdline(data));
 	strbuf_addch(out, ',');
 	put_member(out, MEDIUM_SCRIPT, "date", title_date(data));
-	strbuf_addstr(out,
-		      ",\"served\":\"parts\",\"base\":\"0\",\"zero\":0,\"tasks\":[],\"functions\":[],"
-		      "\"texts\":[],\"executions\":[]}</script>\n");
+	strbuf_addstr(
+		out,
+		",\"served\":\"parts\",\"base\":\"0\",\"zero\":0,\"tasks\":[],\"functions\":[],"
+		"\"texts\":[],\"executions\":[]}</script>\n");
 	strbuf_add(out, page_tail, page_tail_len);
 }
 
