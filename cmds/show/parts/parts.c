@@ -263,6 +263,11 @@ static void reply_sums(struct parts *parts, const char *path, const struct serve
 	struct uft_err err = { 0 };
 	bool is_flat = strcmp(path, "/functions") == 0;
 
+	/* Without both it is the whole recording; all else that is no range is an error. */
+	if (!range.is_set && (server_query_word(query, "from") || server_query_word(query, "to"))) {
+		reply_error(reply, 400, "to is a time that is not before from");
+		return;
+	}
 	pthread_rwlock_rdlock(&parts->lock);
 	uint64_t base_ns = parts->now->index.base_ns;
 	unsigned generation = parts->generation;

@@ -192,7 +192,11 @@ def test_wrong_questions(folder):
             assert answer == 200 and len(decode(body)) <= 1, words
         for rest in ["/0/calls/", "/0/part", "/0/state/x", "/7/state"]:
             assert server.get(rest)[0] == 404
-        assert server.get("/0/functions?from=5&to=2")[0] == server.get("/0/functions?from=0&to=1")[0] == 200
+        for path in ("functions", "tree"):
+            for words in ["from=5&to=2", "from=5", "to=5", "from=&to=5", "from=a&to=5", "from=-1&to=5", "from=0&to=99999999999999999999"]:
+                assert server.get(f"/0/{path}?{words}")[0] == 400, words
+            for words in ["", "from=0&to=1", "from=7&to=7"]:
+                assert server.get(f"/0/{path}?{words}")[0] == 200, words
         assert server.ask("/0/state")[0] == 403
 
 

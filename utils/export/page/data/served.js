@@ -299,7 +299,9 @@ export class Supplier {
 	/** @param {Range | null} part */
 	#words(part) {
 		if (!part || this.recording.isWhole(part)) return "";
-		return `from=${Math.max(0, Math.ceil(part.from))}&to=${Math.max(0, Math.floor(part.to))}`;
+		const from = Math.max(0, Math.ceil(part.from));
+		// Within one nanosecond, the end would be before the beginning.
+		return `from=${from}&to=${Math.max(from, Math.floor(part.to))}`;
 	}
 
 	/** @param {string} name */
