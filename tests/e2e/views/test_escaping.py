@@ -563,7 +563,7 @@ def test_nothing_is_missing():
     tested = {command.split()[0] for command in TEXT_COMMANDS}
     elsewhere = {
         "build": "test_build.py", "control": "test_control.py", "convert": "says nothing", "import": "test_import_trace.py",
-        "live": "as replay", "record": "as replay", "script": "test_script.py", "snapshot": "says a number and the user's own words",
+        "live": "as replay", "record": "as replay", "script": "test_script.py", "show": "test_show.py", "snapshot": "says a number and the user's own words",
         "tui": "test_the_screen_shows_names",
     }
     assert commands == tested | set(elsewhere)

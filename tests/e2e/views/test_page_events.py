@@ -107,7 +107,7 @@ class TestKinds:
         tip = browser.find_element("id", "tip").text
         assert re.match(r"diff:proc/statm \(vmsize=\S+ vmrss=\S+ shared=\S+\)\nat ", tip)
         mark.click().perform()
-        assert details(browser).startswith(tip.split("\n")[0]) and "within main" in details(browser)
+        assert details(browser).startswith(tip.split("\n")[0]) and re.search(r"\nwithin (main|fib)\n", details(browser))
         keep(browser, "event")
         button(browser, "Next event").click()
         assert js(browser, "return app.event.at") == js(browser, "return recording.tasks[0].pointKind.indexOf(1)")

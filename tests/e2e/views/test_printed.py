@@ -41,7 +41,7 @@ NEEDS = {
     r"-p |snapshot|control|live -p": "a process that runs already (test_attach.py, test_flight.py, test_control.py)",
     r"@kernel|-k |-K ": "the kernel's tracing (tests/kernel)",
     r"^utrail (import|events|build)|--events|--between|build/|make.data|--trace-include": "logs, builds and traces (test_events_*.py, test_build.py)",
-    r"^utrail tui": "a terminal (test_tui.py)",
+    r"^utrail (tui|live --tui)": "a terminal (test_tui.py)",
     r"^utrail show": "until Ctrl-C (test_show.py)",
     r"embeds-python": "a program with libpython (test_python.py)",
     r"libstdcxx": "the probes of a library (test_list_events.py)",
