@@ -2,6 +2,7 @@
 
 import contextlib
 import http.client
+import json
 import os
 import re
 import signal
@@ -147,6 +148,21 @@ def test_paths_lead_nowhere_else(folder, server):
     assert b"recursion" in server.get("/1/")[1]
     for rest in ["/2/", "/-1/", "/00000/", "/0", "/0/info", "/0/../1/", "/../", "/0/%2e%2e/", "/a.data/", "/18446744073709551616/", "/%00/", "/0/%"]:
         assert server.get(rest)[0] == 404, rest
+
+
+def test_hostile_names(tmp_path):
+    """Of recordings: in the terminal, in the list, in the page and among its neighbours."""
+    for i, name in enumerate(["a\x1b[31m", "b\n\"}]", "c<img src=x onerror=alert(1)>", "d\udcff"]):
+        record(tmp_path / name, "nested")
+        run = subprocess.Popen([UTRAIL, "show", "--no-browser", tmp_path / name], env=environment(),
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="surrogateescape")
+        server = Server(run)
+        names = json.loads(server.get("/recordings")[1].decode("utf-8", "surrogateescape"))
+        page = server.get()[1]
+        run.send_signal(signal.SIGINT)
+        out, said = run.communicate(timeout=LIMIT_S)
+        assert run.returncode == 0 and "\x1b" not in server.address + out + said
+        assert len(names) == i + 1 and b"<img src=x" not in page
 
 
 def test_broken_requests(server):
