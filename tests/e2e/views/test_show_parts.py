@@ -4,6 +4,7 @@ import contextlib
 import json
 import struct
 import subprocess
+import time
 from collections import Counter
 
 import pytest
@@ -235,6 +236,30 @@ class TestParts:
             js(browser, "app.zoomTo(app.selected)")
             wait_until(lambda: js(browser, "return !recording.supplier.isAsking && recording.supplier.has === recording.supplier.asked"))
             assert js(browser, "const [t, i] = app.selected; return [t.start[i], t.dur[i], t.self(i)]") == before
+
+    def test_the_server_ends(self, folder, browser):
+        """The page says so once, and asks nothing any more, whatever one does there."""
+        counted = "if (!window.asked) { const put = window.fetch; window.asked = 1; window.fetch = (...a) => { window.asked++; return put(...a); }; }"
+        with showing("--parts", folder / "threads.data") as server:
+            open_shown(browser, server.address)
+            js(browser, counted)
+            tab(browser, "Functions").click()
+            wait_until(lambda: js(browser, "return views.functions.find().length"))
+        said = browser.find_element("id", "loading")
+        # What it asks of itself, or what one does then: either finds out.
+        js(browser, "app.zoomBy(0.5)")
+        wait_until(lambda: said.is_displayed() and said.text == "utrail show has ended: the page keeps what it has.")
+        asked = js(browser, "return window.asked")
+        for view in ("Timeline", "Flame graph", "Functions"):
+            tab(browser, view).click()
+            js(browser, "app.zoomBy(0.7); views.draw()")
+        search(browser, "leaf")
+        js(browser, "app.go(1)")
+        time.sleep(2.5)  # longer than it waits between two questions
+        assert js(browser, "return window.asked") == asked < 100
+        assert said.text == "utrail show has ended: the page keeps what it has."
+        # The browser itself complains of what was asked in vain, and of nothing else.
+        assert 0 < len(log := browser.get_log("browser")) < 10 and all("ERR_CONNECTION" in line["message"] for line in log)
 
     def test_one_that_grows(self, browser, tmp_path):
         """The page shows what comes while the program runs; in the end it has all."""

@@ -169,7 +169,7 @@ async function open() {
 				progress.value = (k + part) / apps.length;
 			});
 		}
-		byId("loading").hidden = true;
+		byId("loading").hidden = !recording.supplier?.hasEnded;
 	} catch (error) {
 		byId("loading").textContent = `The recording cannot be read: ${error}`;
 	}

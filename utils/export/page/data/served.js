@@ -3,6 +3,8 @@ import { FlameNode } from "../model/flame_tree.js";
 
 /** So long until the next question how far the reading is, and whether the recording has grown, in ms. */
 const SOON_MS = 150, LATER_MS = 2000;
+/** So long until a question that had no answer is put once more, in ms. */
+const AGAIN_MS = 500;
 /** So many widths of the picture beside it are asked for, too: who drags sees something. */
 const BESIDE = 0.5;
 
@@ -126,6 +128,9 @@ export class Supplier {
 		this.isDone = false;
 		/** Answers come, and what was answered is to be drawn. */
 		this.onAnswer = () => {};
+		/** The server answers no more; and what is called then, once. */
+		this.hasEnded = false;
+		this.onEnd = () => {};
 		/**
 		 * Arrays of tasks are about to be others; what it returns is called when they are.
 		 * @type {() => () => void}
@@ -161,6 +166,27 @@ export class Supplier {
 	}
 
 	/**
+	 * As fetch(). A connection may break for many reasons, but when another one cannot be made
+	 * either, the server has ended: then nothing is asked any more, and onEnd() is called.
+	 * @param {string} question
+	 * @param {AbortSignal} [signal]
+	 */
+	async #fetch(question, signal) {
+		for (const isLast of [false, true]) {
+			if (this.hasEnded) break;
+			try { return await fetch(question, { signal }); } catch (error) {
+				if (signal?.aborted) throw error;
+				if (!isLast) await new Promise((resolve) => { setTimeout(resolve, AGAIN_MS); });
+			}
+		}
+		if (!this.hasEnded) {
+			this.hasEnded = true;
+			this.onEnd();
+		}
+		throw new Error("utrail show has ended");
+	}
+
+	/**
 	 * Ask how far the reading is, now and again, for as long as the page is there.
 	 * @param {(progress: number, failure: string) => void} tell
 	 */
@@ -169,7 +195,7 @@ export class Supplier {
 			const known = this.generation ? this.recording.names.length : 0;
 			const question = `state?generation=${this.generation}&known=${known}`;
 			/** @type {ReadingState} */
-			const state = await (await fetch(question)).json();
+			const state = await (await this.#fetch(question)).json();
 			if (this.#take(state)) this.onAnswer();
 			tell(state.progress, state.failure);
 			if (state.isDone) return;
@@ -216,12 +242,12 @@ export class Supplier {
 	want(view, width, tasks) {
 		const numbers = tasks.map((task) => task.index).join(",");
 		this.asked = `${view.from} ${view.to} ${width} ${numbers} ${this.turn}`;
-		if (this.has === this.asked || this.isAsking || !numbers) return;
+		if (this.has === this.asked || this.isAsking || this.hasEnded || !numbers) return;
 		this.isAsking = true;
 		const asked = this.asked, more = (view.to - view.from) * BESIDE;
 		const from = Math.max(0, Math.floor(view.from - more)), to = Math.max(0, Math.ceil(view.to + more));
 		const wide = Math.round(width * devicePixelRatio * (1 + 2 * BESIDE));
-		fetch(`calls?from=${from}&to=${to}&width=${wide}&tasks=${numbers}`).then(async (answer) => {
+		this.#fetch(`calls?from=${from}&to=${to}&width=${wide}&tasks=${numbers}`).then(async (answer) => {
 			if (!answer.ok) return;
 			this.#fill(await answer.arrayBuffer());
 		}).catch(() => {}).finally(() => {
@@ -262,14 +288,14 @@ export class Supplier {
 	#ask(question) {
 		const answer = this.answers.get(question);
 		if (answer !== undefined) return answer || undefined;
-		if (!this.isDone) return undefined;
+		if (!this.isDone || this.hasEnded) return undefined;
 		// What was asked before is of other ranges.
 		if (this.answers.size > 20) this.answers.clear();
 		this.answers.set(question, null);
 		this.#forget(question);
 		const stop = new AbortController();
 		this.waiting.set(question, stop);
-		fetch(question, { signal: stop.signal }).then(async (reply) => {
+		this.#fetch(question, stop.signal).then(async (reply) => {
 			this.answers.set(question, reply.ok ? await reply.json() : []);
 		}).catch(() => this.answers.delete(question)).finally(() => {
 			if (this.waiting.get(question) === stop) this.waiting.delete(question);
@@ -289,7 +315,7 @@ export class Supplier {
 	async search(funcs, from, step) {
 		const place = from ? `&task=${from.task}&at=${from.start}&depth=${from.depth}` : "";
 		const back = step < 0 ? "&back=1" : "";
-		const reply = await fetch(`search?functions=${funcs.join(",")}${place}${back}`);
+		const reply = await this.#fetch(`search?functions=${funcs.join(",")}${place}${back}`);
 		const found = reply.ok ? await reply.json() : {};
 		if ("task" in found) return found;
 		// After the last one comes the first one.

@@ -119,13 +119,19 @@ export async function serveParts(app, timeline, progress, showTitle) {
 		if (app.state.search && app.search.funcs.length !== recording.names.length) app.lookFor();
 		app.tell("state");
 	};
-	await supplier.follow((part, failure) => {
-		progress.value = part;
-		if (failure) throw new Error(failure);
-	});
-	byId("loading").hidden = true;
-	supplier.watch().catch(() => {
+	supplier.onEnd = () => {
+		byId("loading").textContent = "utrail show has ended: the page keeps what it has.";
 		byId("loading").hidden = false;
-		byId("loading").textContent = "The server is gone: what is here stays.";
-	});
+	};
+	try {
+		await supplier.follow((part, failure) => {
+			progress.value = part;
+			if (failure) throw new Error(failure);
+		});
+	} catch (error) {
+		if (!supplier.hasEnded) throw error;
+		return;
+	}
+	byId("loading").hidden = true;
+	supplier.watch().catch(() => {});
 }

@@ -1,7 +1,7 @@
 /** A recording in parts: what the server sends, and what the page makes of it. */
 import assert from "node:assert";
 import test from "node:test";
-import { decodeCalls, growTree } from "../../../../../utils/export/page/data/served.js";
+import { decodeCalls, growTree, Supplier } from "../../../../../utils/export/page/data/served.js";
 import { Task } from "../../../../../utils/export/page/model/task.js";
 
 /**
@@ -48,4 +48,26 @@ test("a flame graph, with and without waits", () => {
 	const bare = growTree(nodes, number, (func) => func === 2), few = bare.children.get(0);
 	assert.deepEqual([bare.total, few.total, few.self, few.children.get(1).total], [75, 70, 30, 40]);
 	assert.equal(few.children.has(2), false);
+});
+
+test("a connection may break once; when the next one does, the server has ended", async () => {
+	const put = globalThis.fetch, supplier = new Supplier(null);
+	let asked = 0, ends = 0, broken = [1];
+	supplier.onEnd = () => { ends++; };
+	globalThis.fetch = async () => {
+		if (broken.includes(++asked)) throw new TypeError("Failed to fetch");
+		return { ok: true, json: async () => ({ task: 3 }) };
+	};
+	try {
+		assert.deepEqual(await supplier.search([1], null, 1), { task: 3 });
+		assert.deepEqual([asked, ends, supplier.hasEnded], [2, 0, false]);
+		broken = [3, 4, 5, 6];
+		await Promise.all([1, 2].map(() => assert.rejects(supplier.search([1], null, 1))));
+		assert.deepEqual([ends, supplier.hasEnded], [1, true]);
+		const before = asked;
+		await assert.rejects(supplier.search([1], null, 1), /utrail show has ended/);
+		assert.equal(asked, before);
+	} finally {
+		globalThis.fetch = put;
+	}
 });
