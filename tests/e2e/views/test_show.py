@@ -14,7 +14,7 @@ import pytest
 
 from programs import Variant, build, program
 from test_page import browser, driver_address, js, needs_browser, started_browser  # noqa: F401  (fixtures)
-from test_page import reported, sums
+from test_page import devtools, keep, reported, sums
 from tools import LIMIT_S, UTRAIL, environment, utrail, wait_until
 
 pytestmark = pytest.mark.skipif(" show " not in utrail("--version").out, reason="built without libmicrohttpd")
@@ -321,4 +321,12 @@ def test_in_the_browser(folder, server, browser):
     choice.find_elements("tag name", "option")[1].click()
     wait_until(lambda: browser.current_url.split("#")[0].endswith("/1/") and js(browser, "return 'ready' in document.documentElement.dataset"))
     assert sums(browser) == reported(folder / "b.data")
+    devtools(browser, "Emulation.setDeviceMetricsOverride", {"width": 390, "height": 800, "deviceScaleFactor": 1, "mobile": False})
+    open_shown(browser, server.address)
+    choice = wait_until(lambda: (found := browser.find_element("id", "recordings")).is_displayed() and found)
+    keep(browser, "show-390")
+    title, listed = browser.find_element("id", "title").rect, choice.rect
+    assert title["width"] >= 60 and listed["width"] >= 50 and title["x"] + title["width"] <= listed["x"] < 390 - listed["width"]
+    assert js(browser, "return document.documentElement.scrollWidth") <= 390 and browser.find_element("tag name", "main").rect["y"] < 190
+    devtools(browser, "Emulation.clearDeviceMetricsOverride", {})
     browser.get("about:blank")
