@@ -82,13 +82,17 @@ export function drawAxis(g, view, zero, width) {
 	g.beginPath();
 	g.moveTo(0, AXIS - 0.5);
 	g.lineTo(width, AXIS - 0.5);
+	let free = 0;
 	for (const { time, text } of findTicks(view, zero, width)) {
 		const x = Math.round((time - view.from) * scale) + 0.5, room = g.measureText(text).width;
 		g.moveTo(x, AXIS - 7);
 		g.lineTo(x, AXIS);
+		// A text at the right edge stands on the other side of its tick, if there is room.
+		const left = x + 4 + room > width ? Math.max(2, x - 4 - room) : x + 4;
+		if (left < free) continue;
+		free = left + room + 4;
 		g.fillStyle = colors.dim;
-		// A text at the right edge stands on the other side of its tick.
-		g.fillText(text, x + 4 + room > width ? Math.max(2, x - 4 - room) : x + 4, AXIS / 2);
+		g.fillText(text, left, AXIS / 2);
 	}
 	g.stroke();
 }

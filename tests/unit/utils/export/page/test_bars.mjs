@@ -1,7 +1,7 @@
-/** Bars and the texts on them. */
+/** Bars, an axis, and the texts on them. */
 import assert from "node:assert";
 import test from "node:test";
-import { drawBars } from "../../../../../utils/export/page/ui/canvas.js";
+import { drawAxis, drawBars } from "../../../../../utils/export/page/ui/canvas.js";
 import { colors } from "../../../../../utils/export/page/ui/colors.js";
 import { makeRecording } from "./made.mjs";
 
@@ -27,4 +27,15 @@ test("a text stays on its bar, however wide its letters are", () => {
 test("a text on a bar that was not looked for can be read on the page's ground", () => {
 	assert.deepEqual(textsOf(["a", "b"], (i) => i === 0),
 		[["a", 3, 26, "bar-text", 1], ["b", 43, 56, "text", 0.7]]);
+});
+
+test("the texts of an axis do not stand on each other", () => {
+	const ends = [];
+	const g = {
+		fillRect() {}, beginPath() {}, moveTo() {}, lineTo() {}, stroke() {},
+		measureText: (text) => ({ width: text.length * 7 }),
+		fillText(text, x) { ends.push([x, x + text.length * 7]); },
+	};
+	drawAxis(g, { from: 118377, to: 118397 }, 0, 1385);
+	assert.ok(ends.length > 5 && ends.every(([left], k) => !k || left > ends[k - 1][1]), String(ends));
 });
