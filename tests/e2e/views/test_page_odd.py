@@ -252,3 +252,50 @@ class TestBack:
         wait_until(lambda: browser.find_element("id", "range").get_attribute("value") not in ("", second))
         browser.back()
         wait_until(lambda: browser.find_element("id", "range").get_attribute("value") == "")
+
+
+THREADS = r"""#include <pthread.h>
+void leaf(void) { __asm__ volatile(""); }
+void *work(void *arg) { leaf(); return arg; }
+int main(void)
+{
+	pthread_t threads[60];
+	for (int i = 0; i < 60; i++) pthread_create(&threads[i], NULL, work, NULL);
+	for (int i = 0; i < 60; i++) pthread_join(threads[i], NULL);
+	return 0;
+}
+"""
+
+FOCUS = "const e = document.activeElement; return [e.innerText, e.closest('.heading')?.innerText.split('\\n')[0] || e.id]"
+
+
+@needs_browser
+class TestKeysAlone:
+    def test_headings(self, browser):  # noqa: F811
+        """Tab leads to all threads, also to those out of sight; the focus is not lost when one is hidden or pinned."""
+        Path("threads.c").write_text(THREADS)
+        run("gcc", "-pg", "-O0", "-pthread", "-o", "threads", "threads.c").must()
+        utrail("record", "--no-libcall", "--no-event", "-d", "data", "./threads").must()
+        open_page(browser, "data", "keys-alone")
+        # None is put beside another one, so that there are many.
+        js(browser, "for (const task of recording.tasks) task.info.end = recording.last; views.draw()")
+        settled = "return new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))"
+        browser.find_element("id", "timeline-scroller").send_keys("")
+        headings = []
+        for _ in range(61):
+            for _ in range(3):
+                ActionChains(browser).send_keys(Keys.TAB).perform()
+                js(browser, settled)
+            headings.append(js(browser, FOCUS)[1])
+        titles = js(browser, "return views.timeline.strips.map((s) => `${s.title} ${s.about}`)")
+        assert headings == titles
+        # The focus is on "Pin" of the last one, which becomes the first one.
+        ActionChains(browser).send_keys(Keys.ENTER).perform()
+        js(browser, settled)
+        assert js(browser, FOCUS) == ["Pin", titles[-1]]
+        assert js(browser, "return views.timeline.strips[0].title + ' ' + views.timeline.strips[0].about") == titles[-1]
+        ActionChains(browser).key_down(Keys.SHIFT).send_keys(Keys.TAB).key_up(Keys.SHIFT).perform()
+        ActionChains(browser).send_keys(Keys.ENTER).perform()
+        wait_until(lambda: button(browser, "Show 1 hidden task"))
+        js(browser, settled)
+        assert js(browser, FOCUS)[1] in titles[:-1]

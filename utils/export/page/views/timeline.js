@@ -10,6 +10,15 @@ import { followPointer } from "../ui/pointer.js";
 import { nearestPoint } from "../model/events.js";
 import { describe } from "./details.js";
 
+/** Headings so far above and below what is seen are there, too: Tab goes on to them. In pixels. */
+const NEAR = 200;
+
+/**
+ * A line that has other threads now has another heading.
+ * @param {import("../model/layout.js").Strip} strip
+ */
+const ownName = ({ key, tasks }) => `${key}: ${tasks.map((task) => task.tid).join()}`;
+
 export class Timeline {
 	/**
 	 * @param {import("../state/app.js").App} app
@@ -63,7 +72,7 @@ export class Timeline {
 		recording.supplier?.want(view, width, seen.flatMap((s) => (s.isFolded ? [] : s.tasks)));
 		for (const strip of seen) this.#drawStrip(g, strip, strip.top - top, width, height);
 		this.#drawChosen(g, width);
-		this.#putHeadings(seen);
+		this.#putHeadings(this.strips.filter((s) => s.bottom > top - NEAR && s.top < top + height + NEAR));
 		const axis = clean(this.axis);
 		drawAxis(axis.g, view, recording.meta.zero, width);
 		return this.bars;
@@ -158,20 +167,35 @@ export class Timeline {
 	}
 
 	/**
-	 * Headings are elements, so that keys and screen readers reach them; only those that are seen.
-	 * @param {import("../model/layout.js").Strip[]} seen
+	 * Headings are elements, so that keys and screen readers reach them; only those that are nearly
+	 * seen, and the one that has the focus, which stays where it is if it can.
+	 * @param {import("../model/layout.js").Strip[]} near
 	 */
-	#putHeadings(seen) {
-		const keys = new Set(seen.map((strip) => strip.key));
+	#putHeadings(near) {
+		const active = /** @type {HTMLElement} */ (document.activeElement);
+		const owner = [...this.shown.values()].find((heading) => heading.contains(active));
+		const top = owner ? parseFloat(owner.style.top) : 0;
+		this.#placeHeadings(this.strips.filter((strip) =>
+			near.includes(strip) || (owner && this.shown.get(ownName(strip)) === owner)));
+		if (!owner || document.activeElement === active) return;
+		if (owner.isConnected) { active.focus({ preventScroll: true }); return; }
+		const next = near.find((strip) => strip.bottom > top) || near[near.length - 1];
+		const heading = next && this.shown.get(ownName(next));
+		(heading?.querySelector("button") || this.scroller).focus({ preventScroll: true });
+	}
+
+	/** @param {import("../model/layout.js").Strip[]} seen */
+	#placeHeadings(seen) {
+		const keys = new Set(seen.map(ownName));
 		for (const [key, heading] of this.shown)
 			if (!keys.has(key)) { heading.remove(); this.shown.delete(key); }
 		/** @type {HTMLElement | null} */
 		let before = null;
 		for (const strip of seen) {
-			let heading = this.shown.get(strip.key);
+			let heading = this.shown.get(ownName(strip));
 			if (!heading) {
 				heading = this.#makeHeading(strip);
-				this.shown.set(strip.key, heading);
+				this.shown.set(ownName(strip), heading);
 			}
 			heading.style.top = `${strip.top}px`;
 			// Marks of events stand below the text.
