@@ -79,6 +79,7 @@ struct html {
 	uint64_t first_point_ns;
 	uint64_t last_point_ns;
 	size_t nr_points;
+	uint64_t nr_lost;    /* records, of all tasks */
 	size_t depth;	     /* the most that @task had open */
 	struct strbuf tasks; /* JSON */
 	size_t nr_tasks;
@@ -185,21 +186,12 @@ static uint32_t count_kind(struct html *html)
 	return number;
 }
 
-/* "app:start (x=1)" */
-static int put_html_point(struct export *ex, const struct task *task, const struct event *event)
+/* A point now that says what @html->text does, of a kind that count_kind() has told. */
+static int add_point(struct export *ex, uint32_t kind)
 {
 	struct html *html = ex->state;
-	struct strbuf data cleanup_strbuf = { 0 };
-	uint32_t number;
-	uint32_t kind;
+	uint32_t number = text_number(&html->texts, strbuf_str(&html->text));
 
-	strbuf_reset(&html->text);
-	event_put_name(&ex->texts, event, &html->text);
-	kind = count_kind(html);
-	event_put_data(&ex->texts, task, event, &data);
-	if (data.len)
-		strbuf_addf(&html->text, " (%s)", strbuf_str(&data));
-	number = text_number(&html->texts, strbuf_str(&html->text));
 	if (!html->nr_points++)
 		html->first_point_ns = html->last_ns;
 	block_add(&html->points, POINT_COLUMN_TIME, html->last_ns - html->last_point_ns);
@@ -209,6 +201,38 @@ static int put_html_point(struct export *ex, const struct task *task, const stru
 	if (!number || !kind)
 		return -ENOMEM;
 	return block_end_row(&html->points, ex->sink, "points", html->nr_tasks);
+}
+
+/* "app:start (x=1)" */
+static int put_html_point(struct export *ex, const struct task *task, const struct event *event)
+{
+	struct html *html = ex->state;
+	struct strbuf data cleanup_strbuf = { 0 };
+	uint32_t kind;
+
+	strbuf_reset(&html->text);
+	event_put_name(&ex->texts, event, &html->text);
+	kind = count_kind(html);
+	event_put_data(&ex->texts, task, event, &data);
+	if (data.len)
+		strbuf_addf(&html->text, " (%s)", strbuf_str(&data));
+	return add_point(ex, kind);
+}
+
+/* A gap is a mark after the last record before it: gaps of programs have no time. */
+static int put_html_gap(struct export *ex, const struct event *event)
+{
+	struct html *html = ex->state;
+	uint32_t kind;
+
+	strbuf_reset(&html->text);
+	strbuf_addstr(&html->text, "lost records");
+	kind = count_kind(html);
+	/* The kernel does not always know how many. */
+	if (event->addr)
+		strbuf_addf(&html->text, " (%llu)", (unsigned long long)event->addr);
+	html->nr_lost += event->addr;
+	return add_point(ex, kind);
 }
 
 static int put_slices(struct html *html, struct sink *sink)
@@ -310,6 +334,8 @@ static int put_html_events(struct export *ex, const struct event_span *span, str
 			ret |= add_edge(ex, event, &edge);
 		if (unlikely(event->type == EVENT_POINT))
 			ret |= export_point(ex, span->task, event);
+		else if (unlikely(event->type == EVENT_LOST))
+			ret |= put_html_gap(ex, event);
 	}
 	if (ret < 0 || html->nest.is_oom)
 		return err_set_errno(err, -ENOMEM, "cannot export");
@@ -436,6 +462,8 @@ static int put_meta(struct export *ex, struct uft_err *err)
 	strbuf_addstr(&meta, ",\"date\":");
 	add_string(&meta, title_date(ex->pipe->data));
 	strbuf_addstr(&meta, ex->config->is_served ? ",\n\"served\":\"whole\"" : "");
+	if (html->nr_lost)
+		strbuf_addf(&meta, ",\n\"lost\":%llu", (unsigned long long)html->nr_lost);
 	strbuf_addf(&meta, ",\n\"base\":\"%llu\",\"zero\":%llu,\"tasks\":[",
 		    (unsigned long long)ex->pipe->first_ns,
 		    (unsigned long long)since_start(ex, first_record_ns(ex->pipe)));

@@ -1,6 +1,7 @@
 """The page of `dump --format=html` of odd recordings, and after odd acts."""
 
 import random
+import struct
 from pathlib import Path
 
 import pytest
@@ -299,3 +300,33 @@ class TestKeysAlone:
         wait_until(lambda: button(browser, "Show 1 hidden task"))
         js(browser, settled)
         assert js(browser, FOCUS)[1] in titles[:-1]
+
+    def test_close(self, browser):  # noqa: F811
+        """Who closes the chosen function is where it was chosen."""
+        utrail("record", "--no-event", "-d", "data", build(program("recursion"), VARIANT))
+        open_page(browser, "data", "keys-close", "#view=functions")
+        wait_until(lambda: table(browser))
+        browser.find_elements("css selector", "#functions-table tbody button")[1].send_keys(Keys.ENTER)
+        wait_until(lambda: button(browser, "Close")).send_keys(Keys.ENTER)
+        wait_until(lambda: not browser.find_element("id", "function").is_displayed())
+        assert js(browser, FOCUS)[0] == table(browser)[1][0]
+
+
+@needs_browser
+def test_lost_records(browser):  # noqa: F811
+    """What is lost is told, and there is a mark where it was."""
+    Path("calls.c").write_text("void g(void) {}\nint main(void) { for (int i = 0; i < 50; i++) g(); return 0; }\n")
+    run("gcc", "-pg", "-O0", "-o", "calls", "calls.c").must()
+    utrail("record", "--no-libcall", "--no-event", "-d", "data", "./calls").must()
+    (path,) = (p for p in Path("data").glob("[0-9]*.dat"))
+    data = path.read_bytes()
+    gap = struct.pack("<QQ", 0, 2 | 5 << 3 | 20 << 16)
+    path.write_bytes(data[:41 * 16] + gap + data[61 * 16:])
+    open_page(browser, "data", "lost")
+    assert "20 records lost" in browser.find_element("id", "about").text
+    assert js(browser, "return [recording.calls, recording.kinds]") == [41, [{"name": "lost records", "count": 1}]]
+    before, at, after = js(browser, "const [t] = recording.tasks; return [t.start[20], t.pointTime[0], t.start[21]]")
+    assert before < at < after
+    search(browser, "lost")
+    browser.switch_to.active_element.send_keys(Keys.ENTER)
+    wait_until(lambda: browser.find_element("id", "details").text.startswith("lost records (20)"))

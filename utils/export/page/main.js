@@ -31,7 +31,8 @@ function showTitle({ meta, tasks, calls, length }) {
 	document.title = `${meta.title} – utrail`;
 	byId("title").textContent = meta.title;
 	byId("about").textContent = [count(calls, "call"), count(tasks.length, "task"),
-		timeText(length), meta.date].filter(Boolean).join(", ");
+		timeText(length),
+		meta.lost ? `${count(meta.lost, "record")} lost` : "", meta.date].filter(Boolean).join(", ");
 	byId("about").title = meta.cmdline;
 	byId("timeline-scroller").setAttribute("aria-label",
 		`Timeline of ${count(tasks.length, "task")}`);

@@ -30,6 +30,7 @@ import { Sources } from "./sources.js";
  * @property {import("./task.js").TaskInfo[]} tasks
  * @property {string[]} functions
  * @property {string[]} texts if they are few; else they come in blocks
+ * @property {number} [lost] how many records were
  * @property {Execution[]} executions
  * @property {import("./events.js").Kind[]} [kinds] of events
  * @property {number[]} [places] of functions in sources
