@@ -181,7 +181,7 @@ export class FunctionsView {
 			element("p", {}, row ? `${count(row.calls, "call")}, ${timeText(row.total)} in all, ` +
 				`${timeText(row.self)} itself` : "It was not called in this range."),
 			element("p", { class: "buttons" }, button("Previous call", () => find(-1)),
-				button("Next call", () => find(1)), button("Close", () => app.change({ func: "" }, "push"))),
+				button("Next call", () => find(1)), button("Close", () => this.#close(number))),
 			element("p", { id: "this-call", "aria-live": "polite" }),
 			this.#makeRelatives(`Callers of ${name}`, callers),
 			this.#makeRelatives(`Callees of ${name}`, callees));
@@ -190,6 +190,18 @@ export class FunctionsView {
 			box.append(makeSource(app.recording.sources, number));
 		}
 		this.#drawCall();
+	}
+
+	/**
+	 * The focus goes back to where the function was chosen: its button is gone.
+	 * @param {number} func
+	 */
+	#close(func) {
+		const table = byId("functions-table");
+		/** @type {HTMLElement | null} */
+		const row = table.querySelector(`tr[data-func="${func}"] button`);
+		this.app.change({ func: "" }, "push");
+		(row || table).focus();
 	}
 
 	/** The selected call, if it is one of the chosen function: with its arguments and its result. */
