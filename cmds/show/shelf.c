@@ -100,6 +100,16 @@ int shelf_open(struct shelf *shelf, const struct opts *opts, struct uft_err *err
 	return ret;
 }
 
+void shelf_stop(struct shelf *shelf)
+{
+	for (size_t i = 0; i < shelf->nr; i++) {
+		struct parts *parts = atomic_load(&shelf->all[i].parts);
+
+		if (parts)
+			parts_stop(parts);
+	}
+}
+
 void shelf_close(struct shelf *shelf)
 {
 	for (size_t i = 0; i < shelf->nr; i++) {

@@ -3,6 +3,7 @@
 #define UTRAIL_CMDS_SHOW_SHELF_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "cmds/opts.h"
 #include "cmds/show/parts/parts.h"
@@ -28,7 +29,7 @@ struct shown {
 	int page;
 	uint64_t page_bytes;
 	struct uft_err failure;
-	struct parts *parts;
+	_Atomic(struct parts *) parts;
 };
 
 /* Number 0 is the one that was asked for. Starts with shelf_open(), ends with shelf_close(). */
@@ -43,6 +44,9 @@ struct shelf {
  * have an info file of a recording; at most 100, by name. 0; CMD_NO_DATA or negative with @err.
  */
 int shelf_open(struct shelf *shelf, const struct opts *opts, struct uft_err *err);
+
+/* Answers that take long end without one; to be called while the server still runs. */
+void shelf_stop(struct shelf *shelf);
 void shelf_close(struct shelf *shelf);
 
 /* A server_answer of a struct shelf: the paths are in doc/internals/show.md. */

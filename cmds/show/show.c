@@ -99,8 +99,9 @@ static int serve(const struct opts *opts, struct shelf *shelf, struct uft_err *e
 	if (server) {
 		msg_line(&opts->msg, "'%s' is shown until Ctrl-C", shelf->all[0].name);
 		wait_for_end(opts, server, browser, &ends);
-		/* Answers that are being made are waited for; another Ctrl-C ends that, too. */
+		/* The other answers are waited for; another Ctrl-C ends that, too. */
 		pthread_sigmask(SIG_SETMASK, &before, NULL);
+		shelf_stop(shelf);
 		server_stop(server);
 		msg_line(&opts->msg, "'%s' is shown no more", shelf->all[0].name);
 	}

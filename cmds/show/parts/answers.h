@@ -5,6 +5,8 @@
 #ifndef UTRAIL_CMDS_SHOW_ANSWERS_H
 #define UTRAIL_CMDS_SHOW_ANSWERS_H
 
+#include <pthread.h>
+
 #include "cmds/show/parts/index.h"
 #include "utils/base/containers/strbuf.h"
 
@@ -49,18 +51,42 @@ struct part_search {
 int answer_search(struct index *index, const struct part_search *search, struct strbuf *out);
 
 /*
- * JSON: the rows that `report -r` has for the range of @data, which nobody else reads meanwhile. 0
- * or a negative errno with @err.
+ * Ends sums. Starts as zeros, but for the lock, which the owner makes and destroys.
+ *
+ * @lock: of the rest
+ * @pipe: of the sum that runs, or NULL
+ * @is_stopped: that one is of no use, and none is made any more
  */
-int answer_functions(const struct opts *opts, struct trace_data *data, uint64_t base_ns,
-		     const struct part_range *range, struct strbuf *out, struct uft_err *err);
+struct sums_stop {
+	pthread_mutex_t lock;
+	struct pipeline *pipe;
+	bool is_stopped;
+};
+
+/* Any thread: the sum that runs ends soon, with -ECANCELED, and so do all later ones. */
+void sums_stop(struct sums_stop *stop);
+
+/*
+ * A recording that is added up: @data, which nobody else reads meanwhile.
+ *
+ * @base_ns: where the page's time begins, by the recording's clock
+ */
+struct sums_source {
+	const struct opts *opts;
+	struct trace_data *data;
+	uint64_t base_ns;
+	struct sums_stop *stop;
+};
+
+/* JSON: the rows that `report -r` has for the range. 0 or a negative errno with @err. */
+int answer_functions(const struct sums_source *from, const struct part_range *range,
+		     struct strbuf *out, struct uft_err *err);
 
 /*
  * JSON: the call tree of the range, without nodes that nobody could see; with @name, instead, who
  * called that function and whom it called.
  */
-int answer_tree(const struct opts *opts, struct trace_data *data, uint64_t base_ns,
-		const struct part_range *range, const char *name, struct strbuf *out,
-		struct uft_err *err);
+int answer_tree(const struct sums_source *from, const struct part_range *range, const char *name,
+		struct strbuf *out, struct uft_err *err);
 
 #endif

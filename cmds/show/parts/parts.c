@@ -108,6 +108,7 @@ struct parts *parts_open(const struct opts *opts, const char *dir, struct uft_er
 	parts->generation = 1;
 	pthread_rwlock_init(&parts->lock, NULL);
 	pthread_mutex_init(&parts->sums_lock, NULL);
+	pthread_mutex_init(&parts->stop.lock, NULL);
 	parts->now = begin_reading(parts, err);
 	if (parts->now)
 		return parts;
@@ -125,7 +126,13 @@ void parts_close(struct parts *parts)
 		data_close(&parts->sums);
 	pthread_rwlock_destroy(&parts->lock);
 	pthread_mutex_destroy(&parts->sums_lock);
+	pthread_mutex_destroy(&parts->stop.lock);
 	free(parts);
+}
+
+void parts_stop(struct parts *parts)
+{
+	sums_stop(&parts->stop);
 }
 
 static bool is_complete(struct index *index)
@@ -269,7 +276,12 @@ static void reply_sums(struct parts *parts, const char *path, const struct serve
 		return;
 	}
 	pthread_rwlock_rdlock(&parts->lock);
-	uint64_t base_ns = parts->now->index.base_ns;
+	const struct sums_source from = {
+		.opts = parts->opts,
+		.data = &parts->sums,
+		.base_ns = parts->now->index.base_ns,
+		.stop = &parts->stop,
+	};
 	unsigned generation = parts->generation;
 	pthread_rwlock_unlock(&parts->lock);
 
@@ -279,14 +291,12 @@ static void reply_sums(struct parts *parts, const char *path, const struct serve
 					: open_sums(parts, generation, &err);
 
 	if (ret == 0 && is_flat)
-		ret = answer_functions(parts->opts, &parts->sums, base_ns, &range, &reply->body,
-				       &err);
+		ret = answer_functions(&from, &range, &reply->body, &err);
 	else if (ret == 0)
-		ret = answer_tree(parts->opts, &parts->sums, base_ns, &range, name, &reply->body,
-				  &err);
+		ret = answer_tree(&from, &range, name, &reply->body, &err);
 	pthread_mutex_unlock(&parts->sums_lock);
 	if (ret < 0)
-		reply_error(reply, 500, err.text);
+		reply_error(reply, ret == -ECANCELED ? 503 : 500, err.text);
 }
 
 void parts_answer(struct parts *parts, const char *path, const struct server_query *query,

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <time.h>
 
+#include "cmds/show/parts/answers.h"
 #include "cmds/show/parts/index.h"
 #include "cmds/show/server.h"
 
@@ -26,7 +27,8 @@ struct parts_reading {
  * @now: the one that answers come from; @next: of files that have grown, or NULL
  * @generation: the number of the former
  * @took_s: the last one took so long
- * @sums_lock: of the rest, which is the recording opened once more
+ * @sums_lock: of the recording opened once more
+ * @stop: of sums, by any thread
  */
 struct parts {
 	const struct opts *opts;
@@ -39,6 +41,7 @@ struct parts {
 	pthread_mutex_t sums_lock;
 	struct trace_data sums;
 	unsigned sums_generation; /* 0: it is not open */
+	struct sums_stop stop;
 };
 
 /*
@@ -52,6 +55,9 @@ bool parts_are_better(const struct opts *opts, const struct trace_data *data);
  */
 struct parts *parts_open(const struct opts *opts, const char *dir, struct uft_err *err);
 void parts_close(struct parts *parts);
+
+/* Sums that are being made, which may take long, end without an answer. Any thread. */
+void parts_stop(struct parts *parts);
 
 /* Answer to a path below the recording's: "/", "/state" and so on. Any thread. */
 void parts_answer(struct parts *parts, const char *path, const struct server_query *query,

@@ -25,16 +25,37 @@ static void put_string(struct strbuf *out, const char *text)
 	out->oom |= strbuf_oom(&shown);
 }
 
+void sums_stop(struct sums_stop *stop)
+{
+	pthread_mutex_lock(&stop->lock);
+	stop->is_stopped = true;
+	if (stop->pipe)
+		atomic_store(&stop->pipe->is_stopped, true);
+	pthread_mutex_unlock(&stop->lock);
+}
+
+/* From now on @pipe (NULL: none) reads for a sum. @ret as it is, or -ECANCELED: it has to end. */
+static int note_pipe(struct sums_stop *stop, struct pipeline *pipe, int ret, struct uft_err *err)
+{
+	bool is_stopped;
+
+	pthread_mutex_lock(&stop->lock);
+	is_stopped = stop->is_stopped;
+	stop->pipe = is_stopped ? NULL : pipe;
+	pthread_mutex_unlock(&stop->lock);
+	return ret == 0 && is_stopped ? err_set(err, -ECANCELED, "utrail show ends") : ret;
+}
+
 /* The options' choice, and a range in it that the page asks for. */
-static void choose_range(const struct opts *opts, uint64_t base_ns, const struct part_range *range,
+static void choose_range(const struct sums_source *from, const struct part_range *range,
 			 struct pipeline_config *config)
 {
-	reader_pipeline_config(opts, config);
+	reader_pipeline_config(from->opts, config);
 	if (!range->is_set)
 		return;
 	config->range = (struct time_range){
-		.start = { .time_ns = base_ns + range->from_ns, .is_set = true },
-		.stop = { .time_ns = base_ns + range->to_ns, .is_set = true },
+		.start = { .time_ns = from->base_ns + range->from_ns, .is_set = true },
+		.stop = { .time_ns = from->base_ns + range->to_ns, .is_set = true },
 	};
 }
 
@@ -43,32 +64,37 @@ static void put_number_member(struct strbuf *out, const char *name, uint64_t num
 	strbuf_addf(out, ",\"%s\":%llu", name, (unsigned long long)number);
 }
 
-int answer_functions(const struct opts *opts, struct trace_data *data, uint64_t base_ns,
-		     const struct part_range *range, struct strbuf *out, struct uft_err *err)
+int answer_functions(const struct sums_source *from, const struct part_range *range,
+		     struct strbuf *out, struct uft_err *err)
 {
 	struct pipeline pipe cleanup_pipeline = { 0 };
 	struct aggregate agg cleanup(aggregate_deinit) = { 0 };
 	struct pipeline_config config;
 
 	/* As report_configure(). */
-	choose_range(opts, base_ns, range, &config);
+	choose_range(from, range, &config);
 	config.order = PIPELINE_BY_TASK;
 	config.stages.wants = STAGE_WANTS_ENDS;
 	config.stages.closes_open_calls = true;
 
-	int ret = pipeline_open(&pipe, data, &config, err);
+	int ret = pipeline_open(&pipe, from->data, &config, err);
 
 	if (ret == 0)
 		ret = aggregate_init(&agg, &pipe, err);
+	if (ret == 0)
+		ret = note_pipe(from->stop, &pipe, ret, err);
 	if (ret < 0)
 		return ret;
 	agg.wants_details = true;
-	agg.counts_outside = opts->event_full;
-	ret = aggregate_run(&agg, &pipe, reader_threads(opts), err);
+	agg.counts_outside = from->opts->event_full;
+	ret = aggregate_run(&agg, &pipe, reader_threads(from->opts), err);
+	ret = note_pipe(from->stop, NULL, ret, err);
 	if (ret == 0 && aggregate_by_name(&agg) < 0)
 		ret = err_set_errno(err, -ENOMEM, "cannot add up calls");
+	if (ret < 0)
+		return ret;
 	strbuf_addch(out, '[');
-	for (size_t i = 0; ret == 0 && i < agg.nr_rows; i++) {
+	for (size_t i = 0; i < agg.nr_rows; i++) {
 		const struct call_stats *stats = &agg.rows[i].stats;
 
 		strbuf_addstr(out, i ? ",\n{\"name\":" : "{\"name\":");
@@ -238,28 +264,30 @@ static void put_trees(const struct tree *tree, struct strbuf *out)
 	strbuf_addstr(out, "]\n");
 }
 
-int answer_tree(const struct opts *opts, struct trace_data *data, uint64_t base_ns,
-		const struct part_range *range, const char *name, struct strbuf *out,
-		struct uft_err *err)
+int answer_tree(const struct sums_source *from, const struct part_range *range, const char *name,
+		struct strbuf *out, struct uft_err *err)
 {
 	struct pipeline pipe cleanup_pipeline = { 0 };
 	struct tree tree cleanup_tree = { 0 };
 	struct pipeline_config config;
 
 	/* As exporters of trees have it. */
-	choose_range(opts, base_ns, range, &config);
+	choose_range(from, range, &config);
 	tree_configure(&config);
 	config.stages.opens_at_start = time_range_is_set(&config.range);
 
-	int ret = pipeline_open(&pipe, data, &config, err);
+	int ret = pipeline_open(&pipe, from->data, &config, err);
 
 	if (ret == 0)
 		ret = tree_init(&tree, &pipe, err);
+	if (ret == 0)
+		ret = note_pipe(from->stop, &pipe, ret, err);
 	if (ret < 0)
 		return ret;
-	tree.counts_outside = opts->event_full;
+	tree.counts_outside = from->opts->event_full;
 	tree.counts_inherited = true;
-	ret = tree_run(&tree, &pipe, reader_threads(opts), err);
+	ret = tree_run(&tree, &pipe, reader_threads(from->opts), err);
+	ret = note_pipe(from->stop, NULL, ret, err);
 	if (ret < 0)
 		return ret;
 	if (!name)

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import select
 import struct
 import subprocess
 import time
@@ -181,6 +182,27 @@ def test_questions_that_are_given_up(folder):
             sock.close()
         rows = json.loads(server.get("/0/functions?")[1])
         assert {row["name"]: (row["calls"], row["total"], row["self"]) for row in rows} == reported(directory)
+
+
+def test_ctrl_c_ends_sums(folder):
+    """Neither the sum that is being made nor those that wait are waited for."""
+    with showing("--parts", folder / "many_calls.data") as server:
+        state_of(server)
+        head = f"GET /{server.token}/0/%s? HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nConnection: close\r\n\r\n"
+        asked = []
+        for k in range(200):  # those that do not ask at once are cut when they are many
+            asked.append(server.connect())
+            asked[k].sendall((head % ("tree" if k % 2 else "functions")).encode())
+        wait_until(lambda: select.select(asked, [], [], 0)[0])
+    said = []
+    for sock in asked:
+        with contextlib.closing(sock), contextlib.suppress(ConnectionError):
+            said.append(b"".join(iter(lambda: sock.recv(1 << 20), b"")))
+    # What was given is whole, and nothing was given of most.
+    whole = [text for text in said if text.startswith(b"HTTP/1.1 200")]
+    assert 1 <= len(whole) < 150
+    assert all(json.loads(text.partition(b"\r\n\r\n")[2]) for text in whole)
+    assert all(b"utrail show ends" in text for text in said if text.startswith(b"HTTP/1.1 5"))
 
 
 def test_wrong_questions(folder):

@@ -296,6 +296,8 @@ export class Supplier {
 		const stop = new AbortController();
 		this.waiting.set(question, stop);
 		this.#fetch(question, stop.signal).then(async (reply) => {
+			// 503: the server ends, and has not added up all.
+			if (reply.status === 503) throw new Error(reply.statusText);
 			this.answers.set(question, reply.ok ? await reply.json() : []);
 		}).catch(() => this.answers.delete(question)).finally(() => {
 			if (this.waiting.get(question) === stop) this.waiting.delete(question);
