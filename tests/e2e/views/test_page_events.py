@@ -45,6 +45,13 @@ class TestKinds:
         kinds = js(browser, "return [...recording.tasks[0].pointKind]")
         assert kinds.count(0) == kinds.count(1) == 10
         assert js(browser, FOUND, 0) == 0
+        # On a telephone, too, the menu is in the window.
+        button(browser, "Events").click()
+        devtools(browser, "Emulation.setDeviceMetricsOverride", {"width": 360, "height": 640, "deviceScaleFactor": 1, "mobile": False})
+        button(browser, "Events").click()
+        left, right = js(browser, "const { left, right } = document.getElementById('kinds').getBoundingClientRect(); return [left, right]")
+        devtools(browser, "Emulation.clearDeviceMetricsOverride", {})
+        assert 0 <= left and right <= 360
         browser.find_element("css selector", "#kinds label").click()
         wait_until(lambda: button(browser, "Events (1 hidden)"))
         assert "without=read%3Aproc/statm" in browser.current_url or "without=read:proc/statm" in browser.current_url

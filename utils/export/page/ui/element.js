@@ -53,6 +53,19 @@ export function makeTable(caption, heads, rows) {
 		element("tbody", {}, ...rows));
 }
 
+/** As far from the window's edge as a menu stays, in pixels. */
+const EDGE = 8;
+
+/**
+ * A menu that was opened below the right end of its button: not off the window's left edge.
+ * @param {HTMLElement} menu
+ */
+export function keepInWindow(menu) {
+	menu.style.right = "";
+	const { left } = menu.getBoundingClientRect();
+	if (left < EDGE) menu.style.right = `${left - EDGE}px`;
+}
+
 /**
  * Where a pointer is within the element that it is over.
  * @param {HTMLElement} over

@@ -1,5 +1,5 @@
 /** Which kinds of events are shown: a list of boxes to tick, behind a button. */
-import { byId, element } from "../ui/element.js";
+import { byId, element, keepInWindow } from "../ui/element.js";
 import { count } from "../model/text.js";
 
 /**
@@ -22,6 +22,7 @@ export function setUpKinds(app) {
 	const open = (/** @type {boolean} */ isOpen) => {
 		list.hidden = !isOpen;
 		button.setAttribute("aria-expanded", String(isOpen));
+		if (isOpen) keepInWindow(list);
 		if (isOpen) list.querySelector("input")?.focus();
 	};
 	const set = (/** @type {Iterable<string>} */ hidden) => app.change({ hiddenKinds: new Set(hidden) }, "push");

@@ -1,5 +1,5 @@
 /** What stands above all views: tabs, search, range, buttons. */
-import { byId, element, inputById } from "../ui/element.js";
+import { byId, element, inputById, keepInWindow } from "../ui/element.js";
 import { count, groups, timeText } from "../model/text.js";
 import { parseRange, rangeText } from "../model/range_text.js";
 import { VIEWS } from "../state/state.js";
@@ -85,7 +85,9 @@ function setUpSort(app) {
 	button.addEventListener("click", () => {
 		menu.hidden = !menu.hidden;
 		button.setAttribute("aria-expanded", String(!menu.hidden));
-		if (!menu.hidden) (items.find((i) => i.getAttribute("aria-checked") === "true") || items[0]).focus();
+		if (menu.hidden) return;
+		keepInWindow(menu);
+		(items.find((i) => i.getAttribute("aria-checked") === "true") || items[0]).focus();
 	});
 	menu.addEventListener("keydown", (event) => {
 		const at = items.indexOf(/** @type {HTMLElement} */ (document.activeElement));
