@@ -464,6 +464,9 @@ class TestPage:
         open_page(browser, "data", "page-processes")
         # There is nothing else in it.
         assert browser.find_element("id", "processes").is_displayed()
+        tab(browser, "Timeline").click()
+        assert browser.find_element("id", "details").text == "No calls were recorded. See Processes for the programs that ran."
+        tab(browser, "Processes").click()
         lanes = js(browser, "const { jobs, most, slots, n } = recording.lanes; return { jobs, most, slots, n }")
         rows = js(browser, "return recording.meta.executions")
         assert lanes.pop("most") <= 2 and lanes == {"jobs": 2, "slots": 2, "n": len(rows)}

@@ -109,11 +109,19 @@ function detailsOf(app) {
 }
 
 /** @param {import("../state/app.js").App} app */
+function hintOf({ apps, state, hasProcesses }) {
+	// How many calls a recording in parts has is not known at first.
+	const hasCalls = apps.some(({ recording: { calls, meta } }) => calls || meta.served === "parts");
+	if (hasCalls || state.view === "processes") return HINTS[state.view];
+	return `No calls were recorded.${hasProcesses ? " See Processes for the programs that ran." : ""}`;
+}
+
+/** @param {import("../state/app.js").App} app */
 export function showDetails(app) {
 	const made = app.apps.map(detailsOf), box = byId("details"), isTwo = made.length > 1;
 	if (made.some((nodes) => nodes.length))
 		box.replaceChildren(...made.flatMap((nodes, k) => (isTwo && nodes.length
 			? [element("div", { class: "line" }, element("span", {}, k ? "New:" : "Base:"), ...nodes)] : nodes)));
 	else
-		box.replaceChildren(element("span", {}, HINTS[app.state.view]));
+		box.replaceChildren(element("span", {}, hintOf(app)));
 }
