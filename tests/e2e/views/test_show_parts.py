@@ -238,6 +238,30 @@ class TestParts:
             search(browser, "main")
             assert status(browser) == "1 call"
 
+    def test_what_is_missing(self, folder, browser):
+        """One line says what a view has not, and names a command that has it: of the range that is seen."""
+        with shown(browser, "--parts", folder / "threads.data"):
+            line = browser.find_element("id", "missing")
+            assert line.text == "In parts, without arguments, events and processes. With them: utrail dump --format=html -r FROM~TO"
+            tab(browser, "Functions").click()
+            wait_until(lambda: js(browser, "return views.functions.find().length"))
+            assert not line.is_displayed()
+            js(browser, "app.zoomBy(0.5); app.change({ func: 'main' })")
+            said, command, words = line.text.partition(" With them: utrail ")
+            assert said == "In parts, without durations, slowest calls, arguments and source text."
+            wait_until(lambda: js(browser, "return views.functions.find().length"))
+            seen = sums(browser)
+            tab(browser, "Flame graph").click()
+            assert not line.is_displayed()
+            search(browser, "main")
+            assert "also in the search" in line.text
+        page = utrail(*words.split(), "-d", folder / "threads.data").must().out
+        (folder / "part.html").write_text(page)
+        browser.get((folder / "part.html").as_uri())
+        wait_until(lambda: js(browser, "return 'ready' in document.documentElement.dataset"))
+        assert not browser.find_element("id", "missing").is_displayed()
+        assert {name for name, (calls, *_) in sums(browser).items() if calls} >= {name for name, (calls, *_) in seen.items() if calls}
+
     def test_search_goes_on(self, folder, browser):
         with shown(browser, "--parts", folder / "many_calls.data"):
             search(browser, "leaf")

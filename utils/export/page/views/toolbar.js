@@ -132,6 +132,19 @@ export function showSearch(app) {
 		: texts.length > 1 ? `base: ${texts[0]}; new: ${texts[1]}` : texts.join();
 }
 
+/**
+ * Of a recording in parts the server gives calls alone: say what is not there, and how one gets it.
+ * @param {import("../state/app.js").App} app
+ */
+function missingText({ state: { view, func, search, part }, recording }) {
+	const missing = view === "timeline" ? "arguments, events and processes"
+		: view === "functions" && func ? "durations, slowest calls, arguments and source text"
+			: search ? "arguments and events, also in the search" : "";
+	if (recording.meta.served !== "parts" || !missing) return "";
+	const range = part && !recording.isWhole(part) ? rangeText(part, recording) : "FROM~TO";
+	return `In parts, without ${missing}. With them: utrail dump --format=html -r ${range}`;
+}
+
 /** @param {import("../state/app.js").App} app */
 export function showState(app) {
 	const { state, recording, zoom } = app, { zero } = recording.meta;
@@ -158,6 +171,8 @@ export function showState(app) {
 	byId("of-timeline").hidden = state.view !== "timeline";
 	byId("of-flame").hidden = state.view !== "flame";
 	inputById("waits").checked = state.hasWaits;
+	byId("missing").textContent = missingText(app);
+	byId("missing").hidden = !byId("missing").textContent;
 	showKinds(app);
 	for (const item of byId("orders").children)
 		item.setAttribute("aria-checked", String(item.getAttribute("data-order") === state.order));
