@@ -14,9 +14,17 @@ from pathlib import Path
 from selenium import webdriver
 from selenium.webdriver.chrome.options import Options
 
+# The longest call of level2 that the second task has.
+SELECT = """const { app, recording } = window.utrail, task = recording.tasks[1];
+    let longest = -1;
+    for (let i = 0; i < task.n; i++)
+        if (recording.names[task.func(i)] === "level2" && !(task.dur[i] <= task.dur[longest])) longest = i;
+    app.select([task, longest]);"""
+
 # name: page, fragment, width, dark, what is done before
 PICTURES = {
     "timeline": ("tree", "view=timeline", 1280, False, ""),
+    "selected": ("tree", "view=timeline&zoom=5ms~15ms&search=level2", 1280, False, SELECT),
     "flame": ("tree", "view=flame", 1280, False, ""),
     "function": ("tree", "view=functions&function=level3", 1280, False, ""),
     "range": ("tree", "view=timeline&range=12ms~16ms&search=level2", 1280, False, ""),

@@ -16,7 +16,7 @@ trap 'rm -rf "$scratch"' EXIT
 cd "$scratch"
 
 gcc -O2 -pg -pthread -o tree "$top/tests/bench/src/tree.c"
-"$UTRAIL" record --no-libcall -d tree.data ./tree 4 200000
+"$UTRAIL" record --no-libcall -d tree.data ./tree 4 1000000
 gcc -O0 -pg -pthread -o many -x c - <<'END'
 #include <pthread.h>
 #include <unistd.h>
