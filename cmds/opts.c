@@ -586,6 +586,8 @@ const struct opt_row opts_table[] = {
 
 	{ "no-browser", 0, NULL, "start no browser: the address is printed",
 	  GROUP_SHOW, CMD_SHOW, OPT_TRUE, MEMBER(no_browser) },
+	{ "no-parts", 0, NULL, "give all calls with the page, however many there are: with arguments, events and processes",
+	  GROUP_SHOW, CMD_SHOW, OPT_TRUE, MEMBER(as_whole) },
 	{ "parts", 0, NULL, "give the calls in parts as one zooms, however few there are",
 	  GROUP_SHOW, CMD_SHOW, OPT_TRUE, MEMBER(in_parts) },
 	{ "port", 0, "PORT", "the port that the page is served at (default: a free one)",

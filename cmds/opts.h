@@ -215,6 +215,7 @@ struct opts {
 	unsigned port; /* 0: any */
 	bool no_browser;
 	bool in_parts;
+	bool as_whole; /* --no-parts */
 
 	/* dump */
 	uint64_t sample_time_ns; /* of flame graphs; 0: chosen */

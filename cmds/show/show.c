@@ -23,6 +23,10 @@ int show_check(const struct opts *opts, struct uft_err *err)
 		return err_set(err, -ERR_USAGE,
 			       "show opens one recording: '%s' or '%s' (-d), not both",
 			       opts->args[0], opts->data_dir);
+	if (opts->in_parts && opts->as_whole)
+		return err_set(err, -ERR_USAGE,
+			       "show gives calls in parts or all at once: --parts or --no-parts, "
+			       "not both");
 	return 0;
 }
 

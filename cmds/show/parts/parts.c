@@ -34,6 +34,8 @@ bool parts_are_better(const struct opts *opts, const struct trace_data *data)
 	struct request_answer answer;
 	uint64_t bytes = 0;
 
+	if (opts->as_whole)
+		return false;
 	for (size_t i = 0; i < data->nr_tasks; i++)
 		bytes += data->tasks[i].data_bytes;
 	return opts->in_parts || bytes / CALL_RECORDS > WHOLE_CALLS_MAX ||

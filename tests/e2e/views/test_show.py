@@ -296,6 +296,7 @@ def test_what_cannot_be_shown(folder, tmp_path):
     assert "cannot open" in utrail("show", "--no-browser", tmp_path / "none").must(255).err
     assert "not also" in utrail("show", "a", "b").must(2).err
     assert "not both" in utrail("show", "-d", "a", "b").must(2).err
+    assert "--parts or --no-parts" in utrail("show", "--parts", "--no-parts", folder / "a.data").must(2).err
     with showing(folder / "a.data") as server:
         assert f"port {server.port}" in utrail("show", "--no-browser", f"--port={server.port}", folder / "a.data").must(1).err
 

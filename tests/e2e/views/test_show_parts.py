@@ -242,7 +242,7 @@ class TestParts:
         """One line says what a view has not, and names a command that has it: of the range that is seen."""
         with shown(browser, "--parts", folder / "threads.data"):
             line = browser.find_element("id", "missing")
-            assert line.text == "In parts, without arguments, events and processes. With them: utrail dump --format=html -r FROM~TO"
+            assert line.text == "In parts, without arguments, events and processes. With them: utrail show --no-parts -r FROM~TO"
             tab(browser, "Functions").click()
             wait_until(lambda: js(browser, "return views.functions.find().length"))
             assert not line.is_displayed()
@@ -255,10 +255,13 @@ class TestParts:
             assert not line.is_displayed()
             search(browser, "main")
             assert "also in the search" in line.text
-        page = utrail(*words.split(), "-d", folder / "threads.data").must().out
-        (folder / "part.html").write_text(page)
-        browser.get((folder / "part.html").as_uri())
-        wait_until(lambda: js(browser, "return 'ready' in document.documentElement.dataset"))
+        name, *options = words.split()
+        assert name == "show"
+        with shown(browser, *options, folder / "threads.data"):
+            assert js(browser, "return recording.meta.served") == "whole"
+            self.check_whole(browser, seen)
+
+    def check_whole(self, browser, seen):
         assert not browser.find_element("id", "missing").is_displayed()
         assert {name for name, (calls, *_) in sums(browser).items() if calls} >= {name for name, (calls, *_) in seen.items() if calls}
 

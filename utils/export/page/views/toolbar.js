@@ -142,7 +142,7 @@ function missingText({ state: { view, func, search, part }, recording }) {
 			: search ? "arguments and events, also in the search" : "";
 	if (recording.meta.served !== "parts" || !missing) return "";
 	const range = part && !recording.isWhole(part) ? rangeText(part, recording) : "FROM~TO";
-	return `In parts, without ${missing}. With them: utrail dump --format=html -r ${range}`;
+	return `In parts, without ${missing}. With them: utrail show --no-parts -r ${range}`;
 }
 
 /** @param {import("../state/app.js").App} app */
