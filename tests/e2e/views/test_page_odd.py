@@ -57,6 +57,8 @@ class TestManyFunctions:
                 rows = [b for b in browser.find_elements("css selector", "#functions-table tbody button") if b.text == "same"]
                 assert len(rows) == 2
                 rows[at].click()
+                # Else the table may still be that of the one before.
+                js(browser, "views.draw()")
                 caller, = wait_until(lambda: table(browser, "#function table:nth-of-type(1)"))
                 callers.setdefault(at, set()).add((caller[0], caller[3]))
                 assert len(browser.find_elements("css selector", "#functions-table tr.chosen")) == 1
