@@ -162,7 +162,7 @@ def plain_name(name):
     return re.sub(r"<built-in method (\S+?)( of .*)?>|<method '(\S+)' of '\S+' objects>", r"\1\3", name).rpartition(".")[2]
 
 
-# What lives in main() ends, and may call functions, when that has returned.
+# Objects of main() end when it has returned, and may call functions then.
 WHOLE = "def whole():\n    main()\n"
 
 

@@ -240,7 +240,7 @@ class TestBack:
         second = browser.find_element("id", "range").get_attribute("value")
         button(browser, "Zoom to range").click()
         tab(browser, "Functions").click()
-        # What a click on a row does; in that part nothing may have been called.
+        # As a click on a row does: the range may have no call, and so no row to click on.
         js(browser, "app.change({ func: 'leaf' }, 'push')")
         zoom = js(browser, "return app.state.zoom")
         browser.back()

@@ -199,7 +199,7 @@ def test_slow_and_many(server):
     finally:
         for sock in slow:
             sock.close()
-    # Who has the token and reads nothing of the answer is none of the others' business.
+    # Clients that have the token, and do not read the answer, do not hold up others.
     head = f"GET /{server.token}/0/ HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n\r\n"
     idle = [server.connect() for _ in range(20)]
     for sock in idle:

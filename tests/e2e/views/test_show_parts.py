@@ -198,7 +198,7 @@ def test_ctrl_c_ends_sums(folder):
     for sock in asked:
         with contextlib.closing(sock), contextlib.suppress(ConnectionError):
             said.append(b"".join(iter(lambda: sock.recv(1 << 20), b"")))
-    # What was given is whole, and nothing was given of most.
+    # Each answer is whole, and most questions have none.
     whole = [text for text in said if text.startswith(b"HTTP/1.1 200")]
     assert 1 <= len(whole) < 150
     assert all(json.loads(text.partition(b"\r\n\r\n")[2]) for text in whole)
@@ -296,7 +296,7 @@ class TestParts:
             tab(browser, "Functions").click()
             wait_until(lambda: js(browser, "return views.functions.find().length"))
         said = browser.find_element("id", "loading")
-        # What it asks of itself, or what one does then: either finds out.
+        # The page finds out by its next question: one of its own, or this one.
         js(browser, "app.zoomBy(0.5)")
         wait_until(lambda: said.is_displayed() and said.text == "utrail show has ended: the page keeps what it has.")
         asked = js(browser, "return window.asked")
