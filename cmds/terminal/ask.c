@@ -241,6 +241,13 @@ int ask_recorder(const char *dir, enum request_type type, int timeout_ms,
 	return ret < 0 ? ret : ask_named(&name, type, NULL, timeout_ms, answer, NULL);
 }
 
+bool ask_is_recorded(const char *dir)
+{
+	struct request_answer answer;
+
+	return ask_recorder(dir, REQUEST_PROGRESS, -1, &answer) == 0 && answer.error == 0;
+}
+
 /* A recorder that takes longer to answer is skipped. */
 #define FIND_TIMEOUT_MS 1000
 

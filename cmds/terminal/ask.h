@@ -29,6 +29,9 @@ struct recorder_name {
 int ask_recorder(const char *dir, enum request_type type, int timeout_ms,
 		 struct request_answer *answer);
 
+/* True while @dir is being recorded, as its recorder says. Waits for it as ask_recorder() does. */
+bool ask_is_recorded(const char *dir);
+
 /* Make the name of the recorder of @dir, which may not exist. Returns 0 or negative errno. */
 int ask_name_of_dir(const char *dir, struct recorder_name *name);
 

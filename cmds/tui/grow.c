@@ -22,13 +22,6 @@
 /* The recorder says what is complete a bit later than it writes that. */
 #define LATE_LOOKS    4
 
-bool grow_is_recorded(const char *dir)
-{
-	struct request_answer answer;
-
-	return ask_recorder(dir, REQUEST_PROGRESS, -1, &answer) == 0 && answer.error == 0;
-}
-
 static bool ends_with(const char *name, const char *end)
 {
 	size_t len = strlen(name);
@@ -59,7 +52,7 @@ void grow_begin(struct tui *tui)
 {
 	const char *dir = tui->reading->data.dir;
 
-	tui->growth.grows = grow_is_recorded(dir);
+	tui->growth.grows = ask_is_recorded(dir);
 	tui->growth.bytes = tui->growth.grows ? size_of_files(dir) : 0;
 	/* Some of it was written while the rest was read. */
 	tui->growth.is_stale = tui->growth.grows;
@@ -158,7 +151,7 @@ int grow_look(struct tui *tui, struct uft_err *err)
 		bool has_grown = bytes != growth->bytes;
 
 		growth->looked_ns = now_ns;
-		growth->grows = grow_is_recorded(tui->reading->data.dir);
+		growth->grows = ask_is_recorded(tui->reading->data.dir);
 		growth->is_stale |= has_grown || !growth->grows;
 		growth->bytes = bytes;
 		ret = grow_replay(tui, has_grown || !growth->grows, err);
@@ -179,7 +172,7 @@ int grow_read_again(struct tui *tui, struct uft_err *err)
 		draw_note(tui, "it is being read just now");
 		return 0;
 	}
-	tui->growth.grows = grow_is_recorded(tui->reading->data.dir);
+	tui->growth.grows = ask_is_recorded(tui->reading->data.dir);
 	if (is_replay) {
 		grow_close_calls(tui);
 		ret = go_replay(tui, NULL, err);

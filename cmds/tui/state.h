@@ -147,8 +147,6 @@ void wait_end(struct tui *tui);
 
 /* --- grow.c: a recording that is still being made --- */
 
-/* True when a recorder works on @dir. */
-bool grow_is_recorded(const char *dir);
 /* Ask whether it is. */
 void grow_begin(struct tui *tui);
 /* Look whether there is more, if it is time. Negative with @err. */

@@ -1,4 +1,5 @@
 /* The screen program (see tui.h). */
+#include "cmds/terminal/ask.h"
 #include "cmds/tui/tui.h"
 
 #include <errno.h>
@@ -270,7 +271,7 @@ static int open_reading(struct tui *tui, struct uft_err *err)
 		return err_set_errno(err, -ENOMEM, "cannot show the recording");
 	while ((ret = reading_open(tui->reading, tui->opts, false, err)) == CMD_NO_DATA &&
 	       (err->code == -ENODATA || !err->code) &&
-	       grow_is_recorded(reader_data_dir(tui->opts))) {
+	       ask_is_recorded(reader_data_dir(tui->opts))) {
 		err_clear(err);
 		nanosleep(&rest, NULL);
 	}

@@ -31,7 +31,6 @@ static time_t clock_s(void)
 
 bool parts_are_better(const struct opts *opts, const struct trace_data *data)
 {
-	struct request_answer answer;
 	uint64_t bytes = 0;
 
 	if (opts->as_whole)
@@ -39,7 +38,7 @@ bool parts_are_better(const struct opts *opts, const struct trace_data *data)
 	for (size_t i = 0; i < data->nr_tasks; i++)
 		bytes += data->tasks[i].data_bytes;
 	return opts->in_parts || bytes / CALL_RECORDS > WHOLE_CALLS_MAX ||
-	       ask_recorder(data->dir, REQUEST_PROGRESS, -1, &answer) == 0;
+	       ask_is_recorded(data->dir);
 }
 
 /* Another number when a file of the recording has changed. */
