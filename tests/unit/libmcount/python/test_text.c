@@ -48,8 +48,10 @@ static bool begin(void)
 		return true;
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names) && !python; i++)
 		python = dlopen(names[i], RTLD_NOW | RTLD_GLOBAL);
-	if (!python)
+	if (!python) {
+		print_message("skipped: no libpython3 (apt-get install libpython3.11)\n");
 		return false;
+	}
 	initialize = (void (*)(int))dlsym(python, "Py_InitializeEx");
 	import = (__typeof__(import))dlsym(python, "PyImport_AddModule");
 	dict_of = (__typeof__(dict_of))dlsym(python, "PyModule_GetDict");
