@@ -1,15 +1,11 @@
 /* A recording that grows while it is on the screen (see state.h). */
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "cmds/cmd.h"
 #include "cmds/reader.h"
 #include "cmds/terminal/ask.h"
+#include "cmds/terminal/growth.h"
 #include "cmds/tui/keys.h"
 #include "cmds/tui/screen.h"
 #include "cmds/tui/state.h"
@@ -22,38 +18,12 @@
 /* The recorder says what is complete a bit later than it writes that. */
 #define LATE_LOOKS    4
 
-static bool ends_with(const char *name, const char *end)
-{
-	size_t len = strlen(name);
-
-	return len >= strlen(end) && strcmp(name + len - strlen(end), end) == 0;
-}
-
-/* The size of all that has records, and of what is told about tasks. */
-static uint64_t size_of_files(const char *path)
-{
-	DIR *dir = opendir(path);
-	uint64_t bytes = 0;
-
-	if (!dir)
-		return 0;
-	for (struct dirent *e; (e = readdir(dir)) != NULL;) {
-		struct stat st;
-
-		if ((ends_with(e->d_name, "dat") || ends_with(e->d_name, ".txt")) &&
-		    fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0)
-			bytes += st.st_size;
-	}
-	closedir(dir);
-	return bytes;
-}
-
 void grow_begin(struct tui *tui)
 {
 	const char *dir = tui->reading->data.dir;
 
 	tui->growth.grows = ask_is_recorded(dir);
-	tui->growth.bytes = tui->growth.grows ? size_of_files(dir) : 0;
+	tui->growth.stamp = tui->growth.grows ? growth_stamp(dir) : 0;
 	/* Some of it was written while the rest was read. */
 	tui->growth.is_stale = tui->growth.grows;
 }
@@ -147,13 +117,13 @@ int grow_look(struct tui *tui, struct uft_err *err)
 	int ret = 0;
 
 	if (growth->grows && now_ns - growth->looked_ns >= LOOK_NS) {
-		uint64_t bytes = size_of_files(tui->reading->data.dir);
-		bool has_grown = bytes != growth->bytes;
+		uint64_t stamp = growth_stamp(tui->reading->data.dir);
+		bool has_grown = stamp != growth->stamp;
 
 		growth->looked_ns = now_ns;
 		growth->grows = ask_is_recorded(tui->reading->data.dir);
 		growth->is_stale |= has_grown || !growth->grows;
-		growth->bytes = bytes;
+		growth->stamp = stamp;
 		ret = grow_replay(tui, has_grown || !growth->grows, err);
 	}
 	if (ret == 0 && growth->is_stale && tui->has_tree && !tui->job.runs && is_shown(tui) &&

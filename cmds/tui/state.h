@@ -22,18 +22,21 @@ struct tui_calls {
 	struct follow follow;
 	bool is_open;
 	bool grows;
-	uint64_t bytes;
 	unsigned left;
 };
 
 /*
- * @grows: somebody records; @bytes: the size of the files when @reading was begun, and when it was
- *         looked at last; @looked_ns: that time; @is_stale: there is more than @reading knows
+ * A recording that a recorder may still write.
+ *
+ * @grows: a recorder writes it
+ * @is_stale: its files have more than @reading knows
+ * @stamp: of its files (growth.h) at the last look; @looked_ns: the time of that look
+ * @read_ns: the time when @reading was complete; @took_ns: its duration
  */
 struct tui_growth {
 	bool grows;
 	bool is_stale;
-	uint64_t bytes;
+	uint64_t stamp;
 	uint64_t looked_ns;
 	uint64_t read_ns;
 	uint64_t took_ns;

@@ -1,18 +1,14 @@
 /* A recording in parts (see parts.h). */
 #include "cmds/show/parts/parts.h"
 
-#include <dirent.h>
-#include <fcntl.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cmds/show/parts/answers.h"
 #include "cmds/terminal/ask.h"
-#include "utils/base/cleanup.h"
+#include "cmds/terminal/growth.h"
 #include "utils/base/escape.h"
-#include "utils/format/datadir.h"
 
 /* A page of so many calls is there at once; more take seconds, and memory of the browser. */
 #define WHOLE_CALLS_MAX 10000000
@@ -41,22 +37,6 @@ bool parts_are_better(const struct opts *opts, const struct trace_data *data)
 	       ask_is_recorded(data->dir);
 }
 
-/* Another number when a file of the recording has changed. */
-static uint64_t stamp_of(const char *dir)
-{
-	DIR *folder cleanup_dir = opendir(dir);
-	uint64_t stamp = 0;
-	struct stat st;
-
-	for (struct dirent *e = folder ? readdir(folder) : NULL; e; e = readdir(folder)) {
-		if (datadir_has_name(e->d_name) &&
-		    fstatat(dirfd(folder), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0)
-			stamp += (uint64_t)st.st_size * 31 + st.st_mtim.tv_sec * 1000003ULL +
-				 st.st_mtim.tv_nsec;
-	}
-	return stamp;
-}
-
 static int open_again(const struct parts *parts, struct trace_data *data, struct uft_err *err)
 {
 	int ret = data_open(data, parts->dir, parts->opts->demangle, err);
@@ -81,7 +61,7 @@ static struct parts_reading *begin_reading(const struct parts *parts, struct uft
 	int ret = reading ? 0 : err_set_errno(err, -ENOMEM, "cannot read '%s'", parts->dir);
 
 	if (ret == 0) {
-		reading->stamp = stamp_of(parts->dir);
+		reading->stamp = growth_stamp(parts->dir);
 		reading->began_s = clock_s();
 		ret = open_again(parts, &reading->data, err);
 	}
@@ -160,7 +140,7 @@ static void look_at_files(struct parts *parts)
 		end_reading(now);
 	} else if (!next && is_complete(&now->index) &&
 		   clock_s() - now->began_s >= GROW_S + 2 * parts->took_s &&
-		   stamp_of(parts->dir) != now->stamp) {
+		   growth_stamp(parts->dir) != now->stamp) {
 		parts->next = begin_reading(parts, &unsaid);
 	}
 }
