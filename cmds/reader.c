@@ -19,6 +19,7 @@
 #include "cmds/pager.h"
 #include "cmds/terminal/statusline.h"
 #include "cmds/read_progress.h"
+#include "config.h"
 #include "utils/base/fd.h"
 #include "utils/base/containers/nearest.h"
 #include "utils/format/datadir.h"
@@ -259,13 +260,6 @@ void reader_pipeline_config(const struct opts *opts, struct pipeline_config *con
 	config->nr_tids = opts->nr_tids;
 }
 
-void reader_warn_dropped(const struct opts *opts, const struct exporter *exporter,
-			 uint64_t nr_dropped)
-{
-	msg_warn_nr(&opts->msg, nr_dropped, "event%s left out of %s: %s",
-		    nr_dropped == 1 ? " is" : "s are", exporter->name, exporter->drops_points);
-}
-
 void reader_warn_filters(const struct opts *opts, struct trace_data *data)
 {
 	struct func_names names cleanup_func_names = { .demangle = opts->demangle };
@@ -322,6 +316,41 @@ static int write_stdout(void *self, const char *data, size_t len)
 {
 	statusline_before_output(pager_is_open());
 	return fd_write_all(STDOUT_FILENO, data, len);
+}
+
+struct export_config reader_export_config(const struct opts *opts)
+{
+	return (struct export_config){
+		.tool = "utrail " UTRAIL_VERSION_TEXT,
+		.sample_ns = opts->sample_time_ns,
+		.counts_outside = opts->event_full,
+		.shows_args = opts->show_args,
+		.threads = reader_threads(opts),
+	};
+}
+
+int reader_open_export(struct pipeline *pipe, const struct opts *opts,
+		       const struct exporter *exporter, struct trace_data *data,
+		       struct uft_err *err)
+{
+	struct pipeline_config stages;
+
+	reader_pipeline_config(opts, &stages);
+	export_configure(exporter, &stages);
+	return pipeline_open(pipe, data, &stages, err);
+}
+
+int reader_export(struct pipeline *pipe, const struct opts *opts, const struct exporter *exporter,
+		  const struct export_config *config, struct sink *sink, struct uft_err *err)
+{
+	uint64_t nr_dropped = 0;
+	int ret = export_run(exporter, config, pipe, sink, &nr_dropped, err);
+
+	if (ret == 0)
+		msg_warn_nr(&opts->msg, nr_dropped, "event%s left out of %s: %s",
+			    nr_dropped == 1 ? " is" : "s are", exporter->name,
+			    exporter->drops_points);
+	return ret;
 }
 
 int reader_open_sink(struct sink *sink, struct uft_err *err)

@@ -52,10 +52,6 @@ void reader_pipeline_config(const struct opts *opts, struct pipeline_config *con
 /* Warn about filters that match nothing in @data; after a pipeline was opened with them. */
 void reader_warn_filters(const struct opts *opts, struct trace_data *data);
 
-/* Warn about the @nr_dropped events that the exporter's format cannot hold (export_run()). */
-void reader_warn_dropped(const struct opts *opts, const struct exporter *exporter,
-			 uint64_t nr_dropped);
-
 /*
  * Warn about kernel events in @data that cannot be shown: those that were lost when @pipe (or NULL)
  * was recorded, and the fields of all of them in a build without the library for that. To be called
@@ -66,6 +62,24 @@ void reader_warn_kernel(const struct opts *opts, const struct trace_data *data,
 
 /* The number of threads that may share the work: --num-thread, or one for each CPU. */
 size_t reader_threads(const struct opts *opts);
+
+/* The choices for exporters that are options; the others are off. */
+struct export_config reader_export_config(const struct opts *opts);
+
+/*
+ * Open @pipe on @data for @exporter, with the selection of the options. Returns 0, or negative with
+ * @err.
+ */
+int reader_open_export(struct pipeline *pipe, const struct opts *opts,
+		       const struct exporter *exporter, struct trace_data *data,
+		       struct uft_err *err);
+
+/*
+ * Write what comes from @pipe, which reader_open_export() has opened, to @sink, and warn about
+ * events that the format cannot hold. Does not flush. Returns 0, or negative with @err.
+ */
+int reader_export(struct pipeline *pipe, const struct opts *opts, const struct exporter *exporter,
+		  const struct export_config *config, struct sink *sink, struct uft_err *err);
 
 /* A sink that writes to stdout, after the text that stdio holds for it. 0 or -ENOMEM. */
 int reader_open_sink(struct sink *sink, struct uft_err *err);

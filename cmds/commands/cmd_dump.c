@@ -9,7 +9,6 @@
 #include "cmds/advice/no_result.h"
 #include "cmds/reader.h"
 #include "cmds/read_progress.h"
-#include "config.h"
 #include "utils/view/dump.h"
 #include "utils/export/export.h"
 
@@ -45,29 +44,15 @@ static int export_one(const struct opts *opts, struct trace_data *data, enum exp
 		      struct uft_err *err)
 {
 	const struct exporter *exporter = exporter_of(opts);
-	const struct export_config config = {
-		.tool = "utrail " UTRAIL_VERSION_TEXT,
-		.sample_ns = opts->sample_time_ns,
-		.counts_outside = opts->event_full,
-		.shows_args = opts->show_args,
-		.side = side,
-		.threads = reader_threads(opts),
-	};
-	struct pipeline_config stages;
-	uint64_t nr_dropped = 0;
-
-	reader_pipeline_config(opts, &stages);
-	export_configure(exporter, &stages);
-
-	int ret = pipeline_open(pipe, data, &stages, err);
+	struct export_config config = reader_export_config(opts);
+	int ret = reader_open_export(pipe, opts, exporter, data, err);
 
 	if (ret < 0)
 		return ret;
+	config.side = side;
 	reader_warn_filters(opts, data);
 	read_progress_begin(progress, opts, pipe, false);
-	ret = export_run(exporter, &config, pipe, sink, &nr_dropped, err);
-	if (ret == 0)
-		reader_warn_dropped(opts, exporter, nr_dropped);
+	ret = reader_export(pipe, opts, exporter, &config, sink, err);
 	reader_warn_kernel(opts, data, pipe);
 	return ret;
 }

@@ -193,21 +193,13 @@ static int write_events(const struct opts *opts, const struct exporter *exporter
 		.has_calls = opts->export_calls,
 		.threads = 1,
 	};
-	struct pipeline_config stages;
 	struct pipeline pipe cleanup_pipeline = { 0 };
-	uint64_t nr_dropped = 0;
-
-	reader_pipeline_config(opts, &stages);
-	export_configure(exporter, &stages);
-
-	int ret = pipeline_open(&pipe, data, &stages, err);
+	int ret = reader_open_export(&pipe, opts, exporter, data, err);
 
 	if (ret < 0)
 		return ret;
 	reader_warn_filters(opts, data);
-	ret = export_run(exporter, &config, &pipe, sink, &nr_dropped, err);
-	if (ret == 0)
-		reader_warn_dropped(opts, exporter, nr_dropped);
+	ret = reader_export(&pipe, opts, exporter, &config, sink, err);
 	return reader_finish(sink, &pipe.broken, ret, err);
 }
 

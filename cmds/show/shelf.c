@@ -15,7 +15,6 @@
 #include "cmds/advice/near_data.h"
 #include "cmds/cmd.h"
 #include "cmds/reader.h"
-#include "config.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/escape.h"
 #include "utils/export/export.h"
@@ -158,24 +157,13 @@ static int write_page(const struct shelf *shelf, struct shown *shown, struct sin
 {
 	const struct exporter *exporter = exporter_by_number(EXPORT_html);
 	const struct opts *opts = shelf->opts;
-	const struct export_config config = {
-		.tool = "utrail " UTRAIL_VERSION_TEXT,
-		.counts_outside = opts->event_full,
-		.shows_args = opts->show_args,
-		.is_served = true,
-		.threads = reader_threads(opts),
-	};
-	struct pipeline_config stages;
+	struct export_config config = reader_export_config(opts);
 	struct pipeline pipe cleanup_pipeline = { 0 };
-	uint64_t nr_dropped;
+	int ret = reader_open_export(&pipe, opts, exporter, &shown->data, &shown->failure);
 
-	reader_pipeline_config(opts, &stages);
-	export_configure(exporter, &stages);
-
-	int ret = pipeline_open(&pipe, &shown->data, &stages, &shown->failure);
-
+	config.is_served = true;
 	if (ret == 0)
-		ret = export_run(exporter, &config, &pipe, sink, &nr_dropped, &shown->failure);
+		ret = reader_export(&pipe, opts, exporter, &config, sink, &shown->failure);
 	if (ret < 0)
 		return ret;
 	ret = sink_flush(sink);
