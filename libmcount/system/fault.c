@@ -44,6 +44,10 @@ static const int watched_signals[] = { SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL 
 
 static _Atomic uint64_t watched;
 
+/* By signal: of these, our handler is installed only while the program has one. */
+static _Atomic uint64_t followed;
+static void (*after_handler)(void);
+
 /* Each change takes the next entry, so that a thread that reads one is not disturbed. */
 #define KEPT 16
 
@@ -63,6 +67,11 @@ static bool is_watched(int sig)
 {
 	return sig > 0 && sig < _NSIG &&
 	       (atomic_load_explicit(&watched, memory_order_relaxed) & MASK_BIT(sig));
+}
+
+static bool is_followed(int sig)
+{
+	return atomic_load_explicit(&followed, memory_order_relaxed) & MASK_BIT(sig);
 }
 
 static struct sigaction *current_of(struct disposition *d)
@@ -108,6 +117,8 @@ static struct sigaction kernel_action(int sig, const struct sigaction *act)
 	};
 
 	if (act->sa_handler == SIG_IGN && !signal_switches_have(sig))
+		return *act;
+	if (!has_handler(act) && is_followed(sig))
 		return *act;
 	if (has_handler(act)) {
 		ours.sa_mask = act->sa_mask;
@@ -171,6 +182,14 @@ static void pass_on(int sig, siginfo_t *info, void *context)
 		fault_state = FAULT_UNKNOWN;
 		act.sa_sigaction(sig, info, context);
 		fault_state = FAULT_UNKNOWN;
+		if (after_handler)
+			after_handler();
+		return;
+	}
+	/* It had one when the signal came. */
+	if (is_followed(sig)) {
+		if (act.sa_handler == SIG_DFL)
+			send_to_self(sig);
 		return;
 	}
 
@@ -360,17 +379,49 @@ INTERPOSE_MASK(int, sigprocmask, (int how, const sigset_t *set, sigset_t *old), 
 INTERPOSE_MASK(int, pthread_sigmask, (int how, const sigset_t *set, sigset_t *old), (how, set, old))
 INTERPOSE_MASK(int, sigsuspend, (const sigset_t *set), (set))
 
+/* In a program that we leave, handlers would be gone (undo.h). */
+static bool may_replace_handlers(void)
+{
+	return !probe.is_attached && fault_guarded == FAULT_GUARDED;
+}
+
 void fault_watch_signal(int sig)
 {
 	struct sigaction act;
 
-	/* The program would keep a handler that is gone (undo.h). */
-	if (probe.is_attached || fault_guarded != FAULT_GUARDED)
+	if (!may_replace_handlers())
 		return;
+	if (atomic_fetch_and(&followed, ~MASK_BIT(sig)) & MASK_BIT(sig)) {
+		act = *current_of(&dispositions[sig]);
+		change(sig, &act, NULL);
+		return;
+	}
 	if (atomic_fetch_or(&watched, MASK_BIT(sig)) & MASK_BIT(sig))
 		return;
 	if (next_sigaction(sig, NULL, &act) == 0)
 		change(sig, &act, NULL);
+}
+
+static void follow_signal(int sig)
+{
+	struct sigaction act;
+
+	/* The last two, and those that the C library keeps for itself, cannot be caught. */
+	if (is_watched(sig) || sigaction(sig, NULL, &act) < 0 || sig == SIGKILL || sig == SIGSTOP)
+		return;
+	atomic_fetch_or(&followed, MASK_BIT(sig));
+	atomic_fetch_or(&watched, MASK_BIT(sig));
+	change(sig, &act, NULL);
+}
+
+bool fault_call_after_handlers(void (*fn)(void))
+{
+	if (!may_replace_handlers())
+		return false;
+	after_handler = fn;
+	for (int sig = 1; sig < _NSIG; sig++)
+		follow_signal(sig);
+	return true;
 }
 
 static void catch_watched(size_t nr)

@@ -42,6 +42,13 @@ void fault_watch_crashes(void);
 /* COLD. Signal @sig comes to our handler first: see switches.h. */
 void fault_watch_signal(int sig);
 
+/*
+ * COLD. From now on @fn is called after each of the program's signal handlers, in the handler's
+ * thread. Signals that have none keep their actions. False if handlers cannot be replaced by ours:
+ * nothing has changed.
+ */
+bool fault_call_after_handlers(void (*fn)(void));
+
 /* HOT, rarely: find out the effect of a fault in this thread, and note it in fault_state. */
 void fault_look(void);
 

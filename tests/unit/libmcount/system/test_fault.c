@@ -453,6 +453,56 @@ TEST(a_borrower_changes_nothing_of_ours)
 	program_wants(SIGUSR1, SIG_DFL);
 }
 
+/* --- after the program's handlers --- */
+
+static unsigned nr_after;
+
+static void count_after(void)
+{
+	nr_after++;
+}
+
+/* From here on our handler is in the place of each that the program has. */
+TEST(something_is_called_after_each_handler)
+{
+	program_wants(SIGUSR1, on_signal);
+	assert_true(fault_call_after_handlers(count_after));
+	assert_ptr_equal(program_has(SIGUSR1).sa_handler, on_signal);
+	assert_ptr_not_equal(kernel_has(SIGUSR1).handler, on_signal);
+	nr_seen = 0;
+	assert_int_equal(raise(SIGUSR1), 0);
+	assert_int_equal(nr_seen, 1);
+	assert_int_equal(nr_after, 1);
+
+	/* Handlers that come later, by any of the ways. */
+	assert_ptr_not_equal(signal(SIGUSR2, on_signal), SIG_ERR);
+	assert_int_equal(raise(SIGUSR2), 0);
+	program_wants(SIGSEGV, on_signal);
+	assert_int_equal(raise(SIGSEGV), 0);
+	assert_int_equal(nr_seen, 3);
+	assert_int_equal(nr_after, 3);
+	program_wants(SIGSEGV, SIG_DFL);
+}
+
+/* An action that is no handler is the kernel's: it interrupts nothing, and children inherit it. */
+TEST(without_a_handler_the_action_is_the_programs)
+{
+	program_wants(SIGUSR1, SIG_IGN);
+	assert_ptr_equal(kernel_has(SIGUSR1).handler, SIG_IGN);
+	assert_ptr_equal(program_has(SIGUSR1).sa_handler, SIG_IGN);
+	program_wants(SIGUSR1, SIG_DFL);
+	program_wants(SIGUSR2, SIG_DFL);
+	assert_ptr_equal(kernel_has(SIGUSR1).handler, SIG_DFL);
+	assert_ptr_equal(kernel_has(SIGURG).handler, SIG_DFL);
+	assert_ptr_equal(kernel_has(SIGCHLD).handler, SIG_DFL);
+	/* Such a signal may be watched in any case, later. */
+	program_wants(SIGABRT, SIG_DFL);
+	assert_ptr_equal(kernel_has(SIGABRT).handler, SIG_DFL);
+	fault_watch_signal(SIGABRT);
+	assert_ptr_not_equal(kernel_has(SIGABRT).handler, SIG_DFL);
+	assert_ptr_equal(program_has(SIGABRT).sa_handler, SIG_DFL);
+}
+
 /* --- the end --- */
 
 /* The end of a child that calls @fn. */
