@@ -43,6 +43,7 @@ static const struct {
 	{ PLACE(next_thread), "PyThreadState_Next", NULL },
 	{ PLACE(thread_id), "PyThreadState_GetID", NULL },
 	{ PLACE(is_initialized), "Py_IsInitialized", NULL },
+	{ PLACE(recursion_limit), "Py_GetRecursionLimit", NULL },
 	{ PLACE(has_gil), "PyGILState_Check", NULL },
 	{ PLACE(version), "Py_GetVersion", NULL },
 	{ PLACE(call_later), "Py_AddPendingCall", NULL },

@@ -106,6 +106,7 @@ struct py_api {
 	struct py_thread *(*next_thread)(struct py_thread *t);
 	uint64_t (*thread_id)(struct py_thread *t);
 	int (*is_initialized)(void);
+	int (*recursion_limit)(void);
 	int (*has_gil)(void);
 	const char *(*version)(void);
 	int (*call_later)(int (*fn)(void *), void *arg);

@@ -14,6 +14,7 @@
 #include "libmcount/hot/probe.h"
 #include "libmcount/program/definition.h"
 #include "libmcount/python/api.h"
+#include "libmcount/python/breaker.h"
 #include "libmcount/python/calls.h"
 #include "libmcount/python/own_profile.h"
 #include "libmcount/python/threads.h"
@@ -80,7 +81,7 @@ static void begin_listening(void)
 {
 	if (python.has_begun || python.has_failed)
 		return;
-	python.has_failed = !is_known_kind() || !calls_begin();
+	python.has_failed = !is_known_kind() || !breaker_begin() || !calls_begin();
 	python.has_begun = !python.has_failed;
 	if (!python.has_begun)
 		return;

@@ -1,0 +1,110 @@
+/* The flag that stops CPython's threads (see breaker.h). */
+#include "libmcount/python/breaker.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "libmcount/python/layout.h"
+#include "libmcount/program/definition.h"
+#include "libmcount/system/fault.h"
+#include "utils/base/compiler.h"
+
+/*
+ * Places of members in bytes, in all releases of 3.11 for machines of 64 bits: _PyRuntime
+ * (internal/pycore_runtime.h), PyInterpreterState (internal/pycore_interp.h) and PyThreadState
+ * (cpython/pystate.h).
+ *
+ * @RUNTIME_INTERPRETER: the main interpreter
+ * @RUNTIME_MAIN_THREAD, @THREAD_IDENT: what pthread_self(3) returns there
+ * @RUNTIME_HOLDER: the thread that has the GIL, or had it last
+ * @RUNTIME_IS_HELD: not 0 while a thread has it
+ * @INTERPRETER_LIMIT: what Py_GetRecursionLimit() returns
+ * @INTERPRETER_DROP, @INTERPRETER_RAISE: other reasons for the flag: a thread wants the GIL, or a
+ *                                        thread is to raise an exception
+ */
+enum {
+	RUNTIME_INTERPRETER = 48,
+	RUNTIME_MAIN_THREAD = 80,
+	RUNTIME_HOLDER = 368,
+	RUNTIME_IS_HELD = 376,
+	INTERPRETER_LIMIT = 96,
+	INTERPRETER_FLAG = 100,
+	INTERPRETER_DROP = 104,
+	INTERPRETER_RAISE = 124,
+	THREAD_IDENT = 152,
+};
+
+static char *runtime;
+static char *interpreter;
+
+static uint64_t word_at(const char *object, size_t place)
+{
+	return __atomic_load_n((const uint64_t *)(object + place), __ATOMIC_SEQ_CST);
+}
+
+static int int_at(const char *object, size_t place)
+{
+	return __atomic_load_n((const int *)(object + place), __ATOMIC_SEQ_CST);
+}
+
+static void set_flag(int value)
+{
+	__atomic_store_n((int *)(interpreter + INTERPRETER_FLAG), value, __ATOMIC_SEQ_CST);
+}
+
+static uint64_t this_thread(void)
+{
+	return (uint64_t)__builtin_thread_pointer();
+}
+
+/* The state of a thread that has had the GIL may be gone. */
+static bool has_gil(void)
+{
+	const char *holder = (const char *)word_at(runtime, RUNTIME_HOLDER);
+	uint64_t ident;
+
+	return int_at(runtime, RUNTIME_IS_HELD) && holder &&
+	       fault_copy(&ident, holder + THREAD_IDENT, sizeof(ident)) == sizeof(ident) &&
+	       ident == this_thread();
+}
+
+/*
+ * Called in the thread of a signal, after the program's handler. The main thread cannot get the GIL
+ * meanwhile, since it is here. Others may have their reasons for the flag: each notes its reason
+ * first, and then raises the flag.
+ */
+static void lower_after_handler(void)
+{
+	if (word_at(runtime, RUNTIME_MAIN_THREAD) != this_thread() ||
+	    !int_at(interpreter, INTERPRETER_FLAG) || has_gil())
+		return;
+	set_flag(0);
+	if (int_at(interpreter, INTERPRETER_DROP) || int_at(interpreter, INTERPRETER_RAISE))
+		set_flag(1);
+}
+
+/* True if all is there that we know. This thread has the GIL. */
+static bool are_places_right(const struct py_thread *thread)
+{
+	int flag = int_at(interpreter, INTERPRETER_FLAG);
+	int drop = int_at(interpreter, INTERPRETER_DROP);
+
+	return word_at(runtime, RUNTIME_HOLDER) == (uint64_t)thread &&
+	       int_at(runtime, RUNTIME_IS_HELD) == 1 &&
+	       word_at((const char *)thread, THREAD_IDENT) == this_thread() &&
+	       int_at(interpreter, INTERPRETER_LIMIT) == py.recursion_limit() &&
+	       (flag == 0 || flag == 1) && (drop == 0 || drop == 1);
+}
+
+bool breaker_begin(void)
+{
+	if (layout_find().minor != 11)
+		return true;
+	runtime = (char *)definition_find_data("_PyRuntime");
+	if (!runtime)
+		return false;
+	interpreter = (char *)word_at(runtime, RUNTIME_INTERPRETER);
+	if (interpreter != (char *)py.interpreter(py.thread()) || !are_places_right(py.thread()))
+		return false;
+	return fault_call_after_handlers(lower_after_handler);
+}
