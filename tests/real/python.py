@@ -61,14 +61,7 @@ def outcomes(folder, suite, *recorder):
     return set((home / "outcomes").read_text().splitlines()), done
 
 
-def is_stopped_by_signals():
-    """CPython 3.11, whose threads may wait for ever: doc/internals/python.md, "Limits"."""
-    return run(PYTHON, "-c", "import sys; sys.exit(sys.version_info[:2] == (3, 11))").status == 1
-
-
 def check_suite(folder, suite):
-    if suite == "test_asyncio" and is_stopped_by_signals():
-        skip("a signal may stop threads of Python 3.11 while they are profiled (doc/internals/python.md, Limits)")
     if run(PYTHON, "-c", f"import test.{suite}").status:
         skip(f"test.{suite} is not installed (apt-get install libpython3-testsuite)")
     recorder = (UTRAIL, "record", "--no-event", "--nest-libcall", "--flight=4m", "-d", folder / "data")

@@ -16,6 +16,13 @@ PYTHON = "/usr/bin/python3"
 
 pytestmark = pytest.mark.skipif(not Path(PYTHON).exists(), reason=f"needs {PYTHON}")
 
+
+def other_pythons():
+    found = {Path(f"/usr/bin/python{v}") for v in ("3.9", "3.10", "3.12", "3.13") if Path(f"/usr/bin/python{v}").exists()}
+    found |= {p.resolve() for p in Path.home().glob(".pyenv/versions/3.*/bin/python3") if p.resolve().name in ("python3.9", "python3.10", "python3.12", "python3.13")}
+    return sorted(found)
+
+
 SHAPES = """\
 import os
 class A:
@@ -475,6 +482,66 @@ def test_pythons_own_tests_have_the_same_results(tmp_path, suite):
     assert (got.status, results(got.err)) == (bare.status, results(bare.err)) and results(got.err)
 
 
+# The main thread waits for another one, in a way that a signal does not interrupt.
+SIGNALS = """\
+import os, signal, threading, time
+handled = []
+signal.signal(signal.SIGUSR1, lambda number, frame: handled.append(number))
+signal.siginterrupt(signal.SIGUSR1, False)
+def leaf(): pass
+def work():
+    time.sleep(0.1)
+    for i in range(20):
+        os.kill(os.getpid(), signal.SIGUSR1)
+        end = time.monotonic() + 0.01
+        while time.monotonic() < end:
+            leaf()
+thread = threading.Thread(target=work)
+thread.start()
+thread.join()
+print(len(handled) > 0)
+"""
+
+
+@pytest.mark.parametrize("python", [Path(PYTHON), *other_pythons()], ids=lambda p: p.name)
+def test_a_signal_of_the_main_thread_stops_no_other(tmp_path, python):
+    write(tmp_path, SIGNALS)
+    for _ in range(3):
+        got = utrail("record", "--no-event", python, "prog.py", cwd=tmp_path).must()
+        assert got.out == "True\n"
+    assert calls(tmp_path)["leaf"] > 20
+
+
+# Each signal is waited for: one that the main thread did not see would be late for ever.
+SEEN = """\
+import os, signal, threading, time
+nr = 0
+def handle(number, frame):
+    global nr
+    nr += 1
+signal.signal(signal.SIGUSR1, handle)
+def leaf(): pass
+def work():
+    for i in range(200):
+        before = nr
+        os.kill(os.getpid(), signal.SIGUSR1)
+        while nr == before:
+            leaf()
+thread = threading.Thread(target=work)
+thread.start()
+while thread.is_alive():
+    leaf()
+    time.sleep(0)
+print(nr)
+"""
+
+
+@pytest.mark.parametrize("python", [Path(PYTHON), *other_pythons()], ids=lambda p: p.name)
+def test_the_main_thread_handles_each_signal(tmp_path, python):
+    write(tmp_path, SEEN)
+    assert utrail("record", "--no-event", python, "prog.py", cwd=tmp_path).must().out == "200\n"
+
+
 def test_names_that_come_late_are_shown_live(tmp_path):
     """The reader has the names of the first second before the others are known."""
     write(tmp_path, "import time\ndef one(): pass\ndef two(): pass\none()\ntime.sleep(1)\ntwo()\ntime.sleep(0.3)\ndef three(): pass\nthree()\n")
@@ -517,12 +584,6 @@ f() {
   after();
 } /* f */
 """
-
-
-def other_pythons():
-    found = {Path(f"/usr/bin/python{v}") for v in ("3.9", "3.10", "3.12", "3.13") if Path(f"/usr/bin/python{v}").exists()}
-    found |= {p.resolve() for p in Path.home().glob(".pyenv/versions/3.*/bin/python3") if p.resolve().name in ("python3.9", "python3.10", "python3.12", "python3.13")}
-    return sorted(found)
 
 
 @pytest.mark.parametrize("python", other_pythons(), ids=lambda p: p.name)
