@@ -170,8 +170,9 @@ static void leave_inherited(struct stg_filter *stage, size_t depth)
 }
 
 /*
- * trace_on and trace_off apply to all tasks, from the time when any of them reaches it. In that
- * task itself they apply from that call on: earlier calls may have the same time.
+ * trace_on and trace_off apply to all tasks, from the event on with which any of them reaches it.
+ * In that task itself earlier calls may have the same time. Other tasks' events of that time come
+ * before or after it as the merge has them: in the order of the tasks.
  */
 static inline void look_at_switches(struct stg_filter *stage, uint64_t now_ns)
 {
@@ -180,7 +181,7 @@ static inline void look_at_switches(struct stg_filter *stage, uint64_t now_ns)
 	while (stage->switch_at < filter->nr_switches && !filter->collects) {
 		const struct filter_switch *next = &filter->switches[stage->switch_at];
 
-		if (next->time_ns + (next->task == stage->task) > now_ns)
+		if (next->time_ns + (next->task >= stage->task) > now_ns)
 			break;
 		stage->is_on = next->is_on;
 		stage->switch_at++;
@@ -551,6 +552,8 @@ static int compare_switches(const void *a, const void *b)
 
 	if (x->time_ns != y->time_ns)
 		return x->time_ns > y->time_ns ? 1 : -1;
+	if (x->task != y->task)
+		return x->task > y->task ? 1 : -1;
 	return (x->nth > y->nth) - (x->nth < y->nth);
 }
 

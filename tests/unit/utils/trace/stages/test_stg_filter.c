@@ -259,7 +259,7 @@ TEST(switches_at_one_moment)
 	again(&s);
 	run(&s, "a{@1010 b{@1010 d{@1010 c{@1010 d{@1010 d}@1010 b{@1010 e{@1010 e} b} c} d} b} a}",
 	    "a{@1010.0 c{@1010.3 d{@1010.4 d}@1010.4");
-	/* For others all of them have been there by then. */
+	/* For later tasks all of them have been there by then. */
 	again(&s);
 	s.stage.task = 2;
 	run(&s, "a{@1009 a}@1009 d{@1010 d}", "a{@1009.0 a}@1009.0");
@@ -268,6 +268,34 @@ TEST(switches_at_one_moment)
 	 */
 	again(&s);
 	run(&s, "d{@1010 d}@1010 d{@1011 d}", "d{@1010.0 d}@1010.0");
+	end(&s);
+}
+
+/* Tasks' events of one time come in the order of the tasks, and so do their switches. */
+TEST(switches_of_several_tasks_at_one_moment)
+{
+	struct scene s;
+	static const char in[] = "a{@1000 a}@1005 d{@1010 d}@1011";
+	static const char *const expected[] = {
+		"a{@1000.0 a}@1005.0 d{@1010.0 d}@1011.0",
+		"a{@1000.0 a}@1005.0 d}@1011.0",
+		"a{@1000.0 a}@1005.0 d{@1010.0 d}@1011.0",
+	};
+
+	begin(&s, NULL, "b@trace_off;c@trace_on");
+	s.filter.collects = true;
+	s.stage.task = 3;
+	run(&s, "c{@1010 c}", "c{@1010.0 c}@1020.0");
+	s.stage.task = 1;
+	run(&s, "b{@1010 b}", "b{@1010.0 b}@1020.0");
+	call_filter_sort_switches(&s.filter);
+	assert_false(s.filter.switches[0].is_on);
+	assert_true(s.filter.switches[1].is_on);
+	for (size_t i = 0; i < ARRAY_SIZE(expected); i++) {
+		again(&s);
+		s.stage.task = 2 * i;
+		run(&s, in, expected[i]);
+	}
 	end(&s);
 }
 
