@@ -128,15 +128,24 @@ def tool_in_footer(answer):
 FOLDED = re.compile(r"^(#?)([^|\n]*)\|( *)(\S.*) \{\n([^|\n]*)\|\3\}( = .*;)?(?: /\* .* \*/)?$", re.M)
 
 
+TID = re.compile(r"\[ *\d+\]")
+
+
 def fold_empty_calls(answer):
     """A call inside of which nothing is shown as one line, with the duration of its last one where that is a column."""
 
     def folded(match):
         first, last = match[2], match[5]
+        if TID.findall(first) != TID.findall(last):
+            return match[0]  # the end of another thread's call
         row = "".join(a if a != " " else b for a, b in zip(first, last)) if len(first) == len(last) else last
         return f"{row}|{match[3]}{match[4]}{match[6] or ';'}"
 
     return Answer(answer.status, FOLDED.sub(folded, answer.out))
+
+
+def without_indentation(answer):
+    return Answer(answer.status, re.sub(r"\| +", "| ", answer.out))
 
 
 def escaped_lines(answer):
@@ -225,6 +234,7 @@ DIFFERENCES = [
     Difference("range-sums", "(report|graph) .*-r ", status_only, "peers-plain report -r {from}~{to}"),
     Difference("range-until", "events .* -r ~{before}", status_only, "peers-events replay -r ~{before}"),
     Difference("range-edge", RANGE_EDGE, status_only, "peers-plain dump -H {leaf} -D 2 --no-event -r {from}~{to}"),
+    Difference("switched-off", " replay .*@trace_off", both(without_indentation), "ours-spawn replay -T {inner}@trace_off -T child@trace_on"),
     Difference("empty-call", " replay ", both(fold_empty_calls), "peers-events replay -D 1"),
 ]
 

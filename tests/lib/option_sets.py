@@ -35,6 +35,7 @@ SINGLE = {
 -T {inner}@color=red --color=yes
 -T {leaf}@time={long}
 -T {inner}@trace_off -T {leaf}@trace_on
+-T {leaf}@trace_off -T {inner}@trace_on
 -T {leaf}@hide
 -r {from}~{to}
 -r {from}~
