@@ -78,6 +78,7 @@ struct open_call {
  * @fd: of the database's file, which has no name any more
  * @calls: of @task, the innermost last; @payloads: their arguments
  * @is_known, @open: by function id; @open: number of open calls of @task, by func->count_id
+ * @is_range: of a part of the recording: calls that are open at its end end there
  */
 struct sqlite_export {
 	struct nest nest;
@@ -95,6 +96,7 @@ struct sqlite_export {
 	uint32_t *open;
 	size_t nr_known;
 	struct strbuf text;
+	bool is_range;
 };
 
 static int failed(struct sqlite_export *s, struct uft_err *err)
@@ -218,12 +220,19 @@ static int put_tasks(struct export *ex)
 	return ret;
 }
 
+static void configure_database(struct pipeline_config *config)
+{
+	nest_configure_by_task(config);
+	config->stages.closes_open_calls = true;
+}
+
 static int begin_database(struct export *ex, struct uft_err *err)
 {
 	struct sqlite_export *s = ex->state;
 	int ret = export_nest_init(ex, &s->nest, err);
 
 	s->fd = -1;
+	s->is_range = ex->pipe->config.stages.opens_at_start;
 	if (ret == 0)
 		ret = open_database(s, err);
 	if (ret < 0)
@@ -295,9 +304,17 @@ static void bind_text_or_null(struct sqlite_export *s, sqlite3_stmt *put, int at
 		sqlite3_bind_null(put, at);
 }
 
+/* The time of the innermost call, without that of the calls in it that are shown. */
+static uint64_t rest_ns(const struct sqlite_export *s)
+{
+	const struct open_call *call = &s->calls[s->nr - 1];
+
+	return s->last_ns - call->start_ns - call->child_ns;
+}
+
 /* A call that ended, or (@is_finished false) never did. @retval: NULL: unknown */
 static int put_call(struct sqlite_export *s, const struct func *func, bool is_finished,
-		    const char *retval)
+		    uint64_t self_ns, const char *retval)
 {
 	const struct open_call *call = &s->calls[--s->nr];
 	sqlite3_stmt *put = s->put[PUT_CALL];
@@ -312,7 +329,7 @@ static int put_call(struct sqlite_export *s, const struct func *func, bool is_fi
 	sqlite3_bind_int64(put, 1, call->id);
 	sqlite3_bind_int64(put, 2, call->start_ns);
 	sqlite3_bind_int64(put, 3, is_finished ? (sqlite3_int64)dur_ns : -1);
-	sqlite3_bind_int64(put, 4, dur_ns - call->child_ns);
+	sqlite3_bind_int64(put, 4, self_ns);
 	sqlite3_bind_int64(put, 5, s->task->index + 1);
 	sqlite3_bind_int64(put, 6, func->id);
 	sqlite3_bind_int64(put, 7, s->nr);
@@ -337,7 +354,7 @@ static int end_task(struct sqlite_export *s)
 	int ret = 0;
 
 	while (nest_end(&s->nest.tasks[s->task->index], &edge))
-		ret |= put_call(s, edge.func, false, NULL);
+		ret |= put_call(s, edge.func, false, rest_ns(s), NULL);
 	return ret;
 }
 
@@ -357,6 +374,19 @@ static int put_database_point(struct export *ex, const struct task *task, const 
 	return step_statement(s, PUT_EVENT);
 }
 
+/* A call ends at @event, which is its own end, or tells that others must have ended. */
+static int put_end(struct sqlite_export *s, const struct event *event, const struct func *func,
+		   const char *retval)
+{
+	bool is_exit = event->type == EVENT_EXIT;
+	bool is_own = is_exit && event->func == func &&
+		      s->nest.tasks[s->task->index].depth == event->indent;
+	bool is_finished = s->is_range || !is_exit || !(event->flags & EVENT_UNFINISHED);
+
+	/* An end of its own knows what is in it, shown or not: report's self time. */
+	return put_call(s, func, is_finished, is_own ? event->self_ns : rest_ns(s), retval);
+}
+
 /* The call that @event belongs to, and those that have ended by then. */
 static int put_edge(struct export *ex, const struct event *event, const struct nest_edge *edge)
 {
@@ -366,7 +396,7 @@ static int put_edge(struct export *ex, const struct event *event, const struct n
 			export_put_payload(ex, s->task, event, &text);
 
 	if (!edge->is_begin)
-		return put_call(s, edge->func, true, has_text ? strbuf_str(&text) : NULL);
+		return put_end(s, event, edge->func, has_text ? strbuf_str(&text) : NULL);
 
 	int ret = enter_open_call(s, edge->func,
 				  event->type == EVENT_ENTRY && (event->flags & EVENT_INHERITED));
@@ -454,7 +484,7 @@ const struct exporter exp_sqlite = {
 	.medium = MEDIUM_BINARY,
 	.is_binary = true,
 	.state_bytes = sizeof(struct sqlite_export),
-	.configure = nest_configure_by_task,
+	.configure = configure_database,
 	.begin = begin_database,
 	.events = put_database_events,
 	.end = end_database,

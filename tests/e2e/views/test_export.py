@@ -316,6 +316,26 @@ def test_functions_of_sqlite(name):
     }
 
 
+# Each hides calls, whose time is not that of the calls around them.
+HIDING = ["--no-libcall", "--no-event", "-D 2", "-N usleep", "-F main@depth=2", "-t 100us"]
+
+
+@needs("sqlite3", "sqlite3")
+@pytest.mark.parametrize("options", HIDING)
+@pytest.mark.parametrize("name", ["sleeps", "exceptions", "longjmp", "end_exit"])
+def test_self_times_where_calls_are_hidden(name, options):
+    """SQLite's are those of the lines of JSON, as report counts them, also of calls that never returned."""
+    utrail("record", "-d", "data", build(program(name), VARIANT))
+    query = "select name, calls, self from functions"
+    text = run("sqlite3", "-json", dump("sqlite", "data", *options.split()), query).must().out
+    expected = collections.defaultdict(lambda: [0, 0])
+    for line in map(json.loads, dump("jsonl", "data", *options.split()).read_text().splitlines()):
+        if "self" in line:
+            expected[line["name"]][0] += 1
+            expected[line["name"]][1] += line["self"]
+    assert {row["name"]: [row["calls"], row["self"]] for row in json.loads(text or "[]")} == expected
+
+
 class TestFolded:
     LINE = re.compile(r"[^;\n]+(;[^;\n]*)* [1-9][0-9]*")
 
