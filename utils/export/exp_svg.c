@@ -34,7 +34,9 @@ static void put_color(const struct tree_node *node, struct sink *sink)
 static void put_tip(const struct tree_node *node, uint64_t all, struct sink *sink)
 {
 	sink_func(sink, node->func);
-	sink_putf(sink, ": %llu calls, ", (unsigned long long)node->calls);
+	sink_lit(sink, ": ");
+	svg_put_calls(node->calls, sink);
+	sink_lit(sink, ", ");
 	svg_put_time(positive_time(node->total_ns), sink);
 	sink_putf(sink, " (%.2f %%), itself ", 100.0 * positive_time(node->total_ns) / all);
 	svg_put_time(positive_time(node->self_ns), sink);

@@ -555,7 +555,7 @@ class TestSvg:
             titles = [title for title, *_ in self.boxes(record_strange_names())]
             return all(any(title.startswith(name) for title in titles) for name in names)
 
-        names = ['say "hi": 1 calls', "back\\slash; <b>&amp;:"]
+        names = ['say "hi": 1 call,', "back\\slash; <b>&amp;:"]
         # Boxes that are too narrow are left out: they are, beside a call that was interrupted for long.
         wait_until(are_shown)
 

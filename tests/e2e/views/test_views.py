@@ -159,7 +159,7 @@ class TestGraphDiff:
     def test_picture(self, two):
         out = utrail("graph", "-d", "one.data", "--diff", "two.data", "--format=svg").must().out
         titles = [t.text for t in ElementTree.fromstring(out.encode()).iter("{http://www.w3.org/2000/svg}title")]
-        assert any(re.match(r"extra: 0 calls, 0 ns; then 1 calls, .* \(\+", title) for title in titles)
+        assert any(re.match(r"extra: 0 calls, 0 ns; then 1 call, .* \(\+", title) for title in titles)
         assert utrail("graph", "--format=svg").status == 2
 
     def test_wrong_words(self, two):

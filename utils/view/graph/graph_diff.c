@@ -206,9 +206,13 @@ static void picture_tip(const struct tree_node *node, uint64_t all, struct sink 
 	int64_t change = change_of(node);
 
 	sink_func(sink, node->func);
-	sink_putf(sink, ": %llu calls, ", (unsigned long long)calls_of(base_of(node)));
+	sink_lit(sink, ": ");
+	svg_put_calls(calls_of(base_of(node)), sink);
+	sink_lit(sink, ", ");
 	svg_put_time(total_of(base_of(node)), sink);
-	sink_putf(sink, "; then %llu calls, ", (unsigned long long)calls_of(pair_of(node)));
+	sink_lit(sink, "; then ");
+	svg_put_calls(calls_of(pair_of(node)), sink);
+	sink_lit(sink, ", ");
 	svg_put_time(total_of(pair_of(node)), sink);
 	sink_either(sink, change < 0, " (-", " (+");
 	svg_put_time(change < 0 ? -(uint64_t)change : (uint64_t)change, sink);

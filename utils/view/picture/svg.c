@@ -29,6 +29,13 @@ struct drawing {
 	uint64_t all;
 };
 
+void svg_put_calls(uint64_t nr, struct sink *sink)
+{
+	sink_putf(sink, "%llu call", (unsigned long long)nr);
+	if (nr != 1)
+		sink_lit(sink, "s");
+}
+
 void svg_put_time(uint64_t ns, struct sink *sink)
 {
 	if (ns < 1000)

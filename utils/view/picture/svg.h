@@ -22,6 +22,9 @@ struct svg_style {
 void svg_put_trees(const struct svg_style *style, struct tree_node *const *roots, size_t nr,
 		   const char *title, struct sink *sink);
 
+/* "1 call", "2 calls" */
+void svg_put_calls(uint64_t nr, struct sink *sink);
+
 /* "1.234 ms" */
 void svg_put_time(uint64_t ns, struct sink *sink);
 
