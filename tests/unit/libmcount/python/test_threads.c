@@ -1,5 +1,5 @@
 /*
- * Which threads are listened to. The interpreter is played: it has lists of threads, and each has a
+ * We listen to threads of a played interpreter: it has lists of threads, and each has a
  * profile function.
  */
 #include "libmcount/python/threads.h"
