@@ -125,8 +125,11 @@ pytest() {
 	place=
 	[ -z "$scratch" ] || [ -n "${one_worker:-}" ] || place=--basetemp=$(mktemp -d "$scratch/XXXXXX")/e2e
 	# shellcheck disable=SC2086  # words or none
-	/usr/bin/python3 -m pytest -q -p no:cacheprovider -rsx $workers $place "$@"
+	/usr/bin/python3 -m pytest -q -p no:cacheprovider -rsxfE $workers $place "$@"
 }
+
+# A limit of time is for what hangs, and not for a machine that has other things to do.
+patience="--timeout-multiplier=4"
 
 # Its status is kept: the stages that need this build make it if it was not made in this run.
 gcc_status=
@@ -143,18 +146,18 @@ make_gcc() {
 
 stage_unit() {
 	make_gcc || return
-	suite unit meson test -C build --no-rebuild --print-errorlogs --suite unit
+	suite unit meson test -C build --no-rebuild --print-errorlogs "$patience" --suite unit
 }
 
 # The corpora of the fuzz targets, replayed; misc/fuzz.sh makes new inputs.
 stage_fuzz() {
 	make_gcc || return
-	suite fuzz meson test -C build --no-rebuild --print-errorlogs --suite fuzz
+	suite fuzz meson test -C build --no-rebuild --print-errorlogs "$patience" --suite fuzz
 }
 
 stage_rules() {
 	make_gcc || return
-	suite rules meson test -C build --no-rebuild --print-errorlogs --suite rules
+	suite rules meson test -C build --no-rebuild --print-errorlogs "$patience" --suite rules
 }
 
 stage_e2e() {
@@ -208,7 +211,7 @@ stage_clang() {
 	# Less optimization and no debug information, which clang takes long for: its warnings do not depend on that, and the probe has options
 	# of its own.
 	CC=clang build build-clang -Dwerror=true -Doptimization=1 -Ddebug=false -Dunit_tests=$units || return
-	[ $units = disabled ] || suite unit-clang meson test -C build-clang --no-rebuild --print-errorlogs --suite unit
+	[ $units = disabled ] || suite unit-clang meson test -C build-clang --no-rebuild --print-errorlogs "$patience" --suite unit
 	UTRAIL_BUILD=$PWD/build-clang UTRAIL_TEST_MATRIX=small suite e2e-clang pytest tests/e2e/{record/test_trees,trust/test_{hostile,death}}.py
 }
 
@@ -308,7 +311,7 @@ stage_sanitize() {
 	export LSAN_OPTIONS=suppressions=$PWD/misc/lsan.txt:print_suppressions=0
 	# A test that makes thousands of processes' pages takes ten times as long as in the other builds.
 	suite unit-sanitize meson test -C build-sanitize --no-rebuild --print-errorlogs \
-		--timeout-multiplier 4 --suite unit --suite fuzz
+		--timeout-multiplier 10 --suite unit --suite fuzz
 	part=12
 	[ "${UTRAIL_TEST_MATRIX:-}" != full ] || part=1
 	# test_trees.py has each sample program; the same programs with options of the probe are the probe's affair.
@@ -342,6 +345,34 @@ note_passed() {
 	fi
 }
 
+# tell_failures: of each suite that failed the tests that did, with the end of what each said, for who sees no more than the end of this.
+# Meson tells of a test under its line, pytest under a line with its name; of five tests of a suite there is the end.
+tell_failures() {
+	for name in $failures; do
+		echo "== failed: $name, build-logs/$name.log"
+		awk -v lines=25 -v tests=5 '
+			function finish() {
+				if (is_test && nr++ < tests) {
+					print title
+					for (i = count > lines ? count - lines : 0; i < count; i++) print "    " line[i % lines]
+				} else if (is_test) print title
+				is_test = count = 0
+			}
+			function begin(what) { finish(); is_test = 1; title = "-- " substr(what, 1, 200) }
+			/^ *[0-9]+\/[0-9]+ .*(FAIL|TIMEOUT|ERROR|UNEXPECTEDPASS) +[0-9.]+s/ && !is_told { begin($0); is_any = 1; next }
+			/^ *[0-9]+\/[0-9]+ .* [0-9.]+s/ { finish(); next }
+			/^Summary of Failures:/ { finish(); is_told = 1 }
+			/^=+ (FAILURES|ERRORS) =+$/ { finish(); is_pytest = is_any = 1; next }
+			is_pytest && /^=+ .* =+$/ { finish(); is_pytest = 0 }
+			is_pytest && /^_+ [^ _].* _+$/ { begin($0); next }
+			/^(FAILED|ERROR) tests\// { print substr($0, 1, 200) }
+			/^\r?$/ { next }
+			is_test || !is_any { line[count++ % lines] = substr($0, 1, 200) }
+			END { if (!is_any) { is_test = 1; title = "-- its end" } finish() }
+		' "$logs/$name.log"
+	done
+}
+
 all_stages="gcc unit fuzz rules e2e real clang cross sanitize kernel"
 stages=${*:-$all_stages}
 commit_before=$(clean_commit)
@@ -362,6 +393,7 @@ done
 note_passed
 [ "$stages" != "$all_stages" ] || echo "not run: what is long: misc/test.sh steering, misc/test.sh shipped, misc/test.sh matrix"
 [ "$skipped" = 0 ] || echo "$skipped skipped, the reasons are above"
+tell_failures
 [ -z "$failures" ] || echo "failed:$failures"
 echo "utrail: $passed passed, $failed failed"
 [ "$failed" = 0 ]

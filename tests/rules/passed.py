@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """misc/test.sh writes build-logs/passed when all stages passed for a commit, and at no other time.
+It ends with the names of the tests that failed, and what they said last.
 
 It runs here as it is, in a small repository, with stand-ins for what takes time.
 """
@@ -23,12 +24,60 @@ ninja() { :; }
 pytest() { echo "1 passed"; }
 readonly -f pytest # test.sh has one of its own, which does not get in its place
 meson() {
-	echo "Ok: 1"
+	if [ "$(cat ../fails 2> /dev/null)" = "$*" ]; then
+		cat ../log
+	else
+		echo "Ok: 1"
+	fi
 	[ "$(cat ../fails 2> /dev/null)" != "$*" ] || return 1
 	[ ! -f ../edits ] || echo more >> edited
 	[ ! -f ../commits ] || git -c user.name=t -c user.email=t@localhost commit -q --allow-empty -m more
 }
 """
+
+
+# A test of two has failed.
+MESON_LOG = f"""
+1/2 utrail:unit / good OK              0.09s
+2/2 utrail:unit / bad  FAIL            0.11s   exit status 3
+>>> MALLOC_PERTURB_=232 /usr/bin/bad
+{"".join(f"line {i}{chr(10)}" for i in range(30))}
+
+Summary of Failures:
+
+2/2 utrail:unit / bad  FAIL            0.11s   exit status 3
+
+Ok:                 1
+Fail:               1
+"""
+PYTEST_LOG = """
+.E.F
+=================================== ERRORS ====================================
+_________________________ ERROR at setup of test_three _________________________
+E   the error's line
+=================================== FAILURES ===================================
+___________________________________ test_two ___________________________________
+one line
+_ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _
+another line
+=========================== short test summary info ============================
+FAILED tests/e2e/test_some.py::test_two - another line
+ERROR tests/e2e/test_some.py::test_three
+1 failed, 1 passed, 1 error in 2.33s
+"""
+# What the end of misc/test.sh tells of both.
+OF_MESON = ["-- 2/2 utrail:unit / bad  FAIL            0.11s   exit status 3"]
+OF_MESON += [f"    line {i}" for i in range(5, 30)]
+OF_PYTEST = [
+    "-- _________________________ ERROR at setup of test_three _________________________",
+    "    E   the error's line",
+    "-- ___________________________________ test_two ___________________________________",
+    "    one line",
+    "    _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _",
+    "    another line",
+    "FAILED tests/e2e/test_some.py::test_two - another line",
+    "ERROR tests/e2e/test_some.py::test_three",
+]
 
 
 def run(repo, *stages):
@@ -106,19 +155,27 @@ def main():
         assert result.returncode == 0, result.stdout
         expect("all stages", first)
 
+        def expect_told(lines):
+            end = result.stdout.split("== failed: unit, build-logs/unit.log\n")[1].splitlines()
+            assert end[:-2] == lines and end[-2] == "failed: unit", result.stdout
+
         second = commit(repo)
-        unit = "test -C build --no-rebuild --print-errorlogs --suite unit"
+        unit = "test -C build --no-rebuild --print-errorlogs --timeout-multiplier=4 --suite unit"
         (tmp / "fails").write_text(unit)
+        (tmp / "log").write_text(MESON_LOG)
         result = run(repo)
         assert result.returncode == 1, result.stdout
+        expect_told(OF_MESON)
         expect("a later commit for which a stage failed", first)
         (tmp / "fails").unlink()
 
         result = run(repo)
         expect("a later commit", second)
         (tmp / "fails").write_text(unit)
+        (tmp / "log").write_text(PYTEST_LOG)
         result = run(repo, "unit")
         assert result.returncode == 1, result.stdout
+        expect_told(OF_PYTEST)
         expect("a stage that fails later on, for the same commit", None)
     return 0
 
