@@ -5,6 +5,8 @@
 #ifndef UTRAIL_TESTS_STEP_H
 #define UTRAIL_TESTS_STEP_H
 
+#include <ucontext.h>
+
 /* The red zone stays as it is. */
 #ifdef __x86_64__
 #define SET_TRAP_FLAG(change)                                                           \
@@ -13,9 +15,13 @@
 				 : "memory", "cc")
 #define BEGIN_STEPS() SET_TRAP_FLAG("orq $0x100")
 #define END_STEPS()   SET_TRAP_FLAG("andq $~0x100")
+/* From the signal's handler, with its third argument: no more of them in what it interrupted. */
+#define LEAVE_STEPS(context) \
+	((void)(((ucontext_t *)(context))->uc_mcontext.gregs[REG_EFL] &= ~0x100L))
 #else
-#define BEGIN_STEPS() ((void)0)
-#define END_STEPS()   ((void)0)
+#define BEGIN_STEPS()	     ((void)0)
+#define END_STEPS()	     ((void)0)
+#define LEAVE_STEPS(context) ((void)(context))
 #endif
 
 #define STEPPED(call)          \
