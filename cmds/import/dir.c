@@ -20,8 +20,8 @@ int import_dir_lock(struct store_dir *dir, const char *path, struct uft_err *err
 		return err_set_errno(err, -errno, "cannot open '%s'", path);
 	store_dir_use(dir, fd);
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
-		return err_set(err, -EBUSY, "cannot import into '%s': somebody is writing to it",
-			       path);
+		return err_set(err, -EBUSY,
+			       "cannot import into '%s': another process is writing to it", path);
 	return 0;
 }
 

@@ -145,7 +145,7 @@ void editor_open(struct tui *tui)
 	else if (view == &tui->replay.view && replay_pages_is_busy(&tui->replay.pages))
 		draw_note(tui, "the recording is being read: wait until the last line is known");
 	else if (!source_place_find(go_modules(tui), func, &file, &line))
-		draw_note(tui, "nobody knows the source of this function: record with --srcline");
+		draw_note(tui, "the source of this function is not known: record with --srcline");
 	else
 		check_and_edit(tui, strbuf_str(&file), line);
 }

@@ -157,9 +157,10 @@ int screen_check(struct uft_err *err)
 			       "or 'utrail report'",
 			       isatty(STDIN_FILENO) ? "output" : "input");
 	if (!term || !*term || setupterm(NULL, STDOUT_FILENO, &found) != OK)
-		return err_set(err, -EINVAL,
-			       "cannot use a terminal of the kind '%s' (TERM): nobody knows it",
-			       term ? term : "");
+		return err_set(
+			err, -EINVAL,
+			"cannot use a terminal of the kind '%s' (TERM): it is not known here",
+			term ? term : "");
 
 	bool moves = cursor_address;
 

@@ -277,7 +277,7 @@ def test_tracefs_is_as_before_when_something_fails(out, when):
 
 def test_who_traces_already_is_left_alone(out):
     said = (out / "busy.err").read_text()
-    assert said == "WARN: cannot record calls of the kernel: somebody else is recording events (set_event in tracefs)\n"
+    assert said == "WARN: cannot record calls of the kernel: another program is recording events (set_event in tracefs)\n"
 
 
 @pytest.mark.skipif(not PEER, reason="Debian's uftrace is not installed")

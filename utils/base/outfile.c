@@ -47,12 +47,12 @@ static int open_found(const struct place *place, const char *path, int flags, st
 	struct stat st;
 
 	if (fd < 0 && errno == ENXIO && S_ISFIFO(place->st.st_mode))
-		return err_set(err, -ENXIO, "cannot write '%s': nobody reads from this FIFO", path);
+		return err_set(err, -ENXIO, "cannot write '%s': no process reads from this FIFO",
+			       path);
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return cannot_write(path, -errno, err);
 	if (!place->is_kernels && (st.st_dev != place->st.st_dev || st.st_ino != place->st.st_ino))
-		return err_set(err, -EAGAIN,
-			       "cannot write '%s': somebody has put another file in its place",
+		return err_set(err, -EAGAIN, "cannot write '%s': another file was put in its place",
 			       path);
 	if (fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK) < 0)
 		return cannot_write(path, -errno, err);

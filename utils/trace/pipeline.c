@@ -450,7 +450,7 @@ static int open_growing(struct pipeline *pipe, struct uft_err *err)
 			       "switch is known at the end");
 	if (ret == 0 && pipe->config.range.start.is_from_end)
 		return err_set(err, -ERR_USAGE,
-			       "cannot follow a recording with --last: nobody knows when it ends");
+			       "cannot follow a recording with --last: its end is not known yet");
 	pipe->limit_ns = 0;
 	pipe->first_ns = UINT64_MAX;
 	pipe->batch = EVENTS_BYTES / sizeof(struct event) / GROWING_TASKS;

@@ -511,7 +511,7 @@ static int ptrace_start(struct proc *proc, pid_t pid, struct uft_err *err)
 	pthread_join(t->thread, NULL);
 	ret = t->thread_why.code;
 	return err_set(err, ret, "%s%s", t->thread_why.text,
-		       ret == -EPERM ? ": somebody else traces the program, or "
+		       ret == -EPERM ? ": another program traces it already, or "
 				       "/proc/sys/kernel/yama/ptrace_scope forbids it"
 				     : "");
 }

@@ -99,7 +99,7 @@ int ends_tell(struct end *end, const struct msg *msg)
 	if (!end->is_known) {
 		msg_warn(msg,
 			 "process %d has ended while it was recorded; how is not known: its "
-			 "parent has waited for it, and this kernel does not tell anybody else",
+			 "parent has waited for it, and this kernel tells no other process",
 			 end->pid);
 		return -1;
 	}

@@ -240,11 +240,11 @@ int tracefs_state_keep(struct tracefs_state *state, int tracefs_fd, struct uft_e
 	/* Another user of tracefs would get our calls, and we would get theirs. */
 	if (ret == 0 && saved[0].text && strcmp(saved[0].text, "nop\n") != 0)
 		ret = err_set(err, -EBUSY,
-			      "somebody else is tracing with '%.*s' (current_tracer in tracefs)",
+			      "another program is tracing with '%.*s' (current_tracer in tracefs)",
 			      (int)strcspn(saved[0].text, "\n"), saved[0].text);
 	if (ret == 0 && saved[1].len)
 		ret = err_set(err, -EBUSY,
-			      "somebody else is recording events (set_event in tracefs)");
+			      "another program is recording events (set_event in tracefs)");
 	if (ret == 0)
 		ret = start_keeper(state, tracefs_fd, saved, err);
 	free_all(saved);

@@ -30,8 +30,9 @@ struct tracefs_state {
 	}
 
 /*
- * Read the files that will be changed, and start the keeper. Nothing is changed yet. For the thread
- * that may fork. Returns 0, or negative errno with @err: -EBUSY when somebody else is tracing.
+ * Read the files that will be changed, and start the keeper. Nothing is changed yet. For the
+ * thread that may fork. Returns 0, or negative errno with @err: -EBUSY when another program is
+ * tracing.
  */
 int tracefs_state_keep(struct tracefs_state *state, int tracefs_fd, struct uft_err *err);
 

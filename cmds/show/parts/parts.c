@@ -268,7 +268,7 @@ static void reply_sums(struct parts *parts, const char *path, const struct serve
 
 	pthread_mutex_lock(&parts->sums_lock);
 	/* One who zooms on leaves questions that wait here. */
-	int ret = server_is_gone(query) ? err_set(&err, -ECANCELED, "nobody waits for it")
+	int ret = server_is_gone(query) ? err_set(&err, -ECANCELED, "the page has left")
 					: open_sums(parts, generation, &err);
 
 	if (ret == 0 && is_flat)

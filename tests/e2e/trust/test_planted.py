@@ -168,9 +168,9 @@ def test_fifo_of_ones_own(tmp_path):
     os.chdir(tmp_path)
     os.mkfifo("pipe")
     result = run(UTRAIL, "build", "--as=json", "-o", "pipe", "true", limit=60).must(1)
-    assert "cannot write 'pipe': nobody reads from this FIFO" in result.err
+    assert "cannot write 'pipe': no process reads from this FIFO" in result.err
     result = run(UTRAIL, "--logfile", "pipe", "info", limit=60).must(1)
-    assert "cannot write 'pipe': nobody reads from this FIFO" in result.err
+    assert "cannot write 'pipe': no process reads from this FIFO" in result.err
     with subprocess.Popen(["cat", "pipe"], stdout=subprocess.PIPE, text=True) as reader:
         # It may take a moment to open its end.
         wait_until(lambda: run(UTRAIL, "build", "--as=json", "-o", "pipe", "true").status == 0)

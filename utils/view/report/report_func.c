@@ -33,7 +33,7 @@ static const char *other_of(const struct call_pair *pair, enum report_func_kind 
 {
 	if (kind == REPORT_CALLEES)
 		return pair->callee->name;
-	return pair->caller ? pair->caller->name : "(nobody recorded)";
+	return pair->caller ? pair->caller->name : "(not recorded)";
 }
 
 static int compare_pairs(const void *a, const void *b)

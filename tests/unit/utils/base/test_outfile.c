@@ -99,7 +99,7 @@ TEST(what_cannot_be_written)
 
 	assert_int_equal(mkfifo("fifo", 0600), 0);
 	assert_int_equal(outfile_put("fifo", "x", 1, &err), -ENXIO);
-	assert_string_equal(err.text, "cannot write 'fifo': nobody reads from this FIFO");
+	assert_string_equal(err.text, "cannot write 'fifo': no process reads from this FIFO");
 	assert_int_equal(outfile_append("fifo", 0644, NULL), -ENXIO);
 	assert_int_equal(unlink("fifo"), 0);
 	assert_int_equal(mkdir("dir", 0700), 0);

@@ -1,4 +1,4 @@
-/** The table of functions, and what is known of the chosen one. */
+/** The table of functions, and the details of the chosen one. */
 import { byId, element, makeTable } from "../ui/element.js";
 import { count, groups, percent, timeText } from "../model/text.js";
 import { functionRows, relatives, sumTasks } from "../model/functions.js";
@@ -6,7 +6,7 @@ import { findDurations } from "../model/durations.js";
 import { describe } from "./details.js";
 import { makeSource } from "./source.js";
 
-/** So many rows are made at a time: the next ones when somebody scrolls to them. */
+/** The number of rows that are made at a time: the next ones when the user scrolls to them. */
 const ROWS_AT_A_TIME = 200;
 
 /** @typedef {"name" | "total" | "self" | "calls" | "average" | "longest"} Column */
@@ -35,7 +35,7 @@ export class FunctionsView {
 		this.sums = [];
 		/** @type {FunctionRow[]} */
 		this.rows = [];
-		/** Those of the table, as it is sorted, and how many of them it has by now. */
+		/** The rows of the table, as it is sorted, and how many of them it has by now. */
 		this.sorted = /** @type {FunctionRow[]} */ ([]);
 		this.nrMade = 0;
 		this.chosen = "";
@@ -47,7 +47,7 @@ export class FunctionsView {
 		});
 	}
 
-	/** The sums of the part of time that is shown, made once. */
+	/** The sums of the shown part of time, made once. */
 	find() {
 		const { recording, state } = this.app, part = state.part;
 		const loaded = recording.tasks.filter((task) => task.isLoaded).length;
@@ -76,7 +76,7 @@ export class FunctionsView {
 
 	draw() {
 		const { search, state } = this.app;
-		// Sums of a part would look like those of all.
+		// Sums of a part would look like sums of all.
 		if (this.app.isReading) return;
 		this.find();
 		byId("functions-table").setAttribute("aria-busy", String(!this.key));
@@ -204,7 +204,10 @@ export class FunctionsView {
 		(row || table).focus();
 	}
 
-	/** The selected call, if it is one of the chosen function: with its arguments and its result. */
+	/**
+	 * The selected call, if it is a call of the chosen function: with its arguments and its
+	 * result.
+	 */
 	#drawCall() {
 		const box = document.getElementById("this-call"), { app } = this, call = app.selectedCall;
 		if (!box) return;
@@ -226,7 +229,7 @@ export class FunctionsView {
 	#makeRelatives(caption, rows) {
 		const columns = COLUMNS.slice(0, 4), shown = rows.slice(0, this.isWhole ? Infinity : ROWS_AT_A_TIME);
 		const made = makeTable(caption, columns.map(([, title]) => title), shown.map((row) => {
-			const name = row.func < 0 ? "(nobody)" : row.name;
+			const name = row.func < 0 ? "(not recorded)" : row.name;
 			const cell = row.func < 0 ? name : element("button", {
 				class: "name", click: () => this.app.change({ func: this.app.recording.keys[row.func] }, "push"),
 			}, name);

@@ -94,8 +94,8 @@ static void one_that_is_traced_cannot_be_traced(void **state)
 	assert_int_equal(proc_scene_start(pid, &err), -EPERM);
 	assert_int_equal(err.code, -EPERM);
 	assert_string_equal(err.text,
-			    "cannot trace processes: Operation not permitted: somebody else "
-			    "traces the program, or /proc/sys/kernel/yama/ptrace_scope forbids it");
+			    "cannot trace processes: Operation not permitted: another program "
+			    "traces it already, or /proc/sys/kernel/yama/ptrace_scope forbids it");
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	close(ends[0]);

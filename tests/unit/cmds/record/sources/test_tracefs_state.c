@@ -182,13 +182,13 @@ TEST_WITH(somebody_else_is_at_work, setup, teardown)
 	put_all(p);
 	put(p, "current_tracer", "function\n");
 	assert_int_equal(tracefs_state_keep(&p->state, p->fd, &err), -EBUSY);
-	assert_string_equal(err.text,
-			    "somebody else is tracing with 'function' (current_tracer in tracefs)");
+	assert_string_equal(
+		err.text, "another program is tracing with 'function' (current_tracer in tracefs)");
 	err = (struct uft_err){ 0 };
 	put(p, "current_tracer", "nop\n");
 	put(p, "set_event", "sched:sched_switch\n");
 	assert_int_equal(tracefs_state_keep(&p->state, p->fd, &err), -EBUSY);
-	assert_string_equal(err.text, "somebody else is recording events (set_event in tracefs)");
+	assert_string_equal(err.text, "another program is recording events (set_event in tracefs)");
 	assert_int_equal(p->state.pipe, -1);
 	tracefs_state_restore(&p->state);
 	check(p, "tracing_on", "1\n");
