@@ -160,7 +160,7 @@ async function open() {
 	showDetails(app);
 	views.draw();
 	if (recording.meta.served) offerRecordings().catch(() => {});
-	// For tests, and for the curious.
+	// For tests, and for people at the browser's console.
 	Object.assign(window, { utrail: { app, recording, views } });
 	try {
 		if (recording.meta.served === "parts")
@@ -182,6 +182,6 @@ async function open() {
 	document.documentElement.dataset.ready = "";
 }
 
-// The data stands after this script in the page; what there is of the page is drawn meanwhile.
+// The data follows this script in the page; the parts that are there are drawn meanwhile.
 if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", () => setTimeout(open));
 else open();

@@ -1,11 +1,11 @@
 /**
- * The calls of a task as a tree of contexts: a node is a function, called from the node above.
- * A call is one number then, its node, and what calls have in common is summed up by arrays.
+ * The calls of a task as a tree of contexts: a node is a function, called from the node above. So a
+ * call is one number, its node, and sums of calls are arrays by node.
  */
 
 const MIN_NODES = 64;
 
-/** Of all nodes, by their number. Node 0 is above all others and no function. */
+/** The nodes, by their number. Node 0 is above all others and no function. */
 export class ContextTree {
 	constructor() {
 		this.nr = 1;

@@ -107,7 +107,7 @@ export class TaskDecoder {
 		return this.nr === this.start.length && this.nrPoints === this.pointTime.length;
 	}
 
-	/** Calls by depth, in the order of time: what is drawn in one row. */
+	/** The calls of one depth, in the order of time: they are drawn in one row. */
 	#rows() {
 		const rows = this.perDepth.map((count) => new Uint32Array(count));
 		const filled = new Uint32Array(rows.length), { ctx, tree } = this;

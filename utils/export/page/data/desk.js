@@ -1,4 +1,4 @@
-/** Where blocks are handed in and decoded tasks come out: in a worker, or else in the page itself. */
+/** Takes blocks and gives back decoded tasks: in a worker, or else in the page itself. */
 import { TaskDecoder, decodeTexts, fromBase64, unpack } from "./decode.js";
 
 /**
@@ -19,7 +19,7 @@ import { TaskDecoder, decodeTexts, fromBase64, unpack } from "./decode.js";
  */
 
 /**
- * What takes requests; they are answered in their order.
+ * Make the function that takes requests; they are answered in their order.
  * @param {(reply: Reply, moved: ArrayBuffer[]) => void} reply
  */
 export function openDesk(reply) {

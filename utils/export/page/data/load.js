@@ -1,9 +1,9 @@
 /** Hands the blocks of the page to workers. */
 import { openDesk } from "./desk.js";
 
-/** More workers than that are of no use: the page's text comes from one place. */
+/** More workers than that are of no use: all of them read the page's one text. */
 const MAX_WORKERS = 4;
-/** So long the page may be busy with handing out before it draws again. */
+/** The time that the page may be busy with handing out before it draws again. */
 const HAND_OUT_MS = 12;
 
 /**
@@ -25,13 +25,13 @@ function openOne(onReply) {
 	}
 }
 
-/** The next task of the browser, which may draw before. */
+/** Wait for the browser's next task; it may draw before that. */
 export function pause() {
 	return new Promise((resolve) => { setTimeout(resolve, 0); });
 }
 
 /**
- * Who reads which task: each gets about the same number of calls.
+ * Choose a worker for each task: each gets about the same number of calls.
  * @param {{ calls: number }[]} tasks
  * @param {number} nr
  */
@@ -85,7 +85,7 @@ export async function loadBlocks(tasks, take, within = document) {
 	for (const block of blocks) {
 		const kind = /** @type {"calls" | "points" | "texts"} */ (block.className);
 		const task = Number(block.dataset.task), isPacked = block.dataset.packed !== undefined;
-		// Texts have no task; one worker reads them all, so that they come in order.
+		// One worker reads all texts, since they belong to no task and come in order.
 		const desk = desks[kind === "texts" ? nr - 1 : shares[task]];
 		desk.take({ kind, task, isPacked, base64: block.textContent || "" });
 		block.remove();

@@ -1,18 +1,23 @@
 /** A recording in parts: its calls come from the server (doc/internals/show.md). */
 import { FlameNode } from "../model/flame_tree.js";
 
-/** So long until the next question how far the reading is, and whether the recording has grown, in ms. */
+/**
+ * The time until the next question how far the reading is, and whether the recording has grown, in
+ * ms.
+ */
 const SOON_MS = 150, LATER_MS = 2000;
-/** So long until a question that had no answer is put once more, in ms. */
+/** The time until a question without an answer is put once more, in ms. */
 const AGAIN_MS = 500;
-/** So many widths of the picture beside it are asked for, too: who drags sees something. */
+/**
+ * So many widths of the picture are also asked for on each side: dragging then shows them at once.
+ */
 const BESIDE = 0.5;
 
 /** @typedef {import("../model/recording.js").Range} Range */
 /** @typedef {import("../model/functions.js").FunctionRow} FunctionRow */
 
 /**
- * What the server says of its reading.
+ * The server's report on its reading.
  * @typedef {object} ReadingState
  * @property {number} generation another one: the recording was read anew
  * @property {boolean} isDone
@@ -126,9 +131,9 @@ export class Supplier {
 		this.recording = recording;
 		this.generation = 0;
 		this.isDone = false;
-		/** Answers come, and what was answered is to be drawn. */
+		/** Answers are coming; draw when one is there. */
 		this.onAnswer = () => {};
-		/** The server answers no more; and what is called then, once. */
+		/** The server answers no more; the function that is called then, once. */
 		this.hasEnded = false;
 		this.onEnd = () => {};
 		/**
@@ -138,7 +143,7 @@ export class Supplier {
 		this.beforeFill = () => () => {};
 		this.answered = 0;
 		/**
-		 * Go to the next or the previous call of some functions; false: nobody but the page knows of any.
+		 * Go to the next or the previous call of some functions; false: only the page knows of any.
 		 * @type {(funcs: Uint8Array, step: 1 | -1) => boolean}
 		 */
 		this.goTo = () => false;
@@ -147,7 +152,7 @@ export class Supplier {
 		 * @type {Map<string, number>}
 		 */
 		this.numbers = new Map();
-		/** What is in the arrays of tasks, and what is asked for. */
+		/** The parts that arrays of tasks hold, and the parts that were asked for. */
 		this.has = "";
 		this.asked = "";
 		this.isAsking = false;
@@ -159,7 +164,7 @@ export class Supplier {
 		 */
 		this.answers = new Map();
 		/**
-		 * What ends those that are waited for.
+		 * The controllers that cancel questions without an answer yet.
 		 * @type {Map<string, AbortController>}
 		 */
 		this.waiting = new Map();
@@ -262,7 +267,7 @@ export class Supplier {
 		const { recording } = this, after = this.beforeFill();
 		for (const { task, arrays } of decodeCalls(bytes)) {
 			if (task >= recording.tasks.length) continue;
-			// It stays as high as it was when all was seen.
+			// The picture stays as high as it was when all was seen.
 			const { depth } = recording.tasks[task].info;
 			while (arrays.rows.length < depth) arrays.rows.push(new Uint32Array(0));
 			recording.fill(task, arrays);
@@ -289,14 +294,14 @@ export class Supplier {
 		const answer = this.answers.get(question);
 		if (answer !== undefined) return answer || undefined;
 		if (!this.isDone || this.hasEnded) return undefined;
-		// What was asked before is of other ranges.
+		// The earlier questions are about other ranges.
 		if (this.answers.size > 20) this.answers.clear();
 		this.answers.set(question, null);
 		this.#forget(question);
 		const stop = new AbortController();
 		this.waiting.set(question, stop);
 		this.#fetch(question, stop.signal).then(async (reply) => {
-			// 503: the server ends, and has not added up all.
+			// 503: the server ends, and the sum is not complete.
 			if (reply.status === 503) throw new Error(reply.statusText);
 			this.answers.set(question, reply.ok ? await reply.json() : []);
 		}).catch(() => this.answers.delete(question)).finally(() => {
@@ -328,7 +333,7 @@ export class Supplier {
 	#words(part) {
 		if (!part || this.recording.isWhole(part)) return "";
 		const from = Math.max(0, Math.ceil(part.from));
-		// Within one nanosecond, the end would be before the beginning.
+		// Within one nanosecond the end would come before the beginning.
 		return `from=${from}&to=${Math.max(from, Math.floor(part.to))}`;
 	}
 
@@ -343,7 +348,7 @@ export class Supplier {
 	}
 
 	/**
-	 * What `report -r` says of a range; undefined: it will come.
+	 * The rows of `report -r` for a range; undefined: they will come.
 	 * @param {Range | null} part
 	 * @returns {FunctionRow[] | undefined}
 	 */

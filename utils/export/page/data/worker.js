@@ -1,4 +1,4 @@
-/** The whole of a worker: a desk behind messages. */
+/** All that a worker does: a desk that is reached by messages. */
 import { openDesk } from "./desk.js";
 
 const take = openDesk((reply, moved) => {

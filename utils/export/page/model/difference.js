@@ -1,4 +1,4 @@
-/** Two recordings beside each other: what belongs together has the same name, as for `report --diff`. */
+/** Two recordings beside each other: equal names belong together, as for `report --diff`. */
 import { FlameNode } from "./flame_tree.js";
 
 /** @typedef {"base" | "pair"} SideName */
@@ -51,14 +51,14 @@ export function diffRows(base, pair) {
 }
 
 /**
- * How much more, in percent of the base; null where one of them has nothing.
+ * The increase in percent of the base; null where one of both is empty.
  * @param {number} base
  * @param {number} pair
  */
 export const percentMore = (base, pair) =>
 	(base === 0 || pair === 0 ? null : (pair - base) * 100 / Math.abs(base));
 
-/** A path of calls in both recordings; its width is that of one of them. */
+/** A path of calls in both recordings; its width is that of one recording. */
 export class DiffNode extends FlameNode {
 	/**
 	 * @param {number} func the number of its name; -1: all
@@ -74,7 +74,7 @@ export class DiffNode extends FlameNode {
 	get below() { return /** @type {DiffNode[]} */ ([...this.children.values()]); }
 
 	/**
-	 * From -1, that went away, to 1, that is new; as the pictures of `graph --diff`.
+	 * From -1 (went away) to 1 (is new), as the pictures of `graph --diff`.
 	 * @returns {number}
 	 */
 	get change() {

@@ -1,4 +1,4 @@
-/** How long the calls of one function took. */
+/** The durations of the calls of one function. */
 
 /** Buckets of the histogram: this many for each power of ten. */
 const PER_DECADE = 4;
@@ -25,7 +25,7 @@ function eachCall(recording, range, func, visit) {
 /** @param {number} ns */
 export const bucketOf = (ns) => (ns < 1 ? 0 : Math.floor(Math.log10(ns) * PER_DECADE + 1e-9) + 1);
 /**
- * Where a bucket begins, in ns.
+ * The lower end of a bucket, in ns.
  * @param {number} bucket
  */
 export const bucketStart = (bucket) => (bucket === 0 ? 0 : 10 ** ((bucket - 1) / PER_DECADE));

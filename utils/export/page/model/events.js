@@ -1,4 +1,4 @@
-/** Events: what took no time, by kinds. */
+/** Events (things that took no time), by kinds. */
 import { lowerBound } from "./task.js";
 
 /**

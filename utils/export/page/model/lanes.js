@@ -1,6 +1,6 @@
 /**
- * Processes: what ran, side by side, and what the time went by for (doc/internals/processes.md,
- * "Exports").
+ * Processes: the programs that ran, side by side, and the programs that took the time
+ * (doc/internals/processes.md, "Exports").
  */
 
 /**
@@ -18,7 +18,7 @@
 
 /**
  * Executions as bars: a row has those that do not overlap; a process is in a row below its
- * parent's. The same members as a task has, as far as bars are drawn of them.
+ * parent's. It has the members of a task that bars are drawn from.
  */
 export class Lanes {
 	/** @param {number} n */
@@ -169,8 +169,8 @@ function countRunning(processes) {
 
 /**
  * The critical path, from its end: a process has waited for the child that ended last; before that
- * child began it has waited for the one that had ended last by then. What is between them is its
- * own time. Within the children the same.
+ * child began it has waited for the one that had ended last by then. The time between them is its
+ * own. The same rule holds within the children.
  * @param {Lanes} made
  */
 function findPath(made) {
@@ -204,7 +204,8 @@ function findPath(made) {
 }
 
 /**
- * How long fewer worked than could, and the slots' time that was lost by that.
+ * The time in which fewer jobs worked than slots were there, and the time of slots that was lost
+ * by that.
  * @param {Lanes} lanes
  * @param {number} from
  * @param {number} to

@@ -1,12 +1,12 @@
-/** Where tasks stand in the timeline: one below the other, by process, short ones side by side. */
+/** The places of tasks in the timeline: one below the other, by process, short ones side by side. */
 import { count } from "./text.js";
 
-/** In pixels: a level of calls, a heading, and what is between two tasks. */
+/** In pixels: the height of a level of calls, of a heading, and of the gap between two tasks. */
 export const ROW = 18, HEAD = 24;
 const GAP = 8;
-/** Of fewer threads of a process none are put side by side. */
+/** With fewer threads than this in a process none are put side by side. */
 const MANY = 12;
-/** A thread is short that was there for less than this part of the recording. */
+/** A thread is short when it was there for less than this part of the recording. */
 const SHORT = 0.1;
 
 /**

@@ -14,7 +14,7 @@ function parseEdge(text, { base, zero }) {
 	const match = /^(\d+(?:\.\d+)?|\.\d+)([a-zµ]*)$/i.exec(text.trim());
 	if (!match) return null;
 	const unit = match[2].toLowerCase().replace("µ", "u");
-	// The clock's nanoseconds are more than a double can tell; those since base are not.
+	// The clock's nanoseconds are too many for a double; those since base are not.
 	if (!unit) {
 		const [seconds, part = ""] = match[1].split(".");
 		return Number(BigInt(seconds + part.slice(0, 9).padEnd(9, "0")) - BigInt(base));
@@ -38,7 +38,7 @@ export function parseRange(text, { first, last, meta }) {
 	return from === null || to === null || to < from ? null : { from, to };
 }
 
-/** Nobody can see less, in ns. */
+/** Less than that cannot be seen, in ns. */
 export const LEAST_SEEN = 20;
 /** So much more than the recording may be seen. */
 const MARGIN = 0.02;
@@ -57,7 +57,7 @@ export function fitZoom({ from, to }, { first, last }) {
 }
 
 /**
- * A zoom that somebody typed: null if nothing of it can be seen.
+ * A zoom that the user typed: null if no part of it can be seen.
  * @param {string} text
  * @param {{ first: number, last: number, meta: { base: string, zero: number } }} recording
  */

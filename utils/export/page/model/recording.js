@@ -39,7 +39,7 @@ import { Sources } from "./sources.js";
 
 /** @typedef {{ from: number, to: number }} Range in ns since the recording began */
 
-/** Time in which a thread did not run is a call of this one. */
+/** The function whose calls are times in which a thread did not run. */
 const WAIT = "linux:schedule";
 
 /**
@@ -77,7 +77,10 @@ export class Recording {
 		const programs = [...new Set(meta.executions.map((e) => e.name))];
 		/** Functions, and then names of programs. */
 		this.names = meta.functions.concat(programs);
-		/** The same, each by a name of its own: different functions may be called the same. */
+		/**
+		 * The same functions, each with a name of its own: different ones may be called the
+		 * same.
+		 */
 		this.keys = makeKeys(this.names);
 		this.isWait = Uint8Array.from(this.names, (name) => (name.startsWith(WAIT) ? 1 : 0));
 		this.tasks = meta.tasks.map((info, i) => new Task(info, i));
@@ -91,7 +94,7 @@ export class Recording {
 		 */
 		this.fills = [];
 		/**
-		 * Where calls come from of which the page has not all.
+		 * The supplier of calls, when the page has not all of them.
 		 * @type {import("../data/served.js").Supplier | null}
 		 */
 		this.supplier = null;
@@ -103,7 +106,10 @@ export class Recording {
 		this.calls = 0;
 		this.first = 0;
 		this.last = 1;
-		/** Its own, however long the scale is on which it is shown; 0: there is nothing to show. */
+		/**
+		 * The recording's own length, also when it is shown on a longer scale; 0: there is
+		 * nothing to show.
+		 */
 		this.length = 1;
 		this.#measure();
 	}

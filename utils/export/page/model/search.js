@@ -1,4 +1,4 @@
-/** What the field of search means, and which calls it finds. */
+/** Finds the calls that the text in the field of search means. */
 
 /** So many calls are looked at before the browser may draw again. */
 const SLICE = 2000000;
@@ -30,7 +30,7 @@ export function makeMatcher(text) {
 }
 
 /**
- * What finds one name only.
+ * The search text that finds one name only.
  * @param {string} name
  */
 export const exactly = (name) => `/^${name.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&")}$/s`;
@@ -83,7 +83,7 @@ export class Search {
 	/**
 	 * Look at arguments and events, too.
 	 * @param {() => Promise<unknown>} pause lets the browser draw
-	 * @param {() => boolean} isOld nobody wants to know any more
+	 * @param {() => boolean} isOld the answer is not wanted any more
 	 */
 	async look(pause, isOld) {
 		const { recording, matcher } = this;
@@ -131,7 +131,7 @@ export class Search {
 	}
 
 	/**
-	 * How many events match.
+	 * The number of events that match.
 	 * @param {Uint8Array} hidden by kind
 	 */
 	events(hidden) { return this.perKind.reduce((sum, nr, kind) => sum + (hidden[kind] ? 0 : nr), 0); }

@@ -1,4 +1,4 @@
-/** Where functions begin in their sources, and the text there. */
+/** The lines where functions begin in their sources, and the text there. */
 
 /**
  * @typedef {object} SourceFile utils/export/page/sources.h

@@ -46,8 +46,8 @@ export function openAt(task, from) {
  * As `report -r` counts: a call that was entered or left in the range. One that is open when the
  * range begins counts from the first entry or exit in it on, and its total only if it is the
  * outermost one; one that is open at its end counts up to the last thing that happened in it. If
- * time off the CPU begins or ends first, nobody knows yet which calls are open: these count as the
- * last outermost call did (doc/facts/readers.md).
+ * time off the CPU begins or ends first, the open calls are not known yet: these count as the last
+ * outermost call did (doc/facts/readers.md).
  */
 class RangeSummer {
 	/**
@@ -64,7 +64,10 @@ class RangeSummer {
 		this.stop = task.firstAt(to + 1);
 		const open = openAt(task, from).filter((i) => task.start[i] < from);
 		const isOff = (/** @type {number} */ i) => isWait[task.func(i)] !== 0;
-		/** Calls that are open at first, without time off the CPU, from the outermost one on. */
+		/**
+		 * The calls that are open at first, from the outermost one on, without time off the
+		 * CPU.
+		 */
 		this.open = open.filter((i) => !isOff(i));
 		const inner = open[open.length - 1], begin = this.begin < task.n ? this.begin : -1;
 		const isInnerFirst = inner !== undefined &&
@@ -73,9 +76,9 @@ class RangeSummer {
 		this.first = isInnerFirst ? task.end(inner) : begin < 0 ? Infinity : task.start[begin];
 		/** By depth: the node whose call is open there, or -1 if it is not counted. */
 		this.stack = this.open.map((i) => (this.knowsOpen && task.end(i) <= to ? task.ctx[i] : -1));
-		/** So many of the stack were open before. */
+		/** The number of calls of the stack that were open before. */
 		this.seeded = this.open.length;
-		/** By function: how many calls are open that began here. */
+		/** By function: the number of open calls that began here. */
 		this.inside = new Int32Array(isWait.length);
 		this.last = this.#lastEvent(from, open);
 	}
@@ -118,9 +121,7 @@ class RangeSummer {
 		});
 	}
 
-	/**
-	 * Open calls whose ends are all that was seen of them.
-	 */
+	/** Open calls of which only the end was seen. */
 	#countEnds() {
 		const { task, sums, open, to } = this;
 		for (let depth = open.length - 1; depth >= 0; depth--) {
@@ -168,9 +169,10 @@ class RangeSummer {
 		for (let i = this.begin; i < this.stop; i++) {
 			const node = task.ctx[i], f = func[node], end = task.start[i] + task.dur[i];
 			this.#leave(depth[node]);
-			// One that does not come back to the CPU is not known as one that was away.
+			// A thread that does not come back to the CPU is not known as one that was
+			// away.
 			if (end > to && isWait[f]) continue;
-			// Off the CPU in calls that nobody knows of is off the CPU in none.
+			// Time off the CPU in calls that are not known counts in none.
 			if (isWait[f] && !this.knowsOpen && depth[node] === this.seeded) continue;
 			const nested = this.inside[f]++;
 			this.#count(node, (end > to ? last : end) - task.start[i], nested === 0, depth[node]);
@@ -196,7 +198,7 @@ function lowerBoundBy(row, is) {
 }
 
 /**
- * What a task did in a range, or in all the time it was there; numbers are those of `report`.
+ * The sums of a task in a range, or in all its time; the numbers are those of `report`.
  * @param {import("./task.js").Task} task
  * @param {import("./recording.js").Range | null} range
  * @param {Uint8Array} isWait

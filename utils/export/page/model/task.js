@@ -12,7 +12,7 @@
  * @property {string} name
  */
 
-/** How often, how long, and how long at most; by node. */
+/** By node: the number of calls, their time, and the longest one. */
 export class Sums {
 	/** @param {number} nr of nodes */
 	constructor(nr) {
@@ -51,14 +51,14 @@ export class Task {
 		/** By node: none of the nodes above is of the same function. */
 		this.isOuter = Uint8Array.of(0);
 		/**
-		 * Of a recording in parts, where not all calls are there that a call has made.
+		 * For a recording in parts, where calls within a call may be missing.
 		 * @type {Float64Array | null}
 		 */
 		this.selfTimes = null;
 		this.pointTime = new Float64Array(0);
 		this.pointText = new Uint32Array(0);
 		this.pointKind = new Uint32Array(0);
-		/** ns that it was in calls and on the CPU */
+		/** the time in calls and on the CPU, in ns */
 		this.cpu = 0;
 	}
 
@@ -170,7 +170,7 @@ function firstFrom(row, i) { return lowerBound(row, i + 1); }
  */
 export function firstEnding(task, row, time, low) {
 	let high = row.length, step = 1;
-	// What is looked for is often near: double the step first.
+	// The wanted place is often near: double the step first.
 	while (low + step < high && task.start[row[low + step]] + task.dur[row[low + step]] <= time)
 		step *= 2;
 	high = Math.min(high, low + step + 1);

@@ -8,10 +8,10 @@ import { nextPoint } from "../model/events.js";
 /** @typedef {import("../model/task.js").Task | import("../model/lanes.js").Lanes} BarTask */
 /** @typedef {[task: BarTask, index: number]} Bar a call, or an execution */
 
-/** The address follows zooming after so long, in ms. */
+/** The address follows zooming after this time, in ms. */
 const SETTLE_MS = 250;
 
-/** What the recordings of a page have in common. */
+/** The parts that recordings of a page share. */
 class Shared {
 	/** @param {State} state */
 	constructor(state) {
@@ -68,9 +68,9 @@ export class App {
 	}
 
 	get state() { return this.shared.state; }
-	/** Of all recordings of the page. */
+	/** For all recordings of the page. */
 	get apps() { return this.shared.apps; }
-	/** Those of two recordings are not compared. */
+	/** Events of two recordings are not compared. */
 	get hasProcesses() { return this.recording.lanes.n > 0 && this.apps.length === 1; }
 	get active() { return this.shared.active || this.shared.apps[0]; }
 
@@ -130,7 +130,7 @@ export class App {
 		this.tell("draw");
 	}
 
-	/** Look for what the state says, by names at once, then by all else. */
+	/** Look for the text of the state: among names at once, then among the rest. */
 	async lookFor() {
 		const search = new Search(this.recording, this.state.search);
 		this.search = search;

@@ -1,4 +1,4 @@
-/** What the page shows, as far as it can be shared: all of it stands in the address. */
+/** The part of the page's view that can be shared: all of it stands in the address. */
 import { parseRange, parseZoom, rangeText } from "../model/range_text.js";
 
 /** @typedef {"timeline" | "flame" | "functions" | "processes"} ViewName */
@@ -16,12 +16,12 @@ export class State {
 	/** @type {ViewName} */
 	view = "timeline";
 	/**
-	 * What pictures show.
+	 * The range that pictures show.
 	 * @type {import("../model/recording.js").Range | null}
 	 */
 	zoom = null;
 	/**
-	 * What was chosen.
+	 * The range that was chosen.
 	 * @type {import("../model/recording.js").Range | null}
 	 */
 	range = null;
@@ -49,7 +49,7 @@ export class State {
 	 */
 	hiddenKinds = new Set();
 
-	/** What sums are about: the chosen range, or what pictures show. */
+	/** The range of sums: the chosen one, or the one that pictures show. */
 	get part() { return this.range || this.zoom; }
 }
 
@@ -90,7 +90,7 @@ export function fromFragment(fragment, recording, first) {
 		new Set((parts.get(key) || "").split(",").filter(Boolean).map(Number).filter(Number.isFinite));
 	const view = (parts.get("view") || "").toLowerCase(), order = parts.get("sort");
 	const of = parts.get("of");
-	// "Flame graph" is what the tab says.
+	// The tab's own label is "Flame graph".
 	state.view = VIEWS.find((name) => view.startsWith(name)) || first;
 	state.order = ORDERS.find((name) => name === order) || "start";
 	state.range = parseRange(parts.get("range") || "", recording);

@@ -1,4 +1,4 @@
-/** Drawing: what all pictures share. */
+/** Drawing: functions that all pictures share. */
 import { colors } from "./colors.js";
 import { tickText } from "../model/text.js";
 import { firstEnding } from "../model/task.js";
@@ -6,9 +6,9 @@ import { ROW } from "../model/layout.js";
 
 export const AXIS = 26;
 const FONT = '12px system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif';
-/** How wide a text is is asked a lot, and measuring is slow: letters are about as wide as this. */
+/** The width of texts is needed often, and measuring is slow: letters are about as wide as this. */
 const LETTER = 6.6;
-/** How strong a bar is that was not looked for, and the text on it. */
+/** The strength of a bar that the search has not found, and of the text on it. */
 const DIM_BAR = 0.28, DIM_TEXT = 0.7;
 
 /** @typedef {CanvasRenderingContext2D} Graphics */
@@ -45,7 +45,8 @@ export function drawLabel(g, text, x, y, width, color) {
 	const room = lettersIn(width);
 	if (room < 2) return;
 	g.fillStyle = color;
-	// Letters that are wider than most are pressed together, rather than to stand over the next bar.
+	// Letters that are wider than most are pressed together, so that they do not reach the next
+	// bar.
 	g.fillText(text.length <= room ? text : `${text.slice(0, room - 1)}…`, x + 3, y, width - 4);
 }
 

@@ -1,4 +1,4 @@
-/** Elements of the page. All text goes in as text: what a recording says is never HTML. */
+/** Elements of the page. All text goes in as text: texts of a recording are never HTML. */
 
 /**
  * The element of the page with an id; that it is there is the page's own business.
@@ -53,7 +53,7 @@ export function makeTable(caption, heads, rows) {
 		element("tbody", {}, ...rows));
 }
 
-/** As far from the window's edge as a menu stays, in pixels. */
+/** A menu stays so far from the window's edge, in pixels. */
 const EDGE = 8;
 
 /**
@@ -67,7 +67,7 @@ export function keepInWindow(menu) {
 }
 
 /**
- * Where a pointer is within the element that it is over.
+ * The place of a pointer within the element that it is over.
  * @param {HTMLElement} over
  * @param {{ clientX: number, clientY: number }} event
  */

@@ -26,7 +26,7 @@ export function followPointer(over, app, on, above) {
 	let drag = null;
 	let hasMoved = false, spread = 0;
 	const capture = (/** @type {PointerEvent} */ event) => {
-		try { over.setPointerCapture(event.pointerId); } catch { /* it is gone already */ }
+		try { over.setPointerCapture(event.pointerId); } catch { /* the pointer is gone already */ }
 	};
 	const timeAt = (/** @type {number} */ clientX) => {
 		const box = over.getBoundingClientRect(), { from, to } = app.zoom;
@@ -77,7 +77,8 @@ export function followPointer(over, app, on, above) {
 		}
 		const step = dx / over.clientWidth * (drag.to - drag.from);
 		app.setZoom({ from: drag.from - step, to: drag.to - step });
-		// The browser itself scrolls by finger, where touch-action says so.
+		// The browser itself scrolls by finger, where the CSS property touch-action allows
+		// it.
 		if (event.pointerType !== "touch") on.scrollBy(old.clientY - event.clientY);
 	};
 	const onEnd = (/** @type {PointerEvent} */ event) => {
@@ -85,7 +86,7 @@ export function followPointer(over, app, on, above) {
 		const isClick = drag && !hasMoved && event.type === "pointerup" && event.target === over;
 		if (drag && hasMoved && drag.isRange) {
 			const { range } = app.state;
-			// "Back" leads to what was before the drag.
+			// "Back" leads to the view before the drag.
 			app.state.range = drag.old;
 			app.change({ range }, "push");
 		}

@@ -4,7 +4,7 @@ import { timeText } from "../model/text.js";
 import { innermostAt } from "../model/events.js";
 
 /**
- * What can be done here, when nothing is selected.
+ * The advice for a view in which nothing is selected.
  * @type {Record<import("../state/state.js").ViewName, string>}
  */
 const HINTS = {
@@ -110,7 +110,7 @@ function detailsOf(app) {
 
 /** @param {import("../state/app.js").App} app */
 function hintOf({ apps, state, hasProcesses }) {
-	// How many calls a recording in parts has is not known at first.
+	// The number of calls of a recording in parts is not known at first.
 	const hasCalls = apps.some(({ recording: { calls, meta } }) => calls || meta.served === "parts");
 	if (hasCalls || state.view === "processes") return HINTS[state.view];
 	return `No calls were recorded.${hasProcesses ? " See Processes for the programs that ran." : ""}`;

@@ -1,4 +1,4 @@
-/** The flame graph of two recordings: one's widths, and colours by what has changed. */
+/** The flame graph of two recordings: widths of one recording, and colours by the change. */
 import { byId, element } from "../ui/element.js";
 import { changeText, count, groups, percent, percentText, timeText } from "../model/text.js";
 import { makeDiffTree, onlyOf, percentMore, showSide } from "../model/difference.js";
@@ -7,7 +7,7 @@ import { FlameView } from "./flame.js";
 
 /** A smaller change has no colour. */
 const LEAST_CHANGE = 0.01;
-/** So many of those that one has are named, and the others counted. */
+/** So many paths that only one recording has are named, and the others counted. */
 const MOST_NAMED = 8;
 
 /** @typedef {import("../model/difference.js").DiffNode} DiffNode */
@@ -36,7 +36,7 @@ export class DiffFlameView extends FlameView {
 		this.names = [];
 		/** @type {string[]} */
 		this.fills = [];
-		/** The one whose widths the nodes have. */
+		/** The recording whose widths the nodes have. */
 		this.side = "";
 		const box = element("span", { role: "radiogroup", "aria-label": "Flame graph of", class: "switch" },
 			...SHOWN_TITLES.map(([shown, title]) => element("label", {},
@@ -76,7 +76,7 @@ export class DiffFlameView extends FlameView {
 		showSide(tree, side);
 		this.measured = null;
 		this.side = side;
-		// What is not called there has no picture.
+		// A node that is not called there has no picture.
 		while (this.root && !this.root.calls && this.root.parent) this.root = this.at = this.root.parent;
 		this.#showOnly(tree);
 		return tree;
@@ -121,7 +121,7 @@ export class DiffFlameView extends FlameView {
 	}
 
 	/**
-	 * Of paths that one recording alone has the other one's picture shows nothing: say so.
+	 * Say which paths one recording alone has: the other one's picture cannot show them.
 	 * @param {DiffNode} tree
 	 */
 	#showOnly(tree) {

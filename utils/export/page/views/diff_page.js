@@ -1,4 +1,7 @@
-/** Makes the page one about two recordings (`dump --diff`): the second timeline, and words. */
+/**
+ * Makes the page one about two recordings (`dump --diff`): adds the second timeline, and changes
+ * words.
+ */
 import { byId } from "../ui/element.js";
 import { count, groups, timeText } from "../model/text.js";
 

@@ -1,11 +1,11 @@
-/** The table of what changed between two recordings, and the way from a row to both timelines. */
+/** The table of changes between two recordings, and the way from a row to both timelines. */
 import { byId, element } from "../ui/element.js";
 import { changeText, groups, percentText, timeText } from "../model/text.js";
 import { functionRows, sumTasks } from "../model/functions.js";
 import { diffRows, percentMore } from "../model/difference.js";
 import { exactly, Search } from "../model/search.js";
 
-/** More rows than that nobody reads: search narrows the list. */
+/** More rows than that are not read: search narrows the list. */
 const MOST_DIFF_ROWS = 2000;
 
 /** @typedef {import("../model/difference.js").DiffRow} DiffRow */
@@ -76,7 +76,7 @@ export class DiffTable {
 		byId("functions-table").addEventListener("click", (event) => this.#onClick(event));
 	}
 
-	/** The sums of the part of time that is shown, made once. */
+	/** The sums of the shown part of time, made once. */
 	find() {
 		const { apps, state } = this.app, { part } = state;
 		const range = part && { from: Math.ceil(part.from), to: Math.floor(part.to) };
@@ -92,7 +92,7 @@ export class DiffTable {
 
 	#sorted() {
 		const { search: { isOn, matcher }, apps, state } = this.app, rows = this.find();
-		// A row that was clicked is marked; the others stay, as nobody has typed anything.
+		// A row that was clicked is marked; the others stay: the user has typed nothing.
 		const isNamed = isOn && state.search !== exactly(state.func) && apps.some(({ search }) => search.hasFuncs);
 		const shown = rows.filter((row) => !isNamed || !matcher || matcher(row.name));
 		const column = DIFF_COLUMNS.find(({ key }) => key === this.column), sign = this.order === "up" ? 1 : -1;

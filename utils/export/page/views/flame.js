@@ -1,4 +1,4 @@
-/** The flame graph: whom the time went by for, from the outermost callers down. */
+/** The flame graph: the functions that took the time, from the outermost callers down. */
 import { byId, canvasById, pointIn } from "../ui/element.js";
 import { clean, drawLabel, lettersIn } from "../ui/canvas.js";
 import { colors } from "../ui/colors.js";
@@ -10,13 +10,13 @@ import { FlameNode, makeFlameTree } from "../model/flame_tree.js";
 /** A narrower box is left out, in pixels. */
 const LEAST_BOX = 0.4;
 const FLAME_TOP = 8;
-/** So many rows are seen above and below the one that keys have come to. */
+/** The number of rows that stay visible above and below the box that keys have come to. */
 const ROWS_BESIDE = 3;
 
 /** @typedef {{ node: FlameNode, x: number, y: number, wide: number }} Box */
 
 /**
- * Where a node's row is in the whole picture, in pixels.
+ * The top of a node's row in the whole picture, in pixels.
  * @param {FlameNode} node
  */
 function rowTop(node) {
@@ -55,10 +55,10 @@ export class FlameView {
 		this.canvas = canvasById("flame-canvas");
 		this.scroller = byId("flame-box");
 		this.spacer = byId("flame-spacer");
-		/** How high the whole picture is, in pixels. */
+		/** The height of the whole picture, in pixels. */
 		this.high = 0;
 		/**
-		 * What that was found out of.
+		 * The tree and the width from which that height comes.
 		 * @type {{ root: FlameNode, width: number } | null}
 		 */
 		this.measured = null;
@@ -66,12 +66,12 @@ export class FlameView {
 		this.tree = null;
 		this.key = "";
 		/**
-		 * What fills the width.
+		 * The node that fills the width.
 		 * @type {FlameNode | null}
 		 */
 		this.root = null;
 		/**
-		 * What keys move.
+		 * The node that keys move.
 		 * @type {FlameNode | null}
 		 */
 		this.at = null;
@@ -94,7 +94,7 @@ export class FlameView {
 	/** Another recording, or more of it. */
 	forget() { this.key = ""; }
 
-	/** The tree of what is shown, made once. */
+	/** The tree of the shown part, made once. */
 	makeTree() {
 		const { apps, state } = this.app, part = state.part;
 		const loaded = apps.flatMap(({ recording }) => recording.tasks).filter((task) => task.isLoaded);
@@ -112,7 +112,7 @@ export class FlameView {
 		const { recording, state } = this.app;
 		if (recording.supplier) {
 			const tree = recording.supplier.flame(state.part, state.hasWaits);
-			// It is asked for again when there is an answer.
+			// Without an answer, ask again at the next drawing.
 			if (!tree) this.key = "";
 			return tree || new FlameNode(-1, null);
 		}
@@ -132,7 +132,7 @@ export class FlameView {
 	}
 
 	/**
-	 * What stands in a box that has room for it, else the name alone.
+	 * The text of a box that has room for it; otherwise the name alone.
 	 * @param {FlameNode} node
 	 */
 	label(node) { return this.name(node); }
@@ -158,7 +158,7 @@ export class FlameView {
 	}
 
 	/**
-	 * What keys and clicks have come to is told of, and seen.
+	 * Describe the node that keys or a click have chosen, and scroll to it.
 	 * @param {FlameNode} node
 	 */
 	#goTo(node) {
@@ -171,7 +171,7 @@ export class FlameView {
 		this.app.tell("draw");
 	}
 
-	/** Find out how high the picture is: as deep as there are boxes that are wide enough. */
+	/** Compute the height of the picture: as deep as there are boxes that are wide enough. */
 	#layOut() {
 		const tree = this.makeTree(), root = this.root || tree, width = this.canvas.clientWidth;
 		if (this.measured && this.measured.root === root && this.measured.width === width) return;

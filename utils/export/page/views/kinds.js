@@ -1,4 +1,6 @@
-/** Which kinds of events are shown: a list of boxes to tick, behind a button. */
+/**
+ * The choice of the kinds of events that are shown: boxes to tick, in a list that a button opens.
+ */
 import { byId, element, keepInWindow } from "../ui/element.js";
 import { count } from "../model/text.js";
 
@@ -45,7 +47,7 @@ export function setUpKinds(app) {
 		const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
 		if (step) inputs[(at + step + inputs.length) % inputs.length].focus();
 		if (event.key === "Escape") { open(false); button.focus(); }
-		// What else is typed here is for the boxes, and not for the pictures.
+		// Other keys are for the boxes, and not for the pictures.
 		if (step || event.key === "Escape") event.preventDefault();
 		event.stopPropagation();
 	});

@@ -1,4 +1,4 @@
-/** The strip of the whole recording: what is seen, what was chosen, where matches are. */
+/** The strip of the whole recording: the visible part, the chosen range, and the matches. */
 import { canvasById, pointIn } from "../ui/element.js";
 import { clean } from "../ui/canvas.js";
 import { colors } from "../ui/colors.js";
@@ -17,7 +17,7 @@ export class Overview {
 		 * @type {Uint8Array[]}
 		 */
 		this.marks = [];
-		/** Changes when marks are to be made again. */
+		/** It changes when marks are to be made again. */
 		this.turn = 0;
 		let isDown = false;
 		const move = (/** @type {PointerEvent} */ event) => {
@@ -35,7 +35,7 @@ export class Overview {
 		this.canvas.addEventListener("pointercancel", () => { isDown = false; });
 	}
 
-	/** Find the marks again: in slices, so that keys are not waited for. */
+	/** Find the marks again: in slices, so that the page answers to keys meanwhile. */
 	async findMarks() {
 		const turn = ++this.turn, { apps } = this.app, found = [];
 		this.marks = [];

@@ -1,4 +1,4 @@
-/** A recording in parts on the page: what is read again and again is shown as it comes. */
+/** A recording in parts on the page: answers that come later change what is shown. */
 import { byId } from "../ui/element.js";
 import { readColors } from "../ui/colors.js";
 import { Supplier } from "../data/served.js";
@@ -16,14 +16,12 @@ function findCall(task, start, depth) {
 	return -1;
 }
 
-/** So many functions at a time fit into a question. */
+/** The number of functions that fit into a question. */
 const MOST_FUNCS = 2000;
 
 /** @typedef {{ task: number, start: number, dur: number, depth: number }} Place */
 
-/**
- * Calls that are gone to before the page has them.
- */
+/** Calls to go to that the page does not have yet. */
 class Sought {
 	/**
 	 * @param {import("../state/app.js").App} app
@@ -60,13 +58,13 @@ class Sought {
 		const { app } = this, { start, dur } = place, { from, to } = app.zoom, width = to - from;
 		this.place = place;
 		if (app.state.view !== "timeline") app.change({ view: "timeline" }, "push");
-		// As App.reveal(), and always a bit elsewhere: so the call is asked for.
+		// As App.reveal(), and always a bit elsewhere, so that the call is asked for.
 		if (dur > width || dur < width / 400) app.setZoom({ from: start - dur * 2, to: start + dur * 3 + 20 });
 		else app.setZoom({ from: start + dur / 2 - width / 2, to: start + dur / 2 + width / 2 });
 		this.find();
 	}
 
-	/** Select it, if it is there now. */
+	/** Select the call, if it is there now. */
 	find() {
 		const { app, place } = this, task = place && app.recording.tasks[place.task];
 		const at = task ? findCall(task, place.start, place.depth) : -1;
@@ -111,7 +109,7 @@ export async function serveParts(app, timeline, progress, showTitle) {
 	};
 	let turn = "";
 	supplier.onAnswer = () => {
-		// Headings tell how many calls there are.
+		// Headings tell the number of calls.
 		if (turn !== supplier.turn) timeline.forgetHeadings();
 		turn = supplier.turn;
 		if (recording.fills.length !== recording.names.length) readColors([recording]);

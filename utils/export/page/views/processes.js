@@ -1,4 +1,4 @@
-/** What ran: programs side by side, how many worked, and the critical path. */
+/** The processes: programs side by side, the number that worked, and the critical path. */
 import { byId, canvasById, element, makeTable, pointIn } from "../ui/element.js";
 import { AXIS, clean, drawAxis, drawBars, drawFrame } from "../ui/canvas.js";
 import { colors } from "../ui/colors.js";
@@ -10,7 +10,7 @@ import { followPointer } from "../ui/pointer.js";
 import { ROW } from "../model/layout.js";
 import { commandOf, describe, endingOf } from "./details.js";
 
-/** The picture of how many worked, in pixels. */
+/** The height of the picture of working processes, in pixels. */
 const GRAPH = 70;
 const LANES_TOP = AXIS + GRAPH + 4;
 
@@ -97,7 +97,7 @@ export class ProcessesView {
 	}
 
 	/**
-	 * How many worked at each moment; what is missing up to the slots is shaded.
+	 * Draw the number that worked at each moment; the gap up to the slots is shaded.
 	 * @param {CanvasRenderingContext2D} g
 	 * @param {number} width
 	 */
@@ -111,7 +111,7 @@ export class ProcessesView {
 		lanes.levels.forEach(({ time, nr }, k) => {
 			const until = k + 1 < lanes.levels.length ? lanes.levels[k + 1].time : time;
 			if (until < view.from || time > view.to) return;
-			// On whole pixels: what is next to each other leaves no gap.
+			// On whole pixels: then no gap is left between neighbours.
 			const x = Math.max(0, Math.floor(end(time))), wide = Math.max(Math.floor(end(until)) - x, 1);
 			g.fillStyle = colors.wait;
 			if (nr < lanes.slots) g.fillRect(x, y(lanes.slots), wide, y(nr) - y(lanes.slots));

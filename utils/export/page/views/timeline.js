@@ -10,7 +10,9 @@ import { followPointer } from "../ui/pointer.js";
 import { nearestPoint } from "../model/events.js";
 import { describe } from "./details.js";
 
-/** Headings so far above and below what is seen are there, too: Tab goes on to them. In pixels. */
+/**
+ * Headings so far above and below the visible part are there, too: Tab goes on to them. In pixels.
+ */
 const NEAR = 200;
 
 /**
@@ -240,7 +242,7 @@ export class Timeline {
 		return heading;
 	}
 
-	/** They tell something else now. */
+	/** Drop the headings: their texts are not right any more. */
 	forgetHeadings() {
 		this.headings.replaceChildren();
 		this.shown.clear();
@@ -280,7 +282,7 @@ export class Timeline {
 	}
 
 	/**
-	 * What is at a place of the canvas.
+	 * Find the call or the event at a place of the canvas.
 	 * @param {{ x: number, y: number }} place
 	 */
 	find({ x, y }) {

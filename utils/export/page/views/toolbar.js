@@ -1,4 +1,4 @@
-/** What stands above all views: tabs, search, range, buttons. */
+/** The bar above all views: tabs, search, range, buttons. */
 import { byId, element, inputById, keepInWindow } from "../ui/element.js";
 import { count, groups, timeText } from "../model/text.js";
 import { parseRange, rangeText } from "../model/range_text.js";
@@ -133,7 +133,8 @@ export function showSearch(app) {
 }
 
 /**
- * Of a recording in parts the server gives calls alone: say what is not there, and how one gets it.
+ * Say what is missing in a recording in parts, of which the server gives calls alone, and how to
+ * get it.
  * @param {import("../state/app.js").App} app
  */
 function missingText({ state: { view, func, search, part }, recording }) {
