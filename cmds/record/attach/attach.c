@@ -192,8 +192,8 @@ static const char *refusal(uint64_t result)
 }
 
 /*
- * Everything is in place. Open calls are told before other calls are seen, since later nobody could
- * tell them. Calls that begin meanwhile would be missed, so all threads are stopped.
+ * Everything is in place. Open calls are recorded before any other call is seen: later they could
+ * not be found out. Calls that begin meanwhile would be missed, so all threads are stopped.
  */
 static int begin_recording(struct attaching *a, const struct attach_how *how, struct uft_err *err)
 {

@@ -52,7 +52,7 @@ int text_read(struct text *text, const struct attached *w, uint64_t address, uin
 	return 0;
 }
 
-/* --- where nobody may be --- */
+/* --- code that no thread may stand in --- */
 
 /* Addresses in [@start, @end) are within change @index. */
 struct range {

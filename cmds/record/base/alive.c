@@ -2,9 +2,9 @@
 #include "cmds/record/base/alive.h"
 
 enum step {
-	STEP_WAIT, /* somebody is alive */
-	STEP_LOOK, /* nobody that we know of */
-	STEP_LAST, /* nobody: only last words may still be on their way */
+	STEP_WAIT, /* a process is alive */
+	STEP_LOOK, /* no process that we know of */
+	STEP_LAST, /* none: only last words may still be on their way */
 };
 
 void alive_add(struct alive *a)
@@ -92,7 +92,7 @@ int alive_run(struct alive *a, const struct alive_ops *ops, void *arg)
 			return nr;
 		if (step == STEP_WAIT)
 			continue;
-		/* Nobody speaks for ever. */
+		/* Last words have a limit, too. */
 		if (nr == 0 || ++a->last_rounds == ALIVE_LAST_ROUNDS)
 			break;
 	}

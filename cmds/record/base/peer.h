@@ -17,7 +17,7 @@ struct peer {
 	gid_t gid;
 };
 
-/* False when nobody can say. */
+/* False when that cannot be found out. */
 bool peer_get(int fd, struct peer *peer);
 
 /*
@@ -43,7 +43,7 @@ unsigned peer_own_filters(void);
 /* Facts about a thread, by our number, that process @os_pid calls one of its own. */
 enum peer_task {
 	PEER_TASK_OWN,	  /* it is */
-	PEER_TASK_GONE,	  /* there is no such thread any more, or nobody can say */
+	PEER_TASK_GONE,	  /* there is no such thread any more, or its number cannot be found out */
 	PEER_TASK_OTHERS, /* it is another process' */
 };
 enum peer_task peer_task(pid_t os_pid, pid_t tid);

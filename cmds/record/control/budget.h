@@ -16,7 +16,7 @@
  * @recorder_part: what the recorder does besides taking records, as a part of the program's own
  * time, in all of the recording so far
  * @left_rate: such calls in a nanosecond of the program's own time, as they were when they were
- * left out: nobody counts them any more
+ * left out: they are not counted any more
  */
 struct budget {
 	double limit;

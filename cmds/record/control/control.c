@@ -29,11 +29,11 @@
 #define TALKS_OF_PEER_MAX 8
 #define OTHERS_MAX	  1024 /* of one conversation: skipped, or questions */
 
-/* So many connections and packets are served before somebody else's turn. */
+/* So many connections and packets are served before the next client's turn. */
 #define ACCEPTS_AT_ONCE 64
 #define PACKETS_AT_ONCE 1024
 
-/* Without descriptors nobody can be served; we look again after that time. */
+/* Without descriptors no client can be served; we look again after that time. */
 #define PAUSE_NS 20000000
 
 /* --- HELLO --- */
@@ -321,7 +321,7 @@ static void serve_talk(struct served *served, uint32_t epoll_events)
 
 /* --- accepting --- */
 
-/* Somebody came: is there room for him? */
+/* A client has connected: is there room for it? */
 static bool make_place(struct control *ctl, const struct peer *peer)
 {
 	if (talk_count_peer(&ctl->talks.strangers, peer->pid) >= TALKS_OF_PEER_MAX)
@@ -374,7 +374,7 @@ static void pause_accepting(struct control *ctl)
 	timerfd_settime(ctl->talks.pause_fd, 0, &soon, NULL);
 }
 
-/* Without a descriptor accept4(2) fails whether or not anybody waits. */
+/* Without a descriptor accept4(2) fails even when no client waits. */
 static bool is_anybody_waiting(const struct control *ctl)
 {
 	struct pollfd listening = { .fd = ctl->listen_fd, .events = POLLIN };

@@ -225,7 +225,7 @@ static const struct symtab *symbols_of(struct overhead *o, struct known_module *
 	return &((struct known_symbols *)o->symbols.data)[nr].symbols;
 }
 
-/* The function at @addr of @proc; false: nobody knows. */
+/* The function at @addr of @proc; false: none is known. */
 static bool find_function(struct overhead *o, const struct process *proc, uint64_t addr,
 			  struct called *out)
 {

@@ -14,8 +14,8 @@
 #include "utils/base/fd.h"
 
 /*
- * Looks at a process that is busy, that somebody else traces or has stopped, or that has not asked
- * for its plan.
+ * Looks at a process that is busy, that another process traces or has stopped, or that has not
+ * asked for its plan.
  */
 #define TRIES_MAX 5
 

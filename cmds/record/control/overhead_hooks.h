@@ -11,8 +11,8 @@
  * Processes that have hooks of functions that are left out (known_module.left_out) in their text
  * lose them, as with `utrail control ... unpatch`; all threads of one stand meanwhile. Each is
  * tried once after each decision, and a few times more when it is busy. Hooks that stay are told
- * (overhead.said), and count in the budget. The loop is served meanwhile: nobody else may change
- * what is recorded (service_hold()).
+ * (overhead.said), and count in the budget. The loop is served meanwhile: no other client may
+ * change what is recorded (service_hold()).
  */
 void overhead_take_hooks_out(struct overhead *overhead);
 

@@ -260,7 +260,7 @@ void service_release(struct service *svc)
 	unpark_all(svc);
 }
 
-/* True for requests by which clients see that there is somebody at work. */
+/* True for a request that only asks whether a process has a recorder. */
 static bool is_quick(int fd)
 {
 	struct request request = { 0 };
@@ -296,8 +296,8 @@ static bool is_behind_sudo(uid_t uid)
 }
 
 /*
- * Abstract sockets have no permissions. The user whose recording it is may ask, and root; and not
- * more of them than anybody needs.
+ * Abstract sockets have no permissions. The owner of the recording may ask, and root, with a limit
+ * on the number of connections.
  */
 static bool may_ask(const struct service *svc, int fd)
 {
@@ -337,7 +337,7 @@ static int bind_name(int fd, const char *name)
 	return bind(fd, (struct sockaddr *)&addr, addr_len) < 0 ? -errno : 0;
 }
 
-/* A name that nobody can have guessed, and the file that tells it to those who may read it. */
+/* A name that cannot be guessed, and the file that tells it to users with permission to read it. */
 static int take_other_name(struct service *svc, int fd, const char *name, struct uft_err *err)
 {
 	char other[REQUEST_NAME_SIZE + 17];

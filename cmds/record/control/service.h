@@ -18,11 +18,11 @@ struct client;
  * set before service_listen().
  *
  * @program_fd: a pidfd of the program, as soon as there is one
- * @service_fd: -1: nobody can ask us for anything
+ * @service_fd: -1: requests cannot reach us
  * @secret: of REQUEST_DOOR_NAME; "": the door has its usual name
  * @trouble: there is no door, or another one than clients look for first
- * @is_busy: somebody is served, or changes what is recorded in another way (service_hold()); others
- * wait
+ * @is_busy: a client is served, or the recording is changed in another way (service_hold());
+ * others wait
  */
 struct service {
 	const struct record_settings *settings;
@@ -49,8 +49,8 @@ struct service {
 void service_listen(struct service *svc);
 
 /*
- * Nobody else changes what is recorded until service_release(), though the loop may be served.
- * False: somebody does so just now.
+ * Keep all others from changing what is recorded until service_release(), though the loop may be
+ * served. False: another change is being made.
  */
 bool service_hold(struct service *svc);
 void service_release(struct service *svc);

@@ -70,8 +70,8 @@ int declared_choice(struct declared *declared, const char *id);
 bool declared_have(const struct declared *declared, const struct pattern *pattern);
 
 /*
- * At the end: say what was asked for in vain, and what is not recorded. @nr_untold: events that
- * nobody could tell us of
+ * At the end: say what was asked for in vain, and what is not recorded. @nr_untold: events that no
+ * process could report
  */
 void declared_warn(const struct declared *declared, unsigned long long nr_untold,
 		   bool has_processes, const struct msg *msg);

@@ -104,7 +104,7 @@ void functions_cache_save(const struct elf_file *file, const struct functions_ke
 	struct stat st;
 	char name[64];
 
-	/* Somebody may have written to the file while it was read. */
+	/* Another process may have written to the file while it was read. */
 	if (dir < 0 || !is_settled(key) || fstat(file->fd, &st) < 0 ||
 	    time_of(&st.st_mtim) != key->mtime_ns || time_of(&st.st_ctim) != key->ctime_ns ||
 	    (uint64_t)st.st_size != key->size)

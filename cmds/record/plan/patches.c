@@ -238,7 +238,9 @@ bool finding_may_be(const struct record_settings *settings, const struct known_m
 {
 	const char *name = path_base(known->path);
 
-	/* Nobody means the probe by ".@lib". */
+	/*
+	 * A user who writes ".@lib" does not mean the probe.
+	 */
 	return known->is_instrumented ||
 	       (strncmp(name, "libmcount", strlen("libmcount")) != 0 &&
 		patch_rules_are_about(settings->patches, name, is_program, /* takes_out= */ false));
@@ -370,7 +372,7 @@ void patches_explain(const struct patch_rule *rule, const char *is_of, const str
 	strbuf_addf(out, "%s: no function %s%s%s matches '%s'", is_of,
 		    rule->module ? "in a file whose name begins with '" : "of the program",
 		    rule->module ? rule->module : "", rule->module ? "'" : "", rule->name.text);
-	/* Nobody has noted which file a name is of. */
+	/* The names do not tell their files, so a rule about one file gets no advice. */
 	nearest_init(&near, rule->name.text);
 	strbuf_list_each (names, name)
 		nearest_offer(&near, name);

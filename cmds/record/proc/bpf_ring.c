@@ -1,6 +1,6 @@
 /*
  * Records of the eBPF program's ring (see bpf_ring.h). Our own program writes their numbers, but
- * anybody may have written their texts; all lengths are checked.
+ * any program may have written their texts; all lengths are checked.
  */
 #include "cmds/record/proc/bpf_ring.h"
 

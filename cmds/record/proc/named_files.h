@@ -14,7 +14,7 @@
  * @dirfd: the same in the task's own words, a descriptor or AT_FDCWD: for when its path does not
  * help
  * @root: its root; NULL: only /proc/<tid> leads there, for it is in a mount namespace of its own,
- * or nobody has asked yet
+ * or it was not needed yet
  * @is_late: it has gone on meanwhile: files may have moved
  */
 struct view {

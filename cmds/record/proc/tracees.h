@@ -10,11 +10,11 @@
 #include "utils/base/containers/intmap.h"
 
 enum tracee_state {
-	TRACEE_NONE, /* nobody has that number now */
+	TRACEE_NONE, /* no process has that number now */
 	TRACEE_LIVE, /* it is known who made it */
 	/* it has stopped for the first time, and waits until its parent is known */
 	TRACEE_HELD,
-	TRACEE_ENDED, /* it has ended before anybody knew who made it */
+	TRACEE_ENDED, /* it has ended before its parent was known */
 };
 
 /*

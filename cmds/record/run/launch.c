@@ -68,7 +68,7 @@ static int find_here_or_in_path(const char *name, char *path)
 	return found == -ENOENT && here == -EACCES ? here : found;
 }
 
-/* A file that nobody may execute. */
+/* A file without permission to execute it. */
 static bool lacks_mode(const char *path)
 {
 	struct stat st;
@@ -324,7 +324,7 @@ int launch_release(const struct launch *launch, struct launched *program, struct
 
 	snprintf(release.address, sizeof(release.address), "%s", launch->address);
 
-	/* Somebody may have ended it while it waited. */
+	/* Another process may have ended it while it waited. */
 	struct sigaction ignore = { .sa_handler = SIG_IGN }, before;
 
 	sigaction(SIGPIPE, &ignore, &before);

@@ -84,7 +84,7 @@ static void reap_program(void *arg)
 
 		if (pid == 0 || (pid < 0 && errno == EINTR))
 			return;
-		/* Otherwise somebody has taken it away from us. */
+		/* Otherwise another process has taken it away from us. */
 		if (pid == life->program)
 			life->end->status = status;
 	} else if (rec->program_fd >= 0 && poll(&end, 1, 0) == 0) {

@@ -1,6 +1,6 @@
 /*
- * Children that asked their parent, which we are, to trace them (PTRACE_TRACEME): nobody else would
- * let them go on.
+ * Children that asked their parent, which we are, to trace them (PTRACE_TRACEME): they stay stopped
+ * until we let them go on.
  */
 #ifndef UTRAIL_CMDS_RECORD_RUN_TRACEME_H
 #define UTRAIL_CMDS_RECORD_RUN_TRACEME_H

@@ -53,7 +53,7 @@ static void instance_name(char name[static NAME_SIZE])
 /* --- the instance --- */
 
 /*
- * Killed recorders could not remove their instances. An instance in use, by anybody, cannot be
+ * Killed recorders could not remove their instances. An instance in use, by any process, cannot be
  * removed.
  */
 static void remove_stale_instances(int tracefs_fd)

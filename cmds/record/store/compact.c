@@ -233,7 +233,7 @@ static int compact_publish(struct store *store, const char *name, const struct i
 
 	if (tid && !number)
 		return publish_records(compact, inner, tid, parts, nr, err);
-	/* Nobody appends to records that were published. */
+	/* Published records are not appended to. */
 	if (tid)
 		return err_set_errno(err, -EINVAL, "cannot write '%s'", name);
 	if (!number)

@@ -215,7 +215,7 @@ static bool is_at(int dir_fd, const struct spot *spot)
 	       mine.st_dev == there.st_dev && mine.st_ino == there.st_ino;
 }
 
-/* False when somebody else has the lock. */
+/* False when another process has the lock. */
 static bool lock_dir(int dir_fd)
 {
 	return flock(dir_fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;

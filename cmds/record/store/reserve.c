@@ -63,7 +63,7 @@ static void release_file(int dir_fd, const char *name)
 	    st.st_size < (off_t)RESERVE_MIN ||
 	    st.st_blocks * BLOCK_BYTES <= st.st_size + st.st_blksize)
 		return;
-	/* The room stays the file's then, which harms nobody. */
+	/* The room stays the file's then, which does no harm. */
 	(void)!ftruncate(fd, st.st_size);
 }
 

@@ -21,11 +21,10 @@
  * Open "utrail" in $XDG_CACHE_HOME, or in ~/.cache: a descriptor of the directory, which is made
  * when it is not there; below 0: there is no cache. There is none when
  *
- *  - we have more rights than the user who has started us (setuid), or look at files as somebody
- *    else just
- *    now (rights_enter())
+ *  - we have more rights than the user who has started us (setuid), or look at files as another
+ *    user just now (rights_enter())
  *  - neither variable is an absolute path
- *  - the directory around it, or it itself, belongs to somebody else, or it may be written by
+ *  - the directory around it, or it itself, belongs to another user, or it may be written by
  *    others
  */
 int user_cache_open(void);

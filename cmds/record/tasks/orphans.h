@@ -31,7 +31,7 @@ struct memory_id {
  */
 void orphans_look(struct processes *procs);
 
-/* Nobody waits for them any more. */
+/* These children are not waited for any more. */
 void orphans_forget(struct processes *procs);
 
 #endif

@@ -56,7 +56,7 @@ struct callable_range {
  * @lowest: the lowest number of a range: they are at the other end
  * @nr_told: functions that debug information is written of, for their values
  * @nr_refused: functions that there was no number or no room for
- * @has_vain_conditions: some filter asks for arguments (if:) that nobody knows
+ * @has_vain_conditions: some filter asks for arguments (if:) that are not known
  * @error: the first failure of a file
  */
 struct callables {
