@@ -56,7 +56,7 @@ int control_find(const char *text, struct recorder_name *name, struct uft_err *e
 	return ret < 0 ? err_set_errno(err, ret, "cannot control '%s'", text) : 0;
 }
 
-/* Usage errors before anybody is asked. */
+/* Find usage errors before the recorder is asked. */
 static int check_words(const struct strbuf *words, struct uft_err *err)
 {
 	struct steer_change change cleanup_steer_change = { 0 };

@@ -236,7 +236,7 @@ struct opts {
 	bool has_assemblers;
 	const char *declared; /* rules of make, or NULL */
 	char *ignored_files;  /* heap; --ignore-files, NULL: the default; separated by ';' */
-	const char *needs;    /* NULL: nobody asks */
+	const char *needs;    /* NULL: not asked for */
 	const char *used_by;  /* the same; at most one of both */
 	const char *work_dir; /* where .nfsdb goes, or NULL */
 	struct {

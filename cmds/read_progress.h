@@ -22,7 +22,7 @@
  *
  * @began_ns: of the monotonic clock
  * @signal: the signal that the thread waits for, which also ends it: SIGINT. With a pager, which
- * gets SIGINT, it is one that nobody sends
+ * gets SIGINT, it is one that no process sends
  */
 struct read_progress {
 	struct pipeline *pipe;

@@ -29,7 +29,7 @@
 
 #define OLD_DEFAULT_DIR "ftrace.dir"
 
-/* The place to look at when nobody has named one. */
+/* The directory to look at when the options name none. */
 static const char *find_default_dir(void)
 {
 	if (access(OPTS_DEFAULT_DIR, F_OK) == 0)

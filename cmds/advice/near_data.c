@@ -20,7 +20,7 @@
 #define SHOWN_MAX     3
 
 struct tracer_cpu {
-	struct strbuf path; /* as somebody would type it */
+	struct strbuf path; /* as the user would type it */
 	time_t time;
 };
 

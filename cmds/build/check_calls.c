@@ -67,7 +67,7 @@ static int add_event(struct check_events *events, struct check_event *event)
 	struct check_event *known = strmap_get(&events->map, event->key);
 
 	if (known) {
-		/* Nobody knows which of them a use means. */
+		/* With two formats neither is checked: a use may mean either. */
 		if (!is_equal(known->format, event->format)) {
 			free(known->format);
 			known->format = NULL;

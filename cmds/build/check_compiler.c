@@ -264,7 +264,7 @@ void check_compiler_deinit(struct check_compiler *compiler)
 	words_deinit(&compiler->check);
 }
 
-/* Files in memory: nobody waits for a reader. */
+/* The descriptors are files in memory: at a pipe the compiler could wait for its reader. */
 static int run_with(const char *directory, const struct words *argv, const int fds[3])
 {
 	posix_spawn_file_actions_t actions;

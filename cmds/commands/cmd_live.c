@@ -302,7 +302,7 @@ static void show_more(struct live_output *output)
 	}
 }
 
-/* Somebody has left the screen before the program has ended. */
+/* The user has left the screen before the program has ended. */
 static void *show_output(void *arg)
 {
 	struct live_output *output = arg;
@@ -551,7 +551,7 @@ static int live_in_kept_pid(const struct opts *opts, struct uft_err *err)
 	const sigset_t set = interrupts();
 	sigset_t before;
 
-	/* Until there is somebody to clean up. */
+	/* Signals wait until a process is there that cleans up after them. */
 	sigprocmask(SIG_BLOCK, &set, &before);
 
 	int ret = opts->live_record ? 0 : make_temp_dir(top, err);

@@ -625,7 +625,7 @@ static int record_into_dir(struct run *run, struct uft_err *err)
 	struct recorder rec cleanup_recorder = { 0 };
 	int ret = store_dir_make(&run->dir, run->settings.data_dir, err);
 
-	/* Command lines are nobody else's business. */
+	/* Command lines may hold secrets of the user. */
 	if (ret == 0 && run->settings.proc_way && fchmod(run->dir.fd, 0700) < 0)
 		ret = err_set_errno(err, -errno, "cannot protect '%s'", run->settings.data_dir);
 	if (ret < 0)

@@ -122,7 +122,7 @@ int kernel_output_publish(struct kernel_output *out, const struct kernel_formats
 		if (renameat(dir_fd, hidden, dir_fd, name) < 0)
 			ret = err_set_errno(err, -errno, "cannot write '%s'", name);
 	}
-	/* Without it nobody looks at the others. */
+	/* It comes last: readers look at the other files only when it is there. */
 	return ret < 0 ? ret
 		       : store_publish(out->store, "kernel_header", header.data, header.len, err);
 }

@@ -33,8 +33,8 @@ struct import_task {
 /*
  * Starts as { .next_made = IMPORT_TID_MADE }, ends with import_tasks_deinit().
  *
- * @by_origin: by a key of process and thread. @tids: those that somebody has; @pids: processes that
- * are known
+ * @by_origin: by a key of process and thread. @tids: numbers that tasks have; @pids: processes
+ * that are known
  * @next_made: for tasks without a number of their own
  * @buffered: bytes of all of them that are not written
  * @hides: files are renamed at the end, since others read the directory

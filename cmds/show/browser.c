@@ -12,7 +12,7 @@
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
 
-/* As many as fit into a variable's text that anybody writes. */
+/* More arguments than any variable's text has. */
 #define COMMANDS_MAX 16
 
 static void add_with_address(struct strbuf *out, const char *word, const char *address,

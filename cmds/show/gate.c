@@ -52,7 +52,7 @@ static bool is_our_host(const struct gate *gate, const char *host)
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		snprintf(ours, sizeof(ours), "%s:%u", names[i], gate->port);
-		/* Nobody writes the number of HTTP's own port. */
+		/* A browser leaves out the number of HTTP's own port. */
 		if (strcasecmp(host, ours) == 0 ||
 		    (gate->port == 80 && strcasecmp(host, names[i]) == 0))
 			return true;
@@ -60,7 +60,7 @@ static bool is_our_host(const struct gate *gate, const char *host)
 	return false;
 }
 
-/* A page of somebody else's, in the same browser, may not even try. */
+/* Pages of other sites in the same browser may not even try. */
 static bool comes_from_us(const struct gate *gate, const struct gate_request *request)
 {
 	static const char scheme[] = "http://";

@@ -29,7 +29,7 @@
 #define HEAD_BYTES	(32 * 1024)
 
 /*
- * Somebody who is connected.
+ * A browser that is connected.
  *
  * @number: in the order in which they came
  * @is_known: has shown the token; @is_cut: its socket was shut down
@@ -209,7 +209,7 @@ static enum MHD_Result note_header(void *self, enum MHD_ValueKind kind, const ch
 	return MHD_YES;
 }
 
-/* All answers say it: nobody keeps, guesses, frames or passes on what is in them. */
+/* Headers of all answers: browsers must not keep, guess, frame or pass on the content. */
 static void add_headers(struct MHD_Response *response, const char *type)
 {
 	bool is_page = strncmp(type, "text/html", 9) == 0;
@@ -288,7 +288,7 @@ static enum MHD_Result redirect(struct server *server, struct MHD_Connection *co
 	return send_response(connection, MHD_HTTP_SEE_OTHER, "text/plain; charset=utf-8", response);
 }
 
-/* Called with the head of a request, before any body, which nobody wants: the connection ends. */
+/* Called with the head of a request, before any body, which is not read: the connection ends. */
 static enum MHD_Result take_request(void *self, struct MHD_Connection *connection, const char *path,
 				    const char *method, const char *version, const char *upload,
 				    size_t *upload_size, void **context)

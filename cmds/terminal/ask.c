@@ -72,7 +72,7 @@ static bool is_ours(uid_t uid)
 	return uid == 0 || uid == geteuid();
 }
 
-/* Anybody may listen under any name. @peer: who does */
+/* Any process may listen under any name. @peer: the one that does */
 static bool is_trusted(int fd, uid_t owner, struct ucred *peer)
 {
 	socklen_t len = sizeof(*peer);

@@ -14,8 +14,8 @@
  * @has_late_entries: see struct pipeline
  * @answer_ns: time in the recorder's last answer; complete after task.txt was read once more
  * @is_own: the recorder is a process of ours, and is waited for without a limit
- * @is_watched: somebody looks at each line as it comes; else what reads it gets the lines of a
- * replay
+ * @is_watched: a person looks at each line as it comes; otherwise the reading program gets the
+ * lines of a replay
  */
 struct follow {
 	struct trace_data *data;

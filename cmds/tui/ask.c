@@ -81,7 +81,7 @@ static void remove_char(char *word, size_t *len)
 	word[*len] = '\0';
 }
 
-/* False when somebody has thought better of it. */
+/* False when the user has cancelled it. */
 static bool read_word(struct tui *tui, char *word)
 {
 	size_t len = 0;

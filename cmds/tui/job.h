@@ -16,8 +16,8 @@ enum job_work {
 };
 
 /*
- * Starts as { 0 } with job_start(). While it @runs, nobody else may look at the reading, but for
- * its data's directory.
+ * Starts as { 0 } with job_start(). While it @runs, no other thread may look at the reading, but
+ * for its data's directory.
  *
  * @wanted: the report that is asked for
  * @began_ns, @took_ns: of the monotonic clock
@@ -48,7 +48,7 @@ bool job_is_done(const struct tui_job *job);
 /* Wait for its end: 0, or its failure with @err. */
 int job_end(struct tui_job *job, struct uft_err *err);
 
-/* The same for one whose result nobody wants any more. Does nothing when none runs. */
+/* The same for a job whose result is not wanted any more. Does nothing when none runs. */
 void job_stop(struct tui_job *job);
 
 /* Append how far it is. */

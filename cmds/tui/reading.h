@@ -16,8 +16,8 @@
  *
  * @tree: of all calls, with all numbers that columns of graphs have; after reading_run_tree()
  * @agg: the same for a report, which takes it away; it has come from @report_pipe
- * @active: the pipeline that runs just now, for those who want to know how far it is; NULL: none
- * @stops: somebody wants it to end early
+ * @active: the pipeline that runs just now, which tells how far it is; NULL: none
+ * @stops: the user wants it to end early
  */
 struct tui_reading {
 	const struct opts *opts;

@@ -80,7 +80,7 @@ int screen_key(int timeout_ms);
 size_t screen_clicked_row(void);
 
 /*
- * While something takes long: true when somebody has typed q or Escape, or a signal ends the
+ * While something takes long: true when the user has typed q or Escape, or a signal ends the
  * program. Keys are kept for screen_key().
  */
 bool screen_is_interrupted(void);

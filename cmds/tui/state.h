@@ -14,7 +14,7 @@
 /*
  * The recording once more, for the replay: it may be read while another thread reads the first.
  *
- * @grows: somebody records into it, and @follow says up to which time it is complete
+ * @grows: a recorder writes it, and @follow says up to which time it is complete
  * @left: so many looks are worth it, though its files do not grow
  */
 struct tui_calls {
@@ -94,7 +94,7 @@ struct tui {
 	bool quits;
 };
 
-/* The fields of the replay until somebody chooses others. */
+/* The fields of the replay until the user chooses others. */
 #define REPLAY_FIELDS "duration,tid"
 
 /* --- draw.c --- */
@@ -119,7 +119,7 @@ int go_info(struct tui *tui, struct uft_err *err);
 int go_sessions(struct tui *tui, struct uft_err *err);
 /* If the view is the replay, number all its lines before going to the end. */
 int go_to_know_all(struct tui *tui, struct uft_err *err);
-/* The report by the options, or by the fields that somebody has chosen here. */
+/* The report by the options, or by the fields that the user has chosen here. */
 struct report_config go_report_config(const struct tui *tui);
 /* Make the report of what the job has added up. */
 int go_take_report(struct tui *tui, struct uft_err *err);
@@ -145,7 +145,7 @@ bool wait_for(struct tui *tui, int command, int *ret, struct uft_err *err);
 int wait_for_report(struct tui *tui, struct uft_err *err);
 /* Look at what has been read meanwhile. May change the view. */
 int wait_look(struct tui *tui, struct uft_err *err);
-/* Nobody waits any more. */
+/* The result is not waited for any more. */
 void wait_end(struct tui *tui);
 
 /* --- grow.c: a recording that is still being made --- */

@@ -170,7 +170,7 @@ int tui_do(struct tui *tui, int command, const struct func *func, struct uft_err
 	return ret == 0 ? do_other(tui, command, err) : ret;
 }
 
-/* The time that nobody needs to look; -1: for ever. */
+/* The time until the next look is needed; -1: for ever. */
 static int idle_ms(const struct tui *tui)
 {
 	if (tui->view == &tui->replay.view && !tui->replay.pages.is_complete)
@@ -260,7 +260,7 @@ int tui_check_terminal(struct uft_err *err)
 	return screen_check(err);
 }
 
-/* One that somebody has just begun to record may have no calls yet: wait for the first. */
+/* A recording that has just begun may have no calls yet: wait for the first. */
 static int open_reading(struct tui *tui, struct uft_err *err)
 {
 	const struct timespec rest = { .tv_nsec = 50000000 };

@@ -36,7 +36,7 @@ enum tui_act {
  * @top: the first line on the screen
  * @shift: so many columns are left of the screen
  * @rows: so many lines the screen had when the view was drawn last
- * @stops: something takes long: has somebody pressed a key to end it? NULL: never
+ * @stops: asked while something takes long: has the user pressed a key to end it? NULL: never
  */
 struct tui_view {
 	const struct tui_view_ops *ops;
@@ -96,8 +96,8 @@ void view_settle(struct tui_view *view, size_t rows);
 void view_fit(struct tui_view *view, size_t rows);
 
 /*
- * The next line, or with @step -1 the one before, that has @word; TUI_NOWHERE: none, or nobody
- * wants to wait.
+ * The next line, or with @step -1 the one before, that has @word; TUI_NOWHERE: none, or the user
+ * does not want to wait.
  */
 ssize_t view_find(struct tui_view *view, int step, const char *word);
 

@@ -24,7 +24,7 @@ static int show_waiting(struct tui *tui)
 			      "the graph comes when all calls are added up", NULL);
 }
 
-/* Nobody wants what is being read in the place of the present reading. */
+/* The recording that is being read in the place of the present one is not wanted. */
 static void drop_next(struct tui *tui)
 {
 	if (!tui->next)

@@ -12,7 +12,7 @@
 #include "utils/export/page/page.h"
 #include "utils/view/values/titles.h"
 
-/* Nobody has more pixels. */
+/* No screen has more pixels. */
 #define WIDTH_MAX	 16384
 /* More calls of a task are no picture; all tasks of an answer share so many. */
 #define TASK_CALLS_MAX	 250000

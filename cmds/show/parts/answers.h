@@ -67,7 +67,7 @@ struct sums_stop {
 void sums_stop(struct sums_stop *stop);
 
 /*
- * A recording that is added up: @data, which nobody else reads meanwhile.
+ * A recording that is added up: @data, which no other thread reads meanwhile.
  *
  * @base_ns: where the page's time begins, by the recording's clock
  */
@@ -83,8 +83,8 @@ int answer_functions(const struct sums_source *from, const struct part_range *ra
 		     struct strbuf *out, struct uft_err *err);
 
 /*
- * JSON: the call tree of the range, without nodes that nobody could see; with @name, instead, who
- * called that function and whom it called.
+ * JSON: the call tree of the range, without nodes that are too short to be seen; with @name,
+ * instead, the callers and callees of that function.
  */
 int answer_tree(const struct sums_source *from, const struct part_range *range, const char *name,
 		struct strbuf *out, struct uft_err *err);

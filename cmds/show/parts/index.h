@@ -61,7 +61,10 @@ struct index {
 	struct uft_err failure;
 };
 
-/* Read @data, which nobody else may read meanwhile, by a thread. 0 or a negative errno. */
+/*
+ * Read @data, which no other thread may read meanwhile, by a thread of its own. 0 or a negative
+ * errno.
+ */
 int index_start(struct index *index, const struct opts *opts, struct trace_data *data);
 void index_stop(struct index *index);
 

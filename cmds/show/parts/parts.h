@@ -45,8 +45,8 @@ struct parts {
 };
 
 /*
- * True when the recording is better read in parts: it has more calls than a page should, somebody
- * records into it, or the options say so.
+ * True when the recording is better read in parts: it has more calls than a page should, it is
+ * still being recorded, or the options say so.
  */
 bool parts_are_better(const struct opts *opts, const struct trace_data *data);
 

@@ -152,13 +152,15 @@ static void put_tree(const struct tree_node *root, uint64_t least_ns, struct str
 
 /* Sums of functions that call another one, or that it calls. */
 struct pair_row {
-	const char *name; /* "": nobody */
+	const char *name; /* "": no function */
 	uint64_t calls;
 	uint64_t total_ns;
 	uint64_t self_ns;
 };
 
-/* @numbers: from 1 on, by name; "" is nobody */
+/*
+ * @numbers: from 1 on, by name; "" is no function
+ */
 struct pair_rows {
 	struct pair_row *rows;
 	size_t nr;

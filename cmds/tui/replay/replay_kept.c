@@ -14,7 +14,7 @@
 #include "utils/base/containers/vec.h"
 #include "utils/base/fd.h"
 
-/* So long lines wait for others before somebody may see them. */
+/* So long lines wait for others before they are shown. */
 #define FLUSH_NS 50000000ULL
 
 /* There must be room for much: /tmp may be memory. */

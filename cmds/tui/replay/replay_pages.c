@@ -6,12 +6,12 @@
 #include <string.h>
 #include <time.h>
 
-/* Nobody is asked more often than once in so many lines whether it takes too long. */
+/* The user's keys are asked for only once in so many lines. */
 #define LOOK_LINES   16384
 #define EXTEND_LINES (64ULL * PAGE_LINES)
 #define KEPT_LOOK_NS 20000000
 
-/* It takes long, and somebody has pressed a key. */
+/* It takes long, and the user has pressed a key. */
 static bool is_enough(struct replay_pages *pages)
 {
 	return pages->stops && ++pages->looks % LOOK_LINES == 0 && pages->stops();
@@ -99,7 +99,9 @@ int replay_pages_extend(struct replay_pages *pages, uint64_t more, struct uft_er
 	return pages->can_seek ? extend_by_marks(pages, more, err) : extend_kept(pages, more, err);
 }
 
-/* Until line @at is known, or nobody wants to wait for it. */
+/*
+ * Until line @at is known, or the user does not want to wait for it.
+ */
 static int extend_to(struct replay_pages *pages, uint64_t at, struct uft_err *err)
 {
 	int ret = 0;

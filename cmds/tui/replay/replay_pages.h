@@ -32,7 +32,7 @@ struct replay_page {
  * @nr_lines: known so far; @is_complete: there are no more in what may be read by now
  * @can_seek: passes begin at marks; else all lines are @kept, as filters want it
  * @wants_kept: there may be more to keep
- * @stops: somebody has pressed a key, and does not want to wait; NULL: never
+ * @stops: the user has pressed a key, and does not want to wait; NULL: never
  */
 struct replay_pages {
 	struct replay_source source;

@@ -55,7 +55,7 @@ struct open_call {
  * A place to begin at.
  *
  * @tops: by task->index below @nr_tops, the innermost open call; NULL for the first mark
- * @line_ns: the same, when the task's last line was, for the field "delta"; NULL: nobody wants it
+ * @line_ns: the same, when the task's last line was, for the field "delta"; NULL: it is not shown
  */
 struct replay_mark {
 	uint64_t line;
@@ -112,7 +112,7 @@ typedef int (*replay_pass_look)(struct replay_pass *pass, void *self);
  * @line: the number of the next one
  * @first: lines before that are dropped
  * @end: there it is done
- * @look: NULL: nobody looks
+ * @look: NULL: not called
  * @stacks: by task->index
  * @waits: the event that replay holds back
  * @counted: bytes of the sink whose lines have been counted

@@ -7,7 +7,7 @@
 
 #include "utils/base/containers/vec.h"
 
-/* So many lines are numbered while nobody presses a key: a few milliseconds. */
+/* So many lines are numbered while the user presses no key: a few milliseconds. */
 #define WORK_LINES  (8ULL * PAGE_LINES)
 /* No more calls than that are folded by one key. */
 #define FOLDS_MAX   50000
@@ -239,7 +239,7 @@ static bool is_slow(struct replay_view *view, const struct replay_line *line)
 	       SLOW_FACTOR * (view->funcs[func->id].total_ns / view->funcs[func->id].calls);
 }
 
-/* Somebody has pressed a key, and this takes long. */
+/* The user has pressed a key, and this takes long. */
 static bool is_enough(struct replay_view *view, size_t step)
 {
 	return step % 1024 == 0 && view->view.stops && view->view.stops();
@@ -276,7 +276,7 @@ static uint64_t entry_of_cursor(struct replay_view *view)
 
 /*
  * The next call in line @from or below it that the task of line @of has made at the same depth, up
- * to the return of their caller. False: there is none, or nobody wants to wait.
+ * to the return of their caller. False: there is none, or the user does not want to wait.
  */
 static bool find_sibling(struct replay_view *view, uint64_t from, const struct replay_line *of,
 			 uint64_t *found)

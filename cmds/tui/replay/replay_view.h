@@ -34,7 +34,7 @@ struct replay_view {
 /*
  * Make the first screen. As replay_pages_init().
  *
- * @stops: somebody has pressed a key, and does not want to wait; NULL: never
+ * @stops: the user has pressed a key, and does not want to wait; NULL: never
  */
 int replay_view_init(struct replay_view *view, const struct replay_source *source,
 		     bool (*stops)(void), struct uft_err *err);
@@ -46,7 +46,9 @@ void replay_view_set_tree(struct replay_view *view, struct tree *tree);
 /* Number some more lines, for a moment. True when there are more to number. */
 bool replay_view_work(struct replay_view *view);
 
-/* Number them all, unless somebody does not want to wait. 0 or negative with @err. */
+/*
+ * Number all lines, unless the user does not want to wait. 0 or negative with @err.
+ */
 int replay_view_finish(struct replay_view *view, struct uft_err *err);
 
 /*
@@ -63,7 +65,9 @@ int replay_view_show(struct replay_view *view, const char *fields, size_t rows,
 /* Go to line @cursor, or as far as there are any. Negative with @err. */
 int replay_view_reach(struct replay_view *view, size_t cursor, size_t rows, struct uft_err *err);
 
-/* Go to the first call of @func; false: there is none, or nobody wants to wait. */
+/*
+ * Go to the first call of @func; false: there is none, or the user does not want to wait.
+ */
 bool replay_view_go(struct replay_view *view, const struct func *func, size_t rows);
 
 #endif
