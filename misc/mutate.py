@@ -146,7 +146,7 @@ def is_declaration(tokens, i):
     first, second = tokens[i], tokens[i + 1]
     if first.text in TYPE_WORDS:
         return True
-    # "T x" and "T *x"; "a * b;" is no statement that anybody writes.
+    # "T x" and "T *x"; "a * b;" is no statement that programs have.
     return second.kind == "word" or (second.text == "*" and tokens[i + 2].kind == "word")
 
 

@@ -16,7 +16,7 @@ struct callers callers;
  * @kept: pieces of code whose return addresses stay; beyond KEPT_MAX none is replaced in the whole
  * process
  * @strangers: by page number: pages that are no such code. One that becomes such code later stays
- *             here until callers_forget(): that costs exact ends of calls, and harms nobody
+ *             here until callers_forget(): that costs exact ends of calls, and does no harm
  */
 static struct {
 	bool is_any;

@@ -31,16 +31,19 @@
 /*
  * One call that was entered and not yet left.
  *
- * @slot: address of the return slot, which identifies the frame. Frames of
- *        -finstrument-functions, whose slot nobody knows, carry the stack pointer at the call of
- *        the enter hook, with FRAME_EXPLICIT.
+ * @slot: address of the return slot, which identifies the frame. Frames of -finstrument-functions,
+ *        whose slot is not known, carry the stack pointer at the call of the enter hook, with
+ *        FRAME_EXPLICIT.
  * @ret: the return address that the slot held. FRAME_EXPLICIT: as the compiler states it. With
  * FRAME_KEPT where nothing was replaced
  * @data: the data word of the ENTRY record
  * @time_ns: when it was entered
  */
 #define FRAME_EXPLICIT 1 /* in @slot: it ends by a call of the exit hook, nothing was replaced */
-/* in @data: it was open before anybody looked, has no ENTRY, and nothing was replaced: unseen.h */
+/*
+ * in @data: it was open before the recording began, has no ENTRY, and nothing was replaced:
+ * unseen.h
+ */
 #define FRAME_UNSEEN   (1ULL << 63)
 /*
  * in @ret: nothing was replaced (callers.h). The call is over when its slot has another value, or a
@@ -428,8 +431,8 @@ void prctl_before(int option, unsigned long first, unsigned long second);
 long probe_syscall_failed(long result);
 
 /*
- * SLOW. A state that is ready for records, but has no ring yet; NULL without memory. Nobody's self
- * points to it.
+ * SLOW. A state that is ready for records, but has no ring yet; NULL without memory. It is the self
+ * of no thread.
  */
 struct thread *thread_take_state(void);
 

@@ -38,7 +38,7 @@ struct py_object *codes_ask_frame(struct py_frame *frame)
 }
 
 /*
- * True when somebody else has got places in code objects. Code that we give one from now on has
+ * True when another module has got places in code objects. Code that we give one from now on has
  * theirs as well, and at its end the interpreter would call their function for an empty one. It is
  * asked by means of code that is kept for good.
  */

@@ -34,7 +34,7 @@ static uint64_t own_handle;
 /* --- the steps --- */
 
 /*
- * A slot that leads to us gets its former target back. A slot that somebody has changed since
+ * A slot that leads to us gets its former target back. A slot that other code has changed since
  * stays.
  */
 static void undo_slot(struct undo *undo, void *arg)

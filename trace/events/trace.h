@@ -178,7 +178,7 @@ void fst_unlock(struct fst_held *held);
 /* The same for this process only; its functions must not log. */
 void fst_lock_threads(struct fst_held *held);
 void fst_unlock_threads(struct fst_held *held);
-/* False when anybody has it, the caller included. */
+/* False when any thread has it, the caller included. */
 bool fst_try_lock_threads(struct fst_held *held);
 /* Open the lock's file, which exists from the first log on. 0, or -1 and errno. */
 int fst_lock_open(void);

@@ -15,7 +15,7 @@ struct fst_text {
 	char *base;
 	size_t len;
 	size_t room;
-	bool is_fixed;	 /* @base is somebody else's, and all there is */
+	bool is_fixed;	 /* @base belongs to the caller, and is all there is */
 	bool has_failed; /* there was no memory: the text at @base is not all */
 	char local[1000];
 };

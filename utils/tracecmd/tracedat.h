@@ -49,7 +49,7 @@ struct tracedat_buffer {
  * @bytes: size of the file. @long_size: of a page's second word. @page_bytes: of a page of buffers
  *         that do not say it themselves
  * @packing: the method that sections are compressed with, "" for none; @unpack undoes it, and is
- *           NULL for a method that nobody knows here
+ *           NULL for a method that is not known here
  * @files: files of tracefs, each as kernel_header_put_file() has it; @nr_events of them are formats
  *         of events
  * @kallsyms, @cmdlines: the contents of these files of the kernel
@@ -57,7 +57,7 @@ struct tracedat_buffer {
  * @offset: to be added to all raw times. @date_ns: to be added to a time for that of people, when
  *          it @has_date
  * @tsc_mult, @tsc_shift: raw times become nanoseconds by these, when @has_tsc
- * @has_other_clocks: times are to be corrected by those of another machine, which nobody does here
+ * @has_other_clocks: times are to be corrected by those of another machine, which is not done here
  * @has_text: there is a buffer that has been made text of
  * @damage: a list of lines, the parts that are damaged and were left out; @nr_damage may be more
  *          than it has

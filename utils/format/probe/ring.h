@@ -119,9 +119,9 @@ struct arena_forks {
 };
 
 /*
- * The first page, which the process may write to, like all of the arena. Neither side believes
- * its contents: the recorder has given the arena its shape, and the process has a copy of it from
- * before anybody could change it.
+ * The first page, which the process may write to, like all of the arena. Neither side believes its
+ * contents: the recorder has given the arena its shape, and the process has a copy of it from
+ * before any process could change it.
  *
  * @finish_wanted: 1: this process wants the whole recording to end (control_page.finished)
  * @reads_failed: enum plan_read bits: values that some thread cannot read

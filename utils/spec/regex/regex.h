@@ -13,7 +13,7 @@ struct regex;
 /*
  * POSIX extended regular expressions as regcomp(3) and regexec(3) of glibc take them in the C
  * locale, \w, \s, \b and the like included; the results are the same. Only back references are
- * refused: nobody can find them in linear time.
+ * refused: they cannot be found in linear time.
  *
  * Patterns also come from recordings, and regexec(3) takes minutes for some of them. Here a byte of
  * a name costs at most one step for each part of the expression, whose number is limited, and

@@ -33,9 +33,9 @@
  * @cap, @full_cap: the size of @buf, now and from the second read on
  * @compact: the file is of compact blocks, which are read as the bytes they stand for; offsets are
  *           in those. @is_whole: then: the buffer ends where a record does. @cursor: then: in a
- *           block that is read call by call; NULL: nobody has asked for that. @lost_block_at: then:
- *           the records of the block at this offset of the file are lost, which nobody was told
- *           yet; only with @has_lost_block
+ *           block that is read call by call; NULL: it was not asked for. @lost_block_at: then: the
+ *           records of the block at this offset of the file are lost, which was not reported yet;
+ *           only with @has_lost_block
  * @file_ended: the buffer holds all that is left
  * @is_damaged: it ends where the damage is, whatever comes
  * @has_unknown_payload: arguments were skipped for want of their specification

@@ -17,7 +17,7 @@ whole = True
 
 
 def send(piece: Any) -> None:
-    """Write all of @piece. The run ends when nobody reads any more."""
+    """Write all of @piece. The run ends when the reader is gone."""
     view = memoryview(piece).cast("B")
     try:
         while len(view):

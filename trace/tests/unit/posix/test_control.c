@@ -170,7 +170,7 @@ TEST_WITH(what_is_not_finished_is_not_waited_for, begin, end)
 	posix_trace_event(id, NULL, 0);
 	tail = atomic_load(&stream->tail);
 	head = atomic_load(&stream->head);
-	/* As somebody who is at work on the oldest has it. */
+	/* As a process has it that is at work on the oldest. */
 	cell = &handle->view->cells[tail % handle->view->nr_cells];
 	atomic_fetch_xor(&cell->word, 3ULL << 36);
 	assert_int_equal(posix_trace_clear(trid), 0);

@@ -109,7 +109,7 @@ TEST_WITH(a_filter_is_a_bit_of_the_one_that_counts, begin, NULL)
 	atomic_store(&STREAM->which_filter, 1);
 	assert_false(pxt_is_filtered(STREAM, 2 * 32 + 5));
 	assert_true(pxt_is_filtered(STREAM, 1023));
-	/* Anybody may have written that, or ask for it. */
+	/* Any program may have written that, or ask for it. */
 	atomic_store(&STREAM->which_filter, 3);
 	assert_true(pxt_is_filtered(STREAM, 1023));
 	assert_true(pxt_is_filtered(STREAM, 2047));
@@ -278,7 +278,7 @@ TEST_WITH(a_stream_whose_owner_died_is_left, begin, NULL)
 TEST_WITH(what_cannot_go_makes_no_room, begin, NULL)
 {
 	test_stream_fill(VIEW(FIRST), STREAM_CELLS, 5000);
-	/* As somebody who is at work on the oldest has it. */
+	/* As a process has it that is at work on the oldest. */
 	atomic_store(&streams[0].cells[0].word,
 		     (1ULL << 38) | (1ULL << 36) | (1ULL << 22) | STREAM_PID);
 	atomic_store(&STREAM->lost, 1);

@@ -260,7 +260,7 @@ TEST_WITH(a_count_that_cannot_be_is_stale, begin, NULL)
 	assert_int_equal(count, NR_CELLS);
 }
 
-/* Anybody may have written that. */
+/* Any program may have written that. */
 TEST_WITH(a_length_that_cannot_be_is_cut, begin, NULL)
 {
 	struct pxt_head *first = (struct pxt_head *)scene.cells[0].data;

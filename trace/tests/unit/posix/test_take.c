@@ -186,7 +186,7 @@ TEST_WITH(what_is_not_finished_is_waited_for_while_its_process_lives, begin, NUL
 	nothing_more();
 }
 
-/* Anybody may have written anything there. */
+/* Any program may have written anything there. */
 TEST_WITH(nonsense_is_nothing, begin, NULL)
 {
 	atomic_store(&stream.cells[0].word, 2ULL << 38);
