@@ -41,7 +41,8 @@ def pytest_collection_modifyitems(config, items):
 
 
 def is_main_thread():
-    """A worker of xdist runs its tests in another thread when execnet 1.9 finds the main one not waiting yet; there nobody may set a signal's handler."""
+    """A worker of xdist runs its tests in another thread when execnet 1.9 finds the main one not
+    waiting yet; that thread may not set a signal's handler."""
     return threading.current_thread() is threading.main_thread()
 
 
@@ -68,7 +69,7 @@ def pytest_runtest_call(item):
         pytest.fail(f"not done after {limit_s} s")
 
     if not is_main_thread():
-        # Nobody else can end it: the worker goes, and says where it was.
+        # No other thread can end it: the worker exits, and says where it was.
         faulthandler.dump_traceback_later(limit_s, exit=True)
         yield
         faulthandler.cancel_dump_traceback_later()
@@ -122,7 +123,7 @@ def workdir(request, tmp_path, tmp_path_factory, monkeypatch):
 
 
 def recorder_sockets():
-    """Names of recorders' sockets whose recorder is gone: somebody has kept one open."""
+    """Names of recorders' sockets whose recorder is gone: another process has kept one open."""
     with open("/proc/net/unix") as f:
         names = {line.split("@")[1].strip() for line in f if re.search(r"@utrail-\d+-", line)}
     return {n for n in names if not os.path.exists(f"/proc/{n.split('-')[1]}")}

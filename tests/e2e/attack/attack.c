@@ -4,9 +4,9 @@
  *
  *   attack [--as-nobody] [--recorder PID] ATTACK [ARGUMENT]
  *
- * It finds the recorder as anybody would: by /proc/net/unix; with UTRAIL_SOCKET in its environment
- * it knows the secret, as children of the traced program do. It prints the recorder's answer
- * ("refused", "served") or the result of the attack.
+ * It finds the recorder as any process would: by /proc/net/unix; with UTRAIL_SOCKET in its
+ * environment it knows the secret, as children of the traced program do. It prints the recorder's
+ * answer ("refused", "served") or the result of the attack.
  */
 #define _GNU_SOURCE
 #include <errno.h>

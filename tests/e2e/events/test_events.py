@@ -172,7 +172,7 @@ def test_same_text_as_peer(name):
     if name != "places":
         return  # a program that blocks SIGTRAP ends by it there
     peer("record", "--no-sched", "-d", "theirs", *ALL, exe)
-    # It does not say that somebody looks, so programs skip guarded probes.
+    # It does not set the semaphore of a probe, so programs skip guarded probes.
     ours = ours.replace("  guarded() {\n    /* e:open */\n  } /* guarded */\n", "  guarded();\n")
     drop = re.compile(r".*(linux:|__monstartup|__cxa_atexit).*\n")
     theirs = peer("replay", "-f", "none", "-d", "theirs").out

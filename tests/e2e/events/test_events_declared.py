@@ -87,7 +87,8 @@ def test_nested_in_calls(shop):
 
 
 def test_library_is_not_the_program(shop):
-    """What the library calls for an event is nobody's call, also when it is linked into the program."""
+    """What the library calls for an event is no call of the program, also when it is linked into
+    the program."""
     record("--trace-include", "SOLD", shop)
     shown = utrail("replay", "-f", "none", "-F", "open_shop", "--no-sched").must().out
     lines = [line.strip() for line in shown.splitlines()]
@@ -96,7 +97,8 @@ def test_library_is_not_the_program(shop):
 
 
 def test_shared_library_is_not_the_program(shop):
-    """The same with the shared library, whose functions are library calls; and what FSTRACE_DECL() leaves to run before main() is nobody's either."""
+    """The same with the shared library, whose functions are library calls; and what FSTRACE_DECL()
+    leaves to run before main() is none either."""
     folder = LIBRARY.parent
     subprocess.run(
         ["gcc", "-O0", "-pg", f"-I{TOP / 'trace/include'}", "shop.c", "-o", "shop-shared", f"-L{folder}", "-lutrail-trace", f"-Wl,-rpath,{folder}",

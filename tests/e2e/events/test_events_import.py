@@ -162,7 +162,7 @@ def test_into_a_recording(workdir):
 
 
 def test_killed(workdir):
-    """What somebody has left who was killed is no part of the recording, and of no later one."""
+    """Files that a killed import has left are no part of the recording, and of no later one."""
     write("a.log", f"{TIME}42 A X=1")
     load("a.log")
     for suffix in ("evt", "dat"):

@@ -108,7 +108,7 @@ def test_import_into_twice():
     result = utrail("import", "--into", name, "trace.dat").must(1)
     assert "it has the kernel's part already (kernel_header)" in result.err
     assert {p.name: p.read_bytes() for p in Path(name).iterdir()} == before
-    # Of nobody in the recording.
+    # Of no task in the recording.
     name = no_kernel("other.data")
     before = {p.name for p in Path(name).iterdir()}
     write("trace.dat", [tracedat.Buffer({0: page(CALLS, tid=STRANGER).pack()})])
@@ -239,7 +239,7 @@ def test_cut_off(version, packing):
         assert "CPU 0: of 102400 bytes of records at offset" in result.err and "the last page is cut off" in result.err
         assert result.out.startswith("24 records")
         return
-    # Options are at the end of such a file, and without these nobody knows where records are.
+    # Options are at the end of such a file, and without these the places of records are unknown.
     Path("trace.dat").write_bytes(whole[:-200])
     result = utrail("import", "-d", "alone", "trace.dat").must(1)
     assert "'trace.dat'" in result.err and not Path("alone/info").exists()
@@ -325,7 +325,7 @@ def test_trace_cmd_reads_what_we_make():
     write("6.dat", [tracedat.Buffer(good_pages()), tracedat.Buffer({1: page(CALLS).pack()}, "two")], 6, cmdlines=NAMES, kallsyms=SYMBOLS,
           options=[(4, b"local [mono] boot\n\0")])
     theirs = run("trace-cmd", "report", "-i", "6.dat").must().out
-    # A call with nothing in it is one line: two of the four. An event that nobody knows has no CPU.
+    # A call with nothing in it is one line: two of the four. An unknown event has no CPU.
     assert len(re.findall(r"\[00\d\]", theirs)) == len(CALLS) - 2 + 5 and "sched_switch:" in theirs
     utrail("import", "-d", "6.data", "6.dat").must()
     expected = utrail("replay", "-d", "6.data").must().out

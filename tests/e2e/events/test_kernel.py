@@ -482,7 +482,7 @@ def test_fields_of_handmade():
 
 @pytest.mark.parametrize("form", ["chrome", "html", "jsonl", "perfetto", "firefox", "callgrind", "pprof"])
 def test_handmade_in_exporters(form):
-    """Numbers that nobody knows are shown as numbers, there, too."""
+    """Unknown numbers are shown as numbers, there, too."""
     data = handmade(good_pages())
     with open("out", "wb") as out:
         subprocess.run([UTRAIL, "dump", f"--format={form}", "-d", data], stdout=out, check=True)

@@ -151,7 +151,8 @@ def test_clocks_that_differ():
 
 
 def switch(us, misc, tid=ONE):
-    """PERF_RECORD_SWITCH, as perf-cpu*.dat has it: off the CPU, which somebody else took (misc 0x6000), or back (0)."""
+    """PERF_RECORD_SWITCH, as perf-cpu*.dat has it: off the CPU, which another task took (misc
+    0x6000), or back (0)."""
     return struct.pack("<IHHIIQ", 14, misc, 24, tid, tid, TIME + 1000 * us)
 
 

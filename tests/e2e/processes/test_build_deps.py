@@ -149,7 +149,7 @@ def test_a_recording_without_files(project):
     result = utrail("build", "--as=json")
     assert result.status == 0 and "keys 'i' and 'o' are left out" in result.err
     assert all("o" not in execution for execution in json.loads(result.out))
-    # Nobody has asked for files, so none are recorded.
+    # The user has not asked for files, so none are recorded.
     assert "proc:open" not in utrail("dump").must().out
     utrail("record", "--proc", "--force", "gcc", "-c", "main.c").must()
     assert here(utrail("build", "--needs", "main.o").must().out.split()) == {"main.c", "util.h"}

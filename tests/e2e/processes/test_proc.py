@@ -123,7 +123,7 @@ def test_the_tree_of_tasks_says_how_they_ended(workdir):
     record("sh", "-c", "true; (exit 5); sh -c 'kill -9 $$'; exit 0")
     ends = re.findall(r"[a-z]( \(.*\))?$", utrail("graph", "--task").must().out, re.M)
     assert Counter(filter(None, ends)) == {" (status 5)": 1, " (signal 9)": 1}
-    # Without --proc nobody knows.
+    # Without --proc that is not recorded.
     utrail("record", "-d", "plain", "--force", "sh", "-c", "exit 5")
     assert "(status" not in utrail("graph", "--task", "-d", "plain").out
 
@@ -204,7 +204,7 @@ def test_no_program_traces_its_own_children(workdir):
 
 @only_bpf
 def test_a_program_may_trace_its_own_children(workdir):
-    """Nobody does it before."""
+    """No record says it before."""
     record("sh", "-c", "strace -f -o strace.txt sh -c 'true; exit 3' || echo $?").must()
     assert "+++ exited with 3 +++" in (workdir / "strace.txt").read_text()
     assert 3 in [event["args"].get("status") for event in of_kind(events(), "exit")]

@@ -526,7 +526,7 @@ def test_who_is_left_behind_ends_with_the_recording(workdir, options, way):  # n
 
 
 def test_a_call_that_waits_is_interrupted_as_alone(workdir):
-    """An open(2) of a FIFO that nobody writes to: stopped, continued, and ended by a signal."""
+    """An open(2) of a FIFO without a writer: stopped, continued, and ended by a signal."""
     recorder = start("sh", "-c", "trap 'exit 5' USR1; echo $$; read line < fifo; echo read > out; exit 6")
     pid = int(recorder.stdout.readline())
     wait_until(lambda: open(f"/proc/{pid}/syscall").read().split()[0] in ("2", "257"))

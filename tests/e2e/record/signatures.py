@@ -72,7 +72,7 @@ class Signatures:
         args = [self.value() for _ in range(self.random.randrange(9))]
         result = self.value()
         params = ", ".join(f"{kind} a{k}" for k, (kind, _, _) in enumerate(args)) or "void"
-        # Clang passes anything in the place of what it sees nobody use.
+        # Clang passes anything in the place of an argument whose use it does not see.
         uses = "".join(f'\t__asm__ volatile("" :: "m"(a{k}) : "memory");\n' for k in range(len(args)))
         self.source += f"__attribute__((noipa)) {result[0]} f{i}({params})\n{{\n{uses}\t__asm__ volatile(\"\" ::: \"memory\");\n\treturn {result[1]};\n}}\n"
         self.expected.append((f"f{i}", [shown for _, _, shown in args], result[2]))

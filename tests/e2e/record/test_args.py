@@ -261,7 +261,7 @@ def std_string(letter, length):
 @pytest.mark.parametrize("debug", ["-g", "-g0"])
 @pytest.mark.parametrize("library", STD_STRINGS)
 def test_std_strings(tmp_path, library, debug, method):
-    """Short ones are in the object, long ones elsewhere; what is no string harms nobody."""
+    """Short ones are in the object, long ones elsewhere; what is no string does no harm."""
     compiler, *flags = STD_STRINGS[library]
     exe = build(tmp_path, "strings.cc", "-O1", debug, *METHODS[method], *flags, compiler=compiler)
     data = tmp_path / "data"
@@ -376,7 +376,8 @@ def contained(tmp_path, library, *flags):
 
 @pytest.mark.parametrize("library, opt", CONTAINER_BUILDS)
 def test_containers(tmp_path, library, opt):
-    """What is in them, of both libraries; what is none harms nobody, and what comes behind is where it was."""
+    """The content of containers, of both libraries. What is no container does no harm, and what
+    follows is where it was."""
     exe, data = contained(tmp_path, library, opt)
     utrail("record", "--no-event", "--no-libcall", "-d", data, "-a", exe).must()
     lines = replay(data, "--no-merge")

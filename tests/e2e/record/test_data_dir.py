@@ -1,5 +1,6 @@
-"""Where `record` puts its files, and what it does to what is there: nothing is deleted but recordings, by the names of their files, never
-through links, and never one that somebody is still recording into."""
+"""Where `record` puts its files, and what it does to what is there: nothing is deleted but
+recordings, by the names of their files, never through links, and never one that is still being
+recorded."""
 
 import os
 import shutil

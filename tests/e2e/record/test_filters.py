@@ -113,7 +113,7 @@ def test_same_tree(method, options):
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("name", ["second", "fourth"])
 def test_recording_that_begins_inside(method, name):
-    """What is shown stands as deep as it was, though nobody saw the calls around it."""
+    """What is shown stands as deep as it was, though the calls around it were not recorded."""
     options = ["--trace=off", "-T", f"{name}@trace_on"]
     record(exe_of("filtered", method))
     first = next(line for line in replay().splitlines() if line.strip().startswith(f"{name}()"))
@@ -281,7 +281,7 @@ class TestOneSide:
 
 @pytest.mark.parametrize("options", ["-F second -T second@clear", "-F ^secon -T second@clear=filter", "-C fourth -C fourth@clear"])
 def test_a_cleared_filter_lets_everything_in(options):
-    """Nobody is asked for who is let in, once no function is left that a filter lets in."""
+    """No conditions are checked once no function is left that a filter lets in."""
     exe = exe_of("filtered")
     record(exe)
     plain = replay("-f", "none")
@@ -293,7 +293,8 @@ def test_a_cleared_filter_lets_everything_in(options):
 
 
 def test_kernel_functions():
-    """They are recorded with -k only: nobody is left in the dark about it, and functions of the program are not meant."""
+    """They are recorded with -k only: a warning says so, and functions of the program are not
+    meant."""
     record(exe_of("filtered"))
     plain = replay()
     for word in ("kernel", "k"):
@@ -346,7 +347,8 @@ class TestConditions:
 
 
 class TestReferences:
-    """Nobody finds them in reasonable time: refused wherever a pattern can stand, and left out where it is not the user's."""
+    """They cannot be found in reasonable time: refused wherever a pattern can stand, and left out
+    where it is not the user's."""
 
     @pytest.mark.parametrize("options", [["-F", r"(a)\1"], ["-N", r"(.*)\1$"], ["-T", r"(a)\1@trace"], ["-L", r"(a)\1"],
                                          ["-F", r'second@if:arg1=~"(a)\\1"']])
@@ -620,7 +622,7 @@ def test_live(method):
 
 
 def test_live_has_obeyed_conditions():
-    """Without recorded arguments nobody could judge them once more."""
+    """Without recorded arguments conditions could not be checked once more."""
     text = utrail("live", "--no-event", "--no-libcall", "-f", "none", "-F", "again@if:arg1==1", exe_of("filtered"))
     assert len(re.findall(r"again\(", text.must().out)) == 2
 
@@ -920,7 +922,8 @@ def test_limit_of_forked_child(depth, tmp_path):
 
 
 def test_depth_of_forked_child_unknown(tmp_path):
-    """Where nobody knows what the child begins within, all of it counts; with -F nothing of it does."""
+    """Where the calls that the child begins within are not known, all of it counts; with -F nothing
+    of it does."""
     exe = build_forked(tmp_path)
     utrail("record", "--no-event", exe).must()
     after_fork = ["-f", "none", "-r", "1ns~", "--tid", last_task("uftrace.data")]

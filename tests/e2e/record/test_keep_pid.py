@@ -79,7 +79,7 @@ def test_fork_in_a_kept_pid():
 
 @pytest.fixture
 def temp(tmp_path):
-    """Where live makes its directory, and nobody else has anything."""
+    """The directory where live makes its own, and nothing else is."""
     (tmp_path / "temp").mkdir()
     return tmp_path / "temp"
 

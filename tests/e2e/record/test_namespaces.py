@@ -18,7 +18,8 @@ def counts(recording, name):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_two_of_one_number(workdir, method):
-    """Both are 1 where they are: all names and all calls are there, under numbers that nobody else has."""
+    """Both are 1 where they are: all names and all calls are there, under numbers that no other
+    process has."""
     if run("unshare", "-fp", "true").status:
         pytest.skip("no pid namespaces here")
     exe = build(program("numbers"), Variant("gcc", method, "O2"))

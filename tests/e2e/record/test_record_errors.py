@@ -102,7 +102,8 @@ def test_other_word_size(workdir):
 
 @pytest.mark.parametrize("name, status, out", [("end_exit", 4, "going to end\n"), ("plain", 0, None)])
 def test_setuid_program(workdir, name, status, out):
-    """The loader drops LD_PRELOAD for it: it runs untraced, with its own status, and that is said; nobody waits for a probe."""
+    """The loader drops LD_PRELOAD for it: it runs untraced, with its own status, and that is said;
+    the recorder does not wait for a probe."""
     if os.getuid() != 0:
         pytest.skip("needs root to make a program of another user setuid")
     exe = workdir / "setuid"

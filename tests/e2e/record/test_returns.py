@@ -99,12 +99,13 @@ def test_code_in_memory(built, options):
 
 
 def test_overruled_for_code_in_memory():
-    """Who wants exact ends, and knows that nobody looks, says so: then this program gives up."""
+    """With --keep-returns=none, which says that no code looks at return addresses, this program
+    gives up."""
     compile_to("made", MADE, *FRAMES)
     assert utrail("record", "-P", ".", "--replace-returns=jit", "./made").status != 0
 
 
-# Frames are found by return addresses into this very program, which nobody can tell.
+# Frames are found by return addresses into this very program, which cannot be told apart.
 TABLE = """
 #include <stdint.h>
 #include <stdio.h>

@@ -162,7 +162,7 @@ def test_partly_traced_as_nobody(monkeypatch, how):
 @pytest.mark.parametrize("options", [[], ["-A", "work@arg1/s"], ["-t", "1us"]], ids=["plain", "arguments", "time"])
 @pytest.mark.parametrize("method", FLAGS)
 def test_functions_of_libc_that_the_program_has_itself(workdir, method, options):
-    """What hooks call is libc's: nobody else's functions see it, and it is not recorded."""
+    """What hooks call is libc's: functions of the program do not see it, and it is not recorded."""
     source = SOURCES / "hostile" / "own_libc.c"
     subprocess.run(["gcc", "-O1", "-g", "-fno-builtin", "-rdynamic", "-pthread", FLAGS[method], source, "-o", "own"], check=True)
     alone = run("./own").must().out

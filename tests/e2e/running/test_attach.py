@@ -72,7 +72,7 @@ class Server:
         return files, executable, sorted(os.listdir(f"/proc/{self.pid}/fd")), code
 
     def is_let_go(self):
-        """Nobody traces any of its threads, which may end meanwhile."""
+        """No process traces any of its threads, which may end meanwhile."""
         statuses = []
         for task in os.listdir(f"/proc/{self.pid}/task"):
             with contextlib.suppress(OSError), open(f"/proc/{self.pid}/task/{task}/status") as f:

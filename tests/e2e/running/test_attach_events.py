@@ -1,4 +1,5 @@
-"""record -p: events of libutrail-trace, declared before anybody recorded, are in the calls that made them; and nothing stays of it."""
+"""record -p: events of libutrail-trace, declared before the recording began, are in the calls that
+made them; and nothing stays of it."""
 
 import os
 import re
@@ -22,7 +23,8 @@ WAYS = {
     "stripped": ["-pg", FOLDER / "libutrail-trace.a", "-s"],
 }
 
-# Each thread writes all the time: BUSY for nobody but a recorder, SOLD for the program's own log, and "tick" without any stream.
+# Each thread writes all the time: BUSY for a recorder only, SOLD for the program's own log, and
+# "tick" without any stream.
 WRITER = r"""
 #include <fstrace.h>
 #include <trace.h>
@@ -191,7 +193,7 @@ def test_without_symbols(start):
 
 
 def test_without_a_word_the_program_chooses(start):
-    """SHOP-BUSY is nobody's; SHOP-SOLD is in the log and in the recording."""
+    """SHOP-BUSY is in no log; SHOP-SOLD is in the log and in the recording."""
     writer = start("shared", threads=1, pause_us=0)
     utrail("record", "-p", writer.pid, "--for=50ms").must()
     writer.end()

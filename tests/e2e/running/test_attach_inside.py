@@ -27,7 +27,7 @@ def programs(tmp_path_factory):
 
 
 def is_attached(pid):
-    """The probe is there, and nobody holds the thread that has loaded it."""
+    """The probe is there, and the thread that has loaded it is not held any more."""
     with open(f"/proc/{pid}/maps") as maps, open(f"/proc/{pid}/status") as status:
         return "libmcount" in maps.read() and "TracerPid:\t0\n" in status.read()
 

@@ -98,7 +98,8 @@ def test_unfinished_call_is_shown_as_entered():
 
 @pytest.mark.parametrize("command", ["live", "replay"])
 def test_long_leaf_in_a_pipe(command):
-    """It has its one line, as replay shows it: how many lines a reader gets does not depend on when somebody looked."""
+    """It has its one line, as replay shows it: how many lines a reader gets does not depend on when
+    it looked."""
     if command == "live":
         text = utrail("live", "--record", "--no-event", "--no-libcall", exe(), "doze").must(7).out
     else:
@@ -188,7 +189,7 @@ def test_follow_ends_with_a_killed_recorder():
 
 
 def test_live_waits_for_its_own_recorder():
-    """However long that takes: one of somebody else is given up after two seconds."""
+    """However long that takes: a recorder of another user is given up after two seconds."""
     shutil.rmtree("uftrace.data", ignore_errors=True)
     proc = subprocess.Popen([UTRAIL, "live", "--record", "--no-event", exe(), "threads"], env=environment(), stdout=subprocess.PIPE,
                             stderr=subprocess.PIPE, text=True)

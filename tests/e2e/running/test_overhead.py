@@ -34,7 +34,8 @@ def sizes():
 
 
 def is_quiet():
-    """Nobody has called the function that was left out first for a while. How much is written meanwhile depends on how fast the machine is."""
+    """The function that was left out first was not called for a while. The amount that is written
+    meanwhile depends on the machine's speed."""
     in_page = int(lines("function")[0][3], 16) & 0xFFF
     before = sizes()
     time.sleep(0.4)

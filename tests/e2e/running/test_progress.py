@@ -1,4 +1,5 @@
-"""How far a command is: one line on the terminal, where it is in nobody's way, and nothing of it is left."""
+"""How far a command is: one line on the terminal, which does not disturb other output, and nothing
+of it is left."""
 
 import contextlib
 import fcntl
@@ -87,7 +88,7 @@ class Terminal:
 
 @contextlib.contextmanager
 def running(*args, **kw):
-    """The program, which nobody records, and its end."""
+    """The program, which is not recorded, and its end."""
     proc = subprocess.Popen(["./prog", *args], **kw)
     yield proc
     Path("stop").touch()
@@ -149,7 +150,8 @@ class TestRecord:
         assert result.out == result.err == ""
 
     def test_background(self):
-        """Somebody else has the terminal, which may even stop who writes to it (TOSTOP)."""
+        """Another process group has the terminal, which may even stop a process that writes to it
+        (TOSTOP)."""
         ours, theirs = pty.openpty()
         script = 'stty tostop; set -m; "$0" record --for 2s -p $1 & wait $!; echo "status $?"'
         with running_elsewhere() as proc:
@@ -164,7 +166,7 @@ class TestRecord:
         assert text.endswith(b"status 0\r\n") and b"calls" not in text and b"\x1b" not in text
 
     def test_terminal_that_stands_still(self):
-        """Ctrl-S: the recorder waits for nobody."""
+        """Ctrl-S: the recorder does not wait for the terminal."""
         with running_elsewhere() as proc:
             terminal = Terminal("record", "-p", proc.pid)
             terminal.until(RECORDED)

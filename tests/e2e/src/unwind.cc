@@ -1,6 +1,6 @@
 /*
- * Whoever walks the stack: rethrown exceptions, pthread_cancel and pthread_exit with destructors, a handler on its own stack
- * that takes a backtrace, and at last an exception that nobody catches.
+ * Code that walks the stack: rethrown exceptions, pthread_cancel and pthread_exit with destructors,
+ * a handler on its own stack that takes a backtrace, and at last an exception that is not caught.
  */
 #include <csignal>
 #include <cstdio>

@@ -1,4 +1,5 @@
-"""Somebody attacks the recorder, or other traced programs by way of it: another user, or a traced program itself (attack/attack.c)."""
+"""An attacker of the recorder, or other traced programs by way of it: another user, or a traced
+program itself (attack/attack.c)."""
 
 import os
 import re
@@ -72,7 +73,7 @@ def is_whole():
 
 @needs_root
 def test_a_stranger_is_not_served(workdir):
-    """Everybody can find the socket. Nobody gets an answer who does not know the secret."""
+    """Any user can find the socket. A process that does not know the secret gets no answer."""
     with Recording("--crash-report") as recording:
         result = attack("--as-nobody", "--recorder", recording.proc.pid, "everything").must()
     assert "served" not in result.out and result.out.count("refused") == 6, result.out
@@ -281,7 +282,7 @@ def test_a_crash_is_of_who_reports_it_and_only_when_asked_for(workdir):
 
 @needs_root
 def test_no_symbols_of_files_that_the_peer_may_not_read(workdir):
-    """A process of somebody else names a file: root's recorder looks at it with his eyes."""
+    """A process of another user names a file: root's recorder looks at it with that user's rights."""
     os.chmod(workdir, 0o755)
     shutil.copy("victim", "secrets")
     os.chmod("secrets", 0o700)
@@ -325,7 +326,7 @@ def test_a_flood_of_modules_is_not_kept(workdir):
 
 @pytest.mark.parametrize("who", [[], pytest.param(["--as-nobody"], marks=needs_root)])
 def test_a_thousand_idle_connections(workdir, who):
-    """They keep nobody else from being recorded, though the recorder has few descriptors."""
+    """They keep no other program from being recorded, though the recorder has few descriptors."""
     Path("again.sh").write_text("#!/bin/sh\nwhile [ ! -e sitting ]; do sleep 0.05; done\n"
                                 "for i in 1 2 3 4 5; do ./victim /bin/true; done\nexit 42\n")
     os.chmod("again.sh", 0o755)

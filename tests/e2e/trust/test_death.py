@@ -1,4 +1,5 @@
-"""Somebody is killed: the recording is good up to the last record, and nothing and nobody is left behind."""
+"""The program or the recorder is killed: the recording is good up to the last record, and no file
+and no process is left."""
 
 import os
 import random
@@ -243,7 +244,7 @@ def records_of(path):
 
 @pytest.mark.parametrize("number", range(51))
 def test_killed_at_any_moment(start_anyhow, number):
-    """SIGKILL at a moment that nobody chose, from the first instruction on: what was committed is there."""
+    """SIGKILL at a random moment, from the first instruction on: what was committed is there."""
     rng = random.Random(number)
     victim, variant = VICTIMS[number % 3], VARIANTS[number // 3 % 3]
     proc = start_anyhow(build(program("endless"), variant), "3000")
@@ -288,7 +289,8 @@ def test_killed_at_any_moment(start_anyhow, number):
 
 @pytest.mark.parametrize("part", range(4))
 def test_recorder_killed_at_each_system_call(workdir, note, part):
-    """A directory that has `info` is a recording; one that has not yet is in nobody's way. The program ends as untraced."""
+    """A directory that has `info` is a recording; one that has not yet hinders no other recording.
+    The program ends as untraced."""
     run("gcc", "-O1", TOP / "tests/e2e/src/odd/kill_at.c", "-o", "kill_at").must()
     exe = build(program("plain"), VARIANTS[0])
     whole = run(exe).must().out

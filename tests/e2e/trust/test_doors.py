@@ -1,4 +1,5 @@
-"""Another user, or nobody who answers, listens where snapshot, control and --follow look for a recorder."""
+"""Another user, or a process that does not answer, listens where snapshot, control and --follow
+look for a recorder."""
 
 import os
 import re
@@ -173,7 +174,7 @@ def test_follow_reads_what_is_there():
 @pytest.mark.parametrize("uid", [0, 65533])
 @pytest.mark.parametrize("words", [["snapshot", "-d", "data"], ["control", "data", "off"], ["replay", "--follow", "-d", "data"]])
 def test_no_answer(words, uid, how, backlog):
-    """The owner of the recording listens, or nobody takes calls: that is said, and not waited for."""
+    """The owner of the recording listens, or no process accepts: that is said, and not waited for."""
     if uid and os.geteuid() != 0:
         pytest.skip("needs root, to be another user")
     finished(uid)

@@ -164,7 +164,8 @@ def test_daemon_is_waited_for_until_somebody_interrupts():
 
 @pytest.mark.parametrize("name", ["record", "record-keep-pid"])
 def test_program_that_ignores_interrupts(name):
-    """Two are not enough to leave it at once, since it may be ending by the second; but for ever nobody waits."""
+    """Two are not enough to leave it at once, since it may be ending by the second; but it does not
+    wait for ever."""
     exe = exe_of("deaf")
     proc = start(UTRAIL, *COMMANDS[name], exe)
     pid = int(proc.stdout.readline())
@@ -268,7 +269,8 @@ def test_program_that_asks_for_a_second_tracer(way):
 
 
 def test_interrupt_ends_what_is_shown(tmp_path):
-    """The program has ended, its output is long and nobody reads it: who interrupts then is not left waiting."""
+    """The program has ended, its output is long and is not read: an interrupt ends the command at
+    once."""
     for options in ([], ["--no-follow"]):
         proc = start(UTRAIL, "live", "--no-libcall", *options, build(program("many_calls"), PG), env={"TMPDIR": tmp_path})
         first = proc.stdout.readline()  # and no more: the pipe is full at some time
@@ -305,14 +307,16 @@ def viewer_is_blocked(pid):
 
 
 def one_cpu_in_real_time():
-    """Nobody is put in the place of who runs: who waits for another one by looking again and again waits for ever."""
+    """No thread is preferred to the running one: a thread that waits for another by looking again
+    and again waits for ever."""
     os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])
     os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
 
 
 @pytest.mark.parametrize("options", [[], ["--proc"], ["--keep-pid"]], ids=" ".join)
 def test_nobody_waits_by_looking(workdir, options):
-    """The kernel tells of perf events without tasks as long as one asks, so the recorder looked until it knew of the program's end from somebody else."""
+    """The kernel tells of perf events without tasks as long as one asks, so the recorder looked
+    until it knew of the program's end from another source."""
     try:
         subprocess.run(["true"], preexec_fn=one_cpu_in_real_time, check=True)
     except subprocess.SubprocessError:

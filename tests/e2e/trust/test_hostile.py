@@ -54,7 +54,7 @@ def test_deep_recursion_followed_further(variant, limit):
 
 
 CUTS = [
-    # options, how many levels are kept, whether somebody asked for that
+    # options, how many levels are kept, whether the options ask for that
     ((), 1024, False),
     (("-F", "main"), 1024, False),
     (("-t", "1ns"), 1024, False),

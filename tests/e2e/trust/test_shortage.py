@@ -143,7 +143,7 @@ def test_few_descriptors(number, variant):
 
 
 def test_data_directory_vanishes(workdir):
-    """Somebody removes it while the program runs, which must not notice."""
+    """Another process removes it while the program runs, which must not notice."""
     exe = build(program("sleeps"), VARIANTS[0])
     script = f"rm -r gone; {exe}; {exe}; exit 5"
     result = utrail("record", "--force", "-d", "gone", "/bin/sh", "-c", script)

@@ -1,5 +1,5 @@
-"""A recording in which every name is an attack goes through every view and every exporter: nobody's terminal, browser, spreadsheet
-or parser takes a name for anything but a name."""
+"""A recording in which every name is an attack goes through every view and every exporter: no
+terminal, browser, spreadsheet or parser takes a name for anything but a name."""
 
 import csv
 import fcntl
@@ -516,7 +516,8 @@ def test_exporters(hostile, name):
 
 
 def bytes_of_screen(data, keys):
-    """All that utrail tui writes to a terminal of 200 columns while somebody presses @keys, one after the other."""
+    """All that utrail tui writes to a terminal of 200 columns while @keys are pressed, one after
+    the other."""
     pid, terminal = pty.fork()
     if pid == 0:
         os.execve(UTRAIL, [str(UTRAIL), "tui", "-d", str(data)], {**os.environ, "TERM": "xterm-256color", "LANG": "C.UTF-8"})

@@ -427,7 +427,8 @@ def test_callgrind(recording):
         if match:
             counts[match[1]] = sum(callers.values())
             callers.clear()
-    # It counts at the callers: what nobody called (main, thread functions, what runs before main) is missing.
+    # It counts at the callers: functions without a caller (main, thread functions, what runs before
+    # main) are missing.
     lines = [json.loads(line) for line in dump("jsonl", recording).read_text().splitlines()]
     expected = collections.Counter(line["name"] for line in lines if line.get("depth"))
     expected += events_of(recording)
@@ -941,7 +942,7 @@ class TestTotals:
         rows = re.findall(r"^ *([\d,]+) +\?\?\?:(.*) \[.*\]$", out, flags=re.M)
         expected = {name: own for name, (_, own) in self.rows(mixed).items() if own}
         assert {name: int(own.replace(",", "")) for own, name in rows if own != "0"} == expected
-        # It counts at the callers: what nobody called is missing.
+        # It counts at the callers: functions without a caller are missing.
         called = collections.Counter()
         for name, nr in re.findall(r"^cfn=(.*)\ncalls=(\d+) ", path.read_text(), flags=re.M):
             called[name] += int(nr)

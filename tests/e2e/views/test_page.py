@@ -499,7 +499,7 @@ class TestPage:
     def check_tables(self, browser):
         slowest = [row.text for row in browser.find_elements("css selector", "#slowest tbody tr")]
         assert len(slowest) == 10 and "(-j2)" in browser.find_element("id", "summary").text
-        # On a busy machine make itself may be the slowest, and nobody has made that.
+        # On a busy machine make itself may be the slowest, and it has no parent in the build.
         made = next(i for i, text in enumerate(slowest) if "sleep" in text)
         browser.find_elements("css selector", "#slowest tbody tr")[made].click()
         assert "made by" in browser.find_element("id", "details").text

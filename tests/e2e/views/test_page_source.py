@@ -112,7 +112,7 @@ class TestText:
         assert source_of("twice")["runs"][0][1] == "\\xff"
 
     def test_other_names(self):
-        """A recording that names no source: neither a device nor anybody's secrets are read."""
+        """A recording that names no source: neither a device nor a private file is read."""
         record("--srcline")
         debug = Path("data/calls.dbg")
         text = debug.read_text()

@@ -192,7 +192,7 @@ def test_slow_and_many(server):
             if i % 100 == 0:
                 assert server.get()[0] == 200
         assert server.get()[0] == 200
-        # The last ones go, too, without anybody else coming.
+        # The last ones go, too, without a new connection.
         slow[-1].settimeout(LIMIT_S)
         with contextlib.suppress(ConnectionError):
             assert slow[-1].recv(1000)[:12] in (b"", b"HTTP/1.1 408")

@@ -31,7 +31,8 @@ def folder(tmp_path_factory):
 
 @contextlib.contextmanager
 def shown(browser, *words):
-    """The page, which is left before its server ends: it would say that nobody answers."""
+    """The page, which is left before its server ends: otherwise it would say that the server is
+    gone."""
     with showing(*words) as server:
         open_shown(browser, server.address)
         yield server
@@ -122,7 +123,7 @@ def test_functions_and_tree_are_those_of_report(folder):
         counts, seen = Counter(), sum(total for depth, _, _, total in nodes if not depth) / 50000
         for _, function, calls, _ in nodes:
             counts[function] += calls
-        # Nobody sees what took so little time.
+        # Such a short time cannot be seen.
         missing = {name: calls for name, calls in ended(directory).items() if counts[name] != calls}
         assert all(counts[name] < calls and reported(directory)[name][1] <= seen * calls + 1 for name, calls in missing.items()), missing
         relatives = json.loads(server.get("/0/tree?name=main")[1])

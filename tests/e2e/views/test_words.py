@@ -200,7 +200,7 @@ def test_unused_options(workdir, command, option):
 
 
 def test_unused_options_warn_once(workdir):
-    """Whether functions match what is not looked at is nobody's business."""
+    """A wrong filter for functions that are not looked at is not reported."""
     (workdir / "prog").symlink_to(build(program("plain"), PG))
     utrail("record", "--no-event", "prog").must()
     for option in ["--argument", "--retval"]:

@@ -1,5 +1,5 @@
 /*
- * Waits inside of calls for somebody to attach: in main() > work() > step() > wait_here(), in a
+ * Waits inside of calls for a recorder to attach: in main() > work() > step() > wait_here(), in a
  * recursion, in a thread, and in a function that the C library calls. A byte on stdin lets all of
  * them go on. Then the program prints "done" and ends with the next byte. No call is the last
  * action of a function, so that no call becomes a jump.
@@ -113,7 +113,8 @@ int main(void)
 	pthread_t threads[2];
 	int x = pipe(pipes[0]) + pipe(pipes[1]);
 
-	if (pthread_create(&threads[0], NULL, thread, NULL) || pthread_create(&threads[1], NULL, sorter, NULL))
+	if (pthread_create(&threads[0], NULL, thread, NULL) ||
+	    pthread_create(&threads[1], NULL, sorter, NULL))
 		return 1;
 	puts("ready");
 	fflush(stdout);

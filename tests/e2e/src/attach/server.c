@@ -92,7 +92,7 @@ FN void *wait_for_events(void *arg)
 		uint64_t value;
 
 		/*
-		 * Nobody sends signals to this thread. Being stopped may interrupt the call
+		 * No process sends signals to this thread. Being stopped may interrupt the call
 		 * (signal(7)); nothing else may.
 		 */
 		if (epoll_wait(epoll_fd, &event, 1, 2000) < 0 && errno != EINTR)

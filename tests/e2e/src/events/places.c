@@ -69,7 +69,7 @@ PART int two(int n)
 	return n ^ 0x55;
 }
 
-/* Only when somebody looks. */
+/* Only when a recorder looks. */
 PART int guarded(int n)
 {
 	if (__builtin_expect(e_open_semaphore, 0)) {

@@ -54,9 +54,7 @@ static int child_of(pid_t pid)
 	return pid > 0 && waitpid(pid, &status, 0) == pid ? status : 1;
 }
 
-/*
- * A child that begins when its parent has ended. Only somebody who knows of it would wait for it.
- */
+/* A child that begins when its parent has ended. Only a recorder that knows of it waits for it. */
 static int left_behind(unsigned long flags)
 {
 	int ends[2];
