@@ -81,7 +81,7 @@ def look(pid):
 
 
 def attach(pid, times, options):
-    """When somebody was attached."""
+    """The times when a recorder was attached."""
     when = []
     for _ in range(times):
         begin = time.monotonic()

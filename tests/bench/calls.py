@@ -20,7 +20,7 @@ SHAPES = ["leaf", "chain", "tree", "recursion", "plt", "pointers", "threads"]
 # Options: at most so much of the peer. deep() is the innermost function of each shape, main() is around all of them, other() is called once.
 VARIANTS = {
     PLAIN: 0.40,
-    "--flight=1m": None,  # nobody writes meanwhile; the peer has nothing like it
+    "--flight=1m": None,  # no writer works meanwhile; the peer has nothing like it
     "-t 1us": 0.40,
     "-F main": 0.40,
     "-F deep": 0.40,

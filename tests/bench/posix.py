@@ -33,7 +33,8 @@ def has_lttng():
 
 @contextmanager
 def lttng_session(env):
-    """A session of a daemon of our own whose buffers go round, as a stream that loops does: nobody reads them."""
+    """A session of a daemon of our own whose buffers go round, as a stream that loops does: they
+    are not read."""
     for words in (["create", SESSION, "--snapshot", f"--output={os.getcwd()}/snapshot"],
                   ["enable-channel", "-u", "ring", "--overwrite", "--subbuf-size=64k", "--num-subbuf=4"],
                   ["enable-event", "-u", "bench:event", "-c", "ring"], ["start"]):

@@ -118,7 +118,8 @@ def verdict(value, limit):
 
 
 def floor_ns(runs=10):
-    """What the loop says of itself, in nanoseconds. It says what took on the clock: the least of many runs has nobody beside it."""
+    """What the loop reports, in nanoseconds of the clock. The least of many runs is one that no
+    other program has slowed down."""
     return min(loop_ns([Path("counter").resolve()])() for _ in range(runs))
 
 

@@ -68,7 +68,7 @@ def shrink(name, content):
 
 
 def read_dir(path):
-    """The paths of this machine are nobody's business."""
+    """The paths of this machine are private."""
     return {p.name: shrink(p.name, p.read_bytes().replace(bytes(TOP), b"/src/utrail"))
             for p in sorted(path.iterdir()) if p.is_file()}
 
@@ -139,7 +139,7 @@ def build_programs(work):
         exe = work / name
         must("g++" if source.suffix == ".cc" else "gcc", *flags, "-O1", source, "-o", exe, "-lpthread", "-ldl")
         programs[name] = exe
-    # With a path that is nobody's machine in their debug information.
+    # With a path of no real machine in their debug information.
     for source in ("values.c", "shapes.cc"):
         must("cp", SOURCES / "args" / source, work)
         must("g++" if source.endswith(".cc") else "gcc", "-pg", "-g", "-O1", source, "-o", Path(source).stem, cwd=work)
@@ -203,7 +203,7 @@ def all_events(files):
 
 
 def kernel_pages(tids, time, big=False):
-    """Records of each shape: of two tasks, of strangers, long ones, of a tracer, of nobody."""
+    """Records of each shape: of two tasks, of unknown tasks, long ones, of a tracer, of no task."""
     ids, first, second = kernel.event_ids(), kernel.Page(time, big), kernel.Page(time + 5, big)
     one, other = tids
     order = ">" if big else "<"

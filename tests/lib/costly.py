@@ -29,7 +29,8 @@ def full_page(first_pid=None):
 
 @functools.cache
 def chunk():
-    """One that becomes 16 MB of pages, and is a little larger than what nobody would believe."""
+    """One that becomes 16 MB of pages, and is a little larger than the largest size that a reader
+    accepts."""
     nr = CHUNK_BYTES // kernel.PAGE_BYTES
     # The first word of a page is its time: one page in four has one of its own.
     pages = b"".join(struct.pack("<Q", TIME + 7 * i * (i % 4 == 0)) + full_page()[8:] for i in range(nr))

@@ -107,7 +107,7 @@ def deep_calls(rec):
 
 
 def losses(rec):
-    """After each loss nobody knows which calls are open."""
+    """After each loss the open calls are unknown."""
     rec.records([(1000 + i, (ENTRY, EXIT, LOST)[i % 3], i * 31 % 1000 if i % 3 < 2 else 0, i % 900) for i in range(20000)])
     again(rec, packed(rec), FILE_BYTES // 4)
 

@@ -55,7 +55,7 @@ def event(time, number):
 
 
 def unseen_calls(rec):
-    """Returns from 1,023 calls within each other that nobody saw begin, again and again."""
+    """Returns from 1,023 calls within each other that no record begins, again and again."""
     rows, time = [], 1000
     for group in range(200):
         rows += [(time, LOST, 0, 5), (time + 1, ENTRY, 1023, group)]

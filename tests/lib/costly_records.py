@@ -11,7 +11,7 @@ MANY = 60000
 
 
 def losses_and_depths(rec):
-    """After each loss a call that is deep within calls that nobody saw."""
+    """After each loss a call that is deep within calls that were not seen."""
     rec.records([(1000 + i, (ENTRY, ENTRY, LOST)[i % 3], i * 31 % 1024, i % 900) for i in range(100000)])
 
 

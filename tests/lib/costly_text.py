@@ -193,7 +193,7 @@ def json_escapes():
 
 
 def json_nested():
-    """Values that nobody asked for, nested as deep as they may be."""
+    """Values that no column shows, nested as deep as they may be."""
     value = b"[" * 31 + b"0" + b"]" * 31
     return b'[{"x":[' + b",".join([value] * 30000) + b'],"directory":"/x","file":"f.c","arguments":["cc"]}]'
 

@@ -223,7 +223,7 @@ def build(prog, variant):
     _compile(command, work / prog.name)
     try:
         work.rename(home)
-    except OSError:  # somebody else was first
+    except OSError:  # another process was first
         shutil.rmtree(work)
     return exe
 

@@ -35,7 +35,7 @@ class Screen:
     """A command in a terminal of @columns by @rows. Ends with close(), or as a context."""
 
     def __init__(self, tmp_path, command, columns=80, rows=24, env=None):
-        # A server of its own: one that ends just now would take nobody in.
+        # A server of its own: one that ends just now would accept no connection.
         self.socket = str(tmp_path / f"tmux-{next(NUMBERS)}")
         self.rows = rows
         words = {"LC_ALL": "C.UTF-8", **(env or {})}

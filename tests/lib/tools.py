@@ -46,7 +46,7 @@ NOBODY = ("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups")
 
 
 def why_not_as_nobody():
-    """Why utrail cannot be run as NOBODY; None when it can."""
+    """The reason why utrail cannot be run as NOBODY; None when it can."""
     if os.geteuid() != 0:
         return "needs root to be somebody else"
     return None if run(*NOBODY, "test", "-x", UTRAIL).status == 0 else f"nobody cannot reach {UTRAIL}"
@@ -118,7 +118,8 @@ def peer(*args, preempted=False, **kw):
 
 
 def state_of(pid):
-    """Its letter, see proc_pid_stat(5). "X" as well for one that nobody knows any more: it may end while it is asked for."""
+    """Its letter, see proc_pid_stat(5). "X" as well for one that the kernel does not know any more:
+    it may end while it is asked for."""
     try:
         with open(f"/proc/{pid}/stat") as f:
             return f.read().rpartition(")")[2].split()[0]
@@ -131,7 +132,8 @@ def is_alive(pid):
 
 
 def terminal_text(ours):
-    """All that is written to a terminal until nobody has it open any more, as bytes: each read may yield only a part. Closes it."""
+    """All that is written to a terminal until no process has it open any more, as bytes: each read
+    may yield only a part. Closes it."""
     text = b""
     with contextlib.suppress(OSError):
         while part := os.read(ours, 65536):

@@ -49,7 +49,7 @@ PACKAGES = {
     "tinyxml2": Package("mkdir out && cd out && cmake .. > ../cmake.log", "make -s -j2", "make -s clean", folder="out", needs=("make", "cmake")),
     # Meson and ninja; programs that write sources, which are compiled then.
     "fribidi": Package("meson setup out -Ddocs=false > meson.log", "ninja -C out", "ninja -C out clean", needs=("meson", "ninja")),
-    # Rules of make that somebody has written.
+    # Rules of make by hand.
     "bzip2": Package("true", "make -s -j2 libbz2.a bzip2 bzip2recover", "make -s clean"),
 }
 

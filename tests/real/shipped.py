@@ -371,7 +371,7 @@ def check_attached(run, bare):
             command = [*record_words(run), "--no-libcall", "-d", "data", "-p", proc.pid, "--for", "0.2s", "--force"]
             utrail = subprocess.run(list(map(str, command)), cwd=run.folder, env=environment(), stdin=subprocess.DEVNULL, capture_output=True,
                                     text=True, errors="replace", timeout=LIMIT_S)
-            # It may be over before anybody could attach to it, or just be ending.
+            # It may be over before the recorder could attach to it, or just be ending.
             if utrail.returncode and not (proc.poll() is not None or "it has ended" in utrail.stderr and is_over_soon(proc)):
                 sys.exit(f"{run.name}, attached: {utrail.stderr}")
             times += utrail.returncode == 0

@@ -207,7 +207,8 @@ class Trial:
             return None
 
     def attach(self, load):
-        """Come and go while there is load, into the server and all its children, as long as nobody has been there twice."""
+        """Come and go while there is load, into the server and all its children, until each was
+        attached to twice."""
         while self.times < 2 and load.poll() is None:
             target = self.busiest()
             result = subprocess.run([str(UTRAIL), "record", "-P", ".", "--no-libcall", "-p", str(target), "--for", "0.3s", "-d",

@@ -24,6 +24,8 @@ COMMENT = re.compile(r'"(?:\\.|[^"\\\n])*"|/\*.*?\*/', re.S)
 BEGINNING = re.compile(rf"(?:^|\n\n|[.:;!?)]\s+)({NO_SUBJECT})\b")
 # A parameter may have the name.
 BEHIND = re.compile(r"(?<!@)\bbehind\b", re.I)
+# The user "nobody" is an option of the hostile client.
+PERSONS = re.compile(r"(?<!-)\b(nobody|somebody|anybody)\b", re.I)
 
 
 def text_of(comment):
@@ -41,6 +43,8 @@ def check_words(name, text):
             yield f"{name}:{number}: a sentence begins with '{beginning.group(1)}', not with its subject"
         if BEHIND.search(said):
             yield f"{name}:{number}: 'behind' says where, 'after' says when and in which order"
+        for person in PERSONS.finditer(said):
+            yield f"{name}:{number}: '{person.group(1)}': name the thread, process, program or user"
 
 
 def check_columns(name, text):
@@ -91,6 +95,9 @@ def main():
         nr += 1
         problems += check_words(path.relative_to(top).as_posix(),
                                 path.read_text(errors="replace"))
+    for path in sorted((top / "utils/export/page").rglob("*.js")):
+        nr += 1
+        problems += check_words(path.relative_to(top).as_posix(), path.read_text())
     for path in sorted(documents(top)):
         nr += 1
         problems += check_document(path.relative_to(top).as_posix(), path.read_text())

@@ -8,7 +8,7 @@ import pathlib
 import re
 import sys
 
-# Bytes as they are. Whoever is added here has to say why nobody else's text gets out unescaped.
+# Bytes as they are. An addition here has to say why no other text gets out unescaped.
 RAW = {
     "cmds/events/events_etrace.c": "lines for a file, whose names are any bytes; a terminal gets them escaped",
     "cmds/tui/graph_view.c": "branches, made of characters of ours",

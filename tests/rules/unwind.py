@@ -62,7 +62,7 @@ class Frames:
 
 
 def moved(name, operands):
-    """By how much an instruction moves the stack pointer down; None when nobody can tell."""
+    """By how much an instruction moves the stack pointer down; None when it cannot be told."""
     if name.rstrip("q") in POPS:
         return POPS[name.rstrip("q")]
     number = re.fullmatch(r"\$(-?0x[0-9a-f]+),%rsp", operands)

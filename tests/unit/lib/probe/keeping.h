@@ -83,7 +83,7 @@ enum thread_event keeping_event(const struct keeping *k, unsigned func);
 
 /* A call of @func; whether it has a frame. */
 bool keeping_enter(struct keeping *k, unsigned func, uint64_t arg, uint64_t ret);
-/* The innermost call ends. @result: its return value; NULL when nobody sees it */
+/* The innermost call ends. @result: its return value; NULL when it is not seen */
 void keeping_leave(struct keeping *k, const uint64_t *result);
 /* One that begins and ends at one moment. */
 void keeping_instant(struct keeping *k, unsigned func, uint64_t arg);

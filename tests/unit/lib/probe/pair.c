@@ -242,7 +242,7 @@ static void remove_dir(struct pair *pair)
 	assert_return_code(rmdir(pair->dir), errno);
 }
 
-/* Nobody may find a ring of an arena that is gone. */
+/* Rings of an arena that is gone must not be found. */
 static void forget_threads(void)
 {
 	for (struct thread *t = atomic_load(&probe_threads); t; t = t->next) {

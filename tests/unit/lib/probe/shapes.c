@@ -25,7 +25,7 @@ FUNCTION("shape_byte", "	ret\n");
 FUNCTION("shape_loop", "1:	dec %edi\n	jnz 1b\n" BODY);
 FUNCTION("shape_short", "	mov %edi, %eax\n	ret\n");
 FUNCTION("shape_behind", BODY);
-/* Room for a jump of somebody else. */
+/* Room for a jump that another program has put there. */
 __asm__(".text\n.rept 4\nnopw 0x0(%rax,%rax,1)\n.endr\n");
 FUNCTION_OF("shape_chosen", "@gnu_indirect_function", "	xor %eax, %eax\n	ret\n");
 

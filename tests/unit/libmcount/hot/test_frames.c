@@ -418,7 +418,7 @@ TEST(test_aside_losses)
 	} while (probe_exit((uint64_t)&stack[100], &no_regs) == 21 && nr < 100000);
 	assert_in_range(nr, 30000, 40000);
 	assert_int_equal(stack[100], 21);
-	probe.plan.flags |= PLAN_DROP; /* nobody takes what comes now */
+	probe.plan.flags |= PLAN_DROP; /* records that come now are not taken */
 	pair_look(&s.pair, true);
 	guard_leave(s.t);
 	/*

@@ -150,7 +150,7 @@ static void leave_outer(struct walk *w)
 		leave_to(w, nr);
 }
 
-/* A library call whose return nobody sees. */
+/* A library call whose return is not seen. */
 static void instant(struct walk *w)
 {
 	unsigned func = keeping_random(&w->k, KEEPING_FUNCS);

@@ -329,7 +329,7 @@ TEST(test_finished)
 	end(&pair);
 }
 
-/* Flight: nobody waits, nobody wakes. The number of bytes before each segment is noted. */
+/* Flight: no wait, no wake. The number of bytes before each segment is noted. */
 TEST(test_flight)
 {
 	struct pair pair;

@@ -16,7 +16,7 @@
 
 #define ROOM 8192
 
-/* Two pages of code that nobody runs. */
+/* Two pages of code that is not run. */
 __asm__(".pushsection .text.patch_room, \"ax\", %progbits\n"
 	".balign 4096\n"
 	"patch_room: .fill 8192, 1, 0x90\n"
@@ -309,7 +309,7 @@ TEST_WITH(a_semaphore_counts_who_looks, setup, teardown)
 	assert_int_equal(semaphores[1], 0);
 }
 
-/* Somebody else has changed the code, or it is from another file. */
+/* Another program has changed the code, or it is from another file. */
 TEST_WITH(what_is_not_as_it_was_is_left_alone, setup, teardown)
 {
 	struct plan_patch *changed = add(0, PATCH_CALL, 5);

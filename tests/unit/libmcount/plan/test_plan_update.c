@@ -24,7 +24,7 @@ static struct control_page *control;
 static unsigned nr_asked;
 static uint64_t stack[64];
 
-/* Nobody can be reached. */
+/* No recorder can be reached. */
 static int refuse(void *arg)
 {
 	nr_asked++;

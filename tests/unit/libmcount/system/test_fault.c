@@ -255,7 +255,7 @@ TEST(the_programs_handler_gets_what_the_kernel_says)
 	assert_int_equal(seen_state, FAULT_UNKNOWN);
 	assert_int_equal(fault_state, FAULT_UNKNOWN);
 	mprotect(pages_end, PAGE, PROT_NONE);
-	/* Sent by somebody. */
+	/* Sent by another process. */
 	assert_int_equal(raise(SIGSEGV), 0);
 	assert_int_equal(nr_seen, 2);
 	program_wants(SIGBUS, on_signal);
@@ -545,7 +545,7 @@ TEST(without_a_handler_the_signal_ends_the_program)
 		assert_int_equal(ends_by(send, i ? SIGSEGV : SIGABRT, on_signal), 1000);
 	}
 	assert_int_equal(ends_by(run_into, SIGSEGV, SIG_DFL), SIGSEGV);
-	/* Nobody can ignore that. */
+	/* This signal cannot be ignored. */
 	assert_int_equal(ends_by(run_into, SIGSEGV, SIG_IGN), SIGSEGV);
 }
 

@@ -72,7 +72,7 @@ TEST(words_and_sums)
 }
 
 /*
- * The number of paths doubles at each jump: nobody would write such a filter, and analysing it must
+ * The number of paths doubles at each jump: no program has such a filter, and analysing it must
  * end.
  */
 TEST(too_many_ways)

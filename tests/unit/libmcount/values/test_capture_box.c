@@ -491,7 +491,7 @@ TEST(chains)
 		expect_int(30 + i);
 	check(steps, 2, &object);
 
-	/* Nobody has counted these. */
+	/* These are not counted. */
 	steps[0] = (struct box_step){
 		.op = BOX_LINKS, .limit = 9, .skip = 1, .a = 8, .b = 8, .c = 24
 	};

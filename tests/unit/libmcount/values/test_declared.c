@@ -199,7 +199,7 @@ TEST_WITH(a_place_has_room, setup, teardown)
 	assert_int_equal(s->t->ring->lost, 0);
 }
 
-/* While the ring is full and nobody waits. */
+/* While the ring is full and does not wait. */
 TEST_WITH(events_without_room_are_counted, setup, teardown)
 {
 	struct scene *s = *state;
@@ -369,7 +369,7 @@ TEST_WITH(who_watches_is_told, setup, teardown)
 
 /* --- what is declared --- */
 
-/* Nobody answers at the address that the pair has. */
+/* No recorder answers at the address that the pair has. */
 TEST_WITH(what_the_recorder_does_not_hear_of_is_counted, setup, teardown)
 {
 	const struct scene *s = *state;

@@ -104,7 +104,7 @@ static void look(struct scene *s)
 	watch_look(s->t, 1000);
 }
 
-/* Zeros are told, too: nobody has seen them. */
+/* Zeros are told, too: they are the first values. */
 TEST_WITH(changes, setup, teardown)
 {
 	struct scene *s = *state;

@@ -270,8 +270,8 @@ TEST(test_second_interrupt)
 }
 
 /*
- * The program ends when nobody was going to wait for it any longer: its status is there, so it is
- * taken.
+ * The program ends when the recorder was not going to wait for it any longer: its status is there,
+ * so it is taken.
  */
 TEST(test_last_moment)
 {

@@ -196,7 +196,7 @@ TEST(a_peer_that_has_gone_has_the_rights_that_he_had)
 	rights_leave(&rights);
 }
 
-/* Without a peer nobody says whose rights these were. */
+/* Without a peer it is unknown whose rights these were. */
 TEST(a_process_that_has_gone_gives_no_rights)
 {
 	struct rights rights;

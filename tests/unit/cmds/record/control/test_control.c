@@ -477,7 +477,7 @@ TEST_WITH(who_waits_is_told, test_recorder_setup, test_recorder_teardown)
 	}
 	assert_true(nr > 0);
 	assert_int_equal(last.h.type, CONTROL_WELCOME);
-	/* Nobody waits any more. */
+	/* No client waits any more. */
 	control_tick(&rec->channel);
 	assert_int_equal(take_answer(fd, NULL), -1);
 	close(fd);

@@ -105,7 +105,7 @@ TEST_WITH(the_user_has_his_say_of_it, test_recorder_setup, test_recorder_teardow
 	d.rec->steering.now.trace_include = NULL;
 }
 
-/* Then nobody has chosen it, either. */
+/* Then no session has chosen the event, either. */
 TEST_WITH(an_event_without_a_number_is_told_so, test_recorder_setup, test_recorder_teardown)
 {
 	struct declaring d = begin(state);

@@ -347,7 +347,7 @@ TEST(who_waits_long_is_told_now_and_then)
 
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, fds), 0);
 	talk.fd = fds[0];
-	/* Nobody is served. */
+	/* No request is served. */
 	control_tick(&ctl);
 	assert_int_equal(ctl.told_ms, 0);
 	ctl.served = &talk;

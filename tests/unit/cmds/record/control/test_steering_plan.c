@@ -86,7 +86,7 @@ TEST_WITH(on_and_off_are_in_the_plan, setup, test_recorder_teardown)
 	struct test_recorder *t = *state;
 	struct steering *steer = &t->rec.steering;
 
-	/* Until a trigger, or somebody who asks for it. */
+	/* Until a trigger, or a user, asks for it. */
 	steer->now.trace_on = false;
 	change(t, (struct steer_change){ .flags = STEER_DEPTH, .depth = 9 }, NULL);
 	assert_int_equal(steer->plan->flags & PLAN_TRACE_OFF, PLAN_TRACE_OFF);

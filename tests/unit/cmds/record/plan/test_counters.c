@@ -118,6 +118,6 @@ TEST(why_it_was_not_read)
 	assert_string_equal(
 		warned(PLAN_READ_COUNTER),
 		"WARN: 'read=one': not read in some threads: the kernel refused it there\n");
-	/* One that nobody asked for. */
+	/* A counter that no rule asked for. */
 	assert_string_equal(warned((uint32_t)PLAN_READ_COUNTER << 2), "");
 }

@@ -183,7 +183,7 @@ TEST_WITH(they_come_and_go, setup, teardown)
 	}
 }
 
-/* Nobody has asked for it before. */
+/* The session has not asked for it before. */
 TEST_WITH(later_than_ever, setup, teardown)
 {
 	struct place *p = *state;

@@ -186,7 +186,7 @@ TEST_WITH(calls_of_hooks_are_found_when_they_are_needed, setup, teardown)
 	patching_load(p, with_calls, NULL);
 	assert_true(p->known->calls_hooks);
 	found = &p->known->patches[LIBRARY];
-	/* Nobody has looked at it. */
+	/* The module was not searched yet. */
 	patches_find_calls(p->known);
 	assert_int_equal(patching_count_found(p), 0);
 	patching_find(p);
@@ -409,7 +409,7 @@ TEST(ends_are_those_of_xray_and_are_found_by_their_place)
 			 BASE + BIAS + 0x10);
 	assert_null(process_patches_end(&h.patches, BASE + BIAS + 0x700));
 	assert_null(process_patches_end(&h.patches, BASE + BIAS + 0x600));
-	/* Nobody has said what else there is. */
+	/* The other functions of the file were not reported. */
 	h.known.patches[LIBRARY].has_all = false;
 	process_patches_add(&h.patches, &h.known, &module, LIBRARY);
 	assert_int_equal(h.patches.all.len, 4 * sizeof(struct plan_patch));

@@ -52,7 +52,7 @@ TEST(good_names)
 {
 	watches((char *[]){ "flag", "counter" }, 2);
 	assert_int_equal(watches_check(&settings, path, NULL), 0);
-	/* Without any nobody looks. */
+	/* Without variables the program's symbols are not read. */
 	watches(NULL, 0);
 	assert_int_equal(watches_check(&settings, "/nothing", NULL), 0);
 }

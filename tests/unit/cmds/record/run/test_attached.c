@@ -313,7 +313,7 @@ static int fail_to_begin(const struct attach_how *how)
 	return -EBUSY;
 }
 
-/* Those that did begin are left; and nobody waits. */
+/* Those that did begin are left, without waiting. */
 TEST_WITH(one_does_not_begin, setup, teardown)
 {
 	struct place *p = *state;

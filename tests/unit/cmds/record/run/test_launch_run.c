@@ -261,7 +261,7 @@ TEST_WITH(no_recorder, setup, teardown)
 	assert_int_equal(WEXITSTATUS(status), 1);
 }
 
-/* Somebody has ended it while it waited. */
+/* Another process has ended it while it waited. */
 TEST_WITH(no_program, setup, teardown)
 {
 	int go[2], report[2];

@@ -88,7 +88,7 @@ TEST_WITH(its_status, setup, teardown)
 	assert_int_equal(end.given_up, 0);
 	assert_false(end.has_left_rest);
 	assert_true(end.usage.ru_maxrss > 0);
-	/* It is nobody's child any more. */
+	/* It has no parent of ours any more. */
 	assert_int_equal(waitpid(pid, NULL, WNOHANG), -1);
 	assert_int_equal(errno, ECHILD);
 }

@@ -12,7 +12,7 @@
 #include "utils/base/err.h"
 #include "utils/format/datadir.h"
 
-/* Nobody has to wait here. */
+/* The waits of the code take no time here. */
 static unsigned nr_sleeps;
 
 int __wrap_usleep(unsigned us);

@@ -150,7 +150,7 @@ TEST_WITH(a_file_of_others, begin, end)
 		assert_int_equal(fchownat(dir, "a.functions", 65534, 65534, 0), 0);
 		assert_false(has(dir, "a.functions"));
 	}
-	/* Somebody's link is replaced, not followed. */
+	/* A link of another user is replaced, not followed. */
 	user_cache_write(dir, "link.functions", "text", 4);
 	assert_true(has(dir, "link.functions"));
 }

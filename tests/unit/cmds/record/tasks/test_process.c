@@ -213,7 +213,7 @@ TEST(test_counting)
 	process_retire(&pair.rec.processes, proc);
 	assert_int_equal(pair.rec.alive.nr_followed, 1);
 
-	proc = make(&pair, 4200001, 4200001, CONTROL_FORK); /* nobody */
+	proc = make(&pair, 4200001, 4200001, CONTROL_FORK); /* no process */
 	process_publish(&pair.rec.processes, proc);
 	assert_int_equal(proc->pidfd, -1);
 	assert_int_equal(pair.rec.alive.nr_followed, 1);

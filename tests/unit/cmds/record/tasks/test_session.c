@@ -312,7 +312,7 @@ TEST_WITH(debug_information_is_saved_beside_the_symbols, begin_saving, end_savin
 	t->pair.settings.captures.has_lines = true;
 	t->pair.settings.use_libcalls = true;
 	add(t, 0x5000, t->self);
-	/* Only calls into the library are recorded: nobody needs its functions. */
+	/* Only calls into the library are recorded: its own functions are not needed. */
 	save(t);
 	assert_true(has(t, t->self, ".sym"));
 	assert_false(has(t, t->self, ".dbg"));
@@ -346,7 +346,7 @@ TEST_WITH(a_late_library_has_its_symbols_saved, begin_saving, end_saving)
 	known(t, library())->has_functions = true;
 	assert_int_equal(save_late(t, 0x1000, 0x2000, library()), 0);
 	assert_true(has(t, library(), ".sym"));
-	/* Nobody needs it in the map. */
+	/* It is not needed in the map. */
 	assert_int_equal(t->image->map.nr, 0);
 	assert_int_equal(save_late(t, 0x1000, 0x2000, "/no/such.so"), 0);
 }

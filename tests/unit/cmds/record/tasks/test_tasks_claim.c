@@ -86,7 +86,7 @@ TEST_WITH(a_task_is_of_who_has_it, test_recorder_setup, test_recorder_teardown)
 	assert_int_equal(tasks_claim(&rec->tasks, &other, tid), RING_FIRST_STACK_TID + 2);
 
 	/*
-	 * A thread that had ended before anybody looked counts as one of the process, unless
+	 * A thread that had ended before the first look counts as one of the process, unless
 	 * another claims it.
 	 */
 	pid_t child = fork();

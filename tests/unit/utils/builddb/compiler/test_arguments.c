@@ -70,7 +70,7 @@ TEST(files_name_files)
 TEST(what_is_not_there_stays)
 {
 	check("gcc @none -c @ @/none/x", "gcc|@none|-c|@|@/none/x", 2);
-	/* Nobody reads the compiler from a file. */
+	/* No command line reads the compiler from a file. */
 	check("@a x", "@a|x", 0);
 }
 

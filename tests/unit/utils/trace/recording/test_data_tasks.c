@@ -83,7 +83,7 @@ TEST_WITH(forks_in_a_circle, setup, teardown)
 	add_fork(300, 103, 101);
 	add_fork(300, 104, 104);
 	load();
-	/* Nobody knows, so it is the first one. */
+	/* The parent is not known, so it is the first task. */
 	for (int tid = 101; tid <= 104; tid++)
 		assert_string_equal(program_of(tid, 500), "/x/prog");
 }

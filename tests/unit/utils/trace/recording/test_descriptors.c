@@ -95,7 +95,7 @@ TEST_WITH(what_is_opened_is_a_use_until_it_is_closed, setup, teardown)
 	check_uses("0 /a #0 10-60 r10 w30\n0 /b #1 20-70 w20\n0 /c #2 40-60\n");
 }
 
-/* Nobody has told that it was closed. */
+/* No record told that it was closed. */
 TEST_WITH(a_descriptor_that_is_opened_again_was_closed, setup, teardown)
 {
 	struct descriptors_of *of = descriptors_get(&all, 5, 0);

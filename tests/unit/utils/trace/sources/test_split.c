@@ -237,7 +237,7 @@ TEST_WITH(another_program, setup, teardown)
 	assert_non_null(strstr(strbuf_str(&whole), " other at 1070"));
 }
 
-/* From there on nobody is sure. */
+/* From there on the open calls are uncertain. */
 TEST_WITH(lost_records, setup, teardown)
 {
 	assert_int_equal(check("a{b{}c{!1d{}}}e{}"), 5);

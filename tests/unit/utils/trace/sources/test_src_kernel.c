@@ -270,7 +270,7 @@ TEST(lost_records)
 	kernel_page_end(&page, missed_bit | stored_bit);
 	put_u64(page.bytes + page.used, 5, false);
 	strbuf_add(&bytes, page.bytes, sizeof(page.bytes));
-	/* Nobody knows how many. */
+	/* Their number is not known. */
 	kernel_page_begin(&page, 3000, 8, false);
 	kernel_page_record(&page, 0, PLAIN, 100, NULL, 0);
 	put_page(&bytes, &page, missed_bit);

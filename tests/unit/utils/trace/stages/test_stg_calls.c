@@ -264,7 +264,7 @@ TEST(times_of_calls_that_were_entered_unseen)
 	begin(&s);
 	run(&s, "d{.2@1000 d}.2@1040 c}.1@1040 b}.0@1100",
 	    "d{@1000.0:2 d}@1040.0:2=40/40 c}@1040.0:1=40/0UR b}@1100.0=100/60U");
-	/* Address 0 is that of the frame, and nobody's. */
+	/* Address 0 is that of the frame, and no function's. */
 	again(&s);
 	run(&s, "d{.1@1000 d}.1@1040 c}.0@1030", "d{@1000.0:1 d}@1040.0:1=40/40 c}@1030.0=30/0U");
 	end(&s);
@@ -372,7 +372,7 @@ TEST(times_off_the_cpu)
 	    "a{@1000.0 ~@1010.1(sched) ^@1060.1=50/50(sched) b{@1070.1 ~@1080.2(preempt)P "
 	    "^@1100.2=20/20(preempt)P b}@1110.1=40/20 a}@1120.0=120/30");
 	assert_true(s.calls.has_events);
-	/* Nobody saw when it went. */
+	/* The time when it left the CPU is not known. */
 	run(&s, "^ ~ ^ ^",
 	    "^@1000.0(sched)UO ~@1010.0(sched)O ^@1020.0=10/10(sched)O ^@1030.0(sched)UO");
 	/* With no call open its time is what an EXIT repeats. */
@@ -563,7 +563,7 @@ TEST(a_copy_has_the_same_calls_open)
 
 	begin(&s);
 	run(&s, "a{@1000 b{@1010 a{@1020", "a{@1000.0 b{@1010.1 a{@1020.2");
-	/* As of somebody else's: it knows the address only. */
+	/* As in recordings of uftrace: it knows the address only. */
 	s.calls.frames[1].func = NULL;
 	assert_int_equal(stg_calls_copy(&copy, &s.calls, NULL), 0);
 	assert_int_equal(copy.nr, 3);

@@ -97,7 +97,7 @@ TEST_WITH(fork_goes_on_in_the_parent, setup, teardown)
 	recording_add_task(&rec, 100, "a{b{F{}c{}}}", 1000);
 	add_forked_task(101, 100, "3)Fd{})be{", 1025);
 	assert_string_equal(run(NULL), "a1{b1{F1{}d1{}c1{}}e1{}}");
-	/* Nobody knows the outermost one. */
+	/* The outermost call is not known. */
 	assert_string_equal(run(&child), "b1{F1{}d1{}}e1{}");
 }
 
