@@ -46,7 +46,7 @@ static int set_mask(const struct attached_thread *t, const uint64_t *mask)
 	return ptrace(PTRACE_SETSIGMASK, t->tid, sizeof(*mask), mask) < 0 ? -errno : 0;
 }
 
-/* Go on until there is something to say. */
+/* Let the thread run until it stops or ends. */
 static int go_on(const struct attached *w, struct attached_thread *t, int request, int sig,
 		 uint64_t until_ms, int *status)
 {

@@ -13,7 +13,7 @@
  */
 #define LOOKS	  12
 #define TRIES	  50
-#define WAIT_US	  1000 /* longer by so much after each look */
+#define WAIT_US	  1000 /* the wait grows by so much after each look */
 #define ASKED_MAX (ATTACHED_ARGS_BYTES / sizeof(uint64_t))
 
 /*

@@ -21,7 +21,7 @@
 #include "utils/object/program.h"
 
 #define FILE_MAX  (64UL << 10)
-#define NAMED_MAX 12 /* so many are listed */
+#define NAMED_MAX 12 /* so many processes are listed by name */
 
 /* The time that children with the same name may take to end: a second. */
 #define CHILD_LOOKS   100
@@ -107,7 +107,7 @@ static bool has_child_of_another(const struct named *named)
 		struct strbuf status cleanup_strbuf = { 0 };
 
 		if (proc_status_read(named->pids[i], &status) < 0)
-			return true; /* ended at this moment */
+			return true; /* the process ended at this moment */
 
 		pid_t parent = atoi(proc_status_field(&status, "PPid"));
 

@@ -190,7 +190,7 @@ static void look_at_thread(struct look *look, const struct attached_thread *t, u
 		look_at_stack(look, stacks.pointers[i], words, &stacks);
 }
 
-/* Once it has left one it may be in the next. */
+/* A thread that has left one piece may stand in the next. */
 #define LEAVES_MAX 4
 
 static void lead_out(const struct look *look, struct attached_thread *t)

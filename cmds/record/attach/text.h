@@ -31,7 +31,7 @@ int text_read(struct text *text, const struct attached *w, uint64_t address, uin
 size_t text_put_in(struct text *text, struct attached *w, const struct maps *maps);
 size_t text_take_out(struct text *text, struct attached *w, const struct maps *maps);
 
-/* It is there just now. */
+/* True when the change is in the text just now. */
 bool text_is_in(const struct attached *w, const struct attach_change *change);
 
 #endif

@@ -37,7 +37,7 @@ struct unwinder {
 	uint8_t page[PAGE];
 	uint64_t at;
 	size_t read;
-	char *vdso; /* its bytes, once they were asked for */
+	char *vdso; /* the bytes of the vDSO, once they were needed */
 };
 
 /* --- modules --- */

@@ -96,7 +96,7 @@ int alive_run(struct alive *a, const struct alive_ops *ops, void *arg)
 		if (nr == 0 || ++a->last_rounds == ALIVE_LAST_ROUNDS)
 			break;
 	}
-	/* Its end may not have been told yet. */
+	/* The program's end may not have been told yet. */
 	if (!a->program_ended)
 		ops->reap(arg);
 	return 0;

@@ -30,14 +30,14 @@ struct alive {
 	bool leaves_rest;
 	bool program_ended;
 	bool is_alone;	    /* processes that the program left running are not waited for */
-	bool has_left_rest; /* it is not, since it has taken too long */
+	bool has_left_rest; /* the waiting ended, since it has taken too long */
 	/* for processes left running, after the last known one had ended */
 	bool has_looked;
 };
 
 #define ALIVE_TICK_MS	  100
 #define ALIVE_TICKS	  50 /* how long the program may take after a second interrupt */
-#define ALIVE_FINAL_TICKS 10 /* and after a third one */
+#define ALIVE_FINAL_TICKS 10 /* and after a third interrupt */
 #define ALIVE_REST_TICKS  20 /* and processes that it left running, with @leaves_rest */
 #define ALIVE_LAST_ROUNDS 16
 

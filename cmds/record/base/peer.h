@@ -44,7 +44,7 @@ unsigned peer_own_filters(void);
 enum peer_task {
 	PEER_TASK_OWN,	  /* it is */
 	PEER_TASK_GONE,	  /* there is no such thread any more, or its number cannot be found out */
-	PEER_TASK_OTHERS, /* it is another process' */
+	PEER_TASK_OTHERS, /* it belongs to another process */
 };
 enum peer_task peer_task(pid_t os_pid, pid_t tid);
 

@@ -79,7 +79,7 @@ struct record_settings {
 	 * others or the recorder may change the recording while programs run (control/steering.h)
 	 */
 	bool is_steerable;
-	bool has_agent;		       /* --agent: others may */
+	bool has_agent;		       /* --agent: other processes may do so */
 	unsigned overhead_percent;     /* --overhead: the limit on the cost of recording; 0: none */
 	enum proc_way_choice proc_way; /* --proc */
 	/* the program is a compiler: with "auto", loading eBPF would cost more than it saves */
@@ -101,11 +101,11 @@ struct record_settings {
 	bool attaches;	   /* -p: attach to running processes, and leave them at the end */
 	/* attach to processes although their filters of system calls may end them for it */
 	bool force;
-	bool nest_libcalls; /* and that libraries make into each other */
+	bool nest_libcalls; /* and calls that libraries make into each other */
 	/* and that Python itself makes, unless the user patches its own functions */
 	bool hooks_interpreters;
 	/* The kernel records these by itself, see sources/perf.h: */
-	bool use_tasks; /* new ones, and those that end */
+	bool use_tasks; /* new tasks, and those that end */
 	bool use_names; /* of tasks, when they change */
 	bool use_switches;
 };

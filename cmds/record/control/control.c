@@ -25,7 +25,7 @@
  * Limits. Probes are far from all of them: a process has one conversation at a time, seldom two, of
  * a few milliseconds. A peer that stays without a word keeps its place until others need it.
  */
-#define STRANGERS_MAX	  256 /* have not said HELLO yet */
+#define STRANGERS_MAX	  256 /* connections that have not said HELLO yet */
 #define TALKS_OF_PEER_MAX 8
 #define OTHERS_MAX	  1024 /* of one conversation: skipped, or questions */
 
@@ -184,7 +184,7 @@ static int plan_of_range(const struct control *ctl, uint32_t range)
 	return plan_memfd(&entries);
 }
 
-/* The same of its texts. */
+/* The handler of CALLABLE: the texts of a function. */
 static unsigned take_callable(void *context, const void *message, size_t len)
 {
 	struct conversation *talk = context;

@@ -18,8 +18,8 @@
 
 /* Limits; probes are far from them. */
 #define MODULES_MAX	 65536
-#define MODULE_BYTES_MAX (16UL << 20) /* of one conversation */
-#define ALL_MODULE_BYTES (64UL << 20) /* of all that are open */
+#define MODULE_BYTES_MAX (16UL << 20) /* for one conversation */
+#define ALL_MODULE_BYTES (64UL << 20) /* for all open conversations */
 
 static bool is_too_much(const struct control *ctl, const struct conversation *talk, size_t len)
 {

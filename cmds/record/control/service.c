@@ -109,7 +109,7 @@ static int obey_words(struct service *svc, const struct strbuf *words, struct st
 	unsigned nr_tasks = 0;
 	int ret = steer_parse(words, &change, err);
 
-	/* All of it or nothing. */
+	/* Change everything or nothing. */
 	if (ret == 0 && (change.flags & STEER_SNAPSHOT) && !svc->settings->flight_bytes)
 		return err_set(err, -EOPNOTSUPP,
 			       "'snapshot': it is recorded without --flight, so everything is "
@@ -137,7 +137,9 @@ static int serve_words(struct service *svc, const struct strbuf *words, struct s
 	return ret;
 }
 
-/* Is it one of those that are recorded just now, or this one? */
+/*
+ * Find the process among those that are recorded just now; the recorder's own number counts, too.
+ */
 static int find_pid(struct service *svc, const char *text)
 {
 	pid_t pid = strtol(text, NULL, 10);

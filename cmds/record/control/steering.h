@@ -50,7 +50,7 @@ struct steering {
 		       struct uft_err *err);
 	int (*choose)(void *arg, pid_t pid, const struct attach_choice *choices, size_t nr,
 		      struct uft_err *err);
-	void *processes_arg; /* of these two */
+	void *processes_arg; /* for these two functions */
 
 	struct record_settings now;
 	struct filters filters;
@@ -66,7 +66,7 @@ struct steering {
 /* Before the first process reports itself. */
 void steering_begin(struct steering *steer);
 
-/* Nothing more is planned. */
+/* After this no more changes are planned. */
 void steering_end(struct steering *steer);
 
 /*

@@ -61,16 +61,16 @@ struct conversation {
 void talk_link(struct talk_list *list, struct conversation *talk);
 void talk_unlink(struct conversation *talk);
 
-/* It said something: others are to go first. */
+/* The process has sent a message: others have their turn before it. */
 void talk_touch(struct conversation *talk);
 
 /* The reports of the peer are not needed any more. */
 void talk_free_modules(struct control *ctl, struct conversation *talk);
 
-/* It is over, and freed. */
+/* The conversation is over, and freed. */
 void talk_end(struct control *ctl, struct conversation *talk);
 
-/* The same, as others need its place. */
+/* The same, because others need its place. */
 void talk_drop(struct control *ctl, struct conversation *talk);
 
 /* The number of entries of @list that are of that process. */

@@ -20,7 +20,7 @@ struct image_head {
 	uint64_t sum;
 	uint32_t format;
 	uint32_t machine;
-	uint64_t bytes; /* of all of it */
+	uint64_t bytes; /* of the whole image */
 	struct functions_key key;
 	uint64_t main_at;
 	uint32_t nr;
@@ -241,7 +241,7 @@ static int make_room(struct making *m, size_t nr)
 	if (nr > UINT32_MAX || !strbuf_grow(&m->image, bytes))
 		return -ENOMEM;
 	strbuf_addchars(&m->image, '\0', bytes);
-	/* No text is at 0. */
+	/* The offset 0 stands for no text. */
 	strbuf_addch(&m->texts, '\0');
 	return 0;
 }

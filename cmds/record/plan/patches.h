@@ -21,7 +21,7 @@ struct known_module;
  * touches it.
  */
 struct patches {
-	struct strbuf complaints; /* to be told at the end, each with its NUL */
+	struct strbuf complaints; /* lines to print at the end, each with its NUL */
 	bool wants_verdicts;
 	/* Called with @tick_arg now and then while files are searched; NULL: not wanted. */
 	void (*tick)(void *arg);

@@ -68,7 +68,7 @@ struct binding {
 	const struct patches *patches;
 	const struct known_module *module;
 	bool is_program;
-	const struct dwarf_info *debug; /* NULL when it was not looked for */
+	const struct dwarf_info *debug; /* NULL when it was not needed */
 	bool has_llvm_strings;
 	struct rule_set *rules;
 	const struct symtab *symbols;

@@ -203,7 +203,7 @@ static struct bpf_becoming *begin_becoming(struct bpf_ring *ring, pid_t pid)
 	struct bpf_becoming **at = find_becoming(ring, pid);
 	struct bpf_becoming *b;
 
-	/* The end of the one before was lost. */
+	/* The last record of the task's earlier exec was lost. */
 	if (*at)
 		spare(ring, at);
 	b = ring->spare;

@@ -15,10 +15,10 @@ enum wire_kind {
 	 * its continuation comes from the same task, with no other record of that task in between:
 	 */
 	WIRE_EXEC,
-	WIRE_ARGS,    /* a part of the arguments, as many as it takes */
+	WIRE_ARGS,    /* a part of the arguments, as many as fit */
 	WIRE_ENV,     /* a part of the environment */
 	WIRE_INHERIT, /* a descriptor that is open */
-	WIRE_BECAME,  /* that was all of it */
+	WIRE_BECAME,  /* all of it was sent */
 	WIRE_EXIT,
 	WIRE_CALL,
 };
@@ -31,7 +31,7 @@ enum wire_text {
 	WIRE_TO,
 	WIRE_TO_DIR,
 	WIRE_TEXT,
-	WIRE_ROOT, /* of the task */
+	WIRE_ROOT, /* the root directory of the task */
 	WIRE_TEXTS,
 };
 

@@ -25,7 +25,7 @@ struct traced_call {
 	struct strbuf path;
 };
 
-/* It is in none any more. */
+/* The task is in no call any more. */
 void stopped_reset(struct traced_call *call);
 
 /* To be called before the system call. True when the record is made after it. */

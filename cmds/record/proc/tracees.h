@@ -11,7 +11,7 @@
 
 enum tracee_state {
 	TRACEE_NONE, /* no process has that number now */
-	TRACEE_LIVE, /* it is known who made it */
+	TRACEE_LIVE, /* its parent is known */
 	/* it has stopped for the first time, and waits until its parent is known */
 	TRACEE_HELD,
 	TRACEE_ENDED, /* it has ended before its parent was known */

@@ -7,7 +7,7 @@
 /* Before the program is started. */
 void debug_facts_before_run(const struct run *run);
 
-/* At the end, when all is taken. */
+/* At the end, when all records are taken. */
 void debug_facts_after_run(struct run *run, const struct recorder *rec);
 
 #endif

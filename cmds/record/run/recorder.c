@@ -380,7 +380,7 @@ void recorder_stop(struct recorder *rec)
 
 void recorder_close(struct recorder *rec)
 {
-	if (!rec->settings) /* was never opened */
+	if (!rec->settings) /* the recorder was never opened */
 		return;
 	writers_stop(&rec->writers);
 	sources_finish(&rec->sources);

@@ -27,10 +27,10 @@ struct run {
 	char library[PATH_MAX];
 	struct store_dir dir;
 	struct store_compact compact;
-	struct store *store; /* one of these */
+	struct store *store; /* the store that is in use: one of these */
 	struct timespec started;
 	uint64_t elapsed_ns;
-	uint64_t stop_ns; /* taking what was left, when it had ended */
+	uint64_t stop_ns; /* the time of taking what was left, after the program's end */
 	struct recorder_end end;
 	struct launch launch;
 	struct launched program_process;

@@ -64,7 +64,7 @@ static void note_file(struct writers *writers, int32_t tid, uint64_t bytes)
 					     sizeof(*files));
 
 	if (!files)
-		return; /* this one will not be counted */
+		return; /* this file is not counted */
 	flight->files = files;
 	files[flight->nr++] = (struct flight_file){ tid, bytes };
 	flight->bytes += bytes;

@@ -117,7 +117,7 @@ static void leave_instance(struct kernel *kernel)
 	kernel->is_everybodys = false;
 }
 
-/* One of our own, if that can do what is wanted. */
+/* Choose an instance of our own, if the kernel lets it do all that is needed. */
 static int choose_instance(struct kernel *kernel, struct uft_err *err)
 {
 	int ret = make_instance(kernel, err);
@@ -606,7 +606,7 @@ static int kernel_finish(struct source *source)
 {
 	struct kernel *kernel = container_of(source, struct kernel, source);
 
-	/* So that there is an end to it. */
+	/* Stop it, so that the reading comes to an end. */
 	tracefs_write(kernel->instance_fd, "tracing_on", "0", NULL);
 
 	int ret = kernel_save(source);

@@ -17,7 +17,7 @@
 #include "utils/base/containers/strbuf.h"
 
 enum file_kind {
-	FILE_VALUE,  /* what it says can be written to it */
+	FILE_VALUE,  /* the text that it shows can be written to it */
 	FILE_CHOICE, /* one of several words, in brackets */
 	FILE_SIZE,   /* a number; kernels add text after it until it is used */
 	/*

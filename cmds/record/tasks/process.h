@@ -61,7 +61,7 @@ struct process {
 	struct served served; /* of @pidfd */
 	pid_t pid;	      /* its own number, which differs in a pid namespace of its own */
 	pid_t ppid;
-	pid_t os_pid;	  /* as we see it */
+	pid_t os_pid;	  /* its number in our pid namespace */
 	struct peer peer; /* with whose rights the files that it names are read */
 	uint64_t time_ns;
 	bool is_fork;
@@ -87,7 +87,7 @@ struct process {
 	size_t nr_kept_modules;
 	size_t cap_kept_modules;
 	uint64_t cpu_ns;	  /* its CPU time at the last look (control/overhead.h) */
-	uint32_t plan_generation; /* of the plan that it was given last */
+	uint32_t plan_generation; /* of the plan that the process was given last */
 	bool has_declared;	  /* events; or those that it was forked off have */
 	/*
 	 * The generation of left-out functions whose hooks are out of its text, and the number of
@@ -148,7 +148,7 @@ struct processes {
 	void *drain_arg;
 
 	_Atomic bool may_finish; /* a later filter lets programs end the recording */
-	size_t kept_bytes;	 /* of all process.modules */
+	size_t kept_bytes;	 /* of the modules of all processes */
 	struct process *first;
 	struct intmap by_os_pid;
 	struct intmap by_token;

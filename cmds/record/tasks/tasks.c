@@ -24,7 +24,7 @@ int tasks_open(struct tasks *tasks, struct store *store, struct uft_err *err)
 
 void tasks_close(struct tasks *tasks)
 {
-	if (!tasks->store) /* was never opened */
+	if (!tasks->store) /* the list was never opened */
 		return;
 	if (tasks->stream >= 0)
 		store_close(tasks->store, tasks->stream);

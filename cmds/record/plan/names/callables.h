@@ -98,7 +98,7 @@ void callables_bind_anew(struct callables *all);
 /* The recording is over: write the files in their final form. */
 void callables_finish(struct callables *all);
 
-/* At the end: say what is missing. */
+/* At the end: warn about functions and values that are missing. */
 void callables_warn(const struct callables *all, const struct msg *msg);
 
 #endif
