@@ -278,7 +278,7 @@ static void tell_events(const struct opts *opts, struct trace_data *data)
 
 void debug_facts_data_shown(const struct opts *opts, struct trace_data *data)
 {
-	/* At first it had nothing. */
+	/* A growing recording was empty when it was opened. */
 	if (data->growth)
 		debug_facts_data_opened(opts, data, 0);
 	tell_sessions(opts, data);

@@ -115,7 +115,7 @@ static int report_no_program(const struct opts *opts, struct uft_err *err)
 		       name, opts->cmd ? opts->cmd->name : "[COMMAND]");
 }
 
-/* Nothing was asked for. */
+/* The user named no command. */
 static int show_usage(void)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -138,7 +138,7 @@ static void tell_command(const struct opts *opts)
 			  opts->syms_dir);
 }
 
-/* The same after it. */
+/* Run the command, and tell about it before and afterwards. */
 static int run_and_tell(const struct opts *opts, struct uft_err *err)
 {
 	const pid_t self = getpid();

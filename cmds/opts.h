@@ -159,7 +159,7 @@ struct opts {
 	char *patch_specs;		/* heap; --patch, --unpatch */
 	const char *trace_include_spec; /* --trace-include */
 	const char *trace_exclude_spec;
-	struct pattern trace_include; /* of these, if there are any */
+	struct pattern trace_include; /* patterns from these texts, if they were given */
 	struct pattern trace_exclude;
 	bool list_events;
 	bool srcline;
@@ -178,7 +178,7 @@ struct opts {
 	char *pids;	 /* --pid: heap; numbers and names, separated by ',' */
 	uint64_t for_ns; /* --for: with --pid; 0: no limit */
 	const char *libmcount_path;
-	bool libmcount_single; /* accepted, means nothing */
+	bool libmcount_single; /* accepted without effect */
 	bool list_functions;
 	bool dry_run;
 	bool no_pltbind;

@@ -46,7 +46,7 @@ static struct {
 	bool is_done;
 } opening = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-/* The time for which nothing needs to be said yet. */
+/* The time for which no line is shown yet. */
 static uint64_t quiet_ns(void)
 {
 	uint64_t took_ns = debug_facts_now_ns() - opening.began_ns;

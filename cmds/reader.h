@@ -20,7 +20,7 @@ const char *reader_data_dir(const struct opts *opts);
  */
 int reader_open_data(struct trace_data *data, const struct opts *opts, struct uft_err *err);
 
-/* The end of it, when all is shown. */
+/* End the reading, when all is shown. */
 void reader_close_data(struct trace_data *data, const struct opts *opts);
 
 /* The same for a recording that is still being made. It has no tasks yet. */

@@ -24,7 +24,7 @@ static bool is_of_files(const char *name)
 	return false;
 }
 
-/* Only what goes wrong. */
+/* Print warnings only. */
 static int print_warning(enum libbpf_print_level level, const char *format, va_list args)
 {
 	return level == LIBBPF_WARN ? vfprintf(stderr, format, args) : 0;

@@ -41,7 +41,7 @@ def listed(compiler):
 
 
 def asked(compiler, options):
-    """Those of them that take the next word."""
+    """The options among them that take the next word."""
     options = sorted({option for option in options if not option.endswith(("=", ",")) and not ANSWERS.match(option)})
     taken = []
     for start in range(0, len(options), BATCH):

@@ -246,7 +246,7 @@ stage_cross() (
 	machines=
 	for machine in $wanted; do
 		[ -d "build-cross/sysroot/$machine" ] || continue
-		# It may first tell of those above.
+		# The jobs above may end first.
 		while [ "$(jobs -rp | wc -l)" -ge 2 ]; do wait -n; done
 		{
 			cross_machine "$machine" > "$logs/build-cross/$machine.out" 2>&1

@@ -473,7 +473,7 @@ static int live_in_temp_dir(const struct opts *opts, struct uft_err *err)
 	struct sigaction children;
 
 	sigaddset(&blocked, SIGCHLD);
-	/* Before there is anything that could be left. */
+	/* Block signals before any file exists that could be left. */
 	sigprocmask(SIG_BLOCK, &blocked, &before);
 
 	int ret = make_temp_dir(top, err);

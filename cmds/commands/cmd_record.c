@@ -587,7 +587,7 @@ static void warn_about_nothing(const struct run *run, const struct recorder *rec
 
 	if (rec->tasks.nr_tids || !rec->processes.first || run->settings.proc_way)
 		return;
-	/* It was said already what is in the way. */
+	/* The reason was already reported. */
 	if (rec->channel.save_error.code || atomic_load(&rec->store->error))
 		return;
 	no_result_add_options(run->opts, &options);

@@ -122,7 +122,7 @@ static bool recorded_offset(struct kernel_trace *kt, int64_t *offset_ns)
 	return true;
 }
 
-/* By the time of day. */
+/* Align the part by the time of day. */
 static bool align_by_date(struct kernel_trace *kt, struct place *place)
 {
 	int64_t offset_ns;
@@ -212,7 +212,7 @@ static int advance_part(struct kernel_trace *kt, struct part *part, struct uft_e
 		time_ns -= MIN(time_ns, (uint64_t)-shift_ns);
 	else
 		time_ns += shift_ns;
-	/* 0 stands for no time. */
+	/* The value 0 stands for no time. */
 	part->time_ns = MAX(time_ns, 1ULL);
 	return 1;
 }

@@ -48,7 +48,7 @@ struct server {
 	struct gate *gate;
 	server_answer *answer;
 	void *self;
-	pthread_mutex_t lock; /* of what follows */
+	pthread_mutex_t lock; /* for the members that follow */
 	uint64_t nr_came;
 	struct visitor visitors[CONNECTIONS_MAX + 1];
 };

@@ -151,7 +151,7 @@ void statusline_show(const char *text)
 		strbuf_addstr(&shown, "\r");
 		strbuf_add(&shown, text, statusline_cut(text, columns() - 1));
 		strbuf_addstr(&shown, "\033[K");
-		/* A part of it may be there. */
+		/* A part of the line may be on the terminal. */
 		if (has_room()) {
 			line.is_shown = true;
 			put_on_terminal(strbuf_str(&shown), shown.len);

@@ -600,7 +600,7 @@ static void carry_folds(struct graph_view *view, const struct graph_view *before
 		bool is_section = item->parent == at;
 		uint32_t parent = is_section ? view->nr_items : now[item->parent];
 
-		/* A part of what is gone. */
+		/* With its parent, the item is gone. */
 		if (!is_section && parent == view->nr_items)
 			now[at] = view->nr_items;
 		else

@@ -9,7 +9,7 @@
 enum graph_item_kind {
 	GRAPH_CALL,
 	GRAPH_TEXT,   /* @text stands there */
-	GRAPH_HIDDEN, /* only what is below */
+	GRAPH_HIDDEN, /* not shown itself, only the items below it */
 };
 
 /*

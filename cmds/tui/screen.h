@@ -34,7 +34,7 @@ enum screen_key {
 enum screen_look {
 	SCREEN_PLAIN,
 	SCREEN_CURSOR, /* reverse video */
-	SCREEN_BAR,    /* the first and the last line */
+	SCREEN_BAR,    /* the first and the last line of the screen */
 };
 
 /*

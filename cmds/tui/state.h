@@ -101,7 +101,7 @@ struct tui {
 
 /* Lines of a view that the screen has room for. */
 size_t draw_rows(void);
-/* All of the screen. */
+/* Draw the whole screen. */
 void draw_all(struct tui *tui);
 /* The same with @text in the last line, where the user types. */
 void draw_prompt(struct tui *tui, const char *text);
@@ -150,7 +150,7 @@ void wait_end(struct tui *tui);
 
 /* --- grow.c: a recording that is still being made --- */
 
-/* Ask whether it is. */
+/* Ask whether the recording grows. */
 void grow_begin(struct tui *tui);
 /* Look whether there is more, if it is time. Negative with @err. */
 int grow_look(struct tui *tui, struct uft_err *err);

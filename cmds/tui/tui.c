@@ -63,7 +63,7 @@ static int click_line(struct tui *tui, struct uft_err *err)
 	return 0;
 }
 
-/* Something within the view. */
+/* Run a command within the view. */
 static int do_act(struct tui *tui, enum tui_act act, struct uft_err *err)
 {
 	struct tui_view *view = tui->view;

@@ -58,7 +58,7 @@ static int open_call_file(struct call_file *file)
 
 	struct statvfs room;
 
-	/* Others need some of it, too. */
+	/* Other files need room, too. */
 	file->max_bytes = fstatvfs(file->fd, &room) == 0 && room.f_bavail
 				  ? (uint64_t)room.f_bavail * room.f_frsize / 2
 				  : UINT64_MAX;

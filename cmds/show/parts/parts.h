@@ -40,7 +40,7 @@ struct parts {
 	time_t took_s;
 	pthread_mutex_t sums_lock;
 	struct trace_data sums;
-	unsigned sums_generation; /* 0: it is not open */
+	unsigned sums_generation; /* 0: @sums is not open */
 	struct sums_stop stop;
 };
 

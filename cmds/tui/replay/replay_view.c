@@ -188,7 +188,7 @@ static bool knows_word(struct tui_view *base, const char *word)
 	const struct replay_view *view = replay_of(base);
 	const struct tree *tree = view->tree;
 
-	/* It does not know of what has come since. */
+	/* The tree has no calls that have come since. */
 	if (!tree || view->has_grown)
 		return true;
 	for (size_t i = 0; i < tree->nr_roots; i++) {
@@ -617,7 +617,7 @@ int replay_view_init(struct replay_view *view, const struct replay_source *sourc
 	int ret = replay_pages_init(&view->pages, source, err);
 
 	view->pages.stops = stops;
-	/* The first screen. */
+	/* Read the lines of the first screen. */
 	return ret == 0 ? replay_pages_extend(&view->pages, PAGE_LINES, err) : ret;
 }
 
