@@ -47,14 +47,14 @@ unsigned insns_before(struct insns *insns, const struct insn_text *text, uint64_
 
 /* The code that follows an instruction. */
 enum insn_flow {
-	INSN_PLAIN,	    /* the next one */
-	INSN_BRANCH,	    /* the next one, or what it names */
-	INSN_CALL,	    /* what it names; then mostly the next one */
+	INSN_PLAIN,	    /* the next instruction */
+	INSN_BRANCH,	    /* the next instruction, or the one that it names */
+	INSN_CALL,	    /* the one that it names; then mostly the next one */
 	INSN_CALL_ANYWHERE, /* the same by a register or memory */
-	INSN_JUMP,	    /* what it names */
-	INSN_JUMP_ANYWHERE, /* what is in a register or in memory */
+	INSN_JUMP,	    /* the one that it names */
+	INSN_JUMP_ANYWHERE, /* the one whose address is in a register or in memory */
 	INSN_RETURN,
-	INSN_END, /* nothing that is meant to be */
+	INSN_END, /* none: programs do not mean to get here */
 };
 
 /*
@@ -93,10 +93,10 @@ int insns_look_through(struct insns *insns, const struct insn_text *text,
 /* Why instructions cannot be moved. */
 enum insn_refusal {
 	INSN_MOVES,
-	INSN_UNKNOWN,	     /* it is not known as an instruction */
+	INSN_UNKNOWN,	     /* the bytes are not a known instruction */
 	INSN_LANDS,	     /* where an indirect jump may land */
 	INSN_RETURNS_INTO,   /* a call returns to what would be overwritten */
-	INSN_NOT_UNDERSTOOD, /* it depends on where it stands in a way of its own */
+	INSN_NOT_UNDERSTOOD, /* it depends on its own address in a way of its own */
 	INSN_TOO_FAR,	     /* no form of it reaches far enough */
 	INSN_TOO_MUCH,	     /* there is no room for all code that would have to be moved */
 };

@@ -185,7 +185,7 @@ static const char *move_records(struct thread *t, struct aside *aside)
 		guard_barrier();
 		at += emit_aside_bytes(at);
 	}
-	/* Should this begin again, it begins here. */
+	/* A walk that begins again begins here. */
 	set_mark(aside, at, ring_position(t));
 	return at;
 }

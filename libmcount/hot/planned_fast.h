@@ -137,7 +137,7 @@ static inline bool planned_is_placed(const struct planned *p, const struct plan_
 enum planned_verdict {
 	PLANNED_KEPT_OUT,  /* filters keep it out, or it opts itself out */
 	PLANNED_LET_IN,	   /* they do not apply, but it is too deep, or its function too small */
-	PLANNED_IS_RECORD, /* it is recorded */
+	PLANNED_IS_RECORD, /* the call is recorded */
 };
 
 /*

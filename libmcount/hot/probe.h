@@ -125,7 +125,7 @@ struct thread {
 	struct thread *around; /* when @is_exact: it was taken up from there */
 	uint64_t stalled_tail; /* the ring's tail + 1 when a wait for room was in vain; 0: never */
 	uint32_t end_rounds;   /* how often the thread-end destructor was called */
-	struct thread *aside;  /* NULL until it was needed */
+	struct thread *aside;  /* NULL until the first signal needs it */
 	struct planned *planned;	   /* NULL when all calls are alike; see planned.h */
 	const struct planned_place *calls; /* what the stubs know of calls: see planned.h */
 	uint32_t is_aside;
@@ -189,7 +189,7 @@ struct call_site {
 };
 
 #define CALL_OF_PATCHED (1ULL << 32) /* the function has a hook of its own */
-#define CALL_OF_UNKNOWN (1ULL << 33) /* whether it has one is looked up once it is bound */
+#define CALL_OF_UNKNOWN (1ULL << 33) /* that is looked up once the call is bound */
 
 struct live_plan;
 
@@ -228,7 +228,7 @@ enum fork_state {
 struct probe {
 	bool ready;
 	bool plain;
-	bool tracing; /* the stubs look at this and the next one at once */
+	bool tracing; /* the stubs read this byte and the next one at once */
 	bool is_on;
 	bool has_counter; /* the clock is the CPU's counter */
 	bool has_thread_key;

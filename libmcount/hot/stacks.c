@@ -279,7 +279,7 @@ static void search(void *arg)
 	if (!to && s->may_make)
 		to = make_stack(s->slot);
 	if (!to)
-		return; /* as if it were a part of this one */
+		return; /* without memory, calls there count as calls on this stack */
 	switch_to(t, to);
 	s->found = to;
 }

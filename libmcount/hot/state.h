@@ -34,15 +34,15 @@ enum thread_event {
 	CALL_OPT_IN,	/* a call of a function that is opted in */
 	CALL_LET_IN,	/* the same where depth does not count (planned_is_alike()) */
 	CALL_OPT_OUT,	/* ... that is opted out, with all that it calls */
-	CALL_LEFT_OUT,	/* ... that is left out, without what it calls */
-	CALL_UNRULED,	/* ... that has no rule */
-	CALL_TOO_DEEP,	/* ... that has none, deeper than -D */
+	CALL_LEFT_OUT,	/* ... that is left out; the calls within it are not */
+	CALL_UNRULED,	/* ... of a function without a rule */
+	CALL_TOO_DEEP,	/* ... of such a function, deeper than -D */
 	CALL_RULED,	/* ... whose rule says anything else */
 	RETURN_OPT_IN,	/* the return of the call by which a ready thread became open */
 	RETURN_OPT_OUT, /* ... by which an open thread became barred */
 	RETURN_SETTLED, /* ... of the call that was the innermost one when the thread became ready
 			 * or open */
-	RETURN_OTHER,	/* ... that is none of these */
+	RETURN_OTHER,	/* ... of any other call */
 	STATE_FITS,	/* a call has begun or ended, and nothing prevents the change
 			 * (planned_open()) */
 	NR_THREAD_EVENTS
@@ -51,12 +51,12 @@ enum thread_event {
 /* The answer to it. */
 enum thread_action {
 	DO_JUDGE,  /* what planned_enter.c makes of the rule */
-	DO_ALONE,  /* nothing: it has no frame */
+	DO_ALONE,  /* no action: the call has no frame */
 	DO_ENTRY,  /* a frame and an ENTRY */
 	DO_HOLD,   /* a frame, and an ENTRY only if the call turns out to be long */
 	DO_MARK,   /* a frame that only shows where the call ends */
 	DO_EXIT,   /* the frame ends, with an EXIT if there was an ENTRY */
-	DO_DROP,   /* the frame ends, without one */
+	DO_DROP,   /* the frame ends, without an EXIT */
 	DO_SETTLE, /* planned_close(), then the event counts in the next state */
 };
 

@@ -90,7 +90,7 @@ struct module {
 	ElfW(Dyn) * dynamic;
 	uint64_t relro_start; /* page aligned; the part that is read-only after relocation */
 	uint64_t relro_end;
-	uint64_t text_start; /* of all that is executed */
+	uint64_t text_start; /* start of all executable segments */
 	uint64_t text_end;
 	bool found;
 };

@@ -144,7 +144,7 @@ static void let_go(const struct plan_file *file, const struct plan_patch *from,
 
 #define LET_GO 8192 /* patches, a megabyte */
 
-/* Asked for in their order. */
+/* Patches are asked for in their order. */
 static const struct plan_patch *plan_at(const struct adoption *a, uint32_t i)
 {
 	if (i && i % LET_GO == 0)

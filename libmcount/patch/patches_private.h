@@ -41,7 +41,7 @@ struct patched_module {
 	struct patched_module *next;
 	struct stub_memory *memory;
 	uint64_t load_bias;
-	uint64_t path_hash; /* to know it again */
+	uint64_t path_hash; /* to recognise the file again */
 	bool is_waiting;
 	uint32_t nr;
 	struct patch patches[];
@@ -66,7 +66,7 @@ static inline uint64_t patch_function(const struct patch *patch)
 /* Make the bytes for the site, at most PLAN_PATCH_ORIGINAL. Returns their number; 0: impossible. */
 uint32_t patch_make_bytes(const struct patch *patch, uint8_t *to);
 
-/* All that is known of them. */
+/* Forget all patches. */
 void patches_drop(void);
 
 /* The program may skip the event as long as its semaphore is 0. */

@@ -86,7 +86,7 @@ static void take_back(void *arg)
 	struct thread *lent = arg;
 	struct ring *r = lent->ring;
 
-	/* There was no child. */
+	/* No child took the ring. */
 	if (r && atomic_load(&r->state) == RING_CLAIMED) {
 		lent->ring = NULL;
 		atomic_store_explicit(&r->state, RING_FREE, memory_order_release);

@@ -41,7 +41,7 @@ typedef bool loaded_accepts(const struct loaded *m, uint32_t index, const void *
 uint32_t loaded_find(const struct loaded *m, const char *name, uint32_t hash,
 		     loaded_accepts *accepts, const void *arg);
 
-/* The same for a variable. */
+/* The same for a variable's address. */
 uint32_t loaded_find_data(const struct loaded *m, const char *name, uint32_t hash,
 			  loaded_accepts *accepts, const void *arg);
 

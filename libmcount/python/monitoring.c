@@ -38,7 +38,7 @@ static struct py_object *take_begin(struct py_object *callable, struct py_object
 	return none;
 }
 
-/* The end by an exception. */
+/* A call ended by an exception. */
 static struct py_object *take_unwind(struct py_object *callable, struct py_object *const *args,
 				     size_t nr_args, struct py_object *names)
 {

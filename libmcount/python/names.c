@@ -108,7 +108,7 @@ static bool ask_once(const struct description *d, name_facts *told)
 	return false;
 }
 
-/* The same; 0, too, when there is no answer. */
+/* The same; also 0 when the recorder does not answer. */
 static name_facts ask_recorder(const struct description *d)
 {
 	name_facts told = 0;

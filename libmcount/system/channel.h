@@ -25,7 +25,7 @@ struct channel {
 	uint32_t seq;
 	int fds[CONTROL_FD_MAX];
 	bool is_raised;		/* the limit on descriptors is raised for this conversation */
-	struct rlimit nr_files; /* what it was */
+	struct rlimit nr_files; /* the limit before */
 };
 
 void channel_init(struct channel *ch);

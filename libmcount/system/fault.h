@@ -19,7 +19,7 @@
 enum fault_state {
 	FAULT_UNKNOWN = 0, /* look first */
 	FAULT_GUARDED = 1, /* our handler would be called */
-	FAULT_CAREFUL = 2, /* it would not */
+	FAULT_CAREFUL = 2, /* our handler would not be called */
 };
 
 extern __thread uint8_t fault_state __attribute__((tls_model("initial-exec")));

@@ -19,7 +19,7 @@
 extern struct seal {
 	_Atomic bool is_on;
 	_Atomic bool may_begin; /* a thread's state and its ring can be made */
-	_Atomic bool may_talk;	/* to the recorder, and what comes of that */
+	_Atomic bool may_talk;	/* to the recorder, with all that follows */
 	_Atomic uint8_t forbidden[SEAL_NUMBERS / 8];
 } seal;
 

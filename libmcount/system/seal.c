@@ -126,7 +126,7 @@ static bool has_fast_clock(void)
 	return false;
 }
 
-/* Do all that is needed for that while it is still allowed. */
+/* Prepare, while the system calls for that are still allowed. */
 static void prepare_seal(const struct numbers *forbidden)
 {
 	/* A state that is not there yet can never be made. */

@@ -109,7 +109,7 @@ static void put_string(struct capture_run *run, uint64_t address)
 
 	int64_t len = fault_copy_string(text, (const void *)address, ARGBLOB_STRING_MAX);
 
-	/* The part before the end of the memory. */
+	/* The part before the end of the memory was read. */
 	if (len < -1)
 		len = -1 - len;
 	end_string(run, len < 0 ? put_address(text, address) : cut_string(text, len));
@@ -131,7 +131,7 @@ static void put_std_string(struct capture_run *run, uint64_t object, bool is_llv
 {
 	uint64_t words[STRING_WORDS];
 	uint32_t bytes = string_bytes(is_llvm);
-	struct string_text text = { 0, 1 }; /* which is not there */
+	struct string_text text = { 0, 1 }; /* the string cannot be read */
 
 	if (!object) {
 		put_null(run);

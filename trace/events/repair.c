@@ -39,7 +39,7 @@ static void mark_fragment(int fd, off_t end, const char *before)
 	size_t len = memchr(before, '\n', MARK_LEN) ? 1 : MARK_LEN;
 
 	if (pwrite(fd, mark_text + MARK_LEN - len, len, end - len) < 0)
-		return; /* the log stays as it is */
+		return; /* the log stays as it was */
 }
 
 /*

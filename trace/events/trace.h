@@ -102,7 +102,7 @@ struct fstrace {
 struct fst_spot {
 	const char *file;
 	unsigned line;
-	int error; /* errno, before anything was done */
+	int error; /* errno as it was at the call of the macro */
 };
 
 /* va_list as an argument: on some machines it is an array. */

@@ -155,7 +155,7 @@ static void change_filter(struct pxt_view *view, const trace_event_set_t *set, i
 {
 	struct pxt_stream *stream = atomic_load(&view->stream);
 	uint32_t other = ~atomic_load(&stream->which_filter) & 1;
-	trace_event_set_t filters[2]; /* the old and the new one, as the event has them */
+	trace_event_set_t filters[2]; /* the old and the new filter, as the event has them */
 
 	pxt_filter_get(stream, &filters[0]);
 	for (int nr = 0; nr < PT_NR_IDS / 32; nr++) {

@@ -75,7 +75,7 @@ static int copy_events(struct pxt_handle *handle)
 	return 0;
 }
 
-/* With the turn. */
+/* To be called with the turn. */
 static int flush_all(struct pxt_handle *handle)
 {
 	struct pxt_flusher *flusher = handle->flusher;

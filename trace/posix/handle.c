@@ -14,7 +14,7 @@ static pthread_cond_t has_gone = PTHREAD_COND_INITIALIZER;
 static struct pxt_handle *handles[NR_HANDLES];
 static uint32_t generations[NR_HANDLES];
 
-/* With the lock. */
+/* To be called with the lock. */
 static struct pxt_handle *find_trace_handle(trace_id_t trid, int kinds)
 {
 	struct pxt_handle *handle;

@@ -94,7 +94,7 @@ void pxt_inside_in_child(void)
 		if (&threads[at] == pxt_thread) {
 			atomic_store(&threads[at].tid, (uint32_t)getpid());
 		} else {
-			atomic_store(&threads[at].tid, UINT32_MAX); /* of no thread */
+			atomic_store(&threads[at].tid, UINT32_MAX); /* the number of no thread */
 			atomic_store(&threads[at].turn, 0);
 		}
 	}

@@ -30,7 +30,7 @@
 #define PT_INLINE_DATA	24 /* of the first cell, after struct pxt_head */
 #define PT_CELLS_OFFSET 4096
 
-typedef unsigned long pxt_piece; /* what is copied at once */
+typedef unsigned long pxt_piece; /* the unit of copying */
 #define PT_CELL_PIECES (PT_CELL_DATA / sizeof(pxt_piece))
 
 struct pxt_cell {
@@ -236,7 +236,7 @@ struct pxt_registry *pxt_parent_registry(int place, pid_t pid);
 /* Close the streams that the image before has made: an executed image does not control them. */
 void pxt_close_own(int place, uint32_t pid, uint64_t start);
 
-/* process.c: this one */
+/* process.c: join the registry of this process; false while there is none */
 bool pxt_join(void);
 /*
  * @names: those that this process has, until it is forked; NULL when it has none. 0; -EAGAIN: they
@@ -506,7 +506,7 @@ void pxt_handles_forget(void);
 void pxt_handles_wake_flushers(void);
 void pxt_handles_lock(void);
 void pxt_handles_unlock(void);
-/* At the end of the process. */
+/* To be called at the end of the process. */
 void pxt_handles_shutdown(void);
 
 /* create.c */

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #if !defined(SYS_futex) && defined(SYS_futex_time64)
-#define SYS_futex SYS_futex_time64 /* machines that never had another one */
+#define SYS_futex SYS_futex_time64 /* machines that have no other futex(2) */
 #endif
 
 static char *add_number(char *at, int number)

@@ -94,7 +94,7 @@ static int wait_once(struct pxt_stream *stream, uint32_t wake, const struct read
 	if (until && (until->tv_nsec < 0 || until->tv_nsec >= PT_NS_PER_SECOND))
 		return EINVAL;
 	if (until && until->tv_sec < 0)
-		return ETIMEDOUT; /* the kernel does not take such times */
+		return ETIMEDOUT; /* the kernel does not take negative times */
 	if (is_short)
 		until = &soon;
 	if (wait_on(&stream->wake, wake, until) == 0)

@@ -123,7 +123,7 @@ int pxt_take(struct pxt_handle *handle, struct pxt_event *event)
 	return found;
 }
 
-/* It could not be put where it was to go. */
+/* Put the event back: it could not be stored at its destination. */
 void pxt_take_back(struct pxt_handle *handle, const struct pxt_event *event)
 {
 	if (event->id == PT_OVERFLOW || event->id == PT_RESUME) {

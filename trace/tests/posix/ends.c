@@ -682,7 +682,7 @@ static void make_logs_and_be_killed(int nr_logs)
 		trace_attr_t attr;
 
 		small_attr(&attr, POSIX_TRACE_FLUSH, 100);
-		/* With and without a log. */
+		/* Streams with a log and without. */
 		if (nr % 2)
 			make_log(make_file(), &attr);
 		else

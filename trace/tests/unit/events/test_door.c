@@ -271,7 +271,7 @@ TEST_WITH(nobody_waits_for_a_lock, prepare, finish)
 	assert_int_equal(fst_door_open(&recorder), 0);
 	FSTRACE(calls, go_within, &ret);
 	assert_int_equal(ret, -EAGAIN);
-	/* It has gone all the same. */
+	/* The event has gone all the same. */
 	seen.nr_begun = 0;
 	FSTRACE(event, 7);
 	assert_int_equal(seen.nr_begun, 0);

@@ -223,7 +223,7 @@ TEST_WITH(one_that_is_full_is_turned, begin, end)
 	open_log(10);
 	write_text("12345");
 	write_text("67890");
-	/* As much as it may have: it is not yet too much. */
+	/* The file has just its largest size: it is not yet too large. */
 	write_text("abc");
 	assert_int_equal(count_files(), 1);
 	write_text("def");
@@ -462,7 +462,7 @@ TEST_WITH(what_was_closed_is_opened_again, begin, end)
 	fst_file_reopen(trace);
 	assert_int_equal(count_files(), 0);
 	write_text("one\n");
-	/* It is what it was. */
+	/* The file is what it was. */
 	fst_file_reopen(trace);
 	assert_int_equal(atomic_load(&trace->fd), fd);
 	assert_int_equal(next_fd(), fd + 1);

@@ -54,7 +54,7 @@ static pid_t owner_of_lock(const char *of)
 	return lock.l_type == F_UNLCK ? 0 : lock.l_pid;
 }
 
-/* Asked by a child. */
+/* Ask by a child. */
 static bool is_locked_by_us(const char *of)
 {
 	pid_t us = getpid(), pid = fork();

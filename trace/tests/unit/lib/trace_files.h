@@ -55,7 +55,7 @@ static inline struct pxt_registry *trace_file_registry(int place, uint32_t pid, 
 	return registry;
 }
 
-/* Only the file. */
+/* Names of the file alone. */
 static inline void trace_file_names(int place, uint32_t pid, uint64_t start)
 {
 	munmap(trace_file(place, 'n', pid, start, 4096), 4096);

@@ -53,7 +53,7 @@ static int leave_log(void *arg)
 		srand(*seed);
 		for (int nr = rand() % 10 + 1; nr > 0; nr--)
 			lies[rand() % 5][rand() % 64] = (unsigned char)rand();
-		/* It is found, though. */
+		/* The stream is found, though. */
 		if (fstat(fd, &st) == 0) {
 			part->dev = st.st_dev;
 			part->ino = st.st_ino;

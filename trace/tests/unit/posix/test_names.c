@@ -55,7 +55,7 @@ TEST_WITH(a_name_has_one_number, begin, end)
 	assert_string_equal(pxt_names_get(names, PT_FIRST_NAMED + 1, text), "two");
 	assert_ptr_equal(pxt_names_get(names, PT_FIRST_NAMED, text), text);
 	assert_string_equal(text, "one");
-	/* Nothing of what was there is left. */
+	/* None of the earlier names is left. */
 	assert_int_equal(names->names[1].text[4], 0);
 	assert_int_equal(names->names[1].text[PT_NAME_MAX], 0);
 }

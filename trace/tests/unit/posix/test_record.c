@@ -300,7 +300,7 @@ TEST_WITH(one_that_is_not_to_lose_anything_stops, begin, NULL)
 	assert_int_equal(atomic_load(&STREAM->gap_ns), atomic_load(&STREAM->stopped_ns));
 	assert_ptr_equal(woken, &STREAM->wake);
 	assert_int_equal(nr_woken, 1);
-	/* From then on all is lost. */
+	/* From then on all events are lost. */
 	next(NULL);
 	record(0);
 	assert_int_equal(lost(), 2);

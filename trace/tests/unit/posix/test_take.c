@@ -292,7 +292,7 @@ TEST_WITH(who_is_too_late_goes_on_with_what_is_there, begin, NULL)
 	atomic_store(&stream.stream.tail, STREAM_CELLS + 2);
 	follow_is(102);
 	assert_int_equal(handle.at, STREAM_CELLS + 3);
-	/* It is gone while it is looked at. */
+	/* The event is gone while it is looked at. */
 	nr_steals = 2;
 	follow_is(103);
 }

@@ -254,7 +254,7 @@ TEST_WITH(one_that_is_there_is_mapped_once, begin, NULL)
 	assert_int_equal(nr_waits, 0);
 	assert_int_equal(dup(STDERR_FILENO), fd);
 	close(fd);
-	/* Another one of that number. */
+	/* Another file of that number. */
 	make_file(11, BYTES);
 	assert_true(pxt_view_map(NUMBER, 11));
 	assert_int_equal(nr_waits, 1);

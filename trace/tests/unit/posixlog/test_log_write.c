@@ -140,7 +140,7 @@ TEST(no_record_is_missing_wherever_it_ended)
 	}
 }
 
-/* It ends before the first thing that is no record. */
+/* The log ends before the first bytes that are no record. */
 TEST(lies_make_no_log_that_cannot_be_read)
 {
 	for (unsigned seed = 0; seed < 3000; seed++) {
