@@ -349,7 +349,7 @@ static bool has_item(const struct strbuf *list, const char *item)
 	return false;
 }
 
-/* Once each: there may be many. */
+/* Name each option once: it may have been given often. */
 static void add_ignored(struct strbuf *ignored, const char *dashes, const char *name,
 			const char *what)
 {

@@ -14,7 +14,7 @@ enum opt_kind {
 	OPT_TRUE,   /* bool: true */
 	OPT_FALSE,  /* bool: false */
 	OPT_CONST,  /* int: @value */
-	OPT_COUNT,  /* int: one more each time */
+	OPT_COUNT,  /* int: each use adds one */
 	OPT_STRING, /* const char *: the argument itself, which lives as long as argv */
 	OPT_LIST,   /* char *: all arguments, joined by @separator; heap, see optparse_free() */
 	OPT_UINT,   /* unsigned: decimal, @min..@max */

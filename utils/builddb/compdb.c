@@ -336,7 +336,7 @@ static int expand_responses(struct compdb *db, struct reading *reading, struct w
 	return ret;
 }
 
-/* The first one is said by its name. */
+/* Name the first command that could not be read. */
 static void note_unread(struct compdb *db, struct reading *reading)
 {
 	if (!db->nr_unread && reading->why) {

@@ -88,7 +88,7 @@ struct cost {
 	size_t nr;
 };
 
-/* The time and all counters. */
+/* The costs of a line: the time and all counters. */
 struct costs {
 	struct cost list[1 + COUNTERS_MAX];
 	size_t nr;

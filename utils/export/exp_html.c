@@ -31,7 +31,7 @@ struct slice {
 enum slice_column {
 	SLICE_COLUMN_START, /* ns since the call before it began, in all blocks of a task */
 	SLICE_COLUMN_DEPTH, /* depth * 4 + flags */
-	SLICE_COLUMN_DUR,   /* ns that it took */
+	SLICE_COLUMN_DUR,   /* its duration in ns */
 	SLICE_COLUMN_FUNC,  /* number of its function */
 	SLICE_COLUMN_TEXT,  /* with SLICE_TEXT: number of its arguments, from 1 on */
 };
@@ -44,7 +44,7 @@ enum point_column {
 };
 
 enum slice_flag {
-	SLICE_OPEN = 1, /* it never returned */
+	SLICE_OPEN = 1, /* the call never returned */
 	SLICE_TEXT = 2,
 };
 

@@ -20,7 +20,7 @@
  */
 struct dbg_inline {
 	const char *name;
-	const char *file; /* NULL: not known */
+	const char *file; /* NULL: the file is not known */
 	uint32_t line;
 };
 

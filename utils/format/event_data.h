@@ -23,7 +23,7 @@ struct event_data {
 _Static_assert(sizeof(struct event_data) == 16, "the same on disk");
 
 enum event_data_flags {
-	EVENT_DATA_CUT = 1U << 0, /* there was more than a ring takes at a time */
+	EVENT_DATA_CUT = 1U << 0, /* the event had more bytes than a ring takes at a time */
 };
 
 /* Padded, it is still below 64 KB. */

@@ -21,7 +21,7 @@
  */
 enum info_state {
 	INFO_STATE_UNKNOWN, /* of another recorder, or an older one */
-	INFO_STATE_RUNNING, /* it had not ended when this was written */
+	INFO_STATE_RUNNING, /* the program had not ended when this was written */
 	INFO_STATE_ENDED,
 };
 

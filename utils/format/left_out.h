@@ -14,8 +14,8 @@
 #define LEFT_OUT_NAME "left-out.txt"
 
 enum left_out_kind {
-	LEFT_OUT_FUNCTION, /* it is not recorded any more */
-	LEFT_OUT_CALLER,   /* it was seen to call one of these */
+	LEFT_OUT_FUNCTION, /* the function is not recorded any more */
+	LEFT_OUT_CALLER,   /* the function was seen to call one of these */
 	LEFT_OUT_AGAIN,	   /* it is recorded again: the user has said so */
 };
 

@@ -55,7 +55,7 @@ enum proc_kind {
 #define PROC_ACT_NUMBERS 3
 #define PROC_ACT_TEXTS	 3
 #define PROC_ACT_BYTES	 (4 * (PROC_ACT_NUMBERS + PROC_ACT_TEXTS)) /* in front of the texts */
-#define PROC_CPU_MAX	 ((1 << 20) - 1)			   /* Linux has 8192 at most */
+#define PROC_CPU_MAX	 ((1 << 20) - 1)			   /* the limit of Linux is 8192 */
 #define PROC_TEXT_MAX	 (8U << 20) /* of each text, as in Linux (execve(2), "Limits") */
 
 /*

@@ -121,7 +121,7 @@ static int take_notes(const struct elf_file *file, const struct elf_section *sec
 		if (head.n_type == NOTE_TYPE && head.n_namesz == sizeof(NOTE_OWNER) &&
 		    memcmp(name, NOTE_OWNER, sizeof(NOTE_OWNER)) == 0)
 			ret = take_note(file, c, out);
-		/* The last one may go without its padding. */
+		/* The last note may lack its padding. */
 		at += sizeof(head) + MIN(bytes, left);
 	}
 	return ret;

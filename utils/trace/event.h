@@ -15,7 +15,7 @@ enum event_type {
 	EVENT_EXIT,
 	EVENT_LOST,
 	EVENT_POINT,	 /* something that happened; @addr is enum event_id */
-	EVENT_SCHED_OUT, /* off the CPU ... */
+	EVENT_SCHED_OUT, /* the task goes off the CPU ... */
 	EVENT_SCHED_IN,	 /* ... and back; @total_ns is the time between */
 	EVENT_HIDDEN,	 /* not shown, but it prevents a leaf around it */
 	/*

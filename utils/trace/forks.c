@@ -17,7 +17,7 @@ struct parent {
 	struct lane lane;
 	struct stg_filter call;
 	bool has_call;
-	const struct task **children; /* by time, those of others among them */
+	const struct task **children; /* the children, by time, with those of other processes */
 	size_t nr;
 	size_t at;
 };

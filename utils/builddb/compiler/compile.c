@@ -220,7 +220,7 @@ static bool take_until(struct parsing *p, const char *word)
 		{ "--preprocess", COMPILE_PREPROCESSED },
 		{ "--dependencies", COMPILE_PREPROCESSED },
 		{ "--user-dependencies", COMPILE_PREPROCESSED },
-		/* Nothing is run. */
+		/* With these options no command is run. */
 		{ "-###", COMPILE_PREPROCESSED },
 		{ "--analyze", COMPILE_PREPROCESSED },
 		/* They answer, and look at no source. */

@@ -204,7 +204,7 @@ int etrace_reader_next(struct etrace_reader *reader, struct proc_record *rec,
 		.len = payload->len,
 	};
 	if (ret > 0) {
-		/* It has the time of the next record. */
+		/* The record has the time of the next one. */
 		reader->next--;
 		return 1;
 	}

@@ -57,7 +57,7 @@ static int put_fork(struct etrace_writer *writer, const struct proc_record *rec)
 		return 0;
 	if (add_task(writer, made.child) < 0)
 		return -ENOMEM;
-	/* Without SIGCHLD they are known, be they 0. */
+	/* Without SIGCHLD the flags are known, even when they are 0. */
 	if (made.flags || made.how == PROC_BY_CLONE)
 		etrace_put(&writer->lines, "SysClone|flags=%llu", (unsigned long long)made.flags);
 	etrace_put(&writer->lines, "SchedFork|pid=%llu",
@@ -120,7 +120,7 @@ static bool is_same_open(const struct etrace_open *last, const struct proc_act *
 	       last->flags == act->numbers[1] && last->mode == act->numbers[2];
 }
 
-/* 1: as the time before, 0, or -ENOMEM. */
+/* 1: as the last time, 0, or -ENOMEM. */
 static int is_repeated(struct etrace_writer *writer, int32_t tid, const struct proc_act *act)
 {
 	struct etrace_open *last = intmap_get(&writer->opens, (uint32_t)tid);

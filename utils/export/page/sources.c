@@ -21,7 +21,7 @@ struct source_file {
 	char *key;	  /* two modules may have files of one relative name */
 	const char *name; /* of the recording */
 	const struct module *module;
-	uint32_t *lines; /* where functions begin */
+	uint32_t *lines; /* lines where functions begin */
 	size_t nr;
 };
 
@@ -31,7 +31,7 @@ struct sources {
 	size_t nr;
 	size_t bytes; /* of text that the page has */
 	const struct module *asked;
-	uint64_t asked_ns; /* when that was built */
+	uint64_t asked_ns; /* the time when @asked was built */
 };
 
 static void sources_deinit(struct sources *sources)

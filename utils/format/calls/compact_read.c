@@ -96,7 +96,7 @@ static bool obey_escape(struct compact_block *block, enum escape kind)
 	}
 }
 
-/* The same of all of them. */
+/* The same for escapes of any kind. */
 static bool obey_any(struct reading *r, enum escape kind)
 {
 	struct compact_block *block = &r->block;

@@ -20,9 +20,9 @@ struct compact_call {
 	bool is_exit;
 };
 
-/* The next thing in a block. */
+/* The next item in a block. */
 enum compact_found {
-	COMPACT_CALL,  /* one that was read */
+	COMPACT_CALL,  /* a call that was read */
 	COMPACT_LATER, /* later than requested: it was not read */
 	COMPACT_BYTES, /* the rest must be read as bytes: call compact_block_rest() */
 	COMPACT_END,

@@ -20,8 +20,8 @@
 /* The two low bits of a token's first byte. */
 enum token {
 	TOKEN_LIKELY,	/* the last call in this context */
-	TOKEN_UNLIKELY, /* the one before that */
-	TOKEN_NUMBER,	/* a number tells */
+	TOKEN_UNLIKELY, /* the call before that */
+	TOKEN_NUMBER,	/* a number says which */
 	TOKEN_ESCAPE,	/* something else, see enum escape */
 };
 

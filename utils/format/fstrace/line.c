@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Each '0' is a digit. */
+/* Each '0' stands for a digit. */
 static const char time_shape[] = "0000-00-00 00:00:00.000000";
 
 static unsigned number_at(const char *text, int nr_digits)

@@ -323,7 +323,7 @@ static int skip_no_event(struct kernel_page *page, unsigned kind, uint32_t delta
 {
 	size_t left = page->end - page->at;
 
-	/* Nothing else is in the page. */
+	/* The rest of the page is empty. */
 	if (kind == KIND_PADDING && delta == 0) {
 		page->at = page->end;
 		return 0;
@@ -397,7 +397,7 @@ int kernel_page_next(struct kernel_page *page, struct kernel_record *rec, struct
 		if (page->end - page->at < 2 * WORD)
 			return bad_record(page, "is cut off", err);
 
-		/* It counts itself. */
+		/* The length counts its own word, too. */
 		uint32_t len = get_u32(page->at + WORD, page->is_big_endian);
 
 		if (len < WORD)

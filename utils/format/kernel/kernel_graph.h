@@ -11,7 +11,7 @@
 #include "utils/format/text.h"
 
 enum kernel_graph_kind {
-	KERNEL_GRAPH_NONE, /* some other record */
+	KERNEL_GRAPH_NONE, /* a record of another kind */
 	KERNEL_GRAPH_ENTRY,
 	KERNEL_GRAPH_EXIT,
 };

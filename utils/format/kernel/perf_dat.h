@@ -10,7 +10,7 @@
 #include "utils/base/err.h"
 
 enum perf_record_type {
-	PERF_REC_OTHER, /* not for us */
+	PERF_REC_OTHER, /* a record that we do not need */
 	PERF_REC_SCHED_IN,
 	PERF_REC_SCHED_OUT,
 	PERF_REC_SCHED_OUT_PREEMPT,

@@ -20,7 +20,7 @@
 
 enum attach_result {
 	ATTACH_DONE = 0,
-	ATTACH_BUSY = 1,    /* it has, or had, a recorder */
+	ATTACH_BUSY = 1,    /* the probe has, or had, a recorder */
 	ATTACH_REFUSED = 2, /* the recorder was not reached, or has said no */
 	ATTACH_NO_MEMORY = 3,
 	ATTACH_SHADOW_STACK = 4,
@@ -135,7 +135,7 @@ static inline uint64_t attach_thread_bytes(uint32_t nr)
 }
 
 enum attach_state {
-	ATTACH_STATE_NONE = 0,	    /* it was never recorded */
+	ATTACH_STATE_NONE = 0,	    /* the process was never recorded */
 	ATTACH_STATE_RECORDED = 1,  /* its recorder is alive */
 	ATTACH_STATE_LEFT = 2,	    /* the recorder that had attached to it is not */
 	ATTACH_STATE_PRELOADED = 3, /* the recorder that had started it is not */

@@ -286,7 +286,7 @@ enum control_verdict {
 	CONTROL_MALFORMED = 5,	  /* shorter than its type, or with invalid values */
 	CONTROL_OUT_OF_PLACE = 6, /* not at this point of the conversation */
 	CONTROL_TOO_MANY = 7,
-	CONTROL_FAILED = 8, /* understood, but it could not be done */
+	CONTROL_FAILED = 8, /* understood, but the recorder could not do it */
 };
 
 /*
@@ -306,8 +306,8 @@ struct control_status {
 
 enum control_status_flags {
 	CONTROL_STATUS_FULL = 1U << 0,	   /* --max-size was reached: nothing more is written */
-	CONTROL_STATUS_FINISHED = 1U << 1, /* the end was requested */
-	CONTROL_STATUS_FAILED = 1U << 2,   /* something could not be written */
+	CONTROL_STATUS_FINISHED = 1U << 1, /* the end of the recording was requested */
+	CONTROL_STATUS_FAILED = 1U << 2,   /* the recorder could not write a file */
 };
 
 /*

@@ -51,7 +51,7 @@ enum plan_flags {
 enum plan_rule_flags {
 	PLAN_FILTER = 1U << 0,	 /* opt in: this function and what it calls */
 	PLAN_NOTRACE = 1U << 1,	 /* opt out */
-	PLAN_DEPTH = 1U << 2,	 /* so many levels from here */
+	PLAN_DEPTH = 1U << 2,	 /* so many levels from this call on */
 	PLAN_TIME = 1U << 3,	 /* the time threshold while inside */
 	PLAN_SIZE = 1U << 4,	 /* the size threshold while inside */
 	PLAN_CALLER = 1U << 5,	 /* keep the callers on the way to it; other calls are dropped, if
@@ -98,7 +98,7 @@ enum plan_compare {
 	PLAN_GE = 3,
 	PLAN_LT = 4,
 	PLAN_LE = 5,
-	PLAN_AND = 6, /* any of the bits */
+	PLAN_AND = 6, /* the value has any of the bits */
 };
 
 /* The values to compare: see struct plan_cond. */
@@ -108,7 +108,7 @@ enum plan_cond_kind {
 	PLAN_COND_FLOAT,
 	PLAN_COND_TEXT,	     /* compares the string, as it would be recorded, with @len bytes of
 			      * text */
-	PLAN_COND_PREFIX,    /* it begins with that text */
+	PLAN_COND_PREFIX,    /* the string begins with that text */
 	PLAN_COND_AUTOMATON, /* the struct automaton finds something in it */
 	PLAN_COND_NUMBER,    /* as PLAN_COND_INT, of the text that CAPTURE_TEXT takes */
 };
@@ -142,7 +142,7 @@ struct plan_rule {
 	uint32_t depth;
 	uint32_t size;
 	uint64_t time_ns;
-	uint32_t cond; /* index of the first of */
+	uint32_t cond; /* index of the first condition */
 	uint32_t nr_conds;
 };
 _Static_assert(sizeof(struct plan_rule) == 32, "plan_rule is laid out without holes");
@@ -217,7 +217,7 @@ enum plan_hook {
  * Sorted by module.
  */
 struct plan_call_site {
-	uint64_t load_bias; /* of the module: which one it is */
+	uint64_t load_bias; /* of the module, which is known by it */
 	uint64_t slot;	    /* address of the GOT slot */
 	uint64_t addr;	    /* recorded address */
 	uint32_t reloc;	    /* the slot's index in the module's DT_JMPREL, or PLAN_NO_RELOC */
@@ -296,7 +296,7 @@ enum plan_patch_flags {
 #define PLAN_PATCH_FIXES    8
 
 struct plan_patch {
-	uint64_t load_bias; /* of the module: which one it is */
+	uint64_t load_bias; /* of the module, which is known by it */
 	uint64_t site;
 	uint64_t semaphore;
 	uint64_t addr;
@@ -453,7 +453,7 @@ _Static_assert(sizeof(struct plan_header) == 16 && sizeof(struct plan_section) =
 struct plan_list {
 	const void *entries;
 	uint32_t nr;
-	uint32_t entry_bytes; /* from one to the next */
+	uint32_t entry_bytes; /* distance from an entry to the next */
 };
 
 /* An image by kind; absent kinds have an empty list. */

@@ -749,7 +749,7 @@ bool code_landings(const struct code *code, const struct code_func *func,
 
 		uint64_t landing = take_pointer(&c, encoding);
 
-		take_uleb128(&c); /* the action there */
+		take_uleb128(&c); /* the action of the exception table */
 		if (landing && !c.failed)
 			fn(base + landing, arg);
 	}

@@ -78,7 +78,7 @@ bool code_is_special(const char *name);
  */
 struct code_work {
 	unsigned nr_threads;
-	unsigned piece; /* so many functions are done at a time */
+	unsigned piece; /* so many functions are read at a time */
 };
 
 /*

@@ -8,9 +8,9 @@
 #define WINDOW_BYTES 5 /* a jump that reaches 2 GiB */
 
 #define WINDOW_BEFORE 24 /* a jump may be so far before its place */
-#define WINDOW_BEHIND 64 /* so many bytes after it are looked at */
+#define WINDOW_BEHIND 64 /* so many bytes after the site are looked at */
 
-/* Why there may be no jump. */
+/* The reasons against a jump. */
 enum site_refusal {
 	SITE_CAN,
 	SITE_NOT_CODE, /* something of the function is no code that is known */
@@ -24,7 +24,7 @@ enum site_refusal {
 	SITE_LED_TO_BY_DATA, /* a table or an address in the data does */
 	SITE_LED_TO_BY_OTHERS,
 	SITE_NO_ROOM,  /* the function ends too soon */
-	SITE_TOO_NEAR, /* to another site */
+	SITE_TOO_NEAR, /* too near to another site */
 	SITE_INSN,     /* an instruction there cannot be moved */
 	SITE_REFUSALS
 };

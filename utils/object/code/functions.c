@@ -14,8 +14,8 @@ enum reached {
 	REACHED_JUMP = 1 << 1,
 	REACHED_BRANCH = 1 << 2,  /* by a conditional branch, which compilers hardly ever use for
 				  * calls */
-	REACHED_ADDRESS = 1 << 3, /* its address is taken */
-	FALLEN_INTO = 1 << 4,	  /* the code before it goes on in it */
+	REACHED_ADDRESS = 1 << 3, /* the address of the function is taken */
+	FALLEN_INTO = 1 << 4,	  /* the code before the function runs on into it */
 };
 
 /*

@@ -96,7 +96,7 @@ enum hooked_by hooked_function(const struct hooked *hooked, uint64_t addr, uint6
 	return HOOKED_NOT;
 }
 
-#define CALL_BYTES 5 /* by a distance */
+#define CALL_BYTES 5 /* a call by a distance */
 
 bool hooked_library_call(const struct hooked *hooked, uint64_t ret, uint64_t *addr)
 {

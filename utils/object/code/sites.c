@@ -33,7 +33,7 @@ struct group {
 	size_t nr;
 };
 
-/* Why there is no jump. */
+/* The reasons against a jump. */
 struct verdict {
 	enum site_refusal refusal;
 	struct uft_err err;

@@ -31,7 +31,7 @@ enum dwarf_class {
 	DWARF_CLASS_NONE,
 	DWARF_CLASS_INT,
 	DWARF_CLASS_SSE,
-	DWARF_CLASS_SSE_UP, /* after one of these, in the same register */
+	DWARF_CLASS_SSE_UP, /* after one of these classes, in the same register */
 	DWARF_CLASS_X87,    /* a long double: in memory, but returned in st(0) */
 	DWARF_CLASS_X87_UP,
 	DWARF_CLASS_MEMORY,

@@ -7,7 +7,7 @@
 enum demangle_mode {
 	/* Scope and name only: no parameters, template arguments, return types, ".part.0" */
 	DEMANGLE_SIMPLE,
-	DEMANGLE_FULL, /* everything the demangler knows */
+	DEMANGLE_FULL, /* all that the demangler knows */
 	DEMANGLE_NO,   /* as in the object file */
 };
 

@@ -24,7 +24,7 @@
  * @is_kept: @after exists: by class of bytes, and the last for the end; NULL: unknown
  */
 struct state {
-	struct state *next; /* of the same bucket */
+	struct state *next; /* the next state of the same bucket */
 	uint32_t nr;
 	bool at_start;
 	bool after_word;

@@ -323,7 +323,7 @@ static void parse_item(struct parse *p, struct regex_set *set, bool is_first)
 		set_add(set, c);
 }
 
-/* The part after the '['. */
+/* Parse the part after the '['. */
 static void parse_bracket(struct parse *p)
 {
 	struct regex_set set = { 0 };

@@ -13,7 +13,7 @@ enum regex_op {
 	REGEX_ANY,
 	REGEX_LOOK,  /* matches no byte: goes on if the condition enum regex_look @value holds */
 	REGEX_JUMP,  /* goes on @to nodes further */
-	REGEX_SPLIT, /* there, and at the next node */
+	REGEX_SPLIT, /* goes on there, and at the next node */
 	REGEX_MATCH,
 };
 
@@ -23,7 +23,7 @@ enum regex_look {
 	REGEX_LOOK_END,
 	REGEX_LOOK_EDGE,     /* \b: a word begins or ends */
 	REGEX_LOOK_NO_EDGE,  /* \B */
-	REGEX_LOOK_WORD,     /* \<: a word begins */
+	REGEX_LOOK_WORD,     /* \<: the beginning of a word */
 	REGEX_LOOK_WORD_END, /* \> */
 };
 

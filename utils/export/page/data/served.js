@@ -325,7 +325,7 @@ export class Supplier {
 		const reply = await this.#fetch(`search?functions=${funcs.join(",")}${place}${back}`);
 		const found = reply.ok ? await reply.json() : {};
 		if ("task" in found) return found;
-		// After the last one comes the first one.
+		// The search goes round: after the last call comes the first one.
 		return from ? this.search(funcs, null, step) : null;
 	}
 
