@@ -12,7 +12,7 @@ from benchlib import SOURCES, compile, environment, scratch
 
 TOP = Path(__file__).resolve().parents[2]
 LIBRARY = Path(os.environ.get("UTRAIL_BUILD", TOP / "build")) / "trace/library/libutrail-trace.a"
-SESSION = f"utrail-bench-{os.getpid()}"  # one that was killed leaves its own
+SESSION = f"utrail-bench-{os.getpid()}"  # a killed process leaves its own files
 ROUNDS = 3
 
 

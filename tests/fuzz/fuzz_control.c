@@ -434,7 +434,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.reports_crashes = options & 1,
 	};
 	struct store_dir dir cleanup(store_dir_close) = STORE_DIR_CLOSED;
-	struct recorder rec cleanup_recorder; /* which puts things there to its end */
+	struct recorder rec cleanup_recorder; /* it puts files into @dir to its end */
 	int connections[NR_CONNECTIONS] = { -1, -1, -1, -1, -1, -1 };
 
 	if (options & 2)

@@ -75,7 +75,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const struct control_hello hello = { .pid = 1000, .ppid = 1, .kind = CONTROL_EXEC };
 	struct fuzz_input in = { data, size };
 	struct store_dir dir cleanup(store_dir_close) = STORE_DIR_CLOSED;
-	struct recorder rec cleanup_recorder; /* which puts things there to its end */
+	struct recorder rec cleanup_recorder; /* it puts files into @dir to its end */
 	int arena_fd cleanup_fd = -1;
 
 	store_dir_use(&dir, open(fuzz_empty_dir(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));

@@ -94,7 +94,7 @@ def be_modest():
 
 
 class Machine:
-    """What is in it, and then run()."""
+    """Fill the image, and then call run()."""
 
     def __init__(self, cache, directory):
         self.kernel = kernel(cache)

@@ -30,7 +30,7 @@ def log_same_keys():
 
 
 def log_empty_lines():
-    """Each is wrong."""
+    """Each line is wrong."""
     return log_names()[:1000] + b"\n" * 1000000
 
 

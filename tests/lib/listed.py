@@ -192,7 +192,7 @@ class Difference:
 ASKED_DATA = r"^.*\[data \].*\n  (read|diff):.*\n"
 RANGE_EDGE = r"(replay|dump) .*-[FNCHD] .*-r |-r .* -D|events replay .*-r ({from}|{after})|replay .*-f \+module .*-r "
 
-# In this order.
+# The differences, in this order.
 DIFFERENCES = [
     Difference("warnings", "", theirs(edit(r"^Usage: .*\n", "")), "peers-plain replay -t {short} -r {after}~{before}"),
     Difference("no-calls", " graph ", without_function, "peers-plain graph {library}"),

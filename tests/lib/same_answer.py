@@ -82,7 +82,7 @@ def made(name):
         # It loses the CPU when others want it; then the tools have other names for that (KNOWN of test_interop.py).
         if not any("pre-empted" in tool("dump", "--chrome", "-d", scratch, preempted=True).out for tool in (utrail, peer)):
             break
-    os.utime(scratch / "info", (0, 0))  # 0.13 takes this for the time of the recording
+    os.utime(scratch / "info", (0, 0))  # 0.13 takes this number for the time of the recording
     try:
         scratch.rename(place)
     except OSError:  # another test process was first

@@ -117,7 +117,7 @@ class File:
     # --- version 7 -------------------------------------------------------------------------------------------
 
     def section(self, number, content, packed=True):
-        """Where it is."""
+        """Note the place of the section."""
         at = len(self.out)
         is_packed = packed and self.packing != "none"
         if is_packed:

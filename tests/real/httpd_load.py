@@ -87,7 +87,7 @@ def main():
             t.join()
         wait_for(lambda: is_idle(server.pid))
         server.send_signal(signal.SIGTERM)
-        status = server.wait(60)  # it says something, too
+        status = server.wait(60)  # the server prints lines, too
         for what, times in sorted(results.items()):
             print(f"RESULT {what}: {times}")
         print(f"RESULT status {status}")

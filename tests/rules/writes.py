@@ -16,7 +16,7 @@ OPENS = re.compile(
 # An open() whose flags stand on the next line.
 SPLIT_OPEN = re.compile(r"\bopen(?:at)?\([^;]*\bO_(?:WRONLY|RDWR|CREAT)\b", re.S)
 
-# path: why it may
+# path: the reason why it may write
 MAY_WRITE = {
     "utils/base/outfile.c": "the one way for outputs that a user names",
     "cmds/terminal/statusline.c": "the terminal that stderr is, so that nobody waits for it",

@@ -73,7 +73,7 @@ def test_scheduler(recording, name):
 
 
 def test_every_view(recording):
-    """What is left out counts nowhere."""
+    """Calls that are left out count nowhere."""
     for command in ("report", "graph"):
         assert "linux:schedule" in utrail(command, "-d", recording).must().out
         assert "linux:schedule" in utrail(command, "-d", recording, "-E", "linux:schedule").must().out

@@ -209,7 +209,7 @@ def test_clock_that_is_no_time():
 
 
 def test_records_of_other_tracers():
-    """They are counted."""
+    """The unknown records are counted."""
     header = kernel.header() + b"TRACEFS: events/ftrace/function/format: 21\nname: function\nID: 1\n"
     made = page(CALLS).record(TIME + 500000, 1, ONE, b"........")
     write("trace.dat", [tracedat.Buffer({0: made.pack()})], kallsyms=SYMBOLS, header=header)

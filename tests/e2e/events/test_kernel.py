@@ -193,7 +193,7 @@ def test_options_of_reading(sleeper):
     only = utrail("replay", "--tid", tid).must().out
     assert only.count("syscalls:") == 4
     assert "syscalls:" not in utrail("dump", "--no-event").must().out
-    # Nothing but what they always show.
+    # Without the option, the commands show what they always show.
     for command in (["report"], ["graph"], ["info"]):
         assert "sys_enter" not in utrail(*command).must().out.replace(SLEEPS, "")
 

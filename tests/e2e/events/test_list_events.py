@@ -59,7 +59,7 @@ def test_chosen():
 
 
 def test_of_its_libraries():
-    """Only when they are asked for."""
+    """Library calls are listed only when they are asked for."""
     _, exe = sample("throws")
     assert not [name for name in probes(listed("--list-event", exe)) if name.startswith("libstdcxx")]
     names = probes(listed("--list-event", "-E", "libstdcxx:.*", exe))

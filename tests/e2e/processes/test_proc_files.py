@@ -512,7 +512,7 @@ def test_tree_ends_with_a_recorder_that_is_killed(workdir):
 
 @pytest.mark.parametrize("options", [[], ["--no-proc-files"]])
 def test_who_is_left_behind_ends_with_the_recording(workdir, options, way):  # noqa: F811
-    """... or not, where there is no filter."""
+    """... or stays, where there is no filter."""
     recorder = start(*options, "sh", "-c", "sleep 1000 > /dev/null & echo $! $$; exit 3")
     pid, program = map(int, recorder.stdout.readline().split())
     wait_until(lambda: not os.path.exists(f"/proc/{program}"))

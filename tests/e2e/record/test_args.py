@@ -163,7 +163,7 @@ def test_values_of_known_functions(tmp_path, compiler):
     raw = utrail("dump", "-d", data).must().out
     call = raw[raw.index("] open("):]
     assert call[:call.index("[exit ]")].count("args[") == 2
-    # What was asked for is shown.
+    # The values that the options ask for are shown.
     utrail("record", "--no-event", "-d", data, "-A", "open@arg1/s,arg2/x,arg3/c", exe, cwd=tmp_path).must()
     assert re.search(r'open\("/dev/zero", 0, \'', "\n".join(replay(data)))
     if shutil.which("uftrace"):

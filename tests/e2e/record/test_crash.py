@@ -51,7 +51,7 @@ def test_programs_with_handlers_of_their_own(name, variant, options):
 
 
 def test_many_processes_crash():
-    """Each says what it was in."""
+    """Each process reports the call that it was in."""
     exe = build(program("end_segv"), Variant("gcc", "pg", "O0"))
     script = f"for i in 1 2 3 4; do {exe} >/dev/null; done; exit 0"
     result = utrail("record", "--force", "--crash-report", "sh", "-c", script)

@@ -754,7 +754,7 @@ CONDITIONS = [
 ]
 RECORDED = ["-A", "text@arg1/s,arg2/i32", "-A", "object@arg1/S,arg2/i32", "-A", "real@fparg1,arg1/i32", "-A",
             "single@fparg1/32,arg1/i32", "-A", "many@arg1/i32,fparg2,fparg9", "-A", "extended@arg1/i32,fparg1/80"]
-NUMBER_AT = {"many": 0, "extended": 0}  # else the last argument
+NUMBER_AT = {"many": 0, "extended": 0}  # the last argument
 
 
 def numbers_of(lines, function):
@@ -943,7 +943,7 @@ def test_depth_of_forked_child_as_peer(options, tmp_path):
 
 
 def test_depth_of_an_option_file(workdir):
-    """It counts as if it were typed."""
+    """It counts as if the user had typed it."""
     exe = build(program("recursion"), Variant("gcc", "pg", "O2"))
     Path("options").write_text("-D 2\n")
     utrail("record", "--opt-file=options", "--no-event", exe).must(25)

@@ -89,7 +89,7 @@ def test_flight_of_a_killed_program(start):
 
 @pytest.mark.parametrize("by", ["command", "signal"])
 def test_snapshot(start, by):
-    """What it did last, again and again, while it runs."""
+    """The last calls, saved again and again while the program runs."""
     proc, pid = start("--flight=256k", build(program("endless"), PG))
     newest = 0
     for _ in range(3):

@@ -154,7 +154,7 @@ def test_missing_symbol(libraries):
 def test_gprof(workdir, compiler):
     """What -pg brings with it does nothing, leaves no file, and has no line in what is shown."""
     run(compiler, "-O1", "-pg", SOURCES / "odd" / "gprof.c", "-o", "prog").must()
-    assert run("./prog").must().out == "1 1\n"  # else there is nothing to see here
+    assert run("./prog").must().out == "1 1\n"  # otherwise the test shows nothing
     (workdir / "gmon.out").unlink()
     for options in ((), ("--no-libcall",), ("--nop",)):
         assert utrail("record", *options, "./prog").must().out == "0 0\n"

@@ -151,7 +151,7 @@ def test_hooks_are_taken_out(name):
     record(plain, "-U", "inner;last;lib_inner@librooms")
     assert calls() == "main(outer lib_outer before_last lib_late)"
     record(plain, "-U", ".;.@lib", "--no-libcall", err="WARN: nothing was recorded: .*\n")
-    # They are there anyway.
+    # The functions are recorded anyway.
     record(plain, "-P", ".")
     assert calls() == WHOLE
 

@@ -194,7 +194,7 @@ def test_launcher():
 
 
 def test_dry_run(siblings):
-    """Says what would be done, and does nothing."""
+    """--dry-run says what record would do, and records nothing."""
     text = utrail("record", "-P", ".;.@libc.so", "--dry-run", "./siblings").must().out
     assert re.match(r"/.*/siblings: (\d+) of \1 functions would be patched\n +\1  a jump\n/.*/libc.so.6: \d+ of \d+ ", text), text
     assert "the probe calls it itself" in text and not os.path.exists("uftrace.data")

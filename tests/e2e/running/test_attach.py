@@ -93,7 +93,7 @@ class Server:
         assert re.search(r"^TracerPid:\s0$", status, re.M) and not re.search(r"^State:\s[tT]", status, re.M)
 
     def is_alive(self):
-        """If not, it is said how it ended."""
+        """If not, a message says how it ended."""
         try:
             status = self.proc.wait(timeout=0.01)
         except subprocess.TimeoutExpired:

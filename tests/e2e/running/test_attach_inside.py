@@ -88,7 +88,7 @@ def from_the_start(exe, *args):
 
 
 def is_end_of(task, wholes):
-    """From the first thing that was seen on nothing differs."""
+    """From the first call that was seen on, all calls are the same."""
     return any(task == whole[-len(task):] for whole in wholes)
 
 

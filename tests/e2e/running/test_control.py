@@ -258,7 +258,7 @@ def test_status(start):
 
 
 def test_live_pid(start):
-    """The way of uftrace."""
+    """The same by uftrace's option."""
     running = start("-g")
     assert "is being recorded: live --pid changes" in utrail("live", "-p", str(running.pid)).must().err
     assert utrail("live", "-p", str(running.pid), "-N", "leaf", "-D", "5", "--trace=on").must().out == ""

@@ -78,7 +78,7 @@ class Terminal:
         return re.search(pattern, self.text)
 
     def end(self, status=0):
-        """All that came."""
+        """Read all that has come."""
         while self.read():
             pass
         assert os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1]) == status, self.text

@@ -266,7 +266,7 @@ def test_killed_at_any_moment(start_anyhow, number):
     assert "Sanitizer" not in err
 
     if not os.path.exists("uftrace.data/info"):
-        return  # it was killed before it had one
+        return  # the program was killed before it had one
     if victim == "program" and children:
         assert "records were lost" not in err
     recording, text = records_of("uftrace.data")

@@ -46,7 +46,7 @@ def test_whole(options):
     info = Path("data/info").read_bytes()
     Path("data/info").write_bytes(info[:-57])
     assert of_all("data") == {""}
-    # Nor of one that says something else.
+    # A recording with an unknown state is not incomplete, either.
     Path("data/info").write_bytes(info[:-57] + b"utrail_state:else what\n")
     assert of_all("data") == {""}
 

@@ -529,7 +529,7 @@ def bytes_of_screen(data, keys):
         while select.select([terminal], [], [], seconds)[0]:
             try:
                 part = os.read(terminal, 65536)
-            except OSError:  # the other end is closed
+            except OSError:  # the other end of the terminal is closed
                 return
             if not part:
                 return

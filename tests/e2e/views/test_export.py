@@ -77,7 +77,7 @@ def dump(name, directory, *options):
 
 
 def dump_and_notes(name, directory, *options):
-    """The same, and what was said on stderr."""
+    """The same, with the text on stderr."""
     path = Path(f"out.{name}")
     if name == "sqlite":
         needs_sqlite()
@@ -500,7 +500,7 @@ class TestPoints:
         path, notes = dump_and_notes(name, recording)
         assert re.fullmatch(rf"WARN: 4 events are left out of {name}: [^\n]+\n", notes.decode())
         assert self.NAME not in path.read_text()
-        # Only of those that were to be shown.
+        # Only differences of the chosen event are left out.
         _, notes = dump_and_notes(name, recording, "--Event=diff:proc/statm")
         assert b"2 events are left out" in notes
         _, notes = dump_and_notes(name, recording, "--Event=linux:task-new")

@@ -24,7 +24,7 @@ SESSION = [
     ("record shop", 1, "", "utrail: cannot trace 'shop': it has no calls of 'mcount'; compile it with -pg, .*, or use --force .*\n"),
     ("record --force --no-event shop", 0, "12 to pay\n", ""),
     ("replay -f none", 0, r"printf\(\);\nusleep\(\);\n", ""),
-    # And as it is to be.
+    # And now the command as it is meant.
     ("gcc -pg shop.c -o shop", 0, "", ""),
     ("shop", 0, rf"12 to pay\n# DURATION +TID +FUNCTION\n(.*\n)*.*{CALLS}", ""),
     ("record shop", 0, "12 to pay\n", ""),

@@ -462,7 +462,7 @@ class TestPage:
         )
         assert utrail("build", "-d", "data", "--", "make", "-j2").status == 2
         open_page(browser, "data", "page-processes")
-        # There is nothing else in it.
+        # The page has no other view.
         assert browser.find_element("id", "processes").is_displayed()
         tab(browser, "Timeline").click()
         assert browser.find_element("id", "details").text == "No calls were recorded. See Processes for the programs that ran."

@@ -85,7 +85,7 @@ def clock(ns):
 
 
 def shown(*options):
-    """The same of a replay."""
+    """The same for lines of replay."""
     out = utrail("replay", "--no-merge", "--no-args", "-f", "time,tid", *options).must().out
     lines = re.findall(r"^ \[ *(\d+)\] +(\d+)\.(\d+) \| +(?:(\w+)\(\) \{|\} /\* (\w+) \*/)$", out, re.M)
     assert len(lines) == out.split("\n\n")[0].rstrip("\n").count("\n")

@@ -62,6 +62,6 @@ def test_differences_are_documented():
 
 
 def test_option_sets():
-    """They are many, and each is another one."""
+    """The sets are many, and all are different."""
     sets = [f"{command} {options}" for command in COMMANDS for options in option_sets(command)]
     assert len(set(sets)) == len(sets) > 200

@@ -191,7 +191,7 @@ def test_ctrl_c_ends_sums(folder):
         state_of(server)
         head = f"GET /{server.token}/0/%s? HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nConnection: close\r\n\r\n"
         asked = []
-        for k in range(200):  # those that do not ask at once are cut when they are many
+        for k in range(200):  # connections that send nothing are cut when there are many
             asked.append(server.connect())
             asked[k].sendall((head % ("tree" if k % 2 else "functions")).encode())
         wait_until(lambda: select.select(asked, [], [], 0)[0])

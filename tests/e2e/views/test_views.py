@@ -382,7 +382,7 @@ class TestPercentilesOfTenMillionCalls:
                     i = -(-nr * permille // 1000) - 1
                     exact = 10 + (i * i >> 20)
                     assert abs(got - exact) < exact / 100, permille
-        if b"__asan_init" not in UTRAIL.read_bytes():  # which keeps what is freed
+        if b"__asan_init" not in UTRAIL.read_bytes():  # AddressSanitizer keeps memory that is freed
             for threads in (1, 2):
                 assert memory[10_000_000, threads] < memory[1_000_000, threads] + 1024
 
@@ -411,7 +411,7 @@ POLICIES = [
     "--diff-policy full,percent",
     "--diff-policy no-abs",
     "--sort-column 0",
-    "--sort-column 0 -s self",  # it takes 1 for 0
+    "--sort-column 0 -s self",  # uftrace takes 1 for 0
     "-s call -f call,total",
     "-s func",
     "-f size,call",

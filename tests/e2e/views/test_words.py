@@ -278,7 +278,7 @@ def test_debug_domains(workdir, words, domain, line):
         assert any(re.fullmatch(line, told_line) for told_line in verbose.splitlines()), verbose
 
 
-# What leaves nothing, and what is said of it.
+# Options that leave nothing, and the text that replay prints then.
 EMPTY = [
     ("replay -t 10s", r"no call took 10s or longer \(-t\); the longest took [0-9.]+[mun]s"),
     ("report -t 10s", r"no call took 10s or longer \(-t\); the longest took [0-9.]+[mun]s"),

@@ -17,7 +17,7 @@ FN void round_(void)
 	KEEP();
 }
 
-/* Until there is something to read. */
+/* Call functions until there is a byte to read. */
 static QUIET void call_until_told(void)
 {
 	struct pollfd in = { .events = POLLIN };
