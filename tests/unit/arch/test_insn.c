@@ -86,7 +86,7 @@ FUNCTION(leaves_in_the_middle, "mov %edi, %eax",
 	 "1: test $7, %eax; jne 2f; add $100, %eax; ret; 2: inc %eax; .byte 0xe9; .long 1b - . - 4")
 FUNCTION(jumps_over, "mov %edi, %eax", "1: cmp $9, %eax; jg 2f; add $4, %eax; jmp 1b; 2: ret")
 
-/* Those that cannot. */
+/* Sites that cannot be patched. */
 FUNCTION(loop_with_call, "push %rbx; mov %edi, %ebx",
 	 "1: call helper; sub $1, %ebx; jns 1b; pop %rbx; ret")
 FUNCTION(loop_into_middle, "", "1: mov $0x01eb9090, %eax; jmp 1b + 1; ret")

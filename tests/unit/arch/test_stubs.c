@@ -731,7 +731,7 @@ static void check_quiet(void (*fn)(void))
 	self = t;
 	check(fn);
 	assert_int_equal(seen_addr, 0);
-	t->frames[0].slot = 0; /* it is to be ended first */
+	t->frames[0].slot = 0; /* its frame is to be ended first */
 	check(fn);
 	assert_int_not_equal(seen_addr, 0);
 	t = prepare_fast();

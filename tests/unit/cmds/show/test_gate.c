@@ -173,7 +173,7 @@ TEST(a_ticket_is_good_once)
 	request.host = "localhost:4321";
 	assert_int_equal(answer(request), GATE_TICKET);
 	assert_int_equal(answer(request), GATE_FORBIDDEN);
-	/* It is no token. */
+	/* This text is no token. */
 	snprintf(path, sizeof(path), "/%s/0/", gate.ticket);
 	assert_int_equal(answer(request), GATE_FORBIDDEN);
 }

@@ -32,7 +32,7 @@ struct keeping_func {
 
 struct keeping_plan {
 	struct plan settings;
-	struct plan_watch watch; /* none when it has no bytes */
+	struct plan_watch watch; /* with 0 bytes no value is watched */
 	struct keeping_func funcs[KEEPING_FUNCS];
 };
 
@@ -62,7 +62,7 @@ struct keeping {
 	struct strbuf expected;
 	uint64_t random;
 	uint32_t allowed; /* enum plan_rule_flags that plans may have */
-	bool has_no_regs; /* nothing is captured */
+	bool has_no_regs; /* no values are captured */
 };
 
 uint64_t keeping_random(struct keeping *k, uint64_t below);
@@ -85,7 +85,7 @@ enum thread_event keeping_event(const struct keeping *k, unsigned func);
 bool keeping_enter(struct keeping *k, unsigned func, uint64_t arg, uint64_t ret);
 /* The innermost call ends. @result: its return value; NULL when it is not seen */
 void keeping_leave(struct keeping *k, const uint64_t *result);
-/* One that begins and ends at one moment. */
+/* A call that begins and ends at one moment. */
 void keeping_instant(struct keeping *k, unsigned func, uint64_t arg);
 
 /* Check that @file has the expected content. */

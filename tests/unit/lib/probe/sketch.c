@@ -137,7 +137,7 @@ void sketch_check_end(struct sketch_reader *r)
 		}
 	}
 	assert_int_equal(r->depth, 0);
-	/* Then everything of the last plan. */
+	/* Then come all records of the last plan. */
 	assert_int_equal(r->file.len - ends_at,
 			 2 * (SKETCH_FUNCS - 1) * (sizeof(struct record) + sizeof(uint64_t)));
 	assert_int_equal(r->payloads - payloads_before, 2 * (SKETCH_FUNCS - 1));

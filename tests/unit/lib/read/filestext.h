@@ -17,7 +17,7 @@ void files_put_names(const struct files *files, struct strbuf *out);
 void files_put_contents(const struct files *files, struct strbuf *out);
 void files_put_uses(const struct files *files, struct strbuf *out);
 
-/* All of these, compared. */
+/* Compare all files with @names and @contents. */
 void files_check(const struct files *files, const char *names, const char *contents,
 		 const char *uses);
 

@@ -426,7 +426,7 @@ static int stops_a_child(void)
 	}
 	if (waitpid(pid, &status, WUNTRACED) != pid || !WIFSTOPPED(status))
 		return 1;
-	/* It stays there until it is continued. */
+	/* The child stays there until it is continued. */
 	usleep(20000);
 	if (waitpid(pid, &status, WNOHANG) != 0)
 		return 2;

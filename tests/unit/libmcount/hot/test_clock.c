@@ -77,7 +77,7 @@ TEST_WITH(without_a_counter_each_reading_is_the_kernels, setup, teardown)
 	pair_pass(S);
 	now = hot_clock(t);
 	assert_in_range(now, before + S, kernel_ns(CLOCK_MONOTONIC));
-	/* It does not go back. */
+	/* The clock does not go back. */
 	t->last_ns = before + 1000 * S;
 	assert_int_equal(hot_clock(t), before + 1000 * S);
 }

@@ -30,7 +30,7 @@ struct walk {
 	struct keeping k;
 	unsigned nr_calls;
 	unsigned replaced_at; /* another plan comes after so many calls; 0: never */
-	unsigned funcs;	      /* so many of them are called */
+	unsigned funcs;	      /* the number of functions that are called */
 	bool is_behind;	      /* the next step is not one of the table */
 };
 

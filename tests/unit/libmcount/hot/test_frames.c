@@ -584,7 +584,7 @@ TEST(test_end_of_thread)
 	call(&s);
 	tail_call(&s);
 	call(&s);
-	stack[s.calls[4].place] = 99; /* not ours any more */
+	stack[s.calls[4].place] = 99; /* this slot is not ours any more */
 	frames_unhook(s.t);
 	assert_int_equal(stack[s.calls[1].place], s.calls[1].ret);
 	assert_int_equal(stack[s.calls[2].place], s.calls[2].ret);

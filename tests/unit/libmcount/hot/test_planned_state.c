@@ -375,7 +375,7 @@ TEST(read_is_at_both_ends)
 	expect_exit(&s, 2, 1);
 	expect_event(&s, EVENT_ID_DIFF_PAGE_FAULT);
 	expect_exit(&s, 1, 1);
-	/* Not while it is off. */
+	/* This does not happen while tracing is off. */
 	call(1, 2);
 	one(2, 1);
 	one(2, 3);
@@ -533,7 +533,7 @@ TEST(an_open_call_counts_though_nobody_saw_it_begin)
 	assert_int_equal(call(5, 4), 0);
 	planned_push_unseen(s.t, (uint64_t)place(5), 1, keeping_addr(3));
 	assert_int_equal(s.t->planned->now.level, 2);
-	/* All of them are over. */
+	/* All calls are over. */
 	assert_int_equal(call(0, 1), 1);
 	expect_exit(&s, 1, 3);
 	expect_exit(&s, 0, 1);

@@ -135,7 +135,7 @@ struct waiting {
 	struct ring *ring;
 	unsigned nr;
 	unsigned room_at; /* the wait in which the recorder makes room; 0: never */
-	bool crawls;	  /* a few bytes of it now and then */
+	bool crawls;	  /* a writer takes a few bytes now and then */
 };
 
 static void note_wait(void *arg)
@@ -324,7 +324,7 @@ TEST(test_finished)
 	assert_null(t->at);
 	assert_null(t->end);
 	assert_false(probe.tracing);
-	note_lost(t, 1); /* there is nothing to count in any more */
+	note_lost(t, 1); /* without a ring there is no counter any more */
 	assert_false(emit(t));
 	end(&pair);
 }

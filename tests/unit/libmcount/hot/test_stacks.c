@@ -331,7 +331,7 @@ TEST_WITH(an_alternate_signal_stack_is_no_stack_of_its_own, begin_rooms, end_roo
 	assert_ptr_equal(go(r, LOW - 64 * KB, 3), r->t);
 	back(r, LOW - 64 * KB, 2);
 	back(r, LOW - 8, 1);
-	/* Next to it. */
+	/* A stack right beside it. */
 	made = go(r, LOW, 1);
 	assert_ptr_not_equal(made, r->t);
 	assert_ptr_equal(go(r, TOP - 8, 2), r->t);

@@ -63,7 +63,7 @@ TEST_WITH(a_state_is_empty, setup, teardown)
 	t = thread_take_state();
 	assert_ptr_equal(t->limit, t->frames + 5);
 	assert_int_equal(t->low, INT64_MAX);
-	/* Not before there is a recorder. */
+	/* No ring before there is a recorder. */
 	probe.ready = false;
 	assert_null(thread_take_state());
 	probe.ready = true;
@@ -99,7 +99,7 @@ TEST_WITH(a_state_that_is_given_back_is_the_next_ones, setup, teardown)
 			 0);
 	assert_int_equal(again->is_made, 0);
 	assert_int_equal(again->high, 0);
-	/* One without a ring. */
+	/* A state without a ring. */
 	thread_give_back(again);
 	assert_ptr_equal(thread_take_state(), first);
 }
@@ -137,7 +137,7 @@ TEST_WITH(a_ring_says_whose_it_is, setup, teardown)
 	thread_take_ring(made);
 	assert_int_equal(made->ring->tid, RING_TID_STACK);
 	assert_int_equal(arena->high_water, 2);
-	/* It does not go down. */
+	/* The mark does not go down. */
 	arena->high_water = 9;
 	thread_take_ring(thread_take_state());
 	assert_int_equal(arena->high_water, 9);
@@ -199,7 +199,7 @@ TEST_WITH(a_thread_that_is_left_alone_returns_by_itself, setup, teardown)
 	assert_int_equal(t->in_use, 0);
 	assert_int_equal(r->state, RING_DONE);
 	assert_int_equal(probe_entry(&stack[10], 0x400000, &no_regs), 0);
-	/* Once more, and of one that had no call. */
+	/* Once more, and for a thread without calls. */
 	thread_leave_alone();
 	self = NULL;
 	thread_leave_alone();

@@ -109,7 +109,7 @@ TEST_WITH(a_bound_call_goes_through_us, setup, teardown)
 	}
 	assert_int_equal(slots[0](5), 15);
 	expect_calls(0x600000, 1);
-	/* More of them, later. */
+	/* More slots, which are found later. */
 	slots[3] = thrice;
 	sites[0] = site_of(&slots[3], 0x600100, 0);
 	libcall_hook(sites, 1, true);
@@ -179,7 +179,7 @@ TEST_WITH(what_is_not_where_it_should_be_is_left_alone, setup, teardown)
 	libcall_hook(sites, 3, true);
 	for (unsigned i = 0; i < 3; i++)
 		assert_ptr_equal(slots[i], twice);
-	/* Too many at a time. */
+	/* Too many sites at a time. */
 	libcall_hook(sites + 1, 1U << 21, true);
 	assert_ptr_equal(slots[1], twice);
 	libcall_hook(sites, 0, true);
@@ -233,7 +233,7 @@ TEST_WITH(the_linker_stores_where_we_look, setup, teardown)
 		skip_because("this program has no relocations of that kind");
 	before = table();
 	nr = size->d_un.d_val / sizeof(*before);
-	/* One that nothing here calls. */
+	/* A function that this test does not call. */
 	while (reloc + 1 < nr &&
 	       strcmp((const char *)dynamic(DT_STRTAB)->d_un.d_ptr +
 			      ((const ElfW(Sym) *)dynamic(DT_SYMTAB)

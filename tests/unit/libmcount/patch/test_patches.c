@@ -339,7 +339,7 @@ TEST_WITH(patches_of_modules_that_are_not_there_fail, setup, teardown)
 	assert_true(is_as_before(gone) && is_as_before(gone_too) && is_as_before(outside));
 	assert_int_equal(leads_to(good, 0xe8), gate(ARCH_HOOK_CALL));
 	assert_null(patched_modules->next);
-	/* Not in its code. */
+	/* The address is not in its code. */
 	nr_plans = 0;
 	add(0, PATCH_CALL, 5)->site = (uint64_t)semaphores;
 	assert_int_equal(adopt(PATCHES_WRITE), 1);
@@ -459,7 +459,7 @@ TEST_WITH(a_module_that_came_back_is_patched_again, setup, teardown)
 	patches_look_again();
 	assert_int_equal(leads_to(plan, 0xe8), gate(ARCH_HOOK_CALL));
 	assert_int_equal(leads_to(other, 0xe8), gate(ARCH_HOOK_CALL));
-	/* It is still there: nothing is done for the rest. */
+	/* The other jump is still there, so the rest is left as it is. */
 	write_text(other->site, other->original, 5);
 	patches_look_again();
 	assert_true(is_as_before(other));
@@ -522,7 +522,7 @@ TEST_WITH(the_recorder_writes_what_is_to_change, setup, teardown)
 	assert_int_equal(changes[3].site, call->site);
 	assert_int_equal(changes[3].len, 6);
 	assert_int_equal(changes[3].flags, 0);
-	/* All but the last one. */
+	/* All patches but the last one. */
 	for (unsigned i = 0; i < 3; i++)
 		write_text(changes[i].site, changes[i].after, changes[i].len);
 	assert_int_equal(patches_changed(), 1);

@@ -59,7 +59,7 @@ static void stop(void)
 	assert_int_equal(plans_reclaim(), 0);
 }
 
-/* Once all was looked at. */
+/* After all messages were looked at. */
 static void check_quiet(void)
 {
 	assert_int_equal(arena->news, 0);
@@ -242,7 +242,7 @@ TEST(what_is_skipped_is_so_by_the_plan_in_force)
 	stop();
 }
 
-/* The last one: there is no way back. */
+/* The last time: a cage cannot be left. */
 TEST(in_a_cage_nobody_asks)
 {
 	start(PLAN_STEERABLE);

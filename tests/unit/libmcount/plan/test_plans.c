@@ -47,7 +47,7 @@ static void close_scene(struct scene *s)
 	assert_int_equal(s->t->busy, 0);
 	pair_stop(&s->pair);
 	pair_close(&s->pair);
-	/* Others begin without what this one has left. */
+	/* The next test begins without threads of this one. */
 	atomic_store(&probe_threads, NULL);
 	assert_int_equal(plans_reclaim(), 0);
 }
@@ -234,7 +234,7 @@ TEST(stays_open)
 	/* A function that has no call yet. */
 	sketch_call(place(1), 3);
 	assert_true(planned_is_open(s.t));
-	/* Another one had its place. */
+	/* Another function had its place in the table. */
 	s.t->planned->pass[planned_place_of(SKETCH_ADDR(1))].call = 1;
 	one(2, 1);
 	assert_int_equal(s.t->calls[planned_place_of(SKETCH_ADDR(1))].call, SKETCH_ADDR(1));
@@ -254,7 +254,7 @@ TEST(stays_open)
 	s.t->refit_ticks = 0;
 	sketch_leave(place(2), 6);
 	assert_true(planned_is_open(s.t));
-	/* Left by a longjmp. */
+	/* The call was left by a longjmp. */
 	sketch_call(place(2), 1);
 	sketch_call(place(3), 6);
 	one(1, 1);

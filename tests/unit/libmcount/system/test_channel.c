@@ -33,7 +33,7 @@ static ssize_t hear(const struct conversation *talk)
 	return recv(talk->fd, &packet, sizeof(packet), MSG_DONTWAIT);
 }
 
-/* Both ends, up to HELLO. */
+/* Open both ends of a conversation, up to HELLO. */
 static void begin(struct conversation *talk, enum control_hello_kind kind)
 {
 	struct sockaddr_un addr;
@@ -124,7 +124,7 @@ TEST(an_answer_is_taken)
 		assert_true(finish(&talk));
 		assert_true(talk.ch.fds[0] >= 0);
 		assert_int_equal(talk.ch.fds[1], -1);
-		/* All that we have said. */
+		/* All messages that we have sent. */
 		assert_int_equal(hear(&talk), sizeof(struct control_ready));
 		assert_int_equal(packet.h.type, CONTROL_READY);
 		assert_int_equal(packet.h.seq, 2);

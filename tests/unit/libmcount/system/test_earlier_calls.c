@@ -104,7 +104,7 @@ TEST(test_depth)
 	expect(&s, RECORD_EXIT, 2, 2);
 	call(&s, 45, 2, 9);
 	call(&s, 20, 2, 9);
-	/* From where 0 was called. */
+	/* From the caller of 0. */
 	expect(&s, RECORD_EXIT, 1, 1);
 	expect(&s, RECORD_EXIT, 0, 0);
 	call(&s, 60, 0, 9);

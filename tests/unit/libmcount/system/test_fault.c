@@ -86,7 +86,7 @@ static void check_copies(enum fault_state after)
 		assert_int_equal(fault_state, after);
 		assert_int_equal(to[there < 20 ? there - 1 : 19], 'x');
 		assert_int_equal(to[20], 'o');
-		/* Again, as it is known how. */
+		/* Once more, now that the way of copying is known. */
 		assert_int_equal(fault_copy(to, pages_end - there, 20), there < 20 ? there : 20);
 		/* A text that ends, one that goes on, and one at the end of the mapping. */
 		pages_end[-1] = there > 1 ? '\0' : 'x';

@@ -111,7 +111,7 @@ TEST_WITH(code_is_told_and_unmapped, setup, teardown)
 	for (int i = 0; i < 3; i++)
 		undo_note_code(code[i], PAGE);
 	undo_note_memory(memory, PAGE);
-	/* Those that came last come first. */
+	/* The last ranges come first. */
 	assert_int_equal(utrail_leave(ATTACH_WITHDRAW, ranges, 2), 3);
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(ranges[2 * i], (uint64_t)code[2 - i]);

@@ -29,7 +29,7 @@ TEST(numbers_decide)
 	assert_false(seal_filter_allows(code, ARRAY_SIZE(code), 7));
 	assert_true(seal_filter_allows(code, ARRAY_SIZE(code), 8));
 	assert_true(seal_filter_allows(code, ARRAY_SIZE(code), 9));
-	/* It does not end. */
+	/* The filter has no end. */
 	assert_false(seal_filter_allows(code, ARRAY_SIZE(code) - 1, 9));
 }
 

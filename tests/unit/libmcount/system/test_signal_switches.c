@@ -52,7 +52,7 @@ TEST_WITH(on_and_off, setup, teardown)
 	signal_switches_obey(10, false);
 	assert_true(probe.is_on);
 	assert_true(probe.tracing);
-	/* Both: off comes last. */
+	/* With both, off comes last. */
 	probe.plan.signals_off |= BIT(10);
 	signal_switches_obey(10, false);
 	assert_false(probe.is_on);

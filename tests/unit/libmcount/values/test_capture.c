@@ -170,7 +170,7 @@ TEST(a_string_ends_at_its_nul)
 	TEXT_OF(a_string, 16, "<0x10>");
 	TEXT_OF(a_string, 0xabc, "<0xabc>");
 	TEXT_OF(a_string, 0x1f23456789abcdef, "<0x1f23456789abcdef>");
-	/* Up to the end of the memory. */
+	/* The string goes up to the end of the memory. */
 	memcpy(edge - 3, "xyz", 3);
 	TEXT_OF(a_string, edge - 3, "xyz");
 	TEXT_OF(a_string, edge - 1, "z");
@@ -402,7 +402,7 @@ TEST(the_top_of_the_floating_point_stack_is_ten_bytes)
 	program[1] = (struct capture_step){ .op = CAPTURE_X87, .bytes = 10 };
 	__asm__ volatile("fldt %0" ::"m"(value));
 	len = capture_retval(program, &regs, got);
-	/* It is still there. */
+	/* The value is still on the stack. */
 	__asm__ volatile("fstpt %0" : "=m"(popped));
 	assert_true(popped == value);
 	check(len, &value, 10);

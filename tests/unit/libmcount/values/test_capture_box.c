@@ -491,7 +491,7 @@ TEST(chains)
 		expect_int(30 + i);
 	check(steps, 2, &object);
 
-	/* These are not counted. */
+	/* Boxes of these kinds are not counted. */
 	steps[0] = (struct box_step){
 		.op = BOX_LINKS, .limit = 9, .skip = 1, .a = 8, .b = 8, .c = 24
 	};
@@ -651,7 +651,7 @@ TEST(deques)
 			expect_int(120 + k);
 		check(steps, 2, &object);
 	}
-	/* One that ends before it begins has none. */
+	/* A container that ends before it begins has no elements. */
 	object.finish = object.start = start;
 	object.finish.at--;
 	expect_count(0, 0);

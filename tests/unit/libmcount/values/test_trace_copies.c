@@ -183,7 +183,7 @@ TEST_WITH(what_is_no_door_is_left_alone, setup, NULL)
 	head->n_namesz--;
 	head->n_descsz--;
 	check(0);
-	/* More than there is. */
+	/* A note that says more bytes than it has. */
 	head->n_descsz += 2;
 	check(0);
 	head->n_descsz--;
@@ -196,7 +196,7 @@ TEST_WITH(what_is_no_door_is_left_alone, setup, NULL)
 	check(0);
 }
 
-/* One that has more to say than we know. */
+/* A door of a newer version has more members than we know. */
 TEST_WITH(a_longer_door_is_a_door, setup, NULL)
 {
 	add_door();

@@ -159,7 +159,7 @@ TEST_WITH(the_cpu, setup, teardown)
 	look(s);
 	assert_string_equal(told(s), "cpu 0=0");
 	assert_true(s->planned->watched.has_seen);
-	/* It has gone from another one to this. */
+	/* The thread has come from another CPU. */
 	s->planned->watched.cpu = UINT32_MAX;
 	look(s);
 	assert_string_equal(told(s), "cpu");

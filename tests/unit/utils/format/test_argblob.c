@@ -87,7 +87,7 @@ TEST(behind_the_end)
 {
 	struct arg_value value;
 
-	/* Nothing takes up nothing, even there. */
+	/* Empty arguments take no bytes, even there. */
 	assert_int_equal(
 		argblob_next(little, 4, 4, (struct arg_type){ ARG_STRUCT, 0 }, false, &value), 4);
 	assert_int_equal(

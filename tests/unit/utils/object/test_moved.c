@@ -27,7 +27,7 @@ struct plain {
 	const uint8_t *bytes;
 	uint64_t addr;
 	unsigned len;
-	char text[256];	 /* without what depends on where it stands */
+	char text[256];	 /* the bytes that do not depend on their address */
 	uint64_t target; /* target of a jump, a call, or a relative address */
 	bool is_jump;
 	bool is_call;
@@ -73,7 +73,7 @@ struct moved {
 	uint8_t bytes[INSN_CODE_MAX];
 	uint64_t addr;
 	unsigned len;
-	unsigned at; /* so much was compared */
+	unsigned at; /* so many bytes were compared */
 	uint16_t new_at[WINDOW_BEHIND +
 			16]; /* by byte of the original: the present place of its instruction */
 };

@@ -162,7 +162,7 @@ static void check_all(size_t nr_events)
 	recording_deinit(&rec);
 }
 
-/* All can be held. */
+/* The memory holds all tasks. */
 TEST(windows)
 {
 	check_all(900);
@@ -468,7 +468,7 @@ TEST(a_part_at_a_time)
 	for (size_t i = 0; i < 4; i++) {
 		assert_int_equal(merger_fill(&f.feed, 1, NULL), 1);
 		assert_int_equal(f.feed.queues[0].nr + f.feed.queues[1].nr, i + 1);
-		/* It never goes back. */
+		/* The time never goes back. */
 		assert_true(f.feed.complete_ns <= f.feed.last_ns);
 	}
 	assert_int_equal(merger_fill(&f.feed, 1, NULL), 1);

@@ -112,7 +112,7 @@ TEST(calls_are_added_with_their_source)
 	assert_int_equal(queue_add_calls(&queue, back, 2, 0), 0);
 	assert_true(queue.is_unsorted);
 	queue_deinit(&queue);
-	/* After the taken ones only its own count. */
+	/* After the taken calls the queue counts only its own. */
 	assert_int_equal(queue_add_calls(&queue, calls, 3, 2), 0);
 	queue.nr_taken = 3;
 	assert_int_equal(queue_add_calls(&queue, calls, 1, 2), 0);

@@ -81,7 +81,7 @@ TEST_WITH(duration, setup, NULL)
 	check("a{b{*}d{}c{* }}", "a{b{*}c{*}}");
 }
 
-/* Just as much is enough. */
+/* Memory of just that size is enough. */
 TEST_WITH(limits_are_inclusive, setup, NULL)
 {
 	config.stages.time_filter_ns = 10;

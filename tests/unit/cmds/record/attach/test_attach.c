@@ -233,7 +233,7 @@ TEST_WITH(no_descriptor_for_it, setup, teardown)
 				      "where it sees it, and it cannot be given another one");
 	assert_string_equal(scripted_log(), CALLS_BEGIN "write syscall" CALLS_END);
 	err_clear(&err);
-	/* There is no such descriptor. */
+	/* There is no descriptor of that number. */
 	scripted_answer("syscall", 0, 0, 8);
 	assert_int_equal(attach(), -ENOENT);
 	assert_string_equal(err.text,

@@ -300,7 +300,7 @@ TEST(room_is_made_and_unmade)
 	const struct mapping *m;
 	uint64_t room;
 
-	/* There is none. */
+	/* There is no room to give back. */
 	assert_int_equal(attached_drop_room(&w, t, NULL), 0);
 	assert_int_equal(attached_make_room(&w, t, NULL), 0);
 	room = w.room;

@@ -60,7 +60,7 @@ static void known(unsigned site, unsigned flags, bool is_in)
 	scripted.nr_changes++;
 }
 
-/* It can be patched. */
+/* A site that can be patched. */
 static void possible(uint64_t site, unsigned flags, bool is_wanted)
 {
 	struct plan_patch patch = {

@@ -16,7 +16,7 @@ static const char letters[] = {
 	'F', /* the program, or a process that outlives it, forks a child that does not report itself
 	      */
 	'O', /* one of these ends */
-	'.', /* nothing, for a moment */
+	'.', /* a moment without any event */
 };
 
 #define LENGTH 6

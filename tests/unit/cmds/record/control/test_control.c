@@ -237,7 +237,7 @@ TEST_WITH(who_is_silent_gives_way, test_recorder_setup, test_recorder_teardown)
 		serve_all(rec);
 		assert_true(rec->channel.talks.strangers.nr <= 8);
 	}
-	/* Not even its own. */
+	/* None gets an answer, not even to its own message. */
 	for (size_t i = 0; i < ARRAY_SIZE(silent); i++)
 		close(silent[i]);
 	serve_all(rec);
@@ -408,7 +408,7 @@ TEST_WITH(each_message_in_each_state, test_recorder_setup, test_recorder_teardow
 		{ CONTROL_ERROR, CONTROL_ANSWER, "xxxxxx" },
 		{ CONTROL_DECLARE, 0, "x55555" },  /* with no texts in it */
 		{ CONTROL_CALLABLE, 0, "x55555" }, /* the same */
-		/* They are for the other direction, */
+		/* These messages are for the other direction, */
 		{ CONTROL_CALLABLE_IS, CONTROL_ANSWER, "x44444" },
 		{ CONTROL_DECLARED, CONTROL_ANSWER, "x44444" },
 		{ CONTROL_WELCOME, CONTROL_ANSWER, "x44444" },
@@ -417,10 +417,10 @@ TEST_WITH(each_message_in_each_state, test_recorder_setup, test_recorder_teardow
 		{ CONTROL_SET_PLAN, CONTROL_ANSWER, "x44444" },
 		{ CONTROL_WORKING, 0, "x44444" },
 		{ CONTROL_WORKING, CONTROL_OPTIONAL, "x....." },
-		/* not built yet, */
+		/* are not built yet, */
 		{ CONTROL_ATTACH, 0, "x44444" },
 		{ CONTROL_DETACH, 0, "x44444" },
-		/* or of another time. */
+		/* or come from an older version. */
 		{ 0, 0, "x44444" },
 		{ CONTROL_TESTS, 0, "x44444" },
 		{ CONTROL_TESTS, CONTROL_OPTIONAL, "x....." },

@@ -80,7 +80,7 @@ TEST_WITH(an_event_that_is_declared_has_a_number, test_recorder_setup, test_reco
 	assert_true(d.rec->processes.first->has_declared);
 	assert_int_equal(DECLARE(&d, "two\0%s\0%u ", true), CONTROL_DECLARED);
 	assert_int_equal(declared()->event, EVENT_ID_USER + 1);
-	/* It is the same one. */
+	/* The event is the same one. */
 	assert_int_equal(DECLARE(&d, "one\0%d", false), CONTROL_DECLARED);
 	assert_int_equal(declared()->event, EVENT_ID_USER);
 	text = test_recorder_file(d.t, EVENT_DEFS_FILE);

@@ -127,7 +127,7 @@ static void begin_traced(struct test_recorder *t, struct traced *traced)
 		.arena = (struct arena *)arena,
 		.modules = traced->modules,
 		.nr_kept_modules = 1,
-		/* More than it will ever have. */
+		/* More CPU time than the process will ever have. */
 		.cpu_ns = UINT64_MAX,
 	};
 	assert_true(traced->proc.pidfd >= 0);
@@ -505,7 +505,7 @@ TEST_WITH(calls_from_nowhere_do_not_matter, test_recorder_setup, test_recorder_t
 	end_traced(t, &traced);
 }
 
-/* The time since the last question. */
+/* The CPU time since the last question. */
 TEST_WITH(cpu_time_is_that_since_the_last_look, test_recorder_setup, test_recorder_teardown)
 {
 	struct test_recorder *t = *state;

@@ -172,7 +172,7 @@ TEST_WITH(a_program_that_switches_stacks_is_told_so, test_recorder_setup, test_r
 	known->switches_stacks = true;
 	a = report(rec, CONTROL_EXEC, NULL, 4096, self());
 	assert_int_equal(a.settings.flags & PLAN_STACKS, PLAN_STACKS);
-	/* Only that flag. */
+	/* The plan has only that flag. */
 	assert_int_equal(rec->channel.plan.flags & PLAN_STACKS, 0);
 	a = report(rec, CONTROL_EXEC, NULL, 4096, "/no/such.so");
 	assert_int_equal(a.settings.flags & PLAN_STACKS, 0);

@@ -85,7 +85,7 @@ static void check_no_request(struct test_recorder *t, const struct packet *p, si
 	struct request_answer answer;
 
 	assert_int_equal(ask(t, p, len, &answer), 0);
-	/* Others have their answers. */
+	/* Other clients get their answers. */
 	assert_int_equal(has_pid(t, getpid()), 0);
 }
 
@@ -161,7 +161,7 @@ TEST_WITH(words_are_obeyed, test_recorder_setup, test_recorder_teardown)
 	assert_true(t->rec.steering.is_on);
 }
 
-/* All of it or nothing; and why. */
+/* A change is made as a whole or not at all; the answer says why. */
 TEST_WITH(words_are_refused, test_recorder_setup, test_recorder_teardown)
 {
 	struct test_recorder *t = *state;

@@ -284,7 +284,7 @@ TEST_WITH(declared_events, setup, test_recorder_teardown)
 	check_choices(&traced, CHOICES(1, -1, -1));
 	assert_string_equal(steer->now.trace_include->text, "alpha");
 	assert_string_equal(steer->now.trace_exclude->text, "_two");
-	/* One that has ended is not asked. */
+	/* A process that has ended is not asked. */
 	traced.ret = -ESRCH;
 	assert_int_equal(choose(rec, &traced, "beta", "one", &said, &err), 0);
 	assert_string_equal(strbuf_str(&said), "events: 1 on, 2 off\n");

@@ -71,7 +71,7 @@ static void compare(const struct function *function, const struct unprepared_ver
 	const char *why_not = known_function_why_not(c->known, index);
 	struct strbuf patches cleanup_strbuf = { 0 };
 
-	/* It comes again. */
+	/* The function is looked at again. */
 	if (known->way == UNPREPARED_ISLAND && verdict->way != UNPREPARED_ISLAND)
 		return;
 	assert_int_equal(known->start, function->start);

@@ -160,7 +160,7 @@ TEST_WITH(they_come_and_go, setup, teardown)
 		use_victims(p, k ? with_room : without, k ? NULL : "victim_leaf@victims");
 		patching_find(p);
 		check(p, "l");
-		/* Nothing has been said since. */
+		/* No more messages came since. */
 		patching_add_rules(p, "victim_sum@other");
 		patching_turn(p, 0, 0);
 		patching_add_rules(p, "victim_sum@victims;victim_large@victims");
@@ -209,7 +209,7 @@ TEST_WITH(another_has_its_room, setup, teardown)
 	use_victims(p, without, "victim_sum@victims");
 	patching_find(p);
 	assert_int_equal(patching_count_found(p), 1);
-	/* As if something else had been found there. */
+	/* As if other code had been found there. */
 	other = *patching_found_at(p, 0);
 	other.func = 1;
 	*patching_found_at(p, 0) = other;
@@ -234,7 +234,7 @@ TEST_WITH(what_a_process_is_told, setup, teardown)
 
 	use_victims(p, with_room, "victim_leaf@victims");
 	patching_find(p);
-	/* It is not known what else could be. */
+	/* The other functions of the file are not known. */
 	process_patches_add(&patches, p->known, &module, LIBRARY);
 	assert_int_equal(patches.all.len, 0);
 	patching_add_rules(p, "victim_sum@victims");

@@ -174,7 +174,7 @@ TEST_WITH(one_byte_at_its_end_is, setup, teardown)
 
 /* --- calls of hooks --- */
 
-/* They are there, and can be taken out. */
+/* The calls of hooks are there, and can be taken out. */
 TEST_WITH(calls_of_hooks_are_found_when_they_are_needed, setup, teardown)
 {
 	struct place *p = *state;
@@ -229,7 +229,7 @@ TEST_WITH(calls_that_rules_take_out_count_as_functions_without_hooks, setup, tea
 	assert_false(place_of(p, "victim_sum")->is_out);
 	assert_false(place_of(p, "victim_same")->is_out);
 	assert_true(place_of(p, "victim_large")->is_out);
-	/* All are known now. */
+	/* All sites are known now. */
 	size_t nr = patching_count_found(p);
 
 	patches_find_calls(p->known);

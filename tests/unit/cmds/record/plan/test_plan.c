@@ -96,7 +96,7 @@ static void add(struct place *p, enum spec_option option, const char *text)
 	assert_int_equal(filters_add(&p->filters, option, MATCH_GLOB, text, NULL), 0);
 }
 
-/* No more are added. */
+/* After this no more rules are added. */
 static void prepare(struct place *p)
 {
 	assert_int_equal(filters_prepare(&p->filters, NULL), 0);
@@ -196,7 +196,7 @@ TEST_WITH(sizes, setup, teardown)
 	planner_forget(&p->planner);
 	p->settings.size_filter = 9;
 	assert_string_equal(planned(p, false), "small:-");
-	/* It is not looked again before it is forgotten. */
+	/* The plan's settings are not read again before it is forgotten. */
 	p->settings.size_filter = 33;
 	assert_string_equal(planned(p, false), "small:-");
 	planner_forget(&p->planner);

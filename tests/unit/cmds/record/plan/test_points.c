@@ -41,7 +41,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* This, and what was asked for before no more. */
+/* Ask for @text alone, and for no earlier rules. */
 static void ask_for(struct place *p, const char *text)
 {
 	event_rules_deinit(&p->rules);

@@ -191,7 +191,7 @@ TEST(with_the_rights_of_the_process)
 	check_of(pid, "gcc @secret @a", "secret!Permission denied|a=x");
 	check("gcc @secret", "secret=word");
 
-	/* And only while they are taken. */
+	/* The files are looked at with the peer's rights only while they are read. */
 	assert_int_equal(rights_enter_as(pid, &before), 0);
 	assert_int_equal(open(own_file("secret"), O_RDONLY), -1);
 	rights_leave(&before);

@@ -121,7 +121,7 @@ TEST(what_moves_nothing_has_no_place)
 	assert_int_equal(call.path.len, 0);
 	call.id = SYSCALL_DUP;
 	assert_true(stopped_begin(getpid(), &call));
-	/* These are told of in front. */
+	/* Closed descriptors of these calls are reported before the call. */
 	call.id = SYSCALL_CLOSE;
 	assert_false(stopped_begin(getpid(), &call));
 	call.id = SYSCALL_NONE;

@@ -313,7 +313,7 @@ static int fail_to_begin(const struct attach_how *how)
 	return -EBUSY;
 }
 
-/* Those that did begin are left, without waiting. */
+/* The processes that did begin are left, without waiting. */
 TEST_WITH(one_does_not_begin, setup, teardown)
 {
 	struct place *p = *state;
@@ -395,7 +395,7 @@ TEST_WITH(files_are_looked_at, setup, teardown)
 	}
 	assert_int_equal(nr, 1);
 	patch_rules_deinit(&p->t->patches);
-	/* One that has ended has none. */
+	/* A process that has ended has no files. */
 	p->run.pids[0] = INT_MAX;
 	attached_find_patches(&p->run, &p->t->rec);
 }

@@ -174,7 +174,7 @@ TEST_WITH(children, setup, teardown)
 	assert_int_equal(status_of("SigIgn") >> (SIGCHLD - 1) & 1, 0);
 }
 
-/* It is gone when that is said. */
+/* The process is gone when the error is reported. */
 TEST_WITH(cannot_be_executed, setup, teardown)
 {
 	struct uft_err err = { 0 };

@@ -251,7 +251,7 @@ TEST_WITH(what_it_is_told, setup, teardown)
 	assert_int_equal(faccessat(p->t->dir_fd, "kallsyms", F_OK, 0),
 			 access("/proc/kallsyms", R_OK));
 	sources_finish(&p->sources);
-	/* It is gone, and nothing of it is open. */
+	/* The instance is gone, and none of its files is open. */
 	assert_int_equal(access(instance, F_OK), -1);
 	assert_int_equal(p->kernel.instance_fd, -1);
 	assert_int_equal(p->kernel.tracefs_fd, -1);
@@ -369,7 +369,7 @@ TEST_WITH(the_newest_are_kept, setup, teardown)
 
 	p->t->settings.flight_bytes = 1 << 20;
 	begin(p);
-	/* So many of each CPU. */
+	/* So many pages for each CPU. */
 	p->t->settings.max_bytes = 8 * p->kernel.nr_cpus * 3 * page;
 	for (char c = 'a'; c <= 'k'; c++) {
 		give(c, page);
@@ -402,7 +402,7 @@ TEST_WITH(what_cannot_be_had, setup, teardown)
 	close(cpu0);
 	cpu0 = -1;
 
-	/* Some of it can. */
+	/* Some of the events can be recorded. */
 	assert_int_equal(
 		event_rules_parse("no:such@kernel;sched:a@kernel", MATCH_GLOB, &none, NULL), 0);
 	err = (struct uft_err){ 0 };
@@ -481,7 +481,7 @@ TEST_WITH(everybodys, setup, teardown)
 	check("set_ftrace_pid", "4711");
 	check("buffer_size_kb", "2048");
 	check("tracing_on", "1");
-	/* The one that did not do is gone. */
+	/* The instance that could not be used is gone. */
 	check("set_event_pid", "4711");
 
 	int fd cleanup_fd = open(top, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -182,7 +182,7 @@ static int setup(void **state)
 	return 0;
 }
 
-/* Nothing is left. */
+/* No file is left open. */
 static int teardown(void **state)
 {
 	struct place *p = *state;
@@ -409,7 +409,7 @@ TEST_WITH(an_end_that_the_kernel_tells_is_told_once, setup, teardown)
 	assert_int_equal(loop_serve(&p->loop, 5000), 1);
 	check(p, "perf-cpu1.dat", "bye");
 	assert_int_equal(loop_serve(&p->loop, 0), 0);
-	/* Others go on. */
+	/* The other tasks go on. */
 	say(2, "on");
 	wake(2);
 	assert_int_equal(loop_serve(&p->loop, 5000), 1);

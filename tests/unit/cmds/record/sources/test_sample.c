@@ -7,7 +7,7 @@
 #include "cmds/record/sources/sample.h"
 #include "utils/format/record.h"
 
-/* It is only compared. */
+/* The pointer is only compared. */
 static const struct process *const proc = (const struct process *)0x1000;
 
 static const struct sampled_call *find(const struct sample *sample, uint64_t addr, uint64_t caller)
@@ -48,7 +48,7 @@ TEST(calls_and_callers)
 	assert_int_equal(find(out, 2, 1)->calls, 2);
 	assert_int_equal(find(out, 2, 1)->ended, 2);
 	assert_int_equal(find(out, 2, 1)->sum_ns, 60);
-	/* It was moved. */
+	/* The sample was moved. */
 	sample_move(sample, out);
 	assert_int_equal(out->bytes + out->entries + out->nr, 0);
 	sample_free(sample);

@@ -292,7 +292,7 @@ TEST_WITH(where_it_is_mounted, setup, teardown)
 	strbuf_reset(&list);
 	assert_int_equal(tracefs_list_events(&list, &err), 0);
 	assert_string_equal(strbuf_str(&list), "debug:zero\n");
-	/* It is said to be there. */
+	/* The mount table says that it is there. */
 	mount_says(p, (const char *[]){ "tracefs", NULL });
 	assert_int_equal(tracefs_list_events(&list, &err), -ENOENT);
 	assert_non_null(strstr(err.text, "tracefs0"));

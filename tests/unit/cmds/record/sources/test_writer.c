@@ -198,7 +198,7 @@ TEST(test_interleavings_that_wait)
 		assert_int_equal(run_interleaving(seed, 0, &nr_waits), 0);
 		sum += nr_waits;
 	}
-	assert_true(sum > 0); /* or it is no test */
+	assert_true(sum > 0); /* otherwise the test shows nothing */
 }
 
 TEST(test_interleavings_that_drop)
@@ -631,7 +631,8 @@ TEST(test_no_room_for_payloads)
 
 	struct strbuf records cleanup_strbuf = pair_data(&pair, p.tid);
 
-	assert_int_equal(records.len, (nr + 1) * sizeof(struct record)); /* LOST is one */
+	assert_int_equal(records.len,
+			 (nr + 1) * sizeof(struct record)); /* one of them is the LOST record */
 	assert_int_equal(pair.rec.writers.records_lost, 6);
 	pair_close(&pair);
 }

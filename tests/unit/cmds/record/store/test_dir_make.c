@@ -243,7 +243,7 @@ TEST(somebody_records_there)
 	struct store_dir dir = STORE_DIR_CLOSED;
 
 	assert_int_equal(store_dir_make(&dir, "data", NULL), 0);
-	/* It goes on under the other name. */
+	/* The recording goes on under the other name. */
 	assert_int_equal(make("data"), 0);
 	nr_sleeps = 0;
 	assert_string_equal(refused("data", -EBUSY),

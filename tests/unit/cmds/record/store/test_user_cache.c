@@ -88,7 +88,7 @@ TEST_WITH(at_home, begin, end)
 
 	assert_true(dir >= 0);
 	assert_int_equal(access(own_file(".cache/utrail"), F_OK), 0);
-	/* The first one counts, if it is one. */
+	/* The first directory counts, if the variable names one. */
 	assert_int_equal(setenv("XDG_CACHE_HOME", "tmp", 1), 0);
 	assert_true(user_cache_open() < 0);
 }

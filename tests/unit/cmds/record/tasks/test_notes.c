@@ -59,7 +59,7 @@ TEST_WITH(a_page_stays_while_a_child_may_write, test_recorder_setup, test_record
 	assert_null(proc->arena);
 	assert_non_null(proc->notes);
 
-	/* Looked at when there are many. */
+	/* The recorder looks at notes only when there are many. */
 	for (int i = 0; i < 600; i++)
 		process_retire(&rec->processes, begin(rec, getpid()));
 	assert_non_null(proc->notes);
@@ -72,7 +72,7 @@ TEST_WITH(a_page_stays_while_a_child_may_write, test_recorder_setup, test_record
 	assert_true(rec->processes.notes.nr_ended <= 257);
 }
 
-/* Looked at when there are many. */
+/* The recorder looks at notes only when there are many. */
 static void have_them_looked_at(struct recorder *rec)
 {
 	for (int i = 0; i < 1200; i++)

@@ -150,7 +150,7 @@ TEST(test_finding)
 	assert_null(plain->sinks);
 	assert_ptr_equal(rec->processes.live, next);
 	assert_ptr_equal(next->next_live, boxed);
-	process_retire(&rec->processes, plain); /* once more is no harm */
+	process_retire(&rec->processes, plain); /* a second call does no harm */
 	process_retire(&rec->processes, boxed);
 	assert_ptr_equal(next->next_live, pair.proc);
 	process_retire(&rec->processes, next);

@@ -237,7 +237,7 @@ TEST_WITH(a_map_is_in_the_order_of_addresses, begin_saving, end_saving)
 		assert_int_equal(module_map_add(&sorted, &entries[i]), 0);
 	module_map_encode(&sorted, &expected);
 	check_map(t, strbuf_str(&expected));
-	/* Nothing of these can have records. */
+	/* No module of these can have records. */
 	assert_false(has(t, t->self, ".sym"));
 	assert_false(has(t, library(), ".sym"));
 }
@@ -346,7 +346,7 @@ TEST_WITH(a_late_library_has_its_symbols_saved, begin_saving, end_saving)
 	known(t, library())->has_functions = true;
 	assert_int_equal(save_late(t, 0x1000, 0x2000, library()), 0);
 	assert_true(has(t, library(), ".sym"));
-	/* It is not needed in the map. */
+	/* The map does not need it. */
 	assert_int_equal(t->image->map.nr, 0);
 	assert_int_equal(save_late(t, 0x1000, 0x2000, "/no/such.so"), 0);
 }

@@ -37,7 +37,7 @@ static const struct row rows[] = {
 	{ "gcc -o prog a.o b.o", { NULL }, { NULL }, { NULL } },
 	{ "gcc -S a.c", { "a.c" }, { "gcc -S a.c" }, { "a.s" } },
 	{ "gcc -fsyntax-only a.c", { "a.c" }, { "gcc -fsyntax-only a.c" }, { NULL } },
-	/* Nothing is compiled. */
+	/* These commands compile nothing. */
 	{ "gcc -E a.c", { NULL }, { NULL }, { NULL } },
 	{ "gcc -c a.c -E", { NULL }, { NULL }, { NULL } },
 	{ "gcc -M -c a.c", { NULL }, { NULL }, { NULL } },

@@ -77,7 +77,7 @@ TEST_WITH(a_child_has_what_its_parent_had, setup, teardown)
 	open_one(5, 70000);
 	assert_int_equal(etrace_fds_fork(&fds, 5, 6), 0);
 	assert_int_equal(etrace_fds_fork(&fds, 6, 7), 0);
-	/* Each goes on by itself. */
+	/* Each process goes on by itself. */
 	close_one(5, 40);
 	open_one(6, 41);
 	close_one(7, 70000);

@@ -185,7 +185,7 @@ TEST_WITH(what_came_last_and_before_that, setup, teardown)
 	      "6{30/0 6}30/0 7{20/0 7}20/0 8{10/0 8}10/0 9{30/0 9}30/0 10{30/0 10}30/0");
 	check("0201 0202 00 00 0201 01 00 01 00 00", 2, 160,
 	      "0{10/0 0{20/1 0}20/1 0}10/0 0{10/0 0}10/0 0{10/0 0{20/1 0}20/1 0}10/0");
-	/* The other way, after PAYLOAD. */
+	/* The other way round, after PAYLOAD. */
 	check("0700 0201 0700 0202 0700 00 0700 00 0700 0201 0700 01 0700 00 0700 01 0700 00 0700 "
 	      "00",
 	      2, 160,
@@ -213,7 +213,7 @@ TEST_WITH(escapes, setup, teardown)
 	check("0f 0100 0b 02 02 00", 2, 16, "0}20/0");
 	check("0f 0100 0b 03 02 00", 2, 16, "damaged");
 	check("0b 01 02 00", 1, 16, "damaged");
-	/* There are no others. */
+	/* There are no other tokens. */
 	check("1b", 0, 0, "damaged");
 	check("ff", 0, 0, "damaged");
 	/* Deeper than a record says. */

@@ -93,7 +93,7 @@ TEST_WITH(calls_that_nest, setup, teardown)
 	leave_at(7, 1, 0x1010);
 	leave_at(9, 0, 0x1000);
 	check("64: 64/4 2@0 0: 020116020808|804020");
-	/* The same again is what was expected. */
+	/* The same calls again are expected ones. */
 	for (unsigned i = 0; i < 3; i++) {
 		enter_at(10 * i, 0, 0x1000);
 		enter_at(10 * i + 5, 1, 0x1010);
@@ -318,7 +318,7 @@ TEST_WITH(payloads, setup, teardown)
 	raw_len += 8;
 	leave_at(10, 0, 0x1000);
 	check("40: 40/2 1@0 10: 07012a01111100000000000000|8040");
-	/* None at all. */
+	/* A record without any payload. */
 	add(10, record_data(RECORD_ENTRY, 0, 0x1000) | RECORD_MORE);
 	add(11, record_data(RECORD_EXIT, 0, 0x1000) | RECORD_MORE);
 	check("32: 32/1 1@0 10: 07022a010b000000000000002d00001000000000|8040");

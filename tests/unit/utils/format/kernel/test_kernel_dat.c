@@ -73,7 +73,7 @@ TEST(header_round_trip)
 	}
 }
 
-/* It can be used again, and be given up twice. */
+/* The header can be used again, and be given up twice. */
 TEST(header_is_empty_afterwards)
 {
 	static const struct kernel_header empty;

@@ -84,7 +84,7 @@ TEST(what_is_made_is_read)
 		assert_int_equal(out.lists[kind].nr, s.view.lists[kind].nr);
 	plan_copy(&out, PLAN_FUNCS, funcs);
 	assert_memory_equal(funcs, s.funcs, sizeof(funcs));
-	/* Any end of it is missing. */
+	/* The plan is cut at any byte. */
 	for (uint64_t i = 0; i < len; i++) {
 		void *part = exact_copy(image, i);
 
@@ -274,7 +274,7 @@ TEST(operands)
 	OPERANDS_REFUSED(missing, patch.operands = UINT32_MAX);
 	OPERANDS_REFUSED(missing, patch.operands = PLAN_OPERANDS_MAX + 2);
 	OPERANDS_REFUSED(missing, patch.operands = PLAN_OPERANDS_MAX + 3);
-	/* As many as there may be, and one more. */
+	/* As many operands as there may be, and one more. */
 	OPERANDS_REFUSED(NULL, operands[2].flags = 0; operands[16].flags = PLAN_OPERAND_LAST);
 	OPERANDS_REFUSED(missing, operands[2].flags = 0; operands[17].flags = PLAN_OPERAND_LAST);
 }
@@ -294,7 +294,7 @@ TEST(all_patches_are_looked_at)
 	assert_null(open_view(&s.view));
 	patches[2].len = PLAN_PATCH_CODE + 1;
 	assert_string_equal(open_view(&s.view), "a patch's code is too long");
-	/* The one before it is of another module. */
+	/* The patch before it is of another module. */
 	patches[2] = patches[1];
 	patches[2].load_bias = 8192;
 	assert_string_equal(open_view(&s.view), "a patch has none before it");

@@ -104,10 +104,10 @@ TEST(calls)
 {
 	/* f: call 6; nop?; ret. After it, without a symbol: inc %eax; ret */
 	const struct sample called = { TEXT("\xe8\x01\0\0\0\xc3\xff\xc0\xc3"), { { "f", 0, 6 } } };
-	/* And what that calls. */
+	/* And the function that it calls. */
 	const struct sample chain = { TEXT("\xe8\x01\0\0\0\xc3\xe8\x01\0\0\0\xc3\xff\xc0\xc3"),
 				      { { "f", 0, 6 } } };
-	/* Only jumped to: of whom is it? */
+	/* A function that is only jumped to: part of its caller, or its own? */
 	const struct sample jumped = { TEXT("\xe9\x01\0\0\0\xc3\xff\xc0\xc3"), { { "f", 0, 6 } } };
 
 	check(&called, NULL, "w:f@0 w:?@6");

@@ -71,7 +71,7 @@ static const struct match_case match_cases[] = {
 	{ MATCH_GLOB, "f*", "foo", true },
 	{ MATCH_GLOB, "*o", "foo", true },
 	{ MATCH_GLOB, "[fg]oo", "goo", true },
-	/* Nothing is special. */
+	/* No character is special. */
 	{ MATCH_SIMPLE, "f.o", "foo", false },
 	{ MATCH_SIMPLE, "f.o", "f.o", true },
 };

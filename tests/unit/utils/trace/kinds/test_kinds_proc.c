@@ -80,7 +80,7 @@ TEST(programs)
 	kind_check_data(EVENT_ID_PROC_EXEC, NULL, 100, is_big, "", "");
 }
 
-/* All of them, but for the last NUL. */
+/* All arguments, but for the last NUL. */
 TEST(arguments_have_a_nul_between_them)
 {
 	const struct {

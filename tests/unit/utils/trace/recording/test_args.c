@@ -93,7 +93,7 @@ TEST_WITH(structs, setup, teardown)
 	assert_false(known->is_known);
 	assert_int_equal(args_of(PLAIN)->args.nr, 1);
 	assert_int_equal(args_of(PLAIN)->retval.nr, 0);
-	/* Asked again, it is the same answer. */
+	/* The second question gets the same answer. */
 	assert_ptr_equal(args_of(PAIRS), known);
 	assert_null(args_of(MKDIR));
 }

@@ -26,7 +26,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* To the end of task.txt. */
+/* Append @text to the end of task.txt. */
 static void append(const char *text, size_t len)
 {
 	char path[96];

@@ -145,7 +145,7 @@ TEST_WITH(a_pipe_is_used_by_who_has_one_end, setup, teardown)
 	check_uses("0 - #0 30-30 w30 o1\n");
 	assert_int_equal(descriptors_close(&files, child, 4, 4, 40), 0);
 	check_uses("0 - #0 30-30 w30 o1\n1 - #0 40-40 r40 o1\n");
-	/* The last one says nothing. */
+	/* The last close says nothing. */
 	assert_int_equal(descriptors_close(&files, of, 4, 4, 50), 0);
 	check_uses("0 - #0 30-30 w30 o1\n1 - #0 40-40 r40 o1\n");
 	/* A copy of an end is no other end. */

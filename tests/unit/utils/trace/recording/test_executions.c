@@ -96,7 +96,7 @@ TEST(a_tree)
 	put_exit(&file, 102, 101, 0);
 	put_exit(&file, 101, 101, 3 << 8);
 	put_exit(&file, 103, 103, SIGKILL);
-	put_fork(&file, 100, 101, 101); /* that number again */
+	put_fork(&file, 100, 101, 101); /* the number is used again */
 	put_exit(&file, 100, 100, 0);
 	load(&file, 0, &got, &broken);
 

@@ -46,7 +46,7 @@ TEST_WITH(a_name_has_its_directories, setup, teardown)
 	assert_int_equal(files.names[2].first_child, 1);
 	assert_int_equal(files.names[2].directory, FILES_NONE);
 	assert_int_equal(files.names[0].first_child, FILES_NONE);
-	/* Known ones are found, at any place. */
+	/* Known files are found, at any place. */
 	assert_int_equal(name("/a/b/c"), 0);
 	assert_int_equal(name("/a/b"), 1);
 	assert_int_equal(name("/a"), 2);
@@ -116,7 +116,7 @@ TEST_WITH(a_content_comes_from_outside_unless_its_name_was_removed, setup, teard
 	files_check(&files, "/a 1 removed\n", "#0 f 0 /a outside\n#1 f 1 /a\n", "");
 	assert_int_equal(files_find(&files, "/a"), 1);
 	assert_int_equal(files_find(&files, "/b"), FILES_NONE);
-	/* Nothing is there to be removed. */
+	/* There is no file to remove. */
 	files_unlink(&files, name("/b"));
 	assert_int_equal(files.nr_contents, 2);
 }
@@ -252,7 +252,7 @@ TEST_WITH(what_is_left_at_the_end, setup, teardown)
 	assert_true(files_is_left(&files, content("/x (deleted).")));
 	assert_true(files_is_left(&files, content("/(deleted)")));
 	assert_false(files_is_left(&files, content("/ (deleted)")));
-	/* In which there is something: a directory. */
+	/* A path below it makes it a directory. */
 	name("/a/b");
 	assert_false(files_is_left(&files, a));
 	a = content("/c");

@@ -168,7 +168,7 @@ TEST_WITH(a_file_may_grow, setup, teardown)
 	proc_file_close(&file);
 }
 
-/* Once; from then on it is the end. */
+/* It is told once; from then on the file ends there. */
 TEST_WITH(damage_is_told_once, setup, teardown)
 {
 	struct strbuf bytes cleanup_strbuf = { 0 };

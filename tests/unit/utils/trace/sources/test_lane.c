@@ -79,7 +79,7 @@ TEST(losses_have_the_time_of_what_is_before)
 	begin(&s);
 	recording_add_task(&s.rec, 100, "a{!b{ }!!}", 1000);
 	end(&s, EVENT_LOST, "1000@1 2020@1 2020@1 ");
-	/* Or after, when they are first. */
+	/* Or after it, when that source has the first event. */
 	begin(&s);
 	recording_add_task(&s.rec, 100, "!a{}", 1000);
 	s.config.stages.show_outside = true;

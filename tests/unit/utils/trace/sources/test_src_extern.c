@@ -203,7 +203,7 @@ TEST_WITH(a_line_that_cannot_be_read, setup, teardown)
 		char expected[200];
 		FILE *file;
 
-		/* At once it is told at once. */
+		/* Damage at the beginning is told at once. */
 		file = fopen(s->path, "w");
 		fprintf(file, "#\n1.0 a\n%s\n", wrong[i]);
 		fclose(file);

@@ -133,7 +133,7 @@ TEST(batches_make_no_difference)
 		assert_int_equal(stg_calls(&s.calls, &events[i], 1, NULL), 0);
 	events_put(events, nr, &single);
 	assert_string_equal(strbuf_str(&single), strbuf_str(&whole));
-	/* Once more, now that everything is known. */
+	/* Once more, now that all names are known. */
 	strbuf_reset(&whole);
 	nr = events_parse(text, events, ARRAY_SIZE(events));
 	assert_int_equal(stg_calls(&s.calls, events, nr, NULL), 0);
@@ -159,7 +159,7 @@ TEST(a_plain_batch_is_known)
 	run(&s, "", "");
 	assert_true(s.calls.is_plain);
 	assert_false(s.calls.has_events);
-	/* Within something that was not seen nothing is. */
+	/* Within a call that was not seen, no call is seen. */
 	again(&s);
 	run(&s, "a}.1 a{.1 a}.1 b{.1 b}.1",
 	    "a}@1000.0:1URI a{@1010.0:1 a}@1020.0:1=10/10 b{@1030.0:1 b}@1040.0:1=10/10");
@@ -349,7 +349,7 @@ TEST(many_frames_find_room)
 			assert_int_equal(exit->total_ns, 1000 + depth - 1 - 2 * i);
 			assert_int_equal(exit->self_ns, i == depth - 1 ? exit->total_ns : 2);
 		}
-		/* And so many that were not seen. */
+		/* And so many calls that were not seen. */
 		again(&s);
 		run(&s, "a{@1", "a{@1.0");
 		events[0] = (struct event){ .type = EVENT_LOST };

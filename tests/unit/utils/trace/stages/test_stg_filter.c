@@ -312,7 +312,7 @@ TEST(a_view_may_begin_switched_off)
 	again(&s);
 	assert_true(s.stage.is_on);
 	end(&s);
-	/* Nothing to sort. */
+	/* Without a name there is nothing to sort. */
 	begin(&s, "b", NULL);
 	call_filter_sort_switches(&s.filter);
 	end(&s);
@@ -642,7 +642,7 @@ TEST(a_path_leads_to_calls_that_ask_for_it)
 	assert_int_equal(path->depth, 1);
 	assert_string_equal(path->parent->func->name, "a");
 	assert_null(path->parent->parent);
-	/* It is the same one where it is the same. */
+	/* The same caller has the same path. */
 	assert_string_equal(((const struct call_path *)(uintptr_t)events[5].self_ns)->func->name,
 			    "d");
 	assert_ptr_equal(((const struct call_path *)(uintptr_t)events[5].self_ns)->parent, path);

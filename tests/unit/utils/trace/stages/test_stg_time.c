@@ -205,7 +205,7 @@ TEST(many_calls_may_wait)
 		assert_int_equal(stg_time(&stage, events, 20, out), 0);
 	}
 	assert_int_equal(stg_time_room(&stage, 0), 400);
-	/* One by one they go, and others come. */
+	/* Tasks go one by one, and others come. */
 	for (unsigned i = 0; i < 300; i++) {
 		events[0] =
 			(struct event){ .type = EVENT_ENTRY, .depth = 20, .time_ns = 1001000 + i };

@@ -114,7 +114,7 @@ TEST(programs_follow_each_other)
 	assert_int_equal(index, 0);
 	assert_true(capture_steps_add(&steps, &none, &args, &index));
 	assert_int_equal(index, 3);
-	/* Only the first result. */
+	/* Only the result is in that place. */
 	assert_string_equal(text_of(&steps, 3), "head 0@1, word 8@1");
 }
 
@@ -213,7 +213,7 @@ TEST(structs_in_parts)
 	assert_string_equal(steps_of(spec), "word 8@1, vector 8@1");
 	spec.type.size = 8;
 	assert_string_equal(steps_of(spec), "word 8@1");
-	/* More than there is in registers. */
+	/* A value larger than the registers hold. */
 	spec.type.size = 24;
 	assert_string_equal(steps_of(spec), "word 8@1, vector 16@1");
 	spec.type.size = 25;

@@ -276,7 +276,7 @@ TEST_WITH(inlined_calls, setup, teardown)
 	assert_null(dbg.inlined[1].file);
 }
 
-/* Those that were taken from there, and no others. */
+/* The specifications that were taken from the debug information, and no others. */
 TEST_WITH(specifications, setup, teardown)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
