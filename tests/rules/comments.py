@@ -22,6 +22,10 @@ NO_SUBJECT = "What|Of|Whether|Who|Whom|Whose|Which|Where|How|That"
 # Strings come first: they may have "/*" in them.
 COMMENT = re.compile(r'"(?:\\.|[^"\\\n])*"|/\*.*?\*/', re.S)
 BEGINNING = re.compile(rf"(?:^|\n\n|[.:;!?)]\s+)({NO_SUBJECT})\b")
+# In documents, "Where" and "That" mostly begin a condition.
+IN_DOCUMENTS = re.compile(r"(?:^|[.!?)]\s+)(What|Of|Whether|Who|Whom|Whose|Which|How)\b(?!\.)")
+# Macros of manual pages that end a paragraph; the last ones put it under a heading.
+MANUAL_PART = re.compile(r"^\.(?:TP|PP|P|IP|SH|SS|RS|RE|nf|fi)\b.*$", re.M)
 # A parameter may have the name.
 BEHIND = re.compile(r"(?<!@)\bbehind\b", re.I)
 # The user "nobody" is an option of the hostile client.
@@ -71,6 +75,21 @@ def check_document(name, text):
         before = line
 
 
+def check_sentences(name, parts):
+    for part in parts:
+        # A heading may be a question, a table's cell a name.
+        if part.lstrip().startswith(("#", "|", "    ", ">")):
+            continue
+        found = IN_DOCUMENTS.search(" ".join(part.split()))
+        if found:
+            yield f"{name}: a sentence begins with '{found.group(1)}': {' '.join(part.split())[:60]}"
+
+
+def paragraphs(text):
+    text = re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)
+    return re.split(r"\n\s*\n|\n(?=[*|] |\d+\. )", text)
+
+
 def documents(top):
     yield from top.glob("*.md")
     yield top / "NEWS"
@@ -100,7 +119,15 @@ def main():
         problems += check_words(path.relative_to(top).as_posix(), path.read_text())
     for path in sorted(documents(top)):
         nr += 1
-        problems += check_document(path.relative_to(top).as_posix(), path.read_text())
+        name, text = path.relative_to(top).as_posix(), path.read_text()
+        problems += check_document(name, text)
+        # The one that shows sentences as they should not be.
+        if name != "doc/style.md":
+            problems += check_sentences(name, paragraphs(text))
+    for path in sorted((top / "doc/man").glob("*.in")) + sorted((top / "trace/man").glob("*.in")):
+        nr += 1
+        problems += check_sentences(path.relative_to(top).as_posix(),
+                                    MANUAL_PART.split(path.read_text()))
     print("\n".join(problems) or f"{nr} files are good")
     return bool(problems)
 
