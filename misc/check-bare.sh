@@ -40,7 +40,7 @@ done
 mount -t tmpfs none "$root/dev/shm"
 cp /etc/resolv.conf "$root/etc/resolv.conf"
 
-# Where everybody can reach it: some tests are for users that are not root.
+# In a directory that all users can reach: some tests are for users that are not root.
 rm -rf "$root/srv/utrail"
 git clone -q "$top" "$root/srv/utrail"
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Which options of compilers take the next word: asked of the compilers that are installed.
+"""Finds the options that take the next word, by asking the compilers that are installed.
 
 Usage: misc/compiler_options.py [COMPILER...]
 
@@ -79,7 +79,7 @@ def table(name):
 
 
 def known(compiler):
-    """What the program knows of it."""
+    """The program's own list."""
     own = table("nvcc_with_word") if "nvcc" in compiler else table("with_word")
     return own if "nvcc" in compiler else own | table("linker_with_word")
 

@@ -25,12 +25,14 @@ from pathlib import Path
 ROOMS = ["libmcount", "utils/format", "utils/trace", "cmds/record"]
 # Programs of tests are linked by the hundred.
 FAST_LINKER = "-fuse-ld=mold" if shutil.which("mold") else None
-# Of a test program, and of all end-to-end tests together. Generous: what hangs is noticed, what is slow is not.
+# For a test program, and for all end-to-end tests together. Generous: a test that hangs is noticed,
+# a slow one is not.
 LIMIT_S = 90
 LIMIT_E2E_S = 900
-# Of one file of tests of the library, which calls it over and over: a turn of its log that never comes would take all of the above.
+# For one file of tests of the library, which calls it over and over: a turn of its log that never
+# comes would take all of the above.
 LIMIT_LIBRARY_S = 240
-# Of all scenes: seconds on an idle machine.
+# For all scenes: seconds on an idle machine.
 LIMIT_SCENES_S = 400
 
 # --- faults ---
@@ -62,7 +64,7 @@ SWAPS = {
     ">>": ["<<"],
 }
 BINARY_SWAPS = {"+": ["-"], "-": ["+"], "*": ["/"], "/": ["*"], "%": ["/"], "&": ["|"], "|": ["&"]}
-# What changes only how fast, or what other threads see when: no test can tell.
+# Changes that only affect speed, or the order that other threads see: no test can tell.
 UNSEEN = {"guard_barrier", "atomic_thread_fence", "__builtin_prefetch", "__asm__", "_Static_assert"}
 # A key times this is its place in a hash table. Another multiplier, or another mixture of the key's bits before it, finds the same entries.
 HASH_MULTIPLIER = re.compile(r"0x9e3779b97f4a7c15[uUlL]*")
@@ -289,7 +291,7 @@ class Build:
         for line in self.ninja("-t", "deps").splitlines():
             if line and not line.startswith(" "):
                 obj = line.split(":")[0]
-            # What a command of its own makes of them (offsets.h) is nothing of a function's body.
+            # The output of a command of its own (offsets.h) belongs to no function's body.
             elif line.strip().startswith("../") and obj in self.compile:
                 self.users.setdefault(os.path.normpath(line.strip())[3:], []).append(obj)
         self.links = {}
@@ -437,7 +439,8 @@ def nearest_first(tests, path):
 
 
 class History:
-    """Which scenes and end-to-end tests have noticed faults of a file, also in earlier runs: these come first, since they are slow."""
+    """The scenes and end-to-end tests that have noticed faults of a file, also in earlier runs:
+    these come first, since they are slow."""
 
     def __init__(self, path):
         self.path = path
@@ -556,7 +559,7 @@ class Runner:
         return home
 
     def library_tests(self, home, work):
-        """Which of the tests of the library has failed, or None."""
+        """The test of the library that has failed, or None."""
         for name in LIBRARY_TESTS:
             command = self.pytest([f"trace/tests/events/test_{name}.py"])
             status, _ = in_sandbox(work, self.cache, command, LIMIT_LIBRARY_S, self.environment(home))
@@ -565,7 +568,7 @@ class Runner:
         return None
 
     def first_scene(self, home, work, path):
-        """Which scene has changed, or None."""
+        """The scene that has changed, or None."""
         first = work / "scenes"
         first.write_text("".join(f"{head}\n" for head in self.history.scenes(path)))
         difference = self.scenes(home, work, "--first", first)
@@ -577,7 +580,7 @@ class Runner:
         return f"{SCENES}: {head[1] if head else 'it hung'}"
 
     def scenes(self, home, work, *options):
-        """What has changed in the first scene that has changed; None."""
+        """The change in the first scene that has changed; None."""
         command = ["/usr/bin/python3", self.build.tree / "tests/scenes/scenes.py", home, *options]
         status, out = in_sandbox(work, self.cache, command, LIMIT_SCENES_S, {})
         return None if status == 0 else out
@@ -610,7 +613,7 @@ class Runner:
         return "survived", None
 
     def failing_e2e(self, home, work, args):
-        """The first test that fails, or None. What it said is kept: some fail by chance."""
+        """The first test that fails, or None. Its output is kept: some fail by chance."""
         status, out = in_sandbox(work, self.cache, self.pytest(args), LIMIT_E2E_S, self.environment(home))
         if status == 0:
             return None
@@ -638,7 +641,7 @@ class Runner:
             status, out = in_sandbox(work, self.cache, [self.build.dir / target, *args], LIMIT_S, {})
             if status != 0:
                 sys.exit(f"without any fault {name} fails:\n{out}")
-        # Where faulty programs will be.
+        # The directories where faulty programs will be.
         home = self.home(work)
         difference = self.scenes(home, work)
         if difference is not None:
@@ -672,7 +675,8 @@ def said(fault):
 
 
 def read_log(path):
-    """What was printed of each fault. Those of one line that look alike come in the same order in each run, but for those at work at one time."""
+    """The text that was printed of each fault. Those of one line that look alike come in the same
+    order in each run, but for those at work at one time."""
     out = {}
     for line in path.read_text().splitlines():
         m = re.match(rf"(?:{'|'.join(VERDICTS)}) +(.*?)(?:  \[.*\])?  \d+ s$", line)

@@ -107,16 +107,18 @@ build() {
 	single "$dir-compile" ninja -C "$dir"
 }
 
-# Where tests have their directories: in memory where there is enough, and programs may be run and devices opened, which takes a fifth of the
-# time of end-to-end tests, that make and remove some hundred thousand files. Each removes what it made.
+# Directories of tests are in memory where there is enough, and programs may be run and devices
+# opened, which takes a fifth of the time of end-to-end tests, that make and remove some hundred
+# thousand files. Each removes what it made.
 if [ -w /dev/shm ] && awk '$2 == "/dev/shm" { bad = $4 ~ /noexec|nosuid|nodev/ } END { exit bad }' /proc/mounts &&
 	[ "$(df --output=avail -m /dev/shm 2> /dev/null | tail -1)" -ge 4096 ] &&
 	[ "$(awk '/^MemAvailable/ { print int($2 / 1024) }' /proc/meminfo)" -ge 6144 ]; then
 	scratch=$(mktemp -d /dev/shm/e2e-XXXXXX)
 fi
 
-# Where pytest can (pytest-xdist), with half as many workers again as there are CPUs: each of these thousands of tests waits for
-# a program or two, and with one worker per CPU two fifths of the CPUs' time are idle.
+# Parallel, if pytest can (pytest-xdist), with half as many workers again as there are CPUs: each of
+# these thousands of tests waits for a program or two, and with one worker per CPU two fifths of the
+# CPUs' time are idle.
 pytest() {
 	workers=
 	[ -n "${one_worker:-}" ] || ! /usr/bin/python3 -c 'import xdist' 2> /dev/null ||
@@ -165,7 +167,7 @@ stage_e2e() {
 	suite e2e pytest tests/e2e
 }
 
-# What misc/mutate.sh measures (doc/internals/mutation.md).
+# The measurement of misc/mutate.sh (doc/internals/mutation.md).
 stage_fast() {
 	make_gcc || return
 	stage_unit
@@ -186,7 +188,8 @@ stage_real() {
 	suite real meson test -C build --no-rebuild --verbose --suite real --suite shipped
 }
 
-# Programs and servers as Debian ships them. What is not to be had is skipped, with its package's name.
+# Programs and servers as Debian ships them. Those that cannot be had are skipped, with its
+# package's name.
 install_shipped() {
 	# shellcheck disable=SC2086  # a list of words
 	install_packages ${shipped_packages:-}
@@ -330,7 +333,8 @@ clean_commit() {
 	changes=$(git status --porcelain 2> /dev/null) && [ -z "$changes" ] && git rev-parse HEAD
 }
 
-# What build-logs/passed says is true at any moment: all stages passed in one run, which began and ended with that commit.
+# build-logs/passed is true at any moment: all stages passed in one run, which began and ended with
+# that commit.
 note_passed() {
 	add_up
 	commit=$(clean_commit)

@@ -3,9 +3,10 @@
 #
 #   misc/cross/sysroot.sh aarch64|riscv64|arm|i386
 #
-# Debian's packages of that machine are unpacked below build-cross/sysroot/: apt-get fetches them with lists of its own, so
-# nothing of this system changes. What is there already stays as it is; remove the directory to have it made anew. Status 77: the mirror does
-# not give them.
+# Debian's packages of that machine are unpacked below build-cross/sysroot/: apt-get fetches them
+# with lists of its own, so nothing of this system changes. Packages that are there already stay
+# as they are; remove the directory to have it made anew. Status 77: the mirror does not give
+# them.
 set -eu
 cd "$(dirname "$0")/../.."
 

@@ -8,7 +8,7 @@ import sys
 
 from benchlib import PEER, UTRAIL, Cost, clean, compile, heading, in_turns, loop_ns, need_peer, row, scratch
 
-# What to record, of which loop; all have the target of the issue, 0.5.
+# The options to record, and the loop; all have the target of the issue, 0.5.
 CASES = {
     "-A number@arg1": (["-A", "number@arg1"], []),
     "-A number@arg1 -t 1ms": (["-A", "number@arg1", "-t", "1ms"], []),

@@ -1,4 +1,5 @@
-"""What the benchmarks share: building, measuring in turns, and tables of ratios with the target beside them."""
+"""Shared by the benchmarks: building, measuring in turns, and tables of ratios with the target
+beside them."""
 
 import os
 import shutil
@@ -24,7 +25,7 @@ METHODS = {
 
 SKIP = 77  # meson's word for a test that could not be done
 
-# Where programs of others are kept.
+# The folder of other projects' programs.
 WORK = Path(os.environ.get("UTRAIL_REAL_DIR", BUILD / "real")) / "bench"
 
 
@@ -69,7 +70,7 @@ def compile(source, output, flags=(), libraries=()):
 
 
 class Cost:
-    """What a command took."""
+    """The costs of a command."""
 
     def __init__(self, command, **kw):
         begin = time.perf_counter()

@@ -28,7 +28,7 @@ VARIANTS = {
     "-F other": 0.25,
     "-a": 0.40,
 }
-# Of a plain recording's call at most; nothing that is filtered has a part in it.
+# The limit, as a part of a plain recording's call; nothing that is filtered has a part in it.
 BESIDE = {"-F main": 1.03, "-N other": 1.03}
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from benchlib import METHODS, PEER, UTRAIL, Cost, clean, compile, heading, in_turns, loop_ns, need_peer, row, scratch
 
-# What is given, the target against the peer.
+# The options, the target against the peer.
 DROPPED = [
     (["-F", "other"], 0.5),
     (["-N", "leaf"], 0.5),

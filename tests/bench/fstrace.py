@@ -14,7 +14,7 @@ LIBRARY = Path(os.environ.get("UTRAIL_BUILD", TOP / "build")) / "trace/library/l
 
 
 def measure(*command):
-    """What a program says: a name and nanoseconds in each line."""
+    """The output of a program: a name and nanoseconds in each line."""
     out = subprocess.run(command, check=True, text=True, env=environment(), stdout=subprocess.PIPE).stdout
     return {name: float(value) for name, value in (line.split() for line in out.splitlines())}
 

@@ -15,7 +15,7 @@ from benchlib import METHODS, SKIP, UTRAIL, clean, compile, environment, scratch
 OPTIONS = [
     [],
     ["--flight=1m"],
-    # Of calls that are stepped through, -t 1us keeps all and -t 10s none.
+    # -t 1us keeps all of the calls that are stepped through, and -t 10s none.
     ["-t", "1us"],
     ["-t", "10s"],
     ["--trace=off"],

@@ -89,7 +89,7 @@ def write_user(base, path, periods):
 
 
 def page_of(tid, periods):
-    """What the kernel writes in so many periods, the first of which begins at 0."""
+    """The text that the kernel writes in so many periods, the first of which begins at 0."""
     ids = kernel.event_ids()
     page = kernel.Page(0)
     for period in range(periods):

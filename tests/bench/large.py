@@ -34,7 +34,7 @@ int main(void)
 }
 """
 
-# What compilers make of a line of arithmetic, and of a loop.
+# The code that compilers make of a line of arithmetic, and of a loop.
 PLAIN = "\timull ${a}, %edi, %eax\n\taddl ${b}, %eax\n\tret\n"
 LOOP = "\tmovl %edi, %eax\n\ttestl %edi, %edi\n\tjle 2f\n\tmovl ${b}, %ecx\n1:\txorl %ecx, %eax\n\taddl ${a}, %ecx\n\tcmpl ${b}+1000, %ecx\n\tjl 1b\n2:\tret\n"
 

@@ -17,7 +17,7 @@ ROUNDS = 3
 
 
 def measure(best, exe, env, *words):
-    """What @exe prints; of each name the least number so far."""
+    """The output of @exe; for each name the least number so far."""
     out = subprocess.run([exe, *words], check=True, text=True, env=env, stdout=subprocess.PIPE).stdout
     for line in out.splitlines():
         name, value = line.split()

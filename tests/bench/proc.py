@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What --proc adds to a build, against strace and bear in the same run: `make -j2` of C files that include what many programs do, by gcc.
+"""The cost that --proc adds to a build, against strace and bear in the same run: `make -j2` of C files that include what many programs do, by gcc.
 
 usage: proc.py [--only=WORD]... [RUNS [FILES|lua]]
 

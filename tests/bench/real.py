@@ -153,7 +153,7 @@ def recording(tool, options):
 
 
 def calls_of_data():
-    """How many calls of each function the recording has."""
+    """The number of calls of each function in the recording."""
     done = subprocess.run([UTRAIL, "report", "-d", "data", "--no-event", "-f", "call", "--format=csv"], env=environment(), capture_output=True, text=True)
     calls = {}
     for number, function in csv.reader(done.stdout.splitlines()[1:]):
@@ -198,7 +198,7 @@ def verdict(value, target):
 
 
 def measure_budget(name, method, runs):
-    """What a budget is kept to once it is known what to leave out."""
+    """A budget's limit, once it is known what to leave out."""
     program = PROGRAMS[name]
     exe = build(name, method)
     jobs = {"the same program": ([], exe), "its source without hooks": ([], build(name, None)), BUDGET: (recording(UTRAIL, [BUDGET]), exe)}
@@ -219,7 +219,7 @@ def measure_budget(name, method, runs):
 
 
 def compare_calls(program, exe):
-    """Whether what a budget does not leave out is recorded as without one."""
+    """Check that functions that a budget keeps are recorded as without one."""
     calls = {}
     for options in ([], [BUDGET]):
         run(recording(UTRAIL, options), exe, program.arguments_for(1))

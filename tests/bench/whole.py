@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What a recorded call costs in all: user and system time of the program, the recorder and its writers together, over the bare program,
+"""The whole cost of a recorded call: user and system time of the program, the recorder and its writers together, over the bare program,
 for each call; beside the floor (src/counter.c), Debian's uftrace and, where UFTRACE= names its program, a newer one.
 
 usage: [UFTRACE=PROGRAM] whole.py [--only=WORD]... [--calls=N] [--runs=N] [--method=-pg] [--memory]
@@ -75,7 +75,7 @@ def real_program(name, method):
 
 
 def makers(method, calls):
-    """What makes each program, for those that are asked for only: a source is fetched at its first use."""
+    """The builders of the programs that are asked for: a source is fetched at its first use."""
     shapes = {shape: lambda shape=shape: shape_programs(method, calls)[shape] for shape in SHAPES}
     return {
         **shapes,
@@ -148,7 +148,7 @@ def measure(name, program, variants, runs, floor):
 
 
 def counted(name, program):
-    """What the CPU's counters say of a plain recording, where perf may read them."""
+    """The CPU's counters for a plain recording, where perf may read them."""
     clean("data")
     command = ["perf", "stat", "-x,", "-e", ",".join(COUNTERS), *map(str, record_command(UTRAIL, "", program))]
     done = subprocess.run(command, env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)

@@ -18,7 +18,8 @@ MACHINES = os.environ.get("UTRAIL_CROSS", " ".join(QEMU)).split()
 CROSS = TOP / "build-cross"
 PG = Variant("gcc", "pg", "O2")
 SEEDS = TOP / "tests/data/corpus/datadir"
-# Every view, and every option that leads through other code. Of what sqlite3 writes each version of it has its number in the file.
+# Every view, and every option that leads through other code. Each version of sqlite3 writes its
+# number into the file.
 COMMANDS = [
     line
     for line in re.findall(r'^\t"(\w.*)",$', (TOP / "tests/fuzz/fuzz_datadir.c").read_text(), flags=re.M)
@@ -46,8 +47,8 @@ def version_of(*program):
 
 
 def show(*program, dirs, commands):
-    """What tests/cross/show.c prints: directory and command line -> text. What this build, or the one that recorded, says of
-    itself is VERSION."""
+    """The output of tests/cross/show.c: directory and command line -> text. What this build, or the
+    one that recorded, says of itself is VERSION."""
     done = subprocess.run([*program, *dirs], input="".join(c + "\n" for c in commands).encode(), env=environment(),
                           capture_output=True, timeout=300)
     assert done.returncode == 0, (program, dirs, done.returncode, done.stderr[-2000:])
@@ -139,7 +140,7 @@ FAR = (5 << 30) + 16
 
 
 def test_behind_four_gigabytes(machine, recorded, tmp_path):
-    """What stands there is found, and its place is told right. Between is nothing, which is not read."""
+    """The text there is found, at the right place. The gap between is not read."""
     data = tmp_path / "data"
     files = archive.parse((SEEDS / "ours-plain").read_bytes())
     name = next(n for n in files if re.fullmatch(r"\d+\.dat", n) and files[n])
@@ -164,7 +165,7 @@ def test_what_there_is_no_probe_for(machine):
 def test_the_program_itself(machine, recorded):
     """Not only in one process with all else: options from the command line, output to a pipe."""
     for words in (["replay", "-f", "none"], ["report", "--format=csv"], ["dump", "--format=sqlite"]):
-        # What tests leave out elsewhere is in both.
+        # Things that tests leave out elsewhere are in both.
         here = utrail(*words, "-d", recorded["threads"], preempted=True)
         there = cross_utrail(machine, *words, "-d", recorded["threads"])
         assert (there.status, there.err) == (here.status, here.err)

@@ -1,4 +1,4 @@
-"""What every end-to-end test has at hand: the tools of tests/lib and a working directory of its own."""
+"""Shared by all end-to-end tests: the tools of tests/lib and a working directory of its own."""
 
 import faulthandler
 import os
@@ -112,7 +112,7 @@ def workdir(request, tmp_path, tmp_path_factory, monkeypatch):
     have ten gigabytes, and would be written to the disk.
     """
     monkeypatch.chdir(tmp_path)
-    # What is found out of files is kept for a test alone.
+    # Facts about files are kept for a test alone.
     cache = tmp_path_factory.mktemp("cache")
     monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
     yield tmp_path

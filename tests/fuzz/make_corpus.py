@@ -51,7 +51,7 @@ def save(target, name, data):
 
 
 def shrink(name, content):
-    """What is left of a file still belongs together; the others do not grow with libraries."""
+    """The rest of a file still belongs together; the others do not grow with libraries."""
     if name.endswith(".sym"):
         lines = content.splitlines(keepends=True)
         return b"".join(lines[: SYM_LINES_MAX // 2] + lines[12:][-SYM_LINES_MAX // 2 :])

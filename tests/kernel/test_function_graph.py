@@ -213,7 +213,7 @@ def test_calls_are_under_those_of_the_program(out):
 
 
 def test_times_are_inside_those_of_the_parents(out):
-    """Of each call: what its calls took together is not more."""
+    """The time of each call is at least that of its calls together."""
     children, checked = [0.0], 0
     units = {"us": 1, "ms": 1e3, " s": 1e6, " m": 60e6}
     for line in utrail("replay", "-d", out / "ours").must().out.splitlines():
@@ -256,7 +256,8 @@ def test_tracefs_is_as_before(out, when):
     assert "tracing_on: 1\n" in during and "current_tracer: function_graph\n" in during
 
 
-# How it ended, and what it said. The program runs whatever is missing, if there is one and a place for the recording.
+# The status, and the output. The program runs whatever is missing, if there is one and a place for
+# the recording.
 FAILURES = {
     "no-tracer": (7, "WARN: cannot record calls of the kernel: this kernel has no tracer 'function_graph' (CONFIG_FUNCTION_GRAPH_TRACER)\n"),
     "no-switch": (7, "WARN: cannot record calls of the kernel: cannot write to 'current_tracer': Read-only file system\n"),
@@ -283,8 +284,9 @@ def test_who_traces_already_is_left_alone(out):
 @pytest.mark.skipif(not PEER, reason="Debian's uftrace is not installed")
 @pytest.mark.parametrize("data", ["ours", "theirs"])
 def test_both_show_the_same(out, data):
-    """What is called is the same in any case. Ends that the kernel has not recorded are missing in uftrace's text, which goes on inside; in
-    ours such a call ends with the system call that it is in. Where an end is recorded late, what came in between is inside for uftrace."""
+    """The calls are the same in any case. Ends that the kernel has not recorded are missing in
+    uftrace's text, which goes on inside; in ours such a call ends with the system call that it
+    is in. Where an end is recorded late, what came in between is inside for uftrace."""
     ours, theirs = (strip((out / f"{data}.by-{tool}").read_text()) for tool in ("utrail", "uftrace"))
     assert len(ours) > 100
     assert entered(ours) == entered(theirs)
@@ -295,7 +297,8 @@ def test_both_show_the_same(out, data):
 
 
 def test_a_trace_beside_a_recording(out, tmp_path):
-    """What trace-cmd recorded meanwhile is imported: under the calls of the program, and alone; uftrace shows the same."""
+    """The recording that trace-cmd made meanwhile is imported: under the calls of the program, and
+    alone; uftrace shows the same."""
     if not shutil.which("trace-cmd"):
         pytest.skip("there is no trace-cmd")
     data = tmp_path / "beside"

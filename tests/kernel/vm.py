@@ -1,7 +1,7 @@
 """A virtual machine with Debian's kernel, whose tracing is whole: the machine that runs the tests may have a kernel without tracers.
 
 The kernel comes out of the package linux-image-*-amd64, unpacked but not installed; the rest is an initramfs with busybox, the
-programs that are wanted and their libraries. Commands run there by the first process. What they leave in /out comes back as a tar
+programs that are wanted and their libraries. Commands run there by the first process. Their files in /out come back as a tar
 archive written to a virtual disk. QEMU emulates the processor: no privilege is needed, and a boot takes about ten seconds.
 """
 
@@ -76,16 +76,15 @@ def kernel(cache):
 
 
 def _libraries(program):
-    """Of a program: the files that the dynamic linker loads with it."""
+    """For a program: the files that the dynamic linker loads with it."""
     listed = _run("ldd", str(program)).stdout
     return {Path(path) for path in re.findall(r"(/\S+) \(0x", listed)}
 
 
 def be_modest():
-    """
-    The machine leaves others more of the CPUs than it takes, but not nearly all: its tests need minutes of CPU time, and give up after an
-    hour. Where the scheduler groups by session (autogroup), a niceness counts in its group only.
-    """
+    """The machine leaves others more of the CPUs than it takes, but not nearly all: its tests need
+    minutes of CPU time, and give up after an hour. When the scheduler groups by session
+    (autogroup), a niceness counts in its group only."""
     os.nice(3)
     try:
         Path("/proc/self/autogroup").write_text("3")

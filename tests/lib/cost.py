@@ -1,4 +1,5 @@
-"""What a command costs, and what it may: 20 s of CPU time and 512 MB, or a refusal that names the limit."""
+"""The cost of a command, and its limit: 20 s of CPU time and 512 MB, or a refusal that names the
+limit."""
 
 import os
 import resource

@@ -46,7 +46,7 @@ def again(rec, blocks, size=FILE_BYTES):
 
 
 def packed(rec, name="small"):
-    """What record or convert makes of the records of the directory, as often as there is room."""
+    """The output of record or convert for the records of the directory, as often as there is room."""
     rec.done()
     utrail("convert", "--compact", "-d", rec.path, name).must()
     return (rec.path.parent / name / "100.cdat").read_bytes()
@@ -74,7 +74,7 @@ def gaps(rec):
 
 
 def false_heads(rec):
-    """What heads begin with, and nothing else."""
+    """The beginning of heads, and nothing else."""
     again(rec, block(b"\x02\x01", 16) + b"UTCB" * (FILE_BYTES // 4))
 
 

@@ -199,7 +199,7 @@ def json_nested():
 
 
 def json_replacements():
-    """What stands for bytes that are no text, in the place of each letter."""
+    """The bytes that take the place of each letter, and are no text."""
     return '[{"directory":"/x","file":"f.c","arguments":["'.encode() + "\ufffd".encode() * 1000000 + b'"]}]'
 
 

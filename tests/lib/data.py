@@ -31,7 +31,8 @@ class Task:
 
 
 def value_bytes(item, raw, at):
-    """How much of the payload, from @at on, the value of specification @item takes, padded to 4 bytes (doc/formats/records.md, "Payloads")."""
+    """The bytes of the payload, from @at on, that the value of specification @item takes, padded to
+    4 bytes (doc/formats/records.md, "Payloads")."""
     match = re.fullmatch(r"(arg|fparg|retval)\d*(?:/([a-zA-Z]?)(\d*)(?::[^%]*)?)?(?:%.*)?", item)
     assert match, item
     kind, letter, number = match[1], match[2] or "d", match[3]
@@ -233,7 +234,8 @@ class Recording:
         return (kind, word >> 6 & 1023, addr, *(self.name_of(tid, time, addr) if kind <= EXIT else ()))
 
     def when_of(self, tid, time):
-        """What decides where libraries are at @time: the session, and how many have been loaded."""
+        """The facts that decide where libraries are at @time: the session, and how many have been
+        loaded."""
         return self.session_of(tid, time), sum(when <= time for when, *_ in self.dlopens)
 
     @property

@@ -36,7 +36,7 @@ EVENTS = {
     b"UmountFailed": ([], []),
     b"Comm": (["size"], [("CN", "size")]),
 }
-# Whose first half there must be, and whose may be.
+# Fields whose first half there must be, and fields whose first half may be there.
 ENDS = {b"RenameTo": (b"RenameFrom", b"Rename2From"), b"LinkTo": (b"LinkFrom", b"LinkatFrom"), b"MountFailed": (b"Mount",), b"SysCloneFailed": (b"SysClone",)}
 MAY_END = {b"RenameFailed": (b"RenameFrom", b"Rename2From"), b"LinkFailed": (b"LinkFrom", b"LinkatFrom"), b"UmountFailed": (b"Umount",),
            b"SchedFork": (b"SysClone",)}
@@ -44,7 +44,7 @@ HALVES = {half for halves in ENDS.values() for half in halves} - {b"Mount"}
 
 
 def pieces(head, text, counted=False):
-    """What a text is cut into: @head is a tag, or b"A[3]" of an argument."""
+    """The parts that a text is cut into: @head is a tag, or b"A[3]" of an argument."""
     is_arg = head.startswith(b"A[")
     is_long = not is_arg and len(text) >= PART
     counted |= is_long

@@ -63,7 +63,8 @@ class Page:
 
 
 def record_kinds(content):
-    """Of all records of a per-CPU file of this machine, one behind the other: 31 is an absolute time, others see ring_buffer.h."""
+    """The types of all records of a per-CPU file of this machine, one behind the other: 31 is an
+    absolute time, others see ring_buffer.h."""
     for begin in range(0, len(content), PAGE_BYTES):
         commit = struct.unpack_from("Q", content, begin + 8)[0] & (1 << 20) - 1
         at, end = begin + 16, begin + 16 + commit

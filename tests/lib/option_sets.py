@@ -241,7 +241,7 @@ main
 """,
 }
 
-# Of each group a combination has one member or none.
+# A combination has at most one member of each group.
 GROUPS = {
     "replay": [
         ["-F {inner}", "-F {leaf}", "-F {some}", "-N {leaf}", "-C {leaf}", "-H {inner}", "-H {leaf}"],

@@ -38,7 +38,8 @@ EXTRAS = {
     "": [],
     "cet": ["-fcf-protection=full", "-fstack-protector-strong", "-fstack-clash-protection", "-Wl,-z,now"],
     "lto": ["-flto"],
-    # Of the program "filtered", for tests that compare two runs: no pause of a busy machine is as long.
+    # For the program "filtered", for tests that compare two runs: no pause of a busy machine is as
+    # long.
     "long-nap": ["-DNAP_US=80000"],
 }
 
@@ -59,7 +60,7 @@ class Variant:
 
     @property
     def words(self):
-        """What a directive may name in brackets."""
+        """The names that a directive may have in brackets."""
         return {self.compiler, self.method, self.opt, "pie" if self.pie else "nopie"} | {self.extra} - {""}
 
     def command(self, suffix, is_library=False):
@@ -102,7 +103,8 @@ def in_turn(things, ways, fits=lambda thing, way: True):
 
 
 def all_variants():
-    """{gcc, clang} x all methods x {-O0, -O2, -Os}, and -O2 with -no-pie, hardened, with LTO. Of hooks that are patched in -O0 and -O2 are enough."""
+    """{gcc, clang} x all methods x {-O0, -O2, -Os}, and -O2 with -no-pie, hardened, with LTO. For
+    hooks that are patched in, -O0 and -O2 are enough."""
     compilers = [c for c in ("gcc", "clang") if shutil.which(c)]
     if MATRIX == "once":
         return [Variant("gcc", "pg", "O2")]
@@ -230,7 +232,7 @@ def build(prog, variant):
 
 def build_here(directory, source, command):
     """The output of @command for @source, a file of this tree, in @directory: compiled once for all tests, then copied."""
-    # Where the source is is in the debug information.
+    # The source's folder is in the debug information.
     key = hashlib.sha256("\0".join(map(str, [*command, source])).encode())
     for path in [source, *sorted(source.parent.glob("*.h"))]:
         key.update(path.read_bytes())

@@ -23,7 +23,7 @@ def values(directory):
 
 @dataclass
 class Made:
-    """How a recording is made, and what there is in it. @status is that of the recorder."""
+    """The making of a recording, and its content. @status is that of the recorder."""
 
     tool: object
     exe: object
@@ -100,7 +100,7 @@ def elapsed(ns):
 
 
 def words(name):
-    """What the words in braces stand for in recording @name."""
+    """The values of the words in braces for recording @name."""
     place = made(name)
     starts, tids = [], []
     for line in peer("dump", "-d", place).out.splitlines():

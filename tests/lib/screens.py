@@ -91,7 +91,7 @@ class Screen:
         return self.lines()[1:-1]
 
     def settle(self):
-        """What is shown when nothing moves any more."""
+        """The lines of the screen when nothing moves any more."""
         before = None
         end = time.monotonic() + PATIENCE_S
         while time.monotonic() < end:
@@ -116,7 +116,7 @@ class Screen:
         return self.tmux("display-message", "-p", "-t", self.name, "#{pane_dead}").strip() == "1"
 
     def status(self):
-        """How the program has ended: its status, or the negative number of a signal."""
+        """The program's status, or the negative number of the signal that ended it."""
         end = time.monotonic() + PATIENCE_S
         while not self.is_dead():
             assert time.monotonic() < end, "it does not end"

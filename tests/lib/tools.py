@@ -21,7 +21,7 @@ LIMIT_S = int(os.environ.get("UTRAIL_TEST_LIMIT", "120"))
 
 @dataclass
 class Result:
-    """What a command left: @status is the shell's convention, 128 + N for signal N."""
+    """The result of a command: @status is the shell's convention, 128 + N for signal N."""
 
     args: list
     status: int
@@ -37,11 +37,11 @@ class Result:
 
 
 def has_sanitizer():
-    """Whether utrail (not the probe) is built with AddressSanitizer."""
+    """True when utrail (not the probe) is built with AddressSanitizer."""
     return b"__asan_init" in UTRAIL.read_bytes()
 
 
-# Who runs what follows may do nothing of what root may.
+# Run the rest without root's permissions.
 NOBODY = ("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups")
 
 
@@ -143,7 +143,7 @@ def terminal_text(ours):
 
 
 def wait_until(condition):
-    """What @condition returns when it is true at last."""
+    """The result of @condition when it is true at last."""
     end = time.monotonic() + LIMIT_S
     while not (result := condition()):
         assert time.monotonic() < end, "waited in vain"

@@ -25,7 +25,7 @@ def files_of(header):
 
 
 class Buffer:
-    """What one instance recorded: {CPU: bytes of pages}."""
+    """The records of one instance: {CPU: bytes of pages}."""
 
     def __init__(self, cpus, name="", clock="mono"):
         self.cpus, self.name, self.clock = cpus, name, clock

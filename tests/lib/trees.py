@@ -1,7 +1,7 @@
 """The call tree of a task as one line of text, from the records, from replayed text, and as tests expect it.
 
     name{...}   a call and the calls inside it; a missing closing brace at the end: it never returned
-    ~name       a return from a call that another task, or nobody, has seen the entry of
+    ~name       a return from a call whose entry another task has, or none
     |           entries go on further outside though what is open has not returned (exec)
     name*3{}    short for name{}name{}name{}, in expectations only
 
@@ -46,7 +46,8 @@ class Walk:
 
 
 def of_tasks(tasks, demangle, without):
-    """How many tasks have each tree. A vfork child that only calls the library before its exec has none."""
+    """The number of tasks with each tree. A vfork child that only calls the library before its exec
+    has none."""
     return Counter(filter(None, (of_records(task, demangle, without) for task in tasks)))
 
 
@@ -100,7 +101,8 @@ def of_replay(text, without=()):
 
 
 def of_words(words, without):
-    """What a line of `replay` says behind its indentation: a name, whether its call begins, and whether it ends."""
+    """The text of a line of `replay` after its indentation: a name, whether its call begins, and
+    whether it ends."""
     comment = re.fullmatch(r"\} /\* (.*) \*/", words)
     assert comment or words.endswith((" {", ";")), words
     name = comment[1] if comment else strip_parens(words.removesuffix(" {").removesuffix(";"))

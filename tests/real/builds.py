@@ -54,7 +54,7 @@ PACKAGES = {
 }
 
 
-# What a cache has may have been compiled elsewhere, and says so in what it tells debuggers.
+# An object from a cache may have been compiled elsewhere, and its debug information says so.
 ENVIRONMENT = environment(CCACHE_DISABLE="1")
 
 
@@ -135,7 +135,7 @@ def check_clang(name, entries, folder):
 
 
 def check_bear(name, package, folder, entries):
-    """How long it took, or None."""
+    """The time that it took, or None."""
     if not shutil.which("bear"):
         say("  bear is not there: not compared")
         return None

@@ -25,7 +25,8 @@ import httpd_load
 from packages import PG, PROGRAMS, Real
 from real import BUILD, UTRAIL, build, environment, fetch, must_be_equal, run_check, say
 
-# Of this build, as pkg-config says; what is not installed needs a path at run time.
+# The flags of this build, as pkg-config says; a library that is not installed needs a path at run
+# time.
 TRACE = f"PKG_CONFIG_PATH={BUILD}/meson-uninstalled pkg-config"
 CFLAGS = f"$({TRACE} --cflags utrail-trace)"
 LIBS = f"$({TRACE} --libs utrail-trace) -Wl,-rpath,{BUILD}/trace/library"
@@ -125,7 +126,7 @@ def utrail_says(data, *words):
 
 
 def listed(data):
-    """What `events list` counts."""
+    """The counts of `events list`."""
     rows = [line.split() for line in utrail_says(data, "events", "list") if " trace:" in line]
     return Counter({row[3].removeprefix("trace:"): int(row[0]) for row in rows if row[0] != "0"})
 

@@ -20,7 +20,7 @@ from pathlib import Path
 CLIENTS = 4
 ROUNDS = 6
 HEADERS = ("Host: here", "User-Agent: load, 100% of it")
-# What it answers with: a file, a directory's list, where to look instead, or an error.
+# The server's answers: a file, a directory's list, where to look instead, or an error.
 FILES = ("GET /page.html", "HEAD /page.html", "GET /a%20b.html?x=1,2&y=%25")
 DIRECTORIES = ("GET /sub/",)
 OTHERS = ("GET /sub", "GET /missing", "POST /page.html", "GET relative")

@@ -64,7 +64,7 @@ LUA54 = Real(
     options="--no-libcall",
 )
 
-# Of its 80 scripts those that are over in a few seconds.
+# Those of its 80 scripts that are over in a few seconds.
 MEMCACHED_TESTS = " ".join(
     f"t/{name}.t"
     for name in "64bit ascii-auth binary-get bogus-commands cas conn-limits daemonize dash-M dyn-maxbytes flags getandtouch"

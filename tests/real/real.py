@@ -97,7 +97,7 @@ def build(real, archives, name, flags):
 
 
 def run_check(real, source, name, command, **env):
-    """What came out, as a Counter of result lines, and all that was said."""
+    """The results as a Counter of result lines, and all output."""
     sh(real.cleanup, source, source.parent / "cleanup.log")
     log = source.parent / f"{name.replace(' ', '')}.log"
     # gprof, which runs in untraced -pg programs only, leaves its files where no test looks.
@@ -109,7 +109,7 @@ def run_check(real, source, name, command, **env):
 
 
 def run_suite(real, source, name, data=None, options=""):
-    """What came out, as a Counter of result lines. @data: recorded into this directory."""
+    """The results as a Counter of result lines. @data: recorded into this directory."""
     command = real.check
     if data:
         shutil.rmtree(data, ignore_errors=True)

@@ -38,7 +38,7 @@ FUNCTIONS = 200
 CALLS_MAX = 20000
 # Words of a command line take no more than that.
 WORDS_BYTES = 1 << 20
-# How long a program works, short and long.
+# The time for which a program works, short and long.
 SECONDS = (1.5, 10)
 ENV = {"PERL_HASH_SEED": "0", "PERL_PERTURB_KEYS": "0", "PYTHONHASHSEED": "0", "HOME": "/nonexistent", "GIT_CONFIG_NOSYSTEM": "1",
        "GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@b", "GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@b",
@@ -114,7 +114,7 @@ for ((r = 0; r < $1; r++)); do
     while IFS=: read -r u v; do echo "$v"; done <<< $'1:2\n3:4'; trap 'echo trapped' USR1; kill -USR1 $$; echo {1..5} ~; test -d / && echo dir; let r2=r+1; unset m
 done
 """
-# Whose children count as calls of theirs the calls that they return from: no counts of these.
+# Programs whose children count as their own calls those that they return from: no counts of these.
 BASH_FORKS = r"""
 for ((r = 0; r < $1; r++)); do
     x=$(echo "sub $r"); y=$(printf '%s\n' c b a | sort | tr a-c A-C); echo "$x" $y; (exit 3); echo $?; { sleep 0 & } 2> /dev/null; wait; cat <(echo "from process")
@@ -418,7 +418,7 @@ def our_counts(run, rounds):
 
 
 def file_offsets(path, addresses):
-    """Where addresses are in the file, which .sym files count from its first segment on."""
+    """The offset of addresses in the file, which .sym files count from its first segment on."""
     out = subprocess.run(["readelf", "-lW", path], capture_output=True, text=True, check=True).stdout
     loads = [[int(word, 16) for word in line.split()[1:6]] for line in out.splitlines() if line.split()[:1] == ["LOAD"]]
     found = {}

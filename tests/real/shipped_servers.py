@@ -175,7 +175,7 @@ class Trial:
         self.proc.wait()
 
     def put_load(self, meanwhile=None):
-        """What of its answers was right."""
+        """The number of its right answers."""
         text = ""
         for command in self.server.load(self.folder, self.port, self.requests):
             load = subprocess.Popen(command, cwd="/tmp", env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -219,7 +219,7 @@ class Trial:
             self.times += result.returncode == 0
 
     def busiest(self):
-        """Of the server and its children the one that has used the most CPU time."""
+        """The process with the most CPU time among the server and its children."""
         pids = [self.proc.pid, *map(int, Path(f"/proc/{self.proc.pid}/task/{self.proc.pid}/children").read_text().split())]
 
         def used(pid):

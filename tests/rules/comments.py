@@ -75,6 +75,22 @@ def check_document(name, text):
         before = line
 
 
+def said_in_python(text):
+    """Comments and docstrings. Code in strings of three quotes begins with a line break or "\\"."""
+    for found in re.finditer(r"(?:^[ \t]*#(?!!)[^\n]*\n)+", text, re.M):
+        yield found.start(), re.sub(r"(?m)^[ \t]*# ?", "", found.group())
+    for found in re.finditer(r'^[ \t]*"""(?![\n\\])(.*?)"""', text, re.M | re.S):
+        yield found.start(), found.group(1)
+
+
+def check_python(name, text):
+    for start, said in said_in_python(text):
+        found = IN_DOCUMENTS.search(" ".join(said.split()))
+        if found:
+            yield (f"{name}:{text.count(chr(10), 0, start) + 1}: a sentence begins with "
+                   f"'{found.group(1)}', not with its subject")
+
+
 def check_sentences(name, parts):
     for part in parts:
         # A heading may be a question, a table's cell a name.
@@ -117,6 +133,10 @@ def main():
     for path in sorted((top / "utils/export/page").rglob("*.js")):
         nr += 1
         problems += check_words(path.relative_to(top).as_posix(), path.read_text())
+    for path in sorted(path for room in ("misc", "tests", "trace", "utils")
+                       for path in (top / room).rglob("*.py")):
+        nr += 1
+        problems += check_python(path.relative_to(top).as_posix(), path.read_text())
     for path in sorted(documents(top)):
         nr += 1
         name, text = path.relative_to(top).as_posix(), path.read_text()

@@ -42,7 +42,8 @@ def room_of(path):
 
 
 def recorder_room(path):
-    """Which of the recorder's rooms it is in; all that uses the recorder from outside is above all of them."""
+    """The recorder's room that it is in; all that uses the recorder from outside is above all of
+    them."""
     parts = path.removeprefix(RECORDER + "/").split("/")
     if not path.startswith(RECORDER + "/") or len(parts) < 2 or parts[0] not in RECORDER_ROOMS:
         return None
@@ -50,7 +51,7 @@ def recorder_room(path):
 
 
 def recorder_problem(name, target):
-    """What is wrong with an include of a file of the recorder, or None."""
+    """The fault of an include of a file of the recorder, or None."""
     room, used = recorder_room(name), recorder_room(target)
 
     if room is None or RECORDER_ROOMS[room] == "run" or not target.startswith("cmds/"):
@@ -63,7 +64,7 @@ def recorder_problem(name, target):
 
 
 def trace_problem(name, target):
-    """What is wrong with an include of a file of libutrail-trace, or None."""
+    """The fault of an include of a file of libutrail-trace, or None."""
     room, used = name.split("/")[1], target.split("/")[0]
 
     if room not in TRACE_MAY_USE:
@@ -76,7 +77,7 @@ def trace_problem(name, target):
 
 
 def seam_problem(name, target):
-    """What is wrong with an include of libutrail-trace by others, or None."""
+    """The fault of an include of libutrail-trace by others, or None."""
     if target in SEAM_OF.get(room_of(name), SEAM):
         return None
     return f"{target} is not for {room_of(name) or 'tests'}: trace/seam is all that others see of libutrail-trace"

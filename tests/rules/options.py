@@ -33,7 +33,7 @@ def completion_options(path, command):
 
 
 def complete(script, line):
-    """What bash offers for the last word of the line."""
+    """The words that bash offers for the last word of the line."""
     words = " ".join(f"'{word}'" for word in line.split(" "))
     code = f"""compopt() {{ :; }}
         source {script}; COMP_WORDS=({words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1))

@@ -17,7 +17,8 @@ def run(*args):
     return subprocess.run(args, check=True, text=True, stdout=subprocess.PIPE).stdout
 
 
-# What the program reaches by other ways than calls of exported functions: GOT slots lead to the first.
+# Functions that the program reaches by other ways than calls of exported functions: GOT slots lead
+# to the first.
 LANDING_PADS = {"arch_libcall", "arch_call_preserving_vectors", "arch_call_returning_through",
                 "arch_point", "arch_point_args"}
 

@@ -32,7 +32,8 @@ def symbols(archive):
 def made_files(top):
     for path in sorted((top / RECORDER).rglob("*.[ch]")):
         for number, line in enumerate(path.read_text().splitlines(), 1):
-            # The files of tracefs are the kernel's, and O_TRUNC is how a list of theirs is emptied. What traced programs have opened calls.c tells.
+            # The files of tracefs are the kernel's, and O_TRUNC is how a list of theirs is emptied.
+            # calls.c records what traced programs have opened.
             if path.parent.name != "store" and path.name not in ("tracefs.c", "calls.c") and re.search(r"\bO_(CREAT|TRUNC)\b|\b(creat|rename\w*|mkstemp)\(", line):
                 yield f"{path.relative_to(top)}:{number}: only a store makes files: store_open(), store_publish()"
 

@@ -12,12 +12,12 @@ import sys
 
 SKIP = 77
 
-# Where people's trees lie; /usr, /etc, /proc, /dev, /tmp and the like are everybody's.
+# Paths of people's own trees; /usr, /etc, /proc, /dev, /tmp and the like are everybody's.
 MACHINE_PATH = re.compile(r"/(?:home|root|work|Users)/\w+")
 # The bare machine that check-bare.sh makes has these places of its own.
 MAY_NAME_PATHS = {"misc/check-bare.sh", "tests/rules/sources.py"}
 
-# What the tree is made of; anything else has been committed by mistake (recordings, say).
+# The kinds of files in the tree; any other was committed by mistake (a recording, say).
 TOP = {
     ".ci", ".clang-format", ".gitignore", "LICENSE", "NEWS", "README.md", "arch", "cmds", "doc", "libmcount",
     "CONTRIBUTING.md", "SECURITY.md", "meson.build", "meson_options.txt", "misc", "tests", "trace", "utils",

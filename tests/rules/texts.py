@@ -68,7 +68,7 @@ def without_comments(text):
 
 
 def call_text(text, start):
-    """What stands in the brackets that are open at @start."""
+    """The text in the brackets that are open at @start."""
     depth = 1
     at = start
     while depth:

@@ -52,7 +52,7 @@ class Frames:
         self.starts = [f[0] for f in frames]
 
     def offset(self, address):
-        """How far the CFA is above the stack pointer; None when it is counted from elsewhere."""
+        """The distance of the CFA from the stack pointer; None when it is counted from elsewhere."""
         at = bisect.bisect_right(self.starts, address) - 1
         if at < 0 or address >= self.frames[at][1]:
             return None
@@ -87,7 +87,8 @@ def check(library):
     after = dict(zip(sorted(code), sorted(code)[1:]))
     nr = 0
     for start, end, rows in frames.frames:
-        # What a jump leads to is as at a signal there: there is more on the stack than a return address.
+        # The target of a jump is as at a signal there: there is more on the stack than a return
+        # address.
         outermost = frames.offset(start)
         address = start
         while address in code and address < end:

@@ -104,7 +104,7 @@ def tidy(text, tids, places):
     text = re.sub(r"(?m)^ {8,}(\[T\d+\] \| .*;$|\[T\d+\] \| *\}.*\*/$|: .*\(\d+\) )", r" TIME \1", text)
     text = re.sub(r"\b(0x)?[0-9a-f]{10,16}\b", "ADDR", text)
     text = re.sub(r"(?<=\w\()[0-9a-f]{6,9}(?=\))", "ADDR", text)
-    # Of recordings that are not kept.
+    # The data of recordings that are not kept.
     text = re.sub(r"\btask(:?) +\d+\b", r"task\1 N", text)
     text = re.sub(r"(?m), for [\d.]+[mun]?s$", ", for TIME", text)
     text = re.sub(r"(?:\b[0-9a-f]{2} ){5}(?:5[56]|7f) 00 00\b", "POINTER", text)
@@ -131,7 +131,7 @@ class Scenes:
         self.env = environment()
 
     def begin(self, words, cwd):
-        """Make cwd/d. What that prints, and the tasks; None when it cannot be done here."""
+        """Make cwd/d. Returns its output, and the tasks; None when it cannot be done here."""
         if words[0].startswith("data:"):
             content = (TREE / "tests/data/corpus/datadir" / words[0][5:]).read_bytes()
             archive.unpack(archive.parse(content), cwd / "d")

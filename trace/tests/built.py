@@ -1,4 +1,4 @@
-"""Where the library is built: alone, or by utrail, whose programs are tested with it there."""
+"""The build folder of the library: alone, or of utrail, whose programs are tested with it there."""
 
 import os
 from pathlib import Path

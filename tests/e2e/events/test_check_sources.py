@@ -95,12 +95,13 @@ def shop(workdir):
 
 @pytest.mark.parametrize("compilers", [("gcc", "g++"), ("clang", "clang++")])
 def test_arguments(shop, compilers):
-    """What fits is not told, what does not is, at its line; events are found in other sources, too."""
+    """Uses that do not fit are reported, at their lines, and no others; events are found in other
+    sources, too."""
     c, cxx = compilers
     result = check(f"{c} -I{HEADER} -O2 -c shop.c", ["/not/there/" + cxx, "-I", str(HEADER), "-std=c++17", "-c", "more.cc"], options=["-v"])
     *problems, total = result.out.splitlines()
     places = [line.split(": ")[0] for line in problems]
-    # Of a use over several lines the first one counts.
+    # The first line of a use counts.
     (first,) = (place for place in marked("shop.c", "none"))
     first = first.rpartition(":")[0] + f":{int(first.rpartition(':')[2]) - 1}"
     expected = marked("shop.c", "bad format", "%64u", "missing", "more", "%s", "%f") + marked("more.cc", "string", "more")
@@ -182,7 +183,7 @@ def test_a_strangers_compiler(shop, compiler, reason):
 
 
 def test_relative_path(shop):
-    """What is in the entry's directory is no compiler of $PATH."""
+    """A program in the entry's directory is no compiler of $PATH."""
     Path("gcc").write_text("#!/bin/sh\ntouch made\n")
     Path("gcc").chmod(0o755)
     check("./gcc shop.c")

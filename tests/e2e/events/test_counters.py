@@ -246,7 +246,7 @@ def test_threads_and_forks(prog, recording):
     """Each thread has its own, and leaves no descriptor behind."""
     bare = int(run(prog, "threads").must().out)
     result = utrail("record", "--no-event", "-d", "data", "-T", f"both@{READ}", prog, "threads").must()
-    # What the recorder gave it may be open yet.
+    # Descriptors that the recorder gave it may be open yet.
     assert int(result.out) <= bare + 4
     assert len(differences("data", "both", "context-switches")) == 20
     assert all(value >= 2 for value in differences("data", "both", "context-switches"))

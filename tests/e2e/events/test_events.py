@@ -164,7 +164,8 @@ def without_values(text):
 @pytest.mark.needs_peer
 @pytest.mark.parametrize("name", ["places", "signals"])
 def test_same_text_as_peer(name):
-    """The peer reads our events as we do, and what it records itself is the same. Where it can: not the events of libraries."""
+    """The peer reads our events as we do, and its own recordings have the same ones, but for events
+    of libraries."""
     prog, exe = sample(name)
     utrail("record", "--no-sched", "-d", "ours", *ALL, exe)
     ours = without_values(utrail("replay", "-f", "none", "-d", "ours").must().out)

@@ -57,7 +57,7 @@ def record(exe, *options):
 
 
 def shown(*options):
-    """What events say, "provider:event text", in their order."""
+    """The texts of events, "provider:event text", in their order."""
     lines = utrail("events", "show", *options).must().out.splitlines()
     return [re.sub(r"^\S+ \[ *\d+\] ", "", line) for line in lines]
 
@@ -133,7 +133,7 @@ def test_between(recorded):
 
 
 def test_stripped(workdir):
-    """Where a symbol is cannot be known then: such an argument is not shown, and all others are."""
+    """The address of a symbol is not known then: such an argument is not shown, and all others are."""
     exe = build("-O2", "-pg")
     subprocess.run(["strip", exe], check=True)
     record(exe)

@@ -87,8 +87,8 @@ def test_nested_in_calls(shop):
 
 
 def test_library_is_not_the_program(shop):
-    """What the library calls for an event is no call of the program, also when it is linked into
-    the program."""
+    """Calls that the library makes for an event are no calls of the program, also when it is linked
+    into the program."""
     record("--trace-include", "SOLD", shop)
     shown = utrail("replay", "-f", "none", "-F", "open_shop", "--no-sched").must().out
     lines = [line.strip() for line in shown.splitlines()]
@@ -118,7 +118,7 @@ def test_other_readers(shop):
 
 
 def test_both_consumers(shop):
-    """What the program chose is in the log, what the user chose in the recording, with the same text."""
+    """The log has the program's choice, the recording the user's, with the same text."""
     record("--trace-include", ".", "--trace-exclude", "QUIET", shop, "SOLD|QUIET")
     log = Path("shop.log").read_text().splitlines()
     assert [line.split(" ", 3)[3] for line in log if "SOLD" in line] == TEXTS
@@ -189,7 +189,7 @@ def test_payloads_are_missing_or_damaged(shop):
 
 
 def test_events_alone(shop):
-    """Which there are, each with its path, and in other programs' formats."""
+    """The list of events, each with its path, and in other programs' formats."""
     record("--no-libcall", "--trace-include", "SOLD", shop)
     lines = utrail("events", "list").must().out.splitlines()
     assert [line.split() for line in lines if "trace:" in line] == [
@@ -209,7 +209,8 @@ def test_events_alone(shop):
 
 
 def test_exported_log(shop):
-    """What is exported is the log that the program would have written, and did write; what has no payload is left out, and said."""
+    """The export is the log that the program would have written, and did write; records without a
+    payload are left out, with a message."""
     record("--trace-include", ".", shop, "SOLD|QUIET")
     log = Path("shop.log").read_text().splitlines()
     exported = utrail("events", "export", "--as=fstrace").must().out

@@ -73,7 +73,8 @@ def test_show(workdir):
 
 
 def test_back_again(workdir):
-    """What a log says comes back, whatever it says: times that go back, events of no process, data that was cut, names without events."""
+    """The content of a log comes back, whatever it is: times that go back, events of no process,
+    data that was cut, names without events."""
     write("a.log")
     result = utrail("events", "import", "-d", "data", "a.log").must()
     assert result.out == "7 events of 7 kinds in 4 tasks are in 'data', 0 events were left out\n" and result.err == ""

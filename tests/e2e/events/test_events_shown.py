@@ -22,7 +22,7 @@ def recording(tmp_path_factory):
 
 
 def kinds(*options):
-    """How often each event is shown."""
+    """The number of times that each event is shown."""
     text = utrail(*options).must().out
     found = re.findall(r"/\* ([a-z]+:[a-z/-]+)(?: \(.*\))? \*/", text)
     return {name: found.count(name) for name in found}

@@ -108,7 +108,7 @@ def test_import_into_twice():
     result = utrail("import", "--into", name, "trace.dat").must(1)
     assert "it has the kernel's part already (kernel_header)" in result.err
     assert {p.name: p.read_bytes() for p in Path(name).iterdir()} == before
-    # Of no task in the recording.
+    # Records of no task in the recording.
     name = no_kernel("other.data")
     before = {p.name for p in Path(name).iterdir()}
     write("trace.dat", [tracedat.Buffer({0: page(CALLS, tid=STRANGER).pack()})])
@@ -152,7 +152,7 @@ def test_time_of_day():
     head = bytearray(info.read_bytes())
     head[24:32] = struct.pack("<Q", 1 << 14)
     info.write_bytes(bytes(head) + b"utc_offset:1000\n")
-    # That clock is 2 s ahead of the recording's.
+    # This clock is 2 s ahead of the recording's.
     shifted = tracedat.Buffer({0: kernel_page_at(2 * 10**9)}, clock="boot")
     write("trace.dat", [shifted], kallsyms=SYMBOLS, options=[(1, b"0x%x\0" % (998 * 10**6))])
     result = utrail("import", "--into", name, "trace.dat").must()
@@ -229,7 +229,7 @@ def long_buffer():
 
 @pytest.mark.parametrize("version,packing", FORMS)
 def test_cut_off(version, packing):
-    """What there is is used, what is missing is said, with the place."""
+    """Existing parts are used, and missing ones are reported, with the place."""
     need(packing)
     whole = tracedat.File([long_buffer()], version, packing).make()
     if version == 6:

@@ -58,7 +58,7 @@ def instances():
 
 @pytest.fixture(autouse=True)
 def no_instance_is_left_behind():
-    """Of a recorder that has ended; others may be at work."""
+    """The instance of a recorder that has ended; others may be at work."""
 
     def left():
         names = instances() if REASON is None else set()
@@ -317,7 +317,8 @@ def test_max_size_leaves_room_for_calls(busy):
 
 @needs_kernel
 def test_killed_recorder(sleeper):
-    """What it leaves behind in the kernel is removed by the next one; what it has written can be read."""
+    """The next recorder removes what a killed one leaves in the kernel; its written records can be
+    read."""
     is_alone = "PYTEST_XDIST_WORKER" not in os.environ  # the next recorder may be another test's
     proc = subprocess.Popen([UTRAIL, "record", "--force", "-E", "sched:.*@kernel", "sleep", "2"],
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment())
@@ -376,7 +377,7 @@ def test_exporters(sleeper):
 
 
 def dump_lines(text):
-    """Of the kernel's part; how wide the column of tasks is differs."""
+    """The same for the kernel's part; the width of the column of tasks differs."""
     return [re.sub(r"^(\S+) +(\d+): ", r"\1 \2: ", line).rstrip() for line in text.splitlines()
             if re.match(r"reading kernel-cpu|\S+ +\d+: \[event\] (?!linux:)", line)]
 
@@ -463,7 +464,8 @@ def shown(name, *args):
 
 
 def test_handmade():
-    """Of each task in order, whatever the CPU; a switch from a stranger is of who comes; no strangers. (Calls are in test_kernel_calls.py.)"""
+    """The events of each task in order, whatever the CPU. A switch from an unknown task belongs to
+    the task that comes; unknown tasks have none. (Calls are in test_kernel_calls.py.)"""
     assert shown(handmade(good_pages())) == {
         ONE: ["main() {", "syscalls:sys_enter_clock_nanosleep", "sched:sched_switch", "} /* main */"],
         TWO: ["main() {", "raw_syscalls:sys_enter", "sched:sched_switch", "kernel_event:60000", "} /* main */"],

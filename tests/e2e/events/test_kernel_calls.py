@@ -1,4 +1,5 @@
-"""Calls of the kernel's functions, read from files made by hand. What a real kernel writes is in tests/kernel."""
+"""Calls of the kernel's functions, read from files made by hand. Recordings of a real kernel are in
+tests/kernel."""
 
 import re
 import struct
@@ -45,7 +46,7 @@ def recording(records, missed=None, **more):
 
 
 def tree(*args, name="hand.data"):
-    """What is right of the bar, of the first task."""
+    """The text right of the bar, of the first task."""
     text = utrail("replay", "--no-pager", "-d", name, "--tid", str(ONE), *args, preempted=True).must().out
     return "\n".join(line.split("| ", 1)[1] for line in text.splitlines() if "| " in line)
 
@@ -113,12 +114,13 @@ def test_records_were_lost():
     recording(CALLS, missed=77)
     assert "/* LOST 77 records!! */" in tree()
     assert re.sub(r" +/\* LOST 77 .*\n", "", tree()) == TREE
-    # What only adds up goes on behind them, too.
+    # Views that only add up go on after them, too.
     assert re.search(r" 1 +vfs_read\.isra\.0\n", utrail("report", "-d", "hand.data").must().out)
 
 
 def test_more_calls_than_are_held():
-    """Of two tasks that go over to the other CPU with every page. Views that add up get them a window of time after the other."""
+    """Records of two tasks that change to the other CPU with every page. Views that add up get them
+    a window of time after the other."""
     nr_pages, nr_calls = 3400, 60
     packed = []
     for tid in (ONE, TWO):

@@ -75,7 +75,7 @@ def test_of_the_kernel():
 
 
 def test_without_permission():
-    """What cannot be listed is said; the rest is listed."""
+    """Programs that cannot be listed are named; the rest is listed."""
     if reason := why_not_as_nobody():
         pytest.skip(reason)
     _, exe = sample("places")
@@ -83,7 +83,7 @@ def test_without_permission():
     assert result.status == 0 and probes(result.out.splitlines())
     (line,) = result.err.splitlines()
     assert line.startswith("WARN: ") and "tracing" in line
-    # Who asks for something else hears nothing of it.
+    # A command for something else prints nothing of it.
     assert run(*NOBODY, UTRAIL, "record", "--list-event", "-E", ".*:.*", exe).must().err == ""
 
 
@@ -145,7 +145,7 @@ def compiled(source, *options, compiler="gcc", out="shop"):
     ids=["plain", "stripped", "asan", "lld", "static"],
 )
 def test_declared(workdir, compiler, options):
-    """What stands in the file, however it was made. Nothing is run."""
+    """The file's content is listed, however it was made. No program is run."""
     lines = listed("--list-event", "-E", "trace:.*", compiled(DECLARES, *options, compiler=compiler))
     assert lines == DECLARED
     assert not list(Path.cwd().glob("*.log"))
@@ -166,7 +166,7 @@ def test_declared_by_a_library(workdir):
 
 
 def test_declared_while_it_runs(workdir):
-    """That is not in the file, and is said."""
+    """Missing formats are reported."""
     source = '#include <fstrace.h>\nint main(void) { fstrace_declare(fstrace_open("x", -1), "X", ""); }'
     for library in ((), (str(TRACE / "libutrail-trace.a"), "-pthread")):
         result = utrail("record", "--list-event", "-E", "trace:.*", compiled(source, *library)).must()

@@ -53,7 +53,7 @@ cxx.o: cxx.text
 
 SOURCES = ["plain", "wrapped", "script", "response", "cached", "one", "two", "last", "sub/deep"]
 
-# What each object is made of; sources that are linked at once leave none.
+# The sources of each object; sources that are linked at once leave none.
 OBJECTS = {("plain.c", "plain.o"), ("wrapped.c", "wrapped.o"), ("script.c", "script.o"), ("response.c", "response.o"),
            ("cached.c", "cached.o"), ("one.c", "one.o"), ("two.c", "two.o"), ("asm.S", "asm.o"), ("deep.c", "deep.o"),
            ("cxx.text", "cxx.o"), ("main.c", None), ("last.c", None)}
@@ -225,7 +225,7 @@ def test_outputs(tree):
         build("-o", name, "--", "gcc", "-c", "one.c").must()
     assert about(database("one.json")) == Counter({("one.c", "one.o"): 1})
     assert (tree / "link.json").is_symlink() and not os.path.isfile("/dev/null")
-    # What was recorded can be read again.
+    # The recorded data can be read again.
     assert json.loads(build("-o", "-").must().out) == database("one.json")
 
 

@@ -107,7 +107,8 @@ def test_rules_and_queries(project):
 
 
 def test_files_that_are_left_out(project):
-    """What the C library reads for itself is no dependency; headers, programs and libraries are."""
+    """Files that the C library reads for itself are no dependencies; headers, programs and
+    libraries are."""
     utrail("build", "--as=deps", "-o", "deps.mk", proc(), "--", "make", "-s", "LC_ALL=C.UTF-8", "main.o", "gen").must()
 
     def inputs(*options):

@@ -91,7 +91,8 @@ def test_repeated_opens(opens, word):
     closes = tags()["Close"]
     build(word, "--", opens).must()
     assert opened() == {"same": 4, "other": 1, "held": 1}
-    # Of 50 and 2 and 20 opens one close each; fds[7] is another one's, and it is closed, too. The child closes what was left out.
+    # One close for each of 50, 2 and 20 opens; fds[7] is another file's, and it is closed, too. The
+    # child closes what was left out.
     assert closes - tags()["Close"] == 49 + 1 + 19 - 1 + 1
     again = utrail("events", "import", "-d", "again", ".nfsdb")
     assert again.status == 0 and " 0 lines were wrong" in again.out
@@ -132,7 +133,7 @@ def test_where_it_goes(opens):
     said = build("-w", "there", "--", "sh", "-c", "pwd; exit 3")
     assert said.status == 3 and said.out == f"{os.getcwd()}\n"
     assert os.listdir("there") == [".nfsdb"] and not Path(".nfsdb").exists()
-    # Of the recording that is there, by other names.
+    # The same from an existing recording, by other names.
     assert build("-o", "-").must().out == Path("there/.nfsdb").read_text()
     build("-o", "text").must()
     assert Path("text").read_bytes() == Path("there/.nfsdb").read_bytes()

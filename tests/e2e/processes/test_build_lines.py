@@ -84,7 +84,7 @@ def lines():
 
 
 def expected(line, home):
-    """What is in the database for it: (file, output, arguments)."""
+    """The entries of the database for it: (file, output, arguments)."""
     for text in line.entries:
         words = words_of(text, home)
         output = None if words[1] == "-" else words[1]
@@ -153,7 +153,7 @@ def about(entry):
 
 
 def difference(line, home, entries):
-    """What is wrong with the entries of a line, as text."""
+    """The faults in the entries of a line, as text."""
     wanted = Counter()
     got = Counter()
     for file, output, arguments in expected(line, home):
@@ -195,7 +195,7 @@ def made_again(built, entry):
 
 
 def clangd_says(built, entry):
-    """Of an entry alone: it would take the first of several."""
+    """The output of an entry alone: it would take the first of several."""
     where = built.top / f"clangd{id(entry)}"
     where.mkdir()
     (where / "compile_commands.json").write_text(json.dumps([entry]))
@@ -226,7 +226,7 @@ def test_nothing_is_left_out():
 
 
 def of_bear(top):
-    """What bear has for the same lines, in a tree of their own: (line, file)."""
+    """The entries of bear for the same lines, in a tree of their own: (line, file)."""
     table, env = make_tree(top)
     subprocess.run(["bear", "--output", "bear.json", "--", *script(top, table)], cwd=top, env=env, capture_output=True)
     if not (top / "bear.json").exists():

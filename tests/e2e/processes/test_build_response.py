@@ -43,7 +43,8 @@ rm -r sub/*.rsp
     result = build("sh", "run.sh").must()
     assert arguments() == [[compiler, "-DQ", "-c", "-DA=b c", '-DB="q"', "-DC=x y", "-o", "a.o", "../a.c"]]
     assert result.err == ""
-    # The recording has them, so another file can be had of it. What the compiler was given stays what it was.
+    # The recording has them, so another file can be had of it. The compiler's own arguments stay as
+    # they were.
     os.unlink("compile_commands.json")
     assert "@x.rsp" in utrail("build", "--as=json").must().out
     utrail("build").must()

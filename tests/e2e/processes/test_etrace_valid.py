@@ -47,7 +47,7 @@ def test_valid_texts_come_back(workdir, seed):
 
 
 def test_the_reader_is_strict():
-    """What it is for: it complains of each line that is not as described."""
+    """Its purpose: it complains of each line that is not as described."""
     head = b"INITCWD=/\n0: 4194305,0,1,0!SchedFork|pid=8388610\n"
     good = head + b"0: 8388610,0,1,1!Comm|size=3\n0: 8388610,0,1,2!CN|a\n0: 8388610,0,1,3!Cont|b\n0: 8388610,0,1,4!Cont_end|\n0: 8388610,0,1,5!Exit|status=0\n"
     assert etrace.Reader(good).tasks[8388610].events[0][2] == {"CN": b"a\nb"}
@@ -124,7 +124,7 @@ def test_json_has_what_its_text_says(workdir, name):
     entries = json.loads(utrail("build", "--as=json", "-d", "data").out)
     ours = {(entry["p"], entry["x"]): entry for entry in entries}
     assert len(ours) == len(entries) and set(told) - set(ours) == set()
-    # Of a process there may have been nothing in front of its first exec.
+    # A process may have had no event before its first exec.
     assert all(entry["x"] == 0 for at, entry in ours.items() if at not in told)
 
     shown = lambda name: name.decode("utf-8", "replace")  # noqa: E731

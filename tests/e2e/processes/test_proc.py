@@ -177,7 +177,8 @@ def test_tree_goes_on_when_the_recorder_is_killed(workdir):
 @pytest.mark.skipif(os.getuid() != 0, reason="mounts are root's")
 @pytest.mark.skipif(has_sanitizer(), reason="programs with AddressSanitizer load libgcc_s.so.1 at their start")
 def test_the_compilers_library_is_not_needed(workdir):
-    """Who is interrupted while it waits for what the program has left behind ends its own threads without libgcc_s.so.1, which pthread_cancel(3) needs."""
+    """A recorder that is interrupted while it waits for processes left behind ends its own threads
+    without libgcc_s.so.1, which pthread_cancel(3) needs."""
     libraries = Path("/lib").glob("*-linux-gnu/libgcc_s.so.1")
     (workdir / "prog").write_text("#!/bin/sh\nsleep 1000 > /dev/null 2>&1 &\necho $$ $!\nexit 7\n")
     (workdir / "prog").chmod(0o755)
@@ -272,7 +273,8 @@ def test_long_arguments_are_whole(workdir):
 
 @only_bpf
 def test_what_is_lost_is_told(workdir):
-    """In a ring of a page there is no room for long arguments at all. What is left is read, and the end is found, all the same."""
+    """In a ring of a page there is no room for long arguments at all. The rest is read, and the end
+    is found, all the same."""
     script = "for i in $(seq 200); do /bin/true $(seq 2000); done"
     result = record("sh", "-c", script, env={"UTRAIL_PROC_RING": 4096}).must()
     assert re.search(r"[1-9]\d* events of processes were lost", result.err)
@@ -313,7 +315,7 @@ def check_numbers(mine):
 
 
 def test_numbers_are_those_that_the_recorder_sees(workdir):
-    """Of tasks in a pid namespace below its own, and when it is in one itself."""
+    """The names of tasks in a pid namespace below its own, and when it is in one itself."""
     inside = ["unshare", "-pf", "--mount-proc"]
     if run(*inside, "true").status:
         pytest.skip("no pid namespaces here")
@@ -339,7 +341,7 @@ def test_times_are_of_the_recordings_clock(workdir, clock):
 
 
 def test_where_they_ran(tmp_path):
-    """Who may run on one CPU only was there; and what clone(2) was told, where it was."""
+    """The exec of a task with one CPU was there; and the flags of clone(2), where it was."""
     cpu = max(os.sched_getaffinity(0))
     utrail("record", proc(), "--no-libcall", "taskset", "-c", str(cpu), "sh", "-c", "(exec /bin/true); /bin/echo x; true").must()
     text = utrail("events", "export", "--as=etrace", "--bare").must().out.splitlines()[1:]

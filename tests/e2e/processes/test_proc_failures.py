@@ -8,7 +8,7 @@ from proc_ways import WAYS, lacking, only_bpf, proc, way  # noqa: F401  (a fixtu
 from test_proc import compile_here, events, record
 from tools import utrail
 
-# Says each error. Where nothing is written after a call, it is to succeed, or its failure is not told.
+# Makes each error. A call without an error after it is to succeed, or its failure is not recorded.
 PROGRAM = r"""
 #define _GNU_SOURCE
 #include <errno.h>

@@ -127,7 +127,7 @@ int main(void)
 }
 """
 
-# What is not in the C library, and not the machine's usual way, either.
+# Calls that the C library does not have, or that are not the machine's usual way.
 OTHER_WAYS = r"""
 static int call(int number, const void *a, long b, long c)
 {
@@ -360,7 +360,7 @@ def test_child_that_wants_no_tracer(workdir, options, call):
 
 
 def test_dynamic_programs_read_what_strace_says(workdir):
-    """Of a shell, its children and their libraries; the probe is one more."""
+    """The files of a shell, its children and their libraries; the probe is one more."""
     script = "cat /etc/passwd > copy; cp copy copy2; mv copy2 copy3; ls -l | sort > list; rm -f copy"
     strace = ["strace", "-f", "-y", "-e", "trace=open,openat", "-o", "strace.txt"]
     record("sh", "-c", script).must()

@@ -2,7 +2,8 @@
 
 import random
 
-# How a value of a type is made of a number, and what is shown of it; where that has dots, only that it is there.
+# The value of a type for a number, and the text that is shown of it; "..." means that any text is
+# right.
 SCALARS = {
     "int": (lambda n: f"{n}", lambda n: f"{n}"),
     "long": (lambda n: f"{n}L", lambda n: f"{n}"),

@@ -113,7 +113,7 @@ def test_the_peer(recorded):
 
 
 def blocks(data):
-    """Where each block begins, and how long it is."""
+    """The offset of each block, and its length."""
     found = []
     at = 0
     while at < len(data):
@@ -156,7 +156,7 @@ def test_one_damaged_block(recorded, tmp_path, place):
 
 
 def test_cut_file(recorded, tmp_path):
-    """What a full disk or a crash leaves: up to the last whole block."""
+    """A full disk or a crash: the file is read up to the last whole block."""
     copy = tmp_path / "copy"
     shutil.copytree(recorded / "compact", copy)
     file = largest(copy)
@@ -171,7 +171,7 @@ def test_cut_file(recorded, tmp_path):
 
 
 def test_killed_recorder(recorded, tmp_path):
-    """What was committed some tenths of a second before the recorder was killed is there."""
+    """Records that were committed some tenths of a second before the recorder was killed are there."""
     exe = build(program("endless"), Variant("gcc", "pg", "O2"))
     with subprocess.Popen([UTRAIL, "record", "--compact", "-d", tmp_path / "killed", exe],
                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True) as process:

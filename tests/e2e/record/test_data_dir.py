@@ -1,6 +1,5 @@
-"""Where `record` puts its files, and what it does to what is there: nothing is deleted but
-recordings, by the names of their files, never through links, and never one that is still being
-recorded."""
+"""The directory of `record`: only recordings are deleted there, by the names of their files, never
+through links, and never one that is still being recorded."""
 
 import os
 import shutil
@@ -151,7 +150,7 @@ def test_options_do_not_make_a_recording(workdir, others, place):
 
 
 def killed_early():
-    """What a recorder that was killed may leave, step by step."""
+    """The remains of a recorder that was killed, step by step."""
     marker = {".info.tmp": ""}
     yield {}
     yield marker

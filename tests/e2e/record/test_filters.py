@@ -17,7 +17,8 @@ from tools import peer, utrail
 
 METHODS = chosen(["pg", "fentry", "cyg"])
 
-# Where uftrace's own meaning makes both equal. Times are left to the tests below: they are never the same twice.
+# Filters that mean the same in uftrace. Times are left to the tests below: they are never the same
+# twice.
 SAME_TREE = [
     "-F second",
     "-F second -N fourth",
@@ -113,7 +114,7 @@ def test_same_tree(method, options):
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("name", ["second", "fourth"])
 def test_recording_that_begins_inside(method, name):
-    """What is shown stands as deep as it was, though the calls around it were not recorded."""
+    """Shown calls stand as deep as they were, though the calls around them were not recorded."""
     options = ["--trace=off", "-T", f"{name}@trace_on"]
     record(exe_of("filtered", method))
     first = next(line for line in replay().splitlines() if line.strip().startswith(f"{name}()"))
@@ -149,7 +150,8 @@ OPENED = ["-F deep", "-F tail", "-F thrower", "-F jumps", "-F twice", "-F chain1
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("options", OPENED)
 def test_opened(method, options):
-    """What is opted in is so in its twelfth call as in its first, however the calls before were left."""
+    """A function is opted in in its twelfth call as in its first, however the calls before were
+    left."""
     options = options.split()
     exe = exe_of("opened", method)
     record(exe, "--no-libcall", *options)
@@ -200,7 +202,7 @@ class TestSwitches:
 
     @pytest.mark.parametrize("leaves", ["return", "siglongjmp"])
     def test_finish_behind_the_handler(self, leaves, workdir):
-        """What the program's own handler calls is recorded, and then no more."""
+        """The calls of the program's own handler are recorded, and then no more."""
         with open("finish.c", "w") as file:
             file.write("""
                 #include <setjmp.h>
@@ -427,7 +429,7 @@ class TestEvents:
         assert re.findall(r"counter=(\d+)", text) == ["0", "1", "2"]
 
     def test_watch_and_read(self):
-        """What is found at the same moment is in the order of its times."""
+        """Events of the same moment are in the order of their times."""
         record(exe_of("switched"), "--no-libcall", "-W", "var:counter", "-T", ".@read=proc/statm")
         text = utrail("replay", "-d", "data", "-f", "none").must().out
         assert "counter=2" in text and "diff:proc/statm" in text and "inverted" not in text
@@ -462,7 +464,8 @@ class TestMessages:
 
     @pytest.mark.parametrize("option", ["-F", "-C"])
     def test_program_that_has_no_such_function(self, option):
-        """Of a script of several programs only those are recorded that have what was asked for."""
+        """From a script of several programs, only those are recorded that have the functions asked
+        for."""
         exe = exe_of("filtered")
         result = utrail("record", "--no-event", "-d", "data", "--force", option, "second", "sh", "-c", f"true; {exe}; true").must()
         assert result.err == ""
@@ -557,7 +560,7 @@ class TestOptionFiles:
 
     @pytest.mark.parametrize("words", [["-T", "fifth@trace"], ["-T", "fifth@time=0"], ["-F", "first", "-T", "^fif@trace"]])
     def test_short_calls_that_were_asked_for(self, words):
-        """What record keeps in spite of -t is not dropped when it is read."""
+        """Calls that record keeps in spite of -t are not dropped when they are read."""
         record(exe_of("filtered"), "-t", "1ms", *words)
         assert "fifth" in replay()
         record(exe_of("filtered"), "-t", "1ms")
@@ -615,7 +618,8 @@ class TestSymbolFolder:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_live(method):
-    """What was left out while recording is not left out once more; what is about showing still counts."""
+    """A filter of the recording does not apply once more when it is read; options about showing
+    still count."""
     text = utrail("live", "--no-event", "-f", "none", "-F", "second@depth=2", "-H", "third", exe_of("filtered", method))
     lines = [line.strip() for line in text.must().out.splitlines() if line.strip() != "done"]
     assert lines == ["second() {", "fourth();", "} /* second */"] * 2
@@ -697,7 +701,7 @@ class TestConditionsWhenReading:
         assert re.findall(r"\w+\([^)]*\)", text) == calls
 
     def test_nothing_recorded(self):
-        """What was not recorded does not hold."""
+        """A condition on a value that was not recorded is false."""
         record(compile_located("values", "values.c"), "--no-libcall")
         assert replay("-F", "around@if:arg1==9") == ""
         assert "difference" not in replay("-N", "around") and "difference" in replay("-N", "around@if:arg1==9")
@@ -754,7 +758,7 @@ CONDITIONS = [
 ]
 RECORDED = ["-A", "text@arg1/s,arg2/i32", "-A", "object@arg1/S,arg2/i32", "-A", "real@fparg1,arg1/i32", "-A",
             "single@fparg1/32,arg1/i32", "-A", "many@arg1/i32,fparg2,fparg9", "-A", "extended@arg1/i32,fparg1/80"]
-NUMBER_AT = {"many": 0, "extended": 0}  # the last argument
+NUMBER_AT = {"many": 0, "extended": 0}  # in others it is the last argument
 
 
 def numbers_of(lines, function):
@@ -893,7 +897,8 @@ DEPTHS = {
 
 
 def test_depth_of_forked_child(tmp_path):
-    """What a child begins within counts as far as it is shown, whether the filter is given to `record` or to `replay`."""
+    """Calls that a child begins within count as far as they are shown, whether the filter is given
+    to `record` or to `replay`."""
     exe = build_forked(tmp_path)
     utrail("record", "--no-event", "-d", "all", exe).must()
     for options, expected in DEPTHS.items():
@@ -922,8 +927,8 @@ def test_limit_of_forked_child(depth, tmp_path):
 
 
 def test_depth_of_forked_child_unknown(tmp_path):
-    """Where the calls that the child begins within are not known, all of it counts; with -F nothing
-    of it does."""
+    """Without knowledge of the calls that the child begins within, all its calls count; with -F
+    none does."""
     exe = build_forked(tmp_path)
     utrail("record", "--no-event", exe).must()
     after_fork = ["-f", "none", "-r", "1ns~", "--tid", last_task("uftrace.data")]
@@ -934,7 +939,8 @@ def test_depth_of_forked_child_unknown(tmp_path):
 @pytest.mark.needs_peer
 @pytest.mark.parametrize("options", ["-N __cxa_atexit", "-N leaf", "-T leaf@hide"])
 def test_depth_of_forked_child_as_peer(options, tmp_path):
-    """Where its rule (the child goes on at the depth that was shown of its parent) and ours come to the same."""
+    """Cases in which its rule (the child goes on at the depth that was shown of its parent) and
+    ours come to the same."""
     exe = build_forked(tmp_path)
     utrail("record", "--no-event", exe).must()
     ours = utrail("replay", "-f", "none", *options.split()).must().out

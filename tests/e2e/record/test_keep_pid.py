@@ -50,7 +50,7 @@ def test_status_is_the_programs():
 
 
 def test_program_has_no_child_it_does_not_know():
-    """Who waits for any child would wait for the recorder, which waits for it."""
+    """A program that waits for any child would wait for the recorder, which waits for the program."""
     script = "import os\ntry:\n    os.wait()\nexcept ChildProcessError:\n    print('none')\n"
     proc = start("--force", "/usr/bin/python3", "-c", script)
     assert proc.communicate(timeout=30)[0] == "none\n"
@@ -85,7 +85,7 @@ def temp(tmp_path):
 
 
 def calls_of(text):
-    """Which calls there are. Whether one has lines of its own for its end depends on what another task does meanwhile."""
+    """The calls. A call's end may have a line of its own, depending on other tasks."""
     return re.findall(r"(?m)\| +(\w+\(.*?\))", text)
 
 

@@ -152,7 +152,7 @@ def test_missing_symbol(libraries):
 
 @pytest.mark.parametrize("compiler", [name for name in ("gcc", "clang") if shutil.which(name)])
 def test_gprof(workdir, compiler):
-    """What -pg brings with it does nothing, leaves no file, and has no line in what is shown."""
+    """The runtime of -pg does nothing, leaves no file, and has no line in the output."""
     run(compiler, "-O1", "-pg", SOURCES / "odd" / "gprof.c", "-o", "prog").must()
     assert run("./prog").must().out == "1 1\n"  # otherwise the test shows nothing
     (workdir / "gmon.out").unlink()
@@ -260,7 +260,7 @@ FINDER_LAYOUTS = [("bfd", "lazy", "pg"), ("bfd", "now", "pg"), ("bfd", "noplt", 
 
 @pytest.mark.parametrize("linker, binding, method", [layout for layout in FINDER_LAYOUTS if layout[0] in LINKERS])
 def test_dlopen_and_dlsym_know_their_caller(finders, linker, binding, method):
-    """Which library comes next, and whose RUNPATH counts, is as untraced; though calls of them have their return seen."""
+    """RTLD_NEXT and RUNPATH work as untraced, though calls of them have their return seen."""
     flags = [f"-fuse-ld={linker}", *BINDINGS[binding]]
     # The library is compiled for tracing, so that a function of it that jumps has a frame.
     compiled("-shared", "-fPIC", METHODS[method], *flags, "-Wl,--enable-new-dtags,-rpath,$ORIGIN/sub", HERE / "finder.c", "-o",
@@ -277,7 +277,7 @@ def test_dlopen_and_dlsym_know_their_caller(finders, linker, binding, method):
 
 @pytest.mark.parametrize("binding", ["lazy", "now"])
 def test_dlopen_and_dlsym_take_time(finders, binding):
-    """What constructors do is inside of the call, and what they return is shown."""
+    """Calls of constructors are inside of the call, and their results are shown."""
     compiled("-shared", "-fPIC", *BINDINGS[binding], "-Wl,-rpath,$ORIGIN/sub", HERE / "finder.c", "-o", "libfinder.so")
     compiled("-pg", *BINDINGS[binding], "-rdynamic", HERE / "finds.c", "-Wl,--no-as-needed", "-L.", "-lfinder", "-lthird",
              "-Wl,-rpath,$ORIGIN:$ORIGIN/sub", "-o", "finds")

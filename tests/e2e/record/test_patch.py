@@ -11,7 +11,7 @@ from tools import PEER, run, utrail
 
 ROOMS = SOURCES / "rooms"
 
-# How functions are prepared, and how the rest of it is built.
+# The way in which functions are prepared, and the rest of the build.
 WAYS = {
     "gcc": ["gcc", "-fpatchable-function-entry=5"],
     "gcc-more": ["gcc", "-fpatchable-function-entry=16"],
@@ -43,7 +43,7 @@ BUILT = {}
 
 @pytest.fixture(autouse=True, scope="module")
 def keep_built(tmp_path_factory):
-    """What is compiled is compiled once."""
+    """Sources are compiled once."""
     BUILT["home"] = tmp_path_factory.mktemp("built")
 
 
@@ -158,7 +158,7 @@ def test_hooks_are_taken_out(name):
 
 @pytest.mark.parametrize("name", ["gcc", "clang-long", "xray"])
 def test_options_of_all_kinds(name):
-    """What filters, arguments and limits do with hooks they do with patched functions."""
+    """Filters, arguments and limits do the same with patched functions as with hooks."""
     plain = build(WAYS, name)
     for options, tree in (
         (["-F", "outer"], "outer(inner)"),

@@ -1,4 +1,5 @@
-"""What `record` cannot do: one clear line, a status of its own, at once, and nothing left behind."""
+"""Recordings that are not possible: one clear line, a status of its own, at once, and nothing left
+behind."""
 
 import os
 import re

@@ -42,7 +42,7 @@ def test_depth(variant, depth, expected):
 
 @each_method
 def test_depth_of_signal_handlers_and_jumps(variant):
-    """What was left out must not unbalance what is recorded around it."""
+    """Calls that were left out must not unbalance those around them."""
     recording = record("-D", 2, prog="longjmp", variant=variant, status=2)[1]
     assert tree(recording) == "main{tries{}after{}}"
     recording = record("-D", 3, prog="signal", variant=variant)[1]
@@ -211,7 +211,7 @@ def test_libmcount_path(workdir):
 
 
 def test_program_arguments_are_its_own(workdir):
-    """What stands behind the program's name is not looked at; a relative and a $PATH name work."""
+    """Words after the program's name are not looked at; a relative and a $PATH name work."""
     exe = build(program("arguments"), VARIANTS[0])
     expected = ["-d", "x", "--help", "a b", "", "-D1"]
     assert utrail("record", exe, *expected).must().out == "".join(f"<{a}>\n" for a in expected)
@@ -242,7 +242,8 @@ def test_environment_and_streams_are_the_programs_own(workdir):
 
 
 def test_command_line_can_be_pasted(workdir):
-    """What `info` says is what a shell makes the same words of, uftrace's way to write quotes included."""
+    """A shell makes the original words of the command line in `info`, uftrace's way to write quotes
+    included."""
     words = ["a b", "it's", 'q"x', "back\\slash", "", "$HOME", "`id`", "!x", "*", "x\\", 'x\\"', "größe"]
     exe = build(program("plain"), VARIANTS[0])
     utrail("record", "-d", "data", exe, *words).must()

@@ -94,7 +94,7 @@ def test_code_in_memory(built, options):
     traced = utrail("record", "--no-libcall", *patch, *options, "./made")
     assert (traced.status, traced.out) == (0, plain.out), traced.err
     calls = trees.expand(f"main{{{'put{}' * 3}{MADE_CALLS * 3}leaf{{}}}}")
-    # Where the clock is slow, calls of a nanosecond are there.
+    # With a slow clock, calls of a nanosecond are there.
     assert "-t" in options or tree() == calls
 
 

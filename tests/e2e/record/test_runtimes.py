@@ -69,7 +69,8 @@ def test_child_of_another_libc(workdir):
 @pytest.mark.parametrize("options", [(), ("-a",), ("-t", "1us", "-l"), ("-F", "leaf")], ids=" ".join)
 @pytest.mark.parametrize("method", METHODS)
 def test_little_address_space(method, options):
-    """What the probe takes of it is little beside what the program uses, so a limit holds for the program's own needs."""
+    """The probe takes little of it beside the program's own use, so a limit holds for the program's
+    needs."""
     exe = build(Program.read(SOURCES / "hostile" / "little_space.c"), Variant("gcc", method, "O2"))
     assert run(exe).out == "0 1\n"
     result = utrail("record", *options, exe).must()
@@ -87,17 +88,16 @@ def test_little_address_space(method, options):
 
 
 def stack_used(*options, exe):
-    """
-    What the first calls on a stack of their own took of it, in which all that is slow comes up. The least of some runs: a thread that loses
-    its CPU between two steps does a slow one again, deeper.
-    """
+    """The stack that the first calls on a new stack have used: all slow code runs in them. The
+    least of some runs: a thread that loses its CPU between two steps does a slow one again,
+    deeper."""
     command = (exe,) if options == ("untraced",) else (UTRAIL, "record", "--no-event", *options, exe)
     return min(int(run(*command).must().out.split()[0]) for _ in range(8))
 
 
 @pytest.mark.parametrize("method", ["pg", "fentry"])
 def test_stack_of_hooks(method):
-    """What takes much of the stack is done before arguments are captured, and not below that."""
+    """Work that needs much stack is done before arguments are captured, and not below that."""
     exe = build(Program.read(SOURCES / "hostile" / "painted.c"), Variant("gcc", method, "O2"))
     plain = stack_used("--no-libcall", exe=exe)
     assert stack_used("untraced", exe=exe) < plain < 8192
@@ -106,7 +106,7 @@ def test_stack_of_hooks(method):
         assert stack_used("--no-libcall", *options, exe=exe) <= plain + more
 
 
-# What is expected: calls that are recorded, tasks, and what the recorder has to say.
+# The expected result: calls that are recorded, tasks, and the recorder's messages.
 PARTLY = {
     "": (20, 1, None),
     "strict": (20, 1, "1 threads were traced only until they forbade themselves"),
@@ -144,7 +144,8 @@ def check_partly_traced(method, how, become=()):
 @pytest.mark.parametrize("how", PARTLY)
 @pytest.mark.parametrize("method", METHODS)
 def test_partly_traced(method, how):
-    """Where the probe must step aside half-way the program runs on, and the recorder says what is missing."""
+    """When the probe must step aside half-way, the program runs on, and the recorder says what is
+    missing."""
     check_partly_traced(method, how)
 
 
@@ -162,7 +163,7 @@ def test_partly_traced_as_nobody(monkeypatch, how):
 @pytest.mark.parametrize("options", [[], ["-A", "work@arg1/s"], ["-t", "1us"]], ids=["plain", "arguments", "time"])
 @pytest.mark.parametrize("method", FLAGS)
 def test_functions_of_libc_that_the_program_has_itself(workdir, method, options):
-    """What hooks call is libc's: functions of the program do not see it, and it is not recorded."""
+    """Hooks call libc's functions: functions of the program do not see it, and it is not recorded."""
     source = SOURCES / "hostile" / "own_libc.c"
     subprocess.run(["gcc", "-O1", "-g", "-fno-builtin", "-rdynamic", "-pthread", FLAGS[method], source, "-o", "own"], check=True)
     alone = run("./own").must().out

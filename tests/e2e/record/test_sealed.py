@@ -122,8 +122,8 @@ def test_past_libc(workdir):
 
 
 def test_executed_by_a_sealed_one(workdir):
-    """What a sealed program executes begins with a filter that the probe has not read, and is left
-    alone."""
+    """A program that a sealed one executes begins with a filter that the probe has not read, and is
+    left alone."""
     loads = ["execve", "mmap", "mprotect", "munmap", "openat", "read", "close", "newfstatat", "fstat", "pread64", "brk", "access",
              "arch_prctl", "set_tid_address", "set_robust_list", "rseq", "prlimit64", "getrandom", "exit", "futex"]
     allowed = "".join(f"ALLOW(SYS_{name})," for name in loads)

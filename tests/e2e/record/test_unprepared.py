@@ -141,7 +141,8 @@ def test_programs(name):
 
 
 def test_found_out_once():
-    """What is found out of a file is kept, for all rules, until the file, the way to it or what is kept changes."""
+    """Facts about a file are kept, for all rules, until the file, the way to it or the kept facts
+    change."""
     compile_to("siblings", SIBLINGS)
     time.sleep(0.2)  # a file that has just been written is not kept
     kept = Path(os.environ["XDG_CACHE_HOME"]) / "utrail"
@@ -188,7 +189,7 @@ def test_launcher():
     compile_to("launcher", "int work(int x); int main(void) { return work(0); }", "./liblarge.so.1")
     said = "'./launcher' has 1 kB of code, its library 'liblarge.so.1' has 2 MB: -P .@liblarge records that one"
     assert said in utrail("record", "-P", ".", "./launcher").must().err
-    # Who names a library knows.
+    # A user who names a library knows it.
     assert "records that one" not in utrail("record", "-P", ".", "-P", ".@liblarge", "./launcher").must().err
     assert "main{work{}}" == tree()
 

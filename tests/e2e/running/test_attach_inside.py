@@ -67,7 +67,7 @@ def record(exe, *args):
 
 
 def calls(data="uftrace.data"):
-    """Of each task the lines of replay, but for those of calls at depth 0 and of read(2)."""
+    """The lines of replay for each task, but for those of calls at depth 0 and of read(2)."""
     tasks = []
     for name in sorted(os.listdir(data)):
         if re.fullmatch(r"\d+\.dat", name):
@@ -108,7 +108,7 @@ def test_depth_is_kept(programs, build, options):
 
 
 def test_within_a_filter(programs):
-    """What is let in by a function counts, though it was entered before."""
+    """Calls that a function lets in count, though it was entered before."""
     exe = programs("pg")
     record(exe, "-F", "work", "--no-libcall")
     (task,) = calls()

@@ -63,7 +63,8 @@ def test_patches_and_leaves(serve, build):
 
 
 def test_unpatched_functions_cost_nothing(serve):
-    """Where a thread was in the way of that, calls were recorded until it was gone: of a tree that each check climbs, with 31 calls, a few."""
+    """While a thread was in the way, calls were still recorded: a few of the 31 calls of a tree
+    that each check climbs."""
     server = serve("pg")
     record(server.pid, "-U", "leaf;tree", "--for=20ms").must()
     server.is_as_it_was()

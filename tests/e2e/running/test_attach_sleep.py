@@ -79,7 +79,7 @@ def test_another_allocator(workdir, exe):
 
 @pytest.mark.parametrize("how,status", [("-SEGV", 128 + signal.SIGSEGV), ("-KILL", 128 + signal.SIGKILL)])
 def test_it_dies(workdir, exe, how, status):
-    """What an attached process died of is said, and is our status."""
+    """The signal that killed an attached process is named, and is our status."""
     program = subprocess.Popen([exe, "sleep"], stdout=subprocess.PIPE)
     program.stdout.readline()
     wait_until(lambda: is_in(program.pid, "S"))

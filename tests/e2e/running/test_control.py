@@ -1,4 +1,4 @@
-"""What is recorded changes while the program runs: `utrail control`, `live --pid`."""
+"""The recording changes while the program runs: `utrail control`, `live --pid`."""
 
 import os
 import re
@@ -37,7 +37,7 @@ class Running:
         return utrail("control", "uftrace.data", *words).must().out
 
     def switches(self):
-        """How often each thread has slept."""
+        """The number of sleeps of each thread."""
         texts = [p.read_text() for p in Path(f"/proc/{self.pid}/task").glob("*/status") if p.parent.name != str(self.pid)]
         return [int(re.search(r"^voluntary_ctxt_switches:\s*(\d+)", text, re.M)[1]) for text in texts]
 
@@ -47,7 +47,8 @@ class Running:
         wait_until(lambda: all(now > then + 6 for then, now in zip(before, self.switches(), strict=True)))
 
     def wait_until_taken(self):
-        """What was changed last counts for all threads, and for whole rounds: the one that has asked has the plan, then the others."""
+        """The last change counts for all threads, and for whole rounds: the thread that has asked
+        has the plan, then the others."""
         wait_until(lambda: "has not asked" not in self.control("status"))
         self.wait_for_rounds()
         self.wait_for_rounds()
@@ -271,7 +272,7 @@ def test_live_pid(start):
 
 
 def test_cleared_filters_let_everything_in(start):
-    """What was cleared is no filter any more: neither for what is recorded nor for who asks what is in force."""
+    """A cleared filter is none any more: neither for calls nor in the answer of `utrail control`."""
     running = start("-g")
     for added, cleared, kept in [
         ("inner", "inner@clear", None),

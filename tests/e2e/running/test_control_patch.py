@@ -24,7 +24,7 @@ VARIANTS = {
 }
 each_method = pytest.mark.parametrize("method", VARIANTS)
 ALL = {"outer", "inner", "leaf", "other", "recurse"}
-# How many changes; the whole number is run by name (misc/test.sh steering).
+# The number of changes; the whole number is run by name (misc/test.sh steering).
 CHANGES = int(os.environ.get("UTRAIL_TEST_CHANGES", "300"))
 
 
@@ -34,7 +34,7 @@ def start(start_any):
 
 
 def rounds(running):
-    """What is on just now is all that is recorded between these two times."""
+    """Calls between these two times are those of functions with hooks."""
     running.wait_for_rounds()
     since = time.monotonic_ns()
     running.wait_for_rounds()
@@ -43,7 +43,8 @@ def rounds(running):
 
 @each_method
 def test_patch_and_unpatch(start, method):
-    """What has a hook is recorded from there on, and what has none is not; threads run all the while."""
+    """Functions with a hook are recorded from there on, and others are not; threads run all the
+    while."""
     running = start(method, "-P", ".") if method != "pg" else start(method)
     windows = []
     for words, said, on in [
@@ -59,7 +60,7 @@ def test_patch_and_unpatch(start, method):
             wanted = "[0-9]+" if number is None else number
             assert re.search(rf"^{word}: {wanted} functions$", text, re.M), (words, text)
         assert "places stay" not in text
-        # What is in the text counts at once, a filter when the process has asked for its plan.
+        # A change of the text counts at once, a filter when the process has asked for its plan.
         if on and ("filter" in words or "clear" in words):
             running.wait_until_taken()
         windows.append((*rounds(running), on, words))
@@ -100,7 +101,7 @@ def changed_functions(pid):
             start, end = (int(at, 16) for at in place.split("-"))
             memory.seek(start)
             now, offset = memory.read(end - start), int(offset, 16)
-            # Of the last page the file need not have all.
+            # The last page of the file need not be whole.
             different = [i for i, (a, b) in enumerate(zip(now, text[offset:], strict=False)) if a != b]
             for at in {start + i - base for i in different}:
                 changed.add(next((name for low, size, name in functions if low <= at < low + size), ""))
@@ -164,7 +165,8 @@ def called_so_far():
 
 
 def test_attached(tmp_path_factory):
-    """Of a process that ran already; it is left as it was, with hooks in and with hooks out."""
+    """The same for a process that ran already; it is left as it was, with hooks in and with hooks
+    out."""
     server = Hot(executables(tmp_path_factory, BUILDS, "hot")("plain"))
     try:
         recorder = subprocess.Popen(

@@ -43,7 +43,7 @@ def is_quiet():
         with path.open("rb") as file:
             file.seek(before.get(path, 0))
             words = array("Q", file.read((size - before.get(path, 0)) // 16 * 16))
-        # Of a record the second word; the address is in its upper 48 bits.
+        # The second word of a record; the address is in its upper 48 bits.
         if any(word >> 16 & 0xFFF == in_page for word in words[1::2]):
             return False
     return True
@@ -162,7 +162,8 @@ def test_of_every_process():
 
 
 def test_the_user_goes_before_it():
-    """What he puts hooks into again is recorded from then on, whatever it costs, and readers are told until when it was not."""
+    """Functions that the user patches again are recorded from then on, whatever it costs, and
+    readers show until when they were not."""
     with running("-g", "-P", ".", variant=BUILDS["none"]) as proc:
         pid = child_of(proc.pid)
         wait_until_its_hooks_are_out(pid, "none")

@@ -1,5 +1,5 @@
-"""How far a command is: one line on the terminal, which does not disturb other output, and nothing
-of it is left."""
+"""The progress of a command: one line on the terminal, which does not disturb other output, and
+nothing of it is left."""
 
 import contextlib
 import fcntl
@@ -195,7 +195,7 @@ class TestRecord:
             os.remove("stop")
 
     def test_program_prints_there(self):
-        """What it writes there is what comes, byte for byte, also a line that it has not ended."""
+        """The program's output comes byte for byte, also a line that it has not ended."""
         terminal = Terminal("record", "./prog")
         terminal.until(b"no end of line")
         time.sleep(2.5)

@@ -32,7 +32,7 @@ def attack(*args, **kw):
 
 
 def from_inside(*args, options=(), status=42):
-    """What the attack has printed as a child of a traced program, and all that the recorder said."""
+    """The output of the attack, as a child of a traced program, and all messages of the recorder."""
     result = utrail("record", "-d", "data", *options, "./victim", "./attack", *args).must(status)
     return result
 
@@ -110,7 +110,7 @@ def test_nobody_is_somebody_else(workdir):
 
 
 def test_only_the_own_session(workdir):
-    """What a process may say about modules and children rests on what it was given itself."""
+    """The modules and children that a process reports are limited by what it was given itself."""
     result = from_inside("token")
     assert result.out == (
         "a child without a token: refused\na library without a token: refused\na library of our own: served\n"
@@ -130,7 +130,7 @@ def test_what_all_share_is_for_reading(workdir):
 
 def test_nobody_ends_the_recording_of_others(workdir):
     """A process may ask for the end where an option says that programs may; and its own page's header is not believed."""
-    # Where functions are told apart, each call looks whether it is over.
+    # With functions that are told apart, each call looks whether it is over.
     from_inside("finish", options=["-T", "nothing@color=red"])
     assert is_whole()
 
@@ -156,8 +156,8 @@ def test_no_records_in_the_file_of_others(workdir):
 
 
 def test_strange_messages_and_questions(workdir):
-    """Of a type that is not known: skipped when that may be, else refused, with the number of the message. Each question is answered, on one
-    connection."""
+    """Messages of an unknown type: skipped when that may be, else refused, with the number of the
+    message. Each question is answered, on one connection."""
     result = from_inside("strange")
     assert result.out == (
         "STATUS_IS of 2 processes to 3\nwith a strange message: served\nSTATUS_IS of 2 processes to 5\nSTATUS_IS of 2 processes to 6\n"
@@ -181,8 +181,8 @@ def test_a_probe_of_another_version(workdir, version):
 
 
 def test_declarations(workdir):
-    """Of who has no token, with too few texts or too many, twice in one conversation, and more than there is room for: refused, and said. The
-    same event twice is one."""
+    """From a process without a token, with too few texts or too many, twice in one conversation,
+    and more than there is room for: refused, with a message. The same event twice is one."""
     result = from_inside("declare")
     assert result.out == (
         "the end\nthe end\nDECLARED 1000000, choice 0\nERROR 6 about 9\nthe end\nDECLARED 1000000, choice 0\n"
@@ -262,7 +262,8 @@ INSIDE = r"WARN: (\d+) records of calls inside of the probe were lost: .*; no la
 @pytest.mark.parametrize("counters, full, inside", [("7,0", "7", None), ("7,3", "4", "3"), ("7,7", None, "7"),
                                                     ("7,999999999999", None, "7"), ("0,5", None, None)])
 def test_each_loss_by_its_cause(workdir, counters, full, inside):
-    """What a process says of its losses: each cause has its own sentence. It cannot have lost more inside of the probe than at all."""
+    """The losses that a process reports: each cause has its own sentence. It cannot have lost more
+    inside of the probe than at all."""
     lines = from_inside("lose", counters).err.splitlines()
     for pattern, number in ((FULL, full), (INSIDE, inside)):
         found = [match[1] for match in (re.fullmatch(pattern, line) for line in lines) if match]
@@ -296,7 +297,7 @@ def test_no_symbols_of_files_that_the_peer_may_not_read(workdir):
 
 @needs_root
 def test_records_of_another_user_are_written_by_root(workdir):
-    """What the recorder writes is written with its own rights, also while it reads with those of the process."""
+    """The recorder writes with its own rights, also while it reads with those of the process."""
     result = from_inside("--as-nobody", "another")
     assert "lost" not in result.err and "cannot" not in result.err, result.err
     assert any(0xbadc0de in records(f.stem) for f in Path("data").glob("[0-9]*.dat"))
@@ -308,7 +309,7 @@ def memory_kb(pid):
 
 @pytest.mark.skipif(has_sanitizer(), reason="a sanitizer's memory is its own")
 def test_a_flood_of_modules_is_not_kept(workdir):
-    """Who does not come to an end with them costs no more than he may."""
+    """A process that never ends them costs no more than it may."""
     with Recording() as recording:
         pid = next(Path("data").glob("[0-9]*.dat")).stem
         address = next(v for v in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0") if v.startswith(b"UTRAIL_SOCKET="))

@@ -151,7 +151,7 @@ def test_posix_log(kind, workdir):
 
 @pytest.mark.parametrize("kind", costly_text.DATABASES)
 def test_database(kind, workdir):
-    """What an earlier build left is read by --append."""
+    """The database of an earlier build is read by --append."""
     Path("cc.json").write_bytes(costly_text.DATABASES[kind]())
     status, text = check("build", "--append", "-o", "cc.json", "true")
     if kind in ("deep", "keys"):

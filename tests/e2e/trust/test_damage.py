@@ -238,7 +238,7 @@ def test_a_program_that_damages_its_own_recording(workdir, method, how):
 
 
 def test_a_terabyte_of_nothing(workdir):
-    """What was never written behind the records is neither read nor shown."""
+    """Bytes after the last record that were never written are neither read nor shown."""
     files = seeds()["ours-plain"]
     name = next(n for n in files if re.fullmatch(r"\d+\.dat", n) and files[n])
     archive.unpack(files, workdir / "whole")

@@ -146,7 +146,7 @@ def test_recorder_is_killed(start, variant):
     recording = Recording("uftrace.data")
     (task,) = recording.tasks.values()
     assert trees.of_records(task).startswith("main{round_{leaf{}leaf{}}")
-    # What the writer had not yet fetched died with it: a buffer's worth at most.
+    # Records that the writer had not yet fetched died with it: a buffer's worth at most.
     assert sum(x.kind == EXIT for x in task.records) // 3 > rounds // 2
     check_readable(0)
 
@@ -236,7 +236,7 @@ VICTIMS = ("program", "recorder", "both")
 
 
 def records_of(path):
-    """What is committed: whole records in nesting order, also when the end is cut off."""
+    """The committed records: whole records in nesting order, also when the end is cut off."""
     recording = Recording(path)
     texts = [trees.of_records(t) for t in recording.tasks.values()]
     return recording, (texts or [""])[0]

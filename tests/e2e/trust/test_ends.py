@@ -1,4 +1,5 @@
-"""How a recording ends: signals around the program's end, who is waited for and who is not, and what the status is then."""
+"""The end of a recording: signals around the program's end, the processes that are waited for, and
+the status."""
 
 import glob
 import os
@@ -145,7 +146,8 @@ def test_stranger_is_not_waited_for():
 
 
 def test_daemon_is_waited_for_until_somebody_interrupts():
-    """What the program left behind is recorded to its end; one interrupt is enough when the program itself has ended."""
+    """Processes that the program left behind are recorded to their end; one interrupt is enough
+    when the program itself has ended."""
     exe = exe_of("left_behind")
     proc = start(UTRAIL, "record", exe, 300)
     status, out, err = finish(proc, "daemon")

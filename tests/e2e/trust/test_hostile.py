@@ -142,7 +142,8 @@ def test_signal_storm(variant):
     (task,) = recording.tasks.values()
     entries = sum(r.kind == ENTRY for r in task.records)
     exits = sum(r.kind == EXIT for r in task.records)
-    # What could not be recorded is counted, be it that the writer had no CPU or that the probe was interrupted twice.
+    # Records that could not be written are counted, be it that the writer had no CPU or that the
+    # probe was interrupted twice.
     assert abs(entries - exits) <= recording.lost
     assert count(task, "work") + count(task, "work", EXIT) + recording.lost >= 400000
     assert count(task, "work") <= 200000
@@ -234,7 +235,8 @@ def test_handlers_that_interrupt_the_probe(variant):
     # A lost tree of calls: on_alarm, handler_work and two inner, each with ENTRY and EXIT.
     assert recording.lost % 8 == 0
     assert seen + recording.lost // 8 == handled
-    # How many depends on how long hooks wait for a writer that does not run; half is far from what a loaded machine does.
+    # The number depends on how long hooks wait for a writer that does not run; half is far from
+    # what a loaded machine does.
     assert seen > handled // 2
     assert count(task, "inner") == 2 * seen
 
@@ -248,7 +250,8 @@ def test_unwinders(variant, options):
 
 @each
 def test_shadow_stack(workdir, variant):
-    """Where the CPU checks return addresses none may be replaced: such a process runs untraced, and one is told."""
+    """When the CPU checks return addresses, none may be replaced: such a process runs untraced,
+    with a message."""
     compiler = [*variant.command(".c"), "-rdynamic"]
     subprocess.run([*compiler, SOURCES / "odd/shadowstack.c", "-o", "prog"], check=True)
     result = utrail("record", "./prog").must(3)
@@ -312,7 +315,7 @@ def test_clone(variant):
     recording = Recording("uftrace.data")
     assert recording.lost == 0
     counts = sorted(count(t, "leaf") for t in recording.tasks.values())
-    # What shares memory and makes its parent wait is a task of its own, too.
+    # A child that shares memory and makes its parent wait is a task of its own, too.
     assert counts == [20] + [100] * 40
 
 

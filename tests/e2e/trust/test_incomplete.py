@@ -18,7 +18,7 @@ READERS = ("report", "replay", "graph", "dump", "info")
 
 
 def said(command, directory):
-    """What a reader says of the end, in its output or beside it; "" when nothing."""
+    """The reader's message about the end, in its output or beside it; "" when there is none."""
     result = utrail(command, "-d", directory).must()
     found = re.search(r"incomplete: .*", result.out + result.err)
     return found[0] if found else ""
@@ -42,7 +42,7 @@ def test_whole(options):
     assert of_all("data") == {""}
     last = Path("data/info").read_bytes().splitlines()[-1]
     assert last == b"utrail_state:ended   lost=00000000000000000000 error=000"
-    # Of a recorder that does not say how it ended nothing is said.
+    # No message about the end of a recorder that does not state it.
     info = Path("data/info").read_bytes()
     Path("data/info").write_bytes(info[:-57])
     assert of_all("data") == {""}

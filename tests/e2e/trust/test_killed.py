@@ -1,5 +1,5 @@
 """
-SIGKILL at a moment that nobody chose, on four threads: what had been committed is compared byte by byte with what the directory holds.
+SIGKILL at a random moment, on four threads: what had been committed is compared byte by byte with what the directory holds.
 
 src/odd/witness.c has a process that sees the rings as the recorder does, copies what is committed and notes when it saw it. It sees
 what is in the rings at some time, so that it tells too little, never too much. The program counts the calls that have returned.
@@ -60,7 +60,8 @@ def begin(exe, top):
 
 
 def hear(witness, top):
-    """What the witness tells, by tid: the bytes, when so many of them had been committed, and the other numbers."""
+    """The report of the witness, by tid: the bytes, when so many of them had been committed, and
+    the other numbers."""
     os.kill(witness, signal.SIGTERM)
     wait_until(lambda: not is_alive(witness))
     told = {}
@@ -88,7 +89,7 @@ def file_of(top, tid):
 
 
 def busy_ns(pid):
-    """How long the threads of @pid have had a CPU or waited for one."""
+    """The time for which the threads of @pid have had a CPU or waited for one."""
     total = 0
     for path in glob.glob(f"/proc/{pid}/task/*/schedstat"):
         with open(path) as f:

@@ -126,7 +126,7 @@ def test_planted(places, command, user, thing):
     if result.status and thing != "hard-link":
         assert name.removesuffix(".tmp").removesuffix(".old") in result.err, result.err
     if result.status == 0 and (public / name).exists() and thing in ("link", "dangling", "file", "fifo", "device"):
-        # What was written is the victim's own, or was never opened.
+        # The written file is the victim's own, or was never opened.
         assert (public / name).lstat().st_uid != STRANGER or name.endswith((".tmp", ".old"))
 
 

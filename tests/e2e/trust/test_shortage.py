@@ -59,7 +59,8 @@ def test_disk_full(small_disk, variant, options):
 
 @each_method
 def test_disk_full_and_free_again(small_disk, variant):
-    """What comes when there is room again is recorded, behind a LOST record that tells what is missing."""
+    """Records that come when there is room again are written, after a LOST record with the number
+    of missing ones."""
     filler = small_disk / "filler"
     filler.write_bytes(bytes(300000))
     script = f"{build(program('many_calls'), variant)}; rm {filler}; {build(program('plain'), variant)}"
@@ -186,7 +187,8 @@ def test_no_proc(workdir, variant, who):
 
 @pytest.mark.parametrize("variant", VARIANTS[:1], ids=str)
 def test_slow_disk_under_a_storm_of_signals(workdir, variant):
-    """What counts is how long a thread has waited for the writer, not how often a signal ended its sleep."""
+    """The time for which a thread has waited for the writer counts, not how often a signal ended
+    its sleep."""
     exe = build(Program.read(SOURCES / "hostile" / "storm_shared.c"), variant)
     slow = workdir / "slow_disk.so"
     compile_ = ["gcc", "-shared", "-fPIC", "-O1", SOURCES / "hostile" / "slow_disk.c", "-o", slow]
@@ -208,7 +210,8 @@ def limited(kind, amount):
 @pytest.mark.parametrize("kilobytes", [64, 128, 1024])
 @pytest.mark.parametrize("options", [(), ("-a",)], ids=" ".join)
 def test_small_stack(kilobytes, options):
-    """What reads debug information calls itself: the recorder has a stack of its own choice, the program the user's."""
+    """Code that reads debug information calls itself: the recorder has a stack of its own choice,
+    the program the user's."""
     exe = build(program("arguments") if (SOURCES / "arguments.c").exists() else program("plain"), Variant("gcc", "pg", "O2"))
     plain = run(exe)
     result = utrail("record", *options, exe, preexec=limited(resource.RLIMIT_STACK, kilobytes << 10))

@@ -68,7 +68,7 @@ def offered(request):
         pytest.skip(f"{request.param} is not installed")
 
     def starts(*words):
-        # Which of them begin with the last word is for the shell to choose.
+        # The shell chooses the ones that begin with the last word.
         prefix = words[-1].rpartition(",")[2]
         found = SHELLS[request.param](words)
         return {word.rpartition(",")[2].rstrip("=") for word in found if word.rpartition(",")[2].startswith(prefix)}
@@ -130,7 +130,7 @@ def test_of_a_program(offered, workdir):
 
 
 def test_complete_option(workdir):
-    """What the shells ask."""
+    """The question that shells ask."""
     exe = build(program("plain"), PG)
     (workdir / "prog").symlink_to(exe)
 

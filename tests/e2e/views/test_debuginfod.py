@@ -72,7 +72,7 @@ def exe(tmp_path):
 
 
 def record(tmp_path, exe, url, *options, **more):
-    """How many functions have arguments that debug information tells."""
+    """The number of functions whose arguments debug information tells."""
     # The library asks through a proxy where the environment has one; the server of this test is here.
     env = environment(DEBUGINFOD_URLS=url, DEBUGINFOD_CACHE_PATH=str(tmp_path / "cache"), no_proxy="*", **more)
     ran = subprocess.run(
@@ -88,7 +88,7 @@ def test_asked_when_there_is_none_here(tmp_path, exe, server):
     nr = record(tmp_path, exe, server.url)
     assert nr > 10
     assert server.asked == [f"/buildid/{build_id(exe)}/debuginfo"]
-    # What was fetched is kept.
+    # Fetched files are kept.
     assert record(tmp_path, exe, server.url) == nr
     assert len(server.asked) == 1
     # Names need no debug information.

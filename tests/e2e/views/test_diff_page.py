@@ -61,7 +61,7 @@ def open_diff(browser, name, fragment="", *options, **sides):  # noqa: F811
 
 
 def expected(*options, base="before.data", pair="after.data"):
-    """What report --diff says: function: column: its value, which `report --diff` has, too."""
+    """The output of report --diff: function: column: its value, which `report --diff` has, too."""
     out = utrail("report", "-d", base, "--diff", pair, "--format=json", *options, preempted=True).must().out
     rows = {}
     for row in json.loads(out or "[]"):
@@ -281,7 +281,8 @@ class TestDifference:
         assert set(words.values()) == {"new", "gone"}
 
     def test_strange_names(self, browser, strange_names):  # noqa: F811
-        """What a recording and its directory are called is text, and functions go together whatever their names are."""
+        """Names of a recording and its directory are text, and functions go together whatever their
+        names are."""
         hostile = "<img src=x onerror=alert(1)>\"'&\u202e.data"
         shutil.copytree(strange_names, hostile)
         open_diff(browser, "difference-names", "#view=functions", base=strange_names, pair=hostile)
@@ -379,7 +380,7 @@ def test_errors(two):
 
 
 def test_damaged(two):
-    """What could be read is on a page that is whole."""
+    """The readable part is on a page that is whole."""
     records = max(Path("after.data").glob("[0-9]*.dat"), key=lambda path: path.stat().st_size)
     data = bytearray(records.read_bytes())
     data[len(data) // 2 :] = b"\xff" * (len(data) - len(data) // 2)

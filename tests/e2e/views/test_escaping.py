@@ -23,7 +23,8 @@ import pytest
 
 from tools import TOP, UTRAIL, run, utrail
 
-# What the functions of the program are called in its symbol file. It cannot hold a line break; arguments can.
+# The names of the program's functions in its symbol file. It cannot hold a line break; arguments
+# can.
 NAMES = {
     "f0": "\x1b]0;owned\x07\x1b[5mosc",
     "f1": "\u009b5m\u0085 c1",
@@ -81,7 +82,7 @@ def readable(name):
 
 
 def shown(name):
-    """What people see."""
+    """The text that people see."""
     hidden = "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\udc80-\udcff]"
     return re.sub(hidden, lambda c: "".join(f"\\x{b:02x}" for b in file_bytes(c[0])), name)
 
@@ -151,7 +152,7 @@ def hostile(tmp_path_factory):
 
 
 def output(hostile, *words):
-    """What a command writes; functions among its words come last."""
+    """The output of a command; functions among its words come last."""
     command = [UTRAIL, words[0], "-d", hostile, *words[1:]]
     result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
     assert result.returncode == 0, result.stderr
@@ -159,7 +160,7 @@ def output(hostile, *words):
     return result.stdout
 
 
-# What may be sent to a terminal: our own colours, and nothing that controls it.
+# The sequences that a terminal may get: our own colours, and nothing that controls it.
 OUR_COLORS = re.compile("\x1b\\[(?:0|1|9[0145]|3[2356])m")
 HIDDEN = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufffe\uffff]")
 
@@ -270,7 +271,7 @@ def test_comparisons(hostile):
 
 
 def test_live_and_messages(tmp_path):
-    """What is shown while it runs, what is warned of, and what is listed."""
+    """The output while it runs, the warnings, and the lists."""
     (tmp_path / "p.c").write_text(SOURCE)
     exe = tmp_path / PROGRAM_NAME
     run("gcc", "-pg", "-O1", "-o", exe, tmp_path / "p.c").must()
@@ -471,7 +472,7 @@ def check_picture(raw):
     own = (TOP / "utils/view/picture/picture.js").read_text()
     assert script.text.strip() in "\n".join(line.strip() for line in own.splitlines())
     titles = {title.text for title in tree.iter("{http://www.w3.org/2000/svg}title")}
-    # What is too narrow to be seen is left out.
+    # Calls that are too narrow to be seen are left out.
     assert any(title.startswith(shown(name) + ": ") for name in NAMES.values() for title in titles)
 
 
@@ -548,7 +549,7 @@ def bytes_of_screen(data, keys):
 
 
 def test_the_screen_shows_names(hostile):
-    """What ncurses writes for itself has no title, no blinking, no C1 and no text that runs backwards."""
+    """The output of ncurses has no title, no blinking, no C1 and no text that runs backwards."""
     written = bytes_of_screen(hostile, "GRTIS/owned\x1bGg")
     assert b"owned" in written
     for attack in (b"\x1b]", b"\x07", b"\x1b[5m", b"\xc2\x9b", b"\x9b5m", "\u202e".encode(), "\u2066".encode(), b"\x7f"):

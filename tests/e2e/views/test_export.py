@@ -1,5 +1,5 @@
-"""What `dump --format=...` writes, judged by programs that read these formats, and by counting: each must name as
-many calls of each function as report does."""
+"""The output of `dump --format=...`, judged by programs that read these formats, and by counting:
+each must name as many calls of each function as report does."""
 
 import collections
 import csv
@@ -45,8 +45,9 @@ def needs(tool, package):
 
 @pytest.fixture(params=PROGRAMS)
 def recording(request):
-    """With the scheduler's events. Where the clocks of kernel and program differ, a task may seem to come back to the CPU behind
-    the end of the call that it waited in, perhaps behind its last one: report does not know such a wait, so once more."""
+    """With the scheduler's events. When the clocks of kernel and program differ, a task may seem to
+    come back to the CPU after the end of the call that it waited in, perhaps after its last one:
+    report does not know such a wait, so once more."""
     for _ in range(20):
         utrail("record", "-d", "data", build(program(request.param), VARIANT))
         if "linux:sched-out" not in utrail("replay", "-d", "data", "-f", "none").out:
@@ -103,7 +104,7 @@ def calls(directory):
 
 
 def events_of(directory, *options):
-    """How often each event is in the recording."""
+    """The number of times that each event is in the recording."""
     lines = [json.loads(line) for line in dump("jsonl", directory, *options).read_text().splitlines()]
     return collections.Counter(line["event"] for line in lines if "event" in line)
 
@@ -345,7 +346,7 @@ class TestFolded:
             assert self.LINE.fullmatch(line)
             path, ns = line.rsplit(" ", 1)
             own[path.split(";")[-1]] += int(ns)
-        # Where the clocks of program and kernel differ, a wait is cut: compare what is not about that.
+        # When the clocks of program and kernel differ, a wait is cut: compare all but waits.
         expected = {n: s for n, (_, s) in report(recording, "--no-event").items() if s}
         own = collections.Counter()
         for line in dump("folded", recording, "--no-event").read_text().splitlines():
@@ -400,7 +401,7 @@ def test_trace_processor(recording, name):
 
 @needs("dot", "graphviz")
 def test_dot(strange_names):
-    """What is called, as dot understands it."""
+    """The calls, as dot understands them."""
     graph = json.loads(run("dot", "-Tdot_json", dump("graphviz", strange_names)).must().out)
     names = {node["_gvid"]: node["name"] for node in graph["objects"]}
     counts = collections.Counter()
@@ -681,7 +682,7 @@ def own_of_lines(path):
 
 
 def own_of_callgrind(path):
-    """Of each function what stands behind its name; what stands behind a call is its callee's."""
+    """The text after each function's name; the text after a call belongs to the called function."""
     own, name, is_call = collections.Counter(), None, False
     for line in path.read_text().splitlines():
         if line.startswith("fn="):
@@ -752,7 +753,7 @@ class TestRange:
         """Pages and pictures have them, too."""
         for name in ("mermaid", "svg", "html"):
             text = dump(name, "data", *self.range(*naps)).read_text()
-            # What is too narrow to be seen is not drawn.
+            # Calls that are too narrow to be seen are not drawn.
             assert {func for func in self.COUNTS if func not in text} <= {"quick"} and "nap_10ms" not in text, name
 
     @pytest.mark.parametrize("options", [[], ["-T", "usleep@time=1ns"], ["-F", "main"]])
@@ -783,7 +784,7 @@ class TestRange:
         assert counts == {**self.COUNTS, "nap_10ms": 1, "usleep": 3, "quick": 2, "__cxa_atexit": 1}
 
     def test_off_the_cpu(self):
-        """Who waits at an edge waits up to it, or from there on."""
+        """A task that waits at an edge waits up to it, or from there on."""
         utrail("record", "-d", "data", build(program("sleeps"), VARIANT)).must()
         lines = [json.loads(line) for line in dump("jsonl", "data").read_text().splitlines()]
         waits = [(line["ts"], line["dur"]) for line in lines if line.get("name") == "linux:schedule"]
@@ -798,7 +799,7 @@ class TestRange:
         assert sum(e["ph"] == "B" for e in edges) == sum(e["ph"] == "E" for e in edges) == len(lines)
 
     def test_another_program(self):
-        """What exec has left behind is not open any more."""
+        """Calls that exec has ended are not open any more."""
         utrail("record", "--no-event", "-d", "data", build(program("exec"), VARIANT))
         second = re.findall(r"SESS timestamp=(\d+)\.(\d+)", Path("data/task.txt").read_text())[1]
         lines = [json.loads(line) for line in dump("jsonl", "data").read_text().splitlines()]

@@ -11,7 +11,8 @@ from tools import TOP, run, utrail
 
 CALLS = r"main\(\) \{\n.*total\(\) \{\n(.*price\(\);\n){3}.*\} /\* total \*/\n"
 
-# What is typed ("gcc" and "mkdir" are what they are, all else is utrail's), the status, what is in the output, and all of stderr.
+# The typed words ("gcc" and "mkdir" are the tools, all others are utrail's), the status, a part of
+# the output, and all of stderr.
 SESSION = [
     ("", 0, r"Usage: utrail \[COMMAND\](.*\n)*Commands:\n(  \w+ +.*\n)+", ""),
     ("--version", 0, r"utrail v[\d.]+ \( \w+ .*\)\n", ""),

@@ -138,7 +138,8 @@ def recorded(recorder, name):
     return place
 
 
-# What is made alike on both sides, by command: a function for our text, a function for theirs.
+# The changes that make both sides alike, by command: a function for our text, a function for
+# theirs.
 
 
 def replay_tids(text):
@@ -176,7 +177,8 @@ def task_graph_tids(text):
 
 
 def tasks_in_any_order(text):
-    """The peer shows tasks in the order of task.txt, ours by their start. Of threads that start together the one that is noted first is chance."""
+    """The peer shows tasks in the order of task.txt, ours by their start. The first one of threads
+    that start together is chance."""
     groups = itertools.groupby(text.splitlines(keepends=True), key=lambda line: line.find("+-"))
     return "".join(line for depth, lines in groups for line in (sorted(lines) if depth >= 0 else lines))
 
@@ -192,7 +194,7 @@ def without_event_size(text):
 
 
 def without_newer_info(text):
-    """What the peer of Debian 12 does not know: the offset to wall time, and the two sysctls."""
+    """Keys that the peer of Debian 12 does not know: the offset to wall time, and the two sysctls."""
     text = re.sub(r" \| UTC_OFFSET \| SYSCTL\)", ")", text)
     return re.sub(r"^# (?:perf_event_paranoid|kptr_restrict) *: .*\n", "", text, flags=re.M)
 
@@ -232,7 +234,8 @@ ALIKE = [
     (r"^info --task", replay_tids, None),
 ]
 
-# Where the text of the peer is wrong or a matter of chance: recorder, program, command; and the reason.
+# Cases in which the text of the peer is wrong or a matter of chance: recorder, program, command;
+# and the reason.
 KNOWN = [
     # A vforked child's calls, and those of a new program image, are in the records of the same task. The peer
     # guesses from the names of functions (execl, longjmp) how deep the stack now is, we look at the records.
@@ -249,7 +252,7 @@ KNOWN = [
     (".*", "spawn", "^graph --task", "the parent of what was spawned is left out by it"),
     ("ours|peers", ".*", "^graph.*--no-libcall", "it shows waiting in functions that are left out, elsewhere"),
     (".*", "end_exit", "^replay.*-Z", "exit() itself is left out there, and so main() is unfinished to it"),
-    # Of calls that never returned.
+    # Calls that never returned.
     (".*", "end_exit|end_abort|longjmp", "^graph -t", "no time at all"),
     (".*", "end_exit|end_abort|longjmp", "^report.*(--task|--no-libcall|-D|-t)", "more time of its own than in all"),
     ("ours|peers", ".*", "--task", "pre-empted time is counted by halves"),
@@ -312,5 +315,5 @@ class TestSameText:
 @pytest.mark.parametrize("recorder", RECORDERS)
 @pytest.mark.parametrize("name", ["cplusplus", "exceptions"])
 def test_full_demangling(recorder, name):
-    """Of C++ only: the peer takes C names for mangled types (`a` becomes `signed char`)."""
+    """For C++ only: the peer takes C names for mangled types (`a` becomes `signed char`)."""
     compare(recorder, name, ["replay --demangle=full", "report --demangle=full"])

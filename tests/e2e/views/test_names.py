@@ -110,7 +110,8 @@ FN int spawn(void) { int pid = fork(); if (pid == 0) child(); else waitpid(pid, 
 int main(void) { if (spawn() == 0) { child(); _exit(3); } return 0; }
 """
 
-# What of the calls that the child inherited is shown to end: what `record` with the same filter would have had; and its own calls are shown.
+# The inherited calls that are shown to end are those that `record` with the same filter would have
+# had; and the child's own calls are shown.
 INHERITED = [
     ("", ["fork", "spawn"]),
     ("-F child", []),
@@ -171,7 +172,7 @@ def test_footer(forks):
 
 
 def test_stripped(workdir):
-    """Who sees addresses is told why, once, and what helps: that works."""
+    """A reader of addresses gets the reason, once, and the advice works."""
     Path("shop.c").write_text("__attribute__((noipa)) int f(int n) { return n; }\nint main(void) { return f(f(0)); }\n")
     run("gcc", "-pg", "shop.c", "-o", "shop").must()
     utrail("record", "-d", "whole", "./shop").must()

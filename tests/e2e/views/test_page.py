@@ -93,12 +93,12 @@ def keep(browser, name):
 
 
 def js(browser, code, *arguments):
-    """What the page has: app, recording and views are known to the code."""
+    """The page's objects: app, recording and views are known to the code."""
     return browser.execute_script("const { app, recording, views } = window.utrail || {};" + code, *arguments)
 
 
 def devtools(browser, command, parameters):
-    """What WebDriver has no word for."""
+    """Actions that WebDriver has no word for."""
     browser.command_executor._commands["devtools"] = ("POST", "/session/$sessionId/goog/cdp/execute")
     return browser.execute("devtools", {"cmd": command, "params": parameters})["value"]
 
@@ -157,7 +157,7 @@ def seen(browser):
 
 
 def place_of(browser, task, depth=0):
-    """Where a row of the timeline is, from the middle of its picture."""
+    """The place of a row of the timeline, from the middle of its picture."""
     timeline = browser.find_element("id", "timeline-canvas")
     top = js(browser, "return views.timeline.strips.find((s) => s.tasks.includes(recording.tasks[arguments[0]])).top", task)
     return timeline, top + 24 + 18 * depth + 8 - timeline.size["height"] // 2
@@ -671,7 +671,7 @@ SANDWICH = """return [...document.querySelectorAll('tr')].map(row => [...row.que
 
 
 def shown_ns(cell):
-    """Of "6.34µs (17%)": nanoseconds, and how much of them may have been rounded away."""
+    """From "6.34µs (17%)": nanoseconds, and how much of them may have been rounded away."""
     number, unit = re.fullmatch(r"([\d.]+)(ns|µs|ms|s)\s*\(.*\)", cell.strip()).groups()
     return float(number) * UNITS[unit], 0.0051 * UNITS[unit]
 

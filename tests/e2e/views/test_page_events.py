@@ -159,7 +159,7 @@ class TestTouch:
         devtools(browser, "Emulation.clearDeviceMetricsOverride", {})
 
     def test_pinch(self, browser):  # noqa: F811
-        """What was between the fingers stays there; the page itself does not grow."""
+        """The part between the fingers stays there; the page itself does not grow."""
         x, y, width = self.open(browser)
         whole, y = seen(browser), y + 40
         time = "return app.zoom.from + (app.zoom.to - app.zoom.from) / 2"

@@ -95,7 +95,7 @@ class TestDeepFlame:
         utrail("record", "--no-libcall", "--no-event", "--max-stack=2000", "-d", f"{name}.data", f"./{name}").must()
 
     def depth(self, browser):  # noqa: F811
-        """How many levels there are; each has a box: the picture is as high as that."""
+        """The number of levels; each has a box: the picture is as high as that."""
         return js(browser, "let n = 0; for (let at = views.flame.tree; at; at = at.sorted()[0]) n++; return n")
 
     def walk(self, browser):  # noqa: F811
@@ -304,7 +304,7 @@ class TestKeysAlone:
         assert js(browser, FOCUS)[1] in titles[:-1]
 
     def test_close(self, browser):  # noqa: F811
-        """Who closes the chosen function is where it was chosen."""
+        """Closing the chosen function gives the focus back to the place of the choice."""
         utrail("record", "--no-event", "-d", "data", build(program("recursion"), VARIANT))
         open_page(browser, "data", "keys-close", "#view=functions")
         wait_until(lambda: table(browser))
@@ -316,7 +316,7 @@ class TestKeysAlone:
 
 @needs_browser
 def test_lost_records(browser):  # noqa: F811
-    """What is lost is told, and there is a mark where it was."""
+    """Losses are told, and there is a mark at their place."""
     Path("calls.c").write_text("void g(void) {}\nint main(void) { for (int i = 0; i < 50; i++) g(); return 0; }\n")
     run("gcc", "-pg", "-O0", "-o", "calls", "calls.c").must()
     utrail("record", "--no-libcall", "--no-event", "-d", "data", "./calls").must()

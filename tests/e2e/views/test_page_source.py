@@ -128,7 +128,7 @@ class TestText:
         assert source_of("twice")["runs"]
 
     def test_much(self):
-        """What is more than a megabyte is left out."""
+        """Text beyond a megabyte is left out."""
         Path("calls.c").write_text(
             "".join(f"/* {'x' * 250} */\nvoid f{i}(void)\n{{\n" + f"/* {'y' * 250} */\n" * 50 + "}\n" for i in range(200))
             + "int main(void)\n{\n" + "".join(f"f{i}();" for i in range(200)) + "return 0;\n}\n"

@@ -49,7 +49,7 @@ NEEDS = {
     r"context-switches": "counters that not every machine has (test_counters.py)",
     r"\^std::": "functions of the C++ library (test_filters.py)",
 }
-# What may be missing here: it reads what utrail writes.
+# Programs that may be missing here: they read what utrail writes.
 READERS = ("flamegraph.pl", "jq", "dot")
 
 
@@ -78,7 +78,7 @@ def inline():
 
 
 def shown_file(name):
-    """What a page shows by `cat`."""
+    """The lines that a page shows by `cat`."""
     for path in sorted((TOP / "doc/man").glob("*.in")):
         found = re.search(rf"^\$ cat {re.escape(name)}\n(.*?)^(?:\$ |\.fi)", path.read_text(), re.M | re.S)
         if found:

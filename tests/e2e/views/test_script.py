@@ -157,7 +157,7 @@ def peer_has(name):
 
 
 def both(name, *words, recording="data"):
-    """What the script prints under both; the peer's first."""
+    """The output of the script under both; the peer's first."""
     peer_has(name)
     write(name)
     theirs = peer("script", "-S", name, "-d", recording, *words, env={"LC_ALL": "C.UTF-8"}).must().out

@@ -63,7 +63,7 @@ class Server:
         return socket.create_connection(("127.0.0.1", self.port), timeout=LIMIT_S)
 
     def send(self, data):
-        """What comes back until the server ends the connection."""
+        """The bytes that come back until the server ends the connection."""
         with self.connect() as sock, contextlib.suppress(ConnectionError):
             sock.sendall(data)
             return b"".join(iter(lambda: sock.recv(65536), b""))
@@ -151,7 +151,7 @@ def test_paths_lead_nowhere_else(folder, server):
 
 
 def test_hostile_names(tmp_path):
-    """Of recordings: in the terminal, in the list, in the page and among its neighbours."""
+    """Names of recordings: in the terminal, in the list, in the page and among its neighbours."""
     for i, name in enumerate(["a\x1b[31m", "b\n\"}]", "c<img src=x onerror=alert(1)>", "d\udcff"]):
         record(tmp_path / name, "nested")
         run = subprocess.Popen([UTRAIL, "show", "--no-browser", tmp_path / name], env=environment(),

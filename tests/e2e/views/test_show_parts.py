@@ -81,7 +81,7 @@ def narrow(server, state):
 
 
 def ended(directory):
-    """Of each task: function: calls, as report counts them."""
+    """For each task: function: calls, as report counts them."""
     rows = json.loads(utrail("report", "-d", directory, "--format=json", preempted=True).must().out)
     return {row["name"]: row["call"] for row in rows}
 
@@ -172,7 +172,7 @@ def test_a_task_is_given_once(folder):
 
 
 def test_questions_that_are_given_up(folder):
-    """Who goes away before the answer takes nothing from those who stay."""
+    """A client that goes away before the answer takes nothing from those who stay."""
     directory = folder / "threads.data"
     with showing("--parts", directory) as server:
         state_of(server)

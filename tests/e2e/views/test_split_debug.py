@@ -60,7 +60,7 @@ def two_units(tmp_path, compiler=("gcc", "-gdwarf-5")):
 
 
 def debug_of(exe, data):
-    """What is saved of the program's debug information, and what the recorder says of it."""
+    """The saved debug information of the program, and the recorder's messages about it."""
     ran = utrail("record", "-a", "-d", data, "--no-libcall", exe)
     text = "".join(path.read_text() for path in data.glob("prog*.dbg"))
     return [line for line in text.splitlines() if not line.startswith(("# path", "# build-id"))], ran.err
@@ -188,7 +188,7 @@ def test_limit(tmp_path):
     assert 'one(point{first=3, second=4.500000}, "hello") = 107;' in lines(tmp_path / "d")
 
 
-# Where each is in a section's head of 64 bits (elf(5)).
+# The offset of each member in a section's head of 64 bits (elf(5)).
 FIELDS = {"sh_type": ("<I", 4), "sh_flags": ("<Q", 8), "sh_size": ("<Q", 32)}
 LIES = {"nobits": ("sh_type", 8), "no bytes": ("sh_size", 0), "past the end": ("sh_size", 1 << 40), "not packed": ("sh_flags", 0x800)}
 

@@ -304,7 +304,7 @@ def test_many(workdir, name):
 
 
 def test_damaged(recording):
-    """What can be read is shown, and the rest told of."""
+    """Readable parts are shown, and the others reported."""
     data = next(path for path in (recording / "uftrace.data").glob("*.dat") if not path.name.startswith("perf"))
     data.write_bytes(data.read_bytes()[:-24] + b"\xff" * 21)
     with tui(recording) as screen:
@@ -420,7 +420,8 @@ TALKS = """#include <stdio.h>
 
 @pytest.mark.parametrize("stays", [True, False])
 def test_live(workdir, stays):
-    """What runs is on the screen as it comes; its output comes when the screen is left, be it before the end or after it."""
+    """The running program is on the screen as it comes; its output comes when the screen is left,
+    be it before the end or after it."""
     (workdir / "talk.c").write_text(TALKS)
     subprocess.run(["gcc", "-pg", "-O0", "-o", "talk", "talk.c"], check=True)
     with Screen(workdir, f"sh -c '{UTRAIL} live --tui ./talk; echo status $?; exec cat'", rows=60) as screen:

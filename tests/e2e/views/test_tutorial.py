@@ -25,7 +25,7 @@ CHANCE = [
 
 
 def pairs():
-    """What is typed, and the lines that come back: those of the page between .nf and .fi."""
+    """The typed words, and the lines that come back: those of the page between .nf and .fi."""
     found = []
     for block in re.findall(r"^\.nf\n(.*?)^\.fi$", PAGE.read_text(), re.M | re.S):
         for line in block.replace("\\-", "-").replace("\\&", "").splitlines():

@@ -338,7 +338,8 @@ def test_percentiles():
 
 
 class TestPercentilesOfTenMillionCalls:
-    """Of a recording that is not made but written: the durations are known, so nothing has to be sorted."""
+    """For a recording that is not made but written: the durations are known, so nothing has to be
+    sorted."""
 
     PERMILLES = (500, 900, 990, 999)
 

@@ -1,4 +1,4 @@
-"""What newcomers and uftrace's users type, and what they are told: a table of command and message."""
+"""Commands of newcomers and of uftrace's users, and the answers: a table of command and message."""
 
 import fcntl
 import os
@@ -15,7 +15,8 @@ from tools import UTRAIL, environment, peer, terminal_text, utrail
 
 PG = Variant("gcc", "pg", "O2")
 
-# What is typed, the status, and what the one line on stderr says; "prog" is a traced program in the working directory.
+# The typed words, the status, and the one line on stderr; "prog" is a traced program in the working
+# directory.
 REFUSED = [
     ("recv", 2, "utrail has no command 'recv' yet: .*copy the data directory.*"),
     ("script", 255, "script needs a script to run: .*"),
@@ -209,7 +210,8 @@ def test_unused_options_warn_once(workdir):
 
 
 def test_unused_options_of_raw_dumps(workdir):
-    """What they show is what is in the files, however short; a recording's own -t is no reason for a warning."""
+    """They show the content of the files, however short; a recording's own -t is no reason for a
+    warning."""
     (workdir / "prog").symlink_to(build(program("plain"), PG))
     utrail("record", "-t", "1ns", "prog").must()
     plain = utrail("dump").must()
@@ -219,7 +221,8 @@ def test_unused_options_of_raw_dumps(workdir):
     assert result.err == "WARN: option '--time-filter' means nothing for dump without --format: all records are shown\n"
 
 
-# What is told of each domain: command, domain, a line of it. "prog" is a link to "plain", which has a function "b".
+# The messages of each domain: command, domain, a line of it. "prog" is a link to "plain", which has
+# a function "b".
 DEBUG = [
     ("record -F b prog", "utrail", r"utrail: the program is '.*/prog'"),
     ("record -F b prog", "utrail", r"utrail: the probe is '.*/libmcount.so'"),
@@ -323,7 +326,7 @@ def test_nothing_recorded(workdir, words, passed):
 
 
 def on_terminal(*args, columns=80, **variables):
-    """What `utrail ARGS` shows on a terminal of that many columns, and writes to stderr."""
+    """The text that `utrail ARGS` shows on a terminal of that many columns, and writes to stderr."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
     with subprocess.Popen([UTRAIL, *args], stdin=subprocess.DEVNULL, stdout=theirs, stderr=subprocess.PIPE,

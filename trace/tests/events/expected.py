@@ -18,7 +18,7 @@ DIRECTIVES = {
     "p": ["address"], "a": ["sockaddr", "socklen"],
 }
 
-# Of two names for one number.
+# Events of two names for one number.
 PREFERRED = {errno.EAGAIN: "EAGAIN", errno.EOPNOTSUPP: "EOPNOTSUPP", errno.EDEADLK: "EDEADLK"}
 
 
@@ -146,7 +146,8 @@ def directive(name, values, place):
 
 
 def body(format, arguments, place):
-    """What stands behind the id. @arguments: a list of values for each directive of the format, in order."""
+    """The text after the id. @arguments: a list of values for each directive of the format, in
+    order."""
     arguments = iter(arguments)
     return "".join(
         text if kind == "text" else directive(text, next(arguments), place) for kind, text in split(format)

@@ -53,7 +53,7 @@ def test_killed_writers(tmp_path, seed, size):
 
 
 def test_a_torn_line_is_marked(tmp_path):
-    """What a killed writer leaves, at a place where pages end: the next log repairs it."""
+    """The remains of a killed writer, at a place where pages end: the next log repairs it."""
     time = b"2026-11-23 01:02:03.000004 "
     torn = (time + b"TORN " + b"x" * 5000)[:4096]
     whole = time + b"WHOLE y\n"

@@ -36,7 +36,7 @@ ONE = "e = t.declare('A-ONE', 'N=%d', enabled={})\nprint(is_enabled(e))\nlog(e, 
     (0, False, None, 0), (0, True, ["A-ONE N=5"], 1),
 ])
 def test_choice(tmp_path, choice, enabled, lines, emitted):
-    """What the recorder says of an event is about the recording, what the program says about the log."""
+    """The recorder's choice of an event is about the recording, the program's about the log."""
     if lines is None:  # disabled: the macros do not call the library
         script = f"e = t.declare('A-ONE', 'N=%d', enabled={enabled})\nassert is_enabled(e) == 0"
     else:

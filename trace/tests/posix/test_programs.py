@@ -270,7 +270,7 @@ def test_a_stranger_has_the_name(tmp_path, monkeypatch, thing):
             assert len(others()) == 1
             assert len([p for p in others()[0].iterdir() if p.name.startswith("s-")]) == 1
             first.kill()
-        # What a killed process leaves behind goes with the next one.
+        # The files of a killed process go with the next one.
         assert run(*as_victim, program) == "created\n"
         assert not [p for p in others()[0].iterdir() if p.name.startswith(("s-", "p-"))]
         if taken.is_dir() and not taken.is_symlink():

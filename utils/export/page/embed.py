@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Makes C of the page: embed.py page.html out.c; it is cut where the data goes, and where the policy says whom it may connect to.
 
-{name} in page.html stands for a file beside it. Of a script it is one script, with all that it imports; so a name at the top of a
+{name} in page.html stands for a file beside it. For a script it is one script, with all that it imports; so a name at the top of a
 module has to be the only one of all modules, and what a module imports has the name that it was exported by.
 """
 
@@ -14,7 +14,7 @@ from pathlib import Path
 IMPORT = re.compile(r'^import \{([^}]*)\} from "(\.[^"]+)";\n', re.M)
 EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const)\b)", re.M)
 NAME = re.compile(r"^(?:async )?(?:function|class|const|let) (\w+)", re.M)
-# What is a comment for tools is none for readers of the page.
+# A comment for tools is none for readers of the page.
 COMMENT = re.compile(r"^\t*/\*\*(?:[^*]|\*(?!/))*\*/\n", re.M)
 
 

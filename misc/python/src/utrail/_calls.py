@@ -88,7 +88,7 @@ class Calls:
         "tid": the task (i)
         "names": a list of str
 
-        A call takes 26 bytes. Where that is too much: batches().
+        A call takes 26 bytes. Use batches() when that is too much.
         """
         collected = {key: bytearray() for key in FORMATS}
         names: List[str] = []

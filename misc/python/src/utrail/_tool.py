@@ -105,7 +105,7 @@ def filters(
 
 
 class Child:
-    """The program at work. What it writes to standard error is kept in a file without a name."""
+    """The program at work. Its standard error is kept in a file without a name."""
 
     def __init__(
         self,
