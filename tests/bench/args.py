@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What one call costs whose arguments and return value are recorded, over the bare loop, against the peer in the same run.
+"""The cost of a call whose arguments and return value are recorded, over the bare loop, against the peer in the same run.
 
 usage: args.py [CALLS [RUNS]]
 """

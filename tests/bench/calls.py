@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What one traced call costs over the untraced program, by the shape of the calls, against the peer and against what a recording cannot do
+"""The cost of one traced call over the untraced program, by the shape of the calls, against the peer and against what a recording cannot do
 without: two reads of the counter with their records (src/counter.c).
 
 usage: calls.py [--only=WORD]... [CALLS [RUNS]]

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What one event of the program (-E) costs, over the bare loop, against the peer in the same run; the peer records no arguments.
+"""The cost of one event of the program (-E), over the bare loop, against the peer in the same run; the peer records no arguments.
 
 usage: events.py [EVENTS [RUNS]]
 """

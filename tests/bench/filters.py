@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What a call costs when there are filters, against the peer in the same run; and what many patterns or symbols cost.
+"""The cost of a call with filters, against the peer in the same run; and what many patterns or symbols cost.
 
 usage: filters.py [CALLS [RUNS]]
 """

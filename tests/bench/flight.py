@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What a call costs with the flight recorder, against plain recording; and whether a long run stays within its size.
+"""The cost of a call with the flight recorder, against plain recording; and whether a long run stays within its size.
 
 usage: flight.py [CALLS [LONG-CALLS]]
 """

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What a call costs by the kind of its hook that is patched in, against the peer; and one whose hook was taken out while the program ran, against one that
+"""The cost of a call by the kind of its hook that is patched in, against the peer; and one whose hook was taken out while the program ran, against one that
 never had any, be it that a user or the recorder itself has taken it out (--overhead).
 
 usage: hooks.py [RUNS]

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""How many instructions a call and its return take, by options and by how the program was compiled: counted one by one, so that a busy machine gives
+"""The instructions that a call and its return take, by options and by how the program was compiled: counted one by one, so that a busy machine gives
 the same numbers. With another build directory also the ratio to what that build takes. They do not say what a call costs: see calls.py.
 
 usage: instructions.py [BUILD]

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What `record -P .` costs at the start of a program of 200,000 functions, against the peer in the same run: CPU time and memory of all processes.
+"""The cost of `record -P .` at the start of a program of 200,000 functions, against the peer in the same run: CPU time and memory of all processes.
 
 usage: large.py [RUNS [FUNCTIONS]]
 """

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Of the functions of programs as they were shipped, how many can be patched, why the rest cannot, and what finding out costs.
+"""Functions of programs as they were shipped: how many can be patched, why the rest cannot, and what finding out costs.
 
 usage: patch.py [FILE...]
 """

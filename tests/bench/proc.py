@@ -86,7 +86,7 @@ def ways_of(make):
 
 
 def measure(make, ways, runs):
-    """What each way costs, and what the build alone does, in turns."""
+    """The cost of each way, and of the build alone, in turns."""
     alone, taken = [], {name: [] for name in ways}
     for _ in range(runs):
         for name, command in [(None, make), *ways.items()]:

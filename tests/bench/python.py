@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What a call of a Python program costs, beside cProfile and beside the least that a recorder by sys.setprofile() in C does (VizTracer's way).
+"""The cost of a call of a Python program, beside cProfile and beside the least that a recorder by sys.setprofile() in C does (VizTracer's way).
 
 The time of the same calls without any of them is taken off, and so is the first time, in which all of them get their memory. The aim is half of the cheapest. `nothing` is a profile function that does
 nothing: what the interpreter needs to call any, which nobody can save as long as there is no sys.monitoring (3.12).

@@ -8,7 +8,7 @@ WORD is a program, a method or a variant as they are printed. "Untraced" is the 
 in so far as the machine has no CPU for it; the program's CPU time does not, and is the one to go by on a machine that does something else, too. Sources are Debian's, fetched by
 apt-get with a sources list of our own; where they cannot be had this is skipped, with the reason. Programs are kept in the build directory.
 
---overhead needs a moment to see what to leave out. What it is kept to behind that is in a table of its own: a run of some seconds, less one of half a second, as multiples of what the same
+--overhead needs a moment to see what to leave out. The cost that it is kept to after that is in a table of its own: a run of some seconds, less one of half a second, as multiples of what the same
 program takes untraced, and of what its source takes without any hooks. The hooks of -pg and -mfentry go, so it is kept to the latter; those of -finstrument-functions stay, and what they cost
 untraced is nothing that a recorder could save. Below that: how far the calls of functions that are not left out are from those of a plain recording.
 """

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What recording adds to a program that does nothing, against the peer in the same run.
+"""The time that recording adds to a program that does nothing, against the peer in the same run.
 
 usage: startup.py [RUNS]
 """

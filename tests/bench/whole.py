@@ -118,7 +118,7 @@ def verdict(value, limit):
 
 
 def floor_ns(runs=10):
-    """What the loop reports, in nanoseconds of the clock. The least of many runs is one that no
+    """The report of the loop, in nanoseconds of the clock. The least of many runs is one that no
     other program has slowed down."""
     return min(loop_ns([Path("counter").resolve()])() for _ in range(runs))
 

@@ -47,8 +47,7 @@ def version_of(*program):
 
 
 def show(*program, dirs, commands):
-    """The output of tests/cross/show.c: directory and command line -> text. What this build, or the
-    one that recorded, says of itself is VERSION."""
+    """The output of tests/cross/show.c: directory and command line -> text. VERSION stands for the version of this build, or of the one that recorded."""
     done = subprocess.run([*program, *dirs], input="".join(c + "\n" for c in commands).encode(), env=environment(),
                           capture_output=True, timeout=300)
     assert done.returncode == 0, (program, dirs, done.returncode, done.stderr[-2000:])

@@ -3,11 +3,11 @@
 
 usage: builds.py PACKAGE...
 
-What is checked for each:
+Checks for each:
   - each object that the build has left is the output of one entry
   - each entry's command, run again, makes the same object code
   - clang-check finds its way with it
-  - bear(1), if it is there, knows of no source that we do not know of. What both took is printed, against the build alone.
+  - bear(1), if it is there, knows of no source that we do not know of. The time of both is printed, against the build alone.
 
 Skipped (status 77) without a network, with the reason, as real.py; and those of autotools, which take minutes to configure several times, unless
 $UTRAIL_TEST_MATRIX is "full".

@@ -3,7 +3,7 @@
 
 usage: declared.py PROGRAM...
 
-What is checked for each:
+Checks for each:
   - the suite gives the same results without the patch, with it and nothing selected (which leaves no log), with a log, and recorded
   - its file says which events it has (--list-event), and their arguments fit (events check-sources)
   - the log is one (utrail events check), and has each event as often as its program comes by there

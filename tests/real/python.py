@@ -4,7 +4,7 @@
 usage: python.py [--long] NAME...
        python.py --list
 
-A test file has the same outcome of each test recorded, with all calls that it makes, as by itself. Of the server each answer is right, each
+A test file has the same outcome of each test recorded, with all calls that it makes, as by itself. With the server each answer is right, each
 request is a call that is recorded, and its memory does not grow with the requests; for a minute with --long. Debian's Python is taken; what
 is not installed is skipped (status 77) with its package's name.
 """

@@ -6,7 +6,7 @@ usage: real.py PROGRAM...
 $UTRAIL_TEST_MATRIX is "full": each is built by all of its methods, and recorded with each of its options. Else by the first method and with
 the last options, which ask for more.
 
-What is checked for each:
+Checks for each:
   - the suite gives the same results recorded as untraced, with the same binaries, built with -pg and with
     -finstrument-functions (packages.py)
   - every recorded task replays into a well-formed tree, and nothing was lost

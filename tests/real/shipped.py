@@ -3,7 +3,7 @@
 
 usage: shipped.py [--long] PROGRAM...
 
-What is checked for each:
+Checks for each:
   - started with `record -P .` it prints the same and ends with the same status as without
   - attached to, twice, while it works (`record -p PID -P . --for`), it does so, too
   - of deterministic ones, 200 functions each are called exactly as often as breakpoints count (breakpoints.c), which share
@@ -208,7 +208,7 @@ class Program:
 
 
 def without_times(text):
-    """Of CPython's test runner."""
+    """Options of CPython's test runner."""
     return re.sub(r"\d+(\.\d+)? (ms|sec|min)\b.*|0:0\d:\d\d( load avg: \S+)?|\(\d+m?s\)|== .*|load avg: [\d.]+", "", text)
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the documents for developers name is there: functions and macros, as `name()`, and source files, as `name.c`.
+"""All that documents for developers name is there: functions and macros, as `name()`, and source files, as `name.c`.
 
 In blocks of doc/internals, which show where files are, their names stand without quotes.
 

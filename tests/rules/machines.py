@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What one instruction set has and others have not is in arch/: no names of its registers, relocations and codes in utils/.
+"""All that depends on an instruction set is in arch/: no names of its registers, relocations and codes in utils/.
 
 usage: machines.py TOP
 """

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What comments and documents say of the tree is there: each path from its top, and each section of a page that is named by its title.
+"""All that comments and documents name of the tree is there: each path from its top, and each section of a page that is named by its title.
 
 A path begins with the name of a room (doc/internals/overview.md); "<name>" and "*" stand for anything. A section stands behind
 the path of its page in quotes: doc/glossary.md, "Words".

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""The probe needs libc and nothing else, and exports what its version script names and no more. What can be reached by an
-indirect branch begins with a landing pad (IBT), and its own branches back into the program are exempt from needing one.
+"""The probe needs libc and nothing else, and exports what its version script names and no more. Code that an indirect branch can reach begins with a landing pad (IBT), and its own branches back into the program are exempt from needing one.
 
 It is preloaded into programs of other C libraries, too, whose dynamic linkers end the program when a name is missing: what it
 must find there is in a list, all else is a weak reference.

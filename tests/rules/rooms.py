@@ -2,7 +2,7 @@
 """The recorder's rooms (doc/internals/recorder.md) call downwards only: no object uses a symbol of a room above its own; and only a
 store makes files.
 
-What is called by a pointer goes the other way, and is meant to. Includes are looked at by includes.py.
+A call by a pointer goes the other way, and is meant to. Includes are looked at by includes.py.
 
 usage: rooms.py TOP ARCHIVE
 """

@@ -121,7 +121,7 @@ def lines_of(data, *options):
 
 
 def differences(data, func, name):
-    """What stands in front of the end of each call of @func."""
+    """The text in front of the end of each call of @func."""
     lines = lines_of(data)
     found = []
     for i, line in enumerate(lines):

@@ -289,7 +289,7 @@ def numbers(name):
 
 
 def test_the_program_is_killed(seller):
-    """What was recorded before SIGKILL is there, with its text, though its ring goes round."""
+    """Events before SIGKILL are there, with their texts, though its ring goes round."""
     command = [str(tools.UTRAIL), "record", "-b", "4k", "--no-libcall", "--trace-include", ".", seller]
     with subprocess.Popen(command, env=tools.environment(), stdout=subprocess.PIPE, text=True) as proc:
         for line in proc.stdout:

@@ -65,7 +65,7 @@ def build(*words, **kw):
 
 
 def tags(path=".nfsdb"):
-    """How often each event comes; of lines that belong to none before them."""
+    """The number of each event, and of lines that belong to none before them."""
     return Counter(re.findall(r"^0: \d+,\d+,\d+,\d+!(\w+)\|", Path(path).read_text(errors="surrogateescape"), re.M))
 
 

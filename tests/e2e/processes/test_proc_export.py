@@ -27,7 +27,7 @@ STRANGE = b'a "b"\n</script><b>\xff'
 
 @pytest.fixture
 def build(workdir):
-    """Of a make that has programs with all kinds of ends, in "data"."""
+    """Record a make that has programs with all kinds of ends, into "data"."""
     Path("Makefile").write_text(MAKEFILE)
     utrail("build", "-d", "data", "--", "make", "-j2").must()
     return Path("data")

@@ -376,7 +376,7 @@ def contained(tmp_path, library, *flags):
 
 @pytest.mark.parametrize("library, opt", CONTAINER_BUILDS)
 def test_containers(tmp_path, library, opt):
-    """The content of containers, of both libraries. What is no container does no harm, and what
+    """The content of containers, of both libraries. Memory that is no container does no harm, and what
     follows is where it was."""
     exe, data = contained(tmp_path, library, opt)
     utrail("record", "--no-event", "--no-libcall", "-d", data, "-a", exe).must()

@@ -81,7 +81,7 @@ def test_before_main(way, library):
 @pytest.mark.parametrize("library", [LIBRARY, CLASS], ids=["c", "c++"])
 @pytest.mark.parametrize("way", WAYS)
 def test_opened_later(way, library):
-    """What has to be patched is patched when dlopen(3) returns: then it is said."""
+    """Functions that need a patch are patched when dlopen(3) returns: then it is said."""
     rules = make(way, OPENS, library)
     result = utrail("record", *rules, "./main").must()
     assert result.out == "3\n"

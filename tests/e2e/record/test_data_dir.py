@@ -24,7 +24,7 @@ int main(void) { write(1, "runs", 4); return step() < 0; }
 
 
 def tree(recording):
-    """What was called, in order."""
+    """The called functions, in order."""
     return [record.name for record in next(iter(recording.tasks.values())).records]
 
 

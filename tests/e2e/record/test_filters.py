@@ -850,7 +850,7 @@ CHILDREN = [
 
 
 def shown(lines):
-    """What a replay without times shows of calls: where each line stands, its words, of leaves the name."""
+    """The lines of a replay without times: their depths and words, and the names of leaves."""
     return [re.sub(r"(?<=[^ ])[(); /*]+|(?<=})[ /*]+", " ", line).rstrip() for line in lines if line.strip()]
 
 

@@ -96,7 +96,7 @@ def write(cwd, text, name="prog.py"):
 
 
 def record(cwd, text, *options, python=PYTHON, status=0):
-    """What the program printed; it prints the same by itself."""
+    """The program's output; it prints the same by itself."""
     path = write(cwd, text)
     # 3.12 warns of a fork while there are threads, be it that one has not quite ended.
     env = {"PYTHONWARNINGS": "ignore"}
@@ -196,7 +196,7 @@ main()
 
 
 def plain_name(name):
-    """Of cProfile, and of ours, without modules and classes."""
+    """Names of cProfile, and of ours, without modules and classes."""
     return re.sub(r"<built-in method (\S+)>|<method '(\S+)' of '\S+' objects>", r"\1\2", name).rpartition(".")[2]
 
 

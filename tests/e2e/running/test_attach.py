@@ -465,7 +465,7 @@ int main(void)
 @pytest.mark.parametrize("options, flags", [([], ["-pg"]), ([], ["-finstrument-functions", "-Wl,-z,now"]), (["-P", "."], ["-Wl,-z,lazy"])],
                          ids=["pg", "cyg-now", "patched"])
 def test_children_in_the_memory_of_an_attached_parent(workdir, options, flags):
-    """What a child of vfork(2) calls before its exec is the child's; after leaving all is as it was."""
+    """Calls of a child of vfork(2) before its exec are the child's; after leaving all is as it was."""
     (workdir / "vforks.c").write_text(VFORKS)
     subprocess.run(["gcc", "-O1", *flags, "vforks.c", "-o", "vforks"], check=True)
     with subprocess.Popen(["./vforks"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as program:

@@ -77,7 +77,7 @@ def file_bytes(text):
 
 
 def readable(name):
-    """What formats that are UTF-8 say: bytes that are none are replaced."""
+    """Texts of formats that are UTF-8: other bytes are replaced."""
     return re.sub("[\udc80-\udcff]", "\ufffd", name)
 
 

@@ -844,7 +844,7 @@ int main()
 
 
 def paired(edges):
-    """What each call took: (function, total, self). What is still open ends with the last edge of its task."""
+    """The time of each call: (function, total, self). A call that is still open ends with the last edge of its task."""
     edges = list(edges)
     stacks = collections.defaultdict(list)
     last = {who: when for who, when, _, _ in edges}

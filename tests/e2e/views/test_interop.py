@@ -1,6 +1,6 @@
 """Debian's uftrace and utrail read each other's recordings and print the same text.
 
-What is known to differ is made alike by one function each, with the reason. Everything else must be equal,
+A known difference is made alike by one function each, with the reason. Everything else must be equal,
 byte for byte.
 """
 

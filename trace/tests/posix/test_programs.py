@@ -186,7 +186,7 @@ CALLS = ["entry outer", "entry inner", "exit inner", "entry inner", "exit inner"
 
 
 def functions_of(analyzer, program, log):
-    """What an analyzer that knows nothing of us sees: "entry NAME" and "exit NAME"."""
+    """The events that an analyzer sees that knows nothing of us: "entry NAME" and "exit NAME"."""
     names = {int(line.split()[0], 16): line.split()[2] for line in run("nm", "--defined-only", program).splitlines()}
     found = re.findall("^utrail_function_(entry|exit) ([0-9a-f]{16})", run(analyzer, log), re.M)
     return [f"{what} {names[int.from_bytes(bytes.fromhex(data), sys.byteorder)]}" for what, data in found]
