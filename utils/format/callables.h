@@ -72,4 +72,12 @@ static inline bool python_is_name(const char *path)
 	return !*end || strcmp(end, "d") == 0 || strcmp(end, "-dbg") == 0;
 }
 
+/* True for "/usr/lib/libpython3.11.so.1.0": the interpreter where it is a library. */
+static inline bool python_is_library(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return strncmp(slash ? slash + 1 : path, "libpython3.", 11) == 0;
+}
+
 #endif

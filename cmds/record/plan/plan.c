@@ -256,9 +256,10 @@ static void plan_calls(const struct record_settings *settings, const struct cont
 
 bool plan_has_calls(const struct record_settings *settings, const char *path, bool is_program)
 {
-	return settings->use_libcalls &&
-	       (is_program ? settings->hooks_interpreters || !python_is_name(path)
-			   : settings->nest_libcalls && libcall_is_nested_module(path));
+	bool is_python = is_program ? python_is_name(path) : python_is_library(path);
+
+	return settings->use_libcalls && (!is_python || settings->hooks_interpreters) &&
+	       (is_program || (settings->nest_libcalls && libcall_is_nested_module(path)));
 }
 
 /* True when functions of that module, or its library calls, can have records. */

@@ -252,6 +252,10 @@ TEST(test_names_of_python)
 		assert_true(python_is_name(yes[i]));
 	for (size_t i = 0; i < sizeof(no) / sizeof(*no); i++)
 		assert_false(python_is_name(no[i]));
+	assert_true(python_is_library("/usr/lib/libpython3.11.so.1.0"));
+	assert_true(python_is_library("libpython3.9d.so.1.0"));
+	assert_false(python_is_library("/libpython3.11/python"));
+	assert_false(python_is_library("/usr/lib/libboost_python311.so"));
 }
 
 TEST(test_numbers_of_texts)
