@@ -143,7 +143,7 @@ struct thread {
 	uint32_t is_narrow;	  /* see frames_narrow() */
 	/* of the parent of a child that runs in its memory: lend.h. NULL for all others */
 	struct thread *lender;
-	/* open Python calls, for libmcount/python/calls.c; NULL until there are any */
+	/* open Python calls, for libmcount/python/calls_fast.h; NULL until there are any */
 	uint64_t *python_calls;
 	uint32_t nr_python_calls;
 	struct frame last; /* above everything: where a made stack ends too early for a loop */
@@ -271,6 +271,18 @@ static inline bool probe_is_recording(void)
 	__builtin_memcpy(&both, (const char *)&probe + __builtin_offsetof(struct probe, tracing),
 			 sizeof(both));
 	return both == 0x101;
+}
+
+/* HOT: @ready, @plain, @tracing and @is_on. */
+static inline bool probe_is_alike(void)
+{
+	uint32_t all;
+
+	_Static_assert(__builtin_offsetof(struct probe, is_on) ==
+			       __builtin_offsetof(struct probe, ready) + 3,
+		       "they are one word");
+	__builtin_memcpy(&all, &probe, sizeof(all));
+	return all == 0x1010101;
 }
 
 /*

@@ -4,12 +4,9 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-#include "libmcount/hot/fast.h"
 #include "libmcount/hot/frames.h"
-#include "libmcount/hot/guard.h"
 #include "libmcount/hot/planned_open.h"
-#include "libmcount/python/codes.h"
-#include "libmcount/python/natives.h"
+#include "libmcount/python/calls_fast.h"
 #include "libmcount/python/threads.h"
 #include "libmcount/python/values.h"
 #include "libmcount/system/own_syscall.h"
@@ -25,11 +22,6 @@
  */
 
 /* --- records --- */
-
-static uint64_t slot_inside(const struct frame *f)
-{
-	return (f->slot - 1) | FRAME_EXPLICIT;
-}
 
 static bool enter_alike(struct thread *t, uint64_t slot, uint64_t key, uint64_t addr)
 {
@@ -110,32 +102,21 @@ NOINLINE static void record_valued_leave(struct thread *t, uint64_t key, struct 
 
 /* --- open calls --- */
 
-/*
- * All open calls of a thread, also those without a frame: thread.python_calls. Each is the key of
- * its frame, with our flags in the low bits.
- */
-#define CALL_HAS_FRAME	1UL
-#define CALL_IS_OWN	2UL /* as NAME_OWN */
-#define CALL_HAS_RESULT 4UL /* what it returns is recorded */
-#define CALL_BITS	7UL
-
-/* Python's own limit is 1000 by default. Memory is used as far as needed. */
-#define CALLS_MAX 65536U
-
 /* Calls may end without an event for us, if the program has its own profile function. */
 #define LOOK_BACK 64U
 
 static void make_calls(void *arg)
 {
 	struct thread *t = arg;
-	uint64_t *calls = (uint64_t *)own_syscall(
-		SYS_mmap, NULL, CALLS_MAX * sizeof(*calls), PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0L);
+	size_t bytes = (CALLS_MAX + 1) * sizeof(uint64_t);
+	uint64_t *calls = (uint64_t *)own_syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE,
+						  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+						  0L);
 
 	if (calls == MAP_FAILED)
 		return;
-	undo_note_memory(calls, CALLS_MAX * sizeof(*calls));
-	t->python_calls = calls;
+	undo_note_memory(calls, bytes);
+	t->python_calls = calls + 1;
 }
 
 /* Returns the state of this thread if calls can be recorded; NULL: this event is ignored. */
@@ -171,11 +152,7 @@ static bool is_called_by_own(const struct thread *t)
  */
 static bool is_recorded(const struct thread *t, name_facts facts)
 {
-	if (facts & NAME_OWN)
-		return true;
-	if (probe.plan.flags & PLAN_NO_LIBCALLS)
-		return false;
-	return (probe.plan.flags & PLAN_NEST_LIBCALLS) || is_called_by_own(t);
+	return (facts & NAME_OWN) || (python_codes.inherited && is_called_by_own(t));
 }
 
 /* HOT. @bits: of the call; @addr: 0: it has no record */
@@ -217,14 +194,9 @@ static void leave_call(struct thread *t, uint64_t key, struct py_object *result)
 	}
 }
 
-/*
- * The key of a call in C. It is the definition, since the interpreter makes new objects for the
- * same bound method, from
- * 3.12 on one when it is called and another when it returns.
- */
-static uint64_t native_key(const struct py_c_function *fn)
+static bool is_innermost(const struct thread *t, uint64_t key)
 {
-	return (uint64_t)fn->def;
+	return t->nr_python_calls <= CALLS_MAX && (*fast_innermost(t) & ~CALL_BITS) == key;
 }
 
 /* --- events --- */
@@ -232,6 +204,7 @@ static uint64_t native_key(const struct py_c_function *fn)
 bool calls_begin(void)
 {
 	values_begin();
+	python_codes.inherited = probe.plan.flags & PLAN_NO_LIBCALLS ? 0 : NAME_OWN;
 	return codes_begin();
 }
 
@@ -257,9 +230,12 @@ NOINLINE static void enter_valued_call(struct thread *t, const struct valued_cal
 	enter_call(t, key, addr, bits, can_be_had ? &found : NULL);
 }
 
-/* @key: of the call; @frame: NULL: the innermost one, which is asked for if values are wanted */
-static inline void enter_code(struct thread *t, struct py_object *code, uint64_t key,
-			      struct py_frame *frame)
+/*
+ * @key: of the call; @frame: NULL: the innermost one, which is asked for if values are wanted.
+ * False: it is left alone.
+ */
+static bool enter_code(struct thread *t, struct py_object *code, uint64_t key,
+		       struct py_frame *frame)
 {
 	name_facts facts = codes_facts(code);
 	uint64_t bits;
@@ -267,6 +243,8 @@ static inline void enter_code(struct thread *t, struct py_object *code, uint64_t
 
 	if (unlikely(!facts))
 		facts = look_at(code);
+	if (fast_leaves_alone(code, false))
+		return false;
 	has_record = is_recorded(t, facts);
 	if (unlikely(has_record && !(facts & NAME_ASKED)))
 		facts = codes_ask_recorder(code, facts);
@@ -276,21 +254,48 @@ static inline void enter_code(struct thread *t, struct py_object *code, uint64_t
 				  name_address(facts), bits);
 	else
 		enter_call(t, key, has_record ? name_address(facts) : 0, bits, NULL);
+	return true;
 }
 
-static void enter_native(struct thread *t, const struct py_c_function *fn)
+/* False: it is left alone. */
+static bool leave_code(struct thread *t, struct py_object *code, uint64_t key,
+		       struct py_object *result)
 {
-	bool has_record = is_recorded(t, NAME_KNOWN);
-	uint64_t addr = has_record ? name_address(natives_facts(fn)) : 0;
-
-	/* It calls functions as its caller would. */
-	enter_call(t, native_key(fn), addr, is_called_by_own(t) ? CALL_IS_OWN : 0, NULL);
+	if (!is_innermost(t, key) && fast_leaves_alone(code, false))
+		return false;
+	leave_call(t, key, result);
+	return true;
 }
 
-int calls_take_event(struct py_object *object, struct py_frame *frame, int event,
-		     struct py_object *arg)
+/*
+ * The key of a call in C is the definition, since the interpreter makes new objects for the same
+ * bound method, from 3.12 on one when it is called and another when it returns. False: it is left
+ * alone.
+ */
+static bool enter_native(struct thread *t, const struct py_c_function *fn, struct py_object *code)
+{
+	bool is_by_own = is_called_by_own(t);
+	uint64_t addr;
+
+	if (!(is_by_own && python_codes.inherited) && fast_leaves_alone(code, true))
+		return false;
+	addr = is_by_own ? name_address(natives_facts(fn)) : 0;
+	/* It calls functions as its caller would. */
+	enter_call(t, (uint64_t)fn->def, addr, is_by_own ? CALL_IS_OWN : 0, NULL);
+	return true;
+}
+
+static void leave_native(struct thread *t, const struct py_method_def *def, struct py_object *code)
+{
+	if (is_innermost(t, (uint64_t)def) || !fast_leaves_alone(code, true))
+		leave_call(t, (uint64_t)def, NULL);
+}
+
+/* Takes what is none of the common cases. */
+NOINLINE static int take_slowly(struct py_frame *frame, int event, struct py_object *arg)
 {
 	struct thread *t = thread_for_event();
+	const struct py_c_function *fn = (const struct py_c_function *)arg;
 
 	if (unlikely(!t))
 		return 0;
@@ -299,48 +304,103 @@ int calls_take_event(struct py_object *object, struct py_frame *frame, int event
 		enter_code(t, codes_of_frame(frame), (uint64_t)frame, frame);
 		break;
 	case PY_C_CALL:
-		enter_native(t, (const struct py_c_function *)arg);
+		enter_native(t, fn, codes_of_frame(frame));
 		break;
 	case PY_RETURN:
-		leave_call(t, (uint64_t)frame, arg);
+		leave_code(t, codes_of_frame(frame), (uint64_t)frame, arg);
 		break;
 	case PY_C_RETURN:
 	case PY_C_EXCEPTION:
-		leave_call(t, native_key((const struct py_c_function *)arg), NULL);
+		leave_native(t, fn->def, codes_of_frame(frame));
 		threads_look();
 		break;
 	}
 	return 0;
 }
 
-void calls_begin_code(struct py_object *code)
+NOINLINE static int take_guarded(struct py_frame *frame, int event, struct py_object *arg)
 {
-	struct thread *t = thread_for_event();
-
-	if (likely(t))
-		enter_code(t, code, (uint64_t)code, NULL);
+	calls_unguard();
+	return take_slowly(frame, event, arg);
 }
 
-void calls_end_code(struct py_object *code, struct py_object *result)
+NOINLINE static int end_event(void)
 {
-	struct thread *t = thread_for_event();
-
-	if (likely(t))
-		leave_call(t, (uint64_t)code, result);
+	calls_unguard();
+	return 0;
 }
 
-void calls_begin_native(const struct py_c_function *fn)
+static inline enum fast_call take_fast(struct py_frame *frame, int event, struct py_object *arg)
 {
-	struct thread *t = thread_for_event();
+	const struct py_c_function *fn = (const struct py_c_function *)arg;
 
-	if (likely(t))
-		enter_native(t, fn);
+	switch (event) {
+	case PY_CALL:
+		return likely(python_codes.reads_frames)
+			       ? fast_begin_code(codes_of_frame(frame), (uint64_t)frame)
+			       : FAST_NOT;
+	case PY_C_CALL:
+		return fast_begin_native(fn->def);
+	case PY_RETURN:
+		return fast_end((uint64_t)frame);
+	case PY_C_RETURN:
+		return likely(threads_are_known()) ? fast_end((uint64_t)fn->def) : FAST_NOT;
+	default:
+		return FAST_NOT;
+	}
 }
 
-void calls_end_native(const struct py_method_def *def)
+int calls_take_event(struct py_object *object, struct py_frame *frame, int event,
+		     struct py_object *arg)
+{
+	switch (take_fast(frame, event, arg)) {
+	case FAST_DONE:
+		return 0;
+	case FAST_ASIDE:
+		return end_event();
+	case FAST_GUARDED:
+		return take_guarded(frame, event, arg);
+	case FAST_OTHER:
+		if (likely(python_codes.reads_frames) &&
+		    fast_leaves_alone(codes_of_frame(frame), event >= PY_C_CALL))
+			return 0;
+		break;
+	case FAST_NOT:
+		break;
+	}
+	return take_slowly(frame, event, arg);
+}
+
+void calls_unguard(void)
+{
+	guard_leave(self);
+}
+
+bool calls_begin_code(struct py_object *code)
+{
+	struct thread *t = thread_for_event();
+
+	return !t || enter_code(t, code, (uint64_t)code, NULL);
+}
+
+bool calls_end_code(struct py_object *code, struct py_object *result)
+{
+	struct thread *t = thread_for_event();
+
+	return !t || leave_code(t, code, (uint64_t)code, result);
+}
+
+bool calls_begin_native(const struct py_c_function *fn, struct py_object *code)
+{
+	struct thread *t = thread_for_event();
+
+	return !t || enter_native(t, fn, code);
+}
+
+void calls_end_native(const struct py_method_def *def, struct py_object *code)
 {
 	struct thread *t = thread_for_event();
 
 	if (likely(t))
-		leave_call(t, (uint64_t)def, NULL);
+		leave_native(t, def, code);
 }

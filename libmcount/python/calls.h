@@ -2,6 +2,8 @@
 #ifndef UTRAIL_LIBMCOUNT_PYTHON_CALLS_H
 #define UTRAIL_LIBMCOUNT_PYTHON_CALLS_H
 
+#include <stdbool.h>
+
 #include "libmcount/python/api.h"
 
 /* COLD, with the GIL, once: make a place for us in code objects. False: there is none. */
@@ -12,14 +14,18 @@ int calls_take_event(struct py_object *self, struct py_frame *frame, int event,
 		     struct py_object *arg);
 
 /*
- * HOT, with the GIL: the same of sys.monitoring. A call of @code, which is about to run, or goes
- * on; that ends, or is interrupted: with what it returns or yields, or NULL.
+ * With the GIL: the same of sys.monitoring, for what is none of the common cases (calls_fast.h). A
+ * call of @code, which is about to run, or goes on; that ends, or is interrupted: with what it
+ * returns or yields, or NULL. False: this place in the code need not tell of its calls any more.
  */
-void calls_begin_code(struct py_object *code);
-void calls_end_code(struct py_object *code, struct py_object *result);
+bool calls_begin_code(struct py_object *code);
+bool calls_end_code(struct py_object *code, struct py_object *result);
 
-/* HOT, with the GIL: of a function in C; and that ends. */
-void calls_begin_native(const struct py_c_function *fn);
-void calls_end_native(const struct py_method_def *def);
+/* With the GIL: of a function in C, which @code calls; and that ends. */
+bool calls_begin_native(const struct py_c_function *fn, struct py_object *code);
+void calls_end_native(const struct py_method_def *def, struct py_object *code);
+
+/* With the GIL: the guard is set, and an event that had begun is over. */
+void calls_unguard(void);
 
 #endif

@@ -10,11 +10,14 @@
  * @layout: of frames and code. A member that counts on it has been seen to be where it says
  * @reads_frames: the code of a frame is where the layout says
  * @reads_extra: so are the values of code
+ * @inherited: what a function of a library has of its caller's facts: NAME_OWN, or 0: those are
+ *             never recorded
  */
 struct py_codes {
 	struct py_layout layout;
 	bool reads_frames;
 	bool reads_extra;
+	name_facts inherited;
 };
 
 extern struct py_codes python_codes;
@@ -26,15 +29,23 @@ bool codes_begin(void);
 name_facts codes_ask_facts(struct py_object *code);
 struct py_object *codes_ask_frame(struct py_frame *frame);
 
-/* HOT, with the GIL. 0: not looked up yet. */
-static inline name_facts codes_facts(struct py_object *code)
+/* HOT, with the GIL, and without a call. 0: not looked up yet, or the layout is not known. */
+static inline name_facts codes_known_facts(struct py_object *code)
 {
 	struct py_code_extra *extra;
 
 	if (unlikely(!python_codes.reads_extra))
-		return codes_ask_facts(code);
+		return 0;
 	extra = layout_extra(&python_codes.layout, code);
 	return likely(extra) && likely(extra->size > 0) ? (name_facts)extra->values[0] : 0;
+}
+
+/* HOT, with the GIL. 0: not looked up yet. */
+static inline name_facts codes_facts(struct py_object *code)
+{
+	if (unlikely(!python_codes.reads_extra))
+		return codes_ask_facts(code);
+	return codes_known_facts(code);
 }
 
 /* HOT, with the GIL. Borrowed from the frame, which runs. */

@@ -1,6 +1,7 @@
 /*
- * Places of members (see layout.h): PyFrameObject, _PyInterpreterFrame, PyCodeObject. They are the
- * same in all releases of a version, and on all machines of 64 bits.
+ * Places of members (see layout.h): PyFrameObject, _PyInterpreterFrame, PyCodeObject,
+ * PyInterpreterState. They are the same in all releases of a version, and on all machines of 64
+ * bits.
  */
 #include "libmcount/python/layout.h"
 
@@ -8,8 +9,8 @@
 #include "utils/format/callables.h"
 
 static const struct py_layout layouts[] = {
-	{ 9, 0, 4, 45, 18 }, { 10, 0, 4, 44, 18 }, { 11, 3, 4, 9, 22 },
-	{ 12, 3, 0, 9, 23 }, { 13, 3, 0, 9, 24 },
+	{ 9, 0, 4, 45, 18, 1 }, { 10, 0, 4, 44, 18, 1 }, { 11, 3, 4, 9, 22, 2 },
+	{ 12, 3, 0, 9, 23, 0 }, { 13, 3, 0, 9, 24, 0 },
 };
 _Static_assert(ARRAY_SIZE(layouts) == PYTHON_MINOR_LAST - PYTHON_MINOR_FIRST + 1,
 	       "one for each version");

@@ -13,6 +13,7 @@
  * @frame_inner: of the part of a frame that has the rest; 0: the frame has that itself
  * @frame_code, @frame_locals: of its code, and of its first variable
  * @code_extra: of the pointer to values that others have put to code (PEP 523)
+ * @first_thread: of an interpreter's list of threads; 0: it is of no use
  */
 struct py_layout {
 	unsigned minor;
@@ -20,6 +21,7 @@ struct py_layout {
 	unsigned frame_code;
 	unsigned frame_locals;
 	unsigned code_extra;
+	unsigned first_thread;
 };
 
 /* COLD, once: the layout of the interpreter that runs. */

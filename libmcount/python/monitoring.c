@@ -11,6 +11,7 @@
 #include "libmcount/hot/probe.h"
 #include "libmcount/program/definition.h"
 #include "libmcount/python/calls.h"
+#include "libmcount/python/calls_fast.h"
 #include "libmcount/python/threads.h"
 #include "utils/base/compiler.h"
 
@@ -30,7 +31,56 @@ static bool is_event(struct py_object *const *args, size_t nr_args, size_t nr)
 	return (uint32_t)nr_args >= nr && likely(args[0]->type == code_type);
 }
 
+/* The answer that takes an event away from a place in the code, until the tool's next beginning. */
+static struct py_object *disable;
+
+typedef struct py_object *slow_taker(struct py_object *const *args);
+
+NOINLINE static struct py_object *end_guarded(void)
+{
+	calls_unguard();
+	return none;
+}
+
+NOINLINE static struct py_object *take_guarded(struct py_object *const *args, slow_taker *slowly)
+{
+	calls_unguard();
+	return slowly(args);
+}
+
+/* The rest of an event. */
+static inline struct py_object *finish(enum fast_call how, struct py_object *const *args,
+				       slow_taker *slowly)
+{
+	switch (how) {
+	case FAST_NOT:
+	case FAST_OTHER:
+		return slowly(args);
+	case FAST_GUARDED:
+		return take_guarded(args, slowly);
+	case FAST_ASIDE:
+		return end_guarded();
+	case FAST_DONE:
+		break;
+	}
+	return none;
+}
+
+NOINLINE static struct py_object *begin_slowly(struct py_object *const *args)
+{
+	return calls_begin_code(args[0]) ? none : disable;
+}
+
 static struct py_object *take_begin(struct py_object *callable, struct py_object *const *args,
+				    size_t nr_args, struct py_object *names)
+{
+	if (unlikely(!is_event(args, nr_args, 1)))
+		return none;
+	return finish(fast_begin_code(args[0], (uint64_t)args[0]), args, begin_slowly);
+}
+
+/* An exception is raised in a generator. This event, and the next one, are of no place. */
+static struct py_object *take_throw(struct py_object *callable, struct py_object *const *args,
 				    size_t nr_args, struct py_object *names)
 {
 	if (likely(is_event(args, nr_args, 1)))
@@ -47,12 +97,17 @@ static struct py_object *take_unwind(struct py_object *callable, struct py_objec
 	return none;
 }
 
+NOINLINE static struct py_object *result_slowly(struct py_object *const *args)
+{
+	return calls_end_code(args[0], args[2]) ? none : disable;
+}
+
 static struct py_object *take_result(struct py_object *callable, struct py_object *const *args,
 				     size_t nr_args, struct py_object *names)
 {
-	if (likely(is_event(args, nr_args, 3)))
-		calls_end_code(args[0], args[2]);
-	return none;
+	if (unlikely(!is_event(args, nr_args, 3)))
+		return none;
+	return finish(fast_end((uint64_t)args[0]), args, result_slowly);
 }
 
 /* Types of functions in C, as sys.setprofile() knows them. */
@@ -68,43 +123,66 @@ struct py_method_descriptor {
 	const struct py_method_def *def;
 };
 
-/* The function in C that such an event is about. False: it is about another callable. */
-static inline bool find_native(struct py_object *const *args, struct py_c_function *fn)
+/*
+ * The definition of the function in C that such an event is about, and its object. NULL: it is
+ * about another callable.
+ */
+static inline const struct py_method_def *find_native(struct py_object *const *args,
+						      struct py_object **object)
 {
 	const struct py_type *type = args[2]->type;
 
-	if (type == descriptor_type && args[3] != missing) {
-		*fn = (struct py_c_function){
-			.def = ((struct py_method_descriptor *)args[2])->def,
-			.self = args[3],
-		};
-		return true;
+	if (type == function_type || type == method_type) {
+		*object = ((struct py_c_function *)args[2])->self;
+		return ((struct py_c_function *)args[2])->def;
 	}
-	if (type != function_type && type != method_type)
-		return false;
-	*fn = *(struct py_c_function *)args[2];
-	return true;
+	if (type != descriptor_type || unlikely(args[3] == missing))
+		return NULL;
+	*object = args[3];
+	return ((struct py_method_descriptor *)args[2])->def;
+}
+
+NOINLINE static struct py_object *native_begin_slowly(struct py_object *const *args)
+{
+	struct py_c_function fn = { .module = NULL };
+
+	fn.def = find_native(args, &fn.self);
+	if (args[2]->type != descriptor_type)
+		fn.module = ((struct py_c_function *)args[2])->module;
+	return calls_begin_native(&fn, args[0]) ? none : disable;
 }
 
 static struct py_object *take_native_begin(struct py_object *callable,
 					   struct py_object *const *args, size_t nr_args,
 					   struct py_object *names)
 {
-	struct py_c_function fn;
+	const struct py_method_def *def;
+	struct py_object *object;
 
-	if (likely(is_event(args, nr_args, 4)) && find_native(args, &fn))
-		calls_begin_native(&fn);
+	if (unlikely(!is_event(args, nr_args, 4)))
+		return none;
+	def = find_native(args, &object);
+	return def ? finish(fast_begin_native(def), args, native_begin_slowly) : none;
+}
+
+NOINLINE static struct py_object *native_end_slowly(struct py_object *const *args)
+{
+	struct py_object *object;
+
+	calls_end_native(find_native(args, &object), args[0]);
 	return none;
 }
 
 static struct py_object *take_native_end(struct py_object *callable, struct py_object *const *args,
 					 size_t nr_args, struct py_object *names)
 {
-	struct py_c_function fn;
+	const struct py_method_def *def;
+	struct py_object *object;
 
-	if (likely(is_event(args, nr_args, 4)) && find_native(args, &fn))
-		calls_end_native(fn.def);
-	return none;
+	if (unlikely(!is_event(args, nr_args, 4)))
+		return none;
+	def = find_native(args, &object);
+	return def ? finish(fast_end((uint64_t)def), args, native_end_slowly) : none;
 }
 
 /* --- setting --- */
@@ -117,7 +195,7 @@ static const struct {
 } takers[] = {
 	{ 0, false, take_begin },	/* PY_START */
 	{ 1, false, take_begin },	/* PY_RESUME */
-	{ 13, false, take_begin },	/* PY_THROW */
+	{ 13, false, take_throw },	/* PY_THROW */
 	{ 2, false, take_result },	/* PY_RETURN */
 	{ 3, false, take_result },	/* PY_YIELD */
 	{ 12, false, take_unwind },	/* PY_UNWIND */
@@ -353,17 +431,24 @@ static void stand_before_tools(struct py_object *monitoring)
 	use->function = (py_function *)(void *)use_tool;
 }
 
+/* It is never freed, as None is not. False: there is none. */
+static bool find_constant(struct py_object *monitoring, const char *name, struct py_object **found)
+{
+	struct py_object *value = py.attribute(monitoring, name);
+
+	*found = value;
+	return has_worked(value);
+}
+
 bool monitoring_join(void)
 {
 	struct py_object *monitoring = py.sys_object("monitoring");
-	struct py_object *value;
 
 	if (!monitoring || !py.vectorcall_of || strcmp(monitoring->type->name, "module") != 0 ||
 	    !find_types())
 		return false;
-	value = py.attribute(monitoring, "MISSING");
-	missing = value;
-	if (!has_worked(value))
+	if (!find_constant(monitoring, "MISSING", &missing) ||
+	    !find_constant(monitoring, "DISABLE", &disable))
 		return false;
 	for (size_t i = 0; i < ARRAY_SIZE(tools); i++) {
 		if (is_ours(monitoring, tools[i]))

@@ -184,9 +184,10 @@ static void note_program(const char *file)
 	}
 }
 
+/* With --nest-libcall all functions are recorded as the program's own are. */
 static bool is_own(const char *file)
 {
-	return !is_of_library(file) ||
+	return (probe.plan.flags & PLAN_NEST_LIBCALLS) || !is_of_library(file) ||
 	       (*program_folder && strncmp(file, program_folder, strlen(program_folder)) == 0);
 }
 

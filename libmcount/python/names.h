@@ -14,12 +14,13 @@
 typedef uint64_t name_facts;
 
 #define NAME_KNOWN 1U /* of NAME_OWN */
-#define NAME_OWN   2U /* it belongs to the program, and not to Python or an installed package */
+#define NAME_OWN   2U /* the program's, not Python's or of an installed package (or all count so) */
 #define NAME_ASKED 4U /* the recorder has said what its address is */
 #define NAME_SHIFT 3
 
 /* The bits above its address: the values to record of its calls (CALLABLE_RESULT). */
 #define NAME_VALUES_SHIFT (64 - CALLABLE_VALUE_BITS)
+#define NAME_VALUES	  (~0ULL << NAME_VALUES_SHIFT)
 _Static_assert(CALLABLES_END <= 1ULL << (NAME_VALUES_SHIFT - NAME_SHIFT), "one word has both");
 
 /* Its address in records; 0: it is not recorded. */

@@ -10,41 +10,14 @@
 #include "libmcount/hot/probe.h"
 #include "libmcount/system/own_syscall.h"
 
-/*
- * Open addressing, at most half full. A table that has become too small stays for threads that
- * still read it: interpreters of one process may have a GIL each (PEP 684).
- */
-struct native {
-	_Atomic uintptr_t def;
-	_Atomic name_facts facts;
-	_Atomic uint64_t check;
-};
-
-/* A definition may be freed, and another one be at that address. */
-static uint64_t check_of(const struct py_method_def *def)
-{
-	return (uint64_t)def->function * 31 + (uint64_t)def->name;
-}
-
-struct native_table {
-	uint64_t mask;
-	uint64_t nr;
-	struct native list[];
-};
-
-static _Atomic(struct native_table *) table;
+_Atomic(struct native_table *) natives_table;
 static _Atomic uint32_t is_changing;
 
 #define FIRST_ROOM 1024UL
 
-static uint64_t place_of(uintptr_t def, uint64_t mask)
-{
-	return (def * 0x9e3779b97f4a7c15ULL >> 32) & mask;
-}
-
 static struct native *find_place(struct native_table *in, uintptr_t def)
 {
-	uint64_t at = place_of(def, in->mask);
+	uint64_t at = native_place(def, in->mask);
 	uintptr_t there;
 
 	while ((there = atomic_load_explicit(&in->list[at].def, memory_order_acquire)) != def &&
@@ -78,7 +51,7 @@ static void put_native(struct native_table *in, uintptr_t def, name_facts facts,
 /* The table, with room for one more. NULL without memory. */
 static struct native_table *table_with_room(void)
 {
-	struct native_table *now = atomic_load(&table);
+	struct native_table *now = atomic_load(&natives_table);
 
 	if (now && now->nr < now->mask / 2)
 		return now;
@@ -91,7 +64,7 @@ static struct native_table *table_with_room(void)
 		if (now->list[i].def)
 			put_native(made, now->list[i].def, now->list[i].facts, now->list[i].check);
 	}
-	atomic_store(&table, made);
+	atomic_store(&natives_table, made);
 	return made;
 }
 
@@ -105,19 +78,19 @@ static void keep_native(const struct py_method_def *def, name_facts facts)
 		return;
 	in = table_with_room();
 	if (in)
-		put_native(in, (uintptr_t)def, facts, check_of(def));
+		put_native(in, (uintptr_t)def, facts, native_check(def));
 	atomic_store(&is_changing, 0);
 }
 
 name_facts natives_facts(const struct py_c_function *fn)
 {
-	struct native_table *in = atomic_load_explicit(&table, memory_order_acquire);
+	struct native_table *in = atomic_load_explicit(&natives_table, memory_order_acquire);
 	uintptr_t def = (uintptr_t)fn->def;
 	struct native *n = in ? find_place(in, def) : NULL;
 	name_facts facts;
 
 	if (n && n->def &&
-	    atomic_load_explicit(&n->check, memory_order_acquire) == check_of(fn->def))
+	    atomic_load_explicit(&n->check, memory_order_acquire) == native_check(fn->def))
 		return atomic_load_explicit(&n->facts, memory_order_relaxed);
 	facts = names_ask_native(fn);
 	keep_native(fn->def, facts);

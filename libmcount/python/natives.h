@@ -2,9 +2,59 @@
 #ifndef UTRAIL_LIBMCOUNT_PYTHON_NATIVES_H
 #define UTRAIL_LIBMCOUNT_PYTHON_NATIVES_H
 
-#include "libmcount/python/names.h"
+#include <stdatomic.h>
 
-/* With the GIL: the facts about @fn; the recorder is asked once. */
+#include "libmcount/python/names.h"
+#include "utils/base/compiler.h"
+
+/*
+ * Open addressing, at most half full. A table that has become too small stays for threads that
+ * still read it: interpreters of one process may have a GIL each (PEP 684).
+ */
+struct native {
+	_Atomic uintptr_t def;
+	_Atomic name_facts facts;
+	_Atomic uint64_t check;
+};
+
+struct native_table {
+	uint64_t mask;
+	uint64_t nr;
+	struct native list[];
+};
+
+extern _Atomic(struct native_table *) natives_table;
+
+/* A definition may be freed, and another one be at that address. */
+static inline uint64_t native_check(const struct py_method_def *def)
+{
+	return (uint64_t)def->function * 31 + (uint64_t)def->name;
+}
+
+static inline uint64_t native_place(uintptr_t def, uint64_t mask)
+{
+	return (def * 0x9e3779b97f4a7c15ULL >> 32) & mask;
+}
+
+/*
+ * HOT, with the GIL, and without a call: the facts about the function that @def defines, if they
+ * are in the first place where they may be; else 0.
+ */
+static inline name_facts natives_known_facts(const struct py_method_def *def)
+{
+	struct native_table *in = atomic_load_explicit(&natives_table, memory_order_acquire);
+	struct native *n;
+
+	if (unlikely(!in))
+		return 0;
+	n = &in->list[native_place((uintptr_t)def, in->mask)];
+	if (unlikely(atomic_load_explicit(&n->def, memory_order_acquire) != (uintptr_t)def) ||
+	    unlikely(atomic_load_explicit(&n->check, memory_order_acquire) != native_check(def)))
+		return 0;
+	return atomic_load_explicit(&n->facts, memory_order_relaxed);
+}
+
+/* HOT, with the GIL: all facts about it. Asks the recorder about a function that is not known. */
 name_facts natives_facts(const struct py_c_function *fn);
 
 #endif

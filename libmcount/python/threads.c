@@ -2,6 +2,7 @@
 #include "libmcount/python/threads.h"
 
 #include "libmcount/python/calls.h"
+#include "libmcount/python/codes.h"
 #include "libmcount/python/monitoring.h"
 #include "libmcount/python/own_profile.h"
 
@@ -62,11 +63,22 @@ void threads_see_this(void)
 	}
 }
 
+/* It is where the layout says if the interpreter's own function tells the same. */
+static void find_first(void)
+{
+	unsigned place = python_codes.layout.first_thread;
+	struct py_thread *const *first = (struct py_thread *const *)python_threads.main + place;
+
+	if (place && *first == py.first_thread(python_threads.main))
+		python_threads.first = first;
+}
+
 void threads_begin(void)
 {
 	struct py_thread *t = py.thread();
 
 	python_threads.main = py.interpreter(t);
+	find_first();
 	python_threads.is_monitored = join_monitoring();
 	threads_join_this();
 	own_profile_begin();

@@ -13,6 +13,7 @@
  *             may print that, forbid it, or let other threads run, and end. So none is set any more
  * @is_monitored: there is sys.monitoring: then nothing else is set
  * @is_setting: a profile function is set by us, and not by the program
+ * @first: the place of the first thread in the list of @main; NULL: it is not known
  */
 struct python_threads {
 	struct py_interpreter *main;
@@ -21,6 +22,7 @@ struct python_threads {
 	bool has_hooks;
 	bool is_monitored;
 	bool is_setting;
+	struct py_thread *const *first;
 };
 
 extern struct python_threads python_threads;
@@ -38,9 +40,15 @@ void threads_see_this(void);
 /* COLD, with the GIL: listen to new threads of the main interpreter. */
 void threads_join_new(void);
 
+/* HOT, with the GIL, and without a call: @main has no new thread. False: it may have one. */
+static inline bool threads_are_known(void)
+{
+	return python_threads.first && *python_threads.first == python_threads.newest;
+}
+
 /*
- * HOT, with the GIL, at the end of a function that may have made a thread. The thread has not run
- * yet, if Python has made it.
+ * With the GIL, at the end of a function that may have made a thread. The thread has not run yet,
+ * if Python has made it.
  */
 static inline void threads_look(void)
 {

@@ -11,6 +11,7 @@
 #define MUST_CHECK		  __attribute__((warn_unused_result))
 #define NORETURN		  __attribute__((noreturn))
 #define NOINLINE		  __attribute__((noinline))
+#define INLINE			  __attribute__((always_inline)) inline
 /* For functions that read words which begin in an object and may end after it. */
 #define NO_SANITIZE_ADDRESS	  __attribute__((no_sanitize_address))
 /* Part of the preload library's interface; other symbols have hidden visibility. */

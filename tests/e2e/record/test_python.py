@@ -667,6 +667,62 @@ def test_monitoring_tells_how_calls_end(tmp_path, python):
     assert shown == 2 * MONITORED_TREE
 
 
+# A library's places in which nothing is recorded are not told of again (sys.monitoring.DISABLE), but a tool of the program's is.
+PLACES = """\
+import sys
+TEXT = '''
+def outer(values, key):
+    inner(values)
+    try: list(fails())
+    except ValueError: pass
+    made = sorted(values, key=key)
+    return made[:len(made)]
+def inner(values): return max(values)
+def fails():
+    yield 1
+    raise ValueError
+'''
+lib = {"__name__": "lib"}
+exec(compile(TEXT, "/x/site-packages/lib.py", "exec"), lib)
+def key(n): return abs(n)
+def f(): return lib["outer"]([1, 2], key)
+seen = []
+def tool():
+    m = sys.monitoring
+    m.use_tool_id(m.PROFILER_ID, "own")
+    for event in m.events.CALL, m.events.PY_START, m.events.PY_RETURN:
+        m.register_callback(m.PROFILER_ID, event, lambda code, *rest: seen.append(code.co_name))
+    m.set_events(m.PROFILER_ID, m.events.CALL | m.events.PY_START | m.events.PY_RETURN)
+f()
+if hasattr(sys, "monitoring"): sys.monitoring.restart_events()
+f()
+if hasattr(sys, "monitoring"): tool()
+f()
+print(len(seen), seen.count("outer"))
+"""
+
+OWN_KEYS = "key() {\n  builtins.abs();\n} /* key */\n" * 2
+PLACES_TREES = {
+    "--libcall": "lib.outer() {\n" + OWN_KEYS + "} /* lib.outer */\n",
+    "--no-libcall": "key();\n" * 2,
+    "--nest-libcall": "lib.outer() {\nlib.inner() {\nbuiltins.max();\n} /* lib.inner */\nlib.fails();\nlib.fails();\n"
+                      "builtins.sorted() {\n" + OWN_KEYS + "} /* builtins.sorted */\nbuiltins.len();\n} /* lib.outer */\n",
+}
+
+
+@pytest.mark.parametrize("python", [Path(PYTHON), *other_pythons()], ids=lambda p: p.name)
+@pytest.mark.parametrize("option", PLACES_TREES)
+def test_what_libraries_call_is_left_alone(tmp_path, option, python):
+    record(tmp_path, PLACES, *([option] if option != "--libcall" else []), python=python)
+    shown = utrail("replay", "-f", "none", "-F", "^(f|key|builtins[.].*|lib[.].*)$", cwd=tmp_path).must().out
+    shown = shown[shown.index("f() {"):]
+    tree = "f() {\n" + PLACES_TREES[option] + "} /* f */\n"
+    calls_of_f = [line.strip() for line in tree.splitlines()]
+    lines = [line.strip() for line in shown.splitlines()]
+    begins = [i for i, line in enumerate(lines) if line == "f() {"]
+    assert [lines[i:i + len(calls_of_f)] for i in begins] == 3 * [calls_of_f]
+
+
 # The program takes all numbers of tools, that of ours, too.
 TOOLS = """\
 import sys

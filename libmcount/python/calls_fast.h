@@ -1,0 +1,163 @@
+/*
+ * The common case of a Python call and of its return (hot/fast.h): no function is called, and what
+ * is uncommon is left to calls.c by a tail call. So the interpreter's callbacks need no prologue.
+ */
+#ifndef UTRAIL_LIBMCOUNT_PYTHON_CALLS_FAST_H
+#define UTRAIL_LIBMCOUNT_PYTHON_CALLS_FAST_H
+
+#include "libmcount/hot/fast.h"
+#include "libmcount/hot/guard.h"
+#include "libmcount/python/codes.h"
+#include "libmcount/python/natives.h"
+
+/*
+ * All open calls of a thread, also those without a frame: thread.python_calls. Each is the key of
+ * its frame, with our flags in the low bits. Before the first is a 0, so there is always an
+ * innermost one.
+ */
+#define CALL_HAS_FRAME	1UL
+#define CALL_IS_OWN	2UL /* as NAME_OWN */
+#define CALL_HAS_RESULT 4UL /* what it returns is recorded */
+#define CALL_BITS	7UL
+
+_Static_assert(CALL_IS_OWN == NAME_OWN, "facts are compared with it");
+
+/* Python's own limit is 1000 by default. Memory is used as far as needed. */
+#define CALLS_MAX 65536U
+
+/*
+ * FAST_NOT: nothing has changed. FAST_OTHER: the same, and it may be a call that is left alone.
+ * FAST_GUARDED: only the guard has changed, which is set. FAST_ASIDE: it is done, but the guard is
+ * still set: the aside has records
+ */
+enum fast_call {
+	FAST_DONE,
+	FAST_NOT,
+	FAST_OTHER,
+	FAST_GUARDED,
+	FAST_ASIDE,
+};
+
+/* The slot of a call that has none of its own. */
+static inline uint64_t slot_inside(const struct frame *f)
+{
+	return (f->slot - 1) | FRAME_EXPLICIT;
+}
+
+/* This thread's state when all its calls are recorded alike; NULL: it is not that simple. */
+static inline struct thread *fast_python_thread(void)
+{
+	struct thread *t = self;
+
+	if (unlikely(!t) || unlikely(t->busy) || unlikely(!probe_is_alike()) ||
+	    unlikely(t->planned) || unlikely(!t->python_calls))
+		return NULL;
+	return t;
+}
+
+/* The innermost open call, or 0. */
+static inline uint64_t *fast_innermost(const struct thread *t)
+{
+	return t->python_calls + t->nr_python_calls - 1;
+}
+
+/* There is one, and room for another. */
+static inline bool fast_is_within(const struct thread *t)
+{
+	return likely(t->nr_python_calls - 1 < CALLS_MAX - 1);
+}
+
+static inline enum fast_call fast_unguard(struct thread *t)
+{
+	guard_barrier();
+	if (unlikely(t->has_aside_records))
+		return FAST_ASIDE;
+	t->busy = 0;
+	return FAST_DONE;
+}
+
+/* @t is within its limits; @addr: not 0 */
+static INLINE enum fast_call fast_enter(struct thread *t, uint64_t key, uint64_t addr,
+					uint64_t bits)
+{
+	guard_take(t);
+	if (unlikely(!fast_push_alike(t, slot_inside(t->top), key, addr)))
+		return FAST_GUARDED;
+	t->python_calls[t->nr_python_calls++] = key | bits | CALL_HAS_FRAME;
+	return fast_unguard(t);
+}
+
+/* HOT, with the GIL. A call of @code begins. */
+static INLINE enum fast_call fast_begin_code(struct py_object *code, uint64_t key)
+{
+	struct thread *t = fast_python_thread();
+	name_facts facts = codes_known_facts(code);
+
+	if (unlikely(!t) || unlikely(!fast_is_within(t)) || unlikely(!facts))
+		return FAST_NOT;
+	if (!((facts | (*fast_innermost(t) & python_codes.inherited)) & NAME_OWN)) {
+		if (unlikely(!python_codes.inherited))
+			return FAST_OTHER;
+		t->python_calls[t->nr_python_calls++] = key;
+		return FAST_DONE;
+	}
+	if (unlikely((facts & (NAME_ASKED | NAME_VALUES)) != NAME_ASKED) ||
+	    unlikely(!name_address(facts)))
+		return FAST_NOT;
+	return fast_enter(t, key, name_address(facts), facts & NAME_OWN);
+}
+
+/* HOT, with the GIL. A call of a function in C begins. */
+static INLINE enum fast_call fast_begin_native(const struct py_method_def *def)
+{
+	struct thread *t = fast_python_thread();
+	name_facts facts;
+
+	if (unlikely(!t) || unlikely(!fast_is_within(t)))
+		return FAST_NOT;
+	if (!(*fast_innermost(t) & python_codes.inherited))
+		return FAST_OTHER;
+	facts = natives_known_facts(def);
+	if (unlikely(!name_address(facts)))
+		return FAST_NOT;
+	return fast_enter(t, (uint64_t)def, name_address(facts), CALL_IS_OWN);
+}
+
+/* HOT, with the GIL. The call with that key is over. */
+static INLINE enum fast_call fast_end(uint64_t key)
+{
+	struct thread *t = fast_python_thread();
+	uint64_t call;
+
+	if (unlikely(!t) || unlikely(t->nr_python_calls > CALLS_MAX))
+		return FAST_NOT;
+	call = *fast_innermost(t);
+	if (unlikely((call & ~(CALL_HAS_FRAME | CALL_IS_OWN)) != key))
+		return FAST_OTHER;
+	if (!(call & CALL_HAS_FRAME)) {
+		t->nr_python_calls--;
+		return FAST_DONE;
+	}
+	guard_take(t);
+	if (unlikely(t->top->ret != key) || unlikely(!(t->top->slot & FRAME_EXPLICIT)) ||
+	    unlikely(!fast_pop_alike(t)))
+		return FAST_GUARDED;
+	t->nr_python_calls--;
+	return fast_unguard(t);
+}
+
+/*
+ * HOT, with the GIL: functions of libraries are never recorded with --no-libcall, and never where
+ * @code of a library calls them if they are in C. Those are no open calls, either. False: they are,
+ * or the facts about @code are not known.
+ */
+static inline bool fast_leaves_alone(struct py_object *code, bool is_native)
+{
+	name_facts facts = codes_known_facts(code);
+
+	if (!python_codes.inherited && is_native)
+		return true;
+	return facts && !(facts & NAME_OWN) && (is_native || !python_codes.inherited);
+}
+
+#endif
