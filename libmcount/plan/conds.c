@@ -142,9 +142,8 @@ static int64_t order_of(uint64_t bits)
 	return bits & DOUBLE_SIGN ? -(int64_t)(bits & ~DOUBLE_SIGN) : (int64_t)bits;
 }
 
-static bool float_holds(const struct plan_cond *cond, const struct subject *s)
+static bool double_holds(const struct plan_cond *cond, uint64_t bits)
 {
-	uint64_t bits = load_float(cond, s);
 	int64_t value = order_of(bits);
 	int64_t limit = order_of(cond->value);
 
@@ -152,6 +151,11 @@ static bool float_holds(const struct plan_cond *cond, const struct subject *s)
 	if ((bits & ~DOUBLE_SIGN) > DOUBLE_INFINITY)
 		return cond->compare == PLAN_NE;
 	return holds_compare(cond->compare, (value > limit) - (value < limit));
+}
+
+static bool float_holds(const struct plan_cond *cond, const struct subject *s)
+{
+	return double_holds(cond, load_float(cond, s));
 }
 
 static bool is_same(const uint8_t *a, const uint8_t *b, uint32_t len)
@@ -197,16 +201,43 @@ static bool string_holds(const struct plan_cond *cond, const struct subject *s)
 	return (len == cond->len) == (cond->compare == PLAN_EQ);
 }
 
+/* @integer is compared with the double @bits, or the other way round if it @is_limit. */
+static bool mixed_holds(const struct plan_cond *cond, int64_t integer, uint64_t bits, bool is_limit)
+{
+	int64_t order;
+
+	if ((bits & ~DOUBLE_SIGN) > DOUBLE_INFINITY)
+		return cond->compare == PLAN_NE;
+	order = callable_compare(integer, bits);
+	return holds_compare(cond->compare, is_limit ? -order : order);
+}
+
+/* A floating point number: those that are compared as narrow integers, or by bits, are none. */
+static bool real_holds(const struct plan_cond *cond, uint64_t bits)
+{
+	if (cond->kind == PLAN_COND_REAL)
+		return double_holds(cond, bits);
+	return cond->bytes == sizeof(uint64_t) && cond->is_signed && cond->compare != PLAN_AND &&
+	       mixed_holds(cond, cond->value, bits, true);
+}
+
 /* Texts of Python's values: one that is no number is neither equal to one nor different from it. */
 static bool number_holds(const struct plan_cond *cond, const struct subject *s)
 {
 	const struct capture_step step = { .op = CAPTURE_TEXT, .index = cond->index };
+	const struct capture_text *texts = (const struct capture_text *)arch_int_arg(s->regs,
+										     s->slot, 1);
 	uint8_t payload[CAPTURE_TEXT_ROOM];
-	uint32_t len = capture_text(&step, s->regs, s->slot, payload);
+	uint32_t len;
 	int64_t number;
 
-	return callable_text_number((const char *)payload + sizeof(uint16_t), len, &number) &&
-	       raw_holds(cond, number);
+	if (texts[cond->index].is_real)
+		return real_holds(cond, texts[cond->index].real);
+	len = capture_text(&step, s->regs, s->slot, payload);
+	if (!callable_text_number((const char *)payload + sizeof(uint16_t), len, &number))
+		return false;
+	return cond->kind == PLAN_COND_REAL ? mixed_holds(cond, number, cond->value, false)
+					    : raw_holds(cond, number);
 }
 
 static inline bool one_holds(const struct plan_cond *cond, const struct subject *s)
@@ -217,6 +248,7 @@ static inline bool one_holds(const struct plan_cond *cond, const struct subject 
 	case PLAN_COND_FLOAT:
 		return float_holds(cond, s);
 	case PLAN_COND_NUMBER:
+	case PLAN_COND_REAL:
 		return number_holds(cond, s);
 	default:
 		return string_holds(cond, s);
@@ -250,6 +282,7 @@ static bool reads_memory(const struct plan_cond *cond)
 	case PLAN_COND_FLOAT:
 		return cond->bytes > sizeof(uint64_t) || cond->index > ARCH_FLOAT_ARG_REGS;
 	case PLAN_COND_NUMBER:
+	case PLAN_COND_REAL:
 		return false;
 	default:
 		return cond->string != CAPTURE_TEXT;

@@ -433,6 +433,9 @@ void text_of_object(struct py_object *o, unsigned limit, struct capture_text *te
 	const struct py_type *type = o->type;
 
 	text->len = 0;
+	text->is_real = type == api.of_float;
+	if (text->is_real)
+		text->real = *(const uint64_t *)((const struct py_object *)o + 1);
 	if (put_plain(&w, o))
 		;
 	else if (type == api.of_list)
@@ -445,6 +448,7 @@ void text_of_object(struct py_object *o, unsigned limit, struct capture_text *te
 		put_set(&w, o);
 	else
 		put_other(&w, o);
+	text->is_real &= !w.is_full;
 	end_text(&w);
 }
 

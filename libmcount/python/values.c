@@ -46,6 +46,7 @@ static void put_unset(struct capture_text *text)
 {
 	static const char unset[] = "<unset>";
 
+	text->is_real = false;
 	text->len = sizeof(unset) - 1;
 	memcpy(text->text, unset, sizeof(unset) - 1);
 }
@@ -70,9 +71,8 @@ void values_of_call(const struct valued_call *call,
 	for (unsigned i = 1; i <= CALLABLE_ARGS_MAX; i++) {
 		struct py_object *o = locals ? locals[i - 1] : NULL;
 
-		if (!(wanted & 1ULL << i))
-			continue;
-		if (o)
+		/* A condition may ask for another one by now than when the function was named. */
+		if (o && (wanted & 1ULL << i))
 			text_of_object(text_out_of_cell(o), limit, &texts[i]);
 		else
 			put_unset(&texts[i]);

@@ -52,6 +52,34 @@ static inline bool callable_text_number(const char *text, size_t len, int64_t *n
 	return at == len && len > is_negative;
 }
 
+/*
+ * Less than 0, 0 or more: an integer is compared with a number that is no NaN, whose bits as a
+ * double are @bits. There is no floating point arithmetic in the probe, and none that is exact
+ * elsewhere.
+ */
+static inline int callable_compare(int64_t integer, uint64_t bits)
+{
+	bool is_negative = bits >> 63;
+	int shift = (int)(bits >> 52 & 0x7ff) - 1075;
+	uint64_t mantissa = (bits & ((1ULL << 52) - 1)) | 1ULL << 52;
+	uint64_t whole = shift > 0     ? mantissa << (shift & 63)
+			 : shift > -53 ? mantissa >> -shift
+				       : 0;
+	bool has_more = shift > -53 ? shift < 0 && mantissa << (64 + shift) : bits << 1;
+	int64_t near;
+
+	/* From 2^63 on all numbers are beyond integers, but -2^63. */
+	if (shift >= 11) {
+		if (is_negative && shift == 11 && whole == 1ULL << 63)
+			return integer > INT64_MIN;
+		return is_negative ? 1 : -1;
+	}
+	near = is_negative ? -(int64_t)whole : (int64_t)whole;
+	if (integer != near)
+		return integer > near ? 1 : -1;
+	return has_more ? (is_negative ? 1 : -1) : 0;
+}
+
 /* Supported are CPython 3.9 to 3.13: the files are named python3.9, libpython3.9.so.1.0, ... */
 #define PYTHON_MINOR_FIRST 9
 #define PYTHON_MINOR_LAST  13

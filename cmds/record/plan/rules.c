@@ -135,18 +135,18 @@ static void put_text(const struct cond_term *term, struct plan_cond *out, struct
 }
 
 /*
- * The same about a text: number 0 is that of an argument which is not there, and of floating point
- * numbers, which the probe does not know.
+ * The same about a text: number 0 is that of an argument which is not there. Python's are not
+ * counted apart by their types, so fpargN is none.
  */
 static void compare_text(const struct rule_set *set, const struct cond_term *term,
 			 struct plan_cond *out)
 {
-	bool is_there = term->type != COND_FLOAT && term->index <= set->nr_texts;
+	bool is_there = term->subject != COND_FPARG && term->index <= set->nr_texts;
 
 	out->index = is_there ? term->index : 0;
 	out->string = CAPTURE_TEXT;
 	if (term->type != COND_STRING)
-		out->kind = PLAN_COND_NUMBER;
+		out->kind = term->type == COND_FLOAT ? PLAN_COND_REAL : PLAN_COND_NUMBER;
 }
 
 static struct plan_cond make_cond(const struct rule_set *set, const struct cond_term *term,

@@ -1033,7 +1033,7 @@ len("x")
     "condition, expected",
     [
         ("arg1==5", 3),
-        ("arg1!=5", 4),
+        ("arg1!=5", 5),
         ("arg1<0", 2),
         ("arg1==-9223372036854775808", 1),
         ("arg1&4", 4),
@@ -1044,6 +1044,14 @@ len("x")
         ("arg1^=\"<__main__.C\"", 1),
         ("arg3==1", 0),
         ("fparg1==2.5", 0),
+        ("arg1/f==2.5", 1),
+        ("arg1/f!=2.5", 7),
+        ("arg1/f>4.999999", 3),
+        ("arg1/f>=9223372036854775807", 0),
+        ("arg1/f<=-9.3e18", 0),
+        ("arg1>2", 4),
+        ("arg1>=2", 4),
+        ("arg1<3", 5),
     ],
 )
 def test_conditions_hold_while_recording_as_when_reading(tmp_path, condition, expected, python):

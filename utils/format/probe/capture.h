@@ -156,8 +156,14 @@ struct box_step {
 _Static_assert(sizeof(struct box_step) % sizeof(struct capture_step) == 0,
 	       "box_steps lie among steps");
 
-/* A text that the probe itself has made of a value. A return value has index 0. */
+/*
+ * A text that the probe itself has made of a value. A return value has index 0.
+ *
+ * @is_real: of a floating point number, whose bits as a double are @real
+ */
 struct capture_text {
+	uint64_t real;
+	bool is_real;
 	uint16_t len;
 	char text[ARGBLOB_STRING_MAX];
 };

@@ -111,10 +111,11 @@ static bool cond_is_good(const struct plan_cond *cond, uint64_t text_bytes)
 {
 	uint64_t bytes = cond->kind == PLAN_COND_AUTOMATON ? sizeof(struct automaton) : cond->len;
 
-	if ((cond->kind == PLAN_COND_NUMBER || cond->string == CAPTURE_TEXT) &&
-	    cond->index > CALLABLE_ARGS_MAX)
+	bool is_of_text = cond->kind == PLAN_COND_NUMBER || cond->kind == PLAN_COND_REAL;
+
+	if ((is_of_text || cond->string == CAPTURE_TEXT) && cond->index > CALLABLE_ARGS_MAX)
 		return false;
-	if (cond->kind == PLAN_COND_NUMBER)
+	if (is_of_text)
 		return true;
 	if (cond->kind == PLAN_COND_INT || cond->kind == PLAN_COND_FLOAT)
 		return cond->index > 0;

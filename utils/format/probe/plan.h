@@ -111,6 +111,7 @@ enum plan_cond_kind {
 	PLAN_COND_PREFIX,    /* the string begins with that text */
 	PLAN_COND_AUTOMATON, /* the struct automaton finds something in it */
 	PLAN_COND_NUMBER,    /* as PLAN_COND_INT, of the text that CAPTURE_TEXT takes */
+	PLAN_COND_REAL,	     /* the same with the double whose bits are @value */
 };
 
 /*

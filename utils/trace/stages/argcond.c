@@ -58,19 +58,74 @@ static bool is_meant(const struct argspec *spec, const struct cond_term *term, u
 		break;
 	}
 	return spec->kind != ARG_KIND_RETVAL && index == term->index &&
-	       (spec->kind == ARG_KIND_FLOAT) == (term->type == COND_FLOAT);
+	       (spec->how == ARG_HOW_TEXT ||
+		(spec->kind == ARG_KIND_FLOAT) == (term->type == COND_FLOAT));
 }
 
-/* A value of Python's that is no number is neither equal to one nor different from it. */
+/* The number that a text is as Python writes it: 1.5, 1e-07, -inf, nan. False: it is none. */
+static bool read_text_real(const struct arg_value *value, double *real)
+{
+	char copy[32];
+	char *end;
+
+	if (!value->len || value->len >= sizeof(copy))
+		return false;
+	memcpy(copy, value->data, value->len);
+	copy[value->len] = '\0';
+	/* Integers of more than 64 bits are none, nor is anything else that strtod(3) knows. */
+	if (strspn(copy, "0123456789+-.einfa") != value->len || !strpbrk(copy, ".en"))
+		return false;
+	*real = strtod(copy, &end);
+	return !*end;
+}
+
+/* True when @order, less than 0, 0 or more, is what @term asks for. */
+static bool order_holds(const struct cond_term *term, int order)
+{
+	const struct cond_term about_0 = {
+		.type = COND_INT, .bytes = 8, .is_signed = true, .op = term->op
+	};
+
+	return cond_term_holds(&about_0, &(struct cond_value){ .type = COND_INT, .number = order });
+}
+
+/* @integer is compared with @real, or the other way round if it @is_limit. */
+static bool judge_mixed(const struct cond_term *term, int64_t integer, double real, bool is_limit)
+{
+	uint64_t bits;
+	int order;
+
+	if (real != real)
+		return term->op == COND_NE;
+	memcpy(&bits, &real, sizeof(bits));
+	order = callable_compare(integer, bits);
+	return order_holds(term, is_limit ? -order : order);
+}
+
+/*
+ * A value of Python's that is no number is neither equal to one nor different from it. Floating
+ * point numbers are compared neither as narrow integers nor by bits.
+ */
 static bool judge_text_number(const struct cond_term *term, const struct arg_value *value)
 {
-	struct cond_value v = { .type = COND_INT };
+	struct cond_value v = { .type = term->type };
 	int64_t number;
+	double real;
 
-	if (!callable_text_number((const char *)value->data, value->len, &number))
+	if (callable_text_number((const char *)value->data, value->len, &number)) {
+		if (term->type == COND_FLOAT)
+			return judge_mixed(term, number, term->real, false);
+		v.number = number;
+		return cond_term_holds(term, &v);
+	}
+	if (!read_text_real(value, &real))
 		return false;
-	v.number = number;
-	return cond_term_holds(term, &v);
+	if (term->type == COND_FLOAT) {
+		v.real = real;
+		return cond_term_holds(term, &v);
+	}
+	return (!term->bytes || term->bytes == 8) && term->is_signed && term->op != COND_AND &&
+	       judge_mixed(term, term->number, real, true);
 }
 
 static bool judge_value(const struct cond_term *term, const struct argspec *spec,
@@ -78,7 +133,7 @@ static bool judge_value(const struct cond_term *term, const struct argspec *spec
 {
 	struct cond_value v = { .type = term->type };
 
-	if (spec->how == ARG_HOW_TEXT && term->type == COND_INT)
+	if (spec->how == ARG_HOW_TEXT && term->type != COND_STRING)
 		return judge_text_number(term, value);
 	if (arg_format_is_string(spec->type.format) != (term->type == COND_STRING))
 		return false;

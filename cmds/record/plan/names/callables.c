@@ -188,10 +188,10 @@ static bool was_opted_in(const struct callables *all, const struct filter_subjec
 	return false;
 }
 
-static bool has_float(const struct cond *cond)
+static bool has_fparg(const struct cond *cond)
 {
 	for (size_t i = 0; i < cond->nr; i++) {
-		if (cond->terms[i].type == COND_FLOAT)
+		if (cond->terms[i].subject == COND_FPARG)
 			return true;
 	}
 	return false;
@@ -237,7 +237,7 @@ static bool make_rule(struct callables *all, const struct callable *c, struct ca
 
 	if (has_rule && (trigger.flags & TRIGGER_IF) &&
 	    (trigger.flags & (TRIGGER_FILTER | TRIGGER_NOTRACE)))
-		all->has_vain_conditions |= c->is_native || has_float(trigger.cond);
+		all->has_vain_conditions |= c->is_native || has_fparg(trigger.cond);
 	if (has_rule && (trigger.flags & TRIGGER_NOTRACE) && was_opted_in(all, &subject))
 		rule_set_add(&set, &opts_in);
 	rule_set_deinit(&set);
@@ -460,8 +460,8 @@ void callables_warn(const struct callables *all, const struct msg *msg)
 {
 	if (all->has_vain_conditions)
 		msg_warn(msg,
-			 "conditions (if:) hold for no Python function where they compare with "
-			 "floating point numbers, and for none that is written in C");
+			 "conditions (if:) hold for no Python function where they ask for fpargN "
+			 "(say argN/f there), and for none that is written in C");
 	if (all->error)
 		msg_warn(msg, "cannot write the names of Python functions: %s",
 			 strerror(-all->error));

@@ -260,8 +260,13 @@ TEST(texts)
 /* Numbers and texts of Python's values: argument 0 is that of what is not there. */
 TEST(texts_of_values)
 {
-	static struct capture_text values[5] = {
-		{ 7, "<unset>" }, { 2, "-3" }, { 4, "True" }, { 3, "'a'" }, { 3, "2.5" }
+	static struct capture_text values[6] = {
+		{ .len = 7, .text = "<unset>" },
+		{ .len = 2, .text = "-3" },
+		{ .len = 4, .text = "True" },
+		{ .len = 3, .text = "'a'" },
+		{ .len = 3, .text = "2.5", .is_real = true, .real = 0x4004000000000000 },
+		{ .len = 3, .text = "nan", .is_real = true, .real = 0x7ff8000000000000 },
 	};
 	const struct arch_regs texts = arch_regs_of((uint64_t)values, 0, 0);
 	struct {
@@ -269,14 +274,31 @@ TEST(texts_of_values)
 		uint8_t compare;
 		int64_t value;
 		bool holds;
+		uint8_t kind;
 	} cases[] = {
-		{ 1, PLAN_EQ, -3, true }, { 1, PLAN_LT, 0, true },  { 1, PLAN_NE, -3, false },
-		{ 2, PLAN_EQ, 1, true },  { 2, PLAN_AND, 1, true }, { 3, PLAN_EQ, 0, false },
-		{ 3, PLAN_NE, 0, false }, { 4, PLAN_GT, 2, false }, { 0, PLAN_NE, 1, false },
+		{ 1, PLAN_EQ, -3, true, PLAN_COND_NUMBER },
+		{ 1, PLAN_LT, 0, true, PLAN_COND_NUMBER },
+		{ 1, PLAN_NE, -3, false, PLAN_COND_NUMBER },
+		{ 2, PLAN_EQ, 1, true, PLAN_COND_NUMBER },
+		{ 2, PLAN_AND, 1, true, PLAN_COND_NUMBER },
+		{ 3, PLAN_EQ, 0, false, PLAN_COND_NUMBER },
+		{ 3, PLAN_NE, 0, false, PLAN_COND_NUMBER },
+		{ 0, PLAN_NE, 1, false, PLAN_COND_NUMBER },
+		{ 4, PLAN_GT, 2, true, PLAN_COND_NUMBER },
+		{ 4, PLAN_GE, 3, false, PLAN_COND_NUMBER },
+		{ 4, PLAN_AND, 2, false, PLAN_COND_NUMBER },
+		{ 5, PLAN_NE, 2, true, PLAN_COND_NUMBER },
+		{ 5, PLAN_GT, 2, false, PLAN_COND_NUMBER },
+		{ 4, PLAN_EQ, 0x4004000000000000, true, PLAN_COND_REAL },
+		{ 4, PLAN_LT, 0x4004000000000001, true, PLAN_COND_REAL },
+		{ 1, PLAN_LT, 0x4004000000000000, true, PLAN_COND_REAL },
+		{ 2, PLAN_EQ, 0x3ff0000000000000, true, PLAN_COND_REAL },
+		{ 3, PLAN_NE, 0x3ff0000000000000, false, PLAN_COND_REAL },
+		{ 5, PLAN_NE, 0x3ff0000000000000, true, PLAN_COND_REAL },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		const struct plan_cond cond = { .kind = PLAN_COND_NUMBER,
+		const struct plan_cond cond = { .kind = cases[i].kind,
 						.index = cases[i].index,
 						.string = CAPTURE_TEXT,
 						.bytes = 8,

@@ -258,6 +258,52 @@ TEST(test_names_of_python)
 	assert_false(python_is_library("/usr/lib/libboost_python311.so"));
 }
 
+static int compare(int64_t integer, double real)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &real, sizeof(bits));
+	return callable_compare(integer, bits);
+}
+
+TEST(test_integers_and_doubles)
+{
+	static const struct {
+		int64_t integer;
+		double real;
+		int order;
+	} cases[] = {
+		{ 0, 0, 0 },
+		{ 0, -0.0, 0 },
+		{ 0, 5e-324, -1 },
+		{ 0, -5e-324, 1 },
+		{ 0, 0.5, -1 },
+		{ 0, -0.999999, 1 },
+		{ 1, 1, 0 },
+		{ -1, -1, 0 },
+		{ 1, 0.9999999999999999, 1 },
+		{ 2, 2.5, -1 },
+		{ 3, 2.5, 1 },
+		{ -2, -2.5, 1 },
+		{ -3, -2.5, -1 },
+		{ 4503599627370497, 4503599627370497.0, 0 },
+		{ 4503599627370496, 4503599627370495.5, 1 },
+		{ 9007199254740993, 9007199254740992.0, 1 },
+		{ INT64_MAX, 9223372036854775808.0, -1 },
+		{ INT64_MAX, 9223372036854774784.0, 1 },
+		{ INT64_MIN, -9223372036854775808.0, 0 },
+		{ INT64_MIN + 1, -9223372036854775808.0, 1 },
+		{ INT64_MIN, -9223372036854777856.0, 1 },
+		{ INT64_MIN, -1e300, 1 },
+		{ INT64_MAX, 1e300, -1 },
+		{ INT64_MAX, __builtin_inf(), -1 },
+		{ INT64_MIN, -__builtin_inf(), 1 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		assert_int_equal(compare(cases[i].integer, cases[i].real), cases[i].order);
+}
+
 TEST(test_numbers_of_texts)
 {
 	static const struct {
