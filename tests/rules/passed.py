@@ -65,7 +65,7 @@ FAILED tests/e2e/test_some.py::test_two - another line
 ERROR tests/e2e/test_some.py::test_three
 1 failed, 1 passed, 1 error in 2.33s
 """
-# What the end of misc/test.sh tells of both.
+# The lines about both at the end of misc/test.sh.
 OF_MESON = ["-- 2/2 utrail:unit / bad  FAIL            0.11s   exit status 3"]
 OF_MESON += [f"    line {i}" for i in range(5, 30)]
 OF_PYTEST = [
