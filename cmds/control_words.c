@@ -149,7 +149,7 @@ int control_live(const struct opts *opts, struct uft_err *err)
 	struct recorder_name name;
 
 	add_options(opts, &words);
-	/* A look whether it is there; with uftrace, too. */
+	/* Without words, only say that the process is recorded, as uftrace does. */
 	if (!words.len) {
 		msg_warn(
 			&opts->msg,

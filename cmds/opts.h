@@ -192,7 +192,7 @@ struct opts {
 
 	/* replay, live */
 	bool flat;
-	bool follow;	    /* replay: as it grows */
+	bool follow;	    /* replay: while the recording grows */
 	bool live_at_end;   /* live: not before the program has ended */
 	bool merge_leaves;  /* --no-merge: false */
 	bool show_args;	    /* --no-args: false */
@@ -237,7 +237,7 @@ struct opts {
 	const char *declared; /* rules of make, or NULL */
 	char *ignored_files;  /* heap; --ignore-files, NULL: the default; separated by ';' */
 	const char *needs;    /* NULL: not asked for */
-	const char *used_by;  /* the same; at most one of both */
+	const char *used_by;  /* the same; at most one of @needs and @used_by */
 	const char *work_dir; /* where .nfsdb goes, or NULL */
 	struct {
 		bool ignores_repeats;
@@ -248,13 +248,13 @@ struct opts {
 
 	/* report, info */
 	char *sort_keys;    /* heap; NULL: the default ones; separated by ',' */
-	bool average_total; /* at most one of these two */
+	bool average_total; /* at most one of the two averages */
 	bool average_self;
 	bool by_task;
 	char *diff_dirs;	 /* heap; NULL: none; separated by newlines */
 	const char *diff_policy; /* NULL: the default */
 	unsigned diff_sort_column;
-	const char *callers_of; /* at most one of these six */
+	const char *callers_of; /* at most one of these six options */
 	const char *callees_of;
 	const char *histogram_of;
 	const char *slowest_of;

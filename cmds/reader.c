@@ -157,7 +157,7 @@ int reader_check_records(const struct trace_data *data, const struct opts *opts,
 
 	if (data_has_records(data))
 		return 0;
-	/* `live` has said it when it recorded. */
+	/* `live` has warned when it recorded. */
 	if (opts_is_of_live(opts))
 		return CMD_NO_DATA;
 	/*
@@ -264,7 +264,7 @@ void reader_warn_filters(const struct opts *opts, struct trace_data *data)
 {
 	struct func_names names cleanup_func_names = { .demangle = opts->demangle };
 
-	/* `live` has said it when it recorded. */
+	/* `live` has warned when it recorded. */
 	if (opts_is_of_live(opts))
 		return;
 	event_warn_unmatched(opts, data);
@@ -287,7 +287,7 @@ void reader_warn_kernel(const struct opts *opts, const struct trace_data *data,
 	if (data->kernel.nr_types && !kernelfields_are_built_in())
 		msg_warn(&opts->msg, "events of the kernel are shown without their fields: utrail "
 				     "was built without libtraceevent");
-	/* `live` has said it when it recorded. */
+	/* `live` has warned when it recorded. */
 	if (!kernel || opts_is_of_live(opts) || !(kernel->lost || kernel->has_more_lost))
 		return;
 

@@ -126,7 +126,7 @@ static bool take_strings(struct text *t, struct words *words)
 		if (!take_string(t, &word))
 			return false;
 
-		/* One more, and the NULL after it. */
+		/* Room for one more word, and for the NULL after it. */
 		char **more = reallocarray(words->words, words->nr + 2, sizeof(*more));
 
 		if (!more)

@@ -34,7 +34,7 @@ static void take_directive(struct check_scan *scan)
 	while (quote < line.end && *quote != '"')
 		quote += *quote == '\\' && quote + 1 < line.end ? 2 : 1;
 	scan->file = text_of(line.at, quote - line.at);
-	/* The newline after it is counted. */
+	/* Count the newline after it. */
 	scan->line = (unsigned)number - 1;
 }
 

@@ -126,7 +126,7 @@ static int check_output(const struct opts *opts, const char *name, struct uft_er
 	return is_stdout(opts) ? 0 : outfile_check(name, err);
 }
 
-/* --append: what is there already. */
+/* --append: read the entries that the output has already. */
 static int load_earlier(const struct opts *opts, struct compdb *db, struct uft_err *err)
 {
 	struct check_db earlier cleanup_check_db = { 0 };

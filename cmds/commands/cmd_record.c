@@ -413,7 +413,7 @@ static void find_patches(struct run *run, struct recorder *rec)
 
 	if (run->nr_pids)
 		attached_find_patches(run, rec);
-	/* With --force it may be a script. */
+	/* With --force the program may be a script. */
 	if (run->nr_pids || run->opts->rec.force || !realpath(run->program.path, path))
 		return;
 	known = known_module_get(&rec->planner.modules, path);

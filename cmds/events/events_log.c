@@ -10,7 +10,7 @@
 #include "utils/base/cleanup.h"
 #include "utils/format/fstrace/line.h"
 
-/* More of one file tell nothing new. */
+/* More problems of one file tell nothing new. */
 #define PROBLEMS_SHOWN 20
 
 /* Lines and bytes are counted from 1, as editors do. */

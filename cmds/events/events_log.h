@@ -34,7 +34,7 @@ struct log_problems {
 void log_problems_note(struct log_problems *problems, const char *path, uint64_t number, size_t at,
 		       const char *wrong);
 
-/* After the last one of a file, or of all. */
+/* To be called after the last problem of a file, or of all files. */
 void log_problems_end(struct log_problems *problems);
 
 #endif

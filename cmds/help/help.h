@@ -16,7 +16,7 @@ void help_usage(struct strbuf *out);
  */
 void help_common(const struct cmd *cmd, struct strbuf *out);
 
-/* The same with all options. */
+/* The help text with all options. */
 void help_full(const struct cmd *cmd, struct strbuf *out);
 
 /* "utrail v0.1.0 ( x86_64 ... )" */

@@ -47,7 +47,7 @@ int kernel_output_end(struct kernel_output *out, struct uft_err *err);
 int kernel_output_publish(struct kernel_output *out, const struct kernel_formats *formats,
 			  const struct strbuf *kallsyms, int dir_fd, struct uft_err *err);
 
-/* Take away what was written. */
+/* Remove the files that were written. */
 void kernel_output_remove(struct kernel_output *out);
 void kernel_output_deinit(struct kernel_output *out);
 

@@ -118,7 +118,7 @@ static int put_session(const struct kernel_trace_task *task, const char *name,
 	if (strmap_put(sessions, name, (void *)task) < 0)
 		return err_set_errno(err, -ENOMEM, "cannot write 'task.txt'");
 	snprintf(map, sizeof(map), "sid-%s.map", line.sid);
-	/* uftrace wants one, be it empty. */
+	/* uftrace wants such a file, even an empty one. */
 	return store_publish(store, map, "", 0, err);
 }
 

@@ -171,7 +171,7 @@ static int put_session(struct import_output *out, struct strbuf *text,
 	snprintf(line.sid, sizeof(line.sid), "1%015x", (unsigned)*first);
 	task_line_encode(&line, text);
 	snprintf(map, sizeof(map), "sid-%s.map", line.sid);
-	/* uftrace wants one, be it empty. */
+	/* uftrace wants such a file, even an empty one. */
 	return is_new ? store_publish(&out->dir.store, map, "", 0, err) : 0;
 }
 

@@ -81,7 +81,7 @@ int import_tasks_flush(struct import_tasks *tasks, struct store *store, struct u
  */
 int import_tasks_publish(const struct import_tasks *tasks, int dir_fd, struct uft_err *err);
 
-/* Take away what was written. */
+/* Remove the files that were written. */
 void import_tasks_remove(struct import_tasks *tasks, struct store *store);
 
 #endif

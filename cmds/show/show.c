@@ -51,7 +51,7 @@ static pid_t start_browser(const struct opts *opts, const struct gate *gate)
 	return pid;
 }
 
-/* Has the one who tries browsers ended? Then 0. */
+/* Returns 0 when the process that tries browsers has ended. */
 static pid_t look_after_browser(const struct opts *opts, pid_t pid)
 {
 	int status;

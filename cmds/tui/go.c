@@ -426,7 +426,7 @@ int go_take_reading(struct tui *tui, struct tui_reading *next, struct uft_err *e
 	if (ret == 0)
 		ret = take_lists(tui, err);
 	replay_view_set_tree(&tui->replay, &next->tree);
-	/* They point to what ends here. */
+	/* These views point into the reading that ends here. */
 	if (ret < 0)
 		go_deinit(tui);
 	reading_close(before);

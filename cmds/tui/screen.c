@@ -164,7 +164,7 @@ int screen_check(struct uft_err *err)
 
 	bool moves = cursor_address;
 
-	/* ncurses gets one of its own. */
+	/* ncurses makes a terminal description of its own. */
 	del_curterm(cur_term);
 	if (!moves)
 		return err_set(err, -EINVAL,

@@ -70,7 +70,7 @@ void screen_size(size_t *rows, size_t *columns);
 void screen_put(size_t row, size_t column, size_t width, const char *text, size_t len, size_t shift,
 		enum screen_look look);
 
-/* Show what was put. */
+/* Show the lines that were put. */
 void screen_show(void);
 
 /*

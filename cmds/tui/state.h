@@ -154,7 +154,7 @@ void wait_end(struct tui *tui);
 void grow_begin(struct tui *tui);
 /* Look whether there is more, if it is time. Negative with @err. */
 int grow_look(struct tui *tui, struct uft_err *err);
-/* Read all of it again. */
+/* Read the whole recording again. */
 int grow_read_again(struct tui *tui, struct uft_err *err);
 /* Open the recording for the replay, if it is not. */
 int grow_open_calls(struct tui *tui, struct uft_err *err);

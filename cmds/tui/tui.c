@@ -89,7 +89,7 @@ static int show_first(struct tui *tui, struct uft_err *err)
 	return 0;
 }
 
-/* To another view, which is there. */
+/* Go to another view, which exists already. */
 static int go_to_view(struct tui *tui, int command, const struct func *func, struct uft_err *err)
 {
 	switch (command) {

@@ -54,7 +54,7 @@ int attaching_find_libc(struct attaching *a, struct uft_err *err)
 	if (ret < 0)
 		return target_explain(a->w.pid, ret, err);
 
-	/* It is there, and its memory is not any more. */
+	/* The process is there, but its memory is gone. */
 	if (!a->maps.nr)
 		return target_explain(a->w.pid, -ESRCH, err);
 

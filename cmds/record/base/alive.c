@@ -78,7 +78,7 @@ int alive_run(struct alive *a, const struct alive_ops *ops, void *arg)
 
 		if (step == STEP_LOOK) {
 			/*
-			 * Before the look, since a process that it finds makes another look
+			 * Set it before the look: a process that is found then makes another look
 			 * necessary.
 			 */
 			a->has_looked = true;

@@ -24,9 +24,9 @@ struct alive {
 	unsigned nr_followed;
 	unsigned nr_interrupts;
 	unsigned ticks;	      /* passed since the second interrupt */
-	unsigned final_ticks; /* passed since the third one */
+	unsigned final_ticks; /* passed since the third interrupt */
 	unsigned rest_ticks;  /* passed since the program's end */
-	unsigned last_rounds; /* rounds in which a message came though all had ended */
+	unsigned last_rounds; /* rounds with a message although all processes had ended */
 	bool leaves_rest;
 	bool program_ended;
 	bool is_alone;	    /* processes that the program left running are not waited for */

@@ -79,7 +79,7 @@ pid_t numbers_of_child(pid_t os_pid, pid_t pid)
 	char path[64];
 	struct numbers numbers;
 
-	/* Most often it is in our namespace. */
+	/* Most often the process is in our namespace. */
 	snprintf(path, sizeof(path), "/proc/%d/status", pid);
 	numbers = read_numbers(path);
 	if (numbers.self == pid && numbers.parent == os_pid)

@@ -50,7 +50,7 @@ unsigned peer_own_filters(void)
 	number = proc_status_field(&status, "Seccomp_filters");
 	if (*number)
 		return MIN(strtoul(number, NULL, 10), PEER_FILTERS_MAX);
-	/* Before Linux 5.9 it is only known whether there are any. */
+	/* Before Linux 5.9 only their presence is known, not their number. */
 	return strtoul(proc_status_field(&status, "Seccomp"), NULL, 10) != 0;
 }
 

@@ -33,7 +33,7 @@ struct capture_settings {
 	struct debuginfo *debug;
 };
 
-/* The way in which it is found out what processes do. */
+/* The ways to find out what processes do. */
 enum proc_way_choice {
 	PROC_WAY_NOT,
 	PROC_WAY_AUTO,
@@ -48,7 +48,7 @@ enum proc_way_choice {
 struct record_settings {
 	const char *data_dir;
 	uint64_t segment_bytes;	      /* -b; of a recording a multiple of RING_PAGE */
-	uint64_t kernel_buffer_bytes; /* the same of pages; 0: as it fits */
+	uint64_t kernel_buffer_bytes; /* the same of pages; 0: the size that fits */
 	unsigned kernel_depth;	      /* -K: so many levels of calls of the kernel; 0: none */
 	uint64_t threshold_ns;
 	uint64_t size_filter;

@@ -49,7 +49,7 @@ struct choice {
 	size_t index;
 };
 
-/* Those that are worth most come first. */
+/* The choice that is worth most comes first. */
 static int compare_choice(const void *a, const void *b)
 {
 	const struct choice *x = a;

@@ -93,7 +93,7 @@ static bool is_believable(struct control *ctl, struct conversation *talk)
 	return false;
 }
 
-/* Is it one that cannot be traced, and that only says why? */
+/* True for a process that cannot be traced, and only says why. */
 static bool count_declined(struct control *ctl, uint32_t kind)
 {
 	switch (kind) {

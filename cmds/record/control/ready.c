@@ -196,7 +196,7 @@ static bool serve_process(struct control *ctl, struct conversation *talk)
 	return is_told;
 }
 
-/* The same for a process that is known. */
+/* The same for a process that has reported itself before. */
 static bool late_modules(struct control *ctl, struct conversation *talk)
 {
 	struct image *s = talk->origin->session;

@@ -90,7 +90,7 @@ static void note_change(struct steering *steer, const char *text)
 
 /* --- filters --- */
 
-/* Those that come after what there is, or instead of it. */
+/* Add the new specs to the present ones, or put them in their place. */
 static int add_specs(const struct steering *steer, const struct steer_change *change,
 		     char *specs[SPEC_OPTIONS])
 {
@@ -274,7 +274,7 @@ static int change_filters(struct steering *steer, const struct steer_change *cha
 			  struct strbuf *out, struct uft_err *err)
 {
 	char *specs[SPEC_OPTIONS] = { 0 };
-	/* Their numbers stay what they are. */
+	/* The numbers of counters stay as they are. */
 	struct filters filters = { .counters = steer->settings->filters->counters };
 	struct record_settings before = steer->now;
 	struct filters old = steer->filters;

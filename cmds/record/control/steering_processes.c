@@ -36,7 +36,7 @@ int steering_each_process(struct steering *steer,
 		if (list[i]->pidfd < 0 || !list[i]->arena)
 			continue;
 		ret = fn(steer, list[i], arg, &why);
-		/* Or it is another program now. */
+		/* The process has ended, or runs another program now. */
 		if (ret < 0 && (ret == -ESRCH || peer_has_ended(list[i]->pidfd, PEER_END_MS)))
 			ret = 0;
 		if (ret < 0)

@@ -66,7 +66,7 @@ uint32_t declared_add_probe(struct declared *declared, const char *name, const c
  */
 int declared_choice(struct declared *declared, const char *id);
 
-/* Does any of those that are known have an id that matches? */
+/* True when a known event has an id that matches. */
 bool declared_have(const struct declared *declared, const struct pattern *pattern);
 
 /*

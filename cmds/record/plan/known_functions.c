@@ -135,7 +135,7 @@ static uint32_t add_reason(struct making *m, const char *text)
 	if (known)
 		return (uint32_t)known;
 	at = add_text(m, text);
-	/* Without memory it is there once more. */
+	/* Without memory the text is stored once more. */
 	if (!key || strmap_put(&m->reasons, key, (void *)(uintptr_t)at) < 0)
 		free(key);
 	return at;
@@ -178,7 +178,7 @@ static void add_patch(struct making *m, const struct found_patch *found)
 	m->is_too_much |= patches_len(m) > INT32_MAX;
 }
 
-/* One that comes again has got its patches by now. */
+/* A function that comes again has got its patches by now. */
 static void add_function(struct making *m, size_t index, const struct function *function,
 			 bool is_named, const struct unprepared_verdict *verdict,
 			 const struct strbuf *found)

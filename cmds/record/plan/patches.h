@@ -175,7 +175,7 @@ void process_patches_deinit(struct process_patches *patches);
  */
 void process_patches_add(struct process_patches *patches, const struct known_module *known,
 			 const struct control_module *module, bool is_program);
-/* Only those of functions that are left out. */
+/* Add only patches of functions that are left out. */
 void process_patches_add_left_out(struct process_patches *patches, struct known_module *known,
 				  const struct control_module *module, bool is_program);
 void process_patches_sort(struct process_patches *patches);

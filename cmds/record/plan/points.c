@@ -21,7 +21,7 @@
 #include "utils/object/sdt.h"
 #include "utils/object/code/sites.h"
 
-#define OPCODE_NOP 0x90 /* what <sys/sdt.h> puts there */
+#define OPCODE_NOP 0x90 /* the instruction that <sys/sdt.h> puts there */
 
 /* A probe that is wanted. */
 struct wanted {

@@ -127,7 +127,7 @@ static void see_exit(struct bpf_ring *ring, const struct wire_record *record)
 	leader->ended |= is_early;
 	leader->was_last |= is_last;
 	if (leader->ended && leader->was_last) {
-		/* It may have ended elsewhere than the last one. */
+		/* The first thread may have ended on another CPU than the last one. */
 		if (record->tid != record->pid)
 			ring->log->cpu = PROC_CPU_UNKNOWN;
 		write_exit(ring, record, record->pid, leader->status);

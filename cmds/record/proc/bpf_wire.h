@@ -25,7 +25,7 @@ enum wire_kind {
 
 /* Texts of a record, one after the other, without NULs. */
 enum wire_text {
-	WIRE_FILE,     /* what runs, or what was opened */
+	WIRE_FILE,     /* the program, or the file that was opened */
 	WIRE_FROM,     /* a name as it was given... */
 	WIRE_FROM_DIR, /* ... and the directory that it is relative to */
 	WIRE_TO,
@@ -43,9 +43,9 @@ enum wire_text {
 #define WIRE_IS_SCRIPT	  1U  /* exec: what runs is not what was to be executed */
 #define WIRE_IS_ELSEWHERE 2U  /* the task is in another mount namespace than the recorder */
 #define WIRE_IS_UNREAD	  4U  /* args, env: they are not in memory */
-#define WIRE_IS_LEADER	  8U  /* exit: of the first thread, while others go on */
+#define WIRE_IS_LEADER	  8U  /* exit: of the first thread, while other threads go on */
 #define WIRE_IS_LAST	  16U /* exit: of another thread, and none goes on */
-#define WIRE_IS_OF_GROUP  32U /* exit: it was the process that was ended */
+#define WIRE_IS_OF_GROUP  32U /* exit: the whole process was ended */
 #define WIRE_IS_URGENT	  64U /* exec: the arguments name a file that may be gone soon */
 
 /*

@@ -34,7 +34,7 @@
 char program_license[] SEC("license") = "Dual MIT/GPL";
 
 const volatile struct wire_settings settings SEC(".rodata.settings") = { 0 };
-/* The program is the first one that is followed. */
+/* The program is the first process that is followed. */
 struct wire_counts counts SEC(".data.counts") = { .nr_live = 1 };
 
 struct {

@@ -74,7 +74,7 @@ static int open_as_process(const struct view *view, const char *name, size_t max
 	return ret;
 }
 
-/* It may grow while it is read. */
+/* The file may grow while it is read. */
 static int read_whole(int fd, size_t max, struct strbuf *text)
 {
 	struct stat st;

@@ -14,7 +14,7 @@ enum tracee_state {
 	TRACEE_LIVE, /* its parent is known */
 	/* it has stopped for the first time, and waits until its parent is known */
 	TRACEE_HELD,
-	TRACEE_ENDED, /* it has ended before its parent was known */
+	TRACEE_ENDED, /* it ended before its parent was known */
 };
 
 /*

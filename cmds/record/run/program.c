@@ -10,7 +10,7 @@
 #include "cmds/record/run/launch.h"
 #include "utils/format/callables.h"
 
-/* True when anything of it can be recorded. */
+/* True when calls of the program can be recorded. */
 static bool has_hooks(const struct object_program *facts, const struct opts *opts)
 {
 	return object_is_instrumented(facts) || facts->runs_python || opts->rec.force ||

@@ -232,7 +232,7 @@ static int choose_events(void *arg, pid_t pid, const struct attach_choice *choic
 	return ret < 0 ? ret : attach_choose(pid, &how, choices, nr, err);
 }
 
-/* Each room gets what it needs of the others. */
+/* Give each room the parts of other rooms that it needs. */
 static void put_together(struct recorder *rec)
 {
 	const struct record_settings *settings = rec->settings;

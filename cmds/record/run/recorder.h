@@ -100,7 +100,7 @@ void recorder_signals(const struct record_settings *settings, sigset_t *set);
  */
 int recorder_run(struct recorder *rec, pid_t child, struct recorder_end *end, struct uft_err *err);
 
-/* Take what is left in all rings and end the writers. */
+/* Take the rest of all rings and end the writers. */
 void recorder_stop(struct recorder *rec);
 
 void recorder_close(struct recorder *rec);

@@ -81,7 +81,7 @@ void traceme_let_go(struct traceme *seen)
 		    !stop.si_pid)
 			return;
 		if (stop.si_code == CLD_TRAPPED) {
-			/* With an event it is one that was seized. */
+			/* A stop with an event is of a child that was seized. */
 			if (stop.si_status >> 8 || !let_go(seen, stop.si_pid))
 				return;
 		} else {

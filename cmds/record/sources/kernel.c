@@ -666,6 +666,6 @@ int kernel_open(struct kernel *kernel, struct sources *sources, pid_t pid, struc
 
 	if (ret == 0 || !graph || !events)
 		return ret;
-	/* The calls may be what failed. */
+	/* Perhaps only the calls cannot be recorded. */
 	return open_kinds(kernel, sources, pid, false, true, &why) == 0 ? 0 : ret;
 }

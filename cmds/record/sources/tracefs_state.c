@@ -77,7 +77,7 @@ static struct text first_word(struct text in)
 	return (struct text){ in.at, at };
 }
 
-/* Is the list one that names nothing? */
+/* True when the list names nothing. */
 static bool is_none(struct text in)
 {
 	return in.at == in.end || *in.at == '#' || text_word(&in, "no pid");

@@ -131,7 +131,7 @@ static uint64_t drain_ring(struct writers *writers, struct process *proc, uint32
 	return second ? taken + drain_segments(writers, proc, &payloads, everything) : taken;
 }
 
-/* Any thread may take it. */
+/* Any thread may take the ring. */
 static void free_ring(struct ring *r)
 {
 	r->tid = 0;

@@ -135,7 +135,7 @@ static int dir_publish(struct store *store, const char *name, const struct iovec
 	int dir_fd = fd_of(store);
 	struct rights paused cleanup_rights_pause = rights_pause();
 
-	/* It would stay there for ever. */
+	/* A file of another name would stay there for ever. */
 	if (!datadir_has_name(name))
 		return err_set_errno(err, -EINVAL, "cannot create '%s'", name);
 	snprintf(tmp, sizeof(tmp), DATADIR_TMP("%s"), name);

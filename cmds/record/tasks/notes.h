@@ -45,7 +45,7 @@ void notes_begin(struct processes *procs, struct process *proc);
 /* @proc has ended and its rings are empty: unmap them. The page stays as long as it is needed. */
 void notes_end(struct processes *procs, struct process *proc);
 
-/* Forget all of those that have ended. */
+/* Forget all processes that have ended. */
 void notes_close(struct processes *procs);
 
 /* To be called after notes_close(): report declared events that are not in the recording. */

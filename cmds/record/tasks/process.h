@@ -81,14 +81,14 @@ struct process {
 	struct arena
 		*notes; /* the arena's first page, which is kept longer than the rest: see notes.h
 			 */
-	uint32_t nr_modules; /* that it has reported, and what their plans had: */
+	uint32_t nr_modules; /* modules that it has reported, and the plans for them: */
 	uint64_t planned[PLAN_KINDS];
 	struct control_module **modules; /* heap copies; only when plans may change */
 	size_t nr_kept_modules;
 	size_t cap_kept_modules;
 	uint64_t cpu_ns;	  /* its CPU time at the last look (control/overhead.h) */
 	uint32_t plan_generation; /* of the plan that the process was given last */
-	bool has_declared;	  /* events; or those that it was forked off have */
+	bool has_declared;	  /* it has declared events, or was forked off a process that has */
 	/*
 	 * The generation of left-out functions whose hooks are out of its text, and the number of
 	 * remaining attempts (control/overhead_hooks.h):
@@ -98,7 +98,7 @@ struct process {
 	struct process *next;	     /* in processes.first */
 	struct process *next_noting; /* in processes.notes */
 	struct process *next_live;   /* in processes.live */
-	struct process *next_told;   /* while it is announced */
+	struct process *next_told;   /* the next process in the list of those that are announced */
 };
 
 static inline struct ring *process_ring(const struct process *proc, uint32_t index)

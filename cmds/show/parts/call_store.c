@@ -45,7 +45,7 @@ void call_file_close(struct call_file *file)
 	*file = CALL_FILE_CLOSED;
 }
 
-/* It is put where there is much room, else into memory. */
+/* The file is put where there is much room, or else into memory. */
 static int open_call_file(struct call_file *file)
 {
 	const char *dir = getenv("TMPDIR");

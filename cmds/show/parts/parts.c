@@ -157,7 +157,7 @@ static void reply_error(struct server_reply *reply, unsigned status, const char 
 static void reply_state(struct parts *parts, const struct server_query *query,
 			struct server_reply *reply)
 {
-	/* While others are answered from it, that can wait. */
+	/* The look can wait while other requests are being answered. */
 	if (pthread_rwlock_trywrlock(&parts->lock) == 0) {
 		look_at_files(parts);
 		pthread_rwlock_unlock(&parts->lock);

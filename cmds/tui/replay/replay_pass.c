@@ -9,7 +9,7 @@
 #include "utils/base/containers/vec.h"
 #include "utils/view/replay/replay_columns.h"
 
-/* The pass has all that it wants; no error. */
+/* The pass has all that it needs; no error. */
 #define ENOUGH	    (-ECANCELED)
 /* A sink is emptied before it has so much: then lines of one event are in it as a whole. */
 #define FLUSH_BYTES (SINK_BYTES / 2)

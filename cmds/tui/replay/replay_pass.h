@@ -14,7 +14,7 @@
 
 enum replay_line_kind {
 	REPLAY_OTHER,
-	REPLAY_ENTRY, /* a call that has lines of its own in it */
+	REPLAY_ENTRY, /* a call with other lines between its two */
 	REPLAY_LEAF,
 	REPLAY_EXIT,
 };

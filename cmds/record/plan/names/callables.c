@@ -424,7 +424,7 @@ static const struct callable *keep_callable(struct callables *all, struct callab
 	all->bytes += bytes;
 	list[all->nr++] = *c;
 
-	/* First: who sees the name is to know the values. */
+	/* Write the debug information first: a reader of the name may want the values. */
 	int ret = append_debug(all, &list[all->nr - 1]);
 
 	if (ret == 0)

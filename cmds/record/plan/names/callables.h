@@ -92,7 +92,7 @@ const struct callable *callables_add(struct callables *all, const char *name, co
 void callables_plan_range(const struct callables *all, uint32_t range, struct strbuf *lists);
 void callables_plan_all(const struct callables *all, struct strbuf *lists);
 
-/* The filters are others than before. */
+/* To be called when the filters have changed. */
 void callables_bind_anew(struct callables *all);
 
 /* The recording is over: write the files in their final form. */
