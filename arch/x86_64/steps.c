@@ -155,7 +155,7 @@ static bool take_vector(struct scan *s, unsigned map)
 	return take_modrm(s) && skip_bytes(s, map == 10 ? 4 : has_byte ? 1 : 0);
 }
 
-/* 1: it was one of these; 0: it is another instruction; -1: it is invalid. */
+/* 1: a vector instruction was scanned; 0: it is of another kind; -1: it is invalid. */
 static int try_vector(struct scan *s)
 {
 	uint64_t left = s->end - s->at;

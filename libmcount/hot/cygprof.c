@@ -323,7 +323,7 @@ NOINLINE static void enter_left_alone(struct thread *t, uint64_t sp, uint64_t fn
 	guard_leave_fast(t);
 }
 
-/* HOT: all others. */
+/* HOT: enter in all other states. */
 NOINLINE static void enter_by_plan(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
 {
 	guard_take(t);
@@ -336,7 +336,7 @@ NOINLINE static void enter_by_plan(struct thread *t, uint64_t sp, uint64_t fn, u
 			guard_leave_fast(t);
 	} else if (planned_is_open(t))
 		enter_rule_open(t, sp, fn, caller);
-	else if (unlikely(t->planned->open_base)) /* the first call of one that is opted in */
+	else if (unlikely(t->planned->open_base)) /* the first call of an opted-in function */
 		enter_guarded(t, sp, fn, caller);
 	else
 		enter_rule(t, sp, fn, caller);
@@ -408,7 +408,7 @@ NOINLINE static void exit_alike(struct thread *t, uint64_t sp, uint64_t fn)
 	exit_seen(t, sp, fn);
 }
 
-/* HOT: all others. */
+/* HOT: exit in all other states. */
 NOINLINE static void exit_by_plan(struct thread *t, uint64_t sp, uint64_t fn)
 {
 	guard_take(t);

@@ -98,7 +98,7 @@ static inline bool frame_is_kept(const struct frame *f)
 	return (int64_t)f->ret < 0;
 }
 
-/* The address where it goes on. */
+/* The address where the caller goes on. */
 static inline uint64_t frame_return(const struct frame *f)
 {
 	return f->ret & ~FRAME_KEPT;

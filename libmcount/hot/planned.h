@@ -35,10 +35,10 @@ struct selection {
 };
 
 enum planned_flags {
-	PLANNED_RECORD = 1U << 0, /* it is one of the recorded calls */
+	PLANNED_RECORD = 1U << 0, /* the call is recorded */
 	PLANNED_WRITTEN =
 		1U << 1,	/* its ENTRY is in the ring, or was in that of the parent process */
-	PLANNED_OFF = 1U << 2,	/* it began while recording was off: it never has an ENTRY */
+	PLANNED_OFF = 1U << 2,	/* the call began while recording was off: it never has an ENTRY */
 	PLANNED_KEEP = 1U << 3, /* PLAN_TRACE */
 	PLANNED_CALLER = 1U << 4,   /* PLAN_CALLER */
 	PLANNED_READ = 1U << 5,	    /* there is a reading of its entry */

@@ -203,7 +203,7 @@ static inline void planned_put_quick_exit(struct thread *t, const struct frame *
 	hot_commit(t, put_record(t->at, now_ns, data | (len ? RECORD_MORE : 0)) + len);
 }
 
-/* Opted out with all that it calls. */
+/* Opt out the call, with all calls within it. */
 static inline void planned_fast_opt_out(struct thread *t, uint64_t slot, uint64_t ret,
 					uint64_t addr)
 {
@@ -274,7 +274,7 @@ static inline bool planned_fast_enter_known(struct thread *t, uint64_t slot, uin
 	p->now.depth = next.depth;
 	p->now.level++;
 	p->now.in = next.in;
-	/* It may have been JUDGED before. */
+	/* The call may have been JUDGED before. */
 	state_follow(t, p, THREAD_OUTSIDE, CALL_OPT_IN);
 	if (is_held_back) {
 		if (args) {
@@ -313,7 +313,7 @@ static inline bool planned_fast_leave_held(struct thread *t, const struct frame 
 	struct planned *p = t->planned;
 	uint64_t now_ns;
 
-	/* Not on the way to what -C is about. */
+	/* The call is not on the way to a function of -C. */
 	if (!p->has_caller) {
 		if (unlikely(!fast_clock(t, &now_ns)) || now_ns - f->time_ns > p->now.threshold_ns)
 			return false;

@@ -83,7 +83,7 @@ void planned_put_exit(struct thread *t, const struct frame *f, const struct plan
 	if (regs && unlikely(pf->result) && has_args_room(p))
 		len = capture_retval(pf->result, regs, p->args + p->args_top);
 
-	/* First, as its time is the earlier one. */
+	/* The watched values come first: their time is the earlier one. */
 	if (p->has_watch)
 		watch_look(t, now_ns - 1);
 	if (unlikely(pf->flags & PLANNED_READ)) {

@@ -128,7 +128,7 @@ static inline void planned_open(struct thread *t, const struct planned_frame *pf
 	struct selection *now = &p->now;
 	bool is_outside = p->has_filter && !now->in;
 
-	/* The next call asks whether that one has returned. */
+	/* The next call must first ask whether the call of this frame has returned. */
 	if ((int64_t)t->top->ret < 0)
 		return;
 	if ((is_outside && !p->has_opted_in) || now->out || !p->is_simple || p->has_caller ||

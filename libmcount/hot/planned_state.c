@@ -102,7 +102,7 @@ bool planned_make(struct thread *t)
 
 	if (!p)
 		return false;
-	/* Below it there is nothing left to write. */
+	/* Below this frame nothing is left to write. */
 	p->frames[0].flags = PLANNED_WRITTEN;
 	__atomic_store_n(&t->planned, p, __ATOMIC_RELEASE);
 	return true;

@@ -48,7 +48,7 @@ enum thread_event {
 	NR_THREAD_EVENTS
 };
 
-/* The answer to it. */
+/* The reaction to an event. */
 enum thread_action {
 	DO_JUDGE,  /* what planned_enter.c makes of the rule */
 	DO_ALONE,  /* no action: the call has no frame */

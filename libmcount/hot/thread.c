@@ -140,7 +140,7 @@ static void release_state(struct thread *t)
 		planned_end(t);
 	if (t->aside && t->aside->planned)
 		planned_end(t->aside);
-	if (!t->is_aside) /* which stays its owner's */
+	if (!t->is_aside) /* an aside stays the state of its owner */
 		atomic_store_explicit(&t->in_use, 0, memory_order_release);
 }
 
@@ -262,7 +262,7 @@ void thread_cut_off(_Atomic uint32_t *counter)
 	if (t == &probe_idle_thread || !probe.tracing)
 		return;
 	thread_leave_alone();
-	self = &probe_idle_thread; /* also when it had no call so far */
+	self = &probe_idle_thread; /* also when the thread had no call so far */
 	atomic_fetch_add(counter, 1);
 }
 

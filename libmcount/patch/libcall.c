@@ -402,7 +402,7 @@ void libcall_before_dlclose(void)
 	for (uint32_t i = 0; i < nr_calls; i++) {
 		struct call_site *site = &probe.calls[i];
 
-		/* The function may go, and another one may be found. */
+		/* The function may be unloaded, and another one be found. */
 		if (site->target == site->unbound && (site->flags & CALL_OF_PATCHED)) {
 			site->flags = (site->flags & ~CALL_OF_PATCHED) | CALL_OF_UNKNOWN;
 			site->function = 0;

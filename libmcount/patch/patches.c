@@ -387,7 +387,7 @@ static uint32_t put_in(const struct dl_phdr_info *info, struct patched_module *m
 {
 	int fd = text_open();
 	uint32_t failed = 0;
-	bool is_in = false; /* what leads to the next one, if that is an inner one */
+	bool is_in = false; /* the code that leads to the next patch, if that is an inner one */
 
 	if (is_alone)
 		write_ahead(info, fd, module);
@@ -499,7 +499,7 @@ void patches_adopt(const struct plan_patch *patches, uint32_t nr,
 		a.module = make_module(&a, of_module);
 		if (a.module)
 			dl_iterate_phdr(adopt_module, &a);
-		/* It is in no list: nothing of it came in. */
+		/* The module is in no list: none of its patches came in. */
 		if (a.module && a.module != patched_modules)
 			munmap(a.module, module_bytes(of_module));
 		/*

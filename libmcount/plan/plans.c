@@ -386,7 +386,7 @@ enum how {
 	REPLACE
 };
 
-/* They stay the same while the process is recorded. */
+/* The counters stay the same while the process is recorded. */
 static void choose_counters(const struct plan_view *view)
 {
 	struct plan_counter counters[PLAN_COUNTERS_MAX];

@@ -14,7 +14,7 @@
  */
 uint64_t definition_find(const char *name);
 
-/* COLD. The same for a variable. */
+/* COLD. The same for the address of a variable. */
 uint64_t definition_find_data(const char *name);
 
 #endif

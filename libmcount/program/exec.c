@@ -94,7 +94,7 @@ static char *merge_preload(char *var, char *room)
 
 struct environment {
 	size_t nr;
-	char *preload; /* the variable in it, or NULL */
+	char *preload; /* LD_PRELOAD in it, or NULL */
 };
 
 /*

@@ -6,7 +6,7 @@
 /* The table of DT_GNU_HASH; each array follows the one before it. */
 struct hash_table {
 	uint32_t nr_buckets;
-	uint32_t first; /* the symbols before it are in no chain */
+	uint32_t first; /* the number of symbols that are in no chain */
 	uint32_t nr_blooms;
 	uint32_t shift;
 	const ElfW(Addr) * blooms;
@@ -37,7 +37,7 @@ bool loaded_is_same(const char *a, const char *b)
 /* The tables that are read, and sizes of such. */
 static const struct {
 	uint32_t tag;
-	uint16_t member; /* where it is in struct loaded */
+	uint16_t member; /* the member's offset in struct loaded */
 	bool is_size;
 } entries[] = {
 	{ DT_SYMTAB, offsetof(struct loaded, symbols), false },
@@ -94,7 +94,7 @@ static bool is_data(unsigned type)
 	return type == STT_OBJECT;
 }
 
-/* A name, and what it is to be of. */
+/* A name, and the kind of symbol that it must be. */
 struct wanted {
 	const char *name;
 	uint32_t hash;
