@@ -121,12 +121,12 @@ uint64_t arch_remote_result(const struct arch_remote *r);
  */
 uint64_t arch_remote_sigframe_pc(const uint64_t *words, size_t nr);
 
-/* Its stack pointer. */
+/* The stack pointer of that context. */
 uint64_t arch_remote_sigframe_sp(const uint64_t *words, size_t nr);
 
 /*
- * False when @words[0], on a stack, is not the program counter in such a context: the @nr words
- * from there on would contain the registers that the kernel saves next to it.
+ * False when @words[0], on a stack, cannot be the program counter in such a context: the @nr words
+ * from there on lack the registers that the kernel saves next to it.
  */
 bool arch_remote_may_be_interrupted(const uint64_t *words, size_t nr);
 

@@ -15,8 +15,8 @@
 const char *reader_data_dir(const struct opts *opts);
 
 /*
- * Open it. If that takes long, a line on the terminal says so until reading begins (watch.h).
- * Returns 0, or CMD_NO_DATA with @err.
+ * Open the data directory of the options. If that takes long, a line on the terminal says so until
+ * reading begins (watch.h). Returns 0, or CMD_NO_DATA with @err.
  */
 int reader_open_data(struct trace_data *data, const struct opts *opts, struct uft_err *err);
 

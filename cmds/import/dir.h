@@ -30,7 +30,7 @@ struct data_header import_dir_header(const struct opts *opts);
 int import_dir_describe(const struct opts *opts, const char *exename, size_t len,
 			struct info *info);
 
-/* Add these tasks to those of @info. Returns 0 or -ENOMEM. */
+/* Add @tasks to those of @info. Returns 0 or -ENOMEM. */
 int import_dir_add_tids(struct info *info, const int32_t *tids, size_t nr);
 
 /*

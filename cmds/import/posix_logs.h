@@ -47,7 +47,7 @@ struct posix_logs {
  */
 int posix_logs_are_given(const struct opts *opts, struct uft_err *err);
 
-/* Open them, and report missing parts. Returns 0, or negative with @err. */
+/* Open the logs, and report missing parts. Returns 0, or negative with @err. */
 int posix_logs_open(struct posix_logs *logs, const struct opts *opts, struct uft_err *err);
 void posix_logs_close(struct posix_logs *logs);
 

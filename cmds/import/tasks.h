@@ -72,7 +72,7 @@ void import_tasks_deinit(struct import_tasks *tasks);
 int import_tasks_add(struct import_tasks *tasks, struct import_task *task, uint64_t time_ns,
 		     uint32_t id, struct text head, struct text body);
 
-/* Write what waits. 0 or negative with @err. */
+/* Write the records that still wait. 0 or negative with @err. */
 int import_tasks_flush(struct import_tasks *tasks, struct store *store, struct uft_err *err);
 
 /*

@@ -33,8 +33,8 @@ struct tui_reading {
 };
 
 /*
- * Open it; nothing is read yet. @is_quiet: the screen is in use, so that nothing may be said.
- * 0, CMD_NO_DATA, or negative; both with @err.
+ * Open the recording; no record is read yet. @is_quiet: the screen is in use, so that nothing may
+ * be said. 0, CMD_NO_DATA, or negative; both with @err.
  */
 int reading_open(struct tui_reading *reading, const struct opts *opts, bool is_quiet,
 		 struct uft_err *err);

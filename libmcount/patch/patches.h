@@ -66,7 +66,7 @@ int64_t patches_codes(uint64_t *ranges, uint64_t room);
  */
 uint64_t patches_changed(void);
 
-/* Forget all of them; those in the text stay. */
+/* Forget all patches; those in the text stay. */
 void patches_forget(void);
 
 #endif

@@ -124,7 +124,7 @@ static void visit_relocations(const struct loaded *ours, const struct loaded *li
 	}
 }
 
-/* Visit all of them, or only those with that name. */
+/* Visit all functions, or only those with that name. */
 static void visit_all(const struct loaded *ours, const struct loaded *libc, const char *only,
 		      visit_fn *fn, void *arg)
 {

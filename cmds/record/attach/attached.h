@@ -72,7 +72,7 @@ void attached_close(struct attached *w);
  */
 int attached_stop(struct attached *w, struct uft_err *err);
 
-/* Stop one thread of it; -ESRCH when it has ended. */
+/* Stop one thread of the process; -ESRCH when it has ended. */
 int attached_stop_thread(struct attached *w, pid_t tid, struct attached_thread **thread,
 			 struct uft_err *err);
 

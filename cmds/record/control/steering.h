@@ -70,9 +70,9 @@ void steering_begin(struct steering *steer);
 void steering_end(struct steering *steer);
 
 /*
- * Put what @change says into force, all of it or nothing. Processes take it up at their next call.
- * 0, or negative with a text: -EOPNOTSUPP when the recording cannot be steered, -ERR_USAGE for what
- * is no spec.
+ * Put the whole @change into force, or nothing of it. Processes follow it from their next call on.
+ * 0, or negative with a text: -EOPNOTSUPP when the recording cannot be steered, -ERR_USAGE for
+ * what is no spec.
  * @out: what there is to say of it; lines that begin with STEER_WARNING are warnings: of specs that
  * no function of theirs matches, say.
  */

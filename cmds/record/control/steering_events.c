@@ -85,7 +85,7 @@ int rechoosing_choose(struct rechoosing *r, struct steering *steer,
 	return 0;
 }
 
-/* Forget those of @ids that a change with these flags has put there, or replaced. */
+/* Forget the entries of @ids that a change with these flags has put there, or replaced. */
 static void forget_patterns(uint32_t flags, struct steering_ids *ids)
 {
 	if ((flags & STEER_TRACE_INCLUDE) && ids->has_include)

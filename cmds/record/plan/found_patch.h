@@ -40,7 +40,8 @@ void found_patch_add_site(struct strbuf *found, const struct code_site *site,
 			  struct plan_patch patch, uint64_t func);
 
 /*
- * Add it to the PLAN_PATCHES in @out for a process in which the file's addresses are @bias higher.
+ * Add the patch to the PLAN_PATCHES in @out for a process in which the file's addresses are @bias
+ * higher.
  */
 void found_patch_bind(const struct found_patch *found, uint64_t bias, struct strbuf *out);
 

@@ -15,7 +15,7 @@ bool functions_cache_key(const struct elf_file *file, const char *path, const st
 /* Load the facts about the file of @key to @out; false when none are kept. */
 bool functions_cache_load(const struct functions_key *key, struct known_functions *out);
 
-/* Keep it, if @file is still as its key says. */
+/* Keep the functions, if @file is still as its key says. */
 void functions_cache_save(const struct elf_file *file, const struct functions_key *key,
 			  const struct known_functions *known);
 

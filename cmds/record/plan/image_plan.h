@@ -8,7 +8,7 @@
 #include "cmds/record/plan/plan.h"
 
 /*
- * Set those members of @plan that steering may change, as @settings have them. @is_on: false: it is
+ * Set the members of @plan that steering may change, as @settings have them. @is_on: false: it is
  * switched off, and what would be let in when on is in @settings still.
  */
 void image_plan_choose(struct plan *plan, const struct record_settings *settings, bool is_on);

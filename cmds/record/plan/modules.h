@@ -123,7 +123,7 @@ int known_symbols_load(const struct record_settings *settings, const struct know
 
 struct module_left_out *known_left_out_at(const struct known_module *known, uint64_t at);
 
-/* Add one that is not among them. 0 or -ENOMEM. */
+/* Add a module that is not in the list yet. 0 or -ENOMEM. */
 int known_left_out_add(struct known_module *known, const struct module_left_out *left);
 
 #endif

@@ -34,7 +34,7 @@ struct bpf_ring {
 	char strings[WIRE_BYTES_MAX + WIRE_TEXTS];
 };
 
-/* Take one record of @size bytes, in the order of the ring. */
+/* Take the next record of the ring, of @size bytes. */
 void bpf_ring_take(struct bpf_ring *ring, const void *data, size_t size);
 
 /* No more records come: write those that have waited. */

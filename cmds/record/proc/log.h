@@ -41,7 +41,7 @@ void proc_log_write(struct proc_log *log, enum proc_kind kind, pid_t tid, pid_t 
 void proc_log_write_at(struct proc_log *log, uint64_t time_ns, enum proc_kind kind, pid_t tid,
 		       pid_t pid);
 
-/* End it; without any record there is no file, either. */
+/* End the file; without any record there is none. */
 void proc_log_close(struct proc_log *log);
 void proc_log_remove(struct proc_log *log);
 

@@ -179,7 +179,7 @@ struct process *process_create(struct processes *procs, const struct control_hel
 /* One that was not published; NULL is fine. */
 void process_destroy(struct process *proc);
 
-/* Make it visible to the writers, and watch its end. It belongs to @procs from here on. */
+/* Make the process visible to the writers, and watch its end. It belongs to @procs from here on. */
 void process_publish(struct processes *procs, struct process *proc);
 
 /*

@@ -136,7 +136,7 @@ struct replay_pass {
 	size_t counted;
 };
 
-/* Open it at @mark; NULL: at the start. 0 or negative with @err. */
+/* Open the pass at @mark; NULL: at the start. 0 or negative with @err. */
 int replay_pass_begin(struct replay_pass *pass, const struct replay_mark *mark,
 		      struct uft_err *err);
 

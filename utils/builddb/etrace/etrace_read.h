@@ -128,7 +128,7 @@ bool etrace_is_first_line(const char *line, size_t len);
 /* Take the next line, without its newline. */
 void etrace_reader_take(struct etrace_reader *reader, const char *line, size_t len);
 
-/* Call it after the last line. 0 or -ENOMEM, also when memory was short before. */
+/* To be called after the last line. 0 or -ENOMEM, also when memory was short before. */
 int etrace_reader_end(struct etrace_reader *reader);
 
 /*

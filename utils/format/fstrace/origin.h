@@ -26,14 +26,14 @@ struct fst_origin {
 };
 
 /*
- * Find it by the words "PID=1234" and "TID=..." at the beginning of the text after the event's
- * name, in any order.
+ * Find the origin by the words "PID=1234" and "TID=..." at the beginning of the text after the
+ * event's name, in any order.
  */
 void fst_origin_find(const char *body, size_t len, struct fst_origin *origin);
 
 /*
- * Find it by the common format, which has only directives without arguments (fst_format_is_bare()).
- * NULL, or the error in the text, at the byte @wrong_at.
+ * Find the origin by the common format, which has only directives without arguments
+ * (fst_format_is_bare()). NULL, or the error in the text, at the byte @wrong_at.
  */
 const char *fst_origin_by_format(const struct fst_format *format, const char *body, size_t len,
 				 struct fst_origin *origin, size_t *wrong_at);

@@ -53,7 +53,7 @@ int kernel_header_decode(struct kernel_header *header, struct text text, bool *i
 void kernel_header_deinit(struct kernel_header *header);
 #define cleanup_kernel_header cleanup(kernel_header_deinit)
 
-/* Write it: the beginning, then each file. */
+/* Write the header: the beginning, then each file. */
 void kernel_header_put_layout(struct strbuf *out, const struct kernel_layout *layout);
 void kernel_header_put_file(struct strbuf *out, const char *name, const char *content, size_t len);
 

@@ -168,7 +168,7 @@ static inline bool event_id_is_of_kernel(uint64_t id)
 	return event_kind_fixed(id)->origin == EVENT_OF_KERNEL;
 }
 
-/* Get one of its fields; false when @context's event does not have it. */
+/* Get a field of the event; false when @context's event does not have it. */
 bool event_kind_get(const struct event_kind *kind, const struct event_context *context,
 		    size_t index, struct event_value *out);
 

@@ -149,8 +149,8 @@ void task_list_sort_by_time(struct task_list *list);
 struct task *task_list_get(struct task_list *list, int32_t tid);
 
 /*
- * Add them to @data, which does not grow; they are in the first session, if there is any, until
- * they get a name. There must be no pointers to tasks, and names are dropped. 0 or -ENOMEM.
+ * Add the tasks to @data, which does not grow; they are in the first session, if there is any,
+ * until they get a name. There must be no pointers to tasks, and names are dropped. 0 or -ENOMEM.
  */
 int data_add_tasks(struct trace_data *data, const struct task_list *list);
 

@@ -90,9 +90,9 @@ struct executions {
 };
 
 /*
- * Read those of the data directory @dir. 0; -ENOENT when acts of processes were not recorded;
- * negative with @err. A damaged file is reported in @broken, and everything before the damage is
- * read.
+ * Read the executions of the data directory @dir. 0; -ENOENT when acts of processes were not
+ * recorded; negative with @err. A damaged file is reported in @broken, and everything before the
+ * damage is read.
  */
 int executions_load(struct executions *executions, const char *dir, bool is_big_endian,
 		    struct uft_err *broken, struct uft_err *err);

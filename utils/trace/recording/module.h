@@ -68,12 +68,12 @@ struct module {
 	struct func **funcs; /* by symbol; NULL until first used */
 	char *sym_name;
 	const char *sym_dir; /* the folder it is in; of the owner */
-	bool has_debug;	     /* it was looked for */
+	bool has_debug;	     /* the .dbg file was looked for */
 	struct dbg dbg;
 	struct enum_defs enums;
 	struct struct_defs structs;
 	struct srcline *lines; /* NULL: it has none */
-	bool has_lines;	       /* they were looked for */
+	bool has_lines;	       /* the lines were looked for */
 };
 
 struct srcline;

@@ -55,7 +55,7 @@ bool opened_skim(struct opened *opened, struct plain_records *records, uint64_t 
 size_t opened_begin(struct opened *opened, const struct task *task, const struct event *next,
 		    uint64_t start_ns);
 
-/* Write them to @events, as if all of them had begun at @start_ns. */
+/* Write the open calls to @events, as if all of them had begun at @start_ns. */
 void opened_put(const struct opened *opened, uint64_t start_ns, struct event *events);
 
 /*

@@ -30,8 +30,8 @@ struct proc_file {
 };
 
 /*
- * Open that of the data directory @dir. 0; -ENOENT when it has none; negative with @err. Ends with
- * proc_file_close() in any case.
+ * Open the file of the data directory @dir. 0; -ENOENT when there is none; negative with @err.
+ * Ends with proc_file_close() in any case.
  */
 int proc_file_open(struct proc_file *file, const char *dir, bool is_big_endian,
 		   struct uft_err *err);

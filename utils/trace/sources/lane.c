@@ -63,7 +63,7 @@ static bool is_due(const struct lane *lane, uint64_t limit_ns, uint64_t other_ns
 	return !lane->pipe->has_late_entries || user->at < user->len || other_ns <= user->last_ns;
 }
 
-/* Take those before the next record, but at least @next. */
+/* Take the events before the next record, but at least @next. */
 static ssize_t take_others(struct lane *lane, const struct next_other *next, uint64_t limit_ns,
 			   struct event *events, size_t max, struct uft_err *err)
 {
@@ -442,7 +442,7 @@ static ssize_t begin_task(struct lane *lane, const struct event *events, size_t 
 	return nr;
 }
 
-/* Keep those of the @nr events that are in the time range, and its edges. */
+/* Keep the events among @nr that are in the time range, and its edges. */
 static ssize_t take_range(struct lane *lane, ssize_t nr)
 {
 	if (lane->pipe->config.stages.opens_at_start && !lane->opened.is_done)

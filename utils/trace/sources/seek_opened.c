@@ -61,7 +61,7 @@ static bool follow_block(struct search *search, const struct compact_place *plac
 	return true;
 }
 
-/* Take what the last block with calls tells. @nr: blocks ahead of it, then. */
+/* Take the depths that the last block with calls tells. @nr: blocks ahead of it, then. */
 static bool begin_at_end(struct search *search, const struct compact_place *places, size_t *nr)
 {
 	size_t least = SIZE_MAX;
@@ -75,7 +75,7 @@ static bool begin_at_end(struct search *search, const struct compact_place *plac
 	return true;
 }
 
-/* Take what a block tells of the calls that are not known yet. */
+/* Take the open calls that a block tells and that are not known yet. */
 static bool search_block(struct search *search, const struct compact_place *place)
 {
 	struct opened opened = { 0 };

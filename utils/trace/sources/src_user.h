@@ -126,7 +126,7 @@ struct plain_records {
 };
 
 /*
- * Prepare those that begin before @offset of the file. False: none may be taken now: call
+ * Prepare the calls that begin before @offset of the file. False: none may be taken now: call
  * src_user_read().
  */
 bool src_user_plain(const struct src_user *src, uint64_t offset, struct plain_records *out);
