@@ -10,7 +10,7 @@
 #include "utils/trace/recording/data.h"
 #include "utils/base/sink.h"
 
-/* Write the acts of all processes to standard output. Returns an exit status, or negative with @err. */
+/* Write the acts of processes to standard output. Returns an exit status, or negative with @err. */
 int events_etrace_export(const struct opts *opts, const struct trace_data *data, struct sink *sink,
 			 struct uft_err *err);
 

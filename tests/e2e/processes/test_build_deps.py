@@ -68,7 +68,7 @@ def test_rules_and_queries(project):
         "prog": {"main.o", "util.o"}, "main.o": {"main.c", "util.h"}, "util.o": {"util.c", "util.h", "table.h"},
         "table.h": {"gen"}, "gen": {"gen.c"}, "sorted.txt": {"in.txt"}, "version.txt": set(),
     }
-    # Programs and libraries count, and what is gone again does not.
+    # Programs and libraries count, and files that are gone again do not.
     gen = next(line for line in text.splitlines() if line.startswith("gen:"))
     assert "/stdio.h" in gen and "/cc1" in gen and "crt1.o" in gen and "/tmp/cc" not in gen
     assert sorted(finding(text, "Made, and then read")) == ["gen", "main.o", "table.h", "util.o"]

@@ -268,7 +268,7 @@ def test_std_strings(tmp_path, library, debug, method):
     asked = ["-A", "by_reference@arg1/S,arg2/i32"]
     asked += ["-a"] if debug == "-g" else ["-A", "by_value@arg1/S,arg2/i32", "-R", "^(made|joined)@retval/S"]
     utrail("record", "--no-event", "--no-libcall", "-d", data, *asked, exe).must()
-    # gcc tells functions by it that return the new std::string.
+    # gcc marks functions that return the new std::string with it.
     lines = [line.replace("::cxx11", "") for line in replay(data, "--no-merge")]
     values, references = calls(lines, "by_value"), calls(lines, "by_reference")
     for n in (0, 1, 15, 16, 22, 23, 97, 98, 99, 4000):
