@@ -150,7 +150,7 @@ def nothing_is_left_behind(workdir):
 
     before = left()
     yield
-    for _ in range(100):  # what was just killed may need a moment
+    for _ in range(100):  # a program that was just killed may need a moment
         after, running = left() - before, processes_in(workdir)
         if not after and not running:
             break

@@ -50,7 +50,7 @@ const uint8_t *fuzz_bytes(struct fuzz_input *in, size_t max, size_t *len);
 
 /* Returns the path of an empty scratch directory below $TMPDIR; it is removed at exit. */
 const char *fuzz_empty_dir(void);
-/* A file in it. */
+/* Write a file in the directory. */
 void fuzz_write_file(const char *name, const void *data, size_t size);
 
 /* Discard the output of the code under test. */

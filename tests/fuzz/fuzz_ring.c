@@ -95,7 +95,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		writer_drain_all(&rec.writers, proc);
 
 		uint64_t now = bytes_written(&rec, dir.fd);
-		/* Each may have another one beside it. */
+		/* Each ring may have another one beside it. */
 		uint64_t most = 2 * 64ULL * proc->nr_segments * proc->segment_bytes;
 
 		FUZZ_CHECK(now - written <= most);

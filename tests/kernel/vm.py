@@ -14,7 +14,7 @@ from pathlib import Path
 
 PACKAGE = re.compile(r"linux-image-[0-9.]+-[0-9]+-amd64")
 DISK_BYTES = 256 << 20
-# In the order in which they need each other.
+# In the order of their dependencies.
 MODULES = ("virtio_ring", "virtio", "virtio_pci_legacy_dev", "virtio_pci_modern_dev", "virtio_pci", "virtio_blk")
 INIT = """#!/bin/busybox sh
 /bin/busybox mkdir -p /proc /sys /dev /tmp /out /root /var/tmp

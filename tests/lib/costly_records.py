@@ -88,7 +88,7 @@ def long_name(rec):
 
 
 def long_name_escaped(rec):
-    """The same of bytes that need escaping."""
+    """The same for bytes that need escaping."""
     rec.symbols([line(0, "\x01" * (1 << 20))])
     calls(rec, MANY, 1)
 

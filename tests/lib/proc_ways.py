@@ -16,7 +16,7 @@ _chosen = ["ptrace"]
 
 @functools.cache
 def lacking(way):
-    """Why it is not possible here, or None."""
+    """The reason why it is not possible here, or None."""
     with tempfile.TemporaryDirectory() as place:
         result = utrail("record", f"--proc={way}", "--no-proc-files", "--no-libcall", "-d", f"{place}/data", "true")
     return result.err.strip().splitlines()[-1] if result.status else None

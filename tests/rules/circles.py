@@ -17,7 +17,7 @@ LIMIT = 4
 KNOWN = {
     # each command reads options through opts.h, which knows the tables of all of them
     "cmds": 11,
-    # parts of one plan that are made from one another
+    # parts of one plan that are computed from each other
     "cmds/record/plan": 8,
 }
 

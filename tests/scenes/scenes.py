@@ -37,7 +37,7 @@ TREE = HERE.parents[1]
 TRANSCRIPT = HERE / "scenes.txt"
 # Longer texts are shortened to their first lines and a checksum.
 LINES_MAX = 60
-# Also says what was built in.
+# The line of the version also says what was built in.
 VERSION = r"utrail v\S+ \( .* \)"
 
 sys.path.insert(0, str(TREE / "tests/lib"))

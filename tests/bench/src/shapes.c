@@ -70,7 +70,7 @@ FN int recurse(int n)
 {
 	int sum = n > 2 ? recurse(n - 1) : deep(n);
 
-	/* Else it becomes a loop. */
+	/* Without this the compiler makes a loop of it. */
 	__asm__ volatile("" : "+r"(sum));
 	return sum;
 }

@@ -447,7 +447,7 @@ static void say_declare(int s, const char *texts, size_t len, int has_common)
 	say(s, &m, offsetof(struct declare, texts) + len);
 }
 
-/* In a conversation of its own, which goes on. */
+/* Declare in a conversation of its own, which goes on. */
 static int declare(const char *texts, size_t len, int has_common)
 {
 	int s = connect_to();

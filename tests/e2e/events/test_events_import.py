@@ -87,7 +87,7 @@ def test_what_is_wrong(workdir):
 
 
 def test_nothing_to_import(workdir):
-    """Then no recording is made, and the one that is there stays."""
+    """Then no recording is made, and an existing one stays."""
     write("a.log", f"{TIME}42 A X=1")
     load("a.log")
     write("none.log", "no line")

@@ -201,7 +201,7 @@ def test_clock_that_is_no_time():
     name = write("trace.dat", [tracedat.Buffer({0: page(CALLS).pack()}, clock="x86-tsc")], kallsyms=SYMBOLS)
     result = utrail("import", "-d", "alone", name).must()
     assert "the clock 'x86-tsc' does not count nanoseconds" in result.err
-    # Half of it.
+    # Send half of the file.
     write("trace.dat", [tracedat.Buffer({0: page(CALLS).pack()}, clock="x86-tsc")], kallsyms=SYMBOLS,
           options=[(14, struct.pack("<IIQ", 1 << 9, 10, 0))])
     assert utrail("import", "-d", "alone", name).must().err == ""
@@ -233,7 +233,7 @@ def test_cut_off(version, packing):
     need(packing)
     whole = tracedat.File([long_buffer()], version, packing).make()
     if version == 6:
-        # In the last page but one.
+        # Cut in the last page but one.
         Path("trace.dat").write_bytes(whole[:-5000])
         result = utrail("import", "-d", "alone", "trace.dat").must(1)
         assert "CPU 0: of 102400 bytes of records at offset" in result.err and "the last page is cut off" in result.err
@@ -246,7 +246,7 @@ def test_cut_off(version, packing):
 
 
 def test_damaged_chunk():
-    """The others are read, and where it was there is a loss."""
+    """The other pages are read, and a loss stands in the place of this one."""
     need("zlib")
     whole = bytearray(tracedat.File([long_buffer()], 7, "zlib").make())
     at = [m.start() for m in re.finditer(rb"\x78\x9c", bytes(whole))]

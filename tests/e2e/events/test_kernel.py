@@ -74,7 +74,7 @@ def no_instance_is_left_behind():
 
 
 def record(*args, events=SLEEPS, status=0):
-    """Nothing is said about it."""
+    """No message is printed."""
     result = utrail("record", "-E", events, *args).must(status)
     assert result.err == ""
     return result
@@ -533,7 +533,7 @@ def test_long_records_and_long_times():
 
 
 def test_damaged_page_costs_that_page_only():
-    """One line says which."""
+    """A line names the damaged file."""
     good = good_pages()
     bad = bytearray(good[0])
     struct.pack_into("<Q", bad, 8, 4081)

@@ -10,7 +10,7 @@ import pytest
 
 from tools import run, utrail
 
-# Opens that are the same as the one before, and some that are not.
+# Opens that repeat the one before, and some that do not.
 OPENS = r"""
 #include <fcntl.h>
 #include <stdlib.h>

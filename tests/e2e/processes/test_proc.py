@@ -264,7 +264,7 @@ def test_long_arguments_are_whole(workdir):
     data = (workdir / "uftrace.data" / "proc.dat").read_bytes()
     # doc/formats/events.md: the head, and in front of the texts their lengths.
     kind, length = struct.unpack_from("=II", data, 16)
-    if kind == 64:  # on which CPU the task is
+    if kind == 64:  # the CPU that the task is on
         data = data[24 + (length + 7) // 8 * 8 :]
     kind, length, *lengths = struct.unpack_from("=II4x4I", data, 16)
     assert kind == 2

@@ -213,7 +213,7 @@ def test_in_use_until_it_is_killed(waits):
         utrail("record", plain()).must()
         os.kill(first.process.pid, signal.SIGKILL)
         first.process.wait()
-        # The program has it no more than its recorder.
+        # The program has the limit no more than its recorder.
         utrail("record", plain()).must()
         os.killpg(first.process.pid, signal.SIGKILL)
 
@@ -301,7 +301,7 @@ def test_slashes_at_the_end(workdir):
 
 
 def test_killed_while_it_deletes(workdir):
-    """Whatever is left, the next one goes on."""
+    """Whatever a killed recorder leaves, the next one goes on."""
     run("gcc", "-O1", Path(__file__).parents[1] / "src/odd/kill_at.c", "-o", "kill_at").must()
     exe = plain()
     utrail("record", exe).must()

@@ -91,7 +91,7 @@ def test_events(serve, options):
     values = {}
     for task, value in re.findall(r"\[ *(\d+)\] hot:checked arg1=(\d+)\n", utrail("events", "show").must().out):
         values.setdefault(task, []).append(int(value))
-    # One of the threads says 3 each time.
+    # One of the threads prints 3 each time.
     assert values and all(set(rounds) == {3} or rounds == list(range(rounds[0], rounds[0] + len(rounds))) for rounds in values.values())
     server.end()
 

@@ -42,7 +42,7 @@ int main(int argc, char **argv) {
 """
 
 RECORDED = rb"\r(\d+:\d\d, [^\r\x1b]*)\x1b\[K"
-FIRST_S = 1  # before it nothing is shown (statusline.h)
+FIRST_S = 1  # before this no line is shown (statusline.h)
 ERASED = b"\r\x1b[K"
 OWN = b"begins\r\nno end of line\r\nends\r\n"
 
@@ -271,7 +271,7 @@ COMMANDS = [["replay"], ["report"], ["graph"], ["dump"], ["dump", "--format=chro
 class TestOpening:
     @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
     def test_line_before_it_is_open(self, command):
-        """The output comes where it was, and is what it is without."""
+        """The output comes in the same place, and is the same as without progress."""
         slow = Slow("data")
         terminal = Terminal(*command, "-d", "data", "--color=off")
         terminal.until(OPENING)

@@ -104,7 +104,7 @@ def test_the_secret_is_nowhere_to_be_seen(workdir):
 
 
 def test_nobody_is_somebody_else(workdir):
-    """The kernel says who speaks."""
+    """The kernel says which process speaks."""
     result = from_inside("pid", "PID")
     assert result.out == "another's pid: refused\nour pid: served\n"
 
@@ -169,7 +169,7 @@ def test_strange_messages_and_questions(workdir):
 
 @pytest.mark.parametrize("version", [5, 8])
 def test_a_probe_of_another_version(workdir, version):
-    """It is told so, and so is the user; not of strangers."""
+    """The process is told so, and so is the user; unknown processes are not."""
     result = from_inside("version", str(version))
     assert result.out.startswith("ERROR 3 about ") and result.out.endswith("the end\n"), result.out
     assert (f"WARN: 1 processes were not traced: their probe (libmcount.so) speaks version {version} of the control messages, this utrail "

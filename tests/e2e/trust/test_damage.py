@@ -151,7 +151,7 @@ DAMAGES = [truncate, truncate, flip, flip, remove, swap, huge_number, huge_numbe
 
 
 def damaged_copies(count):
-    """(what was done, entries), the same in each run."""
+    """(acts, entries), the same in each run."""
     rng = random.Random(6)
     bases = seeds()
     assert len(bases) >= 10, "the corpus has got lost"

@@ -139,7 +139,7 @@ def test_recorder_is_killed(start, variant):
     first = r.rounds()
     later = [r.rounds() for _ in range(5)][-1]
     assert later > first and is_alive(r.pid)
-    os.kill(r.pid, signal.SIGTERM)  # its own handler ends it in order
+    os.kill(r.pid, signal.SIGTERM)  # the program's own handler ends it in order
     assert r.wait_for_the_program()
     assert r.proc.stdout.read().endswith("ended by itself\n")
 

@@ -77,7 +77,7 @@ def test_recorder_is_killed(options):
         os.killpg(proc.pid, signal.SIGKILL)
     shutil.copytree("data", "copy")
     assert of_all("copy") == {text}
-    # The next one is whole again.
+    # The next recording is whole again.
     utrail("record", "-d", "data", build(program("plain"), PG)).must()
     assert of_all("data") == {""}
 

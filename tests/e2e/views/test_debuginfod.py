@@ -116,7 +116,7 @@ def test_the_program_runs_whatever_the_server_does(tmp_path, exe, server, what):
     if what == "nobody":
         url = "http://127.0.0.1:1"
     if what == "deaf":
-        # It takes the connection, and never answers.
+        # The server takes the connection, and never answers.
         deaf = socket.create_server(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{deaf.getsockname()[1]}"
     assert record(tmp_path, exe, url, DEBUGINFOD_TIMEOUT="1") == 0

@@ -261,7 +261,7 @@ class TestDifference:
 
     @pytest.mark.parametrize("choice, names", [("old", {"old"}), ("cache", {"cache"}), ("main", {"main"})])
     def test_one_has_nothing(self, browser, two, choice, names):  # noqa: F811
-        """Filters may leave one of them empty."""
+        """Filters may leave one of the recordings empty."""
         open_diff(browser, f"difference-only-{choice}", "#view=functions", "-F", choice, "-D", "1", "--no-event")
         assert set(cells(browser)) == names
         for view in ("Flame graph", "Timeline"):
@@ -320,7 +320,7 @@ class TestDifference:
             keep(browser, f"difference-print-{view}")
             assert not browser.find_element("id", "search").is_displayed()
             assert js(browser, "return getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
-            if view == "timeline":  # one below the other, both whole
+            if view == "timeline":  # one picture below the other, both whole
                 boxes = [box.rect for box in browser.find_elements("css selector", ".of-one")]
                 assert boxes[0]["y"] + boxes[0]["height"] < boxes[1]["y"] + 1
                 canvases = browser.find_elements("css selector", "#timeline .scroller canvas")
@@ -351,7 +351,7 @@ class TestDifference:
 
 
 def test_picture(two):
-    """The same as graph makes."""
+    """The same picture as graph makes."""
     graph = utrail("graph", "-d", "before.data", "--diff", "after.data", "--format=svg", preempted=True).must().out
     assert dump_diff(format="svg").read_text() == graph
 
@@ -365,7 +365,7 @@ def fails(*options, base="before.data"):
 def test_errors(two):
     says = "utrail: --diff is for --format=html and --format=svg, not for"
     assert fails("--diff", "after.data", "--format=chrome") == f"{says} chrome"
-    # The peer takes it, and does nothing.
+    # The peer takes the option, and ignores it.
     raw = utrail("dump", "-d", "before.data", "--diff", "after.data", preempted=True).must()
     assert raw.out == utrail("dump", "-d", "before.data", preempted=True).out
     assert "option '--diff' means nothing for dump without --format" in raw.err

@@ -118,7 +118,7 @@ def load_json(path):
     return json.loads(path.read_text())
 
 
-# Each counts the calls in what was written.
+# Each entry counts the calls in the written file.
 
 
 def check_pairs(edges):
@@ -551,7 +551,7 @@ class TestPoints:
 class TestPayload:
     """Arguments and return values."""
 
-    # In the order in which they end.
+    # The calls in the order of their ends.
     FIBS = [(f"({n})", str(r)) for n, r in ((1, 1), (0, 0), (2, 1), (1, 1), (3, 2), (1, 1), (0, 0), (2, 1), (4, 3))]
 
     @pytest.fixture

@@ -122,7 +122,7 @@ class TestKinds:
         assert details(browser).startswith(tip.split("\n")[0])
         button(browser, "Call").click()
         assert details(browser).startswith("main")
-        # n goes from one to the next of those that were found.
+        # n goes from one found event to the next.
         search(browser, "read:proc")
         for at in range(2):
             browser.find_element("id", "search").send_keys(Keys.ENTER)

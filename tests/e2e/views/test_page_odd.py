@@ -57,7 +57,7 @@ class TestManyFunctions:
                 rows = [b for b in browser.find_elements("css selector", "#functions-table tbody button") if b.text == "same"]
                 assert len(rows) == 2
                 rows[at].click()
-                # Else the table may still be that of the one before.
+                # Otherwise the table may still be the earlier one.
                 js(browser, "views.draw()")
                 caller, = wait_until(lambda: table(browser, "#function table:nth-of-type(1)"))
                 callers.setdefault(at, set()).add((caller[0], caller[3]))
@@ -280,7 +280,7 @@ class TestKeysAlone:
         run("gcc", "-pg", "-O0", "-pthread", "-o", "threads", "threads.c").must()
         utrail("record", "--no-libcall", "--no-event", "-d", "data", "./threads").must()
         open_page(browser, "data", "keys-alone")
-        # None is put beside another one, so that there are many.
+        # No task is put beside another one, so that there are many rows.
         js(browser, "for (const task of recording.tasks) task.info.end = recording.last; views.draw()")
         settled = "return new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))"
         browser.find_element("id", "timeline-scroller").send_keys("")

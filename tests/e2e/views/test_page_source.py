@@ -210,5 +210,5 @@ class TestFunction:
             browser.find_elements("css selector", slowest)[i].click()
             details = browser.find_element("id", "details").text
             assert details.startswith("twice(") and f"took {row[0]}" in details and f"at {row[1]}" in details
-            # The list is of what is seen; that is all of it once more.
+            # The list is of the visible part; "back" shows the whole recording again.
             browser.back()

@@ -410,7 +410,7 @@ def test_ctrl_c(workdir, name, text):
 
 @pytest.mark.parametrize("name", ["dump.py", "dump.lua"])
 def test_reader_that_goes_away(workdir, name):
-    """`| head` ends it without a word."""
+    """`| head` ends the command without a message."""
     utrail("record", "-d", "data", build(program("recursion"), PG))
     result = run("bash", "-c", f"{UTRAIL} script -S {write(name)} -d data | head -1; exit ${{PIPESTATUS[0]}}")
     assert result.status in (0, 141) and result.err == ""
@@ -531,7 +531,7 @@ def test_while_recording(workdir, command, language):
 
 
 def test_options_of_the_script_while_recording(workdir):
-    """They come before those of the command line."""
+    """Options of the script come before those of the command line."""
     exe = build(program("recursion"), PG)
     script = write("s.py", "# uftrace-option: -D 1\n" + CALLS["py"])
     shallow = calls(utrail("record", "-S", script, "-d", "data", exe).must(25).out)

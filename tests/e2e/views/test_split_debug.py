@@ -107,7 +107,7 @@ def test_as_plain_debug_information(tmp_path, how, source):
 
 
 def test_missing_file_is_said(tmp_path):
-    """Once, with its name; what is there is read."""
+    """The damage is reported once, with the file's name; the rest is read."""
     exe = two_units(tmp_path)
     (tmp_path / "src" / "two.dwo").unlink()
     text, err = debug_of(exe, tmp_path / "d")

@@ -383,7 +383,7 @@ COMMANDS = [None, "record", "live", "replay", "report", "graph", "info", "dump",
 
 @pytest.mark.parametrize("command", COMMANDS, ids=str)
 def test_help_fits_a_narrow_terminal(command):
-    """All of it but the examples, which are there to be copied."""
+    """The whole page but the examples, which are there to be copied."""
     text, _ = on_terminal(*([command] if command else []), "--help", columns=40)
     lines = [line for line in text.splitlines() if not line.startswith("  utrail ")]
     assert lines[0].startswith("Usage: utrail") and max(map(len, lines)) <= 40

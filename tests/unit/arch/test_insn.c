@@ -164,7 +164,7 @@ static int run_moved(const struct moved *m, const struct insn_code *code, int ar
 
 TEST(runs_elsewhere)
 {
-	/* Those whose first part has no distances in it. */
+	/* Instructions whose first part has no distances in it. */
 	static const struct moved rows[] = {
 		ROW(plain),
 		ROW(loads),

@@ -149,8 +149,9 @@ static const struct row rows[] = {
 	{ BYTES("\xf7\xd1"), 2, INSN_PLAIN, 0 },
 	{ BYTES("\x66\x0f\x38\x00\xc1"), 5, INSN_PLAIN, 0 },
 	{ BYTES("\x66\x0f\x3a\x0f\xc1\x08"), 6, INSN_PLAIN, 0 },
-	{ BYTES("\xc5\xf8\x77"), 3, INSN_PLAIN, 0 },			  /* vzeroupper */
-	{ BYTES("\xc5\xf9\x70\xc1\x08"), 5, INSN_PLAIN, 0 },		  /* VEX, a byte after it */
+	{ BYTES("\xc5\xf8\x77"), 3, INSN_PLAIN, 0 }, /* vzeroupper */
+	{ BYTES("\xc5\xf9\x70\xc1\x08"), 5, INSN_PLAIN,
+	  0 }, /* VEX, with a byte after the distance */
 	{ BYTES("\xc4\xe2\x79\x18\x05\x10\0\0\0"), 9, INSN_PLAIN, 0x19 }, /* VEX, map 2 */
 	{ BYTES("\xc4\xe3\x7d\x19\xc1\x01"), 6, INSN_PLAIN, 0 },	  /* VEX, map 3 */
 	{ BYTES("\x62\xf1\x7c\x48\x10\x05\x10\0\0\0"), 10, INSN_PLAIN, 0x1a },

@@ -15,7 +15,7 @@
 #define KEPT __attribute__((noipa))
 #endif
 
-/* As <atomic> has it. */
+/* The numbers that <atomic> has. */
 enum modifier {
 	LOW = 1,
 	__memory_order_mask = 0x0ffff,

@@ -51,7 +51,7 @@ FN int tree(int depth)
 	return tree(depth - 1) + tree(depth - 1);
 }
 
-/* Its loop begins where it does. */
+/* Its loop begins where the function does. */
 FN unsigned length(const char *text)
 {
 	const char *at = text;
@@ -104,7 +104,7 @@ static void check(unsigned round)
 	same(NULL);
 }
 
-/* Others want the machine, too. */
+/* Other threads want the machine, too. */
 static void rest(unsigned round)
 {
 	if (!is_busy && round % 16 == 0)

@@ -49,7 +49,7 @@ static QUIET void *run(void *arg)
 	return (void *)(uintptr_t)(n == rounds * CALLS && rounds);
 }
 
-/* One that forbids nothing. */
+/* A filter that forbids nothing. */
 QUIET static int cage(void)
 {
 	struct sock_filter code[] = { BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW) };

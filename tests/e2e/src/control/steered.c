@@ -43,7 +43,7 @@ FN void *worker(void *arg)
 	while (!ended) {
 		outer();
 		recurse(5);
-		/* So that what is recorded stays small. */
+		/* So that the recording stays small. */
 		usleep(1000);
 	}
 	KEEP();

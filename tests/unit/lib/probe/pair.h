@@ -42,7 +42,7 @@ uint64_t pair_look(struct pair *pair, bool everything);
 /* A traced thread with a ring and a task id of its own; NULL when there is no free ring. */
 struct thread *pair_thread(void);
 
-/* Its ring, of which index. */
+/* The index of a ring. */
 uint32_t pair_ring_index(const struct pair *pair, const struct ring *r);
 
 /* Returns the content of <tid>.dat, empty when there is no such file. The caller frees it. */

@@ -205,7 +205,7 @@ int proc_scene_finish(void)
 	read_records();
 	if (!proc_scene_way->uses_filter)
 		skip_first_program();
-	/* It was all waited for. */
+	/* All children were waited for. */
 	assert_int_equal(waitpid(proc_scene.pid, NULL, WNOHANG), -1);
 	return status;
 }

@@ -282,7 +282,7 @@ TEST_WITH(another_version, setup, teardown)
 	assert_string_equal(err.text, "cannot attach to process 4711: the probe's file is of "
 				      "another version");
 	assert_string_equal(scripted_log(), CALLS_BEGIN "write dlopen maps" CALLS_END);
-	/* And one that lacks the other can. */
+	/* A probe without utrail_attach() can. */
 	err_clear(&err);
 	scripted.has_probe = false;
 	scripted.missing = ATTACH_FUNCTION;

@@ -137,7 +137,7 @@ TEST_WITH(calls_have_a_beginning_and_an_end, setup, NULL)
 	assert_int_equal(attaching_begin_calls(a, NULL), -EBUSY);
 	attaching_end_calls(a);
 	assert_string_equal(scripted_log(), "quiet let-go");
-	/* One that has ended drops nothing. */
+	/* A process that has ended drops nothing. */
 	assert_int_equal(attaching_begin_calls(a, NULL), 0);
 	scripted.threads[0].is_gone = true;
 	attaching_end_calls(a);
@@ -253,7 +253,7 @@ TEST_WITH(code_that_the_probe_has_made, setup, NULL)
 	assert_int_equal(a->nr_codes, 2);
 	assert_memory_equal(a->codes, codes, sizeof(codes));
 
-	/* As many as there is room for, and one more. */
+	/* As many codes as there is room for, and one more. */
 	scripted_answer("WITHDRAW", 0, 0, CODES_MAX);
 	assert_int_equal(attaching_find_codes(a, ATTACH_WITHDRAW, NULL), 0);
 	assert_int_equal(a->nr_codes, CODES_MAX);

@@ -116,7 +116,7 @@ static pid_t start(void)
 	return start_with((const int[]){ 0 }, false);
 }
 
-/* It computes again. */
+/* Wait until the thread computes again. */
 static void await_turn(void)
 {
 	uint64_t before = atomic_load(&shared->turns);
@@ -182,7 +182,7 @@ TEST(a_system_call_leaves_all_as_it_was)
 	assert_memory_equal(t->regs.words, before.words, before.bytes);
 	assert_int_equal(blocked_by(pid), 1ULL << (SIGUSR2 - 1));
 	assert_true(t->is_stopped);
-	/* One that fails is none of our failures. */
+	/* A system call that fails is no failure of ours. */
 	assert_int_equal(attached_syscall(&w, t, SYS_close, (uint64_t[6]){ 4000 }, &result, NULL),
 			 0);
 	assert_int_equal(result, -EBADF);

@@ -71,7 +71,7 @@ static void be_interrupted(void)
 	wait_for_signal();
 }
 
-/* Until it waits in the kernel. */
+/* Wait until the process waits in the kernel. */
 static void await_sleep(pid_t pid)
 {
 	char path[64];

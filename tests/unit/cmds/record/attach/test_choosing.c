@@ -60,7 +60,7 @@ TEST_WITH(busy, setup, NULL)
 	scripted_check_over();
 }
 
-/* Fifty times, and then it is left as it was. */
+/* The thread is tried fifty times, and then left as it was. */
 TEST_WITH(busy_for_ever, setup, NULL)
 {
 	scripted_answer_always("CHOSEN", 0, -EAGAIN);

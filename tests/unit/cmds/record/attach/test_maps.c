@@ -196,7 +196,7 @@ static struct module make(uint64_t at, uint64_t vaddr, bool is_relocated, uint16
 	return m;
 }
 
-/* The memory that it is in. */
+/* The memory that the module is in. */
 static struct attached load(const struct module *m)
 {
 	struct attached w = ATTACHED_CLOSED;
@@ -409,7 +409,7 @@ TEST(a_name_behind_the_end_of_the_names_is_none)
 	m.dyns[2].d_un.d_val = 17; /* up to "not_here" */
 	assert_int_equal(symbol_of(&m, "wanted"), 0x700123);
 	assert_int_equal(symbol_of(&m, "other"), 0);
-	/* Not even the empty one. */
+	/* Not even the empty name has a symbol. */
 	assert_int_equal(symbol_of(&m, ""), 0);
 	m.symbols[4].st_name = UINT32_MAX;
 	assert_int_equal(symbol_of(&m, "wanted"), 0);

@@ -69,7 +69,7 @@ TEST(files_are_opened_as_the_peer)
 	assert_true(can_open(path));
 	rights_leave(&before);
 
-	/* Outside of it there is nothing to pause. */
+	/* Outside of borrowed rights there is nothing to pause. */
 	paused = rights_pause();
 	rights_resume(&paused);
 	assert_int_equal(chmod(path, 0), 0);
@@ -83,7 +83,7 @@ TEST(files_are_opened_as_the_peer)
 	close(end[0]);
 }
 
-/* One of our own kind is looked at as we are. */
+/* A process of our own user is looked at with our rights. */
 TEST(the_own_user_changes_nothing)
 {
 	const struct peer peer = { getpid(), geteuid(), getegid() };

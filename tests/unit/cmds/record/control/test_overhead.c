@@ -70,7 +70,7 @@ struct traced {
 	struct process proc;
 	struct known_module *known;
 	struct symtab symbols;
-	int repatched; /* what comes of it */
+	int repatched; /* the result of patching */
 	unsigned nr_repatched;
 	/* At the end: a control_module is of any length. */
 	union {
@@ -268,13 +268,13 @@ TEST_WITH(what_costs_too_much, test_recorder_setup, test_recorder_teardown)
 	/* Such a call costs something. */
 	assert_true(o->budget.left_rate > 0);
 
-	/* It is not chosen again, nor is another one. */
+	/* The function is not chosen again, nor is another one. */
 	o->not_before_ns = 0;
 	look(t, &traced, BUDGET_CPU_MIN_NS);
 	assert_int_equal(nr_left_out(&traced), 1);
 	assert_int_equal(t->rec.steering.generation, 1);
 
-	/* It is told once that the user has it back. */
+	/* The user's return of the function is told once. */
 	left->is_back = true;
 	look(t, &traced, 0);
 	look(t, &traced, 0);
@@ -477,7 +477,7 @@ TEST_WITH(what_the_user_has_named_stays, test_recorder_setup, test_recorder_tear
 	look(t, &traced, BUDGET_CPU_MIN_NS);
 	assert_int_equal(nr_left_out(&traced), 0);
 	traced.known->is_bound = true;
-	/* It is listed without a rule. */
+	/* The function is listed without a rule. */
 	func.rule = PLAN_NO_RULE;
 	strbuf_add(&traced.known->funcs, &func, sizeof(func));
 	look(t, &traced, BUDGET_CPU_MIN_NS);

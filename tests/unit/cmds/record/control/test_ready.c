@@ -212,7 +212,7 @@ TEST_WITH(modules_are_kept_where_plans_may_change, test_recorder_setup, test_rec
 	assert_string_equal(proc->modules[0]->path, self());
 	assert_string_equal(proc->modules[1]->path, "/lib/data.so");
 	assert_int_equal(proc->plan_generation, 5);
-	/* And later ones after them. */
+	/* And later modules after them. */
 	a = report(rec, CONTROL_DLOPEN, a.welcome.token, 65536, "/no/such.so");
 	assert_int_equal(a.type, CONTROL_PLAN);
 	assert_int_equal(proc->nr_kept_modules, 4);

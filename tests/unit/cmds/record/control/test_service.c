@@ -99,7 +99,7 @@ TEST_WITH(what_is_no_request, test_recorder_setup, test_recorder_teardown)
 	p = good;
 	p.request.version++;
 	check_no_request(*state, &p, whole(&p));
-	/* More or less text than it says. */
+	/* Requests with more or less text than they say. */
 	check_no_request(*state, &good, whole(&good) - 1);
 	check_no_request(*state, &good, whole(&good) + 1);
 	check_no_request(*state, &good, sizeof(struct request) - 1);
@@ -247,7 +247,7 @@ TEST_WITH(whether_it_runs, test_recorder_setup, test_recorder_teardown)
 		loop_serve(&t->rec.loop, 0);
 	assert_int_equal(recv(fd, &answer, sizeof(answer), 0), -1);
 	assert_int_equal(errno, EAGAIN);
-	/* Others have their answers meanwhile. */
+	/* Other clients get their answers meanwhile. */
 	assert_int_equal(has_pid(t, getpid()), 0);
 	service_close(&t->rec.service);
 	assert_int_equal(recv(fd, &answer, sizeof(answer), 0), 0);

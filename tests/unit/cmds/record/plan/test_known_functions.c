@@ -158,7 +158,7 @@ TEST_WITH(threads_find_the_same, begin, end)
 	}
 }
 
-/* Any byte of it, and any end. */
+/* Change any byte of the file, and cut it at any place. */
 TEST_WITH(damage_is_seen, begin, end)
 {
 	struct made *m = *state;
@@ -194,7 +194,7 @@ TEST_WITH(another_file_is_not_this_one, begin, end)
 
 /* --- the cache --- */
 
-/* In a directory of our own, which is removed. */
+/* The cache is in a directory of our own, which is removed. */
 TEST_WITH(in_the_cache, begin, end)
 {
 	struct made *m = *state;
@@ -205,7 +205,7 @@ TEST_WITH(in_the_cache, begin, end)
 	assert_non_null(mkdtemp(place));
 	assert_int_equal(setenv("XDG_CACHE_HOME", place, 1), 0);
 	assert_false(functions_cache_load(&m->key, &known));
-	/* One that was changed since is not kept. */
+	/* Functions of a file that was changed since are not kept. */
 	m->key.size++;
 	functions_cache_save(&m->file, &m->key, &m->known);
 	assert_false(functions_cache_load(&m->key, &known));
@@ -214,7 +214,7 @@ TEST_WITH(in_the_cache, begin, end)
 	assert_true(functions_cache_load(&m->key, &known));
 	assert_int_equal(known.nr, m->known.nr);
 
-	/* A damaged one is made again. */
+	/* A damaged file is made again. */
 	snprintf(path, sizeof(path), "%s/utrail/%s.functions", place, m->key.build_id);
 	assert_int_equal(truncate(path, m->known.image.len - 1), 0);
 	known_functions_deinit(&known);

@@ -57,7 +57,7 @@ TEST_WITH(all_places_of_a_function_turn_together, setup, teardown)
 		assert_int_equal(patching_found_at(p, i)->is_out, !is_ours);
 		nr_in += is_ours;
 	}
-	/* The short one has an island. */
+	/* The short function has an island. */
 	assert_int_equal(nr_in, 5);
 	assert_true(p->known->has_functions);
 	patching_add_rules(p, "!shape_short@shapes");
@@ -199,7 +199,7 @@ TEST_WITH(calls_of_hooks_are_found_when_they_are_needed, setup, teardown)
 		assert_int_equal(patching_found_at(p, i)->patch.what, PATCH_NOP);
 		assert_true(patching_found_at(p, i)->is_out);
 	}
-	/* Once; as a program it was not looked at. */
+	/* The file is searched once; as a program it was not looked at. */
 	patches_find_calls(p->known);
 	assert_int_equal(patching_count_found(p), nr);
 	assert_int_equal(p->known->patches[!LIBRARY].found.len, 0);

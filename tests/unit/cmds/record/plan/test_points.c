@@ -160,7 +160,7 @@ static const char *warned(const struct points *points, unsigned long long nr_fai
 	return text;
 }
 
-/* The first failure is the one that is told. */
+/* The first failure is the reported one. */
 TEST_WITH(lines_that_cannot_be_written, setup, teardown)
 {
 	const struct store_ops ops = { .open = refuse };
@@ -343,7 +343,7 @@ TEST_WITH(probes_of_one_name_are_one_event, setup, teardown)
 	assert_string_equal(events_txt(p), "EVENT: 1000000 app:begin\n");
 	assert_int_equal(l->operands.len, 0);
 	assert_string_equal(complaints(p), "");
-	/* Another process has it elsewhere. */
+	/* Another process has the library elsewhere. */
 	bind(l, 2 * BIAS);
 	assert_int_equal(nr_patches(l), 4);
 	check_patch(l, 2, probe(l, "begin", 0), 2 * BIAS);

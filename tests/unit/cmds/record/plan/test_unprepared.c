@@ -130,7 +130,7 @@ static void check_verdict(const struct looked *l, const char *name, unsigned way
 		fail_msg("%s: %u '%s'", name, verdict->way, verdict->why_not);
 }
 
-/* The patch that stands for it. */
+/* The patch that stands for the function. */
 static const struct found_patch *patch_of(const struct looked *l, const char *name)
 {
 	const struct found_patch *list = (const struct found_patch *)l->found.data;

@@ -13,7 +13,7 @@
 
 const struct proc_way *const proc_scene_way = &proc_by_bpf;
 
-/* Why not; NULL: it can be. */
+/* The reason why not; NULL: it is possible. */
 static const char *cannot(void)
 {
 	union bpf_attr attr = { .map_type = BPF_MAP_TYPE_RINGBUF, .max_entries = 1 << 20 };

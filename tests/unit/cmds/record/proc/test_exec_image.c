@@ -119,7 +119,7 @@ TEST(a_program_is_where_its_links_lead)
 
 	check(run(own_file("/program"), (char *[]){ "a name", WAITS, "", "last", NULL }), self,
 	      args, sizeof(args));
-	/* From the directory it was in. */
+	/* A relative name, from the directory that it was in. */
 	check(run("./program", (char *[]){ "a name", WAITS, "", "last", NULL }), self, args,
 	      sizeof(args));
 }

@@ -266,7 +266,7 @@ TEST_WITH(nobody_is_waited_for_once_all_are_over, begin, end)
 	assert_int_equal(loop_serve(&scene.loop, 0), 1);
 	assert_false(scene.proc.is_followed);
 	assert_int_equal(scene.alive.nr_followed, 0);
-	/* It is not served again. */
+	/* The descriptor is not served again. */
 	assert_int_equal(loop_serve(&scene.loop, 0), 0);
 	assert_int_equal(finish(), 0);
 }

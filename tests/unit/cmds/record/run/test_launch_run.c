@@ -63,7 +63,7 @@ static const char *printed(const char *text)
 	strbuf_addf(&command, "exec > out; %s", text);
 	launch.argv = (char *[]){ "sh", "-c", (char *)strbuf_str(&command), NULL };
 	assert_int_equal(launch_prepare(&launch, &child, NULL), 0);
-	/* It waits: nothing of it is there yet. */
+	/* The program waits: it has written nothing yet. */
 	assert_int_equal(access("out", F_OK), -1);
 	assert_int_equal(waitpid(child.pid, &status, WNOHANG), 0);
 	assert_int_equal(launch_go(&launch, &child, NULL), 0);

@@ -217,7 +217,7 @@ TEST_WITH(numbers_of_the_settings_are_in_the_plan, setup, teardown)
 	end(b);
 }
 
-/* The kernel keeps time by it, too. */
+/* The kernel uses the counter for its time, too. */
 TEST_WITH(the_clock_is_the_counter_if_the_kernel_says_so, setup, teardown)
 {
 	struct begun *b = *state;

@@ -384,7 +384,7 @@ TEST(test_snapshots_of_a_running_thread)
 	begin(&pair, 1 << 30);
 	runner.t = pair_thread();
 	assert_int_equal(pthread_create(&thread, NULL, run, &runner), 0);
-	/* Until it has gone round once. */
+	/* Until the ring has gone round once. */
 	while (atomic_load(&runner.t->ring->head) < 2 * NR_SEGMENTS * RING_PAGE)
 		usleep(1000);
 	for (int i = 0; i < 50; i++) {

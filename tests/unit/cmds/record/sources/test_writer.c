@@ -406,7 +406,7 @@ TEST(test_ring_without_a_task)
 	assert_int_equal(pair.rec.writers.records_lost, 5);
 	assert_int_equal(pair.rec.tasks.nr_tids, 0);
 
-	/* It says later on whose it is. */
+	/* The ring says later which task it belongs to. */
 	p.t->ring->tid = p.tid;
 	strbuf_reset(&p.expected);
 	expect_record(&p.expected, 0, record_data(RECORD_LOST, 0, 5));

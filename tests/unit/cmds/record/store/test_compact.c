@@ -78,7 +78,7 @@ TEST_WITH(records_are_packed, setup, teardown)
 	for (size_t i = 0; i < 3; i++) {
 		int stream = store_open(&compact.store, "17.dat");
 
-		/* Another one of the same task at another time. */
+		/* Another file of the same task at another time. */
 		assert_true(stream >= 0);
 		assert_true(store_may_take(&compact.store, nr / 3 * sizeof(*records)));
 		assert_int_equal(store_append(&compact.store, stream, records + nr / 3 * i,
@@ -93,7 +93,7 @@ TEST_WITH(records_are_packed, setup, teardown)
 	assert_int_equal(raw.len, sizeof(records));
 	assert_memory_equal(raw.data, records, sizeof(records));
 	assert_int_equal(store_read(&memory.store, "17.dat", 10, &none), -ENOENT);
-	/* The limit is one of what is written. */
+	/* The limit is about written bytes. */
 	assert_true(compact.store.taken < sizeof(records) / 8);
 	assert_false(compact.store.is_full);
 	store_remove(&compact.store, "17.dat");

@@ -79,7 +79,7 @@ TEST(somebody_elses)
 	assert_true(is_there("data/letter"));
 	assert_false(is_there("data.old"));
 	assert_int_equal(unlink("data/letter"), 0);
-	/* An empty one may go. */
+	/* An empty directory may go. */
 	assert_int_equal(make("data/"), 0);
 	assert_true(is_there("data.old"));
 	assert_int_equal(rmdir("data.old"), 0);
@@ -108,7 +108,7 @@ TEST(the_oldest_goes)
 	remove_recording("data");
 }
 
-/* Unless there is something else in it. */
+/* Unless there is another file in it. */
 TEST(the_oldest_has_more)
 {
 	assert_int_equal(make("data"), 0);

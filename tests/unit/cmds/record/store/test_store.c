@@ -163,7 +163,7 @@ TEST(test_clear)
 	struct strbuf before cleanup_strbuf = content_of(&place, "task.txt");
 	char line[32];
 
-	/* The kernel does not know it, so it has ended. */
+	/* The kernel does not know the thread, so it has ended. */
 	snprintf(line, sizeof(line), " tid=%d ", t->ring->tid);
 	assert_non_null(strstr(strbuf_str(&before), line));
 	tasks_clear(&place.pair.rec.tasks, kept, ARRAY_SIZE(kept));

@@ -66,7 +66,7 @@ TEST_WITH(what_is_kept_is_found, begin, end)
 	assert_true(has(dir, "a.functions"));
 	assert_int_equal(fstatat(dir, "a.functions", &st, 0), 0);
 	assert_int_equal(st.st_mode & 0777, 0600);
-	/* An empty one says nothing. */
+	/* An empty file says nothing. */
 	user_cache_write(dir, "b.functions", "", 0);
 	assert_false(has(dir, "b.functions"));
 }

@@ -351,7 +351,7 @@ TEST_WITH(a_late_library_has_its_symbols_saved, begin_saving, end_saving)
 	assert_int_equal(save_late(t, 0x1000, 0x2000, "/no/such.so"), 0);
 }
 
-/* One byte of something else is too much. */
+/* One byte of other data is too much. */
 TEST_WITH(with_arguments_it_comes_into_the_map_where_nothing_was, begin_saving, end_saving)
 {
 	struct saving *t = *state;
