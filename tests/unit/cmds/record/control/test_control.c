@@ -570,7 +570,7 @@ TEST_WITH(answers_name_their_requests, test_recorder_setup, test_recorder_teardo
 		assert_int_equal(take_answer(fd, NULL), said[i].answer);
 		assert_int_equal(last.h.seq, said[i].seq);
 	}
-	/* The last one: of the recording as it is. */
+	/* The last request asks for the recording as it is. */
 	assert_int_equal(last.status.nr_alive, 1);
 	assert_int_equal(last.status.flags, 0);
 	assert_int_equal(last.status.bytes_written, 4711);
