@@ -257,7 +257,7 @@ static void see_exec(struct bpf_ring *ring, const struct wire_record *record,
 		ring->nr_broken++;
 		return;
 	}
-	/* The first thread has ended for the exec, without a record: the new program has its number. */
+	/* The first thread has ended for the exec, without a record: its number stays in use. */
 	leader_forget(ring, record->pid);
 	b->time_ns = time_of(ring, record);
 	b->old_tid = record->value;
