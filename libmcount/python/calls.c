@@ -257,7 +257,7 @@ static bool enter_code(struct thread *t, struct py_object *code, uint64_t key,
 	return true;
 }
 
-/* False: it is left alone. */
+/* False: the code is left alone. */
 static bool leave_code(struct thread *t, struct py_object *code, uint64_t key,
 		       struct py_object *result)
 {
@@ -291,7 +291,7 @@ static void leave_native(struct thread *t, const struct py_method_def *def, stru
 		leave_call(t, (uint64_t)def, NULL);
 }
 
-/* Takes what is none of the common cases. */
+/* Takes events that are not one of the common cases. */
 NOINLINE static int take_slowly(struct py_frame *frame, int event, struct py_object *arg)
 {
 	struct thread *t = thread_for_event();

@@ -17,7 +17,7 @@
  */
 #define CALL_HAS_FRAME	1UL
 #define CALL_IS_OWN	2UL /* as NAME_OWN */
-#define CALL_HAS_RESULT 4UL /* what it returns is recorded */
+#define CALL_HAS_RESULT 4UL /* the result of the call is recorded */
 #define CALL_BITS	7UL
 
 _Static_assert(CALL_IS_OWN == NAME_OWN, "facts are compared with it");
@@ -61,7 +61,7 @@ static inline uint64_t *fast_innermost(const struct thread *t)
 	return t->python_calls + t->nr_python_calls - 1;
 }
 
-/* There is one, and room for another. */
+/* True when a frame is open, and there is room for another. */
 static inline bool fast_is_within(const struct thread *t)
 {
 	return likely(t->nr_python_calls - 1 < CALLS_MAX - 1);

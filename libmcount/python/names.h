@@ -15,7 +15,7 @@ typedef uint64_t name_facts;
 
 #define NAME_KNOWN 1U /* of NAME_OWN */
 #define NAME_OWN   2U /* the program's, not Python's or of an installed package (or all count so) */
-#define NAME_ASKED 4U /* the recorder has said what its address is */
+#define NAME_ASKED 4U /* the recorder has told its address */
 #define NAME_SHIFT 3
 
 /* The bits above its address: the values to record of its calls (CALLABLE_RESULT). */

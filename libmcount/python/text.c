@@ -461,7 +461,7 @@ struct py_object *text_out_of_cell(struct py_object *o)
 	inside = api.cell_get(o);
 	if (!inside)
 		return o;
-	/* The cell has it, too. */
+	/* The cell holds the object, too. */
 	py.let_go(inside);
 	return inside;
 }

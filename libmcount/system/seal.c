@@ -147,7 +147,7 @@ static void prepare_seal(const struct numbers *forbidden)
 		atomic_fetch_add(&probe.arena->seals, 1);
 }
 
-/* From here on everybody goes by it. */
+/* From here on all threads go by the seal. */
 static void begin_seal(const struct numbers *forbidden)
 {
 	prepare_seal(forbidden);
@@ -213,7 +213,7 @@ static unsigned find_number(const char *status, const char *name)
 
 unsigned seal_count_filters(const char *status)
 {
-	/* Linux 5.9; before, it is known only whether there are any. */
+	/* Linux 5.9; before, only the presence of filters is known. */
 	if (strstr(status, "\nSeccomp_filters:"))
 		return find_number(status, "\nSeccomp_filters:");
 	return find_number(status, "\nSeccomp:") != 0;

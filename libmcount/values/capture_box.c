@@ -274,7 +274,7 @@ static bool find_in_llvm_deque(struct cursor *cursor, uint64_t object, uint64_t 
 	    !read_word(object + step->c, number) || *number >= ELEMENTS_MAX ||
 	    start >= ELEMENTS_MAX)
 		return false;
-	/* An empty one may have no table. */
+	/* An empty container may have no table. */
 	if (*number == 0)
 		return true;
 	table += start / per_block * sizeof(uint64_t);
@@ -373,7 +373,7 @@ static bool put_elements(struct box *box, const struct box_step *step, uint64_t 
 		put_in_box(box, &shown, sizeof(shown));
 	}
 
-	/* Filled in when it is known. */
+	/* The number of elements is filled in when it is known. */
 	uint32_t count_at = box->len;
 
 	put_in_box(box, &stored, sizeof(stored));

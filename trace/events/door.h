@@ -32,7 +32,7 @@ __attribute__((visibility("hidden"))) int fst_door_close(void);
 int fst_recorded_came(const struct utrail_trace_recorder *door); /* under the lock of threads */
 int pxt_recorded_came(const struct utrail_trace_recorder *door);
 
-/* It is gone: events are for it no more. */
+/* The recorder is gone: events are not for it any more. */
 void fst_recorded_went(void); /* under the lock of threads */
 void pxt_recorded_went(void);
 

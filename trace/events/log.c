@@ -143,7 +143,7 @@ static void put_format(struct fst_text *text, const struct fst_format *format,
 		put_piece(text, &format->pieces[i], spot, values);
 }
 
-/* The time, and what the event is called. */
+/* The time, and the event's name. */
 static void put_head(struct fst_text *text, const struct fstrace_event_impl *impl)
 {
 	struct timespec now;

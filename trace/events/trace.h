@@ -39,7 +39,7 @@ struct fst_event {
 struct fst_recorded {
 	struct fst_recorded
 		*next; /* former ones, until the log is closed: any thread may still use them */
-	_Atomic uint32_t id; /* 0: it was a recorder's that is gone */
+	_Atomic uint32_t id; /* 0: the recorder of that number is gone */
 	bool is_plain;	     /* both formats are: see format.h */
 	_Atomic int choice;  /* see recorder.h */
 	const struct fst_format *common;
@@ -50,7 +50,7 @@ struct fstrace_event_impl {
 	fstrace_t *trace;
 	struct fst_event *event;
 	struct fst_format *format;
-	_Atomic(struct fst_recorded *) recorded; /* NULL: it is not recorded */
+	_Atomic(struct fst_recorded *) recorded; /* NULL: the event is not recorded */
 	char *id;
 	char *head; /* " <id> " */
 	size_t head_len;

@@ -257,7 +257,7 @@ template <typename T> class TraceIterator
 	TraceIterator(iterator begin, iterator end) : at_(begin), end_(end), text_()
 	{
 	}
-	/* The next one; NULL at the end. */
+	/* The next trace; NULL at the end. */
 	static const char *trace(TraceIterator *self)
 	{
 		return self->at_ == self->end_ ? NULL : self->text_of(*self->at_++);

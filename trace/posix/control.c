@@ -46,7 +46,7 @@ static void put_stop(struct pxt_view *view, const void *address)
 	int is_automatic = 0;
 
 	pxt_put_system(view, PT_STOP, &is_automatic, sizeof(is_automatic), address);
-	/* It may have been the event that was one too many. */
+	/* The stream may have been stopped by the event that did not fit. */
 	atomic_fetch_and(&atomic_load(&view->stream)->run, ~(uint32_t)(PT_RUNS | PT_RESTARTS));
 }
 

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* For the keeper, which is at it. */
+/* The time for which the keeper is waited for. */
 #define WAIT_NS 1000000000ull
 #define STEP_NS 5000000
 

@@ -84,7 +84,7 @@ bool pxt_process_has_changed(pid_t pid, uint64_t at, uint64_t bytes)
 
 	if (!at || is_mapped(pid, at, bytes) != IS_NOT_MAPPED)
 		return false;
-	/* The first thread may have ended before the others. */
+	/* The first thread may have ended before the others: look at all. */
 	put_path(path, pid, "task");
 	folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (folder < 0)

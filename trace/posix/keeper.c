@@ -87,7 +87,7 @@ static void close_from_to(unsigned int first, unsigned int last)
 		close((int)fd);
 }
 
-/* Close all but these three; the last ones may be -1. */
+/* Close all descriptors but these three; the last ones may be -1. */
 static void close_others(const int fds[3])
 {
 	unsigned int from = 0, best;

@@ -183,7 +183,7 @@ struct pxt_process {
 
 extern struct pxt_process pxt_process;
 
-/* folder.c: what lies in it */
+/* folder.c: visit the names in a folder */
 void pxt_list(int folder, void (*visit)(const char *name, void *argument), void *argument);
 
 /* proc.c: other processes */

@@ -66,7 +66,7 @@ static int put_over(struct pxt_view *view, struct pxt_stream *stream, struct pxt
 	uint32_t run = PT_RUNS;
 	int error = -ENOSPC;
 
-	/* Not when it was stopped meanwhile. */
+	/* Do nothing when the stream was stopped meanwhile. */
 	if (atomic_load_explicit(&stream->run, memory_order_relaxed) == PT_RUNS)
 		atomic_compare_exchange_strong(&stream->run, &run, PT_RUNS | PT_IS_FULL);
 	/* The process that was going to read may have been killed. */

@@ -130,7 +130,7 @@ void pxt_log_take_back(struct pxt_log_writer *writer, uint64_t last);
 int pxt_log_add_name(struct pxt_log_writer *writer, uint32_t id, const char *text);
 /* Write everything that was appended to the file, so that it can be read. */
 int pxt_log_sync(struct pxt_log_writer *writer);
-/* As it was at the beginning, but for names. */
+/* Make the log as it was at the beginning, but for names. */
 int pxt_log_clear(struct pxt_log_writer *writer);
 
 #endif

@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 enum fst_kind {
-	FST_LITERAL,	/* text that is copied as it is; "%%" is one, too */
+	FST_LITERAL,	/* text that is copied as it is; "%%" is such a text, too */
 	FST_INT,	/* %d */
 	FST_UNSIGNED,	/* %u */
 	FST_HEX,	/* %x */

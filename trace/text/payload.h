@@ -67,7 +67,7 @@ bool fst_take_value(struct fst_bytes *from, enum fst_kind kind, struct fst_value
  */
 bool fst_take_cut_text(struct fst_bytes *from, enum fst_kind kind, struct fst_value *value);
 
-/* As a line has it. */
+/* Put the value as a line of a log has it. */
 void fst_put_value(struct fst_text *text, const struct fst_value *value);
 
 /*

@@ -42,7 +42,7 @@ void fst_put_hex(struct fst_text *text, uint64_t value);
 void fst_put_double(struct fst_text *text, double value);
 /* URL-encoded: a blank becomes '+', a byte that is not in the table "%XX". */
 void fst_put_encoded(struct fst_text *text, const void *bytes, size_t len);
-/* The same of a string; NULL is "%00". */
+/* The same for a string; NULL is "%00". */
 void fst_put_string(struct fst_text *text, const char *string);
 /* Pairs of lower-case digits. */
 void fst_put_octets(struct fst_text *text, const void *bytes, size_t len);
