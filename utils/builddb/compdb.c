@@ -394,7 +394,7 @@ static int add_execution(struct compdb *db, const struct executions *executions,
 
 int compdb_add_executions(struct compdb *db, const struct executions *executions)
 {
-	/* By execution: it is within one that all is said of. */
+	/* By execution: true when it is a part of one that says all. */
 	char *covered cleanup_free = calloc(executions->nr + 1, 1);
 	int ret = 0;
 

@@ -246,7 +246,7 @@ static size_t count_same(const struct findings *find, size_t first)
 	return end - first;
 }
 
-/* It is part of a run that is told already. */
+/* True when the execution is part of a run that is reported already. */
 static bool is_within_another(const struct findings *find, size_t execution)
 {
 	const struct execution *all = find->executions->all;

@@ -12,7 +12,7 @@
 #define FORK_FLAGS  SIGCHLD
 #define VFORK_FLAGS (0x100 | 0x4000 | SIGCHLD)
 
-/* "r": who has made the process. */
+/* "r": the process that has made this one. */
 static void put_parent(struct sink *sink, const struct executions *executions,
 		       const struct execution *execution)
 {

@@ -103,7 +103,7 @@ static uint64_t samples_in(uint64_t ns, uint64_t sample_ns)
 	return (int64_t)ns < 0 ? 0 : ns / sample_ns;
 }
 
-/* Samples of its own, without those of its callees. */
+/* The samples of the node itself, without those of its callees. */
 static uint64_t count_samples(const struct tree_node *node, uint64_t sample_ns)
 {
 	uint64_t all = samples_in(node->total_ns, sample_ns);

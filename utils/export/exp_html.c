@@ -374,7 +374,7 @@ static int add_executions(struct export *ex, struct strbuf *out, struct uft_err 
 
 		strbuf_reset(&name);
 		exec_put_name(&name, slice->is);
-		/* It may begin in front of the first record. */
+		/* The call may begin before the first record. */
 		strbuf_addf(out,
 			    "%s{\"pid\":%d,\"process\":%u,\"start\":%lld,\"dur\":%llu,\"name\":",
 			    i ? ",\n" : "\n", slice->is->pid, slice->is->process,

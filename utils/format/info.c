@@ -304,7 +304,7 @@ static bool get_state(struct info *info, const struct info_line *line, struct te
 	info->state = text_word(in, "running")	 ? INFO_STATE_RUNNING
 		      : text_word(in, "ended  ") ? INFO_STATE_ENDED
 						 : INFO_STATE_UNKNOWN;
-	/* One that is not known is of a newer recorder. */
+	/* An unknown state is one of a newer recorder. */
 	if (!info->state)
 		return true;
 	if (!text_word(in, " lost=") || !text_dec(in, &info->records_lost) ||

@@ -16,7 +16,7 @@
 enum left_out_kind {
 	LEFT_OUT_FUNCTION, /* the function is not recorded any more */
 	LEFT_OUT_CALLER,   /* the function was seen to call one of these */
-	LEFT_OUT_AGAIN,	   /* it is recorded again: the user has said so */
+	LEFT_OUT_AGAIN,	   /* the function is recorded again: the user wanted that */
 };
 
 /*

@@ -363,7 +363,7 @@ void sym_file_encode(const struct symtab *tab, const char *path, const char *bui
 	}
 }
 
-/* 1: it is about an alias. */
+/* 1: the line is about an alias. */
 static int alias_decode(struct text line, struct symtab *tab)
 {
 	uint64_t addr;

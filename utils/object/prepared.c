@@ -244,7 +244,7 @@ static int find_mcount_nops(struct finder *f)
 			ret = add_nops(f, func, func + pad_at(f, func), false);
 		}
 	}
-	/* It is not ours to say so when there are calls. */
+	/* When there are calls, the caller reports that. */
 	for (size_t i = 0; ret == 0 && i < list.nr; i++) {
 		const struct code_func *func = code_func_at(&f->code, list.addrs[i]);
 

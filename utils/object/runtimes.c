@@ -52,7 +52,7 @@ static const char *of_symbols(const struct elf_file *file, uint32_t type)
 
 		if (!elf_symbol(&table, i, &sym, &name, &len))
 			continue;
-		/* Hardly any begins like one of these. */
+		/* Hardly any symbol begins like one of these. */
 		for (size_t k = 0; strchr("cs", name[0]) && k < ARRAY_SIZE(symbols); k++) {
 			if (strcmp(name, symbols[k].name) == 0)
 				return symbols[k].why;

@@ -80,7 +80,7 @@ static int put_in_dict(struct runner *run, PyObject *dict, enum key key, PyObjec
 	return ret;
 }
 
-/* The same with an object that is kept. */
+/* The same with an object that stays in use. */
 static int put_kept(struct runner *run, PyObject *dict, enum key key, PyObject *o)
 {
 	return o ? run->py.PyDict_SetItem(dict, run->keys[key], o) : -1;
@@ -186,7 +186,7 @@ static PyObject *make_args(struct runner *run, const struct script_values *value
 	for (size_t i = 0; tuple && i < values->nr; i++) {
 		PyObject *o = make_value(run, &values->values[i]);
 
-		/* It takes the object, also when it fails. */
+		/* PyTuple_SetItem() takes the object, also when it fails. */
 		if (!o || run->py.PyTuple_SetItem(tuple, i, o) < 0) {
 			drop_object(run, tuple);
 			return NULL;

@@ -8,7 +8,7 @@
 
 struct nearest;
 
-/* So many of them are read in one recording. */
+/* The number of counters that are read in one recording. */
 #define COUNTERS_MAX	   8
 #define COUNTER_NAME_BYTES 32
 #define COUNTERS_TOO_MANY  "at most 8 counters are read by name in one recording"

@@ -25,7 +25,7 @@ static int parse_one(struct patch_rules *out, enum pattern_match match, const ch
 		len--;
 	}
 
-	/* The last one: names may have others. */
+	/* The last '@' counts: names may have others. */
 	const char *module = memrchr(at, '@', len);
 	size_t name_len = module ? (size_t)(module - at) : len;
 
@@ -96,7 +96,7 @@ static bool matches_patch_rule(const struct patch_rule *rule, const struct patch
 		return false;
 	if (pattern_matches(&rule->name, name, strlen(name)))
 		return true;
-	/* They follow one another, each with its NUL. */
+	/* The other names follow one another, each with its NUL. */
 	for (const char *other = subject->others; other && *other; other += strlen(other) + 1) {
 		if (pattern_matches(&rule->name, other, strlen(other)))
 			return true;

@@ -100,8 +100,8 @@ enum spec_option {
 	SPEC_CALLER,   /* -C */
 	SPEC_HIDE,     /* -H */
 	SPEC_LOCATION, /* -L */
-	SPEC_ARGUMENT, /* -A: without items it asks for automatic ones */
-	SPEC_RETVAL,   /* -R: the same */
+	SPEC_ARGUMENT, /* -A: without items the arguments are found automatically */
+	SPEC_RETVAL,   /* -R: the same for the result */
 	SPEC_OPTIONS,
 };
 

@@ -106,7 +106,7 @@ static int take_run(struct merge *merge, const struct view *view, struct uft_err
 	uint64_t time_ns;
 	int ret = 0;
 
-	/* Nothing was read of it yet. */
+	/* No event of the lane was read yet. */
 	if (likely(lane->nr)) {
 		struct event_span span = { lane->task, lane->events + lane->at, 1 };
 

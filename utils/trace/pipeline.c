@@ -169,7 +169,7 @@ static int open_lanes(struct pipeline *pipe, struct uft_err *err)
 	if (!pipe->lanes)
 		return err_set_errno(err, -ENOMEM, "cannot read %zu tasks", nr);
 	if (nr >= MANY_LANES) {
-		/* Without them it goes by malloc(3). */
+		/* Without these blocks, malloc(3) is used. */
 		blocks_init(&pipe->event_blocks, 2 * nr, pipe->batch * sizeof(struct event));
 		blocks_init(&pipe->buffer_blocks, nr, plan.buffer_bytes);
 		plan.blocks = &pipe->buffer_blocks;

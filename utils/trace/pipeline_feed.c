@@ -136,7 +136,7 @@ bool pipeline_has_lane(const struct pipeline *pipe, const struct task *task)
 		return false;
 	if (task->data_bytes)
 		return true;
-	/* Nothing of it is in a function of the program. */
+	/* Without records, none of its events is in a function of the program. */
 	if (pipe->surveys) {
 		const struct survey *survey = &pipe->surveys[task->index];
 

@@ -80,7 +80,7 @@ static bool find_event_name(const struct strbuf *format, char name[static EVENT_
 	return is_name(name);
 }
 
-/* One format file. */
+/* Read a format file. */
 static int read_format(struct tracedat *file, const char *system, struct tracedat_cursor *in,
 		       struct uft_err *err)
 {
@@ -160,7 +160,7 @@ static int read_blob(struct tracedat_cursor *in, size_t len_bytes, size_t max, s
 	return ret < 0 ? ret : tracedat_take_blob(in, len, max, to, err);
 }
 
-/* The same, of a file that is kept. */
+/* The same for a file that is kept whole. */
 static int keep_blob(struct tracedat *file, struct tracedat_cursor *in, size_t len_bytes,
 		     size_t max, struct strbuf *to, struct uft_err *err)
 {

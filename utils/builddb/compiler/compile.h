@@ -24,8 +24,8 @@ enum compile_role {
 	ROLE_OPTION,
 	ROLE_SOURCE,
 	ROLE_OUTPUT,   /* -o, its argument */
-	ROLE_INPUT,    /* an object, a library, what we do not know */
-	ROLE_LANGUAGE, /* -x: of the files after it */
+	ROLE_INPUT,    /* an object, a library, or an unknown file */
+	ROLE_LANGUAGE, /* -x: the language of the files after it */
 	ROLE_LINKER,   /* an option that means something for the linker alone */
 };
 

@@ -18,7 +18,7 @@ enum compiler_kind {
 	COMPILER_PROPER,
 };
 
-/* It runs others for what it was asked. */
+/* True for a compiler that runs others for its work. */
 static inline bool compiler_is_driver(enum compiler_kind kind)
 {
 	return kind == COMPILER_DRIVER || kind == COMPILER_NVCC;

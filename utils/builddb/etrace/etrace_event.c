@@ -144,7 +144,7 @@ static const char *add_exit(struct etrace_reader *reader, struct etrace_task *ta
 	return NULL;
 }
 
-/* The given name is told when it is another one. */
+/* The given name is added when it differs. */
 static const char *add_open(struct etrace_reader *reader, struct etrace_task *task,
 			    const struct step *step)
 {

@@ -83,7 +83,7 @@ struct line {
 	uint64_t time_ns;
 };
 
-/* NULL, or what is wrong. */
+/* NULL, or the fault of the line. */
 static const char *parse_head(struct line *line)
 {
 	struct text *left = &line->left;
@@ -214,7 +214,7 @@ static const char *begin_arg(struct etrace_event *event, uint64_t number)
 	return args->len > PROC_TEXT_MAX ? "the text is longer than a recording takes" : NULL;
 }
 
-/* "[<number>]", which is no argument. */
+/* "[<number>]" of a part, which is no argument. */
 static const char *begin_part(struct etrace_event *event, struct text tag, uint64_t number)
 {
 	int text = etrace_row_text(event->row, tag);
@@ -358,7 +358,7 @@ static const char *name_task(struct etrace_reader *reader, struct text *left)
 	return NULL;
 }
 
-/* All that were named have it. */
+/* All processes that were named have it. */
 static void begin_variable(struct etrace_reader *reader)
 {
 	size_t at;
@@ -440,7 +440,7 @@ void etrace_reader_take(struct etrace_reader *reader, const char *text, size_t l
 	const char *problem;
 
 	reader->line++;
-	/* Whatever stands in the first one. */
+	/* The first line may have other texts. */
 	if (reader->line == 1 && text_word(&line.left, "INITCWD="))
 		return;
 	problem = is_headless(reader, &line) ? NULL : parse_head(&line);

@@ -26,7 +26,7 @@ enum compact_found {
 	COMPACT_LATER, /* later than requested: it was not read */
 	COMPACT_BYTES, /* the rest must be read as bytes: call compact_block_rest() */
 	COMPACT_END,
-	COMPACT_WRONG, /* the block is damaged; nothing else will come of it */
+	COMPACT_WRONG, /* the block is damaged; no more calls come of it */
 };
 
 /*

@@ -98,7 +98,7 @@ static inline void begin_coder(struct compact_coder *coder)
 {
 	memset(coder->contexts, 0, sizeof(coder->contexts));
 	memset(coder->stack, 0, sizeof(coder->stack));
-	/* No record has it. */
+	/* No record has the address 0. */
 	coder->funcs[0] = 0;
 	coder->nr_funcs = 0;
 	coder->last_ns = 0;

@@ -84,7 +84,7 @@ static size_t payload_words(const uint8_t *raw, size_t len, uint64_t after_ns,
 	return len / 8;
 }
 
-/* One block on its way. */
+/* A block that is being written. */
 struct writing {
 	struct compact_coder *coder;
 	struct compact_head head;

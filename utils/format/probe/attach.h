@@ -137,8 +137,8 @@ static inline uint64_t attach_thread_bytes(uint32_t nr)
 enum attach_state {
 	ATTACH_STATE_NONE = 0,	    /* the process was never recorded */
 	ATTACH_STATE_RECORDED = 1,  /* its recorder is alive */
-	ATTACH_STATE_LEFT = 2,	    /* the recorder that had attached to it is not */
-	ATTACH_STATE_PRELOADED = 3, /* the recorder that had started it is not */
+	ATTACH_STATE_LEFT = 2,	    /* the recorder that had attached to the process is gone */
+	ATTACH_STATE_PRELOADED = 3, /* the recorder that had started the process is gone */
 };
 
 /*
@@ -157,7 +157,7 @@ enum attach_change_flags {
 	/* It jumps to the change before it, which must be present as long as this one is */
 	ATTACH_CHANGE_ON_FORMER = 1,
 	ATTACH_CHANGE_ISLAND = 2, /* the code there without us is never executed */
-	ATTACH_CHANGE_EVENT = 4,  /* it is no function's */
+	ATTACH_CHANGE_EVENT = 4,  /* the change is not about a function */
 };
 
 struct attach_change {

@@ -155,7 +155,7 @@ struct control_module {
 	uint64_t load_bias; /* to be added to the file's own addresses */
 	uint64_t time_ns;   /* before it was loaded; 0 for objects present from the start */
 	int32_t tid;	    /* the thread that called dlopen */
-	uint32_t has_text;  /* it has an executable segment */
+	uint32_t has_text;  /* the module has an executable segment */
 	char path[];	    /* with its NUL, up to the end of the packet */
 };
 
@@ -179,7 +179,7 @@ enum control_welcome_fd {
 	CONTROL_FD_MAX = 3,
 };
 
-/* With one descriptor when there is anything to add. */
+/* It has a descriptor when there is an addition to the plan. */
 struct control_plan {
 	struct control_header h;
 };

@@ -56,15 +56,15 @@ enum plan_rule_flags {
 	PLAN_SIZE = 1U << 4,	 /* the size threshold while inside */
 	PLAN_CALLER = 1U << 5,	 /* keep the callers on the way to it; other calls are dropped, if
 				  * there is such a rule */
-	PLAN_TRACE = 1U << 6,	 /* keep it however short */
+	PLAN_TRACE = 1U << 6,	 /* keep the call, however short */
 	PLAN_TRACE_ON = 1U << 7, /* switch recording on */
 	PLAN_TRACE_OFF_AT = 1U << 8, /* and off */
 	PLAN_FINISH = 1U << 9,	     /* record this ENTRY, then nothing any more */
 	PLAN_CALLSITE = 1U << 10,    /* record where the call comes from */
 	PLAN_RECOVER = 1U << 11,     /* let the program see its own return addresses while inside */
 	PLAN_READ = 1U << 12,
-	PLAN_LOCATION = 1U << 14,     /* functions without it are not recorded, if any has it */
-	PLAN_LOCATION_OUT = 1U << 15, /* it is not recorded itself */
+	PLAN_LOCATION = 1U << 14, /* only functions with this flag are recorded, if any has it */
+	PLAN_LOCATION_OUT = 1U << 15, /* the function is not recorded itself */
 	/* It is not recorded, because of its cost (--overhead); excludes other flags */
 	PLAN_LEFT_OUT = 1U << 16,
 	PLAN_COND = 1U << 13, /* PLAN_FILTER and PLAN_NOTRACE hold only if the conditions do */
@@ -109,7 +109,7 @@ enum plan_cond_kind {
 	PLAN_COND_TEXT,	     /* compares the string, as it would be recorded, with @len bytes of
 			      * text */
 	PLAN_COND_PREFIX,    /* the string begins with that text */
-	PLAN_COND_AUTOMATON, /* the struct automaton finds something in it */
+	PLAN_COND_AUTOMATON, /* the struct automaton finds a match in the string */
 	PLAN_COND_NUMBER,    /* as PLAN_COND_INT, of the text that CAPTURE_TEXT takes */
 	PLAN_COND_REAL,	     /* the same with the double whose bits are @value */
 };
@@ -218,7 +218,7 @@ enum plan_hook {
  * Sorted by module.
  */
 struct plan_call_site {
-	uint64_t load_bias; /* of the module, which is known by it */
+	uint64_t load_bias; /* of the module, to identify it */
 	uint64_t slot;	    /* address of the GOT slot */
 	uint64_t addr;	    /* recorded address */
 	uint32_t reloc;	    /* the slot's index in the module's DT_JMPREL, or PLAN_NO_RELOC */
@@ -297,7 +297,7 @@ enum plan_patch_flags {
 #define PLAN_PATCH_FIXES    8
 
 struct plan_patch {
-	uint64_t load_bias; /* of the module, which is known by it */
+	uint64_t load_bias; /* of the module, to identify it */
 	uint64_t site;
 	uint64_t semaphore;
 	uint64_t addr;

@@ -36,7 +36,7 @@
 
 enum ring_state {
 	RING_FREE = 0,	   /* free; the owning process may take it */
-	RING_CLAIMED = 3,  /* being set up by the thread that took it */
+	RING_CLAIMED = 3,  /* the thread that has taken the ring prepares it */
 	RING_LIVE = 1,	   /* a thread writes to it */
 	RING_DONE = 2,	   /* the thread ended; the writer empties it, then sets it to RING_FREE */
 	RING_PAYLOADS = 4, /* the second ring of another one, which has its index */

@@ -415,7 +415,7 @@ static void find_jumps(struct group *g, const struct window *windows, const stru
 		if (i + left < nr && !sites[i + left].refusal)
 			g->high = sites[i + left].jump_at;
 		served = find_jump(g, &windows[i], islands, left, &verdict);
-		/* Those after it may have a jump of their own. */
+		/* The calls after it may have a jump of their own. */
 		if (!served && !islands) {
 			sites[i].refusal = verdict.refusal;
 			snprintf(sites[i].why_not, sizeof(sites[i].why_not), "%.*s",

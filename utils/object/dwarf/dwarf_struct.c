@@ -11,7 +11,7 @@
 #define SAME_NAMES     1024
 #define FIELDS_MAX     64
 #define ELEMENTS_MAX   65535
-#define FIELD_NAME_MAX 1024 /* longer ones are left out: many may share one */
+#define FIELD_NAME_MAX 1024 /* longer names are left out: many fields may share one */
 
 /* The text under construction: "KEY BYTES field,field,..." without the key. */
 struct making {

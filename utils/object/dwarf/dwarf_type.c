@@ -360,7 +360,7 @@ static const char *keep_name(struct dwarf_loader *loader, const char *name)
 {
 	size_t len = name ? strcspn(name, "< ({[,;%@\n") : 0;
 
-	/* "<lambda()>" begins with it. */
+	/* The name of a lambda begins with "<lambda()>". */
 	return len ? dwarf_keep_text(loader, name, len) : NULL;
 }
 

@@ -109,7 +109,7 @@ static inline bool argspec_is_text(const struct argspec *spec)
  */
 int argspecs_add(struct argspecs *list, struct argspec *spec);
 
-/* The same without a search for one of the same value. */
+/* The same without a search for an equal spec. */
 int argspecs_append(struct argspecs *list, struct argspec *spec);
 
 /* Append a copy of @from to @list, merged in the same way. 0 or -ENOMEM. */

@@ -79,7 +79,7 @@ static void take_struct(struct allocation *a, const struct dwarf_type *type, str
 		nr_int += type->classes[i] == DWARF_CLASS_INT;
 		nr_sse += type->classes[i] == DWARF_CLASS_SSE;
 	}
-	/* All of it in registers, or none. */
+	/* All words in registers, or none. */
 	if (is_in_memory(a->isa, type) || a->int_regs + nr_int > a->isa->ints.nr ||
 	    a->float_regs + nr_sse > a->isa->floats.nr || nr_int + nr_sse == 0) {
 		take_stack(a, spec, type->bytes, type->alignment);

@@ -23,7 +23,7 @@ static const struct {
 	const char *text;
 	enum cond_op op;
 } ops[] = {
-	/* Longer ones first. */
+	/* Longer operators come first. */
 	{ "==", COND_EQ }, { "!=", COND_NE },	  { ">=", COND_GE },
 	{ "<=", COND_LE }, { "^=", COND_PREFIX }, { "=~", COND_MATCH },
 	{ ">", COND_GT },  { "<", COND_LT },	  { "&", COND_AND },

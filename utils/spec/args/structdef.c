@@ -126,7 +126,7 @@ static bool parse_field(char *at, struct struct_field *field)
 	return parse_rest(at, field);
 }
 
-/* True when all of it is within the struct. */
+/* True when the whole field is within the struct. */
 static bool is_inside(const struct struct_field *field, uint32_t bytes)
 {
 	uint64_t size = (uint64_t)field->type.size * (field->count ? field->count : 1);

@@ -282,7 +282,7 @@ static struct state **find_bucket(struct regex *re, bool after_word)
 	return &re->buckets[(hash ^ hash >> 32) % BUCKETS];
 }
 
-/* One that lives until the next is made. */
+/* Use a state that lives until the next one is made. */
 static struct state *use_spare(struct regex *re)
 {
 	re->spare->nr = re->nr;

@@ -322,7 +322,7 @@ int declared_events_load(struct declared_events *declared, const char *dir, stru
 
 	while (ret == 0 && text_line(&in, &line, &whole)) {
 		if (!whole)
-			break; /* it is, or was, still being written */
+			break; /* the file is, or was, still being written */
 		ret = add_line(declared, line);
 	}
 	if (ret < 0) {

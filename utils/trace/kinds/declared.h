@@ -53,7 +53,7 @@ struct declared_events {
 int declared_events_load(struct declared_events *declared, const char *dir, struct uft_err *err);
 void declared_events_deinit(struct declared_events *declared);
 
-/* The one with that id, or NULL. */
+/* The event with that id, or NULL. */
 struct declared_event *declared_events_find(const struct declared_events *declared, uint64_t id);
 
 /* Set the functions for fields and text of @kind, the row of that event. */

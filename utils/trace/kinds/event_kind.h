@@ -15,7 +15,7 @@
 
 enum event_field_type {
 	FIELD_UINT,
-	FIELD_DIFF, /* a number by which something grew */
+	FIELD_DIFF, /* the growth of a number */
 	FIELD_INT,
 	FIELD_HEX,
 	FIELD_ADDR, /* of an object or a function of the program */

@@ -76,7 +76,7 @@ static int read_file(struct event_kinds *kinds, struct uft_err *err)
 	for (size_t nr = 1; ret == 0 && text_line(&in, &line, &whole); nr++) {
 		if (line.at == line.end)
 			continue;
-		/* It is still being written. */
+		/* The file is still being written. */
 		if (!whole && data->growth)
 			break;
 		ret = add_line(kinds, line);
@@ -158,7 +158,7 @@ void event_kinds_deinit(struct event_kinds *kinds)
 	*kinds = (struct event_kinds){ 0 };
 }
 
-/* The first one of that id. */
+/* The first kind with that id. */
 static const struct event_kind *find_first_kind(const struct event_kinds *kinds, uint64_t id)
 {
 	_Static_assert(offsetof(struct event_kind, id) == 0, "ordered by order_u64()");

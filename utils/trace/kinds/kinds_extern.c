@@ -13,7 +13,7 @@ static bool get_line(const struct event_kind *kind, const struct event_context *
 	return context->event->type == EVENT_EXTERN && event_payload_get(kind, context, index, out);
 }
 
-/* As it is: the line is the text. */
+/* The line is the text as it is. */
 static void put_line(const struct event_kind *kind, const struct event_context *context,
 		     struct strbuf *out)
 {

@@ -99,7 +99,7 @@ static bool decode_act(const struct event_context *context, struct proc_act *act
 	       proc_act_decode(event->data, event->data_len, context->data->is_big_endian, act);
 }
 
-/* Nothing when it is not known: 0. */
+/* Empty when the error is not known: 0. */
 static struct text error_of(const struct proc_act *act)
 {
 	const char *name = act->numbers[NUMBER_2] ? fst_errno_name((int)act->numbers[NUMBER_2])

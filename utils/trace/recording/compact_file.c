@@ -84,7 +84,7 @@ int compact_file_look(struct compact_file *file, int fd)
 		if (compact_head_decode(bytes, &head)) {
 			uint64_t len = COMPACT_HEAD_BYTES + (uint64_t)head.body_len;
 
-			/* It may have come since: it is found the next time. */
+			/* The block may have come since: the next look finds it. */
 			if (at + len > (uint64_t)st.st_size) {
 				file->is_torn = true;
 				return 0;

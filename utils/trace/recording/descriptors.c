@@ -93,7 +93,7 @@ static int look_at_pipe(struct files *files, const struct descriptors_of *of, ui
 
 	struct file_use *use = &files->uses[at];
 
-	/* Its end is not recorded, so it stays open. */
+	/* The end of the use is not recorded, so it stays open. */
 	use->nr_open = 1;
 	if (reads)
 		use->read_ns = MIN(use->read_ns, now_ns);
@@ -157,7 +157,7 @@ int descriptors_put(struct files *files, struct descriptors_of *of, const struct
 	return ret < 0 ? ret : append_descriptor(&of->now, new);
 }
 
-/* An execution that has it uses it, by that alone. */
+/* Record that an execution uses the file, by having it open. */
 static int begin_use(struct files *files, const struct descriptors_of *of, struct descriptor *it,
 		     uint32_t name, uint64_t now_ns)
 {
@@ -224,7 +224,7 @@ int descriptors_fork(struct files *files, struct descriptors *descriptors,
 
 	if (!of)
 		return -ENOMEM;
-	/* It may be a number that is used again. */
+	/* The number of a process may be used again. */
 	free_set(&of->now);
 	free_set(&of->before);
 	of->execution = child;

@@ -77,7 +77,7 @@ int descriptors_pipe(struct files *files, struct descriptors_of *of, uint32_t re
 int descriptors_fork(struct files *files, struct descriptors *descriptors,
 		     struct descriptors_of *parent, int32_t pid, size_t child, uint64_t now_ns);
 
-/* All are gone; those that go on come one by one. */
+/* Close all descriptors; those that stay open are reported one by one. */
 void descriptors_exec(struct descriptors_of *of, size_t execution, uint64_t now_ns);
 uint32_t descriptors_before(const struct descriptors_of *of, uint32_t fd);
 

@@ -152,7 +152,7 @@ static bool copy_texts(struct execution *made, const struct proc_exec *exec)
 	made->args = to = put_terminated(to, &exec->cwd);
 	made->args_len = text_left(&exec->args);
 	put_terminated(to, &exec->args);
-	/* The last one may have none in a file that is wrong. */
+	/* The last argument may lack its NUL in a wrong file. */
 	if (made->args_len && made->args[made->args_len - 1])
 		made->args_len++;
 	return true;

@@ -147,7 +147,7 @@ uint32_t files_find(const struct files *files, const char *path);
 /* True when it is accessible now: a file with a name, and no directory. */
 bool files_is_left(const struct files *files, uint32_t content);
 
-/* The same, and it is not hidden. */
+/* The same, and the content is not hidden. */
 bool files_is_shown(const struct files *files, uint32_t content);
 
 /*

@@ -187,7 +187,7 @@ int module_load(struct module_set *set, struct module *mod, struct uft_err *err)
 	return 0;
 }
 
-/* Known functions are also those of the new table. */
+/* Functions that are known already also get the new table. */
 static void take_funcs(struct module *mod, const struct symtab *old, struct func **funcs)
 {
 	for (size_t i = 0; i < old->nr; i++) {

@@ -72,7 +72,7 @@ struct module {
 	struct dbg dbg;
 	struct enum_defs enums;
 	struct struct_defs structs;
-	struct srcline *lines; /* NULL: it has none */
+	struct srcline *lines; /* NULL: the module has none */
 	bool has_lines;	       /* the lines were looked for */
 };
 

@@ -79,9 +79,9 @@ static struct event return_unseen(struct kernel_calls *calls, uint64_t time_ns)
 }
 
 enum step {
-	STEP_DROP, /* it belongs to nothing */
+	STEP_DROP, /* the call belongs to no function */
 	STEP_TAKE,
-	STEP_RETURN, /* another one must return first */
+	STEP_RETURN, /* another call must return first */
 };
 
 static bool has_room(struct kernel_calls *calls)

@@ -188,7 +188,7 @@ static int add_to_piece(struct lane *lane, struct event *event, struct uft_err *
 	return ret < 0 ? ret : 1;
 }
 
-/* The next one of them. */
+/* Take the next piece. */
 static int step_piece(struct lane *lane, struct uft_err *err)
 {
 	struct event event;

@@ -176,7 +176,7 @@ static uint64_t extern_next_ns(struct source *source)
 	return src->nr_held ? src->held[0].time_ns : src->why.code ? 0 : UINT64_MAX;
 }
 
-/* One at a time: recordings have few. */
+/* A line at a time: recordings have few. */
 static ssize_t extern_read(struct source *source, struct event *events, size_t max,
 			   uint64_t until_ns, struct uft_err *err)
 {

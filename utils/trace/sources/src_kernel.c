@@ -136,7 +136,7 @@ static int refill_kernel(struct src_kernel *src)
 	return got > 0;
 }
 
-/* The same, for the place where that was. */
+/* The same, for the place of the loss. */
 static void note_lost_here(struct src_kernel *src)
 {
 	if (!src->page.missed)

@@ -90,7 +90,7 @@ static void note_damage(struct src_perf *src, int code)
 			      src->context.data->dir, src->cpu);
 }
 
-/* The next record that is for us, if there is one. */
+/* Go to the next record that is needed, if there is one. */
 static void advance_perf(struct src_perf *src)
 {
 	ssize_t used = 1;

@@ -38,7 +38,7 @@ static bool is_known(uint32_t kind)
 	return kind >= PROC_FORK && kind < PROC_BEYOND;
 }
 
-/* The next record that is for us, if there is one. */
+/* Go to the next record that is needed, if there is one. */
 static void advance_proc(struct src_proc *src)
 {
 	int got;
@@ -164,7 +164,7 @@ static int show_proc_event(struct src_proc *src, struct event *event)
 	return 0;
 }
 
-/* One at a time: recordings have few. */
+/* A record at a time: recordings have few. */
 static ssize_t proc_read(struct source *source, struct event *events, size_t max, uint64_t until_ns,
 			 struct uft_err *err)
 {

@@ -110,7 +110,7 @@ int func_rules_init(struct func_rules *rules, struct trace_data *data, struct fi
 		return 0;
 	rules->filters = filters;
 	rules->has_locations = has_locations(filters);
-	/* Its names are known before it is called. */
+	/* Names of the kernel's functions are needed before the calls. */
 	if (kernel_formats_have_calls(&data->kernel) && !module_set_kernel(&data->modules))
 		ret = err_set_errno(err, -ENOMEM, "cannot match names of functions");
 	for (size_t i = 0; ret == 0 && i < data->modules.nr_modules; i++)

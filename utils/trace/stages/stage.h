@@ -44,7 +44,7 @@ struct stage_config {
 	uint64_t size_filter;	 /* functions of that many bytes or more */
 	struct filters *filters; /* of the user; borrowed, NULL without any */
 	uint32_t actions;	 /* enum trigger_flags: which of their actions count */
-	bool is_off;		 /* --trace=off: nothing, as nothing switches it on */
+	bool is_off;		 /* --trace=off: no calls are shown, as nothing switches them on */
 	bool show_libcalls;
 	bool show_events; /* those of the scheduler, the kernel and -E */
 	const struct event_rules

@@ -12,9 +12,9 @@
 #include "utils/trace/stages/stage.h"
 
 enum frame_flags {
-	FRAME_SHOWN = 1U << 0,	  /* nothing but time can take it away */
+	FRAME_SHOWN = 1U << 0,	  /* only a time filter can take the call away */
 	FRAME_KEEP = 1U << 1,	  /* not even time */
-	FRAME_HAS_KEPT = 1U << 2, /* a call in it is shown, so it is, too */
+	FRAME_HAS_KEPT = 1U << 2, /* a call within it is shown, so it is shown, too */
 	FRAME_CALLER = 1U << 3,
 	FRAME_PASSED = 1U << 6, /* not opted out */
 	FRAME_SMALL = 1U << 4,	/* not shown because of its size: its own time is its caller's */
@@ -500,7 +500,7 @@ static int on_other(struct stg_filter *stage, struct event *event)
 	return !stage->now.out && is_inside(stage) && stage->now.depth > 0;
 }
 
-/* 1: keep it, 0: drop it, or -ENOMEM. */
+/* 1: keep the event, 0: drop it, or -ENOMEM. */
 static int pass_event(struct stg_filter *stage, struct event *event)
 {
 	int ret = 0;

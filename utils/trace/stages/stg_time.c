@@ -142,7 +142,7 @@ static size_t behind_long(struct stg_time *stage, uint64_t now_ns)
 		}
 	}
 	stage->due_ns = next_ns;
-	/* The events in it go, too. */
+	/* The events within the call go, too. */
 	while (end > stage->at && end < stage->nr && !is_opening(&stage->held[end]))
 		end++;
 	return end;

@@ -52,7 +52,7 @@ int graph_tasks_events(void *self, const struct event_span *span, struct uft_err
 	return 0;
 }
 
-/* A task and those that it began. */
+/* A task with those that it has begun. */
 struct task_node {
 	const struct task *task;
 	struct task_node *parent;

@@ -56,7 +56,7 @@ struct func_row {
 struct task_stats {
 	uint64_t calls;
 	uint64_t total_ns; /* all time inside of functions */
-	uint64_t sched_ns; /* of which it was off the CPU */
+	uint64_t sched_ns; /* the part of that time off the CPU */
 	/* From @since_ns on it ran on @cpu; by time. Only when wants_cpus. */
 	struct cpu_change {
 		uint64_t since_ns;

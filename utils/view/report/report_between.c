@@ -12,7 +12,7 @@
 /* Fields that each event has: of the task that it was in. */
 #define FIELD_OF_PID  -1
 #define FIELD_OF_TID  -2
-/* The event does not have it. */
+/* The event does not have the field. */
 #define FIELD_MISSING -3
 
 /*
@@ -134,7 +134,7 @@ static int no_field(struct report_between *between, const char *event, const cha
 		       field, strbuf_str(&names));
 }
 
-/* The first of the fields that it does not have, or NULL. */
+/* The first field that the event does not have, or NULL. */
 static const char *missing_field(const struct report_between *between,
 				 const struct between_kind *kind)
 {

@@ -335,7 +335,7 @@ static int compare_tid(const struct report_row *x, const struct report_row *y)
 	return x->task->tid < y->task->tid ? -1 : x->task->tid > y->task->tid;
 }
 
-/* The name it had last. */
+/* The task's last name. */
 static const char *last_name(const struct task *task)
 {
 	return task_name_at(task, UINT64_MAX);

@@ -46,7 +46,7 @@ int report_events_init(struct report_events *report, const struct report_config 
 		       struct uft_err *err);
 void report_events_deinit(struct report_events *report);
 
-/* Ask the pipeline for all that it needs. */
+/* Ask the pipeline for all parts that the report needs. */
 void report_events_configure(struct pipeline_config *config);
 
 /* Run @pipe, and show. 0, or negative with @err. */

@@ -312,7 +312,7 @@ static bool read_primary(struct reading *r)
 
 static bool take_operator(struct reading *r)
 {
-	/* The longer ones first. */
+	/* Longer operators come first. */
 	static const char *const operators[] = { "<<", ">>", "<=", ">=", "==", "!=",
 						 "&&", "||", "<",  ">",	 "+",  "-",
 						 "*",  "/",  "%",  "&",	 "|",  "^" };

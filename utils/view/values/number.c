@@ -41,8 +41,8 @@ char *put_hex(char *to, uint64_t v, unsigned width)
  * and the same recording must read the same.
  */
 static const struct time_unit {
-	uint32_t divider; /* smaller units in this one */
-	uint32_t limit;	  /* from here on the next one is used */
+	uint32_t divider; /* the number of smaller units in this one */
+	uint32_t limit;	  /* from here on the next unit is used */
 	char text[2];
 	int color; /* enum color, or -1 */
 } time_units[] = {

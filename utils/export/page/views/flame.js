@@ -91,7 +91,7 @@ export class FlameView {
 		canvas.addEventListener("keydown", (event) => this.#onKey(event));
 	}
 
-	/** Another recording, or more of it. */
+	/** To be called for another recording, or more of it. */
 	forget() { this.key = ""; }
 
 	/** The tree of the shown part, made once. */
