@@ -297,7 +297,7 @@ static void notice_switch(void *arg)
 	adopt_own_stack(t, s->slot);
 }
 
-/* Before the first switch is noticed. */
+/* Look for a switch to another stack; none was noticed so far. */
 static void look_for_switch(struct thread *t, uint64_t slot)
 {
 	struct search s = { .from = t, .slot = slot };

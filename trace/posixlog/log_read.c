@@ -101,7 +101,7 @@ int pxt_log_next(struct pxt_log *log, struct pxt_event *event, void *data, size_
 		return error;
 	if (record.bytes < sizeof(record) || record.bytes % 8 || record.bytes > left ||
 	    record.event.len > record.bytes - sizeof(record) || record.event.id >= PT_NR_IDS ||
-	    /* Also of data that @room leaves out. */
+	    /* The file must also have the data that @room leaves out. */
 	    !is_there(log, sizeof(record) + record.event.len, log->at))
 		return -EINVAL;
 	if (room > record.event.len)

@@ -599,7 +599,7 @@ def test_methods_end_where_they_return(tmp_path, python):
     assert utrail("replay", "-f", "none", "-F", "f", cwd=tmp_path).must().out == BOUND_TREE
 
 
-# A result by an exception, a generator that is left, one that is thrown into; a tool of the program's own beside us, with the number of ours.
+# A call that ends by an exception, a generator that is left, an exception thrown into a generator; and a tool of the program with the number of ours.
 MONITORED = """\
 import gc, sys
 def fails(): raise ValueError

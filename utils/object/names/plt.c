@@ -224,7 +224,7 @@ static bool is_no_proof(const char *name)
 	return false;
 }
 
-/* The slots that prove it, sorted. NULL without memory. */
+/* The slots that prove where an entry belongs, sorted. NULL without memory. */
 static uint64_t *proving_slots(const struct plt_entries *plt, size_t *nr)
 {
 	uint64_t *slots = calloc(plt->nr + 1, sizeof(*slots));
