@@ -184,13 +184,6 @@ static void note_program(const char *file)
 	}
 }
 
-/* With --nest-libcall all functions are recorded as the program's own are. */
-static bool is_own(const char *file)
-{
-	return (probe.plan.flags & PLAN_NEST_LIBCALLS) || !is_of_library(file) ||
-	       (*program_folder && strncmp(file, program_folder, strlen(program_folder)) == 0);
-}
-
 /* A module's own name is among its first items; other dictionaries may be long. */
 #define GLOBALS_LOOKED_AT 64
 
@@ -214,16 +207,45 @@ static struct py_object *global_of(struct py_object *globals, const char *wanted
 	return NULL;
 }
 
-/* Returns the name of the running module; NULL when it has none. Borrowed. */
-static const char *current_module(void)
+/* Returns that text of the running module; NULL when it has none. Borrowed. */
+static const char *module_text(const char *wanted)
 {
 	struct py_object *globals = py.globals();
-	struct py_object *module = globals ? global_of(globals, "__name__") : NULL;
-	const char *text = module ? py.text(module) : NULL;
+	struct py_object *value = globals ? global_of(globals, wanted) : NULL;
+	const char *text = value ? py.text(value) : NULL;
 
 	if (!text)
 		py.error_clear();
 	return text;
+}
+
+static bool is_path_own(const char *file)
+{
+	return !is_of_library(file) ||
+	       (*program_folder && strncmp(file, program_folder, strlen(program_folder)) == 0);
+}
+
+/*
+ * Code that runs is made of a string by its module (dataclasses), or by namedtuple(), whose modules
+ * have no file. True when that is a library's.
+ */
+static bool is_made_by_library(const char *file)
+{
+	static const char tuple[] = "namedtuple_";
+	const char *of = *file == '<' ? module_text("__file__") : NULL;
+	const char *module;
+
+	if (*file != '<' || of)
+		return of && !is_path_own(of);
+	module = module_text("__name__");
+	return module && strncmp(module, tuple, sizeof(tuple) - 1) == 0;
+}
+
+/* With --nest-libcall all functions are recorded as the program's own are. */
+static bool is_own(const char *file)
+{
+	return (probe.plan.flags & PLAN_NEST_LIBCALLS) ||
+	       (is_path_own(file) && !is_made_by_library(file));
 }
 
 bool names_have_main;
@@ -231,7 +253,7 @@ bool names_have_main;
 /* True when the running code is the program itself, and no function of it. */
 static bool is_main(struct py_object *code)
 {
-	const char *module = current_module();
+	const char *module = module_text("__name__");
 	char name[sizeof("<module>") + 1] = "";
 
 	return module && strcmp(module, "__main__") == 0 &&
@@ -242,7 +264,7 @@ static bool is_main(struct py_object *code)
 /* Writes "module.qualified.name"; "__main__." is left out except for that module itself. */
 static void name_code(struct description *d, struct py_object *code)
 {
-	const char *text = current_module();
+	const char *text = module_text("__name__");
 	char own[NAME_BYTES] = "";
 
 	/* co_qualname: from 3.11 on. */

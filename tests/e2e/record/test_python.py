@@ -723,6 +723,32 @@ def test_what_libraries_call_is_left_alone(tmp_path, option, python):
     assert [lines[i:i + len(calls_of_f)] for i in begins] == 3 * [calls_of_f]
 
 
+# Code of strings belongs to the module that makes it. Named tuples are made in modules without a file.
+MADE = """\
+import collections, dataclasses
+Pair = collections.namedtuple("Pair", "a b")
+@dataclasses.dataclass
+class Own:
+    n: int
+lib = {"__name__": "lib", "__file__": "/x/site-packages/lib.py"}
+exec("def made(): return inner()\\ndef inner(): pass", lib)
+exec("def mine(): pass", own := {})
+def f():
+    Pair(1, 2), Own(1), lib["made"](), own["mine"](), eval("(lambda: 1)()")
+f()
+"""
+
+
+@pytest.mark.skipif(not has_qualified_names(), reason="code has qualified names from 3.11 on")
+def test_code_of_strings_is_of_its_module(tmp_path):
+    record(tmp_path, MADE)
+    shown = utrail("replay", "-f", "none", "-F", "f", "-N", "__new__|__init__$", cwd=tmp_path).must().out
+    assert [line.strip() for line in shown.splitlines()] == [
+        "f() {", "namedtuple_Pair.<lambda>();", "lib.made();", "mine();", "builtins.eval() {", "__main__.<module>() {", "<lambda>();", "} /* __main__.<module> */",
+        "} /* builtins.eval */", "} /* f */"]
+    assert not [name for name in calls(tmp_path) if re.match("namedtuple_.*<module>", name)]
+
+
 # The program takes all numbers of tools, that of ours, too.
 TOOLS = """\
 import sys
