@@ -56,13 +56,18 @@ void pxt_stop(struct pxt_view *view, const void *address)
 		put_stop(view, address);
 }
 
-/* Fast writers would leave no room for the STOP. */
+/*
+ * Fast writers would leave no room for the STOP. A record that is not finished keeps later ones
+ * from the log: a busy machine may have taken the CPU of the thread that writes it.
+ */
 void pxt_stop_for_good(struct pxt_handle *handle, const void *address)
 {
 	if (!end_running(atomic_load(&handle->view->stream)))
 		return;
-	if (handle->flusher)
+	if (handle->flusher) {
+		pxt_view_wait(handle->view, 2000);
 		pxt_flush(handle);
+	}
 	put_stop(handle->view, address);
 }
 

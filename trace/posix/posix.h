@@ -253,8 +253,12 @@ struct pxt_registry *pxt_registry_of(int place, pid_t pid, uint64_t start, int *
 uint32_t pxt_names_open(struct pxt_names *names, const char *text);
 const char *pxt_names_get(const struct pxt_names *names, uint32_t id, char text[PT_NAME_MAX + 1]);
 
-/* view.c */
+/*
+ * view.c. pxt_view_wait(): until no thread of this process is in the stream; false: one still was
+ * after @tries, of which the last 1000 take 1 ms each, or it is the calling one
+ */
 int pxt_view_set(struct pxt_view *view, struct pxt_stream *stream, size_t bytes, uint32_t serial);
+bool pxt_view_wait(struct pxt_view *view, int tries);
 void pxt_view_drop(struct pxt_view *view);
 void pxt_view_forget(struct pxt_view *view);
 bool pxt_view_map(unsigned int number, uint32_t serial);

@@ -39,7 +39,7 @@ int pxt_view_set(struct pxt_view *view, struct pxt_stream *stream, size_t bytes,
  * Waits for a few instructions of each user. A thread that jumps out of them (siglongjmp() in a
  * handler) never leaves: then the memory stays.
  */
-static bool wait_for_users(struct pxt_view *view, int tries)
+bool pxt_view_wait(struct pxt_view *view, int tries)
 {
 	struct timespec step = { 0, 1000000 };
 
@@ -62,7 +62,7 @@ void pxt_view_drop(struct pxt_view *view)
 {
 	struct pxt_stream *stream = atomic_exchange(&view->stream, NULL);
 
-	if (stream && wait_for_users(view, 2000))
+	if (stream && pxt_view_wait(view, 2000))
 		munmap(stream, view->map_bytes);
 }
 
@@ -71,7 +71,7 @@ void pxt_view_forget(struct pxt_view *view)
 {
 	struct pxt_stream *stream = atomic_exchange(&view->stream, NULL);
 
-	if (stream && wait_for_users(view, 0))
+	if (stream && pxt_view_wait(view, 0))
 		munmap(stream, view->map_bytes);
 }
 
@@ -86,7 +86,7 @@ static void map_number(struct pxt_view *view, unsigned int number, uint32_t seri
 	char name[64];
 	int place;
 
-	if (old && !wait_for_users(view, 1)) {
+	if (old && !pxt_view_wait(view, 1)) {
 		atomic_store(&view->stream, old);
 		return;
 	}

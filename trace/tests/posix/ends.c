@@ -725,3 +725,55 @@ POINT(stream_of_a_process_that_never_wrote_leaves_nothing)
 	await_files(3);
 	kill(pid, SIGKILL);
 }
+
+/* --- a thread that is in the middle of a record as its stream is shut down --- */
+
+static char *slow_page;
+static _Atomic bool is_in_the_middle;
+
+/* The thread loses its CPU as it reads its data. */
+static void be_slow(int signal)
+{
+	is_in_the_middle = true;
+	usleep(100000);
+	mprotect(slow_page, 4096, PROT_READ);
+}
+
+static void *write_slowly(void *unused)
+{
+	posix_trace_event(event_id, slow_page, sizeof(int));
+	return unused;
+}
+
+POINT(log_has_what_comes_after_a_record_that_was_being_written)
+{
+	struct sigaction slow = { .sa_handler = be_slow }, before;
+	int fd = make_file(), number, nr = 0;
+	struct pxt_event event;
+	struct pxt_log log;
+	pthread_t thread;
+	trace_id_t trid = make_log(fd, NULL);
+
+	slow_page = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CHECK(slow_page != MAP_FAILED);
+	event_id = open_id("slow");
+	CHECK_IS(sigaction(SIGSEGV, &slow, &before), 0);
+	CHECK_IS(pthread_create(&thread, NULL, write_slowly, NULL), 0);
+	while (!is_in_the_middle)
+		usleep(1000);
+	number = 7;
+	posix_trace_event(event_id, &number, sizeof(number));
+	CHECK_IS(posix_trace_shutdown(trid), 0);
+	CHECK_IS(pthread_join(thread, NULL), 0);
+	CHECK_IS(sigaction(SIGSEGV, &before, NULL), 0);
+
+	CHECK_IS(pxt_log_open(&log, fd), 0);
+	while (pxt_log_next(&log, &event, &number, sizeof(number)) == 1) {
+		if (event.id == event_id)
+			CHECK_IS(number, nr++ ? 7 : 0);
+	}
+	CHECK_IS(nr, 2);
+	CHECK_IS(event.id, POSIX_TRACE_STOP);
+	CHECK_IS(log.header.status.lost, 0);
+	munmap(slow_page, 4096);
+}
