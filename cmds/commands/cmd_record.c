@@ -292,6 +292,9 @@ static void warn_about_losses(const struct run *run, struct recorder *rec)
 	msg_warn_nr(msg, rec->channel.other_libc,
 		    "processes were not traced: their C library is not glibc (musl?), which the "
 		    "probe needs");
+	msg_warn_nr(msg, rec->channel.in_valgrind,
+		    "processes were not traced: valgrind runs them, and would report other "
+		    "backtraces");
 	msg_warn_nr(msg, rec->processes.notes.children_cut_off,
 		    "forked processes were not traced: they could not reach the recorder (a "
 		    "network or user namespace of their own, seccomp, or no descriptor left?)");
@@ -667,7 +670,8 @@ static int record_into_dir(struct run *run, struct uft_err *err)
 	crashes_print(rec.channel.crashes, run->settings.data_dir, &run->opts->msg);
 	if (!run->nr_pids && !run->settings.proc_way && !rec.processes.first &&
 	    !rec.channel.declined && !rec.channel.protected && !rec.channel.other_libc &&
-	    !rec.channel.talks.nr_other_version && !rec.channel.nr_without_arena) {
+	    !rec.channel.in_valgrind && !rec.channel.talks.nr_other_version &&
+	    !rec.channel.nr_without_arena) {
 		int status = exit_status(run);
 
 		warn_that_nobody_came(run, status);

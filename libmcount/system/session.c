@@ -95,6 +95,13 @@ static bool has_address_space(void)
  */
 extern const char *gnu_get_libc_version(void) __attribute__((weak));
 
+/*
+ * Valgrind preloads a library with this function into what it runs. Its backtraces end where a
+ * return address is ours, as it does not understand our unwind information: reports would be
+ * others, and no longer suppressed.
+ */
+extern void _vgnU_freeres(void) __attribute__((weak));
+
 /* Why this process cannot be traced; 0 when it can. */
 static enum control_hello_kind why_not(bool has_shadow_stack)
 {
@@ -102,6 +109,8 @@ static enum control_hello_kind why_not(bool has_shadow_stack)
 		return CONTROL_OTHER_LIBC;
 	if (has_shadow_stack)
 		return CONTROL_SHADOW_STACK;
+	if (_vgnU_freeres)
+		return CONTROL_IN_VALGRIND;
 	return has_address_space() ? 0 : CONTROL_NO_ADDRESS_SPACE;
 }
 

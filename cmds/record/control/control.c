@@ -79,6 +79,7 @@ static bool is_believable(struct control *ctl, struct conversation *talk)
 	case CONTROL_NO_ADDRESS_SPACE:
 	case CONTROL_SHADOW_STACK:
 	case CONTROL_OTHER_LIBC:
+	case CONTROL_IN_VALGRIND:
 		return true;
 	case CONTROL_FORK:
 	case CONTROL_DLOPEN:
@@ -105,6 +106,9 @@ static bool count_declined(struct control *ctl, uint32_t kind)
 		return true;
 	case CONTROL_OTHER_LIBC:
 		ctl->other_libc++;
+		return true;
+	case CONTROL_IN_VALGRIND:
+		ctl->in_valgrind++;
 		return true;
 	}
 	return false;

@@ -60,7 +60,7 @@ struct talks {
  * @working_ms: the time after which a waiting process is told again that we are at work
  * @served: that process, and @told_ms: the time when it was told
  * @declined and so on: processes that had too little address space to be traced, that have a
- *                      shadow stack, whose C library is not glibc
+ *                      shadow stack, whose C library is not glibc, that valgrind runs
  * @nr_without_arena: processes that got no shared memory; @why_no_arena: errno of the first
  * @save_error: the first map or symbol file that failed
  */
@@ -90,6 +90,7 @@ struct control {
 	unsigned declined;
 	unsigned protected;
 	unsigned other_libc;
+	unsigned in_valgrind;
 	unsigned nr_without_arena;
 	int why_no_arena;
 	struct uft_err save_error;

@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -64,6 +65,53 @@ def test_child_of_another_libc(workdir):
     result = utrail("record", "--force", other)
     assert (result.status, result.out) == (7, "handled 1\n")
     assert "their C library is not glibc" in result.err
+
+
+FAULTY = r"""
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static int lose(void) { char *p = malloc(16); return p[0] ? 1 : 2; }
+static void *work(void *arg) { return malloc(10 + lose()); }
+int main(void)
+{
+	pthread_t t;
+	int status;
+	pthread_create(&t, NULL, work, NULL);
+	pthread_join(t, NULL);
+	if (fork() == 0)
+		_exit(lose());
+	wait(&status);
+	printf("%d\n", WEXITSTATUS(status));
+	return 4;
+}
+"""
+
+
+def valgrind_says(text):
+    """Without numbers of processes and addresses, and what valgrind has not understood of debug information, the probe's."""
+    lines = [line for line in text.splitlines() if "DWARF2 CFI reader" not in line and not line.startswith("WARN: ")]
+    return re.sub(r"==\d+==|0x[0-9A-Fa-f]+", "", "\n".join(lines))
+
+
+@pytest.mark.parametrize("tool", ["memcheck --leak-check=full", "helgrind", "drd", "none"])
+@pytest.mark.parametrize("method", ["pg", "cyg"])
+def test_valgrind(workdir, tool, method):
+    """Its reports are what it is run for: the probe steps aside, so that they, and their backtraces, stay as they are."""
+    if not shutil.which("valgrind"):
+        pytest.skip("valgrind is not installed")
+    Path("faulty.c").write_text(FAULTY)
+    # The profiling timer of -pg by itself kills a program in valgrind.
+    run("gcc", "-g", "-O0", "-fno-inline", *(["-pg"] if method == "pg" else ["-finstrument-functions"]), "-pthread", "faulty.c", "-o", "faulty").must()
+    run("gcc", "-g", "-O0", "-fno-inline", "-pthread", "faulty.c", "-o", "bare").must()
+    command = ["valgrind", "-q", *f"--tool={tool}".split(), "--error-exitcode=9"]
+    alone = run(*command, "./bare")
+    result = utrail("record", "--force", *command, "./faulty")
+    assert (result.status, result.out) == (alone.status, alone.out)
+    assert valgrind_says(result.err).replace("faulty", "bare") == valgrind_says(alone.err).replace("faulty", "bare")
+    assert "processes were not traced: valgrind runs them" in result.err
 
 
 @pytest.mark.parametrize("options", [(), ("-a",), ("-t", "1us", "-l"), ("-F", "leaf")], ids=" ".join)

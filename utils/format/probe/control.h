@@ -132,6 +132,7 @@ enum control_hello_kind {
 	CONTROL_NO_ADDRESS_SPACE = 4, /* ulimit -v */
 	CONTROL_SHADOW_STACK = 5,     /* returns are checked by the CPU */
 	CONTROL_OTHER_LIBC = 7,	      /* not glibc */
+	CONTROL_IN_VALGRIND = 11,     /* whose reports would have other backtraces */
 };
 
 struct control_hello {

@@ -161,7 +161,8 @@ TEST_WITH(who_cannot_be_traced_is_counted_by_the_reason, test_recorder_setup,
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
 	struct control *ctl = &rec->channel;
 	static const enum control_hello_kind kinds[] = { CONTROL_NO_ADDRESS_SPACE,
-							 CONTROL_SHADOW_STACK, CONTROL_OTHER_LIBC };
+							 CONTROL_SHADOW_STACK, CONTROL_OTHER_LIBC,
+							 CONTROL_IN_VALGRIND };
 
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
 		for (size_t times = 0; times < i + 1; times++) {
@@ -172,6 +173,7 @@ TEST_WITH(who_cannot_be_traced_is_counted_by_the_reason, test_recorder_setup,
 		assert_int_equal(ctl->declined, 1);
 		assert_int_equal(ctl->protected, i >= 1 ? 2 : 0);
 		assert_int_equal(ctl->other_libc, i >= 2 ? 3 : 0);
+		assert_int_equal(ctl->in_valgrind, i >= 3 ? 4 : 0);
 	}
 	assert_int_equal(ctl->talks.believed.nr, 0);
 	assert_int_equal(ctl->talks.strangers.nr, 0);
