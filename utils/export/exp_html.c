@@ -7,11 +7,12 @@
 
 #include "utils/base/escape.h"
 #include "utils/base/containers/vec.h"
-#include "utils/export/execs.h"
 #include "utils/export/export.h"
 #include "utils/export/nest.h"
 #include "utils/export/numbers.h"
 #include "utils/export/page/blocks.h"
+#include "utils/export/page/executions.h"
+#include "utils/export/page/marks.h"
 #include "utils/export/page/page.h"
 #include "utils/export/page/sources.h"
 #include "utils/view/texts.h"
@@ -48,9 +49,8 @@ enum slice_flag {
 	SLICE_TEXT = 2,
 };
 
-#define COMMAND_BYTES 400
 /* The number of texts that are in the page unpacked, where grep(1) finds them; more are packed. */
-#define PLAIN_TEXTS   4096
+#define PLAIN_TEXTS 4096
 
 /*
  * @slices: of @task; @open: those that have not ended, by depth
@@ -173,10 +173,10 @@ static int add_payload(struct export *ex, const struct event *event, struct slic
 	return export_put_payload(ex, html->task, event, &html->text) ? set_text(html, slice) : 0;
 }
 
-/* The number of the kind of events that @html->text names, plus one; 0 when memory is short. */
-static uint32_t count_kind(struct html *html)
+/* The number of a kind of events, plus one; 0 when memory is short. */
+static uint32_t count_kind(struct html *html, const char *name)
 {
-	uint32_t number = text_number(&html->kinds, strbuf_str(&html->text));
+	uint32_t number = text_number(&html->kinds, name);
 	uint64_t *counts = vec_reach(html->per_kind, &html->nr_per_kind, number, sizeof(*counts));
 
 	if (!counts)
@@ -186,10 +186,16 @@ static uint32_t count_kind(struct html *html)
 	return number;
 }
 
-/* A point now that says what @html->text does, of a kind that count_kind() has told. */
-static int add_point(struct export *ex, uint32_t kind)
+/* "app:start (x=1)" */
+static int put_html_point(struct export *ex, const struct task *task, const struct event *event)
 {
 	struct html *html = ex->state;
+	struct strbuf name cleanup_strbuf = { 0 };
+
+	strbuf_reset(&html->text);
+	mark_put(&ex->texts, task, event, &name, &html->text);
+
+	uint32_t kind = strbuf_oom(&name) ? 0 : count_kind(html, strbuf_str(&name));
 	uint32_t number = text_number(&html->texts, strbuf_str(&html->text));
 
 	if (!html->nr_points++)
@@ -203,36 +209,12 @@ static int add_point(struct export *ex, uint32_t kind)
 	return block_end_row(&html->points, ex->sink, "points", html->nr_tasks);
 }
 
-/* "app:start (x=1)" */
-static int put_html_point(struct export *ex, const struct task *task, const struct event *event)
+static int put_html_gap(struct export *ex, const struct task *task, const struct event *event)
 {
 	struct html *html = ex->state;
-	struct strbuf data cleanup_strbuf = { 0 };
-	uint32_t kind;
 
-	strbuf_reset(&html->text);
-	event_put_name(&ex->texts, event, &html->text);
-	kind = count_kind(html);
-	event_put_data(&ex->texts, task, event, &data);
-	if (data.len)
-		strbuf_addf(&html->text, " (%s)", strbuf_str(&data));
-	return add_point(ex, kind);
-}
-
-/* A gap is a mark after the last record before it: gaps of programs have no time. */
-static int put_html_gap(struct export *ex, const struct event *event)
-{
-	struct html *html = ex->state;
-	uint32_t kind;
-
-	strbuf_reset(&html->text);
-	strbuf_addstr(&html->text, "lost records");
-	kind = count_kind(html);
-	/* The kernel does not always know how many. */
-	if (event->addr)
-		strbuf_addf(&html->text, " (%llu)", (unsigned long long)event->addr);
 	html->nr_lost += event->addr;
-	return add_point(ex, kind);
+	return put_html_point(ex, task, event);
 }
 
 static int put_slices(struct html *html, struct sink *sink)
@@ -309,6 +291,9 @@ static int add_edge(struct export *ex, const struct event *event, const struct n
 	} else {
 		slice = end_slice(html, html->last_ns);
 	}
+	/* An entry may end calls of the same function, too: it says nothing of them. */
+	if (edge->is_begin != (event->type == EVENT_ENTRY))
+		return 0;
 	/* The call that an event is about is the last one of its edges. */
 	return event->data && event->func == edge->func ? add_payload(ex, event, slice) : 0;
 }
@@ -335,65 +320,11 @@ static int put_html_events(struct export *ex, const struct event_span *span, str
 		if (unlikely(event->type == EVENT_POINT))
 			ret |= export_point(ex, span->task, event);
 		else if (unlikely(event->type == EVENT_LOST))
-			ret |= put_html_gap(ex, event);
+			ret |= put_html_gap(ex, span->task, event);
 	}
 	if (ret < 0 || html->nest.is_oom)
 		return err_set_errno(err, -ENOMEM, "cannot export");
 	return 0;
-}
-
-/*
- * The page has the beginning of longer command lines: those of linkers have thousands of objects.
- */
-static void add_command(struct strbuf *out, const struct execution *execution)
-{
-	struct strbuf line cleanup_strbuf = { 0 };
-	struct strbuf begin cleanup_strbuf = { 0 };
-
-	for (const char *arg = NULL;
-	     line.len <= COMMAND_BYTES && (arg = execution_next_arg(execution, arg)) != NULL;) {
-		strbuf_addstr(&line, arg == execution->args ? "" : " ");
-		strbuf_addstr(&line, arg);
-	}
-
-	size_t len = escape_cut(strbuf_str(&line), COMMAND_BYTES);
-
-	strbuf_add(&begin, strbuf_str(&line), len);
-	strbuf_addstr(&begin, len < line.len ? " ..." : "");
-	add_string(out, strbuf_str(&begin));
-}
-
-static int add_executions(struct export *ex, struct strbuf *out, struct uft_err *err)
-{
-	struct exec_slices slices cleanup_exec_slices = { 0 };
-	struct strbuf name cleanup_strbuf = { 0 };
-	int ret = exec_slices_load(&slices, ex->pipe, err);
-
-	for (size_t i = 0; ret == 0 && i < slices.nr; i++) {
-		const struct exec_slice *slice = &slices.all[i];
-
-		strbuf_reset(&name);
-		exec_put_name(&name, slice->is);
-		/* The call may begin before the first record. */
-		strbuf_addf(out,
-			    "%s{\"pid\":%d,\"process\":%u,\"start\":%lld,\"dur\":%llu,\"name\":",
-			    i ? ",\n" : "\n", slice->is->pid, slice->is->process,
-			    (long long)(slice->start_ns - ex->pipe->first_ns),
-			    (unsigned long long)(slice->end_ns - slice->start_ns));
-		add_string(out, strbuf_str(&name));
-		strbuf_addstr(out, ",\"command\":");
-		add_command(out, slice->is);
-		strbuf_addstr(out, ",\"cwd\":");
-		add_string(out, slice->is->cwd);
-		if (slice->parent != EXECUTION_NONE)
-			strbuf_addf(out, ",\"parent\":%zu", slice->parent);
-		if (slice->status >= 0)
-			strbuf_addf(out, ",\"status\":%d", slice->status);
-		if (slice->signal)
-			strbuf_addf(out, ",\"signal\":%d", slice->signal);
-		strbuf_addch(out, '}');
-	}
-	return ret;
 }
 
 static bool has_plain_texts(const struct html *html)
@@ -446,6 +377,7 @@ static int put_meta(struct export *ex, struct uft_err *err)
 {
 	struct html *html = ex->state;
 	struct strbuf meta cleanup_strbuf = { 0 };
+	size_t nr_left;
 	int ret;
 
 	strbuf_addf(&meta, "<script type=\"application/json\" id=\"%s\">{\"title\":",
@@ -483,7 +415,7 @@ static int put_meta(struct export *ex, struct uft_err *err)
 	}
 	add_kinds(html, &meta);
 	strbuf_addstr(&meta, "],\n\"executions\":[");
-	ret = add_executions(ex, &meta, err);
+	ret = executions_put(&meta, ex->pipe, SIZE_MAX, &nr_left, err);
 	strbuf_addstr(&meta, "]}</script>\n");
 	sink_put_made(ex->sink, &meta);
 	return ret == 0 && strbuf_oom(&meta) ? err_set_errno(err, -ENOMEM, "cannot export") : ret;

@@ -1,0 +1,18 @@
+/* The executions of a recording (record --proc) as the page has them. */
+#ifndef UTRAIL_EXPORT_PAGE_EXECUTIONS_H
+#define UTRAIL_EXPORT_PAGE_EXECUTIONS_H
+
+#include <stddef.h>
+
+#include "utils/base/containers/strbuf.h"
+#include "utils/base/err.h"
+#include "utils/trace/pipeline.h"
+
+/*
+ * Append JSON objects between commas, those of processes ahead of their children. Executions beyond
+ * @max_bytes are left out: their number is @nr_left. 0, or a negative errno with @err.
+ */
+int executions_put(struct strbuf *out, const struct pipeline *pipe, size_t max_bytes,
+		   size_t *nr_left, struct uft_err *err);
+
+#endif

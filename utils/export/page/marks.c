@@ -1,0 +1,31 @@
+/* Marks of the page (see marks.h). */
+#include "utils/export/page/marks.h"
+
+#include "utils/base/containers/strbuf.h"
+
+/* A gap is a mark after the last record before it: gaps of programs have no time. */
+static void put_gap(const struct event *event, struct strbuf *kind, struct strbuf *text)
+{
+	strbuf_addstr(kind, "lost records");
+	strbuf_addstr(text, "lost records");
+	/* The kernel does not always know how many. */
+	if (event->addr)
+		strbuf_addf(text, " (%llu)", (unsigned long long)event->addr);
+}
+
+void mark_put(struct event_texts *texts, const struct task *task, const struct event *event,
+	      struct strbuf *kind, struct strbuf *text)
+{
+	struct strbuf data cleanup_strbuf = { 0 };
+
+	if (event->type == EVENT_LOST) {
+		put_gap(event, kind, text);
+		return;
+	}
+	event_put_name(texts, event, kind);
+	event_put_data(texts, task, event, &data);
+	strbuf_addstr(text, strbuf_str(kind));
+	if (data.len)
+		strbuf_addf(text, " (%s)", strbuf_str(&data));
+	text->oom |= strbuf_oom(&data);
+}
