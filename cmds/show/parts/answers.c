@@ -17,6 +17,10 @@
 /* More calls of a task are no picture; all tasks of an answer share so many. */
 #define TASK_CALLS_MAX	 250000
 #define ANSWER_CALLS_MAX 1000000
+/* Events of an answer, of all its tasks: there is a mark for each pixel and kind. */
+#define ANSWER_MARKS_MAX 200000
+/* Texts of an answer. */
+#define ANSWER_TEXTS_MAX 64
 
 static void put_member(struct strbuf *out, enum medium medium, const char *name, const char *text)
 {
@@ -53,12 +57,12 @@ void answer_page(const struct index *index, struct strbuf *out)
 
 static void put_task(const struct indexed_task *task, struct strbuf *out)
 {
-	strbuf_addf(
-		out,
-		"{\"pid\":%d,\"tid\":%d,\"calls\":%llu,\"points\":0,\"depth\":%zu,\"start\":%llu,"
-		"\"end\":%llu,",
-		task->pid, task->tid, (unsigned long long)task->store.nr_calls, task->depth,
-		(unsigned long long)task->start_ns, (unsigned long long)task->end_ns);
+	strbuf_addf(out,
+		    "{\"pid\":%d,\"tid\":%d,\"calls\":%llu,\"points\":%llu,\"depth\":%zu,"
+		    "\"start\":%llu,\"end\":%llu,",
+		    task->pid, task->tid, (unsigned long long)task->store.nr_calls,
+		    (unsigned long long)task->points.nr_calls, task->depth,
+		    (unsigned long long)task->start_ns, (unsigned long long)task->end_ns);
 	put_member(out, MEDIUM_JSON, "name", task->name);
 	strbuf_addch(out, '}');
 }
@@ -79,6 +83,19 @@ static void put_names(const struct index *index, uint64_t known, struct strbuf *
 	}
 }
 
+static void put_kinds(const struct index *index, struct strbuf *out)
+{
+	size_t number = 0;
+
+	strbuf_addstr(out, "],\"kinds\":[");
+	strbuf_list_each (&index->kinds, name) {
+		strbuf_addstr(out, number ? ",\n{" : "{");
+		/* It is shown as it is; escaping it once more changes nothing. */
+		put_member(out, MEDIUM_JSON, "name", name);
+		strbuf_addf(out, ",\"count\":%llu}", (unsigned long long)index->per_kind[number++]);
+	}
+}
+
 void answer_state(struct index *index, unsigned generation, uint64_t known, struct strbuf *out)
 {
 	index_lock(index);
@@ -87,12 +104,16 @@ void answer_state(struct index *index, unsigned generation, uint64_t known, stru
 		    index->all_bytes ? (double)index->read_bytes / index->all_bytes : 0.0);
 	strbuf_addf(out, "\"base\":\"%llu\",\"zero\":%llu,", (unsigned long long)index->base_ns,
 		    (unsigned long long)index->zero_ns);
+	strbuf_addf(out, "\"lost\":%llu,\"hasProcesses\":%s,\"leftOut\":%zu,",
+		    (unsigned long long)index->nr_lost, index->processes.len ? "true" : "false",
+		    index->nr_left_out);
 	put_member(out, MEDIUM_JSON, "failure", index->failure.code ? index->failure.text : "");
 	strbuf_addstr(out, ",\"tasks\":[");
 	for (size_t i = 0; i < index->nr_tasks; i++) {
 		strbuf_addstr(out, i ? ",\n" : "");
 		put_task(&index->tasks[i], out);
 	}
+	put_kinds(index, out);
 	put_names(index, known, out);
 	strbuf_addstr(out, "],\"calls\":[");
 	for (size_t i = 0; index->is_done && i < MIN(index->nr_calls, index->nr_names); i++)
@@ -120,6 +141,11 @@ static double get_start(const struct stored_call *call)
 static double get_duration(const struct stored_call *call)
 {
 	return call->dur_ns;
+}
+
+static double get_text(const struct stored_call *call)
+{
+	return call->text;
 }
 
 static double get_self(const struct stored_call *call)
@@ -151,9 +177,9 @@ static void add_word(struct strbuf *out, uint32_t number)
 	strbuf_add(out, &number, sizeof(number));
 }
 
-/* A task: numbers of calls and contexts, then columns of both. */
+/* A task: numbers of calls, contexts and events, then columns of them. */
 static int put_calls(const struct indexed_task *task, uint32_t number, const struct call_list *list,
-		     struct strbuf *out)
+		     const struct call_list *points, struct strbuf *out)
 {
 	const struct contexts *contexts = &task->contexts;
 	uint32_t *numbers cleanup_free = calloc(contexts->nr + 1, sizeof(*numbers));
@@ -166,10 +192,16 @@ static int put_calls(const struct indexed_task *task, uint32_t number, const str
 	add_word(out, number);
 	add_word(out, list->nr);
 	add_word(out, nr);
+	add_word(out, points->nr);
+	add_word(out, task->has_texts);
 	add_word(out, 0);
 	put_column(out, list, get_start);
 	put_column(out, list, get_duration);
 	put_column(out, list, get_self);
+	if (task->has_texts)
+		put_column(out, list, get_text);
+	put_column(out, points, get_start);
+	put_column(out, points, get_text);
 	for (size_t i = 0; i < list->nr; i++)
 		add_word(out, numbers[list->calls[i].node]);
 	for (size_t i = 0; i < list->nr; i++)
@@ -184,20 +216,29 @@ static int put_calls(const struct indexed_task *task, uint32_t number, const str
 		if (numbers[n])
 			add_word(out, numbers[contexts->nodes[n].parent]);
 	}
+	for (size_t i = 0; i < points->nr; i++)
+		add_word(out, points->calls[i].depth);
+	if (points->nr % 2)
+		add_word(out, 0);
 	return strbuf_oom(out) ? -ENOMEM : 0;
 }
 
 static int find_and_put(const struct index *index, uint32_t number, const struct part_range *range,
-			uint64_t pixel_ns, size_t most, struct strbuf *out)
+			uint64_t pixel_ns, size_t nr_tasks, struct strbuf *out)
 {
 	const struct indexed_task *task = &index->tasks[number];
-	struct call_list list = { 0 };
+	size_t most = MIN((size_t)TASK_CALLS_MAX, ANSWER_CALLS_MAX / nr_tasks);
+	struct call_list list = { 0 }, points = { 0 };
 	int ret = call_store_find(&task->store, range->from_ns, range->to_ns, pixel_ns, most,
 				  &list);
 
 	if (ret == 0)
-		ret = put_calls(task, number, &list, out);
+		ret = call_store_find(&task->points, range->from_ns, range->to_ns, pixel_ns,
+				      ANSWER_MARKS_MAX / nr_tasks, &points);
+	if (ret == 0)
+		ret = put_calls(task, number, &list, &points, out);
 	call_list_deinit(&list);
+	call_list_deinit(&points);
 	return ret;
 }
 
@@ -222,12 +263,11 @@ static int find_in_tasks(const struct index *index, const struct part_range *ran
 {
 	bool *is_asked cleanup_free = calloc(index->nr_tasks + 1, sizeof(*is_asked));
 	size_t nr = is_asked ? choose_tasks(numbers, is_asked, index->nr_tasks) : 0;
-	size_t most = MIN((size_t)TASK_CALLS_MAX, ANSWER_CALLS_MAX / MAX(nr, (size_t)1));
 	int ret = is_asked ? 0 : -ENOMEM;
 
 	for (size_t i = 0; ret == 0 && nr && i < index->nr_tasks; i++) {
 		if (is_asked[i])
-			ret = find_and_put(index, i, range, pixel_ns, most, out);
+			ret = find_and_put(index, i, range, pixel_ns, nr, out);
 	}
 	return ret;
 }
@@ -247,15 +287,15 @@ int answer_calls(struct index *index, const struct part_range *range, uint64_t w
 	return ret;
 }
 
-/* The functions that are named, as bytes by their number. */
-static uint8_t *read_functions(const struct index *index, const char *words)
+/* The numbers between commas that are less than @nr, as bytes by them. */
+static uint8_t *read_numbers(const char *words, size_t nr)
 {
-	uint8_t *wanted = calloc(index->nr_names + 1, 1);
+	uint8_t *wanted = calloc(nr + 1, 1);
 
 	for (char *end; wanted && *words >= '0' && *words <= '9'; words = end + (*end == ',')) {
 		unsigned long number = strtoul(words, &end, 10);
 
-		if (number < index->nr_names)
+		if (number < nr)
 			wanted[number] = 1;
 	}
 	return wanted;
@@ -263,14 +303,14 @@ static uint8_t *read_functions(const struct index *index, const char *words)
 
 /* In a task. 1, 0 or a negative errno, as call_store_search(). */
 static int search_task(const struct index *index, size_t number, const struct part_search *search,
-		       const uint8_t *functions, struct stored_call *found)
+		       const uint8_t *wanted, struct stored_call *found)
 {
 	const struct indexed_task *task = &index->tasks[number];
 	const struct contexts *contexts = &task->contexts;
 	uint8_t *nodes cleanup_free = calloc(contexts->nr + 1, 1);
 	const struct store_search in_store = {
-		.wanted = nodes,
-		.nr_wanted = contexts->nr,
+		.wanted = search->kinds ? wanted : nodes,
+		.nr_wanted = search->kinds ? index->nr_kinds : contexts->nr,
 		.at_ns = search->at_ns,
 		/* All that begins then is after the place in the tasks after this one. */
 		.depth = number == search->task	 ? search->depth
@@ -279,26 +319,30 @@ static int search_task(const struct index *index, size_t number, const struct pa
 		.is_backwards = search->is_backwards,
 	};
 
+	if (search->kinds)
+		return call_store_search(&task->points, &in_store, found);
 	if (!nodes)
 		return -ENOMEM;
 	for (size_t n = 1; n < contexts->nr; n++)
 		nodes[n] = contexts->nodes[n].func < index->nr_names &&
-			   functions[contexts->nodes[n].func];
+			   wanted[contexts->nodes[n].func];
 	return call_store_search(&task->store, &in_store, found);
 }
 
 static int search_tasks(const struct index *index, const struct part_search *search,
 			struct strbuf *out)
 {
-	uint8_t *functions cleanup_free = read_functions(index, search->functions);
+	uint8_t *wanted cleanup_free = search->kinds
+					       ? read_numbers(search->kinds, index->nr_kinds)
+					       : read_numbers(search->functions, index->nr_names);
 	struct stored_call best = { 0 };
 	size_t of = SIZE_MAX;
-	int ret = functions ? 0 : -ENOMEM;
+	int ret = wanted ? 0 : -ENOMEM;
 
 	for (size_t i = 0; ret >= 0 && i < index->nr_tasks; i++) {
 		struct stored_call found = { 0 };
 
-		ret = search_task(index, i, search, functions, &found);
+		ret = search_task(index, i, search, wanted, &found);
 		if (ret > 0 &&
 		    (of == SIZE_MAX || (search->is_backwards ? found.start_ns >= best.start_ns
 							     : found.start_ns < best.start_ns))) {
@@ -307,9 +351,11 @@ static int search_tasks(const struct index *index, const struct part_search *sea
 		}
 	}
 	if (ret >= 0 && of != SIZE_MAX)
-		strbuf_addf(out, "{\"task\":%zu,\"start\":%llu,\"dur\":%llu,\"depth\":%u}\n", of,
-			    (unsigned long long)best.start_ns, (unsigned long long)best.dur_ns,
-			    best.depth);
+		strbuf_addf(out,
+			    "{\"task\":%zu,\"start\":%llu,\"dur\":%llu,\"depth\":%u,"
+			    "\"text\":%llu}\n",
+			    of, (unsigned long long)best.start_ns, (unsigned long long)best.dur_ns,
+			    best.depth, (unsigned long long)best.text);
 	else
 		strbuf_addstr(out, "{}\n");
 	return MIN(ret, 0);
@@ -323,4 +369,55 @@ int answer_search(struct index *index, const struct part_search *search, struct 
 
 	index_unlock(index);
 	return ret;
+}
+
+static int put_texts(const struct text_store *texts, const char *numbers, struct strbuf *out)
+{
+	int ret = 0, nr = 0;
+
+	for (char *end; ret == 0 && nr < ANSWER_TEXTS_MAX && *numbers >= '0' && *numbers <= '9';
+	     numbers = end + (*end == ',')) {
+		struct strbuf text cleanup_strbuf = { 0 }, shown cleanup_strbuf = { 0 };
+
+		ret = text_store_get(texts, strtoull(numbers, &end, 10), &text);
+		/* One who asks for what there is not gets nothing. */
+		ret = ret == -ENOENT ? 0 : ret;
+		escape_addstr(&shown, MEDIUM_TERMINAL, strbuf_str(&text));
+		strbuf_addstr(out, nr++ ? ",\n\"" : "\"");
+		escape_add(out, MEDIUM_JSON, strbuf_str(&shown), shown.len);
+		strbuf_addch(out, '"');
+		out->oom |= strbuf_oom(&shown);
+	}
+	return ret;
+}
+
+int answer_texts(struct index *index, const char *numbers, struct strbuf *out)
+{
+	strbuf_addch(out, '[');
+	index_lock(index);
+
+	int ret = put_texts(&index->texts, numbers, out);
+
+	index_unlock(index);
+	strbuf_addstr(out, "]\n");
+	return ret;
+}
+
+void answer_processes(struct index *index, struct strbuf *out)
+{
+	strbuf_addch(out, '[');
+	index_lock(index);
+	strbuf_add(out, strbuf_str(&index->processes), index->processes.len);
+	index_unlock(index);
+	strbuf_addstr(out, "]\n");
+}
+
+void answer_sources(struct index *index, struct strbuf *out)
+{
+	index_lock(index);
+	/* They begin with a comma. */
+	strbuf_addf(out, "{\"isDone\":%s", index->is_done ? "true" : "false");
+	strbuf_add(out, strbuf_str(&index->sources), index->sources.len);
+	index_unlock(index);
+	strbuf_addstr(out, "}\n");
 }

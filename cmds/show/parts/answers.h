@@ -35,9 +35,15 @@ struct part_range {
 int answer_calls(struct index *index, const struct part_range *range, uint64_t width,
 		 const char *tasks, struct strbuf *out);
 
-/* A call that is looked for: the next one after a place, or the one before it. */
+/*
+ * A call that is looked for: the next one after a place, or the one before it.
+ *
+ * @functions, @kinds: numbers between commas; with @kinds an event is looked for, whose depth is
+ *                     its kind
+ */
 struct part_search {
-	const char *functions; /* numbers between commas */
+	const char *functions;
+	const char *kinds;
 	uint64_t task;
 	uint64_t at_ns;
 	int depth;
@@ -45,10 +51,20 @@ struct part_search {
 };
 
 /*
- * JSON: its task, begin, duration and depth; {} when there is none. Calls of all tasks are in the
+ * JSON: its task, begin, duration, depth and text; {} when there is none. Calls of all tasks are in the
  * order of time, then of tasks. 0 or a negative errno.
  */
 int answer_search(struct index *index, const struct part_search *search, struct strbuf *out);
+
+/*
+ * JSON: texts of calls and events by their numbers, which stand between commas; "" where there is
+ * none. No more than 64. 0 or a negative errno.
+ */
+int answer_texts(struct index *index, const char *numbers, struct strbuf *out);
+
+/* JSON: executions as the whole page has them; members of sources_put(), when all was read. */
+void answer_processes(struct index *index, struct strbuf *out);
+void answer_sources(struct index *index, struct strbuf *out);
 
 /*
  * Ends sums. Starts as zeros, but for the lock, which the owner makes and destroys.
@@ -56,15 +72,24 @@ int answer_search(struct index *index, const struct part_search *search, struct 
  * @lock: of the rest
  * @pipe: of the sum that runs, or NULL
  * @is_stopped: that one is of no use, and none is made any more
+ * @is_left: that one is of no use: nobody waits for it
  */
 struct sums_stop {
 	pthread_mutex_t lock;
 	struct pipeline *pipe;
 	bool is_stopped;
+	bool is_left;
 };
 
 /* Any thread: the sum that runs ends soon, with -ECANCELED, and so do all later ones. */
 void sums_stop(struct sums_stop *stop);
+
+/* Another sum is about to be made; and, by any thread: it ends soon, with -ECANCELED. */
+void sums_begin(struct sums_stop *stop);
+void sums_leave(struct sums_stop *stop);
+
+/* How much of the recording the sum that runs has read, from 0 to 1; -1: none runs. Any thread. */
+double sums_progress(struct sums_stop *stop);
 
 /*
  * A recording that is added up: @data, which no other thread reads meanwhile.

@@ -17,8 +17,8 @@
 /* Cells of a sum, and the most calls that it may have: then cells are longer. */
 #define SUM_CELLS      128
 #define SUM_CALLS_MAX  8192
-/* In a block a call has its end, its time, the same of calls in it, its node and depth. */
-#define CALL_BYTES_MAX (10 + 10 + 10 + 5 + 3)
+/* In a block a call has its end, its time, the same of calls in it, its node, depth and text. */
+#define CALL_BYTES_MAX (10 + 10 + 10 + 5 + 3 + 10)
 
 void call_list_deinit(struct call_list *list)
 {
@@ -62,6 +62,24 @@ static int open_call_file(struct call_file *file)
 	file->max_bytes = fstatvfs(file->fd, &room) == 0 && room.f_bavail
 				  ? (uint64_t)room.f_bavail * room.f_frsize / 2
 				  : UINT64_MAX;
+	return 0;
+}
+
+int call_file_append(struct call_file *file, const void *bytes, size_t nr, uint64_t *offset)
+{
+	int ret = file->fd < 0 ? open_call_file(file) : 0;
+
+	if (ret < 0)
+		return ret;
+	if (file->bytes + nr > file->max_bytes)
+		return -ENOSPC;
+	/* Fewer bytes are no error that errno tells of, but there was no room for more. */
+	ssize_t put = pwrite(file->fd, bytes, nr, file->bytes);
+
+	if (put != (ssize_t)nr)
+		return put < 0 ? -errno : -ENOSPC;
+	*offset = file->bytes;
+	file->bytes += nr;
 	return 0;
 }
 
@@ -215,16 +233,28 @@ static uint64_t get_number(const uint8_t **at, const uint8_t *end)
 	return number;
 }
 
+/* The difference to the text before: texts are made as calls end, or are those of others before. */
+static uint64_t text_step(uint64_t text, uint64_t before)
+{
+	int64_t step = (int64_t)(text - before);
+
+	return ((uint64_t)step << 1) ^ (uint64_t)(step >> 63);
+}
+
+static uint64_t text_after(uint64_t step, uint64_t before)
+{
+	return before + ((step >> 1) ^ -(step & 1));
+}
+
 static int write_block(struct call_store *store, struct store_sum *sum)
 {
 	const struct call_list *list = &store->last;
 	uint8_t *bytes cleanup_free = malloc(list->nr * CALL_BYTES_MAX);
 	uint8_t *to = bytes;
-	uint64_t end_ns = sum->from_ns;
-	int ret = store->file->fd < 0 ? open_call_file(store->file) : 0;
+	uint64_t end_ns = sum->from_ns, text = 0;
 
-	if (!bytes || ret < 0)
-		return bytes ? ret : -ENOMEM;
+	if (!bytes)
+		return -ENOMEM;
 	for (size_t i = 0; i < list->nr; i++) {
 		const struct stored_call *call = &list->calls[i];
 		uint64_t ended_ns = call->start_ns + call->dur_ns;
@@ -234,21 +264,14 @@ static int write_block(struct call_store *store, struct store_sum *sum)
 		to = put_number(to, call->dur_ns - call->self_ns);
 		to = put_number(to, (uint64_t)call->node << 1 | call->is_open);
 		to = put_number(to, call->depth);
+		to = put_number(to, text_step(call->text, text));
+		text = call->text;
 		sum->nodes[call->node % STORE_NODE_BITS / 64] |= 1ULL << call->node % 64;
 		end_ns = ended_ns;
 	}
-	sum->offset = store->file->bytes;
 	sum->bytes = to - bytes;
 	sum->nr = list->nr;
-	if (sum->offset + sum->bytes > store->file->max_bytes)
-		return -ENOSPC;
-	/* Fewer bytes are no error that errno tells of, but there was no room for more. */
-	ssize_t put = pwrite(store->file->fd, bytes, sum->bytes, sum->offset);
-
-	if (put != (ssize_t)sum->bytes)
-		return put < 0 ? -errno : -ENOSPC;
-	store->file->bytes += sum->bytes;
-	return 0;
+	return call_file_append(store->file, bytes, sum->bytes, &sum->offset);
 }
 
 static int read_block(const struct call_store *store, const struct store_sum *sum,
@@ -256,7 +279,7 @@ static int read_block(const struct call_store *store, const struct store_sum *su
 {
 	uint8_t *bytes cleanup_free = malloc(sum->bytes + 1);
 	const uint8_t *at = bytes;
-	uint64_t end_ns = sum->from_ns;
+	uint64_t end_ns = sum->from_ns, text = 0;
 	ssize_t got;
 
 	if (!bytes)
@@ -275,6 +298,8 @@ static int read_block(const struct call_store *store, const struct store_sum *su
 		call.is_open = call.node & 1;
 		call.node >>= 1;
 		call.depth = get_number(&at, bytes + sum->bytes);
+		text = text_after(get_number(&at, bytes + sum->bytes), text);
+		call.text = text;
 		/* Those that cross its beginning are in memory. */
 		if (call.start_ns >= sum->from_ns && !add_call(out, &call))
 			return -ENOMEM;

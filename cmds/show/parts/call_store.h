@@ -11,15 +11,18 @@
 #include <stdint.h>
 
 /*
- * Times are since the recording began.
+ * Times are since the recording began. Events are stored as calls that take no time: @node is the
+ * number of their kind, @depth, too, and those of a kind at one time differ in it (index.h).
  *
  * @self_ns: what none of the calls in it took
+ * @text: of its arguments or of the event, by text_store.h; 0: it has none
  * @is_open: it never returned, and was last seen then
  */
 struct stored_call {
 	uint64_t start_ns;
 	uint64_t dur_ns;
 	uint64_t self_ns;
+	uint64_t text;
 	uint32_t node; /* of the task's contexts */
 	uint16_t depth;
 	bool is_open;
@@ -48,6 +51,12 @@ struct call_file {
 #define CALL_FILE_CLOSED ((struct call_file){ .fd = -1 })
 
 void call_file_close(struct call_file *file);
+
+/*
+ * Append bytes; the file is made first, if need be. 0 with @offset, where they are; or a negative
+ * errno: -ENOSPC when there is no room for more.
+ */
+int call_file_append(struct call_file *file, const void *bytes, size_t nr, uint64_t *offset);
 
 /* So many calls make a block. */
 #define STORE_BLOCK_CALLS 65536

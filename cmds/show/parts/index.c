@@ -13,6 +13,11 @@
 #include "utils/export/export.h"
 #include "utils/export/nest.h"
 #include "utils/export/numbers.h"
+#include "utils/export/page/executions.h"
+#include "utils/export/page/marks.h"
+#include "utils/export/page/sources.h"
+#include "utils/export/payloads.h"
+#include "utils/view/values/argtext.h"
 
 /* A call that has not ended. @inner_ns: of the calls in it that have */
 struct open_call {
@@ -21,11 +26,20 @@ struct open_call {
 	uint32_t node;
 };
 
+/* The last event of a kind: @nr came before it at the same time. */
+struct last_point {
+	uint64_t time_ns;
+	size_t at; /* the task, plus one */
+	uint32_t nr;
+};
+
 /*
  * The reading thread's.
  *
  * @at: of index->tasks, the one that is being read; SIZE_MAX: none
- * @open: of it
+ * @open: of it; @payloads: arguments of these
+ * @words: of events; @kinds: of these; @last_points: by kind
+ * @text: that is being made
  * @last_ns: times never go back for the page
  */
 struct reading {
@@ -33,6 +47,12 @@ struct reading {
 	struct pipeline *pipe;
 	struct nest nest;
 	struct func_numbers numbers;
+	struct event_texts words;
+	struct text_numbers kinds;
+	struct last_point *last_points;
+	size_t nr_last_points;
+	struct payloads payloads;
+	struct strbuf text;
 	const struct task *task;
 	size_t at;
 	struct open_call *open;
@@ -101,9 +121,50 @@ static int count_call(struct index *index, uint32_t func)
 	return 0;
 }
 
-/* The innermost call ends. */
-static int end_call(struct reading *r, bool is_open)
+/*
+ * "(1, 2) = 3" of the innermost call, which ends now by @event (NULL: it does not return): the
+ * number of the text, or 0.
+ */
+static int put_values(struct reading *r, const struct event *event, uint64_t *number)
 {
+	const struct argtext text = { .data = r->index->data };
+	struct strbuf result cleanup_strbuf = { 0 };
+	char *args cleanup_free = payloads_take(&r->payloads, r->nr_open - 1);
+
+	*number = 0;
+	strbuf_reset(&r->text);
+	strbuf_addstr(&r->text, args ? args : "");
+	if (event && argtext_put_retval(&text, r->task, event, &result))
+		strbuf_addf(&r->text, " = %s", strbuf_str(&result));
+	if (strbuf_oom(&r->text) || strbuf_oom(&result))
+		return -ENOMEM;
+	if (!r->text.len)
+		return 0;
+	r->index->tasks[r->at].has_texts = true;
+	return text_store_add(&r->index->texts, r->text.data, number);
+}
+
+/* The arguments of the innermost call, which has begun. */
+static int keep_args(struct reading *r, const struct event *event)
+{
+	const struct argtext text = { .data = r->index->data };
+
+	strbuf_reset(&r->text);
+	if (!argtext_put_args(&text, r->task, event, &r->text))
+		return 0;
+	return strbuf_oom(&r->text) ? -ENOMEM
+				    : payloads_put(&r->payloads, r->nr_open - 1, &r->text);
+}
+
+/* The innermost call ends, with the result of @event, if that is not NULL. */
+static int end_call(struct reading *r, const struct event *event, bool is_open)
+{
+	uint64_t text = 0;
+	int ret = event || r->payloads.nr ? put_values(r, event, &text) : 0;
+
+	if (ret < 0)
+		return ret;
+
 	struct indexed_task *task = &r->index->tasks[r->at];
 	const struct open_call *open = &r->open[--r->nr_open];
 	const struct context *context = &task->contexts.nodes[open->node];
@@ -111,12 +172,13 @@ static int end_call(struct reading *r, bool is_open)
 		.start_ns = open->start_ns,
 		.dur_ns = r->last_ns - open->start_ns,
 		.self_ns = r->last_ns - open->start_ns - open->inner_ns,
+		.text = text,
 		.node = open->node,
 		.depth = context->depth,
 		.is_open = is_open,
 	};
-	int ret = count_call(r->index, context->func);
 
+	ret = count_call(r->index, context->func);
 	if (r->nr_open)
 		r->open[r->nr_open - 1].inner_ns += call.dur_ns;
 
@@ -150,7 +212,7 @@ static int end_task_calls(struct reading *r)
 	if (r->at == SIZE_MAX)
 		return 0;
 	while (ret == 0 && r->nr_open)
-		ret = end_call(r, true);
+		ret = end_call(r, NULL, true);
 	if (ret == 0)
 		ret = publish(r, &r->index->tasks[r->at]);
 	r->at = SIZE_MAX;
@@ -176,25 +238,100 @@ static int begin_task(struct reading *r, const struct task *task)
 		.start_ns = r->last_ns,
 		.end_ns = r->last_ns,
 		.store = { .file = &index->file },
+		.points = { .file = &index->file },
 	};
 	r->at = index->nr_tasks++;
 	return strbuf_oom(&name) ? -ENOMEM : 0;
 }
 
-static int take_edge(struct reading *r, const struct nest_edge *edge)
+/* As exp_html.c: the values of an event are those of the call of its function. */
+static int take_edge(struct reading *r, const struct event *event, const struct nest_edge *edge)
 {
+	bool has_values = event->data && event->func == edge->func && r->index->opts->show_args &&
+			  edge->is_begin == (event->type == EVENT_ENTRY);
 	int ret = 0;
 
 	if (r->at == SIZE_MAX)
 		ret = begin_task(r, r->task);
 	if (ret < 0)
 		return ret;
-	return edge->is_begin ? begin_call(r, edge->func) : end_call(r, false);
+	if (!edge->is_begin)
+		return end_call(r, has_values && event->type == EVENT_EXIT ? event : NULL, false);
+	ret = begin_call(r, edge->func);
+	return ret == 0 && has_values ? keep_args(r, event) : ret;
 }
 
 static uint64_t since_base(const struct reading *r, uint64_t time_ns)
 {
 	return time_ns > r->index->base_ns ? time_ns - r->index->base_ns : 0;
+}
+
+/* The number of a kind, which is counted; UINT32_MAX: memory is short. */
+static uint32_t count_kind(struct reading *r, const char *name)
+{
+	struct index *index = r->index;
+	bool is_full = index->nr_kinds == INDEX_KINDS_MAX;
+	uint32_t number = is_full && !strmap_get(&r->kinds.by_text, name)
+				  ? INDEX_KINDS_MAX
+				  : text_number(&r->kinds, name);
+	uint64_t *counts = number ? vec_reach(index->per_kind, &index->nr_per_kind, number - 1,
+					      sizeof(*counts))
+				  : NULL;
+
+	if (!counts)
+		return UINT32_MAX;
+	index->per_kind = counts;
+	counts[number - 1]++;
+	if (number > index->nr_kinds) {
+		escape_addstr(&index->kinds, MEDIUM_TERMINAL, name);
+		strbuf_addch(&index->kinds, '\0');
+		index->nr_kinds++;
+	}
+	return strbuf_oom(&index->kinds) ? UINT32_MAX : number - 1;
+}
+
+/* Those of a kind at the same time are told apart by it. False: memory is short. */
+static bool set_depth(struct reading *r, struct stored_call *point)
+{
+	struct last_point *all = vec_reach(r->last_points, &r->nr_last_points, point->node,
+					   sizeof(*all));
+
+	if (!all)
+		return false;
+	r->last_points = all;
+
+	struct last_point *last = &all[point->node];
+	bool is_same = last->at == r->at + 1 && last->time_ns == point->start_ns;
+
+	*last = (struct last_point){
+		.time_ns = point->start_ns,
+		.at = r->at + 1,
+		.nr = is_same ? MIN(last->nr + 1, INDEX_AT_ONCE - 1U) : 0,
+	};
+	point->depth = point->node + last->nr * INDEX_KINDS_MAX;
+	return true;
+}
+
+/* An event that is no call, or a gap. */
+static int take_point(struct reading *r, const struct event *event)
+{
+	struct strbuf name cleanup_strbuf = { 0 };
+	struct stored_call point = { .start_ns = r->last_ns };
+	int ret = r->at == SIZE_MAX ? begin_task(r, r->task) : 0;
+
+	if (ret < 0)
+		return ret;
+	if (event->type == EVENT_LOST)
+		r->index->nr_lost += event->addr;
+	strbuf_reset(&r->text);
+	mark_put(&r->words, r->task, event, &name, &r->text);
+	if (strbuf_oom(&name) || strbuf_oom(&r->text))
+		return -ENOMEM;
+	point.node = count_kind(r, strbuf_str(&name));
+	if (point.node == UINT32_MAX || !set_depth(r, &point))
+		return -ENOMEM;
+	ret = text_store_add(&r->index->texts, strbuf_str(&r->text), &point.text);
+	return ret < 0 ? ret : call_store_add(&r->index->tasks[r->at].points, &point);
 }
 
 /* The lock is held while a span is taken, and given to others between two. */
@@ -214,7 +351,9 @@ static int take_span(struct reading *r, const struct event_span *span)
 
 		r->last_ns = MAX(r->last_ns, since_base(r, event->time_ns));
 		while (ret == 0 && nest_next(&r->nest, open, event, &edge))
-			ret = take_edge(r, &edge);
+			ret = take_edge(r, event, &edge);
+		if (ret == 0 && unlikely(event->type == EVENT_POINT || event->type == EVENT_LOST))
+			ret = take_point(r, event);
 	}
 	if (ret == 0 && r->nest.is_oom)
 		ret = -ENOMEM;
@@ -263,13 +402,47 @@ static int read_all(struct reading *r, struct pipeline *pipe, struct uft_err *er
 	index->base_ns = pipe->first_ns;
 	index->zero_ns = since_base(r, first_record(pipe));
 	index->all_bytes = pipeline_bytes(pipe);
+	ret = executions_put(&index->processes, pipe, INDEX_PROCESS_BYTES, &index->nr_left_out,
+			     err);
 	pthread_mutex_unlock(&index->lock);
-	ret = pipeline_run(pipe, &view, err);
+	if (ret == 0)
+		ret = event_texts_load(&r->words, index->data, err);
+	if (ret == 0)
+		ret = pipeline_run(pipe, &view, err);
 	pthread_mutex_lock(&index->lock);
 	if (ret == 0 && end_task_calls(r) < 0)
 		ret = err_set_errno(err, -ENOMEM, "cannot index the calls");
 	pthread_mutex_unlock(&index->lock);
 	return ret;
+}
+
+/* Where functions stand in their sources is known when all functions are. */
+static int read_sources(struct reading *r, struct uft_err *err)
+{
+	struct index *index = r->index;
+	struct strbuf sources = { 0 };
+	int ret = sources_put(&sources, index->data, &r->numbers);
+
+	if (ret < 0) {
+		strbuf_deinit(&sources);
+		return err_set_errno(err, ret, "cannot read the sources");
+	}
+	pthread_mutex_lock(&index->lock);
+	index->sources = sources;
+	pthread_mutex_unlock(&index->lock);
+	return 0;
+}
+
+static void end_of_reading(struct reading *r)
+{
+	nest_deinit(&r->nest);
+	func_numbers_deinit(&r->numbers);
+	text_numbers_deinit(&r->kinds);
+	event_texts_deinit(&r->words);
+	free(r->last_points);
+	payloads_deinit(&r->payloads);
+	strbuf_deinit(&r->text);
+	free(r->open);
 }
 
 static void *run_reading(void *self)
@@ -288,14 +461,14 @@ static void *run_reading(void *self)
 
 	if (ret == 0)
 		ret = read_all(&r, &pipe, &err);
+	if (ret == 0)
+		ret = read_sources(&r, &err);
 	pthread_mutex_lock(&index->lock);
 	index->is_done = true;
 	if (ret < 0)
 		index->failure = err;
 	pthread_mutex_unlock(&index->lock);
-	nest_deinit(&r.nest);
-	func_numbers_deinit(&r.numbers);
-	free(r.open);
+	end_of_reading(&r);
 	return NULL;
 }
 
@@ -304,7 +477,10 @@ int index_start(struct index *index, const struct opts *opts, struct trace_data 
 	sigset_t all, before;
 	int ret;
 
-	*index = (struct index){ .opts = opts, .data = data, .file = CALL_FILE_CLOSED };
+	*index = (struct index){ .opts = opts,
+				 .data = data,
+				 .file = CALL_FILE_CLOSED,
+				 .texts = { .file = CALL_FILE_CLOSED } };
 	pthread_mutex_init(&index->lock, NULL);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -334,11 +510,17 @@ void index_stop(struct index *index)
 	for (size_t i = 0; i < index->nr_tasks; i++) {
 		free(index->tasks[i].name);
 		call_store_deinit(&index->tasks[i].store);
+		call_store_deinit(&index->tasks[i].points);
 		contexts_deinit(&index->tasks[i].contexts);
 	}
 	free(index->tasks);
 	free(index->calls);
 	strbuf_deinit(&index->names);
+	text_store_deinit(&index->texts);
+	strbuf_deinit(&index->kinds);
+	free(index->per_kind);
+	strbuf_deinit(&index->processes);
+	strbuf_deinit(&index->sources);
 	call_file_close(&index->file);
 	pthread_mutex_destroy(&index->lock);
 }

@@ -2,8 +2,12 @@
 #include "cmds/show/parts/parts.h"
 
 #include <errno.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include "cmds/show/parts/answers.h"
 #include "cmds/terminal/ask.h"
@@ -209,6 +213,7 @@ static void reply_search(struct parts *parts, const struct server_query *query,
 	const bool is_backwards = server_query_number(query, "back", 0);
 	const struct part_search search = {
 		.functions = server_query_word(query, "functions"),
+		.kinds = server_query_word(query, "kinds"),
 		.is_backwards = is_backwards,
 		/* Without a place: from the beginning, or from the end. */
 		.task = server_query_number(query, "task", is_backwards ? UINT64_MAX : 0),
@@ -218,13 +223,40 @@ static void reply_search(struct parts *parts, const struct server_query *query,
 	};
 	int ret = -EINVAL;
 
-	if (search.functions) {
+	if (search.functions || search.kinds) {
 		pthread_rwlock_rdlock(&parts->lock);
 		ret = answer_search(&parts->now->index, &search, &reply->body);
 		pthread_rwlock_unlock(&parts->lock);
 	}
 	if (ret < 0)
-		reply_error(reply, search.functions ? 500 : 400, strerror(-ret));
+		reply_error(reply, ret == -EINVAL ? 400 : 500, strerror(-ret));
+}
+
+static void reply_texts(struct parts *parts, const struct server_query *query,
+			struct server_reply *reply)
+{
+	const char *numbers = server_query_word(query, "of");
+	int ret = -EINVAL;
+
+	if (numbers) {
+		pthread_rwlock_rdlock(&parts->lock);
+		/* Another reading has other numbers: the page will ask for all anew. */
+		if (server_query_number(query, "generation", 0) != parts->generation)
+			numbers = "";
+		ret = answer_texts(&parts->now->index, numbers, &reply->body);
+		pthread_rwlock_unlock(&parts->lock);
+	}
+	if (ret < 0)
+		reply_error(reply, ret == -EINVAL ? 400 : 500, strerror(-ret));
+}
+
+/* What is the same for all ranges. */
+static void reply_whole(struct parts *parts, void (*answer)(struct index *, struct strbuf *),
+			struct server_reply *reply)
+{
+	pthread_rwlock_rdlock(&parts->lock);
+	answer(&parts->now->index, &reply->body);
+	pthread_rwlock_unlock(&parts->lock);
 }
 
 /* The recording as it is now, for those who read it once more; its lock is held. */
@@ -243,13 +275,84 @@ static int open_sums(struct parts *parts, unsigned generation, struct uft_err *e
 	return ret;
 }
 
+/* Looks after one who waits for a sum. @over: an eventfd(2): it was made */
+struct watch {
+	const struct server_query *query;
+	struct sums_stop *stop;
+	int over;
+	pthread_t thread;
+	bool is_on;
+};
+
+/* So often, in ms: one who has left costs so much. */
+#define WATCH_MS 50
+
+static void *run_watch(void *self)
+{
+	const struct watch *watch = self;
+	struct pollfd poll_fd = { .fd = watch->over, .events = POLLIN };
+
+	while (poll(&poll_fd, 1, WATCH_MS) <= 0) {
+		if (server_is_gone(watch->query)) {
+			sums_leave(watch->stop);
+			break;
+		}
+	}
+	return NULL;
+}
+
+/* Without it the sum is made to its end, whoever waits. */
+static void begin_watch(struct watch *watch)
+{
+	sigset_t all, before;
+
+	watch->over = eventfd(0, EFD_CLOEXEC);
+	if (watch->over < 0)
+		return;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	watch->is_on = pthread_create(&watch->thread, NULL, run_watch, watch) == 0;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+static void end_watch(struct watch *watch)
+{
+	if (watch->is_on) {
+		eventfd_write(watch->over, 1);
+		pthread_join(watch->thread, NULL);
+	}
+	if (watch->over >= 0)
+		close(watch->over);
+}
+
+/* Its lock is held. */
+static int make_sums(const struct sums_source *from, const char *path,
+		     const struct part_range *range, const struct server_query *query,
+		     struct server_reply *reply, struct uft_err *err)
+{
+	struct watch watch = { .query = query, .stop = from->stop };
+	const char *name = server_query_word(query, "name");
+	int ret;
+
+	sums_begin(from->stop);
+	begin_watch(&watch);
+	ret = strcmp(path, "/functions") == 0 ? answer_functions(from, range, &reply->body, err)
+					      : answer_tree(from, range, name, &reply->body, err);
+	end_watch(&watch);
+	return ret;
+}
+
+/* Of the sum that is being made, whoever waits for it. */
+static void reply_progress(struct parts *parts, struct server_reply *reply)
+{
+	strbuf_addf(&reply->body, "{\"part\":%.3f}\n", sums_progress(&parts->stop));
+}
+
 static void reply_sums(struct parts *parts, const char *path, const struct server_query *query,
 		       struct server_reply *reply)
 {
 	const struct part_range range = range_of(query);
-	const char *name = server_query_word(query, "name");
 	struct uft_err err = { 0 };
-	bool is_flat = strcmp(path, "/functions") == 0;
 
 	/* Without both it is the whole recording; all else that is no range is an error. */
 	if (!range.is_set && (server_query_word(query, "from") || server_query_word(query, "to"))) {
@@ -271,10 +374,8 @@ static void reply_sums(struct parts *parts, const char *path, const struct serve
 	int ret = server_is_gone(query) ? err_set(&err, -ECANCELED, "the page has left")
 					: open_sums(parts, generation, &err);
 
-	if (ret == 0 && is_flat)
-		ret = answer_functions(&from, &range, &reply->body, &err);
-	else if (ret == 0)
-		ret = answer_tree(&from, &range, name, &reply->body, &err);
+	if (ret == 0)
+		ret = make_sums(&from, path, &range, query, reply, &err);
 	pthread_mutex_unlock(&parts->sums_lock);
 	if (ret < 0)
 		reply_error(reply, ret == -ECANCELED ? 503 : 500, err.text);
@@ -297,6 +398,14 @@ void parts_answer(struct parts *parts, const char *path, const struct server_que
 		reply_calls(parts, query, reply);
 	} else if (strcmp(path, "/search") == 0) {
 		reply_search(parts, query, reply);
+	} else if (strcmp(path, "/texts") == 0) {
+		reply_texts(parts, query, reply);
+	} else if (strcmp(path, "/progress") == 0) {
+		reply_progress(parts, reply);
+	} else if (strcmp(path, "/processes") == 0) {
+		reply_whole(parts, answer_processes, reply);
+	} else if (strcmp(path, "/sources") == 0) {
+		reply_whole(parts, answer_sources, reply);
 	} else if (strcmp(path, "/functions") == 0 || strcmp(path, "/tree") == 0) {
 		reply_sums(parts, path, query, reply);
 	} else {

@@ -34,16 +34,50 @@ void sums_stop(struct sums_stop *stop)
 	pthread_mutex_unlock(&stop->lock);
 }
 
+void sums_begin(struct sums_stop *stop)
+{
+	pthread_mutex_lock(&stop->lock);
+	stop->is_left = false;
+	pthread_mutex_unlock(&stop->lock);
+}
+
+void sums_leave(struct sums_stop *stop)
+{
+	pthread_mutex_lock(&stop->lock);
+	stop->is_left = true;
+	if (stop->pipe)
+		atomic_store(&stop->pipe->is_stopped, true);
+	pthread_mutex_unlock(&stop->lock);
+}
+
+double sums_progress(struct sums_stop *stop)
+{
+	double part = -1;
+
+	pthread_mutex_lock(&stop->lock);
+	if (stop->pipe) {
+		uint64_t all = pipeline_bytes(stop->pipe);
+		uint64_t done = atomic_load(&stop->pipe->read_bytes);
+
+		part = all ? MIN((double)done / all, 1.0) : 0;
+	}
+	pthread_mutex_unlock(&stop->lock);
+	return part;
+}
+
 /* From now on @pipe (NULL: none) reads for a sum. @ret as it is, or -ECANCELED: it has to end. */
 static int note_pipe(struct sums_stop *stop, struct pipeline *pipe, int ret, struct uft_err *err)
 {
-	bool is_stopped;
+	bool is_stopped, is_left;
 
 	pthread_mutex_lock(&stop->lock);
 	is_stopped = stop->is_stopped;
-	stop->pipe = is_stopped ? NULL : pipe;
+	is_left = stop->is_left;
+	stop->pipe = is_stopped || is_left ? NULL : pipe;
 	pthread_mutex_unlock(&stop->lock);
-	return ret == 0 && is_stopped ? err_set(err, -ECANCELED, "utrail show ends") : ret;
+	if (ret < 0 || !(is_stopped || is_left))
+		return ret;
+	return err_set(err, -ECANCELED, is_stopped ? "utrail show ends" : "nobody waits for it");
 }
 
 /* The options' choice, and a range in it that the page asks for. */

@@ -22,6 +22,8 @@ static void add(uint64_t start_ns, uint64_t end_ns, uint16_t depth)
 		.start_ns = start_ns,
 		.dur_ns = end_ns - start_ns,
 		.self_ns = (end_ns - start_ns) / 2,
+		/* Some have none, some have one that others had before. */
+		.text = nr_all % 3 ? nr_all * 17 + 1 : nr_all % 2 * 5,
 		.node = depth + 1,
 		.depth = depth,
 		.is_open = nr_all % 1000 == 0,
@@ -79,6 +81,7 @@ static void assert_same(const struct stored_call *a, const struct stored_call *b
 	assert_int_equal(a->start_ns, b->start_ns);
 	assert_int_equal(a->dur_ns, b->dur_ns);
 	assert_int_equal(a->self_ns, b->self_ns);
+	assert_int_equal(a->text, b->text);
 	assert_int_equal(a->node, b->node);
 	assert_int_equal(a->depth, b->depth);
 	assert_int_equal(a->is_open, b->is_open);

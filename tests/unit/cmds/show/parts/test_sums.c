@@ -66,3 +66,38 @@ TEST_WITH(stopped, setup, teardown)
 	assert_null(stop.pipe);
 	assert_int_equal(out.len, 0);
 }
+
+/* One who leaves ends the sum that is made for him, and none after that. */
+TEST_WITH(left, setup, teardown)
+{
+	const struct part_range all = { 0 };
+	struct pipeline reading = { 0 };
+	struct uft_err err = { 0 };
+
+	stop.pipe = &reading;
+	sums_leave(&stop);
+	assert_true(atomic_load(&reading.is_stopped));
+	assert_int_equal(answer_functions(&source, &all, &out, &err), -ECANCELED);
+	assert_string_equal(err.text, "nobody waits for it");
+	assert_null(stop.pipe);
+	sums_begin(&stop);
+	assert_int_equal(answer_functions(&source, &all, &out, &err), 0);
+}
+
+TEST_WITH(progress, setup, teardown)
+{
+	struct pipeline_config config = { 0 };
+	struct pipeline pipe = { 0 };
+
+	assert_true(sums_progress(&stop) == -1);
+	assert_int_equal(pipeline_open(&pipe, &data, &config, NULL), 0);
+	stop.pipe = &pipe;
+	assert_true(sums_progress(&stop) == 0);
+	atomic_store(&pipe.read_bytes, pipeline_bytes(&pipe) / 2);
+	assert_true(sums_progress(&stop) == 0.5);
+	/* Files may have grown meanwhile. */
+	atomic_store(&pipe.read_bytes, pipeline_bytes(&pipe) * 3);
+	assert_true(sums_progress(&stop) == 1);
+	stop.pipe = NULL;
+	pipeline_close(&pipe);
+}
