@@ -51,8 +51,8 @@ struct part_search {
 };
 
 /*
- * JSON: its task, begin, duration, depth and text; {} when there is none. Calls of all tasks are in the
- * order of time, then of tasks. 0 or a negative errno.
+ * JSON: its task, begin, duration, depth and text; {} when there is none. Calls of all tasks are in
+ * the order of time, then of tasks. 0 or a negative errno.
  */
 int answer_search(struct index *index, const struct part_search *search, struct strbuf *out);
 
@@ -88,7 +88,7 @@ void sums_stop(struct sums_stop *stop);
 void sums_begin(struct sums_stop *stop);
 void sums_leave(struct sums_stop *stop);
 
-/* How much of the recording the sum that runs has read, from 0 to 1; -1: none runs. Any thread. */
+/* The part of the recording that the running sum has read, 0 to 1; -1: none runs. Any thread. */
 double sums_progress(struct sums_stop *stop);
 
 /*

@@ -416,7 +416,7 @@ static int read_all(struct reading *r, struct pipeline *pipe, struct uft_err *er
 	return ret;
 }
 
-/* Where functions stand in their sources is known when all functions are. */
+/* The places of functions in their sources are known when all functions are. */
 static int read_sources(struct reading *r, struct uft_err *err)
 {
 	struct index *index = r->index;

@@ -250,7 +250,7 @@ static void reply_texts(struct parts *parts, const struct server_query *query,
 		reply_error(reply, ret == -EINVAL ? 400 : 500, strerror(-ret));
 }
 
-/* What is the same for all ranges. */
+/* Answers that are the same for all ranges. */
 static void reply_whole(struct parts *parts, void (*answer)(struct index *, struct strbuf *),
 			struct server_reply *reply)
 {
@@ -342,7 +342,7 @@ static int make_sums(const struct sums_source *from, const char *path,
 	return ret;
 }
 
-/* Of the sum that is being made, whoever waits for it. */
+/* It is that of the sum that is being made, whoever waits for it. */
 static void reply_progress(struct parts *parts, struct server_reply *reply)
 {
 	strbuf_addf(&reply->body, "{\"part\":%.3f}\n", sums_progress(&parts->stop));

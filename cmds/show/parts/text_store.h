@@ -8,7 +8,7 @@
 #include "cmds/show/parts/call_store.h"
 #include "utils/base/containers/strbuf.h"
 
-/* Of longer texts the beginning is kept, in bytes. */
+/* Longer texts have their beginning only, in bytes. */
 #define TEXT_BYTES_MAX	60000
 /* A text of so many bytes may be found again, among as many as there are slots. */
 #define TEXT_SLOT_BYTES 48

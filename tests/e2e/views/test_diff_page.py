@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+import struct
 from itertools import product
 from pathlib import Path
 
@@ -184,6 +185,16 @@ class TestDifference:
         assert zooms[0] == zooms[1]
         scrollers[1].send_keys("[")
         assert "range=" in browser.current_url
+        # Both ends at one place would be a range of 0 ns.
+        before = js(browser, "return app.state.range")
+        scrollers[1].send_keys("]")
+        assert js(browser, "return app.state.range") == before
+        assert browser.find_element("id", "part").text == "The range would be 0 ns long: move on, then press the key."
+        scrollers[1].send_keys("a", "a", "a", "]")
+        assert "end before it begins" in browser.find_element("id", "part").text
+        scrollers[1].send_keys("d", "d", "d", "d", "d", "d", "]")
+        assert js(browser, "return app.state.range.to") > before["from"]
+        assert browser.find_element("id", "part").text.startswith("Range: ")
         scrollers[1].send_keys(Keys.ESCAPE)
         assert js(browser, "return app.apps.map((a) => a.selected)") == [None, None]
         assert status(browser) == "" and js(browser, "return app.state.range") is None
@@ -196,6 +207,15 @@ class TestDifference:
         button(browser, "Collapse all").click()
         assert js(browser, "views.draw(); return [...document.querySelectorAll('.heading .toggle')].map((t) => t.ariaExpanded)") == ["false"] * 2
         button(browser, "Expand all").click()
+
+    def test_lost_records(self, browser, two):  # noqa: F811
+        """The titles say of which recording records are missing."""
+        (path,) = Path("after.data").glob("[0-9]*.dat")
+        path.write_bytes(path.read_bytes()[:-64] + struct.pack("<QQ", 0, 2 | 5 << 3 | 20 << 16))
+        open_diff(browser, "diff-lost")
+        assert browser.find_element("id", "about").text.endswith(", 20 records of new lost")
+        assert "20 records lost" in browser.find_element("id", "pair-timeline-title").get_property("textContent")
+        assert "lost" not in browser.find_element("id", "timeline-title").get_property("textContent")
 
     def test_timelines_share_time(self, browser, two):  # noqa: F811
         """One scale from both beginnings; wheel, drag, keys and ranges hold for both, and the address keeps them."""

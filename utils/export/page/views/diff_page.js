@@ -22,7 +22,8 @@ export function setUpTwo(app) {
 	document.documentElement.classList.add("two");
 	const titles = ["Base", "New"], names = ["timeline", "pair-timeline"];
 	app.apps.forEach(({ recording: { meta, calls, tasks, length } }, k) => {
-		const about = [count(calls, "call"), count(tasks.length, "task"), timeText(length), meta.date];
+		const about = [count(calls, "call"), count(tasks.length, "task"), timeText(length),
+			meta.lost ? `${count(meta.lost, "record")} lost` : "", meta.date];
 		const title = byId(`${names[k]}-title`);
 		title.textContent = `${titles[k]}: ${meta.dir} (${about.filter(Boolean).join(", ")})`;
 		title.title = meta.cmdline;
@@ -43,6 +44,8 @@ export function showTitleOfTwo({ apps }) {
 	const more = pair.length - base.length;
 	byId("about").textContent = `base ${base.meta.dir}, new ${pair.meta.dir}: ` +
 		`${groups(base.calls)} → ${count(pair.calls, "call")}, ` +
-		`${timeText(Math.abs(more))} ${more > 0 ? "longer" : "shorter"}`;
+		`${timeText(Math.abs(more))} ${more > 0 ? "longer" : "shorter"}` +
+		[base, pair].map(({ meta: { lost } }, k) =>
+			(lost ? `, ${count(lost, "record")} of ${k ? "new" : "base"} lost` : "")).join("");
 	byId("about").title = byId("about").textContent || "";
 }

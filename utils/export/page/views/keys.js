@@ -10,7 +10,7 @@ import { setUpKinds } from "./kinds.js";
  * @param {() => void} views.showAll
  */
 export function setUpKeys(app, { timelines, processes, showAll }) {
-	const openKinds = setUpKinds(app), dialog = /** @type {HTMLDialogElement} */ (byId("keys"));
+	const openKinds = setUpKinds(), dialog = /** @type {HTMLDialogElement} */ (byId("keys"));
 	const scrollers = {
 		timeline: timelines.map(({ scroller }) => scroller),
 		flame: [byId("flame-box")], functions: [byId("functions-table")], processes: [byId("lanes")],
@@ -25,7 +25,10 @@ export function setUpKeys(app, { timelines, processes, showAll }) {
 	const setEnd = (/** @type {"from" | "to"} */ end) => {
 		const { from, to } = app.state.range || app.zoom, seen = app.zoom;
 		const range = { from: Math.ceil(from), to: Math.floor(to), [end]: Math.round((seen.from + seen.to) / 2) };
-		if (range.from <= range.to) app.change({ range }, "push");
+		if (range.from < range.to) app.change({ range }, "push");
+		// It stands there until the next step.
+		else byId("part").textContent = `The range would ${range.from > range.to
+			? "end before it begins" : "be 0 ns long"}: move on, then press the key.`;
 	};
 	/** @type {Record<string, () => void>} */
 	const keys = {
