@@ -1,7 +1,9 @@
 #!/usr/bin/python3
 """utrail show of a hundred million calls in Chromium: the first picture, the end of reading, any zoom, the tab's memory; and the server's.
 
-usage: show.py [CALLS]
+With the word args each call has an argument and a result; and they are left out with no-args.
+
+usage: show.py [CALLS [args|no-args]]
 """
 
 import re
@@ -43,6 +45,25 @@ const settled = () => new Promise((resolve) => {
 })();
 """
 
+# The longest time until the page knows what a call says, of a hundred all over the recording; how many of them say something.
+TEXTS = """
+const done = arguments[0], { recording } = utrail, times = [];
+const [task] = recording.tasks, { supplier } = recording;
+let told = 0;
+(async () => {
+    for (let k = 0; k < 100 && task.text; k++) {
+        const number = task.text[Math.floor(task.n * (k + 0.5) / 100)], begin = performance.now();
+        if (!number) continue;
+        while (recording.text(number) === " …") await new Promise((resolve) => setTimeout(resolve));
+        if (recording.text(number)) told++;
+        times.push(performance.now() - begin);
+        supplier.texts.clear();
+    }
+    times.sort((a, b) => a - b);
+    done([times[times.length >> 1] || 0, times[times.length - 1] || 0, told]);
+})();
+"""
+
 # The first call on the picture, from the beginning of the page on.
 FIRST = """
 window.firstPicture = 0;
@@ -79,13 +100,15 @@ def renderers():
 def main():
     need_browser()
     calls = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000_000
+    word = sys.argv[2] if len(sys.argv) > 2 else ""
+    program, values = ("told", ["-a"]) if word else ("tree", [])
     with scratch(), tempfile.TemporaryDirectory() as profile:
-        subprocess.run(["gcc", "-O2", "-pg", "-pthread", "-o", "tree", TOP / "tests/bench/src/tree.c"], check=True)
-        subprocess.run([UTRAIL, "record", "--compact", "--no-libcall", "-d", "data", "./tree", "4", str(calls)], check=True)
+        subprocess.run(["gcc", "-O2", "-pg", "-g", "-pthread", "-o", program, TOP / f"tests/bench/src/{program}.c"], check=True)
+        subprocess.run([UTRAIL, "record", "--compact", "--no-libcall", *values, "-d", "data", f"./{program}", "4", str(calls)], check=True)
         service, browser = open_browser(profile)
         browser.execute("devtools", {"cmd": "Page.addScriptToEvaluateOnNewDocument", "params": {"source": FIRST}})
         browser.execute("devtools", {"cmd": "Performance.enable", "params": {}})
-        server = subprocess.Popen([UTRAIL, "show", "--no-browser", "data"], stdout=subprocess.PIPE, text=True)
+        server = subprocess.Popen([UTRAIL, "show", "--no-browser", *(["--no-args"] if word == "no-args" else []), "data"], stdout=subprocess.PIPE, text=True)
         try:
             measure(browser, server)
         finally:
@@ -106,6 +129,10 @@ def measure(browser, server):
     middle, longest = browser.execute_async_script(ZOOM)
     line("a zoom, median", middle, "ms")
     line("a zoom, the longest of a hundred", longest, "ms", 300)
+    middle, longest, told = browser.execute_async_script(TEXTS)
+    line("what a call says, median", middle, "ms")
+    line("what a call says, the longest of a hundred", longest, "ms", 100)
+    line("calls that say something, of a hundred", told, "")
     heap, rss = memory_of(browser)
     line("the page's heap", heap, "MB")
     line("the tab", rss, "MB", 500)

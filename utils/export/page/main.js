@@ -90,6 +90,10 @@ function setUpViews(app) {
 			for (const one of timelines) if (one.app === app.active) one.scrollToSelected();
 			processes.scrollToSelected();
 		}
+		if (what === "text") {
+			showDetails(app);
+			for (const one of timelines) one.renewTip();
+		}
 		if (what === "search") { hideTip(); showSearch(app); overview.findMarks(); }
 		if (isDue) return;
 		isDue = true;

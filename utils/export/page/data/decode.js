@@ -146,7 +146,10 @@ export class TaskDecoder {
 	}
 }
 
-/** @typedef {ReturnType<TaskDecoder["finish"]>} TaskArrays */
+/**
+ * @typedef {Omit<ReturnType<TaskDecoder["finish"]>, "text" | "pointText"> & {
+ *     text: Uint32Array | Float64Array | null, pointText: Uint32Array | Float64Array }} TaskArrays
+ */
 
 /**
  * A block of texts: all their bytes, and where each begins and the last one ends.

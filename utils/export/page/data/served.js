@@ -1,11 +1,20 @@
 /** A recording in parts: its calls come from the server (doc/internals/show.md). */
 import { FlameNode } from "../model/flame_tree.js";
+import { Sources } from "../model/sources.js";
 
 /**
  * The time until the next question how far the reading is, and whether the recording has grown, in
  * ms.
  */
 const SOON_MS = 150, LATER_MS = 2000;
+/** The time after which the page asks how far a sum is, and between two such questions, in ms. */
+const PROGRESS_MS = 250;
+/** The number of texts that are asked for at a time, and of those that are kept. */
+const TEXTS_ASKED = 64, TEXTS_KEPT = 5000;
+/** The depth of an event is its kind, plus this for each other one of the kind at the same time. */
+const KINDS = 4096;
+/** It stands for a text that will come. */
+const COMING = " …";
 /** The time until a question without an answer is put once more, in ms. */
 const AGAIN_MS = 500;
 /**
@@ -28,7 +37,16 @@ const BESIDE = 0.5;
  * @property {import("../model/task.js").TaskInfo[]} tasks
  * @property {string[]} functions those that are new
  * @property {number[]} calls by function, at the end
+ * @property {import("../model/events.js").Kind[]} kinds of events
+ * @property {number} lost records
+ * @property {boolean} hasProcesses
+ * @property {number} leftOut how many executions are not told
  */
+
+/** @typedef {{ task: number, start: number, dur: number, depth: number, text: number }} Found */
+
+/** @param {number} depth of an event */
+export const kindOf = (depth) => depth % KINDS;
 
 /**
  * The arrays of one task, as answers.c writes them.
@@ -37,16 +55,22 @@ const BESIDE = 0.5;
  */
 function decodeTask(head, at) {
 	const number = (/** @type {number} */ i) => head.getUint32(at + 4 * i, true);
-	const task = number(0), n = number(1), nr = number(2), { buffer } = head;
-	let next = at + 16;
-	const floats = () => { next += 8 * n; return new Float64Array(buffer, next - 8 * n, n); };
+	const task = number(0), n = number(1), nr = number(2), nrPoints = number(3), { buffer } = head;
+	let next = at + 24;
+	const floats = (/** @type {number} */ many) => {
+		next += 8 * many;
+		return new Float64Array(buffer, next - 8 * many, many);
+	};
 	const words = (/** @type {number} */ many) => {
 		next += 4 * many;
 		return new Uint32Array(buffer, next - 4 * many, many);
 	};
-	const start = floats(), dur = floats(), selfTimes = floats(), ctx = words(n), isOpen = words(n);
-	const func = new Int32Array(words(nr)), parent = new Int32Array(words(nr));
-	return { task, arrays: fillArrays({ start, dur, selfTimes, ctx, isOpen, func, parent, nr }), next };
+	const start = floats(n), dur = floats(n), selfTimes = floats(n), text = number(4) ? floats(n) : null;
+	const pointTime = floats(nrPoints), pointText = floats(nrPoints), ctx = words(n), isOpen = words(n);
+	const func = new Int32Array(words(nr)), parent = new Int32Array(words(nr)), pointDepth = words(nrPoints);
+	const points = { pointTime, pointText, pointKind: pointDepth.map(kindOf), pointDepth };
+	const arrays = fillArrays({ start, dur, selfTimes, text, ctx, isOpen, func, parent, nr, ...points });
+	return { task, arrays, next: next + 4 * (nrPoints % 2) };
 }
 
 /**
@@ -54,14 +78,19 @@ function decodeTask(head, at) {
  * @param {Float64Array} from.start
  * @param {Float64Array} from.dur
  * @param {Float64Array} from.selfTimes
+ * @param {Float64Array | null} from.text
  * @param {Uint32Array} from.ctx
  * @param {Uint32Array} from.isOpen
  * @param {Int32Array} from.func
  * @param {Int32Array} from.parent
  * @param {number} from.nr
- * @returns {import("./decode.js").TaskArrays & { selfTimes: Float64Array }}
+ * @param {Float64Array} from.pointTime
+ * @param {Float64Array} from.pointText
+ * @param {Uint32Array} from.pointKind
+ * @param {Uint32Array} from.pointDepth
+ * @returns {import("./decode.js").TaskArrays & { selfTimes: Float64Array, pointDepth: Uint32Array }}
  */
-function fillArrays({ start, dur, selfTimes, ctx, isOpen, func, parent, nr }) {
+function fillArrays({ start, dur, selfTimes, text, ctx, isOpen, func, parent, nr, ...points }) {
 	const depth = new Int32Array(nr).fill(-1);
 	for (let node = 1; node < nr; node++) depth[node] = depth[parent[node]] + 1;
 	/** @type {number[][]} */
@@ -75,10 +104,9 @@ function fillArrays({ start, dur, selfTimes, ctx, isOpen, func, parent, nr }) {
 		if (isOpen[i]) open.push(i);
 	}
 	return {
-		start, dur, selfTimes, ctx, text: null, open: Uint32Array.from(open),
+		start, dur, selfTimes, ctx, text, ...points, open: Uint32Array.from(open),
 		rows: rows.map((row) => Uint32Array.from(row)),
 		sums: { calls: new Float64Array(nr), total: new Float64Array(nr), longest: new Float64Array(nr) },
-		pointTime: new Float64Array(0), pointText: new Uint32Array(0), pointKind: new Uint32Array(0),
 		tree: { nr, func, parent, depth },
 	};
 }
@@ -148,6 +176,31 @@ export class Supplier {
 		 */
 		this.goTo = () => false;
 		/**
+		 * The same for events of some kinds.
+		 * @type {(kinds: number[], step: 1 | -1) => boolean}
+		 */
+		this.goToEvent = () => false;
+		/** Numbers of another reading mean something else. */
+		this.onNew = () => {};
+		/** Texts have come. */
+		this.onText = () => {};
+		/**
+		 * How much of a sum was read, from 0 to 1; null: none is waited for.
+		 * @type {(part: number | null) => void}
+		 */
+		this.onProgress = () => {};
+		this.isFollowing = false;
+		/**
+		 * Texts by their numbers; those that are to be asked for.
+		 * @type {Map<number, string>}
+		 */
+		this.texts = new Map();
+		/** @type {Set<number>} */
+		this.wantedTexts = new Set();
+		this.isAskingTexts = false;
+		/** Of the generation whose processes and sources are there. */
+		this.completed = 0;
+		/**
 		 * Numbers of functions by name.
 		 * @type {Map<string, number>}
 		 */
@@ -201,7 +254,9 @@ export class Supplier {
 			const question = `state?generation=${this.generation}&known=${known}`;
 			/** @type {ReadingState} */
 			const state = await (await this.#fetch(question)).json();
-			if (this.#take(state)) this.onAnswer();
+			const isChanged = this.#take(state);
+			if (state.isDone && this.completed !== state.generation) await this.#complete(state);
+			if (isChanged) this.onAnswer();
 			tell(state.progress, state.failure);
 			if (state.isDone) return;
 			await new Promise((resolve) => { setTimeout(resolve, SOON_MS); });
@@ -227,14 +282,85 @@ export class Supplier {
 		this.turn = turn;
 		this.isDone = state.isDone;
 		this.generation = state.generation;
-		if (isNew) this.numbers.clear();
-		if (isNew) this.answers.clear();
+		if (isNew) {
+			this.numbers.clear();
+			this.answers.clear();
+			this.texts.clear();
+			this.onNew();
+		}
 		const from = isNew ? 0 : recording.names.length;
 		state.functions.forEach((name, i) => {
 			if (!this.numbers.has(name)) this.numbers.set(name, from + i);
 		});
 		recording.grow({ ...state, functions: (isNew ? [] : recording.names).concat(state.functions) });
+		// Names of programs come after those of functions, and have other numbers now.
+		if (isNew && recording.lanes.n) this.#setExecutions(recording.meta.executions);
 		return true;
+	}
+
+	/** @param {import("../model/recording.js").Execution[]} executions */
+	#setExecutions(executions) { this.recording.setExecutions(executions, (name) => this.numberOf(name)); }
+
+	/**
+	 * What is known when all was read.
+	 * @param {ReadingState} state
+	 */
+	async #complete({ generation, hasProcesses }) {
+		const { recording } = this, processes = hasProcesses ? await this.#fetch("processes") : null;
+		if (processes?.ok) this.#setExecutions(await processes.json());
+		const reply = await this.#fetch("sources");
+		/** @type {{ places?: number[], sources?: import("../model/sources.js").SourceFile[] }} */
+		const { places, sources } = reply.ok ? await reply.json() : {};
+		recording.sources = new Sources(places || [], sources || []);
+		this.completed = generation;
+	}
+
+	/**
+	 * What a call or an event says, if that is known by now: else it is asked for.
+	 * @param {number} number
+	 */
+	text(number) {
+		const known = this.texts.get(number);
+		if (known !== undefined) return known;
+		if (this.hasEnded) return "";
+		this.wantedTexts.add(number);
+		if (!this.isAskingTexts) this.#askTexts();
+		return COMING;
+	}
+
+	/** One question at a time, and then those that were put last meanwhile: whoever moves on leaves many. */
+	async #askTexts() {
+		this.isAskingTexts = true;
+		await Promise.resolve();
+		const asked = [...this.wantedTexts].slice(-TEXTS_ASKED), { generation } = this;
+		this.wantedTexts.clear();
+		/** @type {string[]} */
+		let texts = [];
+		try {
+			const reply = await this.#fetch(`texts?generation=${generation}&of=${asked.join(",")}`);
+			if (reply.ok) texts = await reply.json();
+		} catch { /* Then there are none. */ }
+		if (this.texts.size > TEXTS_KEPT) this.texts.clear();
+		if (generation === this.generation) asked.forEach((number, i) => this.texts.set(number, texts[i] || ""));
+		this.isAskingTexts = false;
+		this.onText();
+		if (this.wantedTexts.size && !this.isAskingTexts) this.#askTexts();
+	}
+
+	/** Tell how far a sum is, for as long as one is waited for. */
+	async #followSums() {
+		if (this.isFollowing) return;
+		this.isFollowing = true;
+		for (;;) {
+			await new Promise((resolve) => { setTimeout(resolve, PROGRESS_MS); });
+			if (!this.waiting.size || this.hasEnded) break;
+			try {
+				const { part } = await (await this.#fetch("progress")).json();
+				if (this.waiting.size) this.onProgress(Math.max(0, part));
+			} catch { break; }
+		}
+		this.isFollowing = false;
+		this.onProgress(null);
 	}
 
 	/**
@@ -300,12 +426,14 @@ export class Supplier {
 		this.#forget(question);
 		const stop = new AbortController();
 		this.waiting.set(question, stop);
+		this.#followSums();
 		this.#fetch(question, stop.signal).then(async (reply) => {
 			// 503: the server ends, and the sum is not complete.
 			if (reply.status === 503) throw new Error(reply.statusText);
 			this.answers.set(question, reply.ok ? await reply.json() : []);
 		}).catch(() => this.answers.delete(question)).finally(() => {
 			if (this.waiting.get(question) === stop) this.waiting.delete(question);
+			if (!this.waiting.size) this.onProgress(null);
 			this.answered++;
 			this.onAnswer();
 		});
@@ -314,19 +442,20 @@ export class Supplier {
 
 	/**
 	 * The next call of some functions, or the one before, from a place on (null: the first or the last one).
-	 * @param {number[]} funcs
+	 * @param {number[]} funcs or kinds of events
 	 * @param {{ task: number, start: number, depth: number } | null} from
 	 * @param {1 | -1} step
-	 * @returns {Promise<{ task: number, start: number, dur: number, depth: number } | null>}
+	 * @param {"functions" | "kinds"} what
+	 * @returns {Promise<Found | null>}
 	 */
-	async search(funcs, from, step) {
+	async search(funcs, from, step, what = "functions") {
 		const place = from ? `&task=${from.task}&at=${from.start}&depth=${from.depth}` : "";
 		const back = step < 0 ? "&back=1" : "";
-		const reply = await this.#fetch(`search?functions=${funcs.join(",")}${place}${back}`);
+		const reply = await this.#fetch(`search?${what}=${funcs.join(",")}${place}${back}`);
 		const found = reply.ok ? await reply.json() : {};
 		if ("task" in found) return found;
 		// The search goes round: after the last call comes the first one.
-		return from ? this.search(funcs, null, step) : null;
+		return from ? this.search(funcs, null, step, what) : null;
 	}
 
 	/** @param {Range | null} part */

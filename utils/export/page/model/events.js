@@ -28,6 +28,27 @@ export function nearestPoint({ pointTime, pointKind }, time, slack, hidden) {
 }
 
 /**
+ * The place of an event among those of its task; it is put there if it is not one of them.
+ * @param {import("./task.js").Task} task
+ * @param {{ time: number, kind: number, depth: number, text: number }} event
+ */
+export function placeOf(task, { time, kind, depth, text }) {
+	const { pointTime, pointKind, pointDepth, pointText } = task;
+	let at = lowerBound(pointTime, time);
+	for (; pointTime[at] === time; at++) if (pointDepth[at] === depth) return at;
+	const add = (/** @type {ArrayLike<number>} */ all, /** @type {number} */ one) => {
+		const made = Array.from(all);
+		made.splice(at, 0, one);
+		return made;
+	};
+	task.pointTime = Float64Array.from(add(pointTime, time));
+	task.pointKind = Uint32Array.from(add(pointKind, kind));
+	task.pointDepth = Uint32Array.from(add(pointDepth, depth));
+	task.pointText = Float64Array.from(add(pointText, text));
+	return at;
+}
+
+/**
  * The event after (or before) another one, in the order of time; the first one after the last.
  * @param {import("./task.js").Task[]} tasks
  * @param {PointOf | null} from

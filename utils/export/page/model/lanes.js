@@ -56,12 +56,10 @@ export class Lanes {
 
 /**
  * @param {import("./recording.js").Execution[]} all
- * @param {string[]} programs
- * @param {number} firstName the number of the first program's name
+ * @param {Map<string, number>} number of each program's name
  */
-export function makeLanes(all, programs, firstName) {
+export function makeLanes(all, number) {
 	const made = new Lanes(all.length);
-	const number = new Map(programs.map((name, i) => [name, firstName + i]));
 	addProcesses(made, all, number);
 	placeProcesses(made);
 	for (const p of made.processes) findWork(made, p);

@@ -31,6 +31,7 @@ import { Sources } from "./sources.js";
  * @property {string[]} functions
  * @property {string[]} texts if they are few; else they come in blocks
  * @property {number} [lost] how many records were
+ * @property {number} [leftOut] how many executions are not told
  * @property {Execution[]} executions
  * @property {import("./events.js").Kind[]} [kinds] of events
  * @property {number[]} [places] of functions in sources
@@ -86,7 +87,8 @@ export class Recording {
 		this.tasks = meta.tasks.map((info, i) => new Task(info, i));
 		this.kinds = meta.kinds || [];
 		this.sources = new Sources(meta.places || [], meta.sources || []);
-		this.lanes = makeLanes(meta.executions, programs, meta.functions.length);
+		this.lanes = makeLanes(meta.executions,
+			new Map(programs.map((name, i) => [name, meta.functions.length + i])));
 		this.textBlocks = meta.texts.length ? [encodeTexts(meta.texts)] : [];
 		/**
 		 * Colours by function; see readColors().
@@ -134,6 +136,7 @@ export class Recording {
 	/** @param {string} name */
 	addName(name) {
 		this.names.push(name);
+		this.keys.push(name);
 		this.isWait = Uint8Array.of(...this.isWait, name.startsWith(WAIT) ? 1 : 0);
 	}
 
@@ -141,9 +144,11 @@ export class Recording {
 	 * More was read of a recording in parts.
 	 * @param {import("../data/served.js").ReadingState} state with all functions
 	 */
-	grow({ base, zero, tasks, functions, calls }) {
-		this.meta = { ...this.meta, base, zero, tasks, functions };
+	grow({ base, zero, tasks, functions, calls, kinds, lost, leftOut }) {
+		this.meta = { ...this.meta, base, zero, tasks, functions, lost, leftOut };
+		this.kinds = kinds;
 		this.names = functions;
+		this.keys = makeKeys(functions);
 		this.isWait = Uint8Array.from(functions, (name) => (name.startsWith(WAIT) ? 1 : 0));
 		this.functionCalls = calls;
 		this.tasks.length = Math.min(this.tasks.length, tasks.length);
@@ -152,6 +157,17 @@ export class Recording {
 			if (task && task.tid === info.tid) task.info = info;
 			else this.tasks[i] = new Task(info, i);
 		});
+		this.#measure();
+	}
+
+	/**
+	 * Processes of a recording in parts.
+	 * @param {Execution[]} executions
+	 * @param {(name: string) => number} numberOf
+	 */
+	setExecutions(executions, numberOf) {
+		this.meta = { ...this.meta, executions };
+		this.lanes = makeLanes(executions, new Map(executions.map(({ name }) => [name, numberOf(name)])));
 		this.#measure();
 	}
 
@@ -172,6 +188,7 @@ export class Recording {
 	 * @param {number} number
 	 */
 	text(number) {
+		if (this.supplier) return this.supplier.text(number);
 		let at = number - 1;
 		for (const { bytes, starts } of this.textBlocks) {
 			const nr = starts.length - 1;

@@ -69,6 +69,11 @@ export class Search {
 		if (this.recording.supplier) {
 			this.recording.functionCalls.forEach((calls, f) => { if (this.funcs[f]) this.calls += calls; });
 			for (const task of this.tasks) this.calls += task.info.calls;
+			const { matcher } = this;
+			// What each of them says, the server alone knows.
+			this.perKind = Float64Array.from(this.recording.kinds, ({ name, count }) =>
+				(matcher && matcher(name) ? count : 0));
+			this.#countExecutions();
 			return;
 		}
 		for (const task of this.recording.tasks) {
@@ -76,6 +81,10 @@ export class Search {
 			const { nr, func } = task.tree, { calls } = task.sums;
 			for (let node = 1; node < nr; node++) if (this.funcs[func[node]]) this.calls += calls[node];
 		}
+		this.#countExecutions();
+	}
+
+	#countExecutions() {
 		const { lanes } = this.recording;
 		for (let i = 0; i < lanes.n; i++) this.executions += this.funcs[lanes.func(i)];
 	}

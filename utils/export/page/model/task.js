@@ -38,7 +38,10 @@ export class Task {
 		this.start = new Float64Array(0);
 		this.dur = new Float64Array(0);
 		this.ctx = new Uint32Array(0);
-		/** @type {Uint32Array | null} */
+		/**
+		 * Numbers of texts; those of a recording in parts may be larger.
+		 * @type {Uint32Array | Float64Array | null}
+		 */
 		this.text = null;
 		/** @type {Set<number>} */
 		this.open = new Set();
@@ -56,8 +59,10 @@ export class Task {
 		 */
 		this.selfTimes = null;
 		this.pointTime = new Float64Array(0);
-		this.pointText = new Uint32Array(0);
+		this.pointText = /** @type {Uint32Array | Float64Array} */ (new Uint32Array(0));
 		this.pointKind = new Uint32Array(0);
+		/** In parts: events of a kind at one time differ in it. */
+		this.pointDepth = new Uint32Array(0);
 		/** the time in calls and on the CPU, in ns */
 		this.cpu = 0;
 	}

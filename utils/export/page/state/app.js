@@ -21,7 +21,7 @@ class Shared {
 		 * @type {App[]}
 		 */
 		this.apps = [];
-		/** @type {((what: "draw" | "state" | "selected" | "search" | "data") => void)[]} */
+		/** @type {((what: "draw" | "state" | "selected" | "search" | "text") => void)[]} */
 		this.listeners = [];
 		this.timer = 0;
 		/**
@@ -62,6 +62,7 @@ export class App {
 		 */
 		this.event = null;
 		this.hiddenOf = new Set();
+		this.kindsOf = recording.kinds;
 		this.hidden = new Uint8Array(recording.kinds.length);
 		/** The place of the selected call among matches, or 0. */
 		this.place = 0;
@@ -75,17 +76,18 @@ export class App {
 	get active() { return this.shared.active || this.shared.apps[0]; }
 
 	/**
-	 * "draw": the picture; "state": something of the state; and so on.
-	 * @param {"draw" | "state" | "selected" | "search" | "data"} what
+	 * "draw": the picture; "state": something of the state; "text": texts that were asked for; and so on.
+	 * @param {"draw" | "state" | "selected" | "search" | "text"} what
 	 */
 	tell(what) { for (const listener of this.shared.listeners) listener(what); }
 
 	/** By kind of events: 1 if they are not shown. */
 	get hiddenKinds() {
-		const { hiddenKinds } = this.state;
-		if (hiddenKinds !== this.hiddenOf) {
-			this.hidden = Uint8Array.from(this.recording.kinds, ({ name }) => (hiddenKinds.has(name) ? 1 : 0));
+		const { hiddenKinds } = this.state, { kinds } = this.recording;
+		if (hiddenKinds !== this.hiddenOf || kinds !== this.kindsOf) {
+			this.hidden = Uint8Array.from(kinds, ({ name }) => (hiddenKinds.has(name) ? 1 : 0));
 			this.hiddenOf = hiddenKinds;
+			this.kindsOf = kinds;
 		}
 		return this.hidden;
 	}
@@ -195,7 +197,12 @@ export class App {
 	 * @param {number} [kind]
 	 */
 	goEvent(step, kind) {
-		const { hiddenKinds, search: { texts } } = this;
+		const { hiddenKinds, search: { texts, perKind } } = this, { supplier } = this.recording;
+		if (supplier) {
+			const found = kind === undefined ? [...perKind.keys()].filter((k) => perKind[k]) : [kind];
+			supplier.goToEvent(found.filter((k) => !hiddenKinds[k]), step);
+			return;
+		}
 		const event = nextPoint(this.recording.tasks, this.event, step, (task, at) =>
 			!hiddenKinds[task.pointKind[at]] && (kind === undefined
 				? Boolean(texts && texts[task.pointText[at]]) : task.pointKind[at] === kind));

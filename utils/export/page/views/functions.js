@@ -83,7 +83,7 @@ export class FunctionsView {
 		const drawn = [this.key, this.column, this.isDown, search.isOn && search.text, this.isWhole].join("\n");
 		if (drawn !== this.drawn) this.#drawTable();
 		this.drawn = drawn;
-		const chosen = [this.key, state.func].join("\n");
+		const chosen = [this.key, state.func, this.app.recording.sources.places.size].join("\n");
 		if (chosen !== this.chosen) this.#drawChosen();
 		else this.#drawCall();
 		this.chosen = chosen;
@@ -185,10 +185,8 @@ export class FunctionsView {
 			element("p", { id: "this-call", "aria-live": "polite" }),
 			this.#makeRelatives(`Callers of ${name}`, callers),
 			this.#makeRelatives(`Callees of ${name}`, callees));
-		if (!supplier) {
-			this.#addDurations(box, number);
-			box.append(makeSource(app.recording.sources, number));
-		}
+		if (!supplier) this.#addDurations(box, number);
+		box.append(makeSource(app.recording.sources, number));
 		this.#drawCall();
 	}
 

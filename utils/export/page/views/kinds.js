@@ -16,17 +16,12 @@ function findKinds(app) {
 	return kinds;
 }
 
-/** @param {import("../state/app.js").App} app */
-export function setUpKinds(app) {
-	const box = byId("kinds-box"), button = byId("kinds-button"), list = byId("kinds");
-	const kinds = findKinds(app);
-	box.hidden = !kinds.size;
-	const open = (/** @type {boolean} */ isOpen) => {
-		list.hidden = !isOpen;
-		button.setAttribute("aria-expanded", String(isOpen));
-		if (isOpen) keepInWindow(list);
-		if (isOpen) list.querySelector("input")?.focus();
-	};
+/**
+ * The boxes to tick, one for each kind.
+ * @param {import("../state/app.js").App} app
+ * @param {Map<string, number>} kinds
+ */
+function makeRows(app, kinds) {
 	const set = (/** @type {Iterable<string>} */ hidden) => app.change({ hiddenKinds: new Set(hidden) }, "push");
 	const rows = [...kinds].map(([name, nr]) => element("label", {},
 		element("input", {
@@ -37,9 +32,19 @@ export function setUpKinds(app) {
 				set(hidden);
 			},
 		}), element("span", {}, name), element("i", {}, count(nr, "event"))));
-	list.append(...rows, element("span", { class: "buttons" },
+	byId("kinds").replaceChildren(...rows, element("span", { class: "buttons" },
 		element("button", { class: "tool", click: () => set([]) }, "All kinds"),
 		element("button", { class: "tool", click: () => set(kinds.keys()) }, "No events")));
+}
+
+export function setUpKinds() {
+	const box = byId("kinds-box"), button = byId("kinds-button"), list = byId("kinds");
+	const open = (/** @type {boolean} */ isOpen) => {
+		list.hidden = !isOpen;
+		button.setAttribute("aria-expanded", String(isOpen));
+		if (isOpen) keepInWindow(list);
+		if (isOpen) list.querySelector("input")?.focus();
+	};
 	button.addEventListener("click", () => open(list.hidden));
 	list.addEventListener("keydown", (event) => {
 		const inputs = [...list.querySelectorAll("input")];
@@ -58,8 +63,16 @@ export function setUpKinds(app) {
 }
 
 /** @param {import("../state/app.js").App} app */
-export function showKinds({ state }) {
-	for (const input of byId("kinds").querySelectorAll("input"))
+export function showKinds(app) {
+	const { state } = app, kinds = findKinds(app), list = byId("kinds");
+	const made = JSON.stringify([...kinds]);
+	// Those of a recording in parts become more while it is read.
+	if (list.dataset.made !== made && !list.contains(document.activeElement)) {
+		makeRows(app, kinds);
+		list.dataset.made = made;
+		byId("kinds-box").hidden = !kinds.size;
+	}
+	for (const input of list.querySelectorAll("input"))
 		input.checked = !state.hiddenKinds.has(input.dataset.kind || "");
 	const nr = state.hiddenKinds.size;
 	byId("kinds-button").textContent = nr ? `Events (${nr} hidden)` : "Events";

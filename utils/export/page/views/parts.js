@@ -1,8 +1,9 @@
 /** A recording in parts on the page: answers that come later change what is shown. */
 import { byId } from "../ui/element.js";
 import { readColors } from "../ui/colors.js";
-import { Supplier } from "../data/served.js";
+import { kindOf, Supplier } from "../data/served.js";
 import { lowerBound } from "../model/task.js";
+import { placeOf } from "../model/events.js";
 
 /**
  * The call of a task that began at a time, in the arrays that it has now.
@@ -19,7 +20,7 @@ function findCall(task, start, depth) {
 /** The number of functions that fit into a question. */
 const MOST_FUNCS = 2000;
 
-/** @typedef {{ task: number, start: number, dur: number, depth: number }} Place */
+/** @typedef {import("../data/served.js").Found} Place */
 
 /** Calls to go to that the page does not have yet. */
 class Sought {
@@ -51,6 +52,32 @@ class Sought {
 			if (place) this.#show(place);
 		}).catch(() => {});
 		return true;
+	}
+
+	/**
+	 * @param {number[]} kinds
+	 * @param {1 | -1} step
+	 */
+	goEvent(kinds, step) {
+		const { app, supplier } = this, { event } = app;
+		if (!kinds.length) return false;
+		const from = event && {
+			task: event.task.index, start: event.task.pointTime[event.at],
+			depth: event.task.pointDepth[event.at],
+		};
+		supplier.search(kinds, from, step, "kinds").then((place) => {
+			if (place) this.#showEvent(place);
+		}).catch(() => {});
+		return true;
+	}
+
+	/** @param {Place} place */
+	#showEvent({ task: number, start, depth, text }) {
+		const { app } = this, task = app.recording.tasks[number], { from, to } = app.zoom, half = (to - from) / 2;
+		if (!task) return;
+		if (app.state.view !== "timeline") app.change({ view: "timeline" }, "push");
+		if (start < from || start > to) app.setZoom({ from: start - half, to: start + half });
+		app.selectEvent({ task, at: placeOf(task, { time: start, kind: kindOf(depth), depth, text }) });
 	}
 
 	/** @param {Place} place */
@@ -92,6 +119,35 @@ function keepSelected(app, timeline) {
 }
 
 /**
+ * A selected event stays, even where it is one of many at its place: those are not all here.
+ * @param {import("../state/app.js").App} app
+ */
+function keepEvent(app) {
+	const { event } = app;
+	if (!event) return () => {};
+	const { task, at } = event;
+	const kept = {
+		time: task.pointTime[at], kind: task.pointKind[at], depth: task.pointDepth[at], text: task.pointText[at],
+	};
+	return () => {
+		if (app.event === event) app.event = { task, at: placeOf(task, kept) };
+	};
+}
+
+/**
+ * Processes are known when all was read: a build without probes has nothing else to show.
+ * @param {import("../state/app.js").App} app
+ */
+function showProcesses(app) {
+	const { recording } = app;
+	if (app.selected && !("ctx" in app.selected[0]) && app.selected[0] !== recording.lanes) app.select(null);
+	if (recording.lanes.n && !recording.calls && app.firstView !== "processes") {
+		app.firstView = "processes";
+		if (!/view=/.test(location.hash)) app.change({ view: "processes" });
+	}
+}
+
+/**
  * Follow the server's reading; resolves when all was read. Then the recording is watched.
  * @param {import("../state/app.js").App} app
  * @param {import("./timeline.js").Timeline} timeline
@@ -103,18 +159,29 @@ export async function serveParts(app, timeline, progress, showTitle) {
 	recording.supplier = supplier;
 	const sought = new Sought(app, supplier);
 	supplier.goTo = (funcs, step) => sought.go(funcs, step);
+	supplier.goToEvent = (kinds, step) => sought.goEvent(kinds, step);
 	supplier.beforeFill = () => {
-		const after = keepSelected(app, timeline);
-		return () => { after(); sought.find(); };
+		const after = keepSelected(app, timeline), afterEvents = keepEvent(app);
+		return () => { after(); afterEvents(); sought.find(); };
+	};
+	supplier.onNew = () => { app.event = null; };
+	supplier.onText = () => app.tell("text");
+	supplier.onProgress = (part) => {
+		byId("adding").hidden = part === null;
+		/** @type {HTMLProgressElement} */ (byId("adding-progress")).value = part || 0;
 	};
 	let turn = "";
 	supplier.onAnswer = () => {
 		// Headings tell the number of calls.
-		if (turn !== supplier.turn) timeline.forgetHeadings();
+		const isNew = turn !== supplier.turn;
+		if (isNew) timeline.forgetHeadings();
 		turn = supplier.turn;
 		if (recording.fills.length !== recording.names.length) readColors([recording]);
 		showTitle();
-		if (app.state.search && app.search.funcs.length !== recording.names.length) app.lookFor();
+		showProcesses(app);
+		// How often functions were called is known at the end, and when the recording has grown.
+		const isOld = app.search.funcs.length !== recording.names.length || (isNew && supplier.isDone);
+		if (app.state.search && isOld) app.lookFor();
 		app.tell("state");
 	};
 	supplier.onEnd = () => {

@@ -22,6 +22,11 @@ export class ProcessesView {
 		this.top = 0;
 		/** @type {number} */
 		this.hovered = -1;
+		/**
+		 * What the summary is of.
+		 * @type {import("../model/lanes.js").Lanes | null}
+		 */
+		this.summed = null;
 		followPointer(this.canvas, app, {
 			hover: (event) => this.#hover(event),
 			leave: () => { this.hovered = -1; hideTip(); app.tell("draw"); },
@@ -58,7 +63,7 @@ export class ProcessesView {
 	}
 
 	draw() {
-		if (!byId("summary").firstChild) this.#makeSummary();
+		if (this.summed !== this.app.recording.lanes) this.#makeSummary();
 		const { g, width, height } = clean(this.canvas), { app } = this, view = app.zoom;
 		const { lanes, names, fills, meta } = app.recording, { search } = app;
 		const isMatch = search.isOn ? (/** @type {number} */ i) => search.has(lanes, i) : null;
@@ -173,6 +178,7 @@ export class ProcessesView {
 		const path = makeTable("Critical path", ["Command", "At", "For", "Ended"],
 			long.map((part) => this.#makeRow(part.i,
 				[part.from - meta.zero, part.to - part.from].map(timeText))));
+		this.summed = lanes;
 		slow.id = "slowest";
 		path.id = "path";
 		const jobs = lanes.jobs ? ` (-j${lanes.jobs})` : "";

@@ -45,6 +45,11 @@ export class Timeline {
 		/** @type {Map<string, HTMLElement>} */
 		this.shown = new Map();
 		this.bars = 0;
+		/**
+		 * Where the pointer is.
+		 * @type {PointerEvent | null}
+		 */
+		this.pointer = null;
 		this.scroller.addEventListener("scroll", () => app.tell("draw"));
 		// Marks of events stand in the line of headings.
 		this.headings.addEventListener("click", (event) => {
@@ -52,7 +57,7 @@ export class Timeline {
 		});
 		followPointer(this.canvas, app, {
 			hover: (event) => this.#hover(event),
-			leave: () => { this.hovered = null; hideTip(); app.tell("draw"); },
+			leave: () => { this.hovered = this.pointer = null; hideTip(); app.tell("draw"); },
 			click: (event) => this.#choose(event),
 			scrollBy: (rows) => { this.scroller.scrollTop += rows; },
 		}, this.headings);
@@ -71,7 +76,7 @@ export class Timeline {
 		const { g, width, height } = clean(this.canvas), top = scroller.scrollTop;
 		this.bars = 0;
 		const seen = this.strips.filter((s) => s.bottom > top && s.top < top + height);
-		recording.supplier?.want(view, width, seen.flatMap((s) => (s.isFolded ? [] : s.tasks)));
+		recording.supplier?.want(view, width, seen.flatMap((s) => s.tasks));
 		for (const strip of seen) this.#drawStrip(g, strip, strip.top - top, width, height);
 		this.#drawChosen(g, width);
 		this.#putHeadings(this.strips.filter((s) => s.bottom > top - NEAR && s.top < top + height + NEAR));
@@ -314,8 +319,12 @@ export class Timeline {
 		else this.app.select(call || null);
 	}
 
+	/** What it tells has come. */
+	renewTip() { if (this.pointer) this.#hover(this.pointer); }
+
 	/** @param {PointerEvent} event */
 	#hover(event) {
+		this.pointer = event;
 		const { call, task, point } = this.find(pointIn(this.canvas, event)), { recording } = this.app;
 		const old = this.hovered;
 		this.hovered = call || null;

@@ -14,7 +14,6 @@ const ORDER_TITLES = [["start", "Start"], ["name", "Name"], ["calls", "Calls"], 
  */
 function setUpTabs(app) {
 	const tabs = VIEWS.map((name) => byId(`tab-${name}`));
-	tabs[3].hidden = !app.hasProcesses;
 	tabs.forEach((tab, i) => {
 		tab.addEventListener("click", () => app.change({ view: VIEWS[i] }, "push"));
 		tab.addEventListener("keydown", (event) => {
@@ -133,15 +132,17 @@ export function showSearch(app) {
 }
 
 /**
- * Say what is missing in a recording in parts, of which the server gives calls alone, and how to
- * get it.
+ * Say what is missing in a recording in parts, of which the server gives most, but not all, and how
+ * to get it.
  * @param {import("../state/app.js").App} app
  */
 function missingText({ state: { view, func, search, part }, recording }) {
-	const missing = view === "timeline" ? "arguments, events and processes"
-		: view === "functions" && func ? "durations, slowest calls, arguments and source text"
-			: search ? "arguments and events, also in the search" : "";
-	if (recording.meta.served !== "parts" || !missing) return "";
+	const missing = search && view !== "processes" ? "a search in arguments and texts of events"
+		: view === "functions" && func ? "durations and slowest calls" : "";
+	const { served, leftOut } = recording.meta;
+	if (view === "processes" && leftOut)
+		return `${count(leftOut, "execution")} more: there are too many for a page.`;
+	if (served !== "parts" || !missing) return "";
 	const range = part && !recording.isWhole(part) ? rangeText(part, recording) : "FROM~TO";
 	return `In parts, without ${missing}. With them: utrail show --no-parts -r ${range}`;
 }
@@ -155,6 +156,7 @@ export function showState(app) {
 		tab.tabIndex = isShown ? 0 : -1;
 		byId(name).hidden = !isShown;
 	}
+	byId("tab-processes").hidden = !app.hasProcesses;
 	const field = inputById("range"), part = state.part;
 	if (document.activeElement !== field) {
 		field.value = state.range ? rangeText(state.range, recording) : "";

@@ -2,6 +2,7 @@
 import assert from "node:assert";
 import test from "node:test";
 import { decodeCalls, growTree, Supplier } from "../../../../../utils/export/page/data/served.js";
+import { placeOf } from "../../../../../utils/export/page/model/events.js";
 import { Task } from "../../../../../utils/export/page/model/task.js";
 
 /**
@@ -9,15 +10,20 @@ import { Task } from "../../../../../utils/export/page/model/task.js";
  * @param {number} task
  * @param {[start: number, dur: number, self: number, node: number, isOpen: number][]} calls
  * @param {[func: number, parent: number][]} nodes those below the first
+ * @param {[time: number, text: number, depth: number][]} points
+ * @param {number[] | null} texts of calls
  */
-function encode(task, calls, nodes) {
+function encode(task, calls, nodes, points = [], texts = null) {
 	const nr = nodes.length + 1;
 	const words = (list) => Buffer.from(Uint32Array.from(list).buffer);
 	const floats = (list) => Buffer.from(Float64Array.from(list).buffer);
 	return Buffer.concat([
-		words([task, calls.length, nr, 0]), ...[0, 1, 2].map((k) => floats(calls.map((call) => call[k]))),
+		words([task, calls.length, nr, points.length, texts ? 1 : 0, 0]),
+		...[0, 1, 2].map((k) => floats(calls.map((call) => call[k]))), floats(texts || []),
+		...[0, 1].map((k) => floats(points.map((point) => point[k]))),
 		...[3, 4].map((k) => words(calls.map((call) => call[k]))),
 		...[0, 1].map((k) => words([2 ** 32 - 1, ...nodes.map((node) => node[k])])),
+		words(points.map((point) => point[2])), words(points.length % 2 ? [0] : []),
 	]);
 }
 
@@ -38,6 +44,59 @@ test("calls of two tasks", () => {
 	assert.deepEqual(task.rows.map((row) => [...row]), [[0], [1, 3], [2]]);
 	assert.deepEqual([...task.open], [0]);
 	assert.equal(found[1].arrays.start.length, 0);
+});
+
+test("arguments and events; texts may have large numbers", () => {
+	const texts = [2 ** 40, 0, 7, 2 ** 52], points = [[5, 2 ** 41, 1], [5, 3, 4097], [60, 9, 0]];
+	const bytes = Buffer.concat([encode(4, CALLS, TREE, points, texts), encode(5, CALLS, TREE)]);
+	const found = decodeCalls(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length));
+	assert.deepEqual(found.map(({ task }) => task), [4, 5]);
+	const task = new Task(INFO, 0);
+	task.fill(found[0].arrays, new Uint8Array(8));
+	assert.deepEqual([...task.text], texts);
+	assert.deepEqual([...task.pointTime], [5, 5, 60]);
+	assert.deepEqual([...task.pointText], [2 ** 41, 3, 9]);
+	assert.deepEqual([...task.pointKind], [1, 1, 0]);
+	assert.deepEqual([...task.pointDepth], [1, 4097, 0]);
+	assert.equal(found[1].arrays.text, null);
+	assert.deepEqual(CALLS.map((_, i) => task.func(i)), [5, 6, 5, 6]);
+	// One of a kind at a time is told apart from another one, and one that is not there is put in its place.
+	assert.equal(placeOf(task, { time: 5, kind: 1, depth: 4097, text: 3 }), 1);
+	assert.equal(placeOf(task, { time: 30, kind: 2, depth: 2, text: 2 ** 45 }), 2);
+	assert.deepEqual([...task.pointTime], [5, 5, 30, 60]);
+	assert.deepEqual([...task.pointText], [2 ** 41, 3, 2 ** 45, 9]);
+});
+
+test("texts are asked for together, one question at a time, and once", async () => {
+	const put = globalThis.fetch, supplier = new Supplier(null), asked = [];
+	let told = () => {};
+	supplier.onText = () => told();
+	globalThis.fetch = async (question) => {
+		asked.push(question);
+		const numbers = new URLSearchParams(question.split("?")[1]).get("of").split(",");
+		return { ok: true, json: async () => numbers.map((number) => `(${number})`) };
+	};
+	try {
+		const first = new Promise((resolve) => { told = resolve; });
+		assert.deepEqual([supplier.text(7), supplier.text(8)], [" …", " …"]);
+		// Those that were passed by meanwhile: the last ones are asked for.
+		await first;
+		assert.deepEqual([supplier.text(7), supplier.text(8)], ["(7)", "(8)"]);
+		const second = new Promise((resolve) => { told = resolve; });
+		for (let number = 100; number < 300; number++) supplier.text(number);
+		await second;
+		assert.equal(supplier.text(299), "(299)");
+		assert.deepEqual([asked.length, asked[0]], [2, "texts?generation=0&of=7,8"]);
+		assert.equal(asked[1].split(",").length, 64);
+		// A server that has none is not asked for ever.
+		globalThis.fetch = async () => ({ ok: false });
+		const third = new Promise((resolve) => { told = resolve; });
+		supplier.text(5);
+		await third;
+		assert.equal(supplier.text(5), "");
+	} finally {
+		globalThis.fetch = put;
+	}
 });
 
 test("a flame graph, with and without waits", () => {
