@@ -72,7 +72,7 @@ void answer_sources(struct index *index, struct strbuf *out);
  * @lock: of the rest
  * @pipe: of the sum that runs, or NULL
  * @is_stopped: that one is of no use, and none is made any more
- * @is_left: that one is of no use: nobody waits for it
+ * @is_left: that one is of no use: its asker has left
  */
 struct sums_stop {
 	pthread_mutex_t lock;

@@ -77,7 +77,7 @@ static int note_pipe(struct sums_stop *stop, struct pipeline *pipe, int ret, str
 	pthread_mutex_unlock(&stop->lock);
 	if (ret < 0 || !(is_stopped || is_left))
 		return ret;
-	return err_set(err, -ECANCELED, is_stopped ? "utrail show ends" : "nobody waits for it");
+	return err_set(err, -ECANCELED, is_stopped ? "utrail show ends" : "the asker has left");
 }
 
 /* The options' choice, and a range in it that the page asks for. */

@@ -185,7 +185,7 @@ export class Supplier {
 		/** Texts have come. */
 		this.onText = () => {};
 		/**
-		 * How much of a sum was read, from 0 to 1; null: none is waited for.
+		 * It is told how much of a sum was read, from 0 to 1; null: none is waited for.
 		 * @type {(part: number | null) => void}
 		 */
 		this.onProgress = () => {};
@@ -198,7 +198,7 @@ export class Supplier {
 		/** @type {Set<number>} */
 		this.wantedTexts = new Set();
 		this.isAskingTexts = false;
-		/** Of the generation whose processes and sources are there. */
+		/** The generation whose processes and sources are there. */
 		this.completed = 0;
 		/**
 		 * Numbers of functions by name.
@@ -302,7 +302,7 @@ export class Supplier {
 	#setExecutions(executions) { this.recording.setExecutions(executions, (name) => this.numberOf(name)); }
 
 	/**
-	 * What is known when all was read.
+	 * Ask for processes and sources, which are known when all was read.
 	 * @param {ReadingState} state
 	 */
 	async #complete({ generation, hasProcesses }) {
@@ -316,7 +316,7 @@ export class Supplier {
 	}
 
 	/**
-	 * What a call or an event says, if that is known by now: else it is asked for.
+	 * The values of a call or an event, if they are known by now: else they are asked for.
 	 * @param {number} number
 	 */
 	text(number) {

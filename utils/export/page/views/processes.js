@@ -23,7 +23,7 @@ export class ProcessesView {
 		/** @type {number} */
 		this.hovered = -1;
 		/**
-		 * What the summary is of.
+		 * The summary is of these.
 		 * @type {import("../model/lanes.js").Lanes | null}
 		 */
 		this.summed = null;

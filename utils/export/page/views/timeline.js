@@ -46,7 +46,7 @@ export class Timeline {
 		this.shown = new Map();
 		this.bars = 0;
 		/**
-		 * Where the pointer is.
+		 * The pointer is there.
 		 * @type {PointerEvent | null}
 		 */
 		this.pointer = null;
@@ -319,7 +319,7 @@ export class Timeline {
 		else this.app.select(call || null);
 	}
 
-	/** What it tells has come. */
+	/** Words that it tells have come. */
 	renewTip() { if (this.pointer) this.#hover(this.pointer); }
 
 	/** @param {PointerEvent} event */

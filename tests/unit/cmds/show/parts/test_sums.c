@@ -78,7 +78,7 @@ TEST_WITH(left, setup, teardown)
 	sums_leave(&stop);
 	assert_true(atomic_load(&reading.is_stopped));
 	assert_int_equal(answer_functions(&source, &all, &out, &err), -ECANCELED);
-	assert_string_equal(err.text, "nobody waits for it");
+	assert_string_equal(err.text, "the asker has left");
 	assert_null(stop.pipe);
 	sums_begin(&stop);
 	assert_int_equal(answer_functions(&source, &all, &out, &err), 0);
