@@ -60,7 +60,7 @@ static int open_call_file(struct call_file *file)
 
 	/* Other files need room, too. */
 	file->max_bytes = fstatvfs(file->fd, &room) == 0 && room.f_bavail
-				  ? (uint64_t)room.f_bavail * room.f_frsize / 2
+				  ? (uint64_t)room.f_bavail * room.f_frsize / 4
 				  : UINT64_MAX;
 	return 0;
 }

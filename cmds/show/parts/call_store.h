@@ -40,7 +40,7 @@ void call_list_deinit(struct call_list *list);
  * A file without a name that several stores share.
  *
  * @fd: -1: none was needed so far
- * @max_bytes: half of the room that there was
+ * @max_bytes: a quarter of the room that there was
  */
 struct call_file {
 	int fd;

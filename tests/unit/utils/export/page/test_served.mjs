@@ -99,6 +99,29 @@ test("texts are asked for together, one question at a time, and once", async () 
 	}
 });
 
+test("a sum that takes long says how far it is, until it is there", async () => {
+	const put = globalThis.fetch, supplier = new Supplier({ isWhole: () => true }), parts = [];
+	let answer = () => {}, tell = () => {};
+	supplier.isDone = true;
+	supplier.onProgress = (part) => { parts.push(part); tell(); };
+	globalThis.fetch = (question) => (question === "progress"
+		? Promise.resolve({ ok: true, json: async () => ({ part: 0.5 }) })
+		: new Promise((resolve) => { answer = () => resolve({ ok: true, json: async () => [] }); }));
+	try {
+		const told = new Promise((resolve) => { tell = resolve; });
+		assert.equal(supplier.functions(null), undefined);
+		await told;
+		assert.equal(parts[0], 0.5);
+		const there = new Promise((resolve) => { supplier.onAnswer = () => resolve(); });
+		answer();
+		await there;
+		assert.equal(parts.at(-1), null);
+		assert.deepEqual(supplier.functions(null), []);
+	} finally {
+		globalThis.fetch = put;
+	}
+});
+
 test("a flame graph, with and without waits", () => {
 	const names = ["main", "work", "wait"], number = (name) => names.indexOf(name);
 	const nodes = [[0, "main", 1, 100], [1, "work", 3, 60], [2, "wait", 2, 20], [1, "wait", 1, 10], [0, "work", 1, 5]];
