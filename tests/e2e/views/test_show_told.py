@@ -88,6 +88,11 @@ def told_in_parts(server, state):
             for task, info in enumerate(state["tasks"])]
 
 
+def press(browser, name):  # noqa: F811
+    """A button of the line at the bottom, which is made anew with each answer of the server."""
+    js(browser, "[...document.querySelectorAll('#details button')].find((b) => b.textContent === arguments[0]).click()", name)
+
+
 @needs_browser
 def test_the_same_is_told(directory, browser):  # noqa: F811
     """Each call with its arguments and result, each event with what it says, processes, and source lines."""
@@ -123,9 +128,10 @@ class TestPage:
             wait_until(lambda: status(browser) == f"{len(HOSTILE)} calls")
             js(browser, "app.go(1)")
             wait_until(lambda: browser.find_element("id", "details").text.startswith('length("</script><script>alert(1)</script>") = 34'))
-            button(browser, "Function").click()
-            wait_until(lambda: "size_t length(const char *text)" in browser.find_element("id", "source").text)
-            wait_until(lambda: browser.find_element("id", "this-call").text.startswith('length("</script>'))
+            press(browser, "Function")
+            said = "return document.getElementById(arguments[0])?.textContent || ''"
+            wait_until(lambda: "size_t length(const char *text)" in js(browser, said, "source"))
+            wait_until(lambda: js(browser, said, "this-call").startswith('length("</script>'))
             keep(browser, "parts-function")
             assert browser.find_element("id", "missing").text.startswith("In parts, without a search in arguments")
             js(browser, "app.change({ search: '' })")
@@ -146,7 +152,7 @@ class TestPage:
             places = "const { task, at } = app.event; return [task.pointTime[at], task.pointKind[at]]"
             seen = [js(browser, places)]
             for _ in range(5):
-                button(browser, "Next event").click()
+                press(browser, "Next event")
                 seen.append(wait_until(lambda: (at := js(browser, places)) != seen[-1] and at))
             assert [time for time, _ in seen] == sorted({time for time, _ in seen}) and len({k for _, k in seen}) == 1
             # It stays selected in other pictures, where it is one of many at its place.
@@ -155,7 +161,7 @@ class TestPage:
             js(browser, "app.change({ zoom: null })")
             wait_until(lambda: js(browser, "return !recording.supplier.isAsking && recording.supplier.has === recording.supplier.asked"))
             assert js(browser, places) == seen[-1]
-            button(browser, "Previous event").click()
+            press(browser, "Previous event")
             wait_until(lambda: js(browser, places) == seen[-2])
             button(browser, "Events").click()
             browser.find_element("css selector", f"#kinds input[data-kind='{kind}']").click()
