@@ -2,12 +2,19 @@
  * Decides which library calls are recorded, and which of them need care (doc/facts/programs.md,
  * "Library calls").
  */
-#include <string.h>
-
 #include "cmds/record/plan/libcalls.h"
+
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
 #include "utils/base/compiler.h"
 #include "utils/base/path.h"
+#include "utils/base/units.h"
 #include "utils/format/probe/plan.h"
+#include "utils/object/elf_file.h"
+#include "utils/object/names/plt.h"
+#include "utils/object/needed.h"
 
 struct special_call {
 	const char *name;
@@ -164,4 +171,137 @@ int libcall_hook_of(const char *name, bool by_plt)
 			return by_plt || own_functions[i].by_any ? own_functions[i].hook : -1;
 	}
 	return -1;
+}
+
+/*
+ * A probe that was loaded after the program is called instead of functions that it would have
+ * interposed by name.
+ */
+static void add_hook(const struct plt_entry *e, struct plan_call_site call, struct strbuf *out)
+{
+	int hook = libcall_hook_of(e->name, e->reloc != PLT_NO_RELOC);
+
+	if (hook < 0)
+		return;
+	call.flags = PLAN_CALL_HOOK | (uint32_t)hook << PLAN_CALL_HOOK_SHIFT;
+	strbuf_add(out, &call, sizeof(call));
+}
+
+/* Finds the calls of the file @path, relative to its start. False: it cannot be read. */
+static bool find_sites(struct libcall_choice choice, const char *path, struct strbuf *out)
+{
+	struct elf_file file cleanup_elf_file = ELF_FILE_CLOSED;
+	struct plt_entries plt cleanup_plt_entries = { 0 };
+
+	if (elf_file_open(&file, path, NULL) < 0 || plt_entries_load(&file, &plt) < 0)
+		return false;
+
+	bool use_got = !choice.attaches && plt_is_bypassed(&file, &plt);
+
+	for (size_t i = 0; i < plt.nr; i++) {
+		const struct plt_entry *e = &plt.entries[i];
+		struct plan_call_site call = {
+			.slot = e->slot,
+			.addr = e->addr,
+			.reloc = e->reloc,
+		};
+
+		if (choice.attaches)
+			add_hook(e, call, out);
+		if ((e->reloc == PLT_NO_RELOC && !use_got) ||
+		    !libcall_is_hooked(e->name, &call.flags))
+			continue;
+		if (!(call.flags & PLAN_CALL_LANDING) &&
+		    (!choice.all || e->size < choice.smallest_bytes))
+			continue;
+		strbuf_add(out, &call, sizeof(call));
+	}
+	return !strbuf_oom(out);
+}
+
+static void add_sites(const struct strbuf *sites, uint64_t load_bias, struct strbuf *out)
+{
+	const struct plan_call_site *all = (const struct plan_call_site *)sites->data;
+
+	for (size_t i = 0; i < sites->len / sizeof(*all); i++) {
+		struct plan_call_site call = all[i];
+
+		call.load_bias = load_bias;
+		call.slot += load_bias;
+		call.addr += load_bias;
+		strbuf_add(out, &call, sizeof(call));
+	}
+}
+
+void module_links_deinit(struct module_links *links)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(links->calls); i++)
+		strbuf_deinit(&links->calls[i]);
+	strbuf_deinit(&links->needed);
+	*links = (struct module_links){ 0 };
+}
+
+static uint64_t ns_of(const struct timespec *ts)
+{
+	return ts->tv_sec * NSEC_PER_SEC + ts->tv_nsec;
+}
+
+/*
+ * A file that changes twice within a tick of the kernel's clock has the same times. So one that has
+ * just changed is not taken for known.
+ */
+#define SETTLED_NS NSEC_PER_SEC
+
+static bool is_settled(uint64_t ctime_ns)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return ctime_ns + SETTLED_NS < ns_of(&now);
+}
+
+void module_links_renew(struct module_links *links, const char *path)
+{
+	struct stat st = { 0 };
+
+	if (stat(path, &st) == 0 && links->ctime_ns == ns_of(&st.st_ctim) &&
+	    links->mtime_ns == ns_of(&st.st_mtim) && links->device == st.st_dev &&
+	    links->inode == st.st_ino && links->size == (uint64_t)st.st_size &&
+	    is_settled(links->ctime_ns))
+		return;
+	module_links_deinit(links);
+	links->device = st.st_dev;
+	links->inode = st.st_ino;
+	links->size = st.st_size;
+	links->mtime_ns = ns_of(&st.st_mtim);
+	links->ctime_ns = ns_of(&st.st_ctim);
+}
+
+const struct strbuf *module_links_needed(struct module_links *links, const char *path)
+{
+	module_links_renew(links, path);
+	if (!links->has_needed)
+		links->has_needed = object_needed_load(path, &links->needed, NULL) == 0;
+	return &links->needed;
+}
+
+void libcalls_plan(struct libcall_choice choice, struct module_links *links,
+		   const struct control_module *m, struct strbuf *out)
+{
+	struct strbuf unknown cleanup_strbuf = { 0 };
+	bool all = choice.all;
+
+	if (!links) {
+		if (find_sites(choice, m->path, &unknown))
+			add_sites(&unknown, m->load_bias, out);
+		return;
+	}
+
+	module_links_renew(links, m->path);
+	if (!links->has_calls[all]) {
+		strbuf_deinit(&links->calls[all]);
+		links->has_calls[all] = find_sites(choice, m->path, &links->calls[all]);
+	}
+	if (links->has_calls[all])
+		add_sites(&links->calls[all], m->load_bias, out);
 }

@@ -74,6 +74,7 @@ void known_modules_deinit(struct known_modules *modules)
 		strbuf_deinit(&known->funcs);
 		strbuf_deinit(&known->left_out);
 		strbuf_deinit(&known->own_frames);
+		module_links_deinit(&known->links);
 		module_points_deinit(&known->points);
 		for (size_t i = 0; i < ARRAY_SIZE(known->patches); i++)
 			module_patches_deinit(&known->patches[i]);

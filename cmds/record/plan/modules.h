@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "cmds/record/base/settings.h"
+#include "cmds/record/plan/libcalls.h"
 #include "cmds/record/plan/patches.h"
 #include "cmds/record/plan/points.h"
 #include "utils/base/containers/strbuf.h"
@@ -53,6 +54,7 @@ struct module_left_out {
  * @points: events of its own that are to be recorded
  * @patches: changes of it as a library, and as a program
  * @own_frames: struct own_frames, once @has_own_frames_known
+ * @links: to libraries
  * @callers_why: why return addresses into it, or into a part of it, stay as they are; NULL: they do
  * not
  * @unnamed: names for functions that were found in its code and have no symbol, as its symbols are
@@ -73,6 +75,7 @@ struct known_module {
 	struct symtab unnamed;
 	struct strbuf own_frames;
 	bool has_own_frames_known;
+	struct module_links links;
 	const char *callers_why;
 	struct known_module *next;
 };

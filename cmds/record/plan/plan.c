@@ -16,8 +16,6 @@
 #include "utils/base/path.h"
 #include "utils/format/callables.h"
 #include "utils/object/names/demangle.h"
-#include "utils/object/elf_file.h"
-#include "utils/object/names/plt.h"
 #include "utils/spec/args/aliases.h"
 
 _Static_assert(offsetof(struct plan_func, start) == 0, "ordered by order_u64()");
@@ -207,53 +205,6 @@ static void sort_funcs(struct strbuf *out)
 	out->len = kept * sizeof(*funcs);
 }
 
-/*
- * A probe that was loaded after the program is called instead of functions that it would have
- * interposed by name.
- */
-static void add_hook(const struct plt_entry *e, struct plan_call_site call, struct strbuf *out)
-{
-	int hook = libcall_hook_of(e->name, e->reloc != PLT_NO_RELOC);
-
-	if (hook < 0)
-		return;
-	call.flags = PLAN_CALL_HOOK | (uint32_t)hook << PLAN_CALL_HOOK_SHIFT;
-	strbuf_add(out, &call, sizeof(call));
-}
-
-/* Plans the calls of @m into libraries; @all: also those that only --libcall records. */
-static void plan_calls(const struct record_settings *settings, const struct control_module *m,
-		       bool all, struct strbuf *out)
-{
-	struct elf_file file cleanup_elf_file = ELF_FILE_CLOSED;
-	struct plt_entries plt cleanup_plt_entries = { 0 };
-
-	if (elf_file_open(&file, m->path, NULL) < 0 || plt_entries_load(&file, &plt) < 0)
-		return;
-
-	bool use_got = !settings->attaches && plt_is_bypassed(&file, &plt);
-
-	for (size_t i = 0; i < plt.nr; i++) {
-		const struct plt_entry *e = &plt.entries[i];
-		struct plan_call_site call = {
-			.load_bias = m->load_bias,
-			.slot = m->load_bias + e->slot,
-			.addr = m->load_bias + e->addr,
-			.reloc = e->reloc,
-		};
-
-		if (settings->attaches)
-			add_hook(e, call, out);
-		if ((e->reloc == PLT_NO_RELOC && !use_got) ||
-		    !libcall_is_hooked(e->name, &call.flags))
-			continue;
-		if (!(call.flags & PLAN_CALL_LANDING) &&
-		    (!all || e->size < settings_smallest_size(settings)))
-			continue;
-		strbuf_add(out, &call, sizeof(call));
-	}
-}
-
 bool plan_has_calls(const struct record_settings *settings, const char *path, bool is_program)
 {
 	bool is_python = is_program ? python_is_name(path) : python_is_library(path);
@@ -420,6 +371,7 @@ void plan_make(struct planner *planner, struct control_module *const *modules, s
 	       bool has_program, struct plan_entries *out)
 {
 	const struct record_settings *settings = planner->settings;
+	uint64_t smallest_bytes = settings_smallest_size(settings);
 
 	/* This comes first, since later steps deal with functions that have hooks. */
 	for (size_t i = 0; i < nr; i++) {
@@ -442,10 +394,15 @@ void plan_make(struct planner *planner, struct control_module *const *modules, s
 	}
 	for (size_t i = 0; i < nr; i++) {
 		struct known_module *known = known_module_get(&planner->modules, modules[i]->path);
-		bool all = plan_has_calls(settings, modules[i]->path, has_program && i == 0);
+		struct libcall_choice choice = {
+			.all = plan_has_calls(settings, modules[i]->path, has_program && i == 0),
+			.attaches = settings->attaches,
+			.smallest_bytes = smallest_bytes,
+		};
 
-		if (all || (known && (known->has_functions || settings->attaches)))
-			plan_calls(settings, modules[i], all, &out->lists[PLAN_CALLS]);
+		if (choice.all || (known && (known->has_functions || settings->attaches)))
+			libcalls_plan(choice, known ? &known->links : NULL, modules[i],
+				      &out->lists[PLAN_CALLS]);
 		if (!known || !modules[i]->has_text)
 			continue;
 		callers_bind(settings, known, modules[i], has_program && i == 0,

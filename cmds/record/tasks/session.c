@@ -15,7 +15,6 @@
 #include "utils/base/fd.h"
 #include "utils/base/containers/order.h"
 #include "utils/base/path.h"
-#include "utils/object/needed.h"
 #include "utils/object/names/symtab.h"
 
 static void make_sid(char sid[static SID_LEN + 1])
@@ -158,6 +157,12 @@ static int save_symbols(struct sessions *sessions, struct known_module *known, s
 	return store_publish(sessions->store, name, text.data, text.len, err);
 }
 
+static void add_names(struct strbuf *list, const struct strbuf *names)
+{
+	strbuf_list_each (names, name)
+		strbuf_list_add(list, name);
+}
+
 /*
  * Only modules that call one of the probe's hooks, and modules whose library calls are hooked, can
  * have records. Their symbols are saved, and those of the libraries that they call, which readers
@@ -177,7 +182,7 @@ static int save_all_symbols(struct sessions *sessions, const struct image *s, st
 		if (known && (known->has_functions || has_calls))
 			ret = save_symbols(sessions, known, err);
 		if (known && has_calls)
-			object_needed_load(path, &needed, NULL);
+			add_names(&needed, module_links_needed(&known->links, path));
 	}
 	for (size_t i = 0; ret == 0 && i < s->map.nr; i++) {
 		const char *path = s->map.entries[i].path;

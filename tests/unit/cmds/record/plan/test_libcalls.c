@@ -1,6 +1,12 @@
 /* The selection of recorded library calls, and their recording. */
 #include "tests/unit/lib/unit.h"
 
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/sendfile.h>
+#include <unistd.h>
+
 #include "cmds/record/plan/libcalls.h"
 #include "utils/base/compiler.h"
 #include "utils/format/probe/plan.h"
@@ -86,4 +92,122 @@ TEST(the_probes_own_functions)
 		assert_int_equal(libcall_hook_of(calls[i].name, true), calls[i].by_plt);
 		assert_int_equal(libcall_hook_of(calls[i].name, false), calls[i].by_any);
 	}
+}
+
+/* --- calls of a file --- */
+
+/* The call sites of a process that has the module at @load_bias. */
+static struct strbuf sites_at(struct module_links *links, const char *path, uint64_t load_bias)
+{
+	union {
+		struct control_module m;
+		char bytes[sizeof(struct control_module) + PATH_MAX];
+	} packet = { .m.load_bias = load_bias };
+	struct strbuf out = { 0 };
+
+	strcpy(packet.m.path, path);
+	libcalls_plan((struct libcall_choice){ .all = true }, links, &packet.m, &out);
+	return out;
+}
+
+static const char *library(void)
+{
+	Dl_info info;
+
+	assert_true(dladdr((void *)_cmocka_run_group_tests, &info));
+	return info.dli_fname;
+}
+
+/* A library that is older than a second: the file is read for the first process only. */
+TEST(calls_of_a_file_are_found_once)
+{
+	struct module_links links = { 0 };
+	struct strbuf first cleanup_strbuf = sites_at(&links, library(), 0x10000);
+	struct plan_call_site *found = (struct plan_call_site *)links.calls[true].data;
+	size_t nr = first.len / sizeof(*found);
+
+	assert_true(nr > 10);
+	assert_true(links.has_calls[true]);
+	assert_false(links.has_calls[false]);
+	found[0].flags = 0x5ee7;
+
+	struct strbuf second cleanup_strbuf = sites_at(&links, library(), 0x30000);
+	const struct plan_call_site *before = (const struct plan_call_site *)first.data;
+	const struct plan_call_site *after = (const struct plan_call_site *)second.data;
+
+	assert_int_equal(second.len, first.len);
+	assert_int_equal(after[0].flags, 0x5ee7);
+	for (size_t i = 0; i < nr; i++) {
+		assert_int_equal(after[i].load_bias, 0x30000);
+		assert_int_equal(after[i].slot - before[i].slot, 0x20000);
+		assert_int_equal(after[i].addr - before[i].addr, 0x20000);
+		assert_int_equal(after[i].reloc, before[i].reloc);
+	}
+	module_links_deinit(&links);
+}
+
+static void check_forgotten(struct module_links *links)
+{
+	module_links_renew(links, library());
+	assert_false(links->has_calls[true]);
+	assert_int_equal(links->calls[true].len, 0);
+
+	struct strbuf again cleanup_strbuf = sites_at(links, library(), 0);
+
+	assert_true(again.len > 0);
+	assert_true(links->has_calls[true]);
+}
+
+TEST(calls_of_a_file_that_has_changed_are_found_anew)
+{
+	struct module_links links = { 0 };
+	struct strbuf sites cleanup_strbuf = sites_at(&links, library(), 0);
+	uint64_t *const stamps[] = { &links.device, &links.inode, &links.size, &links.mtime_ns,
+				     &links.ctime_ns };
+
+	for (size_t i = 0; i < ARRAY_SIZE(stamps); i++) {
+		(*stamps[i])--;
+		check_forgotten(&links);
+	}
+	module_links_renew(&links, library());
+	assert_true(links.has_calls[true]);
+	module_links_deinit(&links);
+}
+
+TEST(a_file_that_is_gone_has_no_calls)
+{
+	struct module_links links = { 0 };
+	char path[] = "/tmp/utrail-libcalls-XXXXXX";
+	int fd = mkstemp(path);
+	int from = open(library(), O_RDONLY);
+
+	assert_true(fd >= 0 && from >= 0);
+	assert_true(sendfile(fd, from, NULL, 1 << 30) > 0);
+
+	struct strbuf sites cleanup_strbuf = sites_at(&links, path, 0);
+
+	assert_true(sites.len > 0);
+	assert_int_equal(unlink(path), 0);
+
+	struct strbuf gone cleanup_strbuf = sites_at(&links, path, 0);
+
+	assert_int_equal(gone.len, 0);
+	assert_false(links.has_calls[true]);
+	close(fd);
+	close(from);
+	module_links_deinit(&links);
+}
+
+TEST(needed_libraries_are_found_once)
+{
+	struct module_links links = { 0 };
+	const struct strbuf *names = module_links_needed(&links, library());
+
+	assert_true(strbuf_list_has(names, "libc.so.6"));
+	assert_true(links.has_needed);
+	strbuf_list_add(&links.needed, "libsentinel.so");
+	assert_true(strbuf_list_has(module_links_needed(&links, library()), "libsentinel.so"));
+	links.size--;
+	assert_false(strbuf_list_has(module_links_needed(&links, library()), "libsentinel.so"));
+	module_links_deinit(&links);
 }
