@@ -228,6 +228,12 @@ static void warn_about_sealed(const struct msg *msg, const struct notes *notes,
 			 (unsigned long long)notes->talks_sealed);
 }
 
+/* The first map or symbol file that could not be written: its code is 0 when all were. */
+static const struct uft_err *save_error(const struct recorder *rec)
+{
+	return rec->channel.save_error.code ? &rec->channel.save_error : &rec->tasks.map_error;
+}
+
 /* Losses must be told; what was saved is still good. */
 static void warn_about_losses(const struct run *run, struct recorder *rec)
 {
@@ -242,9 +248,8 @@ static void warn_about_losses(const struct run *run, struct recorder *rec)
 	if (write_error)
 		msg_warn(msg, "cannot write to '%s': %s; the recording is not complete",
 			 run->settings.data_dir, strerror(-write_error));
-	if (rec->channel.save_error.code)
-		msg_warn(msg, "%s%s", rec->channel.save_error.text,
-			 limit_behind(rec->channel.save_error.code));
+	if (save_error(rec)->code)
+		msg_warn(msg, "%s%s", save_error(rec)->text, limit_behind(save_error(rec)->code));
 	warn_about_limits(run, rec);
 	if (atomic_load(&rec->store->is_full))
 		msg_warn(msg, "the recording reached its --max-size; what came later is not in it");
@@ -591,7 +596,7 @@ static void warn_about_nothing(const struct run *run, const struct recorder *rec
 	if (rec->tasks.nr_tids || !rec->processes.first || run->settings.proc_way)
 		return;
 	/* The reason was already reported. */
-	if (rec->channel.save_error.code || atomic_load(&rec->store->error))
+	if (save_error(rec)->code || atomic_load(&rec->store->error))
 		return;
 	no_result_add_options(run->opts, &options);
 	if (options.len)

@@ -62,7 +62,7 @@ struct talks {
  * @declined and so on: processes that had too little address space to be traced, that have a
  *                      shadow stack, whose C library is not glibc, that valgrind runs
  * @nr_without_arena: processes that got no shared memory; @why_no_arena: errno of the first
- * @save_error: the first map or symbol file that failed
+ * @save_error: the first symbol file that failed
  */
 struct control {
 	const struct record_settings *settings;

@@ -97,7 +97,10 @@ static void note_save_error(struct control *ctl, const struct uft_err *err)
 		ctl->save_error = *err;
 }
 
-/* A fresh image: a session with its modules. The files are written when the program has gone on. */
+/*
+ * A fresh image: a session with its modules. Symbols are written when the program has gone on, the
+ * map with the first record.
+ */
 static struct image *begin_session(struct control *ctl, struct conversation *talk)
 {
 	const char *exe = talk->nr_modules ? talk->modules[0]->path : "";
@@ -110,7 +113,8 @@ static struct image *begin_session(struct control *ctl, struct conversation *tal
 		if (image_add_module(s, talk->modules[i]) < 0)
 			return NULL;
 	}
-	return image_add_stack(s, talk->peer.pid) < 0 ? NULL : s;
+	image_identify_modules(ctl->sessions, s);
+	return s;
 }
 
 /*
@@ -190,7 +194,7 @@ static bool serve_process(struct control *ctl, struct conversation *talk)
 	talk->origin = proc;
 
 	if (talk->hello.kind == CONTROL_EXEC) {
-		image_save(ctl->sessions, proc->session, &err);
+		image_save_symbols(ctl->sessions, proc->session, &err);
 		note_save_error(ctl, &err);
 	}
 	return is_told;
@@ -216,7 +220,7 @@ static bool late_modules(struct control *ctl, struct conversation *talk)
 		if (!talk->modules[i]->has_text)
 			continue;
 		talk->modules[i]->tid = talk_number(talk, talk->modules[i]->tid);
-		tasks_dlopen(ctl->tasks, s, talk->modules[i]);
+		tasks_dlopen(ctl->tasks, talk->origin, talk->modules[i]);
 		image_save_late(ctl->sessions, s, talk->modules[i], &err);
 	}
 	note_save_error(ctl, &err);

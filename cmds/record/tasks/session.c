@@ -11,6 +11,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "cmds/record/base/peer.h"
 #include "cmds/record/plan/values/captures.h"
 #include "utils/base/fd.h"
 #include "utils/base/containers/order.h"
@@ -82,7 +83,7 @@ int image_add_module(struct image *s, const struct control_module *m)
  * maps") and takes a program without one for a part of the kernel. So a process that hides its maps
  * gets a usual line.
  */
-int image_add_stack(struct image *s, pid_t os_pid)
+int image_add_stack(struct image *s, pid_t os_pid, int pidfd)
 {
 	char path[64];
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -95,7 +96,9 @@ int image_add_stack(struct image *s, pid_t os_pid)
 	};
 
 	snprintf(path, sizeof(path), "/proc/%d/maps", os_pid);
-	if (file_read_all(path, 64 << 20, &text, NULL) == 0 &&
+	/* The number is still that process' when it has not ended after the reading, either. */
+	if (!peer_has_ended(pidfd, 0) && file_read_all(path, 64 << 20, &text, NULL) == 0 &&
+	    !peer_has_ended(pidfd, 0) &&
 	    module_map_decode(strbuf_str(&text), text.len, &map, NULL) == 0) {
 		for (size_t i = 0; i < map.nr; i++) {
 			if (strcmp(map.entries[i].path, "[stack]") == 0)
@@ -168,7 +171,7 @@ static void add_names(struct strbuf *list, const struct strbuf *names)
  * have records. Their symbols are saved, and those of the libraries that they call, which readers
  * need to name a function's library (--libname). Further libraries of those are not saved.
  */
-static int save_all_symbols(struct sessions *sessions, const struct image *s, struct uft_err *err)
+int image_save_symbols(struct sessions *sessions, const struct image *s, struct uft_err *err)
 {
 	struct strbuf needed cleanup_strbuf = { 0 };
 	int ret = 0;
@@ -194,13 +197,8 @@ static int save_all_symbols(struct sessions *sessions, const struct image *s, st
 	return ret;
 }
 
-static int save_map(struct sessions *sessions, struct image *s, struct uft_err *err)
+void image_identify_modules(struct sessions *sessions, struct image *s)
 {
-	char name[64];
-	struct strbuf text cleanup_strbuf = { 0 };
-
-	if (s->map.nr)
-		qsort(s->map.entries, s->map.nr, sizeof(*s->map.entries), order_u64);
 	for (size_t i = 0; i < s->map.nr; i++) {
 		struct known_module *known = known_module_get(&sessions->planner->modules,
 							      s->map.entries[i].path);
@@ -208,19 +206,20 @@ static int save_map(struct sessions *sessions, struct image *s, struct uft_err *
 		if (known)
 			strcpy(s->map.entries[i].build_id, known->build_id);
 	}
+}
 
+int image_save_map(struct image *s, struct store *store, struct uft_err *err)
+{
+	char name[64];
+	struct strbuf text cleanup_strbuf = { 0 };
+
+	if (s->map.nr)
+		qsort(s->map.entries, s->map.nr, sizeof(*s->map.entries), order_u64);
 	module_map_encode(&s->map, &text);
 	snprintf(name, sizeof(name), "sid-%s.map", s->sid);
 
 	return strbuf_oom(&text) ? err_set_errno(err, -ENOMEM, "cannot save '%s'", name)
-				 : store_publish(sessions->store, name, text.data, text.len, err);
-}
-
-int image_save(struct sessions *sessions, struct image *s, struct uft_err *err)
-{
-	int ret = save_map(sessions, s, err);
-
-	return ret < 0 ? ret : save_all_symbols(sessions, s, err);
+				 : store_publish(store, name, text.data, text.len, err);
 }
 
 static bool is_free(const struct module_map *map, const struct control_module *m)
@@ -245,7 +244,8 @@ int image_save_late(struct sessions *sessions, struct image *s, const struct con
 		return ret;
 	if (image_add_module(s, m) < 0)
 		return err_set_errno(err, -ENOMEM, "cannot save the map of a session");
-	return save_map(sessions, s, err);
+	image_identify_modules(sessions, s);
+	return image_save_map(s, sessions->store, err);
 }
 
 int sessions_save_module(struct sessions *sessions, const char *path, struct uft_err *err)

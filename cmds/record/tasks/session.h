@@ -18,8 +18,9 @@
 /*
  * One process image, with a session id.
  *
- * @announced: its SESS and TASK lines are in task.txt. They are written with its first record, so
- *             that images without records leave no trace. Under tasks.lock.
+ * @map: complete but for the stack before the image's process is published; later under tasks.lock
+ * @announced: its map is written, and its SESS and TASK lines are in task.txt. Its first record
+ *             causes that, so that images without records leave no trace. Under tasks.lock.
  */
 struct image {
 	char sid[SID_LEN + 1];
@@ -59,13 +60,19 @@ int sessions_save_module(struct sessions *sessions, const char *path, struct uft
 int image_save_late(struct sessions *sessions, struct image *s, const struct control_module *m,
 		    struct uft_err *err);
 
-/*
- * Note the place of the stack of process @os_pid while the process waits for its plan, since it may
- * be gone later.
- */
-int image_add_stack(struct image *s, pid_t os_pid);
+/* All modules of the fresh image are noted: their build ids go into the map, as far as known. */
+void image_identify_modules(struct sessions *sessions, struct image *s);
 
-/* Write the session's map file, and the symbol files of the modules that can have records. */
-int image_save(struct sessions *sessions, struct image *s, struct uft_err *err);
+/*
+ * Note the place of the stack: that of process @os_pid, which runs the image, while @pidfd says
+ * that it has not ended; otherwise a usual one. 0 or -ENOMEM.
+ */
+int image_add_stack(struct image *s, pid_t os_pid, int pidfd);
+
+/* Write the map's file. */
+int image_save_map(struct image *s, struct store *store, struct uft_err *err);
+
+/* Write the symbol files of the modules that can have records. */
+int image_save_symbols(struct sessions *sessions, const struct image *s, struct uft_err *err);
 
 #endif

@@ -71,8 +71,23 @@ static void write_task(struct tasks *tasks, pid_t pid, int32_t tid, uint64_t tim
 	write_line(tasks, &line);
 }
 
-static void announce_session(struct tasks *tasks, struct image *s)
+/* A reader that finds the session's line needs its map. */
+static void save_map(struct tasks *tasks, const struct process *proc)
 {
+	struct image *s = proc->session;
+	struct uft_err err = { 0 };
+
+	if (image_add_stack(s, proc->os_pid, proc->pidfd) < 0)
+		err_set_errno(&err, -ENOMEM, "cannot save the map of a session");
+	else
+		image_save_map(s, tasks->store, &err);
+	if (err.code && !tasks->map_error.code)
+		tasks->map_error = err;
+}
+
+static void announce_session(struct tasks *tasks, const struct process *proc)
+{
+	struct image *s = proc->session;
 	struct task_line line = {
 		.type = TASK_LINE_SESSION,
 		.time_ns = s->time_ns,
@@ -84,6 +99,7 @@ static void announce_session(struct tasks *tasks, struct image *s)
 	if (s->announced)
 		return;
 	s->announced = true;
+	save_map(tasks, proc);
 	memcpy(line.sid, s->sid, sizeof(s->sid));
 	write_line(tasks, &line);
 	write_task(tasks, s->pid, s->pid, s->time_ns);
@@ -104,7 +120,7 @@ static void write_fork(struct tasks *tasks, pid_t pid, pid_t ppid, uint64_t time
 static void announce_one(struct tasks *tasks, struct process *proc)
 {
 	proc->announced = true;
-	announce_session(tasks, proc->session);
+	announce_session(tasks, proc);
 	if (proc->is_fork)
 		write_fork(tasks, proc->os_pid, proc->ppid, proc->time_ns);
 }
@@ -215,7 +231,7 @@ void tasks_announce(struct tasks *tasks, struct process *proc, int32_t tid, uint
 	pthread_mutex_unlock(&tasks->lock);
 }
 
-void tasks_dlopen(struct tasks *tasks, struct image *s, const struct control_module *m)
+void tasks_dlopen(struct tasks *tasks, const struct process *proc, const struct control_module *m)
 {
 	struct task_line line = {
 		.type = TASK_LINE_DLOPEN,
@@ -227,8 +243,8 @@ void tasks_dlopen(struct tasks *tasks, struct image *s, const struct control_mod
 	};
 
 	pthread_mutex_lock(&tasks->lock);
-	announce_session(tasks, s);
-	memcpy(line.sid, s->sid, sizeof(s->sid));
+	announce_session(tasks, proc);
+	memcpy(line.sid, proc->session->sid, sizeof(proc->session->sid));
 	write_line(tasks, &line);
 	pthread_mutex_unlock(&tasks->lock);
 }

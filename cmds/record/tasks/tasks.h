@@ -21,6 +21,7 @@
  * @tids: of all tasks with records, some more than once
  * @owners: the processes that they belong to
  * @nr_stack_tids: number of ids given to stacks
+ * @map_error: the first map of a session that could not be written
  * @too_deep: of each task that had calls without a frame; @nr_too_deep: of all tasks
  */
 struct too_deep {
@@ -37,6 +38,7 @@ struct tasks {
 	size_t cap_tids;
 	struct intmap owners;
 	int32_t nr_stack_tids;
+	struct uft_err map_error;
 	struct too_deep *too_deep;
 	size_t nr_deep_tasks;
 	size_t cap_deep_tasks;
@@ -71,8 +73,8 @@ void tasks_announce_child(struct tasks *tasks, struct process *proc, int32_t tid
 /* @nr calls of task @tid were too deep to be recorded. Without memory only the sum counts them. */
 void tasks_note_too_deep(struct tasks *tasks, int32_t tid, uint64_t nr);
 
-/* A library was loaded late. */
-void tasks_dlopen(struct tasks *tasks, struct image *s, const struct control_module *m);
+/* @proc has loaded a library late. */
+void tasks_dlopen(struct tasks *tasks, const struct process *proc, const struct control_module *m);
 
 /*
  * For a flight recording that runs for weeks: forget ended threads and forked processes, except

@@ -116,9 +116,63 @@ TEST(test_dlopen)
 
 	begin(&f);
 	strcpy(m.module.path, "/lib/x.so");
-	tasks_dlopen(&f.pair.rec.tasks, f.session, &m.module);
+	tasks_dlopen(&f.pair.rec.tasks, &f.parent, &m.module);
 	check(&f, SESSION "DLOP timestamp=1.500000000 tid=4200003 sid=0123456789abcdef base=7f0000 "
 			  "libname=\"/lib/x.so\"\n");
+	end(&f);
+}
+
+static bool has_map(const struct family *f)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "sid-%s.map", f->session->sid);
+	return faccessat(f->pair.dir_fd, name, F_OK, 0) == 0;
+}
+
+/* A process without records has none: a build has thousands of these. */
+TEST(the_map_comes_with_the_first_record)
+{
+	struct family f;
+
+	begin(&f);
+	assert_false(has_map(&f));
+	tasks_announce(&f.pair.rec.tasks, &f.child, CHILD, 9);
+	assert_true(has_map(&f));
+	assert_int_equal(f.session->map.nr, 1);
+	assert_string_equal(f.session->map.entries[0].path, "[stack]");
+	tasks_announce(&f.pair.rec.tasks, &f.parent, PARENT, 9);
+	assert_int_equal(f.session->map.nr, 1);
+	assert_int_equal(f.pair.rec.tasks.map_error.code, 0);
+	end(&f);
+}
+
+static int refuse(struct store *store, const char *name, const struct iovec *parts, int nr,
+		  int *stream, struct uft_err *err)
+{
+	static unsigned nr_refused;
+
+	return err_set(err, nr_refused++ ? -EIO : -ENOSPC, "no room for a file");
+}
+
+TEST(a_map_that_cannot_be_written_is_noted)
+{
+	struct family f;
+
+	begin(&f);
+
+	struct store *store = f.pair.rec.tasks.store;
+	const struct store_ops *before = store->ops;
+	struct store_ops ops = *before;
+
+	ops.publish = refuse;
+	store->ops = &ops;
+	tasks_announce(&f.pair.rec.tasks, &f.child, CHILD, 9);
+	f.session->announced = false;
+	tasks_announce(&f.pair.rec.tasks, &f.grandchild, GRAND, 9);
+	store->ops = before;
+	assert_int_equal(f.pair.rec.tasks.map_error.code, -ENOSPC);
+	assert_string_equal(f.pair.rec.tasks.map_error.text, "no room for a file");
 	end(&f);
 }
 
