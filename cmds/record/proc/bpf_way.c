@@ -402,7 +402,9 @@ static void drain_queue(struct following *f)
 	f->ring.to_clock_ns = clock == CLOCK_MONOTONIC
 				      ? 0
 				      : clock_now_ns(clock) - clock_now_ns(CLOCK_MONOTONIC);
+	proc_log_gather(f->ring.log);
 	drain_ring(&f->queue, &f->ring);
+	proc_log_write_gathered(f->ring.log);
 }
 
 static void *run_follower(void *arg)

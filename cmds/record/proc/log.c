@@ -25,16 +25,43 @@ static int add_cpu(struct proc_log *log, const struct proc_record *rec)
 	where.kind = PROC_CPU;
 	where.data = (const uint8_t *)strbuf_str(&payload);
 	where.len = payload.len;
-	proc_record_encode(&where, &log->record);
+	proc_record_encode(&where, &log->records);
 	return strbuf_oom(&payload) ? -ENOMEM : 0;
+}
+
+/* A page of records each would make as many system calls as none gathered. */
+#define GATHERED_MAX 65536
+
+void proc_log_gather(struct proc_log *log)
+{
+	log->gathers = true;
+}
+
+/* Empties @log->records, which may be out of memory. */
+static void write_records(struct proc_log *log)
+{
+	struct strbuf *records = &log->records;
+	int ret = 0;
+
+	if (records->len && store_may_take(log->store, records->len))
+		ret = store_append(log->store, log->stream, records->data, records->len);
+	store_note_error(log->store, ret);
+	strbuf_reset(records);
+}
+
+void proc_log_write_gathered(struct proc_log *log)
+{
+	log->gathers = false;
+	write_records(log);
 }
 
 void proc_log_write_at(struct proc_log *log, uint64_t time_ns, enum proc_kind kind, pid_t tid,
 		       pid_t pid)
 {
 	struct strbuf *payload = &log->payload;
-	struct strbuf *record = &log->record;
+	struct strbuf *records = &log->records;
 	struct proc_record rec = { .tid = tid, .pid = pid, .kind = kind };
+	size_t before = records->len;
 	int ret;
 
 	/* Times of the file rise, each by at least one. */
@@ -42,20 +69,22 @@ void proc_log_write_at(struct proc_log *log, uint64_t time_ns, enum proc_kind ki
 	rec.time_ns = log->last_ns;
 	rec.data = (const uint8_t *)strbuf_str(payload);
 	rec.len = payload->len;
-	strbuf_reset(record);
 	ret = add_cpu(log, &rec);
 	if (ret == 0)
 		ret = proc_cpus_see(&log->cpus, &rec, PROC_IS_BIG);
-	proc_record_encode(&rec, record);
-	if (strbuf_oom(payload) || strbuf_oom(record))
+	proc_record_encode(&rec, records);
+	if (strbuf_oom(payload) || strbuf_oom(records))
 		ret = -ENOMEM;
-	if (ret == 0 && store_may_take(log->store, record->len))
-		ret = store_append(log->store, log->stream, record->data, record->len);
+	if (ret < 0)
+		records->len = before;
 	store_note_error(log->store, ret);
+	/* What is there from before is whole. */
+	if (!log->gathers || records->len >= GATHERED_MAX || strbuf_oom(records))
+		write_records(log);
 	if (strbuf_oom(payload))
 		strbuf_deinit(payload);
-	if (strbuf_oom(record))
-		strbuf_deinit(record);
+	if (strbuf_oom(records))
+		strbuf_deinit(records);
 	strbuf_reset(payload);
 }
 
@@ -67,9 +96,11 @@ void proc_log_write(struct proc_log *log, enum proc_kind kind, pid_t tid, pid_t 
 void proc_log_close(struct proc_log *log)
 {
 	if (log->store && log->stream >= 0)
+		write_records(log);
+	if (log->store && log->stream >= 0)
 		store_close(log->store, log->stream);
 	strbuf_deinit(&log->payload);
-	strbuf_deinit(&log->record);
+	strbuf_deinit(&log->records);
 	proc_cpus_deinit(&log->cpus);
 	*log = (struct proc_log){ 0 };
 }

@@ -15,6 +15,8 @@
  * One thread at a time uses it.
  *
  * @payload: of the next record
+ * @records: that are not in the file yet
+ * @gathers: several records are written at a time, until proc_log_write_gathered()
  * @cpu: the CPU of the next records' task; PROC_CPU_UNKNOWN: not known
  * @cpus: the CPUs that the file has stated
  */
@@ -26,7 +28,8 @@ struct proc_log {
 	int cpu;
 	struct proc_cpus cpus;
 	struct strbuf payload;
-	struct strbuf record;
+	struct strbuf records;
+	bool gathers;
 };
 
 /* Make the file. 0 or negative errno. */
@@ -40,6 +43,13 @@ int proc_log_open(struct proc_log *log, const struct record_settings *settings,
 void proc_log_write(struct proc_log *log, enum proc_kind kind, pid_t tid, pid_t pid);
 void proc_log_write_at(struct proc_log *log, uint64_t time_ns, enum proc_kind kind, pid_t tid,
 		       pid_t pid);
+
+/*
+ * From proc_log_gather() to proc_log_write_gathered() records are kept, up to some 64 kB, so that
+ * they cost one system call together.
+ */
+void proc_log_gather(struct proc_log *log);
+void proc_log_write_gathered(struct proc_log *log);
 
 /* End the file; without any record there is none. */
 void proc_log_close(struct proc_log *log);

@@ -44,6 +44,53 @@ static int end(void **state)
 	return 0;
 }
 
+static size_t bytes_written(const struct attached *w)
+{
+	for (size_t i = 0; i < STORE_MEMORY_FILES; i++) {
+		if (strcmp(w->store.files[i].name, DATADIR_PROCESSES) == 0)
+			return w->store.files[i].content.len;
+	}
+	return 0;
+}
+
+/* Records are whole in the file, and in order, whenever they are written. */
+TEST_WITH(gathered_records_are_written_together, begin, end)
+{
+	struct attached *w = *state;
+	struct proc_log *log = &w->log;
+	size_t one;
+
+	proc_log_write_at(log, 10, PROC_EXIT, 1, 1);
+	one = bytes_written(w);
+	assert_true(one > 0);
+	proc_log_gather(log);
+	proc_log_write_at(log, 20, PROC_EXIT, 2, 2);
+	proc_log_write_at(log, 30, PROC_EXIT, 3, 3);
+	assert_int_equal(bytes_written(w), one);
+	proc_log_write_gathered(log);
+	assert_int_equal(bytes_written(w), 3 * one);
+	proc_log_write_at(log, 40, PROC_EXIT, 4, 4);
+	assert_int_equal(bytes_written(w), 4 * one);
+}
+
+/* Memory stays small, and what is left is written at the end. */
+TEST_WITH(many_gathered_records_are_written_meanwhile, begin, end)
+{
+	struct attached *w = *state;
+	struct proc_log *log = &w->log;
+	size_t one;
+
+	proc_log_write_at(log, 1, PROC_EXIT, 1, 1);
+	one = bytes_written(w);
+	proc_log_gather(log);
+	for (unsigned i = 1; i < 10000; i++)
+		proc_log_write_at(log, 1 + i, PROC_EXIT, 1, 1);
+	assert_true(bytes_written(w) > 9000 * one - (64 << 10));
+	assert_true(log->records.len < 64 << 10);
+	proc_log_write_gathered(log);
+	assert_int_equal(bytes_written(w), 10000 * one);
+}
+
 /* @texts: one for each length in @record, up to NULL */
 static void take(struct attached *w, struct wire_record record, const char *const *texts,
 		 size_t cut)
