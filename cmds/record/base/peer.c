@@ -63,15 +63,21 @@ bool peer_is_elsewhere(pid_t os_pid)
 	       proc_status_last(&status, "NSpid", &last) > 1;
 }
 
-/* The same pid namespace (namespaces(7)); false, too, when that is not to be seen. */
+/*
+ * The same pid namespace (namespaces(7)); false, too, when that is not to be seen. A process never
+ * leaves its own, so ours is asked for once.
+ */
 static bool is_beside_us(pid_t os_pid)
 {
+	static _Thread_local struct stat ours;
 	char path[64];
-	struct stat ours, theirs;
+	struct stat theirs;
 
+	if (!ours.st_ino && stat("/proc/self/ns/pid", &ours) < 0)
+		return false;
 	snprintf(path, sizeof(path), "/proc/%d/ns/pid", os_pid);
-	return stat(path, &theirs) == 0 && stat("/proc/self/ns/pid", &ours) == 0 &&
-	       ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
+	return stat(path, &theirs) == 0 && ours.st_dev == theirs.st_dev &&
+	       ours.st_ino == theirs.st_ino;
 }
 
 bool peer_is_pid(pid_t os_pid, pid_t pid)
