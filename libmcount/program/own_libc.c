@@ -139,6 +139,11 @@ static void note_function(void **slot, void *function, void *arg)
 	*(void **)arg = function;
 }
 
+static void note_difference(void **slot, void *function, void *arg)
+{
+	*(bool *)arg |= *slot != function;
+}
+
 static void bind(void **slot, void *function, void *arg)
 {
 	if (*slot != function)
@@ -170,6 +175,7 @@ void own_libc_bind(void)
 	struct loaded libc = { 0 };
 	mprotect_fn *protect = NULL;
 	void *start = NULL;
+	bool is_interposed = false;
 	size_t bytes;
 
 	if (!gnu_get_libc_version)
@@ -177,6 +183,10 @@ void own_libc_bind(void)
 	loaded_read(&ours, _DYNAMIC, (uintptr_t)__ehdr_start);
 	if (!dl_iterate_phdr(find_libc, &libc) || !libc.hash || !libc.versions || !libc.defined ||
 	    !ours.versions || !ours.needed)
+		return;
+	/* Mostly nobody is in the way: then two changes of protection are saved. */
+	visit_all(&ours, &libc, NULL, note_difference, &is_interposed);
+	if (!is_interposed)
 		return;
 	bytes = sealed_part(&ours, &start);
 	visit_all(&ours, &libc, "mprotect", note_function, &protect);

@@ -221,7 +221,8 @@ static int64_t begin_being_recorded(const char *address)
 		fault_watch_crashes();
 	signal_switches_begin();
 	/* The first thread's state is made here, so that its first call does not pay for it. */
-	thread_begin();
+	if (!(probe.plan.flags & PLAN_BEGINS_LATE))
+		thread_begin();
 	return ATTACH_DONE;
 }
 

@@ -34,6 +34,20 @@ void image_plan_choose(struct plan *plan, const struct record_settings *settings
 		       (settings->trace_on ? 0 : PLAN_TRACE_OFF);
 }
 
+/* Functions of the image may have records: hooks that were compiled in, or are put in. */
+static bool has_hooks(struct planner *planner, struct control_module *const *modules, size_t nr,
+		      const struct plan_entries *entries)
+{
+	for (size_t i = 0; i < nr; i++) {
+		const struct known_module *known = known_module_get(&planner->modules,
+								    modules[i]->path);
+
+		if (!known ? modules[i]->has_text : known->has_functions)
+			return true;
+	}
+	return plan_entries_nr(entries, PLAN_PATCHES) != 0;
+}
+
 void image_plan_make(struct planner *planner, struct plan plan,
 		     struct control_module *const *modules, size_t nr, bool is_fresh,
 		     struct plan_entries *out)
@@ -47,9 +61,11 @@ void image_plan_make(struct planner *planner, struct plan plan,
 		if (known && known->switches_stacks)
 			plan.flags |= PLAN_STACKS;
 	}
-	if (is_fresh)
+	if (is_fresh) {
 		plan_make(planner, modules, nr, true, out);
-	else
+		if (!has_hooks(planner, modules, nr, out))
+			plan.flags |= PLAN_BEGINS_LATE;
+	} else
 		plan_make_functions(planner, modules, nr, out);
 	/* Now it is known what the filters that some spec clears still let in. */
 	if (!planner->is_off && settings->filters->clears) {

@@ -45,6 +45,11 @@ enum plan_flags {
 	 */
 	PLAN_PATCHES_PROGRAM = 1U << 17,
 	PLAN_PATCHES_LIBPYTHON = 1U << 18,
+	/*
+	 * Nothing of the image calls a hook at its start but library calls, if at all: the first
+	 * thread's state is made with its first call. Most short programs make none
+	 */
+	PLAN_BEGINS_LATE = 1U << 19,
 };
 
 /* The content of a rule; members of struct plan_rule are valid only with their flag. */

@@ -180,6 +180,20 @@ TEST_WITH(a_program_that_switches_stacks_is_told_so, test_recorder_setup, test_r
 	assert_int_equal(a.settings.flags & PLAN_STACKS, 0);
 }
 
+/* The probe then makes the first thread's state with its first call. */
+TEST_WITH(an_image_without_hooks_begins_late, test_recorder_setup, test_recorder_teardown)
+{
+	struct recorder *rec = &((struct test_recorder *)*state)->rec;
+	struct known_module *known = known_module_get(&rec->planner.modules, self());
+	struct answered a = report(rec, CONTROL_EXEC, NULL, 4096, self());
+
+	assert_non_null(known);
+	assert_int_equal(a.settings.flags & PLAN_BEGINS_LATE, PLAN_BEGINS_LATE);
+	known->has_functions = true;
+	a = report(rec, CONTROL_EXEC, NULL, 4096, self());
+	assert_int_equal(a.settings.flags & PLAN_BEGINS_LATE, 0);
+}
+
 /* For -W: a variable of the program, which is the first module. */
 extern int variable_of_the_test;
 int variable_of_the_test = 1;
