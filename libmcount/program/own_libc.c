@@ -184,7 +184,7 @@ void own_libc_bind(void)
 	if (!dl_iterate_phdr(find_libc, &libc) || !libc.hash || !libc.versions || !libc.defined ||
 	    !ours.versions || !ours.needed)
 		return;
-	/* Mostly nobody is in the way: then two changes of protection are saved. */
+	/* Mostly no library interposes any: then two changes of protection are saved. */
 	visit_all(&ours, &libc, NULL, note_difference, &is_interposed);
 	if (!is_interposed)
 		return;

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What a recording adds to short programs: a starter runs /bin/true, or an empty program with -pg, thousands of times.
+"""Costs of a recording to short programs: a starter runs /bin/true, or an empty program with -pg, thousands of times.
 
 usage: short.py [RUNS [PROCESSES]]
 

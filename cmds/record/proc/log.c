@@ -78,7 +78,7 @@ void proc_log_write_at(struct proc_log *log, uint64_t time_ns, enum proc_kind ki
 	if (ret < 0)
 		records->len = before;
 	store_note_error(log->store, ret);
-	/* What is there from before is whole. */
+	/* Records from before are whole. */
 	if (!log->gathers || records->len >= GATHERED_MAX || strbuf_oom(records))
 		write_records(log);
 	if (strbuf_oom(payload))
