@@ -16,7 +16,7 @@
 #define CALLS	   200
 #define FIRST_ADDR 0x1000
 
-/* Functions 0 to 2 belong to the program, the others to a library, and each has a twin in C. */
+/* Functions below that belong to the program, the others to a library. Each has a twin in C. */
 #define OWN 3
 
 /* As CPython 3.11 has them (layout.c). */
@@ -33,14 +33,19 @@ static void *frames[CALLS][4];
 static struct py_method_def defs[FUNCTIONS];
 static struct py_c_function natives[FUNCTIONS];
 
-/* @key: of the interpreter's object; @addr: 0: it has no record */
+/* @caller: of a function in C: the frame that calls it; @addr: 0: the call has no record */
 struct call {
 	unsigned function;
 	unsigned frame; /* of @frames */
+	unsigned caller;
 	bool is_native;
 	bool is_own;
+	bool is_open; /* for the probe */
 	uint64_t addr;
 };
+
+/* The frame of the program itself, which has called nothing yet. */
+#define OUTERMOST (CALLS - 1)
 
 struct scene {
 	struct pair pair;
@@ -49,8 +54,8 @@ struct scene {
 	unsigned nr;
 	unsigned depth; /* calls with a record */
 	unsigned limit; /* of @depth */
-	bool records_libraries;
-	bool records_nested;
+	bool has_libcalls;
+	unsigned nr_own;
 	struct strbuf expected; /* data words */
 	uint64_t random;
 };
@@ -89,7 +94,7 @@ name_facts __wrap_names_ask_native(const struct py_c_function *fn)
 	return facts(native_addr(fn->def - defs), false);
 }
 
-static void make_interpreter(void)
+static void make_interpreter(unsigned nr_own)
 {
 	py.version = version;
 	py.first_thread = first_thread;
@@ -97,13 +102,14 @@ static void make_interpreter(void)
 	python_codes.reads_frames = python_codes.reads_extra = true;
 	for (unsigned i = 0; i < FUNCTIONS; i++) {
 		facts_of[i].extra.size = 1;
-		facts_of[i].extra.values[0] = (void *)facts(code_addr(i), i < OWN);
+		facts_of[i].extra.values[0] = (void *)facts(code_addr(i), i < nr_own);
 		codes[i].words[python_codes.layout.code_extra] = &facts_of[i];
 		defs[i].name = "f";
 		natives[i].def = &defs[i];
 	}
 	for (unsigned i = 0; i < CALLS; i++)
 		frames[i][python_codes.layout.frame_inner] = inner_frames[i];
+	inner_frames[OUTERMOST][python_codes.layout.frame_code] = &codes[0];
 	names_have_main = true;
 }
 
@@ -112,7 +118,8 @@ static void tell(const struct call *c, enum py_event event)
 	int code_event = event == PY_C_CALL ? PY_CALL : PY_RETURN;
 
 	if (c->is_native) {
-		calls_take_event(NULL, NULL, event, (struct py_object *)&natives[c->function]);
+		calls_take_event(NULL, (struct py_frame *)frames[c->caller], event,
+				 (struct py_object *)&natives[c->function]);
 		return;
 	}
 	inner_frames[c->frame][python_codes.layout.frame_code] = &codes[c->function];
@@ -137,29 +144,62 @@ static void expect(struct scene *s, enum record_type type, uint64_t addr)
 	strbuf_add(&s->expected, &data, sizeof(data));
 }
 
-/* The caller's code is the program's: then calls of libraries are recorded. */
+/* The innermost open call, or NULL. */
+static const struct call *innermost(const struct scene *s)
+{
+	for (unsigned i = s->nr; i-- > 0;) {
+		if (s->calls[i].is_open)
+			return &s->calls[i];
+	}
+	return NULL;
+}
+
+/* The caller is the program's: then calls of libraries are recorded. */
 static bool is_in_own(const struct scene *s)
 {
-	return s->nr == 0 || s->calls[s->nr - 1].is_own;
+	const struct call *c = innermost(s);
+
+	return !c || c->is_own;
+}
+
+static unsigned calling_frame(const struct scene *s)
+{
+	for (unsigned i = s->nr; i-- > 0;) {
+		if (!s->calls[i].is_native)
+			return s->calls[i].frame;
+	}
+	return OUTERMOST;
+}
+
+static bool is_frame_own(const struct scene *s, unsigned frame)
+{
+	return frame == OUTERMOST || s->calls[frame].function < s->nr_own;
+}
+
+/* Calls that never have a record, and nothing in them by their being called, are not open. */
+static bool is_open(const struct scene *s, const struct call *c)
+{
+	if (c->is_native)
+		return s->has_libcalls && is_frame_own(s, c->caller);
+	return s->has_libcalls || c->is_own;
 }
 
 static bool is_recorded(const struct scene *s, const struct call *c)
 {
-	if (s->depth >= s->limit)
+	if (s->depth >= s->limit || !c->is_open)
 		return false;
-	if (!c->is_native && c->is_own)
-		return true;
-	return s->records_libraries && (s->records_nested || is_in_own(s));
+	return (!c->is_native && c->is_own) || (s->has_libcalls && is_in_own(s));
 }
 
 static void call(struct scene *s, unsigned function, bool is_native)
 {
 	struct call *c = &s->calls[s->nr];
 
-	*c = (struct call){ function, s->nr, is_native, .is_own = function < OWN };
-	/* It calls others as its caller would. */
-	if (is_native)
-		c->is_own = is_in_own(s);
+	*c = (struct call){ function, s->nr, .is_native = is_native };
+	c->caller = calling_frame(s);
+	/* A function in C calls others as its caller would. */
+	c->is_own = is_native ? is_in_own(s) : function < s->nr_own;
+	c->is_open = is_open(s, c);
 	if (is_recorded(s, c)) {
 		c->addr = is_native ? native_addr(function) : code_addr(function);
 		expect(s, RECORD_ENTRY, c->addr);
@@ -185,16 +225,32 @@ static void leave(struct scene *s, unsigned nr, enum py_event event)
 	tell(&ended, event);
 }
 
-/* The call that an end belongs to: the innermost of that function, or of that frame. */
-static unsigned found(const struct scene *s, unsigned nr)
+/* Call number @nr ends, and inner ones have ended unseen, or it is the innermost of its function. */
+static void leave_outer(struct scene *s, unsigned nr)
 {
-	const struct call *wanted = &s->calls[nr];
+	const struct call wanted = s->calls[nr];
 
-	for (unsigned i = s->nr; i-- > nr;) {
-		if (wanted->is_native && s->calls[i].is_native &&
-		    s->calls[i].function == wanted->function)
-			return i;
+	for (unsigned i = s->nr; wanted.is_native && i-- > nr;) {
+		const struct call *c = &s->calls[i];
+
+		if (c->is_open && c->is_native && c->function == wanted.function) {
+			nr = i;
+			break;
+		}
 	}
+	/* The others end in order: what the probe leaves alone ends nothing else. */
+	if (wanted.is_open)
+		leave(s, nr, PY_C_RETURN);
+	else
+		leave(s, s->nr - 1, PY_C_RETURN);
+}
+
+static unsigned count_open(const struct scene *s)
+{
+	unsigned nr = 0;
+
+	for (unsigned i = 0; i < s->nr; i++)
+		nr += s->calls[i].is_open;
 	return nr;
 }
 
@@ -213,24 +269,19 @@ static void check(struct scene *s)
 		assert_true(i == 0 || r[i].time_ns >= r[i - 1].time_ns);
 	}
 	assert_int_equal(s->t->busy, 0);
-	assert_int_equal(s->t->nr_python_calls, s->nr);
+	assert_int_equal(s->t->nr_python_calls, count_open(s));
 }
 
-static void begin(struct scene *s, uint32_t depth, uint32_t flags)
+static void begin(struct scene *s, uint32_t depth, unsigned nr_own, bool has_libcalls)
 {
-	*s = (struct scene){
-		.random = depth,
-		.limit = depth,
-		.records_libraries = !(flags & PLAN_NO_LIBCALLS),
-		.records_nested = flags & PLAN_NEST_LIBCALLS,
-	};
-	make_interpreter();
+	*s = (struct scene){ .random = depth + nr_own, .limit = depth, .nr_own = nr_own };
+	s->has_libcalls = has_libcalls;
+	make_interpreter(nr_own);
+	python_codes.inherited = has_libcalls ? NAME_OWN : 0;
 	pair_init(&s->pair);
 	s->pair.settings.max_stack = 1000;
 	s->pair.settings.depth = depth;
 	pair_open(&s->pair);
-	probe.plan.flags &= ~(uint32_t)(PLAN_NO_LIBCALLS | PLAN_NEST_LIBCALLS);
-	probe.plan.flags |= flags;
 	probe.ready = probe.tracing = true;
 	s->t = self = pair_thread();
 	assert_non_null(s->t);
@@ -247,11 +298,11 @@ static void end(struct scene *s)
 	self = NULL;
 }
 
-static void go(uint32_t depth, uint32_t flags)
+static void go(uint32_t depth, unsigned nr_own, bool has_libcalls)
 {
 	struct scene s;
 
-	begin(&s, depth, flags);
+	begin(&s, depth, nr_own, has_libcalls);
 	for (unsigned step = 0; step < 3000; step++) {
 		unsigned what = random_below(&s, 100);
 
@@ -260,8 +311,7 @@ static void go(uint32_t depth, uint32_t flags)
 		else if (what < 95)
 			leave(&s, s.nr - 1, what % 2 ? PY_C_RETURN : PY_C_EXCEPTION);
 		else
-			leave(&s, found(&s, s.nr - 1 - random_below(&s, s.nr < 40 ? s.nr : 40)),
-			      PY_C_RETURN);
+			leave_outer(&s, s.nr - 1 - random_below(&s, s.nr < 40 ? s.nr : 40));
 		if (step % 100 == 0)
 			check(&s);
 	}
@@ -270,33 +320,36 @@ static void go(uint32_t depth, uint32_t flags)
 
 TEST(libraries_are_one_level)
 {
-	go(1000, 0);
+	go(1000, OWN, true);
 }
 
-TEST(libraries_are_whole_with_nest_libcall)
+/* With --nest-libcall all are as the program's own (names.c). */
+TEST(all_functions_are_own)
 {
-	go(1000, PLAN_NEST_LIBCALLS);
+	go(1000, FUNCTIONS, true);
 }
 
 TEST(libraries_are_left_out_with_no_libcall)
 {
-	go(1000, PLAN_NO_LIBCALLS);
+	go(1000, OWN, false);
+	go(1000, 0, false);
 }
 
 /* Calls that are too deep are open all the same: what they call, and their ends, are theirs. */
 TEST(calls_within_a_depth)
 {
-	go(3, 0);
-	go(2, PLAN_NEST_LIBCALLS);
+	go(3, OWN, true);
+	go(2, FUNCTIONS, true);
+	go(2, OWN, false);
 }
 
 /* An end of a call that has begun before we listened. */
 TEST(an_end_without_a_call_changes_nothing)
 {
 	struct scene s;
-	struct call unknown = { .function = 4, .frame = CALLS - 1 };
+	struct call unknown = { .function = 4, .frame = CALLS - 2, .caller = OUTERMOST };
 
-	begin(&s, 1000, PLAN_NEST_LIBCALLS);
+	begin(&s, 1000, FUNCTIONS, true);
 	tell(&unknown, PY_C_RETURN);
 	unknown.is_native = true;
 	tell(&unknown, PY_C_EXCEPTION);
@@ -312,7 +365,7 @@ TEST(an_end_that_is_far_out_is_not_looked_for)
 {
 	struct scene s;
 
-	begin(&s, 1000, PLAN_NEST_LIBCALLS);
+	begin(&s, 1000, FUNCTIONS, true);
 	for (unsigned i = 0; i < 65; i++)
 		call(&s, 1, false);
 	tell(&s.calls[0], PY_C_RETURN);
@@ -329,7 +382,7 @@ TEST(more_calls_than_there_is_room_for)
 	struct call deep = { .function = 5, .frame = 1 };
 	uint32_t begun = 65536 + 10;
 
-	begin(&s, 4, PLAN_NEST_LIBCALLS);
+	begin(&s, 4, FUNCTIONS, true);
 	call(&s, 0, false);
 	for (uint32_t i = 1; i < begun; i++) {
 		s.nr = 1;
@@ -356,7 +409,7 @@ TEST(nothing_is_recorded_while_the_probe_is_busy_or_off)
 	struct scene s;
 	struct call unseen = { .function = 0, .frame = 7 };
 
-	begin(&s, 1000, 0);
+	begin(&s, 1000, OWN, true);
 	s.t->busy++;
 	tell(&unseen, PY_C_CALL);
 	tell(&unseen, PY_C_RETURN);

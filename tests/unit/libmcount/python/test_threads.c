@@ -5,11 +5,13 @@
 #include "libmcount/python/threads.h"
 
 #include "libmcount/python/calls.h"
+#include "libmcount/python/codes.h"
 #include "libmcount/python/monitoring.h"
 #include "libmcount/python/own_profile.h"
 #include "tests/unit/lib/unit.h"
 
 struct py_api py;
+struct py_codes python_codes;
 
 #define THREADS 8
 
@@ -22,7 +24,10 @@ static struct played {
 	unsigned nr_set;
 } threads[THREADS];
 
-static struct played *lists[2];
+static struct {
+	void *before;
+	struct played *newest; /* its list */
+} interpreters[2];
 static struct played *running;
 static unsigned nr_errors;
 static bool can_monitor;
@@ -31,7 +36,7 @@ static unsigned nr_looks;
 
 static struct py_interpreter *interpreter(struct py_thread *t)
 {
-	return (struct py_interpreter *)&lists[((struct played *)t)->interpreter];
+	return (struct py_interpreter *)&interpreters[((struct played *)t)->interpreter];
 }
 
 static struct py_thread *thread(void)
@@ -41,7 +46,7 @@ static struct py_thread *thread(void)
 
 static struct py_thread *first_thread(struct py_interpreter *in)
 {
-	return *(struct py_thread **)in;
+	return ((struct py_thread **)in)[1];
 }
 
 static struct py_thread *next_thread(struct py_thread *t)
@@ -116,8 +121,8 @@ static struct played *make_thread(unsigned nr, unsigned in, uint64_t id)
 {
 	struct played *t = &threads[nr];
 
-	*t = (struct played){ .interpreter = in, .id = id, .next = lists[in] };
-	return lists[in] = t;
+	*t = (struct played){ .interpreter = in, .id = id, .next = interpreters[in].newest };
+	return interpreters[in].newest = t;
 }
 
 static void begin(bool monitors, uint64_t first_id)
@@ -131,7 +136,8 @@ static void begin(bool monitors, uint64_t first_id)
 	py.profile_other = profile_other;
 	py.error_clear = error_clear;
 	python_threads = (struct python_threads){ 0 };
-	lists[0] = lists[1] = NULL;
+	python_codes.layout.first_thread = 0;
+	interpreters[0].newest = interpreters[1].newest = NULL;
 	can_monitor = monitors;
 	nr_errors = nr_joined = nr_looks = 0;
 	running = make_thread(0, 0, first_id);
@@ -248,4 +254,26 @@ TEST(with_monitoring_no_thread_has_a_function)
 	threads_see_this();
 	assert_int_equal(nr_joined, 2);
 	assert_null(threads[3].function);
+}
+
+/* The list is read there without a call, if it is where the layout says. */
+TEST(new_threads_are_seen_without_a_call)
+{
+	begin(false, 1);
+	threads_begin();
+	assert_false(threads_are_known());
+	begin(false, 1);
+	python_codes.layout.first_thread = 1;
+	threads_begin();
+	assert_true(threads_are_known());
+	make_thread(1, 0, 2);
+	assert_false(threads_are_known());
+	threads_look();
+	assert_true(threads_are_known());
+	begin(false, 1);
+	interpreters[0].before = &threads[3];
+	interpreters[1].before = &threads[3];
+	python_codes.layout.first_thread = 2;
+	threads_begin();
+	assert_false(threads_are_known());
 }
