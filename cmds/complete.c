@@ -12,7 +12,7 @@
 #include "utils/format/text.h"
 #include "utils/object/sdt.h"
 #include "utils/object/names/symtab.h"
-#include "utils/trace/kinds/event_kinds.h"
+#include "utils/pipeline/kinds/event_kinds.h"
 
 /* A shell would split a word at a blank, and -F gives ';' and '@' a special meaning. */
 static bool is_one_word(const char *name)

@@ -9,8 +9,8 @@
 #include "cmds/filter_opts.h"
 #include "utils/base/path.h"
 #include "utils/base/units.h"
-#include "utils/trace/recording/data.h"
-#include "utils/trace/kinds/event_kinds.h"
+#include "utils/pipeline/recording/data.h"
+#include "utils/pipeline/kinds/event_kinds.h"
 
 struct debug_facts_time debug_facts_time(uint64_t time_ns)
 {

@@ -3,7 +3,7 @@
 #define UTRAIL_CMDS_EVENT_WARN_H
 
 #include "cmds/opts.h"
-#include "utils/trace/kinds/event_kinds.h"
+#include "utils/pipeline/kinds/event_kinds.h"
 
 /*
  * When reading: warn about rules that match none of the possible events of @data, with the nearest

@@ -3,7 +3,7 @@
 #define UTRAIL_CMDS_NAMELESS_H
 
 #include "cmds/opts.h"
-#include "utils/trace/recording/data.h"
+#include "utils/pipeline/recording/data.h"
 
 /*
  * After all is shown: warn about files of @data whose functions were shown as addresses, since the

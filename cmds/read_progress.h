@@ -12,7 +12,7 @@
 
 #include "cmds/opts.h"
 #include "utils/base/containers/strbuf.h"
-#include "utils/trace/pipeline.h"
+#include "utils/pipeline/pipeline.h"
 
 /* 128 + SIGINT, the shell's way to say it. */
 #define STATUS_INTERRUPTED 130

@@ -23,8 +23,8 @@
 #include "utils/base/fd.h"
 #include "utils/base/containers/nearest.h"
 #include "utils/format/datadir.h"
-#include "utils/trace/recording/cpu_files.h"
-#include "utils/trace/recording/ending.h"
+#include "utils/pipeline/recording/cpu_files.h"
+#include "utils/pipeline/recording/ending.h"
 #include "utils/view/values/kernelfields.h"
 
 #define OLD_DEFAULT_DIR "ftrace.dir"

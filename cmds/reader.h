@@ -4,8 +4,8 @@
 
 #include "cmds/opts.h"
 #include "utils/export/export.h"
-#include "utils/trace/recording/data.h"
-#include "utils/trace/pipeline.h"
+#include "utils/pipeline/recording/data.h"
+#include "utils/pipeline/pipeline.h"
 #include "utils/base/sink.h"
 
 /*

@@ -22,7 +22,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOMS = ["libmcount", "utils/format", "utils/trace", "cmds/record"]
+ROOMS = ["libmcount", "utils/format", "utils/pipeline", "cmds/record"]
 # Programs of tests are linked by the hundred.
 FAST_LINKER = "-fuse-ld=mold" if shutil.which("mold") else None
 # For a test program, and for all end-to-end tests together. Generous: a test that hangs is noticed,

@@ -3,7 +3,7 @@
 #
 #   misc/mutate.sh [ROOM|FILE]... [-n COUNT] [-s SEED] [-j JOBS] [--list] [--only FILE:LINE] [--again LOG] [--no-e2e]
 #
-# ROOM is a directory: libmcount utils/format utils/trace cmds/record (all four when nothing is said). Prints what no
+# ROOM is a directory: libmcount utils/format utils/pipeline cmds/record (all four when nothing is said). Prints what no
 # test noticed. See doc/internals/mutation.md.
 set -eu
 cd "$(dirname "$0")/.."

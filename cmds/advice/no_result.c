@@ -8,7 +8,7 @@
 #include "cmds/filter_opts.h"
 #include "cmds/reader.h"
 #include "utils/base/units.h"
-#include "utils/trace/pipeline.h"
+#include "utils/pipeline/pipeline.h"
 
 /* The findings of a run. */
 struct found {

@@ -5,8 +5,8 @@
 #include "cmds/opts.h"
 #include "utils/base/err.h"
 #include "utils/base/sink.h"
-#include "utils/trace/recording/executions.h"
-#include "utils/trace/recording/files.h"
+#include "utils/pipeline/recording/executions.h"
+#include "utils/pipeline/recording/files.h"
 
 /*
  * Write what @opts ask for to @sink: the answer about one file, or all dependencies. Returns 0, or

@@ -16,7 +16,7 @@
 #include "utils/builddb/deps_ignored.h"
 #include "utils/builddb/tree.h"
 #include "utils/builddb/tree_files.h"
-#include "utils/trace/recording/executions.h"
+#include "utils/pipeline/recording/executions.h"
 
 #define DEFAULT_OUTPUT "compile_commands.json"
 #define ETRACE_OUTPUT  ".nfsdb"

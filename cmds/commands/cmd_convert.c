@@ -20,7 +20,7 @@
 #include "utils/format/calls/compact.h"
 #include "utils/format/datadir.h"
 #include "utils/format/header.h"
-#include "utils/trace/recording/compact_file.h"
+#include "utils/pipeline/recording/compact_file.h"
 
 #define PART_BYTES     (1UL << 20)
 #define INFO_MAX_BYTES (64UL << 20)

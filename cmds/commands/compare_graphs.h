@@ -3,7 +3,7 @@
 #define UTRAIL_CMDS_COMMANDS_COMPARE_GRAPHS_H
 
 #include "cmds/opts.h"
-#include "utils/trace/recording/data.h"
+#include "utils/pipeline/recording/data.h"
 #include "utils/view/graph/graph_diff.h"
 
 /*

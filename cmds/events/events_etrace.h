@@ -7,7 +7,7 @@
 
 #include "cmds/opts.h"
 #include "utils/base/err.h"
-#include "utils/trace/recording/data.h"
+#include "utils/pipeline/recording/data.h"
 #include "utils/base/sink.h"
 
 /* Write the acts of processes to standard output. Returns an exit status, or negative with @err. */

@@ -3,7 +3,7 @@
 #define UTRAIL_CMDS_REPORT_EVENTS_H
 
 #include "cmds/opts.h"
-#include "utils/trace/recording/data.h"
+#include "utils/pipeline/recording/data.h"
 #include "utils/view/report/report.h"
 
 /* Check the arguments of options that only these two views understand. Returns 0 or -ERR_USAGE. */

@@ -7,7 +7,7 @@
 
 #include "cmds/record/store/store.h"
 #include "utils/format/kernel/kernel_pages.h"
-#include "utils/trace/recording/kernel_formats.h"
+#include "utils/pipeline/recording/kernel_formats.h"
 
 /*
  * Starts as { .store = ... }, ends with kernel_output_deinit().

@@ -12,8 +12,8 @@
 #include "cmds/import/kernel_tasks.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/path.h"
-#include "utils/trace/recording/data.h"
-#include "utils/trace/kinds/event_kinds.h"
+#include "utils/pipeline/recording/data.h"
+#include "utils/pipeline/kinds/event_kinds.h"
 #include "utils/tracecmd/records.h"
 
 /* The clock of recordings that do not name one. */

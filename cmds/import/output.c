@@ -12,7 +12,7 @@
 #include "utils/base/cleanup.h"
 #include "utils/format/event_data.h"
 #include "utils/format/task_txt.h"
-#include "utils/trace/kinds/event_kinds.h"
+#include "utils/pipeline/kinds/event_kinds.h"
 
 /* --- a recording that there is --- */
 

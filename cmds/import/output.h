@@ -6,7 +6,7 @@
 #include "cmds/import/tasks.h"
 #include "cmds/opts.h"
 #include "cmds/record/store/dir.h"
-#include "utils/trace/recording/data.h"
+#include "utils/pipeline/recording/data.h"
 
 /*
  * @into: the existing recording, whose @data is open then. NULL: a new one is made

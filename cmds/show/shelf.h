@@ -8,7 +8,7 @@
 #include "cmds/opts.h"
 #include "cmds/show/parts/parts.h"
 #include "cmds/show/server.h"
-#include "utils/trace/recording/data.h"
+#include "utils/pipeline/recording/data.h"
 
 /*
  * A recording. All that it has is made when it is first asked for, and stays.

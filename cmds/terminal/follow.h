@@ -6,8 +6,8 @@
 #define UTRAIL_CMDS_FOLLOW_H
 
 #include "cmds/opts.h"
-#include "utils/trace/recording/data.h"
-#include "utils/trace/pipeline.h"
+#include "utils/pipeline/recording/data.h"
+#include "utils/pipeline/pipeline.h"
 
 /*
  * @complete_ns: events up to this time are in the files and known to @data; UINT64_MAX: all are

@@ -5,8 +5,8 @@
 #include <stdatomic.h>
 
 #include "cmds/opts.h"
-#include "utils/trace/pipeline.h"
-#include "utils/trace/recording/data.h"
+#include "utils/pipeline/pipeline.h"
+#include "utils/pipeline/recording/data.h"
 #include "utils/view/graph/tree.h"
 #include "utils/view/report/report.h"
 

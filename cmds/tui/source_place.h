@@ -4,7 +4,7 @@
 
 #include "utils/base/containers/strbuf.h"
 #include "utils/base/sink.h"
-#include "utils/trace/recording/module.h"
+#include "utils/pipeline/recording/module.h"
 
 /*
  * Append the file with the source of @func, and set @line. False when that is unknown: no debug

@@ -7,7 +7,7 @@
 #include <sys/types.h>
 
 #include "utils/base/err.h"
-#include "utils/trace/recording/module.h"
+#include "utils/pipeline/recording/module.h"
 #include "utils/base/sink.h"
 
 /* No line, and no function. */

@@ -12,7 +12,7 @@
 #include "tests/fuzz/fuzz.h"
 #include "tests/unit/lib/read/by_calls.h"
 #include "utils/base/cleanup.h"
-#include "utils/trace/recording/compact_file.h"
+#include "utils/pipeline/recording/compact_file.h"
 
 #define FILE_NAME "1.cdat"
 

@@ -3,7 +3,7 @@
  * length.
  */
 #include "tests/fuzz/fuzz.h"
-#include "utils/trace/sources/src_extern.h"
+#include "utils/pipeline/sources/src_extern.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {

@@ -7,8 +7,8 @@
 
 #include "tests/fuzz/fuzz.h"
 #include "utils/format/kernel/kernel_dat.h"
-#include "utils/trace/merger.h"
-#include "utils/trace/sources/src_kernel.h"
+#include "utils/pipeline/merger.h"
+#include "utils/pipeline/sources/src_kernel.h"
 #include "utils/view/values/eventtext.h"
 
 /* A limit of events for each input: more of them would run no other code. */

@@ -1,8 +1,8 @@
 /* Fuzz target: perf-cpu<N>.dat. The first byte is the byte order, the rest one file, read as of two CPUs. */
 #include "tests/fuzz/fuzz.h"
 #include "utils/format/kernel/perf_dat.h"
-#include "utils/trace/merger.h"
-#include "utils/trace/sources/src_perf.h"
+#include "utils/pipeline/merger.h"
+#include "utils/pipeline/sources/src_perf.h"
 
 static void decode_all(const uint8_t *data, size_t size, bool big)
 {

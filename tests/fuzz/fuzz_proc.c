@@ -10,8 +10,8 @@
 #include "utils/builddb/compdb.h"
 #include "utils/builddb/deps.h"
 #include "utils/builddb/tree.h"
-#include "utils/trace/kinds/event_kind.h"
-#include "utils/trace/sources/src_proc.h"
+#include "utils/pipeline/kinds/event_kind.h"
+#include "utils/pipeline/sources/src_proc.h"
 
 static void decode_all(const uint8_t *data, size_t size, bool big)
 {

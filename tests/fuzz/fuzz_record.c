@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "tests/fuzz/fuzz.h"
-#include "utils/trace/sources/src_user.h"
+#include "utils/pipeline/sources/src_user.h"
 
 #define BATCH 64
 

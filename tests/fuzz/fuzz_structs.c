@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "tests/fuzz/fuzz.h"
-#include "utils/trace/recording/data.h"
+#include "utils/pipeline/recording/data.h"
 #include "utils/view/values/argtext.h"
 
 #define KEYS	 6

@@ -9,7 +9,7 @@ import sys
 
 # Rooms whose comments are plain; and what is in them that is not yet.
 ROOMS = ("arch", "cmds", "libmcount", "utils/base", "utils/export", "utils/format",
-         "utils/object", "utils/script", "utils/spec", "utils/trace",
+         "utils/object", "utils/script", "utils/spec", "utils/pipeline",
          "utils/builddb", "utils/tracecmd", "utils/view", "trace/events", "trace/include",
          "trace/posix", "trace/posixlog", "trace/seam", "trace/text")
 NOT_YET = ()

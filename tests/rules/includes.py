@@ -9,7 +9,7 @@ import sys
 
 # A room may include itself and what is listed here.
 LAYERS = [
-    "utils/base", "utils/format", "utils/tracecmd", "utils/object", "utils/spec", "utils/trace", "utils/builddb", "utils/view",
+    "utils/base", "utils/format", "utils/tracecmd", "utils/object", "utils/spec", "utils/pipeline", "utils/builddb", "utils/view",
     "utils/script", "utils/export",
 ]
 ALLOWED = {

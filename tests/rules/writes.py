@@ -32,7 +32,7 @@ MAY_WRITE = {
     "cmds/show/parts/call_store.c": "a file without a name",
     "cmds/show/browser.c": "the null device, as what a browser writes to",
     "cmds/record/proc/calls.c": "words for what others opened",
-    "utils/trace/kinds/kinds_proc_acts.c": "words for what others opened",
+    "utils/pipeline/kinds/kinds_proc_acts.c": "words for what others opened",
     "utils/spec/args/autoargs_table.c": "words for what others opened",
     "utils/export/exp_sqlite.c": "a database without a name, in a directory of its own",
     "trace/events/file.c": "a log that the program itself names",

@@ -11,7 +11,7 @@
 #include "utils/base/containers/strmap.h"
 #include "utils/base/containers/words.h"
 #include "utils/builddb/compiler/responses.h"
-#include "utils/trace/recording/executions.h"
+#include "utils/pipeline/recording/executions.h"
 
 /*
  * @entries: objects of JSON, of the heap; NULL: one that a later one took the place of. @keys:

@@ -4,8 +4,8 @@
 
 #include "utils/base/sink.h"
 #include "utils/builddb/make_rules.h"
-#include "utils/trace/recording/executions.h"
-#include "utils/trace/recording/files.h"
+#include "utils/pipeline/recording/executions.h"
+#include "utils/pipeline/recording/files.h"
 
 /*
  * All of these write text to @sink, with paths relative to the first execution's directory if they

@@ -3,8 +3,8 @@
 #define UTRAIL_BUILDDB_DEPS_IGNORED_H
 
 #include "utils/base/err.h"
-#include "utils/trace/recording/executions.h"
-#include "utils/trace/recording/files.h"
+#include "utils/pipeline/recording/executions.h"
+#include "utils/pipeline/recording/files.h"
 
 /*
  * Check that @list is a list of files to ignore: globs of whole paths separated by ';', whose `*`

@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "utils/trace/recording/executions.h"
-#include "utils/trace/recording/files.h"
+#include "utils/pipeline/recording/executions.h"
+#include "utils/pipeline/recording/files.h"
 
 struct deps_step;
 

@@ -3,8 +3,8 @@
 #define UTRAIL_BUILDDB_TREE_H
 
 #include "utils/base/sink.h"
-#include "utils/trace/recording/executions.h"
-#include "utils/trace/recording/files.h"
+#include "utils/pipeline/recording/executions.h"
+#include "utils/pipeline/recording/files.h"
 
 /*
  * An array with an object for each of them. Keys are those of etrace's (utrail-build(1)); what is

@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 #include "utils/base/sink.h"
-#include "utils/trace/recording/executions.h"
-#include "utils/trace/recording/files.h"
+#include "utils/pipeline/recording/executions.h"
+#include "utils/pipeline/recording/files.h"
 
 /* A number of its own for each process, with the system's number in its lower bits. */
 unsigned long long tree_process_number(const struct execution *execution);

@@ -12,8 +12,8 @@
 #include "utils/base/cleanup.h"
 #include "utils/base/err.h"
 #include "utils/base/containers/strbuf.h"
-#include "utils/trace/recording/executions.h"
-#include "utils/trace/pipeline.h"
+#include "utils/pipeline/recording/executions.h"
+#include "utils/pipeline/pipeline.h"
 
 /*
  * @is: the execution; @start_ns, @end_ns: its part in the time range

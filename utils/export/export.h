@@ -10,7 +10,7 @@
 
 #include "utils/base/err.h"
 #include "utils/export/nest.h"
-#include "utils/trace/pipeline.h"
+#include "utils/pipeline/pipeline.h"
 #include "utils/view/values/eventtext.h"
 #include "utils/base/sink.h"
 #include "utils/view/graph/tree.h"

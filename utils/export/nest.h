@@ -9,8 +9,8 @@
 #include <stddef.h>
 
 #include "utils/base/err.h"
-#include "utils/trace/event.h"
-#include "utils/trace/pipeline.h"
+#include "utils/pipeline/event.h"
+#include "utils/pipeline/pipeline.h"
 
 /*
  * The open calls of one task, and at most one wait of the scheduler as the innermost.

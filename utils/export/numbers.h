@@ -7,7 +7,7 @@
 
 #include "utils/base/compiler.h"
 #include "utils/base/containers/strmap.h"
-#include "utils/trace/recording/module.h"
+#include "utils/pipeline/recording/module.h"
 
 /*
  * Starts as zeros, ends with func_numbers_deinit().

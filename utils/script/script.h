@@ -14,7 +14,7 @@
 #include "utils/base/err.h"
 #include "utils/base/containers/strbuf.h"
 #include "utils/spec/regex/pattern.h"
-#include "utils/trace/pipeline.h"
+#include "utils/pipeline/pipeline.h"
 #include "utils/script/batch.h"
 #include "utils/script/values.h"
 #include "utils/view/values/eventtext.h"

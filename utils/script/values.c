@@ -9,7 +9,7 @@
 #include "utils/format/argblob.h"
 #include "utils/format/bytes.h"
 #include "utils/spec/args/autoargs.h"
-#include "utils/trace/recording/args.h"
+#include "utils/pipeline/recording/args.h"
 
 /*
  * The argument that determines the number of a variadic function's arguments is among the first of

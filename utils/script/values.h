@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "utils/base/containers/strbuf.h"
-#include "utils/trace/event.h"
+#include "utils/pipeline/event.h"
 
 enum script_value_kind {
 	SCRIPT_SIGNED,

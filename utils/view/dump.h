@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "utils/base/err.h"
-#include "utils/trace/pipeline.h"
+#include "utils/pipeline/pipeline.h"
 #include "utils/base/sink.h"
 
 /*

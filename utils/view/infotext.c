@@ -13,11 +13,11 @@
 
 #include "utils/base/fd.h"
 #include "utils/base/units.h"
-#include "utils/trace/recording/ending.h"
-#include "utils/trace/event.h"
-#include "utils/trace/merger.h"
-#include "utils/trace/recording/left_funcs.h"
-#include "utils/trace/sources/src_perf.h"
+#include "utils/pipeline/recording/ending.h"
+#include "utils/pipeline/event.h"
+#include "utils/pipeline/merger.h"
+#include "utils/pipeline/recording/left_funcs.h"
+#include "utils/pipeline/sources/src_perf.h"
 #include "utils/view/texts.h"
 
 #define NOTE_FILE_MAX_BYTES (64UL << 20)

@@ -4,7 +4,7 @@
 
 #include "utils/base/err.h"
 #include "utils/format/info.h"
-#include "utils/trace/recording/data.h"
+#include "utils/pipeline/recording/data.h"
 #include "utils/base/sink.h"
 
 /* The items of the recording, with the user's note.txt. */

@@ -3,7 +3,7 @@
 #define UTRAIL_VIEW_SOURCE_LINE_H
 
 #include "utils/base/color.h"
-#include "utils/trace/recording/module.h"
+#include "utils/pipeline/recording/module.h"
 #include "utils/base/sink.h"
 
 /* Write "before<file>:<line>after" in gray; nothing when the line of @func is unknown. */

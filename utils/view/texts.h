@@ -7,7 +7,7 @@
 
 #include "utils/base/compiler.h"
 #include "utils/base/containers/strbuf.h"
-#include "utils/trace/recording/module.h"
+#include "utils/pipeline/recording/module.h"
 #include "utils/base/sink.h"
 
 /* The name of @func as the sink's medium shows it. For terminals that is known already. */

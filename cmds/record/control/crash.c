@@ -8,8 +8,8 @@
 #include "utils/base/escape.h"
 #include "utils/base/containers/strbuf.h"
 #include "utils/base/units.h"
-#include "utils/trace/recording/data.h"
-#include "utils/trace/recording/session.h"
+#include "utils/pipeline/recording/data.h"
+#include "utils/pipeline/recording/session.h"
 
 struct crash {
 	struct control_crash report;

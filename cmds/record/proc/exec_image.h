@@ -8,7 +8,7 @@
 
 #include "utils/base/cleanup.h"
 #include "utils/base/containers/strbuf.h"
-#include "utils/trace/recording/executions.h"
+#include "utils/pipeline/recording/executions.h"
 
 /*
  * The texts of a PROC_EXEC record. A text that cannot be found out (without /proc, or after the

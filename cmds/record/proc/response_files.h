@@ -7,7 +7,7 @@
 
 #include "cmds/record/proc/log.h"
 #include "cmds/record/proc/named_files.h"
-#include "utils/trace/recording/executions.h"
+#include "utils/pipeline/recording/executions.h"
 
 /*
  * When @execution is that of a compiler: write a PROC_RESPONSE record of each response file that

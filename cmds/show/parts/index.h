@@ -10,7 +10,7 @@
 #include "cmds/show/parts/contexts.h"
 #include "cmds/show/parts/text_store.h"
 #include "utils/base/containers/strbuf.h"
-#include "utils/trace/recording/data.h"
+#include "utils/pipeline/recording/data.h"
 
 /*
  * A task as far as it was read.

@@ -3,7 +3,7 @@
  *
  * Lines are numbered by one pass over the recording, which notes marks: a line, its time and the
  * calls that are open then. A page is made by another pass that begins at a mark, which costs the
- * same wherever that is (utils/trace/sources/seek.h). A page knows what is before it by the
+ * same wherever that is (utils/pipeline/sources/seek.h). A page knows what is before it by the
  * mark's open calls. With filters one pass makes all lines, which are kept (replay_kept.h).
  */
 #ifndef UTRAIL_CMDS_TUI_REPLAY_PAGES_H

@@ -4,7 +4,7 @@
 
 #include "utils/base/containers/words.h"
 #include "utils/builddb/compiler/compiler.h"
-#include "utils/trace/recording/executions.h"
+#include "utils/pipeline/recording/executions.h"
 
 /*
  * The command without the kernel's additions for a script, and without launchers: append its words

@@ -8,7 +8,7 @@
 #include "utils/base/cleanup.h"
 #include "utils/base/containers/intmap.h"
 #include "utils/base/containers/strbuf.h"
-#include "utils/trace/recording/executions.h"
+#include "utils/pipeline/recording/executions.h"
 
 struct response_file;
 

@@ -13,7 +13,7 @@
 #include "utils/format/proc_cpus.h"
 #include "utils/builddb/etrace/etrace_fds.h"
 #include "utils/builddb/etrace/etrace_lines.h"
-#include "utils/trace/recording/proc_file.h"
+#include "utils/pipeline/recording/proc_file.h"
 
 /*
  * The choice of events and their form.

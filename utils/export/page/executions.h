@@ -6,7 +6,7 @@
 
 #include "utils/base/containers/strbuf.h"
 #include "utils/base/err.h"
-#include "utils/trace/pipeline.h"
+#include "utils/pipeline/pipeline.h"
 
 /*
  * Append JSON objects between commas, those of processes ahead of their children. Executions beyond

@@ -4,7 +4,7 @@
 
 #include "utils/base/containers/strbuf.h"
 #include "utils/export/numbers.h"
-#include "utils/trace/recording/data.h"
+#include "utils/pipeline/recording/data.h"
 
 /*
  * Append members of a JSON object, with a comma in front:

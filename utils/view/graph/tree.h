@@ -11,8 +11,8 @@
 #include "utils/base/err.h"
 #include "utils/base/containers/intmap.h"
 #include "utils/base/containers/strmap.h"
-#include "utils/trace/kinds/event_kinds.h"
-#include "utils/trace/pipeline.h"
+#include "utils/pipeline/kinds/event_kinds.h"
+#include "utils/pipeline/pipeline.h"
 
 /* Over the single calls of a node. */
 struct tree_details {

@@ -2,7 +2,7 @@
 #ifndef UTRAIL_VIEW_TREE_COUNTERS_H
 #define UTRAIL_VIEW_TREE_COUNTERS_H
 
-#include "utils/trace/kinds/event_kinds.h"
+#include "utils/pipeline/kinds/event_kinds.h"
 #include "utils/view/graph/tree.h"
 
 /*

@@ -8,7 +8,7 @@
 
 #include "utils/base/color.h"
 #include "utils/base/err.h"
-#include "utils/trace/pipeline.h"
+#include "utils/pipeline/pipeline.h"
 #include "utils/view/values/argtext.h"
 #include "utils/view/column.h"
 #include "utils/view/values/eventtext.h"

@@ -8,7 +8,7 @@
 
 #include "utils/base/cleanup.h"
 #include "utils/base/containers/vec.h"
-#include "utils/trace/kinds/event_kind.h"
+#include "utils/pipeline/kinds/event_kind.h"
 
 int aggregate_init(struct aggregate *agg, const struct pipeline *pipe, struct uft_err *err)
 {

@@ -9,7 +9,7 @@
 #include "utils/base/err.h"
 #include "utils/base/wide.h"
 #include "utils/spec/counters.h"
-#include "utils/trace/pipeline.h"
+#include "utils/pipeline/pipeline.h"
 #include "utils/view/report/hist.h"
 
 /* Sums over the durations of calls. Squares do not fit in 64 bits. */

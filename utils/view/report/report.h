@@ -7,7 +7,7 @@
 
 #include "utils/base/color.h"
 #include "utils/base/err.h"
-#include "utils/trace/recording/left_funcs.h"
+#include "utils/pipeline/recording/left_funcs.h"
 #include "utils/view/report/aggregate.h"
 #include "utils/view/column.h"
 #include "utils/base/sink.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "utils/base/containers/vec.h"
-#include "utils/trace/kinds/declared.h"
+#include "utils/pipeline/kinds/declared.h"
 #include "utils/view/values/number.h"
 
 /* Fields that each event has: of the task that it was in. */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "utils/trace/kinds/event_kinds.h"
+#include "utils/pipeline/kinds/event_kinds.h"
 
 #define PER_CALL     "per call"
 #define NUMBER_WIDTH 10

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "utils/trace/kinds/event_kinds.h"
+#include "utils/pipeline/kinds/event_kinds.h"
 #include "utils/view/report/report_diff_rows.h"
 
 /* The purpose for which the names of a recording's counters are found. */

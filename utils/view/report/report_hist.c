@@ -1,7 +1,7 @@
 /* Distributions of times (see report_hist.h). */
 #include "utils/view/report/report_hist.h"
 
-#include "utils/trace/event.h"
+#include "utils/pipeline/event.h"
 #include "utils/view/values/number.h"
 
 #define BAR_WIDTH 40

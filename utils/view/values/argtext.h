@@ -5,7 +5,7 @@
 #include "utils/base/color.h"
 #include "utils/base/escape.h"
 #include "utils/base/containers/strbuf.h"
-#include "utils/trace/event.h"
+#include "utils/pipeline/event.h"
 
 /*
  * @color: of strings, symbols and enums. It also determines the medium, a page or a terminal.

@@ -7,7 +7,7 @@
 #include "utils/format/bytes.h"
 #include "utils/format/probe/capture.h"
 #include "utils/spec/args/shape.h"
-#include "utils/trace/recording/data.h"
+#include "utils/pipeline/recording/data.h"
 
 /* The bytes that remain of a box: nothing in it is trusted. */
 struct box {

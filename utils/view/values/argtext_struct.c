@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "utils/trace/recording/data.h"
+#include "utils/pipeline/recording/data.h"
 
 /* Elements of an array that are shown. */
 #define ELEMENTS_MAX   8

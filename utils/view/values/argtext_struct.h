@@ -3,7 +3,7 @@
 #define UTRAIL_VIEW_ARGTEXT_STRUCT_H
 
 #include "utils/format/argblob.h"
-#include "utils/trace/recording/args.h"
+#include "utils/pipeline/recording/args.h"
 #include "utils/view/values/argtext.h"
 
 /*

@@ -4,8 +4,8 @@
 
 #include "utils/base/err.h"
 #include "utils/base/containers/strbuf.h"
-#include "utils/trace/event.h"
-#include "utils/trace/kinds/event_kinds.h"
+#include "utils/pipeline/event.h"
+#include "utils/pipeline/kinds/event_kinds.h"
 
 struct kerneltext;
 

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "utils/base/containers/strbuf.h"
-#include "utils/trace/recording/kernel_formats.h"
+#include "utils/pipeline/recording/kernel_formats.h"
 
 /*
  * Formats are parsed for the first record of their type. @formats and @dir, with kallsyms, must

@@ -4,7 +4,7 @@
 #ifndef UTRAIL_VIEW_TITLES_H
 #define UTRAIL_VIEW_TITLES_H
 
-#include "utils/trace/recording/data.h"
+#include "utils/pipeline/recording/data.h"
 
 /* The last part of the path of @session's program, "?" when it is unknown. */
 const char *title_program(const struct session *session);

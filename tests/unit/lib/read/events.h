@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "utils/base/containers/strbuf.h"
-#include "utils/trace/event.h"
+#include "utils/pipeline/event.h"
 
 /*
  * Words with blanks between them: the kind, then members that differ from the default.

@@ -3,7 +3,7 @@
 #define UTRAIL_TESTS_FILESTEXT_H
 
 #include "utils/base/containers/strbuf.h"
-#include "utils/trace/recording/files.h"
+#include "utils/pipeline/recording/files.h"
 
 /*
  * A line for each:

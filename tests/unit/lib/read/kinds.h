@@ -3,7 +3,7 @@
 #define UTRAIL_TESTS_KINDS_H
 
 #include "tests/unit/lib/unit.h"
-#include "utils/trace/kinds/event_kind.h"
+#include "utils/pipeline/kinds/event_kind.h"
 
 /*
  * Write "NAME:TYPE=VALUE ..." for the event's fields. Types: u(int) d(iff) i(nt) x(hex) a(ddr)

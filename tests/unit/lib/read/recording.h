@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include "utils/base/containers/strbuf.h"
-#include "utils/trace/pipeline.h"
+#include "utils/pipeline/pipeline.h"
 
 /*
  * Describes a data directory with one program, "prog" at 0x400000: functions "a" to "z" of 64 bytes

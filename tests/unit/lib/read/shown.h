@@ -4,7 +4,7 @@
 
 #include "tests/unit/lib/read/recording.h"
 #include "utils/base/containers/strbuf.h"
-#include "utils/trace/pipeline.h"
+#include "utils/pipeline/pipeline.h"
 #include "utils/base/sink.h"
 
 /*

@@ -3,7 +3,7 @@
 #define UTRAIL_TESTS_SOURCES_H
 
 #include "tests/unit/lib/read/recording.h"
-#include "utils/trace/sources/source.h"
+#include "utils/pipeline/sources/source.h"
 
 /*
  * @rec: with task 100; files are added between sources_begin() and sources_open()

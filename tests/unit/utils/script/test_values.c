@@ -6,7 +6,7 @@
 #include "tests/unit/lib/read/recording.h"
 #include "utils/format/bytes.h"
 #include "utils/script/values.h"
-#include "utils/trace/recording/data.h"
+#include "utils/pipeline/recording/data.h"
 
 static struct recording rec;
 static struct trace_data data;

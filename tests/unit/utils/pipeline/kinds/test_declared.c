@@ -1,0 +1,218 @@
+/*
+ * events.def: the events that programs have declared; damaged lines are skipped, and nothing is
+ * guessed.
+ */
+#include "tests/unit/lib/read/kinds.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "utils/base/compiler.h"
+#include "utils/base/fd.h"
+#include "utils/format/event_data.h"
+#include "utils/pipeline/kinds/declared.h"
+
+static char dir[64];
+
+static int setup(void **state)
+{
+	strcpy(dir, "/tmp/utrail-unit-XXXXXX");
+	return mkdtemp(dir) ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+	char path[96];
+
+	snprintf(path, sizeof(path), "%s/" EVENT_DEFS_FILE, dir);
+	unlink(path);
+	return rmdir(dir);
+}
+
+static void load(struct declared_events *declared, const char *text)
+{
+	char path[96];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/" EVENT_DEFS_FILE, dir);
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	assert_true(fd >= 0);
+	assert_int_equal(fd_write_all(fd, text, strlen(text)), 0);
+	close(fd);
+	assert_int_equal(declared_events_load(declared, dir, NULL), 0);
+}
+
+TEST_WITH(names_and_fields, setup, teardown)
+{
+	struct declared_events declared = { 0 };
+	const struct declared_event *event;
+
+	load(&declared, "CLOCK: -12\n"
+			"DECLARED: 1000003 fstrace C C=%25d X=%25d\n"
+			"DECLARED: 1000001 fstrace A+B %00 N=%25s+K=%25d\n"
+			"DECLARED: 1000002 fstrace %41%6a%6A%2b %00 %\n"
+			"DECLARED: 1000004 line L K1,K2\n");
+	assert_int_equal(declared.nr, 4);
+	assert_int_equal(declared.offset_ns, -12);
+	event = declared_events_find(&declared, 1000001);
+	assert_string_equal(event->name, "A B");
+	assert_int_equal(event->nr_fields, 2);
+	assert_string_equal(event->fields[1].name, "K");
+	assert_null(event->common);
+	event = declared_events_find(&declared, 1000002);
+	assert_string_equal(event->name, "Ajj+");
+	assert_int_equal(event->nr_fields, 0);
+	event = declared_events_find(&declared, 1000003);
+	assert_int_equal(event->nr_fields, 2);
+	assert_string_equal(event->fields[0].name, "C");
+	assert_true(declared_events_find(&declared, 1000004)->is_line);
+	assert_null(declared_events_find(&declared, 1000005));
+	declared_events_deinit(&declared);
+}
+
+/* One bad line at a time, between two that are good. */
+TEST_WITH(what_is_no_event, setup, teardown)
+{
+	static const char *const bad[] = {
+		"DECLARED: 2 fstrace x%zz %00 X=%25d",
+		"DECLARED: 2 fstrace x%4g %00 X=%25d",
+		"DECLARED: 2 fstrace x%4 %00 X=%25d",
+		"DECLARED: 2 fstrace x%00y %00 X=%25d",
+		"DECLARED: 2 fstrace %00 %00 X=%25d",
+		"DECLARED: 2 fstrace x %00 %00",
+		"DECLARED: 2 fstrace x %00",
+		"DECLARED: 2 fstrace  %00 X=%25d",
+		"DECLARED: 2 another x %00 X=%25d",
+		"DECLARED: x fstrace x %00 X=%25d",
+		"DECLARED: 2 line x",
+		"SOMETHING: 2",
+		"",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		struct declared_events declared = { 0 };
+		char text[256];
+
+		snprintf(text, sizeof(text),
+			 "DECLARED: 1 fstrace A %%00 X=%%25d\n%s\nDECLARED: 3 fstrace C %%00 X\n",
+			 bad[i]);
+		load(&declared, text);
+		assert_non_null(declared_events_find(&declared, 1));
+		assert_null(declared_events_find(&declared, 2));
+		assert_non_null(declared_events_find(&declared, 3));
+		declared_events_deinit(&declared);
+	}
+}
+
+/* Check the definition "fstrace E COMMON FORMAT" with a payload: its text and its fields. */
+static void check_payload(const char *formats, const void *payload, size_t len, const char *text,
+			  const char *fields)
+{
+	const struct trace_data data = { 0 };
+	struct declared_events declared = { 0 };
+	struct event_kind kind = { .id = 1000001 };
+	struct strbuf out cleanup_strbuf = { 0 };
+	void *copy = payload ? exact_copy(payload, len) : NULL;
+	const struct event event = { .data = copy, .data_len = len };
+	const struct event_context context = { &data, NULL, &event, false };
+	char line[256];
+
+	snprintf(line, sizeof(line), "DECLARED: 1000001 fstrace E %s\n", formats);
+	load(&declared, line);
+	assert_int_equal(declared.nr, 1);
+	declared_event_set(&declared.events[0], &kind);
+	assert_ptr_equal(kind.declared, &declared.events[0]);
+	event_kind_put(&kind, &context, &out);
+	assert_string_equal(strbuf_str(&out), text);
+	strbuf_reset(&out);
+	kind_put_fields(&kind, &context, &out);
+	assert_string_equal(strbuf_str(&out), fields);
+	free(copy);
+	declared_events_deinit(&declared);
+}
+
+TEST_WITH(what_payloads_say, setup, teardown)
+{
+	check_payload("%00 N=%25d+H=%25x+S=%25s", "\376\377\377\377\20\0\0\0\3\0\0\0a b", 15,
+		      "N=-2 H=10 S=a+b", "N:i=-2 H:x=0x10 S:t=a b");
+	check_payload("%00 N=%25u+P=%25p", "\376\377\377\377\12\0\0\0\0\0\0\0", 12,
+		      "N=4294967294 P=a", "N:u=0xfffffffe P:a=0xa");
+	check_payload("%00 B=%25b+E=%25e", "\2\0\0\0\2\0\0\0", 8, "B=true E=ENOENT",
+		      "B:t=true E:t=ENOENT");
+	check_payload("%00 A=%2564d+B=%2564u", "\377\377\377\377\377\377\377\377\1\0\0\0\0\0\0\0",
+		      16, "A=-1 B=1", "A:i=-1 B:u=0x1");
+	check_payload("%00 F=%25f", "\0\0\0\0\0\0\340\77", 8, "F=0.5", "F:t=0.5");
+	check_payload("%00 S=%25s", "\377\377\377\377", 4, "S=%00", "");
+	check_payload("%00 S=%25s+N=%25d", "\0\0\0\0\1\0\0\0", 8, "S= N=1", "S:t= N:i=1");
+	/* The program's common format comes first. */
+	check_payload("C=%25d X=%25d", "\1\0\0\0\2\0\0\0", 8, "C=1 X=2", "C:i=1 X:i=2");
+	check_payload("C=%25d X", "\1\0\0\0", 4, "C=1 X", "C:i=1");
+	/* Cut off. */
+	check_payload("C=%25d X=%25d", "\1\0\0\0\2\0", 6, "C=1 X=...", "C:i=1");
+	check_payload("C=%25d X=%25d", "\1\0", 2, "C= ...", "");
+	check_payload("%00 X=%25d", NULL, 4, "", "");
+}
+
+/* Fields are named by their keys, by their kind, or by number. */
+TEST_WITH(names_of_fields, setup, teardown)
+{
+	static const struct {
+		const char *formats;
+		const char *names;
+	} rows[] = {
+		{ "%00 N=%25d", "N:2" },
+		{ "%00 %25d", "arg1:2" },
+		{ "%00 %25d+%25d", "arg1:2 arg2:2" },
+		{ "%00 N=%25d+N=%25d", "N:2 arg2:2" },
+		{ "%00 arg2=%25d+%25d", "arg2:2 arg3:2" },
+		{ "%00 x+y=%25d", "y:2" },
+		{ "%00 =%25d", "arg1:2" },
+		{ "%00 a-b=%25d", "a-b:2" },
+		{ "N=%25d N=%25d", "N:2 arg2:2" },
+		{ "%00 %25P+%25T+%25F+%25L+%25e+%25I",
+		  "pid:2 thread:0 file:7 line:0 errno:7 arg6:7" },
+		{ "%00 %25P+%25P", "pid:2 arg2:2" },
+		{ "%00 %25x+%25p+%25u+%25b+%25s+%25f+%25llx+%2564x",
+		  "arg1:3 arg2:4 arg3:0 arg4:7 arg5:7 arg6:7 arg7:3 arg8:3" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct declared_events declared = { 0 };
+		struct strbuf out cleanup_strbuf = { 0 };
+		char line[256];
+
+		snprintf(line, sizeof(line), "DECLARED: 1 fstrace E %s\n", rows[i].formats);
+		load(&declared, line);
+		assert_int_equal(declared.nr, 1);
+		for (size_t k = 0; k < declared.events[0].nr_fields; k++)
+			strbuf_addf(&out, "%s%s:%d", k ? " " : "",
+				    declared.events[0].fields[k].name,
+				    declared.events[0].fields[k].type);
+		assert_string_equal(strbuf_str(&out), rows[i].names);
+		declared_events_deinit(&declared);
+	}
+}
+
+TEST_WITH(a_line_that_is_not_whole_yet_does_not_count, setup, teardown)
+{
+	struct declared_events declared = { 0 };
+
+	load(&declared, "DECLARED: 1 fstrace A %00 X\nDECLARED: 2 fstrace B %00 X");
+	assert_int_equal(declared.nr, 1);
+	declared_events_deinit(&declared);
+	load(&declared, "");
+	assert_int_equal(declared.nr, 0);
+	assert_null(declared_events_find(&declared, 1));
+}
+
+TEST_WITH(without_the_file_nothing_was_declared, setup, teardown)
+{
+	struct declared_events declared = { .nr = 7 };
+	char path[96];
+
+	assert_int_equal(declared_events_load(&declared, "/nonexistent", NULL), 0);
+	assert_int_equal(declared.nr, 0);
+	/* For teardown. */
+	snprintf(path, sizeof(path), "%s/" EVENT_DEFS_FILE, dir);
+	assert_true(access(path, F_OK) < 0);
+}

@@ -1,0 +1,171 @@
+/*
+ * Payloads of events, read beside their records: each with its event, in small pieces and after a
+ * pause. Damaged files give no payloads.
+ */
+#include "tests/unit/lib/unit.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "utils/base/compiler.h"
+#include "utils/base/fd.h"
+#include "utils/base/containers/strbuf.h"
+#include "utils/format/event_data.h"
+#include "utils/pipeline/kinds/event_data.h"
+
+struct place {
+	char dir[64];
+	char path[96];
+	struct strbuf file;
+	struct event_data_source src;
+};
+
+static int setup(void **state)
+{
+	struct place *p = calloc(1, sizeof(*p));
+
+	assert_non_null(p);
+	strcpy(p->dir, "/tmp/utrail-unit-XXXXXX");
+	assert_non_null(mkdtemp(p->dir));
+	snprintf(p->path, sizeof(p->path), "%s/7.evt", p->dir);
+	p->src = (struct event_data_source){
+		.dir = p->dir, .tid = 7, .may_be = true, .buffer_bytes = 64
+	};
+	*state = p;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct place *p = *state;
+
+	event_data_release(&p->src);
+	strbuf_deinit(&p->file);
+	unlink(p->path);
+	rmdir(p->dir);
+	free(p);
+	return 0;
+}
+
+/* An entry with @len bytes that all are @byte. */
+static void add(struct place *p, uint64_t time_ns, uint32_t id, uint16_t len, char byte)
+{
+	const struct event_data entry = { .time_ns = time_ns, .id = id, .len = len };
+
+	strbuf_add(&p->file, &entry, sizeof(entry));
+	for (unsigned i = 0; i < ALIGN_UP((unsigned)len, 8U); i++)
+		strbuf_addch(&p->file, byte);
+}
+
+static void put(struct place *p)
+{
+	int fd = open(p->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+	assert_true(fd >= 0);
+	assert_int_equal(fd_write_all(fd, p->file.data, p->file.len), 0);
+	close(fd);
+}
+
+static void expect(struct place *p, uint64_t time_ns, uint32_t id, uint16_t len, uint8_t byte)
+{
+	const uint8_t *data;
+	uint16_t found;
+
+	assert_true(event_data_find(&p->src, time_ns, id, &data, &found));
+	assert_int_equal(found, len);
+	for (unsigned i = 0; i < len; i++)
+		assert_int_equal(data[i], byte);
+}
+
+static void expect_none(struct place *p, uint64_t time_ns, uint32_t id)
+{
+	const uint8_t *data;
+	uint16_t found;
+
+	assert_false(event_data_find(&p->src, time_ns, id, &data, &found));
+}
+
+/*
+ * Some of the small buffers hold several entries, and some entries are larger than a buffer. After
+ * a pause all memory is released.
+ */
+TEST_WITH(it_goes_on_where_it_was, setup, teardown)
+{
+	for (unsigned pause = 1; pause < 4; pause++) {
+		struct place *p = *state;
+
+		strbuf_reset(&p->file);
+		for (unsigned i = 1; i <= 40; i++)
+			add(p, 10 * i, 5, i * 7 % 100, (char)i);
+		put(p);
+		p->src.next_offset = 0;
+		p->src.may_be = true;
+		for (unsigned i = 1; i <= 40; i++) {
+			expect(p, 10 * i, 5, i * 7 % 100, i);
+			if (i % pause == 0) {
+				event_data_release(&p->src);
+				assert_null(p->src.buf);
+			} else if (i % 5 == 0) {
+				event_data_return(&p->src);
+			}
+		}
+		expect_none(p, 500, 5);
+		event_data_release(&p->src);
+	}
+}
+
+/* Several events at one time, and entries whose records were lost. */
+TEST_WITH(of_which_event, setup, teardown)
+{
+	struct place *p = *state;
+
+	add(p, 10, 1, 8, 'a');
+	add(p, 20, 1, 8, 'b');
+	add(p, 20, 2, 8, 'c');
+	add(p, 20, 3, 8, 'd');
+	add(p, 30, 1, 8, 'e');
+	put(p);
+	expect_none(p, 5, 1);
+	expect(p, 20, 2, 8, 'c');
+	expect_none(p, 20, 4);
+	expect_none(p, 25, 1);
+	expect(p, 30, 1, 8, 'e');
+}
+
+/* All payloads stay valid until the reader has shown them. */
+TEST_WITH(what_is_lent_stays, setup, teardown)
+{
+	struct place *p = *state;
+	const uint8_t *data[30];
+	uint16_t len;
+
+	for (unsigned i = 0; i < ARRAY_SIZE(data); i++)
+		add(p, 10 + i, 1, 40, (char)i);
+	put(p);
+	for (unsigned i = 0; i < ARRAY_SIZE(data); i++)
+		assert_true(event_data_find(&p->src, 10 + i, 1, &data[i], &len));
+	for (unsigned i = 0; i < ARRAY_SIZE(data); i++) {
+		assert_int_equal(data[i][0], i);
+		assert_int_equal(data[i][39], i);
+	}
+}
+
+/* A killed process leaves half an entry; in a growing file the rest may still come. */
+TEST_WITH(half_an_entry, setup, teardown)
+{
+	struct place *p = *state;
+
+	add(p, 10, 1, 8, 'a');
+	add(p, 20, 1, 8, 'b');
+	p->file.len -= 3;
+	put(p);
+	p->src.grows = true;
+	expect(p, 10, 1, 8, 'a');
+	expect_none(p, 20, 1);
+	p->file.len += 3;
+	put(p);
+	expect(p, 20, 1, 8, 'b');
+	p->src.grows = false;
+	expect_none(p, 30, 1);
+	assert_false(p->src.may_be);
+}

@@ -1,0 +1,235 @@
+/* Unit tests of the table of event types: utils/pipeline/kinds/event_kind.c, event_kinds.c and kinds_*.c. */
+#include "tests/unit/lib/unit.h"
+
+#include "tests/unit/lib/read/recording.h"
+#include "utils/format/header.h"
+#include "utils/pipeline/kinds/event_kinds.h"
+
+/* Each number has one row, and it is found. */
+static int is_rising(void *self, const struct event_kind *kind)
+{
+	uint64_t *last = self;
+
+	assert_true(kind->id > *last);
+	assert_ptr_equal(event_kind_fixed(kind->id), kind);
+	assert_non_null(kind->name);
+	*last = kind->id;
+	return 0;
+}
+
+TEST(fixed_rows)
+{
+	const struct trace_data data = { 0 };
+	const struct event_kinds kinds = { .data = &data };
+	uint64_t last = 0;
+
+	assert_int_equal(event_kinds_each(&kinds, is_rising, &last), 0);
+	assert_int_equal(last, EVENT_ID_EXTERN_DATA);
+}
+
+static void check(struct event_kinds *kinds, uint64_t id, enum event_origin origin,
+		  const char *name)
+{
+	const struct event_kind *kind = event_kinds_find(kinds, id);
+	struct strbuf text cleanup_strbuf = { 0 };
+
+	event_kind_put_name(kind, id, &text);
+	assert_string_equal(strbuf_str(&text), name);
+	assert_int_equal(kind->origin, origin);
+}
+
+/* Owners of numbers, and numbers without an owner. */
+TEST(allotments)
+{
+	static const char lines[] = "EVENT: 2000001 far:away\nEVENT: 1000000 app:stop\n"
+				    "EVENT: 2000000 not:yours\nEVENT: 100001 nor:this\n"
+				    "EVENT: 1999999 app:last\nEVENT: 70000 old:point\n"
+				    "EVENT: 1000000 app:again\n";
+	const uint64_t last = (1ULL << 48) - 1;
+	struct event_kinds kinds;
+	struct trace_data data;
+	struct recording rec;
+
+	recording_init(&rec);
+	rec.features = FEAT_EVENT;
+	recording_add_task(&rec, 100, "a{}", 1000);
+	recording_finish(&rec);
+	recording_add_file(&rec, "events.txt", lines, strlen(lines));
+	assert_int_equal(data_open(&data, rec.dir, DEMANGLE_SIMPLE, NULL), 0);
+	assert_int_equal(event_kinds_load(&kinds, &data, NULL), 0);
+	check(&kinds, 0, EVENT_OF_KERNEL, "kernel_event:0");
+	check(&kinds, 70000, EVENT_OF_KERNEL, "old:point");
+	check(&kinds, 99999, EVENT_OF_KERNEL, "kernel_event:99999");
+	check(&kinds, 100000, EVENT_OF_PROGRAM, "builtin_event:100000");
+	check(&kinds, 100001, EVENT_OF_PROGRAM, "read:proc/statm");
+	check(&kinds, 200006, EVENT_OF_PROGRAM, "linux:task-name");
+	check(&kinds, 300002, EVENT_OF_PROGRAM, "proc:exec");
+	check(&kinds, 300004, EVENT_OF_PROGRAM, "proc:open");
+	check(&kinds, 300016, EVENT_OF_PROGRAM, "proc:env");
+	check(&kinds, 999999, EVENT_OF_PROGRAM, "builtin_event:999999");
+	check(&kinds, 1000000, EVENT_OF_PROGRAM, "app:again");
+	check(&kinds, 1000001, EVENT_OF_PROGRAM, "user_event:1000001");
+	check(&kinds, 1999999, EVENT_OF_PROGRAM, "app:last");
+	check(&kinds, 2000000, EVENT_OF_PROGRAM, "external-data");
+	check(&kinds, 2000001, EVENT_OF_PROGRAM, "far:away");
+	check(&kinds, last, EVENT_OF_PROGRAM, "user_event:281474976710655");
+	assert_true(event_kinds_find(&kinds, 1000000)->flags & EVENT_KIND_BY_NAME);
+	assert_false(event_kinds_find(&kinds, 1000000)->flags & EVENT_KIND_NAMELESS);
+	event_kinds_deinit(&kinds);
+	data_close(&data);
+	recording_deinit(&rec);
+}
+
+/*
+ * Writes the text that @kind makes of the first @len of these bytes, which end at the end of their
+ * memory.
+ */
+static void put(const struct event_kind *kind, size_t len, bool is_raw, struct strbuf *out)
+{
+	static const uint8_t bytes[24] = { 100, 0, 0, 0, 0, 0, 0, 0, 25, 0, 0, 0,
+					   0,	0, 0, 0, 1, 0, 0, 0, 0,	 0, 0, 0 };
+	const struct trace_data data = { .header.elf_class = HEADER_CLASS_64 };
+	uint8_t *copy = malloc(len ? len : 1);
+	const struct event event = { .id = kind->id, .data = copy, .data_len = len };
+	const struct event_context context = { &data, NULL, &event, is_raw };
+
+	assert_non_null(copy);
+	memcpy(copy, bytes, len);
+	strbuf_reset(out);
+	event_kind_put(kind, &context, out);
+	free(copy);
+}
+
+TEST(texts)
+{
+	static const struct {
+		enum event_id id;
+		size_t len;
+		bool is_raw;
+		const char *text;
+	} cases[] = {
+		{ EVENT_ID_READ_STATM, 24, false, "vmsize=100KB vmrss=25KB shared=1KB" },
+		{ EVENT_ID_READ_STATM, 23, false, "vmsize=100KB vmrss=25KB" },
+		{ EVENT_ID_DIFF_PAGE_FAULT, 16, false, "major=+100 minor=+25" },
+		{ EVENT_ID_DIFF_PAGE_FAULT, 16, true, "major=100 minor=25" },
+		{ EVENT_ID_DIFF_PMU_CYCLE, 16, false, "cycles=+100 instructions=+25 IPC=0.25" },
+		{ EVENT_ID_DIFF_PMU_CACHE, 16, false, "refers=+100 misses=+25 hit=75.00%" },
+		{ EVENT_ID_DIFF_PMU_BRANCH, 15, false, "branch=+100" },
+		{ EVENT_ID_READ_PMU_CYCLE, 16, false, "cycles=100 instructions=25" },
+		{ EVENT_ID_WATCH_CPU, 4, false, "cpu=100" },
+		{ EVENT_ID_WATCH_CPU, 3, false, "" },
+		{ EVENT_ID_WATCH_VAR, 16, false, "[0x64]=19" },
+		{ EVENT_ID_WATCH_VAR, 8, false, "" },
+		{ EVENT_ID_WATCH_VAR, 17, false, "" },
+		{ EVENT_ID_CALLSITE, 8, false, "" },
+		{ EVENT_ID_COUNTER, 16, false, "value=0" },
+		{ EVENT_ID_COUNTER + 1, 16, false, "value=+0" },
+		{ EVENT_ID_COUNTER + 1, 15, false, "" },
+		{ EVENT_ID_TASK_NAME, 0, false, "" },
+		{ EVENT_ID_PROC_FORK, 20, false, "child=100 process=0" },
+		{ EVENT_ID_LIMIT_DEPTH, 0, false, "deeper calls are not recorded" },
+		{ EVENT_ID_PROC_FORK, 3, false, "" },
+		{ EVENT_ID_PROC_EXEC, 19, false, "" },
+		{ EVENT_ID_PROC_EXIT, 4, false, "signal=100" },
+		{ EVENT_ID_PROC_EXIT, 3, false, "" },
+		{ EVENT_ID_PROC_OPEN, 23, false, "" },
+		{ EVENT_ID_PROC_PIPE, 24, false, "read=100 write=0 flags=0x19" },
+		/* The event is of a task: no line of extern.dat. */
+		{ EVENT_ID_EXTERN_DATA, 1, false, "" },
+	};
+	struct strbuf text cleanup_strbuf = { 0 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		put(event_kind_fixed(cases[i].id), cases[i].len, cases[i].is_raw, &text);
+		assert_string_equal(strbuf_str(&text), cases[i].text);
+	}
+}
+
+/* A variable of any length in either byte order; bytes after the payload do not belong to it. */
+TEST(variables)
+{
+	static const struct {
+		bool is_big;
+		uint8_t bytes[12];
+		const char *text;
+	} cases[] = {
+		{ false, { 0x34, 0x12, 0, 0, 0, 0, 0, 0, 0x05, 0x01, 0, 0xff }, "[0x1234]=105" },
+		{ true, { 0, 0, 0, 0, 0, 0, 0x12, 0x34, 0, 0x01, 0x05, 0xff }, "[0x1234]=105" },
+	};
+	struct strbuf text cleanup_strbuf = { 0 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		const struct trace_data data = { .header.elf_class = HEADER_CLASS_64,
+						 .is_big_endian = cases[i].is_big };
+		const struct event event = { .id = EVENT_ID_WATCH_VAR,
+					     .data = cases[i].bytes,
+					     .data_len = 11 };
+		const struct event_context context = { &data, NULL, &event, false };
+
+		strbuf_reset(&text);
+		event_kind_put(event_kind_fixed(event.id), &context, &text);
+		assert_string_equal(strbuf_str(&text), cases[i].text);
+	}
+}
+
+/* The longest variable ends where its eight bytes do. */
+TEST(longest_variable)
+{
+	static const uint8_t bytes[17] = { [0] = 1, [8] = 0x0f, [15] = 0x10, [16] = 0xff };
+	const struct trace_data data = { .header.elf_class = HEADER_CLASS_64 };
+	const struct event event = { .id = EVENT_ID_WATCH_VAR, .data = bytes, .data_len = 16 };
+	const struct event_context context = { &data, NULL, &event, false };
+	struct strbuf text cleanup_strbuf = { 0 };
+
+	event_kind_put(event_kind_fixed(event.id), &context, &text);
+	assert_string_equal(strbuf_str(&text), "[0x1]=100000000000000f");
+}
+
+static int put_each_length(void *self, const struct event_kind *kind)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+
+	for (size_t len = 0; len <= 24; len++)
+		put(kind, len, false, &text);
+	return 0;
+}
+
+/* Without a table -E knows only the names of "linux:..." events. */
+TEST(names_to_record)
+{
+	for (size_t i = 0; i < event_rows_linux.nr; i++) {
+		const char *name = event_rows_linux.rows[i].name;
+		struct event_rules rules = { 0 };
+
+		/* Pre-emption cannot be selected. */
+		if (strchr(name, ' '))
+			continue;
+		assert_int_equal(event_rules_parse(name, MATCH_SIMPLE, &rules, NULL), 0);
+		assert_int_not_equal(event_rules_linux(&rules), 0);
+		event_rules_deinit(&rules);
+	}
+}
+
+TEST(lines)
+{
+	const struct trace_data data = { 0 };
+	const struct event event = {
+		.type = EVENT_EXTERN,
+		.id = EVENT_ID_EXTERN_DATA,
+		.data = (const uint8_t *)"it is \"late\"",
+		.data_len = 11,
+	};
+	const struct event_context context = { &data, NULL, &event, false };
+	struct strbuf text cleanup_strbuf = { 0 };
+
+	event_kind_put(event_kind_fixed(event.id), &context, &text);
+	assert_string_equal(strbuf_str(&text), "it is \"late");
+}
+
+/* No byte beyond the end is read: a sanitizer watches. */
+TEST(short_payloads)
+{
+	const struct event_kinds kinds = { 0 };
+
+	assert_int_equal(event_kinds_each(&kinds, put_each_length, NULL), 0);
+}

@@ -1,0 +1,209 @@
+/* Opening a data directory: required files, optional ones, and the text of each error. */
+#include "tests/unit/lib/unit.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/unit/lib/read/recording.h"
+#include "utils/format/datadir.h"
+#include "utils/format/event_data.h"
+#include "utils/pipeline/recording/data.h"
+
+static struct recording rec;
+static struct trace_data data;
+
+static int setup(void **state)
+{
+	data = (struct trace_data){ 0 };
+	recording_init(&rec);
+	recording_add_task(&rec, 100, "a{}", 1000);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	data_close(&data);
+	assert_null(data.dir);
+	assert_null(data.tasks);
+	recording_deinit(&rec);
+	return 0;
+}
+
+static void in_dir(char *path, size_t size, const char *name)
+{
+	snprintf(path, size, "%s/%s", rec.dir, name);
+}
+
+static void remove_file(const char *name)
+{
+	char path[128];
+
+	in_dir(path, sizeof(path), name);
+	unlink(path);
+}
+
+/* Check that it cannot be opened, with this code and these words. */
+static void check_failure(const char *dir, int code, const char *text)
+{
+	struct uft_err err = { 0 };
+
+	assert_int_equal(data_open(&data, dir, DEMANGLE_SIMPLE, &err), code);
+	assert_int_equal(err.code, code);
+	if (!strstr(err.text, text))
+		assert_string_equal(err.text, text);
+	assert_null(data.dir);
+	assert_null(data.tasks);
+}
+
+TEST_WITH(a_recording_is_opened, setup, teardown)
+{
+	recording_finish(&rec);
+	assert_int_equal(data_open(&data, rec.dir, DEMANGLE_NO, NULL), 0);
+	assert_string_equal(data.dir, rec.dir);
+	assert_ptr_equal(data.modules.dir, data.dir);
+	assert_int_equal(data.modules.demangle, DEMANGLE_NO);
+	assert_int_equal(data.nr_tasks, 1);
+	assert_int_equal(data.tasks[0].data_bytes, 32);
+	assert_int_equal(data.nr_sessions, 1);
+	assert_int_equal(data.sessions[0]->map.nr, 1);
+	assert_false(data.is_big_endian);
+	assert_false(data.has_declared);
+	assert_true(data_has_records(&data));
+	assert_null(data.growth);
+	assert_non_null(data_task(&data, 100));
+	assert_null(data_task(&data, 99));
+}
+
+TEST_WITH(byte_order_is_that_of_the_header, setup, teardown)
+{
+	rec.big = true;
+	recording_finish(&rec);
+	assert_int_equal(data_open(&data, rec.dir, DEMANGLE_SIMPLE, NULL), 0);
+	assert_true(data.is_big_endian);
+}
+
+TEST_WITH(what_is_no_directory, setup, teardown)
+{
+	char path[128];
+	char text[200];
+
+	recording_finish(&rec);
+	in_dir(path, sizeof(path), "none");
+	snprintf(text, sizeof(text), "cannot open '%s': No such file or directory", path);
+	check_failure(path, -ENOENT, text);
+	in_dir(path, sizeof(path), "info");
+	snprintf(text, sizeof(text), "cannot open '%s': Not a directory", path);
+	check_failure(path, -ENOTDIR, text);
+}
+
+TEST_WITH(a_path_that_is_too_long, setup, teardown)
+{
+	struct strbuf dir cleanup_strbuf = { 0 };
+	struct uft_err err = { 0 };
+
+	recording_finish(&rec);
+	/* The directory's own path still fits; that of the file in it is too long. */
+	strbuf_addstr(&dir, rec.dir);
+	while (dir.len < 4090)
+		strbuf_addstr(&dir, dir.len % 2 ? "/" : "/.");
+	dir.len = 4090;
+	assert_int_equal(data_open(&data, strbuf_str(&dir), DEMANGLE_SIMPLE, &err), -ENAMETOOLONG);
+}
+
+TEST_WITH(without_info_it_is_no_recording, setup, teardown)
+{
+	recording_finish(&rec);
+	remove_file("info");
+	check_failure(rec.dir, -ENOENT, "/info'");
+	recording_add_file(&rec, "info", "nonsense", 8);
+	check_failure(rec.dir, -EINVAL, "cannot read '");
+	check_failure(rec.dir, -EINVAL, "/info': ");
+}
+
+TEST_WITH(without_task_txt_it_cannot_be_read, setup, teardown)
+{
+	recording_finish(&rec);
+	remove_file("task.txt");
+	check_failure(rec.dir, -ENOENT, "task.txt");
+}
+
+TEST_WITH(a_map_that_cannot_be_read, setup, teardown)
+{
+	recording_finish(&rec);
+	recording_add_file(&rec, "sid-0123456789abcdef.map", "nonsense\n", 9);
+	check_failure(rec.dir, -EINVAL, "sid-0123456789abcdef.map");
+}
+
+TEST_WITH(a_recording_without_records, setup, teardown)
+{
+	recording_finish(&rec);
+	remove_file("100.dat");
+	assert_int_equal(data_open(&data, rec.dir, DEMANGLE_SIMPLE, NULL), 0);
+	assert_int_equal(data.nr_tasks, 1);
+	assert_int_equal(data.tasks[0].data_bytes, 0);
+	assert_false(data_has_records(&data));
+}
+
+/* One of several tasks is enough. */
+TEST_WITH(one_task_with_records_is_enough, setup, teardown)
+{
+	recording_add_task(&rec, 101, "a{}", 1000);
+	recording_add_task(&rec, 102, "", 1000);
+	recording_finish(&rec);
+	remove_file("100.dat");
+	assert_int_equal(data_open(&data, rec.dir, DEMANGLE_SIMPLE, NULL), 0);
+	assert_true(data_has_records(&data));
+	assert_int_equal(data.tasks[1].data_bytes, 32);
+	assert_int_equal(data.tasks[2].data_bytes, 0);
+}
+
+/* Something that is no file has no records. */
+TEST_WITH(only_files_count, setup, teardown)
+{
+	char path[128];
+
+	recording_finish(&rec);
+	remove_file("100.dat");
+	in_dir(path, sizeof(path), "100.dat");
+	assert_int_equal(mkdir(path, 0700), 0);
+	assert_int_equal(data_open(&data, rec.dir, DEMANGLE_SIMPLE, NULL), 0);
+	assert_false(data_has_records(&data));
+	assert_null(data.tasks[0].compact);
+	rmdir(path);
+}
+
+/* An empty file, or a damaged one, is reported when its records are read. */
+TEST_WITH(compact_files_are_looked_for, setup, teardown)
+{
+	recording_finish(&rec);
+	remove_file("100.dat");
+	recording_add_file(&rec, "100" DATADIR_COMPACT_SUFFIX, "", 0);
+	assert_int_equal(data_open(&data, rec.dir, DEMANGLE_SIMPLE, NULL), 0);
+	assert_null(data.tasks[0].compact);
+	data_close(&data);
+	recording_add_file(&rec, "100" DATADIR_COMPACT_SUFFIX, "nonsense", 8);
+	assert_int_equal(data_open(&data, rec.dir, DEMANGLE_SIMPLE, NULL), 0);
+	assert_non_null(data.tasks[0].compact);
+}
+
+/* A recording that was cut off has both files, and a header that does not mention them. */
+TEST_WITH(definitions_of_declared_events, setup, teardown)
+{
+	for (unsigned i = 0; i < 4; i++) {
+		bool has_names = i & 1;
+		bool has_definitions = i & 2;
+
+		recording_finish(&rec);
+		remove_file("events.txt");
+		remove_file(EVENT_DEFS_FILE);
+		if (has_names)
+			recording_add_file(&rec, "events.txt", "", 0);
+		if (has_definitions)
+			recording_add_file(&rec, EVENT_DEFS_FILE, "", 0);
+		assert_int_equal(data_open(&data, rec.dir, DEMANGLE_SIMPLE, NULL), 0);
+		assert_int_equal(data.has_declared, i == 3);
+		assert_int_equal((data.header.feat_mask & FEAT_EVENT) != 0, i == 3);
+		data_close(&data);
+	}
+}

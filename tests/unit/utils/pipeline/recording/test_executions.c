@@ -1,0 +1,269 @@
+/* Executions: parents, numbers that are used again, threads, strangers, a cut file. */
+#include "tests/unit/lib/unit.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "utils/base/fd.h"
+#include "utils/base/outfile.h"
+#include "utils/format/datadir.h"
+#include "utils/format/proc_dat.h"
+#include "utils/pipeline/recording/executions.h"
+
+#define WORDS(str) text_of(str, sizeof(str))
+
+static const bool is_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+
+/* The content of the file. */
+struct file {
+	struct strbuf bytes;
+	struct strbuf payload;
+	uint64_t now;
+};
+
+static void put(struct file *file, int32_t tid, int32_t pid, enum proc_kind kind)
+{
+	const struct proc_record rec = { .time_ns = file->now += 10,
+					 .tid = tid,
+					 .pid = pid,
+					 .kind = kind,
+					 .data = (const uint8_t *)strbuf_str(&file->payload),
+					 .len = file->payload.len };
+
+	proc_record_encode(&rec, &file->bytes);
+	strbuf_reset(&file->payload);
+}
+
+static void put_fork(struct file *file, int32_t pid, int32_t child, int32_t child_pid)
+{
+	proc_fork_encode(&(struct proc_fork){ child, child_pid, PROC_BY_VFORK }, &file->payload);
+	put(file, pid, pid, PROC_FORK);
+}
+
+static void put_exec(struct file *file, int32_t pid, const char *program, struct text args)
+{
+	struct text path = text_of(program, strlen(program));
+
+	proc_exec_encode(
+		&(struct proc_exec){ pid, text_of("/bin/sh", 7), path, text_of("/src", 4), args },
+		&file->payload);
+	put(file, pid, pid, PROC_EXEC);
+}
+
+static void put_cpu(struct file *file, int32_t tid, int32_t pid, int cpu)
+{
+	proc_cpu_encode(cpu, &file->payload);
+	put(file, tid, pid, PROC_CPU);
+}
+
+static void put_exit(struct file *file, int32_t tid, int32_t pid, int status)
+{
+	proc_exit_encode(status, &file->payload);
+	put(file, tid, pid, PROC_EXIT);
+}
+
+static void load(struct file *file, size_t cut, struct executions *out, struct uft_err *broken)
+{
+	char dir[] = "/tmp/utrail-unit-XXXXXX";
+	char path[64];
+
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/" DATADIR_PROCESSES, dir);
+	assert_int_equal(outfile_put(path, strbuf_str(&file->bytes), file->bytes.len - cut, NULL),
+			 0);
+	assert_int_equal(executions_load(out, dir, is_big, broken, NULL), 0);
+	unlink(path);
+	assert_int_equal(executions_load(&(struct executions){ 0 }, dir, is_big, broken, NULL),
+			 -ENOENT);
+	rmdir(dir);
+	strbuf_deinit(&file->bytes);
+	strbuf_deinit(&file->payload);
+}
+
+TEST(a_tree)
+{
+	struct executions got cleanup_executions = { 0 };
+	struct uft_err broken = { 0 };
+	struct file file = { 0 };
+
+	put_exec(&file, 100, "/bin/make", WORDS("make\0"));
+	put_fork(&file, 100, 101, 101);
+	put_fork(&file, 101, 102, 101); /* a thread */
+	put_exec(&file, 101, "/bin/gcc", WORDS("gcc\0-c\0a.c"));
+	put_exec(&file, 101, "/bin/cc1", WORDS("cc1"));
+	put_fork(&file, 100, 103, 103);
+	put_exit(&file, 102, 101, 0);
+	put_exit(&file, 101, 101, 3 << 8);
+	put_exit(&file, 103, 103, SIGKILL);
+	put_fork(&file, 100, 101, 101); /* the number is used again */
+	put_exit(&file, 100, 100, 0);
+	load(&file, 0, &got, &broken);
+
+	assert_int_equal(got.nr, 6);
+	assert_int_equal(got.nr_processes, 4);
+
+	const struct execution *make = &got.all[0], *before = &got.all[1], *gcc = &got.all[2],
+			       *cc1 = &got.all[3], *killed = &got.all[4], *again = &got.all[5];
+
+	/*
+	 * The first task is the one that has executed the first program; the thread is a task, too.
+	 */
+	assert_int_equal(make->task, 2);
+	assert_int_equal(before->task, 3);
+	assert_int_equal(cc1->task, 3);
+	assert_int_equal(killed->task, 5);
+	assert_int_equal(again->task, 6);
+	assert_int_equal(make->index, 1);
+	assert_int_equal(make->parent, EXECUTION_NONE);
+	assert_int_equal(make->first_child, 1);
+	assert_int_equal(before->next_child, 4);
+	assert_int_equal(killed->next_child, 5);
+	assert_int_equal(again->next_child, EXECUTION_NONE);
+	assert_int_equal(before->index, 0);
+	assert_string_equal(before->program, "/bin/make");
+	assert_int_equal(before->end_ns, gcc->start_ns);
+	assert_int_equal(before->how, PROC_BY_VFORK);
+	assert_int_equal(gcc->index, 1);
+	assert_int_equal(gcc->previous, 1);
+	assert_int_equal(gcc->parent, 0);
+	assert_false(gcc->is_over);
+	assert_string_equal(gcc->interpreter, "/bin/sh");
+	assert_string_equal(gcc->cwd, "/src");
+	assert_int_equal(cc1->index, 2);
+	assert_int_equal(cc1->process, gcc->process);
+	assert_true(cc1->is_over);
+	assert_int_equal(cc1->status, 3 << 8);
+	assert_int_equal(killed->status, SIGKILL);
+	assert_int_equal(again->pid, 101);
+	assert_int_not_equal(again->process, gcc->process);
+	assert_int_equal(again->end_ns, make->end_ns);
+
+	const char *arg = execution_next_arg(gcc, NULL);
+
+	assert_string_equal(arg, "gcc");
+	arg = execution_next_arg(gcc, arg);
+	arg = execution_next_arg(gcc, arg);
+	assert_string_equal(arg, "a.c");
+	assert_null(execution_next_arg(gcc, arg));
+	/* An empty one at the end is one, too. */
+	arg = execution_next_arg(make, execution_next_arg(make, NULL));
+	assert_string_equal(arg, "");
+	assert_null(execution_next_arg(make, arg));
+}
+
+TEST(strangers_are_processes_without_a_parent)
+{
+	struct executions got cleanup_executions = { 0 };
+	struct uft_err broken = { 0 };
+	struct file file = { 0 };
+
+	put_fork(&file, 7, 8, 8);
+	put_exec(&file, 9, "/bin/true", text_of("no end", 6));
+	put_exit(&file, 10, 10, 0);
+	load(&file, 0, &got, &broken);
+	assert_int_equal(got.nr, 3);
+	assert_int_equal(got.all[0].pid, 7);
+	assert_int_equal(got.all[1].parent, 0);
+	assert_int_equal(got.all[2].parent, EXECUTION_NONE);
+	assert_int_equal(got.all[2].index, 1);
+	assert_string_equal(execution_next_arg(&got.all[2], NULL), "no end");
+	assert_null(execution_next_arg(&got.all[2], execution_next_arg(&got.all[2], NULL)));
+	assert_null(execution_next_arg(&got.all[0], NULL));
+	assert_false(broken.code);
+}
+
+TEST(what_is_in_front_of_damage_counts)
+{
+	struct executions got cleanup_executions = { 0 };
+	struct uft_err broken = { 0 };
+	struct file file = { 0 };
+
+	put_exec(&file, 1, "/bin/a", WORDS("a"));
+	strbuf_addchars(&file.bytes, '\xff', 64);
+	load(&file, 0, &got, &broken);
+	assert_int_equal(got.nr, 1);
+	assert_int_equal(broken.code, -EBADMSG);
+	assert_non_null(strstr(broken.text, DATADIR_PROCESSES));
+}
+
+TEST(a_record_that_is_cut_is_left_out)
+{
+	struct executions got cleanup_executions = { 0 };
+	struct uft_err broken = { 0 };
+	struct file file = { 0 };
+
+	put_exec(&file, 1, "/bin/a", WORDS("a"));
+	put_exit(&file, 1, 1, 0);
+	load(&file, 1, &got, &broken);
+	assert_int_equal(got.nr, 1);
+	assert_false(got.all[0].is_over);
+	assert_false(broken.code);
+}
+
+static void assert_places(const struct executions *got, size_t at, const char *expected)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+
+	for (size_t i = got->all[at].first_place; i != EXECUTION_NONE; i = got->places[i].next) {
+		strbuf_addf(&text, "%d:%llu ", got->places[i].cpu,
+			    (unsigned long long)got->places[i].time_ns);
+		if (got->places[i].next == EXECUTION_NONE)
+			assert_int_equal(got->all[at].last_place, i);
+	}
+	assert_string_equal(strbuf_str(&text), expected);
+}
+
+TEST(where_they_are_is_told_when_it_changes)
+{
+	struct executions got cleanup_executions = { 0 };
+	struct uft_err broken = { 0 };
+	struct file file = { 0 };
+
+	put_cpu(&file, 100, 100, 1);
+	put_exec(&file, 100, "/bin/make", WORDS("make")); /* 20 */
+	put_fork(&file, 100, 101, 101);
+	put_cpu(&file, 101, 101, 0);
+	put_exec(&file, 101, "/bin/sh", WORDS("sh")); /* 50 */
+	put_cpu(&file, 100, 100, 1);
+	put_fork(&file, 100, 102, 100); /* a thread, of which nothing is known at first */
+	proc_fork_encode(&(struct proc_fork){ 103, 103, PROC_BY_FORK }, &file.payload);
+	put(&file, 102, 100, PROC_FORK);
+	put_cpu(&file, 102, 100, 3);
+	put_exit(&file, 102, 100, 0); /* 100 */
+	put_cpu(&file, 100, 100, 2);
+	put_exec(&file, 100, "/bin/ls", WORDS("ls")); /* 120 */
+	put_exit(&file, 101, 101, 0);
+	put_fork(&file, 100, 101, 101); /* that number again; the first one's CPU is not its CPU */
+	put_exit(&file, 101, 101, 0);
+	load(&file, 0, &got, &broken);
+
+	assert_int_equal(got.nr, 6);
+	assert_places(&got, 0, "1:20 3:100 ");
+	assert_places(&got, 1, "");
+	assert_places(&got, 2, "0:50 ");
+	assert_places(&got, 3, "");
+	assert_places(&got, 4, "2:120 ");
+	assert_places(&got, 5, "");
+	assert_int_equal(got.nr_places, 4);
+}
+
+TEST(flags_of_clone_are_kept)
+{
+	struct executions got cleanup_executions = { 0 };
+	struct uft_err broken = { 0 };
+	struct file file = { 0 };
+
+	put_exec(&file, 1, "/bin/a", WORDS("a"));
+	proc_fork_encode(&(struct proc_fork){ 2, 2, PROC_BY_CLONE, 0x4111 }, &file.payload);
+	put(&file, 1, 1, PROC_FORK);
+	put_exec(&file, 2, "/bin/b", WORDS("b"));
+	proc_fork_encode(&(struct proc_fork){ 3, 3, PROC_BY_FORK, 0 }, &file.payload);
+	put(&file, 2, 2, PROC_FORK);
+	load(&file, 0, &got, &broken);
+	assert_int_equal(got.nr, 4);
+	assert_int_equal(got.all[0].flags, 0);
+	assert_int_equal(got.all[1].flags, 0x4111);
+	assert_int_equal(got.all[2].flags, 0x4111);
+	assert_int_equal(got.all[3].flags, 0);
+}

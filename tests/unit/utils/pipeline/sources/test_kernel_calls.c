@@ -1,0 +1,277 @@
+/*
+ * The kernel's calls of one task: properly nested after any loss, and merged with records of a
+ * slightly different clock.
+ */
+#include "tests/unit/lib/unit.h"
+
+#include "utils/base/compiler.h"
+#include "utils/base/containers/strbuf.h"
+#include "utils/pipeline/sources/kernel_calls.h"
+
+#define IN(t, name, d)                                                            \
+	{                                                                         \
+		.time_ns = (t), .addr = (name), .depth = (d), .type = EVENT_ENTRY \
+	}
+#define OUT(t, name, d)                                                          \
+	{                                                                        \
+		.time_ns = (t), .addr = (name), .depth = (d), .type = EVENT_EXIT \
+	}
+#define LEAVES(t)                                       \
+	{                                               \
+		.time_ns = (t), .type = EVENT_SCHED_OUT \
+	}
+#define IS_BACK(t, cpu)                                                   \
+	{                                                                 \
+		.time_ns = (t), .data_len = (cpu), .type = EVENT_SCHED_IN \
+	}
+#define LOSS(t)                                    \
+	{                                          \
+		.time_ns = (t), .type = EVENT_LOST \
+	}
+
+/* Records come at these times; 0 ends them. */
+static const uint64_t *records;
+
+static uint64_t records_next_ns(struct source *source)
+{
+	return *records ? *records : UINT64_MAX;
+}
+
+static void put(struct strbuf *out, const struct event *event)
+{
+	unsigned long long time_ns = event->time_ns;
+
+	/* A record is of no function that has a letter. */
+	if (event->type <= EVENT_EXIT && !event->addr) {
+		strbuf_addf(out, "| ");
+		return;
+	}
+	switch (event->type) {
+	case EVENT_ENTRY:
+		strbuf_addf(out, "%llu:%c{ ", time_ns, (char)event->addr);
+		break;
+	case EVENT_EXIT:
+		strbuf_addf(out, "%llu:}%c ", time_ns, (char)event->addr);
+		break;
+	case EVENT_LOST:
+		strbuf_addf(out, "%llu:lost ", time_ns);
+		break;
+	case EVENT_SCHED_OUT:
+		strbuf_addf(out, "%llu:out ", time_ns);
+		break;
+	case EVENT_SCHED_IN:
+		strbuf_addf(out, "%llu:in%u ", time_ns,
+			    event->type == EVENT_SCHED_IN ? event->cpu : 0);
+		break;
+	}
+}
+
+#define RECORDS_MAX 8
+
+/* Makes records at these @times, as in a file. Returns their number. */
+static size_t put_records(const uint64_t *times, struct record *to)
+{
+	size_t nr = 0;
+
+	for (; times[nr]; nr++) {
+		assert_true(nr < RECORDS_MAX);
+		to[nr] = (struct record){ times[nr], record_data(RECORD_ENTRY, 0, 0) };
+	}
+	return nr;
+}
+
+/*
+ * Merges as a lane does: the calls due before a record, then the record ("|"), before which all
+ * calls return. @max: events at a time. The caller frees the text.
+ */
+static char *walk(struct queued *events, size_t nr, const uint64_t *times, size_t max,
+		  bool has_program, bool merges)
+{
+	static const struct source_ops ops = { .next_ns = records_next_ns };
+	struct strbuf out = { 0 };
+	struct queue queue = { .events = events, .nr = nr };
+	struct queue_source queued = { .queue = &queue, .end = nr };
+	struct record in_file[RECORDS_MAX];
+	struct src_user user = {
+		.source.ops = &ops,
+		.buf = (uint8_t *)in_file,
+		.len = put_records(times, in_file) * sizeof(*in_file),
+		.file_ended = true,
+	};
+	struct session_ref ref = { 0 };
+	struct task task = { .refs = &ref, .nr_refs = has_program };
+	struct kernel_calls calls = { 0 };
+	struct event got[8];
+	ssize_t n;
+
+	records = times;
+	kernel_calls_init(&calls, &queued, &user, &task);
+	for (;;) {
+		while (merges && (n = kernel_calls_merge(&calls, got, max, UINT64_MAX)) > 0) {
+			for (ssize_t i = 0; i < n; i++)
+				put(&out, &got[i]);
+			records = times + user.at / sizeof(*in_file);
+		}
+
+		uint64_t record_ns = records_next_ns(NULL);
+
+		while (source_next_ns(&calls.source) < record_ns &&
+		       (n = source_read(&calls.source, got, max, record_ns - 1, NULL)) > 0) {
+			for (ssize_t i = 0; i < n; i++)
+				put(&out, &got[i]);
+		}
+		if (record_ns == UINT64_MAX)
+			break;
+		while ((n = kernel_calls_return(&calls, record_ns, got, max))) {
+			for (ssize_t i = 0; i < n; i++)
+				put(&out, &got[i]);
+		}
+		strbuf_addf(&out, "| ");
+		user.last_ns = record_ns;
+		user.at += sizeof(*in_file);
+		records++;
+	}
+	source_close(&calls.source);
+
+	char *text = strdup(strbuf_str(&out));
+
+	assert_non_null(text);
+	strbuf_deinit(&out);
+	return text;
+}
+
+static void check(struct queued *events, size_t nr, const uint64_t *times, const char *expected)
+{
+	for (size_t max = 1; max <= 8; max++) {
+		for (int merges = 0; merges < 2; merges++) {
+			char *text = walk(events, nr, times, max, true, merges);
+
+			assert_string_equal(text, expected);
+			free(text);
+		}
+	}
+}
+
+#define CHECK(expected, times, ...)                                   \
+	do {                                                          \
+		struct queued events_[] = { __VA_ARGS__ };            \
+		check(events_, ARRAY_SIZE(events_), times, expected); \
+	} while (0)
+#define RECORDS(...) ((const uint64_t[]){ __VA_ARGS__ __VA_OPT__(, ) 0 })
+
+TEST(nested)
+{
+	CHECK("10:a{ 20:b{ 30:}b 40:}a 50:c{ 60:}c ", RECORDS(), IN(10, 'a', 0), IN(20, 'b', 1),
+	      OUT(30, 'b', 1), OUT(40, 'a', 0), IN(50, 'c', 0), OUT(60, 'c', 0));
+	/* Records of a kernel that writes no depths. */
+	CHECK("10:a{ 20:b{ 30:}b 40:}a ", RECORDS(), IN(10, 'a', KERNEL_DEPTH_UNKNOWN),
+	      IN(20, 'b', KERNEL_DEPTH_UNKNOWN), OUT(30, 'b', KERNEL_DEPTH_UNKNOWN),
+	      OUT(40, 'a', KERNEL_DEPTH_UNKNOWN));
+}
+
+TEST(ends_without_beginning_are_left_out)
+{
+	CHECK("30:a{ 40:}a ", RECORDS(), OUT(10, 'x', 1), OUT(20, 'y', 0), IN(30, 'a', 0),
+	      OUT(40, 'a', 0));
+	CHECK("10:a{ 30:}a ", RECORDS(), IN(10, 'a', 0), OUT(20, 'x', 1), OUT(30, 'a', 0));
+	CHECK("10:a{ 30:}a ", RECORDS(), IN(10, 'a', KERNEL_DEPTH_UNKNOWN),
+	      OUT(20, 'x', KERNEL_DEPTH_UNKNOWN), OUT(30, 'a', KERNEL_DEPTH_UNKNOWN));
+}
+
+/* A call has returned when an event comes that cannot be inside of it. */
+TEST(ends_that_are_missing)
+{
+	CHECK("10:a{ 20:b{ 40:}b 40:}a ", RECORDS(), IN(10, 'a', 0), IN(20, 'b', 1),
+	      OUT(40, 'a', 0));
+	CHECK("10:a{ 20:b{ 30:}b 30:}a 30:c{ 40:}c ", RECORDS(), IN(10, 'a', 0), IN(20, 'b', 1),
+	      IN(30, 'c', 0), OUT(40, 'c', 0));
+	CHECK("10:a{ 20:b{ 40:}b 40:}a ", RECORDS(), IN(10, 'a', KERNEL_DEPTH_UNKNOWN),
+	      IN(20, 'b', KERNEL_DEPTH_UNKNOWN), OUT(40, 'a', KERNEL_DEPTH_UNKNOWN));
+	/* Another function's return at its depth. */
+	CHECK("10:a{ 20:}a ", RECORDS(), IN(10, 'a', 0), OUT(20, 'x', 0));
+	CHECK("10:a{ 20:b{ 30:}b 30:}a 30:lost 40:c{ 50:}c ", RECORDS(), IN(10, 'a', 0),
+	      IN(20, 'b', 1), LOSS(30), OUT(35, 'a', 0), IN(40, 'c', 0), OUT(50, 'c', 0));
+}
+
+/*
+ * An interrupt comes between a function's return and the kernel's record of it. It has the depth of
+ * the function, which is already counted down.
+ */
+TEST(end_behind_an_interrupt)
+{
+	CHECK("10:a{ 20:b{ 30:}b 30:i{ 40:}i 60:}a ", RECORDS(), IN(10, 'a', 0), IN(20, 'b', 1),
+	      IN(30, 'i', 1), OUT(40, 'i', 1), OUT(50, 'b', 1), OUT(60, 'a', 0));
+}
+
+/* A task that writes a record is not in the kernel. */
+TEST(records_end_calls)
+{
+	CHECK("100000:a{ 200000:b{ 900000:}b 900000:}a | ", RECORDS(900000), IN(100000, 'a', 0),
+	      IN(200000, 'b', 1));
+	CHECK("100000:a{ 200000:}a | 900000:b{ 950000:}b ", RECORDS(500000), IN(100000, 'a', 0),
+	      OUT(200000, 'a', 0), IN(900000, 'b', 0), OUT(950000, 'b', 0));
+}
+
+TEST(clocks_that_differ)
+{
+	/* The end of a call seems to be after the record that was written later. */
+	CHECK("100000:a{ 199999:}a | ", RECORDS(200000), IN(100000, 'a', 0), OUT(210000, 'a', 0));
+	/* By more than clocks can differ. */
+	CHECK("100000:a{ 200000:}a | ", RECORDS(200000), IN(100000, 'a', 0),
+	      OUT(200000 + KERNEL_CALLS_SKEW_NS, 'a', 0));
+	/* A call that begins shortly before a record and ends long after it began after it. */
+	CHECK("| 200000:a{ 290000:}a ", RECORDS(200000), IN(199000, 'a', 0), OUT(290000, 'a', 0));
+	/* A call that ends as early as possible is before the record. */
+	CHECK("199000:a{ 199999:}a | ", RECORDS(200000), IN(199000, 'a', 0), OUT(200500, 'a', 0));
+}
+
+TEST(back_on_the_cpu)
+{
+	/*
+	 * The kernel reports it in the first function that runs then; here that report comes later.
+	 */
+	CHECK("10:a{ 20:out 29:in3 30:b{ 50:}b 60:}a ", RECORDS(), IN(10, 'a', 0), LEAVES(20),
+	      IN(30, 'b', 1), IS_BACK(40, 3), OUT(50, 'b', 1), OUT(60, 'a', 0));
+	CHECK("10:a{ 20:out 30:in3 40:b{ 50:}b 60:}a ", RECORDS(), IN(10, 'a', 0), LEAVES(20),
+	      IS_BACK(30, 3), IN(40, 'b', 1), OUT(50, 'b', 1), OUT(60, 'a', 0));
+	/* The CPU was not recorded: the number stands for an unknown one. */
+	CHECK("20:out 29:in65535 30:b{ 50:}b ", RECORDS(), LEAVES(20), IN(30, 'b', 0),
+	      OUT(50, 'b', 0));
+	/* After a loss only the known facts are shown. */
+	CHECK("20:out 29:in65535 30:b{ 35:}b 35:lost 40:in3 ", RECORDS(), LEAVES(20),
+	      IN(30, 'b', 0), LOSS(35), IS_BACK(40, 3));
+}
+
+TEST(deeper_than_any_kernel)
+{
+	static struct queued events[2 * (KERNEL_FRAMES_MAX + 10)];
+	size_t half = ARRAY_SIZE(events) / 2;
+	size_t nr_in = 0;
+	size_t nr_out = 0;
+
+	for (size_t i = 0; i < half; i++) {
+		events[i] = (struct queued)IN(i + 1, 'a', i);
+		events[2 * half - 1 - i] = (struct queued)OUT(3 * half - i, 'a', i);
+	}
+
+	char *text = walk(events, ARRAY_SIZE(events), RECORDS(), 8, true, false);
+
+	for (const char *at = text; *at; at++) {
+		nr_in += *at == '{';
+		nr_out += *at == '}';
+		assert_true(nr_out <= nr_in);
+	}
+	assert_int_equal(nr_in, KERNEL_FRAMES_MAX);
+	assert_int_equal(nr_out, KERNEL_FRAMES_MAX);
+	free(text);
+}
+
+/* Addresses of a task without a program mean nothing. */
+TEST(no_program)
+{
+	struct queued events[] = { IN(10, 'a', 0), LEAVES(20), IS_BACK(30, 1), OUT(40, 'a', 0) };
+	char *text = walk(events, ARRAY_SIZE(events), RECORDS(), 8, false, true);
+
+	assert_string_equal(text, "20:out 30:in1 ");
+	free(text);
+}

@@ -1,0 +1,220 @@
+/* Filters and triggers applied to the functions of a recording. */
+#include "tests/unit/lib/unit.h"
+
+#include <errno.h>
+
+#include "tests/unit/lib/read/recording.h"
+#include "utils/pipeline/stages/rules.h"
+
+struct scene {
+	struct recording rec;
+	struct trace_data data;
+	struct filters filters;
+	struct func_rules rules;
+};
+
+static const char debug[] = "# path name: /x/prog\nF: 1000 a\nL: 7 /src/one.c\n"
+			    "F: 1040 b\nL: 9 /src/two.c\n";
+
+/* Specs by option, as users write them; @actions: the ones that count */
+static void begin_with(struct scene *s, enum spec_option option, const char *specs,
+		       uint32_t actions)
+{
+	*s = (struct scene){ 0 };
+	recording_init(&s->rec);
+	recording_add_task(&s->rec, 100, "a{}", 1000);
+	recording_finish(&s->rec);
+	recording_add_file(&s->rec, "prog.dbg", debug, strlen(debug));
+	assert_int_equal(data_open(&s->data, s->rec.dir, DEMANGLE_SIMPLE, NULL), 0);
+	if (specs)
+		assert_int_equal(filters_add(&s->filters, option, MATCH_GLOB, specs, NULL), 0);
+	assert_int_equal(filters_prepare(&s->filters, NULL), 0);
+	assert_int_equal(func_rules_init(&s->rules, &s->data, &s->filters, actions, NULL), 0);
+}
+
+static void begin(struct scene *s, const char *specs)
+{
+	begin_with(s, SPEC_TRIGGER, specs, UINT32_MAX);
+}
+
+static void end(struct scene *s)
+{
+	func_rules_deinit(&s->rules);
+	assert_null(s->rules.filters);
+	filters_deinit(&s->filters);
+	data_close(&s->data);
+	recording_deinit(&s->rec);
+}
+
+static const struct func *func(struct scene *s, const char *name)
+{
+	uint64_t until_ns;
+	struct addr_space *space = session_space(s->data.sessions[0], 0, 1000, &until_ns);
+
+	return space_func(space, recording_addr(name), NULL);
+}
+
+TEST(without_filters_nothing_is_said)
+{
+	const struct trigger *trigger;
+	struct scene s;
+
+	begin(&s, NULL);
+	assert_int_equal(s.rules.uses, 0);
+	assert_null(s.rules.filters);
+	trigger = func_rule(&s.rules, 0, func(&s, "a"));
+	assert_int_equal(trigger->flags, 0);
+	func_rules_deinit(&s.rules);
+	assert_int_equal(func_rules_init(&s.rules, &s.data, NULL, 7, NULL), 0);
+	assert_null(s.rules.filters);
+	assert_ptr_equal(s.rules.data, &s.data);
+	assert_int_equal(s.rules.actions, 7);
+	assert_int_equal(func_rule(&s.rules, 3, func(&s, "a"))->flags, 0);
+	end(&s);
+}
+
+TEST(what_is_said_is_looked_up_once_for_each_reader)
+{
+	const struct trigger *a;
+	struct scene s;
+
+	begin(&s, "a@depth=3;z@trace");
+	a = func_rule(&s.rules, 0, func(&s, "a"));
+	assert_int_equal(a->flags, TRIGGER_DEPTH);
+	assert_int_equal(a->depth, 3);
+	assert_ptr_equal(func_rule(&s.rules, 0, func(&s, "a")), a);
+	assert_ptr_not_equal(func_rule(&s.rules, READERS_MAX - 1, func(&s, "a")), a);
+	assert_int_equal(func_rule(&s.rules, READERS_MAX - 1, func(&s, "a"))->depth, 3);
+	assert_int_equal(func_rule(&s.rules, 0, func(&s, "z"))->flags, TRIGGER_TRACE);
+	assert_int_equal(func_rule(&s.rules, 0, func(&s, "b"))->flags, 0);
+	assert_ptr_equal(func_rule(&s.rules, 0, func(&s, "b")),
+			 func_rule(&s.rules, 1, func(&s, "c")));
+	end(&s);
+}
+
+/*
+ * A spec that matches no function of the recording does not count as used; each spec knows whether
+ * it matched.
+ */
+TEST(what_is_used)
+{
+	struct scene s;
+
+	begin(&s, "a@depth=3;nothing@trace");
+	assert_int_equal(s.rules.uses, TRIGGER_DEPTH);
+	assert_true(s.filters.entries[0].has_match);
+	assert_false(s.filters.entries[1].has_match);
+	end(&s);
+	/* But for filters: then nothing is kept. */
+	begin_with(&s, SPEC_FILTER, "nothing", UINT32_MAX);
+	assert_int_equal(s.rules.uses, TRIGGER_FILTER);
+	end(&s);
+	begin_with(&s, SPEC_FILTER, "nothing", ~(uint32_t)TRIGGER_FILTER);
+	assert_int_equal(s.rules.uses, 0);
+	end(&s);
+}
+
+/* In a growing recording a spec that matches nothing may match a function that is loaded later. */
+TEST(what_may_be_used_later)
+{
+	struct scene s;
+
+	begin(&s, "nothing@trace");
+	func_rules_deinit(&s.rules);
+	s.data.growth = (struct data_growth *)&s;
+	assert_int_equal(func_rules_init(&s.rules, &s.data, &s.filters, UINT32_MAX, NULL), 0);
+	assert_int_equal(s.rules.uses, TRIGGER_TRACE);
+	s.data.growth = NULL;
+	end(&s);
+}
+
+TEST(actions_that_do_not_count)
+{
+	struct scene s;
+
+	begin_with(&s, SPEC_TRIGGER, "a@depth=3,trace", TRIGGER_TRACE);
+	assert_int_equal(s.rules.uses, TRIGGER_TRACE);
+	assert_int_equal(func_rule(&s.rules, 0, func(&s, "a"))->flags, TRIGGER_TRACE);
+	end(&s);
+}
+
+TEST(functions_of_a_module)
+{
+	struct scene s;
+
+	begin(&s, "A@prog,trace;b@prog,depth=1;c@other,trace");
+	assert_int_equal(func_rule(&s.rules, 0, func(&s, "A"))->flags, TRIGGER_TRACE);
+	assert_int_equal(func_rule(&s.rules, 0, func(&s, "b"))->flags, TRIGGER_DEPTH);
+	assert_int_equal(func_rule(&s.rules, 0, func(&s, "c"))->flags, 0);
+	end(&s);
+}
+
+/* Library calls of the program itself: its module must be known. */
+TEST(library_calls_of_the_program)
+{
+	struct scene s;
+
+	for (unsigned i = 0; i < 3; i++) {
+		static const char *const names[] = { NULL, "/y/prog", "/x/program" };
+
+		begin(&s, NULL);
+		free(s.data.info.exename);
+		s.data.info.exename = names[i] ? strdup(names[i]) : NULL;
+		func_rules_deinit(&s.rules);
+		assert_int_equal(
+			filters_add(&s.filters, SPEC_TRIGGER, MATCH_GLOB, "A@plt,trace", NULL), 0);
+		assert_int_equal(filters_prepare(&s.filters, NULL), 0);
+		assert_int_equal(func_rules_init(&s.rules, &s.data, &s.filters, UINT32_MAX, NULL),
+				 0);
+		assert_int_equal(func_rule(&s.rules, 0, func(&s, "A"))->flags,
+				 i == 1 ? TRIGGER_TRACE : 0);
+		end(&s);
+	}
+}
+
+TEST(source_files)
+{
+	struct scene s;
+
+	begin_with(&s, SPEC_LOCATION, "*one.c", UINT32_MAX);
+	assert_true(s.rules.has_locations);
+	assert_int_equal(s.rules.uses, TRIGGER_LOCATION);
+	assert_int_equal(func_rule(&s.rules, 0, func(&s, "a"))->flags, TRIGGER_LOCATION);
+	assert_int_equal(func_rule(&s.rules, 0, func(&s, "b"))->flags, 0);
+	assert_int_equal(func_rule(&s.rules, 0, func(&s, "c"))->flags, 0);
+	end(&s);
+	begin(&s, "a@trace");
+	assert_false(s.rules.has_locations);
+	end(&s);
+}
+
+/* A function without a symbol has no name. */
+TEST(functions_without_symbols)
+{
+	const struct func *unknown;
+	struct scene s;
+
+	begin(&s, "*@trace");
+	unknown = module_set_add_unknown(&s.data.modules, 1, NULL);
+	assert_int_equal(func_rule(&s.rules, 0, unknown)->flags, 0);
+	assert_int_equal(func_rule(&s.rules, 0, func(&s, "a"))->flags, TRIGGER_TRACE);
+	end(&s);
+}
+
+TEST(symbols_that_cannot_be_read)
+{
+	static const char bad[] = "# path name: /x/prog\nnonsense\n";
+	struct uft_err err = { 0 };
+	struct scene s;
+
+	begin(&s, NULL);
+	func_rules_deinit(&s.rules);
+	data_close(&s.data);
+	recording_add_file(&s.rec, "prog.sym", bad, strlen(bad));
+	assert_int_equal(data_open(&s.data, s.rec.dir, DEMANGLE_SIMPLE, NULL), 0);
+	assert_int_equal(filters_add(&s.filters, SPEC_TRIGGER, MATCH_GLOB, "a@trace", NULL), 0);
+	assert_int_equal(filters_prepare(&s.filters, NULL), 0);
+	assert_true(func_rules_init(&s.rules, &s.data, &s.filters, UINT32_MAX, &err) < 0);
+	assert_non_null(strstr(err.text, "prog.sym"));
+	end(&s);
+}

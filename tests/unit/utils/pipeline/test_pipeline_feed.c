@@ -1,0 +1,409 @@
+/*
+ * Tasks that have a lane, the beginning of the recording, and the lanes' share of the sources of
+ * all tasks.
+ */
+#include "tests/unit/lib/unit.h"
+
+#include "tests/unit/lib/read/recording.h"
+#include "utils/pipeline/stages/stg_filter.h"
+
+static struct recording rec;
+static struct pipeline_config config;
+static struct trace_data data;
+static struct pipeline pipe_;
+static struct strbuf perf;
+
+static int setup(void **state)
+{
+	perf = (struct strbuf){ 0 };
+	recording_init(&rec);
+	pipeline_config_init(&config);
+	config.stages.wants = STAGE_WANTS_DEPTHS;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	recording_deinit(&rec);
+	strbuf_deinit(&perf);
+	return 0;
+}
+
+static void begin(bool grows)
+{
+	recording_finish(&rec);
+	if (perf.len)
+		recording_add_file(&rec, "perf-cpu0.dat", perf.data, perf.len);
+	if (grows) {
+		assert_int_equal(data_open_growing(&data, rec.dir, DEMANGLE_SIMPLE, NULL), 0);
+		assert_int_equal(data_read_more(&data, NULL), 0);
+		assert_int_equal(data_grow(&data, NULL), 1);
+		data_measure_files(&data);
+	} else {
+		assert_int_equal(data_open(&data, rec.dir, DEMANGLE_SIMPLE, NULL), 0);
+	}
+	assert_int_equal(pipeline_open(&pipe_, &data, &config, NULL), 0);
+}
+
+static void end(void)
+{
+	pipeline_close(&pipe_);
+	assert_null(pipe_.lanes);
+	assert_null(pipe_.surveys);
+	data_close(&data);
+}
+
+/* --- which tasks --- */
+
+/* "TID ..." */
+static void check_lanes(const char *expected)
+{
+	struct strbuf out cleanup_strbuf = { 0 };
+
+	begin(false);
+	for (size_t i = 0; i < pipe_.nr_lanes; i++)
+		strbuf_addf(&out, "%s%d", i ? " " : "", pipe_.lanes[i].task->tid);
+	assert_string_equal(strbuf_str(&out), expected);
+	end();
+}
+
+TEST_WITH(tasks_with_records_have_lanes, setup, teardown)
+{
+	int tids[] = { 103, 101, 777 };
+
+	recording_add_task(&rec, 101, "a{}", 1000);
+	recording_add_task(&rec, 102, "", 1000);
+	recording_add_task(&rec, 103, "a{}", 1000);
+	perf_add_sched(&perf, 'o', 102, 1000);
+	perf_add_sched(&perf, 'i', 102, 1010);
+	perf_add_sched(&perf, 'o', 500, 1020);
+	check_lanes("101 103");
+	config.tids = tids;
+	config.nr_tids = 3;
+	check_lanes("101 103");
+	config.nr_tids = 1;
+	check_lanes("103");
+	config.nr_tids = 0;
+	/* Tasks without calls have lanes, when events outside of functions are shown. */
+	config.stages.show_outside = true;
+	check_lanes("101 102 103 500");
+	config.stages.show_events = false;
+	check_lanes("101 103");
+	config.stages.show_outside = false;
+	config.stages.show_kernel_outside = true;
+	check_lanes("101 103");
+}
+
+/* A task that only has calls of the kernel has no events, and the other way round. */
+TEST_WITH(tasks_without_records, setup, teardown)
+{
+	struct task *task;
+
+	recording_add_task(&rec, 101, "a{}", 1000);
+	recording_add_task(&rec, 102, "", 1000);
+	begin(false);
+	task = data_task(&data, 102);
+	for (unsigned i = 0; i < 32; i++) {
+		struct survey *survey = &pipe_.surveys[task->index];
+		bool outside = i & 1;
+		bool events = i & 2;
+		bool kernel = i & 4;
+
+		pipe_.config.stages.show_outside = outside;
+		pipe_.config.stages.show_events = events;
+		pipe_.config.stages.show_kernel_outside = kernel;
+		survey->nr = 3;
+		survey->nr_calls = i & 8 ? 3 : i & 16 ? 2 : 0;
+		assert_int_equal(pipeline_has_lane(&pipe_, task),
+				 (outside && events && survey->nr_calls < 3) ||
+					 (kernel && survey->nr_calls));
+		assert_true(pipeline_has_lane(&pipe_, data_task(&data, 101)));
+	}
+	end();
+}
+
+/* In a growing recording a task gets a lane with its first event. */
+TEST_WITH(tasks_of_a_recording_that_grows, setup, teardown)
+{
+	const struct task *task;
+
+	recording_add_task(&rec, 101, "a{}", 1000);
+	recording_add_task(&rec, 102, "", 1000);
+	config.stages.show_outside = true;
+	begin(true);
+	task = data_task(&data, 102);
+	assert_true(pipe_.feed.keeps_all);
+	assert_true(pipe_.feed.queues[task->index].is_wanted);
+	assert_false(pipeline_has_lane(&pipe_, task));
+	assert_int_equal(queue_add(&pipe_.feed.queues[task->index], (struct queued){ 0 }), 0);
+	assert_true(pipeline_has_lane(&pipe_, task));
+	pipe_.config.stages.show_events = false;
+	assert_false(pipeline_has_lane(&pipe_, task));
+	pipe_.config.stages.show_kernel_outside = true;
+	assert_true(pipeline_has_lane(&pipe_, task));
+	end();
+}
+
+/* A task without a name of its own has that of its parent. */
+TEST_WITH(children_that_nobody_announced, setup, teardown)
+{
+	uint8_t bytes[48] = { 7, 0, 0, 0, 0, 0, 48 };
+
+	recording_add_task(&rec, 100, "a{}", 1000);
+	/* PERF_RECORD_FORK: pid, ppid, tid, ptid, time, and the trailer. */
+	bytes[8] = 200;
+	bytes[12] = 100;
+	bytes[16] = 200;
+	bytes[20] = 100;
+	bytes[24] = 220;
+	bytes[25] = 5;
+	bytes[32] = 200;
+	bytes[36] = 200;
+	bytes[40] = 220;
+	bytes[41] = 5;
+	strbuf_add(&perf, bytes, sizeof(bytes));
+	config.stages.show_outside = true;
+	begin(false);
+	assert_int_equal(data.nr_tasks, 2);
+	assert_string_equal(task_name_at(data_task(&data, 200), 1500), "prog");
+	assert_int_equal(data_task(&data, 200)->nr_names, 1);
+	assert_int_equal(data_task(&data, 200)->names[0].start_ns, 1500);
+	end();
+}
+
+/* --- when it begins --- */
+
+TEST_WITH(the_first_record_is_the_beginning, setup, teardown)
+{
+	recording_add_task(&rec, 101, "a{}", 3000);
+	recording_add_task(&rec, 102, "a{}", 2000);
+	recording_add_task(&rec, 103, "", 2000);
+	begin(false);
+	assert_int_equal(pipe_.first_ns, 2000);
+	assert_int_equal(pipe_.start_ns, 0);
+	assert_true(pipe_.stop_ns == UINT64_MAX);
+	assert_int_equal(data_task(&data, 101)->first_ns, 3000);
+	assert_int_equal(data_task(&data, 102)->first_ns, 2000);
+	assert_true(data_task(&data, 103)->first_ns == UINT64_MAX);
+	assert_null(pipe_.open_fds);
+	end();
+}
+
+/* The first event is the end of a time off the CPU, whose beginning is not in the recording. */
+TEST_WITH(times_off_the_cpu_may_come_first, setup, teardown)
+{
+	recording_add_task(&rec, 101, "a{}", 3000);
+	perf_add_sched(&perf, 'i', 101, 1000);
+	perf_add_sched(&perf, 'o', 101, 1500);
+	perf_add_sched(&perf, 'i', 101, 2000);
+	begin(false);
+	assert_int_equal(pipe_.first_ns, 2000);
+	end();
+	/* A range counts from records only. */
+	config.range.start.is_set = true;
+	config.range.start.is_elapsed = true;
+	config.range.start.time_ns = 5;
+	config.range.stop.is_set = true;
+	config.range.stop.time_ns = 7000;
+	begin(false);
+	assert_int_equal(pipe_.first_ns, 3000);
+	assert_int_equal(pipe_.start_ns, 3005);
+	assert_int_equal(pipe_.stop_ns, 7000);
+	assert_true(pipe_.config.stages.starts_inside);
+	end();
+	config.range.start.time_ns = UINT64_MAX - 2999;
+	begin(false);
+	assert_true(pipe_.start_ns == UINT64_MAX);
+	end();
+	config.range.start.time_ns = UINT64_MAX - 3000;
+	config.range.stop.is_set = false;
+	begin(false);
+	assert_true(pipe_.start_ns == UINT64_MAX);
+	assert_true(pipe_.stop_ns == UINT64_MAX);
+	assert_int_equal(pipe_.first_ns, 3000);
+	end();
+}
+
+TEST_WITH(a_recording_without_records_begins_with_its_events, setup, teardown)
+{
+	recording_add_task(&rec, 101, "", 3000);
+	recording_add_task(&rec, 102, "", 3000);
+	perf_add_sched(&perf, 'o', 102, 1400);
+	perf_add_sched(&perf, 'o', 101, 1500);
+	begin(false);
+	assert_int_equal(pipe_.first_ns, 1400);
+	end();
+}
+
+/* --- groups --- */
+
+/* As many tasks are loaded as the memory limit allows; a larger one is streamed. */
+TEST_WITH(tasks_are_loaded_in_groups, setup, teardown)
+{
+	static const struct {
+		uint64_t bytes[4];
+		size_t first;
+		size_t end;
+		unsigned streams; /* as bits */
+	} rows[] = {
+		{ { 10, 20, 70, 1 }, 0, 3, 0 },	      { { 10, 20, 71, 1 }, 0, 2, 0 },
+		{ { 10, 20, 71, 1 }, 2, 4, 0 },	      { { 100, 1, 0, 0 }, 0, 1, 0 },
+		{ { 101, 100, 0, 1 }, 0, 3, 1 },      { { 0, 0, 0, 0 }, 0, 4, 0 },
+		{ { 101, 102, 103, 104 }, 1, 4, 14 },
+	};
+
+	config.order = PIPELINE_BY_TASK;
+	for (int32_t tid = 101; tid < 105; tid++)
+		recording_add_task(&rec, tid, "a{}", 1000);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		bool loads = false;
+
+		begin(false);
+		assert_int_equal(pipe_.nr_lanes, 4);
+		pipe_.held_bytes = 100;
+		for (size_t k = 0; k < 4; k++)
+			pipe_.surveys[pipe_.lanes[k].task->index].bytes = rows[i].bytes[k];
+		assert_int_equal(pipeline_load_group(&pipe_, rows[i].first, NULL), rows[i].end);
+		for (size_t k = rows[i].first; k < rows[i].end; k++) {
+			assert_int_equal(pipe_.lanes[k].streams, rows[i].streams >> k & 1);
+			loads |= rows[i].bytes[k] && !pipe_.lanes[k].streams;
+		}
+		assert_int_equal(merger_is_open(&pipe_.feed), loads);
+		for (size_t k = rows[i].first; loads && k < rows[i].end; k++) {
+			assert_int_equal(pipe_.feed.queues[pipe_.lanes[k].task->index].is_wanted,
+					 !pipe_.lanes[k].streams);
+			assert_ptr_equal(pipe_.lanes[k].feed,
+					 pipe_.lanes[k].streams ? NULL : &pipe_.feed);
+		}
+		if (loads && rows[i].end < 4)
+			assert_false(
+				pipe_.feed.queues[pipe_.lanes[rows[i].end].task->index].is_wanted);
+		pipeline_drop_group(&pipe_, rows[i].first, rows[i].end);
+		assert_false(merger_is_open(&pipe_.feed));
+		assert_null(pipe_.lanes[rows[i].first].feed);
+		end();
+	}
+}
+
+/* --- how a lane begins --- */
+
+static void begin_filtered(enum spec_option option, const char *specs, struct filters *filters)
+{
+	*filters = (struct filters){ 0 };
+	assert_int_equal(filters_add(filters, option, MATCH_GLOB, specs, NULL), 0);
+	assert_int_equal(filters_prepare(filters, NULL), 0);
+	config.stages.filters = filters;
+	begin(false);
+}
+
+/*
+ * Check the flags of the lane: "h" holds back, "m" drops the margin, "s" starts at it, "o" drops
+ * events while off, "t" has thresholds of its own.
+ */
+static void check_lane(const char *expected)
+{
+	const struct lane *lane = &pipe_.lanes[0];
+	char flags[8];
+
+	snprintf(flags, sizeof(flags), "%s%s%s%s%s", lane->holds_back ? "h" : "",
+		 lane->indent.drops_margin ? "m" : "", lane->indent.starts_at_margin ? "s" : "",
+		 lane->indent.drops_off ? "o" : "", lane->time.has_own_thresholds ? "t" : "");
+	assert_string_equal(flags, expected);
+	end();
+}
+
+TEST_WITH(lanes_begin_as_they_are_filtered, setup, teardown)
+{
+	struct filters filters;
+
+	recording_add_task(&rec, 101, "a{}", 1000);
+	begin(false);
+	check_lane("");
+	config.stages.time_filter_ns = 5;
+	begin(false);
+	check_lane("h");
+	config.stages.wants = STAGE_WANTS_ENDS;
+	begin(false);
+	check_lane("");
+	config.stages.wants = STAGE_WANTS_CALLS;
+	config.stages.time_filter_ns = 0;
+	config.stages.size_filter = 5;
+	begin(false);
+	check_lane("m");
+	config.stages.show_outside = true;
+	begin(false);
+	check_lane("");
+	config.stages.show_outside = false;
+	begin_filtered(SPEC_FILTER, "a", &filters);
+	check_lane("msot");
+	filters_deinit(&filters);
+	config.stages.size_filter = 0;
+	begin_filtered(SPEC_CALLER, "a", &filters);
+	check_lane("hsot");
+	filters_deinit(&filters);
+	begin_filtered(SPEC_TRIGGER, "a@time=5ns", &filters);
+	check_lane("hot");
+	filters_deinit(&filters);
+	begin_filtered(SPEC_TRIGGER, "a@size=5", &filters);
+	check_lane("mot");
+	filters_deinit(&filters);
+	begin_filtered(SPEC_TRIGGER, "a@trace", &filters);
+	check_lane("ot");
+	filters_deinit(&filters);
+	config.stages.time_filter_ns = 5;
+	begin_filtered(SPEC_TRIGGER, "a@trace", &filters);
+	check_lane("hot");
+	filters_deinit(&filters);
+	/* A filter that does not change the output makes no filter stage. */
+	begin_filtered(SPEC_TRIGGER, "a@color=red", &filters);
+	check_lane("h");
+	filters_deinit(&filters);
+	begin_filtered(SPEC_TRIGGER, "nothing@trace", &filters);
+	check_lane("h");
+	filters_deinit(&filters);
+	config.stages.time_filter_ns = 0;
+	config.stages.filters = NULL;
+	config.stages.size_filter = 5;
+	config.stages.depth = 3;
+	begin(false);
+	assert_int_equal(pipe_.filter.base.size, 5);
+	assert_int_equal(pipe_.filter.base.depth, 3);
+	assert_int_equal(pipe_.config.stages.size_filter, 0);
+	assert_int_equal(pipe_.config.stages.depth, UINT32_MAX);
+	check_lane("mot");
+}
+
+/* Settings that the filter stage needs are left to it, and no other stage applies them again. */
+TEST_WITH(what_filters_take_over, setup, teardown)
+{
+	struct filters filters;
+
+	recording_add_task(&rec, 101, "a{}", 1000);
+	config.stages.time_filter_ns = 5;
+	config.stages.is_off = true;
+	config.stages.show_libcalls = false;
+	begin_filtered(SPEC_TRIGGER, "a@backtrace", &filters);
+	assert_int_equal(pipe_.filter.base.threshold_ns, 5);
+	assert_int_equal(pipe_.config.stages.time_filter_ns, 0);
+	assert_true(pipe_.filter.starts_off);
+	assert_false(pipe_.config.stages.is_off);
+	assert_true(pipe_.filter.hides_libcalls);
+	assert_true(pipe_.filter.counts_off);
+	assert_false(pipe_.filter.ends_only);
+	assert_true(pipe_.filter.wants_paths);
+	assert_int_equal(pipe_.config.stages.sched, STAGE_SCHED_ALL);
+	end();
+	filters_deinit(&filters);
+	config.stages.wants = STAGE_WANTS_ENDS;
+	config.stages.show_libcalls = true;
+	config.stages.is_off = false;
+	begin_filtered(SPEC_CALLER, "a", &filters);
+	assert_true(pipe_.filter.ends_only);
+	assert_false(pipe_.filter.counts_off);
+	assert_false(pipe_.filter.wants_paths);
+	assert_false(pipe_.filter.hides_libcalls);
+	assert_false(pipe_.filter.starts_off);
+	assert_int_equal(pipe_.config.stages.sched, STAGE_SCHED_NONE);
+	end();
+	filters_deinit(&filters);
+}

@@ -1,0 +1,120 @@
+/* The event: sources make it from records, stages process it and views show it. */
+#ifndef UTRAIL_PIPELINE_EVENT_H
+#define UTRAIL_PIPELINE_EVENT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/format/event_ids.h"
+#include "utils/format/kernel/kernel_graph.h"
+#include "utils/pipeline/recording/data.h"
+#include "utils/pipeline/recording/module.h"
+
+enum event_type {
+	EVENT_ENTRY,
+	EVENT_EXIT,
+	EVENT_LOST,
+	EVENT_POINT,	 /* something that happened; @addr is enum event_id */
+	EVENT_SCHED_OUT, /* the task goes off the CPU ... */
+	EVENT_SCHED_IN,	 /* ... and back; @total_ns is the time between */
+	EVENT_HIDDEN,	 /* not shown, but it prevents a leaf around it */
+	/*
+	 * Not shown, but its @cpu is the task's CPU: SCHED_* become this for
+	 * stage_config.wants_cpus
+	 */
+	EVENT_ON_CPU,
+	EVENT_EXTERN, /* a line of extern.dat; of no task */
+};
+
+enum event_flag {
+	EVENT_UNPAIRED = 1U << 0,    /* EXIT, SCHED_IN: where it began was not seen */
+	EVENT_KERNEL_LOST = 1U << 0, /* LOST: no records of the program */
+	EVENT_RECURSIVE = 1U << 1,   /* EXIT: the same function is further out in the stack */
+	EVENT_UNFINISHED = 1U << 2,  /* EXIT: synthesized at the end of the records; total is "so
+				     * far" */
+	EVENT_PREEMPTED = 1U << 3,   /* SCHED_*: the kernel took the CPU away */
+	EVENT_BACKWARDS = 1U << 4,   /* its time is before that of the task's preceding record */
+	/* POINT, SCHED_*, calls of the kernel: outside of the program's functions */
+	EVENT_OUTSIDE = 1U << 5,
+	/*
+	 * EXIT: the task began within this call, see stg_calls.inherits. ENTRY: the same, and it is
+	 * synthesized
+	 */
+	EVENT_INHERITED = 1U << 6,
+	EVENT_OFF = 1U << 7, /* ENTRY, EXIT: switched off: it only counts as a level of depth */
+};
+
+/* The CPU of SCHED_* when it is unknown, or above the supported range. */
+#define EVENT_CPU_UNKNOWN UINT16_MAX
+
+/*
+ * One event of one task. Events of a task are in the order of its records; times may go
+ * backwards in broken data.
+ *
+ * @time_ns: of the recording's clock
+ * @total_ns: ENTRY: see stg_filter.h. EXIT: since the entry. Wraps below zero when time went
+ *            backwards: use time_abs()
+ * @self_ns: EXIT: @total_ns less the time of its direct children
+ * @addr: ENTRY, EXIT: the recorded address; LOST: the number of lost records, 0: unknown
+ * @id: all others: its type, enum event_id
+ * @func: ENTRY, EXIT: the function; SCHED_*: a pseudo function; POINT with a counter's difference
+ *        in a call: the called function, if it is known; else NULL
+ * @data: payload, valid until the next batch of the task; NULL: none
+ * @data_len: its length
+ * @cpu: SCHED_*, which have no payload: the CPU, or EVENT_CPU_UNKNOWN
+ * @depth: frames below this one with a recorded entry, before stages drop any
+ * @indent: the same, counted over the events left by the stages: the depth to show. The depth
+ *          of the record until stg_indent() has run
+ */
+struct event {
+	uint64_t time_ns;
+	uint64_t total_ns;
+	uint64_t self_ns;
+	union {
+		uint64_t addr;
+		uint64_t id;
+	};
+	const struct func *func;
+	const uint8_t *data;
+	union {
+		uint16_t data_len;
+		uint16_t cpu;
+	};
+	uint16_t depth;
+	uint16_t indent;
+	uint8_t type;
+	uint8_t flags;
+};
+_Static_assert(sizeof(void *) < 8 || sizeof(struct event) == 56, "an event is copied a lot");
+
+/* Before the function was looked up: true for a call of the kernel's. */
+static inline bool event_is_kernel_call(const struct event *event)
+{
+	return event->type <= EVENT_EXIT && (event->addr & KERNEL_ADDR_BIT);
+}
+
+/* A duration as shown: a clock that went back counts as positive time, as in uftrace. */
+static inline uint64_t time_abs(uint64_t ns)
+{
+	return (int64_t)ns < 0 ? -ns : ns;
+}
+
+/*
+ * A run of events of one task; at most about EVENT_BATCH of them. So the work of a stage per batch
+ * costs nothing per event, and a batch stays in the first level cache.
+ */
+#define EVENT_BATCH 512
+
+struct event_span {
+	const struct task *task; /* NULL: EVENT_EXTERN */
+	const struct event *events;
+	size_t nr;
+};
+
+/* One event of any task. */
+struct task_event {
+	const struct task *task;
+	const struct event *event;
+};
+
+#endif

@@ -1,0 +1,69 @@
+/*
+ * Events declared by programs: the meaning of their payloads, from events.def
+ * (doc/formats/records.md, "Payloads beside").
+ */
+#ifndef UTRAIL_PIPELINE_DECLARED_H
+#define UTRAIL_PIPELINE_DECLARED_H
+
+#include "trace/seam/reader.h"
+#include "utils/base/err.h"
+#include "utils/pipeline/kinds/event_kind.h"
+
+/*
+ * One event.
+ *
+ * @name: as in the program; of the heap
+ * @is_line: only lines of its log are known, and there is no format (declared_line.h)
+ * @types: of a static probe: those of its arguments, and there is no format (declared_probe.h); of
+ *         the heap, or NULL
+ * @probe_types: the same, parsed by declared_probe.c
+ * @common: the format before @format, or NULL
+ * @fields: one for each directive of both, named by the "KEY=" before it; or for each key of a
+ *          line, or argument of a probe
+ * @texts: of fields that are formatted; each is valid until its field is read again
+ */
+struct declared_event {
+	uint64_t id;
+	char *name;
+	bool is_line;
+	char *types;
+	uint8_t *probe_types;
+	struct fst_format *common;
+	struct fst_format *format;
+	struct event_field *fields;
+	struct strbuf *texts;
+	size_t nr_fields;
+};
+
+/*
+ * The declared events of a recording. Starts as { 0 }, ends with declared_events_deinit().
+ *
+ * @offset_ns: added to a record's time gives the time of day
+ */
+struct declared_events {
+	struct declared_event *events; /* sorted by id */
+	size_t nr;
+	int64_t offset_ns;
+};
+
+/*
+ * Load those of the recording in @dir. Without a file there are none. Lines of other versions are
+ * skipped. 0, or negative with @err.
+ */
+int declared_events_load(struct declared_events *declared, const char *dir, struct uft_err *err);
+void declared_events_deinit(struct declared_events *declared);
+
+/* The event with that id, or NULL. */
+struct declared_event *declared_events_find(const struct declared_events *declared, uint64_t id);
+
+/* Set the functions for fields and text of @kind, the row of that event. */
+void declared_event_set(struct declared_event *event, struct event_kind *kind);
+
+/*
+ * The time in the log's line, in microseconds since 1970, when @data, the event's payload, is from
+ * a line.
+ */
+bool declared_line_time(const struct declared_event *event, const void *data, size_t len,
+			int64_t *time_us);
+
+#endif

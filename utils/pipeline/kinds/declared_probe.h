@@ -1,0 +1,22 @@
+/*
+ * Static probes with arguments: integers and floating point of known sizes, each of which may be
+ * missing (utils/format/event_data.h).
+ */
+#ifndef UTRAIL_PIPELINE_DECLARED_PROBE_H
+#define UTRAIL_PIPELINE_DECLARED_PROBE_H
+
+#include "utils/pipeline/kinds/declared.h"
+
+/*
+ * Set the fields of @event, "arg1" and so on, one for each word of @types, which is kept: "-4",
+ * "8", "8f", or "?" for an unknown one. 0, -EINVAL for invalid or too many words, or -ENOMEM.
+ */
+int declared_probe_set_types(struct declared_event *event, char *types);
+
+/* See struct event_kind. */
+bool declared_probe_get(const struct event_kind *kind, const struct event_context *context,
+			size_t index, struct event_value *out);
+void declared_probe_put(const struct event_kind *kind, const struct event_context *context,
+			struct strbuf *out);
+
+#endif

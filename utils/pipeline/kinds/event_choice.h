@@ -1,0 +1,38 @@
+/* The events that --Event shows. */
+#ifndef UTRAIL_PIPELINE_EVENT_CHOICE_H
+#define UTRAIL_PIPELINE_EVENT_CHOICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/base/err.h"
+#include "utils/spec/events.h"
+#include "utils/pipeline/event.h"
+#include "utils/pipeline/kinds/event_kinds.h"
+
+/*
+ * Starts as { 0 }, ends with event_choice_deinit().
+ *
+ * @rules: borrowed; NULL: everything is shown
+ * @ids: of the selected events, ascending
+ * @has_sched: leaving the CPU and coming back, which count as one event
+ */
+struct event_choice {
+	const struct event_rules *rules;
+	struct event_kinds kinds;
+	uint64_t *ids;
+	size_t nr;
+	bool has_sched;
+	bool has_extern;
+};
+
+/* Select by @rules; empty, or NULL: everything. 0, or negative with @err. */
+int event_choice_make(struct event_choice *choice, const struct event_rules *rules,
+		      const struct trace_data *data, struct uft_err *err);
+void event_choice_deinit(struct event_choice *choice);
+
+/* HOT, any thread. True when @event, which is neither a call nor LOST, is selected. */
+bool event_choice_has(struct event_choice *choice, const struct event *event);
+
+#endif

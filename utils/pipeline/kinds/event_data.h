@@ -1,0 +1,60 @@
+/*
+ * Payloads of events of one task: the entries of <tid>.evt, beside its records
+ * (utils/format/event_data.h).
+ */
+#ifndef UTRAIL_PIPELINE_EVENT_DATA_H
+#define UTRAIL_PIPELINE_EVENT_DATA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * A part of a source of records, which reads payloads in the order of its events. Starts as { 0 }
+ * except for the first members, ends with event_data_release(). The file is optional and untrusted.
+ *
+ * @dir, @tid: the recording and the task of the file
+ * @is_swapped: byte order is not ours
+ * @may_be: the file may exist. @grows: it is still being written
+ * @buffer_bytes: the bytes to read at a time, if no entry needs more
+ * @next_offset: in the file, of the next byte to read
+ * @buf, @at, @len: [@at, @len) of @buf is unread
+ * @is_lent: events point into @buf. @lent: older buffers that events point into, @lent_bytes in
+ *           total
+ */
+struct event_data_source {
+	const char *dir;
+	int32_t tid;
+	bool is_swapped;
+	bool may_be;
+	bool grows;
+	size_t buffer_bytes;
+	uint64_t next_offset;
+	uint8_t *buf;
+	size_t at;
+	size_t len;
+	bool is_lent;
+	struct lent_buffer *lent;
+	size_t lent_bytes;
+};
+
+/*
+ * Find the entry of the event with that time and id; entries before it are skipped for good. False
+ * when there is none. @data is valid until event_data_return().
+ */
+bool event_data_find(struct event_data_source *src, uint64_t time_ns, uint64_t id,
+		     const uint8_t **data, uint16_t *len);
+
+/* True when so much is lent that event_data_return() should be called soon. */
+static inline bool event_data_is_much(const struct event_data_source *src)
+{
+	return src->lent_bytes > 1 << 20;
+}
+
+/* No event points to anything any more. */
+void event_data_return(struct event_data_source *src);
+
+/* The same, and free all memory. The position is kept. */
+void event_data_release(struct event_data_source *src);
+
+#endif

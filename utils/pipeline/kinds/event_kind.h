@@ -1,0 +1,186 @@
+/* A type of event: a row of the table used by every view and exporter. */
+#ifndef UTRAIL_PIPELINE_EVENT_KIND_H
+#define UTRAIL_PIPELINE_EVENT_KIND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/base/containers/strbuf.h"
+#include "utils/format/event_ids.h"
+#include "utils/format/kernel/perf_dat.h"
+#include "utils/format/text.h"
+#include "utils/spec/events.h"
+#include "utils/pipeline/event.h"
+
+enum event_field_type {
+	FIELD_UINT,
+	FIELD_DIFF, /* the growth of a number */
+	FIELD_INT,
+	FIELD_HEX,
+	FIELD_ADDR, /* of an object or a function of the program */
+	FIELD_RATIO,
+	FIELD_PERCENT,
+	FIELD_TEXT,
+};
+
+/*
+ * One value that an event has.
+ *
+ * @size: bytes of the payload, after those of the fields before it; 0: the rest of it, or
+ *        made by the row's get()
+ * @unit: after the number, or NULL
+ * @place: its location for the row's get(), defined by that function
+ */
+struct event_field {
+	const char *name;
+	enum event_field_type type;
+	uint8_t size;
+	const char *unit;
+	uint8_t place;
+};
+
+/* @number: of FIELD_INT the int64_t. @text: valid as long as the event */
+struct event_value {
+	enum event_field_type type;
+	union {
+		uint64_t number;
+		double ratio;
+		struct text text;
+	};
+};
+
+/* The one that a value is written for. */
+enum value_form {
+	VALUE_SHOWN,  /* people: +2, 0x1f, 0.50, 12.50%, "text" */
+	VALUE_RAW,    /* the dump of what files have: the same, but 2 */
+	VALUE_BARE,   /* for people, as arguments of probes: the same as shown, but text */
+	VALUE_LOGGED, /* a line of a log: 2, 1f, 0.5000, 12.5000, text */
+	VALUE_JSON,   /* 2, "0x1f" (readers keep numbers with 53 bits), 0.5000, 12.5000, "text" */
+};
+
+/* Append @value. Only that of VALUE_JSON is escaped. */
+void event_value_put(const struct event_value *value, enum value_form how, struct strbuf *out);
+
+/*
+ * An event, and the data needed to read it.
+ *
+ * @task: NULL: of no task
+ * @is_raw: for a dump of the files' content: differences have no plus sign
+ */
+struct event_context {
+	const struct trace_data *data;
+	const struct task *task;
+	const struct event *event;
+	bool is_raw;
+};
+
+enum event_kind_flags {
+	/* The number is unknown: the row represents its whole range. */
+	EVENT_KIND_NAMELESS = 1U << 0,
+	/*
+	 * Requested for single functions (-T f@read=..., -W) at record time: shown even when other
+	 * events are not.
+	 */
+	EVENT_KIND_OF_TRIGGER = 1U << 1,
+	/* A part of the following call: --Event does not select it. */
+	EVENT_KIND_OF_CALL = 1U << 2,
+	/* Requested by name: the calls around it are shown, however short they are. */
+	EVENT_KIND_BY_NAME = 1U << 3,
+};
+
+struct declared_event;
+
+/*
+ * One type of event.
+ *
+ * @name: "provider:event", as typed by and shown to users; a few have no provider
+ * @get: the field @index; NULL: from the payload, by types and sizes of the fields. False: this
+ *       event does not have it
+ * @put: its text; NULL: "name=value" of each field that it has
+ * @declared: the definition of an event that the program has declared (declared.h), for these two;
+ *            else NULL
+ */
+struct event_kind {
+	uint64_t id;
+	const char *name;
+	enum event_origin origin;
+	unsigned flags;
+	const struct event_field *fields;
+	size_t nr_fields;
+	bool (*get)(const struct event_kind *kind, const struct event_context *context,
+		    size_t index, struct event_value *out);
+	void (*put)(const struct event_kind *kind, const struct event_context *context,
+		    struct strbuf *out);
+	struct declared_event *declared;
+};
+
+/* Fields of a row. */
+#define EVENT_FIELDS(array) .fields = (array), .nr_fields = ARRAY_SIZE(array)
+
+/* Rows that are known without a recording, with ascending ids. */
+struct event_rows {
+	const struct event_kind *rows;
+	size_t nr;
+};
+
+extern const struct event_rows event_rows_builtin;
+extern const struct event_rows event_rows_linux;
+extern const struct event_rows event_rows_limit;
+extern const struct event_rows event_rows_proc;
+extern const struct event_rows event_rows_proc_acts;
+extern const struct event_rows event_rows_extern;
+/*
+ * Rows of a program that links this library and has types of its own; utrail has none, the worked
+ * example in tests/unit has one.
+ */
+extern const struct event_rows event_rows_extra __attribute__((weak));
+
+/* The kinds of all counters, by the remainder of their id modulo two: a reading, a difference. */
+extern const struct event_kind event_kinds_counter[2];
+
+/*
+ * The counter's name, and its index among those of the recording, for a counter's difference. NULL:
+ * it is another kind.
+ */
+const char *event_kind_counter(const struct event_kind *kind, size_t *index);
+
+/*
+ * The value in the records of a counter's event (struct event.data); false when one of them is
+ * missing.
+ */
+bool event_counter_value(const uint8_t *records, size_t len, bool big, uint64_t *out);
+
+/* All of them. */
+#define EVENT_ROWS                                                                       \
+	&event_rows_builtin, &event_rows_linux, &event_rows_proc, &event_rows_proc_acts, \
+		&event_rows_limit, &event_rows_extern, &event_rows_extra
+
+/* The id of a record of perf-cpu*.dat; 0: it is not shown. */
+enum event_id event_id_of_perf(enum perf_record_type type);
+
+/* The row of @id among those, or else the one for nameless numbers of its range; never NULL. */
+const struct event_kind *event_kind_fixed(uint64_t id);
+
+/* True for a tracepoint, of whatever name. */
+static inline bool event_id_is_of_kernel(uint64_t id)
+{
+	return event_kind_fixed(id)->origin == EVENT_OF_KERNEL;
+}
+
+/* Get a field of the event; false when @context's event does not have it. */
+bool event_kind_get(const struct event_kind *kind, const struct event_context *context,
+		    size_t index, struct event_value *out);
+
+/* The same without the row's own get(): the bytes at its offset in the payload. */
+bool event_payload_get(const struct event_kind *kind, const struct event_context *context,
+		       size_t index, struct event_value *out);
+
+/* Write all its data in one line; no output when there are none. */
+void event_kind_put(const struct event_kind *kind, const struct event_context *context,
+		    struct strbuf *out);
+
+/* Write "provider:event", or "user_event:1000007" for one without a name. @id: of the event */
+void event_kind_put_name(const struct event_kind *kind, uint64_t id, struct strbuf *out);
+
+#endif

@@ -1,0 +1,330 @@
+/* The merge of all tasks by time: a heap of lanes, which delivers maximal runs. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "utils/base/cleanup.h"
+#include "utils/pipeline/merge_key.h"
+#include "utils/pipeline/pipeline.h"
+
+/*
+ * @heap: the next event of each lane, the first at the top; @cap slots, with MERGE_KEY_END in
+ *        unused ones, so that every node has two children
+ * @barrier_ns: of a growing recording: later events wait, because a lane holds back an earlier
+ *              one
+ * @is_running: the lane at the top was there before: it may have a long run
+ */
+struct merge {
+	struct pipeline *pipe;
+	merge_key_t *heap;
+	bool is_running;
+	size_t cap;
+	uint64_t barrier_ns;
+};
+
+/*
+ * HOT: put @head, which is later than the previous one, at @at, and sift it down. The path is short
+ * when few tasks run at a time. The smaller child is hard to predict for a CPU, so no branch
+ * depends on it.
+ */
+static void replace_head(struct merge *merge, size_t at, merge_key_t head)
+{
+	merge_key_t *heap = merge->heap;
+
+	for (;;) {
+		size_t child = 2 * at + 1;
+
+		if (child >= merge->cap)
+			break;
+
+		size_t is_right;
+		merge_key_t first = merge_key_first(heap + child, &is_right);
+
+		if (!merge_key_is_before(first, head))
+			break;
+		heap[at] = first;
+		at = child + is_right;
+	}
+	heap[at] = head;
+}
+
+static void replace_top(struct merge *merge, merge_key_t head)
+{
+	replace_head(merge, 0, head);
+	merge->is_running = merge_key_index(merge->heap[0]) == merge_key_index(head);
+}
+
+/* The key after the top: one of its children; or the barrier. */
+static merge_key_t second(const struct merge *merge)
+{
+	merge_key_t barrier = merge_key_of(merge->barrier_ns, SIZE_MAX);
+
+	return merge_key_min(merge_key_min(merge->heap[1], merge->heap[2]), barrier);
+}
+
+/* The number of events of the lane, from the next on, before @limit. At least one. */
+static size_t run_length(const struct lane *lane, size_t index, merge_key_t limit)
+{
+	uint64_t limit_ns = merge_key_time(limit);
+	size_t i = lane->at + 1;
+
+	if (limit_ns == MERGE_KEY_END)
+		return lane->nr - lane->at;
+	/* On a tie the lane with the lower index goes first. */
+	if (index < merge_key_index(limit))
+		limit_ns++;
+	while (i < lane->nr && lane->events[i].time_ns < limit_ns)
+		i++;
+	return i - lane->at;
+}
+
+/* Get the time of the lane's next event, after a refill if needed. */
+static int next_time(struct merge *merge, struct lane *lane, uint64_t *time_ns, struct uft_err *err)
+{
+	if (lane->at == lane->nr) {
+		int ret = lane_fill(lane, err);
+
+		if (ret <= 0) {
+			*time_ns = MERGE_KEY_END;
+			if (lane->state == LANE_DRY)
+				merge->barrier_ns = MIN(merge->barrier_ns,
+							stg_time_waits_since(&lane->time));
+			return ret;
+		}
+	}
+	*time_ns = MIN(lane->events[lane->at].time_ns, MERGE_KEY_END - 1);
+	return 0;
+}
+
+/*
+ * Show the run of the lane at the top and find the next lane. If tasks alternate with each event,
+ * computing the run's length does not pay: it is assumed to be one until the same lane comes twice.
+ */
+static int take_run(struct merge *merge, const struct view *view, struct uft_err *err)
+{
+	size_t index = merge_key_index(merge->heap[0]);
+	struct lane *lane = &merge->pipe->lanes[index];
+	uint64_t time_ns;
+	int ret = 0;
+
+	/* No event of the lane was read yet. */
+	if (likely(lane->nr)) {
+		struct event_span span = { lane->task, lane->events + lane->at, 1 };
+
+		if (merge->is_running)
+			span.nr = run_length(lane, index, second(merge));
+		ret = view->events(view->self, &span, err);
+		lane->at += span.nr;
+	}
+	if (ret < 0)
+		return ret;
+	ret = next_time(merge, lane, &time_ns, err);
+	replace_top(merge, merge_key_of(time_ns, index));
+	return ret;
+}
+
+/* Merge the next @nr events of two alternating lanes, as long as they precede all others. */
+#define TURNS 128
+
+/*
+ * The latest time at which an event of lane @index comes before @limit, plus one. Times that a head
+ * cannot distinguish are left to take_run().
+ */
+static uint64_t end_before(size_t index, merge_key_t limit)
+{
+	return MIN(merge_key_time(limit) + (index < merge_key_index(limit)), MERGE_KEY_END - 1);
+}
+
+/* HOT: choose the next lane without a branch. Returns the number of events, possibly none. */
+static size_t gather(struct task_event *out, struct lane *a, uint64_t a_end_ns, struct lane *b,
+		     uint64_t b_end_ns, bool a_is_first)
+{
+	const struct event *x = a->events + a->at;
+	const struct event *y = b->events + b->at;
+	const struct event *x_end = a->events + a->nr;
+	const struct event *y_end = b->events + b->nr;
+	size_t nr = 0;
+
+	while (nr < TURNS && x < x_end && y < y_end) {
+		bool is_y = (y->time_ns < x->time_ns) | ((y->time_ns == x->time_ns) & !a_is_first);
+		const struct event *event = is_y ? y : x;
+
+		if (event->time_ns >= (is_y ? b_end_ns : a_end_ns))
+			break;
+		out[nr].event = event;
+		out[nr++].task = is_y ? b->task : a->task;
+		x += !is_y;
+		y += is_y;
+	}
+	a->at = x - a->events;
+	b->at = y - b->events;
+	return nr;
+}
+
+/* The second key, and the third: among the children of the second. */
+struct followers {
+	size_t second_at; /* in the heap */
+	merge_key_t third;
+};
+
+static struct followers find_followers(const struct merge *merge)
+{
+	const merge_key_t *heap = merge->heap;
+	size_t at = merge_key_is_before(heap[2], heap[1]) ? 2 : 1;
+	merge_key_t third = merge_key_min(heap[3 - at], merge_key_of(merge->barrier_ns, SIZE_MAX));
+
+	/* Each node has two children, or none. */
+	if (2 * at + 1 < merge->cap)
+		third = merge_key_min(third, merge_key_min(heap[2 * at + 1], heap[2 * at + 2]));
+	return (struct followers){ at, third };
+}
+
+/* A run so long is better shown as one. */
+#define LONG_RUN 8
+
+static bool takes_turns(const struct merge *merge, const struct lane *lane, merge_key_t second)
+{
+	return lane->nr - lane->at < LONG_RUN ||
+	       lane->events[lane->at + LONG_RUN - 1].time_ns >= merge_key_time(second);
+}
+
+/* Show alternating events of the first two lanes. 1, 0 if they do not alternate, or negative. */
+static int take_turns(struct merge *merge, const struct view *view, struct uft_err *err)
+{
+	struct pipeline *pipe = merge->pipe;
+	struct followers f = find_followers(merge);
+	merge_key_t top = merge->heap[0];
+	merge_key_t second = merge->heap[f.second_at];
+	size_t a_index = merge_key_index(top);
+	size_t b_index = merge_key_index(second);
+
+	if (a_index >= pipe->nr_lanes || b_index >= pipe->nr_lanes ||
+	    merge_key_time(second) == MERGE_KEY_END)
+		return 0;
+
+	struct lane *a = &pipe->lanes[a_index];
+	struct lane *b = &pipe->lanes[b_index];
+	struct task_event events[TURNS];
+	uint64_t time_ns;
+
+	if (a->nr == 0 || b->nr == 0 || !takes_turns(merge, a, second))
+		return 0;
+
+	size_t nr = gather(events, a, end_before(a_index, f.third), b, end_before(b_index, f.third),
+			   a_index < b_index);
+	if (nr == 0)
+		return 0;
+
+	int ret = view->mixed(view->self, events, nr, err);
+
+	if (ret == 0)
+		ret = next_time(merge, b, &time_ns, err);
+	if (ret < 0)
+		return ret;
+	replace_head(merge, f.second_at, merge_key_of(time_ns, b_index));
+	ret = next_time(merge, a, &time_ns, err);
+	replace_head(merge, 0, merge_key_of(time_ns, a_index));
+	merge->is_running = false;
+	return ret < 0 ? ret : 1;
+}
+
+static uint64_t next_extern_ns(const struct pipeline *pipe)
+{
+	uint64_t time_ns = pipe->ext ? source_next_ns(pipe->ext) : UINT64_MAX;
+
+	return time_ns == UINT64_MAX || time_ns > pipeline_limit_ns(pipe)
+		       ? MERGE_KEY_END
+		       : MIN(time_ns, MERGE_KEY_END - 1);
+}
+
+static int take_extern(struct merge *merge, const struct view *view, struct uft_err *err)
+{
+	struct pipeline *pipe = merge->pipe;
+	struct event event;
+	ssize_t nr = source_read(pipe->ext, &event, 1, UINT64_MAX, err);
+	struct event_span span = { NULL, &event, nr };
+	int ret = nr < 0 ? nr : nr ? view->events(view->self, &span, err) : 0;
+
+	replace_top(merge, merge_key_of(next_extern_ns(pipe), pipe->nr_lanes));
+	return ret;
+}
+
+static int compare_heads(const void *a, const void *b)
+{
+	merge_key_t x = *(const merge_key_t *)a;
+	merge_key_t y = *(const merge_key_t *)b;
+
+	return merge_key_is_before(x, y) ? -1 : merge_key_is_before(y, x);
+}
+
+/*
+ * A lower bound of the lane's times. It is read when that time has come: few of thousands of tasks
+ * live at a time, and the buffers of ended ones are still in the CPU's caches.
+ */
+static uint64_t earliest_ns(const struct lane *lane)
+{
+	return MIN(MIN(lane->task->first_ns, lane_next_other_ns(lane)), MERGE_KEY_END - 1);
+}
+
+/* A lane that has not begun, and does not before the limit, need not be read. */
+static bool is_waiting(const struct pipeline *pipe, const struct lane *lane)
+{
+	return !pipe->data->growth && !lane->batch && lane->state != LANE_FINISHED;
+}
+
+/* Collect the start, or next time, of each lane; sorted, they are a heap. */
+static int start_heap(struct merge *merge, struct uft_err *err)
+{
+	struct pipeline *pipe = merge->pipe;
+
+	for (size_t i = 0; i < merge->cap; i++) {
+		uint64_t time_ns = MERGE_KEY_END;
+
+		if (i < pipe->nr_lanes && is_waiting(pipe, &pipe->lanes[i])) {
+			time_ns = earliest_ns(&pipe->lanes[i]);
+			if (time_ns > pipeline_limit_ns(pipe))
+				time_ns = MERGE_KEY_END;
+		} else if (i < pipe->nr_lanes) {
+			int ret = next_time(merge, &pipe->lanes[i], &time_ns, err);
+
+			if (ret < 0)
+				return ret;
+		} else if (i == pipe->nr_lanes) {
+			time_ns = next_extern_ns(pipe);
+		}
+		merge->heap[i] = merge_key_of(time_ns, i);
+	}
+	qsort(merge->heap, merge->cap, sizeof(*merge->heap), compare_heads);
+	return 0;
+}
+
+int merge_run(struct pipeline *pipe, const struct view *view, struct uft_err *err)
+{
+	/* An odd number of at least three: then every node, including the top, has two children. */
+	struct merge merge = {
+		.pipe = pipe,
+		.cap = MAX((pipe->nr_lanes + 1) | 1, (size_t)3),
+		.barrier_ns = UINT64_MAX,
+	};
+	merge_key_t *heap cleanup_free = calloc(merge.cap, sizeof(*heap));
+
+	if (!heap)
+		return err_set_errno(err, -ENOMEM, "cannot merge %zu tasks", pipe->nr_lanes);
+	merge.heap = heap;
+
+	int ret = start_heap(&merge, err);
+
+	while (ret == 0 && merge_key_time(heap[0]) != MERGE_KEY_END &&
+	       merge_key_time(heap[0]) <= merge.barrier_ns) {
+		if (view->mixed && !merge.is_running)
+			ret = take_turns(&merge, view, err);
+		if (ret != 0) {
+			ret = MIN(ret, 0);
+			continue;
+		}
+		if (merge_key_index(heap[0]) == pipe->nr_lanes)
+			ret = take_extern(&merge, view, err);
+		else
+			ret = take_run(&merge, view, err);
+	}
+	return ret;
+}

@@ -1,0 +1,95 @@
+/* The time of a lane's next event and the lane, as one number for the merge by time. */
+#ifndef UTRAIL_PIPELINE_MERGE_KEY_H
+#define UTRAIL_PIPELINE_MERGE_KEY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/base/compiler.h"
+
+/*
+ * A lane without events. The top bit is free for the sign of a difference; 292 years are enough for
+ * times.
+ */
+#define MERGE_KEY_END (UINT64_MAX / 2)
+
+#ifdef __SIZEOF_INT128__
+
+/*
+ * The time above the lane: so one comparison orders by time and, on a tie, by lane. The external
+ * events come after all lanes.
+ */
+typedef unsigned __int128 merge_key_t;
+
+static inline merge_key_t merge_key_of(uint64_t time_ns, size_t index)
+{
+	return (merge_key_t)MIN(time_ns, MERGE_KEY_END) << 64 | index;
+}
+
+static inline uint64_t merge_key_time(merge_key_t head)
+{
+	return head >> 64;
+}
+
+static inline size_t merge_key_index(merge_key_t head)
+{
+	return (uint64_t)head;
+}
+
+static inline bool merge_key_is_before(merge_key_t a, merge_key_t b)
+{
+	return a < b;
+}
+
+/* HOT: the first of two neighbours, without a branch; @is_second: 1 when it is the second one. */
+static inline merge_key_t merge_key_first(const merge_key_t pair[2], size_t *is_second)
+{
+	/* All ones: the sign of the difference. */
+	merge_key_t mask = (merge_key_t)((__int128)(pair[1] - pair[0]) >> 127);
+
+	*is_second = (size_t)mask & 1;
+	return pair[0] ^ ((pair[0] ^ pair[1]) & mask);
+}
+
+#else /* 32-bit machines have no numbers of that size. */
+
+typedef struct {
+	uint64_t time_ns;
+	size_t index;
+} merge_key_t;
+
+static inline merge_key_t merge_key_of(uint64_t time_ns, size_t index)
+{
+	return (merge_key_t){ MIN(time_ns, MERGE_KEY_END), index };
+}
+
+static inline uint64_t merge_key_time(merge_key_t head)
+{
+	return head.time_ns;
+}
+
+static inline size_t merge_key_index(merge_key_t head)
+{
+	return head.index;
+}
+
+static inline bool merge_key_is_before(merge_key_t a, merge_key_t b)
+{
+	return a.time_ns != b.time_ns ? a.time_ns < b.time_ns : a.index < b.index;
+}
+
+static inline merge_key_t merge_key_first(const merge_key_t pair[2], size_t *is_second)
+{
+	*is_second = merge_key_is_before(pair[1], pair[0]);
+	return pair[*is_second];
+}
+
+#endif
+
+static inline merge_key_t merge_key_min(merge_key_t a, merge_key_t b)
+{
+	return merge_key_is_before(b, a) ? b : a;
+}
+
+#endif

@@ -1,0 +1,340 @@
+/* A recording as a stream of events: sources, stages, merge, and the view at its end. */
+#ifndef UTRAIL_PIPELINE_H
+#define UTRAIL_PIPELINE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/base/containers/blocks.h"
+#include "utils/base/err.h"
+#include "utils/spec/args/range.h"
+#include "utils/pipeline/event.h"
+#include "utils/pipeline/merger.h"
+#include "utils/pipeline/sources/kernel_calls.h"
+#include "utils/pipeline/recording/opened.h"
+#include "utils/pipeline/sources/src_user.h"
+#include "utils/pipeline/stages/stage.h"
+#include "utils/pipeline/stages/stg_filter.h"
+
+/*
+ *   <tid>.dat              src_user \
+ *                                    > stages (one lane per task) \
+ *   perf-cpu*   src_perf   \        /                              > merge > view
+ *   kernel-cpu* src_kernel  > feed                                /
+ *   others      ...        /                                     /
+ *   extern.dat             src_extern                           /
+ *
+ * The stages of a lane: stg_calls > stg_filter > stg_select > stg_time > stg_indent.
+ *
+ * All src_* have the interface of source.h. None of them holds more than a part of its file. The
+ * feed holds a window of time (merged by time), or a limited amount of memory (one task after the
+ * other).
+ */
+
+enum pipeline_order {
+	PIPELINE_BY_TIME, /* all tasks merged; ties in the order of their ids */
+	PIPELINE_BY_TASK, /* one task after the other: for views that only add up */
+};
+
+/*
+ * @tids: only these tasks, when there are any; @range: only events in it
+ * @kinds: sources in addition to those of every pipeline, up to NULL; NULL: none
+ */
+struct pipeline_config {
+	struct stage_config stages;
+	struct time_range range;
+	const int *tids;
+	size_t nr_tids;
+	enum pipeline_order order;
+	bool reads_extern;
+	const struct source_kind *const *kinds;
+};
+
+void pipeline_config_init(struct pipeline_config *config);
+
+/*
+ * The start of a view, usually in the middle of a task. It is within these calls, whose ENTRYs it
+ * does not get, and after all events up to @last_ns. @is_start: it is the beginning of the task.
+ */
+struct view_resume {
+	const struct task *task;
+	const struct func *const *path;
+	size_t nr_path;
+	uint64_t last_ns;
+	bool is_start;
+};
+
+/*
+ * The receiver of events: @events is called with events of one task in a row, valid during the call
+ * only. A negative errno (with @err) ends the run.
+ *
+ * @mixed: alternating events of several tasks, in order; the same as @events with each of them.
+ *         NULL: only @events is called
+ * @resume: the next events are a part of @at->task; other views of the same run get the others, or
+ *          this one, in any order. NULL: the view needs whole tasks
+ * @in_parts: the view also supports a part of each task in turn, and then the next part
+ *            of each
+ */
+struct view {
+	int (*events)(void *self, const struct event_span *span, struct uft_err *err);
+	void *self;
+	int (*resume)(void *self, const struct view_resume *at, struct uft_err *err);
+	int (*mixed)(void *self, const struct task_event *events, size_t nr, struct uft_err *err);
+	bool in_parts;
+};
+
+#define LANE_OTHERS 1
+
+enum lane_state {
+	LANE_READS,
+	LANE_DRY,      /* no more so far: of a growing recording, or of a stream that goes on */
+	LANE_AT_END,   /* of the sources */
+	LANE_FINISHED, /* and later events are out of it */
+};
+
+/*
+ * One task's sources and stages.
+ *
+ * @others: sources beside the records, which go first when times are equal; then the first of these
+ * @feed: the feed that fills @queued; NULL: there is none. @own_feed: it is of the heap, and of
+ *        this lane only
+ * @streams: it has more events than may be held at a time
+ * @in_windows: it is run with others, a window of time after the other (pipeline_run_windows())
+ * @events: [@at, @nr) have passed all stages and wait to be merged; NULL before the first and after
+ *          the last batch, so that tasks which live one after the other use the same memory
+ * @raw: as @events, before the duration filter, when the lane @holds_back calls
+ * @has_begun: with opens_inherited: the first record was read
+ * @opened: with opens_at_start; @is_cut: the task goes on after the range
+ * @goes_on: at its end the task does not end, see split.h
+ *
+ * There is one stack of calls, @calls: those of the kernel stand in it above the program's.
+ * @kernel: between the queue and the lane when it @has_kernel_calls; it sees to it that they are
+ *          nested
+ * @nr_kernel_cut: so many of them were open when the time range began; @nr_kernel_in: so many were
+ *                 entered after that and have not returned
+ */
+struct lane {
+	struct pipeline *pipe;
+	struct task *task;
+	struct src_user user;
+	struct queue_source queued;
+	struct kernel_calls kernel;
+	struct source *others[LANE_OTHERS];
+	size_t nr_others;
+	struct merger *feed;
+	struct merger *own_feed;
+	bool streams;
+	bool in_windows;
+	struct stg_calls calls;
+	struct stg_kernel in_kernel;
+	struct stg_filter filter;
+	struct stg_time time;
+	struct stg_indent indent;
+	struct opened opened;
+	struct event *raw;
+	struct event *events;
+	size_t at;
+	size_t nr;
+	size_t cap;
+	size_t batch; /* so many are read at a time; 0 before the first */
+	bool holds_back;
+	bool has_passed;      /* something was not too short */
+	uint64_t told_offset; /* of the file: bytes already added to pipe->read_bytes */
+	enum lane_state state;
+	bool has_begun;
+	bool is_cut;
+	bool goes_on;
+	bool has_kernel_calls;
+	size_t nr_kernel_cut;
+	size_t nr_kernel_in;
+};
+
+/*
+ * @at_fork: by task->index below @nr_at_fork, the filter's state of a forked child's parent then
+ *           (forks.h); NULL: nothing is known
+ * @start_ns, @stop_ns: the range in the recording's time
+ * @first_ns: the first time of the recording, which "elapsed" counts from
+ * @limit_ns: nothing later is read: UINT64_MAX, unless the recording grows
+ * @known_ns: of one that grows: up to there all events were in the queues once, and @first_ns is
+ *            settled
+ * @has_late_entries: of one that grows: calls may be recorded later than the events in them, so
+ *                    that the scheduler's events must wait for the next record
+ * @config: as given; the work of stg_filter is taken out of it when @is_filtered
+ * @kinds: sources of all tasks, up to NULL; @nr_sources: so many files they have open at a time
+ * @feed: of a recording that grows, or while the pipeline runs; @surveys: by task->index, the
+ *        events that there are; NULL when it grows
+ * @window_bytes: so much of it is held at a time, merged by time or of one task; @held_bytes: of
+ *                several tasks, one after the other
+ * @kernel: the events that the kernel had no room for, as far as that was read
+ * @ext: NULL: there is none
+ * @broken: the first damaged file; the others were read on
+ * @runs_windows: tasks come in parts (pipeline_run_windows())
+ * @is_stopped: others may set it: the records end where they are now
+ * @has_shown: something has passed all stages
+ * @read_bytes: the bytes of them that were read so far
+ */
+struct pipeline {
+	struct trace_data *data;
+	struct pipeline_config config;
+	struct pseudo_funcs pseudo;
+	const struct source_kind **kinds;
+	size_t nr_sources;
+	struct merger feed;
+	struct survey *surveys;
+	size_t window_bytes;
+	size_t held_bytes;
+	struct kernel_losses kernel;
+	struct source *ext;
+	struct event_choice choice;
+	struct call_filter filter;
+	struct stg_filter *at_fork;
+	size_t nr_at_fork;
+	bool is_filtered; /* stg_filter is one of the stages */
+	uint64_t start_ns;
+	uint64_t stop_ns;
+	uint64_t first_ns;
+	uint64_t limit_ns;
+	uint64_t known_ns;
+	bool has_late_entries;
+	size_t batch;
+	int *open_fds; /* by index of tasks, between finding the first record and opening lanes */
+	size_t nr_open_fds;
+	struct blocks event_blocks;
+	struct blocks buffer_blocks;
+	struct lane *lanes;
+	size_t nr_lanes;
+	struct uft_err broken;
+	bool runs_windows;
+	atomic_bool is_stopped;
+	atomic_bool has_shown;
+	atomic_uint_fast64_t read_bytes;
+};
+
+/* Open the sources of @data, which must outlive the pipeline. */
+int pipeline_open(struct pipeline *pipe, struct trace_data *data,
+		  const struct pipeline_config *config, struct uft_err *err);
+void pipeline_close(struct pipeline *pipe);
+#define cleanup_pipeline cleanup(pipeline_close)
+
+/*
+ * Send all events through @view. A task with a damaged file ends there, the others go on; then
+ * pipe->broken has the message.
+ */
+int pipeline_run(struct pipeline *pipe, const struct view *view, struct uft_err *err);
+
+/* The bytes of all files that it reads records from. */
+uint64_t pipeline_bytes(const struct pipeline *pipe);
+
+/*
+ * For a growing recording (data_open_growing()), instead of pipeline_run(): send the events up to
+ * @until_ns, which are complete. May be called repeatedly; @until_ns must not decrease. UINT64_MAX
+ * is the end.
+ */
+int pipeline_follow(struct pipeline *pipe, uint64_t until_ns, const struct view *view,
+		    struct uft_err *err);
+
+/*
+ * The number of threads that can share the work, at most @wanted: 1 when the order of tasks
+ * matters, and when there is little work.
+ */
+size_t pipeline_threads(const struct pipeline *pipe, size_t wanted);
+
+/*
+ * The same with @nr threads and a view for each of them. Each task goes to one of them, or, when it
+ * is a large part of the work and the views support resume, in pieces to all. The caller then
+ * merges the views, in any order. @nr is at most the result of pipeline_threads().
+ */
+int pipeline_run_parallel(struct pipeline *pipe, const struct view *views, size_t nr,
+			  struct uft_err *err);
+
+/* Parts of pipeline_open(), for pipeline_follow(): */
+int lane_open(struct lane *lane, struct pipeline *pipe, struct task *task,
+	      const struct src_user_plan *plan, struct uft_err *err);
+bool pipeline_selects(const struct pipeline_config *config, const struct task *task);
+int pipeline_find_start(struct pipeline *pipe, struct uft_err *err);
+
+/* Send all events of one task through @view. */
+int lane_run(struct lane *lane, const struct view *view, struct uft_err *err);
+
+void lane_close(struct lane *lane);
+
+/* At its end: give back the buffers that hold events. */
+void lane_release(struct lane *lane);
+
+/* The same while the lane waits for its turn, if the view has got all its events. */
+void lane_release_events(struct lane *lane);
+
+/*
+ * Read up to @max records and events of the scheduler, by time, before any stage. 0 is the end, or
+ * all that exists so far. Damage is the end, too, and noted in pipe->broken.
+ */
+size_t lane_read(struct lane *lane, struct event *events, size_t max);
+
+/* The time of the next event that is no record; UINT64_MAX: never. */
+uint64_t lane_next_other_ns(const struct lane *lane);
+
+/*
+ * The upper limit of times now: others may still bring earlier events. UINT64_MAX: everything is
+ * present.
+ */
+uint64_t lane_limit_ns(const struct lane *lane);
+
+/* The thread that reads the lane, below READERS_MAX: each has its own cache of addresses. */
+void lane_set_reader(struct lane *lane, unsigned reader);
+
+/* Get the next batch into an empty lane: 1, 0 at the end, or negative with @err. For merge. */
+int lane_fill(struct lane *lane, struct uft_err *err);
+
+/* The merge of all lanes and of @pipe->ext by time; see merge.c. Up to pipeline_limit_ns(). */
+int merge_run(struct pipeline *pipe, const struct view *view, struct uft_err *err);
+uint64_t pipeline_limit_ns(const struct pipeline *pipe);
+
+/* --- from the feed to lanes (pipeline_feed.c) --- */
+
+/* Count the sources, and their events of each task. */
+int pipeline_survey(struct pipeline *pipe, struct uft_err *err);
+
+/* True when the task has anything to show, possibly without calls. */
+bool pipeline_has_lane(const struct pipeline *pipe, const struct task *task);
+
+/* The division of descriptors between tasks and the other sources. */
+struct src_user_plan pipeline_plan(const struct pipeline *pipe, size_t nr_tasks);
+
+/* Connect the lane to @feed, whose queues may have moved, and so may the lane. NULL: disconnect. */
+void lane_attach(struct lane *lane, struct merger *feed);
+
+/*
+ * One task after the other: choose lanes from @first on whose events fit into memory together.
+ * Returns their end; their queues are filled until pipeline_drop_group(). Streaming lanes are among
+ * them. Negative with @err.
+ */
+ssize_t pipeline_load_group(struct pipeline *pipe, size_t first, struct uft_err *err);
+void pipeline_drop_group(struct pipeline *pipe, size_t first, size_t end);
+
+/*
+ * Run lanes with calls of the kernel, if there are more of these than fit into memory. All files
+ * are read once, a window of time after the other, instead of once for each lane. Does nothing when
+ * the view does not support tasks in parts. pipeline_load_group() skips these lanes then. 0, or
+ * negative with @err.
+ */
+int pipeline_run_windows(struct pipeline *pipe, const struct view *view, struct uft_err *err);
+
+/*
+ * Begin a streaming lane, or continue it when it is dry: 1, 0 when there is no more, or negative
+ * with @err.
+ */
+int lane_stream(struct lane *lane, struct uft_err *err);
+void lane_end_stream(struct lane *lane);
+
+/*
+ * Merged by time: load the next window: 1: there is more after it; 0; negative with @err. Between
+ * two runs of the merge only.
+ */
+int pipeline_next_window(struct pipeline *pipe, struct uft_err *err);
+
+/* The feed of a recording that grows. */
+int pipeline_open_feed(struct pipeline *pipe, struct uft_err *err);
+
+#endif

@@ -1,0 +1,92 @@
+/* <tid>.cdat presented as <tid>.dat: the places of its blocks, and reading of decoded bytes. */
+#ifndef UTRAIL_PIPELINE_COMPACT_FILE_H
+#define UTRAIL_PIPELINE_COMPACT_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "utils/base/err.h"
+#include "utils/format/calls/compact.h"
+
+/*
+ * One block (utils/format/calls/compact.h): it represents @raw_len bytes from @raw on of <tid>.dat,
+ * and is @len bytes at @at of the file. A block without header (@raw_len is that of a LOST record)
+ * is known by its place only.
+ */
+struct compact_place {
+	uint64_t raw;
+	uint64_t at;
+	uint32_t raw_len;
+	uint32_t len;
+	bool has_head;
+};
+
+/*
+ * The blocks of one file, in its order. Starts as { 0 }, ends with compact_file_deinit().
+ *
+ * @raw_bytes: of <tid>.dat
+ * @end: of the file, after the last block
+ * @is_torn: an incomplete block follows
+ */
+struct compact_file {
+	struct compact_place *places;
+	size_t nr;
+	uint64_t raw_bytes;
+	uint64_t end;
+	bool is_torn;
+};
+
+/*
+ * Find the blocks after the last known one. A block with a damaged header is skipped, up to the
+ * next one. 0, or negative errno. Not while another thread reads.
+ */
+int compact_file_look(struct compact_file *file, int fd);
+void compact_file_deinit(struct compact_file *file);
+
+/* The block with the byte at @raw of <tid>.dat; NULL: none. */
+const struct compact_place *compact_file_place(const struct compact_file *file, uint64_t raw);
+
+/* Read the header at @place. False: there is none, or not any more. */
+bool compact_file_head(const struct compact_place *place, int fd, struct compact_head *head);
+
+/*
+ * Read the block at @place, which has a header, to @bytes, with COMPACT_SLACK after it. 1 with its
+ * @head, 0: it is gone, or negative errno.
+ */
+int compact_file_load(const struct compact_place *place, int fd, uint8_t *bytes,
+		      struct compact_head *head);
+
+/*
+ * Write a LOST record for @nr records, at least one, in place of damaged ones to @out. Returns its
+ * length.
+ */
+size_t compact_file_put_lost(uint32_t nr, uint8_t *out);
+
+/*
+ * A read position, and its result.
+ *
+ * @offset: in <tid>.dat; then that of the byte after the last one
+ * @may_skip: bytes before it may be included; @skip: their number
+ * @is_whole: a record ends where these bytes end
+ * @damaged_at: the place in the file of a damaged block, whose records are replaced by a LOST
+ *              record; UINT64_MAX: none
+ */
+struct compact_read {
+	uint64_t offset;
+	bool may_skip;
+	size_t skip;
+	bool is_whole;
+	uint64_t damaged_at;
+};
+
+/*
+ * Read from read->offset, up to @end at most, some of the bytes of @file to @buf, which has room
+ * for @room: whole blocks if they fit. Any thread. Returns their number, 0 at the end, or negative
+ * errno.
+ */
+ssize_t compact_file_read(const struct compact_file *file, int fd, uint8_t *buf, size_t room,
+			  uint64_t end, struct compact_read *read);
+
+#endif

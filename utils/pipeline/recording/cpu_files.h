@@ -1,0 +1,21 @@
+/* Files of a recording with one for each CPU: "perf-cpu3.dat". */
+#ifndef UTRAIL_PIPELINE_CPU_FILES_H
+#define UTRAIL_PIPELINE_CPU_FILES_H
+
+#include <stdint.h>
+
+#include "utils/base/err.h"
+
+/*
+ * Call @fn with each file of the directory @dir named "<prefix><cpu>.dat", in the order of CPUs,
+ * until it returns a negative value, which is returned; else 0. Negative with @err when the
+ * directory cannot be read.
+ */
+int cpu_files_each(const char *dir, const char *prefix,
+		   int (*fn)(void *self, const char *name, uint32_t cpu), void *self,
+		   struct uft_err *err);
+
+/* One more than the highest CPU that has such a file; 0: there is none. */
+uint32_t cpu_files_count(const char *dir, const char *prefix);
+
+#endif

@@ -1,0 +1,193 @@
+/* An open data directory: header, info, tasks, sessions, modules. */
+#ifndef UTRAIL_PIPELINE_DATA_H
+#define UTRAIL_PIPELINE_DATA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/base/cleanup.h"
+#include "utils/base/err.h"
+#include "utils/base/containers/intmap.h"
+#include "utils/format/header.h"
+#include "utils/format/info.h"
+#include "utils/pipeline/recording/args.h"
+#include "utils/pipeline/recording/kernel_formats.h"
+#include "utils/pipeline/recording/module.h"
+#include "utils/pipeline/recording/session.h"
+
+/* From @start_ns on the task ran in @session. */
+struct session_ref {
+	uint64_t start_ns;
+	struct session *session;
+};
+
+/* From @start_ns on the task had this name (by prctl or exec). The text is of the heap. */
+struct task_name {
+	uint64_t start_ns;
+	char *name;
+};
+
+/*
+ * One task (thread or process) of the recording.
+ *
+ * @index: in data->tasks, which are sorted by tid unless the recording grows
+ * @start_ns: of its first TASK or FORK line in task.txt, else of its first session, 0 without any
+ * @has_own_line: there is a TASK or FORK line
+ * @is_fork: it began as a copy of @ppid
+ * @has_session: a SESS line names it
+ * @data_bytes: size of <tid>.dat, 0 when there is none; of a growing recording: the part that
+ *              may be read now
+ * @compact: the blocks of <tid>.cdat, if it exists and <tid>.dat does not; then @data_bytes is the
+ *           decoded size
+ * @first_ns: no record is earlier; set by pipeline_open(), 0 if unknown
+ * @refs: by time; at least one when the recording has sessions at all
+ * @names: by time; maybe none, see task_name_at()
+ */
+struct task {
+	int32_t tid;
+	int32_t pid;
+	int32_t ppid;
+	uint32_t index;
+	uint64_t start_ns;
+	bool is_fork;
+	bool has_session;
+	bool has_own_line;
+	uint64_t data_bytes;
+	struct compact_file *compact;
+	uint64_t first_ns;
+	struct session_ref *refs;
+	size_t nr_refs;
+	struct task_name *names;
+	size_t nr_names;
+};
+
+struct data_growth;
+
+/*
+ * @dir: as given
+ * @is_big_endian: byte order of all binary files
+ * @kernel: the formats of records of kernel files; read together with these
+ * @has_declared: there are events that the program has declared (declared.h)
+ * @growth: of a growing recording (data_open_growing()); else NULL
+ */
+struct trace_data {
+	char *dir;
+	struct data_header header;
+	struct info info;
+	bool is_big_endian;
+	bool has_declared;
+	struct module_set modules;
+	struct arg_book args;
+	struct kernel_formats kernel;
+	struct session **sessions;
+	size_t nr_sessions;
+	struct task *tasks;
+	size_t nr_tasks;
+	struct data_growth *growth;
+};
+
+/*
+ * Open @dir. -ENOENT when it does not exist, -EINVAL when it is no recording, -ENODATA when no task
+ * has records (see data_has_records()), and other errors; each with a text that names the file.
+ * Ends with data_close().
+ */
+int data_open(struct trace_data *data, const char *dir, enum demangle_mode demangle,
+	      struct uft_err *err);
+void data_close(struct trace_data *data);
+
+/*
+ * Open a directory that is being recorded into, initially without tasks. data_read_more() takes the
+ * new lines of task.txt. data_grow() makes tasks and sessions from them, in their order: tasks are
+ * not sorted, and never move. Between the two, the caller makes sure that their maps and symbols
+ * are written.
+ *
+ * data_measure_files() determines how much of the tasks' files may be read from now on. The
+ * recorder writes a session's line before its first records. So a caller that reads and grows once
+ * more afterwards knows the sessions of the whole measured part.
+ */
+int data_open_growing(struct trace_data *data, const char *dir, enum demangle_mode demangle,
+		      struct uft_err *err);
+int data_read_more(struct trace_data *data, struct uft_err *err);
+
+/*
+ * 1 when there was anything new: then the meaning of addresses may have changed. 0; negative with
+ * @err.
+ */
+int data_grow(struct trace_data *data, struct uft_err *err);
+void data_measure_files(struct trace_data *data);
+#define cleanup_data cleanup(data_close)
+
+/* True when there is at least one record to read. */
+bool data_has_records(const struct trace_data *data);
+
+/* The task with that id, or NULL. */
+struct task *data_task(const struct trace_data *data, int32_t tid);
+
+/* Record that @tid has the name @name from @time_ns on. Unknown tasks are ignored. 0 or -ENOMEM. */
+int data_name_task(struct trace_data *data, int32_t tid, uint64_t time_ns, const char *name);
+
+/*
+ * Tasks known only from their events, with their properties. Starts as { 0 }, ends with
+ * task_list_deinit(). @by_tid: indexes plus one
+ */
+struct task_list {
+	struct task *all;
+	size_t nr;
+	struct intmap by_tid;
+};
+
+void task_list_deinit(struct task_list *list);
+#define cleanup_task_list cleanup(task_list_deinit)
+
+/*
+ * Sort by start time, each parent before its children. task_list_get() is not allowed afterwards.
+ */
+void task_list_sort_by_time(struct task_list *list);
+
+/* The task with that id, added if needed; NULL when memory is short. */
+struct task *task_list_get(struct task_list *list, int32_t tid);
+
+/*
+ * Add the tasks to @data, which does not grow; they are in the first session, if there is any,
+ * until they get a name. There must be no pointers to tasks, and names are dropped. 0 or -ENOMEM.
+ */
+int data_add_tasks(struct trace_data *data, const struct task_list *list);
+
+/* Names come in any order; these put them by time. */
+void task_sort_names(struct task *task);
+void data_sort_names(struct trace_data *data);
+
+/* The session of @task at @time_ns; NULL when the recording has none. */
+struct session *task_session(const struct task *task, uint64_t time_ns);
+
+/*
+ * The time after @now_ns at which the task becomes another program; UINT64_MAX: never. Its first
+ * session existed from the start.
+ */
+uint64_t task_next_exec_ns(const struct task *task, uint64_t now_ns);
+
+/* For qsort(3): by start time, then by number. */
+static inline int task_order(const struct task *x, const struct task *y)
+{
+	if (x->start_ns != y->start_ns)
+		return x->start_ns < y->start_ns ? -1 : 1;
+	return (x->tid > y->tid) - (x->tid < y->tid);
+}
+
+/*
+ * The meaning of addresses of @task at @time_ns, and the end of its validity. -ENODATA when the
+ * recording has no session for it; -ENOMEM. @reader: see session_space()
+ */
+struct task_place {
+	struct session *session;
+	struct addr_space *space;
+	uint64_t until_ns;
+};
+int task_place_at(const struct task *task, unsigned reader, uint64_t time_ns,
+		  struct task_place *place, struct uft_err *err);
+
+/* The name of the task at @time_ns: its own name or the program's. Lives as long as @data. */
+const char *task_name_at(const struct task *task, uint64_t time_ns);
+
+#endif

@@ -1,0 +1,88 @@
+/* The file contents of processes' descriptors, while records are read. */
+#ifndef UTRAIL_PIPELINE_DESCRIPTORS_H
+#define UTRAIL_PIPELINE_DESCRIPTORS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/base/containers/intmap.h"
+#include "utils/pipeline/recording/files.h"
+
+/*
+ * @use: the use that counts it among its open descriptors; FILES_NONE for pipes, which are used
+ *       when a process has only one of their ends
+ */
+struct descriptor {
+	uint32_t fd;
+	uint32_t content;
+	uint32_t use;
+	bool reads;
+	bool writes;
+};
+
+/* Few as a rule, so they are searched one by one. */
+struct descriptor_set {
+	struct descriptor *all;
+	size_t nr;
+	size_t cap;
+};
+
+/*
+ * The descriptors of one process.
+ *
+ * @now, @before: the open ones; those before the last execve(2)
+ * @since_ns: the execution's beginning
+ * @is_new: its pipes were not examined since then
+ */
+struct descriptors_of {
+	struct descriptor_set now;
+	struct descriptor_set before;
+	size_t execution;
+	uint64_t since_ns;
+	bool is_new;
+};
+
+/* Starts as { 0 }, ends with descriptors_deinit(). */
+struct descriptors {
+	struct intmap by_pid;
+	struct descriptors_of **all;
+	size_t nr;
+};
+
+void descriptors_deinit(struct descriptors *descriptors);
+
+/*
+ * The descriptors of @pid, which is in that execution; NULL without memory. A reused number starts
+ * without any.
+ */
+struct descriptors_of *descriptors_get(struct descriptors *descriptors, int32_t pid,
+				       size_t execution);
+
+/* All of these return 0, -ENOMEM, or -EDQUOT: the cost exceeds the limit of @files. */
+
+/* @new is the descriptor's state from now on; its use is counted already. */
+int descriptors_put(struct files *files, struct descriptors_of *of, const struct descriptor *new,
+		    uint64_t now_ns);
+
+/* The same for a file under a name that the execution has not opened: that is a use by itself. */
+int descriptors_add(struct files *files, struct descriptors_of *of, const struct descriptor *new,
+		    uint32_t name, uint64_t now_ns);
+int descriptors_close(struct files *files, struct descriptors_of *of, uint32_t first, uint32_t last,
+		      uint64_t now_ns);
+int descriptors_dup(struct files *files, struct descriptors_of *of, uint32_t old, uint32_t new,
+		    uint64_t now_ns);
+int descriptors_pipe(struct files *files, struct descriptors_of *of, uint32_t read, uint32_t write,
+		     uint64_t now_ns);
+int descriptors_fork(struct files *files, struct descriptors *descriptors,
+		     struct descriptors_of *parent, int32_t pid, size_t child, uint64_t now_ns);
+
+/* Close all descriptors; those that stay open are reported one by one. */
+void descriptors_exec(struct descriptors_of *of, size_t execution, uint64_t now_ns);
+uint32_t descriptors_before(const struct descriptors_of *of, uint32_t fd);
+
+/* All descriptors of an execution are known. */
+int descriptors_settle(struct files *files, struct descriptors_of *of);
+int descriptors_settle_all(struct files *files, struct descriptors *descriptors);
+
+#endif

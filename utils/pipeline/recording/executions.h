@@ -1,0 +1,122 @@
+/*
+ * Programs executed by processes: the executions of a recording, from forks, execs and exits
+ * (proc.dat).
+ */
+#ifndef UTRAIL_PIPELINE_EXECUTIONS_H
+#define UTRAIL_PIPELINE_EXECUTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/base/cleanup.h"
+#include "utils/base/err.h"
+
+#define EXECUTION_NONE SIZE_MAX
+
+/*
+ * A process, from one execve(2) to the next one or to its end. Its time before its first execve(2)
+ * is an execution, too, with the texts of its parent's.
+ *
+ * @start_ns, @end_ns: of the recording's clock; without a recorded end, the file's last time
+ * @pid: in the recorder's pid namespace; numbers are reused, @process is not: it counts processes
+ *       from 1. @task: the same for the etrace text, which counts all tasks, and the program's
+ *       creator (doc/formats/etrace.md)
+ * @index: 0 before the first execve(2), then 1, 2, ...
+ * @how: the call that made the process (enum proc_fork_how), 0: unknown; @flags: of clone(2),
+ *       0: unknown, or it was another call
+ * @parent: the execution that has forked the process; EXECUTION_NONE: it was not traced. The
+ *          same in all executions of a process
+ * @previous: the execution of the same process before this one
+ * @first_child, @next_child: the first executions of the processes that it has forked, by time; of
+ *                            these the next one. EXECUTION_NONE: no more
+ * @program: the file to be executed; for a script the script. @interpreter: the file that
+ *           runs, different only for scripts
+ * @cwd: the working directory
+ * @first_place, @last_place: the CPUs it ran on, by time: in executions.places. EXECUTION_NONE:
+ *                            unknown
+ * @args, @args_len: the arguments, each with a NUL after it
+ * @is_over: the process has ended with it, and @status is of wait(2)
+ *
+ * Unknown texts are "". Paths are as in proc.dat.
+ */
+struct execution {
+	uint64_t start_ns;
+	uint64_t end_ns;
+	int32_t pid;
+	uint32_t process;
+	uint32_t task;
+	uint32_t index;
+	uint32_t how;
+	uint64_t flags;
+	size_t parent;
+	size_t previous;
+	size_t first_child;
+	size_t last_child;
+	size_t next_child;
+	const char *program;
+	const char *interpreter;
+	const char *cwd;
+	const char *args;
+	size_t args_len;
+	size_t first_place;
+	size_t last_place;
+	bool is_over;
+	int status;
+};
+
+/*
+ * From @time_ns on the threads of an execution were on @cpu. @next: the next one of the same
+ * execution, EXECUTION_NONE: no more
+ */
+struct execution_place {
+	uint64_t time_ns;
+	int cpu;
+	size_t next;
+};
+
+/*
+ * @all: ordered by start, so that parents and previous ones come first
+ * @places: of all of them
+ *
+ * Starts as { 0 }, ends with executions_deinit().
+ */
+struct executions {
+	struct execution *all;
+	size_t nr;
+	struct execution_place *places;
+	size_t nr_places;
+	uint32_t nr_processes;
+};
+
+/*
+ * Read the executions of the data directory @dir. 0; -ENOENT when acts of processes were not
+ * recorded; negative with @err. A damaged file is reported in @broken, and everything before the
+ * damage is read.
+ */
+int executions_load(struct executions *executions, const char *dir, bool is_big_endian,
+		    struct uft_err *broken, struct uft_err *err);
+
+struct proc_record;
+
+/*
+ * A listener, called for each record while executions are read. @at: the execution of the record's
+ * process (after an exec the new one, before an exit the one that ends); EXECUTION_NONE: unknown.
+ * For a fork that made a process, the child's execution is the last of all. 0 or negative.
+ */
+struct executions_listener {
+	int (*see)(struct executions_listener *listener, const struct executions *executions,
+		   const struct proc_record *rec, size_t at);
+};
+
+/* The same, and @listener is called for all records. */
+int executions_load_heard(struct executions *executions, const char *dir, bool is_big_endian,
+			  struct executions_listener *listener, struct uft_err *broken,
+			  struct uft_err *err);
+void executions_deinit(struct executions *executions);
+#define cleanup_executions cleanup(executions_deinit)
+
+/* The argument after @arg, NULL: the first one. NULL at the end. */
+const char *execution_next_arg(const struct execution *execution, const char *arg);
+
+#endif

@@ -1,0 +1,190 @@
+/* Files and executions: the contents read and written by each execution, with times. */
+#ifndef UTRAIL_PIPELINE_FILES_H
+#define UTRAIL_PIPELINE_FILES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/base/cleanup.h"
+#include "utils/base/err.h"
+#include "utils/base/containers/intmap.h"
+#include "utils/base/containers/strmap.h"
+#include "utils/pipeline/recording/executions.h"
+
+#define FILES_NONE UINT32_MAX
+
+/*
+ * The limits of the reading cost. A step is the work on one list element, or on a sixteenth of a
+ * stored byte. The limit is a minimum plus so many steps per byte of proc.dat. A file passed to a
+ * child takes some thousand steps, and so does a name that is moved with its directory.
+ */
+#define FILES_COST_MIN	 (1ULL << 31)
+#define FILES_COST_TIMES 256
+#define FILES_HELD_COST	 16 /* of a byte */
+
+/*
+ * A path. Names are a tree, so that a directory can be renamed with its content.
+ *
+ * @content: the one that it names, at the end of the read records; FILES_NONE: unknown,
+ *           or removed
+ * @was_removed: since its removal, it names only files that the recorded processes have made
+ * @is_hidden: dependencies do not show it
+ */
+struct file_name {
+	char *path;
+	uint32_t content;
+	uint32_t directory;
+	uint32_t first_child;
+	uint32_t next_child;
+	bool was_removed;
+	bool is_hidden;
+};
+
+enum content_kind {
+	CONTENT_FILE,
+	CONTENT_PIPE,
+	CONTENT_OTHER, /* directories, devices, sockets, symbolic links: never dependencies */
+};
+
+/*
+ * The content of a file, under all its names, until the file is removed or truncated (O_TRUNC).
+ *
+ * @name: the name that it was given last
+ * @nr_names: the number of its names at the end; 0: it is gone
+ * @is_outside: it existed before any of the recorded processes wrote to it
+ * @first_use, @next_of_content of these: the executions that have used it, in the order of the
+ *                                        first time
+ */
+struct file_content {
+	uint32_t name;
+	uint32_t nr_names;
+	uint32_t first_use;
+	uint32_t last_use;
+	enum content_kind kind;
+	bool is_outside;
+};
+
+/* The known acts of a use, for listings of opened files. */
+enum {
+	FILE_SHOWN = 1,
+	FILE_SHOWN_READ = 2,
+	FILE_SHOWN_WRITTEN = 4,
+	FILE_RUN = 8, /* the program itself, or its interpreter */
+};
+
+/*
+ * A file used by an execution under one name, any number of times.
+ *
+ * @open_ns, @close_ns: the first and the last time; at the latest the end of the execution
+ * @read_ns, @write_ns: the time from which it may have been read, written; UINT64_MAX: never
+ * @given: the name as given, if that was another one
+ * @nr_open: of descriptors, while they are read
+ */
+struct file_use {
+	uint64_t open_ns;
+	uint64_t close_ns;
+	uint64_t read_ns;
+	uint64_t write_ns;
+	char *given;
+	uint32_t execution;
+	uint32_t content;
+	uint32_t name;
+	uint32_t next_of_execution;
+	uint32_t next_of_content;
+	uint32_t nr_open;
+	uint32_t what; /* FILE_... */
+};
+
+/* The first and the last of its uses. */
+struct files_of_execution {
+	uint32_t first_use;
+	uint32_t last_use;
+};
+
+/*
+ * @of: by the number of an execution, @nr_of of them
+ * @has_events: the recording has acts on files; without them there are only the executed
+ *              programs
+ * @by_path, @by_place: names by path, uses by execution and name; indexes plus one
+ * @is_unlimited: without a limit of the cost
+ * @cost_max, @cost: the limit of its cost, 0: there is none; its cost
+ *
+ * Starts as { 0 }, ends with files_deinit().
+ */
+struct files {
+	struct file_name *names;
+	size_t nr_names;
+	struct file_content *contents;
+	size_t nr_contents;
+	struct file_use *uses;
+	size_t nr_uses;
+	struct files_of_execution *of;
+	size_t nr_of;
+	bool has_events;
+	struct strmap by_path;
+	struct intmap by_place;
+	bool is_unlimited;
+	uint64_t cost_max;
+	uint64_t cost;
+};
+
+/*
+ * Read @executions, and their acts on files. As executions_load(); -EDQUOT with a text that names
+ * the limit.
+ */
+int files_load(struct files *files, struct executions *executions, const char *dir,
+	       bool is_big_endian, struct uft_err *broken, struct uft_err *err);
+void files_deinit(struct files *files);
+#define cleanup_files cleanup(files_deinit)
+
+/* The first use of an execution; FILES_NONE: none. */
+uint32_t files_first_use(const struct files *files, size_t execution);
+
+/* The content named @path at the end, or FILES_NONE. */
+uint32_t files_find(const struct files *files, const char *path);
+
+/* True when it is accessible now: a file with a name, and no directory. */
+bool files_is_left(const struct files *files, uint32_t content);
+
+/* The same, and the content is not hidden. */
+bool files_is_shown(const struct files *files, uint32_t content);
+
+/*
+ * For readers of recordings: negative results are -ENOMEM, or -EDQUOT; without memory, or beyond
+ * the limit there is FILES_NONE, too.
+ */
+
+/* Add to the cost. 0, or -EDQUOT: it is beyond the limit. */
+int files_spend(struct files *files, uint64_t steps);
+bool files_is_beyond(const struct files *files);
+
+/* Report the limit: "@what takes more than ...". -EDQUOT. */
+int files_tell_limit(const struct files *files, const char *what, struct uft_err *err);
+
+/* The name @path, added if needed; FILES_NONE without memory. */
+uint32_t files_name(struct files *files, const char *path);
+
+/* The content of that name; an unknown one comes from outside. FILES_NONE without memory. */
+uint32_t files_content(struct files *files, uint32_t name);
+
+/* A content without a name, or the new one of that name, which the old one loses. */
+uint32_t files_new_content(struct files *files, uint32_t name, enum content_kind kind);
+
+/*
+ * The use of @content as @name by @execution, with the time of its beginning if it is new.
+ * FILES_NONE without memory.
+ */
+uint32_t files_use(struct files *files, size_t execution, uint32_t name, uint32_t content,
+		   uint64_t now_ns);
+
+/*
+ * @to is another name of @from's file, too; @from is moved there, with its content; @name
+ *     becomes unused; they are swapped.
+ */
+int files_link(struct files *files, uint32_t from, uint32_t to);
+int files_rename(struct files *files, uint32_t from, uint32_t to);
+void files_unlink(struct files *files, uint32_t name);
+int files_exchange(struct files *files, uint32_t one, uint32_t other);
+
+#endif

@@ -1,0 +1,47 @@
+/* Functions left out of a recording from some time on, for their cost (record --overhead). */
+#ifndef UTRAIL_PIPELINE_LEFT_FUNCS_H
+#define UTRAIL_PIPELINE_LEFT_FUNCS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/base/err.h"
+#include "utils/format/left_out.h"
+#include "utils/pipeline/recording/data.h"
+
+/*
+ * @kind: LEFT_OUT_CALLER: it calls one that is left out, and is recorded itself
+ * @since_ns: of the recording's clock
+ * @until_ns: it is recorded again from then on; 0: never
+ * @permille: its share of all calls just before
+ */
+struct left_func {
+	const struct func *func;
+	enum left_out_kind kind;
+	uint64_t since_ns;
+	uint64_t until_ns;
+	unsigned permille;
+};
+
+/* By time. Starts as { 0 }. */
+struct left_funcs {
+	struct left_func *all;
+	size_t nr;
+};
+
+void left_funcs_deinit(struct left_funcs *left);
+#define cleanup_left_funcs cleanup(left_funcs_deinit)
+
+/*
+ * Read the file of @data; without one there are none. Invalid lines, or those of unknown functions,
+ * are skipped.
+ */
+int left_funcs_read(struct trace_data *data, struct left_funcs *left, struct uft_err *err);
+
+/*
+ * The entry for the function of that name; being left out takes precedence over calling such
+ * functions. NULL: none.
+ */
+const struct left_func *left_funcs_find(const struct left_funcs *left, const char *name);
+
+#endif

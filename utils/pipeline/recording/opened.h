@@ -1,0 +1,70 @@
+/*
+ * The calls that are open at the beginning of a time range, or of a task: exporters begin these
+ * there.
+ */
+#ifndef UTRAIL_PIPELINE_OPENED_H
+#define UTRAIL_PIPELINE_OPENED_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/pipeline/event.h"
+#include "utils/pipeline/sources/src_user.h"
+
+/*
+ * Follows the records of a task up to the range. All zero is the beginning of a task; ends with
+ * opened_deinit().
+ *
+ * @addrs: of the functions of open calls, the outermost first; 0: without a recorded entry. Known
+ *         ones begin at @first
+ * @last_ns: of the last record before the range
+ * @wants_depth: records were lost: the next one has the number of open calls
+ * @is_out: the task is off the CPU; @out_flags: those of the event by which it left
+ * @is_done: the range has begun
+ */
+struct opened {
+	uint64_t *addrs;
+	size_t nr;
+	size_t first;
+	size_t cap;
+	uint64_t last_ns;
+	bool wants_depth;
+	bool is_out;
+	uint8_t out_flags;
+	bool is_done;
+};
+
+void opened_deinit(struct opened *opened);
+
+/* An event before the range. False when memory is short. */
+bool opened_note(struct opened *opened, const struct event *event);
+
+/*
+ * The same for records taken directly from a source's buffer: for those of the program's calls
+ * before @until_ns, up to the first other record. False when memory is short.
+ */
+bool opened_skim(struct opened *opened, struct plain_records *records, uint64_t until_ns);
+
+/*
+ * The range has begun: returns the number of events that opened_put() makes of the open calls.
+ * @next is the first event in the range. No call is open when the task has become another program
+ * since its last record.
+ */
+size_t opened_begin(struct opened *opened, const struct task *task, const struct event *next,
+		    uint64_t start_ns);
+
+/* Write the open calls to @events, as if all of them had begun at @start_ns. */
+void opened_put(const struct opened *opened, uint64_t start_ns, struct event *events);
+
+/*
+ * A forked child begins within calls of its parent, and so does a recording that is switched on
+ * late. Their names become known when the task returns from them. So read @src, which is at the
+ * beginning of the task, up to there, for opened_put() of these calls; @opened is all zero. Others
+ * may set @is_stopped: then it returns early. Returns their number, or -ENOMEM.
+ */
+ssize_t opened_find_inherited(struct opened *opened, struct src_user *src,
+			      const atomic_bool *is_stopped);
+
+#endif

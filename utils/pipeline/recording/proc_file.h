@@ -1,0 +1,47 @@
+/* Reading proc.dat from disk, record by record. */
+#ifndef UTRAIL_PIPELINE_PROC_FILE_H
+#define UTRAIL_PIPELINE_PROC_FILE_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/base/cleanup.h"
+#include "utils/base/err.h"
+#include "utils/format/proc_dat.h"
+
+/*
+ * @path: of the file
+ * @buf, @cap: [@at, @len) was read and not decoded yet
+ * @offset: in the file, after @len
+ * @is_damaged: the part after the read one is unusable
+ */
+struct proc_file {
+	char path[PATH_MAX];
+	int fd;
+	uint8_t *buf;
+	size_t cap;
+	size_t at;
+	size_t len;
+	uint64_t offset;
+	bool is_big_endian;
+	bool is_damaged;
+};
+
+/*
+ * Open the file of the data directory @dir. 0; -ENOENT when there is none; negative with @err.
+ * Ends with proc_file_close() in any case.
+ */
+int proc_file_open(struct proc_file *file, const char *dir, bool is_big_endian,
+		   struct uft_err *err);
+void proc_file_close(struct proc_file *file);
+#define cleanup_proc_file cleanup(proc_file_close)
+
+/*
+ * The next record of any kind; its data is valid until the next call. 1, 0 at the end (call again
+ * when the file has grown), or negative with @err: once, and from then on it is the end.
+ */
+int proc_file_next(struct proc_file *file, struct proc_record *rec, struct uft_err *err);
+
+#endif

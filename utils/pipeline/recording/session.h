@@ -1,0 +1,117 @@
+/* Sessions: the mappings of one process image, and the function at an address. */
+#ifndef UTRAIL_PIPELINE_SESSION_H
+#define UTRAIL_PIPELINE_SESSION_H
+
+#include <stdint.h>
+
+#include "utils/base/err.h"
+#include "utils/format/probe/map.h"
+#include "utils/format/task_txt.h"
+#include "utils/pipeline/recording/module.h"
+
+/* A library that came by dlopen(3). */
+struct late_module {
+	uint64_t time_ns;
+	uint64_t base;
+	struct module *module;
+};
+
+/*
+ * The meaning of addresses in a session between two dlopens: a cache from address to function. Open
+ * addressing, a power of two of slots, never more than half full.
+ *
+ * @nr_late: the number of the session's late modules in it
+ */
+struct addr_space {
+	struct session *session;
+	size_t nr_late;
+	size_t nr_used;
+	size_t mask;
+	struct addr_slot {
+		uint64_t addr;
+		const struct func *func; /* NULL: free */
+	} * slots;
+};
+
+/*
+ * One process image, from its start (or exec) to its end; several tasks and processes share it.
+ *
+ * @late: by time
+ * @spaces: by reader, one more each than late modules; NULL until needed
+ */
+struct session {
+	char sid[SESSION_ID_LEN + 1];
+	uint64_t start_ns;
+	int32_t pid;
+	char *exename;
+	struct module_set *set;
+	struct module_map map;
+	struct module **modules; /* by map entry */
+	struct late_module *late;
+	size_t nr_late;
+	struct addr_space **spaces;
+};
+
+/* @exename is copied. NULL when memory is short. */
+struct session *session_create(struct module_set *set, const struct task_line *line);
+void session_destroy(struct session *session);
+
+/* Read `sid-<id>.map`. A missing file is no error: then no address has a name. */
+int session_load_map(struct session *session, struct uft_err *err);
+
+/*
+ * Lines may come in any order. Invalidates spaces of the session that were returned before. 0 or
+ * -ENOMEM.
+ */
+int session_add_late(struct session *session, const struct task_line *line);
+
+/*
+ * The maximum of threads that may look addresses up at the same time; each has a number and spaces
+ * of its own.
+ */
+#define READERS_MAX 16
+
+/*
+ * The address space at @time_ns, and the end of its validity (UINT64_MAX: to the end). NULL when
+ * memory is short.
+ */
+struct addr_space *session_space(struct session *session, unsigned reader, uint64_t time_ns,
+				 uint64_t *until_ns);
+
+/* Fibonacci hashing: addresses of functions differ little, and mostly in the middle bits. */
+static inline size_t addr_slot(uint64_t addr)
+{
+	return (addr * 0x9e3779b97f4a7c15ULL) >> 32;
+}
+
+/* The slow path of space_func(). NULL on failure, with @err. */
+const struct func *space_find(struct addr_space *space, uint64_t addr, struct uft_err *err);
+
+/*
+ * The symbol of code or data at @addr, as a function; NULL when there is none, or on failure. Not
+ * cached: for arbitrary addresses.
+ */
+const struct func *space_symbol(const struct addr_space *space, uint64_t addr);
+
+/* The same; *@offset: position of @addr in the symbol's module, as in symbols' addresses. */
+const struct func *space_symbol_offset(const struct addr_space *space, uint64_t addr,
+				       uint64_t *offset);
+
+/*
+ * HOT: the function at @addr; never NULL except on failure (memory, unreadable symbol file). An
+ * address without symbol yields a function named "<hex>".
+ */
+static inline const struct func *space_func(struct addr_space *space, uint64_t addr,
+					    struct uft_err *err)
+{
+	size_t at = addr_slot(addr) & space->mask;
+
+	while (space->slots[at].func) {
+		if (likely(space->slots[at].addr == addr))
+			return space->slots[at].func;
+		at = (at + 1) & space->mask;
+	}
+	return space_find(space, addr, err);
+}
+
+#endif

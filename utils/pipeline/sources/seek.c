@@ -1,0 +1,389 @@
+/* Finds a time in the records of one task (see seek.h). */
+#include "utils/pipeline/sources/seek.h"
+
+#include <unistd.h>
+
+#include "utils/base/fd.h"
+
+/*
+ * The distance of the place found before the time: a signal's handler may interrupt the probe, so
+ * that times go backwards a bit. Files of a few times that size are read at once.
+ */
+#define MARGIN_BYTES  (128U << 10)
+#define SMALL_BYTES   (4 * MARGIN_BYTES)
+/* More than the maximum of a payload: accidental records in a payload are detected. */
+#define ROW_RECORDS   (PAYLOAD_MAX_BYTES / sizeof(struct record) + 16)
+#define ROW_BUFFER    (16U << 10)
+/* When no row is found, the search is repeated this far before it, and this often. */
+#define STEP_BYTES    (64U << 10)
+#define STEPS	      3
+/* The number of places before the found one that are checked for the right order. */
+#define SAMPLES	      64
+/* No recording is longer, and few payloads look like a time in it. */
+#define LONGEST_NS    (365ULL * 86400 * 1000000000)
+/*
+ * Times since 1970 are later than that, those since boot are not (clock_gettime(2)). The clock of
+ * the former may be set back, by less than SAMPLES can detect.
+ */
+#define SETTABLE_NS   (25 * LONGEST_NS)
+#define READ_AT_ONCE  32
+/* Compact blocks without a call have no time. */
+#define TIMELESS_MOST 64
+
+/*
+ * The state of a search in @src.
+ *
+ * @probe: reads places; it has the descriptor of @src meanwhile
+ * @fd: of plain files
+ */
+struct seeker {
+	struct src_user *src;
+	struct src_user probe;
+	uint64_t first_ns;
+	uint64_t end;
+};
+
+/* @offset: a record begins there; @time_ns: that of one shortly after it */
+struct spot {
+	uint64_t offset;
+	uint64_t time_ns;
+};
+
+static bool open_seeker(struct seeker *seeker, struct src_user *src)
+{
+	const struct src_user_plan plan = { .buffer_bytes = ROW_BUFFER, .keeps_open = true };
+	const struct task *task = src->source.task;
+
+	if (src_user_open(&seeker->probe, src->data, src->tid, &plan, NULL) < 0)
+		return false;
+	seeker->src = src;
+	seeker->first_ns = task->first_ns;
+	seeker->end = task->data_bytes;
+	seeker->probe.reader = src->reader;
+	seeker->probe.end_offset = task->data_bytes;
+	seeker->probe.beside.may_be = false;
+	seeker->probe.fd = src->fd;
+	return true;
+}
+
+static void close_seeker(struct seeker *seeker)
+{
+	if (seeker->src->fd >= 0 || seeker->src->keeps_open)
+		seeker->src->fd = src_user_take_fd(&seeker->probe);
+	src_user_close(&seeker->probe);
+}
+
+static void place_probe(struct src_user *probe, uint64_t offset)
+{
+	src_user_limit(probe, offset, probe->end_offset, 0);
+}
+
+/*
+ * True when records begin at @offset, consecutive and ordered by time, so many that not all of them
+ * can be an argument's bytes; returns the time of the last one.
+ */
+static bool is_row(struct seeker *seeker, uint64_t offset, uint64_t *time_ns)
+{
+	struct src_user *probe = &seeker->probe;
+	struct event events[READ_AT_ONCE];
+	uint64_t last_ns = seeker->first_ns;
+	size_t nr = 0;
+
+	place_probe(probe, offset);
+	while (nr < ROW_RECORDS && !probe->at_end) {
+		ssize_t got = src_user_read(probe, events, READ_AT_ONCE, UINT64_MAX, NULL);
+
+		if (got < 0)
+			return false;
+		for (ssize_t i = 0; i < got; i++) {
+			if (events[i].time_ns < last_ns ||
+			    events[i].time_ns - seeker->first_ns > LONGEST_NS)
+				return false;
+			last_ns = events[i].time_ns;
+		}
+		nr += got;
+	}
+	*time_ns = last_ns;
+	return nr > 0;
+}
+
+/* True when the bytes at @offset may be the record of a call in this recording. */
+static bool may_begin(const struct seeker *seeker, const uint8_t *bytes)
+{
+	struct record rec;
+
+	memcpy(&rec, bytes, sizeof(rec));
+	if (seeker->probe.is_swapped) {
+		rec.time_ns = __builtin_bswap64(rec.time_ns);
+		rec.data = __builtin_bswap64(rec.data);
+	}
+	return record_magic_is_good(rec.data) && record_type(rec.data) <= RECORD_EXIT &&
+	       rec.time_ns >= seeker->first_ns && rec.time_ns - seeker->first_ns <= LONGEST_NS;
+}
+
+/* A read opens the file. */
+static bool has_file(struct seeker *seeker)
+{
+	uint64_t time_ns;
+
+	if (seeker->probe.fd < 0)
+		is_row(seeker, 0, &time_ns);
+	return seeker->probe.fd >= 0;
+}
+
+/* Find the next place from @offset on where a record begins. */
+static bool find_row(struct seeker *seeker, uint64_t offset, struct spot *spot)
+{
+	uint8_t bytes[PAYLOAD_MAX_BYTES + 2 * sizeof(struct record)];
+	ssize_t got;
+
+	offset -= offset % sizeof(struct record);
+	if (!has_file(seeker))
+		return false;
+	got = fd_pread_full(seeker->probe.fd, bytes, sizeof(bytes), offset);
+	for (ssize_t at = 0; at + (ssize_t)sizeof(struct record) <= got; at += 8) {
+		if (!may_begin(seeker, bytes + at) || !is_row(seeker, offset + at, &spot->time_ns))
+			continue;
+		spot->offset = offset + at;
+		return true;
+	}
+	return false;
+}
+
+/* ... or one a bit ahead of it, after @least. */
+static bool find_row_near(struct seeker *seeker, uint64_t least, uint64_t offset, struct spot *spot)
+{
+	for (unsigned i = 0; i < STEPS; i++) {
+		if (find_row(seeker, offset, spot))
+			return true;
+		if (offset - least <= STEP_BYTES)
+			return false;
+		offset -= STEP_BYTES;
+	}
+	return false;
+}
+
+/* A place shortly before @time_ns; 0: there is none. */
+static uint64_t halve(struct seeker *seeker, uint64_t time_ns)
+{
+	struct spot low = { 0, seeker->first_ns };
+	struct spot high = { seeker->end, UINT64_MAX };
+
+	while (high.offset - low.offset > MARGIN_BYTES) {
+		uint64_t middle = low.offset + (high.offset - low.offset) / 2;
+		struct spot spot;
+
+		if (!find_row_near(seeker, low.offset, middle, &spot) ||
+		    spot.offset <= low.offset || spot.offset >= high.offset ||
+		    spot.time_ns < low.time_ns || spot.time_ns > high.time_ns)
+			return 0;
+		if (spot.time_ns < time_ns)
+			low = spot;
+		else
+			high = spot;
+	}
+	return low.offset;
+}
+
+/* True when the order of times is right before @spot, by samples. */
+static bool has_order(struct seeker *seeker, const struct spot *spot)
+{
+	uint64_t last_ns = seeker->first_ns;
+
+	for (uint64_t i = 1; i <= SAMPLES; i++) {
+		struct spot sample;
+
+		if (!find_row(seeker, spot->offset / (SAMPLES + 1) * i, &sample) ||
+		    sample.time_ns < last_ns || sample.time_ns > spot->time_ns)
+			return false;
+		last_ns = sample.time_ns;
+	}
+	return true;
+}
+
+static bool seek_plain(struct seeker *seeker, uint64_t time_ns, struct spot *spot)
+{
+	uint64_t low = halve(seeker, time_ns);
+
+	for (uint64_t margin = MARGIN_BYTES; low > 2 * margin; margin *= 2) {
+		if (!find_row_near(seeker, 0, low - margin, spot))
+			return false;
+		if (spot->time_ns < time_ns)
+			return has_order(seeker, spot);
+	}
+	return false;
+}
+
+/* The time of block @nr, or of the last one before it that has calls. */
+static bool find_block_time(const struct seeker *seeker, size_t nr, uint64_t *time_ns)
+{
+	struct compact_head head;
+
+	for (size_t i = 0; i < TIMELESS_MOST && i <= nr; i++) {
+		if (!compact_file_head(&seeker->src->compact->places[nr - i], seeker->probe.fd,
+				       &head))
+			return false;
+		if (head.first_ns) {
+			*time_ns = head.first_ns;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* True when a record begins where block @nr does. */
+static bool begins_record(const struct seeker *seeker, size_t nr)
+{
+	struct compact_head head;
+
+	return nr == 0 ||
+	       (compact_file_head(&seeker->src->compact->places[nr - 1], seeker->probe.fd, &head) &&
+		!head.is_cut);
+}
+
+/* The last block that begins before @time_ns; 0: the first one, or unknown. */
+static size_t halve_blocks(struct seeker *seeker, uint64_t time_ns)
+{
+	uint64_t low_ns = seeker->first_ns;
+	uint64_t high_ns = UINT64_MAX;
+	size_t low = 0;
+	size_t high = seeker->src->compact->nr;
+
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+		uint64_t middle_ns;
+
+		if (!find_block_time(seeker, middle, &middle_ns) || middle_ns < low_ns ||
+		    middle_ns > high_ns)
+			return 0;
+		if (middle_ns < time_ns) {
+			low = middle;
+			low_ns = middle_ns;
+		} else {
+			high = middle;
+			high_ns = middle_ns;
+		}
+	}
+	return low;
+}
+
+/* As has_order(), before block @nr, which begins at @until_ns. */
+static bool have_blocks_order(struct seeker *seeker, size_t nr, uint64_t until_ns)
+{
+	uint64_t last_ns = seeker->first_ns;
+
+	for (size_t i = 1; i <= SAMPLES; i++) {
+		uint64_t time_ns;
+
+		if (!find_block_time(seeker, nr * i / (SAMPLES + 1), &time_ns) ||
+		    time_ns < last_ns || time_ns > until_ns)
+			return false;
+		last_ns = time_ns;
+	}
+	return true;
+}
+
+static bool seek_block(struct seeker *seeker, uint64_t time_ns, struct spot *spot)
+{
+	const struct compact_place *places = seeker->src->compact->places;
+	size_t low = has_file(seeker) ? halve_blocks(seeker, time_ns) : 0;
+	size_t nr = low;
+
+	for (; nr > 0; nr--) {
+		if (places[low].raw - places[nr].raw < MARGIN_BYTES || !begins_record(seeker, nr))
+			continue;
+		if (!find_block_time(seeker, nr, &spot->time_ns))
+			return false;
+		if (spot->time_ns < time_ns)
+			break;
+	}
+	spot->offset = places[nr].raw;
+	return nr > 0 && have_blocks_order(seeker, nr, spot->time_ns);
+}
+
+bool seek_time(struct src_user *src, uint64_t time_ns)
+{
+	const struct task *task = src->source.task;
+	struct seeker seeker;
+	struct spot spot;
+	bool is_found;
+
+	if (!task || !task->first_ns || task->first_ns > SETTABLE_NS || time_ns <= task->first_ns ||
+	    task->data_bytes < SMALL_BYTES || !open_seeker(&seeker, src))
+		return false;
+	is_found = src->compact ? seek_block(&seeker, time_ns, &spot)
+				: seek_plain(&seeker, time_ns, &spot);
+	close_seeker(&seeker);
+	/* The time of the record before it is unknown, but not later than that. */
+	if (is_found)
+		src_user_limit(src, spot.offset, src->end_offset, task->first_ns);
+	return is_found;
+}
+
+/* A place near the end where a record begins; 0 is always valid. */
+static uint64_t near_end(struct seeker *seeker)
+{
+	const struct compact_file *compact = seeker->src->compact;
+	struct spot spot;
+	size_t nr = compact ? compact->nr : 0;
+
+	if (!compact)
+		return seeker->end > SMALL_BYTES &&
+				       find_row_near(seeker, 0, seeker->end - STEP_BYTES, &spot)
+			       ? spot.offset
+			       : 0;
+	if (!has_file(seeker))
+		return 0;
+	for (; nr-- > 1;) {
+		struct compact_head head;
+
+		if (begins_record(seeker, nr) &&
+		    compact_file_head(&compact->places[nr], seeker->probe.fd, &head) &&
+		    head.first_ns)
+			return compact->places[nr].raw;
+	}
+	return 0;
+}
+
+/* The time of the last record from @offset on; 0: there is none, or damage. */
+static uint64_t read_to_end(struct src_user *src, uint64_t offset)
+{
+	struct event events[READ_AT_ONCE];
+	uint64_t last_ns = 0;
+
+	place_probe(src, offset);
+	while (!src->at_end) {
+		ssize_t got = src_user_read(src, events, READ_AT_ONCE, UINT64_MAX, NULL);
+
+		/* A lane, which begins at the start, ends at damage, too. */
+		if (got < 0)
+			return offset ? 0 : last_ns;
+		for (ssize_t i = 0; i < got; i++)
+			last_ns = MAX(last_ns, events[i].time_ns);
+	}
+	return last_ns;
+}
+
+uint64_t seek_last_ns(struct trace_data *data, const struct task *task)
+{
+	const struct src_user_plan plan = { .buffer_bytes = SRC_USER_MAX_BUFFER,
+					    .keeps_open = true };
+	struct src_user src;
+	struct seeker seeker;
+	uint64_t offset = 0;
+	uint64_t last_ns;
+
+	if (src_user_open(&src, data, task->tid, &plan, NULL) < 0)
+		return 0;
+	src.end_offset = task->data_bytes;
+	src.beside.may_be = false;
+	if (open_seeker(&seeker, &src)) {
+		offset = near_end(&seeker);
+		close_seeker(&seeker);
+	}
+	last_ns = read_to_end(&src, offset);
+	if (!last_ns && offset)
+		last_ns = read_to_end(&src, 0);
+	src_user_close(&src);
+	return last_ns;
+}

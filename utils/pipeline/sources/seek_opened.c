@@ -1,0 +1,155 @@
+/* The calls that are open at a place of a compact file (see seek_opened.h). */
+#include "utils/pipeline/sources/seek_opened.h"
+
+#include <stdlib.h>
+
+#include "utils/pipeline/recording/compact_file.h"
+
+#define READ_AT_ONCE 64
+/* Recordings whose blocks do not tell what is open all through them would be read backwards. */
+#define BLOCKS_MOST  64
+
+/*
+ * On the way back.
+ *
+ * @probe: reads the blocks
+ * @found: the calls at the end; those below @nr_left are not known yet
+ * @nr_read: so many blocks were read
+ */
+struct search {
+	struct src_user probe;
+	struct opened *found;
+	size_t nr_left;
+	unsigned nr_read;
+};
+
+/* The fewest calls that are open at one of the @nr events, if they are fewer than @least. */
+static size_t fewest_open(const struct event *events, ssize_t nr, size_t least)
+{
+	for (ssize_t i = 0; i < nr; i++) {
+		if (events[i].type <= EVENT_EXIT && !event_is_kernel_call(&events[i]))
+			least = MIN(least, (size_t)events[i].depth);
+	}
+	return least;
+}
+
+/*
+ * Follow the calls of a block. *@least: so many are open all through it, and have no names in
+ * @opened; SIZE_MAX: it has no calls.
+ */
+static bool follow_block(struct search *search, const struct compact_place *place,
+			 struct opened *opened, size_t *least)
+{
+	struct src_user *probe = &search->probe;
+	struct event events[READ_AT_ONCE];
+
+	*least = SIZE_MAX;
+	if (++search->nr_read > BLOCKS_MOST)
+		return false;
+	src_user_limit(probe, place->raw, place->raw + place->raw_len, 0);
+	while (!probe->at_end) {
+		ssize_t nr = src_user_read(probe, events, READ_AT_ONCE, UINT64_MAX, NULL);
+
+		if (nr < 0 || probe->has_lost_block || probe->is_damaged)
+			return false;
+		*least = fewest_open(events, nr, *least);
+		for (ssize_t i = 0; i < nr; i++) {
+			if (!opened_note(opened, &events[i]))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* Take the depths that the last block with calls tells. @nr: blocks ahead of it, then. */
+static bool begin_at_end(struct search *search, const struct compact_place *places, size_t *nr)
+{
+	size_t least = SIZE_MAX;
+
+	while (least == SIZE_MAX && *nr > 0) {
+		if (!places[--*nr].has_head ||
+		    !follow_block(search, &places[*nr], search->found, &least))
+			return false;
+	}
+	search->nr_left = MIN(least, search->found->nr);
+	return true;
+}
+
+/* Take the open calls that a block tells and that are not known yet. */
+static bool search_block(struct search *search, const struct compact_place *place)
+{
+	struct opened opened = { 0 };
+	struct opened *found = search->found;
+	size_t least;
+	bool is_read = follow_block(search, place, &opened, &least);
+
+	if (is_read && least < search->nr_left) {
+		for (size_t i = least; i < search->nr_left; i++)
+			found->addrs[i] = i < opened.nr ? opened.addrs[i] : 0;
+		search->nr_left = least;
+	}
+	opened_deinit(&opened);
+	return is_read;
+}
+
+static bool search_blocks(struct search *search, const struct compact_place *places, size_t nr)
+{
+	if (!begin_at_end(search, places, &nr))
+		return false;
+	while (search->nr_left && nr > 0) {
+		struct compact_head head;
+
+		if (!places[--nr].has_head ||
+		    !compact_file_head(&places[nr], search->probe.fd, &head) ||
+		    (head.first_ns && head.least < search->nr_left &&
+		     !search_block(search, &places[nr])))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * False: the task begins within calls, whose names are found by reading on until it returns from
+ * them.
+ */
+static bool begins_outside(struct src_user *probe)
+{
+	struct event events[READ_AT_ONCE];
+
+	src_user_limit(probe, 0, UINT64_MAX, 0);
+
+	ssize_t nr = src_user_read(probe, events, READ_AT_ONCE, UINT64_MAX, NULL);
+
+	for (ssize_t i = 0; i < nr; i++) {
+		if (events[i].type <= EVENT_EXIT)
+			return events[i].type == EVENT_ENTRY && events[i].depth == 0;
+	}
+	return false;
+}
+
+static size_t blocks_ahead(const struct compact_file *file, uint64_t offset)
+{
+	const struct compact_place *place = compact_file_place(file, offset);
+
+	return place && place->raw == offset ? (size_t)(place - file->places) : 0;
+}
+
+bool seek_opened(const struct src_user *src, struct opened *opened)
+{
+	const struct src_user_plan plan = { .buffer_bytes = SRC_USER_MAX_BUFFER,
+					    .keeps_open = true };
+	size_t nr = src->compact ? blocks_ahead(src->compact, src_user_offset(src)) : 0;
+	struct search search = { .found = opened };
+	bool is_found;
+
+	if (!nr || src_user_open(&search.probe, src->data, src->tid, &plan, NULL) < 0)
+		return false;
+	search.probe.reader = src->reader;
+	search.probe.beside.may_be = false;
+	is_found = begins_outside(&search.probe) &&
+		   search_blocks(&search, src->compact->places, nr);
+	src_user_close(&search.probe);
+	if (!is_found)
+		opened_deinit(opened);
+	return is_found;
+}

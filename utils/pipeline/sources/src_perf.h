@@ -1,0 +1,13 @@
+/* Source of events: perf-cpu<N>.dat, the scheduler's and the tasks' events of each CPU. */
+#ifndef UTRAIL_PIPELINE_SRC_PERF_H
+#define UTRAIL_PIPELINE_SRC_PERF_H
+
+#include "utils/pipeline/sources/source.h"
+
+/*
+ * A source for each file. Names of tasks (COMM) go to data_name_task(). A truncated file ends
+ * there, and a damaged one at the damage.
+ */
+extern const struct source_kind src_perf_kind;
+
+#endif

@@ -1,0 +1,228 @@
+/* Source of events: the records of one <tid>.dat. */
+#ifndef UTRAIL_PIPELINE_SRC_USER_H
+#define UTRAIL_PIPELINE_SRC_USER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "utils/base/containers/blocks.h"
+#include "utils/base/compiler.h"
+#include "utils/base/err.h"
+#include "utils/format/record.h"
+#include "utils/pipeline/sources/compact_cursor.h"
+#include "utils/pipeline/kinds/event_data.h"
+#include "utils/pipeline/sources/source.h"
+
+/* The maximum length of a record's payload (doc/formats/records.md, "Payloads"). */
+#define PAYLOAD_MAX_BYTES   1024
+/* Room for a record with its payload, and for a look at the record after it. */
+#define SRC_USER_MIN_BUFFER 4096
+#define SRC_USER_MAX_BUFFER (128 * 1024)
+
+/*
+ * A source of one task. Lanes call it by the interface, for hundreds of records at a time. Callers
+ * that need more (the place of a record in the file, the damage) have the functions below. Reads
+ * with read(2) into a buffer of its own, so that memory does not depend on the size of the file.
+ *
+ * @fd: -1 between two reads when @keeps_open is false (thousands of tasks)
+ * @next_offset: in the file, of the next byte to read
+ * @end_offset: reading ends there, if the file does not before that
+ * @buf, @at, @len: [@at, @len) of @buf, which is there from the first read on, is not decoded yet
+ * @cap, @full_cap: the size of @buf, now and from the second read on
+ * @compact: the file is of compact blocks, which are read as the bytes they stand for; offsets are
+ *           in those. @is_whole: then: the buffer ends where a record does. @cursor: then: in a
+ *           block that is read call by call; NULL: it was not asked for. @lost_block_at: then: the
+ *           records of the block at this offset of the file are lost, which was not reported yet;
+ *           only with @has_lost_block
+ * @file_ended: the buffer holds all that is left
+ * @is_damaged: it ends where the damage is, whatever comes
+ * @has_unknown_payload: arguments were skipped for want of their specification
+ * @beside: payloads of events that are not in the records themselves
+ * @place: the meaning of addresses at present, for the functions of payloads; only when there were
+ *         any
+ */
+struct src_user {
+	struct source source;
+	struct trace_data *data;
+	struct task_place place;
+	unsigned reader;
+	int32_t tid;
+	int fd;
+	bool keeps_open;
+	bool is_swapped; /* byte order is not ours */
+	bool file_ended;
+	bool is_whole;
+	const struct compact_file *compact;
+	struct compact_cursor *cursor;
+	bool has_lost_block;
+	bool at_end;
+	bool is_damaged;
+	bool has_unknown_payload;
+	uint64_t lost_block_at;
+	uint64_t next_offset;
+	uint64_t end_offset;
+	uint64_t last_ns;
+	struct blocks *blocks;
+	uint8_t *buf;
+	size_t cap;
+	size_t full_cap;
+	size_t at;
+	size_t len;
+	struct event_data_source beside;
+};
+
+/* The rest of the buffer may not be enough: the next read moves it, and payloads with it. */
+bool src_user_wants_refill(const struct src_user *src);
+
+/*
+ * True with @err when the records of a block are lost, the others are not, and this was not
+ * reported yet.
+ */
+bool src_user_take_damage(struct src_user *src, struct uft_err *err);
+
+/* The file may have grown, and addresses may have another meaning. */
+void src_user_more(struct src_user *src);
+
+_Static_assert((int)RECORD_ENTRY == EVENT_ENTRY && (int)RECORD_EXIT == EVENT_EXIT &&
+		       (int)RECORD_LOST == EVENT_LOST && (int)RECORD_EVENT == EVENT_POINT,
+	       "types are taken over as they are");
+
+/* A call or a return without payload, as most records are. */
+static inline bool record_is_plain_call(const struct record *rec)
+{
+	/* Type ENTRY or EXIT, no payload, good magic. */
+	const uint64_t mask = 2 | RECORD_MORE | 7ULL << RECORD_MAGIC_SHIFT;
+
+	return (rec->data & mask) == RECORD_MAGIC << RECORD_MAGIC_SHIFT;
+}
+
+/* @last_ns: of the record before it. Members that are not in a record are not set. */
+static inline void event_of_record(const struct record *rec, uint64_t last_ns, struct event *event)
+{
+	unsigned depth = record_depth(rec->data);
+
+	event->time_ns = rec->time_ns;
+	event->addr = record_addr(rec->data);
+	event->data = NULL;
+	event->data_len = 0;
+	event->depth = depth;
+	event->indent = depth;
+	event->type = record_type(rec->data);
+	event->flags = rec->time_ns < last_ns ? EVENT_BACKWARDS : 0;
+}
+
+/*
+ * HOT: records that may be taken out of a source's buffer one by one, as long as they are calls
+ * without payload: kept in registers between src_user_plain() and src_user_plain_put().
+ *
+ * @at: the next one; @end: no record begins after that; @last_ns: of the record before it
+ */
+struct plain_records {
+	const uint8_t *at;
+	const uint8_t *end;
+	uint64_t last_ns;
+};
+
+/*
+ * Prepare the calls that begin before @offset of the file. False: none may be taken now: call
+ * src_user_read().
+ */
+bool src_user_plain(const struct src_user *src, uint64_t offset, struct plain_records *out);
+
+static inline void src_user_plain_put(const struct plain_records *records, struct src_user *src)
+{
+	src->at = records->at - src->buf;
+	src->last_ns = records->last_ns;
+}
+
+/* Look at the next one. False: there is none, or it is something else. */
+static inline bool plain_record_next(const struct plain_records *records, struct record *rec)
+{
+	if (unlikely(records->end - records->at < (ptrdiff_t)sizeof(*rec)))
+		return false;
+	memcpy(rec, records->at, sizeof(*rec));
+	return likely(record_is_plain_call(rec));
+}
+
+static inline void plain_record_took(struct plain_records *records, const struct record *rec)
+{
+	records->at += sizeof(*rec);
+	records->last_ns = rec->time_ns;
+}
+
+/*
+ * For a file of compact blocks: the cursor from which the next records can be read call by call,
+ * without decoding them to bytes; at most *@max of them. NULL: impossible, or an error is pending;
+ * src_user_read() handles it then. A caller that has read some reports that by src_user_took().
+ */
+struct compact_cursor *src_user_calls(struct src_user *src, size_t *max);
+static inline void src_user_took(struct src_user *src, size_t nr, uint64_t last_ns)
+{
+	src->next_offset += nr * sizeof(struct record) + src->cursor->payload_bytes;
+	src->cursor->payload_bytes = 0;
+	src->last_ns = last_ns;
+}
+
+/* True when the next record is in a block that is read call by call. */
+static inline bool src_user_is_by_calls(const struct src_user *src)
+{
+	return src->cursor && src->at == src->len && src->next_offset < src->cursor->raw_end;
+}
+
+/* The time of the record that was read last. */
+static inline uint64_t src_user_last_ns(const struct src_user *src)
+{
+	return src->last_ns;
+}
+
+/* The offset of the next record. */
+static inline uint64_t src_user_offset(const struct src_user *src)
+{
+	return src->next_offset - (src->len - src->at);
+}
+
+/*
+ * Read from @start to @end only, where records begin (@end may be UINT64_MAX). @last_ns: the time
+ * of the record before that. Not while it is read call by call.
+ */
+void src_user_limit(struct src_user *src, uint64_t start, uint64_t end, uint64_t last_ns);
+
+/*
+ * The division of memory and descriptors between the sources of @nr_tasks tasks. @blocks: the pool
+ * of buffers, NULL: malloc(3)
+ */
+struct src_user_plan {
+	size_t buffer_bytes;
+	struct blocks *blocks;
+	bool keeps_open;
+};
+struct src_user_plan src_user_plan(size_t nr_tasks);
+
+int src_user_open(struct src_user *src, struct trace_data *data, int32_t tid,
+		  const struct src_user_plan *plan, struct uft_err *err);
+void src_user_close(struct src_user *src);
+
+/*
+ * The descriptor, for a source of the same task that is opened next (its @fd); -1 when there is
+ * none to be kept.
+ */
+int src_user_take_fd(struct src_user *src);
+
+/*
+ * At the end (@src->at_end): free buffer and descriptor, including payloads. The collected facts
+ * stay.
+ */
+void src_user_release(struct src_user *src);
+
+/*
+ * Decode up to @max records (at least one) that are not later than @until_ns into @events, which
+ * get time, address, depth as recorded, type, payload and EVENT_BACKWARDS. Returns their number; 0
+ * when the next one is later or there is none (@src->at_end). Negative errno when the file cannot
+ * be read or is damaged; all that was decoded before has been returned then.
+ */
+ssize_t src_user_read(struct src_user *src, struct event *events, size_t max, uint64_t until_ns,
+		      struct uft_err *err);
+
+#endif

@@ -1,0 +1,52 @@
+/* The rules of the user's filters and triggers for each function of a recording. */
+#ifndef UTRAIL_PIPELINE_RULES_H
+#define UTRAIL_PIPELINE_RULES_H
+
+#include "utils/spec/filters.h"
+#include "utils/pipeline/recording/data.h"
+
+/*
+ * Looked up once per function. Starts with func_rules_init(), which gets NULL without filters, and
+ * ends with func_rules_deinit().
+ *
+ * @filters: NULL without any
+ * @actions: enum trigger_flags in use; the others are ignored
+ * @uses: enum trigger_flags of all specs that match a function of the recording
+ * @tables: by reader (session.h), so that none waits for another
+ */
+struct func_rules {
+	struct filters *filters;
+	struct trace_data *data;
+	bool has_locations; /* some filter is about source files */
+	uint32_t actions;
+	uint32_t uses;
+	struct rule_table {
+		const struct trigger **by_func; /* by func->id below @nr; NULL: not looked up yet */
+		size_t nr;
+	} tables[READERS_MAX];
+};
+
+/*
+ * Determine which filters match anything in the recording's symbols (filter_entry.has_match).
+ * @filters is borrowed. 0, -ENOMEM, or the error of an unreadable symbol file.
+ */
+int func_rules_init(struct func_rules *rules, struct trace_data *data, struct filters *filters,
+		    uint32_t actions, struct uft_err *err);
+void func_rules_deinit(struct func_rules *rules);
+
+/* The way around the table of func_rule(). */
+const struct trigger *func_rules_find(struct func_rules *rules, unsigned reader,
+				      const struct func *func);
+
+/* HOT: the actions at calls of @func; flags are 0 without any, or when memory is short. */
+static inline const struct trigger *func_rule(struct func_rules *rules, unsigned reader,
+					      const struct func *func)
+{
+	const struct rule_table *table = &rules->tables[reader];
+
+	if (likely(func->id < table->nr && table->by_func[func->id]))
+		return table->by_func[func->id];
+	return func_rules_find(rules, reader, func);
+}
+
+#endif

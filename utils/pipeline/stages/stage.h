@@ -1,0 +1,271 @@
+/* Stages: functions that turn the raw events of one task into those that a view shows. */
+#ifndef UTRAIL_PIPELINE_STAGE_H
+#define UTRAIL_PIPELINE_STAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "utils/base/compiler.h"
+#include "utils/base/err.h"
+#include "utils/spec/events.h"
+#include "utils/pipeline/event.h"
+#include "utils/pipeline/kinds/event_choice.h"
+
+/*
+ * Stages work on one task at a time, before the tasks are merged: their events belong to one call
+ * stack. So one that must look ahead (the duration filter) may hold events back without disturbing
+ * the order of the others.
+ *
+ * Most work in place: they get @nr events and return the number of remaining ones.
+ */
+
+struct stg_filter;
+
+/* The ends of calls that a view needs. */
+enum stage_wants {
+	STAGE_WANTS_CALLS,  /* both ends */
+	STAGE_WANTS_DEPTHS, /* it shows how deep they are, too: run stg_indent */
+	STAGE_WANTS_ENDS,   /* it adds up: EXIT and SCHED_* only, in no depth */
+};
+
+/* The times off the CPU that are shown. */
+enum stage_sched {
+	STAGE_SCHED_NONE,
+	STAGE_SCHED_WILLING, /* not those in which the kernel took the CPU away */
+	STAGE_SCHED_ALL,
+};
+
+/* The events to show; all zero is not "everything", see stage_config_init(). */
+struct stage_config {
+	unsigned depth;		 /* calls with less than that many frames below */
+	uint64_t time_filter_ns; /* calls that took that long or longer */
+	uint64_t size_filter;	 /* functions of that many bytes or more */
+	struct filters *filters; /* of the user; borrowed, NULL without any */
+	uint32_t actions;	 /* enum trigger_flags: which of their actions count */
+	bool is_off;		 /* --trace=off: no calls are shown, as nothing switches them on */
+	bool show_libcalls;
+	bool show_events; /* those of the scheduler, the kernel and -E */
+	const struct event_rules
+		*events;	     /* --Event: only the selected ones; borrowed, NULL without any
+				      */
+	struct event_choice *choice; /* their meaning here: made and owned by the pipeline */
+	enum stage_sched sched;
+	bool show_outside;	  /* events outside of functions */
+	bool wants_cpus;	  /* the CPU of a task, independent of the shown events:
+				   * EVENT_ON_CPU */
+	bool show_kernel_outside; /* calls of the kernel outside of the program's functions */
+	bool show_kernel_only;	  /* no calls but those of the kernel */
+	bool starts_inside;	  /* a time range cuts off the beginning */
+	bool closes_open_calls;	  /* make up an EXIT for each call that never returned */
+	/* ... and an ENTRY for each call that is open at the beginning of the time range */
+	bool opens_at_start;
+	bool opens_inherited; /* ... and for each that a task begins within and returns from */
+	enum stage_wants wants;
+};
+
+void stage_config_init(struct stage_config *config);
+
+/* A stage drops @event: true when it is still kept for its CPU. */
+static inline bool stage_keeps_cpu(bool wants_cpus, struct event *event)
+{
+	if (likely(!wants_cpus) ||
+	    (event->type != EVENT_SCHED_OUT && event->type != EVENT_SCHED_IN))
+		return false;
+	event->type = EVENT_ON_CPU;
+	return true;
+}
+
+/* Pseudo functions for events that are no calls. */
+struct pseudo_funcs {
+	const struct func *sched;
+	const struct func *sched_preempt;
+};
+
+struct pending_call {
+	const struct func *func;
+	uint64_t addr;
+	uint64_t start_ns;
+	uint64_t child_ns; /* the time of its direct children */
+};
+
+/*
+ * stg_calls: pairs entries with exits.
+ *
+ * @nr: of frames in use; the first @nr_seeded have no recorded entry, and do not count as depth
+ * @changes_ns: the time when addresses change their meaning (exec, dlopen)
+ * @out_ns: the time when it left the CPU, when @is_out
+ * @has_first: there was a call or an event of the scheduler; @has_record: there was a call
+ * @inherits: the task, or the range, begins within calls; @inherited_depth: number of calls
+ *            around the first record
+ * @wants_depth: after LOST the next record has the depth of the stack
+ * @reader: the number of the thread
+ * @has_kernel: some of the calls may be the kernel's
+ * @is_plain: all of the batch were calls of known functions, their depth is their indent
+ * @open: frames of a function, by its id below @nr_open: which calls are recursions
+ *
+ * Starts as zeros but for config, task and pseudo; ends with stg_calls_deinit().
+ */
+struct stg_calls {
+	const struct stage_config *config;
+	const struct task *task;
+	const struct pseudo_funcs *pseudo;
+	unsigned reader;
+	struct addr_space *space;
+	struct session *session;
+	uint64_t changes_ns;
+	struct pending_call *frames;
+	size_t nr;
+	size_t nr_seeded;
+	size_t cap;
+	uint64_t last_ns;
+	uint64_t outermost_total_ns; /* of the last call that ended with no other one open */
+	uint64_t outermost_self_ns;
+	uint64_t out_ns;
+	uint8_t out_flags;
+	bool is_out;
+	bool has_first;
+	bool has_record;
+	bool inherits;
+	uint16_t inherited_depth;
+	bool wants_depth;
+	bool has_kernel;
+	bool has_events;  /* the batch had other things than calls */
+	bool has_outside; /* and calls of the kernel outside of the program's */
+	bool is_plain;
+	uint32_t *open;
+	size_t nr_open;
+};
+
+void stg_calls_deinit(struct stg_calls *calls);
+
+/*
+ * Copy @from to the empty @to. Frames of @from may have no functions yet, and its counts of open
+ * calls may be wrong; those of @to are right. 0, or negative with @err; @to needs its
+ * stg_calls_deinit() in any case.
+ */
+int stg_calls_copy(struct stg_calls *to, const struct stg_calls *from, struct uft_err *err);
+
+/* 0, or negative with @err. */
+int stg_calls(struct stg_calls *calls, struct event *events, size_t nr, struct uft_err *err);
+
+/*
+ * At the end of the records: append an EXIT for each open call, innermost first, to @events, which
+ * has room for calls->nr of them.
+ */
+size_t stg_calls_close(struct stg_calls *calls, struct event *events);
+
+/*
+ * stg_kernel: drops calls of the kernel outside of functions of the program, and, if only the
+ * kernel's are wanted, the others.
+ *
+ * @config: of the pipeline
+ * @depth: the number of open calls of the kernel from an outside one on
+ */
+struct stg_kernel {
+	const struct stage_config *config;
+	size_t depth;
+};
+size_t stg_kernel(struct stg_kernel *stage, struct event *events, size_t nr);
+
+/* True when the stage has any work after @calls, which have processed the batch. */
+static inline bool stg_kernel_is_needed(const struct stg_kernel *stage,
+					const struct stg_calls *calls)
+{
+	return calls->has_outside || stage->depth || stage->config->show_kernel_only;
+}
+
+/*
+ * stg_select: depth, size, library calls, kinds of events; with STAGE_WANTS_ENDS also the duration.
+ */
+bool stg_select_is_needed(const struct stage_config *config);
+/*
+ * True when a call of @func with so many around it is shown, as far as this stage can tell before
+ * its end.
+ */
+bool stg_select_keeps_open(const struct stage_config *config, const struct func *func,
+			   size_t depth);
+size_t stg_select(const struct stage_config *config, struct event *events, size_t nr);
+
+/*
+ * stg_time: holds entries back until their calls have taken long enough.
+ *
+ * @threshold_ns: of all calls, unless @has_own_thresholds: then each ENTRY has its own, in total_ns
+ *                (stg_filter.h)
+ * @held: [@at, @nr) wait; with copies of their payload
+ * @released: payloads that live until the next batch
+ */
+struct stg_time {
+	uint64_t threshold_ns;
+	bool has_own_thresholds;
+	uint64_t due_ns; /* before it nothing that is held can be long enough */
+	void **released;
+	size_t nr_released;
+	struct event *held;
+	size_t at;
+	size_t nr;
+	size_t cap;
+};
+
+/* The room in @out for stg_time() with @nr events. */
+static inline size_t stg_time_room(const struct stg_time *stage, size_t nr)
+{
+	return stage->nr - stage->at + nr;
+}
+
+/* Not in place: events that pass are written to @out. Returns their number, or -ENOMEM. */
+ssize_t stg_time(struct stg_time *stage, const struct event *events, size_t nr, struct event *out);
+/*
+ * For a growing recording: the calls that are long enough at @now_ns, if no event comes until then;
+ * @out has stg_time_room(). And the start time of a held call whose time will come; UINT64_MAX:
+ * none.
+ */
+ssize_t stg_time_due(struct stg_time *stage, uint64_t now_ns, struct event *out);
+uint64_t stg_time_waits_since(const struct stg_time *stage);
+
+/* At the end: calls that are still held have not returned, and pass; @out has stg_time_room(). */
+ssize_t stg_time_finish(struct stg_time *stage, struct event *out);
+void stg_time_deinit(struct stg_time *stage);
+
+/*
+ * stg_indent: counts the depth again, over the remaining calls.
+ *
+ * @calls, @filter: of the same lane
+ * @starts_at_margin: a stack without recorded entries, unknown to the filter, is not
+ *                    shown
+ * @drops_off: there may be events with EVENT_OFF
+ * @drops_margin: events directly in a dropped call are dropped, too, as with
+ *                --size-filter; events in a library call or a hidden one stay (as in uftrace)
+ */
+struct stg_indent {
+	const struct stg_calls *calls;
+	const struct stg_filter *filter;
+	uint64_t exec_ns; /* when the task becomes another program */
+	uint32_t depth;
+	bool has_first;
+	bool wants_depth;
+	bool starts_at_margin;
+	bool drops_off;
+	bool drops_margin;
+};
+void stg_indent_init(struct stg_indent *stage, const struct stg_calls *calls,
+		     const struct stg_filter *filter);
+/* The task may have got other sessions than known at its last record, at @last_ns. */
+void stg_indent_more(struct stg_indent *stage, uint64_t last_ns);
+size_t stg_indent(struct stg_indent *stage, struct event *events, size_t nr);
+
+/*
+ * HOT: the same for a batch without dropped events: if stage->calls, which had @depth frames before
+ * it, has done it already. False: it has not.
+ */
+static inline bool stg_indent_follow(struct stg_indent *stage, size_t depth)
+{
+	if (!stage->calls->is_plain || stage->depth != depth || depth > UINT16_MAX - EVENT_BATCH ||
+	    !stage->has_first || stage->wants_depth || stage->calls->last_ns >= stage->exec_ns)
+		return false;
+	stage->depth = stage->calls->nr;
+	return true;
+}
+
+#endif

@@ -1,0 +1,150 @@
+/*
+ * HOT: pairs entries with exits, one call at a time: the same step for calls from records
+ * (stg_calls.c) and from blocks (compact_calls.c), and the same without names and events for
+ * finding the open calls (split.c).
+ */
+#ifndef UTRAIL_PIPELINE_STG_CALLS_FAST_H
+#define UTRAIL_PIPELINE_STG_CALLS_FAST_H
+
+#include <stddef.h>
+
+#include "utils/base/compiler.h"
+#include "utils/pipeline/stages/stage.h"
+
+/* The ENTRY of @func, which gets @frame. */
+static inline void enter_func(const struct stg_calls *calls, struct pending_call *frame,
+			      const struct func *func, struct event *event)
+{
+	event->func = func;
+	frame->func = func;
+	frame->addr = event->addr;
+	frame->start_ns = event->time_ns;
+	frame->child_ns = 0;
+	calls->open[func->count_id]++;
+}
+
+/*
+ * The frames of stg_calls, in registers during a loop.
+ *
+ * @next: the place of the next one; @end: that of the first without room
+ * @least: stg_calls() itself must handle an EXIT that leaves fewer of them
+ */
+struct open_calls {
+	struct pending_call *next;
+	struct pending_call *end;
+	size_t nr;
+	size_t nr_seeded;
+	size_t least;
+};
+
+static inline struct open_calls open_calls_of(const struct stg_calls *calls)
+{
+	return (struct open_calls){
+		/* Before the first call there are none, and a NULL pointer has no places. */
+		.next = calls->frames ? calls->frames + calls->nr : NULL,
+		.end = calls->frames ? calls->frames + calls->cap : NULL,
+		.nr = calls->nr,
+		.nr_seeded = calls->nr_seeded,
+		.least = calls->has_kernel ? 1 : 0,
+	};
+}
+
+/*
+ * The ENTRY of @func. False: there is no room, or the function is unknown (NULL): stg_calls() must
+ * do it.
+ */
+static inline bool enter_fast(struct open_calls *at, const struct stg_calls *calls,
+			      const struct func *func, struct event *event)
+{
+	if (unlikely(!func || at->next >= at->end))
+		return false;
+	enter_func(calls, at->next++, func, event);
+	event->indent = at->nr;
+	event->depth = at->nr++ - at->nr_seeded;
+	return true;
+}
+
+/*
+ * The part of a call's time that is not its caller's own: all; or only the time of its own calls,
+ * when it is dropped for being short, or small.
+ */
+static inline uint64_t foreign_time(const struct stage_config *config, const struct func *func,
+				    uint64_t total_ns, uint64_t child_ns)
+{
+	if (func && func->sym && func->sym->size < config->size_filter)
+		return child_ns;
+	return time_abs(total_ns) < config->time_filter_ns ? 0 : total_ns;
+}
+
+/*
+ * Add up the time of @event, which has ended: a call, or a time off the CPU. @parent: the call
+ * around it; NULL: it is outermost. @child_ns: of its own calls.
+ */
+static inline void count_time(struct stg_calls *calls, struct pending_call *parent,
+			      const struct event *event, uint64_t child_ns)
+{
+	const struct stage_config *config = calls->config;
+
+	if (likely(parent)) {
+		parent->child_ns += foreign_time(config, event->func, event->total_ns, child_ns);
+	} else if (time_abs(event->total_ns) >= config->time_filter_ns) {
+		calls->outermost_total_ns = event->total_ns;
+		calls->outermost_self_ns = event->self_ns;
+	}
+}
+
+/* The EXIT of the innermost call. False: it is that of another one, and stg_calls() must do it. */
+static inline bool leave_fast(struct open_calls *at, struct stg_calls *calls, struct event *event)
+{
+	if (unlikely(at->nr <= at->least))
+		return false;
+
+	struct pending_call *frame = at->next - 1;
+	const struct func *func = frame->func;
+
+	if (unlikely(frame->addr != event->addr || !func))
+		return false;
+	if (unlikely(--calls->open[func->count_id]))
+		event->flags |= EVENT_RECURSIVE;
+	event->func = func;
+	event->total_ns = event->time_ns - frame->start_ns;
+	event->self_ns = event->total_ns - frame->child_ns;
+	count_time(calls, at->nr > 1 ? frame - 1 : NULL, event, frame->child_ns);
+	at->next = frame;
+	at->nr--;
+	event->indent = at->nr;
+	event->depth = at->nr - at->nr_seeded;
+	return true;
+}
+
+/*
+ * A call, or a return from the innermost one, without names: the same effect on the frames as
+ * stg_calls(), without filters. False: it is something else.
+ */
+static inline bool skim_fast(struct open_calls *at, struct stg_calls *calls, uint64_t time_ns,
+			     uint64_t addr, bool is_exit)
+{
+	struct pending_call *frame = at->next;
+
+	if (!is_exit) {
+		if (unlikely(frame >= at->end))
+			return false;
+		*frame = (struct pending_call){ .addr = addr, .start_ns = time_ns };
+		at->next++;
+		at->nr++;
+		return true;
+	}
+	frame--;
+	if (unlikely(at->nr == 0 || frame->addr != addr))
+		return false;
+	at->next = frame;
+	if (likely(--at->nr)) {
+		frame[-1].child_ns += time_ns - frame->start_ns;
+		return true;
+	}
+	calls->outermost_total_ns = time_ns - frame->start_ns;
+	calls->outermost_self_ns = calls->outermost_total_ns - frame->child_ns;
+	return true;
+}
+
+#endif

@@ -1,0 +1,577 @@
+/*
+ * Stage: filters and triggers, with the same meaning as while recording (doc/facts/language.md,
+ * "Which calls are kept").
+ */
+#include "utils/pipeline/stages/stg_filter.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utils/base/containers/vec.h"
+#include "utils/pipeline/stages/stage.h"
+
+enum frame_flags {
+	FRAME_SHOWN = 1U << 0,	  /* only a time filter can take the call away */
+	FRAME_KEEP = 1U << 1,	  /* not even time */
+	FRAME_HAS_KEPT = 1U << 2, /* a call within it is shown, so it is shown, too */
+	FRAME_CALLER = 1U << 3,
+	FRAME_PASSED = 1U << 6, /* not opted out */
+	FRAME_SMALL = 1U << 4,	/* not shown because of its size: its own time is its caller's */
+	FRAME_MARK = 1U << 5,	/* too deep to be shown, but it marks the calls that lead to it */
+};
+
+struct filter_frame {
+	struct selection before;
+	uint64_t threshold_ns;
+	uint64_t extra_ns;	 /* of its calls that are too short to be shown: their self time */
+	const struct func *func; /* NULL: its entry was not seen */
+	uint64_t addr;
+	const struct call_path *path;
+	const struct cond *cond; /* with TRIGGER_IF */
+	uint64_t bits;		 /* those of its terms that hold so far */
+	size_t nr_asked; /* its number among the calls with conditions on return values; 0: none */
+	uint32_t flags;
+};
+
+void stg_filter_init(struct stg_filter *stage, struct call_filter *filter, size_t task)
+{
+	*stage = (struct stg_filter){ .filter = filter, .now = filter->base, .task = task };
+	stage->is_on = !filter->starts_off;
+}
+
+void stg_filter_deinit(struct stg_filter *stage)
+{
+	free(stage->frames);
+	free(stage->levels);
+}
+
+static bool push_filter_frame(struct stg_filter *stage, const struct filter_frame *frame)
+{
+	struct filter_frame *frames = vec_room(stage->frames, stage->nr, &stage->cap,
+					       sizeof(*frames));
+
+	if (!frames)
+		return false;
+	stage->frames = frames;
+	stage->frames[stage->nr++] = *frame;
+	return true;
+}
+
+int stg_filter_copy(struct stg_filter *to, const struct stg_filter *from)
+{
+	struct filter_frame *frames = NULL;
+
+	if (from->nr) {
+		frames = reallocarray(to->frames, from->nr, sizeof(*frames));
+		if (!frames)
+			return -ENOMEM;
+		memcpy(frames, from->frames, from->nr * sizeof(*frames));
+		to->frames = frames;
+		to->cap = from->nr;
+	}
+	to->nr = from->nr;
+	to->now = from->now;
+	/* A condition on a call's return value is evaluated in its own task. */
+	for (size_t i = 0; i < to->nr; i++)
+		to->frames[i].nr_asked = 0;
+	return 0;
+}
+
+int stg_filter_inherit(struct stg_filter *stage, const struct stg_filter *parent,
+		       const struct task *task)
+{
+	if (!parent->nr)
+		return 0;
+	stage->exec_ns = task_next_exec_ns(task, task->start_ns);
+	stage->is_waiting = true;
+	return stg_filter_copy(stage, parent);
+}
+
+/*
+ * Set the number of frames. Removed ones have no recorded exit (LOST, exec); new ones no recorded
+ * entry.
+ */
+static bool set_depth(struct stg_filter *stage, size_t depth)
+{
+	if (stage->nr > depth) {
+		stage->now = stage->frames[depth].before;
+		stage->nr = depth;
+	}
+	while (stage->nr < depth) {
+		const struct filter_frame unseen = { .before = stage->now, .flags = FRAME_SHOWN };
+
+		if (!push_filter_frame(stage, &unseen))
+			return false;
+	}
+	return true;
+}
+
+/* True when the call of @frame is a level of the shown calls. */
+static bool is_level(const struct stg_filter *stage, const struct filter_frame *frame)
+{
+	if (stage->filter->hides_libcalls && frame->func && frame->func->is_libcall)
+		return false;
+	return frame->flags & (FRAME_SHOWN | FRAME_MARK);
+}
+
+static int count_levels(struct stg_filter *stage)
+{
+	uint16_t levels = 0;
+
+	stage->levels = reallocarray(NULL, stage->nr + 1, sizeof(*stage->levels));
+	if (!stage->levels)
+		return -ENOMEM;
+	for (size_t i = 0; i < stage->nr; i++) {
+		stage->levels[i] = levels;
+		levels += is_level(stage, &stage->frames[i]);
+	}
+	stage->levels[stage->nr] = levels;
+	stage->nr_levels = stage->nr + 1;
+	return 0;
+}
+
+/*
+ * -D counts from the first call of a task, as it does without filters: the calls that a child
+ * begins within are no levels of its own.
+ */
+static void give_levels_back(const struct stg_filter *stage, struct selection *selection)
+{
+	if (!selection->counts_from_call)
+		selection->depth = stage->filter->base.depth;
+}
+
+/* The child's first record tells whether it is within the calls of its parent at the fork. */
+static int begin_child(struct stg_filter *stage, const struct event *event)
+{
+	size_t depth = event->indent + (size_t)(event->type == EVENT_EXIT);
+
+	stage->is_waiting = false;
+	if (depth == stage->nr) {
+		stage->nr_inherited = depth;
+		for (size_t i = 0; i < stage->nr; i++)
+			give_levels_back(stage, &stage->frames[i].before);
+		give_levels_back(stage, &stage->now);
+		return count_levels(stage);
+	}
+	stage->nr = 0;
+	stage->now = stage->filter->base;
+	return 0;
+}
+
+/* Inherited calls from @depth on are over: left, or lost, or gone with the old program. */
+static void leave_inherited(struct stg_filter *stage, size_t depth)
+{
+	if (depth < stage->nr) {
+		stage->now = stage->frames[depth].before;
+		stage->nr = depth;
+	}
+	stage->nr_inherited = depth;
+}
+
+/*
+ * trace_on and trace_off apply to all tasks, from the event on with which any of them reaches it.
+ * In that task itself earlier calls may have the same time. Other tasks' events of that time come
+ * before or after it as the merge has them: in the order of the tasks.
+ */
+static inline void look_at_switches(struct stg_filter *stage, uint64_t now_ns)
+{
+	const struct call_filter *filter = stage->filter;
+
+	while (stage->switch_at < filter->nr_switches && !filter->collects) {
+		const struct filter_switch *next = &filter->switches[stage->switch_at];
+
+		if (next->time_ns + (next->task >= stage->task) > now_ns)
+			break;
+		stage->is_on = next->is_on;
+		stage->switch_at++;
+	}
+}
+
+static void reach_switch(struct stg_filter *stage, uint64_t time_ns)
+{
+	const struct filter_switch *next = stage->filter->switches + stage->switch_at;
+
+	if (stage->switch_at >= stage->filter->nr_switches || next->task != stage->task ||
+	    next->time_ns != time_ns)
+		return;
+	stage->is_on = next->is_on;
+	stage->switch_at++;
+}
+
+static int note_switch(struct stg_filter *stage, const struct trigger *trigger, uint64_t time_ns)
+{
+	struct call_filter *filter = stage->filter;
+
+	if (!(trigger->flags & (TRIGGER_TRACE_ON | TRIGGER_TRACE_OFF)))
+		return 0;
+	if (!filter->collects) {
+		reach_switch(stage, time_ns);
+		return 0;
+	}
+
+	struct filter_switch *switches = vec_grow(filter->switches, filter->nr_switches,
+						  sizeof(*switches));
+
+	if (!switches)
+		return -ENOMEM;
+	filter->switches = switches;
+	switches[filter->nr_switches] = (struct filter_switch){
+		.time_ns = time_ns,
+		.task = stage->task,
+		.nth = filter->nr_switches,
+		.is_on = (trigger->flags & TRIGGER_TRACE_ON) != 0,
+	};
+	filter->nr_switches++;
+	return 0;
+}
+
+static void set_limit(struct stg_filter *stage, uint32_t depth)
+{
+	stage->now.depth = depth;
+	stage->now.counts_from_call = true;
+}
+
+/* Actions that apply only to calls that have passed the filters. */
+static uint32_t obey_trigger(struct stg_filter *stage, const struct trigger *trigger)
+{
+	uint32_t flags = 0;
+
+	if (trigger->flags & TRIGGER_DEPTH)
+		set_limit(stage, trigger->depth);
+	if (trigger->flags & TRIGGER_TIME)
+		stage->now.threshold_ns = trigger->time_ns;
+	if (trigger->flags & TRIGGER_SIZE)
+		stage->now.size = trigger->size;
+	if (trigger->flags & TRIGGER_TRACE)
+		flags |= FRAME_KEEP;
+	if (trigger->flags & TRIGGER_CALLER)
+		flags |= FRAME_CALLER;
+	return flags;
+}
+
+/*
+ * True when the filter part of a call's trigger applies. A return value is known only at the end of
+ * the call. The first run has collected those, call by call, in the order of their entries.
+ */
+static int ask_condition(struct stg_filter *stage, const struct trigger *trigger,
+			 const struct event *event, struct filter_frame *frame, bool *holds)
+{
+	struct call_filter *filter = stage->filter;
+
+	frame->cond = trigger->cond;
+	frame->bits = argcond_look(filter->data, trigger->cond, event);
+	*holds = argcond_holds(trigger->cond, frame->bits);
+	if (!argcond_needs_retval(trigger->cond))
+		return 0;
+
+	struct cond_outcomes *out = &filter->outcomes[stage->task];
+
+	frame->nr_asked = ++stage->nr_asked;
+	if (!filter->collects) {
+		*holds = stage->nr_asked <= out->nr && out->holds[stage->nr_asked - 1];
+		return 0;
+	}
+
+	uint8_t *grown = vec_grow(out->holds, out->nr, sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	out->holds = grown;
+	grown[out->nr++] = *holds;
+	return 0;
+}
+
+static void answer_condition(struct stg_filter *stage, const struct filter_frame *frame,
+			     const struct event *event)
+{
+	struct call_filter *filter = stage->filter;
+
+	if (!frame->nr_asked || !filter->collects)
+		return;
+
+	uint64_t bits = frame->bits | argcond_look(filter->data, frame->cond, event);
+
+	filter->outcomes[stage->task].holds[frame->nr_asked - 1] = argcond_holds(frame->cond, bits);
+}
+
+static bool is_inside(const struct stg_filter *stage)
+{
+	return !(stage->filter->uses & TRIGGER_FILTER) || stage->now.in;
+}
+
+/* True when the call of @func is shown, as far as known at its entry. Changes the selection. */
+static int decide_shown(struct stg_filter *stage, const struct trigger *trigger,
+			const struct event *event, bool holds, uint32_t *flags)
+{
+	uint32_t says = trigger->flags;
+
+	if (!holds)
+		says &= ~(uint32_t)(TRIGGER_FILTER | TRIGGER_NOTRACE);
+	if (says & TRIGGER_FILTER) {
+		stage->now.in++;
+		set_limit(stage, stage->filter->base.depth);
+	}
+	if (says & TRIGGER_NOTRACE) {
+		stage->now.out++;
+		return note_switch(stage, trigger, event->time_ns);
+	}
+	if (!is_inside(stage))
+		return 0;
+	if ((says & TRIGGER_LOCATION_OUT) ||
+	    ((stage->filter->uses & TRIGGER_LOCATION) && !(says & TRIGGER_LOCATION)))
+		return 0;
+	*flags |= FRAME_PASSED | obey_trigger(stage, trigger);
+
+	int ret = note_switch(stage, trigger, event->time_ns);
+
+	if (says & TRIGGER_HIDE)
+		return ret;
+	if (event->func->sym && event->func->sym->size < stage->now.size) {
+		*flags |= FRAME_SMALL;
+		return ret;
+	}
+	if (stage->now.depth) {
+		stage->now.depth--;
+		*flags |= FRAME_SHOWN;
+	} else if (*flags & FRAME_CALLER) {
+		*flags |= FRAME_MARK;
+	}
+	return ret;
+}
+
+/* The minimum duration of the call; UINT64_MAX: only with a shown event in it. */
+static uint64_t threshold_of(const struct stg_filter *stage, uint32_t flags)
+{
+	if (flags & FRAME_KEEP)
+		return 0;
+	if ((stage->filter->uses & TRIGGER_CALLER) && !(flags & FRAME_CALLER))
+		return UINT64_MAX;
+	return stage->now.threshold_ns;
+}
+
+static const struct call_path *path_of(struct stg_filter *stage, size_t depth)
+{
+	const struct call_path *path = NULL;
+	size_t known = depth;
+
+	while (known > 0 && !stage->frames[known - 1].path)
+		known--;
+	if (known)
+		path = stage->frames[known - 1].path;
+	for (size_t i = known; i < depth; i++) {
+		struct filter_frame *frame = &stage->frames[i];
+
+		if (!frame->func)
+			continue;
+		path = call_paths_get(&stage->filter->paths, path, frame->func, frame->addr);
+		frame->path = path;
+	}
+	return path;
+}
+
+/* 1: keep the event, 0: drop it. */
+static int on_entry(struct stg_filter *stage, struct event *event)
+{
+	if (!set_depth(stage, stage->nr_inherited + event->depth))
+		return -ENOMEM;
+
+	struct filter_frame frame = {
+		.before = stage->now,
+		.func = event->func,
+		.addr = event->addr,
+	};
+	const struct trigger *trigger = func_rule(&stage->filter->rules, stage->reader,
+						  event->func);
+	bool holds = true;
+	int ret = 0;
+
+	if (unlikely(trigger->flags & TRIGGER_IF))
+		ret = ask_condition(stage, trigger, event, &frame, &holds);
+	if (ret == 0 && !stage->now.out)
+		ret = decide_shown(stage, trigger, event, holds, &frame.flags);
+
+	frame.threshold_ns = frame.flags & FRAME_PASSED ? threshold_of(stage, frame.flags)
+							: stage->now.threshold_ns;
+	event->total_ns = frame.threshold_ns;
+	event->self_ns = 0;
+	if ((frame.flags & FRAME_SHOWN) && stage->filter->wants_paths &&
+	    (trigger->flags & TRIGGER_BACKTRACE))
+		event->self_ns = (uintptr_t)path_of(stage, stage->nr);
+	if (ret < 0 || !push_filter_frame(stage, &frame))
+		return -ENOMEM;
+	if (frame.flags & FRAME_MARK)
+		event->flags |= EVENT_OFF;
+	return (frame.flags & (FRAME_SHOWN | FRAME_MARK)) != 0;
+}
+
+/*
+ * The end of a call without a recorded entry, by the parent of a fork or before the range. Its
+ * caller is unknown, so its own rules decide. With -F the end is certain: it is the outermost that
+ * is left.
+ */
+static bool is_shown_unseen(struct stg_filter *stage, const struct event *event)
+{
+	struct call_filter *filter = stage->filter;
+	const struct trigger *trigger = func_rule(&filter->rules, stage->reader, event->func);
+	const uint32_t opts_in = filter->uses &
+				 (TRIGGER_FILTER | TRIGGER_CALLER | TRIGGER_LOCATION);
+
+	if (trigger->flags & (TRIGGER_NOTRACE | TRIGGER_HIDE | TRIGGER_LOCATION_OUT))
+		return false;
+	if ((trigger->flags & opts_in) != opts_in)
+		return false;
+	if (!(opts_in & TRIGGER_FILTER) && event->indent >= filter->base.depth)
+		return false;
+	return !event->func->sym || event->func->sym->size >= filter->base.size;
+}
+
+/* Views without entries: here the duration decides. */
+static bool is_long_enough(const struct filter_frame *frame, const struct event *event)
+{
+	return (frame->flags & FRAME_HAS_KEPT) ||
+	       time_abs(event->total_ns) >= frame->threshold_ns ||
+	       (frame->threshold_ns != UINT64_MAX && (event->flags & EVENT_UNFINISHED));
+}
+
+/* For views without entries. @parent: the call around it, or NULL */
+static int end_call(const struct filter_frame *frame, struct filter_frame *parent,
+		    const struct event *event)
+{
+	bool is_seen = frame->flags & (FRAME_SHOWN | FRAME_MARK);
+	bool is_long = is_long_enough(frame, event);
+
+	if (parent && ((frame->flags & FRAME_HAS_KEPT) || (is_seen && is_long)))
+		parent->flags |= FRAME_HAS_KEPT;
+	/* A call that is too short is ignored everywhere, so its time is its caller's. */
+	if (parent && !is_long)
+		parent->extra_ns += time_abs(event->total_ns);
+	else if (parent && (frame->flags & FRAME_SMALL))
+		parent->extra_ns += event->self_ns;
+	return (frame->flags & FRAME_SHOWN) && is_long;
+}
+
+/* A forked child returns from a call that its parent made: shown if it was shown there. */
+static int on_inherited_exit(struct stg_filter *stage, struct event *event)
+{
+	leave_inherited(stage, event->indent + 1);
+
+	const struct filter_frame frame = stage->frames[event->indent];
+
+	leave_inherited(stage, event->indent);
+	if (frame.addr != event->addr)
+		return is_shown_unseen(stage, event);
+	if (frame.flags & FRAME_MARK)
+		event->flags |= EVENT_OFF;
+	return (frame.flags & (FRAME_SHOWN | FRAME_MARK)) != 0;
+}
+
+static int on_exit_event(struct stg_filter *stage, struct event *event)
+{
+	size_t depth = stage->nr_inherited + event->depth;
+
+	if (stage->nr <= depth && event->indent < stage->nr_inherited)
+		return on_inherited_exit(stage, event);
+	if (stage->nr <= depth)
+		return is_shown_unseen(stage, event);
+	if (!set_depth(stage, depth + 1))
+		return -ENOMEM;
+
+	const struct filter_frame frame = stage->frames[--stage->nr];
+	struct filter_frame *parent = stage->nr ? &stage->frames[stage->nr - 1] : NULL;
+
+	stage->now = frame.before;
+	event->self_ns += frame.extra_ns;
+	answer_condition(stage, &frame, event);
+	if (!stage->filter->ends_only) {
+		if (frame.flags & FRAME_MARK)
+			event->flags |= EVENT_OFF;
+		return (frame.flags & (FRAME_SHOWN | FRAME_MARK)) != 0;
+	}
+	return end_call(&frame, parent, event);
+}
+
+static int on_other(struct stg_filter *stage, struct event *event)
+{
+	if (event->type == EVENT_LOST)
+		return 1;
+	if (event->type == EVENT_SCHED_OUT)
+		event->total_ns = stage->now.threshold_ns;
+	return !stage->now.out && is_inside(stage) && stage->now.depth > 0;
+}
+
+/* 1: keep the event, 0: drop it, or -ENOMEM. */
+static int pass_event(struct stg_filter *stage, struct event *event)
+{
+	int ret = 0;
+
+	look_at_switches(stage, event->time_ns);
+	if (unlikely(stage->is_waiting) && event->type <= EVENT_EXIT)
+		ret = begin_child(stage, event);
+	if (ret < 0)
+		return ret;
+	if (unlikely(stage->nr_inherited) && event->time_ns >= stage->exec_ns)
+		leave_inherited(stage, 0);
+	if (event->type == EVENT_ENTRY)
+		ret = on_entry(stage, event);
+	else if (event->type == EVENT_EXIT)
+		ret = on_exit_event(stage, event);
+	else
+		ret = on_other(stage, event);
+	if (ret <= 0 || stage->is_on)
+		return ret;
+	/* Not shown, but a level of calls that are shown later. */
+	event->flags |= EVENT_OFF;
+	return event->type <= EVENT_EXIT && stage->filter->counts_off;
+}
+
+ssize_t stg_filter(struct stg_filter *stage, struct event *events, size_t nr)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		int ret = pass_event(stage, &events[i]);
+
+		if (ret < 0)
+			return ret;
+		if (!ret && !stage_keeps_cpu(stage->filter->wants_cpus, &events[i]))
+			continue;
+		if (kept != i)
+			events[kept] = events[i];
+		kept++;
+	}
+	return kept;
+}
+
+/* --- the part that all tasks share --- */
+
+static int compare_switches(const void *a, const void *b)
+{
+	const struct filter_switch *x = a;
+	const struct filter_switch *y = b;
+
+	if (x->time_ns != y->time_ns)
+		return x->time_ns > y->time_ns ? 1 : -1;
+	if (x->task != y->task)
+		return x->task > y->task ? 1 : -1;
+	return (x->nth > y->nth) - (x->nth < y->nth);
+}
+
+void call_filter_sort_switches(struct call_filter *filter)
+{
+	if (filter->nr_switches)
+		qsort(filter->switches, filter->nr_switches, sizeof(*filter->switches),
+		      compare_switches);
+	filter->collects = false;
+}
+
+void call_filter_deinit(struct call_filter *filter)
+{
+	func_rules_deinit(&filter->rules);
+	for (size_t i = 0; i < filter->nr_outcomes; i++)
+		free(filter->outcomes[i].holds);
+	free(filter->outcomes);
+	call_paths_deinit(&filter->paths);
+	free(filter->switches);
+	*filter = (struct call_filter){ 0 };
+}

@@ -1,0 +1,50 @@
+/*
+ * Stage: drops calls of the kernel outside of the program's functions, and, if only those of the
+ * kernel are wanted, the program's.
+ */
+#include "utils/pipeline/stages/stage.h"
+
+static bool is_kernel(const struct event *event)
+{
+	return event->type <= EVENT_EXIT && event->func->is_kernel;
+}
+
+/* True within calls of the kernel that are outside of functions of the program. Counts them. */
+static bool is_in_outside(struct stg_kernel *stage, const struct event *event)
+{
+	bool is_in = stage->depth;
+
+	if (!is_kernel(event))
+		return is_in;
+	if (event->type == EVENT_EXIT) {
+		stage->depth -= is_in;
+		return is_in;
+	}
+	stage->depth += is_in || (event->flags & EVENT_OUTSIDE);
+	return stage->depth;
+}
+
+size_t stg_kernel(struct stg_kernel *stage, struct event *events, size_t nr)
+{
+	const struct stage_config *config = stage->config;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		struct event *event = &events[i];
+		bool is_outside = is_in_outside(stage, event);
+
+		if (is_outside && !config->show_kernel_outside) {
+			if (event->type <= EVENT_EXIT)
+				continue;
+			/* As if those calls had not been recorded. */
+			event->flags |= EVENT_OUTSIDE;
+			event->depth = event->indent = 0;
+		}
+		if (config->show_kernel_only && event->type <= EVENT_EXIT && !is_kernel(event))
+			continue;
+		if (kept != i)
+			events[kept] = *event;
+		kept++;
+	}
+	return kept;
+}
