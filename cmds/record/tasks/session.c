@@ -78,34 +78,38 @@ int image_add_module(struct image *s, const struct control_module *m)
 #define STACK_GUESS_START 0x7ffffffde000ULL
 #define STACK_GUESS_END	  0x7ffffffff000ULL
 
+static const char STACK_PATH[] = "[stack]";
+
 /*
  * uftrace derives the kernel's base address from the stack's line (doc/formats/tasks.md, "Module
  * maps") and takes a program without one for a part of the kernel. So a process that hides its maps
  * gets a usual line.
  */
-int image_add_stack(struct image *s, pid_t os_pid, int pidfd)
+void image_note_stack(struct image *s, pid_t os_pid, int pidfd)
 {
 	char path[64];
 	struct strbuf text cleanup_strbuf = { 0 };
 	struct module_map map cleanup_module_map = { 0 };
-	struct map_entry guess = {
+
+	s->stack = (struct map_entry){
 		.start = STACK_GUESS_START,
 		.end = STACK_GUESS_END,
 		.prot = "rw-p",
-		.path = "[stack]",
+		.path = (char *)STACK_PATH,
 	};
-
 	snprintf(path, sizeof(path), "/proc/%d/maps", os_pid);
 	/* The number is still that process' when it has not ended after the reading, either. */
 	if (!peer_has_ended(pidfd, 0) && file_read_all(path, 64 << 20, &text, NULL) == 0 &&
 	    !peer_has_ended(pidfd, 0) &&
 	    module_map_decode(strbuf_str(&text), text.len, &map, NULL) == 0) {
 		for (size_t i = 0; i < map.nr; i++) {
-			if (strcmp(map.entries[i].path, "[stack]") == 0)
-				return module_map_add(&s->map, &map.entries[i]);
+			if (strcmp(map.entries[i].path, STACK_PATH) != 0)
+				continue;
+			s->stack = map.entries[i];
+			s->stack.path = (char *)STACK_PATH;
+			break;
 		}
 	}
-	return module_map_add(&s->map, &guess);
 }
 
 _Static_assert(offsetof(struct map_entry, start) == 0, "ordered by order_u64()");
@@ -208,18 +212,32 @@ void image_identify_modules(struct sessions *sessions, struct image *s)
 	}
 }
 
-int image_save_map(struct image *s, struct store *store, struct uft_err *err)
+/* The map's text is in the order of addresses; the map itself stays as it is. */
+static int encode_map(const struct image *s, struct strbuf *text)
+{
+	struct module_map map cleanup_module_map = { 0 };
+
+	for (size_t i = 0; i < s->map.nr; i++) {
+		if (module_map_add(&map, &s->map.entries[i]) < 0)
+			return -ENOMEM;
+	}
+	if (s->stack.path && module_map_add(&map, &s->stack) < 0)
+		return -ENOMEM;
+	if (map.nr)
+		qsort(map.entries, map.nr, sizeof(*map.entries), order_u64);
+	module_map_encode(&map, text);
+	return strbuf_oom(text) ? -ENOMEM : 0;
+}
+
+int image_save_map(const struct image *s, struct store *store, struct uft_err *err)
 {
 	char name[64];
 	struct strbuf text cleanup_strbuf = { 0 };
 
-	if (s->map.nr)
-		qsort(s->map.entries, s->map.nr, sizeof(*s->map.entries), order_u64);
-	module_map_encode(&s->map, &text);
 	snprintf(name, sizeof(name), "sid-%s.map", s->sid);
-
-	return strbuf_oom(&text) ? err_set_errno(err, -ENOMEM, "cannot save '%s'", name)
-				 : store_publish(store, name, text.data, text.len, err);
+	if (encode_map(s, &text) < 0)
+		return err_set_errno(err, -ENOMEM, "cannot save '%s'", name);
+	return store_publish(store, name, text.data, text.len, err);
 }
 
 static bool is_free(const struct module_map *map, const struct control_module *m)

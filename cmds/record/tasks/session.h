@@ -18,7 +18,9 @@
 /*
  * One process image, with a session id.
  *
- * @map: complete but for the stack before the image's process is published; later under tasks.lock
+ * @map: of its modules. Only the control thread changes it, and none while another may save it: from
+ *       the publication of the image's process until the image is announced
+ * @stack: the line for its stack, once it is announced. Under tasks.lock.
  * @announced: its map is written, and its SESS and TASK lines are in task.txt. Its first record
  *             causes that, so that images without records leave no trace. Under tasks.lock.
  */
@@ -28,6 +30,7 @@ struct image {
 	uint64_t time_ns;
 	char *exe;
 	struct module_map map;
+	struct map_entry stack;
 	bool announced;
 	struct image *next;
 };
@@ -65,12 +68,12 @@ void image_identify_modules(struct sessions *sessions, struct image *s);
 
 /*
  * Note the place of the stack: that of process @os_pid, which runs the image, while @pidfd says
- * that it has not ended; otherwise a usual one. 0 or -ENOMEM.
+ * that it has not ended; otherwise a usual one.
  */
-int image_add_stack(struct image *s, pid_t os_pid, int pidfd);
+void image_note_stack(struct image *s, pid_t os_pid, int pidfd);
 
-/* Write the map's file. */
-int image_save_map(struct image *s, struct store *store, struct uft_err *err);
+/* Write the file of the map with the stack. Other threads may read @s meanwhile. */
+int image_save_map(const struct image *s, struct store *store, struct uft_err *err);
 
 /* Write the symbol files of the modules that can have records. */
 int image_save_symbols(struct sessions *sessions, const struct image *s, struct uft_err *err);

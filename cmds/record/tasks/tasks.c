@@ -77,10 +77,8 @@ static void save_map(struct tasks *tasks, const struct process *proc)
 	struct image *s = proc->session;
 	struct uft_err err = { 0 };
 
-	if (image_add_stack(s, proc->os_pid, proc->pidfd) < 0)
-		err_set_errno(&err, -ENOMEM, "cannot save the map of a session");
-	else
-		image_save_map(s, tasks->store, &err);
+	image_note_stack(s, proc->os_pid, proc->pidfd);
+	image_save_map(s, tasks->store, &err);
 	if (err.code && !tasks->map_error.code)
 		tasks->map_error = err;
 }

@@ -113,14 +113,12 @@ TEST(the_stack_is_in_the_map)
 	struct sessions sessions = { 0 };
 	struct image *s = image_create(&sessions, 11, "/bin/prog");
 	uint64_t here = (uintptr_t)&sessions;
-
 	int self = syscall(SYS_pidfd_open, getpid(), 0);
 
-	assert_int_equal(image_add_stack(s, getpid(), self), 0);
+	image_note_stack(s, getpid(), self);
 	close(self);
-	assert_int_equal(s->map.nr, 1);
-	assert_string_equal(s->map.entries[0].path, "[stack]");
-	assert_true(s->map.entries[0].start <= here && here < s->map.entries[0].end);
+	assert_string_equal(s->stack.path, "[stack]");
+	assert_true(s->stack.start <= here && here < s->stack.end);
 	sessions_deinit(&sessions);
 }
 
@@ -130,12 +128,11 @@ TEST(a_stack_that_is_hidden_is_guessed)
 	struct sessions sessions = { 0 };
 	struct image *s = image_create(&sessions, 11, "/bin/prog");
 
-	assert_int_equal(image_add_stack(s, getpid(), -1), 0);
-	assert_int_equal(s->map.nr, 1);
-	assert_int_equal(s->map.entries[0].start, 0x7ffffffde000);
-	assert_int_equal(s->map.entries[0].end, 0x7ffffffff000);
-	assert_string_equal(s->map.entries[0].prot, "rw-p");
-	assert_string_equal(s->map.entries[0].path, "[stack]");
+	image_note_stack(s, getpid(), -1);
+	assert_int_equal(s->stack.start, 0x7ffffffde000);
+	assert_int_equal(s->stack.end, 0x7ffffffff000);
+	assert_string_equal(s->stack.prot, "rw-p");
+	assert_string_equal(s->stack.path, "[stack]");
 	sessions_deinit(&sessions);
 }
 
@@ -374,14 +371,35 @@ TEST_WITH(with_arguments_it_comes_into_the_map_where_nothing_was, begin_saving, 
 	assert_int_equal(t->image->map.nr, 2);
 	assert_int_equal(save_late(t, 0x6000, 0x7000, "/no/other.so"), 0);
 	assert_int_equal(t->image->map.nr, 3);
-	assert_string_equal(t->image->map.entries[0].path, "/no/such.so");
-	assert_string_equal(t->image->map.entries[1].path, t->self);
-	assert_string_equal(t->image->map.entries[2].path, "/no/other.so");
 
+	const struct map_entry *noted = t->image->map.entries;
+	struct map_entry sorted[] = { noted[1], noted[0], noted[2] };
+	struct module_map map = { sorted, 3 };
 	struct strbuf expected cleanup_strbuf = { 0 };
 
-	module_map_encode(&t->image->map, &expected);
+	assert_string_equal(noted[0].path, t->self);
+	assert_string_equal(noted[1].path, "/no/such.so");
+	assert_string_equal(noted[2].path, "/no/other.so");
+	module_map_encode(&map, &expected);
 	check_map(t, strbuf_str(&expected));
+}
+
+/* A writer thread may save it while the control thread reads it. */
+TEST_WITH(the_map_is_not_changed_when_it_is_saved, begin_saving, end_saving)
+{
+	struct saving *t = *state;
+	const struct map_entry *before;
+	struct uft_err err = { 0 };
+
+	add(t, 0x5000, t->self);
+	add(t, 0x1000, "/no/such.so");
+	before = t->image->map.entries;
+	image_note_stack(t->image, getpid(), -1);
+	assert_int_equal(image_save_map(t->image, t->sessions->store, &err), 0);
+	assert_int_equal(t->image->map.nr, 2);
+	assert_ptr_equal(t->image->map.entries, before);
+	assert_int_equal(before[0].start, 0x5000);
+	assert_int_equal(before[1].start, 0x1000);
 }
 
 static int refuse(struct store *store, const char *name, const struct iovec *parts, int nr,
