@@ -18,7 +18,7 @@
 /*
  * One process image, with a session id.
  *
- * @map: of its modules. Only the control thread changes it, and none while another may save it: from
+ * @map: of its modules. Only the control thread changes it, and not while others may save it: from
  *       the publication of the image's process until the image is announced
  * @stack: the line for its stack, once it is announced. Under tasks.lock.
  * @announced: its map is written, and its SESS and TASK lines are in task.txt. Its first record
