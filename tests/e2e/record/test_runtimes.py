@@ -73,7 +73,9 @@ FAULTY = r"""
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
-static int lose(void) { char *p = malloc(16); return p[0] ? 1 : 2; }
+static volatile int two = 2;
+/* Looks at what the memory had before, but does not depend on it. */
+static int lose(void) { char *p = malloc(16); return p[0] ? two : 2; }
 static void *work(void *arg) { return malloc(10 + lose()); }
 int main(void)
 {
