@@ -328,7 +328,8 @@ def test_lost_records(browser):  # noqa: F811
     assert "20 records lost" in browser.find_element("id", "about").text
     assert js(browser, "return [recording.calls, recording.kinds]") == [41, [{"name": "lost records", "count": 1}]]
     before, at, after = js(browser, "const [t] = recording.tasks; return [t.start[20], t.pointTime[0], t.start[21]]")
-    assert before < at < after
+    # A call may begin and end within a nanosecond.
+    assert before <= at <= after
     search(browser, "lost")
     browser.switch_to.active_element.send_keys(Keys.ENTER)
     wait_until(lambda: browser.find_element("id", "details").text.startswith("lost records (20)"))
