@@ -314,16 +314,21 @@ class TestKeysAlone:
         assert js(browser, FOCUS)[0] == table(browser)[1][0]
 
 
-@needs_browser
-def test_lost_records(browser):  # noqa: F811
-    """Losses are told, and there is a mark at their place."""
+def record_with_gap(directory):
+    """main() calls g() 50 times; the records of ten of these calls are lost, and the recording tells that."""
     Path("calls.c").write_text("void g(void) {}\nint main(void) { for (int i = 0; i < 50; i++) g(); return 0; }\n")
     run("gcc", "-pg", "-O0", "-o", "calls", "calls.c").must()
-    utrail("record", "--no-libcall", "--no-event", "-d", "data", "./calls").must()
-    (path,) = (p for p in Path("data").glob("[0-9]*.dat"))
+    utrail("record", "--no-libcall", "--no-event", "-d", directory, "./calls").must()
+    (path,) = (p for p in Path(directory).glob("[0-9]*.dat"))
     data = path.read_bytes()
     gap = struct.pack("<QQ", 0, 2 | 5 << 3 | 20 << 16)
     path.write_bytes(data[:41 * 16] + gap + data[61 * 16:])
+
+
+@needs_browser
+def test_lost_records(browser):  # noqa: F811
+    """Losses are told, and there is a mark at their place."""
+    record_with_gap("data")
     open_page(browser, "data", "lost")
     assert "20 records lost" in browser.find_element("id", "about").text
     assert js(browser, "return [recording.calls, recording.kinds]") == [41, [{"name": "lost records", "count": 1}]]

@@ -1,14 +1,13 @@
 """utrail show of recordings in parts: arguments, events, processes, sources and what is lost are those of the whole page."""
 
 import json
-import struct
 import subprocess
-from pathlib import Path
 
 import pytest
 
 from test_page import browser, driver_address, js, keep, needs_browser, started_browser  # noqa: F401  (fixtures)
 from test_page import button, open_page, search, status, tab
+from test_page_odd import record_with_gap
 from test_show import open_shown, showing
 from test_show_parts import decode_all, narrow, shown, state_of
 from tools import UTRAIL, environment, run, utrail, wait_until
@@ -220,12 +219,7 @@ def test_those_who_leave_end_their_sums(directory):
 
 @needs_browser
 def test_lost_records(browser):  # noqa: F811
-    Path("calls.c").write_text("void g(void) {}\nint main(void) { for (int i = 0; i < 50; i++) g(); return 0; }\n")
-    run("gcc", "-pg", "-O0", "-o", "calls", "calls.c").must()
-    utrail("record", "--no-libcall", "--no-event", "-d", "data", "./calls").must()
-    (path,) = (p for p in Path("data").glob("[0-9]*.dat"))
-    data = path.read_bytes()
-    path.write_bytes(data[:41 * 16] + struct.pack("<QQ", 0, 2 | 5 << 3 | 20 << 16) + data[61 * 16:])
+    record_with_gap("data")
     with shown(browser, "--parts", "data"):
         wait_until(lambda: "20 records lost" in browser.find_element("id", "about").text)
         wait_until(lambda: js(browser, "return recording.tasks[0].pointTime.length") == 1)
