@@ -24,3 +24,12 @@ int unit_run(void)
 {
 	return _cmocka_run_group_tests("tests", tests, tests_nr, group_setup, group_teardown);
 }
+
+uint64_t unit_random(uint64_t *state)
+{
+	uint64_t z = (*state += 0x9e3779b97f4a7c15);
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+	return z ^ (z >> 31);
+}

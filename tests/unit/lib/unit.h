@@ -42,6 +42,9 @@ void unit_group(CMFixtureFunction setup, CMFixtureFunction teardown);
  */
 int unit_run(void);
 
+/* splitmix64: the next number of the sequence @state, the same everywhere. */
+uint64_t unit_random(uint64_t *state);
+
 /* End a test that cannot run here; the reason is given as for printf(3). */
 #define skip_because(...)                               \
 	do {                                            \

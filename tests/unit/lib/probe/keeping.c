@@ -26,11 +26,7 @@ uint64_t keeping_addr(unsigned func)
 
 uint64_t keeping_random(struct keeping *k, uint64_t below)
 {
-	uint64_t z = (k->random += 0x9e3779b97f4a7c15);
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-	return (z ^ (z >> 31)) % below;
+	return unit_random(&k->random) % below;
 }
 
 /* --- plans --- */

@@ -311,3 +311,19 @@ struct strbuf pair_data(const struct pair *pair, int32_t tid)
 	snprintf(name, sizeof(name), "%d.dat", tid);
 	return pair_file(pair, name);
 }
+
+void pair_check_data(struct pair *pair, int32_t tid, const struct strbuf *expected)
+{
+	pair_look(pair, true);
+
+	struct strbuf file cleanup_strbuf = pair_data(pair, tid);
+	const struct record *r = (const struct record *)strbuf_str(&file);
+	const uint64_t *words = (const uint64_t *)strbuf_str(expected);
+	size_t nr = expected->len / sizeof(*words);
+
+	assert_int_equal(file.len, nr * sizeof(*r));
+	for (size_t i = 0; i < nr; i++) {
+		assert_int_equal(r[i].data, words[i]);
+		assert_true(i == 0 || r[i].time_ns >= r[i - 1].time_ns);
+	}
+}

@@ -50,6 +50,12 @@ struct strbuf pair_file(const struct pair *pair, const char *name);
 struct strbuf pair_data(const struct pair *pair, int32_t tid);
 
 /*
+ * Look at all rings, and check that <tid>.dat has one record for each of the data words @expected,
+ * in order. Times never go back.
+ */
+void pair_check_data(struct pair *pair, int32_t tid, const struct strbuf *expected);
+
+/*
  * From here on, when this thread would sleep in a futex, @fn runs instead, and 10 ms pass on the
  * probe's clocks. With NULL it sleeps again.
  */

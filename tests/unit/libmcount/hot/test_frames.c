@@ -58,18 +58,7 @@ static void expect(struct scene *s, enum record_type type, unsigned depth, uint6
 /* Compare all records so far with the expected ones, in order. Times never go back. */
 static void check(struct scene *s)
 {
-	pair_look(&s->pair, true);
-
-	struct strbuf file cleanup_strbuf = pair_data(&s->pair, s->t->ring->tid);
-	const struct record *r = (const struct record *)strbuf_str(&file);
-	const uint64_t *expected = (const uint64_t *)strbuf_str(&s->expected);
-	size_t nr = s->expected.len / sizeof(*expected);
-
-	assert_int_equal(file.len, nr * sizeof(*r));
-	for (size_t i = 0; i < nr; i++) {
-		assert_int_equal(r[i].data, expected[i]);
-		assert_true(i == 0 || r[i].time_ns >= r[i - 1].time_ns);
-	}
+	pair_check_data(&s->pair, s->t->ring->tid, &s->expected);
 	assert_int_equal(s->t->busy, 0);
 }
 
@@ -83,11 +72,7 @@ static void end(struct scene *s)
 
 static uint64_t random_next(struct scene *s)
 {
-	uint64_t z = (s->random += 0x9e3779b97f4a7c15);
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-	return z ^ (z >> 31);
+	return unit_random(&s->random);
 }
 
 static struct call *top(struct scene *s)

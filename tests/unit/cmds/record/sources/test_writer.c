@@ -17,16 +17,6 @@
 #define NR_PRODUCERS 3
 #define PAYLOAD_MAX  (RING_PAGE - 4 * sizeof(struct record))
 
-/* splitmix64: the same numbers everywhere. */
-static uint64_t random_next(uint64_t *state)
-{
-	uint64_t z = (*state += 0x9e3779b97f4a7c15);
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-	return z ^ (z >> 31);
-}
-
 /*
  * A traced thread and the expected content of its file.
  *
@@ -104,7 +94,7 @@ static void check_taken(struct pair *pair, const struct producer *p, bool everyt
 
 static uint32_t choose_length(uint64_t *state)
 {
-	uint64_t n = random_next(state);
+	uint64_t n = unit_random(state);
 
 	switch (n % 8) {
 	case 0:
@@ -128,8 +118,8 @@ static void look_meanwhile(void *arg)
 	struct consumer *c = arg;
 
 	c->nr_waits++;
-	if (random_next(c->state) % 3 == 0)
-		pair_look(c->pair, random_next(c->state) % 2);
+	if (unit_random(c->state) % 3 == 0)
+		pair_look(c->pair, unit_random(c->state) % 2);
 }
 
 /* Runs one order of steps. Returns the number of lost records; @nr_waits: the number of waits */
@@ -154,15 +144,15 @@ static uint64_t run_interleaving(uint64_t seed, uint32_t flags, unsigned *nr_wai
 		assert_true(producer_begin(now[i]));
 	}
 	for (uint64_t step = 1; step < 3000; step++) {
-		struct producer **p = &now[random_next(&state) % NR_PRODUCERS];
-		uint64_t what = random_next(&state) % 1000;
+		struct producer **p = &now[unit_random(&state) % NR_PRODUCERS];
+		uint64_t what = unit_random(&state) % 1000;
 		uint64_t before = (*p)->untold;
 
 		if (what < 970) {
 			producer_emit(*p, step, choose_length(&state));
 			lost += (*p)->untold > before;
 		} else if (what < 992) {
-			bool everything = random_next(&state) % 2;
+			bool everything = unit_random(&state) % 2;
 
 			pair_look(&pair, everything);
 			for (size_t i = 0; i < NR_PRODUCERS; i++)
