@@ -31,12 +31,18 @@ static uint8_t *put_escape(uint8_t *out, enum escape kind)
 	return out;
 }
 
+/* The slot where the search for @word begins. */
+static INLINE uint32_t slot_of(uint64_t word)
+{
+	_Static_assert(SLOTS == 1 << (32 - 19), "the hash has as many bits");
+	return (uint32_t)((uint32_t)(word >> RECORD_ADDR_SHIFT) * 0x9e3779b1U) >> 19;
+}
+
 /* The number of the function with @word, a new number if needed; 0: there are too many. */
 static uint32_t number_of(struct compact_coder *coder, uint64_t word)
 {
-	size_t at = (word * 0x9e3779b97f4a7c15ULL) >> 51;
+	size_t at = slot_of(word);
 
-	_Static_assert(SLOTS == 1 << (64 - 51), "the hash has as many bits");
 	for (; coder->slots[at]; at = (at + 1) % SLOTS) {
 		if (coder->funcs[coder->slots[at]] == word)
 			return coder->slots[at];
@@ -132,17 +138,16 @@ static uint8_t *put_surprises(struct writing *w, uint8_t *out, uint64_t time_ns,
 
 /*
  * HOT: write a token with a delta of two bytes at most. Without a branch, since neither case is
- * predictable.
+ * predictable: the second byte is written in both, and the next token overwrites it in one.
  */
-static inline uint8_t *put_short_token(uint8_t *out, enum token token, uint64_t delta)
+static INLINE uint8_t *put_short_token(uint8_t *out, enum token token, uint64_t delta)
 {
-	uint64_t is_long = delta >= DELTA_SHORT;
-	uint64_t above = delta - (DELTA_SHORT & -is_long);
-	uint64_t first = is_long ? DELTA_SHORT + (above >> 8) : above;
+	uint64_t above = delta - DELTA_SHORT;
+	uint32_t first = delta < DELTA_SHORT ? delta : DELTA_SHORT + (uint32_t)(above >> 8);
 
 	out[0] = token | first << TOKEN_BITS;
 	out[1] = above;
-	return out + 1 + is_long;
+	return out + 1 + (delta >= DELTA_SHORT);
 }
 
 /* The delta and the first byte, with @token in it. */
@@ -284,119 +289,117 @@ static size_t put_record(struct writing *w, uint8_t **at, const uint8_t *raw, si
 	return used;
 }
 
-/* The state of put_plain_calls(), in registers. */
-struct plain_state {
-	uint64_t last_ns;
-	uint32_t depth;
-	uint32_t least; /* of @depth so far */
-	uint32_t top;
-	uint32_t last;
-};
-
 /*
- * The symbol of a call that differs from the prediction of its context. @word: of its record,
- * without the expected depth. False: it is no plain call, or there are too many functions.
+ * The number of the function that @word enters: a record's second word without the expected depth.
+ * 0: it is no plain call, or there are too many functions.
  */
-static bool number_of_call(struct compact_coder *coder, uint64_t word, bool is_exit,
-			   uint32_t *symbol)
+static uint32_t number_of_call(struct compact_coder *coder, uint64_t word)
 {
-	*symbol = SYMBOL_EXIT;
-	if (is_exit)
-		return true;
 	if ((word & ((1U << RECORD_ADDR_SHIFT) - 1)) != RECORD_MAGIC << RECORD_MAGIC_SHIFT)
-		return false;
-	*symbol = number_of(coder, word);
-	return *symbol != 0;
+		return 0;
+	return number_of(coder, word);
+}
+
+/* HOT: write the token of @symbol in the context @learned, which learns it. */
+static INLINE uint8_t *put_symbol(uint8_t *out, uint32_t *learned, uint32_t symbol, uint64_t delta)
+{
+	uint32_t both = *learned;
+
+	if (likely(symbol == (both & 0xffff)))
+		return put_short_token(out, TOKEN_LIKELY, delta);
+	*learned = both << 16 | symbol;
+	if (symbol == both >> 16)
+		return put_short_token(out, TOKEN_UNLIKELY, delta);
+	return put_number(put_short_token(out, TOKEN_NUMBER, delta), symbol);
 }
 
 /*
- * HOT: write records that repeat the last or second-last call of their context: each is compared as
- * a word with the expected one. Returns the first differing record, or @end.
+ * HOT: write the calls without payload from @raw on, up to the first other record or @end. Returns
+ * where it stopped. @least: the fewest calls that were open. @is_deep: as many are open as a
+ * record's depth can tell, or more; not above STACK.
+ *
+ * A function's number comes from the record itself, and not from the context that predicts it, so
+ * the processor works on several records at a time. Entry and exit have code of their own, with
+ * few enough values to stay in registers.
  */
-static inline const uint8_t *put_likely_calls(struct compact_coder *coder,
-					      struct plain_state *state, uint8_t **at,
-					      const uint8_t *raw, const uint8_t *end)
+static INLINE const uint8_t *put_calls_at(struct compact_coder *coder, uint8_t **at,
+					  const uint8_t *raw, const uint8_t *end, uint64_t *least,
+					  bool is_deep)
 {
-	/* All calls below the depth limit have the same depth in their records. */
-	const bool is_deep = state->depth > RECORD_DEPTH_MAX;
-	const uint64_t level = is_deep ? 0 : 1ULL << RECORD_DEPTH_SHIFT;
-	const uint32_t least = is_deep ? RECORD_DEPTH_MAX : 0;
-	const uint32_t most = is_deep ? STACK : RECORD_DEPTH_MAX;
-	const uint64_t *funcs = coder->funcs;
-	uint16_t *stack = coder->stack;
-	struct plain_state now = *state;
-	uint64_t depth_bits = (uint64_t)MIN(now.depth, (uint32_t)RECORD_DEPTH_MAX)
-			      << RECORD_DEPTH_SHIFT;
+	const uint64_t most = is_deep ? STACK : RECORD_DEPTH_MAX;
+	uint64_t depth = coder->depth;
+	uint64_t top = coder->top;
+	uint64_t before_ns = coder->last_ns;
+	uint32_t slot = context(top, coder->last);
+	const uint8_t *first = raw;
 	uint8_t *out = *at;
 
-	if (now.depth > STACK)
-		return raw;
+	*least = depth;
 	for (; raw < end; raw += sizeof(struct record)) {
-		uint64_t delta = load_word(raw) - now.last_ns;
+		uint64_t time_ns = load_word(raw);
 		uint64_t data = load_word(raw + 8);
-		uint64_t exit = funcs[now.top] + depth_bits - level + 1;
-		uint32_t *learned = &coder->contexts[context(now.top, now.last)];
-		uint32_t both = *learned;
-		uint32_t symbol = both & 0xffff;
-		enum token token = TOKEN_LIKELY;
+		uint64_t delta = time_ns - before_ns;
+		uint32_t *learned = &coder->contexts[slot];
 
 		if (unlikely(delta > DELTA_BYTE_MAX))
 			break;
-		if (data != (symbol == SYMBOL_EXIT ? exit : funcs[symbol] + depth_bits)) {
-			symbol = both >> 16;
-			token = TOKEN_UNLIKELY;
-			if (data != (symbol == SYMBOL_EXIT ? exit : funcs[symbol] + depth_bits)) {
-				if (!number_of_call(coder, data - depth_bits, data == exit,
-						    &symbol))
-					break;
-				token = TOKEN_NUMBER;
-			}
-		}
-		if (symbol == SYMBOL_EXIT) {
-			if (now.depth <= least)
+		if (data & 1) {
+			uint64_t level = is_deep ? RECORD_DEPTH_MAX : depth - 1;
+			uint64_t last = top;
+
+			/* Without an open call @top is 0, and what it expects is even. */
+			if (unlikely(data != coder->funcs[top] + (level << RECORD_DEPTH_SHIFT) + 1))
 				break;
-			now.last = now.top;
-			now.top = stack[--now.depth];
-			now.least = MIN(now.least, now.depth);
-			depth_bits -= level;
+			if (is_deep && unlikely(depth <= RECORD_DEPTH_MAX))
+				break;
+			top = coder->stack[--depth];
+			slot = context(top, last);
+			*least = MIN(*least, depth);
+			out = put_symbol(out, learned, SYMBOL_EXIT, delta);
 		} else {
-			if (now.depth >= most)
+			uint64_t level = is_deep ? RECORD_DEPTH_MAX : depth;
+			uint64_t word = data - (level << RECORD_DEPTH_SHIFT);
+			uint64_t number = coder->slots[slot_of(word)];
+
+			if (unlikely(depth >= most))
 				break;
-			now.last = 0;
-			now.top = symbol;
-			stack[++now.depth] = symbol;
-			depth_bits += level;
+			if (unlikely(coder->funcs[number] != word)) {
+				number = number_of_call(coder, word);
+				if (!number)
+					break;
+			}
+			top = number;
+			coder->stack[++depth] = number;
+			slot = context(top, 0);
+			out = put_symbol(out, learned, number, delta);
 		}
-		if (token != TOKEN_LIKELY)
-			*learned = both << 16 | symbol;
-		now.last_ns += delta;
-		out = put_short_token(out, token, delta);
-		if (token == TOKEN_NUMBER)
-			out = put_number(out, symbol);
+		before_ns = time_ns;
 	}
-	*state = now;
+	if (raw > first)
+		coder->last = load_word(raw - 8) & 1 ? coder->stack[depth + 1] : 0;
+	coder->last_ns = before_ns;
+	coder->depth = depth;
+	coder->top = top;
 	*at = out;
 	return raw;
 }
 
-/*
- * HOT: write the calls without payload that put_likely_calls() handles, up to the first other
- * record. Returns their bytes.
- */
+/* Write the calls that put_calls_at() handles. Returns their bytes. */
 static size_t put_plain_calls(struct writing *w, uint8_t **at, const uint8_t *raw, size_t len)
 {
 	struct compact_coder *coder = w->coder;
-	struct plain_state state = { coder->last_ns, coder->depth, coder->depth, coder->top,
-				     coder->last };
 	const uint8_t *end = raw + len / sizeof(struct record) * sizeof(struct record);
-	size_t done = put_likely_calls(coder, &state, at, raw, end) - raw;
+	uint64_t least;
+	size_t done;
 
-	coder->last_ns = state.last_ns;
-	coder->depth = state.depth;
-	coder->top = state.top;
-	coder->last = state.last;
+	if (coder->depth > STACK)
+		return 0;
+	if (coder->depth > RECORD_DEPTH_MAX)
+		done = put_calls_at(coder, at, raw, end, &least, true) - raw;
+	else
+		done = put_calls_at(coder, at, raw, end, &least, false) - raw;
 	if (done)
-		note_call(w, load_word(raw), state.least);
+		note_call(w, load_word(raw), least);
 	w->head.nr_records += done / sizeof(struct record);
 	return done;
 }
@@ -422,6 +425,8 @@ size_t compact_encode(struct compact_coder *coder, int32_t tid, const uint8_t *r
 	size_t done = 0;
 
 	begin_coder(coder);
+	/* No word of an entry is odd: the function of an empty slot equals none. */
+	coder->funcs[0] = 1;
 	memset(coder->slots, 0, sizeof(coder->slots));
 	for (;;) {
 		size_t used = put_plain_calls(&w, &at, raw + done, most - done);
