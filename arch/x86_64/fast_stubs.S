@@ -200,13 +200,16 @@
 /*
  * A call, after FAST_GUARD or FAST_LOOK_UP. \slot: operand of its return slot, \addr: address of
  * the function. At \other, with the guard set, nothing has been changed; the same at \beyond, where
- * FAST_ENTER_BEYOND continues.
+ * FAST_ENTER_BEYOND continues, and at \tail, where FAST_TAIL_CALL does. \on: label for its way back
  */
-	.macro FAST_ENTER slot, addr, beyond, other
+	.macro FAST_ENTER slot, addr, tail, beyond, other, on
 	FAST_CALLER \slot, \other
 	leaq	\slot, %rsi
 	cmpq	%rsi, FRAME_SLOT(%rdi)
-	jbe	\other
+	jbe	\tail
+	.ifnb	\on
+\on:
+	.endif
 	cmpq	THREAD_LOW(%rcx), %rsi
 	jb	\other
 	cmpq	THREAD_FAST_LIMIT(%rcx), %rdi
@@ -222,7 +225,22 @@
 	movq	%rax, \slot
 	.endm
 
-/* The same for a call that opens the thread: planned_admit(). */
+/*
+ * The flags are those of the comparison with the innermost frame's slot. The call goes on at \on if
+ * it has that slot and the function of the frame is still open: it has called this one by a jump.
+ * So says frames_make_way(), too.
+ */
+	.macro FAST_TAIL_CALL slot, on, other
+	jne	\other
+	leaq	arch_return_trampoline(%rip), %rax
+	cmpq	%rax, \slot
+	jne	\other
+	cmpq	$0, FRAME_RET(%rdi)
+	jne	\on
+	jmp	\other
+	.endm
+
+/* After FAST_ENTER, for a call that opens the thread: planned_admit(). */
 	.macro FAST_ADMIT
 	movq	THREAD_PLANNED(%rcx), %rdx
 	movw	$1, PLANNED_IN(%rdx)

@@ -64,12 +64,14 @@
 	FAST_GUARD .L\name\()_unguarded
 	MAY_BE_\name .L\name\()_maybe
 .L\name\()_alike:
-	FAST_ENTER \fast, FAST_SAVED(%rsp), .L\name\()_beyond, .L\name\()_other
+	FAST_ENTER \fast, FAST_SAVED(%rsp), .L\name\()_tail, .L\name\()_beyond, .L\name\()_other, .L\name\()_on
 .L\name\()_entered:
 	FAST_ENTERED
 .L\name\()_beyond:
 	FAST_ENTER_BEYOND \fast, FAST_SAVED(%rsp), .Ltoo_deep, .L\name\()_other
 	jmp	.L\name\()_entered
+.L\name\()_tail:
+	FAST_TAIL_CALL \fast, .L\name\()_on, .L\name\()_other
 .L\name\()_other:
 	RESTORE_FAST
 	SAVE_CALLER_SAVED
@@ -89,11 +91,11 @@
 .L\name\()_planned:
 	FAST_LOOK_UP \look, LOOK_UP_SAVED(%rsp), .L\name\()_maybe_quiet, .L\name\()_slow, .L\name\()_admitted
 	MAY_BE_\name .L\name\()_maybe
-	FAST_ENTER \fast, FAST_SAVED(%rsp), .L\name\()_beyond, .L\name\()_other
+	FAST_ENTER \fast, FAST_SAVED(%rsp), .L\name\()_tail, .L\name\()_beyond, .L\name\()_other
 	FAST_ENTERED
 .L\name\()_admitted:
 	IS_\name .L\name\()_is
-	FAST_ENTER \fast, FAST_SAVED(%rsp), .L\name\()_other, .L\name\()_other
+	FAST_ENTER \fast, FAST_SAVED(%rsp), .L\name\()_other, .L\name\()_other, .L\name\()_other
 	FAST_ADMIT
 	jmp	.Ladmitted
 	.cfi_adjust_cfa_offset -FAST_SAVED
