@@ -54,7 +54,7 @@ static struct tally tally(const char *data, size_t len)
 
 /* A LOST record comes first and states the losses at this place of the file. */
 static int append_with_lost(struct store *store, int stream, struct ring_sink *sink,
-			    const void *data, size_t len)
+			    const struct iovec *parts, int nr)
 {
 	struct record lost = { 0, record_data(RECORD_LOST, 0, sink->untold) };
 
@@ -65,7 +65,7 @@ static int append_with_lost(struct store *store, int stream, struct ring_sink *s
 			return ret;
 		sink->untold = 0;
 	}
-	return store_append(store, stream, data, len);
+	return store_append_parts(store, stream, parts, nr);
 }
 
 /* Set the task whose records the ring holds. False when it is not stated. */
@@ -88,46 +88,92 @@ static bool name_sink(struct writers *writers, struct process *proc, struct ring
 	return sink->tid != 0;
 }
 
-static void drop_records(struct writers *writers, struct ring_sink *sink, const void *data,
-			 size_t len)
+static struct tally tally_parts(const struct iovec *parts, int nr)
+{
+	struct tally sum = { 0 };
+
+	for (int i = 0; i < nr; i++) {
+		const struct tally part = tally(parts[i].iov_base, parts[i].iov_len);
+
+		sum.calls += part.calls;
+		sum.records += part.records;
+		sum.told += part.told;
+	}
+	return sum;
+}
+
+static void drop_records(struct writers *writers, struct ring_sink *sink, const struct iovec *parts,
+			 int nr)
 {
 	/* Records that LOST records count were counted before. */
-	const struct tally lost = tally(data, len);
+	const struct tally lost = tally_parts(parts, nr);
 
 	atomic_fetch_add(&writers->records_lost, lost.records);
 	sink->untold += lost.records + lost.told;
 }
 
-/* @ret: of writing them */
-static void count_calls(struct writers *writers, int ret, const void *data, size_t len)
+static void count_calls(struct writers *writers, const struct iovec *parts, int nr)
 {
-	if (ret < 0 || !atomic_load_explicit(&writers->counts_calls, memory_order_relaxed))
+	if (!atomic_load_explicit(&writers->counts_calls, memory_order_relaxed))
 		return;
-	atomic_fetch_add_explicit(&writers->calls, tally(data, len).calls, memory_order_relaxed);
+	atomic_fetch_add_explicit(&writers->calls, tally_parts(parts, nr).calls,
+				  memory_order_relaxed);
+}
+
+/*
+ * Append @nr parts to @stream (negative: it could not be opened). Parts that cannot be written are
+ * dropped if this @is_last attempt fails: a full disk is no reason to stop the program. Returns
+ * below 0 when the caller is to try again with fewer parts.
+ */
+static int append_or_drop(struct writers *writers, int stream, struct ring_sink *sink,
+			  const struct iovec *parts, int nr, bool is_last)
+{
+	int ret = stream < 0 ? stream : append_with_lost(writers->store, stream, sink, parts, nr);
+
+	if (ret < 0 && !is_last)
+		return ret;
+	if (ret < 0) {
+		store_note_error(writers->store, ret);
+		drop_records(writers, sink, parts, nr);
+	} else {
+		count_calls(writers, parts, nr);
+	}
+	return 0;
+}
+
+/* The number of parts, from the first one on, that --max-size has room for. 0: all are empty. */
+static int count_allowed(struct store *store, const struct iovec *parts, int nr)
+{
+	int allowed = 0;
+
+	if (iovec_bytes(parts, nr) == 0)
+		return 0;
+	while (allowed < nr && store_may_take(store, parts[allowed].iov_len))
+		allowed++;
+	return allowed;
 }
 
 void sink_append(struct writers *writers, struct process *proc, struct ring *r,
-		 struct ring_sink *sink, const void *data, size_t len)
+		 struct ring_sink *sink, const struct iovec *parts, int nr)
 {
-	if (len == 0 || !store_may_take(writers->store, len))
+	nr = count_allowed(writers->store, parts, nr);
+	if (nr == 0)
 		return;
 	if (!name_sink(writers, proc, r, sink)) {
-		drop_records(writers, sink, data, len);
+		drop_records(writers, sink, parts, nr);
 		return;
 	}
-	if (writers->sample)
-		sample_take(writers->sample, proc, data, len);
+	for (int i = 0; writers->sample && i < nr; i++)
+		sample_take(writers->sample, proc, parts[i].iov_base, parts[i].iov_len);
 
 	struct store *store = writers->store;
 	int stream = sink->is_open ? sink->stream : open_data_file(writers, sink->tid, ".dat");
-	int ret = stream < 0 ? stream : append_with_lost(store, stream, sink, data, len);
 
-	/* A full disk is no reason to stop the program. */
-	if (ret < 0) {
-		store_note_error(store, ret);
-		drop_records(writers, sink, data, len);
+	/* A disk that has no room for all parts may have room for some. */
+	if (append_or_drop(writers, stream, sink, parts, nr, nr == 1) < 0) {
+		for (int i = 0; i < nr; i++)
+			append_or_drop(writers, stream, sink, &parts[i], 1, true);
 	}
-	count_calls(writers, ret, data, len);
 	if (!sink->is_open && stream >= 0) {
 		sink->is_open = store_may_stay_open(store, stream);
 		sink->stream = stream;
@@ -137,9 +183,10 @@ void sink_append(struct writers *writers, struct process *proc, struct ring *r,
 }
 
 void sink_append_payloads(struct writers *writers, struct process *proc, struct ring *r,
-			  struct ring_sink *sink, const void *data, size_t len)
+			  struct ring_sink *sink, const struct iovec *parts, int nr)
 {
-	if (len == 0 || !store_may_take(writers->store, len) || !name_sink(writers, proc, r, sink))
+	nr = count_allowed(writers->store, parts, nr);
+	if (nr == 0 || !name_sink(writers, proc, r, sink))
 		return;
 
 	struct store *store = writers->store;
@@ -147,7 +194,7 @@ void sink_append_payloads(struct writers *writers, struct process *proc, struct 
 			     ? sink->payloads.stream
 			     : open_data_file(writers, sink->tid, DATADIR_EVENT_DATA_SUFFIX);
 
-	store_note_error(store, stream < 0 ? stream : store_append(store, stream, data, len));
+	store_note_error(store, stream < 0 ? stream : store_append_parts(store, stream, parts, nr));
 	if (!sink->payloads.is_open && stream >= 0) {
 		sink->payloads.is_open = store_may_stay_open(store, stream);
 		sink->payloads.stream = stream;
@@ -170,9 +217,10 @@ void sink_finish(struct writers *writers, struct process *proc, struct ring *r,
 	sink->untold += lost > told ? lost - told : 0;
 	if (sink->untold && name_sink(writers, proc, r, sink)) {
 		struct record record = { 0, record_data(RECORD_LOST, 0, sink->untold) };
+		const struct iovec part = { &record, sizeof(record) };
 
 		sink->untold = 0;
-		sink_append(writers, proc, r, sink, &record, sizeof(record));
+		sink_append(writers, proc, r, sink, &part, 1);
 	}
 	if (too_deep && name_sink(writers, proc, r, sink))
 		tasks_note_too_deep(writers->tasks, sink->tid, too_deep);

@@ -6,19 +6,23 @@
 
 #include "cmds/record/sources/writer.h"
 
+/* At most so many parts are appended at a time: half of a ring. */
+#define SINK_PARTS_MAX (RING_SEGMENTS_MAX / 2)
+
 /*
- * Append whole records of @r, with its sink @sink, to its task's file. Records that cannot be
- * written are counted, and a LOST record states them at that place as soon as there is space again.
+ * Append @nr parts, of whole records each, of @r, with its sink @sink, to its task's file. Records
+ * that cannot be written are counted, and a LOST record states them at that place as soon as there
+ * is space again.
  */
 void sink_append(struct writers *writers, struct process *proc, struct ring *r,
-		 struct ring_sink *sink, const void *data, size_t len);
+		 struct ring_sink *sink, const struct iovec *parts, int nr);
 
 /*
  * The same for the content of its second ring, and <tid>.evt. A payload that cannot be written is
  * only an error: its record exists.
  */
 void sink_append_payloads(struct writers *writers, struct process *proc, struct ring *r,
-			  struct ring_sink *sink, const void *data, size_t len);
+			  struct ring_sink *sink, const struct iovec *parts, int nr);
 
 /* The ring's owner is gone and the ring is empty: write the last losses, and close the file. */
 void sink_finish(struct writers *writers, struct process *proc, struct ring *r,

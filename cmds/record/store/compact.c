@@ -95,20 +95,34 @@ static bool work_grow(struct compact_work *work, size_t len)
 	return true;
 }
 
-/* Encode all @len bytes as blocks into @work->out. Returns the number of bytes, or -ENOMEM. */
-static ssize_t encode(struct compact_work *work, int32_t tid, const uint8_t *data, size_t len)
+/*
+ * Encode @part as blocks into @work->out, which has @out_len bytes already. Returns the number of
+ * its bytes, or -ENOMEM.
+ */
+static ssize_t encode(struct compact_work *work, int32_t tid, const struct iovec *part,
+		      size_t out_len)
 {
-	size_t out_len = 0;
+	const uint8_t *data = part->iov_base;
 
-	for (size_t done = 0; done < len;) {
+	for (size_t done = 0; done < part->iov_len;) {
 		size_t block_len;
 
 		if (!work_grow(work, out_len))
 			return -ENOMEM;
-		done += compact_encode(work->coder, tid, data + done, len - done, false,
+		done += compact_encode(work->coder, tid, data + done, part->iov_len - done, false,
 				       work->out + out_len, &block_len);
 		out_len += block_len;
 	}
+	return out_len;
+}
+
+static ssize_t encode_parts(struct compact_work *work, int32_t tid, const struct iovec *parts,
+			    int nr)
+{
+	ssize_t out_len = work ? 0 : -ENOMEM;
+
+	for (int i = 0; i < nr && out_len >= 0; i++)
+		out_len = encode(work, tid, &parts[i], out_len);
 	return out_len;
 }
 
@@ -166,16 +180,17 @@ static struct compact_stream stream_of(struct store_compact *compact, int stream
 	return found;
 }
 
-static int compact_append(struct store *store, int number, const void *data, size_t len)
+static int compact_append(struct store *store, int number, const struct iovec *parts, int nr)
 {
 	struct store_compact *compact = of(store);
 	struct compact_stream stream = stream_of(compact, number);
+	size_t len = iovec_bytes(parts, nr);
 
 	if (!stream.tid || !len)
-		return store_append(compact->inner, stream.inner, data, len);
+		return store_append_parts(compact->inner, stream.inner, parts, nr);
 
 	struct compact_work *work = work_take(compact);
-	ssize_t out_len = work ? encode(work, stream.tid, data, len) : -ENOMEM;
+	ssize_t out_len = encode_parts(work, stream.tid, parts, nr);
 	int ret = out_len < 0 ? (int)out_len
 			      : store_append(compact->inner, stream.inner, work->out, out_len);
 
@@ -213,7 +228,8 @@ static int publish_records(struct store_compact *compact, const char *name, int3
 		strbuf_add(&all, parts[i].iov_base, parts[i].iov_len);
 
 	struct compact_work *work = strbuf_oom(&all) ? NULL : work_take(compact);
-	ssize_t len = work ? encode(work, tid, (const uint8_t *)all.data, all.len) : -ENOMEM;
+	const struct iovec whole = { all.data, all.len };
+	ssize_t len = encode_parts(work, tid, &whole, 1);
 	int ret = len < 0 ? err_set_errno(err, len, "cannot write '%s'", name)
 			  : store_publish(compact->inner, name, work->out, len, err);
 

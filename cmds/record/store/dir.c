@@ -17,6 +17,9 @@
 #include "utils/base/fd.h"
 #include "utils/format/datadir.h"
 
+/* The most parts that one system call writes. */
+#define APPEND_PARTS 64
+
 static struct store_dir *dir_of(struct store *store)
 {
 	return container_of(store, struct store_dir, store);
@@ -46,14 +49,32 @@ static int dir_open(struct store *store, const char *name)
 	return S_ISREG(st.st_mode) && st.st_nlink <= 1 ? take_fd(&fd) : -EINVAL;
 }
 
-/* On a full disk the part that was written is cut off again. */
-static int dir_append(struct store *store, int stream, const void *data, size_t len)
+/* Write what comes after the first @at bytes of @parts, as far as one system call can. */
+static ssize_t write_from(int fd, const struct iovec *parts, int nr, size_t at)
 {
+	struct iovec rest[APPEND_PARTS];
+	int nr_rest = 0;
+
+	for (int i = 0; i < nr && nr_rest < APPEND_PARTS; i++) {
+		size_t skipped = MIN(at, parts[i].iov_len);
+
+		at -= skipped;
+		if (skipped < parts[i].iov_len)
+			rest[nr_rest++] = (struct iovec){ (char *)parts[i].iov_base + skipped,
+							  parts[i].iov_len - skipped };
+	}
+	return writev(fd, rest, nr_rest);
+}
+
+/* On a full disk the part that was written is cut off again. */
+static int dir_append(struct store *store, int stream, const struct iovec *parts, int nr)
+{
+	size_t len = iovec_bytes(parts, nr);
 	size_t done = 0;
 	struct stat st;
 
 	while (done < len) {
-		ssize_t n = write(stream, (const char *)data + done, len - done);
+		ssize_t n = write_from(stream, parts, nr, done);
 
 		if (n > 0)
 			done += n;

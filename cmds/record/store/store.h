@@ -25,7 +25,7 @@ struct store;
  *
  * @open: begin to append to the file @name, which is made if need be. Returns a stream (0 or more),
  *        valid until @close.
- * @append: append all @len bytes, or none of them
+ * @append: append all @nr parts, or nothing
  * @may_stay_open: true when there are enough streams to keep this one open while nothing is
  *                 appended. NULL: always.
  * @publish: write the whole file @name, of @nr parts; others see the former one or the new one.
@@ -40,7 +40,7 @@ struct store;
  */
 struct store_ops {
 	int (*open)(struct store *store, const char *name);
-	int (*append)(struct store *store, int stream, const void *data, size_t len);
+	int (*append)(struct store *store, int stream, const struct iovec *parts, int nr);
 	void (*close)(struct store *store, int stream);
 	bool (*may_stay_open)(struct store *store, int stream);
 	int (*publish)(struct store *store, const char *name, const struct iovec *parts, int nr,
@@ -84,15 +84,33 @@ void store_took(struct store *store, size_t asked, size_t len);
 /* Any thread. Note the first failed write; @code: negative errno, other values are ignored. */
 void store_note_error(struct store *store, int code);
 
+/* Returns the sum of the lengths of @nr parts. */
+static inline size_t iovec_bytes(const struct iovec *parts, int nr)
+{
+	size_t len = 0;
+
+	for (int i = 0; i < nr; i++)
+		len += parts[i].iov_len;
+	return len;
+}
+
 /* See store_ops. */
 static inline int store_open(struct store *store, const char *name)
 {
 	return store->ops->open(store, name);
 }
 
+static inline int store_append_parts(struct store *store, int stream, const struct iovec *parts,
+				     int nr)
+{
+	return store->ops->append(store, stream, parts, nr);
+}
+
 static inline int store_append(struct store *store, int stream, const void *data, size_t len)
 {
-	return store->ops->append(store, stream, data, len);
+	const struct iovec whole = { (void *)data, len };
+
+	return store_append_parts(store, stream, &whole, 1);
 }
 
 static inline void store_close(struct store *store, int stream)

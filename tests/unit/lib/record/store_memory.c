@@ -39,12 +39,13 @@ static int memory_open(struct store *store, const char *name)
 	return leave(memory, i < 0 ? -ENOSPC : i);
 }
 
-static int memory_append(struct store *store, int stream, const void *data, size_t len)
+static int memory_append(struct store *store, int stream, const struct iovec *parts, int nr)
 {
 	struct store_memory *memory = enter(store);
 	struct strbuf *content = &memory->files[stream].content;
 
-	strbuf_add(content, data, len);
+	for (int i = 0; i < nr; i++)
+		strbuf_add(content, parts[i].iov_base, parts[i].iov_len);
 	return leave(memory, strbuf_oom(content) ? -ENOMEM : 0);
 }
 
@@ -60,9 +61,7 @@ static int memory_publish(struct store *store, const char *name, const struct io
 	if (i < 0)
 		return err_set_errno(err, i, "cannot keep '%s'", name);
 	strbuf_reset(&container_of(store, struct store_memory, store)->files[i].content);
-	for (int k = 0; k < nr; k++)
-		memory_append(store, i, parts[k].iov_base, parts[k].iov_len);
-	return 0;
+	return memory_append(store, i, parts, nr);
 }
 
 static int memory_read(struct store *store, const char *name, size_t max, struct strbuf *out)

@@ -131,7 +131,7 @@ static int refuse_to_open(struct store *store, const char *name)
 	return strcmp(name, "extern.dat") == 0 ? -EMFILE : -EIO;
 }
 
-static int refuse_to_append(struct store *store, int stream, const void *data, size_t len)
+static int refuse_to_append(struct store *store, int stream, const struct iovec *parts, int nr)
 {
 	return -ENOSPC;
 }

@@ -38,11 +38,11 @@ static int open_or_fail(struct store *store, const char *name)
 	return place->inner.open(store, name);
 }
 
-static int append_or_fail(struct store *store, int stream, const void *data, size_t len)
+static int append_or_fail(struct store *store, int stream, const struct iovec *parts, int nr)
 {
 	if (place->append_fails < 0)
 		return place->append_fails;
-	return place->inner.append(store, stream, data, len);
+	return place->inner.append(store, stream, parts, nr);
 }
 
 static void close_one(struct store *store, int stream)

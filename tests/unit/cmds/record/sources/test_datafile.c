@@ -37,7 +37,9 @@ static void end(struct room *room)
 
 static void append(struct room *room, const void *data, size_t len)
 {
-	sink_append(&room->pair.rec.writers, room->pair.proc, room->r, room->sink, data, len);
+	const struct iovec part = { (void *)data, len };
+
+	sink_append(&room->pair.rec.writers, room->pair.proc, room->r, room->sink, &part, 1);
 }
 
 static void finish(struct room *room)
@@ -138,6 +140,52 @@ TEST(test_room_for_lost_only)
 	append(&room, second, sizeof(second));
 	check(&room, expected, 5);
 	assert_int_equal(room.pair.rec.writers.records_lost, 4);
+	end(&room);
+}
+
+static void append_parts(struct room *room, const struct record *records, size_t nr)
+{
+	struct iovec parts[8];
+
+	assert_true(nr <= ARRAY_SIZE(parts));
+	for (size_t i = 0; i < nr; i++)
+		parts[i] = (struct iovec){ (void *)&records[i], sizeof(*records) };
+	sink_append(&room->pair.rec.writers, room->pair.proc, room->r, room->sink, parts, nr);
+}
+
+/* A disk takes as many parts as fit; the next LOST record tells the others. */
+TEST(test_room_for_some_parts)
+{
+	const struct record first[] = { entry(1), entry(2), entry(3), lost(4) };
+	const struct record second[] = { entry(5), entry(6) };
+	const struct record expected[] = { entry(1), entry(2), lost(1 + 4), entry(5), entry(6) };
+	struct room room;
+
+	begin(&room, 0);
+	limit_files(2 * sizeof(*first) + 8);
+	append_parts(&room, first, 4);
+	assert_int_equal(room.sink->untold, 1 + 4);
+	assert_int_equal(room.pair.rec.store->error, -EFBIG);
+	check(&room, expected, 2);
+	limit_files(RLIM_INFINITY);
+	append_parts(&room, second, 2);
+	check(&room, expected, 5);
+	assert_int_equal(room.pair.rec.writers.records_lost, 1);
+	end(&room);
+}
+
+/* --max-size takes as many parts as it has room for. */
+TEST(test_max_size_takes_parts)
+{
+	const struct record records[] = { entry(1), entry(2), entry(3), entry(4) };
+	struct room room;
+
+	begin(&room, 2 * sizeof(*records));
+	append_parts(&room, records, 4);
+	check(&room, records, 2);
+	assert_true(room.pair.rec.store->is_full);
+	append_parts(&room, records, 1);
+	check(&room, records, 2);
 	end(&room);
 }
 

@@ -149,10 +149,10 @@ static int open_stream(struct store *store, const char *name)
 	return place->inner.open(store, name);
 }
 
-static int append(struct store *store, int stream, const void *data, size_t len)
+static int append(struct store *store, int stream, const struct iovec *parts, int nr)
 {
 	return place->append_fails < 0 ? place->append_fails
-				       : place->inner.append(store, stream, data, len);
+				       : place->inner.append(store, stream, parts, nr);
 }
 
 static void close_stream(struct store *store, int stream)

@@ -360,6 +360,54 @@ TEST(test_hostile_headers)
 	}
 }
 
+/* The parts of each append to a file of records, and the store's own functions. */
+static struct {
+	int nr_parts[8];
+	unsigned nr;
+	const struct store_ops *inner;
+} appends;
+
+static int count_append(struct store *store, int stream, const struct iovec *parts, int nr)
+{
+	assert_true(appends.nr < ARRAY_SIZE(appends.nr_parts));
+	appends.nr_parts[appends.nr++] = nr;
+	return appends.inner->append(store, stream, parts, nr);
+}
+
+/* One append has up to half of a ring. A segment without records is no part of it. */
+TEST(test_segments_are_written_together)
+{
+	static const uint32_t used[8] = { 16, 32, 0, 48, 64, RING_PAGE, 16, 80 };
+	struct store_ops ops;
+	struct pair pair;
+
+	pair_init(&pair);
+	pair_open(&pair);
+
+	struct ring *r = pair_thread()->ring;
+
+	/* Named before the appends are counted: task.txt is a file that grows, too. */
+	memcpy((void *)r->segment_used, used, sizeof(used));
+	r->head = RING_PAGE;
+	assert_int_equal(pair_look(&pair, false), 16);
+	appends.inner = pair.rec.store->ops;
+	appends.nr = 0;
+	ops = *appends.inner;
+	ops.append = count_append;
+	pair.rec.store->ops = &ops;
+	r->head = 8 * RING_PAGE;
+	assert_int_equal(pair_look(&pair, false), 32 + 48 + 64 + RING_PAGE + 16 + 80);
+	assert_int_equal(appends.nr, 2);
+	assert_int_equal(appends.nr_parts[0], 4);
+	assert_int_equal(appends.nr_parts[1], 2);
+	assert_int_equal(r->tail, 8 * RING_PAGE);
+	assert_int_equal(pair_look(&pair, true), 0);
+	assert_int_equal(appends.nr, 2);
+	pair.rec.store->ops = appends.inner;
+	pair_stop(&pair);
+	pair_close(&pair);
+}
+
 /* A producer cannot make the recorder read again: the recorder's own tail counts. */
 TEST(test_tail_is_the_recorders)
 {

@@ -100,6 +100,24 @@ TEST_WITH(records_are_packed, setup, teardown)
 	assert_int_equal(store_read(&memory.store, "17.cdat", 10, &none), -ENOENT);
 }
 
+TEST_WITH(parts_are_packed_in_one_append, setup, teardown)
+{
+	static struct record records[20000];
+	const struct iovec parts[] = { { records, 5 * sizeof(*records) },
+				       { records + 5, 0 },
+				       { records + 5, sizeof(records) - 5 * sizeof(*records) } };
+	int stream = store_open(&compact.store, "17.dat");
+
+	fill(records, ARRAY_SIZE(records), 1000);
+	assert_int_equal(store_append_parts(&compact.store, stream, parts, ARRAY_SIZE(parts)), 0);
+	store_close(&compact.store, stream);
+
+	struct strbuf raw cleanup_strbuf = unpacked("17.cdat");
+
+	assert_int_equal(raw.len, sizeof(records));
+	assert_memory_equal(raw.data, records, sizeof(records));
+}
+
 TEST_WITH(a_published_file_is_packed, setup, teardown)
 {
 	struct record records[100];

@@ -18,7 +18,7 @@ static struct store_dir dir;
 #define STORE (&dir.store)
 
 /*
- * Results of the next calls of write(): negative errno, the number of bytes at most, or 0 for all
+ * Results of the next calls of write() and writev(): negative errno, the number of bytes at most, or 0 for all
  * of them.
  */
 static ssize_t writes[4];
@@ -40,6 +40,22 @@ ssize_t __wrap_write(int fd, const void *data, size_t len)
 		return -1;
 	}
 	return __real_write(fd, data, what && (size_t)what < len ? (size_t)what : len);
+}
+
+ssize_t __wrap_writev(int fd, const struct iovec *parts, int nr);
+
+/* Parts are written one after the other, as far as the result allows. */
+ssize_t __wrap_writev(int fd, const struct iovec *parts, int nr)
+{
+	char all[256];
+	size_t len = 0;
+
+	for (int i = 0; i < nr; i++) {
+		assert_true(len + parts[i].iov_len <= sizeof(all));
+		memcpy(all + len, parts[i].iov_base, parts[i].iov_len);
+		len += parts[i].iov_len;
+	}
+	return __wrap_write(fd, all, len);
 }
 
 static int begin_all(void **state)
@@ -151,6 +167,45 @@ TEST_WITH(what_is_written_of_something_is_cut_off, begin, end)
 	writes[0] = -EDQUOT;
 	assert_int_equal(store_append(STORE, stream, "abcdef", 6), -EDQUOT);
 	check_file("info", "before");
+	store_close(STORE, stream);
+}
+
+TEST_WITH(parts_are_written_as_one_piece, begin, end)
+{
+	const struct iovec parts[] = { { "ab", 2 }, { "", 0 }, { "cdef", 4 }, { "g", 1 } };
+	int stream = store_open(STORE, "info");
+
+	/* Within the first part, at its end, and within the third. */
+	for (ssize_t first = 1; first <= 4; first++) {
+		nr_writes = 0;
+		writes[0] = first;
+		writes[1] = -EINTR;
+		assert_int_equal(ftruncate(stream, 0), 0);
+		assert_int_equal(store_append_parts(STORE, stream, parts, 4), 0);
+		assert_int_equal(nr_writes, 3);
+		check_file("info", "abcdefg");
+	}
+	nr_writes = 0;
+	writes[0] = 5;
+	writes[1] = -ENOSPC;
+	assert_int_equal(store_append_parts(STORE, stream, parts, 4), -ENOSPC);
+	check_file("info", "abcdefg");
+	store_close(STORE, stream);
+}
+
+TEST_WITH(many_parts_are_written_in_turns, begin, end)
+{
+	struct iovec parts[200];
+	char wanted[201] = "";
+	int stream = store_open(STORE, "info");
+
+	for (unsigned i = 0; i < 200; i++) {
+		wanted[i] = 'a' + i % 26;
+		parts[i] = (struct iovec){ &wanted[i], 1 };
+	}
+	assert_int_equal(store_append_parts(STORE, stream, parts, 200), 0);
+	assert_in_range(nr_writes, 2, 199);
+	check_file("info", wanted);
 	store_close(STORE, stream);
 }
 
