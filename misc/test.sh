@@ -14,17 +14,17 @@ cd "$(dirname "$0")/.." || exit 1
 # shellcheck disable=SC2086  # a list of words
 install_packages $test_packages
 
-# Debian's own tools: python3 in $PATH may be one that does not have pytest.
+# The system's python3: another one in $PATH may lack pytest.
 PATH=/usr/bin:/bin:$PATH
 logs=$PWD/build-logs
-# Sample programs do not depend on how utrail was built.
+# The cache of sample programs, which are the same for all builds of utrail.
 export UTRAIL_TEST_CACHE=$PWD/build/e2e-programs
-# A compiler behind ccache says itself which headers it has read (-MD, which ninja wants anyway). Without this ccache preprocesses each
-# source first that it does not know yet: a fifth of the time of a compilation.
+# ccache gets the list of headers from the compiler (-MD, which ninja needs anyway). Otherwise it
+# preprocesses each new source first: a fifth of the time of a compilation.
 export CCACHE_DEPEND=1
 mkdir -p "$logs"
 
-# count NAME PASSED FAILED SKIPPED: in a file, since stages may do several things at once.
+# count NAME PASSED FAILED SKIPPED: written to a file, since stages may run in parallel.
 counts=$(mktemp)
 scratch=
 trap 'rm -rf "$counts" "$scratch"' EXIT
@@ -32,7 +32,7 @@ count() {
 	echo "$@" >> "$counts"
 }
 
-# add_up: all that was counted.
+# add_up: prints the sums of all counts.
 add_up() {
 	passed=0
 	failed=0
@@ -67,7 +67,7 @@ single() {
 	esac
 }
 
-# sum FILE REGEX...: the numbers in front of or behind these words, added up.
+# sum FILE REGEX...: adds up the numbers beside the matches of these expressions.
 sum() {
 	file=$1
 	shift
@@ -91,7 +91,7 @@ suite() {
 	bad=$(sum "$log" '^Fail: +[0-9]+' '^Unexpected Pass: +[0-9]+' '^Timeout: +[0-9]+' \
 		'[0-9]+ failed' '[0-9]+ errors?\b')
 	skip=$(sum "$log" '^Skipped: +[0-9]+' '[0-9]+ skipped')
-	# A runner that fell over has no closing line.
+	# A runner that has crashed prints no closing line.
 	[ "$status" = 0 ] || [ "$bad" != 0 ] || bad=1
 	count "$name" "$ok" "$bad" "$skip"
 }
@@ -107,33 +107,33 @@ build() {
 	single "$dir-compile" ninja -C "$dir"
 }
 
-# Directories of tests are in memory where there is enough, and programs may be run and devices
-# opened, which takes a fifth of the time of end-to-end tests, that make and remove some hundred
-# thousand files. Each removes what it made.
+# Directories of tests are in memory where there is enough of it, if programs may run and devices
+# may be opened there. That saves a fifth of the time of end-to-end tests, which make and remove
+# some hundred thousand files. Each test removes its files.
 if [ -w /dev/shm ] && awk '$2 == "/dev/shm" { bad = $4 ~ /noexec|nosuid|nodev/ } END { exit bad }' /proc/mounts &&
 	[ "$(df --output=avail -m /dev/shm 2> /dev/null | tail -1)" -ge 4096 ] &&
 	[ "$(awk '/^MemAvailable/ { print int($2 / 1024) }' /proc/meminfo)" -ge 6144 ]; then
 	scratch=$(mktemp -d /dev/shm/e2e-XXXXXX)
 fi
 
-# Parallel, if pytest can (pytest-xdist), with half as many workers again as there are CPUs: each of
-# these thousands of tests waits for a program or two, and with one worker per CPU two fifths of the
+# Tests run in parallel if pytest-xdist is there, with half as many workers again as CPUs. Each of
+# these thousands of tests waits for a program or two: with one worker per CPU, two fifths of the
 # CPUs' time are idle.
 pytest() {
 	workers=
 	[ -n "${one_worker:-}" ] || ! /usr/bin/python3 -c 'import xdist' 2> /dev/null ||
 		workers="-n $((($(nproc) * 3 + 1) / 2))"
-	# The machine of tests/kernel has disks.
+	# The machine of tests/kernel has its own disks.
 	place=
 	[ -z "$scratch" ] || [ -n "${one_worker:-}" ] || place=--basetemp=$(mktemp -d "$scratch/XXXXXX")/e2e
 	# shellcheck disable=SC2086  # words or none
 	/usr/bin/python3 -m pytest -q -p no:cacheprovider -rsxfE $workers $place "$@"
 }
 
-# A limit of time is for what hangs, and not for a machine that has other things to do.
+# The limit of time finds tests that hang; a busy machine shall not reach it.
 patience="--timeout-multiplier=4"
 
-# Its status is kept: the stages that need this build make it if it was not made in this run.
+# The status is kept: stages that need this build make it unless this run has made it already.
 gcc_status=
 stage_gcc() {
 	build build -Dwerror=true
@@ -176,7 +176,7 @@ stage_fast() {
 	while read -r line; do
 		case $line in '#'* | '') continue ;; esac
 		name=${line#tests/e2e/*/test_}
-		# The line's words, some of them in quotes.
+		# The words of the line; some of them are in quotes.
 		eval "words=($line)"
 		UTRAIL_TEST_MATRIX=small suite "fast-${name%%.py*}" pytest "${words[@]}" < /dev/null
 	done < misc/fast-e2e.txt
@@ -188,14 +188,14 @@ stage_real() {
 	suite real meson test -C build --no-rebuild --verbose --suite real --suite shipped
 }
 
-# Programs and servers as Debian ships them. Those that cannot be had are skipped, with its
-# package's name.
+# Programs and servers as Debian ships them. A test of a program that cannot be installed is
+# skipped, with the package's name.
 install_shipped() {
 	# shellcheck disable=SC2086  # a list of words
 	install_packages ${shipped_packages:-}
 }
 
-# The same with ten seconds of work each and more, one after the other.
+# Tests of shipped programs with at least ten seconds of work each, one after the other.
 stage_shipped() {
 	make_gcc || return
 	install_shipped
@@ -206,13 +206,13 @@ stage_shipped() {
 	done
 }
 
-# Its build is for the warnings, and for the probe that it makes of the same sources. Unit tests run as gcc compiles them, in the stage
-# matrix as clang does, too.
+# clang's build is for its warnings, and for its probe of the same sources. This stage runs unit
+# tests as gcc compiles them; the stage matrix runs them as clang does, too.
 stage_clang() {
 	units=disabled
 	[ "${UTRAIL_TEST_MATRIX:-}" != full ] || units=enabled
-	# Less optimization and no debug information, which clang takes long for: its warnings do not depend on that, and the probe has options
-	# of its own.
+	# Less optimization and no debug information, which takes clang long: its warnings do not
+	# depend on either, and the probe has its own options.
 	CC=clang build build-clang -Dwerror=true -Doptimization=1 -Ddebug=false -Dunit_tests=$units || return
 	[ $units = disabled ] || suite unit-clang meson test -C build-clang --no-rebuild --print-errorlogs "$patience" --suite unit
 	UTRAIL_BUILD=$PWD/build-clang UTRAIL_TEST_MATRIX=small suite e2e-clang pytest tests/e2e/{record/test_trees,trust/test_{hostile,death}}.py
@@ -223,17 +223,19 @@ stage_clang() {
 cross_machine() {
 	units=disabled
 	[ "$1" != arm ] && [ "${UTRAIL_TEST_MATRIX:-}" != full ] || units=enabled
-	# Debian's ccache has these compilers' names, too. Less optimization and no debug information: a third less to compile.
+	# Debian's ccache knows these compilers, too. Less optimization and no debug information:
+	# compiling takes a third less.
 	PATH=/usr/lib/ccache:$PATH build "build-cross/$1" -Dwerror=true -Doptimization=1 -Ddebug=false -Dunit_tests=$units \
 		--cross-file "build-cross/sysroot/$1.ini" --cross-file "misc/cross/$1.ini" || return
 	[ $units = disabled ] || suite "unit-$1" meson test -C "build-cross/$1" --no-rebuild --print-errorlogs \
 		--timeout-multiplier 4 --suite unit --suite fuzz
 }
 
-# The reader, built for machines that there is no probe for yet (misc/cross), under qemu: its tests, and what it shows of this
-# machine's recordings. Two machines at a time: the one links, is set up or has its longest test left while the other compiles.
-# Their libraries are fetched all at once, which is waiting for a server.
-# One of 64 bits, and one of 32; in the stage matrix all that there are. A shell of its own: it waits for its own jobs alone.
+# The reader, built for machines that have no probe yet (misc/cross), under qemu: its tests, and its
+# output for this machine's recordings. Two machines at a time: one compiles while the other links,
+# is set up, or runs its longest test. Libraries are fetched for all machines at once, since that is
+# waiting for a server. One machine of 64 bits and one of 32; the stage matrix takes all. The
+# function is a subshell, so that it waits for its own jobs alone.
 stage_cross() (
 	# shellcheck disable=SC2086  # a list of words
 	install_packages $cross_packages
@@ -242,14 +244,14 @@ stage_cross() (
 	wanted="aarch64 arm"
 	[ "${UTRAIL_TEST_MATRIX:-}" != full ] || wanted=$(basename -s .ini misc/cross/*.ini)
 	for machine in $wanted; do
-		[ -f "misc/cross/$machine.ini" ] || continue # tests/rules/passed.py has none
+		[ -f "misc/cross/$machine.ini" ] || continue # as in the tree of tests/rules/passed.py
 		single "cross-libraries-$machine" misc/cross/sysroot.sh "$machine" &
 	done
 	wait
 	machines=
 	for machine in $wanted; do
 		[ -d "build-cross/sysroot/$machine" ] || continue
-		# The jobs above may end first.
+		# The jobs above may have ended already.
 		while [ "$(jobs -rp | wc -l)" -ge 2 ]; do wait -n; done
 		{
 			cross_machine "$machine" > "$logs/build-cross/$machine.out" 2>&1
@@ -271,11 +273,12 @@ stage_kernel() {
 	# shellcheck disable=SC2086  # a list of words
 	install_packages $kernel_packages
 	make_gcc || return
-	# All tests look at what one machine has done.
+	# One worker: all tests look at the same machine.
 	one_worker=yes suite kernel pytest tests/kernel
 }
 
-# begin_kernel: the same in the background. The machine, which needs one CPU for four minutes, takes what the stages from e2e on leave (vm.py).
+# begin_kernel: runs stage_kernel in the background. Its machine needs one CPU for four minutes and
+# takes the time that the stages from e2e on leave (vm.py).
 kernel_job=
 begin_kernel() {
 	# shellcheck disable=SC2086  # a list of words
@@ -284,8 +287,9 @@ begin_kernel() {
 	kernel_job=$!
 }
 
-# All that other stages take in turn: sample programs in each form, from each compiler, with each option; real programs by each method; all
-# builds; all end-to-end tests under the sanitizers; unit tests by clang; all machines.
+# Everything that other stages take only parts of: sample programs in each form, from each compiler,
+# with each option; real programs by each method; all builds; all end-to-end tests under the
+# sanitizers; unit tests by clang; all machines.
 stage_matrix() {
 	make_gcc || return
 	export UTRAIL_TEST_MATRIX=full
@@ -302,11 +306,13 @@ stage_steering() {
 	UTRAIL_TEST_CHANGES=10000 suite steering pytest tests/e2e/running/test_control_patch.py -k many_changes
 }
 
-# Every sample program once, and a twelfth of what else e2e has, under the sanitizers. The probe itself is built without
-# them (libmcount/meson.build): it lives in programs that know nothing of sanitizers. Warnings are left to
-# the other builds, since gcc sees null pointers in the code that the sanitizers add.
+# Each sample program once, and a twelfth of the other e2e tests, under the sanitizers. The probe
+# itself is built without them (libmcount/meson.build): it lives in programs that know nothing of
+# sanitizers. The other builds give the warnings, since gcc sees null pointers in the code that the
+# sanitizers add.
 stage_sanitize() {
-	# Less optimization, and of debug information only lines: half of what it takes to compile, which is half of the stage.
+	# Less optimization, and of debug information only lines: compiling, half of this stage,
+	# takes half the time.
 	build build-sanitize -Db_sanitize=address,undefined -Db_lundef=false -Doptimization=1 -Dc_args=-g1 || return
 	# A recorder that is itself recorded has the probe in front of the sanitizer's library.
 	export ASAN_OPTIONS=detect_leaks=1:exitcode=86:verify_asan_link_order=0
@@ -317,24 +323,26 @@ stage_sanitize() {
 		--timeout-multiplier 10 --suite unit --suite fuzz
 	part=12
 	[ "${UTRAIL_TEST_MATRIX:-}" != full ] || part=1
-	# test_trees.py has each sample program; the same programs with options of the probe are the probe's affair.
+	# test_trees.py runs each sample program once; more variants of a sample test the probe,
+	# which has no sanitizers.
 	UTRAIL_BUILD=$PWD/build-sanitize UTRAIL_TEST_MATRIX=once UTRAIL_TEST_PART=$part suite e2e-sanitize pytest tests/e2e \
 		--ignore=tests/e2e/record/test_paths.py --ignore=tests/e2e/record/test_estimate.py
 	unset ASAN_OPTIONS UBSAN_OPTIONS LSAN_OPTIONS
 }
 
-# cpu_times: jiffies of all CPUs since the machine was started, busy and in all (proc_stat(5)).
+# cpu_times: the jiffies of all CPUs since the machine was started: busy ones, and all
+# (proc_stat(5)).
 cpu_times() {
 	awk '/^cpu / { for (i = 2; i <= 9; i++) all += $i; print all - $5 - $6, all }' /proc/stat
 }
 
-# The commit that the tree is equal to; nothing when the tree has anything else in it, or git cannot say.
+# The commit that the tree is equal to; nothing when a file differs or is new, or git fails.
 clean_commit() {
 	changes=$(git status --porcelain 2> /dev/null) && [ -z "$changes" ] && git rev-parse HEAD
 }
 
-# build-logs/passed is true at any moment: all stages passed in one run, which began and ended with
-# that commit.
+# build-logs/passed is true at any moment: one run passed all stages, and its tree was that commit
+# at its beginning and its end.
 note_passed() {
 	add_up
 	commit=$(clean_commit)
@@ -349,8 +357,9 @@ note_passed() {
 	fi
 }
 
-# tell_failures: of each suite that failed the tests that did, with the end of what each said, for who sees no more than the end of this.
-# Meson tells of a test under its line, pytest under a line with its name; of five tests of a suite there is the end.
+# tell_failures: prints the failed tests of each suite with the end of their output, for a reader
+# who sees only the end of this run. Meson tells of a test under its line, pytest under a line with
+# its name; the end is shown for five tests of a suite.
 tell_failures() {
 	for name in $failures; do
 		echo "== failed: $name, build-logs/$name.log"
