@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Programs of follow.bpf.c that are for files only. */
+/* Programs of follow.bpf.c that only follow files. */
 static const char *const of_files[] = { "see_call", "see_result" };
 
 static bool is_of_files(const char *name)
@@ -53,7 +53,7 @@ static void write_bytes(FILE *out, const char *name, const char *bytes, uint32_t
 	fprintf(out, "\n};\n\n");
 }
 
-/* The number of a map is its index in the loader's context; so is that of a program. */
+/* A map's number is its index in the loader's context, and so is a program's number. */
 static void write_maps(FILE *out, const struct bpf_object *object)
 {
 	struct bpf_map *map;

@@ -1,13 +1,15 @@
 #!/bin/bash
-# Do README's two commands work as they stand? On a Debian 12 with nothing installed, made by debootstrap.
+# Checks that README's two commands work as they are written, on a Debian 12 with nothing installed,
+# made by debootstrap.
 #
 #   misc/check-bare.sh [DIRECTORY]     needs root, debootstrap, a Debian mirror and 2 GB of disk
 #
-# The tree is taken as committed. The directory (default: a new one, removed at the end) is kept when it is named.
+# The committed tree is tested. A DIRECTORY that is named is kept; the default is a new one, which
+# is removed at the end.
 set -eu
 cd "$(dirname "$0")/.."
 top=$PWD
-# The mirror that this machine's own packages come from.
+# The mirror of this machine's own packages.
 mirror=${MIRROR:-$(apt-get indextargets --format '$(LABEL) $(CODENAME) $(REPO_URI)' 'Created-By: Packages' |
 	sed -n 's/^Debian [a-z]* //p' | sort -u | head -1)}
 
@@ -20,7 +22,7 @@ mkdir -p "$root"
 
 leave() {
 	for place in dev/shm dev/pts dev proc sys; do
-		# Tests mount things of their own there (tracefs).
+		# Tests mount file systems below it (tracefs).
 		umount -R "$root/$place" 2> /dev/null || true
 	done
 	umount "$root" 2> /dev/null || true
@@ -32,7 +34,7 @@ trap 'leave "${1:-}"' EXIT
 	tail -20 "$root.log"
 	exit 1
 }
-# Its top is a mount, so that tests can have mounts of their own with unshare(1).
+# The root is a mount, so that tests can make mounts of their own with unshare(1).
 mount --bind "$root" "$root"
 for place in proc sys dev dev/pts; do
 	mount --bind "/$place" "$root/$place"
@@ -40,7 +42,7 @@ done
 mount -t tmpfs none "$root/dev/shm"
 cp /etc/resolv.conf "$root/etc/resolv.conf"
 
-# In a directory that all users can reach: some tests are for users that are not root.
+# The tree is in a directory that all users can reach: some tests run as users other than root.
 rm -rf "$root/srv/utrail"
 git clone -q "$top" "$root/srv/utrail"
 

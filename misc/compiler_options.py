@@ -17,15 +17,16 @@ from pathlib import Path
 
 TABLE = Path(__file__).resolve().parent.parent / "utils/builddb/compiler/compile_options.c"
 COMPILERS = ["gcc", "g++", "gfortran", "gdc", "clang", "clang++", "nvcc"]
-# These answer, and look at nothing else; or they change what all others mean.
+# Options that answer and look at no file, or that change the meaning of all others.
 ANSWERS = re.compile(r"--?(help|version|print|dump(full)?(version|machine|specs)|target-help|cc1|driver-mode|autocomplete|fsyntax-only)|-\?")
-# Their arguments are languages, libraries and outputs, which the program looks at itself, as it does at all -Xarch_ARCH.
+# Options for languages, libraries and outputs: the program handles them by itself, as it handles
+# all -Xarch_ARCH.
 OWN = {"-x", "-l", "-o", "--output", "--language", "--library", "--output-file", "--x"}
 BATCH = 500
 
 
 def output(*command):
-    # Some options write files all the same.
+    # Some options write files although no file is compiled.
     with tempfile.TemporaryDirectory() as directory:
         result = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False,
                                 cwd=directory, env={"LC_ALL": "C", "PATH": "/usr/local/cuda/bin:/usr/bin:/bin"})
@@ -33,7 +34,7 @@ def output(*command):
 
 
 def listed(compiler):
-    """All options that it lists, whether or not they take a word."""
+    """All options that the compiler lists, with or without a word."""
     if "clang" in compiler:
         return [line.split()[0] for line in output(compiler, "--autocomplete=-").splitlines() if line.startswith("-")]
     text = "".join(output(compiler, f"--help={kind}") for kind in ("separate", "separate,undocumented", "common", "joined"))
@@ -41,7 +42,7 @@ def listed(compiler):
 
 
 def asked(compiler, options):
-    """The options among them that take the next word."""
+    """Those of @options that take the next word."""
     options = sorted({option for option in options if not option.endswith(("=", ",")) and not ANSWERS.match(option)})
     taken = []
     for start in range(0, len(options), BATCH):
@@ -58,7 +59,8 @@ def asked(compiler, options):
 
 
 def of_help(compiler):
-    """nvcc's two names of an option are in one line, with <...> or {...} where it takes a word."""
+    """Finds options in nvcc's help: a line has both names of an option, with <...> or {...} where
+    it takes a word."""
     found = set()
     for line in output(compiler, "--help").splitlines():
         row = re.match(r"(--\S+) +(?:[<{[]\S.*|entry,\.\.\.) +\((-\S+)\)", line)
@@ -67,7 +69,7 @@ def of_help(compiler):
 
 
 def options_of(compiler):
-    """Names of all options of a compiler that is installed that take the next word."""
+    """Names of all options of an installed compiler that take the next word."""
     found = of_help(compiler) if "nvcc" in compiler else asked(compiler, listed(compiler))
     return {option for option in found - OWN if not option.startswith("-Xarch_")}
 
@@ -79,13 +81,13 @@ def table(name):
 
 
 def known(compiler):
-    """The program's own list."""
+    """The options that the program's own table has for the compiler."""
     own = table("nvcc_with_word") if "nvcc" in compiler else table("with_word")
     return own if "nvcc" in compiler else own | table("linker_with_word")
 
 
 def find(compiler):
-    """Its path, or nothing where it is not installed."""
+    """The path of the compiler, or None where it is not installed."""
     return shutil.which(compiler, path="/usr/local/cuda/bin:/usr/bin:/bin")
 
 

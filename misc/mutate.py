@@ -1,8 +1,10 @@
-"""Mutation testing: generates small faults in C code and runs the tests against each (see misc/mutate.sh).
+"""Mutation testing: generates small faults in C code and runs the tests against each (see
+misc/mutate.sh).
 
-Nothing of the tree is written to. A mutant is a source file elsewhere; what it is compiled to is put in front of the
-archives when test programs are linked, so that only they are linked anew. Faulty code does anything: it may signal or delete
-what it should not. So tests run in name spaces of their own (pids, mounts, network), where no file can be written to but in /tmp.
+Nothing is written to the tree. A mutant is a source file elsewhere. Its object is put in front of
+the archives when test programs are linked, so that only these programs are linked anew. Faulty code
+does anything: it may signal processes or delete files that are not its own. So tests run in
+namespaces of their own (pids, mounts, network), where no file outside /tmp can be written to.
 """
 
 import argparse
@@ -23,16 +25,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOMS = ["libmcount", "utils/format", "utils/pipeline", "cmds/record"]
-# Programs of tests are linked by the hundred.
+# Hundreds of test programs are linked.
 FAST_LINKER = "-fuse-ld=mold" if shutil.which("mold") else None
-# For a test program, and for all end-to-end tests together. Generous: a test that hangs is noticed,
-# a slow one is not.
+# For a test program, and for all end-to-end tests together. The limits are generous: they find a
+# test that hangs, not one that is slow.
 LIMIT_S = 90
 LIMIT_E2E_S = 900
-# For one file of tests of the library, which calls it over and over: a turn of its log that never
-# comes would take all of the above.
+# For one file of tests of the library. A log that never turns over would take the whole time.
 LIMIT_LIBRARY_S = 240
-# For all scenes: seconds on an idle machine.
+# For all scenes, which take seconds on an idle machine.
 LIMIT_SCENES_S = 400
 
 # --- faults ---
@@ -64,9 +65,10 @@ SWAPS = {
     ">>": ["<<"],
 }
 BINARY_SWAPS = {"+": ["-"], "-": ["+"], "*": ["/"], "/": ["*"], "%": ["/"], "&": ["|"], "|": ["&"]}
-# Changes that only affect speed, or the order that other threads see: no test can tell.
+# Changes of these only affect speed, or the order that other threads see: no test can notice them.
 UNSEEN = {"guard_barrier", "atomic_thread_fence", "__builtin_prefetch", "__asm__", "_Static_assert"}
-# A key times this is its place in a hash table. Another multiplier, or another mixture of the key's bits before it, finds the same entries.
+# The multiplier of a hash: a key times this number is the key's place in a hash table. Another
+# multiplier, or another mixture of the key's bits, finds the same entries.
 HASH_MULTIPLIER = re.compile(r"0x9e3779b97f4a7c15[uUlL]*")
 ALLOCATIONS = {"malloc", "calloc", "realloc", "reallocarray"}
 TYPE_WORDS = {"struct", "enum", "union", "const", "static", "unsigned", "char", "int", "bool", "long", "void", "extern", "volatile"}
@@ -93,7 +95,7 @@ class Fault:
     what: str
 
     def apply(self, source):
-        # Lines stay where they are: some code says where it stands.
+        # The fault keeps the number of lines: some code uses its own line number.
         removed = source[self.start : self.end].count("\n")
         return source[: self.start] + self.text + "\n" * (removed - self.text.count("\n")) + source[self.end :]
 
@@ -148,7 +150,7 @@ def is_declaration(tokens, i):
     first, second = tokens[i], tokens[i + 1]
     if first.text in TYPE_WORDS:
         return True
-    # "T x" and "T *x"; "a * b;" is no statement that programs have.
+    # A declaration, "T x" or "T *x"; no program has "a * b;" as a statement.
     return second.kind == "word" or (second.text == "*" and tokens[i + 2].kind == "word")
 
 
@@ -217,7 +219,7 @@ def faults_of(path, source):
                 at_statement = tokens[i - 2].kind == "word" and tokens[i - 3].text in ("case", "{", ";") or tokens[i - 2].text == "default"
             in_for = False
             if before.text == ";":
-                # Between the parentheses of a for.
+                # True between the parentheses of a for.
                 depth = 0
                 for j in range(i - 1, begin, -1):
                     if tokens[j].text == ")":
@@ -284,20 +286,20 @@ class Build:
         self.lock = threading.Lock()
         self.clean = {}
         self.compile = {}
-        self.users = {}  # of a source or header: objects
+        self.users = {}  # objects by their source or header
         for row in json.loads((self.dir / "compile_commands.json").read_text()):
             self.compile[row["output"]] = (shlex.split(row["command"]), row["file"])
         obj = None
         for line in self.ninja("-t", "deps").splitlines():
             if line and not line.startswith(" "):
                 obj = line.split(":")[0]
-            # The output of a command of its own (offsets.h) belongs to no function's body.
+            # The output of a custom command (offsets.h) has no bodies of functions.
             elif line.strip().startswith("../") and obj in self.compile:
                 self.users.setdefault(os.path.normpath(line.strip())[3:], []).append(obj)
         self.links = {}
         for row in json.loads(self.ninja("-t", "compdb", "c_LINKER")):
             self.links[row["output"]] = shlex.split(row["command"])
-        self.members = {}  # of a linked program: objects in it
+        self.members = {}  # objects by the linked program that they are in
 
     def ninja(self, *args):
         return subprocess.run(["ninja", "-C", self.dir, "--quiet", *args], check=True, stdout=subprocess.PIPE, text=True).stdout
@@ -316,7 +318,7 @@ class Build:
         return known
 
     def object(self, obj, out, source=None, overlay=None):
-        """Compile @obj to @out. False when the compiler says no."""
+        """Compile @obj to @out. Returns False when the compiler reports an error."""
         command, file = self.compile[obj]
         command = [a for a in command if a != "-Werror"]
         place = command.index("-o")
@@ -324,7 +326,7 @@ class Build:
         command[-1] = str(source or file)
         command = [a for a in command if not a.startswith(("-MD", "-MQ", "-MF")) and a not in (obj, obj + ".d")]
         if overlay:
-            # Behind the compiler, which may be two words: ccache.
+            # The option goes after the compiler's name, which may be two words: ccache gcc.
             command.insert(next(i for i, a in enumerate(command) if a.startswith("-")), f"-I{overlay}")
         out.parent.mkdir(parents=True, exist_ok=True)
         return subprocess.run([*command, "-g0", "-w"], cwd=self.dir, stderr=subprocess.DEVNULL).returncode == 0
@@ -342,7 +344,7 @@ class Build:
         return known
 
     def link(self, target, changed, out):
-        """@changed: by object, the file to take instead."""
+        """Link @target to @out. @changed: by object, the file to take in its place."""
         command = list(self.links[target])
         command[command.index("-o") + 1] = str(out)
         if FAST_LINKER and target not in PROGRAMS:
@@ -380,7 +382,8 @@ exit $?
 
 
 def in_sandbox(work, cache, command, limit, env):
-    """The status of @command, which may write to two directories; None when it took too long. Whatever it started is gone then."""
+    """The status of @command, which may write to two directories; None when it took too long. All
+    processes that it started have ended afterwards."""
     sandbox = ["unshare", "--mount", "--pid", "--net", "--ipc", "--fork", "--kill-child", "--mount-proc"]
     proc = subprocess.Popen(
         [*sandbox, "sh", "-c", SANDBOX, "sandbox", str(work), str(cache), *map(str, command)],
@@ -495,7 +498,8 @@ class Runner:
         if not changed:
             return "equivalent", None
         tests = [t for t in nearest_first(self.tests, fault.path) if build.members_of(t[1]) & set(changed)]
-        # The nearest ones alone, since they notice most; a sandbox costs more than most tests. Scenes notice most of what is left.
+        # The nearest tests run alone first, since they notice most, and a sandbox costs more than
+        # most tests. Scenes notice most of the remaining faults.
         nr_near = sum(test[0] == f"unit/{fault.path.rsplit('.', 1)[0]}" for test in tests)
         by = self.first_to_fail(tests[: max(nr_near, 1)], changed, work)
         if by:
@@ -538,11 +542,12 @@ class Runner:
         return any(self.build.members_of(target) & set(changed) for target in targets)
 
     def home(self, work):
-        """A build directory like that of the tree, with programs of its own."""
+        """A directory that looks like the build directory, with faulty programs in it."""
         build = self.build
         home = work / "build"
         home.mkdir()
-        # Directories with a program of its own somewhere below; from the top, so that nothing is written through a link.
+        # Directories that contain a program of PROGRAMS at any depth. They are made from the top
+        # down, so that nothing is written through a link.
         apart = {place for target in PROGRAMS for place in Path(target).parents}
         for place in sorted(apart):
             (home / place).mkdir(exist_ok=True)
@@ -552,7 +557,7 @@ class Runner:
         for target in PROGRAMS:
             (home / target).unlink()
             shutil.copy(build.dir / target, home / target)
-        # By its names: these were links to what is not faulty.
+        # The library's other names: these were links to the clean one.
         for name in (LIBRARY[: -len(".0.0")], LIBRARY[: -len(".1.0.0")]):
             (home / name).unlink()
             (home / name).symlink_to(Path(LIBRARY).name)
@@ -580,7 +585,7 @@ class Runner:
         return f"{SCENES}: {head[1] if head else 'it hung'}"
 
     def scenes(self, home, work, *options):
-        """The change in the first scene that has changed; None."""
+        """The difference in the first scene that has changed, or None."""
         command = ["/usr/bin/python3", self.build.tree / "tests/scenes/scenes.py", home, *options]
         status, out = in_sandbox(work, self.cache, command, LIMIT_SCENES_S, {})
         return None if status == 0 else out
@@ -598,14 +603,15 @@ class Runner:
         return None if status == 0 else out.strip() or tests[0][0]
 
     def end_to_end(self, home, work, path):
-        # Tests named like the file, or its directory, come next to those that have noticed faults of it.
+        # Tests named like the file or its directory come after those that have noticed faults of
+        # the file.
         words = set(re.split(r"[/._]", path))
         alike = {id(args): len(words & set(re.split(r"[/._ ]", " ".join(args)))) for args in self.e2e}
         for args in sorted(self.e2e, key=lambda args: (-self.history.count(path, args), -alike[id(args)])):
             failed = self.failing_e2e(home, work, args)
             if not failed:
                 continue
-            # A test that fails by chance has noticed nothing.
+            # A test that also fails by chance has noticed nothing.
             if self.failing_e2e(home, work, args) == failed:
                 self.history.add(path, args)
                 return "noticed", failed
@@ -613,7 +619,8 @@ class Runner:
         return "survived", None
 
     def failing_e2e(self, home, work, args):
-        """The first test that fails, or None. Its output is kept: some fail by chance."""
+        """The first test that fails, or None. Its output is kept, since some tests fail by
+        chance."""
         status, out = in_sandbox(work, self.cache, self.pytest(args), LIMIT_E2E_S, self.environment(home))
         if status == 0:
             return None
@@ -641,7 +648,7 @@ class Runner:
             status, out = in_sandbox(work, self.cache, [self.build.dir / target, *args], LIMIT_S, {})
             if status != 0:
                 sys.exit(f"without any fault {name} fails:\n{out}")
-        # The directories where faulty programs will be.
+        # The directories that faulty programs will be in.
         home = self.home(work)
         difference = self.scenes(home, work)
         if difference is not None:
@@ -656,7 +663,8 @@ class Runner:
 
 
 def read_e2e(path, word):
-    """One pytest per line: the tests that are run fast, those that notice most first; of these the ones with @word in them."""
+    """The tests that are run fast, a pytest on each line, those that notice most first; only lines
+    with @word in them."""
     lines = [shlex.split(line, comments=True) for line in path.read_text().splitlines()]
     return [line for line in lines if line and word in shlex.join(line)]
 
@@ -665,7 +673,7 @@ VERDICTS = ["noticed", "survived", "equivalent", "not compiled"]
 
 
 def say(line):
-    """At once, whatever other threads say."""
+    """Print the line in one write, so that the lines of threads do not mix."""
     sys.stdout.write(line + "\n")
     sys.stdout.flush()
 
@@ -675,8 +683,8 @@ def said(fault):
 
 
 def read_log(path):
-    """The text that was printed of each fault. Those of one line that look alike come in the same
-    order in each run, but for those at work at one time."""
+    """The text that was printed of each fault. Faults of one line that look alike come in the same
+    order in each run, except those that were tested at the same time."""
     out = {}
     for line in path.read_text().splitlines():
         m = re.match(rf"(?:{'|'.join(VERDICTS)}) +(.*?)(?:  \[.*\])?  \d+ s$", line)
@@ -783,7 +791,8 @@ def main():
             running = set()
             while True:
                 counted = counts["noticed"] + counts["survived"]
-                # As many as could be wanted still, and no more: so the same seed means the same faults.
+                # Start no more faults than are still wanted, so that the same seed gives the same
+                # faults.
                 for fault in itertools.islice(queue, max(0, min(args.j, share - counted) - len(running))):
                     running.add(pool.submit(examine, fault))
                 if not running:

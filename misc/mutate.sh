@@ -26,7 +26,7 @@ for name in names:
         os.makedirs(os.path.dirname(to), exist_ok=True)
         shutil.copyfile(name, to)
         shutil.copymode(name, to)
-# Files that were moved or deleted since are not there any more.
+# Files that were moved or deleted meanwhile are skipped.
 kept = set(names)
 for place, dirs, files in os.walk(sys.argv[1]):
     dirs[:] = [d for d in dirs if os.path.join(place, d) != os.path.join(sys.argv[1], "build")]
@@ -40,6 +40,6 @@ ninja -C $copy/build > build-mutate/compile.log || {
 	tail -20 build-mutate/compile.log
 	exit 1
 }
-# Others come first, unless the caller has said by how much.
+# Run below all other processes, unless the caller has set a niceness.
 [ "$(nice)" -gt 0 ] || renice -n 15 $$ > /dev/null
 exec python3 misc/mutate.py $copy build-mutate "$@"

@@ -16,19 +16,20 @@ test_packages="$build_packages
 shipped_packages="perl python3.11 libpython3.11-testsuite ruby php-cli bash git lua5.4 sqlite3 nodejs default-jdk-headless ripgrep
 	postgresql postgresql-contrib redis-server redis-tools nginx-light apache2-utils memcached libmemcached-tools"
 
-# For misc/test.sh cross; the libraries of those machines come by misc/cross/sysroot.sh.
+# For misc/test.sh cross. misc/cross/sysroot.sh fetches the libraries of those machines.
 cross_packages="gcc-aarch64-linux-gnu gcc-riscv64-linux-gnu gcc-arm-linux-gnueabihf gcc-i686-linux-gnu qemu-user"
 
 # For misc/test.sh kernel; the kernel itself is unpacked by tests/kernel/vm.py and not installed.
 kernel_packages="qemu-system-x86 busybox-static"
 
-# Peers of the benchmarks (meson test --benchmark), which say what they skip without them.
+# Peers of the benchmarks (meson test --benchmark). Without them the benchmarks name the parts that
+# they skip.
 bench_packages="uftrace liblttng-ust-dev lttng-tools"
 
 # For misc/fuzz.sh.
 fuzz_packages="clang libclang-rt-14-dev"
 
-# Install what is missing of "$@". Without root or sudo say what to install and go on.
+# Install the missing packages of "$@". Without root or sudo, name them and go on.
 install_packages() {
 	missing=
 	for package in "$@"; do

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""The browser of screenshots.sh: screenshots.py FOLDER PAGE.html... RECORDING, which is shown in parts"""
+"""The browser of screenshots.sh. usage: screenshots.py FOLDER PAGE.html... RECORDING; `utrail show`
+serves RECORDING"""
 
 import os
 import re
@@ -14,14 +15,14 @@ from pathlib import Path
 from selenium import webdriver
 from selenium.webdriver.chrome.options import Options
 
-# The longest call of level2 that the second task has.
+# Selects the longest call of level2() in the second task.
 SELECT = """const { app, recording } = window.utrail, task = recording.tasks[1];
     let longest = -1;
     for (let i = 0; i < task.n; i++)
         if (recording.names[task.func(i)] === "level2" && !(task.dur[i] <= task.dur[longest])) longest = i;
     app.select([task, longest]);"""
 
-# name: page, fragment, width, dark, what is done before
+# name: page, fragment, width, dark, steps before the picture
 PICTURES = {
     "timeline": ("tree", "view=timeline", 1280, False, ""),
     "selected": ("tree", "view=timeline&zoom=5ms~15ms&search=level2", 1280, False, SELECT),

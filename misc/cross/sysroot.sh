@@ -26,7 +26,7 @@ esac
 roots=$PWD/build-cross/sysroot
 root=$roots/$machine
 mkdir -p "$roots"
-# Meson's cross files cannot say "beside this file".
+# Meson's cross files cannot name a path beside themselves.
 printf "[constants]\nroot = '%s'\n" "$root" > "$roots/$machine.ini"
 [ ! -d "$root" ] || exit 0
 
@@ -37,8 +37,8 @@ read -r release mirror < <(apt-get indextargets --format '$(LABEL) $(CODENAME) $
 	echo "misc/cross/sysroot.sh: apt-get knows no Debian mirror to fetch packages from" >&2
 	exit 1
 }
-# Debian 12 is not made for riscv64, the next release is. A program that is built here with its C library runs under
-# qemu with it, too.
+# Debian 12 has no riscv64, the next release has. A program that is built here with this release's C
+# library runs under qemu with the next release's, too.
 [ "$arch $release" != "riscv64 bookworm" ] || release=trixie
 
 temp=$roots/$machine.work
@@ -58,7 +58,7 @@ fetch() {
 	apt-get -q $options update &&
 		apt-get -q -y $options --no-install-recommends --download-only install $packages
 }
-# While a mirror is brought up to date it gives other files than it lists; once that took days.
+# While a mirror is updated, its files differ from its lists; once that took days.
 tries=3
 until fetch; do
 	tries=$((tries - 1))
@@ -74,7 +74,7 @@ ln -s usr/lib "$temp/tree/lib"
 for package in "$temp"/cache/archives/*.deb; do
 	dpkg-deb --fsys-tarfile "$package" | tar -C "$temp/tree" --keep-directory-symlink --exclude=./usr/share -xf -
 done
-# Links that name a place from the top mean the top of this tree.
+# Absolute links lead to this tree, not to the machine's root.
 find "$temp/tree" -type l -lname '/*' -printf '%p\n%l\n' | while read -r link && read -r target; do
 	ln -sfnr "$temp/tree$target" "$link"
 done

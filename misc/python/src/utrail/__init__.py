@@ -41,10 +41,10 @@ def open(
     *,
     utrail: "_Union[str, _os.PathLike[str], None]" = None,
 ) -> Recording:
-    """Open the recording in the directory @path; a recording of uftrace is one, too.
+    """Open the recording in the directory @path, made by utrail or by uftrace.
 
-    utrail: the program that reads it. Without it that is, in this order: $UTRAIL, ``bin/utrail``
-    of the prefix that this package is installed in, and ``utrail`` of $PATH.
+    utrail: the program that reads the recording. The default is the first of $UTRAIL,
+    ``bin/utrail`` of the prefix that this package is installed in, and ``utrail`` of $PATH.
 
     Raises Error when there is no such program, or @path is not a recording.
     """

@@ -9,11 +9,11 @@ from typing import Any, Dict, Generator, Iterator, List, NamedTuple, Tuple
 from ._tool import Child, running
 from ._wire import FORMATS, HEADER, NAME_END
 
-# "names" is a list of str, the others are memoryviews; see Calls.columns().
+# "names" is a list of str, all other values are memoryviews; see Calls.columns().
 Columns = Dict[str, Any]
 
 FEED = Path(__file__).resolve().with_name("_feed.py")
-# One frame fits in, mostly: neither side waits for the other one often.
+# Mostly room for a whole frame: neither side waits often for the other one.
 PIPE_BYTES = 1 << 20
 
 
@@ -58,7 +58,7 @@ class Calls:
                 yield from map(Call._make, rows)
 
     def batches(self) -> Iterator[Columns]:
-        """As columns(), some ten thousand calls at a time: memory stays bounded.
+        """Like columns(), in batches of some ten thousand calls: memory stays bounded.
 
         "names" is one list, which grows from one batch to the next. A number in "function" means
         the same in all batches.
@@ -102,7 +102,7 @@ class Calls:
         return columns
 
     def numpy(self) -> Columns:
-        """columns() with arrays of numpy, which share the memory of the columns.
+        """Like columns(), with arrays of numpy, which share the memory of the columns.
 
         Raises ImportError where numpy is not installed.
         """
@@ -113,13 +113,14 @@ class Calls:
 
 
 def widen(pipe: int) -> None:
-    """Let more bytes wait in the pipe. A limit of the system may forbid it: then it is slower."""
+    """Let more bytes wait in the pipe. A limit of the system may forbid that; reading is slower
+    then."""
     with contextlib.suppress(OSError):
         fcntl.fcntl(pipe, getattr(fcntl, "F_SETPIPE_SZ", 1031), PIPE_BYTES)
 
 
 def take(pipe: Any, size: int) -> bytearray:
-    """So many bytes; less when the child has ended."""
+    """@size bytes of @pipe; fewer when the child has ended."""
     data = bytearray(size)
     view, got = memoryview(data), 0
     while got < size:
@@ -153,7 +154,7 @@ def take_batches(pipe: Any, child: Child) -> Iterator[Columns]:
 
 
 def cut(data: bytearray, nr_calls: int) -> Iterator[Tuple[str, memoryview]]:
-    """The columns of a frame, as views of its bytes."""
+    """The columns of a frame of @nr_calls calls, as views of its bytes."""
     begin, view = 0, memoryview(data)
     for key, (form, size) in FORMATS.items():
         yield key, view[begin : begin + nr_calls * size].cast(form)

@@ -1,7 +1,7 @@
-"""The script that `utrail script` runs for Calls: writes columns to a pipe (_wire.py).
+"""The script that `utrail script` runs for Calls: it writes columns to a pipe (_wire.py).
 
-Its only argument is the number of the pipe's descriptor. The Python that is built into utrail runs
-it, not the one of the notebook: it uses the standard library alone.
+Its only argument is the number of the pipe's descriptor. The Python inside utrail runs it, not the
+notebook's: it uses the standard library alone.
 """
 
 import os
@@ -12,12 +12,12 @@ from _wire import HEADER, NAME_END, ORDER
 
 pipe = -1
 names_sent = 0
-# False after an exception: there is no last frame then, from which the reader knows of the loss.
+# False after an exception. The last frame is not sent then, which tells the reader of the loss.
 whole = True
 
 
 def send(piece: Any) -> None:
-    """Write all of @piece. The run ends when the reader is gone."""
+    """Write all of @piece. The run ends when the reader has closed the pipe."""
     view = memoryview(piece).cast("B")
     try:
         while len(view):

@@ -1,4 +1,4 @@
-"""The program utrail: where it is, its options, running it as a child."""
+"""Finds the program utrail, makes its options, and runs it as a child."""
 
 import contextlib
 import os
@@ -15,10 +15,10 @@ Time = Union[int, str, None]
 Range = Union[str, Tuple[Optional[int], Optional[int]], None]
 Tids = Union[int, Iterable[int], None]
 
-# The most of what a child has written to standard error that goes into an exception.
+# An exception has at most this much of the text that a child wrote to standard error.
 TOLD_MAX_BYTES = 65536
 
-# The program has a Python of its own. These are about the one that runs this module.
+# utrail contains a Python of its own. These variables are about the Python that runs this module.
 NOT_ITS_OWN = ("PYTHONHOME", "PYTHONPATH", "PYTHONSTARTUP", "PYTHONINSPECT", "PYTHONWARNINGS")
 
 
@@ -54,7 +54,8 @@ def find_program(given: Optional[AnyPath] = None) -> str:
 
 
 def child_environment() -> Dict[str, str]:
-    """The environment without what belongs to another Python; nothing is left beside _feed.py."""
+    """The environment without variables for another Python; no bytecode is written beside
+    _feed.py."""
     own = {key: value for key, value in os.environ.items() if key not in NOT_ITS_OWN}
     return {**own, "PYTHONDONTWRITEBYTECODE": "1"}
 
@@ -66,7 +67,7 @@ def as_list(names: Names) -> List[str]:
 
 
 def as_time(time: Union[int, str]) -> str:
-    """A number is in nanoseconds; a text has its unit."""
+    """The option's text: a number is in nanoseconds, a text has its unit."""
     return time if isinstance(time, str) else f"{int(time)}ns"
 
 
@@ -75,7 +76,8 @@ def as_timestamp(ns: Optional[int]) -> str:
 
 
 def as_range(range: Union[str, Tuple[Optional[int], Optional[int]]]) -> str:
-    """Two numbers are timestamps in nanoseconds, None is the recording's begin or end."""
+    """The option's text: two numbers are timestamps in nanoseconds, None is the recording's begin
+    or end."""
     return range if isinstance(range, str) else "~".join(map(as_timestamp, range))
 
 
@@ -135,10 +137,10 @@ class Child:
         return text[len("utrail: "):] if text.startswith("utrail: ") else text
 
     def finish(self, complete: bool = True) -> None:
-        """Wait for its end. Raises Error when it has failed.
+        """Wait for the child's end. Raises Error when it has failed.
 
-        complete: False: less has come than it had to say, whatever its status. Else the status 1
-        says that the recording is damaged: a warning, as is any text on standard error.
+        complete: False means that it has sent less than expected, whatever its status. Otherwise
+        status 1 means that the recording is damaged: a warning, as is any text on standard error.
         """
         status = self.process.wait()
         told = self.told()
@@ -148,7 +150,7 @@ class Child:
             warnings.warn(told, RecordingWarning, stacklevel=4)
 
     def stop(self) -> None:
-        """End it, whatever it does; nothing happens when it has ended."""
+        """End the child at once; nothing happens when it has ended."""
         if self.process.poll() is None:
             self.process.kill()
         self.process.wait()
@@ -157,7 +159,7 @@ class Child:
 
 @contextlib.contextmanager
 def running(words: Sequence[str], **kw: Any) -> Iterator[Child]:
-    """A child that ends with the block, however that is left."""
+    """A child that ends with the block, also when an exception leaves the block."""
     child = Child(words, **kw)
     try:
         yield child

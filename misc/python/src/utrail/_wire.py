@@ -1,13 +1,13 @@
 """The bytes between _feed.py and _calls.py: frames in the machine's own order of bytes.
 
-A frame is HEADER, names, columns. Names are those that no frame before had, each in UTF-8 with
-NAME_END after it. The columns stand in ORDER, large elements first, so that each is aligned
-where the first one is. A frame without calls is the last one.
+A frame is HEADER, names, columns. It has the names that are in no earlier frame, each in UTF-8 with
+NAME_END after it. The columns stand in ORDER, large elements first: all are aligned if the first
+one is. A frame without calls is the last one.
 """
 
 import struct
 
-# Number of calls, number of bytes of names.
+# The number of calls, the number of bytes of names.
 HEADER = struct.Struct("=QQ")
 NAME_END = b"\0"
 # The format of an element, as the module struct has it, and its bytes.
