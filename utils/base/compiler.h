@@ -12,7 +12,7 @@
 #define NORETURN		  __attribute__((noreturn))
 #define NOINLINE		  __attribute__((noinline))
 #define INLINE			  __attribute__((always_inline)) inline
-/* For functions that read words which begin in an object and may end after it. */
+/* For functions that read whole words: the last word may reach beyond the end of the object. */
 #define NO_SANITIZE_ADDRESS	  __attribute__((no_sanitize_address))
 /* Part of the preload library's interface; other symbols have hidden visibility. */
 #define EXPORTED		  __attribute__((visibility("default")))

@@ -23,7 +23,7 @@ static size_t next_char(const char *text, size_t len, uint32_t *code)
 	}
 	if (c[0] >= 0xe0 && c[0] < 0xf0) {
 		unsigned low = c[0] == 0xe0 ? 0xa0 : 0x80;
-		unsigned high = c[0] == 0xed ? 0x9f : 0xbf; /* no surrogates */
+		unsigned high = c[0] == 0xed ? 0x9f : 0xbf; /* surrogates are invalid */
 
 		if (len < 3 || c[1] < low || c[1] > high || (c[2] & 0xc0) != 0x80)
 			return 0;
@@ -44,7 +44,10 @@ static size_t next_char(const char *text, size_t len, uint32_t *code)
 	return 0;
 }
 
-/* See escape.h. All of these are below 0x10000, so that \uNNNN can represent them. */
+/*
+ * True for hidden characters (see escape.h). All of them are below 0x10000, so \uNNNN can represent
+ * them.
+ */
 static bool is_hidden(uint32_t code)
 {
 	static const struct {
@@ -65,7 +68,7 @@ static bool is_hidden(uint32_t code)
 	return false;
 }
 
-/* The replacement of a visible ASCII character that is special; NULL: the character itself. */
+/* The text that replaces a special ASCII character; NULL: it is not special. */
 static const char *replace_html(char c)
 {
 	switch (c) {
@@ -128,8 +131,8 @@ static const char *replace_dot(char c)
 }
 
 /*
- * The browser decodes entities with &, mermaid then those with #. A percent sign anywhere may begin
- * an instruction to mermaid, and a backquote a text in Markdown.
+ * The browser decodes entities that begin with &, then mermaid decodes those with #. For mermaid, a
+ * percent sign may begin an instruction anywhere, and a backquote begins Markdown.
  */
 static const char *replace_mermaid(char c)
 {
@@ -196,7 +199,7 @@ static void put_bytes(struct strbuf *out, const struct language *lang, const cha
 	}
 }
 
-/* "\uXXXX": all that are hidden have four digits. */
+/* Write "\uXXXX": all hidden characters have four digits. */
 static void put_code(struct strbuf *out, uint32_t code)
 {
 	char text[] = "\\u0000";
@@ -244,8 +247,8 @@ static bool put_all(struct strbuf *out, const struct language *lang, const char 
 }
 
 /*
- * RFC 4180 for commas and quotes. A cell that begins like a formula gets an apostrophe, which makes
- * spreadsheets treat it as text.
+ * Commas and quotes are escaped by RFC 4180. A cell that begins like a formula gets an apostrophe,
+ * which makes spreadsheets treat it as text.
  */
 static void put_cell(struct strbuf *out, const char *text, size_t len)
 {
@@ -261,7 +264,7 @@ static void put_cell(struct strbuf *out, const char *text, size_t len)
 		strbuf_addch(out, '"');
 }
 
-/* "(12)" at the start of a name refers to an earlier one. */
+/* "(12)" at the start of a name would refer to an earlier name. */
 static void put_callgrind(struct strbuf *out, const char *text, size_t len)
 {
 	const struct language *lang = &languages[MEDIUM_CALLGRIND];
@@ -311,7 +314,7 @@ bool escape_is_plain(enum medium medium, const char *text, size_t len)
 {
 	size_t i = 0;
 
-	/* Visible ASCII is all that a terminal needs. */
+	/* For a terminal, visible ASCII needs no escaping. */
 	if (medium == MEDIUM_TERMINAL) {
 		while (i < len && text[i] >= 0x20 && text[i] < 0x7f)
 			i++;

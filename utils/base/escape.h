@@ -17,11 +17,11 @@
  * with the byte look the same.
  */
 enum medium {
-	MEDIUM_TERMINAL, /* and plain text: one line */
-	MEDIUM_HTML,	 /* and XML: between tags and in quoted attributes; one line */
-	/* The inside of a string; hidden characters as \uNNNN, invalid bytes as U+FFFD */
+	MEDIUM_TERMINAL, /* for plain text, too: one line */
+	MEDIUM_HTML,	 /* for XML, too: between tags and in quoted attributes; one line */
+	/* The inside of a string. Hidden characters as \uNNNN, invalid bytes as U+FFFD */
 	MEDIUM_JSON,
-	MEDIUM_SCRIPT,	  /* the same for JSON within a script element */
+	MEDIUM_SCRIPT,	  /* JSON within a script element */
 	MEDIUM_CSV,	  /* a whole cell: quoted if needed, and never a formula for a spreadsheet
 			   */
 	MEDIUM_DOT,	  /* the inside of a quoted string of graphviz */
@@ -37,7 +37,9 @@ enum medium {
  */
 bool escape_add(struct strbuf *out, enum medium medium, const char *text, size_t len);
 
-/* The same for a C string; and for a JSON string with quotes around it. */
+/*
+ * Like escape_add(), for a C string. escape_quoted() adds a JSON string with quotes around it.
+ */
 bool escape_addstr(struct strbuf *out, enum medium medium, const char *text);
 bool escape_quoted(struct strbuf *out, const char *text);
 

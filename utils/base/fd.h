@@ -13,24 +13,24 @@
 int fd_write_all(int fd, const void *data, size_t len);
 
 /*
- * Read until @len bytes or the end of the file. The bytes read (fewer at the end) or negative
- * errno.
+ * Read until @len bytes or the end of the file. Returns the number of bytes (fewer at the end), or
+ * negative errno.
  */
 ssize_t fd_read_full(int fd, void *data, size_t len);
 
-/* The same at a file offset, without moving the descriptor's own (pread(2)). */
+/* Like fd_read_full(), from a file offset; the descriptor's own offset does not move (pread(2)). */
 ssize_t fd_pread_full(int fd, void *data, size_t len, uint64_t offset);
 
 /*
- * Close @first and all above, for a child of a program with threads: it makes system calls only.
- * Not complete before Linux 5.9, when there are descriptors above 65,535.
+ * Close @first and all descriptors above it. A child of a program with threads may call it: it
+ * makes system calls only. Not complete before Linux 5.9, when there are descriptors above 65,535.
  */
 void fd_close_from(unsigned first);
 
 /*
  * Open a regular file for reading. Any other kind of file is an error at once: a FIFO would wait
- * for a writer, a device has no end. The descriptor, or negative errno: -EISDIR, and -EINVAL for
- * other kinds.
+ * for a writer, a device has no end. Returns the descriptor, or a negative errno: -EISDIR for a
+ * directory, -EINVAL for other kinds.
  */
 int file_open_regular(const char *path, struct uft_err *err);
 

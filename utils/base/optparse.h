@@ -16,7 +16,7 @@ enum opt_kind {
 	OPT_CONST,  /* int: @value */
 	OPT_COUNT,  /* int: each use adds one */
 	OPT_STRING, /* const char *: the argument itself, which lives as long as argv */
-	OPT_LIST,   /* char *: all arguments, joined by @separator; heap, see optparse_free() */
+	OPT_LIST,   /* char *: all arguments, joined by @separator; freed by optparse_free() */
 	OPT_UINT,   /* unsigned: decimal, @min..@max */
 	OPT_TIME,   /* uint64_t nanoseconds, the grammar of parse_time() */
 	OPT_SIZE,   /* uint64_t bytes, the grammar of parse_size(), @min..@max */
@@ -29,7 +29,7 @@ enum opt_kind {
 struct opt_word {
 	const char *word;
 	int value;
-	bool is_alias; /* accepted, but not offered to people */
+	bool is_alias; /* accepted, but not listed in help or completion */
 };
 
 /*
@@ -43,7 +43,7 @@ struct opt_word {
  * @help: one phrase without a full stop, for --help, the man pages and completion
  * @group: its heading; the table owner defines the values
  * @cmds: the commands that take it; the table owner defines the values
- * @is_recorded: `record` writes it into data directories, and readers take it from there: its
+ * @is_recorded: `record` writes it into data directories, and readers take it from there. So its
  *               argument must be harmless
  * @set: OPT_SET: store @text (NULL without argument); the whole target is passed, not the member
  */
@@ -70,7 +70,7 @@ struct opt_row {
  * @next: index in @argv of the next word; the caller sets it to 1
  * @ended: "--" was found: later words are no options
  * @given: by index of @rows: set when the option was given; may be NULL
- * @cmds: commands that select one of two options with the same letter: the one that they accept;
+ * @cmds: of two options with the same letter, the one that these commands accept is taken;
  *        otherwise, and with 0, the first one
  * @last: the last option whose argument was a word of its own, @last_text; NULL when there was none
  */
@@ -103,7 +103,7 @@ int optparse_run(struct optparse *p, void *target, struct uft_err *err);
 int optparse_run_recorded(struct optparse *p, void *target, struct strbuf *ignored,
 			  struct uft_err *err);
 
-/* Store @text as if the option had been given with it. Errors as above. */
+/* Store @text as if the option had been given with it. Errors are those of optparse_run(). */
 int opt_store(const struct opt_row *row, const char *text, void *target, struct uft_err *err);
 
 /* Free what OPT_LIST rows put into @target. */

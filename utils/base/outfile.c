@@ -109,12 +109,15 @@ int outfile_open(struct outfile *out, const char *path, mode_t mode, struct uft_
 	if (ret < 0)
 		return ret;
 	if (place->is_there && (place->is_kernels || !S_ISREG(place->st.st_mode))) {
-		/* Standard output may be a file with other writers. */
+		/*
+		 * Append through a link of the kernel: standard output may be a file with other
+		 * writers.
+		 */
 		out->fd = open_found(place, path, O_WRONLY | (place->is_kernels ? O_APPEND : 0),
 				     err);
 		return out->fd < 0 ? out->fd : 0;
 	}
-	/* Other users must not read it before it has the mode of the old one. */
+	/* Other users must not read the new file before it has the mode of the old one. */
 	ret = make_tmp(out, place->is_there ? 0600 : mode, err);
 	if (ret < 0 || !place->is_there || keeps_owner(out, mode))
 		return ret;
@@ -124,7 +127,7 @@ int outfile_open(struct outfile *out, const char *path, mode_t mode, struct uft_
 	return out->fd < 0 ? out->fd : 0;
 }
 
-/* Truncate the rest of a longer file. */
+/* Remove the rest of the old content, which may be longer than the new content. */
 static int finish_in_place(const struct outfile *out)
 {
 	const struct place *place = &out->place;
@@ -173,7 +176,10 @@ int outfile_check(const char *path, struct uft_err *err)
 	return cannot_write(path, -errno, err);
 }
 
-/* In a directory of other users a second name may be that of an unrelated file. */
+/*
+ * In a directory of other users an output file with a second name may be a link to an unrelated
+ * file.
+ */
 static int check_names(const struct place *place, const char *path, struct uft_err *err)
 {
 	if (!S_ISREG(place->st.st_mode) || place->is_kernels || !place->is_shared ||
@@ -208,7 +214,7 @@ int outfile_append(const char *path, mode_t mode, struct uft_err *err)
 	struct uft_err first = { 0 };
 	int fd = append_once(path, mode, &first);
 
-	/* Retry if the file was created, or moved, between the check and the opening. */
+	/* Retry if the file was created or moved after the check and before it was opened. */
 	for (int i = 0; i < TRIES && (fd == -EEXIST || fd == -EAGAIN || fd == -ENOENT); i++) {
 		struct uft_err again = { 0 };
 

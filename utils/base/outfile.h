@@ -28,11 +28,11 @@ struct outfile {
 #define OUTFILE_CLOSED ((struct outfile){ .fd = -1, .place = { .dir_fd = -1 } })
 
 /*
- * Begin to write @path, which must stay valid until the end. A regular or new file is
- * written under a random name in the same directory and then renamed over the old one. It keeps
- * mode, owner and group of the old one (no rights for others when @mode has none); a new one gets
- * @mode and the umask. A device or a pipe is written in place. A pipe without a reader, and a block
- * device, are errors at once.
+ * Begin to write @path, which must stay valid until the end. A regular or new file is written under
+ * a random name in the same directory and then renamed over the old one. It keeps mode, owner and
+ * group of the old file (others get no rights when @mode has none). A new file gets @mode and the
+ * umask. A device or a pipe is written in place. A pipe without a reader, and a block device, are
+ * errors at once.
  *
  * Links are followed by the rules of place_find(). A file that cannot keep its owner (another
  * user's, and we are not root) is written in place.
@@ -42,8 +42,8 @@ struct outfile {
 int outfile_open(struct outfile *out, const char *path, mode_t mode, struct uft_err *err);
 
 /*
- * Publish the complete file, on disk first (fsync(2)). 0 or negative errno; the old file stays
- * then.
+ * Publish the complete file, after it was written to disk (fsync(2)). 0 or negative errno; after an
+ * error the old file stays.
  */
 int outfile_publish(struct outfile *out, struct uft_err *err);
 
@@ -53,14 +53,14 @@ void outfile_deinit(struct outfile *out);
 #define cleanup_outfile __attribute__((__cleanup__(outfile_deinit)))
 
 /*
- * Check the same as outfile_open(), without creating anything: for output that is written hours
+ * Make the checks of outfile_open() without creating anything: for output that is written hours
  * later. 0 or negative errno.
  */
 int outfile_check(const char *path, struct uft_err *err);
 
 /*
- * Open a descriptor that appends to @path, created with @mode and the umask if missing. The same
- * links, pipes and owners are refused as by outfile_open(), and files with several names in
+ * Open a descriptor that appends to @path, created with @mode and the umask if missing. It refuses
+ * the links, pipes and owners that outfile_open() refuses, and files with several names in
  * directories that others may write to.
  */
 int outfile_append(const char *path, mode_t mode, struct uft_err *err);

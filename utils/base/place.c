@@ -11,14 +11,14 @@
 
 #include "utils/base/cleanup.h"
 
-/* As many as the kernel follows: path_resolution(7) */
+/* The number of links that the kernel follows: path_resolution(7) */
 #define LINKS_MAX 40
 
 /*
  * A path being followed.
  *
  * @rest: the names still to be followed
- * @nr_links: followed so far
+ * @nr_links: links followed so far
  * @stops_at_last: the last name is only examined
  * @only_of: the file must belong to this user, the owner of a link to it; (uid_t)-1: any user
  */
@@ -71,7 +71,7 @@ static int take_name(struct walk *walk, char *name, bool *is_last)
 	memcpy(name, from, len);
 	name[len] = '\0';
 	*is_last = !*after;
-	/* "x/" is a directory: the next name is "." */
+	/* "x/" names a directory: the next name is "." */
 	if (*is_last && from[len] == '/') {
 		strcpy(walk->rest, ".");
 		*is_last = false;
@@ -168,7 +168,7 @@ static int check_end(const struct place *place, const struct walk *walk, const s
 		       walk->path, walk->only_of, owner);
 }
 
-/* One name further. 1: it was the last one. */
+/* Follow one name. Returns 1 after the last one. */
 static int walk_step(struct place *place, struct walk *walk, struct uft_err *err)
 {
 	struct stat dir;

@@ -11,10 +11,10 @@
 /*
  * The place of an existing or new file.
  *
- * @dir_fd: of the directory, opened with O_PATH; closed by place_deinit()
- * @name: the last name, which is no link, or one that the kernel follows (@is_kernels)
+ * @dir_fd: the directory, opened with O_PATH; closed by place_deinit()
+ * @name: the last name: not a link, unless @is_kernels
  * @is_there: the name exists, and @st is set
- * @is_kernels: a link of procfs, as for /dev/stdout: it is opened and never replaced
+ * @is_kernels: the name is a link of procfs, as for /dev/stdout, which is opened and never replaced
  * @is_shared: users other than the caller and root may create names in the directory
  */
 struct place {
@@ -30,8 +30,9 @@ struct place {
 
 /*
  * Follow @path to its place. Links of the caller and of root are followed. A link of another user
- * is - refused in a directory in which all may create names (mode o+w or sticky), as the kernel's
- *    protected_symlinks does for a part of these (proc_sys_fs(5)), here on any kernel;
+ * is
+ *  - refused in a directory in which all may create names (mode o+w or sticky), on any kernel; the
+ *    kernel's protected_symlinks refuses a part of them (proc_sys_fs(5));
  *  - followed elsewhere only to files of the owner of the link.
  * The last name need not exist. Each step works on descriptors, so the checked file is the one that
  * is used.
@@ -42,14 +43,14 @@ struct place {
 int place_find(struct place *place, const char *path, struct uft_err *err);
 
 /*
- * The same for a directory that will be created: its last name is not followed. Trailing slashes
- * are ignored. -EISDIR for "/" and for paths that end in "." or "..".
+ * Like place_find(), for a directory that will be created: its last name is not followed. Trailing
+ * slashes are ignored. -EISDIR for "/" and for paths that end in "." or "..".
  */
 int place_find_parent(struct place *place, const char *path, struct uft_err *err);
 
 /*
- * Check for permission to write into an existing file. -EACCES with a text for a file of another
- * user.
+ * Check that the existing file belongs to us, so that we may write into it. -EACCES with a text for
+ * a file of another user.
  */
 int place_check_owner(const struct place *place, const char *path, struct uft_err *err);
 

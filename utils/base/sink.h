@@ -22,16 +22,15 @@
 #define SINK_BYTES	(256 * 1024)
 /* The maximum for one sink_room(); longer texts are written in pieces, by sink_text(). */
 #define SINK_ROOM_MAX	4096
-/* The most bytes that copy_over() may go too far. */
+/* The bytes that copy_over() may write beyond the text. */
 #define COPY_OVER_SLACK 32
 
 /*
- * @len: of the content of @buf; @flushed: the bytes before it
+ * @len: bytes in @buf; @flushed: bytes written before these
  * @write: takes all of the bytes, or returns a negative errno
  * @failed: the first failure of @write or of the writer; from then on output is dropped. Owners
  *          check it (sink_flush()) at the end, and where they can stop early.
- * @medium: of the text: a terminal, unless the writer sets another one before it
- *          begins
+ * @medium: the medium of the text: a terminal, unless the writer sets another one before it begins
  * @has_broken: a text was not UTF-8, and the medium cannot represent that (escape_add())
  *
  * Starts with sink_init(), ends with sink_deinit(), which does not flush.
@@ -50,7 +49,7 @@ struct sink {
 /* 0 or -ENOMEM. */
 int sink_init(struct sink *sink, int (*write)(void *self, const char *data, size_t len),
 	      void *self);
-/* The same for output to a descriptor, and for appending to a text in memory. */
+/* sink_init() for output to a descriptor, or for appending to a text in memory. */
 int sink_init_fd(struct sink *sink, int fd);
 int sink_init_text(struct sink *sink, struct strbuf *text);
 void sink_deinit(struct sink *sink);
@@ -62,14 +61,14 @@ static inline uint64_t sink_bytes(const struct sink *sink)
 	return sink->flushed + sink->len;
 }
 
-/* Record the writer's own failure; 0 or more: nothing. */
+/* Record the writer's own failure: a negative @ret. */
 static inline void sink_fail(struct sink *sink, int ret)
 {
 	if (ret < 0 && !sink->failed)
 		sink->failed = ret;
 }
 
-/* Hand everything on; the first failure so far, or 0. */
+/* Write the content of the buffer. Returns the first failure so far, or 0. */
 int sink_flush(struct sink *sink);
 
 /* Write untrusted text of any length, escaped for the sink's medium. */
@@ -77,7 +76,10 @@ void sink_text(struct sink *sink, const char *text, size_t len);
 void sink_str(struct sink *sink, const char *text);
 /* Write a JSON string with quotes around it; for sinks with that medium. */
 void sink_quoted(struct sink *sink, const char *text);
-/* Pad with blanks after it (@width > 0) or before it (@width < 0) to at least that width. */
+/*
+ * Write a text padded to at least |@width| columns: with blanks after it (@width > 0) or before it
+ * (@width < 0).
+ */
 void sink_str_padded(struct sink *sink, const char *text, int width);
 
 /* Write text of our sources: a string literal, or one of two. */
@@ -98,8 +100,8 @@ static inline void sink_put_made(struct sink *sink, const struct strbuf *text)
 }
 
 /*
- * Write the beginning and the end of a page, for a sink with only that page; no output in modes
- * other than COLOR_MODE_HTML. And those of coloured text.
+ * Write the beginning and the end of a page, for a sink with only that page; only COLOR_MODE_HTML
+ * has output. The other two functions begin and end coloured text.
  */
 void sink_page_begin(struct sink *sink, enum color_mode mode);
 void sink_page_end(struct sink *sink, enum color_mode mode);
@@ -107,8 +109,8 @@ void sink_color_begin(struct sink *sink, enum color_mode mode, enum color color)
 void sink_color_end(struct sink *sink, enum color_mode mode);
 
 /*
- * HOT: get room for @len (at most SINK_ROOM_MAX) bytes; the caller fills them and reports the end
- * with sink_done().
+ * HOT: get room for @len bytes, at most SINK_ROOM_MAX. The caller fills it and reports the end with
+ * sink_done().
  */
 static inline char *sink_room(struct sink *sink, size_t len)
 {
@@ -118,8 +120,8 @@ static inline char *sink_room(struct sink *sink, size_t len)
 }
 
 /*
- * HOT: copy short texts 32 bytes at a time, so up to 31 bytes more than @len are read and written;
- * @from and @to have room for that.
+ * HOT: copy short texts 32 bytes at a time, so up to 31 bytes more than @len are read and written.
+ * The caller sees to it that @from and @to have them.
  */
 static inline char *copy_over(char *to, const char *from, size_t len)
 {

@@ -11,7 +11,10 @@
 #define NSEC_PER_MSEC 1000000ULL
 #define NSEC_PER_SEC  1000000000ULL
 
-/* Seconds with nine digits after the point, for functions like printf(): format and arguments. */
+/*
+ * Seconds with nine digits after the point, for functions like printf(): the format and its
+ * arguments.
+ */
 #define SECONDS_FORMAT "%llu.%09llu"
 #define SECONDS_OF(ns)                                       \
 	(unsigned long long)((uint64_t)(ns) / NSEC_PER_SEC), \
@@ -25,13 +28,14 @@
 int parse_time(const char *text, uint64_t *time_ns, struct uft_err *err);
 
 /*
- * The inverse, in the largest unit with at most three digits on each side of the point: "1ms",
- * "1.5us", "999ns". uftrace accepts no others. Finer digits are cut.
+ * Write a time for parse_time(), in the largest unit: "1ms", "1.5us", "999ns". There are at most
+ * three digits on each side of the point, as uftrace accepts no more; finer digits are cut.
  */
 void format_time(uint64_t time_ns, struct strbuf *out);
 
 /*
- * Parse "128k", "4M", "1g", "4096" to bytes (k, m, g, any case, powers of 1024). Errors as above.
+ * Parse "128k", "4M", "1g", "4096" to bytes (k, m, g, any case, powers of 1024). Errors are those
+ * of parse_time().
  */
 int parse_size(const char *text, uint64_t *bytes, struct uft_err *err);
 

@@ -8,8 +8,8 @@
 #include <sys/un.h>
 
 /*
- * Write the address of name @name of @len bytes to @addr, for bind(2) and connect(2). Its length,
- * or 0 when the name is too long.
+ * Write the address of @name, which has @len bytes, to @addr, for bind(2) and connect(2). Returns
+ * the address's length, or 0 when the name is too long.
  */
 static inline socklen_t unix_name_address(struct sockaddr_un *addr, const char *name, size_t len)
 {

@@ -1,4 +1,7 @@
-/* "unknown field 'totl': expected some of total, self; the nearest: total". */
+/*
+ * Errors about unknown words: "unknown field 'totl': expected some of total, self; the nearest:
+ * total".
+ */
 #ifndef UTRAIL_BASE_UNKNOWN_H
 #define UTRAIL_BASE_UNKNOWN_H
 
@@ -10,10 +13,10 @@
 #include "utils/base/containers/strbuf.h"
 
 /*
- * A word that is not known. The known ones are offered one by one; they are not copied, and must
- * live until the error is set.
+ * A word that is not known. The caller offers the known words one by one. They are not copied, and
+ * must live until the error is set.
  *
- * @typed: a copy of the word; @known: the offered ones, with commas between
+ * @typed: a copy of the word; @known: the offered words, separated by commas
  */
 struct unknown {
 	struct strbuf typed;
@@ -23,14 +26,14 @@ struct unknown {
 
 #define cleanup_unknown cleanup(unknown_deinit)
 
-/* @word: of @len bytes. End it with unknown_deinit(). */
+/* Begin with @word, of @len bytes. Ends with unknown_deinit(). */
 void unknown_init(struct unknown *u, const char *word, size_t len);
 void unknown_deinit(struct unknown *u);
 void unknown_offer(struct unknown *u, const char *name);
 
 /*
  * Set the error. @what: names the kind of word, as in "unknown field"; @expected: "some of" or "one
- * of"; @more: text to add, as in ", or a counter"; may be empty. Returns @code.
+ * of"; @more: added text, as in ", or a counter", or "". Returns @code.
  */
 int unknown_set(const struct unknown *u, struct uft_err *err, int code, const char *what,
 		const char *expected, const char *more);

@@ -6,8 +6,8 @@
 unsigned workers_count(unsigned max);
 
 /*
- * The work, and a function that the calling thread runs a few times a second while it waits for the
- * others.
+ * The work: @fn. @tick is a function that the calling thread runs a few times a second while it
+ * waits for the others.
  *
  * @tick: NULL: none
  */
@@ -20,9 +20,9 @@ struct workers_job {
 
 /*
  * Call @job->fn with each @index below @nr, each in a thread of its own, the first in the calling
- * one; returns when all have returned. If a thread cannot be created, for lack of memory or by a
- * limit, the calling one runs these calls, one after the other. The others block all signals; their
- * stacks have WORKERS_STACK bytes.
+ * thread; returns when all calls have returned. If a thread cannot be created, for lack of memory
+ * or by a limit, the calling thread makes the remaining calls, one after the other. The new threads
+ * block all signals; their stacks have WORKERS_STACK bytes.
  */
 #define WORKERS_STACK (1U << 20)
 void workers_run(unsigned nr, const struct workers_job *job);

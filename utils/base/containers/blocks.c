@@ -9,8 +9,8 @@
 #define HUGE_PAGE_BYTES (2UL << 20)
 
 /*
- * A cache line; and one more, so that the beginnings of many blocks are not in the same few cache
- * sets.
+ * Blocks begin at a cache line. Each block is followed by one more line, so that the beginnings of
+ * many blocks are not in the same few cache sets.
  */
 #define BLOCK_ALIGN 64UL
 
@@ -31,7 +31,7 @@ int blocks_init(struct blocks *blocks, size_t nr, size_t bytes)
 		goto no_memory;
 	blocks->base = (char *)(((uintptr_t)blocks->mapping + HUGE_PAGE_BYTES - 1) &
 				-HUGE_PAGE_BYTES);
-	/* A wish: small pages will do. */
+	/* Only a hint: small pages are good enough, too. */
 	madvise(blocks->base, nr * blocks->bytes, MADV_HUGEPAGE);
 	for (size_t i = 0; i < nr; i++)
 		blocks->free_list[i] = nr - 1 - i;

@@ -4,7 +4,9 @@
 
 #include <stdint.h>
 
-/* Random, odd, and constant in a process. Takes some 20 ns: tables keep it. */
+/*
+ * A random odd number, constant in a process. The call takes some 20 ns, so tables keep the number.
+ */
 uint64_t hash_seed(void);
 
 /* Mix all bits of @bits and of the seed into each bit of the lower half. */

@@ -18,7 +18,7 @@ struct intmap {
 	} * slots;
 	size_t nr_slots; /* a power of two, or 0 */
 	size_t nr;
-	uint64_t seed; /* from the first slot on */
+	uint64_t seed; /* set when the first slots are allocated */
 };
 
 void intmap_deinit(struct intmap *map);

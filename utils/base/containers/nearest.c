@@ -25,7 +25,7 @@ void nearest_init(struct nearest *n, const char *typed)
 static unsigned edit_distance(const struct nearest *n, const char *word)
 {
 	uint64_t last = n->len ? 1ULL << (n->len - 1) : 0;
-	uint64_t more = UINT64_MAX; /* a row that is one more than that above it */
+	uint64_t more = UINT64_MAX; /* bits where the row is one more than the row above it */
 	uint64_t less = 0;
 	uint64_t same = 0; /* the diagonal costs nothing */
 	uint64_t before = 0;

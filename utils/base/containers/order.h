@@ -25,8 +25,8 @@ static inline int order_u64(const void *a, const void *b)
 }
 
 /*
- * The array is sorted by the uint64_t that each of its @nr elements (of @size bytes) begins with.
- * Returns the number of elements of at most @limit: the last of them is valid at @limit.
+ * Count the elements of at most @limit in @array: the last of these is the one in force at @limit.
+ * The array has @nr elements of @size bytes, sorted by the uint64_t that each begins with.
  */
 static inline size_t order_count_until(const void *array, size_t nr, size_t size, uint64_t limit)
 {

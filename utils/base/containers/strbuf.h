@@ -48,7 +48,7 @@ static inline void strbuf_addch(struct strbuf *sb, char c)
 	sb->data[sb->len] = '\0';
 }
 
-/* Empty it and keep the memory for the next use. */
+/* Empty the buffer and keep its memory for the next use. */
 static inline void strbuf_reset(struct strbuf *sb)
 {
 	sb->len = 0;
@@ -57,8 +57,9 @@ static inline void strbuf_reset(struct strbuf *sb)
 }
 
 /*
- * A buffer as a list of strings, each with its NUL: append one; the string after @at (the first one
- * for NULL; NULL at the end); true when @str is one of them.
+ * A list of strings in a buffer, each with its NUL. strbuf_list_add() appends @str;
+ * strbuf_list_next() returns the string after @at: the first one for NULL, NULL at the end;
+ * strbuf_list_has() is true when @str is one of the strings.
  */
 void strbuf_list_add(struct strbuf *list, const char *str);
 const char *strbuf_list_next(const struct strbuf *list, const char *at);

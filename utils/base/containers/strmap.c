@@ -15,7 +15,7 @@ void strmap_deinit(struct strmap *map)
 	*map = (struct strmap){ 0 };
 }
 
-/* FNV-1a, which begins anywhere. */
+/* FNV-1a from any start value. */
 static size_t hash_of(const char *key, uint64_t seed)
 {
 	uint64_t hash = seed;

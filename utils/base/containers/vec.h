@@ -8,9 +8,9 @@
 #include <string.h>
 
 /*
- * Make room for one more after @nr elements of @size bytes in @array, which has only ever grown by
- * this. The room doubles whenever @nr is a power of two, so it need not be stored. Returns the
- * array; or NULL when memory is short, and @array is as it was.
+ * Make room for one more after @nr elements of @size bytes in @array, which only this function has
+ * grown. The room doubles whenever @nr is a power of two, so its size need not be stored. Returns
+ * the array; or NULL when memory is short, and @array is unchanged.
  */
 static inline void *vec_grow(void *array, size_t nr, size_t size)
 {
@@ -20,8 +20,8 @@ static inline void *vec_grow(void *array, size_t nr, size_t size)
 }
 
 /*
- * The same for an array that also shrinks (a stack), or grows in other ways: it has room for *@cap
- * elements, initially 0. Allocates only when it is full.
+ * Like vec_grow(), for an array that also shrinks (a stack), or grows in other ways. The array has
+ * room for *@cap elements, initially 0. Memory is allocated only when the array is full.
  */
 static inline void *vec_room(void *array, size_t nr, size_t *cap, size_t size)
 {
@@ -37,7 +37,8 @@ static inline void *vec_room(void *array, size_t nr, size_t *cap, size_t size)
 
 /*
  * Extend a table of rows of @size bytes, one for each number below *@nr, so that it has one for
- * @number. New rows are zeros. The table; or NULL when memory is short, and then it is unchanged.
+ * @number. New rows are zeros. Returns the table; or NULL when memory is short, and @table is
+ * unchanged.
  */
 static inline void *vec_reach(void *table, size_t *nr, size_t number, size_t size)
 {

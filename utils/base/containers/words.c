@@ -35,7 +35,7 @@ static char take_byte(struct text *text)
 	return c;
 }
 
-/* Up to the closing @quote. False when there is none. */
+/* Take text up to the closing @quote. False when there is none. */
 static bool take_quoted(struct text *text, char quote, struct strbuf *word)
 {
 	while (*text->at && *text->at != quote) {
@@ -103,7 +103,7 @@ static bool is_plain(const char *word)
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 				    "-_./,:=@%+";
 
-	/* `~` or `#` may be special at the start, and `^` is special in old shells. */
+	/* Not plain: `~` and `#` may be special at the start, `^` is special in old shells. */
 	return *word && strspn(word, plain) == strlen(word);
 }
 
@@ -116,7 +116,7 @@ static bool has_control(const char *word)
 	return false;
 }
 
-/* $'...' */
+/* Write the word as $'...'. */
 static void quote_control(const char *word, struct strbuf *out)
 {
 	strbuf_addstr(out, "$'");
@@ -140,7 +140,7 @@ void words_quote(const char *word, struct strbuf *out)
 	} else if (has_control(word)) {
 		quote_control(word, out);
 	} else if (strchr(word, '!') && !strchr(word, '\'')) {
-		/* In double quotes an interactive shell would expand history. */
+		/* Within double quotes, an interactive shell would expand '!' (history). */
 		strbuf_addf(out, "'%s'", word);
 	} else {
 		strbuf_addch(out, '"');

@@ -9,7 +9,7 @@
 #include "utils/base/containers/strbuf.h"
 
 /*
- * @words: of the heap, like an argv: @nr of them and a NULL; NULL while empty
+ * @words: on the heap, like an argv: @nr words and a NULL at the end; NULL while empty
  *
  * Starts as { 0 }, ends with words_deinit().
  */
@@ -28,8 +28,8 @@ void words_deinit(struct words *words);
 #define cleanup_words cleanup(words_deinit)
 
 /*
- * Append @word so that a shell reads it as this one word: unchanged if possible, else "quoted",
- * else 'quoted' or $'quoted', which bash and zsh know.
+ * Append @word in a form that a shell reads as this one word: unchanged if possible, else "quoted",
+ * else 'quoted', or $'quoted' for bash and zsh.
  */
 void words_quote(const char *word, struct strbuf *out);
 
