@@ -1,18 +1,18 @@
-/* Calls that have ended, as columns of numbers: for scripts that take many at a time. */
+/* Calls that have ended, as columns of numbers: for scripts that take many calls at a time. */
 #ifndef UTRAIL_SCRIPT_BATCH_H
 #define UTRAIL_SCRIPT_BATCH_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* The number of calls in a batch: usually their columns fit into the second level cache. */
+/* The number of calls in a batch: their columns usually fit into the second-level cache. */
 #define SCRIPT_BATCH_MAX 32768
 
 /*
  * Row @i is a call, in the order in which they ended. Times are in nanoseconds.
  *
- * @timestamp: when it was entered
- * @function: its place in the table of names
+ * @timestamp: when the call was entered
+ * @function: the function's place in the table of names
  */
 struct script_batch {
 	size_t nr;

@@ -1,4 +1,4 @@
-/* Scripts in Lua, as LuaJIT has it. */
+/* Scripts in Lua, run by LuaJIT. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,10 +7,10 @@
 #include "utils/script/script.h"
 
 /*
- * Places of the registry are numbers: each function of the script has its own. The others follow:
- * the function that makes a text of an error, functions that make a context of their arguments, and
- * the table of names of batches. The functions are in Lua, which makes a context much faster than
- * the interface for C.
+ * Places of the registry are numbers. Each function of the script has its own place. After these
+ * come a function that makes a text of an error, functions that make a context of their arguments,
+ * and the table of names of batches. The functions are written in Lua, where a context is made much
+ * faster than through the interface for C.
  */
 enum place {
 	PLACE_FUNCTIONS = 1,
@@ -27,8 +27,8 @@ enum place {
 	"address = address, name = name, " last " = " last " })"
 
 /*
- * Returns a function. Columns are arrays of C that the script may keep; element 0 is the first one,
- * and the first name is names[0].
+ * Lua code that returns the function that passes a batch. Columns are arrays of C that the script
+ * may keep. They begin with element 0; so do the names.
  */
 #define MAKE_BATCH                                                                          \
 	"local ffi = require('ffi')\n"                                                      \
@@ -44,7 +44,7 @@ enum place {
 	"    depth = column('uint16_t', nr, depth), tid = column('int32_t', nr, tid) })\n"  \
 	"end"
 
-/* @nr_names: in the table of names */
+/* @nr_names: number of names in the table of names */
 struct runner {
 	struct lua_api lua;
 	lua_State *L;
@@ -77,7 +77,7 @@ static void push_value(struct runner *run, const struct script_value *value)
 	case SCRIPT_FLOAT:
 		run->lua.lua_pushnumber(run->L, value->f);
 		break;
-	/* No number of Lua's holds one of 128 bits. */
+	/* A Lua number cannot hold 128 bits. */
 	default:
 		run->lua.lua_pushlstring(run->L, value->text, value->len);
 		break;
@@ -99,7 +99,7 @@ static void push_values(struct runner *run, const struct script_call *call)
 	}
 }
 
-/* The arguments of MAKE_CONTEXT(). Returns how many. */
+/* Push the arguments of MAKE_CONTEXT(). Returns their number. */
 static int push_call(struct runner *run, const struct script_call *call)
 {
 	const struct event *event = call->event;
@@ -153,7 +153,7 @@ static void pop_values(struct runner *run, int nr)
 	run->lua.lua_settop(run->L, -nr - 1);
 }
 
-/* The error on top of the stack, which is taken from it. */
+/* Print the error on top of the stack, and pop it. */
 static void tell_error(struct script *script)
 {
 	struct runner *run = script->runner;
@@ -163,7 +163,7 @@ static void tell_error(struct script *script)
 	pop_values(run, 1);
 }
 
-/* The values that are pushed after them are the arguments of call_function(). */
+/* Push a function for call_function(). The caller pushes its arguments afterwards. */
 static void push_function(struct runner *run, enum place place)
 {
 	run->lua.lua_rawgeti(run->L, LUA_REGISTRYINDEX, PLACE_HANDLER);
@@ -239,7 +239,7 @@ static void hand_lua_batch(struct script *script)
 
 /* --- loading --- */
 
-/* Modules beside the script are found: "DIR/?.lua;" goes in front of package.path. */
+/* Let `require` find modules beside the script: "DIR/?.lua;" goes in front of package.path. */
 static int set_path(struct runner *run, const struct script_config *config)
 {
 	struct strbuf path cleanup_strbuf = { 0 };
@@ -258,7 +258,7 @@ static int set_path(struct runner *run, const struct script_config *config)
 	return strbuf_oom(&path) ? -ENOMEM : 0;
 }
 
-/* `arg`, as of a program of its own, and our entries of the registry. */
+/* Set `arg`, as for a Lua program, and our entries of the registry. */
 static int set_surroundings(struct runner *run, const struct script_config *config,
 			    struct uft_err *err)
 {
@@ -331,7 +331,7 @@ static void take_functions(struct script *script)
 	}
 }
 
-/* Its own code runs here. */
+/* Load the script, which runs its code outside functions. */
 static int load_script(struct script *script, struct uft_err *err)
 {
 	struct runner *run = script->runner;

@@ -1,6 +1,6 @@
 /*
- * The functions of LuaJIT for scripts (those of Lua 5.1). The library is loaded on demand; they are
- * declared here so that utrail can be built without its headers.
+ * The functions of LuaJIT for scripts (those of Lua 5.1). The library is loaded on demand. Its
+ * functions are declared here, so that utrail can be built without its headers.
  */
 #ifndef UTRAIL_SCRIPT_LUA_API_H
 #define UTRAIL_SCRIPT_LUA_API_H
@@ -49,7 +49,7 @@ struct lua_api {
 #undef LUA_MEMBER
 };
 
-/* Load the library. -ENOENT with @err. It stays. */
+/* Load the library, which stays loaded. -ENOENT with @err when it is missing. */
 int lua_load(struct lua_api *lua, struct uft_err *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* Scripts in Lua in a build without them (see script.h). */
+/* Scripts in Lua, in a build without LuaJIT: none can run (see script.h). */
 #include <errno.h>
 
 #include "utils/script/script.h"

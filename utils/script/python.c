@@ -11,7 +11,7 @@
 
 #define SCRIPT_MAX_BYTES (16UL << 20)
 #define MODULE_NAME	 "utrail_script"
-/* The text that a script gets for a string that is not UTF-8, as with the peer. */
+/* The text that a script gets for a string that is not UTF-8, as under the peer. */
 #define INVALID		 "<invalid value>"
 
 /* Keys of contexts. */
@@ -35,7 +35,7 @@ enum key {
 	KEY_NR,
 };
 
-/* Contexts that have the same keys, see fresh_context(). */
+/* Kinds of contexts; those of one kind have the same keys (see fresh_context()). */
 enum context {
 	CONTEXT_ENTRY,
 	CONTEXT_ENTRY_ARGS,
@@ -47,10 +47,10 @@ enum context {
 static const ssize_t context_sizes[CONTEXT_NR] = { 5, 6, 6, 7 };
 
 /*
- * @has_locale: one that says how text is written
+ * @has_locale: the environment sets a locale, which says how text is encoded
  * @functions: by enum script_function; NULL: the script has none
- * @contexts: reused when there are no other references
- * @tid_object: of @tid, the last one
+ * @contexts: the last one of each kind, reused when there are no other references
+ * @tid_object: the Python object of @tid, the last one
  * @names: of functions, the table of batches; NULL before the first
  */
 struct runner {
@@ -71,7 +71,7 @@ static void drop_object(struct runner *run, PyObject *o)
 		run->py.Py_DecRef(o);
 }
 
-/* Put @o, whose reference is taken, into @dict. NULL is an exception that is already pending. */
+/* Put @o, whose reference is taken, into @dict. @o is NULL when an exception is already pending. */
 static int put_in_dict(struct runner *run, PyObject *dict, enum key key, PyObject *o)
 {
 	int ret = o ? run->py.PyDict_SetItem(dict, run->keys[key], o) : -1;
@@ -80,7 +80,7 @@ static int put_in_dict(struct runner *run, PyObject *dict, enum key key, PyObjec
 	return ret;
 }
 
-/* The same with an object that stays in use. */
+/* Like put_in_dict(), but the caller keeps its reference. */
 static int put_kept(struct runner *run, PyObject *dict, enum key key, PyObject *o)
 {
 	return o ? run->py.PyDict_SetItem(dict, run->keys[key], o) : -1;
@@ -88,7 +88,7 @@ static int put_kept(struct runner *run, PyObject *dict, enum key key, PyObject *
 
 /* --- exceptions --- */
 
-/* The argument of sys.exit(); a text is printed, as by Python itself. */
+/* Find the exit status for the argument of sys.exit(). A text is printed, as Python does. */
 static int exit_status(struct script *script, PyObject *value)
 {
 	struct runner *run = script->runner;
@@ -114,7 +114,9 @@ static int exit_status(struct script *script, PyObject *value)
 	return status & 0xff;
 }
 
-/* Tell the exception that is pending. After sys.exit() nothing is called any more. */
+/*
+ * Print the pending exception. After sys.exit() none of the script's functions is called any more.
+ */
 static void tell_exception(struct script *script)
 {
 	struct runner *run = script->runner;
@@ -147,7 +149,7 @@ static void call_function(struct script *script, enum script_function function, 
 
 /* --- contexts --- */
 
-/* Names are shown: a byte that is not UTF-8 in them is \xNN, as utrail shows it. */
+/* Make the text of a name. A byte that is not UTF-8 becomes \xNN, as in utrail's other output. */
 static PyObject *make_name(struct runner *run, const char *text, size_t len)
 {
 	return run->py.PyUnicode_DecodeUTF8(text, len, "backslashreplace");
@@ -186,7 +188,7 @@ static PyObject *make_args(struct runner *run, const struct script_values *value
 	for (size_t i = 0; tuple && i < values->nr; i++) {
 		PyObject *o = make_value(run, &values->values[i]);
 
-		/* PyTuple_SetItem() takes the object, also when it fails. */
+		/* PyTuple_SetItem() takes the reference, also when it fails. */
 		if (!o || run->py.PyTuple_SetItem(tuple, i, o) < 0) {
 			drop_object(run, tuple);
 			return NULL;
@@ -201,8 +203,8 @@ static ssize_t refs_of(const struct runner *run, PyObject *o)
 }
 
 /*
- * A dictionary that the script cannot have kept: the last one of its kind, or a new one. All keys
- * are set anew; one that the script has added itself shows in the size (has_only_ours()).
+ * A dictionary that the script cannot have kept: the last one of its kind, or a new one. The caller
+ * sets all keys anew. A key that the script has added shows in the size (has_only_ours()).
  */
 static PyObject *fresh_context(struct runner *run, enum context kind)
 {
@@ -328,7 +330,7 @@ static void give_python_point(struct script *script, const struct script_point *
 	drop_object(run, dict);
 }
 
-/* A word of the command line, or a path. */
+/* Make the text of a word of the command line, or of a path. */
 static PyObject *make_word(struct runner *run, const char *text)
 {
 	return run->has_locale
@@ -390,9 +392,9 @@ static int number_python_func(struct script *script, const struct func *func,
 }
 
 /*
- * A column: a read-only view of bytes, which live as long as the script has the view.
+ * Add a column: a read-only view of bytes, which live as long as the script keeps the view.
  *
- * @format: of an element, as in the module struct
+ * @format: the format of an element, in the notation of Python's module struct
  */
 static int put_column(struct runner *run, PyObject *dict, const char *name, const char *format,
 		      const void *column, size_t bytes)
@@ -443,7 +445,7 @@ static void make_keys(struct runner *run)
 #undef KEY_MAKE
 }
 
-/* sys.argv as of a program of its own; modules beside the script are found. */
+/* Set sys.argv, as for a Python program, and let `import` find modules beside the script. */
 static int set_surroundings(struct runner *run, const struct script_config *config)
 {
 	const char *slash = strrchr(config->path, '/');
@@ -466,7 +468,7 @@ static int set_surroundings(struct runner *run, const struct script_config *conf
 	return ret;
 }
 
-/* Its own code runs here. NULL: an exception is pending. */
+/* Import the script, which runs its code outside functions. NULL: an exception is pending. */
 static PyObject *import_script(struct runner *run, const char *path, const char *text)
 {
 	PyObject *code = run->py.Py_CompileString(text, path, PYTHON_FILE_INPUT);
@@ -476,7 +478,7 @@ static PyObject *import_script(struct runner *run, const char *path, const char 
 	return module;
 }
 
-/* An attribute that need not be there. */
+/* Find an attribute; NULL, without an exception, when it is missing. */
 static PyObject *find_attribute(struct runner *run, PyObject *module, const char *name)
 {
 	PyObject *o = run->py.PyObject_GetAttrString(module, name);
@@ -572,7 +574,10 @@ static void put_word(struct runner *run, PyObject *dict, const char *key, const 
 	drop_object(run, o);
 }
 
-/* Without a locale, Python writes UTF-8 (PEP 540), but an embedded Python must be configured so. */
+/*
+ * Without a locale, Python writes UTF-8 (PEP 540), but an embedded Python must be configured to do
+ * so.
+ */
 static void write_utf8(struct runner *run)
 {
 	PyObject *out = run->py.PySys_GetObject("stdout");
@@ -593,7 +598,7 @@ static void write_utf8(struct runner *run)
 	drop_object(run, set);
 }
 
-/* Signals stay ours. */
+/* Start Python without its signal handlers: utrail keeps its own. */
 static void start_python(struct runner *run)
 {
 	const char *locale = setlocale(LC_CTYPE, "");
@@ -632,7 +637,9 @@ static void drop_func(struct script *script, struct script_func *func)
 	drop_object(script->runner, func->addr_object);
 }
 
-/* Flush the script's output; a pipe without a reader is no failure of the script. */
+/*
+ * Flush the script's output, and end Python. A pipe without a reader is no failure of the script.
+ */
 static void close_python(struct script *script)
 {
 	struct runner *run = script->runner;

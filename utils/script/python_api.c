@@ -9,11 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The first version whose stable interface has all of it, and a limit for future ones. */
+/*
+ * The first version whose stable interface has all functions that we need, and a limit for future
+ * ones.
+ */
 #define MINOR_FIRST 7
 #define MINOR_LAST  30
 
-/* Extension modules resolve their symbols in the running program. */
+/* Extension modules find the symbols of libpython in the running program, so these are global. */
 static void *open_library(const char *name)
 {
 	return dlopen(name, RTLD_NOW | RTLD_GLOBAL);
@@ -27,7 +30,10 @@ static void *open_minor(int minor)
 	return open_library(name);
 }
 
-/* /usr/bin/python3 is a link to python3.11: for that one modules are installed. */
+/*
+ * Open the library of the version that /usr/bin/python3 links to (python3.11): modules are
+ * installed for that one.
+ */
 static void *open_usual(void)
 {
 	char path[PATH_MAX];

@@ -2,8 +2,8 @@
  * The functions of libpython that scripts need: those of its stable interface only (PEP 384), so
  * that any Python from 3.7 on is suitable.
  *
- * The library is loaded on demand. They are declared here so that utrail can be built without
- * Python's headers.
+ * The library is loaded on demand. Its functions are declared here, so that utrail can be built
+ * without Python's headers.
  */
 #ifndef UTRAIL_SCRIPT_PYTHON_API_H
 #define UTRAIL_SCRIPT_PYTHON_API_H
@@ -14,7 +14,7 @@
 
 #include "utils/base/err.h"
 
-/* Its first word is the count of references (PEP 384, "Structures"). */
+/* A Python object. The first word is the count of references (PEP 384, "Structures"). */
 typedef struct python_object {
 	ssize_t refs;
 } PyObject;
@@ -71,7 +71,8 @@ typedef struct python_object {
 
 /*
  * @system_exit: set when Python starts
- * @refs_of: Py_REFCNT(), which is a function from 3.14 on; NULL before: then it is the first word
+ * @refs_of: Py_REFCNT(), a function since 3.14; NULL in older versions, where the count is the
+ * first word
  */
 struct python_api {
 #define PYTHON_MEMBER(result, name, args) result(*name) args;
@@ -83,8 +84,8 @@ struct python_api {
 };
 
 /*
- * Load the library: that of the installed `python3`, or else the newest one. -ENOENT with @err. It
- * stays loaded.
+ * Load the library: that of the installed `python3`, or else the newest one. It stays loaded.
+ * -ENOENT with @err when there is none.
  */
 int python_load(struct python_api *py, struct uft_err *err);
 

@@ -1,4 +1,4 @@
-/* Scripts in Python in a build without them (see script.h). */
+/* Scripts in Python, in a build without it: none can run (see script.h). */
 #include <errno.h>
 
 #include "utils/script/script.h"

@@ -165,7 +165,7 @@ static bool is_wanted(const struct script *script, const struct func *func)
 	return !script->nr_wanted;
 }
 
-/* The view's facts about @func; NULL without memory. */
+/* Find the view's facts about @func; NULL without memory. */
 static struct script_func *find_func(struct script *script, const struct func *func)
 {
 	if (unlikely(func->id >= script->nr_funcs)) {
@@ -194,7 +194,7 @@ static void hand_batch(struct script *script)
 		script->batch->nr = 0;
 }
 
-/* A call has ended. */
+/* Add a call that has ended to the batch. */
 static int add_to_batch(struct script *script, const struct task *task, const struct event *event,
 			struct script_func *func)
 {
@@ -254,7 +254,7 @@ static void hand_point(struct script *script, const struct task *task, const str
 		.data = &script->text,
 	};
 
-	/* Their names and formats may come later than their first use. */
+	/* While recording, events may come before their names and formats. */
 	if (!script->has[SCRIPT_EVENT] || script->config->is_recording)
 		return;
 	strbuf_reset(&script->name);

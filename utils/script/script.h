@@ -2,7 +2,8 @@
  * View: every call and event is handed to functions of a user's script
  * (doc/man/utrail-script.1.in).
  *
- * The script is the user's program; names and values are a stranger's text, and reach it as such.
+ * The script is the user's program; names and values are a stranger's text, which it gets
+ * unescaped.
  */
 #ifndef UTRAIL_SCRIPT_SCRIPT_H
 #define UTRAIL_SCRIPT_SCRIPT_H
@@ -33,7 +34,7 @@ enum script_function {
 /* By enum script_function: "uftrace_begin", ... */
 extern const char *const script_function_names[SCRIPT_FUNCTIONS];
 
-/* The list of names or patterns of the wanted calls. */
+/* The script's list of names or patterns of functions whose calls it wants. */
 #define SCRIPT_WANTED "UFTRACE_FUNCS"
 
 /*
@@ -41,7 +42,7 @@ extern const char *const script_function_names[SCRIPT_FUNCTIONS];
  * @path: of the script
  * @args, @nr_args: the words after the options, or the program's
  * @is_recording: the calls are those of a program that is recorded now; events are not handed over
- * @tell: print a line on stderr, which is not escaped yet; @self is given to it
+ * @tell: escape a line and print it on stderr; @self is its argument
  */
 struct script_config {
 	const char *version;
@@ -58,10 +59,10 @@ struct script_config {
 /*
  * The view's facts about a function, by its id.
  *
- * @text: the language's object of its name; NULL: not made yet
- * @addr, @addr_object: the address of its last call, and the language's object of that
- * @wanted: 1, -1: no, 0: not determined
- * @number: its index in the table of batches, from 1 on; 0: none yet
+ * @text: the function's name as an object of the language; NULL: not made yet
+ * @addr, @addr_object: the address at its last call, and the language's object for that
+ * @wanted: 1: calls are handed over, -1: they are not, 0: not determined
+ * @number: its index in the table of batches, from 1 on; 0: not in the table
  */
 struct script_func {
 	void *text;
@@ -72,8 +73,8 @@ struct script_func {
 };
 
 /*
- * @values: of an ENTRY its arguments, of an EXIT one; NULL when none were recorded. @func: of
- *          @event->func
+ * @values: the arguments of an ENTRY, the return value of an EXIT; NULL when none were recorded.
+ *          @func: the facts about @event->func
  */
 struct script_call {
 	const struct event *event;
@@ -82,7 +83,7 @@ struct script_call {
 	const struct script_values *values;
 };
 
-/* @name, @data: in any encoding */
+/* An event. @name, @data: texts in any encoding */
 struct script_point {
 	const struct event *event;
 	int tid;
@@ -91,9 +92,9 @@ struct script_point {
 };
 
 /*
- * @runner: the language's own
+ * @runner: the language's own state
  * @has: by enum script_function: the script has it
- * @wanted: patterns of SCRIPT_WANTED; NULL: all calls are
+ * @wanted: patterns of SCRIPT_WANTED; NULL: all calls are wanted
  * @nr_failed: calls of the script's functions that ended in an exception
  * @batch: NULL unless the script takes batches
  * @nr_numbers: number of functions in its table of names
@@ -125,8 +126,8 @@ struct script {
  * (script_failed()).
  *
  * @open: load the language's library and the script; the script's own code runs. Negative with @err
- * @close: also after an open that failed
- * @number: one more function for the table of batches; negative without memory
+ * @close: end; called after a failed @open, too
+ * @number: add a function to the table of batches; negative without memory
  * @batch: pass script->batch to the script
  * @drop_func: forget the language's objects of a function
  */
@@ -151,8 +152,8 @@ extern const struct script_lang script_lua;
 int script_check(const char *path, struct uft_err *err);
 
 /*
- * Load the script and run its own code. @config, and @data unless it is NULL (nothing is read),
- * must outlive it. Ends with script_close(), also when it fails. Negative with @err.
+ * Load the script and run its own code. @data is NULL when nothing is read. @config and @data must
+ * outlive @script. Ends with script_close(), also when it fails. Negative with @err.
  */
 int script_open(struct script *script, const struct script_config *config, struct trace_data *data,
 		struct uft_err *err);
@@ -165,7 +166,10 @@ void script_close(struct script *script);
  */
 int script_options(const char *path, struct strbuf *out, struct uft_err *err);
 
-/* Before the first event, and after the last. */
+/*
+ * Call the script's function for the begin before the first event, and that for the end after the
+ * last one.
+ */
 void script_begin(struct script *script);
 void script_end(struct script *script);
 
@@ -178,13 +182,13 @@ int script_mixed(void *self, const struct task_event *events, size_t nr, struct 
 
 /* --- for languages --- */
 
-/* One more name or pattern of SCRIPT_WANTED. Negative with @err. */
+/* Add a name or pattern of SCRIPT_WANTED. Negative with @err. */
 int script_want(struct script *script, const char *text, size_t len, struct uft_err *err);
 
 /* Print a text of any number of lines on stderr; tabs become blanks. */
 void script_tell(const struct script *script, const char *text);
 
-/* One of its functions ended in an exception, which was printed. */
+/* Count a function of the script that ended in an exception, which was printed. */
 void script_failed(struct script *script);
 
 #endif

@@ -11,10 +11,7 @@
 #include "utils/spec/args/autoargs.h"
 #include "utils/pipeline/recording/args.h"
 
-/*
- * The argument that determines the number of a variadic function's arguments is among the first of
- * them.
- */
+/* A variadic function's number of arguments depends on an argument among the first four. */
 #define DECIDING_MAX 4
 
 void script_values_deinit(struct script_values *values)
@@ -24,7 +21,7 @@ void script_values_deinit(struct script_values *values)
 	*values = (struct script_values){ 0 };
 }
 
-/* The bytes of an integer, zeros above them. */
+/* Load the bytes of an integer, with zeros above them. */
 static uint64_t load_unsigned(const struct arg_value *value, bool big)
 {
 	uint64_t v = 0;
@@ -47,8 +44,8 @@ static int64_t load_signed(const struct arg_value *value, bool big)
 }
 
 /*
- * A register with a negative int has zeros above it: as for texts, the last 64 Ki of 32 bits are
- * negative.
+ * Load a value without a format. A register with a negative int has zeros above its 32 bits: as in
+ * texts of views, the highest 64 Ki of these numbers are taken for negative ones.
  */
 static int64_t load_auto(const struct arg_value *value, bool big)
 {
@@ -57,7 +54,7 @@ static int64_t load_auto(const struct arg_value *value, bool big)
 	return v > 0xffff0000LL && v <= 0xffffffffLL ? (int32_t)v : v;
 }
 
-/* Enums are 32 bits wide in C: a negative one in a register. */
+/* Load an enum. Enums have 32 bits in C, so a negative one in a register has zeros above it. */
 static int64_t load_enum(const struct arg_value *value, bool big)
 {
 	int64_t v = load_signed(value, big);
@@ -65,7 +62,10 @@ static int64_t load_enum(const struct arg_value *value, bool big)
 	return v > INT32_MAX && v <= UINT32_MAX ? (int32_t)v : v;
 }
 
-/* Sign and exponent, and 64 bits of the fraction with its leading one, as x87 has them. */
+/*
+ * Make a double from sign and exponent (@head) and 64 bits of the fraction with its leading one, as
+ * in x87 registers.
+ */
 static double make_double(uint16_t head, uint64_t fraction)
 {
 	int exponent = head & 0x7fff;
@@ -94,7 +94,7 @@ static double load_float(const struct arg_value *value, bool big)
 	if (value->len != 16)
 		return d;
 
-	/* IEEE 754's 128 bits: the leading one is not written. */
+	/* IEEE 754's 128 bits do not include the fraction's leading one. */
 	uint64_t high = get_u64(value->data + 8, false);
 	uint64_t low = get_u64(value->data, false);
 	uint64_t leading = (high >> 48 & 0x7fff) ? 1ULL << 63 : 0;
@@ -144,7 +144,10 @@ static void put_integer(struct script_value *out, const struct argspec *spec,
 	}
 }
 
-/* Its text pointer is set when all texts are written: until then it is an offset. */
+/*
+ * Write the text of a struct. settle_texts() sets the pointer to it when all texts are written:
+ * until then the text may move.
+ */
 static void put_struct(struct script_values *values, struct script_value *out,
 		       const struct argspec *spec)
 {
@@ -183,7 +186,7 @@ static void put_value(struct script_values *values, struct script_value *out,
 	}
 }
 
-/* Room for one more: NULL without memory. */
+/* Get room for one more value: NULL without memory. */
 static struct script_value *next_room(struct script_values *values)
 {
 	if (values->nr == values->cap) {
@@ -198,7 +201,10 @@ static struct script_value *next_room(struct script_values *values)
 	return &values->values[values->nr++];
 }
 
-/* The texts of structs have stopped moving; those of 128 bits move with the values. */
+/*
+ * Set the pointers to texts after the last value was added: texts of structs, and digits of 128
+ * bits, which move with the values.
+ */
 static void settle_texts(struct script_values *values)
 {
 	const char *made = strbuf_str(&values->made);

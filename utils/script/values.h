@@ -1,4 +1,4 @@
-/* Arguments and return values of a call as numbers and texts, not as text of a view. */
+/* Arguments and return values of a call as numbers and texts, for programs and not for people. */
 #ifndef UTRAIL_SCRIPT_VALUES_H
 #define UTRAIL_SCRIPT_VALUES_H
 
@@ -12,12 +12,12 @@
 enum script_value_kind {
 	SCRIPT_SIGNED,
 	SCRIPT_UNSIGNED,
-	SCRIPT_WIDE, /* an integer of 128 bits: @text are its digits with "0x" and perhaps a sign */
+	SCRIPT_WIDE, /* of 128 bits: @text is its digits with "0x", perhaps a sign */
 	SCRIPT_FLOAT,
 	SCRIPT_TEXT,
 };
 
-/* @text, @len: within the event's payload, or in @digits */
+/* @text, @len: bytes in the event's payload, in @digits, or in @made of script_values */
 struct script_value {
 	enum script_value_kind kind;
 	union {
@@ -33,8 +33,8 @@ struct script_value {
 };
 
 /*
- * Starts as { 0 }, ends with script_values_deinit(). @made: texts of structs, which are in no
- * payload
+ * Starts as { 0 }, ends with script_values_deinit(). @made: texts of structs, which the payload
+ * does not have
  */
 struct script_values {
 	struct script_value *values;
@@ -47,7 +47,7 @@ void script_values_deinit(struct script_values *values);
 
 /*
  * Read the values in the payload of an ENTRY or EXIT. They are valid until the next call and no
- * longer than the event. False when it has none, or its content is unknown.
+ * longer than the event. False when the event has no payload, or its content is unknown.
  */
 bool script_values_read(struct script_values *values, struct trace_data *data,
 			const struct event *event);
