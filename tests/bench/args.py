@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""The cost of a call whose arguments and return value are recorded, over the bare loop, against the peer in the same run.
+"""The cost of a call whose arguments and return value are recorded: the time over the bare loop,
+compared with the peer's in the same run.
 
 usage: args.py [CALLS [RUNS]]
 """
@@ -8,7 +9,8 @@ import sys
 
 from benchlib import PEER, UTRAIL, Cost, clean, compile, heading, in_turns, loop_ns, need_peer, row, scratch
 
-# The options to record, and the loop; all have the target of the issue, 0.5.
+# By name: the options to record, and the arguments of the loop. The target of all is 0.5 of the
+# peer's cost.
 CASES = {
     "-A number@arg1": (["-A", "number@arg1"], []),
     "-A number@arg1 -t 1ms": (["-A", "number@arg1", "-t", "1ms"], []),

@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-"""Attach to a memcached under load and leave it, again and again: no request fails, and the server is as it was. Prints how long the slowest requests took,
-during attaches and otherwise.
+"""Attaches to a memcached under load and leaves it, again and again: no request fails, and the
+server is as it was. Prints how long the slowest requests took, during attaches and otherwise.
 
 usage: attach_load.py [TIMES [PROGRAM [OPTION...]]]
 
-TIMES: 200. PROGRAM: a memcached; Debian's is fetched when there is none. OPTION: for `utrail record`, -P . if there are none. It is run by its
-name: it takes minutes.
+TIMES: 200. PROGRAM: a memcached; without one, Debian's is fetched. OPTION: for `utrail record`; the
+default is -P . This benchmark takes minutes, so it is run by hand only.
 """
 
 import os
@@ -29,7 +29,8 @@ PAGE = 4096
 
 
 def find_memcached():
-    """The installed one, or that of Debian's package, unpacked here."""
+    """The path of the installed memcached, or of that in Debian's package, which is unpacked
+    here."""
     found = shutil.which("memcached")
     if found:
         return found
@@ -62,7 +63,8 @@ class Load(threading.Thread):
 
 
 def look(pid):
-    """Its files and what may be done with them, its own code, its descriptors and threads."""
+    """The server's mapped files with their permissions, its code, its descriptors and its
+    threads."""
     lines = [line.split() for line in Path(f"/proc/{pid}/maps").read_text().splitlines()]
     files = [line for line in lines if len(line) > 5 and line[5].startswith("/")]
     code = {}

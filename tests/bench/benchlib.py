@@ -23,9 +23,9 @@ METHODS = {
     "-finstrument-functions": ["-finstrument-functions"],
 }
 
-SKIP = 77  # meson's word for a test that could not be done
+SKIP = 77  # meson's exit status for a skipped test
 
-# The folder of other projects' programs.
+# The folder for sources of other projects.
 WORK = Path(os.environ.get("UTRAIL_REAL_DIR", BUILD / "real")) / "bench"
 
 
@@ -40,7 +40,7 @@ def need_peer():
 
 
 def unpack_source(package, place):
-    """The source of Debian's @package, in @place, which must not be there."""
+    """Unpack the source of Debian's @package into @place, which must not exist."""
     try:
         archive = sources.fetch(package, WORK / "sources")
     except sources.Unavailable as reason:
@@ -50,7 +50,8 @@ def unpack_source(package, place):
 
 @contextmanager
 def scratch(in_memory=True):
-    """A working directory in memory, so that the disk takes no part, unless there is too little of it; or where TMPDIR is."""
+    """A working directory in memory, so that the disk takes no part; it is where TMPDIR is if
+    memory is short or not wanted."""
     shm = Path("/dev/shm")
     where = shm if in_memory and shm.is_dir() and shutil.disk_usage(shm).free > 4 << 30 else None
     with tempfile.TemporaryDirectory(prefix="bench-", dir=where) as name:
@@ -70,7 +71,7 @@ def compile(source, output, flags=(), libraries=()):
 
 
 class Cost:
-    """The costs of a command."""
+    """The time and memory that a command takes."""
 
     def __init__(self, command, **kw):
         begin = time.perf_counter()
@@ -92,7 +93,7 @@ class Cost:
 
 
 def loop_ns(command):
-    """A job for in_turns(): what the loop program says at its end that one round takes."""
+    """A job for in_turns(): runs the loop program, which prints the time of a round at its end."""
 
     def job():
         out = Cost(command, stdout=subprocess.PIPE).out
@@ -103,8 +104,8 @@ def loop_ns(command):
 
 
 def in_turns(runs, jobs):
-    """Each job (name: function that yields a number) @runs times in turns, so that what disturbs one disturbs
-    all; the smallest number of each."""
+    """Run each job @runs times, in turns: a disturbance of the machine hits all of them. Returns
+    the smallest number of each. @jobs: functions that return a number, by name."""
     best = {}
     for _ in range(runs):
         for name, job in jobs.items():
@@ -122,7 +123,7 @@ def row(what, ours, peer, unit, target=None, goal=""):
 
 
 def factor(what, ours, peer, unit, target=None):
-    """The same where the target is named the other way round: N times less than the peer."""
+    """Like row(), with a target that is named the other way round: N times less than the peer."""
     times = peer / ours if ours else float("nan")
     verdict = "" if target is None else f"  target {target:.0f}x {'ok' if times >= target else 'MISSED'}"
     print(f"{what:34} {ours:10.3f} {peer:10.3f} {unit:3}  {times:5.1f}x less{verdict}", flush=True)

@@ -1,11 +1,12 @@
 #!/usr/bin/python3
-"""The cost of one traced call over the untraced program, by the shape of the calls, against the peer and against what a recording cannot do
-without: two reads of the counter with their records (src/counter.c).
+"""The cost of one traced call over the untraced program, by the shape of the calls, compared with
+the peer and with the floor: the least work of a recording, which is to read the counter twice and
+write two records (src/counter.c).
 
 usage: calls.py [--only=WORD]... [CALLS [RUNS]]
 
-WORD is a shape, a method or a variant as they are printed; without one, all are measured. The recorder's writer has the other CPU. On a
-machine that does something else, too: chrt -f 50 calls.py
+WORD is a shape, a method or a variant as they are printed; without one, all are measured. The
+recorder's writer has the other CPU. On a busy machine: chrt -f 50 calls.py
 """
 
 import argparse
@@ -17,10 +18,11 @@ PLAIN = ""
 FLOORS = {"leaf": 1.25, "chain": 1.35, "tree": 1.35}
 SHAPES = ["leaf", "chain", "tree", "recursion", "plt", "pointers", "threads"]
 
-# Options: at most so much of the peer. deep() is the innermost function of each shape, main() is around all of them, other() is called once.
+# Options, and the largest allowed part of the peer's cost. deep() is the innermost function of each
+# shape, main() is around all of them, other() is called once.
 VARIANTS = {
     PLAIN: 0.40,
-    "--flight=1m": None,  # no writer works meanwhile; the peer has nothing like it
+    "--flight=1m": None,  # no writer works meanwhile; the peer has no such option
     "-t 1us": 0.40,
     "-F main": 0.40,
     "-F deep": 0.40,
@@ -28,12 +30,12 @@ VARIANTS = {
     "-F other": 0.25,
     "-a": 0.40,
 }
-# The limit, as a part of a plain recording's call; nothing that is filtered has a part in it.
+# The limit, as a multiple of a plain recording's call: these filters leave the calls as they are.
 BESIDE = {"-F main": 1.03, "-N other": 1.03}
 
 
 def programs(method):
-    """The program of each shape: one for all, but for what calls a library."""
+    """The program of each shape. One program has all shapes but plt, which calls a library."""
     flags = ["-g", *METHODS[method]]
     exe = compile("shapes.c", f"shapes{method}", flags)
     library = ["-DLIBRARY", "-L.", "-Wl,--no-as-needed,-rpath,.", "-ldeep"]
@@ -52,7 +54,7 @@ def verdict(value, limit):
 
 
 def measure(shape, method, variants, program, bare, counter, calls, runs):
-    """The rows of one shape and method: all in turns, since all are compared."""
+    """Print the rows of one shape and method. All jobs run in turns, since they are compared."""
     jobs = {"bare": loop_ns([bare, shape, calls]), "floor": loop_ns([counter])}
     for variant in variants:
         jobs["ours", variant] = recorded(UTRAIL, shape, variant, program, calls)

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""The compact form against the plain one: bytes per call, CPU time of recording in all, and of reading; there and back.
+"""The compact form against the plain one: bytes per call, CPU time of recording and of reading, and
+of conversion there and back.
 
 usage: compact.py [RUNS [PROGRAM ARGUMENT...]]: PROGRAM is measured, too
 """

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""The cost of one event of the program (-E), over the bare loop, against the peer in the same run; the peer records no arguments.
+"""The cost of one event of the program (-E): the time over the bare loop, compared with the peer's
+in the same run. The peer records no arguments.
 
 usage: events.py [EVENTS [RUNS]]
 """

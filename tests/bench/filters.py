@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""The cost of a call with filters, against the peer in the same run; and what many patterns or symbols cost.
+"""The cost of a call with filters, compared with the peer in the same run; and the cost of many
+patterns and of many symbols.
 
 usage: filters.py [CALLS [RUNS]]
 """
@@ -10,7 +11,7 @@ from pathlib import Path
 
 from benchlib import METHODS, PEER, UTRAIL, Cost, clean, compile, heading, in_turns, loop_ns, need_peer, row, scratch
 
-# The options, the target against the peer.
+# The options, and the target relative to the peer.
 DROPPED = [
     (["-F", "other"], 0.5),
     (["-N", "leaf"], 0.5),
@@ -21,7 +22,8 @@ DROPPED = [
 ]
 KEPT = [["-F", "leaf"], ["-F", "."], ["-T", "leaf@depth=3"], ["-F", "leaf@if:arg1!=12345"]]
 
-# The limit, relative to calls without a filter, if the function itself is let in, and calls itself or others that are.
+# The limit, relative to calls without a filter, for functions that the filter lets in and that call
+# themselves or each other.
 LET_IN = {"recursion": ["-F", "recurse"], "tree": ["-F", "^tree"]}
 LET_IN_TARGET = 1.1
 
@@ -42,7 +44,7 @@ def cost_of_calls(calls, runs):
         heading(f"{method}: ns per call, min of {runs}")
         for options, target in DROPPED + [(options, None) for options in KEPT]:
             jobs = {"bare": loop_ns([bare, calls]), "ours": record(exe, calls, options)}
-            # Debian's peer has no conditions.
+            # Debian's uftrace knows no conditions in filters.
             if "if:" not in options[-1]:
                 jobs["peer"] = record(exe, calls, options, PEER)
             best = in_turns(runs, jobs)
@@ -53,7 +55,7 @@ def cost_of_calls(calls, runs):
 
 def cost_of_letting_in(calls, runs):
     bare = compile("shapes.c", "shapes")
-    # Without hooks its functions are patched.
+    # -P patches the functions of the program without hooks.
     programs = {method: (compile("shapes.c", f"shapes{method}", flags), []) for method, flags in METHODS.items()}
     programs["-P ."] = (bare, ["-P", "."])
     quiet = ["--no-libcall", "--no-event"]
@@ -68,7 +70,7 @@ def cost_of_letting_in(calls, runs):
 
 
 def patterns(kind):
-    """Exact names, or regular expressions; one of them is that of a function."""
+    """Exact names, or regular expressions; one of them matches a function of the program."""
     names = [f"some_function_{i}" if kind == "names" else f"^some.*function_{i}$" for i in range(NR_PATTERNS - 1)]
     return ["-F", ";".join([*names, "leaf"])]
 
@@ -91,7 +93,8 @@ def cost_of_patterns(calls, runs):
 
 
 def make_large_program(path):
-    """A program with many functions, of which only main is called: made by the assembler, which is quick."""
+    """A program with many functions, which calls main() alone. The assembler makes it, which is
+    quick."""
     functions = "".join(
         f"\t.globl function_{i}\n\t.type function_{i}, @function\nfunction_{i}:\n\tcall mcount\n\tret\n"
         f"\t.size function_{i}, . - function_{i}\n"

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""The cost of a call with the flight recorder, against plain recording; and whether a long run stays within its size.
+"""The cost of a call with the flight recorder, compared with plain recording; and a check that a
+long run stays within its size.
 
 usage: flight.py [CALLS [LONG-CALLS]]
 """
@@ -9,7 +10,7 @@ from pathlib import Path
 
 from benchlib import UTRAIL, Cost, clean, compile, in_turns, loop_ns, scratch
 
-RECORD_BYTES = 32  # of a call: its ENTRY and its EXIT
+RECORD_BYTES = 32  # a call's ENTRY and EXIT
 
 
 def main():

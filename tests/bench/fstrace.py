@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Declared events (libutrail-trace): disabled against a load and a branch, a line of a log against a formatter with a lock and five system calls,
-recorded in binary against a recorded call."""
+"""Declared events (libutrail-trace), in three comparisons: a disabled event with a load and a
+branch; a line of a log with a formatter, a lock and five system calls; an event recorded in binary
+with a recorded call."""
 
 import os
 import subprocess
@@ -14,7 +15,7 @@ LIBRARY = Path(os.environ.get("UTRAIL_BUILD", TOP / "build")) / "trace/library/l
 
 
 def measure(*command):
-    """The output of a program: a name and nanoseconds in each line."""
+    """The numbers in the output of a program: each line has a name and nanoseconds."""
     out = subprocess.run(command, check=True, text=True, env=environment(), stdout=subprocess.PIPE).stdout
     return {name: float(value) for name, value in (line.split() for line in out.splitlines())}
 

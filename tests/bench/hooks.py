@@ -1,6 +1,7 @@
 #!/usr/bin/python3
-"""The cost of a call by the kind of its hook that is patched in, against the peer; and one whose hook was taken out while the program ran, against one that
-never had any, be it that a user or the recorder itself has taken it out (--overhead).
+"""The cost of a call by the kind of its patched hook, compared with the peer. A call whose hook was
+taken out while the program ran is compared with one that never had a hook. Either a user takes the
+hook out, or the recorder does (--overhead).
 
 usage: hooks.py [RUNS]
 """
@@ -36,7 +37,7 @@ def recorded(tool, program):
 
 
 def all_are_there(tool, program):
-    """Else its calls cost nothing."""
+    """True when the tool records all calls: missing ones would cost nothing."""
     subprocess.run([tool, "record", *QUIET, "-P", "^work$", program, "2", "1000"], check=True, stdout=subprocess.DEVNULL, env=environment())
     dump = subprocess.run([tool, "report", "-d", "data", "-f", "call"], check=True, capture_output=True, text=True, env=environment()).stdout
     clean("data")
@@ -59,7 +60,8 @@ def against_the_peer(kind, program, runs):
 
 
 def unpatched(program):
-    """The first half of its slices is over long after the change."""
+    """A job that takes the hook of work() out early, within the first half of the slices, which is
+    not measured."""
 
     def job():
         recorder = subprocess.Popen(
@@ -79,7 +81,7 @@ BUDGET = ["--overhead=5%", "-P", "work;other"]
 
 
 def left_out(kind, program, runs):
-    """The recorder takes the hot function out by itself, within the first half of the slices."""
+    """The recorder takes out the hot function by itself, within the first half of the slices."""
     slices = ["300", "100000", "1000"]
     jobs = {
         "out": loop_ns([UTRAIL, "record", *QUIET, *BUDGET, program, *slices]),
@@ -90,7 +92,8 @@ def left_out(kind, program, runs):
 
 
 def within_the_limit(kind, program, runs):
-    """CPU time of the program, the recorder's with it, between a short run and a long one: so without the first moments."""
+    """CPU time of the program and the recorder. A short run is subtracted from a long one, so that
+    the first moments do not count."""
     jobs = {}
     for name, command in {"traced": [UTRAIL, "record", *QUIET, *BUDGET, program], "bare": [program]}.items():
         for slices in (4000, 16000):

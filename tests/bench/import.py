@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""`utrail events import`: a million lines of a log, in CPU time, and the memory that takes; and that export gives the same lines back."""
+"""`utrail events import` of a log of a million lines: CPU time and memory, and a check that export
+gives the same lines back."""
 
 import filecmp
 

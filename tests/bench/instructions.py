@@ -1,6 +1,7 @@
 #!/usr/bin/python3
-"""The instructions that a call and its return take, by options and by how the program was compiled: counted one by one, so that a busy machine gives
-the same numbers. With another build directory also the ratio to what that build takes. They do not say what a call costs: see calls.py.
+"""The instructions of a call and its return, by options and by the way the program was compiled.
+They are counted one by one, so a busy machine gives the same numbers. With another build directory,
+the ratio to its numbers is printed, too. The time of a call is measured by calls.py.
 
 usage: instructions.py [BUILD]
 """
@@ -15,7 +16,7 @@ from benchlib import METHODS, SKIP, UTRAIL, clean, compile, environment, scratch
 OPTIONS = [
     [],
     ["--flight=1m"],
-    # -t 1us keeps all of the calls that are stepped through, and -t 10s none.
+    # The calls are stepped through, so they are slow: -t 1us keeps all of them, and -t 10s none.
     ["-t", "1us"],
     ["-t", "10s"],
     ["--trace=off"],
@@ -26,11 +27,11 @@ OPTIONS = [
     ["-F", "main"],
     ["-F", "other"],
     ["-F", "leaf"],
-    # The second one is called while the first one is open.
+    # leaf() is called while chain() is open.
     ["-F", "chain;leaf"],
     ["-N", "other"],
     ["-N", "leaf"],
-    # Rules that need more than the stubs can do.
+    # Rules that the stubs cannot do alone.
     ["-T", "leaf@depth=3"],
     ["-T", "leaf@time=1s"],
     ["-C", "other"],
@@ -41,7 +42,7 @@ OPTIONS = [
 
 
 def count(tool, options, exe):
-    """Instructions of a call of a leaf, and of a chain of four calls."""
+    """The instructions of a call of a leaf, and of a chain of four calls."""
     command = [tool, "record", "--no-event", "--no-libcall", *options, "-d", "data", exe]
     done = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=120)
     clean("data")

@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-"""Merging calls of the kernel with those of a program: user and system time against the peer in the same run, and the most memory
-that it takes, of a recording and of one of a tenth of its length.
+"""Merging calls of the kernel with those of a program: user and system time, compared with the peer
+in the same run, and the peak of memory for a recording and for one a tenth as long.
 
-usage: kernel_calls.py [RECORDS [RUNS]]    so many of the kernel, and as many of the program
+usage: kernel_calls.py [RECORDS [RUNS]]    RECORDS of the kernel, and as many of the program
 
-A small recording is made longer, page by page: two tasks call work(), which calls step(), which makes a system call that reads a file;
-each task goes over to the other of two CPUs with every page.
+A small recording is made longer, page by page: two tasks call work(), which calls step(), which
+makes a system call that reads a file. Each task changes to the other of two CPUs with every page.
 """
 
 import shutil
@@ -18,7 +18,7 @@ from pathlib import Path
 from benchlib import PEER, UTRAIL, Cost, clean, factor, heading, in_turns, need_peer, scratch
 from memory import peak_mb
 
-import kernel  # of tests/lib, where benchlib has led
+import kernel  # in tests/lib, which benchlib puts into the path
 
 SOURCE = """
 __attribute__((noinline)) void step(void) { __asm__ volatile(""); }
@@ -28,7 +28,7 @@ int main(void) { work(); return 0; }
 PERIOD = 1000  # nanoseconds that work() takes
 MAIN, WORK, STEP = range(3)
 SYSCALL, READ = 0xFFFFFFFF81000000, 0xFFFFFFFF81000100
-# When in a period, and what: the program's records, and the kernel's.
+# A period's records, of the program and of the kernel: time, kind, depth, function.
 USER = ((0, 0, 1, WORK), (100, 0, 2, STEP), (800, 1, 2, STEP), (900, 1, 1, WORK))
 KERNEL = ((200, True, 0, SYSCALL), (300, True, 1, READ), (500, False, 1, READ), (600, False, 0, SYSCALL))
 PERIODS_PER_PAGE = 30
@@ -39,7 +39,8 @@ FEAT_KERNEL = 1 << 2
 
 
 class Base:
-    """A recording of the program as it is, of one task: its time, its functions' addresses."""
+    """A real recording of the program, with one task: its start, and the addresses of its
+    functions."""
 
     def __init__(self):
         Path("prog.c").write_text(SOURCE)
@@ -48,12 +49,13 @@ class Base:
         records = next(Path("base").glob("[0-9]*.dat"))
         words = struct.unpack(f"<{records.stat().st_size // 8}Q", records.read_bytes())
         self.start = words[0]
-        # main(), work() and step() are entered one behind the other.
+        # main(), work() and step() are entered one after the other.
         self.functions = [word >> 16 for word in words[1:6:2]]
         self.tasks = (int(records.stem), int(records.stem) + 1)
 
     def copy(self, path):
-        """To directory @path, with another task and calls of the kernel, but without any records."""
+        """Copy the recording to the directory @path, with another task and a kernel's header, but
+        without records."""
         shutil.copytree("base", path)
         (path / f"{self.tasks[0]}.dat").unlink()
         one, both = str(self.tasks[0]), ",".join(map(str, self.tasks))
@@ -74,7 +76,7 @@ def record_word(kind, depth, address):
 
 
 def write_user(base, path, periods):
-    """A task's records: main(), and in it @periods of USER, some thousands at a time."""
+    """Write a task's records: main(), and in it USER @periods times, some thousands at a time."""
     with open(path, "wb") as out:
         out.write(struct.pack("<QQ", base.start, record_word(0, 0, base.functions[MAIN])))
         for begin in range(0, periods, 50_000):
@@ -89,7 +91,8 @@ def write_user(base, path, periods):
 
 
 def page_of(tid, periods):
-    """The text that the kernel writes in so many periods, the first of which begins at 0."""
+    """A page as the kernel writes it, with @periods periods of the task @tid; the first one begins
+    at 0."""
     ids = kernel.event_ids()
     page = kernel.Page(0)
     for period in range(periods):
@@ -101,21 +104,22 @@ def page_of(tid, periods):
 
 
 def write_kernel(base, paths, periods):
-    """The files of two CPUs, each with a page of the one task and a page of the other in turns."""
+    """Write the files of two CPUs, in which the pages of the two tasks alternate."""
     full = [page_of(tid, PERIODS_PER_PAGE) for tid in base.tasks]
     files = [open(path, "wb") for path in paths]
     for i, begin in enumerate(range(0, periods, PERIODS_PER_PAGE)):
         nr = min(PERIODS_PER_PAGE, periods - begin)
         for which, tid in enumerate(base.tasks):
             page = full[which] if nr == PERIODS_PER_PAGE else page_of(tid, nr)
-            # The time of a page is its first word.
+            # The first word of a page is its time.
             files[(i + which) % 2].write(struct.pack("<Q", base.start + PERIOD * (begin + 1)) + page[8:])
     for file in files:
         file.close()
 
 
 def make(base, name, records):
-    """A recording with so many records of each kind. Returns how many there are."""
+    """Make a recording with about @records records of each kind. Returns the number of all
+    records."""
     periods = records // len(base.tasks) // len(USER)
     path = Path(name)
     base.copy(path)

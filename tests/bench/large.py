@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""The cost of `record -P .` at the start of a program of 200,000 functions, against the peer in the same run: CPU time and memory of all processes.
+"""The cost of `record -P .` at the start of a program of 200,000 functions, compared with the peer
+in the same run: CPU time and memory of all processes.
 
 usage: large.py [RUNS [FUNCTIONS]]
 """
@@ -20,7 +21,7 @@ MAIN = r"""
 int f0(int x);
 int f1(int x);
 
-/* The peak of what this process itself had in memory. */
+/* Prints the peak of the memory of this process itself. */
 int main(void)
 {
 	FILE *file = fopen("/proc/self/status", "r");
@@ -48,7 +49,8 @@ def function(i):
 
 
 def build(functions):
-    # Written bit by bit: the peak of a child is at least that of who has started it.
+    # The file is written function by function, for a small process: a child's peak counts at least
+    # the memory of the process that has forked it.
     with open("functions.s", "w") as file:
         file.write("\t.text\n")
         file.writelines(map(function, range(functions)))
