@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The most memory that reading a recording of one gigabyte takes.
+"""The peak of the memory for reading a recording of one gigabyte.
 
 usage: memory.py [MEGABYTES]
 """
@@ -15,7 +15,8 @@ from tools import environment
 
 
 def peak_mb(command):
-    """Asked of the process while it runs: what wait4(2) says includes the Python that it was forked from."""
+    """The peak of the process' memory, read while it runs: the peak of wait4(2) includes the Python
+    that it was forked from."""
     peak_kb = 0
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, env=environment()) as proc:
         while proc.poll() is None:

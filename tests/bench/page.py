@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""The page of `dump --format=html` in Chromium: its size, how soon it is there, and how long a key, a view and a frame take.
+"""The page of `dump --format=html` in Chromium: its size, the time until it is shown, and the times
+of a key, a view and a frame.
 
 usage: page.py [CALLS ...]
 """
@@ -17,7 +18,7 @@ from benchlib import UTRAIL, scratch, skip
 TOP = Path(__file__).resolve().parents[2]
 CALLS = [1_000_000, 10_000_000]
 
-# Notes what is late while the page is read, from its first moment on.
+# Notes long tasks of the page while it is read, from its first moment on.
 WATCH = """
 window.longest = 0;
 new PerformanceObserver((list) => { for (const e of list.getEntries()) longest = Math.max(longest, e.duration); })

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Functions of programs as they were shipped: how many can be patched, why the rest cannot, and what finding out costs.
+"""Functions of shipped programs: the number that can be patched, the reasons why the others cannot,
+and the time that finding out takes.
 
 usage: patch.py [FILE...]
 """

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""POSIX Trace (libutrail-trace): an event without a stream against an empty call, and with 16 bytes into a stream that runs, alone and with a
-second writer, beside what reading the clock takes, and beside LTTng-UST (Debian: liblttng-ust-dev lttng-tools) in the same run, in turns."""
+"""POSIX Trace (libutrail-trace): an event without a stream is compared with an empty call. An event
+with 16 bytes into a running stream, alone and with a second writer, is compared with reading the
+clock, and with LTTng-UST (Debian: liblttng-ust-dev lttng-tools). All run in turns."""
 
 import os
 import shutil
@@ -12,12 +13,12 @@ from benchlib import SOURCES, compile, environment, scratch
 
 TOP = Path(__file__).resolve().parents[2]
 LIBRARY = Path(os.environ.get("UTRAIL_BUILD", TOP / "build")) / "trace/library/libutrail-trace.a"
-SESSION = f"utrail-bench-{os.getpid()}"  # a killed process leaves its own files
+SESSION = f"utrail-bench-{os.getpid()}"  # a name of its own: a killed process leaves its files
 ROUNDS = 3
 
 
 def measure(best, exe, env, *words):
-    """The output of @exe; for each name the least number so far."""
+    """Run @exe and return its output. @best keeps for each name the least number so far."""
     out = subprocess.run([exe, *words], check=True, text=True, env=env, stdout=subprocess.PIPE).stdout
     for line in out.splitlines():
         name, value = line.split()
@@ -33,8 +34,7 @@ def has_lttng():
 
 @contextmanager
 def lttng_session(env):
-    """A session of a daemon of our own whose buffers go round, as a stream that loops does: they
-    are not read."""
+    """A session whose buffers go round, as a looping stream does: nothing reads them."""
     for words in (["create", SESSION, "--snapshot", f"--output={os.getcwd()}/snapshot"],
                   ["enable-channel", "-u", "ring", "--overwrite", "--subbuf-size=64k", "--num-subbuf=4"],
                   ["enable-event", "-u", "bench:event", "-c", "ring"], ["start"]):
@@ -47,7 +47,8 @@ def lttng_session(env):
 
 @contextmanager
 def lttng_daemon(env):
-    """One of our own; where one runs already it is that one, and ours ends by itself."""
+    """A daemon for this run. Where one runs already, that one is used, and the new one ends by
+    itself."""
     daemon = subprocess.Popen(["lttng-sessiond", "--no-kernel", "--quiet"], env=env)
     try:
         for _ in range(100):

@@ -1,9 +1,11 @@
 #!/usr/bin/python3
-"""The cost that --proc adds to a build, against strace and bear in the same run: `make -j2` of C files that include what many programs do, by gcc.
+"""The time that --proc adds to a build, compared with strace and bear in the same run: `make -j2`
+of C files with common includes, by gcc.
 
 usage: proc.py [--only=WORD]... [RUNS [FILES|lua]]
 
-WORD is in the names of the ways that are measured, as they are printed. FILES: how many; lua: Lua's own sources (Debian's), for which a compiler has more to do.
+WORD is in the printed names of the ways that are measured. FILES: the number of files; lua: Lua's
+own sources (Debian's), which give the compiler more work.
 """
 
 import argparse
@@ -26,7 +28,7 @@ SOURCE = """
 #include <time.h>
 #include <unistd.h>
 """
-# Something to compile, or all of it would be starting processes.
+# Each file has functions to compile: otherwise starting processes would be the whole work.
 FUNCTION = """
 int f%d(const char *s, int n)
 {
@@ -72,7 +74,8 @@ def ways_of(make):
         "record --proc=ptrace": [*record, "--proc=ptrace", *make],
         "record --proc=bpf --no-proc-files": [*record, "--proc=bpf", "--no-proc-files", *make],
         "record --proc=bpf": [*record, "--proc=bpf", *make],
-        # Files as well, and no probe in the programs; reading what was recorded is part of it.
+        # --as=deps records files as well, and puts no probe into the programs; reading the
+        # recording is part of the time.
         "build --as=deps --proc=ptrace": [UTRAIL, "build", "--as=deps", "--proc=ptrace", "-d", "data", *make],
         "build --as=deps --proc=bpf": [UTRAIL, "build", "--as=deps", "--proc=bpf", "-d", "data", *make],
         "strace -f": ["strace", "-f", "-o", "strace.txt", *make],
@@ -86,7 +89,7 @@ def ways_of(make):
 
 
 def measure(make, ways, runs):
-    """The cost of each way, and of the build alone, in turns."""
+    """Run the build alone and in each way, in turns. Returns the costs."""
     alone, taken = [], {name: [] for name in ways}
     for _ in range(runs):
         for name, command in [(None, make), *ways.items()]:
@@ -97,7 +100,8 @@ def measure(make, ways, runs):
 
 
 def ratio(costs, alone, what):
-    """@costs as many times as those alone, one behind the other: a machine that is busy for a while is so for both."""
+    """The median of @costs over @alone, in pairs of neighbouring runs: a busy moment of the machine
+    hits both."""
     return statistics.median(getattr(cost, what) / getattr(other, what) for cost, other in zip(costs, alone))
 
 

@@ -1,8 +1,11 @@
 #!/usr/bin/python3
-"""The cost of a call of a Python program, beside cProfile and beside the least that a recorder by sys.setprofile() in C does (VizTracer's way).
+"""The cost of a call of a Python program, compared with cProfile and with the least work of a
+recorder by sys.setprofile() in C, as VizTracer does it.
 
-The time of the same calls without any of them is taken off, and so is the first time, in which all of them get their memory. The aim is half of the cheapest. `nothing` is what the interpreter needs to
-tell of a call: an empty tool of sys.monitoring from 3.12 on, before that an empty profile function. `least` reads the counter and writes 24 bytes at each event: nobody can record calls for less.
+The time of the untraced calls is subtracted. So is the first round, in which all of them get their
+memory. The aim is half of the cheapest. `nothing` is the interpreter's own time for telling of a
+call: an empty tool of sys.monitoring from 3.12 on, before that an empty profile function. `least`
+reads the counter and writes 24 bytes at each event: no recorder can do with less.
 
 usage: python.py [PYTHON]
 """

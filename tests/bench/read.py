@@ -1,6 +1,7 @@
 #!/usr/bin/python3
-"""Reading a recording of more than ten million records: user and system time, and elapsed time with several threads,
-against the peer in the same run; and of our own: records a second, a thousandth of it against all, SQLite's form against Chrome's.
+"""Reading a recording of more than ten million records: user and system time, and elapsed time with
+several threads, compared with the peer in the same run. And of utrail alone: records per second, a
+thousandth of the recording against all of it, SQLite's form against Chrome's.
 
 usage: read.py [CALLS [RUNS]]
 """
@@ -13,11 +14,11 @@ from pathlib import Path
 from benchlib import METHODS, PEER, UTRAIL, Cost, clean, compile, factor, heading, in_turns, need_peer, row, scratch
 
 
-# Calls of the recording in which a part is looked for, of those of the others.
+# The recording for seeking has this many times the calls of the other recordings.
 SEEK_TIMES = 6
 
 COMMANDS = [
-    # what, our words, the peer's, target
+    # what, utrail's words, the peer's words, target
     ("report", ["report"], ["report"], 6),
     ("replay", ["replay"], ["replay"], 7),
     ("graph", ["graph"], ["graph"], 6),
@@ -38,7 +39,7 @@ def compare(runs, what, ours, theirs, target, number):
 
 
 def rates(runs, records):
-    """Records a second and core, in millions."""
+    """Print the millions of records that are read per second and core."""
     print(f"\n{'M records a second and core':34} {'ours':>10}")
     for what, target in (("report", 100), ("replay", 40)):
         command = [UTRAIL, what, "-d", "data", *(["--num-thread=1"] if what == "report" else [])]
@@ -47,7 +48,8 @@ def rates(runs, records):
 
 
 def compare_parts(runs, form, times):
-    """A thousandth near the end, and the last one."""
+    """Compare reading a thousandth with reading all: one near the end (-r), and the last one
+    (--last)."""
     start, stop, since, last = times
     print(f"\n{f'a thousandth, {form}':34} {'part':>10} {'all':>10}")
     for view in ("replay", "report", "graph"):
@@ -69,7 +71,8 @@ def clock(ns):
 
 
 def times_of(directory, *places):
-    """When records are: 0 is the first one of the longest file, 1 the last one."""
+    """The times of the records at @places of the longest file: 0 is its first record, 1 its last
+    one."""
     path = max(Path(directory).glob("[0-9]*.dat"), key=lambda path: path.stat().st_size)
     records = path.stat().st_size // 16
     with open(path, "rb") as file:
@@ -79,7 +82,8 @@ def times_of(directory, *places):
 
 
 def compare_seeking(runs, exe, calls):
-    """So many that the start of a program does not count."""
+    """Compare reading parts of a recording that is so long that a program's start does not
+    count."""
     Cost([UTRAIL, "record", "--no-libcall", "--no-event", "-d", "plain", exe, 1, SEEK_TIMES * calls])
     Cost([UTRAIL, "convert", "--compact", "-d", "plain", "compact"])
     times = list(times_of("plain", 0.99, 0.991, 0.999, 1))

@@ -1,16 +1,21 @@
 #!/usr/bin/python3
-"""Real programs that call a lot: sqlite's speedtest1 and a Lua script, recorded in several ways, as multiples of the time that they take
-untraced, beside the peer's.
+"""Real programs that make many calls: sqlite's speedtest1 and a Lua script, recorded in several
+ways. The numbers are multiples of their untraced time, beside the peer's.
 
 usage: real.py [--only=WORD]... [RUNS]
 
-WORD is a program, a method or a variant as they are printed. "Untraced" is the same source without any hooks. Elapsed time counts the recorder
-in so far as the machine has no CPU for it; the program's CPU time does not, and is the one to go by on a machine that does something else, too. Sources are Debian's, fetched by
-apt-get with a sources list of our own; where they cannot be had this is skipped, with the reason. Programs are kept in the build directory.
+WORD is a program, a method or a variant as they are printed. "Untraced" is the same source without
+hooks. Elapsed time contains the recorder where the machine has no CPU for it. The program's CPU
+time does not, so use that on a busy machine. apt-get fetches Debian's sources with a sources list
+of its own; where it cannot, the benchmark is skipped, with the reason. Programs are kept in the
+build directory.
 
---overhead needs a moment to see what to leave out. The cost that it is kept to after that is in a table of its own: a run of some seconds, less one of half a second, as multiples of what the same
-program takes untraced, and of what its source takes without any hooks. The hooks of -pg and -mfentry go, so it is kept to the latter; those of -finstrument-functions stay, and what they cost
-untraced is nothing that a recorder could save. Below that: how far the calls of functions that are not left out are from those of a plain recording.
+--overhead needs a moment to see which functions to leave out. A table of its own has the cost after
+that moment: a run of some seconds, less one of half a second. It is given as a multiple of the
+untraced time of the same program, and of its source without hooks. The second one counts for -pg
+and -mfentry, whose hooks are taken out. The hooks of -finstrument-functions stay, and a recorder
+cannot save their untraced cost. The last rows compare, for functions that are not left out, the
+number of calls with a plain recording's.
 """
 
 import argparse
@@ -29,19 +34,21 @@ from data import symbol_table
 from tools import environment
 
 PLAIN = "plain"
-TARGET = 0.40  # time over untraced, of the peer's
+TARGET = 0.40  # the part of the peer's time over untraced
 BUDGET = "--overhead=20%"
-BUDGET_TARGET = 1.25  # time over untraced, behind the first half second
-BUDGET_CALLS = 5  # percent of the calls of a function that is not left out
-CALLED_OFTEN = 1000  # of functions with fewer calls a handful is too much of all
+BUDGET_TARGET = 1.25  # time over untraced, after the first half second
+BUDGET_CALLS = 5  # the allowed difference in a function's calls, in percent
+CALLED_OFTEN = 1000  # a function with fewer calls misses too large a part by a handful
 HOOKS_STAY = "-finstrument-functions"
 LONGER = 5
 
 
 @dataclass
 class Program:
-    """@package: its source. @prepare: what is done in it once, before it is compiled. @files: what is compiled. @arguments: a run of about half a second, with the number
-    that says how long as "{}", @amount. @below: the function that nearly everything is below."""
+    """A program that is measured. @package: its Debian source. @prepare: the command to run once
+    before compiling. @files: the files to compile. @arguments: words of a run of about half a
+    second, in which "{}" stands for the amount of work, @amount. @below: the function that makes
+    nearly all calls."""
 
     package: str
     prepare: str
@@ -80,7 +87,7 @@ PROGRAMS = {
 
 
 def variants(program):
-    """Options, and whether the peer knows them."""
+    """Options by variant, and True when the peer knows them."""
     return {
         PLAIN: ([], True),
         "--compact": (["--compact"], False),
@@ -113,7 +120,7 @@ def source_of(name):
 
 
 def build(name, method):
-    """The program with the hooks of @method; None: without any."""
+    """The program with the hooks of @method, or without hooks when it is None."""
     place = source_of(name)
     exe = place / f"bench{method or ''}"
     if not exe.exists():
@@ -125,7 +132,8 @@ def build(name, method):
 
 @dataclass
 class Took:
-    """@elapsed: all of a command; @cpu: the program in it, with what the probe does there, and without recorder and writer."""
+    """The time of a run. @elapsed: of the whole command; @cpu: of the program with its probe,
+    without recorder and writer."""
 
     elapsed: float
     cpu: float
@@ -135,7 +143,7 @@ PARTS = {"time": lambda took: took.elapsed, "the program's CPU time": lambda too
 
 
 def run(tool, exe, arguments):
-    """@tool: the command in front of the program. A shell runs it, and says what it took."""
+    """Run @exe in a shell, which reports the times. @tool: the command in front of the shell."""
     clean("data")
     command = [*tool, "sh", "-c", '"$@" > /dev/null 2>&1; times', "sh", exe, *arguments]
     begin = time.perf_counter()
@@ -148,7 +156,8 @@ def run(tool, exe, arguments):
 
 
 def recording(tool, options):
-    """The command in front of the program: a shell runs it, which has no calls itself."""
+    """The command in front of the program. It records a shell, which makes no traced calls
+    itself."""
     return [tool, "record", "--force", "--no-libcall", "--no-event", *options, "-d", "data"]
 
 
@@ -162,7 +171,8 @@ def calls_of_data():
 
 
 def left_out_of_data(exe):
-    """The names of the functions that the recording has left out; as in reports, a part that the compiler has made of one (`.part.0`) has its name."""
+    """The functions that the recording has left out. A part of a function that the compiler has
+    split off (`.part.0`) has the function's name, as in reports."""
     _, symbols = symbol_table(Path("data", f"{exe.name}.sym").read_text(), exe.name)
     notes = Path("data/left-out.txt")
     lines = [line.split() for line in notes.read_text().splitlines()] if notes.exists() else []
@@ -185,7 +195,7 @@ def measure(name, method, words, runs):
             took[job].append(run(tool, what, program.arguments_for(1)))
             if job[1] == PLAIN and job not in calls:
                 calls[job] = sum(calls_of_data().values())
-    # One that has lost its place, or had no room, has had less to do.
+    # A recorder that has lost calls has had less work.
     if calls["peer", PLAIN] < 0.99 * calls["ours", PLAIN]:
         print(f"\n{name}, {method}: not to be compared: of {calls['ours', PLAIN]} calls the peer has recorded {calls['peer', PLAIN]}")
     for what, part in PARTS.items():
@@ -198,7 +208,8 @@ def verdict(value, target):
 
 
 def measure_budget(name, method, runs):
-    """A budget's limit, once it is known what to leave out."""
+    """Measure the cost under --overhead after the recorder has chosen which functions to leave
+    out."""
     program = PROGRAMS[name]
     exe = build(name, method)
     jobs = {"the same program": ([], exe), "its source without hooks": ([], build(name, None)), BUDGET: (recording(UTRAIL, [BUDGET]), exe)}
@@ -219,7 +230,7 @@ def measure_budget(name, method, runs):
 
 
 def compare_calls(program, exe):
-    """Check that functions that a budget keeps are recorded as without one."""
+    """Check that functions that --overhead keeps are recorded as without it."""
     calls = {}
     for options in ([], [BUDGET]):
         run(recording(UTRAIL, options), exe, program.arguments_for(1))

@@ -1,9 +1,11 @@
 #!/usr/bin/python3
-"""Costs of a recording to short programs: a starter runs /bin/true, or an empty program with -pg, thousands of times.
+"""The cost that recording adds to short programs: a starter runs /bin/true, or an empty program
+with -pg, thousands of times.
 
 usage: short.py [RUNS [PROCESSES]]
 
-CPU time is that of all processes, the recorder among them, as a multiple of the bare run beside it (median of the pairs), and the difference in microseconds for each process.
+The CPU time of all processes and the recorder is given as a multiple of the bare run beside it
+(median of the pairs), and as the difference in microseconds for each process.
 """
 
 import statistics
@@ -14,7 +16,7 @@ from proc_ways import lacking
 
 
 def ways_of(starter, prepared, program, shipped):
-    """Each way, with the bare run that it is compared with."""
+    """Each way to run the programs, with the bare run that it is compared with."""
     record = [UTRAIL, "record", "-d", "data"]
     run = [starter, *shipped]
     ways = {

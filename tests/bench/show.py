@@ -1,7 +1,8 @@
 #!/usr/bin/python3
-"""utrail show of a hundred million calls in Chromium: the first picture, the end of reading, any zoom, the tab's memory; and the server's.
+"""utrail show of a hundred million calls in Chromium: the times until the first picture, the end of
+reading and any zoom; the memory of the tab and of the server.
 
-With the word args each call has an argument and a result; and they are left out with no-args.
+With the word args each call has an argument and a result, which no-args does not show.
 
 usage: show.py [CALLS [args|no-args]]
 """
@@ -17,7 +18,7 @@ from pathlib import Path
 from benchlib import UTRAIL, scratch
 from page import TOP, need_browser, open_browser
 
-# The longest time until a picture of the server's calls stands after a step of the zoom.
+# The longest time from a step of the zoom to a picture of the server's calls.
 ZOOM = """
 const done = arguments[0], { app, recording, views } = utrail, { supplier } = recording, times = [];
 const settled = () => new Promise((resolve) => {
@@ -45,7 +46,8 @@ const settled = () => new Promise((resolve) => {
 })();
 """
 
-# The longest time until the page knows what a call says, of a hundred all over the recording; how many of them say something.
+# The longest time until the page has the text of a call, for a hundred calls all over the
+# recording; and the number of those that have a text.
 TEXTS = """
 const done = arguments[0], { recording } = utrail, times = [];
 const [task] = recording.tasks, { supplier } = recording;
@@ -64,7 +66,7 @@ let told = 0;
 })();
 """
 
-# The first call on the picture, from the beginning of the page on.
+# The time from the beginning of the page to the first picture that has a call.
 FIRST = """
 window.firstPicture = 0;
 const drawing = setInterval(() => {

@@ -1,12 +1,14 @@
 #!/usr/bin/python3
-"""The whole cost of a recorded call: user and system time of the program, the recorder and its writers together, over the bare program,
-for each call; beside the floor (src/counter.c), Debian's uftrace and, where UFTRACE= names its program, a newer one.
+"""The whole cost of a recorded call: user and system time of program, recorder and writers, less
+the bare program's, for each call. It is compared with the floor (src/counter.c), with Debian's
+uftrace and, where UFTRACE= names its program, with a newer uftrace.
 
 usage: [UFTRACE=PROGRAM] whole.py [--only=WORD]... [--calls=N] [--runs=N] [--method=-pg] [--memory]
 
-WORD is a program or a variant as they are printed; without one, all are measured. Recordings go where TMPDIR is,
-since the kernel's part of writing files counts, too; --memory: to /dev/shm. Where the machine has them, `perf stat` counts instructions,
-cycles and cache misses of a plain recording.
+WORD is a program or a variant as they are printed; without one, all are measured. Recordings go
+where TMPDIR is, since the kernel's part of writing files counts, too; with --memory they go to
+/dev/shm. Where the machine has counters, `perf stat` counts instructions, cycles and cache misses
+of a plain recording.
 """
 
 import argparse
@@ -29,7 +31,8 @@ SHAPES = ["leaf", "chain", "tree", "recursion", "pointers", "threads"]
 FLOORS = {PLAIN: 1.7, "--compact": 1.4}
 REAL_OF_PEER = 0.25
 
-# Options, and whether uftrace has them. deep(), or what a program has in its place, is the function that is called most.
+# Options, and True when uftrace has them. deep(), or the program's own most called function, takes
+# its place.
 VARIANTS = {
     PLAIN: ("", True),
     "--compact": ("--compact", False),
@@ -58,7 +61,7 @@ def shape_programs(method, calls):
 
 
 def template_program(method, calls):
-    """About 30,000 calls a round."""
+    """The template program makes about 30,000 calls a round."""
     rounds = max(calls // 30000, 1)
     built = []
     for name, flags in (("templates-bare", []), ("templates", METHODS[method])):
@@ -75,7 +78,7 @@ def real_program(name, method):
 
 
 def makers(method, calls):
-    """The builders of the programs that are asked for: a source is fetched at its first use."""
+    """Functions that build the wanted programs: a source is fetched at its first use."""
     shapes = {shape: lambda shape=shape: shape_programs(method, calls)[shape] for shape in SHAPES}
     return {
         **shapes,
@@ -99,7 +102,7 @@ def cpu_of(command):
 
 
 def recorded_calls(program):
-    """A plain recording has two records of 16 bytes for each call."""
+    """The number of recorded calls: a plain recording has two records of 16 bytes for each."""
     clean("data")
     Cost(record_command(UTRAIL, "", program))
     return sum(p.stat().st_size for p in Path("data").glob("[0-9]*.dat")) / RECORD_BYTES / 2
@@ -118,13 +121,13 @@ def verdict(value, limit):
 
 
 def floor_ns(runs=10):
-    """The report of the loop, in nanoseconds of the clock. The least of many runs is one that no
-    other program has slowed down."""
+    """The time that src/counter.c prints, in nanoseconds of the clock. The least of many runs is
+    one that no other program has slowed down."""
     return min(loop_ns([Path("counter").resolve()])() for _ in range(runs))
 
 
 def measure(name, program, variants, runs, floor):
-    """The rows of one program: all in turns, since all are compared."""
+    """Print the rows of one program. All jobs run in turns, since they are compared."""
     calls = recorded_calls(program)
     jobs = {"bare": cpu_of(program.bare)}
     for variant in variants:
@@ -148,7 +151,7 @@ def measure(name, program, variants, runs, floor):
 
 
 def counted(name, program):
-    """The CPU's counters for a plain recording, where perf may read them."""
+    """Print the CPU's counters for a plain recording, where perf may read them."""
     clean("data")
     command = ["perf", "stat", "-x,", "-e", ",".join(COUNTERS), *map(str, record_command(UTRAIL, "", program))]
     done = subprocess.run(command, env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)

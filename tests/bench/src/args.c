@@ -31,7 +31,7 @@ __attribute__((no_instrument_function)) static double now_ns(void)
 	return ts.tv_sec * 1e9 + ts.tv_nsec;
 }
 
-/* args CALLS [text]: calls of number(), or of text(). */
+/* args CALLS [text]: makes CALLS calls of number(), or of text(). */
 __attribute__((no_instrument_function)) int main(int argc, char *argv[])
 {
 	static const char *const names[] = { "short", "a file name of some length",

@@ -1,6 +1,6 @@
 /*
- * A loop with an event in each round: alone, with an argument, or in a function. Prints ns per
- * round.
+ * A loop with an event in each round: alone, with an argument, or in a function. Prints the time of
+ * a round in ns.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /*
- * Calls a leaf in a loop and prints the time of one call in nanoseconds: the price of tracing a
- * call alone.
+ * Calls a leaf in a loop and prints the time of one call in nanoseconds: the least that tracing a
+ * call costs.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -18,7 +18,7 @@ static double seconds(void)
 	return now.tv_sec + now.tv_nsec * 1e-9;
 }
 
-/* @counts: by enum unprepared_way */
+/* @counts has a number for each enum unprepared_way. */
 static void count(const struct unprepared *u, const struct unprepared_verdict *verdicts,
 		  bool is_verbose, size_t *counts)
 {

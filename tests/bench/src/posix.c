@@ -14,16 +14,13 @@
 #define NR_QUICK 5000000
 #define NR	 500000
 #define NR_SHORT 2000
-#define NR_FILL	 20000 /* more than a stream has room for */
+#define NR_FILL	 20000 /* more events than a stream has room for */
 #define NR_TURNS 9
 
 static trace_event_id_t id;
 static atomic_int is_over;
 
-/*
- * It stands in another object, as the library's function does, so that the compiler sees neither of
- * them.
- */
+/* The function is in another object, like the library's, so that the compiler inlines neither. */
 void empty_call(trace_event_id_t event, const void *data, size_t len);
 static void (*volatile empty)(trace_event_id_t, const void *, size_t) = empty_call;
 static void (*volatile event)(trace_event_id_t, const void *, size_t) = posix_trace_event;
@@ -72,8 +69,8 @@ static void keep_best(double *best, double ns)
 }
 
 /*
- * The runs are short, so that some of them are not disturbed. With @trid the stream has room for
- * all events of a run.
+ * Runs are short, so that other programs leave some of them undisturbed. With @trid, each run
+ * begins with a stream that has room for all its events.
  */
 static void keep_best_run(double *best, void (*function)(trace_event_id_t, const void *, size_t), trace_id_t trid)
 {

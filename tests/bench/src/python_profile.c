@@ -35,7 +35,7 @@ static int take_event(PyObject *object, PyFrameObject *frame, int kind, PyObject
 	return 0;
 }
 
-/* Does nothing: measures the interpreter's own cost of telling of a call. */
+/* Does nothing: measures the time that the interpreter takes to tell of a call. */
 static int take_nothing(PyObject *object, PyFrameObject *frame, int kind, PyObject *arg)
 {
 	return 0;
@@ -53,7 +53,10 @@ static uint64_t read_counter(void)
 #endif
 }
 
-/* The least that any recorder does: reads a clock, and writes that and what it is about. */
+/*
+ * The least work of a recorder: reads the counter, and writes it with the called object to the
+ * ring.
+ */
 static void put_least(const void *what)
 {
 	struct event *e = &events[nr++ % EVENTS];
@@ -70,7 +73,7 @@ static int take_least(PyObject *object, PyFrameObject *frame, int kind, PyObject
 
 #if PY_VERSION_HEX >= 0x030c0000
 
-/* The same by sys.monitoring, with nothing between the interpreter and the function. */
+/* The empty callback of sys.monitoring: the interpreter calls it directly. */
 static PyObject *tell_nothing(PyObject *callable, PyObject *const *args, size_t nr_args,
 			      PyObject *names)
 {
@@ -92,7 +95,10 @@ static PyObject *never_called(PyObject *self, PyObject *arg)
 static PyObject *listen(bool is_least)
 {
 	static PyMethodDef def = { "tell", never_called, METH_O, NULL };
-	/* PY_START, PY_RESUME, PY_RETURN, PY_YIELD, CALL, PY_UNWIND, PY_THROW, C_RETURN, C_RAISE */
+	/*
+	 * numbers of events: PY_START, PY_RESUME, PY_RETURN, PY_YIELD, CALL, PY_UNWIND, PY_THROW,
+	 * C_RETURN, C_RAISE
+	 */
 	static const int kinds[] = { 0, 1, 2, 3, 4, 12, 13, 15, 16 };
 	PyObject *monitoring = PySys_GetObject("monitoring");
 	int all = 0;

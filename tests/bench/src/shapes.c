@@ -23,7 +23,7 @@
 #define RECURSION 500
 
 #ifdef LIBRARY
-/* Stands in a shared library that is not traced: only its call through the PLT is seen. */
+/* deep() is in a shared library that is not traced: only its call through the PLT is seen. */
 int deep(int n);
 #else
 FN int deep(int n)
@@ -39,7 +39,7 @@ FN int other(int n)
 	return n;
 }
 
-/* Called by pointers only; no filter names it. */
+/* aside() is called through pointers only; no filter names it. */
 FN int aside(int n)
 {
 	__asm__ volatile("" : "+r"(n));
@@ -70,7 +70,7 @@ FN int recurse(int n)
 {
 	int sum = n > 2 ? recurse(n - 1) : deep(n);
 
-	/* Without this the compiler makes a loop of it. */
+	/* The barrier keeps the compiler from making a loop of the recursion. */
 	__asm__ volatile("" : "+r"(sum));
 	return sum;
 }
@@ -109,7 +109,7 @@ UNTRACED static int pointers_round(void)
 static const struct shape {
 	const char *name;
 	int (*round)(void);
-	int calls; /* of a round */
+	int calls; /* calls in a round */
 	int threads;
 } shapes[] = {
 	{ "leaf", leaf_round, 1, 1 },
@@ -122,7 +122,7 @@ static const struct shape {
 };
 
 static const struct shape *shape;
-static long rounds; /* of each thread */
+static long rounds; /* rounds of each thread */
 static pthread_barrier_t barrier;
 
 UNTRACED static double now_ns(void)

@@ -47,7 +47,7 @@ __attribute__((noipa)) int chain(int x)
 
 static volatile int sink;
 
-/* An int3 begins a sample, and ends the one before. */
+/* Makes the calls. Each int3 begins a sample, and ends the one before. */
 NOT_TRACED static void work(void)
 {
 	for (int i = 0; i < WARM_UP; i++) {
@@ -117,7 +117,7 @@ NOT_TRACED static long step(pid_t child, FILE *places)
 		if (ptrace(PTRACE_GETSIGINFO, child, NULL, &info))
 			stop("PTRACE_GETSIGINFO");
 		deliver = WSTOPSIG(status) == SIGTRAP ? 0 : WSTOPSIG(status);
-		/* int3, and not the end of a step. */
+		/* This SIGTRAP comes from an int3, not from the end of a step. */
 		if (!deliver && info.si_code == SI_KERNEL)
 			return instructions;
 		instructions += !deliver;
@@ -157,7 +157,7 @@ int main(int argc, char **argv)
 		work();
 		_exit(0);
 	}
-	/* The first int3. */
+	/* Wait for the first int3. */
 	if (waitpid(child, &status, 0) != child || !WIFSTOPPED(status) ||
 	    WSTOPSIG(status) != SIGTRAP) {
 		fprintf(stderr, "the child did not stop where it should\n");

@@ -1,4 +1,7 @@
-/* Many small functions: what templates and containers of the C++ library make of a program that sorts and counts words. */
+/*
+ * Many small functions, as templates and containers of the C++ library make them: the program sorts
+ * and counts words.
+ */
 #include <algorithm>
 #include <cstdlib>
 #include <map>
