@@ -3,7 +3,10 @@
 
 #include <errno.h>
 
-/* The names are at @name and @others, for a moment. */
+/*
+ * A question about a symbol. @name and @others are buffers for the names of the symbol that is
+ * asked about.
+ */
 struct asking {
 	is_asked_for_fn is_asked_for;
 	void *arg;

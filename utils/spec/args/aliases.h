@@ -10,8 +10,8 @@
 #include "utils/spec/filters.h"
 
 /*
- * True when the user has chosen a function of this name. @others: as from demangle_others(); of
- * this name alone.
+ * True when the user has chosen a function of this name. @others: the other names of the same
+ * symbol, from demangle_others().
  */
 typedef bool (*is_asked_for_fn)(void *arg, const struct strbuf *name, const char *others);
 
@@ -22,13 +22,15 @@ typedef bool (*is_asked_for_fn)(void *arg, const struct strbuf *name, const char
 int aliases_prefer(struct symtab *symbols, enum demangle_mode mode, is_asked_for_fn is_asked_for,
 		   void *arg);
 
-/* The same for functions that filters name in the module with the base name @module. */
+/*
+ * Like aliases_prefer(), for functions that filters name in the module with the base name @module.
+ */
 int aliases_prefer_filtered(struct symtab *symbols, struct filters *filters,
 			    enum demangle_mode mode, const char *module);
 
 /*
- * List all names of @sym, one of @symbols: the displayed one replaces @name, and the others replace
- * @others, in the form of demangle_others(). Functions of the kernel have only their own. Memory
+ * List all names of @sym, one of @symbols. The displayed name is written to @name, the other names
+ * to @others, in the form of demangle_others(). Functions of the kernel have only their own. Memory
  * failure shows in strbuf_oom().
  */
 void aliases_all_names(const struct symtab *symbols, const struct symbol *sym,

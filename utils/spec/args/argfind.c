@@ -10,7 +10,7 @@ void argfound_deinit(struct argfound *found)
 	*found = (struct argfound){ 0 };
 }
 
-/* Look up the missing ones; returns those that are still missing, or negative. */
+/* Look up the subjects @missing by @fn. Returns those that are still missing, or negative. */
 static int get_missing(const struct argfind *find, argfind_fn fn, int missing,
 		       struct argfound *found, int *from)
 {
@@ -23,8 +23,8 @@ static int get_missing(const struct argfind *find, argfind_fn fn, int missing,
 }
 
 /*
- * All values have one form here. Arguments have no registers, and numbers have no format of their
- * own.
+ * Make all specifications texts. A specification that names a register is dropped, since there are
+ * none.
  */
 static void make_texts(struct argspecs *list)
 {
@@ -53,7 +53,7 @@ int argfind_function(const struct argfind *find, const struct argrules_subject *
 		return missing;
 	if (find->is_auto)
 		missing = ARGRULES_BOTH;
-	/* A full specification counts, and nothing else. */
+	/* What the rules specify in full is not looked up. */
 	if (found->args.nr)
 		missing &= ~ARGRULES_ARGS;
 	if (found->retval.nr)

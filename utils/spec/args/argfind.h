@@ -8,9 +8,11 @@
 #include "utils/spec/args/argrules.h"
 
 /*
- * @retval: at most one counts, the first
- * @from_debug, @from_table: enum argrules_about: those found in debug information, or in a
- * table of functions; the others are from rules
+ * The found specifications.
+ *
+ * @retval: only the first one counts
+ * @from_debug, @from_table: enum argrules_about: the subjects that were found in debug information,
+ * or in a table of functions; the others are from rules
  *
  * Starts as { 0 }, ends with argfound_deinit().
  */
@@ -25,15 +27,15 @@ void argfound_deinit(struct argfound *found);
 #define cleanup_argfound cleanup(argfound_deinit)
 
 /*
- * A source of specifications: fill in @found the facts about @about (enum argrules_about). Returns
- * the subjects that no other source should be asked for, even if nothing was found; or a negative
- * errno.
+ * A source of specifications: add the specifications of the subjects @about (enum argrules_about)
+ * to @found. Returns the subjects for which no other source should be asked, even if nothing was
+ * found; or a negative errno.
  */
 typedef int (*argfind_fn)(void *self, int about, struct argfound *found);
 
 /*
  * @is_auto: functions without a rule are looked up, too (-a)
- * @has_texts: values of this function are texts, independent of the format in rules: those of
+ * @has_texts: values of this function are texts whatever format the rules have, as those of
  *             utils/format/callables.h
  * @debug, @table: the sources that are asked, in this order, with @self; NULL: none
  */

@@ -25,7 +25,7 @@ void argrules_deinit(struct argrules *rules)
 }
 
 /*
- * The words that an item of a trigger may begin with; any other is a module's name
+ * True when @item is an action of a trigger, by its first word. Any other item is a module's name
  * (doc/facts/language.md, "Specifications").
  */
 static bool is_action(const char *item)
@@ -66,7 +66,7 @@ static int add_argument(struct argrule *rule, const char *item,
 	return 0;
 }
 
-/* "clear", "clear=arg+time+retval": the part of it about arguments and return values. */
+/* Find the subjects that "clear" or "clear=arg+time+retval" clears: arguments, return values. */
 static uint8_t cleared_by(const char *item)
 {
 	uint8_t clears = 0;
@@ -100,7 +100,7 @@ static int add_item(struct argrule *rule, const char *item, const struct argrule
 	rule->clears |= cleared_by(item);
 	if (is_action(item))
 		return 0;
-	/* "arg" or "argx" is a slip, not a library. */
+	/* "arg" or "argx" is a mistyped argument, not the name of a library. */
 	if (strncasecmp(item, "arg", 3) == 0 || strncasecmp(item, "fparg", 5) == 0 ||
 	    strncasecmp(item, "retval", 6) == 0)
 		return add_argument(rule, item, source, err);

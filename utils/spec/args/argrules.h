@@ -5,7 +5,7 @@
 #include "utils/spec/args/argspec.h"
 #include "utils/spec/regex/pattern.h"
 
-/* The subjects of a string of rules: -A has arguments, -R the return value. */
+/* The subjects of rules: those of -A are about arguments, those of -R about the return value. */
 enum argrules_about {
 	ARGRULES_ARGS = 1,
 	ARGRULES_RETVAL = 2,
@@ -15,9 +15,9 @@ enum argrules_about {
 /*
  * "NAME[@MODULE][@ITEM,...]" of doc/facts/language.md, "Specifications".
  *
- * @about: enum argrules_about: the subjects of @items, or those to look up automatically when there
- *         are none
- * @clears: enum argrules_about: earlier rules for these are dropped, `clear`
+ * @about: enum argrules_about: the subjects of @items; without items, the subjects to look up
+ *         automatically
+ * @clears: enum argrules_about: the subjects whose earlier rules are dropped (`clear`)
  * @module: a prefix of the module's file name, or "PLT"; NULL: any
  * @text: the user's words
  */
@@ -44,10 +44,10 @@ void argrules_deinit(struct argrules *rules);
  * Add the rules of @text, separated by ';'. -EINVAL names the invalid text, with its column;
  * -ENOMEM.
  *
- * @is_trigger: the text is that of -T: a rule without items about arguments does not concern them,
- *              and "auto-args" requests those that can be found
- * @is_lenient: the text is from a recording: items that are not about arguments are skipped, and so
- *              are invalid ones
+ * @is_trigger: the text is from -T: a rule without items about arguments does not concern
+ *              arguments, and "auto-args" requests all that can be found
+ * @is_lenient: the text is from a recording: invalid items, and items that are not about arguments,
+ *              are skipped
  */
 struct argrules_source {
 	enum pattern_match match;
@@ -68,8 +68,8 @@ struct argrules_subject {
 };
 
 /*
- * Apply the rules to a function: add its items to @args and @retval, merged. Returns the subjects
- * (enum argrules_about) to look up automatically, because a rule without items concerns them.
+ * Apply the rules to a function: merge the items for it into @args and @retval. Returns the
+ * subjects (enum argrules_about) of rules without items, which are to be looked up automatically.
  */
 int argrules_collect(const struct argrules *rules, const struct argrules_subject *subject,
 		     struct argspecs *args, struct argspecs *retval);

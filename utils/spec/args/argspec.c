@@ -92,7 +92,7 @@ bool argspec_is_item(const char *text, size_t len)
 	return c.at < c.end && isdigit((unsigned char)*c.at);
 }
 
-/* @missing: the message when there is none */
+/* Parse the N of argN or fpargN. @missing: the error message when there is no number */
 static int take_index(struct cursor *c, const char *at, const char *missing, uint32_t *index)
 {
 	const char *digit = at;
@@ -135,7 +135,7 @@ static int parse_bits(struct cursor *c, struct argspec *spec)
 		return fail_at_column(c, at, "expected 8, 16, 32, 64, or 80 bits");
 	if (bits == 80 && spec->type.format != ARG_FLOAT)
 		return fail_at_column(c, at, "only floating point values have 80 bits");
-	/* A string or a character has its own width. */
+	/* The size of a string or a character is fixed; its bits are ignored. */
 	if (!arg_format_is_string(spec->type.format) && spec->type.format != ARG_CHAR)
 		spec->type.size = bits / 8;
 	if (spec->type.format == ARG_FLOAT && bits < 32)
@@ -155,7 +155,7 @@ static int take_name(struct cursor *c, struct argspec *spec)
 	return 0;
 }
 
-/* "tSIZE:NAME": both may be missing. */
+/* Parse "tSIZE:NAME"; SIZE and NAME are both optional. */
 static int parse_struct(struct cursor *c, struct argspec *spec)
 {
 	const char *at = c->at;
@@ -168,7 +168,7 @@ static int parse_struct(struct cursor *c, struct argspec *spec)
 	return take_char(c, ':') ? take_name(c, spec) : 0;
 }
 
-/* "e:NAME" */
+/* Parse "e:NAME". */
 static int parse_enum(struct cursor *c, struct argspec *spec)
 {
 	if (!take_char(c, ':') || c->at == c->end || *c->at == '%')
@@ -184,7 +184,7 @@ static int parse_format(struct cursor *c, struct argspec *spec)
 		return 0;
 	if (c->at == c->end)
 		return fail_at_column(c, c->at, "expected a format");
-	/* "fparg1/32" */
+	/* The bits in "fparg1/32" need no letter. */
 	if (spec->kind == ARG_KIND_FLOAT && isdigit((unsigned char)*c->at))
 		return parse_bits(c, spec);
 	while (i < ARRAY_SIZE(letters) && letters[i].letter != *c->at)
@@ -297,13 +297,13 @@ static bool is_same_value(const struct argspec *a, const struct argspec *b)
 		return false;
 	if (a->kind == ARG_KIND_RETVAL)
 		return true;
-	/* The last of several registers counts, as in uftrace. */
+	/* Of several registers, the last one is compared, as in uftrace. */
 	if (a->place == ARG_IN_REGISTER)
 		return a->regs[a->nr_regs - 1] == b->regs[b->nr_regs - 1];
 	return a->index == b->index;
 }
 
-/* Put @spec in the place of @old, or drop it. */
+/* Replace @old by @spec; drop @spec when only @old is exact. */
 static void merge_spec(struct argspec *old, struct argspec *spec)
 {
 	if (old->is_exact && !spec->is_exact) {
@@ -395,7 +395,10 @@ static void put_format(const struct argspec *spec, unsigned word_bytes, struct s
 		strbuf_addf(out, "/%c", letter_of(type.format));
 		break;
 	default:
-		/* A floating-point register without a format holds a floating-point number. */
+		/*
+		 * A value of word size without a format needs no text, unless it is in a
+		 * floating-point register.
+		 */
 		if (type.format == ARG_AUTO && type.size == word_bytes &&
 		    spec->kind != ARG_KIND_FLOAT)
 			return;
@@ -410,7 +413,7 @@ static void put_format(const struct argspec *spec, unsigned word_bytes, struct s
 
 static void put_location(const struct argspec *spec, struct strbuf *out)
 {
-	/* The place of results is known. */
+	/* The place of a result is given by the calling convention. */
 	if (spec->kind == ARG_KIND_RETVAL)
 		return;
 	if (spec->place == ARG_ON_STACK)

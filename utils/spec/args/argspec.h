@@ -21,15 +21,15 @@
  * Two specifications concern the same value when kind and place are equal.
  */
 enum arg_kind {
-	ARG_KIND_INT,	/* argN */
+	ARG_KIND_INT,	/* argN: in an integer register or on the stack */
 	ARG_KIND_FLOAT, /* fpargN, argN/f */
 	ARG_KIND_RETVAL,
 };
 
 enum arg_place {
 	ARG_IN_ORDER,	 /* by the calling convention: @index is N */
-	ARG_IN_REGISTER, /* @regs: one, or several that hold parts of a struct */
-	ARG_ON_STACK,	 /* @index: the word above the return address, from 1 on */
+	ARG_IN_REGISTER, /* @regs: one register, or several that hold parts of a struct */
+	ARG_ON_STACK,	 /* @index: number of the word above the return address, from 1 on */
 };
 
 #define ARG_REGS_MAX  4
@@ -37,15 +37,16 @@ enum arg_place {
 
 /*
  * @is_exact: the function was named, not found by a pattern
- * @regs: numbers of isa_reg_name() (arch/isa.h)
- * @name: of the enum or struct; NULL when there is none; of the heap
- * @fields: key of the struct's definition (utils/spec/args/structdef.h), which debug information
- *          tells; NULL; of the heap
- * @narrow, @how: facts that only debug information knows, and only recording needs: how many bytes
- *                of the value count, with CAPTURE_SIGNED (utils/format/probe/capture.h), and the
+ * @regs: register numbers of isa_reg_name() (arch/isa.h)
+ * @name: name of the enum or struct; NULL when it has none; of the heap
+ * @fields: key of the struct's definition (utils/spec/args/structdef.h) in debug information, or
+ *          NULL; of the heap
+ * @narrow, @how: known from debug information, and used for recording only: the number of bytes of
+ *                the value that count, with CAPTURE_SIGNED (utils/format/probe/capture.h), and the
  *                kind of content of the place
- * @shape, @object_bytes, @elements: likewise: of a container (utils/spec/args/shape.h), of the
- * heap; its size (@type has that of the box); and the number of recorded elements
+ * @shape, @object_bytes, @elements: of a container, likewise from debug information and for
+ * recording: its shape (utils/spec/args/shape.h), of the heap; its size, while @type has the size
+ * of the box; the number of elements to record
  */
 enum arg_how {
 	ARG_HOW_PLAIN,
@@ -72,7 +73,10 @@ struct argspec {
 	char *shape;
 };
 
-/* In the order of recording and display. Starts as { 0 }, ends with argspecs_deinit(). */
+/*
+ * Specifications in the order of recording and display. Starts as { 0 }, ends with
+ * argspecs_deinit().
+ */
 struct argspecs {
 	struct argspec *specs;
 	size_t nr;
@@ -90,13 +94,16 @@ bool argspec_is_item(const char *text, size_t len);
 /*
  * Parse one item. -EINVAL with a text that names the item and the column (from 1 on) of the error;
  * -ENOMEM.
- * @word_bytes: of the traced program: 8, or 4
+ * @word_bytes: word size of the traced program: 8 or 4
  */
 int argspec_parse(const char *text, size_t len, unsigned word_bytes, struct argspec *spec,
 		  struct uft_err *err);
 void argspec_deinit(struct argspec *spec);
 
-/* True when the specification is valid without registers, for values that are texts. */
+/*
+ * True when the specification needs no register, so that it is also valid for values that are
+ * texts.
+ */
 static inline bool argspec_is_text(const struct argspec *spec)
 {
 	return spec->kind == ARG_KIND_RETVAL ||
@@ -104,18 +111,21 @@ static inline bool argspec_is_text(const struct argspec *spec)
 }
 
 /*
- * Add a specification; the list takes ownership, including its name. It replaces one for the same
- * value, unless only the old one is exact; otherwise it is appended. 0 or -ENOMEM.
+ * Add a specification; the list takes ownership, including its name. It replaces a specification
+ * for the same value, unless only the old one is exact. If there is none for that value, it is
+ * appended. 0 or -ENOMEM.
  */
 int argspecs_add(struct argspecs *list, struct argspec *spec);
 
-/* The same without a search for an equal spec. */
+/* Append a specification without a search for one for the same value. */
 int argspecs_append(struct argspecs *list, struct argspec *spec);
 
-/* Append a copy of @from to @list, merged in the same way. 0 or -ENOMEM. */
+/* Add a copy of @from to @list, as argspecs_add() does. 0 or -ENOMEM. */
 int argspecs_add_copy(struct argspecs *list, const struct argspec *from);
 
-/* Parse items separated by ',' ("arg1/s,arg2%rsi") onto @list. As argspec_parse(). */
+/*
+ * Parse items separated by ',' ("arg1/s,arg2%rsi") onto @list. Errors are those of argspec_parse().
+ */
 int argspecs_parse(const char *text, size_t len, unsigned word_bytes, struct argspecs *list,
 		   struct uft_err *err);
 

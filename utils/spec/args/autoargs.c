@@ -19,7 +19,7 @@ const struct autoargs *autoargs_find(const char *name)
 		       compare_name);
 }
 
-/* Linux's values on x86_64, as those of the table. */
+/* Linux's values on x86_64, as in the table. */
 #define BIT_CREAT   0x40
 #define BIT_TMPFILE 0x400000
 #define BIT_FIXED   2
@@ -40,7 +40,10 @@ static bool is_among(uint64_t value, const uint32_t *list, size_t nr)
 
 static size_t count_fcntl(uint64_t command)
 {
-	/* F_GETFD, F_GETFL, F_GETOWN, F_GETSIG, F_GETLEASE, F_GETPIPE_SZ, F_GET_SEALS */
+	/*
+	 * Commands without an argument: F_GETFD, F_GETFL, F_GETOWN, F_GETSIG, F_GETLEASE,
+	 * F_GETPIPE_SZ, F_GET_SEALS
+	 */
 	static const uint32_t without[] = { 1, 3, 9, 11, 1025, 1032, 1034 };
 
 	return is_among(command, without, ARRAY_SIZE(without)) ? 2 : 3;
@@ -49,8 +52,8 @@ static size_t count_fcntl(uint64_t command)
 static size_t count_ioctl(uint64_t request)
 {
 	/*
-	 * TIOCEXCL, TIOCNXCL, TIOCCONS, TIOCNOTTY, TIOCSBRK, TIOCCBRK, TIOCVHANGUP, FIONCLEX,
-	 * FIOCLEX
+	 * Requests without an argument: TIOCEXCL, TIOCNXCL, TIOCCONS, TIOCNOTTY, TIOCSBRK,
+	 * TIOCCBRK, TIOCVHANGUP, FIONCLEX, FIOCLEX
 	 */
 	static const uint32_t without[] = { 0x540c, 0x540d, 0x541d, 0x5422, 0x5427,
 					    0x5428, 0x5437, 0x5450, 0x5451 };
@@ -60,7 +63,7 @@ static size_t count_ioctl(uint64_t request)
 
 static size_t count_prctl(uint64_t option)
 {
-	/* Requests that return a value without an argument; then those with one argument. */
+	/* @alone: options without an argument; @one: options with one argument. */
 	static const uint32_t alone[] = { 3, 7, 13, 21, 27, 30, 31, 32, 34, 39, 42 };
 	static const uint32_t one[] = { 1,  2,	4,  8,	14, 15, 16, 23, 24,	   25,
 					26, 28, 29, 36, 37, 38, 40, 41, 0x59616d61 };
@@ -72,7 +75,7 @@ static size_t count_prctl(uint64_t option)
 
 static size_t count_semctl(uint64_t command)
 {
-	/* IPC_RMID, GETPID, GETVAL, GETNCNT, GETZCNT */
+	/* Commands without an argument: IPC_RMID, GETPID, GETVAL, GETNCNT, GETZCNT */
 	static const uint32_t without[] = { 0, 11, 12, 14, 15 };
 
 	return is_among(command, without, ARRAY_SIZE(without)) ? 3 : 4;
@@ -100,7 +103,7 @@ static size_t count_open_ipc(uint64_t flags)
 
 size_t autoargs_count(const char *name, const uint64_t *values, size_t nr)
 {
-	/* @decides: the argument that says it, from 0 on */
+	/* @decides: the argument that determines their number, counted from 0 */
 	static const struct {
 		const char *name;
 		size_t decides;
@@ -122,7 +125,7 @@ size_t autoargs_count(const char *name, const uint64_t *values, size_t nr)
 }
 
 /*
- * uftrace 0.13 knows no octal numbers and refuses unknown words: our readers find the modes by
+ * Write a row without octal formats, which uftrace 0.13 refuses. Our readers find these formats by
  * autoargs_find().
  */
 static void put_row(const char *name, const char *items, struct strbuf *out)

@@ -17,12 +17,13 @@ struct autoargs {
 	const char *retval;
 };
 
-/* The row of function @name, or NULL. */
+/* Find the row of function @name, or NULL. */
 const struct autoargs *autoargs_find(const char *name);
 
 /*
- * The number of arguments in the row that a call of the variadic function @name really has: open()
- * without O_CREAT has no mode. @values: the first @nr of them. All count when these do not tell.
+ * Count the arguments that a call of the variadic function @name really has, of those in its row:
+ * open() without O_CREAT has no mode. @values: the first @nr arguments. When they do not tell, all
+ * arguments of the row count.
  */
 size_t autoargs_count(const char *name, const uint64_t *values, size_t nr);
 

@@ -587,7 +587,7 @@ const struct autoargs autoargs_table[] = {
 	{ "writev", "arg1/d32,arg2/p,arg3/d32", "retval" },
 };
 
-/* Linux's values on x86_64, from its headers' documentation in the same pages. */
+/* Values of Linux on x86_64, as the same manual pages document them. */
 const char *const autoargs_enums[] = {
 	"enum ut_open {"
 	"O_RDONLY=0,O_WRONLY=1,O_RDWR=2,O_CREAT=0x40,O_EXCL=0x80,O_NOCTTY=0x100,"
@@ -596,7 +596,7 @@ const char *const autoargs_enums[] = {
 	"O_NOATIME=0x40000,O_CLOEXEC=0x80000,O_SYNC=0x101000,O_PATH=0x200000,"
 	"O_TMPFILE=0x410000"
 	"}",
-	/* Without an access mode; the zero mode has a name. */
+	/* Flags without an access mode, whose 0 would have a name. */
 	"enum ut_oflags {"
 	"O_CREAT=0x40,O_EXCL=0x80,O_APPEND=0x400,O_NONBLOCK=0x800,O_DIRECT=0x4000,"
 	"O_CLOEXEC=0x80000,O_SYNC=0x101000"

@@ -7,7 +7,10 @@
 #include "utils/base/compiler.h"
 #include "utils/format/probe/capture.h"
 
-/* The registers and places assigned so far. @nr_int, @nr_float: names: argN, fpargN */
+/*
+ * The registers and words of the stack assigned so far. @nr_int, @nr_float: the last N of argN, of
+ * fpargN
+ */
 struct allocation {
 	const struct isa *isa;
 	unsigned int_regs;
@@ -70,7 +73,7 @@ static void take_struct(struct allocation *a, const struct dwarf_type *type, str
 		return;
 	}
 	if (type->bytes == 0) {
-		/* It is not passed, but has its place in the list. */
+		/* An empty struct is not passed, but has its place in the list. */
 		spec->place = ARG_ON_STACK;
 		spec->index = a->stack_words + 1;
 		return;
@@ -79,7 +82,7 @@ static void take_struct(struct allocation *a, const struct dwarf_type *type, str
 		nr_int += type->classes[i] == DWARF_CLASS_INT;
 		nr_sse += type->classes[i] == DWARF_CLASS_SSE;
 	}
-	/* All words in registers, or none. */
+	/* Either all words of a struct are in registers, or none is. */
 	if (is_in_memory(a->isa, type) || a->int_regs + nr_int > a->isa->ints.nr ||
 	    a->float_regs + nr_sse > a->isa->floats.nr || nr_int + nr_sse == 0) {
 		take_stack(a, spec, type->bytes, type->alignment);
@@ -98,7 +101,9 @@ static bool is_long_double(const struct dwarf_type *type)
 	return type->kind == DWARF_FLOAT && type->bytes > sizeof(double);
 }
 
-/* True when the place of such a value is known, and of the values after it. */
+/*
+ * True when the place of a value of this type is known, and so the places of the values after it.
+ */
 static bool is_known(const struct isa *isa, const struct dwarf_type *type)
 {
 	switch (type->kind) {
@@ -118,7 +123,7 @@ static bool is_string_object(const struct dwarf_type *type)
 	return type->kind == DWARF_STD_STRING || type->kind == DWARF_LLVM_STRING;
 }
 
-/* The format that goes with the type. */
+/* The format for values of the type. */
 static struct arg_type format_of(const struct isa *isa, const struct dwarf_type *type)
 {
 	const unsigned word = isa->word_bytes;
@@ -146,7 +151,7 @@ static struct arg_type format_of(const struct isa *isa, const struct dwarf_type 
 	}
 }
 
-/* Fill in the facts from the type, independent of the place. 0 or -ENOMEM. */
+/* Fill in the facts that follow from the type, without the place. 0 or -ENOMEM. */
 static int begin_spec(const struct isa *isa, const struct dwarf_type *type, enum arg_kind kind,
 		      struct argspec *spec)
 {
@@ -155,7 +160,10 @@ static int begin_spec(const struct isa *isa, const struct dwarf_type *type, enum
 		spec->how = ARG_HOW_LLVM;
 	if ((type->kind == DWARF_INT || type->kind == DWARF_ENUM) && type->bytes < isa->word_bytes)
 		spec->narrow = type->bytes | (type->is_signed ? CAPTURE_SIGNED : 0);
-	/* The whole word is shown, or compared with the values of names, which have full width. */
+	/*
+	 * The value is widened: the whole word is shown, or compared with an enum's values, which
+	 * have full width.
+	 */
 	if (type->is_signed && spec->narrow)
 		spec->narrow |= CAPTURE_WIDE;
 	if (type->name && (type->kind == DWARF_ENUM || type->kind == DWARF_STRUCT)) {
@@ -182,7 +190,7 @@ static void take_place(struct allocation *a, const struct dwarf_type *type, stru
 	if (is_long_double(type)) {
 		uint32_t bytes = a->isa->long_double_words * a->isa->word_bytes;
 
-		/* Aligned to two words where it has two. */
+		/* A long double of two words is aligned to two words. */
 		take_stack(a, spec, bytes, a->isa->long_double_words == 2 ? bytes : 0);
 	} else if (type->kind == DWARF_FLOAT) {
 		take_float(a, type->bytes, spec);
@@ -224,12 +232,12 @@ static int add_param(struct allocation *a, const struct dwarf_param *param, enum
 		argspec_deinit(&spec);
 		return 0;
 	}
-	/* The number in its name; on the stack the index is the place. */
+	/* Arguments are named by their number; on the stack, the index is the place. */
 	unsigned number = is_float ? ++a->nr_float : ++a->nr_int;
 
 	if (spec.place == ARG_IN_REGISTER)
 		spec.index = number;
-	/* Two empty structs are not about the same value. */
+	/* Appended and not merged: two empty structs have the same place, but are two values. */
 	return argspecs_append(args, &spec);
 }
 
@@ -278,15 +286,15 @@ int callconv_specs(const struct isa *isa, const struct dwarf_func *func, enum ca
 {
 	const struct dwarf_type *result = &func->result;
 	struct allocation a = { .isa = isa };
-	/* A clone may return nothing, or something else. */
+	/* A clone may return nothing, or another type, so its result is left out. */
 	int ret = kind == CALLCONV_CLONE ? 0 : add_result(isa, result, retval);
 
-	/* The caller passes the address of the room for the result as a hidden first argument. */
+	/* A result in memory: the caller passes the address for it as a hidden first argument. */
 	if (!result->is_reference &&
 	    (is_string_object(result) || (result->kind == DWARF_STRUCT &&
 					  (result->is_by_reference || is_in_memory(isa, result)))))
 		a.int_regs++;
-	/* The places of values after an unknown one are unknown, too. */
+	/* A result of unknown place makes the places of the arguments unknown, too. */
 	if (!is_known(isa, result))
 		return ret;
 	for (uint32_t i = 0; ret == 0 && i < func->nr_params; i++) {

@@ -14,8 +14,8 @@
  * values after it. The formats are those that uftrace derives from the same types
  * (doc/formats/symbols.md, "Specifications from types").
  *
- * @is_clone: the compiler has changed the function's parameters (foo.isra.0): only those with
- *            locations in debug information count
+ * CALLCONV_CLONE: the compiler has changed the function's parameters (foo.isra.0): only parameters
+ * with locations in debug information count
  *
  * 0 or -ENOMEM.
  */

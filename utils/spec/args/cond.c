@@ -23,7 +23,7 @@ static const struct {
 	const char *text;
 	enum cond_op op;
 } ops[] = {
-	/* Longer operators come first. */
+	/* "==" and "<=" come before "<": the first operator that fits counts. */
 	{ "==", COND_EQ }, { "!=", COND_NE },	  { ">=", COND_GE },
 	{ "<=", COND_LE }, { "^=", COND_PREFIX }, { "=~", COND_MATCH },
 	{ ">", COND_GT },  { "<", COND_LT },	  { "&", COND_AND },
@@ -51,7 +51,7 @@ static bool take_cond_word(struct parse *p, const char *word)
 	return true;
 }
 
-/* Parse up to @max digits as a number; 0 when there is none. */
+/* Parse the number of an argument or of bits; 0 when there is none. */
 static unsigned take_number(struct parse *p)
 {
 	unsigned number = 0;
@@ -115,7 +115,7 @@ static int parse_format(struct parse *p, struct cond_term *term)
 static int parse_op(struct parse *p, struct cond_term *term)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(ops); i++) {
-		/* "&&" is no operator of a comparison. */
+		/* "&&" joins comparisons: it is not the operator "&". */
 		if (ops[i].op == COND_AND && p->end - p->at > 1 && p->at[1] == '&')
 			break;
 		if (take_cond_word(p, ops[i].text)) {
@@ -126,7 +126,7 @@ static int parse_op(struct parse *p, struct cond_term *term)
 	return refuse_cond(p, p->at, "expected an operator: == != > >= < <= & ^= =~");
 }
 
-/* "text", in which \" and \\ stand for themselves. */
+/* Parse a "text", in which \" means " and \\ means \. */
 static int parse_string(struct parse *p, struct cond_term *term)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -159,7 +159,7 @@ static bool is_number_char(char c)
 	return isalnum((unsigned char)c) || c == '.' || c == '+' || c == '-';
 }
 
-/* Denormal numbers are accepted, too. */
+/* Read a floating-point number. Denormal ones are accepted: strtod(3) sets ERANGE for them, too. */
 static double read_real(const char *text, char **end)
 {
 	double real = strtod(text, end);
@@ -186,7 +186,7 @@ static int parse_number(struct parse *p, struct cond_term *term)
 	if (term->type == COND_FLOAT) {
 		term->real = read_real(copy, &end);
 	} else {
-		/* Unsigned numbers up to 2^64 - 1, and negative ones. */
+		/* Numbers up to 2^64 - 1 are read as unsigned, negative ones as signed. */
 		term->number = copy[0] == '-' ? strtoll(copy, &end, 0)
 					      : (int64_t)strtoull(copy, &end, 0);
 		if (!*end && errno == 0 && copy[0] != '-' && term->number < 0)
@@ -207,7 +207,7 @@ static int parse_value(struct parse *p, struct cond_term *term)
 	bool is_text = p->at < p->end && *p->at == '"';
 	const char *start = p->at;
 
-	/* A comparison with a string is one of strings. */
+	/* An argument without a format that is compared with a string is a string. */
 	if (is_text && term->type == COND_INT && !term->bytes)
 		term->type = COND_STRING;
 	if (is_text != (term->type == COND_STRING))
@@ -341,7 +341,7 @@ static bool int_holds(const struct cond_term *term, uint64_t raw)
 
 static bool real_holds(const struct cond_term *term, double value)
 {
-	/* Not a number is neither less nor greater nor equal. */
+	/* NaN is neither less than, nor greater than, nor equal to a number. */
 	if (value != value)
 		return term->op == COND_NE;
 	return holds_order(term->op, (value > term->real) - (value < term->real));

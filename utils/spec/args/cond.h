@@ -8,7 +8,7 @@
 
 #include "utils/spec/regex/pattern.h"
 
-/* The value that is looked at. */
+/* The value that is compared. */
 enum cond_subject {
 	COND_ARG,   /* argN: integer argument, or string */
 	COND_FPARG, /* fpargN */
@@ -28,7 +28,7 @@ enum cond_op {
 	COND_GE,
 	COND_LT,
 	COND_LE,
-	COND_AND,    /* & : any of these bits; integers only */
+	COND_AND,    /* & : any of these bits is set; integers only */
 	COND_PREFIX, /* ^= : begins with; strings only */
 	COND_MATCH,  /* =~ : POSIX extended regular expression; strings only */
 };
@@ -36,10 +36,10 @@ enum cond_op {
 /*
  * One comparison.
  *
- * @index: of the argument, from 1 on; 0 for retval
- * @bytes, @is_signed: the compared integer: 1, 2, 4 or 8 bytes
- * @text: COND_STRING; of the heap
- * @is_object: COND_STRING: a std::string, as /S says
+ * @index: number of the argument, from 1 on; 0 for retval
+ * @bytes, @is_signed: size and sign of the compared integer: 1, 2, 4 or 8 bytes
+ * @text: the string of a COND_STRING; of the heap
+ * @is_object: the argument of a COND_STRING is a std::string (/S)
  * @starts_alternative: it is the first comparison after `||`
  */
 struct cond_term {
@@ -57,10 +57,10 @@ struct cond_term {
 };
 
 /*
- * TERM { (`&&` | `||`) TERM }, `&&` before `||`; TERM is (`argN` | `fpargN` | `retval`) [`/`
- * format] operator (integer | float | "string"). Formats: of integers d i u x o p c e with 8, 16,
- * 32 or 64; f with 32, 64, 80; s. uftrace knows only one integer comparison of an argument
- * (doc/facts/language.md, "Actions").
+ * A condition: TERM { (`&&` | `||`) TERM }, where `&&` binds more tightly than `||`. TERM is
+ * (`argN` | `fpargN` | `retval`) [`/` format] operator (integer | float | "string"). Formats: d i u
+ * x o p c e, with 8, 16, 32 or 64, for integers; f, with 32, 64 or 80; s. uftrace knows conditions
+ * of one integer comparison only (doc/facts/language.md, "Actions").
  */
 struct cond {
 	struct cond_term *terms;

@@ -109,7 +109,7 @@ static int add_def(struct enum_defs *defs, struct enum_def *def)
 	return 0;
 }
 
-/* One definition at *@at, which moves past it. */
+/* Parse one definition at *@at, and move *@at past it. */
 static int parse_one(struct enum_defs *defs, char **at, char **bad)
 {
 	struct enum_def def = { 0 };
@@ -193,11 +193,12 @@ const char *enum_def_name(const struct enum_def *def, int64_t value)
 	return NULL;
 }
 
-/* More parts than an integer has bits cannot be. */
+/* An integer has at most 64 bits, and so a value at most 64 parts. */
 #define PARTS_MAX 64
 
 /*
- * The access mode of open() is no flag but a number in its lowest two bits, and 0 is a mode, too.
+ * The name of a zero that is shown beside other parts. The access mode of open() is a number in the
+ * lowest two bits, and its 0 has a name (O_RDONLY); other enums have no such part.
  */
 static const char *zero_of_field(const struct enum_def *def, int64_t value)
 {

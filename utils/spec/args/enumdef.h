@@ -14,7 +14,7 @@ struct enum_value {
 	int64_t value;
 };
 
-/* @values: the largest first; equal ones in the order of definition */
+/* @values: in descending order; equal values in the order of definition */
 struct enum_def {
 	const char *name;
 	struct enum_value *values;
@@ -35,20 +35,20 @@ void enum_defs_deinit(struct enum_defs *defs);
 /*
  * Parse any number of "enum NAME { A, B = 4, C };" (doc/formats/info.md, "Argument
  * specifications"). Values are decimal, 0x or octal; a name without a value has the previous one
- * plus 1. A comma may precede the brace, and the ';' may be missing. -EINVAL with the column, and
- * then the definitions before it have been added; -ENOMEM.
+ * plus 1. A comma may precede the brace, and the ';' may be missing. -EINVAL with the column of the
+ * error; the definitions before it have been added. -ENOMEM.
  */
 int enum_defs_parse(struct enum_defs *defs, const char *text, size_t len, struct uft_err *err);
 
-/* The newest definition of that name, or NULL. */
+/* Find the newest definition of the enum @name, or NULL. */
 const struct enum_def *enum_defs_find(const struct enum_defs *defs, const char *name);
 
-/* The name of exactly that value, or NULL. */
+/* Find the name of exactly @value, or NULL. */
 const char *enum_def_name(const struct enum_def *def, int64_t value);
 
 /*
- * Append the name of @value, or names of its parts joined by '|', lowest first, in the order of
- * headers, with "+0x.." for the rest. False, with nothing appended, when no name fits.
+ * Append the name of @value, or the names of its parts, joined by @joint, the lowest part first, as
+ * headers list them, with "+0x.." for the rest. False, with nothing appended, when no name fits.
  */
 bool enum_def_put(const struct enum_def *def, int64_t value, const char *joint, struct strbuf *out);
 

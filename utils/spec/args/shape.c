@@ -12,7 +12,10 @@
 #define CHILDREN_MAX 16
 #define NESTING_MAX  8
 
-/* @nr: of its numbers; @children: -1: the number is in number @count */
+/*
+ * The kinds of nodes. @nr: how many numbers a node has; @children: how many children, or -1: as
+ * many as number @count says
+ */
 static const struct kind {
 	char letter;
 	uint8_t nr;
@@ -36,7 +39,7 @@ static const struct kind *kind_of(char letter)
 	return NULL;
 }
 
-/* Values are a few bytes wide, and element sizes are not 0. */
+/* True when the node is valid: values are a few bytes wide, and elements are not empty. */
 static bool is_sound(const struct shape_node *node)
 {
 	uint32_t bytes = node->numbers[1];
@@ -139,7 +142,7 @@ bool shape_parse(struct shape *shape, const char *text)
 	return parse_tree(shape, &text, 0) && !*text;
 }
 
-/* Most texts among others are short. */
+/* The room for a text among others: most texts are short. */
 #define TEXT_BYTES 24
 
 /* The size of node @index; *@index moves past it and its descendants. */
@@ -188,7 +191,7 @@ uint32_t shape_box_bytes(const struct shape *shape, unsigned elements, uint32_t 
 	size_t index = 0;
 	uint64_t bytes = 1 + bytes_of(shape, &index, elements);
 
-	/* A text alone may be as long as others are. */
+	/* A text that is alone in its box gets the room of any other string. */
 	if (shape->nr <= 2 && strchr("zsSw", shape->nodes[shape->nr - 1].letter) &&
 	    !shape_is_sequence(shape->nodes[0].letter))
 		bytes += ARGBLOB_STRING_MAX - TEXT_BYTES;

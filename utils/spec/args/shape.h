@@ -37,9 +37,9 @@
 struct shape_node {
 	char letter;
 	uint8_t nr_children;
-	uint8_t skip; /* nodes below it */
+	uint8_t skip; /* number of nodes below it */
 	uint32_t numbers[SHAPE_NUMBERS_MAX];
-	const char *name; /* in the text; NULL: none */
+	const char *name; /* within the text; NULL: none */
 	size_t name_len;
 };
 
@@ -48,7 +48,7 @@ struct shape {
 	size_t nr;
 };
 
-/* Parse a text, which must stay valid; false when it is no shape. */
+/* Parse the text of a shape, which must stay valid. False when it is invalid. */
 bool shape_parse(struct shape *shape, const char *text);
 
 static inline bool shape_is_sequence(char letter)
@@ -56,7 +56,7 @@ static inline bool shape_is_sequence(char letter)
 	return __builtin_strchr("rnkalTLbBdD", letter) && letter;
 }
 
-/* The size of a box for at most @elements of each sequence; at most @max. A multiple of 4. */
+/* The size of a box for at most @elements of each sequence: a multiple of 4, at most @max. */
 uint32_t shape_box_bytes(const struct shape *shape, unsigned elements, uint32_t max);
 
 #endif

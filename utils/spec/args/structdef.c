@@ -21,7 +21,7 @@ void struct_defs_deinit(struct struct_defs *defs)
 	*defs = (struct struct_defs){ 0 };
 }
 
-/* A number at *@at, at most @max; *@at moves past it. */
+/* Parse a number at *@at, at most @max, and move *@at past it. */
 static bool take_number(char **at, uint32_t max, uint32_t *number)
 {
 	char *end;
@@ -73,7 +73,7 @@ static bool is_width(enum arg_format format, uint32_t bytes)
 	}
 }
 
-/* "3+5" at *@at, the end. */
+/* Parse "SHIFT+WIDTH", the rest of the text at @at. */
 static bool parse_bits(char *at, struct struct_field *field)
 {
 	uint32_t shift;
@@ -105,7 +105,7 @@ static bool parse_rest(char *at, struct struct_field *field)
 	return mark == '*' && take_number(&at, UINT16_MAX, &field->count) && !*at;
 }
 
-/* "NAME@OFFSET/TYPE..." without the comma. */
+/* Parse "NAME@OFFSET/TYPE...", without the comma. */
 static bool parse_field(char *at, struct struct_field *field)
 {
 	char *mark = strchr(at, '@');

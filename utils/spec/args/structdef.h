@@ -11,16 +11,16 @@
 #include "utils/format/argblob.h"
 
 /*
- * @name: empty: the field is the value itself, or one of its parts (a number of 128 bits, a
- *        complex one, a vector)
+ * @name: empty when the field is the value itself, or a part of one value (a number of 128 bits, a
+ *        complex number, a vector)
  * @offset: in bytes
- * @type: of one element
- * @ref: name of the enum, key of the struct; NULL: none
- * @count: elements of an array; 0: it is none
- * @is_boxed: a container, a string, or a struct with such fields: in a box, the contents of a
- *            struct's containers follow its bytes (shape.h)
- * @shift, @width: of a bit-field within the bytes, from the lowest bit on; @width is 0 when it is
- *                 none
+ * @type: the type of one element
+ * @ref: the enum's name, or the struct's key; NULL: the field is neither
+ * @count: number of elements of an array; 0: no array
+ * @is_boxed: the field is a container, a string, or a struct with such fields. In a box, the
+ *            contents of a struct's containers follow the struct's bytes (shape.h)
+ * @shift, @width: place of a bit-field within the bytes, from the lowest bit on; @width is 0 for
+ *                 other fields
  */
 struct struct_field {
 	const char *name;
@@ -34,8 +34,9 @@ struct struct_field {
 };
 
 /*
- * @key: the name, with "#2" and so on appended for duplicates; "_anon" without one
- * @shape: of a container, whose bytes are a box (utils/spec/args/shape.h); NULL: it has fields
+ * @key: the struct's name, or "_anon" without one; duplicates have "#2" and so on at the end
+ * @shape: the shape of a container, whose bytes are a box (utils/spec/args/shape.h); NULL: a struct
+ * with fields
  */
 struct struct_def {
 	const char *key;
@@ -51,7 +52,7 @@ struct struct_defs {
 	size_t nr;
 	char **texts; /* texts that the names point into */
 	size_t nr_texts;
-	struct strmap by_key; /* the newest of each: index + 1 */
+	struct strmap by_key; /* the newest definition of each key: its index + 1 */
 };
 
 void struct_defs_deinit(struct struct_defs *defs);
@@ -60,12 +61,12 @@ void struct_defs_deinit(struct struct_defs *defs);
 /*
  * Add "KEY BYTES FIELD,FIELD,..." with FIELD = NAME@OFFSET/TYPE, or "KEY BYTES =SHAPE". TYPE is a
  * letter and the bytes: i u (integers), f (16: IEEE 754's binary128), c, p, e (with ":ENUM"), t (a
- * struct, with ":KEY" when it is defined), b (one that is boxed). "*N" follows for N elements, or
- * ".SHIFT+WIDTH" for bits. -EINVAL when it is invalid, and then nothing is added; -ENOMEM.
+ * struct, with ":KEY" when it is defined), b (a boxed struct). "*N" follows for N elements, or
+ * ".SHIFT+WIDTH" for bits. -EINVAL for an invalid text, of which nothing is added; -ENOMEM.
  */
 int struct_defs_parse(struct struct_defs *defs, const char *text, size_t len);
 
-/* The definition with that key, or NULL. */
+/* Find the definition with the key @key, or NULL. */
 const struct struct_def *struct_defs_find(const struct struct_defs *defs, const char *key);
 
 #endif
