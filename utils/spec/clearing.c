@@ -15,10 +15,7 @@ void clearing_note(struct filters *filters, const struct filter_subject *subject
 	while ((entry = filter_walk_next(&walk)) != NULL) {
 		uint32_t flags = entry->spec.trigger.flags & trigger->flags;
 
-		/*
-		 * The store is skipped if unnecessary: threads ask in parallel later, when it is
-		 * known.
-		 */
+		/* No store without need: when threads ask in parallel, the bits are set already. */
 		if (flags & ~entry->in_force)
 			entry->in_force |= flags;
 	}
@@ -60,7 +57,7 @@ static bool is_taken_away(const struct filters *filters, size_t index)
 	return false;
 }
 
-/* The spec has no effect of its own, and the specs that it could clear are gone. */
+/* True when the spec only clears, and all specs that it could clear are gone. */
 static bool is_idle(const struct filters *filters, const bool *gone, size_t index)
 {
 	const struct spec *spec = &filters->entries[index].spec;

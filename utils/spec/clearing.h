@@ -5,20 +5,21 @@
 #include "utils/spec/filters.h"
 
 /*
- * A function has @trigger from all its specs together: mark those that it comes from as in force.
+ * Mark the specs from which a function has its @trigger, the result of all its specs, as in force.
  */
 void clearing_note(struct filters *filters, const struct filter_subject *subject,
 		   const struct trigger *trigger);
 
 /*
- * The actions of @entry, without those of FILTERS_OPT_IN that every function matched so far has
- * lost again.
+ * The actions of @entry, without those of FILTERS_OPT_IN that later specs have cleared for every
+ * function matched so far.
  */
 uint32_t clearing_left(const struct filters *filters, const struct filter_entry *entry);
 
 /*
- * The specs of @filters as text, by option. Specs that a later one with the same pattern clears are
- * left out, and so is that one, once it has no effect. NULL: none; of the heap. 0 or -ENOMEM.
+ * Write the specs of @filters as text, by option; NULL: the option has no specs; of the heap. A
+ * spec that a later one with the same pattern clears is left out, and so is a spec that has nothing
+ * left to clear. 0 or -ENOMEM.
  */
 int clearing_texts(const struct filters *filters, char *specs[SPEC_OPTIONS]);
 

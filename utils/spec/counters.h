@@ -8,14 +8,14 @@
 
 struct nearest;
 
-/* The number of counters that are read in one recording. */
+/* The most counters that one recording reads. */
 #define COUNTERS_MAX	   8
 #define COUNTER_NAME_BYTES 32
 #define COUNTERS_TOO_MANY  "at most 8 counters are read by name in one recording"
 
 /*
- * @name: as in recordings: for a counter with two names always the same one
- * @type, @config: of struct perf_event_attr
+ * @name: as in recordings: always the same one of a counter's two names
+ * @type, @config: members of struct perf_event_attr
  */
 struct counter {
 	char name[COUNTER_NAME_BYTES];
@@ -35,10 +35,10 @@ struct counters {
  */
 bool counter_parse(const char *name, struct counter *out);
 
-/* All names, but for codes. */
+/* Offer all names of counters, without codes. */
 void counters_offer(struct nearest *near);
 
-/* Its index in @all, added if new; -ENOSPC when there are too many. */
+/* Find @counter in @all, or add it. Returns its index, or -ENOSPC when there are too many. */
 int counters_add(struct counters *all, const struct counter *one);
 
 #endif

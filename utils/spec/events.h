@@ -1,4 +1,4 @@
-/* The --Event language: which events, by name. */
+/* The --Event language: the chosen events, by name. */
 #ifndef UTRAIL_SPEC_EVENTS_H
 #define UTRAIL_SPEC_EVENTS_H
 
@@ -18,7 +18,7 @@ enum event_origin {
 /*
  * One item of the list.
  *
- * @name: of "provider:event"
+ * @name: pattern for "provider:event"
  * @origin: EVENT_OF_KERNEL when "@kernel" follows the name
  * @text: as typed, of the heap
  */
@@ -52,8 +52,8 @@ bool event_rule_matches(const struct event_rule *rule, enum event_origin origin,
 bool event_rules_match(const struct event_rules *rules, enum event_origin origin, const char *name);
 
 /*
- * True when the name matches, independent of the event's origin: such events are shown. @kernel
- * means those of the kernel only.
+ * True when the name matches, independent of the event's origin: such events are shown. The rule
+ * @kernel shows events of the kernel only.
  */
 bool event_rules_show(const struct event_rules *rules, enum event_origin origin, const char *name);
 

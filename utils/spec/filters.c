@@ -10,7 +10,7 @@
 #include "utils/spec/regex/list.h"
 #include "utils/spec/regex/regex_plan.h"
 
-/* Assign bits to the counters that the spec reads; those of earlier specs keep theirs. */
+/* Assign bits to the counters that the spec reads. Counters of earlier specs keep their bits. */
 static int add_counters(struct filters *filters, struct spec *spec, struct uft_err *err)
 {
 	if (!(spec->trigger.flags & TRIGGER_READ))
@@ -74,7 +74,10 @@ static int prepare_filters(struct filters *filters)
 	if (!filters->next || !filters->patterns)
 		return -ENOMEM;
 
-	/* Backwards, so that chains are in order; their heads are stored as index + 1. */
+	/*
+	 * Entries are added backwards, so that each chain is in ascending order. The head of a
+	 * chain is stored as index + 1.
+	 */
 	for (size_t i = filters->nr; i-- > 0;) {
 		const struct spec *spec = &filters->entries[i].spec;
 
@@ -208,7 +211,7 @@ void filter_walk_begin(struct filter_walk *walk, struct filters *filters,
 }
 
 /*
- * The list of plain names with the earliest entry, if that is before the one with index @before;
+ * Find the list of plain names whose next entry is the earliest one, if its index is below @before;
  * else -1.
  */
 static int first_exact(const struct filter_walk *walk, size_t before)
@@ -224,7 +227,7 @@ static int first_exact(const struct filter_walk *walk, size_t before)
 	return first;
 }
 
-/* All lists ascend, so the smallest of the heads is the next one. */
+/* All lists ascend, so the next entry is the smallest of their heads. */
 struct filter_entry *filter_walk_next(struct filter_walk *walk)
 {
 	struct filters *filters = walk->filters;
@@ -247,8 +250,8 @@ struct filter_entry *filter_walk_next(struct filter_walk *walk)
 
 		if (matches_spec(&entry->spec, walk->subject)) {
 			/*
-			 * The store is skipped if unnecessary: threads ask in parallel later, when
-			 * it is known.
+			 * No store without need: when threads ask in parallel, the mark is set
+			 * already.
 			 */
 			if (!entry->has_match)
 				entry->has_match = true;
@@ -257,7 +260,7 @@ struct filter_entry *filter_walk_next(struct filter_walk *walk)
 	}
 }
 
-/* Flags for which the later one replaces the earlier one. */
+/* Find the earlier flags that the later @flags replace. */
 static uint32_t replaced_by(uint32_t flags)
 {
 	uint32_t replaced = 0;

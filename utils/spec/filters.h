@@ -7,10 +7,11 @@
 #include "utils/spec/trigger.h"
 
 /*
- * A spec, and whether a function has matched it so far.
+ * A spec.
  *
- * @in_force: enum trigger_flags that a function has by it, in spite of later specs; kept by
- *            filters_match() if any spec clears
+ * @has_match: a function has matched it so far
+ * @in_force: enum trigger_flags that some function has from this spec, in spite of later specs;
+ *            filters_match() sets it if any spec clears
  */
 struct filter_entry {
 	struct spec spec;
@@ -23,12 +24,13 @@ struct filter_entry {
  * Starts as { 0 }, ends with filters_deinit().
  *
  * @entries: in their effective order
- * @exact: entries with a plain name by that name, so that a thousand cost as much as one; each
- *         value is the index + 1 of the first of a chain
- * @next: the chain by index: the next entry with the same plain name, + 1; 0 at the end
- * @patterns: indexes of the others, in ascending order
+ * @exact: entries with a plain name, by that name, so that a thousand cost as much as one; a value
+ *         is the index + 1 of a chain's first entry
+ * @next: the chains, by index of an entry: index + 1 of the next entry with the same plain name; 0
+ *         at the end
+ * @patterns: indexes of the entries without a plain name, in ascending order
  * @clears: a spec removes actions of earlier ones
- * @counters: those of all `read=`, in the order of their bits in trigger.read
+ * @counters: the counters of all `read=`, in the order of their bits in trigger.read
  */
 struct filters {
 	struct filter_entry *entries;
@@ -50,41 +52,39 @@ int filters_add(struct filters *filters, enum spec_option option, enum pattern_m
 
 /*
  * Parse all options in their order, ready for use: @specs by option, separated by ';', or NULL. A
- * failure leaves the faulty option in
- * @option, or SPEC_OPTIONS for other failures.
+ * failure leaves the faulty option in @option, or SPEC_OPTIONS for other failures.
  */
 int filters_make(struct filters *filters, char *const specs[SPEC_OPTIONS], enum pattern_match match,
 		 enum spec_option *option, struct uft_err *err);
 
-/* -N X is -F !X: add the specs in @text, separated by ';', to those of -F in @list. */
+/* Add the specs of -N in @text, separated by ';', to those of -F in @list: -N X is -F !X. */
 void specs_add_notrace(struct strbuf *list, const char *text);
 
 /* -ERR_USAGE when a condition of the spec cannot be evaluated at the start of a function. */
 int spec_check_recording(const struct spec *spec, struct uft_err *err);
 
-/* After the last filters_add(). 0 or -ENOMEM. */
+/* To be called after the last filters_add(). 0 or -ENOMEM. */
 int filters_prepare(struct filters *filters, struct uft_err *err);
 void filters_deinit(struct filters *filters);
 #define cleanup_filters cleanup(filters_deinit)
 
-/* The actions that let something in and exclude all other calls. */
+/* The actions that let some calls in and so exclude all other calls. */
 #define FILTERS_OPT_IN ((uint32_t)(TRIGGER_FILTER | TRIGGER_CALLER | TRIGGER_LOCATION))
 
 /*
- * The actions without which no call is kept: those of TRIGGER_FILTER, TRIGGER_CALLER and
- * TRIGGER_LOCATION in any spec. A spec that matches nothing counts: then no call is kept. A spec
- * that was cleared for all functions that it has matched does not count. Functions of the kernel
- * are excluded.
+ * The actions of FILTERS_OPT_IN that any spec has: only calls that have them are kept. A spec that
+ * matches nothing counts, so no call is kept. A spec that was cleared for all functions that it has
+ * matched does not count. Specs for functions of the kernel do not count, either.
  */
 uint32_t filters_opt_in(const struct filters *filters);
 
 /*
- * True when a spec allows so many levels from its function on, independent of the calls around it:
- * TRIGGER_FILTER, TRIGGER_DEPTH. So the total depth may exceed a limit of all calls.
+ * True when a spec (TRIGGER_FILTER, TRIGGER_DEPTH) allows a number of levels that is counted from
+ * its function on. So the total depth may exceed the limit for all calls.
  */
 bool filters_renew_depth(const struct filters *filters);
 
-/* Some spec asks for arguments (TRIGGER_IF). */
+/* True when a spec has a condition, for which arguments are needed (TRIGGER_IF). */
 bool filters_have_conditions(const struct filters *filters);
 
 /*
@@ -106,8 +106,8 @@ struct filter_subject {
 };
 
 /*
- * The maximum of compared names of a function: the displayed one, those of demangle_others(), and
- * aliases.
+ * The most names of a function that are compared: the displayed name, those of demangle_others(),
+ * and aliases.
  */
 #define FILTER_NAMES_MAX 16
 

@@ -85,7 +85,7 @@ static bool is_of_module(const struct patch_rule *rule, const char *module, bool
 	return rule->module ? strncmp(module, rule->module, strlen(rule->module)) == 0 : is_program;
 }
 
-/* A pattern that matches any name also matches functions without one. */
+/* The name of a function without one: patterns that match any name match it. */
 #define NAMELESS "?"
 
 static bool matches_patch_rule(const struct patch_rule *rule, const struct patch_subject *subject)
@@ -167,7 +167,7 @@ bool patch_rules_are_about(const struct patch_rules *rules, const char *module, 
 
 /* --- changes --- */
 
-/* One of the @nr new rules repeats @former. */
+/* True when one of the @nr new rules repeats @former. */
 static bool is_said_anew(const struct patch_rule *former, const struct patch_rule *new, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
@@ -178,7 +178,7 @@ static bool is_said_anew(const struct patch_rule *former, const struct patch_rul
 	return false;
 }
 
-/* True when rule @index of those before @change is none of the present ones. */
+/* True when @change has replaced rule @index of the former rules. */
 static bool is_replaced(const struct patch_rules *rules, const struct patch_rules_change *change,
 			size_t index)
 {
@@ -217,7 +217,7 @@ void patch_rules_undo(struct patch_rules *rules, struct patch_rules_change *chan
 {
 	size_t kept = 0;
 
-	/* The notes that they have taken meanwhile stay. */
+	/* The former rules keep what they have noted since the change. */
 	for (size_t i = 0; i < change->nr_before; i++) {
 		if (!is_replaced(rules, change, i))
 			change->before[i] = rules->rules[kept++];

@@ -13,13 +13,13 @@
  *
  * @module: the beginning of the base name of the function's file, of the heap; NULL: the program
  *          itself
- * @takes_out: with a leading `!`, or of --unpatch
+ * @takes_out: the rule removes hooks: it has a leading `!`, or is from --unpatch
  * @text: as typed, without `!`, of the heap
- * @generation: of the rules when it was added: 0 is of the command line
- * @has_name, @has_match: so far, a function has matched by name, and the rule could be applied
- *                        to one
- * @why_not: the reason why it could not be applied to the first function, of the heap; NULL: none
- *           so far
+ * @generation: that of patch_rules when this rule was added; 0: rules of the command line
+ * @has_name: a function has matched the rule by name so far; @has_match: the rule could be applied
+ *           to one
+ * @why_not: the reason why the rule could not be applied to the first such function, of the heap;
+ *           NULL: none so far
  */
 struct patch_rule {
 	struct pattern name;
@@ -33,8 +33,8 @@ struct patch_rule {
 };
 
 /*
- * In the order of the command line; then those that the user has added while the program runs.
- * Starts as { 0 }, ends with patch_rules_deinit().
+ * Rules in the order of the command line, and then those that the user has added while the program
+ * runs. Starts as { 0 }, ends with patch_rules_deinit().
  *
  * @nr_first: the number of rules of the command line
  * @generation: incremented with each change
@@ -56,8 +56,9 @@ void patch_rules_deinit(struct patch_rules *rules);
 
 /*
  * A function: @name demangled, @others its other names (demangle_others()) or NULL; without a
- * symbol @name is NULL. @module: base name of its file. @can_be: it can be patched, @has_hook: it
- * already has a hook; @why_not: the reason why it cannot, or NULL, which rules store.
+ * symbol @name is NULL. @module: base name of its file. @can_be: the function can be patched,
+ * @has_hook: it already has a hook. @why_not: the reason why it cannot be patched, which rules
+ * store, or NULL.
  */
 struct patch_subject {
 	const char *name;
@@ -70,7 +71,7 @@ struct patch_subject {
 };
 
 enum patch_choice {
-	PATCH_UNSAID, /* no rule is about it */
+	PATCH_UNSAID, /* no rule matches the function */
 	PATCH_IN,
 	PATCH_OUT,
 };
@@ -79,10 +80,10 @@ enum patch_choice {
 enum patch_choice patch_rules_choose(struct patch_rules *rules,
 				     const struct patch_subject *subject);
 
-/* True when any rule is about it. Nothing is noted. */
+/* True when any rule matches the function. No rule is marked. */
 bool patch_rules_match(const struct patch_rules *rules, const struct patch_subject *subject);
 
-/* The choice of the rules added after @generation. No rule is marked. */
+/* Like patch_rules_choose(), for the rules added after @generation only. No rule is marked. */
 enum patch_choice patch_rules_choose_since(const struct patch_rules *rules,
 					   const struct patch_subject *subject,
 					   unsigned generation);
@@ -90,15 +91,15 @@ enum patch_choice patch_rules_choose_since(const struct patch_rules *rules,
 /* True when any rule of the command line inserts hooks, or removes some. */
 bool patch_rules_have(const struct patch_rules *rules, bool takes_out);
 
-/* The same for rules about files with the base name @module. */
+/* Like patch_rules_have(), for rules about the file with the base name @module. */
 bool patch_rules_are_about(const struct patch_rules *rules, const char *module, bool is_program,
 			   bool takes_out);
 
 /*
  * A change that can be undone by patch_rules_undo(), or confirmed by patch_rules_keep().
  *
- * @before: the rules before it
- * @nr_new: the number of new ones: the last of the present ones
+ * @before: the rules before the change
+ * @nr_new: number of new rules, the last ones of the present rules
  */
 struct patch_rules_change {
 	struct patch_rule *before;
@@ -107,9 +108,9 @@ struct patch_rules_change {
 };
 
 /*
- * Add the rules of @more, which is empty afterwards. A later rule of the user's with the same text
- * replaces an earlier one, so that their number stays small after many switches. 0 or -ENOMEM, and
- * then nothing has changed.
+ * Add the rules of @more, which is empty afterwards. A rule that the user repeats while the program
+ * runs replaces the earlier one with the same text. So the number of rules stays small after many
+ * switches. 0 or -ENOMEM; after a failure nothing has changed.
  */
 int patch_rules_add(struct patch_rules *rules, struct patch_rules *more,
 		    struct patch_rules_change *change);

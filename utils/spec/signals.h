@@ -6,7 +6,7 @@
 
 #include "utils/base/err.h"
 
-/* Bit N - 1 is for signal N. */
+/* Sets of signals: bit N - 1 is for signal N. */
 struct signal_switches {
 	uint64_t on;
 	uint64_t off;
@@ -16,8 +16,7 @@ struct signal_switches {
 /*
  * "SIG@ACTION{;SIG@ACTION}" (doc/facts/language.md, "Signals"): SIG is a name with or without SIG,
  * a number, RTMIN+n or RTMAX-n; ACTION is trace_on, trace_off or finish. The last ACTION for a
- * signal counts. -ERR_USAGE with the column and the error;
- * @out is written only on success.
+ * signal counts. -ERR_USAGE with the column and the error; @out is written only on success.
  */
 int signal_switches_parse(const char *text, struct signal_switches *out, struct uft_err *err);
 

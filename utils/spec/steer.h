@@ -18,7 +18,7 @@ enum steer_flags {
 	STEER_STATUS = 1U << 0,
 	STEER_ON = 1U << 1,
 	STEER_OFF = 1U << 2,
-	/* Drop all present filters and triggers; those of the same words are added afterwards */
+	/* Drop all present filters and triggers; those of this request are added afterwards */
 	STEER_CLEAR = 1U << 3,
 	STEER_SPECS = 1U << 4, /* @specs */
 	STEER_DEPTH = 1U << 5,
@@ -31,22 +31,23 @@ enum steer_flags {
 	STEER_TRACE_EXCLUDE = 1U << 12, /* @trace_exclude */
 };
 
-/* These need a recording that can be changed (record --agent). */
+/* The requests that need a recording that can be changed (record --agent). */
 #define STEER_CHANGES                                                                             \
 	((uint32_t)(STEER_ON | STEER_OFF | STEER_CLEAR | STEER_SPECS | STEER_DEPTH | STEER_TIME | \
 		    STEER_SIZE | STEER_STOP | STEER_PATCH | STEER_DECLARED))
-/* These are about events that programs declare. */
+/* The requests about events that programs declare. */
 #define STEER_DECLARED ((uint32_t)(STEER_TRACE_INCLUDE | STEER_TRACE_EXCLUDE))
 
 /*
- * Starts as { 0 }, ends with steer_change_deinit(). Members count only with their flag.
+ * A change to a running recording. Members count only with their flag. Starts as { 0 }, ends with
+ * steer_change_deinit().
  *
  * @specs: by enum spec_option: added specs, separated by ';', in the format of options; empty:
  *         none
  * @patches: additions to the rules of -P and -U, in the format of -P
  * @trace_include, @trace_exclude: replace the values of the options of these names
  * @match: enum pattern_match of the added specs
- * @text: the words again, with a blank between them, without those that change nothing
+ * @text: the words that change something, separated by blanks
  */
 struct steer_change {
 	uint32_t flags;
@@ -79,10 +80,10 @@ struct steer_word {
 	int (*take)(struct steer_change *change, const char *arg, struct uft_err *err);
 };
 
-/* All of them, in the order of the help; ends with a row without a word. */
+/* All words, in the order of the help; ends with a row without a word. */
 extern const struct steer_word steer_words[];
 
-/* The row of that word, or NULL. */
+/* Find the row of @word, or NULL. */
 const struct steer_word *steer_word_find(const char *word);
 
 /*

@@ -77,7 +77,7 @@ static const struct {
 	{ "bold", COLOR_BOLD },	    { "gray", COLOR_GRAY },
 };
 
-/* The words that `clear=` accepts in addition to those above. */
+/* The words that `clear=` accepts in addition to the names of actions. */
 static const struct {
 	const char *name;
 	uint32_t flags;
@@ -102,7 +102,7 @@ static const struct {
 	{ "if", TRIGGER_IF },
 };
 
-/* The actions that an option accepts besides its own. Others are ignored, as by uftrace. */
+/* Find the actions that an option accepts besides its own. Others are ignored, as by uftrace. */
 static uint32_t accepted_flags(enum spec_option option)
 {
 	switch (option) {
@@ -158,7 +158,7 @@ static int out_of_memory(struct parse *p)
 	return err_set_errno(p->err, -ENOMEM, "cannot read '%.*s'", (int)p->len, p->text);
 }
 
-/* The rest of a text that a sub-parser did not like. */
+/* Pass on the error that the parser of a value has found. */
 static int wrong_value(struct parse *p, size_t at, const struct uft_err *why)
 {
 	return why->code == -ENOMEM ? out_of_memory(p) : refuse_trigger(p, at, why->text);
@@ -239,7 +239,7 @@ static int set_value(struct parse *p, enum value_kind kind, const char *value, s
 	return 0;
 }
 
-/* Actions that exclude each other: the later one counts. */
+/* Add an action. Of actions that exclude each other, the later one counts. */
 static void add_flag(struct trigger *trigger, uint32_t flag)
 {
 	static const uint32_t opposites[][2] = {
@@ -281,7 +281,7 @@ static int parse_action(struct parse *p, const struct word *word, const char *va
 	return 0;
 }
 
-/* "a+b", or NULL for everything. */
+/* Parse the names of `clear=`, "a+b"; NULL: everything is cleared. */
 static int parse_clear(struct parse *p, char *names, size_t at)
 {
 	p->spec->trigger.flags |= TRIGGER_CLEAR;
@@ -317,7 +317,7 @@ static bool begins_with(const char *item, const char *word)
 
 /*
  * The flag of an item about an argument or return value, else 0. utils/spec/args/argspec.h parses
- * those.
+ * such items.
  */
 static uint32_t args_flag(const char *item)
 {
@@ -390,7 +390,7 @@ static int unknown_action(struct parse *p, const char *word, size_t at)
 	return wrong_word(p, at, "action", &near);
 }
 
-/* @item is the parser's own copy of the text at @at. */
+/* Parse an item. @item is the parser's own copy of the text at offset @at. */
 static int parse_item(struct parse *p, char *item, size_t at)
 {
 	uint32_t args = args_flag(item);
@@ -474,7 +474,7 @@ static void apply_option(struct parse *p, bool is_negated)
 	struct trigger *trigger = &p->spec->trigger;
 
 	if (trigger->flags & TRIGGER_CLEAR) {
-		/* `-F f@clear` removes a filter; without names it clears the option's own kind. */
+		/* `-F f@clear` removes a filter; `-C f@clear` removes a caller filter. */
 		if (p->option == SPEC_FILTER)
 			p->spec->cleared &= TRIGGER_FILTER | TRIGGER_NOTRACE;
 		if (p->option == SPEC_CALLER)

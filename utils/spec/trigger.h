@@ -30,12 +30,12 @@ enum trigger_flags {
 	TRIGGER_BACKTRACE = 1U << 14,
 	TRIGGER_RECOVER = 1U << 15,
 	TRIGGER_AUTO_ARGS = 1U << 16,
-	TRIGGER_ARG = 1U << 17,	   /* argN, fpargN: in @args */
-	TRIGGER_RETVAL = 1U << 18, /* retval: in @args */
+	TRIGGER_ARG = 1U << 17,	   /* argN, fpargN: listed in @args */
+	TRIGGER_RETVAL = 1U << 18, /* retval: listed in @args */
 	TRIGGER_IF = 1U << 19,
-	TRIGGER_CLEAR = 1U << 20,    /* forget actions of specs before this one: @cleared */
+	TRIGGER_CLEAR = 1U << 20,    /* forget the actions @cleared of specs before this one */
 	TRIGGER_LOCATION = 1U << 21, /* -L: functions of that source file, without their callees */
-	TRIGGER_LOCATION_OUT = 1U << 22, /* not those */
+	TRIGGER_LOCATION_OUT = 1U << 22, /* -L with `!`: not the functions of that source file */
 };
 
 #define TRIGGER_LOCATIONS (TRIGGER_LOCATION | TRIGGER_LOCATION_OUT)
@@ -58,7 +58,7 @@ struct trigger {
 	uint64_t time_ns;
 	uint64_t size;
 	enum color color;
-	const struct cond *cond; /* of the spec that it came from */
+	const struct cond *cond; /* owned by the spec */
 };
 
 enum spec_module {
@@ -72,13 +72,13 @@ enum spec_module {
  * One spec.
  *
  * @text: as the user typed it; of the heap
- * @pattern: for names of functions; with -L for source files
- * @module: the beginning of a file's base name; MODULE_NAMED
- * @counters: those that `read=` names; filters_add() gives them their bits of trigger.read
- * @cleared: TRIGGER_CLEAR: enum trigger_flags of the forgotten actions
+ * @pattern: matches names of functions; with -L, source files
+ * @module: with MODULE_NAMED: the beginning of a file's base name
+ * @counters: the counters that `read=` names; filters_add() gives them their bits of trigger.read
+ * @cleared: with TRIGGER_CLEAR: enum trigger_flags of the forgotten actions
  * @args: items about arguments and return values, as they were typed, separated by ','; NULL
  *        without any
- * @ignored: the first word of an action that the option does not accept; NULL
+ * @ignored: the first action that the option does not accept; NULL: none
  */
 struct spec {
 	char *text;
@@ -93,7 +93,7 @@ struct spec {
 	const char *ignored;
 };
 
-/* The option of a text: it determines the meaningful actions, and the implied one. */
+/* The option that a spec belongs to. It determines the accepted actions and the implied one. */
 enum spec_option {
 	SPEC_FILTER,   /* -F: filter, or notrace with `!` in front */
 	SPEC_TRIGGER,  /* -T */
@@ -101,7 +101,7 @@ enum spec_option {
 	SPEC_HIDE,     /* -H */
 	SPEC_LOCATION, /* -L */
 	SPEC_ARGUMENT, /* -A: without items the arguments are found automatically */
-	SPEC_RETVAL,   /* -R: the same for the result */
+	SPEC_RETVAL,   /* -R: without items the result is found automatically */
 	SPEC_OPTIONS,
 };
 

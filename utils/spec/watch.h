@@ -7,14 +7,19 @@
 
 #include "utils/base/err.h"
 
-/* @vars: names of variables, of the heap. Starts as { 0 }, ends with watch_spec_deinit(). */
+/*
+ * Watched values. @vars: names of variables, of the heap. Starts as { 0 }, ends with
+ * watch_spec_deinit().
+ */
 struct watch_spec {
 	bool cpu;
 	char **vars;
 	size_t nr_vars;
 };
 
-/* "cpu" and "var:NAME", separated by ';'. -ERR_USAGE with the column and the error, -ENOMEM. */
+/*
+ * Parse "cpu" and "var:NAME", separated by ';'. -ERR_USAGE with the column and the error, -ENOMEM.
+ */
 int watch_spec_parse(const char *text, struct watch_spec *out, struct uft_err *err);
 void watch_spec_deinit(struct watch_spec *spec);
 

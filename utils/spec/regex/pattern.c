@@ -8,7 +8,7 @@
 
 #define SPECIAL ".?*+-^$|()[]{}"
 
-/* The time of fnmatch(3) depends on the name's length only, but it recurses for each `*`. */
+/* The longest glob: fnmatch(3) recurses for each `*`. */
 #define GLOB_MAX 4096U
 
 const char *pattern_match_name(enum pattern_match match)
@@ -27,7 +27,7 @@ static bool is_plain(const char *text)
 	return strpbrk(text, SPECIAL) == NULL || strncmp(text, "operator ", 9) == 0;
 }
 
-/* True when the character before @next is optional: "a+?" is an "(a+)?". */
+/* True when the character before @next is optional: "a+?" means "(a+)?". */
 static bool is_optional(const char *next)
 {
 	next += strspn(next, "+");
@@ -36,7 +36,8 @@ static bool is_optional(const char *next)
 
 /*
  * Find the longest run of ordinary characters that every match must contain: a search for it saves
- * the regular expression for most names. Alternatives and groups have no certain one.
+ * the regular expression for most names. Patterns with alternatives or groups are not searched for
+ * one.
  */
 static void find_literal(struct pattern *p)
 {
@@ -49,7 +50,10 @@ static void find_literal(struct pattern *p)
 		size_t len = strcspn(text + at, SPECIAL);
 		size_t next = at + len;
 
-		/* `-` is special only inside brackets, which are skipped below. */
+		/*
+		 * A `-` may be in the run: it is special only inside brackets, which are skipped
+		 * below.
+		 */
 		if (len && is_optional(text + next))
 			len--;
 		if (len > p->literal_len) {
@@ -101,7 +105,7 @@ static int init(struct pattern *p, const char *text, size_t len, bool can_be_pla
 	if (can_be_plain && is_plain(p->text))
 		p->match = MATCH_SIMPLE;
 
-	/* No function has such a name, so a scope is meant. */
+	/* No function's name ends with "::", so a scope is meant. */
 	p->is_scope = p->match == MATCH_SIMPLE && strlen(p->text) > 2 &&
 		      strcmp(p->text + strlen(p->text) - 2, "::") == 0;
 
@@ -140,7 +144,10 @@ static bool has_literal(const struct pattern *p, const char *name, size_t len)
 {
 	if (p->literal_len > len)
 		return false;
-	/* With a thousand expressions and a hundred thousand names, most checks end here. */
+	/*
+	 * A quick check first: with a thousand expressions and a hundred thousand names, most
+	 * checks end here.
+	 */
 	if (p->prefix_len && (p->prefix_len > len || memcmp(name, p->text + 1, p->prefix_len) != 0))
 		return false;
 	if (p->prefix_len && p->literal_at == 1)

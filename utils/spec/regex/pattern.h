@@ -12,7 +12,7 @@
 /* The interpretation of a pattern, from --match (doc/facts/language.md, "Specifications"). */
 enum pattern_match {
 	MATCH_REGEX, /* POSIX extended, unanchored; a text without special characters is exact */
-	MATCH_GLOB,  /* fnmatch(3) on the whole name; plain texts as above */
+	MATCH_GLOB,  /* fnmatch(3) on the whole name; a text without special characters is exact */
 	MATCH_SIMPLE,
 };
 
@@ -23,9 +23,10 @@ const char *pattern_match_name(enum pattern_match match);
  * @text: of the heap
  * @match: MATCH_SIMPLE for a text without special characters, in all modes
  * @literal: a part of @text that every matching name has; @literal_len is 0 when none is known
- * @prefix_len: so many characters after a leading `^` begin every matching name
+ * @prefix_len: every matching name begins with this many characters that follow a leading `^` of
+ * @text
  * @is_scope: a plain text that ends with "::": it matches all names in that scope
- * @regex: compiled; NULL: it is none
+ * @regex: the compiled expression; NULL: the pattern is no expression
  */
 struct pattern {
 	char *text;
@@ -43,7 +44,7 @@ struct pattern {
  */
 int pattern_init(struct pattern *p, enum pattern_match match, const char *text, size_t len,
 		 struct uft_err *err);
-/* The same for a text that is always a regular expression. */
+/* Like pattern_init(), for a text that is always a regular expression. */
 int pattern_init_regex(struct pattern *p, const char *text, size_t len, struct uft_err *err);
 
 void pattern_deinit(struct pattern *p);

@@ -13,15 +13,17 @@
 #include "utils/base/compiler.h"
 #include "utils/spec/regex/regex_prog.h"
 
-/* The limits of cached sets and of their memory; at a limit, all are dropped. */
+/* The limits of cached states and of their memory; at a limit, all states are dropped. */
 #define STATES_MAX 8192U
 #define BYTES_MAX  (1U << 20)
 #define BUCKETS	   256U
 
 /*
- * A set of nodes, where the next byte is matched; nodes of a match that begins here are added.
+ * A set of nodes at which the next byte is matched. The nodes of a match that begins at this byte
+ * belong to it, too; they are not stored.
  *
- * @is_kept: @after exists: by class of bytes, and the last for the end; NULL: unknown
+ * @is_kept: the state is cached, and has @after
+ * @after: the next state by class of the byte, the last element for the end; NULL: not known yet
  */
 struct state {
 	struct state *next; /* the next state of the same bucket */
@@ -34,12 +36,14 @@ struct state {
 };
 
 /*
- * @classes: bytes of the same class are the same to all nodes; @sample: one of each
- * @list, @nr: the set being made; @marks: the nodes that are in it or were passed
- * @begin: the nodes of an expression that begins after the start; @begins: a mark for each of them
+ * @classes: the class of each byte: no node distinguishes bytes of a class; @sample: a byte of each
+ * class
+ * @list, @nr: the set being made; @marks: the nodes that are in it, or were passed on the way
+ * @begin: the nodes of a match that begins after the start of the name; @begins: true for each of
+ * these nodes
  * @found: the whole expression has matched
- * @none, @match: the states without any continuation: no match, and a match
- * @spare: for a set that cannot be cached
+ * @none, @match: the two final states: no match any more, and a match
+ * @spare: the state for a set that cannot be cached
  * @era: the number of times that all states were dropped
  */
 struct regex {
@@ -70,7 +74,7 @@ struct regex {
 	size_t steps;
 };
 
-/* A set of bytes splits the classes that are neither completely inside nor outside. */
+/* Split the classes that are partly inside the set of bytes @set and partly outside. */
 static void cut_classes(struct regex *re, const struct regex_set *set)
 {
 	int16_t numbers[2][256];
@@ -240,7 +244,7 @@ static void find_beginning(struct regex *re)
 		re->begins[re->begin[i]] = true;
 }
 
-/* @next: the byte that follows; -1: none */
+/* True when the condition @look holds. @next: the byte that follows; -1: none */
 static bool looks(uint8_t look, bool after_word, int next)
 {
 	bool before_word = next >= 0 && regex_is_word(next);
@@ -282,7 +286,7 @@ static struct state **find_bucket(struct regex *re, bool after_word)
 	return &re->buckets[(hash ^ hash >> 32) % BUCKETS];
 }
 
-/* Use a state that lives until the next one is made. */
+/* Put the set into the spare state, which lives until the next use of it. */
 static struct state *use_spare(struct regex *re)
 {
 	re->spare->nr = re->nr;
@@ -311,7 +315,7 @@ static struct state *new_state(struct regex *re)
 	return state;
 }
 
-/* The state of the set that was made. */
+/* Find or make the state for the set that was made. */
 static struct state *state_of_set(struct regex *re, bool at_start, bool after_word)
 {
 	uint32_t nr = 0;
@@ -386,7 +390,7 @@ static void look_around(struct regex *re, const struct state *state, int next)
 	}
 }
 
-/* The state after @state, for a byte of @class, or for the end. */
+/* Find the state after @state, for a byte of @class, or for the end. */
 static struct state *next_state(struct regex *re, const struct state *state, unsigned class)
 {
 	int next = class < re->nr_classes ? re->sample[class] : -1;
@@ -447,8 +451,8 @@ size_t regex_steps(const struct regex *re)
 size_t regex_steps_per_byte(const struct regex *re)
 {
 	/*
-	 * Each node is examined once in the set, passed once before the byte and once after it;
-	 * plus the look-up itself.
+	 * Each node is examined once in the set, and passed once before the byte and once after it.
+	 * The look-up itself is one more step.
 	 */
 	return 3 * (size_t)re->prog.nr + 1;
 }

@@ -1,6 +1,6 @@
 /*
- * Compiles the text of a regular expression to nodes (see regex_prog.h). It accepts the same as
- * glibc.
+ * Compiles the text of a regular expression to nodes (see regex_prog.h). It accepts what glibc
+ * accepts.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -12,7 +12,8 @@
 #include "utils/spec/regex/regex_prog.h"
 
 /*
- * Limits of the steps for one byte of a name: nodes from the text, and copies made by repetitions.
+ * Limits of nodes from the text, and of copies made by repetitions: they bound the steps for one
+ * byte of a name.
  */
 #define NODES_MAX   32768
 #define COPIES_MAX  2048
@@ -26,7 +27,7 @@ enum token_kind {
 	TOKEN_ANY,
 	TOKEN_LOOK,	 /* @value: enum regex_look */
 	TOKEN_CLASS,	 /* \w, \W, \s, \S: @value is the letter */
-	TOKEN_REFERENCE, /* \1 */
+	TOKEN_REFERENCE, /* a back reference: \1 */
 	TOKEN_OPEN,
 	TOKEN_CLOSE,
 	TOKEN_OR,
@@ -36,7 +37,7 @@ enum token_kind {
 	TOKEN_BRACKET,
 	TOKEN_BRACE,
 	TOKEN_BRACE_END, /* a byte, unless it ends an interval */
-	TOKEN_BACKSLASH, /* with nothing after it */
+	TOKEN_BACKSLASH, /* a backslash at the end of the text */
 };
 
 struct token {
@@ -45,7 +46,7 @@ struct token {
 };
 
 /*
- * @at: after @token, which is the next token
+ * @at: the text after @token; @token: the next token to be parsed
  * @why: the error; later input is ignored
  */
 struct parse {
@@ -142,7 +143,7 @@ static void advance_token(struct parse *p)
 	p->token = next_token(&p->at);
 }
 
-/* Room for @nr nodes more. */
+/* Make room for @nr more nodes. */
 static bool make_room(struct parse *p, uint32_t nr)
 {
 	struct regex_prog *prog = p->prog;
@@ -174,7 +175,10 @@ static void add_node(struct parse *p, enum regex_op op, uint8_t value, int32_t t
 		p->prog->nodes[p->prog->nr++] = (struct regex_node){ op, value, to };
 }
 
-/* Insert before the nodes from @start on, which need no change: their links are relative. */
+/*
+ * Insert a node before the node @start. The nodes after it need no change: their links are
+ * relative.
+ */
 static void insert_node(struct parse *p, uint32_t start, enum regex_op op, int32_t to)
 {
 	struct regex_prog *prog = p->prog;
@@ -225,7 +229,7 @@ static void add_escaped_class(struct parse *p, char letter)
 	add_set(p, &set);
 }
 
-/* An element in brackets: a byte, or a class of bytes, which cannot end a range. */
+/* An element in brackets: a byte, or a class of bytes. A class cannot be the end of a range. */
 struct element {
 	uint8_t byte;
 	bool is_class;
@@ -256,13 +260,13 @@ static bool add_class(const char *name, struct regex_set *set)
 	return false;
 }
 
-/* "[:alpha:]", "[=a=]" or "[.a.]" at p->at. */
+/* Parse "[:alpha:]", "[=a=]" or "[.a.]" at p->at. */
 static struct element parse_symbol(struct parse *p, struct regex_set *set)
 {
 	const char mark = p->at[1];
 	const char end[] = { mark, ']', '\0' };
 	const char *start = p->at + 2;
-	/* Its own mark may be the name: "[.].]". */
+	/* The name may be the bracket itself: "[.].]". */
 	const char *close = *start ? strstr(start, end) : NULL;
 	char name[CLASS_BYTES + 1];
 	size_t len = close ? (size_t)(close - start) : CLASS_BYTES;
@@ -301,7 +305,7 @@ static struct element parse_element(struct parse *p, struct regex_set *set)
 	return element;
 }
 
-/* One byte, class or range; @is_first: of all. */
+/* Parse a byte, class or range in brackets; @is_first: it is the first one. */
 static void parse_item(struct parse *p, struct regex_set *set, bool is_first)
 {
 	struct element low = parse_element(p, set);
@@ -357,7 +361,7 @@ static void parse_group(struct parse *p)
 		fail_parse(p, "a '(' has no ')'");
 }
 
-/* -1: there is none; -2: it is invalid. The following token is the next. */
+/* Parse a number, and advance to the token after it. -1: there is none; -2: it is invalid. */
 static long parse_number(struct parse *p)
 {
 	long number = -1;
@@ -406,7 +410,7 @@ static void add_copy(struct parse *p, uint32_t start, uint32_t len)
 	prog->nr += len;
 }
 
-/* "x" becomes "x*", "x+" or "x?". */
+/* Make the nodes of "x", from @start on, those of "x*". add_plus() makes "x+", add_maybe() "x?". */
 static void add_star(struct parse *p, uint32_t start)
 {
 	int32_t len = p->prog->nr - start;
@@ -438,7 +442,10 @@ static void repeat_nodes(struct parse *p, uint32_t start)
 		p->prog->nr = start;
 	if (len == 0 || high == 0)
 		return;
-	/* The optional copies are made from the first one before that becomes optional itself. */
+	/*
+	 * The required copies come first; optional copies are made of the nodes at @start before
+	 * these become optional.
+	 */
 	for (long i = 1; i < MAX(low, 1L) && !has_failed(p); i++) {
 		last = p->prog->nr;
 		add_copy(p, start, len);
@@ -492,7 +499,7 @@ static void parse_piece(struct parse *p)
 
 	switch (p->token.kind) {
 	case TOKEN_LOOK:
-		/* Cannot be repeated. */
+		/* A condition cannot be repeated. */
 		add_node(p, REGEX_LOOK, p->token.value, 0);
 		advance_token(p);
 		return;
@@ -541,7 +548,10 @@ static bool is_at_end(const struct parse *p)
 static void parse_branches(struct parse *p)
 {
 	struct regex_prog *prog = p->prog;
-	/* The last alternatives jump to the end; each stores the distance of the one before it */
+	/*
+	 * The jump at the end of the last alternative, or -1. Until its target, the end, is known,
+	 * a jump stores the distance to the one before it
+	 */
 	int32_t jump = -1;
 
 	for (;;) {

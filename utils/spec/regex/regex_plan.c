@@ -7,7 +7,7 @@
 
 #include "utils/base/compiler.h"
 
-/* @why: the reason of a failure; nothing is changed after it is set */
+/* @why: the reason of a failure; parsing has ended when it is set */
 struct parse {
 	const char *at;
 	struct automaton *a;
@@ -16,9 +16,9 @@ struct parse {
 	const char *why;
 };
 
-/* Groups within groups. */
+/* The most groups within groups. */
 #define DEPTH_MAX  32
-/* "()" can be repeated without any position. */
+/* The most repetitions: those of "()" are not limited by the number of positions. */
 #define REPEAT_MAX 255
 
 /* A part of the expression: its first and last positions, and whether it may be empty. */
@@ -60,7 +60,7 @@ static struct part either(struct part a, struct part b)
 			      a.may_be_empty || b.may_be_empty };
 }
 
-/* A new position that takes the bytes of @set. */
+/* Add a position that takes the bytes of @set. */
 static struct part add_position(struct parse *p, const byte_set set)
 {
 	if (p->nr == AUTOMATON_POSITIONS) {
@@ -70,7 +70,7 @@ static struct part add_position(struct parse *p, const byte_set set)
 
 	uint64_t bit = 1ULL << p->nr++;
 
-	/* A NUL is never seen. */
+	/* A name has no NUL. */
 	for (unsigned c = 1; c < 256; c++) {
 		if (set[c])
 			p->a->takes[c] |= bit;
@@ -111,7 +111,7 @@ static void add_class(struct parse *p, byte_set set)
 	give_up(p, "it has a set of characters that is written in an unusual way");
 }
 
-/* The inside of a bracket, up to its end. */
+/* Parse the inside of a bracket, up to its end. */
 static struct part parse_bracket(struct parse *p)
 {
 	byte_set set = { 0 };
@@ -160,7 +160,7 @@ static struct part parse_group(struct parse *p)
 	return part;
 }
 
-/* A part that a repetition can follow. */
+/* Parse a part that a repetition can follow. */
 static struct part parse_atom(struct parse *p)
 {
 	byte_set any;
@@ -219,7 +219,10 @@ static bool parse_interval(struct parse *p, long *low, long *high)
 	return true;
 }
 
-/* @once: the first copy of the atom at @start; the others are made by parsing it again. */
+/*
+ * Parse a repetition of the atom at @start. @once: its first copy; the other copies are made by
+ * parsing the atom again.
+ */
 static struct part repeat_part(struct parse *p, const char *start, struct part once)
 {
 	struct part all = empty;
@@ -231,8 +234,8 @@ static struct part repeat_part(struct parse *p, const char *start, struct part o
 		return empty;
 
 	/*
-	 * The empty part can be repeated any number of times: "(((){255}){255}){255}" would be
-	 * parsed again and again.
+	 * An empty part is not repeated: "(((){255}){255}){255}" would be parsed 255 * 255 * 255
+	 * times.
 	 */
 	if (!once.first)
 		return empty;
@@ -286,7 +289,7 @@ static struct part parse_sequence(struct parse *p)
 	struct part all = empty;
 
 	while (!is_at_end(p) && !p->why) {
-		/* The '$' of an outermost alternative. */
+		/* A '$' ends an outermost alternative. */
 		if (*p->at == '$' && p->depth == 0 && (!p->at[1] || p->at[1] == '|'))
 			break;
 		all = join_parts(p, all, parse_piece(p));
@@ -305,7 +308,7 @@ static struct part parse_branches(struct parse *p)
 	return all;
 }
 
-/* An outermost alternative. */
+/* Parse an outermost alternative. */
 static void parse_alternative(struct parse *p)
 {
 	struct automaton *a = p->a;

@@ -6,10 +6,10 @@
 #include "utils/format/probe/automaton.h"
 
 /*
- * @regex is a regular expression that regex_create() takes (utils/spec/regex/regex.h). The
- *        automaton finds the same as regexec(3), in the C locale. -ERR_USAGE with the reason when
- *        an automaton cannot: more than 64 places that take a character, back references and other
- *        escapes of letters, `^` and `$` elsewhere than at the ends of the outermost alternatives.
+ * Compile @regex, which regex_create() accepts (utils/spec/regex/regex.h). The automaton finds what
+ * regexec(3) finds in the C locale. -ERR_USAGE with the reason for expressions that have no
+ * automaton: those with more than 64 places that take a character, with back references and other
+ * escapes of letters, or with `^` and `$` elsewhere than at the ends of the outermost alternatives.
  */
 int regex_plan(const char *regex, struct automaton *out, struct uft_err *err);
 

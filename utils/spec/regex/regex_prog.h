@@ -12,8 +12,8 @@ enum regex_op {
 	REGEX_SET,  /* takes the bytes of sets[@to] */
 	REGEX_ANY,
 	REGEX_LOOK,  /* matches no byte: goes on if the condition enum regex_look @value holds */
-	REGEX_JUMP,  /* goes on @to nodes further */
-	REGEX_SPLIT, /* goes on there, and at the next node */
+	REGEX_JUMP,  /* goes on at the node @to nodes further */
+	REGEX_SPLIT, /* goes on at the node @to nodes further, and at the next node */
 	REGEX_MATCH,
 };
 
@@ -21,13 +21,13 @@ enum regex_op {
 enum regex_look {
 	REGEX_LOOK_START,
 	REGEX_LOOK_END,
-	REGEX_LOOK_EDGE,     /* \b: a word begins or ends */
-	REGEX_LOOK_NO_EDGE,  /* \B */
-	REGEX_LOOK_WORD,     /* \<: the beginning of a word */
-	REGEX_LOOK_WORD_END, /* \> */
+	REGEX_LOOK_EDGE,     /* \b: a word begins or ends here */
+	REGEX_LOOK_NO_EDGE,  /* \B: no word begins or ends here */
+	REGEX_LOOK_WORD,     /* \<: a word begins here */
+	REGEX_LOOK_WORD_END, /* \>: a word ends here */
 };
 
-/* All but jumps and splits go on at the next one. */
+/* A node. All nodes but jumps and splits go on at the next node. */
 struct regex_node {
 	uint8_t op;
 	uint8_t value;
@@ -51,7 +51,10 @@ struct regex_prog {
 	uint32_t nr_sets;
 };
 
-/* As regex_create(). @prog is empty after a failure. */
+/*
+ * Parse the text of an expression. Errors are those of regex_create(). @prog is empty after a
+ * failure.
+ */
 int regex_parse(const char *text, struct regex_prog *prog, struct uft_err *err);
 void regex_prog_deinit(struct regex_prog *prog);
 
