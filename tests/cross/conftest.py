@@ -1,4 +1,4 @@
-"""The tools of tests/lib."""
+"""Makes the tools of tests/lib available."""
 
 import sys
 from pathlib import Path

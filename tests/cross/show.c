@@ -1,5 +1,6 @@
 /*
- * Everything that a build shows of recordings, in one process, since each start of an emulator takes its time.
+ * Shows all that a build says of recordings, in one process, since each start of an emulator takes
+ * its time.
  *
  *   show DIR... < COMMAND-LINES
  *
@@ -34,7 +35,7 @@ static void show(char *line, char *dir)
 	for (char *word = strtok(line, " \n"); word && argc < WORDS_MAX; word = strtok(NULL, " \n"))
 		argv[argc++] = strcmp(word, "@") == 0 ? dir : word;
 	opts_init(&opts);
-	/* Closed with the options. */
+	/* A copy of standard output: the options' cleanup closes this file. */
 	opts.msg.file = fdopen(dup(STDOUT_FILENO), "w");
 	setvbuf(opts.msg.file, NULL, _IONBF, 0);
 

@@ -1,6 +1,8 @@
-"""Builds for other machines (misc/cross) show the same text as this machine's, of the same recordings, under qemu-user.
+"""Builds for other machines (misc/cross) run under qemu-user: they show the same text of the same
+recordings as this machine's build.
 
-misc/test.sh cross makes the builds; UTRAIL_CROSS names the machines."""
+misc/test.sh cross makes the builds; UTRAIL_CROSS names the machines.
+"""
 
 import os
 import re
@@ -12,14 +14,14 @@ import pytest
 from programs import SOURCES, Variant, build, program
 from tools import BUILD, TOP, environment, run, utrail
 
-# By the machine of a cross file: qemu's name of it.
+# The machine's name in its cross file, and qemu's name of it.
 QEMU = {"aarch64": "aarch64", "riscv64": "riscv64", "arm": "arm", "i386": "i386"}
 MACHINES = os.environ.get("UTRAIL_CROSS", " ".join(QEMU)).split()
 CROSS = TOP / "build-cross"
 PG = Variant("gcc", "pg", "O2")
 SEEDS = TOP / "tests/data/corpus/datadir"
-# Every view, and every option that leads through other code. Each version of sqlite3 writes its
-# number into the file.
+# Every view, and every option that leads through other code. --format=sqlite is not here: each
+# version of sqlite3 writes its number into the file.
 COMMANDS = [
     line
     for line in re.findall(r'^\t"(\w.*)",$', (TOP / "tests/fuzz/fuzz_datadir.c").read_text(), flags=re.M)
@@ -47,7 +49,8 @@ def version_of(*program):
 
 
 def show(*program, dirs, commands):
-    """The output of tests/cross/show.c: directory and command line -> text. VERSION stands for the version of this build, or of the one that recorded."""
+    """The output of tests/cross/show.c by directory and command line. In the text, VERSION stands
+    for the version of this build, or of the one that recorded."""
     done = subprocess.run([*program, *dirs], input="".join(c + "\n" for c in commands).encode(), env=environment(),
                           capture_output=True, timeout=300)
     assert done.returncode == 0, (program, dirs, done.returncode, done.stderr[-2000:])
@@ -68,7 +71,7 @@ def assert_same(machine, dirs, commands=COMMANDS):
 
 
 def recordings(home):
-    """Name -> data directory, recorded here."""
+    """Data directories that are recorded here, by name."""
     def record(name, exe, *options):
         utrail("record", "-d", home / name, *options, exe).must()
         return home / name
@@ -100,7 +103,8 @@ def test_recordings(machine, recorded, name):
 
 
 def test_seeds(machine, tmp_path):
-    """Data directories of all kinds, also of the other byte order, of 32-bit programs, and damaged ones."""
+    """Data directories of all kinds: of the other byte order, of 32-bit programs, and damaged
+    ones."""
     few = ["replay -f all", "report -f all", "graph --task", "info", "dump -v", "dump --format=perfetto"]
     dirs = []
     for seed in sorted(SEEDS.iterdir()):
@@ -120,7 +124,7 @@ int main(void) { for (int i = 0; i < CALLS; i++) leaf(); return 0; }
 
 @pytest.fixture(scope="module")
 def many(tmp_path_factory):
-    """Three million records."""
+    """A recording of three million records."""
     home = tmp_path_factory.mktemp("many")
     (home / "loop.c").write_text(LOOP)
     subprocess.run(["gcc", "-pg", "-O1", "-DCALLS=1500000", "-o", home / "loop", home / "loop.c"], check=True)
@@ -139,7 +143,7 @@ FAR = (5 << 30) + 16
 
 
 def test_behind_four_gigabytes(machine, recorded, tmp_path):
-    """The text there is found, at the right place. The gap between is not read."""
+    """A damaged record beyond four gigabytes, after a hole: all machines name the same offset."""
     data = tmp_path / "data"
     files = archive.parse((SEEDS / "ours-plain").read_bytes())
     name = next(n for n in files if re.fullmatch(r"\d+\.dat", n) and files[n])
@@ -162,9 +166,10 @@ def test_what_there_is_no_probe_for(machine):
 
 
 def test_the_program_itself(machine, recorded):
-    """Not only in one process with all else: options from the command line, output to a pipe."""
+    """The program as users run it, with options from the command line and output to a pipe; the
+    other tests run all commands in one process."""
     for words in (["replay", "-f", "none"], ["report", "--format=csv"], ["dump", "--format=sqlite"]):
-        # Things that tests leave out elsewhere are in both.
+        # preempted=True: the text of both has the events that other tests leave out.
         here = utrail(*words, "-d", recorded["threads"], preempted=True)
         there = cross_utrail(machine, *words, "-d", recorded["threads"])
         assert (there.status, there.err) == (here.status, here.err)

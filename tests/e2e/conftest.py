@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).resolve().parent
-# Rooms, too: a test may take helpers and fixtures of another room's.
+# The rooms are in the path, too: a test may use helpers and fixtures of another room.
 sys.path[:0] = [str(HERE.parent / "lib"), *sorted({str(path.parent) for path in HERE.glob("*/test_*.py")})]
 
 import tools  # noqa: E402  (the path is set above)
@@ -25,7 +25,8 @@ def pytest_report_header():
 
 
 def one_in(part, items):
-    """One in @part of @items, chosen by its name, so that other tests make no difference; and all of test_trees.py, which has each sample program."""
+    """One in @part of @items, chosen by its name, so that other tests make no difference; and all
+    of test_trees.py, which runs each sample program."""
     return [item for item in items if item.path.name == "test_trees.py" or zlib.crc32(item.nodeid.encode()) % part == 0]
 
 
@@ -47,7 +48,8 @@ def is_main_thread():
 
 
 def pytest_configure(config):
-    # A shell that starts us in the background has these ignored, and so would be the programs under test. Workers get it from who starts them.
+    # A shell that starts the tests in the background ignores these signals, and the programs under
+    # test would inherit that. Workers inherit it from the process that starts them.
     if is_main_thread():
         signal.signal(signal.SIGINT, signal.default_int_handler)
         for sig in (signal.SIGQUIT, signal.SIGHUP):
@@ -56,7 +58,8 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "is_long(times): it may take so many times as long as others")
 
 
-# Longer than what a test may wait for (LIMIT_S) several times over. Without it one that waits for ever takes the whole run with it.
+# Several times the time that a test may wait (LIMIT_S). Without this limit a test that waits for
+# ever stops the whole run.
 HUNG_S = 3 * tools.LIMIT_S
 
 
@@ -69,7 +72,7 @@ def pytest_runtest_call(item):
         pytest.fail(f"not done after {limit_s} s")
 
     if not is_main_thread():
-        # No other thread can end it: the worker exits, and says where it was.
+        # No other thread can end the test: the worker exits, and prints its stack.
         faulthandler.dump_traceback_later(limit_s, exit=True)
         yield
         faulthandler.cancel_dump_traceback_later()
@@ -86,7 +89,7 @@ NOTES = pytest.StashKey()
 
 @pytest.fixture
 def note(request):
-    """Say in the summary of the run how much was tested."""
+    """A function that adds a line to the summary of the run, to say how much was tested."""
     return request.config.stash.setdefault(NOTES, []).append
 
 
@@ -107,12 +110,11 @@ def pytest_runtest_makereport(item):
 
 @pytest.fixture(autouse=True)
 def workdir(request, tmp_path, tmp_path_factory, monkeypatch):
-    """
-    Recordings go to a directory of the test's own, which stays when the test has failed. The others are removed at once: all together they
-    have ten gigabytes, and would be written to the disk.
-    """
+    """Recordings go to a directory of the test's own, which stays when the test has failed. Other
+    directories are removed at once: all together have ten gigabytes, and would be written to the
+    disk."""
     monkeypatch.chdir(tmp_path)
-    # Facts about files are kept for a test alone.
+    # The cache of facts about files serves one test only.
     cache = tmp_path_factory.mktemp("cache")
     monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
     yield tmp_path
@@ -123,14 +125,14 @@ def workdir(request, tmp_path, tmp_path_factory, monkeypatch):
 
 
 def recorder_sockets():
-    """Names of recorders' sockets whose recorder is gone: another process has kept one open."""
+    """Names of recorders' sockets without a recorder: another process keeps such a socket open."""
     with open("/proc/net/unix") as f:
         names = {line.split("@")[1].strip() for line in f if re.search(r"@utrail-\d+-", line)}
     return {n for n in names if not os.path.exists(f"/proc/{n.split('-')[1]}")}
 
 
 def processes_in(directory):
-    """Processes that were started in @directory and are still there."""
+    """Processes that were started in @directory and have not ended."""
     found = set()
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -143,14 +145,14 @@ def processes_in(directory):
 
 @pytest.fixture(autouse=True)
 def nothing_is_left_behind(workdir):
-    """No test may leave a name in /dev/shm, a socket or a process behind."""
+    """No test may leave a name in /dev/shm, a socket or a process."""
 
     def left():
         return {n for n in os.listdir("/dev/shm") if "utrail" in n} | recorder_sockets()
 
     before = left()
     yield
-    for _ in range(100):  # a program that was just killed may need a moment
+    for _ in range(100):  # a program that was just killed may take a moment to end
         after, running = left() - before, processes_in(workdir)
         if not after and not running:
             break

@@ -1,10 +1,10 @@
 /*
  * A hostile client of the recorder. It speaks the protocol from a copy of its own, and misuses
- * whatever it is given.
+ * everything that it is given.
  *
  *   attack [--as-nobody] [--recorder PID] ATTACK [ARGUMENT]
  *
- * It finds the recorder as any process would: by /proc/net/unix; with UTRAIL_SOCKET in its
+ * It finds the recorder as any process would: by /proc/net/unix. With UTRAIL_SOCKET in its
  * environment it knows the secret, as children of the traced program do. It prints the recorder's
  * answer ("refused", "served") or the result of the attack.
  */
@@ -220,7 +220,7 @@ static int can_map(int fd)
 
 	if (p == MAP_FAILED)
 		return 0;
-	p[0] = 0; /* the number of writers, by which all probes divide */
+	p[0] = 0; /* the number of writers, which all probes divide by */
 	return 1;
 }
 
@@ -256,7 +256,7 @@ static void want_finish(const char *arg)
 	tell("asked for the end", 1);
 }
 
-/* Gives a ring the tid of another process' thread, and writes a record into it. */
+/* Gives a ring the tid of a thread of another process, and writes a record into it. */
 static void take_tid(const char *arg)
 {
 	struct arena *a = be_traced();
@@ -273,7 +273,7 @@ static void take_tid(const char *arg)
 	tell("somebody's ring", 1);
 }
 
-/* Claims that @arg records were lost, and how many of these were lost inside of the probe. */
+/* Claims that @arg records were lost, and says how many of them were lost inside the probe. */
 static void lose(const char *arg)
 {
 	struct arena *a = be_traced();
@@ -287,8 +287,8 @@ static void lose(const char *arg)
 }
 
 /*
- * No attack: a process executes another program as another user, before the records of the first
- * one are taken.
+ * This is no attack: a process executes another program as another user before the recorder takes
+ * the records of the first program.
  */
 static void be_another(const char *arg)
 {
@@ -300,7 +300,7 @@ static void be_another(const char *arg)
 	tell("another image", 1);
 }
 
-/* More than the recorder should keep, and no READY. */
+/* Sends more than the recorder should keep, and no READY. */
 static void flood(const char *arg)
 {
 	int nr = atoi(arg);
@@ -350,7 +350,7 @@ static void name_module(const char *arg)
 	tell("a module", talk(EXEC, getpid(), arg));
 }
 
-/* Many events, each with a name of its own. */
+/* Sends many events, each with a name of its own. */
 static void name_many(const char *arg)
 {
 	char path[64];
@@ -419,7 +419,8 @@ static void say_bare(int s, int type, int flags)
 }
 
 /*
- * No attack: sends messages that the recorder does not know, and questions on the same connection.
+ * This is no attack: messages that the recorder does not know, and questions on the same
+ * connection.
  */
 static void say_strange(const char *arg)
 {
@@ -447,7 +448,7 @@ static void say_declare(int s, const char *texts, size_t len, int has_common)
 	say(s, &m, offsetof(struct declare, texts) + len);
 }
 
-/* Declare in a conversation of its own, which goes on. */
+/* Declares events in a conversation of its own, which goes on. */
 static int declare(const char *texts, size_t len, int has_common)
 {
 	int s = connect_to();
@@ -478,10 +479,7 @@ static void declare_until_refused(void)
 	printf("refused at last: %d\n", nr > 1000 && nr < 2000);
 }
 
-/*
- * Sends declarations that are malformed, that are not allowed to this process, and more than there
- * is room for.
- */
+/* Sends declarations that are malformed, that this process may not send, and that are too many. */
 static void say_declares(const char *arg)
 {
 	int s = connect_to();
@@ -522,8 +520,9 @@ static int begin_names(void)
 }
 
 /*
- * Functions of Python's by who has none: without a token, with too few texts or too many, with parameters beyond all limits, with names
- * that would be more than one line of a file; then very many.
+ * Declares functions of Python without being a Python: without a token, with too few or too many
+ * texts, with parameters beyond all limits, with names that would be more than one line of a file;
+ * then very many.
  */
 static void say_callables(const char *arg)
 {
@@ -555,7 +554,7 @@ static void say_callables(const char *arg)
 	printf("the last is %llu\n", (unsigned long long)last);
 }
 
-/* A probe of another version: an old one, and one that is still to come. */
+/* Speaks as probes of another version: an old one, and a future one. */
 static void say_version(const char *arg)
 {
 	struct old_hello old = {

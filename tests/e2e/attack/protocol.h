@@ -48,7 +48,7 @@ struct hello {
 	uint64_t time_ns;
 };
 
-/* As of version 5. */
+/* The hello of version 5. */
 struct old_hello {
 	uint16_t magic, type;
 	uint32_t version;

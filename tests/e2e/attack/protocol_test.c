@@ -8,7 +8,7 @@
 #include "utils/format/probe/control.h"
 #include "utils/format/probe/ring.h"
 
-/* Names that both have. */
+/* Names that are in both headers. */
 #define ring	      their_ring
 #define arena	      their_arena
 #define ring_is_empty their_ring_is_empty

@@ -1,6 +1,6 @@
 /*
- * The victim of the attacks: a traced program that runs another one (its arguments), untraced, as
- * its child. Without arguments it waits for the file "stop". It ends with status 42.
+ * The victim of the attacks: a traced program that runs its arguments as an untraced child. Without
+ * arguments it waits for the file "stop". It ends with status 42.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ int main(int argc, char **argv)
 	if (argc > 1) {
 		pid_t pid;
 
-		/* "PID" is ours. */
+		/* "PID" stands for this process' number. */
 		snprintf(self, sizeof(self), "%d", getpid());
 		for (int i = 1; i < argc; i++) {
 			if (argv[i][0] == 'P' && argv[i][1] == 'I')
