@@ -1,4 +1,5 @@
-"""utrail events check-sources: arguments of declared events that do not fit their directives, found by the program's own compiler."""
+"""utrail events check-sources: the program's own compiler finds arguments of declared events that
+do not fit their directives."""
 
 import json
 import os
@@ -71,7 +72,7 @@ void parameter(fstrace_event_t *single) { FSTRACE(single, 1); } // not known
 
 
 def check(*commands, options=()):
-    """A list of commands, each a text or a list, whose last word is the source."""
+    """Check commands. Each is a text or a list, whose last word is the source."""
     entries = []
     for command in commands:
         words = command.split() if isinstance(command, str) else command
@@ -82,7 +83,7 @@ def check(*commands, options=()):
 
 
 def marked(name, *words):
-    """The numbers of lines that say in a remark what is wrong with them."""
+    """The numbers of lines whose remark names the mistake in them."""
     lines = Path(name).read_text().splitlines()
     return [f"{os.getcwd()}/{name}:{nr}" for nr, line in enumerate(lines, 1) if any(line.endswith(f"// {word}") for word in words)]
 
@@ -95,13 +96,13 @@ def shop(workdir):
 
 @pytest.mark.parametrize("compilers", [("gcc", "g++"), ("clang", "clang++")])
 def test_arguments(shop, compilers):
-    """Uses that do not fit are reported, at their lines, and no others; events are found in other
-    sources, too."""
+    """Uses that do not fit are reported at their lines, and no others. The events may be declared
+    in other sources."""
     c, cxx = compilers
     result = check(f"{c} -I{HEADER} -O2 -c shop.c", ["/not/there/" + cxx, "-I", str(HEADER), "-std=c++17", "-c", "more.cc"], options=["-v"])
     *problems, total = result.out.splitlines()
     places = [line.split(": ")[0] for line in problems]
-    # The first line of a use counts.
+    # A use over several lines is reported at its first line.
     (first,) = (place for place in marked("shop.c", "none"))
     first = first.rpartition(":")[0] + f":{int(first.rpartition(':')[2]) - 1}"
     expected = marked("shop.c", "bad format", "%64u", "missing", "more", "%s", "%f") + marked("more.cc", "string", "more")
@@ -119,7 +120,7 @@ def test_arguments(shop, compilers):
 
 
 def test_nothing_is_wrong(workdir):
-    """A header of several sources is told of once."""
+    """A mistake in a header of several sources is reported once."""
     Path("shop.h").write_text('#include <fstrace.h>\nFSTRACE_DECL(A, "%d")\nstatic void f(void) { FSTRACE(A, 1); }\n')
     for name in ("a.c", "b.c"):
         Path(name).write_text('#include "shop.h"\nvoid x(void) { f(); }\n')
@@ -149,7 +150,7 @@ def test_nothing_is_wrong(workdir):
     ids=lambda words: words[0],
 )
 def test_a_strangers_options(shop, words):
-    """Nothing of the entry is run, and nothing is written."""
+    """Strange options of an entry run no other program and write no file."""
     for name in ("run", "cc1", "plugin.so"):
         Path(name).write_text("#!/bin/sh\ntouch made\n")
         Path(name).chmod(0o755)
@@ -158,7 +159,7 @@ def test_a_strangers_options(shop, words):
     before = sorted(os.listdir())
     result = check(["gcc", *words, f"-I{HEADER}", "-c", "shop.c"])
     assert sorted(os.listdir()) == sorted([*before, "compile_commands.json"])
-    # An -D that is none ends the compiler; all else is left out.
+    # A -D that is malformed ends the compiler; the other strange options are left out.
     assert "cannot check" in result.err if words[0] == "-D" else "9 problems" in result.out
 
 
@@ -183,7 +184,8 @@ def test_a_strangers_compiler(shop, compiler, reason):
 
 
 def test_relative_path(shop):
-    """A program in the entry's directory is no compiler of $PATH."""
+    """A program in the entry's directory is not run as the compiler, even with that directory in
+    $PATH."""
     Path("gcc").write_text("#!/bin/sh\ntouch made\n")
     Path("gcc").chmod(0o755)
     check("./gcc shop.c")
@@ -193,7 +195,7 @@ def test_relative_path(shop):
 
 
 def test_what_does_not_compile(shop):
-    """The reason is the compiler's, at the place of the source."""
+    """The error is the compiler's, at its place in the source."""
     Path("shop.c").write_text('#include <fstrace.h>\nFSTRACE_DECL(A, "%d")\nvoid x(void)\n{\n\tFSTRACE(A, nosuch);\n}\n')
     result = check(f"gcc -I{HEADER} -c shop.c")
     assert result.status == 1 and f"cannot check 'shop.c': {os.getcwd()}/shop.c:5: error: 'nosuch' undeclared" in result.err

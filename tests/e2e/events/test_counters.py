@@ -78,7 +78,7 @@ int main(int argc, char **argv)
 		wait(NULL);
 		return 0;
 	}
-	if (argc > 1) { /* others have what was ours */
+	if (argc > 1) { /* other files get the descriptors that the probe had */
 		leaf();
 		for (int fd = 3; fd < 100; fd++)
 			close(fd);
@@ -121,7 +121,7 @@ def lines_of(data, *options):
 
 
 def differences(data, func, name):
-    """The text in front of the end of each call of @func."""
+    """The values of the event diff:@name at the end of each call of @func."""
     lines = lines_of(data)
     found = []
     for i, line in enumerate(lines):
@@ -184,7 +184,8 @@ def test_exporters(recording):
 
 
 def test_costs_of_call_trees(recording):
-    """callgrind, pprof: a cost beside the time; what a call's calls have grown it by is theirs."""
+    """callgrind and pprof show a counter as a cost beside the time. A call's own cost is without
+    the growth in the calls that it makes."""
     text = utrail("dump", "-d", recording, "--format=callgrind").must().out
     assert f"\nevents: ns {' '.join(NAMES)}\n" in text and "diff:" not in text
     own, calls, func, is_call = {}, {}, "", False
@@ -220,10 +221,10 @@ def test_pprof_counts(recording, workdir):
 
 @pytest.mark.needs_peer
 def test_peer_reads_it(recording):
-    """With the names, and the same calls; it knows of no values."""
+    """The peer shows the same calls and the events' names; it does not know their values."""
     theirs = [line.strip() for line in peer("replay", "-d", recording, "-f", "none", "--no-pager").must().out.splitlines()]
     ours = [re.sub(r"^(/\* (?:read|diff):\S+) \(.*", r"\1 */", line) for line in lines_of(recording)]
-    # A value of more than 24 bits takes several records, each of which is an event there.
+    # A value of more than 24 bits takes several records, and the peer shows an event for each.
     once = [line for i, line in enumerate(theirs) if not i or line != theirs[i - 1] or not line.startswith("/*")]
     assert [line for line in once if line] == [line for line in ours if line]
     assert "/* diff:task-clock */" in theirs
@@ -232,7 +233,8 @@ def test_peer_reads_it(recording):
 
 
 def test_forms(prog, recording):
-    """Compact, converted, held back by a threshold."""
+    """Compact and converted recordings, and calls held back by a threshold, have the counters,
+    too."""
     result = utrail("record", "--no-event", "--compact", "-d", "data", "-t", "500us", "-T", f"both@{READ};nap@{READ}", prog).must()
     assert result.err == ""
     text = lines_of("data")
@@ -243,10 +245,10 @@ def test_forms(prog, recording):
 
 
 def test_threads_and_forks(prog, recording):
-    """Each thread has its own, and leaves no descriptor behind."""
+    """Each thread and each forked process has counters of its own, and closes their descriptors."""
     bare = int(run(prog, "threads").must().out)
     result = utrail("record", "--no-event", "-d", "data", "-T", f"both@{READ}", prog, "threads").must()
-    # Descriptors that the recorder gave it may be open yet.
+    # Descriptors from the recorder may still be open.
     assert int(result.out) <= bare + 4
     assert len(differences("data", "both", "context-switches")) == 20
     assert all(value >= 2 for value in differences("data", "both", "context-switches"))
@@ -256,7 +258,8 @@ def test_threads_and_forks(prog, recording):
 
 
 def test_a_descriptor_that_was_taken(prog, workdir, recording):
-    """The program closes what it did not open; a file that then has that number is not read."""
+    """The program closes all descriptors. A counter is not read from a file that then gets its
+    number."""
     (workdir / "text").write_text("whole\n")
     result = utrail("record", "--no-event", "-d", "data", "-T", f"leaf@{READ}", prog, "text").must()
     assert result.out == "whole\n"
@@ -264,7 +267,8 @@ def test_a_descriptor_that_was_taken(prog, workdir, recording):
 
 
 def test_what_the_machine_lacks(prog):
-    """One line for each counter, and no event; the others are read."""
+    """A counter that the machine lacks costs one line of warning and is left out; the others are
+    read."""
     result = utrail("record", "--no-event", "-d", "data", "-T", "leaf@read=task-clock,read=rffffffffffffffff", prog).must()
     if "task-clock" in result.err:
         pytest.skip("the kernel does not count for us")
@@ -306,7 +310,7 @@ def test_chosen_at_the_start(workdir, recording):
         assert wrong.status != 0
         assert "'read=task-clock': which counters are read by name is chosen as the recording begins" in wrong.err
         utrail("control", "data", "trigger", "main@read=context-switches").must()
-        # On a busy machine the program may not have come to a leaf yet.
+        # Wait until the program has called a leaf: a busy machine may take a while.
         wait_until(lambda: "diff:context-switches" in utrail("replay", "-d", "data").out)
     finally:
         recorder.terminate()
@@ -315,7 +319,8 @@ def test_chosen_at_the_start(workdir, recording):
 
 
 def test_compared(prog, recording, tmp_path):
-    """report --diff has two columns for each counter of either recording; what one has not is N/A, what neither has is nothing."""
+    """report --diff has two columns for each counter of either recording. A recording without the
+    counter shows N/A, a function without it in both is blank."""
     utrail("record", "-d", tmp_path / "faults", "-T", "both@read=page-faults", prog).must()
     lines = {line.split()[-1]: line for line in utrail("report", "-d", recording, "--diff", recording).must().out.splitlines()}
     heads = [line for line in lines.values() if "Function" in line]
@@ -335,7 +340,8 @@ def test_compared(prog, recording, tmp_path):
 
 
 def test_compared_and_sorted(prog, tmp_path):
-    """By a counter's change, or by one side; several pairs count with their average."""
+    """Rows are sorted by a counter's change, or by one recording's value. Of several recordings to
+    compare with, the average counts."""
     for name, words in (("one", []), ("two", ["fork"])):
         utrail("record", "-d", tmp_path / name, "-T", "touch@read=page-faults;both@read=page-faults", prog, *words).must()
     one, two = tmp_path / "one", tmp_path / "two"

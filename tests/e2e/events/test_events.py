@@ -1,4 +1,5 @@
-"""Events of programs (SDT): where they are shown, that they change nothing, and what cannot be recorded."""
+"""Events of programs (SDT): they are shown in their calls, they change nothing, and those that
+cannot be recorded are named."""
 
 import re
 import shutil
@@ -43,7 +44,8 @@ def event_names(directory="uftrace.data"):
 
 
 def shown(task, names, left_out=()):
-    """The calls and events of a task, "main{e:one work{e:two}}"; what the program does not define is left out."""
+    """The calls and events of a task, as "main{e:one work{e:two}}". Functions that the program does
+    not define are left out, and so are the events @left_out."""
     text, skipped = "", []
     last = 0
     for r in task.records:
@@ -78,7 +80,7 @@ def test_tree(name, variant):
     prog, exe = sample(name, variant)
     result = record(exe, "--no-libcall", *ALL)
     left_out = left_out_events(result.err)
-    # Compilers put some probes where there is room for nothing: at the very end of a block, behind a call.
+    # Compilers put some probes at places without room, as at the end of a block, after a call.
     assert len(left_out) <= 1 and (not left_out or variant.opt != "O0")
     recording = Recording("uftrace.data")
     first = next(t for t in recording.tasks.values() if t.tid == t.pid and not t.ppid)
@@ -117,12 +119,13 @@ def test_children():
     record(exe, *ALL)
     found = counts(Recording("uftrace.data"), event_names())
     assert found == {"e:start": 2, "e:work": 4, "e:end": 1}
-    # The same id in the program that was executed.
+    # The program that was executed gives its events the same ids.
     assert sorted(event_names()) == [1000000, 1000001, 1000002]
 
 
 def test_library_of_the_system():
-    """A library that is not traced, with a place that has room for a short jump only (rethrow, in Debian 12)."""
+    """A probe of an untraced library at a place that has room for a short jump only (rethrow, in
+    Debian 12)."""
     _, exe = sample("rethrows")
     result = record(exe, "-E", "libstdcxx:.*")
     if "has no event" in result.err:
@@ -132,7 +135,8 @@ def test_library_of_the_system():
 
 
 def test_handlers_between():
-    """An event in a handler that interrupts a hook goes by the lane."""
+    """An event in a handler that interrupts a hook is kept in a lane of its own until the hook is
+    done."""
     _, exe = sample("alarms")
     plain = run(exe).must()
     result = utrail("record", "--no-event", "-b", "4m", *ALL, exe).must()
@@ -141,7 +145,8 @@ def test_handlers_between():
     found = counts(recording, event_names())
     rings = int(result.err.splitlines()[0])
     assert found["e:step"] == 400000
-    # A handler that comes while the lane is emptied is counted; LOST records tell of it where the next buffer begins, if there is one.
+    # A handler may come while that lane is emptied. Its records are counted as lost, and LOST
+    # records in the next buffer, if there is one, tell of them.
     warning = re.search(r"(\d+) records were lost", result.err)
     lost = int(warning[1]) if warning else 0
     assert recording.lost <= lost
@@ -157,23 +162,23 @@ def test_stacks_of_the_program():
 
 
 def without_values(text):
-    """The peer knows the events' names alone."""
+    """The text without values: the peer knows the events' names alone."""
     return re.sub(r"(/\* e:\w+) \(arg1=.*\) \*/", r"\1 */", text)
 
 
 @pytest.mark.needs_peer
 @pytest.mark.parametrize("name", ["places", "signals"])
 def test_same_text_as_peer(name):
-    """The peer reads our events as we do, and its own recordings have the same ones, but for events
-    of libraries."""
+    """The peer shows our recording of events as we do. Its own recordings have the same events,
+    except those of libraries."""
     prog, exe = sample(name)
     utrail("record", "--no-sched", "-d", "ours", *ALL, exe)
     ours = without_values(utrail("replay", "-f", "none", "-d", "ours").must().out)
     assert peer("replay", "-f", "none", "-d", "ours").out == ours
     if name != "places":
-        return  # a program that blocks SIGTRAP ends by it there
+        return  # the peer's SIGTRAP ends a program that blocks that signal
     peer("record", "--no-sched", "-d", "theirs", *ALL, exe)
-    # It does not set the semaphore of a probe, so programs skip guarded probes.
+    # The peer does not set the semaphore of a probe, so programs skip guarded probes.
     ours = ours.replace("  guarded() {\n    /* e:open */\n  } /* guarded */\n", "  guarded();\n")
     drop = re.compile(r".*(linux:|__monstartup|__cxa_atexit).*\n")
     theirs = peer("replay", "-f", "none", "-d", "theirs").out
@@ -185,20 +190,20 @@ def test_same_text_as_peer(name):
 @pytest.mark.parametrize("command", ["replay", "report", "graph"])
 @pytest.mark.parametrize("options", [["-t", "1s"], ["-t", "0"], ["-t", "1s", "-N", "wide"]])
 def test_short_calls_with_events(command, options):
-    """They are shown however short they are."""
+    """Calls with an event are shown, however short they are."""
     _, exe = sample("places")
     utrail("record", "--no-event", "--no-libcall", "-d", "data", *ALL, exe)
     ours = utrail(command, "-f", "call" if command == "report" else "none", "-d", "data", *options).must().out
     assert "main" in ours
     assert peer(command, "-f", "call" if command == "report" else "none", "-d", "data", *options).out == without_values(ours)
-    # default.opts says the same.
+    # default.opts in the recording has the same options.
     utrail("record", "--no-event", "--no-libcall", "-t", "1s", "-d", "data", *ALL, exe)
     assert "main" in utrail(command, "-d", "data").must().out
 
 
 @pytest.mark.needs_peer
 def test_no_event_at_all():
-    """events.txt is there from the start, so that a recording that is cut off can be read."""
+    """events.txt exists from the start, so that a recording that is cut off can be read."""
     _, exe = sample("places")
     result = utrail("record", "--no-event", "-E", "nosuch:event", exe)
     assert result.err == "WARN: option '--Event': the program has no event 'nosuch:event' (--list-event shows those that it has); " \
@@ -218,7 +223,8 @@ def test_warnings():
 
 
 def test_place_that_cannot_be_recorded(workdir):
-    """Something jumps to the probe, something behind it: the function's name and the reason, once for all places of an event."""
+    """A jump to the probe, and one to the place after it, prevent recording. The warning has the
+    function's name and the reason, once for all places of an event."""
     Path("odd.c").write_text(
         """
         #include <sys/sdt.h>
@@ -278,7 +284,7 @@ OPTIONS = {
     "-C usleep": "main{e:start work{e:begin usleep{} e:end} work{e:begin usleep{} e:end}}",
     "-T work@trace_off": "main{e:start",
     "-T work@finish": "main{e:start work{",
-    # The calls around an event are recorded, too, however short.
+    # With a threshold, the calls around an event are recorded, too, however short.
     "-t 1s": "main{e:start work{e:begin e:end} work{e:begin e:end}}",
     "-e": "main{e:start work{e:begin usleep{} e:end} work{e:begin usleep{} e:end} puts{}}",
 }

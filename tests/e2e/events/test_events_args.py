@@ -1,4 +1,5 @@
-"""Arguments of static probes: each kind of operand with its values, in programs and libraries, and in everything that shows events."""
+"""Arguments of static probes: each kind of operand with its values, in programs and libraries, and
+in all commands that show events."""
 
 import csv
 import io
@@ -42,7 +43,8 @@ def compile_part(name, provider, constraint, *flags):
 
 
 def build(*flags):
-    """The program and its library; integers in registers, in memory, and floats in vector registers, as the names say."""
+    """Compile the program and its library. The events' names say where arguments are: in registers,
+    in memory, or as floats in vector registers."""
     library = compile_part("library", "library", "nor", *flags, "-fPIC")
     subprocess.run(["gcc", "-shared", library, "-o", "liblibrary.so"], check=True)
     parts = [compile_part("registers", "registers", "r", *flags), compile_part("memory", "memory", "m", *flags),
@@ -99,7 +101,7 @@ def recorded(workdir):
 
 
 def test_directory(recorded):
-    """Definitions are one for each list of types, and Debian's uftrace shows the names."""
+    """Each list of types has one definition, and Debian's uftrace shows the events' names."""
     names = [line.split() for line in Path("uftrace.data/events.txt").read_text().splitlines()]
     numbers = [number for _, number, name in names if name == "anywhere:same"]
     assert len(numbers) == 3
@@ -126,14 +128,15 @@ def test_views(recorded):
 
 
 def test_between(recorded):
-    """Values fit each other, also when they are of different sizes."""
+    """--between matches equal values, also when their operands differ in size."""
     table = utrail("report", "--between", "registers:unsigned,memory:unsigned,arg1,arg4", "--format=csv").must().out
     (row,) = csv.DictReader(io.StringIO(table[1:]))
     assert (row["Count"], row["No end"], row["No begin"]) == ("2", "0", "0")
 
 
 def test_stripped(workdir):
-    """The address of a symbol is not known then: such an argument is not shown, and all others are."""
+    """strip removes the addresses of symbols: an argument at such an address is shown as ?, and all
+    others have their values."""
     exe = build("-O2", "-pg")
     subprocess.run(["strip", exe], check=True)
     record(exe)
@@ -143,7 +146,8 @@ def test_stripped(workdir):
 
 
 def test_handler_of_the_program(workdir):
-    """A handler of SIGSEGV of the program's own does not see what we read, and gets its own faults."""
+    """Reading a bad address of an argument does not call the program's handler of SIGSEGV; the
+    program's own faults do."""
     Path("segv.c").write_text(r"""
 #include <setjmp.h>
 #include <signal.h>
@@ -188,7 +192,7 @@ int main(void)
 
 @pytest.mark.skipif(not shutil.which("g++"), reason="needs g++")
 def test_library_of_the_system(workdir):
-    """libstdc++ says with the same address which exception is thrown and caught."""
+    """libstdc++ gives the same address of the exception in the events that throw and catch it."""
     Path("throws.cc").write_text("""
 int main()
 {

@@ -1,4 +1,5 @@
-"""Events that a program declares (libutrail-trace), recorded: nested in the calls, with the text that a line has, in every format."""
+"""Recording events that a program declares (libutrail-trace): nested in the calls, with the text of
+a log's line, in every format."""
 
 import csv
 import datetime
@@ -76,7 +77,7 @@ TEXTS = ["NR=0 WHAT=%00", "NR=1 WHAT=a+box", "NR=2 WHAT=%00"]
 
 
 def test_nested_in_calls(shop):
-    """Each event is in the call that made it, and the log of the program has nothing of it."""
+    """Each event is in the call that made it, and the program's log does not have it."""
     assert record("--no-libcall", "--trace-include", "SOLD", shop).err == ""
     shown = utrail("replay", "-f", "none", "-N", "^_", "--no-sched").must().out
     lines = [line.strip() for line in shown.splitlines()]
@@ -87,8 +88,8 @@ def test_nested_in_calls(shop):
 
 
 def test_library_is_not_the_program(shop):
-    """Calls that the library makes for an event are no calls of the program, also when it is linked
-    into the program."""
+    """Calls that libutrail-trace makes for an event are no calls of the program, also when the
+    library is linked into it."""
     record("--trace-include", "SOLD", shop)
     shown = utrail("replay", "-f", "none", "-F", "open_shop", "--no-sched").must().out
     lines = [line.strip() for line in shown.splitlines()]
@@ -97,8 +98,8 @@ def test_library_is_not_the_program(shop):
 
 
 def test_shared_library_is_not_the_program(shop):
-    """The same with the shared library, whose functions are library calls; and what FSTRACE_DECL()
-    leaves to run before main() is none either."""
+    """Functions of the shared library, which are library calls, are not shown for an event. Nor are
+    those that FSTRACE_DECL() runs before main()."""
     folder = LIBRARY.parent
     subprocess.run(
         ["gcc", "-O0", "-pg", f"-I{TOP / 'trace/include'}", "shop.c", "-o", "shop-shared", f"-L{folder}", "-lutrail-trace", f"-Wl,-rpath,{folder}",
@@ -110,7 +111,8 @@ def test_shared_library_is_not_the_program(shop):
 
 
 def test_other_readers(shop):
-    """Debian's uftrace knows nothing of payloads: it shows the events by their names, and nothing is wrong with the directory."""
+    """Debian's uftrace knows nothing of payloads: it shows the events by their names, and reads the
+    directory without an error."""
     record("--no-libcall", "--trace-include", "SOLD", shop)
     result = peer("replay", "-d", "uftrace.data", "-f", "none")
     assert result.status == 0 and "unknown" not in result.err, result.err
@@ -118,7 +120,8 @@ def test_other_readers(shop):
 
 
 def test_both_consumers(shop):
-    """The log has the program's choice, the recording the user's, with the same text."""
+    """The log has the events that the program chose, the recording those that the user chose, with
+    the same text."""
     record("--trace-include", ".", "--trace-exclude", "QUIET", shop, "SOLD|QUIET")
     log = Path("shop.log").read_text().splitlines()
     assert [line.split(" ", 3)[3] for line in log if "SOLD" in line] == TEXTS
@@ -129,7 +132,7 @@ def test_both_consumers(shop):
 
 
 def test_the_programs_choice(shop):
-    """Without an option what the program has chosen is recorded, too."""
+    """Without an option, the recording has the events that the program has chosen."""
     record(shop, "QUIET")
     shown = utrail("replay", "-f", "none").must().out
     assert shown.count("/* trace:SHOP-QUIET */") == 3 and "SOLD" not in shown
@@ -141,7 +144,7 @@ def test_chosen_as_events(shop):
 
 
 def test_forked_child(shop):
-    """Its events are in its own file."""
+    """A child's events are in the child's own file."""
     record("--trace-include", "SOLD", shop, "NONE", "fork")
     shown = utrail("replay", "-f", "tid", "-N", "^_").must().out
     (line,) = [line for line in shown.splitlines() if "NR=77" in line]
@@ -173,7 +176,7 @@ def test_exporters(shop):
 
 
 def test_payloads_are_missing_or_damaged(shop):
-    """Then there is no text, and all else is there."""
+    """Events without a good payload have no text; all other data is shown."""
     record("--no-libcall", "--trace-include", "SOLD", shop)
     (data,) = Path("uftrace.data").glob("*.evt")
     whole = data.read_bytes()
@@ -189,7 +192,8 @@ def test_payloads_are_missing_or_damaged(shop):
 
 
 def test_events_alone(shop):
-    """The list of events, each with its path, and in other programs' formats."""
+    """`events list` counts the events; `events show` prints each, with --path the calls around it;
+    `events export` writes them in formats of other programs."""
     record("--no-libcall", "--trace-include", "SOLD", shop)
     lines = utrail("events", "list").must().out.splitlines()
     assert [line.split() for line in lines if "trace:" in line] == [
@@ -209,8 +213,8 @@ def test_events_alone(shop):
 
 
 def test_exported_log(shop):
-    """The export is the log that the program would have written, and did write; records without a
-    payload are left out, with a message."""
+    """The exported log is equal to the one that the program wrote. Records without a payload are
+    left out, with a message."""
     record("--trace-include", ".", shop, "SOLD|QUIET")
     log = Path("shop.log").read_text().splitlines()
     exported = utrail("events", "export", "--as=fstrace").must().out
@@ -246,12 +250,12 @@ static void ring(int nr)
 	nr_rings++;
 }
 
-/* Sells for ever, and says so when it is sold; or so many, while a bell rings; or declares what is too long. */
+/* Sells for ever, or some times while a bell rings, or declares an event that is too long. */
 int main(int argc, char *argv[])
 {
 	static char format[9000];
 	const struct itimerval often = { { 0, 200 }, { 0, 200 } };
-	fstrace_set_lock_path("lock"); /* who is killed leaves it */
+	fstrace_set_lock_path("lock"); /* a killed process leaves this stream */
 	fstrace_t *trace = fstrace_open("seller", -1);
 
 	sold = fstrace_declare(trace, "SOLD", "NR=%d");
@@ -289,7 +293,7 @@ def numbers(name):
 
 
 def test_the_program_is_killed(seller):
-    """Events before SIGKILL are there, with their texts, though its ring goes round."""
+    """Events before SIGKILL are recorded with their texts, though the ring has gone round."""
     command = [str(tools.UTRAIL), "record", "-b", "4k", "--no-libcall", "--trace-include", ".", seller]
     with subprocess.Popen(command, env=tools.environment(), stdout=subprocess.PIPE, text=True) as proc:
         for line in proc.stdout:
@@ -302,7 +306,7 @@ def test_the_program_is_killed(seller):
 
 
 def test_in_handlers(seller):
-    """Events of a handler, which may come in the middle of another one."""
+    """Events of a signal handler, which may interrupt another event."""
     record("--trace-include", ".", seller, "ring")
     sold, rang = numbers("SOLD"), numbers("RANG")
     assert sold == list(range(len(sold))) and len(sold) >= 10000
@@ -330,7 +334,8 @@ int main(int argc, char *argv[])
 
 @pytest.mark.parametrize("way", ["no-pie", "shared", "dlopen"])
 def test_ways_to_link(workdir, way):
-    """The library finds the probe wherever it is: in a program at a fixed address, as a shared library, and with a plugin."""
+    """The library finds the probe however it is linked: into a program at a fixed address, as a
+    shared library, and by a plugin."""
     Path("shop.c").write_text(SHOP)
     Path("main.c").write_text(MAIN)
     gcc = ["gcc", "-O1", "-pg", f"-I{TOP / 'trace/include'}"]
@@ -371,7 +376,7 @@ int main(int argc, char *argv[])
 	b = fstrace_declare(trace, "SHOP-B", "N=%d");
 	printf("%d\n", getpid());
 	fflush(stdout);
-	/* A letter each time: both events, with its number. */
+	/* Each letter from standard input makes both events, with its number. */
 	while (read(0, &c, 1) == 1) {
 		FSTRACE(a, c);
 		FSTRACE(b, c);
@@ -385,7 +390,7 @@ int main(int argc, char *argv[])
 
 @pytest.mark.parametrize("hooks", ["-pg", "-O1"])
 def test_chosen_while_it_runs(workdir, hooks):
-    """By `utrail control`, of a program with hooks and of one that has none."""
+    """`utrail control` chooses events of a program with hooks, and of one without."""
     Path("chosen.c").write_text(CHOSEN)
     subprocess.run(["gcc", hooks, f"-I{TOP / 'trace/include'}", "chosen.c", "-o", "chosen", str(LIBRARY), "-pthread"], check=True)
     proc = subprocess.Popen(

@@ -1,4 +1,4 @@
-"""events export --as=etrace and its import: the same text comes back, and the same events."""
+"""events export --as=etrace and its import: the text comes back unchanged, and so do the events."""
 
 import json
 import re
@@ -12,7 +12,7 @@ ln -s a.o link; mv a.o moved.o; ln moved.o hard.o
 (exit 7)
 """ + ": " + "n" * 900 + " " + "m" * 1801 + "; true"
 
-# Those that the text has no place for.
+# Events that the text cannot express.
 NOT_IN_TEXT = {"proc:inherit", "proc:unlink"}
 WRAPPER_TID = (1 << 22) - 1
 
@@ -27,7 +27,8 @@ def events(directory):
 
 
 def what(directory):
-    """The text does not tell vfork(2) from fork(2), and has environments once each program: as sets."""
+    """The events as the text can express them: fork(2) stands for vfork(2), and an environment is a
+    set."""
     found = []
     for event in events(directory):
         args = dict(event["args"])
@@ -45,7 +46,7 @@ def test_build_round_trip(tmp_path):
     lines = text.splitlines()
     assert lines[0] == f"INITCWD={tmp_path}"
     assert all(line.startswith("0: ") for line in lines[1:])
-    # The maker of the program is in the text only.
+    # The text alone names the parent of the first program.
     wrapper, program = re.fullmatch(r"0: (\d+),0,\d+,\d+!SchedFork\|pid=(\d+)", lines[1]).groups()
     assert int(wrapper) >> 22 == 1 and int(program) >> 22 == 2 and lines[2].startswith(f"0: {program},")
     assert any(line.endswith("!Env[0]EMPTY=") for line in lines) and not any("!Env|" in line for line in lines)

@@ -1,4 +1,5 @@
-"""Logs of declared events become recordings: every line comes back as it was, and what is no line is told."""
+"""Importing logs of declared events: every line comes back as it was, and lines that are not in the
+log's form are reported."""
 
 import datetime
 import json
@@ -57,7 +58,7 @@ def test_back_again(workdir):
 
 
 def test_views(workdir):
-    """Those of this program and Debian's uftrace show the events, though there is no function around them."""
+    """utrail's commands and Debian's uftrace show the events, though no function is around them."""
     write("a.log", *REQUESTS)
     load("a.log")
     assert "/* trace:HTTP-REQUEST (PID=12 UID=17 PATH=/index.html) */" in utrail("replay").must().out
@@ -87,7 +88,7 @@ def test_what_is_wrong(workdir):
 
 
 def test_nothing_to_import(workdir):
-    """Then no recording is made, and an existing one stays."""
+    """A log without a line, or that is not there, makes no recording, and an existing one stays."""
     write("a.log", f"{TIME}42 A X=1")
     load("a.log")
     write("none.log", "no line")
@@ -100,7 +101,8 @@ def test_nothing_to_import(workdir):
 
 
 def test_rotated(workdir):
-    """Files of a log by the times in their names, several logs by those of their lines."""
+    """Files of one log are ordered by the times in their names, several logs by the times of their
+    lines."""
     names = ["x-2025-12-31T23:59:59.999999.log", "x-2026-11-23T09:30:01.000000.log", "x.log"]
     for nr, name in enumerate(names):
         write(name, f"{TIME}4{nr} A FILE={nr}", f"{TIME}4{nr} A FILE={nr} AGAIN=true")
@@ -110,7 +112,7 @@ def test_rotated(workdir):
 
 
 def test_clock_is_set_back(workdir):
-    """Text is as it was, and the recording's clock goes on."""
+    """The text keeps its times, and the recording's clock never goes back."""
     lines = ["2026-11-23 09:30:01.000000 A N=1", "2026-11-23 09:30:00.999990 A N=2", "2026-11-23 08:30:01.000000 A N=3",
              "2026-11-23 08:30:02.000000 A N=4"]
     write("a.log", *lines)
@@ -131,7 +133,7 @@ def test_common_format(workdir):
 
 
 def test_into_a_recording(workdir):
-    """Times and processes are those of the recording; what was there stays."""
+    """Imported events get the recording's times and processes; its own records stay."""
     Path("p.c").write_text("#include <unistd.h>\nint main(void) { return getpid() == 1; }")
     tools.run("gcc", "-pg", "-o", "p", "p.c").must()
     utrail("record", "--no-libcall", "-d", "data", "./p").must()
@@ -162,7 +164,8 @@ def test_into_a_recording(workdir):
 
 
 def test_killed(workdir):
-    """Files that a killed import has left are no part of the recording, and of no later one."""
+    """Files that a killed import has left belong to no recording, neither this one nor a later
+    one."""
     write("a.log", f"{TIME}42 A X=1")
     load("a.log")
     for suffix in ("evt", "dat"):
@@ -174,7 +177,8 @@ def test_killed(workdir):
 
 
 def test_generated(workdir):
-    """Any lines of the grammar, in any number of processes, threads and events."""
+    """Random lines of the grammar, in random processes, threads and events, come back as they
+    were."""
     rng = random.Random(16)
     letters = [chr(c) for c in range(ord("!"), ord("~") + 1)]
     us = 0
@@ -192,7 +196,7 @@ def test_generated(workdir):
 
 
 def test_limits(workdir):
-    """A line may have 64 KB; who has more is told, and what is behind it is read."""
+    """A line may have 64 KB. A longer line is reported, and the lines after it are read."""
     head = f"{TIME}42 A "
     write("a.log", head + "x" * (65536 - len(head)), head + "x" * (65537 - len(head)), "y" * 1000000, head)
     result = load("a.log", status=1)

@@ -1,4 +1,5 @@
-"""Declared events that say more than a record takes, and events without a name: nothing is left out without a word."""
+"""Declared events with more text than a record holds, and events without a name: each loss is
+reported."""
 
 import json
 from pathlib import Path
@@ -43,7 +44,7 @@ def test_what_is_cut_is_marked_counted_and_said(workdir):
     assert "WARN: 1 events that the program declares are not recorded: they have no name" in said
     assert "WARN: 2 events of the program say more than a record takes (65528 bytes" in said
 
-    # The log has them whole, with a recorder and without.
+    # The log has their whole texts, with a recorder and without.
     whole = [f"ONE N=1 TEXT={'x' * 70000} LAST=2", f"TWO TEXT={'x' * 40000} BYTES={'78' * 40000}"]
     assert bodies(Path("log.log").read_text()) == ["ONE N=1 TEXT=short LAST=2", *whole, " N=7"]
 

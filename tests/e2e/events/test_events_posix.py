@@ -1,4 +1,5 @@
-"""Logs of POSIX Trace: shown, made a recording, and written from one (trace/tests/posix/test_programs.py has them read by a program)."""
+"""Logs of POSIX Trace are shown, imported, and exported. trace/tests/posix/test_programs.py has
+programs read the exported ones."""
 
 import json
 import struct
@@ -14,7 +15,8 @@ T = 1_764_000_000_000_000_000
 START, STOP, OVERFLOW, UNNAMED, FIRST = 2, 3, 4, 64, 65
 TRUNCATED = 1
 NAMES = ["frame done", "never", "disk\x1b[31m"]
-# (time, address, thread, pid, id, flags, data): two at one time, one that is out of order, one of no process.
+# (time, address, thread, pid, id, flags, data): two have the same time, one is out of order, one
+# has no process.
 EVENTS = [
     (T, 0x401000, 0x7f0000001000, 12, START, 0, bytes(128)),
     (T + 10, 0x401100, 0x7f0000001000, 12, FIRST, 0, b"\x2a\0\0\0"),
@@ -43,7 +45,7 @@ def write(name, events=EVENTS, names=NAMES, closed=1, overrun=0, first=0, cut=0)
 
 
 def read(name):
-    """Events of a log that utrail has written, their numbers as in its header."""
+    """The events of a log that utrail has written. Event numbers are those of its header."""
     content = Path(name).read_bytes()
     first, last = struct.unpack_from("=QQ", content, 24)
     nr_names, = struct.unpack_from("=I", content, 44)
@@ -73,8 +75,8 @@ def test_show(workdir):
 
 
 def test_back_again(workdir):
-    """The content of a log comes back, whatever it is: times that go back, events of no process,
-    data that was cut, names without events."""
+    """An imported log is exported unchanged, with times that go back, events of no process,
+    truncated data, and names without events."""
     write("a.log")
     result = utrail("events", "import", "-d", "data", "a.log").must()
     assert result.out == "7 events of 7 kinds in 4 tasks are in 'data', 0 events were left out\n" and result.err == ""
@@ -97,7 +99,8 @@ def test_views(workdir):
 
 
 def test_several(workdir):
-    """By time, each with its own ids; into a recording of other events, which come out with their text as data."""
+    """Events of several logs are merged by time, each log with its own ids. Other events in the
+    recording are exported with their text as data."""
     write("a.log", [(T + 2 * nr, 1, 2, 3, FIRST, 0, bytes([nr])) for nr in range(3)], ["one"])
     write("b.log", [(T + 2 * nr + 1, 1, 2, 4, FIRST, 0, bytes([nr])) for nr in range(3)], ["two"])
     utrail("events", "import", "-d", "data", "a.log", "b.log").must()
@@ -145,7 +148,7 @@ def test_what_is_wrong(workdir):
 
 @pytest.mark.parametrize("at", [24, 32, 44, 4096, RECORDS, RECORDS + 8, RECORDS + 36, RECORDS + 40])
 def test_any_bytes(workdir, at):
-    """No byte of a log makes more than an error of it."""
+    """A changed byte of a log at most makes the command fail with an error."""
     content = bytearray(Path(write("a.log")).read_bytes())
     for value in (0, 0x7f, 0xff):
         content[at : at + 4] = bytes([value] * 4)

@@ -1,4 +1,4 @@
-"""report --events and --between: how often events came, and how long it took from one to another."""
+"""report --events and --between: the number of events, and the time from one event to another."""
 
 import csv
 import io
@@ -16,7 +16,8 @@ def line(us, text):
 
 @pytest.fixture
 def shop(workdir):
-    """Requests of two processes that overlap, with replies after 1 to 100 us; one has none, one comes from nowhere, one has no number."""
+    """Overlapping requests of two processes, with replies after 1 to 100 us. One request has no
+    reply, one reply no request, and one reply no number."""
     lines = []
     for nr in range(100):
         lines.append((nr * 1000, f"SHOP-REQUEST PID={10 + nr % 2} UID={nr // 2}"))
@@ -72,7 +73,8 @@ def test_between(shop):
 
 
 def test_between_the_same(shop):
-    """From one event to the next one of the same kind: as the table of events has it, but for each process."""
+    """The times from an event to the next one of the same kind are taken for each process, unlike
+    those in the table of events."""
     (row,) = rows_of("--between", "SHOP-REQUEST,SHOP-REQUEST,pid")
     assert (row["Count"], row["Min"]) == ("100", "1000") and abs(int(row["p50"]) - 2000000) <= 20000
 

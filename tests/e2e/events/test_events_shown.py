@@ -13,7 +13,7 @@ from tools import utrail
 
 @pytest.fixture(scope="module")
 def recording(tmp_path_factory):
-    """Events of each kind that needs nothing but the program."""
+    """A recording of all kinds of events that need only the program."""
     data = tmp_path_factory.mktemp("events") / "data"
     exe = build(program("filtered"), Variant("gcc", "pg", "O2"))
     command = ["-T", "second@read=page-fault", "-T", "again@read=proc/statm", "-W", "cpu", "-d", data]
@@ -22,7 +22,7 @@ def recording(tmp_path_factory):
 
 
 def kinds(*options):
-    """The number of times that each event is shown."""
+    """The number of times that each event is shown, by its name."""
     text = utrail(*options).must().out
     found = re.findall(r"/\* ([a-z]+:[a-z/-]+)(?: \(.*\))? \*/", text)
     return {name: found.count(name) for name in found}
@@ -59,21 +59,23 @@ def test_shown(recording, options, expected):
 
 
 def test_no_event(recording):
-    """It is about what comes by itself: triggers and watches were asked for."""
+    """--no-event leaves out events that come by themselves: a user asks for triggers and
+    watches."""
     expected = {name: nr for name, nr in replay(recording).items() if not name.startswith("linux:")}
     assert replay(recording, "--no-event") == expected and "watch:cpu" in expected
 
 
 @pytest.mark.parametrize("name", ["linux:schedule", "linux:sched-in", "linux:sched-out"])
 def test_scheduler(recording, name):
-    """Off the CPU and back is one thing."""
+    """-E with either name of the scheduler's events selects leaving the CPU and coming back, as a
+    pair."""
     shown = replay(recording, "-E", name)
     assert set(shown) == {"linux:schedule"}
     assert shown == {"linux:schedule": replay(recording)["linux:schedule"]}
 
 
 def test_every_view(recording):
-    """Calls that are left out count nowhere."""
+    """Events that -E leaves out are in no view, and no table counts them."""
     for command in ("report", "graph"):
         assert "linux:schedule" in utrail(command, "-d", recording).must().out
         assert "linux:schedule" in utrail(command, "-d", recording, "-E", "linux:schedule").must().out
@@ -149,7 +151,8 @@ def test_recorded(workdir, rules, has_sched, has_tasks):
 
 
 def without_records(name):
-    """A process that has no probe, its child, and what the kernel tells of them."""
+    """A recording of a process without a probe and of its child, with the kernel's events about
+    them."""
     def record(kind, misc, body, tid, time):
         return struct.pack("<IHH", kind, misc, 24 + len(body)) + body + struct.pack("<IIQ", tid, tid, time)
 

@@ -1,4 +1,5 @@
-"""Sources that were written for F-Secure's fstrace, in the shape of its libraries: they compile unchanged, in each standard, without a warning, and run."""
+"""Sources written for F-Secure's fstrace, in the shape of its libraries, compile unchanged in each
+standard without a warning, and run."""
 
 import itertools
 import re
@@ -29,7 +30,7 @@ uint64_t timer_uid(const timer_t_ *timer);
 #endif
 #endif
 """,
-    # malloc() and abort() come with <fstrace.h>.
+    # The source relies on <fstrace.h> to declare malloc() and abort().
     "timer.c": r"""
 #include "timer.h"
 
@@ -298,18 +299,18 @@ def test_c(sources, compiler, name):
 
 @pytest.mark.parametrize("compiler, name", itertools.product(("g++", "clang++"), CPP))
 def test_cpp(sources, compiler, name):
-    """All as C++, too, with C objects of another compiler beside them."""
+    """All sources compile as C++, too, and link with C objects of another compiler."""
     objects = compile_all(compiler, [f"-std={name}", "-DUSES_CPP", "-x", "c++"], "main.c", "queue.cc")
     link(compiler, objects + compile_all("gcc", ["-std=c99"], "timer.c"))
     assert logged() == C_EVENTS + CPP_EVENTS + END
 
 
 def test_recorded(sources):
-    """With a recorder the events are in the recording, as they are in the log."""
+    """With a recorder, the recording has the same events as the log."""
     objects = compile_all("gcc", ["-std=c11", "-DUSES_CPP"], "main.c", "timer.c") + compile_all("g++", ["-std=c++11"], "queue.cc")
     link("g++", objects)
     utrail("record", "-d", "data", "--force", "--trace-include", ".", "./program", "log", "%").must()
     text = utrail("events", "export", "--as=fstrace", "-d", "data").must().out
     bodies = re.sub(r"UID=\d+", "UID=1", "".join(line.split(" ", 2)[2] for line in text.splitlines(keepends=True)))
-    # The program chooses later than the recorder does.
+    # The recorder chooses first, so the recording may begin with more events than the log.
     assert bodies.endswith(C_EVENTS + CPP_EVENTS + END), bodies
