@@ -1,4 +1,5 @@
-"""utrail import: trace.dat of trace-cmd, made by hand in all its forms, and converted by trace-cmd itself; alone, and beside a recording."""
+"""utrail import reads trace.dat of trace-cmd, made by hand in all its forms, and converted by
+trace-cmd itself; it makes a recording, or adds to one."""
 
 import os
 import re
@@ -38,7 +39,7 @@ def write(name, buffers, version=7, packing="none", **more):
 
 
 def no_kernel(name="hand.data"):
-    """A recording of two tasks without the kernel's part."""
+    """Make a recording of two tasks without the kernel's part."""
     handmade({}, name=name)
     (Path(name) / "kernel_header").unlink()
     return name
@@ -59,7 +60,7 @@ def tree(name, *args):
 @pytest.mark.parametrize("big", [False, True])
 @pytest.mark.parametrize("version,packing", FORMS)
 def test_into_a_recording(version, packing, big):
-    """Calls of the kernel are inside of those of their task, as if `record -k` had been there."""
+    """Calls of the kernel are shown inside those of their task, as with `record -k`."""
     need(packing)
     name = no_kernel()
     buffer = tracedat.Buffer({0: page(CALLS, big=big).pack()})
@@ -72,7 +73,8 @@ def test_into_a_recording(version, packing, big):
 
 @pytest.mark.parametrize("version,packing", FORMS)
 def test_events_of_all_cpus(version, packing):
-    """The same as of the kernel's files themselves; records of strangers are left out."""
+    """The events are those that the kernel's own files give; records of other tasks are left
+    out."""
     need(packing)
     expected = lines_by_task(utrail("replay", "-d", handmade(good_pages(), name="direct")).must().out)
     name = no_kernel()
@@ -85,7 +87,8 @@ def test_events_of_all_cpus(version, packing):
 @pytest.mark.parametrize("planted", ["kernel-cpu0.dat", ".kernel_header.tmp", "kallsyms", ".info.tmp"])
 @pytest.mark.parametrize("thing", ["link", "second-name", "fifo"])
 def test_import_into_a_strangers_recording(planted, thing):
-    """Names of files that an import adds lead to what is not his, or to nowhere."""
+    """Links, second names and pipes in the place of files that an import adds: no other file is
+    written, and the import ends."""
     name = no_kernel()
     Path("private").write_text("private\n")
     if thing == "link":
@@ -100,7 +103,7 @@ def test_import_into_a_strangers_recording(planted, thing):
 
 
 def test_import_into_twice():
-    """There is one kernel's part; nothing changes when it cannot be made."""
+    """A recording has one kernel's part at most. An import that cannot add it changes nothing."""
     name = no_kernel()
     write("trace.dat", [calls()], kallsyms=SYMBOLS)
     utrail("import", "--into", name, "trace.dat").must()
@@ -108,7 +111,7 @@ def test_import_into_twice():
     result = utrail("import", "--into", name, "trace.dat").must(1)
     assert "it has the kernel's part already (kernel_header)" in result.err
     assert {p.name: p.read_bytes() for p in Path(name).iterdir()} == before
-    # Records of no task in the recording.
+    # All records belong to other tasks than the recording's.
     name = no_kernel("other.data")
     before = {p.name for p in Path(name).iterdir()}
     write("trace.dat", [tracedat.Buffer({0: page(CALLS, tid=STRANGER).pack()})])
@@ -118,18 +121,19 @@ def test_import_into_twice():
 
 
 def test_clocks():
-    """The recording's own, or the time of day; else it is refused with the way out."""
+    """A file with the recording's clock, or with the time of day, is aligned. Any other is refused,
+    with the option that helps."""
     name = no_kernel()
     write("trace.dat", [tracedat.Buffer({0: page(CALLS).pack()}, clock="local")], kallsyms=SYMBOLS)
     result = utrail("import", "--into", name, "trace.dat").must(1)
     assert ("times cannot be aligned: 'hand.data' was recorded with the clock 'mono', 'trace.dat' with 'local'; "
             "use trace-cmd record -C mono") in result.err
-    # An offset is of the file's own clock.
+    # An offset applies to the file's own clock.
     back = tracedat.Buffer({0: kernel_page_at(-5000)})
     write("trace.dat", [back], 6, kallsyms=SYMBOLS, options=[(7, b"5000\0")])
     utrail("import", "--into", name, "trace.dat").must()
     assert tree(name) == TREE
-    # Two buffers, one of which can be aligned.
+    # Two buffers, one of which has a clock that can be aligned.
     name = no_kernel()
     write("trace.dat", [calls(), tracedat.Buffer({0: page(CALLS).pack()}, "two", "boot")], kallsyms=SYMBOLS)
     result = utrail("import", "--into", name, "trace.dat").must(1)
@@ -146,13 +150,14 @@ def kernel_page_at(shift_ns):
 
 
 def test_time_of_day():
-    """trace-cmd record --date with another clock, and a recording that knows what time it was."""
+    """A file of trace-cmd record --date with another clock is aligned by the time of day that the
+    recording knows."""
     name = no_kernel()
     info = Path(name) / "info"
     head = bytearray(info.read_bytes())
     head[24:32] = struct.pack("<Q", 1 << 14)
     info.write_bytes(bytes(head) + b"utc_offset:1000\n")
-    # This clock is 2 s ahead of the recording's.
+    # The file's clock is 2 s ahead of the recording's.
     shifted = tracedat.Buffer({0: kernel_page_at(2 * 10**9)}, clock="boot")
     write("trace.dat", [shifted], kallsyms=SYMBOLS, options=[(1, b"0x%x\0" % (998 * 10**6))])
     result = utrail("import", "--into", name, "trace.dat").must()
@@ -166,7 +171,8 @@ def test_time_of_day():
 @needs_fields
 @pytest.mark.parametrize("version,packing", FORMS)
 def test_alone(version, packing):
-    """All that has a record is a task, with the name that was saved; idle CPUs are told apart."""
+    """Each thread with a record is a task, with its saved name; each idle CPU is a task of its
+    own."""
     need(packing)
     write("trace.dat", [tracedat.Buffer(good_pages()), tracedat.Buffer({1: page(CALLS).pack()}, "two")], version, packing,
           cmdlines=NAMES, kallsyms=SYMBOLS)
@@ -186,7 +192,7 @@ def test_alone(version, packing):
 
 
 def test_buffers_of_one_cpu_are_one_stream():
-    """In the order of time, losses and all."""
+    """The buffers' records are merged in the order of time, and so are their losses."""
     first = kernel.Page(TIME).record(TIME, 60000, ONE, b"....").record(TIME + 5000, 60001, ONE, b"....")
     second = kernel.Page(TIME + 2000).record(TIME + 2000, 60002, ONE, b"....").record(TIME + 10**10, 60003, ONE, b"x" * 300)
     write("trace.dat", [tracedat.Buffer({0: first.pack()}), tracedat.Buffer({0: second.pack(missed=7)}, "two")], 6)
@@ -197,11 +203,12 @@ def test_buffers_of_one_cpu_are_one_stream():
 
 
 def test_clock_that_is_no_time():
-    """Nanoseconds are made of a counter that says how; else it is said."""
+    """A counter that is no time is converted to nanoseconds if the file has its factor; otherwise a
+    warning is printed."""
     name = write("trace.dat", [tracedat.Buffer({0: page(CALLS).pack()}, clock="x86-tsc")], kallsyms=SYMBOLS)
     result = utrail("import", "-d", "alone", name).must()
     assert "the clock 'x86-tsc' does not count nanoseconds" in result.err
-    # Send half of the file.
+    # The file has the factor: a nanosecond is two counts.
     write("trace.dat", [tracedat.Buffer({0: page(CALLS).pack()}, clock="x86-tsc")], kallsyms=SYMBOLS,
           options=[(14, struct.pack("<IIQ", 1 << 9, 10, 0))])
     assert utrail("import", "-d", "alone", name).must().err == ""
@@ -209,7 +216,7 @@ def test_clock_that_is_no_time():
 
 
 def test_records_of_other_tracers():
-    """The unknown records are counted."""
+    """Records of unknown types are counted."""
     header = kernel.header() + b"TRACEFS: events/ftrace/function/format: 21\nname: function\nID: 1\n"
     made = page(CALLS).record(TIME + 500000, 1, ONE, b"........")
     write("trace.dat", [tracedat.Buffer({0: made.pack()})], kallsyms=SYMBOLS, header=header)
@@ -222,14 +229,14 @@ def test_records_of_other_tracers():
 
 
 def long_buffer():
-    """Some chunks of pages."""
+    """A buffer that is some chunks of pages long."""
     pages = b"".join(kernel.Page(TIME + i * 1000).record(TIME + i * 1000, 60000 + i, ONE, b"....").pack() for i in range(25))
     return tracedat.Buffer({0: pages})
 
 
 @pytest.mark.parametrize("version,packing", FORMS)
 def test_cut_off(version, packing):
-    """Existing parts are used, and missing ones are reported, with the place."""
+    """A file that is cut off is read as far as it goes; the place of the end is reported."""
     need(packing)
     whole = tracedat.File([long_buffer()], version, packing).make()
     if version == 6:
@@ -239,19 +246,20 @@ def test_cut_off(version, packing):
         assert "CPU 0: of 102400 bytes of records at offset" in result.err and "the last page is cut off" in result.err
         assert result.out.startswith("24 records")
         return
-    # Options are at the end of such a file, and without these the places of records are unknown.
+    # The options are at the end of such a file. Without them the places of records are unknown.
     Path("trace.dat").write_bytes(whole[:-200])
     result = utrail("import", "-d", "alone", "trace.dat").must(1)
     assert "'trace.dat'" in result.err and not Path("alone/info").exists()
 
 
 def test_damaged_chunk():
-    """The other pages are read, and a loss stands in the place of this one."""
+    """The pages of other chunks are read, and a loss stands in the place of the damaged one."""
     need("zlib")
     whole = bytearray(tracedat.File([long_buffer()], 7, "zlib").make())
     at = [m.start() for m in re.finditer(rb"\x78\x9c", bytes(whole))]
     second = at[-2]
-    # The sections' own packed contents come first, then three chunks; the strings' section is last.
+    # Packed are the sections' contents, then three chunks; the strings' section is last. The second
+    # chunk is damaged.
     whole[second - 40 : second - 36] = b"\xff\xff\xff\xff"
     Path("trace.dat").write_bytes(bytes(whole))
     result = utrail("import", "-d", "alone", "trace.dat").must(1)
@@ -260,7 +268,7 @@ def test_damaged_chunk():
 
 
 def test_damaged_section():
-    """Names of events that cannot be read are missing; records are shown by their numbers."""
+    """Events whose names cannot be read are shown by their numbers."""
     made = tracedat.File([tracedat.Buffer(good_pages())], 7)
     whole = made.make().replace(b"sched\0", b"sc/ed\0", 1)
     Path("trace.dat").write_bytes(whole)
@@ -270,7 +278,7 @@ def test_damaged_section():
 
 
 def test_names_are_escaped():
-    """Texts of the file may be anything; and who has such a name is shown as others are."""
+    """Texts of the file may have any bytes: names of tasks are escaped, as other names are."""
     name = no_kernel()
     evil = tracedat.Buffer({0: page(CALLS).pack()}, "\x1b[31mtwo", "\x1b[5mclock\n")
     write("trace.dat", [evil], cmdlines=f"{ONE} \x1b[2Jx\n".encode())
@@ -296,7 +304,7 @@ def test_no_trace(content, said):
 
 
 def test_options_in_a_circle():
-    """Each section of options says where the next one is."""
+    """Each section of options names the place of the next one: here in a circle."""
     made = bytearray(tracedat.File([calls()], 7).make())
     (first,) = struct.unpack_from("<Q", made, 24)
     last = made.rindex(struct.pack("<HIQ", 0, 8, 0))
@@ -321,11 +329,13 @@ needs_trace_cmd = pytest.mark.skipif(not shutil.which("trace-cmd"), reason="ther
 
 @needs_trace_cmd
 def test_trace_cmd_reads_what_we_make():
-    """So the files above are what they are meant to be; and what it makes of them is read with the same records."""
+    """trace-cmd reads the files that these tests make, which shows that they are right. Files that
+    it converts from them have the same records."""
     write("6.dat", [tracedat.Buffer(good_pages()), tracedat.Buffer({1: page(CALLS).pack()}, "two")], 6, cmdlines=NAMES, kallsyms=SYMBOLS,
           options=[(4, b"local [mono] boot\n\0")])
     theirs = run("trace-cmd", "report", "-i", "6.dat").must().out
-    # A call with nothing in it is one line: two of the four. An unknown event has no CPU.
+    # An empty call is one line instead of two; there are two such calls. The line of an unknown
+    # event has no CPU.
     assert len(re.findall(r"\[00\d\]", theirs)) == len(CALLS) - 2 + 5 and "sched_switch:" in theirs
     utrail("import", "-d", "6.data", "6.dat").must()
     expected = utrail("replay", "-d", "6.data").must().out

@@ -1,4 +1,5 @@
-"""Tracepoints of the kernel, -E system:event@kernel: recorded, shown in the calls they happen in, and read from files made by hand."""
+"""Tracepoints of the kernel, -E system:event@kernel: they are recorded, shown in the calls during
+which they occur, and read from files made by hand."""
 
 import json
 import os
@@ -24,7 +25,7 @@ SLEEPS = "syscalls:sys_(enter|exit)_(clock_)?nanosleep@kernel"
 
 
 def why_not():
-    """Why this machine cannot record events of its kernel; None when it can."""
+    """The reason why this machine cannot record events of its kernel; None when it can."""
     if os.getuid() != 0:
         return "only root can record events of the kernel"
     if os.readlink("/proc/self/ns/pid") != "pid:[4026531836]":
@@ -46,7 +47,7 @@ needs_fields = pytest.mark.skipif(not has_fields, reason="built without libtrace
 
 
 def said(result):
-    """On stderr, beside that a build without the library says so, once."""
+    """The text on stderr without the warning that a build without libtraceevent prints once."""
     line = "WARN: events of the kernel are shown without their fields: utrail was built without libtraceevent\n"
     assert result.err.count(line) == (0 if has_fields else 1)
     return result.err.replace(line, "")
@@ -58,7 +59,7 @@ def instances():
 
 @pytest.fixture(autouse=True)
 def no_instance_is_left_behind():
-    """The instance of a recorder that has ended; others may be at work."""
+    """Each recorder removes its instance in the kernel when it ends; others may be at work."""
 
     def left():
         names = instances() if REASON is None else set()
@@ -74,7 +75,7 @@ def no_instance_is_left_behind():
 
 
 def record(*args, events=SLEEPS, status=0):
-    """No message is printed."""
+    """Record without a message."""
     result = utrail("record", "-E", events, *args).must(status)
     assert result.err == ""
     return result
@@ -82,7 +83,7 @@ def record(*args, events=SLEEPS, status=0):
 
 @pytest.fixture(scope="module")
 def sleeper(tmp_path_factory):
-    """Sleeps in nap(): in main(), in a thread, in a forked child."""
+    """A program that sleeps in nap(): in main(), in a thread, in a forked child."""
     path = tmp_path_factory.mktemp("sleeper")
     (path / "sleeper.c").write_text(
         """
@@ -116,7 +117,7 @@ int main(int argc, char **argv)
 
 
 def lines_by_task(text):
-    """{tid: [what is right of the bar, without indentation]} of a replay."""
+    """{tid: [the text right of the bar, without indentation]} of a replay."""
     found = {}
     for line in text.splitlines():
         m = re.match(r".*\[ *(\d+)\] \| +(.*)", line)
@@ -130,7 +131,8 @@ def lines_by_task(text):
 
 @needs_kernel
 def test_events_are_in_the_calls_they_happen_in(sleeper):
-    """Threads and forked children, too; the program's output and status are its own."""
+    """Events of threads and forked children are in their calls, too; the program's output and
+    status are its own."""
     result = record(sleeper, status=3)
     assert result.out == "slept\n"
     tasks = lines_by_task(utrail("replay", "--no-libcall", "--no-sched").must().out)
@@ -151,7 +153,7 @@ def test_after_exec(sleeper):
 
 @needs_kernel
 def test_sched_switch_agrees_with_perf(sleeper):
-    """The task leaves the CPU within a few microseconds by both."""
+    """perf and the tracepoint agree within a few microseconds when a task leaves the CPU."""
     record(sleeper, events="sched:sched_switch@kernel;linux:schedule", status=3)
     text = utrail("dump").must().out
     outs, switches = {}, {}
@@ -193,14 +195,15 @@ def test_options_of_reading(sleeper):
     only = utrail("replay", "--tid", tid).must().out
     assert only.count("syscalls:") == 4
     assert "syscalls:" not in utrail("dump", "--no-event").must().out
-    # Without the option, the commands show what they always show.
+    # Without the option, the commands show no event of the kernel.
     for command in (["report"], ["graph"], ["info"]):
         assert "sys_enter" not in utrail(*command).must().out.replace(SLEEPS, "")
 
 
 @needs_kernel
 def test_events_outside_of_functions(sleeper):
-    """The exec of the program itself is in none of its functions."""
+    """The event of the program's own exec is in none of its functions: only --event-full shows
+    it."""
     record(sleeper, events="sched:sched_process_exec@kernel", status=3)
     assert "sched_process_exec" not in utrail("replay").must().out
     assert utrail("replay", "--event-full").must().out.count("sched:sched_process_exec") == 1
@@ -238,10 +241,10 @@ def test_names_that_nothing_has(sleeper):
 
 @needs_kernel
 def test_without_permission(sleeper):
-    """One line says why, and the recording goes on."""
+    """A line of warning has the reason, and the recording goes on."""
     if reason := why_not_as_nobody():
         pytest.skip(reason)
-    with tempfile.TemporaryDirectory() as work:  # pytest's own are root's
+    with tempfile.TemporaryDirectory() as work:  # pytest's own directories are root's
         os.chmod(work, 0o777)
         shutil.copy(sleeper, work)
         result = run(*NOBODY, UTRAIL, "record", "-E", SLEEPS, "./sleeper", cwd=work).must(3)
@@ -253,7 +256,7 @@ def test_without_permission(sleeper):
 
 @pytest.fixture(scope="module")
 def busy(tmp_path_factory):
-    """So many system calls in one call."""
+    """A program that makes many system calls in one call."""
     path = tmp_path_factory.mktemp("busy")
     (path / "busy.c").write_text(
         "#include <stdlib.h>\n#include <sys/syscall.h>\n#include <unistd.h>\n"
@@ -271,14 +274,15 @@ GETPPID = "syscalls:sys_enter_getppid@kernel"
 def test_many_events(busy):
     record("--no-libcall", busy, 200000, events=GETPPID)
     assert utrail("replay", "--no-libcall").must().out.count("sys_enter_getppid") == 200000
-    # A page is full before the next one begins.
+    # Each page is full before the next one begins.
     used = sum(p.stat().st_size for p in Path("uftrace.data").glob("kernel-cpu*.dat"))
     assert used < 200000 * 24 * 1.1 + 20 * 4096
 
 
 @needs_kernel
 def test_lost_events_are_counted(busy):
-    """A buffer of two pages: what was lost and what is there is all there was. The probe has calls of its own, two or three."""
+    """With a buffer of two pages, lost and recorded events add up to the number of calls. The probe
+    adds two or three calls of its own."""
     proc = subprocess.Popen(
         [UTRAIL, "record", "--no-libcall", "--kernel-buffer", "8k", "-E", GETPPID, busy, "100000"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(), text=True)
@@ -290,7 +294,7 @@ def test_lost_events_are_counted(busy):
         pytest.skip("this recorder was fast enough to lose nothing")
     lost = int(re.fullmatch(r"WARN: (\d+) events of the kernel were lost; a larger buffer .*\n", err)[1])
     assert 100000 <= there + lost < 100010
-    # The kernel tells how many only where there is room for the number.
+    # The kernel counts the lost events only where the page has room for the number.
     assert re.fullmatch(r"WARN: (more than )?(\d+ )?events of the kernel were lost when this was recorded .*\n", said(shown))
     assert "events were lost here" in utrail("dump").must().out
 
@@ -317,8 +321,8 @@ def test_max_size_leaves_room_for_calls(busy):
 
 @needs_kernel
 def test_killed_recorder(sleeper):
-    """The next recorder removes what a killed one leaves in the kernel; its written records can be
-    read."""
+    """The next recorder removes the instance that a killed one leaves in the kernel. The killed
+    one's records can be read."""
     is_alone = "PYTEST_XDIST_WORKER" not in os.environ  # the next recorder may be another test's
     proc = subprocess.Popen([UTRAIL, "record", "--force", "-E", "sched:.*@kernel", "sleep", "2"],
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment())
@@ -335,7 +339,8 @@ def test_killed_recorder(sleeper):
 
 @needs_kernel
 def test_program_that_cannot_be_executed(tmp_path):
-    """The kernel is asked before the program is: nothing stays there."""
+    """The kernel's instance is set up before the program is executed; it is removed when the
+    program cannot be."""
     (tmp_path / "none.c").write_text("int main(void) { return 0; }\n")
     run("gcc", "-pg", "none.c", "-o", "none", "-Wl,--dynamic-linker=/nowhere/ld.so").must()
     result = utrail("record", "-E", SLEEPS, "./none").must(1)
@@ -357,7 +362,7 @@ def test_killed_program():
 
 @needs_kernel
 def test_while_it_runs(sleeper):
-    """live shows what replay shows afterwards."""
+    """live shows the same as replay does afterwards."""
     live = utrail("live", "--record", "--no-sched", "-E", SLEEPS, sleeper).must(3).out
     replay = utrail("replay", "--no-sched").must().out
     assert replay.count("syscalls:") == 12
@@ -377,7 +382,8 @@ def test_exporters(sleeper):
 
 
 def dump_lines(text):
-    """The same for the kernel's part; the width of the column of tasks differs."""
+    """The lines of a dump with single spaces: the column of tasks has another width in the
+    peer's."""
     return [re.sub(r"^(\S+) +(\d+): ", r"\1 \2: ", line).rstrip() for line in text.splitlines()
             if re.match(r"reading kernel-cpu|\S+ +\d+: \[event\] (?!linux:)", line)]
 
@@ -393,7 +399,8 @@ def by_file(lines):
 
 
 def has_absolute_times(directory):
-    """Such a record comes where an interrupt came while the kernel took the time of another one, about once in 60 recordings."""
+    """True when a record has an absolute time. The kernel writes one when an interrupt comes while
+    it takes another record's time, in about one of 60 recordings."""
     return any(31 in kernel.record_kinds(path.read_bytes()) for path in directory.glob("kernel-cpu*.dat"))
 
 
@@ -401,10 +408,12 @@ def has_absolute_times(directory):
 @needs_fields
 @pytest.mark.needs_peer
 def test_peer_reads_it(sleeper):
-    """The same records of the same tasks with the same text. The peer shows those of strangers as task 0's, too."""
+    """The peer shows the same records of the same tasks with the same text. It also shows those of
+    other tasks, as task 0's."""
     events = f"sched:sched_switch@kernel;sched:sched_wak.*@kernel;raw_syscalls:.*@kernel;{SLEEPS}"
     record(sleeper, events=events, status=3)
-    # The peer ends a file at its first absolute time, without a word.
+    # Record again until no file has an absolute time: the peer ends the file there, without a
+    # message.
     for _ in range(20):
         if not has_absolute_times(Path("uftrace.data")):
             break
@@ -425,7 +434,7 @@ ONE, TWO, STRANGER = 100, 101, 77
 
 
 def handmade(pages, header=None, feat=4, name="hand.data", more=None):
-    """Two tasks, each in one call of main for a millisecond."""
+    """Make a recording of two tasks, each in one call of main for a millisecond."""
     info = b"Ftrace!\0" + struct.pack("<IHBBQQH6x", 4, 40, 1, 2, 0x22 | feat, 0, 1024)
     task = (f"SESS timestamp=4.0 pid={ONE} sid=0123456789abcdef exename=\"/bin/prog\"\n"
             f"TASK timestamp=4.1 tid={ONE} pid={ONE}\nTASK timestamp=4.2 tid={TWO} pid={ONE}\n")
@@ -464,8 +473,8 @@ def shown(name, *args):
 
 
 def test_handmade():
-    """The events of each task in order, whatever the CPU. A switch from an unknown task belongs to
-    the task that comes; unknown tasks have none. (Calls are in test_kernel_calls.py.)"""
+    """Each task's events are in order, whatever the CPU. A switch from an unknown task belongs to
+    the task that comes; unknown tasks have no events. (test_kernel_calls.py has the calls.)"""
     assert shown(handmade(good_pages())) == {
         ONE: ["main() {", "syscalls:sys_enter_clock_nanosleep", "sched:sched_switch", "} /* main */"],
         TWO: ["main() {", "raw_syscalls:sys_enter", "sched:sched_switch", "kernel_event:60000", "} /* main */"],
@@ -484,7 +493,7 @@ def test_fields_of_handmade():
 
 @pytest.mark.parametrize("form", ["chrome", "html", "jsonl", "perfetto", "firefox", "callgrind", "pprof"])
 def test_handmade_in_exporters(form):
-    """Unknown numbers are shown as numbers, there, too."""
+    """Exporters show events with unknown numbers by their numbers."""
     data = handmade(good_pages())
     with open("out", "wb") as out:
         subprocess.run([UTRAIL, "dump", f"--format={form}", "-d", data], stdout=out, check=True)
@@ -494,7 +503,7 @@ def test_handmade_in_exporters(form):
 
 @needs_fields
 def test_fields_in_chrome():
-    """Their fields are known as one text."""
+    """Chrome's format has the fields of a kernel's event as one text."""
     text = utrail("dump", "--format=chrome", "-d", handmade(good_pages())).must().out
     [event] = [e for e in json.loads(text)["traceEvents"] if e["name"] == "raw_syscalls:sys_enter"]
     assert (event["ph"], event["cat"], event["args"]) == ("i", "raw_syscalls", {"data": "NR 0 (1, 2, 3, 4, 5, 6)"})
@@ -533,7 +542,7 @@ def test_long_records_and_long_times():
 
 
 def test_damaged_page_costs_that_page_only():
-    """A line names the damaged file."""
+    """A warning names the damaged file; its other pages are read."""
     good = good_pages()
     bad = bytearray(good[0])
     struct.pack_into("<Q", bad, 8, 4081)
@@ -545,7 +554,7 @@ def test_damaged_page_costs_that_page_only():
 
 @pytest.mark.parametrize("content", [b"", b"PAGE_SIZE: 17\n", b"\0" * 100], ids=["empty", "wrong", "zeros"])
 def test_damaged_header(content):
-    """The calls are there all the same."""
+    """A damaged header costs the kernel's events; the program's calls are shown."""
     result = utrail("replay", "-d", handmade(good_pages(), header=content or b"\n"))
     assert result.status == 1
     assert re.match(r"utrail: cannot read 'hand.data/kernel_header': offset \d+: expected", result.err)
@@ -553,7 +562,8 @@ def test_damaged_header(content):
 
 
 def test_formats_that_make_no_sense():
-    """Names are shown, fields are not or one by one; nothing falls over."""
+    """Malformed formats of events: the names are shown, the fields partly or not at all, and no
+    command crashes."""
     good = kernel.header(only=["sched:sched_switch"])
     for old, new in ((b"REC->prev_pid", b"REC->prev_pix"), (b"__print_flags", b"__print_flogs"), (b"print fmt", b"print"),
                      (b"offset:56", b"offset:65000"), (b"size:16", b"size:-1"), (b", {", b", {{{{"), (b"field:", b"f")):
@@ -586,6 +596,6 @@ def test_lost_events_of_handmade():
 
 
 def test_other_byte_order():
-    """The records of calls stay as they are; only the kernel was another one's."""
+    """The kernel's files have the other byte order, the records of calls have this machine's."""
     info = Path(handmade(good_pages(big=True), header=kernel.header(big=True)))
     assert shown(info)[ONE] == ["main() {", "syscalls:sys_enter_clock_nanosleep", "sched:sched_switch", "} /* main */"]

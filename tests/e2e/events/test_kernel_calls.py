@@ -1,5 +1,5 @@
-"""Calls of the kernel's functions, read from files made by hand. Recordings of a real kernel are in
-tests/kernel."""
+"""Calls of the kernel's functions, read from files made by hand. tests/kernel has recordings of a
+real kernel."""
 
 import re
 import struct
@@ -20,7 +20,8 @@ ENTRY, EXIT = IDS["ftrace:funcgraph_entry"], IDS["ftrace:funcgraph_exit"]
 
 
 def page(records, tid=ONE, big=False):
-    """@records: (microseconds into main(), '+' or '-', function, depth)"""
+    """A page of the kernel. @records: (microseconds since main() began, '+' or '-', function,
+    depth)"""
     made = kernel.Page(TIME + 1000 * records[0][0], big)
     for us, what, func, depth in records:
         fields = kernel.graph_entry if what == "+" else kernel.graph_exit
@@ -28,7 +29,7 @@ def page(records, tid=ONE, big=False):
     return made
 
 
-# main() is open from 0 to 1000.
+# main() is open from 0 to 1000 us.
 CALLS = [(100, "+", SYSCALL, 0), (110, "+", READ, 1), (150, "+", LOCK, 2), (160, "-", LOCK, 2), (300, "-", READ, 1),
          (310, "-", SYSCALL, 0), (400, "+", FAULT, 0), (420, "-", FAULT, 0)]
 TREE = """main() {
@@ -46,7 +47,7 @@ def recording(records, missed=None, **more):
 
 
 def tree(*args, name="hand.data"):
-    """The text right of the bar, of the first task."""
+    """The text of the first task, right of the bar."""
     text = utrail("replay", "--no-pager", "-d", name, "--tid", str(ONE), *args, preempted=True).must().out
     return "\n".join(line.split("| ", 1)[1] for line in text.splitlines() if "| " in line)
 
@@ -70,7 +71,7 @@ def test_report_and_exporters():
 
 
 def test_outside_of_functions():
-    """Before main() and behind it: only with --kernel-full."""
+    """Calls of the kernel before and after main() are shown with --kernel-full only."""
     recording([(-50, "+", IRQ, 0), (-45, "+", LOCK, 1), (-42, "-", LOCK, 1), (-40, "-", IRQ, 0), *CALLS, (1100, "+", SYSCALL, 0)])
     assert tree() == tree("--kernel-skip-out") == TREE
     full = tree("--kernel-full")
@@ -85,20 +86,22 @@ def test_filters():
     assert tree("-C", "up_read@kernel").count("{") == 3
     assert tree("-T", "x64_sys_call@kernel,depth=1") == "main() {\n  x64_sys_call();\n  handle_mm_fault();\n} /* main */"
     assert "vfs_read" not in tree("-H", "vfs_read.isra.0@kernel") and "up_read" in tree("-H", "vfs_read.isra.0@kernel")
-    # A name without @kernel is that of a function of the program.
+    # A pattern without @kernel matches functions of the program only.
     result = utrail("replay", "-d", "hand.data", "-F", "x64_sys_call").must()
     assert "no function matches 'x64_sys_call'" in result.err
     assert "no function matches 'nowhere@kernel'" in utrail("replay", "-d", "hand.data", "-N", "nowhere@kernel").must().err
 
 
 def test_a_time_range_cuts_calls():
-    """The end of a call that began before the range is no end of one of the program's."""
+    """A range may begin inside a call of the kernel: the call's end does not end a call of the
+    program."""
     recording(CALLS)
     assert tree("-r", "120us~500us") == "up_read();\nhandle_mm_fault();"
 
 
 def test_returns_that_are_missing():
-    """A call whose end was lost ends with what must be behind it; an end without a beginning is left out."""
+    """A call whose end was lost ends at the next record that is outside of it. An end without a
+    beginning is left out."""
     lost = [record for record in CALLS if record != (300, "-", READ, 1)]
     recording(lost)
     assert tree() == TREE
@@ -114,13 +117,13 @@ def test_records_were_lost():
     recording(CALLS, missed=77)
     assert "/* LOST 77 records!! */" in tree()
     assert re.sub(r" +/\* LOST 77 .*\n", "", tree()) == TREE
-    # Views that only add up go on after them, too.
+    # Views that only add up go on after missing returns, too.
     assert re.search(r" 1 +vfs_read\.isra\.0\n", utrail("report", "-d", "hand.data").must().out)
 
 
 def test_more_calls_than_are_held():
-    """Records of two tasks that change to the other CPU with every page. Views that add up get them
-    a window of time after the other."""
+    """Records of two tasks that change to the other CPU with every page. Views that add up read
+    them in windows of time, one after the other."""
     nr_pages, nr_calls = 3400, 60
     packed = []
     for tid in (ONE, TWO):
@@ -145,7 +148,8 @@ def test_more_calls_than_are_held():
 
 
 def test_clocks_that_differ():
-    """A call that ends a little behind the program's next record was over when that was written."""
+    """A call may end a little after the program's next record, by another clock: it had ended
+    before that record was written."""
     recording([(990, "+", SYSCALL, 0), (1005, "-", SYSCALL, 0)])
     assert tree() == "main() {\n  x64_sys_call();\n} /* main */"
     recording([(-2, "+", SYSCALL, 0), (500, "-", SYSCALL, 0)])
@@ -153,13 +157,14 @@ def test_clocks_that_differ():
 
 
 def switch(us, misc, tid=ONE):
-    """PERF_RECORD_SWITCH, as perf-cpu*.dat has it: off the CPU, which another task took (misc
-    0x6000), or back (0)."""
+    """A PERF_RECORD_SWITCH as in perf-cpu*.dat. @misc: 0x2000 when the task leaves the CPU, 0x6000
+    when it is pre-empted, 0 when it comes back."""
     return struct.pack("<IHHIIQ", 14, misc, 24, tid, tid, TIME + 1000 * us)
 
 
 def test_time_off_the_cpu():
-    """The kernel says that the task is back in the first function that it then runs: it came back before."""
+    """perf's record of the return to the CPU may come after the first function that runs then. The
+    task was back before that function."""
     recording([(100, "+", SYSCALL, 0), (500, "+", READ, 1), (550, "-", READ, 1), (600, "-", SYSCALL, 0)], feat=68)
     Path("hand.data/perf-cpu0.dat").write_bytes(switch(200, 0x6000) + switch(540, 0) + switch(560, 0x2000) + switch(570, 0))
     assert tree() == """main() {
@@ -177,14 +182,14 @@ def test_time_off_the_cpu():
 
 
 def test_the_return_to_the_cpu_was_lost():
-    """The next one belongs to what is behind it."""
+    """With the return's record lost, the next return belongs to the next time off the CPU."""
     recording([(100, "+", SYSCALL, 0), (500, "+", READ, 1), (550, "-", READ, 1), (600, "-", SYSCALL, 0)], feat=68)
     Path("hand.data/perf-cpu0.dat").write_bytes(switch(200, 0x6000) + switch(560, 0x2000) + switch(570, 0))
     assert "/* linux:schedule (pre-empted) */\n    vfs_read.isra.0();\n    /* linux:schedule */" in tree()
 
 
 def test_big_endian_and_no_depth():
-    """Kernels that write no depth: the address tells what returns."""
+    """Kernels that write no depth: the address tells which call returns."""
     header = kernel.header()
     bare = header
     for name in ("entry", "exit"):

@@ -1,4 +1,4 @@
-"""--list-event: what -E could record."""
+"""--list-event: the events that -E can record."""
 
 import os
 import re
@@ -33,7 +33,7 @@ def test_of_the_program(workdir, command):
     found = probes(lines)
     assert found and len(set(lines)) == len(lines)
     assert all(line.startswith(("[kernel event] ", "[SDT event] ")) for line in lines)
-    # Nothing was run, nothing was made.
+    # No program was run, and no file was made.
     assert not list(workdir.iterdir())
 
 
@@ -42,7 +42,7 @@ def test_as_the_peer_says_it():
     _, exe = sample("places")
     ours = [line for line in listed("--list-event", exe) if SDT.fullmatch(line)]
     theirs = [line for line in peer("--list-event", exe).must().out.splitlines() if SDT.fullmatch(line)]
-    # It has a line for each place.
+    # The peer has a line for each place of an event.
     assert ours == list(dict.fromkeys(theirs))
 
 
@@ -59,7 +59,7 @@ def test_chosen():
 
 
 def test_of_its_libraries():
-    """Library calls are listed only when they are asked for."""
+    """Events of libraries are listed only when -E asks for them."""
     _, exe = sample("throws")
     assert not [name for name in probes(listed("--list-event", exe)) if name.startswith("libstdcxx")]
     names = probes(listed("--list-event", "-E", "libstdcxx:.*", exe))
@@ -75,7 +75,7 @@ def test_of_the_kernel():
 
 
 def test_without_permission():
-    """Programs that cannot be listed are named; the rest is listed."""
+    """A user who may not read the kernel's events gets a warning, and the program's events."""
     if reason := why_not_as_nobody():
         pytest.skip(reason)
     _, exe = sample("places")
@@ -83,7 +83,7 @@ def test_without_permission():
     assert result.status == 0 and probes(result.out.splitlines())
     (line,) = result.err.splitlines()
     assert line.startswith("WARN: ") and "tracing" in line
-    # A command for something else prints nothing of it.
+    # A pattern for events of programs gives no warning about the kernel's.
     assert run(*NOBODY, UTRAIL, "record", "--list-event", "-E", ".*:.*", exe).must().err == ""
 
 
