@@ -48,13 +48,13 @@ static inline uint64_t arch_context_sp(const ucontext_t *context);
 bool arch_has_invariant_counter(void);
 
 /*
- * True when the CPU compares return addresses with a shadow stack: then none may be replaced.
- * Normal context.
+ * True when the CPU compares return addresses with a shadow stack. Then no return address may be
+ * replaced. Normal context.
  */
 bool arch_has_shadow_stack(void);
 
 /*
- * The kernel's name of that counter in
+ * The kernel's name of the CPU's counter as a clock source, as in
  * /sys/devices/system/clocksource/clocksource0/current_clocksource.
  */
 extern const char arch_counter_clocksource[];
@@ -74,16 +74,16 @@ void arch_init(void);
 void arch_call_preserving_vectors(void (*fn)(void *arg), void *arg);
 
 /*
- * Call @fn(@arg) once, and compare all vector, FP and mask registers. True when it left them
- * unchanged: later calls of it need no arch_call_preserving_vectors(). False when it did not, or
- * when that is unknown. The comparison itself changes these registers, so call this function from
- * arch_call_preserving_vectors(). One caller at a time.
+ * Call @fn(@arg) once, and compare all vector, FP and mask registers from before the call and after
+ * it. True when @fn left them unchanged: its later calls need no arch_call_preserving_vectors().
+ * False when @fn changed them, or when that is unknown. The comparison itself changes these
+ * registers, so call this function from arch_call_preserving_vectors(). One caller at a time.
  */
 bool arch_leaves_vectors(void (*fn)(void *arg), void *arg);
 
 /*
- * The entry of library calls into the probe, and the code that leads there: each call site has a
- * stub of its own.
+ * The code of the probe to which library calls lead. Each call site has a stub of its own that
+ * jumps there.
  */
 extern const char arch_libcall[];
 
@@ -98,7 +98,7 @@ void arch_write_call_stub(uint8_t *code, uint32_t index, const uint64_t *cell);
 /* The entry of patched code into the probe. */
 enum arch_hook {
 	ARCH_HOOK_POINT,      /* an event, from its stub */
-	ARCH_HOOK_POINT_ARGS, /* the same with arguments */
+	ARCH_HOOK_POINT_ARGS, /* an event with arguments, from its stub */
 	ARCH_HOOK_ENTRY,      /* a function begins, from its stub */
 	ARCH_HOOK_CALL,	      /* a function begins: called as __fentry__ */
 	ARCH_HOOK_XRAY_ENTRY, /* called from the sleds of clang's XRay */
@@ -120,8 +120,8 @@ void arch_write_gate(uint8_t gate[ARCH_GATE_BYTES], const uint64_t *cell);
 void arch_write_pass(uint8_t pass[ARCH_PASS_BYTES]);
 
 /*
- * A jump from any place to code within 2 GiB, a call of it, and no-operation instructions of so
- * many bytes.
+ * A jump from any place to code within 2 GiB, a call of such code, and no-operation instructions of
+ * the same length.
  */
 #define ARCH_JUMP_BYTES 5
 
@@ -129,7 +129,7 @@ void arch_write_jump(uint8_t jump[ARCH_JUMP_BYTES], uint64_t from, uint64_t to);
 void arch_write_call(uint8_t call[ARCH_JUMP_BYTES], uint64_t from, uint64_t to);
 void arch_write_nops(uint8_t *nops, uint32_t bytes);
 
-/* A jump to nearby code. False when that is too far away. */
+/* A jump to nearby code. False when the code is too far away. */
 #define ARCH_SHORT_JUMP_BYTES 2
 
 bool arch_write_short_jump(uint8_t jump[ARCH_SHORT_JUMP_BYTES], uint64_t from, uint64_t to);
@@ -145,8 +145,9 @@ bool arch_write_short_jump(uint8_t jump[ARCH_SHORT_JUMP_BYTES], uint64_t from, u
 void arch_write_point_stub(uint8_t *code, uint32_t event, uint64_t site, const uint64_t *cell);
 
 /*
- * The same for an event with arguments: probe_point_args() finds their places at @operands, within
- * 2 GiB. All registers are available.
+ * Write the beginning of the stub of an event with arguments, as arch_write_point_stub() does for
+ * one without. probe_point_args() finds the places of the arguments at @operands, within 2 GiB. All
+ * registers are available to it.
  */
 #define ARCH_POINT_ARGS_STUB_BYTES 42
 
@@ -154,8 +155,9 @@ void arch_write_point_args_stub(uint8_t *code, uint32_t event, uint64_t site, co
 				const void *operands);
 
 /*
- * The same for a function with the address @addr in records, with its return slot @slot bytes above
- * the stack pointer at @site. The jump at the site goes to the byte ARCH_ENTRY_STUB_START.
+ * Write the stub of a function's entry, which calls the address in @cell. @addr: the function's
+ * address in records; @slot: the distance of its return slot above the stack pointer at @site, in
+ * bytes. The jump at the site goes to the byte ARCH_ENTRY_STUB_START.
  */
 #define ARCH_ENTRY_STUB_BYTES 43
 #define ARCH_ENTRY_STUB_START 24
@@ -164,15 +166,15 @@ void arch_write_entry_stub(uint8_t *code, uint64_t addr, uint64_t site, uint32_t
 			   const uint64_t *cell);
 
 /*
- * Adjust the displacement in the instruction at @at, which was moved by @moved bytes. False when it
- * does not fit.
+ * Adjust the displacement in the instruction at @at, which was moved by @moved bytes. False when
+ * the displacement does not fit.
  */
 bool arch_move_distance(uint8_t *at, int64_t moved);
 
 /*
- * Call @fn(@a, @b), a libc function that reads its return address to identify its caller. It sees
- * @through, which must have a return instruction of the caller's module (arch_find_return()).
- * @lazy: a value that code which binds a library call may expect in a register of its own
+ * Call @fn(@a, @b), a libc function that reads its return address to identify its caller. @fn sees
+ * @through as its return address: a return instruction of the caller's module (arch_find_return()).
+ * @lazy: the value that code for binding a library call may expect in a register of its own
  * (arch_pass_site()).
  */
 void *arch_call_returning_through(void *fn, const void *a, uint64_t b, const void *through,
@@ -182,27 +184,27 @@ void *arch_call_returning_through(void *fn, const void *a, uint64_t b, const voi
 const void *arch_find_return(const void *start, const void *end);
 
 /*
- * The target of replaced return addresses: calls probe_exit(), then goes on at the address it
- * returns.
+ * The target of replaced return addresses: calls probe_exit(), then goes on at the address that
+ * probe_exit() returns.
  */
 extern const char arch_return_trampoline[];
 
 /*
- * Copy @len bytes. Returns the number of those before the first unreadable one. HOT; a fault in it
- * ends it by arch_fault_resume().
+ * Copy @len bytes. Returns the number of bytes before the first unreadable one. HOT. At a fault,
+ * arch_fault_resume() ends the function.
  */
 uint64_t arch_copy_guarded(void *to, const void *from, uint64_t len);
 
 /*
- * Copy the string at @from without its NUL, at most @max bytes; up to 7 bytes after those are
- * written, too. Returns their number; -1 - n when n were readable and the next was not. HOT, with
- * faults handled in the same way.
+ * Copy the string at @from without its NUL, at most @max bytes; up to 7 bytes after the copy are
+ * overwritten, too. Returns the number of copied bytes; -1 - n when n bytes were readable and the
+ * next was not. HOT. At a fault, arch_fault_resume() ends the function.
  */
 int64_t arch_copy_string(void *to, const void *from, uint64_t max);
 
 /*
- * In a signal handler with @context (ucontext_t): true when the fault was in one of the above. Then
- * the thread goes on at its end.
+ * In a signal handler with @context (ucontext_t): true when the fault was in arch_copy_guarded() or
+ * arch_copy_string(). Then the thread goes on at the end of that function.
  */
 bool arch_fault_resume(void *context);
 

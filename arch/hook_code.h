@@ -8,7 +8,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A call of a hook: its target, or with @is_slot the address of the word with the target. */
+/*
+ * A call of a hook. @target: the hook's address; with @is_slot, the address of the word that has
+ * it.
+ */
 struct hook_call {
 	uint64_t target;
 	bool is_slot;
@@ -23,8 +26,9 @@ struct hook_call {
  *       leave for hooks, else 0
  * @landing_pad: the length of a landing mark for indirect calls at @at (x86_64: `endbr64`),
  *               else 0
- * @call: true when the code at @at, of address @addr, is a call that may be of a hook
- * @entry_sled, @exit_sled, @tail_sled: XRay's, unpatched: the number of replaced bytes, else 0
+ * @call: true when the code at @at, of address @addr, is a call, perhaps of a hook
+ * @entry_sled, @exit_sled, @tail_sled: the number of bytes that XRay replaces, if an unpatched sled
+ *                                      of that kind is at @at; else 0
  */
 struct hook_code {
 	unsigned (*nop)(const uint8_t *at, uint64_t left);

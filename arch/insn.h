@@ -11,27 +11,27 @@
 struct isa;
 
 /*
- * A disassembler of one instruction set. It has memory of its own; one per thread, except for
- * insns_step(), insns_look_through(), insns_near_names() and insns_far_names(), which several
- * threads may call with the same one.
+ * A disassembler of one instruction set. It has memory of its own, so each thread needs one. Only
+ * insns_step(), insns_look_through(), insns_near_names() and insns_far_names() may be called with
+ * the same one by several threads.
  */
 struct insns;
 
 /*
- * -ENOSYS when this build cannot read the code of @isa (NULL: a machine that is not in the table),
- * -ENOMEM.
+ * Open a disassembler for the code of @isa (NULL: a machine that is not in the table). -ENOSYS when
+ * this build cannot read such code, -ENOMEM.
  */
 int insns_open(struct insns **out, const struct isa *isa, struct uft_err *err);
 
-/* Open another one for the same instruction set, for another thread. -ENOMEM. */
+/* Open another disassembler of the instruction set of @insns, for another thread. -ENOMEM. */
 int insns_open_same(struct insns **out, const struct insns *insns, struct uft_err *err);
 
-/* NULL is fine. */
+/* @insns may be NULL. */
 void insns_close(struct insns *insns);
 void insns_close_at(struct insns **insns);
 #define cleanup_insns cleanup(insns_close_at)
 
-/* Code in the file: @bytes are those from address @start on, before @end. */
+/* Code in the file, from address @start on, before @end. */
 struct insn_text {
 	const uint8_t *bytes;
 	uint64_t start;
@@ -40,7 +40,7 @@ struct insn_text {
 
 /*
  * Find the addresses where the instructions of @text before @addr begin, the last first, at most
- * @max of them. Returns their number. 0 also when no instruction begins at @addr.
+ * @max of them. Returns their number; 0 also when no instruction begins at @addr.
  */
 unsigned insns_before(struct insns *insns, const struct insn_text *text, uint64_t addr,
 		      uint64_t *starts, unsigned max);
@@ -48,23 +48,23 @@ unsigned insns_before(struct insns *insns, const struct insn_text *text, uint64_
 /* The code that follows an instruction. */
 enum insn_flow {
 	INSN_PLAIN,	    /* the next instruction */
-	INSN_BRANCH,	    /* the next instruction, or the one that it names */
-	INSN_CALL,	    /* the one that it names; then mostly the next one */
-	INSN_CALL_ANYWHERE, /* the same by a register or memory */
-	INSN_JUMP,	    /* the one that it names */
-	INSN_JUMP_ANYWHERE, /* the one whose address is in a register or in memory */
+	INSN_BRANCH,	    /* the next instruction, or the instruction that it names */
+	INSN_CALL,	    /* the instruction that it names, then mostly the next one */
+	INSN_CALL_ANYWHERE, /* a call of an address that is in a register or in memory */
+	INSN_JUMP,	    /* the instruction that it names */
+	INSN_JUMP_ANYWHERE, /* the instruction whose address is in a register or in memory */
 	INSN_RETURN,
-	INSN_END, /* none: programs do not mean to get here */
+	INSN_END, /* none: the program never goes on after it */
 };
 
 /*
  * One instruction.
  *
- * @names: with @has_name: its relative target, or the address that it accesses relative to itself,
- * data too
+ * @names: with @has_name: the target of a relative jump, or the address of data that it accesses
+ * relative to itself
  * @name_at: offset of the displacement in the instruction
  * @is_address: the address is computed, not read from or jumped to (x86_64: `lea`)
- * @is_padding: it does nothing, or is never meant to be reached: compilers' padding between
+ * @is_padding: it does nothing, or is never meant to be reached, as compilers put it between
  * functions
  */
 struct insn_step {
@@ -83,8 +83,8 @@ bool insns_step(struct insns *insns, const uint8_t *at, uint64_t left, uint64_t 
 		struct insn_step *out);
 
 /*
- * Call @fn with each instruction of @text, from the first one on. 0; -EILSEQ with the place of
- * bytes that are no instruction.
+ * Call @fn with each instruction of @text, from the first one on. -EILSEQ, with their place in
+ * @err, when bytes are no instruction.
  */
 int insns_look_through(struct insns *insns, const struct insn_text *text,
 		       void (*fn)(const struct insn_step *step, void *arg), void *arg,
@@ -94,9 +94,9 @@ int insns_look_through(struct insns *insns, const struct insn_text *text,
 enum insn_refusal {
 	INSN_MOVES,
 	INSN_UNKNOWN,	     /* the bytes are not a known instruction */
-	INSN_LANDS,	     /* where an indirect jump may land */
-	INSN_RETURNS_INTO,   /* a call returns to what would be overwritten */
-	INSN_NOT_UNDERSTOOD, /* it depends on its own address in a way of its own */
+	INSN_LANDS,	     /* an indirect jump may land there */
+	INSN_RETURNS_INTO,   /* a call would return to overwritten code */
+	INSN_NOT_UNDERSTOOD, /* it depends on its own address in an unknown way */
 	INSN_TOO_FAR,	     /* no form of it reaches far enough */
 	INSN_TOO_MUCH,	     /* there is no room for all code that would have to be moved */
 };
@@ -107,12 +107,12 @@ enum insn_refusal {
 /*
  * Instructions equivalent to those at @from, to be executed elsewhere within 2 GiB of it.
  *
- * @taken: the number of their bytes there
- * @fixes: offsets in @bytes of displacements, 4 bytes each. They are relative to @from: code
- *         that places @bytes elsewhere adds the distance of @from after that place (or subtracts)
- * @ret_at: when it ends in a call: the offset of the low half of the pushed address, which is
- *          @ret until a load address is added by insn_load_at(); the high half follows after
- *          INSN_RET_HIGH bytes. 0: no call
+ * @taken: the number of bytes of the original instructions at @from
+ * @fixes: offsets in @bytes of displacements of 4 bytes, which are right if @bytes lies at @from.
+ *         Code that places @bytes elsewhere adds @from minus that place to each
+ * @ret_at: when the last instruction is a call: the offset of the low half of the return address
+ *          that @bytes pushes; 0: no call. The high half follows after INSN_RET_HIGH bytes. The
+ *          address is @ret, to which insn_load_at() adds a load address
  * @ends: the place after @bytes is never reached
  * @refusal: enum insn_refusal, set with a return of -EXDEV
  */
@@ -133,38 +133,42 @@ struct insn_code {
 
 /*
  * Move whole instructions, from address @from of @text on, until @nr_bytes of them are taken or one
- * does not fall through. -EXDEV with the reason when one cannot run elsewhere, or a call in it
- * would return into the first @nr_bytes, which will be overwritten.
+ * does not fall through. -EXDEV with the reason when an instruction cannot run elsewhere, or is a
+ * call that would return into the first @nr_bytes, which will be overwritten.
  */
 int insns_move(struct insns *insns, const struct insn_text *text, uint64_t from, unsigned nr_bytes,
 	       struct insn_code *out, struct uft_err *err);
 
 /*
- * Move all of [@from, @until) of @text: jumps within it lead to the moved code. So the old code is
- * reached only by its first byte, if there are no other references into it. It must not contain
- * calls, since they return there. -EXDEV with the reason, as for insns_move().
+ * Move all of [@from, @until) of @text: jumps within it lead to the moved code. So only the first
+ * byte of the old code is still reached, if no other code refers into it. The old code must not
+ * contain calls, since these return into it. -EXDEV with the reason, as for insns_move().
  */
 int insns_move_all(struct insns *insns, const struct insn_text *text, uint64_t from, uint64_t until,
 		   struct insn_code *out, struct uft_err *err);
 
-/* Append a jump to @to after the code of @code, unless it ends. -EXDEV when there is no room. */
+/*
+ * Append a jump to @to to the code of @code, unless that never reaches its end. -EXDEV when there
+ * is no room.
+ */
 int insns_go_on(struct insns *insns, struct insn_code *code, uint64_t to, struct uft_err *err);
 
 /*
- * Adjust for a load address: the file's addresses are @bias higher in this process. @isa: of the
- * code, as made by insns_move().
+ * Adapt @code, as made by insns_move() for code of @isa, to a load address: addresses in this
+ * process are @bias higher than in the file.
  */
 void insn_load_at(const struct isa *isa, struct insn_code *code, uint64_t bias);
 
 /*
- * True when it marks a landing place for indirect jumps (x86_64: `endbr64`); there are @left bytes.
+ * True when the instruction at @at, with @left bytes, marks a landing place for indirect jumps
+ * (x86_64: `endbr64`).
  */
 bool insns_is_landing_pad(struct insns *insns, const uint8_t *at, uint64_t left);
 
 /*
- * The @left bytes at @at, of address @addr, are a program's start code, which calls
- * __libc_start_main() with main() as first argument: the address of main(). False when they are
- * not, or load the address in another way than the start files of C libraries.
+ * Find the address of main() in a program's start code: the @left bytes at @at, of address @addr.
+ * Start code calls __libc_start_main() with main() as first argument. False when the bytes are no
+ * such code, or load the address in another way than the start files of C libraries.
  */
 bool insns_main(struct insns *insns, const uint8_t *at, uint64_t left, uint64_t addr,
 		uint64_t *address);
@@ -177,9 +181,10 @@ unsigned insns_padding(struct insns *insns, const uint8_t *at, const uint8_t *en
 
 /*
  * For bytes with unknown instruction boundaries: call @fn with each possible jump target, decoding
- * from any byte. insns_near_names(): of jumps that reach insns_near_reach() bytes, before and
- * after. insns_far_names(): of all others; and @base with each possible start of a table, with only
- * its place (0, or its result below 0).
+ * from any byte. insns_near_names() does so for jumps with a reach of insns_near_reach() bytes in
+ * both directions, insns_far_names() for all others. insns_far_names() also calls @base with each
+ * possible start of a table, given by its place alone. Returns 0, or the result of @base when that
+ * is below 0.
  */
 void insns_near_names(struct insns *insns, const struct insn_text *text,
 		      void (*fn)(uint64_t addr, void *arg), void *arg);
@@ -190,7 +195,7 @@ unsigned insns_near_reach(const struct insns *insns);
 
 /*
  * The functions that an instruction set must provide: see the functions above of the same names. A
- * struct insns begins with a pointer to it, which open() sets.
+ * struct insns begins with a pointer to its struct insn_set, which open() sets.
  */
 struct insn_set {
 	int (*open)(struct insns **out, struct uft_err *err);
@@ -216,7 +221,7 @@ struct insn_set {
 
 /*
  * Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2. In a build without
- * capstone it only reports that.
+ * capstone, open() reports that and fails.
  */
 extern const struct insn_set x86_64_insns;
 

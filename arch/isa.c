@@ -18,8 +18,8 @@
 #endif
 
 /*
- * The beginnings of the groups of names. Some names are in two sets: aarch64 has arm's s0 and d0,
- * too.
+ * The numbers at which the groups of register names begin. Some names are in two groups: s0 and d0
+ * are arm's and aarch64's.
  */
 enum {
 	X86_64_INT = 0,
@@ -85,8 +85,8 @@ static const struct isa isa_i386 = {
 };
 
 /*
- * Procedure Call Standard for the Arm Architecture (AAPCS32). Small floats fill gaps left by larger
- * ones: not supported here.
+ * Procedure Call Standard for the Arm Architecture (AAPCS32). Small floats fill gaps that larger
+ * ones have left; that is not supported here.
  */
 static const struct isa isa_arm = {
 	.name = "arm",

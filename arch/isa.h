@@ -1,6 +1,6 @@
 /*
- * Instruction sets as tables, for readers and recorders: chosen by a program's machine, the same on
- * every host.
+ * Instruction sets as tables, for readers and recorders. The tables are the same on every host; a
+ * program's machine chooses its table.
  */
 #ifndef UTRAIL_ARCH_ISA_H
 #define UTRAIL_ARCH_ISA_H
@@ -14,8 +14,8 @@ struct insn_set;
 struct operand;
 
 /*
- * Registers for one kind of arguments, in order. @first: the number of isa_reg_name(), the others
- * follow.
+ * Registers for one kind of arguments, in order. @first: the number that isa_reg_name() takes for
+ * the first of them; the numbers of the others follow.
  */
 struct isa_arg_regs {
 	uint8_t first;
@@ -25,9 +25,10 @@ struct isa_arg_regs {
 /*
  * The procedure linkage table, as written by linkers.
  *
- * @skip: the bytes of its first, special entry; @skip_mold: the same of mold(1); 0: as all others
- * @jump_slot, @glob_dat: relocations of slots for calls; the latter 0 if calls
- * without a PLT are not supported
+ * @skip: the bytes of its first, special entry; @skip_mold: those in programs that mold(1) has
+ *        linked. 0: the first entry is as all others
+ * @jump_slot, @glob_dat: relocations of slots for calls; @glob_dat is 0 if calls without a PLT are
+ * not supported
  */
 struct isa_plt {
 	uint8_t skip;
@@ -39,13 +40,14 @@ struct isa_plt {
 
 /*
  * @machine: e_machine of its programs
- * @word_bytes: of a general register, and of what one argument takes on the stack
+ * @word_bytes: the size of a general register, and of an argument's place on the stack
  * @ints, @floats: registers of arguments; DWARF's numbers of them are in @dwarf_ints, and from
  *                 @dwarf_floats on
- * @long_double_words: its words on the stack; 0: it is passed in another,
+ * @long_double_words: the words of a long double on the stack; 0: it is passed in another,
  *                 unsupported way
- * @knows_floats: those of up to eight bytes are in @floats, then on the stack
- * @floats_then_ints: the rest of @ints comes between these two
+ * @knows_floats: floating point arguments of up to eight bytes are in @floats, then on the stack
+ * @floats_then_ints: floating point arguments are in @floats, then in the rest of @ints, then on
+ *                    the stack
  * @insns: functions for its machine code (arch/insn.h); NULL: not supported
  * @hook_code: functions for compilers' hooks (arch/hook_code.h); NULL: not supported
  * @parse_operand: implements operand_parse(), with @out empty (arch/operand.h); NULL: not
@@ -72,8 +74,8 @@ struct isa {
 };
 
 /*
- * The row for programs with that e_machine and that word size (0: any); NULL: the machine is
- * unknown.
+ * The row for programs with e_machine @machine and words of @word_bytes (0: any); NULL: the machine
+ * is unknown.
  */
 const struct isa *isa_of(unsigned machine, unsigned word_bytes);
 
@@ -81,13 +83,14 @@ const struct isa *isa_of(unsigned machine, unsigned word_bytes);
 extern const struct isa *const all_isas[];
 
 /*
- * The number of the argument register with the DWARF number @dwarf; -1 when it never has arguments.
+ * The number of the argument register with the DWARF number @dwarf; -1 when that register never has
+ * arguments.
  */
 int isa_arg_reg_of_dwarf(const struct isa *isa, int dwarf);
 
 /*
- * Argument registers of all instruction sets, by number. isa_reg_find(): -1 when there is none of
- * that name, in either case of letters.
+ * Argument registers of all instruction sets, by number. isa_reg_find() ignores the case of
+ * letters; -1 when no register has that name.
  */
 int isa_reg_find(const char *name, size_t len);
 const char *isa_reg_name(unsigned reg);

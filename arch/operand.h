@@ -13,17 +13,17 @@ struct isa;
 
 enum operand_kind {
 	OPERAND_UNKNOWN,
-	OPERAND_CONSTANT, /* @value, and the address of the symbol, if it has one */
+	OPERAND_CONSTANT, /* @value, plus the address of the symbol, if there is one */
 	/* the low @bytes of general register @base, shifted right by @shift bits */
 	OPERAND_REGISTER,
 	OPERAND_VECTOR, /* the lowest bytes of vector register @base */
-	OPERAND_MEMORY, /* at @value + the symbol's address + @base + (@index << @shift) */
+	OPERAND_MEMORY, /* memory at @value + the symbol's address + @base + (@index << @shift) */
 };
 
 #define OPERAND_NO_REGISTER 0xff
 
 /*
- * @base, @index: DWARF's numbers of general registers; from 0 on of vector registers
+ * @base, @index: DWARF's numbers of general registers; of a vector register, its number from 0 on
  * @bytes: the size of the named register
  * @symbol, @symbol_len: part of the text; NULL: there is none
  */
@@ -40,11 +40,11 @@ struct operand {
 
 /*
  * Parse the @len bytes of untrusted @text as an operand of a program of @isa (may be NULL). False,
- * with @out undefined, when they are none, or are ambiguous.
+ * with @out undefined, when the text is no operand, or an ambiguous one.
  */
 bool operand_parse(const struct isa *isa, const char *text, size_t len, struct operand *out);
 
-/* For the table of instruction sets. */
+/* The parse_operand() of x86_64 in the table of instruction sets. */
 bool x86_64_parse_operand(const char *text, size_t len, struct operand *out);
 
 #endif

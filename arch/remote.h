@@ -13,8 +13,8 @@
  * A stopped thread's registers, in the kernel's format (PTRACE_GETREGSET with NT_PRSTATUS; the rest
  * with arch_remote_vector_note).
  *
- * @words: with @bytes valid
- * @vectors: floating point and vector state, @vector_bytes of it
+ * @words: the general registers; the first @bytes bytes are valid
+ * @vectors: floating point and vector state of @vector_bytes
  */
 #define ARCH_REMOTE_WORDS	 32
 #define ARCH_REMOTE_VECTOR_BYTES 16384
@@ -32,10 +32,13 @@ struct arch_remote {
  */
 extern const bool arch_has_remote;
 
-/* The note that PTRACE_GETREGSET has vectors by. */
+/* The type of the note by which PTRACE_GETREGSET reads vector registers. */
 extern const int arch_remote_vector_note;
 
-/* The registers with numbers in call frame information, in that order. Returns their number. */
+/*
+ * The registers that call frame information numbers, in the order of these numbers. Returns how
+ * many there are.
+ */
 #define ARCH_REMOTE_DWARF_REGS 32
 unsigned arch_remote_dwarf_regs(const struct arch_remote *r, uint64_t regs[ARCH_REMOTE_DWARF_REGS]);
 extern const unsigned arch_remote_dwarf_sp; /* the number of the stack pointer */
@@ -45,8 +48,8 @@ uint64_t arch_remote_sp(const struct arch_remote *r);
 void arch_remote_set_pc(struct arch_remote *r, uint64_t pc);
 
 /*
- * Set the first argument of a system call that the thread @tid is about to make; the call is of the
- * ABI @audit_arch.
+ * Set the first argument of the system call that the thread @tid is about to make by the ABI
+ * @audit_arch.
  */
 bool arch_remote_set_argument(int tid, uint32_t audit_arch, uint64_t value);
 
@@ -54,33 +57,34 @@ bool arch_remote_set_argument(int tid, uint32_t audit_arch, uint64_t value);
 long arch_remote_system_call(const struct arch_remote *r, uint64_t args[4]);
 
 /*
- * The kernel has ended a system call because the thread had to stop, and not because of a signal:
- * restart it. True when it has been changed. The kernel restarts most calls itself; epoll_wait(2)
- * and similar calls fail with EINTR (signal(7)).
+ * When the kernel has ended a system call only because the thread had to stop, and not because of a
+ * signal, change @r to restart the call. True when @r was changed. The kernel restarts most calls
+ * itself; epoll_wait(2) and similar calls fail with EINTR (signal(7)).
  */
 bool arch_remote_restart(struct arch_remote *r);
 
 /*
- * Find the code of the process for a first system call: instructions that make one and return, and
- * those that signal handlers return to. Offsets in @code[@len], which is executable; false when
- * they are missing.
+ * Find code of the process for a first system call: instructions that make a system call and
+ * return, and the instructions that signal handlers return to. Sets their offsets in @code[@len],
+ * which is executable. False when they are missing.
  */
 bool arch_remote_find_gadgets(const uint8_t *code, size_t len, size_t *call,
 			      size_t *handler_return);
 
-/* A context for rt_sigreturn(2): @r, with the signal mask @mask. Its size ... */
+/* The size of a context for rt_sigreturn(2) that holds @r and a signal mask. */
 size_t arch_remote_context_bytes(const struct arch_remote *r);
 
 /*
- * ... and its construction at @memory, for address @at, a multiple of 64. @nr: the interrupted
- * system call that restarts when this context is restored; negative: none.
+ * Write such a context, with the signal mask @mask, to @memory, for use at address @at, a multiple
+ * of 64. @nr: the interrupted system call that restarts when the context is restored; negative:
+ * none.
  */
 void arch_remote_put_context(void *memory, uint64_t at, const struct arch_remote *r, uint64_t mask,
 			     long nr);
 
 /*
- * The number of the system call made by the instructions before the program counter, if they load
- * it immediately, as in C libraries; -1: they do not.
+ * The number of the system call that @code makes, the instructions before the program counter; -1:
+ * unknown. They must load it as a constant, as in C libraries.
  */
 #define ARCH_REMOTE_NUMBER_BYTES 7
 long arch_remote_number_in_code(const uint8_t code[ARCH_REMOTE_NUMBER_BYTES]);
@@ -103,34 +107,37 @@ void arch_remote_begin_syscall(struct arch_remote *r, uint64_t call, uint64_t co
 void arch_remote_put_code(uint8_t code[ARCH_REMOTE_CODE_BYTES]);
 
 /*
- * Make @r run that code, which is at @code: @fn(@args), on the stack below @context, then @signal,
- * and then the rest.
+ * Make @r run the code of arch_remote_put_code() at address @code. It calls @fn(@args) on the stack
+ * below @context, sends @signal, and then restores @context.
  */
 void arch_remote_begin_call(struct arch_remote *r, uint64_t code, uint64_t context, uint64_t fn,
 			    const uint64_t args[6], int signal);
 
-/* At that signal: what the function has returned. */
+/* The result of the function, when the signal of arch_remote_begin_call() comes. */
 uint64_t arch_remote_call_result(const struct arch_remote *r);
 
-/* After a system call: its result. */
+/* The result of a system call, when it has returned. */
 uint64_t arch_remote_result(const struct arch_remote *r);
 
 /*
- * The program counter of the context that a signal handler will return to, if @words[@nr] of a
- * stack are such a context; else 0.
+ * The program counter in @words[@nr] of a stack, if these are a context that a signal handler will
+ * return to; else 0.
  */
 uint64_t arch_remote_sigframe_pc(const uint64_t *words, size_t nr);
 
-/* The stack pointer of that context. */
+/* The stack pointer in the context for which arch_remote_sigframe_pc() is not 0. */
 uint64_t arch_remote_sigframe_sp(const uint64_t *words, size_t nr);
 
 /*
- * False when @words[0], on a stack, cannot be the program counter in such a context: the @nr words
- * from there on lack the registers that the kernel saves next to it.
+ * False when @words[0], on a stack, cannot be the program counter in the context of a signal
+ * handler: the @nr words from there on lack the registers that the kernel saves next to it.
  */
 bool arch_remote_may_be_interrupted(const uint64_t *words, size_t nr);
 
-/* False when no call instruction ends at the end of @code: then that is no return address. */
+/*
+ * False when @code does not end with a call instruction: then the address after it is no return
+ * address.
+ */
 #define ARCH_REMOTE_CALL_BYTES 7
 bool arch_remote_may_end_call(const uint8_t code[ARCH_REMOTE_CALL_BYTES]);
 

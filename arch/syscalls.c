@@ -1,4 +1,6 @@
-/* Numbers of system calls (see syscalls.h): facts of the kernel's ABI, asm/unistd.h of each. */
+/*
+ * Numbers of system calls (see syscalls.h). They are from asm/unistd.h of each ABI of the kernel.
+ */
 #include "arch/syscalls.h"
 
 #include <linux/audit.h>

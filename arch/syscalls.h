@@ -6,7 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Those before SYSCALL_NOT_WATCHED concern files and names; fcntl64(2) is fcntl(2). */
+/*
+ * System calls. Those before SYSCALL_NOT_WATCHED concern files and names. fcntl64(2) counts as
+ * fcntl(2).
+ */
 enum syscall_id {
 	SYSCALL_NONE,
 	SYSCALL_OPEN,
@@ -48,7 +51,7 @@ enum syscall_id {
  * @audit_arch: AUDIT_ARCH_*, as in the kernel's data for filters and tracers
  * @mask: the bits of a number that identify the call; x32 programs use numbers of x86_64 with
  * one more bit
- * @numbers: by enum syscall_id; negative: there is no such call
+ * @numbers: the ABI's number of each enum syscall_id; negative: the ABI has no such call
  */
 struct syscall_abi {
 	uint32_t audit_arch;
@@ -60,8 +63,8 @@ struct syscall_abi {
 extern const struct syscall_abi syscall_abis[];
 
 /*
- * True when @number is that call in any ABI: for processes whose ABI is unknown, and which may make
- * other calls by that number.
+ * True when @number is the call @id in any ABI. For processes of an unknown ABI, in which that
+ * number may be another call.
  */
 bool syscall_may_be(uint64_t number, enum syscall_id id);
 

@@ -1,4 +1,7 @@
-/* Machines without a probe: stubs for the recorder's sources. Programs can still be examined. */
+/*
+ * Machines without a probe: these functions only let the recorder's sources be linked. Programs can
+ * still be examined.
+ */
 #include "arch/arch.h"
 
 #include <elf.h>
