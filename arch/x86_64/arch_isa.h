@@ -1,4 +1,4 @@
-/* x86_64: the inline answers to arch/arch.h. */
+/* x86_64: the inline functions of arch/arch.h. */
 #ifndef UTRAIL_ARCH_X86_64_ISA_H
 #define UTRAIL_ARCH_X86_64_ISA_H
 
@@ -10,7 +10,9 @@ static inline uint64_t arch_counter_read(void)
 {
 	uint32_t low, high;
 
-	/* Without rdtscp or lfence: waiting for older instructions would double the cost. */
+	/*
+	 * Neither rdtscp nor lfence is used: waiting for older instructions would double the cost.
+	 */
 	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
 	return ((uint64_t)high << 32) | low;
 }
@@ -46,10 +48,11 @@ _Static_assert(__builtin_offsetof(struct arch_regs, rdi) == 4 * 8, "known to arc
 _Static_assert(__builtin_offsetof(struct arch_regs, r9) == 2 * 8, "known to arch_int_arg");
 
 /*
- * The stack data of arch_point_args, followed by the program's own: its registers at the site.
+ * The stack in arch_point_args: the program's registers at the site, the data that the stub pushed,
+ * and then the program's own stack.
  *
- * @back: the return address: in the stub
- * @operands: the distance from there to the struct point_operands
+ * @back: the return address, which is in the stub
+ * @operands: the distance from @back to the struct point_operands
  */
 struct arch_point {
 	uint64_t r15;
@@ -72,10 +75,10 @@ static inline uint64_t arch_point_sp(const struct arch_point *point)
 	return (uint64_t)(point + 1);
 }
 
-/* General register @number, in DWARF's numbering (psABI, 3.6.2), below 16. */
+/* The general register with DWARF's number @number (psABI, 3.6.2), below 16. */
 static inline uint64_t arch_point_register(const struct arch_point *point, unsigned number)
 {
-	/* rax rdx rcx rbx rsi rdi rbp, none, r8 to r15 */
+	/* the indexes of rax rdx rcx rbx rsi rdi rbp, none, r8 to r15 */
 	static const uint8_t words[] = { 14, 12, 13, 5, 11, 10, 4, 0, 9, 8, 7, 6, 3, 2, 1, 0 };
 
 	if (number == 7)
@@ -101,15 +104,18 @@ static inline uint64_t arch_int_ret(const struct arch_regs *regs, unsigned index
 	return index == 0 ? regs->rax : regs->rdx;
 }
 
-/* For an unrecorded call: its first two arguments and its result. */
+/*
+ * Registers as an entry and a return would have them, for a call that has neither: its first two
+ * arguments and its result.
+ */
 static inline struct arch_regs arch_regs_of(uint64_t first, uint64_t second, uint64_t ret)
 {
 	return (struct arch_regs){ .rdi = first, .rsi = second, .rax = ret };
 }
 
 /*
- * Pass @site as third argument to a function of two arguments, and as fourth the value that code
- * which binds the call may expect in a register of its own: mold's PLT has the relocation's index
+ * Pass @site as third argument to a function of two arguments. The fourth is the value that code
+ * for binding the call may expect in a register of its own: mold's PLT has the relocation's index
  * in %r11.
  */
 static inline void arch_pass_site(struct arch_regs *regs, const void *site)
@@ -120,15 +126,16 @@ static inline void arch_pass_site(struct arch_regs *regs, const void *site)
 
 #define ARCH_INT_ARG_REGS   6
 #define ARCH_FLOAT_ARG_REGS 8
-/* Above all that a program can have mapped. */
+/* The end of the addresses that a program can have mapped. */
 #define ARCH_ADDRESS_END    0x7ffffffff000ULL
 
 /* AUDIT_ARCH_X86_64, as in the kernel's data for system call filters */
 #define ARCH_AUDIT 0xc000003eU
 
 /*
- * The place of the stack pointer in glibc's setjmp(3) (bits/setjmp.h: rbx rbp r12-r15 rsp pc). It
- * is encrypted by an exclusive or with the thread's pointer guard at %fs:0x30 and a rotation.
+ * The place of the stack pointer in glibc's setjmp(3) (bits/setjmp.h: rbx rbp r12-r15 rsp pc). The
+ * stack pointer there is encrypted: an exclusive or with the thread's pointer guard at %fs:0x30,
+ * then a rotation.
  */
 #define ARCH_JMP_BUF_RSP 6
 

@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 /*
- * The needed parts of the kernel's own structs. When the program is loaded, their offsets are
- * adjusted to the running kernel.
+ * The needed members of the kernel's own structs. When the eBPF program is loaded, their offsets
+ * are adjusted to the running kernel.
  */
 struct pt_regs {
 	unsigned long r10;
@@ -32,7 +32,7 @@ struct thread_info {
 /* thread_info.status: the call was made by the i386 ABI (TS_COMPAT). */
 #define CALL_IS_COMPAT 2U
 
-/* The arguments of the call that @regs stand in. */
+/* The arguments of the system call whose registers are @regs. */
 static inline __attribute__((always_inline)) void call_arguments(const struct pt_regs *regs,
 								 bool is_compat, uint64_t args[6])
 {

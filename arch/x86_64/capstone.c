@@ -10,7 +10,7 @@
 
 #define TEXT_OF(x)   #x
 #define TEXT_OF_2(x) TEXT_OF(x)
-/* Its interface's version is that of its soname. */
+/* The version of the library's interface is that of its soname. */
 #define SONAME	     "libcapstone.so." TEXT_OF_2(CS_API_MAJOR)
 
 static const struct {
@@ -26,7 +26,7 @@ static const struct {
 };
 
 static struct capstone library;
-static char why_not[256]; /* of dlerror(3); empty when it is loaded */
+static char why_not[256]; /* the error of dlerror(3); empty when the library is loaded */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void load_capstone(void)

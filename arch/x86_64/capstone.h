@@ -7,9 +7,9 @@
 #include "utils/base/err.h"
 
 /*
- * Its functions in use, by their names without "cs_". In a program that is linked with the library,
- * the loader writes 77,000 addresses into the library's tables at each start. This is more than
- * half of the start-up time, and few commands read code.
+ * The library's functions in use, by their names without "cs_". In a program that is linked with
+ * the library, the loader writes 77,000 addresses into the library's tables at each start. This
+ * takes more than half of the start-up time, and few commands read code.
  */
 struct capstone {
 	__typeof__(cs_open) *open;
@@ -21,8 +21,8 @@ struct capstone {
 };
 
 /*
- * For any thread. *@out stays valid until the program ends. -ENOSYS when the library, in the
- * version of its header, is not installed.
+ * Load the library, from any thread. *@out stays valid until the program ends. -ENOSYS when the
+ * library is not installed in the version of its header.
  */
 int capstone_load(const struct capstone **out, struct uft_err *err);
 

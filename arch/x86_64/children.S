@@ -6,8 +6,8 @@
 /*
  * syscall(3), interposed: as in glibc, plus a check for calls that make children without libc or
  * forbid system calls that hooks need (libmcount/program/clone.c). The child may return on another
- * stack, so none of its data is on this one. %r9, which is no argument of the calls that make
- * children, tells that thread_after_fork() must be called.
+ * stack, so none of its data is on this one. %r9 tells that thread_after_fork() must be called: no
+ * system call that makes children has an argument there.
  */
 FUNCTION syscall
 	cmpq	$56, %rdi /* clone */
@@ -67,8 +67,8 @@ END syscall
 
 /*
  * vfork(2), interposed: the child returns first, and its calls then overwrite the stack place of
- * our return address. So that is kept in a register meanwhile, and so is the result of
- * lend_prepare() (libmcount/program/lend.h).
+ * our return address. So registers keep the return address and the result of lend_prepare()
+ * (libmcount/program/lend.h) meanwhile.
  */
 FUNCTION vfork
 	movl	$58, %eax
@@ -80,8 +80,8 @@ END vfork
 	.set	own_vfork, vfork
 
 /*
- * %rax: a system call with at most four arguments, in their places. The stack of the child is this
- * one.
+ * Make the system call %rax, whose arguments, four at most, are in their registers. Its child runs
+ * on this stack.
  */
 	.type	lend_and_call, @function
 	.balign	16
@@ -91,7 +91,7 @@ lend_and_call:
 	SAVE_CALLER_SAVED
 	movq	%r8, %rdi
 	call	lend_prepare
-	movq	%rax, 2 * 8(%rsp) /* which becomes %r9 */
+	movq	%rax, 2 * 8(%rsp) /* RESTORE_CALLER_SAVED loads it into %r9 */
 	RESTORE_CALLER_SAVED
 	POP	r8
 	.cfi_register %rip, %r8
@@ -109,8 +109,8 @@ lend_and_call:
 	cmpq	$-4095, %rax
 	jae	3f
 	/*
-	 * The child has written to a shadow stack, too, if there is one (otherwise the instruction
-	 * does nothing).
+	 * The child's calls have also changed the shadow stack, if there is one (otherwise the
+	 * instruction does nothing).
 	 */
 	xorl	%edx, %edx
 	rdsspq	%rdx

@@ -1,4 +1,4 @@
-/* x86_64: taking a thread out of a read that faulted. */
+/* x86_64: ends a read that has faulted. */
 #include <stddef.h>
 #include <ucontext.h>
 

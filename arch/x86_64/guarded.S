@@ -1,9 +1,10 @@
 /*
  * x86_64: reads memory that may be unmapped, and registers that the probe's C code does not use.
  *
- * An access to memory of the program between arch_guarded_start and arch_guarded_end that faults
- * goes on at the end of its function: the signal handler (libmcount/system/fault.c) calls
- * arch_fault_resume(), which compares the address.
+ * When an instruction between arch_guarded_start and arch_guarded_end faults at memory of the
+ * program, the thread goes on at the end of that function. The signal handler
+ * (libmcount/system/fault.c) calls arch_fault_resume() for that, which compares the instruction's
+ * address.
  */
 #include "arch/x86_64/stub_macros.S"
 
@@ -13,8 +14,8 @@
 arch_guarded_start:
 
 /*
- * int64_t arch_copy_guarded(void *to, const void *from, uint64_t len): the number of copied bytes.
- * After a fault, %rcx has the number of remaining ones.
+ * int64_t arch_copy_guarded(void *to, const void *from, uint64_t len): returns the number of copied
+ * bytes. After a fault, %rcx has the number of bytes that were not copied.
  */
 HIDDEN_FUNCTION arch_copy_guarded
 	movq	%rdx, %rcx
@@ -27,13 +28,14 @@ arch_copy_guarded_end:
 END arch_copy_guarded
 
 /*
- * int64_t arch_copy_string(void *to, const void *from, uint64_t max): the bytes before the first
- * NUL, at most @max; -1 - n when n were readable and the next was not. Words are loaded aligned, so
- * that none extends into a page without the string; up to 7 bytes more than the result are written.
+ * int64_t arch_copy_string(void *to, const void *from, uint64_t max): returns the number of bytes
+ * before the first NUL, at most @max; -1 - n when n bytes were readable and the next was not.
+ * Aligned words are loaded, none of which extends into a page without the string. Up to 7 bytes
+ * more than the result are written.
  */
 HIDDEN_FUNCTION arch_copy_string
 	movq	%rdi, %r8
-	addq	%rdi, %rdx			/* where to stop */
+	addq	%rdi, %rdx			/* the end of the copy */
 	movabsq	$0x0101010101010101, %r9
 	movabsq	$0x8080808080808080, %r10
 1:	testb	$7, %sil
@@ -79,7 +81,7 @@ END arch_copy_string
 	HIDDEN arch_guarded_end
 arch_guarded_end:
 
-/* void arch_read_vector(void *to, unsigned index): the low 16 bytes of %xmm0 to %xmm15. */
+/* void arch_read_vector(void *to, unsigned index): stores the low 16 bytes of %xmm0 to %xmm15. */
 HIDDEN_FUNCTION arch_read_vector
 	cmpl	$4, %esi
 	jae	4f
@@ -111,7 +113,7 @@ HIDDEN_FUNCTION arch_read_vector
 	jne	8f
 	movups	%xmm7, (%rdi)
 	ret
-	/* Not used for arguments of functions, but rarely for those of static probes. */
+	/* These registers never have arguments of functions, but rarely those of static probes. */
 	.irp	reg, 8, 9, 10, 11, 12, 13, 14
 8:	cmpl	$\reg, %esi
 	jne	8f
@@ -122,7 +124,7 @@ HIDDEN_FUNCTION arch_read_vector
 	ret
 END arch_read_vector
 
-/* void arch_read_x87(void *to): the ten bytes of st(0), which is kept. */
+/* void arch_read_x87(void *to): stores the ten bytes of st(0), which stays on the stack. */
 HIDDEN_FUNCTION arch_read_x87
 	fstpt	(%rdi)
 	fldt	(%rdi)

@@ -11,9 +11,9 @@ static bool begins_with(const uint8_t *at, uint64_t left, const char *bytes, uns
 }
 
 /*
- * The opcode of nops with an operand. Compilers lengthen them with 66 and cs prefixes: gcc
- * -fpatchable-function-entry writes single bytes, clang one instruction of maximum length,
- * -mnop-mcount five bytes.
+ * The length of a nop with an operand, which compilers lengthen with 66 and cs prefixes. gcc
+ * -fpatchable-function-entry writes nops of one byte, clang one of maximum length, -mnop-mcount one
+ * of five bytes.
  */
 static unsigned long_nop(const uint8_t *at, uint64_t left)
 {
@@ -29,7 +29,7 @@ static unsigned long_nop(const uint8_t *at, uint64_t left)
 	unsigned mod = at[2] >> 6;
 	unsigned len = 3;
 
-	/* ModRM: the operation is 0; no register, and no form without a base. */
+	/* Only this ModRM is a nop of compilers: operation 0, memory, with a base. */
 	if ((at[2] & 0x38) || mod == 3)
 		return 0;
 	if ((at[2] & 7) == 4)
@@ -42,7 +42,7 @@ static unsigned long_nop(const uint8_t *at, uint64_t left)
 
 static unsigned nop(const uint8_t *at, uint64_t left)
 {
-	/* With the prefix for 32-bit addresses: gcc's once. */
+	/* A nop of some versions of gcc, with the prefix for 32-bit addresses. */
 	if (begins_with(at, left, "\x67\x0f\x1f\x04\x00", 5))
 		return 5;
 	if (begins_with(at, left, "\x90", 1))
@@ -57,7 +57,7 @@ static unsigned landing_pad(const uint8_t *at, uint64_t left)
 	return begins_with(at, left, "\xf3\x0f\x1e\xfa", 4) ? 4 : 0;
 }
 
-/* A call by a distance, or through a slot of the GOT. */
+/* Decode a call with a distance, or through a slot of the GOT. */
 static bool decode_call(const uint8_t *at, uint64_t left, uint64_t addr, struct hook_call *call)
 {
 	unsigned opcode = begins_with(at, left, "\xff\x15", 2) ? 2 : 1;
@@ -81,7 +81,7 @@ static unsigned jump_sled(const uint8_t *at, uint64_t left)
 	return left >= 11 && at[0] == 0xeb && at[1] == 9 ? 11 : 0;
 }
 
-/* A return, and ten bytes that nothing comes to. */
+/* A return, and ten bytes that are never reached. */
 static unsigned exit_sled(const uint8_t *at, uint64_t left)
 {
 	return left >= 11 && at[0] == 0xc3 ? 5 : 0;

@@ -1,4 +1,4 @@
-/* x86_64: what this CPU can do, found once at start. */
+/* x86_64: the features of this CPU, detected once at start. */
 #include "arch/arch.h"
 
 #include <cpuid.h>
@@ -69,7 +69,7 @@ bool arch_has_shadow_stack(void)
 {
 	uint64_t features = 0;
 
-	/* Kernels without them do not know the question. */
+	/* Kernels without shadow stacks refuse this call. */
 	return syscall(SYS_arch_prctl, SHSTK_STATUS, &features) == 0 && (features & SHSTK_SHSTK);
 }
 

@@ -13,7 +13,7 @@
 #define OP_CALL_REL32 0xe8
 #define OP_JMP_REL8   0xeb
 #define OP_PUSH_IMM32 0x68
-#define OP_GROUP5     0xff /* call, jmp and push of what ModRM says */
+#define OP_GROUP5     0xff /* call, jmp and push of an operand in ModRM */
 #define GROUP5_CALL   2
 #define GROUP5_JMP    4
 
@@ -65,8 +65,9 @@ static bool is_landing_pad(const uint8_t *at, uint64_t left)
 }
 
 /*
- * Instructions unknown to the disassembler: their length; 0 for all others. Those of shadow stacks
- * are rdssp (f3 0f 1e /1) and incssp (f3 0f ae /5) of a register, with or without REX.
+ * The length of an instruction that the disassembler does not know; 0 for all others. These are
+ * instructions for shadow stacks: rdssp (f3 0f 1e /1) and incssp (f3 0f ae /5) of a register, with
+ * or without REX.
  */
 static unsigned known_length(const uint8_t *at, uint64_t left)
 {
@@ -83,8 +84,9 @@ static unsigned known_length(const uint8_t *at, uint64_t left)
 }
 
 /*
- * Decode the instruction at @at, with @left bytes; its length, 0 when it is invalid. insns->insn
- * describes it, except for those with a known length, which count as plain ones.
+ * Decode the instruction at @at, with @left bytes. Returns its length; 0 when it is invalid.
+ * insns->insn describes the instruction, unless it has a known_length(): such instructions count as
+ * plain ones.
  */
 static unsigned decode_insn(struct insns *insns, const uint8_t *at, uint64_t left, uint64_t addr)
 {
@@ -135,7 +137,7 @@ static unsigned starts_before(struct insns *insns, const struct insn_text *text,
 /* --- moving --- */
 
 /*
- * Code that is moved together. Two decoders must agree on it: steps.c and capstone.
+ * A piece of code that is moved. Two decoders must agree on its instructions: steps.c and capstone.
  *
  * @step, @at: the current instruction
  * @moved_to: for each byte from out->from on, 1 + the offset in out->bytes of the moved instruction
@@ -188,7 +190,7 @@ static bool put_byte(struct insn_code *out, uint8_t byte)
 
 /*
  * True when a 32-bit displacement reaches @target from @behind bytes after the last byte of @out,
- * as if that were at out->from.
+ * as if the code were at out->from.
  */
 static bool is_near(const struct insn_code *out, uint64_t target, unsigned behind)
 {
@@ -197,7 +199,7 @@ static bool is_near(const struct insn_code *out, uint64_t target, unsigned behin
 	return (int32_t)distance == distance;
 }
 
-/* Write the displacement from its end to @target, as if the code were at out->from. */
+/* Write the 32-bit displacement from its own end to @target, as if the code were at out->from. */
 static bool put_distance(struct insn_code *out, uint64_t target)
 {
 	int32_t word = target - (out->from + out->len + sizeof(int32_t));
@@ -205,7 +207,7 @@ static bool put_distance(struct insn_code *out, uint64_t target)
 	return put_fix(out, out->len) && put_code_bytes(out, &word, sizeof(word));
 }
 
-/* Push the return address of a call; no register and no flag is free for it. */
+/* Push the return address of a call, without a change of registers or flags. */
 static bool put_push_return(struct insn_code *out, uint64_t ret)
 {
 	static const uint8_t push[] = { OP_PUSH_IMM32, 0, 0, 0, 0 };
@@ -242,7 +244,10 @@ static int put_same(struct move *m, const uint8_t *bytes, unsigned len)
 	return put_fix(out, at + m->step.name_at) ? 0 : refuse_move(m, INSN_TOO_MUCH);
 }
 
-/* loop, jrcxz: there is no long form, so they skip a jump that skips a long one. */
+/*
+ * loop, jrcxz have no long form. So they jump over a short jump, which jumps over a long jump to
+ * the target.
+ */
 static bool put_short_only(struct move *m)
 {
 	static const uint8_t around[] = { 2, OP_JMP_REL8, 5, OP_JMP_REL32 };
@@ -261,7 +266,7 @@ static int move_direct(struct move *m)
 	bool is_byte = step->len - step->name_at == 1;
 	bool good;
 
-	/* The longest of these forms has 15 bytes before its end. */
+	/* The longest of the forms below has 15 bytes before the end of its distance. */
 	if (!is_near(out, step->names, 0) || !is_near(out, step->names, 2 * INSN_CODE_MAX))
 		return refuse_move(m, INSN_TOO_FAR);
 	if (step->flow == INSN_CALL) {
@@ -354,7 +359,7 @@ static int move_one(struct move *m)
 	return put_same(m, m->at, m->step.len);
 }
 
-/* Read the instruction at @addr: sets m->step, m->at and the disassembler's. */
+/* Read the instruction at @addr: sets m->step, m->at and the disassembler's instruction. */
 static int read_one(struct move *m, const struct insn_text *text, uint64_t addr)
 {
 	m->at = text->bytes + (addr - text->start);
@@ -391,7 +396,7 @@ static int move_insns(struct insns *insns, const struct insn_text *text, uint64_
 	return 0;
 }
 
-/* Also adjust displacements of jumps to moved code: these are no fixes any more. */
+/* Adjust jumps to moved code: they stay within it, so their displacements are no fixes any more. */
 static void turn_inwards(struct move *m, uint64_t until)
 {
 	struct insn_code *out = m->out;
@@ -446,7 +451,7 @@ static int move_all(struct insns *insns, const struct insn_text *text, uint64_t 
 			return ret;
 		out->taken += m.step.len;
 	}
-	/* The places where instructions begin, and no others. */
+	/* Jumps may only lead to places where instructions begin. */
 	for (unsigned i = 0; i < nr_named; i++) {
 		if (!m.moved_to[named[i] - from])
 			return refuse_move(&m, INSN_NOT_UNDERSTOOD);

@@ -34,13 +34,13 @@ static const char general[][4][5] = {
 	{ "r14", "r14d", "r14w", "r14b" }, { "r15", "r15d", "r15w", "r15b" },
 };
 
-/* Bits 8 to 15 of the first four. */
+/* Bits 8 to 15 of the first four registers. */
 static const char second_bytes[][5] = { "ah", "dh", "ch", "bh" };
 
-#define VECTORS	     16 /* xmm16 and above are not kept apart from what they are a part of */
+#define VECTORS	     16 /* xmm16 and above are not supported */
 #define REGISTER_MAX 5
 
-/* The name after a '%', with its NUL. */
+/* Read the name after a '%' into @name, with a NUL. */
 static bool take_name(struct cursor *c, char name[REGISTER_MAX + 1])
 {
 	size_t len = 0;
@@ -132,7 +132,7 @@ static int digit_of(char c, unsigned base)
 	return digit < (int)base ? digit : -1;
 }
 
-/* As assemblers read them: 0x10 and 020 are 16. */
+/* Read a number as assemblers do: 0x10 and 020 are 16. */
 static bool take_number(struct cursor *c, uint64_t *out)
 {
 	struct cursor rest = *c;
@@ -175,7 +175,7 @@ static bool take_symbol(struct cursor *c, struct operand *out)
 	return true;
 }
 
-/* "-4+16+name": value and symbol of @out. */
+/* Read a sum like "-4+16+name": sets value and symbol of @out. */
 static bool take_sum(struct cursor *c, struct operand *out)
 {
 	bool is_minus = take_char(c, '-');
@@ -249,7 +249,7 @@ static bool take_place(struct cursor *c, struct operand *out)
 	if (!has_base && (c->at == c->end || *c->at != ','))
 		return false;
 	if (take_char(c, ',')) {
-		/* The stack pointer cannot be one. */
+		/* The stack pointer cannot be an index. */
 		if (!take_address_register(c, &out->index) ||
 		    strcmp(general[out->index][0], "rsp") == 0)
 			return false;
@@ -260,8 +260,8 @@ static bool take_place(struct cursor *c, struct operand *out)
 }
 
 /*
- * Not without brackets: a plain number is a constant in Intel's syntax and an address here; a plain
- * name may be a register there.
+ * A memory operand must have brackets. A plain number is a constant in Intel's syntax, but an
+ * address in AT&T's; a plain name may be a register in Intel's.
  */
 static bool take_memory(struct cursor *c, struct operand *out)
 {

@@ -59,7 +59,7 @@ void arch_write_call(uint8_t call[ARCH_JUMP_BYTES], uint64_t from, uint64_t to)
 
 void arch_write_nops(uint8_t *nops, uint32_t bytes)
 {
-	/* Those recommended by Intel's manual (volume 2, NOP). */
+	/* The forms that Intel's manual recommends (volume 2, NOP). */
 	static const uint8_t forms[][8] = {
 		{ 0x90 },
 		{ 0x66, 0x90 },
@@ -88,7 +88,8 @@ bool arch_write_short_jump(uint8_t jump[ARCH_SHORT_JUMP_BYTES], uint64_t from, u
 }
 
 /*
- * Move the stack pointer past the red zone, with the site and the event above it. Returns the end.
+ * Write code that moves the stack pointer past the red zone and pushes the site and the event.
+ * Returns the end of that code.
  */
 static uint8_t *write_point_data(uint8_t *code, uint32_t event, uint64_t site)
 {
@@ -107,7 +108,7 @@ static uint8_t *write_point_data(uint8_t *code, uint32_t event, uint64_t site)
 	return code + sizeof(data);
 }
 
-/* Write a call through @cell, which removes @drop bytes from the stack afterwards. */
+/* Write a call through @cell, and code that removes @drop bytes from the stack afterwards. */
 static void write_hook_call(uint8_t *code, const uint64_t *cell, uint32_t drop)
 {
 	static const uint8_t call[] = {
@@ -121,18 +122,18 @@ static void write_hook_call(uint8_t *code, const uint64_t *cell, uint32_t drop)
 	memcpy(code + 10, &drop, sizeof(drop));
 }
 
-/* The data for arch_point on the stack; see there. */
+/* The stub pushes the data that arch_point reads. */
 void arch_write_point_stub(uint8_t *code, uint32_t event, uint64_t site, const uint64_t *cell)
 {
 	write_hook_call(write_point_data(code, event, site), cell, 144);
 }
 
-/* The data for arch_point_args, the beginning of a struct arch_point. */
+/* The stub pushes the data that arch_point_args reads, the end of a struct arch_point. */
 void arch_write_point_args_stub(uint8_t *code, uint32_t event, uint64_t site, const uint64_t *cell,
 				const void *operands)
 {
 	uint8_t *push = write_point_data(code, event, site);
-	/* From where the call returns to. */
+	/* The distance from the address that the call returns to. */
 	int32_t to_operands = (const uint8_t *)operands - (push + 5 + 6);
 
 	push[0] = 0x68;
@@ -140,11 +141,11 @@ void arch_write_point_args_stub(uint8_t *code, uint32_t event, uint64_t site, co
 	write_hook_call(push + 5, cell, 152);
 }
 
-/* The data for arch_entry are before its return address. */
+/* The data that arch_entry reads are before the address that the call in the stub returns to. */
 void arch_write_entry_stub(uint8_t *code, uint64_t addr, uint64_t site, uint32_t slot,
 			   const uint64_t *cell)
 {
-	static const uint8_t lea[] = { 0x48, 0x8d, 0x64, 0x24, 0x80 }; /* -128(%rsp), %rsp */
+	static const uint8_t lea[] = { 0x48, 0x8d, 0x64, 0x24, 0x80 }; /* lea -128(%rsp), %rsp */
 
 	memset(code, 0, ARCH_ENTRY_STUB_START);
 	memcpy(code, &addr, sizeof(addr));

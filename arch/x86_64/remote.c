@@ -42,7 +42,7 @@ enum reg {
 #define ERESTARTNOINTR	      513
 #define ERESTARTNOHAND	      514
 #define ERESTART_RESTARTBLOCK 516
-#define SYSCALL_BYTES	      2 /* of the instruction */
+#define SYSCALL_BYTES	      2 /* the length of the instruction syscall */
 #define USER_CS		      0x33
 #define CONTEXT_FLAGS \
 	0x7UL /* UC_FP_XSTATE, UC_SIGCONTEXT_SS, UC_STRICT_RESTORE_SS (asm/ucontext.h) */
@@ -98,7 +98,7 @@ long arch_remote_system_call(const struct arch_remote *r, uint64_t args[4])
 	return nr >= 0 && is_restarted(r->words[RAX]) ? nr : -1;
 }
 
-/* Those that end with EINTR when a thread is stopped (signal(7)). */
+/* System calls that end with EINTR when a thread is stopped (signal(7)). */
 static const uint16_t restarted[] = {
 	SYS_epoll_wait,	  SYS_epoll_pwait,     SYS_epoll_pwait2, SYS_io_pgetevents,
 	SYS_recvmmsg,	  SYS_rt_sigtimedwait, SYS_semop,	 SYS_semtimedop,
@@ -170,7 +170,7 @@ static void put_vectors(uint8_t *to, const struct arch_remote *r)
 	} reserved = { XSTATE_MAGIC1, r->vector_bytes + sizeof(magic2), 0, r->vector_bytes, { 0 } };
 
 	memcpy(to, r->vectors, r->vector_bytes);
-	/* The kernel's set of components, at this place of PTRACE_GETREGSET. */
+	/* PTRACE_GETREGSET has the kernel's set of components at this place. */
 	memcpy(&components, r->vectors + XSTATE_SW_RESERVED, sizeof(components));
 	reserved.components = components;
 	memcpy(to + XSTATE_SW_RESERVED, &reserved, sizeof(reserved));

@@ -70,8 +70,8 @@ struct scan {
 	uint8_t rex;
 	uint8_t opcode;
 	uint8_t modrm;
-	uint8_t map;		 /* 1: one byte; 0x0f, 0x38, 0x3a: after 0f; 0: none of these */
-	const uint8_t *distance; /* within ModRM: relative to the instruction's end; NULL: none */
+	uint8_t map;		 /* 1: opcodes of one byte; 0x0f, 0x38, 0x3a: after 0f; 0: other */
+	const uint8_t *distance; /* the displacement from the instruction's end; NULL: none */
 };
 
 static bool skip_bytes(struct scan *s, unsigned bytes)
@@ -138,7 +138,7 @@ static bool take_modrm(struct scan *s)
 	return skip_bytes(s, bytes);
 }
 
-/* Decode the opcode after VEX, EVEX and XOP, whose prefixes contain the @map. */
+/* Decode the opcode after a prefix of VEX, EVEX or XOP, which contains the @map. */
 static bool take_vector(struct scan *s, unsigned map)
 {
 	bool has_byte;
@@ -155,7 +155,10 @@ static bool take_vector(struct scan *s, unsigned map)
 	return take_modrm(s) && skip_bytes(s, map == 10 ? 4 : has_byte ? 1 : 0);
 }
 
-/* 1: a vector instruction was scanned; 0: it is of another kind; -1: it is invalid. */
+/*
+ * Returns 1 when a vector instruction was scanned, 0 when the instruction is of another kind, -1
+ * when it is invalid.
+ */
 static int try_vector(struct scan *s)
 {
 	uint64_t left = s->end - s->at;
@@ -186,7 +189,7 @@ static int try_vector(struct scan *s)
 	return 0;
 }
 
-/* The letter of the opcode, see the maps. */
+/* Returns the opcode's letter in the maps above. */
 static char take_opcode(struct scan *s)
 {
 	s->map = 1;
@@ -232,7 +235,10 @@ static bool take_rest(struct scan *s, char letter)
 	case 'v':
 		return skip_bytes(s, s->rex & 8 ? 8 : word);
 	case 'J':
-		/* With a short operand, CPUs of different vendors behave differently. */
+		/*
+		 * With the prefix for short operands, CPUs of different vendors read different
+		 * distances.
+		 */
 		return (!s->has_66 || (s->rex & 8)) && skip_bytes(s, 4);
 	case 'o':
 		return skip_bytes(s, memchr(s->start, 0x67, s->at - s->start) ? 4 : 8);
@@ -326,7 +332,7 @@ bool x86_64_step(const uint8_t *at, uint64_t left, uint64_t addr, struct insn_st
 		letter = take_opcode(&s);
 		if (!take_rest(&s, letter))
 			return false;
-		/* fe /2 and higher, ff /7, and what is no `pop`. */
+		/* These are invalid: fe /2 and higher, ff /7, and 8f other than `pop`. */
 		if (s.map == 1 && ((s.opcode == 0xfe && (s.modrm & 0x38) > 0x08) ||
 				   (s.opcode == 0xff && (s.modrm & 0x38) == 0x38) ||
 				   (s.opcode == 0x8f && (s.modrm & 0x38))))
@@ -365,8 +371,8 @@ static uint32_t number_at(const uint8_t *at)
 }
 
 /*
- * The first argument of a call is in %rdi: lea DISTANCE(%rip),%rdi; mov $ADDRESS,%rdi; mov
- * $ADDRESS,%edi.
+ * True when the instruction loads the first argument of a call, %rdi: lea DISTANCE(%rip),%rdi; mov
+ * $ADDRESS,%rdi; mov $ADDRESS,%edi.
  */
 static bool takes_first_argument(const uint8_t *at, const struct insn_step *step, uint64_t *value)
 {

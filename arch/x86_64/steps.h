@@ -5,13 +5,14 @@
 #include "arch/insn.h"
 
 /*
- * Decode the instruction at @at, with @left bytes, at address @addr. False when it is unknown. It
- * is for whole files with millions of instructions: a disassembler takes a microsecond for each,
- * this a hundredth of that. The unit tests compare its answers with those of capstone.
+ * Decode the instruction at @at, with @left bytes, at address @addr. False when it is unknown. This
+ * function is for whole files with millions of instructions: a disassembler takes a microsecond for
+ * each, this function a hundredth of that. The unit tests compare its answers with those of
+ * capstone.
  */
 bool x86_64_step(const uint8_t *at, uint64_t left, uint64_t addr, struct insn_step *out);
 
-/* As insns_main(). */
+/* Does the work of insns_main(). */
 bool x86_64_main_of(const uint8_t *at, uint64_t left, uint64_t addr, uint64_t *address);
 
 #endif

@@ -1,4 +1,4 @@
-/* x86_64: what the stubs of stubs.S have in common. */
+/* x86_64: macros of the files with assembly code. */
 #ifndef UTRAIL_ARCH_X86_64_STUB_MACROS_H
 #define UTRAIL_ARCH_X86_64_STUB_MACROS_H
 
@@ -30,7 +30,7 @@
 	POP	r11, r10, r9, r8, rdi, rsi, rdx, rcx, rax
 	.endm
 
-/* A name for the probe alone. */
+/* A name that only the probe itself can use. */
 	.macro HIDDEN name
 	.globl	\name
 	.hidden	\name
@@ -58,8 +58,8 @@
 	.endm
 
 /*
- * Store the flags as a word at \place and in %rax. They do not survive arithmetic instructions, but
- * do survive moves.
+ * Store the flags as a word at \place and in %rax. Arithmetic instructions change the flags; moves
+ * do not.
  */
 	.macro SAVE_FLAGS place
 	lahf
@@ -67,13 +67,13 @@
 	movq	%rax, \place
 	.endm
 
-/* From %rax. */
+/* Restore the flags from %rax, where SAVE_FLAGS has put them. */
 	.macro RESTORE_FLAGS
 	addb	$0x7f, %al
 	sahf
 	.endm
 
-/* Also stores the registers of SAVE_CALLER_SAVED, then a struct arch_regs. */
+/* Saves the flags, and the registers of SAVE_CALLER_SAVED, which are a struct arch_regs then. */
 	.macro SAVE_WITH_FLAGS
 	leaq	-8(%rsp), %rsp
 	.cfi_adjust_cfa_offset 8

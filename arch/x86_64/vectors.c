@@ -1,10 +1,10 @@
-/* x86_64: who leaves vector registers alone. */
+/* x86_64: finds out which functions leave vector registers unchanged. */
 #include <string.h>
 
 #include "arch/arch.h"
 #include "arch/x86_64/xsave.h"
 
-#define IMAGE_BYTES 4096U /* AVX-512 ends at 2,688 */
+#define IMAGE_BYTES 4096U /* room for an XSAVE area: that of AVX-512 ends at 2,688 */
 
 /* stubs.S */
 void arch_vectors_around(void (*fn)(void *arg), void *arg, uint8_t *before, uint8_t *after);
@@ -18,8 +18,8 @@ bool arch_leaves_vectors(void (*fn)(void *arg), void *arg)
 		return false;
 	arch_vectors_around(fn, arg, before, after);
 	/*
-	 * The header between tells which components are in their initial state, and may differ from
-	 * call to call.
+	 * The header between the two parts tells which components are in their initial state. It
+	 * may differ from call to call.
 	 */
 	return memcmp(before, after, XSAVE_HEADER) == 0 &&
 	       memcmp(before + XSAVE_LEGACY, after + XSAVE_LEGACY,
