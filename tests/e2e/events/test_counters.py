@@ -340,8 +340,8 @@ def test_compared(prog, recording, tmp_path):
 
 
 def test_compared_and_sorted(prog, tmp_path):
-    """Rows are sorted by a counter's change, or by one recording's value. Of several recordings to
-    compare with, the average counts."""
+    """Rows are sorted by a counter's change, or by one recording's value. With several recordings
+    to compare with, their average counts."""
     for name, words in (("one", []), ("two", ["fork"])):
         utrail("record", "-d", tmp_path / name, "-T", "touch@read=page-faults;both@read=page-faults", prog, *words).must()
     one, two = tmp_path / "one", tmp_path / "two"

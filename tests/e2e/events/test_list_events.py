@@ -125,7 +125,7 @@ DECLARED = [
 
 
 def compiled(source, *options, compiler="gcc", out="shop"):
-    """With the shared library, or with the one that @options name."""
+    """Compile @source with the shared library, or with the one that @options name."""
     suffix = "cc" if compiler.endswith("++") else "c"
     Path(f"{out}.{suffix}").write_text(source)
     command = [*compiler.split(), f"-I{TOP / 'trace/include'}", f"{out}.{suffix}", "-o", out, *options]
@@ -145,7 +145,8 @@ def compiled(source, *options, compiler="gcc", out="shop"):
     ids=["plain", "stripped", "asan", "lld", "static"],
 )
 def test_declared(workdir, compiler, options):
-    """The file's content is listed, however it was made. No program is run."""
+    """Events declared in a file are listed by its content, with any compiler and options. No
+    program is run."""
     lines = listed("--list-event", "-E", "trace:.*", compiled(DECLARES, *options, compiler=compiler))
     assert lines == DECLARED
     assert not list(Path.cwd().glob("*.log"))
@@ -158,7 +159,8 @@ def test_declared_and_chosen(workdir):
 
 
 def test_declared_by_a_library(workdir):
-    """Those are recorded like the program's own, so they are listed without being asked for."""
+    """Events that a library declares are recorded like the program's own, so they are listed
+    without an option."""
     compiled("#include <fstrace.h>\nFSTRACE_DECL(BOX_MADE, \"N=%q\")", "-shared", "-fPIC", out="libbox.so")
     result = utrail("--list-event", compiled("int main(void) { return 0; }", "-Wl,--no-as-needed", "./libbox.so")).must()
     assert "[fstrace event] trace:BOX-MADE N=%q" in result.out.splitlines()
@@ -166,7 +168,8 @@ def test_declared_by_a_library(workdir):
 
 
 def test_declared_while_it_runs(workdir):
-    """Missing formats are reported."""
+    """A program that declares events while it runs: their formats are not known, and a warning says
+    so."""
     source = '#include <fstrace.h>\nint main(void) { fstrace_declare(fstrace_open("x", -1), "X", ""); }'
     for library in ((), (str(TRACE / "libutrail-trace.a"), "-pthread")):
         result = utrail("record", "--list-event", "-E", "trace:.*", compiled(source, *library)).must()

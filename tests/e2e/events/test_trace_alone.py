@@ -1,4 +1,5 @@
-"""libutrail-trace is a project of its own: trace/, and nothing else of the tree, is built and installed, and programs find it."""
+"""libutrail-trace is a project of its own: trace/ is built and installed without the rest of the
+tree, and programs find it."""
 
 import os
 import shutil
@@ -12,7 +13,8 @@ EXAMPLES = ["fstrace_shop", "posix_self"]
 
 
 def tracked():
-    """The files that `git archive` of trace/ has, as they are now; without git all that are there."""
+    """The files that `git archive` would take of trace/, in their present state; without git, all
+    files there."""
     done = subprocess.run(["git", "-C", TOP, "ls-files", "-z", "trace"], capture_output=True, text=True)
     names = [name for name in done.stdout.split("\0") if name and (TOP / name).exists()]
     return names or [str(path.relative_to(TOP)) for path in (TOP / "trace").rglob("*") if path.is_file()]
@@ -46,7 +48,7 @@ def test_what_is_installed(installed):
 @pytest.mark.parametrize("options", [[], ["-static"]], ids=["shared", "static"])
 @pytest.mark.parametrize("place", ["installed", "built"])
 def test_programs_find_it(installed, tmp_path, example, options, place):
-    """The library where it was installed, and in the folder where it was built."""
+    """Programs find the library where it was installed, and in the folder where it was built."""
     built = installed.parent / "trace/build"
     pages, libraries = {"installed": (installed / "lib/pkgconfig", installed / "lib"), "built": (built / "meson-uninstalled", built / "library")}[place]
     env = {**os.environ, "PKG_CONFIG_PATH": str(pages), "LD_LIBRARY_PATH": str(libraries), "UTRAIL_TRACE_DIR": str(tmp_path)}

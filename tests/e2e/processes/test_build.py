@@ -1,4 +1,5 @@
-"""utrail build: a compilation database of what did run, against the objects that are there, and against bear(1)."""
+"""utrail build: its compilation database is compared with the commands that ran, the objects that
+they made, and the database of bear(1)."""
 
 import json
 import os
@@ -53,7 +54,7 @@ cxx.o: cxx.text
 
 SOURCES = ["plain", "wrapped", "script", "response", "cached", "one", "two", "last", "sub/deep"]
 
-# The sources of each object; sources that are linked at once leave none.
+# Sources and their objects. Sources that are compiled and linked at once leave no object.
 OBJECTS = {("plain.c", "plain.o"), ("wrapped.c", "wrapped.o"), ("script.c", "script.o"), ("response.c", "response.o"),
            ("cached.c", "cached.o"), ("one.c", "one.o"), ("two.c", "two.o"), ("asm.S", "asm.o"), ("deep.c", "deep.o"),
            ("cxx.text", "cxx.o"), ("main.c", None), ("last.c", None)}
@@ -188,7 +189,7 @@ def test_ends_as_the_command(workdir):
     assert (result.status, result.out) == (7, "out\n") and result.err.startswith("err\n")
     assert build("sh", "-c", "kill -9 $$").status == 128 + signal.SIGKILL
     assert build("./none").status == 1
-    # A command that fails is one that was run.
+    # A command that fails was run, so --all has an entry for it.
     assert build("--all", "gcc", "-c", "none.c").status == 1
     assert about(database()) == Counter({("none.c", "none.o"): 1})
     assert build("-o", "none/x.json", "touch", "made").status == 1 and not os.path.exists("made")
@@ -212,7 +213,7 @@ def test_nothing_is_put_into_the_programs(workdir):
 
 
 def test_other_options_mean_nothing(workdir):
-    """They are said to be ignored, and so they are."""
+    """Options of other commands have no effect; a message names them."""
     result = build("--flight=1m", "-F", "main", "-K", "2", "gcc", "--version")
     assert result.status == 0 and "option '--flight' means nothing for build" in result.err
     assert len(json.loads(build("--as=json").must().out)) == 1
@@ -225,7 +226,7 @@ def test_outputs(tree):
         build("-o", name, "--", "gcc", "-c", "one.c").must()
     assert about(database("one.json")) == Counter({("one.c", "one.o"): 1})
     assert (tree / "link.json").is_symlink() and not os.path.isfile("/dev/null")
-    # The recorded data can be read again.
+    # The recording can be read again.
     assert json.loads(build("-o", "-").must().out) == database("one.json")
 
 
@@ -270,7 +271,8 @@ def test_a_recording_without_processes(workdir):
 
 
 def test_names_that_are_commands_to_a_terminal(workdir):
-    """In the texts that people look at they are shown, and do nothing; JSON has them as they are."""
+    """Escape sequences in names: texts for people show them without effect, JSON keeps them
+    unchanged."""
     script = workdir / "e\x1b[31m\"x\\"
     script.write_text('#!/bin/sh\nexec /bin/true "$@"\n')
     script.chmod(0o755)

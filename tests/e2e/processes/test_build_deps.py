@@ -1,4 +1,5 @@
-"""utrail build --as=deps: what depends on what, in a small project that gcc and a few shells make."""
+"""utrail build --as=deps: the dependencies of files in a small project that is made by gcc and a
+few shells."""
 
 import json
 import os
@@ -9,7 +10,8 @@ import pytest
 from proc_ways import proc, way  # noqa: F401  (a fixture)
 from tools import run, utrail
 
-# With -j make gives its own stdin to one command at a time, and a pipe to the others: two lines may have different inputs.
+# With -j, make gives its own stdin to one command at a time, and a pipe to the others: two rules
+# may have different inputs.
 MAKEFILE = """
 all: prog sorted.txt
 prog: main.o util.o
@@ -46,7 +48,7 @@ def project(workdir):
 
 
 def here(words):
-    """Those of the project: compilers and libraries are not the same on all machines."""
+    """The relative names among @words: compilers and libraries differ from machine to machine."""
     return {word for word in words if not word.startswith("/")}
 
 
@@ -68,7 +70,7 @@ def test_rules_and_queries(project):
         "prog": {"main.o", "util.o"}, "main.o": {"main.c", "util.h"}, "util.o": {"util.c", "util.h", "table.h"},
         "table.h": {"gen"}, "gen": {"gen.c"}, "sorted.txt": {"in.txt"}, "version.txt": set(),
     }
-    # Programs and libraries count, and files that are gone again do not.
+    # Programs and libraries are dependencies, temporary files are not.
     gen = next(line for line in text.splitlines() if line.startswith("gen:"))
     assert "/stdio.h" in gen and "/cc1" in gen and "crt1.o" in gen and "/tmp/cc" not in gen
     assert sorted(finding(text, "Made, and then read")) == ["gen", "main.o", "table.h", "util.o"]
@@ -88,7 +90,7 @@ def test_rules_and_queries(project):
 
     (project / "rules").write_text(run("make", "-pnB").must().out)
     text = utrail("build", "--as=deps", "--declared=rules").must().out
-    # In the order of their compilers, of which make runs two at a time.
+    # Sorted: make runs two compilers at a time, and their order varies.
     assert sorted(finding(text, "Read, and not declared")) == ["main.o: util.h", "util.o: util.h"]
 
     executions = json.loads(utrail("build", "--as=json").must().out)
@@ -150,7 +152,7 @@ def test_a_recording_without_files(project):
     result = utrail("build", "--as=json")
     assert result.status == 0 and "keys 'i' and 'o' are left out" in result.err
     assert all("o" not in execution for execution in json.loads(result.out))
-    # The user has not asked for files, so none are recorded.
+    # Files are recorded only on request.
     assert "proc:open" not in utrail("dump").must().out
     utrail("record", "--proc", "--force", "gcc", "-c", "main.c").must()
     assert here(utrail("build", "--needs", "main.o").must().out.split()) == {"main.c", "util.h"}

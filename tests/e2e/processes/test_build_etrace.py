@@ -1,4 +1,4 @@
-"""utrail build --as=etrace: the text that CAS reads, with the switches of its wrapper."""
+"""utrail build --as=etrace: the text that CAS reads, with the options that CAS' wrapper has."""
 
 import os
 import re
@@ -10,7 +10,7 @@ import pytest
 
 from tools import run, utrail
 
-# Opens that repeat the one before, and some that do not.
+# Repeated opens, which the text leaves out, and others, which it has.
 OPENS = r"""
 #include <fcntl.h>
 #include <stdlib.h>
@@ -36,7 +36,7 @@ int main(void)
 	again("same", O_RDONLY, 1);
 	for (int i = 0; i < 20; i++)
 		fds[i] = open("held", O_RDONLY);
-	/* A descriptor of an open that is left out becomes another one, whose close counts. */
+	/* A copy of a descriptor whose open is left out: its close counts. */
 	dup2(0, fds[7]);
 	if (fork() == 0) {
 		close(fds[3]);
@@ -65,7 +65,7 @@ def build(*words, **kw):
 
 
 def tags(path=".nfsdb"):
-    """The number of each event, and of lines that belong to none before them."""
+    """The number of events of each kind. A line that continues an event is not counted."""
     return Counter(re.findall(r"^0: \d+,\d+,\d+,\d+!(\w+)\|", Path(path).read_text(errors="surrogateescape"), re.M))
 
 
@@ -78,7 +78,8 @@ def test_nothing_is_left_out_without_a_switch(opens):
     said = build("--", opens).must()
     assert said.out == said.err == ""
     assert opened() == {"same": 54, "other": 1, "held": 20}
-    # The child's, the one of dup2(), and all of those that the program closes itself.
+    # The closes of the child, of the copy from dup2(), and all of those that the program makes
+    # itself.
     assert tags()["Close"] >= 54 + 1 + 20 + 1
     assert not tags()["Comm"] and not tags()["Mount"] and not tags()["Env"] and not tags()["UPID"]
     assert stat.S_IMODE(os.stat("uftrace.data").st_mode) == 0o700
@@ -91,8 +92,8 @@ def test_repeated_opens(opens, word):
     closes = tags()["Close"]
     build(word, "--", opens).must()
     assert opened() == {"same": 4, "other": 1, "held": 1}
-    # One close for each of 50, 2 and 20 opens; fds[7] is another file's, and it is closed, too. The
-    # child closes what was left out.
+    # One close is left for each group of 50, 2 and 20 opens. fds[7] is the copy of another file,
+    # and is closed, too. The child closes the descriptors whose opens were left out.
     assert closes - tags()["Close"] == 49 + 1 + 19 - 1 + 1
     again = utrail("events", "import", "-d", "again", ".nfsdb")
     assert again.status == 0 and " 0 lines were wrong" in again.out
@@ -133,7 +134,7 @@ def test_where_it_goes(opens):
     said = build("-w", "there", "--", "sh", "-c", "pwd; exit 3")
     assert said.status == 3 and said.out == f"{os.getcwd()}\n"
     assert os.listdir("there") == [".nfsdb"] and not Path(".nfsdb").exists()
-    # The same from an existing recording, by other names.
+    # The existing recording gives the same text, under other names of files.
     assert build("-o", "-").must().out == Path("there/.nfsdb").read_text()
     build("-o", "text").must()
     assert Path("text").read_bytes() == Path("there/.nfsdb").read_bytes()

@@ -1,4 +1,5 @@
-"""utrail build against build_lines.txt: command lines of compilers, and which entries they make."""
+"""utrail build against build_lines.txt: command lines of compilers, and the entries that they
+make."""
 
 import json
 import os
@@ -42,7 +43,7 @@ SOURCES = {
     "r.rs": "pub fn twice(x: i32) -> i32 {\n    x + x\n}\n",
 }
 
-# Compilers of which only the command line matters here, and that Debian does not have.
+# Stand-ins for compilers that Debian does not have: only their command lines matter here.
 STAND_INS = {
     "zig": '#!/bin/sh\ncase $1 in cc) shift; exec gcc -c a.c ;; *) shift; exec g++ -c x.cpp ;; esac\n',
     "nvcc": '#!/bin/sh\n'
@@ -52,7 +53,8 @@ STAND_INS = {
 
 @dataclass
 class Line:
-    """One of the table. @entries: (file, output or None, arguments or None for any). @skips: what is not asked, and why."""
+    """A line of the table. @entries: (file, output or None, arguments or None for any). @skips: the
+    checks to skip, with the reason."""
 
     needs: list
     command: str
@@ -62,7 +64,7 @@ class Line:
 
 
 def words_of(text, home):
-    """As a shell makes them."""
+    """The words that a shell makes of @text."""
     out = subprocess.run(["bash", "-c", f"printf '%s\\0' {text}"], cwd=home, env=environment(BIN=home.parent / "bin"), check=True,
                          capture_output=True).stdout
     return out.decode().split("\0")[:-1]
@@ -84,7 +86,7 @@ def lines():
 
 
 def expected(line, home):
-    """The entries of the database for it: (file, output, arguments)."""
+    """The entries that the database should have for @line: (file, output, arguments)."""
     for text in line.entries:
         words = words_of(text, home)
         output = None if words[1] == "-" else words[1]
@@ -93,7 +95,8 @@ def expected(line, home):
 
 
 def make_tree(top):
-    """A directory for each line; those of the table that can be run, by name."""
+    """Make a directory for each line. Returns the lines that this machine can run, by the names of
+    their directories."""
     bin_dir = top / "bin"
     bin_dir.mkdir(parents=True)
     for name, text in STAND_INS.items():
@@ -114,7 +117,7 @@ def make_tree(top):
 
 
 def script(top, table):
-    """Commands of a table, two at a time; what they say is of no interest."""
+    """The commands of a table, two at a time; their output is ignored."""
     for name, line in table.items():
         (top / name / "line").write_text(f"cd {top / name} && {{ {line.command}; }} > out 2>&1\n")
     names = " ".join(f"{name}/line" for name in table)
@@ -130,7 +133,8 @@ def by_line(top, entries):
 
 @dataclass
 class Built:
-    """All of it, built once: the lines that could be run, what the database has for each."""
+    """The whole table after one build: the lines that could be run, and the entries of the database
+    for each."""
 
     top: Path
     table: dict
@@ -153,7 +157,7 @@ def about(entry):
 
 
 def difference(line, home, entries):
-    """The faults in the entries of a line, as text."""
+    """The wrong entries of a line, as text."""
     wanted = Counter()
     got = Counter()
     for file, output, arguments in expected(line, home):
@@ -167,11 +171,11 @@ def difference(line, home, entries):
 
 
 def for_each(built, what, check):
-    """The complaints of @check(entry) about the entries of all lines that are not exempt from @what."""
+    """The complaints of @check(entry) about all lines that do not skip the check @what."""
     asked = [built.found.get(name, []) for name, line in built.table.items() if what not in line.skips]
 
     def check_line(entries):
-        # One after the other: an entry may need what an earlier one has made.
+        # The entries of a line run one after the other: one may need the output of an earlier one.
         return [check(built, entry) for entry in entries]
 
     with ThreadPoolExecutor(2) as pool:
@@ -195,7 +199,8 @@ def made_again(built, entry):
 
 
 def clangd_says(built, entry):
-    """The output of an entry alone: it would take the first of several."""
+    """clangd's output for one entry. The database has no other entry, since clangd takes the first
+    one for a file."""
     where = built.top / f"clangd{id(entry)}"
     where.mkdir()
     (where / "compile_commands.json").write_text(json.dumps([entry]))
@@ -206,7 +211,8 @@ def clangd_says(built, entry):
 
 
 def test_lines(tmp_path):
-    """One test, since the lines take a while: their entries; each makes the same object again; clangd takes it."""
+    """For each line: its entries are right, each makes the same object again, and clangd takes it.
+    All lines share a test, since building them takes long."""
     built = build_all(tmp_path.resolve() / "lines")
     wrong = [text for name, line in built.table.items() for text in difference(line, built.top / name, built.found.get(name, []))]
     assert len(built.table) >= 60 and not wrong, "\n".join(wrong)
@@ -226,7 +232,7 @@ def test_nothing_is_left_out():
 
 
 def of_bear(top):
-    """The entries of bear for the same lines, in a tree of their own: (line, file)."""
+    """The entries that bear makes of the same lines, in a tree of its own: (line, file)."""
     table, env = make_tree(top)
     subprocess.run(["bear", "--output", "bear.json", "--", *script(top, table)], cwd=top, env=env, capture_output=True)
     if not (top / "bear.json").exists():
@@ -236,7 +242,7 @@ def of_bear(top):
 
 
 def test_against_bear(tmp_path):
-    """Sources that only one of both has: the table says of each line why."""
+    """Sources that only utrail or only bear has: the table gives the reason for each line."""
     if not shutil.which("bear"):
         pytest.skip("bear is not installed")
     if os.environ.get("UTRAIL_TEST_MATRIX") != "full":

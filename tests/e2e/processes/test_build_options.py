@@ -1,4 +1,4 @@
-"""The options that utrail build believes to take the next word, against what the compilers here say."""
+"""The options that take the next word: utrail build's tables against the installed compilers."""
 
 import sys
 from pathlib import Path

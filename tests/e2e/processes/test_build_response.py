@@ -1,4 +1,5 @@
-"""Response files (@FILE) that are gone when the build ends: ninja removes them when a command succeeds."""
+"""Response files (@FILE) that are gone when the build ends: ninja removes one when its command
+succeeds."""
 
 import json
 import os
@@ -43,8 +44,8 @@ rm -r sub/*.rsp
     result = build("sh", "run.sh").must()
     assert arguments() == [[compiler, "-DQ", "-c", "-DA=b c", '-DB="q"', "-DC=x y", "-o", "a.o", "../a.c"]]
     assert result.err == ""
-    # The recording has them, so another file can be had of it. The compiler's own arguments stay as
-    # they were.
+    # The recording has the response files, so it can make the database again. `build --as=json`
+    # shows the compiler's arguments unchanged.
     os.unlink("compile_commands.json")
     assert "@x.rsp" in utrail("build", "--as=json").must().out
     utrail("build").must()
@@ -69,7 +70,7 @@ build a.o: cc a.c
 
 def test_what_cannot_be_read_is_said_once(tree):
     (tree / "run.sh").write_text("mkfifo f; for i in 1 2 3; do gcc -c @none @f; done 2> /dev/null; true")
-    # A compiler that does not wait for a writer.
+    # A compiler that ignores its arguments, so it does not wait for a writer of the FIFO.
     (tree / "gcc").write_text("#!/bin/sh\nexit 0\n")
     (tree / "gcc").chmod(0o755)
     result = build("env", f"PATH={tree}:{os.environ['PATH']}", "sh", "run.sh")
@@ -80,7 +81,7 @@ def test_what_cannot_be_read_is_said_once(tree):
 def test_rights_of_the_process(workdir, monkeypatch):
     if os.geteuid() != 0 or not shutil.which("setpriv"):
         pytest.skip("only root can have the rights of others, and setpriv(1) is needed")
-    # Others may not enter the directories of the tests.
+    # The directory is in /tmp: other users cannot enter the directories of the tests.
     with tempfile.TemporaryDirectory(dir="/tmp") as place:
         monkeypatch.chdir(place)
         os.chmod(".", 0o755)

@@ -1,4 +1,5 @@
-"""The etrace text both ways: a strict reader takes what is written of builds, and valid texts at random come back byte for byte."""
+"""The etrace text both ways: a strict reader accepts the text of builds, and random valid texts
+come back byte for byte."""
 
 import json
 import os
@@ -23,7 +24,7 @@ def imported_and_exported(text, directory="data"):
 
 
 def export(directory, out, *options):
-    """Names are bytes, so that it is not read as text."""
+    """Export into a file, as bytes: names need not be valid UTF-8."""
     script = 'exec "$0" events export --as=etrace -d "$1" $3 > "$2"'
     run("sh", "-c", script, utrail("--version").args[0], directory, out.name, " ".join(options)).must()
 
@@ -38,7 +39,7 @@ def test_valid_texts_come_back(workdir, seed):
         assert here[:3] == [], f"seed {seed}"
     assert again == text
 
-    # As the description has it, which is another text of the same.
+    # --bare: the text in the form of the description, which differs.
     with open("bare", "wb") as out:
         export("data", out, "--bare")
     bare = Path("bare").read_bytes()
@@ -47,7 +48,8 @@ def test_valid_texts_come_back(workdir, seed):
 
 
 def test_the_reader_is_strict():
-    """Its purpose: it complains of each line that is not as described."""
+    """The strict reader complains of each line that does not follow the description, which is its
+    purpose."""
     head = b"INITCWD=/\n0: 4194305,0,1,0!SchedFork|pid=8388610\n"
     good = head + b"0: 8388610,0,1,1!Comm|size=3\n0: 8388610,0,1,2!CN|a\n0: 8388610,0,1,3!Cont|b\n0: 8388610,0,1,4!Cont_end|\n0: 8388610,0,1,5!Exit|status=0\n"
     assert etrace.Reader(good).tasks[8388610].events[0][2] == {"CN": b"a\nb"}
@@ -112,7 +114,8 @@ def test_ten_builds_are_as_described(workdir, name):
 
 @pytest.mark.parametrize("name", BUILDS)
 def test_json_has_what_its_text_says(workdir, name):
-    """Keys of build --as=json against what the description says that they are, from the text of the same recording."""
+    """The keys of build --as=json agree with the values that the description takes from the text of
+    the same recording."""
     for file, text in PROJECT.items():
         Path(file).write_text(text)
     if name == "ninja" and run("which", "ninja").status or name == "clang" and run("which", "clang").status:
@@ -124,7 +127,7 @@ def test_json_has_what_its_text_says(workdir, name):
     entries = json.loads(utrail("build", "--as=json", "-d", "data").out)
     ours = {(entry["p"], entry["x"]): entry for entry in entries}
     assert len(ours) == len(entries) and set(told) - set(ours) == set()
-    # A process may have had no event before its first exec.
+    # An execution that the text lacks: a process without an event before its first exec.
     assert all(entry["x"] == 0 for at, entry in ours.items() if at not in told)
 
     shown = lambda name: name.decode("utf-8", "replace")  # noqa: E731
@@ -134,7 +137,7 @@ def test_json_has_what_its_text_says(workdir, name):
             assert (entry["b"], entry["w"]) == (shown(one.program), shown(one.cwd))
         assert entry["v"] == [shown(arg) for arg in one.args]
         assert entry["r"] == ({"p": one.parent.upid, "x": one.parent.index} if one.parent else {"p": -1, "x": -1})
-        # A fork that has no SysClone in the text has the flags of fork(2), or of vfork(2).
+        # A fork without a SysClone in the text has the flags of fork(2), or of vfork(2).
         children = {child["p"]: child["f"] for child in entry["c"]}
         assert children == {upid: flags or children.get(upid) for upid, flags in one.children}
         assert all(flags or children[upid] in (17, 0x4111) for upid, flags in one.children)

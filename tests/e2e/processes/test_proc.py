@@ -1,4 +1,5 @@
-"""record --proc: what processes do, against what strace(1) says, and that it does them no harm."""
+"""record --proc: what processes do, compared with strace(1), and that recording does them no
+harm."""
 
 import json
 import os
@@ -82,7 +83,7 @@ def test_tree_is_what_strace_sees(workdir):
 
 
 def test_every_child_has_its_end(workdir):
-    """A hundred at the same time: none is lost, none is told of twice."""
+    """A hundred processes at the same time: each is recorded once, with its end."""
     record("sh", "-c", "for i in $(seq 100); do /bin/true & done; wait").must()
     mine = events()
     children = [event["args"]["child"] for event in of_kind(mine, "fork")]
@@ -123,7 +124,7 @@ def test_the_tree_of_tasks_says_how_they_ended(workdir):
     record("sh", "-c", "true; (exit 5); sh -c 'kill -9 $$'; exit 0")
     ends = re.findall(r"[a-z]( \(.*\))?$", utrail("graph", "--task").must().out, re.M)
     assert Counter(filter(None, ends)) == {" (status 5)": 1, " (signal 9)": 1}
-    # Without --proc that is not recorded.
+    # Without --proc the end of a process is not recorded.
     utrail("record", "-d", "plain", "--force", "sh", "-c", "exit 5")
     assert "(status" not in utrail("graph", "--task", "-d", "plain").out
 
@@ -146,7 +147,8 @@ def test_directory_is_the_users_own(workdir):
 
 
 def start(*command):
-    """In a process group of its own, with its parent outside of it: the kernel has SIGTSTP stop no others."""
+    """Start the recorder in a process group of its own, whose parent is outside of it: SIGTSTP does
+    not stop other groups."""
     os.mkfifo("fifo")
     return subprocess.Popen([UTRAIL, "record", proc(), *command], stdout=subprocess.PIPE, text=True, env=environment(), process_group=0)
 
@@ -177,8 +179,8 @@ def test_tree_goes_on_when_the_recorder_is_killed(workdir):
 @pytest.mark.skipif(os.getuid() != 0, reason="mounts are root's")
 @pytest.mark.skipif(has_sanitizer(), reason="programs with AddressSanitizer load libgcc_s.so.1 at their start")
 def test_the_compilers_library_is_not_needed(workdir):
-    """A recorder that is interrupted while it waits for processes left behind ends its own threads
-    without libgcc_s.so.1, which pthread_cancel(3) needs."""
+    """Processes are left, and the recorder is interrupted while it waits for them. It ends its own
+    threads without libgcc_s.so.1, which pthread_cancel(3) needs."""
     libraries = Path("/lib").glob("*-linux-gnu/libgcc_s.so.1")
     (workdir / "prog").write_text("#!/bin/sh\nsleep 1000 > /dev/null 2>&1 &\necho $$ $!\nexit 7\n")
     (workdir / "prog").chmod(0o755)
@@ -198,14 +200,15 @@ def test_the_compilers_library_is_not_needed(workdir):
 
 @only_ptrace
 def test_no_program_traces_its_own_children(workdir):
-    """Those are traced already: the tracer is told what it would be told, and the tree goes on."""
+    """A tracer cannot trace children that are traced already: it gets the kernel's usual error, and
+    the processes go on."""
     result = record("sh", "-c", "strace -o /dev/null true || echo $?")
     assert result.status == 0 and result.out == "1\n"
 
 
 @only_bpf
 def test_a_program_may_trace_its_own_children(workdir):
-    """No record says it before."""
+    """eBPF needs no tracer, so the program's own tracer works."""
     record("sh", "-c", "strace -f -o strace.txt sh -c 'true; exit 3' || echo $?").must()
     assert "+++ exited with 3 +++" in (workdir / "strace.txt").read_text()
     assert 3 in [event["args"].get("status") for event in of_kind(events(), "exit")]
@@ -213,7 +216,7 @@ def test_a_program_may_trace_its_own_children(workdir):
 
 @only_bpf
 def test_nobody_is_killed_with_the_recorder(workdir):
-    """There is no filter either, so that all goes on as before."""
+    """A recorder by eBPF sets no filter of system calls, so its processes go on without it."""
     recorder = start("sh", "-c", "echo $$; read line < fifo; /bin/echo done > out; mv out result")
     recorder.stdout.readline()
     recorder.kill()
@@ -245,7 +248,8 @@ int main(void)
 
 @pytest.mark.parametrize("variable", ["", "EXIT"])
 def test_a_process_ends_with_its_last_thread(workdir, monkeypatch, variable):
-    """Its status is that of its first thread, which ended before, or of its last one (since Linux 5.17), or what exit(3) has given to all."""
+    """The status of a process is that of its first thread, which ended earlier, or of its last one
+    (since Linux 5.17), or the one that exit(3) gave to all."""
     exe = compile_here(workdir, LEADER_ENDS, "-pthread", "-static", "-w")
     if variable:
         monkeypatch.setenv(variable, "1")
@@ -258,13 +262,14 @@ def test_a_process_ends_with_its_last_thread(workdir, monkeypatch, variable):
 
 
 def test_long_arguments_are_whole(workdir):
-    """A megabyte, which is more than one record of a pipe or a ring holds; empty ones and bytes that are no text as well."""
+    """Arguments of a megabyte, which is more than a record of a pipe or a ring holds; also empty
+    ones and bytes that are no text."""
     words = [b"x" * 100000 + str(i).encode() for i in range(10)] + [b"", b"end\xff"]
     record("--no-proc-files", "true", *map(os.fsdecode, words)).must()
     data = (workdir / "uftrace.data" / "proc.dat").read_bytes()
-    # doc/formats/events.md: the head, and in front of the texts their lengths.
+    # The layout of doc/formats/events.md: a head, then the lengths of the texts, then the texts.
     kind, length = struct.unpack_from("=II", data, 16)
-    if kind == 64:  # the CPU that the task is on
+    if kind == 64:  # the CPU of the task comes first
         data = data[24 + (length + 7) // 8 * 8 :]
     kind, length, *lengths = struct.unpack_from("=II4x4I", data, 16)
     assert kind == 2
@@ -273,8 +278,8 @@ def test_long_arguments_are_whole(workdir):
 
 @only_bpf
 def test_what_is_lost_is_told(workdir):
-    """In a ring of a page there is no room for long arguments at all. The rest is read, and the end
-    is found, all the same."""
+    """A ring of a page has no room for long arguments: these events are lost and counted. Other
+    events are recorded, and so is the end."""
     script = "for i in $(seq 200); do /bin/true $(seq 2000); done"
     result = record("sh", "-c", script, env={"UTRAIL_PROC_RING": 4096}).must()
     assert re.search(r"[1-9]\d* events of processes were lost", result.err)
@@ -284,13 +289,15 @@ def test_what_is_lost_is_told(workdir):
 
 
 def test_the_way_is_chosen(workdir):
-    """"auto" says which way it does not go, and why, when asked for details; by ptrace(2) there is a filter of system calls."""
+    """With -v, "auto" gives the reason when it cannot use eBPF. ptrace(2) needs a filter of system
+    calls, which the program sees."""
     result = utrail("record", "--proc", "-v", "--no-libcall", "grep", "Seccomp:", "/proc/self/status").must()
     assert ("cannot follow processes by eBPF" in result.err) == (result.out.split()[1] == "2")
 
 
 def test_a_compiler_is_traced_by_ptrace(workdir):
-    """It makes a handful of processes: loading eBPF would cost more. Only what is asked for is eBPF then."""
+    """A compiler starts a handful of processes only, so ptrace(2) is cheaper than loading eBPF.
+    --proc=bpf still uses eBPF."""
     shutil.copy(shutil.which("grep"), "gcc")
     command = ["--", "./gcc", "Seccomp:", "/proc/self/status"]
     result = utrail("build", "-v", "--as=deps", "-o", "deps", *command).must()
@@ -315,7 +322,8 @@ def check_numbers(mine):
 
 
 def test_numbers_are_those_that_the_recorder_sees(workdir):
-    """The names of tasks in a pid namespace below its own, and when it is in one itself."""
+    """The tasks of a pid namespace have the numbers that the recorder sees: from outside, and from
+    inside when it runs there, too."""
     inside = ["unshare", "-pf", "--mount-proc"]
     if run(*inside, "true").status:
         pytest.skip("no pid namespaces here")
@@ -341,7 +349,7 @@ def test_times_are_of_the_recordings_clock(workdir, clock):
 
 
 def test_where_they_ran(tmp_path):
-    """The exec of a task with one CPU was there; and the flags of clone(2), where it was."""
+    """The CPU of each exec is recorded, and so are the flags of clone(2)."""
     cpu = max(os.sched_getaffinity(0))
     utrail("record", proc(), "--no-libcall", "taskset", "-c", str(cpu), "sh", "-c", "(exec /bin/true); /bin/echo x; true").must()
     text = utrail("events", "export", "--as=etrace", "--bare").must().out.splitlines()[1:]

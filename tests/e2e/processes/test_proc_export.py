@@ -1,4 +1,5 @@
-"""Executions in exports: slices on tracks of their processes, with what was run, where, and how it ended."""
+"""Executions in exports: slices on tracks of their processes, with the command, the directory, and
+the end."""
 
 import json
 import os
@@ -10,7 +11,8 @@ import pytest
 from test_export import decoded, dump, load_json, needs, unquote
 from tools import utrail
 
-# make runs one that fails, one that is killed, and two that run at the same time and wait for each other.
+# make runs a program that fails, one that is killed, and two that run at the same time and wait for
+# each other.
 MAKEFILE = """
 all: failed killed first second
 failed:
@@ -27,26 +29,27 @@ STRANGE = b'a "b"\n</script><b>\xff'
 
 @pytest.fixture
 def build(workdir):
-    """Record a make that has programs with all kinds of ends, into "data"."""
+    """Record into "data" a make whose programs end in all kinds of ways."""
     Path("Makefile").write_text(MAKEFILE)
     utrail("build", "-d", "data", "--", "make", "-j2").must()
     return Path("data")
 
 
 def executions(directory):
-    """As `utrail build --as=json` has them: pid, argv, and how each ended."""
+    """The executions as `utrail build --as=json` has them: pid, argv, and the end."""
     rows = json.loads(utrail("build", "-d", directory, "--as=json").must().out)
     return sorted((e["pid"], e["v"], e.get("signal") or e.get("!"), e["s"], e["e"]) for e in rows)
 
 
 def rounded(slices):
-    """Times since the first of them, in ns."""
+    """The slices with times since the first of them, in ns."""
     first = min(s[3] for s in slices)
     return sorted((pid, argv, end, round(start - first), round(dur)) for pid, argv, end, start, dur in slices)
 
 
 def ns(microseconds):
-    """Numbers of JSON have 53 bits, which is less than a ns for an uptime of days: read as text."""
+    """The number is read as text: JSON's numbers have 53 bits, which cannot hold ns after an uptime
+    of days."""
     whole, _, part = microseconds.partition(".")
     return int(whole) * 1000 + int(part.ljust(3, "0"))
 

@@ -1,4 +1,5 @@
-"""record --proc: system calls that have failed, as the program itself saw it; and the forms that the etrace text has for them."""
+"""record --proc: system calls that fail are recorded with the errors that the program saw, and the
+etrace text has forms for them."""
 
 import re
 from pathlib import Path
@@ -8,7 +9,8 @@ from proc_ways import WAYS, lacking, only_bpf, proc, way  # noqa: F401  (a fixtu
 from test_proc import compile_here, events, record
 from tools import utrail
 
-# Makes each error. A call without an error after it is to succeed, or its failure is not recorded.
+# Makes each error. Calls without an error after them should succeed, or their failure is not
+# recorded.
 PROGRAM = r"""
 #define _GNU_SOURCE
 #include <errno.h>
@@ -68,7 +70,7 @@ int main(void)
 }
 """
 
-# Names are below the working directory.
+# The expected events, with names relative to the working directory.
 TOLD = [
     ("rename", "to=x"),
     ("rename", "from=file to=dir"),
@@ -156,7 +158,8 @@ SysCloneFailed|
 
 
 def in_place(text):
-    """TEXT with the sizes that the names have in the working directory: that of a name alone counts a slash."""
+    """@text with names in the working directory, and the sizes that they have there; the size of a
+    name alone counts a slash."""
     here = str(Path.cwd())
     text = re.sub(r"(?m)^(RF|RT|LF|LT|MT)\|", rf"\1|{here}/", text)
     return re.sub(r"((?:^|,|\|)(?:fname|targetname)size=)(\d+)", lambda size: f"{size[1]}{int(size[2]) + len(here)}", text)
@@ -175,7 +178,7 @@ def failures(directory="uftrace.data"):
 
 
 def lines_of(text):
-    """Without heads, from the first failure to the last."""
+    """The lines without their heads, from the first failure to the last."""
     data = [line.split("!", 1)[1] for line in text.splitlines() if "!" in line]
     words = "RenameF", "Rename2F", "RenameT", "LinkF", "LinkatF", "LinkT", "Mount", "Umount", "SysCloneFailed", "RF|", "RT|", "LF|", "LT|", "MS|", "MT|", "MX|"
     kept = [line for i, line in enumerate(data)
@@ -206,7 +209,7 @@ def test_failures_as_text(recorded, way):  # noqa: F811
     Path("text").write_text(text)
     assert "0 lines were wrong" in utrail("events", "import", "-d", "again", "text").must().out
     assert utrail("events", "export", "--as=etrace", "-d", "again").must().out == text
-    # The text has no errors, and of a name only that of the source.
+    # The text has no errors, and no name but the source.
     again = [(event["event"], event["args"].get("from")) for event in events("again") if event["event"].endswith("-failed")]
     assert again == [(event["event"], event["args"].get("from")) for event in events() if event["event"].endswith("-failed")]
 

@@ -1,4 +1,5 @@
-"""record --proc: what processes do to files, against what strace(1) says, and that it does them no harm."""
+"""record --proc: what processes do to files, compared with strace(1), and that recording does them
+no harm."""
 
 import json
 import os
@@ -13,7 +14,8 @@ from proc_ways import WAYS, lacking, only_bpf, only_ptrace, proc, way, what_matt
 from test_proc import compile_here, events, of_kind, record
 from tools import UTRAIL, environment, is_alive, run, utrail, wait_until
 
-# Each call in each way in which it may succeed, and some that fail. Static: there is no probe that opens files of its own.
+# Makes each call in each way that may succeed, and some that fail. It is static, so no probe opens
+# files of its own in it.
 PROGRAM = r"""
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -127,7 +129,8 @@ int main(void)
 }
 """
 
-# Calls that the C library does not have, or that are not the machine's usual way.
+# Calls that the C library does not have, or that are made by other ways than the machine's usual
+# one.
 OTHER_WAYS = r"""
 static int call(int number, const void *a, long b, long c)
 {
@@ -160,23 +163,24 @@ FLAGS |= {"0": 0, "O_NOFOLLOW": os.O_NOFOLLOW, "RENAME_EXCHANGE": 2, "AT_REMOVED
 
 
 def number(text):
-    """Flags as strace writes them."""
+    """The value of flags that strace writes."""
     return sum({FLAGS[word] if word in FLAGS else int(word, 0) for word in text.split("|")})
 
 
 def unhex(text):
-    """Names as strace -xx writes them, in the way in which JSON has ours: it has no other bytes than text."""
+    """A name that strace -xx writes, as JSON has it in our events: bytes that are no text are
+    escaped."""
     raw = re.sub(rb"\\x(..)", lambda m: bytes.fromhex(m.group(1).decode()), text.encode())
     return raw.decode("utf-8", "replace")
 
 
 def split_args(text):
-    """Commas within quotes and angles are none; -xx leaves no others."""
+    """The arguments at the commas outside of quotes and angles; -xx escapes all other commas."""
     return [word.strip() for word in re.findall(r'((?:"[^"]*"|<[^>]*>|\{[^}]*\}|\[[^\]]*\]|[^,"<{\[])+)', text)]
 
 
 class Strace:
-    """Its lines, as our events would be: (event, what of its arguments matters)."""
+    """The lines of strace as our events would be: (event, the arguments that matter)."""
 
     def __init__(self, text):
         self.events = Counter()
@@ -203,7 +207,7 @@ class Strace:
             flags, mode = re.search(r"flags=([^,]*), mode=(\d+)", args[2]).groups()
             self.events["open", result, number(flags), int(mode, 8), path] += 1
         elif name == "open_by_handle_at":
-            # It does not say which file that is.
+            # strace does not name the file that open_by_handle_at() opens.
             self.events["open", result, number(args[-1]), 0, os.path.join(os.getcwd(), "dir/below")] += 1
         elif name == "close":
             self.events["close", self.fd(args[0]), None] += 1
@@ -263,7 +267,8 @@ def acts(all_events):
 
 
 def without_numbers(all_acts):
-    """Files without a name have one from their inode, those of processes from these."""
+    """The actions without numbers of inodes and processes: files without a name are named after
+    them."""
     same = Counter()
     for act, count in all_acts.items():
         same[tuple(re.sub(r"(#|/proc/)\d+", r"\1", word) if isinstance(word, str) else word for word in act)] += count
@@ -295,7 +300,8 @@ def only_opened(all_events, name):
 
 
 def test_other_ways_to_call_the_kernel(workdir):
-    """int $0x80 from a program of 64 bits, and, where they can be compiled, programs of 32 bits."""
+    """System calls by int $0x80 from a program of 64 bits, and, where they can be compiled, from
+    programs of 32 bits."""
     for options in (["-no-pie"], ["-m32"]):
         try:
             exe = compile_here(workdir, OTHER_WAYS, "-static", "-nostdlib", "-O1", "-w", *options)
@@ -353,14 +359,15 @@ int main(void)
 @pytest.mark.parametrize("call", [[], ["-DBY_CLONE3"]], ids=["clone", "clone3"])
 @pytest.mark.parametrize("options", [[], ["-static"]], ids=["dynamic", "static"])
 def test_child_that_wants_no_tracer(workdir, options, call):
-    """CLONE_UNTRACED: with the filter and without a tracer all calls that it holds would fail (ENOSYS)."""
+    """A child with CLONE_UNTRACED would have the filter without a tracer: all calls that stop for
+    the tracer would fail (ENOSYS)."""
     exe = compile_here(workdir, UNTRACED_CHILD, *options, *call)
     assert run(exe).status == 5
     assert record("--force", exe).status == 5
 
 
 def test_dynamic_programs_read_what_strace_says(workdir):
-    """The files of a shell, its children and their libraries; the probe is one more."""
+    """The files that a shell, its children and their libraries open; the probe adds one."""
     script = "cat /etc/passwd > copy; cp copy copy2; mv copy2 copy3; ls -l | sort > list; rm -f copy"
     strace = ["strace", "-f", "-y", "-e", "trace=open,openat", "-o", "strace.txt"]
     record("sh", "-c", script).must()
@@ -447,7 +454,8 @@ def test_mounts(workdir):
 
 @only_ptrace
 def test_as_another_user(workdir):
-    """Nobody has the right to a filter without giving up others' rights; root in a user namespace has."""
+    """A user without rights may set the filter only by giving up setuid programs; root in a user
+    namespace need not."""
     workdir.chmod(0o777)
     for others in (["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"], ["unshare", "-Ur"]):
         if run(*others, "true").status:
@@ -498,7 +506,7 @@ def start(*command):
 
 @only_ptrace
 def test_tree_ends_with_a_recorder_that_is_killed(workdir):
-    """Without a tracer its system calls would fail."""
+    """Processes end with their tracer: without it their system calls would fail."""
     recorder = start("sh", "-c", "echo $$; (exec sleep 1000) & read line < fifo; echo more > out")
     pid = int(recorder.stdout.readline())
     wait_until(lambda: [event for event in of_kind(events(), "exec") if event["args"]["program"].endswith("/sleep")])
@@ -512,11 +520,13 @@ def test_tree_ends_with_a_recorder_that_is_killed(workdir):
 
 @pytest.mark.parametrize("options", [[], ["--no-proc-files"]])
 def test_who_is_left_behind_ends_with_the_recording(workdir, options, way):  # noqa: F811
-    """... or stays, where there is no filter."""
+    """Processes that the program leaves end with the recording if they have a filter; otherwise
+    they stay."""
     recorder = start(*options, "sh", "-c", "sleep 1000 > /dev/null & echo $! $$; exit 3")
     pid, program = map(int, recorder.stdout.readline().split())
     wait_until(lambda: not os.path.exists(f"/proc/{program}"))
-    # The recorder may hear of that a moment later, and then an interrupt is one of the program's.
+    # The recorder may notice the program's end a moment later; an interrupt before that is the
+    # program's.
     wait_until(lambda: recorder.poll() is not None or recorder.send_signal(signal.SIGINT))
     assert recorder.returncode == 3
     if options or way == "bpf":
@@ -526,7 +536,8 @@ def test_who_is_left_behind_ends_with_the_recording(workdir, options, way):  # n
 
 
 def test_a_call_that_waits_is_interrupted_as_alone(workdir):
-    """An open(2) of a FIFO without a writer: stopped, continued, and ended by a signal."""
+    """A process waits in open(2) of a FIFO without a writer: it is stopped, continued, and ended by
+    a signal, as untraced."""
     recorder = start("sh", "-c", "trap 'exit 5' USR1; echo $$; read line < fifo; echo read > out; exit 6")
     pid = int(recorder.stdout.readline())
     wait_until(lambda: open(f"/proc/{pid}/syscall").read().split()[0] in ("2", "257"))
@@ -546,7 +557,7 @@ out%: in%
 
 
 def test_a_hundred_at_a_time(workdir):
-    """make -j100: no process and no file is lost, and none is told of twice."""
+    """make -j100: each process and each file is recorded exactly once."""
     (workdir / "Makefile").write_text(WIDE)
     for i in range(1, 101):
         (workdir / f"in{i}").write_text(f"{i}\n")
@@ -568,7 +579,7 @@ def test_a_hundred_at_a_time(workdir):
     assert about("rename", "from", "made") == every("made")
     assert about("rename", "to", "out") == every("out")
     assert not about("open", "path", "out")
-    # All shells and programs of all rules, each with an end of its own.
+    # The shells and programs of all rules, each with an end of its own.
     programs = Counter(os.path.basename(event["args"]["program"]) for event in of_kind(mine, "exec"))
     assert programs["cat"] == programs["mv"] == 100
     assert all((workdir / f"out{i}").read_text() == f"{i}\n" for i in range(1, 101))
@@ -586,7 +597,7 @@ both: one.o two.o
 
 @only_bpf
 def test_both_ways_tell_the_same(tmp_path, monkeypatch):
-    """A build with make -j2: not one event more or less."""
+    """ptrace and eBPF record exactly the same events of a build with make -j2."""
     found = {}
     for one in WAYS:
         if why := lacking(one):
@@ -605,7 +616,8 @@ def test_both_ways_tell_the_same(tmp_path, monkeypatch):
     assert (found["bpf"] - found["ptrace"], found["ptrace"] - found["bpf"]) == (Counter(), Counter())
 
 
-# Files without a place, or with an odd one, as descriptors that a new program begins with; and names that only lead somewhere at their time.
+# Descriptors of odd files, or of files without a place, that a new program begins with; and names
+# that lead to a file for a moment only.
 ODD = r"""
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -719,7 +731,8 @@ def test_both_ways_tell_the_same_of_odd_files(tmp_path, monkeypatch):
 
 
 def test_a_build_leaves_behind_who_can_go_on_alone(workdir, way):  # noqa: F811
-    """... which is nobody with a filter: then it waits for the end."""
+    """A build does not wait for processes that can go on without the recorder; with a filter none
+    can, so it waits for their end."""
     seconds = 1000 if way == "bpf" else 3
     result = utrail("build", "--as=json", proc(), "-o", "tree.json", "sh", "-c", f"sleep {seconds} </dev/null >/dev/null 2>&1 & echo $! > daemon; exit 3")
     assert result.status == 3
