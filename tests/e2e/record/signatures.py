@@ -1,9 +1,9 @@
-"""Signatures of C functions by a seed: programs that print what they were given, and what recordings of them must show."""
+"""Random signatures of C functions, by a seed: programs that print their arguments, and the text
+that recordings of them must show."""
 
 import random
 
-# The value of a type for a number, and the text that is shown of it; "..." means that any text is
-# right.
+# The C value of a type for a number, and its text in a recording; "..." stands for any text.
 SCALARS = {
     "int": (lambda n: f"{n}", lambda n: f"{n}"),
     "long": (lambda n: f"{n}L", lambda n: f"{n}"),
@@ -30,7 +30,8 @@ typedef double v32 __attribute__((vector_size(32)));
 
 
 class Signatures:
-    """@nr functions with arguments and a result of scalars and structs; main() calls each once. @without: types that are left out"""
+    """A program with @nr functions that have random arguments and results, scalars and structs;
+    main() calls each once. @without: types that are left out."""
 
     def __init__(self, seed, nr, without=()):
         self.random = random.Random(seed)
@@ -54,7 +55,7 @@ class Signatures:
         return name, members
 
     def value(self):
-        """A type with a value: (C type, initializer, what is shown as a pattern)."""
+        """A random type with a value: (C type, initializer, pattern of the text that is shown)."""
         n = self.random.randrange(1, 1000)
         if self.random.random() < 0.35:
             name, members = self.random.choice(self.structs) if self.structs and self.random.random() < 0.5 else self.add_struct()
@@ -62,7 +63,7 @@ class Signatures:
             shown = ", ".join(f"m{i}={SCALARS[member][1](n + i)}" for i, member in enumerate(members))
             if "..." in shown:
                 return f"struct {name}", f"(struct {name}){{{made}}}", None
-            # Fields are without the names of their types.
+            # In structs, members are shown without the names of their types.
             shown = shown.replace("complex{", "{").replace("vector{", "{")
             return f"struct {name}", f"(struct {name}){{{made}}}", f"{name}{{{shown}}}"
         kind = self.random.choice(self.scalars)
@@ -73,7 +74,7 @@ class Signatures:
         args = [self.value() for _ in range(self.random.randrange(9))]
         result = self.value()
         params = ", ".join(f"{kind} a{k}" for k, (kind, _, _) in enumerate(args)) or "void"
-        # Clang passes anything in the place of an argument whose use it does not see.
+        # Clang passes any value for an argument that it sees no use of.
         uses = "".join(f'\t__asm__ volatile("" :: "m"(a{k}) : "memory");\n' for k in range(len(args)))
         self.source += f"__attribute__((noipa)) {result[0]} f{i}({params})\n{{\n{uses}\t__asm__ volatile(\"\" ::: \"memory\");\n\treturn {result[1]};\n}}\n"
         self.expected.append((f"f{i}", [shown for _, _, shown in args], result[2]))
@@ -81,7 +82,7 @@ class Signatures:
 
 
 def split_args(text):
-    """Arguments as they are shown, at the commas that are in no braces."""
+    """The shown arguments, split at the commas outside of braces."""
     found, depth = [""], 0
     for c in text:
         depth += (c in "{(") - (c in "})")

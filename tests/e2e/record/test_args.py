@@ -1,4 +1,5 @@
-"""Arguments and return values: each format while recording, what debug information tells, pointers that lead nowhere."""
+"""Arguments and return values: each format is recorded, debug information gives types, and wild
+pointers do no harm."""
 
 import re
 import shutil
@@ -24,7 +25,8 @@ def build(tmp_path, source, *flags, compiler=None):
 def replay(data, *options, by=utrail):
     out = by("replay", "-d", data, "--no-pager", "-f", "none", "--no-event", *options, preempted=True).must().out
     if by is peer:
-        # Strings that are not ASCII it writes as they are, line ends too; we show those as in all others.
+        # The peer writes the line ends in strings with other than ASCII characters unchanged;
+        # utrail escapes them in all strings.
         out = re.sub(r'("[^"\n]*[^\x00-\x7f][^"\n]*)\n', r"\1\\n", out)
     return [line.strip() for line in out.splitlines() if line.strip()]
 
@@ -38,7 +40,7 @@ def values(request, tmp_path_factory):
     return build(tmp_path_factory.mktemp("values"), "values.c", "-O1", *METHODS[request.param])
 
 
-# Options, and the calls that they make visible: all calls of the function, in order.
+# Options, and the calls that they show: all calls of the function, in order.
 FORMATS = [
     ("-A number@arg1", ["number(0)", "number(-1)", "number(99999)", "number(0x186a1)", "number(0xfffffffffffe795f)",
                         "number(0x123456789abcdef)"]),
@@ -153,7 +155,8 @@ KNOWN = [
 
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 def test_values_of_known_functions(tmp_path, compiler):
-    """Variadic functions have the arguments that their flags say; modes are octal, enumerators are what they are called."""
+    """Variadic functions show as many arguments as their flags ask for; modes are octal,
+    enumerators have their names."""
     exe = build(tmp_path, "known.c", "-pg", "-g", "-O1", "-fno-builtin", compiler=compiler)
     data = tmp_path / "data"
     utrail("record", "--no-event", "-d", data, "-a", exe, cwd=tmp_path).must()
@@ -163,11 +166,11 @@ def test_values_of_known_functions(tmp_path, compiler):
     raw = utrail("dump", "-d", data).must().out
     call = raw[raw.index("] open("):]
     assert call[:call.index("[exit ]")].count("args[") == 2
-    # The values that the options ask for are shown.
+    # The user's options decide which values are shown.
     utrail("record", "--no-event", "-d", data, "-A", "open@arg1/s,arg2/x,arg3/c", exe, cwd=tmp_path).must()
     assert re.search(r'open\("/dev/zero", 0, \'', "\n".join(replay(data)))
     if shutil.which("uftrace"):
-        # It shows what lies there, but it shows it.
+        # The peer shows the mode in hexadecimal, but it shows it.
         utrail("record", "--no-event", "-d", data, "-a", exe, cwd=tmp_path).must()
         assert any(line.startswith('open("made", O_TRUNC|O_CREAT|O_RDWR, 0x1a0)') for line in replay(data, by=peer))
 
@@ -213,7 +216,7 @@ def normal(lines):
 
 
 def folded(lines):
-    """Structs as the peer shows them."""
+    """Structs in the form that the peer shows them."""
     for _ in range(4):
         lines = [re.sub(r"\{(?! ?$)(?!\.\.\.\})[^{}]+\}", "{...}", line.replace("{...}", "...")) for line in lines]
     return [line.replace("{...}", "...") for line in lines]
@@ -229,7 +232,7 @@ def test_debug_information_of_c(tmp_path, compiler, opt, dwarf, method):
     data = tmp_path / "data"
     utrail("record", "--no-event", "-d", data, "-a", exe).must()
     lines = normal(replay(data))
-    # The compiler may set the result before it calls mcount, where the first argument was.
+    # The compiler may set the result before it calls mcount, and so overwrite the first argument.
     is_late = method == "pg" and (opt == "-O2" or compiler == "clang")
     wanted = [w for w in C_ALL if not (is_late and "many_floats" in w)]
     for want in wanted:
@@ -261,14 +264,15 @@ def std_string(letter, length):
 @pytest.mark.parametrize("debug", ["-g", "-g0"])
 @pytest.mark.parametrize("library", STD_STRINGS)
 def test_std_strings(tmp_path, library, debug, method):
-    """Short ones are in the object, long ones elsewhere; what is no string does no harm."""
+    """Short strings are inside the object, long ones elsewhere; memory that is no string does no
+    harm."""
     compiler, *flags = STD_STRINGS[library]
     exe = build(tmp_path, "strings.cc", "-O1", debug, *METHODS[method], *flags, compiler=compiler)
     data = tmp_path / "data"
     asked = ["-A", "by_reference@arg1/S,arg2/i32"]
     asked += ["-a"] if debug == "-g" else ["-A", "by_value@arg1/S,arg2/i32", "-R", "^(made|joined)@retval/S"]
     utrail("record", "--no-event", "--no-libcall", "-d", data, *asked, exe).must()
-    # gcc marks functions that return the new std::string with it.
+    # gcc adds ::cxx11 to functions that return the new std::string.
     lines = [line.replace("::cxx11", "") for line in replay(data, "--no-merge")]
     values, references = calls(lines, "by_value"), calls(lines, "by_reference")
     for n in (0, 1, 15, 16, 22, 23, 97, 98, 99, 4000):
@@ -368,7 +372,7 @@ CONTAINER_BUILDS = [("libstdc++", "-O0"), ("libstdc++", "-O2"), ("libc++", "-O0"
 
 
 def contained(tmp_path, library, *flags):
-    """The program's calls as they are shown, and its data."""
+    """The shown calls of the program, and the recording."""
     compiler, *more = STD_STRINGS[library]
     exe = build(tmp_path, "containers.cc", "-std=c++20", "-w", "-pg", "-g", *flags, *more, compiler=compiler)
     return exe, tmp_path / "data"
@@ -376,12 +380,12 @@ def contained(tmp_path, library, *flags):
 
 @pytest.mark.parametrize("library, opt", CONTAINER_BUILDS)
 def test_containers(tmp_path, library, opt):
-    """The content of containers, of both libraries. Memory that is no container does no harm, and what
-    follows is where it was."""
+    """The content of containers of both libraries. Memory that is no container does no harm, and
+    the arguments after it are right."""
     exe, data = contained(tmp_path, library, opt)
     utrail("record", "--no-event", "--no-libcall", "-d", data, "-a", exe).must()
     lines = replay(data, "--no-merge")
-    # Calls of others may stand between a call and its end.
+    # Other threads' calls may stand between a call and its end.
     lines = [re.sub(r"0x7[0-9a-f]{11}", "PTR", line) for line in lines]
     at = 0
     for want in CONTAINERS:
@@ -391,7 +395,7 @@ def test_containers(tmp_path, library, opt):
         assert f"}} = {result}; /* {call.split('(')[0]} */" in lines[at:], want
     wild = [line for line in lines[at:] if re.match(r"by_reference\(.*, 5\d\) {", line)]
     assert wild == [f"by_reference({what}, {50 + n}) {{" for what_of_three in range(3) for n, what in enumerate(WILD)]
-    # Bytes that are all ones are an empty deque for the one library.
+    # To one of the two libraries, bytes that are all ones are an empty deque.
     wild = [line for line in lines[at:] if re.match(r"by_reference\(.*, 6[3-6]\) {", line)]
     assert [line.replace("deque{0}", "deque{?}") for line in wild] == [
         f"by_reference({what}{{?}}, {63 + n}) {{" for _ in range(3) for n, what in enumerate(["deque", "forward_list", "vector", "weak_ptr"])
@@ -461,7 +465,7 @@ def test_fields_of_structs(tmp_path, compiler, opt, dwarf):
 @pytest.mark.needs_peer
 @pytest.mark.parametrize("options", ["-a", "-a --srcline"])
 def test_fields_are_no_harm_to_the_peer(tmp_path, options):
-    """It skips what it does not know, also where calls were inlined."""
+    """The peer skips the fields that it does not know, also where calls were inlined."""
     for source in ("fields.cc", "inlined.c"):
         exe = build(tmp_path, source, "-pg", "-g", "-O2")
         data = tmp_path / "data"
@@ -470,7 +474,8 @@ def test_fields_are_no_harm_to_the_peer(tmp_path, options):
 
 
 def test_struct_bytes(tmp_path):
-    """The peer records whatever is in some registers; what is in the struct is right."""
+    """utrail records the bytes of structs right. (The peer records the content of some registers
+    instead.)"""
     exe = build(tmp_path, "values.c", "-pg", "-g", "-O1")
     data = tmp_path / "data"
     utrail("record", "--no-event", "--no-libcall", "-d", data, "-a", exe).must()
@@ -547,22 +552,22 @@ PEER_LINES = [
     "--match glob -A n*r@arg1",
 ]
 
-# The peer writes the word NULL for a null pointer, which a text can be, too; this format has a mark for it.
-# And it takes names of 0 and of negative values for parts of a value.
+# The peer writes the word NULL for a null pointer, which may also be a text; in the format, a mark
+# tells them apart. The peer also prints names of 0 and of negative values as parts of a value.
 PEER_WORDS = [('"NULL"', "NULL")]
-# The highest flag comes first with it, and integers are of no type.
+# The peer puts the highest flag first, and treats integers as untyped.
 PEER_VALUES = [("0xfffeee90", "-70000"), ("0xee6b2800, -1, -1)", "0xee6b2800, -1, 0xffffffffffffffff)")]
 for hexadecimal, decimal in (("0x186a1", 100001), ("0xfffffffffffe795f", -100001), ("0x123456789abcdef", 81985529216486895)):
     PEER_VALUES += [(f"number({hexadecimal})", f"number({decimal})"), (f") = {hexadecimal};", f") = {decimal};")]
 
 
 def ascending(lines):
-    """Flags in our order, of what paint() takes."""
+    """The flags that paint() takes, in utrail's order."""
     names = lambda m: "|".join(sorted(m[0].split("|"), key=["RED", "GREEN", "BLUE", "BIG"].index))
     return [re.sub(r"\b[A-Z]+(\|[A-Z]+)+", names, line.replace("|RED|NONE+0x3a6", "+0x3a5")) for line in lines]
 
 
-# It reads vector registers after its own code has used them.
+# The peer reads vector registers after its own code has used them.
 PEER_FLOATS = re.compile(r"^.*\b(floats|many_floats|long_double|two_doubles|mix|triples)\(.*$")
 
 
@@ -580,7 +585,7 @@ def test_same_as_peer(tmp_path, options):
             peers = [line.replace(theirs, mine) for line in peers]
     loose = lambda lines: [PEER_FLOATS.sub(r"\1", line) for line in folded(lines)]
     assert loose(ours) == loose(ascending(peers))
-    # Each reads what the other has recorded as the other does.
+    # Each tool shows the other's recording like its owner.
     assert folded(replay(tmp_path / "ours")) == folded(ascending(replay(tmp_path / "ours", by=peer)))
     assert replay(tmp_path / "peers") == ascending(replay(tmp_path / "peers", by=peer))
 
@@ -588,7 +593,8 @@ def test_same_as_peer(tmp_path, options):
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("end, status", [("", 0), ("crash", 139), ("raise", 139), ("kill", 135)])
 def test_wild_pointers(tmp_path, method, end, status):
-    """The program does what it does without us, its own handlers, masks and death included."""
+    """The program runs as untraced with wild pointers: its handlers, masks and fatal signals
+    stay."""
     exe = build(tmp_path, "wild.c", "-O1", "-g", *METHODS[method])
     plain = subprocess.run([exe, *end.split()], capture_output=True, text=True)
     data = tmp_path / "data"
@@ -616,7 +622,7 @@ def test_source_lines(tmp_path):
     assert calls(replay(data, "--srcline", "--no-comment"), "number")[0] == "number();"
     report = utrail("report", "-d", data, "--srcline").must().out
     assert "Function [Source]" in report and f"number [{ARGS / 'values.c'}:{line}]" in report
-    # Arguments are not recorded for that.
+    # --srcline records no arguments.
     assert "A: " not in (data / "values.dbg").read_text()
 
 
@@ -637,7 +643,7 @@ def test_source_lines_of_tables_and_trees_as_peer(tmp_path, recorder):
     ):
         command, *options = words
         texts = [run_it(command, "-d", data, "--srcline", *options).must().out for run_it in (utrail, peer)]
-        # Only ours says what a sign of a difference means.
+        # utrail alone explains the sign of a difference.
         texts[0] = re.sub(r"^#  time: \+ is .*\n", "", texts[0], flags=re.M)
         assert texts[0] == texts[1], words
         assert "/values.c:" in texts[0], words
@@ -694,7 +700,7 @@ def test_late_library_threads_and_fork(tmp_path, options):
         assert sorted(replay(data, by=peer)) == sorted(lines)
 
 
-# The upper and the lower 64 bits; GCC's __float128 is IEEE 754's binary128.
+# The upper and the lower 64 bits of values; GCC's __float128 is IEEE 754's binary128.
 BINARY128 = {
     "inf": (0x7FFF000000000000, 0),
     "-inf": (0xFFFF000000000000, 0),
@@ -706,7 +712,7 @@ BINARY128 = {
 
 @pytest.mark.parametrize("text", BINARY128)
 def test_binary128(tmp_path, text):
-    """Each bit of the fraction tells a NaN from an infinity."""
+    """A single set bit of the fraction makes a NaN of an infinity, wherever it is."""
     high, low = BINARY128[text]
     source = tmp_path / "quad.c"
     source.write_text(

@@ -1,4 +1,5 @@
-"""record --compact: every command shows the same of both forms, damage costs one block, and convert goes there and back."""
+"""record --compact: all commands show the same for both forms, damage costs one block, and convert
+goes there and back."""
 
 import os
 import shutil
@@ -38,7 +39,8 @@ int main(int argc, char **argv)
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory):
-    """A compact recording with threads and a forked child, and the standard directory of it."""
+    """A compact recording with threads and a forked child, and the same recording in the standard
+    form."""
     top = tmp_path_factory.mktemp("compact")
     (top / "many.c").write_text(SOURCE)
     subprocess.run(["gcc", "-pg", "-g", "-O1", top / "many.c", "-o", top / "many", "-pthread"], check=True)
@@ -59,7 +61,8 @@ def test_size(recorded):
     plain = sum(f.stat().st_size for f in files(recorded / "plain-compact", ".dat"))
     compact = sum(f.stat().st_size for f in files(recorded / "compact", ".cdat"))
     assert not list((recorded / "compact").glob("[0-9]*.dat"))
-    # Two bytes each for a call and its end, and a few for what takes much longer than the others.
+    # A call and its end take two bytes each; a call that takes much longer than others takes a few
+    # more.
     assert compact * 32 / plain <= 4.2, "bytes per call"
 
 
@@ -100,7 +103,7 @@ def test_there_and_back(recorded, name, tmp_path):
 
 
 def test_the_peer(recorded):
-    """It says that there is nothing for it in the compact form, and reads what convert makes."""
+    """The peer reports that it cannot read the compact form; it reads the converted recording."""
     if not shutil.which("uftrace"):
         pytest.skip("needs uftrace")
     refused = subprocess.run(["uftrace", "replay", "-d", recorded / "compact"], capture_output=True, text=True, check=False)
@@ -113,7 +116,7 @@ def test_the_peer(recorded):
 
 
 def blocks(data):
-    """The offset of each block, and its length."""
+    """The offset and the length of each block."""
     found = []
     at = 0
     while at < len(data):
@@ -135,7 +138,7 @@ def calls(path):
 
 @pytest.mark.parametrize("place", ["head", "body"])
 def test_one_damaged_block(recorded, tmp_path, place):
-    """All other blocks are shown, the loss is told, and so in what convert makes."""
+    """All other blocks are shown and the loss is reported, also in the converted recording."""
     copy = tmp_path / "copy"
     shutil.copytree(recorded / "compact", copy)
     file = largest(copy)
@@ -156,7 +159,7 @@ def test_one_damaged_block(recorded, tmp_path, place):
 
 
 def test_cut_file(recorded, tmp_path):
-    """A full disk or a crash: the file is read up to the last whole block."""
+    """A file that a full disk or a crash has cut off is read up to the last whole block."""
     copy = tmp_path / "copy"
     shutil.copytree(recorded / "compact", copy)
     file = largest(copy)
@@ -171,7 +174,8 @@ def test_cut_file(recorded, tmp_path):
 
 
 def test_killed_recorder(recorded, tmp_path):
-    """Records that were committed some tenths of a second before the recorder was killed are there."""
+    """Records that were committed some tenths of a second before the recorder is killed are
+    kept."""
     exe = build(program("endless"), Variant("gcc", "pg", "O2"))
     with subprocess.Popen([UTRAIL, "record", "--compact", "-d", tmp_path / "killed", exe],
                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True) as process:

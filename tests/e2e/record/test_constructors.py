@@ -1,4 +1,5 @@
-"""Constructors of libraries run before main(): what they call is recorded with every way of tracing, or it is said that it is not."""
+"""Constructors of libraries run before main(): their calls are recorded with every way of tracing,
+or a message says that they are not."""
 
 import re
 import subprocess
@@ -52,7 +53,7 @@ def make(way, text, library):
         file.write(library)
     with open("main.c", "w") as file:
         file.write(text)
-    # Not all compilers put sleds into libraries.
+    # Some compilers put no sleds into libraries.
     of_library = {"gcc": "g++", "clang": "clang++"}[compiler] if suffix == "cc" else compiler
     shared = subprocess.run([of_library, "-O1", *options, "-fPIC", "-shared", f"lib.{suffix}", "-o", "lib.so"], capture_output=True, text=True)
     if shared.returncode != 0 and way == "xray":
@@ -81,7 +82,8 @@ def test_before_main(way, library):
 @pytest.mark.parametrize("library", [LIBRARY, CLASS], ids=["c", "c++"])
 @pytest.mark.parametrize("way", WAYS)
 def test_opened_later(way, library):
-    """Functions that need a patch are patched when dlopen(3) returns: then it is said."""
+    """In a library that dlopen(3) loads, functions that need a patch get it after that call: a
+    message says that its constructors were not recorded."""
     rules = make(way, OPENS, library)
     result = utrail("record", *rules, "./main").must()
     assert result.out == "3\n"

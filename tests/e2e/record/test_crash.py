@@ -1,4 +1,5 @@
-"""A crash is a result: what was running is in the recording, whatever was held back, and can be printed."""
+"""A crash is a result: the recording has the calls that were open, even those that a filter held
+back, and the recorder can print them."""
 
 import re
 
@@ -42,7 +43,7 @@ WITH_HANDLERS = ["signal", "sigaltstack", "longjmp", "overflow", "exceptions", "
 @pytest.mark.parametrize("options", [["--crash-report"], ["-t", "1us"], ["-t", "1s", "--crash-report"]], ids=" ".join)
 @pytest.mark.parametrize("name, variant", in_turn(WITH_HANDLERS, chosen([Variant("gcc", m, o) for o in ("O0", "O2") for m in METHODS])), ids=str)
 def test_programs_with_handlers_of_their_own(name, variant, options):
-    """Handlers on other stacks, jumps out of them, running into the stack's end: all as untraced."""
+    """Handlers on other stacks, jumps out of them, stack overflow: all programs run as untraced."""
     exe = build(program(name), variant)
     bare, traced = run(exe), utrail("record", *options, exe)
     assert (traced.status, traced.out) == (bare.status, bare.out), traced.err
@@ -51,7 +52,7 @@ def test_programs_with_handlers_of_their_own(name, variant, options):
 
 
 def test_many_processes_crash():
-    """Each process reports the call that it was in."""
+    """Each process reports its innermost call."""
     exe = build(program("end_segv"), Variant("gcc", "pg", "O0"))
     script = f"for i in 1 2 3 4; do {exe} >/dev/null; done; exit 0"
     result = utrail("record", "--force", "--crash-report", "sh", "-c", script)

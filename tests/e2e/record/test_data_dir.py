@@ -1,5 +1,5 @@
-"""The directory of `record`: only recordings are deleted there, by the names of their files, never
-through links, and never one that is still being recorded."""
+"""The directory of `record`. Only recordings are deleted there: by the names of their files, never
+through links, and never while one is recorded."""
 
 import os
 import shutil
@@ -15,7 +15,7 @@ from tools import UTRAIL, environment, peer, run, utrail
 
 PG = Variant("gcc", "pg", "O2")
 
-# Runs until a line comes, or the end of its input.
+# Runs until a line or the end of its input comes.
 WAITS = """
 #include <unistd.h>
 int step(void) { char c; return read(0, &c, 1); }
@@ -24,7 +24,7 @@ int main(void) { write(1, "runs", 4); return step() < 0; }
 
 
 def tree(recording):
-    """The called functions, in order."""
+    """The names of the called functions, in order."""
     return [record.name for record in next(iter(recording.tasks.values())).records]
 
 
@@ -40,7 +40,7 @@ def waits(workdir):
 
 
 class Started:
-    """A recorder whose program runs, until it is told to end."""
+    """A recorder whose program runs until it gets a line."""
 
     def __init__(self, exe, *options):
         command = [UTRAIL, "record", *options, exe]
@@ -66,7 +66,7 @@ class Started:
 
 
 def content(directory):
-    """All names below, and what is in the files."""
+    """All names below the directory, with the content of files."""
     return {str(p.relative_to(directory)): p.read_bytes() if p.is_file() else None for p in Path(directory).rglob("*")}
 
 
@@ -95,7 +95,8 @@ def test_old_one_is_a_link(workdir):
 
 
 def test_a_link_in_the_place(workdir):
-    """It gets the other name; what it leads to stays, then and later."""
+    """A link in the directory's place is renamed to .old; its target stays unchanged, also at the
+    next recording."""
     utrail("record", "-d", "other", plain()).must()
     before = content("other")
     Path("uftrace.data").symlink_to("other")
@@ -118,7 +119,7 @@ def test_files_of_the_user(workdir, name):
 
 
 def test_what_is_no_file(workdir):
-    """Directories, links and pipes with the names of files of recordings."""
+    """Directories, links and pipes that have the names of files of recordings."""
     utrail("record", plain()).must()
     utrail("record", plain()).must()
     old = workdir / "uftrace.data.old"
@@ -132,7 +133,7 @@ def test_what_is_no_file(workdir):
     os.mkfifo(old / "7.dat")
     refused("'7.dat'")
     (old / "7.dat").unlink()
-    # uftrace's, which it leaves when it is killed.
+    # uftrace makes this FIFO, and leaves it when it is killed.
     os.mkfifo(old / ".channel")
     utrail("record", plain()).must()
     assert (workdir / "mine.sym").read_text() == "mine"
@@ -150,7 +151,7 @@ def test_options_do_not_make_a_recording(workdir, others, place):
 
 
 def killed_early():
-    """The remains of a recorder that was killed, step by step."""
+    """The files that a killed recorder leaves, for each step of its start."""
     marker = {".info.tmp": ""}
     yield {}
     yield marker
@@ -158,7 +159,7 @@ def killed_early():
     yield {**marker, "default.opts": ""}
     yield {**marker, "default.opts": "-t 1ms\n", "task.txt": "", "events.txt": "", ".events.txt.tmp": ""}
     yield {".info.tmp": "Ftr", "default.opts": "", "task.txt": ""}
-    # uftrace writes info at last.
+    # uftrace writes info last.
     yield {"default.opts": "", "1.dat": "", "sid-0123456789abcdef.map": "",
            "task.txt": 'SESS timestamp=1.000000001 pid=1 sid=0123456789abcdef exename="/bin/true"\n'}
 
@@ -189,7 +190,8 @@ def test_those_of_uftrace(workdir):
 
 @pytest.mark.parametrize("options", [[], ["--keep-pid"], ["--flight=1m"]])
 def test_in_use(waits, options):
-    """The second one puts the first one's directory aside, where it goes on; a third one does not delete it."""
+    """A second recording renames the first one's directory, and the first recorder goes on there. A
+    third one does not delete it."""
     with Started(waits, *options) as first:
         first.wait_until_it_runs()
         utrail("record", plain()).must()
@@ -213,13 +215,13 @@ def test_in_use_until_it_is_killed(waits):
         utrail("record", plain()).must()
         os.kill(first.process.pid, signal.SIGKILL)
         first.process.wait()
-        # The program has the limit no more than its recorder.
+        # The recorder's lock is not passed to the program, which still runs.
         utrail("record", plain()).must()
         os.killpg(first.process.pid, signal.SIGKILL)
 
 
 def test_a_directory_that_is_locked(workdir):
-    """By whomever, and not for good: it is waited for, for a while."""
+    """Another process' lock counts as well. The recorder waits for it for a while, then fails."""
     utrail("record", plain()).must()
     utrail("record", plain()).must()
     with subprocess.Popen(["flock", "uftrace.data.old", "sh", "-c", "echo has it; read line"], stdin=subprocess.PIPE,
@@ -258,7 +260,7 @@ def test_the_program_gets_no_descriptor_of_it(workdir):
 
 @pytest.mark.parametrize("there", ["nothing", "a recording", "two recordings"])
 def test_at_the_same_instant(workdir, there):
-    """Each records all, or says in one line why not."""
+    """Recorders that start together: each records all, or fails with one line."""
     exe = plain()
     for _ in range({"nothing": 0, "a recording": 1, "two recordings": 2}[there]):
         utrail("record", exe).must()
@@ -301,7 +303,8 @@ def test_slashes_at_the_end(workdir):
 
 
 def test_killed_while_it_deletes(workdir):
-    """Whatever a killed recorder leaves, the next one goes on."""
+    """The next recorder succeeds after one that was killed while it deleted a recording, at any
+    system call."""
     run("gcc", "-O1", Path(__file__).parents[1] / "src/odd/kill_at.c", "-o", "kill_at").must()
     exe = plain()
     utrail("record", exe).must()
@@ -309,13 +312,15 @@ def test_killed_while_it_deletes(workdir):
     env = {"ASAN_OPTIONS": f"{os.environ.get('ASAN_OPTIONS', '')}:detect_leaks=0"}
     partly = 0
     nr_files = len(os.listdir("kept"))
-    # Nothing is deleted while the program is loaded, for which sanitizers need hundreds of system calls.
+    # The first system call at which something can be deleted: the loader makes the calls before it,
+    # hundreds with sanitizers.
     first = next(number for number in range(1, 100000, 16) if run("./kill_at", number, UTRAIL, "--version", env=env).status in (3, 77))
     for number in range(first * 3 // 4, 100000, 3):
         for name in ("uftrace.data", "uftrace.data.old"):
             shutil.rmtree(name, ignore_errors=True)
             shutil.copytree("kept", name)
-        # As if it had been killed before that: nothing of info is left.
+        # Half of the runs begin with the state that an earlier killed recorder leaves: info is
+        # renamed.
         if number % 2:
             for name in ("uftrace.data", "uftrace.data.old"):
                 (workdir / name / "info").rename(workdir / name / ".info.tmp")
@@ -327,7 +332,7 @@ def test_killed_while_it_deletes(workdir):
         utrail("record", exe).must()
         if left is not None and len(left) == nr_files and not Path("uftrace.data/info").exists():
             continue
-        # It has begun to record: the other test looks at what comes then.
+        # The recorder has begun to record: another test covers the calls from here on.
         if result.status == 3 or (left is not None and partly > 1 and len(left) == nr_files):
             break
     assert partly > 1

@@ -1,4 +1,5 @@
-"""Run times that throw by an unwinder of their own, or that copy pieces of the stack, give what they give without us."""
+"""Run times that throw with an unwinder of their own, or that copy parts of the stack, give the
+same results as untraced."""
 
 import shutil
 import subprocess
@@ -8,7 +9,8 @@ import pytest
 
 from tools import run, utrail
 
-# Greenlets within C functions that differ, so that one place of the stack has return addresses of many calls.
+# Greenlets switch inside different C functions, so one place of the stack has the return addresses
+# of many calls.
 GREENLETS = """
 import functools, json, random, re
 from greenlet import getcurrent, greenlet
@@ -144,7 +146,8 @@ int main(void)
 
 @pytest.mark.parametrize("options", [["--keep-returns=prog"], ["-e"], []], ids=lambda o: "".join(o) or "plain")
 def test_errno_stays(options):
-    """Ends that are estimated are looked for by a system call, which must not be seen."""
+    """A system call looks for ends of calls that are estimated; the program's errno must not
+    change."""
     with open("prog.c", "w") as file:
         file.write(ERRNO)
     subprocess.run(["gcc", "-O1", "prog.c", "-o", "prog"], check=True)

@@ -1,4 +1,4 @@
-"""record -e: no return address is touched; when calls end is guessed from the next ones."""
+"""record -e: no return address is touched; the end of a call is guessed from the calls after it."""
 
 import pytest
 
@@ -8,11 +8,11 @@ from programs import MATRIX, Variant, build, chosen, in_turn, program, programs
 from tools import peer, run, utrail
 
 VARIANTS = chosen([Variant("gcc", method, opt) for method in ("pg", "fentry", "cyg") for opt in ("O0", "O2")])
-# They never end by themselves, or late, or what they print depends on the time.
+# Programs that do not end by themselves, or end late, or whose output depends on the time.
 ENDLESS = {"endless", "sleeper", "storm", "sigcount", "notes_time"}
 
 
-# Thousands of threads, thousands of coroutines: with -O2 only.
+# Programs with thousands of threads or coroutines run with -O2 only.
 LONG = {"threads_4096", "fibers_many"}
 BUILDS = [
     (p, opt) for p in programs() for opt in ("O0", "O2") if p.name not in ENDLESS and (opt == "O2" or p.name not in LONG or MATRIX == "full")
@@ -30,7 +30,7 @@ def test_program_runs_as_untraced(prog, variant):
     recording = Recording("uftrace.data")
     for task in recording.tasks.values():
         if task.ppid or len(recording.sessions) > 1:
-            continue  # which begin within their parents' calls, or anew
+            continue  # such a task begins inside its parent's calls, or anew
         depth = 0
         for r in task.records:
             if r.kind == ENTRY:

@@ -1,4 +1,5 @@
-"""Filters and triggers: the same tree whether they are obeyed while recording or when reading, and what only one side does."""
+"""Filters and triggers give the same tree while recording and when reading; and tests of those that
+work at one of the times only."""
 
 import re
 import shutil
@@ -17,8 +18,8 @@ from tools import peer, utrail
 
 METHODS = chosen(["pg", "fentry", "cyg"])
 
-# Filters that mean the same in uftrace. Times are left to the tests below: they are never the same
-# twice.
+# Filters that mean the same in uftrace. Those by time are left to the tests below: times vary from
+# run to run.
 SAME_TREE = [
     "-F second",
     "-F second -N fourth",
@@ -49,7 +50,7 @@ SAME_TREE = [
     "-t 1ms -T again@time=0",
     "-T second@time=1ms",
     "-Z 1000000",
-    # Sizes as such are not the same: symbol files know only where the next function begins.
+    # Sizes give different trees: symbol files only tell where the next function begins.
     "-Z 1",
     "-Z 1000000 -T second@size=1",
     "-T second@size=1000000",
@@ -89,11 +90,11 @@ def record(exe, *options, status=0, args=()):
     return utrail("record", "--no-event", "-d", "data", *options, exe, *args).must(status)
 
 
-NOTHING = 255  # the status where there are no records
+NOTHING = 255  # the status of a replay without records
 
 
 def replay(*options):
-    """The calls as text, without times."""
+    """The calls as text, without times and events."""
     result = utrail("replay", "-d", "data", "-f", "none", "--no-event", *options)
     text = result.out if result.status == NOTHING else result.must().out
     return "\n".join(line for line in text.splitlines() if not line.startswith(("__monstartup", "__cxa_atexit")))
@@ -104,7 +105,7 @@ def test_same_tree(method, options):
     exe = exe_of("filtered", method, "long-nap" if "1ms" in options else "")
     options = options.replace("1ms", "40ms").split()
     record(exe, *options)
-    # It would filter by time for a second time.
+    # Without this, replay would filter by time again.
     Path("data/default.opts").write_text("")
     recorded = replay()
     record(exe)
@@ -114,7 +115,7 @@ def test_same_tree(method, options):
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("name", ["second", "fourth"])
 def test_recording_that_begins_inside(method, name):
-    """Shown calls stand as deep as they were, though the calls around them were not recorded."""
+    """Calls keep their depth, though the calls around them were not recorded."""
     options = ["--trace=off", "-T", f"{name}@trace_on"]
     record(exe_of("filtered", method))
     first = next(line for line in replay().splitlines() if line.strip().startswith(f"{name}()"))
@@ -133,7 +134,7 @@ UNWANTED = ["-N around", "-N between", "-F between", "-F around -N around", "-N 
 @pytest.mark.parametrize("options, method", in_turn(UNWANTED, METHODS))
 @pytest.mark.parametrize("opt", ["O0", "O2"])
 def test_unwanted(method, options, opt):
-    """Exits of calls without a frame are not taken for those of others."""
+    """The exit of a call without a frame is not taken for another call's."""
     options = options.split()
     exe = build(program("unwanted"), Variant("gcc", method, opt))
     record(exe, "--no-libcall", *options)
@@ -150,8 +151,8 @@ OPENED = ["-F deep", "-F tail", "-F thrower", "-F jumps", "-F twice", "-F chain1
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("options", OPENED)
 def test_opened(method, options):
-    """A function is opted in in its twelfth call as in its first, however the calls before were
-    left."""
+    """A filter lets a function in at its twelfth call as at its first, however the earlier calls
+    ended."""
     options = options.split()
     exe = exe_of("opened", method)
     record(exe, "--no-libcall", *options)
@@ -188,7 +189,7 @@ class TestSwitches:
 
     @pytest.mark.parametrize("handles", [False, True])
     def test_signals(self, handles):
-        """The program's own handlers are called, too."""
+        """The program's own handler of the signal is called, too."""
         args = ["handle"] if handles else []
         exe = exe_of("switched")
         result = record(exe, "--no-libcall", "--signal", "USR1@trace_off;USR2@trace_on", args=args)
@@ -202,7 +203,7 @@ class TestSwitches:
 
     @pytest.mark.parametrize("leaves", ["return", "siglongjmp"])
     def test_finish_behind_the_handler(self, leaves, workdir):
-        """The calls of the program's own handler are recorded, and then no more."""
+        """The calls of the program's own handler are still recorded, and nothing after it."""
         with open("finish.c", "w") as file:
             file.write("""
                 #include <setjmp.h>
@@ -228,7 +229,8 @@ class TestSwitches:
 
 
 class TestOneSide:
-    """Actions that mean something at one time only: there they do it, at the other they do no harm."""
+    """Actions that have an effect only while recording, or only when reading: at the other time
+    they do no harm."""
 
     SHOWN = ["color=red", "color=bold", "backtrace", "hide"]
     RECORDED = ["finish", "read=page-fault", "read=proc/statm", "recover", "callsite", "arg1", "retval", "fparg1/32", "auto-args"]
@@ -283,7 +285,7 @@ class TestOneSide:
 
 @pytest.mark.parametrize("options", ["-F second -T second@clear", "-F ^secon -T second@clear=filter", "-C fourth -C fourth@clear"])
 def test_a_cleared_filter_lets_everything_in(options):
-    """No conditions are checked once no function is left that a filter lets in."""
+    """A filter that is cleared has no effect: no conditions are checked."""
     exe = exe_of("filtered")
     record(exe)
     plain = replay("-f", "none")
@@ -295,15 +297,15 @@ def test_a_cleared_filter_lets_everything_in(options):
 
 
 def test_kernel_functions():
-    """They are recorded with -k only: a warning says so, and functions of the program are not
-    meant."""
+    """Patterns for functions of the kernel match no function of the program. A warning says that -k
+    records them."""
     record(exe_of("filtered"))
     plain = replay()
     for word in ("kernel", "k"):
         for option in ("-F", "-N", "-T", "-C", "-H"):
             spec = f"second@{word}" + (",depth=1" if option == "-T" else "")
             result = record(exe_of("filtered"), option, spec)
-            # -H is for reading, and that says it all.
+            # A message about -H says that it is an option for reading.
             why = "functions of the kernel are recorded with -k only" if option != "-H" else "'--hide' means nothing for record"
             assert why in result.err and len(result.err.splitlines()) == 1
             assert replay() == plain
@@ -349,8 +351,8 @@ class TestConditions:
 
 
 class TestReferences:
-    """They cannot be found in reasonable time: refused wherever a pattern can stand, and left out
-    where it is not the user's."""
+    """Back references in patterns take too long to match. They are refused in options, and left out
+    in a recording's own settings."""
 
     @pytest.mark.parametrize("options", [["-F", r"(a)\1"], ["-N", r"(.*)\1$"], ["-T", r"(a)\1@trace"], ["-L", r"(a)\1"],
                                          ["-F", r'second@if:arg1=~"(a)\\1"']])
@@ -381,7 +383,7 @@ class TestEvents:
 
     @pytest.mark.parametrize("what", ["pmu-cycle", "pmu-cache", "pmu-branch"])
     def test_pmu_that_is_not_there(self, what):
-        """One warning and no event, or events."""
+        """A PMU event is either recorded, or one warning names it."""
         result = record(exe_of("filtered"), "-T", f"second@read={what}")
         text = utrail("replay", "-d", "data", "-f", "none").must().out
         if what in text:
@@ -401,10 +403,10 @@ class TestEvents:
         text = (SOURCES / "filtered.c").read_text().splitlines()
         at = next(i for i, line in enumerate(text, 1) if "third(us);" in line)
         third = next(i for i, line in enumerate(text, 1) if "void third" in line)
-        # Copied, since its debug information is about to go.
+        # The test removes the program's debug information later, so it takes a copy.
         shutil.copy(exe_of("filtered", method), "prog")
         record(workdir / "prog", "--srcline", "-T", "third@callsite")
-        # Files are named as seen from where the compiler ran.
+        # The compiler's directory decides how files are named.
         plain = lambda *options: utrail("replay", "-d", "data", "-f", "none", *options).must().out
         shown = lambda *options: re.sub(r"(/\* |from )\S*filtered\.c:", r"\1FILE:", plain(*options))
         lines = [line.strip() for line in shown().splitlines()]
@@ -429,7 +431,7 @@ class TestEvents:
         assert re.findall(r"counter=(\d+)", text) == ["0", "1", "2"]
 
     def test_watch_and_read(self):
-        """Events of the same moment are in the order of their times."""
+        """Events of a watch and of a trigger at the same call are in the order of their times."""
         record(exe_of("switched"), "--no-libcall", "-W", "var:counter", "-T", ".@read=proc/statm")
         text = utrail("replay", "-d", "data", "-f", "none").must().out
         assert "counter=2" in text and "diff:proc/statm" in text and "inverted" not in text
@@ -464,8 +466,8 @@ class TestMessages:
 
     @pytest.mark.parametrize("option", ["-F", "-C"])
     def test_program_that_has_no_such_function(self, option):
-        """From a script of several programs, only those are recorded that have the functions asked
-        for."""
+        """The option's function is in one program of a script; the other programs, which lack it,
+        are not recorded."""
         exe = exe_of("filtered")
         result = utrail("record", "--no-event", "-d", "data", "--force", option, "second", "sh", "-c", f"true; {exe}; true").must()
         assert result.err == ""
@@ -560,7 +562,7 @@ class TestOptionFiles:
 
     @pytest.mark.parametrize("words", [["-T", "fifth@trace"], ["-T", "fifth@time=0"], ["-F", "first", "-T", "^fif@trace"]])
     def test_short_calls_that_were_asked_for(self, words):
-        """Calls that record keeps in spite of -t are not dropped when they are read."""
+        """Reading does not apply -t again to calls that record kept on request."""
         record(exe_of("filtered"), "-t", "1ms", *words)
         assert "fifth" in replay()
         record(exe_of("filtered"), "-t", "1ms")
@@ -568,7 +570,8 @@ class TestOptionFiles:
 
     @pytest.mark.parametrize("command", ["replay", "report", "graph", "dump", "info"])
     def test_default_opts_of_a_stranger(self, workdir, command):
-        """Only what `record` writes is taken: no files to write to, no other directories, no patterns."""
+        """A stranger's default.opts: only the options that `record` writes are taken. Files to
+        write to, other directories and patterns are ignored."""
         record(exe_of("filtered"))
         expected = utrail(command, "-d", "data", "-t", "1ms").must().out
         log = workdir / "log"
@@ -618,15 +621,14 @@ class TestSymbolFolder:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_live(method):
-    """A filter of the recording does not apply once more when it is read; options about showing
-    still count."""
+    """The filter of a recording is not applied again by live; options for showing still count."""
     text = utrail("live", "--no-event", "-f", "none", "-F", "second@depth=2", "-H", "third", exe_of("filtered", method))
     lines = [line.strip() for line in text.must().out.splitlines() if line.strip() != "done"]
     assert lines == ["second() {", "fourth();", "} /* second */"] * 2
 
 
 def test_live_has_obeyed_conditions():
-    """Without recorded arguments conditions could not be checked once more."""
+    """live does not check conditions again, which would need recorded arguments."""
     text = utrail("live", "--no-event", "--no-libcall", "-f", "none", "-F", "again@if:arg1==1", exe_of("filtered"))
     assert len(re.findall(r"again\(", text.must().out)) == 2
 
@@ -652,7 +654,8 @@ def compile_located(name, *sources):
     ],
 )
 def test_locations(options, calls):
-    """By source file: the functions in it, without what they call elsewhere. The same at both times."""
+    """A filter by source file lets in the file's functions, without their calls into other files,
+    while recording and when reading."""
     exe = compile_located("located", "outer.c", "inner.c")
     record(exe, "--no-libcall", *options.split())
     assert re.findall(r"(\w+)\(\)", replay()) == calls.split()
@@ -662,7 +665,7 @@ def test_locations(options, calls):
 
 @pytest.mark.parametrize("version", [4, 5])
 def test_locations_of_clang(version):
-    """Since DWARF 5 a unit's first file has number 0, which clang makes use of: it is a file as others."""
+    """A unit's file number 0, which DWARF 5 allows and clang uses, is a file like others."""
     if not shutil.which("clang"):
         pytest.skip("clang is not installed")
     paths = [SOURCES / "located" / source for source in ("outer.c", "inner.c")]
@@ -707,7 +710,7 @@ class TestConditionsWhenReading:
         assert "difference" not in replay("-N", "around") and "difference" in replay("-N", "around@if:arg1==9")
 
 
-# Conditions, and the numbers of the calls of their function for which they hold: tests/e2e/src/located/conditions.cc.
+# Conditions, and the numbers of the calls for which they hold: tests/e2e/src/located/conditions.cc.
 CONDITIONS = [
     ("text@if:arg2==3", "3"),
     ("text@if:arg2/i32<0", "-1"),
@@ -758,7 +761,7 @@ CONDITIONS = [
 ]
 RECORDED = ["-A", "text@arg1/s,arg2/i32", "-A", "object@arg1/S,arg2/i32", "-A", "real@fparg1,arg1/i32", "-A",
             "single@fparg1/32,arg1/i32", "-A", "many@arg1/i32,fparg2,fparg9", "-A", "extended@arg1/i32,fparg1/80"]
-NUMBER_AT = {"many": 0, "extended": 0}  # in others it is the last argument
+NUMBER_AT = {"many": 0, "extended": 0}  # in other functions the number is the last argument
 
 
 def numbers_of(lines, function):
@@ -768,7 +771,7 @@ def numbers_of(lines, function):
 
 @pytest.fixture(scope="module", params=["pg", "fentry", "libc++"])
 def conditions(request, tmp_path_factory):
-    """The program, and its arguments as they were recorded without any filter."""
+    """The program, and its arguments in a recording without filters."""
     where = tmp_path_factory.mktemp("conditions")
     flags = {"pg": ["g++", "-pg"], "fentry": ["g++", "-pg", "-mfentry"], "libc++": ["clang++", "-stdlib=libc++", "-pg"]}
     compiler, *method = flags[request.param]
@@ -780,12 +783,13 @@ def conditions(request, tmp_path_factory):
 
 @pytest.mark.parametrize("condition, numbers", CONDITIONS, ids=[c for c, _ in CONDITIONS])
 def test_conditions_at_both(conditions, condition, numbers):
-    """While recording they hold for the calls for which they hold when reading, whatever the type."""
+    """A condition holds for the same calls while recording and when reading, for all types."""
     exe, everything = conditions
     function = condition.split("@")[0]
     assert numbers_of(utrail("replay", "-d", everything, "-f", "none", "-F", condition).out, function) == numbers
     record(exe, "--no-libcall", *RECORDED, "-F", condition)
-    # Filters say which calls are left, so that nothing but these is there if any holds.
+    # A filter limits the recording to its calls, so each call that is left is one for which the
+    # condition holds.
     assert numbers_of(replay(), function) == numbers
 
 
@@ -801,7 +805,8 @@ PLANNED = [
 
 @pytest.mark.parametrize("prog, variant, options", PLANNED)
 def test_hazards(prog, variant, options):
-    """Everything has a rule and nothing is left out: longjmp, exceptions, coroutines, signals, forks come out as without rules."""
+    """Every function has a rule, and none leaves it out: programs with longjmp, exceptions,
+    coroutines, signals and forks come out as without rules."""
     exe = build(prog, variant)
     traced = utrail("record", "--no-libcall", *options, *prog.one("options", variant, "").split(), exe)
     traced.must(int(prog.one("status", variant, "0")))
@@ -863,13 +868,14 @@ def build_forked(tmp_path):
 
 
 def last_task(directory):
-    """The child: its number is above its parent's, as long as numbers have not begun again."""
+    """The number of the child's task, the last one of task.txt."""
     return re.findall(r"^FORK .* pid=(\d+)", Path(directory, "task.txt").read_text(), re.M)[-1]
 
 
 @pytest.mark.parametrize("options", CHILDREN)
 def test_forked_child(options, tmp_path):
-    """A child is filtered within the calls that it inherits: as while recording, with and without library calls."""
+    """Filters work in a forked child within the calls that it inherits, equally while recording and
+    when reading, with and without library calls."""
     exe = build_forked(tmp_path)
     for libcalls in ([], ["--no-libcall"]):
         replays = []
@@ -897,8 +903,8 @@ DEPTHS = {
 
 
 def test_depth_of_forked_child(tmp_path):
-    """Calls that a child begins within count as far as they are shown, whether the filter is given
-    to `record` or to `replay`."""
+    """The calls that a child begins in count for its depth as far as they are shown, whether
+    `record` or `replay` gets the filter."""
     exe = build_forked(tmp_path)
     utrail("record", "--no-event", "-d", "all", exe).must()
     for options, expected in DEPTHS.items():
@@ -914,7 +920,8 @@ def test_depth_of_forked_child(tmp_path):
 
 @pytest.mark.parametrize("depth", ["1", "2", "3", "4"])
 def test_limit_of_forked_child(depth, tmp_path):
-    """-D means in a child what it means without filters: levels from its first call on. With -F they count from that function."""
+    """-D in a child counts levels from its first call on, with or without other filters. With -F it
+    counts from the filter's function."""
     exe = build_forked(tmp_path)
     utrail("record", "--no-event", exe).must()
     child = ["replay", "-f", "none", "--tid", last_task("uftrace.data"), "-D"]
@@ -927,8 +934,8 @@ def test_limit_of_forked_child(depth, tmp_path):
 
 
 def test_depth_of_forked_child_unknown(tmp_path):
-    """Without knowledge of the calls that the child begins within, all its calls count; with -F
-    none does."""
+    """When the calls that the child begins in are unknown, all its calls count; with -F none of
+    them counts."""
     exe = build_forked(tmp_path)
     utrail("record", "--no-event", exe).must()
     after_fork = ["-f", "none", "-r", "1ns~", "--tid", last_task("uftrace.data")]
@@ -939,8 +946,8 @@ def test_depth_of_forked_child_unknown(tmp_path):
 @pytest.mark.needs_peer
 @pytest.mark.parametrize("options", ["-N __cxa_atexit", "-N leaf", "-T leaf@hide"])
 def test_depth_of_forked_child_as_peer(options, tmp_path):
-    """Cases in which its rule (the child goes on at the depth that was shown of its parent) and
-    ours come to the same."""
+    """The peer lets the child go on at the depth that its parent showed. These cases give the same
+    with the peer's rule and with ours."""
     exe = build_forked(tmp_path)
     utrail("record", "--no-event", exe).must()
     ours = utrail("replay", "-f", "none", *options.split()).must().out
@@ -949,7 +956,7 @@ def test_depth_of_forked_child_as_peer(options, tmp_path):
 
 
 def test_depth_of_an_option_file(workdir):
-    """It counts as if the user had typed it."""
+    """-D in an option file counts as in the command line."""
     exe = build(program("recursion"), Variant("gcc", "pg", "O2"))
     Path("options").write_text("-D 2\n")
     utrail("record", "--opt-file=options", "--no-event", exe).must(25)
