@@ -1,4 +1,4 @@
-"""Long runs: the flight recorder, limits of size, and what happens when a buffer is full."""
+"""Long runs: the flight recorder, limits of size, and full buffers."""
 
 import os
 import re
@@ -15,7 +15,7 @@ from tools import UTRAIL, environment, peer, run, utrail, wait_until
 VARIANTS = [Variant("gcc", method, "O2") for method in METHODS]
 each_method = pytest.mark.parametrize("variant", VARIANTS, ids=str)
 PG = VARIANTS[0]
-CALLS = 100001  # of many_calls: main and its leaves
+CALLS = 100001  # the calls of many_calls: main and its leaves
 
 
 def count(recording, kind):
@@ -57,7 +57,7 @@ def test_flight_keeps_the_newest(variant):
     first, last = task.records[0], task.records[-1]
     assert first.kind == LOST
     assert (last.kind, last.name, last.depth) == (EXIT, "main", 0)
-    # Nothing is counted twice, and nothing is missing.
+    # Each record is either there or counted as lost.
     assert len(task.records) - 1 + recording.lost == 2 * CALLS
     assert 100 << 10 < data_bytes() <= 128 << 10
     times = [r.time for r in task.records[1:]]
@@ -89,7 +89,7 @@ def test_flight_of_a_killed_program(start):
 
 @pytest.mark.parametrize("by", ["command", "signal"])
 def test_snapshot(start, by):
-    """The last calls, saved again and again while the program runs."""
+    """The last calls are saved several times while the program runs."""
     proc, pid = start("--flight=256k", build(program("endless"), PG))
     newest = 0
     for _ in range(3):
@@ -134,7 +134,7 @@ def test_flight_of_many_tasks_has_a_limit():
     utrail("record", "--no-libcall", "--flight=128k", "--max-size=256k", exe).must()
     recording = Recording("uftrace.data")
     assert data_bytes("*.dat") <= 256 << 10
-    # Whole tasks are dropped, the oldest first.
+    # Whole tasks are dropped, oldest first.
     assert 20 < len(recording.tasks) < 60
     lines = [re.match(r"TASK timestamp=(\S+) tid=(\d+)", line) for line in recording.task_lines]
     everybody = [int(m[2]) for m in sorted(filter(None, lines), key=lambda m: float(m[1]))]
@@ -146,7 +146,8 @@ def test_flight_of_many_tasks_has_a_limit():
 
 @pytest.mark.needs_peer
 def test_flight_forgets_threads_that_have_ended():
-    """It may run for weeks: neither task.txt nor the task list of `info` grows with every thread that there was."""
+    """A program may run for weeks: neither task.txt nor the task list of `info` keeps threads that
+    have ended."""
     exe = build(program("threads_long"), PG)
     utrail("record", "--no-libcall", "--no-event", "--flight=128k", "--max-size=256k", exe, "6000", limit=120).must()
     recording = Recording("uftrace.data")
@@ -179,7 +180,7 @@ def test_max_size_must_hold_one_task():
 
 
 def test_drop_when_full(start):
-    """A stopped recorder does not hold the program up, and what is dropped is counted."""
+    """A full buffer does not stop the program; dropped records are counted."""
     exe = build(program("many_calls"), PG)
     for _ in range(5):
         result = utrail("record", "--no-libcall", "--when-full=drop", "-b", "4k", exe).must()

@@ -1,4 +1,4 @@
-"""record and live --keep-pid: whoever started us deals with the program itself."""
+"""record and live --keep-pid: the process that starts them becomes the program itself."""
 
 import os
 import re
@@ -32,7 +32,7 @@ def test_pid_is_the_one_that_was_started():
 
 
 def test_recording_is_complete_when_the_program_has_ended():
-    """The shell goes on at once; who reads then gets everything."""
+    """The recording is complete when the program ends, so a shell can read it at once."""
     exe = build(program("many_calls"), PG)
     for _ in range(5):
         proc = start("--no-libcall", exe)
@@ -50,7 +50,8 @@ def test_status_is_the_programs():
 
 
 def test_program_has_no_child_it_does_not_know():
-    """A program that waits for any child would wait for the recorder, which waits for the program."""
+    """The recorder is no child of the program: a wait for any child would wait for the recorder,
+    which waits for the program."""
     script = "import os\ntry:\n    os.wait()\nexcept ChildProcessError:\n    print('none')\n"
     proc = start("--force", "/usr/bin/python3", "-c", script)
     assert proc.communicate(timeout=30)[0] == "none\n"
@@ -79,23 +80,25 @@ def test_fork_in_a_kept_pid():
 
 @pytest.fixture
 def temp(tmp_path):
-    """The directory where live makes its own, and nothing else is."""
+    """The directory in which live makes its own, and which has nothing else."""
     (tmp_path / "temp").mkdir()
     return tmp_path / "temp"
 
 
 def calls_of(text):
-    """The calls. A call's end may have a line of its own, depending on other tasks."""
+    """The calls by name, without their ends: other tasks decide if these have a line of their
+    own."""
     return re.findall(r"(?m)\| +(\w+\(.*?\))", text)
 
 
 @pytest.mark.parametrize("options", [[], ["--no-follow"], ["--report"], ["--flight=1m"]], ids=" ".join)
 def test_live(temp, options):
-    """The program is the process that was started; what it did is shown, whole, and nothing is left behind."""
+    """The process that was started becomes the program. All its calls are shown, and no directory
+    stays."""
     exe = build(program("fork"), PG)
     bare = run(exe)
     proc = start("--no-libcall", "--no-event", *options, exe, command="live", env={"TMPDIR": temp}, stdin=subprocess.DEVNULL)
-    out, err = proc.communicate(timeout=LIMIT_S)  # until the viewer has closed them, too
+    out, err = proc.communicate(timeout=LIMIT_S)  # ends after the viewer has closed them, too
     assert (proc.returncode, err) == (bare.status, "")
     utrail("record", "--no-libcall", "--no-event", exe)
     for call in set(calls_of(utrail("replay", "--no-event").must().out)):

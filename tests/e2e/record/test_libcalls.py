@@ -1,4 +1,5 @@
-"""Library calls in every layout that linkers make: each call once, under its name, where it was made."""
+"""Library calls in every layout that linkers make: each call is recorded once, under its name, at
+its caller."""
 
 import re
 import shutil
@@ -42,7 +43,7 @@ def made_libraries(tmp_path_factory):
 
 @pytest.fixture
 def libraries(workdir, made_libraries):
-    """Copies, since some tests put others in their place."""
+    """Copies of the libraries, since some tests replace them."""
     for library in made_libraries:
         shutil.copy(library, workdir)
 
@@ -53,7 +54,7 @@ def program(name, *flags):
 
 
 def tree(task, names):
-    """All calls of those functions, library calls too."""
+    """The calls of these functions, library calls too, as text."""
     text = []
     for r in task.records:
         if r.name in names:
@@ -72,7 +73,7 @@ def test_layout(libraries, linker, binding, method):
     (task,) = Recording("uftrace.data").tasks.values()
     names = {"main", "calls", "back", "impl", "lib_one", "lib_two", "lib_back", "lib_ifunc", "lib_nested"}
     assert tree(task, names) == "main{" + TREE * 3 + "}"
-    # No library call goes under another's name.
+    # No library call has another function's name.
     seen = Counter(r.name for r in task.records if r.kind == ENTRY and r.is_libcall and r.name.startswith("lib_"))
     assert seen == {"lib_one": 6, "lib_two": 3, "lib_back": 3, "lib_ifunc": 3, "lib_nested": 3}
     replayed = utrail("replay", "-f", "none").must().out
@@ -83,7 +84,8 @@ def test_layout(libraries, linker, binding, method):
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 @pytest.mark.parametrize("linker", LINKERS)
 def test_other_compiler(libraries, linker, binding, compiler):
-    """Link-time optimisation, no frame pointers; clang's own layouts."""
+    """Programs by other compilers: with link-time optimization and without frame pointers, and in
+    clang's own layouts."""
     if not shutil.which(compiler):
         pytest.skip(f"{compiler} is not installed")
     flags = [*BINDINGS[binding], f"-fuse-ld={linker}", "-finstrument-functions", "-fomit-frame-pointer"]
@@ -118,7 +120,8 @@ def test_threads_race_through_first_calls(libraries, binding):
 @pytest.mark.parametrize("args", [(), ("now",)], ids=["lazy", "now"])
 @pytest.mark.parametrize("is_linked", [True, False], ids=["linked", "opened"])
 def test_calls_between_libraries(libraries, is_linked, args):
-    """They are recorded with --nest-libcall only; a library that is opened late is no different."""
+    """Calls between libraries are recorded with --nest-libcall only, and for libraries that are
+    opened late, too."""
     exe = program("calls" if is_linked else "opens", "-pg", "-Wl,--no-as-needed")
     calls = 3 if is_linked else 10
     for options, expected in ((), 0), (("--nest-libcall",), calls), (("-l",), calls), (("--no-libcall",), 0):
@@ -132,7 +135,7 @@ def test_calls_between_libraries(libraries, is_linked, args):
 @pytest.mark.parametrize("options", [("--no-pltbind",), ("-D", "3"), ("-t", "1us"), ("--no-libcall",)], ids=" ".join)
 @pytest.mark.parametrize("binding", BINDINGS)
 def test_options(libraries, binding, options):
-    """The program is not changed by what is recorded of it."""
+    """Options do not change the program's output."""
     exe = program("calls", "-pg", *BINDINGS[binding])
     result = utrail("record", "--no-event", *options, exe).must()
     assert (result.out, result.err) == (run(exe).must().out, "")
@@ -140,7 +143,7 @@ def test_options(libraries, binding, options):
 
 
 def test_missing_symbol(libraries):
-    """The dynamic linker's own error message and status, as without us."""
+    """The dynamic linker prints its own error and exits with its status, as without tracing."""
     exe = program("calls", "-pg", "-Wl,-z,lazy")
     compiled("-shared", "-fPIC", HERE / "deep.c", "-o", "liblib.so")
     plain = run(exe)
@@ -152,9 +155,10 @@ def test_missing_symbol(libraries):
 
 @pytest.mark.parametrize("compiler", [name for name in ("gcc", "clang") if shutil.which(name)])
 def test_gprof(workdir, compiler):
-    """The runtime of -pg does nothing, leaves no file, and has no line in the output."""
+    """The profiling runtime of -pg is off under record: it writes no file, and its functions are
+    not recorded."""
     run(compiler, "-O1", "-pg", SOURCES / "odd" / "gprof.c", "-o", "prog").must()
-    assert run("./prog").must().out == "1 1\n"  # otherwise the test shows nothing
+    assert run("./prog").must().out == "1 1\n"  # checks that -pg works without record
     (workdir / "gmon.out").unlink()
     for options in ((), ("--no-libcall",), ("--nop",)):
         assert utrail("record", *options, "./prog").must().out == "0 0\n"
@@ -207,14 +211,15 @@ main() {
 
 
 def bare(match):
-    """A call without arguments and return value."""
+    """The replacement for a call's arguments and return value: none are shown."""
     return f"(){match[2]}" if match[2] else ""
 
 
 @pytest.mark.parametrize("method", METHODS.values())
 @pytest.mark.parametrize("binding", ["lazy", "now"])
 def test_setjmp_and_longjmp(workdir, binding, method):
-    """They are calls like others; setjmp returns once more for each longjmp, and what was jumped over ends at it."""
+    """setjmp() and longjmp() are recorded as calls. setjmp() returns again for each longjmp(),
+    which also ends the calls that it jumps over."""
     compiled(*BINDINGS[binding], method, HERE / "jumps.c", "-o", "jumps")
     alone = run("./jumps")
     is_pg = method == METHODS["pg"]
@@ -227,7 +232,8 @@ def test_setjmp_and_longjmp(workdir, binding, method):
         (task,) = Recording("uftrace.data", has_payloads=bool(options)).tasks.values()
         assert sum(r.kind == ENTRY for r in task.records) == sum(r.kind == EXIT for r in task.records)
 def test_what_hooks_call_is_not_the_programs(workdir):
-    """MemorySanitizer puts its clock_gettime() in front of libc's, which calls others in turn: whoever asks for the time in a hook."""
+    """MemorySanitizer's clock_gettime() replaces libc's and calls other functions: a hook that
+    reads the clock must not record those."""
     (workdir / "msan.c").write_text(
         "__attribute__((noinline)) int work(int n) { __asm__ volatile(\"\"); return n + 1; }\n"
         "int main(void) { int s = 0; for (int i = 0; i < 1000; i++) s = work(s); return s != 1000; }\n")
@@ -244,7 +250,8 @@ def test_what_hooks_call_is_not_the_programs(workdir):
 
 @pytest.fixture
 def finders(workdir):
-    """libfinder.so stands in front of libthird.so, and finds libplug.so by its RUNPATH."""
+    """The libraries of these tests: libfinder.so comes before libthird.so, and its RUNPATH leads to
+    libplug.so."""
     (workdir / "sub").mkdir()
     compiled("-shared", "-fPIC", "-pg", HERE / "plug.c", "-o", "sub/libplug.so")
     compiled("-shared", "-fPIC", HERE / "third.c", "-o", "libthird.so")
@@ -260,15 +267,17 @@ FINDER_LAYOUTS = [("bfd", "lazy", "pg"), ("bfd", "now", "pg"), ("bfd", "noplt", 
 
 @pytest.mark.parametrize("linker, binding, method", [layout for layout in FINDER_LAYOUTS if layout[0] in LINKERS])
 def test_dlopen_and_dlsym_know_their_caller(finders, linker, binding, method):
-    """RTLD_NEXT and RUNPATH work as untraced, though calls of them have their return seen."""
+    """RTLD_NEXT and RUNPATH work as untraced, though the probe sees the returns of dlsym() and
+    dlopen()."""
     flags = [f"-fuse-ld={linker}", *BINDINGS[binding]]
-    # The library is compiled for tracing, so that a function of it that jumps has a frame.
+    # The library is compiled for tracing, so that its functions that end in a jump (a tail call)
+    # have a frame.
     compiled("-shared", "-fPIC", METHODS[method], *flags, "-Wl,--enable-new-dtags,-rpath,$ORIGIN/sub", HERE / "finder.c", "-o",
              "libfinder.so")
     compiled(METHODS[method], *flags, "-rdynamic", HERE / "finds.c", "-Wl,--no-as-needed", "-L.", "-lfinder", "-lthird",
              "-Wl,-rpath,$ORIGIN", "-o", "finds")
     plain = run("./finds").must().out
-    # Jumps are there or not as the compiler likes: what follows from them is what the untraced program says.
+    # The compiler decides which calls are jumps, so the untraced output is the reference.
     assert plain.splitlines()[0] == "1 2" and plain.splitlines()[1][0] == "3" and plain.splitlines()[3][0] == "1"
     for options in FINDER_OPTIONS:
         result = utrail("record", "--no-event", *options, "./finds")
@@ -277,7 +286,8 @@ def test_dlopen_and_dlsym_know_their_caller(finders, linker, binding, method):
 
 @pytest.mark.parametrize("binding", ["lazy", "now"])
 def test_dlopen_and_dlsym_take_time(finders, binding):
-    """Calls of constructors are inside of the call, and their results are shown."""
+    """Constructors that dlopen() runs are calls inside it, and the results of dlopen() and dlsym()
+    are shown."""
     compiled("-shared", "-fPIC", *BINDINGS[binding], "-Wl,-rpath,$ORIGIN/sub", HERE / "finder.c", "-o", "libfinder.so")
     compiled("-pg", *BINDINGS[binding], "-rdynamic", HERE / "finds.c", "-Wl,--no-as-needed", "-L.", "-lfinder", "-lthird",
              "-Wl,-rpath,$ORIGIN:$ORIGIN/sub", "-o", "finds")

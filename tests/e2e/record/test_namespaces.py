@@ -1,4 +1,4 @@
-"""Programs in pid namespaces of their own, where two have one number."""
+"""Programs in pid namespaces of their own, two of which have the same number."""
 
 import re
 
@@ -9,7 +9,7 @@ from programs import METHODS, Variant, build, program
 from tools import PEER, peer, run, utrail
 
 CALLS = 3, 5
-EACH = 3  # in a thread and two children of each program
+EACH = 3  # calls by a thread and two children of each program
 
 
 def counts(recording, name):
@@ -18,8 +18,8 @@ def counts(recording, name):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_two_of_one_number(workdir, method):
-    """Both are 1 where they are: all names and all calls are there, under numbers that no other
-    process has."""
+    """Two programs are process 1 in their own namespaces: all names and calls are recorded, under
+    numbers that are unique."""
     if run("unshare", "-fp", "true").status:
         pytest.skip("no pid namespaces here")
     exe = build(program("numbers"), Variant("gcc", method, "O2"))
@@ -33,5 +33,5 @@ def test_two_of_one_number(workdir, method):
     for tool in tools:
         table = tool("report", "-f", "call").must().out
         assert re.search(rf"^ +{sum(CALLS) + EACH * len(CALLS)} +leaf$", table, re.M), table
-        # The peer has a row <0> for what a forked child has from its parent.
+        # The peer has a row <0> for the calls that a forked child inherits.
         assert tool is peer or "<" not in table, "a call without a name"

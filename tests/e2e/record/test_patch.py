@@ -1,4 +1,5 @@
-"""Functions that were compiled with room for hooks (-fpatchable-function-entry, -mnop-mcount, XRay), and hooks that are taken out."""
+"""Functions that are compiled with room for hooks (-fpatchable-function-entry, -mnop-mcount, XRay),
+and hooks that are taken out."""
 
 import re
 import shutil
@@ -11,7 +12,7 @@ from tools import PEER, run, utrail
 
 ROOMS = SOURCES / "rooms"
 
-# The way in which functions are prepared, and the rest of the build.
+# By name: the way in which functions are prepared, and the other flags.
 WAYS = {
     "gcc": ["gcc", "-fpatchable-function-entry=5"],
     "gcc-more": ["gcc", "-fpatchable-function-entry=16"],
@@ -43,12 +44,12 @@ BUILT = {}
 
 @pytest.fixture(autouse=True, scope="module")
 def keep_built(tmp_path_factory):
-    """Sources are compiled once."""
+    """The directory of built programs: sources are compiled once."""
     BUILT["home"] = tmp_path_factory.mktemp("built")
 
 
 def build(ways, name):
-    """The program and its libraries, in the working directory; what it does untraced."""
+    """Put the program and its libraries into the working directory. Returns the untraced output."""
     home = BUILT["home"] / name
     if not home.exists():
         compile_into(ways, name)
@@ -64,7 +65,8 @@ def compile_into(ways, name):
     compiler, *flags = ways[name]
     if not shutil.which(compiler) or ("-fuse-ld=lld" in flags and not shutil.which("ld.lld")):
         pytest.skip(f"{compiler} or its linker is not installed")
-    # XRay's runtime is for programs only; without position independent code there are no libraries.
+    # Flags for libraries: XRay's runtime is for programs only, and libraries need
+    # position-independent code.
     own = [] if ways is NOPS else [f for f in flags if f not in ("-fno-pie", "-no-pie")]
     is_xray = "-fxray-instrument" in flags
     lib_flags = ["-fpatchable-function-entry=5"] if is_xray else own
@@ -98,7 +100,7 @@ def record(plain, *options, err=""):
 
 
 def expected(name, tree=WHOLE):
-    """With XRay a function ends before it jumps to another one."""
+    """The expected calls. With XRay a function ends before it jumps to another one."""
     return tree.replace("before_last(last)", "before_last last") if "xray" in name else tree
 
 
@@ -151,14 +153,14 @@ def test_hooks_are_taken_out(name):
     record(plain, "-U", "inner;last;lib_inner@librooms")
     assert calls() == "main(outer lib_outer before_last lib_late)"
     record(plain, "-U", ".;.@lib", "--no-libcall", err="WARN: nothing was recorded: .*\n")
-    # The functions are recorded anyway.
+    # The functions are recorded without -P, too.
     record(plain, "-P", ".")
     assert calls() == WHOLE
 
 
 @pytest.mark.parametrize("name", ["gcc", "clang-long", "xray"])
 def test_options_of_all_kinds(name):
-    """Filters, arguments and limits do the same with patched functions as with hooks."""
+    """Filters, arguments and limits give the same for patched functions as for hooks."""
     plain = build(WAYS, name)
     for options, tree in (
         (["-F", "outer"], "outer(inner)"),
@@ -201,7 +203,7 @@ def test_rules_about_nothing():
 
 
 def test_stripped():
-    """Functions are where the section says; names are gone."""
+    """A stripped program: its section tells where functions are, and they have no names."""
     plain = build(WAYS, "gcc-before-cet")
     subprocess.run(["strip", "rooms"], check=True)
     record(plain, "-P", ".")

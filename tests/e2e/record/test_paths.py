@@ -1,4 +1,5 @@
-"""Options that lead other ways through the probe, on all programs: the same output and status, and trees that are cut as asked."""
+"""Options that take other paths in the probe, on all programs: output and status are the same, and
+trees are cut to the options."""
 
 import re
 from collections import Counter
@@ -14,7 +15,7 @@ from tools import run, utrail
 VARIANTS = chosen([Variant("gcc", method, "O2") for method in METHODS])
 OPTIONS = {"nested": ["-l"], "depth": ["-D", "3", "--no-libcall"], "time": ["-t", "1us"], "args": ["-a"]}
 
-# Programs that end only when they are told to, and those that take long and have tests of their own.
+# Programs that end only on request, and those that take long and have tests of their own.
 ELSEWHERE = {"endless", "sleeper", "notes_time", "threads_4096"}
 
 def case(prog, variant, name):
@@ -28,7 +29,7 @@ CASES = [case(p, v, name) for (p, name), v in in_turn(THINGS, VARIANTS, lambda t
 
 
 def cut(tree, depth):
-    """@tree without what lies deeper."""
+    """@tree without calls deeper than @depth."""
     text, level = [], 0
     for token in re.findall(r"[^{}]+\{|\{|\}", tree):
         if token.endswith("{"):
@@ -50,7 +51,8 @@ def is_part_of(part, whole):
 
 
 def is_plain(tree):
-    """A task that begins at its outermost call and leaves all that it entered: forked children do not."""
+    """True for a task that begins at its outermost call and returns from all its calls. Forked
+    children do not."""
     return re.match(r"main\{|worker\{|_GLOBAL|before", tree) and not set("~|") & set(tree) and tree.count("{") == tree.count("}")
 
 
@@ -84,7 +86,7 @@ def test_option(prog, variant, name):
             assert is_part_of(tree, task) and count <= times
     if plain.status < 128 and all(map(is_plain, expected)):
         for task in recording.tasks.values():
-            # A vfork child returns first from what its parent has called, and never from its exec.
+            # A vfork child first returns from a call of its parent, and never from its exec.
             if task.records and task.records[0].kind == EXIT:
                 continue
             entries = sum(r.kind == ENTRY for r in task.records)

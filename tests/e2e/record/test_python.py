@@ -1,5 +1,6 @@
-"""Python programs: calls of Python's functions and of those that are written in C, with no change of the program, its command line or its
-environment. The interpreter tells of them by a profile function, which the probe sets by an audit hook when a program begins."""
+"""Python programs: calls of functions in Python and in C, without a change of the program, its
+command line or its environment. A profile function tells of calls; the probe sets it in an audit
+hook when a program begins."""
 
 import pstats
 import re
@@ -96,9 +97,9 @@ def write(cwd, text, name="prog.py"):
 
 
 def record(cwd, text, *options, python=PYTHON, status=0):
-    """The program's output; it prints the same by itself."""
+    """The program's output, which is checked to be the same untraced."""
     path = write(cwd, text)
-    # 3.12 warns of a fork while there are threads, be it that one has not quite ended.
+    # Python 3.12 warns of a fork while there are threads, which may just be about to end.
     env = {"PYTHONWARNINGS": "ignore"}
     bare = run(python, path, cwd=cwd, env=env)
     got = utrail("record", *options, "--no-event", python, path, cwd=cwd, env=env).must(status)
@@ -108,7 +109,7 @@ def record(cwd, text, *options, python=PYTHON, status=0):
 
 def tree(cwd, *options, tool=utrail):
     text = tool("replay", "-f", "none", *options, cwd=cwd).must().out
-    # The way in which the interpreter ends is not tested.
+    # The calls at the interpreter's end are not tested.
     return text.split("\n} /* __main__.<module> */\n")[0] + "\n} /* __main__.<module> */\n"
 
 
@@ -147,7 +148,8 @@ def test_a_script_is_recorded_without_force(tmp_path):
 
 @pytest.mark.parametrize("rule", [".", "Py_BytesMain"])
 def test_a_patched_interpreter_is_left_to_itself(tmp_path, rule):
-    """Its calls are asked for, and a profile function of ours would add to them."""
+    """-P asks for the interpreter's own calls. Python's functions are not recorded then, since a
+    profile function would add calls."""
     (tmp_path / "prog.py").write_text("def f():\n    return len('x')\nprint(f())\n")
     result = utrail("record", "-P", rule, "-d", tmp_path / "data", PYTHON, tmp_path / "prog.py").must()
     assert result.out == "1\n"
@@ -196,12 +198,12 @@ main()
 
 
 def plain_name(name):
-    """Names of cProfile, and of ours, without modules and classes."""
+    """The last part of a name in cProfile's tables and in ours, without modules and classes."""
     return re.sub(r"<built-in method (\S+)>|<method '(\S+)' of '\S+' objects>", r"\1\2", name).rpartition(".")[2]
 
 
 def profiled(cwd, text):
-    """Calls within main(), by cProfile."""
+    """The calls within main() as cProfile counts them."""
     write(cwd, text.replace("\nmain()\n", "\nimport cProfile, pstats\np = cProfile.Profile()\np.runcall(main)\np.dump_stats('prof')\n"), "profiled.py")
     run(PYTHON, "profiled.py", cwd=cwd).must()
     counts = Counter()
@@ -218,7 +220,7 @@ def test_calls_are_as_many_as_cprofile_counts(tmp_path):
         ours[name.rpartition(".")[2]] += nr
     expected = profiled(tmp_path, LIBRARY)
     assert {name: ours[name] for name in expected} == expected
-    # Modules in C call the interpreter, and libc.
+    # Modules in C call functions of the interpreter and of libc.
     assert not [name for name in set(ours) - set(expected) if not re.match("_?Py|mem|str", name)]
 
 
@@ -468,7 +470,7 @@ def test_options_of_python(tmp_path, options):
 
 
 def results(text):
-    """Those of unittest's tests, and how many there were."""
+    """The results of unittest's tests, and their number."""
     return sorted(re.findall(r"^\w+ \(test\S+\) \.\.\. \w+$|^Ran \d+ tests?|^OK.*|^FAILED.*", text, re.M))
 
 
@@ -482,7 +484,7 @@ def test_pythons_own_tests_have_the_same_results(tmp_path, suite):
     assert (got.status, results(got.err)) == (bare.status, results(bare.err)) and results(got.err)
 
 
-# The main thread waits for another one, in a way that a signal does not interrupt.
+# The main thread joins another one: a wait that a signal does not interrupt.
 SIGNALS = """\
 import os, signal, threading, time
 handled = []
@@ -512,7 +514,7 @@ def test_a_signal_of_the_main_thread_stops_no_other(tmp_path, python):
     assert calls(tmp_path)["leaf"] > 20
 
 
-# Each signal is waited for: one that the main thread did not see would be late for ever.
+# The program waits for each signal: one that the main thread misses would delay all later ones.
 SEEN = """\
 import os, signal, threading, time
 nr = 0
@@ -543,7 +545,7 @@ def test_the_main_thread_handles_each_signal(tmp_path, python):
 
 
 def test_names_that_come_late_are_shown_live(tmp_path):
-    """The reader has the names of the first second before the others are known."""
+    """live shows functions whose names come after the reader has read those of the first second."""
     write(tmp_path, "import time\ndef one(): pass\ndef two(): pass\none()\ntime.sleep(1)\ntwo()\ntime.sleep(0.3)\ndef three(): pass\nthree()\n")
     shown = utrail("live", "--no-event", "-f", "none", PYTHON, "prog.py", cwd=tmp_path).must().out
     assert [line.strip() for line in shown.splitlines() if re.match("  [a-z]+\\(", line)] == ["one();", "two();", "three();"]
@@ -599,7 +601,8 @@ def test_methods_end_where_they_return(tmp_path, python):
     assert utrail("replay", "-f", "none", "-F", "f", cwd=tmp_path).must().out == BOUND_TREE
 
 
-# A call that ends by an exception, a generator that is left, an exception thrown into a generator; and a tool of the program with the number of ours.
+# A call that ends by an exception, a generator that is left, an exception thrown into a generator;
+# and a tool of the program that wants our tool's number.
 MONITORED = """\
 import gc, sys
 def fails(): raise ValueError
@@ -662,12 +665,14 @@ f() {
 def test_monitoring_tells_how_calls_end(tmp_path, python):
     record(tmp_path, MONITORED, "-a", python=python)
     shown = utrail("replay", "-f", "none", "-F", "f", cwd=tmp_path).must().out
-    if python.name == "python3.13":  # a generator that waits where nothing is caught is closed without being run
+    # Python 3.13 does not run a generator that waits outside of any try when it is closed.
+    if python.name == "python3.13":
         shown = shown.replace("  generator.close();\n", "  generator.close() {\n    numbers();\n  } /* generator.close */\n")
     assert shown == 2 * MONITORED_TREE
 
 
-# A library's places in which nothing is recorded are not told of again (sys.monitoring.DISABLE), but a tool of the program's is.
+# sys.monitoring.DISABLE turns off a library's places that are not recorded for our tool only; the
+# program's own tool still gets them.
 PLACES = """\
 import sys
 TEXT = '''
@@ -723,7 +728,8 @@ def test_what_libraries_call_is_left_alone(tmp_path, option, python):
     assert [lines[i:i + len(calls_of_f)] for i in begins] == 3 * [calls_of_f]
 
 
-# Code of strings belongs to the module that makes it. Named tuples are made in modules without a file.
+# Code from strings belongs to the module that makes it. Named tuples are made in modules without a
+# file.
 MADE = """\
 import collections, dataclasses
 Pair = collections.namedtuple("Pair", "a b")
@@ -749,7 +755,7 @@ def test_code_of_strings_is_of_its_module(tmp_path):
     assert not [name for name in calls(tmp_path) if re.match("namedtuple_.*<module>", name)]
 
 
-# The program takes all numbers of tools, that of ours, too.
+# The program takes all numbers of tools, also our tool's.
 TOOLS = """\
 import sys
 m=sys.monitoring
@@ -782,10 +788,10 @@ print([m.get_tool(i) for i in range(6)])
 @pytest.mark.parametrize("python", [p for p in other_pythons() if p.name in ("python3.12", "python3.13")], ids=lambda p: p.name)
 def test_monitoring_tools_of_the_program_have_any_number(tmp_path, python):
     record(tmp_path, TOOLS, python=python)
-    assert calls(tmp_path)["f"] == 4  # of five: there was no number left
+    assert calls(tmp_path)["f"] == 4  # four of five calls: the last one found all numbers taken
 
 
-# Profile functions and audit hooks of the program's own: each sees, and prints, what it does without us.
+# Profile functions and audit hooks of the program: each sees, and prints, the same as untraced.
 OWN_HOOKS = {
     "one profile function after another": """\
 import functools, sys
@@ -891,7 +897,7 @@ open("out", "w").write("all there")
 def test_a_program_whose_recorder_was_killed_goes_on(tmp_path):
     write(tmp_path, LEFT_ALONE)
     utrail("record", "--no-event", PYTHON, "prog.py", cwd=tmp_path)
-    # It has the pipe of the output, which run() reads to the end.
+    # The child has the output's pipe, and run() reads that to its end: so the child has ended.
     assert (tmp_path / "out").read_text() == "all there"
 
 

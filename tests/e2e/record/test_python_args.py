@@ -1,5 +1,5 @@
-"""Arguments and results of Python functions: texts as Python writes values of its own types, and classes of all others, with no code of the
-program run for it."""
+"""Arguments and results of Python functions: values of Python's own types as Python writes them,
+classes for all others. No code of the program runs for that."""
 
 import re
 from pathlib import Path
@@ -88,7 +88,7 @@ FUNCTIONS_TREE = """\
 
 
 def record(cwd, text, *options):
-    """The program does the same as by itself."""
+    """Record the program, and check that it does the same as untraced."""
     path = cwd / "prog.py"
     path.write_text(text)
     bare = run(PYTHON, path, cwd=cwd)
@@ -104,7 +104,7 @@ def lines(cwd, *options, tool=utrail):
 
 
 def calls(cwd, *options, tool=utrail):
-    """Those of the program's functions, from f() on."""
+    """The calls of the program's functions, from f() on."""
     found = lines(cwd, *options, tool=tool)
     first = next(i for i, line in enumerate(found) if line.startswith("  f("))
     return "".join(line + "\n" for line in found[first:])
@@ -158,7 +158,7 @@ def test_the_peer_reads_some_of_them(tmp_path, options, call):
     assert theirs.replace('"', "") == call
 
 
-# Those of Python's own types are what repr() says.
+# Values of Python's own types, which are shown as repr() writes them.
 VALUES = """\
 1, -1, 0, 2**63 - 1, -2**63, 2**63, -2**70, 10**80, 1.5, 0.1, 1e300, float('inf'), -0.0, True, False, None,
 '', "it's", '"', "\\"'", 'a\\nb\\t\\r\\\\', '\\u2028', '\\ud800', '\\x00\\x7f\\x9f', 'caf\\u00e9', '\\U0001F600',
@@ -213,7 +213,7 @@ def test_long_ones_are_cut(tmp_path):
         "f(<int of more than 300 digits>) = 0;",
         "f(<builtins.builtin_function_or_method object>) = 0;",
     ]
-    # They share the room of one record.
+    # All texts of a call share the room of one record.
     assert shown[7].count("'xxxxx") == 12 and shown[7].count("...") == 12
     assert shown[-1].strip() == "f([[...]]) = 0;"
 

@@ -1,5 +1,6 @@
-"""Calls of Python programs are as many as cProfile counts, function by function: programs that use modules of the library, with functions in
-C, methods, generators, comprehensions, exceptions. Python's collector is off: it calls functions when it likes."""
+"""Calls of Python programs are as many as cProfile counts, function by function. The programs use
+modules of the library, functions in C, methods, generators, comprehensions and exceptions. Python's
+collector is off, since it calls functions at any time."""
 
 import pstats
 import re
@@ -157,22 +158,24 @@ def other_pythons():
 
 
 def plain_name(name):
-    """Of cProfile, and of ours, without modules and classes. A method in C that a class stands in front of is a function to cProfile."""
+    """The last part of a name in cProfile's tables and in ours, without modules and classes.
+    cProfile shows a method in C that a class wraps as a function."""
     name = re.sub(r"^<function (\S+) at 0x\w+>$", r"\1", name)
     return re.sub(r"<built-in method (\S+?)( of .*)?>|<method '(\S+)' of '\S+' objects>", r"\1\3", name).rpartition(".")[2]
 
 
-# Objects of main() end when it has returned, and may call functions then.
+# main() is called from whole(): main()'s objects end when it has returned, and may call functions
+# then.
 WHOLE = "def whole():\n    main()\n"
 
 
 def profiled(cwd, text, python):
-    """Calls within whole(), by cProfile."""
+    """The calls within whole() as cProfile counts them."""
     (cwd / "profiled.py").write_text(f"import gc\ngc.disable()\n{text}{WHOLE}import cProfile\np = cProfile.Profile()\np.runcall(whole)\np.dump_stats('prof')\n")
     run(python, "profiled.py", cwd=cwd).must()
     counts = Counter()
     for (file, _, name), (_, nr, *_) in pstats.Stats(str(cwd / "prof")).stats.items():
-        # Those of all named tuples have one place, and cProfile tells those of the last.
+        # The lambdas of all named tuples have one place, and cProfile has only the last one's.
         if (file, name) != ("<string>", "<lambda>"):
             counts[plain_name(name)] += nr
     del counts["disable"]
@@ -186,7 +189,8 @@ def recorded(cwd, text, python):
     counts = Counter()
     own = set(re.findall(r"\bdef (\w+)", text)) | {"whole"}
     for nr, name in re.findall(r"^ +(\d+)  (.+)$", report, re.M):
-        # Modules in C call the interpreter, and libc: their names have no module in front.
+        # Functions of the interpreter and of libc, which modules in C call, are left out: their
+        # names have no module.
         if ("." in name or name in own or name[0] == "<") and not re.match(r"namedtuple_.*<lambda>$", name):
             counts[plain_name(name)] += int(nr)
     return counts

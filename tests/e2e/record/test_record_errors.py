@@ -1,5 +1,5 @@
-"""Recordings that are not possible: one clear line, a status of its own, at once, and nothing left
-behind."""
+"""Recordings that are impossible: record fails at once with one clear line and a status of its own,
+and leaves no files."""
 
 import os
 import re
@@ -68,7 +68,7 @@ def test_text_file(workdir):
 
 
 def test_damaged_program(workdir):
-    """Cut short, or with nonsense behind the magic."""
+    """Programs that are truncated, or that have random bytes after the magic number."""
     whole = plain().read_bytes()
     for size in (4, 16, 40, 63, 64, 200, 1000):
         (workdir / "cut").write_bytes(whole[:size])
@@ -103,8 +103,8 @@ def test_other_word_size(workdir):
 
 @pytest.mark.parametrize("name, status, out", [("end_exit", 4, "going to end\n"), ("plain", 0, None)])
 def test_setuid_program(workdir, name, status, out):
-    """The loader drops LD_PRELOAD for it: it runs untraced, with its own status, and that is said;
-    the recorder does not wait for a probe."""
+    """The loader ignores LD_PRELOAD for a setuid program: it runs untraced, with its own status,
+    and a message says so. The recorder does not wait for a probe."""
     if os.getuid() != 0:
         pytest.skip("needs root to make a program of another user setuid")
     exe = workdir / "setuid"
@@ -113,13 +113,14 @@ def test_setuid_program(workdir, name, status, out):
     exe.chmod(0o4755)
     workdir.chmod(0o777)
     result = utrail("record", exe, preexec=lambda: os.seteuid(0) or None)
-    # Run by root with another effective user: secure-execution mode (ld.so(8)).
+    # root runs the program with another effective user: secure-execution mode (ld.so(8)).
     assert result.status == status and out in (None, result.out)
     assert "untraced" in result.err and f"ended with status {status}" in result.err and len(result.err.splitlines()) == 1
 
 
 def test_unwritable_directory():
-    """As another user than root, who may write anywhere; from a place that this user can read."""
+    """The test runs as a user other than root, for whom the directory is read-only, and utrail is
+    copied to a place that this user can read."""
     with tempfile.TemporaryDirectory(dir="/tmp") as place:
         os.chmod(place, 0o755)
         os.chdir(place)
@@ -155,7 +156,7 @@ def test_other_directory_is_left_alone(workdir):
 
 
 def test_old_directory_that_is_not_ours(workdir):
-    """The place where the previous recording would go is taken by something else."""
+    """Something else has the name to which the previous recording would be renamed."""
     utrail("record", plain()).must()
     os.mkdir("uftrace.data.old")
     (workdir / "uftrace.data.old/precious").write_text("mine")
@@ -189,7 +190,7 @@ def test_empty_directory_is_used(workdir):
     ids=" ".join,
 )
 def test_bad_option(workdir, options):
-    """Named in one line, status 2, nothing was run."""
+    """One line names the option; the status is 2, and nothing was run."""
     result = utrail("record", *options, plain())
     assert result.status == 2 and result.out == ""
     assert len(result.err.splitlines()) == 1 and options[-1].strip("-") in result.err
@@ -202,7 +203,8 @@ def test_nearest_word_is_offered(workdir):
 
 
 def test_full_disk(workdir):
-    """The recording breaks off, the program does not; it is said, and what was saved is readable."""
+    """The recording breaks off with a message, the program goes on, and the saved part is
+    readable."""
     if os.getuid() != 0:
         pytest.skip("needs root to mount a file system that is small")
     os.mkdir("small")
@@ -220,7 +222,8 @@ def test_full_disk(workdir):
 
 
 def test_program_that_vanishes_while_loading(workdir):
-    """A library that the program needs is missing: the loader's words and status, and no waiting."""
+    """A library that the program needs is missing: the loader's message and status are passed on,
+    without waiting."""
     exe = build(program("shared"), PG)
     (workdir / "alone").write_bytes(exe.read_bytes())
     (workdir / "alone").chmod(0o755)
@@ -230,7 +233,7 @@ def test_program_that_vanishes_while_loading(workdir):
 
 
 def test_closed_standard_streams(workdir):
-    """`utrail record prog <&- >&- 2>&-` must not mistake its own files for the streams."""
+    """`utrail record prog <&- >&- 2>&-` must not take its own files for the closed streams."""
     command = f"{UTRAIL} record {build(program('end_exit'), PG)} <&- >&- 2>&-"
     assert subprocess.run(["sh", "-c", command], env=environment()).returncode == 4
     assert utrail("replay", "-f", "none").must().out.count("before();") == 1

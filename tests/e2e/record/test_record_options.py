@@ -1,4 +1,4 @@
-"""Options of `record`: each one changes what it says, and nothing else."""
+"""Options of `record`: each one changes its own part, and nothing else."""
 
 import os
 import re
@@ -42,7 +42,7 @@ def test_depth(variant, depth, expected):
 
 @each_method
 def test_depth_of_signal_handlers_and_jumps(variant):
-    """Calls that were left out must not unbalance those around them."""
+    """Calls that are left out must not unbalance the calls around them."""
     recording = record("-D", 2, prog="longjmp", variant=variant, status=2)[1]
     assert tree(recording) == "main{tries{}after{}}"
     recording = record("-D", 3, prog="signal", variant=variant)[1]
@@ -50,7 +50,8 @@ def test_depth_of_signal_handlers_and_jumps(variant):
 
 
 def tree_without_late(recording, threshold_ns, *, late):
-    """The tree without those calls of @late that took longer than the threshold: on a busy machine a nap lasts as long as it likes."""
+    """The tree without those calls of @late that took longer than the threshold: on a busy machine
+    a nap may take much longer."""
     (task,) = recording.tasks.values()
     calls = [r for r in task.records if r.kind in (ENTRY, EXIT)]
     left_out = set()
@@ -65,7 +66,8 @@ def tree_without_late(recording, threshold_ns, *, late):
 
 @each_method
 def test_time_filter(variant):
-    """Only what took longer, and its callers; the option is kept for the reading commands."""
+    """Only calls that took longer are recorded, with their callers; default.opts has the option for
+    reading."""
     recording = record("-t", "20ms", prog="sleeps", variant=variant)[1]
     assert tree_without_late(recording, 20000000, late={"nap_10ms", "quick"}) == "main{outer{nap_30ms{}}nap_30ms{}}"
     assert "-t" in (recording.path / "default.opts").read_text()
@@ -75,14 +77,14 @@ def test_time_filter(variant):
 
 @each_method
 def test_time_filter_of_a_program_that_does_not_return(variant):
-    """Calls that are open at the end were long enough, or not: they never returned, so nothing is known."""
+    """Calls that never return have no duration, so -t does not record them."""
     recording = record("-t", "20ms", prog="end_exit", variant=variant, status=4)[1]
     assert all(task.records == [] for task in recording.tasks.values())
 
 
 @each_method
 def test_size_filter(variant):
-    """Smaller functions vanish, what they call does not."""
+    """Smaller functions are left out, the functions that they call are not."""
     recording = record("-Z", 200, prog="sizes", variant=variant)[1]
     assert tree(recording) == "large{}"
     recording = record("-Z", 1, prog="sizes", variant=variant)[1]
@@ -142,7 +144,8 @@ def test_clock(name):
 
 
 def test_clock_agrees_with_the_kernel():
-    """A program that notes CLOCK_MONOTONIC around its calls: the records must lie between, for half a second."""
+    """A program notes CLOCK_MONOTONIC around its calls for half a second: the times of records must
+    lie between."""
     out = record(prog="notes_time")[0].out
     recording = Recording("uftrace.data")
     (task,) = recording.tasks.values()
@@ -172,7 +175,8 @@ def test_nop():
 
 
 def test_force():
-    """A program that is not instrumented is refused, unless one insists; then its children are recorded."""
+    """A program that is not instrumented is refused. With --force its instrumented children are
+    recorded."""
     exe = build(program("plain"), VARIANTS[0])
     refused = utrail("record", "/bin/env", exe)
     assert refused.status != 0 and refused.out == ""
@@ -191,7 +195,7 @@ def test_time():
 
 
 def test_data_dir(workdir):
-    """-d names it; what was there before is kept as .old; one generation of it."""
+    """-d names the directory. An existing recording becomes .old, which replaces an older one."""
     exe = build(program("plain"), VARIANTS[0])
     for _ in range(3):
         utrail("record", "-d", "elsewhere/", exe).must()
@@ -211,7 +215,8 @@ def test_libmcount_path(workdir):
 
 
 def test_program_arguments_are_its_own(workdir):
-    """Words after the program's name are not looked at; a relative and a $PATH name work."""
+    """Words after the program's name are passed on. The program may be found by a relative path and
+    by $PATH."""
     exe = build(program("arguments"), VARIANTS[0])
     expected = ["-d", "x", "--help", "a b", "", "-D1"]
     assert utrail("record", exe, *expected).must().out == "".join(f"<{a}>\n" for a in expected)
@@ -222,7 +227,8 @@ def test_program_arguments_are_its_own(workdir):
 
 
 def test_environment_and_streams_are_the_programs_own(workdir):
-    """It sees the environment as it was (but for the preload), its stdin, its directory, its signal state."""
+    """The program gets its own environment (but for the preload), stdin, directory and signal
+    state."""
     script = "import sys; sys.stdout.write(sys.stdin.read().upper())"
     exe = build(program("plain"), VARIANTS[0])
     with open("input", "w") as f:
@@ -242,8 +248,8 @@ def test_environment_and_streams_are_the_programs_own(workdir):
 
 
 def test_command_line_can_be_pasted(workdir):
-    """A shell makes the original words of the command line in `info`, uftrace's way to write quotes
-    included."""
+    """`info` shows the command line so that a shell makes the original words of it. Quotes are
+    written as uftrace does."""
     words = ["a b", "it's", 'q"x', "back\\slash", "", "$HOME", "`id`", "!x", "*", "x\\", 'x\\"', "größe"]
     exe = build(program("plain"), VARIANTS[0])
     utrail("record", "-d", "data", exe, *words).must()

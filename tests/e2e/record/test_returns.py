@@ -1,4 +1,5 @@
-"""Return addresses that stay: of calls by code that no module has, and of run times that find their frames by them."""
+"""Return addresses that stay unchanged: for calls by code that is in no module, and for run times
+that find their frames by them."""
 
 import re
 import shutil
@@ -12,7 +13,8 @@ import pytest
 import trees
 from tools import run, utrail
 
-# Code is made in memory, calls work(), and looks for its own return address on the stack; a run time that does not find it gives up.
+# Code in memory calls work() and looks for its own return address on the stack; a run time that
+# does not find it gives up.
 MADE = """
 #define _GNU_SOURCE
 #include <stdint.h>
@@ -27,7 +29,7 @@ FUNC void look(void)
 {
 	uint64_t *frame = __builtin_frame_address(0);
 
-	/* look(), work(), and the code. */
+	/* look(), work(), and the code that calls them. */
 	for (int i = 0; i < 3; i++) {
 		if (frame[1] - (uint64_t)code < 4096) {
 			nr_found++;
@@ -79,7 +81,8 @@ def compile_to(name, text, *options):
 
 
 def tree():
-    """Without arguments: the end of a call in which an event lies that is not shown has a line of its own, which has none."""
+    """The tree without arguments. (When a hidden event is inside a call, the call's end has a line
+    of its own, without arguments.)"""
     text = utrail("replay", "--no-libcall", "--no-event", "-f", "tid").must().out
     (calls, *_) = trees.of_replay(re.sub(r"\(\d+\)", "()", text))[0].values()
     return calls
