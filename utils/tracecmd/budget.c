@@ -63,7 +63,7 @@ void budget_give_back(struct tracedat_budget *budget, uint64_t bytes)
 		budget->memory_left += bytes;
 }
 
-/* The number of taken parts that begin before @at. */
+/* Count the taken parts that begin before @at. */
 static size_t count_before(const struct tracedat_budget *budget, uint64_t at)
 {
 	size_t low = 0;

@@ -12,13 +12,13 @@
 #include "utils/base/err.h"
 
 /*
- * Memory in use: names, formats, and a chunk of pages for each CPU and buffer that are read
- * together.
+ * The limit of memory in use: names, formats, and a chunk of pages for each CPU of each buffer that
+ * is read at the same time.
  */
 #define TRACEDAT_MEMORY_MAX_BYTES (256UL << 20)
 /*
- * Unpacked in total: a minimum, plus a multiple of the file's size. Traces of trace-cmd expand by 5
- * to 20.
+ * The limit of unpacked bytes: a minimum, plus a multiple of the file's size. Traces of trace-cmd
+ * become 5 to 20 times as large.
  */
 #define TRACEDAT_UNPACK_MIN_BYTES (64UL << 20)
 #define TRACEDAT_UNPACK_TIMES	  100
@@ -35,9 +35,9 @@ struct tracedat_extent {
 };
 
 /*
- * Starts by budget_begin(), ends with budget_deinit().
+ * Starts with budget_begin(), ends with budget_deinit().
  *
- * @unpack_left, @memory_left: bytes
+ * @unpack_left, @memory_left: remaining bytes
  * @taken: the parts of the file already reserved, sorted, without overlap
  */
 struct tracedat_budget {
@@ -53,19 +53,16 @@ struct tracedat_budget {
 void budget_begin(struct tracedat_budget *budget, uint64_t file_bytes, enum tracedat_limit limit);
 void budget_deinit(struct tracedat_budget *budget);
 
-/* Reserve @bytes for unpacking. 0, or -EDQUOT with a text that names the limit. */
+/* Take @bytes off the limit of unpacked bytes. 0, or -EDQUOT with a text that names the limit. */
 int budget_unpack(struct tracedat_budget *budget, uint64_t bytes, struct uft_err *err);
 
-/*
- * Reserve @bytes more of memory, until released. 0, or -EDQUOT with a text that names the
- *        limit.
- */
+/* Reserve @bytes more of memory, until released. 0, or -EDQUOT with a text that names the limit. */
 int budget_hold(struct tracedat_budget *budget, uint64_t bytes, struct uft_err *err);
 void budget_give_back(struct tracedat_budget *budget, uint64_t bytes);
 
 /*
- * Reserve the part [@at, @at + @bytes) of the file. 0; -EBADMSG with a text when it overlaps
- * another one; -ENOMEM. A part of no bytes never overlaps.
+ * Reserve the part [@at, @at + @bytes) of the file. 0; -EBADMSG with a text when it overlaps a
+ * reserved part; -ENOMEM. A part of no bytes never overlaps.
  */
 int budget_take_part(struct tracedat_budget *budget, uint64_t at, uint64_t bytes,
 		     struct uft_err *err);

@@ -3,7 +3,7 @@
 
 #include "utils/tracecmd/parts.h"
 
-/* The largest time of readers, with room for additions. */
+/* The largest time that readers take, so that additions do not overflow. */
 #define TIME_MAX ((uint64_t)INT64_MAX >> 1)
 
 /* @raw * @mult >> @shift, with @shift 32 at most. */

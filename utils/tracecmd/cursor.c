@@ -23,7 +23,7 @@ struct tracedat_place tracedat_cursor_place(const struct tracedat_cursor *in)
 	return place;
 }
 
-/* Peek without advancing: the number of available bytes among @len. */
+/* Read at most @len bytes without advancing. Returns their number: fewer than @len at the end. */
 static ssize_t peek_bytes(const struct tracedat_cursor *in, void *to, size_t len)
 {
 	len = MIN((uint64_t)len, tracedat_cursor_left(in));

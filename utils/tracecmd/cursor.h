@@ -12,9 +12,9 @@
 #include "utils/base/containers/strbuf.h"
 
 /*
- * [@at, @end) is unread: of the file @fd, or of the bytes at @bytes, if these are not NULL.
+ * [@at, @end) is unread: in the file @fd, or, if @bytes is not NULL, in the bytes there.
  *
- * @start: the place in the file that the bytes at @bytes come from, packed; for messages
+ * @start: the place in the file of the packed bytes that became @bytes; for messages
  */
 struct tracedat_cursor {
 	int fd;
@@ -25,7 +25,7 @@ struct tracedat_cursor {
 	bool is_big_endian;
 };
 
-/* The position for messages: "offset 17", or "17 in what is packed at offset 4000". */
+/* The position as text for messages: "offset 17", or "17 in what is packed at offset 4000". */
 struct tracedat_place {
 	char text[80];
 };
@@ -37,22 +37,22 @@ static inline uint64_t tracedat_cursor_left(const struct tracedat_cursor *in)
 }
 
 /*
- * Read exactly @len bytes; numbers. -EBADMSG with the place when fewer are left, or a negative
- * errno of read(2). On failure a value is unchanged.
+ * Read exactly @len bytes, or a number. -EBADMSG with the place when fewer bytes are left, or a
+ * negative errno of read(2). On failure a value is unchanged.
  */
 int tracedat_take(struct tracedat_cursor *in, void *to, size_t len, struct uft_err *err);
 int tracedat_take_u16(struct tracedat_cursor *in, uint16_t *value, struct uft_err *err);
 int tracedat_take_u32(struct tracedat_cursor *in, uint32_t *value, struct uft_err *err);
 int tracedat_take_u64(struct tracedat_cursor *in, uint64_t *value, struct uft_err *err);
 
-/* Append @len bytes to @to, at most @max in total: -EFBIG for more. */
+/* Append @len bytes to @to. -EFBIG when @to would have more than @max. */
 int tracedat_take_blob(struct tracedat_cursor *in, uint64_t len, size_t max, struct strbuf *to,
 		       struct uft_err *err);
 
-/* Read a text including its NUL; shorter than @size. */
+/* Read a text with its NUL into @to, which has @size bytes. */
 int tracedat_take_text(struct tracedat_cursor *in, char *to, size_t size, struct uft_err *err);
 
-/* Exactly the @len bytes of @word. */
+/* Read @len bytes, which must be those of @word. */
 int tracedat_take_word(struct tracedat_cursor *in, const void *word, size_t len,
 		       struct uft_err *err);
 

@@ -18,7 +18,7 @@
 
 /* --- options of both versions --- */
 
-/* "0x1234" or "-17" */
+/* Read a number such as "0x1234" or "-17". */
 static bool read_number(const char *text, int64_t *value)
 {
 	struct text in = text_of(text, strlen(text));
@@ -32,7 +32,7 @@ static bool read_number(const char *text, int64_t *value)
 	return true;
 }
 
-/* A number as a text. A damaged one counts as absent. */
+/* Read an option that is a number as text. A damaged number counts as absent. */
 static int read_number_option(struct tracedat *file, const char *what, int64_t max,
 			      struct tracedat_cursor *in, int64_t *value, struct uft_err *err)
 {
@@ -66,7 +66,7 @@ static int read_tsc(struct tracedat *file, struct tracedat_cursor *in, struct uf
 		tracedat_note(file, "%s: a counter cannot run so fast", place.text);
 		return 0;
 	}
-	/* The start of the counter follows; it shifts all times equally, so it is not needed. */
+	/* The counter's start follows. It would shift all times equally, so it is not read. */
 	file->tsc_mult = mult;
 	file->tsc_shift = shift;
 	file->has_tsc = true;
@@ -102,7 +102,8 @@ int tracedat_read_option(struct tracedat *file, unsigned id, struct tracedat_cur
 		return 0;
 	case TRACEDAT_TRACECLOCK:
 		/*
-		 * The list of the top instance in version 6; in version 7 buffers have their own.
+		 * In version 6 this is the list of the top instance; in version 7 each buffer names
+		 * its clock.
 		 */
 		ret = tracedat_take_text(in, list, sizeof(list), err);
 		if (ret == 0 && file->nr_buffers)
@@ -174,7 +175,7 @@ static const char v6_options[] = "options  ";
 static const char v6_records[] = "flyrecord";
 static const char v6_text[] = "latency  ";
 
-/* The places of the records of the @nr CPUs, and the clock, which older files lack. */
+/* Read the places of the records of the @nr CPUs, and the clock, which older files lack. */
 static int read_v6_cpus(struct tracedat *file, struct tracedat_buffer *buffer, uint32_t nr,
 			struct tracedat_cursor *in, struct uft_err *err)
 {
@@ -200,7 +201,8 @@ static int read_v6_cpus(struct tracedat *file, struct tracedat_buffer *buffer, u
 }
 
 /*
- * The option has the place of an instance's records; the table there is like that of the top one.
+ * Read the option of an instance: the place of a table of its records, like that of the top
+ * instance.
  */
 static int read_v6_instance(struct tracedat *file, uint32_t nr_cpus, struct tracedat_cursor *in,
 			    struct uft_err *err)
@@ -227,7 +229,7 @@ static int read_v6_instance(struct tracedat *file, uint32_t nr_cpus, struct trac
 	return ret < 0 ? ret : read_v6_cpus(file, buffer, nr_cpus, &at, err);
 }
 
-/* A damaged part of an option is reported, and the next one is read. */
+/* Read the options. A damaged option is noted, and the next one is read. */
 static int read_v6_options(struct tracedat *file, uint32_t nr_cpus, struct tracedat_cursor *in,
 			   struct uft_err *err)
 {
@@ -292,7 +294,7 @@ int tracedat_read_v6(struct tracedat *file, struct tracedat_cursor *in, struct u
 {
 	int ret = 0;
 
-	/* They follow one another; only a section itself tells its end. */
+	/* Sections follow one another; only reading a section tells its end. */
 	for (unsigned id = TRACEDAT_HEADER_INFO; ret == 0 && id <= TRACEDAT_CMDLINES; id++)
 		ret = tracedat_read_section(file, id, in, err);
 	return ret < 0 ? ret : read_v6_tables(file, in, err);
@@ -306,7 +308,7 @@ struct section {
 	uint64_t bytes;
 };
 
-/* Read the section's header at @in, whose end becomes the section's. */
+/* Read the section's header at @in, and let @in end with the section. */
 static int open_section(struct tracedat_cursor *in, unsigned id, struct section *section,
 			struct uft_err *err)
 {
@@ -333,7 +335,7 @@ static int open_section(struct tracedat_cursor *in, unsigned id, struct section 
 	return 0;
 }
 
-/* Unpack the bytes at @in to @room, and make @in read those. */
+/* Unpack the bytes at @in to @room, and let @in read the unpacked bytes. */
 static int unpack_section(struct tracedat *file, struct tracedat_cursor *in, struct strbuf *room,
 			  struct uft_err *err)
 {
@@ -381,7 +383,7 @@ static struct tracedat_cursor cursor_at(const struct tracedat *file, uint64_t of
 					 .is_big_endian = file->is_big_endian };
 }
 
-/* The section that the option @option tells of. */
+/* Read the section that the option @option points to. */
 static int read_v7_section(struct tracedat *file, unsigned id, struct tracedat_cursor *option,
 			   struct uft_err *err)
 {
@@ -490,7 +492,10 @@ static int read_v7_options(struct tracedat *file, struct tracedat_cursor *in, ui
 	return 0;
 }
 
-/* A section of options that refers to an earlier one would loop forever. */
+/*
+ * Reserve a section of options, so that each is read once: a reference to an earlier one would loop
+ * forever.
+ */
 static int take_options(struct tracedat *file, uint64_t at, uint64_t bytes, struct uft_err *err)
 {
 	struct uft_err why = { 0 };

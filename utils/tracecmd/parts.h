@@ -1,6 +1,6 @@
 /*
- * The parts of a trace.dat, for the files of this directory: the content of sections, and their
- * places.
+ * The parts of a trace.dat, for the files of this directory: the places of sections, and their
+ * content.
  */
 #ifndef UTRAIL_TRACECMD_PARTS_H
 #define UTRAIL_TRACECMD_PARTS_H
@@ -8,10 +8,12 @@
 #include "utils/tracecmd/cursor.h"
 #include "utils/tracecmd/tracedat.h"
 
-/* No machine has more CPUs, or events (their numbers have 16 bits). */
+/* Limits that no machine reaches: CPUs, and events, whose numbers have 16 bits. */
 #define TRACEDAT_CPUS_MAX	    65536
 #define TRACEDAT_EVENTS_MAX	    65536
-/* Files copied into a recording are limited by the readers of recordings. */
+/*
+ * The limit of files that are copied into a recording: readers of recordings accept no larger ones.
+ */
 #define TRACEDAT_FILES_MAX_BYTES    (64UL << 20)
 #define TRACEDAT_KALLSYMS_MAX_BYTES (64UL << 20)
 #define TRACEDAT_CMDLINES_MAX_BYTES (64UL << 20)
@@ -46,20 +48,20 @@ int tracedat_read_v6(struct tracedat *file, struct tracedat_cursor *in, struct u
 int tracedat_read_v7(struct tracedat *file, struct tracedat_cursor *in, struct uft_err *err);
 
 /*
- * Read one option from @in, which contains only that, with the same meaning in both versions.
- * Others are skipped.
+ * Read one option from @in, which contains nothing else, if it has the same meaning in both
+ * versions. Other options are skipped.
  */
 int tracedat_read_option(struct tracedat *file, unsigned id, struct tracedat_cursor *in,
 			 struct uft_err *err);
 
-/* A new buffer; NULL with @err. */
+/* Add a new buffer. NULL with @err. */
 struct tracedat_buffer *tracedat_add_buffer(struct tracedat *file, struct uft_err *err);
 
-/* Its next CPU. 0, or negative with @err. */
+/* Add the next CPU of a buffer. 0, or negative with @err. */
 int tracedat_add_cpu(struct tracedat *file, struct tracedat_buffer *buffer, struct tracedat_cpu cpu,
 		     struct uft_err *err);
 
-/* The selected clock in a list "local [mono] boot". */
+/* Find the selected clock in a list "local [mono] boot". */
 void tracedat_chosen_clock(const char *list, char clock[static TRACEDAT_NAME_MAX]);
 
 #endif

@@ -10,11 +10,11 @@
 
 #define PAGE_BYTES_MIN	4096
 #define PAGE_BYTES_MAX	65536
-/* The bytes read at once from unpacked pages. */
+/* The bytes that are read at once when pages are not packed. */
 #define WINDOW_BYTES	(4 * PAGE_BYTES_MAX)
-/* trace-cmd packs some tens of KB at a time. */
+/* The largest chunk; trace-cmd packs some tens of KB at a time. */
 #define CHUNK_MAX_BYTES (16U << 20)
-/* The maximum compression, of nearly empty pages. */
+/* The largest ratio of unpacked to packed bytes, reached by nearly empty pages. */
 #define RATIO_MAX	4096
 
 static int make_room(struct tracedat_stream *stream, size_t len, struct uft_err *err)
@@ -66,7 +66,7 @@ int tracedat_stream_open(struct tracedat_stream *stream, struct tracedat *file,
 				      .is_big_endian = file->is_big_endian };
 	int ret = tracedat_take_u32(&in, &stream->nr_chunks, err);
 
-	/* The size in the file is that of the chunks, without the preceding count. */
+	/* The file's size of the records does not include the count in front of the chunks. */
 	stream->at = in.at;
 	stream->end = MIN(in.at + cpu->bytes, file->bytes);
 	return ret;
@@ -95,7 +95,7 @@ static void note_damage(struct tracedat_stream *stream, const char *why)
 	note_lost(stream, UINT64_MAX);
 }
 
-/* Pages as they are: 1, 0 at the end, or negative. */
+/* Read pages that are not packed: 1, 0 at the end, or negative. */
 static int read_window(struct tracedat_stream *stream, struct uft_err *err)
 {
 	size_t wanted = MIN((uint64_t)WINDOW_BYTES, stream->end - stream->at);
@@ -189,7 +189,7 @@ static int next_page(struct tracedat_stream *stream, struct uft_err *err)
 	}
 	if (left < page_bytes)
 		note_damage(stream, "the last page is cut off");
-	/* A hole of unknown size. */
+	/* An empty page without a time is a hole of unknown size. */
 	if (stream->page.at == stream->page.end && !stream->page.time_ns)
 		return 0;
 	note_lost(stream, stream->page.missed);

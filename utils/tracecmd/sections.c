@@ -9,7 +9,7 @@
 #include "utils/format/text.h"
 #include "utils/tracecmd/parts.h"
 
-/* The limits of one file of tracefs. */
+/* Limits of one file of tracefs. */
 #define FORMAT_MAX_BYTES (1UL << 20)
 #define SYSTEM_MAX	 128
 #define EVENT_MAX	 128
@@ -17,7 +17,7 @@
 static const char header_page[] = "header_page";
 static const char header_event[] = "header_event";
 
-/* A name that is valid as part of a path, and visible as it is. */
+/* True when a name may be part of a path, and has no hidden characters. */
 static bool is_name(const char *name)
 {
 	if (!*name)
@@ -29,7 +29,7 @@ static bool is_name(const char *name)
 	return true;
 }
 
-/* The file @name, of @len bytes that come next. */
+/* Take the file @name: the next @len bytes. */
 static int take_file(struct tracedat *file, const char *name, struct tracedat_cursor *in,
 		     uint64_t len, struct strbuf *content, struct uft_err *err)
 {
@@ -59,14 +59,17 @@ static int read_header_info(struct tracedat *file, struct tracedat_cursor *in, s
 	if (ret < 0)
 		return ret;
 	file->long_size = kernel_header_page_long(text_of(page.data, page.len));
-	/* It describes the start of records, which has never changed in tracefs. */
+	/*
+	 * The file header_event describes the start of records, which has never changed in tracefs:
+	 * it is skipped.
+	 */
 	ret = tracedat_take_word(in, header_event, sizeof(header_event), err);
 	if (ret == 0)
 		ret = tracedat_take_u64(in, &len, err);
 	return ret < 0 ? ret : tracedat_take_blob(in, len, FORMAT_MAX_BYTES, &event, err);
 }
 
-/* Its first line is "name: <name>". */
+/* Find the event's name in a format file, whose first line is "name: <name>". */
 static bool find_event_name(const struct strbuf *format, char name[static EVENT_MAX])
 {
 	struct text in = text_of(format->data, format->len);
@@ -143,7 +146,7 @@ static int read_systems(struct tracedat *file, struct tracedat_cursor *in, struc
 	return ret;
 }
 
-/* A whole file, with its length in front. */
+/* Read a whole file, with its length in front. */
 static int read_blob(struct tracedat_cursor *in, size_t len_bytes, size_t max, struct strbuf *to,
 		     struct uft_err *err)
 {
@@ -160,7 +163,7 @@ static int read_blob(struct tracedat_cursor *in, size_t len_bytes, size_t max, s
 	return ret < 0 ? ret : tracedat_take_blob(in, len, max, to, err);
 }
 
-/* The same for a file that is kept whole. */
+/* Like read_blob(), for a file that is kept in memory. */
 static int keep_blob(struct tracedat *file, struct tracedat_cursor *in, size_t len_bytes,
 		     size_t max, struct strbuf *to, struct uft_err *err)
 {
@@ -170,7 +173,10 @@ static int keep_blob(struct tracedat *file, struct tracedat_cursor *in, size_t l
 	return ret < 0 ? ret : budget_hold(&file->budget, to->len - before, err);
 }
 
-/* Formats of trace_printk(), whose records are not shown. They must be skipped in version 6. */
+/*
+ * Skip the formats of trace_printk(), whose records are not shown. In version 6, the next section
+ * follows them.
+ */
 static int read_printk(struct tracedat_cursor *in, struct uft_err *err)
 {
 	struct strbuf formats cleanup_strbuf = { 0 };

@@ -16,7 +16,7 @@
 #include "utils/tracecmd/unpack.h"
 
 /*
- * The records of one CPU: the bytes from @offset of the file on, in pages, or in packed chunks of
+ * The records of one CPU: @bytes of the file from @offset on, in pages or in packed chunks of
  * pages.
  */
 struct tracedat_cpu {
@@ -30,7 +30,7 @@ struct tracedat_cpu {
 /*
  * The recording of one instance of the kernel's tracing.
  *
- * @name: "" is the top one
+ * @name: "" for the top instance
  * @clock: its name in the kernel ("mono"); "" when the file has none
  * @is_packed: its pages are in chunks
  */
@@ -46,21 +46,20 @@ struct tracedat_buffer {
 /*
  * Starts as { .fd = -1 }, ends with tracedat_close().
  *
- * @bytes: size of the file. @long_size: of a page's second word. @page_bytes: of a page of buffers
- *         that do not say it themselves
+ * @bytes: size of the file. @long_size: size of a page's second word. @page_bytes: size of a page,
+ *         for buffers that do not tell it themselves
  * @packing: the method that sections are compressed with, "" for none; @unpack undoes it, and is
- *           NULL for a method that is not known here
+ *           NULL when the method is not known here
  * @files: files of tracefs, each as kernel_header_put_file() has it; @nr_events of them are formats
  *         of events
  * @kallsyms, @cmdlines: the contents of these files of the kernel
- * @uname: of the machine, "" when it is not known
- * @offset: to be added to all raw times. @date_ns: to be added to a time for that of people, when
- *          it @has_date
- * @tsc_mult, @tsc_shift: raw times become nanoseconds by these, when @has_tsc
- * @has_other_clocks: times are to be corrected by those of another machine, which is not done here
- * @has_text: there is a buffer that has been made text of
- * @damage: a list of lines, the parts that are damaged and were left out; @nr_damage may be more
- *          than it has
+ * @uname: the machine's uname, "" when it is not known
+ * @offset: is added to all raw times. @date_ns: if @has_date, a time plus this is the time of day
+ * @tsc_mult, @tsc_shift: if @has_tsc, these make nanoseconds of raw times
+ * @has_other_clocks: times should be corrected by those of another machine, which is not done here
+ * @has_text: a buffer was stored as text
+ * @damage: the damaged parts that were left out, a line for each; @nr_damage: their number, which
+ *          may exceed the number of lines
  */
 struct tracedat {
 	int fd;
@@ -94,8 +93,8 @@ struct tracedat {
 /*
  * Read everything except the records. Damage is noted in @file->damage, and the rest is used.
  * -EINVAL when @path is no trace.dat of these versions, -EDQUOT when it costs more than @limit
- * allows, -EBADMSG when it has no place of its records, -ENOSYS when this build cannot unpack it,
- * and other errors.
+ * allows, -EBADMSG when the place of its records is missing, -ENOSYS when this build cannot unpack
+ * it, or another negative errno.
  */
 int tracedat_open(struct tracedat *file, const char *path, enum tracedat_limit limit,
 		  struct uft_err *err);
@@ -103,20 +102,24 @@ void tracedat_close(struct tracedat *file);
 #define cleanup_tracedat cleanup(tracedat_close)
 
 /*
- * The function that unpacks blocks packed by the method @name; NULL when it is unknown, or "none".
+ * Find the function that unpacks blocks packed by the method @name. NULL when the method is
+ * unknown, or "none".
  */
 unpack_fn *tracedat_unpacker(const char *name);
 
-/* Does @path begin as a trace.dat does? */
+/* True when the file @path begins like a trace.dat. */
 bool tracedat_is_one(const char *path);
 
 /* Note a part that was left out. */
 void tracedat_note(struct tracedat *file, const char *fmt, ...) PRINTF_FORMAT(2, 3);
 
-/* The number of these notes that are kept. */
+/* The number of notes that are kept. */
 #define TRACEDAT_NOTES_MAX 20
 
-/* A raw time of a record in nanoseconds; impossible times become the nearest possible one. */
+/*
+ * Convert the raw time of a record to nanoseconds. An impossible time becomes the nearest possible
+ * one.
+ */
 uint64_t tracedat_time_ns(const struct tracedat *file, uint64_t raw);
 
 /* True when times of the clock @name are nanoseconds, or can be converted. */

@@ -6,7 +6,7 @@
 #include "utils/base/compiler.h"
 #include "utils/tracecmd/unpack.h"
 
-/* The largest window, with detection of zlib or gzip by the header. */
+/* The largest window; 32 makes zlib detect by the header whether the block is zlib's or gzip's. */
 #define WINDOW_BITS (15 + 32)
 
 int unpack_zlib(const void *data, size_t len, void *out, size_t out_len)

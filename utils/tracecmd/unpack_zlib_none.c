@@ -1,4 +1,4 @@
-/* Replaces unpack_zlib.c if zlib is absent (see unpack.h). */
+/* Replaces unpack_zlib.c in a build without zlib (see unpack.h). */
 #include <errno.h>
 
 #include "utils/tracecmd/unpack.h"

@@ -1,4 +1,4 @@
-/* Replaces unpack_zstd.c if libzstd is absent (see unpack.h). */
+/* Replaces unpack_zstd.c in a build without libzstd (see unpack.h). */
 #include <errno.h>
 
 #include "utils/tracecmd/unpack.h"
