@@ -6,7 +6,7 @@
 
 #include "utils/base/compiler.h"
 
-/* Empty arguments at the end have no lines. Lost lines look the same. */
+/* The limit of empty arguments at the end: they have no lines, so lost lines look the same. */
 #define EMPTY_MAX 4096U
 
 static struct text text_at(const struct etrace_event *event, int number)
@@ -46,7 +46,7 @@ static const char *check_texts(struct etrace_event *event)
 	size_t all = 0;
 
 	for (int i = 0; i < ETRACE_TEXTS && row->texts[i]; i++) {
-		/* The original has the size of a mount's type, and not the type. */
+		/* The original program writes the size of a mount's type without the type. */
 		bool may_lack = row->kind == ETRACE_MOUNT && i == 2;
 
 		if (event->has_text[i] && !event->has_value[i])
@@ -67,10 +67,10 @@ static const char *check_texts(struct etrace_event *event)
 /*
  * The conversion of events of one kind to records.
  *
- * @take: NULL, or why the event cannot be right
- * @kind: of the record
- * @first: of an event that ends another one: which one
- * @flags: where the event's flags are in its values; -1: it has none
+ * @take: makes the record; returns NULL, or why the event cannot be right
+ * @kind: kind of the record
+ * @first: for a second half: kind of the first half
+ * @flags: index of the event's flags in its values; -1: it has none
  */
 struct step {
 	const char *(*take)(struct etrace_reader *reader, struct etrace_task *task,
@@ -99,7 +99,10 @@ static const char *add_exec(struct etrace_reader *reader, struct etrace_task *ta
 	return NULL;
 }
 
-/* Flags of clone(2) are there for all calls that end up in it. */
+/*
+ * Find the call that made a process. Flags of clone(2) are recorded for all calls that the kernel
+ * implements by it.
+ */
 static enum proc_fork_how how_of(const struct etrace_task *task)
 {
 	if (task->half != ETRACE_CLONE)
@@ -144,7 +147,7 @@ static const char *add_exit(struct etrace_reader *reader, struct etrace_task *ta
 	return NULL;
 }
 
-/* The given name is added when it differs. */
+/* Add an open. The name that the program gave is added when it differs from the path. */
 static const char *add_open(struct etrace_reader *reader, struct etrace_task *task,
 			    const struct step *step)
 {
@@ -174,7 +177,7 @@ static const char *add_numbers(struct etrace_reader *reader, struct etrace_task 
 	return NULL;
 }
 
-/* Add an act of texts; its flags come after all sizes. */
+/* Add an act of texts; step.flags is the index of its flags, after all sizes. */
 static const char *add_texts(struct etrace_reader *reader, struct etrace_task *task,
 			     const struct step *step)
 {
@@ -228,7 +231,10 @@ static const char *end_half(struct etrace_reader *reader, struct etrace_task *ta
 	return NULL;
 }
 
-/* The errno is missing. Such a record alone is about a file that did not exist. */
+/*
+ * Add a failure, whose errno the text does not tell. Without a first half, the failure was a file
+ * that did not exist.
+ */
 static const char *fail_half(struct etrace_reader *reader, struct etrace_task *task,
 			     const struct step *step)
 {
@@ -248,8 +254,8 @@ static const char *fail_half(struct etrace_reader *reader, struct etrace_task *t
 }
 
 /*
- * A mount succeeded unless the next record reports a failure: its record is the last one of the
- * task.
+ * Add a mount as if it has succeeded. If the task's next event reports a failure, fail_mount()
+ * changes this record, the last one of the task.
  */
 static const char *begin_mount(struct etrace_reader *reader, struct etrace_task *task,
 			       const struct step *step)
@@ -279,7 +285,7 @@ void etrace_event_end_half(struct etrace_reader *reader, struct etrace_task *tas
 
 /* --- all --- */
 
-/* A failure of a mount follows immediately; otherwise the mount has succeeded. */
+/* End the wait for a mount's failure: it would have to be the task's next event. */
 static void settle_mount(struct etrace_task *task)
 {
 	enum etrace_kind kind = task->event.row->kind;

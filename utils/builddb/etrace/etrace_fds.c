@@ -7,17 +7,17 @@
 #include <stdlib.h>
 
 /*
- * A tree with shared parts: a child has its parent's until one of them changes it, and then the
- * path to that descriptor is copied, which is less than a KB. So the cost of a process depends on
- * its records only, independent of its number of descriptors.
+ * Descriptors are in a tree whose nodes are shared: a child uses its parent's nodes until one of
+ * the two changes a descriptor. Then the path to that descriptor is copied, less than a KB. So the
+ * cost of a process depends on its records, not on its number of descriptors.
  */
 #define FD_LIMIT  (1U << 20) /* by default no process of Linux has more */
 #define FAN_OUT	  32U	     /* parts of a node; bits of a word */
 #define TOP_LEVEL 2U
 
 /*
- * @refs: number of processes and nodes that refer to it; @open: of level 0, a bit for each
- *        descriptor; @below: of the levels above
+ * @refs: number of processes and nodes that refer to the node; @open: on level 0, a bit for each
+ *        descriptor; @below: on the levels above, the nodes below
  */
 struct fd_node {
 	size_t refs;
@@ -27,7 +27,7 @@ struct fd_node {
 	};
 };
 
-/* The part of a node of that level that has @fd. */
+/* The index of the part with @fd in a node of that level. */
 static uint32_t part_of(uint32_t fd, unsigned level)
 {
 	for (unsigned i = 0; i <= level; i++)
@@ -54,7 +54,7 @@ static void leave_node(struct fd_node *node, unsigned level)
 	free(node);
 }
 
-/* *@node, or an unshared copy in its place. NULL without memory. */
+/* Make *@node the process's own: a copy replaces it if it is shared. NULL without memory. */
 static struct fd_node *own_node(struct fd_node **node, unsigned level)
 {
 	struct fd_node *old = *node;
@@ -78,7 +78,7 @@ static struct fd_node *own_node(struct fd_node **node, unsigned level)
 	return copy;
 }
 
-/* The part of level 0 that has @fd. NULL: nothing of it is open. */
+/* Find the node of level 0 with @fd. NULL: none of its descriptors is open. */
 static const struct fd_node *find_node(const struct fd_node *node, uint32_t fd)
 {
 	for (unsigned level = TOP_LEVEL; node && level; level--)
@@ -93,7 +93,7 @@ static bool is_open(const struct fd_node *top, uint32_t fd)
 	return node && node->open[part_of(fd, 0)] >> fd % FAN_OUT & 1;
 }
 
-/* Values of the map are never NULL, so a process has a place for the tree's top. */
+/* The descriptors of a process. The map cannot have NULL as a value, and @top may be NULL. */
 struct fd_table {
 	struct fd_node *top;
 };
@@ -129,7 +129,7 @@ void etrace_fds_deinit(struct etrace_fds *fds)
 	intmap_deinit(&fds->by_pid);
 }
 
-/* 0 or -ENOMEM. */
+/* Open @fd if it is closed, close it if it is open. 0 or -ENOMEM. */
 static int flip(struct fd_table *table, uint32_t fd)
 {
 	struct fd_node **node = &table->top;
@@ -190,7 +190,10 @@ int etrace_fds_fork(struct etrace_fds *fds, int32_t pid, int32_t child)
 	return 0;
 }
 
-/* The first one below @node from @fd on; @node begins at @start. -1: there is none. */
+/*
+ * Find the first open descriptor from @fd on below @node, which begins with descriptor @start. -1:
+ * there is none.
+ */
 static int64_t next_below(const struct fd_node *node, unsigned level, uint32_t start, uint32_t fd)
 {
 	uint32_t size = part_size(level);

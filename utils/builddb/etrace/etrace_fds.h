@@ -17,17 +17,17 @@ struct etrace_fds {
 void etrace_fds_deinit(struct etrace_fds *fds);
 #define cleanup_etrace_fds cleanup(etrace_fds_deinit)
 
-/* 0 or -ENOMEM. */
+/* Note that the process @pid has opened, or closed, @fd. 0 or -ENOMEM. */
 int etrace_fds_open(struct etrace_fds *fds, int32_t pid, uint32_t fd);
 int etrace_fds_close(struct etrace_fds *fds, int32_t pid, uint32_t fd);
 
-/* The process @pid has become another program: nothing is known of it. */
+/* Forget the descriptors of the process @pid, which executes another program. */
 void etrace_fds_forget(struct etrace_fds *fds, int32_t pid);
 
 /* The new process @child gets the descriptors of @pid. 0 or -ENOMEM. */
 int etrace_fds_fork(struct etrace_fds *fds, int32_t pid, int32_t child);
 
-/* The first one from @fd on that is open. -1: there is none. */
+/* Find the first open descriptor from @fd on. -1: there is none. */
 int64_t etrace_fds_next(const struct etrace_fds *fds, int32_t pid, uint32_t fd);
 
 #endif

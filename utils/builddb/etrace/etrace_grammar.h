@@ -39,8 +39,8 @@ enum etrace_kind {
 /*
  * One event.
  *
- * @texts: tags of its texts, in the order of struct proc_act or proc_exec; @keys: the sizes of
- * these, then all others
+ * @texts: tags of its texts, in the order of struct proc_act or proc_exec; @keys: the keys of their
+ * sizes, then all other keys
  * @optional: bits of the keys that may be missing
  */
 struct etrace_row {
@@ -51,10 +51,10 @@ struct etrace_row {
 	uint8_t optional;
 };
 
-/* NULL: there is no such event. */
+/* Find the event with that tag. NULL: there is none. */
 const struct etrace_row *etrace_row_find(struct text tag);
 
-/* The number of the key, or of the text, of that name; -1: it has none. */
+/* Find the number of the key, or text, with that name; -1: the event has none. */
 int etrace_row_key(const struct etrace_row *row, struct text name);
 int etrace_row_text(const struct etrace_row *row, struct text tag);
 

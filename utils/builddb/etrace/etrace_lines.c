@@ -33,11 +33,11 @@ void etrace_put(struct etrace_lines *lines, const char *fmt, ...)
 }
 
 /*
- * The beginning of the pieces of a text.
+ * The writing of a text in pieces.
  *
- * @tag: of a text; NULL: it is the argument @number
- * @is_counted: parts are, @nr_parts up to now
- * @is_behind_newline: the last piece came after a newline: the end of that group is told
+ * @tag: the text's tag; NULL: it is the argument @number
+ * @is_counted: parts have numbers; @nr_parts parts are written
+ * @is_behind_newline: the last piece came after a newline: the end of its group must be written
  */
 struct pieces {
 	const char *tag;
@@ -70,7 +70,7 @@ static void put_piece_head(struct etrace_lines *lines, struct pieces *pieces, bo
 	pieces->is_behind_newline = begins_line;
 }
 
-/* No piece has a newline: it is written as a piece of its own kind. */
+/* Write a text in pieces. Pieces have no newline: the piece after one has the tag Cont. */
 static void put_pieces(struct etrace_lines *lines, struct pieces *pieces, struct text text)
 {
 	bool begins_line = false;
@@ -106,7 +106,9 @@ void etrace_put_text(struct etrace_lines *lines, const char *tag, struct text te
 	put_counted(lines, tag, text, /* is_counted= */ false);
 }
 
-/* The description has "Env|", which the parser does not read. */
+/*
+ * The published description has "Env|" without a number, which the original parser does not read.
+ */
 void etrace_put_variable(struct etrace_lines *lines, struct text text)
 {
 	put_counted(lines, "Env", text, !lines->is_bare);

@@ -11,7 +11,7 @@
 
 /* Larger times would leave no room for the records that follow each other. */
 #define SECONDS_MAX 4000000000ULL
-/* Arguments that are only implied by the number of the next one, or by argsize. */
+/* The limit of empty arguments, which only the number of the next one, or argsize, implies. */
 #define EMPTY_MAX   4096U
 
 static void note_wrong_line(struct etrace_reader *reader, size_t at, const char *text)
@@ -83,7 +83,7 @@ struct line {
 	uint64_t time_ns;
 };
 
-/* NULL, or the fault of the line. */
+/* Parse the head of a line. Returns NULL, or the line's fault. */
 static const char *parse_head(struct line *line)
 {
 	struct text *left = &line->left;
@@ -214,7 +214,7 @@ static const char *begin_arg(struct etrace_event *event, uint64_t number)
 	return args->len > PROC_TEXT_MAX ? "the text is longer than a recording takes" : NULL;
 }
 
-/* "[<number>]" of a part, which is no argument. */
+/* Begin part "[<number>]" of a text that is no argument. */
 static const char *begin_part(struct etrace_event *event, struct text tag, uint64_t number)
 {
 	int text = etrace_row_text(event->row, tag);
@@ -245,7 +245,7 @@ static const char *begin_text(struct etrace_event *event, struct text tag)
 	return NULL;
 }
 
-/* "<tag>_end", of parts. */
+/* True for "<tag>_end", the end of a text's parts. */
 static bool ends_parts(const struct etrace_event *event, struct text tag)
 {
 	static const char end[] = "_end";
@@ -298,7 +298,7 @@ static const char *take_part(struct etrace_event *event, struct text tag, struct
 	return problem ? problem : add_text(event, *left);
 }
 
-/* '|' follows a tag; in the published description nothing does, when the tag ends something. */
+/* Take the '|' after a tag. The published description has none after a tag that ends something. */
 static bool take_bar(struct text tag, struct text *left)
 {
 	static const char end[] = "_end";
@@ -358,7 +358,7 @@ static const char *name_task(struct etrace_reader *reader, struct text *left)
 	return NULL;
 }
 
-/* All processes that were named have it. */
+/* Begin a variable, which all processes have that were named before it. */
 static void begin_variable(struct etrace_reader *reader)
 {
 	size_t at;
@@ -386,8 +386,8 @@ static const char *add_variable(struct etrace_reader *reader, const struct text 
 }
 
 /*
- * Lines of no task. A variable may be in parts; the number of the first one may be that of the
- * variable.
+ * Take a line of an environment, which belongs to no task. A variable may be in parts; the number
+ * of its first part may be the number of the variable.
  */
 static void take_environment(struct etrace_reader *reader, struct line *line)
 {
@@ -418,8 +418,8 @@ static void take_environment(struct etrace_reader *reader, struct line *line)
 }
 
 /*
- * The published description has lines of environments without a head: in front of @line nothing is
- * taken then.
+ * True when a line of an environment has no head, as in the published description. Then nothing in
+ * front of the tag is parsed.
  */
 static bool is_headless(const struct etrace_reader *reader, const struct line *line)
 {
@@ -440,7 +440,7 @@ void etrace_reader_take(struct etrace_reader *reader, const char *text, size_t l
 	const char *problem;
 
 	reader->line++;
-	/* The first line may have other texts. */
+	/* INITCWD is the only tag of the first line; the rest of it is not read. */
 	if (reader->line == 1 && text_word(&line.left, "INITCWD="))
 		return;
 	problem = is_headless(reader, &line) ? NULL : parse_head(&line);

@@ -15,18 +15,21 @@
 #include "utils/format/proc_cpus.h"
 #include "utils/builddb/etrace/etrace_grammar.h"
 
-/* No text is being read; it is an argument. Others are numbers of texts of the event. */
+/*
+ * Values of etrace_event.open: no text is being read; the text is an argument. Other values are
+ * numbers of texts of the event.
+ */
 #define ETRACE_NO_TEXT	-1
 #define ETRACE_ARGUMENT ETRACE_TEXTS
 
 /*
  * An event whose lines have not all come.
  *
- * @row: NULL: there is none
- * @line, @cpu: of its beginning
- * @texts: and after them the arguments, @nr_args of them, with NULs between them
- * @open: the text that Cont lines are added to, with @nr_parts parts up to now
- * @is_wrong: that was told: the rest of it is not looked at
+ * @row: NULL: no event has begun
+ * @line, @cpu: line and CPU where the event begins
+ * @texts: the event's texts, and last the @nr_args arguments, with NULs between them
+ * @open: the text to which Cont lines are added; it has @nr_parts parts so far
+ * @is_wrong: a fault of the event was reported, and its other lines are skipped
  */
 struct etrace_event {
 	const struct etrace_row *row;
@@ -46,12 +49,12 @@ struct etrace_event {
 /*
  * One task.
  *
- * @half, @half_ns, @half_flags, @half_has_flags, @half_text: an act that waits for the event of its
- *                 result; ETRACE_NOTHING: nothing
- * @variables: the place of each variable of its environment in etrace_reader.variables, as size_t;
- * @variable_at: the last one
- * @first_ns: of its first line, @exec_ns of its first exec, 0: none
- * @last: after the last one of its records; @tid, @pid: its numbers, 0: none yet
+ * @half, @half_ns, @half_flags, @half_has_flags, @half_text: the first half of an act, which waits
+ *                 for the event with its result; ETRACE_NOTHING: none waits
+ * @variables: the places of its environment's variables in etrace_reader.variables, as size_t;
+ *                 @variable_at: the last of these places
+ * @first_ns: time of its first line; @exec_ns: time of its first exec, 0: none
+ * @last: index plus one of its last record; @tid, @pid: its numbers, 0: none yet
  */
 struct etrace_task {
 	uint64_t upid;
@@ -71,9 +74,9 @@ struct etrace_task {
 };
 
 /*
- * @cpu: of its task, PROC_CPU_UNKNOWN: unknown; @at, @len: its payload in
- *       etrace_reader.payloads, without numbers of tasks, @child: of a fork; @goes_first: among
- *       those of one time
+ * @cpu: CPU of its task, or PROC_CPU_UNKNOWN; @at, @len: its payload in etrace_reader.payloads,
+ *       without numbers of tasks; @child: the child of a fork; @goes_first: it precedes all records
+ *       of the same time
  */
 struct etrace_record {
 	uint64_t time_ns;
@@ -90,11 +93,11 @@ struct etrace_record {
 /*
  * Starts as { .note = ..., .self = ... }, ends with etrace_reader_deinit().
  *
- * @note: is told what is wrong with a line: its number from 1 on, the byte from 0 on
- * @line: how many lines there were
- * @named: tasks that have the variable that comes next; @is_in_variable: they have the one that has
- * come, which begins at @variable_at
- * @next, @last_ns, @by_tid, @cpus, @next_made: of etrace_reader_next()
+ * @note: reports a fault of a line: the line's number from 1 on, the byte from 0 on
+ * @line: number of lines so far
+ * @named: tasks named for the next variable; @is_in_variable: a variable has begun, at @variable_at
+ * of @variables, and may go on
+ * @next, @last_ns, @by_tid, @cpus, @next_made: state of etrace_reader_next()
  */
 struct etrace_reader {
 	void (*note)(void *self, uint64_t line, size_t at, const char *wrong);
@@ -122,7 +125,7 @@ struct etrace_reader {
 void etrace_reader_deinit(struct etrace_reader *reader);
 #define cleanup_etrace_reader cleanup(etrace_reader_deinit)
 
-/* Is this, without its newline, the first line of such a text? */
+/* True when this line, without its newline, is the first line of an etrace text. */
 bool etrace_is_first_line(const char *line, size_t len);
 
 /* Take the next line, without its newline. */
@@ -132,16 +135,16 @@ void etrace_reader_take(struct etrace_reader *reader, const char *line, size_t l
 int etrace_reader_end(struct etrace_reader *reader);
 
 /*
- * Then: the next record, by time, with its payload in @payload. 1, 0 at the end, or -ENOMEM. Tasks
- * get the lowest 22 bits of their upids as numbers if these are unused at that time, and otherwise
- * numbers that no task of Linux has.
+ * After etrace_reader_end(): get the next record, by time, with its payload in @payload. 1, 0 at
+ * the end, or -ENOMEM. A task gets the lowest 22 bits of its upid as its number, if no task has
+ * that number at the time, and otherwise a number that no task of Linux has.
  */
 int etrace_reader_next(struct etrace_reader *reader, struct proc_record *rec,
 		       struct strbuf *payload);
 
 /*
- * Add one more record of @task, with the content of @payload; its number, SIZE_MAX without memory.
- * For etrace_reader_take().
+ * Add a record of @task with the content of @payload. Returns the record's index, or SIZE_MAX
+ * without memory. For etrace_reader_take().
  */
 size_t etrace_reader_add(struct etrace_reader *reader, struct etrace_task *task, uint32_t kind,
 			 uint64_t time_ns, const struct strbuf *payload);

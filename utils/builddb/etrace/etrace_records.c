@@ -1,6 +1,5 @@
 /*
- * Records that were read of the etrace text, in order, and with numbers of tasks (see
- * etrace_read.h).
+ * Puts the records of an etrace text in order, and gives numbers to its tasks (see etrace_read.h).
  */
 #include <errno.h>
 #include <sched.h>
@@ -28,7 +27,7 @@ size_t etrace_reader_add(struct etrace_reader *reader, struct etrace_task *task,
 		.time_ns = time_ns,
 		.nr = reader->nr_records,
 		.kind = kind,
-		/* Environments are told of at the end, of nowhere. */
+		/* Environments come at the end of the text, without a CPU. */
 		.cpu = kind == PROC_ENV ? PROC_CPU_UNKNOWN : task->event.cpu,
 		.task = task,
 		.at = reader->payloads.len,
@@ -51,8 +50,8 @@ static int by_time(const void *a, const void *b)
 }
 
 /*
- * A fork precedes all records of its child. Finds the end of each task's records: then its number
- * is free.
+ * Sort the records: a fork precedes all records of its child. Also find the end of each task's
+ * records, where its number becomes free.
  */
 void etrace_records_sort(struct etrace_reader *reader)
 {
@@ -76,7 +75,10 @@ void etrace_records_sort(struct etrace_reader *reader)
 	reader->next_made = FST_PID_LIMIT + 1;
 }
 
-/* 0 or -ENOMEM. @pid: of a thread's process, 0: it is a process of its own */
+/*
+ * Give the task a number. @pid: the process of a thread; 0: the task is a process of its own. 0 or
+ * -ENOMEM.
+ */
 static int number_task(struct etrace_reader *reader, struct etrace_task *task, int32_t pid)
 {
 	uint32_t own = task->upid & TID_MASK;
@@ -94,7 +96,7 @@ static int number_task(struct etrace_reader *reader, struct etrace_task *task, i
 	return intmap_put(&reader->by_tid, (uint32_t)task->tid, task);
 }
 
-/* A thread that becomes another program is its process from then on. */
+/* Give a thread that executes another program the number of its process. */
 static int become_leader(struct etrace_reader *reader, struct etrace_task *task)
 {
 	task->tid = task->pid;
@@ -151,7 +153,10 @@ static int put_payload(struct etrace_reader *reader, const struct etrace_record 
 	return 0;
 }
 
-/* Before @record: the CPU of its task, if the records do not imply it. 1, 0, or -ENOMEM. */
+/*
+ * Put a CPU record in front of @record, if earlier records do not imply its CPU: 1. Else 0, or
+ * -ENOMEM.
+ */
 static int put_cpu(struct etrace_reader *reader, const struct etrace_record *record,
 		   struct strbuf *payload)
 {
@@ -165,7 +170,8 @@ static int put_cpu(struct etrace_reader *reader, const struct etrace_record *rec
 }
 
 /*
- * The numbers of @record's task, and its payload. 1: not yet, @payload has a CPU record; 0; -ENOMEM
+ * Give numbers to @record's task, and make its payload: 0. 1: @payload is a CPU record that comes
+ * before it; -ENOMEM
  */
 static int put_next(struct etrace_reader *reader, const struct etrace_record *record,
 		    struct strbuf *payload)
@@ -204,7 +210,7 @@ int etrace_reader_next(struct etrace_reader *reader, struct proc_record *rec,
 		.len = payload->len,
 	};
 	if (ret > 0) {
-		/* The record has the time of the next one. */
+		/* The CPU record has the time of @record, which comes again in the next call. */
 		reader->next--;
 		return 1;
 	}

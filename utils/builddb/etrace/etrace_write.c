@@ -32,7 +32,7 @@ static int add_task(struct etrace_writer *writer, int32_t tid)
 	return intmap_put(&writer->upids, (uint32_t)tid, (void *)(uintptr_t)writer->nr_tasks);
 }
 
-/* Its fork may be missing. 0: without memory */
+/* The upid of a task, which becomes known here if its fork is missing. 0: without memory */
 static uint64_t upid_of(struct etrace_writer *writer, int32_t tid)
 {
 	uintptr_t nr = (uintptr_t)intmap_get(&writer->upids, (uint32_t)tid);
@@ -57,7 +57,7 @@ static int put_fork(struct etrace_writer *writer, const struct proc_record *rec)
 		return 0;
 	if (add_task(writer, made.child) < 0)
 		return -ENOMEM;
-	/* Without SIGCHLD the flags are known, even when they are 0. */
+	/* PROC_BY_CLONE means that the flags are known and lack SIGCHLD, even when they are 0. */
 	if (made.flags || made.how == PROC_BY_CLONE)
 		etrace_put(&writer->lines, "SysClone|flags=%llu", (unsigned long long)made.flags);
 	etrace_put(&writer->lines, "SchedFork|pid=%llu",
@@ -120,7 +120,7 @@ static bool is_same_open(const struct etrace_open *last, const struct proc_act *
 	       last->flags == act->numbers[1] && last->mode == act->numbers[2];
 }
 
-/* 1: as the last time, 0, or -ENOMEM. */
+/* 1: the task opens the same file in the same way as the last time; 0: it does not; -ENOMEM. */
 static int is_repeated(struct etrace_writer *writer, int32_t tid, const struct proc_act *act)
 {
 	struct etrace_open *last = intmap_get(&writer->opens, (uint32_t)tid);
@@ -144,7 +144,7 @@ static int is_repeated(struct etrace_writer *writer, int32_t tid, const struct p
 	return 0;
 }
 
-/* A descriptor that is opened now was not left out. */
+/* Note that a descriptor is open, and that its open is shown. */
 static int show_fd(struct etrace_writer *writer, int32_t pid, uint32_t fd)
 {
 	int ret = etrace_fds_close(&writer->hidden, pid, fd);
@@ -176,7 +176,10 @@ static int put_open(struct etrace_writer *writer, const struct proc_record *rec,
 	return show_fd(writer, pid, act->numbers[0]);
 }
 
-/* Close the descriptors of a range that are known to be open; a single one was. */
+/*
+ * Write a close for each descriptor of a range that is known to be open. A single descriptor was
+ * open.
+ */
 static int put_close(struct etrace_writer *writer, int32_t pid, const struct proc_act *act)
 {
 	int64_t fd = act->numbers[0];
@@ -184,7 +187,10 @@ static int put_close(struct etrace_writer *writer, int32_t pid, const struct pro
 	if (act->numbers[0] != act->numbers[1])
 		fd = etrace_fds_next(&writer->fds, pid, fd);
 	while (fd >= 0 && fd <= act->numbers[1]) {
-		/* A range also covers inherited descriptors, and each child inherits them again. */
+		/*
+		 * Limit the closes by ranges: a range covers inherited descriptors, and each child
+		 * inherits them again.
+		 */
 		if (act->numbers[0] != act->numbers[1] && ++writer->nr_closed > ETRACE_CLOSED_MAX)
 			return -EDQUOT;
 		if (etrace_fds_next(&writer->hidden, pid, fd) != fd)
@@ -214,8 +220,8 @@ static int put_pipe(struct etrace_writer *writer, int32_t pid, const struct proc
 }
 
 /*
- * The source of the operation. The newest call of its kind has flags; earlier versions recorded
- * that when there were some.
+ * Write the source of a rename or link. The second number says that the call has flags; earlier
+ * versions recorded only flags that are not 0.
  */
 static void put_source(struct etrace_lines *lines, const struct proc_act *act, bool is_link)
 {
@@ -282,7 +288,7 @@ static void put_umount(struct etrace_lines *lines, const struct proc_act *act)
 	etrace_put_text(lines, "MT", act->texts[0]);
 }
 
-/* Write a failure, and its source if there was one. False: it is no failure. */
+/* Write a failure, and its source if there was one. False: @kind is no failure. */
 static bool put_failure(struct etrace_writer *writer, enum proc_kind kind,
 			const struct proc_act *act)
 {
@@ -296,7 +302,7 @@ static bool put_failure(struct etrace_writer *writer, enum proc_kind kind,
 			put_source(lines, act, kind == PROC_LINK_FAILED);
 		etrace_put(lines, kind == PROC_LINK_FAILED ? "LinkFailed|" : "RenameFailed|");
 		return true;
-	case PROC_SYMLINK_FAILED: /* of a text: not recorded */
+	case PROC_SYMLINK_FAILED: /* its text is not recorded */
 		etrace_put(lines, "SymlinkFailed|");
 		return true;
 	case PROC_CLONE_FAILED:
@@ -379,7 +385,7 @@ static int put_act(struct etrace_writer *writer, const struct proc_record *rec)
 		if (writer->choice.has_mounts)
 			put_umount(lines, &act);
 		return 0;
-	case PROC_INHERIT: /* The text's readers find that out. */
+	case PROC_INHERIT: /* readers of the text infer it */
 		return etrace_fds_open(&writer->fds, rec->pid, act.numbers[0]);
 	case PROC_NAME:
 		if (writer->choice.has_names)
@@ -396,8 +402,8 @@ static int put_act(struct etrace_writer *writer, const struct proc_record *rec)
 /* --- the beginning and the end --- */
 
 /*
- * The directory that all begins in, in a line that readers skip. The format has no way to write a
- * newline in it, so the directory is cut there.
+ * Write the directory in which the recording begins, in a line that readers skip. The line cannot
+ * have a newline, so the directory is cut at its first one.
  */
 static void put_beginning(struct etrace_writer *writer, struct strbuf *out)
 {
@@ -407,7 +413,7 @@ static void put_beginning(struct etrace_writer *writer, struct strbuf *out)
 	writer->has_begun = true;
 }
 
-/* The directory of the first program. */
+/* Find the directory of the first program. */
 static int find_cwd(struct etrace_writer *writer, const char *dir, bool is_big_endian,
 		    struct uft_err *err)
 {
@@ -441,7 +447,7 @@ static bool are_same(const struct etrace_variable *a, const struct etrace_variab
 	return a->upid == b->upid && strcmp(a->text, b->text) == 0;
 }
 
-/* Each variable follows the tasks whose programs had it. */
+/* Write each variable after the tasks whose programs had it. */
 static void put_environments(struct etrace_writer *writer)
 {
 	const struct etrace_variable *all = writer->variables;
@@ -463,8 +469,8 @@ static void put_environments(struct etrace_writer *writer)
 /* --- all --- */
 
 /*
- * The program itself has no fork: in the original's text its wrapper has made it. A moment before,
- * for times rise.
+ * Write a fork of the first program by a wrapper, as in the original's text. It is a moment before
+ * the program, since times rise.
  */
 static int put_wrapper(struct etrace_writer *writer, const struct proc_record *rec)
 {

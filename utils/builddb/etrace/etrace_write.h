@@ -19,8 +19,8 @@
  * The choice of events and their form.
  *
  * @is_bare: as in struct etrace_lines
- * @ignores_repeats: a task that opens the same file in the same way as the time before: neither
- *                 that nor its close
+ * @ignores_repeats: leave out an open, and its close, when the task opens the same file in the same
+ *                 way as the time before
  */
 struct etrace_choice {
 	bool is_bare;
@@ -31,8 +31,8 @@ struct etrace_choice {
 };
 
 /*
- * Each child has its parent's descriptors, and closes them with one call: the limit of lines for
- * all these.
+ * The limit of Close lines for calls that close a range. Each child inherits its parent's
+ * descriptors, and may close them all with one call.
  */
 #define ETRACE_CLOSED_MAX 10000000UL
 
@@ -46,16 +46,15 @@ struct etrace_variable {
  * Starts with etrace_writer_open(), ends with etrace_writer_close().
  *
  * @cwd: the directory of the first program
- * @upids: by tid, the number of the task that has it now. Tasks are counted from 1, @nr_tasks of
- * them
- * @cpus: where each of them is
- * @opens: by tid, a struct etrace_open: what the task has opened last; @hidden: descriptors of
- * opens that are left out
- * @nr_closed: descriptors that calls with a range have closed
- * @variables: of all programs, for the end
- * @has_files: what was done to files was recorded
- * @nr_out: events that the format has no place for
- * @broken: what is wrong with the file; what is in front of the damage is written
+ * @upids: by tid, the number of the task that has it now. The @nr_tasks tasks are counted from 1
+ * @cpus: the CPU of each task
+ * @opens: by tid, the struct etrace_open of the last open; @hidden: descriptors of opens that are
+ * left out
+ * @nr_closed: number of descriptors that calls with a range have closed
+ * @variables: variables of all programs, written at the end
+ * @has_files: file events were recorded
+ * @nr_out: number of events that the format cannot express
+ * @broken: the damage of the file; everything in front of it is written
  */
 struct etrace_writer {
 	struct proc_file file;
@@ -79,7 +78,7 @@ struct etrace_writer {
 	struct uft_err broken;
 };
 
-/* Open the data directory @dir. 0; -ENOENT when it has no such events; negative with @err. */
+/* Open the data directory @dir. 0; -ENOENT when it has no process events; negative with @err. */
 int etrace_writer_open(struct etrace_writer *writer, const char *dir, bool is_big_endian,
 		       const struct etrace_choice *choice, struct uft_err *err);
 void etrace_writer_close(struct etrace_writer *writer);
@@ -87,7 +86,7 @@ void etrace_writer_close(struct etrace_writer *writer);
 
 /*
  * Append the lines of the next record, which may be none, to @out. 1, 0 at the end, -ENOMEM, or
- * -EDQUOT: more than ETRACE_CLOSED_MAX are closed.
+ * -EDQUOT: more than ETRACE_CLOSED_MAX descriptors are closed by ranges.
  */
 int etrace_writer_next(struct etrace_writer *writer, struct strbuf *out);
 
