@@ -13,13 +13,13 @@
 #include "utils/base/containers/vec.h"
 
 /*
- * A command that names more files, or larger ones, has a circle in them. Files that cannot be read
- * count, too.
+ * Limits for the files of a command: files that name each other in a circle exceed them. Files that
+ * cannot be read count, too.
  */
 #define FILES_MAX 2000
 #define BYTES_MAX (4UL << 20)
 
-/* A file that is being read, by its name in the heap: up to @at its words are taken. */
+/* A file that is being read. @name: of the heap; @at: its words are taken up to here */
 struct response {
 	char *name;
 	struct strbuf text;
@@ -27,7 +27,7 @@ struct response {
 };
 
 /*
- * Nested files: the words of the last one come first, so that each word is taken once.
+ * Nested files. The next word is taken from the innermost file, so each word is taken once.
  *
  * @nr_files, @nr_bytes: the remaining limits
  */
@@ -43,7 +43,7 @@ struct expansion {
 
 int arguments_add(struct words *args, const char *text, size_t len)
 {
-	/* One more, and the NULL after it: the room doubles with each power of two. */
+	/* Room for one more word and the NULL: it doubles at each power of two. */
 	size_t nr = args->nr + 1;
 	char **words = args->words;
 
@@ -64,7 +64,7 @@ void arguments_drop(struct words *args, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++)
 		free(args->words[i]);
-	/* The NULL after them moves, too. */
+	/* The NULL at the end moves, too. */
 	memmove(args->words, args->words + nr, (args->nr - nr + 1) * sizeof(*args->words));
 	args->nr -= nr;
 }
@@ -75,8 +75,8 @@ static bool is_blank(char c)
 }
 
 /*
- * Take the next word of the text from *@at on; false at the end. Quotes of both kinds; a backslash
- * escapes the next character, also within quotes.
+ * Take the next word of the text from *@at on; false at the end. Words may have quotes of both
+ * kinds; a backslash escapes the next character, also within quotes.
  */
 static bool next_word(const char **at, const char *end, struct strbuf *word)
 {
@@ -106,7 +106,7 @@ static void close_last(struct expansion *e)
 	strbuf_deinit(&last->text);
 }
 
-/* A file that is within itself would have no end. */
+/* True when the file is open already: a file that contains itself would have no end. */
 static bool is_open(const struct expansion *e, const char *name)
 {
 	for (size_t i = 0; i < e->nr_open; i++) {
@@ -116,7 +116,10 @@ static bool is_open(const struct expansion *e, const char *name)
 	return false;
 }
 
-/* 1 when it is open, 0 when the word stays as it is, or -ENOMEM. */
+/*
+ * Open the response file @name. 1 when it is open, 0 when the word @FILE stays as it is, or
+ * -ENOMEM.
+ */
 static int open_response(struct expansion *e, const char *name)
 {
 	struct response *open = vec_grow(e->open, e->nr_open, sizeof(*open));
@@ -152,7 +155,7 @@ static int take_word(struct expansion *e, const char *word)
 	return arguments_add(e->out, word, strlen(word));
 }
 
-/* Words of the files that are open, until all are at their ends. */
+/* Take words of the open files, until all files are at their ends. */
 static int take_responses(struct expansion *e)
 {
 	struct strbuf word cleanup_strbuf = { 0 };
@@ -172,7 +175,7 @@ static int take_responses(struct expansion *e)
 
 static int expand_arguments(struct expansion *e, const struct words *args)
 {
-	/* The compiler itself is never read from a file. */
+	/* The first word is the compiler, never a response file. */
 	int ret = args->nr ? arguments_add(e->out, args->words[0], strlen(args->words[0])) : 0;
 
 	for (size_t i = 1; i < args->nr && ret == 0; i++) {
@@ -220,7 +223,7 @@ int arguments_read_file(const char *cwd, const char *name, size_t max, struct st
 	return file_read_all(path, max, text, NULL);
 }
 
-/* Files that are there now. */
+/* A source that reads the files as they are now. */
 struct files_now {
 	struct arguments_source source;
 	const char *cwd;

@@ -11,12 +11,12 @@
 /* Append a copy of the @len bytes of @text, which have no NUL. 0 or -ENOMEM. */
 int arguments_add(struct words *args, const char *text, size_t len);
 
-/* Remove the first @nr, which must exist. */
+/* Remove the first @nr arguments, which must exist. */
 void arguments_drop(struct words *args, size_t nr);
 
 /*
- * @nr_tried: files that were opened, or could not be; @nr_bytes: of them; @nr_unread: words @FILE
- *            that remain
+ * @nr_tried: files that were opened, or could not be opened; @nr_bytes: their bytes; @nr_unread:
+ *            words @FILE that remain
  */
 struct arguments_read {
 	size_t nr_tried;
@@ -34,16 +34,16 @@ struct arguments_source {
 };
 
 /*
- * Replace each @FILE by the content of the file, as gcc and clang do: files may name others. An
- * unreadable one remains as a word. 0 or -ENOMEM.
+ * Replace each @FILE by the content of the file, as gcc and clang do; files may name other files.
+ * The word @FILE of an unreadable file remains. 0 or -ENOMEM.
  */
 int arguments_expand_from(struct words *args, struct arguments_source *source,
 			  struct arguments_read *read);
 
-/* The same with the files that are there now: names are relative to @cwd. */
+/* Like arguments_expand_from(), with the files as they are now; names are relative to @cwd. */
 int arguments_expand(struct words *args, const char *cwd, struct arguments_read *read);
 
-/* A regular file of @cwd, as arguments_source has it. */
+/* Read a regular file for arguments_source.read; @name is relative to @cwd. */
 int arguments_read_file(const char *cwd, const char *name, size_t max, struct strbuf *text);
 
 #endif

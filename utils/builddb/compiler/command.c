@@ -7,8 +7,8 @@
 #include "utils/builddb/compiler/arguments.h"
 
 /*
- * The number of first words before those that the script was called with. The kernel puts the
- * interpreter, the rest of the script's first line, and the script's name there.
+ * Count the words before those that a script was called with. The kernel puts the interpreter, the
+ * rest of the script's first line, and the script's name in front.
  */
 static size_t words_of_interpreter(const struct execution *execution, const struct words *argv)
 {
@@ -21,7 +21,7 @@ static size_t words_of_interpreter(const struct execution *execution, const stru
 		if (strcmp(path_base(argv->words[i]), script) == 0)
 			return i;
 	}
-	/* By the name of a symbolic link. */
+	/* The script was called by the name of a symbolic link. */
 	return argv->nr > 1 ? 1 : 0;
 }
 
@@ -38,7 +38,7 @@ static int command_of(const struct execution *execution, struct words *argv)
 	return ret;
 }
 
-/* Remove a leading ccache and the like, including its own arguments (NAME=VALUE). */
+/* Remove leading launchers (ccache and the like) with their own arguments (NAME=VALUE). */
 static void drop_launchers(struct words *argv)
 {
 	while (argv->nr > 1 && compiler_is_launcher(argv->words[0])) {
@@ -53,7 +53,7 @@ static void drop_launchers(struct words *argv)
 	}
 }
 
-/* Its name is argv[0], or that of its file. */
+/* Find the kind of a compiler by argv[0], or else by the name of its file. */
 static enum compiler_kind kind_of(const struct execution *execution, const struct words *argv)
 {
 	if (argv->nr > 1 && compiler_name_words(argv->words[0], argv->words[1]) > 1)

@@ -7,9 +7,9 @@
 #include "utils/pipeline/recording/executions.h"
 
 /*
- * The command without the kernel's additions for a script, and without launchers: append its words
- * to @argv, which is empty, and set @kind to the compiler. COMPILER_NONE: none. Only the texts of
- * @execution count. 0 or -ENOMEM.
+ * Find the command without the kernel's additions for a script, and without launchers. Append its
+ * words to @argv, which is empty, and set @kind: COMPILER_NONE when it is no compiler. Only the
+ * texts of @execution count. 0 or -ENOMEM.
  */
 int compiler_command(const struct execution *execution, struct words *argv,
 		     enum compiler_kind *kind);

@@ -34,7 +34,7 @@ static const char *const linker_starts[] = {
 	"-Wl,",	      "-fuse-ld=", "-rtlib=",	   "-static-lib", "-unwindlib=",
 };
 
-/* A word that begins like one of these asks for an answer, and nothing is compiled. */
+/* Beginnings of words that ask the compiler for information: nothing is compiled. */
 static const char *const question_starts[] = {
 	"--autocomplete=", "--help=",	 "--print-",	 "-ccc-print-", "-dumpfullversion",
 	"-dumpmachine",	   "-dumpspecs", "-dumpversion", "-help",	"-print-",
@@ -53,8 +53,8 @@ static const char *const header_suffixes[] = {
 };
 
 /*
- * Each word of a command is compared with all options. Most differ in the second letter, and so
- * need no call.
+ * A fast comparison: each word of a command is compared with all options. Most of these differ in
+ * the second letter, and so need no call.
  */
 static bool is_same(const char *a, const char *b)
 {
@@ -127,17 +127,20 @@ static bool ends_with(const char *word, const char *end)
 	return len >= strlen(end) && strcmp(word + len - strlen(end), end) == 0;
 }
 
-/* The compiler makes a precompiled header of such a source, and nothing is linked. */
+/*
+ * True for a header as a source: the compiler makes a precompiled header of it, and links nothing.
+ */
 static bool is_header(const char *path, const char *language)
 {
 	return language ? ends_with(language, "-header") : IS_ONE_OF(header_suffixes, suffix(path));
 }
 
 /*
- * While it goes through the words.
+ * The state while the words are parsed.
  *
- * @language: of -x, NULL: by the file's name
- * @has_ended: there are no options any more
+ * @at: index of the word
+ * @language: the argument of -x; NULL: a file's name tells its language
+ * @has_ended: options have ended (--)
  */
 struct parsing {
 	struct compile *out;
@@ -158,8 +161,8 @@ static void give_role(struct parsing *p, enum compile_role role)
 }
 
 /*
- * The argument of an option of @len bytes: the text after these, or the next word, which gets the
- * same role. NULL: there is none.
+ * Take the argument of an option of @len bytes: the text after these, or the next word, which gets
+ * the same role. NULL: there is no argument.
  */
 static const char *take_argument(struct parsing *p, size_t len, enum compile_role role)
 {
@@ -181,10 +184,7 @@ static void take_file(struct parsing *p)
 	bool makes_header = is_header(word, p->language);
 	bool is_source = makes_header || p->language || IS_ONE_OF(source_suffixes, suffix(word));
 
-	/*
-	 * Text from a pipe is in no file, and the words of a response file that was not read are
-	 * not known.
-	 */
+	/* Text from a pipe has no file, and the words of an unread response file are not known. */
 	if (!word[0] || strcmp(word, "-") == 0 || word[0] == '@')
 		is_source = false;
 	give_role(p, is_source ? ROLE_SOURCE : ROLE_INPUT);
@@ -199,7 +199,7 @@ static void set_language(struct parsing *p, const char *language)
 					    ends_with(language, "-system-header"));
 }
 
-/* The option that goes the least far counts. */
+/* Take an option that ends compilation at a step. Of several, the earliest step counts. */
 static bool take_until(struct parsing *p, const char *word)
 {
 	static const struct {
@@ -223,11 +223,11 @@ static bool take_until(struct parsing *p, const char *word)
 		/* With these options no command is run. */
 		{ "-###", COMPILE_PREPROCESSED },
 		{ "--analyze", COMPILE_PREPROCESSED },
-		/* They answer, and look at no source. */
+		/* These options print information; no source is read. */
 		{ "--version", COMPILE_PREPROCESSED },
 		{ "--help", COMPILE_PREPROCESSED },
 		{ "--target-help", COMPILE_PREPROCESSED },
-		/* A module, which is no object yet. */
+		/* The output is a module, not yet an object. */
 		{ "--precompile", COMPILE_OBJECT },
 		{ "-emit-ast", COMPILE_OBJECT },
 	};
@@ -289,7 +289,10 @@ static bool take_nvcc_until(struct parsing *p, const char *word)
 	return false;
 }
 
-/* Its options are whole words, so that -lineinfo is no library and -odir no output. */
+/*
+ * Take an option of nvcc. Its options are whole words: -lineinfo is not the library "ineinfo", and
+ * -odir has no output.
+ */
 static void take_nvcc_option(struct parsing *p, const char *word)
 {
 	static const char *const no_libraries[] = { "-lib", "-lineinfo", "-lto" };
@@ -424,7 +427,7 @@ int compile_parse(struct compile *compile, enum compiler_kind kind, const struct
 							argv->nr > 1 ? argv->words[1] : NULL);
 	for (p.at = compile->nr_names; p.at < argv->nr; p.at++)
 		take_word(&p);
-	/* A part of the driver that it runs as a process of its own. */
+	/* This is clang -cc1, which the driver runs as a process of its own. */
 	if (argv->nr > 1 && starts_with(argv->words[1], "-cc1"))
 		compile->nr_sources = 0;
 	if (compile->until == COMPILE_PREPROCESSED)
@@ -454,7 +457,7 @@ static bool belongs(const struct compile *compile, size_t at, size_t source)
 	case ROLE_LANGUAGE:
 		/*
 		 * The option counts for the files after it. clangd puts the source after all
-		 * options, and would take it for this one's.
+		 * options, and so would apply the option to it.
 		 */
 		return at < source || compile->nr_sources == 1;
 	default:
@@ -501,7 +504,7 @@ bool compile_output(const struct compile *compile, const char *source, struct st
 		return false;
 	if (compile->output) {
 		strbuf_addstr(out, compile->output);
-		/* The name "-" is no file, but standard output. */
+		/* "-" means standard output. */
 		return strcmp(compile->output, "-") != 0;
 	}
 	if (compile->kind == COMPILER_PROPER || compile->makes_other)

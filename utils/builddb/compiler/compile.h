@@ -23,21 +23,21 @@ enum compile_until {
 enum compile_role {
 	ROLE_OPTION,
 	ROLE_SOURCE,
-	ROLE_OUTPUT,   /* -o, its argument */
+	ROLE_OUTPUT,   /* -o and its argument */
 	ROLE_INPUT,    /* an object, a library, or an unknown file */
-	ROLE_LANGUAGE, /* -x: the language of the files after it */
+	ROLE_LANGUAGE, /* -x and its argument, the language of the files after it */
 	ROLE_LINKER,   /* an option that means something for the linker alone */
 };
 
 /*
  * @until: enum compile_until
- * @roles: of each word, enum compile_role
- * @nr_names: number of first words that are the compiler: two for "zig cc"
- * @output: of -o, or NULL
- * @nr_sources: number of sources; of these @nr_headers are headers to be compiled
+ * @roles: enum compile_role of each word
+ * @nr_names: number of first words that name the compiler: two for "zig cc"
+ * @output: the argument of -o, or NULL
+ * @nr_sources: number of sources; @nr_headers of these are headers to be compiled
  * @makes_other: an output of unknown name: nvcc's -ptx and the like, header units
  * @makes_llvm: -emit-llvm; @makes_ast: -emit-ast; @makes_module: --precompile
- * @object_format: an assembler's -f, or NULL
+ * @object_format: the argument of an assembler's -f, or NULL
  */
 struct compile {
 	enum compiler_kind kind;
@@ -55,22 +55,22 @@ struct compile {
 };
 
 /*
- * @argv: with the compiler's name, without response files; lives as long as the result. 0 or
- * -ENOMEM. Ends with compile_deinit().
+ * Parse a command line. @argv: has the compiler's name and no response files; it must live as long
+ * as @compile. 0 or -ENOMEM. Ends with compile_deinit().
  */
 int compile_parse(struct compile *compile, enum compiler_kind kind, const struct words *argv);
 void compile_deinit(struct compile *compile);
 #define cleanup_compile cleanup(compile_deinit)
 
 /*
- * The command that compiles source @source (an index of @argv) alone, and no further than to an
- * object: append its words to @out. 0 or -ENOMEM.
+ * Append the words of a command to @out that compiles only the source @source (an index of @argv),
+ * and to an object at most. 0 or -ENOMEM.
  */
 int compile_of_one(const struct compile *compile, const struct words *argv, size_t source,
 		   struct words *out);
 
 /*
- * Append the output file for that source, as named in the command, to @out. False when none
+ * Append the name of the output file for @source, as the command names it, to @out. False when none
  * remains: objects that are linked at once are temporary files.
  */
 bool compile_output(const struct compile *compile, const char *source, struct strbuf *out);

@@ -7,11 +7,11 @@
 #include "utils/base/path.h"
 
 /*
- * The grammar of one of them.
+ * The grammar of an assembler's options.
  *
- * @with_word: options whose argument is the next word, unless it is in the same one
- * @with_word_only: the same, but it is always the next word
- * @asks: options that only query, without assembling
+ * @with_word: options whose argument is in the same word or, if not, the next word
+ * @with_word_only: options whose argument is always the next word
+ * @asks: options that ask for information: nothing is assembled
  */
 struct grammar {
 	const char *const *with_word;
@@ -54,7 +54,7 @@ static bool is_in(const char *const *words, const char *word)
 	return *words != NULL;
 }
 
-/* The argument of an option that may have it in the same word; NULL when the word has no more. */
+/* Find the argument of an option in the same word; NULL when the word ends with the option. */
 static const char *joined(const struct grammar *grammar, const char *word)
 {
 	for (const char *const *option = grammar->with_word; *option; option++) {
@@ -74,7 +74,7 @@ static void note_argument(struct compile *compile, const char *option, const cha
 		compile->object_format = argument;
 }
 
-/* The number of words of the option at @at. */
+/* Take the option at @at. Returns its number of words. */
 static size_t take_option(struct compile *compile, const struct words *argv, size_t at)
 {
 	const struct grammar *grammar = &grammars[compile->kind];
@@ -104,7 +104,7 @@ void compile_parse_assembler(struct compile *compile, const struct words *argv)
 			at += take_option(compile, argv, at);
 			continue;
 		}
-		/* Neither piped input nor a file that is gone. */
+		/* A source is a file: not piped input, nor an unread response file. */
 		if (word[0] && word[0] != '-' && word[0] != '@') {
 			compile->roles[at] = ROLE_SOURCE;
 			compile->nr_sources++;

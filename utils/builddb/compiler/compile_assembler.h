@@ -5,8 +5,9 @@
 #include "utils/builddb/compiler/compile.h"
 
 /*
- * Find sources and the output of @argv: fills @compile, with the role "option" for each word.
- * Sources have any name. Commands that only preprocess or query have none.
+ * Find sources and the output of @argv, and fill @compile, in which each word has the role "option"
+ * at first. Any name may be a source. Commands that only preprocess or ask for information have no
+ * sources.
  */
 void compile_parse_assembler(struct compile *compile, const struct words *argv);
 

@@ -112,7 +112,7 @@ static const char *const with_word[] = {
 	"-wrapper",
 };
 
-/* The same for the linker alone. */
+/* Options that mean something for the linker alone, whose argument is or may be the next word. */
 static const char *const linker_with_word[] = {
 	"--entry",    "--for-linker", "--library-directory",
 	"-L",	      "-R",	      "-T",
@@ -122,7 +122,10 @@ static const char *const linker_with_word[] = {
 	"-undefined", "-z",
 };
 
-/* Options of nvcc; some differ from those of the same name above. */
+/*
+ * Options of nvcc whose argument is or may be the next word; some differ from those of the same
+ * name above.
+ */
 static const char *const nvcc_with_word[] = {
 	"--Ofast-compile",
 	"--Werror",
@@ -251,8 +254,8 @@ static const char *const nvcc_with_word[] = {
 };
 
 /*
- * Each word of a command is compared with all options. Most differ in the second letter, and so
- * need no call.
+ * A fast comparison: each word of a command is compared with all options. Most of these differ in
+ * the second letter, and so need no call.
  */
 static bool is_one_of(const char *const words[], size_t nr, const char *word)
 {

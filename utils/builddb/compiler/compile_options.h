@@ -7,12 +7,12 @@
 #include "utils/builddb/compiler/compiler.h"
 
 /*
- * @word: an option, at least two letters. Options of the linker, languages, libraries and outputs
- * (-x, -l, -o) are not meant.
+ * True when the next word is the argument of the option @word, which has at least two letters. Not
+ * for options of the linker, nor for languages, libraries and outputs (-x, -l, -o).
  */
 bool compile_option_has_word(enum compiler_kind kind, const char *word);
 
-/* The same of options that mean something for the linker alone. */
+/* Like compile_option_has_word(), for options that mean something for the linker alone. */
 bool compile_linker_option_has_word(const char *word);
 
 #endif

@@ -27,7 +27,7 @@ static bool is_one_of(const char *const words[], size_t nr, const char *name, si
 	return false;
 }
 
-/* "arm-none-eabi-gcc": the whole name, or the part after a dash. */
+/* True when the whole name, or the part after a dash, is a driver: "arm-none-eabi-gcc". */
 static bool is_driver(const char *name, size_t len)
 {
 	for (size_t at = 0; at < len; at++) {
@@ -38,7 +38,7 @@ static bool is_driver(const char *name, size_t len)
 	return false;
 }
 
-/* "as", "aarch64-linux-gnu-as", "nasm". */
+/* Find the kind of an assembler: "as", "aarch64-linux-gnu-as", "nasm". */
 static enum compiler_kind assembler(const char *name)
 {
 	const char *dash = strrchr(name, '-');
@@ -50,7 +50,7 @@ static enum compiler_kind assembler(const char *name)
 	return strcmp(name, "yasm") == 0 ? COMPILER_YASM : COMPILER_NONE;
 }
 
-/* "gcc-12.2", "clang14": without the version. */
+/* The length of a name without the version: "gcc-12.2", "clang14". */
 static size_t without_version(const char *name, size_t len)
 {
 	while (len && (name[len - 1] == '.' || (name[len - 1] >= '0' && name[len - 1] <= '9')))
@@ -58,7 +58,7 @@ static size_t without_version(const char *name, size_t len)
 	return len && name[len - 1] == '-' ? len - 1 : len;
 }
 
-/* "x86_64-w64-mingw32-gcc-win32": without the model of threads. */
+/* The length of a name without the model of threads: "x86_64-w64-mingw32-gcc-win32". */
 static size_t without_threads(const char *name, size_t len)
 {
 	static const char *const models[] = { "-win32", "-posix" };

@@ -12,13 +12,13 @@ enum compiler_kind {
 	COMPILER_NONE,
 	COMPILER_DRIVER,
 	COMPILER_NVCC, /* a driver with options of its own */
-	COMPILER_AS,   /* these take sources with any name */
+	COMPILER_AS,   /* assemblers: their sources may have any name */
 	COMPILER_NASM,
 	COMPILER_YASM,
 	COMPILER_PROPER,
 };
 
-/* True for a compiler that runs others for its work. */
+/* True for a compiler that runs other programs for its work. */
 static inline bool compiler_is_driver(enum compiler_kind kind)
 {
 	return kind == COMPILER_DRIVER || kind == COMPILER_NVCC;
@@ -29,18 +29,18 @@ static inline bool compiler_is_assembler(enum compiler_kind kind)
 	return kind == COMPILER_AS || kind == COMPILER_NASM || kind == COMPILER_YASM;
 }
 
-/* By the last part of the path @name. */
+/* Find the kind of a compiler by the last part of the path @name. */
 enum compiler_kind compiler_kind(const char *name);
 
 /*
- * The number of first words that name it: 2 for "zig cc", which is a driver, else 1. @second: the
+ * The number of words that name a compiler: 2 for "zig cc", which is a driver, else 1. @second: the
  * word after @name, or NULL.
  */
 unsigned int compiler_name_words(const char *name, const char *second);
 
 /*
- * ccache, distcc and the like: the compiler is their first argument, and they may execute something
- * else, or nothing.
+ * True for ccache, distcc and the like. The compiler is their first argument; they may execute it,
+ * another program, or none.
  */
 bool compiler_is_launcher(const char *name);
 

@@ -9,7 +9,10 @@
 #include "utils/base/containers/vec.h"
 #include "utils/format/proc_dat.h"
 
-/* @before: of the same execution, its index plus one; @text: NULL: it could not be read for @why */
+/*
+ * @before: index plus one of the file before it of the same execution; @text: NULL when the file
+ * could not be read, for the reason @why
+ */
 struct response_file {
 	size_t before;
 	char *name;
@@ -18,7 +21,7 @@ struct response_file {
 	int why;
 };
 
-/* A copy with a NUL after it. NULL without memory. */
+/* Copy a text and put a NUL after it. NULL without memory. */
 static char *copy_of(const struct text *text)
 {
 	char *copy = malloc(text_left(text) + 1);

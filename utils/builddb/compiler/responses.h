@@ -1,4 +1,6 @@
-/* Response files (@FILE) of compilers, as they were when these began: of a recording. */
+/*
+ * Response files (@FILE) of compilers, from a recording: as they were when their compilers began.
+ */
 #ifndef UTRAIL_BUILDDB_RESPONSES_H
 #define UTRAIL_BUILDDB_RESPONSES_H
 
@@ -13,11 +15,11 @@
 struct response_file;
 
 /*
- * @listener: for executions_load_heard(); @is_big_endian: set before
- * @all, @nr: in the order of the recording; @last_of: by execution, the index of its last one plus
- * one
- * @bytes: of their texts; one that would make that more than RESPONSES_MAX is taken for unreadable,
- *         but with @is_unlimited
+ * @listener: for executions_load_heard(); @is_big_endian: to be set before
+ * @all, @nr: the files, in the order of the recording; @last_of: by execution, index plus one of
+ * its last file
+ * @bytes: bytes of all texts; without @is_unlimited, a file with which they would exceed
+ *         RESPONSES_MAX counts as unreadable
  *
  * Ends with responses_deinit().
  */
@@ -33,16 +35,16 @@ struct responses {
 
 #define RESPONSES_MAX (200UL << 20)
 
-/* For an otherwise zeroed one: the listener for records. */
+/* The listener for records, for @listener of a struct responses that is zero otherwise. */
 int responses_see(struct executions_listener *listener, const struct executions *executions,
 		  const struct proc_record *rec, size_t at);
 void responses_deinit(struct responses *responses);
 #define cleanup_responses cleanup(responses_deinit)
 
 /*
- * Append file @name of execution @at to @text. 0; -ENOENT: it is not there, with the error in *@why
- * when the recorder could not read it; -EFBIG: it has more than @max bytes; -ENOMEM. @responses may
- * be NULL.
+ * Append the file @name of execution @at to @text. 0; -ENOENT: the file is not in the recording,
+ * with an error in *@why when the recorder could not read it; -EFBIG: the file has more than @max
+ * bytes; -ENOMEM. @responses may be NULL.
  */
 int responses_get(const struct responses *responses, size_t at, const char *name, size_t max,
 		  struct strbuf *text, int *why);
