@@ -13,15 +13,16 @@
 #include "utils/builddb/compiler/command.h"
 #include "utils/builddb/compiler/compile.h"
 
-/* Costs in bytes: of opening a response file, and of processing a word. */
+/* The costs of opening a response file and of processing a word, as numbers of bytes. */
 #define FILE_COST 1024U
 #define WORD_COST 8U
 
 /*
- * The response files of one command.
+ * The reading of one command's response files.
  *
- * @at: its execution by number
- * @nr_unread: words @FILE that remain; @why, @name: of the first one, the error and the file
+ * @at: index of the command's execution
+ * @nr_unread: number of words @FILE that remain; @why, @name: the error and the file of the first
+ * one
  */
 struct reading {
 	struct arguments_source source;
@@ -46,7 +47,7 @@ void compdb_deinit(struct compdb *db)
 	*db = (struct compdb){ 0 };
 }
 
-/* False when a word cannot be written as it is. */
+/* Write the JSON of an entry. False when a text of it is not UTF-8 and so cannot be written. */
 static bool put_entry(struct strbuf *out, const char *directory, const char *file,
 		      const char *output, const struct words *argv)
 {
@@ -69,7 +70,10 @@ static bool put_entry(struct strbuf *out, const char *directory, const char *fil
 	return is_exact;
 }
 
-/* The parts are separated by newlines; a newline within one can only lose an entry. */
+/*
+ * Write the key of an entry. Newlines separate its parts. With a newline in a part, two entries may
+ * have the same key, and one of them is lost.
+ */
 static void put_key(struct strbuf *out, const char *directory, const char *file, const char *output,
 		    const struct words *argv)
 {
@@ -103,7 +107,7 @@ static int make_room(struct compdb *db)
 	return 0;
 }
 
-/* Takes the texts of both. */
+/* Add an entry under its key; the table takes ownership of both texts. */
 static int add_db_entry(struct compdb *db, struct strbuf *entry, struct strbuf *key)
 {
 	size_t same = (uintptr_t)strmap_get(&db->by_key, key->data);
@@ -116,14 +120,14 @@ static int add_db_entry(struct compdb *db, struct strbuf *entry, struct strbuf *
 
 	int ret = make_room(db);
 
-	/* The table's key is that of the first entry. */
+	/* The map borrows the key of the first entry for it. */
 	if (ret == 0)
 		ret = strmap_put(&db->by_key, same ? db->keys[same - 1] : key->data,
 				 (void *)(uintptr_t)(db->nr + 1));
 	if (ret < 0)
 		return ret;
 	if (same) {
-		/* Restore the table's own text here for the next entry. */
+		/* The new entry takes over the text that the map borrows. */
 		db->keys[db->nr] = db->keys[same - 1];
 		db->keys[same - 1] = NULL;
 	} else {
@@ -137,8 +141,8 @@ static int add_db_entry(struct compdb *db, struct strbuf *entry, struct strbuf *
 }
 
 /*
- * @bytes: of the stored text, which may exceed those of the words: a control character becomes
- *        six.
+ * @bytes: size of the stored text, which may exceed that of the words: a control character becomes
+ *        six bytes.
  */
 static int add_entry(struct compdb *db, const char *directory, const char *file, const char *output,
 		     const struct words *argv, uint64_t *bytes)
@@ -167,8 +171,8 @@ int compdb_add(struct compdb *db, const char *directory, const char *file, const
 }
 
 /*
- * The length of the key's part for directory and file, of an entry without output. 0: the entry has
- * one.
+ * The length of a key's part with directory and file, for an entry without output. 0: the entry has
+ * an output.
  */
 static size_t bare_key_len(const char *key)
 {
@@ -178,7 +182,10 @@ static size_t bare_key_len(const char *key)
 	return end && end[1] == '\n' ? (size_t)(end - key) : 0;
 }
 
-/* Texts of @keys, which the map borrows. */
+/*
+ * Put the entries without output, from index @from on, into @bare, by directory and file. The map
+ * borrows its texts from @keys.
+ */
 static int put_bare_keys(struct compdb *db, size_t from, struct words *keys, struct strmap *bare)
 {
 	int ret = 0;
@@ -250,7 +257,7 @@ static bool is_temporary(const char *path)
 	return strncmp(path, "/tmp/", strlen("/tmp/")) == 0;
 }
 
-/* Sources of configure are gone, and /dev/null is not edited. */
+/* True when nothing is left to edit: sources of configure are gone, and /dev/null is no file. */
 static bool is_gone(const struct execution *execution, const char *source, bool is_build_temporary)
 {
 	struct strbuf path cleanup_strbuf = { 0 };
@@ -307,7 +314,9 @@ static int read_response(struct arguments_source *source, const char *name, size
 	int why = 0;
 	int ret = responses_get(db->responses, reading->at, name, max, text, &why);
 
-	/* It was not read when the compiler began, or did not exist then: it may still exist. */
+	/*
+	 * The file was not read when the compiler began, or did not exist then: it may exist now.
+	 */
 	if (ret == -ENOENT && (!why || why == -ESRCH))
 		ret = arguments_read_file(reading->execution->cwd, name, max, text);
 	if (ret < 0 && ret != -ENOMEM && !reading->why) {
@@ -318,7 +327,9 @@ static int read_response(struct arguments_source *source, const char *name, size
 	return ret;
 }
 
-/* Response files. 1 when the command is left out, since they are beyond the limit. */
+/*
+ * Expand the command's response files. 1 when the command is left out, since the limit is reached.
+ */
 static int expand_responses(struct compdb *db, struct reading *reading, struct words *argv)
 {
 	struct arguments_read read;
@@ -336,7 +347,7 @@ static int expand_responses(struct compdb *db, struct reading *reading, struct w
 	return ret;
 }
 
-/* Name the first command that could not be read. */
+/* Count the response files that could not be read, and keep the name of the first one. */
 static void note_unread(struct compdb *db, struct reading *reading)
 {
 	if (!db->nr_unread && reading->why) {
@@ -370,7 +381,7 @@ static int add_command(struct compdb *db, struct reading *reading)
 		ret = add_sources(db, execution, &compile, &argv);
 	if (ret < 0)
 		return ret;
-	/* Then the compiler proper has the words that are missing here. */
+	/* The compiler proper, a child of this execution, has the words that are missing here. */
 	if (reading->nr_unread && !compile.nr_sources && compile.until != COMPILE_PREPROCESSED) {
 		note_unread(db, reading);
 		return 0;
@@ -394,7 +405,7 @@ static int add_execution(struct compdb *db, const struct executions *executions,
 
 int compdb_add_executions(struct compdb *db, const struct executions *executions)
 {
-	/* By execution: true when it is a part of one that says all. */
+	/* By execution: true when it belongs to a command whose entries are already there. */
 	char *covered cleanup_free = calloc(executions->nr + 1, 1);
 	int ret = 0;
 

@@ -14,19 +14,21 @@
 #include "utils/pipeline/recording/executions.h"
 
 /*
- * @entries: objects of JSON, of the heap; NULL: one that a later one took the place of. @keys:
- * what they are about, of the heap
- * @by_key: of @keys, the index of the entry plus one
- * @nr: of both, @nr_left: how many of them are entries
- * @nr_not_text: commands that are left out since JSON has no way to write them: they are not UTF-8
+ * The entries.
+ *
+ * @entries: JSON objects, of the heap; NULL: replaced by a later entry. @keys: directory, file and
+ * output of each entry, of the heap
+ * @by_key: the index plus one of the entry with a key
+ * @nr: length of @entries and @keys; @nr_left: number of entries that are not NULL
+ * @nr_not_text: commands that are left out since they are not UTF-8, which JSON cannot have
  * @has_assemblers: commands of as, nasm and yasm have entries, too
- * @leaves_out_gone: sources that are no file (any more), or are below /tmp in a build that is
- * not: as those of configure; @nr_gone: how many that were
+ * @leaves_out_gone: leave out sources that are no file (any more), or that are below /tmp while the
+ * build is not, as those of configure are; @nr_gone: their number
  * @is_build_temporary: the build began below /tmp
- * @responses: what was read of response files when compilers began, or NULL: they are read now
+ * @responses: contents of response files when their compilers began; NULL: the files are read now
  * @nr_unread: response files that could not be read; @unread: the name of the first one, of the
- *             heap, or NULL, and @unread_why, negative errno
- * @cost: of the commands so far, in bytes and words; @is_unlimited: however much that becomes
+ *             heap, or NULL; @unread_why: its error, a negative errno
+ * @cost: cost of the commands so far, in bytes; @is_unlimited: @cost has no limit
  * @nr_beyond: commands that are left out, since they would cost more than COMPDB_COST_MAX
  */
 struct compdb {
@@ -50,9 +52,9 @@ struct compdb {
 };
 
 /*
- * The cost of all commands together has a limit. It counts response files and their bytes, bytes
- * of entries as they are kept, and for each source the words of its command. A command may name
- * many sources, many commands the same file.
+ * The cost of all commands together has a limit. The cost counts response files and their bytes,
+ * the bytes of stored entries, and for each source the words of its command: a command may name
+ * many sources, and many commands may name the same file.
  */
 #define COMPDB_COST_MAX (200UL << 20)
 
@@ -60,25 +62,25 @@ void compdb_deinit(struct compdb *db);
 #define cleanup_compdb cleanup(compdb_deinit)
 
 /*
- * One entry. @output: NULL when none is known. It takes the place of one for the same directory,
- * file and output (or, without one, with the same arguments). 0 or -ENOMEM.
+ * Add one entry. @output: NULL when none is known. It replaces an entry for the same directory,
+ * file and output (without an output: with the same arguments). 0 or -ENOMEM.
  */
 int compdb_add(struct compdb *db, const char *directory, const char *file, const char *output,
 	       const struct words *argv);
 
 /*
- * An entry for each source that these have compiled: doc/internals/processes.md, "The compilation
- * database". 0 or -ENOMEM.
+ * Add an entry for each source that @executions have compiled: doc/internals/processes.md, "The
+ * compilation database". 0 or -ENOMEM.
  */
 int compdb_add_executions(struct compdb *db, const struct executions *executions);
 
 /*
- * Those of the first @nr_earlier entries go that have no output, when there is a later one for
- * the same directory and file that has none either. 0 or -ENOMEM.
+ * Of the first @nr_earlier entries, remove each that has no output, if a later entry without output
+ * is for the same directory and file. 0 or -ENOMEM.
  */
 int compdb_drop_earlier(struct compdb *db, size_t nr_earlier);
 
-/* The whole file. */
+/* Write the whole file. */
 void compdb_write(const struct compdb *db, struct sink *sink);
 
 #endif

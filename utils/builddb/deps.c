@@ -9,12 +9,12 @@
 #include "utils/base/escape.h"
 #include "utils/builddb/deps_walk.h"
 
-/* Steps that it takes to bring a path into the order of paths: some fifteen comparisons. */
+/* The steps for sorting a path into the others: some fifteen comparisons. */
 #define SORT_COST 200
 
 /*
- * A file that was made. @key: the same of files that the same executions have written, in the order
- * of the first of these
+ * A file that was made. @key: equal for files that the same executions have written; keys are in
+ * the order of the first of these executions
  */
 struct made {
 	uint64_t key;
@@ -22,8 +22,11 @@ struct made {
 };
 
 /*
- * @declared: only rules not in there are shown, as comments; NULL: all, as rules
- * @marks: of each content, that it is hidden
+ * The writing of rules.
+ *
+ * @declared: only dependencies that are not declared there are shown, as comments; NULL: all rules
+ * are shown
+ * @marks: by content: the rule being written does not show it
  */
 struct rules {
 	struct deps_walk walk;
@@ -72,8 +75,8 @@ static int by_path(const void *a, const void *b)
 }
 
 /*
- * List the files that a walk has reached and that are left, sorted. @left_out: files that its round
- * must not show. Returns their number, -ENOMEM or -EDQUOT.
+ * List the files that a walk has reached, and that still exist, in order. @left_out: by content:
+ * files that are not listed. Returns their number, -ENOMEM or -EDQUOT.
  */
 static ssize_t paths_reached(const struct deps_walk *walk, const uint8_t *left_out,
 			     const char ***paths)
@@ -142,7 +145,7 @@ int deps_used_by(const struct executions *executions, struct files *files, uint3
 	return put_walked(executions, files, content, true, sink);
 }
 
-/* The next execution from use @at on that has written; FILES_NONE: no more. */
+/* Find the next use, from @at on, in which an execution has written; FILES_NONE: there is none. */
 static uint32_t next_writer(const struct files *files, uint32_t at)
 {
 	while (at != FILES_NONE && files->uses[at].write_ns == UINT64_MAX)
@@ -209,7 +212,7 @@ static void put_targets(const struct deps_walk *walk, const struct made *made, s
 	sink_lit(sink, ":");
 }
 
-/* Mark the inputs that the rules of the target declare as @is; none without any rules. */
+/* Set the marks of the inputs that the rules of @target declare to @is. */
 static void mark_declared(const struct files *files, const struct make_rules *declared,
 			  uint32_t target, uint8_t *marks, bool is)
 {
@@ -233,8 +236,8 @@ static void mark_made(const struct rules *rules, const struct made *made, size_t
 }
 
 /*
- * One rule for all outputs of the same executions: copying a directory gives one rule, instead of
- * one for each file.
+ * Write one rule for all outputs of the same executions: for the copy of a directory, that is one
+ * rule instead of one for each file.
  */
 static int put_rule(struct rules *rules, const struct made *made, size_t nr_made)
 {
@@ -245,7 +248,10 @@ static int put_rule(struct rules *rules, const struct made *made, size_t nr_made
 	int ret = 0;
 	ssize_t nr;
 
-	/* The last write counts; of a single file its time is known. */
+	/*
+	 * A walk from a file begins at its last write. For several files it begins at the
+	 * executions that have written them.
+	 */
 	if (nr_made == 1) {
 		deps_walk_begin(walk);
 		ret = deps_walk_from_content(walk, made->content);
@@ -331,7 +337,7 @@ void deps_read_again(const struct executions *executions, const struct files *fi
 
 		if (!files_is_shown(files, i) || writer == FILES_NONE)
 			continue;
-		/* An execution that has not written it, too, has read it. */
+		/* Find an execution that has read the file and not written to it. */
 		while (at != FILES_NONE && (files->uses[at].read_ns == UINT64_MAX ||
 					    files->uses[at].write_ns != UINT64_MAX))
 			at = files->uses[at].next_of_content;

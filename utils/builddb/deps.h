@@ -8,44 +8,44 @@
 #include "utils/pipeline/recording/files.h"
 
 /*
- * All of these write text to @sink, with paths relative to the first execution's directory if they
- * are in it, and return 0 or -ENOMEM; those that change @files return -EDQUOT when that costs more
- * than their limit (files_spend()).
+ * The functions below write text to @sink. Paths in the first execution's directory are relative to
+ * it. They return 0 or -ENOMEM; those that change @files return -EDQUOT when the cost exceeds the
+ * limit of @files (files_spend()).
  */
 
 /*
- * Rules of make: the remaining outputs of the executions, and their inputs. Files that are gone,
- * and pipes, are not in them.
+ * Write rules of make: the remaining outputs of the executions, and their inputs, without pipes and
+ * files that are gone.
  */
 int deps_rules(const struct executions *executions, struct files *files, struct sink *sink);
 
 /*
- * As comments of make: those of these rules in the first execution's directory that are missing in
- * @declared.
+ * Write, as comments of make, the rules of deps_rules() that @declared does not have, for files in
+ * the first execution's directory.
  */
 int deps_undeclared(const struct executions *executions, struct files *files,
 		    const struct make_rules *declared, struct sink *sink);
 
-/* A line for each file that @content depends on, independent of its maker. */
+/* Write a line for each file that @content depends on, no matter which execution made that file. */
 int deps_needs(const struct executions *executions, struct files *files, uint32_t content,
 	       struct sink *sink);
 
-/* A line for each file that was made of @content. */
+/* Write a line for each file that was made of @content. */
 int deps_used_by(const struct executions *executions, struct files *files, uint32_t content,
 		 struct sink *sink);
 
-/* As comments of make: the files that were made and then read. */
+/* Write, as comments of make, the files that were made and then read. */
 void deps_read_again(const struct executions *executions, const struct files *files,
 		     struct sink *sink);
 
 /*
- * As comments of make: the commands that ran again with the same arguments in the same directory,
- * and with the same inputs, those first that took longest.
+ * Write, as comments of make, the commands that ran again with the same arguments, directory and
+ * inputs. The commands that took longest come first.
  */
 int deps_run_again(const struct executions *executions, const struct files *files,
 		   struct sink *sink);
 
-/* @path as those above have it, for people; as a word of a Makefile. */
+/* Write @path as in the texts above: for people, or as a word of a Makefile. */
 void deps_put_path(const struct executions *executions, const char *path, struct sink *sink);
 void deps_put_word(const struct executions *executions, const char *path, struct sink *sink);
 

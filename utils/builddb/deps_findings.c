@@ -11,7 +11,7 @@
  * A program that was run, with its descendants.
  *
  * @command: hash of program, arguments and directory
- * @inputs: hash of the contents that it has read
+ * @inputs: hash of the contents that the run has read
  * @is_comparable: its inputs are known completely
  */
 struct run {
@@ -22,11 +22,12 @@ struct run {
 };
 
 /*
- * @following: of each execution the next one of its process, plus one
- * @last_ns: of each content, the time of the last write
- * @is_again: of each execution, an earlier run equals the one that begins with it
- * @steps_left: of the comparisons; 0: not all are compared
- * @in_run, @written, @counted: the number of the run that has marked an execution or a content
+ * @following: by execution: index plus one of the next one of its process
+ * @last_ns: by content: the time of the last write
+ * @is_again: by execution: the run that begins with it equals an earlier run
+ * @steps_left: remaining steps for comparisons; 0: some runs are not compared
+ * @in_run, @written, @counted: by execution or content: the number of the run that has marked it
+ * last
  */
 struct findings {
 	const struct executions *executions;
@@ -46,13 +47,13 @@ struct findings {
 };
 
 /*
- * The average number of visits of each use and execution: deeply nested runs (a program that
- * executes itself forever) are not all compared.
+ * The average number of visits of each use and execution. When runs are deeply nested (a program
+ * that executes itself forever), this limit keeps some from being compared.
  */
 #define STEPS_EACH  64
 #define STEPS_FIRST 1000000
 
-/* Equal runs: the first of them, the number of others, and their cost. */
+/* Equal runs: the first one, the number of the others, and the time that these took. */
 struct repeat {
 	uint64_t took_ns;
 	uint32_t execution;
@@ -89,7 +90,7 @@ static bool is_same_command(const struct execution *one, const struct execution 
 	       (!one->args_len || memcmp(one->args, other->args, one->args_len) == 0);
 }
 
-/* False: the time is up. */
+/* Take one of the limited steps. False: there are none left. */
 static bool take_step(struct findings *find)
 {
 	if (find->steps_left)
@@ -105,7 +106,7 @@ static void add_member(struct findings *find, size_t execution)
 	find->members[find->nr_members++] = execution;
 }
 
-/* All that a run consists of. */
+/* Find the executions that a run consists of. */
 static void find_members(struct findings *find, size_t execution)
 {
 	const struct execution *all = find->executions->all;
@@ -146,7 +147,8 @@ static void mark_written(struct findings *find)
 }
 
 /*
- * An input cannot be compared when others may still write to it, or when the run itself changes it.
+ * Add an input to the run's hash. It cannot be compared when it was written later, or when the run
+ * itself changes it.
  */
 static void count_input(struct findings *find, struct run *run, const struct file_use *use)
 {
@@ -178,7 +180,7 @@ static void find_inputs(struct findings *find, struct run *run)
 		     at = files->uses[at].next_of_execution)
 			count_input(find, run, &files->uses[at]);
 	}
-	/* The sums are not complete when the time is up. */
+	/* Without steps left, the hash is not complete. */
 	run->is_comparable &= find->steps_left > 0;
 }
 
@@ -232,7 +234,7 @@ static void list_runs(struct findings *find)
 	qsort(find->runs, find->nr_runs, sizeof(*find->runs), by_command);
 }
 
-/* The number of consecutive runs equal to the one at @first. */
+/* Count the consecutive runs that equal the one at @first, which is the first of them. */
 static size_t count_same(const struct findings *find, size_t first)
 {
 	const struct execution *all = find->executions->all;

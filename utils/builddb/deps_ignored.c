@@ -11,7 +11,8 @@
 
 /*
  * The loader's caches, tables of character sets, languages, time zones, users and hosts, and the
- * kernel's files. A change in them changes no output. Programs, libraries and headers count.
+ * kernel's files. Changes in these files change no output. Programs, libraries and headers are not
+ * ignored.
  */
 static const char *const defaults[] = {
 	"/etc/ld.so.cache",
@@ -45,7 +46,7 @@ static bool is_word(const char *word, size_t len, const char *right)
 }
 
 /*
- * Take the next word of the list at *@at, and move *@at past it. False at the end; *@len may be 0.
+ * Take the next glob of the list at *@at, and move *@at past it. False at the end; *@len may be 0.
  */
 static bool next_word(const char **at, const char **word, size_t *len)
 {
@@ -75,7 +76,7 @@ int deps_ignored_check(const char *list, struct uft_err *err)
 	return 0;
 }
 
-/* Most paths differ in the part before the first special character. */
+/* Check the part before the first special character first: most paths differ there. */
 static bool matches_glob(const char *glob, const char *path)
 {
 	size_t plain = strcspn(glob, "*?[\\");

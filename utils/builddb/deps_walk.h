@@ -16,18 +16,18 @@ struct deps_step;
 
 /*
  * An execution depends on all contents that it has read, and contents on all executions that have
- * written to them before. A read after the last write, or a write before the first read, makes
- * no dependency. A fork's child depends on its parent up to the fork, an execve(2)'s new
- * program on nothing before it.
+ * written to them before. A read after the last write, or a write before the first read, makes no
+ * dependency. A fork's child depends on its parent up to the fork. A program that execve(2) starts
+ * depends on nothing before.
  *
- * Each content and each execution is walked through once, at the time when most of the others
- * count; a heap provides that order. All walks share the cost limit of @files (files_spend()).
+ * Each content and each execution is walked through once, at the time with which it reaches most
+ * others; a heap provides that order. All walks share the cost limit of @files (files_spend()).
  *
- * @is_forward: from inputs to outputs; else the other way
- * @stops_at_files: contents that are left at the end are reached and not walked through, but those
- *                 that it begins with
+ * @is_forward: from inputs to outputs; else from outputs to inputs
+ * @stops_at_files: contents that are left at the end are reached, and not walked through unless the
+ *                 walk begins with them
  * @reached, @nr_reached: the contents, in the order in which they were reached
- * @seen, @round: the round in which a content, or after these an execution, was reached last
+ * @seen: by content, and after all contents by execution: the @round in which it was reached last
  */
 struct deps_walk {
 	const struct executions *executions;
@@ -50,8 +50,8 @@ void deps_walk_deinit(struct deps_walk *walk);
 #define cleanup_deps_walk cleanup(deps_walk_deinit)
 
 /*
- * Begin a new round: the reached nodes are reset. Then it starts at one or several of these. 0,
- * -ENOMEM, or -EDQUOT: that costs too much.
+ * Begin a new round, in which no node is reached yet. Then name one or several nodes to start from,
+ * and go. 0, -ENOMEM, or -EDQUOT: the walk costs too much.
  */
 void deps_walk_begin(struct deps_walk *walk);
 int deps_walk_from_content(struct deps_walk *walk, uint32_t content);

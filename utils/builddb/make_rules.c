@@ -10,7 +10,7 @@
 #include "utils/base/containers/strbuf.h"
 #include "utils/base/containers/vec.h"
 
-/* @dirs: of the makes that run each other, the innermost last */
+/* @dirs: directories of the makes that run each other, the innermost last */
 struct parser {
 	struct make_rules *out;
 	char **dirs;
@@ -34,7 +34,7 @@ size_t make_rules_first(const struct make_rules *declared, const char *path)
 	return (uintptr_t)strmap_get(&declared->targets, path) - 1;
 }
 
-/* Without links if it exists, else without a leading "./". */
+/* Make a path absolute. An existing file's path has no links; any path loses a leading "./". */
 static char *absolute(const struct parser *parser, const char *name)
 {
 	struct strbuf path cleanup_strbuf = { 0 };
@@ -106,7 +106,7 @@ static int add_target(struct parser *parser, const char *name, const char *input
 	return ret;
 }
 
-/* The colon of a rule in a line, or NULL: it is a variable, or neither. */
+/* Find the colon of a rule in a line. NULL: the line is no rule. */
 static const char *find_colon(const char *line)
 {
 	const char *at = line;
@@ -133,7 +133,7 @@ static int take_rule(struct parser *parser, const char *line)
 	return ret;
 }
 
-/* "make[1]: Entering directory '/x'" */
+/* Take a line "make[1]: Entering directory '/x'". */
 static bool take_directory(struct parser *parser, const char *line, int *ret)
 {
 	const char *entering = strstr(line, ": Entering directory '");
@@ -161,7 +161,7 @@ static bool take_directory(struct parser *parser, const char *line, int *ret)
 	return true;
 }
 
-/* A line goes on in the next one after a backslash. */
+/* Get the next line. A backslash at its end joins it with the line after it. */
 static const char *next_line(const char *text, struct strbuf *line)
 {
 	strbuf_reset(line);

@@ -10,10 +10,10 @@
 #define MAKE_RULES_NONE SIZE_MAX
 
 /*
- * @targets: the index of the newest input of each target, plus one, by its path
- * @inputs: the words after the colon; @next: the next one of the same target, or MAKE_RULES_NONE
+ * @targets: by path of a target, index plus one of its newest input
+ * @inputs: the words after the colon; @next: the next input of the same target, or MAKE_RULES_NONE
  *
- * Paths are absolute and, where the files are there, without links. Starts as { 0 }, ends with
+ * Paths are absolute; those of existing files have no links. Starts as { 0 }, ends with
  * make_rules_deinit().
  */
 struct make_rules {
@@ -23,14 +23,14 @@ struct make_rules {
 		size_t next;
 	} * inputs;
 	size_t nr_inputs;
-	char **paths; /* of targets */
+	char **paths; /* paths of targets */
 	size_t nr_paths;
 };
 
 /*
- * Add the rules of @text, which begins in the directory @dir: what `make -pn` says, of makes that
- * it runs, too (in its "Entering directory" and "Leaving directory"), or what compilers write with
- * -MD. Variables and recipes are skipped, patterns match nothing. 0 or -ENOMEM.
+ * Add the rules of @text, which begins in the directory @dir. The text is the output of `make -pn`,
+ * with that of makes that it runs ("Entering directory", "Leaving directory"), or of a compiler
+ * with -MD. Variables and recipes are skipped, patterns match nothing. 0 or -ENOMEM.
  */
 int make_rules_parse(struct make_rules *declared, const char *dir, const char *text);
 void make_rules_deinit(struct make_rules *declared);

@@ -10,13 +10,15 @@
 /* Longer command lines are cut. */
 #define LABEL_BYTES 60
 
-/* A process that only waits to execute another program is not of interest. */
+/*
+ * True when the execution has a node. A forked child that only executes another program has none.
+ */
 static bool is_shown(const struct execution *execution)
 {
 	return execution->index || execution->is_over || execution->first_child != EXECUTION_NONE;
 }
 
-/* The nearest shown one before it: of its process, else of its parent's. */
+/* Find the nearest execution with a node before @at: in its process, else in its parent's. */
 static size_t shown_before(const struct executions *executions, size_t at)
 {
 	do {
@@ -48,7 +50,7 @@ static void put_command(struct sink *sink, const struct execution *execution)
 		sink_lit(sink, "...");
 }
 
-/* "\n" is of graphviz: the next line of the label. */
+/* Write a node. graphviz begins a new line of the label at "\n". */
 static void put_node(struct sink *sink, const struct executions *executions, size_t at)
 {
 	const struct execution *execution = &executions->all[at];

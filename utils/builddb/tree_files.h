@@ -17,19 +17,19 @@ unsigned long long tree_process_number(const struct execution *execution);
 #define TREE_READERS_MAX 4000000UL
 
 /*
- * The number of readers that all tree_readers_json() together list, or a few more: of each pipe the
- * writers times the readers.
+ * An upper limit of the readers that all calls of tree_readers_json() list together: for each pipe
+ * its writers times its readers.
  */
 uint64_t tree_count_readers(const struct files *files);
 
 /*
- * ,"i":[...]: which executions of other processes have the end to read from of a pipe that the
- * execution @at writes to.
+ * Write ,"i":[...]: the executions of other processes that can read from a pipe to which the
+ * execution @at writes.
  */
 void tree_readers_json(const struct executions *executions, const struct files *files, size_t at,
 		       struct sink *sink);
 
-/* ,"o":[...]: the opened, renamed and linked files. Modes and sizes are the current ones. */
+/* Write ,"o":[...]: the opened, renamed and linked files, with their current modes and sizes. */
 void tree_files_json(const struct executions *executions, const struct files *files, size_t at,
 		     struct sink *sink);
 

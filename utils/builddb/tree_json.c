@@ -12,7 +12,7 @@
 #define FORK_FLAGS  SIGCHLD
 #define VFORK_FLAGS (0x100 | 0x4000 | SIGCHLD)
 
-/* "r": the process that has made this one. */
+/* Write "r": the process that has made this one. */
 static void put_parent(struct sink *sink, const struct executions *executions,
 		       const struct execution *execution)
 {
@@ -26,7 +26,7 @@ static void put_parent(struct sink *sink, const struct executions *executions,
 	sink_putf(sink, ",\"r\":{\"p\":%llu,\"x\":%u}", tree_process_number(parent), parent->index);
 }
 
-/* 0: the flags are not known. */
+/* The flags of clone(2) that made the process; 0: they are not known. */
 static unsigned long long flags_of(const struct execution *made)
 {
 	if (made->flags)
@@ -36,7 +36,9 @@ static unsigned long long flags_of(const struct execution *made)
 	return made->how == PROC_BY_VFORK ? VFORK_FLAGS : 0;
 }
 
-/* "c": the processes that it has made, and the arguments of clone(2), or equivalent ones. */
+/*
+ * Write "c": the processes that this one has made, with the flags of clone(2), or equivalent flags.
+ */
 static void put_children(struct sink *sink, const struct executions *executions,
 			 const struct execution *execution)
 {
@@ -56,7 +58,7 @@ static void put_children(struct sink *sink, const struct executions *executions,
 	sink_lit(sink, "]");
 }
 
-/* "u": on which CPUs it was seen, and from when on. */
+/* Write "u": the CPUs on which the execution was seen, each with the first time. */
 static void put_places(struct sink *sink, const struct executions *executions,
 		       const struct execution *execution)
 {
