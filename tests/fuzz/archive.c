@@ -35,7 +35,7 @@ static bool is_name(const char *name, size_t len)
 	       strncmp(name, "..", len) != 0;
 }
 
-/* "<kind> <name>" */
+/* Parse "<kind> <name>", the line that begins an entry. */
 static bool parse_head(const char *text, size_t len, struct archive_entry *entry)
 {
 	static const char *const kinds[] = { "file ", "dir ", "fifo ", "link " };

@@ -25,7 +25,7 @@ static int open_file(const uint8_t *data, size_t size)
 	return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-/* All of it, so many bytes at a time; a sum of them. */
+/* Read the whole file, at most @room bytes at a time. Returns a sum of its bytes. */
 static uint64_t read_all(const struct compact_file *file, int fd, size_t room)
 {
 	struct compact_read read = { 0 };

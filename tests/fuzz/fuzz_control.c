@@ -23,8 +23,8 @@
 #define NR_CONNECTIONS 6
 
 /*
- * The other processes. Each connects when it is told to and passes its connection to the target,
- * which then speaks for it.
+ * Processes that connect when they are told to. Each passes its connection to the target, which
+ * then speaks for it.
  */
 struct other {
 	pid_t pid;
@@ -63,7 +63,7 @@ static int receive_fd(int from)
 			      .msg_control = space,
 			      .msg_controllen = sizeof(space) };
 
-	/* libFuzzer has a timer. */
+	/* The timer of libFuzzer interrupts system calls. */
 	while ((len = recvmsg(from, &msg, MSG_CMSG_CLOEXEC)) < 0 && errno == EINTR)
 		;
 	FUZZ_CHECK(len == 1 && CMSG_FIRSTHDR(&msg));
@@ -138,7 +138,7 @@ static struct process *nth_process(const struct recorder *rec, unsigned n)
 	return p;
 }
 
-static uint32_t seq; /* of what is said */
+static uint32_t seq; /* the number of the last message */
 
 static void say(int fd, unsigned type, uint32_t flags, void *message, size_t len)
 {
@@ -214,8 +214,9 @@ static void say_declare(int fd, uint8_t which)
 }
 
 /*
- * A function of a language without addresses: few names, some of which the filters know, or texts that are too few or too many. @how:
- * 1, 2: its flags; what is above: its parameters and its line
+ * Declares a function of a language without addresses. Most texts are well-formed, and the filters
+ * know some of them; others are too few or too many. @how: bits 1 and 2 are the flags of the
+ * function; the bits above them give its parameters and its line
  */
 static void say_callable(int fd, uint8_t which, uint8_t how)
 {
@@ -248,7 +249,10 @@ static void say_anything(int fd, struct fuzz_input *in)
 	const uint8_t *bytes = fuzz_bytes(in, fuzz_u16(in), &len);
 
 	memcpy(packet, bytes, len);
-	/* The recorder opens the file of a module: an input must not choose any but ours. */
+	/*
+	 * The recorder opens the file of a module: an input must not choose any file but this
+	 * program's.
+	 */
 	if (control_check(&control_module_shape, packet, len) == CONTROL_TAKEN)
 		((struct control_module *)packet)->path[0] = '?';
 	send(fd, packet, len, MSG_NOSIGNAL);
@@ -314,7 +318,7 @@ static unsigned count(const struct talk_list *list)
 	return list->nr;
 }
 
-/* Check that a process that lied is not known, and that no ended process is counted. */
+/* Check that only the peers are known as processes, and that no ended process is counted. */
 static void check(const struct recorder *rec)
 {
 	for (const struct process *p = rec->processes.first; p; p = p->next) {
@@ -404,7 +408,7 @@ static void take_step(struct recorder *rec, int *fd, const struct other *other, 
 	}
 }
 
-/* A function by name is let in, another one is left out. */
+/* Let one function in by its name, and leave another one out. */
 static void add_filters(struct filters *filters)
 {
 	struct uft_err err = { 0 };
@@ -434,7 +438,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.reports_crashes = options & 1,
 	};
 	struct store_dir dir cleanup(store_dir_close) = STORE_DIR_CLOSED;
-	struct recorder rec cleanup_recorder; /* it puts files into @dir to its end */
+	struct recorder rec cleanup_recorder; /* it writes into @dir until it is closed */
 	int connections[NR_CONNECTIONS] = { -1, -1, -1, -1, -1, -1 };
 
 	if (options & 2)

@@ -9,8 +9,8 @@
 #include "tests/fuzz/fuzz.h"
 
 /*
- * The command lines of all views, with every option that leads through other code. A new command or
- * view adds its lines here.
+ * The command lines of all views, with each option that runs other code. A new command or view adds
+ * its lines here.
  */
 static const char *const command_lines[] = {
 	"replay",
@@ -88,7 +88,7 @@ static void choose_colors(struct opts *opts)
 		opts->color_mode = COLOR_MODE_HTML;
 }
 
-/* As main() does it, with all output going nowhere. */
+/* Run a command line as main() does, with all output discarded. */
 static void run(const char *command_line, const char *dir)
 {
 	char *words cleanup_free = strdup(command_line);

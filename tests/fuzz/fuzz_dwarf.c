@@ -20,14 +20,15 @@
 #define DEPTH_MAX   2000
 #define REFS_MAX    (4 * ENTRIES_MAX)
 #define LONG_NAME   3000
-#define CODE	    0x1000 /* where functions are */
+#define CODE	    0x1000 /* the address of the first function */
 #define CODE_BYTES  64
 
 /* A place in .debug_info that gets the offset of an entry. */
 struct ref {
 	size_t at;
 	uint16_t entry;
-	uint16_t shift; /* bytes after its beginning: not 0 is wrong */
+	uint16_t
+		shift; /* bytes after the beginning of the entry; an offset with a shift is wrong */
 };
 
 struct maker {
@@ -200,7 +201,7 @@ static void put_attrs(struct maker *m, unsigned tag, uint16_t which)
 static void begin_entry(struct maker *m, unsigned tag, bool has_children)
 {
 	m->places[m->nr++] = m->info.len;
-	/* Each has an abbreviation of its own. */
+	/* Each entry has an abbreviation of its own. */
 	put_uleb(&m->abbrev, m->nr);
 	put_uleb(&m->abbrev, tag);
 	strbuf_addch(&m->abbrev, has_children);
@@ -331,7 +332,7 @@ static void make_object(const uint8_t *data, size_t size, struct strbuf *out, un
 	m.nr_refs = 0;
 	strbuf_reset(&m.info);
 	strbuf_reset(&m.abbrev);
-	put_le(&m.info, 0, 4); /* the length, when it is known */
+	put_le(&m.info, 0, 4); /* the length, which is written when it is known */
 	put_le(&m.info, 4, 2);
 	put_le(&m.info, 0, 4);
 	strbuf_addch(&m.info, 8);

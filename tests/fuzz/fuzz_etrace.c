@@ -8,7 +8,7 @@
 #include "utils/base/cleanup.h"
 #include "utils/builddb/etrace/etrace_read.h"
 
-/* Lines that were told of. */
+/* Check that a problem is in one of the lines that were read. */
 static void note(void *self, uint64_t line, size_t at, const char *wrong)
 {
 	uint64_t *lines = self;
@@ -59,7 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check_record(&rec);
 		FUZZ_CHECK(nr == 0 || rec.time_ns > last_ns);
 		/*
-		 * A CPU event comes only when the task has changed its CPU, and has the time of the
+		 * A CPU event comes only when the task has changed its CPU. It has the time of the
 		 * event after it.
 		 */
 		if (rec.kind == PROC_CPU) {

@@ -15,14 +15,14 @@
 #define LONG_NAME      (16U << 10)
 #define NAMES	       4
 /*
- * regcomp(3) copies repeated parts again and again, and regexec(3) backtracks in them: longer
- * inputs would take minutes.
+ * regcomp(3) copies repeated parts again and again, and regexec(3) backtracks in them: longer texts
+ * would take minutes.
  */
 #define PEER_TEXT_MAX  48
 #define PEER_REPEATS   4
 #define PEER_TIMES_MAX 20
 
-/* Parts of expressions, so that most are well-formed. */
+/* Add a part of an expression: most expressions become well-formed. */
 static void put_part(uint8_t choice, struct strbuf *out)
 {
 	static const char *const parts[] = {
@@ -56,7 +56,7 @@ static bool is_for_peer(const char *text)
 	return repeats <= PEER_REPEATS && strlen(text) <= PEER_TEXT_MAX;
 }
 
-/* @re: NULL: it was refused */
+/* @re: NULL when the expression was refused */
 static void check_peer(struct regex *re, const char *text, const char *name)
 {
 	regex_t peer;
@@ -74,9 +74,9 @@ static void check_work(struct regex *re, const char *name, size_t len)
 	size_t before = regex_steps(re);
 	bool found = regex_finds(re, name, len);
 
-	/* The first state and the end of the name count as bytes, too. */
+	/* The first state and the end of the name count as two more bytes. */
 	FUZZ_CHECK(regex_steps(re) - before <= (len + 2) * regex_steps_per_byte(re));
-	/* The cached result is the same. */
+	/* A second search, which finds the cached result, gives the same answer. */
 	FUZZ_CHECK(regex_finds(re, name, len) == found);
 }
 

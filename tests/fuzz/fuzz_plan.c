@@ -7,7 +7,7 @@
 #include "tests/fuzz/fuzz.h"
 #include "utils/format/probe/plan.h"
 
-/* Returns a copy of the entries that this build knows; the caller frees it. */
+/* Returns a copy of those entries that this build knows; the caller frees it. */
 static void *copy_of(const struct plan_view *view, enum plan_kind kind)
 {
 	size_t bytes = (size_t)view->lists[kind].nr * plan_entry_bytes(kind);
@@ -51,7 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct plan_view view;
 	const char *why;
-	/* Aligned as a mapping is. */
+	/* malloc() aligns the image as a mapping would be. */
 	void *image = malloc(size + 1);
 
 	FUZZ_CHECK(image);

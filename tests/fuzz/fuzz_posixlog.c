@@ -30,7 +30,7 @@ static int write_log(struct fuzz_input *in)
 	return fd;
 }
 
-/* Reads all events: it ends, since positions only grow and no event is told twice. */
+/* Reads all events. The loop ends: positions only grow, and no event is told twice. */
 static uint64_t read_events(struct pxt_log *log, size_t room)
 {
 	char data[256], text[PT_NAME_MAX + 1];

@@ -38,7 +38,7 @@ static void scribble(struct process *proc, struct fuzz_input *in)
 	atomic_store(&proc->arena->high_water, atomic_load(&proc->arena->high_water) % 64);
 }
 
-/* All bytes in the directory but those of task.txt. */
+/* Returns the number of bytes in all files of the directory but task.txt. */
 static uint64_t bytes_written(const struct recorder *rec, int dir_fd)
 {
 	uint64_t sum = 0;
@@ -75,7 +75,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const struct control_hello hello = { .pid = 1000, .ppid = 1, .kind = CONTROL_EXEC };
 	struct fuzz_input in = { data, size };
 	struct store_dir dir cleanup(store_dir_close) = STORE_DIR_CLOSED;
-	struct recorder rec cleanup_recorder; /* it puts files into @dir to its end */
+	struct recorder rec cleanup_recorder; /* it writes into @dir until it is closed */
 	int arena_fd cleanup_fd = -1;
 
 	store_dir_use(&dir, open(fuzz_empty_dir(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -95,7 +95,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		writer_drain_all(&rec.writers, proc);
 
 		uint64_t now = bytes_written(&rec, dir.fd);
-		/* Each ring may have another one beside it. */
+		/* A thread may have two rings, one beside the other. */
 		uint64_t most = 2 * 64ULL * proc->nr_segments * proc->segment_bytes;
 
 		FUZZ_CHECK(now - written <= most);

@@ -42,7 +42,7 @@ static void check_site(const struct code *code, const struct code_site *site)
 	FUZZ_CHECK(code_func_at(code, site->addr) != NULL);
 }
 
-/* All probes, and the beginnings of some functions. */
+/* Check all probes, and the beginnings of some functions. */
 static void check_sites(const struct elf_file *file, const struct sdt_probes *probes)
 {
 	struct code code cleanup_code = { 0 };

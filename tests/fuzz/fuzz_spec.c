@@ -109,8 +109,8 @@ static void parse_others(const char *text)
 }
 
 /*
- * Nested repetitions become machines of gigabytes in the C library, so the text is short. A user
- * who types them gets them.
+ * The C library makes machines of gigabytes from nested repetitions, so the text is short here. A
+ * user who types such an expression gets its machine.
  */
 #define TEXT_MAX    256
 #define REPEATS_MAX 4

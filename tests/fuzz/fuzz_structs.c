@@ -12,8 +12,8 @@
 #define KEYS	 6
 #define ADDR	 0x1000
 /*
- * The longest text of one call: 1,024 bytes of arguments, and the last value that was begun, in
- * colours.
+ * The longest text of one call, with colours: 1,024 bytes of arguments, and the rest of the last
+ * value.
  */
 #define TEXT_MAX (16U << 10)
 
@@ -43,7 +43,7 @@ static void put_field(struct fuzz_input *in, unsigned nr, struct strbuf *out)
 		strbuf_addf(out, ".%u+%u", how >> 5, fuzz_u8(in) % 65);
 }
 
-/* Describes a container of any content, which need not be sound. */
+/* Describes a container with any content; the description need not make sense. */
 static void put_shape(struct fuzz_input *in, unsigned nesting, struct strbuf *out)
 {
 	uint8_t kind = fuzz_u8(in);
@@ -104,10 +104,7 @@ static void put_shape(struct fuzz_input *in, unsigned nesting, struct strbuf *ou
 	}
 }
 
-/*
- * Adds a definition, or all that there are. The input gives the text of the file where that text is
- * free.
- */
+/* Adds a definition of each key, with the fields or the shape that the input gives. */
 static void add_definitions(struct scene *scene, struct fuzz_input *in)
 {
 	for (unsigned i = 0; i < KEYS; i++) {

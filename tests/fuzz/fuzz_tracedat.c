@@ -84,7 +84,10 @@ static void read_pages(const char *path, size_t len, bool is_packed)
 	struct tracedat_buffer buffer = { .page_bytes = 4096, .is_packed = is_packed };
 	const struct tracedat_cpu cpu = { .bytes = len };
 
-	/* It is no trace.dat, and open all the same. */
+	/*
+	 * The file has no header, so tracedat_open() fails. It may leave the descriptor open all
+	 * the same.
+	 */
 	if (tracedat_open(&file, path, TRACEDAT_LIMITED, NULL) < 0 && file.fd < 0)
 		return;
 	file.long_size = 8;

@@ -33,7 +33,7 @@ static void replay_file(const char *path)
 	FUZZ_CHECK(exact);
 	if (text.len)
 		memcpy(exact, text.data, text.len);
-	/* Stays the last line when it kills us. */
+	/* This path is the last line of the output when the input kills the program. */
 	fprintf(stderr, "%s\n", path);
 	alarm(LIMIT_S);
 	LLVMFuzzerTestOneInput(exact, text.len);

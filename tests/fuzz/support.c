@@ -55,7 +55,7 @@ uint16_t fuzz_u16(struct fuzz_input *in)
 
 static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
-	/* The directory itself stays, until the end. */
+	/* The scratch directory itself stays until the end. */
 	if (ftw->level > 0)
 		remove(path);
 	return 0;
@@ -114,7 +114,7 @@ void fuzz_mute_stdout(void)
 	close(fd);
 }
 
-/* LeakSanitizer ignores these: libtraceevent loses a few bytes when it rejects a format. */
+/* LeakSanitizer ignores these leaks: libtraceevent loses a few bytes when it rejects a format. */
 EXPORTED const char *__lsan_default_suppressions(void);
 
 const char *__lsan_default_suppressions(void)
