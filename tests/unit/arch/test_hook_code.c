@@ -25,7 +25,10 @@ TEST(nops)
 		{ "\x0f\x1f\x84\x00\x00\x02\x00\x00", 8, 8 },
 		{ "\x2e\x66\x0f\x1f\x84\x00\x00\x02\x00\x00", 10, 10 },
 		{ "\x66\x66\x66\x2e\x0f\x1f\x84\x00\x00\x02\x00\x00", 12, 12 },
-		/* cut, another operation, a register, without a base */
+		/*
+		 * Other bytes: cut nops, another operation, a register as operand, an operand
+		 * without a base.
+		 */
 		{ "\x0f\x1f\x44\x00\x00", 4, 0 },
 		{ "\x0f\x1f", 2, 0 },
 		{ "\x66", 1, 0 },

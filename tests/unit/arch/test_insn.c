@@ -58,7 +58,7 @@ FUNCTION(begins, "", "endbr64; lea 5(%rdi), %eax; ret")
 FUNCTION(uses_red_zone, "mov %edi, -8(%rsp)", "nop; mov -8(%rsp), %eax; add %eax, %eax; ret")
 FUNCTION(wide, "mov %edi, %eax", "nop; movabs $0x1122334455667788, %rcx; add %ecx, %eax; ret")
 
-/* With no long form of their own. */
+/* Instructions that have no long form of their own. */
 FUNCTION(loops,
 	 "mov %edi, %ecx; and $7, %ecx; inc %ecx; xor %eax, %eax; jmp 2f; 1: add $3, %eax; ret; 2:",
 	 "nop; add $5, %eax; loop 1b; sub $9, %eax; ret")
@@ -209,7 +209,7 @@ TEST(runs_elsewhere)
 			if (found != expected)
 				fail_msg("%s(%d): %d, expected %d", rows[i].name, arg, found,
 					 expected);
-			/* Backtraces see the program's own code. */
+			/* Backtraces see an address in the program's own code, not in the copy. */
 			if (code.ret_at)
 				assert_ptr_equal(came_from, caller);
 		}
@@ -317,7 +317,7 @@ TEST(whole_loops)
 	}
 }
 
-/* A branch of 32 bits as it is. */
+/* The distance of xbegin already has 32 bits, so the moved instruction keeps its form. */
 TEST(branches_of_transactions)
 {
 	static const struct moved row = ROW(transaction);

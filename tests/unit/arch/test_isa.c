@@ -27,7 +27,7 @@ TEST(rows)
 	assert_null(isa_of(EM_NONE, 0));
 }
 
-/* The first and the last name of what a row says. */
+/* Check the first and the last name of a range of registers. */
 static void assert_regs(struct isa_arg_regs regs, const char *first, const char *last)
 {
 	assert_string_equal(isa_reg_name(regs.first), first);

@@ -8,7 +8,7 @@
 #include "arch/remote.h"
 #include "utils/base/compiler.h"
 
-/* The bytes end in code that begins with none of the others. */
+/* Put the bytes at the end of the code, after nops. */
 static void put_at_end(uint8_t code[ARCH_REMOTE_CALL_BYTES], const uint8_t *bytes, size_t len)
 {
 	memset(code, 0x90, ARCH_REMOTE_CALL_BYTES);
@@ -52,7 +52,7 @@ TEST(test_indirect_calls)
 		for (unsigned sib = 0; sib < 256; sib++) {
 			const uint8_t bytes[ARCH_REMOTE_CALL_BYTES] = { 0xff, modrm, sib };
 
-			/* A call to an address of 16 bits: capstone's only. */
+			/* capstone alone takes these bytes for a call to an address of 16 bits. */
 			if (modrm == 0x66 && sib == 0xe8)
 				continue;
 			for (size_t len = 2; len <= sizeof(bytes); len++)

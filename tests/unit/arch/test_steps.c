@@ -11,7 +11,7 @@
 #include "arch/x86_64/steps.h"
 #include "utils/object/code/code.h"
 
-/* The C library's, which is there wherever there is a probe, and others that are installed. */
+/* The C library, which is there wherever there is a probe, and other installed libraries. */
 static const char *const libraries[] = {
 	"/usr/lib/x86_64-linux-gnu/libc.so.6",
 	"/usr/lib/x86_64-linux-gnu/libm.so.6",
@@ -22,7 +22,7 @@ static const char *const libraries[] = {
 
 struct tally {
 	unsigned long known;
-	unsigned long unknown; /* to the disassembler */
+	unsigned long unknown; /* instructions that the disassembler does not know */
 };
 
 static uint64_t name_of(const cs_insn *insn, bool *has_name)
@@ -76,7 +76,10 @@ static void compare_function(csh handle, cs_insn *insn, const struct code *code,
 
 		uint64_t name = name_of(insn, &has_name);
 
-		/* Only instructions whose operands the disassembler leaves out, such as `nop`. */
+		/*
+		 * Some instructions name an address that the disassembler leaves out, such as
+		 * `nop`.
+		 */
 		if (has_name && (!step.has_name || step.names != name))
 			fail_msg("%#lx: '%s %s' names %#lx", addr, insn->mnemonic, insn->op_str,
 				 step.names);
@@ -116,15 +119,15 @@ TEST(same_as_disassembler)
 struct row {
 	const char *bytes;
 	size_t size;
-	unsigned len; /* 0: no instruction */
+	unsigned len; /* 0 when there is no instruction */
 	enum insn_flow flow;
-	int64_t names; /* from the instruction on; 0: nothing */
-	unsigned left; /* 0: all that there is */
+	int64_t names; /* the distance from the instruction to the address that it names; 0: none */
+	unsigned left; /* the number of bytes that may be read; 0: all */
 };
 
 #define BYTES(text) text, sizeof(text) - 1
 
-/* Every form of length and flow. */
+/* One row for each form of length and flow. */
 static const struct row rows[] = {
 	{ BYTES("\x90"), 1, INSN_PLAIN, 0 },
 	{ BYTES("\x66\x90"), 2, INSN_PLAIN, 0 },
@@ -134,8 +137,8 @@ static const struct row rows[] = {
 	{ BYTES("\x48\x8b\x44\x24\x08"), 5, INSN_PLAIN, 0 },	  /* SIB, 8 bits */
 	{ BYTES("\x8b\x84\x24\1\2\3\4"), 7, INSN_PLAIN, 0 },	  /* SIB, 32 bits */
 	{ BYTES("\x8b\x04\x25\1\2\3\4"), 7, INSN_PLAIN, 0 },	  /* SIB without a base */
-	{ BYTES("\x8b\x05\x10\0\0\0"), 6, INSN_PLAIN, 0x16 },	  /* its own distance */
-	{ BYTES("\x83\x3d\x10\0\0\0\x05"), 7, INSN_PLAIN, 0x17 }, /* and a byte after it */
+	{ BYTES("\x8b\x05\x10\0\0\0"), 6, INSN_PLAIN, 0x16 },	  /* a distance */
+	{ BYTES("\x83\x3d\x10\0\0\0\x05"), 7, INSN_PLAIN, 0x17 }, /* a byte follows the distance */
 	{ BYTES("\x66\x81\x3d\x10\0\0\0\1\2"), 9, INSN_PLAIN, 0x19 },
 	{ BYTES("\x48\x8d\x05\xf0\xff\xff\xff"), 7, INSN_PLAIN, -9 },
 	{ BYTES("\x48\xb8\1\2\3\4\5\6\7\x08"), 10, INSN_PLAIN, 0 },
@@ -149,9 +152,8 @@ static const struct row rows[] = {
 	{ BYTES("\xf7\xd1"), 2, INSN_PLAIN, 0 },
 	{ BYTES("\x66\x0f\x38\x00\xc1"), 5, INSN_PLAIN, 0 },
 	{ BYTES("\x66\x0f\x3a\x0f\xc1\x08"), 6, INSN_PLAIN, 0 },
-	{ BYTES("\xc5\xf8\x77"), 3, INSN_PLAIN, 0 }, /* vzeroupper */
-	{ BYTES("\xc5\xf9\x70\xc1\x08"), 5, INSN_PLAIN,
-	  0 }, /* VEX, with a byte after the distance */
+	{ BYTES("\xc5\xf8\x77"), 3, INSN_PLAIN, 0 },	     /* vzeroupper */
+	{ BYTES("\xc5\xf9\x70\xc1\x08"), 5, INSN_PLAIN, 0 }, /* VEX, with a byte at the end */
 	{ BYTES("\xc4\xe2\x79\x18\x05\x10\0\0\0"), 9, INSN_PLAIN, 0x19 }, /* VEX, map 2 */
 	{ BYTES("\xc4\xe3\x7d\x19\xc1\x01"), 6, INSN_PLAIN, 0 },	  /* VEX, map 3 */
 	{ BYTES("\x62\xf1\x7c\x48\x10\x05\x10\0\0\0"), 10, INSN_PLAIN, 0x1a },
@@ -187,7 +189,7 @@ static const struct row rows[] = {
 	{ BYTES("\x0f\x0b"), 2, INSN_END, 0 },
 	{ BYTES("\xf4"), 1, INSN_END, 0 },
 	{ BYTES("\xcc"), 1, INSN_END, 0 },
-	/* None. */
+	/* Bytes that are no instruction. */
 	{ BYTES("\x06"), 0 },
 	{ BYTES("\x27"), 0 },
 	{ BYTES("\x60"), 0 },
@@ -231,7 +233,10 @@ TEST(forms)
 	}
 }
 
-/* Start files of glibc for PIE and without, of others, and code that is none. */
+/*
+ * Start files of glibc for PIE and for fixed addresses, those of other C libraries, and code that
+ * starts no main().
+ */
 TEST(where_main_is)
 {
 	static const struct {

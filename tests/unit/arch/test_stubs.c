@@ -26,7 +26,7 @@ void traced_xray_tail(void);
 void traced_slow(void);
 void trash_registers(void);
 
-/* See traced.S. */
+/* The layout that traced.S describes. */
 struct registers {
 	uint64_t general[14];
 	uint64_t flags;
@@ -47,7 +47,7 @@ bool probe_skips;
 struct callers callers = { .bytes = UINT64_MAX }; /* all return addresses may be replaced */
 struct probe probe;
 
-/* Stand-ins of the stub of syscall(3). */
+/* The calls that the stand-ins for the stub of syscall(3) have seen. */
 static struct {
 	long number;
 	uint64_t first;
@@ -74,7 +74,7 @@ void thread_after_fork(void)
 	seen.nr_children++;
 }
 
-/* Stand-ins of vfork(2)'s. */
+/* The calls that the stand-ins for the stub of vfork(2) have seen. */
 static struct thread lent_state;
 static struct {
 	uint64_t slot;
@@ -105,7 +105,7 @@ static bool walks;
 static void *walked[8];
 static int nr_walked;
 
-/* A macro: a function might or might not have a frame. */
+/* Take a backtrace. A macro, since a function might or might not have a frame. */
 #define WALK()                                                             \
 	do {                                                               \
 		if (walks)                                                 \
@@ -168,8 +168,8 @@ struct libcall probe_libcall(uint64_t *slot, uint64_t index, struct arch_regs *r
 	return call;
 }
 
-#define FLAGS_BEFORE  0xcd7 /* with carry, direction and overflow */
-#define FLAGS_COUNTED 0x8d7 /* those that instructions that count leave */
+#define FLAGS_BEFORE  0xcd7 /* with the carry, direction and overflow flags set */
+#define FLAGS_COUNTED 0x8d7 /* the flags that a counting instruction leaves unchanged */
 
 /* The target of traced_point(), and the registers after its return. */
 uint64_t point_stub;
@@ -270,7 +270,9 @@ static void fill(struct registers *r)
 	for (size_t i = 0; i < ARRAY_SIZE(r->general); i++)
 		r->general[i] = 0x1122334455667700ULL + i;
 
-	/* The least that the area needs: masked exceptions, as at the start of a program. */
+	/*
+	 * The least content that the area needs: masked exceptions, as at the start of a program.
+	 */
 	const uint16_t x87_control = 0x37f;
 	const uint32_t mxcsr = 0x1f80;
 	struct registers *now = aligned_alloc(64, sizeof(*now));
@@ -322,7 +324,9 @@ TEST(left_alone)
 	check(traced_fentry);
 }
 
-/* A call that filters drop: the stub does not call the probe, unless a condition prevents that. */
+/*
+ * A call that the filters drop: the stub does not call the probe, unless a condition requires that.
+ */
 static void check_skipped(void (*fn)(void))
 {
 	static struct planned_place table[PLANNED_CALLS];
@@ -341,7 +345,10 @@ static void check_skipped(void (*fn)(void))
 	seen_addr = 0;
 	check(fn);
 	assert_int_equal(seen_addr, 0);
-	/* A hook runs, frames must be ended, nothing may be skipped, or it is another function. */
+	/*
+	 * The conditions: a hook runs, frames must be ended, no call may be skipped, or the table
+	 * lacks the function.
+	 */
 	thread.busy = 1;
 	check(fn);
 	assert_int_equal(seen_addr, addr);
@@ -385,7 +392,7 @@ TEST(replaced)
 
 static struct ring ring;
 static struct record records[4];
-/* With room for three frames. */
+/* A thread with room for three frames. */
 static union {
 	struct thread thread;
 	char bytes[sizeof(struct thread) + 3 * sizeof(struct frame)];
@@ -408,7 +415,7 @@ static struct thread *prepare_fast(void)
 	t->position = 4096 - (uint64_t)records;
 	t->ring = &ring;
 	t->refit_ticks = UINT64_MAX;
-	t->base_ns = t->last_ns = UINT64_MAX / 2; /* the time stands still */
+	t->base_ns = t->last_ns = UINT64_MAX / 2; /* time does not advance */
 	replace = true;
 	exits = leaves = 0;
 	seen_addr = 0;
@@ -459,7 +466,8 @@ enum obstacle {
 };
 
 /*
- * In a rare case the stub calls the function without having changed anything; so does the return.
+ * In a rare case the fast path of a call hands over to the function and has changed nothing. The
+ * fast path of a return does so, too.
  */
 static void check_not_fast(void (*fn)(void), enum obstacle o)
 {
@@ -499,7 +507,10 @@ static void check_not_fast(void (*fn)(void), enum obstacle o)
 	assert_int_equal(ring.head, 0);
 }
 
-/* Too deep, or too short to be kept: no record is written, and no function is called. */
+/*
+ * A call that is too deep, or too short to be kept: no record is written, and no function is
+ * called.
+ */
 static void check_beyond(void (*fn)(void), bool is_held)
 {
 	for (int has_aside = 0; has_aside < 2; has_aside++) {
@@ -526,7 +537,7 @@ static void check_beyond(void (*fn)(void), bool is_held)
 	}
 }
 
-/* The ENTRY was held back, and the call took longer than the threshold. */
+/* The ENTRY record was held back, and the call took longer than the threshold. */
 static void check_kept(void (*fn)(void))
 {
 	struct thread *t = prepare_fast();
@@ -568,7 +579,7 @@ static void check_ready(const struct thread *t)
 	assert_int_equal(t->busy, 0);
 }
 
-/* The call may enter by either path, and leave by either. */
+/* An admitted call may be entered and left by the fast path or by the slow one. */
 static void check_admitted(void (*fn)(void))
 {
 	static struct planned planned;
@@ -596,7 +607,7 @@ static void check_admitted(void (*fn)(void))
 	}
 }
 
-/* Inside of it, and when there is no room for its end: then only its frame remains. */
+/* Inside of an admitted call, or without room for the end of one, the stub makes only the frame. */
 static void check_admitted_alone(void (*fn)(void), bool is_admitted)
 {
 	static struct planned planned;
@@ -623,10 +634,7 @@ static void check_admitted_alone(void (*fn)(void), bool is_admitted)
 	assert_int_equal(planned.now.in, !is_admitted);
 }
 
-/*
- * If a condition prevents the fast path, the stub calls the function without having changed
- * anything.
- */
+/* If a condition prevents the fast path, the stub calls the function and has changed nothing. */
 static void check_not_admitted(void (*fn)(void), unsigned what)
 {
 	static struct planned planned;
@@ -660,8 +668,8 @@ static unsigned nr_steps;
 static unsigned nr_bad;
 
 /*
- * A handler may jump out at any point: the thread must not count as open when the frame that ends
- * that is missing. Outside of hooks both are there, or neither.
+ * A handler may jump out at any point. So a thread never counts as open without the frame whose end
+ * closes it. Outside of hooks both are there, or neither.
  */
 static void on_step(int sig)
 {
@@ -722,7 +730,7 @@ TEST(opened)
 	self = NULL;
 }
 
-/* Nothing is recorded any more. */
+/* The call records nothing. */
 static void check_quiet(void (*fn)(void))
 {
 	struct thread *t = prepare_fast();
@@ -731,7 +739,7 @@ static void check_quiet(void (*fn)(void))
 	self = t;
 	check(fn);
 	assert_int_equal(seen_addr, 0);
-	t->frames[0].slot = 0; /* its frame is to be ended first */
+	t->frames[0].slot = 0; /* the frame of this call must be ended first */
 	check(fn);
 	assert_int_not_equal(seen_addr, 0);
 	t = prepare_fast();
@@ -832,8 +840,8 @@ static void make_entry_stub(void)
 }
 
 /*
- * A function that knows nothing of hooks: registers that only handwritten code relies upon are
- * preserved, too. The direction flag is clear where any function begins.
+ * A hook at the entry of a function preserves the registers that only handwritten code relies upon,
+ * too. The direction flag is clear, as at each entry.
  */
 TEST(entry)
 {
@@ -868,7 +876,7 @@ TEST(walk_from_entry)
 	assert_in_range(walked[3], walk_from_entry, (uint64_t)walk_from_entry + 512);
 }
 
-/* The sleds as they are when patched. */
+/* Write the sleds as they are when patched. */
 TEST(xray)
 {
 	replace = false;
@@ -884,8 +892,8 @@ TEST(xray)
 }
 
 /*
- * The point may be anywhere in a function: flags and the memory below the stack pointer are
- * preserved, too.
+ * An event may be anywhere in a function: its stub preserves the flags and the memory below the
+ * stack pointer, too.
  */
 TEST(point)
 {
@@ -901,7 +909,7 @@ TEST(point)
 	assert_in_range(seen_sp, (uint64_t)&state - 65536, (uint64_t)&state);
 }
 
-/* Unwinders see the program as it was at the site, and its callers. */
+/* Unwinders see the program's registers as they were at the site, and its callers. */
 TEST(walk_from_point)
 {
 	point_flags_before = FLAGS_BEFORE;
@@ -940,7 +948,7 @@ TEST(point_with_args)
 	check(traced_point);
 	assert_int_equal(seen_args.event, 0x12345678);
 	assert_ptr_equal(seen_args.site, traced_point);
-	/* The cell is 64 bytes before the stub. */
+	/* The cell that leads back is 64 bytes before the stub. */
 	assert_int_equal(seen_args.back + seen_args.operands, point_stub - 64 + 24);
 	assert_int_equal(seen_sp % 8, 0);
 	assert_in_range(seen_sp, (uint64_t)&state - 65536, (uint64_t)&state);
@@ -950,7 +958,7 @@ TEST(point_with_args)
 					 0x1122334455667700ULL + places[i]);
 	}
 	assert_int_equal(arch_point_register(&seen_args, 11), RED_ZONE_BELOW);
-	/* The address is in the copy. */
+	/* The address of the saved registers is in the copy on the stack. */
 	assert_ptr_equal(arch_point_register(&seen_args, 7), &seen_args + 1);
 	assert_memory_equal(seen_args.red_zone + 120, &(uint64_t){ RED_ZONE_ABOVE }, 8);
 	assert_memory_equal(seen_args.red_zone, &(uint64_t){ RED_ZONE_BELOW }, 8);
@@ -1025,7 +1033,7 @@ TEST(finds_a_return)
 	assert_null(arch_find_return(code, code + 2));
 }
 
-/* All six arguments arrive, errors are those of libc, and a child is marked as one. */
+/* All six arguments arrive. Errors are those of libc. A child of a fork is marked as a child. */
 TEST(system_calls)
 {
 	char text[] = "0123456789";

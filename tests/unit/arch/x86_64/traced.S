@@ -15,7 +15,7 @@
 	.size	\name, . - \name
 	.endm
 
-/* -pg: prologue, then the hook. */
+/* The hook of -pg: it is called after the prologue. */
 FUNCTION traced_mcount
 	pushq	%rbp
 	.cfi_adjust_cfa_offset 8
@@ -60,7 +60,7 @@ FUNCTION library_function
 	ret
 END library_function
 
-/* An event in the middle of a function that has data in its red zone and uses the flags. */
+/* An event in the middle of a function that keeps data in its red zone and uses the flags. */
 FUNCTION traced_point
 	movabsq	$0x0123456789abcdef, %r11
 	movq	%r11, -8(%rsp)
