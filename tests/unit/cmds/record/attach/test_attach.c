@@ -14,8 +14,8 @@
 
 #define CALLS_BEGIN "open maps gadgets quiet make-room "
 /*
- * The log of loading when the process does not see the probe's file at its path: it gets a
- * descriptor of it.
+ * The log of loading the probe when the process does not see its file at the path: the process gets
+ * a descriptor of the file.
  */
 #define LOADED	    "write syscall write dlopen syscall maps "
 #define CALLS_END   " drop-room let-go close"
@@ -67,7 +67,7 @@ int __wrap_hand_over_calls(struct attached *w, struct unwinder *u, struct attach
 	return hand_over_result < 0 ? err_set(why, hand_over_result, "not handed over") : 0;
 }
 
-/* The process' /proc/PID/fd/7 is a file of ours. */
+/* In these tests, /proc/4711/fd/7 is a copy of the probe's file. */
 int __real_open64(const char *path, int flags, ...);
 int __wrap_open64(const char *path, int flags, ...);
 static char copy[64];
@@ -79,7 +79,7 @@ int __wrap_open64(const char *path, int flags, ...)
 	return __real_open64(path, flags);
 }
 
-/* The file that the process has at @library. */
+/* Return the file that the process sees at the path of the library. */
 int __real_stat64(const char *path, struct stat *st);
 int __wrap_stat64(const char *path, struct stat *st);
 static const char *seen_at;
@@ -196,8 +196,8 @@ TEST_WITH(text_that_somebody_stays_in, setup, teardown)
 }
 
 /*
- * The process sees another file at the path, or none: it gets a descriptor of ours, which is closed
- * again.
+ * The process sees another file at the path, or none. It gets a descriptor of the right file, which
+ * is closed again.
  */
 TEST_WITH(another_file_is_seen, setup, teardown)
 {
@@ -206,7 +206,10 @@ TEST_WITH(another_file_is_seen, setup, teardown)
 	char bytes[16];
 
 	snprintf(word, sizeof(word), "syscall");
-	/* The file is missing, in another file system, or another file of the same one. */
+	/*
+	 * The file at the path is missing, is in another file system, or is another file in the
+	 * same one.
+	 */
 	for (int round = 0; round < 3; round++) {
 		seen_at = (const char *const[]){ NULL, "/dev/null", copy }[round];
 		scripted.has_probe = false;
@@ -233,7 +236,7 @@ TEST_WITH(no_descriptor_for_it, setup, teardown)
 				      "where it sees it, and it cannot be given another one");
 	assert_string_equal(scripted_log(), CALLS_BEGIN "write syscall" CALLS_END);
 	err_clear(&err);
-	/* There is no descriptor of that number. */
+	/* The descriptor that the process reports does not exist. */
 	scripted_answer("syscall", 0, 0, 8);
 	assert_int_equal(attach(), -ENOENT);
 	assert_string_equal(err.text,
@@ -244,7 +247,7 @@ TEST_WITH(no_descriptor_for_it, setup, teardown)
 	assert_string_equal(scripted_log(), CALLS_BEGIN "write syscall" CALLS_END);
 }
 
-/* In the words of its dynamic linker. */
+/* The error has the words of the process' dynamic linker. */
 TEST_WITH(it_is_not_loaded, setup, teardown)
 {
 	static const char why[] = "no such thing";
@@ -282,7 +285,7 @@ TEST_WITH(another_version, setup, teardown)
 	assert_string_equal(err.text, "cannot attach to process 4711: the probe's file is of "
 				      "another version");
 	assert_string_equal(scripted_log(), CALLS_BEGIN "write dlopen maps" CALLS_END);
-	/* A probe without utrail_attach() can. */
+	/* A probe without utrail_attach() can be asked to leave. */
 	err_clear(&err);
 	scripted.has_probe = false;
 	scripted.missing = ATTACH_FUNCTION;
@@ -373,7 +376,7 @@ TEST_WITH(recorded_by_others, setup, teardown)
 	assert_string_equal(scripted_log(), CALLS_BEGIN "maps STATE" CALLS_END);
 }
 
-/* Its recorder is dead: it goes, and a new one comes. */
+/* The recorder of the loaded probe is dead: this probe leaves, and a new one is loaded. */
 TEST_WITH(left_by_others, setup, teardown)
 {
 	static const uint64_t states[] = { ATTACH_STATE_NONE, ATTACH_STATE_LEFT };
@@ -398,7 +401,7 @@ TEST_WITH(left_by_others, setup, teardown)
 
 /* --- calls that are open --- */
 
-/* If the open calls cannot be found, recording begins all the same, and -v reports it. */
+/* If the open calls cannot be found, recording begins without them, and -v reports why. */
 TEST_WITH(open_calls_are_not_known, setup, teardown)
 {
 	unwinder_fails = true;
@@ -412,7 +415,7 @@ TEST_WITH(open_calls_are_not_known, setup, teardown)
 				       "its threads begin at depth 0: no unwinder\n"));
 }
 
-/* One thread does not stop: all are let go, and another thread makes the calls. */
+/* One thread does not stop: all threads are let go, and another thread makes the calls. */
 TEST_WITH(not_all_stop, setup, teardown)
 {
 	scripted_answer("dlopen", 0, 0, 1);
@@ -435,7 +438,7 @@ TEST_WITH(they_are_not_handed_over, setup, teardown)
 	assert_string_equal(err.text, "not handed over");
 	assert_string_equal(scripted_log(), CALLS_BEGIN SEEN_LOADED
 			    "write ATTACH CHANGES text-read CHANGED stop " TAKEN_OUT CALLS_END);
-	/* And where the thread did not come back, it is lost. */
+	/* A thread that did not come back from the probe makes no further calls. */
 	hand_over_result = -ETIMEDOUT;
 	scripted_answer("dlopen", 0, 0, 1);
 	assert_int_equal(attach(), -ETIMEDOUT);
@@ -461,7 +464,7 @@ TEST_WITH(nothing_to_attach_to, setup, teardown)
 	assert_string_equal(scripted_log(), "open maps gadgets quiet maps read let-go close");
 }
 
-/* The dynamic linker has not loaded the C library yet. */
+/* The process has just started: the dynamic linker has not loaded the C library yet. */
 TEST_WITH(it_starts, setup, teardown)
 {
 	scripted.has_libc = false;
@@ -473,7 +476,7 @@ TEST_WITH(it_starts, setup, teardown)
 					    "open maps gadgets quiet maps read let-go close");
 }
 
-/* It called execve(2) after its memory was opened. */
+/* The process called execve(2) after its memory was opened. */
 TEST_WITH(it_becomes_another, setup, teardown)
 {
 	scripted.is_former = true;

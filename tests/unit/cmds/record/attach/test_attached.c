@@ -1,4 +1,7 @@
-/* Unit tests of cmds/record/attach/attached.c and call.c: a child with threads is stopped, made to call, moved, and let go. */
+/*
+ * Unit tests of cmds/record/attach/attached.c and call.c: a child with threads is stopped, made to
+ * call, moved, and let go.
+ */
 #include "tests/unit/lib/attach/attached_children.h"
 
 #include <errno.h>
@@ -40,11 +43,11 @@ struct shared {
 
 static struct shared *shared;
 
-/* Runs in the child, by the test's will. */
+/* The function that the test makes the child call. */
 NOINLINE static uint64_t callee(uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e,
 				uint64_t f)
 {
-	/* Whatever a call may change. */
+	/* Change registers that any call may change. */
 	__asm__ volatile("pxor %%xmm6, %%xmm6\n\tpxor %%xmm7, %%xmm7" ::: "xmm6", "xmm7");
 	atomic_store(&shared->called_with, a + 10 * b + 100 * c + 1000 * d + 10000 * e);
 	return f + 1;
@@ -77,8 +80,8 @@ static void *compute(void *arg)
 		uint64_t low, flags_kept;
 
 		/*
-		 * Vector registers, general ones and a flag keep their values, whatever interrupts
-		 * the loop.
+		 * Vector registers, general registers and a flag keep their values, although
+		 * signals and calls interrupt the loop.
 		 */
 		__asm__ volatile("movq %2, %%xmm6\n\tmovq %2, %%xmm7\n\tmov $2000, %%ecx\n\tstc\n"
 				 "1:\tdec %%ecx\n\tjnz 1b\n\tsetc %b1\n\tpand %%xmm7, "
@@ -368,8 +371,8 @@ TEST(test_tracer_dies_at_second_stop)
 static int waits_left;
 
 /*
- * Waits until thread @arg is in its next stop, of which we have not been told; then the tracer
- * dies.
+ * Waits until thread @arg has stopped once more, and the tracer has not been told of that yet; then
+ * the tracer dies.
  */
 static void die_at_stop(void *arg)
 {
@@ -488,7 +491,7 @@ TEST(test_steps_out)
 	await(&shared->turns[0], 100);
 	open_stopped_child(&w, pid);
 
-	/* A thread leaves its last instructions soon; the loop never ends. */
+	/* The thread leaves the last instructions soon. It never leaves the whole loop. */
 	assert_int_equal(attached_stop(&w, NULL), 0);
 	for (size_t i = 0; i < w.nr; i++) {
 		struct attached_thread *t = w.threads[i];
@@ -499,7 +502,7 @@ TEST(test_steps_out)
 		assert_int_equal(attached_step_out(&w, t, at + 3, at + 6), 0);
 		assert_false(arch_remote_pc(&t->regs) - at - 3 < 3);
 		assert_int_equal(attached_step_out(&w, t, at, at + sizeof(code)), -EBUSY);
-		/* But for a handler, which is elsewhere. */
+		/* A signal makes the thread leave the loop: the handler is elsewhere. */
 		assert_int_equal(syscall(SYS_tgkill, pid, t->tid, SIGUSR1), 0);
 		assert_int_equal(attached_step_out(&w, t, at, at + sizeof(code)), 0);
 		assert_true(t->is_stopped);

@@ -31,7 +31,7 @@ TEST_WITH(opened_and_closed, setup, NULL)
 	assert_string_equal(scripted_log(), "");
 }
 
-/* Why, in the words of target_explain(). */
+/* The error explains a refusal in the words of target_explain(). */
 TEST_WITH(may_not_be_traced, setup, NULL)
 {
 	struct uft_err err = { 0 };
@@ -99,7 +99,7 @@ TEST_WITH(other_c_libraries, setup, NULL)
 	attaching_done(&a);
 }
 
-/* Both functions, or it is no probe of ours. */
+/* A library that has one of the two functions only is no probe of utrail. */
 TEST_WITH(the_probe, setup, NULL)
 {
 	struct attaching *a = scripted_make();
@@ -132,12 +132,12 @@ TEST_WITH(calls_have_a_beginning_and_an_end, setup, NULL)
 	assert_null(a->thread);
 	assert_string_equal(scripted_log(), "quiet make-room drop-room let-go");
 
-	/* No thread, no room. */
+	/* Without a thread for calls, no room is made and none is dropped. */
 	scripted_answer("quiet", 0, -EBUSY, 0);
 	assert_int_equal(attaching_begin_calls(a, NULL), -EBUSY);
 	attaching_end_calls(a);
 	assert_string_equal(scripted_log(), "quiet let-go");
-	/* A process that has ended drops nothing. */
+	/* A process that has ended has no room to drop. */
 	assert_int_equal(attaching_begin_calls(a, NULL), 0);
 	scripted.threads[0].is_gone = true;
 	attaching_end_calls(a);
@@ -216,7 +216,7 @@ TEST_WITH(what_the_probe_changes, setup, NULL)
 	struct attaching *a = make_with_probe();
 	struct uft_err err = { 0 };
 
-	/* Nothing to read when there is nothing. */
+	/* A probe that has changed nothing gives no text to read. */
 	assert_int_equal(attaching_read_text(a, NULL), 0);
 	assert_string_equal(scripted_log(), "CHANGES text-read");
 	assert_int_equal(a->text.nr, 0);
@@ -253,7 +253,7 @@ TEST_WITH(code_that_the_probe_has_made, setup, NULL)
 	assert_int_equal(a->nr_codes, 2);
 	assert_memory_equal(a->codes, codes, sizeof(codes));
 
-	/* As many codes as there is room for, and one more. */
+	/* The probe may report as many codes as there is room for; one code more is an error. */
 	scripted_answer("WITHDRAW", 0, 0, CODES_MAX);
 	assert_int_equal(attaching_find_codes(a, ATTACH_WITHDRAW, NULL), 0);
 	assert_int_equal(a->nr_codes, CODES_MAX);

@@ -22,11 +22,11 @@
 #define STACK_BYTES (256 << 10)
 #define ROOM_BYTES  (CODE_BYTES + STACK_BYTES + (24 << 10) + ATTACHED_ARGS_BYTES)
 
-/* Shared by child and test. */
+/* Memory that child and test share. */
 static struct shared {
 	_Atomic int is_ready;
 	_Atomic uint64_t turns;
-	_Atomic unsigned handled[64]; /* by signal */
+	_Atomic unsigned handled[64]; /* runs of the handler, by signal */
 	_Atomic int runs;
 	_Atomic uintptr_t sp;
 	_Atomic uint64_t args[6];
@@ -44,7 +44,7 @@ NOINLINE static uint64_t sum(uint64_t a, uint64_t b, uint64_t c, uint64_t d, uin
 	return a + b + c + d + e + f;
 }
 
-/* Signals that come meanwhile wait. */
+/* Signals that come during a call wait until it ends. */
 NOINLINE static uint64_t signal_itself(uint64_t sig)
 {
 	kill(getpid(), sig);
@@ -82,8 +82,8 @@ static void handle_all(const int *signals)
 }
 
 /*
- * A child with handlers for @signals (ends with 0) and SIGUSR2 blocked. With @is_poor it gets no
- * further memory.
+ * Start a child with handlers for @signals (ends with 0) and SIGUSR2 blocked. With @is_poor the
+ * kernel gives it no further memory.
  */
 static pid_t start_with(const int *signals, bool is_poor)
 {
@@ -182,7 +182,7 @@ TEST(a_system_call_leaves_all_as_it_was)
 	assert_memory_equal(t->regs.words, before.words, before.bytes);
 	assert_int_equal(blocked_by(pid), 1ULL << (SIGUSR2 - 1));
 	assert_true(t->is_stopped);
-	/* A system call that fails is no failure of ours. */
+	/* A system call that fails in the child is no error of attached_syscall(). */
 	assert_int_equal(attached_syscall(&w, t, SYS_close, (uint64_t[6]){ 4000 }, &result, NULL),
 			 0);
 	assert_int_equal(result, -EBADF);
@@ -228,7 +228,7 @@ TEST(a_thread_without_a_stack_is_left_alone)
 	char expected[128];
 	int64_t result;
 
-	/* The stack pointer; nothing is mapped there. */
+	/* Move the stack pointer to where nothing is mapped. */
 	t->regs.words[19] = 0x10000;
 	assert_int_equal(attached_syscall(&w, t, SYS_getpid, none, &result, &err), -EAGAIN);
 	snprintf(expected, sizeof(expected),
@@ -257,7 +257,7 @@ TEST(who_has_ended_makes_no_calls)
 		 "cannot have thread %d make a system call: No such process", pid);
 	assert_string_equal(err.text, expected);
 	attached_close(&w);
-	/* Its status is its parent's. */
+	/* The child's status goes to its parent. */
 	assert_int_equal(waitpid(pid, &status, WNOHANG), pid);
 	assert_int_equal(WTERMSIG(status), SIGKILL);
 }
@@ -282,7 +282,7 @@ TEST(a_library_that_is_not_known_is_told)
 		 "the C library of process %d is none that is known here", pid);
 	assert_string_equal(err.text, expected);
 	assert_int_equal(attached_find_gadgets(&w, 0x1000, 0x2000, &err), -ENOEXEC);
-	/* Earlier results stay. */
+	/* A failed search keeps the results of an earlier one. */
 	assert_int_equal(w.call_gadget, call);
 	assert_int_equal(w.return_gadget, back);
 	end(&w, pid);
@@ -300,7 +300,7 @@ TEST(room_is_made_and_unmade)
 	const struct mapping *m;
 	uint64_t room;
 
-	/* There is no room to give back. */
+	/* At first there is no room to give back. */
 	assert_int_equal(attached_drop_room(&w, t, NULL), 0);
 	assert_int_equal(attached_make_room(&w, t, NULL), 0);
 	room = w.room;
@@ -390,7 +390,7 @@ TEST(signals_wait_until_a_call_is_over)
 	end(&w, pid);
 }
 
-/* A signal without a handler in the program tells the end of a call: the program sees none. */
+/* A signal without a handler in the program tells the end of a call. The program sees no signal. */
 TEST(a_call_is_told_by_a_signal_that_nobody_handles)
 {
 	static const int handled[][4] = {
@@ -464,7 +464,7 @@ TEST(a_fault_in_a_call_is_told_and_the_thread_goes_on)
 	end(&w, pid);
 }
 
-/* Then it goes on alone, and comes back by itself. */
+/* A call that does not end in time goes on alone; its thread returns to its own code by itself. */
 TEST(a_call_that_does_not_come_back_is_let_go)
 {
 	pid_t pid = start();

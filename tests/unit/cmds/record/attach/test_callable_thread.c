@@ -18,7 +18,7 @@
 #include "cmds/record/attach/callable_thread.h"
 #include "utils/base/cleanup.h"
 
-/* Memory that child and test share. @gate: 0 while the child waits */
+/* Memory that child and test share. @gate: 0 as long as the child must wait */
 struct shared {
 	_Atomic int is_ready;
 	_Atomic int gate;
@@ -62,7 +62,7 @@ static void handle(int sig)
 		syscall(SYS_futex, &shared->gate, FUTEX_WAIT_BITSET, 0, NULL, NULL, 1);
 }
 
-/* It waits for bits, but within a handler. */
+/* A handler waits for bits: a signal has interrupted the thread. */
 static void be_interrupted(void)
 {
 	signal(SIGUSR1, handle);
@@ -114,7 +114,10 @@ struct looks {
 	int patience;
 };
 
-/* Between two looks no thread is stopped. After @patience looks that failed the child may go on. */
+/*
+ * Count the looks: between two of them no thread is stopped. After @patience failed looks the child
+ * may go on.
+ */
 static void count_looks(void *arg)
 {
 	struct looks *looks = arg;
@@ -127,7 +130,7 @@ static void count_looks(void *arg)
 		pthread_mutex_unlock(&shared->lock);
 }
 
-/* Returns the number of looks before the only thread of a child could be called. */
+/* Returns how many looks failed before the only thread of a child could be called. */
 static int looks_until_quiet(void (*what)(void), int patience)
 {
 	struct attached w cleanup_world = ATTACHED_CLOSED;
@@ -161,7 +164,7 @@ static int looks_until_quiet(void (*what)(void), int patience)
 	return looks.nr;
 }
 
-/* An event will find it there. */
+/* A thread that waits for events holds no lock. */
 TEST(waiting_for_events_is_quiet)
 {
 	assert_int_equal(looks_until_quiet(wait_for_bits, 3), 0);

@@ -38,7 +38,7 @@ TEST_WITH(told_and_then_in_force, setup, NULL)
 	assert_string_equal(scripted_log(), BEGIN "CHOSEN" END);
 }
 
-/* One full room of choices at a time, and then the rest. */
+/* Many choices are sent in full rooms, and the rest after them. */
 TEST_WITH(many, setup, NULL)
 {
 	assert_int_equal(choose(CHOSEN_MAX), 0);
@@ -49,7 +49,7 @@ TEST_WITH(many, setup, NULL)
 	assert_memory_equal(scripted.room + sizeof(choices[0]), &choices[1], sizeof(choices[0]));
 }
 
-/* By another thread, or later. */
+/* If the chosen thread is busy, another thread makes the call, or the same one does later. */
 TEST_WITH(busy, setup, NULL)
 {
 	scripted_answer("CHOSEN", 0, 0, -EAGAIN);
@@ -60,7 +60,7 @@ TEST_WITH(busy, setup, NULL)
 	scripted_check_over();
 }
 
-/* The thread is tried fifty times, and then left as it was. */
+/* The thread is tried fifty times; then the recorder gives up. */
 TEST_WITH(busy_for_ever, setup, NULL)
 {
 	scripted_answer_always("CHOSEN", 0, -EAGAIN);
@@ -80,7 +80,7 @@ TEST_WITH(it_says_no, setup, NULL)
 	scripted_answer("write", 0, -EIO, 0);
 	assert_int_equal(choose(1), -EIO);
 	assert_string_equal(scripted_log(), BEGIN "write" END);
-	/* A thread that does not come back. */
+	/* If a thread does not come back from the probe, it makes no further calls. */
 	scripted_answer("CHOSEN", 0, -ETIMEDOUT, 0);
 	assert_int_equal(choose(1), -ETIMEDOUT);
 	assert_string_equal(scripted_log(), BEGIN "write CHOOSE CHOSEN let-go close");

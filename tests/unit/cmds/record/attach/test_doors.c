@@ -47,7 +47,10 @@ TEST_WITH(at_once, setup, teardown)
 	assert_string_equal(scripted_log(), "DOORS_OPEN DOORS_CLOSE");
 }
 
-/* The calling thread may itself be inside: it runs for a moment. */
+/*
+ * The thread that makes the call may itself be within an event: it runs for a moment before the
+ * next attempt.
+ */
 TEST_WITH(later, setup, teardown)
 {
 	scripted_answer("DOORS_CLOSE", 0, 0, -EAGAIN);
@@ -72,7 +75,7 @@ TEST_WITH(never, setup, teardown)
 	assert_int_equal(scripted.waits, 400);
 }
 
-/* Failures to open are reported with the reason. */
+/* The error tells why doors could not be opened. */
 TEST_WITH(failures, setup, teardown)
 {
 	scripted_answer("DOORS_OPEN", 0, 0, -EINVAL);

@@ -13,7 +13,7 @@ static struct attaching *a;
 static struct uft_err err;
 static char printed[2048];
 
-/* By thread: the number of its open calls, or the error of finding them. */
+/* By thread: the number of its open calls, or the error of finding these. */
 static int nr_calls[2];
 
 int __wrap_open_calls_find(struct open_calls *calls, struct unwinder *u,
@@ -69,7 +69,10 @@ static const struct attach_thread *room(void)
 	return (const struct attach_thread *)scripted.room;
 }
 
-/* One thread after the other; nothing is told of threads without open calls, and of ended ones. */
+/*
+ * The threads are told one after the other. Threads without open calls, and ended ones, are left
+ * out.
+ */
 TEST_WITH(each_thread, setup, teardown)
 {
 	nr_calls[0] = 2;
@@ -93,7 +96,7 @@ TEST_WITH(each_thread, setup, teardown)
 	assert_string_equal(scripted_log(), "write OPEN_CALLS");
 }
 
-/* One full room of calls at a time, and then the rest. */
+/* Many calls are told in full rooms, and the rest after them. */
 TEST_WITH(great_depth, setup, teardown)
 {
 	nr_calls[0] = AT_ONCE;

@@ -56,7 +56,8 @@ TEST_WITH(nothing_to_leave, setup, NULL)
 }
 
 /*
- * The recorder was killed before it could tell the probe its handle: the dynamic linker knows it.
+ * The recorder was killed before it could tell the probe its handle. The dynamic linker still knows
+ * the handle.
  */
 TEST_WITH(a_handle_that_nobody_was_told, setup, NULL)
 {
@@ -92,8 +93,8 @@ TEST_WITH(no_handle, setup, NULL)
 }
 
 /*
- * A thread is inside: all threads run, and it is looked again. After four times another thread
- * makes the calls, since this one may be inside.
+ * A thread is inside of the probe: all threads run, and the recorder looks again. After four looks
+ * another thread makes the calls, since the first one may be inside.
  */
 TEST_WITH(somebody_is_within, setup, NULL)
 {
@@ -109,7 +110,7 @@ TEST_WITH(somebody_is_within, setup, NULL)
 	scripted_check_over();
 }
 
-/* A handler that never ends. */
+/* A thread stays inside, in a handler that never ends. */
 TEST_WITH(somebody_stays_within, setup, NULL)
 {
 	answer_well();
@@ -123,7 +124,7 @@ TEST_WITH(somebody_stays_within, setup, NULL)
 	assert_true(scripted.has_probe);
 }
 
-/* Text that is still there leads to the probe. */
+/* A hook that cannot be taken out leads to the probe, so the probe stays. */
 TEST_WITH(text_that_stays, setup, NULL)
 {
 	answer_well();
@@ -188,7 +189,7 @@ TEST_WITH(it_is_not_unloaded, setup, NULL)
 				      "which does nothing there");
 }
 
-/* --- who is within --- */
+/* --- threads inside of the probe --- */
 
 static struct attaching *look;
 
@@ -199,8 +200,8 @@ static bool is_within_at(uint64_t pc)
 }
 
 /*
- * Code of the probe, of the linker, and code that the probe has made: from the first byte to the
- * last.
+ * A thread is inside when it runs code of the probe, of the linker, or code that the probe has
+ * made: from the first byte to the last.
  */
 TEST_WITH(program_counters, setup, NULL)
 {
@@ -224,14 +225,14 @@ TEST_WITH(program_counters, setup, NULL)
 	assert_false(is_within_at(0x70010));
 	assert_true(is_within_at(0x80000));
 	assert_false(is_within_at(0x80001));
-	/* An ended thread is in no place. */
+	/* An ended thread is not inside. */
 	assert_true(is_within_at(SCRIPTED_PROBE_CODE));
 	scripted.threads[1].is_gone = true;
 	assert_false(is_within_at(SCRIPTED_PROBE_CODE));
 	attaching_done(&look);
 }
 
-/* The same where a signal has interrupted them. */
+/* A thread is inside, too, when a signal has interrupted it there. */
 TEST_WITH(interrupted, setup, NULL)
 {
 	static const struct {
@@ -270,7 +271,7 @@ TEST_WITH(without_a_linker, setup, NULL)
 	attaching_done(&look);
 }
 
-/* A thread that is inside by its program counter is not counted by the probe. */
+/* The probe does not count a thread that is inside only by its program counter. */
 TEST_WITH(within_by_program_counter, setup, NULL)
 {
 	struct attaching *a = scripted_make();
