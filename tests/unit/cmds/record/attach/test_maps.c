@@ -76,7 +76,7 @@ TEST(the_lines_of_a_process_are_read)
 	char *data = mmap(NULL, len, PROT_READ, MAP_PRIVATE, fd, 0);
 
 	assert_ptr_not_equal(data, MAP_FAILED);
-	/* Twice: the lines of the first time are gone. */
+	/* The second reading replaces the lines of the first one. */
 	assert_int_equal(maps_read(&own, getpid()), 0);
 	assert_int_equal(maps_read(&own, getpid()), 0);
 
@@ -130,12 +130,12 @@ TEST(a_process_that_is_not_there_is_an_error)
 	assert_null(own.lines);
 }
 
-/* --- names --- */
+/* --- symbols by name --- */
 
 /*
  * A module in memory, as the dynamic linker leaves it.
  *
- * @at: address of its first page; @vaddr: the address that its file has for it
+ * @at: address of its first page; @vaddr: the address of this page in the file
  * @is_relocated: the addresses in its dynamic section are those of memory, not of the file
  */
 struct module {
@@ -164,7 +164,7 @@ static void add_dyn(struct module *m, int64_t tag, uint64_t value)
 	m->dyns[m->nr_dyns++] = (Elf64_Dyn){ .d_tag = tag, .d_un.d_ptr = value };
 }
 
-/* A good one. */
+/* Make a valid module. */
 static struct module make(uint64_t at, uint64_t vaddr, bool is_relocated, uint16_t type)
 {
 	struct module m = {
@@ -196,7 +196,7 @@ static struct module make(uint64_t at, uint64_t vaddr, bool is_relocated, uint16
 	return m;
 }
 
-/* The memory that the module is in. */
+/* Write the module to a file that stands for the memory of a process. */
 static struct attached load(const struct module *m)
 {
 	struct attached w = ATTACHED_CLOSED;
@@ -254,7 +254,7 @@ TEST(a_program_with_a_place_of_its_own_has_its_names_there)
 	assert_int_equal(symbol_of(&m, "wanted"), 0x400123);
 }
 
-/* As prelink(8) makes them, and linkers with -Ttext-segment. */
+/* prelink(8), and linkers with -Ttext-segment, make libraries with a preferred address. */
 TEST(a_library_whose_file_names_a_place_is_found_there_and_elsewhere)
 {
 	struct module there = make(0x400000, 0x400000, true, ET_DYN);
@@ -385,7 +385,8 @@ TEST(names_are_looked_for_behind_the_symbols_only)
 	struct module m = make(0x700000, 0, true, ET_DYN);
 
 	/*
-	 * The names are said to be at the symbols, or before them; one of both entries is missing.
+	 * The dynamic section puts the names at the symbols, or before them; then it lacks one of
+	 * both entries.
 	 */
 	m.dyns[1].d_un.d_ptr = m.dyns[3].d_un.d_ptr;
 	assert_int_equal(symbol_of(&m, "wanted"), 0);
@@ -406,10 +407,10 @@ TEST(a_name_behind_the_end_of_the_names_is_none)
 {
 	struct module m = make(0x700000, 0, true, ET_DYN);
 
-	m.dyns[2].d_un.d_val = 17; /* up to "not_here" */
+	m.dyns[2].d_un.d_val = 17; /* the names end before "not_here" does */
 	assert_int_equal(symbol_of(&m, "wanted"), 0x700123);
 	assert_int_equal(symbol_of(&m, "other"), 0);
-	/* Not even the empty name has a symbol. */
+	/* Even the empty name has no symbol. */
 	assert_int_equal(symbol_of(&m, ""), 0);
 	m.symbols[4].st_name = UINT32_MAX;
 	assert_int_equal(symbol_of(&m, "wanted"), 0);
@@ -422,7 +423,7 @@ TEST(the_symbol_in_front_of_the_names_is_the_last)
 {
 	struct module m = make(0x700000, 0, true, ET_DYN);
 
-	/* The names begin where "wanted" would have been. */
+	/* The names begin in the place of the last symbol, that of "wanted". */
 	m.dyns[1].d_un.d_ptr -= sizeof(Elf64_Sym);
 	m.symbols[4] = (Elf64_Sym){ 0 };
 	memcpy(&m.symbols[4], "\0wanted", 8);

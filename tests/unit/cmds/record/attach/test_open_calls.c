@@ -12,8 +12,9 @@
 #define BIAS 0x100000
 
 /*
- * The module at [BIAS, BIAS + 0x10000): functions of 256 bytes. 0x1000 calls mcount(), 0x2000 the
- * hooks of -finstrument-functions, others nothing. Library calls return to 0x1050 and 0x2050.
+ * The module is at [BIAS, BIAS + 0x10000) and has functions of 256 bytes. The function at 0x1000
+ * calls mcount(), the one at 0x2000 the hooks of -finstrument-functions; others call no hook.
+ * Library calls return to 0x1050 and 0x2050.
  */
 static unsigned nr_loaded;
 static unsigned nr_freed;
@@ -85,7 +86,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Adds a call further out; stack pointers are 0x100 apart. */
+/* Adds the frame of the next outer call; its stack pointer is 0x100 higher. */
 static void frame(uint64_t pc, bool is_interrupted)
 {
 	frames[nr_frames] = (struct unwind_frame){ pc + BIAS, 0x9000 + 0x100 * nr_frames,
@@ -154,7 +155,7 @@ TEST_WITH(ends_of_functions, setup, teardown)
 	check(0, 0x9100 - 8, 0x1100, 0x1000, 0, false);
 }
 
-/* A function returns from the PLT here, and a call is inside of the library call. */
+/* One function returns from the PLT here, and another call is inside of the library call. */
 TEST_WITH(library_calls, setup, teardown)
 {
 	frame(0x3010, true);
@@ -177,8 +178,8 @@ TEST_WITH(no_library_calls, setup, teardown)
 }
 
 /*
- * An innermost library call whose return address is not known is left out, unless calls are inside
- * of it.
+ * An innermost library call with an unknown return address is left out, unless calls are inside of
+ * it.
  */
 TEST_WITH(library_calls_by_stack, setup, teardown)
 {
@@ -218,7 +219,7 @@ TEST_WITH(failures, setup, teardown)
 	assert_int_equal(open_calls_find(&calls, NULL, NULL, &list, &err), -ENOENT);
 	assert_string_equal(err.text, "the walk ended");
 	assert_null(list);
-	/* A module without hooks that are known has none. */
+	/* Without known hooks, a module has no open calls. */
 	nr_frames = 0;
 	load_fails = -ENOMEM;
 	frame(0x1010, true);

@@ -15,7 +15,7 @@ static struct uft_err err;
 static struct process_patches patches;
 static struct attach_patches job;
 
-/* The ends of functions that were last asked to be taken out. */
+/* The functions whose ends attach_patch() last asked to take out. */
 static char ends_asked[128];
 static int ends_result;
 
@@ -51,7 +51,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Adds a place that the probe knows; 'a' stands for the address 0xa. @flags: of the change */
+/* Adds a place that the probe knows; 'a' stands for the address 0xa. @flags: those of the change */
 static void known(unsigned site, unsigned flags, bool is_in)
 {
 	scripted.changes[scripted.nr_changes] = (struct attach_change){ .site = site,
@@ -60,7 +60,7 @@ static void known(unsigned site, unsigned flags, bool is_in)
 	scripted.nr_changes++;
 }
 
-/* A site that can be patched. */
+/* Adds a site that can be patched. */
 static void possible(uint64_t site, unsigned flags, bool is_wanted)
 {
 	struct plan_patch patch = {
@@ -142,7 +142,7 @@ TEST_WITH(what_is_no_hook_of_ours, setup, teardown)
 	assert_int_equal(scripted.in, 3);
 }
 
-/* The hook leads to the one before it, and goes and comes with it. */
+/* A hook that was put on an earlier one leads to it, and comes and goes with it. */
 TEST_WITH(on_the_former, setup, teardown)
 {
 	known(0xa, 0, true);
@@ -158,7 +158,10 @@ TEST_WITH(on_the_former, setup, teardown)
 			    FOUND MEET MET " stop maps take-out() put-in(a,b,c,d) let-go close");
 }
 
-/* Threads are in the way: it is tried fifty times, and the rest is counted. */
+/*
+ * Threads are in the way: the writes are tried fifty times, and the places that are left are
+ * counted.
+ */
 TEST_WITH(threads_in_the_way, setup, teardown)
 {
 	known(0xa, 0, false);
@@ -189,7 +192,7 @@ TEST_WITH(threads_that_stay, setup, teardown)
 	assert_int_equal(patch(), 0);
 	assert_int_equal(scripted.waits, 50);
 	assert_int_equal(job.nr_left, 3);
-	/* More calls may begin, so their ends stay. */
+	/* Hooks at entries are left, so more calls may begin: the ends of calls stay. */
 	assert_string_equal(ends_asked, "");
 }
 
@@ -212,7 +215,7 @@ TEST_WITH(ends_go_last, setup, teardown)
 	assert_int_equal(patch(), -EFAULT);
 }
 
-/* --- what the probe does not know yet --- */
+/* --- patches that are new to the probe --- */
 
 TEST_WITH(it_learns, setup, teardown)
 {
@@ -289,7 +292,7 @@ TEST_WITH(it_does_not_learn, setup, teardown)
 	scripted_answer("syscall-9", 0, -EAGAIN - 1000, 0);
 	assert_int_equal(patch_anew(), -EAGAIN - 1000);
 
-	/* The memory is unmapped in any case, unless a thread is lost. */
+	/* The memory for messages is unmapped after a failure, too, unless a thread is lost. */
 	scripted_answer("syscall-9", 0, 0, SCRIPTED_NOWHERE);
 	assert_int_equal(patch_anew(), -EIO);
 	assert_string_equal(err.text,
@@ -319,7 +322,7 @@ TEST_WITH(failures, setup, teardown)
 	assert_int_equal(job.nr_left, 0);
 	scripted_log();
 
-	/* The maps: before, and while all stand. */
+	/* Reading the maps fails before the threads are stopped, and while they are. */
 	err_clear(&err);
 	scripted_answer("maps", 2, -ESRCH, 0);
 	assert_int_equal(attach_patch(SCRIPTED_PID, &how, &job, &err), -ESRCH);

@@ -52,7 +52,7 @@ static int take(void)
 	return attaching_take_ends_out(a, &patches, &text, &err);
 }
 
-/* The probe is asked about the functions, and leaves those without open calls. */
+/* The probe is asked about the functions, and names those without open calls. */
 TEST_WITH(none_is_open, setup, teardown)
 {
 	const uint64_t funcs[] = { 0x100, 0x200, 0x300 };
@@ -73,8 +73,8 @@ TEST_WITH(nothing_to_take, setup, teardown)
 }
 
 /*
- * Hooks that are no ends stay, and so do those that could not be taken out. There are twelve
- * attempts, with longer and longer pauses.
+ * Hooks that are not at ends of functions stay, and so do hooks that could not be taken out. There
+ * are twelve attempts, with longer and longer pauses.
  */
 TEST_WITH(some_stay, setup, teardown)
 {
@@ -96,8 +96,8 @@ TEST_WITH(some_stay, setup, teardown)
 }
 
 /*
- * A thread inside of a hook leaves it as soon as it has a CPU: that counts as no attempt, but it is
- * limited, too.
+ * A thread inside of a hook leaves it as soon as it has a CPU. Waiting for that does not count as
+ * an attempt, but is limited, too.
  */
 TEST_WITH(somebody_is_within, setup, teardown)
 {
@@ -118,7 +118,7 @@ TEST_WITH(somebody_stays_within, setup, teardown)
 	assert_null(strstr(scripted_log(), "OPEN_ANNOUNCED"));
 }
 
-/* The probe does not know the functions, or has code in too many places: the hooks stay. */
+/* The hooks stay if the probe does not know the functions, or has code in too many places. */
 TEST_WITH(it_does_not_know, setup, teardown)
 {
 	scripted_answer("OPEN_ANNOUNCED", 0, 0, -EINVAL);
@@ -146,7 +146,7 @@ TEST_WITH(failures, setup, teardown)
 	scripted_answer("read", 1, -EIO, 0);
 	assert_int_equal(take(), -EIO);
 	assert_string_equal(scripted_log(), LOOK ASK OVER);
-	/* A thread that did not come back is lost. */
+	/* A thread that did not come back from the probe makes no further calls. */
 	err_clear(&err);
 	scripted_answer("OPEN_ANNOUNCED", 0, -ETIMEDOUT, 0);
 	assert_int_equal(take(), -ETIMEDOUT);

@@ -1,6 +1,6 @@
 /*
- * Unit tests of cmds/record/attach/target.c: the process that a name stands for, and processes that
- * can be attached to.
+ * Unit tests of cmds/record/attach/target.c: finding the process that has a name, and judging
+ * whether it can be attached to.
  */
 #include "tests/unit/lib/unit.h"
 
@@ -23,7 +23,7 @@
 #include "cmds/record/attach/target.h"
 
 /*
- * Makes a name that no other process has, nor a child that an earlier test left; prctl(2) keeps 15
+ * Makes a name that no other process has, not even a child of an earlier test; prctl(2) keeps 15
  * bytes of it.
  */
 static const char *make_name(char name[16])
@@ -40,7 +40,7 @@ enum does {
 	LEAVES_ZOMBIE
 };
 
-/* Always keeps one child of the same name, each for @ms milliseconds. */
+/* Forks children of the same name for ever, one at a time; each lives for @ms milliseconds. */
 static void fork_forever(int ms)
 {
 	const struct timespec time = { 0, ms * 1000000L };
@@ -56,7 +56,7 @@ static void fork_forever(int ms)
 	}
 }
 
-/* Starts a process with the name @name, which is at work when this returns. */
+/* Starts a process with the name @name, which has begun its work when this function returns. */
 static pid_t start(const char *name, enum does does)
 {
 	int ready[2];
@@ -95,10 +95,7 @@ static void end(pid_t pid)
 	waitpid(pid, NULL, 0);
 }
 
-/*
- * Check that the name is refused, as no process of it can be told from others; the error says
- * @text.
- */
+/* Check that the name is refused, since several processes have it; the error says @text. */
 static void check_refused(const char *name, int code, const char *text)
 {
 	struct uft_err err = { 0 };
@@ -160,9 +157,9 @@ TEST(test_number)
 	check_refused("", -ESRCH, "there is no process ''");
 }
 
-/* --- whom it can be done to --- */
+/* --- processes that can be attached to --- */
 
-/* Whoever runs these tests may be confined himself. */
+/* True when this process is confined itself, by a container for example. */
 static bool is_confined(void)
 {
 	char line[128];
@@ -275,10 +272,10 @@ TEST(test_thread)
 	close(ends[0]);
 }
 
-/* Until end(). */
+/* A pipe that keeps the process of start_confined() alive until end(). */
 static int stays[2];
 
-/* Starts a process with fewer rights than others; -1 where no process can be confined. */
+/* Starts a process with fewer rights than others. Returns -1 where no process can be confined. */
 static pid_t start_confined(bool is_strict)
 {
 	int ready[2];
@@ -297,7 +294,7 @@ static pid_t start_confined(bool is_strict)
 		if (is_strict ? prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT)
 			      : prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter))
 			_exit(write(ready[1], "n", 1) != 1);
-		/* read(2) and write(2) are what is left. */
+		/* The process may call read(2) and write(2) only. */
 		if (write(ready[1], "y", 1) == 1)
 			while (read(stays[0], &byte, 1) == 1)
 				;
@@ -342,7 +339,7 @@ TEST(test_strictly_confined)
 	end_confined(pid);
 }
 
-/* Our socket is not in that name space. */
+/* The recorder's socket does not exist in that name space. */
 TEST(test_another_network)
 {
 	int ready[2];
@@ -384,7 +381,7 @@ TEST(test_explained)
 	explained(-ESRCH, -ESRCH, "cannot attach to process 17: it has ended");
 	explained(-ENOENT, -ESRCH, "cannot attach to process 17: it has ended");
 	explained(-ENOMEM, -ENOMEM, "cannot attach to process 17: Cannot allocate memory");
-	/* The reason depends on the machine. */
+	/* For these errors the rest of the message depends on the machine. */
 	explained(-EPERM, -EPERM, "cannot attach to process 17: ");
 	explained(-EACCES, -EPERM, "cannot attach to process 17: ");
 }

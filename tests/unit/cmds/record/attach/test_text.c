@@ -123,7 +123,7 @@ static bool is_in(const struct child *c, size_t i)
 	return memcmp(there, changes[i].after, 5) == 0;
 }
 
-/* Patches go in and out again, where the bytes are as expected. */
+/* Patches go in and out again where the bytes are as expected; elsewhere nothing is written. */
 TEST(test_in_and_out)
 {
 	struct child c;
@@ -132,9 +132,9 @@ TEST(test_in_and_out)
 	changes[1] = change(RETURNED, 5, 0);
 	changes[1].before[0] ^= 1;
 	changes[2] = change(TWO_PAGES, 5, 0);
-	changes[3] = change(QUIET + 4, 5, 0); /* overlaps */
+	changes[3] = change(QUIET + 4, 5, 0); /* overlaps another change */
 	changes[4] = change(HANDLED, 5, 0);
-	changes[4].site = (uint64_t)turns; /* no code */
+	changes[4].site = (uint64_t)turns; /* an address without code */
 	begin(&c, 5, NULL, 0);
 	assert_int_equal(text_put_in(&c.text, &c.w, &c.maps), 0);
 	assert_true(is_in(&c, 0));
@@ -147,8 +147,8 @@ TEST(test_in_and_out)
 }
 
 /*
- * A thread stays in the way, or a return address or a similar word on a stack does. A word may lead
- * to a first byte.
+ * A thread in the bytes to be patched keeps a patch out. So does a return address, or a similar
+ * word, on a stack. A word may lead to the first byte.
  */
 TEST(test_threads_in_the_way)
 {
@@ -172,8 +172,8 @@ TEST(test_threads_in_the_way)
 }
 
 /*
- * A word on the stack that leads to the end of no call is a number, or an old address: no thread
- * returns there, with the jump or without.
+ * A word on the stack that leads to the end of no call is a number, or an old address. No thread
+ * returns there, so the patch goes in.
  */
 TEST(test_words_that_lead_nowhere)
 {
@@ -195,7 +195,8 @@ TEST(test_words_that_lead_nowhere)
 }
 
 /*
- * A jump to an island is there only with the island, and a thread on the island must leave first.
+ * A jump to an island is written only together with the island. It is taken out only when no thread
+ * is on the island.
  */
 TEST(test_islands)
 {

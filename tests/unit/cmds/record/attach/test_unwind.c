@@ -1,4 +1,7 @@
-/* Unit tests of cmds/record/attach/unwind.c: calls that are open in this thread, which walks its own stack as another process would. */
+/*
+ * Unit tests of cmds/record/attach/unwind.c: calls that are open in this thread, which walks its
+ * own stack as another process would.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include <dlfcn.h>
@@ -16,7 +19,7 @@
 
 #define FRAMES_MAX 65536
 
-/* As /proc/self/maps has it. */
+/* Returns the program's path as /proc/self/maps shows it. */
 static const char *path_of_self(void)
 {
 	static char path[PATH_MAX];
@@ -63,7 +66,7 @@ static void begin(struct place *p)
 		fail_msg("%s", p->err.text);
 }
 
-/* The registers of getcontext(3), in the order of the kernel. */
+/* Make a thread with the registers of getcontext(3), in the order of the kernel. */
 static struct attached_thread thread_at(const ucontext_t *at)
 {
 	static const int from[] = { REG_R15, REG_R14, REG_R13, REG_R12, REG_RBP, REG_RBX };
@@ -109,7 +112,7 @@ NOINLINE static int walk(struct walk *walk)
 	return walk->nr;
 }
 
-/* So many calls deep. */
+/* Walk the stack from @depth calls further in. */
 NOINLINE static int walk_deep(struct walk *to, unsigned depth);
 NOINLINE static int walk_deep(struct walk *to, unsigned depth)
 {
@@ -119,7 +122,7 @@ NOINLINE static int walk_deep(struct walk *to, unsigned depth)
 	return ret;
 }
 
-/* Each has more than a page of the stack. */
+/* The same with frames of more than a page each. */
 NOINLINE static int walk_large(struct walk *to, unsigned depth);
 NOINLINE static int walk_large(struct walk *to, unsigned depth)
 {
@@ -150,7 +153,7 @@ TEST_WITH(calls_are_told_innermost_first, setup, teardown)
 		assert_false(w.frames[i].is_interrupted);
 		assert_true(w.frames[i].sp > w.frames[i - 1].sp);
 	}
-	/* A second walk from deeper: earlier frames do not stay in the result. */
+	/* The second walk begins further in. Its result has no frames of the first one. */
 	assert_int_equal(walk_deep(&w, 9), nr + 10);
 	assert_int_equal(w.frames[1].pc, w.returns);
 	for (int i = 3; i <= 10; i++)
@@ -201,7 +204,7 @@ TEST_WITH(there_are_no_more_than_65536_calls, setup, teardown)
 	pthread_t thread;
 	void *wrong = "no thread";
 
-	/* With room for frames as sanitizers make them. */
+	/* The stack has room for frames as large as sanitizers make them. */
 	pthread_attr_init(&attr);
 	assert_int_equal(pthread_attr_setstacksize(&attr, 64 << 20), 0);
 	maps_read(&p->maps, getpid());
@@ -216,7 +219,7 @@ TEST_WITH(there_are_no_more_than_65536_calls, setup, teardown)
 	assert_null(strstr(p->err.text, "'?'"));
 }
 
-/* --- where it ends early --- */
+/* --- walks that end early --- */
 
 static int walk_from(struct place *p, uint64_t pc, uint64_t sp, const struct unwind_frame **frames)
 {
@@ -243,8 +246,8 @@ TEST_WITH(code_that_nobody_knows_ends_it, setup, teardown)
 }
 
 /*
- * The return address is read from the stack: at the end of a page, across two pages, and at the
- * beginning of one.
+ * The return address is read correctly at the end of a page, across two pages, and at the beginning
+ * of a page.
  */
 TEST_WITH(a_word_is_read_wherever_it_lies, setup, teardown)
 {
@@ -300,7 +303,7 @@ static int bias_of(struct dl_phdr_info *info, size_t size, void *arg)
 	return 0;
 }
 
-/* The dynamic linker's value. */
+/* The bias by the dynamic linker's own list. */
 static uint64_t real_bias(const void *at)
 {
 	struct unwind_module m = { .bias = (uintptr_t)at };
@@ -359,7 +362,10 @@ TEST_WITH(what_is_no_module_is_none, setup, teardown)
 	assert_false(unwind_module(p->u, UINT64_MAX, &m));
 }
 
-/* After the module there may be other code, such as code made at run time. */
+/*
+ * After a module there may be other code, such as code made at run time, which does not belong to
+ * it.
+ */
 TEST_WITH(a_module_ends_where_its_last_line_does, setup, teardown)
 {
 	struct place *p = *state;
@@ -388,7 +394,7 @@ TEST_WITH(the_kernels_own_code_is_a_module, setup, teardown)
 	assert_string_equal(m.path, "[vdso]");
 	assert_int_equal(m.bias, vdso);
 	assert_int_equal(m.file.head.e_type, ET_DYN);
-	/* And a second time. */
+	/* The second search finds the module, too. */
 	assert_true(unwind_module(p->u, vdso + 32, &m));
 }
 
@@ -407,7 +413,7 @@ TEST_WITH(a_file_that_is_gone_is_found_if_it_is_the_program, setup, teardown)
 	assert_false(unwind_module(p->u, (uintptr_t)in_libc(), &m));
 }
 
-/* Another file has that name now. */
+/* Another file now has the name of the mapped file. */
 TEST_WITH(a_file_that_is_not_what_was_mapped_is_not_taken, setup, teardown)
 {
 	struct place *p = *state;
