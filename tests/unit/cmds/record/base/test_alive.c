@@ -12,10 +12,9 @@ static const char letters[] = {
 	'I', /* an interrupt or a hang-up */
 	'E', /* the program ends */
 	'B', /* a traced process reports itself */
-	'X', /* one of these ends, or is said to once more */
-	'F', /* the program, or a process that outlives it, forks a child that does not report itself
-	      */
-	'O', /* one of these ends */
+	'X', /* a traced process ends, or its end is told once more */
+	'F', /* a child is forked that does not report itself */
+	'O', /* such a child ends */
 	'.', /* a moment without any event */
 };
 
@@ -28,7 +27,7 @@ enum program {
 };
 
 /*
- * @ends_at: the interrupt by which the program ends; 0: by none
+ * @ends_at: the number of the interrupt that ends the program; 0: no interrupt does
  * @batch: the number of events between two looks of the recorder
  * @is_late: the end of the program is told one batch late: other events are seen first
  * @is_untold: the end is never told
@@ -46,9 +45,9 @@ struct attached {
 	unsigned followed, hidden,
 		watched; /* processes; children of forks: unknown to the recorder, and known */
 	unsigned interrupts;
-	bool interrupted_at_end; /* when the program had ended */
+	bool interrupted_at_end; /* the interrupt came after the program's end */
 	unsigned ticks;
-	unsigned ends_at_tick; /* 0: by none */
+	unsigned ends_at_tick; /* 0: at none */
 	unsigned steps;
 };
 
@@ -241,8 +240,8 @@ TEST(test_every_order)
 }
 
 /*
- * The program ignores interrupts: the recorder waits for its full patience, then ends; a further
- * interrupt makes the wait shorter.
+ * The program ignores interrupts: the recorder waits as long as its patience allows, then ends. A
+ * further interrupt makes the wait shorter.
  */
 TEST(test_patience)
 {
@@ -257,7 +256,7 @@ TEST(test_patience)
 	assert_int_equal(three.ticks, ALIVE_FINAL_TICKS);
 }
 
-/* The program ends by its second interrupt, whenever that is seen. */
+/* The second interrupt ends the program, whenever the recorder sees that end. */
 TEST(test_second_interrupt)
 {
 	for (unsigned late = 0; late <= 1; late++) {
@@ -270,8 +269,8 @@ TEST(test_second_interrupt)
 }
 
 /*
- * The program ends when the recorder was not going to wait for it any longer: its status is there,
- * so it is taken.
+ * The program ends when the recorder was about to give up waiting. Its status is there, so it is
+ * taken.
  */
 TEST(test_last_moment)
 {
@@ -281,9 +280,7 @@ TEST(test_last_moment)
 	assert_int_equal(w.program, REAPED);
 }
 
-/*
- * Only the program's end happens: it is told, one look takes the last records, and the loop ends.
- */
+/* The program's end is the only event. One more look takes the last records, and the loop ends. */
 TEST(test_quiet)
 {
 	struct attached w = { .batch = 1 };
@@ -324,9 +321,7 @@ static int one_tick(void *arg, bool waits)
 	return waits;
 }
 
-/*
- * Processes that are still there a while after the program's end are left alone, if that is wanted.
- */
+/* With leaves_rest, processes that outlive the program are left alone after a while. */
 TEST(test_rest)
 {
 	static const struct alive_ops ops = { one_tick, look, reap };

@@ -75,7 +75,7 @@ TEST(an_end_is_seen_by_the_descriptor)
 	close(pipes[0]);
 }
 
-/* A process in a pid namespace of its own has the number 1 there. */
+/* A process in a pid namespace of its own has the number 1 in it. */
 TEST(a_peer_in_another_namespace_has_another_number)
 {
 	int ready[2];

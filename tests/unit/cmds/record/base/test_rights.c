@@ -23,8 +23,8 @@ static bool can_open(const char *path)
 }
 
 /*
- * A child of another user: its files are opened with its rights, and ours with ours; then all is as
- * before.
+ * The peer is a child of another user. Its files are opened with its rights, and this process' own
+ * files with its own rights. rights_leave() restores all.
  */
 TEST(files_are_opened_as_the_peer)
 {
@@ -62,14 +62,14 @@ TEST(files_are_opened_as_the_peer)
 	rights_leave(&before);
 	assert_true(can_open(path));
 
-	/* A process may read what its groups may read. */
+	/* A process may read the files that its groups may read. */
 	assert_int_equal(chown(path, 0, 12345), 0);
 	assert_int_equal(chmod(path, 0640), 0);
 	assert_int_equal(rights_enter(&peer, &before), 0);
 	assert_true(can_open(path));
 	rights_leave(&before);
 
-	/* Outside of borrowed rights there is nothing to pause. */
+	/* Without borrowed rights there is nothing to pause. */
 	paused = rights_pause();
 	rights_resume(&paused);
 	assert_int_equal(chmod(path, 0), 0);
@@ -83,7 +83,7 @@ TEST(files_are_opened_as_the_peer)
 	close(end[0]);
 }
 
-/* A process of our own user is looked at with our rights. */
+/* For a process of the same user, the rights stay the recorder's own. */
 TEST(the_own_user_changes_nothing)
 {
 	const struct peer peer = { getpid(), geteuid(), getegid() };
@@ -94,7 +94,7 @@ TEST(the_own_user_changes_nothing)
 	rights_leave(&before);
 }
 
-/* Starts a child of that user with these groups; it ends when @end is closed. */
+/* Starts a child of user @uid with these groups; it ends when @end is closed. */
 static pid_t start_as(uid_t uid, gid_t gid, const gid_t *groups, int nr, int *end)
 {
 	int ready[2];
@@ -128,7 +128,10 @@ static gid_t file_gid(void)
 	return syscall(SYS_setfsgid, -1);
 }
 
-/* However many there are; and ours are ours again. */
+/*
+ * The rights include all groups of the peer, of whatever number. Afterwards this process has its
+ * own groups again.
+ */
 TEST(all_groups_of_the_peer_count)
 {
 	const gid_t groups[] = { 1001, 1002, 1003, 1004, 1005, 1006, 1007 };
@@ -165,7 +168,7 @@ TEST(all_groups_of_the_peer_count)
 	assert_memory_equal(now, before, nr_before * sizeof(before[0]));
 	assert_false(rights.is_changed);
 	assert_null(rights.groups);
-	/* Twice does no harm. */
+	/* A second rights_leave() does no harm. */
 	rights_leave(&rights);
 	close(end);
 	assert_int_equal(waitpid(peer.pid, NULL, 0), peer.pid);
@@ -174,7 +177,7 @@ TEST(all_groups_of_the_peer_count)
 	rights_resume(&paused);
 }
 
-/* He is who he was when he connected. */
+/* The user and group of a peer are those from the time when it connected. */
 TEST(a_peer_that_has_gone_has_the_rights_that_he_had)
 {
 	const struct peer peer = { .pid = INT_MAX, .uid = 65533, .gid = 65532 };
@@ -196,7 +199,7 @@ TEST(a_peer_that_has_gone_has_the_rights_that_he_had)
 	rights_leave(&rights);
 }
 
-/* Without a peer it is unknown whose rights these were. */
+/* Without a peer, the rights of an ended process are unknown. */
 TEST(a_process_that_has_gone_gives_no_rights)
 {
 	struct rights rights;

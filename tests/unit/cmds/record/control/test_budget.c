@@ -20,7 +20,7 @@ TEST(what_costs_little_is_left_alone)
 	struct budget_func f = { .calls = 100000, .mean_ns = 10 };
 	struct budget_time t = { .cpu_ns = 100 * MS, .calls = f.calls };
 
-	/* 4 of 96 ms. */
+	/* The calls cost 4 of 96 ms. */
 	assert_true(budget_overhead(&b, &t) < 0.05);
 	assert_int_equal(budget_decide(&b, &t, &f, 1), 0);
 	assert_false(f.is_chosen);
@@ -40,8 +40,8 @@ TEST(the_hottest_and_shortest_go_first)
 {
 	struct budget b = twenty_percent();
 	struct budget_func funcs[] = {
-		{ .calls = 1000, .mean_ns = 10 },     /* matters little */
-		{ .calls = 400000, .mean_ns = 5000 }, /* as often as the next one, and long */
+		{ .calls = 1000, .mean_ns = 10 },     /* costs little */
+		{ .calls = 400000, .mean_ns = 5000 }, /* as often as the next one, but longer */
 		{ .calls = 400000, .mean_ns = 10 },
 		{ .calls = 900000, .mean_ns = 30 },
 	};
@@ -53,7 +53,10 @@ TEST(the_hottest_and_shortest_go_first)
 	assert_true(funcs[2].is_chosen);
 	assert_true(funcs[3].is_chosen);
 
-	/* The same program without these functions: it is within the limit, with some reserve. */
+	/*
+	 * The same program without the calls of these functions: it is within the limit, with a
+	 * reserve.
+	 */
 	struct budget_time after = { .cpu_ns = 150 * MS, .calls = 401000 };
 
 	assert_true(budget_overhead(&b, &after) < 0.2);
@@ -89,7 +92,7 @@ TEST(what_the_recorder_does_besides_counts)
 	assert_int_equal(budget_decide(&b, &t, &f, 1), 0);
 }
 
-/* A thousand functions, none of which takes a hundredth of the limit. */
+/* Each of a thousand functions takes less than a hundredth of the limit. */
 TEST(many_that_matter_little_are_much)
 {
 	static struct budget_func funcs[1000];
@@ -114,8 +117,8 @@ TEST(a_cost_that_is_told_too_large_does_no_harm)
 }
 
 /*
- * Calls that are left out have a cost, too. When that is the whole limit, not all other functions
- * are left out.
+ * Calls of functions that are left out still cost something. Even if they take the whole limit,
+ * some other functions stay recorded.
  */
 TEST(what_is_left_out_does_not_take_all_of_the_rest)
 {
@@ -129,7 +132,10 @@ TEST(what_is_left_out_does_not_take_all_of_the_rest)
 	assert_int_equal(budget_decide(&b, &t, &f, 1), 0);
 }
 
-/* A function without hooks costs nothing: no other function is left out for it. */
+/*
+ * A function that is left out and loses its hooks costs nothing, so no other function is left out
+ * for it.
+ */
 TEST(what_loses_its_hooks_costs_nothing)
 {
 	for (int can_go = 0; can_go < 2; can_go++) {

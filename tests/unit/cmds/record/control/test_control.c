@@ -79,7 +79,7 @@ TEST_WITH(later_modules_go_by_the_token, test_recorder_setup, test_recorder_tear
 	memcpy(late.token, first.token, sizeof(late.token));
 	assert_int_equal(talk_once(rec, &late, NULL), CONTROL_PLAN);
 
-	/* Another image of the process: the token of the former one is not valid any more. */
+	/* Another image of the same process: the token of the former image is no longer valid. */
 	assert_int_equal(talk_once(rec, &hello, &second), CONTROL_WELCOME);
 	assert_memory_not_equal(first.token, second.token, sizeof(first.token));
 	assert_int_equal(talk_once(rec, &late, NULL), 0);
@@ -87,7 +87,7 @@ TEST_WITH(later_modules_go_by_the_token, test_recorder_setup, test_recorder_tear
 	assert_int_equal(talk_once(rec, &late, NULL), CONTROL_PLAN);
 }
 
-/* In a child: whether it is answered as @type. */
+/* True when a child that says hello gets an answer of type @type. */
 static bool child_is_answered(struct recorder *rec, enum control_hello_kind kind,
 			      const uint8_t token[CONTROL_SECRET_BYTES], int type)
 {
@@ -129,9 +129,9 @@ TEST_WITH(a_child_has_its_parents_token, test_recorder_setup, test_recorder_tear
 	assert_true(child_is_answered(rec, CONTROL_FORK, welcome.token, CONTROL_WELCOME));
 	assert_ptr_equal(rec->processes.first->parent, parent);
 	assert_ptr_equal(rec->processes.first->session, parent->session);
-	/* It has not reported itself, but loads a library. */
+	/* The child has not reported itself, but loads a library. */
 	assert_true(child_is_answered(rec, CONTROL_DLOPEN, welcome.token, CONTROL_PLAN));
-	/* A process that runs is not its own child. */
+	/* A running process cannot report itself as its own child. */
 	hello = make_hello(rec, CONTROL_FORK);
 	memcpy(hello.token, welcome.token, sizeof(hello.token));
 	assert_int_equal(talk_once(rec, &hello, NULL), 0);
@@ -169,7 +169,7 @@ TEST_WITH(the_newest_plan_goes_by_the_token, test_recorder_setup, test_recorder_
 	assert_int_equal(proc->plan_generation, 0);
 	assert_false(child_is_answered(rec, CONTROL_STEER, none, CONTROL_SET_PLAN));
 	assert_int_equal(proc->plan_generation, 0);
-	/* A child that has not reported itself asks as its parent. */
+	/* A child that has not reported itself asks with its parent's token. */
 	for (int i = 0; i < 2; i++)
 		assert_true(child_is_answered(rec, CONTROL_STEER, welcome.token, CONTROL_SET_PLAN));
 	assert_int_equal(proc->plan_generation, 1);
@@ -190,7 +190,7 @@ TEST_WITH(what_comes_too_early_ends_it, test_recorder_setup, test_recorder_teard
 	serve_all(rec);
 	assert_int_equal(take_answer(fd, NULL), 0);
 	close(fd);
-	/* As does HELLO for the second time. */
+	/* A second HELLO ends the conversation with an error. */
 	fd = connect_to_recorder(rec);
 	send(fd, &hello, sizeof(hello), 0);
 	send(fd, &hello, sizeof(hello), 0);
@@ -231,20 +231,20 @@ TEST_WITH(who_is_silent_gives_way, test_recorder_setup, test_recorder_teardown)
 	struct control_hello hello = make_hello(rec, CONTROL_EXEC);
 	int silent[64];
 
-	/* One process alone cannot take all places. */
+	/* A single process cannot take all places for strangers. */
 	for (size_t i = 0; i < ARRAY_SIZE(silent); i++) {
 		silent[i] = connect_to_recorder(rec);
 		serve_all(rec);
 		assert_true(rec->channel.talks.strangers.nr <= 8);
 	}
-	/* None gets an answer, not even to its own message. */
+	/* The silent peers are forgotten when they hang up, and another peer is answered. */
 	for (size_t i = 0; i < ARRAY_SIZE(silent); i++)
 		close(silent[i]);
 	serve_all(rec);
 	assert_int_equal(nr_open(rec), 0);
 	assert_int_equal(talk_once(rec, &hello, NULL), CONTROL_WELCOME);
 
-	/* The longest without a word goes first. */
+	/* The stranger that has been silent for the longest time is turned away first. */
 	rec->channel.talks.max = 2;
 	for (size_t i = 0; i < 3; i++) {
 		silent[i] = connect_to_recorder(rec);
@@ -333,7 +333,7 @@ static int connect_in(struct recorder *rec, enum where where)
 	return fd;
 }
 
-/* Sends the shortest message of that type, with nothing but zeros in it. */
+/* Sends the shortest message of type @type, with zeros as its content. */
 static void say_empty(int fd, enum control_type type, uint32_t flags, uint32_t seq)
 {
 	static const struct control_shape *const shapes[] = {
@@ -356,8 +356,8 @@ static void say_empty(int fd, enum control_type type, uint32_t flags, uint32_t s
 }
 
 /*
- * Returns the outcome: '.': the conversation goes on, 'x': the recorder hangs up; 'W', 'S', 'P': an
- * answer; a digit: ERROR with that verdict, then it hangs up.
+ * Returns the outcome. '.': the conversation goes on. 'x': the recorder hangs up. 'W', 'S', 'P': an
+ * answer. A digit: ERROR with this verdict, then the recorder hangs up.
  */
 static char outcome(struct recorder *rec, int fd)
 {
@@ -395,10 +395,9 @@ TEST_WITH(each_message_in_each_state, test_recorder_setup, test_recorder_teardow
 	static const struct {
 		unsigned type;
 		uint32_t flags;
-		const char *outcomes; /* by state of the conversation: STRANGER, REPORTING, ENDING,
-				   * SERVED, STEERED, DECLARING */
+		const char *outcomes; /* by state, STRANGER to DECLARING */
 	} messages[] = {
-		{ CONTROL_HELLO, 0, "x66666" }, /* with no secret in it */
+		{ CONTROL_HELLO, 0, "x66666" }, /* without a secret */
 		{ CONTROL_MODULE, 0, "x.6666" },
 		{ CONTROL_READY, 0, "xW66P6" },
 		{ CONTROL_CRASH, 0, "x6x666" },
@@ -406,9 +405,9 @@ TEST_WITH(each_message_in_each_state, test_recorder_setup, test_recorder_teardow
 		{ CONTROL_STATUS, CONTROL_OPTIONAL, "xSSSSS" },
 		{ CONTROL_READY, CONTROL_OPTIONAL, "xW66P6" },
 		{ CONTROL_ERROR, CONTROL_ANSWER, "xxxxxx" },
-		{ CONTROL_DECLARE, 0, "x55555" },  /* with no texts in it */
-		{ CONTROL_CALLABLE, 0, "x55555" }, /* the same */
-		/* These messages are for the other direction, */
+		{ CONTROL_DECLARE, 0, "x55555" },  /* without texts */
+		{ CONTROL_CALLABLE, 0, "x55555" }, /* without texts */
+		/* These messages go from the recorder to a process. */
 		{ CONTROL_CALLABLE_IS, CONTROL_ANSWER, "x44444" },
 		{ CONTROL_DECLARED, CONTROL_ANSWER, "x44444" },
 		{ CONTROL_WELCOME, CONTROL_ANSWER, "x44444" },
@@ -417,10 +416,10 @@ TEST_WITH(each_message_in_each_state, test_recorder_setup, test_recorder_teardow
 		{ CONTROL_SET_PLAN, CONTROL_ANSWER, "x44444" },
 		{ CONTROL_WORKING, 0, "x44444" },
 		{ CONTROL_WORKING, CONTROL_OPTIONAL, "x....." },
-		/* are not built yet, */
+		/* These messages are not built yet. */
 		{ CONTROL_ATTACH, 0, "x44444" },
 		{ CONTROL_DETACH, 0, "x44444" },
-		/* or come from an older version. */
+		/* These messages come from an older version. */
 		{ 0, 0, "x44444" },
 		{ CONTROL_TESTS, 0, "x44444" },
 		{ CONTROL_TESTS, CONTROL_OPTIONAL, "x....." },
@@ -450,8 +449,8 @@ TEST_WITH(each_message_in_each_state, test_recorder_setup, test_recorder_teardow
 }
 
 /*
- * A process is told to wait while the files of a program are read, which may take long; here it is
- * told at each occasion.
+ * A process is told to wait while the files of a program are read, which may take long. In this
+ * test every step sends that message.
  */
 TEST_WITH(who_waits_is_told, test_recorder_setup, test_recorder_teardown)
 {
@@ -477,7 +476,7 @@ TEST_WITH(who_waits_is_told, test_recorder_setup, test_recorder_teardown)
 	}
 	assert_true(nr > 0);
 	assert_int_equal(last.h.type, CONTROL_WELCOME);
-	/* No client waits any more. */
+	/* No client waits any longer, so none is told. */
 	control_tick(&rec->channel);
 	assert_int_equal(take_answer(fd, NULL), -1);
 	close(fd);
@@ -490,7 +489,7 @@ TEST_WITH(what_is_no_message_ends_it, test_recorder_setup, test_recorder_teardow
 		size_t len;
 		uint16_t magic;
 		uint16_t version;
-		uint32_t said; /* to be the length */
+		uint32_t said; /* the length that the header states */
 		char outcome;
 	} packets[] = {
 		{ sizeof(struct control_module), 0, 0, sizeof(struct control_module), '5' },
@@ -499,7 +498,7 @@ TEST_WITH(what_is_no_message_ends_it, test_recorder_setup, test_recorder_teardow
 		{ 100, 0, 0, 99, '2' },
 		{ 100, 0, 0, 101, '2' },
 		{ CONTROL_MSG_MAX, 0, 0, CONTROL_MSG_MAX, '.' },
-		/* Messages that cannot be answered. */
+		/* These messages are so wrong that no answer is possible. */
 		{ sizeof(struct control_header) - 1, 0, 0, 15, 'x' },
 		{ CONTROL_MSG_MAX + 1, 0, 0, CONTROL_MSG_MAX + 1, 'x' },
 		{ CONTROL_MSG_MAX + 1, 0, 0, CONTROL_MSG_MAX, 'x' },
@@ -545,7 +544,7 @@ TEST_WITH(what_leads_nowhere_is_limited, test_recorder_setup, test_recorder_tear
 	assert_int_equal(rec->channel.talks.nr_refused, 2);
 }
 
-/* Several requests are open at a time: each answer names its request. */
+/* Several requests are open at the same time: each answer names its request. */
 TEST_WITH(answers_name_their_requests, test_recorder_setup, test_recorder_teardown)
 {
 	static const struct {
@@ -570,7 +569,7 @@ TEST_WITH(answers_name_their_requests, test_recorder_setup, test_recorder_teardo
 		assert_int_equal(take_answer(fd, NULL), said[i].answer);
 		assert_int_equal(last.h.seq, said[i].seq);
 	}
-	/* The last request asks for the recording as it is. */
+	/* The last request was for the state of the recording. */
 	assert_int_equal(last.status.nr_alive, 1);
 	assert_int_equal(last.status.flags, 0);
 	assert_int_equal(last.status.bytes_written, 4711);
@@ -583,8 +582,8 @@ TEST_WITH(answers_name_their_requests, test_recorder_setup, test_recorder_teardo
 }
 
 /*
- * A HELLO of version 5 is accepted but for the place of its secret; strangers cannot make the
- * recorder report their version.
+ * A HELLO of another version with the right secret is refused, and the version is noted. A
+ * stranger, whose secret is wrong, cannot make the recorder note a version.
  */
 TEST_WITH(other_versions_are_told, test_recorder_setup, test_recorder_teardown)
 {

@@ -40,7 +40,7 @@ static int hello_again(struct declaring *d, enum control_hello_kind kind)
 }
 
 /*
- * Declares an event. @texts: each but the last ends with a NUL. Returns the answer's type; its
+ * Declares an event. @texts: all but the last one end with a NUL. Returns the answer's type; its
  * content is in last.declared.
  */
 static int declare(struct declaring *d, const char *texts, size_t len, bool has_common)
@@ -80,7 +80,7 @@ TEST_WITH(an_event_that_is_declared_has_a_number, test_recorder_setup, test_reco
 	assert_true(d.rec->processes.first->has_declared);
 	assert_int_equal(DECLARE(&d, "two\0%s\0%u ", true), CONTROL_DECLARED);
 	assert_int_equal(declared()->event, EVENT_ID_USER + 1);
-	/* The event is the same one. */
+	/* An event that is declared again keeps its number. */
 	assert_int_equal(DECLARE(&d, "one\0%d", false), CONTROL_DECLARED);
 	assert_int_equal(declared()->event, EVENT_ID_USER);
 	text = test_recorder_file(d.t, EVENT_DEFS_FILE);
@@ -105,7 +105,7 @@ TEST_WITH(the_user_has_his_say_of_it, test_recorder_setup, test_recorder_teardow
 	d.rec->steering.now.trace_include = NULL;
 }
 
-/* Then no session has chosen the event, either. */
+/* A session cannot choose an event that has no number. */
 TEST_WITH(an_event_without_a_number_is_told_so, test_recorder_setup, test_recorder_teardown)
 {
 	struct declaring d = begin(state);
@@ -207,7 +207,10 @@ TEST_WITH(a_status_has_what_there_is, test_recorder_setup, test_recorder_teardow
 	serve_all(d.rec);
 }
 
-/* Without descriptors no connection is accepted; afterwards those that have waited are. */
+/*
+ * Without descriptors no connection is accepted. Waiting connections are accepted when there are
+ * descriptors again.
+ */
 TEST_WITH(without_descriptors_it_pauses, test_recorder_setup, test_recorder_teardown)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
@@ -217,11 +220,11 @@ TEST_WITH(without_descriptors_it_pauses, test_recorder_setup, test_recorder_tear
 	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
 	none = (struct rlimit){ 3, before.rlim_max };
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
-	/* The listening socket has something to say, once. */
+	/* The first connection makes the listening socket readable once. */
 	assert_int_equal(loop_serve(&rec->loop, 5000), 1);
 	assert_int_equal(rec->channel.talks.strangers.nr, 0);
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
-	/* The end of the pause, then who waits. */
+	/* First the pause ends; then the waiting connection is accepted. */
 	assert_int_equal(loop_serve(&rec->loop, 5000), 1);
 	assert_int_equal(rec->channel.talks.strangers.nr, 0);
 	assert_int_equal(loop_serve(&rec->loop, 5000), 1);
@@ -231,7 +234,7 @@ TEST_WITH(without_descriptors_it_pauses, test_recorder_setup, test_recorder_tear
 	assert_int_equal(rec->channel.talks.strangers.nr, 0);
 }
 
-/* A silent connection is closed first. */
+/* Without a free descriptor, a silent connection is closed to make room for a new one. */
 TEST_WITH(without_descriptors_a_stranger_gives_way, test_recorder_setup, test_recorder_teardown)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
@@ -243,7 +246,7 @@ TEST_WITH(without_descriptors_a_stranger_gives_way, test_recorder_setup, test_re
 	assert_int_equal(rec->channel.talks.strangers.nr, 1);
 	fresh = connect_to_recorder(rec);
 	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
-	/* All descriptors below the limit are in use, that of the stranger among them. */
+	/* All descriptors below the limit are in use; one of them is the stranger's. */
 	few = (struct rlimit){ rec->channel.talks.strangers.oldest->fd + 1, before.rlim_max };
 
 	int used[256];

@@ -55,7 +55,7 @@ TEST(one_for_each_process)
 	crashes_destroy(list);
 }
 
-/* A thousand are kept, and the rest is dropped. */
+/* A thousand reports are kept; further ones are dropped. */
 TEST(great_many)
 {
 	struct crash *list = NULL;

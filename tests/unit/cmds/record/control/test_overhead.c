@@ -1,6 +1,6 @@
 /*
- * The cost of recording is measured again and again while a limit is set; without a limit nothing
- * of it remains.
+ * The cost of recording is measured again and again as long as a limit is set. Without a limit
+ * nothing is measured.
  */
 #include "tests/unit/lib/record/recorder.h"
 
@@ -64,7 +64,10 @@ TEST_WITH(with_a_limit, test_recorder_setup, test_recorder_teardown)
 #define CALLS  900000
 #define START  0x100000ULL
 
-/* This process as one that is recorded, with one module. Its function OFTEN has most calls. */
+/*
+ * This process as one that is recorded, with one module. Most calls are those of its function
+ * OFTEN.
+ */
 struct traced {
 	struct control_module *modules[1];
 	struct process proc;
@@ -72,7 +75,7 @@ struct traced {
 	struct symtab symbols;
 	int repatched; /* the result of patching */
 	unsigned nr_repatched;
-	/* At the end: a control_module is of any length. */
+	/* The last member, since a control_module has any length. */
 	union {
 		struct control_module m;
 		char bytes[sizeof(struct control_module) + PATH_MAX];
@@ -80,7 +83,7 @@ struct traced {
 };
 
 static const uint8_t original[5] = { 1, 2, 3, 4, 5 };
-/* The place of a hook of OFTEN. */
+/* The bytes of OFTEN that a hook may replace. */
 static uint8_t code[5];
 
 static int repatch(void *arg, pid_t pid, const struct process_patches *patches, size_t *nr_left,
@@ -177,8 +180,8 @@ static void add_call(struct sample *sample, const struct traced *traced, const c
 }
 
 /*
- * Takes a sample: half of the records were looked at, and a tenth of the calls were not counted for
- * lack of room.
+ * Takes a sample with these shares: half of the records were looked at, and a tenth of the calls
+ * were not counted for lack of room.
  */
 static void look(struct test_recorder *t, struct traced *traced, uint64_t cpu_ns)
 {
@@ -202,7 +205,7 @@ static size_t nr_left_out(const struct traced *traced)
 	return traced->known->left_out.len / sizeof(struct module_left_out);
 }
 
-/* The lines of left-out.txt, without their times. */
+/* Compare the lines of left-out.txt with the expected ones, without their times. */
 static void check_notes(const struct test_recorder *t, const char *expected)
 {
 	char *text = test_recorder_file(t, "left-out.txt");
@@ -237,12 +240,12 @@ TEST_WITH(what_costs_too_much, test_recorder_setup, test_recorder_teardown)
 	struct traced traced;
 
 	begin_traced(t, &traced);
-	/* So little CPU time says nothing, and is kept. */
+	/* So little CPU time allows no decision; it is added to that of the next look. */
 	look(t, &traced, BUDGET_CPU_MIN_NS - 1);
 	assert_int_equal(nr_left_out(&traced), 0);
 	assert_int_equal(o->time.cpu_ns, BUDGET_CPU_MIN_NS - 1);
 	o->writers->sample->nr = 0;
-	/* It is a small part of so much time. */
+	/* The same calls take only a small part of so much CPU time. */
 	look(t, &traced, 100 * BUDGET_CPU_MIN_NS);
 	assert_int_equal(o->time.cpu_ns, 0);
 	assert_int_equal(nr_left_out(&traced), 0);
@@ -265,16 +268,16 @@ TEST_WITH(what_costs_too_much, test_recorder_setup, test_recorder_teardown)
 	assert_non_null(strstr(o->said.data,
 			       "'" OFTEN "' is left out, but its hooks cannot be taken "
 			       "out"));
-	/* Such a call costs something. */
+	/* A call of a function that is left out but keeps its hooks costs something. */
 	assert_true(o->budget.left_rate > 0);
 
-	/* The function is not chosen again, nor is another one. */
+	/* Neither this function nor another one is chosen now. */
 	o->not_before_ns = 0;
 	look(t, &traced, BUDGET_CPU_MIN_NS);
 	assert_int_equal(nr_left_out(&traced), 1);
 	assert_int_equal(t->rec.steering.generation, 1);
 
-	/* The user's return of the function is told once. */
+	/* When the user takes a function back, the recording notes it once. */
 	left->is_back = true;
 	look(t, &traced, 0);
 	look(t, &traced, 0);
@@ -284,7 +287,7 @@ TEST_WITH(what_costs_too_much, test_recorder_setup, test_recorder_teardown)
 	end_traced(t, &traced);
 }
 
-/* Rings still have calls from before the last change. */
+/* Just after a change, no function is chosen: the rings still have calls from before the change. */
 TEST_WITH(not_at_once_again, test_recorder_setup, test_recorder_teardown)
 {
 	struct test_recorder *t = *state;
@@ -299,8 +302,8 @@ TEST_WITH(not_at_once_again, test_recorder_setup, test_recorder_teardown)
 }
 
 /*
- * Records of its calls may still be in the rings for longer than that; another, cheap function must
- * not be left out for them.
+ * Calls of a function that was left out may stay in the rings for longer than the pause after a
+ * change. Another, cheap function must not be left out because of them.
  */
 TEST_WITH(calls_from_before_it, test_recorder_setup, test_recorder_teardown)
 {
@@ -316,7 +319,7 @@ TEST_WITH(calls_from_before_it, test_recorder_setup, test_recorder_teardown)
 	add_call(o->writers->sample, &traced, RARE, NULL, 100);
 	look(t, &traced, BUDGET_CPU_MIN_NS);
 	assert_int_equal(nr_left_out(&traced), 1);
-	/* It is what costs too much. */
+	/* Now RARE is the function that costs too much. */
 	o->writers->sample->nr = 0;
 	add_call(o->writers->sample, &traced, RARE, NULL, CALLS / 2);
 	look(t, &traced, BUDGET_CPU_MIN_NS);
@@ -349,7 +352,7 @@ TEST_WITH(hooks_are_taken_out, test_recorder_setup, test_recorder_teardown)
 	end_traced(t, &traced);
 }
 
-/* It is asked five times. */
+/* A process that keeps its hooks is asked five times to remove them. */
 TEST_WITH(hooks_that_stay, test_recorder_setup, test_recorder_teardown)
 {
 	struct test_recorder *t = *state;
@@ -383,7 +386,8 @@ TEST_WITH(hooks_that_stay, test_recorder_setup, test_recorder_teardown)
 }
 
 /*
- * A function that cannot be changed is not requested again; a process may still obey an older plan.
+ * A process is not asked again about a function that it cannot change. It may still follow an older
+ * plan.
  */
 TEST_WITH(who_is_asked_how_often, test_recorder_setup, test_recorder_teardown)
 {
@@ -412,7 +416,7 @@ TEST_WITH(who_is_asked_how_often, test_recorder_setup, test_recorder_teardown)
 	end_traced(t, &traced);
 }
 
-/* Readers are told the time of each change, and the share of the calls that each function had. */
+/* The recording has the time of each change, and the share of the calls that each function had. */
 TEST_WITH(what_readers_are_told, test_recorder_setup, test_recorder_teardown)
 {
 	struct test_recorder *t = *state;
@@ -437,7 +441,7 @@ TEST_WITH(what_readers_are_told, test_recorder_setup, test_recorder_teardown)
 	end_traced(t, &traced);
 }
 
-/* One is not enough: both cost too much. */
+/* Leaving out one function is not enough: both cost too much. */
 TEST_WITH(two_that_cost_too_much, test_recorder_setup, test_recorder_teardown)
 {
 	struct test_recorder *t = *state;
@@ -458,7 +462,7 @@ TEST_WITH(two_that_cost_too_much, test_recorder_setup, test_recorder_teardown)
 	end_traced(t, &traced);
 }
 
-/* By a rule of a filter, or maybe so. */
+/* A function stays when the user names it by a filter's rule, or may have named it. */
 TEST_WITH(what_the_user_has_named_stays, test_recorder_setup, test_recorder_teardown)
 {
 	struct test_recorder *t = *state;
@@ -472,12 +476,12 @@ TEST_WITH(what_the_user_has_named_stays, test_recorder_setup, test_recorder_tear
 	look(t, &traced, BUDGET_CPU_MIN_NS);
 	assert_int_equal(nr_left_out(&traced), 0);
 	strbuf_reset(&traced.known->funcs);
-	/* A library was loaded late; the effect of the options on its functions is not known. */
+	/* A library was loaded late, so the effect of the options on its functions is not known. */
 	t->rec.steering.now.size_filter = 1;
 	look(t, &traced, BUDGET_CPU_MIN_NS);
 	assert_int_equal(nr_left_out(&traced), 0);
 	traced.known->is_bound = true;
-	/* The function is listed without a rule. */
+	/* The function is listed, but without a rule. */
 	func.rule = PLAN_NO_RULE;
 	strbuf_add(&traced.known->funcs, &func, sizeof(func));
 	look(t, &traced, BUDGET_CPU_MIN_NS);
@@ -505,7 +509,7 @@ TEST_WITH(calls_from_nowhere_do_not_matter, test_recorder_setup, test_recorder_t
 	end_traced(t, &traced);
 }
 
-/* The CPU time since the last question. */
+/* CPU time is counted from the last look on. */
 TEST_WITH(cpu_time_is_that_since_the_last_look, test_recorder_setup, test_recorder_teardown)
 {
 	struct test_recorder *t = *state;
@@ -518,7 +522,7 @@ TEST_WITH(cpu_time_is_that_since_the_last_look, test_recorder_setup, test_record
 	look(t, &traced, 0);
 	first = traced.proc.cpu_ns;
 	assert_true(first > 0);
-	/* A process that has used more time than a look allows begins anew. */
+	/* If a process has used more time than a look allows, counting begins anew. */
 	assert_int_equal(o->time.cpu_ns, first < BUDGET_CPU_MIN_NS ? first : 0);
 	traced.proc.cpu_ns = first - 1000;
 	o->time.cpu_ns = 0;
@@ -527,7 +531,7 @@ TEST_WITH(cpu_time_is_that_since_the_last_look, test_recorder_setup, test_record
 	assert_true(traced.proc.cpu_ns >= first);
 	if (o->time.cpu_ns)
 		assert_int_equal(o->time.cpu_ns, 5 + traced.proc.cpu_ns - (first - 1000));
-	/* An ended process takes no time. */
+	/* An ended process uses no CPU time. */
 	traced.proc.os_pid = fork();
 	if (traced.proc.os_pid == 0)
 		_exit(0);

@@ -1,6 +1,5 @@
 /*
- * Unit tests of cmds/record/control/ready.c: the handling of a process that reports itself, and of
- * modules that it loads later.
+ * Unit tests of cmds/record/control/ready.c: a process reports itself, and loads modules later.
  */
 #include "tests/unit/lib/record/talking.h"
 
@@ -14,7 +13,7 @@
 /*
  * An answer with its descriptors.
  *
- * @plan_bytes, @settings: of the plan's descriptor, if there is one
+ * @plan_bytes, @settings: size and settings of the plan, if the answer has one
  */
 struct answered {
 	int type;
@@ -89,8 +88,8 @@ static void say_a_module(int fd, uint64_t start, bool has_text, const char *path
 }
 
 /*
- * A whole conversation of that kind, with two modules, at @start and a page later; the second has
- * no code. @token: NULL for none
+ * Holds a whole conversation of kind @kind, with two modules: one at @start, and one without code a
+ * page later. @token: NULL for none
  */
 static struct answered report(struct recorder *rec, enum control_hello_kind kind,
 			      const uint8_t *token, uint64_t start, const char *path)
@@ -174,13 +173,16 @@ TEST_WITH(a_program_that_switches_stacks_is_told_so, test_recorder_setup, test_r
 	known->switches_stacks = true;
 	a = report(rec, CONTROL_EXEC, NULL, 4096, self());
 	assert_int_equal(a.settings.flags & PLAN_STACKS, PLAN_STACKS);
-	/* The plan has only that flag. */
+	/* Only the process' own plan has that flag. */
 	assert_int_equal(rec->channel.plan.flags & PLAN_STACKS, 0);
 	a = report(rec, CONTROL_EXEC, NULL, 4096, "/no/such.so");
 	assert_int_equal(a.settings.flags & PLAN_STACKS, 0);
 }
 
-/* The probe then makes the first thread's state with its first call. */
+/*
+ * An image without hooks gets a plan for later: its probe makes the first thread's state with the
+ * first call.
+ */
 TEST_WITH(an_image_without_hooks_begins_late, test_recorder_setup, test_recorder_teardown)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
@@ -194,7 +196,7 @@ TEST_WITH(an_image_without_hooks_begins_late, test_recorder_setup, test_recorder
 	assert_int_equal(a.settings.flags & PLAN_BEGINS_LATE, 0);
 }
 
-/* For -W: a variable of the program, which is the first module. */
+/* For -W: the name of a variable is looked up in the program, which is the first module. */
 extern int variable_of_the_test;
 int variable_of_the_test = 1;
 
@@ -228,7 +230,7 @@ TEST_WITH(modules_are_kept_where_plans_may_change, test_recorder_setup, test_rec
 	assert_string_equal(proc->modules[0]->path, self());
 	assert_string_equal(proc->modules[1]->path, "/lib/data.so");
 	assert_int_equal(proc->plan_generation, 5);
-	/* And later modules after them. */
+	/* Modules that are loaded later come after the first ones. */
 	a = report(rec, CONTROL_DLOPEN, a.welcome.token, 65536, "/no/such.so");
 	assert_int_equal(a.type, CONTROL_PLAN);
 	assert_int_equal(proc->nr_kept_modules, 4);
@@ -254,7 +256,7 @@ TEST_WITH(late_modules_are_logged, test_recorder_setup, test_recorder_teardown)
 		 getpid(), s->sid);
 	log = test_recorder_file(t, "task.txt");
 	assert_non_null(strstr(log, expected));
-	/* A file without code has no calls. */
+	/* task.txt does not list a file without code. */
 	assert_null(strstr(log, "/lib/data.so"));
 	free(log);
 }
@@ -282,7 +284,10 @@ static int refuse(struct store *store, const char *name, const struct iovec *par
 	return err_set(err, nr_refused++ ? -EIO : -ENOSPC, "no room for a file");
 }
 
-/* The process is recorded all the same; the first error is reported at the end. */
+/*
+ * If a file cannot be written, the process is recorded all the same. The first error is reported at
+ * the end.
+ */
 TEST_WITH(files_that_cannot_be_written_are_noted, test_recorder_setup, test_recorder_teardown)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
@@ -299,7 +304,7 @@ TEST_WITH(files_that_cannot_be_written_are_noted, test_recorder_setup, test_reco
 	assert_string_equal(rec->channel.save_error.text, "no room for a file");
 }
 
-/* --- what is too much --- */
+/* --- limits --- */
 
 struct limit {
 	size_t nr_modules;
@@ -332,7 +337,9 @@ TEST(a_module_more_than_there_may_be_is_left_out)
 			.module_bytes = limit->module_bytes,
 		};
 
-		/* As many modules as allowed, and room for one more. */
+		/*
+		 * The process has as many modules as allowed, and the array has room for one more.
+		 */
 		talk.cap_modules = limit->nr_modules + 1;
 		talk.modules = calloc(talk.cap_modules, sizeof(*talk.modules));
 		assert_non_null(talk.modules);
@@ -364,7 +371,7 @@ TEST(who_waits_long_is_told_now_and_then)
 
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, fds), 0);
 	talk.fd = fds[0];
-	/* No request is served. */
+	/* No message is sent when no request is being served. */
 	control_tick(&ctl);
 	assert_int_equal(ctl.told_ms, 0);
 	ctl.served = &talk;

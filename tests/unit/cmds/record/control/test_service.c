@@ -1,6 +1,6 @@
 /*
- * Requests of other commands to a recorder at work: valid ones are answered, others are not, and
- * none of them delays the others.
+ * Requests of other commands to a recorder at work. Valid requests are answered, others are not,
+ * and no request delays another one.
  */
 #include "tests/unit/lib/record/recorder.h"
 
@@ -39,7 +39,7 @@ static int connect_to(struct test_recorder *t)
 	return fd;
 }
 
-/* The answer's length; 0: it has hung up. */
+/* Returns the answer's length; 0 when the recorder has hung up. */
 static ssize_t ask(struct test_recorder *t, const struct packet *p, size_t len,
 		   struct request_answer *answer)
 {
@@ -85,7 +85,7 @@ static void check_no_request(struct test_recorder *t, const struct packet *p, si
 	struct request_answer answer;
 
 	assert_int_equal(ask(t, p, len, &answer), 0);
-	/* Other clients get their answers. */
+	/* Other clients still get their answers. */
 	assert_int_equal(has_pid(t, getpid()), 0);
 }
 
@@ -99,11 +99,11 @@ TEST_WITH(what_is_no_request, test_recorder_setup, test_recorder_teardown)
 	p = good;
 	p.request.version++;
 	check_no_request(*state, &p, whole(&p));
-	/* Requests with more or less text than they say. */
+	/* Requests whose text is longer or shorter than they state. */
 	check_no_request(*state, &good, whole(&good) - 1);
 	check_no_request(*state, &good, whole(&good) + 1);
 	check_no_request(*state, &good, sizeof(struct request) - 1);
-	/* Text that does not end. */
+	/* Text without a final NUL. */
 	p = asks_for(REQUEST_HAS_PID, "1\0002", 3);
 	check_no_request(*state, &p, whole(&p));
 }
@@ -117,7 +117,7 @@ TEST_WITH(what_nobody_knows, test_recorder_setup, test_recorder_teardown)
 	assert_int_equal(answer.error, -EPROTO);
 }
 
-/* An answer with the text after it. */
+/* Sends words as a request; receives an answer with the text after it. */
 static int words(struct test_recorder *t, const char *text, size_t bytes, char out[4096])
 {
 	struct packet p = asks_for(REQUEST_CONTROL, text, bytes);
@@ -225,7 +225,10 @@ TEST_WITH(progress, test_recorder_setup, test_recorder_teardown)
 	assert_int_equal(answer.holds_back, 1);
 }
 
-/* The request is answered while the program runs; after that the asker waits for our end. */
+/*
+ * The request is answered while the program runs. After its end, the client waits until the
+ * recorder ends.
+ */
 TEST_WITH(whether_it_runs, test_recorder_setup, test_recorder_teardown)
 {
 	struct test_recorder *t = *state;
@@ -235,7 +238,7 @@ TEST_WITH(whether_it_runs, test_recorder_setup, test_recorder_teardown)
 	int before = t->rec.program_fd;
 	int fd;
 
-	/* A descriptor that becomes readable at the end, as a pidfd does. */
+	/* The pipe stands for a pidfd: it becomes readable at the program's end. */
 	assert_int_equal(pipe(ends), 0);
 	t->rec.program_fd = ends[0];
 	assert_int_equal(ask(t, &p, whole(&p), &answer), sizeof(answer));
@@ -247,7 +250,7 @@ TEST_WITH(whether_it_runs, test_recorder_setup, test_recorder_teardown)
 		loop_serve(&t->rec.loop, 0);
 	assert_int_equal(recv(fd, &answer, sizeof(answer), 0), -1);
 	assert_int_equal(errno, EAGAIN);
-	/* Other clients get their answers meanwhile. */
+	/* Meanwhile other clients get their answers. */
 	assert_int_equal(has_pid(t, getpid()), 0);
 	service_close(&t->rec.service);
 	assert_int_equal(recv(fd, &answer, sizeof(answer), 0), 0);
@@ -270,7 +273,7 @@ TEST_WITH(who_is_recorded, test_recorder_setup, test_recorder_teardown)
 	t->rec.processes.live = NULL;
 }
 
-/* While one asker changes the recording others wait; then they get their answers. */
+/* While one client changes the recording, others wait. They get their answers afterwards. */
 TEST_WITH(one_at_a_time, test_recorder_setup, test_recorder_teardown)
 {
 	struct test_recorder *t = *state;
@@ -284,7 +287,7 @@ TEST_WITH(one_at_a_time, test_recorder_setup, test_recorder_teardown)
 	for (int i = 0; i < 10; i++)
 		loop_serve(&t->rec.loop, 0);
 	assert_int_equal(recv(fd, &answer, sizeof(answer), 0), -1);
-	/* The sign of life is given at once. */
+	/* A request that changes nothing is answered at once. */
 	assert_int_equal(has_pid(t, getpid()), 0);
 	service_release(&t->rec.service);
 	for (int i = 0; i < 10; i++)
@@ -295,7 +298,7 @@ TEST_WITH(one_at_a_time, test_recorder_setup, test_recorder_teardown)
 	close(fd);
 }
 
-/* Too many connections are turned away; when one closes another may come. */
+/* Too many connections are refused. When one closes, another one is accepted. */
 TEST_WITH(so_many, test_recorder_setup, test_recorder_teardown)
 {
 	struct test_recorder *t = *state;

@@ -34,7 +34,7 @@ static void change(struct recorder *rec, uint32_t flags)
 	assert_int_equal(steering_change(&rec->steering, &change, &said, NULL), 0);
 }
 
-/* A recording that was switched off, or that waits for a trigger, stays so when a limit is set. */
+/* A recording that is off, or that waits for a trigger, stays so when a limit is set. */
 TEST_WITH(limits_do_not_switch_it_on, setup, test_recorder_teardown)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
@@ -61,8 +61,8 @@ TEST_WITH(limits_do_not_switch_it_on, setup, test_recorder_teardown)
 }
 
 /*
- * While recording is off, plans opt in a function that does not exist. The flag goes when it is on
- * again.
+ * While recording is off, plans opt in a function that does not exist. The opt-in flags go when
+ * recording is on again.
  */
 TEST_WITH(off_and_on, setup, test_recorder_teardown)
 {
@@ -105,7 +105,7 @@ TEST_WITH(what_is_refused_leaves_nothing, setup, test_recorder_teardown)
 	known->has_functions = true;
 	rec->processes.live = &proc;
 	/*
-	 * The first filter is known; the other trigger asks for an argument, which cannot change.
+	 * The first filter is known. The trigger asks for an argument, and arguments cannot change.
 	 */
 	strbuf_addstr(&wrong.specs[SPEC_FILTER], "main");
 	strbuf_addstr(&wrong.specs[SPEC_TRIGGER], "no_such_function@arg1");
@@ -121,7 +121,7 @@ TEST_WITH(what_is_refused_leaves_nothing, setup, test_recorder_teardown)
 
 /* --- processes --- */
 
-/* This program as one that is recorded, and the messages that it gets. */
+/* This program as one that is recorded, and the messages that it gets from the recorder. */
 struct traced {
 	struct control_module *modules[1];
 	struct process proc;
@@ -132,7 +132,7 @@ struct traced {
 	size_t nr_choices;
 	size_t nr_sites;
 	size_t nr_wanted;
-	/* At the end: a control_module is of any length. */
+	/* The last member, since a control_module has any length. */
 	union {
 		struct control_module m;
 		char bytes[sizeof(struct control_module) + PATH_MAX];
@@ -170,7 +170,7 @@ static int told_patches(void *arg, pid_t pid, const struct process_patches *patc
 
 static void begin_traced(struct recorder *rec, struct traced *traced)
 {
-	/* The place of the flag for news. */
+	/* The arena has the flag that tells the process of a new plan. */
 	static char arena[RING_PAGE] __attribute__((aligned(RING_PAGE)));
 	struct steering *steer = &rec->steering;
 
@@ -198,7 +198,7 @@ static void end_traced(struct recorder *rec, struct traced *traced)
 	close(traced->proc.pidfd);
 }
 
-/* As steering_change() with that process; nothing else uses its state. */
+/* Call steering_change() while this process is the only live one. */
 static int change_with(struct recorder *rec, struct traced *traced,
 		       const struct steer_change *change, struct strbuf *said, struct uft_err *err)
 {
@@ -297,7 +297,7 @@ TEST_WITH(declared_events, setup, test_recorder_teardown)
 	end_traced(rec, &traced);
 }
 
-/* Without --trace-include the program decides. */
+/* Without --trace-include the program chooses its events. */
 TEST_WITH(as_the_program_says, setup, test_recorder_teardown)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
@@ -505,7 +505,7 @@ TEST_WITH(filters_are_added, setup, test_recorder_teardown)
 	end_traced(rec, &traced);
 }
 
-/* Filters of the start count as present ones. */
+/* Filters from the start of the recording count as present ones, too. */
 TEST_WITH(filters_of_the_start, setup, test_recorder_teardown)
 {
 	struct test_recorder *t = *state;
@@ -528,7 +528,7 @@ TEST_WITH(filters_of_the_start, setup, test_recorder_teardown)
 	end_traced(&t->rec, &traced);
 }
 
-/* A choice at the recording's start stays. */
+/* Choices that a running recording cannot change stay as they were made at its start. */
 TEST_WITH(what_cannot_change, setup, test_recorder_teardown)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
@@ -552,7 +552,7 @@ TEST_WITH(what_cannot_change, setup, test_recorder_teardown)
 	end_traced(rec, &traced);
 }
 
-/* Without --agent nothing can change; and an empty request changes nothing. */
+/* Without --agent nothing can be changed. An empty request changes nothing. */
 TEST_WITH(without_agent, setup, test_recorder_teardown)
 {
 	struct test_recorder *t = *state;

@@ -1,6 +1,6 @@
 /*
- * Unit tests of cmds/record/control/steering.c: the plans after a change, and its record in the
- * recording.
+ * Unit tests of cmds/record/control/steering.c: the plans after a change, and how the recording
+ * notes the change.
  */
 #include "tests/unit/lib/record/recorder.h"
 
@@ -54,7 +54,7 @@ TEST_WITH(limits_are_in_the_plan, setup, test_recorder_teardown)
 	assert_int_equal(plan->depth, 3);
 	assert_int_equal(plan->threshold_ns, 7);
 	assert_int_equal(plan->size_filter, 9);
-	/* As much as there is room for. */
+	/* A size beyond the plan's range becomes the largest that the plan can hold. */
 	change(t, (struct steer_change){ .flags = STEER_SIZE, .size = UINT32_MAX }, NULL);
 	assert_int_equal(plan->size_filter, UINT32_MAX);
 	change(t, (struct steer_change){ .flags = STEER_SIZE, .size = 1ULL << 32 }, NULL);
@@ -86,7 +86,7 @@ TEST_WITH(on_and_off_are_in_the_plan, setup, test_recorder_teardown)
 	struct test_recorder *t = *state;
 	struct steering *steer = &t->rec.steering;
 
-	/* Until a trigger, or a user, asks for it. */
+	/* Recording stays off until a trigger, or a user, switches it on. */
 	steer->now.trace_on = false;
 	change(t, (struct steer_change){ .flags = STEER_DEPTH, .depth = 9 }, NULL);
 	assert_int_equal(steer->plan->flags & PLAN_TRACE_OFF, PLAN_TRACE_OFF);
@@ -104,7 +104,7 @@ TEST_WITH(on_and_off_are_in_the_plan, setup, test_recorder_teardown)
 	assert_int_equal(steer->plan->on_generation, 4);
 }
 
-/* Whatever it contains, it is one line; the next one follows. */
+/* Each change is noted as one line, whatever text it contains. */
 TEST_WITH(changes_are_noted_with_their_time, setup, test_recorder_teardown)
 {
 	struct test_recorder *t = *state;
@@ -214,7 +214,7 @@ TEST_WITH(a_process_gets_the_newest_plan, setup, test_recorder_teardown)
 	assert_int_equal(plan.depth, 7);
 	assert_int_equal(plan.flags & PLAN_STACKS, PLAN_STACKS);
 	assert_int_equal(proc.plan_generation, 2);
-	/* The flag is of that process alone. */
+	/* Only the plan of this process has the flag. */
 	assert_int_equal(t->rec.steering.plan->flags & PLAN_STACKS, 0);
 	proc.nr_kept_modules = 0;
 	assert_int_equal(plan_of(t, &proc).flags & PLAN_STACKS, 0);

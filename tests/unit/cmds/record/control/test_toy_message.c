@@ -1,7 +1,8 @@
 /*
- * A worked example: a message that these sources do not know yet. It has the parts of a real one: a
- * struct, a shape, and a row in the table of receivers (doc/internals/add-a-control-message.md).
- * The recorder and the probe are the real ones, without such a row.
+ * A worked example: a message that these sources do not know yet. It has all parts of a real
+ * message: a struct, a shape, and a row in the table of receivers
+ * (doc/internals/add-a-control-message.md). The recorder and the probe are the real ones, and lack
+ * that row.
  */
 #include <sys/socket.h>
 
@@ -44,7 +45,7 @@ TEST(who_knows_it_takes_it)
 	assert_int_equal(wish, 42);
 }
 
-/* The probe's connection. */
+/* Connect the probe's channel to the recorder's address. */
 static void greet(struct channel *ch, const char *name, const uint8_t *secret)
 {
 	strcpy(probe.address, name);
@@ -55,7 +56,8 @@ static void greet(struct channel *ch, const char *name, const uint8_t *secret)
 }
 
 /*
- * The recorder gets HELLO, TOY, READY. It answers WELCOME when TOY is optional, and ERROR when not.
+ * The recorder gets HELLO, TOY and READY. If TOY is optional, the recorder answers WELCOME; if not,
+ * ERROR.
  */
 TEST_WITH(an_old_recorder, test_recorder_setup, test_recorder_teardown)
 {
@@ -81,8 +83,8 @@ TEST_WITH(an_old_recorder, test_recorder_setup, test_recorder_teardown)
 }
 
 /*
- * The probe gets TOY, WELCOME. It accepts WELCOME when TOY is optional; when not, it sends ERROR
- * and stops.
+ * The probe gets TOY and WELCOME. If TOY is optional, the probe accepts WELCOME; if not, it sends
+ * ERROR and stops.
  */
 TEST(an_old_probe)
 {
