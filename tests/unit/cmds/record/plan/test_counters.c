@@ -11,7 +11,7 @@
 #include "utils/format/event_ids.h"
 #include "utils/spec/filters.h"
 
-/* The error of perf_event_open(2); 0: it returns a descriptor. */
+/* The error of perf_event_open(2); 0 when it returns a descriptor. */
 static int refusal;
 static uint64_t asked_for;
 
@@ -58,7 +58,7 @@ TEST(in_the_plan)
 	assert_int_equal(list[1].config, 22);
 }
 
-/* Two ids each: what was read, and the difference. */
+/* Each counter has two ids: one for the value that was read, one for the difference. */
 TEST(in_events_txt)
 {
 	struct strbuf lines cleanup_strbuf = { 0 };
@@ -72,7 +72,7 @@ TEST(in_events_txt)
 	assert_string_equal(strbuf_str(&lines), expected);
 }
 
-/* All that was printed for counters @failed. */
+/* Return all warnings that were printed for counters @failed. */
 static const char *warned(uint32_t failed)
 {
 	static char text[2048];
@@ -97,7 +97,7 @@ TEST(what_was_not_read)
 	assert_non_null(strstr(warned(PLAN_READ_PMU_CACHE), "'read=pmu-cache'"));
 }
 
-/* The recorder asks the kernel for the reason: its answer is the one that the program got. */
+/* The recorder asks the kernel why: it gets the same answer as the program. */
 TEST(why_it_was_not_read)
 {
 	static const char denied[] =
@@ -118,6 +118,6 @@ TEST(why_it_was_not_read)
 	assert_string_equal(
 		warned(PLAN_READ_COUNTER),
 		"WARN: 'read=one': not read in some threads: the kernel refused it there\n");
-	/* A counter that no rule asked for. */
+	/* No rule asked for this counter. */
 	assert_string_equal(warned((uint32_t)PLAN_READ_COUNTER << 2), "");
 }

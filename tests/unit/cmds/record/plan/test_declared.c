@@ -12,7 +12,7 @@
 #include "utils/format/fstrace/definition.h"
 
 /*
- * @fails: result of open(), if it is negative; @append_fails: of append()
+ * @fails: result of open(), if it is negative; @append_fails: that of append()
  * @open: number of open streams
  */
 struct place {
@@ -83,7 +83,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* The caller's to free. */
+/* The caller frees the result. */
 static struct strbuf content_of(struct place *p, const char *name)
 {
 	struct strbuf content = { 0 };
@@ -156,7 +156,7 @@ TEST_WITH(the_same_event_has_the_same_number, setup, teardown)
 	assert_int_equal(p->declared.nr, 1);
 	assert_int_equal(p->declared.nr_events, 1);
 	check_definitions(p, "DECLARED: 1000000 fstrace id %00 %25d\n");
-	/* Whatever is different makes it another. */
+	/* An event with another name, format or second text is another event. */
 	assert_int_equal(declared_add(&p->declared, "id", "%u", NULL), EVENT_ID_USER + 1);
 	assert_int_equal(declared_add(&p->declared, "id", "%d", "x"), EVENT_ID_USER + 2);
 	assert_int_equal(declared_add(&p->declared, "di", "%d", NULL), EVENT_ID_USER + 3);
@@ -231,7 +231,7 @@ TEST_WITH(a_file_that_cannot_be_opened_is_told, setup, teardown)
 	declared_add(&p->declared, "id", "%d", NULL);
 	assert_int_equal(p->declared.error, -EIO);
 	p->fails = 0;
-	/* Only then. */
+	/* The first error stays, although writing works now. */
 	declared_add(&p->declared, "id", "%u", NULL);
 	assert_int_equal(p->declared.error, -EIO);
 	assert_string_equal(warned(&p->declared, 0, true),

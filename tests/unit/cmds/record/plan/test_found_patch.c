@@ -43,7 +43,7 @@ static void check(const struct code_site *site, const struct expected *expected,
 		assert_int_equal(list[i].patch.flags, expected[i].flags);
 		assert_int_equal(list[i].patch.what, PATCH_CALL);
 		assert_int_equal(list[i].func, FUNC);
-		/* One stands for the function, and is the last. */
+		/* The last entry stands for the function. */
 		assert_int_equal(found_patch_is_function(&list[i]), i == nr - 1);
 	}
 }
@@ -68,7 +68,7 @@ TEST(at_an_entry)
 	      { SITE, PLAN_PATCH_INNER });
 }
 
-/* The jump of another site does its work before it: those bytes are not written twice. */
+/* The jump of another site runs these instructions first: the bytes are not written twice. */
 TEST(inside_of_anothers_jump)
 {
 	struct code_site site = site_at(BEFORE, ISLAND);
@@ -77,7 +77,9 @@ TEST(inside_of_anothers_jump)
 	CHECK(site, { SITE, PLAN_PATCH_INNER });
 }
 
-/* Two patches that would replace the same bytes exclude each other; in two modules they do not. */
+/*
+ * Two patches that would replace the same bytes exclude each other, unless they are in two modules.
+ */
 TEST(room)
 {
 	const uint64_t bias = 0x40000;
@@ -117,7 +119,7 @@ TEST(single_ones_of_many_are_found)
 	found_index_update(&index, &found);
 	found_index_range(&index, 0, UINT64_MAX, &nr);
 	assert_int_equal(nr, 0);
-	/* Added out of order, with two of one function, which stay together. */
+	/* The entries come out of order; two of them are of one function and stay together. */
 	add_for(&found, 0x300, 1);
 	add_for(&found, 0x100, 2);
 	add_for(&found, 0x100, 3);
@@ -126,7 +128,7 @@ TEST(single_ones_of_many_are_found)
 	assert_int_equal(nr, 2);
 	assert_int_equal(entries[0].number, 1);
 	assert_int_equal(entries[1].number, 2);
-	/* The list becomes longer. */
+	/* An update takes an entry that was added later. */
 	add_for(&found, 0x200, 4);
 	found_index_update(&index, &found);
 	entries = found_index_range(&index, 0x101, 0x300, &nr);
@@ -161,7 +163,7 @@ TEST(what_is_left_out_is_found_by_address)
 	assert_null(known_left_out_at(&known, 1));
 	leave_out(&known, 0x300, 0x310);
 	leave_out(&known, 0x100, 0x200);
-	/* One range within another, and a second one after it within the same. */
+	/* Two ranges, one after the other, within a larger one. */
 	leave_out(&known, 0x120, 0x130);
 	leave_out(&known, 0x140, 0x150);
 	assert_int_equal(start_of(&known, 0xff), 0);

@@ -1,6 +1,6 @@
 /*
- * Facts that were found out about a file, kept as an image: they read back the same, and a damaged
- * image is refused.
+ * Facts found out about a file, kept as an image: they are read back unchanged, and a damaged image
+ * is refused.
  */
 #include "tests/unit/lib/unit.h"
 
@@ -14,7 +14,7 @@
 #include "cmds/record/plan/functions_cache.h"
 #include "utils/base/compiler.h"
 
-/* lib/shapes.c, compiled: functions of all shapes. */
+/* The library made of lib/shapes.c, which has functions of all shapes. */
 static const char *shapes;
 
 struct made {
@@ -71,7 +71,7 @@ static void compare(const struct function *function, const struct unprepared_ver
 	const char *why_not = known_function_why_not(c->known, index);
 	struct strbuf patches cleanup_strbuf = { 0 };
 
-	/* The function is looked at again. */
+	/* Functions with this verdict are looked at again later, and may get another one. */
 	if (known->way == UNPREPARED_ISLAND && verdict->way != UNPREPARED_ISLAND)
 		return;
 	assert_int_equal(known->start, function->start);
@@ -119,7 +119,7 @@ TEST_WITH(it_says_the_same, begin, end)
 	assert_true(c.nr > 5 && c.nr_patches > 5);
 }
 
-/* An image of @path, made as @work says. */
+/* Make the image of @path with the threads and portions that @work states. */
 static void make_with(const char *path, struct code_work work, struct known_functions *known)
 {
 	struct elf_file file cleanup_elf_file = ELF_FILE_CLOSED;
@@ -132,7 +132,7 @@ static void make_with(const char *path, struct code_work work, struct known_func
 	assert_int_equal(known_functions_make(known, &u, &names, 0, &key, NULL), 0);
 }
 
-/* The image is the same byte by byte for any number of threads, and any amount of work for each. */
+/* The image is the same byte by byte for any number of threads, and for portions of any size. */
 TEST_WITH(threads_find_the_same, begin, end)
 {
 	static const struct code_work works[] = { { 1, 1 },  { 2, 1 },	 { 3, 2 },   { 8, 7 },
@@ -158,7 +158,7 @@ TEST_WITH(threads_find_the_same, begin, end)
 	}
 }
 
-/* Change any byte of the file, and cut it at any place. */
+/* Change each byte of the file, and cut it at each place. */
 TEST_WITH(damage_is_seen, begin, end)
 {
 	struct made *m = *state;
@@ -176,7 +176,7 @@ TEST_WITH(damage_is_seen, begin, end)
 	}
 }
 
-/* A different key is refused, too: it is of another file, or of another version of utrail. */
+/* A different key is refused, too: it belongs to another file, or to another version of utrail. */
 TEST_WITH(another_file_is_not_this_one, begin, end)
 {
 	struct made *m = *state;
@@ -194,7 +194,7 @@ TEST_WITH(another_file_is_not_this_one, begin, end)
 
 /* --- the cache --- */
 
-/* The cache is in a directory of our own, which is removed. */
+/* The cache is in a directory of this test, which is removed. */
 TEST_WITH(in_the_cache, begin, end)
 {
 	struct made *m = *state;
@@ -205,7 +205,7 @@ TEST_WITH(in_the_cache, begin, end)
 	assert_non_null(mkdtemp(place));
 	assert_int_equal(setenv("XDG_CACHE_HOME", place, 1), 0);
 	assert_false(functions_cache_load(&m->key, &known));
-	/* Functions of a file that was changed since are not kept. */
+	/* Functions of a file that has changed in the meantime are not kept. */
 	m->key.size++;
 	functions_cache_save(&m->file, &m->key, &m->known);
 	assert_false(functions_cache_load(&m->key, &known));
@@ -214,7 +214,7 @@ TEST_WITH(in_the_cache, begin, end)
 	assert_true(functions_cache_load(&m->key, &known));
 	assert_int_equal(known.nr, m->known.nr);
 
-	/* A damaged file is made again. */
+	/* A damaged cache file is replaced. */
 	snprintf(path, sizeof(path), "%s/utrail/%s.functions", place, m->key.build_id);
 	assert_int_equal(truncate(path, m->known.image.len - 1), 0);
 	known_functions_deinit(&known);

@@ -66,7 +66,7 @@ TEST(libraries_whose_calls_are_nested)
 	assert_false(libcall_is_nested_module("/lib/libdl-2.31.so"));
 }
 
-/* Only hooks of compilers are called at places without a stored address. */
+/* Only hooks of compilers are called through places without a stored address. */
 TEST(the_probes_own_functions)
 {
 	static const struct {
@@ -118,7 +118,7 @@ static const char *library(void)
 	return info.dli_fname;
 }
 
-/* A library that is older than a second: the file is read for the first process only. */
+/* The library is older than a second: its file is read for the first process only. */
 TEST(calls_of_a_file_are_found_once)
 {
 	struct module_links links = { 0 };

@@ -6,7 +6,7 @@
 
 #include "utils/base/compiler.h"
 
-/* The same functions, compiled with room for hooks and without. */
+/* The same functions, compiled with room for hooks, and compiled without. */
 static const char *with_room;
 static const char *without;
 
@@ -65,7 +65,7 @@ TEST_WITH(all_that_have_room, setup, teardown)
 		assert_int_equal(list[i].addr, list[i].site + PLAN_PATCH_JUMP);
 		assert_int_equal(list[i].what, PATCH_CALL);
 	}
-	/* Once. */
+	/* A second search finds no further patches. */
 	size_t nr = patching_count_found(p);
 
 	patching_find(p);
@@ -160,7 +160,7 @@ TEST_WITH(they_come_and_go, setup, teardown)
 		use_victims(p, k ? with_room : without, k ? NULL : "victim_leaf@victims");
 		patching_find(p);
 		check(p, "l");
-		/* No more messages came since. */
+		/* A rule about another module changes nothing. */
 		patching_add_rules(p, "victim_sum@other");
 		patching_turn(p, 0, 0);
 		patching_add_rules(p, "victim_sum@victims;victim_large@victims");
@@ -175,7 +175,7 @@ TEST_WITH(they_come_and_go, setup, teardown)
 		patching_add_rules(p, "victim_leaf@victims");
 		patching_turn(p, 1, 0);
 		check(p, "l+");
-		/* As it was for the second file. */
+		/* Restore the rules for the second file. */
 		patch_rules_deinit(&p->rules);
 		p->rules = (struct patch_rules){ 0 };
 		assert_int_equal(
@@ -183,7 +183,7 @@ TEST_WITH(they_come_and_go, setup, teardown)
 	}
 }
 
-/* The session has not asked for it before. */
+/* No rule of the session has chosen the function before. */
 TEST_WITH(later_than_ever, setup, teardown)
 {
 	struct place *p = *state;
@@ -198,8 +198,8 @@ TEST_WITH(later_than_ever, setup, teardown)
 }
 
 /*
- * Patches that processes have already stay. A patch that would overlap them is refused, and the
- * rule is told why.
+ * Patches that processes already have stay. A patch that would overlap them is refused, and its
+ * rule gets the reason.
  */
 TEST_WITH(another_has_its_room, setup, teardown)
 {
@@ -209,7 +209,7 @@ TEST_WITH(another_has_its_room, setup, teardown)
 	use_victims(p, without, "victim_sum@victims");
 	patching_find(p);
 	assert_int_equal(patching_count_found(p), 1);
-	/* As if other code had been found there. */
+	/* Make the patch one of another function. */
 	other = *patching_found_at(p, 0);
 	other.func = 1;
 	*patching_found_at(p, 0) = other;
@@ -234,7 +234,7 @@ TEST_WITH(what_a_process_is_told, setup, teardown)
 
 	use_victims(p, with_room, "victim_leaf@victims");
 	patching_find(p);
-	/* The other functions of the file are not known. */
+	/* At first the other functions of the file are not known. */
 	process_patches_add(&patches, p->known, &module, LIBRARY);
 	assert_int_equal(patches.all.len, 0);
 	patching_add_rules(p, "victim_sum@victims");
@@ -283,7 +283,7 @@ TEST(ends_of_calls)
 	assert_int_equal(((const uint64_t *)patches.wanted.data)[0], BIAS + 0x100);
 }
 
-/* --- what is left out --- */
+/* --- functions that are left out --- */
 
 static void leave_out(struct place *p, const struct symbol *sym)
 {
@@ -318,7 +318,7 @@ TEST_WITH(left_out_and_back, setup, teardown)
 	process_patches_add_left_out(&patches, p->known, &module, LIBRARY);
 	assert_int_equal(patches.all.len, sizeof(struct plan_patch));
 	assert_int_equal(patches.wanted.len, 0);
-	/* Rules about others do not bring it back. */
+	/* Rules about other functions do not bring the function back. */
 	patching_add_rules(p, "victim_sum@victims");
 	patching_turn(p, 1, 0);
 	check(p, "L+");
@@ -332,7 +332,7 @@ TEST_WITH(left_out_and_back, setup, teardown)
 	check(p, "L+");
 }
 
-/* --- what the user is told --- */
+/* --- messages for the user --- */
 
 static void explain(const struct place *p, size_t rule, const char *expected)
 {

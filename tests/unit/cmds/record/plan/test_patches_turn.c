@@ -9,8 +9,8 @@
 #include "utils/base/compiler.h"
 
 /*
- * Functions that call a hook, and functions of all shapes (lib/attach/traced_children.c,
- * lib/probe/shapes.c).
+ * A library whose functions call a hook, and one with functions of all shapes
+ * (lib/attach/traced_children.c, lib/probe/shapes.c).
  */
 static const char *with_calls;
 static const char *shapes;
@@ -23,7 +23,7 @@ static struct plan_func func(const struct place *p, const char *name)
 	return (struct plan_func){ sym->addr, sym->addr + sym->size };
 }
 
-/* The place that stands for the function, or NULL. */
+/* Returns the patch that stands for the function, or NULL. */
 static struct found_patch *place_of(const struct place *p, const char *name)
 {
 	uint64_t start = func(p, name).start + p->known->patches[LIBRARY].base;
@@ -38,7 +38,7 @@ static struct found_patch *place_of(const struct place *p, const char *name)
 
 /* --- shapes --- */
 
-/* With any kind of patch all places of a function come and go together. */
+/* All places of a function come and go together, whatever kind of patch they have. */
 TEST_WITH(all_places_of_a_function_turn_together, setup, teardown)
 {
 	struct place *p = *state;
@@ -57,7 +57,7 @@ TEST_WITH(all_places_of_a_function_turn_together, setup, teardown)
 		assert_int_equal(patching_found_at(p, i)->is_out, !is_ours);
 		nr_in += is_ours;
 	}
-	/* The short function has an island. */
+	/* The short function counts, too: its jump goes through an island. */
 	assert_int_equal(nr_in, 5);
 	assert_true(p->known->has_functions);
 	patching_add_rules(p, "!shape_short@shapes");
@@ -129,7 +129,10 @@ TEST_WITH(a_file_that_is_gone_has_nothing, setup, teardown)
 	assert_false(p->known->has_functions);
 }
 
-/* Another patch, @delta bytes beside shape_pad, overlaps its place or does not. */
+/*
+ * Put another patch before or after that of shape_pad, so that they share @delta bytes. @is_free:
+ * shape_pad can be patched all the same
+ */
 static void with_another(void **state, bool is_ahead, int delta, bool is_free)
 {
 	struct place *p = *state;
@@ -199,7 +202,7 @@ TEST_WITH(calls_of_hooks_are_found_when_they_are_needed, setup, teardown)
 		assert_int_equal(patching_found_at(p, i)->patch.what, PATCH_NOP);
 		assert_true(patching_found_at(p, i)->is_out);
 	}
-	/* The file is searched once; as a program it was not looked at. */
+	/* The file is searched once, and only as a library. */
 	patches_find_calls(p->known);
 	assert_int_equal(patching_count_found(p), nr);
 	assert_int_equal(p->known->patches[!LIBRARY].found.len, 0);
@@ -338,7 +341,7 @@ TEST(what_is_left_out_has_no_hooks_whoever_comes)
 	drop(&h);
 }
 
-/* A process that never had a hook makes no stubs for it when it is taken out of others. */
+/* A process makes no stubs for a hook that it never had, when other processes lose that hook. */
 TEST(only_what_is_wanted_is_made_known)
 {
 	static const struct control_module module = { .load_bias = BIAS };
@@ -365,8 +368,8 @@ TEST(only_what_is_wanted_is_made_known)
 }
 
 /*
- * A place that other patches run into has no text of its own; one that is only reached by a short
- * jump has.
+ * A place has no text of its own if another patch covers it. A place that a short jump leads to
+ * has.
  */
 TEST(what_has_no_text_is_no_place)
 {
@@ -409,7 +412,7 @@ TEST(ends_are_those_of_xray_and_are_found_by_their_place)
 			 BASE + BIAS + 0x10);
 	assert_null(process_patches_end(&h.patches, BASE + BIAS + 0x700));
 	assert_null(process_patches_end(&h.patches, BASE + BIAS + 0x600));
-	/* The other functions of the file were not reported. */
+	/* The file's other functions were not reported. */
 	h.known.patches[LIBRARY].has_all = false;
 	process_patches_add(&h.patches, &h.known, &module, LIBRARY);
 	assert_int_equal(h.patches.all.len, 4 * sizeof(struct plan_patch));

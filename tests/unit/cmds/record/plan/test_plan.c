@@ -1,6 +1,6 @@
 /*
- * Functions in plans: which are listed, with which rules, for which modules; and the effect of
- * settings on them.
+ * Functions in plans: those that are listed, their rules and modules, and the effect of settings on
+ * them.
  */
 #include "tests/unit/lib/elf_image.h"
 
@@ -139,7 +139,7 @@ static const char *planned(struct place *p, bool is_late)
 	return text;
 }
 
-/* Without any rule functions are not even looked at. */
+/* Without rules, functions are not even read from the file. */
 TEST_WITH(nothing_to_say, setup, teardown)
 {
 	struct place *p = *state;
@@ -149,7 +149,7 @@ TEST_WITH(nothing_to_say, setup, teardown)
 	assert_string_equal(planned(p, true), "");
 }
 
-/* By their addresses, whatever their order is. */
+/* Functions are listed in the order of their addresses. */
 TEST_WITH(rules_of_functions, setup, teardown)
 {
 	struct place *p = *state;
@@ -159,9 +159,12 @@ TEST_WITH(rules_of_functions, setup, teardown)
 	prepare(p);
 	assert_string_equal(planned(p, false), "small:4 large:1");
 	assert_true(p->known->is_bound);
-	/* A file is bound once; its functions have other addresses in each process. */
+	/*
+	 * A file is bound once, for all processes; its functions have other addresses in each of
+	 * them.
+	 */
 	assert_string_equal(planned(p, false), "small:4 large:1");
-	/* As a module that comes later it has all of its own. */
+	/* A module that is loaded later gets a list of its own. */
 	assert_string_equal(planned(p, true), "small:4 large:1");
 	/* A module that cannot have records lists no functions, nor does one without text. */
 	p->known->has_functions = false;
@@ -209,8 +212,8 @@ TEST_WITH(sizes, setup, teardown)
 }
 
 /*
- * A function that is opted in and out is out; but as something was opted in, other functions are
- * not recorded either.
+ * A function that is opted in and out is out. Something was opted in, so functions without a rule
+ * are not recorded either.
  */
 TEST_WITH(opted_in_and_out, setup, teardown)
 {
@@ -253,7 +256,8 @@ static void leave_out(struct place *p, uint64_t start, uint64_t end, bool is_bac
 }
 
 /*
- * A function that is left out for its cost has no other rule; one that is back is like any other.
+ * A function that is left out for its cost has no other rule. One that is recorded again is like
+ * any other.
  */
 TEST_WITH(left_out, setup, teardown)
 {
@@ -263,7 +267,7 @@ TEST_WITH(left_out, setup, teardown)
 	leave_out(p, 0x1010, 0x1030, true);
 	assert_string_equal(planned(p, false), "large:10000");
 	assert_string_equal(planned(p, true), "large:10000");
-	/* One that is listed for its size is so no more. */
+	/* A function that would be listed for its size is not listed when it is left out. */
 	p->settings.size_filter = 100;
 	assert_string_equal(planned(p, false), "small:- middle:- large:10000");
 	assert_string_equal(planned(p, true), "small:- middle:- large:10000");
@@ -282,7 +286,7 @@ TEST_WITH(left_out_with_a_rule, setup, teardown)
 	assert_string_equal(planned(p, false), "small:1 large:10000");
 }
 
-/* --- what settings mean --- */
+/* --- the effect of settings --- */
 
 TEST_WITH(sizes_of_settings, setup, teardown)
 {
@@ -340,7 +344,7 @@ TEST_WITH(signals_that_finish, setup, teardown)
 	assert_true(settings_can_finish(&p->settings));
 }
 
-/* Each of these alone makes a difference between functions or calls. */
+/* Each of these settings alone makes a difference between functions or calls. */
 TEST_WITH(selective, setup, teardown)
 {
 	struct place *p = *state;
@@ -401,7 +405,8 @@ TEST_WITH(what_is_let_in, setup, teardown)
 }
 
 /*
- * Library calls of the program, and of libraries on request; but not of the C library and the like.
+ * Library calls of the program are recorded, and those of libraries on request; calls within the C
+ * library and its parts are not.
  */
 TEST_WITH(library_calls, setup, teardown)
 {
@@ -418,7 +423,7 @@ TEST_WITH(library_calls, setup, teardown)
 	assert_false(plan_has_calls(&p->settings, "/a/libz.so.1", false));
 }
 
-/* An empty plan has no image; any other has one that can be read back. */
+/* An empty plan has no image. Any other plan has one, and it can be read back. */
 TEST_WITH(images, setup, teardown)
 {
 	struct plan_entries plan cleanup_plan_entries = { 0 };

@@ -41,7 +41,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Ask for @text alone, and for no earlier rules. */
+/* Make @text the only rules. */
 static void ask_for(struct place *p, const char *text)
 {
 	event_rules_deinit(&p->rules);
@@ -60,8 +60,8 @@ static const char *events_txt(struct place *p)
 }
 
 /*
- * Linux events are known without the program; a pattern for all events concerns those of the
- * program as well.
+ * Linux events are known without the program. A pattern for all events includes those of the
+ * program.
  */
 TEST_WITH(who_is_asked_for, setup, teardown)
 {
@@ -113,12 +113,12 @@ TEST_WITH(numbers_and_lines, setup, teardown)
 	assert_int_equal(points_new_event(&p->points, "a:two", &two), 0);
 	assert_int_equal(one, EVENT_ID_USER);
 	assert_int_equal(two, EVENT_ID_USER + 1);
-	/* A name alone does not make it the same event. */
+	/* Two events with the same name are two events. */
 	assert_int_equal(points_new_event(&p->points, "a:one", &two), 0);
 	assert_int_equal(two, EVENT_ID_USER + 2);
 	assert_string_equal(p->points.events[2].name, "a:one");
 
-	/* Each has its line when it is written, in any order. */
+	/* Each event gets its line when it is written, in any order. */
 	points_write_event(&p->points, two);
 	points_write_event(&p->points, one);
 	snprintf(expected, sizeof(expected),
@@ -198,7 +198,7 @@ TEST_WITH(rules_about_nothing, setup, teardown)
 	assert_string_equal(warned(&p->points, 0, true), "");
 }
 
-/* Rules about Linux and kernel events are checked elsewhere. */
+/* Other tests check rules about Linux and kernel events. */
 TEST_WITH(rules_of_others, setup, teardown)
 {
 	struct place *p = *state;
@@ -222,10 +222,10 @@ TEST_WITH(complaints_come_first, setup, teardown)
 
 #define BIAS 0x70000
 
-/* lib/probed.c, compiled. */
+/* The library made of lib/probed.c. */
 static const char *probed;
 
-/* A file that is loaded somewhere. */
+/* A file that a process has loaded. */
 struct loaded {
 	struct place *p;
 	struct record_settings settings;
@@ -284,7 +284,7 @@ static const struct plan_operand *operand_at(const struct loaded *l, size_t i)
 	return (const struct plan_operand *)l->operands.data + i;
 }
 
-/* Returns probe @nr of that name, in the order of the notes. */
+/* Returns probe number @nr of that name, in the order of the notes. */
 static const struct sdt_probe *probe(const struct loaded *l, const char *name, unsigned nr)
 {
 	for (size_t i = 0; i < l->probes.nr; i++) {
@@ -343,7 +343,7 @@ TEST_WITH(probes_of_one_name_are_one_event, setup, teardown)
 	assert_string_equal(events_txt(p), "EVENT: 1000000 app:begin\n");
 	assert_int_equal(l->operands.len, 0);
 	assert_string_equal(complaints(p), "");
-	/* Another process has the library elsewhere. */
+	/* Another process has the library at another address. */
 	bind(l, 2 * BIAS);
 	assert_int_equal(nr_patches(l), 4);
 	check_patch(l, 2, probe(l, "begin", 0), 2 * BIAS);
@@ -395,7 +395,7 @@ static void check_operand(const struct plan_operand *o, unsigned kind, unsigned 
 	assert_int_equal(o->value, value);
 }
 
-/* With other types it is another event of that name. */
+/* The same name with other argument types is another event. */
 TEST_WITH(arguments_are_where_the_notes_say, setup, teardown)
 {
 	struct place *p = *state;
@@ -426,8 +426,8 @@ TEST_WITH(arguments_are_where_the_notes_say, setup, teardown)
 			       "\nDECLARED: 1000000 sdt app%3Aargs -4+8+4\n"
 			       "DECLARED: 1000001 sdt app%3Aargs 8\n"));
 	/*
-	 * In another process the variable has another address; its patches come after the present
-	 * ones.
+	 * In another process the variable has another address. Patches of this process follow the
+	 * earlier ones.
 	 */
 	bind(l, 2 * BIAS);
 	assert_int_equal(patch_at(l, 2)->operands, 5);
@@ -453,7 +453,7 @@ TEST_WITH(the_first_16_arguments_are_recorded, setup, teardown)
 	unload(l);
 }
 
-/* Once for each event, whatever becomes of others. */
+/* The message about the wrong probe comes once, and the other probes are found. */
 TEST_WITH(a_probe_that_is_no_nop_is_left_out, setup, teardown)
 {
 	struct place *p = *state;
@@ -500,7 +500,7 @@ static void add_patch(struct loaded *l, uint64_t bias, uint64_t site, unsigned b
 	strbuf_add(&l->patches, &patch, sizeof(patch));
 }
 
-/* One common byte is enough; patches of other modules do not matter. */
+/* One common byte is enough to leave the probe out. Patches of other modules do not count. */
 TEST_WITH(a_probe_in_a_functions_patch_is_left_out, setup, teardown)
 {
 	struct place *p = *state;
@@ -509,7 +509,7 @@ TEST_WITH(a_probe_in_a_functions_patch_is_left_out, setup, teardown)
 	uint64_t first;
 	uint64_t second;
 
-	/* The reach of both patches, with the moved bytes. */
+	/* A patch reaches to the end of its jump, or of the moved bytes. */
 	bind(l, BIAS);
 	first = patch_at(l, 0)->site;
 	second = patch_at(l, 1)->site;
@@ -554,7 +554,7 @@ TEST_WITH(a_file_that_cannot_be_read_is_told, setup, teardown)
 	bind(l, BIAS);
 	assert_int_equal(nr_patches(l), 0);
 	assert_non_null(strstr(complaints(p), "'/dev/null/none'"));
-	/* Once. */
+	/* The message comes once. */
 	assert_ptr_equal(strchr(complaints(p), '\n'), strrchr(complaints(p), '\n'));
 	unload(l);
 }

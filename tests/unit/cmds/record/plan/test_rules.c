@@ -1,4 +1,6 @@
-/* Triggers as rules of a plan: the members that count, and sharing of equal rules. */
+/*
+ * Triggers as rules of a plan: the parts of a trigger that count, and the sharing of equal rules.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include "cmds/record/plan/rules.h"
@@ -76,7 +78,7 @@ TEST_WITH(each_flag_is_another, setup, teardown)
 	}
 }
 
-/* A value without its flag does not count, and makes no second rule. */
+/* A value without its flag does not count: the rules are equal. */
 TEST_WITH(values_count_with_their_flags, setup, teardown)
 {
 	struct made *made = *state;
@@ -187,7 +189,7 @@ TEST_WITH(numbers, setup, teardown)
 	cond_deinit(&cond);
 }
 
-/* Functions with the same condition share it. A condition of a rule without filters is dropped. */
+/* Functions with equal conditions share one. A condition of a rule without filters is dropped. */
 TEST_WITH(shared, setup, teardown)
 {
 	struct made *made = *state;
@@ -215,7 +217,7 @@ TEST_WITH(shared, setup, teardown)
 	cond_deinit(&other);
 }
 
-/* Texts stand after all terms of their condition, each in whole places of 16 bytes. */
+/* Texts follow all terms of their condition; each takes a multiple of 16 bytes. */
 TEST_WITH(texts, setup, teardown)
 {
 	struct made *made = *state;

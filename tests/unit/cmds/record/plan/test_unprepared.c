@@ -23,7 +23,7 @@ static size_t find_victim(const struct functions *functions)
 	return 0;
 }
 
-/* A chosen function is found once; the verdicts on others are not changed. */
+/* A chosen function is found once; other functions keep their verdicts. */
 TEST(one_of_many)
 {
 	struct elf_file file cleanup_elf_file = ELF_FILE_CLOSED;
@@ -71,7 +71,7 @@ TEST(one_of_many)
 
 /* --- functions of all shapes --- */
 
-/* lib/shapes.c, compiled. */
+/* The library made of lib/shapes.c. */
 static const char *shapes;
 
 struct looked {
@@ -130,7 +130,7 @@ static void check_verdict(const struct looked *l, const char *name, unsigned way
 		fail_msg("%s: %u '%s'", name, verdict->way, verdict->why_not);
 }
 
-/* The patch that stands for the function. */
+/* Returns the patch that stands for the function. */
 static const struct found_patch *patch_of(const struct looked *l, const char *name)
 {
 	const struct found_patch *list = (const struct found_patch *)l->found.data;
@@ -161,7 +161,7 @@ TEST(each_shape_is_patched_in_its_way)
 	check_verdict(l, "memcpy", UNPREPARED_JUMP, "");
 	check_verdict(l, "shape_chosen", UNPREPARED_CANNOT + FUNCTION_RESOLVER,
 		      "the loader calls it to choose a function");
-	/* This is one of the place's reasons, in detail. */
+	/* The reason against shape_byte is a detailed one about its code. */
 	assert_true(l->verdicts[index_of(l, "shape_byte")].way >
 		    UNPREPARED_CANNOT + FUNCTION_KINDS);
 	assert_true(l->verdicts[index_of(l, "shape_byte")].why_not[0]);
@@ -171,8 +171,8 @@ TEST(each_shape_is_patched_in_its_way)
 }
 
 /*
- * A landing pad for indirect jumps stays before the patch. The return address lies after the jump,
- * if it is the function's there.
+ * A landing pad for indirect jumps stays before the patch. The return address is the one after the
+ * jump where the jump belongs to the function.
  */
 TEST(a_patch_is_behind_the_landing_pad)
 {
@@ -202,7 +202,10 @@ TEST(verdicts_need_not_be_asked_for)
 	look_away(l);
 }
 
-/* Functions of any version of the C library that the probe calls; of other libraries none. */
+/*
+ * Functions of the C library that the probe calls are left alone, whatever the version. Functions
+ * of other libraries are not.
+ */
 TEST(what_the_probe_calls_of_the_c_library_is_left_alone)
 {
 	static const char *const paths[] = { "/lib/libc.so.6", "/lib/libc-2.31.so",
@@ -222,7 +225,7 @@ TEST(what_the_probe_calls_of_the_c_library_is_left_alone)
 				      "the probe calls it itself");
 		for (size_t i = 0; i < ARRAY_SIZE(others); i++)
 			check_verdict(l, others[i], UNPREPARED_JUMP, "");
-		/* It is another one's reason that counts first. */
+		/* A reason from the function itself counts before this one. */
 		check_verdict(l, "shape_chosen", UNPREPARED_CANNOT + FUNCTION_RESOLVER,
 			      "the loader calls it to choose a function");
 		look_away(l);

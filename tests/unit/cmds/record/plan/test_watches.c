@@ -1,4 +1,4 @@
-/* Watched variables: which are found, their addresses, and the messages about others. */
+/* Watched variables: the ones that are found, their addresses, and the messages about others. */
 #include "tests/unit/lib/elf_image.h"
 
 #include <errno.h>
@@ -69,7 +69,9 @@ static void check_bad(char *name, const char *text)
 	assert_memory_equal(err.text, strbuf_str(&expected), expected.len);
 }
 
-/* A symbol without a value, or with too long a one, is no variable, and is not suggested. */
+/*
+ * A symbol without a size, or with a size that is too large, is no variable and is not suggested.
+ */
 TEST(bad_names)
 {
 	check_bad("large", "");
@@ -101,7 +103,7 @@ TEST(too_many)
 	assert_non_null(strstr(err.text, "variables can be watched"));
 }
 
-/* In the order of the user's names, with their addresses in the process. */
+/* Variables have the order of the user's names, and their addresses in the process. */
 TEST(in_a_process)
 {
 	struct plan_entries plan cleanup_plan_entries = { 0 };
@@ -120,7 +122,7 @@ TEST(in_a_process)
 	assert_int_equal(list[1].addr, BIAS + 0x1000);
 	assert_int_equal(list[1].bytes, 8);
 
-	/* A file without symbols, and nothing to watch. */
+	/* First a file without symbols, then no variable to watch. */
 	strcpy(module->path, "/dev/null");
 	watches_bind(&settings, module, &plan);
 	strcpy(module->path, path);

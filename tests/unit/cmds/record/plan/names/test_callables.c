@@ -39,7 +39,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* @text: of one -F with all filters; "!..." opts out. */
+/* @text: all filters, as in one -F; "!..." opts out */
 static void set_filters(struct place *p, const char *text)
 {
 	struct uft_err err = { 0 };
@@ -71,7 +71,7 @@ TEST_WITH(a_name_has_one_number, setup, teardown)
 	assert_int_equal(addr_of(p, "f"), 1);
 	assert_int_equal(addr_of(p, "g"), 2);
 	assert_int_equal(addr_of(p, "f"), 1);
-	/* Another line, another file, in C. */
+	/* A function with another line or file, or of the language C, is another function. */
 	assert_int_equal(callables_add(&p->all, "f", "a.py", 8, 0, false)->addr, 3);
 	assert_int_equal(callables_add(&p->all, "f", "b.py", 7, 0, false)->addr, 4);
 	assert_int_equal(callables_add(&p->all, "f", "a.py", 7, 0, true)->addr, 5);
@@ -102,7 +102,7 @@ TEST_WITH(names_are_written_at_once_and_sorted_at_the_end, setup, teardown)
 		   "# path name: python.fake\nF: 1 f?g\nL: 7 a.py\nF: 3fff00 late\nL: 7 a.py\n");
 }
 
-/* Functions with the same rule share one range, whatever functions come between. */
+/* Functions with the same rule share one range, even if other functions come between them. */
 TEST_WITH(rules_have_ranges, setup, teardown)
 {
 	struct place *p = *state;
@@ -174,7 +174,7 @@ TEST_WITH(values_have_a_limit, setup, teardown)
 	assert_int_equal(c->values, (1ULL << CALLABLE_VALUE_BITS) - 1);
 }
 
-/* The filters change: functions keep their numbers, and old ranges are not used again. */
+/* When the filters change, functions keep their numbers, and old ranges are not used again. */
 TEST_WITH(filters_may_change, setup, teardown)
 {
 	struct place *p = *state;

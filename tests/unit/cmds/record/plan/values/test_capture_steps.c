@@ -20,7 +20,10 @@ static const char *const ops[] = {
 	[CAPTURE_BOX] = "box",
 };
 
-/* Returns "OP BYTES@INDEX", with "~NARROW" when not all bytes count. Zeros have no source. */
+/*
+ * Returns "OP BYTES@INDEX" for each step, with "~NARROW" when some of the bytes do not count. Zeros
+ * have no source.
+ */
 static const char *text_of(const struct strbuf *steps, size_t from)
 {
 	static char text[1024];
@@ -58,7 +61,10 @@ static const struct {
 	{ "arg1/i32,arg2/u16,arg6/x8", "retval/i32",
 	  "head 3@1, word 4@1~4, word 2@2~2, word 1@6~1, word 4@0~4" },
 	{ "", "retval", "head 0@1, word 8@0" },
-	/* An argument beyond the registers is still a word: the probe counts on into the stack. */
+	/*
+	 * An argument beyond the registers is still a word: the probe continues its numbers on the
+	 * stack.
+	 */
 	{ "arg7", "", "head 1@0, word 8@7" },
 	{ "arg1/p%stack+1,arg2/i32%stack+3", "", "head 2@0, word 8@7, word 4@9~4" },
 	{ "arg1%rdi,arg2%r9,arg3%rsi", "", "head 3@0, word 8@1, word 8@6, word 8@2" },
@@ -101,7 +107,7 @@ TEST(where_the_convention_has_them)
 	}
 }
 
-/* A further program follows the present ones; its index counts steps. */
+/* A further program follows the present ones. Its index is the number of the steps before it. */
 TEST(programs_follow_each_other)
 {
 	struct argspecs args cleanup_argspecs = { 0 };
@@ -114,11 +120,11 @@ TEST(programs_follow_each_other)
 	assert_int_equal(index, 0);
 	assert_true(capture_steps_add(&steps, &none, &args, &index));
 	assert_int_equal(index, 3);
-	/* Only the result is in that place. */
+	/* The second program has only the result. */
 	assert_string_equal(text_of(&steps, 3), "head 0@1, word 8@1");
 }
 
-/* Nothing to capture leaves the steps as they were. */
+/* If there is nothing to capture, the steps do not change. */
 TEST(nothing_to_capture)
 {
 	struct argspecs none = { 0 };
@@ -135,7 +141,7 @@ TEST(nothing_to_capture)
 	assert_int_equal(index, 99);
 }
 
-/* As many steps as a program may have, and one more. */
+/* A program may have as many steps as this; one more is an error. */
 TEST(too_much)
 {
 	static struct argspec specs[CAPTURE_STEPS_MAX + 1];
@@ -190,7 +196,7 @@ TEST(registers_of_other_machines)
 	uint32_t index;
 
 	assert_string_equal(steps_of(spec), "zeros 8");
-	/* A result that cannot be had is none. */
+	/* A result in a register that is missing is not captured at all. */
 	spec.kind = ARG_KIND_RETVAL;
 	assert_false(capture_steps_add(&steps, &none, &list, &index));
 	assert_int_equal(steps.len, 0);
@@ -198,7 +204,10 @@ TEST(registers_of_other_machines)
 	assert_true(capture_steps_add(&steps, &none, &list, &index));
 }
 
-/* A struct that debug information found in several registers: eight bytes in each but the last. */
+/*
+ * A struct in several registers, as debug information describes it: eight bytes in each but the
+ * last.
+ */
 TEST(structs_in_parts)
 {
 	struct argspec spec = {
@@ -235,8 +244,8 @@ TEST(structs_in_parts)
 }
 
 /*
- * Facts that only debug information has: pointers to structs, counted bytes, the library of a
- * std::string.
+ * Facts that only debug information has: a pointer to a struct, the number of bytes, and the
+ * library of a std::string.
  */
 TEST(how_it_is_there)
 {
@@ -300,8 +309,8 @@ TEST(boxes)
 	assert_int_equal(node[1].b, 8);
 
 	/*
-	 * In registers: the number of steps that assemble the object, which belong to it and not to
-	 * the box.
+	 * An object in registers: the box has the number of the steps that assemble it. These steps
+	 * belong to the object.
 	 */
 	steps.len = 0;
 	spec.how = ARG_HOW_PLAIN;
@@ -320,7 +329,7 @@ TEST(boxes)
 	assert_int_equal(step[4].index, 2);
 	assert_int_equal(((const struct box_step *)(step + 5))->op, BOX_RANGE);
 
-	/* On the stack: where it says, else the first word. */
+	/* An object on the stack: at its stated place, else at the first word. */
 	steps.len = 0;
 	spec.place = ARG_ON_STACK;
 	spec.index = 4;
@@ -335,12 +344,12 @@ TEST(boxes)
 	assert_int_equal(step[1].narrow, BOX_ON_STACK);
 	assert_int_equal(step[1].index, 1);
 
-	/* An invalid shape still takes its room. */
+	/* An invalid shape still takes up its bytes. */
 	spec.shape = "?";
 	assert_string_equal(steps_of(spec), "zeros 40");
 }
 
-/* Each letter of a shape has its own step; all numbers of a node belong to it. */
+/* Each letter of a shape has its own step; the numbers of a node belong to its step. */
 TEST(letters_of_shapes)
 {
 	static const struct {

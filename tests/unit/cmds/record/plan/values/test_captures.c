@@ -11,7 +11,7 @@
 #include "utils/format/probe/plan.h"
 #include "utils/spec/args/argrules.h"
 
-/* --- simulated debug information of the function at 0x100 --- */
+/* --- debug information of the function at 0x100, simulated --- */
 
 static struct dwarf_param params[] = {
 	{ { .kind = DWARF_INT, .is_signed = true, .bytes = 4 }, 5 },
@@ -122,7 +122,7 @@ TEST_WITH(by_rules, setup, teardown)
 	add("f@retval/i32", ARGRULES_RETVAL);
 	assert_string_equal(captured("f", 'T', false, false), "2,1: 1/8@1 6/2@3 1/4@0~");
 	assert_string_equal(captured("g", 'T', false, false), "nothing");
-	/* The module's name begins so, or it does not. */
+	/* A rule counts when the module's name begins with the name in the rule. */
 	add("g@other,arg1", ARGRULES_ARGS);
 	assert_string_equal(captured("g", 'T', false, false), "nothing");
 	add("g@pro,arg1", ARGRULES_ARGS);
@@ -152,7 +152,7 @@ TEST_WITH(by_tables, setup, teardown)
 	settings.is_auto = true;
 	assert_string_equal(captured("strlen", 'P', false, false), "1,1: 6/2@1 1/8@0");
 	assert_string_equal(captured("no_such_function", 'P', false, false), "nothing");
-	/* Debug information is asked first. */
+	/* Debug information goes before tables. */
 	assert_string_equal(captured("strlen", 'T', true, false), "2,1: 1/8@1w 1/8@2 1/8@0w");
 }
 
@@ -276,7 +276,7 @@ TEST_WITH(inlined_calls, setup, teardown)
 	assert_null(dbg.inlined[1].file);
 }
 
-/* The specifications that were taken from the debug information, and no others. */
+/* The file has the specifications that came from debug information, and no others. */
 TEST_WITH(specifications, setup, teardown)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -302,7 +302,7 @@ TEST_WITH(specifications_of_the_user, setup, teardown)
 	assert_string_equal(dbg.funcs[0].retval, "retval/i");
 }
 
-/* Readers find structs by their keys, which stand in the places of the values. */
+/* Readers find structs by keys, which the captured values begin with. */
 TEST_WITH(keys_of_structs, setup, teardown)
 {
 	struct dwarf_param with_struct[] = {
@@ -329,13 +329,13 @@ TEST_WITH(modules_without_it, setup, teardown)
 	struct strbuf text cleanup_strbuf = { 0 };
 	struct dbg dbg cleanup_dbg = { 0 };
 
-	/* No function: no file. */
+	/* Without a function there is no file. */
 	func.addr = 0x200;
 	assert_int_equal(captures_put_dbg(&settings, &module, &text), 0);
 	assert_int_equal(text.len, 0);
 	has_info = false;
 	assert_int_equal(captures_put_dbg(&settings, &module, &text), -ENOMEM);
-	/* No build id: none is said. */
+	/* Without a build id the file has none. */
 	has_info = true;
 	func.addr = 0x100;
 	assert_int_equal(captures_put_dbg(&settings, &module, &text), 0);

@@ -1,6 +1,6 @@
 /*
- * Unit tests of cmds/record/plan/values/debuginfo.c: functions whose parameters are those of their
- * source.
+ * Unit tests of cmds/record/plan/values/debuginfo.c: functions whose parameters come from debug
+ * information.
  */
 #include "tests/unit/lib/unit.h"
 
@@ -26,7 +26,7 @@ TEST(clones)
 	}
 }
 
-/* A file without any has none, and is asked once. */
+/* A file without debug information is searched once. */
 TEST(files_without_debug_information)
 {
 	struct debuginfo debug = { 0 };
