@@ -53,7 +53,7 @@ static size_t bytes_written(const struct attached *w)
 	return 0;
 }
 
-/* Records are whole in the file, and in order, whenever they are written. */
+/* The file always has whole records, in order, whenever they are written. */
 TEST_WITH(gathered_records_are_written_together, begin, end)
 {
 	struct attached *w = *state;
@@ -73,7 +73,7 @@ TEST_WITH(gathered_records_are_written_together, begin, end)
 	assert_int_equal(bytes_written(w), 4 * one);
 }
 
-/* Memory stays small, and what is left is written at the end. */
+/* The buffer stays small, and its rest is written at the end. */
 TEST_WITH(many_gathered_records_are_written_meanwhile, begin, end)
 {
 	struct attached *w = *state;
@@ -187,7 +187,7 @@ TEST_WITH(test_forks_and_ends, begin, end)
 				   .more = 7,
 				   .args = { 0x50f00, PROC_BY_CLONE } },
 	     NULL, 0);
-	/* Times rise; in a recording with another clock they are converted. */
+	/* Times rise. If the recording uses another clock, they are converted. */
 	w->ring.to_clock_ns = 100;
 	EXIT(20, 8, 7, 0, 0);
 	EXIT(19, 7, 7, 0x300, 0);
@@ -204,7 +204,7 @@ TEST_WITH(test_the_first_thread_ends_with_the_last, begin, end)
 	EXIT(1, 7, 7, 0x500, WIRE_IS_LEADER);
 	EXIT(2, 8, 7, 0x100, 0);
 	EXIT(3, 9, 7, 0x200, WIRE_IS_LAST);
-	/* The other order; and a process that is ended as a whole has one status. */
+	/* The other order; and a process whose threads were ended together has one status. */
 	EXIT(4, 18, 17, 0x900, WIRE_IS_LAST | WIRE_IS_OF_GROUP);
 	EXIT(5, 17, 17, 0x500, WIRE_IS_LEADER);
 	/* A new process with that number has a first thread of its own. */
@@ -229,8 +229,8 @@ TEST_WITH(test_the_first_thread_ends_with_the_last, begin, end)
 }
 
 /*
- * The CPU of a task is written before a record of it, when it is not known already. For a first
- * thread that another one reports it is not written.
+ * The CPU of a task is written before the task's record, unless it is known already. It is not
+ * written for a first thread that another thread reports.
  */
 TEST_WITH(test_where_tasks_are, begin, end)
 {
@@ -281,7 +281,7 @@ static struct wire_record part(uint32_t pid, enum wire_kind kind, int32_t at)
 	};
 }
 
-/* The part follows a record; it has no length. */
+/* The part of a record follows its head, without a length. */
 static void take_part(struct attached *w, uint32_t pid, enum wire_kind kind, int32_t at,
 		      const char *bytes, size_t len)
 {
@@ -303,16 +303,16 @@ TEST_WITH(test_programs_come_in_parts, begin, end)
 	descriptor.more = WIRE_READS | WIRE_WRITES;
 	take(w, part(7, WIRE_EXEC, 9), texts, 0);
 	take_part(w, 7, WIRE_ARGS, 0, "x\0a", 3);
-	/* Another process meanwhile. */
+	/* Another process executes a program between the parts. */
 	take(w, part(17, WIRE_EXEC, 17), texts, 0);
 	take_part(w, 7, WIRE_ARGS, 3, "b\0", 2);
 	take_part(w, 7, WIRE_ENV, 0, "A=1\0", 4);
 	take(w, descriptor, file, 0);
-	/* The parts after a missing part count as missing, too. */
+	/* Parts after a missing part count as missing, too. */
 	take_part(w, 17, WIRE_ARGS, 3, "b\0", 2);
 	take(w, part(17, WIRE_BECAME, 0), NULL, 0);
 	take(w, part(7, WIRE_BECAME, 0), NULL, 0);
-	/* Its beginning was lost; and one without an end. */
+	/* The beginning of one execution was lost, and the end of another one. */
 	take_part(w, 27, WIRE_ARGS, 0, "b\0", 2);
 	take(w, part(27, WIRE_BECAME, 0), NULL, 0);
 	take(w, part(37, WIRE_EXEC, 37), texts, 0);
@@ -347,9 +347,9 @@ TEST_WITH(test_calls, begin, end)
 	take(w, call, opened, 0);
 	call.id = SYSCALL_UNLINK;
 	take(w, call, unlinked, 0);
-	/* Its name could not be read. */
+	/* The call's name could not be read. */
 	take(w, call, unread, 0);
-	/* It is empty: what it begins at is meant. */
+	/* The call's name is empty: it means the file that names begin at. */
 	take(w, call, itself, 0);
 	call.id = SYSCALL_PIPE2;
 	call.out[0] = 4 | 5ULL << 32;

@@ -13,7 +13,7 @@
 
 const struct proc_way *const proc_scene_way = &proc_by_bpf;
 
-/* The reason why not; NULL: it is possible. */
+/* Returns the reason why eBPF cannot be used; NULL when it can. */
 static const char *cannot(void)
 {
 	union bpf_attr attr = { .map_type = BPF_MAP_TYPE_RINGBUF, .max_entries = 1 << 20 };
@@ -93,7 +93,9 @@ static void times_are_of_the_recordings_clock(void **state)
 	before = clock_now_ns(CLOCK_REALTIME);
 	proc_scene_trace(is_there);
 	assert_int_equal(proc_scene_finish(), 0);
-	/* The difference of both clocks is measured when the ring is emptied. */
+	/*
+	 * Times are converted: the difference of the clocks is measured when the ring is emptied.
+	 */
 	assert_true(proc_scene.records[0].time_ns + 1000000000 > before);
 	assert_true(proc_scene.records[0].time_ns < clock_now_ns(CLOCK_REALTIME) + 1000000000);
 }

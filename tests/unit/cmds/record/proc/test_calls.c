@@ -40,7 +40,7 @@ static struct given_name given(const char *name)
 static struct strbuf encoded;
 static struct proc_act act;
 
-/* The act is decoded into @act. */
+/* Encode the call's record, and decode it into @act. */
 static enum proc_kind encode(const struct call_facts *facts)
 {
 	enum proc_kind kind;
@@ -123,7 +123,7 @@ TEST(a_link_is_followed_where_the_call_follows_it)
 	check_source(SYSCALL_LINKAT, AT_EMPTY_PATH, "link", own_file("/link"));
 	check_source(SYSCALL_LINKAT, AT_EMPTY_PATH, "", top);
 	check_source(SYSCALL_RENAMEAT2, AT_EMPTY_PATH, "dir", own_file("/dir"));
-	/* A missing file has a place all the same. */
+	/* A missing file has a place, too. */
 	check_source(SYSCALL_MOUNT, 0, "none", own_file("/none"));
 	check_source(SYSCALL_RENAME, 0, NULL, "");
 }
@@ -213,7 +213,7 @@ TEST(a_name_is_told_when_it_is_another_than_the_files)
 	facts.from = given("dir");
 	encode(&facts);
 	check_text(1, "");
-	/* If the opened file is not known, the name is all that is recorded. */
+	/* If the opened file is not known, only the name is recorded. */
 	facts.file = NULL;
 	encode(&facts);
 	check_text(0, "");
@@ -310,7 +310,7 @@ TEST(what_fails_tells_of_what_is_there)
 	move.from = given("link");
 	check_failed(move, PROC_RENAME_FAILED, own_file("/link"), own_file("/dir/new"), "");
 	check_numbers(0, 0, EEXIST);
-	/* A link that leads nowhere exists, but not for calls that follow it. */
+	/* A link that leads nowhere exists; calls that follow it find no file. */
 	move.from = given("dangling");
 	move.id = SYSCALL_LINKAT;
 	check_failed(move, PROC_LINK_FAILED, own_file("/dangling"), own_file("/dir/new"), "");
@@ -327,7 +327,7 @@ TEST(what_fails_tells_of_what_is_there)
 	check_failed(move, PROC_LINK_FAILED, "", "", "");
 	move.from = given("");
 	check_failed(move, PROC_LINK_FAILED, "", "", "");
-	/* Its place is known from before. */
+	/* The place of the file is known from before the call. */
 	move.from = given("link");
 	move.place = "/where/it/was";
 	check_failed(move, PROC_LINK_FAILED, "/where/it/was", "", "");
@@ -369,7 +369,7 @@ TEST(what_else_fails)
 		is_open |= id == SYSCALL_CLONE || id == SYSCALL_CLONE3;
 		assert_int_equal(call_fails_openly(id, -ENOENT), is_open);
 		assert_false(call_fails_openly(id, 0));
-		/* The call begins anew. */
+		/* These results mean that the kernel begins the call anew. */
 		for (int result = -516; result <= -512; result++)
 			assert_false(call_fails_openly(id, result));
 		assert_int_equal(call_fails_openly(id, -517), is_open);

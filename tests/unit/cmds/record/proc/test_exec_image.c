@@ -1,5 +1,5 @@
 /*
- * The new image of a process: its file, the file that was to be executed, its directory and its
+ * The new image of a process: its file, the file named in the call, its directory and its
  * arguments.
  */
 #include "tests/unit/lib/unit.h"
@@ -15,7 +15,7 @@
 #include "cmds/record/proc/exec_image.h"
 #include "utils/format/proc_dat.h"
 
-/* With this argument the program runs no tests: it says that it is there, and waits. */
+/* With this argument the program runs no tests. It says that it has begun, and waits. */
 #define WAITS "waits-for-ever"
 
 static char top[PATH_MAX], self[PATH_MAX];
@@ -52,7 +52,7 @@ static int end(void **state)
 	return rmdir(top);
 }
 
-/* Starts a child in @top that executes @name (or the default, when it is NULL) and waits. */
+/* Starts a child in @top that executes @name and waits. NULL: the default name */
 static pid_t run(const char *name, char *const args[])
 {
 	int pipes[2];
@@ -95,7 +95,7 @@ static void check_text(const struct text *text, const char *wanted, size_t len)
 	assert_memory_equal(text->at, wanted, len);
 }
 
-/* @args: NULL: not looked at */
+/* @args: NULL when the arguments do not matter */
 static void check(pid_t pid, const char *program, const char *args, size_t args_len)
 {
 	struct strbuf out cleanup_strbuf = { 0 };
@@ -119,7 +119,7 @@ TEST(a_program_is_where_its_links_lead)
 
 	check(run(own_file("/program"), (char *[]){ "a name", WAITS, "", "last", NULL }), self,
 	      args, sizeof(args));
-	/* A relative name, from the directory that it was in. */
+	/* A relative name is resolved from the directory at the time of the call. */
 	check(run("./program", (char *[]){ "a name", WAITS, "", "last", NULL }), self, args,
 	      sizeof(args));
 }

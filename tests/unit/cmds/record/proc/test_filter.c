@@ -13,7 +13,7 @@
 #include "cmds/record/proc/filter.h"
 #include "utils/base/compiler.h"
 
-/* The few instructions that it consists of. */
+/* Run the few instructions of which filters consist. */
 static uint32_t run(const struct proc_filter *filter, const struct seccomp_data *data)
 {
 	uint32_t value = 0;
@@ -66,7 +66,7 @@ static enum syscall_id seen(const struct proc_filter *filter, uint32_t arch, uin
 	return proc_filter_call(action & SECCOMP_RET_DATA);
 }
 
-/* Every number of every ABI: the watched ones stop, and no others. */
+/* Test every number of every ABI: the filter stops at the watched calls, and at no others. */
 TEST(all_numbers)
 {
 	const struct proc_filter *filter = filter_here();
@@ -106,7 +106,7 @@ TEST(ways_to_call)
 	assert_int_equal(seen(filter, AUDIT_ARCH_I386, 5, 0, 0), SYSCALL_OPEN);
 	assert_int_equal(seen(filter, AUDIT_ARCH_X86_64, 5, 0, 0), SYSCALL_NONE);
 	assert_int_equal(seen(filter, AUDIT_ARCH_I386, (uint32_t)-1, 0, 0), SYSCALL_NONE);
-	/* Calls that may fail, or make a child without a tracer, by ABI. */
+	/* Calls that make a child, by ABI: they may fail, or make a child without a tracer. */
 	assert_int_equal(seen(filter, AUDIT_ARCH_X86_64, 56, 0x800011, 0), SYSCALL_CLONE);
 	assert_int_equal(seen(filter, AUDIT_ARCH_X86_64, 0x40000038, 0x800011, 0), SYSCALL_CLONE);
 	assert_int_equal(seen(filter, AUDIT_ARCH_I386, 120, 0x800011, 0), SYSCALL_CLONE);

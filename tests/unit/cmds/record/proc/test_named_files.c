@@ -65,7 +65,7 @@ TEST(test_places)
 	check_place(&view, "./a/../link/./x", own_file("/a/x"));
 	check_place(&view, own_file("/link/x"), own_file("/a/x"));
 	check_place(&view, "/x", "/x");
-	/* A missing path is unchanged. */
+	/* A link before a missing directory stays as it is. */
 	check_place(&view, "link/none/x", own_file("/link/none/x"));
 }
 
@@ -116,7 +116,7 @@ TEST(test_too_late)
 	check_place(&view, "../x", own_file("/none/x"));
 	view.root = "/";
 	view.base = top;
-	/* Its place is unknown. */
+	/* The place of the name is unknown, so no part of it is resolved. */
 	check_place(&view, "link/none/../x", own_file("/link/none/../x"));
 	view.base = "";
 	check_place(&view, "none/x", "none/x");

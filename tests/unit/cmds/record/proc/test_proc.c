@@ -1,4 +1,4 @@
-/* Tracing processes by any tracer: the choice of it, its descriptors, and cleaning up. */
+/* Tracing processes with any tracer: choosing it, its descriptors, and cleaning up. */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
@@ -42,7 +42,7 @@ static bool play_end(struct proc *proc, int *status, struct rusage *usage)
 
 static void play_stop(struct proc *proc)
 {
-	assert_true(proc->over_fd >= 0); /* it is closed after that */
+	assert_true(proc->over_fd >= 0); /* the descriptor is closed after this */
 	scene.nr_stopped++;
 }
 
@@ -69,7 +69,7 @@ static int begin(void **state)
 		.store = &scene.memory.store,
 		.loop = &scene.loop,
 	};
-	/* No ring is of no size: so it cannot be by eBPF. */
+	/* A ring cannot have this size, so eBPF cannot be used. */
 	setenv("UTRAIL_PROC_RING", "1000", 1);
 	return 0;
 }
@@ -141,7 +141,7 @@ TEST_WITH(ebpf_comes_first_where_it_can_be, begin, end)
 
 TEST_WITH(of_a_compiler_only_what_is_asked_for_is_ebpf, begin, end)
 {
-	/* A note would say that eBPF was tried. */
+	/* If eBPF had been tried, there would be a note. */
 	scene.settings.expects_few = true;
 	assert_int_equal(choose(PROC_WAY_AUTO), 0);
 	assert_ptr_equal(scene.proc.way, &proc_by_ptrace);
@@ -266,7 +266,7 @@ TEST_WITH(nobody_is_waited_for_once_all_are_over, begin, end)
 	assert_int_equal(loop_serve(&scene.loop, 0), 1);
 	assert_false(scene.proc.is_followed);
 	assert_int_equal(scene.alive.nr_followed, 0);
-	/* The descriptor is not served again. */
+	/* The loop does not serve the descriptor again. */
 	assert_int_equal(loop_serve(&scene.loop, 0), 0);
 	assert_int_equal(finish(), 0);
 }
@@ -324,7 +324,7 @@ TEST_WITH(without_a_file_nothing_starts, begin, end)
 	check_nothing_left(free_fd, -ENOSPC);
 }
 
-/* So many more descriptors can be had. */
+/* Only @nr more descriptors can be opened. */
 static void check_descriptors(int nr, const struct proc_way *way, bool is_enough)
 {
 	struct rlimit before, now;

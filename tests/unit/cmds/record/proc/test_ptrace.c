@@ -26,7 +26,7 @@ int __wrap_proc_filter_check(void)
 	return filter_error ? filter_error : __real_proc_filter_check();
 }
 
-/* --- who is not followed to the end --- */
+/* --- processes that are not followed to their end --- */
 
 static int said_fds[2], heard_fds[2];
 

@@ -1,6 +1,6 @@
 /*
- * Response files of a compiler that has begun: which are read, which are not, and with whose
- * rights.
+ * Response files of a compiler that has just begun: those that are read, those that are not, and
+ * the rights for reading.
  */
 #include "tests/unit/lib/unit.h"
 
@@ -54,7 +54,7 @@ static int end(void **state)
 	return rmdir(dir);
 }
 
-/* Lists "name=content" or "name!error" of each record, with '|' between them. */
+/* Put "name=content" or "name!error" of each record into @out, with '|' between them. */
 static void list(struct store *store, struct strbuf *out)
 {
 	struct strbuf file cleanup_strbuf = { 0 };
@@ -143,7 +143,10 @@ TEST(regular_files_only)
 	check("gcc @huge", "huge!File too large");
 }
 
-/* Its response file may still be there when the database is made. */
+/*
+ * A response file of an ended process is not read here: it may still be there when the database is
+ * made.
+ */
 TEST(a_process_that_has_ended)
 {
 	pid_t pid = fork();
@@ -155,7 +158,7 @@ TEST(a_process_that_has_ended)
 	check_of(pid, "gcc @a", "");
 }
 
-/* A child with other rights, which waits. */
+/* Start a child with other rights. The child waits. */
 static pid_t run_as_nobody(void)
 {
 	int pipes[2];
@@ -191,7 +194,7 @@ TEST(with_the_rights_of_the_process)
 	check_of(pid, "gcc @secret @a", "secret!Permission denied|a=x");
 	check("gcc @secret", "secret=word");
 
-	/* The files are looked at with the peer's rights only while they are read. */
+	/* The peer's rights are in use only while its files are read. */
 	assert_int_equal(rights_enter_as(pid, &before), 0);
 	assert_int_equal(open(own_file("secret"), O_RDONLY), -1);
 	rights_leave(&before);

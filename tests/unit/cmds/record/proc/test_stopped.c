@@ -1,6 +1,5 @@
 /*
- * Reading the state of a task that is stopped in a system call. Here the task is this process
- * itself, which serves as well.
+ * Reading the state of a task that is stopped in a system call. Here this process plays the task.
  */
 #include "tests/unit/lib/unit.h"
 
@@ -80,7 +79,7 @@ TEST(in_front_of_a_move_the_place_is_known)
 
 	assert_true(stopped_begin(getpid(), &call));
 	assert_string_equal(strbuf_str(&call.path), own_file("/link"));
-	/* It is elsewhere when the call is over. */
+	/* The file has another name when the call is over. */
 	call.args[1] = AT("another");
 	assert_int_equal(encode(&call, 0), PROC_RENAME);
 	check_text(0, own_file("/link"));
@@ -121,7 +120,7 @@ TEST(what_moves_nothing_has_no_place)
 	assert_int_equal(call.path.len, 0);
 	call.id = SYSCALL_DUP;
 	assert_true(stopped_begin(getpid(), &call));
-	/* Closed descriptors of these calls are reported before the call. */
+	/* These calls report closed descriptors before they run. */
 	call.id = SYSCALL_CLOSE;
 	assert_false(stopped_begin(getpid(), &call));
 	call.id = SYSCALL_NONE;
@@ -179,7 +178,7 @@ TEST(flags_of_openat2_are_in_memory)
 	assert_int_equal(encode(&call, 1000), PROC_OPEN);
 	assert_int_equal(act.numbers[1], O_CREAT | O_APPEND);
 	assert_int_equal(act.numbers[2], 0604);
-	/* They are reported although they are gone. */
+	/* The call is recorded even if its flags cannot be read. */
 	call.args[2] = 8;
 	assert_int_equal(encode(&call, 1000), PROC_OPEN);
 	assert_int_equal(act.numbers[1], 0);
@@ -211,7 +210,7 @@ TEST(only_what_is_open_is_closed)
 	assert_int_equal(act.numbers[0], fd);
 	close(fd);
 	assert_int_equal(encode(&call, 0), 0);
-	/* Other calls do not ask for a descriptor of a given number. */
+	/* A dup(2) is recorded even if its result is not open here. */
 	call.id = SYSCALL_DUP;
 	assert_int_equal(encode(&call, 20), PROC_DUP);
 	assert_int_equal(act.numbers[1], 20);
@@ -285,8 +284,8 @@ TEST(the_environment_is_that_of_the_beginning)
 }
 
 /*
- * A child that stays in the call that makes its own child, since that one does not end. A signal
- * ends both.
+ * Start a child that stays in the system call that makes its own child: the latter does not end. A
+ * signal ends both.
  */
 static pid_t make_parent(long number, void *arg, size_t size)
 {
@@ -302,14 +301,14 @@ static pid_t make_parent(long number, void *arg, size_t size)
 			pause();
 	}
 	/*
-	 * Parent and child both do this: flags_in() ends the group, and the child may not have run
+	 * Both processes call setpgid(): flags_in() ends the group, and the child may not have run
 	 * yet.
 	 */
 	setpgid(pid, pid);
 	return pid;
 }
 
-/* Returns the flags once the child is in the call; 0 when it is never seen there. */
+/* Returns the flags when the child is in the call; 0 when it is never seen there. */
 static uint64_t flags_in(pid_t pid, bool is_seen)
 {
 	uint64_t flags = 0;

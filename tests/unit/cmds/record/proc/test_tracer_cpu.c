@@ -8,7 +8,7 @@
 
 #include "cmds/record/proc/tracer_cpu.h"
 
-/* Two CPUs that this process may run on, or a skip. */
+/* Find two CPUs that this process may use, or skip the test. */
 static void two_cpus(int cpus[2])
 {
 	cpu_set_t set;
@@ -36,7 +36,7 @@ static int place_now(void)
 	return -1;
 }
 
-/* A stop of a tracee that is known to run on @cpu. */
+/* Stop a tracee that is known to run on @cpu. */
 static void stop_on(struct tracer_cpu *near, int cpu)
 {
 	tracer_cpu_stop(near, getpid(), &(struct tracer_cpu_place){ .cpu = cpu, .nr_stops = 1 });
@@ -60,7 +60,7 @@ TEST(follows)
 	assert_int_equal(sched_setaffinity(0, sizeof(near.allowed), &near.allowed), 0);
 }
 
-/* Two tracees take turns: the tracer stays with the first, and does not move to and fro. */
+/* Two tracees take turns: the tracer stays with the first one, and does not move to and fro. */
 TEST(stays)
 {
 	struct tracer_cpu near;
@@ -77,7 +77,10 @@ TEST(stays)
 	assert_int_equal(sched_setaffinity(0, sizeof(near.allowed), &near.allowed), 0);
 }
 
-/* No tracee stops there any more, and the others are on many CPUs: the scheduler may choose. */
+/*
+ * No tracee stops on the tracer's CPU any more, and other tracees are on many CPUs: the scheduler
+ * may choose.
+ */
 TEST(leaves)
 {
 	struct tracer_cpu near;
@@ -97,7 +100,7 @@ TEST(leaves)
 	assert_int_equal(place_now(), -1);
 }
 
-/* /proc tells the CPU of a tracee, asked for once in a while; a tracee that is gone has none. */
+/* Once in a while the CPU of a tracee is read from /proc. An ended tracee has none. */
 TEST(asks)
 {
 	struct tracer_cpu_place place = { 0 };
@@ -133,7 +136,7 @@ TEST(asks)
 	assert_int_equal(sched_setaffinity(0, sizeof(near.allowed), &near.allowed), 0);
 }
 
-/* The tracer is not moved to a forbidden CPU, and with one CPU there is no choice. */
+/* The tracer is not moved to a forbidden CPU. If one CPU is allowed, there is no choice. */
 TEST(keeps_to_what_is_allowed)
 {
 	struct tracer_cpu near;

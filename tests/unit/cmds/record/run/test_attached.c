@@ -11,7 +11,7 @@
 #include "cmds/record/attach/target.h"
 #include "cmds/record/run/attached.h"
 
-/* --- what is played --- */
+/* --- simulated actions --- */
 
 static char done[512];
 static struct {
@@ -124,7 +124,7 @@ static void attach_to(struct place *p, size_t nr)
 		p->run.pids[i] = 101 + i;
 }
 
-/* --- whom --- */
+/* --- the processes to attach to --- */
 
 static int find(struct place *p, const char *pids, struct uft_err *err)
 {
@@ -133,7 +133,7 @@ static int find(struct place *p, const char *pids, struct uft_err *err)
 	attached_deinit(&p->run);
 	err_clear(err);
 	done[0] = '\0';
-	/* The values before. */
+	/* Values that attached_find() must replace. */
 	memset(p->run.program.path, 'x', sizeof(p->run.program.path) - 1);
 	p->opts.pids = strcpy(text, pids);
 	return attached_find(&p->run, err);
@@ -153,7 +153,7 @@ TEST_WITH(the_processes, setup, teardown)
 	snprintf(expected, sizeof(expected), "check %d, check 102, check 102, check %d", getpid(),
 		 getpid());
 	assert_string_equal(done, expected);
-	/* The first one's program is that of the recording. */
+	/* The recording's program is that of the first process. */
 	assert_true(readlink("/proc/self/exe", path, sizeof(path) - 1) > 0);
 	assert_string_equal(p->run.program.path, path);
 	assert_int_equal(p->run.program.facts.kind, OBJECT_ELF);
@@ -222,7 +222,7 @@ TEST_WITH(options_that_come_too_late, setup, teardown)
 	event_rules_deinit(&p->opts.events);
 }
 
-/* --- until when --- */
+/* --- the end of the recording --- */
 
 static int run(struct place *p, struct uft_err *err)
 {
@@ -238,8 +238,8 @@ static const char *said(struct place *p)
 }
 
 /*
- * The time is over. Processes that were forked meanwhile are left as well; ended ones need no
- * leaving.
+ * The time is over. Processes that were forked in the meantime are left, too; ended processes need
+ * not be left.
  */
 TEST_WITH(so_long, setup, teardown)
 {
@@ -256,7 +256,9 @@ TEST_WITH(so_long, setup, teardown)
 	assert_string_equal(said(p), "");
 }
 
-/* Other ends: all processes have ended, the recording is full, or a trigger has ended it. */
+/*
+ * Other reasons to end: all processes have ended, the recording is full, or a trigger has ended it.
+ */
 TEST_WITH(other_ends, setup, teardown)
 {
 	struct place *p = *state;
@@ -286,7 +288,7 @@ static int send_signal(const struct attach_how *how)
 	return 0;
 }
 
-/* A signal asks for the end: processes that have not begun do not begin. */
+/* A signal asks for the end: the next process is not attached to. */
 TEST_WITH(asked_for, setup, teardown)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGQUIT };
@@ -301,7 +303,7 @@ TEST_WITH(asked_for, setup, teardown)
 		assert_int_equal(run(p, &err), 0);
 		assert_string_equal(done, "begin 101, end 101");
 	}
-	/* SIGCHLD of our own child is no request to end. */
+	/* SIGCHLD comes from a child of utrail, and is no request to end. */
 	signal_to_us = SIGCHLD;
 	p->opts.for_ns = 1;
 	assert_int_equal(run(p, &err), 0);
@@ -313,7 +315,7 @@ static int fail_to_begin(const struct attach_how *how)
 	return -EBUSY;
 }
 
-/* The processes that did begin are left, without waiting. */
+/* One process cannot be attached to: the processes before it are left at once. */
 TEST_WITH(one_does_not_begin, setup, teardown)
 {
 	struct place *p = *state;
@@ -327,7 +329,7 @@ TEST_WITH(one_does_not_begin, setup, teardown)
 	assert_string_equal(done, "begin 101, end 101");
 }
 
-/* It is said, unless the process ends, or has ended. */
+/* A message tells that a process was not left, unless it ends or has ended. */
 TEST_WITH(one_is_not_left, setup, teardown)
 {
 	struct place *p = *state;
@@ -369,7 +371,7 @@ TEST_WITH(nothing_stays_open, setup, teardown)
 	assert_int_equal(count_fds(), before);
 }
 
-/* --- what is patched --- */
+/* --- functions to patch --- */
 
 /* The files that the process executes are read before it is attached to. */
 TEST_WITH(files_are_looked_at, setup, teardown)
@@ -389,7 +391,7 @@ TEST_WITH(files_are_looked_at, setup, teardown)
 		bool is_program = strcmp(known->path, path) == 0;
 
 		nr += is_program;
-		/* Known as what it is: the program or a library. */
+		/* The file counts as the program or as a library, not as both. */
 		assert_int_equal(known->patches[true].is_known, is_program);
 		assert_false(is_program && known->patches[false].is_known);
 	}

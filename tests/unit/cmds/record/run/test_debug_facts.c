@@ -6,7 +6,7 @@
 #include "cmds/record/run/debug_facts.h"
 #include "utils/spec/filters.h"
 
-/* A file with functions victim_*, and room for hooks. */
+/* A file with functions victim_* that have room for hooks. */
 static const char *with_room;
 
 struct place {
@@ -66,7 +66,7 @@ static const char *before(struct place *p, int level)
 	return p->said;
 }
 
-/* Messages of one domain only. */
+/* Returns the messages of one domain. */
 static const char *after(struct place *p, enum msg_domain domain, int level)
 {
 	open_said(p);
@@ -77,7 +77,7 @@ static const char *after(struct place *p, enum msg_domain domain, int level)
 	return p->said;
 }
 
-/* --- before --- */
+/* --- messages before the recording --- */
 
 TEST_WITH(nobody_is_told_who_does_not_ask, setup, teardown)
 {
@@ -137,7 +137,7 @@ TEST_WITH(what_the_program_calls_is_told, setup, teardown)
 			    " none of the probe's functions; it has room for such calls");
 }
 
-/* --- after --- */
+/* --- messages after the recording --- */
 
 TEST_WITH(how_long_it_took_is_told, setup, teardown)
 {
@@ -242,7 +242,7 @@ TEST_WITH(a_module_that_was_needed_tells_where_its_symbols_are_from, setup, tear
 	assert_string_equal(after(p, MSG_SYMBOL, 1), expected);
 }
 
-/* A directory of its own with two symbols for @path. */
+/* Make a directory of symbol files, with a file of two symbols for @path. */
 static void put_symbols(char *dir, char *file, size_t size, const char *path)
 {
 	struct symtab symbols cleanup_symtab = { 0 };
@@ -329,7 +329,7 @@ TEST_WITH(patches_are_told_with_the_ways, setup, teardown)
 		 with_room, with_room, unprepared_way_text(UNPREPARED_LOOP), with_room,
 		 unprepared_way_text(UNPREPARED_WAYS - 1));
 	assert_string_equal(after(p, MSG_DYNAMIC, 1), expected);
-	/* As a library it comes first. */
+	/* The same file as a library comes before the program. */
 	known->patches[0].nr_chosen = 9;
 	snprintf(expected, sizeof(expected), "dynamic: '%s': functions chosen: 9, patched: 9\n",
 		 with_room);
@@ -365,7 +365,7 @@ TEST_WITH(filters_are_counted_where_functions_can_have_records, setup, teardown)
 	snprintf(expected, sizeof(expected),
 		 "filter: functions that match --filter 'victim_l*': 2 (%s 2)\n", name);
 	assert_string_equal(after(p, MSG_FILTER, 1), expected);
-	/* Library calls of the program are recorded, those of a library are not. */
+	/* Library calls of the program are recorded; those of a library are not. */
 	known->has_functions = false;
 	p->run.settings.use_libcalls = true;
 	after(p, MSG_FILTER, 1);

@@ -60,7 +60,7 @@ static const char *printed(const char *path, const char *text, int level, int ex
 	return out;
 }
 
-/* As "FILE: ..." of the line that @out begins with. */
+/* Check that @out begins with the line "FILE: ...". */
 static void check_line(const char *out, const char *path, const char *text)
 {
 	char line[PATH_MAX + 128];
@@ -79,7 +79,7 @@ TEST(with_room_for_hooks)
 }
 
 /*
- * Check "N of M"; the following lines say for all of these functions how they are patched, or why
+ * Check "N of M". The lines after it tell for all of these functions how they are patched, or why
  * not.
  */
 static size_t check_counts(const char *out)
@@ -99,7 +99,7 @@ static size_t check_counts(const char *out)
 	return nr;
 }
 
-/* Each function with -v only. */
+/* Each function has its own line only with -v. */
 TEST(without_room)
 {
 	const char *out = printed(without, "victim_large;victim_sum;victim_same", 0, CMD_DONE);

@@ -92,7 +92,7 @@ TEST_WITH(command_lines, setup, teardown)
 	free(text);
 }
 
-/* The minimum for a reader. */
+/* The facts that a reader needs at least. */
 TEST_WITH(at_the_beginning, setup, teardown)
 {
 	struct place *p = *state;
@@ -115,7 +115,7 @@ TEST_WITH(at_the_beginning, setup, teardown)
 	free(exe);
 }
 
-/* A deleted program keeps the name by which it was called. */
+/* A deleted program has the name by which it was called. */
 TEST_WITH(without_a_file, setup, teardown)
 {
 	struct place *p = *state;
@@ -229,7 +229,7 @@ TEST_WITH(all_that_is_known, setup, teardown)
 	assert_null(info.retspec);
 }
 
-/* At the end: the status, and the tasks, each once. */
+/* At the end, the file gets the status, and each task once. */
 TEST_WITH(at_the_end, setup, teardown)
 {
 	struct place *p = *state;
@@ -259,14 +259,14 @@ TEST_WITH(at_the_end, setup, teardown)
 	assert_int_equal(info.mask & AT_LEAST, AT_LEAST);
 	assert_null(strchr(info.record_date, '\n'));
 
-	/* The clock's time plus the offset is the time of day, but for rounding. */
+	/* The clock's time plus the offset is the time of day, apart from rounding. */
 	int64_t off = time(NULL) - info.utc_offset_s -
 		      (int64_t)(settings_now_ns(&p->run.settings) / 1000000000ULL);
 
 	assert_true(off >= -2 && off <= 2);
 }
 
-/* The status is not known, so the resource use is not known either. */
+/* The status is not known, so the use of resources is not known either. */
 TEST_WITH(an_end_that_is_not_known, setup, teardown)
 {
 	struct place *p = *state;
@@ -290,7 +290,7 @@ static const char *default_opts(struct place *p)
 	return strcpy(text, strbuf_str(&content));
 }
 
-/* Without these options readers would drop calls that were kept in spite of the threshold. */
+/* default.opts keeps readers from dropping calls that were recorded in spite of the threshold. */
 TEST_WITH(options_for_readers, setup, teardown)
 {
 	struct place *p = *state;

@@ -70,7 +70,7 @@ static void set_path(const char *path)
 	setenv("PATH", strbuf_str(&text), 1);
 }
 
-/* Returns the place of @name without the top directory; or the error. */
+/* Returns the path of @name below the top directory, or the error. */
 static const char *found(const char *name)
 {
 	static char path[PATH_MAX];
@@ -81,7 +81,7 @@ static const char *found(const char *name)
 	return strncmp(path, dir, strlen(dir)) == 0 ? path + strlen(dir) + 1 : path;
 }
 
-/* In the order of the list; a name that is no file, or may not be executed, is skipped. */
+/* Directories are searched in order. A name that is no file, or may not be executed, is skipped. */
 TEST(directories_of_path)
 {
 	set_path("1:2");
@@ -96,7 +96,7 @@ TEST(directories_of_path)
 	assert_string_equal(found("tool"), "No such file or directory");
 }
 
-/* A file in the current directory comes first, though a shell would not find it. */
+/* A file in the current directory comes first, although a shell would not find it. */
 TEST(this_directory)
 {
 	set_path("2");
@@ -121,7 +121,7 @@ TEST(empty_elements)
 	assert_false(launch_is_command("mine"));
 }
 
-/* A name with a slash is that file alone, wherever else the name exists. */
+/* A name with a slash means that file alone, even if PATH has the name, too. */
 TEST(paths)
 {
 	struct uft_err err = { 0 };

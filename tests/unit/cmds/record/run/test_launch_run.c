@@ -50,7 +50,7 @@ static unsigned count_fds(void)
 	return nr;
 }
 
-/* The output of the shell's commands @text. */
+/* Returns the output of the shell commands @text. */
 static const char *printed(const char *text)
 {
 	static char out[1024];
@@ -63,7 +63,7 @@ static const char *printed(const char *text)
 	strbuf_addf(&command, "exec > out; %s", text);
 	launch.argv = (char *[]){ "sh", "-c", (char *)strbuf_str(&command), NULL };
 	assert_int_equal(launch_prepare(&launch, &child, NULL), 0);
-	/* The program waits: it has written nothing yet. */
+	/* The program still waits, and has written nothing. */
 	assert_int_equal(access("out", F_OK), -1);
 	assert_int_equal(waitpid(child.pid, &status, WNOHANG), 0);
 	assert_int_equal(launch_go(&launch, &child, NULL), 0);
@@ -83,8 +83,8 @@ static const char *printed(const char *text)
 #define ENVIRONMENT "echo \"$LD_PRELOAD|$" CONTROL_ENV_SOCKET "|$LD_BIND_NOT|$HOME_OF_TEST\""
 
 /*
- * Our library comes first, those that others preload follow; the address of another recorder is
- * removed.
+ * The probe comes first in LD_PRELOAD; libraries of others follow. The address of another recorder
+ * is removed.
  */
 TEST_WITH(environment, setup, teardown)
 {
@@ -104,14 +104,14 @@ TEST_WITH(environment, setup, teardown)
 	setenv("LD_PRELOAD", "libdl.so.2", 1);
 	assert_string_equal(printed(ENVIRONMENT), "libm.so.6:libdl.so.2|@address:00000||here\n");
 	assert_string_equal(printed("env | grep -c LD_PRELOAD"), "1\n");
-	/* Without a probe the program keeps its own. */
+	/* Without a probe the program keeps its own LD_PRELOAD. */
 	launch.preload = NULL;
 	launch.address = NULL;
 	assert_string_equal(printed(ENVIRONMENT), "libdl.so.2|||here\n");
 	unsetenv("HOME_OF_TEST");
 }
 
-/* Limits and signals are those that the program would have had without us. */
+/* The program gets the limits and signals that it would have had without utrail. */
 TEST_WITH(limits, setup, teardown)
 {
 	launch.file_number.rlim_cur = 77;
@@ -165,7 +165,7 @@ TEST_WITH(fixed_addresses, setup, teardown)
 	assert_int_equal(strtol(printed("cat /proc/self/personality"), NULL, 16), had | 0x0040000);
 }
 
-/* SIGCHLD is ignored as it was when we were started. */
+/* SIGCHLD is ignored in the program if it was ignored when utrail started. */
 TEST_WITH(children, setup, teardown)
 {
 	launch.ignores_children = true;
@@ -192,7 +192,7 @@ TEST_WITH(cannot_be_executed, setup, teardown)
 	assert_int_equal(count_fds(), before);
 }
 
-/* The caller's wait(2) does not see the forked process. */
+/* The forked process is no child of the caller, so its wait(2) does not return it. */
 TEST_WITH(forked_away, setup, teardown)
 {
 	int fds[2];
@@ -228,7 +228,7 @@ TEST_WITH(places_are_changed, setup, teardown)
 					  "echo $$ $" CONTROL_ENV_SOCKET " > out; exit 5", NULL };
 		if (launch_change_places(&launch, &program, NULL) < 0)
 			_exit(2);
-		/* The recorder. */
+		/* This process is the recorder now. */
 		if (program.pid != getppid() && program.pid == getpid())
 			_exit(3);
 		launch.address = "@mine";
@@ -261,7 +261,7 @@ TEST_WITH(no_recorder, setup, teardown)
 	assert_int_equal(WEXITSTATUS(status), 1);
 }
 
-/* Another process has ended it while it waited. */
+/* Another process has killed the program while it waited. */
 TEST_WITH(no_program, setup, teardown)
 {
 	int go[2], report[2];
@@ -279,7 +279,7 @@ TEST_WITH(no_program, setup, teardown)
 	close(report[0]);
 }
 
-/* There is room for no pipe, or for one. */
+/* Descriptors are left for no pipe, or for one pipe. */
 TEST_WITH(without_descriptors, setup, teardown)
 {
 	struct rlimit before;

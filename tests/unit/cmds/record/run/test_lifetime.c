@@ -41,9 +41,9 @@ static unsigned count_fds(void)
 }
 
 /*
- * A program that exits with @what, or, below 0, waits for that signal. The signal is blocked when
- * the child begins, so that an early one is not lost. It is not ignored, as a shell makes SIGINT
- * and SIGQUIT in background jobs.
+ * Start a program. It exits with status @what, or, below 0, waits for signal -@what. The signal is
+ * blocked when the child begins, so an early one is not lost. It is not ignored, as SIGINT and
+ * SIGQUIT are in a shell's background jobs.
  */
 static pid_t begin(int what)
 {
@@ -88,7 +88,7 @@ TEST_WITH(its_status, setup, teardown)
 	assert_int_equal(end.given_up, 0);
 	assert_false(end.has_left_rest);
 	assert_true(end.usage.ru_maxrss > 0);
-	/* It has no parent of ours any more. */
+	/* The program is no child of this process any longer. */
 	assert_int_equal(waitpid(pid, NULL, WNOHANG), -1);
 	assert_int_equal(errno, ECHILD);
 }
@@ -106,7 +106,7 @@ TEST_WITH(that_of_a_signal, setup, teardown)
 	assert_int_equal(end.given_up, 0);
 }
 
-/* A signal sent to us is passed on to the program. */
+/* A signal to the recorder is passed on to the program. */
 TEST_WITH(passed_on, setup, teardown)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGQUIT };
@@ -129,8 +129,8 @@ TEST_WITH(passed_on, setup, teardown)
 }
 
 /*
- * The program is no child of ours, as with --keep-pid: its end is noticed, and its parent gets its
- * status.
+ * The program is no child of the recorder, as with --keep-pid. The recorder notices its end, and
+ * its parent gets its status.
  */
 TEST_WITH(not_ours, setup, teardown)
 {
@@ -201,8 +201,8 @@ TEST_WITH(which_signals, setup, teardown)
 }
 
 /*
- * A program that ignores interrupts is waited for a while after the third one; here most of that
- * time is over.
+ * The recorder waits for a while after the third interrupt that the program ignores. In this test
+ * most of that time is over.
  */
 TEST_WITH(one_that_goes_on_is_given_up, setup, teardown)
 {
@@ -232,7 +232,7 @@ TEST_WITH(one_that_goes_on_is_given_up, setup, teardown)
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
-/* Processes that outlive the program. */
+/* Processes outlive the program. */
 TEST_WITH(what_is_left_behind_is_left_alone_after_a_while, setup, teardown)
 {
 	struct test_recorder *t = *state;
@@ -248,7 +248,9 @@ TEST_WITH(what_is_left_behind_is_left_alone_after_a_while, setup, teardown)
 	assert_int_equal(t->rec.alive.rest_ticks, ALIVE_REST_TICKS);
 }
 
-/* Then the interrupt asks for the end of the recording, and there is no program to pass it to. */
+/*
+ * After the program's end, an interrupt ends the recording, and there is no program to pass it to.
+ */
 TEST_WITH(an_interrupt_behind_the_program_ends_it_at_once, setup, teardown)
 {
 	struct test_recorder *t = *state;

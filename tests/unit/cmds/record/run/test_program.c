@@ -94,7 +94,7 @@ TEST(programs_with_hooks)
 	assert_int_equal(find("./it", &plain), -ENOENT);
 }
 
-/* A program without hooks needs an option that says where records come from. */
+/* A program without hooks needs an option that names another source of records. */
 TEST(programs_without_hooks)
 {
 	struct patch_rules patches = { 0 };
@@ -118,7 +118,7 @@ TEST(programs_without_hooks)
 	unlink("it");
 }
 
-/* Functions that are to be taken out give no records. */
+/* Rules that only take functions out are no source of records. */
 TEST(only_taken_out)
 {
 	struct patch_rules patches = { 0 };
@@ -171,7 +171,7 @@ TEST(processes_of_any_machine)
 	unlink("it");
 }
 
-/* The interpreter's facts, and the script's name. */
+/* A script has the facts of its interpreter, and its own name. */
 TEST(scripts)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -192,7 +192,7 @@ TEST(scripts)
 	opts.rec.proc_way = true;
 	assert_int_equal(find("./script", &opts), 0);
 
-	/* An error in the interpreter is an error of the script. */
+	/* An error about the interpreter is reported as one about the script. */
 	make("mcount", ET_EXEC, arch_elf_machine, true);
 	opts = plain;
 	opts.rec.force = true;
@@ -204,7 +204,7 @@ TEST(scripts)
 	unlink("script");
 }
 
-/* As with pyenv: "python3" is a bash script that starts the interpreter. */
+/* As with pyenv, "python3" is a bash script that starts the interpreter. */
 TEST(scripts_of_scripts)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -221,7 +221,7 @@ TEST(scripts_of_scripts)
 	assert_true(program.facts.runs_python);
 	assert_string_equal(program.path, "./script");
 
-	/* Under another name the same script needs the option. */
+	/* With another name than python3, the script needs the option. */
 	assert_int_equal(rename("python3", "other"), 0);
 	strbuf_reset(&text);
 	strbuf_addf(&text, "#!%s/other\n", dir);
@@ -230,7 +230,7 @@ TEST(scripts_of_scripts)
 	opts.rec.force = true;
 	assert_int_equal(find("./script", &opts), 0);
 
-	/* The kernel gives up, too. */
+	/* The kernel gives up at so many scripts, too. */
 	write_file("other", text.data, text.len);
 	assert_int_equal(find("./script", &opts), -ELOOP);
 	assert_non_null(strstr(error.text, "whose interpreter is one, too"));

@@ -1,4 +1,4 @@
-/* The state of a new recorder, and that it leaves nothing open; one that cannot begin says why. */
+/* The state of a new recorder. It leaves nothing open; one that cannot begin says why. */
 #include "tests/unit/lib/unit.h"
 
 #include <dirent.h>
@@ -28,8 +28,8 @@ static unsigned count_fds(void)
 }
 
 /*
- * As after a data directory could not be made: all descriptors, number 0 among them, belong to
- * others.
+ * This is the state after a data directory could not be made. All descriptors, also number 0,
+ * belong to other code.
  */
 TEST(never_opened)
 {
@@ -72,7 +72,7 @@ TEST(store_that_takes_nothing)
 	assert_int_equal(count_fds(), before);
 }
 
-/* --- what it begins with --- */
+/* --- the beginning --- */
 
 static int take_open(struct store *store, const char *name)
 {
@@ -147,7 +147,7 @@ static void end(struct begun *b)
 	assert_int_equal(count_fds(), b->fds);
 }
 
-/* Those of the settings that make a plan different. */
+/* Returns the flags that the settings add to a plan. */
 static uint32_t flags_of(struct begun *b)
 {
 	struct plan plan;
@@ -217,7 +217,7 @@ TEST_WITH(numbers_of_the_settings_are_in_the_plan, setup, teardown)
 	end(b);
 }
 
-/* The kernel uses the counter for its time, too. */
+/* The counter is the clock if the kernel uses it for its own time. */
 TEST_WITH(the_clock_is_the_counter_if_the_kernel_says_so, setup, teardown)
 {
 	struct begun *b = *state;
@@ -249,7 +249,7 @@ TEST_WITH(the_clock_is_the_counter_if_the_kernel_says_so, setup, teardown)
 	end(b);
 }
 
-/* The secret is a part of the address, and differs each time. */
+/* The address ends with the secret, which differs each time. */
 TEST_WITH(probes_find_it_by_a_name_and_a_secret, setup, teardown)
 {
 	static const uint8_t none[CONTROL_SECRET_BYTES];
@@ -278,7 +278,7 @@ TEST_WITH(probes_find_it_by_a_name_and_a_secret, setup, teardown)
 	end(b);
 }
 
-/* Our mapping is the only writable one, and its size is sealed. */
+/* The recorder's mapping is the only writable one, and the size of the memory is sealed. */
 TEST_WITH(the_control_page_is_closed_to_others, setup, teardown)
 {
 	struct begun *b = *state;
@@ -326,7 +326,7 @@ TEST_WITH(a_limit_on_file_sizes_below_64_gb_is_refused, setup, teardown)
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
 }
 
-/* Conversations of a kind get an eighth of the descriptors, but between 16 and 4096. */
+/* Conversations of each kind may use an eighth of the descriptors, but between 16 and 4096. */
 TEST_WITH(the_number_of_conversations_depends_on_that_of_descriptors, setup, teardown)
 {
 	static const struct {
@@ -334,7 +334,7 @@ TEST_WITH(the_number_of_conversations_depends_on_that_of_descriptors, setup, tea
 		unsigned talks;
 		rlim_t then;
 	} cases[] = {
-		/* The limit only goes down from here on. */
+		/* The cases have falling limits, since a limit cannot be raised again. */
 		{ 0, 4096, 65536 },
 		{ 1024, 128, 1024 },
 		{ 128, 16, 128 },
@@ -349,7 +349,7 @@ TEST_WITH(the_number_of_conversations_depends_on_that_of_descriptors, setup, tea
 		for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 			if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
 				_exit(1);
-			/* The program's own is lower. */
+			/* The program's own limit is lower. */
 			limit.rlim_cur = 64;
 			if (cases[i].max)
 				limit.rlim_max = cases[i].max;
@@ -393,7 +393,7 @@ TEST_WITH(only_a_flight_recording_has_no_end, setup, teardown)
 	end(b);
 }
 
-/* --- its end --- */
+/* --- the end --- */
 
 static unsigned nr_finished;
 
@@ -418,7 +418,7 @@ TEST_WITH(sources_end_when_it_stops_and_not_again, setup, teardown)
 	assert_int_equal(count_fds(), b->fds);
 }
 
-/* As when the program cannot be run. */
+/* The recorder is closed without a stop when the program cannot be run. */
 TEST_WITH(sources_end_when_it_is_closed_without_a_stop, setup, teardown)
 {
 	struct begun *b = *state;
@@ -431,7 +431,7 @@ TEST_WITH(sources_end_when_it_is_closed_without_a_stop, setup, teardown)
 	assert_int_equal(count_fds(), b->fds);
 }
 
-/* An ended process is not changed, and that is reported. */
+/* A change of an ended process fails with an error. */
 TEST_WITH(a_process_that_is_gone_is_not_changed, setup, teardown)
 {
 	struct begun *b = *state;

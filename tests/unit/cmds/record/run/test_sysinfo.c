@@ -6,7 +6,7 @@
 
 #include "cmds/record/run/sysinfo.h"
 
-/* Each number has its own place. */
+/* Each number of rusage has its own place. */
 TEST(usage)
 {
 	const struct rusage usage = {
@@ -35,7 +35,7 @@ TEST(usage)
 	assert_int_equal(info.iops_write, 11);
 }
 
-/* Returns the value of the line; the test reads the same files of this machine in another way. */
+/* Find a line's value: the test reads the same files of this machine in another way. */
 static bool value_of(const char *path, const char *format, char value[256])
 {
 	FILE *file = fopen(path, "re");
@@ -79,7 +79,7 @@ TEST(machine)
 	if (info.mask & INFO_MEMINFO) {
 		char expected[64];
 
-		/* The free amount changes meanwhile; the total does not. */
+		/* The free amount of memory changes in the meantime; the total does not. */
 		snprintf(expected, sizeof(expected), " / %.1f GB (free / total)",
 			 strtoull(text, NULL, 10) / 1024.0 / 1024);
 		assert_non_null(strstr(info.meminfo, expected));
@@ -93,7 +93,7 @@ TEST(machine)
 	}
 }
 
-/* In hundredths. The loads of the machine change, so the test has its own. */
+/* The loads are stated in hundredths. Those of the machine change, so the test has its own. */
 int __wrap_getloadavg(double *load, int nr);
 static int nr_loads;
 
