@@ -1,5 +1,5 @@
 /*
- * The data files: a disk that is full and free again, --max-size, and the counts of LOST records.
+ * Data files: a disk that is full and has room again, --max-size, and the counts of LOST records.
  */
 #include <errno.h>
 #include <signal.h>
@@ -65,7 +65,7 @@ static void check(struct room *room, const struct record *expected, size_t nr)
 	assert_memory_equal(strbuf_str(&found), expected, found.len);
 }
 
-/* As a full disk: no file may be longer. */
+/* Simulate a full disk: no file may be longer than @bytes. */
 static void limit_files(rlim_t bytes)
 {
 	struct rlimit limit;
@@ -97,8 +97,8 @@ TEST(test_full_and_free_again)
 	check(&room, expected, 2);
 
 	/*
-	 * There is room for one and a half records: none is written. LOST records among them were
-	 * counted before.
+	 * There is room for one and a half records, and none is written. The records that LOST
+	 * records stand for were counted before.
 	 */
 	limit_files(sizeof(first) + 24);
 	append(&room, second, sizeof(second));
@@ -119,7 +119,10 @@ TEST(test_full_and_free_again)
 	end(&room);
 }
 
-/* There is room for the LOST record alone, and not for the one after it: it is written once. */
+/*
+ * There is room for the LOST record, but not for the record after it. The LOST record is written
+ * once.
+ */
 TEST(test_room_for_lost_only)
 {
 	const struct record first[] = { entry(1) };
@@ -197,7 +200,10 @@ TEST(test_counting_payloads)
 
 	data[0].data |= RECORD_MORE;
 	data[1].data |= RECORD_MORE;
-	/* Taken for records, these words have times that are too early or too late, or no magic. */
+	/*
+	 * If these words of a payload were taken for records, their times would be too early or too
+	 * late, or they would have no magic.
+	 */
 	data[2] = (struct record){ 2000, record_data(RECORD_ENTRY, 1, 7) };
 	data[3] = (struct record){ 2002, 0 };
 	data[4] = (struct record){ 2001 + (1ULL << 42), record_data(RECORD_ENTRY, 1, 7) };
@@ -214,7 +220,7 @@ TEST(test_counting_payloads)
 	end(&room);
 }
 
-/* Check the number of records in @nr pieces of 16 bytes, none of which can be written. */
+/* Check how many records are counted in @nr pieces of 16 bytes, none of which can be written. */
 static void check_count(const struct record *data, size_t nr, uint64_t expected)
 {
 	struct room room;
@@ -257,7 +263,7 @@ TEST(test_finish_tells)
 	assert_int_equal(room.pair.rec.writers.records_lost_inside, 4);
 	assert_int_equal(room.pair.rec.tasks.nr_tids, 1);
 
-	/* The program has written nonsense. */
+	/* The program has written impossible numbers. */
 	room.r->lost = 3;
 	room.r->lost_told = 10;
 	room.r->lost_inside = 1ULL << 60;
@@ -301,7 +307,10 @@ TEST(test_max_size)
 	end(&room);
 }
 
-/* A record that was too long ends the file, too: later records would leave a hole before them. */
+/*
+ * If a record is too long for the rest, the file is full: later records would leave a gap before
+ * them.
+ */
 TEST(test_max_size_stays_full)
 {
 	const struct record four[] = { entry(1), entry(2), entry(3), entry(4) };
@@ -332,7 +341,7 @@ TEST(test_flight_has_no_such_limit)
 	}
 }
 
-/* If descriptors are scarce, files are opened for each write. */
+/* If few descriptors are left, a file is opened for each write. */
 TEST(test_few_descriptors)
 {
 	const struct record expected[] = { entry(1), entry(2) };
@@ -342,7 +351,7 @@ TEST(test_few_descriptors)
 	begin(&room, 0);
 	getrlimit(RLIMIT_NOFILE, &before);
 
-	/* The limit leaves the next descriptor and one more, which is not below the half. */
+	/* The limit allows two more descriptors. The next one is not below half of the limit. */
 	int next = dup(room.pair.dir_fd);
 	struct rlimit limit = { next + 2, before.rlim_max };
 

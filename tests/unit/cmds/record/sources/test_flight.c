@@ -1,6 +1,6 @@
 /*
- * Flight recorder: a snapshot of a ring is the end of its thread's records, complete, whatever runs
- * meanwhile.
+ * Flight recorder: a snapshot of a ring has the last records of its thread, without a gap, even if
+ * the thread runs meanwhile.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -84,7 +84,7 @@ TEST(test_short_run)
 	assert_int_equal(flight_save_all(&pair.rec.writers), 1);
 	assert_int_equal(check_file(&pair, t->ring->tid, 999), 1000);
 	assert_int_equal(pair.rec.tasks.nr_tids, 1);
-	/* Again, with more; the task is announced once. */
+	/* The second snapshot has one more record. The task is announced once. */
 	emit(t, 1000, 1001);
 	assert_int_equal(flight_save_all(&pair.rec.writers), 1);
 	assert_int_equal(check_file(&pair, t->ring->tid, 1000), 1001);
@@ -141,8 +141,8 @@ TEST(test_payloads)
 }
 
 /*
- * At every position of a ring that has wrapped: all but the segment that is overwritten next is
- * saved.
+ * A snapshot is taken at every position of a ring that has wrapped. All is saved but the segment
+ * that is overwritten next.
  */
 TEST(test_every_place)
 {
@@ -155,7 +155,7 @@ TEST(test_every_place)
 	begin(&pair, 1 << 30);
 	t = pair_thread();
 	for (unsigned i = 0; i < 80; i++) {
-		/* Around the ends of segments, and in the middle of them. */
+		/* The positions are around the ends of segments, and in the middle of some. */
 		uint64_t next = per_segment * (i + 1) - 1 + i % 3 + (i % 5 == 0) * 100;
 
 		emit(t, nr, next);
@@ -173,7 +173,7 @@ TEST(test_every_place)
 	end(&pair);
 }
 
-/* The thread is about to begin the next lap: it has noted that, and has not written there yet. */
+/* The thread has noted that it begins the next lap, but has not written there yet. */
 TEST(test_next_lap_is_noted)
 {
 	const uint64_t per_segment = RING_PAGE / sizeof(struct record) - 1;
@@ -221,7 +221,7 @@ TEST(test_budget)
 	end(&pair);
 }
 
-/* The oldest files are deleted when there is no room beside the newest one. */
+/* The oldest files are deleted when the limit has no room for them beside the newest one. */
 TEST(test_old_files_go)
 {
 	struct pair pair;
@@ -356,8 +356,9 @@ static void *run(void *arg)
 }
 
 /*
- * Acts as if the recorder lost its CPU for many laps of the ring, at any moment. It gets on after a
- * few times: where CPUs are busy it wakes up late, and the next alarm waits already each time.
+ * Simulates that the recorder loses its CPU at any moment, for many laps of the ring. This happens
+ * a few times only: on busy CPUs the recorder wakes up late, and would find the next alarm pending
+ * each time.
  */
 static int nr_sleeps;
 
@@ -391,7 +392,7 @@ TEST(test_snapshots_of_a_running_thread)
 	begin(&pair, 1 << 30);
 	runner.t = pair_thread();
 	assert_int_equal(pthread_create(&thread, NULL, run, &runner), 0);
-	/* Until the ring has gone round once. */
+	/* Wait until the ring has gone round once. */
 	while (atomic_load(&runner.t->ring->head) < 2 * NR_SEGMENTS * RING_PAGE)
 		usleep(1000);
 	for (int i = 0; i < 50; i++) {
@@ -416,7 +417,7 @@ TEST(test_snapshots_of_a_running_thread)
 	end(&pair);
 }
 
-/* Shares of --max-size: the rest is for tasks. */
+/* Sources get shares of --max-size; the rest is for tasks. */
 TEST(test_shares)
 {
 	const struct record_settings settings = { .max_bytes = 64 << 10 };
@@ -436,8 +437,8 @@ TEST(test_shares)
 }
 
 /*
- * Thousands of threads: when as many as are kept have ended, and a thousand more, their lines are
- * removed, too.
+ * There are thousands of threads. Lines of ended threads are removed when the kept ones and a
+ * thousand more have ended.
  */
 TEST(test_lines_of_old_tasks_go)
 {
@@ -456,7 +457,10 @@ TEST(test_lines_of_old_tasks_go)
 	text = pair_file(&pair, "task.txt");
 	for (const char *at = strbuf_str(&text); (at = strstr(at, "TASK ")); at++)
 		nr++;
-	/* The program's own line, ten with a file, and the later ones. */
+	/*
+	 * The program's own line stays, ten lines of threads with a file, and the lines of later
+	 * threads.
+	 */
 	assert_in_range(nr, 190, 220);
 	assert_true(pair.rec.writers.flight.nr_gone < 1000);
 	assert_int_equal(faccessat(pair.dir_fd, ".task.txt.tmp", F_OK, 0), -1);
@@ -464,8 +468,8 @@ TEST(test_lines_of_old_tasks_go)
 }
 
 /*
- * Check that no temporary file is left, whether the file could be written or not, and that the next
- * one can be.
+ * Check that no temporary file is left, whether or not the file could be written, and that a later
+ * snapshot succeeds.
  */
 static void check_failure(struct pair *pair, struct thread *t, int code)
 {

@@ -16,7 +16,7 @@
 
 #define PID 4711
 
-/* The directory that stands for tracefs, and the prefix of its instances. */
+/* The directory that plays tracefs, and the path of the instance. */
 static char top[64];
 static char instance[128];
 static bool has_watermarks;
@@ -24,7 +24,7 @@ static size_t page;
 /* The file of the first CPU's pages. */
 static int cpu0;
 
-/* --- what the kernel does --- */
+/* --- the simulated kernel --- */
 
 int __wrap_tracefs_open(struct uft_err *err);
 ssize_t __wrap_readlink(const char *path, char *out, size_t size);
@@ -100,13 +100,13 @@ int __wrap_mkdirat(int dir, const char *name, mode_t mode)
 	    "events: 2\n");
 	snprintf(path, sizeof(path), "%s/per_cpu/cpu0/trace_pipe_raw", instance);
 	assert_int_equal(mkfifo(path, 0600), 0);
-	/* For reading, too, so that it has no end. */
+	/* The test also reads from the pipe, so that it has no end. */
 	cpu0 = open(path, O_RDWR | O_CLOEXEC);
 	assert_true(cpu0 >= 0);
 	return 0;
 }
 
-/* With all that is in it, as the kernel does. */
+/* The instance goes with all files in it, as in the kernel. */
 int __wrap_unlinkat(int dir, const char *name, int flags)
 {
 	if (!strstr(name, "utrail-"))
@@ -122,7 +122,7 @@ int __wrap_unlinkat(int dir, const char *name, int flags)
 	return nftw(path, test_recorder_remove, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-/* Whole pages only. */
+/* The kernel moves whole pages only. */
 ssize_t __wrap_splice(int in, loff_t *in_at, int out, loff_t *out_at, size_t len, unsigned flags)
 {
 	int there = 0;
@@ -136,7 +136,7 @@ ssize_t __wrap_splice(int in, loff_t *in_at, int out, loff_t *out_at, size_t len
 	return __real_splice(in, in_at, out, out_at, len, flags);
 }
 
-/* --- a recorder beside it --- */
+/* --- a recorder with this source --- */
 
 struct place {
 	struct test_recorder *t;
@@ -214,7 +214,7 @@ static void give(char byte, size_t len)
 	free(bytes);
 }
 
-/* @expected: a letter for each page */
+/* @expected: one letter for each page */
 static void check_pages(const struct place *p, const char *expected)
 {
 	char *text = test_recorder_file(p->t, "kernel-cpu0.dat");
@@ -251,7 +251,7 @@ TEST_WITH(what_it_is_told, setup, teardown)
 	assert_int_equal(faccessat(p->t->dir_fd, "kallsyms", F_OK, 0),
 			 access("/proc/kallsyms", R_OK));
 	sources_finish(&p->sources);
-	/* The instance is gone, and none of its files is open. */
+	/* The instance is removed, and none of its files is open. */
 	assert_int_equal(access(instance, F_OK), -1);
 	assert_int_equal(p->kernel.instance_fd, -1);
 	assert_int_equal(p->kernel.tracefs_fd, -1);
@@ -282,7 +282,9 @@ TEST_WITH(each_clock, setup, teardown)
 	p->t->settings.clock_id = CLOCK_MONOTONIC;
 }
 
-/* The greater of two pages and 16 KB, in percent of the buffer. */
+/*
+ * The kernel wakes the recorder at two pages or 16 KB, whichever is more, in percent of the buffer.
+ */
 TEST_WITH(when_it_is_to_wake_us, setup, teardown)
 {
 	static const struct {
@@ -313,11 +315,11 @@ TEST_WITH(pages_are_written, setup, teardown)
 	give('a', page);
 	give('b', page);
 	give('c', 100);
-	/* Full ones. */
+	/* Full pages are taken at once. */
 	assert_int_equal(loop_serve(&p->t->rec.loop, 1000), 1);
 	check_pages(p, "ab");
 	assert_int_equal(p->kernel.bytes_written, 2 * page);
-	/* The rest at the end, filled up. */
+	/* The rest is taken at the end, and its page is filled up. */
 	sources_finish(&p->sources);
 	check_pages(p, "abc");
 
@@ -330,7 +332,7 @@ TEST_WITH(pages_are_written, setup, teardown)
 	assert_int_equal(p->t->store.store.error, 0);
 }
 
-/* Kernels that wake us for each record: all records that are there are taken. */
+/* Some kernels wake the recorder for each record: it then takes all records that are there. */
 TEST_WITH(without_a_watermark, setup, teardown)
 {
 	struct place *p = *state;
@@ -369,7 +371,7 @@ TEST_WITH(the_newest_are_kept, setup, teardown)
 
 	p->t->settings.flight_bytes = 1 << 20;
 	begin(p);
-	/* So many pages for each CPU. */
+	/* The limit allows three pages for each CPU. */
 	p->t->settings.max_bytes = 8 * p->kernel.nr_cpus * 3 * page;
 	for (char c = 'a'; c <= 'k'; c++) {
 		give(c, page);
@@ -402,7 +404,7 @@ TEST_WITH(what_cannot_be_had, setup, teardown)
 	close(cpu0);
 	cpu0 = -1;
 
-	/* Some of the events can be recorded. */
+	/* One of the two events exists, and is recorded. */
 	assert_int_equal(
 		event_rules_parse("no:such@kernel;sched:a@kernel", MATCH_GLOB, &none, NULL), 0);
 	err = (struct uft_err){ 0 };
@@ -424,7 +426,7 @@ TEST_WITH(what_cannot_be_had, setup, teardown)
 	assert_non_null(strstr(err.text, "pid name space of its own"));
 }
 
-/* Only instances of ended recorders. */
+/* Only the instances of ended recorders are removed. */
 TEST_WITH(stale_instances, setup, teardown)
 {
 	struct place *p = *state;
@@ -453,7 +455,9 @@ TEST_WITH(stale_instances, setup, teardown)
 	assert_int_equal(faccessat(fd, "instances/other", F_OK, 0), 0);
 }
 
-/* The kernel has no calls in an instance: they come from the global one, and events with them. */
+/*
+ * This kernel offers no calls in an instance: calls come from the global buffer, and so do events.
+ */
 TEST_WITH(everybodys, setup, teardown)
 {
 	static const char *const files[] = {
@@ -481,7 +485,7 @@ TEST_WITH(everybodys, setup, teardown)
 	check("set_ftrace_pid", "4711");
 	check("buffer_size_kb", "2048");
 	check("tracing_on", "1");
-	/* The instance that could not be used is gone. */
+	/* The instance, which could not be used, is removed. */
 	check("set_event_pid", "4711");
 
 	int fd cleanup_fd = open(top, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -493,7 +497,7 @@ TEST_WITH(everybodys, setup, teardown)
 	p->t->settings.kernel_depth = 0;
 }
 
-/* Calls cannot be had, events can. */
+/* Calls are not available, but events are. */
 TEST_WITH(events_alone, setup, teardown)
 {
 	struct place *p = *state;

@@ -24,8 +24,10 @@
 /*
  * State of the simulated kernel.
  *
- * @open_fails, @map_fails: errno for each CPU
- * @nr_asked: calls of perf_event_open(2), for CPU 0 and up; @nr_maps: mappings that are not unmapped yet
+ * @open_fails,
+ * @map_fails: errno for each CPU
+ * @nr_asked: the number of calls of perf_event_open(2), for CPU 0 and up; @nr_maps: mappings that
+ * are not unmapped yet
  */
 static struct kernel {
 	struct perf_cpu_played {
@@ -57,7 +59,7 @@ static int refuse(int code)
 	return -1;
 }
 
-/* Only calls of perf.c come here: nothing else of this program uses it. */
+/* Only perf.c calls this: no other code of the test program uses syscall(2). */
 long __wrap_syscall(long number, ...)
 {
 	va_list list;
@@ -182,7 +184,7 @@ static int setup(void **state)
 	return 0;
 }
 
-/* No file is left open. */
+/* At the end no file may be open. */
 static int teardown(void **state)
 {
 	struct place *p = *state;
@@ -224,7 +226,7 @@ static void say(unsigned cpu, const char *text)
 	write_ring(cpu, text, strlen(text));
 }
 
-/* And wakes who watches it. */
+/* Wakes the reader of that CPU's ring. */
 static void wake(unsigned cpu)
 {
 	assert_int_equal(write(played.cpus[cpu].pipe[1], "", 1), 1);
@@ -257,7 +259,7 @@ static void check(struct place *p, const char *name, const char *expected)
 	assert_string_equal(strbuf_str(&content), expected);
 }
 
-/* doc/formats/events.md, "perf-cpu<N>.dat" */
+/* The expected values come from doc/formats/events.md, "perf-cpu<N>.dat". */
 TEST_WITH(the_kernel_is_asked_for_what_the_format_says, setup, teardown)
 {
 	struct place *p = *state;
@@ -345,7 +347,7 @@ TEST_WITH(what_wraps_comes_in_order, setup, teardown)
 	say(0, "abcdef");
 	assert_int_equal(sources_save(&p->sources), 0);
 	assert_int_equal(tail(0), RING_BYTES + 3);
-	/* As much as there is room for. */
+	/* A ring that is full. */
 	write_ring(0, much, RING_BYTES);
 	assert_int_equal(sources_save(&p->sources), 0);
 	assert_int_equal(store_read(&p->memory.store, "perf-cpu0.dat", SIZE_MAX, &content), 0);
@@ -355,7 +357,10 @@ TEST_WITH(what_wraps_comes_in_order, setup, teardown)
 	free(much);
 }
 
-/* The kernel always finds room again; the first failure is reported. */
+/*
+ * After a failed write the ring is emptied all the same, so the kernel has room. The first failure
+ * is reported.
+ */
 TEST_WITH(what_cannot_be_written_is_dropped, setup, teardown)
 {
 	struct place *p = *state;
@@ -409,7 +414,7 @@ TEST_WITH(an_end_that_the_kernel_tells_is_told_once, setup, teardown)
 	assert_int_equal(loop_serve(&p->loop, 5000), 1);
 	check(p, "perf-cpu1.dat", "bye");
 	assert_int_equal(loop_serve(&p->loop, 0), 0);
-	/* The other tasks go on. */
+	/* The events of other CPUs still come. */
 	say(2, "on");
 	wake(2);
 	assert_int_equal(loop_serve(&p->loop, 5000), 1);
@@ -478,7 +483,7 @@ TEST_WITH(a_loop_that_has_no_room_leaves_nothing, setup, teardown)
 
 /* --- flight recordings --- */
 
-/* A record of 16 bytes, the kernel's header first. */
+/* Write a record of 16 bytes, which begins with the kernel's header. */
 static void record(unsigned cpu, char letter)
 {
 	struct {
@@ -489,7 +494,7 @@ static void record(unsigned cpu, char letter)
 	write_ring(cpu, &one, sizeof(one));
 }
 
-/* The letters of the records in a file. */
+/* Check the letters of the records in a file. */
 static void check_records(struct place *p, const char *name, const char *expected)
 {
 	struct strbuf content cleanup_strbuf = { 0 };
@@ -503,7 +508,7 @@ static void check_records(struct place *p, const char *name, const char *expecte
 	assert_string_equal(letters, expected);
 }
 
-/* Room for three records of each CPU. */
+/* The limit has room for three records of each CPU. */
 static void begin_flight(struct place *p)
 {
 	p->settings.flight_bytes = 4096;
@@ -551,7 +556,7 @@ TEST_WITH(a_flight_that_is_too_long_forgets_meanwhile, setup, teardown)
 {
 	struct place *p = *state;
 	begin_flight(p);
-	/* Data that begins with a length of 0 is dropped one header at a time. */
+	/* Data with a length of 0 is skipped, one header at a time. */
 	write_ring(0, (const char[16]){ 0 }, 16);
 	for (char c = 'a'; c <= 'h'; c++) {
 		record(0, c);
@@ -569,7 +574,7 @@ static int refuse_to_publish(struct store *store, const char *name, const struct
 	return strcmp(name, "perf-cpu0.dat") == 0 ? -EFBIG : -EIO;
 }
 
-/* The first failure is reported; the kept records stay for the next attempt. */
+/* The first failure is reported. The kept records stay for the next attempt. */
 TEST_WITH(a_flight_that_cannot_be_saved_says_so, setup, teardown)
 {
 	struct place *p = *state;

@@ -7,7 +7,7 @@
 #include "cmds/record/sources/sample.h"
 #include "utils/format/record.h"
 
-/* The pointer is only compared. */
+/* The pointer is only compared, never followed. */
 static const struct process *const proc = (const struct process *)0x1000;
 
 static const struct sampled_call *find(const struct sample *sample, uint64_t addr, uint64_t caller)
@@ -19,7 +19,7 @@ static const struct sampled_call *find(const struct sample *sample, uint64_t add
 	return NULL;
 }
 
-/* One call of 1, which calls 2 two times, for 30 ns each. */
+/* Function 1 is called once, and calls function 2 twice, for 30 ns each. */
 static size_t put_round(struct record *r, uint64_t at_ns)
 {
 	r[0] = (struct record){ at_ns, record_data(RECORD_ENTRY, 0, 1) };
@@ -48,7 +48,7 @@ TEST(calls_and_callers)
 	assert_int_equal(find(out, 2, 1)->calls, 2);
 	assert_int_equal(find(out, 2, 1)->ended, 2);
 	assert_int_equal(find(out, 2, 1)->sum_ns, 60);
-	/* The sample was moved. */
+	/* A sample that was moved is empty. */
 	sample_move(sample, out);
 	assert_int_equal(out->bytes + out->entries + out->nr, 0);
 	sample_free(sample);
@@ -77,8 +77,8 @@ TEST(a_part_of_much)
 }
 
 /*
- * More functions than there is room for, deep calls, exits without entries, bytes that are no
- * records.
+ * The records have more functions than there is room for, deep calls, exits without entries, and
+ * bytes that are no records.
  */
 TEST(whatever_comes)
 {

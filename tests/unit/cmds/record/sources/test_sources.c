@@ -1,6 +1,6 @@
 /*
- * A source, added as doc/internals/recorder.md describes it: it records all bytes written into a
- * pipe.
+ * A source that is added as doc/internals/recorder.md describes it: it records all bytes written
+ * into a pipe.
  */
 #include "tests/unit/lib/unit.h"
 
@@ -20,7 +20,7 @@ struct toy {
 	struct loop *loop;
 	int pipe[2];
 	int stream;
-	int fails; /* negative errno of its end, or 0 */
+	int fails; /* the result of its end: negative errno, or 0 */
 	char letter;
 	char *ends;
 };
@@ -114,7 +114,7 @@ TEST(test_two_of_a_kind)
 	toy_open(&a, &sources, 0, ends);
 	toy_open(&b, &sources, 1, ends);
 
-	/* Read by the loop, by a reader meanwhile, and at the end. */
+	/* Bytes are taken by the loop, by a reader before the end, and at the end. */
 	say(&a, "one ");
 	assert_int_equal(loop_serve(&loop, -1), 1);
 	check(&memory.store, "toy-cpu0.dat", "one ");
@@ -132,7 +132,7 @@ TEST(test_two_of_a_kind)
 	check(&memory.store, "toy-cpu1.dat", "three");
 	assert_true(is_full);
 
-	/* No process is left that could be asked. */
+	/* No process is left, so the sources are not asked. */
 	assert_int_equal(sources_save(&sources), 0);
 	assert_int_equal(sources_finish(&sources), 0);
 	assert_string_equal(ends, "AB");

@@ -1,6 +1,6 @@
 /*
- * Files of tracefs are found where it is mounted, and get their old content back at the end. Plain
- * files stand for them.
+ * Files of tracefs are found where it is mounted, and get their former content back at the end.
+ * Plain files play those of tracefs.
  */
 #include "tests/unit/lib/unit.h"
 
@@ -121,8 +121,8 @@ TEST_WITH(all_is_put_back, setup, teardown)
 
 		check(p, files[i].name, files[i].before);
 		/*
-		 * A list that we have extended is shortened; a single value in a plain file would
-		 * keep its old end.
+		 * Other programs have changed the files since: a list is cut to one line, a single
+		 * value is empty, since in a plain file its old end would remain.
 		 */
 		put(p, files[i].name, is_list ? "somebody_who_was_not_there\n" : "");
 	}
@@ -131,15 +131,15 @@ TEST_WITH(all_is_put_back, setup, teardown)
 		check(p, files[i].name, files[i].after);
 	assert_int_equal(p->state.pipe, -1);
 	assert_int_equal(p->state.done, -1);
-	/* The kernel had no such file. */
+	/* The kernel has no such file. */
 	assert_int_equal(faccessat(p->fd, "buffer_percent", F_OK, 0), -1);
-	/* Once. */
+	/* A second call restores nothing. */
 	put(p, "max_graph_depth", "9");
 	tracefs_state_restore(&p->state);
 	check(p, "max_graph_depth", "9");
 }
 
-/* The keeper sees only the end of the pipe; it has none of our other descriptors. */
+/* The keeper sees only the end of the pipe, and has none of the recorder's other descriptors. */
 TEST_WITH(whoever_dies, setup, teardown)
 {
 	struct place *p = *state;
@@ -206,7 +206,7 @@ TEST_WITH(read_and_written, setup, teardown)
 	put(p, "a", "12345");
 	assert_int_equal(tracefs_write(p->fd, "a", "ab", &err), 0);
 	assert_int_equal(tracefs_read(p->fd, "a", &text, &err), 0);
-	/* The text follows the old one. */
+	/* A second reading appends to the text. */
 	assert_int_equal(tracefs_read(p->fd, "a", &text, &err), 0);
 	assert_string_equal(strbuf_str(&text), "ab345ab345");
 	assert_int_equal(err.code, 0);
@@ -252,7 +252,7 @@ TEST_WITH(names_of_events, setup, teardown)
 	assert_false(tracefs_next_event(&in, &name));
 }
 
-/* --- where it is --- */
+/* --- the place of tracefs --- */
 
 static void mount_says(const struct place *p, const char *types[2])
 {
@@ -287,12 +287,12 @@ TEST_WITH(where_it_is_mounted, setup, teardown)
 	mount_says(p, (const char *[]){ "debugfs", "tracefs" });
 	assert_int_equal(tracefs_list_events(&list, &err), 0);
 	assert_string_equal(strbuf_str(&list), "of:itself\n");
-	/* The first. */
+	/* If a kind is mounted twice, the first mount counts. */
 	mount_says(p, (const char *[]){ "debugfs", "debugfs" });
 	strbuf_reset(&list);
 	assert_int_equal(tracefs_list_events(&list, &err), 0);
 	assert_string_equal(strbuf_str(&list), "debug:zero\n");
-	/* The mount table says that it is there. */
+	/* The mount table has a tracefs, but its files are missing. */
 	mount_says(p, (const char *[]){ "tracefs", NULL });
 	assert_int_equal(tracefs_list_events(&list, &err), -ENOENT);
 	assert_non_null(strstr(err.text, "tracefs0"));

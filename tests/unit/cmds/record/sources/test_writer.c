@@ -1,6 +1,6 @@
 /*
  * The ring from both sides: committed records are in the files, in order, and lost ones are counted
- * at their place. The test is the scheduler: it decides who makes the next step.
+ * at their place. The test schedules both sides: it decides which of them makes the next step.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -20,7 +20,7 @@
 /*
  * A traced thread and the expected content of its file.
  *
- * @untold: records that were lost since the last one that was kept
+ * @untold: the number of records lost after the last one in the file
  */
 struct producer {
 	struct thread *t;
@@ -76,7 +76,7 @@ static void check_file(const struct pair *pair, int32_t tid, const struct strbuf
 	assert_memory_equal(strbuf_str(&found), strbuf_str(expected), found.len);
 }
 
-/* Check after a look which records must have been taken, and which must not. */
+/* Check which records the last look has taken, and which it has not. */
 static void check_taken(struct pair *pair, const struct producer *p, bool everything)
 {
 	const struct ring *r = p->t->ring;
@@ -106,7 +106,7 @@ static uint32_t choose_length(uint64_t *state)
 	}
 }
 
-/* The other side of a blocked producer. */
+/* The consumer that runs when a producer has to wait. */
 struct consumer {
 	struct pair *pair;
 	uint64_t *state;
@@ -122,7 +122,9 @@ static void look_meanwhile(void *arg)
 		pair_look(c->pair, unit_random(c->state) % 2);
 }
 
-/* Runs one order of steps. Returns the number of lost records; @nr_waits: the number of waits */
+/*
+ * Runs one order of steps. Returns the number of lost records; @nr_waits gets the number of waits
+ */
 static uint64_t run_interleaving(uint64_t seed, uint32_t flags, unsigned *nr_waits)
 {
 	struct producer producers[64];
@@ -158,7 +160,7 @@ static uint64_t run_interleaving(uint64_t seed, uint32_t flags, unsigned *nr_wai
 			for (size_t i = 0; i < NR_PRODUCERS; i++)
 				check_taken(&pair, now[i], everything);
 		} else if (nr < ARRAY_SIZE(producers)) {
-			expect_lost(*p); /* at the end of the file */
+			expect_lost(*p); /* they are at the end of the file */
 			thread_give_back((*p)->t);
 			*p = &producers[nr++];
 			assert_true(producer_begin(*p));
@@ -188,7 +190,7 @@ TEST(test_interleavings_that_wait)
 		assert_int_equal(run_interleaving(seed, 0, &nr_waits), 0);
 		sum += nr_waits;
 	}
-	assert_true(sum > 0); /* otherwise the test shows nothing */
+	assert_true(sum > 0); /* without waits the test shows nothing */
 }
 
 TEST(test_interleavings_that_drop)
@@ -243,7 +245,8 @@ TEST(test_threads)
 }
 
 /*
- * Writer threads take committed records by themselves, before a segment is full and before the end.
+ * Writer threads take committed records without being asked, before a segment is full and before
+ * the end.
  */
 TEST(test_writers_flush)
 {
@@ -261,7 +264,7 @@ TEST(test_writers_flush)
 	while (atomic_load(&p.t->ring->tail) != p.t->ring->head)
 		usleep(1000);
 	check_file(&pair, p.tid, &p.expected);
-	/* All writers have passed that time, and then the reader is told so, too. */
+	/* All writers have passed that time, and the reader is told of it. */
 	while (writers_complete_ns(&pair.rec.writers) < after_ns)
 		usleep(1000);
 	assert_true(writers_complete_ns(&pair.rec.writers) < settings_now_ns(&pair.settings));
@@ -270,7 +273,7 @@ TEST(test_writers_flush)
 	pair_close(&pair);
 }
 
-/* --rt-prio, for whoever may. */
+/* --rt-prio is tested where the user may use it. */
 TEST(test_priority)
 {
 	struct sched_param param = { .sched_priority = 1 };
@@ -297,7 +300,10 @@ TEST(test_priority)
 	}
 }
 
-/* The slowest writer counts; a thread may still be about to commit a record from just before. */
+/*
+ * The slowest writer counts. The time is a little earlier, since a thread may still be about to
+ * commit a record from before.
+ */
 TEST(test_complete_ns)
 {
 	_Atomic uint64_t flushed_ns[3] = { 5000000000, 3000000000, 4000000000 };
@@ -408,7 +414,7 @@ TEST(test_segments_are_written_together)
 	pair_close(&pair);
 }
 
-/* A producer cannot make the recorder read again: the recorder's own tail counts. */
+/* A producer cannot make the recorder read records again: the recorder uses its own tail. */
 TEST(test_tail_is_the_recorders)
 {
 	struct producer p;
@@ -421,7 +427,7 @@ TEST(test_tail_is_the_recorders)
 	pair_look(&pair, true);
 	p.t->ring->tail = 0;
 	assert_int_equal(pair_look(&pair, true), 0);
-	p.t->ring->head = 0; /* after the taken bytes */
+	p.t->ring->head = 0; /* lower than the recorder's tail */
 	assert_int_equal(pair_look(&pair, true), 0);
 	check_file(&pair, p.tid, &p.expected);
 	strbuf_deinit(&p.expected);
@@ -444,7 +450,7 @@ TEST(test_ring_without_a_task)
 	assert_int_equal(pair.rec.writers.records_lost, 5);
 	assert_int_equal(pair.rec.tasks.nr_tids, 0);
 
-	/* The ring says later which task it belongs to. */
+	/* The ring gets its task's number later. */
 	p.t->ring->tid = p.tid;
 	strbuf_reset(&p.expected);
 	expect_record(&p.expected, 0, record_data(RECORD_LOST, 0, 5));
@@ -456,7 +462,7 @@ TEST(test_ring_without_a_task)
 	pair_close(&pair);
 }
 
-/* --- rings that are given back --- */
+/* --- rings that are used again --- */
 
 TEST(test_reuse)
 {
@@ -529,7 +535,7 @@ static bool log_event(struct thread *t, uint64_t nr)
 	return declared_record(t, EVENT_ID_USER + nr, payload, event_bytes(nr, payload));
 }
 
-/* Check that @nr events have a record each, and an entry with the same time and id. */
+/* Check that each of @nr events has a record, and an entry with the same time and id. */
 static void check_events(const struct pair *pair, int32_t tid, uint64_t nr)
 {
 	struct strbuf records cleanup_strbuf = pair_data(pair, tid);
@@ -559,8 +565,8 @@ static void look_at_all(void *arg)
 }
 
 /*
- * The second ring is allocated with the first event, waited for like the first ring, and freed with
- * it.
+ * The second ring is allocated with the first event. The recorder waits for it as for the first
+ * ring, and frees both together.
  */
 TEST(test_payloads)
 {
@@ -597,7 +603,7 @@ TEST(test_payloads)
 	assert_int_equal(second->head, 0);
 	assert_int_equal(second->tail, 0);
 
-	/* The next thread with the state and the rings begins anew. */
+	/* The next thread that uses this state and these rings begins anew. */
 	struct thread *next = pair_thread();
 	int32_t next_tid = next->ring->tid;
 
@@ -645,7 +651,7 @@ TEST(test_longest_payload)
 	pair_close(&pair);
 }
 
-/* Events are lost and counted: when the second ring is full, and when there is none. */
+/* Events are lost, and counted, when the second ring is full and when there is none. */
 TEST(test_no_room_for_payloads)
 {
 	struct producer p, other;
@@ -670,12 +676,12 @@ TEST(test_no_room_for_payloads)
 	struct strbuf records cleanup_strbuf = pair_data(&pair, p.tid);
 
 	assert_int_equal(records.len,
-			 (nr + 1) * sizeof(struct record)); /* one of them is the LOST record */
+			 (nr + 1) * sizeof(struct record)); /* one of the records is LOST */
 	assert_int_equal(pair.rec.writers.records_lost, 6);
 	pair_close(&pair);
 }
 
-/* A program may name any ring as the second one of any other: it only damages its own files. */
+/* A program may name any ring as the second ring of any other. It damages only its own files. */
 TEST(test_hostile_payloads)
 {
 	struct producer p[NR_PRODUCERS];
@@ -708,7 +714,10 @@ TEST(test_hostile_payloads)
 	pair_close(&pair);
 }
 
-/* Several rings of one task in a row (a reused thread id): the oldest comes first, in any slot. */
+/*
+ * A task has several ended rings, since its number was used again. The oldest ring is taken first,
+ * whatever its slot is.
+ */
 TEST(test_ended_rings_in_order)
 {
 	static const uint64_t starts[] = { 300, 100, 200, 400, 50 };
@@ -739,7 +748,7 @@ TEST(test_ended_rings_in_order)
 	pair_close(&pair);
 }
 
-/* Each writer has rings of its own. */
+/* Each writer serves rings of its own. */
 TEST(test_writers_share_rings)
 {
 	struct producer p[5];
@@ -770,7 +779,7 @@ TEST(test_writers_share_rings)
 	pair_close(&pair);
 }
 
-/* A producer that found no ring is counted. */
+/* A thread that finds no free ring is counted. */
 TEST(test_untraced_threads)
 {
 	struct pair pair;
