@@ -1,6 +1,6 @@
 /*
- * The store that packs records: <tid>.cdat has the content of <tid>.dat, and other files are as
- * usual.
+ * The store that packs records: <tid>.cdat has the content of <tid>.dat. Other files are stored
+ * unchanged.
  */
 #include "tests/unit/lib/record/store_memory.h"
 #include "tests/unit/lib/unit.h"
@@ -36,7 +36,7 @@ static struct strbuf content_of(const char *name)
 	return content;
 }
 
-/* The decoded blocks in @name. */
+/* Returns the decoded blocks in @name. */
 static struct strbuf unpacked(const char *name)
 {
 	struct compact_coder *coder cleanup_compact_coder = compact_coder_create();
@@ -78,7 +78,7 @@ TEST_WITH(records_are_packed, setup, teardown)
 	for (size_t i = 0; i < 3; i++) {
 		int stream = store_open(&compact.store, "17.dat");
 
-		/* Another file of the same task at another time. */
+		/* A file that is opened again goes on where it ended. */
 		assert_true(stream >= 0);
 		assert_true(store_may_take(&compact.store, nr / 3 * sizeof(*records)));
 		assert_int_equal(store_append(&compact.store, stream, records + nr / 3 * i,
@@ -93,7 +93,7 @@ TEST_WITH(records_are_packed, setup, teardown)
 	assert_int_equal(raw.len, sizeof(records));
 	assert_memory_equal(raw.data, records, sizeof(records));
 	assert_int_equal(store_read(&memory.store, "17.dat", 10, &none), -ENOENT);
-	/* The limit is about written bytes. */
+	/* The limit counts the bytes that were written, not the packed records. */
 	assert_true(compact.store.taken < sizeof(records) / 8);
 	assert_false(compact.store.is_full);
 	store_remove(&compact.store, "17.dat");
@@ -143,7 +143,7 @@ TEST_WITH(the_rest_is_handed_on, setup, teardown)
 
 	assert_int_equal(store_append(&compact.store, log, "old", 3), 0);
 	assert_int_equal(store_append(&compact.store, dat, "perf", 4), 0);
-	/* Its stream goes on after the replaced part. */
+	/* The stream of task.txt goes on after the replaced part. */
 	assert_int_equal(store_publish_parts(&compact.store, "task.txt", &part, 1, &log), 0);
 	assert_int_equal(store_append(&compact.store, log, "more", 4), 0);
 	store_close(&compact.store, log);

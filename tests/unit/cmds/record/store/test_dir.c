@@ -18,8 +18,8 @@ static struct store_dir dir;
 #define STORE (&dir.store)
 
 /*
- * Results of the next calls of write() and writev(): negative errno, the number of bytes at most, or 0 for all
- * of them.
+ * Results of the next calls of write() and writev(): negative errno, the largest number of bytes
+ * that is written, or 0 for no limit.
  */
 static ssize_t writes[4];
 static unsigned nr_writes;
@@ -157,7 +157,7 @@ TEST_WITH(what_is_written_of_something_is_cut_off, begin, end)
 	assert_int_equal(store_append(STORE, stream, "abcdef", 6), -ENOSPC);
 	assert_int_equal(nr_writes, 2);
 	check_file("info", "before");
-	/* A device that takes nothing and does not say why. */
+	/* A device that writes nothing and sets no errno. */
 	nr_writes = 0;
 	writes[1] = WRITES_NOTHING;
 	errno = 0;
@@ -283,7 +283,7 @@ TEST_WITH(where_there_is_no_room_the_former_file_stays, begin, end)
 	check_file("info", "the former one");
 	assert_false(is_there(DATADIR_TMP("info")));
 	assert_int_equal(next_fd(), free_fd);
-	/* The first part's error is what counts. */
+	/* The error of the first part is returned. */
 	nr_writes = 0;
 	writes[0] = -EDQUOT;
 	assert_int_equal(publish("info", "one", "two", NULL, &err), -EDQUOT);
@@ -387,7 +387,7 @@ TEST_WITH(of_sudo_all_is_given_to_the_user, begin, end)
 	check_owner(".", 4711, 4712);
 	assert_int_equal(stat("..", &st), 0);
 	assert_int_equal(st.st_uid, above);
-	/* The directory is still open. */
+	/* The directory's descriptor is still open. */
 	assert_int_equal(fcntl(dir.fd, F_GETFD), FD_CLOEXEC);
 	assert_int_equal(seteuid(4713), 0);
 	setenv("SUDO_UID", "4713", 1);

@@ -47,14 +47,14 @@ static bool is_there(const char *path)
 	return access(path, F_OK) == 0;
 }
 
-/* Makes the directory as a recorder does that is killed right after. */
+/* Makes the directory, as a recorder that is killed right afterwards. */
 static int make(const char *path)
 {
 	struct store_dir dir = STORE_DIR_CLOSED;
 	struct uft_err err = { 0 };
 	int ret;
 
-	/* An earlier errno has no effect. */
+	/* An errno from before must not matter. */
 	errno = 0;
 	ret = store_dir_make(&dir, path, &err);
 	store_dir_close(&dir);
@@ -70,7 +70,7 @@ static void remove_recording(const char *path)
 	assert_int_equal(rmdir(path), 0);
 }
 
-/* A directory whose files show no recording stays where it is, with all its content. */
+/* A directory whose files are not those of a recording stays where it is, with all its content. */
 TEST(somebody_elses)
 {
 	assert_int_equal(mkdir("data", 0755), 0);
@@ -79,7 +79,7 @@ TEST(somebody_elses)
 	assert_true(is_there("data/letter"));
 	assert_false(is_there("data.old"));
 	assert_int_equal(unlink("data/letter"), 0);
-	/* An empty directory may go. */
+	/* An empty directory is replaced. */
 	assert_int_equal(make("data/"), 0);
 	assert_true(is_there("data.old"));
 	assert_int_equal(rmdir("data.old"), 0);
@@ -108,7 +108,7 @@ TEST(the_oldest_goes)
 	remove_recording("data");
 }
 
-/* Unless there is another file in it. */
+/* If the oldest directory has another file in it, it is not deleted. */
 TEST(the_oldest_has_more)
 {
 	assert_int_equal(make("data"), 0);
@@ -121,7 +121,7 @@ TEST(the_oldest_has_more)
 	remove_recording("data");
 }
 
-/* The message for a @path that cannot be made. */
+/* Returns the message for a @path that cannot be made. */
 static const char *refused(const char *path, int code)
 {
 	static struct uft_err err;
@@ -160,7 +160,7 @@ TEST(in_the_way)
 	assert_true(is_there("data.old/letter"));
 	assert_int_equal(unlink("data.old/letter"), 0);
 	/*
-	 * A recording with a foreign file in it is left alone, and so is one with a directory in
+	 * A recording with another file in it is left alone. So is one that has a directory in
 	 * place of a file.
 	 */
 	assert_int_equal(make("data.old"), 0);
@@ -177,8 +177,8 @@ TEST(in_the_way)
 }
 
 /*
- * uftrace's recordings, ended in any way: task.txt shows them, or info does, but no file that only
- * begins so.
+ * Recordings of uftrace, whatever ended them. task.txt or info identifies them; a file whose name
+ * only begins like that does not.
  */
 TEST(recordings_of_others)
 {
@@ -216,7 +216,7 @@ TEST(recordings_of_others)
 }
 
 /*
- * Slashes at the end do not belong to the name; a name may be too long for the other one beside it.
+ * Slashes at the end do not belong to the name. A name may be so long that <name>.old is too long.
  */
 TEST(names)
 {
@@ -237,13 +237,16 @@ TEST(names)
 			    "cannot create directory 'no/such/place': No such file or directory");
 }
 
-/* Another recorder still writes to the oldest one: it is waited for a moment, and not for ever. */
+/*
+ * Another recorder still writes into the oldest directory: the new one waits for a moment, and then
+ * gives up.
+ */
 TEST(somebody_records_there)
 {
 	struct store_dir dir = STORE_DIR_CLOSED;
 
 	assert_int_equal(store_dir_make(&dir, "data", NULL), 0);
-	/* The recording goes on under the other name. */
+	/* The other recorder goes on writing under the new name. */
 	assert_int_equal(make("data"), 0);
 	nr_sleeps = 0;
 	assert_string_equal(refused("data", -EBUSY),

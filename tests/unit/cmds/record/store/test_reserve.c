@@ -1,4 +1,4 @@
-/* Space that growing files reserve: its size, its place, and that none is left over. */
+/* Space that growing files reserve: its size, its place, and that nothing of it remains. */
 #include "tests/unit/lib/unit.h"
 
 #include <fcntl.h>
@@ -34,7 +34,7 @@ static int end(void **state)
 	return chdir("/") == 0 && rmdir(home) == 0 ? 0 : -1;
 }
 
-/* Other file systems reserve nothing, which cannot be tested further. */
+/* Skip the test on file systems other than ext4, which reserve nothing. */
 static void need_ext4(void)
 {
 	struct statfs fs;
@@ -114,7 +114,7 @@ TEST_WITH(none_is_left_at_the_end, begin, end)
 	close(fd);
 }
 
-/* A link may have taken the file's place meanwhile, with any target: it is not changed. */
+/* A link with any target may have taken the file's place in the meantime. It is not changed. */
 TEST_WITH(links_stay_as_they_are, begin, end)
 {
 	int stream = append_pieces(store_open(&dir.store, "1.dat"), 20);

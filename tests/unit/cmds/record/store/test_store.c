@@ -1,5 +1,5 @@
 /*
- * A whole recording into a store that is no directory: nothing of it may reach the disk in another
+ * A whole recording into a store that is no directory: no byte of it may get to the disk in another
  * way.
  */
 #include <dirent.h>
@@ -67,7 +67,9 @@ static void emit(struct thread *t, uint64_t from, uint64_t to)
 		assert_true(emit_record(t, nr, record_data(RECORD_ENTRY, 1, nr * 16), NULL, 0));
 }
 
-/* It has the records @from to before @to. */
+/*
+ * Check that the task's file has the records @from to @to - 1.
+ */
 static void check_records(struct place *place, int32_t tid, uint64_t from, uint64_t to)
 {
 	struct strbuf data cleanup_strbuf = data_of(place, tid);
@@ -81,8 +83,8 @@ static void check_records(struct place *place, int32_t tid, uint64_t from, uint6
 }
 
 /*
- * Two threads go more than once around their rings; the writer looks when segments are full, and at
- * the end.
+ * Two threads go around their rings more than once. The writer takes records when segments are
+ * full, and at the end.
  */
 TEST(test_rings)
 {
@@ -116,8 +118,8 @@ TEST(test_rings)
 }
 
 /*
- * A snapshot is a whole file that replaces the former one; the oldest files go when there is no
- * room for all.
+ * A snapshot is a whole file that replaces the former one. The oldest files are removed when the
+ * limit has no room for all.
  */
 TEST(test_flight)
 {
@@ -148,7 +150,7 @@ TEST(test_flight)
 	end(&place);
 }
 
-/* The log is replaced and goes on. */
+/* task.txt is replaced, and later lines follow. */
 TEST(test_clear)
 {
 	struct place place;
@@ -163,7 +165,7 @@ TEST(test_clear)
 	struct strbuf before cleanup_strbuf = content_of(&place, "task.txt");
 	char line[32];
 
-	/* The kernel does not know the thread, so it has ended. */
+	/* The thread has ended for the recorder: the kernel does not know its number. */
 	snprintf(line, sizeof(line), " tid=%d ", t->ring->tid);
 	assert_non_null(strstr(strbuf_str(&before), line));
 	tasks_clear(&place.pair.rec.tasks, kept, ARRAY_SIZE(kept));

@@ -66,12 +66,14 @@ TEST_WITH(what_is_kept_is_found, begin, end)
 	assert_true(has(dir, "a.functions"));
 	assert_int_equal(fstatat(dir, "a.functions", &st, 0), 0);
 	assert_int_equal(st.st_mode & 0777, 0600);
-	/* An empty file says nothing. */
+	/* Empty content is not written. */
 	user_cache_write(dir, "b.functions", "", 0);
 	assert_false(has(dir, "b.functions"));
 }
 
-/* ~/.cache, which is made in a home that is ours. */
+/*
+ * Without XDG_CACHE_HOME the directory is ~/.cache, and it is made if the home is the user's own.
+ */
 TEST_WITH(at_home, begin, end)
 {
 	assert_int_equal(unsetenv("XDG_CACHE_HOME"), 0);
@@ -88,12 +90,12 @@ TEST_WITH(at_home, begin, end)
 
 	assert_true(dir >= 0);
 	assert_int_equal(access(own_file(".cache/utrail"), F_OK), 0);
-	/* The first directory counts, if the variable names one. */
+	/* If XDG_CACHE_HOME is set, only its directory counts. */
 	assert_int_equal(setenv("XDG_CACHE_HOME", "tmp", 1), 0);
 	assert_true(user_cache_open() < 0);
 }
 
-/* The directory is a symbolic link, or others may write to it. */
+/* A directory that is a symbolic link, or that others may write to, is not used. */
 TEST_WITH(a_directory_of_others, begin, end)
 {
 	assert_int_equal(mkdir(own_file("elsewhere"), 0700), 0);
@@ -112,7 +114,7 @@ TEST_WITH(a_directory_of_others, begin, end)
 	assert_true(dir >= 0);
 	if (geteuid() != 0)
 		return;
-	/* sudo with the user's HOME: root trusts nothing there, and makes nothing there. */
+	/* sudo keeps the user's HOME: root trusts nothing in it, and makes nothing in it. */
 	assert_int_equal(chown(own_file("utrail"), 65534, 65534), 0);
 	assert_true(user_cache_open() < 0);
 	assert_int_equal(rmdir(own_file("utrail")), 0);
@@ -120,11 +122,11 @@ TEST_WITH(a_directory_of_others, begin, end)
 	assert_true(user_cache_open() < 0);
 	assert_int_equal(access(own_file("utrail"), F_OK), -1);
 	assert_int_equal(chown(place, 0, 0), 0);
-	/* At this moment files are accessed with the rights of another user. */
+	/* Files are accessed with another user's rights at this moment. */
 	setfsuid(65534);
 	assert_true(user_cache_open() < 0);
 	setfsuid(0);
-	/* A setuid program. */
+	/* The program is setuid. */
 	assert_int_equal(setreuid(65534, 0), 0);
 	assert_true(user_cache_open() < 0);
 	assert_int_equal(setreuid(0, 0), 0);
@@ -155,7 +157,7 @@ TEST_WITH(a_file_of_others, begin, end)
 	assert_true(has(dir, "link.functions"));
 }
 
-/* The file that was used longest ago is removed, and no foreign file. */
+/* The file whose last use is the oldest is removed; files of other kinds stay. */
 TEST_WITH(when_it_is_full, begin, end)
 {
 	static const char *const names[] = { "a.functions", "b.functions", "c.functions" };
@@ -192,7 +194,7 @@ TEST_WITH(when_it_is_full, begin, end)
 	assert_int_equal(faccessat(dir, "mine", F_OK, 0), 0);
 }
 
-/* No room on the disk: nothing half is left. */
+/* The disk is full: no incomplete file is left. */
 TEST_WITH(when_the_disk_is_full, begin, end)
 {
 	static char much[8192];

@@ -1,4 +1,4 @@
-/* The first page of an arena: its owner, its lifetime, and the handling of its notes. */
+/* The first page of an arena: its owner, its lifetime, and its notes about forks. */
 #include "tests/unit/lib/record/recorder.h"
 
 #include <sys/mman.h>
@@ -59,7 +59,7 @@ TEST_WITH(a_page_stays_while_a_child_may_write, test_recorder_setup, test_record
 	assert_null(proc->arena);
 	assert_non_null(proc->notes);
 
-	/* The recorder looks at notes only when there are many. */
+	/* The recorder looks through notes only when there are many. */
 	for (int i = 0; i < 600; i++)
 		process_retire(&rec->processes, begin(rec, getpid()));
 	assert_non_null(proc->notes);
@@ -72,14 +72,14 @@ TEST_WITH(a_page_stays_while_a_child_may_write, test_recorder_setup, test_record
 	assert_true(rec->processes.notes.nr_ended <= 257);
 }
 
-/* The recorder looks at notes only when there are many. */
+/* Make so many notes that the recorder looks through them. */
 static void have_them_looked_at(struct recorder *rec)
 {
 	for (int i = 0; i < 1200; i++)
 		process_retire(&rec->processes, begin(rec, getpid()));
 }
 
-/* Between both notes it is not known whether there is a child. */
+/* Between the notes of a fork's begin and end it is unknown whether there is a child. */
 TEST_WITH(a_fork_that_has_begun_keeps_the_page, test_recorder_setup, test_recorder_teardown)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
@@ -99,8 +99,8 @@ TEST_WITH(a_fork_that_has_begun_keeps_the_page, test_recorder_setup, test_record
 }
 
 /*
- * A child that has reported itself needs no page, nor does an impossible number. In another
- * namespace a child has another number than it states.
+ * A child that has reported itself needs no page, and nor does an impossible number. A child in
+ * another namespace has another number than the one that it notes.
  */
 TEST_WITH(a_child_that_is_known_keeps_no_page, test_recorder_setup, test_recorder_teardown)
 {
@@ -132,7 +132,7 @@ TEST_WITH(a_child_that_is_known_keeps_no_page, test_recorder_setup, test_recorde
 	assert_int_equal(waitpid(child, NULL, 0), child);
 }
 
-/* Pages are not kept for ever, whatever they contain. */
+/* The number of kept pages is limited, whatever they contain. */
 TEST_WITH(pages_have_a_limit, test_recorder_setup, test_recorder_teardown)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
@@ -177,7 +177,7 @@ TEST_WITH(the_end_is_for_those_who_may_ask, test_recorder_setup, test_recorder_t
 	assert_int_equal(t->rec.control->finished, 1);
 }
 
-/* Tried with the descriptor that probes get, and with another one of the same memory. */
+/* A probe's descriptor, and another one of the same memory, give no write access. */
 TEST_WITH(what_all_share_cannot_be_written, test_recorder_setup, test_recorder_teardown)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
@@ -196,7 +196,7 @@ TEST_WITH(what_all_share_cannot_be_written, test_recorder_setup, test_recorder_t
 	assert_true(write(fd, "", 1) < 0);
 	assert_true(ftruncate(rec->control_fd, 0) < 0);
 	close(fd);
-	/* We can. */
+	/* The recorder itself can write. */
 	rec->control->finished = 1;
 	assert_int_equal(((struct control_page *)p)->finished, 1);
 	munmap(p, 4096);

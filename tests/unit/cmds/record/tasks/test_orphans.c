@@ -14,12 +14,14 @@
 
 #include "cmds/record/run/recorder.h"
 
-/* @page: shared memory of recorder and program: the notes of @parent, which has ended */
+/*
+ * @page: memory shared by recorder and program, with the notes of @parent, which has ended
+ */
 struct place {
 	struct recorder rec;
 	struct process parent;
 	struct arena *page;
-	pid_t traced, other; /* two processes: one has the page, one has not */
+	pid_t traced, other; /* the first of these processes has the page, the second one has not */
 };
 
 static pid_t fork_waiting(struct arena *page)
@@ -123,7 +125,7 @@ TEST_WITH(test_child_is_waited_for, setup, teardown)
 	assert_int_equal(p->rec.alive.nr_followed, 0);
 }
 
-/* Only the child knows its number in that namespace, so the number does not help us. */
+/* The child notes its number in its own namespace, by which the recorder cannot find it. */
 TEST_WITH(test_in_a_pid_namespace, setup, teardown)
 {
 	struct place *p = *state;
@@ -150,7 +152,8 @@ TEST_WITH(test_in_a_pid_namespace, setup, teardown)
 }
 
 /*
- * The program may write any number there: a stranger's, our own, that of init, and an invalid one.
+ * The program may note any number: that of a stranger, of the recorder or of init, or an invalid
+ * one.
  */
 TEST_WITH(test_who_has_not_our_memory, setup, teardown)
 {
@@ -182,7 +185,7 @@ TEST_WITH(test_who_has_ended, setup, teardown)
 
 	kill(pid, SIGKILL);
 	note(p, pid);
-	/* Not reaped yet. */
+	/* The child has ended, but its parent has not waited for it. */
 	siginfo_t info;
 
 	assert_int_equal(waitid(P_PID, pid, &info, WEXITED | WNOWAIT), 0);
@@ -200,7 +203,7 @@ TEST_WITH(test_more_than_there_is_room_for, setup, teardown)
 	assert_int_equal(p->rec.alive.nr_followed, 1);
 }
 
-/* Forks that never report are waited for, but not for ever. */
+/* The recorder waits for forks that never report themselves, but not for ever. */
 TEST_WITH(test_forks_that_do_not_come, setup, teardown)
 {
 	struct place *p = *state;

@@ -81,7 +81,7 @@ static void check_arena(uint64_t segment_bytes, uint64_t flight_bytes, uint32_t 
 	assert_int_equal(ftruncate(fd, 0), -1);
 	assert_int_equal(ftruncate(fd, proc->arena_bytes + RING_PAGE), -1);
 	assert_int_equal(fcntl(fd, F_GET_SEALS), F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
-	/* As many rings as the program says, but never more than exist. */
+	/* As many rings are in use as the program states, but at most as many as exist. */
 	proc->arena->high_water = 1;
 	assert_int_equal(process_rings_in_use(proc), 1);
 	proc->arena->high_water = UINT32_MAX;
@@ -98,7 +98,7 @@ TEST(test_arenas)
 	check_arena(128 << 10, 0, 8, 128 << 10, 16384);
 	check_arena(64 << 20, 0, 8, 64 << 20, 127);
 	check_arena(RING_PAGE, 1 << 20, 32, (1 << 20) / 32, 16384);
-	/* Rounded up to whole pages. */
+	/* Segments are rounded up to whole pages. */
 	check_arena(RING_PAGE, (1 << 20) + 1, 32, (1 << 20) / 32, 16384);
 	check_arena(RING_PAGE, (1 << 20) + 32, 32, (1 << 20) / 32 + RING_PAGE, 16384);
 }
@@ -112,8 +112,8 @@ TEST(test_finding)
 
 	struct recorder *rec = &pair.rec;
 	/*
-	 * A process in a pid namespace of its own, and another one whose number is the same as that
-	 * one's there.
+	 * One process is in a pid namespace of its own. Outside of it, another process has the
+	 * number that the first one has inside.
 	 */
 	struct process *boxed = make(&pair, 4200007, 4200100, CONTROL_EXEC);
 	struct process *plain = make(&pair, 4200007, 4200007, CONTROL_EXEC);
@@ -125,7 +125,7 @@ TEST(test_finding)
 	assert_ptr_equal(process_find_os(&rec->processes, 4200007), plain);
 	assert_ptr_equal(process_find_os(&rec->processes, 4200100), boxed);
 
-	/* The child is found by the number that it has for its parent, in any namespace. */
+	/* The child is found by the number that its parent knows, in any namespace. */
 	struct process *child = make(&pair, 4200008, 4200101, CONTROL_FORK);
 
 	child->parent = boxed;
@@ -144,7 +144,7 @@ TEST(test_finding)
 	assert_ptr_equal(rec->processes.live, next);
 	assert_ptr_equal(next->next_live, plain);
 
-	/* A retired process is not read by writers any more; the others are. */
+	/* Writers do not read a retired process any more; they still read the others. */
 	process_retire(&rec->processes, plain);
 	assert_null(plain->arena);
 	assert_null(plain->sinks);
@@ -160,7 +160,7 @@ TEST(test_finding)
 	pair_close(&pair);
 }
 
-/* A failure leaves nothing half made. */
+/* A process that cannot be made completely leaves nothing of itself. */
 TEST(test_no_descriptors)
 {
 	const struct control_hello hello = { .pid = 1, .kind = CONTROL_EXEC };
@@ -184,14 +184,14 @@ TEST(test_no_descriptors)
 	pair_close(&pair);
 }
 
-/* Living processes are counted until they are retired; ended ones are not. */
+/* Processes are counted while they live, until they are retired. */
 TEST(test_counting)
 {
 	struct pair pair;
 
 	pair_init(&pair);
 	pair_open(&pair);
-	assert_int_equal(pair.rec.alive.nr_followed, 1); /* this one */
+	assert_int_equal(pair.rec.alive.nr_followed, 1); /* this process */
 
 	pid_t pid = fork();
 
@@ -213,7 +213,7 @@ TEST(test_counting)
 	process_retire(&pair.rec.processes, proc);
 	assert_int_equal(pair.rec.alive.nr_followed, 1);
 
-	proc = make(&pair, 4200001, 4200001, CONTROL_FORK); /* no process */
+	proc = make(&pair, 4200001, 4200001, CONTROL_FORK); /* such a process does not exist */
 	process_publish(&pair.rec.processes, proc);
 	assert_int_equal(proc->pidfd, -1);
 	assert_int_equal(pair.rec.alive.nr_followed, 1);
@@ -264,7 +264,7 @@ static struct control_module *module(uint64_t start, uint64_t end)
 	return m;
 }
 
-/* Keeps one more module; the test frees it when that fails. */
+/* Keeps one more module. If that fails, the test frees the packet. */
 static void keep(struct pair *pair, struct process *proc, uint64_t start, uint64_t end)
 {
 	struct control_module *one = module(start, end);
@@ -282,7 +282,7 @@ static void check_kept(const struct pair *pair, const struct process *proc, size
 }
 
 /*
- * A module that is loaded at the address of another one replaces it; the program, the first one,
+ * A module replaces an earlier one at the same addresses. The program, which is the first module,
  * always stays.
  */
 TEST(test_modules)
@@ -301,7 +301,9 @@ TEST(test_modules)
 	keep(&pair, proc, 0x3000, 0x4000);
 	check_kept(&pair, proc, 3, (const uint64_t[]){ 0x1000, 0x2000, 0x3000 });
 	assert_int_equal(pair.rec.processes.kept_bytes, before + 3 * bytes);
-	/* By its last byte only, or by its first. */
+	/*
+	 * The new module overlaps an earlier one by one byte: by its last one, or by its first one.
+	 */
 	keep(&pair, proc, 0x2fff, 0x3000);
 	check_kept(&pair, proc, 3, (const uint64_t[]){ 0x1000, 0x3000, 0x2fff });
 	keep(&pair, proc, 0x3fff, 0x5000);
@@ -310,7 +312,7 @@ TEST(test_modules)
 	check_kept(&pair, proc, 4, (const uint64_t[]){ 0x1000, 0x2fff, 0x3fff, 0x1000 });
 	assert_int_equal(pair.rec.processes.kept_bytes, before + 4 * bytes);
 
-	/* A forked child has them, too, as copies of its own. */
+	/* A forked child has the modules, too: copies of its own. */
 	child = make(&pair, 4200002, 4200002, CONTROL_FORK);
 	proc->has_declared = true;
 	process_inherit_modules(&pair.rec.processes, child, proc);

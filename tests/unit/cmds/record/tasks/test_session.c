@@ -1,6 +1,6 @@
 /*
- * Images with their maps, and symbols of modules: written once, when calls of a module can be
- * recorded.
+ * Images with their maps, and symbols of modules: each is written once, if calls of the module can
+ * be recorded.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -43,7 +43,7 @@ TEST(saved_once)
 		assert_int_equal(access(path, F_OK), i == 0 ? 0 : -1);
 		unlink(path);
 	}
-	/* There are more names than there were. */
+	/* More names are to be saved now, so the file is written again. */
 	known->is_saved = false;
 	assert_int_equal(sessions_save_module(sessions, known->path, NULL), 0);
 	assert_int_equal(access(path, F_OK), 0);
@@ -76,7 +76,7 @@ TEST(an_image_is_the_newest_and_has_an_id_of_its_own)
 	sessions_deinit(&sessions);
 }
 
-/* A control_module is of any length. */
+/* A control_module has any length. */
 union packet {
 	struct control_module m;
 	char bytes[sizeof(struct control_module) + PATH_MAX];
@@ -122,7 +122,10 @@ TEST(the_stack_is_in_the_map)
 	sessions_deinit(&sessions);
 }
 
-/* The usual place, if it is unknown, or if the number may be another process' by now. */
+/*
+ * A stack at an unknown place is taken to be at the usual one. So is that of a number that another
+ * process may have by now.
+ */
 TEST(a_stack_that_is_hidden_is_guessed)
 {
 	struct sessions sessions = { 0 };
@@ -136,7 +139,7 @@ TEST(a_stack_that_is_hidden_is_guessed)
 	sessions_deinit(&sessions);
 }
 
-/* --- what is saved --- */
+/* --- maps and symbols that are saved --- */
 
 struct saving {
 	struct pair pair;
@@ -240,7 +243,7 @@ TEST_WITH(a_map_is_in_the_order_of_addresses, begin_saving, end_saving)
 		assert_int_equal(module_map_add(&sorted, &entries[i]), 0);
 	module_map_encode(&sorted, &expected);
 	check_map(t, strbuf_str(&expected));
-	/* No module of these can have records. */
+	/* No symbols: neither module can have records. */
 	assert_false(has(t, t->self, ".sym"));
 	assert_false(has(t, library(), ".sym"));
 }
@@ -315,7 +318,7 @@ TEST_WITH(debug_information_is_saved_beside_the_symbols, begin_saving, end_savin
 	t->pair.settings.captures.has_lines = true;
 	t->pair.settings.use_libcalls = true;
 	add(t, 0x5000, t->self);
-	/* Only calls into the library are recorded: its own functions are not needed. */
+	/* Only calls into the library are recorded, so its functions need no debug information. */
 	save(t);
 	assert_true(has(t, t->self, ".sym"));
 	assert_false(has(t, t->self, ".dbg"));
@@ -331,7 +334,7 @@ TEST_WITH(debug_information_is_saved_beside_the_symbols, begin_saving, end_savin
 	assert_true(t->sessions->has_debug);
 }
 
-/* --- late --- */
+/* --- libraries that are loaded later --- */
 
 static int save_late(struct saving *t, uint64_t start, uint64_t end, const char *path)
 {
@@ -349,12 +352,12 @@ TEST_WITH(a_late_library_has_its_symbols_saved, begin_saving, end_saving)
 	known(t, library())->has_functions = true;
 	assert_int_equal(save_late(t, 0x1000, 0x2000, library()), 0);
 	assert_true(has(t, library(), ".sym"));
-	/* The map does not need it. */
+	/* Symbols do not need an entry in the map. */
 	assert_int_equal(t->image->map.nr, 0);
 	assert_int_equal(save_late(t, 0x1000, 0x2000, "/no/such.so"), 0);
 }
 
-/* One byte of other data is too much. */
+/* A module that overlaps another one, even by one byte, does not come into the map. */
 TEST_WITH(with_arguments_it_comes_into_the_map_where_nothing_was, begin_saving, end_saving)
 {
 	struct saving *t = *state;
@@ -384,7 +387,9 @@ TEST_WITH(with_arguments_it_comes_into_the_map_where_nothing_was, begin_saving, 
 	check_map(t, strbuf_str(&expected));
 }
 
-/* A writer thread may save it while the control thread reads it. */
+/*
+ * The map stays the same in memory: a writer thread may save it while the control thread reads it.
+ */
 TEST_WITH(the_map_is_not_changed_when_it_is_saved, begin_saving, end_saving)
 {
 	struct saving *t = *state;

@@ -1,4 +1,4 @@
-/* task.txt: the announcement of tasks, and lines that a long flight recording removes. */
+/* task.txt: the lines of tasks, and the removal of lines in a long flight recording. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -7,7 +7,7 @@
 #include "tests/unit/lib/probe/pair.h"
 #include "tests/unit/lib/unit.h"
 
-/* No threads have such numbers, so none of them exists. */
+/* Threads do not have such high numbers, so none of these exists. */
 #define PARENT 4200000
 #define CHILD  4200001
 #define GRAND  4200002
@@ -69,7 +69,7 @@ static void check(struct family *f, const char *expected)
 #define FORK_GRAND  "FORK timestamp=3.000000003 pid=4200002 ppid=4200001\n"
 #define TASK_THREAD "TASK timestamp=4.000000000 tid=4200003 pid=4200001\n"
 
-/* A child needs its parents: all of them are announced before it, each once. */
+/* A child's line comes after those of all its parents, each of which is written once. */
 TEST(test_announced_once_and_in_order)
 {
 	struct family f;
@@ -105,7 +105,7 @@ TEST(test_many_tids)
 	end(&f);
 }
 
-/* A library that was loaded before the first record announces its session as well. */
+/* A library that was loaded before the first record announces its session, too. */
 TEST(test_dlopen)
 {
 	struct family f;
@@ -130,7 +130,7 @@ static bool has_map(const struct family *f)
 	return faccessat(f->pair.dir_fd, name, F_OK, 0) == 0;
 }
 
-/* A process without records has none: a build has thousands of these. */
+/* A process without records has no map: a build has thousands of these processes. */
 TEST(the_map_comes_with_the_first_record)
 {
 	struct family f;
@@ -187,11 +187,12 @@ static void write_log(struct family *f, const char *text)
 #define LINE_FORK(pid, ppid) "FORK timestamp=4.000000000 pid=" #pid " ppid=" #ppid "\n"
 
 /*
- * Lines of ended threads and children are removed, except for those with a file and their parents.
+ * Lines of ended threads and children are removed, unless they have a file, or a child of theirs
+ * does.
  */
 TEST(test_clear)
 {
-	int32_t kept[] = { 4200013, 4200011 }; /* sorted in there */
+	int32_t kept[] = { 4200013, 4200011 }; /* tasks_clear() sorts it */
 	char alive[64];
 	char before[2048];
 	char after[2048];
@@ -224,7 +225,7 @@ TEST(test_clear)
 	assert_int_equal(f.pair.rec.tasks.tids[1], getpid());
 	assert_int_equal(f.pair.rec.tasks.tids[2], 4200013);
 
-	/* Later announcements go to the new file; no other file is left. */
+	/* Later lines go into the new file, and no temporary file is left. */
 	f.parent.announced = f.session->announced = true;
 	tasks_announce(&f.pair.rec.tasks, &f.parent, THREAD, 4000000000);
 	strcat(after, "TASK timestamp=4.000000000 tid=4200003 pid=4200000\n");
@@ -248,7 +249,7 @@ TEST(test_clear_keeps_parents_of_threads)
 	end(&f);
 }
 
-/* More lines than the first allocation has place for. */
+/* The lines are more than the first allocation has room for. */
 TEST(test_clear_many)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -265,7 +266,7 @@ TEST(test_clear_many)
 	end(&f);
 }
 
-/* If no new log can be made the old one stays, and the error is noted. */
+/* If no new log can be made, the old one stays and the error is noted. */
 TEST(test_clear_fails)
 {
 	int32_t kept[] = { 1 };

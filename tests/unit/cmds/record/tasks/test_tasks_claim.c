@@ -24,14 +24,17 @@ TEST_WITH(children_come_behind_their_parents, test_recorder_setup, test_recorder
 		chain[i].ppid = 999 + i;
 		chain[i].parent = i ? &chain[i - 1] : NULL;
 	}
-	/* No stack is deep enough for one frame each. */
+	/* The chain is so long that one stack frame for each process would not fit. */
 	tasks_announce(&t->rec.tasks, &chain[nr - 1], 1000 + nr - 1, 5);
 
 	char *text = test_recorder_file(t, "task.txt");
 	size_t len = strlen(text);
 	int32_t expected = 1000;
 
-	/* Line by line, since under a sanitizer a search in a long text checks all of it. */
+	/*
+	 * Search in one line at a time: under a sanitizer, a search in a long text checks all of
+	 * it.
+	 */
 	for (char *at = text, *end; (end = memchr(at, '\n', text + len - at)); at = end + 1) {
 		*end = '\0';
 		if (strncmp(at, "FORK", 4) != 0)
@@ -81,13 +84,13 @@ TEST_WITH(a_task_is_of_who_has_it, test_recorder_setup, test_recorder_teardown)
 	close(in[1]);
 	pthread_join(thread, NULL);
 
-	/* The number is ours until the kernel gives it to another process. */
+	/* The number stays this process' own until the kernel gives it to another process. */
 	assert_int_equal(tasks_claim(&rec->tasks, &self, tid), tid);
 	assert_int_equal(tasks_claim(&rec->tasks, &other, tid), RING_FIRST_STACK_TID + 2);
 
 	/*
-	 * A thread that had ended before the first look counts as one of the process, unless
-	 * another claims it.
+	 * A thread that ended before the recorder first saw it counts as one of this process,
+	 * unless another process claims it.
 	 */
 	pid_t child = fork();
 
@@ -116,7 +119,7 @@ TEST_WITH(what_no_kernel_gives_away_is_nobodys, test_recorder_setup, test_record
 	assert_int_equal(tasks_claim(&rec->tasks, &self, INT32_MAX), RING_FIRST_STACK_TID + 2);
 }
 
-/* Processes in pid namespaces of their own may have the same numbers. */
+/* Processes in different pid namespaces may have the same numbers. */
 TEST_WITH(the_same_number_elsewhere, test_recorder_setup, test_recorder_teardown)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
@@ -129,7 +132,7 @@ TEST_WITH(the_same_number_elsewhere, test_recorder_setup, test_recorder_teardown
 	assert_int_equal(tasks_claim(&rec->tasks, &one, 7), getpid());
 	assert_int_equal(tasks_claim(&rec->tasks, &one, 7), getpid());
 	assert_int_equal(tasks_claim(&rec->tasks, &two, 7), getppid());
-	/* A thread that cannot be looked up gets a number of our own. */
+	/* A thread that cannot be looked up gets a number from the recorder. */
 	assert_int_equal(tasks_claim(&rec->tasks, &one, 4200008), RING_FIRST_STACK_TID);
 	assert_int_equal(tasks_claim(&rec->tasks, &two, 4200008), RING_FIRST_STACK_TID + 1);
 }

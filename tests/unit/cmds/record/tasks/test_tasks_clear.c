@@ -1,6 +1,6 @@
 /*
- * Unit tests of cmds/record/tasks/tasks_clear.c: lines of task.txt and state of the recorder that
- * stay, with a recording in memory.
+ * Unit tests of cmds/record/tasks/tasks_clear.c: the lines of task.txt that stay, and the
+ * recorder's state, with a recording in memory.
  */
 #include "tests/unit/lib/unit.h"
 
@@ -50,7 +50,7 @@ static void check_log(struct place *p, const char *expected)
 	assert_string_equal(strbuf_str(&text), expected);
 }
 
-/* No threads have numbers of 4200000 and more, so none of them exists. */
+/* Threads do not have numbers of 4200000 and more, so none of these exists. */
 #define SESSION(pid) \
 	"SESS timestamp=1.000000001 pid=" #pid " sid=0123456789abcdef exename=\"/bin/a\"\n"
 #define TASK(tid, pid)	"TASK timestamp=4.000000000 tid=" #tid " pid=" #pid "\n"
@@ -102,8 +102,8 @@ TEST_WITH(children_that_live_stay_with_their_parents, setup, teardown)
 }
 
 /*
- * A child's line is kept by its own number, a thread's line by the thread's: not by that of its
- * process.
+ * A child's line is kept for its own file, and a thread's line for the thread's file: not for that
+ * of its process.
  */
 TEST_WITH(a_file_keeps_its_own_line_alone, setup, teardown)
 {
@@ -119,7 +119,7 @@ TEST_WITH(a_file_keeps_its_own_line_alone, setup, teardown)
 	assert_int_equal(kept[2], 4200009);
 }
 
-/* Children stand before their parents, at any distance. */
+/* Parents are found when their lines come later, at any distance. */
 TEST_WITH(parents_stay_wherever_their_lines_are, setup, teardown)
 {
 	static const char text[] = FORK(4200001, 4200002) FORK(4200002, 4200003)
@@ -135,7 +135,7 @@ TEST_WITH(parents_stay_wherever_their_lines_are, setup, teardown)
 	check_log(p, FORK(4200004, 4200005) FORK(4200005, 4200006));
 }
 
-/* In whatever order. */
+/* Parents are found in any order. */
 TEST_WITH(parents_of_many_stay, setup, teardown)
 {
 	static const char text[] = FORK(4200016, 4200009) FORK(4200015, 4200001)
@@ -174,7 +174,7 @@ TEST_WITH(a_log_that_cannot_be_read_stays_as_it_is, setup, teardown)
 	assert_int_equal(p->memory.store.error, -EINVAL);
 	assert_int_equal(p->tasks.nr_tids, 1);
 	assert_ptr_equal(intmap_get(&p->tasks.owners, 4200002), &process);
-	/* The lock is free again. */
+	/* The function has released the lock. */
 	assert_int_equal(pthread_mutex_trylock(&p->tasks.lock), 0);
 	pthread_mutex_unlock(&p->tasks.lock);
 }
