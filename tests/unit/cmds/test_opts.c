@@ -39,7 +39,7 @@ TEST(commands)
 	assert_int_equal(opts.nr_args, 0);
 	opts_deinit(&opts);
 
-	/* Everything from the program on is the program's. */
+	/* All words from the program on belong to the program. */
 	assert_int_equal(parse("-d dir/ record -t 5us ./prog -D 3 record", &opts), 0);
 	assert_string_equal(opts.cmd->name, "record");
 	assert_string_equal(opts.data_dir, "dir");
@@ -56,7 +56,7 @@ TEST(commands)
 	assert_string_equal(opts.data_dir, OPTS_DEFAULT_DIR);
 	opts_deinit(&opts);
 
-	/* A command that runs no program takes options after words, too. */
+	/* A command that runs no program takes options after its words, too. */
 	assert_int_equal(parse("graph main -d dir -D 3", &opts), 0);
 	assert_int_equal(opts.depth, 3);
 	assert_string_equal(opts.data_dir, "dir");
@@ -117,7 +117,7 @@ TEST(values)
 	assert_int_equal(opts.msg.levels[MSG_WRAP], 1);
 	opts_deinit(&opts);
 
-	/* An optional argument is never the next word. */
+	/* The next word is never taken as an optional argument. */
 	assert_int_equal(parse("record --proc ptrace", &opts), 0);
 	assert_int_equal(opts.rec.proc_way, PROC_WAY_AUTO);
 	assert_int_equal(opts.nr_args, 1);
@@ -129,7 +129,7 @@ TEST(values)
 	assert_int_equal(opts.rec.proc_way, PROC_WAY_BPF);
 }
 
-/* The later of the two counts. */
+/* The later one of the two options counts. */
 TEST(time_filter_or_range)
 {
 	struct opts opts cleanup_opts;
@@ -198,7 +198,7 @@ TEST(table_is_sound)
 		const struct opt_row *row = &opts_table[i];
 
 		assert_non_null(opts_group_title(row->group));
-		/* An option of no command is in the table only to be refused. */
+		/* An option that no command has is in the table only to be refused. */
 		assert_true(row->cmds != 0 || row->set == unsupported_refuse);
 		assert_true(strlen(row->help) > 5 && row->help[strlen(row->help) - 1] != '.');
 		assert_true(row->kind != OPT_SET || row->set);
@@ -207,7 +207,7 @@ TEST(table_is_sound)
 		assert_true(row->kind != OPT_LIST || row->separator);
 		for (size_t j = 0; j < i; j++) {
 			assert_string_not_equal(opts_table[j].name, row->name);
-			/* A letter may mean two things to two commands. */
+			/* A letter may mean different options of different commands. */
 			assert_true(!row->letter || opts_table[j].letter != row->letter ||
 				    !(opts_table[j].cmds & row->cmds));
 		}
@@ -228,7 +228,7 @@ TEST(help_shows_what_means_something)
 				 : opts_table[i].arg   ? "="
 						       : " ");
 
-			/* A name without argument may end its line. */
+			/* The name of an option without argument may be at the end of a line. */
 			char *found = strstr(strbuf_str(&text), name);
 
 			if (!found && !opts_table[i].arg) {

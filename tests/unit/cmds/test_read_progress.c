@@ -26,7 +26,7 @@ TEST(known)
 	assert_string_equal(left(1, 100, SECOND), ", about 99 s left");
 }
 
-/* Nothing was read yet, or hardly anything; or all, or more than all. */
+/* No time is shown when nothing or hardly anything was read, or all, or more than all. */
 TEST(unknown)
 {
 	assert_string_equal(left(0, 100, SECOND), "");

@@ -111,7 +111,7 @@ static inline void image_symbol(struct image_symbols *s, const char *name, uint6
 	strbuf_add(&s->strings, name, strlen(name) + 1);
 }
 
-/* Adds both sections; frees the strings. */
+/* Adds the sections of strings and of symbols; frees the strings. */
 static inline void image_symbol_sections(struct elf_image *img, struct image_symbols *s,
 					 uint32_t type)
 {

@@ -21,7 +21,7 @@ static inline const char *own_file(const char *name)
 	return path;
 }
 
-/* Make the folder, and "/file" in it. 0 or -1. */
+/* Make the folder, and "/file" in it. Returns 0 or -1. */
 static inline int own_folder_make(void)
 {
 	char template[] = "/tmp/utrail-unit-XXXXXX";

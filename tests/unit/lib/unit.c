@@ -1,6 +1,8 @@
 #include "tests/unit/lib/unit.h"
 
-/* More than any program has. It is an array, since some tests replace malloc(). */
+/*
+ * The most tests that a program may have. They are in an array, since some tests replace malloc().
+ */
 #define MOST 128
 
 static struct CMUnitTest tests[MOST];

@@ -42,7 +42,7 @@ void unit_group(CMFixtureFunction setup, CMFixtureFunction teardown);
  */
 int unit_run(void);
 
-/* splitmix64: the next number of the sequence @state, the same everywhere. */
+/* splitmix64: returns the next number of the sequence @state, which is the same on all machines. */
 uint64_t unit_random(uint64_t *state);
 
 /* End a test that cannot run here; the reason is given as for printf(3). */
@@ -54,8 +54,8 @@ uint64_t unit_random(uint64_t *state);
 	} while (0)
 
 /*
- * The first @len bytes of @data in a heap block of exactly that size, so that a sanitizer or
- * valgrind sees a read of one byte too many. The caller frees it.
+ * Returns a copy of the first @len bytes of @data in a heap block of exactly that size: a sanitizer
+ * or valgrind sees a read beyond it. The caller frees it.
  */
 static inline void *exact_copy(const void *data, size_t len)
 {

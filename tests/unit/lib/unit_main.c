@@ -1,6 +1,6 @@
 /*
- * In a file of its own, since the linker takes it from the archive only for programs that have no
- * main().
+ * This main() has its own file: the linker takes it from the archive only for programs without a
+ * main() of their own.
  */
 #include "tests/unit/lib/unit.h"
 

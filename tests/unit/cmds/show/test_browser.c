@@ -25,7 +25,7 @@ TEST(words_of_a_command)
 	check("a --url=%s -q", (const char *[]){ "a", "--url=http://x/%s", "-q", NULL });
 	check("a 100%% %d %", (const char *[]){ "a", "100%", "%d", "%", "http://x/%s", NULL });
 	check("a %s%s", (const char *[]){ "a", "http://x/%shttp://x/%s", NULL });
-	/* No shell is asked. */
+	/* Words are not passed to a shell. */
 	check("a;b $(c)", (const char *[]){ "a;b", "$(c)", "http://x/%s", NULL });
 	check("", (const char *[]){ NULL });
 	check("  ", (const char *[]){ NULL });

@@ -1,4 +1,4 @@
-/* cmds/show/gate.c: who is let in. */
+/* cmds/show/gate.c: the requests that are let in. */
 #include <stdio.h>
 #include <string.h>
 
@@ -67,7 +67,7 @@ TEST(another_token_does_not)
 		request.path = wrong[i];
 		assert_int_equal(answer(request), GATE_FORBIDDEN);
 	}
-	/* Each of its digits counts, and what follows it is a slash. */
+	/* Each digit of the token counts, and so does the slash after it. */
 	for (size_t i = 1; i <= 33; i++) {
 		request = a_request("/0/");
 		path[i] ^= 1;
@@ -152,7 +152,7 @@ TEST(nothing_is_written)
 
 		request.method = methods[i];
 		assert_int_equal(answer(request), GATE_METHOD);
-		/* Without a token, nothing about methods is revealed. */
+		/* Without a token, the answer does not reveal which methods are allowed. */
 		request.path = "/";
 		assert_int_equal(answer(request), GATE_FORBIDDEN);
 	}
@@ -173,7 +173,7 @@ TEST(a_ticket_is_good_once)
 	request.host = "localhost:4321";
 	assert_int_equal(answer(request), GATE_TICKET);
 	assert_int_equal(answer(request), GATE_FORBIDDEN);
-	/* This text is no token. */
+	/* The ticket is not a token. */
 	snprintf(path, sizeof(path), "/%s/0/", gate.ticket);
 	assert_int_equal(answer(request), GATE_FORBIDDEN);
 }

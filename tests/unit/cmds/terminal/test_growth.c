@@ -33,11 +33,14 @@ TEST(follows_the_files)
 	assert_int_not_equal(stamp, 0);
 	assert_int_equal(growth_stamp(dir), stamp);
 
-	/* A file that is none of a recording's. */
+	/* A file that does not belong to a recording does not count. */
 	append_at("notes.dat", "mine", 1000);
 	assert_int_equal(growth_stamp(dir), stamp);
 
-	/* Longer at the same time; as long at another time; another file. */
+	/*
+	 * First a file is longer at the same time, then as long at another time; then there is a
+	 * new file.
+	 */
 	append_at("17.dat", "more", 1000);
 	assert_int_not_equal(growth_stamp(dir), stamp);
 	stamp = growth_stamp(dir);

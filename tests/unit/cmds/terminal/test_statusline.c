@@ -1,6 +1,6 @@
 /*
  * The status line of a command: the part that fits into a terminal.
- * tests/e2e/running/test_progress.py tests it on one.
+ * tests/e2e/running/test_progress.py tests it on a terminal.
  */
 #include "tests/unit/lib/unit.h"
 
@@ -15,7 +15,7 @@ TEST(ascii)
 	assert_int_equal(statusline_cut("abcde", 6), 5);
 }
 
-/* Their width is not looked up; none of them is cut in two. */
+/* Each byte of other characters counts as a column, and no character is cut in two. */
 TEST(other_characters)
 {
 	assert_int_equal(statusline_cut("\xc3\xa4x", 1), 0);

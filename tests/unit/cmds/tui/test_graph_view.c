@@ -1,4 +1,7 @@
-/* Tests of cmds/tui/graph_view.c: lines, folds and ways through a call graph, and what goes over to another reading. */
+/*
+ * Tests of cmds/tui/graph_view.c: lines, folds and moves through a call graph, and the state that a
+ * second reading takes over.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include "cmds/tui/graph_view.h"
@@ -87,7 +90,7 @@ TEST_WITH(folds_and_ways, setup, teardown)
 	assert_int_equal(view.nr_shown, 9);
 }
 
-/* The calls of one reading, and those of a later one that has more. */
+/* The second reading has the calls of the first one, and more. */
 TEST_WITH(another_reading_keeps_folds_and_cursor, setup, teardown)
 {
 	struct graph_view before;
@@ -102,7 +105,7 @@ TEST_WITH(another_reading_keeps_folds_and_cursor, setup, teardown)
 	before = view;
 	view = (struct graph_view){ 0 };
 
-	/* The nodes of the first are needed until then. */
+	/* The nodes of the first reading are needed until they are carried over. */
 	struct tree first = tree;
 	struct shown early = shown;
 

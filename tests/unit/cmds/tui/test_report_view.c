@@ -62,7 +62,7 @@ TEST_WITH(ways_to_a_function, setup, teardown)
 	view.view.cursor = 1;
 	report_view_find(&view, "d");
 	assert_int_equal(view.view.cursor, 3);
-	/* The cursor stays on its row of the screen. */
+	/* The cursor's line stays at the same row of the screen. */
 	assert_int_equal(view.view.top, 2);
 	report_view_find(&view, "nosuch");
 	assert_int_equal(view.view.cursor, 3);

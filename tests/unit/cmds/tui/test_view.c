@@ -6,7 +6,7 @@
 #include "cmds/tui/keys.h"
 #include "cmds/tui/view.h"
 
-/* A view of these lines; "" stands for a line between two others. */
+/* A view of the given lines; "" is a blank line between two calls. */
 struct sample {
 	struct tui_view view;
 	const char *const *lines;
@@ -57,7 +57,7 @@ TEST(cursor_is_never_between)
 	assert_place(&sample, 0, 0);
 	view_move(&sample.view, -1, 3);
 	assert_place(&sample, 0, 0);
-	/* The screen would begin with line 4 - 3 + 1, which is a line between two others. */
+	/* The screen would begin with line 4 - 3 + 1, which is a blank line. */
 	sample.view.cursor = 3;
 	view_settle(&sample.view, 3);
 	assert_place(&sample, 3, 2);

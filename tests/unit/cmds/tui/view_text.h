@@ -6,7 +6,10 @@
 #include "utils/base/containers/strbuf.h"
 #include "utils/base/sink.h"
 
-/* All lines, "> " in front of that of the cursor and two blanks in front of the others. Appended to @out. */
+/*
+ * Returns all lines: "> " is before the cursor's line, two blanks before each other one. They are
+ * appended to @out.
+ */
 static inline const char *view_text(struct tui_view *view, struct strbuf *out)
 {
 	struct sink sink;
@@ -23,7 +26,7 @@ static inline const char *view_text(struct tui_view *view, struct strbuf *out)
 	return strbuf_str(out);
 }
 
-/* A key of that view. */
+/* Passes the action of a key to the view. */
 static inline void view_act(struct tui_view *view, enum tui_act act)
 {
 	assert_int_equal(view->ops->act(view, act, NULL), 0);

@@ -8,7 +8,7 @@
 
 #include "cmds/record/attach/attached.h"
 
-/* The address of our own C library, which is the child's, too. */
+/* Finds the addresses of this process' C library, which are the child's, too. */
 static inline int find_libc(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	uint64_t *range = arg;

@@ -54,7 +54,7 @@ static inline void patching_find(struct place *p)
 	patches_find(&p->patches, &p->settings, p->known, LIBRARY);
 }
 
-/* The user says more. */
+/* Adds rules, as the user does while the program runs. */
 static inline void patching_add_rules(struct place *p, const char *text)
 {
 	struct patch_rules more = { 0 };

@@ -1,4 +1,4 @@
-/* A process that is played (see scripted.h). */
+/* A simulated process (see scripted.h). */
 #include "tests/unit/lib/attach/scripted.h"
 
 #include <errno.h>
@@ -40,7 +40,7 @@ static const char *const steps[] = {
 	[ATTACH_DOORS_OPEN] = "DOORS_OPEN", [ATTACH_DOORS_CLOSE] = "DOORS_CLOSE",
 };
 
-/* The memory opened last was that of a former program. */
+/* The memory that was opened last was that of a former program. */
 static bool was_former;
 
 void scripted_begin(void)
@@ -97,10 +97,10 @@ void scripted_wait(void *arg)
 	scripted.waits++;
 }
 
-/* Write a word down; what was said of it. */
+/* Log a word. Returns the result that the test has chosen for it. */
 static int act(const char *word, uint64_t *result)
 {
-	/* Only the first words are kept: no test reads each of a thousand. */
+	/* Only the first words are logged: a test with a thousand words does not read them. */
 	if (words_len + strlen(word) + 2 < sizeof(words))
 		words_len += sprintf(words + words_len, "%s%s", words_len ? " " : "", word);
 	*result = 0;
@@ -126,7 +126,7 @@ static int act_err(const char *word, struct uft_err *err)
 	return ret < 0 ? err_set(err, ret, "'%s' failed", word) : 0;
 }
 
-/* --- world.h --- */
+/* --- attached.h --- */
 
 int __wrap_attached_open(struct attached *w, pid_t pid, struct uft_err *err);
 int __wrap_attached_open(struct attached *w, pid_t pid, struct uft_err *err)
@@ -170,7 +170,7 @@ size_t __wrap_attached_read(const struct attached *w, uint64_t address, void *to
 {
 	if (act_err("read", NULL) < 0)
 		return 0;
-	/* The question whether anything is mapped there. */
+	/* A read of one byte asks whether memory is mapped at the address. */
 	if (len == 1 && address < SCRIPTED_ROOM)
 		return !scripted.is_former;
 	if (address < SCRIPTED_ROOM || address + len > SCRIPTED_ROOM + sizeof(scripted.room))
@@ -336,7 +336,7 @@ uint64_t __wrap_maps_symbol(const struct attached *w, uint64_t base, const char 
 	return 0;
 }
 
-/* --- quiet.h, target.h --- */
+/* --- callable_thread.h, target.h --- */
 
 int __wrap_callable_thread_stop(struct attached *w, const struct maps *maps,
 				struct attached_thread **thread, struct uft_err *err);
@@ -384,7 +384,10 @@ int __wrap_text_read(struct text *text, const struct attached *w, uint64_t addre
 	return ret;
 }
 
-/* Runs "put-in(SITE,SITE)". Sites that are not left over are then in, or out. */
+/*
+ * Runs "put-in(SITE,SITE)" or "take-out(SITE)". The changes that are not left over are then in the
+ * text, or out of it.
+ */
 static size_t change(const char *word, const struct text *text, bool is_in)
 {
 	char whole[512];

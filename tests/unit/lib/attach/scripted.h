@@ -1,7 +1,7 @@
 /*
  * A simulated attached process. It logs the actions of cmds/record/attach/ word by word, with
- * results that the test has chosen. Linked with --wrap for the functions of world.h, quiet.h,
- * maps.h, text.h and unwind.h.
+ * results that the test has chosen. Linked with --wrap for the functions of attached.h,
+ * callable_thread.h, maps.h, text.h and unwind.h.
  */
 #ifndef UTRAIL_TESTS_UNIT_PLAYED_H
 #define UTRAIL_TESTS_UNIT_PLAYED_H
@@ -27,33 +27,35 @@
 #define SCRIPTED_NOWHERE     0xdead000ULL
 
 /*
- * The next action @word, or the one after @later more of them, returns @ret and yields @result. All
- * others succeed and yield 0. For words that begin with "put-in" or "take-out", @result changes are
- * left over.
+ * The next action @word returns @ret and yields @result; @later: so many actions of that word come
+ * before. All other actions succeed and yield 0. For words that begin with "put-in" or "take-out",
+ * @result changes are left over.
  */
 void scripted_answer(const char *word, unsigned later, int ret, uint64_t result);
 
-/* Likewise, each time. */
+/* The same for each action @word. */
 void scripted_answer_always(const char *word, int ret, uint64_t result);
 
 /* Returns the actions since the last time, with blanks between. */
 const char *scripted_log(void);
 
-/* All answers were asked for. */
+/* Check that each chosen answer was used. */
 void scripted_check_over(void);
 
 /*
- * @has_probe: it is mapped, from the next look at the maps on. dlopen(3) and dlclose(3) change it, unless @keeps_probe
- * @has_libc, @has_musl, @has_linker: likewise
- * @libc_after: the C library is mapped after so many pauses; 0: it does not come
- * @now_us: the time: it goes by in pauses alone, and by @look_us when the text is looked at
- * @is_former: the memory that is opened is that of a program that was there before, and has nothing
- * that is looked for; until it is opened again
+ * @has_probe: the probe is mapped, from the next look at the maps on. dlopen(3) and dlclose(3)
+ * change this, unless @keeps_probe
+ * @has_libc, @has_musl, @has_linker: the same for these libraries
+ * @libc_after: the C library is mapped after so many pauses; 0: never
+ * @now_us: the time, which advances only in pauses, and by @look_us when the text is looked at
+ * @is_former: the opened memory is that of a former program, in which nothing is found, until it is
+ * opened again
  * @room: the memory at SCRIPTED_ROOM
- * @in: changes that are in the text, a bit for each by its place among text->changes, as text_is_in() says
- * @waits: how often it was let be
- * @nr_changes: what text_read() gives, @changes
- * @pc: where handlers of signals have interrupted the code of its threads; 0: nowhere
+ * @in: changes that are in the text: a bit for each, by its place in text->changes, as text_is_in()
+ * returns
+ * @waits: the number of pauses
+ * @nr_changes, @changes: the changes that text_read() returns
+ * @pc: the places where signals have interrupted the threads; 0: none
  */
 struct scripted {
 	bool has_probe;
@@ -77,10 +79,10 @@ struct scripted {
 };
 extern struct scripted scripted;
 
-/* Begin with a process that has everything but the probe, in which nothing has happened. */
+/* Begin with a process that has everything but the probe, and with an empty log. */
 void scripted_begin(void);
 
-/* One that is at work. For attaching_done(). */
+/* Returns the state of an attachment in progress. The caller passes it to attaching_done(). */
 struct attaching *scripted_make(void);
 
 void scripted_wait(void *arg);

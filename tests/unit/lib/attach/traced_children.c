@@ -18,7 +18,7 @@ __attribute__((noinline)) int victim_leaf(int a)
 	return a * 1234567 + (a >> 3);
 }
 
-/* Shorter than a jump. */
+/* This function is shorter than a jump. */
 int victim_same(int a)
 {
 	return a;

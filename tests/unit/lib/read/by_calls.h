@@ -1,5 +1,5 @@
 /*
- * Reads a compact block call by call, and makes the bytes of it that it stands for. For tests and
+ * Reads a compact block call by call, and rebuilds the records that it stands for. For tests and
  * fuzzing.
  */
 #ifndef UTRAIL_TESTS_BY_CALLS_H
@@ -15,9 +15,9 @@ static inline void put_call_record(const struct compact_coder *coder,
 }
 
 /*
- * As compact_decode(), but by compact_step(), compact_block_other() and, from the first record on
- * that is no call, compact_block_rest(). At a record later than @until_ns it goes on as if there
- * was no limit: the limit must not change the result.
+ * Does the work of compact_decode(), with compact_step(), compact_block_other() and, from the first
+ * record on that is not of a call, compact_block_rest(). After a record later than @until_ns it
+ * goes on without a limit, since a limit must not change the result.
  */
 static inline bool decode_by_calls(struct compact_coder *coder, const struct compact_head *head,
 				   const uint8_t *body, uint64_t until_ns, uint8_t *raw)

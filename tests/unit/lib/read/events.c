@@ -8,7 +8,7 @@
 
 static const char flag_letters[] = "URFPBOIX";
 
-/* a-z, A-Z, and those of the kernel. */
+/* The functions "a" to "z", "A" to "Z", and those of the kernel. */
 static struct func funcs[26 * 3];
 static struct symbol symbols[26 * 3];
 static char names[26 * 3][3];

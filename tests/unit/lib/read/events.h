@@ -37,8 +37,8 @@ size_t events_parse(const char *text, struct event *events, size_t room);
 void events_put(const struct event *events, size_t nr, struct strbuf *out);
 
 /*
- * The function that events_parse() uses for a name, without an address space. Library functions
- * have 16 bytes, others 64.
+ * Returns the function that events_parse() uses for a name. It has no address space. Library
+ * functions have 16 bytes, others 64.
  */
 const struct func *events_func(const char *name);
 

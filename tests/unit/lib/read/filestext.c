@@ -36,7 +36,7 @@ void files_put_contents(const struct files *files, struct strbuf *out)
 
 		strbuf_addf(out, "#%zu %c %u %s%s", i, "fpo"[it->kind], it -> nr_names,
 			    path_of(files, it->name), it -> is_outside ? " outside" : "");
-		/* The uses of the file, in their order. */
+		/* List the uses of the file, in their order. */
 		for (uint32_t at = it->first_use; at != FILES_NONE;
 		     last = at, at = files->uses[at].next_of_content)
 			strbuf_addf(out, " %u", files->uses[at].execution);

@@ -9,7 +9,7 @@
 
 #define KERNEL_PAGE_BYTES 4096
 
-/* Starts with kernel_page_begin(). */
+/* A page that is being made; begins with kernel_page_begin(). */
 struct kernel_page_maker {
 	struct kernel_layout layout;
 	size_t used;
@@ -30,13 +30,13 @@ static inline void kernel_page_word(struct kernel_page_maker *page, uint32_t wor
 	page->used += 4;
 }
 
-/* The beginning of each record: five bits of type, the others of time. */
+/* Write the beginning of a record: five bits are the type, the others the time. */
 static inline void kernel_page_kind(struct kernel_page_maker *page, unsigned kind, uint32_t delta)
 {
 	kernel_page_word(page, page->layout.is_big_endian ? kind << 27 | delta : delta << 5 | kind);
 }
 
-/* A record: id, pid, then @nr words. */
+/* Write a record: id, pid, then @nr words. */
 static inline void kernel_page_record(struct kernel_page_maker *page, uint32_t delta, uint16_t id,
 				      int32_t pid, const uint32_t *words, unsigned nr)
 {
@@ -51,7 +51,7 @@ static inline void kernel_page_record(struct kernel_page_maker *page, uint32_t d
 		kernel_page_word(page, words[i]);
 }
 
-/* @commit: bits beside the length */
+/* @commit: bits to be set beside the length */
 static inline void kernel_page_end(struct kernel_page_maker *page, uint32_t commit)
 {
 	bool big = page->layout.is_big_endian;

@@ -1,4 +1,4 @@
-/* The fields that the row of an event's type makes of its payload. */
+/* The fields that event kinds make of payloads. */
 #ifndef UTRAIL_TESTS_KINDS_H
 #define UTRAIL_TESTS_KINDS_H
 
@@ -30,7 +30,7 @@ static inline void kind_put_fields(const struct event_kind *kind,
 	}
 }
 
-/* The event in @context: its text, and its fields. */
+/* Check the text and the fields of the event in @context. */
 static inline void kind_check(const struct event_context *context, const char *text,
 			      const char *fields)
 {

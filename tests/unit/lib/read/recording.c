@@ -219,7 +219,7 @@ int recording_write(void *self, const struct event_span *span, struct uft_err *e
 	return 0;
 }
 
-/* Writes events of a view that takes several tasks at a time. */
+/* Writes the events of a view that takes those of several tasks in one order. */
 static int write_mixed(void *self, const struct task_event *events, size_t nr, struct uft_err *err)
 {
 	for (size_t i = 0; i < nr; i++) {

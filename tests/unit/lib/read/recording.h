@@ -52,27 +52,27 @@ void recording_put(const struct recording *rec, struct strbuf *out, uint64_t tim
 		   uint64_t data);
 
 /*
- * Returns the address of that function in records; with "'" before the name it is the kernel's,
- * which has no symbols.
+ * Returns the address of a function in records. With "'" before the name, it is a function of the
+ * kernel, which has no symbols.
  */
 uint64_t recording_addr(const char *name);
 
-/* Any file, in the recording's directory. */
+/* Add any file to the recording's directory. */
 void recording_add_file(struct recording *rec, const char *name, const void *data, size_t len);
 
 /* Append a perf record of the scheduler to @out. @what: 'o' out, 'p' out by pre-emption, 'i' in. */
 void perf_add_sched(struct strbuf *out, char what, int32_t tid, uint64_t time_ns);
 
 /*
- * Runs a pipeline over it and writes its events in the language above, with "100:" where the task
- * changes, "~" for SCHED_OUT, "^" for SCHED_IN, "?" after an unpaired EXIT.
+ * Writes the events of a pipeline in the language above, with "100:" where the task changes, "~"
+ * for SCHED_OUT, "^" for SCHED_IN, and "?" after an unpaired EXIT.
  */
 struct recording_writer {
 	struct strbuf *out;
 	const struct task *task; /* of the last event */
 };
 
-/* The events function of struct view for that; @self is the writer. */
+/* The events function of struct view for a recording_writer, which is @self. */
 int recording_write(void *self, const struct event_span *span, struct uft_err *err);
 
 void recording_run(struct recording *rec, const struct pipeline_config *config, struct strbuf *out);

@@ -9,7 +9,7 @@
 
 /*
  * A test adds tasks to @rec, changes @stages, and runs views as often as it likes. Between
- * shown_begin() and shown_end() the view finds the opened @pipe and writes to @sink.
+ * shown_begin() and shown_end() a view uses the open @pipe and writes to @sink.
  */
 struct shown {
 	struct recording rec;
@@ -25,12 +25,14 @@ void shown_deinit(struct shown *s);
 
 void shown_begin(struct shown *s);
 
-/* Run the pipeline through @events of @self. */
+/*
+ * Run the pipeline, with @events and @self as its view.
+ */
 void shown_run(struct shown *s,
 	       int (*events)(void *self, const struct event_span *span, struct uft_err *err),
 	       void *self);
 
-/* Returns the written text; valid until the next shown_begin(). */
+/* Returns the text that the view wrote; valid until the next shown_begin(). */
 const char *shown_end(struct shown *s);
 
 #endif

@@ -1,4 +1,4 @@
-/* Reads sources of all tasks alone (see sources.h). */
+/* Reads sources of all tasks without a pipeline (see sources.h). */
 #include "tests/unit/lib/read/sources.h"
 
 #include "tests/unit/lib/read/events.h"

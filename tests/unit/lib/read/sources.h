@@ -1,4 +1,7 @@
-/* Reads sources of all tasks alone: those of a recording made of strings, event by event. */
+/*
+ * Reads sources of all tasks without a pipeline: those of a recording made of strings, event by
+ * event.
+ */
 #ifndef UTRAIL_TESTS_SOURCES_H
 #define UTRAIL_TESTS_SOURCES_H
 
@@ -6,8 +9,8 @@
 #include "utils/pipeline/sources/source.h"
 
 /*
- * @rec: with task 100; files are added between sources_begin() and sources_open()
- * @context: with all of its pointers; may be changed before sources_open()
+ * @rec: has task 100; files are added between sources_begin() and sources_open()
+ * @context: has all of its pointers; may be changed before sources_open()
  */
 struct sources {
 	struct recording rec;
@@ -22,19 +25,19 @@ struct sources {
 void sources_begin(struct sources *s);
 /* Open the recording, and its sources of @kind. Returns their number, or the error of open(). */
 int sources_open(struct sources *s, const struct source_kind *kind, struct uft_err *err);
-/* Open the recording as one that grows, with all tasks that it has by now. */
+/* Open the recording as one that grows, with the tasks that it has so far. */
 void sources_open_data(struct sources *s, bool grows);
-/* The sources alone are closed. */
+/* Close only the sources. */
 void sources_close(struct sources *s);
 void sources_end(struct sources *s);
 
 /*
- * Read once and write "TID/OTHER[!]: EVENTS" in the words of events_put(); "!" when the recording
- * has no such task. Then next_ns() may not be earlier than before, unless there is damage.
+ * Read once and write "TID/OTHER[!]: EVENTS" in the words of events_put(). "!": the recording has
+ * no such task. After a read, next_ns() may not be earlier than before, unless there is damage.
  */
 void sources_read(struct source *src, size_t max, uint64_t until_ns, struct strbuf *out);
 
-/* Read up to @max events at a time until there are no more; "; " stands between the reads. */
+/* Read up to @max events at a time until there are no more. "; " separates the reads. */
 void sources_check(struct source *src, size_t max, uint64_t until_ns, const char *expected);
 
 #endif

@@ -22,7 +22,7 @@
 #define LIMIT_MS 60000
 #define BIG	 (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
 
-/* The arguments of programs without other work. */
+/* First arguments of the test program: with these it does only a child's work. */
 #define ENDS_ARG "ends-by-8"
 #define DOES_ARG "does"
 
@@ -84,7 +84,7 @@ static int run_as_program(int (*fn)(void))
 	return 97;
 }
 
-/* No sanitizer looks for leaks in who is traced. */
+/* _exit() keeps sanitizers from looking for leaks in traced children. */
 void proc_scene_main(int argc, char *argv[])
 {
 	if (argc > 1 && strcmp(argv[1], ENDS_ARG) == 0)
@@ -93,7 +93,10 @@ void proc_scene_main(int argc, char *argv[])
 		_exit(((int (*)(void))((intptr_t)proc_scene_main + atoll(argv[2])))());
 }
 
-/* Run @fn in a child that is traced from its first step on; the result of @fn is its status. */
+/*
+ * Run @fn in a child that is traced from its first step on. The child's status is the result of
+ * @fn.
+ */
 void proc_scene_trace(int (*fn)(void))
 {
 	struct uft_err err = { 0 };
@@ -133,7 +136,10 @@ static void wait_for(int fd)
 	assert_int_equal(poll(&pollfd, 1, LIMIT_MS), 1);
 }
 
-/* The CPU of a task is told before a record of it, at the same time; it is not kept here. */
+/*
+ * The CPU of a task comes before a record of that task, with the same time. Check it; it is not
+ * kept here.
+ */
 static void check_place(const struct proc_record *place, const struct proc_record *record)
 {
 	int cpu;
@@ -176,7 +182,7 @@ static void read_records(void)
 		assert_true(proc_scene.records[i].time_ns > proc_scene.records[i - 1].time_ns);
 }
 
-/* Skip the execution of the tested program itself. */
+/* Skip the records of the execution of this program. */
 static void skip_first_program(void)
 {
 	assert_true(proc_scene.nr && proc_scene.records[0].kind == PROC_EXEC);
@@ -187,7 +193,7 @@ static void skip_first_program(void)
 		proc_scene.records[proc_scene.at].kind == PROC_INHERIT));
 }
 
-/* All have ended; how the program did. */
+/* Wait until all processes have ended. Returns the program's status. */
 int proc_scene_finish(void)
 {
 	struct rusage usage = { .ru_maxrss = -1 };
@@ -205,12 +211,12 @@ int proc_scene_finish(void)
 	read_records();
 	if (!proc_scene_way->uses_filter)
 		skip_first_program();
-	/* All children were waited for. */
+	/* The tracer has waited for all children. */
 	assert_int_equal(waitpid(proc_scene.pid, NULL, WNOHANG), -1);
 	return status;
 }
 
-/* Returns the next record, which must be of that kind, of the program itself. */
+/* Returns the next record, which must be of kind @kind and of the program itself. */
 static const struct proc_record *next(enum proc_kind kind)
 {
 	const struct proc_record *record = &proc_scene.records[proc_scene.at++];
@@ -248,7 +254,7 @@ static void no_more(void)
 	assert_int_equal(proc_scene.at, proc_scene.nr);
 }
 
-/* --- what programs do; each returns how it ends --- */
+/* --- the work of programs; each function returns the exit status --- */
 
 static int wait_status(pid_t pid)
 {
@@ -426,7 +432,7 @@ static int stops_a_child(void)
 	}
 	if (waitpid(pid, &status, WUNTRACED) != pid || !WIFSTOPPED(status))
 		return 1;
-	/* The child stays there until it is continued. */
+	/* The child stays stopped until it is continued. */
 	usleep(20000);
 	if (waitpid(pid, &status, WNOHANG) != 0)
 		return 2;
@@ -535,7 +541,7 @@ static int uses_files(void)
 		return 1;
 	if (renameat(AT_FDCWD, "made", AT_FDCWD, "moved") < 0)
 		return 2;
-	/* Missing files are not reported. */
+	/* A call that fails for a missing file is not recorded. */
 	if (renameat(AT_FDCWD, "made", AT_FDCWD, "moved") >= 0)
 		return 3;
 	if (dup3(fd, 77, O_CLOEXEC) != 77)
@@ -545,7 +551,7 @@ static int uses_files(void)
 	return unlinkat(AT_FDCWD, "moved", 0) < 0 ? 5 : 0;
 }
 
-/* Other records may come from actions of the C library. */
+/* Find the next act of kind @kind. Others may come from the C library. */
 static struct proc_act next_act(enum proc_kind kind)
 {
 	struct proc_act act;
@@ -587,7 +593,7 @@ void calls_that_have_done_something_are_told(void **state)
 	proc_scene.settings.traces_files = true;
 	proc_scene_trace(uses_files);
 	assert_int_equal(proc_scene_finish(), 0);
-	/* A program has others before. */
+	/* Before this file a program opens others, such as libraries. */
 	do
 		act = next_act(PROC_OPEN);
 	while (!proc_scene_is_below(&act.texts[0], "made"));

@@ -1,5 +1,5 @@
 /*
- * Processes of a test that are traced, by any tracer: their records, and checks that hold for each
+ * Processes of a test that are traced by any tracer: their records, and checks that hold for each
  * tracer.
  */
 #ifndef UTRAIL_TESTS_UNIT_PROC_SCENE_H
@@ -10,7 +10,9 @@
 #include "tests/unit/lib/unit.h"
 #include "utils/format/proc_dat.h"
 
-/* @records, from @at on: the records, when all processes have ended */
+/*
+ * @records: all records, when all processes have ended; those from @at on are not yet checked
+ */
 extern struct proc_scene {
 	struct store_memory memory;
 	struct record_settings settings;
@@ -22,10 +24,10 @@ extern struct proc_scene {
 	size_t at;
 } proc_scene;
 
-/* The test's: which way. */
+/* The tracer that the test is about. */
 extern const struct proc_way *const proc_scene_way;
 
-/* Setup of each test, and of the group, which gets a folder of its own. */
+/* Setup of each test; and setup of the group, which makes a folder. */
 int proc_scene_begin(void **state);
 int proc_scene_end(void **state);
 int proc_scene_make_top(void **state);
@@ -34,17 +36,20 @@ int proc_scene_remove_top(void **state);
 void proc_scene_prepare(void);
 int proc_scene_start(pid_t pid, struct uft_err *err);
 /*
- * Run @fn in a child that is traced from its first step on; the result of @fn is its status. A
- * tracer that traces programs only gets a program.
+ * Run @fn in a child that is traced from its first step on. The child's status is the result of
+ * @fn. A tracer that traces only programs gets one that calls @fn.
  */
 void proc_scene_trace(int (*fn)(void));
-/* All have ended; how the program did. */
+/* Wait until all processes have ended. Returns the program's status. */
 int proc_scene_finish(void);
-/* A relative name, in the folder. */
+/*
+ * True when @text is the path of @name in the folder.
+ */
 bool proc_scene_is_below(const struct text *text, const char *name);
 
 /*
- * To be called first in main(): runs what a child of the test is to do, and then does not return.
+ * Must be called first in main(). In a child of the test it does the child's work, and does not
+ * return.
  */
 void proc_scene_main(int argc, char *argv[]);
 

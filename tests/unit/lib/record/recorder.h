@@ -66,7 +66,7 @@ static inline int test_recorder_teardown(void **state)
 	return 0;
 }
 
-/* A whole file of the recording, for free(). */
+/* Returns the content of a file of the recording. The caller frees it. */
 static inline char *test_recorder_file(const struct test_recorder *t, const char *name)
 {
 	int fd = openat(t->dir_fd, name, O_RDONLY | O_CLOEXEC);

@@ -1,4 +1,4 @@
-/* The store that keeps everything in memory (see store_memory.h). */
+/* A store in memory (see store_memory.h). */
 #include "tests/unit/lib/record/store_memory.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* A store of another kind than a directory: everything stays in memory. */
+/* A store that is no directory: all files stay in memory. */
 #ifndef UTRAIL_TESTS_STORE_MEMORY_H
 #define UTRAIL_TESTS_STORE_MEMORY_H
 
@@ -8,12 +8,12 @@
 
 #define STORE_MEMORY_FILES 64
 
-/* A stream is the number of its file, and stays open. */
+/* A stream is the number of its file. Files are never closed. */
 struct store_memory {
 	struct store store;
 	pthread_mutex_t lock;
 	struct store_memory_file {
-		char name[64]; /* "": none */
+		char name[64]; /* "": a free entry */
 		struct strbuf content;
 	} files[STORE_MEMORY_FILES];
 };

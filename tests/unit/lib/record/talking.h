@@ -66,7 +66,7 @@ static inline void send_ready(int fd)
 	send_message(fd, CONTROL_READY, &ready, sizeof(ready));
 }
 
-/* Returns the type of a packet; 0: none that a recorder sends. */
+/* Returns the type of a packet; 0 when no recorder sends such a packet. */
 static inline int answer_type(const void *packet, size_t len)
 {
 	static const struct control_shape *const shapes[] = {
@@ -88,11 +88,11 @@ static union {
 	struct control_error error;
 	struct control_status_is status;
 	char bytes[CONTROL_MSG_MAX];
-} last; /* answer */
+} last; /* the last answer */
 
 /*
- * Returns the type of the answer; 0: the recorder has hung up, -1: there is none yet. Descriptors
- * in it are closed.
+ * Returns the type of the answer; 0 when the recorder has hung up, -1 when there is no answer yet.
+ * Descriptors in the answer are closed.
  */
 static inline int take_answer(int fd, struct control_welcome *welcome)
 {
@@ -108,7 +108,7 @@ static inline int take_answer(int fd, struct control_welcome *welcome)
 	return type;
 }
 
-/* A whole conversation. */
+/* Hold a whole conversation: HELLO, and the answer. */
 static inline int talk_once(struct recorder *rec, const struct control_hello *hello,
 			    struct control_welcome *welcome)
 {

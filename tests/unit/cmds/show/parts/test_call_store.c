@@ -1,4 +1,4 @@
-/* cmds/show/parts/call_store.c: ranges of many calls, against a look at each of them. */
+/* cmds/show/parts/call_store.c: ranges of many calls, compared with a walk over all calls. */
 #include "cmds/show/parts/call_store.h"
 #include "tests/unit/lib/unit.h"
 
@@ -10,7 +10,7 @@
 #define ALL_MAX 400000
 #define MOST	250000
 
-/* Calls that were added, by their ends. */
+/* All calls that were added, in order of their ends. */
 static struct stored_call all[ALL_MAX];
 static size_t nr_all;
 static struct call_file file = { .fd = -1 };
@@ -22,7 +22,7 @@ static void add(uint64_t start_ns, uint64_t end_ns, uint16_t depth)
 		.start_ns = start_ns,
 		.dur_ns = end_ns - start_ns,
 		.self_ns = (end_ns - start_ns) / 2,
-		/* Some have none, some have one that others had before. */
+		/* Some calls have no text, and some share the text of an earlier call. */
 		.text = nr_all % 3 ? nr_all * 17 + 1 : nr_all % 2 * 5,
 		.node = depth + 1,
 		.depth = depth,
@@ -33,7 +33,7 @@ static void add(uint64_t start_ns, uint64_t end_ns, uint16_t depth)
 	all[nr_all++] = call;
 }
 
-/* main, in it calls that last longer and longer, with three in each of them. */
+/* Makes main(), and in it calls that take longer and longer, each with three calls inside. */
 static int make_calls(void **state)
 {
 	uint64_t now = 1000;
@@ -87,7 +87,7 @@ static void assert_same(const struct stored_call *a, const struct stored_call *b
 	assert_int_equal(a->is_open, b->is_open);
 }
 
-/* With pixels of a nanosecond each call is there. */
+/* Check that each call is there when a pixel is a nanosecond. */
 static void check_exact(uint64_t from, uint64_t to)
 {
 	struct stored_call *wanted = calloc(nr_all, sizeof(*wanted));
@@ -119,7 +119,10 @@ TEST(short_ranges_have_all_calls)
 		check_exact(at, at + end / 5000);
 }
 
-/* Every long call is there, and a pixel of a depth is empty only if it has no call. */
+/*
+ * Check that every long call is there, and that a pixel of a depth is empty only if no call is in
+ * it.
+ */
 static void check_picture(uint64_t from, uint64_t to, uint64_t width)
 {
 	uint64_t pixel = (to - from) / width;
@@ -148,7 +151,7 @@ static void check_picture(uint64_t from, uint64_t to, uint64_t width)
 		if (call->start_ns < from || call->start_ns > to)
 			continue;
 
-		/* Its representative may be in the next pixel. */
+		/* The call that stands for this one may be in a neighbouring pixel. */
 		size_t k = (call->start_ns - from) / pixel;
 		const uint8_t *row = &seen[call->depth * (width + 2)];
 
@@ -171,7 +174,7 @@ TEST(long_ranges_are_pictures)
 	}
 }
 
-/* The next call of a depth after a place, or the one before it. */
+/* Check the search for the next call at a depth after a place, or the last one before it. */
 static void check_search(uint64_t at, int depth, uint16_t wanted, bool is_backwards)
 {
 	uint8_t nodes[4] = { 0 };
@@ -211,7 +214,7 @@ TEST(the_next_call_and_the_one_before)
 	}
 }
 
-/* However deep it is, a range is no more than a picture. */
+/* The number of calls in a picture is limited, whatever the depth. */
 TEST(too_many_calls_for_a_picture)
 {
 	struct call_file other = CALL_FILE_CLOSED;
@@ -248,7 +251,7 @@ TEST(no_more_than_wanted)
 	call_list_deinit(&found);
 }
 
-/* As damaged data has them. */
+/* Damaged data may have such times. */
 TEST(times_that_are_far_apart)
 {
 	struct call_file other = CALL_FILE_CLOSED;

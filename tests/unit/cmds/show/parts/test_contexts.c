@@ -38,7 +38,7 @@ TEST(many_paths)
 	contexts_deinit(&contexts);
 }
 
-/* Levels are counted in 16 bits: those beyond are one. */
+/* Levels are counted in 16 bits: all levels beyond count as one. */
 TEST(deep_paths)
 {
 	struct contexts contexts = { 0 };

@@ -49,7 +49,7 @@ TEST_WITH(functions_and_tree, setup, teardown)
 	assert_null(stop.pipe);
 }
 
-/* The pipeline that reads is told at once; whoever comes later reads nothing. */
+/* The pipeline that is reading is told at once. A request that comes later reads nothing. */
 TEST_WITH(stopped, setup, teardown)
 {
 	const struct part_range all = { 0 };
@@ -67,7 +67,7 @@ TEST_WITH(stopped, setup, teardown)
 	assert_int_equal(out.len, 0);
 }
 
-/* One who leaves ends the sum that is made for him, and none after that. */
+/* A client that leaves ends the sum that is made for it, but no later sum. */
 TEST_WITH(left, setup, teardown)
 {
 	const struct part_range all = { 0 };
@@ -95,7 +95,7 @@ TEST_WITH(progress, setup, teardown)
 	assert_true(sums_progress(&stop) == 0);
 	atomic_store(&pipe.read_bytes, pipeline_bytes(&pipe) / 2);
 	assert_true(sums_progress(&stop) == 0.5);
-	/* Files may have grown meanwhile. */
+	/* Files may have grown since their sizes were read. */
 	atomic_store(&pipe.read_bytes, pipeline_bytes(&pipe) * 3);
 	assert_true(sums_progress(&stop) == 1);
 	stop.pipe = NULL;

@@ -40,7 +40,7 @@ TEST_WITH(many_texts, setup, teardown)
 		assert_int_equal(text_store_add(&store, text, &numbers[i]), 0);
 		assert_int_not_equal(numbers[i], 0);
 	}
-	/* Some of them are in the file, the last ones are not. */
+	/* The first texts are in the file already, the last ones are not. */
 	assert_true(store.file.bytes > 0 && store.tail.len > 0);
 	for (int i = NR; i-- > 0;) {
 		snprintf(text, sizeof(text), "(%d, \"%.*s\")", i, i % 50, "0123456789abcdef");
@@ -76,7 +76,7 @@ TEST_WITH(long_texts_have_their_beginning, setup, teardown)
 	free(text);
 }
 
-/* Numbers come from whoever has the page's address. */
+/* Numbers come from any client that has the page's address, so they may be wrong. */
 TEST_WITH(numbers_of_no_text, setup, teardown)
 {
 	struct strbuf out cleanup_strbuf = { 0 };

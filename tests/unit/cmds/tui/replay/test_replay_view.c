@@ -1,4 +1,7 @@
-/* Tests of cmds/tui/replay: lines of calls in their order, whatever way they are made, folds and ways through them. */
+/*
+ * Tests of cmds/tui/replay: lines of calls in their order, in whichever way they are made; folds,
+ * and moves through the lines.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include "cmds/tui/replay/replay_view.h"
@@ -88,7 +91,7 @@ TEST_WITH(folds_and_ways, setup, teardown)
 	assert_string_equal(view_text(&view.view, &text), whole);
 }
 
-/* The calls of two tasks take turns: siblings are those of the same task. */
+/* The calls of two tasks take turns. Siblings are calls of the same task. */
 TEST_WITH(tasks, setup, teardown)
 {
 	recording_add_task(&shown.rec, 100, "a{ b{} c{}}", 1000);
@@ -103,7 +106,7 @@ TEST_WITH(tasks, setup, teardown)
 	assert_string_equal(view.view.ops->func_at(&view.view, view.view.cursor)->name, "a");
 }
 
-/* More lines than a page has: all ways to make them agree, for each page. */
+/* Adds more lines than a page has, so that the lines of each page can be compared in all ways. */
 static void add_many(void)
 {
 	struct strbuf calls = { 0 };
@@ -126,7 +129,10 @@ TEST_WITH(kept_lines_are_the_same, setup, teardown)
 	view_text(&view.view, &text);
 	replay_view_deinit(&view);
 	shown_end(&shown);
-	/* A limit that leaves all calls, and needs to have seen what was before. */
+	/*
+	 * This limit leaves all calls. It must have seen the calls before a page, so pages cannot
+	 * be read on their own.
+	 */
 	shown.stages.stages.depth = 100;
 	begin();
 	assert_true(!view.pages.can_seek);
