@@ -150,7 +150,7 @@ int keeping_image(const struct keeping_plan *plan)
 
 	struct plan settings = plan->settings;
 
-	settings.flags |= PLAN_REPLACE_ANY; /* return addresses are made up */
+	settings.flags |= PLAN_REPLACE_ANY; /* the tests' return addresses are no real ones */
 	view.lists[PLAN_SETTINGS] = plan_list(PLAN_SETTINGS, &settings, 1);
 	view.lists[PLAN_FUNCS] = plan_list(PLAN_FUNCS, funcs, nr);
 	view.lists[PLAN_RULES] = plan_list(PLAN_RULES, rules, nr_rules);
@@ -210,8 +210,8 @@ static void limit(struct selection *s, const struct plan_rule *rule)
 }
 
 /*
- * Open calls count as if they had been entered under the new plan; their arguments are not
- * available any more.
+ * Calls that are open when a plan comes count as if they had been entered under it. Their arguments
+ * are not available any more.
  */
 static void catch_up(struct keeping *k)
 {
@@ -256,7 +256,7 @@ static void expect_entry(struct keeping *k, const struct keeping_call *c)
 	expect(k, record_data(RECORD_ENTRY, c->level, keeping_addr(c->func)), c->arg);
 }
 
-/* All that was held back. */
+/* Expect the ENTRY records of all open calls that were held back. */
 static void expect_entries(struct keeping *k)
 {
 	for (unsigned i = 0; i < k->nr; i++) {
@@ -281,8 +281,8 @@ static void obey_switches(struct keeping *k, const struct plan_rule *rule)
 }
 
 /*
- * Fills @c->flags, and @inside with the choice that holds inside of the call. Returns whether that
- * differs from the choice outside.
+ * Fills @c->flags, and @inside with the choice that holds inside of the call. Returns whether this
+ * choice differs from the one outside.
  */
 static bool decide(struct keeping *k, unsigned func, uint64_t arg, struct keeping_call *c,
 		   struct selection *inside)
@@ -442,7 +442,7 @@ void keeping_instant(struct keeping *k, unsigned func, uint64_t arg)
 	struct keeping_call c = { .func = func };
 	struct selection inside;
 
-	/* Not even switches: no test looks at them. */
+	/* A call beyond the limit does not even switch tracing on or off: no test looks at that. */
 	if (k->nr_frames >= probe.plan.max_stack)
 		return;
 	catch_up(k);
@@ -463,7 +463,7 @@ void keeping_pass(struct keeping *k, struct thread *t, unsigned units)
 	t->base_ns += units * KEEPING_UNIT_NS;
 }
 
-/* --- what there is --- */
+/* --- the records in a file --- */
 
 static uint64_t payload_of(const struct record *r, size_t *len)
 {
@@ -494,7 +494,10 @@ void keeping_check(const struct keeping *k, const struct strbuf *file)
 		if ((r->data & ~RECORD_MORE) != expected[i].data || payload != expected[i].payload)
 			fail_msg("record %zu of %zu is %#lx with %#lx, not %#lx with %#lx", i, nr,
 				 r->data, payload, expected[i].data, expected[i].payload);
-		/* Those of calls that were held back are older. */
+		/*
+		 * An ENTRY that was held back has an earlier time, so only the times of EXIT
+		 * records must rise.
+		 */
 		if (record_type(r->data) == RECORD_EXIT) {
 			assert_true(r->time_ns >= last_ns);
 			last_ns = r->time_ns;

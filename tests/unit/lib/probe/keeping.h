@@ -1,6 +1,6 @@
 /*
- * A model of which calls are kept, as simple as possible. A recording must agree with it, whatever
- * fast paths the probe has.
+ * A model, as simple as possible, of the choice which calls are kept. A recording must agree with
+ * it, whatever fast paths the probe has.
  */
 #ifndef UTRAIL_TESTS_KEEPING_H
 #define UTRAIL_TESTS_KEEPING_H
@@ -12,13 +12,13 @@
 #define KEEPING_FUNCS	 12
 #define KEEPING_CALLS	 128
 /*
- * Longer than a test takes: passing times are multiples of it, and thresholds fall between these
- * multiples.
+ * A unit of time is longer than a test takes. Passing times are multiples of it, and thresholds
+ * fall between these multiples.
  */
 #define KEEPING_UNIT_NS	 1000000000000ULL
 #define KEEPING_LIMIT_NS (KEEPING_UNIT_NS * 3 / 2)
 
-/* Some of them have one place in a thread's tables. */
+/* Returns an address; some functions share one place in a thread's tables. */
 uint64_t keeping_addr(unsigned func);
 
 struct keeping_func {
@@ -27,7 +27,7 @@ struct keeping_func {
 	bool has_args;
 	bool has_result;
 	uint32_t bytes;
-	struct plan_rule rule; /* PLAN_COND: bit 0 of the first argument is set */
+	struct plan_rule rule; /* its PLAN_COND condition: bit 0 of the first argument is set */
 };
 
 struct keeping_plan {
@@ -42,8 +42,8 @@ struct keeping_call {
 	uint16_t flags; /* enum planned_flags */
 	uint16_t level;
 	bool has_result;
-	uint64_t arg; /* what was captured; 0: nothing */
-	uint64_t ret; /* own return address */
+	uint64_t arg; /* the captured argument; 0: none */
+	uint64_t ret; /* its return address */
 	uint64_t began;
 	struct selection before;
 };
@@ -71,27 +71,29 @@ uint64_t keeping_random(struct keeping *k, uint64_t below);
 void keeping_choose(struct keeping *k, struct keeping_plan *plan);
 int keeping_image(const struct keeping_plan *plan);
 
-/* All functions are listed, and that is all. */
+/* Make the plan that lists all functions, and has no rules. */
 void keeping_plain(struct keeping_plan *plan);
 
-/* The first plan; another one in its place. */
+/* Begin with a first plan; replace it by another one. */
 void keeping_begin(struct keeping *k, uint64_t seed, uint32_t allowed);
 void keeping_replace(struct keeping *k);
 
-/* Returns the event in the table of libmcount/hot/state.h that a call of @func is. */
+/* Returns the event, in the table of libmcount/hot/state.h, that a call of @func is. */
 enum thread_event keeping_event(const struct keeping *k, unsigned func);
 
-/* A call of @func; whether it has a frame. */
+/* Begin a call of @func. Returns whether it has a frame. */
 bool keeping_enter(struct keeping *k, unsigned func, uint64_t arg, uint64_t ret);
-/* The innermost call ends. @result: its return value; NULL when it is not seen */
+/* End the innermost call. @result: its return value; NULL when no hook sees the return */
 void keeping_leave(struct keeping *k, const uint64_t *result);
-/* A call that begins and ends at one moment. */
+/* Begin a call and end it at the same moment. */
 void keeping_instant(struct keeping *k, unsigned func, uint64_t arg);
 
 /* Check that @file has the expected content. */
 void keeping_check(const struct keeping *k, const struct strbuf *file);
 
-/* @units units of time pass, for the model and for @t. */
+/*
+ * Let @units units of time pass, for the model and for @t.
+ */
 void keeping_pass(struct keeping *k, struct thread *t, unsigned units);
 
 #endif

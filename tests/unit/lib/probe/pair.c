@@ -18,7 +18,10 @@
 
 #define WAIT_NS 10000000ULL
 
-/* A task id above those that the kernel gives to threads, below what stacks of programs get. */
+/*
+ * A task id above those that the kernel gives to threads, and below those of stacks that programs
+ * make.
+ */
 #define NO_THREADS_TID (1 << 22)
 
 static __thread void (*when_waiting)(void *arg);
@@ -53,13 +56,15 @@ void pair_before(long number, int (*fn)(void *arg), void *arg)
 }
 
 /*
- * syscall(3) for the probe and the recorder: the linker sends their calls here (--wrap), as the
- * probe has its own.
+ * syscall(3) for the probe and the recorder. The linker sends their calls here (--wrap), since the
+ * probe has a syscall(3) of its own.
  */
 long __real_syscall(long number, ...);
 long __wrap_syscall(long number, ...);
 
-/* Take all six arguments, as the C library does; those that were not passed have any value. */
+/*
+ * Take all six arguments, as the C library does. Those that the caller did not pass have any value.
+ */
 NO_SANITIZE_ADDRESS long __wrap_syscall(long number, ...)
 {
 	long args[6];
@@ -90,8 +95,8 @@ NO_SANITIZE_ADDRESS long __wrap_syscall(long number, ...)
 }
 
 /*
- * The probe looks for libc's clock by RTLD_NEXT, and must find the one whose time the tests
- * control.
+ * The probe looks for libc's clock_gettime() with RTLD_NEXT. It must find the one below, whose time
+ * the tests control.
  */
 void *__real_dlsym(void *handle, const char *name);
 void *__wrap_dlsym(void *handle, const char *name);
@@ -103,7 +108,7 @@ void *__wrap_dlsym(void *handle, const char *name)
 	return __real_dlsym(handle, name);
 }
 
-/* libc's: the program's own comes first. */
+/* Takes the place of libc's function, since the program's own comes first. */
 int clock_gettime(clockid_t id, struct timespec *ts)
 {
 	static int (*next)(clockid_t, struct timespec *);
@@ -119,7 +124,10 @@ int clock_gettime(clockid_t id, struct timespec *ts)
 	return ret;
 }
 
-/* The number of open descriptors before: a pair must leave none open. Sanitizers watch the heap. */
+/*
+ * The number of open descriptors at the beginning: a pair must leave no more open. Sanitizers check
+ * the heap.
+ */
 static unsigned fds_before;
 
 static unsigned count_fds(void)
@@ -137,7 +145,7 @@ static unsigned count_fds(void)
 void pair_init(struct pair *pair)
 {
 	fds_before = count_fds();
-	waited_ns = 0; /* other threads have not waited */
+	waited_ns = 0; /* a new pair begins without time that passed in waits */
 	*pair = (struct pair){ .dir = "/tmp/utrail-pair.XXXXXX" };
 	pair->settings = (struct record_settings){
 		.filters = &pair->filters,
@@ -242,12 +250,12 @@ static void remove_dir(struct pair *pair)
 	assert_return_code(rmdir(pair->dir), errno);
 }
 
-/* Rings of an arena that is gone must not be found. */
+/* Forget all threads: the rings of an arena that was removed must not be found. */
 static void forget_threads(void)
 {
 	for (struct thread *t = atomic_load(&probe_threads); t; t = t->next) {
 		frames_reset(t);
-		/* An aside belongs to its thread for good; its ring is no part of an arena. */
+		/* A thread keeps its aside for good, and the aside's ring is in no arena. */
 		if (t->is_aside)
 			continue;
 		t->ring = NULL;

@@ -13,8 +13,8 @@
 
 /*
  * The recorder has one traced process, this one. Between pair_init() and pair_open() a test may
- * change @settings, and @into (the directory @store by default). Segments have the size of a page.
- * There are no writer threads: the test looks at the rings when it likes (pair_look).
+ * change @settings, and @into (by default the directory @store). Segments have the size of a page.
+ * There are no writer threads: a test looks at the rings by pair_look().
  */
 struct pair {
 	char dir[64];
@@ -32,20 +32,23 @@ struct pair {
 
 void pair_init(struct pair *pair);
 void pair_open(struct pair *pair);
-/* Take the remaining records, as at the end of a recording; the files stay until pair_close(). */
+/* Take the remaining records, as at the end of a recording. The files stay until pair_close(). */
 void pair_stop(struct pair *pair);
 void pair_close(struct pair *pair);
 
-/* Do a writer thread's work: one look at all rings. */
+/* Look at all rings once, as a writer thread does. */
 uint64_t pair_look(struct pair *pair, bool everything);
 
-/* A traced thread with a ring and a task id of its own; NULL when there is no free ring. */
+/* Returns a traced thread with a ring and a task id of its own; NULL when there is no free ring. */
 struct thread *pair_thread(void);
 
-/* The index of a ring. */
+/* Returns the index of a ring. */
 uint32_t pair_ring_index(const struct pair *pair, const struct ring *r);
 
-/* Returns the content of <tid>.dat, empty when there is no such file. The caller frees it. */
+/*
+ * Returns the content of a file, or of <tid>.dat; empty when there is no such file. The caller
+ * frees it.
+ */
 struct strbuf pair_file(const struct pair *pair, const char *name);
 struct strbuf pair_data(const struct pair *pair, int32_t tid);
 
@@ -56,21 +59,22 @@ struct strbuf pair_data(const struct pair *pair, int32_t tid);
 void pair_check_data(struct pair *pair, int32_t tid, const struct strbuf *expected);
 
 /*
- * From here on, when this thread would sleep in a futex, @fn runs instead, and 10 ms pass on the
- * probe's clocks. With NULL it sleeps again.
+ * From here on, @fn runs when this thread would sleep in a futex, and 10 ms pass on the probe's
+ * clocks. NULL: the thread sleeps again.
  */
 void pair_when_waiting(void (*fn)(void *arg), void *arg);
 
-/* @ns pass on this thread's clocks: more than the delays of a busy machine. */
+/* Let @ns pass on this thread's clocks; choose more than the delays of a busy machine. */
 void pair_pass(uint64_t ns);
 
 /*
- * From here on this thread's system calls with @number first ask @fn. With 0 the call is made; with
- * a negative errno it fails with that. NULL: the calls are made without asking.
+ * From here on, @fn is asked before each system call @number of this thread. If it returns 0 the
+ * call is made; if it returns a negative errno the call fails with that. NULL: calls are made
+ * without asking.
  */
 void pair_before(long number, int (*fn)(void *arg), void *arg);
 
-/* Returns how many times this thread has woken others that sleep in a futex. */
+/* Returns how many times this thread has woken threads that sleep in a futex. */
 unsigned pair_wakes(void);
 
 #endif

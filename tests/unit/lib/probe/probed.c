@@ -18,7 +18,7 @@ uint16_t probed_semaphore;
 		"	add $1, %eax\n" body "	ret\n"    \
 		".size " name ", . - " name "\n")
 
-/* At an instruction of one byte; after it there is room for a jump. */
+/* A probe at an instruction of one byte. The instructions after it leave room for a jump. */
 #define PROBE(insn, provider, name, semaphore, args)   \
 	"990:	" insn "\n"                            \
 	"	imul $1234567, %eax, %eax\n"                 \
@@ -37,7 +37,7 @@ uint16_t probed_semaphore;
 
 #define SIX "4@%eax 4@%eax 4@%eax 4@%eax 4@%eax 4@%eax "
 
-/* The notes are not in the order of the addresses. */
+/* The notes have another order than the addresses. */
 FUNCTION("probed_second", PROBE("nop", "app", "begin", "0", "  "));
 FUNCTION("probed_first", PROBE("nop", "app", "begin", "probed_semaphore", ""));
 FUNCTION("probed_args", PROBE("nop", "app", "args", "0", "-4@%edi 8@$7 4@probed_counter(%rip)"));

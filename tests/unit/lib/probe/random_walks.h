@@ -9,7 +9,7 @@
 #include "tests/unit/lib/probe/pair.h"
 #include "tests/unit/lib/unit.h"
 
-/* The probe is given @plan. */
+/* Give @plan to the probe. */
 static inline int random_walk_obey(int (*how)(int fd), const struct keeping_plan *plan)
 {
 	int fd = keeping_image(plan);
@@ -20,9 +20,9 @@ static inline int random_walk_obey(int (*how)(int fd), const struct keeping_plan
 }
 
 /*
- * The state of @t before something happens to it, and which event of the table in
- * libmcount/hot/state.h that is: a call of @func, or, with @k NULL, the return of the innermost
- * call, which has a frame.
+ * The state of @t before an event, and the event itself, from the table in libmcount/hot/state.h.
+ * The event is a call of @func, or, with @k NULL, the return of the innermost call, which has a
+ * frame.
  */
 struct random_walk_step {
 	enum thread_state state;
@@ -46,14 +46,14 @@ static inline struct random_walk_step random_walk_step(const struct thread *t,
 	return step;
 }
 
-/* A set of states. random_walk_check() tells apart those that depend on planned.now. */
+/* A set of states. random_walk_check() tells those apart that depend on planned.now. */
 #define WALKS_SETTLED (1U << THREAD_JUDGED | 1U << THREAD_OUTSIDE | 1U << THREAD_OUT)
 
 static inline unsigned random_walk_next(enum thread_state state, enum thread_event what)
 {
 	const struct thread_transition *to = &thread_transitions[state][what];
 
-	/* In another state it cannot happen. */
+	/* Only a call with a rule can be judged: other events do not happen in this state. */
 	if (to->action == DO_JUDGE && what != CALL_RULED)
 		return 0;
 	if (to->action == DO_SETTLE)
@@ -62,8 +62,8 @@ static inline unsigned random_walk_next(enum thread_state state, enum thread_eve
 }
 
 /*
- * All states that may follow: the thread may be settled first, and may become ready or open
- * afterwards.
+ * Returns the set of states that may follow: the thread may be settled first, and may become ready
+ * or open afterwards.
  */
 static inline unsigned random_walk_reached(struct random_walk_step step)
 {
@@ -82,7 +82,7 @@ static inline unsigned random_walk_reached(struct random_walk_step step)
 	return next & ~(1U << THREAD_ALIKE | 1U << THREAD_HELD);
 }
 
-/* Check that the words that stubs compare with follow from the state. */
+/* Check that the words that the stubs compare follow from the state. */
 static inline void random_walk_check_limits(const struct thread *t)
 {
 	const struct planned *p = t->planned;
@@ -107,9 +107,7 @@ static inline void random_walk_check_limits(const struct thread *t)
 	assert_ptr_equal(t->fast_limit, MIN(t->limit, p->open_base + MIN(p->now.depth, deeper)));
 }
 
-/*
- * Check after the event, with @k as the model's state: the table leads to the thread's new state.
- */
+/* Check after the event that the table leads to the thread's new state; @k has the model's. */
 static inline void random_walk_check(struct random_walk_step step, const struct thread *t,
 				     const struct keeping *k)
 {
@@ -127,8 +125,8 @@ static inline void random_walk_check(struct random_walk_step step, const struct 
 }
 
 /*
- * All calls of @t are over: compare the records with those that @k expects. The next walk begins
- * without remains of this one.
+ * All calls of @t are over: compare the records with those that @k expects. Nothing of this walk
+ * remains for the next one.
  */
 static inline void random_walk_end(struct pair *pair, struct keeping *k, const struct thread *t)
 {

@@ -1,4 +1,4 @@
-/* Stands in for a part of the probe: a process that has forbidden itself nothing. */
+/* Stands in for a part of the probe, in a process that has not forbidden itself any system call. */
 #include "libmcount/system/own_syscall.h"
 
 struct seal seal;

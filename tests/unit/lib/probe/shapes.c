@@ -3,7 +3,7 @@
  * are never called. x86_64.
  */
 
-/* The functions follow each other without a gap; each ends with the written instruction. */
+/* The functions follow each other without a gap. Each one ends with its last instruction. */
 #define FUNCTION_OF(name, type, body)                            \
 	__asm__(".text\n"                                        \
 		".globl " name "\n"                              \
@@ -25,11 +25,11 @@ FUNCTION("shape_byte", "	ret\n");
 FUNCTION("shape_loop", "1:	dec %edi\n	jnz 1b\n" BODY);
 FUNCTION("shape_short", "	mov %edi, %eax\n	ret\n");
 FUNCTION("shape_behind", BODY);
-/* Room for a jump that another program has put there. */
+/* Room for a jump of another function. */
 __asm__(".text\n.rept 4\nnopw 0x0(%rax,%rax,1)\n.endr\n");
 FUNCTION_OF("shape_chosen", "@gnu_indirect_function", "	xor %eax, %eax\n	ret\n");
 
-/* As the C library's, and nearly so. */
+/* Names of the C library's functions, and names that are nearly like them. */
 FUNCTION("memcpy", BODY);
 FUNCTION("__memcpy", BODY);
 FUNCTION("__memcpy_any", BODY);

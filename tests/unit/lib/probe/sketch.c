@@ -50,7 +50,7 @@ int sketch_image(const struct sketch *sketch)
 			funcs[nr].capture = 0;
 		nr++;
 	}
-	settings.flags |= PLAN_REPLACE_ANY; /* return addresses are made up */
+	settings.flags |= PLAN_REPLACE_ANY; /* the tests' return addresses are no real ones */
 	view.lists[PLAN_CONDS] = plan_list(PLAN_CONDS, conds, ARRAY_SIZE(conds));
 	view.lists[PLAN_SETTINGS] = plan_list(PLAN_SETTINGS, &settings, !sketch->is_more);
 	view.lists[PLAN_FUNCS] = plan_list(PLAN_FUNCS, funcs, nr);
@@ -72,7 +72,7 @@ void sketch_call(uint64_t *slot, unsigned func)
 	struct arch_regs regs = arch_regs_of(SKETCH_ADDR(func), 0, 0);
 
 	*slot = 0x500000;
-	/* FAST_LOOK_UP of the stubs. */
+	/* The same look-up as FAST_LOOK_UP in the stubs. */
 	if (!self->busy &&
 	    self->calls[planned_place_of(SKETCH_ADDR(func))].alone == SKETCH_ADDR(func))
 		return;
@@ -90,7 +90,7 @@ void sketch_leave(uint64_t *slot, unsigned func)
 void sketch_tree(uint64_t *slot, unsigned func)
 {
 	sketch_call(slot, func);
-	/* Here others may replace the plan, too. */
+	/* Let other threads run here, so that they may replace the plan in the middle of a tree. */
 	if (func % 4 == 1)
 		sched_yield();
 	if (2 * func + 1 < SKETCH_FUNCS) {
@@ -126,7 +126,7 @@ void sketch_check_end(struct sketch_reader *r)
 	unsigned payloads_before = 0;
 	size_t ends_at = 0;
 
-	/* Function 0 ends as it began, with a payload, under any plan. */
+	/* Under each plan function 0 ends as it began, with a payload. */
 	while (r->at < r->file.len) {
 		unsigned before = r->payloads;
 
@@ -137,7 +137,7 @@ void sketch_check_end(struct sketch_reader *r)
 		}
 	}
 	assert_int_equal(r->depth, 0);
-	/* Then come all records of the last plan. */
+	/* All records of the last plan follow. */
 	assert_int_equal(r->file.len - ends_at,
 			 2 * (SKETCH_FUNCS - 1) * (sizeof(struct record) + sizeof(uint64_t)));
 	assert_int_equal(r->payloads - payloads_before, 2 * (SKETCH_FUNCS - 1));

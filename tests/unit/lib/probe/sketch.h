@@ -11,8 +11,8 @@
 
 /*
  * A plan. @rules has a letter for each function: 'f'ilter, 'n'otrace, 'd'epth=1, 't'ime=1us,
- * 'c'onditional filter (whose condition holds), 'l'eft out, '-' for none, '.' for a function that
- * it does not list; an upper case letter or '+' for one whose argument and result are captured.
+ * 'c'onditional filter (its condition holds), 'l'eft out, '-' for no rule, '.' for a function that
+ * is not listed. An upper case letter, or '+' for no rule, captures argument and result, too.
  * @flags: in addition to those of the process
  */
 struct sketch {
@@ -20,15 +20,15 @@ struct sketch {
 	uint64_t threshold_ns;
 	uint32_t depth;
 	uint32_t flags;
-	bool is_more; /* no settings: it adds to a plan */
+	bool is_more; /* the plan is added to another one: no settings */
 };
 
-/* Make a memfd with its image, for this process; the caller closes it. */
+/* Make a memfd with the image of the plan, for this process; the caller closes it. */
 int sketch_image(const struct sketch *sketch);
 
 /*
- * Call function @func as a stub would announce it, with its address as the argument; it returns
- * that + 1.
+ * Call function @func as a stub announces it, with its address as the argument. Its result is the
+ * address + 1.
  */
 void sketch_call(uint64_t *slot, unsigned func);
 void sketch_leave(uint64_t *slot, unsigned func);
@@ -36,7 +36,9 @@ void sketch_leave(uint64_t *slot, unsigned func);
 /* Call functions @func to 7 as a tree: 1 calls 2 and 3, and so on. */
 void sketch_tree(uint64_t *slot, unsigned func);
 
-/* The records of a thread, in @file, from @at on. */
+/*
+ * The records of a thread are in @file, from @at on.
+ */
 struct sketch_reader {
 	struct strbuf file;
 	size_t at;
@@ -46,14 +48,14 @@ struct sketch_reader {
 };
 
 /*
- * Read the next record and return its function. An EXIT must be that of the innermost ENTRY, at its
- * depth, and captured values must be those of that call.
+ * Read the next record and return its function. An EXIT must be that of the innermost ENTRY, at the
+ * same depth. Captured values must be those of the call.
  */
 unsigned sketch_read(struct sketch_reader *r);
 
 /*
- * Check all records from here on: the last call of function 0 ends with a payload as it began, and
- * one tree follows, wholly captured.
+ * Check all records from here on. The last call of function 0 ends with a payload, as it began.
+ * After it comes one tree, captured completely.
  */
 void sketch_check_end(struct sketch_reader *r);
 

@@ -1,13 +1,13 @@
 /*
- * A signal (SIGTRAP) after each instruction, by the processor's trap flag. None comes in an
- * emulator, or on a processor without the flag.
+ * A SIGTRAP after each instruction, by the processor's trap flag. Emulators, and processors without
+ * the flag, send none.
  */
 #ifndef UTRAIL_TESTS_STEP_H
 #define UTRAIL_TESTS_STEP_H
 
 #include <ucontext.h>
 
-/* The red zone stays as it is. */
+/* These macros do not change the red zone. */
 #ifdef __x86_64__
 #define SET_TRAP_FLAG(change)                                                           \
 	__asm__ volatile("lea -128(%%rsp), %%rsp; pushfq; " change ", (%%rsp); popfq; " \
@@ -15,7 +15,7 @@
 				 : "memory", "cc")
 #define BEGIN_STEPS() SET_TRAP_FLAG("orq $0x100")
 #define END_STEPS()   SET_TRAP_FLAG("andq $~0x100")
-/* From the signal's handler, with its third argument: no more of them in what it interrupted. */
+/* Used in the signal's handler, with its third argument: ends the steps in the interrupted code. */
 #define LEAVE_STEPS(context) \
 	((void)(((ucontext_t *)(context))->uc_mcontext.gregs[REG_EFL] &= ~0x100L))
 #else

@@ -1,5 +1,5 @@
 /*
- * The clock: that of the kernel, or the counter fitted to it. Each test reads both several times.
+ * The clock is that of the kernel, or the counter fitted to it. Each test reads both several times.
  */
 #include <time.h>
 
@@ -77,12 +77,12 @@ TEST_WITH(without_a_counter_each_reading_is_the_kernels, setup, teardown)
 	pair_pass(S);
 	now = hot_clock(t);
 	assert_in_range(now, before + S, kernel_ns(CLOCK_MONOTONIC));
-	/* The clock does not go back. */
+	/* The clock never goes back. */
 	t->last_ns = before + 1000 * S;
 	assert_int_equal(hot_clock(t), before + 1000 * S);
 }
 
-/* Check that the fit's base is now, and that its scale comes from the base before it and now. */
+/* Check that the fit begins now, and that its scale comes from its former beginning and now. */
 static void check_fit(uint64_t from_counter, uint64_t from_ns)
 {
 	uint64_t counter = arch_counter_read();
@@ -136,7 +136,10 @@ TEST_WITH(later_fits_go_back_to_the_one_before, setup, teardown)
 	assert_int_equal(t->fit_ns, 128 * MS);
 }
 
-/* Such a pair gives no scale: the one before it stays, or there is still none. */
+/*
+ * A pair of readings that gives no scale is not used: the former scale stays, or there is still
+ * none.
+ */
 static void a_pair_that_says_nothing_is_not_taken(uint64_t counter, uint64_t ns)
 {
 	for (unsigned i = 0; i < 2; i++) {
@@ -159,7 +162,7 @@ TEST_WITH(a_baseline_must_go_forward_and_not_be_too_long, setup, teardown)
 	let_ticks_pass();
 	a_pair_that_says_nothing_is_not_taken(counter + (1ULL << 50), ns);
 	a_pair_that_says_nothing_is_not_taken(counter, ns + 1000 * S);
-	/* 2^32 ns */
+	/* After 2^32 ns a fit is too old. */
 	pair_pass(5 * S);
 	a_pair_that_says_nothing_is_not_taken(counter, ns);
 	t->mult = 4711;
@@ -188,7 +191,7 @@ TEST_WITH(a_reading_is_the_base_and_what_has_passed, setup, teardown)
 	assert_true(fast_clock(t, &ns));
 	assert_int_equal(ns, 5 * S);
 	assert_int_equal(t->last_ns, 0);
-	/* When the fit is over there is another one. */
+	/* When the fit is too old, a new one is made. */
 	t->refit_ticks = 0;
 	assert_false(fast_clock(t, &ns));
 	assert_true(hot_clock(t) > t->base_ns - 1);

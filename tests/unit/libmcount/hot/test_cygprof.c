@@ -1,6 +1,6 @@
 /*
- * -finstrument-functions with rules. Functions call the hooks as compilers make them do, with
- * others inlined, and with calls that are left alone around and inside of recorded ones. The
+ * -finstrument-functions with rules. Functions call the hooks as compilers make them do: with other
+ * functions inlined, and with calls that are not recorded around and inside of recorded ones. The
  * records must be those of a simple model.
  */
 #include <unistd.h>
@@ -29,9 +29,9 @@ struct walk {
 	struct thread *t;
 	struct keeping k;
 	unsigned nr_calls;
-	unsigned replaced_at; /* another plan comes after so many calls; 0: never */
+	unsigned replaced_at; /* the number of calls after which another plan comes; 0: never */
 	unsigned funcs;	      /* the number of functions that are called */
-	bool is_behind;	      /* the next step is not one of the table */
+	bool is_behind;	      /* the next step is none of the table */
 };
 
 static void begin(struct walk *w, uint64_t seed, uint32_t allowed)
@@ -52,7 +52,7 @@ static void end(struct walk *w)
 	random_walk_end(&w->pair, &w->k, w->t);
 }
 
-/* The program's work between the hooks. */
+/* Between the hooks, the program does something. */
 static void go_on(struct walk *w)
 {
 	if (++w->nr_calls % 32 == 0)
@@ -78,7 +78,7 @@ static struct random_walk_step before_enter(struct walk *w, unsigned func)
 
 static struct random_walk_step before_leave(struct walk *w)
 {
-	/* A call without a frame has no end to see. */
+	/* No hook sees the end of a call without a frame. */
 	w->is_behind = w->k.is_behind || !w->k.calls[w->k.nr - 1].has_frame;
 	keeping_leave(&w->k, NULL);
 	return random_walk_step(w->t, NULL, 0);
@@ -91,7 +91,7 @@ static void after(struct walk *w, struct random_walk_step step)
 }
 
 /*
- * The arguments that the hooks of one function get. They must be computed in the function itself,
+ * Calls the hook with a function's own arguments. They must be computed in the function itself,
  * whose stack pointer counts.
  */
 #define ENTER(w, func)                                                                             \
@@ -150,7 +150,7 @@ TEST(calls_of_simple_rules_are_kept_alike)
 		go(seed, PLAN_FILTER | (seed & 1 ? PLAN_NOTRACE : PLAN_LEFT_OUT), KEEPING_FUNCS, 0);
 }
 
-/* One exit fits several open calls, as they are of the same function. */
+/* An exit may belong to any of several open calls, which are of the same function. */
 TEST(functions_that_call_themselves_are_told_apart)
 {
 	for (uint64_t seed = 101; seed <= 150; seed++)
@@ -158,8 +158,8 @@ TEST(functions_that_call_themselves_are_told_apart)
 }
 
 /*
- * The last call is that of the exit hook, which compilers make a jump. Then the stack pointer is
- * the caller's.
+ * The function ends with the call of the exit hook, which compilers turn into a jump. In the hook
+ * the stack pointer is the caller's.
  */
 NOINLINE static void recurse_past(struct thread *t, unsigned limit, unsigned depth)
 {

@@ -22,7 +22,7 @@ static struct arch_regs no_regs;
 
 /* An open call of the model. @ret: the content of its return slot when it begins */
 struct call {
-	unsigned place; /* of its return slot, in @stack */
+	unsigned place; /* index of its return slot in @stack */
 	uint64_t ret;
 	uint64_t addr;
 };
@@ -32,7 +32,7 @@ struct scene {
 	struct thread *t;
 	struct call calls[128];
 	unsigned nr;
-	struct strbuf expected; /* data words */
+	struct strbuf expected; /* the data words of records */
 	uint64_t random;
 };
 
@@ -42,7 +42,7 @@ static void begin(struct scene *s)
 	pair_init(&s->pair);
 	s->pair.settings.depth = s->pair.settings.max_stack = 100;
 	pair_open(&s->pair);
-	probe.has_counter = false; /* its time passes as the test likes */
+	probe.has_counter = false; /* so that the test makes time pass */
 	s->t = self = pair_thread();
 	assert_non_null(s->t);
 	s->calls[0] = (struct call){ .place = STACK_WORDS };
@@ -80,7 +80,7 @@ static struct call *top(struct scene *s)
 	return &s->calls[s->nr];
 }
 
-/* The calls from number @nr + 1 on were left without returning: they end now. */
+/* End the calls from number @nr + 1 on: the program has left them without returning. */
 static void leave_until(struct scene *s, unsigned nr)
 {
 	for (; s->nr > nr; s->nr--)
@@ -108,7 +108,7 @@ static void call(struct scene *s)
 	push(s, top(s)->place - 1 - random_next(s) % 3, fresh_return(s));
 }
 
-/* A function is called by a jump: it returns to where its caller would have. */
+/* Call a function by a jump: it returns to the caller of the jumping function. */
 static void tail_call(struct scene *s)
 {
 	push(s, top(s)->place, TRAMPOLINE);
@@ -122,12 +122,12 @@ static void leave(struct scene *s)
 	assert_int_equal(probe_exit((uint64_t)&stack[c.place], &no_regs), c.ret);
 }
 
-/* An exception is caught by call @nr, which then returns. */
+/* Call @nr catches an exception, and then returns. */
 static void leave_outer(struct scene *s, unsigned nr)
 {
 	struct call c = s->calls[nr];
 
-	/* After a tail call the innermost call with that slot is the one that returns. */
+	/* After tail calls several calls have that slot. The innermost one of them returns. */
 	while (nr < s->nr && s->calls[nr + 1].place == c.place)
 		c = s->calls[++nr];
 	leave_until(s, nr - 1);
@@ -182,7 +182,7 @@ TEST(test_random_walk)
 	end(&s);
 }
 
-/* Calls beyond the limit get no frame, and their slots are not changed. */
+/* Calls beyond the limit get no frame, and their slots do not change. */
 TEST(test_limit)
 {
 	struct scene s;
@@ -223,7 +223,7 @@ TEST(test_threshold)
 		call(&s);
 		leave(&s);
 		s.expected.len = before;
-		/* Two levels that are long, one within that is not. */
+		/* The two outer calls are long; the call inside of them is not. */
 		leave_until(&s, 0);
 		s.expected.len = before;
 		s.nr = 2;
@@ -232,7 +232,8 @@ TEST(test_threshold)
 		pair_pass(1001 * SECOND);
 		leave(&s);
 		/*
-		 * The next call is short again; the ENTRY of the one around it is written already.
+		 * The next call is short again. The ENTRY record of the call around it is written
+		 * already.
 		 */
 		before = s.expected.len;
 		call(&s);
@@ -240,7 +241,7 @@ TEST(test_threshold)
 		s.expected.len = before;
 		leave(&s);
 	}
-	/* All short. */
+	/* All calls are short. */
 	size_t before = s.expected.len;
 
 	call(&s);
@@ -250,7 +251,7 @@ TEST(test_threshold)
 	end(&s);
 }
 
-/* Exactly as long is not longer. */
+/* A call that takes exactly the threshold is not recorded. */
 TEST(test_threshold_is_exclusive)
 {
 	struct scene s;
@@ -258,7 +259,8 @@ TEST(test_threshold_is_exclusive)
 	begin(&s);
 	s.t->threshold_ns = 1000 * SECOND;
 	call(&s);
-	s.t->last_ns = s.t->top->time_ns + 1000 * SECOND; /* the clock does not go back after it */
+	s.t->last_ns = s.t->top->time_ns +
+		       1000 * SECOND; /* the clock gives no earlier time than this */
 	leave(&s);
 	s.expected.len = 0;
 	call(&s);
@@ -274,7 +276,7 @@ TEST(test_threshold_is_exclusive)
 TEST(test_aside)
 {
 	struct scene s;
-	unsigned handler = 100; /* its stack is below */
+	unsigned handler = 100; /* its stack is below the interrupted one */
 	uint64_t data;
 
 	begin(&s);
@@ -351,7 +353,7 @@ TEST(test_jump_out_of_hook)
 		call(&s);
 		if (setjmp(place) == 0) {
 			s.t->busy = 1;
-			/* The first time the thread has no aside yet. */
+			/* In the first round the thread has no aside yet. */
 			if (round) {
 				stack[handler] = 21;
 				assert_int_equal(probe_entry(&stack[handler], 0x600000, &no_regs),
@@ -371,8 +373,8 @@ TEST(test_jump_out_of_hook)
 }
 
 /*
- * A handler interrupts a hook of another handler: its calls are counted as lost. So are calls that
- * the aside has no room for.
+ * A handler interrupts a hook of another handler: its calls are counted as lost. So are the calls
+ * for which the aside has no room.
  */
 TEST(test_aside_losses)
 {
@@ -394,7 +396,7 @@ TEST(test_aside_losses)
 	s.t->aside->busy = 0;
 	assert_int_equal(probe_exit((uint64_t)&stack[100], &no_regs), 21);
 	expect(&s, RECORD_EXIT, 1, 0x600000);
-	/* An aside holds so many, and no more. */
+	/* Fill the aside. */
 	do {
 		stack[100] = 21;
 		if (!probe_entry(&stack[100], 0x600010, &no_regs))
@@ -403,12 +405,12 @@ TEST(test_aside_losses)
 	} while (probe_exit((uint64_t)&stack[100], &no_regs) == 21 && nr < 100000);
 	assert_in_range(nr, 30000, 40000);
 	assert_int_equal(stack[100], 21);
-	probe.plan.flags |= PLAN_DROP; /* records that come now are not taken */
+	probe.plan.flags |= PLAN_DROP; /* the ring drops records from now on */
 	pair_look(&s.pair, true);
 	guard_leave(s.t);
 	/*
-	 * The ring has no room for all records of the aside. Such losses are counted apart from the
-	 * aside's own.
+	 * The ring has no room for all records of the aside. These are counted apart from the
+	 * records that the aside lost itself.
 	 */
 	assert_true(s.t->ring->lost > 4);
 	assert_int_equal(s.t->ring->lost_inside, 4);
@@ -419,8 +421,8 @@ TEST(test_aside_losses)
 }
 
 /*
- * Library calls are recorded like others. One whose return cannot be seen takes no time. Some end
- * the calls inside of them.
+ * Library calls are recorded like others. A call whose return cannot be seen takes no time. Some
+ * library calls end the calls inside of them.
  */
 TEST(test_library_calls)
 {
@@ -447,7 +449,7 @@ TEST(test_library_calls)
 	assert_int_equal(stack[900], 44);
 	expect(&s, RECORD_ENTRY, 2, 0x400020);
 	expect(&s, RECORD_EXIT, 2, 0x400020);
-	/* A function further out makes a call: the open library call is over. */
+	/* A function further out makes a library call, so the open one is over. */
 	stack[1100] = 55;
 	c = probe_libcall(&stack[1100], 2, &no_regs);
 	assert_int_equal(c.target, 0x700020);
@@ -458,8 +460,8 @@ TEST(test_library_calls)
 	check(&s);
 
 	/*
-	 * The function whose slot was replaced jumps to the library: the slot gets its own return
-	 * address back.
+	 * A function whose slot was replaced jumps to the library. The slot gets the function's own
+	 * return address back.
 	 */
 	unsigned place = top(&s)->place;
 	uint64_t ret = top(&s)->ret;
@@ -471,7 +473,7 @@ TEST(test_library_calls)
 	expect(&s, RECORD_ENTRY, 0, 0x400020);
 	expect(&s, RECORD_EXIT, 0, 0x400020);
 
-	/* Too short for -t. */
+	/* The call is too short for the threshold. */
 	s.t->threshold_ns = SECOND;
 	probe_libcall(&stack[900], 1, &no_regs);
 	s.t->threshold_ns = 0;
@@ -481,8 +483,8 @@ TEST(test_library_calls)
 }
 
 /*
- * Library calls that look at their caller lead to another address if they would not see it, and
- * only then.
+ * Some library calls look at their caller. If they would see the trampoline, the call goes to
+ * another address; otherwise it does not.
  */
 TEST(test_library_calls_by_caller)
 {
@@ -507,7 +509,7 @@ TEST(test_library_calls_by_caller)
 	assert_int_equal(probe_exit((uint64_t)&stack[1000], &no_regs), 33);
 	expect(&s, RECORD_EXIT, 1, 0x400010);
 
-	/* Not recorded, but called by a jump from a function whose slot was replaced. */
+	/* The call is not recorded, but a function whose slot was replaced makes it by a jump. */
 	unsigned place = top(&s)->place;
 
 	regs.rdx = 1;
@@ -516,7 +518,7 @@ TEST(test_library_calls_by_caller)
 	assert_int_equal(c.replaced, 0);
 	assert_int_equal(c.target, caller_call);
 	assert_int_equal(regs.rdx, sites);
-	/* Not recorded: as without us. */
+	/* The call is not recorded, and goes on as it does without the probe. */
 	regs.rdx = 1;
 	stack[900] = 44;
 	c = probe_libcall(&stack[900], 0, &regs);
@@ -528,13 +530,13 @@ TEST(test_library_calls_by_caller)
 }
 
 /*
- * A stub that finds the return slot by the frame pointer may find a copy of it: a function that
- * aligns its stack makes one.
+ * A stub that finds the return slot by the frame pointer may find a copy of the slot: a function
+ * that aligns its stack makes one.
  */
 TEST(test_realigned_stack)
 {
 	static const struct {
-		int apart; /* words */
+		int apart; /* in words */
 		uint64_t other;
 		bool is_other;
 	} cases[] = { { 1, 77, true },	 { 1, 78, false },   { 0, 77, false },
@@ -557,8 +559,8 @@ TEST(test_realigned_stack)
 }
 
 /*
- * The thread ends with open calls: their slots get the program's addresses back, and their returns
- * are found.
+ * A thread ends with open calls. Their slots get the program's addresses back, and its returns are
+ * still found.
  */
 TEST(test_end_of_thread)
 {
@@ -569,7 +571,7 @@ TEST(test_end_of_thread)
 	call(&s);
 	tail_call(&s);
 	call(&s);
-	stack[s.calls[4].place] = 99; /* this slot is not ours any more */
+	stack[s.calls[4].place] = 99; /* the program has changed this slot */
 	frames_unhook(s.t);
 	assert_int_equal(stack[s.calls[1].place], s.calls[1].ret);
 	assert_int_equal(stack[s.calls[2].place], s.calls[2].ret);
@@ -581,7 +583,10 @@ TEST(test_end_of_thread)
 	}
 	check(&s);
 
-	/* Empty, they are found among the dead. */
+	/*
+	 * The thread has no frames any more, but its returns are found in the frames of ended
+	 * threads.
+	 */
 	frames_reset(s.t);
 	assert_int_equal(frames_find_return((uint64_t)&stack[s.calls[2].place]), s.calls[2].ret);
 	end(&s);
@@ -595,8 +600,8 @@ TEST(test_readable)
 }
 
 /*
- * A call for which there is no room is not recorded and not changed. Its entry and its exit are
- * counted as lost.
+ * A call for which there is no room is not recorded, and its slot does not change. Its entry and
+ * its exit are counted as lost.
  */
 TEST(test_no_room)
 {
@@ -648,10 +653,13 @@ TEST(test_explicit_calls)
 	end(&s);
 }
 
-/* Goes deeper than the limit: exits without a frame are told apart from those of recorded calls. */
+/*
+ * Recurse beyond the limit: exits of calls without a frame are told apart from those of recorded
+ * calls.
+ */
 __attribute__((noinline)) static void recurse_past(struct scene *s, unsigned depth)
 {
-	uint64_t addr = 0x800000; /* of all of them the same function */
+	uint64_t addr = 0x800000; /* all calls are of the same function */
 
 	__cyg_profile_func_enter((void *)addr, (void *)0x1234);
 	if (depth < 3)
@@ -678,6 +686,6 @@ TEST(test_explicit_calls_past_the_limit)
 
 int main(void)
 {
-	callers.bytes = UINT64_MAX; /* return addresses are made up here */
+	callers.bytes = UINT64_MAX; /* the test's return addresses are no real ones */
 	return unit_run();
 }

@@ -1,7 +1,7 @@
 /*
- * A signal handler runs at each instruction of a call's hooks. Its calls and the interrupted call
- * are recorded, and both return to the right place. The processor's trap flag sends a signal after
- * each instruction.
+ * A signal handler runs at each instruction of a call's hooks. The handler's calls and the
+ * interrupted call are recorded, and both return to the right place. The processor's trap flag
+ * sends a signal after each instruction.
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -30,7 +30,7 @@ static bool is_short_one_over;
 static struct pair pair;
 
 /*
- * A call must last longer than any threshold here, also on a CPU whose counter hardly moves between
+ * Let a call last longer than any threshold here, also on a CPU whose counter hardly moves between
  * two readings.
  */
 static void let_time_pass(void)
@@ -41,7 +41,7 @@ static void let_time_pass(void)
 		;
 }
 
-/* Its stack is below that of what it interrupts. */
+/* Call a function as the handler does. Its stack is below the interrupted one. */
 static void be_the_handler(void)
 {
 	stack[2] = 21;
@@ -51,8 +51,7 @@ static void be_the_handler(void)
 }
 
 /*
- * First comes a call that is too short to be recorded: the hook looks into the aside, and finds
- * nothing.
+ * Make a call that is too short to be recorded: the hook looks into the aside, and finds nothing.
  */
 static void be_a_short_one(struct thread *t)
 {
@@ -63,7 +62,7 @@ static void be_a_short_one(struct thread *t)
 	t->aside->threshold_ns = before;
 }
 
-/* Nothing is left to be done in this round. Each step costs some 10 us where machines are virtual. */
+/* True when this round needs no more steps. Each step takes some 10 us on virtual machines. */
 static bool has_interrupted(void)
 {
 	return nr_steps >= handler_at && (!with_short_one || is_short_one_over);
@@ -81,7 +80,7 @@ static void on_step(int sig, siginfo_t *info, void *context)
 		LEAVE_STEPS(context);
 }
 
-/* The probe blocks signals for a moment: no steps come until it unblocks them. */
+/* The probe blocks signals for a moment. No steps come until it unblocks them. */
 static int on_mask(void *arg)
 {
 	static bool is_masked;
@@ -126,7 +125,7 @@ static void look(struct thread *t, struct seen *seen)
 	}
 }
 
-/* @threshold_ns: as -t; calls that it holds back are written before those of handlers */
+/* @threshold_ns: that of -t; calls that it holds back are written before those of handlers */
 static void interrupt_anywhere(uint64_t threshold_ns)
 {
 	struct sigaction action = { .sa_sigaction = on_step, .sa_flags = SA_SIGINFO };
@@ -144,7 +143,7 @@ static void interrupt_anywhere(uint64_t threshold_ns)
 
 	struct thread *t = self;
 
-	/* The first call of a handler allocates the aside's memory. */
+	/* The handler's first call allocates the aside's memory. */
 	t->busy = 1;
 	be_the_handler();
 	guard_leave(t);
@@ -179,13 +178,13 @@ static void interrupt_anywhere(uint64_t threshold_ns)
 	sigaction(SIGTRAP, &before, NULL);
 	assert_int_equal(nr_bad, 0);
 	/*
-	 * Calls at the very end of a hook are written by the next hook. The last round has none of
-	 * them.
+	 * The next hook writes calls that came at the very end of a hook. In the last round there
+	 * are none.
 	 */
 	assert_int_equal(t->has_aside_records, 0);
 	/*
-	 * Each instruction was interrupted once. The last round had no signal during the hooks; the
-	 * first one had.
+	 * Each instruction was interrupted once. The last round had no signal during the hooks, the
+	 * first round had.
 	 */
 	assert_in_range(nr, 50, ROUNDS - 1);
 	look(t, &seen);
@@ -239,7 +238,10 @@ static void leave_room_for(struct thread *t, unsigned nr_records)
 					 record_data(RECORD_EVENT, 0, 0)));
 }
 
-/* Count the handler's records in the ring, and check that none is missing or there twice. */
+/*
+ * Count the handler's records in the ring; check that none is missing, and that none is there
+ * twice.
+ */
 static unsigned count_of_handler(struct thread *t)
 {
 	pair_look(&pair, true);
@@ -258,14 +260,14 @@ static unsigned count_of_handler(struct thread *t)
 }
 
 /*
- * Each value of @room interrupts at every fifth instruction; together they interrupt at all of
- * them.
+ * Each value of @room interrupts at each fifth instruction; together they interrupt at each
+ * instruction.
  */
 #define ROOMS 5
 
 /*
- * A handler jumps out of a hook that moves the records of earlier handlers to the ring, @room
- * records before the end of its segment. All of them must come to the ring, once each.
+ * A hook moves the records of earlier handlers to the ring, @room records before the end of a
+ * segment. A handler jumps out of it. All records must get to the ring, and only once.
  */
 static void jump_out_of_moving(unsigned room)
 {
@@ -305,7 +307,7 @@ static void jump_out_of_moving(unsigned room)
 	sigaction(SIGTRAP, &before, NULL);
 	assert_in_range(nr, 20, ROUNDS - 1);
 	assert_int_equal(t->ring->lost, 0);
-	/* One call at first, then three in each round; the last two rounds have fewer. */
+	/* There is one call at first, and three in each round; the last two rounds have fewer. */
 	assert_int_equal(count_of_handler(t), 2 * (1 + 3 * nr - 1));
 }
 

@@ -1,5 +1,5 @@
 /*
- * Calls by rules. With random rules, and calls in random order, the records must be those of a
+ * Calls with rules. With random rules, and calls in random order, the records must be those of a
  * simple model.
  */
 #include "libmcount/hot/planned.h"
@@ -29,8 +29,8 @@ struct walk {
 	struct pair pair;
 	struct thread *t;
 	struct keeping k;
-	unsigned places[KEEPING_CALLS]; /* of the return slots of open calls */
-	bool is_announced;		/* by XRay's sleds: no slot is replaced */
+	unsigned places[KEEPING_CALLS]; /* indexes of the return slots of open calls */
+	bool is_announced;		/* by XRay's sleds, which replace no slot */
 	uint64_t next_value;
 };
 
@@ -51,7 +51,7 @@ static void end(struct walk *w)
 	random_walk_end(&w->pair, &w->k, w->t);
 }
 
-/* A value that no other call has. */
+/* Returns a value that no other call has. */
 static uint64_t fresh(struct walk *w)
 {
 	return w->next_value += 1 + keeping_random(&w->k, 2);
@@ -102,7 +102,7 @@ static void call(struct walk *w)
 	call_at(w, place, keeping_random(&w->k, KEEPING_FUNCS), stack[place]);
 }
 
-/* A function is called by a jump: it returns to where its caller would have. */
+/* Call a function by a jump: it returns to the caller of the jumping function. */
 static void tail_call(struct walk *w)
 {
 	const struct keeping_call *c = &w->k.calls[w->k.nr - 1];
@@ -111,10 +111,7 @@ static void tail_call(struct walk *w)
 		call_at(w, w->places[w->k.nr - 1], keeping_random(&w->k, KEEPING_FUNCS), c->ret);
 }
 
-/*
- * Call number @nr returns. The calls inside of it, if there are any, are over without having
- * returned.
- */
+/* Return from call number @nr. The calls inside of it end without returning. */
 static void leave_to(struct walk *w, unsigned nr)
 {
 	const struct keeping_call *c = &w->k.calls[nr];
@@ -138,19 +135,19 @@ static void leave_to(struct walk *w, unsigned nr)
 		random_walk_check(step, w->t, &w->k);
 }
 
-/* Some call catches an exception, and then returns. */
+/* A call catches an exception, and then returns. */
 static void leave_outer(struct walk *w)
 {
 	unsigned nr = keeping_random(&w->k, w->k.nr);
 
-	/* A jump's place is the innermost with its slot. */
+	/* Several calls have that slot after a jump. The innermost one of them returns. */
 	while (nr + 1 < w->k.nr && w->places[nr + 1] == w->places[nr])
 		nr++;
 	if (w->k.calls[nr].has_frame)
 		leave_to(w, nr);
 }
 
-/* A library call whose return is not seen. */
+/* Make a library call whose return is not seen. */
 static void instant(struct walk *w)
 {
 	unsigned func = keeping_random(&w->k, KEEPING_FUNCS);
@@ -218,7 +215,7 @@ TEST(calls_are_kept_as_the_rules_say)
 		go(seed, ALL_RULES, 1, false);
 }
 
-/* The rules that have fast ways. */
+/* These rules have fast paths. */
 TEST(calls_of_simple_rules_are_kept_alike)
 {
 	for (uint64_t seed = 1; seed <= 60; seed++)

@@ -1,6 +1,6 @@
 /*
- * Calls by rules: effects of rules other than choosing calls, calls whose return is not seen, and
- * the thread's state of its plan.
+ * Calls with rules: effects of rules other than choosing calls, calls whose return is not seen, and
+ * the thread's state under its plan.
  */
 #include "libmcount/hot/planned.h"
 
@@ -40,7 +40,7 @@ static int obey(int (*how)(int fd), const struct keeping_plan *plan)
 	return ret;
 }
 
-/* Before start() the plan may be changed. */
+/* The test may change the plan before start(). */
 static void prepare(struct scene *s)
 {
 	*s = (struct scene){ 0 };
@@ -110,7 +110,7 @@ static void pass(struct scene *s, unsigned units)
 	s->t->base_ns += units * UNIT;
 }
 
-/* Expect the next record with this kind, depth and function (or event). Returns its time. */
+/* Expect that the next record has this kind, depth and function (or event). Returns its time. */
 static uint64_t expect(struct scene *s, enum record_type type, unsigned depth, uint64_t addr)
 {
 	const struct record *r;
@@ -174,15 +174,15 @@ TEST(the_program_sees_its_own_returns_while_it_is_inside)
 	for (unsigned i = 0; i < 3; i++)
 		assert_int_equal(*place(i), 0x500000 + i);
 	/*
-	 * Its own slot stays replaced, since we see its return by it. So do the slots of its
-	 * callees.
+	 * The slot of this call stays replaced, since the probe sees the return by it. So do the
+	 * slots of its callees.
 	 */
 	assert_int_equal(*place(3), TRAMPOLINE);
 	one(4, 4);
 	call(4, 4);
 	assert_int_equal(*place(4), TRAMPOLINE);
 	leave(4);
-	/* A value that the program has put there is kept. */
+	/* If the program has changed a slot, the change is kept. */
 	*place(1) = 4711;
 	leave(3);
 	assert_int_equal(*place(0), TRAMPOLINE);
@@ -195,7 +195,7 @@ TEST(the_program_sees_its_own_returns_while_it_is_inside)
 	stop(&s);
 }
 
-/* Two calls share one return slot: the outer call's word there is the program's. */
+/* Two calls share one return slot. The program's return address is in the outer call. */
 TEST(what_a_jump_has_left_is_found_too)
 {
 	struct arch_regs regs = { 0 };
@@ -211,7 +211,7 @@ TEST(what_a_jump_has_left_is_found_too)
 	assert_int_equal(*place(0), 0x500000);
 	leave(1);
 	assert_int_equal(*place(0), TRAMPOLINE);
-	/* The function may have been reached by a jump itself: then its slot stays as it is. */
+	/* The function may have been called by a jump itself. Then its slot stays as it is. */
 	assert_int_equal(probe_entry(place(0), keeping_addr(2), &regs), 1);
 	assert_int_equal(*place(0), TRAMPOLINE);
 	assert_int_equal(probe_exit((uint64_t)place(0), &regs), TRAMPOLINE);
@@ -221,7 +221,7 @@ TEST(what_a_jump_has_left_is_found_too)
 	stop(&s);
 }
 
-/* --- functions that are only let in --- */
+/* --- functions that are let in by filters alone --- */
 
 static void let_in(struct scene *s, const unsigned *funcs, unsigned nr)
 {
@@ -232,9 +232,7 @@ static void let_in(struct scene *s, const unsigned *funcs, unsigned nr)
 		give_rule(s, funcs[i], (struct plan_rule){ .flags = PLAN_FILTER });
 }
 
-/*
- * The stubs alone handle the innermost two of three calls, but for the first call of each function.
- */
+/* The stubs alone handle the inner two of three calls, except the first call of each function. */
 TEST(a_thread_stays_open_where_more_is_let_in)
 {
 	const unsigned funcs[] = { 1, 2 };
@@ -243,7 +241,7 @@ TEST(a_thread_stays_open_where_more_is_let_in)
 
 	let_in(&s, funcs, 2);
 	start(&s);
-	/* The second call finds out that it is simple, so that the third one opens the thread. */
+	/* The second call finds the function simple, so the third one opens the thread. */
 	one(0, 1);
 	one(0, 1);
 	assert_int_equal(state_of(s.t), THREAD_READY);
@@ -278,7 +276,7 @@ static void expect_settled_at_second(struct scene *s)
 	leave(0);
 }
 
-/* Each of these calls has all levels of depth again, whatever number was left. */
+/* Each of these calls gets all levels of depth again, however few were left. */
 TEST(depth_is_set_anew_where_it_counts)
 {
 	const unsigned funcs[] = { 1 };
@@ -324,7 +322,7 @@ TEST(finish_shows_what_is_open_and_then_nothing)
 	stop(&s);
 }
 
-/* The end is shown, though it was off. */
+/* The finish event is recorded, although tracing was off. */
 TEST(finish_is_shown_while_it_is_off)
 {
 	struct scene s;
@@ -375,7 +373,7 @@ TEST(read_is_at_both_ends)
 	expect_exit(&s, 2, 1);
 	expect_event(&s, EVENT_ID_DIFF_PAGE_FAULT);
 	expect_exit(&s, 1, 1);
-	/* This does not happen while tracing is off. */
+	/* No events are read while tracing is off. */
 	call(1, 2);
 	one(2, 1);
 	one(2, 3);
@@ -404,7 +402,7 @@ TEST(a_change_is_told_in_front_of_the_record_that_finds_it)
 	start(&s);
 	watched = 1;
 	call(0, 0);
-	/* The first value has nothing to be in front of. */
+	/* The first value comes after the first record: there is no earlier one. */
 	entry_ns = expect_entry(&s, 0, 0);
 	event_ns = expect_event(&s, EVENT_ID_WATCH_VAR);
 	assert_int_equal(event_ns, entry_ns + 1);
@@ -422,8 +420,7 @@ TEST(a_change_is_told_in_front_of_the_record_that_finds_it)
 	entry_ns = expect_exit(&s, 1, 1);
 	assert_int_equal(event_ns, entry_ns - 1);
 	/*
-	 * A new plan with the same watch goes on with it; a new plan with another watch begins
-	 * anew.
+	 * A new plan with the same watch continues it. A new plan with another watch begins anew.
 	 */
 	replace(&s);
 	one(1, 1);
@@ -455,8 +452,8 @@ TEST(a_change_is_told_in_front_of_the_record_that_finds_it)
 /* --- PLAN_ESTIMATE --- */
 
 /*
- * A call is over when its slot holds another word. Its end is halfway between the last record and
- * now.
+ * A call is over when its slot holds another word. Its end is estimated halfway between the last
+ * record and now.
  */
 TEST(who_is_not_seen_to_return_has_returned_meanwhile)
 {
@@ -477,7 +474,7 @@ TEST(who_is_not_seen_to_return_has_returned_meanwhile)
 	first_ns = expect_entry(&s, 1, 1);
 	assert_in_range(expect_exit(&s, 1, 1), first_ns + UNIT, first_ns + UNIT * 3 / 2);
 	first_ns = expect_entry(&s, 1, 2);
-	/* Called from further out. */
+	/* The next call comes from further out. */
 	pass(&s, 4);
 	call(1, 3);
 	assert_in_range(expect_exit(&s, 1, 2), first_ns + 2 * UNIT, first_ns + UNIT * 5 / 2);
@@ -489,7 +486,7 @@ TEST(who_is_not_seen_to_return_has_returned_meanwhile)
 	expect_entry(&s, 0, 4);
 	call(1, 5);
 	first_ns = expect_entry(&s, 1, 5);
-	/* The end of the thread is that of all. */
+	/* All open calls end with the thread. */
 	pass(&s, 2);
 	frames_unhook(s.t);
 	assert_in_range(expect_exit(&s, 1, 5), first_ns + 2 * UNIT, first_ns + UNIT * 5 / 2);
@@ -499,11 +496,11 @@ TEST(who_is_not_seen_to_return_has_returned_meanwhile)
 	stop(&s);
 }
 
-/* --- calls that were open before --- */
+/* --- calls that were open before a plan came --- */
 
 /*
- * They count as if they had been entered under the plan; returns of those that the plan wants are
- * recorded.
+ * Such calls count as if they had been entered under the plan. Their returns are recorded if the
+ * plan wants these calls.
  */
 TEST(an_open_call_counts_though_nobody_saw_it_begin)
 {
@@ -533,7 +530,7 @@ TEST(an_open_call_counts_though_nobody_saw_it_begin)
 	assert_int_equal(call(5, 4), 0);
 	planned_push_unseen(s.t, (uint64_t)place(5), 1, keeping_addr(3));
 	assert_int_equal(s.t->planned->now.level, 2);
-	/* All calls are over. */
+	/* All of these calls are over. */
 	assert_int_equal(call(0, 1), 1);
 	expect_exit(&s, 1, 3);
 	expect_exit(&s, 0, 1);
@@ -545,9 +542,9 @@ TEST(an_open_call_counts_though_nobody_saw_it_begin)
 	stop(&s);
 }
 
-/* --- handlers --- */
+/* --- calls of handlers --- */
 
-/* A handler goes on where its thread is: at the same depth, and opted in alike. */
+/* A handler's calls go on at the thread's depth, and are opted in like the thread's. */
 TEST(a_handler_has_the_levels_that_are_left)
 {
 	struct scene s;
@@ -558,7 +555,7 @@ TEST(a_handler_has_the_levels_that_are_left)
 	for (unsigned round = 0; round < 2; round++) {
 		one(0, 0);
 		call(0, 0);
-		if (round == 0) /* the levels of an open thread are not in its own state */
+		if (round == 0) /* an open thread has its levels elsewhere */
 			planned_settle(s.t);
 		s.t->busy = 1;
 		assert_int_equal(call(10, 1), 1);
@@ -577,7 +574,10 @@ TEST(a_handler_has_the_levels_that_are_left)
 		expect_exit(&s, 1, 1);
 		expect_exit(&s, 0, 0);
 	}
-	/* Another plan comes; the handler goes by it as soon as its thread does. */
+	/*
+	 * After another plan has come, the handler's calls follow it as soon as the thread's own
+	 * do.
+	 */
 	give_rule(&s, 1, (struct plan_rule){ .flags = PLAN_NOTRACE });
 	replace(&s);
 	one(0, 0);
@@ -615,7 +615,7 @@ TEST(a_plan_is_needed_where_it_is_known_or_captured_from)
 	assert_true(planned_needs(s.t, plan, end));
 	s.t->planned->taking = NULL;
 	assert_false(planned_needs(s.t, plan, end));
-	/* One that was just popped may still be at work. */
+	/* The frame that was just popped may still be in use. */
 	s.t->planned->frames[1].result = plan->steps;
 	assert_true(planned_needs(s.t, plan, end));
 	assert_false(planned_needs(s.t, plan, plan));
@@ -627,7 +627,7 @@ TEST(a_plan_is_needed_where_it_is_known_or_captured_from)
 	stop(&s);
 }
 
-/* Tracing has ended while a thread has no memory for rules: it gets none. */
+/* Tracing has ended when a thread needs memory for rules: it gets none. */
 TEST(nothing_begins_late_when_all_is_over)
 {
 	struct scene s;

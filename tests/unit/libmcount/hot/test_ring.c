@@ -1,4 +1,7 @@
-/* The producer's slow side: segments, waiting for room, giving up, and messages to the writer. */
+/*
+ * The slow part of writing to a ring: segments, waiting for room, giving up, and messages to the
+ * writer.
+ */
 #include <errno.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -39,7 +42,8 @@ static void fill(struct thread *t)
 }
 
 /*
- * Fill each segment but for the room of its last record; the next segment begins when it is needed.
+ * Each segment is filled until its last record does not fit. The next segment begins when it is
+ * needed.
  */
 TEST(test_segments)
 {
@@ -56,7 +60,7 @@ TEST(test_segments)
 }
 
 /*
- * The longest record that fits a segment, and one that fits none: it is lost, which is told later.
+ * The longest record that fits into a segment; and a longer one, which is lost, and counted later.
  */
 TEST(test_longest_record)
 {
@@ -75,7 +79,7 @@ TEST(test_longest_record)
 	assert_int_equal(t->ring->head, RING_PAGE + longest + sizeof(struct record));
 	note_lost(t, 1);
 	assert_int_equal(t->ring->lost, 1);
-	/* With a LOST record in front of it, it still fits. */
+	/* The longest record still fits with a LOST record before it. */
 	assert_true(emit_record(t, 4, data, payload, longest));
 	assert_int_equal(t->ring->lost_told, 1);
 	assert_int_equal(t->ring->head, 2 * RING_PAGE + longest + 2 * sizeof(struct record));
@@ -83,8 +87,8 @@ TEST(test_longest_record)
 }
 
 /*
- * The writer is woken for each segment once half of the ring is full. While it is awake no futex
- * call is made.
+ * The writer is woken for each segment as soon as half of the ring is full. No futex call is made
+ * while it is awake.
  */
 TEST(test_wakes_writer)
 {
@@ -134,7 +138,7 @@ struct waiting {
 	struct pair *pair;
 	struct ring *ring;
 	unsigned nr;
-	unsigned room_at; /* the wait in which the recorder makes room; 0: never */
+	unsigned room_at; /* the number of the wait in which the recorder makes room; 0: in none */
 	bool crawls;	  /* a writer takes a few bytes now and then */
 };
 
@@ -151,13 +155,13 @@ static void note_wait(void *arg)
 		unsigned before = pair_wakes();
 
 		pair_look(w->pair, false);
-		/* A waiting thread is woken by each segment that the writer takes. */
+		/* Each segment that the writer takes wakes a waiting thread. */
 		assert_true(w->ring->room - room >= 1);
 		assert_int_equal(pair_wakes() - before, w->ring->room - room);
 	}
 }
 
-/* It waits as long as the recorder makes progress, however slowly. */
+/* A thread waits as long as the recorder makes progress, however slow it is. */
 TEST(test_waits)
 {
 	struct pair pair;
@@ -178,7 +182,7 @@ TEST(test_waits)
 }
 
 /*
- * The recorder does nothing for half a minute. After that waiting costs nothing, until there is
+ * The recorder does nothing for half a minute. From then on waiting takes no time, until there is
  * room again.
  */
 TEST(test_gives_up)
@@ -222,7 +226,7 @@ static pid_t make_recorder(void)
 }
 
 /*
- * A stopped recorder (SIGSTOP) is noticed after a second. The program runs on, and is traced again
+ * A stopped recorder (SIGSTOP) is noticed after a second. The program goes on, and is traced again
  * later.
  */
 TEST(test_stopped_recorder)
@@ -251,7 +255,7 @@ TEST(test_stopped_recorder)
 	end(&pair);
 }
 
-/* The recorder is gone, or a zombie: tracing ends. */
+/* The recorder has ended, or is a zombie: tracing ends. */
 TEST(test_dead_recorder)
 {
 	for (int is_buried = 0; is_buried < 2; is_buried++) {
@@ -297,7 +301,7 @@ TEST(test_drops)
 	pair_when_waiting(note_wait, &w);
 	assert_false(emit(t));
 	assert_int_equal(pair_wakes(), wakes + 1);
-	/* Nothing has moved: this one costs nothing. */
+	/* There is still no room: the next attempt does not even wake the writer. */
 	assert_false(emit(t));
 	assert_int_equal(pair_wakes(), wakes + 1);
 	assert_int_equal(w.nr, 0);
@@ -306,7 +310,7 @@ TEST(test_drops)
 	end(&pair);
 }
 
-/* The recording is over: the thread gives up its ring. */
+/* After the end of the recording a thread gives up its ring. */
 TEST(test_finished)
 {
 	struct pair pair;
@@ -315,7 +319,7 @@ TEST(test_finished)
 	begin(&pair, &t);
 	assert_true(emit(t));
 	probe_finish();
-	/* Only the recorder decides whether that holds for all. */
+	/* The recorder decides whether the recording ends for all processes. */
 	assert_int_equal(pair.proc->arena->finish_wanted, 1);
 	assert_int_equal(pair.rec.control->finished, 0);
 	t->end = t->at;
@@ -324,12 +328,15 @@ TEST(test_finished)
 	assert_null(t->at);
 	assert_null(t->end);
 	assert_false(probe.tracing);
-	note_lost(t, 1); /* without a ring there is no counter any more */
+	note_lost(t, 1); /* without a ring there is no counter */
 	assert_false(emit(t));
 	end(&pair);
 }
 
-/* Flight: no wait, no wake. The number of bytes before each segment is noted. */
+/*
+ * Flight recording: threads do not wait, and wake no writer. The number of bytes before each
+ * segment is noted.
+ */
 TEST(test_flight)
 {
 	struct pair pair;
@@ -363,7 +370,7 @@ TEST(test_flight)
 	end(&pair);
 }
 
-/* A thread's end is told. */
+/* The writer is told that a thread has ended. */
 TEST(test_end_of_thread)
 {
 	struct pair pair;
@@ -384,7 +391,7 @@ TEST(test_end_of_thread)
 	assert_int_equal(t->in_use, 0);
 	assert_int_equal(r->state, RING_DONE);
 	assert_int_equal(pair_wakes(), wakes + 1);
-	/* Its ring is not free before the writer says so. */
+	/* The thread's ring is not free before the writer says so. */
 	assert_int_equal(pair_ring_index(&pair, pair_thread()->ring), 1);
 	assert_int_equal(pair.proc->arena->high_water, 2);
 	end(&pair);

@@ -1,4 +1,4 @@
-/* Stacks that the program has made itself: calls on one do not belong to calls on another. */
+/* Stacks that the program has made itself: each one has its own open calls. */
 #include <signal.h>
 #include <sys/mman.h>
 
@@ -11,12 +11,12 @@
 #define PAGE  4096UL
 #define STACK (16 * PAGE)
 
-/* Two stacks with an inaccessible page between them. */
+/* Two stacks, with an inaccessible page between them. */
 struct scene {
 	struct pair pair;
 	struct thread *t;
-	uint64_t low;  /* end of the lower one */
-	uint64_t high; /* end of the upper one */
+	uint64_t low;  /* end of the lower stack */
+	uint64_t high; /* end of the upper stack */
 	char *memory;
 };
 
@@ -56,7 +56,7 @@ static unsigned open_calls(void)
 	return self->top - self->frames;
 }
 
-/* Within one stack the distance does not matter: a large frame is no switch. */
+/* Within one stack the distance does not matter: a call with a large frame is no switch. */
 TEST(large_frames)
 {
 	struct scene s;
@@ -64,7 +64,7 @@ TEST(large_frames)
 	begin(&s);
 	enter(&s, s.low - 5 * PAGE);
 	enter(&s, s.low - 8 * PAGE);
-	/* Jumped out of both. */
+	/* The program has jumped out of both calls. */
 	enter(&s, s.low - PAGE);
 	assert_false(probe.follows_stacks);
 	assert_ptr_equal(self, s.t);
@@ -80,7 +80,7 @@ TEST(a_switch_is_noticed)
 	enter(&s, s.low - 64);
 	enter(&s, s.low - 128);
 	assert_false(probe.follows_stacks);
-	/* Further out, and in memory that is not part of the same stack. */
+	/* The next call is further out, in memory that is not part of the same stack. */
 	enter(&s, s.high - 64);
 	assert_true(probe.follows_stacks);
 	/* From here on each stack has its own calls, which stay open while another stack runs. */
@@ -103,12 +103,12 @@ TEST(a_switch_is_noticed)
 /* --- stacks of a program that is known to switch --- */
 
 #define KB     1024UL
-#define REACH  (64 * KB) /* a made stack is assumed to extend so far below its calls */
+#define REACH  (64 * KB) /* the assumed size of a made stack below its calls */
 #define REGION (8192 * KB)
 
 /*
- * Parts of memory whose rest is inaccessible. Places count from its start; each part lies higher
- * than those before.
+ * A region of memory of which parts are accessible. Places count from its start, and each part lies
+ * higher than those before.
  */
 struct rooms {
 	struct pair pair;
@@ -155,7 +155,7 @@ static int end_rooms(void **state)
 
 	for (struct thread *t = atomic_load(&probe_threads); t; t = t->next)
 		assert_int_equal(t->busy, 0);
-	/* The next pair must begin without counted stacks. */
+	/* The next test must begin without counted stacks. */
 	self = NULL;
 	stacks_after_fork();
 	pair_stop(&r->pair);
