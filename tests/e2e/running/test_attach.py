@@ -1,4 +1,4 @@
-"""record -p and live -p: processes that run already are recorded, and left as they were."""
+"""record -p and live -p: running processes are recorded, and left as they were."""
 
 import contextlib
 import os
@@ -25,7 +25,8 @@ BUILDS = {
 
 
 def executables(tmp_path_factory, builds, default):
-    """By build, and by name of a source beside server.c: an executable, made when it is first asked for."""
+    """Executables by build and by the name of a source beside server.c; each is made at its first
+    use."""
     made = {}
 
     def make(build, name=default):
@@ -43,7 +44,7 @@ def servers(tmp_path_factory):
 
 
 class Server:
-    """One that runs; it looks itself whether all is as it must be."""
+    """A running server, which checks itself."""
 
     def __init__(self, exe, **kw):
         self.proc = subprocess.Popen(
@@ -58,7 +59,8 @@ class Server:
             return f.read()
 
     def look(self):
-        """Files that are mapped, with what may be done; descriptors; the program's code and its GOT."""
+        """The state of the server: mapped files with their permissions, descriptors, the program's
+        code and its GOT."""
         lines = [line.split() for line in self.read("maps").decode().splitlines()]
         files = [line for line in lines if len(line) > 5 and line[5].startswith("/")]
         code = []
@@ -72,7 +74,7 @@ class Server:
         return files, executable, sorted(os.listdir(f"/proc/{self.pid}/fd")), code
 
     def is_let_go(self):
-        """No process traces any of its threads, which may end meanwhile."""
+        """True when no process traces any of its threads, which may end meanwhile."""
         statuses = []
         for task in os.listdir(f"/proc/{self.pid}/task"):
             with contextlib.suppress(OSError), open(f"/proc/{self.pid}/task/{task}/status") as f:
@@ -83,7 +85,8 @@ class Server:
         return len(os.listdir(f"/proc/{self.pid}/task"))
 
     def is_as_it_was(self):
-        """But for slots that the dynamic linker has bound meanwhile, which it would have done as well."""
+        """Check that the server is as before. (The dynamic linker may have bound more slots, as it
+        would have done untraced.)"""
         files, executable, fds, code = self.look()
         before = self.before
         assert (files, executable, fds) == (before[0], before[1], before[2])
@@ -93,7 +96,7 @@ class Server:
         assert re.search(r"^TracerPid:\s0$", status, re.M) and not re.search(r"^State:\s[tT]", status, re.M)
 
     def is_alive(self):
-        """If not, a message says how it ended."""
+        """Fail with the server's status if it has ended."""
         try:
             status = self.proc.wait(timeout=0.01)
         except subprocess.TimeoutExpired:
@@ -167,7 +170,8 @@ def test_again_and_again(serve):
 
 @pytest.mark.parametrize("build", ["pg", "cyg"])
 def test_killed_before_the_probe_knows(serve, build):
-    """Loaded, but not yet told whom to send to: the next recorder takes it out."""
+    """The recorder is killed after it has loaded the probe, and before it has told the probe where
+    to send records: the next recorder removes the probe."""
     server = serve(build)
     for i in range(40):
         recorder = subprocess.Popen([UTRAIL, "record", "-p", str(server.pid)], stderr=subprocess.DEVNULL, env=environment())
@@ -181,7 +185,8 @@ def test_killed_before_the_probe_knows(serve, build):
 
 
 def test_recorder_is_killed(serve):
-    """At any moment: it runs on, and can be attached to again."""
+    """The recorder is killed at any moment: the server runs on, and the next recorder can
+    attach."""
     server = serve("pg")
     chance = random.Random()
     for _ in range(10):
@@ -198,7 +203,7 @@ def test_recorder_is_killed(serve):
         result = record(server.pid, "--for=10ms")
         server.is_alive()
         assert result.must().err == ""
-        # A room for calls that was just being made may stay; code of the probe may not.
+        # A page for calls that was just being made may stay; code of the probe may not.
         assert b"libmcount" not in server.read("maps")
     server.end()
 
@@ -229,7 +234,7 @@ def test_until_it_is_large_or_ends(serve):
 def test_options_hold(serve):
     server = serve("pg")
     record(server.pid, "--for=50ms", "-F", "sum", "-A", "leaf@arg1", "--no-libcall").must()
-    assert names() - {"handler"} == {"sum", "leaf"}  # which may come within a sum
+    assert names() - {"handler"} == {"sum", "leaf"}  # handler() may interrupt sum()
     assert "leaf(3)" in utrail("replay").must().out
     record(server.pid, "--for=50ms", "-D", "1", "-t", "100us").must()
     server.is_as_it_was()
@@ -237,7 +242,7 @@ def test_options_hold(serve):
 
 
 def test_two_at_a_time_and_names(serve, servers, workdir):
-    # A name that no other process has: tests run beside this one.
+    # The name is unique: tests run in parallel.
     name = f"server-{os.getpid()}"
     named = shutil.copy(servers("cyg"), workdir / name)
     first, second = serve("pg"), serve("cyg", named)
@@ -281,7 +286,7 @@ def test_live(serve):
 
 
 def test_elsewhere(serve, workdir):
-    """In a mount namespace of its own, where the probe's file is not."""
+    """The server has a mount namespace of its own, in which the probe's file is hidden."""
     library = os.path.dirname(os.path.realpath(UTRAIL))
     hide = f"mount -t tmpfs none {library}/libmcount && exec \"$0\""
     try:
@@ -320,7 +325,8 @@ SECCOMP = "import ctypes,time;c=ctypes.CDLL(None);c.prctl(38,1,0,0,0);{};print(1
 
 
 def test_refusals(servers, workdir):
-    """Each with its sentence; nothing is done, and no recording is made."""
+    """Processes that cannot be recorded: each is refused with a message, nothing is done to it, and
+    no recording is made."""
 
     def refused(pid, text, *args, status=1):
         result = record(pid, *args).must(status)
@@ -379,7 +385,7 @@ def starting(*command, **kw):
 
 
 def test_program_that_just_starts(workdir):
-    """Its dynamic linker waits for a library, so that it has no C library yet."""
+    """A program that has no C library yet: its dynamic linker still waits for another library."""
     os.mkfifo("library.so")
     with starting("sleep", "100", env=environment(LD_PRELOAD="./library.so"), stderr=subprocess.PIPE) as proc:
         command = [UTRAIL, "record", "-p", str(proc.pid), "--for", "0.1s"]
@@ -465,7 +471,8 @@ int main(void)
 @pytest.mark.parametrize("options, flags", [([], ["-pg"]), ([], ["-finstrument-functions", "-Wl,-z,now"]), (["-P", "."], ["-Wl,-z,lazy"])],
                          ids=["pg", "cyg-now", "patched"])
 def test_children_in_the_memory_of_an_attached_parent(workdir, options, flags):
-    """Calls of a child of vfork(2) before its exec are the child's; after leaving all is as it was."""
+    """Calls of a child of vfork(2) before its exec are recorded as the child's. After detaching the
+    program is as it was."""
     (workdir / "vforks.c").write_text(VFORKS)
     subprocess.run(["gcc", "-O1", *flags, "vforks.c", "-o", "vforks"], check=True)
     with subprocess.Popen(["./vforks"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as program:

@@ -1,5 +1,5 @@
-"""record -p: events of libutrail-trace, declared before the recording began, are in the calls that
-made them; and nothing stays of it."""
+"""record -p: events of libutrail-trace that were declared before the recording are in the calls
+that made them. Afterwards nothing of the recording stays in the program."""
 
 import os
 import re
@@ -23,8 +23,8 @@ WAYS = {
     "stripped": ["-pg", FOLDER / "libutrail-trace.a", "-s"],
 }
 
-# Each thread writes all the time: BUSY for a recorder only, SOLD for the program's own log, and
-# "tick" without any stream.
+# Each thread writes events all the time: BUSY for a recorder only, SOLD for the program's own log,
+# and "tick" of POSIX Trace without a stream.
 WRITER = r"""
 #include <fstrace.h>
 #include <trace.h>
@@ -133,7 +133,8 @@ class Writer:
         return re.search(r"/libmcount[^/]*$", Path(f"/proc/{self.pid}/maps").read_text(), re.M)
 
     def end(self):
-        """It has written what it wrote to its own log, and knows of nothing else."""
+        """End the program, and check that its log has only its own events, and its output nothing
+        else."""
         self.proc.terminate()
         out, err = self.proc.communicate(timeout=LIMIT_S)
         lines = [line for line in Path("log.log").read_text().splitlines() if " SHOP-" in line]
@@ -184,7 +185,8 @@ def test_events_are_in_their_calls(start, way):
 
 
 def test_without_symbols(start):
-    """The library is found by its note; the functions of the program have no names then."""
+    """A stripped program: the library is found by its note, and the program's functions have no
+    names."""
     writer = start("stripped")
     assert record(writer.pid, "--trace-include", "SHOP|posix").must().err == ""
     assert not writer.maps_probe()
@@ -193,7 +195,8 @@ def test_without_symbols(start):
 
 
 def test_without_a_word_the_program_chooses(start):
-    """SHOP-BUSY is in no log; SHOP-SOLD is in the log and in the recording."""
+    """Without an option the program chooses: SHOP-SOLD is in its log and in the recording,
+    SHOP-BUSY in neither."""
     writer = start("shared", threads=1, pause_us=0)
     utrail("record", "-p", writer.pid, "--for=50ms").must()
     writer.end()
@@ -275,7 +278,7 @@ int main(void)
 
 
 def test_a_library_that_comes_later(workdir):
-    """A plugin with a copy of its own, loaded while the program is recorded."""
+    """A plugin with its own copy of the library, which is loaded while the program is recorded."""
     for name, source, words in ("plugin", PLUGIN, ["-shared", "-fPIC", "-o", "plugin.so"]), ("host", HOST, ["-pg", "-o", "host"]):
         Path(f"{name}.c").write_text(source)
         library = [FOLDER / "libutrail-trace.a", "-Wl,-Bsymbolic"] if name == "plugin" else []
@@ -314,7 +317,7 @@ def test_a_program_without_the_library_is_told_nothing(tmp_path, programs):
 
 
 def test_a_child_is_recorded_and_left_with_its_parent(tmp_path, programs, monkeypatch):
-    """One that is forked while the parent is recorded."""
+    """A child that is forked while its parent is recorded."""
     monkeypatch.chdir(tmp_path)
     source = WRITER.replace("	signal(SIGTERM, end);", "	signal(SIGTERM, end);\n	signal(SIGUSR1, have_child);").replace(
         "static void end(int sig)", CHILD + "static void end(int sig)")

@@ -1,4 +1,5 @@
-"""record -p while calls are open: what comes inside of them has the depth that it would have had from the start."""
+"""record -p while calls are open: the calls inside them have the same depth as in a recording from
+the start."""
 
 import os
 import re
@@ -27,13 +28,13 @@ def programs(tmp_path_factory):
 
 
 def is_attached(pid):
-    """The probe is there, and the thread that has loaded it is not held any more."""
+    """True when the probe is loaded, and the thread that has loaded it runs again."""
     with open(f"/proc/{pid}/maps") as maps, open(f"/proc/{pid}/status") as status:
         return "libmcount" in maps.read() and "TracerPid:\t0\n" in status.read()
 
 
 def waits(pid):
-    """All three threads wait in their read(2)."""
+    """True when all three threads wait in their read(2)."""
     tasks = os.listdir(f"/proc/{pid}/task")
     calls = []
     for task in tasks:
@@ -43,7 +44,8 @@ def waits(pid):
 
 
 def record(exe, *args):
-    """Attach while it waits, let it go on to its end; what the recorder says."""
+    """Attach while the program waits, and let it run to its end. Returns the recorder's
+    messages."""
     program = subprocess.Popen([exe], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:
         assert program.stdout.readline() == "ready\n"
@@ -67,12 +69,13 @@ def record(exe, *args):
 
 
 def calls(data="uftrace.data"):
-    """The lines of replay for each task, but for those of calls at depth 0 and of read(2)."""
+    """The lines of replay for each task, without calls at depth 0 and read(2)."""
     tasks = []
     for name in sorted(os.listdir(data)):
         if re.fullmatch(r"\d+\.dat", name):
             out = utrail("replay", "-d", data, "--tid", name[:-4], "-f", "none", "--no-event").must().out
-            # Functions of a stripped program have their address for a name; a call with a switch in it has two lines.
+            # Functions of a stripped program are named by their addresses; a call with a switch in
+            # it has two lines.
             out = re.sub("<[0-9a-f]+>", "nameless", out)
             out = re.sub(r"\(\) {\n +} /\* \w+ \*/\n", "();\n", out)
             tasks.append([line for line in out.splitlines() if re.match("  ", line) and not re.search(r"\bread\b", line)])
@@ -88,7 +91,8 @@ def from_the_start(exe, *args):
 
 
 def is_end_of(task, wholes):
-    """From the first call that was seen on, all calls are the same."""
+    """True when the task's calls are the last ones of a whole task: from its first recorded call
+    on, all are the same."""
     return any(task == whole[-len(task):] for whole in wholes)
 
 
@@ -108,7 +112,7 @@ def test_depth_is_kept(programs, build, options):
 
 
 def test_within_a_filter(programs):
-    """Calls that a function lets in count, though it was entered before."""
+    """A filter's function that is open when the recorder attaches lets in the calls inside it."""
     exe = programs("pg")
     record(exe, "-F", "work", "--no-libcall")
     (task,) = calls()
@@ -117,14 +121,14 @@ def test_within_a_filter(programs):
 
 
 def test_depth_is_not_known(programs):
-    """Without call frame information: all threads begin at depth 0, and -v says so."""
+    """Without call frame information all threads begin at depth 0, and -v reports that."""
     said = record(programs("blind"), "-v")
     assert len(re.findall(r"thread \d+: which calls are open in it is not known, it begins at depth 0: ", said)) == 3
     assert "\nleaf();\n" in utrail("replay", "-f", "none").must().out
 
 
 def test_peer_reads_it(programs):
-    """The same lines; the peer begins each task at the margin."""
+    """The peer shows the same lines; it begins each task without indentation."""
     record(programs("pg"), "--no-libcall")
     ours = utrail("replay", "-f", "none").must().out
     theirs = run("uftrace", "replay", "-f", "none", "--no-pager").must().out

@@ -1,4 +1,5 @@
-"""record -p with -P and -E: functions and events of a process that runs are patched, and its text is as it was afterwards."""
+"""record -p with -P and -E: functions and events of a running process are patched, and its code is
+restored afterwards."""
 
 import random
 import re
@@ -20,7 +21,8 @@ FUNCTIONS = {"check", "tree", "leaf", "leap", "length", "mix", "sleep_within"}
 
 class Hot(Server):
     def is_as_it_was(self):
-        """Its own files, their code and its descriptors. Memory for stubs stays, but only once."""
+        """Check that the server's own files, their code and its descriptors are as before. Memory
+        for stubs stays, but does not grow."""
         files, executable, fds, code = self.look()
         assert (files, fds) == (self.before[0], self.before[2])
         assert [path for path, _ in code] == [path for path, _ in self.before[3]]
@@ -63,8 +65,8 @@ def test_patches_and_leaves(serve, build):
 
 
 def test_unpatched_functions_cost_nothing(serve):
-    """While a thread was in the way, calls were still recorded: a few of the 31 calls of a tree
-    that each check climbs."""
+    """Unpatched functions are not recorded, except a few calls while a thread was in the way of the
+    patch: less than four for each check, which climbs a tree of 31 calls."""
     server = serve("pg")
     record(server.pid, "-U", "leaf;tree", "--for=20ms").must()
     server.is_as_it_was()
@@ -91,13 +93,13 @@ def test_events(serve, options):
     values = {}
     for task, value in re.findall(r"\[ *(\d+)\] hot:checked arg1=(\d+)\n", utrail("events", "show").must().out):
         values.setdefault(task, []).append(int(value))
-    # One of the threads prints 3 each time.
+    # One of the threads always prints 3.
     assert values and all(set(rounds) == {3} or rounds == list(range(rounds[0], rounds[0] + len(rounds))) for rounds in values.values())
     server.end()
 
 
 def test_recorder_is_killed(serve):
-    """The text stays patched, and does nothing; the next recorder takes it out."""
+    """A killed recorder leaves patches without effect; the next recorder removes them."""
     server = serve("plain")
     chance = random.Random()
     for _ in range(4):

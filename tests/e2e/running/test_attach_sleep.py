@@ -1,4 +1,5 @@
-"""record -p to a process that sleeps in a system call: left as it was, each time, also when it was stopped and continued between."""
+"""record -p to a process that sleeps in a system call. It is as before each time, also when it was
+stopped and continued meanwhile."""
 import os
 import re
 import signal
@@ -9,7 +10,7 @@ import pytest
 from programs import SOURCES
 from tools import utrail, wait_until
 
-# UTRAIL_SLEEP_ROUNDS=100: the long form.
+# UTRAIL_SLEEP_ROUNDS=100 makes the long test.
 ROUNDS = int(os.environ.get("UTRAIL_SLEEP_ROUNDS", "2"))
 SOURCE = SOURCES / "attach" / "sleepers.c"
 CALLS = re.findall(r'strcmp\(w, "(\w+)"\)', SOURCE.read_text())
@@ -60,7 +61,8 @@ def test_sleeper(workdir, exe, call):
 
 
 def test_another_allocator(workdir, exe):
-    """A futex that is waited for without an end may be the lock of an allocator that is not the C library's: nothing is done."""
+    """A wait for a futex without a time limit may be for the lock of an allocator other than the C
+    library's: the recorder does nothing then."""
     (workdir / "malloc.c").write_text("void *__libc_malloc(unsigned long); void *malloc(unsigned long n) { return __libc_malloc(n); }")
     subprocess.run(["gcc", "-w", "-shared", "-fPIC", "-o", "malloc.so", "malloc.c"], check=True, cwd=workdir)
     preload = {**os.environ, "LD_PRELOAD": str(workdir / "malloc.so")}
@@ -79,7 +81,8 @@ def test_another_allocator(workdir, exe):
 
 @pytest.mark.parametrize("how,status", [("-SEGV", 128 + signal.SIGSEGV), ("-KILL", 128 + signal.SIGKILL)])
 def test_it_dies(workdir, exe, how, status):
-    """The signal that killed an attached process is named, and is our status."""
+    """A message names the signal that killed an attached process. The recorder's status is that of
+    the process."""
     program = subprocess.Popen([exe, "sleep"], stdout=subprocess.PIPE)
     program.stdout.readline()
     wait_until(lambda: is_in(program.pid, "S"))

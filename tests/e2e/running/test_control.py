@@ -1,4 +1,4 @@
-"""The recording changes while the program runs: `utrail control`, `live --pid`."""
+"""`utrail control` and `live --pid` change the recording while the program runs."""
 
 import os
 import re
@@ -20,7 +20,7 @@ PG = VARIANTS[0]
 
 
 class Running:
-    """The program `steered` under a recorder."""
+    """The program steered.c under a recorder."""
 
     def __init__(self, *options, variant=PG, name="steered", directory="uftrace.data"):
         self.proc = subprocess.Popen(
@@ -37,18 +37,19 @@ class Running:
         return utrail("control", "uftrace.data", *words).must().out
 
     def switches(self):
-        """The number of sleeps of each thread."""
+        """The number of times that each thread has slept."""
         texts = [p.read_text() for p in Path(f"/proc/{self.pid}/task").glob("*/status") if p.parent.name != str(self.pid)]
         return [int(re.search(r"^voluntary_ctxt_switches:\s*(\d+)", text, re.M)[1]) for text in texts]
 
     def wait_for_rounds(self):
-        """Each thread has begun some rounds from the start, however long it was kept from the CPU."""
+        """Wait until each thread has done some rounds from their beginning, however long it was
+        kept from the CPU."""
         before = self.switches()
         wait_until(lambda: all(now > then + 6 for then, now in zip(before, self.switches(), strict=True)))
 
     def wait_until_taken(self):
-        """The last change counts for all threads, and for whole rounds: the thread that has asked
-        has the plan, then the others."""
+        """Wait until the last change counts for all threads, and for whole rounds: first the thread
+        that has asked gets the plan, then the others."""
         wait_until(lambda: "has not asked" not in self.control("status"))
         self.wait_for_rounds()
         self.wait_for_rounds()
@@ -75,7 +76,8 @@ def start():
 
 
 def check_pairs(recording):
-    """Each entry has its exit at its depth, of its function, and each exit its entry."""
+    """Check that each entry has its exit, of the same function and depth, and each exit its
+    entry."""
     assert recording.lost == 0
     for task in recording.tasks.values():
         stack = []
@@ -89,7 +91,7 @@ def check_pairs(recording):
 
 
 def notes():
-    """(nanoseconds, words) of each change."""
+    """The changes that the recording has noted: (nanoseconds, words)."""
     lines = Path("uftrace.data/extern.dat").read_text().splitlines()
     found = [re.fullmatch(r"(\d+)\.(\d{9}) utrail: (.*)", line) for line in lines]
     return [(int(m[1]) * 10**9 + int(m[2]), m[3]) for m in found]
@@ -101,7 +103,7 @@ def entries(recording, since=0, until=1 << 63):
 
 @each_method
 def test_off_and_on(start, variant):
-    """Nothing is recorded between off and on, but for the ends of what is open."""
+    """Between off and on, only the ends of open calls are recorded."""
     running = start("-g", variant=variant)
     quiet, loud = [], []
     for _ in range(3):
@@ -153,7 +155,7 @@ def test_filters(start, variant):
 
 
 def say(name, *words, pid=None):
-    """A request in the bytes of utils/format/probe/request.h."""
+    """Send a request in the bytes of utils/format/probe/request.h."""
     text = b"".join(word.encode() + b"\0" for word in words)
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
         s.connect(name)
@@ -169,7 +171,8 @@ def recorder_name(directory="uftrace.data"):
 
 @each_method
 def test_ten_thousand_changes(start, variant):
-    """Eight threads run meanwhile: nothing crashes, and each entry has its exit."""
+    """Ten thousand changes while eight threads run: nothing crashes, and each entry has its
+    exit."""
     running = start("-g", variant=variant)
     name = recorder_name()
     changes = [
@@ -192,13 +195,13 @@ def test_ten_thousand_changes(start, variant):
     recording = running.end()
     check_pairs(recording)
     assert {"outer", "inner", "recurse", "leaf", "other"} <= {r.name for r in entries(recording)}
-    # Each thread has come to the last change.
+    # The last change has reached each thread.
     last = notes()[-1][0]
     assert all(any(r.time > last for r in task.records) for task in recording.tasks.values())
 
 
 def test_off_at_the_start(start):
-    """With --trace=off at the start."""
+    """The recording is off at the start, by --trace=off."""
     running = start("-g", "--trace=off")
     assert "recording: off, until a trigger or signal\n" in running.control()
     running.control("on", "filter", "recurse")
@@ -207,7 +210,7 @@ def test_off_at_the_start(start):
 
 
 def test_a_change_counts_for_children(tmp_path):
-    """A child that was forked while nothing was recorded learns that something is."""
+    """A child that was forked while recording was off is recorded when it is on again."""
     proc = subprocess.Popen(
         [UTRAIL, "record", "-g", "--no-libcall", "--no-event", build(program("control/steered_fork"), PG)],
         stdin=subprocess.PIPE,
@@ -253,13 +256,13 @@ def test_status(start):
     for line in ("recording: on", "steerable: yes", "filter: worker", "depth: 1024", "time: 1ns", "changes: 0", "lost: 0 records"):
         assert line in text.splitlines()
     wait_until(lambda: not re.search(r"^written: 0 bytes", running.control("status"), re.M))
-    # The recorder's own number will do.
+    # The recorder's own number names the recording, too.
     assert utrail("control", str(running.proc.pid), "status").must().out.startswith("recording: on\n")
     running.end()
 
 
 def test_live_pid(start):
-    """The same by uftrace's option."""
+    """live --pid, uftrace's option, makes the same changes."""
     running = start("-g")
     assert "is being recorded: live --pid changes" in utrail("live", "-p", str(running.pid)).must().err
     assert utrail("live", "-p", str(running.pid), "-N", "leaf", "-D", "5", "--trace=on").must().out == ""
@@ -272,7 +275,7 @@ def test_live_pid(start):
 
 
 def test_cleared_filters_let_everything_in(start):
-    """A cleared filter is none any more: neither for calls nor in the answer of `utrail control`."""
+    """A cleared filter has no effect on calls, and `utrail control` does not show it."""
     running = start("-g")
     for added, cleared, kept in [
         ("inner", "inner@clear", None),
@@ -311,7 +314,7 @@ REFUSED = [
 
 
 def test_refused(start):
-    """Nothing changes when one of the words cannot be obeyed."""
+    """Nothing changes when a word of the request is wrong."""
     running = start("-g")
     before = running.control("status")
     for words, status, message in REFUSED:
@@ -331,7 +334,8 @@ WARNED = [
 
 
 def test_what_matches_nothing_is_a_warning(start):
-    """As for `record`: it is in force, for what may still be loaded."""
+    """A filter that matches nothing gives a warning, as for `record`. It is in force for libraries
+    that are loaded later."""
     running = start("-g")
     for words, message in WARNED:
         result = utrail("control", "uftrace.data", "clear", *words).must()
@@ -368,7 +372,7 @@ def test_others_may_not(start):
 
 
 def test_bad_requests(start):
-    """Whatever comes by that door, the recording goes on."""
+    """Malformed requests do not stop the recording."""
     running = start("-g")
     head = lambda kind, length: struct.pack("<IIII", 0x71557472, 2, kind, length)
     for packet in (

@@ -1,4 +1,5 @@
-"""Hooks come and go while the program runs: `utrail control ... patch`, `unpatch`."""
+"""`utrail control ... patch` and `unpatch` put hooks in and take them out while the program
+runs."""
 
 import os
 import random
@@ -24,7 +25,7 @@ VARIANTS = {
 }
 each_method = pytest.mark.parametrize("method", VARIANTS)
 ALL = {"outer", "inner", "leaf", "other", "recurse"}
-# The number of changes; the whole number is run by name (misc/test.sh steering).
+# The number of changes. misc/test.sh steering makes more of them.
 CHANGES = int(os.environ.get("UTRAIL_TEST_CHANGES", "300"))
 
 
@@ -34,7 +35,7 @@ def start(start_any):
 
 
 def rounds(running):
-    """Calls between these two times are those of functions with hooks."""
+    """Two times between which only functions with hooks are recorded."""
     running.wait_for_rounds()
     since = time.monotonic_ns()
     running.wait_for_rounds()
@@ -43,7 +44,7 @@ def rounds(running):
 
 @each_method
 def test_patch_and_unpatch(start, method):
-    """Functions with a hook are recorded from there on, and others are not; threads run all the
+    """A patched function is recorded from then on, an unpatched one is not; threads run all the
     while."""
     running = start(method, "-P", ".") if method != "pg" else start(method)
     windows = []
@@ -60,7 +61,8 @@ def test_patch_and_unpatch(start, method):
             wanted = "[0-9]+" if number is None else number
             assert re.search(rf"^{word}: {wanted} functions$", text, re.M), (words, text)
         assert "places stay" not in text
-        # A change of the text counts at once, a filter when the process has asked for its plan.
+        # A change of the code counts at once. A filter counts when the process has asked for its
+        # plan.
         if on and ("filter" in words or "clear" in words):
             running.wait_until_taken()
         windows.append((*rounds(running), on, words))
@@ -74,7 +76,7 @@ def test_patch_and_unpatch(start, method):
 
 
 def test_library(start):
-    """A library that no option has spoken of; its names are there for who reads."""
+    """A library that no option has named is patched: readers have the names of its functions."""
     running = start("none", "-P", "leaf")
     assert "patched: 1 functions\n" in running.control("patch", "^clock_nanosleep$@libc.so")
     since, until = rounds(running)
@@ -86,7 +88,8 @@ def test_library(start):
 
 
 def changed_functions(pid):
-    """Those of the program whose text is not what its file has, with "" for what is between functions."""
+    """The functions of the program whose code differs from its file, with "" for code between
+    functions."""
     exe = os.readlink(f"/proc/{pid}/exe")
     symbols = subprocess.run(["nm", "-S", "--defined-only", exe], check=True, capture_output=True, text=True).stdout
     functions = [(int(w[0], 16), int(w[1], 16), w[3]) for w in map(str.split, symbols.splitlines()) if len(w) == 4 and w[2] in "tT"]
@@ -101,7 +104,7 @@ def changed_functions(pid):
             start, end = (int(at, 16) for at in place.split("-"))
             memory.seek(start)
             now, offset = memory.read(end - start), int(offset, 16)
-            # The last page of the file need not be whole.
+            # The last page of the file may be a part of a page.
             different = [i for i, (a, b) in enumerate(zip(now, text[offset:], strict=False)) if a != b]
             for at in {start + i - base for i in different}:
                 changed.add(next((name for low, size, name in functions if low <= at < low + size), ""))
@@ -109,7 +112,8 @@ def changed_functions(pid):
 
 
 def test_ends_go_with_their_calls(start):
-    """XRay tells the end of a call by hooks of its own. They go with the one at the beginning, but for calls that are open: these have their ends."""
+    """XRay has hooks of its own at the end of a function. They are taken out with the one at the
+    beginning, except while calls are open, which still need them."""
     running = start("xray", "-P", ".")
     assert changed_functions(running.pid) >= ALL | {"main", "worker"}
     for word, functions, changed in [
@@ -117,7 +121,8 @@ def test_ends_go_with_their_calls(start):
         ("unpatch", ".", {"main", "worker"}),
         ("patch", "recurse", {"main", "worker", "recurse"}),
     ]:
-        # A thread that gets no CPU for long may have a call open all the while: the next change takes its end out.
+        # A thread without a CPU may have a call open for long: a later change then takes out the
+        # hook at the end.
         wait_until(lambda: running.control(word, functions) and changed_functions(running.pid) == changed)
     rounds(running)
     recording = running.end()
@@ -128,7 +133,8 @@ def test_ends_go_with_their_calls(start):
 @pytest.mark.parametrize("method", ["none", "xray"])
 @pytest.mark.is_long(1 + CHANGES // 1000)
 def test_many_changes(start, method):
-    """Eight threads run meanwhile. Nothing crashes, each entry has its exit, and nothing is recorded that is off."""
+    """Many changes while eight threads run. Nothing crashes, each entry has its exit, and functions
+    without hooks are not recorded."""
     running = start(method, "-P", ".")
     name = recorder_name()
     changes = [
@@ -159,14 +165,14 @@ def test_many_changes(start, method):
 
 
 def called_so_far():
-    """As names(), while there may be nothing yet."""
+    """The functions that were called, as names(); there may be none yet."""
     lines = utrail("report", "-f", "call", "--no-libcall").out.splitlines()[2:]
     return {line.split()[1] for line in lines if line.strip()}
 
 
 def test_attached(tmp_path_factory):
-    """The same for a process that ran already; it is left as it was, with hooks in and with hooks
-    out."""
+    """Hooks are changed in a process that ran already. It is left as it was, whether hooks are in
+    or out at the end."""
     server = Hot(executables(tmp_path_factory, BUILDS, "hot")("plain"))
     try:
         recorder = subprocess.Popen(
@@ -207,7 +213,7 @@ REFUSED = [
 
 
 def test_refused(start):
-    """Nothing changes when a part of it cannot be done."""
+    """Nothing changes when a part of the request cannot be done."""
     running = start("none", "-P", "outer")
     before = running.control("status")
     for words, status, message in REFUSED:
@@ -228,7 +234,7 @@ def test_live_pid(start):
 
 
 def test_it_ends_meanwhile():
-    """The program's own status, whenever it ends."""
+    """The status is the program's own, even when it ends during a change."""
     for _ in range(3):
         running = Running("-g", "-P", ".", variant=VARIANTS["none"])
         running.proc.stdin.close()
@@ -239,7 +245,7 @@ def test_it_ends_meanwhile():
 
 
 def test_recorder_is_killed():
-    """At any moment: the program runs on, and ends as it would."""
+    """The recorder is killed at any moment: the program runs on and ends as untraced."""
     chance = random.Random()
     for _ in range(4):
         running = Running("-g", "-P", ".", variant=VARIANTS["none"])

@@ -1,4 +1,5 @@
-"""live and replay --follow: calls are shown while the program runs, and it is what replay shows afterwards."""
+"""live and replay --follow show calls while the program runs, in the same form as replay does
+afterwards."""
 
 import glob
 import os
@@ -18,7 +19,7 @@ from tools import UTRAIL, environment, utrail, wait_until
 PG = Variant("gcc", "pg", "O2")
 WAYS = ["plain", "threads", "fork", "exec", "dlopen"]
 
-# TIMESTAMP, DURATION and what is done, of `-f time,duration`
+# TIMESTAMP, DURATION and the call, in lines of `-f time,duration`
 LINE = re.compile(r"^\s*(?:([0-9.]+) +([mun]?s))?\s+([0-9]+\.[0-9]{9}) \|\s*(.*)$")
 UNITS = {"s": 1, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 
@@ -28,7 +29,7 @@ def exe():
 
 
 class Terminal:
-    """A command on a pseudo-terminal."""
+    """A command on a pseudo-terminal of its own."""
 
     def __init__(self, *args, tmp=None):
         env = environment(**({"TMPDIR": tmp} if tmp else {}))
@@ -37,7 +38,7 @@ class Terminal:
             os.execve(UTRAIL, [str(UTRAIL), *map(str, args)], env)
 
     def lines(self):
-        """Each line with the time when it came, until the command has ended."""
+        """Each line with the time of its arrival, until the command has ended."""
         rest = b""
         while True:
             try:
@@ -58,7 +59,7 @@ class Terminal:
 
 
 def arrivals(how, options=()):
-    """When the line of each call was there, and when the call had ended."""
+    """For each call: the time when its line arrived, and the time when the call ended."""
     terminal = Terminal("live", "--color=off", "--no-event", "-f", "time,duration", *options, exe(), how)
     found = []
     for now, line in terminal.lines():
@@ -75,7 +76,8 @@ def arrivals(how, options=()):
 
 @pytest.mark.parametrize("how", WAYS)
 def test_lines_are_there_while_the_program_runs(how, note):
-    """Not all at its end. The first lines wait for the recorder to be ready; on a busy machine a whole run may be late."""
+    """Most lines arrive while the program runs. The first ones wait until the recorder is ready,
+    and on a busy machine a whole run may be late."""
     for _ in range(4):
         found = arrivals(how)
         last = max(end for _, end in found)
@@ -98,8 +100,8 @@ def test_unfinished_call_is_shown_as_entered():
 
 @pytest.mark.parametrize("command", ["live", "replay"])
 def test_long_leaf_in_a_pipe(command):
-    """It has its one line, as replay shows it: how many lines a reader gets does not depend on when
-    it looked."""
+    """A long leaf call has one line, as in replay: the number of lines does not depend on the times
+    when the reader looks."""
     if command == "live":
         text = utrail("live", "--record", "--no-event", "--no-libcall", exe(), "doze").must(7).out
     else:
@@ -165,7 +167,8 @@ def test_follow(options):
 
 
 def test_follow_waits_for_short_calls_in_order():
-    """With -t, what other tasks did meanwhile waits, so that the order of time is kept."""
+    """With -t, the records of other tasks wait until a call's length is known, so that lines are in
+    the order of time."""
     proc = start_recording("threads")
     text = utrail("replay", "--follow", "--no-event", "-t", "50ms").must().out
     proc.wait(timeout=10)
@@ -180,7 +183,7 @@ def test_follow_of_what_is_complete():
 def test_follow_ends_with_a_killed_recorder():
     proc = start_recording("threads")
     viewer = subprocess.Popen([UTRAIL, "replay", "--follow", "--no-event"], env=environment(), stdout=subprocess.PIPE, text=True)
-    # Files are there before they have records, without which nothing can be shown.
+    # Wait for the first records: a reader needs them, and files are there earlier.
     wait_until(lambda: any(os.path.getsize(file) for file in glob.glob("uftrace.data/[0-9]*.dat")))
     proc.kill()
     out, _ = viewer.communicate(timeout=10)
@@ -189,7 +192,8 @@ def test_follow_ends_with_a_killed_recorder():
 
 
 def test_live_waits_for_its_own_recorder():
-    """However long that takes: a recorder of another user is given up after two seconds."""
+    """live waits for its own recorder without a limit. (It waits two seconds for that of another
+    user.)"""
     shutil.rmtree("uftrace.data", ignore_errors=True)
     proc = subprocess.Popen([UTRAIL, "live", "--record", "--no-event", exe(), "threads"], env=environment(), stdout=subprocess.PIPE,
                             stderr=subprocess.PIPE, text=True)
@@ -237,7 +241,7 @@ def test_reader_that_goes_leaves_the_program_alone(tmp_path):
 
 
 def test_no_follow(tmp_path):
-    """Everything is shown behind what the program prints."""
+    """All calls are shown after the program's output."""
     prog = build(program("many_calls"), PG)
     own = subprocess.run([prog], stdout=subprocess.PIPE, text=True).stdout
     text = utrail("live", "--no-follow", "--no-event", prog).must().out
@@ -254,7 +258,8 @@ def test_errors_are_told_once(tmp_path):
 @pytest.mark.parametrize("options", [(), ("-F", "leaf"), ("-D", "9", "-F", "main")], ids=" ".join)
 @pytest.mark.parametrize("method", METHODS)
 def test_a_child_is_known_before_its_first_record(workdir, method, options):
-    """However late the recorder hears of it: what it records is not older, so nothing of its parent was shown in front of it."""
+    """A child is recorded from the moment when the recorder learns of it, however late: no record
+    is older than the lines that were shown before."""
     exe = build(program("forklate"), Variant("gcc", method, "O2"))
     words = [UTRAIL, "record", *options, exe]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment()) as recorder:

@@ -1,4 +1,4 @@
-"""`record --overhead`: what recording may cost, and the functions that are left out for it."""
+"""`record --overhead` limits the cost of recording: functions are left out to keep to it."""
 
 import re
 import subprocess
@@ -34,8 +34,8 @@ def sizes():
 
 
 def is_quiet():
-    """The function that was left out first was not called for a while. The amount that is written
-    meanwhile depends on the machine's speed."""
+    """True when no call of the function that was left out first was recorded for a while. (The amount
+    of other records depends on the machine's speed.)"""
     in_page = int(lines("function")[0][3], 16) & 0xFFF
     before = sizes()
     time.sleep(0.4)
@@ -43,7 +43,7 @@ def is_quiet():
         with path.open("rb") as file:
             file.seek(before.get(path, 0))
             words = array("Q", file.read((size - before.get(path, 0)) // 16 * 16))
-        # The second word of a record; the address is in its upper 48 bits.
+        # A record's second word has the address in its upper 48 bits.
         if any(word >> 16 & 0xFFF == in_page for word in words[1::2]):
             return False
     return True
@@ -51,7 +51,7 @@ def is_quiet():
 
 @contextmanager
 def running(*options, variant=PG, argument=""):
-    """The recorder and its program, which ends when what is done with it is done."""
+    """The recorder and its program, which ends with the block."""
     exe = build(program("control/budget"), variant)
     command = [UTRAIL, "record", "--no-libcall", "--no-event", "--overhead=20%", *options, exe, argument]
     proc = subprocess.Popen(
@@ -65,7 +65,7 @@ def running(*options, variant=PG, argument=""):
 
 
 def record(*options, variant=PG, argument=""):
-    """The program runs until something is left out and nothing of it comes any more."""
+    """Record until a function is left out and its calls are no longer recorded."""
     with running(*options, variant=variant, argument=argument) as proc:
         wait_until(lambda: lines("function") and is_quiet())
     assert proc.told == ""
@@ -73,7 +73,8 @@ def record(*options, variant=PG, argument=""):
 
 
 def check_task(task):
-    """Each entry has its exit, of the same function; the tiny one is not called any more when the others still are."""
+    """Check that each entry has its exit, of the same function; and that calls of tiny() end while
+    those of others go on."""
     stack, last = [], {}
     for r in task.records:
         if r.kind == ENTRY:
@@ -92,7 +93,8 @@ def test_the_tiny_function_is_left_out(variant, argument):
     assert recording.lost == 0
     for task in recording.tasks.values():
         check_task(task)
-    # First of all, with who calls it. On a busy machine even its caller, later, may cost more than the budget.
+    # tiny() is left out first, together with its caller. On a busy machine even its caller may
+    # exceed the budget later.
     left_out = lines("function")
     assert int(left_out[0][2]) > 900 and lines("caller")
     assert len({address for _, _, _, address, _ in left_out}) == len(left_out) <= 2
@@ -109,7 +111,8 @@ def child_of(pid):
     return int(wait_until(lambda: Path(f"/proc/{pid}/task/{pid}/children").read_text()))
 
 
-# Others go the same ways (test_control_patch.py), and what is recorded until then takes seconds to read.
+# Builds with other hooks go the same ways (test_control_patch.py). They would add seconds for
+# reading the records from before the change.
 BUILDS = {
     "none": Variant("gcc", "none", "O2"),
     "xray": Variant("clang", "xray", "O2"),
@@ -118,14 +121,16 @@ BUILDS = {
 
 
 def wait_until_its_hooks_are_out(pid, method):
-    """A call of a hook that was compiled into it becomes nops; what was put in goes, so that its text is that of the file."""
+    """Wait until tiny() has no hook. A compiled-in call becomes nops; a patch is removed, so the
+    code is that of the file."""
     was_compiled_in = method in METHODS
     wait_until(lambda: lines("function") and ("tiny" in changed_functions(pid)) == was_compiled_in)
 
 
 @pytest.mark.parametrize("method", BUILDS)
 def test_its_hooks_are_taken_out(method):
-    """Its caller is still recorded, and what comes behind that works: a library, and a child, which has no hook there either."""
+    """The caller of the function is still recorded. A library that is loaded later works, and so
+    does a child, which has no hook there either."""
     patch = [] if method in METHODS else ["-P", "."]
     with running(*patch, variant=BUILDS[method], argument="after") as proc:
         pid = child_of(proc.pid)
@@ -143,7 +148,7 @@ def test_its_hooks_are_taken_out(method):
                 stack.append(r.name)
             elif r.kind == EXIT:
                 assert stack.pop() == r.name
-        # The child ends within main().
+        # The child ends inside main().
         assert stack in ([], ["main"])
     names = [[r.name for r in task.records if r.kind == ENTRY] for task in recording.tasks.values()]
     child = min(names, key=len)
@@ -162,8 +167,8 @@ def test_of_every_process():
 
 
 def test_the_user_goes_before_it():
-    """Functions that the user patches again are recorded from then on, whatever it costs, and
-    readers show until when they were not."""
+    """Functions that the user patches again are recorded from then on, whatever the cost. Readers
+    show until when they were left out."""
     with running("-g", "-P", ".", variant=BUILDS["none"]) as proc:
         pid = child_of(proc.pid)
         wait_until_its_hooks_are_out(pid, "none")
@@ -173,7 +178,7 @@ def test_the_user_goes_before_it():
     recording = Recording("uftrace.data")
     check_pairs(recording)
     again = lines("again")
-    # It is not chosen again; what else is called may be, as it costs too much now.
+    # The function is not left out again. Others may be, as the cost is too high now.
     assert len(again) == 1 and [line[3] for line in lines("function")].count(again[0][3]) == 1
     since = int(again[0][1].replace(".", ""))
     assert any(r.name == "tiny" and r.time > since for task in recording.tasks.values() for r in task.records)
@@ -190,7 +195,8 @@ def test_the_user_goes_before_it():
     ids=["seccomp", "cyg"],
 )
 def test_hooks_that_stay(variant, argument, why):
-    """They are left out of the plan all the same, and -v says why that is all."""
+    """Functions whose hooks cannot be taken out are left out by the plan, and -v gives the
+    reason."""
     patch = ["-P", "."] if variant == BUILDS["none"] else []
     with running("-v", *patch, variant=variant, argument=argument) as proc:
         wait_until(lambda: lines("function"))
@@ -198,7 +204,8 @@ def test_hooks_that_stay(variant, argument, why):
 
 
 def test_what_a_filter_names_stays():
-    """Only the filter's function is called within it, and that is what was asked for."""
+    """The function that a filter names is not left out, though it alone exceeds the budget: the
+    user asked for it."""
     exe = build(program("control/budget"), PG)
     proc = subprocess.Popen(
         [UTRAIL, "record", "--no-libcall", "--no-event", "--overhead=20%", "-F", "tiny", exe],

@@ -1,5 +1,5 @@
-"""The progress of a command: one line on the terminal, which does not disturb other output, and
-nothing of it is left."""
+"""The progress of a command is one line on the terminal. It does not disturb other output, and is
+erased at the end."""
 
 import contextlib
 import fcntl
@@ -18,7 +18,8 @@ from pathlib import Path
 import pytest
 from tools import UTRAIL, environment, run, terminal_text, utrail, wait_until
 
-# Says what it does on both outputs until there is a file "stop". "detach": it is a daemon, which has no terminal.
+# Prints to both outputs until there is a file "stop". "detach": it becomes a daemon without a
+# terminal.
 PROGRAM = r"""
 #include <stdio.h>
 #include <string.h>
@@ -42,7 +43,7 @@ int main(int argc, char **argv) {
 """
 
 RECORDED = rb"\r(\d+:\d\d, [^\r\x1b]*)\x1b\[K"
-FIRST_S = 1  # before this no line is shown (statusline.h)
+FIRST_S = 1  # no line is shown earlier (statusline.h)
 ERASED = b"\r\x1b[K"
 OWN = b"begins\r\nno end of line\r\nends\r\n"
 
@@ -54,7 +55,8 @@ def program(workdir):
 
 
 class Terminal:
-    """A command whose terminal is a new one; @out: its stdout is this file, and its terminal is stderr all the same."""
+    """A command on a new terminal. With @out, stdout is that file, and stderr is still the
+    terminal."""
 
     def __init__(self, *args, columns=80, out=None, pager=""):
         self.text = b""
@@ -78,7 +80,7 @@ class Terminal:
         return re.search(pattern, self.text)
 
     def end(self, status=0):
-        """Read all that has come."""
+        """Read all output, and check the status."""
         while self.read():
             pass
         assert os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1]) == status, self.text
@@ -88,7 +90,7 @@ class Terminal:
 
 @contextlib.contextmanager
 def running(*args, **kw):
-    """The program, which is not recorded, and its end."""
+    """The program, unrecorded, and its end."""
     proc = subprocess.Popen(["./prog", *args], **kw)
     yield proc
     Path("stop").touch()
@@ -103,7 +105,7 @@ def running_elsewhere():
 
 
 def passing_time(seconds):
-    """As `record -p --for` takes it, so that there is no more to wait for."""
+    """An option of `record -p`, whose recording then ends by itself."""
     return ["--for", f"{seconds}s"]
 
 
@@ -125,7 +127,7 @@ class TestRecord:
 
     @pytest.mark.parametrize("options", [[], ["-A", "step@arg1"], ["--compact"]], ids=" ".join)
     def test_calls_are_counted(self, options):
-        """Those that the recording has, and arguments are none."""
+        """The progress line counts the calls of the recording; arguments are not counted."""
         terminal = Terminal("record", *options, "./prog", "detach")
         before = int(terminal.until(rb"\r\d+:\d\d, ([1-9]\d*) calls")[1])
         Path("stop").touch()
@@ -150,8 +152,8 @@ class TestRecord:
         assert result.out == result.err == ""
 
     def test_background(self):
-        """Another process group has the terminal, which may even stop a process that writes to it
-        (TOSTOP)."""
+        """The recorder is in the background: another process group has the terminal, and writing to
+        it may even stop a process (TOSTOP)."""
         ours, theirs = pty.openpty()
         script = 'stty tostop; set -m; "$0" record --for 2s -p $1 & wait $!; echo "status $?"'
         with running_elsewhere() as proc:
@@ -166,7 +168,7 @@ class TestRecord:
         assert text.endswith(b"status 0\r\n") and b"calls" not in text and b"\x1b" not in text
 
     def test_terminal_that_stands_still(self):
-        """Ctrl-S: the recorder does not wait for the terminal."""
+        """The terminal is stopped by Ctrl-S: the recorder does not wait for it."""
         with running_elsewhere() as proc:
             terminal = Terminal("record", "-p", proc.pid)
             terminal.until(RECORDED)
@@ -177,7 +179,8 @@ class TestRecord:
         assert utrail("replay").must().out
 
     def test_attached_on_the_same_terminal(self):
-        """Its output would be mixed with the line; who asks for it has it."""
+        """An attached program prints to the same terminal, where its output would mix with the
+        line. --progress shows the line nevertheless."""
         for is_asked_for in False, True:
             ours, theirs = pty.openpty()
             with running(stdout=theirs, stderr=subprocess.DEVNULL, start_new_session=True) as proc:
@@ -195,7 +198,7 @@ class TestRecord:
             os.remove("stop")
 
     def test_program_prints_there(self):
-        """The program's output comes byte for byte, also a line that it has not ended."""
+        """The program's output is passed on byte for byte, even a line without an end."""
         terminal = Terminal("record", "./prog")
         terminal.until(b"no end of line")
         time.sleep(2.5)
@@ -241,7 +244,7 @@ def recording(workdir):
 
 
 class Slow:
-    """Listens as a recorder that is not done yet: the recording is not opened before this lets go."""
+    """Listens as a recorder that is not done yet: a recording is not opened until let_go()."""
 
     def __init__(self, directory):
         st = os.stat(directory)
@@ -271,7 +274,7 @@ COMMANDS = [["replay"], ["report"], ["graph"], ["dump"], ["dump", "--format=chro
 class TestOpening:
     @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
     def test_line_before_it_is_open(self, command):
-        """The output comes in the same place, and is the same as without progress."""
+        """The line is erased before the output, which is the same as without progress."""
         slow = Slow("data")
         terminal = Terminal(*command, "-d", "data", "--color=off")
         terminal.until(OPENING)
@@ -283,7 +286,7 @@ class TestOpening:
 
     @pytest.mark.parametrize("command", COMMANDS[:4], ids=" ".join)
     def test_pager(self, command):
-        """It has the terminal from the first output on."""
+        """The pager has the terminal from the first output on."""
         slow = Slow("data")
         terminal = Terminal(*command, "-d", "data", "--color=off", pager="sed s/^/paged:/")
         terminal.until(OPENING)
@@ -301,7 +304,7 @@ class TestOpening:
         terminal.until(rb"\x1b\[K")
         slow.let_go()
         shown = re.findall(rb"\r([^\r\x1b\n]+)\x1b\[K", terminal.end())
-        # On a busy machine the line of the reading that follows is seen, too; it is short.
+        # On a busy machine the line of the reading after it is seen, too; that line is short.
         lines = {line for line in shown if line.startswith(b"opening"[: columns - 1])}
         assert lines == {(b"opening '" + b"data" * 20)[: columns - 1]}
         assert all(len(line) < columns for line in shown)
@@ -316,7 +319,7 @@ class TestOpening:
         assert terminal.end() == b""
 
     def test_nothing_to_open(self):
-        """The error is on a line of its own."""
+        """The error message is on a line of its own."""
         os.remove("data/info")
         slow = Slow("data")
         terminal = Terminal("report", "-d", "data")
