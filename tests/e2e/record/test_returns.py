@@ -97,18 +97,19 @@ def test_code_in_memory(built, options):
     traced = utrail("record", "--no-libcall", *patch, *options, "./made")
     assert (traced.status, traced.out) == (0, plain.out), traced.err
     calls = trees.expand(f"main{{{'put{}' * 3}{MADE_CALLS * 3}leaf{{}}}}")
-    # With a slow clock, calls of a nanosecond are there.
+    # A clock with large steps may count calls of a nanosecond as longer ones: -t keeps them.
     assert "-t" in options or tree() == calls
 
 
 def test_overruled_for_code_in_memory():
-    """With --keep-returns=none, which says that no code looks at return addresses, this program
-    gives up."""
+    """--replace-returns=jit replaces return addresses although code in memory looks at them: this
+    program gives up then."""
     compile_to("made", MADE, *FRAMES)
     assert utrail("record", "-P", ".", "--replace-returns=jit", "./made").status != 0
 
 
-# Frames are found by return addresses into this very program, which cannot be told apart.
+# This program finds frames by return addresses into itself, which the recorder cannot tell from
+# others.
 TABLE = """
 #include <stdint.h>
 #include <stdio.h>
@@ -221,7 +222,7 @@ def load(port, seconds):
 
 
 def test_node_server():
-    """Attached to under load, and left again."""
+    """Attach to a node server under load, and leave it again."""
     has_node()
     with open("server.js", "w") as file:
         file.write(SERVER)

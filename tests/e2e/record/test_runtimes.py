@@ -1,4 +1,5 @@
-"""Programs with a runtime of their own around them: sanitizers, another C library, little address space. They run as untraced."""
+"""Programs with a runtime of their own: sanitizers, another C library, little address space. They
+run as untraced."""
 
 import os
 import re
@@ -19,7 +20,8 @@ FLAGS = {"pg": "-pg", "cyg": "-finstrument-functions"}
 
 
 def compiled(compiler, *args, output):
-    """@output, made by @compiler; the test is skipped where that cannot do it."""
+    """The path @output, made by @compiler. The test is skipped where the compiler cannot make
+    it."""
     if not shutil.which(compiler):
         pytest.skip(f"{compiler} is not installed")
     done = subprocess.run([compiler, *args, "-o", output], capture_output=True, text=True)
@@ -36,7 +38,7 @@ def calls(name, directory="uftrace.data"):
 @pytest.mark.parametrize("method", FLAGS)
 @pytest.mark.parametrize("compiler,sanitizer", GCC + CLANG)
 def test_sanitizers(workdir, compiler, sanitizer, method):
-    """Same output, same findings, same status; and all calls are there."""
+    """Output, findings and status are as untraced, and all calls are recorded."""
     if (sanitizer, method) == ("memory", "pg"):
         pytest.skip("MemorySanitizer's own runtime fails in programs with -pg, untraced too")
     source = SOURCES / "hostile" / "sanitized.c"
@@ -52,7 +54,8 @@ def test_sanitizers(workdir, compiler, sanitizer, method):
 
 
 def test_child_of_another_libc(workdir):
-    """The probe is preloaded there, and steps aside; the recorder says so."""
+    """The probe is also preloaded into a program with musl. It steps aside there, and the recorder
+    reports that."""
     other = compiled("musl-gcc", SOURCES / "hostile" / "other_libc.c", output=workdir / "other")
     exe = build(program("exec"), Variant("gcc", "pg", "O2"))
     alone = run(other)
@@ -61,7 +64,7 @@ def test_child_of_another_libc(workdir):
     assert result.status == 0
     assert result.out.endswith("handled 1\n7\n")
     assert "1 processes were not traced: their C library is not glibc" in result.err
-    # By itself, too.
+    # The program is also the one that the recorder starts itself.
     result = utrail("record", "--force", other)
     assert (result.status, result.out) == (7, "handled 1\n")
     assert "their C library is not glibc" in result.err
@@ -74,7 +77,7 @@ FAULTY = r"""
 #include <sys/wait.h>
 #include <unistd.h>
 static volatile int two = 2;
-/* Looks at what the memory had before, but does not depend on it. */
+/* Reads uninitialised memory, without depending on its value. */
 static int lose(void) { char *p = malloc(16); return p[0] ? two : 2; }
 static void *work(void *arg) { return malloc(10 + lose()); }
 int main(void)
@@ -93,7 +96,8 @@ int main(void)
 
 
 def valgrind_says(text):
-    """Without numbers of processes and addresses, and what valgrind has not understood of debug information, the probe's."""
+    """valgrind's reports without numbers of processes and addresses, and without its remarks about
+    debug information of the probe."""
     lines = [line for line in text.splitlines() if "DWARF2 CFI reader" not in line and not line.startswith("WARN: ")]
     return re.sub(r"==\d+==|0x[0-9A-Fa-f]+", "", "\n".join(lines))
 
@@ -101,11 +105,12 @@ def valgrind_says(text):
 @pytest.mark.parametrize("tool", ["memcheck --leak-check=full", "helgrind", "drd", "none"])
 @pytest.mark.parametrize("method", ["pg", "cyg"])
 def test_valgrind(workdir, tool, method):
-    """Its reports are what it is run for: the probe steps aside, so that they, and their backtraces, stay as they are."""
+    """The probe steps aside under valgrind, so that its reports, with their backtraces, stay as
+    they are."""
     if not shutil.which("valgrind"):
         pytest.skip("valgrind is not installed")
     Path("faulty.c").write_text(FAULTY)
-    # The profiling timer of -pg by itself kills a program in valgrind.
+    # "bare" has no hooks: in valgrind, the profiling timer of -pg kills a program, untraced too.
     run("gcc", "-g", "-O0", "-fno-inline", *(["-pg"] if method == "pg" else ["-finstrument-functions"]), "-pthread", "faulty.c", "-o", "faulty").must()
     run("gcc", "-g", "-O0", "-fno-inline", "-pthread", "faulty.c", "-o", "bare").must()
     command = ["valgrind", "-q", *f"--tool={tool}".split(), "--error-exitcode=9"]
@@ -119,15 +124,14 @@ def test_valgrind(workdir, tool, method):
 @pytest.mark.parametrize("options", [(), ("-a",), ("-t", "1us", "-l"), ("-F", "leaf")], ids=" ".join)
 @pytest.mark.parametrize("method", METHODS)
 def test_little_address_space(method, options):
-    """The probe takes little of it beside the program's own use, so a limit holds for the program's
-    needs."""
+    """The probe takes little address space, so a program under a limit still has what it needs."""
     exe = build(Program.read(SOURCES / "hostile" / "little_space.c"), Variant("gcc", method, "O2"))
     assert run(exe).out == "0 1\n"
     result = utrail("record", *options, exe).must()
     assert result.out == "0 1\n"
     if "-t" not in options:
         assert calls("leaf") == 8
-    # The limit is there from the start.
+    # Now the limit is set before the program starts.
     result = run("sh", "-c", f"ulimit -v 100000; exec {exe} no-limit")
     assert result.out == "0 0\n"
     script = f"ulimit -v 100000; exec {exe} no-limit"
@@ -138,8 +142,8 @@ def test_little_address_space(method, options):
 
 
 def stack_used(*options, exe):
-    """The stack that the first calls on a new stack have used: all slow code runs in them. The
-    least of some runs: a thread that loses its CPU between two steps does a slow one again,
+    """The bytes of a new stack that its first calls have used: all slow code runs in them. It is
+    the least of some runs: a thread that loses its CPU between two steps repeats a slow one,
     deeper."""
     command = (exe,) if options == ("untraced",) else (UTRAIL, "record", "--no-event", *options, exe)
     return min(int(run(*command).must().out.split()[0]) for _ in range(8))
@@ -147,11 +151,11 @@ def stack_used(*options, exe):
 
 @pytest.mark.parametrize("method", ["pg", "fentry"])
 def test_stack_of_hooks(method):
-    """Work that needs much stack is done before arguments are captured, and not below that."""
+    """Code that needs much stack has returned before arguments are captured."""
     exe = build(Program.read(SOURCES / "hostile" / "painted.c"), Variant("gcc", method, "O2"))
     plain = stack_used("--no-libcall", exe=exe)
     assert stack_used("untraced", exe=exe) < plain < 8192
-    more = 256  # registers of a few functions
+    more = 256  # the saved registers of a few functions
     for options in (["-a"], ["-a", "-t", "1us"], ["-A", "texts@arg1/s,arg2/s"]):
         assert stack_used("--no-libcall", *options, exe=exe) <= plain + more
 
@@ -185,7 +189,7 @@ def check_partly_traced(method, how, become=()):
     assert (result.status, result.out) == (4, "0\n"), result.err
     expected, tasks, said = PARTLY[how]
     if how == "hard" and "forked processes were not traced" in result.err:
-        expected, tasks, said = 20, 1, "1 forked processes were not traced"  # without the right to raise it
+        expected, tasks, said = 20, 1, "1 forked processes were not traced"  # users may not raise it
     assert calls("leaf") == expected
     assert len(Recording("uftrace.data").tasks) == tasks
     assert (said in result.err) if said else "not traced" not in result.err
@@ -194,7 +198,7 @@ def check_partly_traced(method, how, become=()):
 @pytest.mark.parametrize("how", PARTLY)
 @pytest.mark.parametrize("method", METHODS)
 def test_partly_traced(method, how):
-    """When the probe must step aside half-way, the program runs on, and the recorder says what is
+    """The program runs on when the probe must step aside half-way; the recorder reports what is
     missing."""
     check_partly_traced(method, how)
 
@@ -203,7 +207,7 @@ def test_partly_traced(method, how):
 def test_partly_traced_as_nobody(monkeypatch, how):
     if reason := why_not_as_nobody():
         pytest.skip(reason)
-    with tempfile.TemporaryDirectory() as work:  # pytest's own are root's
+    with tempfile.TemporaryDirectory() as work:  # the directories of pytest belong to root
         os.chmod(work, 0o777)
         monkeypatch.chdir(work)
         check_partly_traced("pg", how, NOBODY)
@@ -213,7 +217,8 @@ def test_partly_traced_as_nobody(monkeypatch, how):
 @pytest.mark.parametrize("options", [[], ["-A", "work@arg1/s"], ["-t", "1us"]], ids=["plain", "arguments", "time"])
 @pytest.mark.parametrize("method", FLAGS)
 def test_functions_of_libc_that_the_program_has_itself(workdir, method, options):
-    """Hooks call libc's functions: functions of the program do not see it, and it is not recorded."""
+    """Hooks call the functions of libc, not the program's own versions of them, and these calls are
+    not recorded."""
     source = SOURCES / "hostile" / "own_libc.c"
     subprocess.run(["gcc", "-O1", "-g", "-fno-builtin", "-rdynamic", "-pthread", FLAGS[method], source, "-o", "own"], check=True)
     alone = run("./own").must().out

@@ -1,4 +1,4 @@
-"""Programs that forbid themselves system calls (seccomp): what the probe does must not be what they die of."""
+"""Programs that forbid themselves system calls (seccomp) must not die of the probe's calls."""
 import os
 import random
 import signal
@@ -9,7 +9,7 @@ import pytest
 from programs import SOURCES
 from tools import utrail
 
-# UTRAIL_SEALED_SEEDS=1000: the long form.
+# UTRAIL_SEALED_SEEDS=1000 makes the long test.
 SEEDS = range(int(os.environ.get("UTRAIL_SEALED_SEEDS", "12")))
 BUILDS = {"pg": ["-pg"], "fentry": ["-pg", "-mfentry"], "cyg": ["-finstrument-functions"], "none": []}
 OPTIONS = [[], ["-e"], ["--compact"], ["--flight=1m"], ["-a"], ["-t", "1us"], ["-b", "256k"], ["--no-libcall"],
@@ -34,7 +34,8 @@ def random_ones(tmp_path_factory):
 
 
 def statuses(exes, seed, *more):
-    """Untraced, and recorded. The untraced one is compiled without hooks: at exit those of -pg write a file."""
+    """The status untraced, and the result of a recording. The untraced program has no hooks: those
+    of -pg write a file at exit."""
     rnd = random.Random(seed)
     build, options = rnd.choice(list(BUILDS)), rnd.choice(OPTIONS)
     result = utrail("record", "--force", *options, *(["-P", "."] if build == "none" else []), exes[build], str(seed), *more)
@@ -43,7 +44,7 @@ def statuses(exes, seed, *more):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_random_filter(workdir, random_ones, seed):
-    """Any set of calls forbidden, by kill, errno or trap: the status is as untraced."""
+    """Random filters that end forbidden calls by kill, errno or trap: the status is as untraced."""
     expected, result = statuses(random_ones, seed)
     assert result.status == expected, result.err
 
@@ -101,7 +102,8 @@ def full(workdir, build, way, allowed="", last=""):
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("build", BUILDS)
 def test_full_ring(workdir, build, way):
-    """Two million calls after the seal; what did not fit is said, and no more than that is missing."""
+    """A program makes two million calls after it has set the filter. A message reports the calls
+    that did not fit; all others are recorded."""
     patch = ["-P", "."] if build == "none" else []
     result = utrail("record", "--force", *patch, full(workdir, build, way))
     assert result.status == 3, result.err
@@ -113,7 +115,8 @@ def test_full_ring(workdir, build, way):
 
 @pytest.mark.skipif(os.uname().machine != "x86_64", reason="an instruction of x86_64")
 def test_past_libc(workdir):
-    """A filter that the program puts on itself by an instruction of its own is not seen; what that may have done is said."""
+    """A program sets a filter by a syscall instruction, unseen by the probe. If that ends it, a
+    message says so."""
     exe = full(workdir, "cyg", "past-libc")
     assert status_of(full(workdir, "none", "past-libc")) == 3
     result = utrail("record", exe)
@@ -122,8 +125,8 @@ def test_past_libc(workdir):
 
 
 def test_executed_by_a_sealed_one(workdir):
-    """A program that a sealed one executes begins with a filter that the probe has not read, and is
-    left alone."""
+    """A program with a filter executes another one. The probe has not read that filter, and leaves
+    the new program alone."""
     loads = ["execve", "mmap", "mprotect", "munmap", "openat", "read", "close", "newfstatat", "fstat", "pread64", "brk", "access",
              "arch_prctl", "set_tid_address", "set_robust_list", "rseq", "prlimit64", "getrandom", "exit", "futex"]
     allowed = "".join(f"ALLOW(SYS_{name})," for name in loads)
@@ -134,7 +137,8 @@ def test_executed_by_a_sealed_one(workdir):
 
 
 def test_permissive(workdir):
-    """A filter that forbids what is not ours costs nothing, also in what is executed then."""
+    """A filter that forbids no call of the probe costs nothing, also in a program that is executed
+    later."""
     (workdir / "full.c").write_text(FULL.replace("ALLOWED", "").replace("SECCOMP_RET_KILL_PROCESS", "SECCOMP_RET_ALLOW"))
     exe = compiled(workdir, workdir / "full.c", "pg", f"-DSEAL={WAYS['prctl']}",
                    '-DLAST=char *a[] = { argv[0], "x", 0 }; execv(argv[0], a)')

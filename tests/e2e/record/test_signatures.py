@@ -1,4 +1,5 @@
-"""Arguments and results of generated signatures are shown as the program has them: the classes of the psABI, 3.2.3."""
+"""Arguments and results of generated signatures are shown with the program's values: the classes of
+the psABI, 3.2.3."""
 
 import os
 import re
@@ -8,7 +9,7 @@ import pytest
 from signatures import Signatures, split_args
 from tools import run, utrail
 
-# UTRAIL_SIGNATURES=2000: the long form.
+# UTRAIL_SIGNATURES=2000 makes the long test.
 NR = int(os.environ.get("UTRAIL_SIGNATURES", "100"))
 AT_ONCE = 100
 
@@ -23,10 +24,11 @@ def has_avx():
 def test_signatures(seed, compiler, workdir):
     if not has_avx():
         pytest.skip("the processor has no AVX: vectors of 32 bytes would be passed in memory")
-    # Clang 14 is not as the psABI says there: a struct of a __float128 is in memory, an __int128 on the stack not aligned.
+    # Clang 14 differs from the psABI: it passes a struct of a __float128 in memory, and an __int128
+    # unaligned on the stack.
     made = Signatures(seed, AT_ONCE, () if compiler == "gcc" else ("_Float128", "__int128"))
     if compiler == "clang":
-        # Otherwise it passes anything in the place of what it knows to be always the same.
+        # Without optnone, clang passes any value for arguments that it knows to be constant.
         made.source = made.source.replace("noipa", "noinline, optnone")
     (workdir / "prog.c").write_text(made.source)
     run(compiler, "-g", "-O1", "-mavx", "-pg", "-mfentry", "prog.c", "-o", "prog").must()

@@ -1,4 +1,5 @@
-"""Each sample program in every way to build it: runs as if untraced, and its calls are those that it declares."""
+"""Each sample program, built in every way, runs as untraced, and its recorded calls are those that
+it declares."""
 
 import re
 import subprocess
@@ -30,20 +31,22 @@ def is_built(prog, variant):
 
 PROGRAMS = programs()
 WAYS = all_variants()
-# This one comes from each compiler with each method. The other forms, which compilers take most of the time for, come from all of them in turn.
+# Each compiler with each method builds all programs in this form. The other forms take most of the
+# compilers' time: each program in each form is built once, by the compilers and methods in turn.
 PLAIN = ("O2", True, "")
 OTHERS = [f for f in dict.fromkeys(map(form, WAYS)) if f != PLAIN]
 IN_PLAIN = [(p, v) for p in PROGRAMS for v in WAYS if is_built(p, v) and form(v) == PLAIN]
 IN_OTHERS = [
     (p, v) for (_, p), v in in_turn(product(OTHERS, PROGRAMS), WAYS, lambda thing, v: form(v) == thing[0] and is_built(thing[1], v))
 ]
-# Without library calls, which is the simpler case, one to three ways of each program say it all.
+# Without library calls, the simpler case, one to three builds of each program are enough.
 WITHOUT = IN_PLAIN if MATRIX == "full" else [build for build in IN_PLAIN if WAYS.index(build[1]) % 5 == PROGRAMS.index(build[0]) % 5]
 CASES = [case(p, v, "libcalls") for p, v in IN_PLAIN + IN_OTHERS] + [case(p, v, "no-libcall") for p, v in WITHOUT]
 
 
 def demangler(recording):
-    """Names as --demangle=simple has them: without parameters and template arguments."""
+    """A function that makes names as --demangle=simple shows them: without parameters and template
+    arguments."""
     names = sorted({r.name for task in recording.tasks.values() for r in task.records if r.name})
     out = subprocess.run(
         ["c++filt", "-p"], input="\n".join(names), capture_output=True, text=True, check=True
@@ -52,7 +55,7 @@ def demangler(recording):
     for name, readable in zip(names, out):
         while (shorter := re.sub(r"(?<!operator)<[^<>]*>", "", readable)) != readable:
             readable = shorter
-        table[name] = re.sub(r"\.\d+$", "", readable)  # gcc's numbers of nested functions
+        table[name] = re.sub(r"\.\d+$", "", readable)  # gcc numbers nested functions
     return lambda name: table.get(name, name)
 
 
@@ -81,7 +84,7 @@ def test_tree(prog, variant, libcalls):
     assert traced.status == plain.status, traced.err
     assert sorted(traced.out.splitlines()) == sorted(plain.out.splitlines())
     if plain.status < 128:
-        # gprof does not run in traced programs, so it cannot complain there, either.
+        # gprof's code does not run in traced programs, so its complaint is missing there.
         assert traced.err == re.sub(r"^_mcleanup: .*\n", "", plain.err, flags=re.M)
 
     recording = Recording("uftrace.data")

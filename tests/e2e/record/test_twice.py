@@ -1,4 +1,4 @@
-"""A call that more than one hook sees has one entry; and nothing that the probe does itself is taken for the program's."""
+"""A call that several hooks see has one entry, and calls of the probe itself are not recorded."""
 
 import subprocess
 from pathlib import Path
@@ -68,7 +68,8 @@ int main(void)
 
 @pytest.mark.parametrize("bind", ["lazy", "now"])
 def test_calls_that_are_bound_after_we_have_come(bind):
-    """The dynamic linker has not yet found what is called, and cannot be asked while all threads stand."""
+    """A library function may not be bound yet when a recorder attaches, and the dynamic linker
+    cannot be asked while all threads are stopped. Its calls are recorded once."""
     with open("attached.c", "w") as file:
         file.write(ATTACHED)
     subprocess.run(["gcc", "-O1", "-fno-builtin", f"-Wl,-z,{bind}", "attached.c", "-o", "attached"], check=True)
@@ -103,7 +104,8 @@ int main(void)
 
 
 def test_library_that_comes_and_goes():
-    """Its own calls of a patched library, three times in the same place."""
+    """A library is loaded three times at the same place, and calls a patched library: each call is
+    recorded once."""
     for name, text in ("loads.c", LOADS), ("plug.c", "#include <stdlib.h>\nint plug(int x) { return x + atoi(\"0\"); }\n"):
         with open(name, "w") as file:
             file.write(text)
@@ -116,7 +118,7 @@ def test_library_that_comes_and_goes():
 
 @pytest.mark.parametrize("options", [[], ["-a"], ["-e"]], ids=lambda o: "".join(o) or "plain")
 def test_nothing_is_lost_inside(options):
-    """bash changes its signal mask often; the probe asks how it is then."""
+    """bash changes its signal mask often, and the probe then reads the mask."""
     script = "for i in 1 2 3 4 5; do x=$(echo $i); y=${x/1/2}; done; echo $y"
     traced = utrail("record", "-P", ".", "-P", ".@libc.so.6", *options, "bash", "-c", script).must()
     assert traced.out == "5\n" and "lost" not in traced.err, traced.err
@@ -141,7 +143,8 @@ int main(void)
 
 
 def test_children_on_stacks_of_their_own():
-    """posix_spawn(3), which the probe stands in front of, has one entry; and what each child calls before its exec is the child's."""
+    """posix_spawn(3), which the probe interposes, has one entry. The calls of each child before its
+    exec belong to the child."""
     with open("spawns.c", "w") as file:
         file.write(SPAWNS)
     subprocess.run(["gcc", "-O1", "spawns.c", "-o", "spawns"], check=True)

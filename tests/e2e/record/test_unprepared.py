@@ -1,4 +1,4 @@
-"""record -P on programs that were not compiled for tracing: their functions are patched as they are."""
+"""record -P on programs that were not compiled for tracing: their machine code is patched."""
 
 import os
 import re
@@ -46,7 +46,7 @@ def compile_to(name, text, *options):
 
 
 def record(command, *options, err=""):
-    """Recorded and plain runs give the same."""
+    """Check that the program gives the same recorded and plain."""
     plain = run(*command)
     traced = utrail("record", *options, *command)
     assert (traced.status, traced.out) == (plain.status, plain.out), traced.err
@@ -54,13 +54,13 @@ def record(command, *options, err=""):
 
 
 def tree(tid=None):
-    """Calls of the first task, without library calls."""
+    """The tree of the first task, without library calls."""
     (calls, *_) = trees.of_replay(utrail("replay", "--no-libcall", "--no-event", "-f", "tid").must().out)[0].values()
     return calls
 
 
 def peer_agrees():
-    """The peer shows the same, line by line."""
+    """The peer shows the same lines."""
     if not PEER:
         return
     options = ["replay", "-f", "none", "--no-event", "--no-libcall"]
@@ -95,7 +95,8 @@ def test_depth(siblings):
 
 
 def test_stripped_functions_have_names(siblings):
-    """By their addresses in the file, so that filters know them; but for main, which the program's first instructions name."""
+    """Functions of a stripped program are named by their addresses in the file, so that filters can
+    name them. main() is found by the program's first instructions."""
     subprocess.run(["strip", "siblings"], check=True)
     record(["./siblings"], "-P", ".", "--no-libcall")
     calls = tree()
@@ -118,7 +119,7 @@ def test_what_is_chosen(siblings):
 
 
 def test_libraries(workdir):
-    """By name, those that are linked and those that are loaded later."""
+    """Libraries are named by the rule, both linked ones and those that are loaded later."""
     for lib, target in (("lib", "librooms.so"), ("late", "liblate.so")):
         subprocess.run(["gcc", "-O0", "-shared", "-fPIC", ROOMS / f"{lib}.c", "-o", target], check=True)
     command = ["gcc", "-O0", ROOMS / "rooms.c", "-o", "rooms", "-L.", "-lrooms", "-Wl,-rpath,$ORIGIN"]
@@ -141,10 +142,9 @@ def test_programs(name):
 
 
 def test_found_out_once():
-    """Facts about a file are kept, for all rules, until the file, the way to it or the kept facts
-    change."""
+    """Facts about a file serve all rules, until the file, its path or the cached facts change."""
     compile_to("siblings", SIBLINGS)
-    time.sleep(0.2)  # a file that has just been written is not kept
+    time.sleep(0.2)  # facts about a file that has just been written are not cached
     kept = Path(os.environ["XDG_CACHE_HOME"]) / "utrail"
 
     def look(*options, rules=".", file="./siblings"):
@@ -157,20 +157,20 @@ def test_found_out_once():
     (file,) = kept.iterdir()
     assert look() == (*first[:2], True, CALLS)
     assert look(rules="leaf;main") == (2, 2, True, "main{leaf{}leaf{}leaf{}}")
-    # Neither read nor written.
+    # --no-cache neither reads nor writes the cache.
     assert look("--no-cache") == first
     file.unlink()
     assert look("--no-cache") == first
     assert not list(kept.iterdir())
     assert look() == first
-    # Damaged, and made again.
+    # Damaged facts are found anew.
     (file,) = kept.iterdir()
     content = bytearray(file.read_bytes())
     content[len(content) // 2] ^= 1
     file.write_bytes(content)
     assert look() == first
     assert look()[2]
-    # Another file with the same build id.
+    # A copy with the same build id is another file.
     shutil.copy("siblings", "copy")
     time.sleep(0.2)
     assert look(file="./copy") == first
@@ -182,14 +182,15 @@ def test_found_out_once():
 
 
 def test_launcher():
-    """A small program whose code is in a large library: the rule that is about that one is named."""
+    """A small program has its code in a large library: a message names the rule that records the
+    library."""
     with open("large.c", "w") as file:
         file.write('__asm__(".text; .skip 2097152, 0x90"); int work(int x) { return 2 * x; }')
     subprocess.run(["gcc", "-shared", "-fPIC", "large.c", "-o", "liblarge.so.1"], check=True)
     compile_to("launcher", "int work(int x); int main(void) { return work(0); }", "./liblarge.so.1")
     said = "'./launcher' has 1 kB of code, its library 'liblarge.so.1' has 2 MB: -P .@liblarge records that one"
     assert said in utrail("record", "-P", ".", "./launcher").must().err
-    # A user who names a library knows it.
+    # There is no message when a rule names the library.
     assert "records that one" not in utrail("record", "-P", ".", "-P", ".@liblarge", "./launcher").must().err
     assert "main{work{}}" == tree()
 
@@ -205,7 +206,7 @@ def test_dry_run(siblings):
 
 @pytest.mark.parametrize("flags", [[], ["-fpatchable-function-entry=5"]], ids=["plain", "prepared"])
 def test_what_runs_already(workdir, flags):
-    """It is patched, too, and its text is that of its file afterwards: test_attach_patch.py."""
+    """A running program is patched, too. test_attach_patch.py checks that its code is restored."""
     compile_to("ticks", "#include <unistd.h>\n__attribute__((noipa)) void tick(void) { usleep(1000); }\n"
                "int main(void) { for (;;) tick(); }\n", *flags)
     with subprocess.Popen(["./ticks"]) as process:
@@ -220,7 +221,8 @@ def test_what_runs_already(workdir, flags):
 
 
 def test_other_languages_are_left_alone(workdir):
-    """Recognised by what their run times are called."""
+    """Programs in languages that cannot be patched are recognised by functions of their run
+    times."""
     compile_to("siblings", SIBLINGS + "void caml_call_gc(void) {}\n")
     record(["./siblings"], "-P", ".", err="WARN: the functions of '.*/siblings' are not patched: it is written in OCaml, .*\n")
     assert "leaf" not in utrail("replay").must().out
@@ -248,7 +250,7 @@ def test_caged(workdir, how):
 
 @pytest.mark.parametrize("prog", [p for p in programs() if p.fits(PLAIN) and p.name not in ELSEWHERE], ids=lambda p: p.name)
 def test_samples(prog):
-    """Whatever they do, they do it as untraced, also with arguments and return values."""
+    """Each sample runs as untraced, also when arguments and return values are recorded."""
     exe = build(prog, PLAIN)
     plain = run(exe)
     traced = utrail("record", "-P", ".", "-a", exe)
@@ -283,7 +285,8 @@ def test_programs_as_they_were_shipped(workdir, name):
 
 
 def test_event_where_a_function_begins(workdir):
-    """Both want the same bytes: the function has them, and the user is told."""
+    """A function and an event need the same bytes: the function gets them, and a message reports
+    the event."""
     (workdir / "both.c").write_text(
         "#include <stdio.h>\n#include <sys/sdt.h>\nint all;\n"
         "__attribute__((noipa)) int first(int x) { DTRACE_PROBE(both, first); return x * 3 + 1; }\n"
@@ -302,7 +305,8 @@ def test_event_where_a_function_begins(workdir):
 
 
 def test_without_the_disassembler(workdir):
-    """libcapstone is loaded when code is to be read: where it is not installed that is said, the program runs, and all else works."""
+    """libcapstone is loaded when code is to be read. Without it a message says so, the program
+    runs, and commands that need no code work."""
     (workdir / "one.c").write_text("int main(void) { return 7; }\n")
     run("gcc", "one.c", "-o", "one").must()
     (workdir / "lib").mkdir()
@@ -341,7 +345,8 @@ int main(void)
 
 
 def test_library_of_spawned_children(workdir):
-    """The C library's calls in a child that still runs in its parent's memory are that child's, and all are kept."""
+    """A child that runs in its parent's memory calls the C library: these calls are recorded as the
+    child's, without loss."""
     compile_to("spawns", SPAWNS)
     traced = utrail("record", "--no-event", "--no-libcall", "-P", ".", "-P", ".@libc.so.6", "./spawns").must()
     assert "lost" not in traced.err
@@ -349,7 +354,8 @@ def test_library_of_spawned_children(workdir):
     recording = Recording("uftrace.data")
     assert recording.lost == 0
     seen = {tid: {r.name for r in task.records} for tid, task in recording.tasks.items()}
-    # The first one is what shows that there are other stacks than the thread's.
+    # The first child is left out: only by its exec does the probe learn that there are other stacks
+    # than the thread's.
     for tid in children[1:]:
         assert tid in seen, (children, sorted(seen))
         assert "execve" in seen[tid] and "dup2" in seen[tid], (tid, sorted(seen[tid]))

@@ -1,4 +1,4 @@
-/* Containers of the C++ library, by value, by reference and returned; torn ones; an argument behind each that shows that nothing moved. */
+/* Containers by value, by reference, returned, torn; the argument after each shows no shift. */
 #include <array>
 #include <cstring>
 #include <deque>
@@ -160,7 +160,7 @@ static void blocks()
 
 	for (int i = 0; i < 3000; i++)
 		moved.push_back(i);
-	/* Where a block ends is among those that are shown. */
+	/* The end of a block is among the elements that are shown. */
 	for (int i = 0; i < 1020; i++)
 		moved.pop_front();
 	by_reference(moved, 70);
@@ -188,7 +188,7 @@ static void weak()
 	by_reference(std::weak_ptr<point>(), 84);
 }
 
-/* Structs that have containers in them. */
+/* Structs with containers as members. */
 struct order {
 	int id;
 	std::string name;
@@ -246,7 +246,7 @@ static void structs()
 	by_value(crowd{ {}, { { 1, 2 } } }, 96);
 }
 
-/* Objects that are none: whoever looks into them must come back. */
+/* Memory that holds no containers: a reader of them must survive it. */
 static void wild()
 {
 	alignas(16) unsigned char bytes[3][96];

@@ -20,7 +20,7 @@ struct Point {
 struct Empty {
 };
 
-/* Passed by reference, whatever the source says: its destructor does something. */
+/* Passed by reference, since it has a destructor that does something. */
 struct Owner {
 	std::string name;
 	int number;

@@ -1,4 +1,4 @@
-/* std::string, long and short, by value and by reference, returned, and where there is none. */
+/* std::string, long and short: by value, by reference, returned, and bad addresses. */
 #include <string>
 
 #ifdef __clang__
@@ -45,11 +45,11 @@ int main()
 	by_value(inner, -2);
 	joined("short", std::string(30, 'l'));
 
-	/* As if by mistake: never looked at, by the program. */
+	/* Bad references, as by mistake; the program itself does not look at them. */
 	by_reference(*(std::string *)nullptr, -3);
 	by_reference(*(std::string *)0x10, -4);
 
-	/* Objects that are not there any more, and whose text is elsewhere. */
+	/* A string whose text is at a bad address. */
 	unsigned long wild[4] = { 0x4141414141414141, 0x4141414141414141, 0x4141414141414141, 9 };
 
 	by_reference(*(std::string *)wild, -5);

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Nothing is assumed of the caller or the callee. */
+/* The compiler assumes nothing of callers and callees. */
 #ifdef __clang__
 #define KEPT __attribute__((noinline))
 #else

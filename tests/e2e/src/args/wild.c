@@ -167,7 +167,7 @@ static void blocked(void)
 	text("fine", 7);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 
-	/* A handler with everything blocked. */
+	/* A handler that blocks all signals. */
 	sigfillset(&act.sa_mask);
 	sigaction(SIGUSR1, &act, NULL);
 	raise(SIGUSR1);
@@ -195,7 +195,7 @@ static void by_signal(void)
 	printf("signal %d\n", signal(SIGSEGV, SIG_DFL) == SIG_IGN);
 }
 
-/* The oldest way, which does not call sigaction() through the PLT. */
+/* sigset() does not call sigaction() through the PLT. */
 static void by_sigset(void)
 {
 	printf("sigset %d\n", sigset(SIGSEGV, simple) == SIG_DFL);
@@ -233,7 +233,7 @@ int main(int argc, char **argv)
 	if (argc > 1 && !strcmp(argv[1], "kill")) {
 		sigset_t set;
 
-		/* Waits to be delivered while strings are read. */
+		/* The signal stays pending while strings are read. */
 		sigfillset(&set);
 		sigprocmask(SIG_BLOCK, &set, NULL);
 		kill(getpid(), SIGBUS);

@@ -51,7 +51,7 @@ FN int tree(int depth)
 	return tree(depth - 1) + tree(depth - 1);
 }
 
-/* Its loop begins where the function does. */
+/* The loop begins at the function's first instruction. */
 FN unsigned length(const char *text)
 {
 	const char *at = text;
@@ -104,7 +104,7 @@ static void check(unsigned round)
 	same(NULL);
 }
 
-/* Other threads want the machine, too. */
+/* Sleeps now and then: other threads need the CPU, too. */
 static void rest(unsigned round)
 {
 	if (!is_busy && round % 16 == 0)
@@ -116,7 +116,7 @@ FN void *compute(void *arg)
 	static char stacks[THREADS_MAX][65536];
 	stack_t stack = { .ss_sp = stacks[(long)arg], .ss_size = sizeof(stacks[0]) };
 
-	/* Every second one. */
+	/* Every second thread has a signal stack. */
 	if ((long)arg % 2)
 		sigaltstack(&stack, NULL);
 	for (unsigned i = 0; !is_over; i++) {

@@ -23,8 +23,8 @@ QUIET static int await_byte(int fd)
 }
 
 /*
- * It takes longer than a step of the counter, which is 10 ns on some CPUs: -t leaves out calls that
- * take no time.
+ * The call takes longer than a step of the counter, which is 10 ns on some CPUs: -t leaves out
+ * calls that take no time.
  */
 FN int leaf(int x)
 {

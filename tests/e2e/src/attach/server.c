@@ -127,7 +127,7 @@ FN void *be_interrupted(void *arg)
 
 		for (int i = 0; i < 20; i++)
 			check();
-		nanosleep(&nap, NULL); /* which may be interrupted */
+		nanosleep(&nap, NULL); /* signals may interrupt it */
 	}
 	return NULL;
 }
@@ -208,7 +208,7 @@ int main(void)
 	sigaddset(&set, SIGUSR1);
 	sigaddset(&set, SIGPROF); /* The timer of gprof (-pg) interrupts system calls with SIGPROF,
 				   * attached to or not */
-	sigaddset(&set, SIGTERM); /* for the main thread alone */
+	sigaddset(&set, SIGTERM); /* only the main thread handles it */
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	signal(SIGUSR1, handler);
 	event_fd = eventfd(0, EFD_NONBLOCK);

@@ -43,7 +43,7 @@ FN void *worker(void *arg)
 	while (!ended) {
 		outer();
 		recurse(5);
-		/* So that the recording stays small. */
+		/* A pause keeps the recording small. */
 		usleep(1000);
 	}
 	KEEP();

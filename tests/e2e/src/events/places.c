@@ -69,7 +69,7 @@ PART int two(int n)
 	return n ^ 0x55;
 }
 
-/* Only when a recorder looks. */
+/* The event exists while a recorder has set the semaphore. */
 PART int guarded(int n)
 {
 	if (__builtin_expect(e_open_semaphore, 0)) {

@@ -1,4 +1,4 @@
-/* Events on stacks of the program's own. */
+/* Events on a coroutine's stack, which the program allocates. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <ucontext.h>

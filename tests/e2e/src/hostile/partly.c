@@ -81,7 +81,7 @@ static int few_descriptors(rlim_t hard)
 
 	getrlimit(RLIMIT_NOFILE, &before);
 	three.rlim_max = hard ? hard : before.rlim_max;
-	/* So that the descriptors below it are all in use. */
+	/* Check that the descriptors below the limit are all in use. */
 	for (int fd = 0; fd < 3; fd++) {
 		if (fcntl(fd, F_GETFD) < 0)
 			return 1;

@@ -50,8 +50,8 @@ int main(int argc, char **argv)
 		return 1;
 	if (strcmp(what, "leak") == 0) {
 		/*
-		 * Many are lost: the address of one may remain in memory, and LeakSanitizer would
-		 * not report it.
+		 * A hundred blocks: if the address of one remains in memory, LeakSanitizer does not
+		 * report that one.
 		 */
 		for (int i = 0; i < 100; i++) {
 			void *volatile lost = malloc(10);

@@ -14,7 +14,7 @@
 
 #define SLOW_WRITES 2
 #define SIGNALS	    4000
-#define POLLS	    200 /* milliseconds at least */
+#define POLLS	    200 /* polls of a millisecond or more */
 
 static volatile long *open_counter(void)
 {
@@ -27,7 +27,7 @@ static volatile long *open_counter(void)
 	return p == MAP_FAILED ? NULL : p;
 }
 
-/* True when the signals have come. */
+/* Returns true when SIGNALS more signals were handled. */
 static int wait_for_signals(volatile long *handled)
 {
 	long until = *handled + SIGNALS;

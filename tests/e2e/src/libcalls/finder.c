@@ -1,4 +1,4 @@
-/* Has a "which" of its own, and finds the next definition by RTLD_NEXT. */
+/* This library has its own which(), and finds the next one by RTLD_NEXT. */
 #include <dlfcn.h>
 
 int which(void);
@@ -19,7 +19,7 @@ void *finder_next(const char *name)
 	return found;
 }
 
-/* Calls by a jump, so that the return address is that of the program. */
+/* This call becomes a jump, so its return address is in the program. */
 void *finder_jumps(const char *name)
 {
 	return dlsym(RTLD_NEXT, name);

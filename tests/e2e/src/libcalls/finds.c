@@ -25,7 +25,7 @@ static int ask(void *fn)
 
 int main(void)
 {
-	/* The library's RUNPATH leads to it, the program's does not. */
+	/* The RUNPATH of the library leads to this file, the program's does not. */
 	const char *plug = "libplug.so";
 
 	printf("%d %d\n", ask(dlsym(RTLD_DEFAULT, "which")), ask(dlsym(RTLD_NEXT, "which")));

@@ -9,7 +9,7 @@
 static jmp_buf env;
 static sigjmp_buf sigenv;
 
-/* <setjmp.h> calls this with _FORTIFY_SOURCE. */
+/* <setjmp.h> calls this function with _FORTIFY_SOURCE. */
 void __longjmp_chk(jmp_buf where, int value) __attribute__((noreturn));
 #undef setjmp
 int setjmp(jmp_buf where) __attribute__((returns_twice));

@@ -31,7 +31,7 @@ static int (*choose(void))(int)
 
 int lib_ifunc(int n) __attribute__((ifunc("choose")));
 
-/* Calls another library, which is a call between libraries. */
+/* Calls another library: a call between libraries. */
 int lib_nested(int n)
 {
 	return deep_one(n) + deep_two(n);

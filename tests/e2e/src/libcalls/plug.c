@@ -1,4 +1,4 @@
-/* Its constructor runs while it is opened. */
+/* The constructor runs while the library is opened. */
 void plug_begins(void);
 
 __attribute__((constructor, noinline)) void plug_begins(void)

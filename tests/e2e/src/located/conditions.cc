@@ -1,4 +1,4 @@
-/* Arguments of all kinds that conditions know, with the number of the call; -1 is one more. */
+/* Arguments of all kinds for conditions, and the number of the call; one call has number -1. */
 #include <cmath>
 #include <string>
 
