@@ -21,7 +21,7 @@
 #define PE_OMIT	   0xff
 #define PE_ULEB128 0x01
 
-/* The unread bytes of a section; @addr is that of @at. */
+/* The unread bytes of a section; @addr is the address of @at. */
 struct cursor {
 	const uint8_t *at;
 	const uint8_t *end;
@@ -68,10 +68,7 @@ static uint64_t take_uleb128(struct cursor *c)
 	}
 }
 
-/*
- * Decode a pointer; supported are the encodings that compilers use for code and its tables on this
- * machine.
- */
+/* Decode a pointer, in any encoding that compilers use for code and its tables on this machine. */
 static uint64_t take_pointer(struct cursor *c, uint8_t encoding)
 {
 	uint64_t from = (encoding & PE_BASE) == PE_PCREL ? c->addr : 0;
@@ -118,14 +115,14 @@ static bool is_one_of(const char *name, const char *const *names, size_t nr)
 	return false;
 }
 
-/* True for sections that are in a running program's memory, with the file's content. */
+/* True for sections whose content in the file is in a running program's memory. */
 static bool is_in_memory(Elf_Scn *scn, GElf_Shdr *head)
 {
 	return gelf_getshdr(scn, head) && (head->sh_flags & SHF_ALLOC) &&
 	       !(head->sh_flags & SHF_TLS) && head->sh_type != SHT_NOBITS && head->sh_size;
 }
 
-/* Add a section unchanged: nothing here depends on its kind of data. */
+/* Add a section without libelf's conversion, which its users do not need. */
 static int add_section(struct code *code, Elf_Scn *scn, const GElf_Shdr *head, const char *name)
 {
 	static const char *const glue[] = { ".init", ".fini", ".plt", ".plt.got", ".plt.sec" };
@@ -156,7 +153,9 @@ static int add_section(struct code *code, Elf_Scn *scn, const GElf_Shdr *head, c
 
 static int load_sections(struct code *code)
 {
-	/* They describe code, are as large as it, and are not used for jumps. */
+	/*
+	 * Sections that describe code. They are as large as the code, and no jump depends on them.
+	 */
 	static const char *const frames[] = { ".eh_frame", ".eh_frame_hdr" };
 	int ret = 0;
 
@@ -191,13 +190,13 @@ static int add_func(struct code *code, struct code_func func)
 /* The part that the FDEs of a CIE share. */
 struct cie {
 	uint8_t code_encoding;
-	uint8_t table_encoding; /* PE_OMIT: no table */
-	bool has_size;		/* of the augmentation data */
-	bool is_of_signals;	/* it describes no function that was called */
+	uint8_t table_encoding; /* PE_OMIT: it has no tables */
+	bool has_size;		/* the augmentation data have a size */
+	bool is_of_signals;	/* its code is entered by signals, not by calls */
 	bool has_personality;
 };
 
-/* @c: after the identifier of a CIE. */
+/* Read a CIE. @c is after its identifier. */
 static bool read_cie(struct cursor c, struct cie *out)
 {
 	const uint8_t *version = take_code_bytes(&c, 1);
@@ -207,8 +206,8 @@ static bool read_cie(struct cursor c, struct cie *out)
 	*out = (struct cie){ .code_encoding = PE_ABSPTR, .table_encoding = PE_OMIT };
 	if (!version || !take_code_bytes(&c, len + 1))
 		return false;
-	take_uleb128(&c); /* alignment of code */
-	take_uleb128(&c); /* and of data, signed: of the same length */
+	take_uleb128(&c); /* alignment factor of code */
+	take_uleb128(&c); /* alignment factor of data: signed, but as long */
 	if (*version == 1)
 		take_code_bytes(&c, 1);
 	else
@@ -234,8 +233,7 @@ static bool read_cie(struct cursor c, struct cie *out)
 
 /*
  * True when call frame instructions before the first advance add to the CIE's rules (DWARF 4,
- * 6.4.2): for a function that is entered by a call, the CIE is sufficient. @c is at the first of
- * them.
+ * 6.4.2). A function that is entered by a call has none there. @c is at the first instruction.
  */
 static bool says_more_at_start(struct cursor c)
 {
@@ -260,7 +258,7 @@ static int add_table(struct code *code, struct code_table table, struct code_fun
 	return 0;
 }
 
-/* @c: after the CIE's distance. */
+/* Read an FDE. @c is after the distance to its CIE. */
 static int read_fde(struct code *code, struct cursor c, const struct cie *cie)
 {
 	struct code_func func = { .start = take_pointer(&c, cie->code_encoding),
@@ -298,7 +296,10 @@ static int read_frames(struct code *code, const uint8_t *bytes, uint64_t len, ui
 	while (ret == 0 && c.end - c.at > 8) {
 		uint64_t len = take_unsigned(&c, 4);
 
-		/* 0: the end; ~0: 64-bit lengths, which no tool writes for these. */
+		/*
+		 * A length of 0 is the end, ~0 a length of 64 bits, which no tool writes in
+		 * .eh_frame.
+		 */
 		if (len < 4 || len > (uint64_t)(c.end - c.at))
 			break;
 
@@ -327,7 +328,7 @@ static int read_frames(struct code *code, const uint8_t *bytes, uint64_t len, ui
 	return ret;
 }
 
-/* The outer one of two functions with the same start comes first. */
+/* Order functions by start; of two with the same start, the longer one comes first. */
 static int compare_extent(const void *a, const void *b)
 {
 	const struct code_func *x = a;
@@ -338,7 +339,7 @@ static int compare_extent(const void *a, const void *b)
 	return (x->end < y->end) - (x->end > y->end);
 }
 
-/* The number of functions at the beginning that are in order. */
+/* Count the functions from the first one on that are in order. */
 static size_t count_sorted(const struct code_func *funcs, size_t nr)
 {
 	size_t sorted = nr ? 1 : 0;
@@ -348,7 +349,10 @@ static size_t count_sorted(const struct code_func *funcs, size_t nr)
 	return sorted;
 }
 
-/* The functions after those in order are few, or all: they are sorted and merged from the back. */
+/*
+ * Sort functions, of which usually most are in order already. The rest is sorted and merged from
+ * the back.
+ */
 static int order_funcs(struct code_func *funcs, size_t nr)
 {
 	size_t sorted = count_sorted(funcs, nr);
@@ -371,7 +375,7 @@ static int order_funcs(struct code_func *funcs, size_t nr)
 	return 0;
 }
 
-/* Outer functions stay and inherit the facts of those within them. */
+/* Sort functions, and drop functions within others, which inherit their facts. */
 static int sort_funcs(struct code *code)
 {
 	size_t kept = 0;
@@ -387,7 +391,7 @@ static int sort_funcs(struct code *code)
 			code->funcs[kept++] = *func;
 			continue;
 		}
-		/* Sizes in symbol tables of hand-written code may be wrong. */
+		/* Symbol tables may have wrong sizes of hand-written code. */
 		last->end = MAX(last->end, func->end);
 		if (!last->table)
 			last->table = func->table;
@@ -427,8 +431,8 @@ static int load_frames(struct code *code)
 
 /*
  * Functions with an unusual use of their return address. Some return twice or in another place
- * (setjmp, contexts, vfork). Some are entered in unusual ways (those that the loader and compilers
- * call between instructions); some read their caller.
+ * (setjmp, contexts, vfork). The loader and compilers call some between two instructions. Some read
+ * their caller.
  */
 bool code_is_special(const char *name)
 {
@@ -476,7 +480,7 @@ bool code_is_special(const char *name)
 		"__x86_indirect_",     "__x86_return_",	      "__x86.get_pc_thunk",
 	};
 
-	/* Most names are told from these by their beginning. */
+	/* A quick check first: most names begin in another way. */
 	if (!name || !strchr("_cdglmsv", name[0]) || strncmp(name, "_Z", 2) == 0)
 		return false;
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
@@ -506,8 +510,9 @@ static int add_start(struct code *code, struct code_start start)
 }
 
 /*
- * Most symbols repeat call frame information, the first @nr functions, and come in the same order.
- * @next: the likely one of these; becomes the one after it.
+ * True when the function of a symbol is among the first @nr functions, which come from call frame
+ * information. Both mostly come in the same order.
+ * @next: index of the function that is likely to match; becomes the one after the match.
  */
 static bool has_framed(struct code *code, size_t nr, const struct code_func *func, size_t *next)
 {
@@ -614,7 +619,7 @@ int code_add_funcs(struct code *code, const struct code_func *funcs, size_t nr)
 	return ret < 0 ? ret : sort_funcs(code);
 }
 
-/* Functions per piece: some 10 ms of work, and half a megabyte of temporary data. */
+/* Number of functions in a piece: some 10 ms of work, and half a megabyte of temporary data. */
 #define PIECE	    1024
 #define THREADS_MAX 8
 
@@ -675,7 +680,7 @@ const uint8_t *code_bytes(const struct code *code, uint64_t addr, uint64_t len)
 	return sec && len <= sec->end - addr ? sec->bytes + (addr - sec->start) : NULL;
 }
 
-/* The number of functions that begin at or before @addr. */
+/* Count the functions that begin at or before @addr. */
 static size_t count_until(const struct code *code, uint64_t addr)
 {
 	return order_count_until(code->funcs, code->nr_funcs, sizeof(*code->funcs), addr);
@@ -696,7 +701,7 @@ const struct code_func *code_func_from(const struct code *code, uint64_t addr, s
 		i = count_until(code, addr);
 	while (i < code->nr_funcs && code->funcs[i].start <= addr)
 		i++;
-	/* The function before it may have the next address, too. */
+	/* The next search begins with the function found, which may have the next address, too. */
 	*near = i ? i - 1 : 0;
 	return i && addr < code->funcs[i - 1].end ? &code->funcs[i - 1] : NULL;
 }
@@ -711,8 +716,8 @@ uint64_t code_next_start(const struct code *code, uint64_t addr)
 }
 
 /*
- * The table's layout: GCC's "Exception Handling Tables" (gcc/except.c); as used by C++ and by C
- * with cleanups.
+ * The layout of a table is that of GCC's "Exception Handling Tables" (gcc/except.c), for C++ and
+ * for C with cleanups.
  */
 bool code_landings(const struct code *code, const struct code_func *func,
 		   void (*fn)(uint64_t addr, void *arg), void *arg)
@@ -749,7 +754,7 @@ bool code_landings(const struct code *code, const struct code_func *func,
 
 		uint64_t landing = take_pointer(&c, encoding);
 
-		take_uleb128(&c); /* the action of the exception table */
+		take_uleb128(&c); /* index of an action */
 		if (landing && !c.failed)
 			fn(base + landing, arg);
 	}

@@ -11,7 +11,7 @@
  * A section that is in a running program's memory, with its bytes; addresses are the file's own.
  *
  * @is_glue: its code is the linker's (.plt, .init, .fini), not of functions
- * @own: memory of the bytes, or NULL when they are the file's
+ * @own: memory of the bytes, of the heap; NULL when they belong to the file
  */
 struct code_section {
 	uint64_t start;
@@ -23,8 +23,8 @@ struct code_section {
 };
 
 /*
- * A table of landing pads of exceptions: the file's own address, and the default base of its
- * relative addresses.
+ * A table of landing pads of exceptions. @addr: the file's own address of the table. @base: the
+ * default base of the table's relative addresses.
  */
 struct code_table {
 	uint64_t addr;
@@ -38,10 +38,10 @@ struct code_table {
  * @table: the index of its table of landing pads, counted from 1 on; 0
  *         when it has none
  * @has_frames: its start is from call frame information
- * @is_framed: by that, a frame exists already at the start, or it never returns: so it is
- *             not entered by calls
- * @has_own_unwinder: exceptions go to a personality function without tables: one of the program's,
- *                    since compiled languages have tables
+ * @is_framed: no call enters it, by call frame information: a frame exists already at the start, or
+ *             it never returns
+ * @has_own_unwinder: exceptions go to a personality function without tables, which must be the
+ *                    program's own: compiled languages have tables
  * @is_guessed: its end is unknown, so it extends to the next one
  */
 struct code_func {
@@ -56,8 +56,8 @@ struct code_func {
 };
 
 /*
- * A symbol of code with more facts than the function at its place: it is within another one, has no
- * size, or is a special function.
+ * A symbol of code that adds to the functions: it is within a function, has no size, or is a
+ * special function.
  */
 struct code_start {
 	uint64_t addr;
@@ -67,24 +67,24 @@ struct code_start {
 };
 
 /*
- * True when a function of this name (or NULL) uses its return address in a special way, or is
- * entered in one.
+ * True when the function @name uses its return address in a special way, or is entered in a special
+ * way. @name may be NULL.
  */
 bool code_is_special(const char *name);
 
 /*
- * The division of work on a large file. Results do not depend on it. Zeros: chosen by CPUs and
- * file.
+ * The division of work on a large file, on which results do not depend. Members that are 0 are
+ * chosen by the number of CPUs and the file.
  */
 struct code_work {
 	unsigned nr_threads;
-	unsigned piece; /* so many functions are read at a time */
+	unsigned piece; /* number of functions that are read at a time */
 };
 
 /*
  * @funcs: sorted by start. They come from call frame information (.eh_frame, which stripped files
  *         have, too), and otherwise from symbols. None is within another one.
- * @sections: those that a running program has, without call frame information
+ * @sections: the sections that a running program has, without those of call frame information
  * @starts: sorted by address
  * @file: borrowed
  * @tick: called with @tick_arg some hundred times during the work on a large file, by the working
@@ -111,7 +111,10 @@ struct code {
 unsigned code_threads(const struct code *code, size_t nr);
 size_t code_piece(const struct code *code);
 
-/* Run this in @nr threads, with the ticks of @code while this one waits for the others. */
+/*
+ * Run @fn in @nr threads. The calling thread makes the ticks of @code while it waits for the
+ * others.
+ */
 void code_run(const struct code *code, unsigned nr, void (*fn)(void *arg, unsigned index),
 	      void *arg);
 
@@ -123,10 +126,10 @@ static inline void code_tick(const struct code *code, size_t index)
 		code->tick(code->tick_arg);
 }
 
-/* 0 or -ENOMEM. A damaged part of the file counts as absent. */
+/* Load the code of @file into @out. 0 or -ENOMEM. A damaged part of the file counts as absent. */
 int code_load(const struct elf_file *file, struct code *out);
 
-/* Symbols are of no use any more. */
+/* Free @code->starts, the symbols, which are needed no longer. */
 void code_forget_starts(struct code *code);
 
 /* Add functions from other sources. 0 or -ENOMEM. */
@@ -135,19 +138,22 @@ int code_add_funcs(struct code *code, const struct code_func *funcs, size_t nr);
 void code_deinit(struct code *code);
 #define cleanup_code cleanup(code_deinit)
 
-/* The section that has @addr, or NULL. */
+/* Find the section that contains @addr, or NULL. */
 const struct code_section *code_section_at(const struct code *code, uint64_t addr);
 
-/* The bytes from @addr on, @len of them; NULL when they are not within one section. */
+/* Find the @len bytes from @addr on; NULL when they are not within one section. */
 const uint8_t *code_bytes(const struct code *code, uint64_t addr, uint64_t len);
 
-/* The function that has @addr, or NULL. */
+/* Find the function that contains @addr, or NULL. */
 const struct code_func *code_func_at(const struct code *code, uint64_t addr);
 
-/* The same for mostly ascending addresses: *@near, initially 0, is the start of the search. */
+/*
+ * Like code_func_at(), for mostly ascending addresses: *@near, initially 0, is where the search
+ * begins.
+ */
 const struct code_func *code_func_from(const struct code *code, uint64_t addr, size_t *near);
 
-/* The beginning of the first function after @addr, or the end of the section of @addr. */
+/* Find the beginning of the first function after @addr, or the end of the section of @addr. */
 uint64_t code_next_start(const struct code *code, uint64_t addr);
 
 /*

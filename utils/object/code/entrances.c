@@ -11,9 +11,9 @@
 /*
  * @near: the greatest distance of a short jump to a window
  * @lead: the kind of the current reference
- * @from, @until: the function that it is in; empty when it is in none
- * @is_jump: it is an instruction that jumps there without returning
- * @next_func: functions before it have been searched
+ * @from, @until: the function that contains the reference; empty when none does
+ * @is_jump: the reference is an instruction that jumps without a return
+ * @next_func: functions before this one have been searched
  */
 struct search {
 	const struct code *code;
@@ -28,7 +28,7 @@ struct search {
 	size_t next_func;
 };
 
-/* The first window of a site at @addr or after. */
+/* Find the first window whose site is at or after @addr. */
 static size_t first_from(const struct search *s, uint64_t addr)
 {
 	_Static_assert(offsetof(struct window, site) == 0, "ordered by order_u64()");
@@ -61,7 +61,7 @@ static enum lead lead_to(const struct search *s, const struct window *w, uint64_
 	return is_own && s->lead == LEAD_FUNC ? LEAD_OWN : s->lead;
 }
 
-/* @addr is led to. */
+/* Note that the current reference leads to @addr. */
 static void note_target(uint64_t addr, void *arg)
 {
 	struct search *s = arg;
@@ -81,7 +81,7 @@ static void note_target(uint64_t addr, void *arg)
 	}
 }
 
-/* All sites in [@start, @end). */
+/* Refuse all sites in [@start, @end). */
 static void refuse_sites(struct search *s, uint64_t start, uint64_t end, enum site_refusal refusal,
 			 const char *why)
 {
@@ -121,7 +121,7 @@ static void look_through(struct search *s, const struct code_func *func)
 	s->from = s->until = 0;
 }
 
-/* Between functions are padding, and code of an unknown kind: that of start files. */
+/* Search the bytes between functions: padding, and code of an unknown kind, as in start files. */
 static void look_between(struct search *s, uint64_t start, uint64_t end)
 {
 	struct insn_text text = { NULL, start, end };
@@ -225,8 +225,9 @@ _Static_assert(offsetof(struct lead_place, site) == 0 && offsetof(struct lead_no
 	       "ordered by order_u64()");
 
 /*
- * Most references are calls of functions; they are not recorded, unless a jump written before the
- * function would overwrite its start.
+ * True when @addr is the entry of place @i, so that the reference need not be noted. Most
+ * references are such calls. Noted are only those whose target a jump for the place before would
+ * overwrite.
  */
 static bool is_entry(const struct scan *s, size_t i, uint64_t addr)
 {
@@ -236,7 +237,7 @@ static bool is_entry(const struct scan *s, size_t i, uint64_t addr)
 	       (i == 0 || place[-1].site + WINDOW_BYTES <= addr);
 }
 
-/* @addr is led to. */
+/* Note that the code being searched leads to @addr. */
 static void scan_note(uint64_t addr, void *arg)
 {
 	struct scan *s = arg;
@@ -268,8 +269,8 @@ static int add_base(uint64_t addr, void *arg)
 }
 
 /*
- * Any byte of [@start, @end) may be the first of an instruction; references of a function to itself
- * count as its own.
+ * Search [@start, @end), in which any byte may be the first of an instruction. References of a
+ * function to itself count as its own.
  */
 static void scan_part(struct scan *s, const struct code_section *sec, uint64_t start, uint64_t end,
 		      uint32_t func)
@@ -283,7 +284,7 @@ static void scan_part(struct scan *s, const struct code_section *sec, uint64_t s
 	s->func = UINT32_MAX;
 }
 
-#define REST_OF_FAR 4 /* bytes after the last one, in which a far displacement may begin */
+#define REST_OF_FAR 4 /* bytes of a far displacement after its first byte */
 
 /* The end of the code before function @index, in its section. */
 static uint64_t end_before(const struct code *code, size_t index, const struct code_section *sec)
@@ -291,7 +292,10 @@ static uint64_t end_before(const struct code *code, size_t index, const struct c
 	return index ? MAX(code->funcs[index - 1].end, sec->start) : sec->start;
 }
 
-/* Also search the code before it. Its own references into itself are examined again elsewhere. */
+/*
+ * Search function @index, and the code between it and the function before it. References of the
+ * function into itself are examined again by look_through().
+ */
 static void scan_func(struct scan *s, size_t index)
 {
 	const struct code_func *func = &s->code->funcs[index];
@@ -307,7 +311,7 @@ static void scan_func(struct scan *s, size_t index)
 		keep_note(s, func->start, LEAD_UNKNOWN);
 }
 
-/* The section after its last function. */
+/* Search the part of a section after its last function. */
 static void scan_rest(struct scan *s, const struct code_section *sec)
 {
 	const struct code *code = s->code;
@@ -332,7 +336,7 @@ static int32_t distance_at(const uint8_t *at)
 	return value;
 }
 
-/* Any aligned word may be the target address of a jump. */
+/* Search data: any aligned word may be the address of a jump's target. */
 static void scan_words(struct scan *s, const struct code_section *sec)
 {
 	uint64_t len = sec->end - sec->start;
@@ -369,8 +373,9 @@ static bool is_code(const struct code *code, uint64_t addr)
 }
 
 /*
- * Entries of a table are distances of 32 bits from its beginning. Their number is unknown: they end
- * where an entry does not lead to code, or where the next table begins.
+ * Search tables. Their entries are distances of 32 bits from the table's beginning. The number of
+ * entries is unknown: a table ends where an entry does not lead to code, or where the next table
+ * begins.
  */
 static void scan_tables(struct scan *s)
 {
@@ -406,7 +411,7 @@ static void scan_tables(struct scan *s)
 	}
 }
 
-/* The threads' parts: functions in equal numbers, sections alternating. */
+/* The threads of a search: functions are shared out equally, and sections in turn. */
 struct scans {
 	struct scan *list;
 	unsigned nr;
@@ -495,7 +500,10 @@ void leads_deinit(struct leads *leads)
 	*leads = (struct leads){ 0 };
 }
 
-/* All bases must be known before the first table is read: each ends where the next begins. */
+/*
+ * Search the whole file. All bases must be known before the first table is read, since a table ends
+ * where the next one begins.
+ */
 static int scan_all(const struct scans *scans, struct leads *out)
 {
 	bool is_good = true;
@@ -551,7 +559,10 @@ static void apply_lead(struct search *s, const struct lead_note *n)
 	note_target(n->addr, s);
 }
 
-/* Notes for a whole function are stored at its start, which may be far before a window. */
+/*
+ * Apply the notes to the windows. Notes about a whole function are at its start, which may be far
+ * before a window.
+ */
 static void apply_all(struct search *s, const struct leads *leads)
 {
 	const struct code_func *first = code_func_at(s->code, s->windows[0].site);
@@ -565,7 +576,7 @@ static void apply_all(struct search *s, const struct leads *leads)
 		apply_lead(s, &leads->list[i]);
 }
 
-/* Functions before this one are too far away from @site and the bytes after it. */
+/* Find the first function from which a short jump may reach @site or the bytes after it. */
 static size_t first_near(const struct search *s, uint64_t site)
 {
 	size_t nr = order_count_until(s->code->funcs, s->code->nr_funcs, sizeof(*s->code->funcs),

@@ -7,13 +7,13 @@
 
 #define WINDOW_BYTES 5 /* a jump that reaches 2 GiB */
 
-#define WINDOW_BEFORE 24 /* a jump may be so far before its place */
-#define WINDOW_BEHIND 64 /* so many bytes after the site are looked at */
+#define WINDOW_BEFORE 24 /* the greatest distance of a jump before its place */
+#define WINDOW_BEHIND 64 /* number of bytes after the site that are examined */
 
 /* The reasons against a jump. */
 enum site_refusal {
 	SITE_CAN,
-	SITE_NOT_CODE, /* something of the function is no code that is known */
+	SITE_NOT_CODE, /* a part of the function is no known code */
 	SITE_NO_FUNCTION,
 	SITE_LANDINGS, /* the places that catch exceptions are unknown */
 	/*
@@ -21,15 +21,18 @@ enum site_refusal {
 	 * beginning
 	 */
 	SITE_LED_TO,
-	SITE_LED_TO_BY_DATA, /* a table or an address in the data does */
+	SITE_LED_TO_BY_DATA, /* a table or an address in the data leads there */
 	SITE_LED_TO_BY_OTHERS,
-	SITE_NO_ROOM,  /* the function ends too soon */
+	SITE_NO_ROOM,  /* the function ends before the jump would */
 	SITE_TOO_NEAR, /* too near to another site */
-	SITE_INSN,     /* an instruction there cannot be moved */
+	SITE_INSN,     /* an instruction in these bytes cannot be moved */
 	SITE_REFUSALS
 };
 
-/* The kind of reference to a byte. The last one in this list counts, if there are several. */
+/*
+ * The kind of reference to a byte. Of several references, the kind that is last in this list
+ * counts.
+ */
 enum lead {
 	LEAD_NONE,
 	LEAD_OWN, /* an instruction of the function itself */
@@ -42,21 +45,21 @@ enum lead {
 	LEAD_TABLE,
 };
 
-/* The same in words, which live for ever. */
+/* The kind of reference in words, a static string. */
 const char *lead_text(enum lead lead);
 
 /*
  * The surroundings of a place in the code. A jump that is written to @site or before it overwrites
- * WINDOW_BYTES. No reference may lead to any of these except the first.
+ * WINDOW_BYTES. A reference may lead to the first of these bytes only.
  *
- * @is_padding: it is not part of a function, and need not be. Filled in by the caller, like @site
+ * @site, @is_padding, @entry: filled in by the caller
+ * @is_padding: @site need not be part of a function
  * @entry: the start of the function whose first relevant instruction is @site; 0: there is none.
- *         All references to these two are allowed except jumps of the function itself: these would
- *         become new calls. Filled in by the caller, too
- * @why_not: the reason why no jump may be written here; NULL: none known. All reasons are static
- *           strings
- * @refusal: the same as enum site_refusal
- * @led_to: for each byte from @site - WINDOW_BEFORE on enum lead
+ *         References may lead to @site and @entry, but jumps of the function itself may not: they
+ *         would become new calls
+ * @why_not: the reason why no jump may be written here, a static string; NULL: none known
+ * @refusal: the reason as enum site_refusal
+ * @led_to: for each byte from @site - WINDOW_BEFORE on: enum lead
  */
 struct window {
 	uint64_t site;
@@ -68,14 +71,15 @@ struct window {
 };
 
 /*
- * The reason why a jump of @bytes may not be written to @from, at most WINDOW_BEFORE before the
- * site, so that each thread that comes to the site takes it; NULL: there is no known reason.
- * @lead: the kind of reference into it then, LEAD_NONE for another reason.
+ * Find out whether a jump of @bytes may be written to @from, at most WINDOW_BEFORE before the site,
+ * so that each thread that comes to the site takes it. Returns the reason why not, or NULL when no
+ * reason is known.
+ * @lead: the kind of reference that is the reason; LEAD_NONE for another reason.
  */
 const char *window_check(const struct window *window, uint64_t from, unsigned bytes,
 			 enum lead *lead);
 
-/* A place whose window is needed: see struct window. */
+/* A place whose window is needed; the members are those of struct window. */
 struct lead_place {
 	uint64_t site;
 	uint64_t entry;
@@ -95,7 +99,7 @@ struct lead_note {
 
 #define LEAD_UNKNOWN UINT8_MAX
 
-/* Sorted by address. Starts as { 0 }, ends with leads_deinit(). */
+/* References, sorted by address. Starts as { 0 }, ends with leads_deinit(). */
 struct leads {
 	struct lead_note *list;
 	size_t nr;
@@ -105,19 +109,21 @@ void leads_deinit(struct leads *leads);
 #define cleanup_leads cleanup(leads_deinit)
 
 /*
- * Search the whole file, in several threads, for references to the surroundings of the @nr
- * @places, which are sorted by site. Short jumps from the functions around are not included. 0 or
- * -ENOMEM.
+ * Search the whole file, in several threads, for references to the surroundings of the @nr @places,
+ * which are sorted by site. Short jumps from the functions around are not included. 0 or -ENOMEM.
  */
 int leads_find(const struct code *code, struct insns *insns, const struct lead_place *places,
 	       size_t nr, struct leads *out);
 
-/* Fill in windows of some of these places. Each thread needs its own @insns. */
+/*
+ * Fill in the windows of some of the places that @leads is about. Each thread needs its own @insns.
+ */
 void windows_fill(const struct code *code, struct insns *insns, const struct leads *leads,
 		  struct window *windows, size_t nr);
 
 /*
- * Both steps: find references into one of the @nr windows, which are sorted by site:
+ * Fill in the @nr windows, which are sorted by site, with all references that lead into them
+ * (leads_find() and windows_fill()):
  *
  *  - jumps and calls by a distance: within the functions around, instruction by instruction; from
  *    anywhere else whatever could be one of 32 bits, from any byte on (those of 8 bits do not come

@@ -10,20 +10,21 @@
 
 enum function_kind {
 	FUNCTION_WHOLE,
-	/* Within another one, or the code before falls into it: a jump there need not be a call */
-	FUNCTION_SHARED,
 	/*
-	 * It chooses a function for the loader, at times when no other code may run (STT_GNU_IFUNC)
+	 * It is within a function, or the code before it runs into it: a jump there need not be a
+	 * call
 	 */
+	FUNCTION_SHARED,
+	/* The loader calls it to choose a function, when no other code may run (STT_GNU_IFUNC) */
 	FUNCTION_RESOLVER,
 	/*
-	 * Its return address must not be replaced: it returns twice, elsewhere or never, or reads
-	 * it
+	 * Its return address must not be replaced: the function returns twice, elsewhere or never,
+	 * or reads its return address
 	 */
 	FUNCTION_SPECIAL,
 	/* The program's run time copies it (own_frames.h); set by callers */
 	FUNCTION_COPIED,
-	FUNCTION_NEEDED, /* its recorder calls it itself; set by callers */
+	FUNCTION_NEEDED, /* the probe calls it itself; set by callers */
 	FUNCTION_KINDS
 };
 
@@ -31,8 +32,9 @@ enum function_kind {
 const char *function_kind_text(enum function_kind kind);
 
 /*
+ * A function; addresses are the file's own.
+ *
  * @name: NULL when there is none; lives as long as the file and the given names.
- *        Addresses are the file's own.
  */
 struct function {
 	uint64_t start;
@@ -41,7 +43,7 @@ struct function {
 	enum function_kind kind;
 };
 
-/* Sorted by start, each once. Starts as { 0 }, ends with functions_deinit(). */
+/* Functions sorted by start, each once. Starts as { 0 }, ends with functions_deinit(). */
 struct functions {
 	struct function *list;
 	size_t nr;
@@ -52,9 +54,9 @@ void functions_deinit(struct functions *functions);
 
 /*
  * Find all functions of @code. Their starts come from call frame information, symbols and direct
- * calls. The symbols are those of the file and of @names, relative to its map start (NULL: no
- * others); new ones are added to @code. Code that is only reached by jumps of a function around it
- * is a part of that ("f.cold"), and no function of its own. 0 or -ENOMEM.
+ * calls. The symbols are those of the file and of @names, which are relative to its map start;
+ * NULL: those of the file only. New functions are added to @code. Code that only one function jumps
+ * to is a part of that function ("f.cold"), not a function of its own. 0 or -ENOMEM.
  */
 int functions_find(struct code *code, struct insns *insns, const struct symtab *names,
 		   struct functions *out);
