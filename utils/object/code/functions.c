@@ -19,9 +19,9 @@ enum reached {
 };
 
 /*
- * @how: of each function of the code, enum reached
- * @func: the current one; NULL: code outside of functions
- * @last: its last instruction before padding, if there is any
+ * @how: by function of the code: enum reached
+ * @func: the function being searched; NULL: code outside of functions
+ * @last: the last instruction of @func before padding
  * @end: the end of the searched code
  * @gaps: called addresses outside of functions
  */
@@ -58,8 +58,7 @@ const char *function_kind_text(enum function_kind kind)
 }
 
 /*
- * The index of the function that contains @addr, or of the last one that begins before it; SIZE_MAX
- * when there is none.
+ * Find the index of the last function that begins at or before @addr; SIZE_MAX when there is none.
  */
 static size_t index_of(const struct code *code, uint64_t addr)
 {
@@ -119,8 +118,8 @@ static void note_step(const struct insn_step *step, void *arg)
 }
 
 /*
- * True when @s->last falls through to the code after it. A call may be the last instruction of a
- * function that never returns.
+ * True when @s->last falls through to the code after it. A call does not count: it may be the last
+ * instruction of a function that never returns.
  */
 static bool goes_on(const struct survey *s)
 {
@@ -143,7 +142,7 @@ static void look_through(struct survey *s, struct insns *insns, size_t index)
 		s->how[index + 1] |= FALLEN_INTO;
 }
 
-/* Search code between functions: start files and the like, whose purpose is to call some. */
+/* Search code between functions: start files and the like call functions. */
 static void look_between(struct survey *s, struct insns *insns, uint64_t start, uint64_t end)
 {
 	struct insn_text text = { NULL, start, end };
@@ -180,7 +179,7 @@ static void look_at_relocations(struct survey *s)
 	}
 }
 
-/* The threads' parts of a file: functions in equal numbers, sections alternating. */
+/* The threads of a search: functions are shared out equally, and sections in turn. */
 struct surveys {
 	struct survey *list;
 	unsigned nr;
@@ -226,7 +225,7 @@ static void survey_deinit(struct survey *s)
 	free(s->gaps);
 }
 
-/* All of the file, once. */
+/* Survey the whole file. */
 static int survey_functions(struct survey *s, struct insns *insns)
 {
 	const struct code *code = s->code;
@@ -253,8 +252,8 @@ static int survey_functions(struct survey *s, struct insns *insns)
 }
 
 /*
- * Survey after functions were added to the @nr that began at @starts: the facts about these stay;
- * the others are searched, and so is the code before them.
+ * Survey again after functions were added to the @nr functions that began at @starts. Facts about
+ * the former functions stay; each added function and the one before it are searched.
  */
 static int survey_added(struct survey *s, struct insns *insns, const uint64_t *starts, size_t nr)
 {
@@ -292,8 +291,8 @@ static int survey_added(struct survey *s, struct insns *insns, const uint64_t *s
 }
 
 /*
- * Add functions that are called, or have a symbol, but no known extent. 1 when there were any, 0,
- * or -ENOMEM.
+ * Add functions that are called, or have a symbol, and whose extent is unknown. 1 when there were
+ * any, 0, or -ENOMEM.
  */
 static int add_unknown(struct survey *s, struct code *code)
 {
@@ -319,7 +318,7 @@ static int add_unknown(struct survey *s, struct code *code)
 		uint64_t end = code_next_start(code, s->gaps[i]);
 		size_t around = index_of(code, s->gaps[i]);
 
-		/* Two begin in a stretch that was taken for one. */
+		/* Code that was taken for one function has the beginning of a second one. */
 		if (around != SIZE_MAX && code->funcs[around].is_guessed &&
 		    code->funcs[around].start < s->gaps[i])
 			code->funcs[around].end = MIN(code->funcs[around].end, s->gaps[i]);
@@ -335,7 +334,7 @@ static int add_unknown(struct survey *s, struct code *code)
 	return ret < 0 ? ret : 1;
 }
 
-/* Functions that linkers and compilers add to every program, unknown to the program's author. */
+/* True for functions that linkers and compilers add to every program. */
 static bool is_of_start_files(const char *name)
 {
 	static const char *const names[] = { "_dl_relocate_static_pie", "deregister_tm_clones",
@@ -349,10 +348,10 @@ static bool is_of_start_files(const char *name)
 	return false;
 }
 
-/* ".cold", of gcc and clang: a rarely used part of a function, placed elsewhere. */
+/* True for a rarely used part of a function that gcc or clang has placed elsewhere: "f.cold". */
 static bool is_part_name(const char *name)
 {
-	/* By far the most have no dot. */
+	/* Nearly all names have no dot. */
 	const char *at = name ? strchr(name, '.') : NULL;
 
 	at = at ? strstr(at, ".cold") : NULL;
@@ -378,7 +377,7 @@ static const char *name_in(const struct symtab *names, uint64_t addr)
 										       : NULL;
 }
 
-/* One that begins where a function of the code does. */
+/* Add the function that begins at the start of code function @index. */
 static int add_whole(const struct survey *s, size_t index, const struct symtab *names,
 		     struct functions *out)
 {
@@ -387,7 +386,7 @@ static int add_whole(const struct survey *s, size_t index, const struct symtab *
 	size_t nr_until = order_count_until(s->code->starts, s->code->nr_starts,
 					    sizeof(*s->code->starts), f.start);
 
-	/* The program's start is never called. */
+	/* The program's entry point is never called. */
 	if (code_section_at(s->code, f.start)->is_glue || f.start == s->code->file->head.e_entry)
 		return 0;
 	if (!f.name && nr_until && s->code->starts[nr_until - 1].addr == f.start)
@@ -414,7 +413,7 @@ static int compare_function(const void *a, const void *b)
 	return (int)y->kind - (int)x->kind;
 }
 
-/* Keep the function with the most serious restriction, of several at one address. */
+/* Sort functions. Of several at one address, keep the one with the most serious restriction. */
 static void sort_functions(struct functions *functions)
 {
 	size_t kept = 0;
@@ -428,7 +427,7 @@ static void sort_functions(struct functions *functions)
 	functions->nr = kept;
 }
 
-/* Symbols add facts to known functions, and name those within others. */
+/* Add the functions that symbols name within others, and facts about special functions. */
 static int add_starts(const struct survey *s, struct functions *out)
 {
 	const struct code *code = s->code;
@@ -454,7 +453,7 @@ static int add_starts(const struct survey *s, struct functions *out)
 	return ret;
 }
 
-/* Add names of other files, which have more of them. */
+/* Add functions that have a name in another file, such as the debug file. */
 static int add_named(struct code *code, const struct symtab *names)
 {
 	struct code_func *funcs = names ? calloc(names->nr + 1, sizeof(*funcs)) : NULL;
@@ -491,7 +490,7 @@ static uint64_t *copy_starts(const struct code *code)
 	return starts;
 }
 
-#define ROUNDS_MAX 8 /* functions called by functions that were found by their calls */
+#define ROUNDS_MAX 8 /* rounds in which calls of the functions found last lead to more functions */
 
 int functions_find(struct code *code, struct insns *insns, const struct symtab *names,
 		   struct functions *out)

@@ -56,7 +56,7 @@ static enum hooked_by hook_named(const struct plt_entry *entry)
 	return HOOKED_NOT;
 }
 
-/* True when a call goes to an entry of the PLT, or through its slot. */
+/* True when a call goes to the PLT entry @entry, or through its slot. */
 static bool leads_to(const struct hook_call *call, const struct plt_entry *entry)
 {
 	return call->target == (call->is_slot ? entry->slot : entry->addr);
@@ -73,7 +73,10 @@ static enum hooked_by called_hook(const struct hooked *hooked, const struct hook
 	return HOOKED_NOT;
 }
 
-/* As in prepared.c, the first bytes that call a hook count; instruction boundaries are ignored. */
+/*
+ * The first bytes that look like a call of a hook count, as in prepared.c: instruction boundaries
+ * are ignored.
+ */
 enum hooked_by hooked_function(const struct hooked *hooked, uint64_t addr, uint64_t *start)
 {
 	const struct hook_code *set = hooked->plt.nr ? hook_code_of(hooked->file) : NULL;
@@ -96,7 +99,7 @@ enum hooked_by hooked_function(const struct hooked *hooked, uint64_t addr, uint6
 	return HOOKED_NOT;
 }
 
-#define CALL_BYTES 5 /* a call by a distance */
+#define CALL_BYTES 5 /* length of a call by a distance */
 
 bool hooked_library_call(const struct hooked *hooked, uint64_t ret, uint64_t *addr)
 {

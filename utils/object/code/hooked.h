@@ -14,24 +14,24 @@ enum hooked_by {
 	HOOKED_BY_STACK, /* -finstrument-functions */
 };
 
-/* Starts as { 0 }, ends with hooked_deinit(). @file: borrowed */
+/* The code and PLT of a file. Starts as { 0 }, ends with hooked_deinit(). @file: borrowed */
 struct hooked {
 	const struct elf_file *file;
 	struct code code;
 	struct plt_entries plt;
 };
 
-/* 0 or -ENOMEM. A damaged part counts as absent. */
+/* Load what is needed of @file. 0 or -ENOMEM. A damaged part of the file counts as absent. */
 int hooked_load(const struct elf_file *file, struct hooked *out);
 void hooked_deinit(struct hooked *hooked);
 
 /*
- * The function that contains @addr, one of the file's own addresses: its kind of hook, and its
- * start.
+ * Find the kind of hook, and the start, of the function that contains @addr, one of the file's own
+ * addresses.
  */
 enum hooked_by hooked_function(const struct hooked *hooked, uint64_t addr, uint64_t *start);
 
-/* True when @ret is after a call that goes to the PLT; and that call's address in a recording. */
+/* True when @ret follows a call to the PLT. *@addr becomes that call's address in a recording. */
 bool hooked_library_call(const struct hooked *hooked, uint64_t ret, uint64_t *addr);
 
 #endif

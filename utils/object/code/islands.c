@@ -22,7 +22,10 @@ static bool is_in_reach(uint64_t from, uint64_t addr)
 	return distance >= -REACH_BACK && distance <= REACH_FORWARD;
 }
 
-/* Other sites' jumps may end in the padding after their function. */
+/*
+ * True when no site's jump has bytes in the island at @addr: jumps may end in the padding after
+ * their function.
+ */
 static bool is_free(const struct code_site *sites, size_t nr, uint64_t addr)
 {
 	for (size_t i = 0; i < nr; i++) {
@@ -58,8 +61,8 @@ static bool has_room(const struct code *code, struct insns *insns, const struct 
 }
 
 /*
- * Add the padding after the functions around one site; windows that are already in the list are not
- * added again.
+ * Add windows for the padding after the functions around one site, unless they are in the list
+ * already.
  */
 static int add_around(const struct code *code, struct insns *insns, uint64_t site,
 		      struct window **windows, size_t *nr)

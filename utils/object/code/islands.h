@@ -6,13 +6,13 @@
 
 #define SHORT_JUMP_BYTES 2
 
-/* WINDOW_BYTES at @addr without references and without fall-through. */
+/* WINDOW_BYTES of padding at @addr, to which nothing refers and into which no code runs. */
 struct island {
 	uint64_t addr;
 	bool is_used;
 };
 
-/* Sorted by address. Starts as { 0 }, ends with islands_deinit(). */
+/* Islands sorted by address. Starts as { 0 }, ends with islands_deinit(). */
 struct islands {
 	struct island *islands;
 	size_t nr;
@@ -22,13 +22,13 @@ void islands_deinit(struct islands *islands);
 #define cleanup_islands cleanup(islands_deinit)
 
 /*
- * Find islands within reach of any of the @nr sites that has no jump yet, and not used by the
- * others. 0 or -ENOMEM.
+ * Find islands within reach of those of the @nr sites that have no jump yet. The jumps of the other
+ * sites use no byte of these islands. 0 or -ENOMEM.
  */
 int islands_find(const struct code *code, struct insns *insns, const struct code_site *sites,
 		 size_t nr, struct islands *out);
 
-/* An unused one within reach of a short jump at @from, or NULL. */
+/* Find an unused island within reach of a short jump at @from, or NULL. */
 struct island *islands_near(const struct islands *islands, uint64_t from);
 
 #endif

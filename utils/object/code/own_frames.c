@@ -12,7 +12,10 @@
 #define BLOB   "_embedded_blob_code_"
 #define MARKER "embedded_blob_code" /* also in names of C++ functions that libraries export */
 
-/* Without call frame information: a shorter sequence may be between two functions by accident. */
+/*
+ * The least length of code without call frame information that counts: a shorter gap between two
+ * functions may be there by accident.
+ */
 #define GAP_MIN 16384
 
 static int add_frames_piece(struct strbuf *out, struct own_frames piece)
@@ -32,8 +35,8 @@ static bool has_end(const char *name, size_t len, const char *end)
 /*
  * The symbols of V8.
  *
- * @start, @size_at: of the builtins; and the place of their size
- * @low, @high: the places of single builtins
+ * @start: where the builtins begin; @size_at: where their size is stored
+ * @low, @high: the range of single builtins
  */
 struct v8 {
 	bool is_there;
@@ -79,7 +82,7 @@ static void look_at_symbols(struct v8 *v8, const struct elf_file *file, uint32_t
 	}
 }
 
-/* Code that no call frame information is about. */
+/* Add the code of a section that no call frame information describes. */
 static int add_gaps(const struct code *code, const struct code_section *sec, struct strbuf *out)
 {
 	uint64_t at = sec->start;
@@ -112,9 +115,9 @@ static int add_all_gaps(const struct code *code, struct strbuf *out)
 }
 
 /*
- * An engine that throws errors of its language with its own unwinder, which uses the positions of
- * frames (_Unwind_GetCFA()). These are wrong if a return address below was replaced. LuaJIT's
- * interpreter is such code.
+ * Why code is left alone: an engine throws errors of its language with its own unwinder, which uses
+ * the positions of frames (_Unwind_GetCFA()). A replaced return address below makes these wrong.
+ * LuaJIT's interpreter is such code.
  */
 #define UNWINDS "it has an unwinder of its own"
 
@@ -140,7 +143,10 @@ static int add_unwinders(const struct elf_file *file, const struct code *code, s
 	return ret;
 }
 
-/* The slow way, which needs much memory, is the last resort. */
+/*
+ * Add V8's builtins. Without their symbols, all code must be read, which needs time and much
+ * memory.
+ */
 static int add_v8(const struct elf_file *file, const struct code *code, const struct v8 *v8,
 		  struct strbuf *out)
 {
@@ -161,15 +167,15 @@ static int add_v8(const struct elf_file *file, const struct code *code, const st
 }
 
 /*
- * Coroutines that share one stack: its content is copied away and back, and other calls use the
- * same places meanwhile. So a slot does not identify a call. The code that switches to another
- * piece adds one register to the stack pointer and then to the frame pointer.
+ * Coroutines may share one stack: its content is copied away and back, and other calls use the same
+ * slots meanwhile. So a slot does not identify a call. The code that switches to another piece adds
+ * one register to the stack pointer and then to the frame pointer.
  */
 #define SLICES	    "it copies pieces of the stack, so no return address of the process is replaced"
 #define SHIFT_BYTES 6
 #define CHUNK	    65536U
 
-/* add %reg,%rsp; add %reg,%rbp */
+/* True for the instructions add %reg,%rsp; add %reg,%rbp. */
 static bool is_shift(const uint8_t *at)
 {
 	uint8_t reg = at[2] & 0x38;
@@ -193,8 +199,8 @@ static bool has_shift(const uint8_t *bytes, size_t len)
 }
 
 /*
- * Larger files, the C library among them, are not known to do so, and would have to be read for
- * each record.
+ * The largest section that is searched. No larger library is known to copy pieces of stacks, and
+ * each recording would have to read it, the C library for example.
  */
 #define TEXT_MAX (1U << 20)
 
@@ -211,7 +217,7 @@ static bool section_has_shift(const struct elf_file *file, const GElf_Shdr *sh)
 			return false;
 		if (has_shift(chunk, len))
 			return true;
-		/* One may lie across the end. */
+		/* The instructions may lie across the end of the chunk. */
 		if (at + len < sh->sh_size)
 			len -= SHIFT_BYTES - 1;
 	}

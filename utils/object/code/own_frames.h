@@ -9,9 +9,9 @@
 #include "utils/object/code/code.h"
 
 /*
- * [@start, @end): the file's own addresses. @why: the reason, a static string. @is_copied: the run
- * time copies or moves the code, so it must not be patched. @is_everywhere: where that file is
- * loaded, no return address may be replaced in any code
+ * A range [@start, @end) of such code, in the file's own addresses. @why: the reason, a static
+ * string. @is_copied: the run time copies or moves the code, so it must not be patched.
+ * @is_everywhere: where that file is loaded, no return address may be replaced in any code
  */
 struct own_frames {
 	uint64_t start;
@@ -22,14 +22,15 @@ struct own_frames {
 };
 
 /*
- * Append the parts of @file that are such code to @out: struct own_frames. All code of languages
- * with a run time of its own (runtimes.h), and builtin functions of V8, which are made by its
- * compiler when the file is built. In a stripped library V8 is recognised by the symbols that
- * remain: then all code without call frame information counts. Code with a personality routine that
- * needs no table, as LuaJIT's interpreter has, is an engine's with an unwinder of its own.
+ * Append the parts of @file that are such code to @out, each as a struct own_frames. These are all
+ * code of languages with a run time of their own (runtimes.h), and V8's builtin functions, which
+ * V8's compiler makes when the file is built. A stripped library of V8 is recognised by the symbols
+ * that remain; then all code without call frame information counts. An engine with an unwinder of
+ * its own, as LuaJIT's interpreter, is recognised by a personality routine without tables.
  * Libraries that copy pieces of stacks, as greenlet does, are recognised by the instructions with
  * which they move the stack pointer and the frame pointer by one distance.
- * @code: of the file, for callers that have it; NULL: it is loaded when it is needed. 0 or -ENOMEM.
+ * @code: the code of the file, for callers that have it; NULL: it is loaded when it is needed. 0 or
+ * -ENOMEM.
  */
 int object_own_frames(const struct elf_file *file, const struct code *code, struct strbuf *out);
 

@@ -8,16 +8,16 @@
 
 #include "utils/object/code/islands.h"
 
-/* The longest padding instruction of compilers, and some of them. */
+/* Room for the longest padding instruction of compilers, and a few more. */
 #define PADDING_MAX 32
 
 /*
  * Sites for one common jump.
  *
  * @end: the first byte after the jump
- * @all_until: all code is moved up to there, and jumps in it lead to the moved code; 0: as little
- *             as possible
- * @low, @high: the range that may be moved: the rest belongs to other jumps
+ * @all_until: all code up to there is moved, and its own jumps lead to the moved code; 0: as little
+ *             code as possible is moved
+ * @low, @high: the range of code that may be moved: the rest belongs to other jumps
  */
 struct group {
 	const struct code *code;
@@ -33,7 +33,7 @@ struct group {
 	size_t nr;
 };
 
-/* The reasons against a jump. */
+/* The reason against a jump. */
 struct verdict {
 	enum site_refusal refusal;
 	struct uft_err err;
@@ -77,7 +77,7 @@ static enum site_refusal refusal_of(enum lead lead)
 	}
 }
 
-/* The result of insns_move() and similar functions: -EXDEV concerns instructions. */
+/* Note a failure of insns_move() and similar functions as the reason. Returns @ret. */
 static int check_moved(struct verdict *v, int ret)
 {
 	if (ret < 0 && !v->refusal)
@@ -85,10 +85,7 @@ static int check_moved(struct verdict *v, int ret)
 	return ret;
 }
 
-/*
- * The function's code ends before the jump does, and does not fall through. The bytes after it may
- * be overwritten if they are padding.
- */
+/* Check the bytes after the function that the jump would overwrite: they must be padding. */
 static int check_behind(const struct group *g, struct verdict *v)
 {
 	const struct code_section *sec = code_section_at(g->code, g->func->start);
@@ -104,7 +101,7 @@ static int check_behind(const struct group *g, struct verdict *v)
 	return 0;
 }
 
-/* Move the code from @from to @until, where the next one begins. */
+/* Move the code from @from to @until, where the next site begins. */
 static int move_between(const struct group *g, uint64_t from, uint64_t until, struct insn_code *out,
 			struct verdict *v)
 {
@@ -158,7 +155,8 @@ struct inner_jump {
 #define INNER_JUMPS_MAX 32
 
 /*
- * @is_dark: a reference that is no jump leads to a place around the site, or there are too many
+ * @is_dark: the jumps are not all known: a reference that is no jump leads to a place around the
+ * site, or there are too many jumps
  */
 struct inner_jumps {
 	uint64_t site;
@@ -176,8 +174,8 @@ static void note_jump(const struct insn_step *step, void *arg)
 		return;
 	if (step->flow != INSN_JUMP && step->flow != INSN_BRANCH) {
 		/*
-		 * A function that calls itself, or takes its own address, counts as called from
-		 * outside.
+		 * Exception: a function may call itself or take its own address, which counts as a
+		 * call from outside.
 		 */
 		jumps->is_dark |= step->names != jumps->site;
 		return;
@@ -191,8 +189,8 @@ static void note_jump(const struct insn_step *step, void *arg)
 }
 
 /*
- * For each byte that the function's own instructions lead to, all jumps must be known and be before
- * @end.
+ * True when each jump of the function to the bytes from the site to @end is known, and is itself
+ * before @end.
  */
 static bool is_closed(const struct inner_jumps *jumps, const struct window *window, uint64_t end)
 {
@@ -213,7 +211,7 @@ static bool is_closed(const struct inner_jumps *jumps, const struct window *wind
 	return true;
 }
 
-/* The end of the instruction that contains the byte before @end. */
+/* Find the end of the instruction that contains the byte before @end. */
 static uint64_t round_up(const struct group *g, uint64_t end)
 {
 	struct insn_step step;
@@ -226,8 +224,8 @@ static uint64_t round_up(const struct group *g, uint64_t end)
 }
 
 /*
- * The function jumps back into the overwritten bytes: a loop. So the whole loop is moved, until no
- * remaining code jumps there. Returns its end, or 0.
+ * Find the end of the code to be moved when the function jumps back into the overwritten bytes: a
+ * loop. The whole loop is moved, so that no remaining code jumps there. 0: that is impossible.
  */
 static uint64_t find_closed_end(const struct group *g, const struct window *window, unsigned bytes)
 {
@@ -269,7 +267,7 @@ static enum site_refusal window_refusal(const struct window *window, enum lead l
 
 /*
  * Try to write a jump of @bytes for the first of @nr sites to @jump_at. Returns the number of sites
- * it serves; 0 when it is impossible.
+ * that the jump serves; 0 when it is impossible.
  */
 static size_t try_jump(struct group *g, const struct window *window, uint64_t jump_at,
 		       unsigned bytes, size_t nr, struct verdict *v)
@@ -296,7 +294,7 @@ static size_t try_jump(struct group *g, const struct window *window, uint64_t ju
 	}
 	for (g->nr = 1; g->nr < nr && g->sites[g->nr].addr < MAX(g->end, g->all_until);)
 		g->nr++;
-	/* Any code may enter a function that begins in the overwritten bytes. */
+	/* A function that begins in the overwritten bytes may be entered from anywhere. */
 	for (size_t i = 1; i < g->nr; i++)
 		has_entry |= g->sites[i].entry != 0;
 	if ((g->all_until || has_entry) && g->nr > 1) {
@@ -327,8 +325,9 @@ static size_t try_island(struct group *g, const struct window *window, uint64_t 
 }
 
 /*
- * Find a place for the jump: at the site or, without room there, a little before: not before
- * g->low. With @islands a short jump, else a long one. The reason is that of the site itself.
+ * Find a place for the jump: at the site or, without room there, a little before it, but not before
+ * g->low. The jump is a short one with @islands, else a long one. The reason in @v is that for a
+ * jump at the site itself.
  */
 static size_t find_jump(struct group *g, const struct window *window, const struct islands *islands,
 			size_t nr, struct verdict *v)
@@ -349,7 +348,7 @@ static size_t find_jump(struct group *g, const struct window *window, const stru
 						 g->func->end - g->func->start),
 				      g->func->start, g->func->end };
 
-	/* Nothing is before a function's beginning. */
+	/* At a function's beginning, the jump cannot be before the site. */
 	unsigned nr_starts = 1;
 
 	if (!g->sites->entry)
@@ -363,7 +362,7 @@ static size_t find_jump(struct group *g, const struct window *window, const stru
 				    "it is within code that was moved for the one before it");
 		if (at < g->low || site - at > WINDOW_BEFORE)
 			break;
-		/* An indirect jump must find its landing mark there. */
+		/* No jump replaces the landing mark of indirect jumps. */
 		if (at < site &&
 		    insns_is_landing_pad(g->insns, g->text.bytes + (at - g->text.start),
 					 g->text.end - at))
@@ -374,7 +373,7 @@ static size_t find_jump(struct group *g, const struct window *window, const stru
 	return served;
 }
 
-/* The end of the code that a site's jump has moved: the next one may be after it. */
+/* The end of the code that a site's jump has moved; the next jump may be there or later. */
 static uint64_t end_of(const struct code_site *site)
 {
 	uint64_t end = site->code.from + site->code.taken;
@@ -384,7 +383,7 @@ static uint64_t end_of(const struct code_site *site)
 	return MAX(end, site->jump_at + (site->island ? SHORT_JUMP_BYTES : WINDOW_BYTES));
 }
 
-/* The number of sites from the first on that have no jump yet and may affect each other. */
+/* Count the sites from the first one on that have no jump yet and may affect each other. */
 static size_t count_left(const struct code_site *sites, size_t nr)
 {
 	size_t count = 0;
@@ -415,7 +414,7 @@ static void find_jumps(struct group *g, const struct window *windows, const stru
 		if (i + left < nr && !sites[i + left].refusal)
 			g->high = sites[i + left].jump_at;
 		served = find_jump(g, &windows[i], islands, left, &verdict);
-		/* The calls after it may have a jump of their own. */
+		/* Note the reason. The sites after this one may still have a jump of their own. */
 		if (!served && !islands) {
 			sites[i].refusal = verdict.refusal;
 			snprintf(sites[i].why_not, sizeof(sites[i].why_not), "%.*s",
@@ -427,7 +426,7 @@ static void find_jumps(struct group *g, const struct window *windows, const stru
 	}
 }
 
-/* NULL without memory. */
+/* Make the windows of sites. NULL without memory. */
 static struct window *make_windows(const struct code *code, struct insns *insns,
 				   const struct leads *leads, struct code_site *sites, size_t nr)
 {
