@@ -1,5 +1,5 @@
-"""An attacker of the recorder, or other traced programs by way of it: another user, or a traced
-program itself (attack/attack.c)."""
+"""Attacks on the recorder, or on other traced programs by way of it. The attacker is another user,
+or a traced program (attack/attack.c)."""
 
 import os
 import re
@@ -27,12 +27,13 @@ def programs(workdir):
 
 
 def attack(*args, **kw):
-    """From outside."""
+    """Attack from outside: the attacker is no child of a traced program."""
     return run("./attack", *args, **kw)
 
 
 def from_inside(*args, options=(), status=42):
-    """The output of the attack, as a child of a traced program, and all messages of the recorder."""
+    """Attack as a child of a traced program. Returns its output and all messages of the
+    recorder."""
     result = utrail("record", "-d", "data", *options, "./victim", "./attack", *args).must(status)
     return result
 
@@ -91,7 +92,7 @@ def test_without_the_secret_the_own_user_is_a_stranger(workdir):
 
 
 def test_the_secret_is_nowhere_to_be_seen(workdir):
-    """Neither in the list of sockets, nor in what is written, nor in arguments."""
+    """The secret is neither in the list of sockets, nor in a written file, nor in arguments."""
     with Recording() as recording:
         pid = next(Path("data").glob("[0-9]*.dat")).stem
         address = next(v for v in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0") if v.startswith(b"UTRAIL_SOCKET="))
@@ -104,13 +105,13 @@ def test_the_secret_is_nowhere_to_be_seen(workdir):
 
 
 def test_nobody_is_somebody_else(workdir):
-    """The kernel says which process speaks."""
+    """The kernel names the process that speaks: a claim to be another one has no effect."""
     result = from_inside("pid", "PID")
     assert result.out == "another's pid: refused\nour pid: served\n"
 
 
 def test_only_the_own_session(workdir):
-    """The modules and children that a process reports are limited by what it was given itself."""
+    """A process can report only the modules and children of its own session."""
     result = from_inside("token")
     assert result.out == (
         "a child without a token: refused\na library without a token: refused\na library of our own: served\n"
@@ -119,7 +120,8 @@ def test_only_the_own_session(workdir):
 
 
 def test_what_all_share_is_for_reading(workdir):
-    """The number of writers, by which every probe divides, and whether the recording goes on."""
+    """A traced program cannot write to shared data: neither to the number of writers, by which
+    every probe divides, nor to the state of the recording."""
     result = from_inside("control")
     assert result.out == (
         "map for writing: refused\nmap for writing, opened again: refused\nwrite: refused\ncut off: refused\n"
@@ -129,8 +131,9 @@ def test_what_all_share_is_for_reading(workdir):
 
 
 def test_nobody_ends_the_recording_of_others(workdir):
-    """A process may ask for the end where an option says that programs may; and its own page's header is not believed."""
-    # With functions that are told apart, each call looks whether it is over.
+    """A process may ask for the end only if an option allows it. The recorder does not believe the
+    header of the process' own page."""
+    # The action makes each call check if the recording is over.
     from_inside("finish", options=["-T", "nothing@color=red"])
     assert is_whole()
 
@@ -147,7 +150,7 @@ def records(tid):
 
 
 def test_no_records_in_the_file_of_others(workdir):
-    """They are kept, but under an id of their own."""
+    """Records under a false tid are kept under an id of their own."""
     from_inside("tid", "PID")
     files = {int(f.stem): records(f.stem) for f in Path("data").glob("[0-9]*.dat")}
     assert files.pop(5000000) == [0xbadc0de]
@@ -156,8 +159,8 @@ def test_no_records_in_the_file_of_others(workdir):
 
 
 def test_strange_messages_and_questions(workdir):
-    """Messages of an unknown type: skipped when that may be, else refused, with the number of the
-    message. Each question is answered, on one connection."""
+    """A message of an unknown type is skipped if it is optional, else refused, with its number.
+    Each question is answered, on one connection."""
     result = from_inside("strange")
     assert result.out == (
         "STATUS_IS of 2 processes to 3\nwith a strange message: served\nSTATUS_IS of 2 processes to 5\nSTATUS_IS of 2 processes to 6\n"
@@ -169,7 +172,8 @@ def test_strange_messages_and_questions(workdir):
 
 @pytest.mark.parametrize("version", [5, 8])
 def test_a_probe_of_another_version(workdir, version):
-    """The process is told so, and so is the user; unknown processes are not."""
+    """The process gets an error, and the user a warning; there is no warning of unknown
+    processes."""
     result = from_inside("version", str(version))
     assert result.out.startswith("ERROR 3 about ") and result.out.endswith("the end\n"), result.out
     assert (f"WARN: 1 processes were not traced: their probe (libmcount.so) speaks version {version} of the control messages, this utrail "
@@ -181,8 +185,9 @@ def test_a_probe_of_another_version(workdir, version):
 
 
 def test_declarations(workdir):
-    """From a process without a token, with too few texts or too many, twice in one conversation,
-    and more than there is room for: refused, with a message. The same event twice is one."""
+    """Declarations are refused with a message: without a token, with too few texts or too many,
+    twice in one conversation, and beyond the room for events. An event that is declared again keeps
+    its number."""
     result = from_inside("declare")
     assert result.out == (
         "the end\nthe end\nDECLARED 1000000, choice 0\nERROR 6 about 9\nthe end\nDECLARED 1000000, choice 0\n"
@@ -198,7 +203,8 @@ def test_declarations(workdir):
 
 
 def test_functions_of_python(workdir):
-    """By who has no token, with too few texts or too many, with more parameters than there are, as lines of a file: refused, or harmless."""
+    """Functions of Python that are declared without a token, with too few texts or too many, with
+    too many parameters, or with the lines of a file as names: they are refused, or harmless."""
     result = from_inside("callable", options=["-A", "f@arg36", "-R", "f@retval"])
     known = "CALLABLE_IS 0x3fff00, range 1, values 0x1000000001\n"
     assert result.out == (
@@ -214,7 +220,8 @@ HEADER = struct.Struct("<HHHHII")
 
 
 def recorder_of(answer, out):
-    """A recorder of another build: it says @answer to HELLO; what it hears is in @out. With its address."""
+    """A recorder of another build, with its address. It answers HELLO with @answer; the messages
+    that it gets are in @out."""
     name = f"\0utrail-test-{os.getpid()}"
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     listener.bind(name)
@@ -235,13 +242,13 @@ def recorder_of(answer, out):
 
 
 @pytest.mark.parametrize("answer, said", [
-    (None, None),  # version 5 hangs up
+    (None, None),  # a recorder of version 5 hangs up
     (HEADER.pack(0x7554, 7, 8, 2, 24, 1) + struct.pack("<II", 3, 1), None),
     (HEADER.pack(0x7554, 7, 7, 2, 24, 1) + struct.pack("<II", 3, 1), None),
     (HEADER.pack(0x7554, 0x8001, 7, 0, 16, 9), (4, 0x8001, 9)),
 ], ids=["hangs-up", "version-8", "error", "strange"])
 def test_a_recorder_of_another_build(workdir, answer, said):
-    """The probe steps aside, the program runs on."""
+    """The probe steps aside, and the program runs on."""
     heard = []
     address, thread, listener = recorder_of(answer, heard)
     result = run("./victim", "/bin/true", env=environment(LD_PRELOAD=str(PROBE), UTRAIL_SOCKET=address))
@@ -262,8 +269,8 @@ INSIDE = r"WARN: (\d+) records of calls inside of the probe were lost: .*; no la
 @pytest.mark.parametrize("counters, full, inside", [("7,0", "7", None), ("7,3", "4", "3"), ("7,7", None, "7"),
                                                     ("7,999999999999", None, "7"), ("0,5", None, None)])
 def test_each_loss_by_its_cause(workdir, counters, full, inside):
-    """The losses that a process reports: each cause has its own sentence. It cannot have lost more
-    inside of the probe than at all."""
+    """A message for each cause of losses that a process reports. Losses inside the probe cannot be
+    more than all losses."""
     lines = from_inside("lose", counters).err.splitlines()
     for pattern, number in ((FULL, full), (INSIDE, inside)):
         found = [match[1] for match in (re.fullmatch(pattern, line) for line in lines) if match]
@@ -283,21 +290,21 @@ def test_a_crash_is_of_who_reports_it_and_only_when_asked_for(workdir):
 
 @needs_root
 def test_no_symbols_of_files_that_the_peer_may_not_read(workdir):
-    """A process of another user names a file: root's recorder looks at it with that user's rights."""
+    """A process of another user names a file: root's recorder reads it with that user's rights."""
     os.chmod(workdir, 0o755)
     shutil.copy("victim", "secrets")
     os.chmod("secrets", 0o700)
     result = utrail("record", "-d", "data", "./victim", "./attack", "--as-nobody", "module", workdir / "secrets").must(42)
     assert result.out == "a module: served\n"
     assert not Path("data/secrets.sym").exists()
-    # The same by root itself is nothing to be hidden.
+    # root's own process may name the file.
     utrail("record", "-d", "data2", "./victim", "./attack", "module", workdir / "secrets").must(42)
     assert Path("data2/secrets.sym").exists()
 
 
 @needs_root
 def test_records_of_another_user_are_written_by_root(workdir):
-    """The recorder writes with its own rights, also while it reads with those of the process."""
+    """The recorder writes with its own rights, even while it reads with those of the process."""
     result = from_inside("--as-nobody", "another")
     assert "lost" not in result.err and "cannot" not in result.err, result.err
     assert any(0xbadc0de in records(f.stem) for f in Path("data").glob("[0-9]*.dat"))
@@ -309,7 +316,7 @@ def memory_kb(pid):
 
 @pytest.mark.skipif(has_sanitizer(), reason="a sanitizer's memory is its own")
 def test_a_flood_of_modules_is_not_kept(workdir):
-    """A process that never ends them costs no more than it may."""
+    """Modules that a process reports without end take no more than the allowed memory."""
     with Recording() as recording:
         pid = next(Path("data").glob("[0-9]*.dat")).stem
         address = next(v for v in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0") if v.startswith(b"UTRAIL_SOCKET="))
@@ -317,7 +324,7 @@ def test_a_flood_of_modules_is_not_kept(workdir):
         flood = subprocess.Popen(["./attack", "flood", "20000"], stdout=subprocess.PIPE,
                                  env=environment(UTRAIL_SOCKET=address.decode().split("=")[1]))
         assert flood.stdout.readline() == b"all of them: served\n"
-        # 160 MB were sent; the last of them may still be on their way.
+        # 160 MB were sent; the recorder may still have to read the last of them.
         after = memory_kb(recording.proc.pid)
         flood.kill()
         flood.communicate()
@@ -327,7 +334,8 @@ def test_a_flood_of_modules_is_not_kept(workdir):
 
 @pytest.mark.parametrize("who", [[], pytest.param(["--as-nobody"], marks=needs_root)])
 def test_a_thousand_idle_connections(workdir, who):
-    """They keep no other program from being recorded, though the recorder has few descriptors."""
+    """Idle connections do not keep other programs from being recorded, though the recorder has few
+    descriptors."""
     Path("again.sh").write_text("#!/bin/sh\nwhile [ ! -e sitting ]; do sleep 0.05; done\n"
                                 "for i in 1 2 3 4 5; do ./victim /bin/true; done\nexit 42\n")
     os.chmod("again.sh", 0o755)

@@ -1,4 +1,5 @@
-"""Files that cost as much as their few bytes can: what is read of them ends soon, in little memory, or is refused with the limit."""
+"""Small files that are costly to read: reading ends soon, in little memory, or is refused with the
+limit."""
 
 import os
 import shutil
@@ -45,7 +46,7 @@ def test_deep_calls(words, workdir):
 
 
 def test_no_limit(workdir):
-    """Whoever trusts the file has it read."""
+    """--no-limit reads the file for a user who trusts it."""
     if "zstd" not in FEATURES or not shutil.which("zstd"):
         pytest.skip("built without zstd, or there is no zstd command")
     costly.write_trace_dat("many-kallsyms", "trace.dat")

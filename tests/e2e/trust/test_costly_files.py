@@ -1,4 +1,5 @@
-"""Each file of a recording, and each program, in ten or more kinds that cost much for their few bytes (doc/internals/trust.md)."""
+"""Each file of a recording, and each program, in ten or more kinds that are costly to read for
+their few bytes (doc/internals/trust.md)."""
 
 import os
 
@@ -20,7 +21,7 @@ TEXTS = [["replay"], ["dump", "--format=chrome"]]
 PATHS = "the text would have more than 4 GB"
 UNSEEN = "calls were entered unseen, before records that are lost; that is the limit"
 DAMAGED = "the records of one block are lost"
-# Commands that refuse a kind, and words of the message.
+# By kind: the commands that refuse it, and words of their message.
 REFUSED = {
     "losses_and_depths": ([GRAPH, FOLDED], UNSEEN),
     "losses": ([], ""),
@@ -30,7 +31,7 @@ REFUSED = {
     "lying_blocks": ([["report"], GRAPH], DAMAGED),
     "gaps": ([["report"], GRAPH], DAMAGED),
 }
-# Kinds that test_costly_readers.py does not read, and the commands that read them.
+# Kinds that test_costly_readers.py leaves out, and the commands that read them.
 NEW_KINDS = [
     (costly_kernel, TEXTS, costly_kernel.DIRECTORIES),
     (costly_perf, [["report"], ["replay"], ["dump"]], costly_perf.DIRECTORIES),

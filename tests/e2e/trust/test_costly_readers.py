@@ -1,4 +1,5 @@
-"""Recordings, logs and builds that cost as much as their few bytes can, for each reader (doc/internals/trust.md)."""
+"""Small recordings, logs and builds that are costly to read, for each reader
+(doc/internals/trust.md)."""
 
 import os
 import subprocess
@@ -18,7 +19,7 @@ JSON, DEPS = (["build", f"--as={name}", "-o", f"o.{name}"] for name in ("json", 
 OF_PROCESSES = [["events", "export", "--as=json"], ["events", "export", "--as=etrace"], JSON, DEPS]
 OF_EVENTS = [["dump"], ["dump", "--format=chrome", "--event-full"], ["replay", "--event-full"], ["events", "show"], ["events", "export", "--as=json"]]
 STEPS = "steps, which is the limit for a file of this size; if you trust it, use --no-limit"
-# Files that a command refuses: these commands, and words of the message.
+# By file: the commands that refuse it, and words of their message.
 REFUSED = {
     "proc-descriptors": ([JSON, DEPS], STEPS),
     "proc-renames": ([JSON, DEPS], STEPS),
@@ -52,7 +53,7 @@ def test_directory(kind, workdir):
 
 @pytest.mark.parametrize(("write", "nr"), [(costly_data.proc_descriptors, 900), (costly_data.proc_pipe, 4200)], ids=lambda v: getattr(v, "__name__", v))
 def test_processes_without_limit(write, nr, workdir):
-    """Whoever trusts the recording has it read."""
+    """--no-limit reads the recording for a user who trusts it."""
     rec = costly_data.Recording("data")
     write(rec, nr)
     rec.done()
@@ -63,7 +64,7 @@ def test_processes_without_limit(write, nr, workdir):
 
 
 def test_compact(workdir):
-    """A byte for each record: the same blocks again and again."""
+    """The same compact blocks many times: a byte for each record."""
     rec = costly_data.Recording("data")
     rec.records([(1000 + 10 * i, i & 1, 0, 1) for i in range(80000)])
     rec.done()
@@ -88,7 +89,7 @@ PROGRAMS = {
 @pytest.mark.skipif(os.uname().machine != "x86_64", reason="the lines are those of x86-64")
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_debug_information(name, workdir):
-    """Types that double with each level, and lines of no order: who records reads them."""
+    """Types that double with each level, and lines in no order: record reads them."""
     Path(name).write_text(PROGRAMS[name])
     subprocess.run(["gcc", "-g", "-pg", name, "-o", "p"], check=True)
     status, text = check("record", "--no-event", "-a", "--srcline", "-d", "data", "./p")
@@ -126,7 +127,7 @@ def test_etrace(kind, workdir):
 
 
 def test_etrace_without_limit(workdir):
-    """Whoever trusts the text has it read. Only import has the option."""
+    """--no-limit, which only import has, reads the text for a user who trusts it."""
     Path("text").write_bytes(costly_text.ETRACES["empty-arguments"]())
     status, text = check("events", "import", "--no-limit", "-d", "data", "text")
     assert status == 0, text[-2000:]
@@ -142,7 +143,7 @@ def test_posix_log(kind, workdir):
         assert status == 1 and "is damaged" in text, text[-2000:]
     else:
         assert status == 0, text[-2000:]
-    # The others have a task for each record, which is a file each.
+    # The other kinds have a task for each record, which makes a file each.
     if kind in ("cut", "empty-names", "one-time", "threads"):
         status, text = check("events", "import", "-d", "data", "log")
         assert status == 0, text[-2000:]
@@ -151,7 +152,7 @@ def test_posix_log(kind, workdir):
 
 @pytest.mark.parametrize("kind", costly_text.DATABASES)
 def test_database(kind, workdir):
-    """The database of an earlier build is read by --append."""
+    """--append reads the database of an earlier build."""
     Path("cc.json").write_bytes(costly_text.DATABASES[kind]())
     status, text = check("build", "--append", "-o", "cc.json", "true")
     if kind in ("deep", "keys"):
@@ -160,20 +161,20 @@ def test_database(kind, workdir):
         assert status == 0, text[-2000:]
 
 
-# The content of the file that each command names, the number of commands, other files.
+# By name: the content of the response file of each command, the number of commands, other files.
 RESPONSES = {
     "circle": ("@r", 1, {}),
     "doubling": ("@r @r", 1, {}),
     "words": ("a " * (1 << 20), 1, {}),
     "many-commands": ("a.c " + "x" * (3 << 20), 34, {}),
     "sources": ("-DX=1 " * 20000 + " ".join(f"f{i}.c" for i in range(20000)), 1, {}),
-    # A circle with many words beside it: each time round they could be taken again.
+    # A circle beside many words, which each turn could add again.
     "chain": ("@s @w", 1, {"s": "@s", "w": "a " * (1 << 20)}),
     "missing": ("@x " * (1 << 20), 2, {}),
     "too-large": ("@b " * 2000, 2, {"b": "x" * (5 << 20)}),
-    # Each byte becomes six.
+    # The output has six bytes for each control byte.
     "controls": ("a.c -D" + "\x01" * (3 << 20), 11, {}),
-    # Each is compared with all that take a word.
+    # Each word is compared with all options that take a word.
     "options": ("-a " * (1 << 20), 2, {}),
 }
 RESPONSES_BEYOND = ("many-commands", "sources", "controls")
@@ -200,7 +201,7 @@ def test_response_files(kind, workdir):
 
 
 def test_build_without_limit(workdir):
-    """Whoever trusts the build has all commands."""
+    """--no-limit makes entries for all commands, for a user who trusts the build."""
     write_build("many-commands")
     result = utrail("build", "--all", "--no-limit", "-o", "cc.json", "./go").must()
     assert "left out" not in result.err, result.err

@@ -1,8 +1,10 @@
-"""Damaged recordings: every command that reads one gives an answer or one clear error line, in short time.
+"""Damaged recordings: every command that reads one gives an answer or one clear error line, in
+short time.
 
-Copies of the seeds in tests/data/corpus/datadir are damaged in every way that disks, crashes and people know, with a
-fixed seed. All of them go through all commands inside of one process (tests/fuzz/fuzz_datadir.c), many of them through
-the real program. misc/test.sh runs this in the sanitizer build, too.
+Copies of the seeds in tests/data/corpus/datadir are damaged in the ways of disks, crashes and
+people, with a fixed seed. All copies go through all commands inside one process
+(tests/fuzz/fuzz_datadir.c), many of them through the real program. misc/test.sh runs this in the
+sanitizer build, too.
 """
 
 import os
@@ -18,13 +20,14 @@ import pytest
 from programs import MATRIX
 from tools import BUILD, TOP, UTRAIL, has_sanitizer, run, utrail
 
-# Copies for each of the first two tests, in so many parts. Two of the parts are looked at, by the stage matrix all.
+# The number of copies for each of the first two tests, and of the parts that they are divided into.
+# Two parts are tested; the stage matrix tests all.
 COPIES = 1200
 RUN_COPIES = 240
 PARTS = 8
 TAKEN = range(PARTS) if MATRIX == "full" else range(0, PARTS, 4)
 MEMORY_BYTES = 2 << 30
-# Those of the fuzz target: every view, and every option that leads through other code.
+# The commands of the fuzz target: every view, and every option that leads through other code.
 COMMANDS = [
     line.split()
     for line in re.findall(r'^\t"(\w.*)",$', (TOP / "tests/fuzz/fuzz_datadir.c").read_text(), flags=re.M)
@@ -38,11 +41,12 @@ def seeds():
             if re.match(r"ours|uftrace|big|class|version|extern|lost|user", p.name)}
 
 
-# Each takes a random source and the files of a copy, which it changes; the text says what was done.
+# The kinds of damage. Each takes a random source and the files of a copy, which it changes, and
+# returns a text about the change.
 
 
 def pick(rng, files):
-    # Symbol files are many and alike: what else there is shall be hit as often.
+    # A recording has many similar symbol files: the other files shall be hit as often.
     groups = sorted({re.sub(r"\d+|.*(?=\.sym)", "", n) for n in files})
     group = rng.choice(groups)
     return rng.choice([n for n in files if re.sub(r"\d+|.*(?=\.sym)", "", n) == group])
@@ -151,7 +155,7 @@ DAMAGES = [truncate, truncate, flip, flip, remove, swap, huge_number, huge_numbe
 
 
 def damaged_copies(count):
-    """(acts, entries), the same in each run."""
+    """(changes, files) of each copy, the same in each run."""
     rng = random.Random(6)
     bases = seeds()
     assert len(bases) >= 10, "the corpus has got lost"
@@ -160,7 +164,8 @@ def damaged_copies(count):
         files = dict(bases[base])
         done = [base]
         for k in range(rng.choice([1, 1, 1, 2, 3])):
-            # The first few copies make sure that each kind of damage is there often.
+            # The first damage of a copy goes through all kinds in turn, so that each kind is there
+            # often.
             damage = DAMAGES[i % len(DAMAGES)] if k == 0 else rng.choice(DAMAGES)
             whole = {n: c for n, c in files.items() if isinstance(c, bytes)}
             odd = {n: c for n, c in files.items() if not isinstance(c, bytes)}
@@ -170,7 +175,7 @@ def damaged_copies(count):
 
 
 def limit_memory():
-    # Sanitizers reserve all of the address space; they have limits of their own.
+    # Sanitizers reserve the whole address space, and have limits of their own.
     if not has_sanitizer():
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
 
@@ -182,7 +187,7 @@ def sanitizer_options():
 
 @pytest.mark.parametrize("part", TAKEN)
 def test_all_commands_in_one_process(workdir, part, note):
-    """Also: the text of each error is one line, and there is one whenever the status says so."""
+    """Each error is one line of text, and each status of an error has such a line."""
     what = {}
     (workdir / "copies").mkdir()
     for i, (text, files) in enumerate(islice(damaged_copies(COPIES), part, None, PARTS)):
@@ -206,7 +211,7 @@ def test_the_program_itself(workdir, part, note):
         path = workdir / f"{i:04}"
         archive.unpack(files, path)
         for command in rng.sample(COMMANDS, 2):
-            # "@" is another recording to compare with: itself.
+            # "@" stands for a recording to compare with: this one.
             options = [str(path) if word == "@" else word for word in command[1:]]
             result = utrail(command[0], "-d", path, *options, limit=30, preexec=limit_memory,
                             env=sanitizer_options())
@@ -226,10 +231,11 @@ def test_the_program_itself(workdir, part, note):
 @pytest.mark.parametrize("how", range(4))
 @pytest.mark.parametrize("method", [["-pg"], ["-finstrument-functions"]])
 def test_a_program_that_damages_its_own_recording(workdir, method, how):
-    """The recorder outlives what a program does to the memory they share, and ends as the program did."""
+    """The recorder survives a program that overwrites the shared memory, and ends with the
+    program's status."""
     run("gcc", *method, "-O1", TOP / "tests/e2e/src/odd/scribble.c", "-o", "scribble").must()
     result = utrail("record", "-d", "out", "./scribble", str(how), limit=30, env=sanitizer_options())
-    # SIGFPE, SIGSEGV: the probe is part of the program, and dies of what that does to it.
+    # SIGFPE, SIGSEGV: the probe is a part of the program, and may crash on the damaged memory.
     assert result.status in (0, 136, 139), result.err
     assert "Sanitizer" not in result.err and "runtime error" not in result.err
     for command in (["replay"], ["report"], ["dump"], ["info"]):
@@ -238,7 +244,7 @@ def test_a_program_that_damages_its_own_recording(workdir, method, how):
 
 
 def test_a_terabyte_of_nothing(workdir):
-    """Bytes after the last record that were never written are neither read nor shown."""
+    """Bytes after the last record, which are a hole in the file, are neither read nor shown."""
     files = seeds()["ours-plain"]
     name = next(n for n in files if re.fullmatch(r"\d+\.dat", n) and files[n])
     archive.unpack(files, workdir / "whole")

@@ -1,5 +1,5 @@
 """The program or the recorder is killed: the recording is good up to the last record, and no file
-and no process is left."""
+and no process stays."""
 
 import os
 import random
@@ -19,7 +19,8 @@ each_method = pytest.mark.parametrize("variant", VARIANTS, ids=str)
 
 
 class Running:
-    """`utrail record` of a program that calls for ever and says how far it came, in the background."""
+    """`utrail record` in the background. Its program makes calls until it is ended, and prints the
+    number of its rounds."""
 
     def __init__(self, exe, *options):
         self.proc = subprocess.Popen(
@@ -29,7 +30,7 @@ class Running:
             env=environment(),
             start_new_session=True,
             text=True,
-            # A shell ignores it for what it runs in the background.
+            # A shell ignores SIGINT for its background processes.
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
         self.pid = int(self.proc.stdout.readline())
@@ -72,7 +73,7 @@ def start():
 
 @pytest.fixture
 def start_anyhow():
-    """`utrail record` in a group of its own, which is gone in the end."""
+    """Starts `utrail record` in a process group of its own, which the fixture ends."""
     running = []
 
     def begin(*words):
@@ -96,7 +97,8 @@ def end_group(proc):
 
 
 def check(recording, rounds):
-    """Whole records in nesting order; no round is missing but those that were cut."""
+    """Check that records are whole and in nesting order, and that only unfinished rounds are
+    missing."""
     assert recording.lost == 0
     (task,) = recording.tasks.values()
     text = trees.of_records(task)
@@ -131,7 +133,7 @@ def test_program_is_killed(start, variant):
 
 @each_method
 def test_recorder_is_killed(start, variant):
-    """The program goes on unharmed, and ends when it likes."""
+    """The program runs on unharmed, and ends on request."""
     r = start(build(program("endless"), variant))
     rounds = max(r.rounds() for _ in range(3))
     os.kill(r.proc.pid, signal.SIGKILL)
@@ -139,14 +141,14 @@ def test_recorder_is_killed(start, variant):
     first = r.rounds()
     later = [r.rounds() for _ in range(5)][-1]
     assert later > first and is_alive(r.pid)
-    os.kill(r.pid, signal.SIGTERM)  # the program's own handler ends it in order
+    os.kill(r.pid, signal.SIGTERM)  # the program's handler ends it normally
     assert r.wait_for_the_program()
     assert r.proc.stdout.read().endswith("ended by itself\n")
 
     recording = Recording("uftrace.data")
     (task,) = recording.tasks.values()
     assert trees.of_records(task).startswith("main{round_{leaf{}leaf{}}")
-    # Records that the writer had not yet fetched died with it: a buffer's worth at most.
+    # The writer had not fetched some records when it was killed: a buffer's worth at most.
     assert sum(x.kind == EXIT for x in task.records) // 3 > rounds // 2
     check_readable(0)
 
@@ -164,7 +166,7 @@ def test_both_are_killed(start, variant):
 
 
 def test_recorder_is_killed_before_anything_is_written(start):
-    """The directory is good from the first moment on."""
+    """The directory is a valid recording from the first moment on."""
     r = start(build(program("sleeper"), VARIANTS[0]))
     os.kill(r.proc.pid, signal.SIGKILL)
     os.kill(r.pid, signal.SIGKILL)
@@ -177,7 +179,8 @@ def test_recorder_is_killed_before_anything_is_written(start):
 
 
 def test_interrupt_from_the_terminal(start):
-    """^C reaches both; the program decides what it does, the recording is finished."""
+    """^C reaches recorder and program: the program decides what to do, and the recording is
+    finished."""
     r = start(build(program("endless"), VARIANTS[0]))
     rounds = [r.rounds() for _ in range(3)][-1]
     os.killpg(r.proc.pid, signal.SIGINT)
@@ -188,7 +191,7 @@ def test_interrupt_from_the_terminal(start):
 
 
 def test_signal_to_the_recorder_alone(start):
-    """SIGTERM to `utrail record` goes on to the program, which handles it and ends in order."""
+    """The recorder passes SIGTERM to the program, which handles it and ends normally."""
     r = start(build(program("endless"), VARIANTS[0]))
     r.rounds()
     os.kill(r.proc.pid, signal.SIGTERM)
@@ -200,7 +203,8 @@ def test_signal_to_the_recorder_alone(start):
 
 
 def test_stopped_recorder_does_not_stop_the_program(start):
-    """SIGSTOP for the recorder: the program waits a little for room, then goes on and counts what is lost."""
+    """With a stopped recorder the program waits a little for room, then runs on and counts lost
+    records."""
     r = start(build(program("endless"), VARIANTS[0]), "-b", "4k")
     r.rounds()
     os.kill(r.proc.pid, signal.SIGSTOP)
@@ -220,7 +224,7 @@ def test_stopped_recorder_does_not_stop_the_program(start):
 
 
 def test_nothing_is_left(start):
-    """No process, no file outside of the directory, no socket."""
+    """No process, no file outside of the directory, and no socket stays."""
     r = start(build(program("endless"), VARIANTS[0]))
     r.rounds()
     os.kill(r.pid, signal.SIGKILL)
@@ -236,7 +240,8 @@ VICTIMS = ("program", "recorder", "both")
 
 
 def records_of(path):
-    """The committed records: whole records in nesting order, also when the end is cut off."""
+    """The recording, and its tree: whole records in nesting order, although the end may be cut
+    off."""
     recording = Recording(path)
     texts = [trees.of_records(t) for t in recording.tasks.values()]
     return recording, (texts or [""])[0]
@@ -244,7 +249,7 @@ def records_of(path):
 
 @pytest.mark.parametrize("number", range(51))
 def test_killed_at_any_moment(start_anyhow, number):
-    """SIGKILL at a random moment, from the first instruction on: what was committed is there."""
+    """SIGKILL at a random moment, from the first instruction on: committed records are there."""
     rng = random.Random(number)
     victim, variant = VICTIMS[number % 3], VARIANTS[number // 3 % 3]
     proc = start_anyhow(build(program("endless"), variant), "3000")
@@ -258,22 +263,22 @@ def test_killed_at_any_moment(start_anyhow, number):
         except ProcessLookupError:
             pass
     if victim == "program" and not children:
-        os.kill(proc.pid, signal.SIGTERM)  # it was not born yet: its recorder's ends it
+        os.kill(proc.pid, signal.SIGTERM)  # there is no program yet: ending the recorder ends it
     if victim != "program":
         time.sleep(0.05)
-        end_group(proc)  # also a program that was born after we looked
+        end_group(proc)  # a program that was started after the look is ended, too
     out, err = proc.communicate(timeout=60)
     assert "Sanitizer" not in err
 
     if not os.path.exists("uftrace.data/info"):
-        return  # the program was killed before it had one
+        return  # it was killed before it had info
     if victim == "program" and children:
         assert "records were lost" not in err
     recording, text = records_of("uftrace.data")
     complete = text.count("round_{leaf{}leaf{}}")
     rest = text.removeprefix("main{").replace("round_{leaf{}leaf{}}", "")
     if victim == "program" and not children and rest == "}":
-        rest = ""  # its recorder was told to end when it had just got it, and passed that on: it ended in order
+        rest = ""  # the recorder passed SIGTERM on to the new program, which ended normally
     assert rest in ("", "round_{", "round_{leaf{", "round_{leaf{}", "round_{leaf{}leaf{", "round_{leaf{}leaf{}")
     said = [int(line) for line in out.splitlines()[1:] if line.isdigit()]
     if victim == "program" and said:
@@ -289,13 +294,13 @@ def test_killed_at_any_moment(start_anyhow, number):
 
 @pytest.mark.parametrize("part", range(4))
 def test_recorder_killed_at_each_system_call(workdir, note, part):
-    """A directory that has `info` is a recording; one that has not yet hinders no other recording.
+    """A directory with `info` is a recording. One without it yet does not hinder other recordings.
     The program ends as untraced."""
     run("gcc", "-O1", TOP / "tests/e2e/src/odd/kill_at.c", "-o", "kill_at").must()
     exe = build(program("plain"), VARIANTS[0])
     whole = run(exe).must().out
     step = {"full": 4, "": 12}.get(MATRIX, 20)
-    # LeakSanitizer cannot work in what is traced.
+    # LeakSanitizer cannot work in a traced process.
     env = {"ASAN_OPTIONS": f"{os.environ.get('ASAN_OPTIONS', '')}:detect_leaks=0"}
     kept = 0
     for number in range(1 + part * step // 4, 100000, step):

@@ -1,5 +1,5 @@
-"""Another user, or a process that does not answer, listens where snapshot, control and --follow
-look for a recorder."""
+"""Another user's socket, or one that gives no answer, has the name by which snapshot, control and
+--follow look for a recorder."""
 
 import os
 import re
@@ -17,7 +17,8 @@ int step(int n) { return n + 1; }
 int main(void) { int n = 0; while (access("stop", F_OK) != 0) { n = step(n); usleep(1000); } return 0; }
 """
 
-# Listens under the first argument; answers requests as the second says: "yes" to all, or "nothing".
+# Listens under the name in its first argument. It answers requests as the second says: "yes" to
+# all, or "nothing".
 LISTENER = """
 import os, socket, struct, sys, time
 s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -71,14 +72,14 @@ class Listener:
 
 
 def finished(uid=0):
-    """A recording whose recorder has ended."""
+    """Make a recording whose recorder has ended."""
     Path("stop").touch()
     utrail("record", "-d", "data", "./prog").must()
     if uid:
         os.chown("data", uid, uid)
 
 
-# Tells which directory is made, and takes its name at once: a stranger who watches, and who is quick.
+# A stranger who watches for a new directory, and takes its socket's name at once.
 GRABBER = """
 import os, socket, sys, time
 kept = []
@@ -106,7 +107,8 @@ while True:
 
 
 def record_with_taken_name(*options):
-    """The grabber has some milliseconds between mkdir(2) and bind(2); it may miss them, and is given another try then."""
+    """Record while the grabber has the socket's name. It has some milliseconds between mkdir(2) and
+    bind(2); it may miss them, so there are more tries."""
     for _ in range(50):
         Path("stop").unlink(missing_ok=True)
         run("rm", "-rf", "data", "data.old")
@@ -144,7 +146,8 @@ def test_root_does_not_believe_a_stranger_about_a_process():
 @needs_root
 @pytest.mark.parametrize("uid", [0, 65533])
 def test_sockets_of_one_name_are_asked_once(uid):
-    """Each connection that a listener keeps has the listener's name in /proc/net/unix, too: none of these is asked."""
+    """Connections that a listener keeps are in /proc/net/unix with the listener's name, too: the
+    listener is not asked for each of them."""
     finished()
     with Listener(name_of("data"), "nothing", uid=uid) as listener:
         kept = [socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) for _ in range(8)]
@@ -155,7 +158,8 @@ def test_sockets_of_one_name_are_asked_once(uid):
         result = utrail("control", str(os.getpid()), "off", limit=60).must(1)
         assert "no utrail of yours is recording it" in result.err
         assert listener.proc.poll() is None
-        # It is looked for twice at most: by name, and among those that answer for a process.
+        # Two connections at most are new: utrail looks by name, and among sockets that answer for a
+        # process.
         wait_until(lambda: len(os.listdir(f"/proc/{listener.proc.pid}/fd")) <= before + 2)
         for s in kept:
             s.close()
@@ -163,7 +167,7 @@ def test_sockets_of_one_name_are_asked_once(uid):
 
 @needs_root
 def test_follow_reads_what_is_there():
-    """A stranger has the name of a recording that has ended."""
+    """--follow reads a recording that has ended, although a stranger has its socket's name."""
     finished()
     expected = utrail("replay", "-d", "data", "-f", "none").must().out
     with Listener(name_of("data"), "yes", uid=65533):
@@ -174,7 +178,8 @@ def test_follow_reads_what_is_there():
 @pytest.mark.parametrize("uid", [0, 65533])
 @pytest.mark.parametrize("words", [["snapshot", "-d", "data"], ["control", "data", "off"], ["replay", "--follow", "-d", "data"]])
 def test_no_answer(words, uid, how, backlog):
-    """The owner of the recording listens, or no process accepts: that is said, and not waited for."""
+    """The owner's process listens without an answer, or none accepts: the command reports that
+    after two seconds."""
     if uid and os.geteuid() != 0:
         pytest.skip("needs root, to be another user")
     finished(uid)
@@ -185,7 +190,7 @@ def test_no_answer(words, uid, how, backlog):
 
 @pytest.mark.parametrize("option,words", [("--flight=1m", ["snapshot", "-d", "data"]), ("-g", ["control", "data", "off"])])
 def test_a_taken_name(option, words):
-    """The recorder says so, and is found by the file in its directory."""
+    """The recorder reports the taken name, and commands find it by the file in its directory."""
     grabber, recorder = record_with_taken_name(option)
     try:
         wait_until(lambda: Path("data/.control").exists() or recorder.poll() is not None)
@@ -204,7 +209,8 @@ def test_a_taken_name(option, words):
 
 
 def test_a_door_that_a_liar_wrote():
-    """The secret in the file is not what who listens there knows."""
+    """A file with a made-up secret leads to another user's socket, which does not know the
+    secret."""
     finished()
     other = name_of("data") + "-0123456789abcdef"
     Path("data/.control").write_text(other + "\n" + "0" * 32 + "\n")
