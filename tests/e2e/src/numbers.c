@@ -14,7 +14,7 @@ LEAF(leaf)
 static void *thread(void *arg)
 {
 	leaf();
-	/* Long enough to be looked up. */
+	/* The recorder needs this time to look the thread up. */
 	usleep(300000);
 	return NULL;
 }

@@ -1,6 +1,6 @@
 /*
- * Functions that may be opted in, called so often that their calls need no look at a rule: in chains and loops, within one another, left by a return, a tail
- * call, an exception and a jump, and called by a handler.
+ * Functions that filters may let in, called so often that a call needs no look at its rule: in
+ * chains, loops and each other, left by return, tail call, exception or jump; and in a handler.
  */
 #include <csetjmp>
 #include <csignal>

@@ -84,7 +84,7 @@ FN void library(const char *self)
 	KEEP();
 }
 
-/* Its line must not wait for its end. */
+/* live shows the line of this call before it ends. */
 FN void doze(void)
 {
 	sleep(1);

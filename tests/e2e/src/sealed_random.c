@@ -38,7 +38,7 @@ __attribute__((no_instrument_function)) static unsigned rnd(void)
 	return state >> 33;
 }
 
-/* By our own instruction where there is one, past libc's prctl() and syscall(). */
+/* A system call by an instruction of this program, past libc's prctl() and syscall(). */
 #ifdef __x86_64__
 __attribute__((no_instrument_function)) static long direct(long nr, long a, long b, void *c)
 {
@@ -160,7 +160,7 @@ int main(int argc, char **argv)
 	if (does_thread) {
 		pthread_t t;
 		if (!pthread_create(&t, NULL, late, NULL))
-			/* A filter may end main() alone, before it comes so far. */
+			/* A filter may end main() alone, before done is set. */
 			for (long i = 0; !done && i < 1500000000; i++)
 				beats++;
 	}

@@ -31,7 +31,7 @@ def exe_of(name):
 def by_default():
     for sig in INTERRUPTS:
         signal.signal(sig, signal.SIG_DFL)
-    # SIGQUIT shall leave no core.
+    # SIGQUIT must leave no core file.
     import resource
 
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -54,7 +54,8 @@ def start(*args, **kw):
 
 
 def finish(proc, what):
-    """Until it has ended and so has everybody who has its output open: a recorder or a viewer of its own, too."""
+    """Wait for the end of @proc and of all processes that have its output open, as a recorder or a
+    viewer. Returns status, output and errors."""
     try:
         out, err = proc.communicate(timeout=LIMIT_S)
     except subprocess.TimeoutExpired:
@@ -73,7 +74,8 @@ def send(proc, sig, to_all):
 
 
 def one_run(rng, name, threads, tmp, usual_s, what):
-    """Two signals at any two moments around the end of a program that lasts a few milliseconds."""
+    """Send two signals at random moments around the end of a program that lasts a few
+    milliseconds."""
     signals = [rng.choice([signal.SIGINT, signal.SIGINT, *INTERRUPTS]) for _ in range(2)]
     lasts = rng.choice([1, 5, 15])
     nth = rng.choice([0, 1, 2, 2, 2])
@@ -107,11 +109,11 @@ def one_run(rng, name, threads, tmp, usual_s, what):
 @pytest.mark.parametrize("threads", [False, True], ids=["one", "threads"])
 @pytest.mark.parametrize("name", COMMANDS)
 def test_two_signals_around_the_end(tmp_path, note, name, threads):
-    """
-    The program writes down what its status will be, with all signals blocked, right before it ends; the verdict compares that with what
-    came out, so it depends on no moment. When it has written nothing, a signal has ended it, or us before there was a program.
+    """With all signals blocked, the program writes its coming status to a file right before it
+    ends. The verdict compares that with the real status, so it depends on no moment. When the file
+    is empty, a signal has ended the program, or the recorder before there was a program.
 
-    There are 50 runs of each, or $UTRAIL_TEST_RUNS.
+    There are 50 runs of each kind, or $UTRAIL_TEST_RUNS.
     """
     seed = int(os.environ.get("UTRAIL_TEST_SEED", random.SystemRandom().randrange(10**6)))
     print(f"UTRAIL_TEST_SEED={seed}")
@@ -132,10 +134,11 @@ def build_here(source, *options):
 
 
 def test_stranger_is_not_waited_for():
-    """Whoever the program says is its child: a process without our memory, the recorder itself, init."""
+    """The program claims false children: a process without the shared memory, the recorder itself,
+    init. The recorder waits for none of them."""
     exe = build_here("odd/names_stranger.c")
     other = subprocess.Popen(["sleep", "1000"])
-    # The recorder is the shell's successor: it has its number.
+    # The shell executes the recorder, which so has the number $$.
     command = f'exec {UTRAIL} record {exe} {other.pid} $$ 1'
     try:
         result = run("sh", "-c", command).must(3)
@@ -146,8 +149,8 @@ def test_stranger_is_not_waited_for():
 
 
 def test_daemon_is_waited_for_until_somebody_interrupts():
-    """Processes that the program left behind are recorded to their end; one interrupt is enough
-    when the program itself has ended."""
+    """Processes that the program has left are recorded to their end. After the program's end, one
+    interrupt ends that."""
     exe = exe_of("left_behind")
     proc = start(UTRAIL, "record", exe, 300)
     status, out, err = finish(proc, "daemon")
@@ -166,8 +169,8 @@ def test_daemon_is_waited_for_until_somebody_interrupts():
 
 @pytest.mark.parametrize("name", ["record", "record-keep-pid"])
 def test_program_that_ignores_interrupts(name):
-    """Two are not enough to leave it at once, since it may be ending by the second; but it does not
-    wait for ever."""
+    """After two interrupts the recorder still waits, since the program may be ending by the second
+    one; but not for ever."""
     exe = exe_of("deaf")
     proc = start(UTRAIL, *COMMANDS[name], exe)
     pid = int(proc.stdout.readline())
@@ -200,7 +203,7 @@ def is_pending(pid, sig):
 
 
 def recorder_of(path, program_proc):
-    """The process, not the program, that has the directory's task.txt open."""
+    """The recorder: the process other than the program that has the directory's task.txt open."""
     target = os.path.realpath(f"{path}/task.txt")
 
     def find():
@@ -217,7 +220,8 @@ def recorder_of(path, program_proc):
 
 @pytest.mark.parametrize("sig", INTERRUPTS, ids=lambda s: s.name)
 def test_each_signal_is_the_programs(sig):
-    """Sent to us alone it is passed on, once; the recording is complete, with the program's status."""
+    """A signal that only the recorder gets is passed on once. The recording is complete, with the
+    program's status."""
     proc = start(UTRAIL, "record", exe_of("ends"), "said", 100000, 5, 1, 0)
     wait_until(lambda: glob.glob("uftrace.data/[0-9]*.dat"))
     os.kill(proc.pid, sig)
@@ -226,7 +230,7 @@ def test_each_signal_is_the_programs(sig):
 
 
 def test_hangup_that_is_ignored_stays_so():
-    """nohup(1): both go on."""
+    """Under nohup(1) a hangup ends neither the recorder nor the program."""
     proc = start("nohup", UTRAIL, "record", exe_of("ends"), "said", 300, 5, 0, 0)
     wait_until(lambda: glob.glob("uftrace.data/[0-9]*.dat"))
     os.killpg(proc.pid, signal.SIGHUP)
@@ -236,7 +240,8 @@ def test_hangup_that_is_ignored_stays_so():
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_ignored_children(name):
-    """Started with SIGCHLD ignored, when the kernel keeps no status for those who do not wait: so is the program, and its status is known."""
+    """The recorder is started with SIGCHLD ignored: the program ignores it, too, and its status is
+    known. (The kernel keeps no status for a parent that ignores SIGCHLD.)"""
 
     def ignored():
         by_default()
@@ -252,7 +257,8 @@ def test_ignored_children(name):
 @pytest.mark.parametrize("options", [["record"], ["record", "-e"], ["record", "--nop"], ["live"]], ids=" ".join)
 @pytest.mark.parametrize("way", ["handled", "thread", "stop", "exec", "trap", "killed"])
 def test_program_that_asks_for_a_tracer(way, options):
-    """PTRACE_TRACEME makes us its tracer: it is let go at its first signal, which it gets, and that is said."""
+    """PTRACE_TRACEME makes the recorder the tracer: it detaches at the program's first signal,
+    which it passes on, and reports that."""
     proc = start(UTRAIL, *options, exe_of("traceme"), way)
     status, out, err = finish(proc, way)
     assert "asked" in out and "refused" not in out
@@ -263,7 +269,7 @@ def test_program_that_asks_for_a_tracer(way, options):
 
 @pytest.mark.parametrize("way", ["handled", "thread", "exec", "trap", "killed"])
 def test_program_that_asks_for_a_second_tracer(way):
-    """With --proc=ptrace it has one already."""
+    """With --proc=ptrace the program already has a tracer."""
     proc = start(UTRAIL, "record", "--proc=ptrace", exe_of("traceme"), way)
     status, out, err = finish(proc, way)
     assert status == (128 + signal.SIGTERM if way == "killed" else 6), err
@@ -271,11 +277,11 @@ def test_program_that_asks_for_a_second_tracer(way):
 
 
 def test_interrupt_ends_what_is_shown(tmp_path):
-    """The program has ended, its output is long and is not read: an interrupt ends the command at
+    """The program has ended, and no process reads its long output: a signal ends the command at
     once."""
     for options in ([], ["--no-follow"]):
         proc = start(UTRAIL, "live", "--no-libcall", *options, build(program("many_calls"), PG), env={"TMPDIR": tmp_path})
-        first = proc.stdout.readline()  # and no more: the pipe is full at some time
+        first = proc.stdout.readline()  # no more lines are read: the pipe becomes full
         assert first
         wait_until(lambda: viewer_is_blocked(proc.pid))
         status = None
@@ -309,16 +315,16 @@ def viewer_is_blocked(pid):
 
 
 def one_cpu_in_real_time():
-    """No thread is preferred to the running one: a thread that waits for another by looking again
-    and again waits for ever."""
+    """Run on one CPU with real-time priority. The running thread is not pre-empted, so a thread
+    that polls for another one waits for ever."""
     os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])
     os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
 
 
 @pytest.mark.parametrize("options", [[], ["--proc"], ["--keep-pid"]], ids=" ".join)
 def test_nobody_waits_by_looking(workdir, options):
-    """The kernel tells of perf events without tasks as long as one asks, so the recorder looked
-    until it knew of the program's end from another source."""
+    """The kernel reports perf events without tasks as long as they are polled. The recorder must
+    not poll for the program's end."""
     try:
         subprocess.run(["true"], preexec_fn=one_cpu_in_real_time, check=True)
     except subprocess.SubprocessError:

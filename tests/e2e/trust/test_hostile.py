@@ -1,4 +1,5 @@
-"""Programs that make it hard: stacks that are switched, run over or very deep, odd names, forbidden system calls."""
+"""Programs that are hard to record: stacks that are switched, overrun or very deep, odd names,
+forbidden system calls."""
 
 import os
 import re
@@ -19,7 +20,7 @@ each = pytest.mark.parametrize("variant", VARIANTS, ids=str)
 
 
 def record(name, variant, *options, args=(), status=None):
-    """Recorded and plain runs give the same; the recording."""
+    """The recording of a program, which is checked to give the same as a plain run."""
     exe = build(program(name), variant)
     plain = run(exe, *args)
     traced = utrail("record", *options, exe, *args)
@@ -35,7 +36,7 @@ def count(task, name, kind=ENTRY):
 
 @each
 def test_deep_recursion(variant):
-    """A hundred thousand deep: the outer levels are recorded, the inner ones run untouched."""
+    """A hundred thousand levels: the outer ones are recorded, the inner ones run untouched."""
     recording = record("deep", variant, status=0)
     (task,) = recording.tasks.values()
     assert count(task, "dive") == count(task, "dive", EXIT) == 1023
@@ -45,7 +46,7 @@ def test_deep_recursion(variant):
 @each
 @pytest.mark.parametrize("limit", [65535, 2000])
 def test_deep_recursion_followed_further(variant, limit):
-    """--max-stack beyond what the record's ten bits of depth can say: calls and returns still pair."""
+    """--max-stack above the record's ten bits of depth: calls and returns still pair."""
     recording = record("deep", variant, "--max-stack", limit, "-D", "65534", status=0)
     (task,) = recording.tasks.values()
     calls, returns = count(task, "dive"), count(task, "dive", EXIT)
@@ -54,7 +55,7 @@ def test_deep_recursion_followed_further(variant, limit):
 
 
 CUTS = [
-    # options, how many levels are kept, whether the options ask for that
+    # options, the number of levels that are kept, True when the options ask for that
     ((), 1024, False),
     (("-F", "main"), 1024, False),
     (("-t", "1ns"), 1024, False),
@@ -62,7 +63,7 @@ CUTS = [
     (("--max-stack=65535",), 65535, False),
     (("--max-stack=2000", "-D", "60000"), 2000, False),
     (("-D", "1024"), 1024, True),
-    # Each of them may have 1000 levels below it.
+    # Each of the two functions may have 1000 levels below it.
     (("-F", "main", "-F", "dive", "-D", "1000"), 1024, False),
     (("-T", "dive@depth=1000", "-D", "1000"), 1024, False),
     (("--opt-file=options", "--max-stack=3000"), 1024, True),
@@ -84,7 +85,7 @@ def said_of_depth(exe, options, levels, is_asked):
     if is_asked:
         assert "deeper than" not in traced.err + info and mark not in lines
         return
-    # Once, in the innermost call.
+    # The mark stands once, in the innermost recorded call.
     assert lines.count(mark) == 1 and lines[lines.index(mark) - 1] == "dive() {" and lines[lines.index(mark) + 1] == "} /* dive */"
     missing = 100000 - (levels - 1)
     assert f"{missing} calls were not recorded: they were deeper than {levels} levels" in traced.err
@@ -96,7 +97,7 @@ def said_of_depth(exe, options, levels, is_asked):
 @each
 @pytest.mark.parametrize("options, levels, is_asked", CUTS, ids=str)
 def test_missing_levels_are_told(variant, options, levels, is_asked):
-    """Calls beyond the limit are counted and said, unless that limit was asked for."""
+    """Calls beyond the limit are counted and reported, unless the user has set that limit."""
     said_of_depth(build(program("deep"), variant), options, levels, is_asked)
 
 
@@ -109,7 +110,8 @@ def test_missing_levels_are_told_of_patched(options, levels, is_asked):
 @each
 @pytest.mark.parametrize("options", [("-F", "main@depth=5"), ("-T", "main@depth=5"), ("-F", "main", "-D", "5")], ids=str)
 def test_levels_that_nobody_wants_are_not_missing(variant, options):
-    """Calls that a limit of depth leaves out are not counted, wherever the frames are used up."""
+    """Calls that a limit of depth leaves out are not counted as missing, wherever frames are used
+    up."""
     exe = build(program("dives"), variant)
     traced = utrail("record", *options, exe).must()
     (task,) = Recording("uftrace.data").tasks.values()
@@ -119,7 +121,7 @@ def test_levels_that_nobody_wants_are_not_missing(variant, options):
 
 @each
 def test_stack_overflow(variant):
-    """Runs into its stack's end: dies of SIGSEGV as it does untraced, and is recorded up to there."""
+    """A stack overflow ends in SIGSEGV as untraced, and is recorded up to there."""
     recording = record("overflow", variant, status=139)
     (task,) = recording.tasks.values()
     assert count(task, "dive") >= 1000
@@ -127,7 +129,7 @@ def test_stack_overflow(variant):
 
 @each
 def test_setjmp_from_above(variant):
-    """longjmp back into a frame whose callers have made other calls meanwhile; a thousand times."""
+    """A thousand longjmps, each back into a frame whose callers have made other calls meanwhile."""
     recording = record("jumper", variant, status=0)
     (task,) = recording.tasks.values()
     assert count(task, "leap") == 1000
@@ -137,13 +139,14 @@ def test_setjmp_from_above(variant):
 
 @each
 def test_signal_storm(variant):
-    """A timer's signals hit the program and the probe at any instruction; nothing gets out of step."""
+    """A timer's signals hit the program and the probe at any instruction; calls and returns still
+    pair."""
     recording = record("storm", variant, status=0)
     (task,) = recording.tasks.values()
     entries = sum(r.kind == ENTRY for r in task.records)
     exits = sum(r.kind == EXIT for r in task.records)
-    # Records that could not be written are counted, be it that the writer had no CPU or that the
-    # probe was interrupted twice.
+    # Records that could not be written are counted: the writer had no CPU, or the probe was
+    # interrupted twice.
     assert abs(entries - exits) <= recording.lost
     assert count(task, "work") + count(task, "work", EXIT) + recording.lost >= 400000
     assert count(task, "work") <= 200000
@@ -151,7 +154,7 @@ def test_signal_storm(variant):
 
 @each
 def test_threads_and_fork(variant):
-    """fork while other threads call; each child calls, too."""
+    """fork() while other threads make calls; each child makes calls, too."""
     recording = record("thread_fork", variant, status=0)
     children = [t for t in recording.tasks.values() if count(t, "child_work")]
     assert len(children) == 20
@@ -170,7 +173,7 @@ def test_backtrace(variant):
 
 @each
 def test_seccomp(variant):
-    """After a filter that allows nothing but write and exit, the program must not be killed for our calls."""
+    """The program's filter allows only write and exit: calls of the probe must not end it."""
     recording = record("seccomp", variant, status=0)
     (task,) = recording.tasks.values()
     assert count(task, "before") == 1
@@ -182,7 +185,7 @@ def test_seccomp(variant):
     ids=repr,
 )
 def test_odd_names(workdir, name):
-    """Programs, directories and threads may be called anything."""
+    """Programs, directories and threads with odd names."""
     os.mkdir(name)
     command = ["gcc", "-pg", "-o", f"./{name}/{name}", SOURCES / "plain.c"]
     subprocess.run(command, check=True)
@@ -194,7 +197,7 @@ def test_odd_names(workdir, name):
 
 
 def test_recording_inside_a_recording(workdir):
-    """A recorded program that records another one."""
+    """The recorded program is a recorder that records another program."""
     exe = build(program("plain"), VARIANTS[0])
     command = f"{UTRAIL} record -d inner {exe}; {exe}"
     utrail("record", "--force", "-d", "outer", "/bin/sh", "-c", command).must()
@@ -214,7 +217,7 @@ def test_two_recordings_at_a_time(workdir):
 
 
 def test_many_processes(workdir):
-    """Two hundred short children, one after the other and at the same time, by a shell."""
+    """A shell starts two hundred short children, in sequence and in parallel."""
     exe = build(program("plain"), VARIANTS[-1])
     script = f"for i in $(seq 100); do {exe} >/dev/null & {exe} >/dev/null; done; wait"
     utrail("record", "--force", "/bin/sh", "-c", script).must()
@@ -225,18 +228,20 @@ def test_many_processes(workdir):
 
 @each
 def test_handlers_that_interrupt_the_probe(variant):
-    """They are recorded like any others, whether they return or jump out; what is not is counted."""
+    """Handlers that interrupt the probe are recorded like others, whether they return or jump out;
+    lost ones are counted."""
     exe = build(program("sigcount"), variant)
     result = utrail("record", "--no-libcall", "--no-event", exe).must()
     recording = Recording("uftrace.data")
     (task,) = recording.tasks.values()
     handled = int(result.err.splitlines()[0])
     seen = count(task, "handler_work")
-    # A lost tree of calls: on_alarm, handler_work and two inner, each with ENTRY and EXIT.
+    # A handler's whole tree is lost: on_alarm, handler_work and two inner, each with ENTRY and
+    # EXIT.
     assert recording.lost % 8 == 0
     assert seen + recording.lost // 8 == handled
-    # The number depends on how long hooks wait for a writer that does not run; half is far from
-    # what a loaded machine does.
+    # The number depends on the time that hooks wait for a writer without a CPU. Half is far below
+    # the number of a loaded machine.
     assert seen > handled // 2
     assert count(task, "inner") == 2 * seen
 
@@ -244,13 +249,13 @@ def test_handlers_that_interrupt_the_probe(variant):
 @each
 @pytest.mark.parametrize("options", [(), ("--no-libcall",), ("-t", "1us"), ("-D", "3"), ("-l",)], ids=" ".join)
 def test_unwinders(variant, options):
-    """Exceptions, cancelled threads and backtraces come out as they do untraced."""
+    """Exceptions, cancelled threads and backtraces come out as untraced."""
     record("unwind", variant, *options, status=134)
 
 
 @each
 def test_shadow_stack(workdir, variant):
-    """When the CPU checks return addresses, none may be replaced: such a process runs untraced,
+    """When the CPU checks return addresses, they must not be replaced: the process runs untraced,
     with a message."""
     compiler = [*variant.command(".c"), "-rdynamic"]
     subprocess.run([*compiler, SOURCES / "odd/shadowstack.c", "-o", "prog"], check=True)
@@ -262,7 +267,7 @@ def test_shadow_stack(workdir, variant):
 
 
 def hostile(name):
-    """A program of src/hostile; skipped where what it needs is not installed."""
+    """A program of src/hostile. The test is skipped where a library for it is not installed."""
     (path,) = (SOURCES / "hostile").glob(f"{name}.c*")
     needs = {"boost_context": ("libboost-context-dev", "/usr/include", "boost/context/fiber.hpp"),
              "walker": ("libunwind8", "/usr/lib", "libunwind.so.8")}
@@ -296,7 +301,8 @@ def test_runs_as_untraced(name, options, variant):
 @each
 @pytest.mark.parametrize("how", ["user", "chroot", "env", "network", "secret", "memory"])
 def test_caged(workdir, how, variant):
-    """Privileges, root directory, environment, name spaces, core dumps, memory are given up: tracing may end, the program not."""
+    """The program gives up privileges, root directory, environment, namespaces, core dumps or
+    memory. Its tracing may end; the program runs on."""
     exe = build(hostile("caged"), variant)
     plain = run(exe, how, limit=30)
     shutil.rmtree("empty", ignore_errors=True)
@@ -310,7 +316,8 @@ def test_caged(workdir, how, variant):
 
 @each
 def test_clone(variant):
-    """Children of clone(2) that libc's fork handlers do not see are tasks of their own; those with shared memory end their tracing."""
+    """Children of clone(2), which libc's fork handlers do not see, are tasks of their own. Tracing
+    ends in children that share memory."""
     utrail("record", "--no-libcall", build(hostile("clone"), variant)).must()
     recording = Recording("uftrace.data")
     assert recording.lost == 0
@@ -321,7 +328,8 @@ def test_clone(variant):
 
 @each
 def test_many_coroutines(variant):
-    """Each call once, whatever becomes of its coroutine; stacks that come after each other in one place are one task."""
+    """Each call is recorded once, whatever happens to its coroutine. Stacks that follow each other
+    at one place are one task."""
     recording = record("fibers_many", variant, "--no-libcall", status=0)
     assert recording.lost == 0
     made = [t for tid, t in recording.tasks.items() if tid >= 5000000]
@@ -334,7 +342,8 @@ def test_many_coroutines(variant):
 
 @each
 def test_switches_that_nobody_announces(variant):
-    """Hand-made stacks: after the first switch that is noticed, they are tasks of their own, whichever thread runs them."""
+    """Stacks that the program makes itself are tasks of their own after the first switch that is
+    noticed, whichever thread runs them."""
     exe = build(hostile("switches"), variant)
     utrail("record", "--no-libcall", exe).must()
     recording = Recording("uftrace.data")

@@ -1,4 +1,5 @@
-"""A recording whose end is missing is not shown as a whole one: the disk was full, or the recorder died."""
+"""A recording without an end is not shown as a whole one: the disk was full, or the recorder
+died."""
 
 import os
 import re
@@ -18,7 +19,7 @@ READERS = ("report", "replay", "graph", "dump", "info")
 
 
 def said(command, directory):
-    """The reader's message about the end, in its output or beside it; "" when there is none."""
+    """The reader's message about the end, in its output or on stderr; "" when there is none."""
     result = utrail(command, "-d", directory).must()
     found = re.search(r"incomplete: .*", result.out + result.err)
     return found[0] if found else ""
@@ -29,7 +30,7 @@ def of_all(directory):
 
 
 def recorder(exe, *options, directory="data"):
-    """One whose program runs for ever, once there are records."""
+    """A recorder with its first records written, and a program that runs for ever."""
     proc = subprocess.Popen([UTRAIL, "record", "-d", directory, *options, exe, "20000"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                             env=environment(), start_new_session=True)
     wait_until(lambda: any(file.stat().st_size > 1000 for file in Path(directory).glob("[0-9]*.*dat")))
@@ -42,11 +43,11 @@ def test_whole(options):
     assert of_all("data") == {""}
     last = Path("data/info").read_bytes().splitlines()[-1]
     assert last == b"utrail_state:ended   lost=00000000000000000000 error=000"
-    # No message about the end of a recorder that does not state it.
+    # A recorder that states no end: there is no message about it.
     info = Path("data/info").read_bytes()
     Path("data/info").write_bytes(info[:-57])
     assert of_all("data") == {""}
-    # A recording with an unknown state is not incomplete, either.
+    # An unknown state is no sign of an incomplete recording, either.
     Path("data/info").write_bytes(info[:-57] + b"utrail_state:else what\n")
     assert of_all("data") == {""}
 
@@ -54,7 +55,8 @@ def test_whole(options):
 @pytest.mark.parametrize("options", [(), ("--compact",)], ids=" ".join)
 @pytest.mark.parametrize("cut", [1, 4, 13])
 def test_file_is_cut_later(options, cut):
-    """A copy that was not finished, say: the end of the file is in a record, or in a block of many."""
+    """A file that was cut, as in an interrupted copy: it ends inside a record, or inside a block of
+    many."""
     Path("many.c").write_text("__attribute__((noinline)) void f(void) { __asm__ volatile(\"\"); }\nint main(void) { for (int i = 0; i < 100000; i++) f(); }\n")
     subprocess.run(["gcc", "-pg", "-O1", "many.c", "-o", "many"], check=True)
     utrail("record", "-d", "data", "--no-event", *options, "./many").must()
@@ -67,7 +69,7 @@ def test_file_is_cut_later(options, cut):
 def test_recorder_is_killed(options):
     proc = recorder(build(program("endless"), PG), *options)
     try:
-        # While it runs nothing is missing yet.
+        # Nothing is missing while the program runs.
         assert of_all("data") == {""}
         proc.kill()
         proc.wait()
@@ -77,7 +79,7 @@ def test_recorder_is_killed(options):
         os.killpg(proc.pid, signal.SIGKILL)
     shutil.copytree("data", "copy")
     assert of_all("copy") == {text}
-    # The next recording is whole again.
+    # The next recording is complete.
     utrail("record", "-d", "data", build(program("plain"), PG)).must()
     assert of_all("data") == {""}
 
@@ -93,12 +95,12 @@ def test_disk_is_full(small_disk, options):  # noqa: F811
 
 
 def test_not_even_room_for_its_end(small_disk):  # noqa: F811
-    """`info` cannot be written anew: the line that it has is written over."""
+    """A full disk leaves no room for a new `info`: its last line is overwritten."""
     directory = small_disk / "data"
     filler = small_disk / "filler"
     proc = recorder(build(program("endless"), PG), directory=directory)
     try:
-        # All that is left is taken before the recorder ends.
+        # A filler takes all space before the recorder ends.
         with open(filler, "wb", buffering=0) as file:
             with pytest.raises(OSError):
                 while True:

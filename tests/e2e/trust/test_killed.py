@@ -1,13 +1,18 @@
-"""
-SIGKILL at a random moment, on four threads: what had been committed is compared byte by byte with what the directory holds.
+"""SIGKILL at a random moment, with four threads: the committed records are compared with the
+recording's files, byte by byte.
 
-src/odd/witness.c has a process that sees the rings as the recorder does, copies what is committed and notes when it saw it. It sees
-what is in the rings at some time, so that it tells too little, never too much. The program counts the calls that have returned.
+src/odd/witness.c has a process that sees the rings as the recorder does. It copies what is
+committed and notes the time. It sees a ring only at times, so it reports too little, never too
+much. The program counts the calls that have returned.
 
-* The program is killed: nothing is lost. The file begins with all that the witness saw, and each call that had returned is in it.
-* The recorder is killed: the file is what the witness saw up to some place. What the ring's tail says was taken is in it, and so is
-  what was committed longer ago than the documented time. A recorder that does not get the CPU cannot keep to that: the time that its
-  threads were waiting for one, or had one (the kernel counts both), is allowed in addition. So no busy machine makes this fail.
+When the program is killed, nothing is lost. The file begins with all that the witness saw, and has
+each call that had returned.
+
+When the recorder is killed, the file has what the witness saw, up to some place. It has all bytes
+that the ring's tail counts as taken, and all bytes that were committed longer ago than the
+documented time. A recorder without a CPU cannot keep to that time, so the time is added during
+which its threads had a CPU or waited for one. The kernel counts both, so no busy machine fails the
+test.
 """
 
 import glob
@@ -23,7 +28,7 @@ import pytest
 from data import EXIT, Recording
 from tools import LIMIT_S, TOP, UTRAIL, environment, has_sanitizer, is_alive, run, wait_until
 
-# FLUSH_INTERVAL_NS of the writer, which the overview promises, and what waking up takes.
+# The writer's FLUSH_INTERVAL_NS, which the overview promises, and the time of waking up.
 DOCUMENTED_NS = 100_000_000
 SLACK_NS = 20_000_000
 PARTS = 4
@@ -31,7 +36,7 @@ PARTS = 4
 
 @pytest.fixture
 def quick_dir():
-    """In memory: waiting for a disk is nothing that the kernel counts."""
+    """A directory in memory: the kernel does not count waits for a disk."""
     top = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     path = tempfile.mkdtemp(prefix="killed-", dir=top)
     yield path
@@ -51,7 +56,8 @@ def seed_of_this_run():
 
 
 def begin(exe, top):
-    """The recorder, and the pids of witness and program. The program is just about to start its threads."""
+    """Start recorder, witness and program. Returns the recorder and the other two pids; the program
+    is about to start its threads."""
     os.mkdir(f"{top}/seen")
     command = [UTRAIL, "record", "--no-libcall", "--no-event", "-b", "1m", "-d", f"{top}/data", exe, f"{top}/seen"]
     proc = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(), start_new_session=True, text=True)
@@ -60,7 +66,7 @@ def begin(exe, top):
 
 
 def hear(witness, top):
-    """The report of the witness, by tid: the bytes, when so many of them had been committed, and
+    """The witness' report by tid: the bytes, the times with their numbers of committed bytes, and
     the other numbers."""
     os.kill(witness, signal.SIGTERM)
     wait_until(lambda: not is_alive(witness))
@@ -89,7 +95,7 @@ def file_of(top, tid):
 
 
 def busy_ns(pid):
-    """The time for which the threads of @pid have had a CPU or waited for one."""
+    """The time during which the threads of @pid had a CPU or waited for one."""
     total = 0
     for path in glob.glob(f"/proc/{pid}/task/*/schedstat"):
         with open(path) as f:

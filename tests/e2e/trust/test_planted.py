@@ -1,4 +1,5 @@
-"""A stranger has put something in the place of each file that utrail writes, in a sticky directory where all may write."""
+"""A stranger has put a thing in the place of each file that utrail writes, in a sticky directory
+where all users may write."""
 
 import json
 import os
@@ -14,7 +15,8 @@ STRANGER = 65533
 SECRET = "private\n"
 PROGRAM = "int called(void) { return 0; }\nint main(void) { return called(); }\n"
 
-# Those who write a file, by the name of that file within the sticky directory: DIR stands for the directory.
+# Commands that write a file, and the name of that file in the sticky directory. DIR stands for that
+# directory, OWN for one of the victim.
 COMPILE = ["gcc", "-c", "OWN/prog.c", "-o", "OWN/prog.o"]
 FILES = {
     "build": (["build", "-d", "OWN/data", "-o", "DIR/out", *COMPILE], "out"),
@@ -38,7 +40,7 @@ USERS = {"root": (), "another": NOBODY}
 
 @pytest.fixture
 def places(tmp_path, request):
-    """The stranger's room, and one of the victim."""
+    """The stranger's directory, and one of the victim."""
     user = request.getfixturevalue("user")
     if why_not_as_nobody():
         pytest.skip(why_not_as_nobody())
@@ -64,7 +66,7 @@ def places(tmp_path, request):
 
 
 def plant(thing, path, private):
-    """Made by the stranger, or given to him where only root can make it."""
+    """Make @thing at @path as the stranger, or make it as root and give it away."""
     if thing == "link":
         os.symlink(private / "file", path)
     elif thing == "dangling":
@@ -84,7 +86,7 @@ def plant(thing, path, private):
         path.mkdir()
     elif thing == "socket":
         with socket.socket(socket.AF_UNIX) as s:
-            # Names of sockets are short.
+            # The name is relative: names of sockets must be short.
             here = os.getcwd()
             os.chdir(path.parent)
             s.bind(path.name)
@@ -109,7 +111,7 @@ def words(args, public, own):
 @pytest.mark.parametrize("user", USERS)
 @pytest.mark.parametrize("command", FILES)
 def test_planted(places, command, user, thing):
-    """The private file and its directory stay as they are, and nothing waits for ever."""
+    """The private file and its directory stay unchanged, and the command ends."""
     public, own, private = places
     args, name = FILES[command]
     as_user = USERS[user]
@@ -122,16 +124,16 @@ def test_planted(places, command, user, thing):
     assert (private / "file").read_text() == SECRET
     assert tree(private) == before, result.err
     assert result.status < 128
-    # Whoever was refused knows which file it was about.
+    # A refusal names the file.
     if result.status and thing != "hard-link":
         assert name.removesuffix(".tmp").removesuffix(".old") in result.err, result.err
     if result.status == 0 and (public / name).exists() and thing in ("link", "dangling", "file", "fifo", "device"):
-        # The written file is the victim's own, or was never opened.
+        # A file that was written is the victim's own; a stranger's was never opened.
         assert (public / name).lstat().st_uid != STRANGER or name.endswith((".tmp", ".old"))
 
 
 def test_own_link_and_mode_are_kept(tmp_path):
-    """One's own link is followed, and what it leads to keeps its mode."""
+    """A user's own link is followed, and its target keeps its mode."""
     os.chdir(tmp_path)
     Path("real").mkdir()
     Path("real/cc.json").write_text("[]\n")
@@ -153,7 +155,7 @@ def test_own_dangling_link_is_followed(tmp_path):
 
 
 def test_owner_is_kept(tmp_path):
-    """Root writes a user's file: it stays the user's."""
+    """When root writes to a user's file, the user keeps it."""
     if os.geteuid() != 0:
         pytest.skip("needs root to make files of another user")
     os.chdir(tmp_path)
@@ -164,7 +166,8 @@ def test_owner_is_kept(tmp_path):
 
 
 def test_fifo_of_ones_own(tmp_path):
-    """With a reader it is written, without one that is said."""
+    """A FIFO of the user is written to when it has a reader. Without one the command fails with a
+    message."""
     os.chdir(tmp_path)
     os.mkfifo("pipe")
     result = run(UTRAIL, "build", "--as=json", "-o", "pipe", "true", limit=60).must(1)
@@ -172,14 +175,14 @@ def test_fifo_of_ones_own(tmp_path):
     result = run(UTRAIL, "--logfile", "pipe", "info", limit=60).must(1)
     assert "cannot write 'pipe': no process reads from this FIFO" in result.err
     with subprocess.Popen(["cat", "pipe"], stdout=subprocess.PIPE, text=True) as reader:
-        # It may take a moment to open its end.
+        # Try again until cat has opened the FIFO.
         wait_until(lambda: run(UTRAIL, "build", "--as=json", "-o", "pipe", "true").status == 0)
         assert json.loads(reader.communicate()[0])
     assert stat.S_ISFIFO(os.stat("pipe").st_mode)
 
 
 def test_standard_output_by_name(tmp_path):
-    """/dev/stdout is what it leads to: a pipe, or a file that keeps what it has."""
+    """/dev/stdout leads to the real output: a pipe, or a file whose content is kept."""
     os.chdir(tmp_path)
     run("sh", "-c", f"echo first > all; {UTRAIL} build --as=json -o /dev/stdout true >> all").must()
     first, rest = Path("all").read_text().split("\n", 1)

@@ -1,4 +1,5 @@
-"""Too little of everything: disk, file size, descriptors, memory, CPUs. The program runs as untraced; losses are counted exactly."""
+"""Shortage of disk, file size, descriptors, memory or CPUs: the program runs as untraced, and
+losses are counted exactly."""
 
 import os
 import re
@@ -18,7 +19,8 @@ each_method = pytest.mark.parametrize("variant", VARIANTS, ids=str)
 
 
 def calls_and_losses(result, directory="uftrace.data"):
-    """(records of calls in the files, records that `record` says were lost). LOST records tell of no others."""
+    """(records of calls in the files, records that `record` reports as lost). LOST records count no
+    more than those."""
     recording = Recording(directory)
     written = sum(r.kind in (ENTRY, EXIT) for t in recording.tasks.values() for r in t.records)
     told = sum(r.addr for t in recording.tasks.values() for r in t.records if r.kind == LOST)
@@ -59,8 +61,8 @@ def test_disk_full(small_disk, variant, options):
 
 @each_method
 def test_disk_full_and_free_again(small_disk, variant):
-    """Records that come when there is room again are written, after a LOST record with the number
-    of missing ones."""
+    """After a LOST record with the number of missing ones, records are written again as soon as
+    there is room."""
     filler = small_disk / "filler"
     filler.write_bytes(bytes(300000))
     script = f"{build(program('many_calls'), variant)}; rm {filler}; {build(program('plain'), variant)}"
@@ -76,7 +78,7 @@ def test_disk_full_and_free_again(small_disk, variant):
 
 @each_method
 def test_disk_full_from_the_start(small_disk, variant):
-    """Nothing can be written at all: the error comes before the program is run, or the program runs."""
+    """The disk is full: the recorder fails before it runs the program, or the program runs."""
     (small_disk / "filler").write_bytes(bytes((1 << 20) - 4096))
     exe = build(program("many_calls"), variant)
     result = utrail("record", "--no-libcall", "--no-event", "-d", small_disk / "data", exe)
@@ -87,14 +89,15 @@ def test_disk_full_from_the_start(small_disk, variant):
 @each_method
 @pytest.mark.parametrize("size", [0, 100000])
 def test_file_size_limit(variant, size):
-    """ulimit -S -f is the program's, not ours."""
+    """The limit of `ulimit -S -f` applies to the program, not to the recorder."""
     exe = build(program("many_calls"), variant)
 
     def limit():
         resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
 
     result = utrail("record", "--no-libcall", "--no-event", exe, preexec=limit)
-    # Compiled otherwise: gprof, which runs in untraced -pg programs only, dies of the limit when it writes gmon.out.
+    # The untraced program has other hooks: with -pg, gprof would write gmon.out there, and exceed
+    # the limit.
     plain = run(build(program("many_calls"), Variant("gcc", "cyg", "O2")), preexec=limit)
     assert (result.status, result.out) == (plain.status, plain.out), result.err
     written, lost = calls_and_losses(result)
@@ -103,7 +106,7 @@ def test_file_size_limit(variant, size):
 
 @pytest.mark.parametrize("size", [0, 100000, 1 << 30])
 def test_hard_file_size_limit(size):
-    """Shared memory is a file for the kernel: said before the program is run."""
+    """Shared memory counts as a file: the recorder fails before it runs the program."""
 
     def limit():
         resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
@@ -130,7 +133,7 @@ def test_four_thousand_threads(variant, options):
 
 @pytest.mark.parametrize("number, variant", in_turn([64], VARIANTS), ids=str)
 def test_few_descriptors(number, variant):
-    """Fewer descriptors than threads: files are opened anew for each piece."""
+    """There are fewer descriptors than threads: a file is opened again for each piece."""
     exe = build(program("threads_4096"), variant)
     if run(exe).status == 9:
         pytest.skip("this machine does not run that many threads")
@@ -144,7 +147,7 @@ def test_few_descriptors(number, variant):
 
 
 def test_data_directory_vanishes(workdir):
-    """Another process removes it while the program runs, which must not notice."""
+    """Another process removes the directory while the program runs, which must not be affected."""
     exe = build(program("sleeps"), VARIANTS[0])
     script = f"rm -r gone; {exe}; {exe}; exit 5"
     result = utrail("record", "--force", "-d", "gone", "/bin/sh", "-c", script)
@@ -154,7 +157,8 @@ def test_data_directory_vanishes(workdir):
 
 
 def test_unreadable_module(workdir):
-    """A program that may be run but not read (root may, of course), and one that is removed while it runs."""
+    """A program that may be executed but not read (root may read it), and one that is removed while
+    it runs."""
     exe = build(program("plain"), VARIANTS[0])
     shutil.copy(exe, "prog")
     os.chmod("prog", 0o111)
@@ -168,7 +172,8 @@ def test_unreadable_module(workdir):
 @each_method
 @pytest.mark.parametrize("who", ["both", "program"])
 def test_no_proc(workdir, variant, who):
-    """/proc is not mounted, for the recorder, or for the program only, which is known by the name that it was started by."""
+    """/proc is not mounted for the recorder and the program, or for the program only. The name in
+    the command line tells which program it is."""
     exe = build(program("plain"), variant)
     unmount = ["unshare", "-m", "sh", "-c", 'umount -l /proc && exec "$@"', "sh"]
     record = [UTRAIL, "record", "--libmcount-path", BUILD / "libmcount", "-d", "data"]
@@ -181,14 +186,14 @@ def test_no_proc(workdir, variant, who):
     assert (result.status, result.out, result.err) == (0, run(exe).out, "")
     shown = [trees.of_records(t) for t in Recording("data").tasks.values()]
     if who == "program":
-        shown = [tree for tree in shown if tree]  # umount(8), started by the recorded shell, is a task without calls
+        shown = [tree for tree in shown if tree]  # umount(8), run by the shell, has none
     assert shown == ["main{a{b{c{}}}b{c{}}c{}}"]
 
 
 @pytest.mark.parametrize("variant", VARIANTS[:1], ids=str)
 def test_slow_disk_under_a_storm_of_signals(workdir, variant):
-    """The time for which a thread has waited for the writer counts, not how often a signal ended
-    its sleep."""
+    """The limit for a thread that waits for the writer is a time, not the number of sleeps that
+    signals interrupt."""
     exe = build(Program.read(SOURCES / "hostile" / "storm_shared.c"), variant)
     slow = workdir / "slow_disk.so"
     compile_ = ["gcc", "-shared", "-fPIC", "-O1", SOURCES / "hostile" / "slow_disk.c", "-o", slow]
@@ -210,8 +215,8 @@ def limited(kind, amount):
 @pytest.mark.parametrize("kilobytes", [64, 128, 1024])
 @pytest.mark.parametrize("options", [(), ("-a",)], ids=" ".join)
 def test_small_stack(kilobytes, options):
-    """Code that reads debug information calls itself: the recorder has a stack of its own choice,
-    the program the user's."""
+    """A small limit of the stack applies to the program only: the recorder makes itself a larger
+    one, for the recursion in reading debug information."""
     exe = build(program("arguments") if (SOURCES / "arguments.c").exists() else program("plain"), Variant("gcc", "pg", "O2"))
     plain = run(exe)
     result = utrail("record", *options, exe, preexec=limited(resource.RLIMIT_STACK, kilobytes << 10))
@@ -221,7 +226,8 @@ def test_small_stack(kilobytes, options):
 
 @pytest.mark.parametrize("files", range(10, 32, 2))
 def test_hardly_any_descriptors(files):
-    """It is recorded, or the sentence names the limit; a program that was run ran as without us."""
+    """With few descriptors, the program is recorded, or a message names the limit; a program that
+    was started runs as untraced."""
     exe = build(program("plain"), Variant("gcc", "pg", "O2"))
     result = utrail("record", exe, preexec=limited(resource.RLIMIT_NOFILE, files))
     assert (result.status, result.out) in ((0, "done\n"), (1, "")), result.err

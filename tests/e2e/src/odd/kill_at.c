@@ -47,7 +47,7 @@ int main(int argc, char **argv)
 		if (!WIFSTOPPED(status))
 			return 3;
 		signal_nr = WSTOPSIG(status);
-		/* Stopped at the beginning or the end of a system call. */
+		/* SIGTRAP | 0x80: a stop at the beginning or the end of a system call. */
 		if (signal_nr != (SIGTRAP | 0x80)) {
 			if (signal_nr == SIGTRAP)
 				signal_nr = 0;

@@ -10,7 +10,7 @@
 
 #define SHSTK_STATUS 0x5005
 
-/* In place of libc's. */
+/* Replaces libc's syscall(). */
 __attribute__((visibility("default"))) QUIET long syscall(long nr, ...)
 {
 	long a[6], ret;

@@ -29,7 +29,7 @@
 #define PADS	1024
 #define RINGS	16
 
-/* In memory that program and witness share. */
+/* The program and the witness share these counts. */
 struct counts {
 	_Atomic int tids[THREADS];
 	_Atomic unsigned long done[THREADS];
@@ -75,7 +75,7 @@ QUIET static void *run(void *arg)
 			leaf();
 			atomic_fetch_add(&counts->done[number], 1);
 		}
-		usleep(100 + 300 * number); /* so that their segments are full at different times */
+		usleep(100 + 300 * number); /* segments fill at different times */
 	}
 	return NULL;
 }
@@ -110,7 +110,7 @@ QUIET static struct arena *find_arena(void)
 	return whole == MAP_FAILED ? NULL : whole;
 }
 
-/* The end of the copy is valid only if the producer has not wrapped round to it meanwhile. */
+/* Copies committed bytes. The copy's end is invalid if the producer has wrapped round to it. */
 QUIET static void look_at(struct arena *arena, struct ring *ring, struct seen *seen)
 {
 	unsigned long ring_bytes = (unsigned long)arena->nr_segments * arena->segment_bytes;
@@ -152,7 +152,7 @@ QUIET static void look_at(struct arena *arena, struct ring *ring, struct seen *s
 		return;
 	if (atomic_load(&ring->head) - seen->position > ring_bytes - arena->segment_bytes ||
 	    ring->tid != seen->tid) {
-		/* True as well when the ring is free by now, or belongs to another thread. */
+		/* This is also true when the ring is free by now, or belongs to another thread. */
 		seen->is_over = 1;
 		return;
 	}
@@ -234,11 +234,11 @@ int main(int argc, char **argv)
 	if (!arena)
 		return 1;
 
-	/* Past libc: otherwise the probe would record the child. */
+	/* The fork bypasses libc: otherwise the probe would record the child. */
 	long pid = fork_unseen();
 
 	if (pid == 0) {
-		/* In a process group of its own, and without an output that others wait for. */
+		/* The child leaves the group, and closes outputs that others read to the end. */
 		setsid();
 		close(1);
 		close(2);

@@ -26,7 +26,7 @@ static NOINLINE int last(int n)
 	return n + 2;
 }
 
-/* A tail call. */
+/* The call of last() is a tail call. */
 NOINLINE int before_last(int n)
 {
 	return last(n);
