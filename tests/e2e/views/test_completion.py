@@ -1,4 +1,5 @@
-"""Completion in bash, zsh and fish: options, and words that depend on the program or on the recording."""
+"""Completion in bash, zsh and fish: options, and words that come from the program or the
+recording."""
 
 import os
 import shutil
@@ -13,7 +14,7 @@ PG = Variant("gcc", "pg", "O2")
 SCRIPTS = BUILD / "misc/completion"
 PATH = {"PATH": f"{BUILD}:{os.environ['PATH']}"}
 
-# Completion of zsh needs a line editor, so there is one, in a pseudo-terminal: what is added to the matches goes to a file.
+# zsh completes only in its line editor, so it runs in a pseudo-terminal. The matches go to a file.
 ZSH = r"""
 zmodload zsh/zpty
 zpty shell zsh -f -i
@@ -53,7 +54,7 @@ def zsh(words):
     for name in ("zsh.txt", "zsh.txt.said"):
         Path(name).unlink(missing_ok=True)
     run("zsh", "-f", "-c", ZSH, "zsh", SCRIPTS, " ".join(words), Path("zsh.txt").resolve(), env=PATH).must()
-    # A function that is called in a wrong way says so on the terminal, among the matches.
+    # Errors in functions appear on the terminal, among the matches.
     said = Path("zsh.txt.said").read_text() if Path("zsh.txt.said").exists() else ""
     assert "bad option" not in said and "not found" not in said, said
     return Path("zsh.txt").read_text().split()[:-1]
@@ -68,7 +69,7 @@ def offered(request):
         pytest.skip(f"{request.param} is not installed")
 
     def starts(*words):
-        # The shell chooses the ones that begin with the last word.
+        # The shell keeps the matches that begin with the last word.
         prefix = words[-1].rpartition(",")[2]
         found = SHELLS[request.param](words)
         return {word.rpartition(",")[2].rstrip("=") for word in found if word.rpartition(",")[2].startswith(prefix)}
@@ -89,7 +90,7 @@ def test_words(offered, workdir):
 
 @pytest.mark.skipif(not shutil.which("zsh"), reason="zsh is not installed")
 def test_words_that_are_no_options(workdir):
-    """In zsh: a word of a command, and a program."""
+    """zsh completes a word of a command, and the name of a program."""
     Path("program").touch(mode=0o755)
     assert zsh(["utrail", "control", "sta"]) == ["status"]
     assert "program" in zsh(["utrail", "record", "./pro"])
@@ -102,7 +103,7 @@ def test_words_behind_an_equals_sign_only():
 
 
 def test_a_letter_of_a_command(workdir):
-    """build has a -t without an argument, and a -w with one."""
+    """build's -t takes no argument, and its -w takes one."""
     os.mkdir("folder")
     assert bash(["utrail", "build", "-t", "--work"]) == ["--work-dir="]
     assert bash(["utrail", "replay", "-t", "--work"]) == []
@@ -123,14 +124,14 @@ def test_of_a_recording(offered, workdir):
 
 def test_of_a_program(offered, workdir):
     (workdir / "prog").symlink_to(build(program("plain"), PG))
-    # The program comes behind its options, mostly: so these are of what was recorded last.
+    # Functions come from the last recording: the program mostly comes after its options.
     assert "main" not in offered("utrail", "record", "-F", "ma")
     utrail("record", "--no-event", "prog").must()
     assert "main" in offered("utrail", "record", "-F", "ma")
 
 
 def test_complete_option(workdir):
-    """The question that shells ask."""
+    """The hidden option by which shells ask for words."""
     exe = build(program("plain"), PG)
     (workdir / "prog").symlink_to(exe)
 

@@ -1,4 +1,5 @@
-"""Debug information from a server (debuginfod), when DEBUGINFOD_URLS names one: for arguments and source lines."""
+"""Arguments and source lines with debug information from a server (debuginfod), which
+DEBUGINFOD_URLS names."""
 
 import http.server
 import shutil
@@ -16,7 +17,8 @@ if " debuginfod " not in subprocess.run([UTRAIL, "--version"], capture_output=Tr
 
 
 class Server:
-    """GET /buildid/HEX/debuginfo is the file of that name in @files (debuginfod(8), WEBAPI)."""
+    """A server of @files: GET /buildid/HEX/debuginfo returns the file of that name (debuginfod(8),
+    WEBAPI)."""
 
     def __init__(self):
         self.files = {}
@@ -62,7 +64,8 @@ def build_id(path):
 
 @pytest.fixture
 def exe(tmp_path):
-    """Without debug information, which is in prog.debug, a name that nothing leads to."""
+    """A program without debug information, which is in prog.debug: no section leads to that
+    name."""
     exe = tmp_path / "bin" / "prog"
     exe.parent.mkdir()
     subprocess.run(["gcc", "-pg", "-g", "-O1", SOURCES / "args" / "values.c", "-o", exe], check=True)
@@ -72,8 +75,8 @@ def exe(tmp_path):
 
 
 def record(tmp_path, exe, url, *options, **more):
-    """The number of functions whose arguments debug information tells."""
-    # The library asks through a proxy where the environment has one; the server of this test is here.
+    """Record, and return the number of functions whose arguments come from debug information."""
+    # The server is on this machine, so the environment's proxy is not used.
     env = environment(DEBUGINFOD_URLS=url, DEBUGINFOD_CACHE_PATH=str(tmp_path / "cache"), no_proxy="*", **more)
     ran = subprocess.run(
         [UTRAIL, "record", *(options or ["-a"]), "-d", tmp_path / "d", exe], env=env, capture_output=True, text=True, check=False
@@ -88,10 +91,10 @@ def test_asked_when_there_is_none_here(tmp_path, exe, server):
     nr = record(tmp_path, exe, server.url)
     assert nr > 10
     assert server.asked == [f"/buildid/{build_id(exe)}/debuginfo"]
-    # Fetched files are kept.
+    # A fetched file is kept: the second recording needs no server.
     assert record(tmp_path, exe, server.url) == nr
     assert len(server.asked) == 1
-    # Names need no debug information.
+    # No arguments are recorded now: names need no debug information, so the server is not asked.
     shutil.rmtree(tmp_path / "cache")
     record(tmp_path, exe, server.url, "--no-libcall")
     assert len(server.asked) == 1
@@ -116,7 +119,7 @@ def test_the_program_runs_whatever_the_server_does(tmp_path, exe, server, what):
     if what == "nobody":
         url = "http://127.0.0.1:1"
     if what == "deaf":
-        # The server takes the connection, and never answers.
+        # A server that accepts the connection, and never answers.
         deaf = socket.create_server(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{deaf.getsockname()[1]}"
     assert record(tmp_path, exe, url, DEBUGINFOD_TIMEOUT="1") == 0

@@ -1,4 +1,5 @@
-"""The page of `dump --diff DIR --format=html`, which compares two recordings, in Chromium, and its picture of --format=svg."""
+"""The page of `dump --diff DIR --format=html`, which compares two recordings, in Chromium, and the
+same comparison as a picture (--format=svg)."""
 
 import json
 import re
@@ -40,7 +41,7 @@ int main(void) { fib(6); work(40); old(); usleep(100); return 0; }
 
 @pytest.fixture
 def two():
-    """Recordings before.data and after.data of a program that has been changed."""
+    """Make the recordings before.data and after.data of a program and its changed version."""
     Path("v.c").write_text(SOURCE)
     for name, options in (("before", []), ("after", ["-DNEW"])):
         run("gcc", "-O1", "-pg", *options, "-o", name, "v.c").must()
@@ -62,7 +63,7 @@ def open_diff(browser, name, fragment="", *options, **sides):  # noqa: F811
 
 
 def expected(*options, base="before.data", pair="after.data"):
-    """The output of report --diff: function: column: its value, which `report --diff` has, too."""
+    """The values of `report --diff`, by function and column."""
     out = utrail("report", "-d", base, "--diff", pair, "--format=json", *options, preempted=True).must().out
     rows = {}
     for row in json.loads(out or "[]"):
@@ -99,13 +100,14 @@ def percent(row, measure):
 @needs_browser
 class TestDifference:
     def test_numbers(self, browser, two):  # noqa: F811
-        """Those of report --diff, in the whole recording and in ranges; what stands in the cells."""
+        """The page's numbers are those of report --diff, for the whole recording and for ranges;
+        the cells show them."""
         open_diff(browser, "difference-functions", "#view=functions")
         report = expected()
         assert numbers(browser) == report
         assert report["parse"]["calls-pair"] == 0 and report["cache"]["calls-base"] == 0
         shown = cells(browser)
-        assert list(shown) == list(report)  # in the same order, too
+        assert list(shown) == list(report)  # rows have the same order, too
         assert shown["parse"][8:] == ["1", "–", "-1"] and shown["parse"][3] == "gone" and shown["parse"][2].startswith("-")
         assert shown["cache"][8:] == ["–", "1", "+1"] and shown["cache"][3] == "new" and shown["cache"][2].startswith("+")
         assert shown["leaf"][8:] == ["120", "640", "+520"]
@@ -117,7 +119,8 @@ class TestDifference:
 
     @pytest.mark.parametrize("name", ["threads", "signal", "longjmp", "exceptions", "recursion"])
     def test_numbers_of_programs(self, browser, name):  # noqa: F811
-        """Several tasks, calls that are left in other ways, recursion: with -O0 and -O2."""
+        """Programs with several tasks, recursion, and calls that do not end by a return, compiled
+        with -O0 and -O2."""
         for data, level in (("before.data", "O0"), ("after.data", "O2")):
             utrail("record", "-d", data, build(program(name), Variant("gcc", "pg", level)))
         open_diff(browser, f"difference-{name}", "#view=functions")
@@ -128,7 +131,7 @@ class TestDifference:
         assert numbers(browser) == expected("-r", f"{end}ns~{2 * end}ns")
 
     def test_order(self, browser, two):  # noqa: F811
-        """A click on each heading sorts by it, another one the other way round."""
+        """A click on a heading sorts by it, a second click reverses the order."""
         open_diff(browser, "difference-order", "#view=functions")
         report = expected()
         for key in COLUMNS:
@@ -168,7 +171,8 @@ class TestDifference:
                 wait_until(lambda: js(browser, "return app.state.view") == "functions")
 
     def test_keys(self, browser, two):  # noqa: F811
-        """They walk through the matches of the recording that was clicked last; zoom and Escape are about both."""
+        """n and N walk through the matches in the recording that was clicked last; keys for zoom
+        and Escape act on both."""
         open_diff(browser, "difference-keys", "#view=timeline")
         search(browser, "leaf")
         scrollers = [browser.find_element("id", f"{name}-scroller") for name in ("timeline", "pair-timeline")]
@@ -185,7 +189,7 @@ class TestDifference:
         assert zooms[0] == zooms[1]
         scrollers[1].send_keys("[")
         assert "range=" in browser.current_url
-        # Both ends at one place would be a range of 0 ns.
+        # A range needs two places: this one would be 0 ns long.
         before = js(browser, "return app.state.range")
         scrollers[1].send_keys("]")
         assert js(browser, "return app.state.range") == before
@@ -209,7 +213,7 @@ class TestDifference:
         button(browser, "Expand all").click()
 
     def test_lost_records(self, browser, two):  # noqa: F811
-        """The titles say of which recording records are missing."""
+        """The title of the recording without all its records says so."""
         (path,) = Path("after.data").glob("[0-9]*.dat")
         path.write_bytes(path.read_bytes()[:-64] + struct.pack("<QQ", 0, 2 | 5 << 3 | 20 << 16))
         open_diff(browser, "diff-lost")
@@ -218,7 +222,8 @@ class TestDifference:
         assert "lost" not in browser.find_element("id", "timeline-title").get_property("textContent")
 
     def test_timelines_share_time(self, browser, two):  # noqa: F811
-        """One scale from both beginnings; wheel, drag, keys and ranges hold for both, and the address keeps them."""
+        """Both timelines have one scale and begin together. Wheel, drag, keys and ranges act on
+        both, and the address keeps them."""
         open_diff(browser, "difference-timelines", "#view=timeline")
         titles = [t.text for t in browser.find_elements("css selector", "#timeline h2")]
         assert titles[0].startswith("Base: before.data (") and titles[1].startswith("New: after.data (")
@@ -246,7 +251,8 @@ class TestDifference:
         assert js(browser, "return app.state.zoom") is None
 
     def test_flame_graph(self, browser, two):  # noqa: F811
-        """Widths of the new one, colours of the change, a switch; what went away is named, and found by a click."""
+        """Boxes have the widths of the new recording and the colours of the change; a choice shows
+        one recording alone. Functions that are gone are named, and a click on one shows it."""
         open_diff(browser, "difference")
         assert browser.find_element("css selector", "[aria-selected=true]").text == "Flame graph"
         boxes = """views.draw(); return views.flame.boxes.filter((b) => b.node.func >= 0).map((b) =>
@@ -281,7 +287,7 @@ class TestDifference:
 
     @pytest.mark.parametrize("choice, names", [("old", {"old"}), ("cache", {"cache"}), ("main", {"main"})])
     def test_one_has_nothing(self, browser, two, choice, names):  # noqa: F811
-        """Filters may leave one of the recordings empty."""
+        """Filters may leave one of the recordings without calls."""
         open_diff(browser, f"difference-only-{choice}", "#view=functions", "-F", choice, "-D", "1", "--no-event")
         assert set(cells(browser)) == names
         for view in ("Flame graph", "Timeline"):
@@ -289,7 +295,7 @@ class TestDifference:
             keep(browser, f"difference-only-{choice}-{view.split()[0]}")
 
     def test_other_programs(self, browser, two):  # noqa: F811
-        """Nothing in common: all is gone, or new."""
+        """Recordings with no function in common: all functions are gone, or new."""
         Path("w.c").write_text("void other(void) { } int main2(void) { other(); return 0; } int main(void) { return main2(); }")
         run("gcc", "-O0", "-pg", "-o", "w", "w.c").must()
         utrail("record", "--no-libcall", "-d", "other.data", "./w").must()
@@ -301,13 +307,13 @@ class TestDifference:
         assert set(words.values()) == {"new", "gone"}
 
     def test_strange_names(self, browser, strange_names):  # noqa: F811
-        """Names of a recording and its directory are text, and functions go together whatever their
-        names are."""
+        """Names of the recording and its directory are shown as text. Functions are matched,
+        whatever their names are."""
         hostile = "<img src=x onerror=alert(1)>\"'&\u202e.data"
         shutil.copytree(strange_names, hostile)
         open_diff(browser, "difference-names", "#view=functions", base=strange_names, pair=hostile)
         report = expected(base=strange_names, pair=hostile)
-        # Names are escaped for what they are in.
+        # Each output escapes names in its own way.
         values = lambda rows: sorted(tuple(row.values()) for row in rows.values())  # noqa: E731
         assert values(numbers(browser)) == values(report) and len(report) > 5
         assert all(row["total-diff"] == row["calls-diff"] == 0 for row in report.values())
@@ -340,7 +346,7 @@ class TestDifference:
             keep(browser, f"difference-print-{view}")
             assert not browser.find_element("id", "search").is_displayed()
             assert js(browser, "return getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
-            if view == "timeline":  # one picture below the other, both whole
+            if view == "timeline":  # both pictures are whole, one below the other
                 boxes = [box.rect for box in browser.find_elements("css selector", ".of-one")]
                 assert boxes[0]["y"] + boxes[0]["height"] < boxes[1]["y"] + 1
                 canvases = browser.find_elements("css selector", "#timeline .scroller canvas")
@@ -371,7 +377,7 @@ class TestDifference:
 
 
 def test_picture(two):
-    """The same picture as graph makes."""
+    """`dump --diff --format=svg` gives the same picture as graph."""
     graph = utrail("graph", "-d", "before.data", "--diff", "after.data", "--format=svg", preempted=True).must().out
     assert dump_diff(format="svg").read_text() == graph
 
@@ -385,7 +391,7 @@ def fails(*options, base="before.data"):
 def test_errors(two):
     says = "utrail: --diff is for --format=html and --format=svg, not for"
     assert fails("--diff", "after.data", "--format=chrome") == f"{says} chrome"
-    # The peer takes the option, and ignores it.
+    # The peer accepts this option, and ignores it.
     raw = utrail("dump", "-d", "before.data", "--diff", "after.data", preempted=True).must()
     assert raw.out == utrail("dump", "-d", "before.data", preempted=True).out
     assert "option '--diff' means nothing for dump without --format" in raw.err
@@ -400,7 +406,7 @@ def test_errors(two):
 
 
 def test_damaged(two):
-    """The readable part is on a page that is whole."""
+    """A damaged recording gives a complete page with its readable part."""
     records = max(Path("after.data").glob("[0-9]*.dat"), key=lambda path: path.stat().st_size)
     data = bytearray(records.read_bytes())
     data[len(data) // 2 :] = b"\xff" * (len(data) - len(data) // 2)

@@ -1,5 +1,5 @@
-"""A recording in which every name is an attack goes through every view and every exporter: no
-terminal, browser, spreadsheet or parser takes a name for anything but a name."""
+"""A recording in which every name is an attack goes through every view and every exporter:
+terminals, browsers, spreadsheets and parsers take each name as a name."""
 
 import csv
 import fcntl
@@ -23,8 +23,8 @@ import pytest
 
 from tools import TOP, UTRAIL, run, utrail
 
-# The names of the program's functions in its symbol file. It cannot hold a line break; arguments
-# can.
+# The names that replace those of functions in the symbol file. A symbol file cannot hold a line
+# break, arguments can.
 NAMES = {
     "f0": "\x1b]0;owned\x07\x1b[5mosc",
     "f1": "\u009b5m\u0085 c1",
@@ -77,12 +77,12 @@ def file_bytes(text):
 
 
 def readable(name):
-    """Texts of formats that are UTF-8: other bytes are replaced."""
+    """A name in formats that are UTF-8: other bytes are replaced."""
     return re.sub("[\udc80-\udcff]", "\ufffd", name)
 
 
 def shown(name):
-    """The text that people see."""
+    """A name in texts for people: hidden characters are escaped."""
     hidden = "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\udc80-\udcff]"
     return re.sub(hidden, lambda c: "".join(f"\\x{b:02x}" for b in file_bytes(c[0])), name)
 
@@ -95,7 +95,8 @@ def rename(path, names):
 
 
 def add_events(data):
-    """Three events of the program, of which two are declared and say something, a line of external data, a name that the kernel told."""
+    """Add three events of the program, two of them declared ones with values, a line of external
+    data, and a task name from the kernel."""
     dat = next(p for p in data.glob("*.dat") if p.stem.isdigit())
     tid = int(dat.stem)
     task_txt = (data / "task.txt").read_bytes()
@@ -142,7 +143,7 @@ def hostile(tmp_path_factory):
     (data / "note.txt").write_bytes(f"a note\n\x1b[5m{EVIL}\n".encode())
     add_events(data)
     info = bytearray((data / "info").read_bytes())
-    # There are events of the program.
+    # The flag says that the program has events.
     info[16] |= 1 << 7
     info = bytes(info)
     for key in (b"cpuinfo:desc=", b"osinfo:distro=", b"osinfo:hostname=", b"exename:"):
@@ -152,7 +153,7 @@ def hostile(tmp_path_factory):
 
 
 def output(hostile, *words):
-    """The output of a command; functions among its words come last."""
+    """The output of a command. Names of functions come last in @words."""
     command = [UTRAIL, words[0], "-d", hostile, *words[1:]]
     result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
     assert result.returncode == 0, result.stderr
@@ -160,14 +161,14 @@ def output(hostile, *words):
     return result.stdout
 
 
-# The sequences that a terminal may get: our own colours, and nothing that controls it.
+# The only sequences that a terminal may get: utrail's own colours.
 OUR_COLORS = re.compile("\x1b\\[(?:0|1|9[0145]|3[2356])m")
 HIDDEN = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufffe\uffff]")
 
 
 def check_terminal(raw, has_color=False):
     text = raw.decode()
-    # The bytes of a struct, in the raw dump.
+    # The raw dump has the bytes of structs on lines of their own.
     text = text.replace("\n\t", "\n")
     if has_color:
         text = OUR_COLORS.sub("", text)
@@ -207,7 +208,7 @@ TEXT_COMMANDS = [
 
 
 def words_of(command):
-    """The command's words; functions are called what they are called now."""
+    """The command's words, with the functions' new names."""
     return [file_bytes(NAMES[w]) if w in NAMES else w for w in command.split()]
 
 
@@ -222,7 +223,7 @@ def test_terminal(hostile, command):
 
 
 def test_events_alone(hostile):
-    """A name, a format and a value, which is URL-encoded."""
+    """`events` shows and exports a name, a format and a URL-encoded value."""
     text = check_terminal(output(hostile, "events", "show"))
     assert f"trace:{shown(EVIL)} {shown(EVIL)}\\x0a" in text
     check_terminal(output(hostile, "events", "export", "--as=fstrace"))
@@ -271,7 +272,7 @@ def test_comparisons(hostile):
 
 
 def test_live_and_messages(tmp_path):
-    """The output while it runs, the warnings, and the lists."""
+    """The output of live, warnings and lists."""
     (tmp_path / "p.c").write_text(SOURCE)
     exe = tmp_path / PROGRAM_NAME
     run("gcc", "-pg", "-O1", "-o", exe, tmp_path / "p.c").must()
@@ -290,7 +291,8 @@ def test_live_and_messages(tmp_path):
 
 
 class Page(html.parser.HTMLParser):
-    """@tags: with their attributes; @scripts: the text of each; @text: what is outside of them"""
+    """@tags: the tags with their attributes; @scripts: the text of each script; @text: all other
+    text"""
 
     def __init__(self, raw):
         super().__init__()
@@ -317,7 +319,7 @@ class Page(html.parser.HTMLParser):
 
 
 def check_page(raw):
-    """A view as a page: lines in <pre>, words in colour."""
+    """Check a view that is a page: lines in <pre>, words in colour."""
     page = Page(raw)
     check_terminal(raw)
     assert {tag for tag, _ in page.tags} <= {"html", "head", "body", "pre", "span"}, page.tags
@@ -450,7 +452,7 @@ def check_exact_folded(raw):
     known = {folded_name(name) for name in NAMES.values()}
     own = {"main", "hear", "say", "paint", "_exit", "__monstartup", "__cxa_atexit", "mcount"}
     names = check_folded(raw)
-    # Some took less than the clock can tell, perhaps.
+    # Functions may be missing whose times are below the clock's resolution.
     assert names & known
     assert names <= known | own | {folded_name(PROGRAM_NAME)}
 
@@ -472,7 +474,7 @@ def check_picture(raw):
     own = (TOP / "utils/view/picture/picture.js").read_text()
     assert script.text.strip() in "\n".join(line.strip() for line in own.splitlines())
     titles = {title.text for title in tree.iter("{http://www.w3.org/2000/svg}title")}
-    # Calls that are too narrow to be seen are left out.
+    # Calls that are too narrow to be visible are left out.
     assert any(title.startswith(shown(name) + ": ") for name in NAMES.values() for title in titles)
 
 
@@ -517,8 +519,8 @@ def test_exporters(hostile, name):
 
 
 def bytes_of_screen(data, keys):
-    """All that utrail tui writes to a terminal of 200 columns while @keys are pressed, one after
-    the other."""
+    """The bytes that utrail tui writes to a terminal of 200 columns while @keys are pressed, one
+    after the other."""
     pid, terminal = pty.fork()
     if pid == 0:
         os.execve(UTRAIL, [str(UTRAIL), "tui", "-d", str(data)], {**os.environ, "TERM": "xterm-256color", "LANG": "C.UTF-8"})
@@ -530,7 +532,7 @@ def bytes_of_screen(data, keys):
         while select.select([terminal], [], [], seconds)[0]:
             try:
                 part = os.read(terminal, 65536)
-            except OSError:  # the other end of the terminal is closed
+            except OSError:  # the program has closed its end of the terminal
                 return
             if not part:
                 return
@@ -549,7 +551,8 @@ def bytes_of_screen(data, keys):
 
 
 def test_the_screen_shows_names(hostile):
-    """The output of ncurses has no title, no blinking, no C1 and no text that runs backwards."""
+    """The bytes that ncurses writes set no title, make nothing blink, and have no C1 controls and
+    no reversed text."""
     written = bytes_of_screen(hostile, "GRTIS/owned\x1bGg")
     assert b"owned" in written
     for attack in (b"\x1b]", b"\x07", b"\x1b[5m", b"\xc2\x9b", b"\x9b5m", "\u202e".encode(), "\u2066".encode(), b"\x7f"):
@@ -557,7 +560,7 @@ def test_the_screen_shows_names(hostile):
 
 
 def test_nothing_is_missing():
-    """A new exporter, and a new command, belong into these tables."""
+    """Each exporter and each command is in these tables."""
     source = (TOP / "utils/export/export.h").read_text()
     rows = source[source.index("#define EXPORTERS") : source.index("/* Their numbers")]
     assert set(re.findall(r'"([\w-]+)"\)', rows)) == set(EXPORTERS)

@@ -1,5 +1,5 @@
-"""The output of `dump --format=...`, judged by programs that read these formats, and by counting:
-each must name as many calls of each function as report does."""
+"""The output of `dump --format=...`, checked by programs that read these formats, and by counts:
+each output must name as many calls of each function as report does."""
 
 import collections
 import csv
@@ -24,7 +24,7 @@ PROTO = Path(__file__).resolve().parents[1] / "proto"
 SCHEMA = Path(__file__).resolve().parents[1] / "schema"
 TRACE_PROCESSOR = shutil.which("trace_processor_shell") or shutil.which("trace_processor")
 
-# Names that need escaping in one format or another. A symbol file cannot hold a line break.
+# Names that need escaping in some format. A symbol file cannot hold a line break.
 STRANGE = {
     "main": 'say "hi"',
     "a": "back\\slash; <b>&amp;",
@@ -45,9 +45,9 @@ def needs(tool, package):
 
 @pytest.fixture(params=PROGRAMS)
 def recording(request):
-    """With the scheduler's events. When the clocks of kernel and program differ, a task may seem to
-    come back to the CPU after the end of the call that it waited in, perhaps after its last one:
-    report does not know such a wait, so once more."""
+    """A recording with the scheduler's events. When the clocks of kernel and program differ, a wait
+    may seem to end after the call that it was in, or after the task's last call. report does not
+    know such a wait, so the program is recorded again."""
     for _ in range(20):
         utrail("record", "-d", "data", build(program(request.param), VARIANT))
         if "linux:sched-out" not in utrail("replay", "-d", "data", "-f", "none").out:
@@ -57,7 +57,7 @@ def recording(request):
 
 @pytest.fixture
 def strange_names():
-    """A recording of which each function has another name."""
+    """A recording in which functions have the names of STRANGE."""
     return record_strange_names()
 
 
@@ -73,12 +73,12 @@ def record_strange_names():
 
 
 def dump(name, directory, *options):
-    """The bytes of the export, in a file of that name's kind."""
+    """The exported file."""
     return dump_and_notes(name, directory, *options)[0]
 
 
 def dump_and_notes(name, directory, *options):
-    """The same, with the text on stderr."""
+    """The exported file, and the text on stderr."""
     path = Path(f"out.{name}")
     if name == "sqlite":
         needs_sqlite()
@@ -94,7 +94,7 @@ def dump_and_notes(name, directory, *options):
 
 
 def report(directory, *options):
-    """name: (calls, self time)"""
+    """The calls and the self time of each function, by its name."""
     text = utrail("report", "-d", directory, "--format=json", "-f", "self,call", *options, preempted=True).must().out
     return {row["name"]: (row["call"], row["self"]) for row in json.loads(text)}
 
@@ -118,11 +118,12 @@ def load_json(path):
     return json.loads(path.read_text())
 
 
-# Each entry counts the calls in the written file.
+# The count_...() functions count the calls of each function in a file.
 
 
 def check_pairs(edges):
-    """Begins and ends are in pairs, the inner ones first; what never returns stays open."""
+    """Check that begins and ends are in pairs, inner ones first. Calls that never return stay open.
+    Returns the number of calls by function, and the open calls."""
     counts = collections.Counter()
     stacks = collections.defaultdict(list)
     last = {}
@@ -139,7 +140,7 @@ def check_pairs(edges):
 
 def count_chrome(path):
     events = load_json(path)["traceEvents"]
-    # speedscope's importer refuses a file in which one is missing.
+    # speedscope cannot import a file in which pid or tid is missing.
     assert all(isinstance(e.get(key), int) for e in events for key in ("pid", "tid"))
     named = {(e["pid"], e["tid"]) for e in events if e["name"] == "thread_name"}
     edges = [
@@ -250,7 +251,8 @@ def count_sqlite(path):
 
 
 def count_firefox(path):
-    """It knows no calls: the self times are counted, for comparison with those of folded."""
+    """The self times in Firefox' format, which has no calls; they are compared with those of
+    folded."""
     data = load_json(path)
     shared = data["shared"]
     for table in ("stackTable", "frameTable", "funcTable"):
@@ -298,7 +300,7 @@ def test_calls_are_those_of_report(recording, name, count):
 def test_strange_names(strange_names, name, count):
     expected = calls(strange_names)
     if name == "graphviz":
-        # It is text for people: what they would not see is written out.
+        # graphviz' text is for people: hidden characters are escaped.
         expected = shown_calls(strange_names)
     assert count(dump(name, strange_names)) == expected
 
@@ -306,9 +308,10 @@ def test_strange_names(strange_names, name, count):
 @needs("sqlite3", "sqlite3")
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_functions_of_sqlite(name):
-    """The view agrees with report in all three numbers, also where a function is inside of itself, or never returns."""
+    """The view "functions" has the three numbers of report, also for functions that call themselves
+    or never return."""
     needs_sqlite()
-    # Without the scheduler: where its clock and ours differ, a wait is cut.
+    # Record without the scheduler: a wait is cut short where its clock and the program's differ.
     utrail("record", "--no-event", "-d", "data", build(program(name), VARIANT))
     text = run("sqlite3", "-json", dump("sqlite", "data"), "select * from functions").must().out
     rows = json.loads(utrail("report", "-d", "data", "--format=json").must().out)
@@ -317,7 +320,7 @@ def test_functions_of_sqlite(name):
     }
 
 
-# Each hides calls, whose time is not that of the calls around them.
+# Options that hide calls. The time of a hidden call does not count for its caller.
 HIDING = ["--no-libcall", "--no-event", "-D 2", "-N usleep", "-F main@depth=2", "-t 100us"]
 
 
@@ -325,7 +328,8 @@ HIDING = ["--no-libcall", "--no-event", "-D 2", "-N usleep", "-F main@depth=2", 
 @pytest.mark.parametrize("options", HIDING)
 @pytest.mark.parametrize("name", ["sleeps", "exceptions", "longjmp", "end_exit"])
 def test_self_times_where_calls_are_hidden(name, options):
-    """SQLite's are those of the lines of JSON, as report counts them, also of calls that never returned."""
+    """The self times in SQLite are those in the lines of JSON: as report counts them, also for
+    calls that never returned."""
     utrail("record", "-d", "data", build(program(name), VARIANT))
     query = "select name, calls, self from functions"
     text = run("sqlite3", "-json", dump("sqlite", "data", *options.split()), query).must().out
