@@ -11,15 +11,15 @@
 struct reading;
 
 /*
- * The meaning of rules is in doc/facts/language.md, "Which calls are kept". A call gets a frame on
- * the shadow stack for two reasons here: it is recorded, or changes by its rule must be undone when
+ * The meaning of rules is in doc/facts/language.md, "Which calls are kept". Under a plan, a call
+ * gets a frame on the shadow stack if it is recorded, or if changes by its rule must be undone when
  * it returns. Other calls keep their return slot.
  */
 
 /*
  * The state that decides about the next call. A frame keeps the state from before it.
  *
- * @threshold_ns, @size: calls that are longer, functions that are not smaller are kept
+ * @threshold_ns, @size: calls are kept if they take longer, and if their function is not smaller
  * @in, @out: open calls of functions with PLAN_FILTER, PLAN_NOTRACE
  * @depth: levels that may still be recorded
  * @level: recorded calls that are open
@@ -35,21 +35,21 @@ struct selection {
 };
 
 enum planned_flags {
-	PLANNED_RECORD = 1U << 0, /* the call is recorded */
-	PLANNED_WRITTEN =
-		1U << 1,	/* its ENTRY is in the ring, or was in that of the parent process */
+	PLANNED_RECORD = 1U << 0,  /* the call is recorded */
+	PLANNED_WRITTEN = 1U << 1, /* its ENTRY is in the ring, or in that of the parent process */
 	PLANNED_OFF = 1U << 2,	/* the call began while recording was off: it never has an ENTRY */
 	PLANNED_KEEP = 1U << 3, /* PLAN_TRACE */
 	PLANNED_CALLER = 1U << 4,   /* PLAN_CALLER */
-	PLANNED_READ = 1U << 5,	    /* there is a reading of its entry */
+	PLANNED_READ = 1U << 5,	    /* values were read at its entry (PLAN_READ) */
 	PLANNED_RECOVER = 1U << 6,  /* it has put the return addresses of its callers back */
 	PLANNED_CALLSITE = 1U << 7, /* PLAN_CALLSITE */
 };
 
 /*
- * The same for a frame that the stubs must not pop, while the thread is open (planned_pass.h).
+ * The part of a planned_frame for a frame that the stubs must not pop, while the thread is open
+ * (planned_pass.h).
  *
- * @began_ns: of the frame that @result belongs to, which may be an earlier one
+ * @began_ns: the beginning of the frame that @result belongs to, which may be an earlier frame
  * @outer: the frame that was thread->fast_base before
  */
 struct open_frame {
@@ -58,12 +58,12 @@ struct open_frame {
 };
 
 /*
- * The part that belongs to the frame with the same index. It has all that the frame's end needs of
- * the plan under which it began, which may have been replaced.
+ * The data of the frame with the same index. The plan under which the frame began may have been
+ * replaced; here is all of it that the frame's end needs.
  *
- * @result: of struct live_func; NULL also where there is nothing to capture from. The plan that it
- * lies in stays as long as the frame
- * @read: of struct plan_rule, with PLANNED_READ
+ * @result: that of struct live_func; NULL also where there are no registers to capture from. Its
+ * plan stays as long as the frame
+ * @read: that of struct plan_rule, with PLANNED_READ
  * @args_at, @args_len: its arguments within planned.args until its ENTRY is written; @args_at is
  *                      the top of that stack before this frame
  */
@@ -81,12 +81,12 @@ struct planned_frame {
 };
 
 /*
- * The result of a look-up by address, so that its cost does not depend on the number of functions
- * and rules.
+ * A remembered look-up of a function by address, so that a call costs the same with any number of
+ * functions and rules.
  */
 struct planned_known {
 	uint64_t addr;
-	const struct live_func *func; /* NULL: not listed */
+	const struct live_func *func; /* NULL: the plan does not list the function */
 };
 #define PLANNED_KNOWN 1024
 
@@ -102,12 +102,12 @@ struct planned_known {
  *                          left out (PLAN_LEFT_OUT)
  *   planned_no_calls       none: each call is looked at
  *
- * A function is in them once it has gone the long way. @call is its address: the call is recorded
- * as all are; or the address with its sign changed: it is recorded, and its call opens the thread
- * (planned_pass.h). @alone is its address: it is left alone. The addresses are in functions, which
- * most often begin at multiples of 16; so that the stubs need one `and` to find the place, a place
- * has that size. Functions whose places are the same go the long way by turns, so there are many.
- * An empty place says all of that of the address 0, which no function has.
+ * A function is in a table after a call of it was decided in C. If @call is its address, its calls
+ * are recorded as without a plan. If @call is the address with its sign changed, its calls are
+ * recorded and open the thread (planned_pass.h). If @alone is its address, its calls are left
+ * alone. Functions most often begin at multiples of 16, which is also the size of a place: so the
+ * stubs find the place with one `and`. There are many places, since functions that share one drive
+ * each other out. An empty place is that of the address 0, which no function has.
  */
 struct planned_place {
 	uint64_t call;
@@ -117,7 +117,9 @@ struct planned_place {
 #define PLANNED_CALLS	    8192
 _Static_assert(sizeof(struct planned_place) == PLANNED_PLACE_BYTES, "known to the stubs");
 
-/* It is never written to. It is not `const`, since its zeros would be in the file then. */
+/*
+ * The empty table is never written to. It is not `const`, since the file would have its zeros then.
+ */
 extern struct planned_place planned_no_calls[PLANNED_CALLS] __attribute__((visibility("hidden")));
 
 static inline uint32_t planned_place_of(uint64_t addr)
@@ -133,32 +135,31 @@ struct watch_state {
 };
 
 /*
- * The state of one thread; struct thread has a pointer.
+ * The state of one thread under a plan; struct thread points to it.
  *
- * @plan: what decides about its calls: probe.live, or what that was when this was last looked at.
- *        While it stands here, in @taking, or while a frame needs it, the plan is not unmapped
- * @serial, @era: of @plan; @era is 0 when @now is not that of any plan
- * @taking: what planned_take_up() is about to make of @plan
- * @is_simple: nothing but filters and arguments was asked for, so that planned_fast.h may work on
- *             it; not so in an aside
- * @has_filter, @has_caller, @has_location: PLAN_OPT_IN_FILTER and so on: nothing is recorded but
- *                 what such rules let in
+ * @plan: the plan that decides about the thread's calls: probe.live as the thread saw it last. A
+ *        plan is not unmapped while it is @plan or @taking of a thread, or a frame needs it
+ * @serial, @era: those of @plan; @era is 0 when @now belongs to no plan
+ * @taking: the plan that planned_take_up() is about to make @plan
+ * @is_simple: the plan only has filters and arguments, so that the functions of planned_fast.h may
+ *             be used; false in an aside
+ * @has_filter, @has_caller, @has_location: PLAN_OPT_IN_FILTER, _CALLER, _LOCATION: only calls that
+ *                 such rules let in are recorded
  * @has_left_out: there is a rule with PLAN_LEFT_OUT
- * @depth_counts: a level may be the last one that is recorded though there are frames for more, so
- *                that it matters which call was the last one that set @now.depth
+ * @depth_counts: there may be frames for more levels than are recorded, so it matters which call
+ *                was the last to set @now.depth
  * @has_watch: there is anything to watch
- * @has_noted: there is, or was, something in the tables of calls
- * @has_opted_in: there was a call that would have been thread->admitted, had the thread been ready
- *                for it
- * @has_steps: of a plan under which calls were entered: they may capture something
- * @depth: of the plan
- * @open_base: the innermost frame that is settled, while others are or may come above it
+ * @has_noted: the tables of calls have, or had, an entry
+ * @has_opted_in: there was a call that would have become thread->admitted in a thread that is ready
+ * @has_steps: calls were entered under a plan that captures values, so their ends may do so
+ * @depth: the plan's limit of depth
+ * @open_base: in a thread that is not settled, the innermost frame with a struct planned_frame
  *             (planned_pass.h); else NULL
- * @is_ready: the frame above that is, or would be, thread->admitted
- * @readings: by frame: what was read at its entry; NULL until something is
- * @estimate_ns: PLAN_ESTIMATE: when the calls that are found gone have ended; 0: now
- * @args: payloads on their way, of open calls whose ENTRY is held back first of all; untouched room
- *        of it costs nothing. NULL until there is one
+ * @is_ready: the frame above @open_base is, or would be, thread->admitted
+ * @readings: by frame: the values that were read at its entry; NULL until there are any
+ * @estimate_ns: PLAN_ESTIMATE: the end of calls that are found to have returned; 0: now
+ * @args: payloads that are not written yet, mostly of open calls whose ENTRY is held back.
+ *        Untouched room costs nothing. NULL until there is a payload
  */
 struct planned {
 	struct selection now;
@@ -198,25 +199,25 @@ static inline bool planned_is_current(const struct planned *p)
 	return likely(p->plan == __atomic_load_n(&probe.live, __ATOMIC_RELAXED));
 }
 
-/* HOT: a call; @slot: its return slot. True when it was replaced. */
+/* HOT: decide about a call with return slot @slot. True when the return address was replaced. */
 uint32_t planned_enter(struct thread *t, uint64_t *slot, uint64_t addr,
 		       const struct arch_regs *regs);
 
 /*
- * HOT: true when a call is opted out, or not opted in, so that it needs no frame. Next time the
- * stub finds it in thread->calls.
+ * HOT: true when a call is opted out, or not opted in, so that it needs no frame. At the next call
+ * the stub finds the function in thread->calls.
  */
 bool planned_is_unwanted(struct thread *t, uint64_t addr);
 
 /*
- * HOT: true when a call is deeper than the limit, and nothing else is said about it; an open thread
- * stays open. Next time the stub finds it.
+ * HOT: true when a call is deeper than the limit, and no rule says more about it; an open thread
+ * stays open. At the next call the stub finds the function in thread->calls.
  */
 bool planned_is_too_deep(struct thread *t, uint64_t addr);
 
 /*
- * HOT: true when the called function is left out. Next time the stub finds it, if the thread is
- * open (planned_pass.h).
+ * HOT: true when the called function is left out. If the thread is open (planned_pass.h), the stub
+ * finds the function in thread->calls at the next call.
  */
 bool planned_is_left_out(struct thread *t, uint64_t addr);
 
@@ -229,8 +230,8 @@ bool planned_enter_explicit(struct thread *t, uint64_t sp, uint64_t ret, uint64_
 			    const struct arch_regs *regs);
 
 /*
- * HOT: a call that announces its return itself (XRay); @slot: its return slot, which stays as it
- * is.
+ * HOT: a call of a function that announces its return itself (XRay). @slot: its return slot, which
+ * does not change.
  */
 void planned_enter_announced(struct thread *t, const uint64_t *slot, uint64_t addr,
 			     const struct arch_regs *regs);
@@ -248,13 +249,13 @@ bool planned_would_record(const struct thread *t, uint64_t addr);
 /* SLOW. Pushes a frame with FRAME_UNSEEN, which counts as if it had been entered under the plan. */
 void planned_push_unseen(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr);
 
-/* HOT, rarely. The innermost frame is one of these and has ended, at an unknown time. */
+/* HOT, rarely. The innermost frame has FRAME_UNSEEN and has ended, at an unknown time. */
 void planned_leave_unseen(struct thread *t);
 
-/* HOT, rarely. The innermost frame has FRAME_KEPT and has ended; the time of that is estimated. */
+/* HOT, rarely. The innermost frame has FRAME_KEPT and has ended, at an estimated time. */
 void planned_leave_kept(struct thread *t);
 
-/* HOT: frames_leave_top() for such threads. */
+/* HOT: frames_leave_top() for threads with a struct planned. */
 void planned_leave_top(struct thread *t, const struct arch_regs *regs);
 
 /*
@@ -271,17 +272,18 @@ bool planned_is_top_written(struct thread *t);
 void planned_write_entries(struct thread *t, struct frame *f);
 
 /*
- * HOT: frames that were pushed while the thread was open get the state that other frames have, and
- * planned.now becomes the state of the innermost one.
+ * HOT: frames that were pushed while the thread was open get their struct planned_frame, and
+ * planned.now becomes the selection inside of the innermost frame.
  */
 void planned_close(struct thread *t);
 
-/* SLOW. Memory for @t; false when there is none. */
+/* SLOW. Make a struct planned for @t. False when there is no memory. */
 bool planned_make(struct thread *t);
 
 /*
- * HOT, rarely. A newer plan is in force than @t knows: it decides from here on. Open calls end as
- * they began; the selection inside of them becomes that of calls entered under the new plan.
+ * HOT, rarely. A newer plan is in force than @t knows: the newer plan decides from here on. Open
+ * calls end as they began; the selection inside of them becomes that of calls entered under the new
+ * plan.
  */
 void planned_take_up(struct thread *t);
 
@@ -292,8 +294,8 @@ void planned_take_up(struct thread *t);
 bool planned_begin_late(struct thread *t);
 
 /*
- * Any thread. True when @t uses the plan in [@plan, @end), or will use it: it is its plan, or an
- * open call needs it.
+ * Any thread. True when @t uses the plan in [@plan, @end), or will use it: that is the plan of @t,
+ * or an open call needs it.
  */
 bool planned_needs(const struct thread *t, const struct live_plan *plan, const void *end);
 
@@ -304,8 +306,8 @@ bool planned_needs(const struct thread *t, const struct live_plan *plan, const v
 void planned_copy(struct thread *to, struct thread *from);
 
 /*
- * SLOW, or HOT and rarely. @t has no open calls, and gets none before planned_begin() or
- * planned_begin_aside(): it needs no plan.
+ * SLOW, or HOT and rarely. @t needs no plan: it has no open calls, and gets none before
+ * planned_begin() or planned_begin_aside().
  */
 void planned_end(struct thread *t);
 
@@ -313,15 +315,18 @@ void planned_end(struct thread *t);
 void planned_begin(struct thread *t);
 
 /*
- * HOT, rarely. A signal handler's first call, in a hook of @t: the aside goes on where the thread
- * is.
+ * HOT, rarely. A signal handler has interrupted a hook of @t and makes its first call: the aside
+ * begins with the selection of @t.
  */
 void planned_begin_aside(struct thread *aside, const struct thread *t);
 
-/* COLD. Another plan is in force: threads may not skip any more the calls that they skip now. */
+/* COLD. Another plan is in force: empty the tables of calls that the stubs know. */
 void planned_forget_calls(void);
 
-/* COLD, in a forked child: the ENTRY records of open calls are in the parent's file. */
+/*
+ * COLD, in a forked child: mark open calls as written, since the parent's file has their ENTRY
+ * records.
+ */
 void planned_note_written(struct thread *t);
 
 #endif

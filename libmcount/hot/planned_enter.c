@@ -9,7 +9,7 @@
 #include "libmcount/hot/frames.h"
 #include "libmcount/hot/hot.h"
 
-/* The outcome of deciding about a call. */
+/* The decision about a call. */
 struct decision {
 	struct selection next;
 	const struct plan_rule *rule;
@@ -20,7 +20,7 @@ struct decision {
 	bool finishes;
 };
 
-/* HOT: the next time the stub finds it. */
+/* HOT: from the next call of @addr on, the stub skips it. */
 static inline void note_skip(struct thread *t, uint64_t addr)
 {
 	struct planned *p = t->planned;
@@ -57,7 +57,7 @@ static inline uint32_t effective_flags(const struct planned *p, const struct pla
 
 static void switch_off(struct thread *t)
 {
-	/* Open calls stay visible; their EXITs are not written while it is off. */
+	/* Open calls stay visible; their EXITs are not written while recording is off. */
 	if (probe.is_on)
 		planned_write_entries(t, t->top);
 	__atomic_store_n(&probe.is_on, false, __ATOMIC_RELAXED);
@@ -73,7 +73,8 @@ static void obey_switches(struct thread *t, const struct plan_rule *rule)
 }
 
 /*
- * Obey the part of a rule, other than limits, that only counts for calls that passed the filters.
+ * Obey those parts of a rule, other than limits, that only count for calls that have passed the
+ * filters.
  */
 static void obey_rule(const struct plan_rule *rule, struct decision *d)
 {
@@ -101,7 +102,7 @@ static inline void decide_call(struct thread *t, uint64_t addr, const uint64_t *
 	enum planned_verdict verdict;
 	uint32_t flags = 0;
 
-	/* One by one, as in planned_push(). */
+	/* The members are stored one by one, for the reason given in planned_push(). */
 	d->next = p->now;
 	d->rule = NULL;
 	d->func = NULL;
@@ -169,7 +170,8 @@ static void begin_actions(struct thread *t, const struct frame *f, struct planne
 }
 
 /*
- * HOT: keep the arguments of a new frame. They are gone when an ENTRY that is held back is written.
+ * HOT: keep the arguments of a new frame whose ENTRY is held back: they are gone when it is
+ * written.
  */
 static void keep_args(struct planned *p, struct planned_frame *pf, const struct capture_step *args,
 		      const uint64_t *slot, const struct arch_regs *regs)
@@ -180,7 +182,7 @@ static void keep_args(struct planned *p, struct planned_frame *pf, const struct 
 	p->args_top += pf->args_len;
 }
 
-/* HOT: the frame of a call, and what the call begins. */
+/* HOT: push the frame of a call, and begin its actions. */
 static inline void push_decided(struct thread *t, const uint64_t *slot, uint64_t id, uint64_t ret,
 				uint64_t addr, const struct arch_regs *regs,
 				const struct decision *d)
@@ -212,7 +214,10 @@ static inline void push_decided(struct thread *t, const uint64_t *slot, uint64_t
 	}
 }
 
-/* `finish` in a call that has passed the filters: open calls are written, and no record follows. */
+/*
+ * Obey `finish` in a call that has passed the filters: open calls are written, and no record
+ * follows.
+ */
 static void finish_recording(struct thread *t)
 {
 	planned_write_entries(t, t->top);
@@ -220,8 +225,8 @@ static void finish_recording(struct thread *t)
 }
 
 /*
- * PLAN_ESTIMATE: a frame whose slot has another value has ended, even if the new call lies deeper
- * in the stack.
+ * PLAN_ESTIMATE: end frames whose slot has another value by now. Such a frame has returned, even if
+ * the new call lies deeper in the stack.
  */
 NOINLINE static void leave_gone(struct thread *t)
 {
@@ -252,7 +257,7 @@ static inline uint32_t enter_frame(struct thread *t, uint64_t *slot, uint64_t ad
 	return 1;
 }
 
-/* HOT, rarely: the recorder has news. True when another plan counts from here on. */
+/* HOT, rarely: take the recorder's news. True when another plan counts from here on. */
 NOINLINE static bool take_news(struct thread *t)
 {
 	plan_update_obey(t);
@@ -263,8 +268,8 @@ NOINLINE static bool take_news(struct thread *t)
 }
 
 /*
- * HOT: true for calls that are opted out, or not opted in: that is all that most calls of most
- * filters cost.
+ * HOT: true for calls that are opted out, or not opted in. Under most filters, most calls cost no
+ * more than this test.
  */
 static inline bool is_outside(struct planned *p, uint64_t addr)
 {
@@ -304,13 +309,16 @@ NOINLINE static uint32_t enter_decided(struct thread *t, uint64_t *slot, uint64_
 }
 
 /*
- * Not the common case. The work that needs most of the program's stack is done before the decision
- * needs some of it.
+ * Handles all calls but those of the common cases. The work that needs most of the program's stack
+ * is done first, before the decision needs stack, too.
  */
 NOINLINE static uint32_t enter_prepared(struct thread *t, uint64_t *slot, uint64_t addr,
 					const struct arch_regs *regs)
 {
-	/* This comes before the clock is read, since it counts the time without records. */
+	/*
+	 * This comes before the clock is read for the call: the estimate counts the time since the
+	 * last record.
+	 */
 	if (unlikely(probe.plan.flags & PLAN_ESTIMATE))
 		leave_gone(t);
 	planned_prepare(t);
@@ -354,7 +362,7 @@ bool planned_push_passing(struct thread *t, uint64_t slot, uint64_t ret, uint64_
 	return true;
 }
 
-/* The same; after this the thread is settled, or the call is done. */
+/* Pushes the frame of a call. False when the call needs more; the thread is settled then. */
 static inline bool push_or_settle(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr,
 				  const struct arch_regs *regs)
 {
@@ -422,8 +430,8 @@ bool planned_is_unwanted(struct thread *t, uint64_t addr)
 }
 
 /*
- * A call under the plan that the thread knows, but not for enter_simple(), or one whose return
- * address stays.
+ * Handles a call under the plan that the thread knows, if enter_simple() does not handle it, or its
+ * return address stays.
  */
 NOINLINE static uint32_t enter_known(struct thread *t, uint64_t *slot, uint64_t addr,
 				     const struct arch_regs *regs)
@@ -438,7 +446,7 @@ NOINLINE static uint32_t enter_known(struct thread *t, uint64_t *slot, uint64_t 
 	return enter_prepared(t, slot, addr, regs);
 }
 
-/* A call when there is a new plan, or the first one for this thread. */
+/* Handles a call when there is a new plan, or the first one for this thread. */
 NOINLINE static uint32_t enter_anew(struct thread *t, uint64_t *slot, uint64_t addr,
 				    const struct arch_regs *regs)
 {
@@ -456,7 +464,7 @@ uint32_t planned_enter(struct thread *t, uint64_t *slot, uint64_t addr,
 		frames_leave_returned(t, slot);
 	if (unlikely(!t->planned) || unlikely(!planned_is_current(t->planned)))
 		return enter_anew(t, slot, addr, regs);
-	/* Its return address stays (callers.h). */
+	/* The call's return address stays (callers.h). */
 	if (unlikely(!callers_know(*slot)) && !callers_look_up(*slot))
 		return enter_known(t, slot, addr, regs);
 	if (enter_simple(t, slot, addr, regs))
@@ -505,7 +513,7 @@ bool planned_enter_explicit(struct thread *t, uint64_t sp, uint64_t ret, uint64_
 		planned_prepare(t);
 	if (plan_update_has_news())
 		take_news(t);
-	/* Conditions are about registers: there are none but those that refer to texts. */
+	/* Only calls of Python have registers here, which refer to texts. */
 	decide_call(t, addr, regs ? planned_slot(sp) : NULL, regs, &d);
 	push_decided(t, planned_slot(sp), sp, ret, addr, regs, &d);
 	if (unlikely(d.finishes))

@@ -1,6 +1,6 @@
 /*
- * The common cases of calls that are not all alike: with a rule that only limits, or none, and at
- * most arguments to capture; see planned.h.
+ * The common cases of calls that are not all alike (planned.h): the function has no rule, or one
+ * that only limits, and at most values are captured.
  */
 #ifndef UTRAIL_LIBMCOUNT_PLANNED_FAST_H
 #define UTRAIL_LIBMCOUNT_PLANNED_FAST_H
@@ -13,8 +13,9 @@
 #include "libmcount/plan/plan_update.h"
 
 /*
- * HOT. As in fast.h these do the whole work, or, in an uncommon case, change nothing. They do the
- * work of planned_enter.c, without its rare branches. The thread is not open (planned_pass.h).
+ * HOT. As in fast.h, these functions do the whole work, or change nothing in an uncommon case. They
+ * do the work of planned_enter.c, without its rare branches, in a thread that is not open
+ * (planned_pass.h).
  */
 
 static inline struct planned_frame *planned_frame_of(const struct thread *t, const struct frame *f)
@@ -24,13 +25,13 @@ static inline struct planned_frame *planned_frame_of(const struct thread *t, con
 
 static inline struct planned_known *planned_known_of(struct planned *p, uint64_t addr)
 {
-	/* Fibonacci hashing. */
+	/* This is Fibonacci hashing. */
 	return &p->known[(addr * 0x9e3779b97f4a7c15ULL) >> 32 & (PLANNED_KNOWN - 1)];
 }
 
 /*
- * True when only the function itself decides about the next call. This implies that there are no
- * news (steer.h), since with news nothing may be skipped.
+ * True when only the function itself decides about the next call. Then the recorder has no news
+ * (plan_update.h), since with news nothing may be skipped.
  */
 static inline bool planned_is_simple(const struct thread *t)
 {
@@ -50,7 +51,7 @@ static inline bool planned_has_room(const struct thread *t, const struct capture
 /* Rules that only opt in, and set limits for the inside of the call. */
 #define PLANNED_FAST_RULES ((uint32_t)(PLAN_FILTER | PLAN_DEPTH | PLAN_TIME | PLAN_SIZE))
 
-/* PLAN_FILTER. */
+/* Obeys PLAN_FILTER. */
 static inline void planned_opt_in(const struct planned *p, struct selection *s)
 {
 	s->in++;
@@ -58,21 +59,25 @@ static inline void planned_opt_in(const struct planned *p, struct selection *s)
 }
 
 /*
- * True when an open thread (planned_pass.h) records calls of @func (or NULL) as those of a function
- * without a rule: while something is opted in, another such call changes nothing.
+ * True when an open thread (planned_pass.h) records calls of @func (may be NULL) like those of a
+ * function without a rule: it has none, or one that only opts in, which changes nothing in a thread
+ * that is opted in already.
  */
 static inline bool planned_is_alike(const struct planned *p, const struct live_func *func)
 {
 	return !func || !func->rule || (func->rule->flags == PLAN_FILTER && !p->depth_counts);
 }
 
-/* The same when nothing is captured: after the first call the stubs record such calls. */
+/*
+ * True when planned_is_alike(), and nothing is captured: after the first call the stubs record such
+ * calls.
+ */
 static inline bool planned_may_pass(const struct planned *p, const struct live_func *func)
 {
 	return planned_is_alike(p, func) && !(func && (func->args || func->result));
 }
 
-/* Sets the limits of a rule for its call and those within. */
+/* Sets the limits of a rule for its call and the calls within it. */
 static inline void planned_limit(struct selection *s, const struct plan_rule *rule)
 {
 	if (likely(!(rule->flags & (PLAN_DEPTH | PLAN_TIME | PLAN_SIZE))))
@@ -115,7 +120,7 @@ static inline void planned_push(struct thread *t, struct planned_frame *pf, uint
 	guard_barrier();
 }
 
-/* The next frame's, if it gets one. */
+/* The struct planned_frame of the next frame, if that gets one. */
 static inline struct planned_frame *planned_next_frame(const struct thread *t)
 {
 	return planned_frame_of(t, t->top) + 1;
@@ -136,14 +141,15 @@ static inline bool planned_is_placed(const struct planned *p, const struct plan_
 /* The answer to a call. */
 enum planned_verdict {
 	PLANNED_KEPT_OUT,  /* filters keep it out, or it opts itself out */
-	PLANNED_LET_IN,	   /* they do not apply, but it is too deep, or its function too small */
+	PLANNED_LET_IN,	   /* filters do not apply, but it is too deep, or its function too small */
 	PLANNED_IS_RECORD, /* the call is recorded */
 };
 
 /*
- * HOT: decide about a call of @func (NULL: it is not listed), with @rule (NULL: it has none). @s,
- * the selection around the call, becomes that inside of it. @flags: those of the rule whose
- * conditions hold. @is_simple: a constant, true where all rules are PLANNED_FAST_RULES
+ * HOT: decide about a call of @func (NULL: it is not listed), with @rule (NULL: it has none). @s:
+ * the selection around the call; becomes the selection inside of the call. @flags: the rule's
+ * flags, without those whose conditions do not hold. @is_simple: a constant, true where all rules
+ * are PLANNED_FAST_RULES
  */
 static inline enum planned_verdict planned_judge(const struct planned *p, struct selection *s,
 						 const struct live_func *func,
@@ -187,7 +193,7 @@ static inline void planned_put_quick_entry(struct thread *t, uint64_t slot, uint
 	hot_commit(t, put_record(t->at, now_ns, data | (len ? RECORD_MORE : 0)) + len);
 }
 
-/* @pf: of @f, which needs the plan of @result no longer than this */
+/* @pf: that of @f. After this @f does not need the plan of @result any more */
 static inline void planned_put_quick_exit(struct thread *t, const struct frame *f,
 					  struct planned_frame *pf, uint64_t now_ns,
 					  const struct capture_step *result,
@@ -247,7 +253,7 @@ static inline bool planned_fast_enter_known(struct thread *t, uint64_t slot, uin
 			args = func->args;
 			result = func->result;
 		}
-		/* This costs a lot of stack: see planned_prepare(). */
+		/* Finding out about faults costs a lot of stack: see planned_prepare(). */
 		if ((args || result) && unlikely(fault_state == FAULT_UNKNOWN))
 			return false;
 	}
@@ -274,7 +280,7 @@ static inline bool planned_fast_enter_known(struct thread *t, uint64_t slot, uin
 	p->now.depth = next.depth;
 	p->now.level++;
 	p->now.in = next.in;
-	/* The call may have been JUDGED before. */
+	/* The state was OUTSIDE, or JUDGED, which stays the same. */
 	state_follow(t, p, THREAD_OUTSIDE, CALL_OPT_IN);
 	if (is_held_back) {
 		if (args) {
@@ -288,13 +294,15 @@ static inline bool planned_fast_enter_known(struct thread *t, uint64_t slot, uin
 	planned_put_quick_entry(t, slot, data, now_ns, args, regs);
 	if (planned_may_pass(p, func))
 		planned_note_pass(p, addr);
-	/* The thread is opened for a call that is frequent, perhaps of its rule's function. */
+	/*
+	 * A call of a frequent kind opens the thread, perhaps one of a function with PLAN_FILTER.
+	 */
 	if (planned_is_alike(p, func))
 		planned_open(t, pf);
 	return true;
 }
 
-/* The end of a call, and whatever it has changed. */
+/* Ends a call, and undoes what its rule has changed. */
 static inline void planned_drop(struct thread *t, const struct planned_frame *pf)
 {
 	struct planned *p = t->planned;
@@ -306,14 +314,17 @@ static inline void planned_drop(struct thread *t, const struct planned_frame *pf
 	t->top--;
 }
 
-/* HOT: the end of a call whose ENTRY was held back; most of these are dropped. */
+/* HOT: the end of a call whose ENTRY was held back; most such calls are dropped. */
 static inline bool planned_fast_leave_held(struct thread *t, const struct frame *f,
 					   const struct planned_frame *pf)
 {
 	struct planned *p = t->planned;
 	uint64_t now_ns;
 
-	/* The call is not on the way to a function of -C. */
+	/*
+	 * With -C, the call has not led to a function of -C: it is dropped without a look at the
+	 * clock.
+	 */
 	if (!p->has_caller) {
 		if (unlikely(!fast_clock(t, &now_ns)) || now_ns - f->time_ns > p->now.threshold_ns)
 			return false;

@@ -7,7 +7,7 @@
 #include "libmcount/hot/hot.h"
 #include "utils/format/event_ids.h"
 
-/* The ENTRY of @f with what belongs to it. */
+/* Write the ENTRY of @f with its payloads. */
 bool planned_put_entry(struct thread *t, const struct frame *f, const struct planned_frame *pf)
 {
 	if (pf->flags & PLANNED_CALLSITE) {
@@ -27,7 +27,7 @@ bool planned_put_entry(struct thread *t, const struct frame *f, const struct pla
 	}
 	if (pf->flags & PLANNED_READ)
 		reads_emit(t, f->time_ns, &t->planned->readings[f - t->frames], NULL);
-	/* There is no record to put the first values before. */
+	/* The first values come after the ENTRY: there is no earlier record. */
 	if (t->planned->has_watch && !has_watched)
 		watch_look(t, f->time_ns + 1);
 	return true;
@@ -73,7 +73,7 @@ static bool is_kept(const struct thread *t, const struct frame *f, const struct 
 	return now_ns - f->time_ns > inside->threshold_ns;
 }
 
-/* The EXIT of @f with what belongs to it. */
+/* Write the EXIT of @f with its payloads. */
 void planned_put_exit(struct thread *t, const struct frame *f, const struct planned_frame *pf,
 		      uint64_t now_ns, const struct arch_regs *regs)
 {
@@ -83,7 +83,7 @@ void planned_put_exit(struct thread *t, const struct frame *f, const struct plan
 	if (regs && unlikely(pf->result) && has_args_room(p))
 		len = capture_retval(pf->result, regs, p->args + p->args_top);
 
-	/* The watched values come first: their time is the earlier one. */
+	/* The watched values come first, since their time is earlier. */
 	if (p->has_watch)
 		watch_look(t, now_ns - 1);
 	if (unlikely(pf->flags & PLANNED_READ)) {
@@ -125,7 +125,10 @@ NOINLINE static void leave_decided(struct thread *t, const struct arch_regs *reg
 	planned_put_exit(t, f, pf, now_ns, regs);
 }
 
-/* Not the common case; as in planned_enter.c. */
+/*
+ * Handles all returns but those of the common cases. planned_prepare() comes first, as in
+ * enter_prepared().
+ */
 NOINLINE static void leave_prepared(struct thread *t, const struct arch_regs *regs)
 {
 	planned_prepare(t);
@@ -170,8 +173,8 @@ void planned_leave_unseen(struct thread *t)
 }
 
 /*
- * Ends a call that the fast paths have pushed, in a thread that stays open: it was jumped out of,
- * there was no room, or the clock had no fit.
+ * Ends a call that the fast paths have pushed but could not end, in a thread that stays open. It
+ * was jumped out of, there was no room, or the clock had no fit.
  */
 static bool leave_passing(struct thread *t)
 {

@@ -1,6 +1,6 @@
 /*
- * The common cases of calls in an open thread that the stubs do not handle; and of calls that open
- * a thread.
+ * Calls in an open thread that are common, but not handled by the stubs; and calls that open a
+ * thread.
  */
 #ifndef UTRAIL_LIBMCOUNT_PLANNED_OPEN_H
 #define UTRAIL_LIBMCOUNT_PLANNED_OPEN_H
@@ -8,8 +8,8 @@
 #include "libmcount/hot/planned_fast.h"
 
 /*
- * HOT. As in planned_fast.h, for an open thread (planned_pass.h), which is simple then, and stays
- * open. Values are captured of a function for which planned_is_alike() is true. The frame and the
+ * HOT. A call of a function for which planned_is_alike() is true and values are captured, in an
+ * open thread, which stays open. As in planned_fast.h, all is done, or nothing. The frame and the
  * records are those of fast_push_alike().
  */
 static inline bool planned_fast_capture(struct thread *t, uint64_t slot, uint64_t ret,
@@ -48,7 +48,7 @@ static inline bool planned_fast_capture(struct thread *t, uint64_t slot, uint64_
 	return true;
 }
 
-/* The end of such a call, if its return value is captured. */
+/* The end of a call that planned_fast_capture() has pushed, if its return value is captured. */
 static inline bool planned_leave_captured(struct thread *t, const struct arch_regs *regs)
 {
 	const struct frame *f = t->top;
@@ -56,7 +56,7 @@ static inline bool planned_leave_captured(struct thread *t, const struct arch_re
 	const struct capture_step *result = regs ? pf->result : NULL;
 	uint64_t now_ns;
 
-	/* A handler may have jumped out between two stores: then it belongs to another frame. */
+	/* If a handler has jumped out between two stores, pf->open belongs to another frame. */
 	if (pf->open.began_ns != f->time_ns || !probe_is_recording() ||
 	    !planned_has_room(t, result) || unlikely(!fast_clock(t, &now_ns)))
 		return false;
@@ -69,12 +69,12 @@ static inline bool planned_leave_captured(struct thread *t, const struct arch_re
 	return true;
 }
 
-/* HOT: the end of thread->admitted. Not inline, since the stubs handle most of them. */
+/* HOT: the frame thread->admitted ends. Not inline, since the stubs handle most such ends. */
 bool planned_leave_admitted(struct thread *t);
 
 /*
- * The innermost frame of an open or barred thread ends. True when it was one that the fast paths
- * leave to this function, which has done all.
+ * The innermost frame of an open or barred thread ends. Pops it if the fast paths leave frames of
+ * its kind to this function. False when nothing was done.
  */
 static inline bool planned_leave_open(struct thread *t, const struct arch_regs *regs)
 {
@@ -98,8 +98,8 @@ static inline bool planned_leave_open(struct thread *t, const struct arch_regs *
 }
 
 /*
- * The same for an open thread, which is simple then, at the call of a function that is opted out
- * with all its callees.
+ * A call in an open thread of a function that is opted out with all its callees: bars the thread.
+ * As in planned_fast.h, all is done, or nothing.
  */
 static inline bool planned_fast_bar(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
 {
@@ -109,7 +109,7 @@ static inline bool planned_fast_bar(struct thread *t, uint64_t slot, uint64_t re
 	return true;
 }
 
-/* Either of these. */
+/* A call in an open thread that planned_fast_bar() or planned_fast_capture() may handle. */
 static inline bool planned_fast_enter_open(struct thread *t, uint64_t slot, uint64_t ret,
 					   uint64_t addr, const struct arch_regs *regs)
 {
@@ -125,20 +125,24 @@ static inline bool planned_fast_enter_open(struct thread *t, uint64_t slot, uint
 }
 
 /*
- * HOT: a thread is ready, and calls a function whose rule opts it in and says no more, which opens
- * the thread. Next time the stub finds it.
+ * HOT: a ready thread calls a function whose rule opts it in and says no more: that opens the
+ * thread. At the next call the stub finds the function in its table.
  */
 bool planned_fast_admit(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr);
 
 /*
  * HOT: a call for which planned_may_pass() is true, in an open thread, which stays open. The stub
- * knows such calls, but not the first one of a function, nor those of two whose places are the
- * same. It also leaves to this function a call by a jump, whose frame has the slot of the one
- * around it. The same holds when the segment has no room, or the clock needs a new fit.
+ * records most such calls. It leaves to this function the first call of a function, and calls of a
+ * function that shares its place in the table. It also leaves to it a call by a jump, whose frame
+ * has the slot of the frame around it, and calls when the segment has no room, or the clock needs a
+ * new fit.
  */
 bool planned_push_passing(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr);
 
-/* The two of a thread that is not settled. */
+/*
+ * A call in a thread that is not settled: pushed by planned_fast_enter_open() or
+ * planned_push_passing() if it is open.
+ */
 static inline bool planned_push_unsettled(struct thread *t, uint64_t slot, uint64_t ret,
 					  uint64_t addr, const struct arch_regs *regs)
 {
@@ -149,9 +153,9 @@ static inline bool planned_push_unsettled(struct thread *t, uint64_t slot, uint6
 }
 
 /*
- * HOT: a call of a function that may be opted in or out, and for which only the selection counts:
- * in any state, by the plan that the thread knows. False: it is not of that kind, and nothing has
- * been done.
+ * HOT: a call of a function that may be opted in or out, and for which only the selection counts.
+ * The thread may be in any state; the plan is the one that it knows. False, with nothing done, when
+ * the call is of another kind.
  */
 static inline bool planned_push_simple(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr,
 				       const struct arch_regs *regs)

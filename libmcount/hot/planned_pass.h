@@ -13,16 +13,16 @@
  * While something is opted in, nothing is opted out and no ENTRY is held back, a function without a
  * rule is recorded as if there were no plan. Then the thread is open. The fast paths may push and
  * pop frames of functions in planned.pass as they do without a plan; thread->calls is planned.pass
- * then. Such calls do not look for news of the recorder (steer.h). They look at probe_skips, as
- * calls do that the stubs leave alone.
+ * then. Such calls do not look for news of the recorder (plan_update.h). They look at probe_skips,
+ * like calls that the stubs leave alone.
  *
- * Such a frame has no struct planned_frame. Its content would follow from the number of such
- * frames: each is one level deeper than the one around it. planned.now is the selection inside of
- * planned.open_base, the innermost frame of another kind. Before other code uses them,
- * planned_settle() completes these frames, and the thread is not open any more. After settling each
- * of their returns takes the slow path, so no common case settles. C code handles these cases
- * without it: a call by a jump, a full segment, a new fit of the clock, a function that is not in
- * the table.
+ * A frame that a fast path has pushed has no struct planned_frame. The content would follow from
+ * the number of such frames: each is one level deeper than the frame around it. planned.now is the
+ * selection inside of planned.open_base, the innermost frame of another kind. Before other code
+ * uses these frames, planned_settle() completes them, and the thread is not open any more. Each of
+ * their returns takes the slow path then, so no common case settles a thread. C code handles these
+ * cases without settling: a call by a jump, a full segment, a new fit of the clock, a function that
+ * is not in the table.
  *
  * A thread stays open in a function whose only special treatment is that values are captured:
  * planned_fast_capture() pushes its frame as the fast paths would. If its return value is captured,
@@ -37,9 +37,9 @@
  *
  * While nothing is opted in, the thread may be ready for a call of a function whose rule opts it in
  * and says no more. All is then prepared as for an open thread, but thread->calls is
- * planned.skip_outside and planned.now.in is 0. Such a call gets the frame thread->admitted, and
- * only these two change, until its end. A handler that jumps out for good may leave the frame there
- * without the change, but not the change without the frame.
+ * planned.skip_outside and planned.now.in is 0. Such a call gets the frame thread->admitted. Until
+ * its end only thread->calls and planned.now.in change. A handler that jumps out for good may leave
+ * the frame without these changes, but not the changes without the frame.
  */
 #define OPEN_OUT      0
 #define OPEN_TOO_DEEP 1
@@ -68,7 +68,10 @@ static inline void planned_settle(struct thread *t)
 		planned_close(t);
 }
 
-/* True when thread->calls is a table of calls that are left alone, since only their rules count. */
+/*
+ * True when thread->calls is a table of calls that are left alone: something is opted out, or
+ * nothing is opted in.
+ */
 static inline bool planned_skips(const struct thread *t)
 {
 	const struct planned *p = t->planned;
@@ -77,8 +80,8 @@ static inline bool planned_skips(const struct thread *t)
 }
 
 /*
- * True when @t is open, and @addr has no rule: the fast paths record its calls, unless nothing is
- * recorded at present, or there are news.
+ * True when @t is open, and its table has @addr as a function whose calls the fast paths may
+ * record. They do not while recording is off, or the recorder has news.
  */
 static inline bool planned_knows(const struct thread *t, uint64_t addr)
 {
@@ -91,17 +94,16 @@ static inline bool planned_passes(const struct thread *t, uint64_t addr)
 	return planned_knows(t, addr) && probe_is_recording() && probe_skips;
 }
 
-/* True when a call of @addr is to be left alone, as the entry stubs find, too. */
+/* True when a call of @addr is to be left alone; the entry stubs make the same test. */
 static inline bool planned_leaves_out(const struct thread *t, uint64_t addr)
 {
 	return t->calls[planned_place_of(addr)].alone == addr && probe_skips;
 }
 
 /*
- * The stub may use the entry from now on, if the plan is still in force: the thread that replaces
- * the plan empties the tables afterwards (plans.c), so that one of both sees the action of the
- * other. @word,
- * @entry: of a struct planned_place
+ * Set @word of a struct planned_place to @entry: the stub may use it from now on, if the plan is
+ * still in force. The thread that replaces the plan empties the tables afterwards (plans.c), so
+ * that one of the two threads sees the action of the other.
  */
 static inline void planned_note(struct planned *p, uint64_t *word, uint64_t entry)
 {
@@ -128,7 +130,10 @@ static inline void planned_open(struct thread *t, const struct planned_frame *pf
 	struct selection *now = &p->now;
 	bool is_outside = p->has_filter && !now->in;
 
-	/* The next call must first ask whether the call of this frame has returned. */
+	/*
+	 * If the return address stays, the next call must first ask whether this frame's call has
+	 * returned.
+	 */
 	if ((int64_t)t->top->ret < 0)
 		return;
 	if ((is_outside && !p->has_opted_in) || now->out || !p->is_simple || p->has_caller ||
@@ -138,7 +143,7 @@ static inline void planned_open(struct thread *t, const struct planned_frame *pf
 	if ((t->top > t->frames && pf->flags != (PLANNED_RECORD | PLANNED_WRITTEN)) ||
 	    ((record_depth(t->top->data) + 1) & RECORD_DEPTH_MAX) != now->level)
 		return;
-	/* The depth counts from the opted-in call; it means nothing before. */
+	/* The depth counts from the opted-in call on; outside of it the depth means nothing. */
 	if (is_outside)
 		now->depth = p->depth;
 	p->is_ready = is_outside;
@@ -151,14 +156,17 @@ static inline void planned_open(struct thread *t, const struct planned_frame *pf
 		state_follow(t, p, THREAD_JUDGED, STATE_FITS);
 }
 
-/* True when @addr is a function that is opted in, whose call makes a ready thread open. */
+/* True when @addr is a function that is opted in, so that its call opens the ready thread @t. */
 static inline bool planned_admits(const struct thread *t, uint64_t addr)
 {
 	return t->calls[planned_place_of(addr)].call == -addr && probe_is_recording() &&
 	       probe_skips;
 }
 
-/* After the frame thread->admitted was pushed; and before it is popped. */
+/*
+ * planned_admit() follows the push of the frame thread->admitted; planned_admit_over() precedes its
+ * pop.
+ */
 static inline void planned_admit(struct thread *t)
 {
 	struct planned *p = t->planned;
@@ -177,7 +185,7 @@ static inline void planned_admit_over(struct thread *t)
 	guard_barrier();
 }
 
-/* Such a call; it has no arguments to be captured. */
+/* A call that opens the thread; it has no arguments to be captured. */
 static inline bool planned_push_admitted(struct thread *t, uint64_t slot, uint64_t ret,
 					 uint64_t addr)
 {
@@ -188,8 +196,8 @@ static inline bool planned_push_admitted(struct thread *t, uint64_t slot, uint64
 }
 
 /*
- * Pushes a frame without a record in an open thread. A handler may jump out for good anywhere in
- * this, and afterwards.
+ * Pushes a frame without a record in an open thread. A handler may jump out for good at any point
+ * in this function, and afterwards.
  */
 static inline void planned_push_open(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr,
 				     uint64_t kind)
@@ -204,7 +212,7 @@ static inline void planned_push_open(struct thread *t, uint64_t slot, uint64_t r
 	t->top = f;
 }
 
-/* The thread is open, and becomes barred: @addr is opted out. */
+/* Makes an open thread barred, at a call of @addr, which is opted out. */
 static inline void planned_bar(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
 {
 	struct planned *p = t->planned;
@@ -216,8 +224,8 @@ static inline void planned_bar(struct thread *t, uint64_t slot, uint64_t ret, ui
 }
 
 /*
- * A call in an open thread of a function that may pass, but too deep to be recorded: it gets a
- * frame that only tells its end. False: it is not too deep, or no frame is left.
+ * A call in an open thread of a function that may pass, but too deep to be recorded. It gets a
+ * frame that only tells its end. False when the call is not too deep, or no frame is left.
  */
 static inline bool planned_push_too_deep(struct thread *t, uint64_t slot, uint64_t ret,
 					 uint64_t addr)

@@ -25,9 +25,9 @@ static inline bool has_args_room(struct planned *p)
 
 /*
  * HOT: make room for a record with all its payloads, where arguments are recorded. Making room may
- * be SLOW, and SLOW code saves vector registers on the program's stack, which may be small. So it
- * happens here, and not inside of the functions that capture. It need not succeed. A forked child
- * without records does not report itself for it.
+ * be SLOW, and SLOW code saves vector registers on the program's stack, which may be small. So room
+ * is made here, and not inside of the functions that capture. There may be no room afterwards. A
+ * forked child without records does not report itself for this.
  */
 static inline void planned_prepare(struct thread *t)
 {
@@ -45,8 +45,8 @@ static inline void planned_prepare(struct thread *t)
 }
 
 /*
- * HOT: hot_clock() after planned_prepare(), which has fitted it. A thread that has lost the CPU
- * since goes on with that fit, and its next call makes another one.
+ * HOT: hot_clock() after planned_prepare(), which has fitted the clock. A thread that has lost the
+ * CPU since uses that fit once more, and its next call makes a new one.
  */
 static inline uint64_t planned_clock(struct thread *t)
 {
@@ -72,7 +72,7 @@ uint64_t planned_own_return(const struct frame *f);
 
 /*
  * `recover`: code that walks the stack by itself inside of @f sees the program's own return
- * addresses; after @f they are replaced again.
+ * addresses; after the end of @f they are replaced again.
  */
 void planned_show_returns(struct thread *t, const struct frame *f);
 void planned_hide_returns(struct thread *t, const struct frame *f);

@@ -57,7 +57,7 @@ uint64_t planned_own_return(const struct frame *f)
 
 /*
  * `recover`: code that walks the stack by itself inside of @f sees the program's own return
- * addresses. The one of @f stays replaced, since we see the return of @f by it.
+ * addresses. The return address of @f stays replaced, since it leads the return of @f to us.
  */
 void planned_show_returns(struct thread *t, const struct frame *f)
 {
@@ -102,7 +102,7 @@ bool planned_make(struct thread *t)
 
 	if (!p)
 		return false;
-	/* Below this frame nothing is left to write. */
+	/* frames[0] counts as written: a search for ENTRYs to write ends there. */
 	p->frames[0].flags = PLANNED_WRITTEN;
 	__atomic_store_n(&t->planned, p, __ATOMIC_RELEASE);
 	return true;
@@ -162,7 +162,7 @@ bool planned_would_record(const struct thread *t, uint64_t addr)
 	const struct planned *p = t->planned;
 	struct selection s = p->now;
 
-	/* Calls in an open thread have only taken their levels by their frames. */
+	/* In an open thread planned.now does not count the levels of the open calls. */
 	if (p->open_base)
 		s.depth -= MIN(s.depth, planned_open_calls(t));
 	return p->plan && probe_is_recording() && would_record(p, &s, addr);
@@ -205,7 +205,7 @@ void planned_close(struct thread *t)
 	for (struct frame *f = p->open_base + 1; f <= t->top; f++) {
 		struct planned_frame *pf = planned_frame_of(t, f);
 
-		/* A result stays if it is the frame's own. */
+		/* @result is kept if it belongs to this frame. */
 		if (pf->open.began_ns != f->time_ns)
 			pf->result = NULL;
 		pf->before = now;
@@ -241,7 +241,7 @@ static void forget_known(struct planned *p)
 		p->known[i].addr = 0;
 }
 
-/* Memory that was never used is not there. */
+/* A word that is 0 is not stored, so that unused pages get no memory. */
 static void forget_word(uint64_t *word)
 {
 	if (__atomic_load_n(word, __ATOMIC_RELAXED))
@@ -275,7 +275,10 @@ static bool watches_same(const struct live_plan *a, const struct live_plan *b)
 	return same;
 }
 
-/* Set all that follows from a plan, before the plan itself is stored: then the rest is valid. */
+/*
+ * Set all that follows from a plan. The plan itself is stored afterwards: a thread that has it
+ * finds the rest valid.
+ */
 static void prepare_plan(struct planned *p, const struct live_plan *plan)
 {
 	uint32_t flags = plan->settings.flags;
@@ -296,9 +299,10 @@ static void prepare_plan(struct planned *p, const struct live_plan *plan)
 }
 
 /*
- * The thread first notes the plan that it is about to use, then checks that this is still the one
- * in force. The thread that replaces the plan does these in the other order (plans.c), so one of
- * them sees the other. If a handler jumps out of this, the next call does it again.
+ * The thread first notes the plan that it is about to use, then checks that this plan is still in
+ * force. A thread that replaces the plan first replaces it and then looks for such notes (plans.c),
+ * so one of the two sees the other. If a handler jumps out of this function, the next call does it
+ * again.
  */
 void planned_take_up(struct thread *t)
 {
@@ -329,14 +333,14 @@ void planned_take_up(struct thread *t)
 	p->is_simple = !(probe.plan.flags & PLAN_ESTIMATE) && !p->has_watch && !p->has_location &&
 		       !t->is_aside;
 	state_select(t);
-	/* From here on only frames use the former plan. */
+	/* From here on only open frames use the former plan. */
 	__atomic_store_n(&p->plan, plan, __ATOMIC_RELEASE);
 	__atomic_store_n(&p->taking, NULL, __ATOMIC_RELEASE);
 }
 
 /*
- * Look at the plans in the order in which planned_take_up() moves on; pushes come before that. A
- * frame that was just popped may still be in use.
+ * Look at the plans in the order in which planned_take_up() passes them on; a frame is pushed
+ * before that. A frame that was just popped may still be in use.
  */
 bool planned_needs(const struct thread *t, const struct live_plan *plan, const void *end)
 {
@@ -406,7 +410,7 @@ struct late {
 	bool is_good;
 };
 
-/* No handler may find half of it. */
+/* No signal handler may find a half-made struct planned. */
 static void begin_late(void *arg)
 {
 	struct late *late = arg;
@@ -433,7 +437,7 @@ bool planned_begin_late(struct thread *t)
 {
 	struct late late = { t, false };
 
-	/* Tracing may also end under such a thread. */
+	/* Tracing may have ended since the thread was made. */
 	if (probe.tracing)
 		slow_call(begin_late, &late);
 	return late.is_good;

@@ -8,9 +8,9 @@
 #include "libmcount/hot/planned.h"
 
 /*
- * It is not stored. The words that stubs compare with (fast_limit, fast_base, drop_limit,
- * held_limit, admitted, calls of struct thread) are only set by state_set(). state_of() derives the
- * state from them: so a stub that changes @calls has changed the state.
+ * The state of a thread is not stored in a member. The words that stubs compare with (fast_limit,
+ * fast_base, drop_limit, held_limit, admitted, calls of struct thread) are only set by state_set().
+ * state_of() derives the state from them: so a stub that changes @calls has changed the state.
  *
  * ALIKE and HELD are those of threads without a plan. A plan's threads are settled (JUDGED, OUTSIDE
  * or OUT) as long as each frame has its struct planned_frame, so that planned.now is complete;
@@ -29,20 +29,19 @@ enum thread_state {
 	THREAD_SETTLED,
 };
 
-/* Events. The rules in the first four have no other effect. */
+/* Events. The rules of the first four have no effect but the one named here. */
 enum thread_event {
 	CALL_OPT_IN,	/* a call of a function that is opted in */
-	CALL_LET_IN,	/* the same where depth does not count (planned_is_alike()) */
-	CALL_OPT_OUT,	/* ... that is opted out, with all that it calls */
-	CALL_LEFT_OUT,	/* ... that is left out; the calls within it are not */
-	CALL_UNRULED,	/* ... of a function without a rule */
-	CALL_TOO_DEEP,	/* ... of such a function, deeper than -D */
-	CALL_RULED,	/* ... whose rule says anything else */
+	CALL_LET_IN,	/* CALL_OPT_IN where depth does not count (planned_is_alike()) */
+	CALL_OPT_OUT,	/* a call that is opted out, with all that it calls */
+	CALL_LEFT_OUT,	/* a call that is left out; the calls within it are not */
+	CALL_UNRULED,	/* a call of a function without a rule */
+	CALL_TOO_DEEP,	/* a call of a function without a rule, deeper than -D */
+	CALL_RULED,	/* a call of a function with any other rule */
 	RETURN_OPT_IN,	/* the return of the call by which a ready thread became open */
-	RETURN_OPT_OUT, /* ... by which an open thread became barred */
-	RETURN_SETTLED, /* ... of the call that was the innermost one when the thread became ready
-			 * or open */
-	RETURN_OTHER,	/* ... of any other call */
+	RETURN_OPT_OUT, /* the return of the call by which an open thread became barred */
+	RETURN_SETTLED, /* the return of the call around those of a ready or open thread */
+	RETURN_OTHER,	/* the return of any other call */
 	STATE_FITS,	/* a call has begun or ended, and nothing prevents the change
 			 * (planned_open()) */
 	NR_THREAD_EVENTS
@@ -50,7 +49,7 @@ enum thread_event {
 
 /* The reaction to an event. */
 enum thread_action {
-	DO_JUDGE,  /* what planned_enter.c makes of the rule */
+	DO_JUDGE,  /* planned_enter.c decides by the rule */
 	DO_ALONE,  /* no action: the call has no frame */
 	DO_ENTRY,  /* a frame and an ENTRY */
 	DO_HOLD,   /* a frame, and an ENTRY only if the call turns out to be long */
@@ -66,9 +65,9 @@ struct thread_transition {
 };
 
 /*
- * All other pairs are DO_JUDGE, or cannot happen. In any state but ALIKE and HELD a call may need
- * more than a stub can see (news of the recorder, a full segment): then the thread is settled
- * first.
+ * Pairs of a state and an event that are not listed are DO_JUDGE, or cannot happen. In any state
+ * but ALIKE and HELD a call may need more than a stub can see (news of the recorder, a full
+ * segment): then the thread is settled first.
  */
 static const struct thread_transition thread_transitions[THREAD_SETTLED][NR_THREAD_EVENTS] = {
 	[THREAD_ALIKE] = {
@@ -147,7 +146,7 @@ static inline enum thread_state state_of(const struct thread *t)
 	return THREAD_JUDGED;
 }
 
-/* The settled one that planned.now says. */
+/* Returns the settled state that planned.now stands for. */
 static inline enum thread_state state_selected(const struct planned *p)
 {
 	if (p->now.out)
@@ -155,7 +154,10 @@ static inline enum thread_state state_selected(const struct planned *p)
 	return p->has_filter && p->now.in == 0 ? THREAD_OUTSIDE : THREAD_JUDGED;
 }
 
-/* The place in struct planned of the table of calls that the stubs know; 0: they know none. */
+/*
+ * The offset in struct planned of the table of calls that the stubs use in this state; 0: they use
+ * no table.
+ */
 static inline size_t state_table(enum thread_state state)
 {
 	switch (state) {
@@ -180,13 +182,16 @@ static inline const struct planned_place *state_calls(const struct planned *p,
 	return table ? (const void *)((const char *)p + table) : planned_no_calls;
 }
 
-/* In the other states frames that the stubs have pushed lack their struct planned_frame. */
+/*
+ * True for the states in which each frame has its struct planned_frame. In the others, frames that
+ * the stubs have pushed lack it.
+ */
 static inline bool state_is_settled(enum thread_state state)
 {
 	return state < THREAD_READY;
 }
 
-/* No frame is the stubs'. */
+/* Sets the limits with which the stubs handle no frame. */
 static inline void state_limit_none(struct thread *t)
 {
 	t->fast_limit = t->frames;
@@ -214,14 +219,14 @@ static inline void state_limit_alike(struct thread *t, bool is_held)
 	t->fast_limit = is_held ? t->frames : limit;
 	t->fast_base = is_held ? STATE_NO_FRAME : t->frames;
 	t->held_limit = is_held ? limit : NULL;
-	/* Calls that are counted come to us. */
+	/* With PLAN_TELLS_DEPTH, C code counts calls that are too deep. */
 	t->drop_limit = probe.plan.flags & PLAN_TELLS_DEPTH ? STATE_NO_FRAME : t->limit;
 	t->admitted = NULL;
 }
 
 /*
- * The stubs handle frames above the innermost one, as deep as planned.now says. If the thread is
- * only @is_ready, these begin with the one that opens it.
+ * Sets the limits with which the stubs handle the frames above the innermost one, as deep as
+ * planned.now says. If the thread only @is_ready, these begin with the frame that opens it.
  */
 static inline void state_limit_open(struct thread *t, const struct planned *p, bool is_ready)
 {
@@ -265,7 +270,7 @@ static inline void state_follow(struct thread *t, const struct planned *p, enum 
 	state_set(t, p, from, thread_transitions[from][what].next);
 }
 
-/* HOT: planned.now may have changed; @t is settled. */
+/* HOT: set the state of @t, which is settled, by planned.now, which may have changed. */
 static inline void state_select(struct thread *t)
 {
 	const struct planned *p = t->planned;
@@ -274,8 +279,8 @@ static inline void state_select(struct thread *t)
 }
 
 /*
- * Sets the state in which a thread begins, outside of all calls. When all calls are alike it is
- * called again after frames_narrow() has changed @is_narrow.
+ * Sets the state in which a thread begins, outside of all calls. When all calls are alike,
+ * frames_narrow() calls this again after it has changed @is_narrow.
  */
 static inline void state_begin(struct thread *t)
 {
@@ -287,8 +292,8 @@ static inline void state_begin(struct thread *t)
 }
 
 /*
- * HOT: an open thread is about to push @f, for whose return the fast paths may not write an EXIT:
- * it becomes @fast_base until then.
+ * HOT: an open thread is about to push @f, for whose return the fast paths may not write an EXIT.
+ * So @f is @fast_base until it returns.
  */
 static inline void state_keep_back(struct thread *t, struct frame *f)
 {
@@ -298,7 +303,7 @@ static inline void state_keep_back(struct thread *t, struct frame *f)
 	guard_barrier();
 }
 
-/* HOT: it is about to pop @f. */
+/* HOT: an open thread is about to pop @f, for which it has called state_keep_back(). */
 static inline void state_let_go(struct thread *t, const struct frame *f)
 {
 	t->fast_base = t->planned->frames[f - t->frames].open.outer;
