@@ -34,24 +34,24 @@
  * @slot: address of the return slot, which identifies the frame. Frames of -finstrument-functions,
  *        whose slot is not known, carry the stack pointer at the call of the enter hook, with
  *        FRAME_EXPLICIT.
- * @ret: the return address that the slot held. FRAME_EXPLICIT: as the compiler states it. With
- * FRAME_KEPT where nothing was replaced
+ * @ret: the return address that the slot held; of FRAME_EXPLICIT: the one that the compiler states.
+ * With FRAME_KEPT where the return address was not replaced
  * @data: the data word of the ENTRY record
- * @time_ns: when it was entered
+ * @time_ns: the time of the entry
  */
-#define FRAME_EXPLICIT 1 /* in @slot: it ends by a call of the exit hook, nothing was replaced */
+#define FRAME_EXPLICIT 1 /* in @slot: no address was replaced; the exit hook ends the frame */
 /*
- * in @data: it was open before the recording began, has no ENTRY, and nothing was replaced:
- * unseen.h
+ * in @data: the call was open before the recording began. It has no ENTRY, and its return address
+ * was not replaced (unseen.h)
  */
 #define FRAME_UNSEEN   (1ULL << 63)
 /*
- * in @ret: nothing was replaced (callers.h). The call is over when its slot has another value, or a
- * call lies further out
+ * in @ret: the return address was not replaced (callers.h). The call is over when its slot has
+ * another value, or another call lies further out
  */
 #define FRAME_KEPT     (1ULL << 63)
 
-/* In @slot: of no stack. Unwind expressions compare signed. */
+/* In @slot: higher than any address of a stack. Unwind expressions compare signed. */
 #define FRAME_ABOVE_ALL INT64_MAX
 
 struct frame {
@@ -66,25 +66,26 @@ struct frame {
  *
  * @busy: the guard: set while a hook of this thread runs. A call seen while it is set (a signal
  *        handler that interrupted the hook) goes to the aside (aside.c).
- * @at, @end: where the next record goes in the current segment, and the segment's end; both NULL
- *        when there is no segment (new thread, forked child, no room): the slow path decides
- * @top: the innermost open frame. Slots fall from frame to frame (equal ones are tail calls);
- *       frames[0] is a sentinel whose slot is above everything, or, when @is_made, above all of
- *       that stack
- * @fast_limit, @fast_base: frames of the stubs' own fast paths (arch/<isa>/fast_stubs.S): they push
- *                          one only upon a frame below @fast_limit, and pop only one above
- *                          @fast_base. They and the four below are what state.h makes of the state
- * @drop_limit: the stubs leave a call alone upon that frame, and upon those above it; looked at
- *              only where the call is none of @fast_limit's
- * @admitted: the place of the frame with which the thread becomes open, when its function is opted
- *            in by a rule that says no more (planned_pass.h): the stubs push and pop it. NULL:
- *            there is none such
- * @held_limit: and push one whose ENTRY is held back (-t) upon a frame below this one; then all
- *              frames are below it or at it, and their returns are the stubs', too. NULL: there are
- *              none such
- * @limit: the frame that may not be passed: the smaller of -D and --max-stack
- * @written: the innermost frame whose ENTRY is in the ring. All frames below it are, too. Means
- *           nothing when there is @planned: that one knows
+ * @at, @end: the place of the next record in the current segment, and the segment's end. Both are
+ *        NULL when there is no segment (new thread, forked child, no room): then the slow path
+ *        decides
+ * @top: the innermost open frame. Slots fall from frame to frame (frames of tail calls have equal
+ *       slots). frames[0] is a sentinel whose slot is above everything, or, when @is_made, above
+ *       all of the made stack
+ * @fast_limit, @fast_base: the stubs' fast paths (arch/<isa>/fast_stubs.S) push a frame only while
+ *                          @top is below @fast_limit, and pop it only while it is above @fast_base.
+ *                          state.h sets these, @drop_limit, @admitted and @held_limit
+ * @drop_limit: the stubs leave a call alone while @top is this frame or one above it. They compare
+ *              it only when @fast_limit does not let them push
+ * @admitted: the place of the frame with which the thread becomes open, when a rule opts its
+ *            function in and says no more (planned_pass.h). The stubs push and pop this frame.
+ *            NULL: there is no such frame
+ * @held_limit: with -t, the stubs push a frame whose ENTRY is held back while @top is below this
+ *              one. No frame is above it then, and the stubs handle all returns, too. NULL: no
+ *              ENTRY is held back
+ * @limit: no frame is pushed above this one: the smaller of -D and --max-stack
+ * @written: the innermost frame whose ENTRY is in the ring. All frames below it are, too. Not used
+ *           when there is @planned, which has flags for it
  * @position: @at + @position is the ring position of @at
  */
 struct thread {
@@ -114,39 +115,38 @@ struct thread {
 	struct frame *drop_limit;
 	struct frame *held_limit;
 	struct frame *admitted;
-	uint64_t alone_slot; /* of a call that the stubs left alone, see stubs.S */
+	uint64_t alone_slot; /* the return slot of a call that the stubs left alone, see stubs.S */
 	uint64_t threshold_ns;
 	uint64_t fit_ns;       /* length of the next interval between two fits of the clock */
-	struct frame *cut;     /* the call whose own calls were too deep, */
-	uint64_t cut_ns;       /* and its beginning: another call may have that frame by now */
+	struct frame *cut;     /* the call whose own calls were too deep; with @cut_ns */
+	uint64_t cut_ns;       /* the time of @cut: another call may have that frame by now */
 	uint64_t high;	       /* the highest slot that was seen; with @low */
-	struct thread *home;   /* when @is_made: the own state of the thread that runs on that stack
-			        */
-	struct thread *around; /* when @is_exact: it was taken up from there */
+	struct thread *home;   /* when @is_made: the own state of the thread that runs here */
+	struct thread *around; /* when @is_exact: the stack from which this one was taken up */
 	uint64_t stalled_tail; /* the ring's tail + 1 when a wait for room was in vain; 0: never */
 	uint32_t end_rounds;   /* how often the thread-end destructor was called */
 	struct thread *aside;  /* NULL until the first signal needs it */
 	struct planned *planned;	   /* NULL when all calls are alike; see planned.h */
 	const struct planned_place *calls; /* what the stubs know of calls: see planned.h */
 	uint32_t is_aside;
-	uint32_t is_made; /* a stack that the program has made: not a thread's own one */
+	uint32_t is_made; /* for a stack that the program has made, not a thread's own */
 	/* when @is_made: @low and @high are as the program has stated (stacks_take_up()) */
 	uint32_t is_exact;
 	_Atomic uint32_t is_parked; /* when @is_made: no thread runs it */
 	_Atomic uint32_t in_use;    /* 0: its thread has ended; another may take it over */
 	/* Open -finstrument-functions calls that were left alone, within @top: see cygprof.c. */
-	uint32_t cyg_again; /* of the function of @top, by filters */
-	uint32_t cyg_deep;  /* the same, for want of room: of @cyg_skipped */
+	uint32_t cyg_again; /* calls of the function of @top, left alone by filters */
+	uint32_t cyg_deep;  /* calls of the function of @top among @cyg_skipped */
 	struct thread
-		*payloads; /* writes payloads of events: see declared.h. NULL until there are any */
-	uint32_t has_no_payloads; /* there was no second ring */
+		*payloads; /* the state for payloads of events (declared.h); NULL before these */
+	uint32_t has_no_payloads; /* there was no ring for @payloads */
 	uint32_t is_narrow;	  /* see frames_narrow() */
-	/* of the parent of a child that runs in its memory: lend.h. NULL for all others */
+	/* in a child that runs in its parent's memory: the parent's state (lend.h). Else NULL */
 	struct thread *lender;
 	/* open Python calls, for libmcount/python/calls_fast.h; NULL until there are any */
 	uint64_t *python_calls;
 	uint32_t nr_python_calls;
-	struct frame last; /* above everything: where a made stack ends too early for a loop */
+	struct frame last; /* above everything: loops over a made stack end here */
 	struct frame frames[];
 };
 _Static_assert(offsetof(struct thread, frames) ==
@@ -160,8 +160,8 @@ static inline void cyg_forget(struct thread *t)
 }
 
 /*
- * The stubs, and the trampoline's call frame information, find members of both structs by the
- * offsets that offsets.c writes.
+ * The stubs, and the trampoline's call frame information, find members of struct thread and struct
+ * frame by the offsets that offsets.c writes.
  */
 _Static_assert(__builtin_offsetof(struct thread, base_counter) == 64, "hot line one ends here");
 _Static_assert(__builtin_offsetof(struct thread, low) < 128, "hot lines are two");
@@ -169,13 +169,15 @@ _Static_assert(__builtin_offsetof(struct thread, low) < 128, "hot lines are two"
 /*
  * One library call of the program that goes through us.
  *
- * @target: where the GOT slot led before: the function, or the code that makes the dynamic linker
- *          find it. Then the linker stores the function here (libcall.c), at any moment.
+ * @target: the address that the GOT slot held before: the function, or code that makes the dynamic
+ *          linker find it. In the second case the linker stores the function here (libcall.c), at
+ *          any moment.
  * @flags: enum plan_call, and CALL_OF_...
- * @unbound: what @target was before that
- * @function: that it is bound to, or will be, as far as is known; 0: that is not known
- * @behind: the function that ours stands in front of, if @function is one of ours
- * @hook: CALL_OF_PATCHED: a byte of the function, which is @unpatched when its hook is not there
+ * @unbound: the first value of @target
+ * @function: the function that the call is, or will be, bound to, as far as is known; 0: unknown
+ * @behind: the next definition of the name, if @function is one of the probe's
+ * @hook: with CALL_OF_PATCHED: the address of a byte of the function; the byte is @unpatched while
+ *        the function's hook is not there
  */
 struct call_site {
 	uint64_t target;
@@ -188,8 +190,8 @@ struct call_site {
 	uint8_t unpatched;
 };
 
-#define CALL_OF_PATCHED (1ULL << 32) /* the function has a hook of its own */
-#define CALL_OF_UNKNOWN (1ULL << 33) /* that is looked up once the call is bound */
+#define CALL_OF_PATCHED (1ULL << 32) /* the called function has a hook of its own */
+#define CALL_OF_UNKNOWN (1ULL << 33) /* CALL_OF_PATCHED is not known before the call is bound */
 
 struct live_plan;
 
@@ -199,15 +201,16 @@ struct live_plan;
  * @ready: a recorder is there and the hooks may work. Stored last (release), loaded first.
  * @plain: all calls are recorded alike, so that the common case is one test
  * @tracing: there is anything to record at all
- * @news: non-zero: the recorder has news, see steer.h
- * @is_on: the triggers trace_on and trace_off switch it
+ * @news: non-zero: the recorder has news, see plan_update.h
+ * @is_on: recording is on; the triggers trace_on and trace_off switch it
  * @live: the plan in force, see plans.h; NULL before the first one
- * @plan: its settings. The settings that a later plan may change count for threads from
- *        planned.plan on, and here for `plain` calls
+ * @plan: the settings. Those that a later plan may change are used from here for `plain` calls, and
+ *        by threads from planned.plan
  * @forked: enum fork_state; a forked child reports itself when it has its first record, so that
  *          children that only exec cost nothing
  *
- * No descriptor is kept: a program may close or replace any of them. Later messages connect again.
+ * No descriptor is kept, since a program may close or replace any of them. Each later message makes
+ * a new connection.
  *
  * The states, in the order in which a process goes through them; @is_on counts in the third only:
  *
@@ -241,21 +244,22 @@ struct probe {
 
 	const struct control_page *control;
 	const _Atomic uint32_t *news;
-	uint32_t nr_writers; /* of @control, at the beginning */
-	bool is_finished;    /* this process has requested it; others may see it later */
-	/* its header, always at this address; the rest is mapped as needed, see arena.h */
+	uint32_t nr_writers; /* the value in @control at the beginning */
+	bool is_finished;    /* this process has asked for the end; others see it later */
+	/* the arena's header, always at this address; the rest is mapped as needed, see arena.h */
 	struct arena *arena;
 
-	uint64_t fork_ns; /* in a child: when the fork returned */
+	uint64_t fork_ns; /* in a forked child: the time at which the fork returned */
 	pid_t parent_pid;
-	/* it was put into a process that ran already, and is to leave it: undo.h */
+	/* the probe was put into a process that ran already, and is to leave it again (undo.h) */
 	bool is_attached;
 	bool is_elsewhere; /* in another pid namespace than the process with @arena */
 	pthread_key_t thread_key;
 	char address[CONTROL_ADDRESS_SIZE]; /* of the recorder: see control.h */
 	uint8_t secret[CONTROL_SECRET_BYTES];
 	uint8_t token
-		[CONTROL_SECRET_BYTES]; /* of the last WELCOME; a forked child has its parent's */
+		[CONTROL_SECRET_BYTES]; /* the token of the last WELCOME; a forked child has its
+					 * parent's */
 };
 
 extern struct probe probe;
@@ -286,8 +290,8 @@ static inline bool probe_is_alike(void)
 }
 
 /*
- * The stubs look at thread->calls before anything else. In a steerable process it is
- * arena.may_skip: see steer.h.
+ * True while the stubs may skip calls: they look at thread->calls before anything else. In a
+ * steerable process this is arena.may_skip (plan_update.h).
  */
 extern bool probe_skips __attribute__((visibility("hidden")));
 
@@ -304,49 +308,55 @@ extern _Atomic(struct thread *) probe_threads;
 extern __thread struct thread *self __attribute__((tls_model("initial-exec")));
 extern struct thread probe_idle_thread;
 
-/* HOT, called by the entry stubs. @slot: the return slot. True when it was replaced. */
+/*
+ * HOT, called by the entry stubs when a call of @addr begins. @slot: the return slot. True when the
+ * return address was replaced.
+ */
 uint32_t probe_entry(uint64_t *slot, uint64_t addr, const struct arch_regs *regs);
 
 /*
- * HOT. The same for this thread's state, with the guard set: it is not a case for the stub's fast
- * path.
+ * HOT. Does the work of probe_entry() when the stub has already set the guard of this thread's
+ * state, since its fast path does not handle the call.
  */
 uint32_t probe_entry_guarded(uint64_t *slot, uint64_t addr, const struct arch_regs *regs);
 
 /*
- * HOT. The same for a call that the stub has found in no table (thread->calls), or that is not for
- * its fast path.
+ * HOT. Does the work of probe_entry() for a call that the stub has found in no table
+ * (thread->calls), or that is not for its fast path.
  */
 uint32_t probe_entry_looked_up(uint64_t *slot, uint64_t addr, const struct arch_regs *regs);
 
 /*
- * HOT. Same for a stub that found @slot through the frame pointer. A function that aligned its
- * stack has a copy of its return address there; then @other is the true slot; otherwise @other is
- * any value.
+ * HOT. Does the work of probe_entry() for a stub that found @slot through the frame pointer. A
+ * function that has aligned its stack has only a copy of its return address there, and @other is
+ * the true slot. In other functions @other may have any value.
  */
 uint32_t probe_entry_framed(uint64_t *slot, uint64_t addr, const struct arch_regs *regs,
 			    uint64_t *other);
 
-/* The largest distance between the two: the alignment and the copy. */
+/*
+ * The largest distance between a true slot and the copy: the alignment of the stack, and the copy
+ * itself.
+ */
 #define REALIGN_MAX 4096
 
 /*
- * HOT, called by the stubs' fast paths instead of clearing the guard, when a signal handler has
- * left records in the aside.
+ * HOT, called by the stubs' fast paths when a signal handler has left records in the aside: moves
+ * them and clears the guard.
  */
 void probe_leave(void);
 
 /*
- * HOT, called by the return trampoline. @slot: of the frame that has returned. Returns the address
- * where it goes on.
+ * HOT, called by the return trampoline. @slot: the return slot of the frame that has returned.
+ * Returns the address where the program goes on.
  */
 uint64_t probe_exit(uint64_t slot, const struct arch_regs *regs);
-/* HOT. The same with the guard set, as for a call. */
+/* HOT. Does the work of probe_exit() when the stub has already set the guard. */
 uint64_t probe_exit_guarded(uint64_t slot, const struct arch_regs *regs);
 
 /*
- * The rest of a library call: the address of its function, and whether the return slot was
- * replaced.
+ * The result of probe_libcall(): the address of the function to go on at, and whether the return
+ * address was replaced.
  */
 struct libcall {
 	uint64_t target;
@@ -368,7 +378,7 @@ void entry_setjmp_returns(struct thread *t, uint64_t env, uint64_t sp, uint64_t 
  */
 void probe_point(uint32_t event, uint64_t sp);
 
-/* The same with arguments, called by arch_point_args. */
+/* HOT, called by arch_point_args. Does the work of probe_point() for an event with arguments. */
 struct arch_point;
 void probe_point_args(const struct arch_point *point);
 
@@ -389,68 +399,68 @@ void slow_call(void (*fn)(void *), void *arg);
 /* Any context. @count records of @t could not be written; the ring's next LOST record tells. */
 void note_lost(struct thread *t, uint32_t count);
 
-/* The same for calls during a hook for which the aside had no room. */
+/* Does the work of note_lost() for calls during a hook for which the aside had no room. */
 void note_lost_inside(struct thread *t, uint32_t count);
 
 /*
- * HOT. Returns this thread's state, made when it has none; probe_idle_thread when it is not to be
- * traced.
+ * HOT. Returns this thread's state, which is made if there is none; probe_idle_thread when the
+ * thread is not to be traced.
  */
 struct thread *thread_begin(void);
 
-/* Any context. Nothing is to be recorded any more. */
+/* Any context. End the recording in this process: nothing is recorded any more. */
 void probe_stop(void);
 
 /*
- * Any context. The same for all processes of the recording: `finish`. Waits a moment until the
- * recorder has done it.
+ * Any context. End the recording in all its processes, as `finish` does. Waits a moment for the
+ * recorder to do so.
  */
 void probe_finish(void);
 
-/* SLOW. A state with empty frames, in the list; NULL without memory. */
+/* SLOW. Make a state with empty frames and add it to the list. NULL without memory. */
 struct thread *thread_make_state(void);
 
 /* COLD. From here on this thread is not traced any more; open frames return by themselves. */
 void thread_leave_alone(void);
 
 /*
- * COLD. The same, in the middle of the program: the recorder is told by @counter, one of the
- * arena's.
+ * COLD. Does the work of thread_leave_alone() in the middle of the program, and tells the recorder
+ * by @counter, one of the arena's.
  */
 void thread_cut_off(_Atomic uint32_t *counter);
 
 /*
- * COLD. A clone(2) with CLONE_VM and without thread-local storage of its own follows: two threads
- * that run at the same time will share one state, so calls of the two cannot be told apart.
+ * COLD. A clone(2) with @flags follows. With CLONE_VM, and without thread-local storage of its own,
+ * the new thread would share the state of this one: calls of the two could not be told apart.
  */
 void thread_before_sharing(uint64_t flags);
 
-/* COLD. Strict seccomp and the like: hooks would kill the program from here on. */
+/* COLD. Called before strict seccomp and the like: hooks would kill the program from here on. */
 void thread_before_cage(void);
 
 /* COLD, called by the stub of syscall(3) for numbers that make children: decide about the child. */
 enum probe_child {
-	PROBE_CHILD_NONE = 0,	/* nothing */
-	PROBE_CHILD_FORKED = 1, /* it is to call thread_after_fork() */
-	PROBE_CHILD_LENT = 2,	/* it returns in our memory, on our stack: see lend.h */
+	PROBE_CHILD_NONE = 0,	/* the child needs nothing */
+	PROBE_CHILD_FORKED = 1, /* the child is to call thread_after_fork() */
+	PROBE_CHILD_LENT = 2,	/* the child returns in our memory, on our stack: see lend.h */
 };
 uint32_t probe_syscall(long number, uint64_t first, uint64_t second, uint64_t third);
 
-/* COLD. The program is about to make this call. */
+/* COLD. The program is about to call prctl(2) with these arguments. */
 void prctl_before(int option, unsigned long first, unsigned long second);
 
-/* COLD, from the same stub: errno for the negative @result. -1 */
+/* COLD, called by the stub of syscall(3): sets errno by the negative @result. Returns -1. */
 long probe_syscall_failed(long result);
 
 /*
- * SLOW. A state that is ready for records, but has no ring yet; NULL without memory. It is the self
- * of no thread.
+ * SLOW. Returns a state that is ready for records, but has no ring yet, and is the self of no
+ * thread. NULL without memory.
  */
 struct thread *thread_take_state(void);
 
 /*
- * SLOW. The state's records are complete, and its frames are not used any more: other threads may
- * have it.
+ * SLOW. The records of @t are complete, and its frames are not used any more: other threads may
+ * have the state.
  */
 void thread_give_back(struct thread *t);
 
@@ -461,20 +471,23 @@ void thread_give_back(struct thread *t);
 void thread_take_ring(struct thread *t);
 
 /*
- * SLOW. The same in two steps: claim a ring for @t, and later put the caller's task id on it. Not
- * while self is another thread's.
+ * SLOW. The two steps of thread_take_ring(): claim a ring for @t, and later put the caller's task
+ * id on it. Not while self is the state of another thread.
  */
 void thread_claim_ring(struct thread *t);
 void thread_name_ring(struct thread *t);
 
-/* COLD. Before a fork; and in the child, which has only this thread. */
+/* COLD. Called before a fork; and in the child, which has only this thread. */
 void thread_before_fork(void);
 void thread_after_fork(void);
 
 /* COLD. Make the probe see threads end and processes fork. */
 void thread_setup(void);
 
-/* COLD. Threads that end are not seen any more; forks are, as long as this module is there. */
+/*
+ * COLD. The probe does not see threads end any more. It sees forks as long as this module is
+ * loaded.
+ */
 void thread_forget_ends(void);
 
 /*
@@ -484,7 +497,7 @@ void thread_forget_ends(void);
 void session_report_fork(struct thread *t);
 
 /*
- * SLOW. Make room for @len bytes in a segment. False when there is none: the caller counts the
+ * SLOW. Make room for @len bytes in a segment. False when there is no room: the caller counts the
  * loss.
  */
 bool ring_make_room(struct thread *t, uint32_t len);
@@ -498,23 +511,23 @@ void ring_settle(struct thread *t);
 /*
  * COLD. Lead the @nr library calls in @sites through us. Calls for which that is not possible stay
  * as they are.
- * @finds: what they call is asked for, where the dynamic linker has not done so yet
+ * @finds: find the functions that the dynamic linker has not bound yet
  */
 void libcall_hook(const struct plan_call_site *sites, uint32_t nr, bool finds);
 
 /*
- * COLD, after functions were patched: library calls of these are recorded once, by the function's
- * own hook (calls_patched.h).
+ * COLD, after functions were patched: their own hooks record library calls of them, so that each
+ * call is recorded once (calls_patched.h).
  */
 void libcall_find_patched(void);
 
-/* COLD. A module may be about to go. */
+/* COLD, before dlclose(3): a module may be about to go. */
 void libcall_before_dlclose(void);
 
 /* SLOW. True when library calls that are known by @addr have frames. */
 bool libcall_has_frames(uint64_t addr);
 
-/* SLOW or COLD. There is something to take from @r. */
+/* SLOW or COLD. Tell the writer that @r has records to take. */
 void ring_wake_writer(struct ring *r);
 
 /* SLOW. Read the clock and fit the counter's scale anew. Returns the present time. */
