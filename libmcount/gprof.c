@@ -2,7 +2,7 @@
  * gprof's functions, interposed. The code that -pg links in starts gprof before main(): a timer
  * that sends SIGPROF a hundred times a second, a table as large as the program's code, and a file
  * gmon.out at its end. The file would be empty, since the calls that it counts come to our
- * mcount(). So these functions do nothing, as under uftrace.
+ * mcount(). So the functions of this file do nothing, as under uftrace.
  */
 #include "utils/base/compiler.h"
 

@@ -11,8 +11,8 @@ EXPORTED void __cyg_profile_func_enter(void *fn, void *caller);
 EXPORTED void __cyg_profile_func_exit(void *fn, void *caller);
 
 /*
- * These only return: callers rely on their argument registers, which an empty function does not
- * change.
+ * These hooks only return. Callers rely on their argument registers, which an empty function does
+ * not change.
  */
 void mcount(void)
 {

@@ -7,7 +7,7 @@
 #include "libmcount/hot/planned.h"
 #include "libmcount/hot/probe.h"
 
-/* The form is valid assembly, since some compilers check it. */
+/* OFFSET lines are valid assembly, since some compilers check it. */
 #define OFFSET(name, value) __asm__ volatile(".ascii \"->" #name " %c0\"" : : "i"(value))
 
 void offsets(void);

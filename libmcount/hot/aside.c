@@ -16,26 +16,27 @@
  * A hook that is interrupted half-way must find everything as it left it, so the handler's calls
  * may touch neither the thread's frames nor its ring. They get a thread state of their own, on
  * which the same code works: the aside. Its "ring" is a private buffer. When the interrupted hook
- * is done, it moves the aside's records to the ring. The handler is over by then, so the aside's
- * frames are, too; unless it has jumped out, see aside_give_up().
+ * is done, it moves the aside's records to the ring. The handler has returned by then, so the
+ * aside's frames are over. If it has jumped out instead, see aside_give_up().
  *
- * A handler that interrupts a hook of a handler that interrupted a hook is counted as lost.
+ * An aside has no aside: calls of a handler that interrupts a hook on the aside are counted as
+ * lost.
  */
 #define ASIDE_BYTES (1U << 20) /* address space; a page is memory when it is written to */
 
 /*
- * The progress of aside_flush(). A handler may jump out of it at any point; then it begins again,
- * and must not move anything twice.
+ * The progress of aside_flush(). A handler may jump out of aside_flush() at any point; then it
+ * begins again, and must not move a record twice.
  *
- * @at: records before it are in the ring of the thread; NULL: none is. If the ring has gone on from
- * position @from, the record at @at is, too
+ * @at: records before @at are in the ring of the thread; NULL: none is. The record at @at is, too,
+ * if the ring's position is no longer @from
  */
 struct aside_mark {
 	const char *at;
 	uint64_t from;
 };
 
-/* @marks: that of index @mark counts, so that one store changes it */
+/* @marks: the one at index @mark counts, so that one store changes the progress */
 struct aside {
 	struct ring ring;
 	char *records;
@@ -74,7 +75,7 @@ static void begin_aside(void *arg)
 		return;
 	memory = undo_new_memory(RING_PAGE + ASIDE_BYTES);
 	if (!memory)
-		return; /* the state stays in the list, empty */
+		return; /* the aside's state stays in the list of states, empty */
 
 	struct aside *l = (struct aside *)memory;
 
@@ -96,14 +97,14 @@ struct thread *aside_enter(struct thread *t)
 		struct begin_aside b = { .t = t };
 
 		/*
-		 * Should a handler of the handler come here meanwhile, one of the two asides stays
-		 * unused.
+		 * If a second handler interrupts this and makes an aside, too, one of the two
+		 * asides stays unused.
 		 */
 		slow_call(begin_aside, &b);
 		aside = b.aside;
 	}
 	if (!aside || aside->busy) {
-		note_lost_inside(t, 2); /* its ENTRY and its EXIT */
+		note_lost_inside(t, 2); /* the call's ENTRY and its EXIT */
 		return NULL;
 	}
 	if (aside->top == aside->frames && aside->planned && t->planned)
@@ -154,8 +155,8 @@ static void set_mark(struct aside *aside, const char *at, uint64_t from)
 }
 
 /*
- * Writes the ENTRYs of the calls around the handler's that were held back: their times are earlier,
- * so they come first in the ring.
+ * Writes ENTRYs that were held back, of the calls around the handler: their times are earlier, so
+ * they come first in the ring.
  */
 static void write_held_back(struct thread *t)
 {
@@ -185,7 +186,7 @@ static const char *move_records(struct thread *t, struct aside *aside)
 		guard_barrier();
 		at += emit_aside_bytes(at);
 	}
-	/* A walk that begins again begins here. */
+	/* If the move is interrupted, it begins again here. */
 	set_mark(aside, at, ring_position(t));
 	return at;
 }
@@ -215,15 +216,15 @@ static bool empty_at(struct thread *t, const char *at)
 }
 
 /*
- * It does without slow_call(), for which a handler's stack may be too small: libc's syscall()
- * touches no vector register.
+ * aside_flush() needs no slow_call(), for which a handler's stack may be too small: libc's
+ * syscall() touches no vector register.
  */
 void aside_flush(struct thread *t)
 {
 	struct thread *aside = t->aside;
 	int saved = errno;
 
-	/* Handlers that came before empty_at() have left records by then. */
+	/* Handlers that ran before empty_at() have left more records. */
 	while (!empty_at(t, move_records(t, aside_memory(aside))) || t->has_aside_records)
 		;
 	note_lost_inside(t, atomic_exchange(&aside->ring->lost, 0));

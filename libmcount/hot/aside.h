@@ -14,8 +14,8 @@
 void aside_give_up(struct thread *t);
 
 /*
- * SLOW. @t waits inside of a hook. True when the aside will soon have no room for calls of
- * handlers.
+ * SLOW. For @t, which waits inside of a hook: true when the aside will soon have no room for calls
+ * of handlers.
  */
 bool aside_needs_quiet(const struct thread *t);
 

@@ -13,10 +13,11 @@
 struct callers callers;
 
 /*
- * @kept: pieces of code whose return addresses stay; beyond KEPT_MAX none is replaced in the whole
- * process
- * @strangers: by page number: pages that are no such code. One that becomes such code later stays
- *             here until callers_forget(): that costs exact ends of calls, and does no harm
+ * @kept: pieces of code whose return addresses stay; with more than KEPT_MAX, no return address is
+ * replaced in the whole process
+ * @strangers: by page number: pages whose return addresses may not be replaced. A page that becomes
+ *             good later stays here until callers_forget(): that costs exact ends of calls, and
+ *             does no harm
  */
 static struct {
 	bool is_any;
@@ -72,8 +73,8 @@ static int look_at_module(struct dl_phdr_info *info, size_t size, void *arg)
 }
 
 /*
- * The dynamic linker's own function takes no lock, and exists since glibc 2.35. With older ones we
- * ask as unwinders do. (Both know a module that is being loaded before its constructors run.)
+ * The dynamic linker's own function takes no lock, and exists since glibc 2.35. With an older glibc
+ * we ask as unwinders do. (Both ways know a new module before its constructors run.)
  */
 #ifdef DLFO_STRUCT_HAS_EH_DBASE
 extern int _dl_find_object(void *pc, struct dl_find_object *out) __attribute__((weak));
@@ -137,8 +138,8 @@ void callers_forget(void)
 }
 
 /*
- * Code whose return addresses stay must lie outside of the range that the stubs look at first. The
- * range becomes the larger rest.
+ * Cut @kept, whose return addresses stay, out of the range that the stubs look at first. The larger
+ * rest becomes the range.
  */
 static void cut(const struct plan_callers *kept)
 {

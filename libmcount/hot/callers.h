@@ -14,9 +14,9 @@
  * of a loaded module, and not into a part of it that the recorder has named (PLAN_CALLERS). The end
  * of all other calls is estimated (FRAME_KEPT in frames.h).
  *
- * @low, @bytes: the largest piece of the program's text that is such code; the stubs look there
- * first
- * @pages: by page number: other pages of such code; the stubs look there next
+ * @low, @bytes: the largest piece of the program's text into which return addresses may be
+ * replaced; the stubs look there first
+ * @pages: by page number: other pages of such text; the stubs look there next
  */
 #define CALLERS_PAGE_SHIFT 12
 #define CALLERS_PAGES	   1024
@@ -29,7 +29,7 @@ struct callers {
 
 extern struct callers callers __attribute__((visibility("hidden")));
 
-/* HOT: true when @ret is known to lead into such code. */
+/* HOT: true when return address @ret is known as one that may be replaced. */
 static inline bool callers_know(uint64_t ret)
 {
 	uint64_t page = ret >> CALLERS_PAGE_SHIFT;
@@ -38,7 +38,7 @@ static inline bool callers_know(uint64_t ret)
 	       likely(callers.pages[page % CALLERS_PAGES] == page);
 }
 
-/* HOT, rarely: the same for one that is not known. */
+/* HOT, rarely: true when return address @ret, which is not known yet, may be replaced. */
 bool callers_look_up(uint64_t ret);
 
 static inline bool callers_may_replace(uint64_t ret)
@@ -47,8 +47,8 @@ static inline bool callers_may_replace(uint64_t ret)
 }
 
 /*
- * COLD. The first plan: modules that the program has from the start. @is_any: all return addresses
- * may be replaced.
+ * COLD. The first plan is there: look at the modules that the program has from the start. @is_any:
+ * all return addresses may be replaced.
  */
 void callers_begin(bool is_any);
 

@@ -9,8 +9,8 @@
 #define NSEC_PER_SEC 1000000000ULL
 
 /*
- * The time that a fit is used for. It is short at first, because the baseline that the scale comes
- * from is short then. The error of a reading is some 10 ns, so a scale from 1 ms is good to 10 ppm,
+ * The time that a fit is used for. The first time is short, because the scale comes from a short
+ * baseline then. The error of a reading is some 10 ns, so a scale from 1 ms is good to 10 ppm,
  * which is 10 ns over the next millisecond.
  */
 #define FIT_FIRST_NS 1000000ULL
@@ -22,8 +22,9 @@ struct clock_reading {
 };
 
 /*
- * libc's own function, set before there are hooks. Programs, and sanitizers, may interpose it.
- * Theirs may call other functions of libc, and such calls are not the program's.
+ * libc's own function, set before there are hooks. Programs, and sanitizers, may interpose
+ * clock_gettime(2). Their function may call others of libc, and these would be recorded as calls of
+ * the program.
  */
 static int (*real_clock_gettime)(clockid_t clock, struct timespec *ts) = clock_gettime;
 
@@ -73,13 +74,16 @@ static struct clock_reading read_both(void)
 	return best;
 }
 
-/* Nanoseconds per tick with 32 fractional bits, between two readings; 0 when they give none. */
+/*
+ * Returns nanoseconds per tick, with 32 fractional bits, between two readings; 0 when the readings
+ * are no baseline.
+ */
 static uint64_t scale_between(struct clock_reading from, struct clock_reading to)
 {
 	uint64_t ticks = to.counter - from.counter;
 	uint64_t ns = to.ns - from.ns;
 
-	/* A baseline beyond 2^32 ns does not fit the shift; the caller keeps the scale it has. */
+	/* A baseline beyond 2^32 ns would overflow in the shift; the caller keeps its scale. */
 	if (to.counter <= from.counter || to.ns <= from.ns || ns >> 32)
 		return 0;
 	return (ns << 32) / ticks;

@@ -7,8 +7,8 @@
 #include "libmcount/hot/stacks.h"
 
 /*
- * HOT. gcc and clang call these at the beginning of a function and before each of its ends; they
- * are ordinary calls for the compiler (gcc manual, "Program Instrumentation Options").
+ * HOT. gcc and clang call the two hooks at the beginning of a function and before each of its ends.
+ * To the compiler these are ordinary calls (gcc manual, "Program Instrumentation Options").
  */
 /*
  * The stack pointer of the function that calls a hook: the hook's canonical frame address (DWARF 5,
@@ -23,14 +23,14 @@ EXPORTED void __cyg_profile_func_exit(void *fn, void *caller);
 
 static bool is_of(const struct frame *f, uint64_t fn)
 {
-	/* The rest after this shift is all of record_addr(), and the low part of @fn. */
+	/* The shift leaves all of record_addr(), and the low part of @fn, to be compared. */
 	return (f->data ^ fn << RECORD_ADDR_SHIFT) >> RECORD_ADDR_SHIFT == 0;
 }
 
 /*
- * Frames inside of @sp were left without their exits. Frames at @sp are still open if @fn is
- * inlined into the same machine function, which then returns to the same place. Otherwise they were
- * left, too. So was @fn itself when it was called from there before (setjmp in a loop).
+ * Ends frames that were left without their exits: all frames inside of @sp. Frames at @sp are still
+ * open if @fn is inlined into the same machine function, which then returns to the same place;
+ * otherwise they end, too. An earlier call of @fn itself at @sp also ends (setjmp in a loop).
  */
 static void leave_jumped_out(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
 {
@@ -46,11 +46,11 @@ static void leave_jumped_out(struct thread *t, uint64_t sp, uint64_t fn, uint64_
 }
 
 /*
- * Calls that filters leave alone have no frame, so that most filters cost next to nothing. Their
- * exits are told from that of the innermost frame by the function. If the function is the same,
- * they are counted: no frame is pushed while something is opted out. The stack pointer does not
- * tell them apart. Compilers make the last call of a function a jump, which may be that of the exit
- * hook. Then the stack pointer is as high as at the call of the function, which is that of the
+ * Calls that filters leave alone have no frame, so that most filters cost next to nothing. The
+ * function tells their exits from the exit of the innermost frame. Calls of the innermost frame's
+ * own function are counted instead: no frame is pushed while something is opted out. The stack
+ * pointer would not tell these exits apart. Compilers make the last call of a function a jump, also
+ * when that is the call of the exit hook. Then the exit's stack pointer is as high as that of the
  * frame.
  */
 static inline void note_unwanted(struct thread *t, uint64_t fn)
@@ -59,15 +59,15 @@ static inline void note_unwanted(struct thread *t, uint64_t fn)
 		t->cyg_again++;
 }
 
-/* HOT: true when @t is known to run the stack of that call. */
+/* HOT: true when @t is known to run the stack of a call with stack pointer @sp. */
 static inline bool is_on_stack(const struct thread *t, uint64_t sp)
 {
 	return likely(!t->low) || (sp >= t->low && sp <= t->high);
 }
 
 /*
- * HOT: true when that is the exit of such a call. A frame's own exit may have a lower stack pointer
- * than its entry (alloca(3)), or a higher one.
+ * HOT: true when the exit of @fn at @sp is that of a call that filters have left alone. A frame's
+ * own exit may have a lower stack pointer than its entry (alloca(3)), or a higher one.
  */
 static inline bool was_unwanted(struct thread *t, uint64_t sp, uint64_t fn)
 {
@@ -77,8 +77,8 @@ static inline bool was_unwanted(struct thread *t, uint64_t sp, uint64_t fn)
 }
 
 /*
- * HOT: true when @f may be of that function. It compares the low half of its address only: that is
- * one compare, and is_of() takes four instructions.
+ * HOT: true when @f may be a frame of @fn. Only the low halves of the addresses are compared: that
+ * is one instruction, and is_of() takes four.
  */
 static inline bool may_be_of(const struct frame *f, uint64_t fn)
 {
@@ -91,9 +91,9 @@ static inline bool may_be_of(const struct frame *f, uint64_t fn)
 }
 
 /*
- * HOT: true when a call or exit of a function that is left alone (by filters, or as left out) needs
- * no note and ends nothing, as nearly all do. It needs no guard, since nothing changes that a
- * signal handler could see half done.
+ * HOT: true when nothing is to be noted or ended at the call or exit of a function that is left
+ * alone (by filters, or as left out). Nearly all are so. No guard is needed, since nothing changes
+ * that a signal handler could see half done.
  */
 static inline bool goes_by(const struct thread *t, uint64_t sp, uint64_t fn)
 {
@@ -109,8 +109,8 @@ static inline bool is_top(const struct thread *t, uint64_t sp, uint64_t fn)
 }
 
 /*
- * The same for a call that was open before the probe came: is_of() is false for these, so that the
- * fast paths leave them alone.
+ * True when the innermost call is of @fn at @sp, and was open before the probe came. is_of() is
+ * false for such calls, so that the fast paths leave them alone.
  */
 static bool is_unseen_top(const struct thread *t, uint64_t sp, uint64_t fn)
 {
@@ -118,10 +118,7 @@ static bool is_unseen_top(const struct thread *t, uint64_t sp, uint64_t fn)
 	       frame_addr(t->top) == (fn & RECORD_ADDR_MASK);
 }
 
-/*
- * HOT: true when that is the exit of a function that was left out at its call, too, so that it has
- * no frame.
- */
+/* HOT: true when @fn exits, and was already left out at its call, so that the call has no frame. */
 static inline bool was_left_out(const struct thread *t, uint64_t sp, uint64_t fn)
 {
 	return t->planned->has_left_out && planned_leaves_out(t, fn) && planned_is_open(t) &&
@@ -129,8 +126,9 @@ static inline bool was_left_out(const struct thread *t, uint64_t sp, uint64_t fn
 }
 
 /*
- * The same for functions that thread->calls does not contain. A call from before its function was
- * left out may contain calls that have not ended by themselves.
+ * True when @fn exits without a frame, since it is left out; for functions that thread->calls does
+ * not contain. A call from before its function was left out may contain calls that have not ended
+ * by themselves.
  */
 static bool is_left_out_exit(struct thread *t, uint64_t sp, uint64_t fn)
 {
@@ -139,7 +137,7 @@ static bool is_left_out_exit(struct thread *t, uint64_t sp, uint64_t fn)
 	if (!t->planned || !t->planned->plan || !planned_is_left_out(t, fn))
 		return false;
 	while (f->slot < sp)
-		f--; /* no further than to thread.last */
+		f--; /* the loop ends at thread.last */
 	for (; f->slot == sp; f--) {
 		if (is_of(f, fn))
 			return false;
@@ -180,7 +178,10 @@ static void note_skipped(struct thread *t, uint64_t fn)
 	t->cyg_deep += is_of(t->top, fn);
 }
 
-/* True when that is the exit of such a call; see was_unwanted(). */
+/*
+ * True when the exit of @fn at @sp is that of a call that note_skipped() has counted; see
+ * was_unwanted().
+ */
 static bool was_skipped(struct thread *t, uint64_t sp, uint64_t fn)
 {
 	bool is_alike = is_of(t->top, fn);
@@ -193,7 +194,7 @@ static bool was_skipped(struct thread *t, uint64_t sp, uint64_t fn)
 	return true;
 }
 
-/* All but the common case; the guard is set. */
+/* Handles all calls but those of the common case; the guard is set. */
 NOINLINE static void enter_guarded(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
 {
 	bool has_frame;
@@ -201,7 +202,7 @@ NOINLINE static void enter_guarded(struct thread *t, uint64_t sp, uint64_t fn, u
 	if (unlikely(t->top->slot < sp) || unlikely(sp < t->low))
 		t = stacks_enter(t, sp);
 	/*
-	 * Inlined functions are announced too: they share the stack pointer of the function around
+	 * Inlined functions call the hook, too: they share the stack pointer of the function around
 	 * them.
 	 */
 	if (unlikely(t->top->slot < sp))
@@ -225,7 +226,7 @@ NOINLINE static void enter_unguarded(uint64_t sp, uint64_t fn, uint64_t caller)
 
 NOINLINE static void exit_guarded(struct thread *t, uint64_t sp, uint64_t fn)
 {
-	/* A call on a stack that was taken for another one ends on the stack where it began. */
+	/* A call that was taken for one of another stack ends there, where it began. */
 	if (!is_top(t, sp, fn))
 		t = stacks_find(t, sp);
 	if (was_unwanted(t, sp, fn) || is_left_out_exit(t, sp, fn)) {
@@ -247,15 +248,15 @@ NOINLINE static void exit_unguarded(uint64_t sp, uint64_t fn)
 {
 	struct thread *t = guard_return();
 
-	/* No state: the matching enter was not seen either. */
+	/* Without a state, the probe has not seen the matching enter either. */
 	if (t)
 		exit_guarded(t, sp, fn);
 }
 
 /*
  * HOT: calls that thread->calls does not contain; the guard is set, and no frame lies within @sp.
- * Not inline: they need more registers than the hook, and a settled thread needs one more than an
- * open one.
+ * Not inline: these functions need more registers than the hook, and that for a settled thread
+ * needs one more than that for an open one.
  */
 NOINLINE static void enter_rule(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
 {
@@ -273,7 +274,7 @@ NOINLINE static void enter_rule_open(struct thread *t, uint64_t sp, uint64_t fn,
 		enter_guarded(t, sp, fn, caller);
 }
 
-/* HOT: a call that may pass, but could not be pushed. */
+/* HOT: a call that a fast path might record, but could not push. */
 NOINLINE static void enter_beyond(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
 {
 	if (planned_push_too_deep(t, sp, caller, fn))
@@ -283,8 +284,8 @@ NOINLINE static void enter_beyond(struct thread *t, uint64_t sp, uint64_t fn, ui
 }
 
 /*
- * The hooks only choose one of these functions, so that calls that are left alone need none of
- * their registers. They set the guard, which the hook has found clear.
+ * The hooks only choose one of the functions below, so that calls that are left alone do without
+ * their registers. These functions set the guard, which the hook has found clear.
  */
 
 /* HOT: there is no plan. */
@@ -323,7 +324,7 @@ NOINLINE static void enter_left_alone(struct thread *t, uint64_t sp, uint64_t fn
 	guard_leave_fast(t);
 }
 
-/* HOT: enter in all other states. */
+/* HOT: a call in any other state of the thread. */
 NOINLINE static void enter_by_plan(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
 {
 	guard_take(t);
@@ -361,9 +362,9 @@ void __cyg_profile_func_enter(void *fn, void *caller)
 }
 
 /*
- * HOT: true when the exit hook is not called in the innermost call. A deeper stack pointer may be
- * that of another call of the same function, which is left out by now, or of the same call
- * (alloca(3)). One far above is on another stack.
+ * HOT: true when the exit hook may not be called in the innermost call. A deeper stack pointer may
+ * be that of another call of the same function, which is left out by now, or of the same call
+ * (alloca(3)). A stack pointer far above is on another stack.
  */
 static inline bool is_far(const struct thread *t, uint64_t sp)
 {
@@ -401,14 +402,14 @@ static inline void exit_seen(struct thread *t, uint64_t sp, uint64_t fn)
 		exit_guarded(t, sp, fn);
 }
 
-/* HOT: there is no plan, or the thread is open and the function is not left out. */
+/* HOT: an exit without a plan, or of a function that is not left out, in an open thread. */
 NOINLINE static void exit_alike(struct thread *t, uint64_t sp, uint64_t fn)
 {
 	guard_take(t);
 	exit_seen(t, sp, fn);
 }
 
-/* HOT: exit in all other states. */
+/* HOT: an exit in any other state of the thread. */
 NOINLINE static void exit_by_plan(struct thread *t, uint64_t sp, uint64_t fn)
 {
 	guard_take(t);

@@ -1,6 +1,6 @@
 /*
- * Entry of a traced function whose stub knows the return slot: decide, push the frame, replace the
- * slot.
+ * Entry of a traced function whose stub knows the return slot: decide about the call, push its
+ * frame, replace the return address.
  */
 #include "libmcount/program/caller.h"
 #include "libmcount/patch/calls_patched.h"
@@ -11,7 +11,7 @@
 #include "libmcount/hot/planned_pass.h"
 #include "libmcount/hot/stacks.h"
 
-/* The return address stays (callers.h). */
+/* Enters a call whose return address stays (callers.h). */
 NOINLINE static void enter_kept(struct thread *t, const uint64_t *slot, uint64_t addr)
 {
 	if (t->top < t->limit)
@@ -20,7 +20,7 @@ NOINLINE static void enter_kept(struct thread *t, const uint64_t *slot, uint64_t
 		note_too_deep(t);
 }
 
-/* All but the common case; the guard is set. */
+/* Handles all calls but those of the common case; the guard is set. */
 NOINLINE static uint32_t enter_guarded(struct thread *t, uint64_t *slot, uint64_t addr,
 				       const struct arch_regs *regs)
 {
@@ -57,14 +57,14 @@ NOINLINE static uint32_t enter_unguarded(uint64_t *slot, uint64_t addr,
 	return t ? enter_guarded(t, slot, addr, regs) : 0;
 }
 
-/* A signal handler has left records in the aside. */
+/* Leaves the hook when a signal handler has left records in the aside. */
 NOINLINE static uint32_t leave_entered(struct thread *t)
 {
 	guard_leave(t);
 	return 1;
 }
 
-/* No frames are to be ended first; the guard is set. */
+/* Enters a call under a plan, before which no frames are to be ended; the guard is set. */
 NOINLINE static uint32_t enter_planned(struct thread *t, uint64_t *slot, uint64_t addr,
 				       const struct arch_regs *regs)
 {
@@ -180,15 +180,16 @@ static inline void put_instant(struct thread *t, const uint64_t *slot, uint64_t 
 }
 
 /*
- * The callers of setjmp(3) with their buffers, for its second return. A caller whose place another
- * buffer has taken is not noted again. Threads may race for a place: then @env or @sp does not fit
- * the rest.
+ * The callers of setjmp(3) with their buffers, for its second return. A caller is lost when another
+ * buffer takes its place. Threads may race for a place: then @env or @sp does not fit the other
+ * members.
  */
 static struct setjmp_call {
 	_Atomic uint64_t env;
 	_Atomic uint64_t addr;
 	_Atomic uint64_t more; /* the second argument of sigsetjmp(3) */
-	_Atomic uint64_t sp;   /* after the return; another buffer may be at that address by now */
+	_Atomic uint64_t sp;   /* the stack pointer after the return; another buffer may be at
+			        * that address by now */
 } setjmp_calls[1024];
 
 static struct setjmp_call *setjmp_place(uint64_t env)
@@ -217,7 +218,7 @@ void entry_setjmp_returns(struct thread *t, uint64_t env, uint64_t sp, uint64_t 
 		put_instant(t, &env, call->addr, &regs, &regs);
 }
 
-/* setjmp(3): its first return. */
+/* Records setjmp(3) when it returns for the first time. */
 static void put_setjmp(struct thread *t, const uint64_t *slot, uint64_t addr,
 		       const struct arch_regs *regs)
 {
@@ -248,7 +249,10 @@ static inline void enter_instant(uint64_t *slot, const struct call_site *site,
 	guard_leave(t);
 }
 
-/* HOT. Calls that were made inside of this call have ended; the call itself is not recorded. */
+/*
+ * HOT. A call with PLAN_CALL_LANDING: calls that were made inside of the frame at @slot have ended.
+ * The call itself is not recorded.
+ */
 static inline void land(uint64_t *slot)
 {
 	struct thread *t = guard_enter();
@@ -260,7 +264,7 @@ static inline void land(uint64_t *slot)
 	guard_leave(t);
 }
 
-/* Calls that need care. */
+/* Handles library calls that have flags. */
 NOINLINE static struct libcall special_libcall(uint64_t *slot, struct call_site *site,
 					       struct libcall call, struct arch_regs *regs)
 {
@@ -273,7 +277,10 @@ NOINLINE static struct libcall special_libcall(uint64_t *slot, struct call_site 
 		enter_instant(slot, site, regs);
 	} else {
 		call.replaced = enter_function(slot, site->addr, regs);
-		/* By this call, or by that of a function that has jumped there. */
+		/*
+		 * The return address was replaced by this call, or by that of a function that has
+		 * come here by a jump.
+		 */
 		if ((site->flags & PLAN_CALL_BY_CALLER) &&
 		    *slot == (uint64_t)arch_return_trampoline) {
 			call.target = (uint64_t)caller_call;

@@ -16,7 +16,7 @@ NOINLINE static uint64_t exit_elsewhere(struct thread *t, uint64_t slot,
 	return ret;
 }
 
-/* All but the common case; the guard is set. */
+/* Handles all returns but those of the common case; the guard is set. */
 NOINLINE static uint64_t exit_guarded(struct thread *t, uint64_t slot, const struct arch_regs *regs)
 {
 	uint64_t ret = t->top->ret;
@@ -39,7 +39,7 @@ NOINLINE static uint64_t exit_unguarded(uint64_t slot, const struct arch_regs *r
 	return t ? exit_guarded(t, slot, regs) : frames_find_return(slot);
 }
 
-/* A signal handler has left records in the aside. */
+/* Leaves the hook when a signal handler has left records in the aside. */
 NOINLINE static uint64_t leave_exited(struct thread *t, uint64_t ret)
 {
 	guard_leave(t);

@@ -6,10 +6,10 @@
 #include "libmcount/hot/planned.h"
 
 /*
- * HOT. These do the whole work of a push or a pop. In an uncommon case they have changed nothing,
- * and the caller takes the slow path (guard.h, frames.h) by a tail call. So compilers keep
- * everything in registers that the stubs have saved already, and a hook has no prologue. This saves
- * an eighth of the cost of a call.
+ * HOT. The functions of this file do the whole work of a push or a pop. In an uncommon case they
+ * change nothing, and the caller takes the slow path (guard.h, frames.h) by a tail call. So
+ * compilers keep everything in registers that the stubs have saved already, and a hook has no
+ * prologue. This saves an eighth of the cost of a call.
  */
 
 /* This thread's state with the guard set; NULL when it has none yet, or is in a hook already. */
@@ -44,7 +44,7 @@ static inline uint64_t fast_depth_inside(const struct frame *f)
 	return (f->data + (1 << RECORD_DEPTH_SHIFT)) & (RECORD_DEPTH_MAX << RECORD_DEPTH_SHIFT);
 }
 
-/* Pushes a frame and, unless it @is_held back, writes its ENTRY; there is room for both. */
+/* Pushes a frame and writes its ENTRY, unless that @is_held back. There is room for both. */
 static inline void fast_put_frame(struct thread *t, uint64_t slot, uint64_t ret, uint64_t data,
 				  uint64_t now_ns, bool is_held)
 {
@@ -76,8 +76,8 @@ static inline void fast_put_exit(struct thread *t, uint64_t now_ns)
 }
 
 /*
- * Does the work of the stubs' fast paths (arch/<isa>/fast_stubs.S), for calls that do not come from
- * them.
+ * Pushes a frame as the stubs' fast paths do (arch/<isa>/fast_stubs.S), for calls that do not come
+ * from these.
  */
 static inline bool fast_push_alike(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
 {
@@ -92,7 +92,7 @@ static inline bool fast_push_alike(struct thread *t, uint64_t slot, uint64_t ret
 	return true;
 }
 
-/* The same for a return. */
+/* Pops a frame as the stubs' fast paths do, for returns that do not come from these. */
 static inline bool fast_pop_alike(struct thread *t)
 {
 	uint64_t now_ns;

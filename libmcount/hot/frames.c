@@ -61,8 +61,8 @@ void frames_write_entries(struct thread *t, struct frame *f)
 }
 
 /*
- * True when the slot of @f was replaced by us and is its own (a tail-called function shares its
- * caller's).
+ * True when we have replaced the return address of @f in a slot of its own (a tail-called function
+ * shares the slot of its caller).
  */
 static bool owns_slot(const struct frame *f)
 {
@@ -77,8 +77,8 @@ struct slot_access {
 };
 
 /*
- * Replace a word of a stack that may be unmapped meanwhile, if it still has the value that we wrote
- * there.
+ * Replace a word of a stack, which may be unmapped by now, if the word still has the value that we
+ * wrote there.
  */
 static void slot_replace(void *arg)
 {
@@ -99,7 +99,10 @@ static void frame_restore(struct frame *f)
 	slow_call(slot_replace, &a);
 }
 
-/* As planned_begin_estimate() has it. */
+/*
+ * Ends the innermost frame, which has FRAME_KEPT. Its end is estimated as planned_begin_estimate()
+ * says.
+ */
 static void leave_kept(struct thread *t)
 {
 	uint64_t last_ns = t->last_ns;
@@ -148,7 +151,7 @@ void frames_leave_inside(struct thread *t, uint64_t address)
 	cyg_forget(t);
 }
 
-/* Stacks of coroutines may be unmapped; the page of the running call is mapped. */
+/* Stacks of coroutines may be unmapped, so only the page of the running call is read. */
 static bool holds_other(const struct frame *f, const uint64_t *slot)
 {
 	bool is_near = (f->slot ^ (uint64_t)slot) < PAGE;
@@ -228,10 +231,9 @@ void frames_leave_explicit(struct thread *t, uint64_t ret)
 }
 
 /*
- * The return address of a slot that is not among the open frames of this thread: its frame was
- * abandoned too early, or the stack is run by another thread than the one that entered the frame
- * (coroutines that migrate). The frame then stays in its array, and its owner will find it
- * abandoned.
+ * Finds the return address of a slot that is not among the open frames of this thread. Either the
+ * frame was taken as abandoned too early, or another thread has entered it (coroutines that
+ * migrate). In that case the frame stays with that thread, which will find it abandoned.
  */
 static uint64_t look_for_return(uint64_t slot)
 {
@@ -265,9 +267,9 @@ void frames_end_tail_call(struct thread *t, uint64_t *slot)
 }
 
 /*
- * Finds the frame of a return by @slot, which no frame has. A function may have moved its return
- * address, most often further out, to the place of arguments that it has popped. Returns NULL when
- * no frame near by fits.
+ * Finds the frame that returns when no frame has the return slot @slot. A function may have moved
+ * its return address, most often further out, to the place of arguments that it has popped. Returns
+ * NULL when no near frame fits.
  */
 static struct frame *find_moved(const struct thread *t, uint64_t slot)
 {

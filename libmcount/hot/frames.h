@@ -1,7 +1,4 @@
-/*
- * Open frames: leaving them in order, and out of order (longjmp, exceptions, stacks that were
- * switched).
- */
+/* Open frames, which end in order, or out of order (longjmp, exceptions, switches of the stack). */
 #ifndef UTRAIL_LIBMCOUNT_FRAMES_H
 #define UTRAIL_LIBMCOUNT_FRAMES_H
 
@@ -15,8 +12,8 @@
 void frames_write_entries(struct thread *t, struct frame *f);
 
 /*
- * HOT, rarely. A call would be recorded, but there is no frame for it. It is counted, unless the
- * user has set the limit; and the call around it gets a mark, now or when its own ENTRY is written.
+ * HOT, rarely. A call would be recorded, but there is no frame for it. The call is counted, unless
+ * the user has set the limit. The call around it gets a mark, now or when its own ENTRY is written.
  */
 void note_too_deep(struct thread *t);
 
@@ -25,20 +22,22 @@ static inline bool frames_is_cut(const struct thread *t, const struct frame *f)
 	return t->cut == f && t->cut_ns == f->time_ns;
 }
 
-/* HOT, rarely: writes that mark into the innermost call whose ENTRY is written. */
+/*
+ * HOT, rarely: writes the mark of note_too_deep() into the innermost call whose ENTRY is written.
+ */
 void frames_mark_depth(struct thread *t, uint64_t time_ns);
 
 /*
- * SLOW in effect (a few system calls), but callable from hot functions. The running code lies at
- * @address of the stack, though frames that must lie inside of it are open: they were left without
- * returning. Each gets its EXIT now and its own return address back. So a call that returns after
- * all, since the program had only switched away from its stack, returns correctly.
+ * SLOW in effect (a few system calls), but callable from hot functions. Ends the frames further in
+ * than @address of the stack, where the running code is: they were left without returning. Each
+ * gets its EXIT now and its own return address back. So a call that returns after all, since the
+ * program had only switched away from its stack, returns correctly.
  */
 void frames_leave_inside(struct thread *t, uint64_t address);
 
 /*
- * The same when a function with return slot @slot begins; older frames with that slot have ended,
- * too.
+ * A function with return slot @slot begins: frames_leave_inside() for the frames further in, and
+ * the older frames with that slot have ended, too.
  */
 void frames_make_way(struct thread *t, uint64_t *slot);
 
@@ -70,8 +69,8 @@ uint64_t frames_leave_slot(struct thread *t, uint64_t slot, const struct arch_re
 uint64_t frames_find_return(uint64_t slot);
 
 /*
- * The function of the innermost frames has called, by a jump (a tail call), a function whose return
- * must not come through us. Its return slot is theirs: end them here and give the slot its own
+ * The function of the innermost frames has jumped (a tail call) to a function whose return must not
+ * come through us, and which has the same return slot. End these frames now and put the slot's own
  * address back.
  */
 void frames_end_tail_call(struct thread *t, uint64_t *slot);
@@ -80,8 +79,8 @@ void frames_end_tail_call(struct thread *t, uint64_t *slot);
 void frames_unhook(struct thread *t);
 
 /*
- * The thread or the process ends, and with it the innermost calls whose end is estimated (all of
- * them with PLAN_ESTIMATE).
+ * The thread or the process ends: so do the innermost calls whose end is estimated (with
+ * PLAN_ESTIMATE, all calls).
  */
 void frames_close_estimated(struct thread *t);
 
@@ -98,31 +97,35 @@ static inline bool frame_is_kept(const struct frame *f)
 	return (int64_t)f->ret < 0;
 }
 
-/* The address where the caller goes on. */
+/* The address where the caller of @f goes on. */
 static inline uint64_t frame_return(const struct frame *f)
 {
 	return f->ret & ~FRAME_KEPT;
 }
 
 /*
- * HOT, rarely. Ends calls with FRAME_KEPT that have returned before a call with @slot began; the
- * innermost call is one of these.
+ * HOT, rarely. The innermost call has FRAME_KEPT. Ends such calls that have returned before a call
+ * with @slot began.
  */
 void frames_leave_returned(struct thread *t, const uint64_t *slot);
 
 /*
- * HOT, rarely, when all calls are alike. The next call checks whether this frame has returned. The
- * stubs' fast paths stop at such a frame while it is the innermost one.
+ * HOT, rarely, when all calls are alike and the innermost frame has FRAME_KEPT. The next call must
+ * check whether this frame has returned: the stubs' fast paths stop at it while it is the innermost
+ * one.
  */
 void frames_narrow(struct thread *t);
 
-/* The address of its function, as records have it. */
+/* The address of the function of @f, as records have it. */
 static inline uint64_t frame_addr(const struct frame *f)
 {
 	return record_addr(f->data & ~FRAME_UNSEEN);
 }
 
-/* The data word of the EXIT of a call whose entry was not seen; it tells readers of that call. */
+/*
+ * The data word of the EXIT of a call whose entry was not seen. Readers learn of the call by that
+ * EXIT.
+ */
 static inline uint64_t frame_exit(const struct frame *f)
 {
 	return (f->data & ~FRAME_UNSEEN) | RECORD_EXIT;

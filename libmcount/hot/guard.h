@@ -18,8 +18,8 @@ struct thread *aside_enter(struct thread *t);
 void aside_flush(struct thread *t);
 
 /*
- * HOT: returns the state that a call belongs to, with the guard set: this thread's, or its aside
- * when a hook is interrupted. NULL when the call is to be left alone.
+ * HOT: returns the state that a call belongs to, with the guard set. It is this thread's, or its
+ * aside's when a hook is interrupted. NULL when the call is to be left alone.
  */
 static inline struct thread *guard_enter(void)
 {
@@ -45,7 +45,8 @@ static inline void guard_leave(struct thread *t)
 }
 
 /*
- * HOT: the same as the last action of a hook: since the rare case is apart, it needs no prologue.
+ * HOT: guard_leave() as the last action of a hook. The rare case is in another function, so that
+ * the hook needs no prologue.
  */
 static inline void guard_leave_fast(struct thread *t)
 {
@@ -58,8 +59,8 @@ static inline void guard_leave_fast(struct thread *t)
 
 /*
  * HOT: returns the state that a return belongs to, with the guard set. While a hook of the thread
- * is interrupted only functions of its handler run, and their frames are in the aside. NULL when
- * there is none.
+ * is interrupted, only functions of the handler run, and their frames are in the aside. NULL when
+ * there is no such state.
  */
 static inline struct thread *guard_return(void)
 {
@@ -78,7 +79,7 @@ static inline struct thread *guard_return(void)
 
 /*
  * HOT: push a frame and, unless short calls are to be filtered, write its ENTRY. False, with
- * nothing changed, when the record found no room: such a call is left alone altogether.
+ * nothing changed, when there was no room for the record: then the call is left alone.
  */
 static inline bool frame_push(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
 {

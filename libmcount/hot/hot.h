@@ -5,8 +5,8 @@
 #include "libmcount/hot/probe.h"
 
 /*
- * Keeps the compiler from moving code out of the guarded region; only a signal handler could see
- * that.
+ * Keeps the compiler from moving code out of the guarded region. No CPU barrier is needed, since
+ * only a signal handler of the same thread could see the difference.
  */
 #define guard_barrier() __asm__ volatile("" ::: "memory")
 
@@ -30,7 +30,8 @@ static inline uint64_t hot_clock(struct thread *t)
 	uint64_t ns;
 
 	/*
-	 * Without a fit the counter is not read, since that may take as long as the kernel's clock.
+	 * Without a fit the counter is not read, since reading it may take as long as the kernel's
+	 * clock.
 	 */
 	if (likely(fit_ticks))
 		ticks = arch_counter_read() - t->base_counter;

@@ -8,10 +8,7 @@
 #define GRAVES 65536 /* a power of two; unused pages cost nothing */
 #define PROBES 8
 
-/*
- * @slot is 0 while @ret is being written, so that a reader never sees a pair that does not belong
- * together.
- */
+/* @slot is 0 while @ret is being written, so that no reader sees the @ret of another slot. */
 static struct grave {
 	_Atomic uint64_t slot;
 	_Atomic uint64_t ret;

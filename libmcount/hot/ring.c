@@ -18,10 +18,10 @@
  * A full ring makes the thread wait for the writer, since a lost record cannot be had again. The
  * writer works at memory speed, so this is short, unless its disk is slow: then it is as long as
  * the disk takes. When the recorder was stopped or is gone, records are dropped and counted until
- * there is room again; and so when it looks alive but has done nothing for very long.
+ * there is room again. The same is done when it looks alive but has done nothing for very long.
  */
 #define WAIT_STEP_NS 10000000
-#define LOOK_NS	     1000000000ULL /* how often the recorder's state is looked at */
+#define LOOK_NS	     1000000000ULL /* the time between two looks at the recorder's state */
 #define WAIT_NS	     30000000000ULL
 
 /*
@@ -31,8 +31,9 @@
 #define STEP_MAX_NS 100000000ULL
 
 /*
- * Kept free at the end of each segment, so that commits alone never move @head to a segment's end.
- * A head there means that the segment was left, and that segment_used[] counts.
+ * The bytes kept free at the end of each segment, so that commits alone never move the ring's head
+ * to a segment's end. A head at an end means that the segment was left, and that segment_used[]
+ * counts.
  */
 #define SEGMENT_RESERVE sizeof(struct record)
 
@@ -47,15 +48,15 @@ void ring_wake_writer(struct ring *r)
 	uint32_t writer = r->index % probe.nr_writers;
 
 	/*
-	 * The fence stands between our store, which the writer must find, and our load; the writer
-	 * has one between its store and its last look.
+	 * The fence stands between our store and our load. The writer has one between its own store
+	 * and its last look, so that one of the two finds the other's store.
 	 */
 	atomic_thread_fence(memory_order_seq_cst);
 	if (atomic_load(&probe.control->writers[writer].sleeping))
 		raw_futex(&probe.control->writers[writer].wake, FUTEX_WAKE, 1, NULL);
 }
 
-/* True when the segment that begins at @position is empty. */
+/* True when the segment of @r that begins at @position is free for records. */
 static bool has_room(const struct ring *r, uint64_t position)
 {
 	uint64_t data_bytes = (uint64_t)probe.arena->nr_segments * probe.arena->segment_bytes;
@@ -87,8 +88,8 @@ static bool has_stalled(const struct thread *t)
 }
 
 /*
- * Returns the recorder's state letter of proc_pid_stat(5); 0 when there is no such process, '?'
- * when it cannot be seen.
+ * Returns the state letter of the recorder's process (proc_pid_stat(5)); 0 when there is no such
+ * process, '?' when its state cannot be read.
  */
 static char recorder_state(void)
 {
@@ -107,12 +108,12 @@ static char recorder_state(void)
 	len = own_syscall(SYS_read, fd, stat, sizeof(stat) - 1);
 	own_syscall(SYS_close, fd);
 	stat[len > 0 ? len : 0] = '\0';
-	/* The name before it is in parentheses and may hold anything. */
+	/* The state follows the name, which is in parentheses and may have any characters. */
 	end = strrchr(stat, ')');
 	return end && end[1] == ' ' ? end[2] : '?';
 }
 
-/* After a while without progress: true when waiting on makes sense. */
+/* True when it makes sense to wait on, after a while without progress. */
 static bool is_worth_waiting(void)
 {
 	char state = recorder_state();
@@ -123,7 +124,10 @@ static bool is_worth_waiting(void)
 	return probe.tracing && state != 'T' && state != 't';
 }
 
-/* A clock that cannot be set. libc reads it without a system call, which a filter might forbid. */
+/*
+ * Reads a clock that cannot be set. libc does so without a system call, which a filter might
+ * forbid.
+ */
 static uint64_t monotonic_ns(void)
 {
 	struct timespec ts;
@@ -132,7 +136,7 @@ static uint64_t monotonic_ns(void)
 	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
 }
 
-/* Sleep until there is room, or for a step. Returns how long that took. */
+/* Sleep until there is room, or for a step. Returns the time that this took. */
 static uint64_t wait_a_step(struct thread *t, uint64_t position)
 {
 	struct ring *r = t->ring;
@@ -173,7 +177,7 @@ static bool wait_for_room(struct thread *t, uint64_t position)
 			continue;
 		}
 		idle_ns += took_ns;
-		/* A wake-up that came just before the writer went to sleep was lost. */
+		/* Wake the writer again: a wake-up just before it went to sleep is lost. */
 		ring_wake_writer(r);
 		if (idle_ns < look_ns)
 			continue;
@@ -197,8 +201,8 @@ static bool get_room(struct thread *t, uint64_t position)
 }
 
 /*
- * Flight: note the bytes before each segment, from that of @head on to the one that begins at
- * @next, if they differ.
+ * Flight recording: note the number of bytes before the segment that begins at @next, unless @head
+ * is in that segment.
  */
 static void note_bytes_before(struct ring *r, uint64_t head, uint64_t next)
 {
@@ -212,7 +216,7 @@ static void note_bytes_before(struct ring *r, uint64_t head, uint64_t next)
 					     r->segment_used[from % nr];
 }
 
-/* Make the rest of the segment from @position on the place of the next records. */
+/* Let the next records go to @position and the rest of its segment. */
 static void use_segment(struct thread *t, uint64_t position)
 {
 	struct ring *r = t->ring;
@@ -228,8 +232,8 @@ static void use_segment(struct thread *t, uint64_t position)
 }
 
 /*
- * Publish the records that are there; a handler may have left hot_commit() for good before it did
- * so.
+ * Publish all records: a handler may have left hot_commit() for good before it has published its
+ * record.
  */
 static uint64_t publish_head(struct thread *t)
 {
@@ -242,7 +246,10 @@ static uint64_t publish_head(struct thread *t)
 	return head;
 }
 
-/* If only one of the two is NULL, their difference would be taken for room that does not exist. */
+/*
+ * If only one of @at and @end is NULL, their difference would be taken for room that does not
+ * exist.
+ */
 void ring_settle(struct thread *t)
 {
 	if (!t->at || !t->end)
@@ -250,10 +257,10 @@ void ring_settle(struct thread *t)
 }
 
 /*
- * Make room for @len bytes: in head's segment when this thread has just come to the ring, else in
- * the next one. False when that is not empty. A signal handler may jump out of here for good at any
- * point, so only head is reliable. While at and end do not agree with it, one or both of them are
- * NULL, see ring_settle().
+ * Make room for @len bytes: in the segment of the ring's head when this thread has just come to the
+ * ring, else in the next segment. False when that segment is not empty. A signal handler may jump
+ * out of this function for good at any point, so only the head is reliable. While @at and @end of
+ * @t do not agree with it, one or both are NULL (ring_settle()).
  */
 static bool next_segment(struct thread *t, uint32_t len)
 {
@@ -274,11 +281,11 @@ static bool next_segment(struct thread *t, uint32_t len)
 		note_bytes_before(r, head, next);
 	else if (!has_room(r, next - next % segment_bytes) && !get_room(t, next))
 		return false;
-	/* Publishes segment_used[] and segment_before[]. */
+	/* This store also publishes segment_used[] and segment_before[]. */
 	atomic_store_explicit(&r->head, next, memory_order_release);
 	/*
-	 * Flight: the next records overwrite those that the writer may be copying. The writer must
-	 * not see them without the new head.
+	 * Flight recording: the next records overwrite records that the writer may be copying. It
+	 * must not see the new records without the new head.
 	 */
 	atomic_thread_fence(memory_order_seq_cst);
 	use_segment(t, next);
@@ -347,7 +354,10 @@ static void make_room(void *arg)
 
 bool ring_make_room(struct thread *t, uint32_t len)
 {
-	/* An aside's buffer is full: its owner is inside of a hook and cannot empty it. */
+	/*
+	 * When an aside's buffer is full, waiting is in vain: its owner is inside of a hook and
+	 * cannot empty it.
+	 */
 	if (t->is_aside || has_stalled(t))
 		return false;
 

@@ -11,19 +11,21 @@
 #include "libmcount/system/own_syscall.h"
 #include "utils/base/compiler.h"
 
-#define OWN_REACH \
-	(1UL      \
-	 << 20) /* a thread's own stack is assumed to extend so far below its calls without asking
-		 */
-#define MADE_REACH (1UL << 16) /* a made stack is assumed to extend so far below its calls */
-#define SLACK	   2048	       /* above the first call that was seen on a stack */
+/*
+ * Assumptions about the extent of a stack: that a thread's own stack extends OWN_REACH below its
+ * calls (without a question to the kernel), a made stack MADE_REACH below its calls, and SLACK
+ * above the first call that was seen on it.
+ */
+#define OWN_REACH  (1UL << 20)
+#define MADE_REACH (1UL << 16)
+#define SLACK	   2048
 #define FAR	   (64UL << 20)
 #define MADE_MAX   4096
 #define PAGE	   4096UL
 
 static _Atomic uint32_t nr_made;
 
-/* The alternate signal stack of this thread: calls on it belong to the interrupted code. */
+/* This thread's alternate signal stack: calls on it belong to the interrupted code. */
 static __thread uint64_t alternate_low __attribute__((tls_model("initial-exec")));
 static __thread uint64_t alternate_high __attribute__((tls_model("initial-exec")));
 
@@ -53,14 +55,14 @@ static bool is_alternate(uint64_t slot)
 }
 
 /*
- * True when all memory between is mapped: two stacks of the system have a gap or an unreadable page
- * between them.
+ * True when all memory from @low to @high is mapped, as in one stack: between two stacks of the
+ * system there is a gap or an unreadable page.
  */
 static bool is_contiguous(uint64_t low, uint64_t high)
 {
 	if (high - low > FAR)
 		return false;
-	/* The kernel cannot be asked: then it is taken for the present stack. */
+	/* If the kernel cannot be asked, @low counts as on the present stack. */
 	if (!seal_allows(SYS_rt_sigprocmask))
 		return true;
 	for (uint64_t page = low & ~(PAGE - 1); page <= high; page += PAGE) {
@@ -70,7 +72,7 @@ static bool is_contiguous(uint64_t low, uint64_t high)
 	return true;
 }
 
-/* A thread's own stack as far as it is known: its outermost call lies on it. */
+/* Sets the bounds of a thread's own stack as far as it is known: its outermost call lies on it. */
 static void adopt_own_stack(struct thread *t, uint64_t slot)
 {
 	t->high = t->top > t->frames ? t->frames[1].slot : slot;
@@ -105,7 +107,7 @@ static void bound_by_neighbours(struct thread *t)
 	}
 }
 
-/* True when @slot lies on the stack of @t, outside of the part seen so far. */
+/* True when @slot lies on the stack of @t, outside of the part that was seen so far. */
 static bool goes_on(struct thread *t, uint64_t slot)
 {
 	if (!t->high) {
@@ -131,7 +133,7 @@ static bool goes_on(struct thread *t, uint64_t slot)
 	return true;
 }
 
-/* A stack without a running thread becomes the caller's. */
+/* Makes a stack that no thread runs the caller's. False when another thread was faster. */
 static bool take_parked_stack(struct thread *t)
 {
 	uint32_t parked = 1;
@@ -148,7 +150,10 @@ static struct thread *find_parked(uint64_t slot)
 	return NULL;
 }
 
-/* Returns the stack with the call that contains @t, when that is a made one, too. */
+/*
+ * Returns the stack from which @t was taken up, if it is a made one and @slot lies on it; else
+ * NULL.
+ */
 static struct thread *find_around(struct thread *t, uint64_t slot)
 {
 	struct thread *o = t->around;
@@ -157,12 +162,12 @@ static struct thread *find_around(struct thread *t, uint64_t slot)
 }
 
 /*
- * Sets an end to the stack: a call above it is on another stack, even when this one has no open
+ * Sets the end of the stack of @t: a call above @end is on another stack, even when @t has no open
  * call. Its outermost call may have ended by uc_link of makecontext(3).
  */
 static void end_at(struct thread *t, uint64_t end)
 {
-	/* No slot is equal: these are multiples of 8, or odd. */
+	/* The sentinel's slot equals no other: those are multiples of 8, or odd. */
 	t->frames[0].slot = end | 4;
 }
 
@@ -180,7 +185,7 @@ static void retire(struct thread *t)
 	atomic_fetch_sub(&nr_made, 1);
 }
 
-/* Stacks without open calls may be gone. */
+/* Gives up the states of stacks without open calls, which may be gone. */
 static void retire_idle_ones(void)
 {
 	for (struct thread *o = atomic_load(&probe_threads); o; o = o->next) {
@@ -189,7 +194,10 @@ static void retire_idle_ones(void)
 	}
 }
 
-/* The caller sets the bounds of the stack; NULL when there are too many, or no ring is free. */
+/*
+ * Makes the state of a stack whose bounds the caller sets. NULL when there are too many, or no ring
+ * is free.
+ */
 static struct thread *make_unbound(void)
 {
 	struct thread *t;
@@ -226,8 +234,8 @@ static struct thread *make_stack(uint64_t slot)
 }
 
 /*
- * True for the stack of a child that runs in this memory, as posix_spawn(3) makes it. The parent is
- * the first to leave it, when the child has ended.
+ * True when @t is the stack of a child that runs in this memory, as posix_spawn(3) makes it. The
+ * parent waits until the child has ended, and leaves that stack first.
  */
 static bool is_of_child(const struct thread *t)
 {
@@ -279,12 +287,14 @@ static void search(void *arg)
 	if (!to && s->may_make)
 		to = make_stack(s->slot);
 	if (!to)
-		return; /* without memory, calls there count as calls on this stack */
+		return; /* without memory for a state, calls there count as calls here */
 	switch_to(t, to);
 	s->found = to;
 }
 
-/* Frames are inside of a call though they do not lie on its stack: the program has switched. */
+/*
+ * Turns probe.follows_stacks on: frames are inside of a call though they do not lie on its stack.
+ */
 static void notice_switch(void *arg)
 {
 	struct search *s = arg;
@@ -297,7 +307,7 @@ static void notice_switch(void *arg)
 	adopt_own_stack(t, s->slot);
 }
 
-/* Look for a switch to another stack; none was noticed so far. */
+/* Look for the program's first switch to another stack. */
 static void look_for_switch(struct thread *t, uint64_t slot)
 {
 	struct search s = { .from = t, .slot = slot };
@@ -346,8 +356,8 @@ static bool lies_in(const struct taking *k, uint64_t address)
 }
 
 /*
- * True when the stack that is taken up lies in a call of @t. A stack with calls of @t on it does
- * not, whatever the program says of it.
+ * True when the stack that is taken up lies in the memory of a call of @t. It does not if calls of
+ * @t are on that stack, whatever the program says of it.
  */
 static bool is_within(struct thread *t, const struct taking *k)
 {
@@ -373,7 +383,7 @@ static struct thread *make_exact(const struct taking *k)
 	if (t) {
 		t->is_exact = 1;
 		t->low = k->low;
-		t->high = k->high - SLACK; /* is_in_range() adds that */
+		t->high = k->high - SLACK; /* is_in_range() adds SLACK again */
 		end_at(t, k->high);
 	}
 	return t;
@@ -417,7 +427,7 @@ void stacks_take_up(uint64_t sp, uint64_t low, uint64_t bytes)
 	if (!t->high)
 		adopt_own_stack(t, (uint64_t)__builtin_frame_address(0));
 	slow_call(take_up, &k);
-	/* A stack that begins anew has calls of a former use. */
+	/* If the stack begins anew, its open calls are of a former use. */
 	if (k.to->is_exact)
 		frames_leave_inside(k.to, sp);
 	guard_leave(k.to);
@@ -428,7 +438,7 @@ static bool has_frame(const struct thread *t, uint64_t slot)
 	const struct frame *f = t->top;
 
 	while (f->slot < slot)
-		f--; /* no further than to thread.last */
+		f--; /* the loop ends at thread.last */
 	return f->slot == slot;
 }
 

@@ -9,14 +9,14 @@
 
 /*
  * A stack that the program has made has a thread state of its own, with a ring and a task id of its
- * own (RING_FIRST_STACK_TID and above). Its calls go on when any thread takes it up again. Switches
- * are not seen when they happen, but by the next call or return, whose slot lies elsewhere.
+ * own (RING_FIRST_STACK_TID and above). Its calls go on when any thread takes it up again. A switch
+ * is seen late: by the next call or return, whose slot lies elsewhere.
  *
  * The program does not announce its stacks. Only the places of calls are known: @low and @high of
  * the state. Within that range a slot above the innermost frame means that frames were jumped out
- * of. Outside of it the kernel is asked whether all memory between is mapped, as it is within one
- * stack of the system. All this begins with probe.follows_stacks: the program imports a function
- * that switches, or was seen to have switched.
+ * of. For a slot outside of the range the kernel is asked whether all memory between is mapped, as
+ * it is within one stack of the system. All this begins with probe.follows_stacks: the program
+ * imports a function that switches, or was seen to have switched.
  */
 
 /* HOT: true when a call with @slot may be on another stack than the calls before it. */
@@ -31,10 +31,15 @@ static inline bool stack_may_differ(const struct thread *t, uint64_t slot)
  */
 struct thread *stacks_enter(struct thread *t, uint64_t slot);
 
-/* The same for a return through the trampoline; @t when no state has such a frame. */
+/*
+ * Returns the state that a return through the trampoline belongs to; @t when no state has such a
+ * frame.
+ */
 struct thread *stacks_return(struct thread *t, uint64_t slot);
 
-/* The same for the exit hook, called with stack pointer @sp; an unknown one belongs to @t. */
+/*
+ * Returns the state that the exit hook with stack pointer @sp belongs to; @t when that is unknown.
+ */
 struct thread *stacks_find(struct thread *t, uint64_t sp);
 
 /*

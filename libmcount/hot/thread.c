@@ -23,7 +23,7 @@
 
 __thread struct thread *self __attribute__((tls_model("initial-exec")));
 
-/* Its guard is always set. */
+/* The guard of this state is always set. */
 struct thread probe_idle_thread = { .busy = 1 };
 
 _Atomic(struct thread *) probe_threads;
@@ -89,7 +89,7 @@ void thread_name_ring(struct thread *t)
 	r->is_child = is_child();
 	r->tid = t->is_made && !r->is_child ? RING_TID_STACK : current_tid();
 	r->start_ns = clock_kernel_ns();
-	/* Publishes all of that to the writer. */
+	/* This store also publishes the members above to the writer. */
 	atomic_store_explicit(&r->state, RING_LIVE, memory_order_release);
 }
 
@@ -111,7 +111,7 @@ struct thread *thread_make_state(void)
 	t->frames[0].data = record_data(RECORD_ENTRY, RECORD_DEPTH_MAX, 0);
 	t->frames[0].slot = t->last.slot = FRAME_ABOVE_ALL;
 	if (probe.plan.flags & PLAN_SELECTIVE && !planned_make(t))
-		return NULL; /* its memory is lost, as there is none */
+		return NULL; /* the memory of @t is lost, but there is no more anyway */
 	frames_reset(t);
 	state_begin(t);
 	t->next = atomic_load(&probe_threads);
@@ -140,7 +140,7 @@ static void release_state(struct thread *t)
 		planned_end(t);
 	if (t->aside && t->aside->planned)
 		planned_end(t->aside);
-	if (!t->is_aside) /* an aside stays the state of its owner */
+	if (!t->is_aside) /* an aside stays with its owner */
 		atomic_store_explicit(&t->in_use, 0, memory_order_release);
 }
 
@@ -165,12 +165,12 @@ struct thread *thread_take_state(void)
 	state_begin(t);
 	if (t->planned)
 		planned_begin(t);
-	/* The next record makes a fresh fit of the clock. */
+	/* The next record fits the clock anew. */
 	t->base_counter = t->refit_ticks = t->last_ns = t->fit_ns = 0;
 	t->is_made = t->high = 0;
 	t->frames[0].slot = FRAME_ABOVE_ALL;
 	t->lender = NULL;
-	/* Its first call says where its stack is. */
+	/* The thread's first call shows the place of its stack. */
 	t->low = probe.follows_stacks ? INT64_MAX : 0;
 	return t;
 }
@@ -180,7 +180,9 @@ static void begin_thread(void *arg)
 	struct thread **result = arg;
 	struct thread *t;
 
-	/* A signal handler that runs meanwhile finds a thread that is left alone. */
+	/*
+	 * A signal handler that runs before the state is ready finds a thread that is left alone.
+	 */
 	self = *result = &probe_idle_thread;
 	t = thread_take_state();
 	if (!t)
@@ -196,7 +198,7 @@ static void begin_thread(void *arg)
 	self = *result = t;
 }
 
-/* A signal handler that jumped out halfway would leave the thread untraced for good. */
+/* Blocks signals: if a handler jumped out halfway, the thread would stay untraced for good. */
 static void begin_without_signals(void *arg)
 {
 	uint64_t all = UINT64_MAX;
@@ -248,7 +250,7 @@ void thread_leave_alone(void)
 	guard_take(t);
 	frames_unhook(t);
 	self = &probe_idle_thread;
-	/* It is the parent who gives back what it has lent. */
+	/* A lent state is given back by the parent. */
 	if (t->lender)
 		return;
 	thread_give_back(t);
@@ -262,7 +264,7 @@ void thread_cut_off(_Atomic uint32_t *counter)
 	if (t == &probe_idle_thread || !probe.tracing)
 		return;
 	thread_leave_alone();
-	self = &probe_idle_thread; /* also when the thread had no call so far */
+	self = &probe_idle_thread; /* self is also set in a thread that had no call so far */
 	atomic_fetch_add(counter, 1);
 }
 
@@ -296,8 +298,8 @@ static void thread_end(void *arg)
 }
 
 /*
- * COLD, before fork(2). The parent may end before its child has run at all; this count tells the
- * recorder that a child will come.
+ * COLD, before fork(2). Counts the fork for the recorder: the parent may end before its child has
+ * run, and the recorder must know that a child will come.
  */
 void thread_before_fork(void)
 {
@@ -310,7 +312,7 @@ void thread_after_fork(void)
 {
 	struct thread *t = self;
 
-	/* This process gets no message to begin. */
+	/* The recorder's message to begin does not come to this process. */
 	if (session_is_waiting())
 		session_go();
 	if (!probe.ready)
@@ -323,8 +325,8 @@ void thread_after_fork(void)
 	probe.pid = getpid();
 	probe.fork_ns = clock_kernel_ns();
 	/*
-	 * pid_namespaces(7): a parent in another namespace has number 0. The same holds for
-	 * children of this process until it has an arena.
+	 * A parent in another pid namespace has number 0 (pid_namespaces(7)). Children of this
+	 * process count as elsewhere, too, until it has an arena.
 	 */
 	probe.is_elsewhere |= getppid() == 0;
 	atomic_store(&probe.forked, FORK_PENDING);
