@@ -43,7 +43,7 @@ static bool is_struct(Dwarf_Die *die)
 	return tag == DW_TAG_structure_type || tag == DW_TAG_class_type || tag == DW_TAG_union_type;
 }
 
-/* A static member is none, nor is a function. */
+/* True for a part of an object: not for static members and functions. */
 static bool is_part(Dwarf_Die *child)
 {
 	int tag = dwarf_tag(child);
@@ -94,7 +94,7 @@ static uint32_t alignment(struct dwarf_loader *loader, Dwarf_Die *die, int nesti
 
 	if (is_struct(&type)) {
 		own = alignment_of_parts(loader, &type, nesting);
-		/* Packed. */
+		/* A packed struct has no alignment. */
 		if (bytes % own)
 			own = 1;
 	} else if (dwarf_is_vector(&type)) {
@@ -114,7 +114,7 @@ uint32_t dwarf_alignment(struct dwarf_loader *loader, Dwarf_Die *die)
 	return alignment(loader, die, 0);
 }
 
-/* The only part of a struct, if it fills the struct. */
+/* Find the part of a struct that has only one. */
 static bool find_only_part(struct dwarf_loader *loader, Dwarf_Die *die, Dwarf_Die *part)
 {
 	unsigned nr = 0;

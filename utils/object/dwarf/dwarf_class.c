@@ -4,7 +4,10 @@
 #define NESTING_MAX 64
 #define EIGHTBYTE   8U
 
-/* psABI 3.2.3, "the class of the eightbyte is determined by merging". */
+/*
+ * Merge the classes of two parts of an eightbyte (psABI 3.2.3, "the class of the eightbyte is
+ * determined by merging").
+ */
 static enum dwarf_class join_classes(enum dwarf_class a, enum dwarf_class b)
 {
 	if (a == b || b == DWARF_CLASS_NONE)
@@ -19,8 +22,9 @@ static enum dwarf_class join_classes(enum dwarf_class a, enum dwarf_class b)
 }
 
 /*
- * The bytes [@offset, @offset + @bytes) of a struct are of class @class, and of class @rest after
- * their first word. A file gives both: only the first two words count.
+ * Note a value at [@offset, @offset + @bytes) of a struct: its first word is of class @class, the
+ * others are of class @rest. Only the struct's first two words count; offsets come from the file,
+ * and may be larger.
  */
 static void note_wide(uint8_t classes[2], uint32_t offset, uint32_t bytes, enum dwarf_class class,
 		      enum dwarf_class rest)
@@ -69,7 +73,7 @@ static void classify_members(struct dwarf_loader *loader, Dwarf_Die *die, uint32
 		if (dwarf_has_flag(&child, DW_AT_external) ||
 		    dwarf_has_flag(&child, DW_AT_declaration))
 			continue;
-		/* Those without a name are padding: psABI 3.2.3. */
+		/* Bit-fields without a name are padding: psABI 3.2.3. */
 		if (dwarf_hasattr_integrate(&child, DW_AT_bit_size) && !dwarf_diename(&child))
 			continue;
 		if (dwarf_member_bits(&child, offset, &bits)) {
@@ -85,7 +89,7 @@ static void classify_members(struct dwarf_loader *loader, Dwarf_Die *die, uint32
 	} while (dwarf_next(loader, &child));
 }
 
-/* At most 16 elements: more do not fit into the relevant bytes. */
+/* Classify the elements of an array, at most 16: more do not fit into the relevant bytes. */
 static void classify_array(struct dwarf_loader *loader, Dwarf_Die *die, uint32_t offset,
 			   uint8_t classes[2], int nesting)
 {
@@ -99,7 +103,7 @@ static void classify_array(struct dwarf_loader *loader, Dwarf_Die *die, uint32_t
 			 nesting + 1);
 }
 
-/* psABI 3.2.3: the classes of a member at @offset of the passed struct. */
+/* Merge the classes of a member at @offset into those of the passed struct (psABI 3.2.3). */
 static void classify(struct dwarf_loader *loader, Dwarf_Die *die, uint32_t offset,
 		     uint8_t classes[2], int nesting)
 {
@@ -124,7 +128,7 @@ static void classify(struct dwarf_loader *loader, Dwarf_Die *die, uint32_t offse
 			classify_array(loader, &type, offset, classes, nesting);
 		return;
 	case DW_TAG_base_type:
-		/* Not aligned: packed. */
+		/* A number that is not aligned, in a packed struct, puts the struct into memory. */
 		if (bytes && bytes <= EIGHTBYTE && offset % bytes)
 			classes[0] = DWARF_CLASS_MEMORY;
 		else if (dwarf_is_x87(&type))

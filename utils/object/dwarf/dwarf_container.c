@@ -10,7 +10,7 @@
 #include "utils/base/containers/strbuf.h"
 #include "utils/object/dwarf/dwarf_layout.h"
 
-/* As utils/spec/args/shape.h takes it. */
+/* The limit of utils/spec/args/shape.h. */
 #define SHAPE_NODES_MAX 32
 
 #define NESTING_MAX   4
@@ -19,9 +19,9 @@
 #define SHAPE_TEXT    1024
 #define MEMBERS_MAX   12
 #define BOXED_MAX     16
-#define STRUCT_BYTES  128 /* of one with containers in it: boxes are small */
+#define STRUCT_BYTES  128 /* largest struct with containers in it: boxes are small */
 
-/* @out: the text so far; @nr: nodes */
+/* A shape under construction. @out: its text so far; @nr: number of nodes */
 struct shaping {
 	struct dwarf_loader *loader;
 	struct strbuf out;
@@ -29,15 +29,15 @@ struct shaping {
 };
 
 struct member {
-	Dwarf_Die type; /* peeled */
+	Dwarf_Die type; /* without typedefs and qualifiers */
 	uint32_t offset;
 };
 
 static bool put_type(struct shaping *s, Dwarf_Die *type, uint32_t offset, unsigned nesting);
 
 /*
- * Find a member of @die itself, or, @depth steps away, of its parts: base classes and members
- * without a name. A near one hides a far one.
+ * Find a member of @die itself (@depth 0), or of its parts @depth steps away: base classes and
+ * members without a name. The caller begins with 0, since a near member hides a far one.
  */
 static bool find_direct(struct dwarf_loader *loader, Dwarf_Die *die, const char *name, size_t len,
 			unsigned depth, uint32_t base, struct member *found)
@@ -71,10 +71,10 @@ static bool find_direct(struct dwarf_loader *loader, Dwarf_Die *die, const char 
 	return false;
 }
 
-/* libc++ builds its variant in a dozen steps. */
+/* The most steps to a member: libc++ builds its variant in a dozen steps. */
 #define PARTS_DEPTH 16
 
-/* "member.member" of @die. */
+/* Find "member.member" of @die. */
 static bool find_member(struct dwarf_loader *loader, Dwarf_Die *die, const char *path,
 			struct member *found)
 {
@@ -99,7 +99,7 @@ static bool find_member(struct dwarf_loader *loader, Dwarf_Die *die, const char 
 	return true;
 }
 
-/* Template argument @index of types, through packs. */
+/* Find argument @index of the template arguments that are types; those in packs count. */
 static bool template_type(struct dwarf_loader *loader, Dwarf_Die *die, unsigned *index,
 			  Dwarf_Die *type)
 {
@@ -125,7 +125,7 @@ static bool type_argument(struct dwarf_loader *loader, Dwarf_Die *die, unsigned 
 	return template_type(loader, die, &index, type);
 }
 
-/* The first template argument that is a number. */
+/* Find the first template argument that is a number. */
 static bool number_argument(struct dwarf_loader *loader, Dwarf_Die *die, uint64_t *number)
 {
 	Dwarf_Die child;
@@ -157,7 +157,7 @@ static bool begin_node(struct shaping *s)
 	return ++s->nr <= SHAPE_NODES_MAX && s->out.len < SHAPE_TEXT;
 }
 
-/* A number, text or struct, as it is. */
+/* Write a node without children: a number, text, or struct. */
 static bool put_scalar(struct shaping *s, Dwarf_Die *die, uint32_t offset)
 {
 	struct dwarf_type type;
@@ -210,8 +210,8 @@ static uint32_t size_of(Dwarf_Die *type)
 }
 
 /*
- * The element's type, and its size in *@bytes; a type that is only declared has none, but strings
- * are known.
+ * Find the element's type, and its size in *@bytes. A type that is only declared has no size there,
+ * but that of strings is known.
  */
 static bool element_of(struct shaping *s, Dwarf_Die *die, Dwarf_Die *type, uint32_t *bytes)
 {
@@ -229,7 +229,7 @@ static bool element_of(struct shaping *s, Dwarf_Die *die, Dwarf_Die *type, uint3
 	return *bytes > 0;
 }
 
-/* Elements one after the other. */
+/* Write a container whose elements follow one another. */
 static bool put_sequence(struct shaping *s, Dwarf_Die *die, const struct dwarf_layout *layout,
 			 uint32_t offset, unsigned nesting)
 {
@@ -288,7 +288,10 @@ static bool put_optional(struct shaping *s, Dwarf_Die *die, const struct dwarf_l
 	return put_type(s, &type, offset + value.offset, nesting);
 }
 
-/* Bits, with a pointer to the first and one past the last, or their number. */
+/*
+ * Write a container of bits: it has a pointer to the first one, and a pointer past the last one or
+ * the number of bits.
+ */
 static bool put_bits(struct shaping *s, Dwarf_Die *die, const struct dwarf_layout *layout,
 		     uint32_t offset)
 {
@@ -305,8 +308,8 @@ static bool put_bits(struct shaping *s, Dwarf_Die *die, const struct dwarf_layou
 }
 
 /*
- * Iterators of libstdc++ end with their position in the table of blocks: 24 bytes after their begin
- * in all known versions.
+ * The offset of an iterator's position in the table of blocks, its last member, in all known
+ * versions of libstdc++.
  */
 #define ITERATOR_SLOT 24
 
@@ -336,7 +339,7 @@ static bool put_deque(struct shaping *s, Dwarf_Die *die, const struct dwarf_layo
 	return put_type(s, &element, 0, nesting);
 }
 
-/* A pointer to an unsupported target is shown as a pointer. */
+/* Write a smart pointer. If its target has no shape, it is shown as a plain pointer. */
 static bool put_pointer(struct shaping *s, Dwarf_Die *die, const struct dwarf_layout *layout,
 			uint32_t offset, unsigned nesting)
 {
@@ -388,10 +391,10 @@ static bool put_pair(struct shaping *s, Dwarf_Die *die, const struct dwarf_layou
 
 struct leaves {
 	struct member all[MEMBERS_MAX];
-	unsigned seen; /* bits */
+	unsigned seen; /* bit i: all[i] was found */
 };
 
-/* The number after the '<' of "_Head_base<1, int, false>". */
+/* Read the number after the '<' of "_Head_base<1, int, false>". */
 static bool leaf_number(Dwarf_Die *die, const char *name, unsigned *number)
 {
 	const char *full = dwarf_diename(die);
@@ -403,7 +406,7 @@ static bool leaf_number(Dwarf_Die *die, const char *name, unsigned *number)
 	return true;
 }
 
-/* A tuple's elements are base classes that have numbers. */
+/* Find a tuple's elements, which are in base classes with numbers. */
 static void find_leaves(struct dwarf_loader *loader, Dwarf_Die *die, uint32_t offset,
 			unsigned depth, struct leaves *leaves)
 {
@@ -442,11 +445,14 @@ static bool put_tuple(struct shaping *s, Dwarf_Die *die, uint32_t offset, unsign
 	struct leaves leaves = { .seen = 0 };
 	unsigned nr = 0;
 
-	/* gcc does not list the types of a tuple with three or more elements. */
+	/*
+	 * The template arguments do not help: gcc does not list those of a tuple with three or more
+	 * elements.
+	 */
 	find_leaves(s->loader, die, 0, BASES_MAX, &leaves);
 	while (leaves.seen >> nr)
 		nr++;
-	/* Empty classes cannot be found with all libraries. */
+	/* Elements may be missing: not all libraries have a base class for an empty one. */
 	if (nr == 0 || nr > MEMBERS_MAX || leaves.seen != (1U << nr) - 1)
 		return false;
 	strbuf_addf(&s->out, "m%u.%u:tuple;", offset, nr);
@@ -457,7 +463,7 @@ static bool put_tuple(struct shaping *s, Dwarf_Die *die, uint32_t offset, unsign
 	return true;
 }
 
-/* All alternatives begin where the union of them does. */
+/* Write a variant. All its alternatives begin where their union begins. */
 static bool put_variant(struct shaping *s, Dwarf_Die *die, const struct dwarf_layout *layout,
 			uint32_t offset, unsigned nesting)
 {
@@ -483,7 +489,7 @@ static bool put_variant(struct shaping *s, Dwarf_Die *die, const struct dwarf_la
 	return true;
 }
 
-/* The alignment that the compiler gives a value. */
+/* The alignment that the compiler gives a value of this type. */
 static uint32_t alignment_of(struct dwarf_loader *loader, Dwarf_Die *die, unsigned depth)
 {
 	Dwarf_Die type = *die;
@@ -522,7 +528,10 @@ static uint32_t alignment_of(struct dwarf_loader *loader, Dwarf_Die *die, unsign
 
 #define ALIGNMENT_DEPTH 12
 
-/* The first template argument, or the first two for a map: the content of a node at @offset. */
+/*
+ * Write the content of a node, whose type is the first template argument, or for a map the first
+ * two. *@offset becomes its offset in the node.
+ */
 static bool put_entry(struct shaping *s, Dwarf_Die *die, bool is_map, uint32_t head,
 		      unsigned nesting, uint32_t *offset)
 {
@@ -618,7 +627,7 @@ static bool put_layout(struct shaping *s, Dwarf_Die *die, const struct dwarf_lay
 	}
 }
 
-/* *@is_one: it has the name of a container, even if its layout is unknown. */
+/* Write a container. *@is_one: @die has the name of a container, even if its layout is unknown. */
 static bool put_container(struct shaping *s, Dwarf_Die *die, uint32_t offset, unsigned nesting,
 			  bool *is_one)
 {
@@ -637,8 +646,8 @@ static bool put_container(struct shaping *s, Dwarf_Die *die, uint32_t offset, un
 }
 
 /*
- * A struct's bytes, and then the contents of its fields; for a field without room, or of an unknown
- * kind, one byte without data.
+ * Write a struct: its bytes, and then the contents of its boxed fields. A field for which there is
+ * no room, or of an unknown kind, gets one byte without data.
  */
 static bool put_struct(struct shaping *s, Dwarf_Die *die, const char *key, uint32_t bytes,
 		       uint32_t offset, unsigned nesting)
@@ -702,8 +711,8 @@ static bool put_type(struct shaping *s, Dwarf_Die *type, uint32_t offset, unsign
 }
 
 /*
- * The shape of class @die and its key, created on first use. @fields: the key of its definition as
- * a struct, NULL: it should be a container.
+ * Find the shape of class @die and its key; both are made on first use. @fields: the key of its
+ * definition as a struct; NULL: @die should be a container.
  */
 static const char *shape_of(struct dwarf_loader *loader, Dwarf_Die *die, const char *fields,
 			    const char **key)
@@ -714,7 +723,7 @@ static const char *shape_of(struct dwarf_loader *loader, Dwarf_Die *die, const c
 	bool is_container;
 	char place[32];
 
-	/* Its key, or "" when it was examined before without success. */
+	/* The place where its key is stored; "" is stored when there is no shape. */
 	snprintf(place, sizeof(place), "%c%llx", fields ? 'x' : 'c',
 		 (unsigned long long)(uintptr_t)die->addr);
 

@@ -7,7 +7,7 @@
 #include "utils/object/dwarf/dwarf_type.h"
 
 static const struct dwarf_layout layouts[] = {
-	/* libstdc++ */
+	/* containers of libstdc++ */
 	{ "vector", 'r', { "_M_impl._M_start", "_M_impl._M_finish" } },
 	{ "vector", 'b', { "_M_impl._M_start._M_p", "_M_impl._M_finish._M_p" } },
 	{ "deque", 'd', { "_M_impl._M_start", "_M_impl._M_finish", "_M_impl._M_finish._M_node" } },
@@ -57,7 +57,7 @@ static const struct dwarf_layout layouts[] = {
 	  { "_M_h._M_before_begin._M_nxt", "_M_h._M_element_count" },
 	  { 0, 0, 0, 8 } },
 	{ "list", 'l', { "_M_impl._M_node._M_next", "_M_impl._M_node._M_size" }, { 0, 0, 0, 16 } },
-	/* libc++ */
+	/* containers of libc++ */
 	{ "vector", 'r', { "__begin_", "__end_" } },
 	{ "vector", 'B', { "__begin_", "__size_" } },
 	{ "deque", 'D', { "__map_.__begin_", "__start_", "__size_.__value_" } },
@@ -136,7 +136,7 @@ bool dwarf_is_class(Dwarf_Die *die)
 	return tag == DW_TAG_structure_type || tag == DW_TAG_class_type || tag == DW_TAG_union_type;
 }
 
-/* The name without template arguments is @name. */
+/* True when the name of @die without template arguments is @name. */
 static bool is_template(Dwarf_Die *die, const char *name)
 {
 	const char *full = dwarf_diename(die);

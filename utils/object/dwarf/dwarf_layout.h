@@ -8,26 +8,27 @@
 #include <stdint.h>
 
 /*
- * Offsets in a node: of the address of the next (or left) one, of the right one, of the parent; the
- * end of the part before the value.
+ * Offsets in a node: of the addresses of the next (or left) node, the right node and the parent.
+ * @head: the size of the part before the value.
  */
 struct dwarf_node {
 	uint8_t next, right, parent, head;
 };
 
 /*
- * The number of owners of a weak_ptr: its offset in the struct of counters, its bytes, and the
- * difference to the displayed number.
+ * The place of the number of owners in the counters of a shared_ptr: its offset, its size in bytes,
+ * and the difference to the displayed number.
  */
 struct dwarf_owners {
 	uint8_t offset, bytes, bias;
 };
 
 /*
- * Containers are recognised by their members: other members belong to an unknown version of the
- * library, whose containers are shown as structs. Each row has the template, the letter of
- * utils/spec/args/shape.h, and the places of its numbers: paths of members, searched in base
- * classes, too. The first existing one of a row must be a pointer if the letter requires it.
+ * Containers are recognised by their members. A container with other members is of an unknown
+ * version of the library, and is shown as a struct. Each row has the template's name, the letter of
+ * utils/spec/args/shape.h, and the places of its numbers: paths of members, which are searched in
+ * base classes, too. The first existing member of a row must be a pointer if the letter requires
+ * it.
  */
 struct dwarf_layout {
 	const char *name;
@@ -38,12 +39,12 @@ struct dwarf_layout {
 };
 
 /*
- * The next layout after @layout, or the first one, for containers with the name of class @die;
- * NULL: none.
+ * Find the next layout for containers with the name of class @die after @layout, or the first one
+ * when that is NULL. NULL: there are no more.
  */
 const struct dwarf_layout *dwarf_layout_next(const struct dwarf_layout *layout, Dwarf_Die *die);
 
-/* struct, class or union */
+/* True for a struct, class or union. */
 bool dwarf_is_class(Dwarf_Die *die);
 
 #endif

@@ -19,13 +19,13 @@ struct making {
 	struct strbuf text;
 	uint32_t bytes;
 	unsigned nr;
-	/* The boxed fields: all of them, and the first @max_boxed. */
+	/* @nr_boxed: number of all boxed fields; @boxed: the first @max_boxed of them */
 	unsigned nr_boxed;
 	struct dwarf_boxed_field *boxed;
 	unsigned max_boxed;
 };
 
-/* The letters and forms are in utils/spec/args/structdef.h. */
+/* Write a type in the notation of utils/spec/args/structdef.h. */
 static bool put_type(const struct dwarf_type *type, struct strbuf *out)
 {
 	if (type->is_reference) {
@@ -62,7 +62,10 @@ static bool put_type(const struct dwarf_type *type, struct strbuf *out)
 	return true;
 }
 
-/* clang only declares strings, since the library defines them: their size is known nevertheless. */
+/*
+ * Find the type of a field. clang only declares strings, since the library defines them, but their
+ * size is known.
+ */
 static void type_of_field(struct making *m, Dwarf_Die *die, struct dwarf_type *type)
 {
 	dwarf_type_of(m->loader, die, type);
@@ -94,8 +97,8 @@ static Dwarf_Word unit_size(Dwarf_Die *member)
 }
 
 /*
- * DWARF 3 and before count from the top of the storage unit, later versions from the start of the
- * struct.
+ * DWARF 3 and earlier count bits from the top of the storage unit, later versions from the start of
+ * the struct.
  */
 bool dwarf_member_bits(Dwarf_Die *member, uint32_t base, struct dwarf_bits *bits)
 {
@@ -144,8 +147,8 @@ static void put_array(struct making *m, Dwarf_Die *member, Dwarf_Die *array, uin
 }
 
 /*
- * The content of a container or a string is not in its bytes, nor is that of a struct with such
- * fields.
+ * Write a boxed field. A container or a string does not have its content in its bytes, nor does a
+ * struct with such fields.
  */
 static bool put_boxed(struct making *m, Dwarf_Die *member, const struct dwarf_type *type,
 		      uint32_t offset)
@@ -227,7 +230,7 @@ static void put_members(struct making *m, Dwarf_Die *die, uint32_t base, unsigne
 
 		if (tag != DW_TAG_member && tag != DW_TAG_inheritance)
 			continue;
-		/* Static members; pointers to tables of virtual functions. */
+		/* Static members, and pointers to tables of virtual functions, are not shown. */
 		if (dwarf_has_flag(&child, DW_AT_external) ||
 		    dwarf_has_flag(&child, DW_AT_declaration) ||
 		    dwarf_has_flag(&child, DW_AT_artificial))
@@ -319,7 +322,10 @@ const char *dwarf_struct_fields(struct dwarf_loader *loader, Dwarf_Die *die, con
 	if (!key) {
 		const char *kept = dwarf_keep_text(loader, place, strlen(place));
 
-		/* A struct that contains itself, which no compiler makes, gets no fields. */
+		/*
+		 * An empty key while the struct is being defined: a struct that contains itself,
+		 * which no compiler makes, gets no fields.
+		 */
 		if (!kept || strmap_put(&loader->keys, kept, (void *)nothing) < 0) {
 			loader->oom |= !loader->is_too_much;
 			return NULL;

@@ -13,7 +13,7 @@
 
 #define EIGHTBYTE 8U
 
-/* Bytes skipped between entries count as work, too. */
+/* Bytes that are skipped between entries count as work, too: so many are one step. */
 #define BYTES_PER_STEP 16
 /* The limit of an enum's names in total; compilers need much less. */
 #define ENUM_MAX       (4U << 20)
@@ -38,7 +38,7 @@ bool dwarf_next(struct dwarf_loader *loader, Dwarf_Die *child)
 {
 	Dwarf_Die next;
 
-	/* DW_AT_sibling may lead anywhere. */
+	/* DW_AT_sibling may lead anywhere: only a way forward is taken. */
 	if (!spend(loader, 1) || dwarf_siblingof(child, &next) != 0 ||
 	    (uintptr_t)next.addr <= (uintptr_t)child->addr ||
 	    !spend(loader, ((uintptr_t)next.addr - (uintptr_t)child->addr) / BYTES_PER_STEP))
@@ -107,7 +107,7 @@ bool dwarf_has_flag(Dwarf_Die *die, unsigned name)
 	return dwarf_attr_integrate(die, name, &attr) && dwarf_formflag(&attr, &flag) == 0 && flag;
 }
 
-/* The plain char, whose arrays are strings; signed char and unsigned char are numbers. */
+/* True for plain char, whose arrays are strings. signed char and unsigned char are numbers. */
 static bool is_char(Dwarf_Die *die)
 {
 	const char *name = dwarf_diename(die);
@@ -121,14 +121,17 @@ bool dwarf_is_float(unsigned encoding)
 	return encoding == DW_ATE_float || encoding == DW_ATE_imaginary_float;
 }
 
-/* x87's format takes 16 bytes in memory (12 on i386), as does the one with 128 bits. */
+/*
+ * True for a long double of x87, or a pair of these. The size is not enough: x87's format takes 16
+ * bytes in memory (12 on i386), as does the format with 128 bits.
+ */
 bool dwarf_is_x87(Dwarf_Die *die)
 {
 	const char *name = dwarf_diename(die);
 
 	if (dwarf_byte_size(die) <= 8 || !name)
 		return false;
-	/* All pairs have this name with clang. */
+	/* clang names all pairs of floats "complex". */
 	return strstr(name, "long double") ||
 	       (strcmp(name, "complex") == 0 && dwarf_byte_size(die) == 4 * EIGHTBYTE);
 }
@@ -193,8 +196,8 @@ static bool is_reference_to(Dwarf_Die *type, const char *class_name)
 }
 
 /*
- * A non-trivial copy constructor or destructor: the Itanium C++ ABI, "non-trivial for the purposes
- * of calls".
+ * True for a non-trivial copy constructor or destructor: the Itanium C++ ABI, "non-trivial for the
+ * purposes of calls".
  */
 static bool is_special_function(struct dwarf_loader *loader, Dwarf_Die *func,
 				const char *class_name)
@@ -213,7 +216,7 @@ static bool is_special_function(struct dwarf_loader *loader, Dwarf_Die *func,
 	if (!class_name || strncmp(name, class_name, strcspn(class_name, "<")) != 0)
 		return false;
 
-	/* A constructor with one reference, to its own class: "this" is the first parameter. */
+	/* A copy constructor has two parameters: "this", and a reference to its own class. */
 	Dwarf_Die param;
 	int nr = 0;
 	bool is_copy = false;
@@ -237,7 +240,7 @@ static bool is_non_trivial(struct dwarf_loader *loader, Dwarf_Die *die, int nest
 	Dwarf_Word word;
 	Dwarf_Die child;
 
-	/* DWARF 5: the compiler says it. */
+	/* In DWARF 5, the compiler tells it. */
 	if (dwarf_attr_integrate(die, DW_AT_calling_convention, &attr) &&
 	    dwarf_formudata(&attr, &word) == 0) {
 		if (word == DW_CC_pass_by_reference)
@@ -284,8 +287,8 @@ static bool has_member(struct dwarf_loader *loader, Dwarf_Die *die, const char *
 }
 
 /*
- * Descend from the unit's root: the last entry of each list that does not begin after @die contains
- * it.
+ * True when @die is in the namespace @wanted. The search descends from the unit's root: in each
+ * list, the last entry that does not begin after @die contains it.
  */
 static bool is_in_namespace(struct dwarf_loader *loader, Dwarf_Die *die, const char *wanted)
 {
@@ -310,8 +313,8 @@ static bool is_in_namespace(struct dwarf_loader *loader, Dwarf_Die *die, const c
 }
 
 /*
- * Recognised by their layout, as read by libmcount/values/capture.c. clang only declares them,
- * since the library defines them.
+ * Find the kind of a class. Strings are recognised by the layout that libmcount/values/capture.c
+ * reads. clang only declares them, since the library defines them.
  */
 static enum dwarf_kind kind_of_class(struct dwarf_loader *loader, Dwarf_Die *die)
 {
@@ -355,7 +358,9 @@ const char *dwarf_keep_text(struct dwarf_loader *loader, const char *text, size_
 	return copy;
 }
 
-/* Cut off template arguments and everything that is not allowed in a specification. */
+/*
+ * Keep a name without template arguments, and without anything that a specification may not have.
+ */
 static const char *keep_name(struct dwarf_loader *loader, const char *name)
 {
 	size_t len = name ? strcspn(name, "< ({[,;%@\n") : 0;
@@ -365,8 +370,8 @@ static const char *keep_name(struct dwarf_loader *loader, const char *name)
 }
 
 /*
- * gcc writes a non-negative number in as few bytes as possible, without a sign; libdw would read a
- * sign there.
+ * Read an enumerator's value. gcc writes a non-negative number in as few bytes as possible, without
+ * a sign; libdw would take the first bit for one.
  */
 static bool enumerator_value(Dwarf_Die *die, int64_t *value)
 {
@@ -407,7 +412,10 @@ static void put_enumerators(struct dwarf_loader *loader, Dwarf_Die *die, struct 
 		if (dwarf_tag(&child) != DW_TAG_enumerator || !name ||
 		    !enumerator_value(&child, &value))
 			continue;
-		/* Many may share one long name: then the text would be longer than the file. */
+		/*
+		 * Many enumerators may share one long name in the file, so the text could be longer
+		 * than the file.
+		 */
 		if (out->len + strlen(name) > ENUM_MAX) {
 			loader->is_too_much = true;
 			return;
@@ -464,7 +472,7 @@ static void make_enum(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_
 }
 
 /*
- * A type without fields that is shown in parts: @nr of @letter, of @bytes each, without names
+ * Define a type without fields that is shown as @nr parts without names, each of @letter and @bytes
  * (utils/spec/args/structdef.h).
  */
 static void define_parts(struct dwarf_loader *loader, struct dwarf_type *type, char letter,
@@ -477,7 +485,7 @@ static void define_parts(struct dwarf_loader *loader, struct dwarf_type *type, c
 	type->fields = type->name ? dwarf_add_definition(loader, type->name, text) : NULL;
 }
 
-/* Numbers of 128 bits, and pairs of floats. */
+/* Define the parts of a number of 128 bits, or of a pair of floats. */
 static void define_base(struct dwarf_loader *loader, unsigned encoding, bool is_x87,
 			struct dwarf_type *type)
 {
@@ -509,14 +517,14 @@ static void make_base(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_
 	} else if (dwarf_is_float(encoding) && type->bytes <= 8 && type->bytes >= 4) {
 		type->kind = DWARF_FLOAT;
 	} else if (type->bytes > 8 || encoding == DW_ATE_complex_float) {
-		/* Numbers of 128 bits, and pairs of floats. */
+		/* Numbers of 128 bits, and pairs of floats, are passed like structs. */
 		type->kind = DWARF_STRUCT;
 		type->name = keep_name(loader, dwarf_diename(die));
 		type->alignment = dwarf_alignment(loader, die);
 		dwarf_classify(loader, die, type->classes);
 		/*
-		 * A pair of those has four words; of long doubles it is returned in st(0) and
-		 * st(1).
+		 * A pair of numbers of 128 bits has four words and is in memory. A pair of long
+		 * doubles is returned in st(0) and st(1).
 		 */
 		if (type->bytes > 2 * EIGHTBYTE && type->classes[0] != DWARF_CLASS_X87)
 			type->classes[0] = DWARF_CLASS_MEMORY;
@@ -541,8 +549,8 @@ static void classify_struct(struct dwarf_loader *loader, Dwarf_Die *die, struct 
 }
 
 /*
- * The elements of a vector of type @type, if they are numbers. For more than 16 bytes, the probe
- * has only the first half.
+ * Define the elements of a vector, if they are numbers. The probe has only a part of vectors of
+ * more than 16 bytes.
  */
 static void define_vector(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_type *type)
 {
@@ -564,7 +572,10 @@ static void define_vector(struct dwarf_loader *loader, Dwarf_Die *die, struct dw
 		     bytes, type->bytes / bytes);
 }
 
-/* In one register of its size; small ones, which are rare, like integers, as compilers do. */
+/*
+ * Make the type of a vector. It is passed in one vector register; small ones, which are rare, are
+ * passed like integers, as compilers do.
+ */
 static void make_vector(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_type *type)
 {
 	type->kind = DWARF_STRUCT;
@@ -579,7 +590,7 @@ static void make_vector(struct dwarf_loader *loader, Dwarf_Die *die, struct dwar
 	define_vector(loader, die, type);
 }
 
-/* Each is examined once, independent of its number of uses. */
+/* Make the type of a struct. Each struct is examined once, however often it is used. */
 static void make_struct(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_type *type)
 {
 	char place[32];
@@ -626,7 +637,10 @@ static void make_pointer(Dwarf_Die *die, struct dwarf_type *type)
 		type->kind = DWARF_STRING;
 }
 
-/* A reference is shown as its target, if more than the target's address is known. */
+/*
+ * Make the type of a reference. Strings and containers are shown as the target, others as its
+ * address.
+ */
 static void make_reference(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_type *type)
 {
 	struct dwarf_type object = { 0 };
@@ -680,7 +694,10 @@ void dwarf_type_of_die(struct dwarf_loader *loader, Dwarf_Die *type_die, struct 
 		make_reference(loader, &at, type);
 		break;
 	case DW_TAG_ptr_to_member_type:
-		/* A pointer to a member function: its address and a number to add to "this". */
+		/*
+		 * A pointer to a member function has its address and a number that is added to
+		 * "this".
+		 */
 		if (type->bytes > EIGHTBYTE) {
 			type->kind = DWARF_STRUCT;
 			type->classes[0] = type->classes[1] = DWARF_CLASS_INT;

@@ -11,16 +11,18 @@
 #include "utils/object/dwarf/dwarf_info.h"
 
 /*
- * @enums: those that were seen, by name
- * @structs: those that were defined, by key; @keys: their keys, by place in the debug information
- * @types: the types of structs, by the same place; of the heap
- * @boxed: keys of structs that have fields which are containers or strings
- * @skeleton: the entry in the module whose rest, in another file, is read; NULL: it is not split
- * @nesting: of the struct being defined
- * @shapeless: while it is not 0 no shapes are made: a struct is being defined, which a shape would
- *             need complete
- * @steps: entries that may still be read, @text_bytes: of names that may still be kept; when
- *         either is used up, the rest is not read, and @is_too_much
+ * @enums: the enums seen so far, by name
+ * @structs: the definitions so far, by key; @keys: keys of definitions, by the struct's place in
+ *         the debug information
+ * @types: the types of structs, by the same places; of the heap
+ * @boxed: keys of structs that have containers or strings as fields
+ * @skeleton: the entry in the module whose rest, in another file, is being read; NULL: the unit is
+ *         not split
+ * @nesting: nesting of the struct being defined
+ * @shapeless: while it is not 0, no shapes are made: they would need the struct that is being
+ *             defined
+ * @steps: number of entries that may still be read; @text_bytes: bytes of names that may still be
+ *         kept. When either is used up, the rest is not read, and @is_too_much
  */
 struct dwarf_loader {
 	struct dwarf_info *info;
@@ -32,7 +34,7 @@ struct dwarf_loader {
 	Dwarf_Die *skeleton;
 	unsigned nesting;
 	unsigned shapeless;
-	uint64_t base; /* of the module */
+	uint64_t base; /* base of the module (elf_file.h) */
 	uint64_t steps;
 	uint64_t text_bytes;
 	bool is_too_much;
@@ -41,27 +43,29 @@ struct dwarf_loader {
 
 /*
  * Entries refer to each other as the file specifies, possibly in circles: all code walks them with
- * these functions only, which go forward and count. False: there is none, or it is too much.
+ * these two functions only, which go forward and count steps. False: there is no such entry, or too
+ * many were read.
  */
 bool dwarf_first(struct dwarf_loader *loader, Dwarf_Die *die, Dwarf_Die *child);
 bool dwarf_next(struct dwarf_loader *loader, Dwarf_Die *child);
 
 /*
- * A copy of the first @len bytes of @text, which lives as long as loader->info; NULL with
- * loader->oom or loader->is_too_much on failure.
+ * Copy the first @len bytes of @text. The copy lives as long as loader->info. NULL, with
+ * loader->oom or loader->is_too_much, on failure.
  */
 const char *dwarf_keep_text(struct dwarf_loader *loader, const char *text, size_t len);
 
 /*
- * The key of the definition of struct, class or union @die, created on first use; NULL when it has
- * no fields that can be shown, or memory is short. @name: without template arguments, or NULL.
- * @bytes: its size.
+ * Find the key of the definition of struct, class or union @die, which is made on first use. NULL
+ * when no field can be shown, or memory is short. @name: its name without template arguments, or
+ * NULL. @bytes: its size.
  */
 const char *dwarf_struct_fields(struct dwarf_loader *loader, Dwarf_Die *die, const char *name,
 				uint32_t bytes);
 
 /*
- * One of the 'b' fields in a struct's definition (utils/spec/args/structdef.h): its resolved type.
+ * A boxed field, 'b' in a struct's definition (utils/spec/args/structdef.h). @type: its resolved
+ * type
  */
 struct dwarf_boxed_field {
 	Dwarf_Die type;
@@ -69,8 +73,8 @@ struct dwarf_boxed_field {
 };
 
 /*
- * The first @max of these fields of struct @die, of @bytes, in the order of its definition; returns
- * their total number. 0: its bytes contain everything.
+ * Find the first @max boxed fields of struct @die, which has @bytes, in the order of its
+ * definition. Returns the number of all of them; 0: the struct's bytes contain everything.
  */
 unsigned dwarf_boxed_fields(struct dwarf_loader *loader, Dwarf_Die *die, uint32_t bytes,
 			    struct dwarf_boxed_field *fields, unsigned max);
@@ -81,24 +85,26 @@ unsigned dwarf_boxed_fields(struct dwarf_loader *loader, Dwarf_Die *die, uint32_
 bool dwarf_is_container(Dwarf_Die *die);
 
 /*
- * The shape of a container of the C++ library (utils/spec/args/shape.h), and the key of its
- * definition. NULL when @die is none, or the layout of this version is unknown.
+ * Find the shape of a container of the C++ library (utils/spec/args/shape.h), and the key of its
+ * definition. NULL when @die is no container, or the layout of this version is unknown.
  */
 const char *dwarf_container_shape(struct dwarf_loader *loader, Dwarf_Die *die, const char **key);
 
-/* The same for a struct with such fields: @fields is the key of its definition. */
+/*
+ * Like dwarf_container_shape(), for a struct with boxed fields. @fields: the key of its definition.
+ */
 const char *dwarf_struct_shape(struct dwarf_loader *loader, Dwarf_Die *die, const char *fields,
 			       const char **key);
 
 /*
- * Store "KEY @text"; different types of the same name get keys of their own. Returns the key, or
- * NULL.
+ * Store the definition "KEY @text", with a key made of @name: different types of the same name get
+ * keys of their own. Returns the key, or NULL.
  */
 const char *dwarf_add_definition(struct dwarf_loader *loader, const char *name, const char *text);
 
 /*
- * DW_AT_type of @die; resolve typedefs and qualifiers (false when no type is left: void); flags;
- * DW_AT_byte_size or 0.
+ * Read parts of entries: DW_AT_type; the type without typedefs and qualifiers (false: void); a
+ * flag; DW_AT_byte_size, or 0.
  */
 bool dwarf_type_die(Dwarf_Die *die, Dwarf_Die *type);
 bool dwarf_peel(Dwarf_Die *die);
@@ -106,17 +112,17 @@ bool dwarf_has_flag(Dwarf_Die *die, unsigned name);
 uint32_t dwarf_byte_size(Dwarf_Die *die);
 
 /*
- * DW_AT_encoding of a base type, 0: none; whether it is a floating point number; whether it is an
- * x87 number, or a pair of them.
+ * DW_AT_encoding of a base type, 0: it has none; true for a floating point number; true for an x87
+ * number, or a pair of these.
  */
 unsigned dwarf_encoding(Dwarf_Die *die);
 bool dwarf_is_float(unsigned encoding);
 bool dwarf_is_x87(Dwarf_Die *die);
 
 /*
- * Store in @classes, initially none, those of the first 16 bytes of type @die (psABI x86_64,
- * 3.2.3). dwarf_settle_classes() then applies the rules for both of them together, which is for
- * structs alone (ibid., "post merger cleanup").
+ * Store the classes of the first 16 bytes of type @die (psABI x86_64, 3.2.3) in @classes, which has
+ * none at first. For structs alone, dwarf_settle_classes() then applies the rules for both classes
+ * together (ibid., "post merger cleanup").
  */
 void dwarf_classify(struct dwarf_loader *loader, Dwarf_Die *die, uint8_t classes[2]);
 void dwarf_settle_classes(uint8_t classes[2]);
@@ -125,9 +131,9 @@ void dwarf_settle_classes(uint8_t classes[2]);
 uint32_t dwarf_array_elements(struct dwarf_loader *loader, Dwarf_Die *array, uint32_t max);
 
 /*
- * A bit-field: the bytes of its struct that contain it, and its bits in them, from the lowest on.
- * False when @member is none, or its position is unknown. @base: the offset of the struct that it
- * is a member of.
+ * The place of a bit-field: the bytes of the struct that contain it, and its bits in these, from
+ * the lowest on. False when @member is no bit-field, or its position is unknown. @base: the offset
+ * of the struct that has @member.
  */
 struct dwarf_bits {
 	uint32_t offset;
@@ -138,24 +144,28 @@ struct dwarf_bits {
 bool dwarf_member_bits(Dwarf_Die *member, uint32_t base, struct dwarf_bits *bits);
 
 /*
- * The offset of a member or base class in its struct; false when it is not fixed (a virtual base).
+ * Find the offset of a member or base class in its struct. False when it is not fixed (a virtual
+ * base).
  */
 bool dwarf_member_offset(Dwarf_Die *member, uint32_t *offset);
 
 /*
- * The type in attribute DW_AT_type of @die; DWARF_VOID when there is none; and that of @type_die
- * itself, already resolved.
+ * dwarf_type_of() makes the type of @die's attribute DW_AT_type, DWARF_VOID when it has none;
+ * dwarf_type_of_die() that of @type_die, a type without typedefs and qualifiers.
  */
 void dwarf_type_of_die(struct dwarf_loader *loader, Dwarf_Die *type_die, struct dwarf_type *type);
 void dwarf_type_of(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_type *type);
 
-/* An array that the processor handles in one register: __m128, and others with vector_size. */
+/*
+ * True for an array that the processor handles in one register: __m128, and others with
+ * vector_size.
+ */
 bool dwarf_is_vector(Dwarf_Die *die);
 
 /* The size of a vector, from the debug information about its elements. */
 uint32_t dwarf_vector_bytes(struct dwarf_loader *loader, Dwarf_Die *die);
 
-/* True for one vector, possibly within structs. */
+/* True for a vector, or a struct whose only content is a vector. */
 bool dwarf_is_one_vector(struct dwarf_loader *loader, Dwarf_Die *die);
 
 /* The alignment of a type, at most 64; 1 when it is unknown. */
