@@ -15,7 +15,7 @@
 /* The CRC of .gnu_debuglink: that of zlib and Ethernet (GDB manual, "Separate Debug Files"). */
 static uint32_t crc32_add(uint32_t crc, const unsigned char *data, size_t len)
 {
-	/* By half bytes: the remainders of 0..15 for the reversed polynomial 0xedb88320. */
+	/* The remainders of half bytes, 0..15, for the reversed polynomial 0xedb88320. */
 	static const uint32_t table[16] = {
 		0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4,
 		0x4db26158, 0x5005713c, 0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c,
@@ -45,7 +45,10 @@ static bool has_crc(int fd, uint32_t expected)
 	return len == 0 && crc == expected;
 }
 
-/* This is all that is checked in an open file; it is closed when it has another one. */
+/*
+ * True when the open debug file has the build-id, which is all that is checked. A file with another
+ * one is closed.
+ */
 static bool has_build_id(struct elf_file *debug, const char *build_id)
 {
 	char found[BUILD_ID_HEX_SIZE];
@@ -81,7 +84,7 @@ static bool open_candidate(const char *path, const char *build_id, uint32_t crc,
 	return false;
 }
 
-/* The name and the CRC of .gnu_debuglink. */
+/* Read the name and the CRC of .gnu_debuglink. */
 static bool read_link(const struct elf_file *file, const char **name, uint32_t *crc)
 {
 	struct elf_section sec;
@@ -93,7 +96,7 @@ static bool read_link(const struct elf_file *file, const char **name, uint32_t *
 	size_t len = strnlen(text, sec.data->d_size);
 	size_t crc_at = ALIGN_UP(len + 1, (size_t)4);
 
-	/* A name with a slash would lead anywhere. */
+	/* A name with a slash could lead anywhere. */
 	if (len == 0 || crc_at + 4 > sec.data->d_size || memchr(text, '/', len))
 		return false;
 	*name = text;

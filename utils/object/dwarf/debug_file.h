@@ -13,8 +13,8 @@
 bool debug_file_open(const struct elf_file *file, const char *path, struct elf_file *debug);
 
 /*
- * The same; if there is none on this machine, servers are asked (debug_server.h). For arguments and
- * source lines, not for names.
+ * Like debug_file_open(), but servers are asked when this machine has no debug file
+ * (debug_server.h). For arguments and source lines, not for names.
  */
 bool debug_file_open_or_fetch(const struct elf_file *file, const char *path,
 			      struct elf_file *debug);

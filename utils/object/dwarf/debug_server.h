@@ -11,7 +11,7 @@
  * Open the debug file of the program with that build-id, in hexadecimal digits. A server sends it
  * once, which may take up to $DEBUGINFOD_TIMEOUT; later it is in the user's cache. False when
  * DEBUGINFOD_URLS is empty, when no server has it, in a build without the feature, and when the
- * library, libdebuginfod.so.1, is not installed. Its build-id was not compared yet.
+ * library, libdebuginfod.so.1, is not installed. The caller must compare the file's build-id.
  */
 bool debug_server_open(const char *build_id, struct elf_file *debug);
 

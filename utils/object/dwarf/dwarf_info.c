@@ -18,9 +18,9 @@
 #define INLINED_MAX 256
 
 /*
- * The maximum of entries read, and of bytes of names kept, per byte of debug information, plus a
- * constant for small files. Compilers need a tenth of that at most; only a file whose entries refer
- * to each other repeatedly needs more.
+ * The most entries that are read, and bytes of names that are kept, per byte of debug information,
+ * plus a constant for small files. Compilers need a tenth of that at most; only a file whose
+ * entries refer to each other repeatedly needs more.
  */
 #define STEPS_PER_BYTE	4
 #define STEPS_MORE	(64U << 10)
@@ -29,7 +29,7 @@
 /* A compressed section may have this many times the entries of an uncompressed one of its size. */
 #define COMPRESSED_MORE 8
 
-/* The entry of the unit with the directory of its sources. */
+/* Find the entry of the unit that has the directory of its sources. */
 static bool unit_of(struct dwarf_loader *loader, Dwarf_CU *unit, Dwarf_Die *die)
 {
 	if (loader->skeleton)
@@ -37,7 +37,7 @@ static bool unit_of(struct dwarf_loader *loader, Dwarf_CU *unit, Dwarf_Die *die)
 	return loader->skeleton || dwarf_cu_die(unit, die, NULL, NULL, NULL, NULL, NULL, NULL);
 }
 
-/* The displayed name of a file: relative to the compiler's directory, if it is below that. */
+/* Keep the displayed name of a file: relative to the compiler's directory if it is below that. */
 static const char *keep_file(struct dwarf_loader *loader, Dwarf_Die *die, const char *file,
 			     const char *last)
 {
@@ -57,8 +57,9 @@ static const char *keep_file(struct dwarf_loader *loader, Dwarf_Die *die, const 
 }
 
 /*
- * The file whose number is attribute @name of @die. Without dwarf_decl_file(), which takes 0 for
- * none: since DWARF 5 that is the first file, which clang uses for a program's own source.
+ * Find the file whose number is attribute @name of @die. dwarf_decl_file() does not help: it takes
+ * 0 for no file, but since DWARF 5 that is the first file, which clang uses for a program's own
+ * source.
  */
 static const char *source_file(struct dwarf_loader *loader, Dwarf_Die *die, unsigned name)
 {
@@ -98,7 +99,10 @@ static bool get_number(Dwarf_Die *die, unsigned name, Dwarf_Word *number)
 	return dwarf_attr(die, name, &attr) && dwarf_formudata(&attr, number) == 0;
 }
 
-/* Calls between functions of library headers are not of interest, and many. */
+/*
+ * True for headers of libraries. Inlined calls between their functions are many, and of no
+ * interest.
+ */
 static bool is_of_library(const char *file)
 {
 	return file &&
@@ -149,7 +153,7 @@ static void find_inlined(struct dwarf_loader *loader, Dwarf_Die *die, struct dwa
 	} while (!loader->oom && dwarf_next(loader, &child));
 }
 
-/* The register of the parameter at the function's start at @pc, if it is in one. */
+/* The register that has the parameter at the function's start @pc; -1: it is in none. */
 static int entry_register(Dwarf_Die *param, Dwarf_Addr pc)
 {
 	Dwarf_Attribute attr;
@@ -191,7 +195,10 @@ static void add_params(struct dwarf_loader *loader, Dwarf_Die *die, Dwarf_Addr p
 	} while (dwarf_next(loader, &child));
 }
 
-/* The address of the function's start; one in several parts (foo.cold) begins with the first. */
+/*
+ * Find the address of the function's start. A function in several parts (foo.cold) begins with the
+ * first part.
+ */
 static bool entry_of(Dwarf_Die *die, Dwarf_Addr *pc)
 {
 	Dwarf_Addr base;
@@ -222,7 +229,7 @@ static void add_func(struct dwarf_loader *loader, Dwarf_Die *die)
 	dwarf_type_of(loader, die, &func.result);
 	/*
 	 * A pair of long doubles is returned in st(0) and st(1), and the probe records only the
-	 * first: so the name must not be that of a definition.
+	 * first: so the result gets a name without a definition.
 	 */
 	if (func.result.kind == DWARF_STRUCT && func.result.classes[0] == DWARF_CLASS_X87 &&
 	    func.result.bytes > 16) {
@@ -258,7 +265,7 @@ static void walk_entries(struct dwarf_loader *loader, Dwarf_Die *die, int nestin
 	} while (!loader->oom && dwarf_next(loader, &child));
 }
 
-/* Forget all facts stored by memory address. */
+/* Forget all facts that are stored by memory address. */
 static void forget_places(struct dwarf_loader *loader)
 {
 	for (size_t i = 0; i < loader->types.nr_slots; i++)
@@ -273,7 +280,7 @@ static void give_room(struct dwarf_loader *loader, uint64_t bytes)
 	loader->text_bytes += TEXT_PER_BYTE * bytes;
 }
 
-/* The rest of @skeleton's unit is in another file. */
+/* Load the rest of @skeleton's unit, which is in another file. */
 static void load_split(struct dwarf_loader *loader, struct dwarf_splits *splits, Dwarf_CU *unit,
 		       Dwarf_Die *skeleton)
 {
@@ -362,8 +369,8 @@ static int say_missing(const struct dwarf_splits *splits, const char *path, stru
 }
 
 /*
- * A section without bytes counts as missing: tools that strip debug information may leave its
- * header.
+ * True when the file has debug information. A section without bytes counts as missing: tools that
+ * strip debug information may leave its header.
  */
 static bool has_info(const struct elf_file *file, struct elf_section *sec)
 {

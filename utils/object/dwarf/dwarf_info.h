@@ -16,44 +16,44 @@ enum dwarf_kind {
 	DWARF_VOID,
 	DWARF_INT,
 	DWARF_CHAR,
-	DWARF_FLOAT, /* 4, 8, or 10 bytes: x87's */
+	DWARF_FLOAT, /* of 4, 8, or 10 bytes (x87) */
 	DWARF_POINTER,
 	DWARF_STRING, /* a pointer to char */
 	DWARF_ENUM,
 	DWARF_STRUCT,	   /* struct, class, union, or what is passed like one */
 	DWARF_STD_STRING,  /* std::string of GNU's library */
-	DWARF_LLVM_STRING, /* of LLVM's */
+	DWARF_LLVM_STRING, /* std::string of LLVM's library */
 	DWARF_UNKNOWN,	   /* a struct that is only declared: its passing is unknown */
 };
 
-/* The way in which each eight bytes of a struct are passed (psABI x86_64 section 3.2.3). */
+/* How each eight bytes of a struct are passed (psABI x86_64 section 3.2.3). */
 enum dwarf_class {
 	DWARF_CLASS_NONE,
 	DWARF_CLASS_INT,
 	DWARF_CLASS_SSE,
-	DWARF_CLASS_SSE_UP, /* after one of these classes, in the same register */
+	DWARF_CLASS_SSE_UP, /* in the register of the eight bytes before */
 	DWARF_CLASS_X87,    /* a long double: in memory, but returned in st(0) */
 	DWARF_CLASS_X87_UP,
 	DWARF_CLASS_MEMORY,
 };
 
 /*
- * Typedefs and qualifiers are resolved.
+ * A type, with typedefs and qualifiers resolved.
  *
  * @bytes: its size; 0 for an empty struct
  * @is_signed: DWARF_INT, DWARF_ENUM
  * @is_by_reference: DWARF_STRUCT: C++ passes the address of a copy, since copying needs a function
- * @is_vector: DWARF_STRUCT: in one vector register of any size
- * @alignment: DWARF_STRUCT: of its place on the stack; 0: a word's
- * @classes: DWARF_STRUCT: of its first 16 bytes; the first is DWARF_CLASS_MEMORY when it is in
- *           memory
- * @name: DWARF_ENUM, DWARF_STRUCT: without template arguments; NULL: it has none
+ * @is_vector: DWARF_STRUCT: it is passed in one vector register of any size
+ * @alignment: DWARF_STRUCT: alignment of its place on the stack; 0: that of a word
+ * @classes: DWARF_STRUCT: classes of its first 16 bytes; the first is DWARF_CLASS_MEMORY when it is
+ *           passed in memory
+ * @name: DWARF_ENUM, DWARF_STRUCT: its name without template arguments; NULL: it has none
  * @fields: DWARF_STRUCT: the key of its definition among the structs; NULL: its fields are
  *          unknown
  * @shape: DWARF_STRUCT: a container of the C++ library (utils/spec/args/shape.h), which @fields
  *         defines, too; else NULL
- * @is_reference: a reference to it, for types that are shown like the object: strings and
- *                containers
+ * @is_reference: the value is a reference to this type; only for strings and containers, whose
+ *                references are shown like the object
  */
 struct dwarf_type {
 	uint8_t kind; /* enum dwarf_kind */
@@ -77,17 +77,17 @@ struct dwarf_param {
 	int16_t reg;
 };
 
-/* A call replaced by the callee's code (inlined); @name: mangled if the language does that. */
+/* An inlined call. @name: the callee, mangled if the language does that. */
 struct dwarf_inline {
 	const char *name;
-	const char *file; /* as that of struct dwarf_func; NULL: not known */
-	uint32_t line;	  /* of the call */
+	const char *file; /* in the form of dwarf_func.file; NULL: unknown */
+	uint32_t line;	  /* line of the call */
 };
 
 /*
  * @addr: relative to the module's map start
- * @file: as given to the compiler, relative to its directory if possible; NULL:
- *        unknown
+ * @file: the source as named to the compiler, relative to the compiler's directory if possible;
+ *        NULL: unknown
  */
 struct dwarf_func {
 	uint64_t addr;
@@ -104,9 +104,10 @@ struct dwarf_func {
 /*
  * Starts as { 0 }, ends with dwarf_info_deinit().
  *
- * @funcs: by address; of several at one address the first
- * @enums: definitions for utils/spec/args/enumdef.h, of the types in use
- * @structs: definitions for utils/spec/args/structdef.h, likewise
+ * @funcs: sorted by address; of several functions at one address, only the first in the debug
+ * information
+ * @enums: definitions of the enums in use (utils/spec/args/enumdef.h)
+ * @structs: definitions of the structs in use (utils/spec/args/structdef.h)
  * @texts: the memory that the strings point into
  */
 struct dwarf_info {
@@ -125,13 +126,14 @@ void dwarf_info_deinit(struct dwarf_info *info);
 
 /*
  * Load the debug information of module @path, from itself or its separate debug file, into an empty
- * @info. Without any, or in a build without libdw, it stays empty, which is a success. 0, -ENOMEM,
- * or the result of elf_file_open(); -E2BIG: it is too large and ignored. -ENODATA: a part of it, in
- * separate files (-gsplit-dwarf), is missing, and the rest is in @info.
+ * @info. Without debug information, or in a build without libdw, @info stays empty, which is a
+ * success. 0, -ENOMEM, or the result of elf_file_open(). -E2BIG: the debug information is too large
+ * and ignored. -ENODATA: a part of it, in separate files (-gsplit-dwarf), is missing; the other
+ * parts are in @info.
  */
 int object_dwarf_load(const char *path, struct dwarf_info *info, struct uft_err *err);
 
-/* The function that begins at @addr, or NULL. */
+/* Find the function that begins at @addr, or NULL. */
 const struct dwarf_func *dwarf_info_find(const struct dwarf_info *info, uint64_t addr);
 
 #endif

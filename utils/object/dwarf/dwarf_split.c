@@ -13,12 +13,12 @@
 
 /* The maximum size of an unpacked section, per byte of its file. */
 #define UNPACKED_PER_BYTE 16
-/* More columns than a package's table can have: the kinds of its sections. */
+/* More columns, one for each kind of section, than a package's table can have. */
 #define COLUMNS_MAX	  8
 
 /*
- * A section of the constructed file: its bytes, its name there, which with .dwo appended is its
- * name in the source file.
+ * A section of the constructed file. @name: its name in that file; the split file has it with .dwo
+ * appended. @data, @size: its bytes
  */
 struct part {
 	const char *name;
@@ -47,7 +47,7 @@ struct parts {
 	size_t nr;
 };
 
-/* The bytes of section @name, unpacked; false when there are none. */
+/* Get the bytes of section @name, unpacked. False when there are none. */
 static bool section_bytes(const struct elf_file *file, const char *name, struct part *part)
 {
 	struct elf_section sec;
@@ -82,7 +82,7 @@ static void add_part(struct parts *parts, const char *name, struct part bytes)
 	parts->at[parts->nr++] = bytes;
 }
 
-/* The section of kind @i in a file of split debug information. */
+/* Get the section of kind @i from a file of split debug information. */
 static bool split_section(const struct elf_file *file, size_t i, struct part *part)
 {
 	char name[32];
@@ -91,7 +91,7 @@ static bool split_section(const struct elf_file *file, size_t i, struct part *pa
 	return section_bytes(file, name, part);
 }
 
-/* All sections of a .dwo file. */
+/* Add all sections of a .dwo file. */
 static void parts_of_file(const struct elf_file *file, struct parts *parts)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
@@ -103,8 +103,8 @@ static void parts_of_file(const struct elf_file *file, struct parts *parts)
 }
 
 /*
- * The maximum of slots in a look-up. A few are enough in a table that is at most two thirds full
- * (DWARF 5 section 7.3.5.3).
+ * The most slots that a look-up examines. A few are enough in a table that is at most two thirds
+ * full (DWARF 5 section 7.3.5.3).
  */
 #define PROBES_MAX 1024
 
@@ -142,7 +142,10 @@ static bool open_index(const struct elf_file *package, struct index *index)
 		.size = bytes.size,
 		.is_big_endian = package->head.e_ident[EI_DATA] == ELFDATA2MSB,
 	};
-	/* Version 5 has two bytes, and two zero bytes; version 2 has four. */
+	/*
+	 * Version 5 stores its number in two bytes, with two zero bytes after them; version 2
+	 * stores it in four bytes.
+	 */
 	index->is_version_5 = get_u16(index->data, index->is_big_endian) == 5;
 	index->nr_columns = index_u32(index, 4);
 	index->nr_units = index_u32(index, 8);
@@ -158,7 +161,7 @@ static bool open_index(const struct elf_file *package, struct index *index)
 	       index->size;
 }
 
-/* Find the row of unit @id, from 0 on; false when it is not in the package. */
+/* Find the row of unit @id, counted from 0. False when the package does not have the unit. */
 static bool find_row(const struct index *index, uint64_t id, uint32_t *row)
 {
 	uint32_t mask = index->nr_slots - 1;
@@ -180,7 +183,10 @@ static bool find_row(const struct index *index, uint64_t id, uint32_t *row)
 	return false;
 }
 
-/* The part of section @name for row @row; the whole section when the table has no such column. */
+/*
+ * The part of section @whole for row @row. @number: the section's number; 0: all units share it,
+ * and the part is the whole section.
+ */
 static struct part piece(const struct index *index, uint32_t row, uint8_t number, struct part whole)
 {
 	size_t columns = INDEX_HEAD_BYTES + slots_bytes(index);
@@ -203,8 +209,8 @@ static struct part piece(const struct index *index, uint32_t row, uint8_t number
 }
 
 /*
- * A package. Its sections are found and unpacked once, since a hostile program may have any number
- * of skeletons.
+ * A package. Its sections are found and unpacked only once, since a hostile program may have any
+ * number of skeletons.
  *
  * @sections: in the order of @kinds
  */
@@ -241,7 +247,7 @@ static struct dwarf_package *open_package(const char *module)
 	return package;
 }
 
-/* The parts of unit @id that the package has. */
+/* Add the parts of unit @id in the package. */
 static void parts_of_package(const struct dwarf_package *package, uint64_t id, struct parts *parts)
 {
 	const struct index *index = &package->index;
@@ -287,7 +293,7 @@ static bool take_bytes(struct dwarf_splits *splits, uint64_t bytes)
 	return true;
 }
 
-/* Add section @name of the module, from the offset in attribute @base of the skeleton. */
+/* Add section @name of the module, from the offset on that attribute @base of the skeleton has. */
 static void add_part_of_module(struct parts *parts, const struct elf_file *module, const char *name,
 			       Dwarf_Die *skeleton, unsigned base)
 {
@@ -326,17 +332,14 @@ static bool add_section(Elf *elf, size_t name_at, uint32_t type, const void *byt
 	return gelf_update_shdr(scn, &head);
 }
 
-/*
- * Construct an ELF file of just these sections in memory: libdw reads it as plain debug
- * information.
- */
+/* Construct an ELF file of @parts in memory. libdw reads it as plain debug information. */
 static bool make_file(struct dwarf_split *split, const struct elf_file *module,
 		      const struct parts *parts)
 {
 	size_t len = 1; /* the first name is the empty one */
 	GElf_Ehdr head;
 
-	/* It is never written: the descriptor just has to be valid. */
+	/* The file is never written: the descriptor just has to be valid. */
 	split->elf = elf_begin(module->fd, ELF_C_WRITE, NULL);
 	if (!split->elf || !gelf_newehdr(split->elf, module->head.e_ident[EI_CLASS]) ||
 	    !gelf_getehdr(split->elf, &head))
@@ -360,8 +363,8 @@ static bool make_file(struct dwarf_split *split, const struct elf_file *module,
 }
 
 /*
- * The number shared by a unit and its skeleton, 0 when it has none (DWARF 5: in its header, GNU's
- * version 4: an attribute).
+ * The number that a unit and its skeleton share; 0: there is none. In DWARF 5 it is in the unit's
+ * header, in GNU's version 4 in an attribute.
  */
 static uint64_t unit_id(Dwarf_CU *unit, Dwarf_Die *die)
 {
@@ -378,7 +381,7 @@ static uint64_t unit_id(Dwarf_CU *unit, Dwarf_Die *die)
 	return id;
 }
 
-/* The unit @id among those of @split. */
+/* Find the unit @id in @split. */
 static bool find_unit(struct dwarf_split *split, uint64_t id)
 {
 	Dwarf_CU *unit = NULL;
@@ -392,7 +395,10 @@ static bool find_unit(struct dwarf_split *split, uint64_t id)
 	return false;
 }
 
-/* @taken: bytes that were counted already; unpacked ones may be more. */
+/*
+ * Open a unit from its parts. @taken: bytes that were counted already, which may have become more
+ * by unpacking.
+ */
 static bool open_parts(struct dwarf_split *split, struct dwarf_splits *splits, Dwarf_Die *skeleton,
 		       uint64_t id, struct parts *parts, uint64_t taken)
 {
@@ -423,7 +429,7 @@ static void close_parts(struct dwarf_split *split)
 	split->elf = NULL;
 }
 
-/* The file @dir/@name; @dir with its length. */
+/* Open the unit in the file @dir/@name. @dir_len: length of @dir */
 static bool open_file(struct dwarf_split *split, struct dwarf_splits *splits, const char *dir,
 		      size_t dir_len, const char *name, Dwarf_Die *skeleton, uint64_t id)
 {

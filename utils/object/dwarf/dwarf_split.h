@@ -14,8 +14,8 @@
 #include "utils/object/elf_file.h"
 
 /*
- * The limits for files named by skeletons: bytes per byte of the module, plus a constant for small
- * ones.
+ * The limit of bytes of the files that skeletons name: per byte of the module, plus a constant for
+ * small modules.
  */
 #define SPLIT_READ_PER_BYTE 16
 #define SPLIT_READ_MORE_MB  64U
@@ -24,14 +24,14 @@
  * The files named by one module's skeletons. Starts with dwarf_splits_init(), ends with
  * dwarf_splits_deinit().
  *
- * @from: the file that has the skeletons, borrowed; @path: the module's, borrowed
- * @package: the .dwp file; NULL: there is no readable one. Searched with the first
- *           skeleton: @has_looked
- * @bytes_left: of such files, and of units in packages, that may still be read: a hostile program
- *              could name one large file in each of many skeletons
- * @nr_missing: units whose rest was not found; @missing: the file of the first of them, of the
- *              heap; NULL: none, or memory is short; @is_too_much: it exists, but exceeds
- *              @bytes_left
+ * @from: the file that has the skeletons, borrowed; @path: path of the module, borrowed
+ * @package: the .dwp file; NULL: there is no readable one. @has_looked: it was searched, which
+ *           happens at the first skeleton
+ * @bytes_left: bytes of such files, and of units in packages, that may still be read: a hostile
+ *              program could name one large file in each of many skeletons
+ * @nr_missing: number of units whose rest was not found; @missing: the file of the first such unit,
+ *              of the heap; NULL: none, or memory is short; @is_too_much: that file exists, but
+ *              exceeds @bytes_left
  */
 struct dwarf_splits {
 	const struct elf_file *from;
@@ -51,10 +51,10 @@ void dwarf_splits_deinit(struct dwarf_splits *splits);
 /*
  * The rest of one unit, as if it were a file of its own with plain debug information.
  *
- * @die: its unit, which lives until dwarf_split_close()
- * @info_bytes: of its section .debug_info
- * @file: the file of the bytes, unless that is the package; @elf: made of pieces of it and of the
- *        module; @names: of its sections
+ * @die: the entry of the unit, which lives until dwarf_split_close()
+ * @info_bytes: size of its section .debug_info
+ * @file: the file that has the bytes, unless that is the package; @elf: made of pieces of that file
+ *        and of the module; @names: names of its sections
  */
 struct dwarf_split {
 	struct elf_file file;
@@ -66,9 +66,9 @@ struct dwarf_split {
 };
 
 /*
- * Open the rest of @unit, whose first entry is @skeleton. Searched at the place where the compiler
- * wrote it, next to the module, and in the module's package. False when it was not found, which is
- * counted in @splits.
+ * Open the rest of @unit, whose first entry is @skeleton. It is searched where the compiler wrote
+ * it, next to the module, and in the module's package. False when it was not found, which @splits
+ * counts.
  */
 bool dwarf_split_open(struct dwarf_splits *splits, Dwarf_CU *unit, Dwarf_Die *skeleton,
 		      struct dwarf_split *split);

@@ -61,7 +61,10 @@ void srcline_close(struct srcline *lines)
 	free(lines);
 }
 
-/* Without dwarf_addrdie(), since clang makes no table of address ranges. */
+/*
+ * Find the unit that has @addr. dwarf_addrdie() does not help, since clang makes no table of
+ * address ranges.
+ */
 static bool find_unit(Dwarf *dwarf, uint64_t addr, Dwarf_Die *unit)
 {
 	Dwarf_CU *cu = NULL;
@@ -70,7 +73,7 @@ static bool find_unit(Dwarf *dwarf, uint64_t addr, Dwarf_Die *unit)
 	Dwarf_Die split;
 
 	while (dwarf_get_units(dwarf, cu, &cu, &version, &type, unit, &split) == 0) {
-		/* A split unit has its lines here, too. */
+		/* The lines of a split unit are here, too, in its skeleton. */
 		if ((type == DW_UT_compile || type == DW_UT_skeleton) &&
 		    dwarf_haspc(unit, addr) == 1)
 			return true;
@@ -78,7 +81,7 @@ static bool find_unit(Dwarf *dwarf, uint64_t addr, Dwarf_Die *unit)
 	return false;
 }
 
-/* The displayed name: relative to the compiler's directory, if it is below that. */
+/* Make the displayed name of a file: relative to the compiler's directory if it is below that. */
 static const char *shown_file(Dwarf_Die *unit, const char *file)
 {
 	Dwarf_Attribute attr;
