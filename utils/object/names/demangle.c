@@ -8,15 +8,15 @@
 
 #include "utils/object/names/demangle_simple.h"
 
-/* No honest name is longer, mangled or not. */
+/* The longest mangled name that is read: real names are shorter. */
 #define MANGLED_MAX   (64U << 10)
 #define DEMANGLED_MAX (64U << 10)
 #define FULL_OPTIONS  (DMGL_PARAMS | DMGL_ANSI)
 
 /*
- * A short name can stand for gigabytes of text: parts may refer to other parts twice. The only way
- * to stop libiberty is a longjmp() out of the callback. This leaks nothing: the callback forms of
- * its functions use only the stack.
+ * Output of libiberty with a limit. A short name can stand for gigabytes of text, since parts may
+ * refer to other parts twice. Only a longjmp() out of the callback stops libiberty. It leaks
+ * nothing: the functions with a callback use only the stack.
  */
 struct printer {
 	struct strbuf *out;
@@ -78,7 +78,7 @@ static bool demangle_mangled(const char *name, enum demangle_mode mode, struct s
 {
 	size_t start = out->len;
 
-	/* Both manglings of Rust; the old one looks like C++ but ends in a hash. */
+	/* Try both manglings of Rust first: the old one looks like C++, but ends in a hash. */
 	if (print_rust(name, out)) {
 		size_t len = out->len - start;
 
@@ -95,7 +95,10 @@ static bool demangle_mangled(const char *name, enum demangle_mode mode, struct s
 	return print_full(name, out);
 }
 
-/* Functions that the compiler makes for another one have its name after a prefix. */
+/*
+ * The length of a prefix in front of another function's name, in names of functions that the
+ * compiler makes for it.
+ */
 static size_t prefix_length(const char *name)
 {
 	static const char *const prefixes[] = { "_GLOBAL__sub_I_", "_GLOBAL__sub_D_",
@@ -111,8 +114,8 @@ static size_t prefix_length(const char *name)
 }
 
 /*
- * True when the @len bytes at @text are such a suffix. Its number (".part.0") has been removed;
- * @has_number tells whether there was one.
+ * True when the @len bytes at @text are a compiler's suffix (".part.0") without its number.
+ * @has_number: it had a number.
  */
 static bool is_clone_word(const char *text, size_t len, bool has_number)
 {
@@ -133,8 +136,8 @@ static bool is_clone_word(const char *text, size_t len, bool has_number)
 }
 
 /*
- * Compilers add suffixes to names: ".part.0", ".cold". The offset in the @len bytes at @name where
- * the last one begins; @len when the name has none.
+ * Find the last suffix that a compiler has added to a name: ".part.0", ".cold". Returns its offset
+ * in the @len bytes at @name, or @len when there is none.
  */
 static size_t last_ending(const char *name, size_t len)
 {
@@ -172,7 +175,7 @@ static void add_name(struct strbuf *out, const char *name, size_t len)
 	strbuf_addch(out, '\0');
 }
 
-/* "<m::Type as m::Trait>::f", "<m::Type>::f" -> "m::Type::f" */
+/* Make "m::Type::f" of "<m::Type as m::Trait>::f" or "<m::Type>::f". */
 static void add_method(const char *name, struct strbuf *out)
 {
 	const char *type_end = NULL;
@@ -209,13 +212,14 @@ static void add_rust_names(const char *shown, struct strbuf *out)
 	const char *inside = strstr(path, "::");
 
 	/*
-	 * The rest must still have a scope: "main" of a crate must not match other functions main.
+	 * The name without the crate must still have a scope: a crate's "main" must not match other
+	 * functions "main".
 	 */
 	if (inside && strstr(inside + 2, "::") && !memchr(path, '<', inside - path))
 		add_name(out, inside + 2, strlen(inside + 2));
 }
 
-/* Names of the old mangling end in a hash of 16 digits. */
+/* True for a mangled name of Rust. Names of the old mangling end in a hash of 16 digits. */
 static bool is_rust(const char *name, size_t len)
 {
 	if (len > 2 && memcmp(name, "_R", 2) == 0)
@@ -246,7 +250,7 @@ void demangle(const char *name, enum demangle_mode mode, struct strbuf *out)
 	struct strbuf plain cleanup_strbuf = { 0 };
 	size_t len = mode == DEMANGLE_SIMPLE ? demangle_plain_length(name) : 0;
 
-	/* Before demangling, since not all demanglers know all suffixes. */
+	/* Suffixes are removed before demangling: no demangler knows all of them. */
 	if (mode == DEMANGLE_SIMPLE && name[len]) {
 		strbuf_add(&plain, name, len);
 		name = strbuf_str(&plain);

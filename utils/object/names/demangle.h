@@ -5,9 +5,9 @@
 #include "utils/base/containers/strbuf.h"
 
 enum demangle_mode {
-	/* Scope and name only: no parameters, template arguments, return types, ".part.0" */
+	/* Scope and name only, without parameters, template arguments, return types, ".part.0" */
 	DEMANGLE_SIMPLE,
-	DEMANGLE_FULL, /* all that the demangler knows */
+	DEMANGLE_FULL, /* with everything that the demangler knows */
 	DEMANGLE_NO,   /* as in the object file */
 };
 
@@ -18,16 +18,16 @@ enum demangle_mode {
 void demangle(const char *name, enum demangle_mode mode, struct strbuf *out);
 
 /*
- * The length of @name without the suffixes that compilers append to the names of copies and parts
- * of a function: in "f.constprop.0.isra.0" that of "f".
+ * The length of @name without the suffixes that compilers append to names of copies and parts of a
+ * function: for "f.constprop.0.isra.0", the length of "f".
  */
 size_t demangle_plain_length(const char *name);
 
 /*
- * Append to @out the other common names of symbol @name's function, which has another name in
- * @mode. These are the name without (or, when it is shown without, with) a compiler's suffixes;
- * that of a Rust function without its crate, and of its methods as "module::Type::method". Each
- * ends with a NUL, so that an empty one follows the last one.
+ * Append to @out the usual names of symbol @name's function beside its name in @mode. These are the
+ * name without a compiler's suffixes (or with them, when @mode removes them), a Rust function's
+ * name without its crate, and "module::Type::method" for methods. Each name ends with a NUL; an
+ * empty name follows the last one.
  */
 void demangle_others(const char *name, enum demangle_mode mode, struct strbuf *out);
 

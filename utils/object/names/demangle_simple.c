@@ -13,7 +13,7 @@
 
 /*
  * @at: the next byte; it only advances, so the cost is linear
- * @mute: while above 0, names are skipped, not written
+ * @mute: while it is above 0, names are skipped and not written
  */
 struct skim {
 	const char *at;
@@ -52,7 +52,7 @@ static bool put_text(struct skim *s, const char *text)
 	return put_scope(s, text, strlen(text));
 }
 
-/* Things of one kind until the 'E' that ends them. */
+/* Skip items of one kind, up to the 'E' at their end. */
 static bool skip_until_end(struct skim *s, bool (*skip)(struct skim *s))
 {
 	while (!take_prefix(s, "E")) {
@@ -68,7 +68,7 @@ static void skip_digits(struct skim *s)
 		s->at++;
 }
 
-/* "[number] _" */
+/* Skip "[number] _". */
 static bool skip_index(struct skim *s)
 {
 	skip_digits(s);
@@ -108,7 +108,7 @@ static bool skip_source_name(struct skim *s)
 	return take_identifier(s, &text, &len);
 }
 
-/* Names inside of skipped parts. */
+/* Skip a name inside of a skipped part. */
 static bool skip_name(struct skim *s)
 {
 	s->mute++;
@@ -140,7 +140,7 @@ static bool skip_template_arg(struct skim *s)
 	return skip_type(s);
 }
 
-/* "I <template-arg>* E", if it is there. */
+/* Skip "I <template-arg>* E", if it is there. */
 static bool skip_template_args(struct skim *s)
 {
 	if (!take_prefix(s, "I"))
@@ -156,8 +156,8 @@ static bool skip_template_args(struct skim *s)
 }
 
 /*
- * A part that begins with 'S' and is not a name in std: the rest of a back reference or an
- * abbreviation.
+ * Skip the rest of a back reference or an abbreviation, after its 'S'. Names in std are not handled
+ * here.
  */
 static bool skip_substitution(struct skim *s)
 {
@@ -240,8 +240,8 @@ static bool skip_type(struct skim *s)
 }
 
 /*
- * Operators, in names and in expressions. @args: number of operand expressions; 0: not used in
- * expressions
+ * Operators, in names and in expressions. @args: number of its operands in an expression; 0: not
+ * used in expressions
  */
 static const struct operator_code {
 	char code[3];
@@ -285,7 +285,7 @@ static bool skip_exprs(struct skim *s, unsigned nr)
 	return true;
 }
 
-/* The last part of a name that could not be resolved. */
+/* Skip the last part of an unresolved name. */
 static bool skip_base_name(struct skim *s)
 {
 	if (take_prefix(s, "on")) {
@@ -361,7 +361,7 @@ static bool skip_one_expr(struct skim *s)
 	if (!op || !op->args)
 		return false;
 	s->at += 2;
-	take_prefix(s, "_"); /* prefix ++ and -- */
+	take_prefix(s, "_"); /* ++ and -- as prefixes */
 	return skip_exprs(s, op->args);
 }
 
@@ -377,7 +377,7 @@ static bool skip_expr(struct skim *s)
 	return ok;
 }
 
-/* Constructors and destructors repeat the part written last. */
+/* Write the name of a constructor or destructor: @prefix, and the part that was written last. */
 static bool put_class_again(struct skim *s, const char *prefix)
 {
 	struct strbuf again cleanup_strbuf = { 0 };
@@ -392,7 +392,7 @@ static bool put_class_again(struct skim *s, const char *prefix)
 	return put_scope(s, strbuf_str(&again), again.len);
 }
 
-/* "Ul <types> E [number] _" and "Ut [number] _" */
+/* Take "Ul <types> E [number] _" or "Ut [number] _", after the 'U'. */
 static bool skim_unnamed(struct skim *s)
 {
 	char text[32];
@@ -436,7 +436,7 @@ static bool skim_ctor_or_dtor(struct skim *s, const char *prefix)
 	return put_class_again(s, prefix) && (!is_inherited || skip_type(s));
 }
 
-/* One part with its tags and template arguments. */
+/* Take one part of a name with its tags and template arguments. */
 static bool skim_unqualified(struct skim *s)
 {
 	bool ok;
@@ -474,7 +474,7 @@ static bool put_abbreviation(struct skim *s, char letter)
 	return put_text(s, names[(unsigned char)letter]);
 }
 
-/* One part of "N ... E". */
+/* Take one part of "N ... E". */
 static bool skim_prefix(struct skim *s)
 {
 	if (take_prefix(s, "S")) {
@@ -491,7 +491,7 @@ static bool skim_prefix(struct skim *s)
 	return skim_unqualified(s);
 }
 
-/* "Z <function> E <name in it>", the 'Z' being taken. */
+/* Take "Z <function> E <name in it>", after the 'Z'. */
 static bool skim_local(struct skim *s)
 {
 	if (!skim_name(s) || !skip_until_end(s, skip_type))
@@ -535,7 +535,7 @@ static bool skim_name(struct skim *s)
 	return ok;
 }
 
-/* "[n] number _" */
+/* Skip "[n] number _". */
 static bool skip_offset(struct skim *s)
 {
 	take_prefix(s, "n");
@@ -549,7 +549,7 @@ static bool skip_call_offset(struct skim *s)
 	return take_prefix(s, "v") && skip_offset(s) && skip_offset(s);
 }
 
-/* A class, as far as it has a name. */
+/* Take the name of a class. */
 static bool skim_class(struct skim *s)
 {
 	if (s->at[0] == 'S' && islower((unsigned char)s->at[1]) && s->at[1] != 't') {
@@ -559,7 +559,10 @@ static bool skim_class(struct skim *s)
 	return skim_name(s);
 }
 
-/* Names of compiler-generated objects of a class or a variable begin with their kind. */
+/*
+ * Take a name. That of an object which the compiler makes for a class or a variable begins with its
+ * kind.
+ */
 static bool skim_special(struct skim *s, bool *is_special)
 {
 	static const struct {

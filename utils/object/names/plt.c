@@ -10,14 +10,14 @@
 #include "utils/base/containers/order.h"
 #include "utils/base/containers/vec.h"
 
-/* The place of entry number N of the PLT. */
+/* The places of entries of the PLT: entry N is at @first + N * @entry. */
 struct plt_layout {
 	uint64_t first;
 	uint64_t entry;
 	uint64_t end;
 };
 
-/* NULL: a machine of which nothing is known. */
+/* Find the PLT's properties for the file's machine. NULL: the machine is unknown. */
 static const struct isa_plt *find_machine(const struct elf_file *file)
 {
 	const struct isa *isa = isa_of(file->head.e_machine, 0);
@@ -25,7 +25,10 @@ static const struct isa_plt *find_machine(const struct elf_file *file)
 	return isa ? &isa->plt : NULL;
 }
 
-/* mold's first PLT entry may have another length; mold is named in .comment. */
+/*
+ * True when mold, which .comment names, has linked the file: its first PLT entry may have another
+ * length.
+ */
 static bool is_made_by_mold(const struct elf_file *file)
 {
 	struct elf_section sec;
@@ -104,7 +107,10 @@ static int add_entry(struct plt_entries *out, struct plt_entry entry)
 	return 0;
 }
 
-/* Entries are in the order of their relocations; those without a name (IRELATIVE) take a place. */
+/*
+ * Add the PLT's entries, which are in the order of their relocations. Relocations without a name
+ * (IRELATIVE) have an entry, too.
+ */
 static int add_plt_entries(const struct elf_file *file, const struct isa_plt *machine,
 			   const struct elf_section *relocs, struct elf_symbols *symbols,
 			   struct plt_entries *out)
@@ -147,8 +153,8 @@ static bool is_function(const GElf_Sym *sym)
 }
 
 /*
- * Imported functions. The address of the relocation entry represents the call, which has no stub of
- * its own.
+ * Add imported functions that are called through the GOT. Such a call has no stub: the address of
+ * the relocation entry stands for it.
  */
 static int add_got_calls(const struct isa_plt *machine, const struct elf_section *relocs,
 			 struct elf_symbols *symbols, struct plt_entries *out)
@@ -196,8 +202,8 @@ int plt_entries_load(const struct elf_file *file, struct plt_entries *out)
 }
 
 /*
- * The start files, the compiler's helper functions and our hooks are called in special ways in any
- * program.
+ * True for functions of the start files, helpers of the compiler, and our hooks: any program may
+ * call these through the GOT.
  */
 static bool is_no_proof(const char *name)
 {
@@ -224,7 +230,10 @@ static bool is_no_proof(const char *name)
 	return false;
 }
 
-/* The slots that prove where an entry belongs, sorted. NULL without memory. */
+/*
+ * Make the sorted list of GOT slots through which a call proves that the program was built with
+ * -fno-plt. NULL without memory.
+ */
 static uint64_t *proving_slots(const struct plt_entries *plt, size_t *nr)
 {
 	uint64_t *slots = calloc(plt->nr + 1, sizeof(*slots));
@@ -241,8 +250,8 @@ static uint64_t *proving_slots(const struct plt_entries *plt, size_t *nr)
 
 /*
  * True when the code has an indirect call or jump (x86: ff 15, ff 25, 32-bit distance) through the
- * slot of a library function. Slots also serve other uses of a function's address, which must not
- * change.
+ * slot of a library function. Without such a call, the slot is for other uses of the function's
+ * address, which must not change.
  */
 static bool has_call_through_got(const struct elf_file *file, const struct plt_entries *plt)
 {

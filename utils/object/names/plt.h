@@ -8,12 +8,11 @@
 /*
  * One way of calling a library function.
  *
- * @addr: the call's address in a recording (doc/formats/symbols.md, "Library
- *        calls"): the PLT entry, or for calls that read the address from the GOT (-fno-plt) the
- *        relocation entry itself
+ * @addr: the call's address in a recording (doc/formats/symbols.md, "Library calls"): the PLT
+ *        entry; for calls that read the address from the GOT (-fno-plt), the relocation entry
  * @size: bytes at @addr
  * @slot: the GOT slot that holds the function's address
- * @reloc: its index in DT_JMPREL, or PLT_NO_RELOC when calls go through the GOT
+ * @reloc: index of the relocation in DT_JMPREL, or PLT_NO_RELOC when calls go through the GOT
  * @name: lives as long as the file
  *
  * Addresses are the file's own, not yet relative to anything.
@@ -40,13 +39,14 @@ void plt_entries_deinit(struct plt_entries *plt);
 #define cleanup_plt_entries cleanup(plt_entries_deinit)
 
 /*
- * Load the entries of @file, those of the PLT first. 0 or -ENOMEM; having none is a success. An
- * address in the GOT does not prove that the function is called through it: see plt_is_bypassed().
+ * Load the entries of @file, those of the PLT first. 0, also when there are none, or -ENOMEM. An
+ * entry of the GOT does not prove that calls go through it: see plt_is_bypassed().
  */
 int plt_entries_load(const struct elf_file *file, struct plt_entries *out);
 
 /*
- * No call goes through the PLT, but some go through the GOT: the module was compiled with -fno-plt.
+ * True when no call goes through the PLT, but some go through the GOT: the module was compiled with
+ * -fno-plt.
  */
 bool plt_is_bypassed(const struct elf_file *file, const struct plt_entries *plt);
 

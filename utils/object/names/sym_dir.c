@@ -22,7 +22,7 @@ bool sym_head_is_of(const struct sym_file_head *head, const struct sym_query *qu
 	return knows_ids || query->any_path || !head->path || strcmp(head->path, query->path) == 0;
 }
 
-/* 1 when @name was the module's file, 0 when it is another module's or missing. */
+/* Try the file @name. 1 when it is the module's, 0 when it is another module's or missing. */
 static int try_file(const char *dir, const char *name, const struct sym_query *query,
 		    struct symtab *out, struct uft_err *err)
 {
@@ -58,7 +58,9 @@ static int try_file(const char *dir, const char *name, const struct sym_query *q
 	return is_ours;
 }
 
-/* "<basename>-<4 hex>.sym": the name for the second and later modules with one basename. */
+/*
+ * True for "<basename>-<4 hex>.sym", the name for the second and later modules with one basename.
+ */
 static bool is_numbered(const char *name, const char *basename)
 {
 	size_t len = strlen(basename);
@@ -68,7 +70,10 @@ static bool is_numbered(const char *name, const char *basename)
 	       strcmp(name + len + 5, ".sym") == 0;
 }
 
-/* @found has NAME_MAX + 1 bytes. */
+/*
+ * Try the files with a number. @found: room for NAME_MAX + 1 bytes, for the name of the module's
+ * file.
+ */
 static int try_numbered_files(const char *dir, const struct sym_query *query, struct symtab *out,
 			      char *found, struct uft_err *err)
 {

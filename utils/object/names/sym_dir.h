@@ -8,7 +8,9 @@
 #include "utils/format/sym.h"
 
 /*
- * @path, @build_id: of the module; no build-id is ""
+ * The module whose file is searched.
+ *
+ * @path, @build_id: of the module; "" when it has no build-id
  * @any_path: the files may come from another place (--with-syms): only the build-id must match,
  *            if both have one
  */
@@ -19,15 +21,15 @@ struct sym_query {
 };
 
 /*
- * True when a file with this header belongs to the module. Both are written by one recorder, so
- * paths match, if required.
+ * True when a file with this header belongs to the module. One recorder has written both, so paths
+ * match if they count.
  */
 bool sym_head_is_of(const struct sym_file_head *head, const struct sym_query *query);
 
 /*
  * Read the symbols of a module from @dir into the empty @out (doc/formats/symbols.md, "Names of the
- * files"): 1, or 0 when there are none. The file's name goes to *@name, for the caller to free,
- * unless that is NULL. An unreadable file is an error.
+ * files"): 1, or 0 when there are none. *@name becomes the file's name, which the caller frees,
+ * unless @name is NULL. An unreadable file is an error.
  */
 int sym_dir_load(const char *dir, const struct sym_query *query, struct symtab *out, char **name,
 		 struct uft_err *err);

@@ -12,11 +12,17 @@
 #include "utils/object/names/xz.h"
 
 #define DEBUGDATA_BYTES_MAX   (256U << 20)
-/* Symbols and their names are compressed to about a fifth. */
+/*
+ * The largest unpacked size, per packed byte: symbols and their names are compressed to about a
+ * fifth.
+ */
 #define DEBUGDATA_PER_BYTE    16
 #define DEBUGDATA_LEAST_BYTES (4U << 20)
 
-/* doc/formats/symbols.md, "Symbol types"; 0: the symbol is not kept. */
+/*
+ * The type of a symbol in our files (doc/formats/symbols.md, "Symbol types"); 0: the symbol is not
+ * kept.
+ */
 static char symbol_type(const GElf_Sym *sym)
 {
 	unsigned binding = GELF_ST_BIND(sym->st_info);
@@ -39,14 +45,15 @@ static char symbol_type(const GElf_Sym *sym)
 static bool is_in_memory(const GElf_Sym *sym, uint32_t type, const struct elf_loaded *loaded)
 {
 	/*
-	 * Dynamic symbols always have one; tools that remove sections do not renumber them there.
+	 * Dynamic symbols always have an address. Their section numbers may be wrong: tools that
+	 * remove sections do not change them.
 	 */
 	if (type == SHT_DYNSYM)
 		return sym->st_shndx != SHN_UNDEF && sym->st_shndx != SHN_ABS;
 	return elf_section_is_loaded(loaded, sym->st_shndx);
 }
 
-/* Linkers write "optarg@GLIBC_2.2.5" into .symtab. */
+/* The length of a name without its version: linkers write "optarg@GLIBC_2.2.5" into .symtab. */
 static size_t length_without_version(const char *name, size_t len)
 {
 	const char *at = memchr(name + 1, '@', len - 1);
@@ -54,7 +61,10 @@ static size_t length_without_version(const char *name, size_t len)
 	return at ? (size_t)(at - name) : len;
 }
 
-/* @base is the module's: a debug file's own program headers may be wrong. */
+/*
+ * Add the symbols of a section. @base: base of the module, since a debug file's own program headers
+ * may be wrong.
+ */
 static int add_section(const struct elf_file *file, uint32_t type, uint64_t base,
 		       struct symtab *out)
 {
@@ -92,8 +102,8 @@ static int add_section(const struct elf_file *file, uint32_t type, uint64_t base
 }
 
 /*
- * "Mini debug info" of Fedora and others: a compressed ELF file with the functions missing in
- * .dynsym.
+ * Add the symbols of "mini debug info", as Fedora and others have it: a compressed ELF file with
+ * the functions that .dynsym lacks.
  */
 static int add_debugdata(const struct elf_file *file, struct symtab *out)
 {
@@ -111,7 +121,7 @@ static int add_debugdata(const struct elf_file *file, struct symtab *out)
 
 	if (rc == -ENOMEM)
 		return rc;
-	/* Damaged, too large or not supported by this build: .dynsym is still valid. */
+	/* When it is damaged, too large or not supported by this build, .dynsym is still valid. */
 	if (rc < 0 || elf_file_open_image(&inner, image.data, image.len) < 0)
 		return 0;
 	return add_section(&inner, SHT_SYMTAB, file->base, out);

@@ -1,4 +1,4 @@
-/* Replaces xz.c if liblzma is absent (see xz.h). */
+/* Replaces xz.c in a build without liblzma (see xz.h). */
 #include <errno.h>
 
 #include "utils/object/names/xz.h"
