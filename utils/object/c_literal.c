@@ -15,7 +15,7 @@ static int digit_of(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 16;
 }
 
-/* Up to @max digits at @at. */
+/* Take a number of up to @max digits at @at. */
 static const char *take_number(const char *at, int base, int max, char *out)
 {
 	unsigned value = 0;
@@ -26,7 +26,7 @@ static const char *take_number(const char *at, int base, int max, char *out)
 	return at;
 }
 
-/* Decode the escape after a backslash. NULL: it is not one of C. */
+/* Decode the escape after a backslash. NULL: C has no such escape. */
 static const char *take_escape(const char *at, char *out)
 {
 	static const char letters[] = "abefnrtv";

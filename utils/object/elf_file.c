@@ -15,13 +15,14 @@
 #include "utils/base/fd.h"
 
 #define PAGE_MASK	  0xfffULL
-/* A symbol with a longer name is none. */
+/* Symbols with longer names are ignored. */
 #define NAME_MAX_BYTES	  65536
 #define NAMES_PER_BYTE	  4
 #define NAMES_LEAST_BYTES (1U << 20)
 
 /*
- * The page of the first PT_LOAD: they are in ascending order (ELF specification, "Program Header").
+ * Find the page of the first PT_LOAD. These headers are in ascending order (ELF specification,
+ * "Program Header").
  */
 static uint64_t lowest_address(const struct elf_file *file)
 {
@@ -49,10 +50,10 @@ int elf_file_open(struct elf_file *file, const char *path, struct uft_err *err)
 
 	elf_version(EV_CURRENT);
 	opened.fd = file_open_regular(path, err);
-	/* A name of another kind of file is no ELF file either. */
+	/* Another kind of file, such as a directory, is no ELF file either. */
 	if (opened.fd < 0)
 		return opened.fd == -EINVAL ? -ENOEXEC : opened.fd;
-	/* Not mapped: if the file shrinks meanwhile, SIGBUS must not kill us. */
+	/* The file is not mapped: if it shrinks meanwhile, SIGBUS must not kill us. */
 	opened.elf = elf_begin(opened.fd, ELF_C_READ, NULL);
 	opened.size = fstat(opened.fd, &st) == 0 ? st.st_size : 0;
 	if (elf_file_start(&opened) < 0)
@@ -183,7 +184,7 @@ void elf_loaded_deinit(struct elf_loaded *loaded)
 
 bool elf_section_is_loaded(const struct elf_loaded *loaded, uint16_t index)
 {
-	/* In files with more than 65,279 sections the index of the others is stored elsewhere. */
+	/* In files with more than 65,279 sections, higher indexes are stored elsewhere. */
 	return index == SHN_XINDEX || (index < loaded->nr && loaded->sections[index]);
 }
 
@@ -200,7 +201,7 @@ int elf_too_long_names(const char *path, struct uft_err *err)
 		       path, NAMES_PER_BYTE);
 }
 
-/* The header only; its data are not loaded. */
+/* Find a section by its header; its data are not loaded. */
 static Elf_Scn *section_of_type(const struct elf_file *file, uint32_t type, GElf_Shdr *head)
 {
 	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(file->elf, scn)) != NULL;) {
@@ -260,7 +261,10 @@ int elf_section_read(const struct elf_file *file, Elf_Scn *scn, struct elf_bytes
 
 #define SEARCH_BYTES (256U << 10)
 
-/* Piece by piece; each begins with the end of the previous one, where a text may have begun. */
+/*
+ * Search a section piece by piece. A piece begins with the end of the previous one, where the text
+ * may have begun.
+ */
 static bool file_has(const struct elf_file *file, const GElf_Shdr *head, const void *text,
 		     size_t len)
 {
@@ -333,7 +337,10 @@ static bool are_native(const struct elf_file *file)
 		       (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB);
 }
 
-/* The table itself is four times as large as its names, and is read once, sequentially. */
+/*
+ * Open a table of symbols without loading it: it is four times as large as its names, and is read
+ * once, sequentially.
+ */
 static bool open_table(const struct elf_file *file, Elf_Scn *scn, const GElf_Shdr *head,
 		       struct elf_symbols *symbols)
 {
@@ -378,7 +385,7 @@ bool elf_symbols_open(const struct elf_file *file, uint32_t type, struct elf_sym
 	return open_table(file, scn, &head, symbols);
 }
 
-/* Entry @index, read with those after it. */
+/* Get entry @index, which is read together with the entries after it. */
 static bool read_ahead(struct elf_symbols *symbols, size_t index, GElf_Sym *sym)
 {
 	if (index < symbols->first || index - symbols->first >= symbols->nr_ahead) {

@@ -31,33 +31,36 @@ struct elf_file {
 		.fd = -1 \
 	}
 
-/* 0; -ENOEXEC: it is no ELF file; negative errno. The text names the file. */
+/*
+ * Open the file @path. 0; -ENOEXEC: it is no ELF file; another negative errno. The text names the
+ * file.
+ */
 int elf_file_open(struct elf_file *file, const char *path, struct uft_err *err);
 
-/* An ELF file in memory, which must stay there while it is open. 0 or -ENOEXEC. */
+/* Open an ELF file in memory, which must stay there while the file is open. 0 or -ENOEXEC. */
 int elf_file_open_image(struct elf_file *file, void *image, size_t size);
 
 void elf_file_close(struct elf_file *file);
 #define cleanup_elf_file cleanup(elf_file_close)
 
 /*
- * @data: NULL when the file has no content for it (SHT_NOBITS, stripped), else checked against the
- * file.
+ * @data: the content, which is within the file; NULL when the file has none for the section
+ * (SHT_NOBITS, stripped)
  */
 struct elf_section {
 	GElf_Shdr head;
 	Elf_Data *data;
 };
 
-/* The first section with that name, or of that type (SHT_*). False when there is none. */
+/* Find the first section with that name, or of that type (SHT_*). False when there is none. */
 bool elf_section_by_name(const struct elf_file *file, const char *name, struct elf_section *sec);
 bool elf_section_by_type(const struct elf_file *file, uint32_t type, struct elf_section *sec);
 
 /*
  * The bytes of a section in the file.
  *
- * @own: memory to be freed, since some programs have no room for a section twice; NULL: they
- *       live as long as the file is open
+ * @own: the memory of the bytes, which the caller frees early, since a section twice may need too
+ *       much memory; NULL: the bytes live as long as the file is open
  */
 struct elf_bytes {
 	const uint8_t *bytes;
@@ -65,7 +68,10 @@ struct elf_bytes {
 	void *own;
 };
 
-/* 0; -ENOMEM; -ENODATA: there are none, or the file does not contain all of them. */
+/*
+ * Read a section's bytes. 0; -ENOMEM; -ENODATA: it has none, or the file does not contain all of
+ * them.
+ */
 int elf_section_read(const struct elf_file *file, Elf_Scn *scn, struct elf_bytes *out);
 
 /*
@@ -89,7 +95,7 @@ bool elf_next_segment(const struct elf_file *file, size_t *i, GElf_Phdr *segment
 /* True when there is a program header of that type (PT_*). */
 bool elf_has_segment(const struct elf_file *file, uint32_t type);
 
-/* The sections that exist in the memory of a running program; starts as { 0 }. */
+/* The sections that a running program has in memory. Starts as { 0 }. */
 struct elf_loaded {
 	bool *sections;
 	size_t nr;
@@ -107,8 +113,8 @@ bool elf_section_is_loaded(const struct elf_loaded *loaded, uint16_t index);
 /*
  * A symbol section with its string table.
  *
- * @data: NULL: entries are read on demand from @fd, where they begin at @at: @ahead of
- *        them are buffered from @first on
+ * @data: the entries; NULL: entries are read on demand from @fd, where they begin at @at. @ahead
+ *        has the entries from @first on
  */
 struct elf_symbols {
 	Elf_Data *data;
@@ -128,15 +134,15 @@ struct elf_symbols {
  */
 bool elf_has_too_long_names(const struct elf_file *file, size_t bytes);
 
-/* Say so in @err: -EFBIG. */
+/* Set @err to the error about too long names, -EFBIG. */
 int elf_too_long_names(const char *path, struct uft_err *err);
 
-/* SHT_SYMTAB or SHT_DYNSYM. False when the file has none with content. */
+/* Open the table of type SHT_SYMTAB or SHT_DYNSYM. False when the file has none with content. */
 bool elf_symbols_open(const struct elf_file *file, uint32_t type, struct elf_symbols *symbols);
 
 /*
- * Entry @index and its name, NUL-terminated within the string table. False when there is no such
- * entry or the name is outside of the table.
+ * Get entry @index and its name, which is NUL-terminated within the string table. False when there
+ * is no such entry or the name is outside of the table.
  */
 bool elf_symbol(struct elf_symbols *symbols, size_t index, GElf_Sym *sym, const char **name,
 		size_t *name_len);

@@ -8,7 +8,7 @@
 #include "utils/base/containers/vec.h"
 #include "utils/object/c_literal.h"
 
-/* The names in <fstrace.h>. */
+/* The names of the section and the function in <fstrace.h>. */
 #define SECTION "fstrace_decl"
 #define DECLARE "fstrace_declare"
 
@@ -21,7 +21,7 @@ static int compare_decls(const void *a, const void *b)
 	return order ? order : strcmp(x->format ?: "", y->format ?: "");
 }
 
-/* Sort by name; keep a header's declaration in several sources once. */
+/* Sort by name. A header's declaration, which several sources contain, is kept once. */
 static void sort_decls(struct fstrace_decls *decls)
 {
 	size_t nr = 0;
@@ -41,7 +41,7 @@ static void sort_decls(struct fstrace_decls *decls)
 	decls->nr = nr;
 }
 
-/* The event's name is that of a variable with '-' for '_', as in fstrace_specify(). */
+/* Make the event's name: that of the variable with '-' for '_', as in fstrace_specify(). */
 static char *id_of(const char *entry, size_t len)
 {
 	char *id = strndup(entry, len);
@@ -100,7 +100,10 @@ static int take_entries(const struct elf_section *sec, struct fstrace_decls *out
 	return ret;
 }
 
-/* 1: it is defined there, 0: it is imported there, -1: it is absent. */
+/*
+ * Find the function in a table of symbols. 1: it is defined there, 0: it is imported there, -1: it
+ * is absent.
+ */
 static int find_declare(const struct elf_file *file, uint32_t type)
 {
 	struct elf_symbols symbols;
@@ -117,7 +120,10 @@ static int find_declare(const struct elf_file *file, uint32_t type)
 	return -1;
 }
 
-/* A program that contains the library has the function even without calling it. */
+/*
+ * True when the program calls the function, or may: a program that contains the library has the
+ * function even without a call.
+ */
 static bool calls_declare(const struct elf_file *file, bool has_entries)
 {
 	int asked = find_declare(file, SHT_DYNSYM);

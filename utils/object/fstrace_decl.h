@@ -7,7 +7,7 @@
 
 /*
  * @id: the event's name; printable and without blanks
- * @format: NULL when it is no literal in the source: only the running program knows it
+ * @format: NULL when the source has no literal, so that only the running program knows it
  */
 struct fstrace_decl {
 	char *id;
@@ -15,9 +15,11 @@ struct fstrace_decl {
 };
 
 /*
- * By name, each pair of name and format once. Starts as { 0 }, ends with fstrace_decls_deinit().
+ * Declarations sorted by name, each pair of name and format once. Starts as { 0 }, ends with
+ * fstrace_decls_deinit().
  *
- * @has_others: the program also calls fstrace_declare(), or may: those events are not in its file
+ * @has_others: the program also calls fstrace_declare(), or may call it, for events that are not in
+ * its file
  */
 struct fstrace_decls {
 	struct fstrace_decl *decls;
@@ -26,13 +28,13 @@ struct fstrace_decls {
 };
 
 /*
- * Load those of @file, named @path in errors, into the empty @out. 0, also when there are none;
- * -EINVAL for a damaged section, with the place; -ENOMEM. @out is empty after a failure.
+ * Load the declarations of @file, named @path in errors, into the empty @out. 0, also when there
+ * are none; -EINVAL for a damaged section, with the place; -ENOMEM. @out is empty after a failure.
  */
 int fstrace_decls_load(const struct elf_file *file, const char *path, struct fstrace_decls *out,
 		       struct uft_err *err);
 
-/* The same for the file @path; also errors of elf_file_open(). */
+/* Like fstrace_decls_load(), for the file @path. Also errors of elf_file_open(). */
 int object_fstrace_load(const char *path, struct fstrace_decls *out, struct uft_err *err);
 
 void fstrace_decls_deinit(struct fstrace_decls *decls);

@@ -39,7 +39,7 @@ static const struct hook_code *hook_code_of(const struct elf_file *file)
 	return isa && file->head.e_ident[EI_CLASS] == ELFCLASS64 ? isa->hook_code : NULL;
 }
 
-/* The bytes of code from @addr on to the end of their section; NULL: there is no code. */
+/* Get the code from @addr to the end of its section; NULL: there is no code. */
 static const uint8_t *code_at(const struct code *code, uint64_t addr, uint64_t *left)
 {
 	const struct code_section *sec = code_section_at(code, addr);
@@ -76,8 +76,8 @@ static void addresses_deinit(struct addresses *list)
 #define cleanup_addresses cleanup(addresses_deinit)
 
 /*
- * The dynamic linker adds the file's load address to these: their values in the section may be
- * zero.
+ * Read addresses from relocations: the dynamic linker adds the load address to these, so the values
+ * in the section may be zero.
  */
 static void apply_relocations(const struct elf_file *file, uint64_t start, struct addresses *list)
 {
@@ -89,7 +89,7 @@ static void apply_relocations(const struct elf_file *file, uint64_t start, struc
 	for (size_t i = 0; i < sec.data->d_size / sizeof(Elf64_Rela); i++) {
 		GElf_Rela reloc;
 
-		/* Symbol 0: nothing but the load address is added. */
+		/* Symbol 0: only the load address is added. */
 		if (i <= INT32_MAX && gelf_getrela(sec.data, i, &reloc) &&
 		    GELF_R_SYM(reloc.r_info) == 0 && reloc.r_offset - start < bytes &&
 		    (reloc.r_offset - start) % sizeof(uint64_t) == 0)
@@ -97,7 +97,7 @@ static void apply_relocations(const struct elf_file *file, uint64_t start, struc
 	}
 }
 
-/* The words of a section, as addresses. Empty when it is missing. */
+/* Load the words of a section as addresses; none when the section is missing. */
 static int load_addresses(const struct elf_file *file, const char *name, struct addresses *out)
 {
 	struct elf_section sec;
@@ -117,7 +117,7 @@ static int load_addresses(const struct elf_file *file, const char *name, struct 
 
 /* --- nops --- */
 
-/* The number of bytes from @at on that are nops. */
+/* Count the bytes of nops from @at on. */
 static uint64_t nops_at(const struct finder *f, const uint8_t *at, uint64_t left)
 {
 	uint64_t len = 0;
@@ -130,7 +130,7 @@ static uint64_t nops_at(const struct finder *f, const uint8_t *at, uint64_t left
 
 /*
  * Find whole instructions with room for a call, from @addr on in the function at @func. @is_told:
- * the file names this place, so that a failure is counted.
+ * the file names this place, so a failure is counted.
  */
 static int add_nops(struct finder *f, uint64_t func, uint64_t addr, bool is_told)
 {
@@ -161,7 +161,7 @@ static unsigned pad_at(const struct finder *f, uint64_t addr)
 	return at ? f->set->landing_pad(at, left) : 0;
 }
 
-/* With nops before functions (M), the section names these. */
+/* Add a place of the section. When there are nops before functions (M), the place is there. */
 static int add_patchable(struct finder *f, uint64_t addr)
 {
 	uint64_t left;
@@ -191,14 +191,14 @@ static int find_patchable(struct finder *f)
 	int ret = load_addresses(f->file, PATCHABLE_SECTION, &list);
 
 	for (size_t i = 0; ret == 0 && i < list.nr; i++) {
-		/* Functions that the linker has left out have 0. */
+		/* The place of a function that the linker has left out is 0. */
 		if (list.addrs[i])
 			ret = add_patchable(f, list.addrs[i]);
 	}
 	return ret;
 }
 
-/* True when it imports any of these. */
+/* True when the file imports any of @names. */
 static bool refers_to(const struct elf_file *file, const char *const *names)
 {
 	struct elf_symbols symbols;
@@ -222,7 +222,7 @@ static bool refers_to(const struct elf_file *file, const char *const *names)
 
 static const char *const hook_names[] = { "mcount", "_mcount", "__fentry__", NULL };
 
-/* The start-up code linked by -pg has not learned of any calls. */
+/* True for a program that -pg has linked for gprof, and that calls no hook. */
 static bool is_for_gprof(const struct elf_file *file)
 {
 	static const char *const names[] = { "__monstartup", NULL };
@@ -244,7 +244,7 @@ static int find_mcount_nops(struct finder *f)
 			ret = add_nops(f, func, func + pad_at(f, func), false);
 		}
 	}
-	/* When there are calls, the caller reports that. */
+	/* Places with calls instead of nops are not counted here: the caller reports them. */
 	for (size_t i = 0; ret == 0 && i < list.nr; i++) {
 		const struct code_func *func = code_func_at(&f->code, list.addrs[i]);
 
@@ -297,7 +297,7 @@ static int add_sled(struct finder *f, const struct sled *sled)
 		bytes = at ? f->set->tail_sled(at, left) : 0;
 		break;
 	default:
-		return 0; /* the program's own events, known only to its own handlers */
+		return 0; /* the program's own events, which only its own handlers know */
 	}
 	if (!bytes) {
 		f->out->nr_unknown++;
@@ -347,7 +347,7 @@ bool object_is_prepared(const struct elf_file *file)
 	       is_for_gprof(file);
 }
 
-/* In order, each once. */
+/* Sort the sites, and keep each once. */
 static void sort_sites(struct prepared *out)
 {
 	size_t kept = 0;
@@ -414,8 +414,8 @@ static bool leads_to_hook(const struct plt_entries *plt, const struct hook_call 
 }
 
 /*
- * The first bytes that call a hook, at any offset: an accidental match of the distance is
- * practically impossible.
+ * Add the first call of a hook in a function. Any byte may begin it: a distance hardly ever leads
+ * to a hook by accident.
  */
 static int add_call(struct finder *f, const struct code_func *func, const struct plt_entries *plt)
 {

@@ -1,6 +1,6 @@
 /*
- * Functions that were compiled with room for a hook, or with a call of one, and the places of these
- * in the file.
+ * Functions that were compiled with room for a hook, or with a call of a hook, and the places of
+ * that room and of these calls in the file.
  */
 #ifndef UTRAIL_OBJECT_PREPARED_H
 #define UTRAIL_OBJECT_PREPARED_H
@@ -14,7 +14,7 @@
  * @func: the start of its function
  * @what: PATCH_CALL, PATCH_XRAY_ENTRY, _EXIT, _TAIL, or PATCH_NOP for an existing call of a
  *        hook
- * @bytes, @original: the present code
+ * @bytes, @original: length and bytes of the present code
  */
 struct prepared_site {
 	uint64_t addr;
@@ -26,8 +26,8 @@ struct prepared_site {
 
 /*
  * @sites: sorted by address
- * @nr_short: functions with too few nops at their start
- * @nr_unknown: places named in the file with unexpected content
+ * @nr_short: number of functions with too few nops at their start
+ * @nr_unknown: number of places that the file names and that have unexpected content
  *
  * Starts as { 0 }, ends with prepared_deinit().
  */
@@ -44,14 +44,15 @@ void prepared_deinit(struct prepared *prepared);
 /*
  * True when functions of @file have room for hooks:
  *
- *  - section __patchable_function_entries (-fpatchable-function-entry=N[,M]) - section
- * xray_instr_map (clang -fxray-instrument) - nops at the places in __mcount_loc (-mnop-mcount with
- * -mrecord-mcount); or without that section, in
- *    a program that was linked for gprof and has no calls of a hook, where functions begin
+ *  - places in the section __patchable_function_entries (-fpatchable-function-entry=N[,M])
+ *  - places in the section xray_instr_map (clang -fxray-instrument)
+ *  - nops at the places in the section __mcount_loc (-mnop-mcount with -mrecord-mcount)
+ *  - nops at the start of functions, in a program that has no such section, was linked for gprof
+ *    and has no call of a hook
  */
 bool object_is_prepared(const struct elf_file *file);
 
-/* Find all such places. 0 or -ENOMEM; damaged parts count as absent. */
+/* Find all places with room for hooks. 0 or -ENOMEM; damaged parts count as absent. */
 int prepared_find(const struct elf_file *file, struct prepared *out);
 
 /* Find calls of mcount and __fentry__, one for each function. 0 or -ENOMEM. */

@@ -10,7 +10,8 @@
 #include "utils/object/prepared.h"
 
 /*
- * Functions that start an interpreter: Python defines them, and programs that embed it import them.
+ * True for functions that start Python's interpreter: Python defines them, and programs that embed
+ * it import them.
  */
 static bool is_of_python(const char *name)
 {
@@ -57,7 +58,7 @@ static void note_instrumentation(const struct elf_file *file, struct object_prog
 			continue;
 		program->runs_python |= is_of_python(name);
 		/*
-		 * libc and the probe define these names; only a program that imports them calls
+		 * libc and the probe define these functions. Only a program that imports them calls
 		 * them.
 		 */
 		if (sym.st_shndx != SHN_UNDEF)
@@ -70,8 +71,8 @@ static void note_instrumentation(const struct elf_file *file, struct object_prog
 }
 
 /*
- * "/usr/bin/env python3", possibly with -S: the length of the part before the command. 0 for
- * programs other than env(1), of @len bytes, and for an env without a plain command.
+ * The length of the part before the command in "/usr/bin/env python3", possibly with -S. 0 when
+ * @program, which has @len bytes, is not env(1), or env has no plain command.
  */
 static size_t len_before_command(const char *program, size_t len)
 {

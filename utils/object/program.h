@@ -15,18 +15,18 @@ enum object_kind {
 };
 
 /*
- * The facts for the program checks of doc/facts/programs.md, "Checks of a program". Members other
- * than @kind and @interpreter are 0 for files that are no ELF.
+ * The facts for the program checks of doc/facts/programs.md, "Checks of a program". For files that
+ * are no ELF, only @kind and @interpreter are set.
  *
- * @interpreter: the program named in the first line of a script; for env(1), env's
- *               command
+ * @interpreter: the program that a script's first line names; if that is env(1), env's command
  * @elf_class, @endian: values of EI_CLASS and EI_DATA
  * @type, @machine: values of e_type and e_machine
- * @is_static: nothing loads libraries into it, so nothing can be preloaded
- * @has_mcount...: the entry points of the compilers' instrumentation that it refers to
+ * @is_static: it has no dynamic loader, so nothing can be preloaded
+ * @has_mcount, ...: it refers to this entry point of compilers' instrumentation
  * @is_prepared: its functions have room for hooks (prepared.h)
  * @runs_python: it contains Python's interpreter, or calls it in libpython
- * @switches_stacks: it refers to functions that do so: swapcontext(3), those of Boost.Context
+ * @switches_stacks: it refers to functions that switch stacks: swapcontext(3), those of
+ *               Boost.Context
  */
 struct object_program {
 	enum object_kind kind;
@@ -44,14 +44,17 @@ struct object_program {
 	bool switches_stacks;
 };
 
-/* True when calls of its functions can be seen. */
+/* True when the program was compiled so that calls of its functions can be recorded. */
 static inline bool object_is_instrumented(const struct object_program *program)
 {
 	return program->has_mcount || program->has_fentry || program->has_cyg_profile ||
 	       program->is_prepared;
 }
 
-/* 0, or negative errno when @path cannot be read, with a text that names it. */
+/*
+ * Find the facts about the program @path. 0, or negative errno when it cannot be read, with a text
+ * that names it.
+ */
 int object_check_program(const char *path, struct object_program *program, struct uft_err *err);
 
 #endif

@@ -17,7 +17,10 @@ static const struct {
 	{ ".ghc", HASKELL },  { ".debug-ghc-link-info", HASKELL },
 };
 
-/* Defined or imported: libraries of these languages need those of their run time. */
+/*
+ * Symbols that a file of these languages defines or imports: libraries need those of their run
+ * time.
+ */
 static const struct {
 	const char *name;
 	const char *why;
@@ -29,7 +32,8 @@ static const struct {
 };
 
 /*
- * Environment variables read by the run times, with the NUL at the end; texts may share their ends.
+ * Environment variables that the run times read. The NUL is searched, too; texts may share their
+ * ends, so the beginning is not checked.
  */
 static const struct {
 	const char *text;
@@ -52,7 +56,7 @@ static const char *of_symbols(const struct elf_file *file, uint32_t type)
 
 		if (!elf_symbol(&table, i, &sym, &name, &len))
 			continue;
-		/* Hardly any symbol begins like one of these. */
+		/* A quick check first: hardly any name begins with one of these letters. */
 		for (size_t k = 0; strchr("cs", name[0]) && k < ARRAY_SIZE(symbols); k++) {
 			if (strcmp(name, symbols[k].name) == 0)
 				return symbols[k].why;
@@ -62,8 +66,8 @@ static const char *of_symbols(const struct elf_file *file, uint32_t type)
 }
 
 /*
- * These texts are all that remains in a stripped program. A program may have them for another
- * reason; then its functions are not recorded.
+ * Recognise a stripped program, in which only these texts remain. A program that has them for
+ * another reason is not recorded, either.
  */
 static const char *of_texts(const struct elf_file *file)
 {

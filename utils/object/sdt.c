@@ -23,7 +23,7 @@ static bool take_address(struct cursor *c, uint64_t *out)
 	if ((size_t)(c->end - c->at) < c->word)
 		return false;
 	*out = 0;
-	memcpy(out, c->at, c->word); /* little endian, as we are */
+	memcpy(out, c->at, c->word); /* notes of little-endian files only */
 	c->at += c->word;
 	return true;
 }
@@ -43,7 +43,7 @@ static bool take_text(struct cursor *c, const char **out)
 	return true;
 }
 
-/* The distance by which a linker or prelinker has moved the file after the notes were made. */
+/* The distance by which a linker or prelinker has moved the file since the notes were made. */
 static uint64_t moved_by(const struct elf_file *file, uint64_t base)
 {
 	struct elf_section sec;
@@ -121,7 +121,7 @@ static int take_notes(const struct elf_file *file, const struct elf_section *sec
 		if (head.n_type == NOTE_TYPE && head.n_namesz == sizeof(NOTE_OWNER) &&
 		    memcmp(name, NOTE_OWNER, sizeof(NOTE_OWNER)) == 0)
 			ret = take_note(file, c, out);
-		/* The last note may lack its padding. */
+		/* The last note may have no padding. */
 		at += sizeof(head) + MIN(bytes, left);
 	}
 	return ret;

@@ -6,8 +6,8 @@
 #include "utils/object/elf_file.h"
 
 /*
- * One marked place, which has a `nop`. One probe may have several (inlined functions, or the same
- * name twice).
+ * A marked place, which has a `nop`. A probe may have several places (inlined functions, or the
+ * same name twice).
  *
  * @provider, @name: of the heap, never empty, without control characters
  * @args: the places of its arguments, in assembler syntax ("4@%eax -8@8(%rsp)"); ""
@@ -27,21 +27,21 @@ struct sdt_probe {
 	uint64_t semaphore;
 };
 
-/* In the file's order. Starts as { 0 }, ends with sdt_probes_deinit(). */
+/* Marked places in the file's order. Starts as { 0 }, ends with sdt_probes_deinit(). */
 struct sdt_probes {
 	struct sdt_probe *probes;
 	size_t nr;
 };
 
 /*
- * Load those of @file, named @path in errors, into the empty @out. 0, also when it has none or has
- * another byte order; -EINVAL for damaged notes, with the place of the first; -ENOMEM. @out is
- * empty after a failure.
+ * Load the marked places of @file, named @path in errors, into the empty @out. 0, also when it has
+ * none or has another byte order; -EINVAL for damaged notes, with the place of the first damage;
+ * -ENOMEM. @out is empty after a failure.
  */
 int sdt_probes_load(const struct elf_file *file, const char *path, struct sdt_probes *out,
 		    struct uft_err *err);
 
-/* The same for the file @path; also errors of elf_file_open(). */
+/* Like sdt_probes_load(), for the file @path. Also errors of elf_file_open(). */
 int object_sdt_load(const char *path, struct sdt_probes *out, struct uft_err *err);
 
 void sdt_probes_deinit(struct sdt_probes *probes);

@@ -8,9 +8,7 @@
 /* --- the text --- */
 
 /*
- * Parse "-4@", "8f@": returns the operand after it; NULL when @at does not begin so.
- *
- * @arg: gets the type
+ * Parse a type, "-4@" or "8f@", into @arg. Returns the operand after it; NULL when @at has no type.
  */
 static const char *take_type(const char *at, struct sdt_arg *arg)
 {
@@ -38,8 +36,8 @@ static const char *take_type(const char *at, struct sdt_arg *arg)
 }
 
 /*
- * The end of the argument that contains @at: at the blanks before the next one, or at the end of
- * the text.
+ * Find the end of the argument that contains @at: the blanks before the next argument, or the end
+ * of the text.
  */
 static const char *find_end(const char *at)
 {
@@ -55,7 +53,10 @@ static const char *find_end(const char *at)
 	}
 }
 
-/* A register has other bytes above those of its name, and a vector of integers is not supported. */
+/*
+ * True when the value can be read. A value cannot be larger than the named part of a register, and
+ * vectors of integers are not supported.
+ */
 static bool has_value(const struct sdt_arg *arg)
 {
 	switch (arg->operand.kind) {
@@ -111,7 +112,7 @@ void sdt_arg_put_type(const struct sdt_arg *arg, struct strbuf *out)
 
 /* --- symbols --- */
 
-/* @nr: the number of different addresses with that name */
+/* A symbol that is searched. @nr: number of different addresses with that name */
 struct wanted {
 	const char *name;
 	size_t len;
@@ -127,7 +128,10 @@ static bool is_plain(const GElf_Sym *sym)
 	       (type == STT_NOTYPE || type == STT_OBJECT || type == STT_FUNC);
 }
 
-/* Any second symbol of that name makes it uncertain. */
+/*
+ * Note a symbol of that name. A second one at another address, or of a special kind, makes it
+ * uncertain.
+ */
 static void look_at(struct wanted *wanted, const GElf_Sym *sym)
 {
 	if (sym->st_shndx == SHN_UNDEF)
@@ -139,7 +143,10 @@ static void look_at(struct wanted *wanted, const GElf_Sym *sym)
 	wanted->address = sym->st_value;
 }
 
-/* @has_local: the table has file symbols, which only a table with all static variables has */
+/*
+ * Search a table for the symbol. @has_local: the table has file symbols, so it has all static
+ * variables.
+ */
 static void look_through(const struct elf_file *file, uint32_t type, struct wanted *wanted,
 			 bool *has_local)
 {

@@ -1,5 +1,5 @@
 /*
- * Arguments of static probes: their types in a note, and their places when the program is at the
+ * Arguments of static probes: their types in a note, and their places while the program is at the
  * probe.
  */
 #ifndef UTRAIL_OBJECT_SDT_ARGS_H
@@ -9,17 +9,17 @@
 #include "utils/base/containers/strbuf.h"
 #include "utils/object/elf_file.h"
 
-/* <sys/sdt.h> knows no probe with more than 12. */
+/* The most arguments that are read; <sys/sdt.h> has at most 12. */
 #define SDT_ARGS_MAX 16
 
 /*
  * One argument: "-4@%eax", "8f@-16(%rbp)".
  *
- * @bytes: 1, 2, 4 or 8; 0: it has another size, or the note has none
- * @is_float: of 4 or 8 bytes
- * @operand: its place; OPERAND_UNKNOWN when that is uncertain, and always without @bytes
- * @is_address: its value is an address in the file: that of @operand.symbol, which is then
- *              resolved, plus the number added to it
+ * @bytes: 1, 2, 4 or 8; 0: it has another size, or the note names none
+ * @is_float: a floating point number of 4 or 8 bytes
+ * @operand: its place; OPERAND_UNKNOWN when that is uncertain, or @bytes is 0
+ * @is_address: its value is an address in the file: that of the resolved @operand.symbol, plus a
+ *              number
  */
 struct sdt_arg {
 	uint8_t bytes;
@@ -31,20 +31,20 @@ struct sdt_arg {
 
 /*
  * Parse the arguments in the untrusted @text, for a program of @isa. An argument begins with a size
- * and '@', and extends to the next one, so that one in an unknown form does not change the others'
- * numbers. Returns their number; those that do not fit into @args are left out. @text must stay
- * valid while @args are used.
+ * and '@', and extends to the next argument. So an argument in an unknown form does not change the
+ * numbers of the others. Returns the number of arguments, of which those that do not fit into @args
+ * are left out. @text must stay valid while @args are used.
  */
 size_t sdt_args_parse(const struct isa *isa, const char *text, struct sdt_arg args[SDT_ARGS_MAX]);
 
 /*
- * Resolve the symbols of the first @nr. A symbol that is missing or ambiguous in the file becomes
- * OPERAND_UNKNOWN. So do all when the file has no symbols of static variables, since one of these
- * may have the same name.
+ * Resolve the symbols of the first @nr arguments. An argument whose symbol is missing or ambiguous
+ * in the file becomes OPERAND_UNKNOWN. If the file lacks symbols of static variables, all become
+ * so, since a static variable may have the same name.
  */
 void sdt_args_find_symbols(const struct elf_file *file, struct sdt_arg *args, size_t nr);
 
-/* "-4", "8", "8f" or "?". */
+/* Write the type: "-4", "8", "8f" or "?". */
 void sdt_arg_put_type(const struct sdt_arg *arg, struct strbuf *out);
 
 #endif
