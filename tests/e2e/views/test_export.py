@@ -350,7 +350,8 @@ class TestFolded:
             assert self.LINE.fullmatch(line)
             path, ns = line.rsplit(" ", 1)
             own[path.split(";")[-1]] += int(ns)
-        # When the clocks of program and kernel differ, a wait is cut: compare all but waits.
+        # All but waits is compared: a wait is cut short where the clocks of program and kernel
+        # differ.
         expected = {n: s for n, (_, s) in report(recording, "--no-event").items() if s}
         own = collections.Counter()
         for line in dump("folded", recording, "--no-event").read_text().splitlines():
@@ -405,13 +406,13 @@ def test_trace_processor(recording, name):
 
 @needs("dot", "graphviz")
 def test_dot(strange_names):
-    """The calls, as dot understands them."""
+    """The calls in the graph that dot makes."""
     graph = json.loads(run("dot", "-Tdot_json", dump("graphviz", strange_names)).must().out)
     names = {node["_gvid"]: node["name"] for node in graph["objects"]}
     counts = collections.Counter()
     for edge in graph["edges"]:
         counts[names[edge["head"]]] += int(edge["xlabel"])
-    # It cannot say what is not UTF-8, and quotes backslashes as they were.
+    # dot's JSON has only UTF-8, and keeps the backslashes of quotes: names are not compared.
     assert sorted(counts.values()) == sorted(calls(strange_names).values())
     assert counts['say "hi"'] == calls(strange_names)['say "hi"']
 
@@ -432,8 +433,8 @@ def test_callgrind(recording):
         if match:
             counts[match[1]] = sum(callers.values())
             callers.clear()
-    # It counts at the callers: functions without a caller (main, thread functions, what runs before
-    # main) are missing.
+    # callgrind counts calls at their callers. Functions without a caller are missing: main(),
+    # functions of threads, code before main().
     lines = [json.loads(line) for line in dump("jsonl", recording).read_text().splitlines()]
     expected = collections.Counter(line["name"] for line in lines if line.get("depth"))
     expected += events_of(recording)
@@ -479,7 +480,8 @@ def test_filters_hold(recording):
 
 
 class TestPoints:
-    """Events that are no calls: each format has them, or it is said that it has not."""
+    """Events that are no calls: each format has them, or a message reports that it leaves them
+    out."""
 
     NAME = "read:proc/statm"
     HAVE = ["chrome", "perfetto", "jsonl", "firefox", "sqlite", "html", "callgrind", "pprof"]
@@ -505,7 +507,7 @@ class TestPoints:
         path, notes = dump_and_notes(name, recording)
         assert re.fullmatch(rf"WARN: 4 events are left out of {name}: [^\n]+\n", notes.decode())
         assert self.NAME not in path.read_text()
-        # Only differences of the chosen event are left out.
+        # Differences of the chosen event alone are left out.
         _, notes = dump_and_notes(name, recording, "--Event=diff:proc/statm")
         assert b"2 events are left out" in notes
         _, notes = dump_and_notes(name, recording, "--Event=linux:task-new")
@@ -518,7 +520,7 @@ class TestPoints:
         assert all(e["pid"] == e["tid"] > 0 for e in found)
         assert all(set(e["args"]) == {"vmsize", "vmrss", "shared"} for e in found)
         assert all(e["args"]["vmsize"] > e["args"]["vmrss"] > 0 for e in found)
-        # In time: between the begin and the end of the call that it is in.
+        # The event's time is between the begin and the end of its call.
         order = [e["ph"] + e["name"] for e in events if e["name"] in ("leaf", self.NAME)]
         assert order == ["Bleaf", "i" + self.NAME, "Eleaf"] * 2
 
@@ -555,7 +557,7 @@ class TestPoints:
 class TestPayload:
     """Arguments and return values."""
 
-    # The calls in the order of their ends.
+    # The calls of fib() in the order of their ends: arguments and result.
     FIBS = [(f"({n})", str(r)) for n, r in ((1, 1), (0, 0), (2, 1), (1, 1), (3, 2), (1, 1), (0, 0), (2, 1), (4, 3))]
 
     @pytest.fixture
@@ -634,22 +636,25 @@ class TestOptions:
         assert result.status == 2 and "expected one of normal, html, csv" in result.err
 
 
-# The peer's own formats, on recordings without the scheduler: there ends and begins may cross in its output.
+# The peer's own formats are compared without the scheduler's events: with them, begins and ends may
+# cross in its output.
 
 
 def same_as_the_peer(text, theirs):
     if theirs:
         text = re.sub(r"uftrace v0.13 \(.*?\)", "TOOL", text)
-        # It leaves out the tid of a process's first thread, which speedscope takes for another one.
+        # The peer leaves out the tid of a process' first thread, which speedscope mistakes for
+        # another one.
         text = re.sub(r'("pid":(\d+)),"name"', r'\1,"tid":\2,"name"', text)
     else:
         text = re.sub(r"utrail v.*? \(.*?\)", "TOOL", text)
-    # It names a process that does not exist for each thread.
+    # The peer names a process for each thread, although there is none.
     return [line for line in text.splitlines() if '"ph":"M"' not in line]
 
 
 def same_line(ours, theirs):
-    """Its numbers of samples may lack their last digits: of `main 3704465`, which is 4 ms, it prints `main 3704`."""
+    """True when the lines are equal, or the peer's has lost the last digits of a number: of `main
+    3704465`, which is 4 ms, it prints `main 3704`."""
     return ours == theirs or (ours.startswith(theirs) and re.search(r" \d{4,}$", theirs) and re.search(r" \d{5,}$", ours))
 
 
@@ -658,11 +663,13 @@ def same_line(ours, theirs):
 @pytest.mark.parametrize("format", ["chrome", "flame-graph", "graphviz"])
 def test_same_text(name, format):
     utrail("record", "--no-event", "-d", "data", build(program(name), VARIANT))
-    # It rounds what each single call takes, so that samples of callers are counted twice.
+    # The peer rounds the time of each call, so it counts samples of callers twice: samples of 1 ns
+    # avoid that.
     options = ["--sample-time=1ns"] if format == "flame-graph" else []
     ours = utrail("dump", "-d", "data", f"--format={format}", *options).must().out
     if format == "chrome":
-        # It takes the time of the file for that of the recording, which may be a second later than the one that is in it.
+        # The peer gives the file's time as that of the recording. It may be a second later than the
+        # time in the file.
         recorded = re.search(r'"recorded_time":"(.*)"', ours)[1]
         os.utime("data/info", (0, time.mktime(time.strptime(recorded))))
     theirs = peer("dump", "-d", "data", f"--{format}", *options).must().out
@@ -674,7 +681,7 @@ def test_same_text(name, format):
         assert ours == theirs
 
 
-# With a time range: what is open where it begins and ends.
+# Time ranges: calls are open where a range begins and ends.
 
 
 def own_of_lines(path):
@@ -686,7 +693,7 @@ def own_of_lines(path):
 
 
 def own_of_callgrind(path):
-    """The text after each function's name; the text after a call belongs to the called function."""
+    """The self time of each function. The numbers after a call belong to the called function."""
     own, name, is_call = collections.Counter(), None, False
     for line in path.read_text().splitlines():
         if line.startswith("fn="):
@@ -710,7 +717,8 @@ def clock(ns):
 
 
 class TestRange:
-    """main{nap_10ms{} quick{} outer{nap_30ms{} quick{}} nap_30ms{}}, from the middle of a nap to the middle of another one"""
+    """A range of main{nap_10ms{} quick{} outer{nap_30ms{} quick{}} nap_30ms{}}, from the middle of
+    a nap to the middle of another one"""
 
     COUNTS = {"main": 1, "outer": 1, "nap_30ms": 2, "usleep": 2, "quick": 1}
 
@@ -729,7 +737,7 @@ class TestRange:
         assert count(dump(name, "data", *self.range(*naps))) == self.COUNTS
 
     def test_begin_and_end(self, naps):
-        """They have the times of the edges, and stand in the calls that they are in."""
+        """Open calls have the times of the range's edges, and are inside their callers."""
         start, stop = naps
         events = load_json(dump("chrome", "data", *self.range(start, stop)))["traceEvents"]
         edges = [(e["ph"], round(e["ts"] * 1000), e["name"]) for e in events if e["ph"] in "BE"]
@@ -754,15 +762,15 @@ class TestRange:
         assert OWN_TIMES[name](dump(name, "data", *self.range(*naps), *options)) == expected
 
     def test_texts(self, naps):
-        """Pages and pictures have them, too."""
+        """Pages and pictures have the calls of the range, too."""
         for name in ("mermaid", "svg", "html"):
             text = dump(name, "data", *self.range(*naps)).read_text()
-            # Calls that are too narrow to be seen are not drawn.
+            # Calls that are too narrow to be visible are not drawn.
             assert {func for func in self.COUNTS if func not in text} <= {"quick"} and "nap_10ms" not in text, name
 
     @pytest.mark.parametrize("options", [[], ["-T", "usleep@time=1ns"], ["-F", "main"]])
     def test_nothing_happens(self, naps, options):
-        """Calls that go on through the whole range."""
+        """The range has only calls that last through all of it."""
         start, stop = naps[0], naps[0] + 1000
         text = dump("jsonl", "data", *self.range(start, stop), *options).read_text()
         lines = [json.loads(line) for line in text.splitlines()]
@@ -771,7 +779,7 @@ class TestRange:
         ]
 
     def test_filters(self, naps):
-        """They see what is open as calls like others."""
+        """Filters treat open calls as others."""
         counts = [
             (["-F", "outer"], {"outer": 1, "nap_30ms": 1, "usleep": 1, "quick": 1}),
             (["-N", "outer"], {"main": 1, "nap_30ms": 1, "usleep": 1}),
@@ -788,7 +796,7 @@ class TestRange:
         assert counts == {**self.COUNTS, "nap_10ms": 1, "usleep": 3, "quick": 2, "__cxa_atexit": 1}
 
     def test_off_the_cpu(self):
-        """A task that waits at an edge waits up to it, or from there on."""
+        """A task that waits at an edge of the range waits up to the edge, or from there on."""
         utrail("record", "-d", "data", build(program("sleeps"), VARIANT)).must()
         lines = [json.loads(line) for line in dump("jsonl", "data").read_text().splitlines()]
         waits = [(line["ts"], line["dur"]) for line in lines if line.get("name") == "linux:schedule"]
@@ -803,7 +811,7 @@ class TestRange:
         assert sum(e["ph"] == "B" for e in edges) == sum(e["ph"] == "E" for e in edges) == len(lines)
 
     def test_another_program(self):
-        """Calls that exec has ended are not open any more."""
+        """exec has ended the calls of the old program, so they are not open."""
         utrail("record", "--no-event", "-d", "data", build(program("exec"), VARIANT))
         second = re.findall(r"SESS timestamp=(\d+)\.(\d+)", Path("data/task.txt").read_text())[1]
         lines = [json.loads(line) for line in dump("jsonl", "data").read_text().splitlines()]
@@ -812,8 +820,8 @@ class TestRange:
         assert [json.loads(line) for line in path.read_text().splitlines()] == after
 
 
-# Everything at once: threads, recursion, exceptions, a child that returns through what it has inherited, one that ends at once,
-# a call that never returns.
+# All cases in one program: threads, recursion, exceptions, a child that returns through inherited
+# calls, one that ends at once, a call that never returns.
 MIXED = """
 #include <pthread.h>
 #include <sys/wait.h>
@@ -848,7 +856,8 @@ int main()
 
 
 def paired(edges):
-    """The time of each call: (function, total, self). A call that is still open ends with the last edge of its task."""
+    """The times of each call: (function, total, self). A call that is open at the end ends with the
+    last edge of its task."""
     edges = list(edges)
     stacks = collections.defaultdict(list)
     last = {who: when for who, when, _, _ in edges}
@@ -872,7 +881,7 @@ def paired(edges):
 
 
 def sums(found):
-    """function: [calls, self time]"""
+    """By function: [calls, self time]"""
     rows = collections.defaultdict(lambda: [0, 0])
     for name, _, own in found:
         rows[name][0] += 1
@@ -889,11 +898,12 @@ def mixed():
 
 
 class TestTotals:
-    """Calls and self times are report's, whoever counts. Without the scheduler: where its clock and ours differ, a wait is cut."""
+    """The calls and self times of each format are report's. The scheduler's events are left out: a
+    wait is cut short where its clock and the program's differ."""
 
     def rows(self, directory):
         rows = {name: list(row) for name, row in report(directory).items()}
-        # Both of a fork return from what only one has entered.
+        # Two tasks return from calls that one has entered: the child of fork() inherits them.
         assert rows["main"][0] == rows["forks"][0] == 2 and rows["fork"][0] == 4 and rows["fib"][0] == 41 + 2 * 15 + 25
         assert rows["thrower"][0] == 3 * 4 and rows["give_up"][0] == 2 and rows["forks_and_gives_up"][0] == 1
         return rows
@@ -947,7 +957,7 @@ class TestTotals:
         rows = re.findall(r"^ *([\d,]+) +\?\?\?:(.*) \[.*\]$", out, flags=re.M)
         expected = {name: own for name, (_, own) in self.rows(mixed).items() if own}
         assert {name: int(own.replace(",", "")) for own, name in rows if own != "0"} == expected
-        # It counts at the callers: functions without a caller are missing.
+        # callgrind counts at the callers: functions without a caller are missing.
         called = collections.Counter()
         for name, nr in re.findall(r"^cfn=(.*)\ncalls=(\d+) ", path.read_text(), flags=re.M):
             called[name] += int(nr)

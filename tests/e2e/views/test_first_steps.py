@@ -1,7 +1,6 @@
-"""
-A new user's first half hour, in order: what is typed, what comes back. Each answer was read and judged: a failure says what failed,
-where, why and what to do; a success shows what was asked for and nothing odd beside it.
-"""
+"""A new user's first half hour, in order: commands and answers. Each answer was read and judged. A
+failure names the fault, the place, the reason and the way out; a success shows what the command is
+for, and nothing odd beside it."""
 
 import re
 import shlex
@@ -11,21 +10,21 @@ from tools import TOP, run, utrail
 
 CALLS = r"main\(\) \{\n.*total\(\) \{\n(.*price\(\);\n){3}.*\} /\* total \*/\n"
 
-# The typed words ("gcc" and "mkdir" are the tools, all others are utrail's), the status, a part of
-# the output, and all of stderr.
+# The command (words of utrail, except "gcc" and "mkdir"), the status, a part of the output, and all
+# of stderr.
 SESSION = [
     ("", 0, r"Usage: utrail \[COMMAND\](.*\n)*Commands:\n(  \w+ +.*\n)+", ""),
     ("--version", 0, r"utrail v[\d.]+ \( \w+ .*\)\n", ""),
     ("help record", 0, r"Usage: utrail record \[OPTION...\] PROGRAM \[ARGUMENT...\]\n", ""),
-    # The source, as an interpreter's user would type it.
+    # A source is given, as to an interpreter.
     ("shop.c", 1, "", "utrail: cannot trace 'shop.c': it is not executable: a source is to be compiled first, a program needs 'chmod \\+x'\n"),
     ("replay", 255, "", "utrail: cannot open 'uftrace.data': No such file or directory; 'utrail record PROGRAM' makes a recording\n"),
-    # Compiled as always.
+    # The program is compiled without -pg.
     ("gcc shop.c -o shop", 0, "", ""),
     ("record shop", 1, "", "utrail: cannot trace 'shop': it has no calls of 'mcount'; compile it with -pg, .*, or use --force .*\n"),
     ("record --force --no-event shop", 0, "12 to pay\n", ""),
     ("replay -f none", 0, r"printf\(\);\nusleep\(\);\n", ""),
-    # And now the command as it is meant.
+    # The program is compiled with -pg, and the command is right.
     ("gcc -pg shop.c -o shop", 0, "", ""),
     ("shop", 0, rf"12 to pay\n# DURATION +TID +FUNCTION\n(.*\n)*.*{CALLS}", ""),
     ("record shop", 0, "12 to pay\n", ""),
@@ -34,7 +33,7 @@ SESSION = [
     ("graph", 0, r"# Function Call Graph for 'shop' (.*\n)*.*\+-\(1\) total\n(.*\n)*.*\(3\) price\n", ""),
     ("graph total", 0, r"# Function Call Graph for 'total' (.*\n)*.*\[0\] main .*\n.*\[1\] total ", ""),
     ("info", 0, r"(.*\n)*# cmdline +: utrail record shop\n", ""),
-    # Misspelt.
+    # Names are misspelt.
     ("graph totl", 1, "", "utrail: cannot find graph for 'totl': it was not called; the nearest: total\n"),
     ("recrod shop", 1, "", "utrail: cannot trace 'recrod': there is no such program here or in .PATH; did you mean the command 'record'\\?\n"),
     ("report -s totl", 2, "", "utrail: unknown sort key 'totl': expected some of total, total_avg, .*; the nearest: total\n"),
@@ -43,7 +42,7 @@ SESSION = [
     ("record --max-stak 3 shop", 2, "", "utrail: unknown option '--max-stak'; the nearest: --max-stack\n"),
     ("record nosuch", 1, "", "utrail: cannot trace 'nosuch': there is no such program here or in .PATH\n"),
     ("record -F shop", 2, "", "utrail: record needs a program to run: 'shop' was taken for the FUNC.* of option '--filter'\n"),
-    # Too narrow.
+    # Filters let nothing in.
     ("replay -F totl", 0, "", "WARN: option '--filter': no function matches 'totl', so that nothing is shown; the nearest: total\n"
                               "WARN: nothing is left to show: no call is let in by --filter=totl\n"),
     ("replay -t 10s", 0, "", r"WARN: nothing is left to show: no call took 10s or longer \(-t\); the longest took [\d.]+ms\n"),
@@ -51,7 +50,7 @@ SESSION = [
                                                r"WARN: nothing is left to show: no call of the kernel is .*\n"),
     ("report --kernel-only --no-event", 0, r"((?!main|total).)*", r"WARN: option '--kernel-only': .*\nWARN: nothing is left to show: .*\n"),
     ("replay -F total", 0, r"(.*\n)*.*total\(\) \{\n", ""),
-    # A script, another folder, and what only uftrace has.
+    # A script, another folder, and options that only uftrace has.
     ("record shop.sh", 1, "", "utrail: cannot trace 'shop.sh': it is a script; use --force to trace the programs that it starts\n"),
     ("record --force -F main shop.sh", 0, "12 to pay\n", ""),
     ("replay -f none --no-event", 0, rf"{CALLS}", ""),

@@ -120,37 +120,38 @@ GRAPHS = [
 
 
 def recorded(recorder, name):
-    """A recording of program @name, made once for all tests; paths in it are the same for both readers."""
+    """A recording of program @name, made once for all tests. Both readers get the same paths."""
     variant = Variant("gcc", "pg", "O2")
     exe = build(program(name), variant)
     place = CACHE / "recordings" / f"{recorder}-{exe.parent.name}"
     if not (place / "info").exists():
         shutil.rmtree(place, ignore_errors=True)
         place.parent.mkdir(exist_ok=True)
-        # Beside its place, which may be on another file system than the directory of the test.
+        # A scratch directory beside the place: the test's directory may be on another file system.
         scratch = Path(f"{place}.{os.getpid()}")
         RECORDERS[recorder](scratch, exe)
         try:
             scratch.rename(place)
-        except OSError:  # another test process was first
+        except OSError:  # another process has made it first
             assert (place / "info").exists()
             shutil.rmtree(scratch)
     return place
 
 
-# The changes that make both sides alike, by command: a function for our text, a function for
-# theirs.
+# By command: a function for utrail's text and one for the peer's, which make both alike.
 
 
 def replay_tids(text):
-    """The peer of Debian 12 prints tids in six columns; later ones, and we, in seven (doc/facts/text.md, "Replay")."""
+    """The peer of Debian 12 prints tids in six columns; later versions and utrail in seven
+    (doc/facts/text.md, "Replay")."""
     text = re.sub(r"^(#.*   TID  ) ", r"\1", text, flags=re.M)
     text = re.sub(r"^( +)  \| $", r"\1 | ", text, flags=re.M)  # --task-newline
     return re.sub(r"\[ ([ \d]{6})\]", r"[\1]", text)
 
 
 def event_cells(text):
-    """Address and module of scheduler events: the peer prints an id or nothing, depending on what was merged."""
+    """Blanks for address and module of scheduler events: the peer prints an id or nothing,
+    depending on merged lines."""
 
     def blank(match):
         return re.sub(r"\b30d4\d\b|\[event\]", lambda m: " " * len(m[0]), match[0])
@@ -159,53 +160,57 @@ def event_cells(text):
 
 
 def report_tids(text):
-    """The same one column, which comes third."""
+    """One column more for tids, the third column of report."""
     lines = text.replace("  TID     Num", "   TID   Num", 1).splitlines(keepends=True)
     return "".join([*lines[:1], *(line[:26] + line[27:] for line in lines[1:])])
 
 
 def without_stdv(text):
-    """The peer of Debian 12 has no standard deviation; it is the fourth column."""
+    """The text without its fourth column, the standard deviation, which the peer of Debian 12
+    lacks."""
     return "".join(line[:36] + line[48:] for line in text.splitlines(keepends=True))
 
 
 def task_graph_tids(text):
-    """Tids in six columns, as in replay."""
+    """Tids in six columns, as in replay, for the graph of tasks."""
     text = re.sub(r"(TID ) (    TASK NAME)", r"\1\2", text)
     text = re.sub(r"\[ ([ \d]{6})\]", r"[\1]", text)
     return re.sub(r"^ (.*) (  :.*[|] +)$", r"\1\2", text, flags=re.M)
 
 
 def tasks_in_any_order(text):
-    """The peer shows tasks in the order of task.txt, ours by their start. The first one of threads
-    that start together is chance."""
+    """The peer shows tasks in the order of task.txt, utrail by their start. Threads that start
+    together come in any order."""
     groups = itertools.groupby(text.splitlines(keepends=True), key=lambda line: line.find("+-"))
     return "".join(line for depth, lines in groups for line in (sorted(lines) if depth >= 0 else lines))
 
 
 def without_root_address(text):
-    """A program has none; the peer prints that of any function or 0."""
+    """The text without the address of a program: utrail prints none, the peer that of some function
+    or 0."""
     return re.sub(r"^(.{24})  [ \da-f]{12}( : \(1\) )", r"\1\2", text, flags=re.M)
 
 
 def without_event_size(text):
-    """An event has no size; the peer prints that of a record."""
+    """The text without the size of an event: utrail prints none, the peer that of a record."""
     return re.sub(r"^(.*) [ \d]{10}  (linux:schedule.*)$", r"\1  \2", text, flags=re.M)
 
 
 def without_newer_info(text):
-    """Keys that the peer of Debian 12 does not know: the offset to wall time, and the two sysctls."""
+    """The text without keys that the peer of Debian 12 does not know: the offset to wall time, and
+    the two sysctls."""
     text = re.sub(r" \| UTC_OFFSET \| SYSCTL\)", ")", text)
     return re.sub(r"^# (?:perf_event_paranoid|kptr_restrict) *: .*\n", "", text, flags=re.M)
 
 
 def dump_tids(text):
-    """Five columns in the peer's dump, seven in ours."""
+    """Tids of dump: five columns in the peer's, seven in utrail's."""
     return re.sub(r"^(\d+\.\d{9} ) +(\d+: )", r"\1 \2", text, flags=re.M)
 
 
 def replay_footer(text):
-    """The peer lists calls of _exit() and the like as unfinished; and it has another name."""
+    """The footer has the program's name. The peer's also lists calls of _exit() and similar
+    functions as unfinished."""
     title = "\nuftrace stopped tracing with remaining functions\n" + 48 * "=" + "\n"
     body, has_footer, blocks = text.partition(title)
     ends = re.compile(r"task: \d+\n\[\d+\] (?:_exit|_Exit|exit|quick_exit|pthread_exit|thrd_exit)\n(?:\[\d+\] .*\n)*\n", re.M)
@@ -214,7 +219,8 @@ def replay_footer(text):
 
 
 def whole_operators(text):
-    """The brackets of a call operator's name are no brackets of a call."""
+    """The text with two pairs of brackets for a call operator, `operator()()`: the name's own pair
+    is not that of a call."""
     return re.sub(r"\boperator\(\)(?=;| \{)", "operator()()", text)
 
 
@@ -234,15 +240,14 @@ ALIKE = [
     (r"^info --task", replay_tids, None),
 ]
 
-# Cases in which the text of the peer is wrong or a matter of chance: recorder, program, command;
-# and the reason.
+# Cases in which the peer's text is wrong or random: recorder, program, command, and the reason.
 KNOWN = [
-    # A vforked child's calls, and those of a new program image, are in the records of the same task. The peer
-    # guesses from the names of functions (execl, longjmp) how deep the stack now is, we look at the records.
+    # A vforked child and a new program image add records to the same task. The peer guesses the
+    # stack's depth from the names of functions (execl, longjmp), utrail from the records.
     (".*", "vfork|exec", ".*", "calls of the child of vfork, and after exec"),
     ("ours.*", "longjmp", "^(replay|report|graph)", "it takes a call of longjmp as the end of frames that have EXITs, too"),
     ("peers", "longjmp", "^(replay|report|graph)", "its own wrapper of longjmp writes returns that it reads otherwise"),
-    # The peer counts the stack of a forked child from what it had shown of the parent so far.
+    # The peer starts a forked child's stack from the part of the parent that it had shown.
     (".*", "fork|fork_chain|daemon", "^(replay|report|graph)", "depth and times of a forked child"),
     (".*", "dlopen", "module|-f all", "the module of an opened library is [unknown] to it"),
     (".*", "dlopen|shared", "-Z|size", "sizes of functions in libraries, of which it takes any of one name"),
@@ -252,7 +257,7 @@ KNOWN = [
     (".*", "spawn", "^graph --task", "the parent of what was spawned is left out by it"),
     ("ours|peers", ".*", "^graph.*--no-libcall", "it shows waiting in functions that are left out, elsewhere"),
     (".*", "end_exit", "^replay.*-Z", "exit() itself is left out there, and so main() is unfinished to it"),
-    # Calls that never returned.
+    # Calls that never returned have other times.
     (".*", "end_exit|end_abort|longjmp", "^graph -t", "no time at all"),
     (".*", "end_exit|end_abort|longjmp", "^report.*(--task|--no-libcall|-D|-t)", "more time of its own than in all"),
     ("ours|peers", ".*", "--task", "pre-empted time is counted by halves"),
@@ -287,7 +292,8 @@ def differences(command, directory):
 
 
 def compare(recorder, name, commands):
-    """With every other one of @commands, so that each is seen with half of the programs and all recorders; in the stage matrix with all."""
+    """Compare every other one of @commands, so that each runs with half of the programs and all
+    recorders; the stage matrix compares all."""
     directory = recorded(recorder, name)
     if MATRIX != "full":
         commands = commands[(PROGRAMS.index(name) + list(RECORDERS).index(recorder)) % 2 :: 2]
@@ -315,5 +321,5 @@ class TestSameText:
 @pytest.mark.parametrize("recorder", RECORDERS)
 @pytest.mark.parametrize("name", ["cplusplus", "exceptions"])
 def test_full_demangling(recorder, name):
-    """For C++ only: the peer takes C names for mangled types (`a` becomes `signed char`)."""
+    """C++ only: in C programs the peer demangles plain names (`a` becomes `signed char`)."""
     compare(recorder, name, ["replay --demangle=full", "report --demangle=full"])

@@ -19,7 +19,7 @@ STEP = 2000
 
 
 def perf_file(events, cpu):
-    """Tasks leave the CPU and come back."""
+    """A file of perf events in which tasks leave the CPU and come back."""
     one = struct.Struct("<IHHIIQ")
     return b"".join(
         one.pack(14, misc, 24, TASKS[0], TASKS[i % 3], START + i * STEP + wait)
@@ -29,7 +29,7 @@ def perf_file(events, cpu):
 
 
 def kernel_file(events, cpu):
-    """Pages are alike but for their times."""
+    """A file of the kernel's pages, equal except for times."""
     number = kernel.event_ids()["syscalls:sys_enter_clock_nanosleep"]
     page = kernel.Page(0)
     for i in range(PAGE_EVENTS):
@@ -63,7 +63,8 @@ def recording(name, events):
 
 
 def peak_kb(*args):
-    """Asked of the process while it runs: what wait4(2) says includes the Python that it was forked from."""
+    """The peak of the process' memory, read while it runs: the peak of wait4(2) includes the Python
+    that it was forked from."""
     peak = lines = 0
     with subprocess.Popen([UTRAIL, *args], stdout=subprocess.PIPE, env=environment()) as proc:
         while block := proc.stdout.read(1 << 16):
@@ -80,7 +81,8 @@ FEW, MANY = 120_000, 600_000
 
 @pytest.mark.parametrize("args", [["replay"], ["dump"], ["dump", "--format=chrome"]], ids=" ".join)
 def test_many_events(args):
-    """Windows of two megabytes, and what the lanes have; all of it would be more than sixty."""
+    """The memory holds windows of two megabytes and the lanes. All events together would take more
+    than sixty."""
     peaks = []
     for events in FEW, MANY:
         recording(f"{events}.data", events)

@@ -1,6 +1,6 @@
 """`import utrail`: recordings in Python, as a notebook reads them (misc/python).
 
-Numbers must be those of `utrail report` and `utrail script` on the same recording.
+The numbers must be those of `utrail report` and `utrail script` for the same recording.
 """
 
 import importlib.util
@@ -45,7 +45,7 @@ def built_in():
 
 @pytest.fixture
 def children(monkeypatch):
-    """All processes that the module starts in this test."""
+    """The processes that the module starts in this test."""
     started = []
     popen = subprocess.Popen
 
@@ -70,7 +70,7 @@ def record_c(text, *words, name="data"):
 
 
 def rows_of(columns):
-    """The same tuples as iterating yields."""
+    """The columns as the tuples that iterating yields."""
     name = [columns["names"][i] for i in columns["function"]]
     return list(zip(name, *(columns[key] for key in ORDER[1:])))
 
@@ -85,7 +85,7 @@ def open_descriptors():
 
 @pytest.mark.parametrize("what", ["plain", "threads", "recursion", "sleeps"])
 def test_a_session(workdir, what):
-    """Each view of the calls has the same ones, and as many of each as the report."""
+    """All ways to read the calls give the same ones, as many of each function as the report."""
     recording = record(what)
     calls = list(recording.calls())
     columns = recording.calls().columns()
@@ -126,7 +126,7 @@ def test_functions_are_those_of_the_report(workdir):
 
 
 def test_filters(workdir):
-    """They are those of `utrail script`; texts, numbers and lists are taken."""
+    """Filters give the calls of `utrail script`. Texts, numbers and lists are accepted."""
     recording = record("recursion")
     every = list(recording.calls())
     assert [c for c in every if c.depth < 2] == list(recording.calls(depth=2))
@@ -144,7 +144,8 @@ def test_filters(workdir):
 
 
 def test_range(workdir):
-    """Numbers are timestamps in nanoseconds, and may be left out; texts are the tool's."""
+    """A range of numbers has timestamps in nanoseconds, of which one may be None; a text is read by
+    utrail."""
     recording = record_c(EVENTS)
     every = list(recording.calls())
     first, last = [call for call in every if call.name == "f"]
@@ -157,7 +158,7 @@ def test_range(workdir):
 
 
 def test_numpy(workdir):
-    """Arrays without a copy, or what is missing."""
+    """Arrays share the memory of columns; without numpy the error names it."""
     recording = record("recursion")
     if not importlib.util.find_spec("numpy"):
         with pytest.raises(ImportError, match="numpy"):
@@ -196,7 +197,7 @@ def test_a_million_calls(workdir):
 
 
 def test_left_early(workdir, children):
-    """A loop that ends early ends the child; nothing stays open."""
+    """A loop that ends early ends the child, and leaves no descriptor open."""
     recording = record_c(LOOP % 300000)
     before = open_descriptors()
     for call in recording.calls():
@@ -211,7 +212,7 @@ def test_left_early(workdir, children):
 
 
 def program_that_tells(text):
-    """A program in front of the real one: @text is run for all but `info`."""
+    """A program in the place of utrail: it runs @text, then utrail; for `info`, utrail alone."""
     path = Path("front")
     path.write_text(f'#!/bin/sh\n[ "$1" = info ] || {{ {text}; }}\nexec {UTRAIL} "$@"\n')
     path.chmod(0o755)
@@ -220,7 +221,7 @@ def program_that_tells(text):
 
 @pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGKILL])
 def test_interrupted(workdir, sig):
-    """A notebook's kernel is interrupted or killed alone: its child ends, too."""
+    """A notebook's kernel alone is interrupted or killed: its child ends, too."""
     record_c(LOOP % 300000)
     front = program_that_tells("echo $$ > pid.tmp; mv pid.tmp pid")
     text = f"""
@@ -282,7 +283,7 @@ def test_a_child_that_fails(workdir, text, said):
 
 
 def test_damaged(workdir):
-    """The calls before the damage are there, and a warning."""
+    """The calls before the damage are there, with a warning."""
     recording = record_c(LOOP % 100000)
     dat = max(Path("data").glob("*.dat"), key=lambda path: path.stat().st_size)
     with open(dat, "r+b") as file:
@@ -292,7 +293,7 @@ def test_damaged(workdir):
         few = counts(recording.calls())["f"]
     with pytest.warns(utrail.RecordingWarning, match="is damaged"):
         reported = {f.name: f.calls for f in recording.functions()}["f"]
-    # The report has the call that was going on, too.
+    # The report counts the open call, too.
     assert 10000 < few <= reported < 100000
 
 
@@ -309,7 +310,7 @@ def test_any_directory(workdir, name):
 
 
 def test_any_name(workdir):
-    """A recording is a stranger's: its names are text, and never code, options or structure."""
+    """The names of a stranger's recording are text, never code, options or structure."""
     recording = record("plain")
     names = {"a": "größe", "b": "\udcff\udcfe", "c": "__import__('os').abort()\"},{\"name\":\"x"}
     for sym in Path("data").glob("*.sym"):
@@ -323,7 +324,7 @@ def test_any_name(workdir):
 
 
 def test_another_python_around(workdir, monkeypatch):
-    """Modules and settings of the notebook's Python are not for the one inside of utrail."""
+    """Modules and settings of the notebook's Python do not reach the Python inside utrail."""
     recording = record("plain")
     for module in ("os", "struct", "typing", "_wire"):
         Path(f"{module}.py").write_text("raise SystemExit('not this one')\n")
@@ -347,7 +348,8 @@ def in_python(text, python=sys.executable, **env):
 
 
 def test_which_program(workdir, monkeypatch):
-    """By argument, $UTRAIL, the package's prefix, $PATH; else an error that says what to do."""
+    """The program is found by the argument, $UTRAIL, the package's prefix, or $PATH; otherwise an
+    error tells what to do."""
     record("plain")
     site = Path("prefix/lib/python3/dist-packages").resolve()
     shutil.copytree(PACKAGE / "src/utrail", site / "utrail")
@@ -375,7 +377,7 @@ def test_version():
 
 
 def test_installed_by_pip(workdir):
-    """From the tree, without a network, into an environment of its own."""
+    """pip installs the module from the tree, without a network, into an environment of its own."""
     if not importlib.util.find_spec("ensurepip"):
         pytest.skip("this Python makes no environments (apt-get install python3-venv)")
     missing = [name for name in ("setuptools", "wheel") if not importlib.util.find_spec(name)]
@@ -396,7 +398,7 @@ def test_installed_by_pip(workdir):
 
 
 def test_types():
-    """All of it is annotated; mypy agrees."""
+    """The whole module is annotated, and mypy finds no error."""
     mypy = [sys.executable, "-m", "mypy"]
     if not importlib.util.find_spec("mypy"):
         pytest.skip("mypy is not installed (apt-get install mypy)")
@@ -404,7 +406,7 @@ def test_types():
 
 
 def test_example_of_the_page(workdir):
-    """The code of README.md runs, on a recording that has what it asks for."""
+    """The code in README.md runs on a recording with the functions that it names."""
     record("sleeps", name="uftrace.data")
     blocks = re.findall(r"```python\n(.*?)```", (PACKAGE / "README.md").read_text(), re.S)
     assert len(blocks) > 2

@@ -1,4 +1,5 @@
-"""Functions by the names that people say, whatever compilers have made of them; and calls that forks inherit."""
+"""Functions are found by the names that people use, although compilers change them; and calls that
+forks inherit."""
 
 import json
 import os
@@ -10,7 +11,7 @@ import pytest
 
 from tools import peer, run, utrail
 
-# The compiler decides by itself which functions it splits or copies, so the names are given here.
+# The names are given: the compiler alone would decide which functions it splits or copies.
 SOURCE = """
 #define NAME(x) __asm__(x) __attribute__((noinline, used))
 int plain(int n) NAME("f");
@@ -83,7 +84,8 @@ def test_one_name(prog):
 
 
 def test_copies_count_once(prog):
-    """f() calls f.part.0() and f.constprop.0.isra.0(), which are f, too: its time is that of the outermost call."""
+    """f() calls f.part.0() and f.constprop.0.isra.0(), which count as f, too: the total time is
+    that of the outermost call."""
     utrail("record", "-d", "all", "--no-libcall", "--no-event", prog).must()
     rows = json.loads(utrail("report", "-d", "all", "--format=json").must().out)
     (f,) = [row for row in rows if row["name"] == "f"]
@@ -92,7 +94,7 @@ def test_copies_count_once(prog):
 
 
 def test_views_of_one_function(prog):
-    """Options may follow the function, for no program is run."""
+    """Options may follow the function, since no program is run."""
     utrail("record", "-d", "all", "--no-libcall", prog).must()
     graph = utrail("graph", "m::boom", "-d", "all", "-f", "none").must().out
     assert "\n(1) crate::m::boom\n" in graph
@@ -110,8 +112,8 @@ FN int spawn(void) { int pid = fork(); if (pid == 0) child(); else waitpid(pid, 
 int main(void) { if (spawn() == 0) { child(); _exit(3); } return 0; }
 """
 
-# The inherited calls that are shown to end are those that `record` with the same filter would have
-# had; and the child's own calls are shown.
+# By filter: the inherited calls whose ends are shown, which are those that `record` with the filter
+# would have recorded. The child's own calls are shown, too.
 INHERITED = [
     ("", ["fork", "spawn"]),
     ("-F child", []),
@@ -146,7 +148,7 @@ def test_inherited_calls(forks, options, expected):
 
 
 def test_recording_that_begins_with_a_return(workdir):
-    """Switched on by a signal in the innermost call: its end stands as deep as it was."""
+    """A signal turns recording on in the innermost call: its end is shown at its depth."""
     Path("prog.c").write_text("""
         #include <signal.h>
         #define FN __attribute__((noinline)) void
@@ -162,7 +164,7 @@ def test_recording_that_begins_with_a_return(workdir):
 
 
 def test_footer(forks):
-    """Who has called _exit() misses nothing; who was killed does."""
+    """A task that called _exit() has no unfinished calls; a killed one has."""
     assert "stopped tracing" not in utrail("replay", "-d", forks[0]).must().out
     Path("prog.c").write_text("#include <signal.h>\nint main(void) { return raise(SIGKILL); }\n")
     run("gcc", "-pg", "prog.c", "-o", "prog").must()
@@ -172,7 +174,7 @@ def test_footer(forks):
 
 
 def test_stripped(workdir):
-    """A reader of addresses gets the reason, once, and the advice works."""
+    """A stripped program is shown by addresses. The reason is given once, and the advice works."""
     Path("shop.c").write_text("__attribute__((noipa)) int f(int n) { return n; }\nint main(void) { return f(f(0)); }\n")
     run("gcc", "-pg", "shop.c", "-o", "shop").must()
     utrail("record", "-d", "whole", "./shop").must()
@@ -190,7 +192,8 @@ def test_stripped(workdir):
 
 @pytest.mark.parametrize("build_id", ["sha1", "none"])
 def test_no_symbols_saved(workdir, build_id):
-    """A recorder that is killed may have saved records, and no symbols: they come from the program, while it is the same."""
+    """A killed recorder may have saved records without symbols. They come from the program, if it
+    is unchanged."""
     Path("shop.c").write_text("__attribute__((noipa)) int f(int n) { return n; }\nint main(void) { return f(f(0)); }\n")
     run("gcc", "-pg", f"-Wl,--build-id={build_id}", "shop.c", "-o", "shop").must()
     utrail("record", "--no-libcall", "./shop").must()
@@ -218,7 +221,7 @@ int main(void) { return api(1) + real_impl(2) - 5; }
 @pytest.mark.parametrize("options", [["-F"], ["-A"], ["-T"], ["-P"]], ids=lambda words: words[0])
 @pytest.mark.parametrize("name", ["api", "real_impl", "_hidden"])
 def test_aliases_recorded(workdir, options, name):
-    """Each name of a function finds it, and is the one that is shown, by the peer, too."""
+    """Each alias of a function finds it, and is the name that is shown, by the peer, too."""
     Path("prog.c").write_text(ALIASES)
     run("gcc", *([] if options == ["-P"] else ["-pg"]), "prog.c", "-o", "prog").must()
     spec = name + {"-A": "@arg1", "-T": "@depth=5"}.get(options[0], "")
@@ -231,7 +234,8 @@ def test_aliases_recorded(workdir, options, name):
 
 @pytest.mark.parametrize("options", ["-F api -A real_impl@arg1", "-F real_impl -A api@arg1 -R api@retval", "-F _hidden -A api@arg1"])
 def test_aliases_by_two_names(workdir, options):
-    """One says that the function is recorded, one has its arguments, and either may say what is shown."""
+    """Two options name a function by two aliases: one has it recorded, one records arguments;
+    either name may be shown."""
     Path("prog.c").write_text(ALIASES)
     run("gcc", "-pg", "prog.c", "-o", "prog").must()
     utrail("record", "--no-libcall", "--no-event", *options.split(), "./prog").must()
@@ -258,7 +262,7 @@ def test_aliases_read(workdir):
 
 @pytest.mark.parametrize("name", ["api", "real_impl", "_hidden"])
 def test_aliases_of_one_function(workdir, name):
-    """A command that is about one function shows it by the name that was given."""
+    """A command about one function shows it by the alias that was given."""
     Path("aliases.c").write_text(ALIASES)
     run("gcc", "-pg", "-O1", "aliases.c", "-o", "aliases").must()
     utrail("record", "--no-libcall", "./aliases").must()

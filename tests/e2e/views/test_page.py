@@ -40,7 +40,8 @@ ARGUMENTS = """--headless --no-sandbox --disable-gpu --disable-quic --no-first-r
 
 @pytest.fixture(scope="module")
 def driver_address():
-    """A driver of our own: a bare system has no address for "localhost", where selenium looks for its. Hence the pipe, too."""
+    """The test starts the driver itself: a bare system has no address for "localhost", where
+    selenium looks for its own. The pipe is for reading the port."""
     driver = subprocess.Popen([DRIVER, "--port=0"], stdout=subprocess.PIPE, text=True, cwd="/")
     started = (re.search(r"started successfully on port (\d+)", line) for line in driver.stdout)
     port = next((match[1] for match in started if match), None)
@@ -52,7 +53,7 @@ def driver_address():
 
 @pytest.fixture(scope="module")
 def started_browser(tmp_path_factory, driver_address):
-    """One for all tests: starting it takes longer than most of them."""
+    """One browser for all tests: starting it takes longer than most of them."""
     options = Options()
     options.binary_location = CHROMIUM
     for argument in ARGUMENTS.split():
@@ -60,7 +61,7 @@ def started_browser(tmp_path_factory, driver_address):
     options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('browser')}")
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     driver = webdriver.Remote(driver_address, options=options)
-    # Text that is typed is none of files here.
+    # Typed text must not be taken for the name of a file.
     driver.file_detector = UselessFileDetector()
     yield driver
     driver.quit()
@@ -68,7 +69,7 @@ def started_browser(tmp_path_factory, driver_address):
 
 @pytest.fixture
 def browser(started_browser):
-    """A page of its own for each test, which may not complain."""
+    """A new tab for each test. The test fails if the browser's log has a complaint."""
     first, size = started_browser.current_window_handle, started_browser.get_window_size()
     started_browser.switch_to.new_window("tab")
     yield started_browser
@@ -86,19 +87,19 @@ def open_page(browser, directory, name, fragment=""):
 
 
 def keep(browser, name):
-    """A screenshot; something has been drawn on it."""
+    """Save a screenshot, and check that something is drawn on it."""
     path = Path(os.environ.get("UTRAIL_SCREENSHOTS", ".")) / f"{name}.png"
     browser.save_screenshot(str(path))
     assert path.stat().st_size > 8000
 
 
 def js(browser, code, *arguments):
-    """The page's objects: app, recording and views are known to the code."""
+    """Run JavaScript that may use the page's objects app, recording and views."""
     return browser.execute_script("const { app, recording, views } = window.utrail || {};" + code, *arguments)
 
 
 def devtools(browser, command, parameters):
-    """Actions that WebDriver has no word for."""
+    """Run a command of the browser for which WebDriver has none."""
     browser.command_executor._commands["devtools"] = ("POST", "/session/$sessionId/goog/cdp/execute")
     return browser.execute("devtools", {"cmd": command, "params": parameters})["value"]
 
@@ -112,7 +113,7 @@ def button(browser, name):
 
 
 def search(browser, text):
-    """Type into the one field of search; what is said of it when all has been looked at."""
+    """Type into the search field. Returns the message after the whole recording was searched."""
     (field,) = browser.find_elements("css selector", "input[type=search]")
     field.clear()
     field.send_keys(text)
@@ -133,7 +134,7 @@ def table(browser, selector="#functions-table"):
 
 
 def counted(browser):
-    """function: calls, as the table says."""
+    """By function: calls, from the table."""
     if "Functions" not in browser.find_element("css selector", "[aria-selected=true]").text:
         tab(browser, "Functions").click()
     rows = wait_until(lambda: table(browser))
@@ -141,7 +142,7 @@ def counted(browser):
 
 
 def sums(browser):
-    """function: calls, total and self time in ns, of the part of time that is shown."""
+    """By function: calls, total and self time in ns, for the visible part of time."""
     rows = js(browser, "return views.functions.find()")
     return {row["name"]: (row["calls"], row["total"], row["self"]) for row in rows}
 
@@ -196,7 +197,7 @@ class TestPage:
         assert search(browser, "fib") == "9 calls"
         browser.switch_to.active_element.send_keys(Keys.ENTER)
         assert browser.find_element("id", "details").text.startswith("fib(4) = 3")
-        # Arguments are looked for, too, and expressions.
+        # The search also finds arguments, and takes regular expressions.
         assert search(browser, "(2)") == "2 calls"
         assert search(browser, "/^fib$/") == "9 calls"
         assert search(browser, r"/^\([01]\)/") == "5 calls"
@@ -234,7 +235,7 @@ class TestPage:
         assert browser.find_element("id", "details").text.startswith("main")
         tip = browser.find_element("id", "tip")
         assert "took" in tip.text
-        # It is about another view's call after a key.
+        # The tip is about a call of the old view: it is hidden when a key changes the view.
         browser.find_element("id", "timeline-scroller").send_keys("2")
         assert not tip.is_displayed()
         assert browser.find_element("id", "details").text.startswith("Click a box to zoom")
@@ -249,7 +250,7 @@ class TestPage:
         open_page(browser, "data", "page-events")
         assert js(browser, "return recording.tasks[0].pointTime.length") == 18
         assert search(browser, "read:proc") == "0 calls, 9 events"
-        # The mark of the first of them is in the line with the task's name.
+        # The mark of the first event is in the line with the task's name.
         x = js(
             browser,
             "const { from, to } = app.zoom, time = recording.tasks[0].pointTime[0];"
@@ -274,7 +275,7 @@ class TestPage:
         assert status(browser).startswith("2 of")
         wait_until(lambda: js(browser, "return views.overview.marks.some((mark) => mark)"))
         keep(browser, "page-search")
-        # A task by its number: all its calls.
+        # A search for a task's number finds all its calls.
         tid, nr = js(browser, "const { tid, n } = recording.tasks[1]; return [tid, n]")
         assert search(browser, str(tid)) == f"{nr} calls"
         field.send_keys(Keys.ESCAPE)
@@ -298,7 +299,8 @@ class TestPage:
         assert js(browser, "return views.flame.root.parent.parent !== null")
 
     def test_ranges(self, browser):
-        """The numbers of a range are those of report -r, and the address has it as report takes it."""
+        """The numbers of a range are those of report -r, and the address has the range in the form
+        of that option."""
         utrail("record", "-d", "data", build(program("threads"), VARIANT))
         open_page(browser, "data", "page-range")
         first, last, zero = js(browser, "return [recording.first, recording.last, recording.meta.zero]")
@@ -308,7 +310,7 @@ class TestPage:
             js(browser, f"location.hash = '#view=functions&range={text}'")
             wait_until(lambda: js(browser, "return app.state.range && app.state.view === 'functions'"))
             assert sums(browser) == reported("data", "-r", text), text
-        # From the page to report: what was dragged, what was typed.
+        # Ranges that were dragged or typed on the page are given to report.
         tab(browser, "Timeline").click()
         timeline, down = place_of(browser, 0)
         drag = ActionChains(browser).move_to_element_with_offset(timeline, -200, down).key_down(Keys.SHIFT).click_and_hold()
@@ -343,7 +345,7 @@ class TestPage:
         assert status(browser) == f"{calls('data')['leaf']} calls"
 
     def test_function(self, browser):
-        """Callers and callees of a function have the calls that report's graph has."""
+        """Callers and callees of a function have the calls of report's graph."""
         utrail("record", "--no-event", "-d", "data", build(program("threads"), VARIANT))
         open_page(browser, "data", "page-functions")
         expected = calls("data")
@@ -368,7 +370,7 @@ class TestPage:
         assert js(browser, "return app.selected[1]") != before
 
     def test_many_threads(self, browser):
-        """All can be reached: by scrolling, collapsed, sorted, and hidden."""
+        """All threads can be reached: scrolled to, collapsed, sorted, and hidden."""
         Path("many.c").write_text(
             "#include <pthread.h>\n#include <stdlib.h>\nstatic pthread_barrier_t barrier;\n"
             "void leaf(void) { __asm__ volatile(\"\"); }\n"
@@ -420,7 +422,7 @@ class TestPage:
 
     @pytest.mark.parametrize("width", [400, 360])
     def test_narrow(self, browser, width):
-        """Names of functions are on the screen, and the header leaves room."""
+        """Names of functions are visible, and the header leaves them room."""
         utrail("record", "-d", "data", build(program("threads"), VARIANT))
         devtools(browser, "Emulation.setDeviceMetricsOverride", {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False})
         open_page(browser, "data", f"page-{width}", "#view=functions")
@@ -453,16 +455,17 @@ class TestPage:
             """,
         )
         print(f"a frame of a million calls takes {frame_ms:.1f} ms")
-        assert frame_ms < 100  # this machine may be busy; 16 is a display's
+        assert frame_ms < 100  # 16 is a display's; this machine may be busy
 
     def test_processes(self, browser):
-        """Two jobs: one has two programs one after the other, the other one is short; then one that fails, alone."""
+        """Two jobs in parallel: one runs two programs in sequence, the other is short. Then one
+        that fails runs alone."""
         Path("Makefile").write_text(
             "all: long short\n\tsh -c 'sleep 0.02; exit 3' '<i>'\nlong:\n\tsleep 0.3; sleep 0.2 & wait\nshort:\n\tsleep 0.05\n"
         )
         assert utrail("build", "-d", "data", "--", "make", "-j2").status == 2
         open_page(browser, "data", "page-processes")
-        # The page has no other view.
+        # Without calls, the page shows processes only.
         assert browser.find_element("id", "processes").is_displayed()
         tab(browser, "Timeline").click()
         assert browser.find_element("id", "details").text == "No calls were recorded. See Processes for the programs that ran."
@@ -475,10 +478,10 @@ class TestPage:
             "return recording.lanes.path.filter((p) => p.to - p.from > 10e6).map((p) => recording.meta.executions[p.i])"
             ".map((e) => e.command).filter((c) => c.startsWith('sleep'))",
         )
-        # The last one always; which of the jobs ends last a busy machine decides.
+        # The last program is certain; which of the jobs ends later depends on the machine's load.
         assert commands[-1] == "sleep 0.02" and commands[:-1] in (["sleep 0.3", "sleep 0.2"], ["sleep 0.05"])
         self.check_path(browser)
-        # The sum of all self times equals the working time at each moment.
+        # The self times add up to the working time at each moment.
         own, levels = js(
             browser,
             "const { own, levels } = recording.lanes; let sum = 0;"
@@ -490,7 +493,7 @@ class TestPage:
         self.check_tables(browser)
 
     def check_path(self, browser):
-        """It has no gaps, from the beginning to the end of the first process."""
+        """The critical path has no gaps from the beginning to the end of the first process."""
         path = js(browser, "return recording.lanes.path")
         make = js(browser, "return recording.meta.executions[0]")
         assert (path[0]["from"], path[-1]["to"]) == (make["start"], make["start"] + make["dur"])
@@ -499,7 +502,8 @@ class TestPage:
     def check_tables(self, browser):
         slowest = [row.text for row in browser.find_elements("css selector", "#slowest tbody tr")]
         assert len(slowest) == 10 and "(-j2)" in browser.find_element("id", "summary").text
-        # On a busy machine make itself may be the slowest, and it has no parent in the build.
+        # make may be the slowest on a busy machine, and has no parent in the build: take another
+        # one.
         made = next(i for i, text in enumerate(slowest) if "sleep" in text)
         browser.find_elements("css selector", "#slowest tbody tr")[made].click()
         assert "made by" in browser.find_element("id", "details").text
@@ -514,12 +518,13 @@ class TestPage:
         assert search(browser, "SLEEP") == "4 executions"
 
     def test_processes_beside_calls(self, browser):
-        """A program with a probe: both are there, and the calls come first."""
+        """A program with a probe has calls and processes, and the calls come first."""
         utrail("record", "--proc", "-d", "data", "/bin/sh", "-c", '"$0"; exit 4', build(program("recursion"), VARIANT))
         open_page(browser, "data", "page-both")
         assert browser.find_element("id", "timeline").is_displayed()
         found = counted(browser)
-        # The shell's child calls it, and another program goes on: report counts no such call, the page does.
+        # execve() in the shell's child does not return: report does not count this call, the page
+        # does.
         assert found.pop("execve", 1) == 1
         assert found == calls("data")
         tab(browser, "Processes").click()
@@ -556,12 +561,13 @@ class TestSvg:
             return all(any(title.startswith(name) for title in titles) for name in names)
 
         names = ['say "hi": 1 call,', "back\\slash; <b>&amp;:"]
-        # Boxes that are too narrow are left out: they are, beside a call that was interrupted for long.
+        # Boxes may be too narrow to be drawn when another call was interrupted for long: zoom until
+        # they are.
         wait_until(are_shown)
 
     @needs_browser
     def test_zoom_and_search(self, browser):
-        """The picture by itself: a click zooms, a text finds, Reset shows all again."""
+        """In the picture alone, a click zooms, a text finds, and Reset shows all again."""
         utrail("record", "--no-event", "-d", "data", build(program("threads"), VARIANT))
         browser.get(dump("svg", "data").resolve().as_uri())
         widths = "return [...document.querySelectorAll('g')].map((g) => [g.dataset.name, g.getAttribute('visibility'), +g.querySelector('rect').getAttribute('width')])"
@@ -570,7 +576,7 @@ class TestSvg:
         narrow = next(width for name, _, width in before if name == "worker")
         if narrow > 4:
             box.click()
-        else:  # main waited for long: the box is too narrow for the middle of it to be in it
+        else:  # main() waited for long: the box is so narrow that its middle is outside
             js(browser, "arguments[0].dispatchEvent(new MouseEvent('click', { bubbles: true }))", box)
         after = js(browser, widths)
         (wide,) = (width for name, seen, width in after if name == "worker" and seen == "visible")
@@ -603,7 +609,7 @@ AXE = "4.10.3"
 
 @pytest.fixture(scope="module")
 def axe():
-    """axe-core, which knows the rules of accessible pages."""
+    """The source of axe-core, which checks the rules of accessible pages."""
     return (npm_package("axe-core", AXE) / "axe.min.js").read_text()
 
 
@@ -633,7 +639,8 @@ SPEEDSCOPE = "1.25.0"
 
 
 def npm_package(name, version):
-    """A package of npm's, without what it depends on being run; kept for the next run."""
+    """The directory of a package from npm, which is kept. The scripts of its dependencies are not
+    run."""
     place = CACHE / f"{name}-{version}"
     inside = place / "node_modules" / name
     if not inside.exists():
@@ -656,29 +663,30 @@ def npm_package(name, version):
 
 @pytest.fixture(scope="module")
 def speedscope():
-    """speedscope itself, as npm has it."""
+    """The page of speedscope, from npm."""
     return npm_package("speedscope", SPEEDSCOPE) / "dist/release/index.html"
 
 
 UNITS = {"ns": 1, "µs": 1e3, "ms": 1e6, "s": 1e9}
 
-# Its numbers are floating-point microseconds since the machine started, of which small differences are taken.
+# speedscope takes differences of floating-point microseconds since the machine's start, which are
+# inexact.
 INEXACT_NS = 0.5
 
-# The rows of its table of functions: total, self, name.
+# The rows of speedscope's table of functions: total, self, name.
 SANDWICH = """return [...document.querySelectorAll('tr')].map(row => [...row.querySelectorAll('td')].map(cell => cell.innerText))
     .filter(row => row.length == 3 && row[0].includes('%'))"""
 
 
 def shown_ns(cell):
-    """From "6.34µs (17%)": nanoseconds, and how much of them may have been rounded away."""
+    """From "6.34µs (17%)": nanoseconds, and the largest error by rounding."""
     number, unit = re.fullmatch(r"([\d.]+)(ns|µs|ms|s)\s*\(.*\)", cell.strip()).groups()
     return float(number) * UNITS[unit], 0.0051 * UNITS[unit]
 
 
 def open_in_speedscope(browser, speedscope, path, name):
     data = base64.b64encode(path.read_bytes()).decode()
-    # The way in which its own command line tool hands over a file.
+    # speedscope's own command line tool passes a file in this way.
     Path("profile.js").write_text(f"speedscope.loadFileFromBase64('profile.json', '{data}')")
     browser.get(f"{speedscope.as_uri()}#localProfilePath={Path('profile.js').resolve()}")
     wait_until(lambda: "profile.json" in browser.title or f"{name}" in browser.title)
@@ -688,7 +696,7 @@ def open_in_speedscope(browser, speedscope, path, name):
 @pytest.mark.parametrize("form", ["chrome", "speedscope"])
 @pytest.mark.parametrize("name", ["recursion", "exceptions"])
 def test_speedscope(browser, speedscope, name, form):
-    """It shows the times that report shows."""
+    """speedscope shows the times of report."""
     utrail("record", "--no-event", "-d", "data", build(program(name), VARIANT))
     open_in_speedscope(browser, speedscope, dump(form, "data"), name)
 
@@ -703,12 +711,12 @@ def test_speedscope(browser, speedscope, name, form):
         for cell, ns in zip(shown[row["name"]], (row["total"], row["self"])):
             about, rounded = shown_ns(cell)
             assert abs(about - ns) <= rounded + INEXACT_NS, (row, cell)
-    # Messages about the duration and the graphics card are no complaints.
+    # Messages about the duration and the graphics card are harmless.
     assert not [line for line in browser.get_log("browser") if line["level"] == "SEVERE"]
 
 
 def own_times(browser):
-    """function: [self time, how much of it may have been rounded away], in all profiles of a file."""
+    """By function: [self time, the largest error by rounding], over all profiles of a file."""
     times = {}
     place = "return document.body.innerText.match(/\\((\\d+)\\/(\\d+)\\)/)?.slice(1).map(Number)"
     ActionChains(browser).send_keys("3").perform()
@@ -727,10 +735,9 @@ def own_times(browser):
 
 @needs_browser
 def test_speedscope_of_many_tasks(browser, speedscope, mixed):  # noqa: F811
-    """
-    Threads, forks, exceptions: each task is a profile of its own, and together they show what report shows. This holds for its own format:
-    its reader of chrome's format takes a begin and an end at the same time, as of fork in a child, for the wrong ones.
-    """
+    """Threads, forks, exceptions: each task is a profile of its own, and together they show the
+    times of report. The format is speedscope's: its reader of Chrome's format mixes up a begin and
+    an end at the same time, as for fork() in a child."""
     open_in_speedscope(browser, speedscope, dump("speedscope", mixed), "mixed")
     shown = own_times(browser)
     expected = json.loads(utrail("report", "-d", mixed, "--format=json").must().out)
