@@ -1,4 +1,5 @@
-"""Events on the page of `dump --format=html`: marks, what they say, which kinds are shown. And the page under fingers."""
+"""Events on the page of `dump --format=html`: marks, their texts, the choice of kinds. And the page
+on a touch screen."""
 
 import re
 from pathlib import Path
@@ -20,7 +21,7 @@ def record():
 KINDS = """return [...document.querySelectorAll("#kinds label")].map((label) =>
     [label.querySelector("span").innerText, label.querySelector("i").innerText, label.querySelector("input").checked])"""
 
-# The event that is drawn and found at its place.
+# The event that the page finds at the place of the mark's time.
 FOUND = """const task = recording.tasks[0], { from, to } = app.zoom, { timeline } = views;
     const x = (task.pointTime[arguments[0]] - from) / (to - from) * timeline.canvas.clientWidth;
     return timeline.find({ x, y: timeline.strips[0].top - timeline.scroller.scrollTop + 12 }).point ?? -1"""
@@ -33,7 +34,7 @@ def details(browser):  # noqa: F811
 @needs_browser
 class TestKinds:
     def test_kinds(self, browser):  # noqa: F811
-        """A box for each kind, with a count; the address keeps what was unticked."""
+        """A check box for each kind, with a count; the address keeps the cleared ones."""
         record()
         open_page(browser, "data", "kinds")
         button(browser, "Events").click()
@@ -45,7 +46,7 @@ class TestKinds:
         kinds = js(browser, "return [...recording.tasks[0].pointKind]")
         assert kinds.count(0) == kinds.count(1) == 10
         assert js(browser, FOUND, 0) == 0
-        # On a telephone, too, the menu is in the window.
+        # The menu fits into the window of a telephone, too.
         button(browser, "Events").click()
         devtools(browser, "Emulation.setDeviceMetricsOverride", {"width": 360, "height": 640, "deviceScaleFactor": 1, "mobile": False})
         button(browser, "Events").click()
@@ -55,7 +56,7 @@ class TestKinds:
         browser.find_element("css selector", "#kinds label").click()
         wait_until(lambda: button(browser, "Events (1 hidden)"))
         assert "without=read%3Aproc/statm" in browser.current_url or "without=read:proc/statm" in browser.current_url
-        # The nearest one that is found is of the other kind now.
+        # With the kind hidden, the nearest event is of the other kind.
         at = js(browser, FOUND, 0)
         assert at < 0 or kinds[at] == 1
         browser.refresh()
@@ -103,7 +104,8 @@ class TestKinds:
             assert not [(v["id"], [n["html"] for n in v["nodes"]]) for v in found]
 
     def test_an_event_is_told_of(self, browser):  # noqa: F811
-        """A click on its mark, its payload below, and from one to the next."""
+        """A click on an event's mark shows its values below, and the arrows go to the next
+        event."""
         record()
         open_page(browser, "data", "event")
         x = js(browser, "const { from, to } = app.zoom; return (recording.tasks[0].pointTime.at(-1) - from) / (to - from)"
@@ -132,7 +134,7 @@ class TestKinds:
 
 
 def touch(browser, *steps):  # noqa: F811
-    """Fingers on the glass: each step is a list of places."""
+    """Touch the screen with several fingers: each step is a list of their places."""
     kind = "touchStart"
     for points in [*steps, []]:
         devtools(
@@ -159,7 +161,7 @@ class TestTouch:
         devtools(browser, "Emulation.clearDeviceMetricsOverride", {})
 
     def test_pinch(self, browser):  # noqa: F811
-        """The part between the fingers stays there; the page itself does not grow."""
+        """Pinching keeps the part between the fingers in place; the page itself does not zoom."""
         x, y, width = self.open(browser)
         whole, y = seen(browser), y + 40
         time = "return app.zoom.from + (app.zoom.to - app.zoom.from) / 2"
@@ -172,7 +174,7 @@ class TestTouch:
         self.close(browser)
 
     def test_heading(self, browser):  # noqa: F811
-        """Fingers on the name of a task drag and pinch, too; a tap collapses it."""
+        """On the name of a task, too, fingers drag and pinch; a tap collapses the task."""
         x, y, width = self.open(browser)
         heading = js(browser, "return document.querySelector('.heading .toggle').getBoundingClientRect().right")
         folded = "return views.timeline.strips[0].isFolded"
@@ -196,7 +198,7 @@ class TestTouch:
         moved = js(browser, "return app.zoom.from") - before
         assert abs(moved - part * 100 / width) < part / 20
         assert seen(browser) == part
-        # Up and down the list scrolls, and the time stays.
+        # A vertical drag scrolls the list, and the time stays.
         before = js(browser, "return app.zoom.from")
         touch(browser, *([(x + 200, y + 300 - d)] for d in range(0, 201, 10)))
         assert abs(js(browser, "return app.zoom.from") - before) < part / 20
@@ -214,7 +216,7 @@ class TestTouch:
         touch(browser, [(x + width / 2, y + 24 + 8)])
         wait_until(lambda: "took" in details(browser))
         assert details(browser).startswith("main")
-        # A box of the flame graph is zoomed to, a row of the table opens.
+        # A tap zooms to a box of the flame graph, and opens a row of the table.
         tab(browser, "Flame graph").click()
         box = js(browser, "views.draw(); const b = views.flame.boxes[2], r = views.flame.canvas.getBoundingClientRect();"
                           "return [r.x + b.x + b.wide / 2, r.y + b.y + 9, views.flame.name(b.node)]")

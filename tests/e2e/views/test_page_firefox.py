@@ -1,4 +1,4 @@
-"""The page of `dump --format=html` in Firefox: what it reads, shows and adds up there."""
+"""The page of `dump --format=html` in Firefox: reading, views and sums."""
 
 import json
 from pathlib import Path
@@ -25,7 +25,7 @@ ROWS = """return [...document.querySelectorAll("#functions-table tbody tr")].map
 
 
 def open_page(firefox, fragment=""):
-    # Another fragment of the same page would not read it again.
+    # A blank page first: with another fragment alone, the same page would not be read again.
     firefox.get("about:blank")
     firefox.get(dump("html", "data").resolve().as_uri() + fragment)
     wait_until(lambda: firefox.js("return 'ready' in document.documentElement.dataset"))
@@ -44,7 +44,7 @@ def test_click_and_type(firefox):
     assert wait_until(lambda: firefox.text("[role=status]")) == f"{expected['leaf']} calls"
     firefox.type("input[type=search]", "\ue007")
     assert firefox.text("#details").startswith("leaf")
-    # The page works here, too, with its policy and its workers: it is complete, and drew something.
+    # The page's policy and workers work in Firefox, too: it is complete and has drawn something.
     assert not firefox.js("return document.getElementById('loading').offsetParent")
     open_page(firefox, "#view=functions")
     assert counted(firefox) == expected
@@ -55,7 +55,8 @@ def test_click_and_type(firefox):
 
 
 def test_difference(firefox):
-    """Two recordings on a page: the numbers of report --diff, and a click that leads to both timelines."""
+    """Two recordings on a page: the numbers are report --diff's, and a click leads to both
+    timelines."""
     for name, order in (("data", "0"), ("other", "1")):
         utrail("record", "-d", name, build(program("threads"), Variant("gcc", "pg", f"O{order}")))
     page = utrail("dump", "-d", "data", "--diff", "other", "--format=html", preempted=True).must().out

@@ -1,4 +1,4 @@
-"""The page of `dump --format=html` of odd recordings, and after odd acts."""
+"""The page of `dump --format=html` for odd recordings, and after odd actions."""
 
 import random
 import struct
@@ -18,7 +18,7 @@ class TestManyFunctions:
     NR = 3000
 
     def test_many(self, browser):  # noqa: F811
-        """A key may not wait for thousands of rows: they are made when one scrolls there."""
+        """A key must not wait for thousands of rows: rows are made when they are scrolled to."""
         Path("many.c").write_text(
             "".join(f"void f{i}(void) {{}}\n" for i in range(self.NR))
             + "int main(void) {\n" + "".join(f"f{i}();\n" for i in range(self.NR)) + "return 0; }\n"
@@ -45,7 +45,7 @@ class TestManyFunctions:
         wait_until(lambda: "and 2,800 more" in browser.find_element("id", "function").text)
 
     def test_same_names(self, browser):  # noqa: F811
-        """Two functions of one name are two rows; each is chosen, and kept in the address, by itself."""
+        """Two functions with one name have a row each; the address tells which one is chosen."""
         Path("a.c").write_text("static void same(void) {}\nvoid other(void);\nint main(void) { same(); other(); return 0; }\n")
         Path("b.c").write_text("static void same(void) {}\nvoid other(void) { same(); same(); }\n")
         run("gcc", "-pg", "-O0", "-o", "names", "a.c", "b.c").must()
@@ -57,7 +57,7 @@ class TestManyFunctions:
                 rows = [b for b in browser.find_elements("css selector", "#functions-table tbody button") if b.text == "same"]
                 assert len(rows) == 2
                 rows[at].click()
-                # Otherwise the table may still be the earlier one.
+                # Draw now: otherwise the table may be the earlier one.
                 js(browser, "views.draw()")
                 caller, = wait_until(lambda: table(browser, "#function table:nth-of-type(1)"))
                 callers.setdefault(at, set()).add((caller[0], caller[3]))
@@ -80,7 +80,7 @@ BOX = """views.draw(); const b = views.flame.boxes.find(({ node }) => node === %
 
 
 def is_seen(browser, node):  # noqa: F811
-    """Its box is within the picture, as a whole."""
+    """True when the whole box is inside the picture."""
     box = js(browser, BOX % node)
     return bool(box) and 0 <= box[1] <= box[2] - 18
 
@@ -95,11 +95,12 @@ class TestDeepFlame:
         utrail("record", "--no-libcall", "--no-event", "--max-stack=2000", "-d", f"{name}.data", f"./{name}").must()
 
     def depth(self, browser):  # noqa: F811
-        """The number of levels; each has a box: the picture is as high as that."""
+        """The number of levels. Each has a box, so the picture has their height."""
         return js(browser, "let n = 0; for (let at = views.flame.tree; at; at = at.sorted()[0]) n++; return n")
 
     def walk(self, browser):  # noqa: F811
-        """Scroll through the picture by the wheel, by keys and by fingers; each box is seen, and found where it is."""
+        """Scroll the picture by wheel, keys and fingers: each box becomes visible, and is found at
+        its place."""
         levels = self.depth(browser)
         assert js(browser, "return views.flame.scroller.scrollHeight") == levels * 18 + 8
         flame, place = browser.find_element("id", "flame-canvas"), "return views.flame.scroller.scrollTop"
@@ -128,7 +129,7 @@ class TestDeepFlame:
         touch(browser, *([(x, y + d)] for d in range(0, 101, 10)))
         wait_until(lambda: js(browser, place) < before - 20)
         devtools(browser, "Emulation.setTouchEmulationEnabled", {"enabled": False})
-        # The path leads back: all of it can be reached, and keys bring what they have come to into view.
+        # The path leads back up: keys bring each box into view.
         for _ in range(40):
             flame.send_keys(Keys.ARROW_UP)
         assert is_seen(browser, "views.flame.at")
@@ -150,7 +151,7 @@ class TestDeepFlame:
         js(browser, "dispatchEvent(new Event('beforeprint'))")
         assert js(browser, "return views.flame.canvas.clientHeight") == min(8000, self.depth(browser) * 18 + 8)
         js(browser, "dispatchEvent(new Event('afterprint'))")
-        # All that is shallow has no scroll bar, on a narrow screen neither.
+        # A shallow graph has no scroll bar, also on a narrow screen.
         self.record("shallow", 3)
         devtools(browser, "Emulation.setDeviceMetricsOverride", {"width": 390, "height": 800, "deviceScaleFactor": 1, "mobile": False})
         browser.get("about:blank")
@@ -183,7 +184,7 @@ FRAGMENTS = """# #view=nonsense #view=processes #range=abc #range=5ms~1ms #range
 class TestFragments:
     @pytest.mark.parametrize("clock", [(), ("--clock=realtime",)])
     def test_typed(self, browser, clock):  # noqa: F811
-        """None of them leaves nothing to see, or something endless to draw."""
+        """No typed fragment makes the page empty, or draws without end."""
         utrail("record", *clock, "-d", "data", build(program("threads"), VARIANT)).must()
         open_page(browser, "data", "fragments")
         whole = seen(browser)
@@ -199,7 +200,8 @@ class TestFragments:
             assert drawn and low and 20 <= high <= whole * 1.05 and panels == 1, fragment
 
     def test_timestamps(self, browser):  # noqa: F811
-        """Times of a clock that counts from 1970 are above 2^53 ns: to the nanosecond, those of report."""
+        """Times of a clock that counts from 1970 are above 2^53 ns: they are exact to the
+        nanosecond, as in report."""
         utrail("record", "--clock=realtime", "--no-event", "-d", "data", build(program("threads"), VARIANT)).must()
         open_page(browser, "data", "timestamps", "#view=functions")
         base, ends = js(
@@ -230,7 +232,7 @@ class TestFragments:
 @needs_browser
 class TestBack:
     def test_back_is_the_view_before(self, browser):  # noqa: F811
-        """After a drag of a range, a zoom to it, another view, a function: each is taken back by itself."""
+        """Back undoes each step: a dragged range, a zoom to it, another view, a function."""
         utrail("record", "--no-event", "-d", "data", build(program("threads"), VARIANT)).must()
         open_page(browser, "data", "back")
         timeline, down = place_of(browser, 0)
@@ -240,7 +242,7 @@ class TestBack:
         second = browser.find_element("id", "range").get_attribute("value")
         button(browser, "Zoom to range").click()
         tab(browser, "Functions").click()
-        # As a click on a row does: the range may have no call, and so no row to click on.
+        # The same change as a click on a row: the range may have no calls, and so no rows.
         js(browser, "app.change({ func: 'leaf' }, 'push')")
         zoom = js(browser, "return app.state.zoom")
         browser.back()
@@ -275,12 +277,13 @@ FOCUS = "const e = document.activeElement; return [e.innerText, e.closest('.head
 @needs_browser
 class TestKeysAlone:
     def test_headings(self, browser):  # noqa: F811
-        """Tab leads to all threads, also to those out of sight; the focus is not lost when one is hidden or pinned."""
+        """Tab leads to all threads, also to invisible ones. The focus stays when a thread is hidden
+        or pinned."""
         Path("threads.c").write_text(THREADS)
         run("gcc", "-pg", "-O0", "-pthread", "-o", "threads", "threads.c").must()
         utrail("record", "--no-libcall", "--no-event", "-d", "data", "./threads").must()
         open_page(browser, "data", "keys-alone")
-        # No task is put beside another one, so that there are many rows.
+        # Each task gets a row of its own.
         js(browser, "for (const task of recording.tasks) task.info.end = recording.last; views.draw()")
         settled = "return new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))"
         browser.find_element("id", "timeline-scroller").send_keys("")
@@ -292,7 +295,7 @@ class TestKeysAlone:
             headings.append(js(browser, FOCUS)[1])
         titles = js(browser, "return views.timeline.strips.map((s) => `${s.title} ${s.about}`)")
         assert headings == titles
-        # The focus is on "Pin" of the last one, which becomes the first one.
+        # "Pin" of the last task has the focus; pinning moves the task to the top.
         ActionChains(browser).send_keys(Keys.ENTER).perform()
         js(browser, settled)
         assert js(browser, FOCUS) == ["Pin", titles[-1]]
@@ -304,7 +307,7 @@ class TestKeysAlone:
         assert js(browser, FOCUS)[1] in titles[:-1]
 
     def test_close(self, browser):  # noqa: F811
-        """Closing the chosen function gives the focus back to the place of the choice."""
+        """Closing the chosen function returns the focus to the place where it was chosen."""
         utrail("record", "--no-event", "-d", "data", build(program("recursion"), VARIANT))
         open_page(browser, "data", "keys-close", "#view=functions")
         wait_until(lambda: table(browser))
@@ -315,7 +318,8 @@ class TestKeysAlone:
 
 
 def record_with_gap(directory):
-    """main() calls g() 50 times; the records of ten of these calls are lost, and the recording tells that."""
+    """Record a main() that calls g() 50 times. The records of ten of these calls are lost, and a
+    LOST record says so."""
     Path("calls.c").write_text("void g(void) {}\nint main(void) { for (int i = 0; i < 50; i++) g(); return 0; }\n")
     run("gcc", "-pg", "-O0", "-o", "calls", "calls.c").must()
     utrail("record", "--no-libcall", "--no-event", "-d", directory, "./calls").must()
@@ -327,7 +331,7 @@ def record_with_gap(directory):
 
 @needs_browser
 def test_lost_records(browser):  # noqa: F811
-    """Losses are told, and there is a mark at their place."""
+    """Losses are reported, and a mark is at their place."""
     record_with_gap("data")
     open_page(browser, "data", "lost")
     assert "20 records lost" in browser.find_element("id", "about").text

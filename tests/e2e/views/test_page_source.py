@@ -1,4 +1,4 @@
-"""The chosen function on the page of `dump --format=html`: its source, its calls, their arguments and results."""
+"""The chosen function on the page of `dump --format=html`: source, calls, arguments and results."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from test_page import keep
 from tools import run, utrail, wait_until
 
 PROGRAM = """#include <stdlib.h>
-/* not of a function */
+/* outside of all functions */
 static int twice(int n)
 {
 \tif (n < 0) /* </script><b>&amp; \u202e\x1b[31m */
@@ -46,7 +46,7 @@ def meta():
 
 
 def source_of(function):
-    """The page's file of a function."""
+    """The source file of a function, as the page has it."""
     data = meta()
     places = data["places"]
     at = next(i for i in range(0, len(places), 3) if data["functions"][places[i]] == function)
@@ -80,7 +80,7 @@ class TestText:
         os.mkfifo(path)
         assert self.why() == "cannot be read"
         path.unlink()
-        # Whoever made the recording may have named any file.
+        # A recording by a stranger may name any file.
         Path("secret").write_text(PROGRAM)
         path.symlink_to("secret")
         assert self.why() == "has not the name of a source file"
@@ -112,7 +112,8 @@ class TestText:
         assert source_of("twice")["runs"][0][1] == "\\xff"
 
     def test_other_names(self):
-        """A recording that names no source: neither a device nor a private file is read."""
+        """A recording names other files than sources: neither a device nor a private file is
+        read."""
         record("--srcline")
         debug = Path("data/calls.dbg")
         text = debug.read_text()
@@ -128,7 +129,7 @@ class TestText:
         assert source_of("twice")["runs"]
 
     def test_much(self):
-        """Text beyond a megabyte is left out."""
+        """The page has a megabyte of source at most."""
         Path("calls.c").write_text(
             "".join(f"/* {'x' * 250} */\nvoid f{i}(void)\n{{\n" + f"/* {'y' * 250} */\n" * 50 + "}\n" for i in range(200))
             + "int main(void)\n{\n" + "".join(f"f{i}();" for i in range(200)) + "return 0;\n}\n"
@@ -178,7 +179,7 @@ class TestFunction:
         assert browser.find_element("id", "source").text == "Source lines were not recorded: record --srcline does."
 
     def test_calls(self, browser):  # noqa: F811
-        """Step through the calls: arguments and results of each."""
+        """Each step to the next call shows its arguments and result."""
         record("-a")
         open_page(browser, "data", "calls", "#view=functions&function=twice")
         said = []
@@ -189,7 +190,7 @@ class TestFunction:
         button(browser, "Previous call").click()
         assert browser.find_element("id", "this-call").text.startswith("twice(3) = 6 took")
         assert "called by main" in browser.find_element("id", "this-call").text
-        # Another function's call is none of this one.
+        # The call of another function is not shown for this one.
         self.choose(browser, "one")
         assert browser.find_element("id", "this-call").text == ""
         button(browser, "Next call").click()
@@ -210,5 +211,5 @@ class TestFunction:
             browser.find_elements("css selector", slowest)[i].click()
             details = browser.find_element("id", "details").text
             assert details.startswith("twice(") and f"took {row[0]}" in details and f"at {row[1]}" in details
-            # The list is of the visible part; "back" shows the whole recording again.
+            # The list has calls of the visible part: "back" shows the whole recording again.
             browser.back()

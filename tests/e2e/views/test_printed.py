@@ -1,4 +1,5 @@
-"""Commands that README and the man pages print do what they say: each is run as it is printed."""
+"""Commands that README and the man pages print: each is run as printed, and does what the text
+says."""
 
 import re
 import shlex
@@ -7,7 +8,7 @@ import pytest
 
 from tools import TOP, UTRAIL, run, utrail
 
-# A stand-in for the programs of the examples. It has the functions that they speak of.
+# A stand-in for the programs of the examples, with the functions that they name.
 PROGRAM = """
 #include <fcntl.h>
 #include <stdio.h>
@@ -36,7 +37,8 @@ int main(void)
 """
 PROGRAMS = ("hello", "server", "game", "compiler", "prog", "shop")
 
-# Tested elsewhere: what needs a process that runs already, the kernel's tracing, or files of other programs.
+# Commands that other tests run: for a running process, the kernel's tracing, or files of other
+# programs.
 NEEDS = {
     r"-p |snapshot|control|live -p": "a process that runs already (test_attach.py, test_flight.py, test_control.py)",
     r"@kernel|-k |-K ": "the kernel's tracing (tests/kernel)",
@@ -49,7 +51,7 @@ NEEDS = {
     r"context-switches": "counters that not every machine has (test_counters.py)",
     r"\^std::": "functions of the C++ library (test_filters.py)",
 }
-# Programs that may be missing here: they read what utrail writes.
+# Programs that read utrail's output; they may be missing.
 READERS = ("flamegraph.pl", "jq", "dot")
 
 
@@ -58,7 +60,8 @@ def unescaped(line):
 
 
 def printed():
-    """Each command once, in the order of the pages. Those of the tutorial need each other (test_tutorial.py)."""
+    """Each command once, in the order of the pages, without those of the tutorial, which depend on
+    each other (test_tutorial.py)."""
     found = {}
     for path in [TOP / "README.md", *sorted((TOP / "doc/man").glob("*.in"))]:
         if path.name == "utrail-tutorial.7.in":
@@ -71,14 +74,14 @@ def printed():
 
 
 def inline():
-    """Options that README's text gives between backquotes behind the command they belong to."""
+    """Options that README gives in backquotes after their command."""
     text = (TOP / "README.md").read_text()
     sentence = text[text.index("`utrail record -D 3`"):].split("\n\n")[0]
     return [f"utrail record {options} shop" for options in re.findall(r"`(?:utrail record )?(-[^`]+)`", sentence)]
 
 
 def shown_file(name):
-    """The lines that a page shows by `cat`."""
+    """The lines of a file that a page shows by `cat`."""
     for path in sorted((TOP / "doc/man").glob("*.in")):
         found = re.search(rf"^\$ cat {re.escape(name)}\n(.*?)^(?:\$ |\.fi)", path.read_text(), re.M | re.S)
         if found:

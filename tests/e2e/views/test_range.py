@@ -1,4 +1,5 @@
-"""--time-range and --last on recordings that are long enough to be sought in: the same as what the files say."""
+"""--time-range and --last seek in recordings that are long enough: the result is what the files
+contain."""
 
 import random
 import re
@@ -58,7 +59,7 @@ FORMS = {"plain": [], "compact": ["--compact"], "args": ["-a"], "compact-args": 
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory):
-    """The same program, recorded in four forms; and a plain directory of each."""
+    """Recordings of one program in four forms, and the plain directory of each."""
     top = tmp_path_factory.mktemp("range")
     (top / "mix.c").write_text(SOURCE)
     subprocess.run(["gcc", "-pg", "-g", "-O1", top / "mix.c", "-o", top / "mix", "-pthread"], check=True)
@@ -70,7 +71,7 @@ def recorded(tmp_path_factory):
 
 
 def calls(path):
-    """All that the files have: time, task, kind and name, by time."""
+    """All records of the files, by time: time, task, kind and name."""
     rec = Recording(path, has_payloads=True)
     return sorted(
         (record.time, task.tid, at, record.kind, record.name)
@@ -85,7 +86,7 @@ def clock(ns):
 
 
 def shown(*options):
-    """The same for lines of replay."""
+    """The calls in lines of replay, in the same form."""
     out = utrail("replay", "--no-merge", "--no-args", "-f", "time,tid", *options).must().out
     lines = re.findall(r"^ \[ *(\d+)\] +(\d+)\.(\d+) \| +(?:(\w+)\(\) \{|\} /\* (\w+) \*/)$", out, re.M)
     assert len(lines) == out.split("\n\n")[0].rstrip("\n").count("\n")
@@ -95,7 +96,7 @@ def shown(*options):
 
 
 def parts(records):
-    """Ends of parts: here and there, at a record's own time, at the edges."""
+    """Begins and ends of parts: anywhere, at a record's time, at the recording's edges."""
     rng = random.Random(7)
     first, last = records[0][0], records[-1][0]
     for length in (0, 1000, 100000, 5000000):

@@ -1,4 +1,4 @@
-"""README's session is what a reader gets who types it."""
+"""README's session shows what a user gets who types it."""
 
 import re
 
@@ -12,7 +12,7 @@ SESSIONS = [("shop.c", ["gcc", "-pg"], ["record", "shop"], ["replay"]),
 
 
 def shown_in_readme(command):
-    """The lines behind `$ utrail COMMAND` up to the next command or the end of the example."""
+    """The lines after `$ utrail COMMAND`, up to the next command or the end of the example."""
     text = (TOP / "README.md").read_text()
     block = text[text.index(f"    $ utrail {command}\n"):].splitlines()[1:]
     end = next(i for i, line in enumerate(block) if not line.startswith("    ") or line.startswith("    $ "))
@@ -20,7 +20,7 @@ def shown_in_readme(command):
 
 
 def calls(lines):
-    """Each call as it is shown, without addresses, and without what the kernel did or did not do meanwhile."""
+    """Each shown call, without addresses and the kernel's events."""
     found = []
     for line in lines:
         call = line.rpartition("|")[2].strip()
@@ -37,5 +37,6 @@ def test_session(workdir, source, compiler, record, replay):
     expected = calls(shown_in_readme(typed))
     assert expected
     got = calls(utrail(*replay).must().out.splitlines())
-    # A call with something of the kernel's in it ends on a line of its own, where its result is.
+    # Results are not compared: a call with an event of the kernel has its result on a line of its
+    # own.
     assert [call.split(" = ")[0] for call in got] == [call.split(" = ")[0] for call in expected]

@@ -1,7 +1,6 @@
-"""
-Both tools give the same answer: Debian's uftrace and utrail, with more than 200 option sets of the reading commands, on six recordings that one or
-the other has made. Each difference has an id in doc/from-uftrace.md, and a function in tests/lib/listed.py that makes up for it.
-"""
+"""Debian's uftrace and utrail give the same answer to more than 200 sets of options of the reading
+commands, for six recordings made by one or the other. Each difference has an id in
+doc/from-uftrace.md, and a function in tests/lib/listed.py that evens it out."""
 
 import shlex
 from collections import Counter
@@ -16,12 +15,12 @@ from tools import peer, utrail
 
 pytestmark = pytest.mark.needs_peer
 
-# So many lines of each difference are shown.
+# The number of lines that are shown of each difference.
 SHOWN = 12
 
 
 def answers(recording, command, options, meaning):
-    """Ours and theirs."""
+    """The answers of utrail and of the peer."""
     args = [command, "-d", made(recording), *shlex.split(options.format(**meaning))]
     return (Answer(result.status, result.out) for result in (utrail(*args), peer(*args)))
 
@@ -46,7 +45,7 @@ def test_same_answer(recording, command):
 
 @pytest.mark.parametrize("listed", DIFFERENCES, ids=lambda listed: f"{listed.id} {listed.example}")
 def test_difference_is_there(listed):
-    """The day there is none any more it goes from the list, and from the document."""
+    """The difference still exists. If not, it must go from the list and the document."""
     recording, command, *options = listed.example.split(" ", 2)
     both = list(answers(recording, command, "".join(options), words(recording)))
     ours, theirs = alike(listed.example, *both)

@@ -23,7 +23,7 @@ RECORDERS = {
 
 
 def command_lines():
-    """Pairs of a command line and why it differs, or None."""
+    """Each command line, with the reason why its text differs, or None."""
     for line in LIST.read_text().splitlines():
         if line and not line.startswith("#"):
             known = DIFFERS.fullmatch(line)
@@ -52,7 +52,7 @@ def test_same_text(recording, command):
 
 @pytest.mark.parametrize("command", [c for c, reason in command_lines() if reason])
 def test_departure(recording, command):
-    """The day it is the same the list is to be corrected."""
+    """The text still differs. If not, the list must be corrected."""
     ours, theirs = both(command, recording)
     ours.must(theirs.status)
     assert alike(ours.out, command, 0) != alike(theirs.out, command, 1)

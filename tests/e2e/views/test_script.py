@@ -1,5 +1,5 @@
-"""`utrail script`: functions of a user's script are called for calls and events. Debian's uftrace runs the same scripts, on the same
-recordings, and must print the same."""
+"""`utrail script` calls functions of a user's script for calls and events. Debian's uftrace runs
+the same scripts on the same recordings, and must print the same."""
 
 import os
 import re
@@ -15,7 +15,7 @@ from tools import PEER, UTRAIL, environment, peer, run, utrail, wait_until
 PG = Variant("gcc", "pg", "O2")
 LANGUAGES = {"py": "python3", "lua": "luajit"}
 
-# Scripts as everybody has them, by name and language: they count calls, write all down, replay, list strings.
+# Common scripts, by name and language: they count calls, print everything, replay, list strings.
 SCRIPTS = {
     "count.py": """
 count = 0
@@ -143,7 +143,7 @@ def write(name, text=None):
 
 @pytest.fixture(autouse=True)
 def languages(request):
-    """Skips what this build, or this machine, has not."""
+    """The language of the test, which is skipped if this build or this machine lacks it."""
     known = utrail("--version").out.split()
     for word in ("py", "lua"):
         if request.node.name.endswith(f"{word}]") and LANGUAGES[word] not in known:
@@ -157,7 +157,7 @@ def peer_has(name):
 
 
 def both(name, *words, recording="data"):
-    """The output of the script under both; the peer's first."""
+    """The output of the script under the peer and under utrail."""
     peer_has(name)
     write(name)
     theirs = peer("script", "-S", name, "-d", recording, *words, env={"LC_ALL": "C.UTF-8"}).must().out
@@ -169,7 +169,7 @@ def both(name, *words, recording="data"):
 @pytest.mark.parametrize("name", sorted(SCRIPTS))
 @pytest.mark.parametrize("what", ["plain", "threads", "recursion", "sleeps"])
 def test_same_text(workdir, name, what):
-    """Calls, arguments, the scheduler's events: of one task and of several."""
+    """Calls, arguments and the scheduler's events, of one task and of several."""
     utrail("record", "-d", "data", "-A", "printf@arg1/s", "-A", "puts@arg1/s", build(program(what), PG))
     theirs, ours = both(name)
     assert ours == theirs and (ours or "strings" in name)
@@ -177,7 +177,7 @@ def test_same_text(workdir, name, what):
 
 @pytest.mark.parametrize("name", ["dump.py", "dump.lua"])
 def test_same_text_with_options(workdir, name):
-    """Filters are those of all views; what stands behind the first argument is the script's."""
+    """Filters work as in all views. Words after the first argument are passed to the script."""
     utrail("record", "-d", "data", build(program("recursion"), PG))
     for words in (["-D", "2"], ["-N", "main"], ["-F", "main"], ["--no-libcall"], ["--no-event"], ["a", "-D", "2"]):
         theirs, ours = both(name, *words)
@@ -186,7 +186,8 @@ def test_same_text_with_options(workdir, name):
 
 @pytest.mark.parametrize("name", ["dump.py", "dump.lua"])
 def test_record_first(workdir, name):
-    """script --record: a recording that stays, then the script over it; its first lines are options of the recording."""
+    """script --record makes a recording that stays, then runs the script on it. The script's first
+    lines may have options of record."""
     peer_has(name)
     program = compile_c("#include <stdlib.h>\nint f(int n) { return n ? f(n - 1) : 7; }\nint main(int c, char **v) { return f(atoi(v[1])); }")
     write(name, f"{'#' if name.endswith('py') else '--'} uftrace-option: --no-libcall --no-event\n" + SCRIPTS[name])
@@ -201,7 +202,7 @@ def test_record_first(workdir, name):
 
 
 def shape(text):
-    """Without times, addresses and numbers of tasks, in which two runs differ."""
+    """The text without times, addresses and numbers of tasks, which differ from run to run."""
     return re.sub(r"(?<=duration)\W+\d+|\d{2,}", "N", text)
 
 
@@ -216,7 +217,8 @@ def test_same_events(workdir, name):
 
 @pytest.mark.parametrize("name", ["dump.py", "dump.lua"])
 def test_same_values(workdir, name):
-    """Positive numbers, which the peer has right, and all that is no number; of a recording of each tool."""
+    """Positive numbers, which the peer shows right, and other values, in a recording of each
+    tool."""
     compile_c(VALUES)
     utrail("record", "-a", "-d", "ours", "./made").must()
     peer("record", "-a", "-d", "theirs", "./made").must()
@@ -229,7 +231,7 @@ def test_same_values(workdir, name):
 
 @pytest.mark.parametrize("language", ["py", "lua"])
 def test_signs(workdir, language):
-    """A negative int is one, a large unsigned long is not."""
+    """A negative int is shown as negative, a large unsigned long is not."""
     compile_c(VALUES)
     utrail("record", "-a", "-d", "data", "./made", "x").must()
     text = {
@@ -254,7 +256,7 @@ def test_no_args(workdir):
     ([], {"a", "b", "c"}), (["--match=glob"], set()), (["--match=simple"], set()),
 ])
 def test_wanted(workdir, words, expected):
-    """UFTRACE_FUNCS is read as --match says; names that match nothing are fine."""
+    """UFTRACE_FUNCS is read as --match says; names without a match are allowed."""
     utrail("record", "-d", "data", build(program("plain"), PG))
     text = "UFTRACE_FUNCS = ('^[abc]$', 'no such')\ndef uftrace_entry(ctx): print(ctx['name'])\n"
     out = utrail("script", "-S", write("s.py", text), "-d", "data", *words).must().out
@@ -299,7 +301,7 @@ def test_no_recording(workdir):
               "function uftrace_end() print('end') end\n", "utrail: s.lua:3: oh"),
 ])
 def test_exceptions(workdir, name, text, line):
-    """Each is told; the script goes on."""
+    """Each exception is reported, and the script goes on."""
     utrail("record", "-d", "data", build(program("plain"), PG))
     failed = utrail("script", "-S", write(name, text), "-d", "data").must(1)
     called = failed.out.split()
@@ -318,7 +320,7 @@ def test_sys_exit(workdir, code, status, said, where):
 
 
 def test_context_is_the_scripts(workdir):
-    """It may keep, change and empty it: no other call notices."""
+    """A script may keep, change and empty the context of a call: those of other calls stay."""
     utrail("record", "-d", "data", build(program("recursion"), PG))
     text = """
 kept, names = [], []
@@ -339,7 +341,8 @@ def uftrace_end():
 
 @pytest.mark.parametrize("language", ["py", "lua"])
 def test_surroundings(workdir, language):
-    """Modules beside the script, its own name and arguments; nothing is left beside it."""
+    """A script finds modules beside it, and gets its name and arguments. No file is left beside
+    it."""
     utrail("record", "-d", "data", build(program("plain"), PG))
     Path("sub").mkdir()
     write(f"sub/beside.{language}", {"py": "x = 5\n", "lua": "return 5\n"}[language])
@@ -369,7 +372,7 @@ def test_names_in_any_encoding(workdir, locale):
 
 
 def test_options_at_the_top(workdir):
-    """They are for recording; a warning says so, on one line."""
+    """Options at the top of a script are for recording: one line of warning says so."""
     utrail("record", "-d", "data", build(program("plain"), PG))
     text = "#!/usr/bin/python3\n# uftrace-option: -A a@arg1\n\n#  uftrace-option: -D 2\nx = 1\n# uftrace-option: -R b\n"
     result = utrail("script", "-S", write("s.py", text), "-d", "data").must()
@@ -395,7 +398,7 @@ def test_a_million_calls(workdir, language):
               " while os.clock() < t do end\nend\nfunction uftrace_end() print('end') end\n"),
 ])
 def test_ctrl_c(workdir, name, text):
-    """The run ends as if there were no more calls."""
+    """Ctrl-C ends the run as if there were no more calls."""
     program = compile_c("__attribute__((noinline)) void f(void) { __asm__ volatile(\"\"); }\n"
                         "int main(void) { for (int i = 0; i < 1000000; i++) f(); }")
     utrail("record", "-d", "data", program).must()
@@ -457,7 +460,7 @@ WANTED = {"py": "UFTRACE_FUNCS = ['^main$']\n", "lua": "UFTRACE_FUNCS = {'^main$
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("what", ["plain", "threads", "recursion"])
 def test_batches(workdir, what, language):
-    """They have the same calls, in the same order; the script may keep them."""
+    """Batches have the same calls in the same order, and a script may keep them."""
     utrail("record", "-d", "data", build(program(what), PG))
     for words in ([], ["-D", "2"]):
         script = write(f"s.{language}", BATCHES[language])
@@ -490,7 +493,7 @@ def test_exception_in_a_batch(workdir, language):
     assert result.out == "end\n" and result.err.count(told) == 1
 
 
-# Writes down which calls it gets, and nothing that differs from run to run.
+# Writes down its calls, without values that differ from run to run.
 CALLS = {
     "py": """
 def uftrace_begin(ctx): print("begin", ctx["record"], *ctx["cmds"][1:])
@@ -516,7 +519,8 @@ def calls(out):
 @pytest.mark.parametrize("language", ["py", "lua"])
 @pytest.mark.parametrize("command", ["record", "live"])
 def test_while_recording(workdir, command, language):
-    """The same calls as from the recording; no event, and nothing of it in the program."""
+    """The script gets the calls that the recording has, without events. The program is not changed
+    by it."""
     exe = build(program("recursion"), PG)
     script = write(f"s.{language}", CALLS[language])
     run_alone = run(exe, "word")
@@ -531,14 +535,14 @@ def test_while_recording(workdir, command, language):
 
 
 def test_options_of_the_script_while_recording(workdir):
-    """Options of the script come before those of the command line."""
+    """The script's options come before those of the command line, which override them."""
     exe = build(program("recursion"), PG)
     script = write("s.py", "# uftrace-option: -D 1\n" + CALLS["py"])
     shallow = calls(utrail("record", "-S", script, "-d", "data", exe).must(25).out)
     assert {call[1] for call in shallow[1:-1]} == {"0"}
     deeper = calls(utrail("record", "-S", script, "-D", "2", "-d", "data", exe).must(25).out)
     assert {call[1] for call in deeper[1:-1]} == {"0", "1"}
-    # They are in the recording as if they were typed.
+    # The script's options are in effect for the recording as if they were typed.
     assert utrail("report", "-d", "data").must().out.count("\n") > 2
 
 
@@ -557,7 +561,8 @@ def test_options_of_the_script_that_cannot_be(workdir, line, said):
 
 @pytest.mark.parametrize("command", ["record", "live"])
 def test_scripts_that_fail_while_recording(workdir, command):
-    """The program is not harmed, and its status counts; the recording is whole."""
+    """A script that fails does not harm the program, whose status counts, and the recording is
+    complete."""
     good, bad = build(program("plain"), PG), build(program("recursion"), PG)
     raises = write("raises.py", "def uftrace_entry(ctx): nothing\n")
     broken = write("broken.py", "def x(:\n")
