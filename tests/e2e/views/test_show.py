@@ -1,4 +1,4 @@
-"""utrail show: who its server answers, what it gives, and what it leaves behind."""
+"""utrail show: the clients that its server answers, its pages, and the absence of leftovers."""
 
 import contextlib
 import http.client
@@ -29,7 +29,7 @@ def record(directory, name):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Two recordings, what is none, and what only looks like one."""
+    """A folder of two recordings, a directory that is none, and one that only looks like one."""
     folder = tmp_path_factory.mktemp("shown")
     record(folder / "a.data", "nested")
     record(folder / "b.data", "recursion")
@@ -48,7 +48,7 @@ class Server:
         self.port = int(self.port)
 
     def ask(self, path, method="GET", **headers):
-        """Status, headers and body."""
+        """The status, headers and body of an answer."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=LIMIT_S)
         with contextlib.closing(connection):
             connection.request(method, path, headers={k.replace("_", "-"): v for k, v in headers.items()})
@@ -63,7 +63,7 @@ class Server:
         return socket.create_connection(("127.0.0.1", self.port), timeout=LIMIT_S)
 
     def send(self, data):
-        """The bytes that come back until the server ends the connection."""
+        """Send bytes, and return the bytes until the server ends the connection."""
         with self.connect() as sock, contextlib.suppress(ConnectionError):
             sock.sendall(data)
             return b"".join(iter(lambda: sock.recv(65536), b""))
@@ -108,7 +108,8 @@ def test_nothing_is_said_without_the_token(server):
 
 
 def test_names_that_lead_here(server):
-    """DNS rebinding: a page of evil.example, whose name leads to 127.0.0.1 now, sends its own name."""
+    """DNS rebinding: the name evil.example now leads to 127.0.0.1, but its page sends that name as
+    the host."""
     assert server.get(Host=f"localhost:{server.port}")[0] == 200
     for host in [f"evil.example:{server.port}", "127.0.0.1", "localhost", f"127.0.0.1:{server.port + 1}", f"127.0.0.1.evil.example:{server.port}"]:
         assert server.get(Host=host) == FORBIDDEN
@@ -151,7 +152,7 @@ def test_paths_lead_nowhere_else(folder, server):
 
 
 def test_hostile_names(tmp_path):
-    """Names of recordings: in the terminal, in the list, in the page and among its neighbours."""
+    """Hostile names of recordings: in the terminal, in the list, in the page and its links."""
     for i, name in enumerate(["a\x1b[31m", "b\n\"}]", "c<img src=x onerror=alert(1)>", "d\udcff"]):
         record(tmp_path / name, "nested")
         run = subprocess.Popen([UTRAIL, "show", "--no-browser", tmp_path / name], env=environment(),
@@ -166,7 +167,7 @@ def test_hostile_names(tmp_path):
 
 
 def test_broken_requests(server):
-    """None of them is answered with more than an error, and all others are served as before."""
+    """A broken request gets an error at most, and all others are served as before."""
     good = f"GET /{server.token}/0/ HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n"
     for data in [b"\r\n\r\n", b"\0" * 500, b"GET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"\x16\x03\x01\x02\x00\x01\x00", os.urandom(4000),
                  b"GET /" + b"a" * 100000 + b" HTTP/1.1\r\n\r\n", good.encode() + b"X: " + b"a" * 200000 + b"\r\n\r\n",
@@ -175,14 +176,15 @@ def test_broken_requests(server):
         answer = server.send(data + b"\r\n\r\n")
         assert not answer or answer.startswith(b"HTTP/1."), data[:50]
         assert b"utrail" not in answer or data.startswith(good.encode()), data[:50]
-    # Several at once: the first is answered, and then no more.
+    # Several requests at once: the first one is answered, the others are dropped.
     answer = server.send((good + "\r\n").encode() * 50)
     assert answer.count(b"HTTP/1.1 200") == 1
     assert server.get()[0] == 200
 
 
 def test_slow_and_many(server):
-    """Strangers that are connected, say half of a request, or read nothing: none is waited for."""
+    """Clients that only connect, send half a request, or read nothing: the server does not wait for
+    them."""
     slow = []
     try:
         for i in range(600):
@@ -192,14 +194,14 @@ def test_slow_and_many(server):
             if i % 100 == 0:
                 assert server.get()[0] == 200
         assert server.get()[0] == 200
-        # The last ones go, too, without a new connection.
+        # The last clients are closed, too, without a new connection.
         slow[-1].settimeout(LIMIT_S)
         with contextlib.suppress(ConnectionError):
             assert slow[-1].recv(1000)[:12] in (b"", b"HTTP/1.1 408")
     finally:
         for sock in slow:
             sock.close()
-    # Clients that have the token, and do not read the answer, do not hold up others.
+    # Clients with the token that do not read the answer do not delay others.
     head = f"GET /{server.token}/0/ HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n\r\n"
     idle = [server.connect() for _ in range(20)]
     for sock in idle:
@@ -242,7 +244,7 @@ def stub(tmp_path):
 
 @pytest.mark.parametrize("way", ["BROWSER", "list", "%s", "xdg-open"])
 def test_a_browser_is_started(folder, tmp_path, stub, way):
-    """It gets an address that works once, and none of our sockets."""
+    """The browser gets an address that works once, and none of the server's sockets."""
     out = tmp_path / "said"
     variables = {"BROWSER": stub}
     if way == "list":
@@ -265,7 +267,7 @@ def test_a_browser_is_started(folder, tmp_path, stub, way):
 
 
 def test_a_browser_that_stays(folder, tmp_path, stub):
-    """It keeps neither the port nor anything else of a server that has ended."""
+    """A browser that outlives the server keeps neither its port nor another descriptor."""
     out = tmp_path / "said"
     stub.write_text(BROWSER + "exec sleep 60\n")
     with showing(folder / "a.data", browser=True, BROWSER=stub, OUT=out) as server:

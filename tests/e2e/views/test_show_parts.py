@@ -1,4 +1,5 @@
-"""utrail show of recordings in parts: what the server answers is what the whole page, report and graph have, and one that grows is followed."""
+"""utrail show of recordings in parts: the server's answers agree with the whole page, report and
+graph; a recording that grows is followed."""
 
 import contextlib
 import json
@@ -32,8 +33,7 @@ def folder(tmp_path_factory):
 
 @contextlib.contextmanager
 def shown(browser, *words):
-    """The page, which is left before its server ends: otherwise it would say that the server is
-    gone."""
+    """Show the page, and leave it before its server ends: otherwise it would report that."""
     with showing(*words) as server:
         open_shown(browser, server.address)
         yield server
@@ -48,7 +48,8 @@ def state_of(server):
 
 
 def decode_all(data):
-    """task: [(start, duration, self, path of functions, text)], [(time, kind, text)], as answers.c writes them."""
+    """By task: [(start, duration, self, path of functions, text)], [(time, kind, text)], in the
+    bytes that answers.c writes."""
     tasks, at = {}, 0
     while at < len(data):
         task, n, nodes, marks, has_texts, _ = struct.unpack_from("<6I", data, at)
@@ -69,7 +70,7 @@ def decode_all(data):
 
 
 def decode(data):
-    """task: [(start, duration, self, path of functions)]"""
+    """By task: [(start, duration, self, path of functions)]"""
     return {task: [call[:4] for call in calls] for task, (calls, _) in decode_all(data).items()}
 
 
@@ -80,7 +81,7 @@ def calls_of(server, begin=0, end=10**15, width=16384, tasks=range(100)):
 
 
 def narrow(server, state):
-    """All calls: ranges so short that a pixel is a nanosecond."""
+    """All calls, from ranges so narrow that a pixel is a nanosecond."""
     first, last = min(t["start"] for t in state["tasks"]), max(t["end"] for t in state["tasks"])
     found = {}
     for begin in range(first, last + 1, 16000):
@@ -90,7 +91,7 @@ def narrow(server, state):
 
 
 def ended(directory):
-    """For each task: function: calls, as report counts them."""
+    """By task: {function: calls}, as report counts them."""
     rows = json.loads(utrail("report", "-d", directory, "--format=json", preempted=True).must().out)
     return {row["name"]: row["call"] for row in rows}
 
@@ -132,7 +133,7 @@ def test_functions_and_tree_are_those_of_report(folder):
         counts, seen = Counter(), sum(total for depth, _, _, total in nodes if not depth) / 50000
         for _, function, calls, _ in nodes:
             counts[function] += calls
-        # Such a short time cannot be seen.
+        # Calls may be missing from the picture if they are too short to be visible.
         missing = {name: calls for name, calls in ended(directory).items() if counts[name] != calls}
         assert all(counts[name] < calls and reported(directory)[name][1] <= seen * calls + 1 for name, calls in missing.items()), missing
         relatives = json.loads(server.get("/0/tree?name=main")[1])
@@ -141,7 +142,7 @@ def test_functions_and_tree_are_those_of_report(folder):
 
 
 def test_many_calls_are_a_picture(folder):
-    """However wide a range is, its answer has as many calls as can be seen."""
+    """The answer for any range has only as many calls as a picture can show."""
     with showing("--parts", folder / "many_calls.data") as server:
         state = state_of(server)
         whole = sum(task["calls"] for task in state["tasks"])
@@ -150,7 +151,7 @@ def test_many_calls_are_a_picture(folder):
 
 
 def test_next_and_previous(folder):
-    """All calls of a function of several tasks, one after the other, and back."""
+    """Next and previous lead through all calls of a function in several tasks."""
     with showing("--parts", folder / "threads.data") as server:
         state = state_of(server)
         function = max(range(len(state["calls"])), key=lambda f: state["calls"][f] if state["functions"][f] != "main" else 0)
@@ -173,7 +174,7 @@ def test_next_and_previous(folder):
 
 
 def test_a_task_is_given_once(folder):
-    """However often it is asked for: a question has room for thousands of numbers."""
+    """A task is in the answer once, even if the question names it thousands of times."""
     with showing("--parts", folder / "recursion.data") as server:
         state_of(server)
         once = server.get("/0/calls?from=0&to=1000000000000&tasks=0")
@@ -181,7 +182,7 @@ def test_a_task_is_given_once(folder):
 
 
 def test_questions_that_are_given_up(folder):
-    """A client that goes away before the answer takes nothing from those who stay."""
+    """Clients that leave before the answer do not affect others."""
     directory = folder / "threads.data"
     with showing("--parts", directory) as server:
         state_of(server)
@@ -195,7 +196,8 @@ def test_questions_that_are_given_up(folder):
 
 
 def has_answer(sock):
-    """An answer has begun to come. A connection that was cut can be read, too, but gives nothing."""
+    """True when an answer has begun. A connection that was cut is readable, too, but has no
+    bytes."""
     try:
         return sock.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT) != b""
     except (BlockingIOError, ConnectionError):
@@ -203,12 +205,12 @@ def has_answer(sock):
 
 
 def test_ctrl_c_ends_sums(folder):
-    """Neither the sum that is being made nor those that wait are waited for."""
+    """Ctrl-C ends the server without waiting for a sum in progress or for those in the queue."""
     with showing("--parts", folder / "many_calls.data") as server:
         state_of(server)
         head = f"GET /{server.token}/0/%s? HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nConnection: close\r\n\r\n"
         asked = []
-        for k in range(200):  # connections that send nothing are cut when there are many
+        for k in range(200):  # all send at once: with many connections, silent ones are cut
             asked.append(server.connect())
             asked[k].sendall((head % ("tree" if k % 2 else "functions")).encode())
         wait_until(lambda: any(map(has_answer, select.select(asked, [], [], 0)[0])))
@@ -216,7 +218,7 @@ def test_ctrl_c_ends_sums(folder):
     for sock in asked:
         with contextlib.closing(sock), contextlib.suppress(ConnectionError):
             said.append(b"".join(iter(lambda: sock.recv(1 << 20), b"")))
-    # Each answer is whole, and most questions have none.
+    # Some questions have a complete answer, and most have none.
     whole = [text for text in said if text.startswith(b"HTTP/1.1 200")]
     assert 1 <= len(whole) < 150
     assert all(json.loads(text.partition(b"\r\n\r\n")[2]) for text in whole)
@@ -257,14 +259,15 @@ class TestParts:
             assert status(browser) == "1 call"
 
     def test_what_is_missing(self, folder, browser):
-        """One line says what a view has not, and names a command that has it: of the range that is seen."""
+        """A line tells what a view does not have, and names a command that has it, with the visible
+        range."""
         with shown(browser, "--parts", folder / "threads.data"):
             line = browser.find_element("id", "missing")
             assert not line.is_displayed()
             tab(browser, "Functions").click()
             wait_until(lambda: js(browser, "return views.functions.find().length"))
             assert not line.is_displayed()
-            # The second half: in the middle there may be no call that ends.
+            # The second half of the recording: in the middle there may be no end of a call.
             js(browser, "app.change({ zoom: { from: (recording.first + recording.last) / 2, to: recording.last }, func: 'main' })")
             said, command, words = line.text.partition(" With them: utrail ")
             assert said == "In parts, without durations and slowest calls."
@@ -306,7 +309,7 @@ class TestParts:
             assert js(browser, "const [t, i] = app.selected; return [t.start[i], t.dur[i], t.self(i)]") == before
 
     def test_the_server_ends(self, folder, browser):
-        """The page says so once, and asks nothing any more, whatever one does there."""
+        """The page reports the server's end once, and asks nothing more, whatever the user does."""
         counted = "if (!window.asked) { const put = window.fetch; window.asked = 1; window.fetch = (...a) => { window.asked++; return put(...a); }; }"
         with showing("--parts", folder / "threads.data") as server:
             open_shown(browser, server.address)
@@ -314,7 +317,7 @@ class TestParts:
             tab(browser, "Functions").click()
             wait_until(lambda: js(browser, "return views.functions.find().length"))
         said = browser.find_element("id", "loading")
-        # The page finds out by its next question: one of its own, or this one.
+        # The page notices at its next question, which this zoom causes if none came before.
         js(browser, "app.zoomBy(0.5)")
         wait_until(lambda: said.is_displayed() and said.text == "utrail show has ended: the page keeps what it has.")
         asked = js(browser, "return window.asked")
@@ -323,14 +326,14 @@ class TestParts:
             js(browser, "app.zoomBy(0.7); views.draw()")
         search(browser, "leaf")
         js(browser, "app.go(1)")
-        time.sleep(2.5)  # longer than it waits between two questions
+        time.sleep(2.5)  # more than the pause between two questions
         assert js(browser, "return window.asked") == asked < 100
         assert said.text == "utrail show has ended: the page keeps what it has."
-        # The browser itself complains of what was asked in vain, and of nothing else.
+        # The browser itself complains of failed questions, and of nothing else.
         assert 0 < len(log := browser.get_log("browser")) < 10 and all("ERR_CONNECTION" in line["message"] for line in log)
 
     def test_one_that_grows(self, browser, tmp_path):
-        """The page shows what comes while the program runs; in the end it has all."""
+        """The page shows new calls while the program runs; at the end it has all."""
         directory = tmp_path / "grows.data"
         exe = build(program("paced"), VARIANT)
         recorder = subprocess.Popen([UTRAIL, "record", "-d", directory, exe], env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -349,7 +352,7 @@ class TestParts:
 
 
 def test_growth_is_answered(folder, tmp_path):
-    """Files that are replaced by those of a longer recording: another generation."""
+    """A longer recording replaces the files: the server's answer has a new generation."""
     directory = tmp_path / "a.data"
     utrail("record", "-d", directory, build(program("recursion"), VARIANT))
     with showing("--parts", directory) as server:

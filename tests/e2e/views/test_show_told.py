@@ -1,4 +1,5 @@
-"""utrail show of recordings in parts: arguments, events, processes, sources and what is lost are those of the whole page."""
+"""utrail show of recordings in parts: arguments, events, processes, sources and losses are those of
+the whole page."""
 
 import json
 import subprocess
@@ -40,7 +41,7 @@ int main(int argc, char **argv)
 """
 HOSTILE = ["</script><script>alert(1)</script>", "<img src=x onerror=alert(2)>", "\x1b[31mred\x07", "\u202eright", '"\\\n', "x" * 3000, "\xff\xfe"]
 
-# All that a page says of its tasks.
+# All data of a page about its tasks.
 TOLD = """return recording.tasks.map((task) => [task.tid, task.info.points,
     [...task.start].map((start, i) => [start, task.dur[i], task.depth(i), recording.names[task.func(i)],
         task.text && task.text[i] ? recording.text(task.text[i]) : ""]),
@@ -68,7 +69,7 @@ def texts_of(server, state, numbers):
 
 
 def told_in_parts(server, state):
-    """As TOLD, from the server's answers."""
+    """The data of TOLD, from the server's answers."""
     calls, points = {}, {}
     first, last = min(t["start"] for t in state["tasks"]), max(t["end"] for t in state["tasks"])
     for begin in range(first, last + 1, 16000):
@@ -88,13 +89,14 @@ def told_in_parts(server, state):
 
 
 def press(browser, name):  # noqa: F811
-    """A button of the line at the bottom, which is made anew with each answer of the server."""
+    """Press a button of the bottom line, which each answer of the server makes anew."""
     js(browser, "[...document.querySelectorAll('#details button')].find((b) => b.textContent === arguments[0]).click()", name)
 
 
 @needs_browser
 def test_the_same_is_told(directory, browser):  # noqa: F811
-    """Each call with its arguments and result, each event with what it says, processes, and source lines."""
+    """The parts have each call with its arguments and result, each event with its values,
+    processes, and source lines."""
     open_page(browser, directory, "told-whole")
     whole = [[tid, nr, sorted(calls), sorted(points)] for tid, nr, calls, points in js(browser, TOLD)]
     kinds = js(browser, "return recording.kinds")
@@ -121,7 +123,8 @@ def test_the_same_is_told(directory, browser):  # noqa: F811
 @needs_browser
 class TestPage:
     def test_arguments_and_source(self, directory, browser):  # noqa: F811
-        """The line at the bottom and the chosen function have the call's values, when the server has told them."""
+        """The bottom line and the chosen function show the call's values when the server has sent
+        them."""
         with shown(browser, "--parts", directory):
             search(browser, "length")
             wait_until(lambda: status(browser) == f"{len(HOSTILE)} calls")
@@ -137,7 +140,8 @@ class TestPage:
             assert browser.find_element("id", "missing").text.startswith("In parts, without durations and slowest calls.")
 
     def test_events(self, directory, browser):  # noqa: F811
-        """Marks of each kind, with what they say; steps lead through all of them; a kind that is unticked is not found."""
+        """Each kind has marks with their values; steps lead through all events; a kind whose box is
+        cleared is not found."""
         with shown(browser, "--parts", directory):
             wait_until(lambda: js(browser, "return recording.tasks.some((t) => t.pointTime.length)"))
             assert not browser.find_element("id", "missing").is_displayed()
@@ -154,7 +158,7 @@ class TestPage:
                 press(browser, "Next event")
                 seen.append(wait_until(lambda: (at := js(browser, places)) != seen[-1] and at))
             assert [time for time, _ in seen] == sorted({time for time, _ in seen}) and len({k for _, k in seen}) == 1
-            # It stays selected in other pictures, where it is one of many at its place.
+            # The event stays selected in other pictures, where it is one of many at its place.
             js(browser, "app.zoomBy(0.01)")
             wait_until(lambda: js(browser, "return !recording.supplier.isAsking && recording.supplier.has === recording.supplier.asked"))
             js(browser, "app.change({ zoom: null })")
@@ -180,7 +184,7 @@ class TestPage:
 
 
 def test_wrong_questions(directory):
-    """Numbers of no text, and those of another reading."""
+    """Questions with numbers of no text, or of another generation."""
     with showing("--parts", directory) as server:
         generation = state_of(server)["generation"]
         assert server.get("/0/texts")[0] == 400
@@ -189,7 +193,7 @@ def test_wrong_questions(directory):
             texts = json.loads(body)
             assert answer == 200 and len(texts) <= 64 and (not any(texts) or "1," in words), words
         assert json.loads(server.get(f"/0/texts?generation={generation + 1}&of=1")[1]) == []
-        # Whatever is asked, the answer is JSON of a bounded length.
+        # The answer is JSON of a bounded length, whatever the question.
         for at in range(1, 2000, 13):
             answer, body = server.get(f"/0/texts?generation={generation}&of={','.join(str(at + k) for k in range(64))}")
             assert answer == 200 and all(len(text) < 300000 for text in json.loads(body))
@@ -204,7 +208,7 @@ def test_wrong_questions(directory):
 
 
 def test_those_who_leave_end_their_sums(directory):
-    """Fifty who go away while their sums are made; then one who stays is answered."""
+    """Fifty clients leave while their sums are made; a client after them is answered."""
     with showing("--parts", directory) as server:
         state_of(server)
         whole = server.get("/0/tree?")
@@ -232,7 +236,7 @@ def test_lost_records(browser):  # noqa: F811
 
 @needs_browser
 def test_one_that_grows(browser, tmp_path):  # noqa: F811
-    """Arguments of what has come meanwhile."""
+    """The page gets the arguments of calls that came meanwhile."""
     (tmp_path / "waits.c").write_text("#include <unistd.h>\nint f(int n) { return n; }\n"
                                       "int main(void) { char c; f(1); read(0, &c, 1); for (int i = 2; i < 90; i++) f(i); return 0; }\n")
     run("gcc", "-g", "-pg", "-O0", "-o", tmp_path / "waits", tmp_path / "waits.c").must()

@@ -1,4 +1,5 @@
-"""Debug information in files of its own (-gsplit-dwarf): .dwo files, packages of them, and what is said when they are not there."""
+"""Debug information in files of its own (-gsplit-dwarf): .dwo files, packages of them, and messages
+when they are missing."""
 
 import os
 import shutil
@@ -11,7 +12,8 @@ from programs import SOURCES
 from tools import utrail
 
 ARGS = SOURCES / "args"
-# The compiler, its options, and what makes a package of its files. GNU's dwp of Debian 12 crashes at DWARF 5.
+# By name: the compiler, its options, and the program that packs its files. GNU's dwp of Debian 12
+# crashes with DWARF 5.
 COMPILERS = {
     "gcc-4": (["gcc", "-gdwarf-4"], ["dwp"]),
     "gcc-5": (["gcc", "-gdwarf-5"], None),
@@ -49,7 +51,8 @@ def compile_sources(tmp_path, compiler, *flags, sources):
 
 
 def two_units(tmp_path, compiler=("gcc", "-gdwarf-5")):
-    """In a directory src, where the .dwo files are, too; the program is beside it."""
+    """Build a program of two units. The sources and the .dwo files are in the directory src, the
+    program is beside it."""
     (tmp_path / "src").mkdir()
     sources = []
     for name, text in TWO.items():
@@ -71,13 +74,14 @@ def lines(data):
     return [line.strip() for line in out.splitlines()]
 
 
-# The C++ library takes long to compile.
+# The C++ library takes long to compile, so it has fewer cases.
 CASES = [(how, source) for how in COMPILERS for source in ("values.c", "fields.cc")] + [("gcc-5", "containers.cc")]
 
 
 @pytest.mark.parametrize("how, source", CASES)
 def test_as_plain_debug_information(tmp_path, how, source):
-    """Each argument, field, file and line is the same, wherever the files are."""
+    """Each argument, field, file and line is as with plain debug information, wherever the files
+    are."""
     compiler, packer = COMPILERS[how]
     path = ARGS / source
     where = {}
@@ -93,7 +97,7 @@ def test_as_plain_debug_information(tmp_path, how, source):
     assert split.exists()
     assert debug_of(exe, tmp_path / "d1") == (expected, "")
 
-    # Beside the program, somewhere else than where the compiler was.
+    # The files are moved with the program, away from the compiler's directory.
     moved = tmp_path / "moved"
     moved.mkdir()
     exe = exe.rename(moved / "prog")
@@ -107,7 +111,7 @@ def test_as_plain_debug_information(tmp_path, how, source):
 
 
 def test_missing_file_is_said(tmp_path):
-    """The damage is reported once, with the file's name; the rest is read."""
+    """A missing file is reported once, by name; the rest is read."""
     exe = two_units(tmp_path)
     (tmp_path / "src" / "two.dwo").unlink()
     text, err = debug_of(exe, tmp_path / "d")
@@ -120,7 +124,7 @@ def test_missing_file_is_said(tmp_path):
 
 
 def test_file_of_another_build(tmp_path):
-    """It has the name, but not the number of the unit."""
+    """A file of another build has the right name, but another number of its unit."""
     exe = two_units(tmp_path)
     other = tmp_path / "other"
     other.mkdir()
@@ -135,7 +139,7 @@ def test_file_of_another_build(tmp_path):
 
 @pytest.mark.parametrize("what", ["fifo", "directory", "device", "empty", "text", "cut", "itself"])
 def test_what_is_no_such_file(tmp_path, what):
-    """It is not waited for, and nothing is read from a device."""
+    """A FIFO in the file's place is not waited for, and nothing is read from a device."""
     exe = two_units(tmp_path)
     split = tmp_path / "src" / "two.dwo"
     data = split.read_bytes()
@@ -156,7 +160,7 @@ def test_what_is_no_such_file(tmp_path, what):
 
 
 def test_damaged_package(tmp_path):
-    """Whatever its table says, the program is recorded."""
+    """The program is recorded, however the package's table is damaged."""
     if not shutil.which("llvm-dwp"):
         pytest.skip("llvm-dwp is not installed")
     exe = two_units(tmp_path, ("clang", "-gdwarf-5"))
@@ -179,7 +183,8 @@ def test_damaged_package(tmp_path):
 
 
 def test_limit(tmp_path):
-    """On what is read in all: else a small program could name one large file in each of many units."""
+    """The limit is for all bytes that are read: otherwise a small program could name a large file
+    in each of many units."""
     exe = two_units(tmp_path)
     split = tmp_path / "src" / "two.dwo"
     os.truncate(split, 200 << 20)
@@ -188,13 +193,13 @@ def test_limit(tmp_path):
     assert 'one(point{first=3, second=4.500000}, "hello") = 107;' in lines(tmp_path / "d")
 
 
-# The offset of each member in a section's head of 64 bits (elf(5)).
+# The format and offset of each member in a section header of 64 bits (elf(5)).
 FIELDS = {"sh_type": ("<I", 4), "sh_flags": ("<Q", 8), "sh_size": ("<Q", 32)}
 LIES = {"nobits": ("sh_type", 8), "no bytes": ("sh_size", 0), "past the end": ("sh_size", 1 << 40), "not packed": ("sh_flags", 0x800)}
 
 
 def lie(path, section, field, value):
-    """In the head of that section of an ELF file."""
+    """Change a field in the header of a section of an ELF file."""
     data = bytearray(path.read_bytes())
     (heads,) = struct.unpack_from("<Q", data, 40)
     nr, names = struct.unpack_from("<HH", data, 60)
@@ -212,7 +217,8 @@ def lie(path, section, field, value):
 
 @pytest.mark.parametrize("what", LIES)
 def test_sections_without_bytes(tmp_path, what):
-    """A head alone is no debug information, neither in the program nor in the other file."""
+    """A section header without the section's bytes is no debug information, neither in the program
+    nor in its other file."""
     exe = two_units(tmp_path)
     for section in (".debug_info", ".debug_abbrev", ".debug_str_offsets", ".debug_str", ".debug_loclists"):
         split = tmp_path / "src" / "two.dwo"
@@ -227,7 +233,7 @@ def test_sections_without_bytes(tmp_path, what):
 
 
 def test_limit_of_packages(tmp_path):
-    """One large unit counts each time that a skeleton names it."""
+    """A large unit counts each time that a skeleton names it."""
     if not shutil.which("llvm-dwp"):
         pytest.skip("llvm-dwp is not installed")
     head = ".long 2f-1f\n1: .short 5\n.byte {type},8\n.long 0\n.quad 0x1234\n.uleb128 1\n"

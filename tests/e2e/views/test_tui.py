@@ -1,4 +1,5 @@
-"""utrail tui on a screen: each key, terminals of all sizes, and a terminal that works afterwards."""
+"""utrail tui on a screen: each key, terminals of all sizes, and a terminal that works
+afterwards."""
 
 import os
 import re
@@ -129,7 +130,7 @@ def test_replay_folds(recording):
         screen.send("Enter")
         screen.wait_for("} /* main */")
         assert screen.settle()[:-1] == lines[:-1]
-        # A fold within another one stays.
+        # A fold inside another one stays folded.
         screen.send("t", "G", "T", "Home", "End", "w", "/", "x", "Enter", "q")
         assert screen.status() == 0
 
@@ -148,7 +149,7 @@ def test_replay_of_a_function(recording):
 
 
 def test_replay_of_many_pages(workdir):
-    """Each screen of a long recording is as replay has it, wherever it is."""
+    """Each screen of a long recording shows the lines of replay."""
     source = workdir / "long.c"
     source.write_text("""int leaf(int n) { return n + 1; }
         int middle(int n) { int sum = 0; for (int i = 0; i < 9; i++) sum += leaf(n + i); return sum; }
@@ -269,7 +270,7 @@ def test_ascii(recording):
 
 
 def press_all(screen):
-    """Every key in every view; the program lives."""
+    """Press every key in every view: the program keeps running."""
     for view in ("G", "g", "R", "T", "I", "S"):
         screen.send(view)
         for key in ("End", "PPage", "Up", "Enter", "Home", "NPage", "c", "e", "n", "p", "u", "l", "C", "E", "s", "w", "z", "Right", "Left", "N", "P", "t"):
@@ -364,7 +365,7 @@ def test_growing(workdir, ticking):
 
 
 def test_replay_follows_what_grows(workdir, ticking):
-    """The last line is followed; any other one stays."""
+    """With the cursor on the last line, new lines are followed; otherwise it stays."""
     with tui(workdir) as screen:
         screen.wait_for(") tick")
         screen.send("T", "End")
@@ -386,7 +387,7 @@ def test_replay_follows_what_grows(workdir, ticking):
 
 
 def test_graph_and_report_follow_what_grows(workdir, ticking):
-    """Numbers grow; folds, the cursor and the order stay."""
+    """Numbers grow, while folds, the cursor and the order stay."""
     with tui(workdir) as screen:
         screen.wait_for(") other")
         wait_for_more(screen, r"\((\d+)\) other")
@@ -420,8 +421,8 @@ TALKS = """#include <stdio.h>
 
 @pytest.mark.parametrize("stays", [True, False])
 def test_live(workdir, stays):
-    """The running program is on the screen as it comes; its output comes when the screen is left,
-    be it before the end or after it."""
+    """The screen follows the running program. The program's output appears when the screen is left,
+    before or after its end."""
     (workdir / "talk.c").write_text(TALKS)
     subprocess.run(["gcc", "-pg", "-O0", "-o", "talk", "talk.c"], check=True)
     with Screen(workdir, f"sh -c '{UTRAIL} live --tui ./talk; echo status $?; exec cat'", rows=60) as screen:
@@ -446,7 +447,7 @@ def test_live_needs_a_terminal(workdir):
 
 
 def replayed_whole(*options):
-    """The lines of replay that are about calls: not the list of those that have not returned."""
+    """The lines of replay about calls, without the list of unfinished calls."""
     lines = replayed(*options)
     end = next((at for at, line in enumerate(lines) if "remaining functions" in line), len(lines) + 1)
     return [line for line in lines[:end - 1] if line]
@@ -460,7 +461,7 @@ FILTERS = {
 
 @pytest.mark.parametrize("name", FILTERS)
 def test_replay_with_filters(workdir, name):
-    """The pages of a long recording are those of replay with the same filters."""
+    """The pages of a long recording are the lines of replay with the same filters."""
     options = FILTERS[name]
     source = workdir / "long.c"
     source.write_text("""int leaf(int n) { return n + 1; }
@@ -499,7 +500,7 @@ def line_at_cursor(screen):
 
 
 def test_replay_keys_of_calls(workdir):
-    """Siblings, the longest call within, and folds of what a call makes, as in the graph."""
+    """Keys for siblings, for the longest call inside, and for folds, as in the graph."""
     (workdir / "calls.c").write_text("""#include <unistd.h>
         int leaf(int n) { return n + 1; } int slow(int n) { usleep(20000); return leaf(n); } int middle(int n) { return leaf(leaf(n)); }
         int main(void) { int n = middle(0); n = slow(n); n = middle(n); return leaf(n) & 0; }""")
@@ -536,7 +537,7 @@ def test_replay_keys_of_calls(workdir):
         screen.send("E")
         screen.settle()
         assert not any("..." in line for line in screen.lines())
-        # From the line of a return, too.
+        # The keys work on the line of a return, too.
         screen.send("l", "Down", "Down", "Down")
         assert line_at_cursor(screen).endswith("|   } /* slow */")
         screen.send("p")
@@ -547,7 +548,7 @@ def test_replay_keys_of_calls(workdir):
 
 @pytest.mark.parametrize("options", [[], ["-N", "leaf"]], ids=["seek", "kept"])
 def test_replay_fields(workdir, options):
-    """Each field, on each page, is that of replay; the difference to the task's last line, too."""
+    """Each field, on each page, is replay's, also the difference to the task's last line."""
     (workdir / "long.c").write_text("""int leaf(int n) { return n + 1; }
         int main(void) { volatile int sum = 0; for (int i = 0; i < 30000; i++) sum += leaf(i); return 0; }""")
     subprocess.run(["gcc", "-pg", "-O0", "-o", "long", "long.c"], check=True)
@@ -576,7 +577,7 @@ def test_replay_fields(workdir, options):
 
 
 def test_keys_while_it_is_read(workdir):
-    """A long recording: all calls at once, and q at any time."""
+    """Keys while a long recording is read: all calls at once, and q at any time."""
     (workdir / "many.c").write_text("""int leaf(int n) { return n + 1; }
         int main(void) { volatile int sum = 0; for (int i = 0; i < 3000000; i++) sum += leaf(i); return 0; }""")
     subprocess.run(["gcc", "-pg", "-O0", "-o", "many", "many.c"], check=True)

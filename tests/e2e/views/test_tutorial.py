@@ -1,4 +1,5 @@
-"""utrail-tutorial(7): each command that it types says what the page says, but for times, addresses and numbers of processes."""
+"""utrail-tutorial(7): each typed command prints what the page shows, except times, addresses and
+numbers of processes."""
 
 import os
 import re
@@ -18,14 +19,14 @@ CHANCE = [
     (r"\b\d+\.\d{9}\b", "S"),
     (r"0x[0-9a-f]+|session: [0-9a-f]+", "A"),
     (r"\[ *\d+\] \|", "[P] |"),
-    (r"^(T T) \d+ #*$", r"\1 N"),  # of a histogram
+    (r"^(T T) \d+ #*$", r"\1 N"),  # lines of a histogram
     (r"\d+ (linux:schedule)", r"N \1"),
-    (r" : [ |]*", " : "),  # of a graph, beside which there may be lines of the scheduler
+    (r" : [ |]*", " : "),  # lines of a graph; those of the scheduler may be beside them
 ]
 
 
 def pairs():
-    """The typed words, and the lines that come back: those of the page between .nf and .fi."""
+    """The typed words and the lines of their output, which the page has between .nf and .fi."""
     found = []
     for block in re.findall(r"^\.nf\n(.*?)^\.fi$", PAGE.read_text(), re.M | re.S):
         for line in block.replace("\\-", "-").replace("\\&", "").splitlines():
@@ -55,7 +56,7 @@ def test_each_command_says_what_the_page_says(workdir):
         if typed == "utrail report":
             has_events = "linux:schedule" in result.out
         for line in expected:
-            # Without the scheduler's events there is no sleep, and usleep() has one line.
+            # Without the scheduler's events no sleep is shown, and usleep() has one line.
             if line == "..." or (not has_events and re.search("linux:|usleep", line)):
                 continue
             assert without_chance(line) in got, f"$ {typed}\n{result.out}\n--- the page says\n{line}"

@@ -61,14 +61,15 @@ class TestGraph:
 
 
 class TestGraphOfForkedChildren:
-    """A child that returns from none of the calls it found open says nothing of them; and the parent has left them by then."""
+    """A child that returns from none of its inherited calls says nothing of their times, and the
+    parent has left them by then."""
 
     CODE = """
         #include <pthread.h>
         #include <sys/syscall.h>
         #include <unistd.h>
         static int ends[2];
-        /* In the child, before fork returns, and unseen: until the parent has ended. */
+        /* Runs unseen in the child before fork() returns, and waits until the parent has ended. */
         __attribute__((no_instrument_function)) static void wait_for_end(void)
         {
             char c;
@@ -77,7 +78,7 @@ class TestGraphOfForkedChildren:
             ret = SYS_read;
             __asm__ volatile("syscall" : "+a"(ret) : "D"((long)ends[0]), "S"(&c), "d"(1L) : "rcx", "r11", "memory");
         }
-        /* Longer than a step of the CPU's counter: what takes no time has no stack that is folded. */
+        /* Takes longer than a step of the CPU's counter: stacks without time are not folded. */
         __attribute__((noinline)) int leaf(int n) { for (volatile int i = 0; i < 100; i++) ; return n + 1; }
         int main(int argc, char *argv[])
         {
@@ -111,7 +112,7 @@ class TestGraphOfForkedChildren:
 
 
 class TestGraphDiff:
-    """Two programs that differ by a call."""
+    """Two programs, one of which has one more call."""
 
     CODE = """
         #include <unistd.h>
@@ -140,7 +141,7 @@ class TestGraphDiff:
             "    (2) leaf",
         ]
         assert [row[0] for row in rows] == [" ", " ", "+", "+", " "]
-        # The order of the others is uncertain: under load the shorter sleep may take longer.
+        # The order of the other rows is uncertain: under load the shorter sleep may take longer.
         assert all("+TIME" in row for row in rows if row[0] == "+")
 
     def test_the_other_way_round(self, two):
@@ -206,7 +207,7 @@ class TestReportOfOneFunction:
 
 @pytest.fixture(scope="module")
 def many_calls(tmp_path_factory):
-    """A recording that is worth several threads: four tasks, 400000 records."""
+    """A recording that is read by several threads: four tasks, 400000 records."""
     top = tmp_path_factory.mktemp("many")
     source = TOP / "tests/bench/src/tree.c"
     run("gcc", "-O2", "-pg", "-pthread", "-o", top / "tree", source).must()
@@ -237,7 +238,7 @@ def test_same_numbers_for_one_thread_and_many(many_calls, command):
 
 
 class TestOneLargeTask:
-    """It is read in pieces by several threads, and the output is the same."""
+    """A large task is read in pieces by several threads, and the output is the same."""
 
     CODE = """
         #include <dlfcn.h>
@@ -303,7 +304,7 @@ class TestOneLargeTask:
 
     @staticmethod
     def lose(path):
-        """A tenth of the records, in the middle."""
+        """Remove a tenth of the records, in the middle."""
         data = path.read_bytes()
         first = len(data) // 2 // 16 * 16
         last = first + len(data) // 10 // 16 * 16
@@ -320,7 +321,7 @@ class TestOneLargeTask:
 
 
 def test_percentiles():
-    """Against the exact ones, from the durations of all calls."""
+    """The percentiles are compared with exact ones, from the durations of all calls."""
     record("threads", "data", "--no-event")
     times = collections.defaultdict(list)
     for line in utrail("dump", "--format=jsonl", "-d", "data").must().out.splitlines():
@@ -338,8 +339,7 @@ def test_percentiles():
 
 
 class TestPercentilesOfTenMillionCalls:
-    """For a recording that is not made but written: the durations are known, so nothing has to be
-    sorted."""
+    """The test writes the recording itself: it knows the durations, so it need not sort them."""
 
     PERMILLES = (500, 900, 990, 999)
 
@@ -357,7 +357,7 @@ class TestPercentilesOfTenMillionCalls:
 
     @staticmethod
     def measure(directory, *options):
-        """Rows of the report, and the most memory that it took, in KiB."""
+        """The rows of the report, and its peak of memory in KiB."""
         args = [UTRAIL, "report", "-d", directory, "--format=csv", "-f", "call,p50,p90,p99,p99.9", *options]
         proc = subprocess.Popen(args, stdout=subprocess.PIPE, env=environment(), text=True)
         rows = list(csv.reader(proc.stdout))[1:]
@@ -383,7 +383,7 @@ class TestPercentilesOfTenMillionCalls:
                     i = -(-nr * permille // 1000) - 1
                     exact = 10 + (i * i >> 20)
                     assert abs(got - exact) < exact / 100, permille
-        if b"__asan_init" not in UTRAIL.read_bytes():  # AddressSanitizer keeps memory that is freed
+        if b"__asan_init" not in UTRAIL.read_bytes():  # AddressSanitizer keeps freed memory
             for threads in (1, 2):
                 assert memory[10_000_000, threads] < memory[1_000_000, threads] + 1024
 
@@ -412,7 +412,7 @@ POLICIES = [
     "--diff-policy full,percent",
     "--diff-policy no-abs",
     "--sort-column 0",
-    "--sort-column 0 -s self",  # uftrace takes 1 for 0
+    "--sort-column 0 -s self",  # uftrace treats column 1 as 0
     "-s call -f call,total",
     "-s func",
     "-f size,call",
@@ -428,7 +428,8 @@ class TestDiff:
     @pytest.mark.needs_peer
     @pytest.mark.parametrize("policy", POLICIES)
     def test_same_text(self, two, policy):
-        """But for the line that says what a sign means, and the order of what changed as much."""
+        """The text is the same except for the line that explains signs, and the order of equal
+        changes."""
         ours = utrail("report", "-d", "one", "--diff", "two", *policy.split()).must().out
         theirs = peer("report", "-d", "one", "--diff", "two", *policy.split()).must().out
         says = "time: + is longer in " + ("diff, - is longer in base" if "percent" in policy else "base, - is longer in diff")
@@ -491,10 +492,10 @@ class TestDiff:
 
 @pytest.fixture(scope="module")
 def long_work(tmp_path_factory):
-    """A recording that takes some seconds to be made a database of."""
+    """A recording that takes some seconds to export to a database."""
     top = tmp_path_factory.mktemp("long")
     run("gcc", "-O2", "-pg", "-pthread", "-o", top / "tree", TOP / "tests/bench/src/tree.c").must()
-    # With sanitizers a quarter of it takes as long.
+    # Sanitizers take four times as long.
     calls = 500000 if has_sanitizer() else 2000000
     utrail("record", "--no-libcall", "--no-event", "-d", top / "data", top / "tree", 1, calls).must()
     return top / "data"
@@ -513,7 +514,7 @@ class TestLongWork:
 
     def test_ctrl_c_stops_with_what_there_is(self, long_work):
         proc = self.start(long_work, stderr=subprocess.PIPE)
-        while self.bytes_read(proc) < 8 << 20:  # of 64 MB, or 16
+        while self.bytes_read(proc) < 8 << 20:  # of 64 MB, or of 16 with sanitizers
             assert proc.poll() is None
             time.sleep(0.01)
         proc.send_signal(signal.SIGINT)
@@ -531,7 +532,8 @@ class TestLongWork:
         assert proc.wait(timeout=240) == 0
         parts = [int(p) for p in re.findall(rb"\r *(\d+) % of \d+ MB read", text)]
         assert len(parts) > 1 and parts == sorted(parts) and parts[-1] <= 100
-        # All may have been read before the first line comes; then indices are made.
+        # All records may have been read before the first line; the progress is that of indices
+        # then.
         assert parts[0] == 100 or re.search(rb"\d+ % of \d+ MB read, about \d+ (s|min|h) left\x1b\[K", text)
         assert text.endswith(b"\r\x1b[K")
 

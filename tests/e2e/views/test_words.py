@@ -1,4 +1,5 @@
-"""Commands of newcomers and of uftrace's users, and the answers: a table of command and message."""
+"""Commands of newcomers and of uftrace's users, and their answers: a table of commands and
+messages."""
 
 import fcntl
 import os
@@ -15,7 +16,7 @@ from tools import UTRAIL, environment, peer, terminal_text, utrail
 
 PG = Variant("gcc", "pg", "O2")
 
-# The typed words, the status, and the one line on stderr; "prog" is a traced program in the working
+# The command, the status, and the one line on stderr; "prog" is a traced program in the working
 # directory.
 REFUSED = [
     ("recv", 2, "utrail has no command 'recv' yet: .*copy the data directory.*"),
@@ -90,7 +91,7 @@ def test_refused(workdir, words, status, message):
 
 @pytest.mark.parametrize("words", (("record",), ("live",), ()), ids=("record", "live", "nothing"))
 def test_program_in_the_working_directory(workdir, words):
-    """`utrail record abc` runs ./abc, and rather that one than another in $PATH."""
+    """`record abc` runs ./abc, even if $PATH has another one."""
     other = workdir / "bin"
     other.mkdir()
     (other / "abc").write_text("#!/bin/sh\nexit 9\n")
@@ -100,7 +101,7 @@ def test_program_in_the_working_directory(workdir, words):
 
 
 def test_program_in_path_when_the_file_here_is_none(workdir):
-    """A folder or a text of the same name does not hide a program in $PATH."""
+    """A folder or a text of that name does not hide a program in $PATH."""
     (workdir / "true").mkdir()
     utrail("record", "--force", "true").must()
     (workdir / "true").rmdir()
@@ -109,11 +110,11 @@ def test_program_in_path_when_the_file_here_is_none(workdir):
 
 
 def test_questions(workdir):
-    """help and version as words."""
+    """The words help and version are commands."""
     for word, option in (("help", "--help"), ("version", "--version")):
         assert utrail(word).must().out == utrail(option).must().out
     assert utrail("help", "record").must().out == utrail("record", "--help").must().out
-    # A program of that name is still to be had.
+    # A program called "help" can still be recorded.
     (workdir / "help").symlink_to(build(program("plain"), PG))
     utrail("record", "help").must()
     utrail("--", "help").must()
