@@ -172,8 +172,8 @@ static uint64_t *at(struct rooms *r, uint64_t place)
 }
 
 /*
- * A call has its return slot at @place. Returns the thread state that it belongs to, which must
- * have @open calls then.
+ * Make a call whose return slot is at @place. It must belong to a thread state that has @open calls
+ * then. Returns this state.
  */
 static struct thread *go(struct rooms *r, uint64_t place, unsigned open)
 {
@@ -205,7 +205,7 @@ TEST_WITH(a_made_stack_has_a_state_of_its_own, begin_rooms, end_rooms)
 	assert_int_equal(made->ring->tid, RING_TID_STACK);
 	assert_int_equal(made->high, (uint64_t)at(r, LOW));
 	assert_int_equal(made->low, (uint64_t)at(r, LOW) - REACH);
-	/* The calls on each stack go on when it does, and each returns to where it was called. */
+	/* The calls on each stack go on when the stack does, and each returns to its own stack. */
 	go(r, LOW - 64, 2);
 	assert_ptr_equal(go(r, HOME - 64, 2), r->t);
 	assert_int_equal(made->is_parked, 1);
@@ -251,7 +251,7 @@ TEST_WITH(what_nobody_runs_another_thread_may_take, begin_rooms, end_rooms)
 
 	go(r, HOME, 1);
 	made = go(r, LOW, 1);
-	/* While the first thread runs on it, it is another stack. */
+	/* When the first thread's stack is run by another thread, it is another stack. */
 	other = self = pair_thread();
 	assert_ptr_equal(go(r, HOME_2, 1), other);
 	second = go(r, LOW - 64, 1);
@@ -261,7 +261,7 @@ TEST_WITH(what_nobody_runs_another_thread_may_take, begin_rooms, end_rooms)
 	self = made;
 	go(r, HOME - 64, 2);
 	self = other;
-	/* A return finds its frame. */
+	/* A return finds the frame of its call, and with it the thread state. */
 	back(r, LOW, 0);
 	assert_ptr_equal(self, made);
 	assert_ptr_equal(made->home, other);
@@ -283,12 +283,12 @@ TEST_WITH(a_made_stack_goes_on_below_its_calls, begin_rooms, end_rooms)
 	assert_ptr_equal(go(r, LOW - REACH - 8, 3), made);
 	assert_int_equal(made->low, (uint64_t)at(r, LOW - REACH - 8) - REACH);
 	assert_ptr_equal(go(r, LOW - 2 * REACH - 8, 4), made);
-	/* Too far to be a call of it. */
+	/* The second call is too far away to be on the same stack. */
 	assert_ptr_equal(go(r, LOW - 3 * REACH, 5), made);
 	assert_ptr_not_equal(go(r, LOW - 4 * REACH - 8, 1), made);
 }
 
-/* Two stacks in one piece of memory do not overlap, whichever was there first. */
+/* Two stacks in one piece of memory do not overlap, whichever was made first. */
 TEST_WITH(a_stack_ends_where_the_next_one_begins, begin_rooms, end_rooms)
 {
 	struct rooms *r = *state;
@@ -304,7 +304,7 @@ TEST_WITH(a_stack_ends_where_the_next_one_begins, begin_rooms, end_rooms)
 	assert_ptr_equal(go(r, LOW + 15 * KB, 3), above);
 	assert_int_equal(above->low, below->high + 1);
 	assert_int_equal(below->low, (uint64_t)at(r, LOW) - REACH);
-	/* Another thread makes a stack in the memory that this one had. */
+	/* Another thread makes a stack in the memory between them. */
 	self = pair_thread();
 	go(r, HOME_2, 1);
 	between = go(r, LOW + 10 * KB, 1);
@@ -331,7 +331,7 @@ TEST_WITH(an_alternate_signal_stack_is_no_stack_of_its_own, begin_rooms, end_roo
 	assert_ptr_equal(go(r, LOW - 64 * KB, 3), r->t);
 	back(r, LOW - 64 * KB, 2);
 	back(r, LOW - 8, 1);
-	/* A stack right beside it. */
+	/* The made stack begins right above the signal stack. */
 	made = go(r, LOW, 1);
 	assert_ptr_not_equal(made, r->t);
 	assert_ptr_equal(go(r, TOP - 8, 2), r->t);
@@ -384,7 +384,7 @@ TEST_WITH(a_thread_that_ends_leaves_the_stack_to_others, begin_rooms, end_rooms)
 	struct rooms *r = *state;
 	struct thread *made;
 
-	stacks_go_home(); /* it is there */
+	stacks_go_home(); /* the thread is on its own stack already */
 	assert_ptr_equal(self, r->t);
 	go(r, HOME, 1);
 	made = go(r, LOW, 1);
@@ -396,8 +396,8 @@ TEST_WITH(a_thread_that_ends_leaves_the_stack_to_others, begin_rooms, end_rooms)
 }
 
 /*
- * Nothing tells that a coroutine has ended. The next call lies above its stack, which has no open
- * call any more.
+ * The probe is not told when a coroutine ends. The next call lies above the coroutine's stack,
+ * which has no open calls any more.
  */
 TEST_WITH(a_call_after_the_end_of_a_made_stack, begin_rooms, end_rooms)
 {
@@ -410,7 +410,7 @@ TEST_WITH(a_call_after_the_end_of_a_made_stack, begin_rooms, end_rooms)
 	back(r, LOW, 0);
 	assert_ptr_equal(go(r, TOP - 64, 2), r->t);
 	back(r, TOP - 64, 1);
-	/* The stack begins anew; calls that were open on it get no end. */
+	/* The stack begins anew. Calls that were open on it get no end. */
 	assert_ptr_equal(go(r, LOW, 1), made);
 	go(r, LOW - 64, 2);
 	frames_leave_inside(self, (uint64_t)at(r, TOP));
@@ -419,8 +419,8 @@ TEST_WITH(a_call_after_the_end_of_a_made_stack, begin_rooms, end_rooms)
 }
 
 /*
- * A stack lies in a local variable of a call: by its addresses alone its calls could be taken for
- * calls of the stack around.
+ * A stack lies in a local variable of a call. By addresses alone, its calls could belong to the
+ * surrounding stack.
  */
 TEST_WITH(a_stack_within_a_call_is_taken_up, begin_rooms, end_rooms)
 {
@@ -435,32 +435,36 @@ TEST_WITH(a_stack_within_a_call_is_taken_up, begin_rooms, end_rooms)
 	made = go(r, LOW - 200 * KB, 1);
 	assert_ptr_not_equal(made, r->t);
 	assert_int_equal(made->is_exact, 1);
-	/* Another one in a call of that. */
+	/* A third stack lies in a call of the second one. */
 	go(r, LOW - 270 * KB, 2);
 	stacks_take_up(low + 50 * KB, low + 40 * KB, 10 * KB + 8);
 	within = go(r, LOW - 250 * KB, 1);
 	assert_ptr_not_equal(within, made);
-	/* Control returns to the stack that has resumed it, by an announcement or by a call. */
+	/* Control goes back to the surrounding stack, by an announcement or by a call. */
 	stacks_take_up(low + 20 * KB, 0, 0);
 	assert_ptr_equal(self, made);
 	stacks_take_up(low + 49 * KB, low + 40 * KB, 10 * KB + 8);
 	assert_ptr_equal(self, within);
 	assert_ptr_equal(go(r, LOW - 275 * KB, 3), made);
 	assert_ptr_equal(go(r, LOW - 410 * KB, 3), r->t);
-	/* Another stack begins in the same place; the calls that were open there are over. */
+	/*
+	 * Another stack begins in the same place. The calls that were open in that place are over.
+	 */
 	stacks_take_up(low + 100 * KB, low, 100 * KB + 8);
 	assert_ptr_equal(go(r, LOW - 200 * KB, 1), made);
 	stacks_take_up((uint64_t)at(r, LOW - 420 * KB), 0, 0);
 	assert_ptr_equal(self, r->t);
 	back(r, LOW - 410 * KB, 2);
-	/* Calls of the surrounding stack in its former place do not belong to it. */
+	/*
+	 * A stack that has ended does not get calls of the surrounding stack that lie in its place.
+	 */
 	go(r, LOW - 250 * KB, 2);
 	assert_ptr_equal(self, r->t);
 }
 
 /*
- * A context's statement about its stack is believed if the stack pointer lies in it, and no
- * surrounding call does.
+ * A context states where its stack is. The statement counts if the stack pointer lies in that
+ * place, and no surrounding call does.
  */
 TEST_WITH(a_context_that_says_nothing_of_its_stack, begin_rooms, end_rooms)
 {
@@ -473,7 +477,7 @@ TEST_WITH(a_context_that_says_nothing_of_its_stack, begin_rooms, end_rooms)
 	stacks_take_up(low + 64 * KB, low, 64 * KB);
 	stacks_take_up(low + 1, low, 2);
 	stacks_take_up(low + 1, low - 200 * KB, 500 * KB);
-	/* Stacks elsewhere are found by their calls. */
+	/* Other stacks are found by their calls. */
 	stacks_take_up((uint64_t)at(r, TOP - KB), (uint64_t)at(r, TOP - 32 * KB), 32 * KB);
 	assert_ptr_equal(self, r->t);
 	assert_int_equal(open_calls(), 2);
@@ -484,8 +488,8 @@ TEST_WITH(a_context_that_says_nothing_of_its_stack, begin_rooms, end_rooms)
 }
 
 /*
- * A forked child has the running stack only, as its own. Open calls on the others return by
- * themselves.
+ * A forked child has only the running stack, as its own. Open calls on other stacks return to the
+ * program directly.
  */
 TEST_WITH(a_forked_child_has_one_stack, begin_rooms, end_rooms)
 {
@@ -509,7 +513,7 @@ TEST_WITH(a_forked_child_has_one_stack, begin_rooms, end_rooms)
 	back(r, LOW, 0);
 }
 
-/* More stacks than there may be: those without open calls are given up. */
+/* There are more stacks than allowed: those without open calls are given up. */
 TEST_WITH(stacks_that_are_not_used_make_room, begin_rooms, end_rooms)
 {
 	struct rooms *r = *state;
@@ -522,8 +526,8 @@ TEST_WITH(stacks_that_are_not_used_make_room, begin_rooms, end_rooms)
 	go(r, HOME - 8, 2);
 	assert_int_equal(made->is_parked, 1);
 	/*
-	 * All rings are taken: the stack gets no state of its own, and counts as a part of this
-	 * one.
+	 * All rings are taken: the stack gets no state of its own, and counts as a part of the
+	 * current one.
 	 */
 	while (pair_thread())
 		;
@@ -535,6 +539,6 @@ TEST_WITH(stacks_that_are_not_used_make_room, begin_rooms, end_rooms)
 
 int main(void)
 {
-	callers.bytes = UINT64_MAX; /* return addresses are made up here */
+	callers.bytes = UINT64_MAX; /* the test's return addresses are no real ones */
 	return unit_run();
 }

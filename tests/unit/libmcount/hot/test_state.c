@@ -1,6 +1,6 @@
 /*
- * The states of a thread: the table is consistent, and functions that call the stubs as compilers
- * make them do follow it, with any rules. Their records must be those of a simple model.
+ * The states of a thread. The table is consistent. Functions that call the stubs as compilers make
+ * them do follow it, with any rules. Their records must be those of a simple model.
  */
 #include "libmcount/hot/state.h"
 
@@ -19,7 +19,7 @@ TEST(each_call_has_a_way_in_each_state)
 			const struct thread_transition *to = &thread_transitions[s][what];
 
 			assert_int_not_equal(random_walk_next(s, what), 0);
-			/* Settling leads to a state that counts as settled. */
+			/* Settling leads from a state that is not settled to one that is. */
 			if (to->action == DO_SETTLE)
 				assert_true(!state_is_settled(s) && state_is_settled(to->next));
 			if (to->action == DO_ALONE)
@@ -68,7 +68,7 @@ static void check(struct random_walk_step step, bool is_behind)
 
 static uint64_t call(unsigned func, unsigned level);
 
-/* The function that the hook has announced. Returns its caller's result. */
+/* The body of a function that a hook has announced. Returns the result for its caller. */
 static uint64_t body(uint64_t arg, unsigned level)
 {
 	struct keeping *k = &walk.k;
@@ -84,7 +84,7 @@ static uint64_t body(uint64_t arg, unsigned level)
 	return result;
 }
 
-/* The hook that was called first ends here, and the function goes on. */
+/* The hook of the function has returned, and the function begins. */
 static struct random_walk_step step_in;
 static bool is_behind_in;
 
@@ -95,8 +95,8 @@ static uint64_t begun(uint64_t arg, unsigned level)
 }
 
 /*
- * `call *%r11` ends at the address of the function, since the stub announces that. An address is
- * loaded before it and after it.
+ * Write a function that calls the hook by `call *%r11`. This call ends at @addr, the address that
+ * the stub announces. An address is loaded into %r11 before the call, and again after it.
  */
 static void put_function(uint64_t addr)
 {
@@ -119,7 +119,7 @@ static uint64_t call(unsigned func, unsigned level)
 {
 	uint64_t (*fn)(uint64_t arg, unsigned level);
 	struct keeping *k = &walk.k;
-	/* No bit that a condition asks for. */
+	/* The argument lacks the bit that conditions test. */
 	uint64_t arg = 2 * (1 + keeping_random(k, 1000));
 	uint64_t result;
 	bool has_frame;

@@ -57,13 +57,13 @@ TEST_WITH(a_state_is_empty, setup, teardown)
 	assert_null(t->ring);
 	assert_null(t->planned);
 	assert_int_equal(t->low, 0);
-	/* The smaller limit counts; a slot with another word shows another stack. */
+	/* The smaller limit counts. @low states that the stack is unknown until the first call. */
 	probe.plan.max_stack = 5;
 	probe.follows_stacks = true;
 	t = thread_take_state();
 	assert_ptr_equal(t->limit, t->frames + 5);
 	assert_int_equal(t->low, INT64_MAX);
-	/* No ring before there is a recorder. */
+	/* Without a recorder a thread gets no state. */
 	probe.ready = false;
 	assert_null(thread_take_state());
 	probe.ready = true;
@@ -99,7 +99,7 @@ TEST_WITH(a_state_that_is_given_back_is_the_next_ones, setup, teardown)
 			 0);
 	assert_int_equal(again->is_made, 0);
 	assert_int_equal(again->high, 0);
-	/* A state without a ring. */
+	/* A state can be given back without a ring. */
 	thread_give_back(again);
 	assert_ptr_equal(thread_take_state(), first);
 }
@@ -137,7 +137,7 @@ TEST_WITH(a_ring_says_whose_it_is, setup, teardown)
 	thread_take_ring(made);
 	assert_int_equal(made->ring->tid, RING_TID_STACK);
 	assert_int_equal(arena->high_water, 2);
-	/* The mark does not go down. */
+	/* The mark of used rings never falls. */
 	arena->high_water = 9;
 	thread_take_ring(thread_take_state());
 	assert_int_equal(arena->high_water, 9);
@@ -154,7 +154,7 @@ TEST_WITH(a_thread_without_a_ring_is_counted_and_left_alone, setup, teardown)
 	assert_ptr_equal(thread_begin(), &probe_idle_thread);
 	assert_ptr_equal(self, &probe_idle_thread);
 	assert_int_equal(arena->threads_untraced, 1);
-	/* Its state may be another one's. */
+	/* The state is free for another thread. */
 	t = atomic_load(&probe_threads);
 	assert_int_equal(t->in_use, 0);
 	assert_int_equal(probe_entry(&stack[10], 0x400000, &no_regs), 0);
@@ -177,7 +177,7 @@ TEST_WITH(a_thread_begins_with_its_first_call, setup, teardown)
 	assert_int_equal(mask[0], mask[1]);
 }
 
-/* --- not traced any more --- */
+/* --- threads that are not traced any more --- */
 
 static struct thread *with_a_call(void)
 {
@@ -199,7 +199,7 @@ TEST_WITH(a_thread_that_is_left_alone_returns_by_itself, setup, teardown)
 	assert_int_equal(t->in_use, 0);
 	assert_int_equal(r->state, RING_DONE);
 	assert_int_equal(probe_entry(&stack[10], 0x400000, &no_regs), 0);
-	/* Once more, and for a thread without calls. */
+	/* A second time, and then for a thread without calls. */
 	thread_leave_alone();
 	self = NULL;
 	thread_leave_alone();
@@ -235,7 +235,7 @@ TEST_WITH(what_is_cut_off_is_counted, setup, teardown)
 	self = NULL;
 }
 
-/* Two threads that use one thread-local storage at the same time. */
+/* A thread that shares its thread-local storage with another one is not recorded, but counted. */
 TEST_WITH(only_who_shares_its_storage_is_cut_off, setup, teardown)
 {
 	static const struct {
@@ -271,11 +271,14 @@ static void *call_once(void *arg)
 	mine[10] = 4712;
 	assert_int_equal(probe_entry(&mine[10], 0x400000, &no_regs), 1);
 	*(struct thread **)arg = self;
-	/* It ends in the middle of the call. */
+	/* The thread ends in the middle of the call. */
 	return NULL;
 }
 
-/* The end comes only after the rounds of destructors: they may call traced functions, too. */
+/*
+ * A thread's end is seen after its last round of destructors, since these may call traced
+ * functions.
+ */
 TEST_WITH(the_end_of_a_thread_is_seen, setup, teardown)
 {
 	struct thread *t = NULL;
@@ -319,7 +322,7 @@ TEST_WITH(a_fork_is_noted_before_and_after, setup, teardown)
 	assert_int_equal(arena->forks.nr, 1);
 	assert_int_equal(arena->forks.noted, 1);
 	assert_int_equal(arena->forks.pids[0], getppid() ? pid : -pid);
-	/* Open calls are its parent's; there are no others. */
+	/* The child has the calls that its parent has open, and no others. */
 	assert_int_equal(t->in_use, 1);
 	assert_ptr_equal(t->top, t->frames + 1);
 	assert_ptr_equal(t->written, t->top);
@@ -329,7 +332,7 @@ TEST_WITH(a_fork_is_noted_before_and_after, setup, teardown)
 	assert_int_equal(t->has_no_payloads, 0);
 	assert_int_equal(other->in_use, 0);
 	assert_ptr_equal(other->top, other->frames);
-	/* A child of the child, and a child that cannot be seen from outside. */
+	/* A grandchild, and a child that cannot be seen from outside. */
 	probe.is_elsewhere = true;
 	thread_after_fork();
 	assert_int_equal(arena->forks.pids[1], -pid);
@@ -360,7 +363,7 @@ TEST_WITH(nobody_notes_forks_of_what_is_not_recorded, setup, teardown)
 	assert_int_equal(arena->forks.nr, 0);
 	assert_int_equal(probe.forked, FORK_NONE);
 	probe.ready = true;
-	/* A thread that has no calls. */
+	/* A thread that has no calls forks. */
 	thread_after_fork();
 	self = &probe_idle_thread;
 	thread_after_fork();
@@ -390,6 +393,6 @@ TEST_WITH(a_slow_call_keeps_errno, setup, teardown)
 
 int main(void)
 {
-	callers.bytes = UINT64_MAX; /* return addresses are made up here */
+	callers.bytes = UINT64_MAX; /* the test's return addresses are no real ones */
 	return unit_run();
 }

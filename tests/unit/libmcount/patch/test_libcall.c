@@ -1,6 +1,6 @@
 /*
- * Library calls: the addresses in GOT slots, the place where the dynamic linker stores, and the
- * slots that stay as they are.
+ * Library calls: the addresses in GOT slots, the place where the dynamic linker stores addresses,
+ * and the slots that stay unchanged.
  */
 #include <errno.h>
 #include <link.h>
@@ -54,7 +54,7 @@ NOINLINE static int thrice(int a)
 	return 3 * a;
 }
 
-/* Slots of a module, as in its GOT. The compiler must not know their content. */
+/* Slots of a module, like those in its GOT. The compiler must not know their content. */
 static called_fn *volatile slots[6];
 
 static struct plan_call_site site_of(called_fn *volatile *slot, uint64_t addr, uint32_t flags)
@@ -68,7 +68,9 @@ static struct plan_call_site site_of(called_fn *volatile *slot, uint64_t addr, u
 	};
 }
 
-/* Expect the new records: @nr calls of this function, ENTRY and EXIT. */
+/*
+ * Expect new records, ENTRY and EXIT, for @nr calls of the function at @addr.
+ */
 static void expect_calls(uint64_t addr, unsigned nr)
 {
 	static int32_t tid;
@@ -102,14 +104,14 @@ TEST_WITH(a_bound_call_goes_through_us, setup, teardown)
 		assert_int_equal(slots[i](5), i == 1 ? 15 : 10);
 		expect_calls(0x600000 + 16 * i, 1);
 	}
-	/* The dynamic linker may store another function at any moment. */
+	/* The dynamic linker may store another function in the slot at any moment. */
 	for (unsigned i = 0; probe.calls[i].target; i++) {
 		if (probe.calls[i].addr == 0x600000)
 			probe.calls[i].target = (uint64_t)thrice;
 	}
 	assert_int_equal(slots[0](5), 15);
 	expect_calls(0x600000, 1);
-	/* More slots, which are found later. */
+	/* These slots are found later. */
 	slots[3] = thrice;
 	sites[0] = site_of(&slots[3], 0x600100, 0);
 	libcall_hook(sites, 1, true);
@@ -142,7 +144,7 @@ TEST_WITH(calls_have_frames_where_their_returns_are_seen, setup, teardown)
 	expect_calls(0, 0);
 }
 
-/* The result is as if the probe had been there from the start. */
+/* The result is the same as if the probe had been in the program from the start. */
 TEST_WITH(a_slot_may_lead_to_a_function_of_ours, setup, teardown)
 {
 	const struct plan_call_site sites[] = {
@@ -172,7 +174,10 @@ TEST_WITH(what_is_not_where_it_should_be_is_left_alone, setup, teardown)
 	sites[0] = site_of(&slots[0], 0x630000, 0);
 	sites[1] = site_of(&slots[1], 0x630010, 0);
 	sites[2] = site_of(&slots[2], 0x630020, 0);
-	/* A module that is gone, a relocation of another module, and one that does not exist. */
+	/*
+	 * A module that was unloaded, a relocation of another slot, and one without a target: no
+	 * slot changes.
+	 */
 	sites[0].load_bias += 8;
 	sites[1].reloc = 1000000;
 	sites[2].reloc = 0;
@@ -216,7 +221,10 @@ static bool is_protected(const void *at)
 	return is;
 }
 
-/* The module gets a copy of its table, in which that relocation leads to our site. */
+/*
+ * The module gets a copy of its table of relocations. In the copy, the slot's relocation leads to
+ * the call site.
+ */
 TEST_WITH(the_linker_stores_where_we_look, setup, teardown)
 {
 	const ElfW(Dyn) *size = dynamic(DT_PLTRELSZ);
@@ -233,7 +241,7 @@ TEST_WITH(the_linker_stores_where_we_look, setup, teardown)
 		skip_because("this program has no relocations of that kind");
 	before = table();
 	nr = size->d_un.d_val / sizeof(*before);
-	/* A function that this test does not call. */
+	/* Find the slot of a function that this test does not call. */
 	while (reloc + 1 < nr &&
 	       strcmp((const char *)dynamic(DT_STRTAB)->d_un.d_ptr +
 			      ((const ElfW(Sym) *)dynamic(DT_SYMTAB)

@@ -1,6 +1,6 @@
 /*
- * Patches: the bytes written into the text of a module, their targets, and sites that stay as they
- * are. The module is this program.
+ * Patches: the bytes written into the text of a module, the targets of jumps, and sites that stay
+ * unchanged. The module is this program.
  */
 #include <fcntl.h>
 #include <link.h>
@@ -16,7 +16,7 @@
 
 #define ROOM 8192
 
-/* Two pages of code that is not run. */
+/* Two pages of code that never runs. */
 __asm__(".pushsection .text.patch_room, \"ax\", %progbits\n"
 	".balign 4096\n"
 	"patch_room: .fill 8192, 1, 0x90\n"
@@ -49,7 +49,7 @@ static int setup(void **state)
 	pair_init(&pair);
 	pair_open(&pair);
 	dl_iterate_phdr(find_bias, NULL);
-	/* Each place has bytes of its own. */
+	/* Neighbouring bytes differ. */
 	for (unsigned i = 0; i < ROOM; i++)
 		before[i] = 0x40 + i % 61;
 	for (unsigned i = 0; i < ROOM; i += 8)
@@ -111,7 +111,7 @@ static bool is_as_before(const struct plan_patch *plan)
 	return memcmp((const void *)plan->site, plan->original, plan->bytes) == 0;
 }
 
-/* The target of the jump, or call, there. */
+/* Returns the target of the jump, or call, at the patch's site. */
 static uint64_t leads_to(const struct plan_patch *plan, uint8_t opcode)
 {
 	const uint8_t *at = (const uint8_t *)plan->site;
@@ -152,7 +152,7 @@ TEST_WITH(a_patch_without_code_leads_to_its_hook, setup, teardown)
 	assert_int_equal(leads_to(entry, 0xe8), gate(ARCH_HOOK_XRAY_ENTRY));
 	check_nops(entry, 5);
 	assert_int_equal(leads_to(exits, 0xe9), gate(ARCH_HOOK_XRAY_EXIT));
-	/* The bytes after the jump are never reached. */
+	/* Bytes after the jump are never reached, so they stay. */
 	assert_memory_equal((const char *)exits->site + 5, exits->original + 5, 6);
 	assert_int_equal(leads_to(tail, 0xe8), gate(ARCH_HOOK_XRAY_TAIL));
 	check_nops(tail, 5);
@@ -160,10 +160,11 @@ TEST_WITH(a_patch_without_code_leads_to_its_hook, setup, teardown)
 }
 
 #define NR_MANY	   20000
-#define MANY_START 4104 /* where they begin in their file */
+#define MANY_START 4104 /* the place of the list in the file */
 
 /*
- * Write a list of patches to a file and map it. Only those at @good have a place in this program.
+ * Write a list of patches to a file, and map it. Only the patches with the numbers in @good have a
+ * place in this program.
  */
 static const char *map_many(const unsigned *good, size_t nr_good, size_t *bytes, int *fd)
 {
@@ -210,7 +211,9 @@ static unsigned count_pages(const char *image, size_t bytes)
 	return nr;
 }
 
-/* The pages of a long list are dropped from memory after reading, and read the same again. */
+/*
+ * The pages of a long list leave the memory after they were read. A second reading gives the same.
+ */
 TEST_WITH(many_of_a_file, setup, teardown)
 {
 	static const unsigned good[] = { 5, 8191, 8192, 8193, 16384, 19999 };
@@ -243,7 +246,7 @@ static void put_code(struct plan_patch *plan, const char *code)
 	memcpy(plan->code, code, plan->len);
 }
 
-/* The stub has the hook, then the moved code; the stubs follow each other. */
+/* A stub has the hook, then the moved code. Stubs follow each other without a gap. */
 TEST_WITH(a_patch_with_code_has_a_stub, setup, teardown)
 {
 	struct plan_patch *event = add(0, PATCH_EVENT, 7);
@@ -309,7 +312,7 @@ TEST_WITH(a_semaphore_counts_who_looks, setup, teardown)
 	assert_int_equal(semaphores[1], 0);
 }
 
-/* Another program has changed the code, or it is from another file. */
+/* Code that another program has changed, or that comes from another file, is not patched. */
 TEST_WITH(what_is_not_as_it_was_is_left_alone, setup, teardown)
 {
 	struct plan_patch *changed = add(0, PATCH_CALL, 5);
@@ -339,14 +342,14 @@ TEST_WITH(patches_of_modules_that_are_not_there_fail, setup, teardown)
 	assert_true(is_as_before(gone) && is_as_before(gone_too) && is_as_before(outside));
 	assert_int_equal(leads_to(good, 0xe8), gate(ARCH_HOOK_CALL));
 	assert_null(patched_modules->next);
-	/* The address is not in its code. */
+	/* The address of the patch is not in the code of the module. */
 	nr_plans = 0;
 	add(0, PATCH_CALL, 5)->site = (uint64_t)semaphores;
 	assert_int_equal(adopt(PATCHES_WRITE), 1);
 	assert_null(patched_modules->next);
 }
 
-/* The inner patch runs into the stub of the one before it; no bytes are written for it. */
+/* The stub of the outer patch includes the inner one. No bytes are written for the inner patch. */
 TEST_WITH(an_inner_patch_comes_and_goes_with_the_one_before, setup, teardown)
 {
 	struct plan_patch *outer = add(0, PATCH_EVENT, 7);
@@ -365,7 +368,7 @@ TEST_WITH(an_inner_patch_comes_and_goes_with_the_one_before, setup, teardown)
 	assert_int_equal(semaphores[0], 0);
 }
 
-/* A short jump leads to the silent long jump before it, which is not counted. */
+/* A short jump leads to the long jump before it, which is silent and not counted. */
 TEST_WITH(a_short_patch_leads_to_the_one_before, setup, teardown)
 {
 	struct plan_patch *island = add(0, PATCH_ENTRY, 5);
@@ -377,7 +380,7 @@ TEST_WITH(a_short_patch_leads_to_the_one_before, setup, teardown)
 	put_code(small, "xy");
 	assert_int_equal(adopt(PATCHES_WRITE), 0);
 	stubs = patched_modules->memory->stubs;
-	/* One without code continues in the next stub. */
+	/* A stub without code continues in the next stub. */
 	assert_int_equal(leads_to(island, 0xe9), (uint64_t)stubs + ARCH_ENTRY_STUB_START);
 	assert_memory_equal(stubs + ARCH_ENTRY_STUB_BYTES, "xy", 2);
 	assert_memory_equal(patch_room + 8, "\xeb\xf6", 2);
@@ -413,7 +416,7 @@ TEST_WITH(patches_that_are_out_are_not_written, setup, teardown)
 	assert_true(is_as_before(plan));
 }
 
-/* The recorder has looked at the modules of the program that ran before execve(2). */
+/* The recorder read the modules before execve(2), so this module belongs to the earlier program. */
 TEST_WITH(patches_that_are_out_do_not_fail_for_a_module_that_is_gone, setup, teardown)
 {
 	add(0, PATCH_ENTRY, 5)->load_bias = bias + 4096;
@@ -446,7 +449,7 @@ TEST_WITH(patches_at_the_start_are_written_in_runs, setup, teardown)
 	check_rest();
 }
 
-/* A module that was closed and loaded again has its original code. */
+/* A module that was closed and loaded again has its original code, and is patched again. */
 TEST_WITH(a_module_that_came_back_is_patched_again, setup, teardown)
 {
 	struct plan_patch *plan = add(0, PATCH_CALL, 5);
@@ -459,7 +462,10 @@ TEST_WITH(a_module_that_came_back_is_patched_again, setup, teardown)
 	patches_look_again();
 	assert_int_equal(leads_to(plan, 0xe8), gate(ARCH_HOOK_CALL));
 	assert_int_equal(leads_to(other, 0xe8), gate(ARCH_HOOK_CALL));
-	/* The other jump is still there, so the rest is left as it is. */
+	/*
+	 * If one jump is still in its place, the module is taken for patched, and the others are
+	 * not written.
+	 */
 	write_text(other->site, other->original, 5);
 	patches_look_again();
 	assert_true(is_as_before(other));
@@ -522,21 +528,21 @@ TEST_WITH(the_recorder_writes_what_is_to_change, setup, teardown)
 	assert_int_equal(changes[3].site, call->site);
 	assert_int_equal(changes[3].len, 6);
 	assert_int_equal(changes[3].flags, 0);
-	/* All patches but the last one. */
+	/* Write all changes but the last one. */
 	for (unsigned i = 0; i < 3; i++)
 		write_text(changes[i].site, changes[i].after, changes[i].len);
 	assert_int_equal(patches_changed(), 1);
 	assert_int_equal(semaphores[0], 1);
 	assert_int_equal(semaphores[1], 1);
 	assert_int_equal(semaphores[2], 0);
-	/* Once. */
+	/* A second call counts nothing more. */
 	assert_int_equal(patches_changed(), 0);
 	assert_int_equal(semaphores[0], 1);
 	probe.is_attached = false;
 	probe.ready = true;
 }
 
-/* The process that takes it out may be killed after the one page and before the other. */
+/* A process that takes the patch out may be killed between its writes to the two pages. */
 TEST_WITH(a_patch_in_two_pages_is_none_where_it_is_taken_out_again, setup, teardown)
 {
 	struct plan_patch *across = add(4093, PATCH_CALL, 5);

@@ -18,7 +18,7 @@
 
 #define STUBS 100
 
-/* A module of one page, with nothing else around it. */
+/* A module of one page. No other memory of the program is near it. */
 struct module {
 	void *page;
 	ElfW(Phdr) load;
@@ -67,7 +67,7 @@ static struct stub_memory *make(struct module *m, uint8_t byte)
 	return stub_memory_make(&m->info, STUBS, write_bytes, &byte);
 }
 
-/* The kernel writes where we may. */
+/* True when the kernel can write to @at, as the program could. */
 static bool is_writable(void *at)
 {
 	int fds[2];
@@ -98,14 +98,14 @@ TEST_WITH(code_and_cells, setup, teardown)
 	assert_true(is_writable((void *)memory->cells));
 	assert_false(is_writable(memory->gates));
 	assert_false(is_writable(memory->stubs + STUBS - 1));
-	/* Other stubs of the same module are elsewhere. */
+	/* A second set of stubs for the same module gets memory of its own. */
 	assert_ptr_not_equal(make(m, 7), memory);
 	stub_memory_pass(memory);
 	for (unsigned i = 0; i < ARCH_HOOKS; i++)
 		assert_int_equal(memory->cells[i], (uint64_t)memory->pass);
 }
 
-/* Each gate leads on by its own cell. */
+/* Each gate jumps by its own cell. */
 TEST_WITH(gates_are_written, setup, teardown)
 {
 	struct stub_memory *memory = make(*state, 7);
@@ -119,8 +119,8 @@ TEST_WITH(gates_are_written, setup, teardown)
 }
 
 /*
- * Act as a probe that was attached to a running process, only for this call: cmocka ends failed
- * tests by functions that the probe interposes.
+ * Act as a probe that was attached to a running process, but for this call only: when a test fails,
+ * cmocka calls functions that the probe interposes.
  */
 static struct stub_memory *make_attached(struct module *m, uint8_t byte)
 {
@@ -133,8 +133,8 @@ static struct stub_memory *make_attached(struct module *m, uint8_t byte)
 }
 
 /*
- * Stubs that an earlier probe left are used again if their bytes are what this one would write. No
- * other test writes these.
+ * Stubs that an earlier probe has left are used again if they have the same bytes. No other test
+ * writes such stubs.
  */
 TEST_WITH(what_is_there_already, setup, teardown)
 {
@@ -167,7 +167,7 @@ static unsigned count_mappings(void)
 	return nr;
 }
 
-/* Stubs cannot reach their targets from there. */
+/* The stubs would be too far away to reach their targets. */
 TEST_WITH(stubs_that_cannot_be, setup, teardown)
 {
 	struct module *m = *state;
@@ -177,7 +177,7 @@ TEST_WITH(stubs_that_cannot_be, setup, teardown)
 	assert_int_equal(count_mappings(), before);
 }
 
-/* Act as a hardened system: written memory cannot be made executable. */
+/* Act as a hardened system, on which memory that was written cannot be made executable. */
 static void refuse_new_code(void)
 {
 	struct sock_filter code[] = {

@@ -41,7 +41,7 @@ static int count_write(void *arg)
 	return 0;
 }
 
-/* As both pages have it. */
+/* Returns the protection that both pages have. */
 static const char *protection(void)
 {
 	static char found[8];
@@ -67,7 +67,9 @@ static uint8_t before(uint64_t i)
 	return i % 251;
 }
 
-/* These bytes and no others. */
+/*
+ * Check that @len bytes at @at have changed, and no others.
+ */
 static void check(uint64_t at, uint64_t len)
 {
 	for (uint64_t i = 0; i < 2 * PAGE; i++)
@@ -94,8 +96,8 @@ static void put_back(int fd, uint64_t at, uint64_t len)
 }
 
 /*
- * Bytes within a word are written in one piece, across words in two: the first byte is written
- * last.
+ * Bytes within a word are written in one piece, bytes across words in two. The first byte is
+ * written last.
  */
 TEST_WITH(in_pieces, setup, teardown)
 {
@@ -124,7 +126,7 @@ TEST_WITH(in_pieces, setup, teardown)
 	assert_int_equal(syscall(SYS_fcntl, fd, 1 /* F_GETFD */), -1);
 }
 
-/* When the descriptor refuses a write, the other way is taken. */
+/* When a write by the descriptor fails, the pages are made writable instead. */
 static int refuse_first(void *arg)
 {
 	return ++nr_writes == 1 ? -EPERM : 0;
@@ -160,7 +162,7 @@ TEST_WITH(by_protection, setup, teardown)
 TEST_WITH(nothing_is_there, setup, teardown)
 {
 	assert_int_equal(munmap(text + PAGE, PAGE), 0);
-	/* The second piece is written first and fails, so the byte before it is as it was. */
+	/* The second piece is written first, and fails. So the byte before it has not changed. */
 	put(-1, 4095, 5, false);
 	for (uint64_t i = 0; i < PAGE; i++)
 		assert_int_equal(text[i], before(i));

@@ -1,6 +1,6 @@
 /*
- * Calls that announce their ends (XRay), while all calls are alike. They are known by their slots,
- * which are not changed.
+ * Calls with XRay, which announces their ends, in a thread whose calls are all alike. Frames are
+ * found by their slots, which do not change.
  */
 #include "libmcount/hot/frames.h"
 #include "libmcount/hot/guard.h"
@@ -68,7 +68,7 @@ static void leave(unsigned place)
 	probe_xray_exit((uint64_t)&stack[place], &no_regs);
 }
 
-/* @with_counter: true for the fast path, false for the other one; the records are the same */
+/* @with_counter: true for the fast path, false for the slow one; both write the same records */
 static void calls_begin_and_end(bool with_counter)
 {
 	probe.has_counter = with_counter;
@@ -101,8 +101,8 @@ TEST_WITH(a_call_ends_where_it_says_so, setup, teardown)
 }
 
 /*
- * An exception or a jump: the calls inside of the one that returns are over. So is an earlier call
- * with the same slot.
+ * A call returns after an exception or a jump: the calls inside of it are over. So is an earlier
+ * call with the same slot.
  */
 TEST_WITH(what_was_jumped_out_of_is_over, setup, teardown)
 {
@@ -118,7 +118,7 @@ TEST_WITH(what_was_jumped_out_of_is_over, setup, teardown)
 	enter(100, 0);
 	enter(90, 1);
 	enter(80, 2);
-	/* The same place, by whatever function. */
+	/* Any function with the same slot ends the calls from that slot on. */
 	enter(90, 1);
 	expect(RECORD_ENTRY, 0, 0);
 	expect(RECORD_ENTRY, 1, 1);
@@ -137,7 +137,7 @@ TEST_WITH(what_was_jumped_out_of_is_over, setup, teardown)
 	check();
 }
 
-/* An unrecorded call has no end. */
+/* The end of an unrecorded call has no effect. */
 TEST_WITH(an_end_without_a_beginning_is_none, setup, teardown)
 {
 	leave(50);
@@ -154,7 +154,7 @@ TEST_WITH(an_end_without_a_beginning_is_none, setup, teardown)
 	expect(RECORD_ENTRY, 0, 0);
 	expect(RECORD_EXIT, 0, 0);
 	check();
-	/* No state, and one that is not to be traced. */
+	/* First the thread has no state; then it has the one of threads that are not traced. */
 	self = NULL;
 	leave(100);
 	assert_null(self);
@@ -165,7 +165,7 @@ TEST_WITH(an_end_without_a_beginning_is_none, setup, teardown)
 	check();
 }
 
-/* Held back (-t), and long enough or not. */
+/* A short call is held back by the threshold; so is a long one, which is written at its end. */
 TEST_WITH(a_short_call_is_dropped, setup, teardown)
 {
 	probe.has_counter = false;
@@ -181,7 +181,7 @@ TEST_WITH(a_short_call_is_dropped, setup, teardown)
 	check();
 }
 
-/* In a hook of the thread: they come after it. */
+/* A handler interrupts a hook: the handler's calls come after the interrupted one. */
 TEST_WITH(calls_of_a_handler_come_behind, setup, teardown)
 {
 	enter(100, 0);
@@ -190,7 +190,7 @@ TEST_WITH(calls_of_a_handler_come_behind, setup, teardown)
 	enter(40, 2);
 	leave(40);
 	leave(50);
-	/* The handler may not end a frame of the thread that it interrupted. */
+	/* The handler may not end a frame of the interrupted thread. */
 	leave(100);
 	assert_int_equal(t->has_aside_records, 1);
 	guard_leave(t);

@@ -1,5 +1,5 @@
 /*
- * Conditions and captures of arguments, which come from the test's own stack words. The expected
+ * Conditions and captures of arguments, which are words of the test's own stack. The expected
  * results are computed in C.
  */
 #include <float.h>
@@ -10,7 +10,7 @@
 #include "tests/unit/lib/probe/pair.h"
 #include "tests/unit/lib/unit.h"
 
-/* The return slot, and the caller's words above it. */
+/* The return slot, and above it the caller's words. */
 static uint64_t words[64];
 static const struct arch_regs regs;
 
@@ -133,7 +133,7 @@ TEST(floats_and_doubles)
 
 			if (isnan(reals[k]))
 				continue;
-			words[2] = 0x1234567800000000; /* above a float may stand anything */
+			words[2] = 0x1234567800000000; /* the bytes above a float do not count */
 			memcpy(&words[2], &single, sizeof(single));
 			cond.bytes = sizeof(single);
 			check_real(cond, single, reals[k]);
@@ -145,7 +145,7 @@ TEST(floats_and_doubles)
 }
 
 #if __LDBL_MANT_DIG__ == 64
-/* Rounded to a double, as C does it. */
+/* A long double is rounded to a double, as C does it. */
 TEST(long_doubles)
 {
 	static const long double values[] = { 0.0L,
@@ -174,7 +174,7 @@ TEST(long_doubles)
 		}
 	}
 
-	/* Beyond what a double holds. */
+	/* These values are beyond the range of a double. */
 	const long double large = 0x1p1024L;
 	const long double small = 0x1p-1030L;
 	const struct plan_cond cond = { .kind = PLAN_COND_FLOAT, .index = 2, .bytes = 10 };
@@ -188,7 +188,7 @@ TEST(long_doubles)
 }
 #endif
 
-/* 0 and 1, or 2; and without registers nothing holds. */
+/* The conditions are: 0 and 1, or 2. Without registers none holds. */
 TEST(alternatives)
 {
 	for (unsigned bits = 0; bits < 8; bits++) {
@@ -256,8 +256,7 @@ TEST(texts)
 	assert_false(text_holds(NULL, PLAN_COND_PREFIX, PLAN_EQ, ""));
 }
 
-/* Those whose arguments are not in registers. */
-/* Numbers and texts of Python's values: argument 0 is that of what is not there. */
+/* Numbers and texts of Python's values. Argument 0 is a missing value. */
 TEST(texts_of_values)
 {
 	static struct capture_text values[6] = {
@@ -327,7 +326,7 @@ TEST(what_reads_memory)
 	const struct plan_cond in_register = cases[0].cond;
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		/* The second condition of the second rule. */
+		/* The condition is the second one of the second rule. */
 		const struct plan_cond conds[] = { in_register, in_register, in_register,
 						   cases[i].cond };
 		const struct plan_rule rules[] = { { .cond = 1, .nr_conds = 1 },
@@ -341,7 +340,7 @@ TEST(what_reads_memory)
 
 /* --- captures --- */
 
-/* The payload of steps for arguments. */
+/* Returns the number of bytes that the steps write to @to as the payload of a call's arguments. */
 static uint32_t capture(const struct capture_step *steps, uint16_t nr, uint8_t *to)
 {
 	static struct capture_step program[64];
@@ -371,7 +370,7 @@ TEST(captured_words)
 	words[4] = (uint64_t) "pointed";
 	assert_int_equal(capture(steps, ARRAY_SIZE(steps), to), 32);
 	assert_memory_equal(to, expected, 32);
-	/* Padded to whole words at the end. */
+	/* The payload is filled up to whole words. */
 	assert_int_equal(capture(steps, 1, to), 8);
 	assert_int_equal(to[4] | to[5] | to[6] | to[7], 0);
 	assert_int_equal(capture(steps, 0, to), 0);
@@ -427,7 +426,7 @@ TEST(strings)
 	}
 }
 
-/* A value that is too long is missing. */
+/* If a value is too long for the payload, nothing is captured. */
 TEST(too_long)
 {
 	uint8_t to[CAPTURE_ROOM];

@@ -1,6 +1,6 @@
 /*
- * A process' reaction to a new plan: the word that it reads, calls that stubs may skip
- * meanwhile, and threads that do not look.
+ * The reaction of a process to a new plan: the word that it reads, calls that stubs may skip, and
+ * threads that do not look at it.
  */
 #include "libmcount/plan/plan_update.h"
 
@@ -24,7 +24,7 @@ static struct control_page *control;
 static unsigned nr_asked;
 static uint64_t stack[64];
 
-/* No recorder can be reached. */
+/* Connecting to the recorder always fails. */
 static int refuse(void *arg)
 {
 	nr_asked++;
@@ -59,7 +59,7 @@ static void stop(void)
 	assert_int_equal(plans_reclaim(), 0);
 }
 
-/* After all messages were looked at. */
+/* Check the state after all news were handled. */
 static void check_quiet(void)
 {
 	assert_int_equal(arena->news, 0);
@@ -76,7 +76,7 @@ TEST(a_process_begins_by_looking)
 	plan_update_obey(t);
 	check_quiet();
 	assert_int_equal(nr_asked, 0);
-	/* The recorder says so, by the same page. */
+	/* The recorder allows it again, by the same page. */
 	arena->may_skip = 0;
 	arena->news = 1;
 	assert_false(probe_skips);
@@ -115,7 +115,7 @@ TEST(who_is_not_to_be_steered_looks_at_nothing)
 	stop();
 }
 
-/* A plan that cannot be obtained is requested once; the next plan is requested again. */
+/* A plan that cannot be fetched is requested once. The next plan is requested again. */
 TEST(a_plan_that_cannot_be_had_is_given_up)
 {
 	start(PLAN_STEERABLE);
@@ -137,7 +137,8 @@ TEST(a_plan_that_cannot_be_had_is_given_up)
 }
 
 /*
- * Calls of a handler do not look for a plan. Nor do threads that estimate, which look at each call.
+ * Calls of a handler do not look for a plan. Threads that estimate do not, either: they look at
+ * each call.
  */
 TEST(some_do_not_ask)
 {
@@ -159,7 +160,7 @@ TEST(some_do_not_ask)
 	stop();
 }
 
-/* Another thread is adding modules: the next call looks again. */
+/* Another thread is adding modules, so the next call looks again. */
 TEST(who_cannot_look_now_looks_again)
 {
 	start(PLAN_STEERABLE);
@@ -197,7 +198,7 @@ TEST(the_mask_is_what_it_was)
 	stop();
 }
 
-/* The arena is still its parent's: the child looks at each call until it has its own. */
+/* The child has its parent's arena: it looks at each call until it has its own. */
 TEST(a_forked_child_looks_at_each_call)
 {
 	start(PLAN_STEERABLE);
@@ -206,7 +207,7 @@ TEST(a_forked_child_looks_at_each_call)
 	plan_update_after_fork();
 	assert_true(plan_update_has_news());
 	assert_false(probe_skips);
-	/* Nothing is new, and its parent's is left as it is. */
+	/* The child takes no news from its parent's page, and does not clear them. */
 	arena->news = 1;
 	plan_update_obey(t);
 	assert_int_equal(arena->news, 1);
@@ -225,7 +226,10 @@ TEST(a_forked_child_looks_at_each_call)
 	stop();
 }
 
-/* A function that was just noted as skipped is not skipped if the plan has changed meanwhile. */
+/*
+ * The stub has just noted that a function may be skipped. The note is dropped if the plan has
+ * changed since.
+ */
 TEST(what_is_skipped_is_so_by_the_plan_in_force)
 {
 	uint64_t noted = 5;
@@ -242,7 +246,7 @@ TEST(what_is_skipped_is_so_by_the_plan_in_force)
 	stop();
 }
 
-/* The last time: a cage cannot be left. */
+/* This is the last test: no process leaves a seal. */
 TEST(in_a_cage_nobody_asks)
 {
 	start(PLAN_STEERABLE);

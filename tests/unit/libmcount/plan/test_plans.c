@@ -1,5 +1,5 @@
 /*
- * One plan replaces another: its effects on open calls, in handlers, and in threads whose calls
+ * A plan replaces another one: the effects on open calls, in handlers, and in threads whose calls
  * were all alike before.
  */
 #include "libmcount/plan/plans.h"
@@ -47,14 +47,14 @@ static void close_scene(struct scene *s)
 	assert_int_equal(s->t->busy, 0);
 	pair_stop(&s->pair);
 	pair_close(&s->pair);
-	/* The next test begins without threads of this one. */
+	/* The next test must begin without threads of this one. */
 	atomic_store(&probe_threads, NULL);
 	assert_int_equal(plans_reclaim(), 0);
 }
 
 /*
- * "0(1(2)": functions as they were entered and left. Returns the number of payloads; each must be
- * that of its call.
+ * "0(1(2)" shows functions as they were entered and left. Returns the number of payloads; each must
+ * be that of its call.
  */
 static unsigned end(struct scene *s, const char *expected)
 {
@@ -88,7 +88,7 @@ static void one(unsigned depth, unsigned func)
 	sketch_leave(place(depth), func);
 }
 
-/* Threads without memory for rules get it while calls are open. */
+/* A thread without memory for rules gets it while calls are open. */
 TEST(calls_were_alike)
 {
 	struct scene s;
@@ -104,14 +104,14 @@ TEST(calls_were_alike)
 	one(2, 2);
 	one(2, 3);
 	assert_non_null(s.t->planned);
-	sketch_tree(place(2), 2); /* 4 and 5 are the fourth level */
+	sketch_tree(place(2), 2); /* 4 and 5 are on the fourth level */
 	sketch_leave(place(1), 1);
 	one(1, 4);
 	sketch_leave(place(0), 0);
 	end(&s, "0(1(2()2(4()5()))4())");
 }
 
-/* The new plan decides whether ENTRY records that are held back are written. */
+/* The new plan decides whether ENTRY records that were held back are written. */
 TEST(held_back)
 {
 	struct scene s;
@@ -133,8 +133,8 @@ TEST(held_back)
 }
 
 /*
- * A function that is left out has no record, before and after the thread has noted it. Its callees
- * have records, and an open call ends as it began.
+ * A function that is left out has no records, before and after the thread has noted that. Its
+ * callees have records. A call that was open already ends as it began.
  */
 TEST(left_out)
 {
@@ -162,18 +162,18 @@ TEST(left_out)
 	end(&s, "0(2()3()3(2())2()2())");
 }
 
-/* A function that calls the hooks as compilers make it do. */
+/* Calls the hooks of @func as compilers do. */
 NOINLINE static void hooked(struct scene *s, unsigned func, void (*body)(struct scene *s))
 {
 	__cyg_profile_func_enter((void *)SKETCH_ADDR(func), __builtin_return_address(0));
 	if (body)
 		body(s);
 	__cyg_profile_func_exit((void *)SKETCH_ADDR(func), __builtin_return_address(0));
-	/* No jump to the hook. */
+	/* Keep the compiler from turning the last call into a jump. */
 	__asm__ volatile("");
 }
 
-/* Another function has taken its place in the thread's notes. */
+/* Check that the thread has noted a function, and let another function take its place. */
 static void forget_place(struct scene *s)
 {
 	assert_int_equal(s->t->calls[planned_place_of(SKETCH_ADDR(3))].alone, SKETCH_ADDR(3));
@@ -202,8 +202,8 @@ static void call_what_is_left_out(struct scene *s)
 }
 
 /*
- * The same with -finstrument-functions: the exit of a call that is left out is not taken for that
- * of an earlier recorded call of the same function around it.
+ * The same with -finstrument-functions. A function that is left out returns: its exit is not taken
+ * for that of a recorded call of the same function around it.
  */
 TEST(left_out_inside_of_itself)
 {
@@ -216,7 +216,7 @@ TEST(left_out_inside_of_itself)
 }
 
 /*
- * A thread stays open after a call that the stub cannot handle: otherwise each of its frames would
+ * A thread stays open after a call that the stub cannot handle. Otherwise all its frames would
  * return by the slow path.
  */
 TEST(stays_open)
@@ -231,20 +231,20 @@ TEST(stays_open)
 
 	struct frame *base = s.t->planned->open_base;
 
-	/* A function that has no call yet. */
+	/* First a function that the thread has not called before. */
 	sketch_call(place(1), 3);
 	assert_true(planned_is_open(s.t));
-	/* Another function had its place in the table. */
+	/* Then a function whose place in the table another one has. */
 	s.t->planned->pass[planned_place_of(SKETCH_ADDR(1))].call = 1;
 	one(2, 1);
 	assert_int_equal(s.t->calls[planned_place_of(SKETCH_ADDR(1))].call, SKETCH_ADDR(1));
-	/* The function is called by a jump at the end of another one: both have one slot. */
+	/* Then a function that another one calls by a jump at its end: both have the same slot. */
 	sketch_call(place(2), 4);
 	assert_int_equal(probe_entry(place(2), SKETCH_ADDR(1), &regs), 1);
 	assert_true(planned_is_open(s.t));
 	assert_int_equal(probe_exit((uint64_t)place(2), &regs), (uint64_t)arch_return_trampoline);
 	sketch_leave(place(2), 4);
-	/* The segment is full, at a call and at its end; then the clock needs a new fit. */
+	/* The segment is full, at a call and at its end. After that the clock needs a new fit. */
 	s.t->end = s.t->at;
 	sketch_call(place(2), 5);
 	s.t->end = s.t->at;
@@ -254,15 +254,15 @@ TEST(stays_open)
 	s.t->refit_ticks = 0;
 	sketch_leave(place(2), 6);
 	assert_true(planned_is_open(s.t));
-	/* The call was left by a longjmp. */
+	/* The program leaves the call by longjmp(). */
 	sketch_call(place(2), 1);
 	sketch_call(place(3), 6);
 	one(1, 1);
 	assert_true(planned_is_open(s.t));
 	assert_ptr_equal(s.t->planned->open_base, base);
 	/*
-	 * The thread is not open below the depth limit, at a function with a rule, or while nothing
-	 * is recorded.
+	 * The thread is not open beyond the depth limit, at a function with a rule, and while
+	 * recording is off.
 	 */
 	sketch_call(place(1), 1);
 	sketch_call(place(2), 1);
@@ -283,7 +283,7 @@ TEST(stays_open)
 	end(&s, "0(1()3(1()4(1())5()6()1(6()))1()1(1(1()))5())");
 }
 
-/* Opted-out calls inside of a call that goes on leave neither records nor frames. */
+/* Opted-out calls inside of an open call leave neither records nor frames. */
 TEST(opted_out)
 {
 	struct scene s;
@@ -304,7 +304,7 @@ TEST(opted_out)
 	end(&s, "0(1()3())");
 }
 
-/* At the limit of frames, an opted-out call needs no frame, either. */
+/* At the limit of frames, an opted-out call still needs no frame. */
 TEST(opted_out_at_the_limit)
 {
 	const unsigned limit = 64;
@@ -326,7 +326,9 @@ TEST(opted_out_at_the_limit)
 	close_scene(&s);
 }
 
-/* A call with captured values leaves a thread open, whatever calls are around it and within. */
+/*
+ * A call with captured values leaves a thread open, whatever calls are around it and inside of it.
+ */
 TEST(captured)
 {
 	struct scene s;
@@ -350,7 +352,7 @@ TEST(captured)
 		sketch_leave(place(1), 1);
 		assert_ptr_equal(s.t->fast_base, s.t->planned->open_base);
 	}
-	/* The function gets a rule with more effects: an open call ends as it began. */
+	/* The function's rule gets more effects. A call that was open already ends as it began. */
 	sketch_call(place(1), 1);
 	one(2, 5);
 	sketch_call(place(2), 3);
@@ -363,7 +365,7 @@ TEST(captured)
 	assert_int_equal(end(&s, "0(1()3()1(5(3()6()))1(5(3()6()))1(5()3(4()6())))"), 16);
 }
 
-/* Deeper than -D says nothing is captured, either. */
+/* Beyond the depth limit nothing is captured. */
 TEST(captured_at_the_limit)
 {
 	struct scene s;
@@ -384,8 +386,8 @@ TEST(captured_at_the_limit)
 }
 
 /*
- * A handler has jumped out of such a call's hook before the frame was there: the end of the next
- * call captures nothing.
+ * A handler jumps out of the hook of a capturing call before the frame is complete. The end of the
+ * next call captures nothing.
  */
 TEST(captured_by_half)
 {
@@ -407,7 +409,7 @@ TEST(captured_by_half)
 	assert_int_equal(end(&s, "0(2()1()2()1()2(1()))"), 6);
 }
 
-/* Inside of a function that is opted out, or not opted in, a new plan counts at once. */
+/* Inside of a function that is opted out, or not opted in, a new plan takes effect at once. */
 TEST(open_filters)
 {
 	struct scene s;
@@ -428,7 +430,7 @@ TEST(open_filters)
 		     (struct sketch){ "-n-f----", 0, 64, PLAN_SELECTIVE | PLAN_OPT_IN_FILTER }),
 		0);
 	one(2, 2);
-	one(2, 3); /* 1 is opted out now */
+	one(2, 3); /* function 1 is opted out now */
 	sketch_leave(place(1), 1);
 	one(1, 3);
 	sketch_leave(place(0), 0);
@@ -436,8 +438,8 @@ TEST(open_filters)
 }
 
 /*
- * A thread is ready for a function that is opted in, whose calls open it. This ends when other
- * functions call, or when a new plan counts.
+ * A thread is ready for calls of an opted-in function, which open it. It stops being ready when
+ * other functions call, or when a new plan takes effect.
  */
 TEST(opted_in)
 {
@@ -463,7 +465,7 @@ TEST(opted_in)
 		sketch_leave(place(0), 0);
 	}
 	assert_int_equal(s.t->calls[planned_place_of(SKETCH_ADDR(1))].call, -SKETCH_ADDR(1));
-	/* Another function, whose rule has more effects, and one call inside of another. */
+	/* A function whose rule has more effects, and a call inside of another one. */
 	one(0, 4);
 	sketch_call(place(0), 1);
 	assert_true(planned_is_open(s.t));
@@ -474,7 +476,7 @@ TEST(opted_in)
 	sketch_leave(place(0), 1);
 	one(0, 2);
 	one(0, 1);
-	/* For a while it is not opted in; then it is again. */
+	/* The function is not opted in for a while, and then it is again. */
 	sketch_call(place(0), 1);
 	one(1, 2);
 	assert_int_equal(obey(plans_replace, (struct sketch){ "--f-----", 0, 3, flags }), 0);
@@ -490,8 +492,8 @@ TEST(opted_in)
 }
 
 /*
- * A handler has jumped out of such a call's entry hook, when only its frame was there; or out of
- * its exit hook.
+ * A handler jumps out of the entry hook of an opted-in call when only the frame is there; or it
+ * jumps out of the exit hook.
  */
 TEST(opted_in_by_half)
 {
@@ -518,7 +520,10 @@ TEST(opted_in_by_half)
 	assert_int_equal(end(&s, "1()1()1()1()1()1()1()1()1(1())1()"), 0);
 }
 
-/* A child that is forked inside of it records its end, and the calls inside of it. */
+/*
+ * A child that is forked inside of the opted-in function records the end of that call, and the
+ * calls inside of it.
+ */
 TEST(opted_in_settled)
 {
 	const uint32_t flags = PLAN_SELECTIVE | PLAN_OPT_IN_FILTER;
@@ -543,8 +548,8 @@ TEST(opted_in_settled)
 }
 
 /*
- * Calls of a handler that interrupts a hook go by the plan that the hook had; that plan is kept
- * until then.
+ * A handler that interrupts a hook has the hook's plan. The plan is kept until the handler has
+ * ended.
  */
 TEST(in_a_handler)
 {
@@ -571,8 +576,8 @@ TEST(in_a_handler)
 }
 
 /*
- * A call whose result is captured keeps the plan that describes the capture; any other call keeps
- * none.
+ * An open call whose result is captured needs the plan that describes the capture. Other calls need
+ * no plan.
  */
 TEST(what_is_needed)
 {
@@ -582,7 +587,7 @@ TEST(what_is_needed)
 	begin(&s, (struct sketch){ "-+------", 0, 64, PLAN_SELECTIVE });
 	sketch_call(place(0), 0);
 	assert_int_equal(obey(plans_replace, plain), 0);
-	assert_int_equal(plans_reclaim(), 1); /* the thread does not know better */
+	assert_int_equal(plans_reclaim(), 1); /* the thread has not seen the new plan */
 	one(1, 2);
 	assert_int_equal(plans_reclaim(), 0);
 	assert_int_equal(obey(plans_replace, (struct sketch){ "-+------", 0, 64, PLAN_SELECTIVE }),
@@ -594,13 +599,13 @@ TEST(what_is_needed)
 	sketch_leave(place(1), 1);
 	one(1, 2);
 	assert_int_equal(plans_reclaim(), 0);
-	/* The end of a thread lets go of all. */
+	/* When a thread ends, it needs no plan. */
 	assert_int_equal(obey(plans_replace, plain), 0);
 	sketch_leave(place(0), 0);
 	end(&s, "0(2()1(2())2())");
 }
 
-/* A dlopen() adds functions, and does not change open calls. */
+/* dlopen() adds functions, and does not change open calls. */
 TEST(extended)
 {
 	struct scene s;

@@ -14,25 +14,27 @@
 #define REPLACEMENTS 10000
 
 static const struct sketch sketches[] = {
-	{ "++++++++", 0, 64, PLAN_SELECTIVE }, /* the first and the last one: everything */
+	{ "++++++++", 0, 64,
+	  PLAN_SELECTIVE }, /* the first and the last plan: they record everything */
 	{ "-nf-t-d-", 0, 64, PLAN_SELECTIVE },
 	{ "-f-Fn-+-", 0, 64, PLAN_SELECTIVE | PLAN_OPT_IN_FILTER },
 	{ "-------f", 0, 64, PLAN_SELECTIVE | PLAN_OPT_IN_FILTER },
 	{ "-+T+-+n-", 2000, 3, PLAN_SELECTIVE },
 	{ "--------", 0, 2, PLAN_SELECTIVE },
-	{ "n-------", 0, 64, PLAN_SELECTIVE }, /* nothing of what is open around all */
+	{ "n-------", 0, 64,
+	  PLAN_SELECTIVE }, /* no records inside of function 0, which is always open */
 };
 
 struct runner {
 	pthread_t id;
-	_Atomic unsigned trees; /* so many it has called */
+	_Atomic unsigned trees; /* the number of trees that the thread has called */
 	int32_t tid;
 	struct thread *t;
 	uint64_t stack[64];
 };
 
-static _Atomic unsigned replaced; /* how often */
-static _Atomic unsigned inside;	  /* so many threads are in function 0 */
+static _Atomic unsigned replaced; /* the number of replacements so far */
+static _Atomic unsigned inside;	  /* the number of threads in function 0 */
 
 static void *run(void *arg)
 {
@@ -42,7 +44,7 @@ static void *run(void *arg)
 	self = r->t;
 	sketch_call(outer, 0);
 	atomic_fetch_add(&inside, 1);
-	/* Few calls are made for each plan, so that the recording stays small. */
+	/* A thread makes few calls under each plan, so that the recording stays small. */
 	while (atomic_load(&replaced) < REPLACEMENTS) {
 		if (r->trees <= atomic_load(&replaced)) {
 			sketch_tree(outer - 2, 1);
@@ -56,7 +58,10 @@ static void *run(void *arg)
 	return NULL;
 }
 
-/* By then each thread has learnt of the plan, whatever it skipped under earlier ones. */
+/*
+ * Wait until each thread has called so many trees. By then it has seen the plan, even if it skipped
+ * earlier ones.
+ */
 static void wait_for_trees(struct runner *runners, unsigned nr)
 {
 	for (unsigned i = 0; i < NR_THREADS; i++) {
@@ -92,8 +97,8 @@ TEST(under_load)
 			wait_for_trees(runners, i);
 		assert_int_equal(plans_replace(fd), 0);
 		/*
-		 * Each thread keeps the plan that it knows, the next one, the one that it has just
-		 * left, and those that its open calls need.
+		 * A thread keeps four kinds of plans: the one that it knows, the next one, the one
+		 * that it has just left, and those that its open calls need.
 		 */
 		assert_in_range(plans_reclaim(), 1, NR_THREADS * (SKETCH_LEVELS + 3));
 		atomic_store(&replaced, i);
