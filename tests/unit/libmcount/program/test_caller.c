@@ -1,5 +1,5 @@
 /*
- * Library functions that look at their return address: they see the module of the caller, and their
+ * Library functions that look at their return address see the module of the caller, and their
  * results come back.
  */
 #include "libmcount/program/caller.h"
@@ -24,7 +24,9 @@ NOINLINE static void *look_at_it(const void *a, uint64_t b)
 	return (char *)a + b;
 }
 
-/* The base of the module that has @address. */
+/*
+ * The module that has @address begins at @base.
+ */
 struct module {
 	uint64_t address;
 	uint64_t base;
@@ -58,7 +60,7 @@ static struct module module_of(const void *address)
 
 TEST(the_function_returns_into_the_module_of_its_caller)
 {
-	/* In libc, and in this program. */
+	/* One call from libc, one from this program. */
 	const void *const callers[] = { dlsym(RTLD_NEXT, "qsort"), (const void *)module_of };
 	char text[8];
 
@@ -73,7 +75,7 @@ TEST(the_function_returns_into_the_module_of_its_caller)
 	}
 }
 
-/* Code outside of all modules has no caller to pretend. */
+/* For code outside of all modules, no caller is pretended. */
 TEST(code_of_no_module_is_as_good_as_ours)
 {
 	static const uint64_t nowhere[] = { 0, 4096, UINT64_MAX };
@@ -86,13 +88,13 @@ TEST(code_of_no_module_is_as_good_as_ours)
 		assert_int_equal(module_of(seen_return).base,
 				 module_of((void *)arch_return_trampoline).base);
 	}
-	/* Bytes that cannot be executed are no code, in any module. */
+	/* Bytes that may not be executed are no code, in any module. */
 	assert_non_null(caller_pretend((void *)look_at_it, text, 0, &seen_a, 0));
 	assert_int_equal(module_of(seen_return).base,
 			 module_of((void *)arch_return_trampoline).base);
 }
 
-/* --- the return address of a frame that was given up --- */
+/* --- return addresses of frames that were given up --- */
 
 TEST(what_was_given_up_is_found)
 {
@@ -101,7 +103,7 @@ TEST(what_was_given_up_is_found)
 		old_returns_put(i * 8, i);
 	for (uint64_t i = 1; i <= 1000; i++)
 		assert_int_equal(old_returns_get(i * 8), i);
-	/* The last call counts. */
+	/* The newest call with a slot counts. */
 	old_returns_put(80, 4711);
 	assert_int_equal(old_returns_get(80), 4711);
 	assert_int_equal(old_returns_get(88), 11);

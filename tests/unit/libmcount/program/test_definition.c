@@ -1,4 +1,7 @@
-/* Definitions found without the dynamic linker's locks are those that it binds calls to. */
+/*
+ * definition_find() takes none of the dynamic linker's locks, and finds the definitions that the
+ * linker binds calls to.
+ */
 #include "libmcount/program/definition.h"
 
 #include <pthread.h>
@@ -13,7 +16,7 @@
 #name, (uint64_t)name \
 	}
 
-/* memcpy() also has an older version, and is chosen by the machine; so is strlen(). */
+/* memcpy() and strlen() are chosen by the machine; memcpy() has an older version, too. */
 TEST(test_functions)
 {
 	const struct {
@@ -29,7 +32,7 @@ TEST(test_functions)
 }
 
 /*
- * Data is no function. Definitions of the probe are left out: here this program counts as the
+ * Data is not a function. Definitions in the probe are left out; in this test the program plays the
  * probe.
  */
 TEST(test_none)

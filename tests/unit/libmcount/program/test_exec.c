@@ -1,6 +1,6 @@
 /*
- * Environments that a traced program passes to execve(): they arrive complete, with the variables
- * that make the new program a traced one.
+ * Environments that a traced program passes to execve(). They arrive completely, with the variables
+ * by which the new program is traced.
  */
 #include <fcntl.h>
 #include <spawn.h>
@@ -12,7 +12,7 @@
 #include "tests/unit/lib/unit.h"
 #include "utils/format/probe/control.h"
 
-/* A library that can be loaded stands for the probe. */
+/* Any library that can be loaded may play the probe. */
 #define US	"libm.so.6"
 #define PRELOAD "LD_PRELOAD=" US
 #define SOCKET	CONTROL_ENV_SOCKET "=recorder:secret"
@@ -59,7 +59,7 @@ static void by_posix_spawnp(char *const envp[])
 		end_as(pid);
 }
 
-/* The environment as printed by env(1). */
+/* Check the environment that env(1) prints. */
 static void check(void (*how)(char *const envp[]), char *const envp[], const char *expected)
 {
 	char said[4096] = "";
@@ -113,7 +113,7 @@ TEST_WITH(in_each_way, setup, teardown)
 		check(ways[i], envp, "A=B\nC=\n" PRELOAD "\n" SOCKET "\n");
 }
 
-/* Libraries that the program preloads there stay, after ours; none is listed twice. */
+/* Libraries that the program preloads stay, after the probe. None is listed twice. */
 TEST_WITH(what_it_preloads, setup, teardown)
 {
 	char *others[] = { "LD_PRELOAD=libdl.so.2", "A=B", NULL };
@@ -125,7 +125,7 @@ TEST_WITH(what_it_preloads, setup, teardown)
 	check(by_execve, ours, "A=B\nLD_PRELOAD=libdl.so.2:" US "\n" SOCKET "\n");
 }
 
-/* A variable whose name only begins like one of ours belongs to the program. */
+/* A variable whose name only begins like one of utrail's belongs to the program. */
 TEST_WITH(similar_names, setup, teardown)
 {
 	char *envp[] = { "LD_PRELOADED=x", CONTROL_ENV_SOCKET "S=y", NULL };
@@ -135,8 +135,8 @@ TEST_WITH(similar_names, setup, teardown)
 }
 
 /*
- * The traced program is itself a recorder, has removed a variable from its own environment, or is
- * not recorded any more.
+ * The environment does not change when the traced program is a recorder itself, has removed a
+ * variable from its own environment, or is not recorded any more.
  */
 TEST_WITH(what_is_left_alone, setup, teardown)
 {

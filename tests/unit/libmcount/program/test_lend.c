@@ -1,6 +1,6 @@
 /*
- * Children in the memory of their parent: they have a state and a ring of their own, and the
- * parent's are as before when they are done.
+ * Children that run in their parent's memory, as after vfork(2). They have a state and a ring of
+ * their own. The parent's do not change.
  */
 #include "libmcount/system/arena.h"
 #include "libmcount/hot/callers.h"
@@ -54,13 +54,10 @@ TEST_WITH(a_child_has_calls_of_its_own, setup, teardown)
 	lend_begin(lent);
 	assert_ptr_equal(self, lent);
 	assert_int_equal(lent->ring->state, RING_LIVE);
-	/*
-	 * The call that returns twice has ended in the child, too, and goes on at the parent's
-	 * address.
-	 */
+	/* vfork(2) has returned in the child, too, to the address in the parent's frame. */
 	assert_int_equal(probe_exit((uint64_t)&stack[30], &no_regs), 0x7000 + 30);
 	call(20, 0x3000);
-	/* A call further out than the open one does not end it. */
+	/* A call further out than the open one ends nothing. */
 	call(45, 0x4000);
 	assert_int_equal(record_depth(lent->top->data), 1);
 	assert_ptr_equal(lent->top, lent->frames + 2);
@@ -103,7 +100,7 @@ TEST_WITH(nobody_lends_what_is_not_traced, setup, teardown)
 	probe.tracing = false;
 	assert_null(lend_prepare(0));
 	probe.tracing = true;
-	/* A signal handler inside of a hook. */
+	/* The thread is in a signal handler that has interrupted a hook. */
 	t->busy = 1;
 	assert_null(lend_prepare(0));
 	t->busy = 0;
@@ -116,7 +113,7 @@ TEST_WITH(nobody_lends_what_is_not_traced, setup, teardown)
 	assert_null(self);
 }
 
-/* A child that may not be traced any more leaves the state to its parent. */
+/* If a child may not be traced any more, its parent takes the state back. */
 TEST_WITH(what_is_lent_is_given_back_once, setup, teardown)
 {
 	struct thread *t = pair_thread();
@@ -137,6 +134,6 @@ TEST_WITH(what_is_lent_is_given_back_once, setup, teardown)
 
 int main(void)
 {
-	callers.bytes = UINT64_MAX; /* return addresses are made up here */
+	callers.bytes = UINT64_MAX; /* the test's return addresses are no real ones */
 	return unit_run();
 }

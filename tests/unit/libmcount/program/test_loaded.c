@@ -1,4 +1,4 @@
-/* The C library's functions are found by its hash table, those of each version. */
+/* Functions of the C library are found by its hash table, in each version. */
 #include "libmcount/program/loaded.h"
 
 #include <dlfcn.h>
@@ -43,7 +43,9 @@ static bool takes_none(const struct loaded *m, uint32_t index, const void *arg)
 	return false;
 }
 
-/* libc itself is asked, since a sanitizer interposes functions of these names. */
+/*
+ * The expected addresses come from libc itself: a sanitizer interposes functions with these names.
+ */
 TEST(test_functions)
 {
 	static const char *const names[] = { "isatty", "qsort", "strlen", "memcpy" };
@@ -61,7 +63,7 @@ TEST(test_functions)
 	dlclose(handle);
 }
 
-/* memcpy() has two versions in glibc, and each is offered; data and other names are not. */
+/* glibc has two versions of memcpy(), and both are offered. Data and unknown names are not. */
 TEST(test_offered)
 {
 	struct loaded libc = libc_module();

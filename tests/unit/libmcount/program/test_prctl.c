@@ -1,6 +1,6 @@
 /*
- * A thread that forbids itself system calls that hooks need stops being recorded before that; other
- * threads go on.
+ * A thread that forbids itself system calls that hooks need is not recorded from then on. Other
+ * threads are.
  */
 #include <sys/prctl.h>
 
@@ -38,7 +38,7 @@ TEST(the_clock_is_taken_away)
 	pair_open(&s.pair);
 	s.t = self = pair_thread();
 	assert_true(is_recorded(&s));
-	/* Calls that allow it, and calls with another meaning. */
+	/* First calls that allow such system calls, and calls that mean something else. */
 	prctl(PR_SET_TSC, PR_TSC_ENABLE);
 	assert_true(is_recorded(&s));
 	prctl(PR_SET_KEEPCAPS, PR_TSC_SIGSEGV);

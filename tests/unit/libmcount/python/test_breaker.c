@@ -1,6 +1,7 @@
 /*
- * The flag of CPython 3.11 is lowered where the main thread cannot handle its signal, and nowhere
- * else. The interpreter is played: its memory has the places that version has.
+ * CPython 3.11 has a flag for signals. The probe lowers it where the main thread cannot handle its
+ * signal, and nowhere else. The interpreter is simulated, with its memory laid out as in that
+ * version.
  */
 #include "libmcount/python/breaker.h"
 
@@ -46,7 +47,7 @@ _Static_assert(offsetof(__typeof__(interpreter), raise) == 124, "as in 3.11");
 
 static const char *version;
 static bool has_runtime;
-static bool is_gone; /* memory of the thread that has the GIL */
+static bool is_gone; /* the memory of the thread that has the GIL cannot be read */
 static bool may_replace;
 static void (*after_handler)(void);
 
@@ -64,7 +65,7 @@ uint64_t fault_copy_careful(void *to, const void *from, uint64_t len)
 	return len;
 }
 
-/* The fast way: this thread has looked at its mask. */
+/* As on the fast path, the thread has looked at its signal mask already. */
 uint64_t arch_copy_guarded(void *to, const void *from, uint64_t len)
 {
 	return fault_copy_careful(to, from, len);
@@ -96,7 +97,7 @@ static int tell_limit(void)
 	return 1000;
 }
 
-/* The main thread has the GIL, and begins. */
+/* Simulate that the main thread has the GIL. */
 static void setup(void)
 {
 	py.version = tell_version;
@@ -146,7 +147,10 @@ TEST(the_main_thread_sees_its_signal)
 	assert_int_equal(run_handler(), 1);
 }
 
-/* It was the last that had the GIL, and the next one looks at all reasons when it takes it. */
+/*
+ * The main thread was the last one that had the GIL, and no thread has it now. The next thread to
+ * take it looks at all reasons for a stop.
+ */
 TEST(between_two_threads_the_flag_is_lowered)
 {
 	begin();
@@ -197,7 +201,7 @@ TEST(versions_that_go_on_need_nothing)
 	}
 }
 
-/* One wrong fact is enough: the memory is not as we know it. */
+/* One wrong value is enough: the probe does not know this layout. */
 TEST(an_unknown_3_11_has_no_profile_function)
 {
 	int words[] = { 2, -1, 0x7fffffff };

@@ -16,10 +16,13 @@
 #define CALLS	   200
 #define FIRST_ADDR 0x1000
 
-/* Functions below that belong to the program, the others to a library. Each has a twin in C. */
+/*
+ * Functions with lower numbers belong to the program, the others to a library. Each has a twin in
+ * C.
+ */
 #define OWN 3
 
-/* As CPython 3.11 has them (layout.c). */
+/* Code objects as in CPython 3.11 (layout.c). */
 static union {
 	struct py_object object;
 	void *words[32];
@@ -33,18 +36,20 @@ static void *frames[CALLS][4];
 static struct py_method_def defs[FUNCTIONS];
 static struct py_c_function natives[FUNCTIONS];
 
-/* @caller: of a function in C: the frame that calls it; @addr: 0: the call has no record */
+/*
+ * @caller: for a function in C, the frame that calls it; @addr: 0 when the call has no record
+ */
 struct call {
 	unsigned function;
-	unsigned frame; /* of @frames */
+	unsigned frame; /* index in @frames */
 	unsigned caller;
 	bool is_native;
 	bool is_own;
-	bool is_open; /* for the probe */
+	bool is_open; /* the probe counts it as open */
 	uint64_t addr;
 };
 
-/* The frame of the program itself, which has called nothing yet. */
+/* The number of the program's outermost frame, which has not called a function yet. */
 #define OUTERMOST (CALLS - 1)
 
 struct scene {
@@ -52,15 +57,15 @@ struct scene {
 	struct thread *t;
 	struct call calls[CALLS];
 	unsigned nr;
-	unsigned depth; /* calls with a record */
-	unsigned limit; /* of @depth */
+	unsigned depth; /* number of open calls with a record */
+	unsigned limit; /* the largest @depth */
 	bool has_libcalls;
 	unsigned nr_own;
-	struct strbuf expected; /* data words */
+	struct strbuf expected; /* the data words of records */
 	uint64_t random;
 };
 
-/* --- the interpreter --- */
+/* --- the simulated interpreter --- */
 
 static const char *version(void)
 {
@@ -150,7 +155,7 @@ static const struct call *innermost(const struct scene *s)
 	return NULL;
 }
 
-/* The caller is the program's: then calls of libraries are recorded. */
+/* True when the innermost open call is the program's: then calls of libraries are recorded. */
 static bool is_in_own(const struct scene *s)
 {
 	const struct call *c = innermost(s);
@@ -172,7 +177,10 @@ static bool is_frame_own(const struct scene *s, unsigned frame)
 	return frame == OUTERMOST || s->calls[frame].function < s->nr_own;
 }
 
-/* Calls that never have a record, and nothing in them by their being called, are not open. */
+/*
+ * True when the probe counts a call as open. It does not if neither the call nor any call made by
+ * it can have a record.
+ */
 static bool is_open(const struct scene *s, const struct call *c)
 {
 	if (c->is_native)
@@ -193,7 +201,7 @@ static void call(struct scene *s, unsigned function, bool is_native)
 
 	*c = (struct call){ function, s->nr, .is_native = is_native };
 	c->caller = calling_frame(s);
-	/* A function in C calls others as its caller would. */
+	/* A function in C makes calls on behalf of its caller. */
 	c->is_own = is_native ? is_in_own(s) : function < s->nr_own;
 	c->is_open = is_open(s, c);
 	if (is_recorded(s, c)) {
@@ -205,7 +213,7 @@ static void call(struct scene *s, unsigned function, bool is_native)
 	tell(c, PY_C_CALL);
 }
 
-/* Call number @nr ends; those inside of it have ended unseen. */
+/* End call number @nr. The calls inside of it have ended without an event. */
 static void leave(struct scene *s, unsigned nr, enum py_event event)
 {
 	struct call ended = s->calls[nr];
@@ -221,7 +229,10 @@ static void leave(struct scene *s, unsigned nr, enum py_event event)
 	tell(&ended, event);
 }
 
-/* Call number @nr ends, and inner ones have ended unseen, or it is the innermost of its function. */
+/*
+ * End call number @nr, whose inner calls have ended without an event; or, in its place, the
+ * innermost call of the same function.
+ */
 static void leave_outer(struct scene *s, unsigned nr)
 {
 	const struct call wanted = s->calls[nr];
@@ -234,7 +245,7 @@ static void leave_outer(struct scene *s, unsigned nr)
 			break;
 		}
 	}
-	/* The others end in order: what the probe leaves alone ends nothing else. */
+	/* A call that the probe does not count as open ends in order: it ends no other call. */
 	if (wanted.is_open)
 		leave(s, nr, PY_C_RETURN);
 	else
@@ -308,7 +319,7 @@ TEST(libraries_are_one_level)
 	go(1000, OWN, true);
 }
 
-/* With --nest-libcall all are as the program's own (names.c). */
+/* With --nest-libcall all functions count as the program's own (names.c). */
 TEST(all_functions_are_own)
 {
 	go(1000, FUNCTIONS, true);
@@ -320,7 +331,7 @@ TEST(libraries_are_left_out_with_no_libcall)
 	go(1000, 0, false);
 }
 
-/* Calls that are too deep are open all the same: what they call, and their ends, are theirs. */
+/* Calls beyond the depth limit are open, too: the calls in them, and their ends, are found. */
 TEST(calls_within_a_depth)
 {
 	go(3, OWN, true);
@@ -328,7 +339,7 @@ TEST(calls_within_a_depth)
 	go(2, OWN, false);
 }
 
-/* An end of a call that has begun before we listened. */
+/* A call ends that began before the probe listened. */
 TEST(an_end_without_a_call_changes_nothing)
 {
 	struct scene s;
@@ -345,7 +356,7 @@ TEST(an_end_without_a_call_changes_nothing)
 	end(&s);
 }
 
-/* An end is looked for among the last 64 calls. */
+/* The call that ends is searched among the last 64 open calls. */
 TEST(an_end_that_is_far_out_is_not_looked_for)
 {
 	struct scene s;
@@ -360,7 +371,7 @@ TEST(an_end_that_is_far_out_is_not_looked_for)
 	end(&s);
 }
 
-/* More calls than there is room for are counted, so that the others end where they do. */
+/* Calls beyond the table's room are counted, so that the ends of the others fit. */
 TEST(more_calls_than_there_is_room_for)
 {
 	struct scene s;

@@ -1,4 +1,7 @@
-/* Facts are kept in code, and read there without the interpreter once it was seen that this works. */
+/*
+ * Facts are kept in code objects. They are read from there without the interpreter, once that was
+ * seen to work.
+ */
 #include "libmcount/python/codes.h"
 
 #include <string.h>
@@ -7,7 +10,7 @@
 
 struct py_api py;
 
-/* A code object, and the interpreter's functions for its values, as CPython 3.11 has them. */
+/* A code object, and the interpreter's functions for values in it, as in CPython 3.11. */
 static union {
 	void *words[32];
 	struct py_object object;
@@ -20,7 +23,7 @@ static union {
 
 static intptr_t nr_users;
 static unsigned nr_asked;
-static size_t place; /* of the values, in words */
+static size_t place; /* place of the values, in words */
 
 static const char *version(void)
 {
@@ -144,8 +147,8 @@ TEST(test_code_of_frames)
 }
 
 /*
- * A second user of places: code that comes later gets none of ours, and is not asked about again. This
- * is permanent, so this test is the last.
+ * Another library uses places in code objects, too. Later code objects get no values, and are not
+ * asked again. The effect is permanent, so this test is the last.
  */
 TEST(test_others_are_left_alone)
 {

@@ -1,4 +1,4 @@
-/* Places in the interpreter's objects are known by its version. */
+/* The interpreter's version tells the places in its objects. */
 #include "libmcount/python/layout.h"
 
 #include "tests/unit/lib/unit.h"
@@ -37,7 +37,10 @@ TEST(test_unknown_versions)
 		assert_int_equal(layout_of(unknown[i]).minor, 0);
 }
 
-/* Before 3.11 a frame object has all itself; later it points to the part that the interpreter runs. */
+/*
+ * Before 3.11 a frame object contains all facts. Later it points to the part that the interpreter
+ * runs.
+ */
 TEST(test_inner_part)
 {
 	void *inner[4] = { NULL };

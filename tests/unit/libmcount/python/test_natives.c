@@ -1,4 +1,7 @@
-/* Facts about functions in C: each is asked about once, as long as its definition is the same. */
+/*
+ * Facts about functions in C: each function is asked once, as long as its definition does not
+ * change.
+ */
 #include "libmcount/python/natives.h"
 
 #include <stdlib.h>
@@ -38,7 +41,7 @@ TEST(test_a_function_is_asked_about_once)
 	assert_int_equal(nr_asked, 1);
 }
 
-/* Cython and others free definitions: the next one may have the place. */
+/* Cython and others free definitions. Another definition may get the same address. */
 TEST(test_another_definition_in_that_place)
 {
 	struct py_method_def def = { "f", one, 7, NULL };

@@ -1,6 +1,7 @@
 /*
- * Profile functions of the program's own get what they would get without us, and we get all. The
- * interpreter is played: a thread has one profile function, and one object for it.
+ * Profile functions of the program get the same events as without the probe, and the probe gets all
+ * events. The interpreter is simulated: each thread has one profile function, and one object for
+ * it.
  */
 #include "libmcount/python/own_profile.h"
 
@@ -10,7 +11,7 @@
 #include "libmcount/python/threads.h"
 #include "tests/unit/lib/unit.h"
 
-#define PLACE	10 /* of the profile function, in words of a thread's state */
+#define PLACE	10 /* place of the profile function in a thread's state, in words */
 #define THREADS 6
 
 struct py_api py;
@@ -61,7 +62,7 @@ static int theirs_too(struct py_object *self, struct py_frame *frame, int event,
 	return theirs(self, frame, event, arg);
 }
 
-/* sys.setprofile(), as the interpreter has it. */
+/* The interpreter's sys.setprofile(). */
 static py_profile *wanted;
 static bool fails, looks;
 
@@ -84,7 +85,10 @@ static struct py_object *sys_object(const char *name)
 	return strcmp(name, "_setprofileallthreads") == 0 ? (struct py_object *)&all_threads : NULL;
 }
 
-/* The program calls it: the interpreter tells of its end if there is a profile function by then. */
+/*
+ * The program calls sys.setprofile(). The interpreter then tells the end of this call to the
+ * profile function, if there is one.
+ */
 static struct py_object *program_sets(py_profile *fn)
 {
 	struct py_object *result;
@@ -98,7 +102,7 @@ static struct py_object *program_sets(py_profile *fn)
 	return result;
 }
 
-/* An event of the program's. Returns what the interpreter gets. */
+/* Send an event of the program. Returns the result that the interpreter gets. */
 static int tell(void)
 {
 	struct py_c_function any = { .def = &(struct py_method_def){ .name = "any" } };
@@ -117,7 +121,7 @@ static int setup(void **state)
 	all_def = (struct py_method_def){ "_setprofileallthreads", set, 8, NULL };
 	setprofile.def = &setprofile_def;
 	all_threads.def = &all_def;
-	/* Another word must not be taken for it. */
+	/* Another word of the state must not be taken for the profile function. */
 	states[0][PLACE] = calls_take_event;
 	states[0][3] = theirs;
 	own_profile_begin();
@@ -137,14 +141,14 @@ TEST(both_get_all_events)
 {
 	begin();
 	assert_ptr_equal(program_sets(theirs), &object);
-	/* The end of sys.setprofile() itself is not theirs to see. */
+	/* The program's new function does not get the end of sys.setprofile() itself. */
 	assert_int_equal(nr_theirs, 0);
 	assert_int_equal(tell(), -7);
 	assert_int_equal(nr_theirs, 1);
 	assert_ptr_equal(their_object, &other);
 	assert_int_equal(nr_ours, 2);
 
-	/* Another one in its place sees that end, as without us. */
+	/* A second function in its place gets that event, as it does without the probe. */
 	program_sets(theirs_too);
 	assert_int_equal(nr_theirs, 2);
 	tell();
@@ -174,7 +178,7 @@ TEST(a_setter_that_fails_changes_nothing)
 	assert_int_equal(nr_theirs, 0);
 }
 
-/* cProfile sets its function from C: it is looked for later. */
+/* cProfile sets its function from C, so the probe finds it later. */
 TEST(a_function_that_c_code_has_set)
 {
 	begin();
@@ -191,7 +195,7 @@ TEST(a_function_that_c_code_has_set)
 	assert_ptr_equal(function(), calls_take_event);
 }
 
-/* Audit hooks of the program's would see that we set a function. */
+/* The probe sets no function, since audit hooks of the program would see that. */
 TEST(with_hooks_of_the_program_none_is_set)
 {
 	begin();
@@ -201,7 +205,7 @@ TEST(with_hooks_of_the_program_none_is_set)
 	assert_null(function());
 }
 
-/* Code that runs while a function is being set may cause a look. */
+/* Code that runs while a function is being set may make the probe look at the threads. */
 TEST(nothing_is_set_while_one_is_being_set)
 {
 	begin();
@@ -226,13 +230,16 @@ TEST(each_thread_has_its_own)
 		nr_ours = nr_theirs = 0;
 		tell();
 		assert_int_equal(nr_theirs, 1);
-		/* For four there is room; of others the program's goes first. */
+		/*
+		 * Four functions of the program can be served with the probe's. A fifth one
+		 * replaces the probe's.
+		 */
 		assert_int_equal(nr_ours, current < 4);
 	}
 	current = 0;
 }
 
-/* With sys.monitoring their function stays where it is, but until that event. */
+/* With sys.monitoring the program's function stays in its place, except during that event. */
 TEST(with_monitoring_only_the_end_of_setting_is_hidden)
 {
 	begin();
@@ -248,7 +255,7 @@ TEST(with_monitoring_only_the_end_of_setting_is_hidden)
 	assert_int_equal(nr_theirs, 2);
 	program_sets(NULL);
 	assert_null(function());
-	/* Another event comes first. */
+	/* Another event comes before the one that is hidden. */
 	wanted = theirs;
 	setprofile_def.function(NULL, &object);
 	assert_int_equal(tell(), -7);

@@ -1,4 +1,4 @@
-/* Objects of a real interpreter as text: libpython is loaded, if there is one. */
+/* Text of objects in a real interpreter. libpython is loaded, if it is installed. */
 #include "libmcount/python/text.h"
 
 #include <dlfcn.h>
@@ -155,7 +155,7 @@ static unsigned continuation_bytes(const char *text, size_t len)
 	return nr;
 }
 
-/* Whatever the limit: no more bytes than that, no character is cut, and dots show where there was more. */
+/* The text has at most @limit bytes. No character is cut, and dots show that there was more. */
 TEST(test_any_limit)
 {
 	if (!begin())
@@ -175,7 +175,7 @@ TEST(test_any_limit)
 			assert_memory_equal(text, whole, len - 3);
 			assert_true(continuation_bytes(text, len - 3) ==
 				    continuation_bytes(whole, len - 3));
-			/* The next byte begins a character. */
+			/* The text was cut at the beginning of a character. */
 			assert_true((whole[len - 3] & 0xc0) != 0x80);
 		}
 	}

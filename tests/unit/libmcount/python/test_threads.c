@@ -1,6 +1,6 @@
 /*
- * We listen to threads of a played interpreter: it has lists of threads, and each has a
- * profile function.
+ * The probe listens to all threads of a simulated interpreter, which has lists of threads. Each
+ * thread has a profile function.
  */
 #include "libmcount/python/threads.h"
 
@@ -15,7 +15,7 @@ struct py_codes python_codes;
 
 #define THREADS 8
 
-/* @next: the older one of its interpreter */
+/* @next: the next older thread of the same interpreter */
 static struct played {
 	unsigned interpreter;
 	uint64_t id;
@@ -26,7 +26,7 @@ static struct played {
 
 static struct {
 	void *before;
-	struct played *newest; /* its list */
+	struct played *newest; /* its list of threads */
 } interpreters[2];
 static struct played *running;
 static unsigned nr_errors;
@@ -59,7 +59,7 @@ static uint64_t thread_id(struct py_thread *t)
 	return ((struct played *)t)->id;
 }
 
-/* Audit events of our own are told from the program's. */
+/* The probe marks its own setting, so that audit events of it are told from the program's. */
 static void profile(py_profile *fn, struct py_object *self)
 {
 	assert_true(python_threads.is_setting);
@@ -169,7 +169,9 @@ TEST(new_threads_get_it_once)
 	assert_ptr_equal(threads[1].function, calls_take_event);
 	assert_ptr_equal(threads[2].function, calls_take_event);
 	assert_int_equal(threads[0].nr_set, 1);
-	/* It removes that function: only its own look brings it back. */
+	/*
+	 * A thread has removed the function. The probe sets it again only when that thread looks.
+	 */
 	threads[1].function = NULL;
 	make_thread(3, 0, 7);
 	threads_look();
@@ -191,7 +193,10 @@ TEST(a_thread_that_refuses_is_left)
 	assert_ptr_equal(threads[2].function, calls_take_event);
 }
 
-/* Hooks of the program's would see it; another interpreter's thread has no right to it. */
+/*
+ * Threads are not changed when hooks of the program would see it. A thread of another interpreter
+ * may not be changed, either.
+ */
 TEST(others_are_not_touched_where_that_is_seen)
 {
 	begin(false, 1);
@@ -218,7 +223,7 @@ TEST(a_thread_sees_itself_once)
 	threads[1].function = NULL;
 	threads_see_this();
 	assert_null(threads[1].function);
-	/* One with the same number in another interpreter is another one. */
+	/* A thread with the same number in another interpreter is another thread. */
 	running = make_thread(2, 0, 2);
 	threads_see_this();
 	assert_ptr_equal(threads[2].function, calls_take_event);
@@ -256,7 +261,7 @@ TEST(with_monitoring_no_thread_has_a_function)
 	assert_null(threads[3].function);
 }
 
-/* The list is read there without a call, if it is where the layout says. */
+/* The list of threads is read without a call, if it is where the layout says. */
 TEST(new_threads_are_seen_without_a_call)
 {
 	begin(false, 1);
