@@ -1,5 +1,5 @@
 /*
- * An arena that is mapped piece by piece: malformed ones are refused, and each ring is given to one
+ * An arena is mapped piece by piece. Malformed ones are refused, and each ring is given to one
  * thread.
  */
 #include "libmcount/system/arena.h"
@@ -89,7 +89,7 @@ TEST(what_is_no_arena_is_refused)
 	assert_false(arena_adopt(-1));
 }
 
-/* Check that all rings are those of the file, in its order. They are mapped at other addresses. */
+/* Check that the rings are those of the file, in the same order. In memory they are elsewhere. */
 static void check_rings(int fd)
 {
 	uint64_t stride = ring_stride(NR_SEGMENTS, RING_PAGE);
@@ -102,7 +102,7 @@ static void check_rings(int fd)
 		assert_non_null(r);
 		assert_int_equal(r->index, i);
 		assert_int_equal(r->state, RING_CLAIMED);
-		/* From its first byte to its last. */
+		/* Write the ring's first byte and its last one. */
 		r->tid = 100 + i;
 		memset(ring_data(r), 'a' + i, NR_SEGMENTS * RING_PAGE);
 		assert_int_equal(pread(fd, &number, 4, at + offsetof(struct ring, tid)), 4);
@@ -122,7 +122,7 @@ TEST(each_ring_is_claimed_once)
 
 	assert_true(arena_adopt(fd));
 	check_rings(fd);
-	/* One that is free again. */
+	/* A ring that is free again is given to a thread once more. */
 	for (unsigned i = 0; i < NR_RINGS; i++) {
 		const uint32_t unused = RING_FREE;
 
@@ -139,7 +139,7 @@ TEST(each_ring_is_claimed_once)
 	close(fd);
 }
 
-/* A child's arena replaces its parent's, of which nothing stays mapped. */
+/* A child's arena replaces that of its parent, of which nothing stays mapped. */
 TEST(another_arena_takes_its_place)
 {
 	struct arena header = good();

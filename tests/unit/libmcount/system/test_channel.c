@@ -1,4 +1,4 @@
-/* The probe's end of a conversation; the test plays the recorder. */
+/* The probe's side of a conversation; the test plays the recorder. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -16,7 +16,7 @@
 
 struct conversation {
 	int listener;
-	int fd; /* the recorder's end */
+	int fd; /* the recorder's side */
 	struct channel ch;
 };
 
@@ -33,7 +33,7 @@ static ssize_t hear(const struct conversation *talk)
 	return recv(talk->fd, &packet, sizeof(packet), MSG_DONTWAIT);
 }
 
-/* Open both ends of a conversation, up to HELLO. */
+/* Open both ends of a conversation, and pass HELLO. */
 static void begin(struct conversation *talk, enum control_hello_kind kind)
 {
 	struct sockaddr_un addr;
@@ -61,7 +61,10 @@ static void end(struct conversation *talk)
 	close(talk->listener);
 }
 
-/* Send a message with a descriptor. It may be sent before the question: the socket buffers it. */
+/*
+ * Send a message with a descriptor. It may be sent before the question, since the socket buffers
+ * it.
+ */
 static void say(const struct conversation *talk, enum control_type type, uint32_t flags, size_t len,
 		uint32_t seq)
 {
@@ -115,7 +118,7 @@ TEST(an_answer_is_taken)
 {
 	const size_t len = sizeof(struct control_welcome);
 
-	/* As long as it is here, or longer than we know. */
+	/* An answer may have the known length, or a larger one. */
 	for (size_t more = 0; more < 100; more += 99) {
 		struct conversation talk;
 
@@ -124,7 +127,7 @@ TEST(an_answer_is_taken)
 		assert_true(finish(&talk));
 		assert_true(talk.ch.fds[0] >= 0);
 		assert_int_equal(talk.ch.fds[1], -1);
-		/* All messages that we have sent. */
+		/* The probe has sent READY, and nothing else. */
 		assert_int_equal(hear(&talk), sizeof(struct control_ready));
 		assert_int_equal(packet.h.type, CONTROL_READY);
 		assert_int_equal(packet.h.seq, 2);
@@ -134,8 +137,8 @@ TEST(an_answer_is_taken)
 }
 
 /*
- * Another message comes instead of the answer: the probe stops, and says why when the recorder can
- * know.
+ * Another message comes instead of the answer. The probe stops; it sends ERROR if the recorder can
+ * know what the error is about.
  */
 TEST(what_is_no_answer_is_refused)
 {
@@ -144,7 +147,7 @@ TEST(what_is_no_answer_is_refused)
 		uint32_t flags;
 		uint32_t len;
 		uint32_t seq;
-		int verdict; /* of our ERROR; 0: there is none */
+		int verdict; /* verdict of the probe's ERROR; 0: it sends none */
 	} answers[] = {
 		{ CONTROL_WELCOME, CONTROL_ANSWER, sizeof(struct control_welcome), 1, 0 },
 		{ CONTROL_WELCOME, CONTROL_ANSWER, sizeof(struct control_welcome), 3, 0 },
@@ -153,7 +156,7 @@ TEST(what_is_no_answer_is_refused)
 		  CONTROL_MALFORMED },
 		{ CONTROL_PLAN, CONTROL_ANSWER, sizeof(struct control_plan), 2, 0 },
 		{ CONTROL_ERROR, CONTROL_ANSWER, sizeof(struct control_error), 2, 0 },
-		/* An ERROR about something that came before READY. */
+		/* An ERROR that is not about READY, but about an earlier message. */
 		{ CONTROL_ERROR, CONTROL_ANSWER, sizeof(struct control_error), 1, 0 },
 		{ CONTROL_ERROR, CONTROL_ANSWER, sizeof(struct control_header), 2, 0 },
 		{ CONTROL_TESTS, 0, 100, 5, CONTROL_UNKNOWN_TYPE },
@@ -181,7 +184,7 @@ TEST(what_is_no_answer_is_refused)
 	}
 }
 
-/* A recorder of another version says so in its own words. */
+/* A recorder of another version reports its version in the form that it knows. */
 TEST(another_version_is_not_talked_to)
 {
 	struct conversation talk;
@@ -215,7 +218,7 @@ static unsigned count_fds(void)
 	return nr;
 }
 
-/* Descriptors that come with skipped or late messages are closed in the program. */
+/* Descriptors of skipped or late messages are closed in the program. */
 TEST(no_descriptor_is_left)
 {
 	unsigned before = count_fds();
@@ -229,7 +232,7 @@ TEST(no_descriptor_is_left)
 	end(&talk);
 	assert_int_equal(count_fds(), before);
 
-	/* The same for an empty message. */
+	/* An empty message ends the conversation, too. */
 	begin(&talk, CONTROL_EXEC);
 	say(&talk, 0, 0, 0, 0);
 	assert_false(finish(&talk));
@@ -237,7 +240,7 @@ TEST(no_descriptor_is_left)
 	assert_int_equal(count_fds(), before);
 }
 
-/* Interrupted so many times, and then not. */
+/* Interrupt a system call *@arg times; after that let it run. */
 static int interrupt(void *arg)
 {
 	unsigned *nr = arg;
@@ -257,7 +260,7 @@ TEST(signals_interrupt_nothing)
 	pair_before(0, NULL, NULL);
 	assert_int_equal(hear(&talk), sizeof(ready));
 	assert_int_equal(hear(&talk), -1);
-	/* An earlier error has no effect. */
+	/* An errno from before must not matter. */
 	errno = EINTR;
 	assert_true(channel_send(&talk.ch, CONTROL_READY, &ready, sizeof(ready)));
 	assert_int_equal(hear(&talk), sizeof(ready));
@@ -278,7 +281,9 @@ static int take_long(void *arg)
 	return 0;
 }
 
-/* A recorder that sends skipped messages for ever is not waited for longer than a silent one. */
+/*
+ * If a recorder sends messages that are skipped, the probe waits no longer than for a silent one.
+ */
 TEST(chatter_is_no_answer)
 {
 	for (int nr = 1; nr <= 6; nr++) {
@@ -289,14 +294,17 @@ TEST(chatter_is_no_answer)
 			say(&talk, CONTROL_TESTS, CONTROL_OPTIONAL, 100, 1 + i);
 		say(&talk, CONTROL_WELCOME, CONTROL_ANSWER, sizeof(struct control_welcome), 2);
 		pair_before(SYS_recvmsg, take_long, NULL);
-		/* The first message starts the time; the fourth comes 12 seconds later. */
+		/*
+		 * The time begins with the first message. The fourth one comes 12 seconds later,
+		 * which is too late.
+		 */
 		assert_int_equal(finish(&talk), nr <= 3);
 		pair_before(0, NULL, NULL);
 		end(&talk);
 	}
 }
 
-/* A working recorder is waited for, with a limit. */
+/* The probe waits for a recorder that is working, but not for ever. */
 TEST(a_recorder_at_work_is_waited_for)
 {
 	static const struct {
@@ -330,7 +338,7 @@ static int next_fd(void)
 	return fd;
 }
 
-/* Needs CAP_SYS_RESOURCE, which not every root has. */
+/* True when this process has CAP_SYS_RESOURCE, which not every root has. */
 static bool may_pass_hard_limit(const struct rlimit *now)
 {
 	const struct rlimit more = { now->rlim_cur, now->rlim_max + 1 };
@@ -347,7 +355,7 @@ static void check_limit(rlim_t soft, rlim_t hard)
 	assert_int_equal(now.rlim_max, hard);
 }
 
-/* If the program has no descriptor left, its limit is raised for the conversation. */
+/* If the program has no descriptor left, its limit is raised during the conversation. */
 TEST(few_descriptors)
 {
 	struct rlimit before;
@@ -371,7 +379,7 @@ TEST(few_descriptors)
 		channel_close(&talk.ch);
 		check_limit(soft, few.rlim_max);
 	}
-	/* The socket gets a descriptor, but what is received by it does not. */
+	/* There is a descriptor for the socket, but none for those that come by it. */
 	assert_return_code(setrlimit(RLIMIT_NOFILE, &before), errno);
 	assert_return_code(
 		setrlimit(RLIMIT_NOFILE, &(struct rlimit){ raised - 1, before.rlim_max }), errno);

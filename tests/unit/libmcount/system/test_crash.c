@@ -1,4 +1,4 @@
-/* A signal kills the program: open calls are in the recording, unless a hook was running. */
+/* A signal kills the program: its open calls are recorded, unless a hook was running. */
 #include "libmcount/hot/callers.h"
 #include "libmcount/system/crash.h"
 
@@ -23,7 +23,7 @@ static int setup(void **state)
 
 	assert_non_null(s);
 	pair_init(&s->pair);
-	/* So that entries are held back. */
+	/* A threshold makes the probe hold entries back. */
 	s->pair.settings.threshold_ns = 1000000000;
 	pair_open(&s->pair);
 	s->t = self = pair_thread();
@@ -70,7 +70,7 @@ TEST_WITH(what_is_open, setup, teardown)
 	crash_note(SIGSEGV, &info);
 	assert_int_equal(s->t->busy, 0);
 	assert_int_equal(nr_records(s, expected), 2);
-	/* A second one has nothing to add. */
+	/* A second signal adds nothing. */
 	crash_note(SIGSEGV, &info);
 	assert_int_equal(nr_records(s, expected), 2);
 }
@@ -104,6 +104,6 @@ TEST_WITH(not_by_others, setup, teardown)
 
 int main(void)
 {
-	callers.bytes = UINT64_MAX; /* return addresses are made up here */
+	callers.bytes = UINT64_MAX; /* the test's return addresses are no real ones */
 	return unit_run();
 }

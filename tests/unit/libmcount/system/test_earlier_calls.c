@@ -1,4 +1,4 @@
-/* Calls that were open before there was a probe: calls inside of them, and their ends. */
+/* Calls that were open before the probe was loaded: calls inside of them, and their ends. */
 #include <errno.h>
 
 #include "libmcount/hot/callers.h"
@@ -11,7 +11,10 @@
 #define RET(place) (0x500000UL + (place))
 #define ADDR(n)	   (0x400000UL + 16 * (n))
 
-/* A stack further out than that of the called functions; the optimizer must not know better. */
+/*
+ * The stack is part of the test's structure, further out than all called functions. The optimizer
+ * must not know that.
+ */
 struct scene {
 	struct pair pair;
 	struct thread *t;
@@ -61,8 +64,8 @@ static void expect(struct scene *s, enum record_type type, unsigned depth, unsig
 }
 
 /*
- * Note what the recorder tells of this thread: function n is open at places[n], and the stack
- * pointer is there at that moment.
+ * Note open calls of this thread, as the recorder tells them: function n has its slot at places[n],
+ * and its stack pointer at sps[n]. @sps: NULL when unknown
  */
 static void note(struct scene *s, const unsigned *places, const unsigned *sps, uint32_t nr)
 {
@@ -100,11 +103,11 @@ TEST(test_depth)
 	earlier_calls_begin(s.t);
 	call(&s, 30, 3, 9);
 	call(&s, 39, 3, 9);
-	/* 2 has returned, and something else was called. */
+	/* Function 2 has returned, and its caller has called another one. */
 	expect(&s, RECORD_EXIT, 2, 2);
 	call(&s, 45, 2, 9);
 	call(&s, 20, 2, 9);
-	/* From the caller of 0. */
+	/* The caller of function 0 makes a call. */
 	expect(&s, RECORD_EXIT, 1, 1);
 	expect(&s, RECORD_EXIT, 0, 0);
 	call(&s, 60, 0, 9);
@@ -112,7 +115,10 @@ TEST(test_depth)
 	end(&s);
 }
 
-/* The program went on before this thread's first call. Later another thread may get its number. */
+/*
+ * The program went on between the note and this thread's first call. Later another thread may get
+ * the same number.
+ */
 TEST(test_first_call)
 {
 	struct scene s;
@@ -129,7 +135,7 @@ TEST(test_first_call)
 	end(&s);
 }
 
-/* There are no more open calls than allowed: the rest is dropped, with the calls inside of it. */
+/* Open calls beyond the depth limit are dropped, with the calls inside of them. */
 TEST(test_limit)
 {
 	struct scene s;
@@ -141,7 +147,7 @@ TEST(test_limit)
 	s.stack[40] = RET(40);
 	assert_int_equal(probe_entry(&s.stack[40], ADDR(9), &no_regs), 0);
 	assert_int_equal(s.stack[40], RET(40));
-	/* Function 1 of the second note. */
+	/* The call is made by the caller of function 1 of the second note. */
 	expect(&s, RECORD_EXIT, 4, 1);
 	call(&s, 52, 4, 9);
 	end(&s);
@@ -155,7 +161,7 @@ TEST(test_explicit)
 	note(&s, (const unsigned[]){ 60, 50, 40 }, (const unsigned[]){ 55, 45, 35 }, 3);
 	earlier_calls_begin(s.t);
 	call(&s, 30, 3, 9);
-	/* They say themselves when they end. */
+	/* The functions announce their own ends. */
 	__cyg_profile_func_exit((void *)ADDR(2), (void *)RET(40));
 	expect(&s, RECORD_EXIT, 2, 2);
 	call(&s, 30, 2, 9);
@@ -205,6 +211,6 @@ TEST(test_nonsense)
 
 int main(void)
 {
-	callers.bytes = UINT64_MAX; /* return addresses are made up here */
+	callers.bytes = UINT64_MAX; /* the test's return addresses are no real ones */
 	return unit_run();
 }

@@ -1,7 +1,7 @@
 /*
- * Reads of memory that may be unmapped, and the program's signal handlers, which ours replace: the
- * program may not notice any of it. The kernel is asked by a direct system call, past everything
- * that interposes sigaction(2).
+ * Reads of memory that may be unmapped; and the program's signal handlers, which the probe's
+ * handler replaces. The program may not notice the handler. The kernel's actions are read by a
+ * direct system call, since sigaction(2) is interposed.
  */
 #include "libmcount/system/fault.h"
 
@@ -18,7 +18,7 @@
 
 #define PAGE 4096UL
 
-/* As rt_sigaction(2) has it. */
+/* The structure of rt_sigaction(2). */
 struct kernel_action {
 	void (*handler)(int);
 	unsigned long flags;
@@ -51,14 +51,14 @@ static void program_wants(int sig, void (*handler)(int))
 	assert_int_equal(sigaction(sig, &act, NULL), 0);
 }
 
-/* Without those that cmocka has for each test. */
+/* Remove the handlers that cmocka sets for each test. */
 static void program_wants_nothing(void)
 {
 	program_wants(SIGSEGV, SIG_DFL);
 	program_wants(SIGBUS, SIG_DFL);
 }
 
-/* Two readable pages, and an unreadable one after them. */
+/* Two readable pages, and after them an unreadable one. */
 static char *pages;
 static char *pages_end;
 
@@ -86,9 +86,9 @@ static void check_copies(enum fault_state after)
 		assert_int_equal(fault_state, after);
 		assert_int_equal(to[there < 20 ? there - 1 : 19], 'x');
 		assert_int_equal(to[20], 'o');
-		/* Once more, now that the way of copying is known. */
+		/* A second copy, when the way of copying has been chosen. */
 		assert_int_equal(fault_copy(to, pages_end - there, 20), there < 20 ? there : 20);
-		/* A text that ends, one that goes on, and one at the end of the mapping. */
+		/* A text that ends, a text that goes on, and one at the end of the mapping. */
 		pages_end[-1] = there > 1 ? '\0' : 'x';
 		assert_int_equal(fault_copy_string(to, pages_end - there, 20),
 				 there == 1 ? -1 - 1 : (there - 1 < 20 ? there - 1 : 20));
@@ -99,7 +99,7 @@ static void check_copies(enum fault_state after)
 	assert_int_equal(fault_copy(to, pages + 10, 2 * PAGE), 2 * PAGE - 10);
 	assert_int_equal(fault_copy(to, pages_end, 1), 0);
 	assert_int_equal(fault_copy_string(to, pages_end, 1), -1);
-	/* Addresses that no program has. */
+	/* No program has these addresses. */
 	assert_int_equal(fault_copy(to, NULL, 8), 0);
 	assert_int_equal(fault_copy(to, (void *)4095, 8), 0);
 	assert_int_equal(fault_copy(to, (void *)ARCH_ADDRESS_END, 8), 0);
@@ -122,7 +122,7 @@ TEST(an_attached_probe_watches_nothing)
 	assert_ptr_equal(kernel_has(SIGSEGV).handler, before.handler);
 }
 
-/* From here on the first two are watched. */
+/* From this test on, SIGSEGV and SIGBUS are watched. */
 TEST(reads_have_the_place_of_two_signals)
 {
 	struct kernel_action others[] = { kernel_has(SIGABRT), kernel_has(SIGFPE),
@@ -138,7 +138,7 @@ TEST(reads_have_the_place_of_two_signals)
 	assert_ptr_equal(kernel_has(SIGABRT).handler, others[0].handler);
 	assert_ptr_equal(kernel_has(SIGFPE).handler, others[1].handler);
 	assert_ptr_equal(kernel_has(SIGILL).handler, others[2].handler);
-	/* A second time nothing changes. */
+	/* A second call changes nothing. */
 	fault_guard_begin();
 	assert_ptr_equal(program_has(SIGSEGV).sa_handler, before.sa_handler);
 	fault_look();
@@ -158,7 +158,7 @@ static uint64_t pending(void)
 	return set;
 }
 
-/* Pending signals stay pending, and the mask stays as it was. */
+/* Pending signals stay pending, and the signal mask does not change. */
 TEST(what_cannot_be_read_is_left_out_where_signals_are_blocked)
 {
 	static const int both[] = { SIGSEGV, SIGBUS };
@@ -179,7 +179,7 @@ TEST(what_cannot_be_read_is_left_out_where_signals_are_blocked)
 		assert_int_equal(pending(), BIT(both[i]));
 		pthread_sigmask(SIG_SETMASK, NULL, &now);
 		assert_true(sigismember(&now, both[i]));
-		/* It is dropped where the kernel has SIG_IGN. */
+		/* With SIG_IGN the kernel drops the pending signal. */
 		program_wants(both[i], SIG_IGN);
 		assert_int_equal(pending(), 0);
 		assert_int_equal(sigaction(both[i], &before, NULL), 0);
@@ -188,7 +188,7 @@ TEST(what_cannot_be_read_is_left_out_where_signals_are_blocked)
 	check_copies(FAULT_GUARDED);
 }
 
-/* After each function that may change the mask the next read looks at it again. */
+/* After each function that may change the signal mask, the next read looks at the mask again. */
 TEST(a_changed_mask_is_noticed)
 {
 	sigset_t set;
@@ -228,7 +228,7 @@ static void on_info(int sig, siginfo_t *info, void *context)
 	nr_seen++;
 	fault_state = FAULT_GUARDED;
 	errno = 4711;
-	/* So that what was tried can be done. */
+	/* Make the page readable, so that the interrupted access can succeed. */
 	if (info->si_code > 0)
 		mprotect(pages_end, PAGE, PROT_READ);
 }
@@ -251,11 +251,11 @@ TEST(the_programs_handler_gets_what_the_kernel_says)
 	assert_int_equal(nr_seen, 1);
 	assert_int_equal(seen_signal, SIGSEGV);
 	assert_ptr_equal(seen_address, pages_end + 12);
-	/* Its mask is another one; so is the mask afterwards. */
+	/* The handler runs with another signal mask, and the mask may have changed afterwards. */
 	assert_int_equal(seen_state, FAULT_UNKNOWN);
 	assert_int_equal(fault_state, FAULT_UNKNOWN);
 	mprotect(pages_end, PAGE, PROT_NONE);
-	/* Sent by another process. */
+	/* The signal comes from kill(2), as from another process. */
 	assert_int_equal(raise(SIGSEGV), 0);
 	assert_int_equal(nr_seen, 2);
 	program_wants(SIGBUS, on_signal);
@@ -269,8 +269,8 @@ TEST(the_programs_handler_gets_what_the_kernel_says)
 }
 
 /*
- * If the program has no handler, ours must not interrupt waiting system calls, and runs on the
- * stack that there is.
+ * If the program has no handler, the probe's handler must not interrupt system calls that wait. It
+ * runs on the alternate stack, if there is one.
  */
 TEST(without_a_handler_of_the_programs_ours_disturbs_nothing)
 {
@@ -308,7 +308,7 @@ TEST(many_changes_are_each_what_was_asked_for)
 	program_wants(SIGSEGV, SIG_DFL);
 }
 
-/* Programs that still call them are as old as these are. */
+/* These functions are deprecated, but old programs still call them. */
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
 typedef __sighandler_t simple_fn(int sig, __sighandler_t handler);
@@ -337,13 +337,13 @@ TEST(simple_ways_to_say_it_say_the_same)
 		act = program_has(SIGSEGV);
 		assert_ptr_equal(act.sa_handler, on_signal);
 		assert_int_equal(act.sa_flags & flags, ways[i].flags);
-		/* While it runs it is blocked, but with SA_NODEFER. */
+		/* A signal is blocked while its handler runs, except with SA_NODEFER. */
 		assert_int_equal(sigismember(&act.sa_mask, SIGSEGV), !(ways[i].flags & SA_NODEFER));
 		errno = 0;
 		assert_ptr_equal(ways[i].fn(SIGSEGV, SIG_ERR), SIG_ERR);
 		assert_int_equal(errno, EINVAL);
 		assert_ptr_equal(ways[i].fn(SIGSEGV, SIG_DFL), on_signal);
-		/* One that is not watched is libc's. */
+		/* Actions of signals that are not watched go to libc. */
 		assert_ptr_equal(ways[i].fn(SIGUSR1, on_signal), SIG_DFL);
 		assert_ptr_equal(kernel_has(SIGUSR1).handler, on_signal);
 		assert_ptr_equal(ways[i].fn(SIGUSR1, SIG_DFL), on_signal);
@@ -366,7 +366,7 @@ static bool is_blocked(int sig)
 
 TEST(sigset_holds_a_signal_and_lets_it_go)
 {
-	static const int all[] = { SIGSEGV, SIGUSR1 }; /* watched, and not */
+	static const int all[] = { SIGSEGV, SIGUSR1 }; /* a watched signal, and another one */
 
 	program_wants_nothing();
 	for (unsigned i = 0; i < 2; i++) {
@@ -379,14 +379,14 @@ TEST(sigset_holds_a_signal_and_lets_it_go)
 		assert_ptr_equal(sigset(all[i], SIG_DFL), SIG_HOLD);
 		assert_false(is_blocked(all[i]));
 		assert_ptr_equal(sigset(all[i], SIG_DFL), SIG_DFL);
-		if (i == 0) /* libc takes it for a handler */
+		if (i == 0) /* libc takes SIG_ERR for a handler */
 			assert_ptr_equal(sigset(all[i], SIG_ERR), SIG_ERR);
 	}
 }
 
 /*
- * A fault in another handler must reach our handler: its mask does not block it, but the program
- * sees the mask that it set.
+ * A fault in another handler must reach the probe's handler: the mask of the other one does not
+ * block it. The program still sees the mask that it has set.
  */
 TEST(masks_of_other_signals_have_a_hole)
 {
@@ -407,7 +407,7 @@ TEST(masks_of_other_signals_have_a_hole)
 				 sigismember(&act.sa_mask, SIGSEGV));
 		assert_int_equal(sigismember(&old.sa_mask, SIGBUS),
 				 sigismember(&act.sa_mask, SIGBUS));
-		/* The query changes nothing. */
+		/* A query does not change the mask. */
 		old = program_has(SIGUSR1);
 		assert_int_equal(sigismember(&old.sa_mask, SIGSEGV),
 				 sigismember(&act.sa_mask, SIGSEGV));
@@ -429,7 +429,10 @@ TEST(no_signal_is_no_signal)
 	}
 }
 
-/* A vfork(2) child shares our memory but has signals of its own: its changes are not kept. */
+/*
+ * A vfork(2) child shares the probe's memory, but has signal actions of its own: its changes are
+ * not kept.
+ */
 TEST(a_borrower_changes_nothing_of_ours)
 {
 	struct sigaction act = { .sa_handler = SIG_IGN };
@@ -462,7 +465,7 @@ static void count_after(void)
 	nr_after++;
 }
 
-/* From here on our handler is in the place of each that the program has. */
+/* From this test on, the probe's handler replaces each handler of the program. */
 TEST(something_is_called_after_each_handler)
 {
 	program_wants(SIGUSR1, on_signal);
@@ -474,7 +477,7 @@ TEST(something_is_called_after_each_handler)
 	assert_int_equal(nr_seen, 1);
 	assert_int_equal(nr_after, 1);
 
-	/* Handlers that come later, by any of the ways. */
+	/* Handlers that the program sets later, by any function, are replaced, too. */
 	assert_ptr_not_equal(signal(SIGUSR2, on_signal), SIG_ERR);
 	assert_int_equal(raise(SIGUSR2), 0);
 	program_wants(SIGSEGV, on_signal);
@@ -484,7 +487,9 @@ TEST(something_is_called_after_each_handler)
 	program_wants(SIGSEGV, SIG_DFL);
 }
 
-/* An action that is no handler is the kernel's: it interrupts nothing, and children inherit it. */
+/*
+ * An action without a handler goes to the kernel: it interrupts nothing, and children inherit it.
+ */
 TEST(without_a_handler_the_action_is_the_programs)
 {
 	program_wants(SIGUSR1, SIG_IGN);
@@ -495,7 +500,7 @@ TEST(without_a_handler_the_action_is_the_programs)
 	assert_ptr_equal(kernel_has(SIGUSR1).handler, SIG_DFL);
 	assert_ptr_equal(kernel_has(SIGURG).handler, SIG_DFL);
 	assert_ptr_equal(kernel_has(SIGCHLD).handler, SIG_DFL);
-	/* Such a signal may be watched in any case, later. */
+	/* A signal without a handler may be watched later, too. */
 	program_wants(SIGABRT, SIG_DFL);
 	assert_ptr_equal(kernel_has(SIGABRT).handler, SIG_DFL);
 	fault_watch_signal(SIGABRT);
@@ -503,9 +508,9 @@ TEST(without_a_handler_the_action_is_the_programs)
 	assert_ptr_equal(program_has(SIGABRT).sa_handler, SIG_DFL);
 }
 
-/* --- the end --- */
+/* --- the end of a program --- */
 
-/* The end of a child that calls @fn. */
+/* Returns how a child ended that has called @fn. */
 static int ends_by(void (*fn)(int), int sig, void (*handler)(int))
 {
 	int status;
@@ -545,13 +550,13 @@ TEST(without_a_handler_the_signal_ends_the_program)
 		assert_int_equal(ends_by(send, i ? SIGSEGV : SIGABRT, on_signal), 1000);
 	}
 	assert_int_equal(ends_by(run_into, SIGSEGV, SIG_DFL), SIGSEGV);
-	/* This signal cannot be ignored. */
+	/* The kernel ends a program at a fault even if SIGSEGV is ignored. */
 	assert_int_equal(ends_by(run_into, SIGSEGV, SIG_IGN), SIGSEGV);
 }
 
 /*
- * A signal of --signal does not end the program, even without a handler; its own handler is called
- * as usual.
+ * A signal of --signal does not end the program, even without a handler. If the program has a
+ * handler for it, the handler is called as usual.
  */
 TEST(signals_that_switch_are_no_end)
 {
@@ -567,7 +572,7 @@ TEST(signals_that_switch_are_no_end)
 	assert_int_equal(raise(SIGUSR2), 0);
 	assert_false(probe.is_on);
 	assert_int_equal(nr_seen, 1);
-	/* We handle signals that the program ignores. */
+	/* The probe also handles signals that the program ignores. */
 	probe.is_on = true;
 	program_wants(SIGUSR2, SIG_IGN);
 	assert_ptr_equal(program_has(SIGUSR2).sa_handler, SIG_IGN);
@@ -578,5 +583,5 @@ TEST(signals_that_switch_are_no_end)
 	probe.plan.signals_off = 0;
 }
 
-/* The order of the tests matters, since watched functions stay watched. */
+/* The order of the tests matters: a signal that is watched stays watched. */
 TEST_GROUP(setup, NULL)

@@ -45,7 +45,7 @@ static bool is_mapped(void *at, size_t bytes)
 	return msync(at, bytes, MS_ASYNC) == 0;
 }
 
-/* The kernel writes where we may. */
+/* True when the kernel can write to @at, as the program could. */
 static bool is_writable(void *at)
 {
 	int fds[2];
@@ -60,7 +60,7 @@ static bool is_writable(void *at)
 	return is;
 }
 
-/* A value written by others meanwhile stays. */
+/* If other code has written to a slot since, its value stays. */
 TEST_WITH(slots_hold_what_they_held, setup, teardown)
 {
 	uint64_t slot = OURS, changed = 11, moved = OURS;
@@ -82,7 +82,10 @@ TEST_WITH(slots_hold_what_they_held, setup, teardown)
 	munmap(closed, PAGE);
 }
 
-/* Slots that were changed twice get their first value back: the newest change is undone first. */
+/*
+ * Slots that were changed twice get their first value back, since the newest change is undone
+ * first.
+ */
 TEST_WITH(many_slots, setup, teardown)
 {
 	static uint64_t slots[1000];
@@ -98,8 +101,8 @@ TEST_WITH(many_slots, setup, teardown)
 }
 
 /*
- * The recorder moves threads only out of code that it is told of; pieces beyond the table are
- * counted.
+ * The recorder moves threads out of code only if it is told of that code. Pieces beyond the table
+ * are counted.
  */
 TEST_WITH(code_is_told_and_unmapped, setup, teardown)
 {
@@ -111,7 +114,7 @@ TEST_WITH(code_is_told_and_unmapped, setup, teardown)
 	for (int i = 0; i < 3; i++)
 		undo_note_code(code[i], PAGE);
 	undo_note_memory(memory, PAGE);
-	/* The last ranges come first. */
+	/* The newest ranges come first. */
 	assert_int_equal(utrail_leave(ATTACH_WITHDRAW, ranges, 2), 3);
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(ranges[2 * i], (uint64_t)code[2 - i]);
@@ -123,7 +126,7 @@ TEST_WITH(code_is_told_and_unmapped, setup, teardown)
 	for (int i = 0; i < 3; i++)
 		assert_false(is_mapped(code[i], PAGE));
 	assert_false(is_mapped(memory, PAGE));
-	/* All is forgotten: another recording begins anew. */
+	/* The probe has forgotten all changes: another recording begins anew. */
 	assert_int_equal(utrail_leave(ATTACH_WITHDRAW, ranges, 2), 0);
 }
 
@@ -142,7 +145,7 @@ TEST_WITH(a_probe_that_was_preloaded_stays, setup, teardown)
 	munmap(code, PAGE);
 }
 
-/* Before the probe's code is unmapped, no thread may be in it, or return to it. */
+/* No thread may be in the probe's code, or return to it, when the code is unmapped. */
 TEST_WITH(who_is_within_is_counted, setup, teardown)
 {
 	uint64_t func = 0x400000;
@@ -173,7 +176,10 @@ static unsigned count_fds(void)
 	return nr;
 }
 
-/* Old words on the stack must not count: here they look like a descriptor of the program. */
+/*
+ * Fill the stack with @value: words that earlier calls have left there must not be taken for a
+ * descriptor.
+ */
 static __attribute__((noinline)) void use_the_stack(int value)
 {
 	volatile int used[1024];
@@ -183,8 +189,8 @@ static __attribute__((noinline)) void use_the_stack(int value)
 }
 
 /*
- * Tells whether there is a recording to leave or to take over; asking changes nothing in the
- * program.
+ * The state tells whether there is a recording to leave or to take over. Asking for it changes
+ * nothing in the program.
  */
 TEST_WITH(who_records_it, setup, teardown)
 {

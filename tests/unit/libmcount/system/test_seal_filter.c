@@ -1,4 +1,4 @@
-/* The verdict of system call filters on a call, whatever its arguments are. */
+/* The verdict of system call filters on a call, for any arguments. */
 #include "libmcount/system/seal_filter.h"
 
 #include <linux/seccomp.h>
@@ -29,7 +29,7 @@ TEST(numbers_decide)
 	assert_false(seal_filter_allows(code, ARRAY_SIZE(code), 7));
 	assert_true(seal_filter_allows(code, ARRAY_SIZE(code), 8));
 	assert_true(seal_filter_allows(code, ARRAY_SIZE(code), 9));
-	/* The filter has no end. */
+	/* The last instruction of the filter is missing. */
 	assert_false(seal_filter_allows(code, ARRAY_SIZE(code) - 1, 9));
 }
 
@@ -72,7 +72,7 @@ TEST(words_and_sums)
 }
 
 /*
- * The number of paths doubles at each jump: no program has such a filter, and analysing it must
+ * The number of paths doubles at each jump. No program has such a filter, but its analysis must
  * end.
  */
 TEST(too_many_ways)

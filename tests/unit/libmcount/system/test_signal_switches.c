@@ -1,4 +1,4 @@
-/* --signal: the action of a signal is done when it comes, and nothing else. */
+/* --signal: a signal causes its action, and no other. */
 #include "libmcount/system/signal_switches.h"
 
 #include <signal.h>
@@ -52,14 +52,14 @@ TEST_WITH(on_and_off, setup, teardown)
 	signal_switches_obey(10, false);
 	assert_true(probe.is_on);
 	assert_true(probe.tracing);
-	/* With both, off comes last. */
+	/* If a signal switches on and off, it ends with off. */
 	probe.plan.signals_off |= BIT(10);
 	signal_switches_obey(10, false);
 	assert_false(probe.is_on);
 	probe.is_on = true;
 }
 
-/* Before there is a plan, and after the end, signals switch nothing. */
+/* Signals switch nothing before there is a plan, and after the end of the recording. */
 TEST_WITH(not_ready, setup, teardown)
 {
 	probe.plan.signals_off = BIT(12);
@@ -71,7 +71,7 @@ TEST_WITH(not_ready, setup, teardown)
 
 static unsigned nr_waits;
 
-/* The recorder takes a moment. */
+/* The recorder sees the request at the third wait. */
 static void end_at_third(void *arg)
 {
 	assert_int_equal(atomic_load(&probe.arena->finish_wanted), 1);
@@ -80,7 +80,9 @@ static void end_at_third(void *arg)
 		atomic_store(&pair.rec.control->finished, 1);
 }
 
-/* The probe waits until the recorder has seen it, so that no more is recorded anywhere. */
+/*
+ * The probe waits until the recorder has seen the request, so that no process records any longer.
+ */
 TEST_WITH(the_end, setup, teardown)
 {
 	unsigned wakes = pair_wakes();
@@ -106,7 +108,7 @@ static void count_waits(void *arg)
 	nr_waits++;
 }
 
-/* If the recorder does not answer, waiting ends. */
+/* If the recorder does not answer, the probe stops waiting. */
 TEST_WITH(no_answer, setup, teardown)
 {
 	nr_waits = 0;

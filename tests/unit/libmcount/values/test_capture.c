@@ -1,6 +1,6 @@
 /*
- * Capture programs, step by step: the bytes that each step adds to a payload, the end of the
- * payload, and missing values.
+ * Capture programs, step by step: the bytes that each step adds to a payload, the end of a payload,
+ * and missing values.
  */
 #include "libmcount/values/capture.h"
 
@@ -11,7 +11,7 @@
 
 #define PAGE 4096
 
-/* Unreadable memory after a readable page. */
+/* The end of a readable page; the next page is unreadable. */
 static char *edge;
 static uint64_t words[16]; /* the return slot, and the stack above it */
 static uint8_t got[CAPTURE_ROOM];
@@ -34,7 +34,9 @@ static int teardown(void **state)
 	return munmap(edge - PAGE, 2 * PAGE);
 }
 
-/* Run @nr steps for the arguments of a call with these two in registers. */
+/*
+ * Run @nr steps for the arguments of a call. @first and @second are in registers.
+ */
 static uint32_t take(uint64_t first, uint64_t second, const struct capture_step *steps, unsigned nr)
 {
 	struct arch_regs regs = arch_regs_of(first, second, 0);
@@ -42,13 +44,13 @@ static uint32_t take(uint64_t first, uint64_t second, const struct capture_step 
 	uint64_t *slot = words;
 	uint32_t len;
 
-	/* The compiler must not know where it points, as with the program's stack. */
+	/* The compiler must not know where the slot is, as it does not for the program's stack. */
 	__asm__("" : "+r"(slot));
 	program[0] = (struct capture_step){ .op = CAPTURE_HEAD, .bytes = nr };
 	memcpy(program + 1, steps, nr * sizeof(*steps));
 	memset(got, 0xee, sizeof(got));
 	len = capture_args(program, &regs, slot, got);
-	/* There is a shorter way to the same. */
+	/* capture_args_quick() must give the same. */
 	assert_int_equal(capture_args_quick(program, &regs, slot, quick), len);
 	assert_memory_equal(quick, got, len);
 	return len;
@@ -117,7 +119,7 @@ TEST(words_come_from_registers_and_then_from_the_stack)
 	}
 }
 
-/* Each begins at a multiple of 4. */
+/* Each value begins at a multiple of 4. */
 TEST(values_are_padded)
 {
 	static const struct capture_step steps[] = {
@@ -143,7 +145,7 @@ TEST(what_is_pointed_to_is_zeros_where_it_cannot_be_read)
 	check(take(0, 0, &step, 1), "\0\0\0\0\0\0", 6);
 }
 
-/* A text after its length. */
+/* Check that the payload has a text after its length. */
 static void check_text(uint32_t len, const char *text, uint16_t text_len)
 {
 	uint8_t expected[512];
@@ -170,11 +172,11 @@ TEST(a_string_ends_at_its_nul)
 	TEXT_OF(a_string, 16, "<0x10>");
 	TEXT_OF(a_string, 0xabc, "<0xabc>");
 	TEXT_OF(a_string, 0x1f23456789abcdef, "<0x1f23456789abcdef>");
-	/* The string goes up to the end of the memory. */
+	/* These strings end at the end of readable memory. */
 	memcpy(edge - 3, "xyz", 3);
 	TEXT_OF(a_string, edge - 3, "xyz");
 	TEXT_OF(a_string, edge - 1, "z");
-	/* The longest that fits, and longer ones. */
+	/* The longest string that fits, and longer strings. */
 	memset(text, 'a', sizeof(text));
 	text[ARGBLOB_STRING_MAX - 1] = '\0';
 	check_text(take((uint64_t)text, 0, &a_string, 1), text, ARGBLOB_STRING_MAX - 1);
@@ -208,8 +210,8 @@ TEST(a_std_string_is_as_long_as_it_says)
 	TEXT_OF(a_std_string, NULL, ARGBLOB_NULL);
 	TEXT_OF(a_std_string, 0x20, "<0x20>");
 	/*
-	 * If the text cannot be read, the object's address stands for it; so it does if the whole
-	 * object cannot be read.
+	 * If the text cannot be read, the object's address is captured in its place. So it is if a
+	 * part of the object cannot be read.
 	 */
 	snprintf(expected, sizeof(expected), "<0x%lx>", (uint64_t)&bad);
 	check_text(take((uint64_t)&bad, 0, &a_std_string, 1), expected, strlen(expected));
@@ -248,7 +250,7 @@ TEST(a_std_string_of_llvm_is_short_or_long)
 	check_text(take((uint64_t)torn, 0, &an_llvm_string, 1), expected, strlen(expected));
 }
 
-/* One value too many, and there is none. */
+/* With one value too many, there is no payload. */
 TEST(a_payload_that_is_too_long_is_none)
 {
 	struct capture_step steps[] = {
@@ -267,7 +269,7 @@ TEST(a_payload_that_is_too_long_is_none)
 	assert_int_equal(take(1, 0, steps, 1), CAPTURE_MAX_BYTES);
 	steps[0].bytes++;
 	assert_int_equal(take(1, 0, steps, 1), 0);
-	/* For a text there is room for the longest, or none. */
+	/* A text is captured only if the longest one would fit. */
 	memset(text, 'a', sizeof(text));
 	for (unsigned more = 0; more < 2; more++) {
 		steps[0].bytes = CAPTURE_MAX_BYTES - 100 + 4 * more;
@@ -298,7 +300,7 @@ TEST(a_container_is_a_box)
 	check(take(0, 0x39, steps, nr + 1), "\1CDEF\0\0\0\0\0\0\0\x39\0\0\0\0\0\0", 20);
 }
 
-/* In two registers, or in one and what else there is. */
+/* An object is in two registers, or in a register and in other parts. */
 TEST(a_container_is_put_together_from_its_parts)
 {
 	static const struct box_step eight = { .op = BOX_BYTES, .a = 4, .b = 8 };
@@ -319,7 +321,7 @@ TEST(a_container_is_put_together_from_its_parts)
 	check(take(first, second, steps, 4 + BOX_STEP_UNITS), "\1efgh\0\0\0\0\0\0\0", 12);
 }
 
-/* Steps of the arguments come first; words of the result are counted from 0 on. */
+/* Steps of arguments come first. Words of the result are counted from 0. */
 TEST(a_return_value_is_what_the_second_part_takes)
 {
 	struct arch_regs regs = arch_regs_of(1, 2, 0x8586);
@@ -369,7 +371,7 @@ TEST(a_text_alone_has_its_length)
 }
 
 #ifdef __x86_64__
-/* The bytes that the value has, and no more. */
+/* The captured bytes are those of the value only. */
 TEST(a_vector_register_gives_its_low_bytes)
 {
 	static const uint8_t value[16] = "0123456789abcdef";
@@ -402,7 +404,7 @@ TEST(the_top_of_the_floating_point_stack_is_ten_bytes)
 	program[1] = (struct capture_step){ .op = CAPTURE_X87, .bytes = 10 };
 	__asm__ volatile("fldt %0" ::"m"(value));
 	len = capture_retval(program, &regs, got);
-	/* The value is still on the stack. */
+	/* The value is still on the stack of the x87. */
 	__asm__ volatile("fstpt %0" : "=m"(popped));
 	assert_true(popped == value);
 	check(len, &value, 10);

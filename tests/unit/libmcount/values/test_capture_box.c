@@ -1,6 +1,6 @@
 /*
- * Boxes of containers: objects with the layout of GNU's and LLVM's libraries, made by hand, and the
- * elements captured of them. Some are torn, cyclic or point nowhere.
+ * Boxes of containers: hand-made objects with the layouts of GNU's and LLVM's libraries, and the
+ * elements captured of them. Some objects are torn, cyclic, or point to nothing.
  */
 #include <errno.h>
 #include <sys/mman.h>
@@ -13,7 +13,7 @@
 
 #define BOX_BYTES_MAX 256
 
-/* Unreadable memory after a readable page. */
+/* The end of a readable page; the next page is unreadable. */
 static uint8_t *edge;
 static struct strbuf expected;
 
@@ -40,7 +40,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* --- what is expected --- */
+/* --- expected bytes --- */
 
 static void expect_bytes(const void *bytes, size_t len)
 {
@@ -71,7 +71,9 @@ static void expect_count(uint32_t number, uint16_t stored)
 	expect_bytes(&stored, sizeof(stored));
 }
 
-/* Expect @number elements, all of which follow in the box, from @first on. */
+/*
+ * Expect a box of @number elements, all captured: @first, @first + 1 and so on.
+ */
 static void expect_ints(uint32_t number, int32_t first)
 {
 	expect_count(number, number);
@@ -80,8 +82,8 @@ static void expect_ints(uint32_t number, int32_t first)
 }
 
 /*
- * Run @nr steps on @object and compare with what was expected since the last time. @room: bytes of
- * the box
+ * Run @nr steps on @object, and compare the box with the bytes expected since the last comparison.
+ * @room: the size of the box
  */
 static void check_room(const struct box_step *steps, uint32_t nr, const void *object, uint32_t room)
 {
@@ -121,7 +123,7 @@ TEST(bytes)
 
 	expect_bytes("cdefg", 5);
 	check(&step, 1, "abcdefghij");
-	/* As large as the box, and one more. */
+	/* The value is as large as the box, and then one byte larger. */
 	expect_bytes("cdefg", 5);
 	check_room(&step, 1, "abcdefghij", 6);
 	capture_box(&step, 1, (uint64_t) "abcdefghij", &untouched, 0);
@@ -193,7 +195,7 @@ TEST(texts)
 TEST(texts_of_llvm)
 {
 	const struct box_step step = { .op = BOX_STD_STRING_LLVM, .a = 8 };
-	/* Short strings are in the object, after a byte with twice the length. */
+	/* A short string is in the object. The byte before it is twice the string's length. */
 	union {
 		uint64_t words[4];
 		char bytes[32];
@@ -317,7 +319,7 @@ TEST(weak)
 	control.owners = 0;
 	expect_byte(BOX_EXPIRED);
 	check(steps, 2, &object);
-	/* LLVM counts one less: from -1. */
+	/* LLVM counts owners from -1: one less than GNU. */
 	steps[0].e = 1;
 	expect_byte(1);
 	expect_int(5);
@@ -359,7 +361,9 @@ TEST(rows)
 	expect_int(11);
 	check(steps, 2, &object);
 	steps[0].limit = 8;
-	/* The box takes as many as it has room for: one byte for the box, six for the numbers. */
+	/*
+	 * The box takes as many elements as fit: one byte is for the box, six are for the numbers.
+	 */
 	expect_count(5, 2);
 	expect_int(10);
 	expect_int(11);
@@ -390,7 +394,7 @@ TEST(rows)
 	object.number = 1ULL << 40;
 	expect_count(BOX_WILD, 0);
 	check(steps, 2, &object);
-	/* More than the number has room for. */
+	/* The number of elements is larger than a box can state. */
 	object.number = (1ULL << 40) - 1;
 	steps[0].limit = 1;
 	expect_count(BOX_MANY, 1);
@@ -406,7 +410,10 @@ TEST(rows)
 	check(steps, 2, numbers);
 }
 
-/* Rows of rows: the number of memory reads is limited, whatever the single limits multiply to. */
+/*
+ * In rows of rows, the number of memory reads is limited, even if the limits of all rows multiply
+ * to more.
+ */
 TEST(looks_are_limited)
 {
 	static const char letters[20] = "abcdefghijklmnopqrst";
@@ -421,7 +428,7 @@ TEST(looks_are_limited)
 	capture_box(steps, 3, (uint64_t)letters, box, sizeof(box));
 	for (size_t i = 1; i < sizeof(box); i++)
 		nr += box[i] >= 'a';
-	/* 256, of which one is the row of each twenty. */
+	/* 256 reads in all; 13 of them are of rows, each for up to twenty letters. */
 	assert_int_equal(nr, 256 - 13);
 }
 
@@ -484,14 +491,14 @@ TEST(chains)
 		nodes[i] = (struct node){ NULL, i < 3 ? &nodes[i + 1] : NULL, NULL, 30 + i };
 	expect_ints(4, 30);
 	check(steps, 2, &object);
-	/* The count is higher than the number of elements. */
+	/* The stored count is larger than the number of elements. */
 	object.number = 6;
 	expect_count(6, 4);
 	for (int i = 0; i < 4; i++)
 		expect_int(30 + i);
 	check(steps, 2, &object);
 
-	/* Boxes of these kinds are not counted. */
+	/* A count is not stored in boxes of these kinds. */
 	steps[0] = (struct box_step){
 		.op = BOX_LINKS, .limit = 9, .skip = 1, .a = 8, .b = 8, .c = 24
 	};
@@ -511,7 +518,7 @@ TEST(chains)
 	check(steps, 2, &object);
 }
 
-/* Without a stored size, this many links are counted, and no more. */
+/* Without a stored count, the links are counted up to this number. */
 TEST(many_links)
 {
 	static struct node nodes[BOX_WALK_MAX + 1];
@@ -530,7 +537,7 @@ TEST(many_links)
 	check(steps, 2, &first);
 }
 
-/* All of [first, first + nr) below @above, balanced. */
+/* Make a balanced tree of the nodes [first, first + nr) below @above. */
 static struct node *grow(struct node *nodes, int first, int nr, struct node *above)
 {
 	struct node *root = nr ? &nodes[first + nr / 2] : NULL;
@@ -571,7 +578,7 @@ TEST(trees)
 		expect_ints(nr, 0);
 		check(steps, 2, &object);
 	}
-	/* A circle to the left, and one upwards: given up. */
+	/* The first cycle is to the left, the second one upwards. Reading stops at both. */
 	grow(nodes, 0, 3, &end);
 	nodes[2].left = &nodes[2];
 	object.number = 3;
@@ -592,7 +599,7 @@ TEST(trees)
 
 /* --- blocks --- */
 
-/* GNU: blocks of 512 bytes; the first element stands anywhere in the first block. */
+/* GNU: blocks of 512 bytes. The first element is anywhere in the first block. */
 TEST(deques)
 {
 	static int blocks[3][128];
@@ -630,7 +637,7 @@ TEST(deques)
 			expect_int(120 + i);
 		check(steps, 2, &object);
 	}
-	/* Values that are no deque. */
+	/* None of these values is a deque. */
 	for (int i = 0; i < 5; i++) {
 		object.start = start;
 		object.finish = (struct iterator){ blocks[2], blocks[2], blocks[2] + 128,
@@ -651,7 +658,7 @@ TEST(deques)
 			expect_int(120 + k);
 		check(steps, 2, &object);
 	}
-	/* A container that ends before it begins has no elements. */
+	/* A container whose end is before its beginning has no elements. */
 	object.finish = object.start = start;
 	object.finish.at--;
 	expect_count(0, 0);
@@ -659,7 +666,7 @@ TEST(deques)
 	check_nothing(steps, 0, &object);
 }
 
-/* LLVM: blocks of 4096 bytes, and the index of the first element. */
+/* LLVM: blocks of 4096 bytes, and the index of the first element in them. */
 TEST(deques_of_llvm)
 {
 	static int blocks[3][1024];
@@ -703,7 +710,7 @@ TEST(deques_of_llvm)
 	check(steps, 2, &object);
 }
 
-/* Elements so large that a block holds a few of them, or one. */
+/* Some elements are so large that few of them, or only one, fit into a block. */
 TEST(deques_of_large_elements)
 {
 	static const unsigned sizes[] = { 100, 255, 256, 511, 512, 600 };

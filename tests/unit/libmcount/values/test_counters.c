@@ -1,6 +1,6 @@
 /*
- * Counters by name and in pairs, against a simulated kernel: which are opened, in which groups,
- * read and closed.
+ * Counters by name and in pairs, with a simulated kernel: those that are opened, their groups, and
+ * when they are read and closed.
  */
 #include "libmcount/values/counters.h"
 
@@ -22,14 +22,14 @@
 /*
  * The simulated kernel.
  *
- * @files: open counters, by descriptor - FIRST_FD: its group and what it counts by now
- * @hardware: so many hardware counters fit into one group
- * @is_unprivileged: the kernel may not be counted
+ * @files: open counters, by descriptor - FIRST_FD: their group, and their value so far
+ * @hardware: the number of hardware counters that fit into one group
+ * @is_unprivileged: counting in the kernel is not allowed
  */
 static struct {
 	struct {
 		bool is_open;
-		bool is_foreign; /* the program's own by now */
+		bool is_foreign; /* the program has opened its own file here */
 		int leader;
 		uint64_t id;
 		uint64_t value;
@@ -131,7 +131,7 @@ long __wrap_syscall(long number, ...)
 	va_end(args);
 	switch (number) {
 	case SYS_perf_event_open:
-		assert_int_equal((int)b, 0); /* this thread */
+		assert_int_equal((int)b, 0); /* in this thread */
 		assert_int_equal((int)c, -1);
 		return sim_open((const struct perf_event_attr *)a, (int)d);
 	case SYS_read:
@@ -196,7 +196,8 @@ static const struct plan_counter mixed[] = { SW(CONTEXT_SWITCHES), HW(INSTRUCTIO
 					     SW(TASK_CLOCK) };
 
 /*
- * One read yields all: the processor's counters without the kernel's share, the kernel's with it.
+ * One read gives all values. The processor's counters leave out the kernel's share, the kernel's
+ * include it.
  */
 TEST_WITH(one_group, begin, end)
 {
@@ -224,7 +225,7 @@ TEST_WITH(one_group, begin, end)
 	assert_int_equal(nr_open(), 4);
 }
 
-/* A counter that does not fit into the group leads one of its own. */
+/* A counter that does not fit into the group begins one of its own. */
 TEST_WITH(several_groups, begin, end)
 {
 	struct counter_values values;
@@ -248,14 +249,14 @@ TEST_WITH(without_pmu, begin, end)
 	assert_int_equal(counters_read(COUNTERS_BY_NAME, &values), 6);
 	assert_int_equal(values.got, 9);
 	assert_int_equal(values.values[3], PERF_COUNT_SW_TASK_CLOCK * 100);
-	/* The failure is reported once. */
+	/* A failure is reported only once. */
 	assert_int_equal(counters_read(COUNTERS_BY_NAME, &values), 0);
 	assert_int_equal(values.got, 9);
 	assert_int_equal(counters_read(COUNTERS_PMU_CYCLE, &values), 3);
 	assert_int_equal(values.got, 0);
 }
 
-/* The processor's counters remain, and clocks, which do not depend on privilege. */
+/* The processor's counters can be read, and so can clocks, which need no privilege. */
 TEST_WITH(without_privilege, begin, end)
 {
 	struct counter_values values;
@@ -279,8 +280,8 @@ TEST_WITH(pairs, begin, end)
 }
 
 /*
- * The program closes descriptors that are not its own, and opens its files there: these are neither
- * read nor closed.
+ * The program closes descriptors that are not its own, and opens its files with the same numbers.
+ * These are neither read nor closed.
  */
 TEST_WITH(taken_by_the_program, begin, end)
 {
@@ -297,7 +298,7 @@ TEST_WITH(taken_by_the_program, begin, end)
 	sim.files[0].is_open = false;
 }
 
-/* The next thread reuses the memory, with descriptors of its own. */
+/* The next thread uses the memory again, with descriptors of its own. */
 TEST_WITH(ends, begin, end)
 {
 	struct counter_values values;
@@ -314,7 +315,10 @@ TEST_WITH(ends, begin, end)
 	assert_int_equal(nr_noted, 1);
 }
 
-/* Read in this thread and in @arg more; each begins and ends while those before it go on. */
+/*
+ * Read counters in this thread and in *@arg further ones. Each thread begins and ends while the
+ * ones before it go on.
+ */
 static void *read_and_end(void *arg)
 {
 	unsigned before = nr_open();
@@ -336,7 +340,7 @@ static void *read_and_end(void *arg)
 	return NULL;
 }
 
-/* Each thread has its own descriptors, and closes no other's. */
+/* Each thread has its own descriptors, and closes only these. */
 TEST_WITH(threads, begin, end)
 {
 	unsigned more = 3;
@@ -360,7 +364,7 @@ TEST_WITH(forked, begin, end)
 	sim.files[0].is_open = false;
 }
 
-/* Another recording of the same process counts other things. */
+/* Another recording of the same process has other counters. */
 TEST_WITH(another_recording, begin, end)
 {
 	struct counter_values values;

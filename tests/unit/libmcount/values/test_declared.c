@@ -1,6 +1,6 @@
 /*
- * Events that the program declares: a record in one ring with its values in another, the choice of
- * events, and events without room.
+ * Events that the program declares: their records in one ring with the values in another, the
+ * choice of events, and events without room.
  */
 #include "libmcount/values/declared.h"
 
@@ -41,13 +41,15 @@ static int teardown(void **state)
 
 	pair_stop(&s->pair);
 	pair_close(&s->pair);
-	/* States of which one has no second ring any more. */
+	/* The next test must begin without threads: one of these has no second ring. */
 	atomic_store(&probe_threads, NULL);
 	free(s);
 	return 0;
 }
 
-/* The entry of @len bytes at @at in the file with the payloads. */
+/*
+ * Returns the entry of @len bytes at @at in the file of payloads.
+ */
 static const char *entry_at(const struct strbuf *file, size_t *at, uint32_t id, uint32_t flags,
 			    uint64_t len)
 {
@@ -98,7 +100,7 @@ TEST_WITH(an_event_is_a_record_and_its_payload_beside, setup, teardown)
 	entry_at(&beside, &at, EVENT + 1, 0, 0);
 	assert_memory_equal(entry_at(&beside, &at, EVENT_ID_USER, 0, 8), "12345678", 8);
 	assert_int_equal(at, beside.len);
-	/* One second ring for all of them. */
+	/* All events of a thread share one second ring. */
 	assert_int_equal(s->t->ring->payloads, 2);
 	assert_int_equal(s->pair.proc->arena->threads_without_payloads, 0);
 }
@@ -121,7 +123,7 @@ TEST_WITH(only_numbers_of_programs_are_recorded, setup, teardown)
 	assert_int_equal(s->t->ring->lost, 0);
 }
 
-/* As much as a segment takes. */
+/* A payload is cut to the length that fits into a segment. */
 TEST_WITH(what_is_too_long_is_cut, setup, teardown)
 {
 	const uint64_t longest = RING_PAGE - 4 * sizeof(struct record) - sizeof(struct event_data);
@@ -159,7 +161,7 @@ TEST_WITH(a_payload_can_be_written_in_place, setup, teardown)
 	memset(place.at, 'b', 16);
 	assert_true(s->r->end(EVENT, &place, 9));
 	assert_int_equal(s->t->busy, 0);
-	/* More than there was room for: it is not there. */
+	/* The payload is longer than the room, so there is no event. */
 	assert_int_equal(s->r->begin(EVENT + 1, &place), 1);
 	assert_false(s->r->end(EVENT + 1, &place, place.room + 1));
 	assert_int_equal(s->t->busy, 0);
@@ -181,7 +183,7 @@ TEST_WITH(a_payload_can_be_written_in_place, setup, teardown)
 	assert_int_equal(at, beside.len);
 }
 
-/* Near the end of a segment an event has less room, but never less than this. */
+/* Near the end of a segment an event has less room, but never less than a minimum. */
 TEST_WITH(a_place_has_room, setup, teardown)
 {
 	struct scene *s = *state;
@@ -199,7 +201,7 @@ TEST_WITH(a_place_has_room, setup, teardown)
 	assert_int_equal(s->t->ring->lost, 0);
 }
 
-/* While the ring is full and does not wait. */
+/* The ring is full, and the thread does not wait. */
 TEST_WITH(events_without_room_are_counted, setup, teardown)
 {
 	struct scene *s = *state;
@@ -220,7 +222,7 @@ TEST_WITH(events_without_room_are_counted, setup, teardown)
 	assert_int_equal(s->t->ring->lost, 2);
 }
 
-/* All rings are taken: that is told once for the thread, and its calls are recorded as usual. */
+/* All rings are taken. The thread is counted once, and its calls are recorded as usual. */
 TEST_WITH(a_thread_may_have_no_second_ring, setup, teardown)
 {
 	struct scene *s = *state;
@@ -275,7 +277,7 @@ TEST_WITH(nothing_is_recorded_when_nobody_records, setup, teardown)
 	assert_false(s->r->emit(EVENT, "x", 1));
 	assert_int_equal(s->r->begin(EVENT, &place), 0);
 	probe.tracing = true;
-	probe.plain = false; /* and no rules */
+	probe.plain = false; /* the thread has no memory for rules */
 	assert_false(s->r->emit(EVENT, "x", 1));
 	assert_int_equal(s->r->begin(EVENT, &place), 0);
 	assert_int_equal(s->t->busy, 0);
@@ -283,7 +285,7 @@ TEST_WITH(nothing_is_recorded_when_nobody_records, setup, teardown)
 	assert_null(s->t->payloads);
 }
 
-/* --- choices --- */
+/* --- choices of events --- */
 
 TEST_WITH(a_choice_is_what_was_said_last, setup, teardown)
 {
@@ -341,7 +343,7 @@ TEST_WITH(who_watches_is_told, setup, teardown)
 	for (unsigned i = 0; i < 17; i++)
 		answers[i] = true;
 	assert_int_equal(declared_chosen(), 0);
-	/* So many and no more; twice is once. */
+	/* There is room for 16 watchers. One that is added twice counts once. */
 	for (unsigned i = 0; i < 17; i++) {
 		assert_int_equal(s->r->watch(watchers[i], true), i < 16);
 		assert_int_equal(s->r->watch(watchers[0], true), true);
@@ -349,7 +351,7 @@ TEST_WITH(who_watches_is_told, setup, teardown)
 	assert_int_equal(declared_chosen(), 0);
 	for (unsigned i = 0; i < 17; i++)
 		assert_int_equal(asked[i], i < 16);
-	/* A copy that cannot look now is called again. */
+	/* A copy of the library that cannot look at the choice now is asked again. */
 	answers[3] = false;
 	assert_int_equal(declared_chosen(), -EAGAIN);
 	answers[3] = true;
@@ -367,9 +369,9 @@ TEST_WITH(who_watches_is_told, setup, teardown)
 	assert_int_equal(asked[0], 0);
 }
 
-/* --- what is declared --- */
+/* --- declared events --- */
 
-/* No recorder answers at the address that the pair has. */
+/* No recorder answers at the pair's address. */
 TEST_WITH(what_the_recorder_does_not_hear_of_is_counted, setup, teardown)
 {
 	const struct scene *s = *state;

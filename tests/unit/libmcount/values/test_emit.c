@@ -1,4 +1,4 @@
-/* Records with a payload: padded bytes, in the ring and in an aside's buffer. */
+/* Records with a payload: the padded bytes, in a ring and in the buffer of an aside. */
 #include "libmcount/values/emit.h"
 
 #include "libmcount/hot/aside.h"
@@ -96,7 +96,7 @@ TEST_WITH(what_has_no_room_is_counted, setup, teardown)
 	assert_int_equal(t->ring->lost, 1);
 }
 
-/* In an aside the payload's length stands before it, so that the next record is found. */
+/* In an aside the length of a payload is before it, so that the next record can be found. */
 TEST_WITH(an_aside_knows_how_long_a_payload_is, setup, teardown)
 {
 	const uint64_t data = record_data(RECORD_EXIT, 1, 0x400010);

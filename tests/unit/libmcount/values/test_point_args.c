@@ -1,4 +1,4 @@
-/* Arguments of events: their places, their widths, and missing ones. */
+/* Arguments of events: their places, their widths, and arguments that are missing. */
 #include "libmcount/values/point_args.h"
 
 #include <sys/mman.h>
@@ -9,7 +9,7 @@
 
 #define NONE PLAN_NO_REGISTER
 
-/* Registers by DWARF's numbers. */
+/* Numbers of registers in DWARF. */
 #define RAX 0
 #define RDX 1
 #define R15 15
@@ -75,7 +75,10 @@ TEST(constants)
 	assert_int_equal(read_one(&point, o), -5ULL);
 }
 
-/* The low bytes, extended by sign or by zeros; for ah and the like the second byte. */
+/*
+ * An argument is in the low bytes of a register, and is extended by its sign or by zeros. For ah
+ * and similar registers it is in the second byte.
+ */
 TEST(registers)
 {
 	const struct arch_point point = { .regs.rax = 0x1122334455667788, .r15 = 0x80 };
@@ -115,14 +118,16 @@ TEST(in_memory)
 	o.flags = 0;
 	o.value = 8;
 	assert_int_equal(read_one(&point, o), 0x0201);
-	/* @index << @shift more. */
+	/*
+	 * The register @index, shifted left by @shift, is added to the address.
+	 */
 	o.index = RDX;
 	assert_int_equal(read_one(&point, o), 0x0403);
 	o.shift = 1;
 	assert_int_equal(read_one(&point, o), 0x0605);
 	o.value = -2ULL;
 	assert_int_equal(read_one(&point, o), 0x8483);
-	/* Without a register: a variable. */
+	/* Without registers the address is that of a variable. */
 	o = (struct plan_operand){ .kind = PLAN_OPERAND_MEMORY,
 				   .bytes = 1,
 				   .base = NONE,
@@ -131,7 +136,7 @@ TEST(in_memory)
 	assert_int_equal(read_one(&point, o), 8);
 }
 
-/* A bit tells of each missing argument; the others are not affected. */
+/* One bit is set for each missing argument. The other arguments are captured. */
 TEST(not_there)
 {
 	const struct arch_point point = { .regs.rax = 0x1000 };

@@ -1,5 +1,6 @@
 /*
- * Events of the program: chosen ones are recorded inside of the open calls, others change nothing.
+ * Events of the program: chosen events are recorded between the calls that are open, other events
+ * change nothing.
  */
 #include "libmcount/hot/callers.h"
 #include "libmcount/values/points.h"
@@ -10,7 +11,7 @@
 
 static struct arch_regs no_regs;
 
-/* A stack further out than that of the called functions. */
+/* The stack is part of the test's structure, further out than all called functions. */
 struct scene {
 	struct pair pair;
 	struct thread *t;
@@ -52,7 +53,7 @@ static void end(struct scene *s, const uint64_t *expected, size_t nr)
 	pair_close(&s->pair);
 }
 
-/* Calls that were jumped out of are over by then. */
+/* Calls that the program has jumped out of are over before the event. */
 TEST(inside_of_calls)
 {
 	const uint64_t expected[] = {
@@ -72,7 +73,7 @@ TEST(inside_of_calls)
 	end(&s, expected, ARRAY_SIZE(expected));
 }
 
-/* Events while nothing is recorded, and the first one after that. */
+/* Events come while nothing is recorded; the last one comes afterwards. */
 TEST(unwanted)
 {
 	const uint64_t expected[] = { record_data(RECORD_EVENT, 0, 1000003) };
@@ -91,6 +92,6 @@ TEST(unwanted)
 
 int main(void)
 {
-	callers.bytes = UINT64_MAX; /* return addresses are made up here */
+	callers.bytes = UINT64_MAX; /* the test's return addresses are no real ones */
 	return unit_run();
 }

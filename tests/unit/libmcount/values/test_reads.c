@@ -1,6 +1,6 @@
 /*
- * Values that triggers read, as recorded: readings and differences. A difference without meaning is
- * left out.
+ * Values that triggers read, as they are recorded: readings and differences. A difference that
+ * means nothing is left out.
  */
 #include "libmcount/values/reads.h"
 #include "tests/unit/lib/probe/pair.h"
@@ -30,7 +30,9 @@ static void look(struct scene *s)
 	s->file = pair_data(&s->pair, s->t->ring->tid);
 }
 
-/* The next one is the counter event @id with @value. */
+/*
+ * Expect that the next event is of the counter @id, with @value.
+ */
 static void expect(struct scene *s, uint32_t id, uint64_t value)
 {
 	uint64_t sum = 0;
@@ -57,7 +59,7 @@ static void end(struct scene *s)
 	pair_close(&s->pair);
 }
 
-/* Values of any size; counters that could not be read are left out. */
+/* Values may have any size. Counters that could not be read are left out. */
 TEST(readings)
 {
 	const struct reading now = { .named = { .got = 1 | 4 | 8,
@@ -74,8 +76,8 @@ TEST(readings)
 }
 
 /*
- * A difference of values that both readings have, if the processor has counted all the time between
- * them.
+ * A difference is recorded for a counter that is in both readings, if the processor has counted all
+ * the time between them.
  */
 TEST(differences)
 {

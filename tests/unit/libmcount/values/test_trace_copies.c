@@ -1,6 +1,6 @@
 /*
- * Copies of libutrail-trace are found by their notes among other notes of a module. The modules are
- * made up.
+ * Copies of libutrail-trace are found by their notes, among other notes of a module. The modules
+ * are simulated.
  */
 #include "libmcount/values/trace_copies.h"
 
@@ -13,14 +13,14 @@
 #include "tests/unit/lib/unit.h"
 #include "trace/seam/recorder.h"
 
-/* The notes of a made-up module; offsets to functions of this program must fit into 32 bits. */
+/* The notes of a simulated module. Offsets to functions of this program must fit into 32 bits. */
 static struct {
 	uint64_t words[64];
 	size_t len;
 } notes;
 
 static ElfW(Phdr) segments[3]; /* the notes, all of this program's code, PT_NOTE */
-static unsigned nr_modules;    /* which all have these */
+static unsigned nr_modules;    /* all of them have these segments */
 
 static unsigned nr_opened, nr_closed;
 static int answer, after_tries;
@@ -38,7 +38,7 @@ static int on_close(void)
 	return answer;
 }
 
-/* Definitions from the rest of the probe. */
+/* Stand-ins for the rest of the probe. */
 struct probe probe;
 
 const struct utrail_trace_recorder *declared_recorder(void)
@@ -48,7 +48,7 @@ const struct utrail_trace_recorder *declared_recorder(void)
 	return &recorder;
 }
 
-/* libc's; the program's own comes first. */
+/* Takes the place of libc's function, since the program's own comes first. */
 int dl_iterate_phdr(int (*fn)(struct dl_phdr_info *info, size_t size, void *arg), void *arg)
 {
 	static int (*next)(int (*)(struct dl_phdr_info *, size_t, void *), void *);
@@ -120,7 +120,7 @@ static struct utrail_trace_door *add_door(void)
 	return door;
 }
 
-/* So many doors are opened, and closed. */
+/* Check that @nr doors are opened and closed. */
 static void check(unsigned nr)
 {
 	int64_t opened, closed;
@@ -183,7 +183,7 @@ TEST_WITH(what_is_no_door_is_left_alone, setup, NULL)
 	head->n_namesz--;
 	head->n_descsz--;
 	check(0);
-	/* A note that says more bytes than it has. */
+	/* A note that states more bytes than there are. */
 	head->n_descsz += 2;
 	check(0);
 	head->n_descsz--;
@@ -196,7 +196,7 @@ TEST_WITH(what_is_no_door_is_left_alone, setup, NULL)
 	check(0);
 }
 
-/* A door of a newer version has more members than we know. */
+/* The door of a newer version has more members than the probe knows. */
 TEST_WITH(a_longer_door_is_a_door, setup, NULL)
 {
 	add_door();
@@ -220,7 +220,7 @@ TEST_WITH(what_lies_outside_of_the_module_is_not_called, setup, NULL)
 	check(0);
 	segments[1].p_flags = PF_X;
 	check(1);
-	/* Notes that are not loaded, or not all of them. */
+	/* The segment of notes is not readable; then it is too short. */
 	segments[0].p_flags = 0;
 	check(0);
 	segments[0].p_flags = PF_R;
@@ -247,7 +247,7 @@ TEST_WITH(those_that_refuse_are_not_counted, setup, NULL)
 	answer = -EINVAL;
 	assert_int_equal(trace_copies_open(), 0);
 	assert_int_equal(trace_copies_close(), 0);
-	/* The others are gone through, too. */
+	/* After an answer of one door, the others are asked, too. */
 	answer = 0;
 	nr_opened = 0;
 	after_tries = 1;
@@ -270,7 +270,7 @@ TEST_WITH(nobody_comes_before_there_is_a_recorder, setup, NULL)
 	nr_modules = 0;
 }
 
-/* Only copies that were loaded later are tried; the library finds the others. */
+/* Only copies that are loaded later are tried here. The library itself finds the others. */
 TEST_WITH(what_is_loaded_later_is_tried_until_it_can, setup, NULL)
 {
 	add_door();

@@ -1,4 +1,4 @@
-/* -W: each change is told once, with the value at that time; at first all values are told. */
+/* -W: each change is told once, with the value at that time. All first values are told. */
 #include "libmcount/values/watch.h"
 
 #include "libmcount/hot/planned.h"
@@ -60,8 +60,8 @@ static int teardown(void **state)
 }
 
 /*
- * The variables told since the last time: "NUMBER=VALUE" by the number of the watch, "cpu" for the
- * CPU.
+ * Returns the changes since the last time: "NUMBER=VALUE" with the number of a watch, and "cpu" for
+ * the CPU.
  */
 static const char *told(struct scene *s)
 {
@@ -104,7 +104,7 @@ static void look(struct scene *s)
 	watch_look(s->t, 1000);
 }
 
-/* Zeros are told, too: they are the first values. */
+/* Zeros are told, too, when they are first values. */
 TEST_WITH(changes, setup, teardown)
 {
 	struct scene *s = *state;
@@ -125,7 +125,7 @@ TEST_WITH(changes, setup, teardown)
 	assert_string_equal(told(s), "0=1122334455667788 1=0");
 }
 
-/* Each size reads exactly its bytes, whatever lies after them. */
+/* Exactly the bytes of each variable are read, whatever lies after them. */
 TEST_WITH(sizes, setup, teardown)
 {
 	struct scene *s = *state;
@@ -146,7 +146,7 @@ TEST_WITH(sizes, setup, teardown)
 	assert_string_equal(told(s), "2=201");
 }
 
-/* The CPU is watched only on request; it is told before the variables. */
+/* The CPU is watched only on request. It is told before the variables. */
 TEST_WITH(the_cpu, setup, teardown)
 {
 	struct scene *s = *state;
@@ -159,7 +159,7 @@ TEST_WITH(the_cpu, setup, teardown)
 	look(s);
 	assert_string_equal(told(s), "cpu 0=0");
 	assert_true(s->planned->watched.has_seen);
-	/* The thread has come from another CPU. */
+	/* Simulate that the thread has come from another CPU. */
 	s->planned->watched.cpu = UINT32_MAX;
 	look(s);
 	assert_string_equal(told(s), "cpu");
