@@ -1,4 +1,4 @@
-/* Colours in each mode, and the page around them. */
+/* Colours in each mode, and the page around the text. */
 #include "tests/unit/lib/unit.h"
 
 #include "utils/base/color.h"

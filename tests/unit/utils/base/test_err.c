@@ -1,4 +1,7 @@
-/* Error text: the first failure wins, outer layers put context in front, nothing overflows. */
+/*
+ * Error texts: the first failure wins, outer layers put their context before it, and nothing
+ * overflows.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
@@ -50,7 +53,7 @@ TEST(one_line)
 
 	err_set(&err, -EINVAL, "bad '%s'", "a\n\x1b[5m\x7f\\");
 	assert_string_equal(err.text, "bad 'a\\x0a\\x1b[5m\\x7f\\'");
-	/* Wherever the end of the room is. */
+	/* The text ends anywhere around the end of its room. */
 	for (size_t len = ERR_TEXT_MAX - 8; len < ERR_TEXT_MAX + 4; len++) {
 		memset(text, 'x', len);
 		strcpy(text + len, "\n\n\n");

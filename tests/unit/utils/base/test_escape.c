@@ -1,4 +1,4 @@
-/* Text that is not ours, for all media. */
+/* Text from other sources, escaped for each medium. */
 #include "tests/unit/lib/unit.h"
 
 #include "utils/base/escape.h"
@@ -14,7 +14,7 @@ static const char *with(enum medium medium, const char *text)
 
 	strbuf_reset(&out);
 	escape_add(&out, medium, copy, len);
-	/* A text called plain is shown unchanged. */
+	/* A text that counts as plain is shown unchanged. */
 	if (escape_is_plain(medium, copy, len))
 		assert_true(out.len == len && memcmp(strbuf_str(&out), copy, len) == 0);
 	free(copy);
@@ -37,7 +37,7 @@ TEST_WITH(terminal, NULL, teardown)
 	assert_string_equal(
 		with(MEDIUM_TERMINAL, "gr\xc3\xb6\xc3\x9f \xe2\x82\xac \xf0\x9f\x98\x80"),
 		"gr\xc3\xb6\xc3\x9f \xe2\x82\xac \xf0\x9f\x98\x80");
-	/* C1, alone and in UTF-8, and what stands beside it. */
+	/* Characters of C1, alone and in UTF-8; and their neighbours, which are shown. */
 	assert_string_equal(with(MEDIUM_TERMINAL, "\x9b"
 						  "1m"),
 			    "\\x9b1m");

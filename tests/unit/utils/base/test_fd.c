@@ -50,7 +50,7 @@ TEST(limits_and_errors)
 	assert_int_equal(outfile_put("absent/file", "x", 1, NULL), -ENOENT);
 }
 
-/* None of these may keep a reader waiting. */
+/* A reader must not wait for any of these files. */
 TEST(only_regular_files)
 {
 	struct strbuf text cleanup_strbuf = { 0 };

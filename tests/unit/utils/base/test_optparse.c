@@ -131,7 +131,7 @@ TEST(prefixes)
 	assert_int_equal(parse("--verb --num=4", &t, NULL), 3);
 	assert_int_equal(t.count, 1);
 	assert_int_equal(t.number, 4);
-	/* A full name wins, though it is also the beginning of another one. */
+	/* A full name wins, even if another name begins with it. */
 	assert_int_equal(parse("--text=x", &t, NULL), 2);
 	assert_string_equal(t.text, "x");
 }
@@ -195,7 +195,7 @@ static const char *parse_recorded(const char *line, struct target *t, struct str
 	return strbuf_str(ignored);
 }
 
-/* The meaning of -m in a command with its own -m. */
+/* -m has its own meaning in the command that defines it. */
 TEST(letters_of_a_command)
 {
 	static const struct opt_row two[] = {

@@ -1,4 +1,7 @@
-/* Output files: a reader sees the old one or the new one; the mode; other things at the path. */
+/*
+ * Output files: a reader sees either the old file or the new one. Their mode; and other things than
+ * files at the path.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include <dirent.h>

@@ -25,7 +25,10 @@ static int remove_dir(void **state)
 	return chdir("/") == 0 && system("rm -rf /tmp/utrail-test-place-??????") == 0 ? 0 : -1;
 }
 
-/* Returns the code; @name gets the last name, or "(none)" if the path ends before it. */
+/*
+ * Returns the result of place_find(). @name gets the last name of the path, or "(none)" if the path
+ * ends before it.
+ */
 static int find(const char *path, char name[NAME_MAX + 1])
 {
 	struct place place;
@@ -92,17 +95,17 @@ TEST(links_of_a_stranger)
 	assert_int_equal(find("public/his", name), -EACCES);
 	make_link("../own", "public/his-dir", STRANGER);
 	assert_int_equal(find("public/his-dir/far", name), -EACCES);
-	/* A link of ours that leads to his. */
+	/* A link of root's that leads to a stranger's file. */
 	make_link("his", "public/ours", 0);
 	assert_int_equal(find("public/ours", name), -EACCES);
-	/* In a directory of his own: to his own things only. */
+	/* In a stranger's directory, links lead to the stranger's own files only. */
 	assert_int_equal(mkdir("his", 0755), 0);
 	assert_int_equal(chown("his", STRANGER, STRANGER), 0);
 	make_link("new", "his/to-own", STRANGER);
 	assert_int_equal(find("his/to-own", name), 0);
 	make_link("../own/far", "his/to-ours", STRANGER);
 	assert_int_equal(find("his/to-ours", name), -EACCES);
-	/* The sticky bit of his directory does not make his links trusted. */
+	/* The sticky bit of a stranger's directory does not make links in it trusted. */
 	assert_int_equal(chmod("his", 01777), 0);
 	assert_int_equal(find("his/to-own", name), -EACCES);
 }

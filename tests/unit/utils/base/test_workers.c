@@ -1,4 +1,4 @@
-/* Work in several threads: each piece is done once, for any number of threads. */
+/* Work in several threads: each piece is done once, whatever the number of threads. */
 #include "tests/unit/lib/unit.h"
 
 #include <pthread.h>
@@ -14,7 +14,7 @@
 struct seen {
 	atomic_int times[WORK_MAX];
 	atomic_int nr_here;
-	atomic_int nr_open; /* to signals */
+	atomic_int nr_open; /* threads that do not block signals */
 	pthread_t caller;
 };
 
@@ -52,7 +52,7 @@ TEST(each_once)
 	}
 }
 
-/* All but the calling thread wait for three ticks. */
+/* Each thread but the calling one waits for three ticks. */
 static void wait_for_ticks(void *arg, unsigned index)
 {
 	atomic_int *nr_ticks = arg;
@@ -92,7 +92,7 @@ TEST(signals_stay)
 #define __has_feature(x) 0
 #endif
 
-/* No room for a stack: the calling one does it all. */
+/* If no memory is left for stacks, the calling thread does all the work. */
 TEST(without_threads)
 {
 	struct seen seen = { .caller = pthread_self() };

@@ -1,6 +1,6 @@
 /*
- * Compilation databases of processes: wrappers, launchers, scripts, entries that cover others, and
- * repeated entries.
+ * Compilation databases of processes: wrappers, launchers and scripts, entries that cover others,
+ * and entries that repeat.
  */
 #include "tests/unit/lib/unit.h"
 
@@ -8,19 +8,20 @@
 #include "utils/builddb/compdb.h"
 
 /*
- * One execution. @before: index of the execution that forked it, or with @is_exec of the one before
- * it in the same process; -1: none
+ * One execution. @before: the index of the execution that forked it; with @is_exec, that of the one
+ * before it in the same process; -1: none
  */
 struct run {
 	int before;
 	bool is_exec;
 	const char *program;
-	const char *args; /* with a blank between them */
+	const char *args; /* the arguments, with blanks between them */
 	const char *interpreter;
 };
 
 /*
- * Put "directory file output: arguments" of each entry into @out, read from the text of the entry.
+ * Put "directory file output: arguments" of each entry into @out. They are read from the entry's
+ * text.
  */
 static void list(const struct compdb *db, struct strbuf *out)
 {
@@ -106,18 +107,20 @@ TEST(the_driver_and_not_what_it_runs)
 
 TEST(wrappers_are_no_second_compilation)
 {
-	/* A wrapper has any name, and runs the compiler in its own process or in another. */
+	/*
+	 * A wrapper may have any name. It runs the compiler in its own process or in another one.
+	 */
 	CHECK("gcc -c a.c > a.o\n", { -1, false, "/bin/wrap", "wrap gcc -c a.c" },
 	      { 0, true, "/bin/gcc", "gcc -c a.c" });
 	CHECK("gcc -c a.c > a.o\n",
 	      { -1, false, "/bin/libtool", "/bin/sh libtool gcc -c a.c", "/bin/sh" },
 	      { 0, false, "/bin/gcc", "gcc -c a.c" });
-	/* Its own programs have its name, too. */
+	/* A compiler may run itself under its own name. */
 	CHECK("zig cc -c a.c\n", { -1, false, "/bin/zig", "zig cc a.c -o a" },
 	      { 0, false, "/bin/zig", "zig clang -c a.c -o /tmp/a.o" },
 	      { 0, false, "/bin/clang", "clang -c a.c -o /tmp/a.o" });
 	CHECK("", { -1, false, "/bin/zig", "zig build a.c" });
-	/* One that is called as a compiler. */
+	/* A wrapper may be called by a compiler's name. */
 	CHECK("cc -c a.c > a.o\n", { -1, false, "/bin/wrap", "cc -c a.c" },
 	      { 0, true, "/bin/gcc", "gcc -c -DMORE a.c" }, { 1, false, "/lib/cc1", "cc1 a.c" });
 }
@@ -127,7 +130,7 @@ TEST(launchers_hide_what_they_run)
 	CHECK("gcc -c a.c > a.o\n", { -1, false, "/bin/ccache", "ccache gcc -c a.c" },
 	      { 0, false, "/bin/gcc", "gcc -E a.c" },
 	      { 0, false, "/bin/gcc", "gcc -c -x cpp-output /tmp/a.i -o a.o" });
-	/* From the cache: nothing else is run. */
+	/* The object comes from the cache, so no compiler runs. */
 	CHECK("gcc -c a.c > a.o\n", { -1, false, "/bin/ccache", "gcc -c a.c" });
 	CHECK("gcc-12 -c a.c > a.o\n",
 	      { -1, false, "/bin/ccache", "ccache X=1 Y=2 distcc gcc-12 -c a.c" });
@@ -169,7 +172,7 @@ TEST(the_last_one_counts)
 	add(&db, "a.c", "a.lo", "gcc -fPIC -c a.c");
 	for (int i = 0; i < 3; i++)
 		add(&db, "a.c", "a.o", i < 2 ? "gcc -O1 -c a.c" : "gcc -O2 -c a.c");
-	/* Without an output they are different commands. */
+	/* Commands without an output differ if their arguments do. */
 	add(&db, "a.c", NULL, "gcc -DX -c a.c");
 	add(&db, "a.c", NULL, "gcc -DY -c a.c");
 	add(&db, "a.c", NULL, "gcc -DX -c a.c");

@@ -1,4 +1,4 @@
-/* Dependencies of files: acts of processes on files, and the dependencies that follow. */
+/* Dependencies between files, derived from the acts of processes on files. */
 #include "tests/unit/lib/unit.h"
 
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 
 static const bool is_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
 
-/* A recording that is written act by act, and the data that are read from it. */
+/* A recording to which acts are added one by one, and the data that are read from it. */
 struct story {
 	struct strbuf bytes;
 	struct strbuf payload;
@@ -51,7 +51,7 @@ static void put_fork(struct story *story, int32_t pid, int32_t child)
 	put(story, pid, PROC_FORK);
 }
 
-/* The programs have no files, so that these do not appear among the dependencies. */
+/* Execute a program without a file, so that no program appears among the dependencies. */
 static void put_exec(struct story *story, int32_t pid, const char *args)
 {
 	proc_exec_encode(&(struct proc_exec){ .old_tid = pid,
@@ -108,14 +108,16 @@ static void put_writing(struct story *story, int32_t pid, const char *path)
 	put_close(story, pid, 4);
 }
 
-/* A child of process 1, number @pid, that becomes a program. */
+/* Fork process @pid from process 1; it executes a program. */
 static void begin(struct story *story, int32_t pid, const char *args)
 {
 	put_fork(story, 1, pid);
 	put_exec(story, pid, args);
 }
 
-/* A program that makes @to of @from. */
+/*
+ * Run a program that reads @from and writes @to.
+ */
 static void put_command(struct story *story, int32_t pid, const char *args, const char *from,
 			const char *to)
 {
@@ -199,7 +201,7 @@ TEST_WITH(through_temporary_files, set_up, tear_down)
 	put_command(story, 2, "cc1", "/w/a.c", "/tmp/x.s");
 	put_command(story, 3, "as", "/tmp/x.s", "/w/a.o");
 	put_names(story, 1, PROC_UNLINK, 0, "/tmp/x.s", NULL);
-	/* The same name, and another file. */
+	/* Another file with the same name. */
 	put_command(story, 4, "cc1", "/w/b.c", "/tmp/x.s");
 	put_command(story, 5, "as", "/tmp/x.s", "/w/b.o");
 	put_names(story, 1, PROC_UNLINK, 0, "/tmp/x.s", NULL);
@@ -220,13 +222,13 @@ TEST_WITH(renamed, set_up, tear_down)
 
 	put_command(story, 2, "ar", "/w/a.o", "/w/lib.tmp");
 	put_names(story, 1, PROC_RENAME, 0, "/w/lib.tmp", "/w/lib.a");
-	/* The old file of the new name is gone. */
+	/* The rename replaces a file that has this name. */
 	put_command(story, 3, "gen", "/w/in", "/w/out.new");
 	put_command(story, 4, "old", "/w/older", "/w/out");
 	begin(story, 5, "mv");
 	put_names(story, 5, PROC_RENAME, 0, "/w/out.new", "/w/out");
 	put_exit(story, 5);
-	/* A directory goes with all that is in it. */
+	/* A renamed directory takes its content with it. */
 	put_command(story, 6, "gen", "/w/in", "/w/tmp/sub/file");
 	put_names(story, 1, PROC_RENAME, 0, "/w/tmp", "/w/dir");
 	put_command(story, 7, "use", "/w/dir/sub/file", "/w/end");
@@ -252,7 +254,7 @@ TEST_WITH(appended, set_up, tear_down)
 	put_open(story, 3, 4, O_WRONLY | O_APPEND | O_CREAT, "/w/log");
 	put_exit(story, 3);
 	/*
-	 * A file that is opened for reading and writing keeps its content; one that is truncated
+	 * A file that is opened for reading and writing keeps its content; a file that is truncated
 	 * does not.
 	 */
 	begin(story, 4, "three");
@@ -269,7 +271,7 @@ TEST_WITH(in_time, set_up, tear_down)
 {
 	struct story *story = *state;
 
-	/* A server: outputs do not depend on files that it reads later. */
+	/* A server: its outputs do not depend on files that it reads afterwards. */
 	begin(story, 2, "server");
 	put_reading(story, 2, "/w/1.in");
 	put_writing(story, 2, "/w/1.out");
@@ -307,7 +309,7 @@ TEST_WITH(gone_and_never_files, set_up, tear_down)
 	put_open(story, 3, 8, O_RDWR, "/tmp/GMfifo12");
 	put_writing(story, 3, "/w/more");
 	load(story);
-	/* The outputs of one program are one rule. */
+	/* All outputs of one program are in one rule. */
 	assert_string_equal(rules(story), "/dev/shm/x out: dir/in\\ file$$\\#\nmore:\n");
 }
 
@@ -316,8 +318,8 @@ TEST_WITH(through_a_pipe, set_up, tear_down)
 	struct story *story = *state;
 
 	/*
-	 * sh -c 'cat in | sort > out', and the jobserver pipe of make: both processes hold both of
-	 * its ends.
+	 * sh -c 'cat in | sort > out', with the jobserver pipe of make. Both processes hold both
+	 * ends of that pipe.
 	 */
 	put_act(story, 1, PROC_PIPE, (struct proc_act){ { 8, 9 } });
 	put_act(story, 1, PROC_PIPE, (struct proc_act){ { 3, 4 } });
@@ -350,7 +352,7 @@ TEST_WITH(through_a_pipe, set_up, tear_down)
 	load(story);
 	assert_string_equal(rules(story), "out: in\nother:\n");
 
-	/* The readers of cat's output: the shell, which holds the end, and sort. */
+	/* Readers of cat's output are the shell, which holds the end of the pipe, and sort. */
 	tree_json(&story->executions, &story->files, &story->sink);
 
 	const char *cat = strstr(shown(story), "\"v\":[\"cat\"]");
@@ -364,7 +366,7 @@ TEST_WITH(through_a_pipe, set_up, tear_down)
 				   "{\"p\":16777219,\"x\":1}],\"o\":[{\"p\":\"/w/in\",\"b\":"));
 }
 
-/* A shell's child depends on files that the shell read before the fork. */
+/* A shell's child depends on the files that the shell has read before the fork. */
 TEST_WITH(in_memory, set_up, tear_down)
 {
 	struct story *story = *state;
@@ -386,7 +388,7 @@ TEST_WITH(output_of_the_build, set_up, tear_down)
 	struct story *story = *state;
 
 	/*
-	 * A file that is open for both reading and writing, as terminals are, connects no
+	 * Files that are open for reading and writing at once, as terminals are, connect no
 	 * processes.
 	 */
 	put_inherit(story, 1, 1, O_RDWR, "/w/log");
@@ -406,12 +408,12 @@ TEST_WITH(again_with_the_same_inputs, set_up, tear_down)
 
 	put_command(story, 2, "gcc", "/w/a.c", "/w/a.o");
 	put_command(story, 3, "gcc", "/w/a.c", "/w/a.o");
-	/* Another input, and one that has changed meanwhile. */
+	/* One command has another input, one has an input that has changed since. */
 	put_command(story, 4, "gcc", "/w/b.c", "/w/b.o");
 	put_command(story, 5, "use", "/w/a.o", "/w/x");
 	put_command(story, 6, "gcc", "/w/a.c", "/w/a.o");
 	put_command(story, 7, "use", "/w/a.o", "/w/x");
-	/* All processes of a command belong to it, and are not listed themselves. */
+	/* All processes of a command count as a part of it, and are not listed themselves. */
 	for (int i = 0; i < 2; i++) {
 		begin(story, 20 + i, "sh");
 		put_fork(story, 20 + i, 30 + i);
@@ -422,7 +424,7 @@ TEST_WITH(again_with_the_same_inputs, set_up, tear_down)
 		put_exit(story, 30 + i);
 		put_exit(story, 20 + i);
 	}
-	/* A file that it changes itself. */
+	/* The command changes its own input. */
 	for (int i = 0; i < 2; i++) {
 		begin(story, 40 + i, "count");
 		put_open(story, 40 + i, 3, O_RDWR, "/w/counter");
@@ -435,7 +437,7 @@ TEST_WITH(again_with_the_same_inputs, set_up, tear_down)
 }
 
 /*
- * One program that copies many files, and many programs that read one file: neither takes quadratic
+ * A program that copies many files, and many programs that read one file: neither takes quadratic
  * time.
  */
 TEST_WITH(many, set_up, tear_down)
@@ -471,7 +473,7 @@ TEST_WITH(many, set_up, tear_down)
 	assert_int_equal(deps_run_again(&story->executions, &story->files, &story->sink), 0);
 }
 
-/* Each run is part of all in front of it. */
+/* Each run is within all runs before it. */
 TEST_WITH(runs_within_runs, set_up, tear_down)
 {
 	struct story *story = *state;
@@ -513,8 +515,8 @@ TEST_WITH(never_declared, set_up, tear_down)
 	assert_string_equal(undeclared(story, ""), "#   a.o: a\\ b.h a.c\n#   sub/b.o: sub/b.c\n"
 						   "#   1.out 2.out: in\n");
 	/*
-	 * Lines that are no rules, rules with several targets, order-only inputs, makes in
-	 * directories.
+	 * Lines that are no rules, rules with several targets, order-only inputs, and makes in
+	 * other directories.
 	 */
 	assert_string_equal(undeclared(story,
 				       "# a.o: a.c\n\ta.o: a.c\nV = a.o: a.c\nW := a.o\n"

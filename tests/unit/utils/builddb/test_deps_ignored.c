@@ -1,4 +1,4 @@
-/* Files that dependencies leave out: the default ones, globs, and wrong lists. */
+/* Files that dependencies leave out: the default list, globs, and wrong lists. */
 #include "tests/unit/lib/unit.h"
 
 #include "utils/base/compiler.h"
@@ -23,7 +23,10 @@ static const char *const paths[] = {
 	"/src/proc/a.c",
 };
 
-/* Returns a bit for each hidden path, the lowest for the first; the build began in @dir. */
+/*
+ * Returns a bit for each hidden path; the lowest bit is for the first one. @dir: where the build
+ * began
+ */
 static unsigned hidden(const char *list, const char *dir)
 {
 	struct files files = { 0 };
@@ -47,7 +50,7 @@ TEST(the_c_librarys_own)
 	assert_int_equal(hidden(NULL, "/w"), DEFAULTS);
 	assert_int_equal(hidden("default", "/w"), DEFAULTS);
 	assert_int_equal(hidden("none", "/w"), 0);
-	/* In the build's directory all counts. */
+	/* Files below the build's directory are not hidden. */
 	assert_int_equal(hidden(NULL, "/usr/lib"), DEFAULTS & ~0x24);
 	assert_int_equal(hidden(NULL, "/"), DEFAULTS);
 }

@@ -8,7 +8,10 @@
 
 #define NONE EXECUTION_NONE
 
-/* make forks a child that executes a script, and one that is killed before it executes anything. */
+/*
+ * make forks two children: one executes a script, the other one is killed before it executes
+ * anything.
+ */
 #define MAKE	      .program = "/bin/make", .interpreter = "/bin/make", .args = "make\0-j", .args_len = 8
 #define FROM_1(child) .parent = 0, .first_child = NONE, .last_child = NONE, .next_child = (child)
 
@@ -23,7 +26,7 @@ static struct execution all[] = {
 	  .args = "sh\0/x/run\0\"\n", .args_len = 13, .first_place = NONE, .is_over = true },
 	{ 5000, 6000, 52, .process = 3, .task = 3, .how = PROC_BY_FORK, FROM_1(4), .previous = NONE,
 	  MAKE, .cwd = "/src", .first_place = NONE, .is_over = true, .status = SIGKILL },
-	/* By clone(2): with flags of its own, and without known flags. */
+	/* Two children by clone(2): one with known flags, one without. */
 	{ 7000, 8000, 53, .process = 4, .task = 4, .how = PROC_BY_CLONE, .flags = 0x4111, FROM_1(5),
 	  .previous = NONE, MAKE, .cwd = "/src", .first_place = NONE },
 	{ 7000, 8000, 54, .process = 5, .task = 5, .how = PROC_BY_CLONE, FROM_1(NONE),
@@ -105,7 +108,7 @@ TEST(nothing)
 	assert_string_equal(shown_json(&(struct executions){ 0 }), "[\n]\n");
 }
 
-/* JSON cannot hold a name that is not UTF-8: that is reported. */
+/* JSON cannot hold a name that is not UTF-8. The error is reported. */
 TEST(broken_name)
 {
 	struct execution named = all[2];

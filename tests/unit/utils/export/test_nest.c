@@ -1,4 +1,4 @@
-/* Begins and ends in pairs, from recordings with missing ones. */
+/* Begins and ends of calls in pairs, from recordings in which some are missing. */
 #include "tests/unit/lib/unit.h"
 
 #include "tests/unit/lib/read/recording.h"
@@ -78,14 +78,14 @@ TEST_WITH(begun_inside, setup, teardown)
 	assert_string_equal(run(&config), "c{}c d{}d |");
 }
 
-/* After the loss calls are at the depth of their records; deeper calls have ended. */
+/* After a loss, calls are at the depth of their records. Deeper calls have ended. */
 TEST_WITH(lost_ends, setup, teardown)
 {
 	recording_add_task(&rec, 100, "a{b{c{!", 1000);
 	assert_string_equal(run(NULL), "a{b{c{| }c }b }a");
 }
 
-/* The clocks of program and kernel differ: b ends while the task seems to wait. */
+/* The clocks of program and kernel differ: b ends while the task still seems to wait. */
 TEST_WITH(wait_across_an_end, setup, teardown)
 {
 	struct strbuf perf cleanup_strbuf = { 0 };

@@ -1,4 +1,4 @@
-/* Arguments of calls that are open. */
+/* Arguments of calls that are still open. */
 #include <stdint.h>
 #include <stdlib.h>
 

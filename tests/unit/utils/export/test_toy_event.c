@@ -1,6 +1,6 @@
 /*
  * The worked example of doc/internals/add-an-event.md: a type of event with two fields. The row is
- * the whole implementation; the rest checks the output of views and exporters.
+ * the whole implementation. The rest checks the output of views and exporters.
  */
 #include "tests/unit/lib/unit.h"
 
@@ -23,7 +23,7 @@ const struct event_rows event_rows_extra = { toy_rows, ARRAY_SIZE(toy_rows) };
 
 static struct shown shown;
 
-/* a(), with the event in it. */
+/* A call of a(), in which the event happens. */
 static int setup(void **state)
 {
 	static const uint8_t payload[16] = { 10,  0,   0xfb, 0xff, 0xff, 0xff,
@@ -56,7 +56,7 @@ TEST_WITH(in_views, setup, teardown)
 	struct uft_err broken = { 0 };
 	struct replay view;
 
-	/* Chosen by its name, like any other. */
+	/* The event is chosen by its name, like any other event. */
 	assert_int_equal(event_rules_parse("toy:*", MATCH_GLOB, &rules, NULL), 0);
 	shown.stages.stages.events = &rules;
 	shown_begin(&shown);
@@ -72,7 +72,10 @@ TEST_WITH(in_views, setup, teardown)
 	event_rules_deinit(&rules);
 }
 
-/* Formats with members for fields get its fields; others its text, or at least its name. */
+/*
+ * Formats that have members for fields show the event's fields. The others show its text, or at
+ * least its name.
+ */
 TEST_WITH(in_exporters, setup, teardown)
 {
 	static const char *const expected[EXPORT_NR] = {
@@ -92,7 +95,7 @@ TEST_WITH(in_exporters, setup, teardown)
 		const char *text = expected[i] ? expected[i] : "toy:heat";
 		uint64_t nr_dropped = 0;
 
-		/* One of three, and it is said which. */
+		/* An exporter does one of three things with events, and states which. */
 		assert_int_equal(!!exporter->point + exporter->points_as_calls +
 					 !!exporter->drops_points,
 				 1);

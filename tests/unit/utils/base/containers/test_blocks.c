@@ -1,4 +1,4 @@
-/* Blocks of memory of one size. */
+/* Blocks of memory, all of one size. */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
@@ -32,7 +32,7 @@ TEST(last_given_is_next_taken)
 	blocks_deinit(&blocks);
 }
 
-/* More objects than asked for, larger ones, and those of size zero, come from malloc(). */
+/* Objects beyond the number, larger ones, and those of size zero come from malloc(). */
 TEST(others_go_by_malloc)
 {
 	struct blocks blocks;

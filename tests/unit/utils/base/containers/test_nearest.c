@@ -1,4 +1,4 @@
-/* The known words offered for a misspelt one. */
+/* The known words that are offered for a misspelt one. */
 #include "tests/unit/lib/unit.h"
 
 #include "utils/base/containers/nearest.h"
@@ -44,7 +44,10 @@ TEST(nothing_offered)
 	assert_int_equal(text.len, strlen(huge));
 }
 
-/* The same by the textbook: a table of the distances between all prefixes of both. */
+/*
+ * Returns the same distance by the textbook: a table of the distances between all prefixes of both
+ * words.
+ */
 static unsigned distance_of(const char *a, const char *b)
 {
 	size_t la = strlen(a);
@@ -75,7 +78,7 @@ static void make_word(char *word, size_t max, unsigned *seed)
 	word[len] = '\0';
 }
 
-/* Words of few letters, so that they have much in common. */
+/* The words use few letters, so that they have much in common. */
 TEST(distances)
 {
 	unsigned seed = 1;
@@ -89,7 +92,7 @@ TEST(distances)
 		make_word(typed, i % 2 ? 8 : 64, &seed);
 		make_word(word, i % 2 ? 8 : 64, &seed);
 		expected = distance_of(typed, word);
-		/* A word that contains the typed one is nearly right. */
+		/* A word that contains the typed one counts as nearly right. */
 		if (*typed && strstr(word, typed))
 			expected = MIN(expected, 1U);
 		nearest_init(&near, typed);

@@ -1,4 +1,4 @@
-/* The growing string: appending, numbers, zero bytes, the state after memory ran short. */
+/* The growing string: appending, numbers, zero bytes, and its state after memory ran short. */
 #include "tests/unit/lib/unit.h"
 
 #include "utils/base/containers/strbuf.h"

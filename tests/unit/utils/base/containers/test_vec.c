@@ -1,4 +1,4 @@
-/* Arrays that grow one by one, stacks, and tables by number. */
+/* Arrays that grow one by one, stacks, and tables that are indexed by number. */
 #include "tests/unit/lib/unit.h"
 
 #include "utils/base/containers/vec.h"
@@ -62,8 +62,7 @@ TEST(table_has_zeros)
 }
 
 /*
- * Sanitizers end programs that ask for impossible amounts of memory, so this is the largest
- * request.
+ * This request is the largest: sanitizers end programs that ask for impossible amounts of memory.
  */
 TEST(no_row_behind_the_last_number)
 {

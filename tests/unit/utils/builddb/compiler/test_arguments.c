@@ -70,7 +70,7 @@ TEST(files_name_files)
 TEST(what_is_not_there_stays)
 {
 	check("gcc @none -c @ @/none/x", "gcc|@none|-c|@|@/none/x", 2);
-	/* No command line reads the compiler from a file. */
+	/* The compiler's name is never read from a file. */
 	check("@a x", "@a|x", 0);
 }
 
@@ -91,7 +91,7 @@ TEST(circles_end)
 	check("gcc @a @a", "gcc|1|@a|3|2|1|@a|3|2", 2);
 }
 
-/* Many missing files cost no more than a circle of files. */
+/* Many missing files have the same limit as files that name each other in a circle. */
 TEST(what_is_not_there_counts)
 {
 	struct words args cleanup_words = { 0 };

@@ -8,7 +8,9 @@
 
 #define SOURCES_MAX 2
 
-/* @alone: "" after the last; NULL in @outputs: none. Words are separated by blanks. */
+/*
+ * @alone: ends with ""; @outputs: NULL when there is none. Words are separated by blanks.
+ */
 struct row {
 	const char *command;
 	const char *sources[SOURCES_MAX + 1];
@@ -28,7 +30,7 @@ static const struct row rows[] = {
 	  { "d/a.cc", "b.C" },
 	  { "g++ -c d/a.cc -I inc.c", "g++ -c -I inc.c b.C" },
 	  { "a.o", "b.o" } },
-	/* Compiled and linked at once: options for the linker are dropped. */
+	/* The command compiles and links: options for the linker are dropped. */
 	{ "gcc -g a.c b.o -o prog -Llib -lm -l z -Wl,-O1 -Xlinker x.c -shared -undef",
 	  { "a.c" },
 	  { "gcc -c -g a.c -undef" },
@@ -47,12 +49,12 @@ static const struct row rows[] = {
 	{ "gcc -c -x c -", { NULL }, { NULL }, { NULL } },
 	{ "gcc -c @x.c", { NULL }, { NULL }, { NULL } },
 	{ "clang -cc1 -emit-obj -main-file-name a.c a.c", { NULL }, { NULL }, { NULL } },
-	/* Dependencies beside the object. */
+	/* These commands write dependencies beside the object. */
 	{ "gcc -MD -MF a.c -MT b.c -MQ c.c -c d.c",
 	  { "d.c" },
 	  { "gcc -MD -MF a.c -MT b.c -MQ c.c -c d.c" },
 	  { "d.o" } },
-	/* Arguments that look like sources. */
+	/* Some arguments of options look like sources. */
 	{ "gcc -include a.c -D b.c -isystem c.c --param d.c -Xclang e.c -aux-info f.c -c z.c",
 	  { "z.c" },
 	  { "gcc -include a.c -D b.c -isystem c.c --param d.c -Xclang e.c -aux-info f.c -c z.c" },
@@ -69,7 +71,7 @@ static const struct row rows[] = {
 	  { "a.c" },
 	  { "gcc -c -fPIC a.c" },
 	  { NULL } },
-	/* They answer only. */
+	/* These options make the compiler print something, and compile nothing. */
 	{ "gcc --version -c a.c", { NULL }, { NULL }, { NULL } },
 	{ "gcc -### -c a.c", { NULL }, { NULL }, { NULL } },
 	{ "gcc -dumpmachine a.c", { NULL }, { NULL }, { NULL } },
@@ -80,7 +82,7 @@ static const struct row rows[] = {
 	  { "a.c" },
 	  { "clang -c a.c" },
 	  { NULL } },
-	/* Modules. */
+	/* C++ modules. */
 	{ "clang++ --precompile m/a.cppm -o a.pcm",
 	  { "m/a.cppm" },
 	  { "clang++ --precompile m/a.cppm -o a.pcm" },
@@ -89,7 +91,7 @@ static const struct row rows[] = {
 	  { "m/a.cppm" },
 	  { "clang++ --precompile m/a.cppm" },
 	  { "a.pcm" } },
-	/* CUDA. */
+	/* CUDA sources. */
 	{ "clang++ -x cuda -c a", { "a" }, { "clang++ -x cuda -c a" }, { "a.o" } },
 	{ "nvcc -dc -G -lineinfo -arch sm_90 -odir b.cu -Xcompiler -fPIC a.cu",
 	  { "a.cu" },
@@ -108,7 +110,7 @@ static const struct row rows[] = {
 	  { NULL } },
 	{ "nvcc -ptx a.cu -o=a.ptx", { "a.cu" }, { "nvcc -ptx a.cu -o=a.ptx" }, { "a.ptx" } },
 	{ "nvcc --dryrun -c a.cu", { NULL }, { NULL }, { NULL } },
-	/* Languages. */
+	/* Other languages. */
 	{ "gfortran -c a.F95 b.FTN",
 	  { "a.F95", "b.FTN" },
 	  { "gfortran -c a.F95", "gfortran -c b.FTN" },
@@ -137,7 +139,7 @@ static const struct row rows[] = {
 	  { "cc1 -quiet a.c -dumpbase a.c -o a.s" },
 	  { "a.s" } },
 	{ "cc1 -quiet a.c", { "a.c" }, { "cc1 -quiet a.c" }, { NULL } },
-	/* Assemblers. */
+	/* Sources of assemblers. */
 	{ "as --defsym a.s=1 -I b.s c.s",
 	  { "c.s" },
 	  { "as --defsym a.s=1 -I b.s c.s" },
@@ -155,7 +157,7 @@ static const struct row rows[] = {
 	  { "yasm -m amd64 -f elf64 a.asm -ob.o" },
 	  { "b.o" } },
 	{ "gcc -gnatc -c a.ads", { "a.ads" }, { "gcc -gnatc -c a.ads" }, { NULL } },
-	/* Without the argument that belongs to it. */
+	/* The option lacks its argument, or the file its name. */
 	{ "gcc -c a.c -o", { "a.c" }, { "gcc -c a.c -o" }, { "a.o" } },
 	{ "gcc -c a.c -include", { "a.c" }, { "gcc -c a.c -include" }, { "a.o" } },
 	{ "gcc -c .c", { NULL }, { NULL }, { NULL } },

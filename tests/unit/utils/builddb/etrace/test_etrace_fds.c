@@ -46,7 +46,7 @@ TEST_WITH(what_is_open_is_found_in_order, setup, teardown)
 	check(5, "");
 	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
 		open_one(5, numbers[i]);
-	/* Twice is once. */
+	/* A descriptor that is opened twice counts once. */
 	open_one(5, 3);
 	check(5, " 0 3 31 32 1023 1024 32767 32768 1048575");
 	check(6, "");
@@ -58,7 +58,7 @@ TEST_WITH(what_is_open_is_found_in_order, setup, teardown)
 	close_one(5, 1048575);
 	check(5, " 0 3 32 1023 1024 32767 32768");
 	assert_int_equal(etrace_fds_next(&fds, 5, 32769), -1);
-	/* Descriptors that were never opened. */
+	/* These descriptors were never opened. */
 	close_one(5, 4);
 	close_one(5, 1048577);
 	close_one(7, 0);
@@ -77,7 +77,7 @@ TEST_WITH(a_child_has_what_its_parent_had, setup, teardown)
 	open_one(5, 70000);
 	assert_int_equal(etrace_fds_fork(&fds, 5, 6), 0);
 	assert_int_equal(etrace_fds_fork(&fds, 6, 7), 0);
-	/* Each process goes on by itself. */
+	/* After a fork each process has its own descriptors. */
 	close_one(5, 40);
 	open_one(6, 41);
 	close_one(7, 70000);
@@ -89,7 +89,9 @@ TEST_WITH(a_child_has_what_its_parent_had, setup, teardown)
 	check(5, " 3 70000");
 	check(6, "");
 	check(7, " 3 40 1000000");
-	/* A number that is used again; a process without descriptors; a thread. */
+	/*
+	 * The child's number was used before; the parent has no descriptors; the child is a thread.
+	 */
 	assert_int_equal(etrace_fds_fork(&fds, 5, 7), 0);
 	assert_int_equal(etrace_fds_fork(&fds, 9, 5), 0);
 	assert_int_equal(etrace_fds_fork(&fds, 7, 7), 0);
@@ -97,7 +99,7 @@ TEST_WITH(a_child_has_what_its_parent_had, setup, teardown)
 	check(7, " 3 70000");
 }
 
-/* With a table for each, these would be 20 GB. */
+/* With a table for each process, 20 GB would be needed. */
 TEST_WITH(many_children_share_what_they_have, setup, teardown)
 {
 	open_one(1, 1048575);

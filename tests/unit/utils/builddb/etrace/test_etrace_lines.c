@@ -6,8 +6,8 @@
 #define MANY 2000
 
 /*
- * A text of @len bytes with newlines at @newlines, up to the first negative one, and its lines:
- * their heads, with the number of bytes that follow each.
+ * A text of @len bytes with newlines at @newlines, up to the first negative one. @lines: the heads
+ * of its lines, each with the number of bytes after it.
  */
 struct row {
 	size_t len;
@@ -23,7 +23,7 @@ static const struct row text_rows[] = {
 	{ 901, { -1 }, "FN[0]:900 FN[1]:1 FN_end|:0" },
 	{ 1800, { -1 }, "FN[0]:900 FN[1]:900 FN_end|:0" },
 	{ 1801, { -1 }, "FN[0]:900 FN[1]:900 FN[2]:1 FN_end|:0" },
-	/* The last byte of each. */
+	/* Newlines are at the ends of texts and of lines. */
 	{ 1, { 0, -1 }, "FN|:0 Cont|:0 Cont_end|:0" },
 	{ 2, { 0, 1, -1 }, "FN|:0 Cont|:0 Cont|:0 Cont_end|:0" },
 	{ 899, { 898, -1 }, "FN|:898 Cont|:0 Cont_end|:0" },
@@ -54,7 +54,7 @@ static const struct row arg_rows[] = {
 	{ 1801, { 0, -1 }, "A[7]:0 Cont|:900 Cont_end|:0 A[7]:900" },
 };
 
-/* Each byte that is no newline differs from its neighbours. */
+/* Make a text in which each byte but the newlines differs from its neighbours. */
 static struct text make(const struct row *row, char bytes[static MANY])
 {
 	for (size_t i = 0; i < row->len; i++)
@@ -65,8 +65,8 @@ static struct text make(const struct row *row, char bytes[static MANY])
 }
 
 /*
- * Put the heads and lengths of @lines into @out. Check that the bytes are those of @text, and that
- * times rise.
+ * Put the heads and lengths of @lines into @out. Check that their bytes are those of @text, and
+ * that times rise.
  */
 static void describe(const struct strbuf *lines, const struct text *text, struct strbuf *out)
 {
@@ -122,7 +122,7 @@ TEST(test_texts)
 		check(&text_rows[i], false);
 }
 
-/* Variables are numbered also when they are short, except in the published form of the format. */
+/* Variables are numbered even if they are short, except in the published form of the format. */
 TEST(test_variables)
 {
 	char *bare = "17,0,0,1!Env|A=\n";
@@ -147,8 +147,8 @@ TEST(test_arguments)
 }
 
 /*
- * Newlines everywhere around the cuts, in texts of the lengths at which lines are cut: the bytes
- * come out unchanged.
+ * Newlines are at all places around the cuts, in texts of the lengths at which lines are cut. All
+ * bytes come out unchanged.
  */
 TEST(test_edges)
 {
@@ -170,7 +170,7 @@ TEST(test_edges)
 	}
 }
 
-/* No two lines have the same time, even if events have. */
+/* No two lines have the same time, even if two events have. */
 TEST(test_times)
 {
 	struct strbuf out cleanup_strbuf = { 0 };

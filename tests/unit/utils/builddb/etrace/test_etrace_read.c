@@ -1,4 +1,4 @@
-/* Reading the etrace text: the records that come back, and the reports about wrong lines. */
+/* Reading the etrace text: the records that are made, and the reports about wrong lines. */
 #include "tests/unit/lib/unit.h"
 
 #include "utils/builddb/etrace/etrace_lines.h"
@@ -37,7 +37,7 @@ static void read_all(struct etrace_reader *reader, struct told *told, const char
 
 static const bool is_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
 
-/* "tid/pid kind" with the most telling members, and "tid/pid@cpu" for CPUs other than the first. */
+/* Write "tid/pid kind" with the main members, and "tid/pid@cpu" for CPUs other than the first. */
 static void describe(struct etrace_reader *reader, struct strbuf *out)
 {
 	struct strbuf payload cleanup_strbuf = { 0 };
@@ -80,7 +80,7 @@ static void describe(struct etrace_reader *reader, struct strbuf *out)
 	}
 }
 
-/* Each row ends with an Exit line: it shows that the reader goes on after the error. */
+/* Each row ends with an Exit line, which shows that reading goes on after an error. */
 struct row {
 	const char *lines;
 	const char *records;
@@ -90,7 +90,8 @@ struct row {
 static const struct row rows[] = {
 	{ "INITCWD=/x\n0: 5,0,1,0!Exit|status=3\n", "5/5:3=3", "" },
 	/*
-	 * A change of the CPU is told. A new task with the number of an ended one has another CPU.
+	 * A change of the CPU makes a record. A new task with the number of an ended one has a CPU
+	 * of its own.
 	 */
 	{ "5,7,1,0!Exit|status=3\n", "5/5@7 5/5:3=3", "" },
 	{ "5,2,1,0!Close|fd=1\n5,2,1,1!Close|fd=2\n5,3,1,2!Close|fd=3\n5,0,1,3!Exit|status=0\n",
@@ -99,22 +100,25 @@ static const struct row rows[] = {
 	  "" },
 	{ "5,1048575,1,0!Exit|status=0\n5,1048576,1,0!Exit|status=1\n5,,1,0!\n",
 	  "5/5@1048575 5/5:3=0", "2:9 3:2" },
-	/* An event has the CPU of its first line. An environment has none. */
+	/* An event is on the CPU of its first line. An environment is on none. */
 	{ "5,1,1,0!Comm|size=1\n5,4,1,1!CN|a\n0,0,2,0!UPID|5\n0,9,2,1!Env|A=1\n",
 	  "5/5@1 5/5:15=0,a, 5/5:16=0,A=1,", "" },
-	/* Heads. */
+	/* Wrong heads of lines. */
 	{ "x\n0: ,0,1,0!Exit|status=0\n-1,0,1,0!Exit|status=0\n"
 	  "9223372036854775808,0,1,0!Exit|status=0\n5,0,1,1000000000!Exit|status=0\n"
 	  "5,0,1,1 Exit|status=0\n5,0,1,1!\n\nINITCWD=/x\n5,0,1,0!Exit|status=1\n",
 	  "5/5:3=1", "1:0 2:3 3:0 4:19 5:16 6:7 7:8 8:0 9:0" },
-	/* Keys. */
+	/* Wrong keys. */
 	{ "5,0,1,0!Close|fd=\n5,0,1,0!Close|fd=1,fd=1\n5,0,1,0!Close|\n5,0,1,0!Close|fd=1 \n"
 	  "5,0,1,0!Close|fdx=1\n5,0,1,0!Close|fd=7\n",
 	  "5/5:5=7,,", "1:17 2:19 3:14 4:18 5:14" },
 	/* Keys in another order. */
 	{ "5,0,1,0!Open|fd=3,mode=0,flags=0,forigsize=1,fnamesize=1\n5,0,1,1!FO|b\n5,0,1,2!FN|a\n",
 	  "5/5:4=3,a,b", "" },
-	/* Wrong sizes; texts that are missing, there twice, of another event, or of none. */
+	/*
+	 * Wrong sizes; and texts that are missing, that come twice, that belong to another event,
+	 * or to none.
+	 */
 	{ "5,0,1,0!Comm|size=2\n5,0,1,1!CN|a\n5,0,1,2!Exit|status=0\n", "5/5:3=0", "1:0" },
 	{ "5,0,1,0!Comm|size=1\n5,0,1,2!Exit|status=0\n", "5/5:3=0", "1:0" },
 	{ "5,0,1,0!Comm|size=1\n5,0,1,1!CN|a\n5,0,1,1!CN|a\n5,0,1,2!Exit|status=0\n", "5/5:3=0",
@@ -123,7 +127,7 @@ static const struct row rows[] = {
 	  "2:8" },
 	{ "5,0,1,0!CN|a\n5,0,1,2!Exit|status=0\n", "5/5:3=0", "1:8" },
 	{ "5,0,1,0!Comm|size=99999999999\n5,0,1,2!Exit|status=0\n", "5/5:3=0", "1:29" },
-	/* Parts. */
+	/* Texts in parts. */
 	{ "5,0,1,0!Comm|size=4\n5,0,1,1!CN[0]a\n5,0,1,2!Cont|b\n5,0,1,2!Cont_end|\n"
 	  "5,0,1,3!CN[1]c\n5,0,1,4!CN_end|\n",
 	  "5/5:15=0,a\nbc,", "" },
@@ -150,14 +154,16 @@ static const struct row rows[] = {
 	{ "5,0,1,0!Comm|size=1\n5,0,1,1!CN\n5,0,1,1!CN|a\n5,0,1,2!Exit|status=0\nCont|x\nUPID\n"
 	  "Env_end|\n",
 	  "5/5:3=0", "2:8 5:0 6:0" },
-	/* Halves. */
+	/* Events in two halves. */
 	{ "5,0,1,0!RenameFrom|fnamesize=1\n5,0,1,1!RF|a\n5,0,1,2!RenameTo|fnamesize=1\n"
 	  "5,0,1,3!RT|b\n",
 	  "5/5:8=0,a,b", "" },
 	{ "5,0,1,0!Rename2From|fnamesize=1,flags=2\n5,0,1,1!RF|a\n5,0,1,2!RenameFailed|\n"
 	  "5,0,1,3!RenameTo|fnamesize=1\n5,0,1,3!RT|b\n5,0,1,4!Exit|status=0\n",
 	  "5/5:17=2,a, 5/5:3=0", "4:0" },
-	/* Failed calls, with their text or alone. A half of another kind belongs to none. */
+	/*
+	 * Failed calls, with their text or without. A half of another kind belongs to none of them.
+	 */
 	{ "5,0,1,0!LinkatFrom|fnamesize=1,flags=0\n5,0,1,1!LF|a\n5,0,1,2!LinkFailed|\n"
 	  "5,0,1,3!LinkFailed|\n5,0,1,4!RenameFailed|\n5,0,1,5!SymlinkFailed|\n"
 	  "5,0,1,6!LinkFrom|fnamesize=1\n5,0,1,7!LF|b\n5,0,1,8!RenameFailed|\n5,0,1,9!LinkFailed|"
@@ -173,26 +179,26 @@ static const struct row rows[] = {
 	{ "5,0,1,0!Mount|targetnamesize=1,typenamesize=5,flags=1\n5,0,1,1!MT|m\n"
 	  "5,0,1,2!Mount|targetnamesize=1,flags=1\n5,0,1,3!MT|n\n5,0,1,4!MountFailed|\n",
 	  "5/5:12=1,,m 5/5:20=1,,n", "" },
-	/* A fork has the CPU of its parent, and an execve of a thread that of the thread. */
+	/* A fork is on the CPU of the parent. An execve by a thread is on the CPU of the thread. */
 	{ "5,1,1,0!SysClone|flags=65536\n5,2,1,1!SchedFork|pid=6\n"
 	  "6,3,1,2!New_proc|argsize=0,prognameisize=0,prognamepsize=0,cwdsize=0\n"
 	  "6,3,1,3!End_of_args|\n6,3,1,4!Exit|status=0\n",
 	  "5/5@2 5/5:1>6/5 5/5@3 5/5:2=5,0 5/5:3=0", "" },
-	/* A thread, a process, and a task that no line has announced. */
+	/* A thread, a process, and a task that no line announces. */
 	{ "5,0,1,0!SysClone|flags=65536\n5,0,1,1!SchedFork|pid=6\n5,0,1,2!SchedFork|pid=7\n"
 	  "6,0,1,3!Exit|status=0\n7,0,1,4!Exit|status=1\n8,0,1,5!Exit|status=2\n",
 	  "5/5:1>6/5 5/5:1>7/7 6/5:3=0 7/7:3=1 8/8:3=2", "" },
 	{ "5,0,1,0!SysClone|flags=65536\n5,0,1,1!SysCloneFailed|\n5,0,1,1!SchedFork|pid=6\n",
 	  "5/5:22=65536,, 5/5:1>6/6", "" },
-	/* A child's lines may come first, and its number may be that of an earlier process. */
+	/*
+	 * A child's lines may come before the fork. Its number may be that of an earlier process.
+	 */
 	{ "4194310,0,1,0!Close|fd=1\n5,0,1,5!SchedFork|pid=4194310\n6,0,2,0!Exit|status=0\n"
 	  "4194310,0,3,0!Exit|status=4\n",
 	  "5/5:1>6/6 6/6:5=1,, 4194305/4194305:3=0 6/6:3=4", "" },
 	{ "6,0,1,0!Exit|status=0\n5,0,1,5!SchedFork|pid=4194310\n", "6/6:3=0 5/5:1>6/6", "" },
 	{ "5,0,1,5!SchedFork|pid=5\n5,0,1,5!SchedFork|pid=-1\n", "", "1:0 2:0" },
-	/*
-	 * The order of the lines differs from that of the times, which belong to different tasks.
-	 */
+	/* The lines are not in the order of their times, since they are of different tasks. */
 	{ "5,0,2,0!Exit|status=0\n6,0,1,0!Exit|status=1\n", "6/6:3=1 5/5:3=0", "" },
 	/* Environments. */
 	{ "5,0,1,0!Exit|status=0\n0,0,2,0!UPID|5\n0,0,2,1!Env|A=1\n0,0,2,2!Cont|x\n"
@@ -217,7 +223,10 @@ TEST(test_lines)
 	}
 }
 
-/* Names and arguments of @len bytes, with a newline at @at and one after it. */
+/*
+ * Write names and arguments of @len bytes, with a newline at @at and at the byte after it; read
+ * them back.
+ */
 static void check_edge(size_t len, size_t at)
 {
 	struct etrace_reader reader cleanup_etrace_reader;

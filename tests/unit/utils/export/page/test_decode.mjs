@@ -14,7 +14,7 @@ test("numbers of all sizes", () => {
 	assert.deepEqual(numbers.map(() => column.next()), numbers);
 });
 
-// main { a { b } a } and, one call open, main again: start, depth, dur, function.
+// The calls main { a { b } a }, and a second main that is open: start, depth, duration, function.
 const CALLS = [[5, 0, 90, 0], [10, 1, 20, 1], [15, 2, 5, 2], [40, 1, 30, 1], [200, 0, 7, 0, 1]];
 
 /** @param {number[]} sizes of blocks */

@@ -27,7 +27,7 @@ test("rows go together by name", () => {
 		cache: [0, 0, 0, 1, 90, 30],
 	});
 	assert.deepEqual(diffRows([], []), []);
-	// Functions of two modules may have one name.
+	// Functions of two modules may have the same name.
 	const [twice] = diffRows([base[0], base[0]], []);
 	assert.deepEqual([twice.base.calls, twice.base.total], [2, 200]);
 });
@@ -95,7 +95,7 @@ test("recordings begin at the same time, and share the longer one's scale", () =
 	shareScale([base, pair]);
 	assert.deepEqual([base.first, base.last, pair.first, pair.last], [5, 260, 5, 260]);
 	assert.deepEqual([base.length, pair.length], [55, 255]);
-	// One that filters have left nothing of has no say.
+	// A recording that filters have emptied does not count.
 	const empty = new Recording({ ...meta(0, 0, 0), tasks: [], executions: [] }, 10);
 	shareScale([empty, pair]);
 	assert.deepEqual([empty.length, empty.first, empty.last, pair.first], [0, 5, 260, 5]);

@@ -25,7 +25,8 @@ test("recursive calls count once in totals", () => {
 });
 
 test("a range counts what was entered or left in it", () => {
-	// The first record is leaf at 35; what began before counts from there on, if it is left.
+	// The first record in the range is leaf at 35. A call that began earlier counts from there
+	// on, if it ends in the range.
 	assert.deepEqual(rowsOf(made(), { from: 32, to: 55 }), {
 		fib: [2, 0, 10, 10], leaf: [2, 5, 5, 5],
 	});

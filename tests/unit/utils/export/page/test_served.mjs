@@ -60,7 +60,8 @@ test("arguments and events; texts may have large numbers", () => {
 	assert.deepEqual([...task.pointDepth], [1, 4097, 0]);
 	assert.equal(found[1].arrays.text, null);
 	assert.deepEqual(CALLS.map((_, i) => task.func(i)), [5, 6, 5, 6]);
-	// One of a kind at a time is told apart from another one, and one that is not there is put in its place.
+	// Of several points at one time, the one of that kind is found. A point that is missing
+	// gets its place.
 	assert.equal(placeOf(task, { time: 5, kind: 1, depth: 4097, text: 3 }), 1);
 	assert.equal(placeOf(task, { time: 30, kind: 2, depth: 2, text: 2 ** 45 }), 2);
 	assert.deepEqual([...task.pointTime], [5, 5, 30, 60]);
@@ -79,7 +80,8 @@ test("texts are asked for together, one question at a time, and once", async () 
 	try {
 		const first = new Promise((resolve) => { told = resolve; });
 		assert.deepEqual([supplier.text(7), supplier.text(8)], [" …", " …"]);
-		// Those that were passed by meanwhile: the last ones are asked for.
+		// Texts have been asked for while the request ran. The next request is for the last
+		// ones of them.
 		await first;
 		assert.deepEqual([supplier.text(7), supplier.text(8)], ["(7)", "(8)"]);
 		const second = new Promise((resolve) => { told = resolve; });
@@ -88,7 +90,7 @@ test("texts are asked for together, one question at a time, and once", async () 
 		assert.equal(supplier.text(299), "(299)");
 		assert.deepEqual([asked.length, asked[0]], [2, "texts?generation=0&of=7,8"]);
 		assert.equal(asked[1].split(",").length, 64);
-		// A server that has none is not asked for ever.
+		// A text that the server does not have is not asked for again and again.
 		globalThis.fetch = async () => ({ ok: false });
 		const third = new Promise((resolve) => { told = resolve; });
 		supplier.text(5);

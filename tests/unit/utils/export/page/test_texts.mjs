@@ -49,7 +49,8 @@ test("a zoom that was typed shows something of the recording", () => {
 		assert.equal(parseZoom(text, ALL), null, text);
 	const { from, to } = parseZoom("4s~9s", ALL);
 	assert.ok(from > 0 && to <= 5.2e9);
-	// As wide as may be, and no endless axis where numbers are too large to tell ticks apart.
+	// The axis is as wide as it may be. It must end, even if the numbers are too large to tell
+	// ticks apart.
 	assert.ok(findTicks({ from: 1e18, to: 1e18 + 10 }, 0, 1000).length < 20);
 });
 
