@@ -1,6 +1,6 @@
 /*
- * Payloads of arguments: the bytes that each format takes, in both byte orders; none is read beyond
- * the end.
+ * Payloads of arguments: the bytes that each format takes, in both byte orders. No byte beyond the
+ * end is read.
  */
 #include "tests/unit/lib/unit.h"
 
@@ -9,7 +9,7 @@
 
 static const struct {
 	struct arg_type type;
-	uint32_t bytes; /* with padding, without what a string says */
+	uint32_t bytes; /* with padding, without the bytes of a string */
 } sizes[] = {
 	{ { ARG_AUTO, 8 }, 8 },	  { { ARG_SIGNED, 1 }, 4 },	{ { ARG_UNSIGNED, 2 }, 4 },
 	{ { ARG_HEX, 4 }, 4 },	  { { ARG_CHAR, 1 }, 4 },	{ { ARG_FLOAT, 4 }, 4 },
@@ -24,7 +24,7 @@ TEST(fixed_sizes)
 		assert_int_equal(argblob_value_bytes(sizes[i].type), sizes[i].bytes);
 }
 
-/* 7, "text", 'c', then a struct of six bytes. */
+/* The values 7, "text", 'c', and a struct of six bytes. */
 static const uint8_t little[] = {
 	7, 0, 0,   0, 0, 0, 0, 0, 4, 0, 't', 'e', 'x', 't',
 	0, 0, 'c', 0, 0, 0, 1, 2, 3, 4, 5,   6,	  0,   0,
@@ -87,13 +87,13 @@ TEST(behind_the_end)
 {
 	struct arg_value value;
 
-	/* Empty arguments take no bytes, even there. */
+	/* Empty arguments take no bytes, even at the end. */
 	assert_int_equal(
 		argblob_next(little, 4, 4, (struct arg_type){ ARG_STRUCT, 0 }, false, &value), 4);
 	assert_int_equal(
 		argblob_next(little, 4, 5, (struct arg_type){ ARG_STRUCT, 0 }, false, &value), -1);
 	assert_int_equal(argblob_next(little, 4, 5, types[0], false, &value), -1);
-	/* The length of a text, and what it counts. */
+	/* First the length of a text is cut, then its bytes. */
 	for (size_t len = 8; len < 14; len++)
 		assert_int_equal(argblob_next(little, len, 8, types[1], false, &value), -1);
 	assert_int_equal(argblob_next(little, 14, 8, types[1], false, &value), 14);

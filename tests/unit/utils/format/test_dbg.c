@@ -62,7 +62,7 @@ TEST(truncated)
 		struct dbg dbg cleanup_dbg = { 0 };
 		char *text = exact_copy(sample, len);
 
-		/* A recorder that was killed leaves half a line at the end. */
+		/* A recorder that was killed may leave half of the last line. */
 		assert_int_equal(dbg_decode(text, len, &dbg, NULL), 0);
 		free(text);
 		for (size_t i = 0; i < dbg.nr_funcs; i++)
@@ -95,7 +95,7 @@ TEST(refused)
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		struct dbg dbg cleanup_dbg = { 0 };
 		struct uft_err err = { 0 };
-		/* The last line is the bad one. */
+		/* The wrong line is the last one. */
 		const char *expected = strchr(bad[i], '\n')[1] ? "line 2: " : "line 1: ";
 
 		assert_int_equal(dbg_decode(bad[i], strlen(bad[i]), &dbg, &err), -EINVAL);
@@ -104,7 +104,7 @@ TEST(refused)
 	}
 }
 
-/* The largest possible line is accepted; a larger one is refused, not cut. */
+/* The largest number of a line is accepted. A larger one is refused, not cut to 32 bits. */
 TEST(lines_of_inlined_calls)
 {
 	static const char largest[] = "F: 1 a\n# I: 4294967295\ty\tz\n";
@@ -118,7 +118,7 @@ TEST(lines_of_inlined_calls)
 	assert_int_equal(dbg_decode(too_large, strlen(too_large), &dbg, NULL), -EINVAL);
 }
 
-/* The caller's structs may state anything; the inlined calls are those that are added next. */
+/* The caller's struct may state any inlined calls. The function gets those that are added next. */
 TEST(added_one_by_one)
 {
 	struct dbg dbg cleanup_dbg = { 0 };

@@ -52,7 +52,7 @@ TEST(cut_short)
 
 TEST(wrong_bytes)
 {
-	/* offset of a byte and a value it must not have */
+	/* the offset of a byte, and a value that is wrong there */
 	static const uint8_t wrong[][2] = { { 0, 'f' }, { 7, 1 },  { 8, 2 },  { 8, 5 }, { 12, 39 },
 					    { 14, 0 },	{ 14, 3 }, { 15, 0 }, { 15, 3 } };
 

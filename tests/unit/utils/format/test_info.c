@@ -1,4 +1,4 @@
-/* The text of info: round trip of every key, missing keys, cut lines and wrong ones. */
+/* The text of info: round trips of all keys, missing keys, cut lines and wrong ones. */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
@@ -145,7 +145,7 @@ TEST(memory_in_a_unit_that_fits)
 	assert_int_equal(info.mask, INFO_MEMINFO);
 }
 
-/* "auto-args:0" means none, so there are no lines to count. */
+/* "auto-args:0" means that there are no specifications, so there are no lines to count. */
 TEST(no_specs_no_count)
 {
 	static const char text[] = "auto-args:0\n";
@@ -157,7 +157,7 @@ TEST(no_specs_no_count)
 	assert_string_equal(strbuf_str(&out), "");
 }
 
-/* The line always has the same length, and is read as it was written. */
+/* The line about the end always has the same length, and is read back unchanged. */
 TEST(the_line_of_its_end)
 {
 	const struct info lines[] = {

@@ -1,4 +1,7 @@
-/* Unit tests of utils/format/left_out.c: functions that were not recorded, and since which time. */
+/*
+ * Unit tests of utils/format/left_out.c: functions that were not recorded, and the times since
+ * when.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include "utils/base/compiler.h"

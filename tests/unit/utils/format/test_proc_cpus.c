@@ -1,4 +1,4 @@
-/* The CPUs of tasks: records that state them, and records that end them. */
+/* The CPUs of tasks: records that state a CPU, and records after which none is known. */
 #include "tests/unit/lib/unit.h"
 
 #include "utils/format/proc_cpus.h"
@@ -39,7 +39,7 @@ TEST(a_record_tells)
 	proc_cpu_encode(5, &payload);
 	see(&cpus, 7, PROC_CPU, &payload);
 	assert_int_equal(proc_cpus_of(&cpus, 7), 5);
-	/* A record that is too short, or of another kind, states nothing. */
+	/* A record that is too short, or of another kind, states no CPU. */
 	payload.len--;
 	see(&cpus, 8, PROC_CPU, &payload);
 	assert_int_equal(proc_cpus_of(&cpus, 8), PROC_CPU_UNKNOWN);

@@ -82,7 +82,7 @@ TEST(there_and_back)
 	assert_false(proc_next_arg(&exec.args, &arg));
 }
 
-/* A cut payload is read as far as it goes. */
+/* A cut payload is read up to the cut. */
 TEST(cut_payloads)
 {
 	struct strbuf payload cleanup_strbuf = { 0 };
@@ -106,7 +106,7 @@ TEST(cut_payloads)
 	}
 }
 
-/* An act keeps its numbers, and the part of its texts that is there. */
+/* A cut act keeps its numbers, and its texts up to the cut. */
 TEST(cut_acts)
 {
 	struct strbuf payload cleanup_strbuf = { 0 };
@@ -134,7 +134,7 @@ TEST(cut_acts)
 	}
 }
 
-/* Records of earlier versions have no flags. */
+/* Records of earlier versions lack the flags. */
 TEST(flags_of_forks)
 {
 	struct strbuf payload cleanup_strbuf = { 0 };

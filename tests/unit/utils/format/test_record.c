@@ -1,4 +1,4 @@
-/* The bits of a trace record: round trips, and samples from real files. */
+/* The bits of a trace record: round trips, and bits from real files. */
 #include "tests/unit/lib/unit.h"
 
 #include "utils/base/compiler.h"
@@ -30,7 +30,7 @@ TEST(round_trip)
 }
 
 /*
- * A counter's value takes as few records as possible, each with the id where older readers expect
+ * A counter's value takes as few records as possible. Each has its id where older readers expect
  * it.
  */
 TEST(counters)
@@ -69,7 +69,7 @@ TEST(counters)
 	}
 }
 
-/* doc/formats/records.md, "Records": the ENTRY of main as a file has it. */
+/* The ENTRY of main as a real file has it: doc/formats/records.md, "Records". */
 TEST(sample)
 {
 	uint64_t data = 0x55c042d6f2440028;

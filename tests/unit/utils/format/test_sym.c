@@ -1,4 +1,4 @@
-/* Symbol tables and the .sym text, in its old and its new form. */
+/* Symbol tables and the .sym text, in the old form and in the new one. */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
@@ -68,7 +68,10 @@ TEST(other_names_are_kept)
 	assert_int_equal(tab.nr_aliases, 1);
 }
 
-/* Symbols of a program and of its debug information: they are found as if all were in one table. */
+/*
+ * Symbols of a program, and those of its debug information in another table: they are found as if
+ * all were in one.
+ */
 TEST(of_another_table)
 {
 	struct symtab tab cleanup_symtab = { 0 };
@@ -162,9 +165,7 @@ TEST(round_trip)
 	free(head.build_id);
 }
 
-/*
- * A symbol needs a line for its end only if that is further from the next symbol than padding is.
- */
+/* A symbol needs a line for its end only if the next symbol is further away than padding is. */
 TEST(ends_of_symbols)
 {
 	static const struct {
@@ -263,7 +264,7 @@ TEST(bad_lines)
 	}
 }
 
-/* A name with a NUL would change in memory, perhaps to an empty one. */
+/* A name with a NUL would change in memory, and could become empty. */
 TEST(no_nul_in_names)
 {
 	static const char bad[] = "10 T \0a\n";

@@ -82,7 +82,7 @@ TEST(cut_anywhere)
 		assert_int_equal(ret, 0);
 		if (len && sample[len - 1] == '\n')
 			whole_lines++;
-		/* A line that lacks only its newline may count or not. */
+		/* A line that lacks only its newline may count, or may not. */
 		assert_in_range(nr, whole_lines, whole_lines + 1);
 		free(copy);
 	}

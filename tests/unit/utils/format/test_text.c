@@ -1,12 +1,12 @@
 /*
- * The cursor over text from disk: the place where each reader stops, and unchanged results when it
+ * The cursor over text from disk: where each reader stops; and that nothing changes when a reader
  * fails.
  */
 #include "tests/unit/lib/unit.h"
 
 #include "utils/format/text.h"
 
-/* A cursor over a block of just that size. */
+/* A cursor over a block of exactly that size. */
 static struct text cursor(const char *text, char **block)
 {
 	size_t len = strlen(text);
@@ -55,8 +55,7 @@ TEST(words)
 }
 
 /*
- * @rest: the number of bytes left after the number, or -1: there is none, and the cursor has not
- * moved
+ * @rest: the number of bytes after the number; -1 when there is no number and the cursor must stay
  */
 static void check_dec(const char *text, uint64_t expected, int rest)
 {

@@ -1,4 +1,4 @@
-/* Compact blocks: packed bytes come back unchanged, with any content; damage is noticed. */
+/* Compact blocks: packed bytes come back unchanged, whatever they are. Damage is noticed. */
 #include "tests/unit/lib/unit.h"
 
 #include "utils/base/compiler.h"
@@ -60,7 +60,7 @@ static void pack(void)
 	memset(packed + packed_len, 0, COMPACT_SLACK);
 }
 
-/* The number of blocks. */
+/* Pack and unpack all bytes. Returns the number of blocks. */
 static unsigned check(void)
 {
 	unsigned nr = 0;
@@ -81,7 +81,7 @@ static unsigned check(void)
 	return nr;
 }
 
-/* Calls of @nr_funcs functions, some of them deep. */
+/* Add calls of @nr_funcs functions; some calls are deep. */
 static void add_calls(unsigned nr, unsigned nr_funcs)
 {
 	uint64_t now_ns = 123456789012ULL;
@@ -116,7 +116,10 @@ static unsigned fewest_open(const uint8_t *records, size_t len)
 	return least;
 }
 
-/* A reader that begins with a block knows the number of open calls, and how many stay open in it. */
+/*
+ * Check the depths in heads: a reader that begins with a block knows how many calls are open, and
+ * how many of them stay open in it.
+ */
 static void check_depths(void)
 {
 	size_t done = 0;
@@ -145,11 +148,13 @@ TEST_WITH(a_leaf_in_a_loop_gets_small, setup, teardown)
 		add(now_ns += 300, record_data(RECORD_EXIT, 1, 0x2000));
 	}
 	assert_int_equal(check(), 1);
-	/* One byte for the ENTRY, two for the EXIT. */
+	/* An ENTRY takes one byte, an EXIT two. */
 	assert_true(packed_len < 3 * 3000 + 100);
 }
 
-/* A second block in which main() stays open; and one with a payload that may be a record, too. */
+/*
+ * main() stays open through the second block. In another block, the payload may be a record, too.
+ */
 TEST_WITH(calls_open_all_through_a_block, setup, teardown)
 {
 	const uint32_t nr = COMPACT_RAW_MAX / sizeof(struct record);
@@ -198,7 +203,7 @@ TEST_WITH(more_functions_than_a_block_numbers, setup, teardown)
 TEST_WITH(surprises, setup, teardown)
 {
 	/*
-	 * The records begin within calls, leave calls that were not entered, have losses, go back
+	 * The records begin within calls, leave calls that were never entered, have losses, go back
 	 * in time, and are too deep.
 	 */
 	add(100, record_data(RECORD_EXIT, 5, 0x7000));
@@ -230,7 +235,7 @@ TEST_WITH(payloads_are_kept, setup, teardown)
 		add_bytes(text, 8);
 	}
 	check();
-	/* The text, and little else. */
+	/* Payloads are texts, which take most of the bytes. */
 	assert_true(packed_len < raw_len * 9 / 10);
 }
 
@@ -257,7 +262,7 @@ TEST_WITH(what_may_go_on_waits, setup, teardown)
 	add(10, record_data(RECORD_ENTRY, 1, 0x2000));
 	add(11, record_data(RECORD_ENTRY, 2, 0x3000) | RECORD_MORE);
 	add_bytes("argument", 8);
-	/* Maybe the payload goes on. */
+	/* The payload may go on in bytes that come later. */
 	assert_int_equal(compact_encode(coder, 1, raw, raw_len, true, packed, &len), 16);
 	assert_int_equal(compact_encode(coder, 1, raw, raw_len - 1, true, packed, &len), 16);
 	assert_int_equal(compact_encode(coder, 1, raw, 15, true, packed, &len), 0);
@@ -283,10 +288,10 @@ TEST_WITH(damage_is_noticed, setup, teardown)
 		packed[i] ^= 0x10;
 	}
 	assert_true(compact_decode(coder, &head, packed + COMPACT_HEAD_BYTES, back));
-	/* A head that says too much of a body that is right. */
+	/* The head states too many bytes; the body is right. */
 	head.raw_len += 16;
 	assert_false(compact_decode(coder, &head, packed + COMPACT_HEAD_BYTES, back));
-	/* Or too small: no byte is written beyond the length that the head states. */
+	/* The head states too few bytes: none is written beyond that length. */
 	head.raw_len -= 2 * 16;
 	memset(back, 0x5a, sizeof(back));
 	assert_false(compact_decode(coder, &head, packed + COMPACT_HEAD_BYTES, back));
@@ -294,7 +299,7 @@ TEST_WITH(damage_is_noticed, setup, teardown)
 		assert_int_equal(back[i], 0x5a);
 }
 
-/* The checksum stands in files, so it may never change; bytes after the data do not count. */
+/* The checksum is in files, so it may never change. Bytes after the data do not count. */
 TEST(sums_stay_as_they_are)
 {
 	static const struct {

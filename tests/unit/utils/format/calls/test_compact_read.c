@@ -1,4 +1,4 @@
-/* Reading compact blocks: each token, at each of its bounds, and damage. */
+/* Reading compact blocks: each token, both sides of each of its bounds, and damage. */
 #include "tests/unit/lib/unit.h"
 
 #include "tests/unit/lib/read/by_calls.h"
@@ -35,7 +35,7 @@ static size_t parse_hex(const char *hex, uint8_t *out)
 	return nr;
 }
 
-/* Writes "TIME{ADDR DEPTH", "}", "+" with MORE; other words in hex. */
+/* Writes "TIME{ADDR DEPTH" and "TIME}ADDR DEPTH", with "+" for MORE. Other words are in hex. */
 static void put_records(const uint8_t *raw, size_t len, struct strbuf *out)
 {
 	for (size_t at = 0; at + 8 <= len; at += 8) {
@@ -59,8 +59,8 @@ static void put_records(const uint8_t *raw, size_t len, struct strbuf *out)
 }
 
 /*
- * Decodes a block of @tokens (in hex) with functions 0x10, 0x20, ... (@nr_funcs of them) that
- * stands for @raw_len bytes.
+ * Decodes a block that stands for @raw_len bytes. @tokens are in hex. There are @nr_funcs
+ * functions: 0x10, 0x20 and so on.
  */
 static void check(const char *tokens, unsigned nr_funcs, size_t raw_len, const char *expected)
 {
@@ -76,7 +76,7 @@ static void check(const char *tokens, unsigned nr_funcs, size_t raw_len, const c
 	for (unsigned i = 0; i < nr_funcs; i++)
 		body[head.body_len++] = 0x20;
 	head.sum = compact_sum(body, head.body_len);
-	/* The following bytes belong to another block. */
+	/* The bytes after the body belong to another block. */
 	memset(body + head.body_len, 0xff, COMPACT_SLACK);
 	copy = exact_copy(body, head.body_len + COMPACT_SLACK);
 	memset(raw, 0x5a, raw_len + 1);
@@ -85,7 +85,7 @@ static void check(const char *tokens, unsigned nr_funcs, size_t raw_len, const c
 	if (is_good)
 		put_records(raw, raw_len, &out);
 	assert_string_equal(is_good ? strbuf_str(&out) : "damaged", expected);
-	/* Reading call by call, with a time limit or without, gives the same. */
+	/* Reading call by call gives the same, with a time limit and without. */
 	for (uint64_t until_ns = 0; until_ns < 100; until_ns += 7) {
 		uint8_t *same = malloc(raw_len + 1);
 
@@ -103,10 +103,10 @@ TEST_WITH(numbers_of_functions, setup, teardown)
 	check("02 01", 1, 16, "0{10/0");
 	check("02 02", 2, 16, "0{20/0");
 	check("02 02", 1, 16, "damaged");
-	/* None is an EXIT, of whatever is open. */
+	/* Number 0 is the EXIT of the open call. */
 	check("02 01 02 00", 1, 32, "0{10/0 0}10/0");
 	check("02 00", 1, 16, "damaged");
-	/* An unknown function has no call. */
+	/* A number without a function is damage. */
 	check("02 df", 1, 16, "damaged");
 	check("02 e0 00", 1, 16, "damaged");
 }
@@ -124,7 +124,7 @@ TEST_WITH(numbers_of_two_bytes, setup, teardown)
 			uint8_t raw[16];
 			size_t at = 0;
 
-			/* After a PAYLOAD of no words the slow path is taken. */
+			/* After a PAYLOAD of no words the next token takes the slow path. */
 			if (slow) {
 				body[at++] = TOKEN_ESCAPE | ESCAPE_PAYLOAD << TOKEN_BITS;
 				body[at++] = 0;
@@ -142,7 +142,7 @@ TEST_WITH(numbers_of_two_bytes, setup, teardown)
 			head.sum = compact_sum(body, head.body_len);
 			assert_true(compact_decode(coder, &head, body, raw));
 			assert_int_equal(record_addr(get_u64(raw + 8, false)), number);
-			/* One fewer, and it is none of them. */
+			/* With one function fewer, the number has no function. */
 			head.nr_funcs--;
 			head.body_len--;
 			head.sum = compact_sum(body, head.body_len);
@@ -152,7 +152,7 @@ TEST_WITH(numbers_of_two_bytes, setup, teardown)
 	}
 }
 
-/* All lengths of times, the fast way and the other. */
+/* Times of all lengths, on the fast path and on the slow one. */
 TEST_WITH(times, setup, teardown)
 {
 	check("06 01", 1, 16, "1{10/0");
@@ -171,13 +171,13 @@ TEST_WITH(times, setup, teardown)
 	check("07 00 c6 00 01", 1, 16, "304{10/0+");
 	check("07 00 fa ff 01", 1, 16, "3887{10/0+");
 	check("07 00 fe b0 1e 01", 1, 16, "3888{10/0+");
-	/* They add up. */
+	/* Times are differences, which add up. */
 	check("06 01 0a 00 06 01", 1, 48, "1{10/0 3}10/0 4{10/0");
 }
 
 TEST_WITH(what_came_last_and_before_that, setup, teardown)
 {
-	/* Three functions in turns, and one with and without another inside. */
+	/* Three functions take turns; then a function calls another one, or does not. */
 	check("0201 00 0601 00 0602 00 0601 00 04 00 0602 00 0603 00 0602 00 0601 00 0603 00 0603 "
 	      "00",
 	      3, 352,
@@ -185,7 +185,7 @@ TEST_WITH(what_came_last_and_before_that, setup, teardown)
 	      "6{30/0 6}30/0 7{20/0 7}20/0 8{10/0 8}10/0 9{30/0 9}30/0 10{30/0 10}30/0");
 	check("0201 0202 00 00 0201 01 00 01 00 00", 2, 160,
 	      "0{10/0 0{20/1 0}20/1 0}10/0 0{10/0 0}10/0 0{10/0 0{20/1 0}20/1 0}10/0");
-	/* The other way round, after PAYLOAD. */
+	/* The same function words on the slow path, after PAYLOAD. */
 	check("0700 0201 0700 0202 0700 00 0700 00 0700 0201 0700 01 0700 00 0700 01 0700 00 0700 "
 	      "00",
 	      2, 160,
@@ -197,7 +197,7 @@ TEST_WITH(what_came_last_and_before_that, setup, teardown)
 
 TEST_WITH(escapes, setup, teardown)
 {
-	/* WORDS, BYTES. */
+	/* The tokens WORDS and BYTES. */
 	check("03 01 0102030405060708", 0, 8, "807060504030201");
 	check("03 00", 0, 0, "");
 	check("17 03 010203", 0, 3, " and 3");
@@ -205,18 +205,18 @@ TEST_WITH(escapes, setup, teardown)
 	check("03 01 0102030405060708", 0, 7, "damaged");
 	check("17 04 010203", 0, 4, "damaged");
 	check("03 80", 0, 0, "damaged");
-	/* DEPTH, TIME, TOP. */
+	/* The tokens DEPTH, TIME and TOP. */
 	check("0f 0500 02 01", 1, 16, "0{10/5");
-	/* An unknown function: no record has its word. */
+	/* An EXIT without a known function is not a record: it has no word. */
 	check("0f 0500 02 00", 1, 16, "0 101");
 	check("13 0102030405060708 06 01", 1, 16, "578437695752307202{10/0");
 	check("0f 0100 0b 02 02 00", 2, 16, "0}20/0");
 	check("0f 0100 0b 03 02 00", 2, 16, "damaged");
 	check("0b 01 02 00", 1, 16, "damaged");
-	/* There are no other tokens. */
+	/* No other tokens exist. */
 	check("1b", 0, 0, "damaged");
 	check("ff", 0, 0, "damaged");
-	/* Deeper than a record says. */
+	/* A depth may be larger than a record can state. */
 	check("0f ff03 02 01", 1, 16, "0{10/1023");
 	check("0f 0004 02 01", 1, 16, "0{10/1023");
 	check("0f ffff 02 01 02 00", 1, 32, "0{10/1023 0}10/1023");
@@ -230,7 +230,7 @@ TEST_WITH(payloads, setup, teardown)
 	check("07 01 02 01 0102030405060708 06 00", 1, 40, "0{10/0+ 807060504030201 1}10/0");
 	check("07 01 02 01 01020304050607", 1, 24, "damaged");
 	check("07 01 02 01 0102030405060708", 1, 16, "damaged");
-	/* Payload without a record. */
+	/* A payload without a record is damage. */
 	check("07 01", 0, 0, "damaged");
 	check("07 80", 0, 0, "damaged");
 	check("07 81 80 08 02 01", 1, 16, "damaged");
@@ -246,7 +246,7 @@ TEST_WITH(lengths_must_fit, setup, teardown)
 	check("07 00 02 01", 1, 15, "damaged");
 	check("", 0, 0, "");
 	check("", 0, 1, "damaged");
-	/* A token that goes on after the end. */
+	/* A token is cut by the end of the block. */
 	check("02", 1, 16, "damaged");
 	check("c2 00", 1, 16, "damaged");
 	check("0f 05", 0, 0, "damaged");
@@ -257,7 +257,7 @@ TEST_WITH(exits_of_nothing, setup, teardown)
 {
 	check("02 01 02 00 02 00", 1, 48, "damaged");
 	check("07 00 02 00", 1, 16, "damaged");
-	/* The calls around it are unknown. */
+	/* The functions of the calls around it are not known. */
 	check("02 01 02 01 02 00 02 00", 1, 64, "0{10/0 0{10/1 0}10/1 0}10/0");
 	check("0f 0200 02 01 02 00 02 00 02 00", 1, 64, "0{10/2 0}10/2 0 41 0 1");
 }
@@ -298,8 +298,8 @@ TEST_WITH(functions_by_their_distances, setup, teardown)
 }
 
 /*
- * Asking for the time of the next call skips escapes before it that are no records. Nothing else
- * changes.
+ * The time of the next call is read without a change of the state, apart from skipped escapes that
+ * are no records.
  */
 TEST_WITH(the_next_time, setup, teardown)
 {
@@ -314,7 +314,7 @@ TEST_WITH(the_next_time, setup, teardown)
 		{ "03 01 00 00 00 00 00 00 00 00", 0 },	      /* words */
 		{ "07 00 16 01", 0 },			      /* a call with payload */
 		{ "17 00", 0 },				      /* bytes */
-		{ "1b", 0 },				      /* nothing that there is */
+		{ "1b", 0 },				      /* an unknown token */
 		{ "", 0 },
 	};
 

@@ -1,4 +1,4 @@
-/* The bytes of compact blocks, which may never change: they stand in files. */
+/* The bytes of compact blocks. They may never change, since they are in files. */
 #include "tests/unit/lib/unit.h"
 
 #include "utils/base/containers/strbuf.h"
@@ -47,8 +47,9 @@ static void leave_at(uint64_t time_ns, unsigned depth, uint64_t addr)
 }
 
 /*
- * Packs the first @len bytes into one block, as "USED: RAW/RECORDS FUNCS@DEPTH FIRST_NS[ cut]:
- * TOKENS|FUNCTIONS". The last two are in hex; for long ones only their length and checksum.
+ * Packs the first @len bytes into one block, and compares it with "USED: RAW/RECORDS FUNCS@DEPTH
+ * FIRST_NS[ cut]: TOKENS|FUNCTIONS". Tokens and functions are in hex; long ones are given by length
+ * and checksum.
  */
 static void check_len(size_t len, bool has_more, const char *expected)
 {
@@ -93,7 +94,7 @@ TEST_WITH(calls_that_nest, setup, teardown)
 	leave_at(7, 1, 0x1010);
 	leave_at(9, 0, 0x1000);
 	check("64: 64/4 2@0 0: 020116020808|804020");
-	/* The same calls again are expected ones. */
+	/* The same calls come again, as expected. */
 	for (unsigned i = 0; i < 3; i++) {
 		enter_at(10 * i, 0, 0x1000);
 		enter_at(10 * i + 5, 1, 0x1010);
@@ -103,7 +104,7 @@ TEST_WITH(calls_that_nest, setup, teardown)
 	check("192: 192/12 2@0 0: 020116020808060114080804140808|804020");
 }
 
-/* One byte, two, or as many as it takes. */
+/* A difference takes one byte, two, or as many as needed. */
 TEST_WITH(times_between_records, setup, teardown)
 {
 	static const uint64_t deltas[] = { 0,
@@ -156,7 +157,9 @@ TEST_WITH(a_clock_that_goes_back, setup, teardown)
 	check("48: 48/3 1@0 100: c23401136300000000000000000601|8040");
 }
 
-/* A function is the last one in this place, the one before that, or has a number. */
+/*
+ * The function of an ENTRY is the last one in this place, the one before it, or one with a number.
+ */
 TEST_WITH(which_function_it_is, setup, teardown)
 {
 	static const unsigned order[] = { 0, 0, 1, 0, 1, 1, 2, 1, 0, 2, 2 };
@@ -167,7 +170,7 @@ TEST_WITH(which_function_it_is, setup, teardown)
 	}
 	check("352: 352/22 3@0 0: "
 	      "0201000601000602000601000400060200060300060200060100060300060300|80402020");
-	/* An EXIT where a call was, and the other way. */
+	/* An EXIT comes where a call is expected, and a call where an EXIT is. */
 	enter_at(0, 0, 0x1000);
 	enter_at(0, 1, 0x1010);
 	leave_at(0, 1, 0x1010);
@@ -181,7 +184,7 @@ TEST_WITH(which_function_it_is, setup, teardown)
 	check("160: 160/10 2@0 0: 02010202000002010100010000|804020");
 }
 
-/* Numbers of one byte, and of two. */
+/* Numbers of functions take one byte or two. */
 TEST_WITH(many_functions, setup, teardown)
 {
 	static const unsigned nrs[] = { 223, 224, 225, 480, 481, 3999, 4000, 4001 };
@@ -202,8 +205,8 @@ TEST_WITH(many_functions, setup, teardown)
 		check(expected[i]);
 	}
 	/*
-	 * The next block begins at the first function that finds no free number, at an exit and at
-	 * an entry alike.
+	 * The block ends at the first function for which no number is free, whether this is at an
+	 * exit or at an entry.
 	 */
 	for (unsigned k = 0; k < 4001; k++) {
 		leave_at(k, 5, 0x1000 + 32 * k);
@@ -228,7 +231,7 @@ TEST_WITH(functions_by_their_distances, setup, teardown)
 
 TEST_WITH(depths_that_are_not_as_expected, setup, teardown)
 {
-	/* Begins within calls; goes deeper, and less deep. */
+	/* The records begin within calls. They go deeper, and less deep. */
 	leave_at(10, 4, 0x1000);
 	enter_at(11, 4, 0x1000);
 	enter_at(12, 7, 0x1000);
@@ -240,7 +243,7 @@ TEST_WITH(depths_that_are_not_as_expected, setup, teardown)
 	leave_at(18, 0, 0x1010);
 	check("144: 144/9 2@5 10: "
 	      "0f05000b012806010f07000601040f03000b01040f01000b01040f01000b0104040b0204|804020");
-	/* Deeper than a record can say. */
+	/* These calls are deeper than a record can state. */
 	enter_at(10, RECORD_DEPTH_MAX - 1, 0x1000);
 	enter_at(11, RECORD_DEPTH_MAX, 0x1000);
 	enter_at(12, RECORD_DEPTH_MAX, 0x1000);
@@ -276,8 +279,7 @@ TEST_WITH(what_is_no_call_stays_as_it_is, setup, teardown)
 	      "000000000000006b0041420f000000|8040");
 }
 
-/* Up to where a record may begin that is not earlier. */
-/* Calls that repeat, above and below the depth that records can state. */
+/* Calls that repeat, above and below the largest depth that a record can state. */
 TEST_WITH(deep_calls_in_loops, setup, teardown)
 {
 	static const unsigned tops[] = { RECORD_DEPTH_MAX + 3, 5000 };
@@ -305,7 +307,7 @@ TEST_WITH(deep_calls_in_loops, setup, teardown)
 		assert_true(compact_head_decode(packed, &head));
 		assert_true(compact_decode(coder, &head, packed + COMPACT_HEAD_BYTES, back));
 		assert_memory_equal(raw, back, len);
-		/* Nearly all tokens have one byte. */
+		/* Nearly all tokens take one byte. */
 		assert_in_range(head.tokens_len, 8000, 8200);
 		raw_len = 0;
 	}
@@ -318,11 +320,11 @@ TEST_WITH(payloads, setup, teardown)
 	raw_len += 8;
 	leave_at(10, 0, 0x1000);
 	check("40: 40/2 1@0 10: 07012a01111100000000000000|8040");
-	/* A record without any payload. */
+	/* MORE is set, but no payload follows. */
 	add(10, record_data(RECORD_ENTRY, 0, 0x1000) | RECORD_MORE);
 	add(11, record_data(RECORD_EXIT, 0, 0x1000) | RECORD_MORE);
 	check("32: 32/1 1@0 10: 07022a010b000000000000002d00001000000000|8040");
-	/* A word with an earlier time is no record, nor is one with a much later time. */
+	/* A word with an earlier time is not a record. Neither is a word with a much later time. */
 	add(10, record_data(RECORD_EVENT, 0, 0x1000) | RECORD_MORE);
 	enter_at(9, 0, 0x2000);
 	enter_at(9 + (1ULL << 42), 0, 0x2000);
@@ -330,7 +332,7 @@ TEST_WITH(payloads, setup, teardown)
 	check("64: 64/3 1@0 4398046511113: "
 	      "03040a000000000000002f0000100000000009000000000000002800002000000000fe89808080808001"
 	      "010f000004|808001");
-	/* Two words of which the second looks like one. */
+	/* The payload has two words, the second of which looks like a record's. */
 	add(10, record_data(RECORD_ENTRY, 0, 0x1000) | RECORD_MORE);
 	put_u64(raw + raw_len, 0x1111, false);
 	put_u64(raw + raw_len + 8, 0x2222, false);
@@ -359,7 +361,7 @@ TEST_WITH(records_that_may_not_be_whole, setup, teardown)
 	raw_len = 0;
 }
 
-/* More than fits in a block. */
+/* These records do not fit into one block. */
 TEST_WITH(long_pieces, setup, teardown)
 {
 	for (unsigned i = 0; i < 9000; i++) {
@@ -367,7 +369,7 @@ TEST_WITH(long_pieces, setup, teardown)
 		leave_at(10 * i + 3, i % 7, 0x1000 + 16 * (i % 50));
 	}
 	check("131072: 131072/8192 50@0 0: 24573|24624 a8c04cd9e6fd9a2d");
-	/* A payload without an end is cut, if it is alone. */
+	/* A payload without an end is cut if it is the only record. */
 	add(10, record_data(RECORD_ENTRY, 0, 0x1000) | RECORD_MORE);
 	memset(raw + raw_len, 0, 200000);
 	raw_len += 200000;
@@ -379,7 +381,7 @@ TEST_WITH(long_pieces, setup, teardown)
 	raw_len += 200000;
 	check_len(raw_len, true, "16: 16/1 1@0 10: 2a01|8040");
 	check("16: 16/1 1@0 10: 2a01|8040");
-	/* It just fits, and just does not. */
+	/* The payload fits exactly: a longer one would be cut. */
 	add(10, record_data(RECORD_ENTRY, 0, 0x1000) | RECORD_MORE);
 	memset(raw + raw_len, 0, COMPACT_RAW_MAX);
 	raw_len += COMPACT_RAW_MAX - 16;

@@ -1,4 +1,4 @@
-/* Logs of several files, and whose lines they are. */
+/* Logs in several files, and the process and thread of each line. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,7 +68,10 @@ TEST(test_lines)
 	struct uft_err err = { 0 };
 	char *paths[2];
 
-	/* Lines that are too long, of the greatest length, and short; then one without an end. */
+	/*
+	 * Lines that are too long, a line of the greatest length, and a short line; then a line
+	 * without an end.
+	 */
 	memset(text, 'x', 300000);
 	text[250000] = '\n';
 	paths[0] = write_file(OLD, text, 250001);
@@ -138,7 +141,7 @@ TEST(test_words)
 	check_words("", 0, false, 0);
 }
 
-/* @at: where it is wrong, or -1 */
+/* @at: the place of the error; -1: none */
 static void check_format(const char *format, const char *body, int at, int32_t pid, uint64_t thread)
 {
 	struct fst_format *common = fst_format_make(format);

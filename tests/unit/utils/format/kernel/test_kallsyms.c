@@ -1,4 +1,4 @@
-/* kallsyms: lines that are functions, their sizes, and the name that counts. */
+/* kallsyms: the lines of functions, their sizes, and the name that counts if there are several. */
 #include "tests/unit/lib/unit.h"
 
 #include "utils/format/kernel/kallsyms.h"
@@ -37,7 +37,7 @@ TEST(functions_reach_to_the_next)
 	symtab_deinit(&tab);
 }
 
-/* Sorting must not turn them round. */
+/* Sorting must keep the order of symbols with the same address. */
 TEST(first_of_one_address_counts)
 {
 	struct symtab tab = decode("ffffffff81000200 T behind\n"

@@ -1,6 +1,6 @@
 /*
- * kernel_header and the pages of kernel-cpu*.dat: round trips, both byte orders and sizes of long,
- * cut files and wrong ones.
+ * kernel_header and the pages of kernel-cpu*.dat: round trips, both byte orders and both sizes of
+ * long, cut files and wrong ones.
  */
 #include "tests/unit/lib/unit.h"
 
@@ -73,7 +73,7 @@ TEST(header_round_trip)
 	}
 }
 
-/* The header can be used again, and be given up twice. */
+/* After a header was given up, it can be used again, or be given up once more. */
 TEST(header_is_empty_afterwards)
 {
 	static const struct kernel_header empty;
@@ -92,7 +92,7 @@ TEST(header_is_empty_afterwards)
 	assert_memory_equal(&header, &empty, sizeof(empty));
 }
 
-/* A header cut anywhere is refused, or read as far as it is complete. */
+/* A header that is cut anywhere is refused, or is read as far as it is complete. */
 TEST(header_cut_everywhere)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -144,7 +144,7 @@ TEST(bad_headers)
 	}
 }
 
-/* The names of the files are shown. */
+/* The error shows the file's name, which is wrong. */
 TEST(bad_names)
 {
 	static const char *const names[] = {
@@ -176,7 +176,7 @@ TEST(fields)
 	assert_false(kernel_format_find_field(text_of("\tfield:int x;", 13), "x", &offset, &size));
 }
 
-/* A field without a known place is dropped: no value is read from a wrong place. */
+/* A field without a known place is dropped: a value must not be read from a wrong place. */
 TEST(fields_without_a_place)
 {
 	static const char *const formats[] = {
@@ -207,7 +207,7 @@ static void assert_record(struct kernel_page *page, uint64_t time_ns, uint16_t i
 	assert_int_equal(rec.len, len);
 }
 
-/* Each kind of record there is. */
+/* Fill a page with each kind of record that there is. */
 static void fill(struct kernel_page_maker *maker, uint32_t long_size, bool big)
 {
 	static const uint32_t words[] = { 0x11, 0x22, 0x33 };
@@ -220,11 +220,11 @@ static void fill(struct kernel_page_maker *maker, uint32_t long_size, bool big)
 	kernel_page_kind(maker, 29, 3); /* a record that was withdrawn */
 	kernel_page_word(maker, 8);
 	kernel_page_word(maker, 0);
-	kernel_page_kind(maker, 29, 1); /* one that had no time */
+	kernel_page_kind(maker, 29, 1); /* a withdrawn record that had no time */
 	kernel_page_word(maker, 4);
 	kernel_page_kind(maker, 31, 9); /* time stamp */
 	kernel_page_word(maker, 2);
-	kernel_page_kind(maker, 0, 4); /* its length in a word of its own */
+	kernel_page_kind(maker, 0, 4); /* the length is in a word of its own */
 	kernel_page_word(maker, 4 + 12);
 	put_u16(maker->bytes + maker->used, 11, big);
 	put_u16(maker->bytes + maker->used + 2, 0, big);
@@ -253,7 +253,7 @@ TEST(page_round_trip)
 	}
 }
 
-/* Records have 59 bits of the time; the upper bits are those of the time before. */
+/* Records have 59 bits of the time. The upper bits are those of the time before. */
 TEST(long_times)
 {
 	struct kernel_page_maker maker;
@@ -318,7 +318,7 @@ TEST(padded)
 	}
 }
 
-/* Cut at every byte: complete records are read, and no byte beyond the end. */
+/* The page is cut at each byte: complete records are read, and no byte after the end is. */
 TEST(page_cut_everywhere)
 {
 	struct kernel_page_maker maker;
@@ -342,7 +342,7 @@ TEST(page_cut_everywhere)
 	assert_int_equal(most, 3);
 }
 
-/* A flipped bit never leads out of the page, or into an endless loop. */
+/* A flipped bit never leads out of the page, nor into an endless loop. */
 TEST(page_flipped_everywhere)
 {
 	struct kernel_page_maker maker;
@@ -382,7 +382,7 @@ TEST(bad_pages)
 		-EBADMSG);
 	assert_non_null(strstr(err.text, "4081 bytes"));
 
-	/* A record without a pid. */
+	/* This record has no room for a pid. */
 	kernel_page_kind(&maker, 1, 0);
 	kernel_page_word(&maker, 0);
 	kernel_page_end(&maker, 0);

@@ -1,6 +1,6 @@
 /*
- * Records of the kernel's function_graph tracer: fields at the places that a kernel's format file
- * states.
+ * Records of the kernel's function_graph tracer. Their fields are at the places that the kernel's
+ * format file states.
  */
 #include "tests/unit/lib/unit.h"
 
@@ -84,7 +84,7 @@ TEST(records)
 		assert_false(get(&graph, little, len, false, &call));
 
 	/*
-	 * Without a depth the record ends with the address; a kernel may have addresses of 32 bits.
+	 * Without a depth the record ends with the address. Addresses of a kernel may have 32 bits.
 	 */
 	graph.depth = (struct kernel_field){ 0 };
 	assert_true(get(&graph, little, 12, false, &call));
@@ -94,7 +94,7 @@ TEST(records)
 	assert_int_equal(call.addr, 0xffffffff40302010);
 }
 
-/* A record cannot have the depth that means "unknown", nor one that is too large. */
+/* A record cannot have the depth that means "unknown", nor a depth that is too large. */
 TEST(depths)
 {
 	static const struct {

@@ -1,4 +1,4 @@
-/* Pages of kernel-cpu*.dat made here are read as the same records. */
+/* Pages of kernel-cpu*.dat that are made here are read as the same records. */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@ static int refuse(void *self, const uint8_t *page, size_t len)
 	return -ENOSPC;
 }
 
-/* Sizes of data, steps of time, and losses of all kinds. */
+/* Data of all sizes, steps of time, and losses of all kinds. */
 static const struct step {
 	uint32_t len;
 	uint64_t delta;

@@ -6,7 +6,7 @@
 #include "utils/format/bytes.h"
 #include "utils/format/kernel/perf_dat.h"
 
-/* Makes a record with @body of whole words, and its trailer. */
+/* Makes a record of @body, which has whole words, and a trailer. */
 static size_t make(uint8_t *to, uint32_t type, uint16_t misc, const void *body, size_t len,
 		   bool big)
 {
@@ -90,7 +90,7 @@ TEST(names)
 	assert_string_equal(rec.comm, "hello");
 	assert_true(rec.is_exec);
 
-	/* No NUL in it: cut, not run over. */
+	/* A name without a NUL is cut at the end of its room. */
 	body[13] = 'x';
 	len = make(bytes, 3, 0, body, sizeof(body), false);
 	assert_int_equal(perf_record_decode(bytes, len, false, &rec, NULL), len);
@@ -113,11 +113,11 @@ TEST(cut_and_wrong)
 		assert_int_equal(perf_record_decode(copy, i, false, &rec, NULL), 0);
 		free(copy);
 	}
-	/* Too short for their kind: skipped. */
+	/* Records that are too short for their kind are skipped. */
 	make(bytes, 7, 0, "", 0, false);
 	assert_int_equal(perf_record_decode(bytes, len, false, &rec, NULL), len);
 	assert_int_equal(rec.type, PERF_REC_OTHER);
-	/* A name that is not there is no name. */
+	/* A record without a name gives the empty name. */
 	const uint8_t ids[8] = { 0 };
 
 	len = make(bytes, 3, 0, ids, sizeof(ids), false);

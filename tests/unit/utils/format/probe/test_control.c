@@ -1,4 +1,7 @@
-/* The codec of the control channel: packets that are messages, dispatch by a table, addresses. */
+/*
+ * The codec of the control channel: packets that are messages, the table of handlers, and
+ * addresses.
+ */
 #include "tests/unit/lib/unit.h"
 #include "tests/lib/verdict.h"
 
@@ -29,8 +32,8 @@ static void make(const struct control_shape *shape, size_t len)
 }
 
 /*
- * A message is not shorter than its type, and as long as it states; bytes after the known members
- * are ignored.
+ * A message is at least as long as its type, and exactly as long as it states. Bytes after the
+ * known members are ignored.
  */
 TEST(lengths)
 {
@@ -71,7 +74,7 @@ static enum control_verdict check_module(const char *bytes, size_t nr)
 	return control_check(&control_module_shape, &packet, len);
 }
 
-/* A path ends where the message does. */
+/* A path ends at the end of the message. */
 TEST(modules)
 {
 	assert_int_equal(check_module("", 0), CONTROL_MALFORMED);
@@ -102,7 +105,10 @@ static enum control_verdict check_declare(uint32_t has_common, const char *texts
 	return control_check(&control_declare_shape, &packet, sizeof(*m) + nr);
 }
 
-/* An id, a format and an optional second one, each with its NUL, and no byte after them. */
+/*
+ * A declaration has an id, a format and an optional second one. Each ends with a NUL, and no byte
+ * follows the last one.
+ */
 TEST(declarations)
 {
 	assert_int_equal(check_declare(0, "A\0%d", 5), CONTROL_TAKEN);
@@ -124,7 +130,7 @@ static enum control_verdict check_callable(const char *texts, size_t nr)
 	return control_check(&control_callable_shape, &packet, sizeof(*m) + nr);
 }
 
-/* A name and a file, which may be empty; and an address outside of all programs. */
+/* A function has a name and a file, which may be empty, and an address outside of all programs. */
 TEST(callables)
 {
 	struct control_callable_is *m = (struct control_callable_is *)&packet;
@@ -182,7 +188,7 @@ TEST(headers)
 	assert_int_equal(check_ready(len), CONTROL_OTHER_VERSION);
 	packet.header.version -= 2;
 	assert_int_equal(check_ready(len), CONTROL_OTHER_VERSION);
-	/* In a message of another version only the version number is known. */
+	/* Only the version number is known of a message of another version. */
 	assert_int_equal(check_ready(6), CONTROL_OTHER_VERSION);
 	assert_int_equal(check_ready(5), CONTROL_NO_MESSAGE);
 	make(&control_ready_shape, len);
@@ -198,7 +204,7 @@ enum {
 	SECOND
 };
 
-/* The messages taken, with their lengths. */
+/* The handler of the messages: notes the length of the taken one. */
 static unsigned take(void *context, const void *message, size_t len)
 {
 	*(size_t *)context = len;
@@ -217,7 +223,7 @@ static enum control_verdict take_from(unsigned *state, size_t len)
 	unsigned before = *state;
 	enum control_verdict verdict = control_take(&table, state, &taken, &packet, len);
 
-	/* A message without a handler does nothing; one with a handler is handled once. */
+	/* Only a message that was taken reached its handler, and it changed the state. */
 	assert_int_equal(taken, verdict == CONTROL_TAKEN ? len : 0);
 	assert_int_equal(*state, verdict == CONTROL_TAKEN ? SECOND : before);
 	return verdict;
@@ -235,7 +241,7 @@ TEST(tables)
 	assert_int_equal(take_from(&at, len), CONTROL_OTHER_VERSION);
 	make(&control_crash_shape, len);
 	assert_int_equal(take_from(&at, len), CONTROL_MALFORMED);
-	/* A known message is not skipped even if optional. */
+	/* A known message is not skipped, even if it is optional. */
 	packet.header.flags = CONTROL_OPTIONAL;
 	assert_int_equal(take_from(&at, len), CONTROL_MALFORMED);
 	make(&control_crash_shape, sizeof(packet.crash));
@@ -246,7 +252,7 @@ TEST(tables)
 	assert_int_equal(take_from(&at, len), CONTROL_UNKNOWN_TYPE);
 	packet.header.flags = CONTROL_OPTIONAL | CONTROL_ANSWER;
 	assert_int_equal(take_from(&at, len), CONTROL_SKIPPED);
-	/* To be skipped it must be one. */
+	/* Bytes that are not a message are not skipped, either. */
 	assert_int_equal(take_from(&at, len + 1), CONTROL_NO_MESSAGE);
 	assert_int_equal(take_from(&at, len - 1), CONTROL_NO_MESSAGE);
 }
@@ -265,7 +271,7 @@ TEST(errors_name_what_they_are_about)
 }
 
 /*
- * A report of the version is accepted only with the secret, which has the same place in all
+ * The version of another message is accepted only with the secret, which has the same place in all
  * versions.
  */
 TEST(other_versions)
@@ -277,7 +283,7 @@ TEST(other_versions)
 	memcpy(packet.hello.secret, secret, sizeof(secret));
 	assert_int_equal(control_other_version(&packet, sizeof(packet.hello), secret), 0);
 	packet.header.version = 5;
-	packet.header.len = 0; /* it had none */
+	packet.header.len = 0; /* version 5 had no length */
 	assert_int_equal(control_other_version(&packet, 64, secret), 5);
 	assert_int_equal(control_other_version(&packet, len, secret), 5);
 	assert_int_equal(control_other_version(&packet, len - 1, secret), 0);
@@ -299,7 +305,7 @@ static size_t parse(const char *name, const char *hex, uint8_t secret[CONTROL_SE
 	return control_address_parse(address, secret);
 }
 
-/* "name:secret", and no byte before, between or after these. */
+/* An address is "name:secret", without any byte before, between or after these. */
 TEST(addresses)
 {
 	char hex[2 * CONTROL_SECRET_BYTES + 2] = "";

@@ -41,7 +41,7 @@ TEST(segments_merge)
 	assert_string_equal(map.entries[1].path, "/bin/b");
 }
 
-/* Other recorders may write empty segments; the modules around them are read all the same. */
+/* Other recorders may write empty segments. The modules around them are read all the same. */
 TEST(empty_segments)
 {
 	static const char text[] = "1000-1000 r-xp 00000000 fe:00 123 /bin/a\n"

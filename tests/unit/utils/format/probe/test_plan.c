@@ -1,6 +1,6 @@
 /*
- * The plan's image: it reads back the same; larger entries and unknown kinds are skipped;
- * references beyond its end are refused.
+ * The image of a plan is read back unchanged. Larger entries and unknown kinds are skipped.
+ * References beyond its end are refused.
  */
 #include "tests/unit/lib/unit.h"
 
@@ -10,12 +10,15 @@
 #include "utils/format/probe/automaton.h"
 #include "utils/format/probe/plan.h"
 
-/* Two functions, a rule with a condition on a text, and a capture program with a container. */
+/*
+ * A plan with two functions, a rule with a condition on a text, and a capture program with a
+ * container.
+ */
 struct sample {
 	struct plan settings;
 	struct plan_func funcs[2];
 	struct plan_rule rules[1];
-	struct plan_cond conds[2]; /* the second is text */
+	struct plan_cond conds[2]; /* the second one is the text */
 	struct capture_step steps[6];
 	struct plan_watch watches[PLAN_WATCHES_MAX + 1];
 	struct plan_counter counters[PLAN_COUNTERS_MAX + 1];
@@ -54,7 +57,7 @@ static void *image_of(const struct plan_view *view, uint64_t *len)
 	return image;
 }
 
-/* The error in the image of @view, or NULL. */
+/* Returns the error in the image of @view, or NULL. */
 static const char *open_view(const struct plan_view *view)
 {
 	struct plan_view out;
@@ -84,7 +87,7 @@ TEST(what_is_made_is_read)
 		assert_int_equal(out.lists[kind].nr, s.view.lists[kind].nr);
 	plan_copy(&out, PLAN_FUNCS, funcs);
 	assert_memory_equal(funcs, s.funcs, sizeof(funcs));
-	/* The plan is cut at any byte. */
+	/* The plan is cut at each byte. */
 	for (uint64_t i = 0; i < len; i++) {
 		void *part = exact_copy(image, i);
 
@@ -114,7 +117,7 @@ TEST(larger_entries_are_cut)
 	free(image);
 	view.lists[PLAN_WATCHES].entry_bytes = sizeof(struct plan_watch) - 8;
 	assert_string_equal(open_view(&view), "a section's entries have a size that is not known");
-	/* Among these there are texts. */
+	/* Conditions have a known size, since texts are among them. */
 	view = (struct plan_view){ .lists[PLAN_CONDS] = { watches, 1, 24 } };
 	assert_string_equal(open_view(&view), "a section's entries have a size that is not known");
 }
@@ -134,15 +137,15 @@ TEST(directories)
 		struct plan_section section;
 		int result;
 	} cases[] = {
-		{ { PLAN_KINDS + 5, 8, 1, 192 }, 0 },	    /* of a newer maker */
-		{ { PLAN_KINDS + 5, 8, 1, 196 }, -EINVAL }, /* but where it may be */
+		{ { PLAN_KINDS + 5, 8, 1, 192 }, 0 }, /* an unknown kind, from a newer recorder */
+		{ { PLAN_KINDS + 5, 8, 1, 196 }, -EINVAL }, /* a place that is not aligned */
 		{ { PLAN_KINDS + 5, 12, 1, 192 }, -EINVAL },
 		{ { PLAN_KINDS + 5, 8, UINT64_MAX / 8, 192 }, -EINVAL },
 		{ { PLAN_KINDS + 5, 0, 1, 192 }, -EINVAL },
 		{ { PLAN_KINDS + 5, 8, 1, 8 }, -EINVAL },   /* in the header */
 		{ { PLAN_KINDS + 5, 8, 1, 176 }, -EINVAL }, /* in the directory */
 		{ { PLAN_KINDS + 5, 8, 1, UINT64_MAX - 7 }, -EINVAL },
-		{ { PLAN_WATCHES, 16, 0, 192 }, -EINVAL }, /* twice */
+		{ { PLAN_WATCHES, 16, 0, 192 }, -EINVAL }, /* a second section of this kind */
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -185,8 +188,8 @@ TEST(entries_lead_nowhere_else)
 	REFUSED(s.conds[0].value = -1, "what a condition compares with is not there");
 	REFUSED(s.conds[0].value = 14, "what a condition compares with is not there");
 	/*
-	 * The texts that conditions compare with follow the rule's conditions; after the last
-	 * condition none is left.
+	 * Texts for comparison are after the rule's conditions. After the last condition there is
+	 * none.
 	 */
 	REFUSED(s.rules[0].cond = 1;
 		s.conds[1] = s.conds[0], "what a condition compares with is not there");
@@ -252,7 +255,7 @@ TEST(operands)
 
 	OPERANDS_REFUSED(NULL, (void)o);
 	OPERANDS_REFUSED("a patch that is no event has arguments", patch.what = PATCH_NOP);
-	/* Operands without an event are not checked. */
+	/* Operands that belong to no event are not checked. */
 	OPERANDS_REFUSED(NULL, operands[0].kind = PLAN_OPERAND_KINDS);
 	OPERANDS_REFUSED(nowhere, operands[2].kind = PLAN_OPERAND_KINDS);
 	OPERANDS_REFUSED(nowhere, o->bytes = 0);
@@ -274,12 +277,12 @@ TEST(operands)
 	OPERANDS_REFUSED(missing, patch.operands = UINT32_MAX);
 	OPERANDS_REFUSED(missing, patch.operands = PLAN_OPERANDS_MAX + 2);
 	OPERANDS_REFUSED(missing, patch.operands = PLAN_OPERANDS_MAX + 3);
-	/* As many operands as there may be, and one more. */
+	/* A patch may have this many operands; one more is refused. */
 	OPERANDS_REFUSED(NULL, operands[2].flags = 0; operands[16].flags = PLAN_OPERAND_LAST);
 	OPERANDS_REFUSED(missing, operands[2].flags = 0; operands[17].flags = PLAN_OPERAND_LAST);
 }
 
-/* A valid one does not end the checks. */
+/* The check goes on after a valid patch. */
 TEST(all_patches_are_looked_at)
 {
 	struct plan_patch patches[3] = {
@@ -294,13 +297,13 @@ TEST(all_patches_are_looked_at)
 	assert_null(open_view(&s.view));
 	patches[2].len = PLAN_PATCH_CODE + 1;
 	assert_string_equal(open_view(&s.view), "a patch's code is too long");
-	/* The patch before it is of another module. */
+	/* The patch before it belongs to another module. */
 	patches[2] = patches[1];
 	patches[2].load_bias = 8192;
 	assert_string_equal(open_view(&s.view), "a patch has none before it");
 }
 
-/* Lists begin at aligned places, with zeros between them, whatever the memory contained. */
+/* Lists begin at aligned places. Between them are zeros, whatever the memory contained before. */
 TEST(an_image_has_nothing_but_its_lists)
 {
 	struct sample s;
