@@ -1,4 +1,4 @@
-/* Sections and symbols of ELF files, read from a file and from memory alike. */
+/* Sections and symbols of ELF files are the same, whether read from a file or from memory. */
 #include "tests/unit/lib/elf_image.h"
 
 #include <elf.h>
@@ -10,12 +10,14 @@
 
 #define DATA_ADDR  (IMAGE_BASE + 0x3000)
 #define DATA_BYTES (700U << 10)
-#define PIECE	   (256U << 10) /* so much is looked at at a time */
+#define PIECE	   (256U << 10) /* the number of bytes searched at a time */
 #define NR_FUNCS   500
 #define TEXT	   "CAMLRUNPARAM"
 #define TEXT_BYTES sizeof(TEXT)
 
-/* @path: the image as a file; @file, @memory: opened from it, and from memory */
+/*
+ * @path: the image as a file; @file: opened from it; @memory: opened from memory
+ */
 struct both {
 	char path[32];
 	struct elf_image img;
@@ -67,7 +69,7 @@ static void close_both(struct both *b)
 	unlink(b->path);
 }
 
-/* The text may be anywhere: at the ends, or across the end of a piece. */
+/* The text may be at both ends of the data, or across the end of a piece. */
 TEST(texts_are_found)
 {
 	size_t places[TEXT_BYTES * 2 + 4] = { 0, DATA_BYTES - TEXT_BYTES };
@@ -126,7 +128,7 @@ static void check_symbol(struct elf_symbols *symbols, size_t index)
 	assert_int_equal(sym.st_value, DATA_ADDR + (index - 1) * 16);
 }
 
-/* In order, backwards, and across the piece that is read at a time. */
+/* Symbols are read in order, backwards, and across the end of a piece. */
 TEST(symbols_in_any_order)
 {
 	struct both b;
@@ -153,7 +155,9 @@ TEST(symbols_in_any_order)
 	close_both(&b);
 }
 
-/* A file that has become shorter: the missing parts are absent, and the reader does not crash. */
+/*
+ * The file has become shorter: sections beyond its end are missing, and the reader does not crash.
+ */
 TEST(a_file_that_shrinks)
 {
 	struct elf_symbols symbols;

@@ -1,11 +1,11 @@
-/* Declared events of ELF files made by hand: good entries, cut ones, damaged ones. */
+/* Declared events in hand-made ELF files: good entries, cut ones, damaged ones. */
 #include "tests/unit/lib/elf_image.h"
 
 #include <errno.h>
 
 #include "utils/object/fstrace_decl.h"
 
-/* "ID: FORMAT", one per line; or the error's text. */
+/* Write "ID: FORMAT", one in a line; or the error's text. */
 static int load(const void *entries, size_t len, struct strbuf *out)
 {
 	struct fstrace_decls decls cleanup_fstrace_decls = { 0 };
@@ -50,7 +50,7 @@ static const char *text_of_entries(const char *entries, size_t len)
 TEST(good_entries)
 {
 	assert_string_equal(TEXT_OF(""), "");
-	/* Sorted, each once; the compiler puts zeros between them. */
+	/* Events are sorted, and each is there once. The compiler puts zeros between entries. */
 	assert_string_equal(TEXT_OF("SHOP_SOLD \"NR=%d\"\0\0\0SHOP_OPEN \"\"\0SHOP_SOLD \"NR=%d\"\0"
 				    "SHOP_SOLD \"NR=%u\""),
 			    "SHOP-OPEN: \nSHOP-SOLD: NR=%d\nSHOP-SOLD: NR=%u\n");
@@ -67,7 +67,7 @@ TEST(literals)
 	assert_string_equal(TEXT_OF("A \"\\"), "A: (none)\n");
 	assert_string_equal(TEXT_OF("A \"\\x\""), "A: (none)\n");
 	assert_string_equal(TEXT_OF("A \"\\q\""), "A: (none)\n");
-	/* A NUL ends the format, as the program sees it; the rest is not guessed. */
+	/* A NUL ends the format, as in the program. The rest is not guessed. */
 	assert_string_equal(TEXT_OF("A \"\\0\""), "A: (none)\n");
 }
 

@@ -1,6 +1,6 @@
 /*
- * Whole libraries, function by function: code moved from each beginning does the same as before,
- * and no jump leads into overwritten bytes.
+ * Whole libraries, function by function: the code moved from each beginning does what it did
+ * before, and no jump leads into overwritten bytes.
  */
 #include "tests/unit/lib/unit.h"
 
@@ -11,7 +11,7 @@
 #include "utils/object/code/functions.h"
 #include "utils/object/code/sites.h"
 
-#define ELSEWHERE 0x12345678 /* how far from the site the code is put */
+#define ELSEWHERE 0x12345678 /* the distance from a site to its moved code */
 
 static const char *const libraries[] = {
 	"/usr/lib/x86_64-linux-gnu/libc.so.6",
@@ -22,13 +22,13 @@ static const char *const libraries[] = {
 static csh handle;
 static cs_insn *insn;
 
-/* One disassembled instruction; @len is 0 when the bytes are none. */
+/* One disassembled instruction. @len is 0 when the bytes are not an instruction. */
 struct plain {
 	const uint8_t *bytes;
 	uint64_t addr;
 	unsigned len;
-	char text[256];	 /* the bytes that do not depend on their address */
-	uint64_t target; /* target of a jump, a call, or a relative address */
+	char text[256];	 /* the text without what depends on the address */
+	uint64_t target; /* target of a jump or call, or a relative address */
 	bool is_jump;
 	bool is_call;
 };
@@ -68,14 +68,14 @@ static struct plain read_one(const uint8_t *at, size_t left, uint64_t addr)
 	return p;
 }
 
-/* The code of a site as the probe writes it, at site + ELSEWHERE. */
+/* The code of a site, as the probe writes it at site + ELSEWHERE. */
 struct moved {
 	uint8_t bytes[INSN_CODE_MAX];
 	uint64_t addr;
 	unsigned len;
-	unsigned at; /* so many bytes were compared */
+	unsigned at; /* the bytes compared so far */
 	uint16_t new_at[WINDOW_BEHIND +
-			16]; /* by byte of the original: the present place of its instruction */
+			16]; /* for each byte of the original: the new place of its instruction */
 };
 
 static void place(const struct insn_code *code, struct moved *out)
@@ -101,7 +101,9 @@ static struct plain take(struct moved *m)
 	return p;
 }
 
-/* A jump to @target, or to where that is now. */
+/*
+ * True when @jump leads to @target, or to the place to which @target was moved.
+ */
 static bool leads_to(const struct code_site *site, const struct moved *m, const struct plain *jump,
 		     uint64_t target)
 {
@@ -123,13 +125,13 @@ static bool is_same_call(const struct code_site *site, struct moved *m, const st
 	jump = take(m);
 	if (was->target && !strstr(was->text, "[rip"))
 		return strcmp(jump.text, "jmp") == 0 && jump.target == was->target;
-	/* By the same register or the same memory, with the stack one word deeper. */
+	/* The jump uses the same register or memory. The stack is one word deeper. */
 	if (strncmp(jump.text, "jmp ", 4) != 0 || jump.target != was->target)
 		return false;
 	return strstr(was->text, "[rsp") || strcmp(jump.text + 4, was->text + 5) == 0;
 }
 
-/* The next of what was moved does what @was did. */
+/* True when the next moved instruction does what @was does. */
 static bool is_same(const struct code_site *site, struct moved *m, const struct plain *was)
 {
 	struct plain now;
@@ -137,7 +139,7 @@ static bool is_same(const struct code_site *site, struct moved *m, const struct 
 	if (was->is_call)
 		return is_same_call(site, m, was);
 	now = take(m);
-	/* Bytes that the disassembler does not know must be the same. */
+	/* Bytes that the disassembler does not know cannot be compared. */
 	if (!was->len || !now.len)
 		return false;
 	if (strncmp(was->text, "loop", 4) == 0 || strncmp(was->text, "jrcxz", 5) == 0) {
@@ -152,14 +154,14 @@ static bool is_same(const struct code_site *site, struct moved *m, const struct 
 		return false;
 	if (was->is_jump && !strchr(was->text, '['))
 		return leads_to(site, m, &now, was->target);
-	/* Not one bit else. */
+	/* Other instructions have the same bytes, apart from a relative address. */
 	return now.target == was->target &&
 	       (was->target || (now.len == was->len && !memcmp(now.bytes, was->bytes, was->len)));
 }
 
 /*
- * Find the new place of each instruction, for jumps among them: in order, each with the length of
- * its new form.
+ * Find the new place of each instruction, so that jumps between them can be compared. The order
+ * stays; each has the length of its new form.
  */
 static void find_places(const struct code *code, const struct code_site *site, struct moved *m)
 {
@@ -198,7 +200,10 @@ static void compare(const struct code *code, const struct code_site *site, const
 		struct plain was = read_one(code_bytes(code, addr, 1), end - addr, addr);
 
 		if (!was.len) {
-			/* endbr64 and the like end the comparison, but not the code. */
+			/*
+			 * The disassembler does not know endbr64 and some others. They end the
+			 * comparison.
+			 */
 			return;
 		}
 		if (!is_same(site, &m, &was))
@@ -206,7 +211,7 @@ static void compare(const struct code *code, const struct code_site *site, const
 				 was.text);
 		addr += was.len;
 	}
-	/* Then the program goes on, unless the moved code ends in an instruction that does not. */
+	/* The moved code ends with a jump back, unless its last instruction never goes on. */
 	if (m.at < m.len) {
 		struct plain jump = take(&m);
 
@@ -249,7 +254,7 @@ TEST(all_functions)
 				continue;
 			compare(&code, &sites[k], NULL);
 			nr_done++;
-			/* No two of them write to the same place. */
+			/* No two sites write to the same bytes. */
 			if (k && !sites[k - 1].refusal && !sites[k - 1].island)
 				assert_true(sites[k - 1].jump_at + WINDOW_BYTES <=
 					    sites[k].jump_at);

@@ -1,4 +1,4 @@
-/* DT_NEEDED, read from this very program. */
+/* The needed libraries (DT_NEEDED) of this very program. */
 #include <errno.h>
 
 #include "tests/unit/lib/unit.h"

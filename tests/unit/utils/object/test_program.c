@@ -1,4 +1,4 @@
-/* Kinds of programs: ELF or script, static or not, and the instrumentation that they refer to. */
+/* Kinds of programs: ELF or script, static or dynamic, and the instrumentation that they use. */
 #include "tests/unit/lib/elf_image.h"
 
 #include <errno.h>
@@ -59,7 +59,7 @@ TEST(scripts)
 
 	check_bytes(script, strlen(script));
 	assert_int_equal(program.kind, OBJECT_SCRIPT);
-	/* The program that env(1) runs, if the line shows it. */
+	/* The interpreter is the program that env(1) runs, if the line shows that program. */
 	assert_string_equal(program.interpreter, "python3");
 	check_bytes("#!/usr/bin/env -S python3 -s\n", 29);
 	assert_string_equal(program.interpreter, "python3");

@@ -1,4 +1,4 @@
-/* Static probes of ELF files made by hand: good notes, cut ones, damaged ones. */
+/* Static probes in hand-made ELF files: good notes, cut ones, damaged ones. */
 #include "tests/unit/lib/elf_image.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 
 #define NOTES_BASE 0x3000
 
-/* Adds one note as <sys/sdt.h> makes it; @args may contain NULs. */
+/* Adds a note as <sys/sdt.h> makes it; @args may contain NULs. */
 static void add_note(struct strbuf *out, const char *owner, uint32_t type, const uint64_t words[3],
 		     const char *texts, size_t len)
 {
@@ -34,7 +34,10 @@ static void make_notes(struct strbuf *out)
 		 sizeof(second));
 }
 
-/* Returns "provider:name pc semaphore (args)", one per line; or the text of the error. */
+/*
+ * Write "provider:name pc semaphore (args)", one in a line; or the error's text. Returns the result
+ * of loading.
+ */
 static int load(const void *notes, size_t len, uint64_t base, struct strbuf *out)
 {
 	struct elf_image img cleanup_image = { 0 };
@@ -77,7 +80,7 @@ TEST(good_notes)
 	assert_int_equal(load(notes.data, notes.len, NOTES_BASE, &text), 0);
 	assert_string_equal(strbuf_str(&text), "shop:paid 401000 404010 (-4@%eax 8@-8(%rbp))\n"
 					       "shop:closed 401020 0 ()\n");
-	/* Everything but the notes was moved by 0x100. */
+	/* All addresses but those of the notes were moved by 0x100. */
 	assert_int_equal(load(notes.data, notes.len, NOTES_BASE + 0x100, &text), 0);
 	assert_string_equal(strbuf_str(&text), "shop:paid 401100 404110 (-4@%eax 8@-8(%rbp))\n"
 					       "shop:closed 401120 0 ()\n");
@@ -92,7 +95,7 @@ TEST(cut_notes)
 	for (size_t len = 1; len < notes.len; len++) {
 		int ret = load(notes.data, len, NOTES_BASE, &text);
 
-		/* A remainder shorter than a header is no note; any other cut is reported. */
+		/* A rest that is shorter than a header is no note. Any other cut is an error. */
 		assert_true(ret == 0 || ret == -EINVAL);
 		if (ret < 0)
 			assert_non_null(strstr(strbuf_str(&text), "the note at "));

@@ -1,5 +1,5 @@
 /*
- * Arguments of static probes: every form of an operand, wrong forms, all cuts of both, junk, and
+ * Arguments of static probes: all forms of operands, wrong forms, all cuts of both, junk, and
  * ambiguous symbols.
  */
 #include "tests/unit/lib/elf_image.h"
@@ -38,7 +38,7 @@ static void put_operand(const struct sdt_arg *arg, struct strbuf *out)
 		strbuf_addf(out, " (%u<<%u)", o->index, o->shift);
 }
 
-/* "TYPE operand", with "; " between arguments. */
+/* Write "TYPE operand" for each argument, with "; " between them. */
 static void put_args(const struct sdt_arg *args, size_t nr, struct strbuf *out)
 {
 	strbuf_reset(out);
@@ -98,14 +98,14 @@ static const struct form good[] = {
 	{ "2@a$b(%rip)", "2 mem 0 a$b" },
 };
 
-/* Operands of a known type. */
+/* The type of these is known, but the operand is wrong. */
 static const char *const bad[] = {
 	"8@",
 	"8@%",
 	"8@rax",
 	"8@%rip",
 	"8@%zmm0",
-	"8@%xmm0", /* a vector of integers, or a double in the words of an old header */
+	"8@%xmm0", /* a vector of integers, or a double that an old header states in this way */
 	"8f@%xmm16",
 	"8f@%xmm00",
 	"8f@%xmm",
@@ -113,7 +113,7 @@ static const char *const bad[] = {
 	"8f@%ymm0",
 	"8f@%st(0)",
 	"8f@$0",
-	"8@%eax", /* what is above it is not the name's business */
+	"8@%eax", /* the register has fewer bytes than the value */
 	"4@%ax",
 	"2@%bh",
 	"8@%RAX",
@@ -173,13 +173,13 @@ static const char *const bad[] = {
 	"8@ (%rax)",
 	"8@4 (%rax)",
 	"8@\"name\"(%rip)",
-	/* Intel's syntax. */
+	/* These are in Intel's syntax. */
 	"8@QWORD PTR [rbp-8]",
 	"8@QWORD PTR -8[rbp]",
 	"8@name[rip]",
 	"8@5",
 	"8@OFFSET FLAT:name",
-	/* Other machines' */
+	/* These are of other machines. */
 	"8@x0",
 	"8@[sp, 8]",
 	"8@8(sp)",
@@ -230,7 +230,7 @@ TEST(types)
 		{ "%rax", "? ?" },
 		{ "-@%rax", "? ?" },
 		{ "@", "? ?" },
-		/* The other operands keep their numbers. */
+		/* One operand is unknown; the others keep their numbers. */
 		{ "8@%rdi -4@$3 4@-20(%rbp) 8@16(%rax,%rcx,8) 8f@%xmm0",
 		  "8 reg 5; -4 const 3; 4 mem -20 (6); 8 mem 16 (0) (2<<3); 8f vec 0" },
 		{ " 8@%rdi  4@%esi ", "8 reg 5; 4 reg 4" },
@@ -255,7 +255,7 @@ TEST(too_many)
 		assert_int_equal(args[i].operand.value, i);
 }
 
-/* An unsupported machine, or an unknown one. */
+/* The machine is not supported, or is unknown. */
 TEST(other_machines)
 {
 	struct sdt_arg args[SDT_ARGS_MAX];
@@ -269,7 +269,7 @@ TEST(other_machines)
 	}
 }
 
-/* Check that no result is out of range, for any text. */
+/* Check that each part of the result is in its range, for any text. */
 static void check_sane(const char *text)
 {
 	struct sdt_arg args[SDT_ARGS_MAX];
@@ -422,7 +422,8 @@ TEST(symbols)
 		find(table, ARRAY_SIZE(table), dynamic, ARRAY_SIZE(dynamic), all[i].text,
 		     all[i].means);
 	/*
-	 * Without symbols of static variables, the only symbol of a name need not be the right one.
+	 * Symbols of static variables are missing: a variable may have the same name as the only
+	 * symbol, so none is chosen.
 	 */
 	find(table + 1, ARRAY_SIZE(table) - 1, NULL, 0, all[0].text, "8 ?");
 	find(NULL, 0, dynamic, ARRAY_SIZE(dynamic), all[0].text, "8 ?");

@@ -1,4 +1,4 @@
-/* Functions of a file: in ELF files made by hand, one kind of evidence at a time. */
+/* Functions of a file, in hand-made ELF files with one kind of evidence at a time. */
 #include "tests/unit/lib/elf_image.h"
 
 #include <elf.h>
@@ -11,7 +11,7 @@
 
 static struct insns *insns;
 
-/* @symbols: "name at size" by triples, ended by a NULL name. */
+/* A symbol; the last one of a list has no name. */
 struct named {
 	const char *name;
 	unsigned at;
@@ -52,7 +52,7 @@ static void make(struct elf_image *img, const struct sample *sample)
 }
 
 /*
- * Check "name@place" of each function, with the letter of its kind: w, s(hared), r(esolver), x
+ * Check "KIND:NAME@PLACE" of each function. The letters of kinds are w, s(hared), r(esolver) and x
  * (special).
  */
 static void check(const struct sample *sample, const struct symtab *names, const char *expected)
@@ -85,10 +85,10 @@ TEST(symbols)
 				      { { "frame_dummy", 0, 3 }, { "vfork", 5, 1 } } };
 	const struct sample chosen = { TEXT("\xff\xc0\xc3\x90\x90\xc3"),
 				       { { "f", 0, 3, STT_GNU_IFUNC }, { "g", 5, 1 } } };
-	/* Two names of one function: the second within it. */
+	/* One function has two names; the second is in the middle of it. */
 	const struct sample inner = { TEXT("\xff\xc0\xff\xc0\xc3\xc3"),
 				      { { "f", 0, 5 }, { "g", 2, 3 } } };
-	/* A function of unknown size extends to the next one. */
+	/* A function of unknown size extends to the next function. */
 	const struct sample sizeless = { TEXT("\xff\xc0\xc3\x90\x90\xc3"),
 					 { { "f", 0, 0 }, { "g", 5, 1 } } };
 
@@ -104,10 +104,10 @@ TEST(calls)
 {
 	/* f: call 6; nop?; ret. After it, without a symbol: inc %eax; ret */
 	const struct sample called = { TEXT("\xe8\x01\0\0\0\xc3\xff\xc0\xc3"), { { "f", 0, 6 } } };
-	/* And the function that it calls. */
+	/* The same, and the second function calls a third one. */
 	const struct sample chain = { TEXT("\xe8\x01\0\0\0\xc3\xe8\x01\0\0\0\xc3\xff\xc0\xc3"),
 				      { { "f", 0, 6 } } };
-	/* A function that is only jumped to: part of its caller, or its own? */
+	/* A function that is only jumped to may be a part of its caller. */
 	const struct sample jumped = { TEXT("\xe9\x01\0\0\0\xc3\xff\xc0\xc3"), { { "f", 0, 6 } } };
 
 	check(&called, NULL, "w:f@0 w:?@6");
@@ -120,7 +120,7 @@ TEST(fallen_into)
 	/* f: inc %eax. g: inc %eax; ret */
 	const struct sample sample = { TEXT("\xff\xc0\xff\xc0\xc3"),
 				       { { "f", 0, 2 }, { "g", 2, 3 } } };
-	/* f ends in a call, of what does not come back. */
+	/* f ends with the call of a function that does not return. */
 	const struct sample ends = { TEXT("\xe8\x00\0\0\0\xff\xc0\xc3"),
 				     { { "f", 0, 5 }, { "g", 5, 3 } } };
 
@@ -140,7 +140,7 @@ TEST(other_names)
 	check(&sample, &names, "w:f@0 w:g@5");
 }
 
-/* This program itself: each of its functions is found once. */
+/* The functions of this program itself: each is found once. */
 TEST(real_file)
 {
 	struct elf_file file cleanup_elf_file = ELF_FILE_CLOSED;

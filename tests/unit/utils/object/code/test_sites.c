@@ -1,6 +1,6 @@
 /*
- * Places where jumps may be written: code in ELF files made by hand, with everything that may lead
- * into the middle of it.
+ * Places where jumps may be written: hand-made ELF files, with everything that may lead into the
+ * middle of such a place.
  */
 #include "tests/unit/lib/elf_image.h"
 
@@ -16,8 +16,8 @@
 #define FROM_DATA(place) ((int32_t)((int64_t)(TEXT_ADDR + (place)) - (int64_t)DATA_ADDR))
 
 /*
- * Content of the file: one function, "f", of the first @func_len bytes of text; "g" is the rest
- * when @has_next.
+ * The content of the file. The first @func_len bytes of text are function "f". With @has_next, the
+ * rest is function "g".
  */
 struct sample {
 	const char *text;
@@ -66,8 +66,8 @@ static void prepare(const struct sample *sample, struct code_site *sites, size_t
 }
 
 /*
- * Check the sites at these places of the text, one word each: "jump", "before", "island", "inner",
- * or the reason against one.
+ * Check the sites at these places of the text. Each is "jump", "before", "island", "inner", or the
+ * reason why there can be none.
  */
 static void check(const struct sample *sample, const unsigned *at, size_t nr,
 		  const char *const *expected)
@@ -112,7 +112,7 @@ TEST(room)
 	padded.func_len = 2;
 	CHECK(&padded, first, "jump");
 	CHECK(&padded, outside, "it lies in no function");
-	/* The same bytes as a part of the next function. */
+	/* The bytes after f are the same, but belong to the next function. */
 	padded.has_next = true;
 	CHECK(&padded, first, "ends too soon");
 	full.func_len = 2;
@@ -143,7 +143,7 @@ TEST(little_room)
 	/* test %edi, %edi; jne L; nop; L: inc %eax; ret */
 	const struct sample before = { TEXT("\x85\xff\x90\x75\x01\x90\xff\xc0\xc3") };
 	const unsigned last[] = { 5 };
-	/* The same with one more, whose jump takes the room. */
+	/* The same with a second site, whose jump takes the room. */
 	const unsigned both[] = { 2, 5 };
 	/* je S; L: inc %eax; ret; S: nop; jmp L; push %rbx: f ends with a jump. Code follows it. */
 	struct sample island = { TEXT("\x74\x03\xff\xc0\xc3\x90\xeb\xfa\x53\xeb\xf7"
@@ -157,18 +157,18 @@ TEST(little_room)
 	CHECK(&one, third, "an instruction");
 	island.func_len = 11;
 	CHECK(&island, last, "jump");
-	/* Something leads to the push. */
+	/* An instruction leads to the push, so the next room is further away. */
 	island.text = "\x74\x03\xff\xc0\xc3\x90\xeb\xfa\x53\x74\xfd\xeb\xf7"
 		      "\x0f\x1f\x44\x00\x00";
 	island.len = 18;
 	island.func_len = 13;
 	CHECK(&island, last, "island");
-	/* And the bytes after it are no padding. */
+	/* If the bytes after f belong to it, they are no padding. */
 	island.func_len = 18;
 	CHECK(&island, last, "an instruction");
 }
 
-/* A note may state any place: here the middle of an instruction that was moved for another site. */
+/* A note may state any place: here the middle of an instruction that is moved for another site. */
 TEST(no_instruction)
 {
 	/* nop; movabs $..., %rax; ret */
@@ -199,13 +199,16 @@ TEST(instructions)
 	other.has_next = near.has_next = true;
 	CHECK(&other, first, "an instruction of another function leads behind it");
 	CHECK(&near, first, "an instruction of another function leads behind it");
-	/* Bytes outside of functions may be one. */
+	/* Bytes outside of functions may be an instruction. */
 	near.has_next = false;
 	CHECK(&near, first, "what is no function leads behind it");
 	CHECK(&taken, first, "an instruction of the function leads behind it");
 }
 
-/* nop; inc %eax; inc %eax; lea the table, %rdx; movslq (%rdx,%rax,4), %rax; add %rdx, %rax; jmp *%rax */
+/*
+ * nop; inc %eax; inc %eax; lea the table, %rdx; movslq (%rdx,%rax,4), %rax; add %rdx, %rax; jmp
+ * *%rax
+ */
 #define SWITCH                         \
 	"\x90\xff\xc0\xff\xc0"         \
 	"\x48\x8d\x15\xf4\x1f\x00\x00" \
@@ -222,7 +225,7 @@ TEST(tables)
 	CHECK(&sample, first, "jump");
 	table[1] = FROM_DATA(3);
 	CHECK(&sample, first, "an entry of a table leads behind it");
-	/* An entry that leads to no code ends the table. */
+	/* An entry that does not lead to code ends the table. */
 	table[0] = 0;
 	CHECK(&sample, first, "jump");
 	sample.data = addresses;
@@ -232,7 +235,7 @@ TEST(tables)
 	CHECK(&sample, first, "jump");
 }
 
-/* Functions that begin at these places of the text. */
+/* Check the sites at the entries of functions that begin at these places of the text. */
 static void check_entries(const struct sample *sample, const unsigned *at, size_t nr,
 			  const char *const *expected)
 {
@@ -260,7 +263,7 @@ static void check_entries(const struct sample *sample, const unsigned *at, size_
 
 TEST(entries)
 {
-	/* push %rbx; mov %edi, %ebx; inc; pop; ret. And g: a call of it, a jump to it. */
+	/* f: push %rbx; mov %edi, %ebx; inc; pop; ret. g calls f, then jumps to it. */
 	struct sample plain = { TEXT(
 		"\x53\x89\xfb\xff\xc3\x5b\xc3\xe8\xf4\xff\xff\xff\xe9\xef\xff\xff\xff") };
 	/* The function calls itself: f: dec %edi; js end; call f; end: ret */
@@ -272,11 +275,11 @@ TEST(entries)
 	/* A loop with a call in it: f: push; L: call; dec %ebx; jns L; pop; ret */
 	const struct sample with_call = { TEXT("\x53\xe8\0\0\0\0\xff\xcb\x79\xf7\x5b\xc3") };
 	/*
-	 * A jump from after the moved code would lead into it: L: dec; M: jns L; inc; inc; js M;
-	 * ret
+	 * A jump from the code that stays would lead into the moved code: L: dec; M: jns L; inc;
+	 * inc; js M; ret
 	 */
 	const struct sample knot = { TEXT("\xff\xcf\x79\xfc\xff\xc0\xff\xc0\x78\xf8\xc3") };
-	/* f: ret; g: ret; h: ret and nothing */
+	/* f: ret; g: ret; h: ret at the end of the text */
 	struct sample tiny = { TEXT("\xc3\xc3\xc3") };
 	const unsigned two[] = { 0, 1 };
 
@@ -295,7 +298,7 @@ TEST(entries)
 
 TEST(not_code)
 {
-	/* nop; inc; inc; ret; bytes that are no instruction */
+	/* nop; inc; inc; ret; and bytes that are no instruction */
 	const struct sample sample = { TEXT("\x90\xff\xc0\xff\xc0\xc3\x06\x06") };
 
 	CHECK(&sample, first, "part of the function is no code that is known");
@@ -306,7 +309,7 @@ static void *symbol_of_this_program(void)
 	return (void *)symbol_of_this_program;
 }
 
-/* Frames of a real file: this test itself. */
+/* Frames of functions in a real file, which is this test itself. */
 TEST(frames)
 {
 	struct elf_file file cleanup_elf_file = ELF_FILE_CLOSED;

@@ -1,4 +1,4 @@
-/* Demangled names of each kind of mangled name (the peer's output is the reference). */
+/* Demangled names for each kind of mangled names (the peer's output is the reference). */
 #include "tests/unit/lib/unit.h"
 
 #include "utils/object/names/demangle.h"
@@ -118,7 +118,7 @@ TEST(other_names)
 	check_others("_Z1fv.part.0", DEMANGLE_SIMPLE, "f.part.0|");
 	check_others("_Z1fv.part.0", DEMANGLE_FULL, "f()|");
 	check_others("_Z1fv.part.0", DEMANGLE_NO, "_Z1fv|");
-	/* crate::m::boom, and a function at the top of a crate */
+	/* crate::m::boom; then a function at the top of a crate */
 	check_others("_ZN5crate1m4boom17h0123456789abcdefE", DEMANGLE_SIMPLE, "m::boom|");
 	check_others("_RNvNtCs1234_7mycrate3foo3bar", DEMANGLE_SIMPLE, "foo::bar|");
 	check_others("_RNvCs1234_7mycrate4main", DEMANGLE_SIMPLE, "");
@@ -154,7 +154,7 @@ TEST(what_is_no_mangled_name_stays)
 	}
 }
 
-/* Names come from files: great length and deep nesting must not hurt. */
+/* Names come from files: a long name, or one with deep nesting, must do no harm. */
 TEST(monsters)
 {
 	size_t len = 200000;
@@ -176,7 +176,7 @@ TEST(monsters)
 	demangle(name, DEMANGLE_SIMPLE, &out);
 	free(name);
 
-	/* A tuple of two tuples of two tuples ...: written out, it has 2^40 names. */
+	/* A tuple of two tuples of two tuples, and so on: written out, it has 2^40 names. */
 	char twice[2048] = "_RINvC1a1f";
 	size_t at = strlen(twice), older = at;
 
@@ -184,7 +184,7 @@ TEST(monsters)
 	for (int level = 0; level < 40; level++) {
 		static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz"
 					     "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
-		/* Positions count from after "_R"; "0_" is 1 in their base 62. */
+		/* Positions are counted from the byte after "_R". In base 62, "0_" is 1. */
 		size_t back = older - 2 - 1;
 		char ref[8];
 
@@ -201,7 +201,10 @@ TEST(monsters)
 	assert_string_equal(strbuf_str(&out), twice);
 }
 
-/* Names that clang writes for every std::vector and libiberty cannot read, and other hard cases. */
+/*
+ * Names that clang writes for every std::vector and that libiberty cannot read; and other hard
+ * names.
+ */
 TEST(types_are_skipped)
 {
 	static const char *const names[][2] = {
@@ -229,7 +232,9 @@ TEST(types_are_skipped)
 		size_t len = strlen(names[i][0]);
 
 		check(DEMANGLE_SIMPLE, names[i][0], names[i][1]);
-		/* Cut and damaged names: any answer is right; a sanitizer watches for bad reads. */
+		/*
+		 * The names are cut or damaged. Any answer is right; a sanitizer finds bad reads.
+		 */
 		for (size_t at = 0; at < len; at++) {
 			struct strbuf out cleanup_strbuf = { 0 };
 			char *copy = exact_copy(names[i][0], len + 1);

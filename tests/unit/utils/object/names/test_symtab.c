@@ -1,5 +1,5 @@
 /*
- * Symbols of ELF files made by hand: the symbols that are kept, their sections, and damaged files.
+ * Symbols of hand-made ELF files: the symbols that are kept, their sections, and damaged files.
  */
 #include "tests/unit/lib/elf_image.h"
 
@@ -26,7 +26,7 @@ static unsigned add_text(struct elf_image *img)
 			     "code", 4);
 }
 
-/* "addr/size type name" for each symbol, one per line. */
+/* Write "addr/size type name" for each symbol, one in a line. */
 static void load_text(const void *data, size_t len, struct strbuf *out)
 {
 	struct symtab tab cleanup_symtab = { 0 };
@@ -161,7 +161,7 @@ TEST(plt_layouts)
 	check(&mold, "520/10 P puts\n530/10 P exit\n1000/4 T api\n");
 }
 
-/* Only functions of other libraries; the addresses are those of the relocation entries. */
+/* Only functions of other libraries count. Their addresses are those of the relocation entries. */
 TEST(calls_through_the_got)
 {
 	struct elf_image img cleanup_image = { 0 };
@@ -222,11 +222,14 @@ TEST(mini_debug_info)
 	image_section(&outer, ".gnu_debugdata", (Elf64_Shdr){ .sh_type = SHT_PROGBITS }, packed,
 		      packed_len);
 	image_finish(&outer);
-	/* The dynamic name stands after the other one, and plain names give way to later ones. */
+	/*
+	 * The dynamic symbol comes after another one at its address. Plain names give way to later
+	 * ones.
+	 */
 	check(&outer, "1000/4 T api\n1030/8 w weak\n1040/8 T main\n1080/4 D data\n"
 		      "1084/4 d sdata\n1088/4 v wdata\n108c/4 u udata\n1090/4 D opt\n");
 
-	/* Damaged: what .dynsym has is still right. */
+	/* If .gnu_debugdata is damaged, the symbols of .dynsym are still right. */
 	char *at = memmem(outer.data.data, outer.data.len, packed, packed_len);
 
 	memset(at + packed_len / 2, 0x55, packed_len / 4);
@@ -234,7 +237,7 @@ TEST(mini_debug_info)
 }
 #endif
 
-/* CRC-32, bit by bit as its definition says. */
+/* CRC-32, bit by bit as it is defined. */
 static uint32_t crc32_of(const unsigned char *data, size_t len)
 {
 	uint32_t crc = ~0U;
@@ -288,7 +291,7 @@ TEST(debug_link)
 	assert_int_equal(object_symtab_load("x", &tab, NULL), 0);
 	assert_int_equal(tab.nr, 8);
 
-	/* Another build's file is not used. */
+	/* A debug file of another build is not used. */
 	write_stripped("x", crc + 1);
 	assert_int_equal(object_symtab_load("x", &none, NULL), 0);
 	assert_int_equal(none.nr, 0);
@@ -312,7 +315,7 @@ static void make_everything(struct elf_image *img)
 	image_finish(img);
 }
 
-/* Damaged files give an answer or an error; a sanitizer build watches for bad reads. */
+/* Damaged files give an answer or an error. A sanitizer finds bad reads. */
 TEST(damaged_files)
 {
 	struct elf_image img cleanup_image = { 0 };
