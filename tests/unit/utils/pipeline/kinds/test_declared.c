@@ -1,5 +1,5 @@
 /*
- * events.def: the events that programs have declared; damaged lines are skipped, and nothing is
+ * events.def has the events that programs have declared. Damaged lines are skipped, and nothing is
  * guessed.
  */
 #include "tests/unit/lib/read/kinds.h"
@@ -70,7 +70,7 @@ TEST_WITH(names_and_fields, setup, teardown)
 	declared_events_deinit(&declared);
 }
 
-/* One bad line at a time, between two that are good. */
+/* One bad line at a time is between two good ones. */
 TEST_WITH(what_is_no_event, setup, teardown)
 {
 	static const char *const bad[] = {
@@ -104,7 +104,9 @@ TEST_WITH(what_is_no_event, setup, teardown)
 	}
 }
 
-/* Check the definition "fstrace E COMMON FORMAT" with a payload: its text and its fields. */
+/*
+ * Check the event with definition "fstrace E COMMON FORMAT" and a payload: its text and its fields.
+ */
 static void check_payload(const char *formats, const void *payload, size_t len, const char *text,
 			  const char *fields)
 {
@@ -144,16 +146,16 @@ TEST_WITH(what_payloads_say, setup, teardown)
 	check_payload("%00 F=%25f", "\0\0\0\0\0\0\340\77", 8, "F=0.5", "F:t=0.5");
 	check_payload("%00 S=%25s", "\377\377\377\377", 4, "S=%00", "");
 	check_payload("%00 S=%25s+N=%25d", "\0\0\0\0\1\0\0\0", 8, "S= N=1", "S:t= N:i=1");
-	/* The program's common format comes first. */
+	/* Values of the program's common format come first. */
 	check_payload("C=%25d X=%25d", "\1\0\0\0\2\0\0\0", 8, "C=1 X=2", "C:i=1 X:i=2");
 	check_payload("C=%25d X", "\1\0\0\0", 4, "C=1 X", "C:i=1");
-	/* Cut off. */
+	/* The payload is cut. */
 	check_payload("C=%25d X=%25d", "\1\0\0\0\2\0", 6, "C=1 X=...", "C:i=1");
 	check_payload("C=%25d X=%25d", "\1\0", 2, "C= ...", "");
 	check_payload("%00 X=%25d", NULL, 4, "", "");
 }
 
-/* Fields are named by their keys, by their kind, or by number. */
+/* Fields are named by their keys, by their kinds, or by numbers. */
 TEST_WITH(names_of_fields, setup, teardown)
 {
 	static const struct {
@@ -212,7 +214,7 @@ TEST_WITH(without_the_file_nothing_was_declared, setup, teardown)
 
 	assert_int_equal(declared_events_load(&declared, "/nonexistent", NULL), 0);
 	assert_int_equal(declared.nr, 0);
-	/* For teardown. */
+	/* The teardown removes this path. */
 	snprintf(path, sizeof(path), "%s/" EVENT_DEFS_FILE, dir);
 	assert_true(access(path, F_OK) < 0);
 }

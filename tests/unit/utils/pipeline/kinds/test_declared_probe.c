@@ -1,5 +1,5 @@
 /*
- * Arguments of static probes as readers see them: types, values of each size, missing values,
+ * Arguments of static probes as readers see them: types, values of each size, missing values, and
  * payloads that are too short.
  */
 #include "tests/unit/lib/unit.h"
@@ -16,7 +16,7 @@
 
 static char dir[] = "/tmp/utrail-test-probe-XXXXXX";
 
-/* Load a recording with these lines in events.def. */
+/* Load a recording that has these lines in events.def. */
 static void load(struct declared_events *declared, const char *lines)
 {
 	char path[sizeof(dir) + 32];
@@ -46,7 +46,9 @@ static uint64_t bits_of_float(float value)
 	return bits;
 }
 
-/* Check the text of one event whose payload is the first @len bytes of these words. */
+/*
+ * Check the text of an event whose payload is the first @len bytes of @words.
+ */
 static void check(const char *types, const uint64_t *words, size_t len, const char *text)
 {
 	struct declared_events declared = { 0 };
@@ -66,7 +68,7 @@ static void check(const char *types, const uint64_t *words, size_t len, const ch
 	declared_event_set(found, &kind);
 	event_kind_put(&kind, &context, &out);
 	assert_string_equal(strbuf_str(&out), text);
-	/* Without a payload nothing is said. */
+	/* An event without a payload has no text. */
 	event.data = NULL;
 	strbuf_reset(&out);
 	event_kind_put(&kind, &context, &out);
@@ -99,10 +101,10 @@ TEST(missing)
 	words[0] = UINT64_MAX;
 	/* An unknown type has no value, whatever the payload is. */
 	check("-4+%3F+8", words, sizeof(words), "arg1=7 arg2=? arg3=0x9");
-	/* Cut at every byte. */
+	/* The payload is cut at each byte. */
 	for (size_t len = 0; len < sizeof(words); len++)
 		check("-4+-4+-4", words, len, "arg1=? arg2=? arg3=?");
-	/* Longer than it should be. */
+	/* The payload is longer than its values. */
 	check("-4", words, sizeof(words), "arg1=7");
 }
 
@@ -126,7 +128,7 @@ TEST(definitions)
 		strbuf_addf(&line, "DECLARED: 1000000 sdt a:b %s\nDECLARED: 1000001 sdt a:b 4\n",
 			    bad[i]);
 		load(&declared, strbuf_str(&line));
-		/* Text after the types is from a later version. */
+		/* A later version may add text after the types. */
 		assert_int_equal(declared_events_find(&declared, 1000000) != NULL, is_cut);
 		assert_non_null(declared_events_find(&declared, 1000001));
 		declared_events_deinit(&declared);

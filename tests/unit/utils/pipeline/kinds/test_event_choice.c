@@ -7,7 +7,7 @@
 
 static const char event_lines[] = "EVENT: 1000001 app:start\nEVENT: 1000000 app:stop\n";
 
-/* Check the events that the rules keep, of one task with each kind of event. */
+/* Check which events of a task the rules keep. The task has one event of each kind. */
 static void check(const char *rules_text, const char *expected)
 {
 	struct strbuf out cleanup_strbuf = { 0 };
@@ -74,7 +74,7 @@ TEST(builtin)
 	assert_false(event_choice_has(&choice, &event));
 	event = point(EVENT_ID_USER + 7);
 	assert_false(event_choice_has(&choice, &event));
-	/* It belongs to its call. */
+	/* This event belongs to its call, so it is always kept. */
 	event = point(EVENT_ID_CALLSITE);
 	assert_true(event_choice_has(&choice, &event));
 	event = (struct event){ .type = EVENT_EXTERN };

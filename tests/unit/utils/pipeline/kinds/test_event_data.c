@@ -1,6 +1,6 @@
 /*
- * Payloads of events, read beside their records: each with its event, in small pieces and after a
- * pause. Damaged files give no payloads.
+ * Payloads of events, which are in a file beside the records. Each is read with its event, in small
+ * pieces and after a pause. Damaged files give no payloads.
  */
 #include "tests/unit/lib/unit.h"
 
@@ -47,7 +47,9 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* An entry with @len bytes that all are @byte. */
+/*
+ * Add an entry of @len bytes, all of which are @byte.
+ */
 static void add(struct place *p, uint64_t time_ns, uint32_t id, uint16_t len, char byte)
 {
 	const struct event_data entry = { .time_ns = time_ns, .id = id, .len = len };
@@ -86,8 +88,8 @@ static void expect_none(struct place *p, uint64_t time_ns, uint32_t id)
 }
 
 /*
- * Some of the small buffers hold several entries, and some entries are larger than a buffer. After
- * a pause all memory is released.
+ * Some buffers hold several entries; some entries are larger than a buffer. After a pause all
+ * memory is released.
  */
 TEST_WITH(it_goes_on_where_it_was, setup, teardown)
 {
@@ -114,7 +116,7 @@ TEST_WITH(it_goes_on_where_it_was, setup, teardown)
 	}
 }
 
-/* Several events at one time, and entries whose records were lost. */
+/* Several events have the same time, and the records of some entries were lost. */
 TEST_WITH(of_which_event, setup, teardown)
 {
 	struct place *p = *state;
@@ -150,7 +152,7 @@ TEST_WITH(what_is_lent_stays, setup, teardown)
 	}
 }
 
-/* A killed process leaves half an entry; in a growing file the rest may still come. */
+/* A killed process leaves half of an entry. In a growing file the rest may still come. */
 TEST_WITH(half_an_entry, setup, teardown)
 {
 	struct place *p = *state;

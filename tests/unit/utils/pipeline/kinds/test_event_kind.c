@@ -1,10 +1,10 @@
-/* The questions that any type of event answers: its row, its fields, its text. */
+/* The questions that each type of event answers: its row, its fields and its text. */
 #include "tests/unit/lib/read/kinds.h"
 
 static const uint8_t bytes[] = { 0xf1, 0xf2, 0xf3, 0xf4, 0xf5, 0xf6, 0xf7, 0xf8, 0x81, 0x82,
 				 0x83, 0x84, 0x85, 0x86, 0x87, 'a',  'b',  'c',	 0,    'd' };
 
-/* One of these fields, of these bytes. */
+/* Check the text of an event with these fields, and with the first @len of the bytes. */
 static void check(const struct event_field *fields, size_t nr, size_t len, bool big, bool is_raw,
 		  const char *text)
 {
@@ -76,7 +76,7 @@ TEST(texts_end_at_their_nul_or_with_their_bytes)
 	      "n=0xf8f7f6f5f4f3f2f1 m=0x84838281 k=0x8685 o=0x87 t=\"ab\"");
 }
 
-/* It is made by the row's own get(). */
+/* A number without a place is made by the row's own get(), so it is not shown here. */
 TEST(a_number_without_a_place_has_none)
 {
 	static const struct event_field fields[] = { { "a", FIELD_UINT }, { "b", FIELD_UINT, 1 } };
@@ -126,7 +126,7 @@ TEST(a_row_may_do_it_by_itself)
 	assert_string_equal(strbuf_str(&out), "own");
 }
 
-/* One value in the form for each of its readers: people, the dump, probes, a log, JSON. */
+/* One value in the form for each reader: people, the dump, probes, a log, and JSON. */
 TEST(a_value_for_each_reader)
 {
 	static const char nasty[] = { 'a', '"', '\n' };
@@ -158,7 +158,7 @@ TEST(a_value_for_each_reader)
 	}
 }
 
-/* Each number has a row, its own or that of its range. */
+/* Each number has a row: its own, or that of its range. */
 TEST(rows_by_number)
 {
 	static const struct {

@@ -1,11 +1,14 @@
-/* Unit tests of the table of event types: utils/pipeline/kinds/event_kind.c, event_kinds.c and kinds_*.c. */
+/*
+ * Unit tests of the table of event types: utils/pipeline/kinds/event_kind.c, event_kinds.c and
+ * kinds_*.c.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include "tests/unit/lib/read/recording.h"
 #include "utils/format/header.h"
 #include "utils/pipeline/kinds/event_kinds.h"
 
-/* Each number has one row, and it is found. */
+/* Check that each number has one row, by which it is found. */
 static int is_rising(void *self, const struct event_kind *kind)
 {
 	uint64_t *last = self;
@@ -38,7 +41,7 @@ static void check(struct event_kinds *kinds, uint64_t id, enum event_origin orig
 	assert_int_equal(kind->origin, origin);
 }
 
-/* Owners of numbers, and numbers without an owner. */
+/* Some numbers have an owner, others have none. */
 TEST(allotments)
 {
 	static const char lines[] = "EVENT: 2000001 far:away\nEVENT: 1000000 app:stop\n"
@@ -81,8 +84,7 @@ TEST(allotments)
 }
 
 /*
- * Writes the text that @kind makes of the first @len of these bytes, which end at the end of their
- * memory.
+ * Writes the text that @kind makes of the first @len of these bytes. The memory ends after them.
  */
 static void put(const struct event_kind *kind, size_t len, bool is_raw, struct strbuf *out)
 {
@@ -134,7 +136,7 @@ TEST(texts)
 		{ EVENT_ID_PROC_EXIT, 3, false, "" },
 		{ EVENT_ID_PROC_OPEN, 23, false, "" },
 		{ EVENT_ID_PROC_PIPE, 24, false, "read=100 write=0 flags=0x19" },
-		/* The event is of a task: no line of extern.dat. */
+		/* The event belongs to a task, so it is no line of extern.dat. */
 		{ EVENT_ID_EXTERN_DATA, 1, false, "" },
 	};
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -145,7 +147,10 @@ TEST(texts)
 	}
 }
 
-/* A variable of any length in either byte order; bytes after the payload do not belong to it. */
+/*
+ * A variable may have any length, in either byte order. Bytes after the payload do not belong to
+ * it.
+ */
 TEST(variables)
 {
 	static const struct {
@@ -172,7 +177,7 @@ TEST(variables)
 	}
 }
 
-/* The longest variable ends where its eight bytes do. */
+/* The longest variable has eight bytes. The bytes after them do not belong to it. */
 TEST(longest_variable)
 {
 	static const uint8_t bytes[17] = { [0] = 1, [8] = 0x0f, [15] = 0x10, [16] = 0xff };
@@ -194,14 +199,14 @@ static int put_each_length(void *self, const struct event_kind *kind)
 	return 0;
 }
 
-/* Without a table -E knows only the names of "linux:..." events. */
+/* Without a table of numbers, -E knows only events with names like "linux:...". */
 TEST(names_to_record)
 {
 	for (size_t i = 0; i < event_rows_linux.nr; i++) {
 		const char *name = event_rows_linux.rows[i].name;
 		struct event_rules rules = { 0 };
 
-		/* Pre-emption cannot be selected. */
+		/* Pre-emption cannot be selected: its name has a blank. */
 		if (strchr(name, ' '))
 			continue;
 		assert_int_equal(event_rules_parse(name, MATCH_SIMPLE, &rules, NULL), 0);
@@ -226,7 +231,7 @@ TEST(lines)
 	assert_string_equal(strbuf_str(&text), "it is \"late");
 }
 
-/* No byte beyond the end is read: a sanitizer watches. */
+/* No byte beyond the end is read; a sanitizer would find that. */
 TEST(short_payloads)
 {
 	const struct event_kinds kinds = { 0 };

@@ -4,7 +4,7 @@
 #include "tests/unit/lib/read/recording.h"
 #include "utils/format/bytes.h"
 
-/* Two or three numbers of 64 bits. */
+/* Check an event whose payload is @nr numbers of 64 bits. */
 static void check(uint64_t id, uint64_t a, uint64_t b, uint64_t c, unsigned nr, const char *text,
 		  const char *fields)
 {
@@ -45,11 +45,11 @@ TEST(rates)
 	      "branch:d=0x3 misses:d=0x1 predict:p=66.667");
 	check(EVENT_ID_DIFF_PMU_BRANCH, 1, 1, 0, 2, "branch=+1 misses=+1 predict=0.00%",
 	      "branch:d=0x1 misses:d=0x1 predict:p=0.000");
-	/* Zero has no rate. */
+	/* There is no rate of zero. */
 	check(EVENT_ID_DIFF_PMU_CYCLE, 0, 6, 0, 2, "cycles=+0 instructions=+6",
 	      "cycles:d=0 instructions:d=0x6");
 	check(EVENT_ID_DIFF_PMU_CACHE, 0, 0, 0, 2, "refers=+0 misses=+0", "refers:d=0 misses:d=0");
-	/* Nor of a single number. */
+	/* A single number has no rate, either. */
 	check(EVENT_ID_DIFF_PMU_CYCLE, 4, 6, 0, 1, "cycles=+4", "cycles:d=0x4");
 }
 
@@ -59,7 +59,7 @@ TEST(processors)
 	kind_check_data(EVENT_ID_WATCH_CPU, "\377\377\377\376", 4, true, "cpu=-2", "cpu:i=-2");
 }
 
-/* All lengths, on machines of 32 and 64 bits. */
+/* Variables of all lengths, on machines of 32 and 64 bits. */
 TEST(variables)
 {
 	static const uint8_t bytes[] = { 0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08, 0x19,
@@ -103,7 +103,7 @@ TEST(variables)
 	kind_check_data(EVENT_ID_WATCH_VAR, NULL, 12, false, "", "");
 }
 
-/* Names come from the task's session, when a module has a symbol for the address. */
+/* Names come from the task's session, if a module has a symbol for the address. */
 TEST(variables_have_names)
 {
 	static const struct {

@@ -5,7 +5,7 @@
 #include "utils/format/counter_record.h"
 #include "utils/spec/counters.h"
 
-/* Makes the records of @value as the probe does. Returns their bytes. */
+/* Makes the records of @value as the probe does. Returns their length in bytes. */
 static size_t make(uint64_t value, bool big, uint8_t *to)
 {
 	unsigned nr = counter_pieces(value);
@@ -33,7 +33,7 @@ TEST(values_of_all_sizes)
 
 				assert_true(event_counter_value(bytes, len, big, &got));
 				assert_true(got == value);
-				/* The bytes after the last piece belong to another record. */
+				/* Bytes after the last piece belong to another record. */
 				if (len < sizeof(bytes)) {
 					memset(bytes + len, 0xff, sizeof(bytes) - len);
 					assert_true(event_counter_value(bytes, sizeof(bytes), big,

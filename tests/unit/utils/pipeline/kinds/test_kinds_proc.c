@@ -1,4 +1,4 @@
-/* Acts of processes: made, executed, ended. */
+/* Acts of processes: they are made, execute programs, and end. */
 #include "tests/unit/lib/read/kinds.h"
 
 #include "utils/format/bytes.h"
@@ -56,7 +56,7 @@ TEST(programs)
 
 	check_exec(&exec, 5, "/bin/ls: ls -l \"a b\" cwd=/src",
 		   "program:t=/bin/ls cwd:t=/src args:t=ls");
-	/* A script; another thread's; arguments that are cut. */
+	/* A script; an execution by another thread; arguments that are cut. */
 	exec.program = TEXT("/x/my script");
 	exec.args = TEXT("a\0b");
 	check_exec(&exec, 6, "\"/x/my script\": a b cwd=/src interpreter=/bin/ls",
@@ -69,7 +69,7 @@ TEST(programs)
 	exec.old_tid = -5;
 	exec.interpreter = exec.program = exec.cwd = exec.args = TEXT("");
 	check_exec(&exec, 6, "\"\": cwd=\"\"", "");
-	/* A name of the same length, and another one. */
+	/* The names of program and interpreter have the same length, then different ones. */
 	exec.program = TEXT("/bin/a");
 	exec.interpreter = TEXT("/bin/b");
 	check_exec(&exec, 6, "/bin/a: cwd=\"\" interpreter=/bin/b",
@@ -80,7 +80,7 @@ TEST(programs)
 	kind_check_data(EVENT_ID_PROC_EXEC, NULL, 100, is_big, "", "");
 }
 
-/* All arguments, but for the last NUL. */
+/* The field has all arguments, without the last NUL. */
 TEST(arguments_have_a_nul_between_them)
 {
 	const struct {

@@ -21,7 +21,7 @@ static void check(enum proc_kind kind, uint32_t a, uint32_t b, uint32_t c, const
 	kind_check_data(EVENT_ID_PROC + kind, NULL, payload.len, is_big, "", "");
 }
 
-/* Numbers without a meaning are left out, and so are empty texts. */
+/* Numbers that mean nothing are left out, and so are empty texts. */
 TEST(acts)
 {
 	check(PROC_OPEN, 3, 01, 0644, "/a b", "/x/../a", "",
@@ -53,7 +53,7 @@ TEST(acts)
 	check(PROC_NAME, 1, 2, 3, "", "/b", "/c", "", "");
 }
 
-/* With the name of the error, where that is known. */
+/* The error is shown by its name, if the name is known. */
 TEST(failures)
 {
 	check(PROC_RENAME_FAILED, 1, 1, 17, "/a", "/b", "/c",
