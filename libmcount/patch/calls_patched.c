@@ -9,13 +9,16 @@
 #include "libmcount/hot/probe.h"
 #include "utils/base/compiler.h"
 
-/* A function's address in records may be after a landing pad and a call of the hook. */
+/*
+ * The distances from a function's first byte to its address in records: it may be after a landing
+ * pad and a call of the hook.
+ */
 static const uint8_t begins[] = { 0, 4, 5, 9 };
 
-/* Functions that are called, with their patches: an open hash table, at most half full. */
+/* Functions that library calls go to, with their patches: an open hash table, at most half full. */
 struct functions {
 	struct entry {
-		uint64_t function; /* 0: free */
+		uint64_t function; /* 0: the place is free */
 		const struct patch *patch;
 	} * entries;
 	uint64_t nr; /* a power of two */
@@ -33,7 +36,7 @@ static struct entry *entry_of(const struct functions *f, uint64_t function)
 	}
 }
 
-/* The function whose hook would record the call. */
+/* Returns the function whose own hook would record the call. */
 static uint64_t hooked_function(const struct call_site *site)
 {
 	return site->behind ? site->behind : site->function;
@@ -57,7 +60,9 @@ static bool functions_init(struct functions *f, const struct call_site *sites, u
 	return true;
 }
 
-/* True when the patch records calls of its function, and the text shows whether it is in place. */
+/*
+ * True when @patch records calls of its function, and the text shows whether the patch is in place.
+ */
 static bool is_entrance(const struct patch *patch)
 {
 	switch (patch->what) {
@@ -90,7 +95,7 @@ static void note_entrance(struct call_site *site, const struct patch *patch)
 	site->flags |= CALL_OF_PATCHED;
 }
 
-/* Calls that need special treatment are recorded as library calls. */
+/* True when no special treatment makes this call be recorded as a library call in any case. */
 static bool may_be_left_alone(const struct call_site *site)
 {
 	return !(site->flags & ~(uint64_t)PLAN_CALL_NO_RETURN_HOOK);
@@ -136,7 +141,7 @@ static const struct patch *find_entrance(uint64_t function)
 	return NULL;
 }
 
-/* Once for each site: it is bound now. */
+/* Finds the patch of the function of @arg, a site that is bound now. Once for each site. */
 static void learn_site(void *arg)
 {
 	struct call_site *site = arg;
@@ -154,8 +159,8 @@ bool calls_is_left_alone(struct call_site *site, uint64_t target)
 	if ((site->flags & CALL_OF_UNKNOWN) && target != site->unbound)
 		slow_call(learn_site, site);
 	/*
-	 * Before it is bound the site leads to the dynamic linker, and then most likely to that
-	 * function.
+	 * A site that is not bound yet leads to the dynamic linker, and through it most likely to
+	 * site->function.
 	 */
 	return (site->flags & CALL_OF_PATCHED) &&
 	       (target == site->function || target == site->unbound) &&

@@ -7,12 +7,12 @@
 
 #include "libmcount/hot/probe.h"
 
-/* COLD, after patches_adopt(): find the functions of these @nr sites among the patched ones. */
+/* COLD, after patches_adopt(): find out which of the @nr sites call patched functions. */
 void calls_find_patched(struct call_site *sites, uint32_t nr);
 
 /*
- * HOT, for a site with one of the flags CALL_OF_...: true when the function at @target records this
- * call itself.
+ * HOT, for a site with a flag CALL_OF_...: true when the function at @target has a hook that
+ * records this call.
  */
 bool calls_is_left_alone(struct call_site *site, uint64_t target);
 

@@ -15,20 +15,20 @@
 #include "libmcount/hot/probe.h"
 
 /*
- * A slot that is bound (-z now, RELRO, -fno-plt) holds the function: it is kept as the site's
- * target, and the slot gets the address of the site's stub.
+ * A slot that is bound (-z now, RELRO, -fno-plt) holds the function's address. This becomes the
+ * site's target, and the slot gets the address of the site's stub.
  *
- * A slot that is not bound yet leads to code that asks the dynamic linker. With the first call it
- * would store the function into the slot, without our knowledge. A relocation, in the table that
- * the module's DT_JMPREL points to, tells it the place for that. So the module gets a copy of that
+ * A slot that is not bound yet leads to code that asks the dynamic linker. At the first call the
+ * linker would store the function into the slot, without our knowledge. It finds the slot by a
+ * relocation, in the table that the module's DT_JMPREL points to. So the module gets a copy of that
  * table in which the relocations of hooked slots point to the sites' targets. The slots keep our
  * stubs, whichever thread calls first and however many threads race. Binding happens at the same
  * time, in the same way and with the same error messages as without us.
  */
 
 /*
- * Address space reserved, in sites, also for later modules. It does not grow, since sites stay at
- * their addresses.
+ * The number of sites for which address space is reserved, also for later modules. The space does
+ * not grow, since sites stay at their addresses.
  */
 #define CALLS_ROOM 65536
 #define CALLS_MAX  (1U << 20)
@@ -88,9 +88,9 @@ static struct stub_page *write_stubs(uint32_t first, uint32_t nr)
 struct module {
 	uint64_t bias;
 	ElfW(Dyn) * dynamic;
-	uint64_t relro_start; /* page aligned; the part that is read-only after relocation */
+	uint64_t relro_start; /* page aligned; the part that becomes read-only after relocation */
 	uint64_t relro_end;
-	uint64_t text_start; /* start of all executable segments */
+	uint64_t text_start; /* the start of all executable segments */
 	uint64_t text_end;
 	bool found;
 };
@@ -122,7 +122,8 @@ static int find_module(struct dl_phdr_info *info, size_t size, void *arg)
 }
 
 /*
- * Relocation is over when we come, so the part may be read-only by now. It is again when we leave.
+ * Change the protection of the part that is read-only after relocation. Relocation is over by now,
+ * so the part is writable only while we work.
  */
 static bool protect_relro(const struct module *m, int protection)
 {
@@ -140,9 +141,9 @@ static ElfW(Dyn) * find_dynamic(const struct module *m, int64_t tag)
 }
 
 /*
- * Give the module a copy of its table of lazy relocations; NULL when there is none, or no memory.
- * The pointer is an address where the dynamic linker has relocated it (it does on x86), else an
- * offset.
+ * Give the module a copy of its table of lazy relocations. NULL when there is no table, or no
+ * memory. The pointer to the table is an address if the dynamic linker has relocated it (as on
+ * x86), else an offset.
  */
 static ElfW(Rela) * copy_relocations(const struct module *m, ElfW(Dyn) * *jmprel, uint64_t *nr)
 {
@@ -217,7 +218,10 @@ static uint64_t hook_address(uint32_t hook)
 	return hook < PLAN_HOOKS ? (uint64_t)hooks[hook] : 0;
 }
 
-/* Functions of the program may come at once. */
+/*
+ * Puts the address of the site's hook into its slot. Functions of the program may come there at
+ * once.
+ */
 static void lead_to_hook(const struct module *m, const struct plan_call_site *site)
 {
 	uint64_t *slot = (uint64_t *)site->slot;
@@ -236,15 +240,15 @@ static bool has_own_vfork(void)
 }
 
 /*
- * In a process that ran already the dynamic linker has found the C library's vfork(2), or will;
- * ours is called in its place.
+ * True when a call of vfork(2) must be led to ours: in a process that ran already, the dynamic
+ * linker has found the C library's vfork(2), or will.
  */
 static bool is_led_to_own_vfork(const struct plan_call_site *site)
 {
 	return probe.is_attached && (site->flags & PLAN_CALL_VFORK);
 }
 
-/* enum plan_call: what holds of a site here. */
+/* Returns the site's flags of enum plan_call, as they hold in this process. */
 static uint32_t flags_of(const struct plan_call_site *site)
 {
 	if ((site->flags & PLAN_CALL_VFORK) && has_own_vfork())
@@ -287,7 +291,7 @@ static void find_function(struct call_site *site, const char *name)
 		site->behind = (uint64_t)dlsym(RTLD_NEXT, name);
 }
 
-/* A slot that is not bound leads to code of its own module. */
+/* True for a slot that is bound: an unbound one leads to code of its own module. */
 static bool is_elsewhere(const struct module *m, uint64_t target)
 {
 	return target < m->text_start || target >= m->text_end;
@@ -334,7 +338,7 @@ static void hook_module(const struct plan_call_site *sites, uint32_t nr, uint32_
 		    relocs[sites[i].reloc].r_offset + m.bias == sites[i].slot)
 			relocs[sites[i].reloc].r_offset = (uint64_t)&site->target - m.bias;
 	}
-	/* First the linker must know where to store; then calls may come to the stubs. */
+	/* The linker must know its new places first; then calls may come to the stubs. */
 	if (relocs)
 		publish_relocations(&m, jmprel, relocs);
 	for (uint32_t i = 0; i < nr; i++) {
@@ -345,8 +349,8 @@ static void hook_module(const struct plan_call_site *sites, uint32_t nr, uint32_
 			continue;
 
 		/*
-		 * If its relocation is not where the file says, a lazy slot would be bound without
-		 * our knowledge.
+		 * If a lazy slot's relocation is not where the file says, the slot would be bound
+		 * without our knowledge.
 		 */
 		if (is_lazy && (sites[i].reloc >= nr_relocs ||
 				relocs[sites[i].reloc].r_offset + m.bias !=
@@ -402,7 +406,7 @@ void libcall_before_dlclose(void)
 	for (uint32_t i = 0; i < nr_calls; i++) {
 		struct call_site *site = &probe.calls[i];
 
-		/* The function may be unloaded, and another one be found. */
+		/* The function may be unloaded, and the call be bound to another one. */
 		if (site->target == site->unbound && (site->flags & CALL_OF_PATCHED)) {
 			site->flags = (site->flags & ~CALL_OF_PATCHED) | CALL_OF_UNKNOWN;
 			site->function = 0;

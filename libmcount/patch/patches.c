@@ -57,8 +57,8 @@ static uint64_t stub_bytes(const struct plan_patch *plan)
 }
 
 /*
- * Returns the hook's cell. A stub has the same distance to it, and to its other targets, where it
- * is written and where it is executed.
+ * Returns the cell of @hook. From a stub, the distance to the cell and to the other targets is the
+ * same in the memory where it is written and in that where it is executed.
  */
 static const uint64_t *cell_of(const struct stub_memory *memory, enum arch_hook hook)
 {
@@ -66,8 +66,8 @@ static const uint64_t *cell_of(const struct stub_memory *memory, enum arch_hook 
 }
 
 /*
- * Writes the stub to @at, to be executed at @as, which has the cells of @memory. @operands: the
- * place of its arguments, if it has any
+ * Writes the stub to @at, for execution at @as, with the cells of @memory. @operands: the place of
+ * the event's arguments, if it has any
  */
 static bool write_stub(const struct plan_patch *plan, uint8_t *at, uint64_t as,
 		       const struct stub_memory *memory, const void *operands)
@@ -92,7 +92,7 @@ static bool write_stub(const struct plan_patch *plan, uint8_t *at, uint64_t as,
 	return true;
 }
 
-/* Returns the address that the patch leads to; @at: its stub, if it has one. */
+/* Returns the address that the patch leads to. @at: the address of its stub, if it has one */
 static uint64_t target_of(const struct plan_patch *plan, uint64_t at,
 			  const struct stub_memory *memory)
 {
@@ -106,7 +106,7 @@ static uint64_t target_of(const struct plan_patch *plan, uint64_t at,
 	if (!has_stub(plan))
 		return (uint64_t)memory->gates[hooks[plan->what]];
 	/*
-	 * A silent patch has no hook before its code. One without code leads to the next stub,
+	 * A silent patch has no hook before its code. A patch without code leads to the next stub,
 	 * which is of the same kind.
 	 */
 	return at + (plan->what == PATCH_ENTRY && (head_bytes(plan) || !plan->len)
@@ -126,10 +126,10 @@ struct adoption {
 };
 
 /*
- * A plan of 200,000 patches is larger than all that is made of it, and is read several times.
- * Mapping the pages anew after reading releases their memory. madvise(2) is not used, since
- * programs that forbid themselves system calls may not know it. When the mapping fails, all stays
- * as it is.
+ * Releases the memory of patches that were read, by mapping their pages anew. A plan of 200,000
+ * patches is larger than all that is made of it, and is read several times. madvise(2) is not used,
+ * since programs that forbid themselves system calls may not know it. When the mapping fails, all
+ * stays as it is.
  */
 static void let_go(const struct plan_file *file, const struct plan_patch *from,
 		   const struct plan_patch *until)
@@ -142,9 +142,9 @@ static void let_go(const struct plan_file *file, const struct plan_patch *from,
 		     start - (uintptr_t)file->image);
 }
 
-#define LET_GO 8192 /* patches, a megabyte */
+#define LET_GO 8192 /* in patches: a megabyte */
 
-/* Patches are asked for in their order. */
+/* Returns patch @i of the plan. Callers ask for them in order, so earlier ones can be let go. */
 static const struct plan_patch *plan_at(const struct adoption *a, uint32_t i)
 {
 	if (i && i % LET_GO == 0)
@@ -162,7 +162,7 @@ static uint64_t all_stub_bytes(const struct adoption *a)
 	return bytes;
 }
 
-/* The number of one patch's operands. Its last one is marked in the plan. */
+/* The number of operands of one patch. The plan marks the last one. */
 static uint32_t count_operands(const struct adoption *a, const struct plan_patch *plan)
 {
 	uint32_t nr = 0;
@@ -174,7 +174,7 @@ static uint32_t count_operands(const struct adoption *a, const struct plan_patch
 	return nr;
 }
 
-/* After all stubs, since these run into each other. */
+/* The bytes of all operands. They come after all stubs, since these run into each other. */
 static uint64_t all_operands_bytes(const struct adoption *a)
 {
 	uint64_t bytes = 0;
@@ -184,7 +184,7 @@ static uint64_t all_operands_bytes(const struct adoption *a)
 	return bytes;
 }
 
-/* Returns how many bytes they have. */
+/* Writes the operands of one patch. Returns their bytes. */
 static uint64_t write_operands(const struct adoption *a, const struct plan_patch *plan, uint8_t *to)
 {
 	struct point_operands *out = (struct point_operands *)to;
@@ -197,7 +197,7 @@ static uint64_t write_operands(const struct adoption *a, const struct plan_patch
 	return point_operands_bytes(nr);
 }
 
-/* Operands are words. */
+/* The offset of the first operands from the first stub. Operands are aligned like words. */
 static uint64_t operands_start(const struct adoption *a)
 {
 	return ALIGN_UP(offsetof(struct stub_memory, stubs) + all_stub_bytes(a), 8U) -
@@ -222,7 +222,7 @@ static bool write_stubs(struct stub_memory *to, const struct stub_memory *as, vo
 	return true;
 }
 
-/* All stubs of the module, or none that is of use. */
+/* Makes all stubs of the module. False when one cannot be made: then none is used. */
 static bool make_stubs(const struct dl_phdr_info *info, struct adoption *a)
 {
 	struct patched_module *module = a->module;
@@ -275,7 +275,10 @@ uint32_t patch_make_bytes(const struct patch *patch, uint8_t *to)
 	return ARCH_JUMP_BYTES;
 }
 
-/* The recorder, which takes it out again, may be killed between the two pages. */
+/*
+ * True for a patch in two pages: the recorder, which takes it out again, may be killed between
+ * them.
+ */
 static bool is_in_two_pages(const struct patch *patch)
 {
 	return patch->site % TEXT_PAGE + patch->bytes > TEXT_PAGE;
@@ -290,7 +293,7 @@ bool patch_is_there(const struct dl_phdr_info *info, const struct patch *patch)
 	       memcmp((const void *)patch->site, bytes, len) == 0;
 }
 
-/* @is_ahead: write_ahead() may have written it */
+/* @is_ahead: write_ahead() may have written the patch already */
 static bool put_patch(const struct dl_phdr_info *info, int fd, const struct patch *patch,
 		      bool is_ahead)
 {
@@ -316,7 +319,7 @@ void patch_raise_semaphore(const struct dl_phdr_info *info, struct patch *patch)
 
 /*
  * Patches that lie near each other are written in one piece, with the bytes between them: a write
- * for each costs 2 us. The bytes of a gap are mapped, since it is shorter than a page.
+ * for each patch would cost 2 us. The bytes of a gap are mapped, since it is shorter than a page.
  */
 #define RUN_BYTES 4096
 #define RUN_GAP	  1024
@@ -327,7 +330,7 @@ struct run {
 	uint8_t bytes[RUN_BYTES];
 };
 
-/* The patches of a piece that cannot be written are tried again, one by one. */
+/* Writes a piece. If that fails, put_in() tries its patches again, one by one. */
 static void run_flush(struct run *run, int fd)
 {
 	if (run->end > run->start)
@@ -356,12 +359,12 @@ static bool run_has_room(const struct run *run, const struct patch *patch)
 }
 
 /*
- * Writes patches while no other thread can be in the text. Those that depend on others are left;
- * the recorder sees that in the text.
+ * Writes patches while no other thread can be in the text. Patches that depend on others are left
+ * out. The text shows which patches are in place.
  */
 static void write_ahead(const struct dl_phdr_info *info, int fd, struct patched_module *module)
 {
-	static struct run run; /* stacks may be small, and there is one thread */
+	static struct run run; /* static, since stacks may be small; there is one thread */
 
 	for (uint32_t i = 0; i < module->nr; i++) {
 		const struct patch *patch = &module->patches[i];
@@ -387,7 +390,7 @@ static uint32_t put_in(const struct dl_phdr_info *info, struct patched_module *m
 {
 	int fd = text_open();
 	uint32_t failed = 0;
-	bool is_in = false; /* the code that leads to the next patch, if that is an inner one */
+	bool is_in = false; /* the patch that leads to the next one, an inner one, is in place */
 
 	if (is_alone)
 		write_ahead(info, fd, module);
@@ -421,7 +424,10 @@ static int adopt_module(struct dl_phdr_info *info, size_t size, void *arg)
 	a->is_loaded = true;
 	module->path_hash = module_path_hash(info->dlpi_name);
 	if (make_stubs(info, a)) {
-		/* The recorder of a process that runs stops all threads first. */
+		/*
+		 * If the process ran already, the recorder stops all threads first and then writes
+		 * the text.
+		 */
 		module->is_waiting = a->text == PATCHES_WRITE && probe.is_attached && !probe.ready;
 		a->failed = module->is_waiting || a->text == PATCHES_OUT
 				    ? 0
@@ -485,7 +491,7 @@ void patches_adopt(const struct plan_patch *patches, uint32_t nr,
 {
 	uint32_t of_module;
 
-	/* The check of the plan has gone through all of it. */
+	/* Checking the plan has read all of its pages. */
 	let_go(file, patches, patches + nr);
 	for (uint32_t start = 0; start < nr; start += of_module) {
 		struct adoption a = {
@@ -499,12 +505,12 @@ void patches_adopt(const struct plan_patch *patches, uint32_t nr,
 		a.module = make_module(&a, of_module);
 		if (a.module)
 			dl_iterate_phdr(adopt_module, &a);
-		/* The module is in no list: none of its patches came in. */
+		/* The module was not added to the list: none of its patches was put in. */
 		if (a.module && a.module != patched_modules)
 			munmap(a.module, module_bytes(of_module));
 		/*
-		 * A process that has executed another program since, or closed the module, has
-		 * nothing to patch.
+		 * If the process has executed another program since, or closed the module, nothing
+		 * is to be patched.
 		 */
 		if (a.module && !a.is_loaded && text == PATCHES_OUT)
 			continue;
@@ -517,7 +523,7 @@ bool patches_are_there(void)
 	return patched_modules != NULL;
 }
 
-/* In the module that has *@arg. */
+/* Returns 1 for the module that contains the address *@arg, if it has patches. */
 static int is_patched_around(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	if (!patches_is_within(info, *(const uint64_t *)arg, 1, PF_X))

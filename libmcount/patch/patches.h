@@ -5,8 +5,8 @@
 #include "utils/format/probe/plan.h"
 
 enum patches_text {
-	PATCHES_WRITE, /* the probe, or the recorder that has attached, puts them in */
-	/* stubs are made; from then on the recorder decides when they are put in */
+	PATCHES_WRITE, /* the probe puts the patches in, or the recorder that has attached */
+	/* stubs are made; afterwards the recorder decides when their patches are put in */
 	PATCHES_OUT,
 };
 
@@ -17,18 +17,18 @@ struct plan_file {
 };
 
 /*
- * COLD. Put the @nr patches of a plan into the program, whose PLAN_OPERANDS are @operands: stubs
- * first, for those that have any, then the jumps to them. A patch whose code differs from that in
- * the file is left alone; failures are counted for the recorder. There may be other threads, but
- * they must not run in that code: at the start there are none, and only threads that its own
- * constructors have started run a library that was just loaded. @file: they are in this mapping,
- * whose pages need not stay in memory; NULL: they are elsewhere.
+ * COLD. Put the @nr patches of a plan, whose PLAN_OPERANDS are @operands, into the program: first
+ * their stubs, then the jumps to these. A patch is left out where the code differs from that in the
+ * file; failures are counted for the recorder. Other threads must not run in that code. At the
+ * start there are none, and a library that was just loaded is run only by threads of its own
+ * constructors. @file: the mapping that has @patches, whose pages need not stay in memory; NULL:
+ * they are elsewhere.
  */
 void patches_adopt(const struct plan_patch *patches, uint32_t nr,
 		   const struct plan_operand *operands, enum patches_text text,
 		   const struct plan_file *file);
 
-/* COLD. True when any module was patched; or the module with that function. */
+/* COLD. True when any module was patched; or the module around @function. */
 bool patches_are_there(void);
 bool patches_are_around(const void *function);
 
@@ -39,24 +39,24 @@ bool patches_are_around(const void *function);
 void patches_look_again(void);
 
 /*
- * For a process that is attached to (see utils/format/probe/attach.h). The recorder puts in the
- * patches that exist at the beginning; so a thread that it has stopped calls these, and
- * patches_pass() while all others run.
+ * For a process that is attached to (see utils/format/probe/attach.h). There the recorder puts the
+ * first patches in. A thread that it has stopped calls the functions below; all other threads are
+ * stopped, too, except during patches_pass().
  */
 
 /* Make the cells of all stubs lead past the probe. */
 void patches_pass(void);
 
 /*
- * Returns the number of all changes of the text, in memory that stays until the next call or
- * patches_forget(); negative errno when there is no memory for them.
+ * Sets *@first to all changes of the text, in memory that stays until the next call or
+ * patches_forget(). Returns their number; negative errno when there is no memory for them.
  */
 struct attach_change;
 int64_t patches_changes(const struct attach_change **first);
 
 /*
- * The places of their code: the first @room pairs of first and last address go to @ranges. Returns
- * the number of all.
+ * Store the places of the patches' code: the first @room pairs of first and last address go to
+ * @ranges. Returns the number of all pairs.
  */
 int64_t patches_codes(uint64_t *ranges, uint64_t room);
 

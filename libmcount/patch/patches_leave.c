@@ -64,8 +64,8 @@ static bool make_change(struct patch *patch, struct attach_change *change)
 	change->out_at = (uint64_t)&patch->is_out;
 	memcpy(change->before, patch->original, change->len);
 	/*
-	 * Only a patch in front of another one's stub has no code, and no thread goes on there: it
-	 * is an island.
+	 * An island: a patch in front of another one's stub. It has no code of its own, and no
+	 * thread goes on there.
 	 */
 	if (patch->flags & PLAN_PATCH_SHORT)
 		change->flags |= ATTACH_CHANGE_ON_FORMER;

@@ -10,11 +10,12 @@
 /*
  * The part of a struct plan_patch that is kept once its stub is written.
  *
- * @leads_to: the stub, or the gate to the hook; not for PATCH_NOP
+ * @leads_to: the address of the stub, or of the gate to the hook; unused for PATCH_NOP
  * @is_raised: the semaphore is raised
  * @to_function: the distance from @site to its function's address in records; INT16_MIN if it is
  * larger
- * @is_out: it is not to be in the text now; the recorder writes this, with the text
+ * @is_out: the patch is not to be in the text now; the recorder writes @is_out together with the
+ *          text
  */
 struct patch {
 	uint64_t site;
@@ -32,8 +33,8 @@ struct patch {
 
 /*
  * The patches that one plan has for one module; other plans may have more for it. Nothing is
- * removed from the list. modules.c's lock protects it, except in the thread that the recorder has
- * stopped when it attaches and when it leaves.
+ * removed from the list. The module lock (module_lock.h) protects it, except in the thread that the
+ * recorder has stopped to attach or to leave.
  *
  * @is_waiting: the recorder will write the text, while all threads are stopped
  */
@@ -49,10 +50,13 @@ struct patched_module {
 
 extern struct patched_module *patched_modules;
 
-/* True when all of the @len bytes lie in one segment of the module, which has @flag. */
+/*
+ * True when all of the @len bytes at @addr lie in one segment of the module, and the segment has
+ * @flag.
+ */
 bool patches_is_within(const struct dl_phdr_info *info, uint64_t addr, uint64_t len, uint32_t flag);
 
-/* No bytes are written for it: the code before it runs into its stub. */
+/* True when no bytes are written for @patch: the code before it runs into its stub. */
 static inline bool patch_has_no_text(const struct patch *patch)
 {
 	return plan_patch_has_no_text(patch->flags);
@@ -69,13 +73,13 @@ uint32_t patch_make_bytes(const struct patch *patch, uint8_t *to);
 /* Forget all patches. */
 void patches_drop(void);
 
-/* The program may skip the event as long as its semaphore is 0. */
+/* Raise the event's semaphore: the program may skip the event as long as that is 0. */
 void patch_raise_semaphore(const struct dl_phdr_info *info, struct patch *patch);
 
 /* True when the text holds what @patch puts there. */
 bool patch_is_there(const struct dl_phdr_info *info, const struct patch *patch);
 
-/* True when it is loaded; another module may be at its address by now. */
+/* True when the loaded module of @info is @module; another one may be at its address by now. */
 bool patched_module_is_at(const struct dl_phdr_info *info, const struct patched_module *module);
 
 #endif

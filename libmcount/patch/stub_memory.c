@@ -22,10 +22,10 @@
 #define MARK	       0x315f737475627475ULL /* "utubts_1" */
 
 /*
- * The memory that is wanted.
+ * A request for stub memory.
  *
- * @bytes: of all
- * @draft: memory of the same size, made when there is something to compare; NULL before
+ * @bytes: the size of all of it
+ * @draft: memory of the same size, made for a comparison with stub memory that is there; else NULL
  */
 struct wanted {
 	uint64_t bytes;
@@ -55,29 +55,31 @@ static void *map_at(uint64_t addr, const struct wanted *w)
 	p = map(at, w->bytes, MAP_FIXED_NOREPLACE);
 	if (p == at)
 		return p;
-	/* Kernels before 4.17 take the address for a wish. */
+	/* Kernels before 4.17 take the address for a hint. */
 	if (p != MAP_FAILED)
 		munmap(p, w->bytes);
 	return NULL;
 }
 
-/* All that is executed in @as, and is written to @to. */
+/* Write all code of stub memory to @to, for execution in @as. */
 static bool write_code(const struct wanted *w, struct stub_memory *to, const struct stub_memory *as)
 {
 	arch_write_pass(to->pass);
-	/* A gate and its cell have the same distance in both. */
+	/* The distance from a gate to its cell is the same in @to and in @as. */
 	for (unsigned i = 0; i < ARCH_HOOKS; i++)
 		arch_write_gate(to->gates[i], (const uint64_t *)&to->cells[i]);
 	return w->write(to, as, w->arg);
 }
 
-/* A probe that has left this process wrote the same bytes there. */
+/*
+ * Take over stub memory at @addr if a probe that has left this process wrote the same bytes there.
+ */
 static struct stub_memory *take_over(uint64_t addr, struct wanted *w)
 {
 	struct stub_memory *there = (struct stub_memory *)addr;
 	uint64_t code = offsetof(struct stub_memory, pass);
 
-	/* One that is loaded at the start finds nothing. */
+	/* Only a probe that was attached can find such memory. */
 	if (!probe.is_attached || !own_is_readable(addr) || atomic_load(&there->mark) != MARK ||
 	    there->bytes != w->bytes || !own_is_readable(addr + w->bytes - sizeof(uint64_t)))
 		return NULL;
@@ -93,7 +95,7 @@ static struct stub_memory *take_over(uint64_t addr, struct wanted *w)
 	return there;
 }
 
-/* Executed from here on, and not written. */
+/* Make the code executable, and not writable any more. */
 static bool close_code(struct stub_memory *memory, const struct wanted *w)
 {
 	uint64_t code = offsetof(struct stub_memory, pass);

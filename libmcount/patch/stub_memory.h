@@ -11,18 +11,19 @@
 #define STUB_MEMORY_PAGE 4096
 
 /*
- * One module's. Stubs and gates lead on through cells, since the probe may be further away than a
- * jump reaches. The cells have a writable page of their own; executable memory is not writable.
+ * The stub memory of one module. Stubs and gates lead on through cells, since the probe may be
+ * further away than a jump reaches. The cells have a writable page of their own; executable memory
+ * is not writable.
  *
- * It is never unmapped once a patch leads there: a thread may stay in it for any time, in a signal
- * handler, for example. A probe that leaves a process makes the cells lead to @pass. The next probe
- * takes the memory over if it is, byte by byte, what it would write itself.
+ * The memory is never unmapped once a patch leads there: a thread may stay in it for any time, in a
+ * signal handler, for example. A probe that leaves a process makes the cells lead to @pass. The
+ * next probe takes the memory over if it would write the same bytes itself.
  *
  * @mark: STUB_MEMORY_MARK, written last
- * @bytes: of all
- * @cells: by enum arch_hook, the hook's address, or that of @pass
+ * @bytes: the size of all of it
+ * @cells: by enum arch_hook, the address of the hook, or of @pass
  * @pass: code that does nothing in place of any hook
- * @gates: by enum arch_hook, code that jumps there
+ * @gates: by enum arch_hook, code that jumps to the address in the cell
  */
 struct stub_memory {
 	_Atomic uint64_t mark;
@@ -43,7 +44,7 @@ typedef bool (*stub_writer)(struct stub_memory *to, const struct stub_memory *as
 struct stub_memory *stub_memory_make(const struct dl_phdr_info *info, uint64_t bytes,
 				     stub_writer write, void *arg);
 
-/* From now on no code in it leads to the probe. */
+/* Make all cells of @memory lead past the probe. */
 void stub_memory_pass(struct stub_memory *memory);
 
 #endif

@@ -24,7 +24,7 @@ void text_close(int fd)
 
 /*
  * Text is written through /proc/self/mem where that is allowed, so that no page is ever writable.
- * Otherwise the page's protection is changed for a moment. @fd: -1 for the second.
+ * With an @fd of -1 the page's protection is changed for a moment instead.
  */
 static bool write_bytes(int fd, uint64_t addr, const void *bytes, uint64_t len)
 {

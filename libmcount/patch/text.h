@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * COLD. Open the descriptor for text_write(); -1 is allowed there, too. The caller closes it with
- * text_close().
+ * COLD. Open the descriptor for text_write(), which also takes the -1 of a failure. The caller
+ * closes it with text_close().
  */
 int text_open(void);
 void text_close(int fd);
@@ -19,7 +19,7 @@ void text_close(int fd);
  */
 bool text_write(int fd, uint64_t addr, const uint8_t *bytes, uint64_t len);
 
-/* COLD. The same for any length and in any order: no thread may execute it meanwhile. */
+/* COLD. Write @bytes[@len] at @addr in any order: no thread may execute this text meanwhile. */
 bool text_write_unused(int fd, uint64_t addr, const uint8_t *bytes, uint64_t len);
 
 #endif

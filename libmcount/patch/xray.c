@@ -9,21 +9,18 @@
 #include "libmcount/hot/stacks.h"
 
 /*
- * HOT. Frames are identified by the return slot, which both hooks know. It is odd in the frame:
+ * HOT. The return slot, which both hooks know, identifies a frame. In the frame it is odd:
  * FRAME_EXPLICIT.
  */
 
-/*
- * A call with the same slot, by any function: the one before it was left by an exception or a
- * longjmp(3).
- */
+/* Ends the frames with the slot of a new call: an exception or a longjmp(3) has left them. */
 static void leave_replaced(struct thread *t, uint64_t id)
 {
 	while (t->top->slot == id)
 		frames_leave_top(t, NULL);
 }
 
-/* All but the common case; the guard is set. */
+/* Handles all calls but those of the common case; the guard is set. */
 NOINLINE static void enter_guarded(struct thread *t, uint64_t *slot, uint64_t addr,
 				   const struct arch_regs *regs)
 {
@@ -62,7 +59,7 @@ NOINLINE static void exit_unguarded(uint64_t slot, const struct arch_regs *regs)
 {
 	struct thread *t = guard_return();
 
-	/* No state: the beginning was not seen either. */
+	/* Without a state, the probe has not seen the beginning either. */
 	if (t)
 		exit_guarded(t, slot, regs);
 }
