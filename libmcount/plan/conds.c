@@ -6,9 +6,9 @@
 #include "utils/format/callables.h"
 #include "utils/format/probe/automaton.h"
 
-/* One call. */
+/* The call that conditions are about. */
 struct subject {
-	const struct plan_cond *behind; /* the last comparison: texts */
+	const struct plan_cond *behind; /* the last comparison; the texts of all follow it */
 	const uint64_t *slot;
 	const struct arch_regs *regs;
 };
@@ -73,7 +73,7 @@ static inline bool int_holds(const struct plan_cond *cond, const struct subject 
 #define DOUBLE_INFINITY (0x7ffULL << 52)
 #define DOUBLE_BIAS	1023
 
-/* A float as a double, which is exact. */
+/* Converts a float to a double, which is exact. */
 static uint64_t widen_float(uint32_t bits)
 {
 	uint64_t sign = (uint64_t)(bits >> 31) << 63;
@@ -85,7 +85,7 @@ static uint64_t widen_float(uint32_t bits)
 	if (exponent == 0 && fraction == 0)
 		return sign;
 	if (exponent == 0) {
-		/* Not normal: up to the leading one. */
+		/* A subnormal number: its fraction is shifted up to the leading one. */
 		int shift = __builtin_clz((uint32_t)fraction) - 8;
 
 		fraction = (fraction << shift) & 0x7fffff;
@@ -95,8 +95,8 @@ static uint64_t widen_float(uint32_t bits)
 }
 
 /*
- * An x87 extended as a double, rounded to the nearest; a value that is too small for one becomes
- * the smallest.
+ * Converts an x87 extended number to a double, rounded to the nearest. A value that is too small
+ * for a double becomes the smallest one.
  */
 static uint64_t narrow_extended(uint64_t mantissa, uint16_t head)
 {
@@ -106,7 +106,7 @@ static uint64_t narrow_extended(uint64_t mantissa, uint16_t head)
 	if (mantissa == 0)
 		return sign;
 
-	/* The leading one is explicit: 11 bits too many. */
+	/* The mantissa has 11 bits more than that of a double, with an explicit leading one. */
 	uint64_t kept = mantissa >> 11;
 	uint64_t rest = mantissa & 0x7ff;
 
@@ -136,7 +136,9 @@ static uint64_t load_float(const struct plan_cond *cond, const struct subject *s
 	return cond->bytes == sizeof(uint32_t) ? widen_float(bits[0]) : bits[0];
 }
 
-/* Doubles are in order like integers, but for the sign. */
+/*
+ * Returns an integer in whose order doubles are: theirs is that of their bits, except for the sign.
+ */
 static int64_t order_of(uint64_t bits)
 {
 	return bits & DOUBLE_SIGN ? -(int64_t)(bits & ~DOUBLE_SIGN) : (int64_t)bits;
@@ -147,7 +149,10 @@ static bool double_holds(const struct plan_cond *cond, uint64_t bits)
 	int64_t value = order_of(bits);
 	int64_t limit = order_of(cond->value);
 
-	/* Not a number is neither less nor greater nor equal. */
+	/*
+	 * A value that is not a number is neither less than, nor greater than, nor equal to any
+	 * other.
+	 */
 	if ((bits & ~DOUBLE_SIGN) > DOUBLE_INFINITY)
 		return cond->compare == PLAN_NE;
 	return holds_compare(cond->compare, (value > limit) - (value < limit));
@@ -188,7 +193,7 @@ static bool string_holds(const struct plan_cond *cond, const struct subject *s)
 	const uint8_t *text = payload + sizeof(uint16_t);
 	const uint8_t *wanted = (const uint8_t *)s->behind + cond->value;
 
-	/* There is no string to compare with. */
+	/* A NULL pointer has no string to compare with. */
 	if (len == ARGBLOB_NULL_LEN && is_same(text, (const uint8_t *)ARGBLOB_NULL, len))
 		return cond->compare == PLAN_NE;
 	if (cond->kind == PLAN_COND_AUTOMATON)
@@ -201,7 +206,7 @@ static bool string_holds(const struct plan_cond *cond, const struct subject *s)
 	return (len == cond->len) == (cond->compare == PLAN_EQ);
 }
 
-/* @integer is compared with the double @bits, or the other way round if it @is_limit. */
+/* Compares @integer with the double @bits, or the other way round if the integer @is_limit. */
 static bool mixed_holds(const struct plan_cond *cond, int64_t integer, uint64_t bits, bool is_limit)
 {
 	int64_t order;
@@ -212,7 +217,7 @@ static bool mixed_holds(const struct plan_cond *cond, int64_t integer, uint64_t 
 	return holds_compare(cond->compare, is_limit ? -order : order);
 }
 
-/* A floating point number: those that are compared as narrow integers, or by bits, are none. */
+/* Compares a floating point argument. False for a comparison as a narrow integer, or by bits. */
 static bool real_holds(const struct plan_cond *cond, uint64_t bits)
 {
 	if (cond->kind == PLAN_COND_REAL)
@@ -221,7 +226,10 @@ static bool real_holds(const struct plan_cond *cond, uint64_t bits)
 	       mixed_holds(cond, cond->value, bits, true);
 }
 
-/* Texts of Python's values: one that is no number is neither equal to one nor different from it. */
+/*
+ * Compares the text of a Python value as a number. A text that is no number is neither equal to one
+ * nor different from it.
+ */
 static bool number_holds(const struct plan_cond *cond, const struct subject *s)
 {
 	const struct capture_step step = { .op = CAPTURE_TEXT, .index = cond->index };

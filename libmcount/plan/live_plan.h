@@ -7,9 +7,9 @@
 /*
  * One function of a plan.
  *
- * @rule: NULL when it has none
- * @args, @result: the CAPTURE_HEAD of its program, where that takes arguments, or the return value;
- * else NULL
+ * @rule: NULL: the function has none
+ * @args, @result: the CAPTURE_HEAD of its capture program, if that captures arguments, or the
+ * return value; else NULL
  */
 struct live_func {
 	uint64_t start;
@@ -23,11 +23,11 @@ struct live_func {
  * A generation of the plan, in memory of its own. Nothing in it changes once it is published by
  * probe.live; doc/internals/plans.md says who may look at it, and when it is unmapped.
  *
- * @bytes: of all
- * @serial: no other plan of the process has or had it
- * @era: the serial of the plan that it extends, or its own: within an era the rule of a function
- * does not change
- * @older: of those that were replaced and may still be in use
+ * @bytes: the size of all of it
+ * @serial: a number that no other plan of the process has or had
+ * @era: the serial of the plan that this one extends, or its own. Within an era the rule of a
+ * function does not change
+ * @older: the next plan in the list of those that were replaced and may still be in use
  * @has_depths: there is a rule with PLAN_DEPTH
  * @funcs: sorted by start
  */
@@ -50,7 +50,10 @@ struct live_plan {
 	struct plan_watch watches[PLAN_WATCHES_MAX];
 };
 
-/* HOT, for an address that was not seen lately. Returns NULL when it is not listed. */
+/*
+ * HOT, for an address that was not seen lately. Returns NULL when the plan does not list its
+ * function.
+ */
 static inline const struct live_func *plans_find(const struct live_plan *plan, uint64_t addr)
 {
 	uint32_t low = 0;

@@ -14,8 +14,8 @@
 
 /*
  * A second mapping of the arena's header, at an address that the stubs know; an ordinary page when
- * there is nothing to steer. So the recorder can stop stubs from skipping calls, and they need no
- * further instruction for that.
+ * there is nothing to steer. By this page the recorder can stop stubs from skipping calls, without
+ * a further instruction in the stubs.
  */
 union {
 	struct arena header;
@@ -37,8 +37,8 @@ __asm__(".globl probe_skips\n"
 static const _Atomic uint32_t always = 1;
 
 /*
- * @is_asking: a thread asks for the plan. Handlers cannot interrupt it
- * @given_up: a generation that could not be had; it is not asked for again. 0: none
+ * @is_asking: a thread asks for the plan; signal handlers cannot interrupt it meanwhile
+ * @given_up: a generation of the plan that could not be had, and is not asked for again. 0: none
  * @not_before_ns: earliest time to ask again, after too many plans were in use
  */
 static struct {
@@ -73,7 +73,7 @@ static bool is_behind(void)
 	return newest != probe.plan.generation && newest != steer.given_up;
 }
 
-/* The conversation. -EAGAIN: not now. */
+/* Asks the recorder for the plan, and installs it. 0 or a negative errno; -EAGAIN: not now. */
 static int fetch_plan(void)
 {
 	struct channel ch cleanup(channel_close);
@@ -97,8 +97,8 @@ static void get_plan(uint32_t newest)
 }
 
 /*
- * The recorder writes its page's generation first, then @news and the word for skipping: so either
- * we see that, or it comes after us.
+ * The recorder writes its page's generation first, then @news and the word for skipping. So either
+ * we see the new generation, or the recorder's words replace ours.
  */
 static void look_for_plan(void)
 {
@@ -108,7 +108,7 @@ static void look_for_plan(void)
 		look_again();
 		return;
 	}
-	/* A child without an arena of its own leaves that of its parent alone. */
+	/* A child without an arena of its own does not write to its parent's. */
 	if (is_told())
 		atomic_store(&probe.arena->news, 0);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -176,7 +176,7 @@ void plan_update_begin(void)
 					 MREMAP_MAYMOVE | MREMAP_FIXED, &steer_page);
 
 	if (page == MAP_FAILED) {
-		/* Then stubs skip nothing. */
+		/* Without the second mapping, stubs skip nothing. */
 		probe.news = &always;
 		probe_skips = false;
 		return;

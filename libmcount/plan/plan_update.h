@@ -5,18 +5,17 @@
 #include "libmcount/hot/probe.h"
 
 /*
- * The probe has no thread of its own and keeps no descriptor. So the recorder writes a word
- * (arena.news), which calls under a plan read anyway. Without PLAN_STEERABLE that word is
- * control_page.finished. One thread then asks for the plan, in the middle of its call; the others
- * go on with the present plan. Calls that the entry stubs skip only look at probe_skips, which the
- * recorder sets to 0 together with the word. doc/internals/plans.md, "Who asks for a plan".
+ * The probe has no thread of its own and keeps no descriptor. So the recorder writes a word, which
+ * calls under a plan read anyway: arena.news, or control_page.finished without PLAN_STEERABLE. One
+ * thread then asks for the plan, in the middle of its call; the others go on with the present plan.
+ * Calls that the entry stubs skip only look at probe_skips, which the recorder sets to 0 together
+ * with the word. doc/internals/plans.md, "Who asks for a plan".
  */
 
 struct planned;
 
 /*
- * HOT: true when the recorder has news. In any state but an aside plan_update_obey() must be called
- * then.
+ * HOT: true when the recorder has news. Then plan_update_obey() must be called, except in an aside.
  */
 static inline bool plan_update_has_news(void)
 {
@@ -24,14 +23,14 @@ static inline bool plan_update_has_news(void)
 }
 
 /*
- * HOT, rarely. @t has the guard. Tracing ends, or another plan becomes probe.live, or nothing
- * changes, since another thread does it.
+ * HOT, rarely. The guard of @t is set. Obey the recorder's news: tracing ends, or another plan
+ * becomes probe.live. Nothing changes if another thread is at it.
  */
 void plan_update_obey(struct thread *t);
 
 /*
- * HOT, rarely. A call was just noted in a table of calls to skip: undo that if the plan has changed
- * meanwhile, which has emptied the table.
+ * HOT, rarely. A call was just noted at @noted, in a table of calls to skip. Undo that if the plan
+ * has changed meanwhile: the table was emptied then.
  */
 void plan_update_check_skip(const struct planned *p, uint64_t *noted);
 

@@ -18,9 +18,9 @@
 
 /*
  * @retired: plans that were replaced and may still be in use
- * @serial: of the newest plan
+ * @serial: that of the newest plan
  *
- * Under @lock, which only COLD code takes.
+ * @lock, which only COLD code takes, protects them.
  */
 static struct {
 	pthread_mutex_t lock;
@@ -30,7 +30,10 @@ static struct {
 
 /* --- making one --- */
 
-/* Room for so much of each kind. NULL without memory. */
+/*
+ * Returns the memory of a plan with room for that many functions, rules, conditions and steps. NULL
+ * without memory.
+ */
 static struct live_plan *make_room(uint64_t funcs, uint64_t rules, uint64_t conds, uint64_t steps)
 {
 	uint64_t bytes = sizeof(struct live_plan) + funcs * sizeof(struct live_func) +
@@ -52,8 +55,8 @@ static struct live_plan *make_room(uint64_t funcs, uint64_t rules, uint64_t cond
 }
 
 /*
- * The same function in another plan, whose copies of this plan's rules and steps begin at @rules
- * and @steps.
+ * Returns function @func of plan @from for plan @to, which has copies of the rules and steps of
+ * @from.
  */
 static struct live_func move_func(const struct live_plan *to, const struct live_plan *from,
 				  struct live_func func)
@@ -82,9 +85,7 @@ static struct live_func make_func(const struct live_plan *plan, const struct pla
 	return func;
 }
 
-/*
- * Merge the functions of @old, if there is one, and those of the image, both of which are sorted.
- */
+/* Merge the functions of @old, if there is such a plan, and those of the image. Both are sorted. */
 static void add_funcs(struct live_plan *plan, const struct live_plan *old,
 		      const struct plan_view *view)
 {
@@ -181,7 +182,7 @@ static bool steps_read_memory(const struct live_plan *plan)
 /* --- the end of one --- */
 
 /*
- * No thread takes up a plan that is not probe.live (planned_take_up() checks that again after
+ * No thread takes up a plan that is not probe.live (planned_take_up() checks this again after
  * noting the plan). So a thread that has not noted a retired plan now, and has no frame that needs
  * it, never will. On x86 a thread's reads of a plan come before other threads see it note another
  * one; a machine without that order needs membarrier(2) before the memory may be unmapped.
@@ -241,7 +242,10 @@ void plans_drop(void)
 
 void plans_after_fork(void)
 {
-	/* Another thread of the parent may have held it. The list is in order at any moment. */
+	/*
+	 * Another thread of the parent may have held the lock. The list of plans is in order at any
+	 * moment.
+	 */
 	pthread_mutex_init(&plans.lock, NULL);
 }
 
@@ -251,7 +255,7 @@ static void publish_plan(struct live_plan *plan)
 {
 	struct live_plan *old = probe.live;
 
-	/* Reading memory must do no harm. */
+	/* The plan reads memory of the program, which must not fault. */
 	if (steps_read_memory(plan) || conds_read_memory(plan->rules, plan->nr_rules, plan->conds))
 		fault_guard_begin();
 	plan->serial = ++plans.serial;
@@ -264,8 +268,8 @@ static void publish_plan(struct live_plan *plan)
 	old->older = plans.retired;
 	plans.retired = old;
 	/*
-	 * Calls that the stubs leave alone never reach the code by which a thread learns of the new
-	 * plan.
+	 * A thread whose calls the stubs leave alone would never come to the code that takes up the
+	 * new plan.
 	 */
 	planned_forget_calls();
 	reclaim();
@@ -280,7 +284,10 @@ static bool operands_read_memory(const struct plan_operand *operands, uint32_t n
 	return false;
 }
 
-/* Patches are many and large: those of a recorder of our version stay in the mapping. */
+/*
+ * True when the patches can be used where they are mapped, and not copied: they are many and large.
+ * Those of a recorder of our version can.
+ */
 static bool can_stay(const struct plan_list *patches)
 {
 	return patches->entry_bytes == sizeof(struct plan_patch) &&
@@ -288,8 +295,8 @@ static bool can_stay(const struct plan_list *patches)
 }
 
 /*
- * The part that all settings but the first have in common. Library calls and patches come last,
- * since threads may use them at once.
+ * Put in the library calls and patches of an image. They come last, since threads may use them at
+ * once.
  */
 static void add_places(const struct plan_view *view, enum patches_text text,
 		       const struct plan_file *file)
@@ -301,7 +308,10 @@ static void add_places(const struct plan_view *view, enum patches_text text,
 	uint64_t bytes = (uint64_t)calls->nr * sizeof(struct plan_call_site) +
 			 nr_copied * sizeof(struct plan_patch) +
 			 (uint64_t)operands->nr * sizeof(struct plan_operand);
-	/* Never empty: patches that stay may be all there is. */
+	/*
+	 * One byte more, since the length may not be 0: there may be only patches that stay in the
+	 * mapping.
+	 */
 	void *copy = calls->nr || patches->nr ? mmap(NULL, bytes + 1, PROT_READ | PROT_WRITE,
 						     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
 					      : MAP_FAILED;
@@ -323,34 +333,39 @@ static void add_places(const struct plan_view *view, enum patches_text text,
 	patches_adopt(nr_copied ? first : patches->entries, patches->nr, args, text,
 		      nr_copied ? NULL : file);
 	libcall_find_patched();
-	/* Its children run libc's functions in this memory, on stacks of their own. */
+	/*
+	 * Children of posix_spawn(3) run libc's functions in this memory, on stacks of their own.
+	 */
 	if (!probe.is_attached && patches_are_around(dlsym(RTLD_NEXT, "posix_spawn")))
 		probe.follows_stacks = true;
 	munmap(copy, bytes + 1);
 }
 
-/* The process is set up as its first plan says. */
+/* Sets up the process as its first plan says. */
 static void begin_plan(const struct plan *settings)
 {
 	probe.plan = *settings;
 	probe.is_on = !(settings->flags & PLAN_TRACE_OFF);
 	probe.follows_stacks = settings->flags & PLAN_STACKS;
-	/* Without rules nothing ever switches it on. */
+	/* Without rules no trigger ever switches recording on. */
 	probe.tracing = probe.is_on || (settings->flags & PLAN_SELECTIVE);
 	probe.plain = probe.tracing && !(settings->flags & PLAN_SELECTIVE);
 	probe_skips = (settings->flags & PLAN_SELECTIVE) && !(settings->flags & PLAN_ESTIMATE);
 }
 
 /*
- * Sets up the process anew as far as possible. Threads from before there were rules get their state
- * at their next call; their open calls were recorded.
+ * Sets up the process anew as far as possible. Threads from before the rules get their state at
+ * their next call; their open calls were recorded.
  */
 static void turn_plan(const struct plan *settings)
 {
 	uint32_t former = probe.plan.flags;
 	bool was_off = !(former & PLAN_SELECTIVE) && (former & PLAN_TRACE_OFF);
 
-	/* This comes first, so that no thread with state for rules takes the path without rules. */
+	/*
+	 * This store comes first, so that no thread with a struct planned takes the path without
+	 * rules.
+	 */
 	__atomic_store_n(&probe.plain, false, __ATOMIC_SEQ_CST);
 	probe.plan.signals_on = settings->signals_on;
 	probe.plan.signals_off = settings->signals_off;
@@ -386,7 +401,7 @@ enum how {
 	REPLACE
 };
 
-/* The counters stay the same while the process is recorded. */
+/* Chooses the counters to read, once: they stay the same while the process is recorded. */
 static void choose_counters(const struct plan_view *view)
 {
 	struct plan_counter counters[PLAN_COUNTERS_MAX];
@@ -396,8 +411,8 @@ static void choose_counters(const struct plan_view *view)
 }
 
 /*
- * Before any patch leads to us that could replace a return address. In chunks, since there may be
- * many.
+ * Note the code whose return addresses stay, before a patch leads to us that could replace one. One
+ * entry at a time is copied, since there may be many.
  */
 static void keep_callers(const struct plan_view *view)
 {
@@ -490,7 +505,7 @@ int plans_add_patches(const void *image, uint64_t bytes)
 	struct plan_view view;
 	int ret;
 
-	/* A thread that was stopped may have it itself. */
+	/* A thread that was stopped may have the lock, and may be this one. */
 	if (!module_try_lock())
 		return -EAGAIN;
 	if (pthread_mutex_trylock(&plans.lock) == 0) {

@@ -11,15 +11,14 @@
  * COLD. The image in memfd @fd becomes the plan. 0 or a negative errno: -EINVAL when it is no good
  * image, -ENOMEM.
  *
- *   plans_begin     the first one, which sets the process up: probe.plan and what hangs on it
- *   plans_extend    adds functions with what they need, library calls and points to the plan that
- *                   there is (dlopen)
- *   plans_replace   puts it in the place of the one that there is: functions, rules, captures,
- *                   variables to watch, and the settings that PLANS_FIXED_FLAGS and the function
- *                   leave open. Library calls and points are added, and none is taken out: the
- *                   image lists those that are new. -EBUSY: PLANS_RETIRED_MAX. From then on no
- *                   calls are `plain`. This is what a message of the recorder that brings another
- *                   plan is to call, in a thread of the process that is in no hook
+ *   plans_begin     the first plan, which sets the process up: probe.plan and what depends on it
+ *   plans_extend    adds functions with their rules and captures, library calls and points to the
+ *                   plan in force (dlopen)
+ *   plans_replace   replaces the plan in force: functions, rules, captures, variables to watch, and
+ *                   the settings that are not fixed (PLANS_FIXED_FLAGS and below). Library calls
+ *                   and points are only added: the image lists the new ones. -EBUSY:
+ *                   PLANS_RETIRED_MAX. From then on no calls are `plain`. A thread that is in no
+ *                   hook calls it when a message of the recorder brings another plan
  */
 int plans_begin(int fd);
 int plans_extend(int fd);
@@ -42,8 +41,8 @@ int plans_add_patches(const void *image, uint64_t bytes);
 		    PLAN_PATCHES_LIBPYTHON))
 
 /*
- * COLD. Unmap plans that no thread needs any more. Returns the number of those that are left. Each
- * replacement does so.
+ * COLD. Unmap replaced plans that no thread needs any more. Returns the number of those that are
+ * left. Each replacement calls this, too.
  */
 unsigned plans_reclaim(void);
 
