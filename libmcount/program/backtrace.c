@@ -18,8 +18,9 @@
  * finds the return trampoline, two frames for each slot. These frames, and those of the functions
  * here, are removed from the result.
  *
- * Both may be called in handlers of signals: no allocation but by mmap(2), no lock but the dynamic
- * linker's in the first _Unwind_Backtrace(), whose own first use takes it as well.
+ * Both functions may be called in signal handlers: they allocate only by mmap(2), and take no lock
+ * but the dynamic linker's. Only the first _Unwind_Backtrace() takes that, as libgcc's own first
+ * use does.
  */
 EXPORTED int backtrace(void **addresses, int size);
 EXPORTED _Unwind_Reason_Code _Unwind_Backtrace(_Unwind_Trace_Fn visit, void *arg);
@@ -29,8 +30,8 @@ typedef _Unwind_Reason_Code walk_fn(_Unwind_Trace_Fn visit, void *arg);
 typedef _Unwind_Ptr get_ip_fn(struct _Unwind_Context *context);
 
 /*
- * A walk of @size frames meets at most this many: each may come with two of the trampoline, and a
- * few are ours.
+ * The most frames that a walk of @size frames meets: each may come with two of the trampoline, and
+ * a few more are ours.
  */
 #define FRAMES_MET(size) ((size_t)(size)*3 + 8)
 
@@ -62,7 +63,7 @@ int backtrace(void **addresses, int size)
 	if (kept == nr || nr < size || size > INT32_MAX / 4)
 		return kept;
 
-	/* There may have been more frames, if ours had not filled the space. */
+	/* Our own frames may have taken the space of others: walk again with more. */
 	size_t bytes = FRAMES_MET(size) * sizeof(*addresses);
 	int saved_errno = errno;
 	void **room = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -89,8 +90,8 @@ static _Unwind_Reason_Code visit_unless_ours(struct _Unwind_Context *context, vo
 }
 
 /*
- * The unwinder that the program would call without us; libgcc's may only be in the scope of a
- * library that was opened late.
+ * Finds a function of the unwinder that the program would call without us. libgcc's unwinder may
+ * only be in the scope of a library that was opened late.
  */
 static void *find_in_unwinder(void **cache, const char *name)
 {

@@ -1,20 +1,18 @@
-/*
- * Library functions that act for the module that their return address lies in: dlopen(3), dlsym(3).
- */
+/* Library functions that act for the module around their return address: dlopen(3), dlsym(3). */
 #ifndef UTRAIL_LIBMCOUNT_CALLER_H
 #define UTRAIL_LIBMCOUNT_CALLER_H
 
 #include "libmcount/hot/probe.h"
 
 /*
- * Call @fn(@a, @b) so that it takes the module around @caller for that of its caller. @lazy: see
- * arch.h
+ * Call @fn(@a, @b) so that @fn takes the module around @caller for that of its caller. @lazy: see
+ * arch_call_returning_through()
  */
 void *caller_pretend(void *fn, const void *a, uint64_t b, const void *caller, uint64_t lazy);
 
 /*
- * Called instead of the function of @site, when its return slot leads to the trampoline: calls that
- * function as if it did not.
+ * Called instead of the function of @site when the return slot leads to the trampoline. Calls that
+ * function so that it sees its true caller.
  */
 void *caller_call(const void *a, uint64_t b, struct call_site *site, uint64_t lazy);
 

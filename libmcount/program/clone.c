@@ -21,7 +21,10 @@ typedef pid_t fork_fn(void);
 EXPORTED clone_fn clone;
 EXPORTED fork_fn _Fork;
 
-/* The child's task. The child finds it on its parent's stack, or in its copy of that. */
+/*
+ * The work of the child, which finds this struct on its parent's stack, or in its copy of that
+ * stack.
+ */
 struct child {
 	int (*fn)(void *);
 	void *arg;
@@ -45,8 +48,8 @@ static int begin_lent_child(void *arg)
 }
 
 /*
- * The child has our memory and our thread-local storage, and we wait until it needs neither any
- * more.
+ * True when the child has our memory and our thread-local storage, and we wait until it needs
+ * neither.
  */
 static bool is_lending(uint64_t flags)
 {
@@ -61,7 +64,10 @@ int clone(int (*fn)(void *), void *stack, int flags, void *arg, ...)
 	void *more[3];
 	va_list ap;
 
-	/* parent_tid, tls, child_tid: all are passed on, as libc does, whatever they are. */
+	/*
+	 * parent_tid, tls, child_tid: all three are passed on, also where the caller has given
+	 * fewer, as libc does.
+	 */
 	va_start(ap, arg);
 	for (int i = 0; i < 3; i++)
 		more[i] = va_arg(ap, void *);
@@ -110,8 +116,8 @@ uint32_t probe_syscall(long number, uint64_t first, uint64_t second, uint64_t th
 	}
 
 	/*
-	 * struct clone_args of clone3(2) begins with the flags; if it cannot be read, the kernel
-	 * will refuse it.
+	 * struct clone_args of clone3(2) begins with the flags. If the struct cannot be read, the
+	 * kernel will refuse the call.
 	 */
 	if (number == SYS_clone3)
 		flags = own_is_readable(first) ? *(const uint64_t *)first : CLONE_VM | CLONE_VFORK;

@@ -10,8 +10,8 @@ EXPORTED int swapcontext(ucontext_t *restrict from, const ucontext_t *restrict t
 EXPORTED int setcontext(const ucontext_t *to);
 
 /*
- * This member is the stack that makecontext(3) was given. In a context of another origin it means
- * nothing, and the stack pointer lies elsewhere.
+ * uc_stack is the stack that makecontext(3) was given. In a context of another origin uc_stack
+ * means nothing, and the stack pointer lies elsewhere.
  */
 static void take_up(const ucontext_t *to)
 {

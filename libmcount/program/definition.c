@@ -8,8 +8,8 @@
 #include "libmcount/program/loaded.h"
 
 /*
- * The version is not the default one: a program that is linked today does not use it (ELF symbol
- * versioning, Versym).
+ * The flag of a symbol's version that is not the default one: a program that is linked today does
+ * not use that symbol (ELF symbol versioning, Versym).
  */
 #define HIDDEN_VERSION 0x8000
 
@@ -34,7 +34,10 @@ static const ElfW(Dyn) * dynamic_of(const struct dl_phdr_info *info)
 	return NULL;
 }
 
-/* No function is bound to the kernel's module (vDSO), which has a name though it is no file. */
+/*
+ * True for the kernel's module (vDSO), which has a name though it is no file. No call is bound to
+ * its functions.
+ */
 static bool is_of_kernel(const struct dl_phdr_info *info)
 {
 	const char *c = info->dlpi_name;

@@ -8,13 +8,13 @@
 #include <stdint.h>
 
 /*
- * COLD. The address of the first function called @name in the order of loading, the probe's own
- * left out: the dynamic linker most likely binds a call to it. 0 when no module with a DT_GNU_HASH
- * table has one. Takes the lock of dl_iterate_phdr(3) and no other.
+ * COLD. The address of the first function called @name in the order of loading, without the probe's
+ * own. The dynamic linker most likely binds a call to that function. 0 when no module with a
+ * DT_GNU_HASH table has one. Takes the lock of dl_iterate_phdr(3) and no other.
  */
 uint64_t definition_find(const char *name);
 
-/* COLD. The same for the address of a variable. */
+/* COLD. Does the work of definition_find() for a variable's address. */
 uint64_t definition_find_data(const char *name);
 
 #endif

@@ -17,7 +17,7 @@ void *dlopen(const char *file, int mode)
 	uint64_t begin_ns = probe.ready ? clock_kernel_ns() : 0;
 
 	if (!fn)
-		return NULL; /* with dlerror() set by dlsym() */
+		return NULL; /* dlsym() has set dlerror() */
 
 	undo_enter();
 
@@ -34,7 +34,7 @@ OWN_NAME(dlopen);
 
 EXPORTED int dlclose(void *handle);
 
-/* The next thing that lies there may be no module. */
+/* After dlclose(3) code at the same addresses may belong to no module. */
 int dlclose(void *handle)
 {
 	static void *next;
@@ -42,7 +42,7 @@ int dlclose(void *handle)
 	int ret;
 
 	if (!fn)
-		return -1; /* as above */
+		return -1; /* dlsym() has set dlerror() */
 	undo_enter();
 	libcall_before_dlclose();
 	ret = fn(handle);

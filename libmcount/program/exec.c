@@ -18,13 +18,13 @@
  * Only environments that the caller hands over are added to, as uftrace does. Variables that a
  * program removes from its own (clearenv(3), `env -i`) stay removed.
  *
- * All this may run in the child of a vfork(2), on a small stack, or in a signal handler: no
- * allocation, no lock; and an environment that does not fit is passed on unchanged.
+ * All this may run in the child of a vfork(2), on a small stack, or in a signal handler. So nothing
+ * is allocated, no lock is taken, and an environment that does not fit is passed on unchanged.
  */
 #define PRELOAD_NAME "LD_PRELOAD="
 #define PRELOAD_LEN  (sizeof(PRELOAD_NAME) - 1)
 #define VARS_MAX     4096
-#define OTHERS_MAX   4096 /* bytes of the caller's own LD_PRELOAD */
+#define OTHERS_MAX   4096 /* room for the caller's own LD_PRELOAD, in bytes */
 
 EXPORTED int execve(const char *path, char *const argv[], char *const envp[]);
 EXPORTED int execvpe(const char *file, char *const argv[], char *const envp[]);
@@ -40,16 +40,16 @@ typedef int spawn_fn(pid_t *pid, const char *path, const posix_spawn_file_action
 		     const posix_spawnattr_t *attr, char *const argv[], char *const envp[]);
 
 /*
- * The next definitions of these functions. In a forked child the dynamic linker's lock may be held
- * for ever, so they are looked up early.
+ * The next definitions of the interposed functions. In a forked child the dynamic linker's lock may
+ * be held for ever, so they are looked up early.
  */
 static struct {
 	void *execve, *execvpe, *fexecve, *posix_spawn, *posix_spawnp;
 } next;
 
 /*
- * The variables that a traced program's environment must have: LD_PRELOAD=<us>, and the one with
- * the recorder's address.
+ * The variables that a traced program's environment must have: LD_PRELOAD=<us>, and the variable
+ * with the recorder's address.
  */
 static char preload[PRELOAD_LEN + 4096];
 static char socket_var[sizeof(CONTROL_ENV_SOCKET "=") + sizeof(probe.address)];
@@ -94,12 +94,12 @@ static char *merge_preload(char *var, char *room)
 
 struct environment {
 	size_t nr;
-	char *preload; /* LD_PRELOAD in it, or NULL */
+	char *preload; /* LD_PRELOAD in the caller's environment, or NULL */
 };
 
 /*
- * False when the environment is to be passed on unchanged: nothing to add, too much in it, or made
- * by another recorder.
+ * False when the environment is to be passed on unchanged: nothing is to be added, it is too large,
+ * or another recorder has made it.
  */
 static bool measure(char *const envp[], struct environment *env)
 {
@@ -119,7 +119,7 @@ static bool measure(char *const envp[], struct environment *env)
 	return env->nr <= VARS_MAX && (!env->preload || strlen(env->preload) <= OTHERS_MAX);
 }
 
-/* Into @vars, which has space for two more than env->nr and the end. */
+/* Write all variables to @vars, which has space for two more than env->nr and the end. */
 static void merge_variables(char *const envp[], const struct environment *env, char **vars,
 			    char *room)
 {
@@ -133,7 +133,10 @@ static void merge_variables(char *const envp[], const struct environment *env, c
 	*vars = NULL;
 }
 
-/* The environment to hand on instead of @envp; a macro, because it lives on the caller's stack. */
+/*
+ * The environment to pass on instead of @envp. A macro, because the environment lives on the
+ * caller's stack.
+ */
 #define MERGED(envp)                                                                            \
 	({                                                                                      \
 		struct environment env_;                                                        \

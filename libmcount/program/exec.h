@@ -5,10 +5,7 @@
 /* COLD. Once, when probe.address is known. */
 void exec_setup(void);
 
-/*
- * COLD. A program that is executed begins with one filter of system calls more than before
- * (seal.h).
- */
+/* COLD. From now on executed programs begin with one more filter of system calls (seal.h). */
 void exec_expect_filter(void);
 
 #endif

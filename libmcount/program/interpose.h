@@ -9,8 +9,8 @@
 
 /*
  * The next definition of @name after ours, looked up once and kept in @cache; NULL when there is
- * none. When the probe was loaded after all others, the program does not use its names: then it is
- * the program's own definition.
+ * none. When the probe was loaded after all other modules, the program does not use the probe's
+ * names. Then this is the program's own definition.
  */
 static inline void *interposed(void **cache, const char *name)
 {
@@ -23,14 +23,14 @@ static inline void *interposed(void **cache, const char *name)
 	return fn;
 }
 
-/* There is none. Returns what most functions do then. */
+/* Returns the result that most functions have when there is no next definition. */
 static inline int interpose_fail(void)
 {
 	errno = ENOSYS;
 	return -1;
 }
 
-/* Made by the linker: beginning and end of our module. */
+/* The beginning and the end of our module; the linker makes these symbols. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char _end[] __attribute__((visibility("hidden")));
 
@@ -40,8 +40,8 @@ static inline bool interpose_is_own(uint64_t address)
 }
 
 /*
- * own_<name>: the exported function <name> of this module, whose definition is in the same source,
- * whoever else exports that name. For libcall.c.
+ * own_<name>: this module's exported function <name>, defined in the same source, whatever other
+ * modules export that name. For libcall.c.
  */
 #define OWN_NAME(name) \
 	__asm__(".globl own_" #name "\n.hidden own_" #name "\n.set own_" #name ", " #name)

@@ -6,8 +6,9 @@
 #include "libmcount/system/own_syscall.h"
 
 /*
- * Above all that a stack can hold, and below the sentinel: no call and no return finds such a frame
- * inside of it. The value is odd, as that of frames without a real slot (FRAME_EXPLICIT).
+ * Returns the slot of a copied frame: above all stacks and below the sentinel, so that no call or
+ * return ends the frame. The value is odd, like that of all frames without a real slot
+ * (FRAME_EXPLICIT).
  */
 static uint64_t place_outside(uint64_t depth)
 {
@@ -46,13 +47,13 @@ static void make_lent_state(void *arg)
 		return;
 	}
 	made->lender = t;
-	/* Whatever stack it runs on, it is one. */
+	/* The child's stack is not checked: any stack counts as this one. */
 	made->low = 0;
 	made->last_ns = t->last_ns;
 	*lent = made;
 }
 
-/* Tracing may end meanwhile: then there are no frames that matter. */
+/* If tracing ends meanwhile, no frames matter. */
 struct thread *lend_prepare(uint64_t slot)
 {
 	struct thread *t = guard_enter();
@@ -86,7 +87,7 @@ static void take_back(void *arg)
 	struct thread *lent = arg;
 	struct ring *r = lent->ring;
 
-	/* No child took the ring. */
+	/* The ring is still claimed when there was no child. */
 	if (r && atomic_load(&r->state) == RING_CLAIMED) {
 		lent->ring = NULL;
 		atomic_store_explicit(&r->state, RING_FREE, memory_order_release);

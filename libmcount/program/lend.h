@@ -17,16 +17,16 @@
  */
 
 /*
- * COLD, before the child is made. @slot: the return slot of the function that returns in both; 0:
- * there is none. Returns the thread state that the child begins with and the parent ends; NULL when
- * the child is not to be recorded, or cannot be.
+ * COLD, before the child is made. @slot: the return slot of the function that returns in child and
+ * parent; 0: there is none. Returns the thread state that the child begins with and the parent
+ * ends; NULL when the child is not to be recorded, or cannot be.
  */
 struct thread *lend_prepare(uint64_t slot);
 
-/* COLD, in the child. NULL is fine, here and below. */
+/* COLD, in the child. @lent may be NULL, here and in lend_end(). */
 void lend_begin(struct thread *lent);
 
-/* COLD, in the parent, when the child does not use its memory any more, or there is no child. */
+/* COLD, in the parent, when the child has left the parent's memory, or there is no child. */
 void lend_end(struct thread *lent);
 
 #endif

@@ -34,7 +34,7 @@ bool loaded_is_same(const char *a, const char *b)
 	return *a == *b;
 }
 
-/* The tables that are read, and sizes of such. */
+/* The entries of the dynamic section that are read: addresses of tables, and sizes. */
 static const struct {
 	uint32_t tag;
 	uint16_t member; /* the member's offset in struct loaded */

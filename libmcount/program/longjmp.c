@@ -11,13 +11,13 @@
 #include "libmcount/program/interpose.h"
 #include "libmcount/system/signal_switches.h"
 
-/* More than any stack has that programs jump in. */
+/* A jump over more than this is not within one stack. */
 #define MAX_JUMP_BYTES (1UL << 30)
 
 /*
- * A handler that interrupted a hook of this thread and jumps out never returns to the hook. The
- * hook's work is consistent at any moment: see the order of stores in ring.c, clock.c and
- * frame_push().
+ * Called when a handler jumps out that has interrupted a hook of this thread: it never returns to
+ * the hook. The hook's work is consistent at any moment: see the order of stores in ring.c, clock.c
+ * and frame_push().
  */
 static void forget_interrupted_hook(void)
 {
@@ -33,9 +33,9 @@ static void forget_interrupted_hook(void)
 }
 
 /*
- * The next hook would end the frames that are jumped over, unless its own call lies deeper in the
- * stack than theirs. So they are ended here. A target that is not further out is on another stack:
- * that is left to the next hook.
+ * Ends the frames that are jumped over. The next hook would do so only if its call does not lie
+ * deeper in the stack than these. A target that is not further out is on another stack, and is left
+ * to the next hook.
  */
 static void leave_jumped_over(const struct __jmp_buf_tag *env, int value)
 {

@@ -9,15 +9,14 @@
 #include "libmcount/program/loaded.h"
 #include "libmcount/hot/probe.h"
 
-/* The header of this module, made by the linker, as _DYNAMIC is. */
+/* The header of this module; the linker makes it, and _DYNAMIC. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 
-/* Only glibc has it. */
+/* Only glibc has this function. */
 extern const char *gnu_get_libc_version(void) __attribute__((weak));
 
 /*
- * The module with the version symbol of the C library is that library: no other module has reason
- * to define it.
+ * The C library is the module with its version symbol: no other module has reason to define that.
  */
 static int find_libc(struct dl_phdr_info *info, size_t size, void *arg)
 {
@@ -87,7 +86,7 @@ static bool has_version(const struct loaded *in, uint32_t index, const void *arg
 	return defined_version(wanted->libc, index) == wanted->version;
 }
 
-/* Function @name of that version, or NULL. */
+/* Returns the function @name with version @version, or NULL. */
 static void *find_function(const struct loaded *libc, const char *name, uint32_t version)
 {
 	struct wanted_version wanted = { libc, version };
@@ -97,8 +96,8 @@ static void *find_function(const struct loaded *libc, const char *name, uint32_t
 }
 
 /*
- * Called for each function of others that we call: its slot, and libc's function, which is to be
- * called.
+ * Called for each function outside of this module that we call. @slot: the slot that we call it
+ * through; @function: the function of libc that is to be called
  */
 typedef void visit_fn(void **slot, void *function, void *arg);
 
@@ -114,7 +113,10 @@ static void visit_relocations(const struct loaded *ours, const struct loaded *li
 
 		if (!index || (only && !loaded_is_same(name, only)))
 			continue;
-		/* Functions that we interpose lead on to libc's when they are called from here. */
+		/*
+		 * Functions that this module interposes: their own code leads on to libc's when we
+		 * call them.
+		 */
 		if (sym->st_shndx != SHN_UNDEF && ELF64_ST_TYPE(sym->st_info) == STT_FUNC)
 			function = (void *)(ours->base + sym->st_value);
 		else
@@ -124,7 +126,7 @@ static void visit_relocations(const struct loaded *ours, const struct loaded *li
 	}
 }
 
-/* Visit all functions, or only those with that name. */
+/* Visit all functions, or the one called @only. */
 static void visit_all(const struct loaded *ours, const struct loaded *libc, const char *only,
 		      visit_fn *fn, void *arg)
 {
@@ -150,7 +152,10 @@ static void bind(void **slot, void *function, void *arg)
 		*slot = function;
 }
 
-/* The part that the dynamic linker has made read-only again (RELRO), in whole pages, as it does. */
+/*
+ * Returns the size of the part that the dynamic linker has made read-only again (RELRO), in the
+ * same whole pages.
+ */
 static size_t sealed_part(const struct loaded *ours, void **start)
 {
 	const ElfW(Ehdr) *elf = (const void *)__ehdr_start;
@@ -184,7 +189,10 @@ void own_libc_bind(void)
 	if (!dl_iterate_phdr(find_libc, &libc) || !libc.hash || !libc.versions || !libc.defined ||
 	    !ours.versions || !ours.needed)
 		return;
-	/* Mostly no library interposes any: then two changes of protection are saved. */
+	/*
+	 * Mostly no library interposes a function that we call: then two changes of protection are
+	 * saved.
+	 */
 	visit_all(&ours, &libc, NULL, note_difference, &is_interposed);
 	if (!is_interposed)
 		return;

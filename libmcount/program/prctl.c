@@ -13,8 +13,8 @@
 EXPORTED int prctl(int option, ...);
 
 /*
- * Strict seccomp allows four system calls and forbids reading the CPU's counter (seccomp(2));
- * PR_SET_TSC forbids the latter, too. A hook would kill the program.
+ * True for strict seccomp, which allows four system calls and forbids reading the CPU's counter
+ * (seccomp(2)), and for PR_SET_TSC, which also forbids the counter. A hook would kill the program.
  */
 static bool forbids_hooks(int option, unsigned long arg)
 {
@@ -38,7 +38,7 @@ int prctl(int option, ...)
 	unsigned long args[4];
 	va_list ap;
 
-	/* All four are passed on, as libc does, whatever they are. */
+	/* All four arguments are passed on, also where the caller has given fewer, as libc does. */
 	va_start(ap, option);
 	for (int i = 0; i < 4; i++)
 		args[i] = va_arg(ap, unsigned long);
