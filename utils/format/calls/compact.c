@@ -30,7 +30,7 @@ static inline uint64_t sum_word(uint64_t sum, const uint8_t *word)
 
 /*
  * HOT: each word affects the sum in a different way, so that no single wrong word goes unnoticed.
- * There are four sums, in registers, so that none depends on another.
+ * Four sums in registers do not depend on each other, so the processor computes them in parallel.
  */
 uint64_t compact_sum(const uint8_t *data, size_t len)
 {
@@ -69,13 +69,13 @@ uint64_t compact_sum(const uint8_t *data, size_t len)
 size_t compact_bound(size_t raw_len)
 {
 	/*
-	 * The most for 16 bytes: two escapes with words (6), TOP (3), DEPTH (3), TIME (9), a token
-	 * (11), a new function (8).
+	 * The most bytes that 16 bytes of records become: two escapes with words (6), TOP (3),
+	 * DEPTH (3), TIME (9), a token (11), a new function (8).
 	 */
 	return (raw_len / 16 + 1) * 40 + raw_len + COMPACT_HEAD_BYTES + 64;
 }
 
-/* The word at 40 has room for three: a body, and so its tokens, has less than half a megabyte. */
+/* The word at 40 has three values: a body, and so its tokens, has less than half a megabyte. */
 #define LEAST_SHIFT 20
 #define TOKENS_MASK ((1U << LEAST_SHIFT) - 1)
 

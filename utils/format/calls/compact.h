@@ -8,17 +8,17 @@
 #include <sys/types.h>
 
 /*
- * doc/internals/compact.md. A block represents a piece of <tid>.dat, byte for byte, and can be read
- * without other blocks. Most of its bytes are call records, which are compressed; other bytes are
- * stored unchanged.
+ * The blocks of doc/internals/compact.md. A block represents a piece of <tid>.dat, byte for byte,
+ * and can be read without other blocks. Most of its bytes are call records, which are compressed;
+ * other bytes are stored unchanged.
  */
 
-/* Bytes of <tid>.dat in one block, at most. */
+/* The most bytes of <tid>.dat in one block. */
 #define COMPACT_RAW_MAX	   (128U << 10)
 #define COMPACT_HEAD_BYTES 48
-/* Functions that a block numbers, at most. */
+/* The most functions that a block numbers. */
 #define COMPACT_FUNCS_MAX  4000
-/* So many bytes after a body must be readable. */
+/* The number of bytes after a body that must be readable. */
 #define COMPACT_SLACK	   16
 
 /*
@@ -26,14 +26,14 @@
  *
  * @tid: the task of the records
  * @first_ns: the time of the first record of a call; 0: there is none
- * @raw_len: bytes of <tid>.dat that it represents; @body_len: bytes after the header: first
- *           @tokens_len of tokens for records, then the functions
- * @nr_records: LOST ones among them
- * @nr_funcs: functions that it numbers
- * @depth: calls that are open at its start, according to its first record
- * @least: at least so many calls are open all through it, and are the same ones
- * @is_cut: it does not end where a record ends
- * @sum: of the body
+ * @raw_len: bytes of <tid>.dat that the block represents; @body_len: bytes after the header:
+ *           @tokens_len bytes of tokens for records, and then the functions
+ * @nr_records: number of records, with LOST ones
+ * @nr_funcs: number of functions that the block numbers
+ * @depth: number of calls open at the block's start, according to its first record
+ * @least: this many of those calls stay open until the block's end
+ * @is_cut: the block's end is not the end of a record
+ * @sum: checksum of the body
  */
 struct compact_head {
 	int32_t tid;
@@ -50,8 +50,8 @@ struct compact_head {
 };
 
 /*
- * The state of encoding or decoding a block. From the heap, about 80 kB; for one thread at a time.
- * NULL when memory is short.
+ * The state of encoding or decoding a block: about 80 kB of the heap, for one thread at a time.
+ * compact_coder_create() returns NULL when memory is short.
  */
 struct compact_coder;
 struct compact_coder *compact_coder_create(void);
@@ -62,26 +62,28 @@ static inline void compact_coder_destroy_fn(struct compact_coder **coder)
 	compact_coder_destroy(*coder);
 }
 
-/* The maximum of bytes of the blocks for @raw_len bytes. */
+/* The most bytes of the blocks for @raw_len bytes of records. */
 size_t compact_bound(size_t raw_len);
 
 /*
- * Write one block for the bytes of <tid>.dat that begin at @raw (at the start of a record) to @out,
- * which has room for compact_bound(COMPACT_RAW_MAX). @len is at least one. *@out_len: of the block.
+ * Write one block to @out for the @len bytes of <tid>.dat at @raw, which begin with a record; @len
+ * is at least 1. @out has room for compact_bound(COMPACT_RAW_MAX). *@out_len becomes the block's
+ * length.
  *
- * Returns the number of bytes of @raw in the block: all, unless there are too many for one. With
- * @has_more others follow, and the last record may be incomplete: then the result may be 0.
+ * Returns the number of bytes of @raw in the block: all of them, unless these are too many for one
+ * block. @has_more: more bytes will follow, so the last record may be incomplete, and the result
+ * may be 0.
  */
 size_t compact_encode(struct compact_coder *coder, int32_t tid, const uint8_t *raw, size_t len,
 		      bool has_more, uint8_t *out, size_t *out_len);
 
 /*
- * Decode the header of a block from COMPACT_HEAD_BYTES at @data. False when there is none, or it is
- * damaged.
+ * Decode the header of a block from COMPACT_HEAD_BYTES at @data. False when there is no header, or
+ * it is damaged.
  */
 bool compact_head_decode(const uint8_t *data, struct compact_head *head);
 
-/* The sum of a body. */
+/* The checksum of a body. */
 uint64_t compact_sum(const uint8_t *data, size_t len);
 
 /*
@@ -96,7 +98,8 @@ bool compact_decode(struct compact_coder *coder, const struct compact_head *head
  * records: see utils/format/calls/compact_step.h. The rest can be decoded to bytes at any time.
  *
  * @coder: borrowed; only one block at a time may be open with it
- * @in: the next token, in the body, which COMPACT_SLACK bytes follow; @end: after the last one
+ * @in: the next token in the body; @end: the end of the tokens. COMPACT_SLACK bytes after the body
+ * are readable
  */
 struct compact_block {
 	struct compact_coder *coder;
@@ -104,17 +107,17 @@ struct compact_block {
 	const uint8_t *end;
 };
 
-/* Open a block: arguments as for compact_decode(). False when it is damaged. */
+/* Open a block; the arguments are those of compact_decode(). False when it is damaged. */
 bool compact_block_open(struct compact_block *block, struct compact_coder *coder,
 			const struct compact_head *head, const uint8_t *body);
 
 /*
- * Write the rest of it, which must be @len bytes, to @raw. False when it is damaged; then the
- * content of @raw is undefined.
+ * Write the bytes that the rest of the block represents to @raw; there must be @len. False when the
+ * block is damaged; then the content of @raw is undefined.
  */
 bool compact_block_rest(struct compact_block *block, uint8_t *raw, size_t len);
 
-/* The time of the next record, if it is a call without payload; otherwise 0. */
+/* The time of the next record if that is a call without payload; otherwise 0. */
 uint64_t compact_block_next_ns(struct compact_block *block);
 
 #endif

@@ -5,7 +5,7 @@
 #include "utils/format/bytes.h"
 #include "utils/format/calls/compact_step.h"
 
-/* Read a varint that ends before @end. NULL: it does not, or is too long. */
+/* Read a varint that ends before @end. NULL when it does not, or is too long. */
 static const uint8_t *get_varint(const uint8_t *in, const uint8_t *end, uint64_t *value)
 {
 	*value = 0;
@@ -37,8 +37,11 @@ static bool get_funcs(struct compact_coder *coder, uint32_t nr, const uint8_t *i
 }
 
 /*
+ * The decoding of a block to bytes.
+ *
  * @out: the place of the next record, up to @out_end
- * @words: with @more: number of payload words after the next record
+ * @more: RECORD_MORE when the next record has a payload, else 0; @words: number of that payload's
+ * words
  */
 struct reading {
 	struct compact_block block;
@@ -62,7 +65,7 @@ static bool copy_bytes(struct reading *r, uint64_t len)
 	return true;
 }
 
-/* The number of a function that there is; 0 for none. */
+/* Read the number of a function, or 0. False when no function has that number. */
 static bool get_number(struct compact_block *block, uint32_t *number)
 {
 	*number = *block->in++;
@@ -71,7 +74,7 @@ static bool get_number(struct compact_block *block, uint32_t *number)
 	return *number <= block->coder->nr_funcs;
 }
 
-/* Execute an escape without bytes of records; its token has been read. */
+/* Execute an escape that has no bytes of records. Its token has been read. */
 static bool obey_escape(struct compact_block *block, enum escape kind)
 {
 	struct compact_coder *coder = block->coder;
@@ -96,7 +99,7 @@ static bool obey_escape(struct compact_block *block, enum escape kind)
 	}
 }
 
-/* The same for escapes of any kind. */
+/* Execute an escape of any kind. Its token has been read. */
 static bool obey_any(struct reading *r, enum escape kind)
 {
 	struct compact_block *block = &r->block;
@@ -118,7 +121,7 @@ static bool obey_any(struct reading *r, enum escape kind)
 	}
 }
 
-/* @more: RECORD_MORE, or 0. */
+/* Write the record of a call. @more: RECORD_MORE, or 0. */
 static inline void store_call(struct reading *r, const struct compact_call *call, uint64_t more)
 {
 	store_word(r->out, call->time_ns);
@@ -127,8 +130,8 @@ static inline void store_call(struct reading *r, const struct compact_call *call
 }
 
 /*
- * HOT: a call with payload, if it is short and certainly complete. False: otherwise, and the state
- * is unchanged.
+ * HOT: decode a call with a payload, if that is short and certainly complete. False otherwise, with
+ * the state unchanged.
  */
 static inline bool get_payload_call(struct reading *r, struct compact_state *state)
 {
@@ -151,7 +154,7 @@ static inline bool get_payload_call(struct reading *r, struct compact_state *sta
 
 /*
  * HOT: decode calls with the state in registers, up to the first token that is another escape, has
- * a long delta, or may reach past the end.
+ * a long delta, or may extend beyond the end.
  */
 static void get_most_calls(struct reading *r)
 {
@@ -171,8 +174,8 @@ static void get_most_calls(struct reading *r)
 }
 
 /*
- * Read the time between the previous record and the call. @first is the first byte of its token,
- * @in the bytes after that. Returns the end of the time; NULL: it is damaged.
+ * Read the time between the previous record and the call. @first is the first byte of the call's
+ * token, @in the bytes after it. Returns the end of the time; NULL when it is damaged.
  */
 static const uint8_t *get_delta(const uint8_t *in, const uint8_t *end, unsigned first,
 				uint64_t *delta)
@@ -186,7 +189,7 @@ static const uint8_t *get_delta(const uint8_t *in, const uint8_t *end, unsigned 
 	return in;
 }
 
-/* Read any token of a call; its first byte was read. */
+/* Read any token of a call. @first is its first byte, which was read. */
 static bool get_call(struct compact_block *block, unsigned first, struct compact_call *call)
 {
 	struct compact_coder *coder = block->coder;
@@ -282,7 +285,7 @@ bool compact_decode(struct compact_coder *coder, const struct compact_head *head
 	       compact_block_rest(&block, raw, head->raw_len);
 }
 
-/* It is damaged: the rest is not read. */
+/* End the reading of a damaged block. */
 static enum compact_found spoil(struct compact_block *block)
 {
 	block->in = block->end + 1;

@@ -10,8 +10,8 @@
 /*
  * A call without payload.
  *
- * @number: of its function, whose address is in coder->funcs; 0: unknown, which means damage
- * @depth: calls around it, as its record has it
+ * @number: number of its function, whose address is in coder->funcs; 0: unknown, which means damage
+ * @depth: number of calls around it, as in its record
  */
 struct compact_call {
 	uint64_t time_ns;
@@ -23,17 +23,17 @@ struct compact_call {
 /* The next item in a block. */
 enum compact_found {
 	COMPACT_CALL,  /* a call that was read */
-	COMPACT_LATER, /* later than requested: it was not read */
-	COMPACT_BYTES, /* the rest must be read as bytes: call compact_block_rest() */
+	COMPACT_LATER, /* the next call is later than requested, and was not read */
+	COMPACT_BYTES, /* the rest can be read as bytes only: call compact_block_rest() */
 	COMPACT_END,
-	COMPACT_WRONG, /* the block is damaged; no more calls come of it */
+	COMPACT_WRONG, /* the block is damaged, and has no more calls */
 };
 
 /*
- * The state that changes with each call, kept in registers. Between calls of these functions it can
- * be loaded from the block and stored back.
+ * The state that changes with each call, kept in registers. It is loaded from the block before
+ * calls of these functions, and stored back after them.
  *
- * @context: of the next call, see context()
+ * @context: the context of the next call, see context()
  */
 struct compact_state {
 	const uint8_t *in;
@@ -68,8 +68,8 @@ static inline void compact_state_put(const struct compact_state *state, struct c
 }
 
 /*
- * HOT: read the next token, if it is a call no later than @until_ns and without a long delta.
- * False: otherwise, and the state is unchanged: call compact_block_other(). @end: of the block
+ * HOT: read the next token if it is a call, no later than @until_ns, without a long delta. False
+ * otherwise, with the state unchanged: call compact_block_other(). @end: end of the block
  */
 static inline bool compact_step(struct compact_coder *coder, const uint8_t *end,
 				struct compact_state *state, uint64_t until_ns,
@@ -137,7 +137,7 @@ static inline bool compact_step(struct compact_coder *coder, const uint8_t *end,
 	return true;
 }
 
-/* The longest token that compact_step() reads. */
+/* The bytes of the longest token that compact_step() reads. */
 #define COMPACT_STEP_BYTES 4
 
 /*
@@ -158,11 +158,11 @@ static inline bool compact_payload_next(struct compact_state *state, const uint8
 	return true;
 }
 
-/* The same for all other tokens. @block: with the state stored back. */
+/* Read the next token, of any kind. The state must have been stored back to @block. */
 enum compact_found compact_block_other(struct compact_block *block, uint64_t until_ns,
 				       struct compact_call *call);
 
-/* The second word of the record of a call. */
+/* The second word of a call's record. */
 static inline uint64_t compact_call_word(const struct compact_coder *coder,
 					 const struct compact_call *call)
 {

@@ -12,23 +12,26 @@
 #include "utils/format/calls/compact.h"
 #include "utils/format/record.h"
 
-#define SLOTS	      8192 /* in the hash table, a power of two: at most half of them are used */
+#define SLOTS	      8192 /* slots of the hash table, a power of two: at most half are used */
 #define CONTEXTS_BITS 12
-/* A power of two; deeper calls reuse entries, the same in writers and readers. */
+/* A power of two. Deeper calls reuse entries, in the same way in writers and readers. */
 #define STACK	      4096
 
 /* The two low bits of a token's first byte. */
 enum token {
 	TOKEN_LIKELY,	/* the last call in this context */
 	TOKEN_UNLIKELY, /* the call before that */
-	TOKEN_NUMBER,	/* a number says which */
-	TOKEN_ESCAPE,	/* something else, see enum escape */
+	TOKEN_NUMBER,	/* a number tells the call */
+	TOKEN_ESCAPE,	/* no call: see enum escape */
 };
 
-/* The upper six bits: the kind of an escape, otherwise the time since the record before. */
+/*
+ * The other bits of the first byte are the kind of an escape, or else the time since the record
+ * before: see DELTA_SHORT and DELTA_VARINT.
+ */
 #define TOKEN_BITS     2
-#define DELTA_SHORT    48 /* below: that many ns */
-#define DELTA_VARINT   63 /* a varint follows; between: one more byte has the low eight bits */
+#define DELTA_SHORT    48 /* smaller values are nanoseconds */
+#define DELTA_VARINT   63 /* a varint follows; values between: another byte has the low 8 bits */
 #define DELTA_BYTE_MAX (DELTA_SHORT + (DELTA_VARINT - DELTA_SHORT) * 256 - 1)
 #define DELTA_MAX      (1ULL << 48)
 
@@ -38,19 +41,22 @@ static inline enum token token_of(unsigned first)
 	return first & ((1U << TOKEN_BITS) - 1);
 }
 
-/* Below: a number of one byte. */
+/* Smaller numbers have one byte, others two. */
 #define NUMBER_SHORT 224
 
 enum escape {
-	ESCAPE_WORDS,	/* varint n: n words of 8 bytes as they are */
+	ESCAPE_WORDS,	/* varint n: n words of 8 bytes of records, unchanged */
 	ESCAPE_PAYLOAD, /* varint n: the next record has MORE, and n words follow it */
 	ESCAPE_TOP,	/* number: the function of the innermost open call */
-	ESCAPE_DEPTH,	/* u16: how many calls are open */
-	ESCAPE_TIME,	/* u64: the time that the next record is measured from */
-	ESCAPE_BYTES,	/* varint n: n bytes as they are */
+	ESCAPE_DEPTH,	/* u16: the number of open calls */
+	ESCAPE_TIME,	/* u64: the time from which the next record's time is counted */
+	ESCAPE_BYTES,	/* varint n: n bytes of records, unchanged */
 };
 
-/* An EXIT of the innermost open call. Functions count from 1 on. */
+/*
+ * The symbol of an EXIT of the innermost open call. Those of entries are functions' numbers, from 1
+ * on.
+ */
 #define SYMBOL_EXIT 0
 
 /* The part of a record's second word that names a function: all but type, MORE and depth. */
@@ -58,9 +64,9 @@ enum escape {
 #define WORD_MASK	(~(WORD_DEPTH_MASK | RECORD_MORE | RECORD_TYPE_MASK))
 
 /*
- * @contexts: the last call (low half) and the one before that, by the open function and its
- *            last callee
- * @funcs: the second word of records, by the number of the function; the first is unused
+ * @contexts: by the open function and its last callee: the last call (low half) and the one before
+ *            that
+ * @funcs: by function's number: the second word of its records; the first is unused
  * @stack: functions of open calls, 0: unknown; entry 0 means that no call is open
  */
 struct compact_coder {
@@ -98,7 +104,7 @@ static inline void begin_coder(struct compact_coder *coder)
 {
 	memset(coder->contexts, 0, sizeof(coder->contexts));
 	memset(coder->stack, 0, sizeof(coder->stack));
-	/* No record has the address 0. */
+	/* This word equals no record's. */
 	coder->funcs[0] = 0;
 	coder->nr_funcs = 0;
 	coder->last_ns = 0;
@@ -112,7 +118,7 @@ static inline uint16_t *frame(struct compact_coder *coder, uint32_t depth)
 	return &coder->stack[1 + depth % STACK];
 }
 
-/* Calls between the two depths were entered unseen. */
+/* Set the number of open calls. Nothing is known about those between the old and the new depth. */
 static inline void set_depth(struct compact_coder *coder, uint32_t depth)
 {
 	/* An escape of three bytes may open 65,535 calls: clear each entry only once. */

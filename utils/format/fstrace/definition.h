@@ -7,15 +7,15 @@
 
 #include "utils/base/containers/strbuf.h"
 
-/* Readers accept at most twice as many bytes of names and definitions. */
+/* The limit of bytes of names and definitions. Readers accept twice as many. */
 #define FST_DEFINITIONS_MAX (8UL << 20)
 
 /* Write a blank and @word, URL-encoded, so that it has no blank and is not empty; NULL is "%00". */
 void fst_definition_word(struct strbuf *out, const char *word);
 
 /*
- * Write the name for --Event and for other readers of events.txt: these accept no blanks, and have
- * room for some 200 bytes.
+ * Write the name of an event, for --Event and for other readers of events.txt, which accept no
+ * blanks and have room for some 200 bytes.
  */
 void fst_definition_name(struct strbuf *out, const char *id);
 

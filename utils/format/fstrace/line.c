@@ -1,10 +1,10 @@
-/* Taking lines of a log apart. */
+/* Parses lines of a log (see line.h). */
 #include "utils/format/fstrace/line.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-/* Each '0' stands for a digit. */
+/* The form of a time: each '0' stands for a digit. */
 static const char time_shape[] = "0000-00-00 00:00:00.000000";
 
 static unsigned number_at(const char *text, int nr_digits)
@@ -28,7 +28,7 @@ static unsigned days_of_month(unsigned year, unsigned month)
 	return days[month - 1] + (month == 2 && is_leap(year));
 }
 
-/* Since 1970; years before are negative. */
+/* The days since 1970; negative for years before it. */
 static int64_t days_until(unsigned year, unsigned month, unsigned day)
 {
 	int64_t before = (int64_t)year - 1;
@@ -77,7 +77,7 @@ static const char *parse_time(const char *text, size_t len, int64_t *us, size_t 
 	return NULL;
 }
 
-/* Find the first byte of another class, at most @len. */
+/* Find the first byte from @at on, up to @len, that is not within @first to @last. */
 static size_t span(const char *text, size_t at, size_t len, unsigned char first, unsigned char last)
 {
 	while (at < len && (unsigned char)text[at] >= first && (unsigned char)text[at] <= last)

@@ -33,8 +33,10 @@ static bool is_stamp(const char *text)
 }
 
 /*
- * @len: of the prefix; of a foreign name, the whole name
- * @is_log: it is a name of libutrail-trace; @stamp: of an old file, else NULL
+ * The parts of a file's name.
+ *
+ * @len: length of the prefix; of a foreign name, the whole length
+ * @is_log: libutrail-trace makes such names; @stamp: the stamp of an old file, or NULL
  */
 struct log_name {
 	size_t len;
@@ -125,7 +127,7 @@ static const char *path_of(const struct fst_log *log)
 	return log->paths[log->nr_opened - 1];
 }
 
-/* 1, or 0 when there is no other file. */
+/* Open the next file. 1, or 0 when there is no other file. */
 static int open_next(struct fst_log *log, struct uft_err *err)
 {
 	if (log->nr_opened == log->nr_paths)
@@ -144,7 +146,7 @@ static int open_next(struct fst_log *log, struct uft_err *err)
 	return 1;
 }
 
-/* Read more of the file after the rest. 1, or 0 at its end, or negative. */
+/* Move the unread rest to the front, and read more of the file. 1, or 0 at its end, or negative. */
 static int read_more(struct fst_log *log, struct uft_err *err)
 {
 	ssize_t n;
@@ -184,7 +186,7 @@ static int take_line(struct fst_log *log, const char *end, bool is_ended, struct
 	return 1;
 }
 
-/* 1 with a line of this file, 0 at its end. */
+/* Get the next line of this file: 1, or 0 at its end. */
 static int next_of_file(struct fst_log *log, struct fst_log_line *line, struct uft_err *err)
 {
 	size_t looked = 0;

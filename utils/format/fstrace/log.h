@@ -9,7 +9,7 @@
 #include "utils/base/err.h"
 #include "utils/format/fstrace/line.h"
 
-/* A longer line is invalid. Bytes without the newline. */
+/* The longest valid line, in bytes without the newline. */
 #define FST_LOG_LINE_MAX 65536
 
 /*
@@ -19,7 +19,7 @@
  * @paths, @nr_paths: borrowed; @nr_opened of them have been opened
  * @buf, @at, @len: [@at, @len) of @buf is unread
  * @skips: the rest of an overlong line is skipped
- * @number: of the line read last, in its file
+ * @number: number of the line read last, in its file
  */
 struct fst_log {
 	const char *prefix;
@@ -39,8 +39,7 @@ struct fst_log {
  * A line, valid until the next one is read.
  *
  * @path, @number: its file and line number, from 1 on
- * @wrong: NULL, or the error; @wrong_at: its byte, counted from 0. Without an error @parts are
- *         set
+ * @wrong: the error, or NULL; then @parts are set; @wrong_at: the byte of the error, counted from 0
  */
 struct fst_log_line {
 	const char *path;
@@ -51,21 +50,21 @@ struct fst_log_line {
 };
 
 /*
- * Sort the @nr @paths: those of a log follow each other, by the time in the names that old files
- * have, "PREFIX-YYYY-MM-DDThh:mm:ss.dddddd.log", and "PREFIX.log" is the newest one. A name of any
- * other form is a log of its own.
+ * Sort the @nr @paths, so that the files of a log follow each other, by time. Old files have a time
+ * in their names, "PREFIX-YYYY-MM-DDThh:mm:ss.dddddd.log"; "PREFIX.log" is the newest file. A name
+ * of any other form is a log of its own.
  */
 void fst_log_sort(char **paths, size_t nr);
 
 /*
- * Open the first log in the sorted @paths. Its files are opened one by one. It ends with
+ * Open the first log in the sorted @paths. Its files are opened one by one. Ends with
  * fst_log_close().
  */
 void fst_log_open(struct fst_log *log, char **paths, size_t nr);
 void fst_log_close(struct fst_log *log);
 
 /*
- * 1 with the next line, valid or not; 0 at the end; negative with @err when a file cannot be read.
+ * Get the next line, valid or not: 1; 0 at the end; negative with @err when a file cannot be read.
  */
 int fst_log_next(struct fst_log *log, struct fst_log_line *line, struct uft_err *err);
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Parse digits at @at, which moves past them. False when there are none, or too many. */
+/* Parse digits at *@at, and move *@at past them. False when there are none, or too many. */
 static bool take_number(const char *body, size_t len, size_t *at, uint64_t *number)
 {
 	size_t from = *at;
@@ -51,8 +51,8 @@ void fst_origin_find(const char *body, size_t len, struct fst_origin *origin)
 }
 
 /*
- * Find the end of a value of %F or %e: letters and the characters of their encoding, up to the
- * format's text after them.
+ * Find the end of a value of %F or %e: it ends at a blank, or where the format's text after it
+ * begins.
  */
 static size_t word_end(const char *body, size_t len, size_t at, const struct fst_piece *behind)
 {

@@ -1,6 +1,6 @@
 /*
- * The origin of a line of a log: a line has no field for it, but many programs put it into their
- * common format.
+ * The origin of a line of a log: its process and thread. Lines have no field for it, but many
+ * programs put it into their common format.
  */
 #ifndef UTRAIL_FSTRACE_ORIGIN_H
 #define UTRAIL_FSTRACE_ORIGIN_H
@@ -11,13 +11,13 @@
 
 #include "trace/seam/reader.h"
 
-/* Linux assigns no larger pid (PID_MAX_LIMIT). */
+/* The largest pid of Linux (PID_MAX_LIMIT). */
 #define FST_PID_LIMIT 4194304
 
 /*
  * @pid: 0 when the line has none
- * @thread: as with %T: the result of pthread_self(), or a thread's number if the program writes
- *          that
+ * @thread: the value of %T: the result of pthread_self(), or a thread's number if the program
+ *          writes that
  */
 struct fst_origin {
 	int32_t pid;
@@ -26,14 +26,14 @@ struct fst_origin {
 };
 
 /*
- * Find the origin by the words "PID=1234" and "TID=..." at the beginning of the text after the
- * event's name, in any order.
+ * Find the origin by the words "PID=1234" and "TID=...", in any order, at the beginning of the text
+ * after the event's name.
  */
 void fst_origin_find(const char *body, size_t len, struct fst_origin *origin);
 
 /*
- * Find the origin by the common format, which has only directives without arguments
- * (fst_format_is_bare()). NULL, or the error in the text, at the byte @wrong_at.
+ * Find the origin by the common format, whose directives have no arguments (fst_format_is_bare()).
+ * Returns NULL, or the error in the text, at the byte @wrong_at.
  */
 const char *fst_origin_by_format(const struct fst_format *format, const char *body, size_t len,
 				 struct fst_origin *origin, size_t *wrong_at);

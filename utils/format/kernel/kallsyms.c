@@ -8,7 +8,7 @@
 #include "utils/base/compiler.h"
 #include "utils/format/text.h"
 
-/* KSYM_NAME_LEN of Linux. A longer name would be repeated in each of many records. */
+/* Linux's KSYM_NAME_LEN. Longer names are cut: many records may show them. */
 #define NAME_MAX_BYTES 512
 
 /* Parse "<address> <type> <name>", then a tab and the module. */
@@ -31,14 +31,14 @@ static int compare_symbols(const void *a, const void *b)
 	const struct symbol *x = a;
 	const struct symbol *y = b;
 
-	/* Until the table is sorted, the size is the position in the file. */
+	/* Until the table is sorted, @size is the symbol's position in the file. */
 	if (x->addr != y->addr)
 		return x->addr < y->addr ? -1 : 1;
 	return (x->size > y->size) - (x->size < y->size);
 }
 
 /*
- * Keep one symbol per address, up to the next one; the last one extends to the end of all
+ * Keep one symbol per address. Each extends to the next one, the last one to the end of all
  * addresses.
  */
 static void settle_sizes(struct symtab *tab)

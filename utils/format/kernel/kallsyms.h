@@ -6,7 +6,7 @@
 
 #include "utils/format/sym.h"
 
-/* The rest of a larger file is not read. */
+/* The most bytes that are read of the file. */
 #define KALLSYMS_MAX_BYTES (256UL << 20)
 
 /*

@@ -10,7 +10,7 @@
 #include "utils/format/kernel/kernel_ring.h"
 
 #define PAGE_BYTES_MIN 4096
-/* Records are at most a page long, and struct event has 16 bits for their length. */
+/* The largest page: a record may be as long, and struct event has 16 bits for its length. */
 #define PAGE_BYTES_MAX (64U << 10)
 
 /* --- kernel_header --- */
@@ -60,7 +60,7 @@ static bool split_line(struct text line, struct text *name, uint64_t *len)
 	return text_word(&line, ": ") && text_dec(&line, len) && line.at == line.end;
 }
 
-/* One block: 1, 0 when it is cut off, or negative. */
+/* Read the next file: 1, 0 when it is cut off, or negative. */
 static int read_file(struct text *in, const char *start, struct kernel_file *file,
 		     struct uft_err *err)
 {
@@ -151,7 +151,7 @@ static bool take_part(struct text *path, struct text *part)
 	return true;
 }
 
-/* "<key><number>;" somewhere in @line. */
+/* Find "<key><number>;" in @line. */
 static bool find_number(struct text line, const char *key, uint32_t *value)
 {
 	const char *at = memmem(line.at, text_left(&line), key, strlen(key));
@@ -166,7 +166,7 @@ static bool find_number(struct text line, const char *key, uint32_t *value)
 	return true;
 }
 
-/* "<type> <name>;" */
+/* True when the line is "<type> <name>;". */
 static bool declares(struct text line, const char *name)
 {
 	const char *end = memchr(line.at, ';', text_left(&line));
@@ -256,7 +256,7 @@ uint32_t kernel_header_page_long(struct text content)
 /* --- pages --- */
 
 #define STAMP_BITS	  59
-/* Replaces a time of 0 in a discarded record. */
+/* The delta of a discarded record, if it was 0. */
 #define WITHDRAWN_NO_TIME 1
 
 static uint64_t get_long(const uint8_t *at, uint32_t size, bool big)
@@ -317,13 +317,13 @@ static uint64_t whole_stamp(uint64_t stamp, uint64_t before_ns)
 	return stamp < before_ns ? stamp + (1ULL << STAMP_BITS) : stamp;
 }
 
-/* Handle a record without an event: it has a time, or is skipped. */
+/* Handle a record that is no event: it has a time, or is skipped. */
 static int skip_no_event(struct kernel_page *page, unsigned kind, uint32_t delta,
 			 struct uft_err *err)
 {
 	size_t left = page->end - page->at;
 
-	/* The rest of the page is empty. */
+	/* Padding without a delta: the rest of the page is empty. */
 	if (kind == KIND_PADDING && delta == 0) {
 		page->at = page->end;
 		return 0;
@@ -379,7 +379,10 @@ int kernel_page_next(struct kernel_page *page, struct kernel_record *rec, struct
 {
 	while (page->end - page->at >= WORD) {
 		uint32_t word = get_u32(page->at, page->is_big_endian);
-		/* The bit field begins at the low or the high end, depending on the byte order. */
+		/*
+		 * The bit field of the kind is at the low or the high end, depending on the byte
+		 * order.
+		 */
 		unsigned kind = page->is_big_endian ? word >> KERNEL_RECORD_DELTA_BITS : word & 31;
 		uint32_t delta = page->is_big_endian ? word & ((1U << KERNEL_RECORD_DELTA_BITS) - 1)
 						     : word >> 5;
@@ -397,7 +400,7 @@ int kernel_page_next(struct kernel_page *page, struct kernel_record *rec, struct
 		if (page->end - page->at < 2 * WORD)
 			return bad_record(page, "is cut off", err);
 
-		/* The length counts its own word, too. */
+		/* The length includes the word that has it. */
 		uint32_t len = get_u32(page->at + WORD, page->is_big_endian);
 
 		if (len < WORD)

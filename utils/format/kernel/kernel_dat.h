@@ -13,10 +13,10 @@
 #include "utils/format/text.h"
 
 /*
- * The recorded machine.
+ * Facts about the recorded machine.
  *
- * @page_bytes: of one page of kernel-cpu<N>.dat
- * @long_size: 4 or 8: of a page's second word
+ * @page_bytes: size of a page of kernel-cpu<N>.dat
+ * @long_size: size of a page's second word: 4 or 8
  */
 struct kernel_layout {
 	uint32_t page_bytes;
@@ -34,8 +34,8 @@ struct kernel_file {
 };
 
 /*
- * kernel_header. Starts as { 0 }, ends with kernel_header_deinit(); the text that it was read from
- * must outlive it.
+ * The content of kernel_header. Starts as { 0 }, ends with kernel_header_deinit(); the text that it
+ * was read from must outlive it.
  */
 struct kernel_header {
 	struct kernel_layout layout;
@@ -44,9 +44,9 @@ struct kernel_header {
 };
 
 /*
- * Read @text, doc/formats/events.md, "Kernel files". -EBADMSG with the offset and the expected
- * value, -ENOMEM. A truncated file is left out, and everything before it is valid: *@is_cut is set
- * (the recorder may have been killed).
+ * Read the text of kernel_header (doc/formats/events.md, "Kernel files"). -EBADMSG with the offset
+ * and the expected value, -ENOMEM. When a file is truncated, as by a killed recorder, *@is_cut is
+ * set: everything before it is valid.
  */
 int kernel_header_decode(struct kernel_header *header, struct text text, bool *is_cut,
 			 struct uft_err *err);
@@ -58,15 +58,16 @@ void kernel_header_put_layout(struct strbuf *out, const struct kernel_layout *la
 void kernel_header_put_file(struct strbuf *out, const char *name, const char *content, size_t len);
 
 /*
- * A tracepoint, of a file "events/<system>/<event>/format".
+ * A tracepoint, from a file "events/<system>/<event>/format".
  *
  * @format: the content of the file
- * @id: the number that its records begin with
- * @task_offset: in records of the scheduler's events, the offset of the task that they concern
- *               (the next one, or the woken one), which may differ from the task that made them.
- *               0: there is none
- * @graph: layout of a kernel function's call, or none
- * @is_tracer: an event of a tracer (calls of the kernel's functions), no tracepoint
+ * @id: its number, with which its records begin
+ * @task_offset: for events of the scheduler, the offset of the task in a record that the event
+ *               concerns (the next one, or the woken one): another task may have caused it. 0:
+ *               there is none
+ * @graph: the layout of a call of a kernel's function; its kind is KERNEL_GRAPH_NONE for other
+ *               events
+ * @is_tracer: no tracepoint, but an event of a tracer, such as a call of a kernel's function
  */
 struct kernel_event_type {
 	struct text system;
@@ -78,7 +79,7 @@ struct kernel_event_type {
 	bool is_tracer;
 };
 
-/* Parse @file. False when it is something else, or has no number. */
+/* Find the tracepoint that @file describes. False when it is another file, or has no number. */
 bool kernel_event_type_of(const struct kernel_file *file, struct kernel_event_type *type);
 
 /* Find the field @name in a record, by the format file; false when there is none. */
@@ -86,21 +87,21 @@ bool kernel_format_find_field(struct text format, const char *name, uint32_t *of
 			      uint32_t *size);
 
 /*
- * The size of "commit" according to the file events/header_page, which is LONG_SIZE; 0 when the
- * file has none.
+ * Find the size of the field "commit", which is long_size, in the file events/header_page. 0 when
+ * the file has none.
  */
 uint32_t kernel_header_page_long(struct text content);
 
-/* The bytes of a page before its records: a time, and the length of the data. */
+/* The bytes of a page in front of its records: a time, and the length of the data. */
 static inline uint32_t kernel_page_head_bytes(const struct kernel_layout *layout)
 {
 	return 8 + layout->long_size;
 }
 
 /*
- * One page being read; the kernel's include/linux/ring_buffer.h.
+ * A page that is being read (the kernel's include/linux/ring_buffer.h).
  *
- * @missed: records lost before it; UINT64_MAX: their number is unknown
+ * @missed: number of records lost before the page; UINT64_MAX: unknown
  */
 struct kernel_page {
 	const uint8_t *start;
@@ -112,11 +113,11 @@ struct kernel_page {
 };
 
 /*
- * One record; struct trace_entry of the kernel's include/linux/trace_events.h, followed by the
+ * One record: struct trace_entry of the kernel's include/linux/trace_events.h, followed by the
  * fields.
  *
  * @data: the record, in the layout of its event's format file
- * @start: the offset in the page of the kernel's header words for it
+ * @start: its place in the page, where the kernel's words in front of @data begin
  */
 struct kernel_record {
 	uint64_t time_ns;
@@ -135,12 +136,12 @@ int kernel_page_open(struct kernel_page *page, const struct kernel_layout *layou
 		     const uint8_t *bytes, size_t len, struct uft_err *err);
 
 /*
- * The first word of a record: five bits of type (up to 28: the number of data words), the others
- * are the time since the record before.
+ * The first word of a record has five bits of type (up to 28: the number of data words). The other
+ * bits are the time since the record before.
  */
 #define KERNEL_RECORD_DELTA_BITS 27
 #define KERNEL_RECORD_WORDS_MAX	 28
-/* struct trace_entry, at the beginning of a record's data. */
+/* The size of struct trace_entry, with which a record's data begin. */
 #define KERNEL_RECORD_HEAD_BYTES 8
 
 /*
@@ -172,11 +173,11 @@ static inline bool kernel_page_next_plain(struct kernel_page *page, struct kerne
 }
 
 /*
- * 1 and the next record; 0 at the end; -EBADMSG with the offset in the page of an invalid record.
+ * Read the next record: 1; 0 at the end; -EBADMSG with the offset of an invalid record in the page.
  */
 int kernel_page_next(struct kernel_page *page, struct kernel_record *rec, struct uft_err *err);
 
-/* Both fields are there, and of the most common size. */
+/* True when the record has both fields of a call, in the most common sizes. */
 static inline bool kernel_graph_is_plain(const struct kernel_graph *graph,
 					 const struct kernel_record *rec)
 {
@@ -209,7 +210,7 @@ static inline bool kernel_graph_get(const struct kernel_graph *graph,
 	if (graph->depth.size &&
 	    (!kernel_field_get(rec, graph->depth, big, &depth) || depth >= KERNEL_DEPTH_UNKNOWN))
 		return false;
-	/* As the kernel itself would have it in 64 bits. */
+	/* A 64-bit kernel would have these bits in its addresses. */
 	if (graph->func.size == 4)
 		addr |= 0xffffffffULL << 32;
 	call->addr = addr | KERNEL_ADDR_BIT;

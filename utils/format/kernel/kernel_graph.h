@@ -1,6 +1,6 @@
 /*
- * Calls of kernel functions, as written by its function_graph tracer: records of kernel-cpu<N>.dat
- * that are no tracepoints.
+ * Calls of kernel functions, as the kernel's function_graph tracer writes them: records of
+ * kernel-cpu<N>.dat that are no tracepoints.
  */
 #ifndef UTRAIL_FORMAT_KERNEL_GRAPH_H
 #define UTRAIL_FORMAT_KERNEL_GRAPH_H
@@ -16,18 +16,20 @@ enum kernel_graph_kind {
 	KERNEL_GRAPH_EXIT,
 };
 
-/* A field of a record: its offset and size in bytes; size 0: such kernels have no such field. */
+/*
+ * A field of a record: its offset and size in bytes. Size 0: the recorded kernel does not have it.
+ */
 struct kernel_field {
 	uint16_t offset;
 	uint16_t size;
 };
 
 /*
- * The fields of such a record. Kernels differ: the depth is an int or a long, after the address or
- * at the end, or missing.
+ * The fields of a call's record. Kernels differ: the depth is an int or a long, after the address
+ * or at the end, or missing.
  *
- * @plain_bytes: for an address of 64 bits and a depth of 32, the length that contains both; 0:
- *               other sizes
+ * @plain_bytes: the length of a record that contains an address of 64 bits and a depth of 32 bits;
+ *               0: the fields have other sizes
  */
 struct kernel_graph {
 	enum kernel_graph_kind kind;
@@ -43,16 +45,16 @@ struct kernel_graph {
 bool kernel_graph_of(struct text event, struct text format, struct kernel_graph *graph);
 
 /*
- * Kernel addresses have this bit, addresses of programs do not (on every machine that utrail reads
- * recordings of). Addresses of 32-bit kernels get it here.
+ * On all machines whose recordings utrail reads, kernel addresses have this bit, and addresses of
+ * programs do not. Addresses of 32-bit kernels get the bit when they are read.
  */
 #define KERNEL_ADDR_BIT (1ULL << 63)
 
-/* The depth of calls is not recorded. */
+/* The value of a depth that is not recorded. */
 #define KERNEL_DEPTH_UNKNOWN UINT16_MAX
 
 /*
- * @addr: of the function, with KERNEL_ADDR_BIT
+ * @addr: address of the function, with KERNEL_ADDR_BIT
  * @depth: number of kernel calls around it
  */
 struct kernel_call {

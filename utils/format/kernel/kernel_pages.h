@@ -9,9 +9,9 @@
 /*
  * Starts as { .layout = ..., .write = ..., .self = ... }, ends with kernel_pages_deinit().
  *
- * @write: takes a full page, or the last one: 0, or negative to stop
- * @page: the current one, filled up to @used; 0: there is none
- * @last_ns: the time of the record before
+ * @write: takes a full page, or the last one. Returns 0, or negative to stop
+ * @page: the page being built, filled up to @used; 0: no page has begun
+ * @last_ns: the time of the record added last
  */
 struct kernel_pages {
 	struct kernel_layout layout;

@@ -5,14 +5,14 @@
 #ifndef UTRAIL_FORMAT_KERNEL_RING_H
 #define UTRAIL_FORMAT_KERNEL_RING_H
 
-/* Bits of "commit", a long whose value needs fewer bits. */
+/* Bits of a page's field "commit": the length of the data, and flags. */
 #define COMMIT_MASK	     ((1U << 27) - 1)
 #define COMMIT_MISSED	     (1U << 31)
-#define COMMIT_MISSED_STORED (1U << 30) /* and their number follows the records */
+#define COMMIT_MISSED_STORED (1U << 30) /* the number of missed records follows the records */
 
 /* The type in a record's first word. */
 enum record_kind {
-	KIND_LONG = 0, /* its length is in the next word; 1 to 28: the length itself, in words */
+	KIND_LONG = 0, /* the length is in the next word; 1 to 28: the length in words */
 	KIND_PADDING = 29,
 	KIND_TIME_EXTEND = 30,
 	KIND_TIME_STAMP = 31,

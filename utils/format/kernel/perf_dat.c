@@ -7,12 +7,12 @@
 #include "utils/base/compiler.h"
 #include "utils/format/bytes.h"
 
-/* enum perf_event_type and the misc bits of linux/perf_event.h, used by the format. */
+/* The types and misc bits of linux/perf_event.h that we read. */
 #define KERNEL_COMM		3
 #define KERNEL_EXIT		4
 #define KERNEL_FORK		7
 #define KERNEL_SWITCH		14
-#define KERNEL_MISC_OUT		0x2000 /* of COMM: by exec */
+#define KERNEL_MISC_OUT		0x2000 /* COMM: the name was set by exec */
 #define KERNEL_MISC_OUT_PREEMPT 0x4000
 #define KERNEL_HEADER_BYTES	8
 #define KERNEL_TRAILER_BYTES	16

@@ -19,18 +19,18 @@ enum perf_record_type {
 	PERF_REC_TASK_NAME,
 };
 
-/* Longest name of a task with its NUL (TASK_COMM_LEN of the kernel), with room to spare. */
+/* Room for the name of a task with its NUL; the kernel's TASK_COMM_LEN is 16. */
 #define PERF_COMM_MAX 32
 
 /*
- * One record, doc/formats/events.md, "perf-cpu<N>.dat"; perf_event_open(2), "PERF_RECORD_SWITCH",
- * "_FORK", "_EXIT", "_COMM", each with the trailer { u32 pid, u32 tid, u64 time }.
+ * One record (doc/formats/events.md, "perf-cpu<N>.dat"): PERF_RECORD_SWITCH, _FORK, _EXIT or _COMM
+ * of perf_event_open(2), with the trailer { u32 pid, u32 tid, u64 time }.
  *
- * @tid: the task that it concerns: of TASK_NEW the new one
- * @ptid: of TASK_NEW, TASK_EXIT: the parent
- * @time_ns: of TASK_NEW, TASK_EXIT the one in the body, which is the time of the event
- * @comm: of TASK_NAME
- * @is_exec: of TASK_NAME: by execve(2)
+ * @tid: the task that the record concerns; in TASK_NEW, the new task
+ * @ptid: in TASK_NEW and TASK_EXIT, the parent
+ * @time_ns: time of the event; in TASK_NEW and TASK_EXIT it comes from the body
+ * @comm: in TASK_NAME, the name
+ * @is_exec: in TASK_NAME, execve(2) has set the name
  */
 struct perf_record {
 	enum perf_record_type type;
@@ -44,8 +44,8 @@ struct perf_record {
 };
 
 /*
- * Decode the record at the start of @data. Returns its length; 0 when @len bytes do not hold the
- * whole record (read more, or it is the end); -EBADMSG when it is invalid.
+ * Decode the record at the start of @data. Returns its length; 0 when the @len bytes do not hold
+ * the whole record: read more, unless the file ends here; -EBADMSG when it is invalid.
  */
 ssize_t perf_record_decode(const uint8_t *data, size_t len, bool big, struct perf_record *rec,
 			   struct uft_err *err);
