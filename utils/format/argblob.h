@@ -11,15 +11,17 @@
 #include <sys/types.h>
 
 /*
- * A payload is the values in the order of the function's specification, each padded to
- * ARGBLOB_ALIGN bytes, all together padded to ARGBLOB_TOTAL_ALIGN. It does not describe itself:
+ * A payload consists of the values in the order of the function's specification. Each value is
+ * padded to ARGBLOB_ALIGN bytes, the payload to ARGBLOB_TOTAL_ALIGN. It does not describe itself:
  * only the specification tells its values apart.
  */
 #define ARGBLOB_ALIGN	    4U
 #define ARGBLOB_TOTAL_ALIGN 8U
-#define ARGBLOB_MAX_BYTES   1024U /* of a whole payload with padding */
+#define ARGBLOB_MAX_BYTES   1024U /* size of a whole payload with padding */
 
-/* The form in which a value is recorded and shown; in brackets the letter of the specification. */
+/*
+ * The form in which a value is recorded and shown; the letter of the specification is in brackets.
+ */
 enum arg_format {
 	ARG_AUTO,	/* (d) decimal, or hexadecimal when it is large */
 	ARG_SIGNED,	/* (i) */
@@ -36,7 +38,8 @@ enum arg_format {
 };
 
 /*
- * @size: bytes of the value itself; for strings those of the pointer to it, which is not recorded
+ * @size: bytes of the value itself; for strings, bytes of the pointer to them, which is not
+ * recorded
  */
 struct arg_type {
 	uint8_t format; /* enum arg_format */
@@ -53,7 +56,7 @@ struct arg_type {
 #define ARGBLOB_NULL	   "\xff\xff\xff\xff"
 #define ARGBLOB_NULL_LEN   4U
 
-/* One value within a payload; for strings, @data is after the length. */
+/* One value within a payload. @data of a string begins after the length. */
 struct arg_value {
 	const uint8_t *data;
 	size_t len;
@@ -70,7 +73,7 @@ static inline bool arg_value_is_null(const struct arg_value *value)
 	       __builtin_memcmp(value->data, ARGBLOB_NULL, ARGBLOB_NULL_LEN) == 0;
 }
 
-/* Bytes of a value of that type with its padding; for strings, only the fixed part. */
+/* The bytes of a value of that type with its padding; for strings, those of the fixed part. */
 static inline uint32_t argblob_value_bytes(struct arg_type type)
 {
 	uint32_t bytes = arg_format_is_string(type.format) ? sizeof(uint16_t) : type.size;

@@ -1,5 +1,5 @@
 /*
- * Functions of a language without addresses, Python: in records they have numbers instead of
+ * Functions of Python, a language without addresses. Records have numbers for them instead of
  * addresses. In maps they have a module of their own, at a place that no program can use.
  */
 #ifndef UTRAIL_FORMAT_CALLABLES_H
@@ -9,25 +9,25 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The module's name in maps and of its symbol file, as uftrace has it. */
+/* The module's name in maps, and that of its symbol file, as with uftrace. */
 #define CALLABLES_MODULE "python.fake"
 
 /*
- * Numbers are from 1 up to this one, the load address of programs that are not position
- * independent. The module starts at 0, so that numbers are addresses, too.
+ * Numbers begin at 1 and are below this one, the load address of programs that are not position
+ * independent. The module starts at 0, so a number is also its relative address.
  */
 #define CALLABLES_END 0x400000UL
 
 /* The maximum of recorded arguments of a function. */
 #define CALLABLE_ARGS_MAX 36U
 
-/* The recorded values of a function, in bits: bit N is for argument N, from 1 on. */
+/* The recorded values of a function, as bits: bit N stands for argument N, counted from 1. */
 #define CALLABLE_RESULT	    (1ULL << 0)
 #define CALLABLE_VALUE_BITS (CALLABLE_ARGS_MAX + 1)
 
 /*
- * The number that the text of a value is: of an int of 64 bits, or of True and False. False: it is
- * none.
+ * Parse the text of a value as a number: an int of 64 bits, True (1) or False (0). Returns false
+ * for other texts.
  */
 static inline bool callable_text_number(const char *text, size_t len, int64_t *number)
 {
@@ -53,9 +53,8 @@ static inline bool callable_text_number(const char *text, size_t len, int64_t *n
 }
 
 /*
- * Less than 0, 0 or more: an integer is compared with a number that is no NaN, whose bits as a
- * double are @bits. There is no floating point arithmetic in the probe, and none that is exact
- * elsewhere.
+ * Compare an integer with the double whose bits are @bits, which is no NaN. Returns less than 0, 0
+ * or more. The probe has no floating point arithmetic, and elsewhere it would not be exact.
  */
 static inline int callable_compare(int64_t integer, uint64_t bits)
 {
@@ -68,7 +67,7 @@ static inline int callable_compare(int64_t integer, uint64_t bits)
 	bool has_more = shift > -53 ? shift < 0 && mantissa << (64 + shift) : bits << 1;
 	int64_t near;
 
-	/* From 2^63 on all numbers are beyond integers, but -2^63. */
+	/* Doubles of this size are beyond all integers, except -2^63. */
 	if (shift >= 11) {
 		if (is_negative && shift == 11 && whole == 1ULL << 63)
 			return integer > INT64_MIN;
@@ -80,7 +79,7 @@ static inline int callable_compare(int64_t integer, uint64_t bits)
 	return has_more ? (is_negative ? 1 : -1) : 0;
 }
 
-/* Supported are CPython 3.9 to 3.13: the files are named python3.9, libpython3.9.so.1.0, ... */
+/* CPython 3.9 to 3.13 are supported; their files are named python3.9, libpython3.9.so.1.0, ... */
 #define PYTHON_MINOR_FIRST 9
 #define PYTHON_MINOR_LAST  13
 
@@ -93,14 +92,17 @@ static inline bool python_is_name(const char *path)
 
 	if (strncmp(name, "python", 6) != 0)
 		return false;
-	/* Not strspn(3): the probe, which asks this too, calls a short list of libc's functions. */
+	/*
+	 * No strspn(3): the probe uses this function, too, and may call only a few functions of
+	 * libc.
+	 */
 	end = name + 6;
 	while ((*end >= '0' && *end <= '9') || *end == '.')
 		end++;
 	return !*end || strcmp(end, "d") == 0 || strcmp(end, "-dbg") == 0;
 }
 
-/* True for "/usr/lib/libpython3.11.so.1.0": the interpreter where it is a library. */
+/* True for the interpreter as a library, "/usr/lib/libpython3.11.so.1.0". */
 static inline bool python_is_library(const char *path)
 {
 	const char *slash = strrchr(path, '/');

@@ -11,9 +11,9 @@
 
 /*
  * uftrace 0.13 stops at an unknown payload, but takes the low 32 bits of the address as the id and
- * ignores the depth. So a value is split into pieces of 24 bits, the lowest first: 16 bits at the
- * top of the address, 8 in the depth. The highest bit of the depth says that another piece is in
- * the next record, which has the same time and id.
+ * ignores the depth. So a value is split into pieces of 24 bits, the lowest bits first. 16 bits of
+ * a piece are at the top of the address, 8 in the depth. The highest bit of the depth tells that
+ * the next record, with the same time and id, has another piece.
  */
 #define COUNTER_PIECES_MAX 3
 #define COUNTER_PIECE_BITS 24

@@ -10,7 +10,7 @@
 
 enum middle {
 	NOTHING,
-	NUMBER,	    /* of a task or a CPU */
+	NUMBER,	    /* the number of a task or a CPU */
 	SESSION_ID, /* 16 letters and digits */
 	ANYTHING,   /* the name of a module */
 };
@@ -22,7 +22,7 @@ static const struct name_form {
 } forms[] = {
 	{ "info", NOTHING, "" },
 	{ "task.txt", NOTHING, "" },
-	{ "task", NOTHING, "" }, /* of early versions of uftrace */
+	{ "task", NOTHING, "" }, /* early versions of uftrace have it */
 	{ "default.opts", NOTHING, "" },
 	{ "sid-", SESSION_ID, ".map" },
 	{ "", ANYTHING, ".sym" },
@@ -38,9 +38,9 @@ static const struct name_form {
 	{ "", NUMBER, DATADIR_EVENT_DATA_SUFFIX },
 	{ "left-out.txt", NOTHING, "" },
 	{ DATADIR_PROCESSES, NOTHING, "" },
-	{ ".channel", NOTHING, "" }, /* uftrace's, while it records */
+	{ ".channel", NOTHING, "" }, /* uftrace has it while it records */
 	{ REQUEST_DOOR_NAME, NOTHING, "" },
-	/* Users write these for info and replay. */
+	/* Users write the last two, for info and replay. */
 	{ "note.txt", NOTHING, "" },
 	{ "extern.dat", NOTHING, "" },
 };

@@ -22,17 +22,17 @@
 #define DATADIR_PROCESSES	  "proc.dat"
 
 /*
- * True when @name is one of them. Only such files are written into a data directory, and only such
- * files are deleted with it. Unfinished files (DATADIR_TMP) count, too.
+ * True when @name is the name of such a file. Only such files are written into a data directory,
+ * and only such files are deleted with it. Unfinished files (DATADIR_TMP) count, too.
  */
 bool datadir_has_name(const char *name);
 
-/* True when only the recording's user may read the file of that name. */
+/* True when only the recording's user may read the file @name. */
 bool datadir_is_private(const char *name);
 
 /*
- * The task whose records are in the file of that name: "<tid>.dat", or "<tid>.cdat". 0: it is not
- * one.
+ * Find the task whose records are in the file @name: "<tid>.dat", or "<tid>.cdat". 0: it is another
+ * file.
  */
 int32_t datadir_records_tid(const char *name);
 int32_t datadir_compact_tid(const char *name);

@@ -91,7 +91,7 @@ static void put_line(struct strbuf *out, const char *key, const char *value)
 	strbuf_addch(out, '\n');
 }
 
-/* "# I: <line>\t<name>\t<file>" */
+/* Write "# I: <line>\t<name>\t<file>". */
 static void put_inline(struct strbuf *out, const struct dbg_inline *call)
 {
 	strbuf_addf(out, "# I: %u\t", call->line);
@@ -105,7 +105,7 @@ void dbg_encode(const struct dbg *dbg, struct strbuf *out)
 	put_line(out, "# build-id: ", dbg->build_id);
 	for (size_t i = 0; i < dbg->nr_enums; i++)
 		put_line(out, "E: ", dbg->enums[i]);
-	/* Other readers skip comment lines, and stop at unknown lines. */
+	/* These are comment lines, which other readers skip: they stop at unknown lines. */
 	for (size_t i = 0; i < dbg->nr_structs; i++)
 		put_line(out, "# S: ", dbg->structs[i]);
 	for (size_t i = 0; i < dbg->nr_funcs; i++) {
@@ -127,8 +127,8 @@ void dbg_encode(const struct dbg *dbg, struct strbuf *out)
 }
 
 /*
- * The rest of @line as a string: the newline after it, or the NUL at the end of the text, is its
- * terminator.
+ * Make a string of the rest of @line. Its NUL replaces the newline after it, or is the one at the
+ * end of the text.
  */
 static const char *rest_of(const struct text *line)
 {
@@ -167,7 +167,7 @@ static int decode_inline(struct dbg *dbg, struct text *line)
 	return dbg_add_inline(dbg, &call);
 }
 
-/* A line that tells more about the function above it. */
+/* Parse a line that adds to the function above it. */
 static int decode_detail(struct dbg_func *func, struct text *line)
 {
 	uint64_t number;

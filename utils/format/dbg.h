@@ -13,10 +13,10 @@
  *
  * @addr: relative to the module's map start, as in the symbol file
  * @args, @retval: specifications without the leading '@' (utils/spec/args/argspec.h); NULL: none
- * @structs: keys of the definitions of structs among them, "KEY,,KEY;KEY": of the arguments in
- *           order, then of the return value; NULL: none
+ * @structs: keys of the definitions of structs, "KEY,,KEY;KEY": those of the arguments in order,
+ *           and after ';' that of the return value; NULL: none
  * @file: NULL when the line is not known
- * @first_inlined, @nr_inlined: of dbg->inlined: calls that were inlined into it
+ * @first_inlined, @nr_inlined: the calls in dbg->inlined that were inlined into it
  */
 struct dbg_inline {
 	const char *name;
@@ -37,12 +37,12 @@ struct dbg_func {
 };
 
 /*
- * @path, @build_id: of the module; NULL when the file does not tell
- * @enums: definitions, "enum NAME {A=1,B}" (utils/spec/args/enumdef.h)
+ * @path, @build_id: those of the module; NULL when the file does not tell them
+ * @enums: definitions of enums, "enum NAME {A=1,B}" (utils/spec/args/enumdef.h)
  * @structs: definitions of structs (utils/spec/args/structdef.h)
- * @funcs: by address
+ * @funcs: sorted by address
  * @text: the memory that the strings point into, when they come from a file; else NULL, and the
- *        creator owns them
+ *        caller owns the strings
  *
  * Starts as { 0 }, ends with dbg_deinit().
  */
@@ -63,20 +63,20 @@ struct dbg {
 void dbg_deinit(struct dbg *dbg);
 #define cleanup_dbg cleanup(dbg_deinit)
 
-/* Append; strings are borrowed. 0 or -ENOMEM. */
+/* Append a function. Its strings are borrowed. 0 or -ENOMEM. */
 int dbg_add_func(struct dbg *dbg, const struct dbg_func *func);
 /* Add a call that was inlined into the function that was added last. */
 int dbg_add_inline(struct dbg *dbg, const struct dbg_inline *call);
 int dbg_add_enum(struct dbg *dbg, const char *definition);
 int dbg_add_struct(struct dbg *dbg, const char *definition);
 
-/* The function that begins at @addr, or NULL. */
+/* Find the function that begins at @addr, or NULL. */
 const struct dbg_func *dbg_find(const struct dbg *dbg, uint64_t addr);
 
 /* Sort the functions by address, for dbg_find(). */
 void dbg_sort(struct dbg *dbg);
 
-/* The text of the file. */
+/* Write the text of the file. */
 void dbg_encode(const struct dbg *dbg, struct strbuf *out);
 
 /*

@@ -8,9 +8,9 @@
 #include <stdint.h>
 
 /*
- * An entry belongs to the EVENT record of the same task with this time and id; they come in the
- * same order. @len bytes follow, and zeros up to a multiple of 8. Byte order is that of the
- * records.
+ * The head of an entry. It belongs to the EVENT record of the same task with the same time and id;
+ * entries are in the order of their records. @len bytes follow it, and zeros up to a multiple of 8.
+ * Byte order is that of the records.
  *
  * @flags: enum event_data_flags; bits without a meaning are ignored
  */
@@ -23,10 +23,10 @@ struct event_data {
 _Static_assert(sizeof(struct event_data) == 16, "the same on disk");
 
 enum event_data_flags {
-	EVENT_DATA_CUT = 1U << 0, /* the event had more bytes than a ring takes at a time */
+	EVENT_DATA_CUT = 1U << 0, /* the event had more bytes than a ring takes at once */
 };
 
-/* Padded, it is still below 64 KB. */
+/* The most bytes of a payload; with padding it is still below 64 KB. */
 #define EVENT_DATA_MAX 65528U
 
 /*
@@ -36,10 +36,10 @@ enum event_data_flags {
 #define EVENT_LINE_TIME_BYTES 8U
 
 /*
- * The fields of an imported event in the log of POSIX Trace. They follow its values, all
- * little-endian. Readers of values skip them.
+ * The fields that an event imported from a log of POSIX Trace has there. They follow the event's
+ * values, all little-endian. Readers of values skip them.
  *
- * @time_ns: since 1970. @id, @flags: as in the log (trace/posixlog/event.h)
+ * @time_ns: nanoseconds since 1970. @id, @flags: as in the log (trace/posixlog/event.h)
  */
 struct event_posix {
 	uint64_t time_ns;
@@ -52,23 +52,27 @@ struct event_posix {
 };
 _Static_assert(sizeof(struct event_posix) == 40, "the same on disk");
 
-/* The prefix of such an event's name; its one value has this format. Also for recorded ones. */
+/*
+ * Imported and recorded events of POSIX Trace: the prefix of their names, and the format of their
+ * one value.
+ */
 #define EVENT_POSIX_PREFIX  "posix:"
 #define EVENT_POSIX_UNNAMED "unnamed"
 #define EVENT_POSIX_FORMAT  "DATA=%B"
 
-/* The maximum of keys with fields in one event; all keys are in its text. */
+/* The most keys of one event that get fields; its text has all keys. */
 #define EVENT_LINE_KEYS_MAX 64U
 
 /*
- * The payload of a static probe with arguments, all little-endian: 8 bytes with a bit for each
- * argument that could be read, from the lowest on. Then come 8 bytes for each argument, also for
- * unread ones: sign-extended integers, or floating point of 4 or 8 bytes and zeros.
+ * The payload of a static probe with arguments, all little-endian. It begins with 8 bytes that have
+ * a bit for each argument that could be read, from the lowest bit on. Then come 8 bytes for each
+ * argument, also for unread ones: a sign-extended integer, or a floating point number of 4 or 8
+ * bytes and zeros.
  */
 #define EVENT_PROBE_ARGS_MAX	      16U
 #define EVENT_PROBE_PAYLOAD_BYTES(nr) (8U * (1 + (nr)))
 
-/* A definition in events.def; DATADIR_EVENT_DATA_SUFFIX and this are names in a data directory. */
+/* The file in a data directory with definitions of events that programs declare. */
 #define EVENT_DEFS_FILE "events.def"
 
 #endif

@@ -84,10 +84,10 @@ enum event_id {
 	EVENT_ID_BEYOND,
 };
 
-/* So many events of the program have numbers. */
+/* The most events of the program that have numbers. */
 #define EVENT_USER_MAX (EVENT_ID_COUNTER - EVENT_ID_USER)
 
-/* A counter has two numbers; the odd one is for the difference. */
+/* True for the numbers of counters. A counter has two; the odd one is that of the difference. */
 static inline int event_id_is_counter(uint64_t id)
 {
 	return id >= EVENT_ID_COUNTER && id < EVENT_ID_EXTERN_DATA;

@@ -12,16 +12,16 @@
 #define HEADER_VERSION_MIN 3
 
 enum header_endian {
-	HEADER_LITTLE_ENDIAN = 1, /* the values of ELF's EI_DATA */
+	HEADER_LITTLE_ENDIAN = 1, /* as in ELF's EI_DATA */
 	HEADER_BIG_ENDIAN = 2,
 };
 
 enum header_class {
-	HEADER_CLASS_32 = 1, /* the values of ELF's EI_CLASS */
+	HEADER_CLASS_32 = 1, /* as in ELF's EI_CLASS */
 	HEADER_CLASS_64 = 2,
 };
 
-/* feat_mask, doc/formats/info.md, "Features". */
+/* Bits of feat_mask: doc/formats/info.md, "Features". */
 enum header_feature {
 	FEAT_PLTHOOK = 1U << 0,
 	FEAT_TASK_SESSION = 1U << 1,
@@ -39,7 +39,7 @@ enum header_feature {
 	FEAT_CALLSITE = 1U << 13,
 };
 
-/* info_mask, doc/formats/info.md, "Text": the text items that follow the header. */
+/* Bits of info_mask, the text items that follow the header: doc/formats/info.md, "Text". */
 enum header_info {
 	INFO_EXE_NAME = 1U << 0,
 	INFO_EXE_BUILD_ID = 1U << 1,
@@ -70,7 +70,7 @@ struct data_header {
 	uint16_t max_stack;
 };
 
-/* Encode into @out in the byte order of @hdr->endian. Cannot fail. */
+/* Encode the header into @out, in the byte order of @hdr->endian. Cannot fail. */
 void header_encode(const struct data_header *hdr, uint8_t out[static HEADER_SIZE]);
 
 /*

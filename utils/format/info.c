@@ -15,9 +15,9 @@ typedef bool (*get_fn)(struct info *info, const struct info_line *line, struct t
 
 /*
  * @prefix: the beginning of the line
- * @bit: the item it belongs to
- * @offset: of the field, for the accessors that serve many lines
- * @lines: of a "lines=N" row: N
+ * @bit: the item that the line belongs to
+ * @offset: offset of the field, for accessors that serve many lines
+ * @lines: the N of a "lines=N" row
  */
 struct info_line {
 	const char *prefix;
@@ -98,7 +98,7 @@ static bool get_i64(struct info *info, const struct info_line *line, struct text
 	return text_i64(in, (int64_t *)((char *)info + line->offset));
 }
 
-/* Format "<a> / <b>" of the int64_t at @offset and the next one, then a comment that names them. */
+/* Write "<a> / <b>", the int64_t at @offset and the next one. */
 static void put_pair(const struct info *info, const struct info_line *line, struct strbuf *out)
 {
 	const int64_t *field = (const int64_t *)((const char *)info + line->offset);
@@ -161,7 +161,7 @@ static void put_lines(const struct info *info, const struct info_line *line, str
 	strbuf_addu64(out, line->lines ? line->lines : nr_spec_lines(info));
 }
 
-/* The rows name their keys, so the count is not needed. */
+/* Parse a count of lines, which is not needed: the lines name their keys. */
 static bool get_lines(struct info *info, const struct info_line *line, struct text *in)
 {
 	uint64_t lines;
@@ -185,7 +185,7 @@ static void put_nr_tids(const struct info *info, const struct info_line *line, s
 	strbuf_addu64(out, info->nr_tids);
 }
 
-/* The list itself decides how many there are. */
+/* Parse the number of tids, which is not needed: the list has its own end. */
 static bool get_nr_tids(struct info *info, const struct info_line *line, struct text *in)
 {
 	uint64_t nr;
@@ -285,7 +285,6 @@ static bool get_sysctl(struct info *info, const struct info_line *line, struct t
 		prefix, bit, put_lines, get_lines, 0, lines \
 	}
 
-/* In file order. A prefix that begins with another one must precede it. */
 static const char *const state_words[] = {
 	[INFO_STATE_RUNNING] = "running",
 	[INFO_STATE_ENDED] = "ended",
@@ -304,7 +303,7 @@ static bool get_state(struct info *info, const struct info_line *line, struct te
 	info->state = text_word(in, "running")	 ? INFO_STATE_RUNNING
 		      : text_word(in, "ended  ") ? INFO_STATE_ENDED
 						 : INFO_STATE_UNKNOWN;
-	/* An unknown state is one of a newer recorder. */
+	/* A newer recorder may write other states. */
 	if (!info->state)
 		return true;
 	if (!text_word(in, " lost=") || !text_dec(in, &info->records_lost) ||
@@ -314,6 +313,7 @@ static bool get_state(struct info *info, const struct info_line *line, struct te
 	return true;
 }
 
+/* The lines in file order. A prefix that begins with another prefix comes before that one. */
 static const struct info_line info_lines[] = {
 	FIELD_LINE("exename:", INFO_EXE_NAME, put_string, get_string, exename),
 	FIELD_LINE("build_id:", INFO_EXE_BUILD_ID, put_string, get_string, build_id),
@@ -404,7 +404,10 @@ int info_set_meminfo(struct info *info, uint64_t free_kb, uint64_t total_kb)
 	return 0;
 }
 
-/* The lines of ARG_SPEC are optional one by one; all others with their item. */
+/*
+ * True when the line is written. Each line of ARG_SPEC is optional; other lines depend on their
+ * item.
+ */
 static bool line_is_wanted(const struct info *info, const struct info_line *line)
 {
 	if (line->put == put_state)

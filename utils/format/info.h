@@ -16,12 +16,12 @@
 #define INFO_FINISHED_BY_TRIGGER (1 << 16)
 
 /*
- * The progress of the recorder. This is utrail's own line: it is the last and has a fixed length,
- * so that it can be overwritten on a full disk.
+ * The state of the recording, in a line that only utrail has. It is the last line and has a fixed
+ * length, so it can be overwritten on a full disk.
  */
 enum info_state {
-	INFO_STATE_UNKNOWN, /* of another recorder, or an older one */
-	INFO_STATE_RUNNING, /* the program had not ended when this was written */
+	INFO_STATE_UNKNOWN, /* the recorder is another one, or an older one */
+	INFO_STATE_RUNNING, /* the program had not ended when the line was written */
 	INFO_STATE_ENDED,
 };
 
@@ -82,7 +82,7 @@ struct info {
 	int32_t perf_event_paranoid; /* SYSCTL */
 	int32_t kptr_restrict;
 
-	/* These have no bit in the mask, since other readers do not know them. */
+	/* The following items have no bit in the mask, since other readers do not know them. */
 	char *too_deep; /* calls left out for their depth, as text; NULL: none */
 	/*
 	 * Modules with return addresses that were not replaced, and the reason, as text; NULL: none
@@ -101,16 +101,16 @@ void info_deinit(struct info *info);
 /* Set the MEMINFO text from /proc/meminfo's numbers, with its bit. 0 or -ENOMEM. */
 int info_set_meminfo(struct info *info, uint64_t free_kb, uint64_t total_kb);
 
-/* The line of @state alone: INFO_STATE_BYTES. */
+/* Append the line of the state alone, which has INFO_STATE_BYTES. */
 void info_encode_state(const struct info *info, struct strbuf *out);
 
 /* Append the text of the items in info->mask, in the order of the format. */
 void info_encode(const struct info *info, struct strbuf *out);
 
 /*
- * Parse the text into an empty @info. An item's bit is set when its lines are present and valid.
- * Unknown keys are skipped, and so is an invalid last line without newline (a recorder was killed).
- * -EINVAL names line and key; -ENOMEM.
+ * Parse the text of `info` into an empty @info. An item's bit is set when its lines are present and
+ * valid. Unknown keys are skipped, and so is an invalid last line without newline (a recorder was
+ * killed). -EINVAL names line and key; -ENOMEM.
  */
 int info_decode(const char *text, size_t len, struct info *info, struct uft_err *err);
 

@@ -15,7 +15,7 @@
 
 enum left_out_kind {
 	LEFT_OUT_FUNCTION, /* the function is not recorded any more */
-	LEFT_OUT_CALLER,   /* the function was seen to call one of these */
+	LEFT_OUT_CALLER,   /* the function was seen to call such a function */
 	LEFT_OUT_AGAIN,	   /* the function is recorded again: the user wanted that */
 };
 
@@ -23,10 +23,10 @@ enum left_out_kind {
  * A line: "function <seconds>.<nanoseconds> <permille> <address> <path>", "caller ..." or "again
  * ...".
  *
- * @time_ns: of the recording's clock
- * @permille: its share of the calls recorded just before; 0 when it is recorded again
- * @addr: of the function, relative to its module's start as symbols are
- * @path: of the module; points into the line when decoded
+ * @time_ns: a time of the recording's clock
+ * @permille: the function's share of the calls recorded just before; 0 when it is recorded again
+ * @addr: the function's address, relative to its module's start, as in symbol files
+ * @path: path of the module; after decoding it points into the line
  */
 struct left_out {
 	enum left_out_kind kind;
@@ -38,7 +38,7 @@ struct left_out {
 
 void left_out_encode(const struct left_out *line, struct strbuf *out);
 
-/* One line, which ends in NUL. False: it is none. */
+/* Parse a line that ends in NUL. False when it has another form. */
 bool left_out_decode(const char *text, struct left_out *line);
 
 #endif
