@@ -1,4 +1,7 @@
-/* A data directory as one file: an input of the fuzz target "datadir" and of tests/e2e/trust/test_damage.py. */
+/*
+ * A data directory as one file: an input of the fuzz target "datadir" and of
+ * tests/e2e/trust/test_damage.py.
+ */
 #ifndef UTRAIL_TESTS_FUZZ_ARCHIVE_H
 #define UTRAIL_TESTS_FUZZ_ARCHIVE_H
 

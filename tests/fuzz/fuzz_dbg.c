@@ -1,4 +1,7 @@
-/* Fuzz target: .dbg files, and the specifications and enums in them. A file that is read and written again reads the same. */
+/*
+ * Fuzz target: .dbg files, and the specifications and enums in them. A file that is read and
+ * written again reads the same.
+ */
 #include <string.h>
 
 #include "tests/fuzz/fuzz.h"

@@ -1,4 +1,7 @@
-/* Fuzz target: perf-cpu<N>.dat. The first byte is the byte order, the rest one file, read as of two CPUs. */
+/*
+ * Fuzz target: perf-cpu<N>.dat. The first byte is the byte order, the rest one file, read as of two
+ * CPUs.
+ */
 #include "tests/fuzz/fuzz.h"
 #include "utils/format/kernel/perf_dat.h"
 #include "utils/pipeline/merger.h"

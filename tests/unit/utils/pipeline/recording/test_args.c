@@ -1,6 +1,6 @@
 /*
- * Sources of a function's argument types: the user's rules, debug information, and the recorder's
- * tables.
+ * Sources of a function's argument types: rules of the user, debug information, and tables of the
+ * recorder.
  */
 #include "tests/unit/lib/unit.h"
 
@@ -10,7 +10,7 @@
 static struct recording rec;
 static struct trace_data data;
 
-/* The functions of the test, of 16 bytes each. */
+/* The functions of the test, with 16 bytes each. */
 enum {
 	PLAIN,
 	PAIRS,
@@ -53,7 +53,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Open a recording as made with -a and, when there are any, these rules of the user. */
+/* Open a recording as made with -a. Each rule may be NULL. */
 static void open_book(const char *argspec, const char *argauto, const char *retauto)
 {
 	data.info.auto_args = true;
@@ -73,10 +73,7 @@ static const struct func_args *args_of(int nr)
 	return arg_book_find(&data.args, func);
 }
 
-/*
- * Definitions of structs are found by the place of the value, for arguments and for the return
- * value.
- */
+/* Definitions of structs are found by the place of the value: for arguments and for the result. */
 TEST_WITH(structs, setup, teardown)
 {
 	const struct func_args *known;
@@ -93,13 +90,13 @@ TEST_WITH(structs, setup, teardown)
 	assert_false(known->is_known);
 	assert_int_equal(args_of(PLAIN)->args.nr, 1);
 	assert_int_equal(args_of(PLAIN)->retval.nr, 0);
-	/* The second question gets the same answer. */
+	/* A second call returns the same answer. */
 	assert_ptr_equal(args_of(PAIRS), known);
 	assert_null(args_of(MKDIR));
 }
 
 /*
- * The tables of a recording do not state which modes are octal. Other arguments stay as they were
+ * The tables in a recording do not state which modes are octal. Other arguments are shown as
  * recorded.
  */
 TEST_WITH(modes, setup, teardown)
@@ -116,7 +113,10 @@ TEST_WITH(modes, setup, teardown)
 	assert_int_equal(known->retval.specs[0].type.format, ARG_HEX);
 }
 
-/* Tables go by shown names: the parameters of one "operator delete" apply to the other one, too. */
+/*
+ * Tables count for all functions with the same shown name: the parameters of one "operator delete"
+ * are used for the other one, too.
+ */
 TEST_WITH(names_that_are_shown_alike, setup, teardown)
 {
 	const struct func_args *known;
@@ -130,7 +130,7 @@ TEST_WITH(names_that_are_shown_alike, setup, teardown)
 	assert_null(args_of(MKDIR));
 }
 
-/* A rule of the user precedes facts that the recorder found out. */
+/* A rule of the user goes before facts that the recorder has found out. */
 TEST_WITH(rules_of_the_user, setup, teardown)
 {
 	open_book("plain@arg1/x64,arg2/s", NULL, NULL);
@@ -139,7 +139,7 @@ TEST_WITH(rules_of_the_user, setup, teardown)
 	assert_int_equal(args_of(PAIRS)->args.nr, 3);
 }
 
-/* The recorder's kind of pattern is used to read the names in its rules. */
+/* Names in rules are patterns of the kind that the recorder was given. */
 TEST_WITH(patterns_of_the_user, setup, teardown)
 {
 	static const struct {
@@ -161,7 +161,7 @@ TEST_WITH(patterns_of_the_user, setup, teardown)
 		}
 		data.info.pattern_type = cases[i].type ? strdup(cases[i].type) : NULL;
 		open_book(cases[i].spec, NULL, NULL);
-		/* Debug information says that it is a signed number. */
+		/* By debug information this is a signed number, so ARG_HEX comes from the rule. */
 		assert_int_equal(args_of(PLAIN)->args.specs[0].type.format == ARG_HEX,
 				 cases[i].matches);
 	}

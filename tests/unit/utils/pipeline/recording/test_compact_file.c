@@ -1,6 +1,6 @@
 /*
- * Records in blocks, read as if they stood there plainly: from any place, with any buffer, and
- * around damage.
+ * Records in compact blocks are read as if they were in a plain file: from any place, with any
+ * buffer, and around damage.
  */
 #include "tests/unit/lib/unit.h"
 
@@ -18,7 +18,9 @@
 #define NR_EACH	  50
 #define RAW_EACH  (NR_EACH * sizeof(struct record))
 
-/* @raw: what the file stands for; @blocks: the file */
+/*
+ * @raw: the bytes that the file stands for; @blocks: the bytes of the file
+ */
 struct scene {
 	struct strbuf raw;
 	struct strbuf blocks;
@@ -98,7 +100,9 @@ static unsigned read_range(const struct scene *s, uint64_t start, uint64_t end, 
 	return damaged;
 }
 
-/* Whole blocks if the buffer has room, else parts: the same bytes come. */
+/*
+ * Whole blocks are read if the buffer has room for them, otherwise parts. The bytes are the same.
+ */
 TEST(any_range)
 {
 	static const size_t rooms[] = {
@@ -123,7 +127,7 @@ TEST(any_range)
 }
 
 /*
- * One record takes the place of a damaged block and reports it; all others are there, with any
+ * One record replaces a damaged block, and reports the damage. All others are read, with any
  * buffer.
  */
 TEST(damage)
@@ -148,7 +152,10 @@ TEST(damage)
 	end(&s);
 }
 
-/* After a damaged head the next one is searched, at any place: blocks before and after are read. */
+/*
+ * After a damaged head the next one is searched at each place. The blocks before and after are
+ * read.
+ */
 TEST(damaged_heads)
 {
 	for (size_t nr = 0; nr < NR_BLOCKS - 1; nr++) {
@@ -172,8 +179,8 @@ TEST(damaged_heads)
 }
 
 /*
- * Any amount may be overwritten; the next head may lie across the end of the piece that is read at
- * a time.
+ * Any number of bytes may be overwritten. The next head may lie across the end of a piece that is
+ * searched.
  */
 TEST(much_damage)
 {

@@ -1,4 +1,4 @@
-/* Files by CPU: the names that count, and their order. */
+/* Files by CPU: the names that count, and the order of the files. */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
@@ -41,7 +41,7 @@ TEST(names)
 	assert_int_equal(cpu_files_count(dir, "kernel-cpu"), 10);
 	assert_int_equal(cpu_files_count(dir, "other"), 0);
 
-	/* The first failure ends it. */
+	/* The first failure ends the search. */
 	close(openat(dir_fd, "perf-cpu7.dat", O_CREAT | O_WRONLY, 0600));
 	assert_int_equal(cpu_files_each(dir, "perf-cpu", note, &seen, &err), -EIO);
 	unlinkat(dir_fd, "perf-cpu7.dat", 0);
@@ -60,8 +60,8 @@ static int add_name(void *self, const char *name, uint32_t cpu)
 }
 
 /*
- * In order of number, whatever the order in the directory; the order is also stable when two have
- * one number.
+ * Files come in the order of their numbers, whatever the order in the directory. Two files with the
+ * same number have a fixed order, too.
  */
 TEST(in_order)
 {

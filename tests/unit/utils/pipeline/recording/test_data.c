@@ -43,7 +43,7 @@ static void remove_file(const char *name)
 	unlink(path);
 }
 
-/* Check that it cannot be opened, with this code and these words. */
+/* Check that the directory cannot be opened, with this code and this text. */
 static void check_failure(const char *dir, int code, const char *text)
 {
 	struct uft_err err = { 0 };
@@ -103,7 +103,7 @@ TEST_WITH(a_path_that_is_too_long, setup, teardown)
 	struct uft_err err = { 0 };
 
 	recording_finish(&rec);
-	/* The directory's own path still fits; that of the file in it is too long. */
+	/* The path of the directory still fits. The path of a file in it is too long. */
 	strbuf_addstr(&dir, rec.dir);
 	while (dir.len < 4090)
 		strbuf_addstr(&dir, dir.len % 2 ? "/" : "/.");
@@ -145,7 +145,7 @@ TEST_WITH(a_recording_without_records, setup, teardown)
 	assert_false(data_has_records(&data));
 }
 
-/* One of several tasks is enough. */
+/* It is enough if one of several tasks has records. */
 TEST_WITH(one_task_with_records_is_enough, setup, teardown)
 {
 	recording_add_task(&rec, 101, "a{}", 1000);
@@ -158,7 +158,7 @@ TEST_WITH(one_task_with_records_is_enough, setup, teardown)
 	assert_int_equal(data.tasks[2].data_bytes, 0);
 }
 
-/* Something that is no file has no records. */
+/* A directory with a record file's name has no records. */
 TEST_WITH(only_files_count, setup, teardown)
 {
 	char path[128];
@@ -173,7 +173,7 @@ TEST_WITH(only_files_count, setup, teardown)
 	rmdir(path);
 }
 
-/* An empty file, or a damaged one, is reported when its records are read. */
+/* An empty or damaged file is reported only when its records are read. */
 TEST_WITH(compact_files_are_looked_for, setup, teardown)
 {
 	recording_finish(&rec);
@@ -187,7 +187,7 @@ TEST_WITH(compact_files_are_looked_for, setup, teardown)
 	assert_non_null(data.tasks[0].compact);
 }
 
-/* A recording that was cut off has both files, and a header that does not mention them. */
+/* A recording that was cut off may have both files, although its header does not mention them. */
 TEST_WITH(definitions_of_declared_events, setup, teardown)
 {
 	for (unsigned i = 0; i < 4; i++) {

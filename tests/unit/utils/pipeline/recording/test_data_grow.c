@@ -56,7 +56,7 @@ TEST_WITH(it_begins_with_nothing, setup, teardown)
 	assert_int_equal(data.nr_sessions, 0);
 	assert_null(data_task(&data, 100));
 	assert_false(data_has_records(&data));
-	/* Unread lines have no effect. */
+	/* Lines that were not read yet have no effect. */
 	assert_int_equal(data_grow(&data, NULL), 0);
 	assert_int_equal(grow(NULL), 1);
 	assert_int_equal(data.nr_tasks, 1);
@@ -65,7 +65,7 @@ TEST_WITH(it_begins_with_nothing, setup, teardown)
 	assert_int_equal(data.tasks[0].pid, 100);
 	assert_int_equal(data.tasks[0].index, 0);
 	assert_string_equal(task_session(&data.tasks[0], 1000)->exename, "/x/prog");
-	/* And its map was read. */
+	/* The map of the session was read, too. */
 	assert_int_equal(data.sessions[0]->map.nr, 1);
 	assert_int_equal(grow(NULL), 0);
 }
@@ -92,7 +92,7 @@ TEST_WITH(tasks_come_in_the_order_of_their_lines, setup, teardown)
 	assert_ptr_equal(data_task(&data, 500), &data.tasks[1]);
 	assert_ptr_equal(data_task(&data, 300), &data.tasks[3]);
 	assert_null(data_task(&data, 501));
-	/* They never move, and each is there once. */
+	/* Tasks never move in memory, and each is there once. */
 	assert_ptr_equal(data_task(&data, 100), first);
 	assert_int_equal(grow_by("TASK timestamp=0.000000400 tid=500 pid=100\n"), 1);
 	assert_int_equal(data.nr_tasks, 4);
@@ -183,7 +183,7 @@ TEST_WITH(a_number_that_is_none_is_named, setup, teardown)
 	assert_string_equal(err.text, expected);
 }
 
-/* More than is read at a time. */
+/* The lines are more than what is read at a time. */
 TEST_WITH(many_lines, setup, teardown)
 {
 	struct strbuf text cleanup_strbuf = { 0 };

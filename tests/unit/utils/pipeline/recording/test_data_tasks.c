@@ -1,4 +1,7 @@
-/* Tasks and their sessions: inheritance over forks, exec, names; and task.txt files that are very long, or wrong. */
+/*
+ * Tasks and their sessions: inheritance over forks, exec, names; and task.txt files that are very
+ * long or wrong.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include "tests/unit/lib/read/recording.h"
@@ -61,7 +64,7 @@ TEST_WITH(forks_inherit, setup, teardown)
 	assert_string_equal(program_of(103, 800), "/x/prog2");
 }
 
-/* Each of these took minutes when every step searched all others. */
+/* Each of these lists took minutes when every step searched all entries. */
 TEST_WITH(very_many, setup, teardown)
 {
 	const unsigned nr = 100000;
@@ -83,7 +86,7 @@ TEST_WITH(forks_in_a_circle, setup, teardown)
 	add_fork(300, 103, 101);
 	add_fork(300, 104, 104);
 	load();
-	/* The parent is not known, so it is the first task. */
+	/* The parent is not known, so the first task is taken for it. */
 	for (int tid = 101; tid <= 104; tid++)
 		assert_string_equal(program_of(tid, 500), "/x/prog");
 }
@@ -98,7 +101,7 @@ TEST_WITH(names_in_time, setup, teardown)
 	assert_string_equal(task_name_at(data_task(&data, 100), 9999), "two");
 }
 
-/* Names are noted in the order of the files, one CPU after the other, and sorted later. */
+/* Names are noted file by file, one CPU after the other, and sorted later. */
 TEST_WITH(names_that_come_late, setup, teardown)
 {
 	load();
@@ -109,7 +112,7 @@ TEST_WITH(names_that_come_late, setup, teardown)
 	assert_string_equal(task_name_at(data_task(&data, 100), 350), "three");
 }
 
-/* A line of a thread names its process. */
+/* A thread's line names its process, whose session the thread has. */
 TEST_WITH(threads_have_the_session_of_their_process, setup, teardown)
 {
 	add_session(300, 200, 1);
@@ -133,7 +136,8 @@ TEST_WITH(recordings_without_records, setup, teardown)
 }
 
 /*
- * Each number is listed once, in whatever order they are added; then in order of their beginning.
+ * Each number is listed once, whatever the order in which it is added. Then tasks are put in the
+ * order of their beginning.
  */
 TEST(lists_of_tasks)
 {
@@ -155,7 +159,7 @@ TEST(lists_of_tasks)
 		assert_int_equal(list.all[i].tid, by_time[i]);
 	task_list_deinit(&list);
 	assert_null(list.all);
-	/* No task at all. */
+	/* The list has no task. */
 	task_list_sort_by_time(&list);
 	task_list_deinit(&list);
 }

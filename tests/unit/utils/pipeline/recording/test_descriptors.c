@@ -1,4 +1,4 @@
-/* Descriptors of a process, and the uses of files that follow from them. */
+/* The descriptors of a process, and the uses of files that follow from them. */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* "FD:CONTENT[r][w] ..." in their order. */
+/* Check "FD:CONTENT[r][w] ..." of a set, in its order. */
 static void check_set(const struct descriptor_set *set, const char *expected)
 {
 	struct strbuf out cleanup_strbuf = { 0 };
@@ -43,7 +43,9 @@ static void check_uses(const char *expected)
 	assert_string_equal(strbuf_str(&out), expected);
 }
 
-/* The process has opened @path as @fd. */
+/*
+ * Note that the process has opened @path as @fd.
+ */
 static void add(struct descriptors_of *of, uint32_t fd, const char *path, const char *how,
 		uint64_t now_ns)
 {
@@ -95,7 +97,7 @@ TEST_WITH(what_is_opened_is_a_use_until_it_is_closed, setup, teardown)
 	check_uses("0 /a #0 10-60 r10 w30\n0 /b #1 20-70 w20\n0 /c #2 40-60\n");
 }
 
-/* No record told that it was closed. */
+/* No record tells that the descriptor was closed. */
 TEST_WITH(a_descriptor_that_is_opened_again_was_closed, setup, teardown)
 {
 	struct descriptors_of *of = descriptors_get(&all, 5, 0);
@@ -114,7 +116,7 @@ TEST_WITH(a_copy_is_another_descriptor_of_the_same_use, setup, teardown)
 	assert_int_equal(descriptors_dup(&files, of, 3, 7, 20), 0);
 	check_set(&of->now, "3:0r 7:0r");
 	check_uses("0 /a #0 10-10 r10 o2\n");
-	/* dup() of a descriptor to itself; dup() of a closed one, over an open one. */
+	/* dup() of a descriptor to itself; then dup() of a closed descriptor to an open one. */
 	assert_int_equal(descriptors_dup(&files, of, 3, 3, 30), 0);
 	check_set(&of->now, "3:0r 7:0r");
 	assert_int_equal(descriptors_dup(&files, of, 9, 3, 40), 0);
@@ -126,7 +128,7 @@ TEST_WITH(a_copy_is_another_descriptor_of_the_same_use, setup, teardown)
 	check_uses("0 /a #0 10-60 r10\n0 /b #1 50-50 w50 o2\n");
 }
 
-/* A process that has both ends passes them on; one that has a single end uses the pipe. */
+/* A process with both ends of a pipe only passes them on. A process with one end uses the pipe. */
 TEST_WITH(a_pipe_is_used_by_who_has_one_end, setup, teardown)
 {
 	struct descriptors_of *of = descriptors_get(&all, 5, 0);
@@ -145,10 +147,10 @@ TEST_WITH(a_pipe_is_used_by_who_has_one_end, setup, teardown)
 	check_uses("0 - #0 30-30 w30 o1\n");
 	assert_int_equal(descriptors_close(&files, child, 4, 4, 40), 0);
 	check_uses("0 - #0 30-30 w30 o1\n1 - #0 40-40 r40 o1\n");
-	/* The last close says nothing. */
+	/* When no ends are left, a close changes nothing. */
 	assert_int_equal(descriptors_close(&files, of, 4, 4, 50), 0);
 	check_uses("0 - #0 30-30 w30 o1\n1 - #0 40-40 r40 o1\n");
-	/* A copy of an end is no other end. */
+	/* A copy of an end does not make it two ends. */
 	assert_int_equal(descriptors_dup(&files, child, 3, 0, 60), 0);
 	assert_int_equal(descriptors_close(&files, child, 3, 3, 70), 0);
 	check_uses("0 - #0 30-30 w30 o1\n1 - #0 40-40 r40 o1\n");
@@ -161,7 +163,7 @@ TEST_WITH(a_child_has_what_its_parent_has_open, setup, teardown)
 
 	add(of, 3, "/a", "r", 10);
 	add(of, 4, "/b", "w", 20);
-	/* The number was another process's. */
+	/* The child's number belonged to another process before. */
 	child = descriptors_get(&all, 6, 1);
 	add(child, 9, "/c", "r", 25);
 	assert_int_equal(descriptors_fork(&files, &all, of, 6, 2, 30), 0);
@@ -193,7 +195,10 @@ TEST_WITH(with_exec_all_are_gone_and_known_as_those_before, setup, teardown)
 	assert_int_equal(descriptors_before(of, 3), FILES_NONE);
 }
 
-/* After exec its pipes are counted when all are known, from its beginning on. */
+/*
+ * The pipes of an execution are counted when all its descriptors are known. They count from the
+ * beginning of the execution.
+ */
 TEST_WITH(pipes_are_looked_at_when_an_execution_has_settled, setup, teardown)
 {
 	struct descriptors_of *of = descriptors_get(&all, 5, 0);
@@ -208,7 +213,7 @@ TEST_WITH(pipes_are_looked_at_when_an_execution_has_settled, setup, teardown)
 	check_uses("2 - #0 20-20 w20 o1\n");
 	assert_false(of->is_new);
 	assert_int_equal(of->before.nr, 0);
-	/* Once. */
+	/* A second call counts nothing more. */
 	end = (struct descriptor){ .fd = 5, .use = FILES_NONE, .reads = true };
 	assert_int_equal(descriptors_put(&files, other, &end, 30), 0);
 	assert_int_equal(descriptors_settle(&files, other), 0);
@@ -219,7 +224,7 @@ TEST_WITH(pipes_are_looked_at_when_an_execution_has_settled, setup, teardown)
 	check_uses("1 - #0 29-29 r29 o1\n2 - #0 20-20 w20 o1\n");
 }
 
-/* The earliest time counts. */
+/* If a pipe is used several times, the earliest time counts. */
 TEST_WITH(a_pipe_is_used_since_the_first_time, setup, teardown)
 {
 	struct descriptors_of *of = descriptors_get(&all, 5, 0);
@@ -234,7 +239,7 @@ TEST_WITH(a_pipe_is_used_since_the_first_time, setup, teardown)
 	check_uses("0 - #0 30-30 w20 o1\n");
 }
 
-/* A child that inherits descriptors costs as much as their number. */
+/* The cost of a child grows with the descriptors that it inherits. */
 TEST_WITH(what_it_may_cost, setup, teardown)
 {
 	struct descriptors_of *of = descriptors_get(&all, 5, 0);
@@ -245,7 +250,7 @@ TEST_WITH(what_it_may_cost, setup, teardown)
 	files.cost_max = 200000;
 	while (descriptors_fork(&files, &all, of, 100 + nr, nr + 1, 20) == 0)
 		nr++;
-	/* One use each, and ten copies. */
+	/* Each child has one use, and copies of ten descriptors. */
 	assert_in_range(nr, 30, 40);
 	assert_true(files_is_beyond(&files));
 	assert_int_equal(descriptors_close(&files, of, 3, 3, 30), -EDQUOT);

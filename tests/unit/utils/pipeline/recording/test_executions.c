@@ -1,4 +1,4 @@
-/* Executions: parents, numbers that are used again, threads, strangers, a cut file. */
+/* Executions: parents, numbers that are used again, threads, strangers, and a file that is cut. */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 
 static const bool is_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
 
-/* The content of the file. */
+/* The content of proc.dat. */
 struct file {
 	struct strbuf bytes;
 	struct strbuf payload;
@@ -89,14 +89,14 @@ TEST(a_tree)
 
 	put_exec(&file, 100, "/bin/make", WORDS("make\0"));
 	put_fork(&file, 100, 101, 101);
-	put_fork(&file, 101, 102, 101); /* a thread */
+	put_fork(&file, 101, 102, 101); /* 101 is a thread */
 	put_exec(&file, 101, "/bin/gcc", WORDS("gcc\0-c\0a.c"));
 	put_exec(&file, 101, "/bin/cc1", WORDS("cc1"));
 	put_fork(&file, 100, 103, 103);
 	put_exit(&file, 102, 101, 0);
 	put_exit(&file, 101, 101, 3 << 8);
 	put_exit(&file, 103, 103, SIGKILL);
-	put_fork(&file, 100, 101, 101); /* the number is used again */
+	put_fork(&file, 100, 101, 101); /* 101 is used again */
 	put_exit(&file, 100, 100, 0);
 	load(&file, 0, &got, &broken);
 
@@ -107,7 +107,8 @@ TEST(a_tree)
 			       *cc1 = &got.all[3], *killed = &got.all[4], *again = &got.all[5];
 
 	/*
-	 * The first task is the one that has executed the first program; the thread is a task, too.
+	 * The first task is the one that executed the first program. The thread counts as a task,
+	 * too.
 	 */
 	assert_int_equal(make->task, 2);
 	assert_int_equal(before->task, 3);
@@ -146,7 +147,7 @@ TEST(a_tree)
 	arg = execution_next_arg(gcc, arg);
 	assert_string_equal(arg, "a.c");
 	assert_null(execution_next_arg(gcc, arg));
-	/* An empty one at the end is one, too. */
+	/* An empty argument at the end counts, too. */
 	arg = execution_next_arg(make, execution_next_arg(make, NULL));
 	assert_string_equal(arg, "");
 	assert_null(execution_next_arg(make, arg));
@@ -221,20 +222,21 @@ TEST(where_they_are_is_told_when_it_changes)
 	struct file file = { 0 };
 
 	put_cpu(&file, 100, 100, 1);
-	put_exec(&file, 100, "/bin/make", WORDS("make")); /* 20 */
+	put_exec(&file, 100, "/bin/make", WORDS("make")); /* at 20 */
 	put_fork(&file, 100, 101, 101);
 	put_cpu(&file, 101, 101, 0);
-	put_exec(&file, 101, "/bin/sh", WORDS("sh")); /* 50 */
+	put_exec(&file, 101, "/bin/sh", WORDS("sh")); /* at 50 */
 	put_cpu(&file, 100, 100, 1);
-	put_fork(&file, 100, 102, 100); /* a thread, of which nothing is known at first */
+	put_fork(&file, 100, 102, 100); /* a thread whose CPU is not known at first */
 	proc_fork_encode(&(struct proc_fork){ 103, 103, PROC_BY_FORK }, &file.payload);
 	put(&file, 102, 100, PROC_FORK);
 	put_cpu(&file, 102, 100, 3);
-	put_exit(&file, 102, 100, 0); /* 100 */
+	put_exit(&file, 102, 100, 0); /* at 100 */
 	put_cpu(&file, 100, 100, 2);
-	put_exec(&file, 100, "/bin/ls", WORDS("ls")); /* 120 */
+	put_exec(&file, 100, "/bin/ls", WORDS("ls")); /* at 120 */
 	put_exit(&file, 101, 101, 0);
-	put_fork(&file, 100, 101, 101); /* that number again; the first one's CPU is not its CPU */
+	put_fork(&file, 100, 101,
+		 101); /* 101 is used again; the CPU of the first 101 does not count */
 	put_exit(&file, 101, 101, 0);
 	load(&file, 0, &got, &broken);
 

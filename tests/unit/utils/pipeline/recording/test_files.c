@@ -46,11 +46,11 @@ TEST_WITH(a_name_has_its_directories, setup, teardown)
 	assert_int_equal(files.names[2].first_child, 1);
 	assert_int_equal(files.names[2].directory, FILES_NONE);
 	assert_int_equal(files.names[0].first_child, FILES_NONE);
-	/* Known files are found, at any place. */
+	/* Known files are found at any depth. */
 	assert_int_equal(name("/a/b/c"), 0);
 	assert_int_equal(name("/a/b"), 1);
 	assert_int_equal(name("/a"), 2);
-	/* The next one in there stands in front of it. */
+	/* A second child of a directory is put before the first one. */
 	assert_int_equal(name("/a/b/d"), 3);
 	assert_int_equal(files.names[3].directory, 1);
 	assert_int_equal(files.names[1].first_child, 3);
@@ -60,7 +60,7 @@ TEST_WITH(a_name_has_its_directories, setup, teardown)
 	assert_int_equal(files.names[5].directory, 2);
 	assert_int_equal(files.names[5].next_child, 1);
 	assert_int_equal(files.names[4].directory, 5);
-	/* The root is in no directory, and a relative name has none. */
+	/* The root is in no directory. A relative name is not in one, either. */
 	assert_int_equal(name("/z"), 6);
 	assert_int_equal(files.names[6].directory, FILES_NONE);
 	assert_int_equal(name("x/y"), 7);
@@ -68,7 +68,7 @@ TEST_WITH(a_name_has_its_directories, setup, teardown)
 	assert_int_equal(files.nr_names, 8);
 }
 
-/* A damaged file may have a path of slashes only. */
+/* In a damaged file a path may consist of slashes. */
 TEST_WITH(not_all_directories_are_known, setup, teardown)
 {
 	char path[300];
@@ -116,7 +116,7 @@ TEST_WITH(a_content_comes_from_outside_unless_its_name_was_removed, setup, teard
 	files_check(&files, "/a 1 removed\n", "#0 f 0 /a outside\n#1 f 1 /a\n", "");
 	assert_int_equal(files_find(&files, "/a"), 1);
 	assert_int_equal(files_find(&files, "/b"), FILES_NONE);
-	/* There is no file to remove. */
+	/* This name has no file that could be removed. */
 	files_unlink(&files, name("/b"));
 	assert_int_equal(files.nr_contents, 2);
 }
@@ -145,7 +145,7 @@ TEST_WITH(a_use_is_one_by_name_and_content, setup, teardown)
 	assert_int_equal(files_use(&files, 0, a, one, 40), 2);
 	assert_int_equal(files_use(&files, 0, a, other, 50), 3);
 	assert_int_equal(files_use(&files, 0, a, other, 55), 3);
-	/* Without a name it is one by content. */
+	/* Without a name, a use is found by its content. */
 	assert_int_equal(files_use(&files, 2, FILES_NONE, one, 60), 4);
 	assert_int_equal(files_use(&files, 2, FILES_NONE, other, 60), 5);
 	assert_int_equal(files_use(&files, 2, FILES_NONE, one, 70), 4);
@@ -171,7 +171,7 @@ TEST_WITH(a_link_is_another_name, setup, teardown)
 	files_check(&files, "/a 0\n/b 0\n", "#0 f 2 /b outside\n", "");
 	files_unlink(&files, a);
 	files_check(&files, "/a - removed\n/b 0\n", "#0 f 1 /b outside\n", "");
-	/* The new name's old file is gone. */
+	/* A link replaces the file that had the new name. */
 	assert_int_equal(files_link(&files, name("/c"), b), 0);
 	files_check(&files, "/a - removed\n/b 1\n/c 1\n", "#0 f 0 /b outside\n#1 f 2 /b outside\n",
 		    "");
@@ -213,12 +213,12 @@ TEST_WITH(a_directory_is_renamed_with_all_that_is_in_it, setup, teardown)
 	assert_int_equal(files_find(&files, "/new/d/e/y"), 1);
 	assert_int_equal(files_find(&files, "/new/d/e/z"), 2);
 	assert_int_equal(files_find(&files, "/d2"), 4);
-	/* Into itself, which a damaged file may say. */
+	/* In a damaged file a directory may be moved into itself. */
 	assert_int_equal(files_rename(&files, name("/new"), name("/new/d/in")), 0);
 	assert_int_equal(files_find(&files, "/new/d/in/d/x"), 0);
 }
 
-/* The directory itself has not changed: files at its new name are gone. */
+/* A directory without content of its own is renamed. Files that had its new name are gone. */
 TEST_WITH(a_directory_without_content_hides_what_had_its_name, setup, teardown)
 {
 	content("/d/x");
@@ -252,7 +252,7 @@ TEST_WITH(what_is_left_at_the_end, setup, teardown)
 	assert_true(files_is_left(&files, content("/x (deleted).")));
 	assert_true(files_is_left(&files, content("/(deleted)")));
 	assert_false(files_is_left(&files, content("/ (deleted)")));
-	/* A path below it makes it a directory. */
+	/* A path below a name makes the name a directory. */
 	name("/a/b");
 	assert_false(files_is_left(&files, a));
 	a = content("/c");
@@ -261,8 +261,8 @@ TEST_WITH(what_is_left_at_the_end, setup, teardown)
 }
 
 /*
- * Names, uses and moved names are counted; beyond the limit none is made, and the error differs
- * from lack of memory.
+ * Names, uses and moved names are counted. Beyond the limit none is made. The error is another one
+ * than for a lack of memory.
  */
 TEST_WITH(what_it_may_cost, setup, teardown)
 {
@@ -279,7 +279,7 @@ TEST_WITH(what_it_may_cost, setup, teardown)
 		assert_int_not_equal(content(path), FILES_NONE);
 	}
 	assert_in_range(files.cost, 11 * 2400, 11 * 3000);
-	/* Known ones cost nothing. */
+	/* Names that are known cost nothing. */
 	name("/d/3");
 	assert_in_range(files.cost, 11 * 2400, 11 * 3000);
 	assert_int_not_equal(files_use(&files, 0, dir, content("/d/1"), 10), FILES_NONE);
@@ -291,7 +291,7 @@ TEST_WITH(what_it_may_cost, setup, teardown)
 	assert_int_equal(files_name(&files, "/g"), FILES_NONE);
 	assert_int_equal(files_use(&files, 1, dir, 0, 10), FILES_NONE);
 	assert_int_equal(files_spend(&files, 1), -EDQUOT);
-	/* However much it would be. */
+	/* Once the limit is passed, any further cost is refused. */
 	assert_int_equal(files_spend(&files, UINT64_MAX), -EDQUOT);
 	assert_true(files_is_beyond(&files));
 }

@@ -1,6 +1,6 @@
 /*
- * Facts about files from the records of proc.dat: processes that have read and written contents,
- * and the times.
+ * Facts about files from the records of proc.dat: the processes that read or wrote contents, and
+ * the times.
  */
 #include "tests/unit/lib/unit.h"
 
@@ -37,7 +37,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Ten nanoseconds after the one before. */
+/* Add a record ten nanoseconds after the one before it. */
 static void put(int32_t tid, int32_t pid, enum proc_kind kind)
 {
 	const struct proc_record rec = { .time_ns = now_ns += 10,
@@ -93,7 +93,7 @@ static void put_close(int32_t pid, uint32_t fd)
 	put_act(pid, PROC_CLOSE, fd, fd, NULL, NULL);
 }
 
-/* All that was put, as files_check() has it. */
+/* Read all records, and check the result by files_check(). */
 static void check(const char *names, const char *contents, const char *uses)
 {
 	char dir[] = "/tmp/utrail-unit-XXXXXX";
@@ -115,7 +115,7 @@ static void check(const char *names, const char *contents, const char *uses)
 	executions_deinit(&executions);
 }
 
-/* The program begins, so that its file does not appear later. */
+/* Begin with an execution without a file, so that no program appears among the files. */
 static void begin(void)
 {
 	put_exec(1, "", "");
@@ -140,7 +140,7 @@ TEST_WITH(without_a_recording_of_processes_there_is_nothing, setup, teardown)
 	executions_deinit(&executions);
 }
 
-/* Only acts on files count. */
+/* Acts on files make this true; other acts do not. */
 TEST_WITH(whether_the_recording_tells_of_files, setup, teardown)
 {
 	static const struct {
@@ -202,7 +202,7 @@ TEST_WITH(the_given_name_is_kept_the_first_time, setup, teardown)
 	      "0 /a #0 20-60 r20 SR (/x/../a)\n0 /b #1 40-70 r40 SR\n");
 }
 
-/* A second opening extends the same use, from the first time to the last. */
+/* A second opening extends the use, which lasts from the first time to the last one. */
 TEST_WITH(a_use_lasts_from_the_first_to_the_last, setup, teardown)
 {
 	begin();
@@ -218,7 +218,7 @@ TEST_WITH(a_use_lasts_from_the_first_to_the_last, setup, teardown)
 	      "0 /a #0 20-70 r20 w40 SRW\n0 /b #1 80-90 r80 w80 o1 SRW\n");
 }
 
-/* O_TRUNC, O_EXCL, O_TMPFILE: the earlier content is another one. */
+/* With O_TRUNC, O_EXCL or O_TMPFILE, a file gets a new content. */
 TEST_WITH(a_file_begins_anew, setup, teardown)
 {
 	begin();
@@ -230,7 +230,7 @@ TEST_WITH(a_file_begins_anew, setup, teardown)
 	put_open(1, 7, O_WRONLY | O_CREAT | O_EXCL, "/a");
 	put_open(1, 8, O_RDONLY, "/dev/null");
 	put_open(1, 8, O_WRONLY | O_TRUNC, "/dev/null");
-	/* No process has used the file before: it is new, and not from outside. */
+	/* The build makes this file: no process has used it before. */
 	put_open(1, 9, O_WRONLY | O_TRUNC, "/b");
 	put_open(1, 10, O_RDWR | OPEN_TMPFILE, "/tmp/#1 (deleted)");
 	check("/a 2\n/dev/null 3\n/dev -\n/b 4\n/tmp/#1 (deleted) 5\n/tmp -\n",
@@ -323,7 +323,7 @@ TEST_WITH(copies_and_pipes, setup, teardown)
 	      "r80 o1\n");
 }
 
-/* A thread makes no new process. */
+/* A thread is not a new process. */
 TEST_WITH(threads_have_what_their_process_has, setup, teardown)
 {
 	begin();
@@ -356,7 +356,7 @@ TEST_WITH(what_a_program_begins_with, setup, teardown)
 	      "70-100 w70 o1\n0 /six #7 80-100 o1\n");
 }
 
-/* A descriptor keeps its file across exec, even if that is renamed. */
+/* A descriptor keeps its file across exec, even if the file is renamed. */
 TEST_WITH(descriptors_go_through_exec, setup, teardown)
 {
 	begin();
@@ -380,7 +380,7 @@ TEST_WITH(descriptors_go_through_exec, setup, teardown)
 	      "110-130 r110 o1 SR\n");
 }
 
-/* The number of an ended process belongs to another one now. */
+/* The number of an ended process belongs to another process now. */
 TEST_WITH(numbers_are_used_again, setup, teardown)
 {
 	begin();
@@ -396,7 +396,7 @@ TEST_WITH(numbers_are_used_again, setup, teardown)
 	      "1 /a #0 30-40 r30 o1 SR\n2 /b #1 70-80 r70 o1 SR\n");
 }
 
-/* Nothing is known of an unknown process. */
+/* A process without a beginning has no known descriptors. */
 TEST_WITH(strangers, setup, teardown)
 {
 	begin();

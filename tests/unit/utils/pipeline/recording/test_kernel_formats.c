@@ -65,7 +65,7 @@ TEST(a_header_without_types)
 	assert_int_equal(formats.nr_places, 0);
 	assert_null(kernel_formats_find(&formats, 0));
 	assert_false(kernel_formats_have_calls(&formats));
-	/* Another format takes its place. */
+	/* The kernel has a new format instead of this one. */
 	kernel_header_put_layout(&text, &layout);
 	put_type(&text, "events/ftrace/funcgraph_exit/format", 12, FUNC_FIELD);
 	assert_int_equal(kernel_formats_read(&formats, &text, NULL), 1);
@@ -114,7 +114,7 @@ TEST(a_file_is_read_once)
 	snprintf(path, sizeof(path), "%s/kernel_header", dir);
 	assert_int_equal(kernel_formats_load(&formats, dir, &broken, &err), 0);
 	assert_null(formats.types);
-	/* A damaged file counts as a missing one, but for the message. */
+	/* A damaged file counts as a missing one, but an error is noted. */
 	assert_int_equal(outfile_put(path, "nonsense\n", 9, NULL), 0);
 	assert_int_equal(kernel_formats_load(&formats, dir, &broken, &err), 0);
 	assert_int_equal(broken.code, -EBADMSG);

@@ -1,4 +1,4 @@
-/* Functions that a recording has left out to cost less, among the known functions. */
+/* Functions that a recording left out to reduce its cost, among the known functions. */
 #include "tests/unit/lib/unit.h"
 
 #include "tests/unit/lib/read/recording.h"
@@ -38,7 +38,7 @@ static void end(struct left_funcs *left)
 	data_close(&data);
 }
 
-/* A wrong line, or one about an unknown module or address, does not affect the others. */
+/* A wrong line, or a line about an unknown module or address, does not affect other lines. */
 TEST_WITH(each_line, setup, teardown)
 {
 	struct left_funcs left = { 0 };
@@ -58,7 +58,7 @@ TEST_WITH(each_line, setup, teardown)
 	assert_int_equal(found->since_ns, 5);
 	assert_int_equal(found->permille, 700);
 	assert_int_equal(left_funcs_find(&left, "a")->kind, LEFT_OUT_CALLER);
-	/* It had called one of them before it became one. */
+	/* Function c was first noted as a caller, then as left out. */
 	assert_int_equal(left_funcs_find(&left, "c")->kind, LEFT_OUT_FUNCTION);
 	assert_null(left_funcs_find(&left, "d"));
 	end(&left);

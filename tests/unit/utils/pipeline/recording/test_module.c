@@ -55,7 +55,7 @@ static void add_file(struct scene *s, const char *name, const char *text)
 	assert_int_equal(outfile_put(path, text, strlen(text), NULL), 0);
 }
 
-/* Adds a module with these symbols, each of 16 bytes from 0x1000 on: "T main" ... */
+/* Adds a module with symbols like "T main". They begin at 0x1000 and have 16 bytes each. */
 static struct module *add_module(struct scene *s, const char *const *symbols)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -75,7 +75,7 @@ static const struct func *func_at(struct scene *s, struct module *mod, unsigned 
 	return module_func(&s->set, mod, &mod->symtab.syms[i]);
 }
 
-/* Each of the names finds it, the last one as well; a part of a name does not. */
+/* A function is found by each of its names, also by the last one, but not by a part of a name. */
 TEST_WITH(any_of_its_names, setup, teardown)
 {
 	static char others[] = "Box::put(int)\0_ZN3Box3putEi\0";
@@ -152,7 +152,7 @@ TEST_WITH(a_file_that_cannot_be_read_is_told, setup, teardown)
 	assert_non_null(strstr(err.text, "prog.sym"));
 }
 
-/* --with-syms: a folder with other symbols, which take precedence. */
+/* --with-syms: symbols of another folder go before those of the recording. */
 TEST_WITH(symbols_of_another_folder_come_first, setup, teardown)
 {
 	char other[] = "/tmp/utrail-unit-XXXXXX";
@@ -203,7 +203,7 @@ TEST_WITH(names_and_what_they_are_shown_as, setup, teardown)
 		assert_ptr_equal(s->set.funcs[i], func);
 		assert_null(func->sym);
 		assert_null(func->module);
-		/* Views copy in large pieces. */
+		/* Views copy names in large pieces, so zeros must follow. */
 		for (unsigned k = 0; k < FUNC_TEXT_SLACK; k++)
 			assert_int_equal(func->name[func->name_len + k], 0);
 	}
@@ -228,8 +228,8 @@ TEST_WITH(addresses_without_symbols, setup, teardown)
 }
 
 /*
- * Functions that end a process, replace its program, or return twice: library calls only, except
- * for forks.
+ * Functions that end a process, replace its program, or return twice. Apart from forks, only
+ * library calls count.
  */
 TEST_WITH(functions_that_do_more_than_return, setup, teardown)
 {
@@ -272,7 +272,7 @@ TEST_WITH(functions_that_do_more_than_return, setup, teardown)
 	}
 }
 
-/* A function of the program itself is no end and no exec, whatever its name is. */
+/* A function of the program itself ends or replaces no program, whatever its name is. */
 TEST_WITH(functions_of_the_program_with_such_names, setup, teardown)
 {
 	static const char *const symbols[] = { "T exit", "T execve", NULL };
@@ -283,7 +283,7 @@ TEST_WITH(functions_of_the_program_with_such_names, setup, teardown)
 	assert_false(func_at(s, mod, 1)->is_exec);
 }
 
-/* A compiler splits functions: calls of the parts count as calls of the function. */
+/* A compiler may split a function. Calls of its parts count as calls of the function. */
 TEST_WITH(parts_of_functions_count_as_these, setup, teardown)
 {
 	static const char *const symbols[] = { "t work.part.0", "t work.cold", "T worker", "T work",
@@ -302,7 +302,7 @@ TEST_WITH(parts_of_functions_count_as_these, setup, teardown)
 	assert_int_equal(func_at(s, mod, 1)->count_id, work->id);
 	assert_int_equal(func_at(s, mod, 2)->count_id, func_at(s, mod, 2)->id);
 	assert_int_equal(func_at(s, mod, 4)->count_id, func_at(s, mod, 4)->id);
-	/* With names as they are in the file, it is another function. */
+	/* Without demangling, a part is another function. */
 	s->set.demangle = DEMANGLE_NO;
 	mod = module_set_get(&s->set, "/x/prog2", "");
 	add_file(s, "prog2.sym", "# path name: /x/prog2\n1000 10 T f\n1010 10 t f.part.0\n");
@@ -369,7 +369,7 @@ TEST_WITH(kallsyms_that_cannot_be_read_is_told, setup, teardown)
 
 static const char debug_text[] = "# path name: /x/prog\nF: 1000 main\nL: 7 /src/main.c\n";
 
-/* "<name>.dbg" beside "<name>.sym", of the same file. */
+/* "<name>.dbg" is used if it is of the same file as "<name>.sym". */
 TEST_WITH(debug_information, setup, teardown)
 {
 	static const char *const symbols[] = { "T main", "P puts", "T other", NULL };
@@ -392,7 +392,7 @@ TEST_WITH(debug_information, setup, teardown)
 	assert_null(module_debug(&s->set, module_set_add_unknown(&s->set, 0x1000, mod)));
 }
 
-/* It only adds to what is shown. */
+/* Debug information is optional, so a wrong file is only ignored. */
 TEST_WITH(debug_information_of_something_else_does_not_count, setup, teardown)
 {
 	static const char *const texts[] = {

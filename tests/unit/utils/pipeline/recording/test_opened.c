@@ -1,4 +1,7 @@
-/* Calls that were entered before the shown range get an entry at its beginning, on request. */
+/*
+ * Calls that were entered before the shown range get an entry at its beginning, if the view wants
+ * that.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include "tests/unit/lib/read/recording.h"
@@ -25,7 +28,7 @@ static void check(const char *tree, const char *expected)
 	recording_deinit(&rec);
 }
 
-/* A child begins within calls of its parent; its returns tell which. */
+/* A child begins within calls of its parent. Its returns tell their names. */
 TEST_WITH(inherited, setup, NULL)
 {
 	config.stages.opens_inherited = true;
@@ -33,7 +36,7 @@ TEST_WITH(inherited, setup, NULL)
 	check("2)b)a", "100:a{b{}}");
 	check("1b{c{}})a", "100:a{b{c{}}}");
 	check("a{b{}}", "100:a{b{}}");
-	/* It has returned from the inner one only. */
+	/* The child has returned from the inner call only. */
 	check("2c{})b", "100:b{c{}}");
 	check("2c{", "100:c{");
 	setup(NULL);
@@ -51,7 +54,9 @@ TEST_WITH(at_start, setup, NULL)
 	check("a{b{ }c{}}", "100:a{b{}c{}}");
 }
 
-/* Makes records of calls at any depth, as damage and longjmp(3) leave them, with some events. */
+/*
+ * Makes records of calls at any depth, as after damage or longjmp(3), with some events among them.
+ */
 #define NR_RECORDS 2000
 
 static void make_records(struct record *records)
@@ -80,7 +85,7 @@ static void note_record(struct opened *opened, const struct record *rec)
 	assert_true(opened_note(opened, &event));
 }
 
-/* Reading many records at a time leaves the same calls open as reading them one by one. */
+/* Skimming many records at a time leaves the same calls open as reading them one by one. */
 TEST(skims_records)
 {
 	struct record records[NR_RECORDS];
@@ -105,7 +110,7 @@ TEST(skims_records)
 		assert_true(nr == begin || skimmed.last_ns == noted.last_ns);
 		if (nr == NR_RECORDS - 10)
 			break;
-		/* An event, or a call of the kernel, is not for it. */
+		/* Skimming stops at an event, or at a call of the kernel. */
 		assert_true(!record_is_plain_call(&records[nr]) ||
 			    record_addr(records[nr].data) & KERNEL_ADDR_BIT);
 		note_record(&noted, &records[nr]);

@@ -1,4 +1,7 @@
-/* Records of proc.dat are read one by one, of any length, until the end or the first damage. */
+/*
+ * Records of proc.dat are read one by one, whatever their length, until the end or the first
+ * damage.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
@@ -46,7 +49,9 @@ static void append(struct scene *s, const void *data, size_t len)
 	close(fd);
 }
 
-/* @len bytes of @fill. */
+/*
+ * Add a record with @len bytes of @fill.
+ */
 static void put(struct strbuf *out, uint64_t time_ns, char fill, size_t len)
 {
 	uint8_t *data = malloc(len + 1);
@@ -107,7 +112,7 @@ TEST_WITH(something_else_is_told, setup, teardown)
 	rmdir(s->path);
 }
 
-/* Around the size of the buffer, and far beyond it. */
+/* The lengths are around the size of the buffer, and far beyond it. */
 TEST_WITH(records_of_all_lengths, setup, teardown)
 {
 	static const size_t lens[] = { 0,     1,     7,	     8,	 9,	 65512, 65513,
@@ -168,7 +173,7 @@ TEST_WITH(a_file_may_grow, setup, teardown)
 	proc_file_close(&file);
 }
 
-/* It is told once; from then on the file ends there. */
+/* The damage is reported once. From then on the file ends there. */
 TEST_WITH(damage_is_told_once, setup, teardown)
 {
 	struct strbuf bytes cleanup_strbuf = { 0 };

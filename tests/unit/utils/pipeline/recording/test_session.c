@@ -1,6 +1,6 @@
 /*
- * Meaning of addresses: maps, symbols, libraries that are loaded late, and the cache in front of
- * them.
+ * The meaning of addresses: maps, symbols, libraries that are loaded late, and the cache before all
+ * of these.
  */
 #include "tests/unit/lib/unit.h"
 
@@ -103,7 +103,7 @@ static const char *name_at(struct scene *s, uint64_t addr, uint64_t time_ns)
 	const struct func *func = space_func(space, addr, NULL);
 
 	assert_non_null(func);
-	/* Again, from the cache; and by the way around it. */
+	/* A second look-up comes from the cache, a third one passes it by. */
 	assert_ptr_equal(space_func(space, addr, NULL), func);
 	if (space_symbol(space, addr))
 		assert_ptr_equal(space_symbol(space, addr), func);
@@ -128,7 +128,7 @@ TEST(functions)
 	assert_string_equal(name_at(&s, 0x7f0000, 0), "first");
 	assert_string_equal(name_at(&s, 0x7effff, 0), "<7effff>");
 	assert_string_equal(name_at(&s, 0x7f0fff, 0), "last");
-	/* Symbols do not reach over the end of their module. */
+	/* Symbols do not reach beyond the end of their module. */
 	assert_string_equal(name_at(&s, 0x7f1000, 0), "<7f1000>");
 	assert_string_equal(name_at(&s, 0x7ffff000, 0), "<7ffff000>");
 	end(&s);
@@ -151,7 +151,7 @@ TEST(kinds_of_functions)
 	assert_false(func_at(&s, 0x401000)->is_fork);
 	assert_true(func_at(&s, 0x401080)->is_libcall);
 	assert_true(func_at(&s, 0x401080)->is_exec);
-	assert_false(func_at(&s, 0x4010a0)->is_exec); /* the program's own */
+	assert_false(func_at(&s, 0x4010a0)->is_exec); /* a function of the program itself */
 	assert_true(func_at(&s, 0x401090)->is_fork);
 	assert_false(func_at(&s, 0x401090)->is_libcall);
 	assert_string_equal(func_at(&s, 0x401000)->module->basename, "prog");
@@ -171,8 +171,8 @@ TEST(kinds_of_functions)
 }
 
 /*
- * Only library functions end, replace or double the program; their names tell which of these they
- * do.
+ * Only library functions end the program, replace it, or return twice. Their names tell which of
+ * these they do.
  */
 TEST(what_functions_do)
 {
@@ -216,8 +216,8 @@ TEST(what_functions_do)
 }
 
 /*
- * A part that the compiler has split off counts as its function, and has its name; a function whose
- * name only begins alike does not.
+ * A part that the compiler has split off has the name of its function, and counts as it. A function
+ * with a similar name does not.
  */
 TEST(parts_of_functions)
 {
@@ -273,10 +273,7 @@ static void add_late(struct scene *s, uint64_t time_ns, uint64_t base, const cha
 	assert_int_equal(session_add_late(s->session, &line), 0);
 }
 
-/*
- * A library counts from the time of its loading; at each address the last one that was loaded
- * counts.
- */
+/* A library counts from its loading on. At each address the library that was loaded last counts. */
 TEST(late_libraries)
 {
 	struct scene s;
@@ -314,7 +311,7 @@ TEST(late_libraries)
 	end(&s);
 }
 
-/* More addresses than the cache has places at first. */
+/* There are more addresses than the cache has places at first. */
 TEST(many_addresses)
 {
 	struct scene s;
@@ -355,7 +352,7 @@ TEST(maps)
 	end(&s);
 }
 
-/* One module per path and build-id. */
+/* Each path with a build-id is one module. */
 TEST(modules)
 {
 	struct scene s;
