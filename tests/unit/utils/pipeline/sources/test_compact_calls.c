@@ -1,6 +1,6 @@
 /*
- * Calls of compact blocks on their way to a view: payloads, and damaged blocks whose checksums are
- * right.
+ * Calls of compact blocks on their way to a view: payloads, and damaged blocks with correct
+ * checksums.
  */
 #include "tests/unit/lib/unit.h"
 
@@ -14,7 +14,7 @@
 
 static struct recording rec;
 static struct pipeline_config config;
-/* The specifications of payloads as record -A and -R write them; or NULL. */
+/* The specifications of payloads as record -A and -R write them; NULL: none. */
 static const char *argspec;
 static const char *retspec;
 
@@ -32,7 +32,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Writes ENTRY or EXIT with the bytes of its payload, in hex; "!N" for LOST. */
+/* Writes ENTRY and EXIT with the bytes of their payloads, in hex; LOST as "!N". */
 static int write_events(void *self, const struct event_span *span, struct uft_err *err)
 {
 	for (size_t i = 0; i < span->nr; i++) {
@@ -50,7 +50,7 @@ static int write_events(void *self, const struct event_span *span, struct uft_er
 	return 0;
 }
 
-/* The output, and whether damage was reported. */
+/* Writes the events to @out. Returns whether damage was reported. */
 static bool run(struct strbuf *out)
 {
 	const struct view view = { write_events, out };
@@ -75,7 +75,7 @@ static bool run(struct strbuf *out)
 	return is_broken;
 }
 
-/* All of the file, and the head of its first block. */
+/* Read the whole file, and the head of its first block. */
 static void read_file(struct strbuf *file, struct compact_head *head)
 {
 	char path[128];
@@ -85,7 +85,10 @@ static void read_file(struct strbuf *file, struct compact_head *head)
 	assert_true(compact_head_decode((uint8_t *)file->data, head));
 }
 
-/* Replace the @len bytes of tokens at @at in the first block by @put, and correct the checksums. */
+/*
+ * Replace @len bytes of tokens at @at in the first block by those of @put, and correct the
+ * checksums.
+ */
 static void change_tokens(size_t at, size_t len, const char *put)
 {
 	struct strbuf file cleanup_strbuf = { 0 };
@@ -125,8 +128,8 @@ static uint32_t tokens_of_first(void)
 }
 
 /*
- * The damage is found when half of the block has been shown: the rest of it is lost, and all later
- * blocks are there.
+ * The damage is found after half of the block was shown. The rest of the block is lost; all later
+ * blocks are shown.
  */
 TEST_WITH(damage_behind_good_sums, setup, teardown)
 {
@@ -138,12 +141,12 @@ TEST_WITH(damage_behind_good_sums, setup, teardown)
 	assert_false(run(&out));
 	assert_string_equal(strbuf_str(&out), "a{ b{ b} b{ b} b{ b} a} c{ d{ d} d{ d} d{ d} c} ");
 	len = tokens_of_first();
-	/* One token fewer: the last one. */
+	/* The last token is missing. */
 	change_tokens(len - 1, 1, "");
 	assert_true(run(&out));
 	assert_string_equal(strbuf_str(&out), "a{ b{ b} b{ b} b{ b} !1 c{ d{ d} d{ d} d{ d} c} ");
 	recording_pack(&rec, TID, 128);
-	/* An escape that there is not, and a function. */
+	/* The last token becomes an unknown escape, then an unknown function. */
 	change_tokens(len - 2, 2, "\x1b");
 	assert_true(run(&out));
 	assert_string_equal(strbuf_str(&out), "a{ b{ b} b{ b} b{ !2 c{ d{ d} d{ d} d{ d} c} ");
@@ -152,7 +155,7 @@ TEST_WITH(damage_behind_good_sums, setup, teardown)
 	assert_true(run(&out));
 	assert_string_equal(strbuf_str(&out), "a{ b{ b} b{ b} b{ !2 c{ d{ d} d{ d} d{ d} c} ");
 	/*
-	 * One token more than there are records: all records are there, and the damage is reported.
+	 * There is one token more than records: all records are shown, and the damage is reported.
 	 */
 	recording_pack(&rec, TID, 128);
 	change_tokens(len, 0, "\x28");
@@ -161,8 +164,8 @@ TEST_WITH(damage_behind_good_sums, setup, teardown)
 }
 
 /*
- * Payloads come with their calls if the functions' specifications are known; else the blocks are
- * decoded to records.
+ * Payloads are shown with their calls if the specifications of their functions are known. Otherwise
+ * blocks are decoded to records.
  */
 TEST_WITH(payloads, setup, teardown)
 {
@@ -175,7 +178,7 @@ TEST_WITH(payloads, setup, teardown)
 
 	recording_add_task(&rec, TID, "", 1000);
 	rec.features = FEAT_ARGUMENT | FEAT_RETVAL;
-	/* Before its first call is known the fast path is not taken. */
+	/* The fast path is taken only when the first call is known. */
 	recording_put(&rec, &file, now_ns, record_data(RECORD_ENTRY, 0, recording_addr("c")));
 	recording_put(&rec, &file, now_ns += 10, record_data(RECORD_EXIT, 0, recording_addr("c")));
 	for (int i = 0; i < 20; i++) {
@@ -186,7 +189,7 @@ TEST_WITH(payloads, setup, teardown)
 			recording_put(&rec, &file, now_ns += 10,
 				      record_data(RECORD_ENTRY, 1, b) | RECORD_MORE);
 			strbuf_add(&file, &words[0], 8);
-			/* Once longer than is known. */
+			/* One payload is longer than its specification. */
 			if (i == 17 && k == 1)
 				strbuf_add(&file, &words[0], 8);
 			recording_put(&rec, &file, now_ns += 10, record_data(RECORD_EXIT, 1, b));

@@ -1,6 +1,6 @@
 /*
- * The kernel's calls of one task: properly nested after any loss, and merged with records of a
- * slightly different clock.
+ * The kernel's calls of a task: they are nested correctly after any loss, and are merged with
+ * records of a slightly different clock.
  */
 #include "tests/unit/lib/unit.h"
 
@@ -29,7 +29,7 @@
 		.time_ns = (t), .type = EVENT_LOST \
 	}
 
-/* Records come at these times; 0 ends them. */
+/* The times of the task's records; 0 is the end. */
 static const uint64_t *records;
 
 static uint64_t records_next_ns(struct source *source)
@@ -41,7 +41,7 @@ static void put(struct strbuf *out, const struct event *event)
 {
 	unsigned long long time_ns = event->time_ns;
 
-	/* A record is of no function that has a letter. */
+	/* The records of the task stand for themselves, not for functions. */
 	if (event->type <= EVENT_EXIT && !event->addr) {
 		strbuf_addf(out, "| ");
 		return;
@@ -68,7 +68,7 @@ static void put(struct strbuf *out, const struct event *event)
 
 #define RECORDS_MAX 8
 
-/* Makes records at these @times, as in a file. Returns their number. */
+/* Makes records at these @times, as they are in a file. Returns their number. */
 static size_t put_records(const uint64_t *times, struct record *to)
 {
 	size_t nr = 0;
@@ -81,8 +81,9 @@ static size_t put_records(const uint64_t *times, struct record *to)
 }
 
 /*
- * Merges as a lane does: the calls due before a record, then the record ("|"), before which all
- * calls return. @max: events at a time. The caller frees the text.
+ * Merges calls with records as a lane does: first the calls that are due before a record, then the
+ * record ("|"), before which all calls return. @max: the number of events at a time. The caller
+ * frees the text.
  */
 static char *walk(struct queued *events, size_t nr, const uint64_t *times, size_t max,
 		  bool has_program, bool merges)
@@ -163,7 +164,7 @@ TEST(nested)
 {
 	CHECK("10:a{ 20:b{ 30:}b 40:}a 50:c{ 60:}c ", RECORDS(), IN(10, 'a', 0), IN(20, 'b', 1),
 	      OUT(30, 'b', 1), OUT(40, 'a', 0), IN(50, 'c', 0), OUT(60, 'c', 0));
-	/* Records of a kernel that writes no depths. */
+	/* The kernel writes no depths in these records. */
 	CHECK("10:a{ 20:b{ 30:}b 40:}a ", RECORDS(), IN(10, 'a', KERNEL_DEPTH_UNKNOWN),
 	      IN(20, 'b', KERNEL_DEPTH_UNKNOWN), OUT(30, 'b', KERNEL_DEPTH_UNKNOWN),
 	      OUT(40, 'a', KERNEL_DEPTH_UNKNOWN));
@@ -178,7 +179,7 @@ TEST(ends_without_beginning_are_left_out)
 	      OUT(20, 'x', KERNEL_DEPTH_UNKNOWN), OUT(30, 'a', KERNEL_DEPTH_UNKNOWN));
 }
 
-/* A call has returned when an event comes that cannot be inside of it. */
+/* A call has returned when an event comes that cannot be within the call. */
 TEST(ends_that_are_missing)
 {
 	CHECK("10:a{ 20:b{ 40:}b 40:}a ", RECORDS(), IN(10, 'a', 0), IN(20, 'b', 1),
@@ -187,15 +188,15 @@ TEST(ends_that_are_missing)
 	      IN(30, 'c', 0), OUT(40, 'c', 0));
 	CHECK("10:a{ 20:b{ 40:}b 40:}a ", RECORDS(), IN(10, 'a', KERNEL_DEPTH_UNKNOWN),
 	      IN(20, 'b', KERNEL_DEPTH_UNKNOWN), OUT(40, 'a', KERNEL_DEPTH_UNKNOWN));
-	/* Another function's return at its depth. */
+	/* Another function returns at this depth. */
 	CHECK("10:a{ 20:}a ", RECORDS(), IN(10, 'a', 0), OUT(20, 'x', 0));
 	CHECK("10:a{ 20:b{ 30:}b 30:}a 30:lost 40:c{ 50:}c ", RECORDS(), IN(10, 'a', 0),
 	      IN(20, 'b', 1), LOSS(30), OUT(35, 'a', 0), IN(40, 'c', 0), OUT(50, 'c', 0));
 }
 
 /*
- * An interrupt comes between a function's return and the kernel's record of it. It has the depth of
- * the function, which is already counted down.
+ * An interrupt comes after a function has returned, before the kernel has written the record of
+ * that. The interrupt has the depth of the function, which was already counted down.
  */
 TEST(end_behind_an_interrupt)
 {
@@ -203,7 +204,7 @@ TEST(end_behind_an_interrupt)
 	      IN(30, 'i', 1), OUT(40, 'i', 1), OUT(50, 'b', 1), OUT(60, 'a', 0));
 }
 
-/* A task that writes a record is not in the kernel. */
+/* A task that writes a record is not in the kernel, so its kernel calls have ended. */
 TEST(records_end_calls)
 {
 	CHECK("100000:a{ 200000:b{ 900000:}b 900000:}a | ", RECORDS(900000), IN(100000, 'a', 0),
@@ -214,30 +215,33 @@ TEST(records_end_calls)
 
 TEST(clocks_that_differ)
 {
-	/* The end of a call seems to be after the record that was written later. */
+	/* By the kernel's clock the call ends after the record, which was written later. */
 	CHECK("100000:a{ 199999:}a | ", RECORDS(200000), IN(100000, 'a', 0), OUT(210000, 'a', 0));
-	/* By more than clocks can differ. */
+	/* The difference is larger than clocks can differ. */
 	CHECK("100000:a{ 200000:}a | ", RECORDS(200000), IN(100000, 'a', 0),
 	      OUT(200000 + KERNEL_CALLS_SKEW_NS, 'a', 0));
-	/* A call that begins shortly before a record and ends long after it began after it. */
+	/*
+	 * A call that begins shortly before a record, and ends long after it, has begun after it.
+	 */
 	CHECK("| 200000:a{ 290000:}a ", RECORDS(200000), IN(199000, 'a', 0), OUT(290000, 'a', 0));
-	/* A call that ends as early as possible is before the record. */
+	/* A call that can have ended before the record is before it. */
 	CHECK("199000:a{ 199999:}a | ", RECORDS(200000), IN(199000, 'a', 0), OUT(200500, 'a', 0));
 }
 
 TEST(back_on_the_cpu)
 {
 	/*
-	 * The kernel reports it in the first function that runs then; here that report comes later.
+	 * The kernel reports the return to the CPU in the first function that runs then. In this
+	 * test the report comes after that function's call.
 	 */
 	CHECK("10:a{ 20:out 29:in3 30:b{ 50:}b 60:}a ", RECORDS(), IN(10, 'a', 0), LEAVES(20),
 	      IN(30, 'b', 1), IS_BACK(40, 3), OUT(50, 'b', 1), OUT(60, 'a', 0));
 	CHECK("10:a{ 20:out 30:in3 40:b{ 50:}b 60:}a ", RECORDS(), IN(10, 'a', 0), LEAVES(20),
 	      IS_BACK(30, 3), IN(40, 'b', 1), OUT(50, 'b', 1), OUT(60, 'a', 0));
-	/* The CPU was not recorded: the number stands for an unknown one. */
+	/* The CPU was not recorded: this number stands for an unknown CPU. */
 	CHECK("20:out 29:in65535 30:b{ 50:}b ", RECORDS(), LEAVES(20), IN(30, 'b', 0),
 	      OUT(50, 'b', 0));
-	/* After a loss only the known facts are shown. */
+	/* After a loss only facts that are known are shown. */
 	CHECK("20:out 29:in65535 30:b{ 35:}b 35:lost 40:in3 ", RECORDS(), LEAVES(20),
 	      IN(30, 'b', 0), LOSS(35), IS_BACK(40, 3));
 }
@@ -266,7 +270,7 @@ TEST(deeper_than_any_kernel)
 	free(text);
 }
 
-/* Addresses of a task without a program mean nothing. */
+/* Without a program, the addresses of a task have no meaning. */
 TEST(no_program)
 {
 	struct queued events[] = { IN(10, 'a', 0), LEAVES(20), IS_BACK(30, 1), OUT(40, 'a', 0) };

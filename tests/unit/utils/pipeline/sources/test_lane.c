@@ -1,6 +1,5 @@
 /*
- * Members that a lane adds to each event: time, depth, and the part of the file that was read by
- * then.
+ * Members that a lane adds to each event: time, depth, and how much of the file was read by then.
  */
 #include "tests/unit/lib/unit.h"
 
@@ -13,7 +12,7 @@ struct seen {
 	enum event_type type;
 };
 
-/* "<time>@<depth> " of each event of a type. */
+/* Write "<time>@<depth> " for each event of a type. */
 static int write_one_type(void *self, const struct event_span *span, struct uft_err *err)
 {
 	struct seen *seen = self;
@@ -42,7 +41,7 @@ static void begin(struct scene *s)
 	s->config.stages.wants = STAGE_WANTS_DEPTHS;
 }
 
-/* Check that the events of @type are @expected, and that in the end all files were read once. */
+/* Check the events of @type. At the end all files must have been read once. */
 static void end(struct scene *s, enum event_type type, const char *expected)
 {
 	struct seen seen = { .type = type };
@@ -79,7 +78,7 @@ TEST(losses_have_the_time_of_what_is_before)
 	begin(&s);
 	recording_add_task(&s.rec, 100, "a{!b{ }!!}", 1000);
 	end(&s, EVENT_LOST, "1000@1 2020@1 2020@1 ");
-	/* Or after it, when that source has the first event. */
+	/* If the other source has the first event, the task comes after it. */
 	begin(&s);
 	recording_add_task(&s.rec, 100, "!a{}", 1000);
 	s.config.stages.show_outside = true;
@@ -99,8 +98,8 @@ TEST(depths_of_the_scheduler)
 		{ "a{ }", false, "1500@1 " },
 		{ "A{ }", true, "1500@1 " },
 		/*
-		 * Events in the outermost library call that is not shown are at the margin; all
-		 * others count.
+		 * Events in an outermost library call that is not shown are at depth 0. All other
+		 * calls count.
 		 */
 		{ "A{ }", false, "1500@0 " },
 		{ "a{B{ }}", false, "1500@2 " },
@@ -118,7 +117,7 @@ TEST(depths_of_the_scheduler)
 	}
 }
 
-/* A perf record about task 100: 7 for a new task, 3 for a name. */
+/* Add a perf record about task 100: of type 7 for a new task, of type 3 for a name. */
 static void add_sign(struct strbuf *perf, uint32_t type, uint64_t time_ns)
 {
 	uint8_t bytes[48] = { 0 };
@@ -141,7 +140,7 @@ static void add_sign(struct strbuf *perf, uint32_t type, uint64_t time_ns)
 	strbuf_add(perf, bytes, sizeof(bytes));
 }
 
-/* Facts about a task other than its calls, counted before anything is shown. */
+/* Facts about tasks apart from their calls. They are counted before anything is shown. */
 TEST(surveys)
 {
 	struct trace_data data;
@@ -177,7 +176,7 @@ TEST(surveys)
 	strbuf_deinit(&s.perf);
 }
 
-/* Many records, in more than one piece. */
+/* The records are so many that they come in several pieces. */
 TEST(progress)
 {
 	char tree[3000];
@@ -191,14 +190,14 @@ TEST(progress)
 	end(&s, EVENT_LOST, "");
 }
 
-/* --- all that events say --- */
+/* --- all members of events --- */
 
 static int write_all(void *self, const struct event_span *span, struct uft_err *err)
 {
 	for (size_t i = 0; i < span->nr; i++) {
 		struct event event = span->events[i];
 
-		/* The duration is not known yet. */
+		/* At an ENTRY the duration is not known yet. */
 		if (event.type == EVENT_ENTRY)
 			event.total_ns = event.self_ns = 0;
 		events_put(&event, 1, self);
@@ -221,8 +220,8 @@ static void dump(const struct recording *rec, const struct pipeline_config *conf
 }
 
 /*
- * One task with @tree, and times off the CPU from 1505 to 1525 and from 2035 on; merging by time
- * must give the same as by task.
+ * Check one task with calls @tree, off the CPU from 1505 to 1525 and from 2035 on. By time, the
+ * result must be the same as by task.
  */
 static void check_all(const char *tree, struct pipeline_config *config, const char *expected)
 {
@@ -305,7 +304,7 @@ TEST(a_range_cuts_both_ends)
 	check_all(TREE, &config, "");
 }
 
-/* Calls that are open at the edges begin and end there. */
+/* Calls that are open at an edge of the range begin or end there. */
 TEST(calls_that_are_open_at_the_edges)
 {
 	struct pipeline_config config = range_of(1505, 2035);

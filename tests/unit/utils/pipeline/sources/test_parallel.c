@@ -1,5 +1,5 @@
 /*
- * The number of threads that read a recording: as many as there is work for, and one when the order
+ * The number of threads that read a recording: as many as there is work for; or one, if the order
  * of all events counts.
  */
 #include "tests/unit/lib/unit.h"
@@ -27,8 +27,8 @@ static int teardown(void **state)
 }
 
 /*
- * Returns the number of threads for @nr_tasks with @bytes of records each, when @wanted are
- * allowed.
+ * Returns the number of threads for @nr_tasks tasks with @bytes of records each, if @wanted threads
+ * are allowed.
  */
 static size_t threads(int nr_tasks, uint64_t bytes, size_t wanted)
 {
@@ -56,7 +56,7 @@ TEST_WITH(little_work, setup, teardown)
 	assert_int_equal(threads(2, 1000, 0), 1);
 }
 
-/* One thread for each megabyte, and not more than are wanted. */
+/* One thread reads a megabyte. There are no more threads than wanted. */
 TEST_WITH(much_work, setup, teardown)
 {
 	assert_int_equal(threads(1, 3 * MB, 8), 4);
@@ -65,7 +65,7 @@ TEST_WITH(much_work, setup, teardown)
 	assert_int_equal(threads(1, 300 * MB, 100), READERS_MAX);
 }
 
-/* A task that cannot be split, or is too small for it, has at most one thread. */
+/* A task that cannot be split, or is too small for that, has at most one thread. */
 TEST_WITH(tasks_that_stay_whole, setup, teardown)
 {
 	assert_int_equal(threads(2, MB - 1, 8), 2);

@@ -1,4 +1,7 @@
-/* Finding a time in the records of a task: reading from there gives the same as reading all. */
+/*
+ * Finding a time in the records of a task. Reading from there gives the same as reading all
+ * records.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include "tests/unit/lib/read/recording.h"
@@ -6,7 +9,7 @@
 #include "utils/format/header.h"
 #include "utils/pipeline/sources/seek.h"
 
-/* Files below half a megabyte are not worth it. */
+/* In files below half a megabyte, times are not searched. */
 #define NR_RECORDS 150000
 #define NR_TIMES   15
 #define START_NS   50000000000000
@@ -16,9 +19,9 @@
  * Properties of a random task.
  *
  * @nr: number of records; 0: NR_RECORDS
- * @args: a call in so many has arguments, 0: none; @lost: ... comes after LOST; @points: ... after
- *        an event with a payload
- * @back: a time in so many goes backwards
+ * @args: one call in @args has arguments; 0: none has; @lost: one call in @lost comes after LOST;
+ * @points: one in @points comes after an event with a payload
+ * @back: one time in @back goes backwards
  * @looks: arguments look like records
  * @block_bytes: block size of a compact file; 0: it is not compact
  */
@@ -77,7 +80,7 @@ static void put_point(struct scene *s, const struct kind *kind)
 	put_payload(s, kind, 24);
 }
 
-/* Calls up to eight deep, at random. */
+/* Add random calls, up to eight deep. */
 static void put_calls(struct scene *s, const struct kind *kind)
 {
 	uint64_t open[8];
@@ -141,8 +144,8 @@ static uint64_t mix(uint64_t sum, const void *bytes, size_t len)
 }
 
 /*
- * Summary of the events from the first one that is not before @time_ns; @skipped: bytes that were
- * not read
+ * A summary of the events from the first one that is not before @time_ns. @skipped: the number of
+ * bytes that were not read
  */
 struct part {
 	uint64_t sum;
@@ -188,7 +191,7 @@ static struct part read_part(struct scene *s, uint64_t time_ns, bool seeks)
 	return part;
 }
 
-/* Returns the number of bytes that were not read before the last of the times. */
+/* Returns the number of bytes that were skipped before the last of the searched times. */
 static uint64_t check(const struct kind *kind)
 {
 	struct scene s;
@@ -234,11 +237,11 @@ static void compact_blocks(void **state)
 	assert_true(check(&(struct kind){ .block_bytes = PACKED_AT }) > NR_RECORDS * 16 / 2);
 	assert_true(check(&(struct kind){ .block_bytes = 2000, .lost = 100 }) >
 		    NR_RECORDS * 16 / 2);
-	/* Blocks that are cut at other places than a recorder does. */
+	/* Blocks are cut at other places than a recorder would. */
 	check(&(struct kind){ .block_bytes = PACKED_AT, .args = 3, .points = 7 });
 }
 
-/* A signal handler writes its calls before the call that it interrupts. */
+/* A signal handler's calls are written before the call that it interrupts. */
 static void times_that_go_backwards(void **state)
 {
 	check(&(struct kind){ .back = 20000 });
@@ -253,7 +256,10 @@ static void put_time(struct scene *s, size_t record, uint64_t time_ns)
 	put_u64((uint8_t *)s->bytes.data + 16 * record, time_ns, s->rec.big);
 }
 
-/* A clock that was set back in the middle: most of the first half is later than the second. */
+/*
+ * A clock was set back in the middle: most times of the first half are later than those of the
+ * second half.
+ */
 static void clock_that_is_set_back(void **state)
 {
 	struct scene s;
@@ -274,7 +280,7 @@ static void clock_that_is_set_back(void **state)
 	end(&s);
 }
 
-/* The time of day is set back by so little that no sample may show it. */
+/* The time of day is set back by so little that the samples may not show it. */
 static void time_of_day_that_is_set_back(void **state)
 {
 	const uint64_t since_1970 = 1700000000000000000;
@@ -302,7 +308,7 @@ static void time_of_day_that_is_set_back(void **state)
 	end(&s);
 }
 
-/* Short files, times before all records, and damaged files: reading begins at the start. */
+/* Short files, times before all records, and damaged files: all is read from the start. */
 static void reads_all(void **state)
 {
 	struct scene s;
@@ -322,7 +328,7 @@ static void reads_all(void **state)
 	end(&s);
 }
 
-/* After a crash there may be zeros, or a part of a record, at the end. */
+/* After a crash, zeros or a part of a record may be at the end. */
 static void the_last_record(void **state)
 {
 	struct scene s;

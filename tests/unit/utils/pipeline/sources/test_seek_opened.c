@@ -1,4 +1,7 @@
-/* The calls open at a place of a compact file are those that reading from the start finds. */
+/*
+ * The calls that are open at a place of a compact file: the search finds the same ones as reading
+ * from the start.
+ */
 #include "utils/pipeline/sources/seek_opened.h"
 
 #include "tests/unit/lib/read/recording.h"
@@ -12,11 +15,11 @@
 #define DEPTH_MOST  1000
 
 /*
- * The way of a task: up and down at random, but seldom below @floor.
+ * The path of a task: up and down at random, but seldom below @floor.
  *
- * @begins: so many calls are open at its start
- * @climbs: a call is entered every so many records and stays open
- * @lost: records are lost, one in so many; @jumps: ... several calls end at once
+ * @begins: the number of calls open at its start
+ * @climbs: one record in @climbs enters a call that stays open
+ * @lost: one record in @lost is lost; @jumps: one in @jumps ends several calls at once
  */
 struct way {
 	unsigned floor;
@@ -106,7 +109,7 @@ static void open_source(struct scene *s, struct src_user *src)
 	src->end_offset = s->data.tasks[0].data_bytes;
 }
 
-/* By a look at everything up to @offset. */
+/* Find the open calls by reading all records up to @offset. */
 static void note_all(struct scene *s, uint64_t offset, struct opened *opened)
 {
 	struct src_user src;
@@ -132,8 +135,8 @@ static void compare(const struct opened *found, const struct opened *all)
 }
 
 /*
- * Returns how many times the names were found without reading all. In all other cases the search
- * leaves nothing in its result.
+ * Returns how many times the names were found without reading all records. In the other cases the
+ * search must leave its result empty.
  */
 static unsigned check(const struct way *way)
 {
@@ -179,13 +182,13 @@ TEST(calls_that_were_lost)
 	assert_int_equal(check(&(struct way){ .floor = 9, .jumps = 40, .lost = 30 }), NR_TIMES);
 }
 
-/* Too many blocks have the entry of an open call: all is read. */
+/* The entries of open calls are in too many blocks: for some places all is read. */
 TEST(staircase)
 {
 	assert_true(check(&(struct way){ .climbs = 500 }) < NR_TIMES);
 }
 
-/* A forked child: names are known when it returns. */
+/* A forked child: the names of the calls around it are known only when it returns. */
 TEST(task_within_calls)
 {
 	assert_int_equal(check(&(struct way){ .floor = 3, .begins = 2 }), 0);
