@@ -1,4 +1,7 @@
-/* Pieces of a task: reading them one after the other gives the same as reading the whole. */
+/*
+ * Pieces of a task: reading the pieces one after the other gives the same as reading the whole
+ * task.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include "tests/unit/lib/read/kernel_page.h"
@@ -33,7 +36,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* The calls that were shown and have not ended. */
+/* The calls that were shown and have not ended yet. */
 struct open_calls {
 	const char *names[64];
 	size_t nr;
@@ -49,7 +52,7 @@ static void follow_calls(const struct event *event)
 		open_calls.nr--;
 }
 
-/* All that there is in events, as a line each. */
+/* Write all members of events, one event in a line. */
 static int write_events(void *self, const struct event_span *span, struct uft_err *err)
 {
 	for (size_t i = 0; i < span->nr; i++) {
@@ -68,8 +71,8 @@ static int write_events(void *self, const struct event_span *span, struct uft_er
 }
 
 /*
- * A piece begins within the calls that earlier pieces have shown and not ended, if its view needs
- * entries.
+ * If a view needs entries, a piece begins within the calls that earlier pieces have shown and not
+ * ended.
  */
 static int note_path(void *self, const struct view_resume *at, struct uft_err *err)
 {
@@ -112,7 +115,7 @@ static void close_pipe(void)
 }
 
 /*
- * Splits the first task into pieces of about @piece_bytes and compares the events. Returns the
+ * Splits the first task into pieces of about @piece_bytes, and compares the events. Returns the
  * number of pieces.
  */
 static size_t split_into(uint64_t piece_bytes)
@@ -145,8 +148,8 @@ static void read_whole(struct strbuf *out)
 }
 
 /*
- * Splits the records in every way and compares the events. Returns the number of pieces with one
- * record each.
+ * Splits the records in all ways, and compares the events. Returns the number of pieces when each
+ * has one record.
  */
 static size_t split_all(void)
 {
@@ -157,7 +160,7 @@ static size_t split_all(void)
 	return nr;
 }
 
-/* Check plain records, and compact blocks that have a few records each, or all. */
+/* Check plain records, and compact blocks that have a few records each, or all of them. */
 static size_t check_records(void)
 {
 	static const size_t block_bytes[] = { 16, 48, 112, COMPACT_RAW_MAX };
@@ -169,7 +172,7 @@ static size_t check_records(void)
 	for (size_t i = 0; i < ARRAY_SIZE(block_bytes); i++) {
 		struct strbuf compact cleanup_strbuf = { 0 };
 
-		/* No block ends between a record and its payload. */
+		/* A block cannot end between a record and its payload. */
 		if (rec.features & FEAT_ARGUMENT && block_bytes[i] < COMPACT_RAW_MAX)
 			continue;
 		recording_pack(&rec, 100, block_bytes[i]);
@@ -206,7 +209,7 @@ TEST_WITH(events, setup, teardown)
 	check("a{*b{*}*c{}*}*d{*}");
 }
 
-/* Those that are in files of their own. */
+/* Events of the kernel are in files of their own. */
 TEST_WITH(kernel_events, setup, teardown)
 {
 	static const char header[] = "PAGE_SIZE: 4096\nLONG_SIZE: 8\nENDIAN: LE\n";
@@ -222,7 +225,7 @@ TEST_WITH(kernel_events, setup, teardown)
 	assert_non_null(strstr(strbuf_str(&whole), "\n3 - at 1002"));
 }
 
-/* From then on addresses have other meanings, even in the middle of a block. */
+/* After exec, addresses have other meanings, even in the middle of a block. */
 TEST_WITH(another_program, setup, teardown)
 {
 	static const char map[] = "400000-500000 r-xp 00000000 00:00 0 /x/other\n";
@@ -237,7 +240,7 @@ TEST_WITH(another_program, setup, teardown)
 	assert_non_null(strstr(strbuf_str(&whole), " other at 1070"));
 }
 
-/* From there on the open calls are uncertain. */
+/* After a loss it is uncertain which calls are open. */
 TEST_WITH(lost_records, setup, teardown)
 {
 	assert_int_equal(check("a{b{}c{!1d{}}}e{}"), 5);
@@ -253,7 +256,7 @@ TEST_WITH(returns_that_belong_to_nothing, setup, teardown)
 	assert_int_equal(check("a{b{)c}d{e{}}"), 3);
 }
 
-/* When time goes backwards the order is uncertain, but the events are the same. */
+/* When time goes backwards the order is uncertain, but the events must be the same. */
 TEST_WITH(time_goes_backwards, setup, teardown)
 {
 	static const char calls[] = "a{b{}c{}}";
@@ -283,7 +286,7 @@ TEST_WITH(time_goes_backwards, setup, teardown)
 	assert_int_equal(check_records(), 4);
 }
 
-/* Bytes after a record are not taken for a record, and no piece begins there. */
+/* Bytes of a payload are not taken for a record, so no piece begins there. */
 TEST_WITH(payloads, setup, teardown)
 {
 	const uint64_t a = 0x401004, b = a + 0x40;
@@ -299,14 +302,14 @@ TEST_WITH(payloads, setup, teardown)
 		recording_put(&rec, &file, now_ns += 10, record_data(RECORD_EXIT, 1, b));
 		recording_put(&rec, &file, now_ns += 10,
 			      record_data(RECORD_ENTRY, 1, b) | RECORD_MORE);
-		/* Times long ago are none. */
+		/* A time so long ago is not that of a record. */
 		recording_put(&rec, &file, 5, payload);
 		recording_put(&rec, &file, now_ns += 10, record_data(RECORD_EXIT, 1, b));
 	}
 	recording_put(&rec, &file, now_ns += 10, record_data(RECORD_EXIT, 0, a));
 	recording_add_file(&rec, "100.dat", file.data, file.len);
 	check_records();
-	/* All ten calls of the other were within it. */
+	/* The inner function's ten calls were all within this call. */
 	assert_non_null(strstr(strbuf_str(&whole), "1 a at 1210, 210 110"));
 }
 

@@ -49,7 +49,7 @@ static void open_text(struct scene *s, const char *text, size_t len)
 	assert_non_null(s->src);
 }
 
-/* "TIME text|..." of all up to @until_ns. */
+/* Check "TIME text|..." of all lines up to @until_ns. */
 static void check(struct scene *s, uint64_t until_ns, const char *expected)
 {
 	struct strbuf out cleanup_strbuf = { 0 };
@@ -109,7 +109,7 @@ TEST_WITH(lines_have_a_time_and_a_message, setup, teardown)
 	assert_int_equal(source_next_ns(s->src), UINT64_MAX);
 }
 
-/* Lines come in order of time; those with the same time keep their order. */
+/* Lines come in the order of time. Lines with the same time keep their order. */
 TEST_WITH(lines_are_sorted, setup, teardown)
 {
 	static const char text[] = "0.000000030 a\n0.000000010 b\n0.000000020 c\n0.000000010 d\n"
@@ -120,7 +120,10 @@ TEST_WITH(lines_are_sorted, setup, teardown)
 	check(s, UINT64_MAX, "0 g|10 b|10 d|10 e|20 c|20 h|30 a|40 f|");
 }
 
-/* Only a limited number is held: a line that is later than these comes out of order, but comes. */
+/*
+ * A limited number of lines is held for sorting. A line that comes even later is out of order, but
+ * is shown.
+ */
 TEST_WITH(as_many_are_sorted_as_are_held, setup, teardown)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -130,7 +133,7 @@ TEST_WITH(as_many_are_sorted_as_are_held, setup, teardown)
 	uint64_t last_ns = 0;
 	unsigned nr = 0;
 
-	/* Each within so many lines of its place. */
+	/* Each line is less than half of that number away from its place. */
 	for (unsigned i = 0; i < 5 * EXTERN_HELD_MAX; i++) {
 		seed = seed * 1103515245 + 12345;
 		strbuf_addf(&text, "0.%09u line %u\n",
@@ -160,7 +163,7 @@ TEST_WITH(the_first_of_those_that_are_held, setup, teardown)
 	assert_int_equal(source_next_ns(s->src), 1);
 }
 
-/* Long ones are cut, and the following lines are read. */
+/* Long lines are cut. The lines after them are read. */
 TEST_WITH(long_lines, setup, teardown)
 {
 	static const size_t lens[] = { 1022,	   1023,  1024,	     65536 - 13,
@@ -188,7 +191,7 @@ TEST_WITH(long_lines, setup, teardown)
 	assert_int_equal(source_read(s->src, &event, 1, UINT64_MAX, NULL), 0);
 }
 
-/* The lines before the damage are shown first. */
+/* Lines before the damage are shown first. */
 TEST_WITH(a_line_that_cannot_be_read, setup, teardown)
 {
 	static const char *const wrong[] = {
@@ -203,7 +206,7 @@ TEST_WITH(a_line_that_cannot_be_read, setup, teardown)
 		char expected[200];
 		FILE *file;
 
-		/* Damage at the beginning is told at once. */
+		/* Damage at the beginning is reported at once. */
 		file = fopen(s->path, "w");
 		fprintf(file, "#\n1.0 a\n%s\n", wrong[i]);
 		fclose(file);
@@ -212,7 +215,7 @@ TEST_WITH(a_line_that_cannot_be_read, setup, teardown)
 		snprintf(expected, sizeof(expected),
 			 "cannot read '%s': line 3: expected '<s>.<ns> <message>'", s->path);
 		assert_string_equal(err.text, expected);
-		/* Far later, when all lines before it are shown. */
+		/* Damage far later is reported when all lines before it were shown. */
 		for (unsigned k = 0; k < EXTERN_HELD_MAX; k++)
 			strbuf_addf(&text, "0.%09u x\n", 1000 + k);
 		strbuf_addf(&text, "%s\n0.5 y\n", wrong[i]);

@@ -32,8 +32,8 @@ static void put_type(struct strbuf *header, const char *name, unsigned id, const
 }
 
 /*
- * A recording with these types of events; the second word of SWITCH is a task. @graph: with the
- * types of calls
+ * Begin a recording with these types of events. The second word of SWITCH is a task. @graph: also
+ * with the types of calls
  */
 static void begin(struct sources *s, bool graph)
 {
@@ -87,7 +87,7 @@ TEST(without_a_header_there_are_no_sources)
 	sources_end(&s);
 }
 
-/* Views that add up use calls only. */
+/* Views that add up times use calls only. */
 TEST(whether_files_are_read)
 {
 	for (unsigned i = 0; i < 8; i++) {
@@ -139,7 +139,7 @@ TEST(tracepoints_belong_to_who_made_them_or_whom_they_are_about)
 	assert_int_equal(get_u32(event.data + 8, false), 333);
 	assert_int_equal(get_u32(event.data + 4, false), 555);
 	sources_check(src, 9, ALL, "100/0: *@1035.0; 555/0!: *@1055.0; 100/0: *@1075.0");
-	/* The same question, asked by others. */
+	/* src_kernel_task() finds the same task for a record. */
 	rec.pid = 100;
 	rec.id = PLAIN;
 	assert_ptr_equal(src_kernel_task(&s.data, &rec), data_task(&s.data, 100));
@@ -162,7 +162,7 @@ TEST(calls_of_the_kernel)
 	kernel_page_record(&page, 0, TRACER, 100, NULL, 0);
 	call(&page, 10, ENTRY, 555, 0x10, 0);
 	call(&page, 10, EXIT, 100, 0x10, 0);
-	/* One that is cut is none. */
+	/* A call record that is cut is not a call. */
 	kernel_page_record(&page, 10, ENTRY, 100, NULL, 0);
 	call(&page, 10, EXIT, 0, 0x10, 0);
 	put_page(&bytes, &page, 0);
@@ -194,7 +194,7 @@ TEST(points_are_left_out_when_nobody_wants_them)
 	sources_end(&s);
 }
 
-/* The fast path: all calls of a task in a row, up to any other record. */
+/* The fast path: all calls of a task in a row, up to a record of another kind. */
 TEST(many_calls_at_a_time)
 {
 	struct strbuf bytes cleanup_strbuf = { 0 };
@@ -237,10 +237,10 @@ TEST(many_calls_at_a_time)
 	assert_int_equal(src->ops->read_calls(src, calls, 9, ALL), 1);
 	assert_int_equal(src->tid, 555);
 	assert_null(src->task);
-	/* No stack is that deep: those are none. */
+	/* No stack is as deep as this: such records are not calls. */
 	assert_int_equal(src->ops->read_calls(src, calls, 9, ALL), 1);
 	assert_int_equal(calls[0].depth, UINT16_MAX - 1);
-	/* A point is for read(). */
+	/* read_calls() leaves events to read(). */
 	assert_int_equal(src->ops->read_calls(src, calls, 9, ALL), 0);
 	sources_check(src, 1, 1110, "100/0: *@1110.0");
 	assert_int_equal(src->ops->read_calls(src, calls, 9, ALL), 2);
@@ -249,7 +249,9 @@ TEST(many_calls_at_a_time)
 	sources_end(&s);
 }
 
-/* COMMIT's upper bits: records were lost before the page, and their number stands after it. */
+/*
+ * The upper bits of COMMIT: records were lost before the page, and their number is after its data.
+ */
 TEST(lost_records)
 {
 	static const uint32_t missed_bit = 1U << 31;
@@ -263,14 +265,14 @@ TEST(lost_records)
 	kernel_page_begin(&page, 1000, 8, false);
 	kernel_page_record(&page, 0, PLAIN, 100, NULL, 0);
 	put_page(&bytes, &page, 0);
-	/* So many. */
+	/* The number of lost records is stored. */
 	kernel_page_begin(&page, 2000, 8, false);
 	kernel_page_record(&page, 0, PLAIN, 100, NULL, 0);
 	kernel_page_record(&page, 0, PLAIN, 100, NULL, 0);
 	kernel_page_end(&page, missed_bit | stored_bit);
 	put_u64(page.bytes + page.used, 5, false);
 	strbuf_add(&bytes, page.bytes, sizeof(page.bytes));
-	/* Their number is not known. */
+	/* The number of lost records is unknown. */
 	kernel_page_begin(&page, 3000, 8, false);
 	kernel_page_record(&page, 0, PLAIN, 100, NULL, 0);
 	put_page(&bytes, &page, missed_bit);
@@ -281,7 +283,7 @@ TEST(lost_records)
 	assert_int_equal(s.losses.lost, 5);
 	assert_true(s.losses.has_more_lost);
 	sources_close(&s);
-	/* The second time it is shown, and not counted. */
+	/* When the file is read again the loss is shown, but not counted once more. */
 	s.context.takes_notes = false;
 	assert_int_equal(sources_open(&s, &src_kernel_kind, NULL), 1);
 	sources_check(s.list.all[0], 1, ALL,
@@ -291,7 +293,7 @@ TEST(lost_records)
 	sources_end(&s);
 }
 
-/* Losses before pages without events of ours are added up. */
+/* Losses before pages without events of known tasks are added up. */
 TEST(losses_add_up_until_somebody_is_told)
 {
 	static const uint32_t bits = 3U << 30;
@@ -309,7 +311,7 @@ TEST(losses_add_up_until_somebody_is_told)
 		put_u64(page.bytes + page.used, 3 + i, false);
 		strbuf_add(&bytes, page.bytes, sizeof(page.bytes));
 	}
-	/* One number is unknown, so the sum is unknown until it is reported. */
+	/* If one number is unknown, so is the sum, until it is reported. */
 	for (unsigned i = 0; i < 3; i++) {
 		kernel_page_begin(&page, 2000 + i, 8, false);
 		kernel_page_record(&page, 0, PLAIN, i < 2 ? 0 : 100, NULL, 0);
@@ -345,11 +347,11 @@ TEST(a_damaged_page_costs_itself)
 	kernel_page_begin(&page, 1000, 8, false);
 	kernel_page_record(&page, 0, PLAIN, 100, NULL, 0);
 	put_page(&bytes, &page, 0);
-	/* Longer than a page. */
+	/* The page states more bytes than it has. */
 	kernel_page_begin(&page, 2000, 8, false);
 	kernel_page_record(&page, 0, PLAIN, 100, NULL, 0);
 	put_page(&bytes, &page, 0x100000);
-	/* The second record goes beyond the end. */
+	/* The second record reaches beyond the end of the page. */
 	kernel_page_begin(&page, 3000, 8, false);
 	kernel_page_record(&page, 0, PLAIN, 100, NULL, 0);
 	kernel_page_kind(&page, 28, 0);
@@ -364,7 +366,7 @@ TEST(a_damaged_page_costs_itself)
 	sources_end(&s);
 }
 
-/* The last record of a cut file is most likely incomplete: that is not reported. */
+/* The last record of a cut file is most likely incomplete, so no damage is reported. */
 TEST(a_page_that_is_cut)
 {
 	struct strbuf bytes cleanup_strbuf = { 0 };
@@ -401,7 +403,7 @@ TEST(an_empty_page_is_the_end)
 	sources_end(&s);
 }
 
-/* More than the buffers hold; returned events stay valid until the next call. */
+/* The file is longer than the buffers. Returned events stay valid until the next call. */
 TEST(long_files)
 {
 	struct strbuf bytes cleanup_strbuf = { 0 };
@@ -474,7 +476,7 @@ TEST(a_damaged_header_is_told)
 	sources_end(&s);
 }
 
-/* The last page may be on its way. */
+/* The last page may still be incomplete. */
 TEST(a_file_that_grows)
 {
 	struct strbuf bytes cleanup_strbuf = { 0 };

@@ -1,6 +1,6 @@
 /*
  * Records of the kernel about tasks and its scheduler: events of perf-cpu<N>.dat, names, and tasks
- * without other traces.
+ * that are known only from these records.
  */
 #include "tests/unit/lib/unit.h"
 
@@ -14,7 +14,7 @@
 
 #define ALL UINT64_MAX
 
-/* Writes a record with @body of whole words, and its trailer. */
+/* Writes a record of @body, which has whole words, and a trailer. */
 static void put(struct strbuf *out, uint32_t type, const void *body, size_t len, int32_t pid,
 		int32_t tid, uint64_t time_ns)
 {
@@ -30,7 +30,7 @@ static void put(struct strbuf *out, uint32_t type, const void *body, size_t len,
 	strbuf_add(out, bytes, 8 + len + 16);
 }
 
-/* PERF_RECORD_COMM, PERF_RECORD_FORK, PERF_RECORD_EXIT. */
+/* Write PERF_RECORD_COMM, PERF_RECORD_FORK or PERF_RECORD_EXIT. */
 static void put_name(struct strbuf *out, int32_t pid, int32_t tid, const char *name,
 		     uint64_t time_ns)
 {
@@ -93,7 +93,7 @@ TEST(events_of_the_scheduler)
 	sources_end(&s);
 }
 
-/* One source for each CPU; a number that is too large for an event counts as unknown. */
+/* Each CPU has a source. A number that is too large for an event counts as an unknown CPU. */
 TEST(each_file_is_a_source_and_says_its_cpu)
 {
 	static const struct {
@@ -148,7 +148,7 @@ TEST(what_the_kernel_tells_of_tasks)
 	data_sort_names(&s.data);
 	assert_string_equal(task_name_at(&s.data.tasks[0], 1000), "first");
 	assert_string_equal(task_name_at(&s.data.tasks[0], 1060), "second");
-	/* Tasks missing in task.txt. */
+	/* These tasks are missing in task.txt. */
 	assert_int_equal(s.newcomers.nr, 3);
 	assert_int_equal(s.newcomers.all[0].tid, 200);
 	assert_int_equal(s.newcomers.all[0].pid, 200);
@@ -166,7 +166,7 @@ TEST(what_the_kernel_tells_of_tasks)
 	sources_end(&s);
 }
 
-/* The second time a file is read. */
+/* Names are noted only when a file is read for the first time. */
 TEST(names_are_noted_once)
 {
 	struct strbuf bytes cleanup_strbuf = { 0 };
@@ -205,7 +205,7 @@ TEST(the_last_time_stands_for_none)
 	sources_end(&s);
 }
 
-/* Records before the damage count; it is reported once, and then the source ends. */
+/* Records before the damage count. The damage is reported once, and then the source ends. */
 TEST(damage_is_told_behind_what_is_good)
 {
 	struct strbuf bytes cleanup_strbuf = { 0 };
@@ -232,7 +232,7 @@ TEST(damage_is_told_behind_what_is_good)
 	sources_end(&s);
 }
 
-/* A file of more than one buffer, cut within a record. */
+/* The file is longer than a buffer, and is cut within a record. */
 TEST(long_files_are_read_piece_by_piece)
 {
 	struct strbuf bytes cleanup_strbuf = { 0 };
@@ -271,7 +271,7 @@ TEST(a_file_that_cannot_be_opened_is_told)
 	sources_end(&s);
 }
 
-/* In a growing recording names may come before their tasks. */
+/* In a growing recording, names may come before their tasks. */
 TEST(a_file_that_grows)
 {
 	struct strbuf bytes cleanup_strbuf = { 0 };

@@ -1,4 +1,4 @@
-/* Acts of processes as events, and tasks that are only known from them. */
+/* Acts of processes as events, and tasks that are known only from acts. */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
@@ -12,7 +12,10 @@
 
 #define ALL UINT64_MAX
 
-/* Recordings made of strings are little-endian; these records have this machine's byte order. */
+/*
+ * Recordings made of strings are little-endian by default. These records have this machine's byte
+ * order.
+ */
 static void begin(struct sources *s)
 {
 	sources_begin(s);
@@ -126,7 +129,7 @@ TEST(records_are_events_with_what_they_say)
 	sources_end(&s);
 }
 
-/* More than an event has room for. */
+/* The payload is longer than an event's room. */
 TEST(long_payloads_are_cut)
 {
 	struct strbuf out cleanup_strbuf = { 0 };
@@ -171,7 +174,7 @@ TEST(whom_nobody_else_knows)
 	put_fork(&out, 10, 200, 201, 200);
 	put_fork(&out, 20, 200, 300, 300);
 	put_exec(&out, 30, 300, "/x");
-	/* The number is used again: the first one counts. */
+	/* The number 300 is used again; its first parent counts. */
 	put_fork(&out, 40, 200, 300, 333);
 	put_fork(&out, 50, 300, 100, 100);
 	put_fork(&out, 60, 200, 100, 100);
@@ -194,12 +197,12 @@ TEST(whom_nobody_else_knows)
 	assert_int_equal(task->ppid, 200);
 	assert_int_equal(task->start_ns, 20);
 	assert_true(task->is_fork);
-	/* task.txt has task 100 without a parent; proc.dat states its parent. */
+	/* task.txt has task 100 without a parent, and proc.dat states the parent. */
 	assert_int_equal(data_task(&s.data, 100)->ppid, 300);
 	sources_end(&s);
 }
 
-/* Nothing is noted when the file is read a second time, or when no notes are wanted. */
+/* Nothing is noted if the file is read a second time, or if no notes are wanted. */
 TEST(notes_are_taken_once)
 {
 	struct strbuf out cleanup_strbuf = { 0 };
@@ -309,7 +312,7 @@ TEST(a_file_that_grows)
 	fclose(file);
 	assert_int_equal(source_more(src, NULL), 0);
 	assert_int_equal(source_next_ns(src), 20);
-	/* Nothing is passed over. */
+	/* No event was skipped. */
 	assert_int_equal(source_more(src, NULL), 0);
 	sources_check(src, 9, ALL, "100/100: *@20.0; 100/100: *@30.0");
 	sources_end(&s);

@@ -1,4 +1,4 @@
-/* The records of one task as a source, and its time of the next one. */
+/* The records of one task as a source, and the time of its next record. */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "utils/format/counter_record.h"
 #include "utils/pipeline/sources/src_user.h"
 
-/* A buffered record has its time. */
+/* Check the time of the next record, which is in the buffer. */
 TEST(the_next_time)
 {
 	static const uint64_t times[] = { 1000, 1010, 2020 };
@@ -28,7 +28,7 @@ TEST(the_next_time)
 	assert_int_equal(data_open(&data, rec.dir, DEMANGLE_SIMPLE, NULL), 0);
 	assert_int_equal(src_user_open(&src, &data, 100, &plan, NULL), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(times); i++) {
-		/* The source knows a time only after the first record. */
+		/* The source knows no time before its first record. */
 		if (i)
 			assert_int_equal(source_next_ns(&src.source), times[i]);
 		assert_int_equal(source_read(&src.source, &event, 1, UINT64_MAX, NULL), 1);
@@ -41,7 +41,7 @@ TEST(the_next_time)
 	recording_deinit(&rec);
 }
 
-/* --- records that are made by hand --- */
+/* --- records made by hand --- */
 
 #define ALL UINT64_MAX
 
@@ -72,7 +72,7 @@ static void put_more(struct scene *s, uint64_t time_ns, enum record_type type, u
 	strbuf_add(&s->bytes, payload, len);
 }
 
-/* Writes the payload of an EVENT: its length and that many bytes, padded. */
+/* Writes the payload of an EVENT: its length, and that many bytes, padded. */
 static void put_event(struct scene *s, uint64_t time_ns, uint64_t id, const void *payload,
 		      size_t len)
 {
@@ -105,7 +105,7 @@ static void end(struct scene *s)
 	strbuf_deinit(&s->bytes);
 }
 
-/* Check all events, with "[bytes of the payload]"; then the error, after "'...". */
+/* Check all events, with "[bytes of the payload]", and then the error after "'...". */
 static void check(struct scene *s, size_t max, uint64_t until_ns, const char *expected)
 {
 	struct strbuf out cleanup_strbuf = { 0 };
@@ -153,7 +153,10 @@ TEST(records_of_all_types)
 	}
 }
 
-/* A loss has the time of the event before it, or after it when it is the first. */
+/*
+ * A loss has the time of the event before it. If it is the first event, it has the time of the one
+ * after it.
+ */
 TEST(times_of_losses)
 {
 	struct scene s;
@@ -187,7 +190,7 @@ TEST(as_many_as_were_asked_for)
 	end(&s);
 }
 
-/* From one record to another. */
+/* Read from one record to another. */
 TEST(a_part_of_a_file)
 {
 	struct scene s;
@@ -201,7 +204,7 @@ TEST(a_part_of_a_file)
 	end(&s);
 }
 
-/* Values of counters, in as many records as they need. */
+/* Values of counters, which take as many records as they need. */
 TEST(counters)
 {
 	static const uint64_t values[] = { 5, 1ULL << 24, 1ULL << 48 };
@@ -217,8 +220,8 @@ TEST(counters)
 				      counter_piece(id, values[v], i, nr));
 	}
 	/*
-	 * Pieces that do not belong to it are not taken: with another time, counter or type, or
-	 * with a payload.
+	 * Pieces of another value are not taken: with another time, counter or type, or with a
+	 * payload.
 	 */
 	for (unsigned i = 0; i < 4; i++) {
 		recording_put(&s.rec, &s.bytes, 1100 + i * 10, counter_piece(id, 1ULL << 24, 0, 2));
@@ -240,7 +243,7 @@ TEST(counters)
 	end(&s);
 }
 
-/* The length of the arguments is unknown: they end at the next record that fits the stack. */
+/* The length of the arguments is unknown. They end at the next record that fits the stack. */
 TEST(arguments_without_a_specification)
 {
 	static const struct {
@@ -285,7 +288,7 @@ TEST(arguments_without_a_specification)
 	}
 }
 
-/* By what the user asked for. */
+/* The length of the arguments comes from the user's specification. */
 TEST(arguments_with_a_specification)
 {
 	struct scene s;
@@ -293,11 +296,11 @@ TEST(arguments_with_a_specification)
 	begin(&s);
 	put_more(&s, 1000, RECORD_ENTRY, 0, 0x401004, "\1\0\0\0\2\0\0\0\3\0\0\0\0\0\0\0", 16);
 	put_more(&s, 1010, RECORD_EXIT, 0, 0x401004, "\1\0\0\0\0\0\0\0", 8);
-	/* The bytes after that length are no record, so the length is wrong. */
+	/* After this length comes no record, so the length is wrong. */
 	put_more(&s, 1020, RECORD_ENTRY, 0, 0x401004, "\1\0\0\0\2\0\0\0\3\0\0\0\0\0\0\0abcdefgh",
 		 24);
 	put(&s, 1030, RECORD_EXIT, 0, 0x401004);
-	/* The last one of the file. */
+	/* The payload of the file's last record. */
 	put_more(&s, 1040, RECORD_ENTRY, 0, 0x401004, "\1\0\0\0\2\0\0\0\3\0\0\0\0\0\0\0", 16);
 	open_records(&s);
 	arg_book_close(&s.data.args);
@@ -326,7 +329,7 @@ TEST(damage_is_told_with_its_place)
 	      "0000000000001234 0000000000005678");
 	assert_true(s.src.at_end);
 	end(&s);
-	/* The length of an event's payload cannot be. */
+	/* The stated length of an event's payload is impossible. */
 	for (unsigned len = 1021; len < 1025; len++) {
 		struct event events[9];
 		char payload[1024] = { 0 };
@@ -342,7 +345,7 @@ TEST(damage_is_told_with_its_place)
 	}
 }
 
-/* A program that was killed in the middle of it. */
+/* A program was killed while it wrote a record. */
 TEST(files_that_are_cut)
 {
 	for (size_t cut = 1; cut < 40; cut++) {
@@ -359,7 +362,7 @@ TEST(files_that_are_cut)
 	}
 }
 
-/* Blocks that were never written, up to the end. */
+/* Blocks at the end were never written. */
 TEST(zeros_at_the_end_are_the_end)
 {
 	struct scene s;
@@ -381,7 +384,7 @@ TEST(zeros_at_the_end_are_the_end)
 	end(&s);
 }
 
-/* More than a buffer, with payloads of all lengths. */
+/* The file is longer than a buffer, and has payloads of all lengths. */
 TEST(long_files)
 {
 	struct src_user_plan plan = { .buffer_bytes = SRC_USER_MIN_BUFFER };
