@@ -1,4 +1,4 @@
-/* Conditions made of terms: alternatives of terms that must all hold. */
+/* Conditions made of terms: alternatives, in each of which all terms must hold. */
 #include "tests/unit/lib/unit.h"
 
 #include "tests/unit/lib/read/recording.h"
@@ -7,7 +7,7 @@
 
 TEST(alternatives)
 {
-	/* 0 and 1, or 2, or 3 and 4 */
+	/* The condition is: 0 and 1, or 2, or 3 and 4. */
 	struct cond_term terms[5] = {
 		[2].starts_alternative = true, [3].starts_alternative = true
 	};
@@ -22,7 +22,7 @@ TEST(alternatives)
 	assert_true(argcond_holds(&none, 0));
 }
 
-/* Terms that have no bit do not hold. */
+/* A term beyond the number of bits never holds. */
 TEST(too_many_terms)
 {
 	static struct cond_term terms[ARGCOND_TERMS_MAX + 1];
@@ -48,7 +48,7 @@ TEST(return_values)
 	assert_true(argcond_needs_retval(&cond));
 }
 
-/* --- what records say --- */
+/* --- terms and payloads --- */
 
 struct look {
 	struct recording rec;
@@ -56,7 +56,9 @@ struct look {
 	const struct func *func;
 };
 
-/* Opens a recording in which "a" has the captures that the user's -A and -R ask for. */
+/*
+ * Opens a recording in which "a" has the captures of @args and @retval, as -A and -R take them.
+ */
 static void begin(struct look *s, const char *args, const char *retval)
 {
 	struct strbuf spec cleanup_strbuf = { 0 };
@@ -85,7 +87,7 @@ static void end(struct look *s)
 	recording_deinit(&s->rec);
 }
 
-/* Returns the terms of @text that hold for a call with that payload, or for its end. */
+/* Returns the terms of @text that hold for a call with this payload, or for the end of the call. */
 static uint64_t look(struct look *s, const char *text, bool is_exit, const void *payload,
 		     size_t len)
 {
@@ -123,7 +125,7 @@ TEST(integers_of_all_sizes)
 		{ "arg1/i32", "arg1==16909060", { 4, 3, 2, 1 }, 4, true },
 		{ "arg1/i64", "arg1==72623859790382856", { 8, 7, 6, 5, 4, 3, 2, 1 }, 8, true },
 		{ "arg1/i64", "arg1==72623859790382857", { 8, 7, 6, 5, 4, 3, 2, 1 }, 8, false },
-		/* Missing values. */
+		/* The value is missing. */
 		{ "arg1/i64", "arg1!=0", { 8, 7, 6, 5 }, 4, false },
 		{ "arg1/i32", "arg2!=0", { 8, 7, 6, 5 }, 4, false },
 		{ "arg1/i32", "retval!=0", { 8, 7, 6, 5 }, 4, false },
@@ -136,7 +138,7 @@ TEST(integers_of_all_sizes)
 		begin(&s, rows[i].spec, "");
 		assert_int_equal(look(&s, rows[i].cond, false, rows[i].bytes, rows[i].len),
 				 rows[i].holds);
-		/* They are of the call, and not of its end. */
+		/* The values belong to the call, not to its end. */
 		assert_int_equal(look(&s, rows[i].cond, true, rows[i].bytes, rows[i].len), 0);
 		end(&s);
 	}
@@ -153,7 +155,7 @@ TEST(big_endian_recordings)
 	end(&s);
 }
 
-/* Each term by itself, of whatever argument. */
+/* Each term is looked at by itself, whatever its argument. */
 TEST(several_arguments)
 {
 	static const uint8_t bytes[] = { 1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0 };
@@ -178,11 +180,11 @@ TEST(strings)
 	assert_int_equal(look(&s, "arg1==\"hell\"", false, hello, 8), 0);
 	assert_int_equal(look(&s, "arg1!=\"hell\"", false, hello, 8), 1);
 	assert_int_equal(look(&s, "arg1^=\"hel\"", false, hello, 8), 1);
-	/* There is none: it is not equal, and that is all. */
+	/* The string is NULL: it is not equal to any string, and nothing else holds. */
 	assert_int_equal(look(&s, "arg1!=\"hello\"", false, null, 8), 1);
 	assert_int_equal(look(&s, "arg1==\"hello\"", false, null, 8), 0);
 	assert_int_equal(look(&s, "arg1^=\"\"", false, null, 8), 0);
-	/* A string is no number, nor the other way. */
+	/* A string is never compared with a number, nor a number with a string. */
 	assert_int_equal(look(&s, "arg1!=1", false, hello, 8), 0);
 	end(&s);
 	begin(&s, "arg1/i64", "");
@@ -215,7 +217,7 @@ TEST(reals)
 	assert_int_equal(look(&s, "fparg1==-0.5", false, bytes, 4), 1);
 	assert_int_equal(look(&s, "fparg1==0.5", false, bytes, 4), 0);
 	end(&s);
-	/* 1.5 * 2, and -1.5 / 2, as the x87 has them. */
+	/* 1.5 * 2 and -1.5 / 2, in the format of the x87. */
 	begin(&s, "fparg1/80", "");
 	assert_int_equal(look(&s, "fparg1==3.0", false, ten, 12), 1);
 	assert_int_equal(look(&s, "fparg1==-0.75", false, minus_ten, 12), 1);

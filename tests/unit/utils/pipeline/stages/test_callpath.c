@@ -1,4 +1,4 @@
-/* Call paths: each once, however many there are. */
+/* Call paths: each exists once, whatever their number. */
 #include "tests/unit/lib/unit.h"
 
 #include "utils/pipeline/stages/callpath.h"
@@ -37,7 +37,7 @@ TEST(many)
 	for (int i = 0; i < NR; i++) {
 		made[i] = call_paths_get(&paths, i ? made[(i - 1) / 2] : NULL, &func, i);
 		assert_int_equal(made[i]->depth, i ? made[(i - 1) / 2]->depth + 1 : 0);
-		/* Never more than half full. */
+		/* The table is never more than half full. */
 		assert_true(paths.nr * 2 <= paths.nr_slots);
 	}
 	for (int i = 0; i < NR; i++)

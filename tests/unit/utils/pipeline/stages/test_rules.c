@@ -1,4 +1,4 @@
-/* Filters and triggers applied to the functions of a recording. */
+/* Filters and triggers, applied to the functions of a recording. */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
@@ -16,7 +16,9 @@ struct scene {
 static const char debug[] = "# path name: /x/prog\nF: 1000 a\nL: 7 /src/one.c\n"
 			    "F: 1040 b\nL: 9 /src/two.c\n";
 
-/* Specs by option, as users write them; @actions: the ones that count */
+/*
+ * @option, @specs: specs as users write them; @actions: the actions that count
+ */
 static void begin_with(struct scene *s, enum spec_option option, const char *specs,
 		       uint32_t actions)
 {
@@ -93,8 +95,8 @@ TEST(what_is_said_is_looked_up_once_for_each_reader)
 }
 
 /*
- * A spec that matches no function of the recording does not count as used; each spec knows whether
- * it matched.
+ * A spec that matches no function of the recording does not count as used. Each spec notes whether
+ * it has matched.
  */
 TEST(what_is_used)
 {
@@ -105,7 +107,7 @@ TEST(what_is_used)
 	assert_true(s.filters.entries[0].has_match);
 	assert_false(s.filters.entries[1].has_match);
 	end(&s);
-	/* But for filters: then nothing is kept. */
+	/* A filter counts as used even if it matches nothing: then nothing is kept. */
 	begin_with(&s, SPEC_FILTER, "nothing", UINT32_MAX);
 	assert_int_equal(s.rules.uses, TRIGGER_FILTER);
 	end(&s);
@@ -114,7 +116,7 @@ TEST(what_is_used)
 	end(&s);
 }
 
-/* In a growing recording a spec that matches nothing may match a function that is loaded later. */
+/* In a growing recording, a spec without a match may match a function that is loaded later. */
 TEST(what_may_be_used_later)
 {
 	struct scene s;
@@ -149,7 +151,7 @@ TEST(functions_of_a_module)
 	end(&s);
 }
 
-/* Library calls of the program itself: its module must be known. */
+/* Only library calls of the program itself: this needs the program's module. */
 TEST(library_calls_of_the_program)
 {
 	struct scene s;

@@ -1,4 +1,4 @@
-/* Pairs of entries and exits: times, depths, and EXITs of calls that were not seen. */
+/* Pairs of entries and exits: times, depths, and EXITs of calls that were entered unseen. */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@ struct scene {
 	struct stg_calls calls;
 };
 
-/* A task with sessions in @more further lines of task.txt, and without open calls. */
+/* Begin with a task without open calls. @more: further lines of task.txt */
 static void begin_with(struct scene *s, const char *more)
 {
 	recording_init(&s->rec);
@@ -40,7 +40,7 @@ static void begin(struct scene *s)
 	begin_with(s, "");
 }
 
-/* The same task from its beginning. */
+/* Begin the same task once more. */
 static void again(struct scene *s)
 {
 	stg_calls_deinit(&s->calls);
@@ -110,7 +110,7 @@ TEST(a_call_has_its_total_and_what_is_left_of_it)
 	end(&s);
 }
 
-/* The fast path begins with functions that were seen before; both paths give the same. */
+/* The fast path begins with functions that were seen before. It gives the same as the slow path. */
 TEST(batches_make_no_difference)
 {
 	static const char text[] = "a{ b{ b} b{ c{ c} c{ c} b} b{ b} a{ a} a}@1300";
@@ -133,7 +133,7 @@ TEST(batches_make_no_difference)
 		assert_int_equal(stg_calls(&s.calls, &events[i], 1, NULL), 0);
 	events_put(events, nr, &single);
 	assert_string_equal(strbuf_str(&single), strbuf_str(&whole));
-	/* Once more, now that all names are known. */
+	/* A second time, when all names are known. */
 	strbuf_reset(&whole);
 	nr = events_parse(text, events, ARRAY_SIZE(events));
 	assert_int_equal(stg_calls(&s.calls, events, nr, NULL), 0);
@@ -142,7 +142,7 @@ TEST(batches_make_no_difference)
 	end(&s);
 }
 
-/* Plain: from call to call known functions only, and no unseen call around them. */
+/* A plain batch has only known functions, and no unseen call is around them. */
 TEST(a_plain_batch_is_known)
 {
 	struct scene s;
@@ -159,7 +159,7 @@ TEST(a_plain_batch_is_known)
 	run(&s, "", "");
 	assert_true(s.calls.is_plain);
 	assert_false(s.calls.has_events);
-	/* Within a call that was not seen, no call is seen. */
+	/* Within a call that was entered unseen no batch is plain. */
 	again(&s);
 	run(&s, "a}.1 a{.1 a}.1 b{.1 b}.1",
 	    "a}@1000.0:1URI a{@1010.0:1 a}@1020.0:1=10/10 b{@1030.0:1 b}@1040.0:1=10/10");
@@ -203,7 +203,7 @@ TEST(an_exit_of_another_function_than_the_stack_says_is_unpaired)
 	end(&s);
 }
 
-/* Without open calls the times of the last outermost call are shown again. */
+/* When no call is open, an EXIT shows the times of the last outermost call again. */
 TEST(an_exit_with_nothing_open_repeats_the_last_outermost_call)
 {
 	struct scene s;
@@ -213,7 +213,7 @@ TEST(an_exit_with_nothing_open_repeats_the_last_outermost_call)
 	    "a{@1000.0 b{@1010.1 b}@1020.1=10/10 a}@1030.0=30/20 c}@1040.0:7=30/20U "
 	    "d}@1050.0:8=30/20U");
 	end(&s);
-	/* ... which counts only when it is long enough. */
+	/* The last outermost call counts only if it is long enough. */
 	begin(&s);
 	s.config.time_filter_ns = 31;
 	run(&s, "a{ b{ b} a}@1031 a{ a} c}",
@@ -224,7 +224,7 @@ TEST(an_exit_with_nothing_open_repeats_the_last_outermost_call)
 	end(&s);
 }
 
-/* A forked child: its first record tells the number of calls around it. */
+/* A forked child: its first record of a call tells how many calls are around it. */
 TEST(a_task_that_begins_within_calls)
 {
 	struct scene s;
@@ -243,7 +243,7 @@ TEST(a_task_that_begins_within_calls)
 	run(&s, "~ ^", "~@1000.0(sched)O ^@1010.0=10/10(sched)O");
 	assert_true(s.calls.has_first);
 	assert_false(s.calls.has_record);
-	/* Whoever begins with the scheduler is not asked. */
+	/* An event of the scheduler comes first, so the EXIT after it makes no calls around it. */
 	run(&s, "c}.2", "c}@1000.0:2=10/10UI");
 	assert_int_equal(s.calls.inherited_depth, 2);
 	assert_int_equal(s.calls.nr, 0);
@@ -254,8 +254,8 @@ TEST(a_task_that_begins_within_calls)
 }
 
 /*
- * A call that was entered unseen has the time since the first record, less the time of calls seen
- * in it, and never less than 0.
+ * A call that was entered unseen has the time from the first record on, without the time of calls
+ * seen in it, and never less than 0.
  */
 TEST(times_of_calls_that_were_entered_unseen)
 {
@@ -264,7 +264,7 @@ TEST(times_of_calls_that_were_entered_unseen)
 	begin(&s);
 	run(&s, "d{.2@1000 d}.2@1040 c}.1@1040 b}.0@1100",
 	    "d{@1000.0:2 d}@1040.0:2=40/40 c}@1040.0:1=40/0UR b}@1100.0=100/60U");
-	/* Address 0 is that of the frame, and no function's. */
+	/* The address of the unseen frame is 0, which is no function's. */
 	again(&s);
 	run(&s, "d{.1@1000 d}.1@1040 c}.0@1030", "d{@1000.0:1 d}@1040.0:1=40/40 c}@1030.0=30/0U");
 	end(&s);
@@ -278,13 +278,19 @@ TEST(behind_a_loss_the_record_says_how_deep_it_is)
 	run(&s, "a{ b{ ! d{.3 d}.3 c}.2 b}.1 a}.0",
 	    "a{@1000.0 b{@1010.1 !@1020.2 d{@1030.3 d}@1040.3=10/10 c}@1050.2UR b}@1060.1=50/49 "
 	    "a}@1070.0=70/20");
-	/* A smaller depth: those calls have ended unseen, and the later ones are no recursions. */
+	/*
+	 * The depth is smaller than before: the deeper calls have ended unseen, and later calls are
+	 * no recursions.
+	 */
 	run(&s, "a{ b{ a{ ! b{.1 b}.1 a}.0@1300",
 	    "a{@1000.0 b{@1010.1 a{@1020.2 !@1030.3 b{@1040.1 b}@1050.1=10/10 a}@1300.0=300/290");
 	assert_int_equal(s.calls.nr, 0);
 	run(&s, "a{ b{ a{ ! a}.0@1300 a{.0 a}.0",
 	    "a{@1000.0 b{@1010.1 a{@1020.2 !@1030.3 a}@1300.0=300/300 a{@1310.0 a}@1320.0=10/10");
-	/* The kernel's losses are its own, and its records do not change the program's stack. */
+	/*
+	 * A loss of the kernel's records does not count for the program. The kernel's records do
+	 * not change the program's stack.
+	 */
 	run(&s, "a{ !U b{.5 b}.5 ! 'a{.9 'a}.9 b{.4",
 	    "a{@1000.0 !@1010.1U b{@1020.1 b}@1030.1=10/10 !@1040.1 <8000000000001000>{@1050.1:9 "
 	    "<8000000000001000>}@1060.1:9=10/10 b{@1070.4");
@@ -294,7 +300,7 @@ TEST(behind_a_loss_the_record_says_how_deep_it_is)
 	end(&s);
 }
 
-/* A loss takes one nanosecond of the caller's time. */
+/* A loss takes one nanosecond of its caller's time. */
 TEST(a_loss_counts_as_a_call_of_one_nanosecond)
 {
 	struct scene s;
@@ -309,7 +315,7 @@ TEST(what_was_lost_in_a_stack_that_was_seeded)
 	struct scene s;
 
 	begin(&s);
-	/* All of it was unseen, and so is what comes. */
+	/* All open calls were entered unseen, and so are those that come with the loss. */
 	run(&s, "b}.1 ! d{.3", "b}@1000.0:1URI !@1010.0 d{@1020.0:3");
 	assert_int_equal(s.calls.nr_seeded, 3);
 	again(&s);
@@ -349,7 +355,7 @@ TEST(many_frames_find_room)
 			assert_int_equal(exit->total_ns, 1000 + depth - 1 - 2 * i);
 			assert_int_equal(exit->self_ns, i == depth - 1 ? exit->total_ns : 2);
 		}
-		/* And so many calls that were not seen. */
+		/* The same number of calls, which were entered unseen. */
 		again(&s);
 		run(&s, "a{@1", "a{@1.0");
 		events[0] = (struct event){ .type = EVENT_LOST };
@@ -372,10 +378,10 @@ TEST(times_off_the_cpu)
 	    "a{@1000.0 ~@1010.1(sched) ^@1060.1=50/50(sched) b{@1070.1 ~@1080.2(preempt)P "
 	    "^@1100.2=20/20(preempt)P b}@1110.1=40/20 a}@1120.0=120/30");
 	assert_true(s.calls.has_events);
-	/* The time when it left the CPU is not known. */
+	/* The time of leaving the CPU is not known. */
 	run(&s, "^ ~ ^ ^",
 	    "^@1000.0(sched)UO ~@1010.0(sched)O ^@1020.0=10/10(sched)O ^@1030.0(sched)UO");
-	/* With no call open its time is what an EXIT repeats. */
+	/* When no call is open, an EXIT repeats the time off the CPU. */
 	run(&s, "~ ^@1077 c}", "~@1000.0(sched)O ^@1077.0=77/77(sched)O c}@1087.0=77/77U");
 	s.config.time_filter_ns = 50;
 	run(&s, "~ ^@1049 c}", "~@1000.0(sched)O ^@1049.0=49/49(sched)O c}@1059.0=77/77U");
@@ -425,7 +431,7 @@ TEST(events_know_how_deep_they_are_and_whether_outside)
 	run(&s, "* a{ * B{ * B} a} * ? ~ ^",
 	    "*@1000.0O a{@1010.0 *@1020.1 B{@1030.1 *@1040.2 B}@1050.1=20/20 a}@1060.0=50/30 "
 	    "*@1070.0O ?@1080.0O ~@1090.0(sched)O ^@1100.0=10/10(sched)O");
-	/* In a library call that is not shown, at the margin. */
+	/* Events in a library call that is not shown are at depth 0. */
 	s.config.wants = STAGE_WANTS_DEPTHS;
 	run(&s, "B{ * ~ ^ B} a{ * a} a{ B{ * B} a}",
 	    "B{@1000.0 *@1010.1 ~@1020.1(sched) ^@1030.1=10/10(sched) B}@1040.0=40/30 a{@1050.0 "
@@ -448,7 +454,7 @@ TEST(events_know_how_deep_they_are_and_whether_outside)
 	end(&s);
 }
 
-/* A counter's difference is told within the call, and names its function. */
+/* The difference of a counter comes within the call, and names the call's function. */
 TEST(a_difference_of_a_counter_knows_its_function)
 {
 	struct scene s;
@@ -476,7 +482,10 @@ TEST(calls_of_the_kernel_that_are_in_none_of_the_program)
 	    "a{@1000.0 <8000000000001000>{@1010.1 <8000000000001000>}@1020.1=10/10 "
 	    "a}@1030.0=30/20");
 	assert_false(s.calls.has_outside);
-	/* If a range cuts off the beginning, nothing is known before the program's first record. */
+	/*
+	 * If a range cuts off the beginning, nothing is known before the first record of the
+	 * program.
+	 */
 	again(&s);
 	s.calls.has_kernel = true;
 	s.config.starts_inside = true;
@@ -493,7 +502,9 @@ TEST(calls_of_the_kernel_that_are_in_none_of_the_program)
 
 #define NEXT_SESSION "SESS timestamp=0.000002000 pid=100 sid=00000000000000ff exename=\"/x/next\"\n"
 
-/* With exec all calls of the old program end, and addresses have the meaning of the new one. */
+/*
+ * At exec all calls of the old program end. Addresses then have their meaning in the new program.
+ */
 TEST(exec_leaves_all_calls_behind)
 {
 	struct scene s;
@@ -506,7 +517,7 @@ TEST(exec_leaves_all_calls_behind)
 	assert_int_equal(s.calls.changes_ns, UINT64_MAX);
 	assert_int_equal(s.calls.nr, 0);
 	end(&s);
-	/* An event is enough. */
+	/* An event of the new program ends the calls, too. */
 	begin_with(&s, NEXT_SESSION);
 	run(&s, "a{@1000 b{ *@2000", "a{@1000.0 b{@1010.1 *@2000.0:2O");
 	assert_int_equal(s.calls.nr, 0);
@@ -544,7 +555,10 @@ TEST(what_is_open_at_the_end_is_ended)
 	again(&s);
 	run(&s, "a}.2 b{.2 c{", "a}@1000.0:2URI b{@1010.0:2 c{@1020.1");
 	run_close(&s, "c}@1020.1:3F b}@1020.0:2=10/10F");
-	/* Too short, or too small: its caller's. */
+	/*
+	 * The time of a call that is too short, or of a function that is too small, belongs to the
+	 * caller.
+	 */
 	s.config.time_filter_ns = 10;
 	run(&s, "a{@1000 b{@1010 c{@1091 *@1100", "a{@1000.0 b{@1010.1 c{@1091.2 *@1100.3");
 	run_close(&s, "c}@1100.2=9/9F b}@1100.1=90/90F a}@1100.0=100/10F");
@@ -563,7 +577,7 @@ TEST(a_copy_has_the_same_calls_open)
 
 	begin(&s);
 	run(&s, "a{@1000 b{@1010 a{@1020", "a{@1000.0 b{@1010.1 a{@1020.2");
-	/* As in recordings of uftrace: it knows the address only. */
+	/* In recordings of uftrace the stage knows only the address. */
 	s.calls.frames[1].func = NULL;
 	assert_int_equal(stg_calls_copy(&copy, &s.calls, NULL), 0);
 	assert_int_equal(copy.nr, 3);
@@ -578,7 +592,7 @@ TEST(a_copy_has_the_same_calls_open)
 	end(&s);
 }
 
-/* The address had another meaning when that call began. */
+/* The address had another meaning when the call began. */
 TEST(a_copy_names_calls_by_the_time_they_began)
 {
 	struct stg_calls copy;

@@ -1,4 +1,4 @@
-/* Filters and triggers: the events that pass, and the shortest time of their calls. */
+/* Filters and triggers: the events that pass, and the thresholds of their calls. */
 #include "tests/unit/lib/unit.h"
 
 #include "tests/unit/lib/read/events.h"
@@ -13,7 +13,7 @@ struct scene {
 	struct stg_filter stage;
 };
 
-/* Specs of -F, -T, -C and -H; NULL: none of them. */
+/* @specs: those of -F, -T, -C and -H; NULL: none */
 static void begin_with(struct scene *s, const char *const specs[4])
 {
 	*s = (struct scene){ 0 };
@@ -41,7 +41,7 @@ static void begin(struct scene *s, const char *filter, const char *trigger)
 	begin_with(s, (const char *[]){ filter, trigger, NULL, NULL });
 }
 
-/* Begins the task anew, after the filter was changed. */
+/* Begin the task once more, after a change of the filter. */
 static void again(struct scene *s)
 {
 	stg_filter_deinit(&s->stage);
@@ -84,7 +84,7 @@ TEST(a_filter_shows_its_calls_and_what_is_in_them)
 	    "b{@1020.1 *@1030.2 c{@1040.2 c}@1050.2 b}@1060.1 !@1070.1");
 	assert_int_equal(s.stage.nr, 0);
 	assert_int_equal(s.stage.now.in, 0);
-	/* In itself, and after it. */
+	/* b within itself, and c after b. */
 	run(&s, "b{ b{ b} c{ c} b} c{ c}",
 	    "b{@1000.0 b{@1010.1 b}@1020.1 c{@1030.1 c}@1040.1 b}@1050.0");
 	end(&s);
@@ -99,7 +99,7 @@ TEST(a_filter_that_opts_out_hides_its_calls_and_what_is_in_them)
 	    "a{@1000.0 *@1010.1 !@1070.2 c{@1090.1 c}@1100.1 a}@1110.0 *@1120.0");
 	assert_int_equal(s.stage.now.out, 0);
 	end(&s);
-	/* Nothing in it opts in again. */
+	/* No filter opts in again within b. */
 	begin(&s, "!b;c", NULL);
 	run(&s, "a{ c{ b{ c{ d{ d} c} b} d{ d} c} a}", "c{@1010.1 d{@1080.2 d}@1090.2 c}@1100.1");
 	end(&s);
@@ -114,7 +114,7 @@ TEST(depth_counts_what_is_shown)
 	again(&s);
 	run(&s, "a{ b{ c{ * d{ * d} c} * b} a}",
 	    "b{@1010.1 c{@1020.2 c}@1070.2 *@1080.2 b}@1090.1");
-	/* Each that opts in has all of it. */
+	/* Each function that opts in gets all levels again. */
 	run(&s, "b{ c{ b{ c{ d{ d} c} b} d{ d} c} b}",
 	    "b{@1000.0 c{@1010.1 b{@1020.2 c{@1030.3 c}@1060.3 b}@1070.2 c}@1100.1 b}@1110.0");
 	end(&s);
@@ -138,7 +138,7 @@ TEST(thresholds)
 	    "a{@1000.0=20/0 b{@1010.1=50/0 c{@1020.2=50/0 ~@1030.3=50/0 c}@1040.2 b}@1050.1 "
 	    "c{@1060.1=20/0 c}@1070.1 ~@1080.1=20/0 a}@1090.0");
 	end(&s);
-	/* Asked for: however short. */
+	/* With @trace a call is shown, however short it is. */
 	begin(&s, NULL, "c@trace;b@time=50ns");
 	run(&s, "a{ b{ c{ d{ d} c} b} a}",
 	    "a{@1000.0 b{@1010.1=50/0 c{@1020.2 d{@1030.3=50/0 d}@1040.3 c}@1050.2 b}@1060.1 "
@@ -175,7 +175,7 @@ TEST(hidden_calls_are_as_if_they_were_not_there)
 	end(&s);
 }
 
-/* Callers are shown when a call in them is. */
+/* Callers are shown if one of their calls is. */
 TEST(callers)
 {
 	struct scene s;
@@ -185,7 +185,7 @@ TEST(callers)
 	    "a{@1000.0=-1/0 b{@1010.1=-1/0 c{@1020.2 d{@1030.3=-1/0 d}@1040.3 c}@1050.2 b}@1060.1 "
 	    "a}@1070.0");
 	/*
-	 * A call below the depth limit counts as a level that is not shown; the calls that lead to
+	 * A call beyond the depth limit counts as a level that is not shown. The calls that lead to
 	 * it are shown.
 	 */
 	s.filter.base.depth = 1;
@@ -207,7 +207,7 @@ TEST(events_are_shown_where_calls_would_be)
 	end(&s);
 }
 
-/* --- on and off --- */
+/* --- switching on and off --- */
 
 TEST(switches_count_for_all_tasks)
 {
@@ -219,7 +219,7 @@ TEST(switches_count_for_all_tasks)
 	    "a{@1000.0 c{@1030.1 c}@1040.1 b{@1050.1 d{@1060.2 d}@1070.2 b}@1080.1 c{@1090.1 "
 	    "c}@1100.1 a}@1110.0");
 	assert_int_equal(s.filter.nr_switches, 3);
-	/* A switch of another task, earlier. */
+	/* Another task has an earlier switch. */
 	run(&s, "b{@1010 b}", "b{@1010.0 b}@1020.0");
 	call_filter_sort_switches(&s.filter);
 	assert_false(s.filter.collects);
@@ -233,7 +233,7 @@ TEST(switches_count_for_all_tasks)
 	run(&s, "a{@1000 d{@1009 d}@1009 e{@1010 * e} f{@1030 f} a}@1049",
 	    "a{@1000.0 d{@1009.1 d}@1009.1 e}@1030.1 f{@1030.1 f}@1040.1 a}@1049.0");
 	run(&s, "a{@1050 * b{ b} a}@1089 *@1090 ~", "*@1090.0 ~@1100.0");
-	/* As levels of what is shown later. */
+	/* Calls while it is off count as levels of later calls. */
 	s.filter.counts_off = true;
 	again(&s);
 	s.stage.task = 2;
@@ -243,8 +243,8 @@ TEST(switches_count_for_all_tasks)
 }
 
 /*
- * A counter may go in steps longer than a call: the order of two events of one task is known even
- * if their times are equal.
+ * A counter may advance in steps longer than a call. The order of two events of one task is known
+ * even if their times are equal.
  */
 TEST(switches_at_one_moment)
 {
@@ -259,19 +259,22 @@ TEST(switches_at_one_moment)
 	again(&s);
 	run(&s, "a{@1010 b{@1010 d{@1010 c{@1010 d{@1010 d}@1010 b{@1010 e{@1010 e} b} c} d} b} a}",
 	    "a{@1010.0 c{@1010.3 d{@1010.4 d}@1010.4");
-	/* For later tasks all of them have been there by then. */
+	/* For a later task, all these switches are in the past. */
 	again(&s);
 	s.stage.task = 2;
 	run(&s, "a{@1009 a}@1009 d{@1010 d}", "a{@1009.0 a}@1009.0");
 	/*
-	 * A switch that is not reached as expected (another filter, a range) counts a moment later.
+	 * A switch that is not reached as expected (because of a range, or another filter) takes
+	 * effect a moment later.
 	 */
 	again(&s);
 	run(&s, "d{@1010 d}@1010 d{@1011 d}", "d{@1010.0 d}@1010.0");
 	end(&s);
 }
 
-/* Tasks' events of one time come in the order of the tasks, and so do their switches. */
+/*
+ * Events of several tasks with the same time come in the order of the tasks. So do their switches.
+ */
 TEST(switches_of_several_tasks_at_one_moment)
 {
 	struct scene s;
@@ -312,13 +315,16 @@ TEST(a_view_may_begin_switched_off)
 	again(&s);
 	assert_true(s.stage.is_on);
 	end(&s);
-	/* Without a name there is nothing to sort. */
+	/* Without switches there is nothing to sort. */
 	begin(&s, "b", NULL);
 	call_filter_sort_switches(&s.filter);
 	end(&s);
 }
 
-/* Triggers inside of opted-out calls have no effect; one of the opting-out call itself has. */
+/*
+ * Triggers of calls within an opted-out call have no effect. A trigger of the opted-out call itself
+ * has.
+ */
 TEST(who_may_switch)
 {
 	struct scene s;
@@ -350,7 +356,7 @@ TEST(a_condition_on_what_was_not_recorded_does_not_hold)
 	end(&s);
 }
 
-/* The first pass has found the return value of each call. */
+/* The return value of each call is known from a first reading. */
 TEST(conditions_on_return_values_are_asked_call_by_call)
 {
 	struct cond_outcomes outcomes[2] = { 0 };
@@ -379,7 +385,7 @@ TEST(conditions_on_return_values_are_asked_call_by_call)
 	end(&s);
 }
 
-/* --- views that add up --- */
+/* --- views that add up times --- */
 
 TEST(too_short_calls_are_dropped_at_their_end)
 {
@@ -396,10 +402,10 @@ TEST(too_short_calls_are_dropped_at_their_end)
 	    "a{@1000.0=20/0 c{@1010.1=20/0 c}@1020.1=-20/20 d{@1030.1=20/0 a}@1050.0=100/99");
 	run(&s, "a{ b{ c{ c}=49/49 b}=49/0 a}=100/50",
 	    "a{@1000.0=20/0 b{@1010.1=50/0 c{@1020.2=50/0 a}@1050.0=100/99");
-	/* An unfinished call counts. */
+	/* A call that has not ended counts, however short it is. */
 	run(&s, "a{ c{ c}=1/1F a}=2/1F",
 	    "a{@1000.0=20/0 c{@1010.1=20/0 c}@1020.1=1/1F a}@1030.0=2/1F");
-	/* In what was shown nothing is too short. */
+	/* Around a call that was shown, no call is too short. */
 	run(&s, "a{ b{ c{ c}=50/50 b}=2/0 a}=3/1",
 	    "a{@1000.0=20/0 b{@1010.1=50/0 c{@1020.2=50/0 c}@1030.2=50/50 b}@1040.1=2/0 "
 	    "a}@1050.0=3/1");
@@ -422,7 +428,7 @@ TEST(only_callers_of_what_is_shown)
 	end(&s);
 }
 
-/* A small call's self time is its caller's time. */
+/* The self time of a small function is added to its caller. */
 TEST(times_of_small_calls)
 {
 	struct scene s;
@@ -438,7 +444,7 @@ TEST(times_of_small_calls)
 
 /* --- depths and stacks --- */
 
-/* After LOST some calls are gone, or new ones are there that were not seen. */
+/* After LOST some calls have ended, or others are open that were entered unseen. */
 TEST(the_stack_follows_the_depth_of_events)
 {
 	struct scene s;
@@ -449,7 +455,7 @@ TEST(the_stack_follows_the_depth_of_events)
 	run(&s, "! e{.4 e}.4 f}.3 c}.2", "!@1000.0 e{@1010.4 e}@1020.4 f}@1030.3 c}@1040.2");
 	run(&s, "b}.1 a}.0", "b}@1000.1");
 	assert_int_equal(s.stage.now.in, 0);
-	/* An EXIT further out ends all that is in there. */
+	/* An EXIT further out ends all calls within it. */
 	run(&s, "a{ b{ c{ a}.0 d{.0 d}.0", "b{@1010.1 c{@1020.2");
 	end(&s);
 }
@@ -473,7 +479,7 @@ TEST(many_calls)
 	end(&s);
 }
 
-/* Its entry was not seen: the filter of the function itself decides. */
+/* The entry of such a call was not seen, so the filter of the function itself decides. */
 TEST(ends_of_calls_that_were_not_seen)
 {
 	struct scene s;
@@ -514,7 +520,7 @@ TEST(a_child_is_within_what_its_parent_was_in)
 	struct scene s;
 
 	begin(&s, "b", NULL);
-	/* With nothing open there is nothing to know. */
+	/* If the parent has no open calls, the child has nothing to wait for. */
 	begin_child(&s, &child, &task);
 	assert_false(child.is_waiting);
 	stg_filter_deinit(&child);
@@ -535,7 +541,7 @@ TEST(a_child_is_within_what_its_parent_was_in)
 		  "c{@1000.0:2 c}@1010.0:2 b}@1020.0:1U b{@1060.0 b}@1070.0");
 	assert_int_equal(child.nr_inherited, 0);
 	stg_filter_deinit(&child);
-	/* The parent goes on. */
+	/* The calls of the parent go on. */
 	run(&s, "A}.2 b}.1 a}.0", "A}@1000.2 b}@1010.1");
 	end(&s);
 }
@@ -555,7 +561,7 @@ TEST(a_child_begins_with_a_call)
 	assert_int_equal(child.levels[1], 1);
 	assert_int_equal(child.levels[2], 1);
 	stg_filter_deinit(&child);
-	/* At another depth than its parent: nothing is known. */
+	/* The child is at another depth than its parent, so the calls around it are not known. */
 	begin_child(&s, &child, &task);
 	run_stage(&child, "c{.0:1 c}.0:1 b{.0:1 b}.0:1", "b{@1020.0:1 b}@1030.0:1");
 	assert_int_equal(child.nr_levels, 0);
@@ -564,7 +570,7 @@ TEST(a_child_begins_with_a_call)
 	end(&s);
 }
 
-/* An EXIT further out leaves those within, too. */
+/* An EXIT further out ends the calls within it, too. */
 TEST(a_child_that_lost_records)
 {
 	struct task task = { 0 };
@@ -642,15 +648,15 @@ TEST(a_path_leads_to_calls_that_ask_for_it)
 	assert_int_equal(path->depth, 1);
 	assert_string_equal(path->parent->func->name, "a");
 	assert_null(path->parent->parent);
-	/* The same caller has the same path. */
+	/* Calls of the same caller have the same path. */
 	assert_string_equal(((const struct call_path *)(uintptr_t)events[5].self_ns)->func->name,
 			    "d");
 	assert_ptr_equal(((const struct call_path *)(uintptr_t)events[5].self_ns)->parent, path);
-	/* The outermost call has none. */
+	/* The outermost call has no path. */
 	events_parse("c{.0", events, 8);
 	assert_int_equal(stg_filter(&s.stage, events, 1), 1);
 	assert_int_equal(events[0].self_ns, 0);
-	/* A caller without a recorded entry is not shown. */
+	/* A caller whose entry was not recorded is not shown. */
 	events_parse("d{.1 b{.3 c{.4", events, 8);
 	assert_int_equal(stg_filter(&s.stage, events, 3), 3);
 	path = (const struct call_path *)(uintptr_t)events[2].self_ns;

@@ -1,4 +1,4 @@
-/* The shown depth, counted over the events that other stages have left. */
+/* The shown depth, counted by the events that other stages have let through. */
 #include "tests/unit/lib/unit.h"
 
 #include "tests/unit/lib/read/events.h"
@@ -45,7 +45,7 @@ TEST(a_stage_begins_at_the_margin)
 	assert_false(s.stage.wants_depth);
 }
 
-/* Some calls are missing: the others move to the left. */
+/* Some calls are missing. Those within them are shown further to the left. */
 TEST(calls_are_counted_again)
 {
 	struct scene s;
@@ -61,7 +61,7 @@ TEST(calls_are_counted_again)
 	    "c}@1000.0:2 b}@1010.0:1 a}@1020.0 a}@1030.0 b{@1040.3:0");
 }
 
-/* A task begins within as many calls as may be shown. */
+/* A task that begins within calls is indented by as many levels as may be shown. */
 TEST(a_task_that_begins_within_calls_begins_as_deep)
 {
 	struct scene s;
@@ -88,7 +88,7 @@ TEST(a_task_that_begins_within_calls_begins_as_deep)
 	s.calls.inherited_depth = 5;
 	s.config.depth = 2;
 	run(&s, "a{.0:5", "a{@1000.0:2");
-	/* None of these events is shown. */
+	/* The calls around it are not shown. */
 	begin(&s);
 	s.calls.inherited_depth = 3;
 	s.stage.starts_at_margin = true;
@@ -99,7 +99,7 @@ TEST(a_task_that_begins_within_calls_begins_as_deep)
 	run(&s, "a}.0:3 b{.0:2", "a}@1000.0 b{@1010.0");
 }
 
-/* The filter may know which of them are shown. */
+/* The filter may know how many of the calls around it are shown. */
 TEST(the_filter_says_how_many_of_the_calls_around_are_shown)
 {
 	uint16_t levels[] = { 0, 1, 1, 2 };
@@ -126,7 +126,7 @@ TEST(the_filter_says_how_many_of_the_calls_around_are_shown)
 	}
 }
 
-/* The scheduler's events and the kernel's calls do not tell where it begins. */
+/* Events of the scheduler and calls of the kernel do not tell at which depth the task begins. */
 TEST(only_calls_of_the_program_say_where_it_begins)
 {
 	struct scene s;
@@ -137,7 +137,7 @@ TEST(only_calls_of_the_program_say_where_it_begins)
 	assert_false(s.stage.has_first);
 	run(&s, "a{.0:3 a}.0:3", "a{@1000.0:3 a}@1010.0:3");
 	assert_true(s.stage.has_first);
-	/* Once only. */
+	/* The depth is found only once. */
 	run(&s, "a{.0:1", "a{@1000.0:3");
 }
 
@@ -167,7 +167,7 @@ TEST(events_at_the_margin_may_be_left_out)
 	run(&s, "* ~ a{ * a} * ! ?", "a{@1020.0 *@1030.1 a}@1040.0 !@1060.0");
 }
 
-/* They are levels, and nothing else. */
+/* Events that are switched off count as levels, and are not shown. */
 TEST(what_is_switched_off_counts_and_is_not_there)
 {
 	struct scene s;
@@ -192,14 +192,14 @@ TEST(another_program_begins_at_the_margin)
 	run(&s, "a{@1000 b{@1999 c{@2000 d{@2999 a{@3000 b{@3001",
 	    "a{@1000.0 b{@1999.1 c{@2000.2:0 d{@2999.3:1 a{@3000.4:0 b{@3001.5:1");
 	assert_int_equal(s.stage.exec_ns, UINT64_MAX);
-	/* A growing recording has got another session. */
+	/* The recording has grown, and has got another session. */
 	stg_indent_more(&s.stage, 1500);
 	assert_int_equal(s.stage.exec_ns, 2000);
 	stg_indent_more(&s.stage, 2500);
 	assert_int_equal(s.stage.exec_ns, 3000);
 }
 
-/* More than an event has room for. */
+/* The depth is larger than an event can state. */
 TEST(very_deep_calls_have_all_the_same_depth)
 {
 	struct event events[4];
@@ -217,7 +217,7 @@ TEST(very_deep_calls_have_all_the_same_depth)
 	assert_int_equal(s.stage.depth, UINT16_MAX + 1U);
 }
 
-/* In a batch without missing calls stg_calls has counted already. */
+/* In a batch without missing calls, stg_calls() has already counted. */
 TEST(a_plain_batch_need_not_be_counted_again)
 {
 	struct scene s;

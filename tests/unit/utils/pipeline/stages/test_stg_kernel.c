@@ -1,4 +1,7 @@
-/* Calls of the kernel outside of the program's functions, and views of the kernel's calls only. */
+/*
+ * Calls of the kernel outside of the program's functions, and views that show only calls of the
+ * kernel.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include "tests/unit/lib/read/events.h"
@@ -36,12 +39,12 @@ TEST_WITH(calls_outside_go_with_what_is_in_them, setup, NULL)
 	run("'b{O 'c{ * 'c} 'd{ 'd} 'b} 'e{O ~ ^ 'e} * a{ a}",
 	    "*@1020.0O ~@1080.0O ^@1090.0O *@1110.0 a{@1120.0 a}@1130.0");
 	assert_int_equal(stage.depth, 0);
-	/* Over batches. */
+	/* The depth goes on from batch to batch. */
 	run("'b{O 'c{", "");
 	assert_int_equal(stage.depth, 2);
 	run("'c}.1 *.1:3 'b} 'e}", "*@1010.0O 'e}@1030.0");
 	assert_int_equal(stage.depth, 0);
-	/* A call of the program in between is kept, and changes nothing. */
+	/* A call of the program between them is kept, and changes nothing. */
 	run("'b{O a{ a} 'b} a{ 'b{ 'b} a}", "a{@1040.0 'b{@1050.1 'b}@1060.1 a}@1070.0");
 }
 

@@ -1,4 +1,7 @@
-/* Calls that are too deep, too small, or into libraries, and unwanted events, are left out. */
+/*
+ * Calls that are too deep, of too small functions, or into libraries, and unwanted events: all
+ * these are left out.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include "tests/unit/lib/read/events.h"
@@ -30,7 +33,7 @@ TEST_WITH(the_stage_runs_when_there_is_something_to_do, setup, NULL)
 	config.is_off = true;
 	assert_true(stg_select_is_needed(&config));
 	setup(NULL);
-	/* No call is deeper than an event can say. */
+	/* No call is deeper than an event can state. */
 	config.depth = UINT16_MAX + 1;
 	assert_false(stg_select_is_needed(&config));
 	config.depth = UINT16_MAX;
@@ -66,7 +69,7 @@ TEST_WITH(calls_are_shown_to_a_depth, setup, NULL)
 	    "a{@1000.0 b{@1010.1 b}@1060.1 *@1070.1 !@1080.1 a}@1090.0 *@1100.0 ~@1110.1");
 	config.depth = 1;
 	run("a{ b{ b} *.1 *.0 a}", "a{@1000.0 *@1040.0 a}@1050.0");
-	/* The record of a call that was entered unseen states its depth. */
+	/* The record of a call that was entered unseen states the depth. */
 	config.depth = 2;
 	run("a}.0:2U a}.0:1U a}.0:2 a{.1:5", "a}@1010.0:1U a}@1020.0:2 a{@1030.1:5");
 }
@@ -95,7 +98,7 @@ TEST_WITH(functions_without_symbols_have_no_size, setup, NULL)
 	assert_int_equal(stg_select(&config, &event, 1), 1);
 }
 
-/* A view that adds up sees only ends, and goes by their durations. */
+/* A view that adds up times sees only ends of calls, so their durations count. */
 TEST_WITH(short_calls_are_known_by_their_ends, setup, NULL)
 {
 	config.time_filter_ns = 30;
@@ -135,14 +138,14 @@ TEST_WITH(events_outside_are_shown_when_they_are_asked_for, setup, NULL)
 	run("*O ~O * !O", "*@1000.0O ~@1010.0O *@1020.0 !@1030.0O");
 }
 
-/* A view of lines must know that there was an event: a call around it is no leaf. */
+/* A view of lines must know that there was an event: the call around it is no leaf. */
 TEST_WITH(hidden_events, setup, NULL)
 {
 	config.show_events = false;
 	run("a{ *#5 ~ ^ ! a}", "a{@1000.0 !@1040.1 a}@1050.0");
 	config.wants = STAGE_WANTS_DEPTHS;
 	run("a{ *#5 ~ ^ ! a}", "a{@1000.0 ?@1010.1 ?@1020.1 ?@1030.1 !@1040.1 a}@1050.0");
-	/* Requested for single functions: read=, and a watched variable. */
+	/* Events that were requested for single functions: read=, and a watched variable. */
 	run("*#100002 *#100004 *#100012 *#100037", "*@1000.0 *@1010.0 *@1020.0 ?@1030.0");
 }
 

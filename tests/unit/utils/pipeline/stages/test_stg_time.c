@@ -1,13 +1,15 @@
 /*
- * Calls that were too short are left out with all that is in them; the others pass when they are
- * known to be long enough.
+ * Calls that are too short are left out, with all events in them. The others pass as soon as they
+ * are known to be long enough.
  */
 #include "tests/unit/lib/unit.h"
 
 #include "tests/unit/lib/read/events.h"
 #include "utils/pipeline/stages/stage.h"
 
-/* Runs @in through the stage; @out has room for no more than the stage has said to need. */
+/*
+ * Runs @in through the stage. @out has exactly the room that the stage asks for.
+ */
 static void run(struct stg_time *stage, const char *in, const char *expected)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -63,13 +65,13 @@ TEST(what_is_in_a_short_call_goes_with_it)
 	struct stg_time stage = { .threshold_ns = 30 };
 
 	run(&stage, "a{@1000 b{@1001 ?.2 b}@1002=1 c{@1003 c}@1004=1 a}@1010=10", "");
-	/* Short calls within long ones are dropped. */
+	/* A short call within a long one is dropped. */
 	run(&stage, "a{@2000 b{@2001 b}@2002=1 c{@2003 d{@2004 d}@2005=1 c}@2033=30 a}@2040=40",
 	    "a{@2000.0 c{@2003.1 c}@2033.1=30/0 a}@2040.0=40/0");
 	finish(&stage, "");
 }
 
-/* Batches end anywhere. */
+/* A batch may end anywhere. */
 TEST(what_waits_comes_with_a_later_batch)
 {
 	struct stg_time stage = { .threshold_ns = 30 };
@@ -93,7 +95,7 @@ TEST(a_loss_lets_everything_go)
 	finish(&stage, "");
 }
 
-/* An event that was requested by name keeps the calls around it; others wait with them. */
+/* An event that was requested by name keeps the calls around it. Other events wait with them. */
 TEST(an_event_of_the_program_keeps_its_calls)
 {
 	struct stg_time stage = { .threshold_ns = 30 };
@@ -103,7 +105,7 @@ TEST(an_event_of_the_program_keeps_its_calls)
 	run(&stage, "a{@1000 b{ *@1012.2#5 b}@1013=3 a}@1014=14", "");
 	run(&stage, "a{@1000 *@1012.1#5 *@1013#5 ?@1014.1 a}@1040=40",
 	    "a{@1000.0 *@1012.1 *@1013.1 ?@1014.1 a}@1040.0=40/0");
-	/* With nothing that waits it passes by. */
+	/* If no call waits, the event passes at once. */
 	run(&stage, "*@1012#5 ?@1020 *@1021", "*@1012.0 ?@1020.0 *@1021.0");
 	finish(&stage, "");
 }
@@ -113,17 +115,17 @@ TEST(an_exit_that_was_not_entered_here_passes)
 	struct stg_time stage = { .threshold_ns = 30 };
 
 	run(&stage, "a}@1000=5U b}@1001=5", "a}@1000.0=5/0U b}@1001.0=5/0");
-	/* Its depth is that of a waiting call, which goes on waiting. */
+	/* The EXIT has the depth of a waiting call, which goes on waiting. */
 	run(&stage, "a{@1010 c}@1012.0=2U", "c}@1012.0=2/0U");
-	/* No call of that depth waits. */
+	/* No call at this depth waits. */
 	run(&stage, "c}@1013.5=2", "c}@1013.5=2/0");
-	/* The same depth, but it was long. */
+	/* The depth is the same, but this call was long. */
 	run(&stage, "c}@1014.0=30", "c}@1014.0=30/0");
 	run(&stage, "c}@1015.0=29", "");
 	finish(&stage, "");
 }
 
-/* A clock that went back: the absolute difference counts. */
+/* The clock went back: the absolute difference counts. */
 TEST(a_time_below_nothing_counts_by_its_size)
 {
 	struct stg_time stage = { .threshold_ns = 30 };
@@ -138,7 +140,7 @@ TEST(times_off_the_cpu_are_like_calls)
 	struct stg_time stage = { .threshold_ns = 30 };
 
 	run(&stage, "~@1000 ^@1029=29 ~@1100 ^@1130=30", "~@1100.0 ^@1130.0=30/0");
-	/* They end their own kind only. */
+	/* An end without a beginning of its own kind ends nothing else. */
 	run(&stage, "~@1200.0 a}@1201.0=1", "a}@1201.0=1/0");
 	run(&stage, "^@1202.0=2", "");
 	run(&stage, "a{@1300 ^@1301.0=1", "^@1301.0=1/0");
@@ -147,7 +149,7 @@ TEST(times_off_the_cpu_are_like_calls)
 	finish(&stage, "");
 }
 
-/* The source reuses the memory of a payload for its next batch. */
+/* The source uses the memory of a payload again for its next batch. */
 TEST(payloads_are_kept_as_long_as_they_wait_and_until_the_next_batch)
 {
 	struct stg_time stage = { .threshold_ns = 30 };
@@ -174,8 +176,8 @@ TEST(payloads_are_kept_as_long_as_they_wait_and_until_the_next_batch)
 	assert_int_equal(stg_time(&stage, events, 0, out), 0);
 	assert_int_equal(stage.nr_released, 0);
 	/*
-	 * Payloads of dropped events, and of those that wait at the end, are freed: a sanitizer
-	 * watches.
+	 * Payloads of dropped events, and of events that wait at the end, are freed. A sanitizer
+	 * would find a leak.
 	 */
 	events_parse("a{@2000 b{", events, 3);
 	events[0].data = events[1].data = bytes;
@@ -205,7 +207,7 @@ TEST(many_calls_may_wait)
 		assert_int_equal(stg_time(&stage, events, 20, out), 0);
 	}
 	assert_int_equal(stg_time_room(&stage, 0), 400);
-	/* Tasks go one by one, and others come. */
+	/* Each task that ends is followed by a new one. */
 	for (unsigned i = 0; i < 300; i++) {
 		events[0] =
 			(struct event){ .type = EVENT_ENTRY, .depth = 20, .time_ns = 1001000 + i };
@@ -227,7 +229,7 @@ TEST(what_has_not_returned_passes_at_the_end)
 	finish(&stage, "a{@1000.0 ?@1010.1 b{@1020.1");
 }
 
-/* A growing recording. */
+/* In a growing recording, a call is due when it has lasted long enough. */
 TEST(what_lasts_long_enough_is_due)
 {
 	struct stg_time stage = { .threshold_ns = 30 };
@@ -252,7 +254,7 @@ TEST(what_lasts_long_enough_is_due)
 	finish(&stage, "a{@1000.0");
 }
 
-/* --- with thresholds of their own --- */
+/* --- calls with their own thresholds --- */
 
 TEST(each_call_may_have_a_limit_of_its_own)
 {
@@ -260,11 +262,11 @@ TEST(each_call_may_have_a_limit_of_its_own)
 
 	run(&stage, "a{@1000=10 a}@1009=9 b{@1100=20 b}@1120=20 c{@1200=0 c}@1200=0",
 	    "b{@1100.0=20/0 b}@1120.0=20/0 c{@1200.0 c}@1200.0");
-	/* A call that is long enough keeps its callers. */
+	/* A call that is long enough keeps the calls around it. */
 	run(&stage, "a{@2000=100 b{@2001=90 c{@2002=10 c}@2012=10",
 	    "a{@2000.0=100/0 b{@2001.1=90/0 c{@2002.2=10/0 c}@2012.2=10/0");
 	run(&stage, "b}@2020.1=19 a}@2021=21", "b}@2020.1=19/0 a}@2021.0=21/0");
-	/* Events in the call are dropped with it; a long call inside of it is not. */
+	/* Events in a short call are dropped with it. A long call in it is not. */
 	run(&stage, "a{@3000=10 ?.1 *.1#5 b{@3031=20 ?.2 b}@3032=1 a}@3033=33",
 	    "a{@3000.0=10/0 ?@3010.1 *@3020.1 a}@3033.0=33/0");
 	finish(&stage, "");
@@ -280,7 +282,7 @@ TEST(nothing_is_looked_for_before_it_is_due)
 	run_due(&stage, 1024, "");
 	run_due(&stage, 1025, "a{@1000.0=50/0 b{@1010.1=15/0");
 	run(&stage, "b}@1026.1=16", "b}@1026.1=16/0");
-	/* The next due call determines the rest. */
+	/* The next call that is due decides about the others. */
 	run(&stage, "a{@2000=50 b{@2000=30 c{@2000=40 d{@2000=20", "");
 	assert_int_equal(stage.due_ns, 2020);
 	run(&stage, "d}@2019.3=19", "");
@@ -291,13 +293,13 @@ TEST(nothing_is_looked_for_before_it_is_due)
 	assert_int_equal(stg_time_waits_since(&stage), 2000);
 	run_due(&stage, 2039, "");
 	run_due(&stage, 2040, "c{@2000.2=40/0");
-	/* Nothing waits: the next one is due by itself alone. */
+	/* Nothing waits, so this call alone decides when it is due. */
 	run(&stage, "a{@3000=500", "");
 	assert_int_equal(stage.due_ns, 3500);
 	finish(&stage, "a{@3000.0=500/0");
 }
 
-/* UINT64_MAX: the call is shown only if something in it is. */
+/* With UINT64_MAX, a call is shown only if something in it is. */
 TEST(a_call_may_be_never_long_enough)
 {
 	struct stg_time stage = { .has_own_thresholds = true };
