@@ -1,6 +1,6 @@
 /*
  * Filters of forked children begin within the calls of their parents, even if the parent's records
- * end before.
+ * end earlier.
  */
 #include "tests/unit/lib/unit.h"
 
@@ -27,12 +27,12 @@ static void add_forked_task(int32_t pid, int32_t ppid, const char *tree, uint64_
 	size_t before = rec.task_txt.len;
 
 	recording_add_task(&rec, pid, tree, start_ns);
-	rec.task_txt.len = before; /* it is no thread */
+	rec.task_txt.len = before; /* without the line for a thread */
 	strbuf_addf(&rec.task_txt, "FORK timestamp=0.%09d pid=%d ppid=%d\n", (int)start_ns, pid,
 		    ppid);
 }
 
-/* Shown is what is within calls of @filter. */
+/* Check what is shown with @filter: calls of that function, and calls in them. */
 static void check(const char *filter, const char *expected)
 {
 	struct filters filters cleanup_filters = { 0 };
@@ -60,7 +60,7 @@ TEST_WITH(within_what_the_parent_is_in, setup, teardown)
 	check("b", "100:b{fork{}c{}} 101:}?e{}}?");
 }
 
-/* It was killed, say, as soon as there was a child. */
+/* The parent was killed as soon as it had a child. */
 TEST_WITH(a_parent_that_says_no_more, setup, teardown)
 {
 	recording_add_task(&rec, 100, "a{b{F{", 1000);

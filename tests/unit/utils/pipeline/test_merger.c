@@ -1,4 +1,6 @@
-/* Sources of all tasks: with any windows and groups each task gets its own events, in order. */
+/*
+ * Sources of all tasks: each task gets its own events, in order, whatever the windows and groups.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
@@ -19,8 +21,8 @@ static struct pipeline_config config;
 static struct pipeline pipe_;
 
 /*
- * The events that a view has seen: @nr of the scheduler for each task, @last_ns of all, or of the
- * task
+ * The events that a view has seen. @nr: those of the scheduler, by task; @last_ns: time of the last
+ * one, of all tasks or of the present one
  */
 struct seen {
 	size_t nr[NR_TASKS];
@@ -34,8 +36,8 @@ struct seen {
 };
 
 /*
- * Tasks leave their CPU in turns, and come back on another one. Sometimes the first event of a file
- * is late.
+ * Tasks leave their CPU in turns, and come back on another one. The first event of a file may be
+ * late.
  */
 static void add_perf_files(size_t nr_events)
 {
@@ -73,8 +75,8 @@ static void begin(size_t nr_events)
 }
 
 /*
- * The amount of waiting events is bounded: by time by the window and late events, by task by the
- * memory limit and the window of the lane.
+ * Check that few events wait. By time, the window and late events are the bound. By task, the bound
+ * is the memory limit and the window of the lane.
  */
 static void check_held(void)
 {
@@ -132,7 +134,7 @@ static void check(size_t nr_events, enum pipeline_order order, size_t nr_threads
 	assert_int_equal(pipeline_open(&pipe_, &data, &config, NULL), 0);
 	pipe_.window_bytes = WINDOW_BYTES;
 	pipe_.held_bytes = HELD_BYTES;
-	/* Others change what they hold meanwhile. */
+	/* With several threads, other lanes change what they hold in the meantime. */
 	seen[0].is_alone = nr_threads == 1;
 	for (size_t i = 0; i < nr_threads; i++)
 		views[i] = (struct view){ .events = see, .self = &seen[i] };
@@ -162,27 +164,27 @@ static void check_all(size_t nr_events)
 	recording_deinit(&rec);
 }
 
-/* The memory holds all tasks. */
+/* The memory has room for all tasks. */
 TEST(windows)
 {
 	check_all(900);
 }
 
-/* No two tasks can be held together. */
+/* The memory has no room for two tasks together. */
 TEST(groups)
 {
 	check_all(2400);
 }
 
-/* Each task has more than may be held: it streams. */
+/* Each task is larger than the memory, so its events are streamed. */
 TEST(streams)
 {
 	check_all(20000);
 }
 
 /*
- * A file of a CPU that cannot be read is reported: without its events the recording would look
- * complete.
+ * If the file of a CPU cannot be read, that is an error: without its events the recording would
+ * look complete.
  */
 TEST(files_that_cannot_be_read)
 {
@@ -201,7 +203,7 @@ TEST(files_that_cannot_be_read)
 	recording_deinit(&rec);
 }
 
-/* With little room a source writes no more than that, and loses nothing. */
+/* A source writes no more events than there is room for, and loses none. */
 TEST(little_room)
 {
 	for (size_t max = 1; max < 4; max++) {
@@ -241,8 +243,8 @@ TEST(little_room)
 }
 
 /*
- * Tasks with events and no calls: task.txt has one of them, and only the kernel knows the other.
- * All their events are outside of functions.
+ * Tasks with events but without calls. One is in task.txt, the other one is known only to the
+ * kernel. All their events are outside of functions.
  */
 TEST(without_calls)
 {
@@ -273,7 +275,7 @@ TEST(without_calls)
 	assert_string_equal(strbuf_str(&out), "100:a{} 101:~^ 102:~^ 103:~");
 	recording_deinit(&rec);
 
-	/* Without any calls, and without any session. */
+	/* The recording has no calls, and no session. */
 	strbuf_reset(&out);
 	config.order = PIPELINE_BY_TIME;
 	recording_init(&rec);
@@ -285,7 +287,7 @@ TEST(without_calls)
 	recording_deinit(&rec);
 }
 
-/* --- sources that are made up --- */
+/* --- simulated sources --- */
 
 #define MADE_MAX 3
 
@@ -294,10 +296,10 @@ struct made_event {
 	int32_t tid;
 	uint8_t type;
 	uint64_t id;
-	const char *text; /* payload */
+	const char *text; /* the payload */
 };
 
-/* @code: the result of read() after the last one */
+/* @code: the result of read() after the last event */
 static struct made {
 	const struct made_event *events;
 	size_t nr;
@@ -374,7 +376,7 @@ struct made_feed {
 	struct uft_err broken;
 };
 
-/* Tasks 100 and 101, and the sources in @made. */
+/* Begin with tasks 100 and 101, and the sources in @made. */
 static void made_begin(struct made_feed *f)
 {
 	static const struct source_kind kind = { .name = "made", .open = made_open };
@@ -439,7 +441,7 @@ TEST(events_of_all_sources_come_to_their_tasks)
 	assert_true(f.feed.complete_ns == UINT64_MAX);
 	assert_int_equal(merger_fill(&f.feed, SIZE_MAX, NULL), 0);
 	made_end(&f);
-	/* Events of unwanted tasks are not kept. */
+	/* Events of tasks that are not wanted are not kept. */
 	made[0] = (struct made){ one, ARRAY_SIZE(one), 0 };
 	nr_made = 1;
 	made_begin(&f);
@@ -450,7 +452,7 @@ TEST(events_of_all_sources_come_to_their_tasks)
 	made_end(&f);
 }
 
-/* In parts: events later than @complete_ns may still come. */
+/* The sources are read in parts. Events later than @complete_ns may still come. */
 TEST(a_part_at_a_time)
 {
 	static const struct made_event one[] = { { 1000, 100, EVENT_POINT, 7 },
@@ -468,7 +470,7 @@ TEST(a_part_at_a_time)
 	for (size_t i = 0; i < 4; i++) {
 		assert_int_equal(merger_fill(&f.feed, 1, NULL), 1);
 		assert_int_equal(f.feed.queues[0].nr + f.feed.queues[1].nr, i + 1);
-		/* The time never goes back. */
+		/* The time up to which all is complete never goes back. */
 		assert_true(f.feed.complete_ns <= f.feed.last_ns);
 	}
 	assert_int_equal(merger_fill(&f.feed, 1, NULL), 1);
@@ -487,7 +489,9 @@ TEST(without_sources_all_is_complete)
 	made_end(&f);
 }
 
-/* Damage is reported, and the other sources are read on; any other error ends reading. */
+/*
+ * Damage in a source is reported, and the other sources are read on. Any other error ends reading.
+ */
 TEST(sources_that_fail)
 {
 	static const struct made_event one[] = { { 10, 100, EVENT_POINT, 7 } };
@@ -527,7 +531,7 @@ TEST(what_there_is_of_each_task)
 		{ 50, 100, EVENT_POINT, EVENT_ID_TASK_NEW },
 		{ 55, 101, EVENT_POINT, EVENT_ID_TASK_EXIT },
 		{ 60, 101, EVENT_SCHED_OUT },
-		/* A task with another event is on the CPU. */
+		/* A task that has another event is on the CPU. */
 		{ 61, 101, EVENT_POINT, EVENT_ID_TASK_EXIT },
 		{ 62, 101, EVENT_SCHED_IN },
 		{ 70, 101, EVENT_EXIT },

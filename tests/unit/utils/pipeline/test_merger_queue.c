@@ -1,4 +1,4 @@
-/* Events of a task that wait for their lane: they are added, sorted, taken, dropped. */
+/* Events of a task that wait for its lane: they are added, sorted, taken and dropped. */
 #include "tests/unit/lib/unit.h"
 
 #include "utils/base/containers/strbuf.h"
@@ -11,7 +11,7 @@ static void add(struct queue *queue, uint64_t time_ns, unsigned source, uint64_t
 	assert_int_equal(queue_add(queue, event), 0);
 }
 
-/* "TIME/SOURCE/ADDR ..." */
+/* Check "TIME/SOURCE/ADDR ..." of all events. */
 static void check(const struct queue *queue, const char *expected)
 {
 	struct strbuf out cleanup_strbuf = { 0 };
@@ -38,7 +38,7 @@ TEST(events_come_by_time_or_are_sorted)
 	assert_false(queue.is_unsorted);
 	assert_int_equal(queue_settle(&queue), 0);
 	check(&queue, "10/1/0 10/1/1 10/2/2 20/0/3");
-	/* On a tie the source of the lower number is first. */
+	/* At equal times, the event of the lower source is first. */
 	add(&queue, 20, 0, 4);
 	add(&queue, 10, 1, 5);
 	assert_true(queue.is_unsorted);
@@ -65,7 +65,7 @@ TEST(a_lower_source_at_the_same_time_is_earlier)
 	queue_deinit(&queue);
 }
 
-/* Taken events keep their place, and new ones are not compared with them. */
+/* Events that were taken keep their places. New events are not compared with them. */
 TEST(what_was_taken_is_not_sorted_again)
 {
 	struct queue queue = { 0 };
@@ -101,18 +101,21 @@ TEST(calls_are_added_with_their_source)
 	assert_false(queue.is_unsorted);
 	assert_int_equal(queue_add_calls(&queue, calls, 0, 2), 0);
 	assert_false(queue.is_unsorted);
-	/* An event earlier than those in the queue marks it unsorted, and it stays so. */
+	/*
+	 * An event that is earlier than one in the queue marks the queue unsorted, and this stays
+	 * so.
+	 */
 	assert_int_equal(queue_add_calls(&queue, calls + 1, 1, 1), 0);
 	assert_true(queue.is_unsorted);
 	assert_int_equal(queue_add_calls(&queue, calls + 2, 1, 1), 0);
 	assert_true(queue.is_unsorted);
 	assert_int_equal(queue_settle(&queue), 0);
 	check(&queue, "10/2/0 20/1/5 20/1/0 20/2/5 20/2/0 20/2/5");
-	/* Among themselves. */
+	/* The added calls are not in order among themselves. */
 	assert_int_equal(queue_add_calls(&queue, back, 2, 0), 0);
 	assert_true(queue.is_unsorted);
 	queue_deinit(&queue);
-	/* After the taken calls the queue counts only its own. */
+	/* After all calls were taken, new ones are compared only with each other. */
 	assert_int_equal(queue_add_calls(&queue, calls, 3, 2), 0);
 	queue.nr_taken = 3;
 	assert_int_equal(queue_add_calls(&queue, calls, 1, 2), 0);
@@ -145,7 +148,9 @@ TEST(the_oldest_are_dropped)
 	queue_deinit(&queue);
 }
 
-/* Any order, few and many events, compared with the simplest sort. */
+/*
+ * The events are few or many, in any order. The result is compared with that of the simplest sort.
+ */
 TEST(all_orders_are_sorted_and_ties_stay)
 {
 	unsigned seed = 1;
@@ -160,7 +165,7 @@ TEST(all_orders_are_sorted_and_ties_stay)
 
 			seed = seed * 1103515245 + 12345;
 			time_ns = (seed >> 16) % range;
-			/* All the way back, too. */
+			/* Some rounds have the reverse order. */
 			if (round % 3 == 0)
 				time_ns = nr - i;
 			add(&queue, time_ns, (seed >> 8) % 2, i);
@@ -181,7 +186,7 @@ TEST(all_orders_are_sorted_and_ties_stay)
 	}
 }
 
-/* There is always room, and not much more. */
+/* There is always room, but not much more than needed. */
 TEST(room_grows_by_half)
 {
 	struct queued calls[40] = { 0 };

@@ -1,5 +1,5 @@
 /*
- * Any one allocation may fail: then the recording is read correctly, or the caller gets an error.
+ * If any single allocation fails, the recording is read correctly, or the caller gets an error.
  */
 #include "tests/unit/lib/unit.h"
 
@@ -10,10 +10,10 @@
 #include "utils/spec/filters.h"
 #include "utils/pipeline/sources/split.h"
 
-/* The one that fails counts from 1; 0: none does. */
+/* The number of the allocation that fails, from 1 on; 0: none. */
 static unsigned failing;
 static unsigned nr_allocations;
-/* Arrays with elements of this size fail; 0: none. */
+/* The element size of arrays whose allocation fails; 0: none. */
 static size_t failing_size;
 
 static bool fails(void)
@@ -69,14 +69,14 @@ static int read_all(const struct recording *rec, const struct pipeline_config *c
 	return ret < 0 ? ret : pipe.broken.code;
 }
 
-/* @nr_silent: the number of failed allocations that change the output without an error */
+/* @nr_silent: the number of allocations whose failure changes the output without an error */
 static void check(const struct recording *rec, const struct pipeline_config *config,
 		  const char *expected, unsigned nr_silent)
 {
 	struct strbuf out cleanup_strbuf = { 0 };
 	unsigned nr_failed = 0;
 
-	/* The writer is not tested here, so it gets its memory before. */
+	/* The writer is not tested here, so it gets all its memory now. */
 	assert_true(strbuf_grow(&out, 4096));
 	failing = 0;
 	assert_int_equal(read_all(rec, config, &out, NULL), 0);
@@ -112,7 +112,7 @@ TEST(with_a_filter)
 	struct recording rec;
 
 	recording_init(&rec);
-	/* "g" is the first symbol whose table grows a second time. */
+	/* At "g" the table of symbols grows for the second time. */
 	recording_add_task(&rec, 100, "e{g{b{}}c{}}", 1000);
 	recording_finish(&rec);
 	assert_int_equal(filters_make(&filters, specs, MATCH_SIMPLE, &option, NULL), 0);
@@ -120,7 +120,7 @@ TEST(with_a_filter)
 	config.stages.wants = STAGE_WANTS_DEPTHS;
 	config.stages.filters = &filters;
 	config.stages.actions = UINT32_MAX;
-	/* The filter of a function is not kept: then no filter applies (rules.h). */
+	/* If the filter of a function cannot be kept, no filter applies to it (rules.h). */
 	check(&rec, &config, "100:g{b{}}", 2);
 	recording_deinit(&rec);
 }
@@ -140,7 +140,7 @@ TEST(several_tasks)
 	recording_deinit(&rec);
 }
 
-/* Then the beginnings and ends of tasks are unknown, which need not change the output. */
+/* Without the survey, the beginnings and ends of tasks are unknown. The output may be the same. */
 TEST(no_survey)
 {
 	struct strbuf out cleanup_strbuf = { 0 };
@@ -164,7 +164,7 @@ static void drop_piece(void *arg, struct piece *piece)
 	piece_destroy(piece);
 }
 
-/* Pieces were made as long as memory lasted; the last one is missing. */
+/* Pieces are made until memory fails. The last piece is missing. */
 TEST(a_split)
 {
 	struct pipeline_config config;

@@ -1,4 +1,4 @@
-/* The pipeline with all its stages: a tree of calls goes in, a tree of calls comes out. */
+/* The pipeline with all its stages: a tree of calls goes in, and a tree of calls comes out. */
 #include "tests/unit/lib/unit.h"
 
 #include "tests/unit/lib/read/kernel_page.h"
@@ -15,7 +15,9 @@ static int setup(void **state)
 	return 0;
 }
 
-/* One task with @tree goes in, @expected comes out after "100:". */
+/*
+ * Check that a task with calls @tree comes out as "100:" and @expected.
+ */
 static void check(const char *tree, const char *expected)
 {
 	struct strbuf out cleanup_strbuf = { 0 };
@@ -74,14 +76,14 @@ TEST_WITH(duration, setup, NULL)
 	config.stages.time_filter_ns = 500;
 	check("a{b{}c{ }d{e{ }f{}}}", "a{c{}d{e{}}}");
 	check("a{b{}}", "");
-	/* A call that did not return passes, and so does an exit without an entry. */
+	/* A call that has not returned passes. So does an exit without an entry. */
 	check("a{b{}c{", "a{c{");
 	check("2)a)b", "}?}?");
 	/* An event of the program keeps the calls around it. */
 	check("a{b{*}d{}c{* }}", "a{b{*}c{*}}");
 }
 
-/* Memory of just that size is enough. */
+/* A limit itself is within the limit. */
 TEST_WITH(limits_are_inclusive, setup, NULL)
 {
 	config.stages.time_filter_ns = 10;
@@ -157,7 +159,7 @@ TEST_WITH(several_tasks, setup, NULL)
 	recording_deinit(&rec);
 }
 
-/* With equal times the lower task id goes first, for any number of tasks. */
+/* At equal times the lower task id comes first, whatever the number of tasks. */
 TEST_WITH(ties_and_many_tasks, setup, NULL)
 {
 	struct strbuf out cleanup_strbuf = { 0 };
@@ -178,8 +180,8 @@ TEST_WITH(ties_and_many_tasks, setup, NULL)
 }
 
 /*
- * In order of time, and with equal times of the task's number: tasks with runs and turns of all
- * lengths, compared with the simplest merge.
+ * Events come in the order of time, at equal times in that of the tasks' numbers. Tasks with runs
+ * and turns of all lengths are compared with the simplest merge.
  */
 TEST_WITH(order_of_all, setup, NULL)
 {
@@ -230,8 +232,8 @@ TEST_WITH(order_of_all, setup, NULL)
 }
 
 /*
- * Tasks that take turns, and long runs of one while others wait: recording_run() reads them in two
- * ways, whose results must be equal.
+ * Tasks take turns, and one has long runs while others wait. recording_run() reads in two ways,
+ * whose results must be equal.
  */
 TEST_WITH(turns, setup, NULL)
 {
@@ -258,7 +260,7 @@ TEST_WITH(turns, setup, NULL)
 }
 
 /*
- * In damaged recordings times are later than the merge can tell apart, up to the greatest number.
+ * In damaged recordings times may be later than the merge can tell apart, up to the largest number.
  */
 TEST_WITH(turns_at_the_end_of_time, setup, NULL)
 {
@@ -293,7 +295,7 @@ TEST_WITH(scheduler, setup, NULL)
 	recording_run(&rec, &config, &out);
 	assert_string_equal(strbuf_str(&out), "100:a{~^b{}}");
 
-	/* Events before the damage count, and so do all other files. */
+	/* Events before the damage count. So do all other files. */
 	strbuf_reset(&out);
 	strbuf_addchars(&perf, '\0', 24);
 	recording_add_file(&rec, "perf-cpu0.dat", perf.data, perf.len);
@@ -309,8 +311,8 @@ TEST_WITH(scheduler, setup, NULL)
 }
 
 /*
- * Only events of the scheduler have a CPU: others have no payload, not even one of the length of a
- * CPU number.
+ * Only events of the scheduler have a CPU. Other events have no payload, not even one with the
+ * length of a CPU's number.
  */
 static int check_cpus(void *self, const struct event_span *span, struct uft_err *err)
 {
@@ -362,7 +364,7 @@ TEST_WITH(cpus_of_events, setup, NULL)
 }
 
 /*
- * The events come in the calls in which they happen, between those of the scheduler; events of
+ * Kernel events come in the calls in which they happen, between events of the scheduler. Events of
  * unknown tasks are left out.
  */
 TEST_WITH(kernel_events, setup, NULL)
@@ -391,7 +393,7 @@ TEST_WITH(kernel_events, setup, NULL)
 	recording_run(&rec, &config, &out);
 	assert_string_equal(strbuf_str(&out), "100:a{*~*^*b{}}");
 
-	/* A damaged page costs itself. */
+	/* Only the damaged page is lost. */
 	strbuf_reset(&out);
 	recording_add_file(&rec, "kernel-cpu3.dat", page.bytes, sizeof(page.bytes));
 	memset(page.bytes + 8, 0xff, 4);
@@ -422,7 +424,7 @@ TEST_WITH(external_data, setup, NULL)
 	recording_deinit(&rec);
 }
 
-/* The user's lines come at their time, for any number of tasks. */
+/* Lines of users come at their time, whatever the number of tasks. */
 TEST_WITH(external_data_of_many_tasks, setup, NULL)
 {
 	static const char text[] = "0.000001005 hello world\n";
@@ -439,7 +441,7 @@ TEST_WITH(external_data_of_many_tasks, setup, NULL)
 			strbuf_addf(&expected, "%s%d:a{", i ? " " : "", 100 + i);
 		}
 		strbuf_addch(&expected, '#');
-		/* A line without a task does not change the order of the tasks. */
+		/* A line belongs to no task, so it does not change the order of the tasks. */
 		for (int i = 0; i < nr; i++) {
 			if (nr > 1)
 				strbuf_addf(&expected, " %d:", 100 + i);
@@ -507,7 +509,7 @@ TEST_WITH(torn_tails, setup, NULL)
 	recording_deinit(&rec);
 }
 
-/* Damage ends the task that has it, not the others. */
+/* Damage ends the task whose record it is, and no other. */
 TEST_WITH(damaged_record, setup, NULL)
 {
 	struct strbuf out cleanup_strbuf = { 0 };
@@ -525,7 +527,7 @@ TEST_WITH(damaged_record, setup, NULL)
 	recording_deinit(&rec);
 }
 
-/* Arguments of unknown types do not stop the reader. */
+/* The reader goes on after arguments of unknown types. */
 TEST_WITH(unknown_payload, setup, NULL)
 {
 	struct strbuf out cleanup_strbuf = { 0 };

@@ -1,6 +1,6 @@
 /*
- * Tasks that have a lane, the beginning of the recording, and the lanes' share of the sources of
- * all tasks.
+ * Tasks that have a lane, the beginning of the recording, and the part of the common sources that
+ * is for lanes.
  */
 #include "tests/unit/lib/unit.h"
 
@@ -53,9 +53,9 @@ static void end(void)
 	data_close(&data);
 }
 
-/* --- which tasks --- */
+/* --- tasks with a lane --- */
 
-/* "TID ..." */
+/* Check "TID ..." of all lanes. */
 static void check_lanes(const char *expected)
 {
 	struct strbuf out cleanup_strbuf = { 0 };
@@ -84,7 +84,7 @@ TEST_WITH(tasks_with_records_have_lanes, setup, teardown)
 	config.nr_tids = 1;
 	check_lanes("103");
 	config.nr_tids = 0;
-	/* Tasks without calls have lanes, when events outside of functions are shown. */
+	/* If events outside of functions are shown, tasks without calls have lanes, too. */
 	config.stages.show_outside = true;
 	check_lanes("101 102 103 500");
 	config.stages.show_events = false;
@@ -94,7 +94,9 @@ TEST_WITH(tasks_with_records_have_lanes, setup, teardown)
 	check_lanes("101 103");
 }
 
-/* A task that only has calls of the kernel has no events, and the other way round. */
+/*
+ * A task that has only calls of the kernel has no events. A task that has only events has no calls.
+ */
 TEST_WITH(tasks_without_records, setup, teardown)
 {
 	struct task *task;
@@ -122,7 +124,7 @@ TEST_WITH(tasks_without_records, setup, teardown)
 	end();
 }
 
-/* In a growing recording a task gets a lane with its first event. */
+/* In a growing recording, a task gets a lane with its first event. */
 TEST_WITH(tasks_of_a_recording_that_grows, setup, teardown)
 {
 	const struct task *task;
@@ -144,13 +146,13 @@ TEST_WITH(tasks_of_a_recording_that_grows, setup, teardown)
 	end();
 }
 
-/* A task without a name of its own has that of its parent. */
+/* A child without a name of its own has its parent's. */
 TEST_WITH(children_that_nobody_announced, setup, teardown)
 {
 	uint8_t bytes[48] = { 7, 0, 0, 0, 0, 0, 48 };
 
 	recording_add_task(&rec, 100, "a{}", 1000);
-	/* PERF_RECORD_FORK: pid, ppid, tid, ptid, time, and the trailer. */
+	/* A PERF_RECORD_FORK: pid, ppid, tid, ptid, time, and a trailer. */
 	bytes[8] = 200;
 	bytes[12] = 100;
 	bytes[16] = 200;
@@ -171,7 +173,7 @@ TEST_WITH(children_that_nobody_announced, setup, teardown)
 	end();
 }
 
-/* --- when it begins --- */
+/* --- the beginning of the recording --- */
 
 TEST_WITH(the_first_record_is_the_beginning, setup, teardown)
 {
@@ -189,7 +191,7 @@ TEST_WITH(the_first_record_is_the_beginning, setup, teardown)
 	end();
 }
 
-/* The first event is the end of a time off the CPU, whose beginning is not in the recording. */
+/* The first event is the end of a time off the CPU; the beginning of that time was not recorded. */
 TEST_WITH(times_off_the_cpu_may_come_first, setup, teardown)
 {
 	recording_add_task(&rec, 101, "a{}", 3000);
@@ -199,7 +201,7 @@ TEST_WITH(times_off_the_cpu_may_come_first, setup, teardown)
 	begin(false);
 	assert_int_equal(pipe_.first_ns, 2000);
 	end();
-	/* A range counts from records only. */
+	/* Times of a range are counted from the first record. */
 	config.range.start.is_set = true;
 	config.range.start.is_elapsed = true;
 	config.range.start.time_ns = 5;
@@ -235,16 +237,16 @@ TEST_WITH(a_recording_without_records_begins_with_its_events, setup, teardown)
 	end();
 }
 
-/* --- groups --- */
+/* --- groups of tasks --- */
 
-/* As many tasks are loaded as the memory limit allows; a larger one is streamed. */
+/* As many tasks are loaded together as the memory limit allows. A larger task is streamed. */
 TEST_WITH(tasks_are_loaded_in_groups, setup, teardown)
 {
 	static const struct {
 		uint64_t bytes[4];
 		size_t first;
 		size_t end;
-		unsigned streams; /* as bits */
+		unsigned streams; /* one bit for each task */
 	} rows[] = {
 		{ { 10, 20, 70, 1 }, 0, 3, 0 },	      { { 10, 20, 71, 1 }, 0, 2, 0 },
 		{ { 10, 20, 71, 1 }, 2, 4, 0 },	      { { 100, 1, 0, 0 }, 0, 1, 0 },
@@ -285,7 +287,7 @@ TEST_WITH(tasks_are_loaded_in_groups, setup, teardown)
 	}
 }
 
-/* --- how a lane begins --- */
+/* --- the beginning of a lane --- */
 
 static void begin_filtered(enum spec_option option, const char *specs, struct filters *filters)
 {
@@ -297,8 +299,8 @@ static void begin_filtered(enum spec_option option, const char *specs, struct fi
 }
 
 /*
- * Check the flags of the lane: "h" holds back, "m" drops the margin, "s" starts at it, "o" drops
- * events while off, "t" has thresholds of its own.
+ * Check the flags of the lane. "h": it holds events back. "m": it drops the margin. "s": it starts
+ * at the margin. "o": it drops events while off. "t": calls have their own thresholds.
  */
 static void check_lane(const char *expected)
 {
@@ -373,7 +375,7 @@ TEST_WITH(lanes_begin_as_they_are_filtered, setup, teardown)
 	check_lane("mot");
 }
 
-/* Settings that the filter stage needs are left to it, and no other stage applies them again. */
+/* Settings that the filter stage needs are left to it. No other stage applies them. */
 TEST_WITH(what_filters_take_over, setup, teardown)
 {
 	struct filters filters;

@@ -1,4 +1,7 @@
-/* A recording that grows: for any steps of its files, the events are those of the whole. */
+/*
+ * A recording that grows: in whatever steps its files grow, the events are those of the whole
+ * recording.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
@@ -13,7 +16,7 @@
 
 #define NR_FILES 5
 
-/* A file whose content is all known; a part of it is in the directory. */
+/* A file with its whole content, of which a part is in the directory. */
 struct file {
 	char path[PATH_MAX];
 	struct strbuf text;
@@ -51,7 +54,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Take the file's content away, to bring it back piece by piece. */
+/* Take the content of the file away, so that it can come back piece by piece. */
 static void withdraw(struct file *file, const char *name)
 {
 	snprintf(file->path, sizeof(file->path), "%s/%s", rec.dir, name);
@@ -74,7 +77,7 @@ static void bring(struct file *file, size_t until)
 	close(fd);
 }
 
-/* Records up to @time_ns, and half of the next one. */
+/* Write the records up to @time_ns, and half of the next one. */
 static void bring_records(struct file *file, uint64_t time_ns)
 {
 	size_t end = 0;
@@ -119,7 +122,7 @@ static void open_growing(void)
 
 #define KERNEL_PAGES 3
 
-/* Tracepoints of all tasks and of an unknown one; a page for each part of the time. */
+/* Add tracepoints of all tasks and of an unknown one, with a page for each part of the time. */
 static void add_kernel_files(void)
 {
 	static const char header[] = "PAGE_SIZE: 4096\nLONG_SIZE: 8\nENDIAN: LE\n";
@@ -138,7 +141,7 @@ static void add_kernel_files(void)
 	recording_add_file(&rec, "kernel-cpu0.dat", content.data, content.len);
 }
 
-/* Bring the pages that the recorder has written by then, and a part of the next one. */
+/* Write the pages that a recorder has written by @time_ns, and a part of the next one. */
 static void bring_pages(struct file *file, uint64_t time_ns)
 {
 	size_t nr = time_ns < 1003 ? 0 : time_ns < 1040 ? 1 : time_ns < 1500 ? 2 : 3;
@@ -146,7 +149,10 @@ static void bring_pages(struct file *file, uint64_t time_ns)
 	bring(file, nr * KERNEL_PAGE_BYTES + 100);
 }
 
-/* Two tasks that take turns, and a later one; the whole is compared with steps of @step_ns. */
+/*
+ * Two tasks take turns, and a third one begins later. Compare the whole recording with one that
+ * grows in steps of @step_ns.
+ */
 static void check_steps(uint64_t step_ns)
 {
 	struct strbuf whole cleanup_strbuf = { 0 };
@@ -215,7 +221,7 @@ TEST_WITH(depth_and_range, setup, teardown)
 	check_steps(7);
 }
 
-/* Events of other tasks wait until it is known whether an earlier call is shown. */
+/* Events of other tasks wait until it is known whether an earlier call will be shown. */
 TEST_WITH(order_is_kept, setup, teardown)
 {
 	config.stages.time_filter_ns = 500;
@@ -234,9 +240,9 @@ TEST_WITH(order_is_kept, setup, teardown)
 }
 
 /*
- * Entries that were held back have old times. They may be written, after the line of their session,
- * when task.txt has just been read. Then they wait for the next look, since they would be shown
- * with the names of the session before.
+ * Entries that were held back have old times. They may be written after the line of their session,
+ * when task.txt was just read. Then they wait for the next look: otherwise they would get names of
+ * the session before.
  */
 TEST_WITH(session_while_looking, setup, teardown)
 {
@@ -272,10 +278,7 @@ TEST_WITH(session_while_looking, setup, teardown)
 	assert_string_equal(strbuf_str(&out), "100:a{b{c{");
 }
 
-/*
- * The look ends between leaving the CPU and coming back, while the first call is in the file
- * already.
- */
+/* The look ends between leaving the CPU and coming back. The first call is in the file already. */
 TEST_WITH(elapsed_counts_from_the_first_return_to_the_cpu, setup, teardown)
 {
 	struct strbuf perf cleanup_strbuf = { 0 };

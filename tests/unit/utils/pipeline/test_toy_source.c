@@ -1,9 +1,9 @@
-/* An example of a source: doc/internals/add-a-source.md explains it. */
+/* An example of a source; doc/internals/add-a-source.md explains it. */
 #include "tests/unit/lib/unit.h"
 
 #include "tests/unit/lib/read/recording.h"
 
-/* It has an event of a task every 20 ns, each with a text. */
+/* A source with one event of a task every 20 ns, each with a text. */
 struct toy {
 	struct source source;
 	struct trace_data *data;
@@ -28,10 +28,7 @@ static ssize_t toy_read(struct source *source, struct event *events, size_t max,
 	if (toy->next_ns >= toy->end_ns || toy->next_ns > until_ns)
 		return 0;
 	source->task = data_task(toy->data, toy->tid);
-	/*
-	 * One event at a time: there is room for one text, which is valid until the next event is
-	 * asked for.
-	 */
+	/* One event at a time: there is room for one text, and it is valid until the next read. */
 	snprintf(toy->text, sizeof(toy->text), "toy %llu", (unsigned long long)toy->next_ns);
 	*events = (struct event){
 		.time_ns = toy->next_ns,
@@ -88,7 +85,7 @@ TEST(in_order_with_records)
 	assert_string_equal(strbuf_str(&out),
 			    "100:a{* 101:* 100:b{} 101:c{ 100:* 101:* 100:} 101:} 100:* 101:*");
 
-	/* And where one task comes after the other. */
+	/* With PIPELINE_BY_TASK one task comes after the other. */
 	strbuf_reset(&out);
 	config.order = PIPELINE_BY_TASK;
 	recording_run(&rec, &config, &out);
