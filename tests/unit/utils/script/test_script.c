@@ -57,7 +57,7 @@ TEST(files)
 	assert_int_equal(script_check("/nosuch/file.py", &err), -ENOENT);
 }
 
-/* Reported lines, each with a bar after it. */
+/* Note the reported lines, with a bar after each. */
 static void note(void *self, const char *line)
 {
 	strbuf_addf(self, "%s|", line);

@@ -1,4 +1,4 @@
-/* Values of arguments as scripts get them. */
+/* Values of arguments, as scripts get them. */
 #include "tests/unit/lib/unit.h"
 
 #include <math.h>
@@ -33,7 +33,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Returns the value of an argument with these bytes, recorded as @spec. */
+/* Returns the value of an argument that was recorded by @spec, with these bytes. */
 static const struct script_value *read_one(const char *spec, const void *bytes, size_t len)
 {
 	struct strbuf rule cleanup_strbuf = { 0 };
@@ -66,7 +66,7 @@ static void expect_int(const char *spec, uint64_t bits, size_t len, enum script_
 	assert_int_equal(value->i, number);
 }
 
-/* They have the sign of their type. */
+/* An integer has the sign of its type. */
 TEST(integers)
 {
 	expect_int("arg1/i32", 0xfffffffd, 4, SCRIPT_SIGNED, -3);
@@ -114,7 +114,8 @@ TEST(floats)
 	const float narrow = -1.5;
 	const double wide = 0.1;
 	/*
-	 * x87: the fraction with its leading one, then the exponent, in which 16383 stands for 1.
+	 * The format of the x87: the fraction with its leading one, then the exponent, in which
+	 * 16383 means 2^0.
 	 */
 	const uint8_t extended[12] = { 0, 0, 0, 0, 0, 0, 0, 0xc0, 0x00, 0xc0 };
 	const uint8_t infinite[12] = { 0, 0, 0, 0, 0, 0, 0, 0x80, 0xff, 0x7f };
@@ -125,7 +126,7 @@ TEST(floats)
 	expect_float("fparg1/80", infinite, 12, INFINITY);
 }
 
-/* An event without a payload has none. */
+/* An event without a payload has no values. */
 TEST(nothing)
 {
 	const struct event event = { .type = EVENT_ENTRY };

@@ -1,4 +1,4 @@
-/* Unit tests of utils/spec/clearing.c: the specs that remain after later ones clear some. */
+/* Unit tests of utils/spec/clearing.c: the specs that remain when later ones clear some. */
 #include "tests/unit/lib/unit.h"
 
 #include "utils/spec/clearing.h"
@@ -57,7 +57,7 @@ TEST(test_in_force)
 	struct filters filters cleanup_filters = { 0 };
 
 	make(&filters, "^b", "b1@clear");
-	/* A spec without a match lets nothing in. */
+	/* A filter without a match lets no function in. */
 	assert_int_equal(filters_opt_in(&filters), TRIGGER_FILTER);
 	match(&filters, "b1");
 	assert_int_equal(filters_opt_in(&filters), 0);

@@ -55,7 +55,7 @@ TEST(test_origin)
 	assert_true(event_rules_match(&rules, EVENT_OF_KERNEL, "irq:x"));
 	assert_false(event_rules_match(&rules, EVENT_OF_PROGRAM, "sched:sched_switch"));
 	assert_false(event_rules_match(&rules, EVENT_OF_KERNEL, "app:start"));
-	/* To be shown, a name is enough. */
+	/* For showing an event, its name decides, not its origin. */
 	assert_true(event_rules_show(&rules, EVENT_OF_KERNEL, "app:start"));
 	assert_true(event_rules_show(&rules, EVENT_OF_PROGRAM, "app:start"));
 	assert_false(event_rules_show(&rules, EVENT_OF_PROGRAM, "sched:sched_switch"));

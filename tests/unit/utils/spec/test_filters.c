@@ -1,4 +1,4 @@
-/* Unit tests of utils/spec/filters.c: specs that apply to a function, and their order. */
+/* Unit tests of utils/spec/filters.c: the specs that apply to a function, and their order. */
 #include "tests/unit/lib/unit.h"
 
 #include "utils/base/compiler.h"
@@ -127,7 +127,7 @@ TEST(test_locations)
 	}
 }
 
-/* A separator in a string is none. */
+/* A separator within a string does not separate. */
 TEST(test_strings_hold_separators)
 {
 	struct filters filters cleanup_filters = { 0 };
@@ -158,7 +158,7 @@ TEST(test_other_names)
 	assert_int_equal(trigger.depth, 3);
 }
 
-/* Counters get bits in their order of appearance; an option without read= gives none. */
+/* Counters get bits in the order of their appearance. An option without read= gets none. */
 TEST(test_counters)
 {
 	struct filters filters cleanup_filters = { 0 };

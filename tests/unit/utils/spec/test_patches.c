@@ -76,7 +76,7 @@ TEST(matches_are_noted)
 	patch_rules_choose(&rules, &subject);
 	assert_true(rules.rules[0].has_name && !rules.rules[0].has_match);
 	/*
-	 * The function has a compiler's hook, as the first rule asks; a hook of that kind cannot be
+	 * The function has a compiler's hook, as the first rule wants. Such a hook cannot be
 	 * removed.
 	 */
 	subject.has_hook = true;
@@ -143,10 +143,10 @@ TEST(changes)
 	assert_int_equal(rules.nr, 4);
 	assert_int_equal(choice_of(&rules, "f"), PATCH_OUT);
 	assert_int_equal(choice_of(&rules, "h"), PATCH_IN);
-	/* The first rules determine the default. */
+	/* The default depends on the first rules. */
 	assert_int_equal(rules.nr_first, 2);
 
-	/* Taken back, with what is replaced. */
+	/* The change is undone: rules that it replaced are there again. */
 	unsigned generation = rules.generation;
 
 	more = parse("f;!h;i", MATCH_REGEX);
@@ -159,7 +159,7 @@ TEST(changes)
 	assert_int_equal(choice_of(&rules, "i"), PATCH_UNSAID);
 	assert_true(rules.generation != generation);
 
-	/* With a start index only later rules count. */
+	/* With a generation, only later rules count. */
 	const struct patch_subject f = { .name = "f", .module = "p", .is_program = true };
 
 	assert_int_equal(patch_rules_choose_since(&rules, &f, rules.generation), PATCH_UNSAID);
@@ -171,7 +171,7 @@ TEST(changes)
 	patch_rules_undo(&rules, &change);
 	assert_int_equal(patch_rules_choose_since(&rules, &f, generation), PATCH_UNSAID);
 
-	/* However often it is switched. */
+	/* The rules may be switched any number of times; their number does not grow. */
 	for (int i = 0; i < 100; i++) {
 		more = parse(i % 2 ? "f;!h" : "!f;h", MATCH_REGEX);
 		assert_int_equal(patch_rules_add(&rules, &more, &change), 0);

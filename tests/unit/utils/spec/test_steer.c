@@ -5,7 +5,7 @@
 #include "utils/spec/regex/pattern.h"
 #include "utils/spec/steer.h"
 
-/* @text: words with blanks between them */
+/* @text: words, with blanks between them */
 static int parse(const char *text, struct steer_change *change, struct uft_err *err)
 {
 	struct strbuf words cleanup_strbuf = { 0 };

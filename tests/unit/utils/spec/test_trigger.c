@@ -14,7 +14,7 @@ static struct spec parse_good(enum spec_option option, const char *text)
 	return spec;
 }
 
-/* Each action, with the options that take it. */
+/* Each action, with the options that accept it. */
 TEST(test_flags)
 {
 	static const struct {
@@ -112,7 +112,10 @@ TEST(test_colors_and_reads)
 	}
 }
 
-/* Counters get the one name that recordings use; a second mention changes nothing. */
+/*
+ * A counter gets the name that recordings use. A second mention of the same counter changes
+ * nothing.
+ */
 TEST(test_counters)
 {
 	struct spec spec = parse_good(SPEC_TRIGGER,
@@ -160,7 +163,7 @@ TEST(test_modules)
 	}
 }
 
-/* Items about arguments are kept as they are: utils/spec/args/argspec.c reads them. */
+/* Items about arguments are kept as text: utils/spec/args/argspec.c reads them. */
 TEST(test_args)
 {
 	struct spec spec = parse_good(SPEC_TRIGGER, "f@arg1/s,depth=2,fparg1/32%xmm1,retval/i32");
@@ -253,7 +256,7 @@ TEST(test_wrong)
 	}
 }
 
-/* Whatever is offered as a word is one. */
+/* Each word that is offered is accepted. */
 TEST(test_words)
 {
 	for (const char *const *word = trigger_words; *word; word++) {

@@ -1,11 +1,11 @@
-/* The sources of a function's captured values, and the order in which they are asked. */
+/* The sources of a function's captured values, and their order. */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
 
 #include "utils/spec/args/argfind.h"
 
-/* A source that knows as much as the test says, and notes the questions. */
+/* A source that knows what the test says, and counts the questions. */
 struct source {
 	const char *args;
 	const char *retval;
@@ -79,7 +79,7 @@ TEST(table_is_asked_for_the_rest)
 	assert_int_equal(found.from_table, ARGRULES_RETVAL);
 }
 
-/* An unreadable line of .dbg does not make the reader ask other sources. */
+/* A source that decides for nothing ends the search, as an unreadable line of .dbg does. */
 TEST(told_to_be_nothing)
 {
 	struct sources sources = { { NULL, NULL, ARGRULES_BOTH },

@@ -1,4 +1,7 @@
-/* Rules about arguments: the functions they apply to, several rules together, and refused ones. */
+/*
+ * Rules about arguments: the functions that they apply to, several rules together, and rules that
+ * are refused.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
@@ -13,7 +16,7 @@ struct question {
 	const char *name;
 	const char *module;
 	bool is_plt;
-	const char *args; /* what comes out; "" for nothing */
+	const char *args; /* the resulting items; "" for nothing */
 	int is_auto;
 };
 
@@ -55,7 +58,7 @@ TEST(collected)
 		{ "^f@arg1", "ff", .args = "arg1" },
 		{ "f@arg2,arg1;g@arg3;f@arg3/x", "f", .args = "arg2,arg1,arg3/x" },
 		{ "f@arg1;f@arg1/x8", "f", .args = "arg1/x8" },
-		/* A pattern does not change a rule about the exact name, whichever comes first. */
+		/* A pattern does not change a rule for the exact name, whichever comes first. */
 		{ "int_mul@arg2/x;^int_@arg1,arg2", "int_mul", .args = "arg2/x,arg1" },
 		{ "^int_@arg2;int_mul@arg2/x", "int_mul", .args = "arg2/x" },
 		{ "f@libq,arg1", "f", .module = "libq.so.1", .args = "arg1" },
@@ -64,9 +67,9 @@ TEST(collected)
 		{ "puts@PLT,arg1/s", "puts", .args = "" },
 		{ "f", "f", .args = "", .is_auto = ARGRULES_ARGS },
 		{ "f@libq", "f", .module = "libq", .args = "", .is_auto = ARGRULES_ARGS },
-		/* Items about results are not for -A. */
+		/* -A ignores items about results. */
 		{ "f@arg1,retval/x", "f", .args = "arg1" },
-		/* Other actions are for others. */
+		/* Other actions belong to other options. */
 		{ "f@arg1,depth=1,filter", "f", .args = "arg1" },
 		{ "operator new@arg1", "operator new", .args = "arg1" },
 	};
@@ -93,7 +96,7 @@ TEST(of_triggers)
 		ask(&for_triggers, &questions[i]);
 }
 
-/* `clear` removes earlier rules about the functions that it names. */
+/* `clear` removes earlier rules for the functions that it names. */
 TEST(cleared)
 {
 	static const struct argrules_source source = {
@@ -137,14 +140,14 @@ TEST(refused)
 
 		assert_true(argrules_parse(&rules, bad[i], &for_args, &err) < 0);
 		assert_non_null(strstr(err.text, bad[i]));
-		/* From a recording it is left out. */
+		/* In a recording such a rule is left out. */
 		lenient.is_lenient = true;
 		assert_int_equal(argrules_parse(&rules, bad[i], &lenient, NULL), 0);
 		assert_int_equal(rules.nr, 0);
 	}
 }
 
-/* The built-in table is sorted, and every row of it can be read. */
+/* The built-in table is sorted, and each of its rows can be read. */
 TEST(table)
 {
 	struct enum_defs defs cleanup_enum_defs = { 0 };
@@ -222,6 +225,6 @@ TEST(variadic_ones)
 
 	for (size_t i = 0; i < ARRAY_SIZE(calls); i++)
 		assert_int_equal(autoargs_count(calls[i].name, calls[i].values, 4), calls[i].count);
-	/* A missing value has no effect. */
+	/* The value is missing, so it changes nothing. */
 	assert_int_equal(autoargs_count("open", calls[0].values, 1), SIZE_MAX);
 }

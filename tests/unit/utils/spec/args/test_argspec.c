@@ -1,5 +1,5 @@
 /*
- * Argument specifications: the meaning of every accepted form, and the place of the error in every
+ * Argument specifications: the meaning of each accepted form, and the place of the error in each
  * refused one.
  */
 #include "tests/unit/lib/unit.h"
@@ -33,7 +33,7 @@ static void put_place(const struct argspec *spec, struct strbuf *out)
 static const struct {
 	const char *text;
 	const char *means;
-	const char *written; /* NULL: as @text */
+	const char *written; /* its text form; NULL: the same as @text */
 } good[] = {
 	{ "arg1", "int format 0 size 8 number 1" },
 	{ "arg12", "int format 0 size 8 number 12" },
@@ -167,8 +167,8 @@ static void check_list(const char *text, const char *want)
 }
 
 /*
- * As Debian's uftrace does it: in order of appearance; a later item about the same value replaces
- * the earlier one.
+ * Items have the order in which they appear. A later item about the same value replaces the earlier
+ * one, as in Debian's uftrace.
  */
 TEST(merged)
 {

@@ -1,5 +1,5 @@
 /*
- * The calling convention: places of parameters and results of all kinds (psABI x86_64 section
+ * The calling convention: the places of parameters and results of all kinds (psABI x86_64, section
  * 3.2.3).
  */
 #include "tests/unit/lib/unit.h"
@@ -52,7 +52,7 @@
 #define PARAMS_MAX 12
 
 static const struct {
-	struct dwarf_type params[PARAMS_MAX]; /* up to the first that is void */
+	struct dwarf_type params[PARAMS_MAX]; /* up to the first one that is void */
 	struct dwarf_type result;
 	const char *args;
 	const char *retval;
@@ -68,7 +68,7 @@ static const struct {
 	  FLOAT(4),
 	  "fparg1/32%xmm0,arg1/i%rdi,fparg2/64%xmm1",
 	  "retval/f32" },
-	/* Long doubles are on the stack, at even words. */
+	/* A long double is on the stack, at an even word. */
 	{ { FLOAT(10), FLOAT(10), INT(4) },
 	  FLOAT(10),
 	  "fparg1/80%stack+1,fparg1/80%stack+3,arg1/i%rdi",
@@ -82,20 +82,20 @@ static const struct {
 	  "arg1/t8:s%rdi,arg2/t16:s%xmm0+xmm1,arg3/t16:s%xmm2+rsi,arg4/i%rdx",
 	  "retval/t16:s" },
 	/*
-	 * The struct is in registers as a whole, or not at all: the last register is left for later
+	 * The struct is in registers completely or not at all. The last register is left for later
 	 * parameters.
 	 */
 	{ { INT(8), INT(8), INT(8), INT(8), INT(8), STRUCT(16, INT, INT), INT(8) },
 	  NONE,
 	  "arg1/i%rdi,arg2/i%rsi,arg3/i%rdx,arg4/i%rcx,arg5/i%r8,arg1/t16:s%stack+1,arg7/i%r9",
 	  "" },
-	/* Results in memory take the first register. */
+	/* A result in memory takes the first register. */
 	{ { INT(4) }, STRUCT(40, MEMORY, NONE), "arg1/i%rsi", "retval/t40:s" },
 	{ { INT(4) }, STD_STRING, "arg1/i%rsi", "retval/S" },
 	{ { INT(4) }, OWNER(8), "arg1/i%rsi", "retval/t8:o" },
-	/* By reference, whatever the size. */
+	/* These objects are passed by reference, whatever their size. */
 	{ { OWNER(40), STD_STRING, INT(4) }, NONE, "arg1/t40:o%rdi,arg2/S%rsi,arg3/i%rdx", "" },
-	/* The value is not passed at all, but has its place in the list. */
+	/* The value is not passed, but has its place in the list. */
 	{ { STRUCT(0, NONE, NONE), INT(4) }, NONE, "arg1/t0:s%stack+1,arg2/i%rdi", "" },
 	{ { INT(4), UNKNOWN, INT(4) }, INT(4), "arg1/i%rdi", "retval/i" },
 	{ { INT(4) }, UNKNOWN, "", "" },
@@ -137,14 +137,14 @@ TEST(places)
 	}
 }
 
-/* The compiler has changed the function: only facts from debug information count. */
+/* The compiler has changed the function, so only facts from debug information count. */
 TEST(clones)
 {
 	struct dwarf_param params[] = {
 		{ .type = INT(4), .reg = -1 },
-		{ .type = STRING, .reg = 5 }, /* DWARF's number of rdi */
+		{ .type = STRING, .reg = 5 }, /* 5 is rdi in DWARF */
 		{ .type = FLOAT(8), .reg = 17 },
-		{ .type = INT(4), .reg = 0 }, /* rax is not for arguments */
+		{ .type = INT(4), .reg = 0 }, /* rax, which takes no arguments */
 	};
 	struct dwarf_func func = { .params = params, .nr_params = 4, .result = INT(4) };
 	struct argspecs args cleanup_argspecs = { 0 };
@@ -157,7 +157,7 @@ TEST(clones)
 	assert_int_equal(retval.nr, 0);
 }
 
-/* The same functions on other machines: the parts of their conventions that we know. */
+/* The same functions on other machines: the parts of their conventions that utrail knows. */
 TEST(other_machines)
 {
 	static const struct {

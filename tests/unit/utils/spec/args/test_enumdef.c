@@ -1,4 +1,4 @@
-/* Definitions of enums: accepted ones, names of values, refused ones. */
+/* Definitions of enums: accepted ones, refused ones, and names of values. */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
@@ -53,7 +53,7 @@ TEST(first_of_equals)
 	check_name(&defs, "e", 1, "Q");
 }
 
-/* The access mode of open() is a number among flags, and has a name also when it is 0. */
+/* The access mode of open() is a number among flags. It has a name even when it is 0. */
 TEST(access_modes)
 {
 	static const char text[] =

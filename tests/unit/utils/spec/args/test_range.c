@@ -1,4 +1,4 @@
-/* --time-range: both limits, both kinds of time, and refused forms. */
+/* --time-range: both limits, both kinds of time, and forms that are refused. */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>

@@ -39,7 +39,7 @@ TEST(test_good)
 	assert_null(struct_defs_find(&defs, "box"));
 }
 
-/* Numbers of 128 bits, and pairs, are defined by parts without a name. */
+/* Numbers of 128 bits, and pairs, are defined by parts that have no name. */
 TEST(test_without_names)
 {
 	static const char *const good[] = { "wide 16 @0/i16", "quad 16 @0/f16",
@@ -54,7 +54,7 @@ TEST(test_without_names)
 	assert_int_equal(struct_defs_find(&defs, "vector")->fields[0].count, 4);
 }
 
-/* The later of two with the same key counts. */
+/* If two have the same key, the later one counts. */
 TEST(test_several)
 {
 	struct struct_defs defs cleanup_struct_defs = { 0 };

@@ -22,9 +22,9 @@ TEST(test_pieces)
 		{ "a;b;c;d", { "a", "b", "c", "d" } },
 		{ "f?arg1==\"x;y\";g", { "f?arg1==\"x;y\"", "g" } },
 		{ "f?arg1==\"x\\\";y\";g", { "f?arg1==\"x\\\";y\"", "g" } },
-		/* Outside of a string it stands for itself. */
+		/* Outside of a string a backslash stands for itself. */
 		{ "a\\;b", { "a\\", "b" } },
-		/* A string without an end goes on to the end. */
+		/* A string without an end reaches to the end of the text. */
 		{ "a\";b", { "a\";b" } },
 		{ "a\"\\", { "a\"\\" } },
 	};

@@ -12,7 +12,7 @@ struct match_case {
 };
 
 static const struct match_case match_cases[] = {
-	/* Without special characters: exactly this name. */
+	/* A pattern without special characters matches exactly this name. */
 	{ MATCH_REGEX, "foo", "foo", true },
 	{ MATCH_REGEX, "foo", "foobar", false },
 	{ MATCH_REGEX, "foo", "xfoo", false },
@@ -20,13 +20,13 @@ static const struct match_case match_cases[] = {
 	{ MATCH_REGEX, "operator new[]", "operator new[]", true },
 	{ MATCH_REGEX, "operator new[]", "operator new", false },
 	{ MATCH_REGEX, "ns::foo", "ns::foo", true },
-	/* Names in the scope. */
+	/* A pattern with "::" at its end matches the names in that scope. */
 	{ MATCH_REGEX, "ns::", "ns::foo", true },
 	{ MATCH_REGEX, "ns::", "xns::foo", false },
 	{ MATCH_GLOB, "ns::", "ns::in::foo", true },
 	{ MATCH_SIMPLE, "ns::", "ns", false },
 	{ MATCH_SIMPLE, "::", "a::b", false },
-	/* Regular expressions find their match anywhere. */
+	/* A regular expression may match anywhere in the name. */
 	{ MATCH_REGEX, "fo.", "xfoox", true },
 	{ MATCH_REGEX, "^foo", "foobar", true },
 	{ MATCH_REGEX, "^foo", "xfoobar", false },
@@ -54,7 +54,7 @@ static const struct match_case match_cases[] = {
 	{ MATCH_REGEX, "std::.*::push_back", "std::vector::push_back", true },
 	{ MATCH_REGEX, "std::.*::push_back", "std::push_back", false },
 	{ MATCH_REGEX, "foo|barbaz", "foo", true },
-	/* The fixed beginning of every match, and its longest fixed part. */
+	/* Shortcuts: the fixed beginning of each match, and its longest fixed part. */
 	{ MATCH_REGEX, "^ab.*cdef", "abxcdefx", true },
 	{ MATCH_REGEX, "^ab.*cdef", "abxcdex", false },
 	{ MATCH_REGEX, "^ab.*cdef", "xabcdef", false },
@@ -65,13 +65,13 @@ static const struct match_case match_cases[] = {
 	{ MATCH_REGEX, "^.bcd", "xbcd", true },
 	{ MATCH_REGEX, "^[ab]cd", "bcd", true },
 	{ MATCH_REGEX, "^", "", true },
-	/* Globs are about the whole name. */
+	/* A glob must match the whole name. */
 	{ MATCH_GLOB, "fo?", "foo", true },
 	{ MATCH_GLOB, "fo?", "fooo", false },
 	{ MATCH_GLOB, "f*", "foo", true },
 	{ MATCH_GLOB, "*o", "foo", true },
 	{ MATCH_GLOB, "[fg]oo", "goo", true },
-	/* No character is special. */
+	/* With MATCH_SIMPLE no character is special. */
 	{ MATCH_SIMPLE, "f.o", "foo", false },
 	{ MATCH_SIMPLE, "f.o", "f.o", true },
 };
@@ -89,7 +89,7 @@ TEST(test_matching)
 	}
 }
 
-/* Patterns that would need gigabytes are refused; ordinary ones are not. */
+/* Patterns that would need gigabytes are refused. Ordinary patterns are not. */
 TEST(test_repeats)
 {
 	static const char *const bad[] = { "((a{200}){200}){200}", "(((((a{9}){9}){9}){9}){9}){9}",
@@ -129,7 +129,7 @@ TEST(test_bad_regex)
 }
 
 /*
- * Patterns for which regexec(3) backtracks for minutes, and those that it matches in quadratic
+ * For some of these patterns regexec(3) backtracks for minutes. Others it matches in quadratic
  * time.
  */
 TEST(test_work)
@@ -147,7 +147,7 @@ TEST(test_work)
 		assert_int_equal(regex_finds(p.regex, name, sizeof(name)), i == 0);
 		assert_true(regex_steps(p.regex) <=
 			    (sizeof(name) + 2) * regex_steps_per_byte(p.regex));
-		/* A byte that was seen in the same state before takes one look-up. */
+		/* A byte that was already seen in the same state takes one look-up. */
 		assert_true(regex_steps(p.regex) <= 2 * sizeof(name));
 	}
 }

@@ -1,4 +1,4 @@
-/* Unit tests of utils/spec/regex/regex_plan.c: the automaton finds what regexec() finds. */
+/* Unit tests of utils/spec/regex/regex_plan.c: the automaton finds the same as regexec(3). */
 #include "tests/unit/lib/unit.h"
 
 #include <regex.h>
@@ -109,7 +109,7 @@ TEST(as_regexec)
 		check(patterns[i]);
 }
 
-/* Expressions put together at random, the same ones in each run. */
+/* Random expressions, which are the same in each run. */
 TEST(as_regexec_at_random)
 {
 	static const char *const parts[] = { "a",      "b", "c",    ".",   "[ab]", "[^a]",
