@@ -1,4 +1,7 @@
-/* trace.dat files made here: both versions and byte orders, cut at each byte, wrong ones; times. */
+/*
+ * trace.dat files made here: both versions and both byte orders, cut at each byte; wrong files; and
+ * times.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
@@ -13,7 +16,7 @@ static const char header_page[] = "\tfield: u64 timestamp;\toffset:0;\tsize:8;\t
 				  "\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n";
 static const char format[] = "name: wakes\nID: 77\nformat:\n";
 
-/* A file that is being made. */
+/* A file in the making. */
 struct maker {
 	struct strbuf out;
 	bool big;
@@ -57,7 +60,7 @@ static void begin(struct maker *m, const char *version)
 	add_u32(m, KERNEL_PAGE_BYTES);
 }
 
-/* The content of the section @id. */
+/* Add the content of section @id. */
 static void add_section(struct maker *m, unsigned id)
 {
 	switch (id) {
@@ -213,7 +216,7 @@ static unsigned count_records(struct tracedat *file)
 	return nr;
 }
 
-/* Version 6 or 7, of either byte order. */
+/* Make version 6 or 7, in either byte order. */
 static void make(struct maker *m, unsigned variant)
 {
 	*m = (struct maker){ .big = variant & 1 };
@@ -256,7 +259,7 @@ TEST(cut_anywhere)
 		struct maker m;
 
 		make(&m, variant);
-		/* One of 16 bytes of the page is enough. */
+		/* Only each 16th byte of a page is a place to cut. */
 		for (size_t len = 0; len < m.out.len; len += variant & 2 ? 7 : 1 + len / 700 * 16) {
 			struct tracedat file;
 			struct uft_err err = { 0 };

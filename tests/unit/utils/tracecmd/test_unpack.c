@@ -1,4 +1,4 @@
-/* Compressed blocks: they become as large as stated, or give an error. */
+/* Compressed blocks: they unpack to the stated size, or give an error. */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include "utils/base/compiler.h"
 #include "utils/tracecmd/unpack.h"
 
-/* "hello", without compression. */
+/* "hello" in both formats, stored without compression. */
 static const uint8_t zstd[] = { 0x28, 0xb5, 0x2f, 0xfd, 0x20, 0x05, 0x29,
 				0x00, 0x00, 'h',  'e',	'l',  'l',  'o' };
 static const uint8_t zlib[] = { 0x78, 0x01, 0x01, 0x05, 0x00, 0xfa, 0xff, 'h',

@@ -1,4 +1,4 @@
-/* Extended numbers as text: as printf(3) writes them on machines with that type. */
+/* Extended numbers as text, as printf(3) writes them on machines that have the type. */
 #include "tests/unit/lib/unit.h"
 
 #include <float.h>
@@ -23,7 +23,7 @@ TEST(known)
 	assert_text(UINT64_MAX, 0x3ffe, "1.000000");
 	assert_text(UINT64_MAX, 0x403e, "18446744073709551615.000000");
 	assert_text(1ULL << 63, 0x403f, "18446744073709551616.000000");
-	/* Exactly between two texts: 2^-7 is 0.0078125, 3 * 2^-7 is 0.0234375. */
+	/* These numbers are exactly between two texts: 2^-7 is 0.0078125, 3 * 2^-7 is 0.0234375. */
 	assert_text(1ULL << 63, 0x3fff - 7, "0.007812");
 	assert_text(0xc000000000000000, 0x4000 - 7, "0.023438");
 	assert_text((1ULL << 63) + 1, 0x3fff - 7, "0.007813");

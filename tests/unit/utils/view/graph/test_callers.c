@@ -1,4 +1,4 @@
-/* Callers and callees, from recordings made of strings. */
+/* Callers and callees, in recordings made of strings. */
 #include "tests/unit/lib/unit.h"
 
 #include "tests/unit/lib/read/recording.h"
@@ -20,7 +20,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* "a>b 2 30/10": calls, total and self time. */
+/* Returns "a>b 2 30/10": calls, total and self time. */
 static const char *run(void)
 {
 	struct pipeline_config config;
@@ -61,7 +61,7 @@ TEST_WITH(pairs_by_name, setup, teardown)
 				   "b>c 2 20/20\n");
 }
 
-/* The time of the outermost call counts; the inner ones are in it. */
+/* Only the time of the outermost call counts, since it includes the inner ones. */
 TEST_WITH(recursion, setup, teardown)
 {
 	recording_add_task(&rec, 100, "a{a{b{a{}}}}", 1000);

@@ -1,4 +1,4 @@
-/* Call trees as text, from recordings made of strings. */
+/* Call trees as text, for recordings made of strings. */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
@@ -43,7 +43,7 @@ static int show_tasks(const struct graph *graph)
 	return graph_tasks_show(graph, &tasks, &shown.sink, NULL);
 }
 
-/* Returns the text without the title, which contains a session id. */
+/* Returns the text without its title, which has a session id. */
 static const char *run_for(int result)
 {
 	struct graph graph;
@@ -151,7 +151,7 @@ TEST_WITH(calls_that_never_return, setup, teardown)
 				      "             :  +-(1) c\n"));
 }
 
-/* Open calls are known from their returns. */
+/* The range begins within calls, which are known from their returns. */
 TEST_WITH(a_range_begins_inside, setup, teardown)
 {
 	recording_add_task(&shown.rec, 100, "a{b{c{}c{}d{}}e{}}", 1000);

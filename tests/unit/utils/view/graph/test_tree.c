@@ -21,7 +21,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* "a1{b2{}}": names, numbers of calls. */
+/* Returns "a1{b2{}}": names with numbers of calls. */
 static const char *text_of_tree(const struct tree *tree)
 {
 	strbuf_reset(&out);
@@ -84,12 +84,12 @@ static void add_forked_task(int32_t pid, int32_t ppid, const char *tree, uint64_
 	size_t before = rec.task_txt.len;
 
 	recording_add_task(&rec, pid, tree, start_ns);
-	rec.task_txt.len = before; /* it is no thread */
+	rec.task_txt.len = before; /* without the line for a thread */
 	strbuf_addf(&rec.task_txt, "FORK timestamp=0.%09d pid=%d ppid=%d\n", (int)start_ns, pid,
 		    ppid);
 }
 
-/* The child leaves F and b as its parent does; after that its calls are its own. */
+/* The child leaves F and b, as its parent does. Its later calls are its own. */
 TEST_WITH(fork_goes_on_in_the_parent, setup, teardown)
 {
 	const int child = 101;
@@ -97,11 +97,13 @@ TEST_WITH(fork_goes_on_in_the_parent, setup, teardown)
 	recording_add_task(&rec, 100, "a{b{F{}c{}}}", 1000);
 	add_forked_task(101, 100, "3)Fd{})be{", 1025);
 	assert_string_equal(run(NULL), "a1{b1{F1{}d1{}c1{}}e1{}}");
-	/* The outermost call is not known. */
+	/* The name of the outermost call is not known from the child alone. */
 	assert_string_equal(run(&child), "b1{F1{}d1{}}e1{}");
 }
 
-/* The calls that the parent had open when the child was announced are not those of the fork. */
+/*
+ * The child is announced late: the calls that the parent has open then are not those of the fork.
+ */
 TEST_WITH(fork_told_late, setup, teardown)
 {
 	recording_add_task(&rec, 100, "a{b{F{}}c{ }}", 1000);
@@ -109,7 +111,7 @@ TEST_WITH(fork_told_late, setup, teardown)
 	assert_string_equal(run(NULL), "a1{b1{F1{}d1{}}c1{}}");
 }
 
-/* The child returns from none of the calls around the fork: their names come from the parent. */
+/* The child returns from none of the calls around the fork, so their names come from the parent. */
 TEST_WITH(fork_and_exec, setup, teardown)
 {
 	rec.has_fork = true;
@@ -126,7 +128,7 @@ TEST_WITH(fork_and_exec_after_the_parent, setup, teardown)
 	assert_string_equal(run(NULL), "a1{fork1{}d1{}}b1{}");
 }
 
-/* Several children at once: each comes from a call of the same depth. */
+/* Several children at once. Each comes from a fork at the depth at which it begins. */
 TEST_WITH(forks_of_many_depths, setup, teardown)
 {
 	rec.has_fork = true;
@@ -136,7 +138,7 @@ TEST_WITH(forks_of_many_depths, setup, teardown)
 	assert_string_equal(run(NULL), "a1{fork1{}b1{fork1{}e1{}}d1{}}");
 }
 
-/* The forking function is unknown: the best fitting call of the parent is taken. */
+/* It is unknown which function forks: the call of the parent that fits best is taken. */
 TEST_WITH(unknown_fork_and_exec, setup, teardown)
 {
 	recording_add_task(&rec, 100, "x{}a{F{}}c{G{}}", 1000);
@@ -160,7 +162,8 @@ TEST_WITH(lost_records, setup, teardown)
 }
 
 /*
- * A child's calls within a call that its parent never made are put under the parent all the same.
+ * A child begins within a call that its parent has not made. The child's calls are put under the
+ * parent all the same.
  */
 TEST_WITH(fork_from_an_unknown_call, setup, teardown)
 {
@@ -169,7 +172,10 @@ TEST_WITH(fork_from_an_unknown_call, setup, teardown)
 	assert_string_equal(run(NULL), "a1{}d1{e1{}}");
 }
 
-/* Adds returns from @nr nested calls of functions that take turns; their entries were not seen. */
+/*
+ * Adds returns from @nr nested calls of functions that take turns. The entries of these calls were
+ * not seen.
+ */
 static void add_unseen_returns(unsigned nr)
 {
 	struct strbuf bytes cleanup_strbuf = { 0 };
@@ -185,7 +191,7 @@ static void add_unseen_returns(unsigned nr)
 	recording_add_file(&rec, "100.dat", bytes.data, bytes.len);
 }
 
-/* Outer calls are not made anew for each inner one. */
+/* The outer calls are not made once more for each inner call. */
 TEST_WITH(nested_unseen_calls, setup, teardown)
 {
 	struct trace_data data;
@@ -211,7 +217,7 @@ TEST_WITH(nested_unseen_calls, setup, teardown)
 	data_close(&data);
 }
 
-/* Merging the trees of all tasks gives the same as one tree of all. */
+/* The trees of all tasks, merged, are the same as one tree of all tasks. */
 TEST_WITH(merged_trees_are_the_same, setup, teardown)
 {
 	static const int tids[] = { 102, 100, 101 };

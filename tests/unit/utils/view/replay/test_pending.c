@@ -1,4 +1,4 @@
-/* Entries that wait for their end. */
+/* Entries that wait for their ends. */
 #include <stdint.h>
 
 #include "tests/unit/lib/unit.h"
@@ -34,7 +34,7 @@ TEST(test_one)
 	pending_deinit(&pending);
 }
 
-/* They come and go: only those that wait take memory. */
+/* Entries come and go: only those that wait take memory. */
 TEST(test_many)
 {
 	struct pending pending = { 0 };
@@ -69,7 +69,7 @@ TEST(test_limit)
 		assert_int_equal(pending_begin(&pending, key, len, i), 0);
 	}
 	assert_int_equal(pending_begin(&pending, "x", 1, 1), -ENOSPC);
-	/* One that waits already goes on. */
+	/* An entry that waits already is found, even if there is no room for another one. */
 	assert_int_equal(pending_begin(&pending, key, len, 2), 1);
 	pending_deinit(&pending);
 	free(key);

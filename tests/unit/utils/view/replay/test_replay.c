@@ -1,4 +1,4 @@
-/* The lines of replay, from recordings made of strings. */
+/* The lines of replay, for recordings made of strings. */
 #include "tests/unit/lib/unit.h"
 
 #include "tests/unit/lib/read/shown.h"
@@ -147,7 +147,7 @@ TEST_WITH(scheduler, setup, teardown)
 			    "   0.200 us [    100] |     /* linux:schedule (pre-empted) */\n"
 			    "   1.010 us [    100] |   } /* b */\n"
 			    "   3.030 us [    100] | } /* a */\n");
-	/* A hidden event has an effect: b is no leaf. */
+	/* An event that is not shown has an effect: b is not a leaf. */
 	shown.stages.stages.sched = STAGE_SCHED_WILLING;
 	assert_non_null(strstr(replay(), "  b() {\n   1.010 us"));
 }

@@ -1,4 +1,4 @@
-/* Histograms: every value is known to less than one percent. */
+/* Histograms: each value is known to less than one percent. */
 #include "tests/unit/lib/unit.h"
 
 #include "utils/view/report/hist.h"
@@ -52,7 +52,9 @@ static int compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Compared with the exact answer, for values of all sizes; and in two halves that are merged. */
+/*
+ * Values of all sizes are compared with the exact answer; so is a histogram merged from two halves.
+ */
 TEST(exact)
 {
 	enum {
@@ -100,7 +102,7 @@ TEST(powers)
 	hist_deinit(&hist);
 }
 
-/* A bucket is a sixty-fourth of its values wide; a single call has its exact time. */
+/* A bucket spans a sixty-fourth of its values. The time of a single call is exact. */
 TEST(one_value_is_all_percentiles)
 {
 	static const uint64_t values[] = { 129, 1000001, 1000003, 2097151 };

@@ -1,4 +1,4 @@
-/* The table of report, from recordings made of strings. */
+/* The table of report, for recordings made of strings. */
 #include "tests/unit/lib/unit.h"
 
 #include "tests/unit/lib/read/shown.h"
@@ -85,7 +85,10 @@ static void add_deep_task(uint64_t entries, uint64_t exits)
 	recording_add_file(&shown.rec, "100.dat", records.data, records.len);
 }
 
-/* Deeper than 16 bits count, and fast: the end of a call does not search all open calls. */
+/*
+ * Calls deeper than 16 bits count. They are fast, too: the end of a call does not search all open
+ * calls.
+ */
 TEST_WITH(deep_recursion, setup, teardown)
 {
 	add_deep_task(200000, 200000);
@@ -134,7 +137,7 @@ TEST_WITH(self_time_of_tasks, setup, teardown)
 {
 	struct strbuf perf cleanup_strbuf = { 0 };
 
-	/* Neither waiting nor waiting for a CPU. */
+	/* The task's own time has neither its waiting nor its waiting for a CPU in it. */
 	recording_add_task(&shown.rec, 100, "a{ b{ }}", 1000);
 	perf_add_sched(&perf, 'o', 100, 1300);
 	perf_add_sched(&perf, 'i', 100, 1400);
@@ -148,7 +151,7 @@ TEST_WITH(self_time_of_tasks, setup, teardown)
 			    "    2.030 us    1.730 us      100           4  prog            \n");
 }
 
-/* "a" and "b" on CPU 1, then "c" on CPU 3. */
+/* Add "a" and "b" on CPU 1, and after them "c" on CPU 3. */
 static void add_two_processors(void)
 {
 	struct strbuf perf cleanup_strbuf = { 0 };
@@ -179,7 +182,7 @@ TEST_WITH(processors, setup, teardown)
 	"  CPU Count  CPU MASK  CPU LIST  Function\n" \
 	"  =========  ========  ========  ====================\n"
 
-/* Scheduler events that are not shown still tell the CPU of a task. */
+/* Events of the scheduler that are not shown still tell the CPU of a task. */
 TEST_WITH(processors_of_what_is_left, setup, teardown)
 {
 	struct filters filters cleanup_filters = { 0 };

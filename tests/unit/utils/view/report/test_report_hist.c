@@ -1,4 +1,4 @@
-/* Times, and which powers of two they are in. */
+/* Times, and the powers of two that they are in. */
 #include <stdint.h>
 
 #include "tests/unit/lib/unit.h"
@@ -12,7 +12,7 @@ TEST(test_percentiles)
 	assert_int_equal(times_percentile(&times, 0), 0);
 	assert_int_equal(times_percentile(&times, 500), 0);
 	assert_int_equal(times_percentile(&times, 1000), 0);
-	/* The middle of a bucket may lie outside of the measured range. */
+	/* The middle of a bucket may be outside of the measured range. */
 	assert_int_equal(times_add(&times, 1000001), 0);
 	for (unsigned permille = 0; permille <= 1000; permille += 250)
 		assert_int_equal(times_percentile(&times, permille), 1000001);

@@ -1,4 +1,4 @@
-/* Format files: those that kernels write are accepted, and any error in them is refused. */
+/* Format files: those that kernels write are accepted. Any error in them is refused. */
 #include "tests/unit/lib/unit.h"
 
 #include "utils/base/compiler.h"
@@ -11,7 +11,7 @@
 	"\tfield:__data_loc char[] name;\toffset:12;\tsize:4;\tsigned:0;\n"      \
 	"\tfield:unsigned long args[6];\toffset:16;\tsize:48;\tsigned:0;\n\n"
 
-/* 'r': refused; 'f': fields only; 'p': all of it. */
+/* Returns 'r' when the format is refused, 'f' when only its fields are read, 'p' when all is. */
 static char judge(const char *format, size_t len)
 {
 	struct strbuf out cleanup_strbuf = { 0 };
@@ -22,7 +22,7 @@ static char judge(const char *format, size_t len)
 		return 'r';
 	if (!has_print)
 		return 'f';
-	/* As it was, with a newline at its end. */
+	/* The format is unchanged, with a newline at its end. */
 	assert_in_range(out.len, len, len + 1);
 	assert_memory_equal(out.data, format, len);
 	return 'p';
@@ -92,7 +92,7 @@ TEST(bad_prints)
 		assert_int_equal(judge_print(prints[i]), 'f');
 }
 
-/* The library is recursive. */
+/* The library that prints formats is recursive. */
 TEST(deep_prints)
 {
 	static const char nested[] = "(!~-[{?";

@@ -1,4 +1,4 @@
-/* kallsyms: names for addresses, with anything else in the file. */
+/* kallsyms: names for addresses. The file may contain anything else. */
 #include "tests/unit/lib/unit.h"
 
 #include <unistd.h>
@@ -41,7 +41,7 @@ TEST(names)
 	kernelsyms_destroy(syms);
 }
 
-/* Users without the right to see addresses get zeros; a missing file is no error. */
+/* Users who may not see addresses get zeros. A missing file is not an error. */
 TEST(nothing_is_known)
 {
 	struct kernelsyms *syms = make("0000000000000000 T a\n0000000000000000 T b\n");
