@@ -3,9 +3,9 @@
 
 usage: make_corpus.py BUILD_DIR [CORPUS_DIR]
 
-Recordings are made with our `record` and with Debian's uftrace, cut down to a few kilobytes, and converted to what
-other machines and versions write: big-endian, 32-bit, version 3. Seeds have names; what fuzzers found has names
-that begin with the target's or a hash, and is left alone.
+Recordings are made with `utrail record` and with Debian's uftrace. They are cut down to a few kilobytes, and
+converted to the files of other machines and versions: big-endian, 32-bit, version 3. Inputs that fuzzers have found
+stay in the corpus: their names begin with a hash, or with the name of their target.
 """
 
 import lzma
@@ -51,7 +51,7 @@ def save(target, name, data):
 
 
 def shrink(name, content):
-    """The rest of a file still belongs together; the others do not grow with libraries."""
+    """Cuts a file down: records that are kept still fit together, and lists do not grow with the libraries."""
     if name.endswith(".sym"):
         lines = content.splitlines(keepends=True)
         return b"".join(lines[: SYM_LINES_MAX // 2] + lines[12:][-SYM_LINES_MAX // 2 :])
@@ -68,7 +68,7 @@ def shrink(name, content):
 
 
 def read_dir(path):
-    """The paths of this machine are private."""
+    """Reads a recording's files, and replaces the private paths of this machine."""
     return {p.name: shrink(p.name, p.read_bytes().replace(bytes(TOP), b"/src/utrail"))
             for p in sorted(path.iterdir()) if p.is_file()}
 
@@ -84,7 +84,7 @@ def swap_records(data):
             padded = (2 + size + 7) & ~7
             out += struct.pack(">H", size) + data[at + 2 : at + padded]
             at += padded
-        # Arguments stay as they are: their length is not known here, the records behind them are lost.
+        # Arguments are not swapped, since their length is unknown here: the records after them are lost.
     return out
 
 
@@ -139,7 +139,7 @@ def build_programs(work):
         exe = work / name
         must("g++" if source.suffix == ".cc" else "gcc", *flags, "-O1", source, "-o", exe, "-lpthread", "-ldl")
         programs[name] = exe
-    # With a path of no real machine in their debug information.
+    # These are compiled in the work directory, so that their debug information has no path of this machine.
     for source in ("values.c", "shapes.cc"):
         must("cp", SOURCES / "args" / source, work)
         must("g++" if source.endswith(".cc") else "gcc", "-pg", "-g", "-O1", source, "-o", Path(source).stem, cwd=work)
@@ -147,7 +147,7 @@ def build_programs(work):
 
 
 def recordings(build, work):
-    """name -> {file: content}"""
+    """Returns {name of the recording: {file: content}}."""
     programs = build_programs(work)
     jobs = [("ours", build / "utrail", name, []) for name in programs]
     jobs += [("ours-args", build / "utrail", name, ["-a", "--srcline"]) for name in ("values", "shapes")]
@@ -188,7 +188,7 @@ def make_datadirs(found):
 
 
 def all_events(files):
-    """One task with an event of each kind, in the first function of its program."""
+    """A recording of one task, which has an event of each kind within its first call."""
     name = next(n for n, data in files.items() if re.fullmatch(r"\d+\.dat", n) and data)
     out, time = files[name][:16], struct.unpack_from("<Q", files[name])[0]
     numbers = [5, 1000, 2**64 - 3]
@@ -203,7 +203,7 @@ def all_events(files):
 
 
 def kernel_pages(tids, time, big=False):
-    """Records of each shape: of two tasks, of unknown tasks, long ones, of a tracer, of no task."""
+    """Returns pages with records of each shape: of two tasks, of unknown tasks, of a tracer and of no task; some are long."""
     ids, first, second = kernel.event_ids(), kernel.Page(time, big), kernel.Page(time + 5, big)
     one, other = tids
     order = ">" if big else "<"
@@ -239,7 +239,7 @@ def make_kernel():
 
 
 def with_kernel(files):
-    """The recording with tracepoints in its first two tasks."""
+    """Adds tracepoints of the first two tasks to a recording."""
     tids = sorted(int(name[:-4]) for name, data in files.items() if re.fullmatch(r"\d+\.dat", name) and data)
     time = struct.unpack_from("<Q", files[f"{tids[0]}.dat"])[0]
     feat = struct.unpack_from("<Q", files["info"], 16)[0]
@@ -249,7 +249,7 @@ def with_kernel(files):
 
 
 def make_compact(build, work, found):
-    """Recordings in the compact form, their files, and what these are packed of."""
+    """Recordings in the compact form, their files, and the records that are packed in these."""
     for name in ("ours-threads", "ours-arguments", "ours-fork"):
         files = found.get(name)
         if not files:
@@ -273,7 +273,7 @@ def declared_entry(time_ns, number, payload, flags=0):
 
 
 def make_imported(files, name, records, names):
-    """The same events as lines of a log: with keys, with a payload that is too short, and with bytes that no line has."""
+    """A recording with declared events from lines of a log: with keys, with a payload that is too short, and with bytes that no line has."""
     beside = b""
     for time_ns, word in struct.iter_unpack("<QQ", records):
         number = word >> 16
@@ -286,7 +286,7 @@ def make_imported(files, name, records, names):
 
 
 def make_declared(files):
-    """A recording in which each call has an event of three kinds in turn: with values, with a text that is cut, and with nothing beside."""
+    """A recording in which each call has an event. The kinds take turns: with values, with a text that is cut, and without a payload."""
     (name,) = (name for name in files if name.endswith(".dat") and name[0].isdigit() and files[name])
     records, beside, nr = b"", b"", 0
     for time_ns, word in struct.iter_unpack("<QQ", files[name]):
@@ -316,7 +316,7 @@ def make_declared(files):
 
 
 def make_probed(files):
-    """A recording in which each call has a static probe of three kinds in turn: integers, floating point of which one is missing, and one that is cut."""
+    """A recording in which each call has a static probe. The kinds take turns: integers, floating point with a missing value, and a cut payload."""
     (name,) = (name for name in files if name.endswith(".dat") and name[0].isdigit() and files[name])
     records, beside, nr = b"", b"", 0
     for time_ns, word in struct.iter_unpack("<QQ", files[name]):
@@ -338,7 +338,7 @@ def make_probed(files):
 
 
 def make_files(found):
-    """The codecs' seeds are files of the recordings."""
+    """Files of the recordings are the seeds of the codecs' targets."""
     for name, files in found.items():
         if name.split("-")[-1] not in ("threads", "exec", "arguments", "plain"):
             continue
@@ -407,7 +407,7 @@ int g(int n)
 
 
 def make_probes(work):
-    """Notes, a table of landing pads, a switch; and the same stripped, as an object, and with its notes cut."""
+    """A program with notes, a table of landing pads and a switch. The same program stripped, as an object, and with its notes cut."""
     source = work / "probes.cc"
     source.write_text(PROBES)
     small = ["-O2", "-fno-omit-frame-pointer", "-fPIC", "-nostdlib", "-Wl,-z,noseparate-code", "-Wl,--unresolved-symbols=ignore-all"]
@@ -470,7 +470,7 @@ def make_names(work):
         save("demangle", re.sub(r"\W", "_", name)[:60], name.encode())
 
 
-# --- what users type, what programs send --------------------------------------------------------------------
+# --- words of users, messages of programs --------------------------------------------------------------------
 
 
 def make_words():
@@ -485,7 +485,7 @@ def make_words():
 
 
 def make_specs():
-    """The first byte: which option (7: signals, watches, words), and 8 times how names are matched."""
+    """The first byte is the number of the option (7: signals, watches, words) plus 8 times the way in which names are matched."""
     filters = ["main", "!ns::.*$;bar2", "f@depth=2,time=1.5ms,size=1k", "f@if:arg1==5&&arg2/u32>0x10||retval=~\"^a\"",
                "f@libc,hide,caller", "f@plt", "f@kernel", "f@clear=depth+if", "^a(b|c)[x-z]{1,3}\\\\.d+", "f[", "@", "f@,"]
     triggers = ["f@trace_on;g@traceoff,color=red,backtrace", "f@read=proc/statm,read=pmu-cycle,finish", "f@arg1/s,fparg2/32%xmm1,retval",
@@ -503,7 +503,7 @@ def make_specs():
 
 
 def make_dwarf():
-    """Trees of entries as fuzz_dwarf.c takes them: entry 0 is the unit; numbers count all that follow."""
+    """Trees of entries in the form of fuzz_dwarf.c. Entry 0 is the unit, and the entries after it are numbered in their order."""
     struct_, member, func, param, base, union, derived, array, subrange = 0, 1, 2, 3, 4, 6, 7, 8, 9
     space = 16
     children, many, end = 64, 128, b"\x3f"
@@ -552,7 +552,7 @@ def make_patterns():
 
 
 def make_structs():
-    """Shapes: bytes of fields (kind, how, ...) per key; kind 0 is a struct K0, 10 is K1; how 2: of 24 bytes."""
+    """For each key a shape and the bytes of its fields (kind, how, ...). Kind 0 is struct K0, kind 10 is struct K1. With 2 as its how, a field has 24 bytes."""
     save("structs", "holds-itself", bytes([1, 0, 2]))
     save("structs", "holds-itself-often", bytes([40]) + bytes([0, 2]) * 40)
     save("structs", "ring-of-two", bytes([3, 10, 2, 10, 2, 10, 2, 3, 0, 2, 0, 2, 0, 2]))
@@ -561,7 +561,7 @@ def make_structs():
 
 
 def make_control():
-    """Steps of fuzz_control.c: the first byte says who and what."""
+    """Steps of fuzz_control.c: the first byte of each is the process and the message."""
     hello, module, ready, crash, close, anything, end, announce, message, status, declare, call = range(12)
     fresh, fork, dlopen, ending, events, names = 1, 2, 3, 6, 9, 10
     wrong_secret, wrong_pid, no_token = 1, 2, 4
@@ -698,7 +698,7 @@ def make_functions():
 
 
 def make_tracedat():
-    """Files of trace-cmd in all forms, with one page of records, and what one CPU has of such a file."""
+    """Files of trace-cmd in all forms, with one page of records; and the part of such a file that is of one CPU."""
     small = ["sched:sched_switch", "ftrace:funcgraph_entry"]
     for name, version, packing, big in (("v6", 6, "none", False), ("v6-big", 6, "none", True), ("v7", 7, "none", False),
                                         ("v7-zstd", 7, "zstd", False), ("v7-zlib", 7, "zlib", True)):
@@ -710,7 +710,7 @@ def make_tracedat():
                              b"1 a\n2 b/c\n", b"ffffffff81000000 T f\n",
                              [(1, b"0x1234\0"), (4, b"local [mono]\0"), (7, b"-17\0"), (14, made_tsc(big))],
                              kernel.header(big, only=small))
-        # Pages that are aligned are most of it.
+        # Most of the file is for aligning pages.
         save("tracedat", name, made.make())
         if packing != "none":
             save("tracedat", f"chunks-{packing}", made.chunks(pages))
@@ -722,7 +722,7 @@ def made_tsc(big):
 
 
 def posix_log(policy, room, first, events):
-    """As tests/fuzz/fuzz_posixlog.c takes it: header, no cut, records round the room."""
+    """Returns an input of tests/fuzz/fuzz_posixlog.c: the header, a file that is not cut, and records that go round the room."""
     ring, last = bytearray(min(room, 4096)), 0
     for nr, length in enumerate(events):
         record = struct.pack("<IIQQQIIII", 48 + (length + 7) // 8 * 8, 0, 10**18 + nr, 0x401000, 0x7f00, 77, 65 if nr else 2, length, nr & 1)

@@ -9,30 +9,31 @@
 #include "utils/pipeline/event.h"
 
 /*
- * Words with blanks between them: the kind, then members that differ from the default.
+ * Parse words with blanks between them. Each word is an event: its kind, then the members that
+ * differ from their defaults. Returns the number of events.
  *
  *   a{  a}   ENTRY and EXIT of a function: "a" to "z", library calls "A" to "Z", and "'a" of the kernel
  *   !  *     LOST (of 7 records), POINT
  *   ~  ^     SCHED_OUT, SCHED_IN
  *   ?        HIDDEN
  *
- *   @time    in place of ten nanoseconds after the one before; the first is at 1000
- *   .depth   in place of the calls that are open here
- *   :indent  of the record; in place of the depth
- *   =total   total_ns, which is 0
- *   /self    self_ns, which is 0
- *   #id      of a POINT, which is EVENT_ID_USER
- *   "text"   the payload: bytes of the string that was given, which must live as long as the events
+ *   @time    default: ten nanoseconds after the event before it; the first one is at 1000
+ *   .depth   default: the number of calls that are open here
+ *   :indent  the depth of the record; default: the depth
+ *   =total   total_ns; default: 0
+ *   /self    self_ns; default: 0
+ *   #id      id of a POINT; default: EVENT_ID_USER
+ *   "text"   the payload: bytes of @text itself, which must live as long as the events
  *
- * and letters of flags: U(NPAIRED, and KERNEL_LOST) R(ECURSIVE) F (UNFINISHED) P(REEMPTED)
- * B(ACKWARDS) O(UTSIDE) I(NHERITED) X (OFF). Returns their number.
+ * Letters stand for flags: U(NPAIRED, and KERNEL_LOST) R(ECURSIVE) F (UNFINISHED) P(REEMPTED)
+ * B(ACKWARDS) O(UTSIDE) I(NHERITED) X (OFF)
  */
 size_t events_parse(const char *text, struct event *events, size_t room);
 
 /*
- * Write @events as the same words, with "@time" and ".depth" in each. ":indent" is written when it
- * is not the depth, "=total/self" when not both are 0, "(func)" after events with a function that
- * are no calls. Then come the flags.
+ * Write @events as the same words, with "@time" and ".depth" in each. ":indent" is written if it
+ * differs from the depth, "=total/self" unless both are 0. "(func)" comes after an event that has a
+ * function but is not a call. Flags are last.
  */
 void events_put(const struct event *events, size_t nr, struct strbuf *out);
 

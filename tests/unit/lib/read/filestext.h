@@ -6,12 +6,12 @@
 #include "utils/pipeline/recording/files.h"
 
 /*
- * A line for each:
+ * Write the facts as lines:
  *
- *   PATH CONTENT [removed]                      names that a process has used, or that are in a directory; "-": no content
- *   #CONTENT f|p|o NAMES PATH [outside]         contents: file, pipe, other; how many names, the last one
+ *   PATH CONTENT [removed]                      a name that a process has used, or that is in a directory; "-": no content
+ *   #CONTENT f|p|o NAMES PATH [outside]         a content: file, pipe or other; the number of its names, and the last one
  *   EXECUTION PATH #CONTENT OPEN-CLOSE [rTIME] [wTIME] [oDESCRIPTORS] [S][R][W][X] [(given)]
- *                                               uses of each execution, as they are chained
+ *                                               a use of a content by an execution, in the order of its chain
  */
 void files_put_names(const struct files *files, struct strbuf *out);
 void files_put_contents(const struct files *files, struct strbuf *out);

@@ -30,14 +30,14 @@ void recording_finish(struct recording *rec);
 void recording_deinit(struct recording *rec);
 
 /*
- * Add a task with these records, ten nanoseconds apart from @start_ns on:
+ * Add a task with these records. The first one is at @start_ns, and they are ten nanoseconds apart:
  *
  *   a{ }    a call of "a" and its end;  e.g. "a{b{}c{}}"
- *   )b      the end of "b", at the depth the calls before it leave it, whatever was entered
+ *   )b      the end of "b", even if another function was entered at this depth
  *   !       LOST 7 records
  *   *       an event (user event 1000001) without data
  *   <blank> a microsecond passes
- *   <digit> the depth of records grows by that many
+ *   <digit> the depth of the records after it is higher by that number
  */
 void recording_add_task(struct recording *rec, int32_t tid, const char *tree, uint64_t start_ns);
 

@@ -1,4 +1,4 @@
-/** Recordings as pages have them, made for a test. */
+/** Makes recordings for a test, in the form in which pages have them. */
 import { TaskDecoder } from "../../../../../utils/export/page/data/decode.js";
 import { Recording } from "../../../../../utils/export/page/model/recording.js";
 
@@ -10,7 +10,7 @@ export function varint(value) {
 }
 
 /**
- * A block of columns of numbers; null stands for one of the bytes that are given.
+ * Makes a block of columns of numbers. A column that is null consists of the bytes of @raw.
  * @param {(number[] | null)[]} columns
  * @param {number[]} raw
  */
@@ -23,7 +23,7 @@ export function makeBlock(columns, raw = []) {
 }
 
 /**
- * A recording of tasks: each a list of [start, depth, dur, name of the function].
+ * Makes a recording of tasks. Each task is a list of calls: [start, depth, duration, name of the function].
  * @param {[number, number, number, string][][]} tasks
  */
 export function makeRecording(tasks) {

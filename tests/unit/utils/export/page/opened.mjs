@@ -4,7 +4,7 @@ import { openDesk } from "../../../../../utils/export/page/data/desk.js";
 import { Recording } from "../../../../../utils/export/page/model/recording.js";
 
 /**
- * Its recording, all of it read.
+ * Returns the recording of a page, when all of it was read.
  * @param {string} path
  */
 export async function openPage(path) {

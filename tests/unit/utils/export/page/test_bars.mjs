@@ -7,7 +7,7 @@ import { makeRecording } from "./made.mjs";
 
 Object.assign(colors, { text: "text", "bar-text": "bar-text" });
 
-/** The texts that are drawn, with what they are drawn with. */
+/** Returns the texts that are drawn, each with its place, its room, and its colour. */
 function textsOf(names, isMatch) {
 	const { tasks: [task] } = makeRecording([[[0, 0, 30, "a"], [40, 0, 60, "b"]]]), texts = [];
 	const g = {

@@ -1,4 +1,4 @@
-/** Two recordings beside each other. Against report --diff itself: tests/e2e/views/test_diff_page.py. */
+/** Two recordings beside each other. tests/e2e/views/test_diff_page.py compares them with report --diff. */
 import assert from "node:assert";
 import test from "node:test";
 import {

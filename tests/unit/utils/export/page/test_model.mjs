@@ -1,4 +1,4 @@
-/** Sums, searches and layouts of small recordings. Against report itself: tests/e2e/views/test_page.py. */
+/** Sums, searches and layouts of small recordings. tests/e2e/views/test_page.py compares them with report. */
 import assert from "node:assert";
 import test from "node:test";
 import { findDurations } from "../../../../../utils/export/page/model/durations.js";

@@ -6,7 +6,7 @@ import { placeOf } from "../../../../../utils/export/page/model/events.js";
 import { Task } from "../../../../../utils/export/page/model/task.js";
 
 /**
- * As answers.c writes it.
+ * Encodes a part of a recording as answers.c writes it.
  * @param {number} task
  * @param {[start: number, dur: number, self: number, node: number, isOpen: number][]} calls
  * @param {[func: number, parent: number][]} nodes those below the first
@@ -60,8 +60,8 @@ test("arguments and events; texts may have large numbers", () => {
 	assert.deepEqual([...task.pointDepth], [1, 4097, 0]);
 	assert.equal(found[1].arrays.text, null);
 	assert.deepEqual(CALLS.map((_, i) => task.func(i)), [5, 6, 5, 6]);
-	// Of several points at one time, the one of that kind is found. A point that is missing
-	// gets its place.
+	// If several points have one time, the kind tells them apart. A point that is missing is put
+	// into its place.
 	assert.equal(placeOf(task, { time: 5, kind: 1, depth: 4097, text: 3 }), 1);
 	assert.equal(placeOf(task, { time: 30, kind: 2, depth: 2, text: 2 ** 45 }), 2);
 	assert.deepEqual([...task.pointTime], [5, 5, 30, 60]);
@@ -80,8 +80,8 @@ test("texts are asked for together, one question at a time, and once", async () 
 	try {
 		const first = new Promise((resolve) => { told = resolve; });
 		assert.deepEqual([supplier.text(7), supplier.text(8)], [" …", " …"]);
-		// Texts have been asked for while the request ran. The next request is for the last
-		// ones of them.
+		// The page scrolls past many texts during a request. The next request is for the last of
+		// these texts.
 		await first;
 		assert.deepEqual([supplier.text(7), supplier.text(8)], ["(7)", "(8)"]);
 		const second = new Promise((resolve) => { told = resolve; });
