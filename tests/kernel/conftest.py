@@ -1,4 +1,4 @@
-"""The tools of tests/lib, and one boot of the machine for all tests."""
+"""Makes the tools of tests/lib available, and boots the machine once for all tests."""
 
 import sys
 from pathlib import Path

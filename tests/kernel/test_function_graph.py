@@ -1,6 +1,7 @@
-"""Calls of Debian's kernel, recorded by utrail and by uftrace in a machine of their own (vm.py), read by both inside and here.
+"""Calls of Debian's kernel, recorded by utrail and by uftrace in a virtual machine (vm.py), and
+read by both tools inside and here.
 
-One boot runs all commands; the tests look at what it left.
+One boot runs all commands; the tests check the resulting files.
 """
 
 import os
@@ -51,7 +52,8 @@ int main(int argc, char **argv)
 }
 """
 
-# uftrace finds tracefs only where its mount is a shared one. A buffer that has never been used says more than its size.
+# uftrace finds tracefs only where its mount is shared. buffer_size_kb has more words than the size
+# until the buffer is used, so it is set.
 COMMANDS = r"""
 mount --make-shared /sys/kernel/tracing
 echo 2816 > /sys/kernel/tracing/buffer_size_kb
@@ -132,12 +134,12 @@ done
 
 
 def strip(text):
-    """The calls: what is right of the bar, without what each tool says in its own words."""
+    """The calls: the text right of the bar, without each tool's own headings."""
     return [line.split("| ", 1)[1] for line in text.splitlines() if re.search(r"\[ *\d+\] \| ", line)]
 
 
 def entered(lines):
-    """The names of what was called, in order."""
+    """The names of the entered functions, in order."""
     return [line.strip().split("(")[0] for line in lines if not line.strip().startswith(("}", "/*"))]
 
 
@@ -146,8 +148,8 @@ def nr_open(lines):
 
 
 def late_ends(dump):
-    """The functions whose end is recorded behind something at their own depth: an interrupt between a function's return, which counts the
-    depth down, and the record of it."""
+    """The functions whose end is recorded after another record of their own depth. An interrupt
+    came after the function had counted the depth down, and before the end was recorded."""
     calls = re.findall(r"^([\d.]+) +\d+: \[(entry|exit ?)\] (\S+)\(\S+ depth: (\d+)$", dump.split("reading kernel-cpu", 1)[1], re.MULTILINE)
     late, calls_open = set(), []
     for _, kind, name, depth in sorted(((float(time), kind, name, int(depth)) for time, kind, name, depth in calls), key=lambda call: call[0]):
@@ -161,7 +163,7 @@ def late_ends(dump):
 
 
 def apart_from_ends(lines, names):
-    """@lines without where calls of @names end, and so without what is inside of what."""
+    """The lines without the ends of calls of @names, and without nesting."""
     ends = {f"}} /* {name} */" for name in names}
     return [re.sub(r"\(\) \{$", "();", line.strip()) for line in lines if line.strip() not in ends]
 
@@ -195,7 +197,7 @@ def test_the_program_is_as_it_was(out):
 
 
 def find(lines, first, *, inside):
-    """Is there a line with @first between "@inside() {" and its end?"""
+    """True when a line with @first is between "@inside() {" and its end."""
     start = next(i for i, line in enumerate(lines) if line.strip() == f"{inside}() {{")
     end = next(i for i, line in enumerate(lines) if i > start and line.strip() == f"}} /* {inside} */")
     return any(re.match(rf" *{first}\(\)", line) for line in lines[start:end])
@@ -213,7 +215,7 @@ def test_calls_are_under_those_of_the_program(out):
 
 
 def test_times_are_inside_those_of_the_parents(out):
-    """The time of each call is at least that of its calls together."""
+    """Check that each call takes at least the time of the calls inside it."""
     children, checked = [0.0], 0
     units = {"us": 1, "ms": 1e3, " s": 1e6, " m": 60e6}
     for line in utrail("replay", "-d", out / "ours").must().out.splitlines():
@@ -256,8 +258,8 @@ def test_tracefs_is_as_before(out, when):
     assert "tracing_on: 1\n" in during and "current_tracer: function_graph\n" in during
 
 
-# The status, and the output. The program runs whatever is missing, if there is one and a place for
-# the recording.
+# By fault: the status and the message. The program runs despite the fault, if it exists and the
+# recording can be made.
 FAILURES = {
     "no-tracer": (7, "WARN: cannot record calls of the kernel: this kernel has no tracer 'function_graph' (CONFIG_FUNCTION_GRAPH_TRACER)\n"),
     "no-switch": (7, "WARN: cannot record calls of the kernel: cannot write to 'current_tracer': Read-only file system\n"),
@@ -284,9 +286,9 @@ def test_who_traces_already_is_left_alone(out):
 @pytest.mark.skipif(not PEER, reason="Debian's uftrace is not installed")
 @pytest.mark.parametrize("data", ["ours", "theirs"])
 def test_both_show_the_same(out, data):
-    """The calls are the same in any case. Ends that the kernel has not recorded are missing in
-    uftrace's text, which goes on inside; in ours such a call ends with the system call that it
-    is in. Where an end is recorded late, what came in between is inside for uftrace."""
+    """Both tools show the same calls. An end that the kernel has not recorded is missing in
+    uftrace's text, which goes on inside that call; utrail ends the call with its system call. When
+    an end is recorded late, uftrace shows the calls before it inside."""
     ours, theirs = (strip((out / f"{data}.by-{tool}").read_text()) for tool in ("utrail", "uftrace"))
     assert len(ours) > 100
     assert entered(ours) == entered(theirs)
@@ -297,8 +299,8 @@ def test_both_show_the_same(out, data):
 
 
 def test_a_trace_beside_a_recording(out, tmp_path):
-    """The recording that trace-cmd made meanwhile is imported: under the calls of the program, and
-    alone; uftrace shows the same."""
+    """trace-cmd's recording of the same time is imported: into the program's recording, and as one
+    of its own. uftrace shows the same."""
     if not shutil.which("trace-cmd"):
         pytest.skip("there is no trace-cmd")
     data = tmp_path / "beside"

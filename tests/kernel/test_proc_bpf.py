@@ -1,6 +1,7 @@
-"""record --proc=bpf on Debian's kernel, in a machine of its own (vm.py): the verifier of another kernel takes the program, and it tells what ptrace(2) tells.
+"""record --proc=bpf on Debian's kernel, in a virtual machine (vm.py): the verifier of another
+kernel accepts the program, which reports the same as ptrace(2).
 
-One boot records by both ways; the tests look at what it left.
+One boot records in both ways; the tests check the resulting files.
 """
 
 import json

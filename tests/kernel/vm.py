@@ -1,8 +1,9 @@
-"""A virtual machine with Debian's kernel, whose tracing is whole: the machine that runs the tests may have a kernel without tracers.
+"""A virtual machine with Debian's kernel, which has all tracers: the host's kernel may lack them.
 
-The kernel comes out of the package linux-image-*-amd64, unpacked but not installed; the rest is an initramfs with busybox, the
-programs that are wanted and their libraries. Commands run there by the first process. Their files in /out come back as a tar
-archive written to a virtual disk. QEMU emulates the processor: no privilege is needed, and a boot takes about ten seconds.
+The kernel is in the package linux-image-*-amd64, which is unpacked but not installed. Everything
+else is an initramfs with busybox, the wanted programs and their libraries. The first process runs
+the commands there. Their files in /out come back as a tar archive, written to a virtual disk. QEMU
+emulates the processor: no privilege is needed, and a boot takes about ten seconds.
 """
 
 import os
@@ -14,7 +15,7 @@ from pathlib import Path
 
 PACKAGE = re.compile(r"linux-image-[0-9.]+-[0-9]+-amd64")
 DISK_BYTES = 256 << 20
-# In the order of their dependencies.
+# Kernel modules in the order of their dependencies.
 MODULES = ("virtio_ring", "virtio", "virtio_pci_legacy_dev", "virtio_pci_modern_dev", "virtio_pci", "virtio_blk")
 INIT = """#!/bin/busybox sh
 /bin/busybox mkdir -p /proc /sys /dev /tmp /out /root /var/tmp
@@ -38,7 +39,7 @@ poweroff -f
 
 
 class Unavailable(Exception):
-    """There can be no such machine here, and why."""
+    """The machine cannot run here, with the reason."""
 
 
 def _run(*words, cwd=None, timeout=240):
@@ -56,7 +57,7 @@ def _newest_package():
 
 
 def kernel(cache):
-    """The directory of Debian's kernel, unpacked below @cache when it is not there yet."""
+    """The directory of Debian's kernel, which is unpacked below @cache if it is not there."""
     found = sorted(Path(cache).glob("linux-image-*/boot/vmlinuz-*"))
     if found:
         return found[-1].parents[1]
@@ -76,24 +77,24 @@ def kernel(cache):
 
 
 def _libraries(program):
-    """For a program: the files that the dynamic linker loads with it."""
+    """The files that the dynamic linker loads for a program."""
     listed = _run("ldd", str(program)).stdout
     return {Path(path) for path in re.findall(r"(/\S+) \(0x", listed)}
 
 
 def be_modest():
-    """The machine leaves others more of the CPUs than it takes, but not nearly all: its tests need
-    minutes of CPU time, and give up after an hour. When the scheduler groups by session
-    (autogroup), a niceness counts in its group only."""
+    """Let others have more of the CPUs, but not nearly all: the machine's tests need minutes of CPU
+    time, and give up after an hour. When the scheduler groups by session (autogroup), a niceness
+    counts in its group only."""
     os.nice(3)
     try:
         Path("/proc/self/autogroup").write_text("3")
     except OSError:
-        pass  # there are no such groups
+        pass  # this kernel has no autogroups
 
 
 class Machine:
-    """Fill the image, and then call run()."""
+    """A machine: fill its image, then call run()."""
 
     def __init__(self, cache, directory):
         self.kernel = kernel(cache)
@@ -112,7 +113,7 @@ class Machine:
                 shutil.copy(found, self.root / "modules" / found.name)
 
     def add(self, file, place=None):
-        """Put @file there at @place (where it is here), with the libraries that it needs."""
+        """Put @file and its libraries into the image, at @place or at the same path as here."""
         files = {Path(place or file): Path(file)}
         files.update({library: library for library in _libraries(file)})
         for where, source in files.items():
@@ -139,13 +140,15 @@ class Machine:
         return image
 
     def run(self, commands, timeout=200, cpus=2):
-        """Boot, run @commands by sh in /out, and bring /out back: its directory here. `log` in it is what they said."""
+        """Boot, run @commands by sh in /out, and bring /out back. Returns its directory here, in
+        which `log` has the commands' output."""
         self.write("/commands", commands)
         image, disk, out = self._image(), self.directory / "disk", self.directory / "out"
         console = self.directory / "console"
         with open(disk, "wb") as f:
             f.truncate(DISK_BYTES)
-        # One thread for all CPUs: with one for each, guests stall for minutes on a busy machine while ftrace rewrites code.
+        # One thread emulates all CPUs: with one for each, guests stall for minutes on a busy
+        # machine while ftrace rewrites code.
         try:
             subprocess.run(
                 ["qemu-system-x86_64", "-accel", "tcg,thread=single", "-cpu", "max", "-smp", str(cpus), "-m", "1024",

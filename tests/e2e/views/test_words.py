@@ -134,7 +134,7 @@ def test_recordings_near_by(workdir):
     assert "'../one.data'" in message and "'../two.data'" in message
 
 
-# A value of each kind that the help of uftrace names; of what is not here "1" is one.
+# A value of each kind that uftrace's help names; "1" for kinds that are not listed here.
 VALUES = {
     "FUNC": "main", "FUNC@arg": "main@arg1", "FUNC@retval": "main@retval", "FUNC@act": "main@depth=1", "SIG@act": "USR1@finish",
     "SET": "auto", "DOMAIN": "utrail", "TYPE": {"demangle": "full", "match": "glob"}, "POLICY": "abs", "EVENT": "linux:schedule",
@@ -144,14 +144,15 @@ VALUES = {
 
 
 def peers_options():
-    """Letter (or ""), name, and what the value is called (or ""), of each option that `uftrace --help` lists, for whatever command."""
+    """Letter (or ""), name, and the name of the value (or ""), of each option that `uftrace --help`
+    lists for any command."""
     rows = re.findall(r"^ +(?:-(\w),? +)?--([\w-]+)(?:=([\w@~]+))?", peer("record", "--help").must().out, re.M)
     assert len(rows) > 80
     return rows
 
 
 def typed(letter, name, kind):
-    kind = "CLOCK" if name == "clock" else kind  # its help forgets that
+    kind = "CLOCK" if name == "clock" else kind  # uftrace's help does not say it
     value = VALUES.get(kind, "1")
     value = value[name] if isinstance(value, dict) else value
     yield [f"--{name}", *([value] if kind else [])]
@@ -162,10 +163,11 @@ def typed(letter, name, kind):
 @pytest.mark.needs_peer
 @pytest.mark.parametrize("command", ["record", "replay", "report", "graph", "dump", "info", "live"])
 def test_options_of_peer(workdir, command):
-    """Each option that uftrace has is taken, or is refused with a sentence on what to use instead; none is unknown."""
+    """Each option of uftrace is accepted, or refused with a sentence about what to use instead;
+    none is unknown."""
     assert peer(command, "--help").must().out == peer("record", "--help").must().out
     (workdir / "words").write_text("")
-    # --chrome is --format=chrome, which only dump writes.
+    # --chrome means --format=chrome, which only dump writes.
     instead = r"(utrail has no option '--{}' yet: .{{20,}}|option '--format': \w+ cannot show {}: expected one of .*)"
     lacking = set()
     for row in peers_options():
@@ -177,18 +179,19 @@ def test_options_of_peer(workdir, command):
             assert re.search(f"utrail: {instead.format(row[1], row[1])}\n", result.err), (words, result.err)
             if "yet" in result.err:
                 lacking.add(row[1])
-    # A script runs over what was recorded already.
+    # run-cmd is lacking since utrail's scripts read a recording that exists.
     assert lacking == {"host", "run-cmd"}
 
 
-# Options that are known, but mean nothing for the command.
+# Options that are known, but have no meaning for the command.
 UNUSED = [("replay", "--sort=total"), ("report", "--symbols"), ("graph", "--avg-self"), ("info", "--flat"),
           ("dump", "--task"), ("snapshot", "--flat")]
 
 
 @pytest.mark.parametrize("command, option", UNUSED, ids=[row[0] for row in UNUSED])
 def test_unused_options(workdir, command, option):
-    """They are taken, as uftrace takes them, and it is said that they do nothing; those of an option file are not for one command."""
+    """These options are accepted, as in uftrace, with a warning that they have no effect. Those in
+    an option file give no warning: the file serves all commands."""
     (workdir / "prog").symlink_to(build(program("plain"), PG))
     utrail("record", "prog").must()
     name = option.split("=")[0]
@@ -202,7 +205,7 @@ def test_unused_options(workdir, command, option):
 
 
 def test_unused_options_warn_once(workdir):
-    """A wrong filter for functions that are not looked at is not reported."""
+    """The pattern of an ignored option is not checked, so there is one warning only."""
     (workdir / "prog").symlink_to(build(program("plain"), PG))
     utrail("record", "--no-event", "prog").must()
     for option in ["--argument", "--retval"]:
@@ -211,8 +214,7 @@ def test_unused_options_warn_once(workdir):
 
 
 def test_unused_options_of_raw_dumps(workdir):
-    """They show the content of the files, however short; a recording's own -t is no reason for a
-    warning."""
+    """Raw dumps show the whole files, also short calls. The recording's own -t gives no warning."""
     (workdir / "prog").symlink_to(build(program("plain"), PG))
     utrail("record", "-t", "1ns", "prog").must()
     plain = utrail("dump").must()
@@ -263,7 +265,8 @@ DEBUG = [
 
 @pytest.mark.parametrize("words, domain, line", DEBUG, ids=[f"{row[0]} {row[1]} {i}" for i, row in enumerate(DEBUG)])
 def test_debug_domains(workdir, words, domain, line):
-    """Each says its own, and nothing of the others, on stderr; without the option there is none of it."""
+    """A domain has its own messages on stderr, and none of other domains; without the option there
+    are none."""
     (workdir / "prog").symlink_to(build(program("plain"), PG))
     (workdir / "words").write_text("--no-event\n")
     utrail("record", "-d", "saved", "--no-event", "prog").must()
@@ -277,12 +280,12 @@ def test_debug_domains(workdir, words, domain, line):
     assert set(quiet.err.splitlines()) <= set(lines)
     assert all(re.match(f"({names}|WARN|utrail): ", other) for other in lines), told.err
     if domain == "utrail":
-        # -v is level 1 of all of them.
+        # -v is level 1 of all domains.
         verbose = utrail(command[0], "-v", *command[1:]).err
         assert any(re.fullmatch(line, told_line) for told_line in verbose.splitlines()), verbose
 
 
-# Options that leave nothing, and the text that replay prints then.
+# Options that leave no call to show, and replay's text about that.
 EMPTY = [
     ("replay -t 10s", r"no call took 10s or longer \(-t\); the longest took [0-9.]+[mun]s"),
     ("report -t 10s", r"no call took 10s or longer \(-t\); the longest took [0-9.]+[mun]s"),
@@ -315,7 +318,7 @@ def test_nothing_left_to_show(workdir, words, why):
 @pytest.mark.parametrize("words, passed", [("-t 5m", "-t 300s"), ("-N .", "--notrace=."), ("--trace=off", "--trace=off"),
                                            ("-Z 1g", "-Z 1073741824")])
 def test_nothing_recorded(workdir, words, passed):
-    """Said when it is recorded, and again when it is read: how it was made."""
+    """An empty recording is reported by record, and by readers, with the options that made it."""
     (workdir / "prog").symlink_to(build(program("plain"), PG))
     result = utrail("record", "--no-event", *words.split(), "prog").must()
     assert result.err == f"WARN: nothing was recorded: no call passed {passed}\n"
@@ -327,7 +330,8 @@ def test_nothing_recorded(workdir, words, passed):
 
 
 def on_terminal(*args, columns=80, **variables):
-    """The text that `utrail ARGS` shows on a terminal of that many columns, and writes to stderr."""
+    """The text that `utrail ARGS` shows on a terminal of @columns columns, and the text on
+    stderr."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
     with subprocess.Popen([UTRAIL, *args], stdin=subprocess.DEVNULL, stdout=theirs, stderr=subprocess.PIPE,
@@ -384,7 +388,7 @@ COMMANDS = [None, "record", "live", "replay", "report", "graph", "info", "dump",
 
 @pytest.mark.parametrize("command", COMMANDS, ids=str)
 def test_help_fits_a_narrow_terminal(command):
-    """The whole page but the examples, which are there to be copied."""
+    """The whole page fits, except examples, which are to be copied."""
     text, _ = on_terminal(*([command] if command else []), "--help", columns=40)
     lines = [line for line in text.splitlines() if not line.startswith("  utrail ")]
     assert lines[0].startswith("Usage: utrail") and max(map(len, lines)) <= 40
@@ -400,7 +404,7 @@ def test_help_begins_with_what_people_use(command):
     name = r"^ +(?:-\w, )?--([\w-]+)"
     often = re.findall(name, common.partition("Often used:")[2], re.M)
     assert set(often) <= set(re.findall(name, everything, re.M)) and len(often) <= 10 and bool(often) == bool(command)
-    # Each example is a command of utrail with options that it has.
+    # Each example is a command of utrail with options of that command.
     for example in re.findall(r"^  utrail (.*?)(?:  +.*)?$", common.partition("Examples:")[2].partition("\n\n")[0], re.M):
         assert not command or example.split()[0] == command
         options = re.findall(r"(?<= )--([\w-]+)", example)
@@ -412,7 +416,7 @@ def test_help_begins_with_what_people_use(command):
 
 
 def test_version_claims_what_is_there():
-    """Words of uftrace's stand for what they stand for there."""
+    """Words of uftrace's --version have the same meaning in utrail's."""
     words = re.fullmatch(r"utrail v[0-9.]+ \( (.*) \)\n", utrail("--version").must().out).group(1).split()
     assert {"perf", "sched"} <= set(words)
     claims = {"python3": ("script", "-S", "x.py"), "luajit": ("script", "-S", "x.lua"), "dynamic": ("record", "--patch", "x"),
@@ -424,7 +428,8 @@ def test_version_claims_what_is_there():
 
 @pytest.mark.parametrize("command", ["report", "replay", "graph", "dump"])
 def test_place_of_the_library_is_no_warning(command):
-    """It is part of aliases, and says nothing about one command."""
+    """The place of the library is often part of aliases for all commands: it gives no warning where
+    it has no meaning."""
     utrail("record", build(program("plain"), PG)).must()
     for option in ("--libmcount-path=/nowhere", "--library-path=/nowhere"):
         assert utrail(command, option).must().err == ""
