@@ -1,4 +1,5 @@
-"""Files that are valid, or nearly, and cost whoever reads them as much as their few bytes can: {name: a function that writes one}."""
+"""Files that are valid, or nearly, and as costly to read as their few bytes can be: {name: a
+function that writes one}."""
 
 import functools
 import struct
@@ -19,7 +20,8 @@ def packed(data):
 
 @functools.cache
 def full_page(first_pid=None):
-    """As many records as it has room for; of one task, or each of another one."""
+    """A page with as many records as it holds: all of one task, or each of another task from
+    @first_pid on."""
     page = kernel.Page(TIME)
     number = next(iter(kernel.event_ids().values()))
     for i in range(250):
@@ -29,10 +31,10 @@ def full_page(first_pid=None):
 
 @functools.cache
 def chunk():
-    """One that becomes 16 MB of pages, and is a little larger than the largest size that a reader
+    """A chunk that is unpacked to 16 MB of pages, a little more than the largest size that a reader
     accepts."""
     nr = CHUNK_BYTES // kernel.PAGE_BYTES
-    # The first word of a page is its time: one page in four has one of its own.
+    # The first word of a page is its time: one page in four has another time than 0.
     pages = b"".join(struct.pack("<Q", TIME + 7 * i * (i % 4 == 0)) + full_page()[8:] for i in range(nr))
     small = packed(pages)
     assert 4096 < len(small) < 16384
@@ -40,7 +42,7 @@ def chunk():
 
 
 class Odd(tracedat.File):
-    """A trace.dat whose buffers and sections are put as a function says."""
+    """A trace.dat whose buffers and sections are written by the function @put."""
 
     def __init__(self, put):
         super().__init__([], 7, "zstd")
@@ -65,7 +67,7 @@ class Odd(tracedat.File):
         return at
 
     def odd_buffer(self, cpus, name="", at=None):
-        """@cpus: (number, place, bytes)"""
+        """The option of a buffer. @cpus: (number, place, bytes)"""
         at = self.raw_section(3, b"") if at is None else at
         table = b"".join(self.pack("IQQ", *cpu) for cpu in cpus)
         return self.option(
@@ -144,7 +146,7 @@ def many_sections(number):
 
 
 def options_in_a_circle(file):
-    """The section of options that comes next is this one."""
+    """A section of options that names itself as the next one."""
     at = len(file.out)
     options = file.option(5, b"x\0") * 100 + file.option(0, file.pack("Q", at))
     assert file.raw_section(0, options, 0) == at
@@ -169,7 +171,8 @@ TRACE_DAT = {
 
 
 def nest_calls(directory, nr):
-    """The one task of a recording calls its first function @nr times, each within the one before, and returns from all."""
+    """Make the one task of a recording call its first function @nr times, each inside the call
+    before, and return from all."""
     (path,) = Path(directory).glob("[0-9]*.dat")
     time, word = struct.unpack_from("<QQ", path.read_bytes())
     word &= ~(0x3FF << 6 | 3)

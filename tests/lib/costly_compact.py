@@ -1,4 +1,5 @@
-"""Compact records (<tid>.cdat) that cost as much as they can for each byte: functions that write them."""
+"""Compact records (<tid>.cdat) as costly as their bytes can be. Each function writes a file, which
+its docstring describes."""
 
 import struct
 
@@ -12,7 +13,7 @@ DEPTH, TIME, BYTES = 3, 4, 5
 
 
 def checksum(data):
-    """As compact_sum() makes it (utils/format/calls/compact.h)."""
+    """The sum of compact_sum() (utils/format/calls/compact.h)."""
     sums, whole = [len(data), 1, 2, 3], len(data) // 32 * 32
     for at in range(0, whole, 32):
         for i, word in enumerate(struct.unpack_from("<4Q", data, at)):
@@ -36,7 +37,7 @@ def escape(kind):
 
 
 def plain(size):
-    """So many bytes of records as they are."""
+    """@size bytes of records that are not packed."""
     return escape(BYTES) + bytes([size & 127 | 128, size >> 7 & 127 | 128, size >> 14]) + b"".join(record(1000 + i, i & 1, 0, 1) for i in range(size // 16))
 
 
@@ -46,74 +47,74 @@ def again(rec, blocks, size=FILE_BYTES):
 
 
 def packed(rec, name="small"):
-    """The output of record or convert for the records of the directory, as often as there is room."""
+    """The compact file that convert makes of the directory's records."""
     rec.done()
     utrail("convert", "--compact", "-d", rec.path, name).must()
     return (rec.path.parent / name / "100.cdat").read_bytes()
 
 
 def same_block(rec):
-    """A byte for each record."""
+    """One byte for each record."""
     rec.records([(1000 + 10 * i, i & 1, 0, 1) for i in range(80000)])
     again(rec, packed(rec), 2 * FILE_BYTES)
 
 
 def small_blocks(rec):
-    """A record in each block, which begins with no knowledge."""
+    """Blocks of one record, each of which begins without a state."""
     again(rec, block(b"\x02\x01", 16))
 
 
 def lying_blocks(rec):
-    """Heads that say 128 KB in front of a byte with another sum."""
+    """Headers that announce 128 KB, before a byte with a wrong sum."""
     again(rec, block(b"", RAW_MAX, 2**32 - 1, body_sum=0))
 
 
 def gaps(rec):
-    """A byte that is no block between two blocks."""
+    """A byte that belongs to no block, between each two blocks."""
     again(rec, block(b"\x02\x01", 16) + b"x")
 
 
 def false_heads(rec):
-    """The beginning of heads, and nothing else."""
+    """Only the beginnings of headers."""
     again(rec, block(b"\x02\x01", 16) + b"UTCB" * (FILE_BYTES // 4))
 
 
 def open_and_shut(rec):
-    """Escapes of three bytes that open 65,535 calls, and leave them."""
+    """Escapes of three bytes, each of which opens or closes 65,535 calls."""
     again(rec, block((escape(DEPTH) + b"\xff\xff" + escape(DEPTH) + b"\0\0") * 50000 + plain(RAW_MAX), RAW_MAX), 2 * FILE_BYTES)
 
 
 def times(rec):
-    """Escapes that say another time, with no record for it."""
+    """Escapes that change the time, without a record for it."""
     again(rec, block((escape(TIME) + bytes(8)) * 35000 + plain(RAW_MAX), RAW_MAX))
 
 
 def many_functions(rec):
-    """Each block has as many functions as it can, and one record."""
+    """Blocks with as many functions as fit, and one record."""
     again(rec, block(plain(2048), 2048, functions=b"\x02" * 4000, nr_functions=4000))
 
 
 def payloads(rec):
-    """Records with 8 bytes of arguments that nothing is known of."""
+    """Records with 8 bytes of arguments of an unknown kind."""
     rows = (record(1000 + 2 * i, ENTRY, 0, 1, 1) + bytes(8) + record(1001 + 2 * i, EXIT, 0, 1) for i in range(20000))
     rec.put("100.dat", b"".join(rows))
     again(rec, packed(rec))
 
 
 def deep_calls(rec):
-    """Calls in each other, deeper than there are places."""
+    """Nested calls, deeper than the reader's stack."""
     rec.records([(1000 + i, ENTRY, i, i % 900) for i in range(20000)])
     again(rec, packed(rec), FILE_BYTES // 4)
 
 
 def losses(rec):
-    """After each loss the open calls are unknown."""
+    """Losses, after each of which the open calls are unknown."""
     rec.records([(1000 + i, (ENTRY, EXIT, LOST)[i % 3], i * 31 % 1000 if i % 3 < 2 else 0, i % 900) for i in range(20000)])
     again(rec, packed(rec), FILE_BYTES // 4)
 
 
 def events_only(rec):
-    """Events, which are no calls."""
+    """Only events, no calls."""
     rec.put("100.dat", b"".join(event(1000 + i, 1000000 + i % 100) for i in range(40000)))
     again(rec, packed(rec))
 

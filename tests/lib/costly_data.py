@@ -1,4 +1,5 @@
-"""Recordings and texts that are valid and cost whoever reads them as much as they can for each byte: {name: a function that writes one}."""
+"""Recordings and texts that are valid, and as costly to read as their bytes can be: {name: a
+function that writes one}. The docstring of a function describes the content."""
 
 import struct
 from pathlib import Path
@@ -14,7 +15,7 @@ MAP = "400000-4f00000 r-xp 00000000 00:00 0 /x/prog\n"
 
 
 class Recording:
-    """A data directory with one program and task 100; files are added by name."""
+    """A data directory with one program and task 100. Files are added by name."""
 
     def __init__(self, directory, functions=1000, features=0x1463):
         self.path = Path(directory)
@@ -33,7 +34,7 @@ class Recording:
         self.put("prog.sym", "# path name: /x/prog\n" + "".join(lines))
 
     def records(self, rows, tid=100):
-        """@rows: time, kind, depth, number of the function"""
+        """Write calls of a task. @rows: time, kind, depth, number of the function"""
         self.put(f"{tid}.dat", b"".join(record(*row) for row in rows))
 
     def fork(self, pid, ppid, time):
@@ -55,7 +56,7 @@ def event(time, number):
 
 
 def unseen_calls(rec):
-    """Returns from 1,023 calls within each other that no record begins, again and again."""
+    """Many times, returns from 1,023 nested calls that have no entries."""
     rows, time = [], 1000
     for group in range(200):
         rows += [(time, LOST, 0, 5), (time + 1, ENTRY, 1023, group)]
@@ -65,14 +66,15 @@ def unseen_calls(rec):
 
 
 def forked_lines(rec):
-    """Forked tasks without a record, and a parent that makes calls meanwhile."""
+    """Forked tasks without a record, whose parent makes calls at that time."""
     rec.records([(2000 + i, i & 1, 0, 3) for i in range(MANY)])
     for i in range(MANY):
         rec.fork(1000 + i, 100, 2000 + i)
 
 
 def forks_and_threads(rec):
-    """Each thread of the parent looks where it was at each fork."""
+    """Many forks by a process of many threads: at each fork, the open calls of each thread are
+    needed."""
     for i in range(1000):
         rec.task(200 + i, 100, 1000)
         rec.records([(2000 + 40 * k, k & 1, 0, 0) for k in range(100)], 200 + i)
@@ -82,14 +84,14 @@ def forks_and_threads(rec):
 
 
 def generations(rec):
-    """Children of children of children."""
+    """A long chain of children."""
     for i in range(4000):
         rec.fork(101 + i, 100 + i, 2000 + i)
         rec.records([(2001 + i, ENTRY, 1, 0), (2002 + i, EXIT, 1, 0), (2003 + i, EXIT, 0, 0)], 101 + i)
 
 
 def sessions(rec):
-    """A program for each line, all of them run by one process."""
+    """One process that executes another program in each line."""
     rec.records([(2000 + i, i & 1, 0, i // 2 % 900) for i in range(MANY)])
     for i in range(2, 4000):
         rec.tasks.append(SESSION.format(time=1000 + 5 * i, pid=100, number=i))
@@ -97,7 +99,7 @@ def sessions(rec):
 
 
 def libraries(rec):
-    """A dlopen for each line."""
+    """A dlopen() in each line."""
     line = 'DLOP timestamp=0.{:09d} tid=100 sid={:016x} base={:x} libname="/x/lib{}"\n'
     rec.tasks += [line.format(3000 + i, 1, 0x10000000 + 0x1000 * i, i) for i in range(MANY)]
 
@@ -130,13 +132,13 @@ def digit(i):
 
 
 def with_arguments(rec, specification):
-    """Arguments were asked for; `info` has a line that says of which functions."""
+    """A recording with arguments: a line of `info` has their specification."""
     head = struct.pack("<IHBBQQHHI", 4, 40, 1, 2, 0x146B, 1 << 10, 1024, 0, 0)
     rec.put("info", b"Ftrace!\0" + head + f"argspec:lines=1\nargspec:{specification}\n".encode())
 
 
 def argument_structs(rec):
-    """Structs of structs, each with twice what the one before has, in each call."""
+    """Nested structs, each twice as large as the one inside, in each call."""
     lines = ["# path name: /x/prog\n", "# S: s0 8 a@0/i4,b@4/i4\n"]
     lines += [f"# S: s{i} {8 << i} a@0/t{4 << i}:s{i - 1},b@{4 << i}/t{4 << i}:s{i - 1}\n" for i in range(1, 8)]
     rec.put("prog.dbg", "".join(lines) + f"F: {FUNCTIONS_AT + 16:x} f1\nA: @arg1/t1024:s7\n# T: s7\n")
@@ -146,20 +148,20 @@ def argument_structs(rec):
 
 
 def argument_patterns(rec):
-    """Each function is compared with each pattern."""
+    """Many functions and many patterns: each is compared with each."""
     rec.symbols(f"{FUNCTIONS_AT + 16 * i:016x} 10 T f{i}\n" for i in range(MANY))
     with_arguments(rec, ";".join(f"x[0-9]*{i}.*y@arg1" for i in range(2000)) + ";f[0-9]*@arg1")
     rec.put("100.dat", b"".join(record(1000 + 2 * i, ENTRY, 0, i, 1) + bytes(8) + record(1001 + 2 * i, EXIT, 0, i) for i in range(MANY)))
 
 
 def debug_lines(rec):
-    """Many functions, each with many lines of what is known of it."""
+    """Many functions, each with many lines of debug information."""
     rec.put("prog.dbg", "# path name: /x/prog\n" + "".join(f"E: enum e{i} {{A=1,B,C}}\n" for i in range(20000)) + "".join(
         f"F: {FUNCTIONS_AT + i:x} f{i}\nL: {i} /x/{i}.c\nA: @arg1/e:e{i % 20000}\nR: @retval/s\n" for i in range(MANY)))
 
 
 def information(rec):
-    """Lines of `info`, a list of tasks, a command line of megabytes."""
+    """`info` with lines, a list of tasks and a command line of megabytes."""
     head = b"Ftrace!\0" + struct.pack("<IHBBQQHHI", 4, 40, 1, 2, 0x1463, 0xFFFF & ~(1 << 10), 1024, 0, 0)
     tids = ",".join(str(i) for i in range(100, 200000))
     rec.put("info", head + (f"exename:/x/prog\nbuild_id:00\nexit_status:0\ncmdline:{'x' * 3000000}\ncpuinfo:lines=2\n"
@@ -168,7 +170,7 @@ def information(rec):
 
 
 def perf_tasks(rec):
-    """A new task in each record, and its name."""
+    """Records that each have a new task and its name."""
     out = bytearray()
     for i in range(MANY):
         end = struct.pack("<IIQ", 100, 100, 2000 + i)
@@ -178,7 +180,7 @@ def perf_tasks(rec):
 
 
 def perf_tasks_backwards(rec):
-    """The same from the highest number down, and each is the next one's parent."""
+    """New tasks from the highest number down, each the parent of the one before."""
     out = bytearray()
     for i in range(MANY):
         tid = 1000 + MANY - i
@@ -187,21 +189,21 @@ def perf_tasks_backwards(rec):
 
 
 def perf_names(rec):
-    """One task, another name in each record, each older than the one before."""
+    """Records that each give the one task another name, in reverse order of time."""
     end = struct.pack("<IIQ", 100, 100, 2000)
     rec.put("perf-cpu0.dat", b"".join(
         struct.pack("<IHHII8s", 3, 0, 40, 100, 100, b"n%d" % i) + end[:8] + struct.pack("<Q", 2000 + 2 * MANY - i) for i in range(2 * MANY)))
 
 
 def perf_switches(rec):
-    """Switches of one task at each nanosecond, on as many CPUs as there are files."""
+    """Switches of one task in each nanosecond, on all CPUs at once."""
     for cpu in range(64):
         rec.put(f"perf-cpu{cpu}.dat", b"".join(
             struct.pack("<IHHIIQ", 14, 0x2000 * (i & 1), 24, 100, 100, 2000 + 64 * i + cpu) for i in range(2000)))
 
 
 def kernel_pages(rec, record, nr=60):
-    """500 pages with @nr records each, which @record(page, number) puts."""
+    """500 pages with @nr records each; @record(page, number) writes one."""
     pages = bytearray()
     for i in range(500):
         page = kernel.Page(2000 + 300 * i)
@@ -213,31 +215,31 @@ def kernel_pages(rec, record, nr=60):
 
 
 def kernel_tasks(rec):
-    """Tracepoints of another task each."""
+    """Tracepoints, each of another task."""
     enter = kernel.event_ids()["raw_syscalls:sys_enter"]
     kernel_pages(rec, lambda page, i: page.record(page.now + 1, enter, 1000 + i, bytes(56)))
 
 
 def kernel_known_task(rec):
-    """Tracepoints of a task that is known, as many as there is room for."""
+    """Tracepoints of a known task, as many as fit."""
     enter = kernel.event_ids()["raw_syscalls:sys_enter"]
     kernel_pages(rec, lambda page, i: page.record(page.now + 1, enter, 100, bytes(56)))
 
 
 def kernel_calls(rec):
-    """Calls of the kernel within each other, none of which returns."""
+    """Nested calls of the kernel without a return."""
     entry = kernel.event_ids()["ftrace:funcgraph_entry"]
     kernel_pages(rec, lambda page, i: page.record(page.now + 1, entry, 100, struct.pack("<QI", 0xFFFFFFFF81000000 + i, i)), 150)
 
 
 def kernel_names(rec):
-    """Symbols of the kernel: one address, as many names."""
+    """Symbols of the kernel: many names for one address."""
     kernel_calls(rec)
     rec.put("kallsyms", "".join(f"ffffffff81000000 T f{i}\n" for i in range(100000)))
 
 
 def kernel_formats(rec):
-    """Formats with as many fields as a page of them can have."""
+    """Formats with as many fields as their page can have."""
     text = bytearray(kernel.header())
     for i in range(2000):
         fields = "".join(f"\tfield:unsigned char f{k};\toffset:{8 + k};\tsize:1;\tsigned:0;\n" for k in range(20))
@@ -272,7 +274,7 @@ def proc_fork(time, parent, child):
 
 
 def proc_children(rec):
-    """Each process is another one's child, and opens a file."""
+    """A long chain of processes, each of which opens a file."""
     out = bytearray(proc_start())
     for i in range(20000):
         out += proc_fork(2000 + 2 * i, 100 + i, 101 + i) + proc_act(2001 + 2 * i, 101 + i, 4, (3, 0, 0), (b"/x/a", b"a"))
@@ -280,7 +282,7 @@ def proc_children(rec):
 
 
 def proc_descriptors(rec, nr=10000):
-    """A process opens many files, and each of its many children has them all."""
+    """A process with many open files, and many children that inherit all of them."""
     out = proc_start()
     out += b"".join(proc_act(2000 + i, 100, 4, (3 + i, 0, 0), (b"/x/%d" % i, b"a")) for i in range(nr))
     out += b"".join(proc_fork(20000 + i, 100, 101 + i) for i in range(nr))
@@ -288,21 +290,24 @@ def proc_descriptors(rec, nr=10000):
 
 
 def proc_high_descriptor(rec):
-    """A process has the highest descriptor that there is; each of its many children has it, and one more."""
+    """A process with the highest possible descriptor; each of its many children inherits it, and
+    has one more."""
     out = proc_start() + proc_act(2000, 100, 4, ((1 << 20) - 1, 0, 0), (b"/x/a", b"a"))
     out += b"".join(proc_fork(20000 + 2 * i, 100, 101 + i) + proc_act(20001 + 2 * i, 101 + i, 6, ((1 << 20) - 1, 40000 + i, 0)) for i in range(MANY))
     rec.put("proc.dat", out)
 
 
 def proc_pipe(rec, nr=8000):
-    """A pipe, of which half of the children have the one end and half the other: each writer writes to each reader."""
+    """A pipe between children: half of them write to it, half read, so each writer is linked with
+    each reader."""
     out = proc_start() + proc_act(2000, 100, 7, (3, 4, 0))
     out += b"".join(proc_fork(20000 + i, 100, 101 + i) + proc_act(30000 + i, 101 + i, 5, (3 + i % 2, 3 + i % 2, 0)) for i in range(nr))
     rec.put("proc.dat", out)
 
 
 def proc_inputs(rec, nr=12000):
-    """A process reads many files; each of its many children makes one, which depends on all of these."""
+    """A process that reads many files. Each of its many children makes a file, which depends on all
+    of them."""
     out = proc_start()
     out += b"".join(proc_act(2000 + i, 100, 4, (3, 0, 0), (b"/x/%d" % i, b"a")) + proc_act(2000 + i, 100, 5, (3, 3, 0)) for i in range(nr))
     out += b"".join(proc_fork(30000 + i, 100, 101 + i) + proc_act(50000 + i, 101 + i, 4, (3, 0x41, 0), (b"/y/%d" % i, b"a")) for i in range(nr))
@@ -310,7 +315,7 @@ def proc_inputs(rec, nr=12000):
 
 
 def proc_one_file(rec):
-    """Each process writes a file, and each has read it in front of that."""
+    """Many processes that each read and then write the same file."""
     out = proc_start() + b"".join(proc_fork(2000 + i, 100, 101 + i) for i in range(8000))
     for k, flags in enumerate((0, 1)):
         out += b"".join(proc_act(20000 + 10000 * k + i, 101 + i, 4, (3 + k, flags, 0), (b"/x/a", b"a")) for i in range(8000))
@@ -318,13 +323,13 @@ def proc_one_file(rec):
 
 
 def proc_long_paths(rec):
-    """Paths of many directories, which are new in each."""
+    """Paths of many directories, all of them new in each path."""
     rec.put("proc.dat", proc_start() + b"".join(
         proc_act(2000 + i, 100, 4, (3 + i, 0, 0), (b"/%d" % i + b"/a" * (100 << 10), b"a")) for i in range(20)))
 
 
 def proc_chain_of_names(rec):
-    """One name becomes another one's, which becomes another one's."""
+    """A long chain of renames."""
     out = proc_start()
     for i in range(MANY):
         out += proc_act(2000 + 2 * i, 100, 9, (0,), (b"/x/%d" % i, b"/x/%d" % (i + 1))) + proc_act(2001 + 2 * i, 100, 10, (0,), (b"", b"/y/%d" % i, b"/y/%d" % (i + 1)))
@@ -332,7 +337,7 @@ def proc_chain_of_names(rec):
 
 
 def proc_closes_given(rec):
-    """Each of many children closes all that it was given, with one call."""
+    """Many children that each close all inherited descriptors with one call."""
     out = proc_start()
     out += b"".join(proc_act(2000 + i, 100, 4, (3 + i, 0, 0), (b"/x/a", b"a")) for i in range(10000))
     out += b"".join(proc_fork(20000 + 2 * i, 100, 101 + i) + proc_act(20001 + 2 * i, 101 + i, 5, (0, 2**32 - 1, 0)) for i in range(10000))
@@ -340,7 +345,7 @@ def proc_closes_given(rec):
 
 
 def proc_closes(rec):
-    """close_range(2) of everything, of a process that has nothing, and of one that has much."""
+    """A process with many descriptors: close_range(2) of ranges that have none, again and again."""
     out = proc_start()
     out += b"".join(proc_act(2000 + i, 100, 4, (3 + 7 * i, 0, 0), (b"/x/a", b"a")) for i in range(10000))
     out += b"".join(proc_act(20000 + i, 100, 5, (0, 2, 0)) + proc_act(20000 + i, 100, 5, (80000, 2**32 - 1, 0)) for i in range(20000))
@@ -348,7 +353,7 @@ def proc_closes(rec):
 
 
 def proc_renames(rec):
-    """Directories are renamed with all that was opened below them."""
+    """Renames of directories with many files that were opened below them."""
     out = proc_start()
     out += b"".join(proc_act(2000 + i, 100, 4, (3 + i, 0x41, 0), (b"/x/d0/%d" % i, b"a")) for i in range(5000))
     out += b"".join(proc_act(20000 + i, 100, 8, (0,), (b"/x/d%d" % i, b"/x/d%d" % (i + 1))) for i in range(20000))
@@ -356,7 +361,7 @@ def proc_renames(rec):
 
 
 def proc_programs(rec):
-    """One task, another program at each nanosecond."""
+    """One task that executes another program in each nanosecond."""
     args = b"x\0" * 50
     rec.put("proc.dat", b"".join(
         proc_record(1000 + i, 100, 2, struct.pack("<I", 100) + proc_texts(b"/x/p%d" % i, b"/x/p", b"/x", args)) for i in range(20000)))
@@ -367,7 +372,7 @@ def extern_lines(rec):
 
 
 def declared(rec, definition, payload, nr=MANY):
-    """Events of as many definitions as there are."""
+    """Many events, each with a definition of its own."""
     beside = b"".join(
         struct.pack("<QIHH", 2000 + i, 1000000 + i % MANY, 0, len(payload)) + payload + bytes(-len(payload) % 8) for i in range(nr))
     rec.put("100.evt", beside)
@@ -382,18 +387,18 @@ def declared_events(rec):
 
 
 def declared_keys(rec):
-    """Lines with as many keys as they have room for; a format that asks for them all."""
+    """Lines with as many keys as fit, and a format that asks for all of them."""
     keys = "+".join(f"K{k}" for k in range(10))
     declared(rec, lambda i: f"line e{i} {keys}", struct.pack("<q", 5) + b" " + b" ".join(b"K%d=1" % (k % 10) for k in range(20)))
 
 
 def declared_wide(rec):
-    """Formats that make lines much longer than what they are given."""
+    """Formats whose lines are much longer than the event's data."""
     declared(rec, lambda i: f"fstrace e{i} %00 NR=%250900d", struct.pack("<i", 1))
 
 
 def declared_few(rec, definitions, payload, nr=MANY):
-    """Many events of one number, which each of the definitions is of."""
+    """Many events of one number, which all @definitions define."""
     declared(rec, lambda i: "line e K", payload, nr)
     rec.put("100.evt", b"".join(struct.pack("<QIHH", 2000 + i, 1000000, 0, len(payload)) + payload + bytes(-len(payload) % 8) for i in range(nr)))
     rec.put("100.dat", b"".join(event(2000 + i, 1000000) for i in range(nr)))
@@ -402,12 +407,12 @@ def declared_few(rec, definitions, payload, nr=MANY):
 
 
 def declared_fields(rec):
-    """A field for each two bytes of a format, each of which is looked for among all."""
+    """A format with a field in each two bytes, each of which is searched for among all."""
     declared_few(rec, ["fstrace e %00 " + "%25d" * 500000], struct.pack("<i", 1) * 16000, 20)
 
 
 def declared_literal(rec):
-    """Events of no bytes, each of which has a text of a megabyte."""
+    """Events without data, each of which has a text of a megabyte."""
     declared_few(rec, ["fstrace e %00 " + "x" * 1000000], b"")
 
 
@@ -417,22 +422,22 @@ def declared_long_name(rec):
 
 
 def declared_same_number(rec):
-    """As many definitions as there is room for, all of one number."""
+    """As many definitions as fit, all of one number."""
     declared_few(rec, ["line e K", "sdt e 8"] * 80000, struct.pack("<q", 5) + b" K=1")
 
 
 def declared_probes(rec):
-    """Numbers that take the most digits, as many as a probe has."""
+    """Floats that print the most digits, as many as an event can have."""
     declared_few(rec, ["sdt e " + "+".join(["8f"] * 16)], struct.pack("<Q16d", 0xFFFF, *[-2.2250738585072011e-308] * 16), 5000)
 
 
 def declared_lists(rec):
-    """A list of very many texts, with fields behind it that are found by going through it."""
+    """A list of very many texts, which must be read to find each field after it."""
     declared_few(rec, ["fstrace e %00 %25J" + "%25d" * 250], struct.pack("<I", 16000) + bytes(4 * 16000 + 1000), 20)
 
 
 def declared_values(rec):
-    """Values that are looked for in lines of many words, and are not there."""
+    """Values that are searched for in lines of many words, in vain."""
     declared_few(rec, ["line e " + "+".join(f"K{k}" for k in range(64))], struct.pack("<q", 5) + b" x" * 30000, 40)
 
 

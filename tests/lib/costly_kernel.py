@@ -1,4 +1,5 @@
-"""Kernel files of data directories that cost as much as they can for each byte: functions that write them."""
+"""The kernel's files of data directories as costly as their bytes can be. Each function writes
+files, which its docstring describes."""
 
 import struct
 
@@ -18,7 +19,7 @@ def event_format(number, fields, text):
 
 
 def records(rec, formats, data, nr):
-    """@data(i): number and fields of the record"""
+    """Write @nr records. @data(i): number and fields of record i"""
     out, page = bytearray(), kernel.Page(2000)
     for i in range(nr):
         number, fields = data(i)
@@ -31,39 +32,39 @@ def records(rec, formats, data, nr):
 
 
 def kernel_wide_fields(rec):
-    """Arrays of 64 KB in records of a few bytes."""
+    """Arrays of 64 KB, in records of a few bytes."""
     fields = "".join(field(f"unsigned short f{k}[32000]", 64000) for k in range(300))
     records(rec, event_format(NUMBER, fields, '"%d", REC->x'), lambda i: (NUMBER, bytes(8)), 60000)
 
 
 def kernel_dynamic_arrays(rec):
-    """The same with lengths that each record tells."""
+    """Arrays of 64 KB, whose lengths are in each record."""
     fields = "".join(field(f"__data_loc unsigned int[] f{k}", 4) for k in range(300))
     records(rec, event_format(NUMBER, fields, '"%d", REC->x'), lambda i: (NUMBER, struct.pack("<I", 3800 << 16 | 12) + bytes(3800)), 100)
 
 
 def kernel_strings(rec):
-    """One string, many times in each line."""
+    """One string that each line prints many times."""
     text = '"' + "%s" * 1500 + '"' + ",__get_str(f)" * 1500
     data = struct.pack("<I", 3000 << 16 | 12) + b"x" * 3000
     records(rec, event_format(NUMBER, field("__data_loc char[] f", 4), text), lambda i: (NUMBER, data), 200)
 
 
 def kernel_symbols(rec):
-    """A list of thousands of names, and a number that is not among them."""
+    """A number that is searched for in a list of thousands of names, in vain."""
     text = '"%s", __print_symbolic(REC->f, ' + ",".join('{%d,"a"}' % (i % 9) for i in range(3000)) + ")"
     records(rec, event_format(NUMBER, field("unsigned int f", 4), text), lambda i: (NUMBER, struct.pack("<I", 77)), 60000)
 
 
 def kernel_fields_by_name(rec):
-    """Each of many arguments looks for the last of many fields."""
+    """Many arguments, each of which searches for the last of many fields."""
     fields = "".join(field(f"unsigned char f{k}", 1) for k in range(330))
     formats = b"".join(event_format(NUMBER + i, fields, '"' + "%d" * 800 + '"' + ",REC->f329" * 800) for i in range(20))
     records(rec, formats, lambda i: (NUMBER + i % 20, bytes(8)), 200)
 
 
 def kernel_long_names(rec):
-    """Names of 1 MB for addresses that each record has."""
+    """Addresses with names of 1 MB, in each record."""
     text = '"' + "%pS" * 100 + '"' + ",(void *)REC->f" * 100
     data = struct.pack("<Q", 0xFFFFFFFF81000000)
     records(rec, event_format(NUMBER, field("void * f", 8), text), lambda i: (NUMBER, data), 1000)

@@ -1,4 +1,5 @@
-"""Files of perf that cost as much as they can for each byte."""
+"""Files of perf as costly as their bytes can be. Each function writes files, which its docstring
+describes."""
 
 import struct
 
@@ -16,39 +17,39 @@ def switch(tid, time, is_out):
 
 
 def task(kind, tid, time):
-    """@kind: 7, a new task, or 4, one that ends"""
+    """A record of a task. @kind: 7 for its begin, 4 for its end"""
     return struct.pack("<IHHIIIIQ", kind, 0, 48, tid, 100, tid, 100, time) + trailer(100, time)
 
 
 def perf_files(rec):
-    """Many files of a few records, of which each has the next one."""
+    """Many files of a few records: consecutive records are in different files."""
     for cpu in range(1000):
         rec.put(f"perf-cpu{cpu}.dat", b"".join(switch(100, 2000 + 1000 * i + cpu, i & 1) for i in range(20)))
 
 
 def perf_strangers(rec):
-    """Another task in each record, of which nothing else is known."""
+    """Records of tasks that nothing else names, another one in each."""
     rec.put("perf-cpu0.dat", b"".join(switch(1000 + i, 2000 + i, 1) for i in range(40000)))
 
 
 def perf_ends(rec):
-    """Each task ends just after its begin, and again."""
+    """Tasks that end just after their begin, each twice."""
     rec.put("perf-cpu0.dat", b"".join(task(7, 1000 + i, 2000 + 3 * i) + 2 * task(4, 1000 + i, 2001 + 3 * i) for i in range(10000)))
 
 
 def perf_programs(rec):
-    """One task, another program in each record."""
+    """One task that executes another program in each record."""
     rec.put("perf-cpu0.dat", b"".join(
         struct.pack("<IHHII8s", 3, 0x2000, 40, 100, 100, b"n%d" % i) + trailer(100, 2000 + i) for i in range(MANY)))
 
 
 def perf_backwards(rec):
-    """Switches from the last to the first."""
+    """Switches in reverse order of time."""
     rec.put("perf-cpu0.dat", b"".join(switch(100, 2000 + MANY - i, i & 1) for i in range(MANY)))
 
 
 def perf_in_turns(rec):
-    """Thousands of tasks with records take turns on one CPU."""
+    """Thousands of tasks with records, which take turns on one CPU."""
     for i in range(2000):
         rec.task(1000 + i, 100, 500)
         rec.records([(1000 + i, ENTRY, 0, 1), (10**7 + i, EXIT, 0, 1)], 1000 + i)

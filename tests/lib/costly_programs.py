@@ -1,4 +1,5 @@
-"""Programs whose symbols and debug information cost as much as they can for each byte: {kind: a function that makes the file p}."""
+"""Programs whose symbols and debug information are as costly as their bytes can be: {kind: a
+function that makes the file p}."""
 
 import lzma
 import struct
@@ -7,7 +8,8 @@ from pathlib import Path
 
 HEADER_BYTES = 64
 SOURCE = "int f(int a) { return a + 1; }\nint main(void) { return f(-1); }\n"
-# Offset, size, link and so on of a section header: name, type, flags, address, offset, size, link, info, alignment, size of an entry.
+# A section header: name, type, flags, address, offset, size, link, info, alignment, size of an
+# entry.
 SECTION = struct.Struct("<IIQQQQIIQQ")
 
 
@@ -17,7 +19,7 @@ def compiled(source=SOURCE, name="p.c", options=()):
 
 
 class Image:
-    """The file p, whose sections can be replaced."""
+    """The file p. Its sections can be replaced."""
 
     def __init__(self):
         self.data = bytearray(Path("p").read_bytes())
@@ -35,7 +37,7 @@ class Image:
         return bytes(self.data[header[4] : header[4] + header[5]])
 
     def replace(self, name, content, kind=None, as_name=None):
-        """@kind, if any, instead of its own."""
+        """Replace a section's content, and with @kind its type."""
         header = list(self.header(name))
         header[4:6] = len(self.data), len(content)
         header[1] = kind or header[1]
@@ -48,7 +50,7 @@ class Image:
 
 
 def symbols(image, names, nr, start=None):
-    """@nr functions on top of those that there are; number i has its name at names(i)[0] of the text names(i)[1]."""
+    """Add @nr functions. The name of number i begins at offset names(i) of the string table."""
     text = image.header(".text")
     known = image.content(".symtab")
     index = sorted(image.sections, key=image.sections.get).index(".text")
@@ -66,22 +68,22 @@ def long_names(number, nr):
 
 
 def overlapping_names():
-    """Each name is the end of the one before."""
+    """Names that overlap: each is the end of the one before."""
     long_names(lambda i: i, 50000)
 
 
 def one_name():
-    """One long name for all symbols."""
+    """One long name, which all symbols share."""
     long_names(lambda i: 0, 50000)
 
 
 def names_of_all_lengths():
-    """Names that are too long, and those that are just not."""
+    """Names around the limit of length: too long, and just short enough."""
     long_names(lambda i: i % 7, 10)
 
 
 def packed_symbols():
-    """.gnu_debugdata of some KB that becomes megabytes."""
+    """.gnu_debugdata of some KB, which is unpacked to megabytes."""
     compiled()
     inner = bytearray(Path("p").read_bytes()) + bytes(60 << 20)
     subprocess.run(["strip", "p"], check=True)
@@ -90,7 +92,7 @@ def packed_symbols():
 
 
 def many_symbols():
-    """Symbols of one byte each."""
+    """Many symbols of one byte each."""
     compiled()
     image = Image()
     known = image.content(".strtab")
@@ -100,28 +102,28 @@ def many_symbols():
 
 
 def nested_inlines():
-    """Functions that are inlined into each other, twice each."""
+    """Functions that are inlined into each other, two calls in each."""
     levels = "".join(f"static inline __attribute__((always_inline)) int g{i}(int a) {{ return g{i - 1}(a) + g{i - 1}(a + 1); }}\n" for i in range(1, 9))
     calls = "".join(f"int h{i}(int a) {{ return g8(a + {i}); }}\n" for i in range(4))
     compiled("volatile int v;\nstatic inline __attribute__((always_inline)) int g0(int a) { return a + v; }\n" + levels + calls + SOURCE, options=["-O1"])
 
 
 def long_enumeration():
-    """Enumerations of thousands of names, as arguments of many functions."""
+    """Enumerations of thousands of names, as types of arguments of many functions."""
     enums = "".join(f"enum e{k} {{ {','.join(f'name_{k}_{i}' for i in range(2000))} }};\n" for k in range(10))
     functions = "".join(f"int f{i}(enum e{i % 10} a) {{ return a; }}\n" for i in range(500))
     compiled(enums + functions + SOURCE)
 
 
 def pointers_to_pointers():
-    """Types that are long chains."""
+    """Types in long chains."""
     chain = "typedef int t0;\n" + "".join(f"typedef t{i - 1} *t{i};\n" for i in range(1, 3000))
     functions = "".join(f"int f{i}(t{2999 - i} a) {{ return !a; }}\n" for i in range(300))
     compiled(chain + functions + SOURCE)
 
 
 def template_names():
-    """Templates of templates, whose names double."""
+    """Templates of templates, whose names double in length."""
     levels = "".join(f"using t{i} = p<t{i - 1}, t{i - 1}>;\n" for i in range(1, 9))
     text = "template <class A, class B> struct p { A a; B b; };\nusing t0 = int;\n" + levels
     text += "".join(f"int f{i}(t{i % 9} *x) {{ return !x; }}\n" for i in range(60)) + SOURCE
@@ -129,7 +131,7 @@ def template_names():
 
 
 def marks():
-    """Calls through 60,000 slots, each of which may be one of as many functions."""
+    """Calls through 60,000 slots, for as many functions."""
     text = "".join(f".long 0x15ff15ff + {i}\n" for i in range(60000))
     compiled(SOURCE + 'asm(".text\\n.skip 4\\n");\n')
     Path("more.s").write_text(".text\n" + text + '.section .note.GNU-stack,"",@progbits\n')
@@ -138,7 +140,7 @@ def marks():
     header = image.header(".rela.dyn")
     known = image.content(".rela.dyn")
     named = next(i for i in range(1, 99) if image.content(".dynsym")[24 * i + 4] & 15 == 2)
-    # Only who looks at sections sees them: the loader goes by DT_RELASZ.
+    # Only readers of section headers see these: the loader goes by DT_RELASZ.
     image.replace(".rela.dyn", known + b"".join(struct.pack("<QQq", header[3] + 8 * i, named << 32 | 6, 0) for i in range(60000)))
     image.done()
 

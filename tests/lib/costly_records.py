@@ -1,4 +1,5 @@
-"""Records, symbols, debug information and texts of data directories that cost as much as they can for each byte."""
+"""Records, symbols, debug information and texts of data directories as costly as their bytes can
+be. Each function writes files, which its docstring describes."""
 
 import random
 import struct
@@ -11,41 +12,41 @@ MANY = 60000
 
 
 def losses_and_depths(rec):
-    """After each loss a call that is deep within calls that were not seen."""
+    """Losses, each followed by a call deep inside calls without entries."""
     rec.records([(1000 + i, (ENTRY, ENTRY, LOST)[i % 3], i * 31 % 1024, i % 900) for i in range(100000)])
 
 
 def jumping_depths(rec):
-    """Each call says that it is another depth."""
+    """Calls that each have another depth than the one before."""
     rec.records([(1000 + i, ENTRY, i * 7 % 1024, i % 900) for i in range(MANY)])
 
 
 def open_calls(rec):
-    """No call returns."""
+    """Calls that never return."""
     rec.records([(1000 + i, ENTRY, i, 1 + i % 2) for i in range(MANY)])
 
 
 def unknown_addresses(rec):
-    """Calls of functions without a name, another one each time."""
+    """Calls of functions without a name, at another address each time."""
     rec.records([(1000 + i, i & 1, 0, 5000 + i // 2) for i in range(MANY)])
 
 
 def many_tasks(rec):
-    """Two records in each file."""
+    """Files of two records each."""
     for i in range(3000):
         rec.task(1000 + i, 100, 500)
         rec.records([(1000 + i, ENTRY, 0, i % 900), (10**7 + i, EXIT, 0, i % 900)], 1000 + i)
 
 
 def tasks_in_turns(rec):
-    """After each record another task is next."""
+    """Tasks that take turns: after each record comes one of another task."""
     for i in range(1500):
         rec.task(1000 + i, 100, 500)
         rec.records([(1000 + i + 1500 * k, k & 1, 0, k // 2 * 7 % 900) for k in range(60)], 1000 + i)
 
 
 def new_paths(rec):
-    """No way through the calls is gone twice."""
+    """Nested calls in random paths, no two of them equal."""
     choose, rows, time = random.Random(1), [], 1000
     for _ in range(1000):
         path = choose.choices(range(900), k=40)
@@ -55,14 +56,14 @@ def new_paths(rec):
 
 
 def argument_strings(rec):
-    """Strings of bytes that need escaping."""
+    """Strings whose bytes need escaping."""
     with_arguments(rec, "f1@arg1/s")
     payload = struct.pack("<H", 1006) + b"\x01" * 1006
     rec.put("100.dat", b"".join(record(1000 + 2 * i, ENTRY, 0, 1, 1) + payload + record(1001 + 2 * i, EXIT, 0, 1) for i in range(2000)))
 
 
 def argument_pointers(rec):
-    """Each of many arguments is the address of a function."""
+    """Many arguments that are addresses of functions."""
     with_arguments(rec, "f1@" + ",".join(f"arg{i}/p" for i in range(1, 120)))
     payload = b"".join(struct.pack("<Q", ADDRESS + FUNCTIONS_AT + 16 * k) for k in range(119))
     rec.put("100.dat", b"".join(record(1000 + 2 * i, ENTRY, 0, 1, 1) + payload + record(1001 + 2 * i, EXIT, 0, 1) for i in range(1500)))
@@ -82,31 +83,31 @@ def line(number, name, size=16):
 
 
 def long_name(rec):
-    """A name of 1 MB in many calls."""
+    """A name of 1 MB, which many calls have."""
     rec.symbols([line(0, "x" * (1 << 20))])
     calls(rec, 20000, 1)
 
 
 def long_name_escaped(rec):
-    """The same for bytes that need escaping."""
+    """A name of 1 MB whose bytes need escaping, which many calls have."""
     rec.symbols([line(0, "\x01" * (1 << 20))])
     calls(rec, MANY, 1)
 
 
 def nested_symbols(rec):
-    """Each symbol is within all that begin earlier."""
+    """Nested symbols: each is inside all that begin before it."""
     rec.symbols(line(i, f"f{i}", 0x100000 - 2 * i) for i in range(MANY))
     calls(rec, functions=4000)
 
 
 def symbols_backwards(rec):
-    """The last address comes first."""
+    """Symbols in reverse order of their addresses."""
     rec.symbols(line(16 * i, f"f{i}") for i in range(MANY, 0, -1))
     calls(rec, functions=MANY)
 
 
 def rust_names(rec):
-    """Names that refer to what is before, twice in each step."""
+    """Names with references back, two in each step, so that they double."""
     digits = ("", *"abcdefghijklmnopqrstuvwxyz")
     steps = "".join(f"TB{d}_B{d}_E" for d in digits[:20])
     rec.symbols(line(16 * i, f"_RINvC1a1bTa{steps}E") for i in range(1000))
@@ -114,7 +115,7 @@ def rust_names(rec):
 
 
 def enumeration(rec):
-    """A number that many names of an enumeration make up."""
+    """A value that is the sum of many names of an enumeration."""
     names = ",".join(f"A{i}={1 << i % 30}" for i in range(50000))
     rec.put("prog.dbg", f"# path name: /x/prog\nE: enum e {{{names}}}\nF: {FUNCTIONS_AT + 16:x} f1\nA: @arg1/e:e\n")
     with_arguments(rec, "f1@arg1/e:e")
@@ -128,7 +129,7 @@ SYMBOLS = (
 
 
 def long_paths(rec):
-    """Modules with the longest paths that there are."""
+    """Modules with paths of the greatest length."""
     path = "/x" * 2000
     rec.put(f"sid-{1:016x}.map", "".join(
         f"{ADDRESS + 0x1000 * i:x}-{ADDRESS + 0x1000 * (i + 1):x} r-xp 0 00:00 0 {path}{i}\n" for i in range(500)))
@@ -136,7 +137,7 @@ def long_paths(rec):
 
 
 def argument_names(rec):
-    """A line of `info` that names a function after the other, each of which is compared with all."""
+    """A line of `info` that names many functions, each of which is compared with all."""
     with_arguments(rec, ";".join(f"f{i}@arg1" for i in range(20000)))
     rec.put("100.dat", b"".join(record(1000 + 2 * i, ENTRY, 0, i % 1000, 1) + bytes(8) + record(1001 + 2 * i, EXIT, 0, i % 1000) for i in range(20000)))
 

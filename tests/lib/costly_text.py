@@ -1,4 +1,5 @@
-"""Texts and logs of others that cost whoever reads them as much as they can for each byte: {name: a function that gives one}."""
+"""Texts and logs of other programs as costly to read as their bytes can be: {name: a function that
+gives one}. The docstring of a function describes the content."""
 
 import json
 import struct
@@ -7,7 +8,7 @@ MANY = 10000
 
 
 def log_names():
-    """Another event in each line."""
+    """A new event in each line."""
     return "".join(f"2026-11-23 09:30:01.{i:06d} E{i} K{i}=1\n" for i in range(MANY)).encode()
 
 
@@ -16,12 +17,12 @@ def log_tasks():
 
 
 def log_backwards():
-    """Each line is older than the one before."""
+    """Lines in reverse order of time."""
     return "".join(f"2026-11-23 09:30:01.{MANY - i:06d} A PID=12 X={i}\n" for i in range(MANY)).encode()
 
 
 def log_keys():
-    """Lines as long as they may be, of keys; each has others."""
+    """Lines as long as allowed, full of keys, which are new in each line."""
     return b"".join(b"2026-11-23 09:30:01.%06d A" % i + b"".join(b" K%d=" % (5000 * i + k) for k in range(5000)) + b"\n" for i in range(60))
 
 
@@ -30,17 +31,17 @@ def log_same_keys():
 
 
 def log_empty_lines():
-    """Each line is wrong."""
+    """Only wrong lines."""
     return log_names()[:1000] + b"\n" * 1000000
 
 
 def log_long_line():
-    """One value of megabytes, of bytes that need escaping."""
+    """A value of megabytes whose bytes need escaping."""
     return b"2026-11-23 09:30:01.000001 A K=" + b"%1b" * 1000000 + b"\n" + log_names()
 
 
 def log_long_names():
-    """Another name in each line, each as long as a short message."""
+    """A new long name in each line, as long as a short message."""
     return "".join(f"2026-11-23 09:30:01.{i:06d} {'E' * 190}{i} K=1\n" for i in range(MANY)).encode()
 
 
@@ -49,12 +50,13 @@ INVERSE = pow(GOLDEN, -1, 1 << 64)
 
 
 def log_threads():
-    """Threads whose numbers add up with those of their processes, by a formula that one could know."""
+    """Threads and processes whose numbers have the same hash, by a formula that an attacker could
+    know."""
     return "".join(f"2026-11-23 09:30:01.{i:06d} A PID={1000 + i} TID={(5 - i) * INVERSE % (1 << 64)}\n" for i in range(2000)).encode()
 
 
 def log_values():
-    """Keys that are looked for in long lines, and are not there."""
+    """Keys that are searched for in long lines, in vain."""
     keys = " ".join(f"K{k}=1" for k in range(64))
     return f"2026-11-23 09:30:01.000000 A {keys}\n".encode() + b"".join(b"2026-11-23 09:30:01.%06d A" % (1 + i) + b" x" * 30000 + b"\n" for i in range(40))
 
@@ -82,7 +84,7 @@ def etrace_tasks():
 
 
 def etrace_environment():
-    """A long text that is said of many tasks."""
+    """A long text that belongs to many tasks."""
     out = "".join(program(100 + i, 100 * i) for i in range(4000))
     out += "".join(f"0: 0,0,2,{i}!UPID|{100 + i | 1 << 22}\n" for i in range(4000))
     out += "".join(f"0: 0,0,2,{5000 + i}!Env[{i}]{'N=' if i == 0 else ''}{'x' * 900}\n" for i in range(1000))
@@ -90,7 +92,7 @@ def etrace_environment():
 
 
 def etrace_closes():
-    """Descriptors of a parent that has many, in each of its children."""
+    """Many children that inherit the many descriptors of their parent."""
     out = program(100, 1)
     for i in range(5000):
         out += line(100, 100 + i, f"Dup|oldfd=1,newfd={10 + i},flags=0")
@@ -99,7 +101,7 @@ def etrace_closes():
 
 
 def etrace_parts():
-    """Texts in as many parts as there may be."""
+    """Texts in as many parts as allowed."""
     out = ""
     for i in range(100):
         out += line(100 + i, 100 * i, "Open|fnamesize=1000,forigsize=1,flags=65,mode=0,fd=3") + "".join(line(100 + i, 100 * i, f"FN[{k}]a") for k in range(1000))
@@ -108,7 +110,7 @@ def etrace_parts():
 
 
 def etrace_empty_arguments():
-    """An argument that is 4,096 places after the one before: those between are empty."""
+    """Arguments with 4,095 empty ones between each two."""
     out = ""
     for i in range(500):
         out += line(100 + i, 1, f"New_proc|argsize={4095 * 60 + 2},prognameisize=2,prognamepsize=2,cwdsize=2") + line(100 + i, 2, "PI|/p")
@@ -118,13 +120,13 @@ def etrace_empty_arguments():
 
 
 def etrace_numbers():
-    """Numbers of tasks that have one place in a table, by a formula that one could know."""
+    """Numbers of tasks with the same hash, by a formula that an attacker could know."""
     numbers = [number for number in (i * INVERSE % (1 << 64) for i in range(1, 50000)) if number < 1 << 63]
     return "".join(f"{number},0,0,{i}!Exit|status=0\n" for i, number in enumerate(numbers)).encode()
 
 
 def etrace_variable():
-    """A long variable, again and again of one task."""
+    """A long variable that one task sets again and again."""
     out = program(100, 1) + "".join(f"0: 0,0,2,{i}!UPID|{100 | 1 << 22}\n" for i in range(50000))
     return (out + f"0: 0,0,2,60000!Env[0]N={'x' * 1500000}\n").encode()
 
@@ -135,12 +137,13 @@ def etrace_cpus():
 
 
 def etrace_same_tid():
-    """Tasks that all have the same number in their lower half, children of each other, the last one first."""
+    """Tasks with equal numbers in their lower halves, each a child of the one before, in reverse
+    order of time."""
     return "".join(f"0: {100 | i << 22},0,1,{9 * MANY - 2 * i}!SchedFork|pid={100 | (i + 1) << 22}\n" for i in range(1, 3 * MANY)).encode()
 
 
 def etrace_halves():
-    """First halves of renames, of which nothing tells that they were done, with names as long as they are waiting."""
+    """Renames without their second half, with long names that must be kept for it."""
     out = program(100, 1)
     for i in range(3000):
         out += line(100, 100 + i, "RenameFrom|fnamesize=1000") + line(100, 100 + i, "RF|/" + "x" * 999)
@@ -153,7 +156,8 @@ ETRACES = {"tasks": etrace_tasks, "environment": etrace_environment, "closes": e
 
 
 def posix_log(records, name=b"event"):
-    """@records: (number of the event, its data); each of the 511 names is as long as it may be."""
+    """A log. @records: (number of the event, its data); each of the 511 names has the greatest
+    length."""
     ring = bytearray()
     for i, (number, data) in enumerate(records):
         size = 48 + (len(data) + 7) // 8 * 8
@@ -188,23 +192,23 @@ def json_words():
 
 
 def json_escapes():
-    """Each letter of six bytes is one in memory, and six again."""
+    """Escapes: six bytes become one in memory, and six in the output."""
     return b'[{"directory":"/x","file":"f.c","arguments":["' + b"\\u0001" * 500000 + b'"]}]'
 
 
 def json_nested():
-    """Values that no column shows, nested as deep as they may be."""
+    """Values that no column shows, nested as deep as allowed."""
     value = b"[" * 31 + b"0" + b"]" * 31
     return b'[{"x":[' + b",".join([value] * 30000) + b'],"directory":"/x","file":"f.c","arguments":["cc"]}]'
 
 
 def json_replacements():
-    """The bytes that take the place of each letter, and are no text."""
+    """U+FFFD itself, which also replaces bytes that are no text."""
     return '[{"directory":"/x","file":"f.c","arguments":["'.encode() + "\ufffd".encode() * 1000000 + b'"]}]'
 
 
 def json_members():
-    """A member that comes again and again, and counts the last time."""
+    """A member that is repeated; its last value counts."""
     members = ",".join(f'"file":"{i}"' for i in range(200000))
     return f'[{{"directory":"/x",{members},"arguments":["cc"]}}]'.encode()
 
@@ -226,17 +230,18 @@ def posix_small():
 
 
 def posix_escaped_data():
-    """Bytes that need escaping, in records as long as a log may have them, of events with the longest names."""
+    """Records of the greatest length whose bytes need escaping, of events with the longest
+    names."""
     return posix_log([(65 + i % 511, b"\x1b" * 4096) for i in range(1000)], b"\xff" * 255)
 
 
 def posix_unknown():
-    """Events of numbers that have no name."""
+    """Events whose numbers have no name."""
     return posix_log([(2000 + i, b"") for i in range(60000)])
 
 
 def posix_backwards():
-    """Each record is older than the one before, and another thread's: its head says so."""
+    """Records in reverse order of time, each of another thread; the log's header says so."""
     log = bytearray(posix_log([(65, b"")] * 60000))
     for i in range(60000):
         struct.pack_into("<Q", log, 4096 + 511 * 256 + 48 * i + 8, 10**18 - i)
@@ -245,17 +250,17 @@ def posix_backwards():
 
 
 def posix_cut():
-    """Data as long as it may be, of which a recording takes an eighth."""
+    """Data of the greatest length, of which a recording keeps an eighth."""
     return posix_log([(65, b"\xff" * (512 << 10))] * 7)
 
 
 def posix_empty_names():
-    """Names that are there and empty: events are called by their numbers."""
+    """Empty names: events are shown by their numbers."""
     return of_one_thread(posix_log([(65 + i % 511, b"") for i in range(20000)], b""))
 
 
 def posix_one_time():
-    """All at once: each becomes later than the one before."""
+    """Records with the same time: each is moved to a later time than the one before."""
     log = bytearray(of_one_thread(posix_log([(65, b"")] * 20000)))
     for i in range(20000):
         struct.pack_into("<Q", log, 4096 + 511 * 256 + 48 * i + 8, 10**18)
@@ -263,7 +268,8 @@ def posix_one_time():
 
 
 def posix_threads():
-    """Threads whose numbers add up with those of their processes, by a formula that one could know."""
+    """Threads and processes whose numbers have the same hash, by a formula that an attacker could
+    know."""
     log = bytearray(posix_log([(65, b"")] * 2000))
     for i in range(2000):
         struct.pack_into("<QI", log, 4096 + 511 * 256 + 48 * i + 24, (5 - i) * INVERSE % (1 << 64), 1000 + i)
@@ -271,7 +277,7 @@ def posix_threads():
 
 
 def of_one_thread(log):
-    """@log: of records without data"""
+    """The log with one thread for all records, which have no data."""
     log = bytearray(log)
     for at in range(4096 + 511 * 256, len(log), 48):
         struct.pack_into("<QI", log, at + 24, 77, 77)
