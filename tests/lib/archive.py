@@ -1,4 +1,4 @@
-"""Data directories packed into one file, as tests/fuzz/archive.h describes it."""
+"""Packs data directories into one file, in the form of tests/fuzz/archive.h."""
 
 import os
 import re
@@ -7,7 +7,7 @@ HEAD = re.compile(rb"(?:^|\n)==== (file|dir|fifo|link) ([^\n/]+)(?:\n|$)")
 
 
 def pack(entries):
-    """@entries: name -> content, or name -> (kind, content)."""
+    """Pack @entries: name -> content, or name -> (kind, content)."""
     parts = []
     for name, value in entries.items():
         kind, content = value if isinstance(value, tuple) else ("file", value)
@@ -16,7 +16,7 @@ def pack(entries):
 
 
 def parse(data):
-    """name -> content, of archives that hold files only."""
+    """The content of each file by name, of an archive that has only files."""
     marks = list(HEAD.finditer(data))
     ends = [m.start() for m in marks[1:]] + [len(data)]
     assert all(m[1] == b"file" for m in marks)
@@ -24,7 +24,7 @@ def parse(data):
 
 
 def unpack(entries, path):
-    """Make the directory @path from what pack() takes."""
+    """Make the directory @path of entries in the form of pack()."""
     path.mkdir()
     for name, value in entries.items():
         kind, content = value if isinstance(value, tuple) else ("file", value)

@@ -1,5 +1,5 @@
-"""The cost of a command, and its limit: 20 s of CPU time and 512 MB, or a refusal that names the
-limit."""
+"""Measures a command, and checks the limit: 20 s of CPU time and 512 MB, or a refusal that names
+the limit."""
 
 import os
 import resource
@@ -13,7 +13,8 @@ CPU_MAX_S = 20
 
 
 def measured(*args, out_goes=None):
-    """Status, text on both outputs, peak memory in KB and CPU time in seconds. @out_goes: standard output, elsewhere."""
+    """Status, text on both outputs, peak memory in KB and CPU time in seconds. @out_goes: another
+    place for standard output."""
     with open("out", "w+b") as out:
         proc = subprocess.Popen(
             [str(UTRAIL), *map(str, args)],
@@ -29,7 +30,7 @@ def measured(*args, out_goes=None):
 
 
 def check(*args):
-    """It ends by itself, within the limits. The exit status and what it said as errors."""
+    """Check that the command ends within the limits. Returns its exit status and its messages."""
     status, text, memory_kb, cpu_s = measured(*args, out_goes=subprocess.DEVNULL)
     assert os.WIFEXITED(status), (args, status, text[-2000:])
     assert memory_kb < MEMORY_MAX_KB and cpu_s < CPU_MAX_S, (args, memory_kb, cpu_s, text[-2000:])

@@ -1,6 +1,8 @@
-"""A small reader of data directories, written from the format's description alone: the tests' second opinion.
+"""A small reader of data directories, written from the description of the format: the tests' second
+opinion.
 
-It knows nothing of the product's code, and fails loudly on anything odd. Thousands of tests wait for it.
+It uses none of utrail's code, and fails with a message on anything odd. Thousands of tests use it,
+so it must be fast.
 """
 
 import re
@@ -26,13 +28,13 @@ class Record:
 class Task:
     tid: int
     pid: int
-    ppid: int  # the parent process, 0 when it is not a forked one
+    ppid: int  # the parent process, 0 for one that was not forked
     records: list
 
 
 def value_bytes(item, raw, at):
-    """The bytes of the payload, from @at on, that the value of specification @item takes, padded to
-    4 bytes (doc/formats/records.md, "Payloads")."""
+    """The bytes of @raw from @at on that the value of the specification @item takes, padded to 4
+    bytes (doc/formats/records.md, "Payloads")."""
     match = re.fullmatch(r"(arg|fparg|retval)\d*(?:/([a-zA-Z]?)(\d*)(?::[^%]*)?)?(?:%.*)?", item)
     assert match, item
     kind, letter, number = match[1], match[2] or "d", match[3]
@@ -45,9 +47,10 @@ def value_bytes(item, raw, at):
     return (bits // 8 + 3) & ~3
 
 
-@lru_cache(maxsize=64)  # most recordings have the C library's
+@lru_cache(maxsize=64)  # most recordings have the C library's symbol file
 def symbol_table(text, stem):
-    """The path name and the rows of a symbol file: with sizes, or in the older form: up to the next one, the names that end a part are no symbols."""
+    """The path name and the rows of a symbol file. In its older form a size reaches to the next
+    row; names that end a part are no symbols."""
     owner, table = stem, []
     for line in text.splitlines():
         if line.startswith("# path name: "):
@@ -66,11 +69,11 @@ def symbol_table(text, stem):
     return owner, tuple(tuple(row) for row in table if row[2] != "?")
 
 
-TIDS = 1 << 22  # the kernel's PID_MAX_LIMIT, proc(5)
+TIDS = 1 << 22  # Linux' PID_MAX_LIMIT, proc(5)
 
 
 class Recording:
-    """@has_payloads: arguments and return values were recorded, by -a; what is in them is not looked at."""
+    """A recording. @has_payloads: it has arguments and return values, by -a, which are skipped."""
 
     def __init__(self, path, has_payloads=False):
         self.path = Path(path)
@@ -86,7 +89,8 @@ class Recording:
             self.read_debug(path)
         self.auto = {ENTRY: self.read_table("argauto"), EXIT: self.read_table("retauto")}
         self.tasks = {}
-        # In the order in which they were made: numbers of processes begin again at the lowest ones.
+        # Tasks in the order of their begin: numbers of processes may have wrapped round to the
+        # lowest ones.
         first = min(self.begun, key=self.begun.get, default=0)
         for tid in sorted((int(path.stem) for path in self.path.glob("[0-9]*.dat")), key=lambda tid: (tid - first) % TIDS):
             path = self.path / f"{tid}.dat"
@@ -105,10 +109,10 @@ class Recording:
             self.info.setdefault(key, []).append(value)
 
     def read_task_txt(self):
-        self.sessions = []  # (timestamp, pid, sid)
+        self.sessions = []  # rows of (timestamp, pid, sid)
         self.parents = {}
-        self.begun = {}  # by thread: ns
-        self.dlopens = []  # (timestamp, sid, base, path)
+        self.begun = {}  # begins by thread, in ns
+        self.dlopens = []  # rows of (timestamp, sid, base, path)
         self.task_lines = (self.path / "task.txt").read_text().splitlines()
         for line in self.task_lines:
             kind, rest = line.split(" ", 1)
@@ -161,7 +165,8 @@ class Recording:
         return {name: items.split(",") for name, _, items in rows}
 
     def payload_bytes(self, tid, record, raw, at):
-        """By the function's own debug information, else by what the library's tables know."""
+        """The size of a payload, by the function's own debug information, else by the table of
+        known library functions."""
         path, offset, symbol = self.place_of(tid, record.time, record.addr)
         assert symbol, f"{self.path}: a payload of an unknown function"
         start = symbol[0]
@@ -174,7 +179,8 @@ class Recording:
         return (end - at + 7) & ~7
 
     def session_of(self, tid, time):
-        """The sid that was valid: of the task itself, else of its process, else of the parent process."""
+        """The sid that was valid at @time: that of the task, else of its process, else of the
+        parent process."""
         while tid:
             own = [s for s in self.sessions if s[1] == tid and s[0] <= time]
             if own:
@@ -188,7 +194,8 @@ class Recording:
         return (symbol[3], symbol[2] == "P") if symbol else (f"<{addr:x}>", False)
 
     def place_of(self, tid, time, addr):
-        """The module's path, the offset in it, and the symbol: (offset, size, kind, name), or None."""
+        """The path of the module at @addr, the offset in it, and the symbol, (offset, size, kind,
+        name), or None."""
         sid = self.session_of(tid, time)
         modules = list(self.maps.get(sid, []))
         for when, owner, base, name in self.dlopens:
@@ -211,7 +218,7 @@ class Recording:
         while at < end:
             time, word = words[at], words[at + 1]
             at += 2
-            # Most second words are there many times over, and say the same each time.
+            # Most second words are repeated many times, so the decoded ones are kept.
             key = (word, *self.when_of(tid, time)) if has_places else word
             said = known.get(key)
             if said is None:
@@ -228,14 +235,15 @@ class Recording:
         return records
 
     def read_word(self, tid, path, time, word):
-        """A record's second word: kind, depth, address; of calls the name, and if it is a library's."""
+        """A record's second word: kind, depth, address. Calls also have the name, and True when it
+        is a library's."""
         assert word >> 3 & 7 == 5, f"{path}: magic {word >> 3 & 7} of {word:x}"
         kind, addr = word & 3, word >> 16
         return (kind, word >> 6 & 1023, addr, *(self.name_of(tid, time, addr) if kind <= EXIT else ()))
 
     def when_of(self, tid, time):
-        """The facts that decide where libraries are at @time: the session, and how many have been
-        loaded."""
+        """The session at @time and the number of libraries opened by then, which decide where
+        libraries are."""
         return self.session_of(tid, time), sum(when <= time for when, *_ in self.dlopens)
 
     @property

@@ -1,6 +1,7 @@
-"""The etrace text, by its published description and not by our sources: a reader that takes nothing else, and valid texts at random.
+"""The etrace text by its published description, not by utrail's sources: a reader that accepts
+nothing else, and random valid texts.
 
-Everything is bytes: names may be of any encoding.
+All texts are bytes: names may have any encoding.
 """
 
 import random
@@ -9,7 +10,8 @@ import re
 PART = 900
 HEAD = re.compile(rb"0: (0|[1-9]\d*),(0|[1-9]\d*),(0|[1-9]\d*),(0|[1-9]\d{0,8})!(.*)", re.S)
 
-# Keys in their order, and texts with the keys of their sizes. A key that begins with "?" may be missing, with its text.
+# The keys of each event in their order, and its texts with the keys of their sizes. A key that
+# begins with "?" may be missing, with its text.
 EVENTS = {
     b"New_proc": (["argsize", "prognameisize", "prognamepsize", "cwdsize"], [("PI", "prognameisize"), ("PP", "prognamepsize"), ("CW", "cwdsize")]),
     b"SchedFork": (["pid"], []),
@@ -36,7 +38,7 @@ EVENTS = {
     b"UmountFailed": ([], []),
     b"Comm": (["size"], [("CN", "size")]),
 }
-# Fields whose first half there must be, and fields whose first half may be there.
+# Events that need a first half, and events that may have one.
 ENDS = {b"RenameTo": (b"RenameFrom", b"Rename2From"), b"LinkTo": (b"LinkFrom", b"LinkatFrom"), b"MountFailed": (b"Mount",), b"SysCloneFailed": (b"SysClone",)}
 MAY_END = {b"RenameFailed": (b"RenameFrom", b"Rename2From"), b"LinkFailed": (b"LinkFrom", b"LinkatFrom"), b"UmountFailed": (b"Umount",),
            b"SchedFork": (b"SysClone",)}
@@ -44,7 +46,7 @@ HALVES = {half for halves in ENDS.values() for half in halves} - {b"Mount"}
 
 
 def pieces(head, text, counted=False):
-    """The parts that a text is cut into: @head is a tag, or b"A[3]" of an argument."""
+    """The lines that a text is cut into. @head is a tag, or b"A[3]" for an argument."""
     is_arg = head.startswith(b"A[")
     is_long = not is_arg and len(text) >= PART
     counted |= is_long
@@ -83,7 +85,8 @@ class Task:
 
 
 class Reader:
-    """All tasks with their events: (tag, values by key, texts by tag, arguments). Raises Wrong for what the description does not have."""
+    """All tasks with their events: (tag, values by key, texts by tag, arguments). Raises Wrong for
+    lines that the description does not have."""
 
     def __init__(self, text):
         lines = text.split(b"\n")
@@ -109,7 +112,8 @@ class Reader:
         self.read_environment(environment)
 
     def read_text(self, lines, head, size, counted=False):
-        """The lines are exactly those that a text of that size is cut into."""
+        """The text in @lines. Raises Wrong if they are not exactly those that a text of that size
+        is cut into."""
         text, taken = b"", 0
         while taken < len(lines):
             line = lines[taken]
@@ -194,7 +198,8 @@ class Reader:
 
 
 class Writer:
-    """A text at random, as one recorder would write it: upids count tasks, each line is a nanosecond later than the one before, variables are sorted."""
+    """A random text, as one recorder would write it: upids count tasks, each line is a nanosecond
+    later than the one before, variables are sorted."""
 
     def __init__(self, seed):
         self.random = random.Random(seed)
@@ -213,7 +218,7 @@ class Writer:
         length = max(length, least)
         letters = b"abc/ |=[]_\xff\xc3\xa4\x01\t" + (b"\n" if self.random.random() < 0.3 else b"")
         text = bytearray(self.random.choices(letters, k=length))
-        # Newlines next to where texts are cut.
+        # Newlines beside the places where texts are cut.
         for at in (898, 899, 900, 901, length - 1, 0):
             if at < length and self.random.random() < 0.1:
                 text[at] = 10
@@ -228,7 +233,8 @@ class Writer:
         self.ns += 1
 
     def put(self, tag, upid, texts=(), **values):
-        """@texts: (tag, key, text); keys of them are in the order of the event."""
+        """Write an event. @texts: (tag, key, text); the sizes take the order of the event's
+        keys."""
         sizes = {key: len(text) for _, key, text in texts}
         keys = [key.lstrip("?") for key in EVENTS[tag][0]]
         given = [(key, {**sizes, **values}[key]) for key in keys if key in sizes or key in values]
@@ -288,7 +294,7 @@ class Writer:
 
     def umount(self, upid):
         fails = self.random.random() < 0.3
-        # A failure alone would be that of the one before.
+        # A failure alone would belong to the event before it.
         if not fails or self.last.get(upid) == b"Umount" or self.random.random() < 0.5:
             self.put(b"Umount", upid, [("MT", "targetnamesize", self.text())], flags=self.flags())
         if fails:
@@ -302,7 +308,7 @@ class Writer:
         self.put(b"SysCloneFailed", upid)
 
     def new_task(self, is_thread):
-        """A pid that is free, perhaps of one that has ended."""
+        """A new upid. Its pid is free; it may be that of a task that has ended."""
         pid = self.random.choice(self.done) if self.done and self.random.random() < 0.3 else self.random.randrange(1, 2**22 - 1)
         while pid in {upid & (2**22 - 1) for upid in self.live}:
             pid = self.random.randrange(1, 2**22 - 1)
@@ -319,7 +325,8 @@ class Writer:
         self.put(b"SchedFork", upid, pid=self.new_task(bool(flags and flags & 0x10000)))
 
     def exec(self, upid, cwd=None):
-        # A thread that becomes another program gives its number away, which no text tells.
+        # A thread cannot execute a program here: it would take over the process' number, which the
+        # text cannot tell.
         if self.live.get(upid):
             return
         args = [self.text() if self.random.random() < 0.8 else b"" for _ in range(self.random.randrange(6))]
@@ -358,13 +365,14 @@ class Writer:
         return b"INITCWD=" + cwd + b"\n" + b"".join(line + b"\n" for line in self.out)
 
 
-# --- what the consumer makes of a text ---
+# --- the entries that CAS makes of a text ---
 
 CLONE_THREAD = 0x10000
 
 
 class Execution:
-    """As the description has entries of the JSON, of one process from one exec to the next one. @files: how a path was used, by path."""
+    """An entry of the JSON in the description: a process from one exec to the next one. @files: the
+    way in which each path was used."""
 
     def __init__(self, upid, index, parent, program=None, cwd=None, args=()):
         self.upid, self.index, self.parent = upid, index, parent
@@ -377,7 +385,8 @@ class Execution:
 
 
 def executions(reader):
-    """By (upid, index). Threads are of their process, which is what a recording has; whoever has made the first program is none."""
+    """The executions by (upid, index). Threads count for their process, as in a recording. The
+    process that made the first program has no entry."""
     first = next(task.events[0][1]["pid"] for task in reader.tasks.values())
     found = {}
 

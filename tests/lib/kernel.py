@@ -1,4 +1,5 @@
-"""Kernel files of data directories, made without a kernel: kernel_header of a real machine, and pages of any records."""
+"""The kernel's files of data directories, made without a kernel: kernel_header of a real machine,
+and pages of any records."""
 
 import re
 import struct
@@ -9,7 +10,8 @@ PAGE_BYTES = 4096
 
 
 def header(big=False, only=None):
-    """PAGE_SIZE, LONG_SIZE and a few formats of Linux 6.18, with what a tracer has of its own; of @only these events."""
+    """A kernel_header with PAGE_SIZE, LONG_SIZE, some formats of Linux 6.18 and those of tracers;
+    with @only, the formats of these events."""
     text = HEADER.read_bytes().replace(b"ENDIAN: LE", b"ENDIAN: BE" if big else b"ENDIAN: LE")
     start, *blocks = re.split(rb"(?=TRACEFS: )", text)
     names = only and [f"events/{name.replace(':', '/')}/format:".encode() for name in only]
@@ -17,7 +19,7 @@ def header(big=False, only=None):
 
 
 def event_ids(content=None):
-    """{"sched:sched_switch": 372, ...}"""
+    """The number of each event by name: {"sched:sched_switch": 372, ...}"""
     found = {}
     for m in re.finditer(rb"TRACEFS: events/(\w+)/(\w+)/format: (\d+)\n", content or header()):
         number = re.search(rb"^ID: (\d+)", (content or header())[m.end() : m.end() + int(m[3])], re.M)
@@ -26,7 +28,7 @@ def event_ids(content=None):
 
 
 class Page:
-    """include/linux/ring_buffer.h of the kernel; words of 64 bits."""
+    """A page of the kernel's ring buffer (include/linux/ring_buffer.h), with words of 64 bits."""
 
     def __init__(self, time, big=False):
         self.order, self.big, self.time, self.now, self.body = ">" if big else "<", big, time, time, b""
@@ -63,8 +65,8 @@ class Page:
 
 
 def record_kinds(content):
-    """The types of all records of a per-CPU file of this machine, one behind the other: 31 is an
-    absolute time, others see ring_buffer.h."""
+    """The types of all records in a per-CPU file of this machine, in order: 31 is an absolute time,
+    see ring_buffer.h for others."""
     for begin in range(0, len(content), PAGE_BYTES):
         commit = struct.unpack_from("Q", content, begin + 8)[0] & (1 << 20) - 1
         at, end = begin + 16, begin + 16 + commit
@@ -80,14 +82,15 @@ def record_kinds(content):
 
 
 def sched_switch(prev, next_, big=False):
-    """The fields of sched:sched_switch: (name, pid) of who leaves and who comes."""
+    """The fields of sched:sched_switch: (name, pid) of the task that leaves and of the one that
+    comes."""
     return struct.pack(
         (">" if big else "<") + "16siiq16sii", prev[0].encode(), prev[1], 120, 1, next_[0].encode(), next_[1], 100
     )
 
 
 def nanosleep(big=False):
-    """Those of syscalls:sys_enter_clock_nanosleep."""
+    """The fields of syscalls:sys_enter_clock_nanosleep."""
     return struct.pack((">" if big else "<") + "iiQQQQ", 230, 0, 1, 2, 0x7FFC12345678, 0)
 
 
@@ -97,5 +100,5 @@ def graph_entry(func, depth, big=False):
 
 
 def graph_exit(func, depth, big=False):
-    """Those of ftrace:funcgraph_exit, as Linux 6.1 has them: the depth, an overrun and two times."""
+    """The fields of ftrace:funcgraph_exit in Linux 6.1: the depth, an overrun and two times."""
     return struct.pack((">" if big else "<") + "QiIQQ", func, depth, 0, 0, 0)

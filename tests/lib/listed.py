@@ -1,4 +1,5 @@
-"""The differences of doc/from-uftrace.md, by the ids that are there, as functions that make two answers alike where they differ on purpose."""
+"""The intended differences of doc/from-uftrace.md by their ids, each with a function that makes two
+answers alike."""
 
 import re
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ ID = re.compile(r"<!-- differs: ([a-z0-9-]+) -->")
 
 
 def documented():
-    """The ids in the document, each of which stands at the end of the line that describes the difference."""
+    """The ids in the document; each is at the end of the line that describes the difference."""
     return ID.findall(DOCUMENT.read_text())
 
 
@@ -29,7 +30,7 @@ def with_lines(answer, lines):
 
 
 def edit(pattern, with_what):
-    """An editor of one answer."""
+    """A function that replaces a pattern in an answer."""
     compiled = re.compile(pattern, re.M)
     return lambda answer: Answer(answer.status, compiled.sub(with_what, answer.out))
 
@@ -47,7 +48,7 @@ def both(editor):
 
 
 def status_only(ours, theirs):
-    """Nothing that is printed can be compared."""
+    """Compare the status only: the printed texts differ throughout."""
     return Answer(ours.status, ""), Answer(theirs.status, "")
 
 
@@ -62,7 +63,7 @@ def shorter_tids(answer):
 
 
 def cut_columns(ours, theirs):
-    """Columns that only we have stand in front of the name, which comes last."""
+    """Remove the columns that only utrail has; they stand before the name, which is last."""
     title = re.compile(r"^(?:#|  ).*?(   ?)FUNCTION$", re.M | re.I)
     found, wanted = title.search(ours.out), title.search(theirs.out)
     if not found or not wanted:
@@ -73,7 +74,7 @@ def cut_columns(ours, theirs):
 
 
 def heading_only(text):
-    """Nothing but a heading, or less."""
+    """True for a text without rows: at most a heading."""
     return not text.strip() or re.fullmatch(r"#? +[#A-Z ]+\n", text) is not None
 
 
@@ -83,20 +84,22 @@ def nothing_shown(ours, theirs):
 
 
 def without_function(ours, theirs):
-    """Nothing to show a graph of; of a function that was named we end with status 1."""
+    """Without calls for a graph, uftrace prints a message. For a function that was named, utrail's
+    status is 1."""
     if theirs.out.startswith("uftrace: cannot find graph for ") and not ours.out:
         return Answer(0, ""), Answer(theirs.status, "")
     return ours, theirs
 
 
 def threads_of_processes(answer):
-    """An event of chrome as 0.13 has it, whose `pid` is our `tid`; without the name of a process."""
+    """Events of Chrome's format as in 0.13, whose `pid` is utrail's `tid`, and which has no names
+    of processes."""
     text = re.sub(r'"pid":\d+,"tid":(\d+)', r'"pid":\1', answer.out)
     return with_lines(answer, [line for line in text.splitlines() if '"process_name"' not in line])
 
 
 def edges_of_graph(answer):
-    """The arrows of a graph, without the numbers that its nodes have."""
+    """The arrows of a graph, without the numbers of its nodes."""
     edges = re.findall(r'^ *\d+_\d+\["(.*)"\] -->\|(\d+)\| \d+_\d+\["(.*)"\];', answer.out, re.M)
     return with_lines(answer, sorted(map(" ".join, edges)))
 
@@ -110,13 +113,13 @@ def without_event_size(answer):
 
 
 def blank_event_cells(answer):
-    """Cells of address and module in the rows of events."""
+    """Blank the cells of address and module in the rows of events."""
     blank = lambda match: re.sub(r"\b30d4\d\b|\[event\]", lambda m: " " * len(m[0]), match[0])
     return Answer(answer.status, re.sub(r"^.*/\* \w+:.*$", blank, answer.out, flags=re.M))
 
 
 def without_newer_info(answer):
-    """The offset to wall time, and two settings of the kernel."""
+    """Remove the offset to wall time, and two settings of the kernel."""
     text = answer.out.replace(" | UTC_OFFSET | SYSCTL)", ")")
     return Answer(answer.status, re.sub(r"^# (?:perf_event_paranoid|kptr_restrict) *: .*\n", "", text, flags=re.M))
 
@@ -132,12 +135,13 @@ TID = re.compile(r"\[ *\d+\]")
 
 
 def fold_empty_calls(answer):
-    """A call inside of which nothing is shown as one line, with the duration of its last one where that is a column."""
+    """Show a call without shown calls in one line, with the duration of its last line where that is
+    a column."""
 
     def folded(match):
         first, last = match[2], match[5]
         if TID.findall(first) != TID.findall(last):
-            return match[0]  # the end of another thread's call
+            return match[0]  # this is the end of another thread's call
         row = "".join(a if a != " " else b for a, b in zip(first, last)) if len(first) == len(last) else last
         return f"{row}|{match[3]}{match[4]}{match[6] or ';'}"
 
@@ -149,19 +153,21 @@ def without_indentation(answer):
 
 
 def escaped_lines(answer):
-    """Ends of lines in strings, which 0.13 writes as they are when there are letters beyond ASCII as well, and always in dump."""
+    """Escape ends of lines in strings. 0.13 writes them unchanged in strings with letters beyond
+    ASCII, and always in dump."""
     text = re.sub(r'((?:"|&quot;)[^"\n]*[^\x00-\x7f][^"\n]*)\n', r"\1\\n", answer.out)
     return Answer(answer.status, re.sub(r"(str: .*)\n(?=[^ \d])", r"\1\\x0a", text))
 
 
 def fewer_task_columns(answer):
-    """--task of report: tids in six columns, not seven."""
+    """Tids in six columns, not seven, in report --task."""
     heading, *rows = lines_of(answer) or [""]
     return with_lines(answer, [heading.replace("  TID     Num", "   TID   Num"), *(row[:26] + row[27:] for row in rows)])
 
 
 def decoded_letters(answer):
-    """Letters of strings as they are, where 0.13 writes a number for each byte, and a 0 as in other texts."""
+    """Decode letters in strings, for which 0.13 writes a number for each byte; and write a 0 as in
+    other texts."""
     text = answer.out.replace("'\\\\x00'", "'\\\\0'")
 
     def letters(match):
@@ -192,7 +198,7 @@ class Difference:
 ASKED_DATA = r"^.*\[data \].*\n  (read|diff):.*\n"
 RANGE_EDGE = r"(replay|dump) .*-[FNCHD] .*-r |-r .* -D|events replay .*-r ({from}|{after})|replay .*-f \+module .*-r "
 
-# The differences, in this order.
+# The differences, in the order in which they are evened out.
 DIFFERENCES = [
     Difference("warnings", "", theirs(edit(r"^Usage: .*\n", "")), "peers-plain replay -t {short} -r {after}~{before}"),
     Difference("no-calls", " graph ", without_function, "peers-plain graph {library}"),
@@ -240,7 +246,7 @@ DIFFERENCES = [
 
 
 def alike(case, ours, theirs, without=None):
-    """Both answers to @case without the differences of the document; the one @without is left in."""
+    """Both answers to @case without the documented differences, except the one @without."""
     for difference in DIFFERENCES:
         if difference is not without and re.search(difference.where, case):
             ours, theirs = difference.alike(ours, theirs)

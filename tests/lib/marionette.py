@@ -1,6 +1,6 @@
-"""Firefox by its own remote protocol, which needs no driver beside it: messages are "LENGTH:JSON" on a local socket.
+"""Controls Firefox by its own remote protocol: messages are "LENGTH:JSON" on a local socket.
 
-Debian has no geckodriver, which would be between Selenium and this.
+Selenium would need geckodriver, which Debian lacks.
 """
 
 import base64
@@ -12,7 +12,7 @@ import subprocess
 from tools import wait_until
 
 FIREFOX = shutil.which("firefox-esr") or shutil.which("firefox")
-ELEMENT = "element-6066-11e4-a52e-4f735466cecf"  # the name that WebDriver gives references to elements
+ELEMENT = "element-6066-11e4-a52e-4f735466cecf"  # WebDriver's key for references to elements
 
 PREFERENCES = """
 user_pref("marionette.port", 0);
@@ -22,7 +22,7 @@ user_pref("app.normandy.enabled", false);
 
 
 class Firefox:
-    """A headless one with a profile of its own; close() ends it."""
+    """A headless Firefox with a profile of its own; close() ends it."""
 
     def __init__(self, profile):
         (profile / "user.js").write_text(PREFERENCES)

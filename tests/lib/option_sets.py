@@ -1,8 +1,10 @@
-"""Option sets of the reading commands: single ones, picked by hand, and combinations, chosen by a generator whose seed is fixed.
+"""Sets of options of the reading commands: single ones, picked by hand, and combinations, generated
+with a fixed seed.
 
-Words in braces stand for what each recording has of it: {inner} for a function that calls others, {leaf} for one that does not, {library} for one of a
-library, {some} for a pattern that fits several; {short} and {long} for durations; {from} and {to} for timestamps, {after} and {before} for times since the
-start; {tid} for a task, {tids} for two; {other} for another recording.
+Words in braces stand for values of each recording: {inner} for a function that calls others, {leaf}
+for one that does not, {library} for one of a library, {some} for a pattern that matches several;
+{short} and {long} for durations; {from} and {to} for timestamps, {after} and {before} for times
+since the start; {tid} for a task, {tids} for two; {other} for another recording.
 """
 
 import random
@@ -241,7 +243,7 @@ main
 """,
 }
 
-# A combination has at most one member of each group.
+# By command: groups of options that exclude each other in a combination.
 GROUPS = {
     "replay": [
         ["-F {inner}", "-F {leaf}", "-F {some}", "-N {leaf}", "-C {leaf}", "-H {inner}", "-H {leaf}"],

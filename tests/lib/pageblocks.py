@@ -1,4 +1,5 @@
-"""Reads a page that `dump --format=html` has written: its JSON, and blocks as utils/export/page/blocks.h describes them."""
+"""Reads a page of `dump --format=html`: its JSON, and blocks in the form of
+utils/export/page/blocks.h."""
 
 import base64
 import json
@@ -48,7 +49,7 @@ def blocks(text, kind, task=0):
 
 
 def points(text, task=0):
-    """[ns, text] of each event of a task."""
+    """The events of a task: [ns, text] of each."""
     texts, time, rows = read_meta(text)["texts"], 0, []
     for nr, columns in blocks(text, "points", task):
         steps, numbers = list(varints(columns[0])), list(varints(columns[1]))

@@ -1,4 +1,4 @@
-"""Sample programs: what their header comments promise, and building them in every way that is tested."""
+"""Sample programs: the expectations in their header comments, and the ways to build them."""
 
 import hashlib
 import os
@@ -19,34 +19,35 @@ METHODS = {
     "cyg": ["-finstrument-functions"],
 }
 
-# As programs are shipped: only `record -P` finds their functions.
+# Programs as they are shipped: only `record -P` finds their functions.
 PLAIN = {"none": []}
 
-# Room for hooks, in place of calls of them.
+# Room for hooks instead of calls of hooks.
 PATCHED = {"patchable": ["-fpatchable-function-entry=5"]}
 
-# Those that one compiler has. With -mnop-mcount there is no position independent code, so libraries have calls in place of nops.
-# A tail call is no call of its caller there, which declared trees do not know (tests/e2e/record/test_patch.py does).
+# Methods that one compiler has. -mnop-mcount does not work in position-independent code, so
+# libraries have calls of hooks instead of nops. With XRay a tail call is not inside its caller.
+# Declared trees do not tell that, so it is off here (tests/e2e/record/test_patch.py tests it).
 XRAY = ["-fxray-instrument", "-fxray-instruction-threshold=1", "-fno-optimize-sibling-calls"]
 NOPS = ["-pg", "-mfentry", "-mnop-mcount"]
 OWN_METHODS = {"clang": {"xray": XRAY}, "gcc": {"nops": NOPS}}
 FOR_LIBRARIES = {"nops": "fentry"}
 
-# Hardening and optimisations that look at the code that the hooks are called from. gcc's -fipa-ra counts on what a callee leaves
-# alone; with -pg frame pointers cannot be omitted, with -mfentry they are.
+# Options that harden or optimise the code around calls of hooks. gcc's -fipa-ra relies on registers
+# that a callee keeps. -pg needs frame pointers, -mfentry allows to omit them.
 EXTRAS = {
     "": [],
     "cet": ["-fcf-protection=full", "-fstack-protector-strong", "-fstack-clash-protection", "-Wl,-z,now"],
     "lto": ["-flto"],
-    # For the program "filtered", for tests that compare two runs: no pause of a busy machine is as
-    # long.
+    # A nap that is longer than any pause of a busy machine: for tests that compare two runs of
+    # "filtered".
     "long-nap": ["-DNAP_US=80000"],
 }
 
 
 @dataclass(frozen=True)
 class Variant:
-    """One way to build a program."""
+    """A way to build a program."""
 
     compiler: str
     method: str
@@ -60,7 +61,7 @@ class Variant:
 
     @property
     def words(self):
-        """The names that a directive may have in brackets."""
+        """The words for this way that directives may have in brackets."""
         return {self.compiler, self.method, self.opt, "pie" if self.pie else "nopie"} | {self.extra} - {""}
 
     def command(self, suffix, is_library=False):
@@ -84,15 +85,13 @@ MATRIX = os.environ.get("UTRAIL_TEST_MATRIX", "")
 
 
 def chosen(ways):
-    """@ways; the first of them for "once"."""
+    """@ways, or for "once" the first of them."""
     return ways[:1] if MATRIX == "once" else ways
 
 
 def in_turn(things, ways, fits=lambda thing, way: True):
-    """
-    (thing, way) for each of @things with one of the @ways that fit it, the next thing with the next way. With all of them for "full". It is for
-    tests in which ways have little to do with things.
-    """
+    """(thing, way) for each of @things. Each takes the next one of the @ways that fit it; for
+    "full" it takes all of them. This is for tests in which ways have little to do with things."""
     pairs = []
     for i, thing in enumerate(things):
         fitting = [way for way in ways if fits(thing, way)]
@@ -166,7 +165,8 @@ class Program:
         return self.path.stem
 
     def all(self, name, variant):
-        """The values of the most specific directives called @name that fit."""
+        """The values of the directives @name that fit @variant and have the most words in
+        brackets."""
         fitting = [d for d in self.directives if d[0] == name and d[1] <= variant.words]
         most = max((len(d[1]) for d in fitting), default=0)
         return [d[2] for d in fitting if len(d[1]) == most]
@@ -200,7 +200,8 @@ def _compile(command, output):
 
 
 def build(prog, variant):
-    """The executable of @prog; made once, its libraries beside it. Safe when many ask at the same time."""
+    """The executable of @prog, with its libraries beside it. It is made once, safely when several
+    processes ask at the same time."""
     sources = [prog.path, *sorted({SOURCES / "program.h", *prog.path.parent.glob("*.h")})]
     libs = [SOURCES / name for name in prog.all("lib", variant)]
     key = hashlib.sha256(str(variant).encode())
@@ -225,14 +226,15 @@ def build(prog, variant):
     _compile(command, work / prog.name)
     try:
         work.rename(home)
-    except OSError:  # another process was first
+    except OSError:  # another process has made it first
         shutil.rmtree(work)
     return exe
 
 
 def build_here(directory, source, command):
-    """The output of @command for @source, a file of this tree, in @directory: compiled once for all tests, then copied."""
-    # The source's folder is in the debug information.
+    """The output of @command for @source, a file of this tree. It is compiled once for all tests,
+    then copied to @directory."""
+    # The key has the source's path, since debug information contains it.
     key = hashlib.sha256("\0".join(map(str, [*command, source])).encode())
     for path in [source, *sorted(source.parent.glob("*.h"))]:
         key.update(path.read_bytes())

@@ -1,4 +1,5 @@
-"""Six recordings for tests that compare both tools, and what the words of option_sets.py mean in each of them."""
+"""Six recordings for tests that compare both tools, and the values in each of them for the words of
+option_sets.py."""
 
 import hashlib
 import os
@@ -23,7 +24,7 @@ def values(directory):
 
 @dataclass
 class Made:
-    """The making of a recording, and its content. @status is that of the recorder."""
+    """The way to make a recording, and its contents. @status is that of the recorder."""
 
     tool: object
     exe: object
@@ -68,7 +69,7 @@ RECORDINGS = {
 
 
 def made(name):
-    """Recording @name, made once for all tests."""
+    """The directory of recording @name, which is made once for all tests."""
     made = RECORDINGS[name]
     exe = made.exe(Path.cwd())
     key = hashlib.sha256(made.options.encode() + exe.read_bytes()).hexdigest()[:12]
@@ -79,13 +80,14 @@ def made(name):
     scratch = Path(f"{place}.{os.getpid()}")
     for _ in range(50):
         made.tool("record", *made.options.split(), "-d", scratch, exe).must(made.status)
-        # It loses the CPU when others want it; then the tools have other names for that (KNOWN of test_interop.py).
+        # Record again if the program was pre-empted: the tools name that differently (KNOWN of
+        # test_interop.py).
         if not any("pre-empted" in tool("dump", "--chrome", "-d", scratch, preempted=True).out for tool in (utrail, peer)):
             break
-    os.utime(scratch / "info", (0, 0))  # 0.13 takes this number for the time of the recording
+    os.utime(scratch / "info", (0, 0))  # 0.13 takes this time for that of the recording
     try:
         scratch.rename(place)
-    except OSError:  # another test process was first
+    except OSError:  # another process has made it first
         shutil.rmtree(scratch)
     return place
 
@@ -95,7 +97,8 @@ def stamp(ns):
 
 
 def elapsed(ns):
-    """As text, a little later; 0.13 knows three digits on either side of the point only."""
+    """A text of a duration a little longer than @ns. 0.13 reads only three digits on either side of
+    the point."""
     return f"{ns // 1000 + 1}us" if ns < 999_000 else f"{ns / 1e6 + 0.001:.3f}ms"
 
 

@@ -7,10 +7,10 @@ import subprocess
 import time
 
 SGR = re.compile(r"\x1b\[([0-9;:]*)m")
-# So long a screen may take to become what is waited for.
+# The time in which a screen must come to the expected state.
 PATIENCE_S = 60
 STEP_S = 0.02
-# Twice the same so long apart: nothing moves any more.
+# A screen is settled when it is the same twice, at times this far apart.
 STILL_S = 0.06
 NUMBERS = itertools.count()
 
@@ -20,7 +20,7 @@ def has_tmux():
 
 
 def reversed_in(line, is_on):
-    """Is any of the line in reverse video; and is it on at its end?"""
+    """Two values: True when a part of the line is in reverse video, and when its end is."""
     found = False
     at = 0
     for match in SGR.finditer(line):
@@ -35,7 +35,7 @@ class Screen:
     """A command in a terminal of @columns by @rows. Ends with close(), or as a context."""
 
     def __init__(self, tmp_path, command, columns=80, rows=24, env=None):
-        # A server of its own: one that ends just now would accept no connection.
+        # A tmux server of its own: a shared one may just be ending, and accept no connection.
         self.socket = str(tmp_path / f"tmux-{next(NUMBERS)}")
         self.rows = rows
         words = {"LC_ALL": "C.UTF-8", **(env or {})}
@@ -79,7 +79,7 @@ class Screen:
         return self.lines(), self.cursor()
 
     def cursor(self):
-        """The row in reverse video, below the heading; None: there is none."""
+        """The row in reverse video below the heading, or None."""
         is_on = False
         for row, line in enumerate(self.raw()):
             found, is_on = reversed_in(line, is_on)
@@ -91,7 +91,7 @@ class Screen:
         return self.lines()[1:-1]
 
     def settle(self):
-        """The lines of the screen when nothing moves any more."""
+        """The lines of the screen when they have stopped changing."""
         before = None
         end = time.monotonic() + PATIENCE_S
         while time.monotonic() < end:
@@ -103,7 +103,7 @@ class Screen:
         raise AssertionError("the screen never stands still")
 
     def wait_for(self, text):
-        """Wait until @text stands somewhere; the lines then."""
+        """Wait until @text is on the screen. Returns the lines."""
         end = time.monotonic() + PATIENCE_S
         while time.monotonic() < end:
             lines = self.lines()

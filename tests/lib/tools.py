@@ -1,4 +1,4 @@
-"""Finding the programs under test and running them with a time limit, nothing left behind."""
+"""Finds the programs under test and runs them with a time limit; no process is left."""
 
 import contextlib
 import os
@@ -15,7 +15,7 @@ BUILD = Path(os.environ.get("UTRAIL_BUILD", TOP / "build")).resolve()
 UTRAIL = BUILD / "utrail"
 PEER = shutil.which("uftrace")
 
-# Under load (a busy CI machine, a sanitizer build) everything takes longer, so this is generous.
+# The limit is generous: on a busy machine, and with sanitizers, everything takes longer.
 LIMIT_S = int(os.environ.get("UTRAIL_TEST_LIMIT", "120"))
 
 
@@ -41,7 +41,7 @@ def has_sanitizer():
     return b"__asan_init" in UTRAIL.read_bytes()
 
 
-# Run the rest without root's permissions.
+# The command runs without root's permissions.
 NOBODY = ("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups")
 
 
@@ -53,7 +53,8 @@ def why_not_as_nobody():
 
 
 def environment(**extra):
-    """The environment of tested programs: no colours, no pager, no surprises from the caller's shell."""
+    """The environment of tested programs: no colours, no pager, no variables from the caller's
+    shell that change results."""
     env = {k: v for k, v in os.environ.items() if not k.startswith(("UTRAIL_", "LD_PRELOAD"))}
     env.update(LC_ALL="C", TERM="dumb", PAGER="cat")
     env.update({k: str(v) for k, v in extra.items()})
@@ -61,7 +62,7 @@ def environment(**extra):
 
 
 def run(*args, cwd=None, env=None, stdin=subprocess.DEVNULL, limit=None, preexec=None):
-    """Run @args to their end. Their whole process group dies when the limit is passed."""
+    """Run @args to their end. When the limit is passed, their whole process group is killed."""
     args = [str(a) for a in args]
     proc = subprocess.Popen(
         args,
@@ -88,7 +89,7 @@ def run(*args, cwd=None, env=None, stdin=subprocess.DEVNULL, limit=None, preexec
 
 
 def leave_out_preemption(args):
-    """When the kernel takes the CPU away from a program is its affair: it is shown only where a test is about it."""
+    """Leave out the scheduler's pre-emption, which is random: only tests about it show it."""
     shows = args and args[0] in ("replay", "report", "graph")
     return [args[0], "--no-sched-preempt", *args[1:]] if shows else args
 
@@ -97,7 +98,8 @@ EMPTY_CALL = re.compile(r"^( *)([^ \n].*) \{\n\1\}( = .*;)? /\* .* \*/$", re.M)
 
 
 def fold_empty_calls(result):
-    """A call in which a hidden event lies is shown as one with calls inside: not where it must have one form."""
+    """Replay shows a call with a hidden event inside in two lines. Fold them into one line, so that
+    calls have one form."""
     args = [str(arg) for arg in result.args]
     if "replay" in args and "-f" in args[:-1] and args[args.index("-f") + 1] == "none":
         result.out = EMPTY_CALL.sub(lambda m: f"{m[1]}{m[2]}{m[3] or ';'}", result.out)
@@ -109,7 +111,7 @@ def run_tool(tool, args, preempted, kw):
 
 
 def utrail(*args, preempted=False, **kw):
-    """@preempted: show where the task lost the CPU, and all as it is shown."""
+    """Run utrail. @preempted: show pre-emption, and do not fold calls."""
     return run_tool(UTRAIL, args, preempted, kw)
 
 
@@ -118,8 +120,8 @@ def peer(*args, preempted=False, **kw):
 
 
 def state_of(pid):
-    """Its letter, see proc_pid_stat(5). "X" as well for one that the kernel does not know any more:
-    it may end while it is asked for."""
+    """The letter of a process' state, see proc_pid_stat(5). "X" also stands for a process that has
+    gone: it may end at any time."""
     try:
         with open(f"/proc/{pid}/stat") as f:
             return f.read().rpartition(")")[2].split()[0]
@@ -132,8 +134,8 @@ def is_alive(pid):
 
 
 def terminal_text(ours):
-    """All that is written to a terminal until no process has it open any more, as bytes: each read
-    may yield only a part. Closes it."""
+    """All bytes that are written to a terminal until no process has it open any more; each read may
+    return only a part. Closes the terminal."""
     text = b""
     with contextlib.suppress(OSError):
         while part := os.read(ours, 65536):
@@ -143,7 +145,7 @@ def terminal_text(ours):
 
 
 def wait_until(condition):
-    """The result of @condition when it is true at last."""
+    """Wait until the result of @condition is true, and return it."""
     end = time.monotonic() + LIMIT_S
     while not (result := condition()):
         assert time.monotonic() < end, "waited in vain"

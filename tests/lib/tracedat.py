@@ -1,4 +1,5 @@
-"""Files as trace-cmd writes them, made by hand from what trace-cmd.dat.v6.5 and trace-cmd.dat.v7.5 say (doc/internals/trace-dat.md)."""
+"""Files in the form of trace-cmd, made by hand from the descriptions trace-cmd.dat.v6.5 and
+trace-cmd.dat.v7.5 (doc/internals/trace-dat.md)."""
 
 import re
 import struct
@@ -20,7 +21,7 @@ PACKERS = {"zstd": pack_zstd, "zlib": zlib.compress}
 
 
 def files_of(header):
-    """{name: content} of a kernel_header."""
+    """The files in a kernel_header: {name: content}."""
     return {m[1].decode(): header[m.end() : m.end() + int(m[2])] for m in re.finditer(rb"TRACEFS: (\S+): (\d+)\n", header)}
 
 
@@ -59,7 +60,7 @@ class File:
         return self.pack("I", len(systems)) + b"".join(system.encode() + b"\0" + self.formats(system) for system in systems)
 
     def contents(self):
-        """By the numbers that version 7 has for them, in the order of version 6."""
+        """The contents by version 7's numbers for them, in the order of version 6."""
         return {
             16: self.header_info(),
             17: self.formats("ftrace"),
@@ -117,7 +118,7 @@ class File:
     # --- version 7 -------------------------------------------------------------------------------------------
 
     def section(self, number, content, packed=True):
-        """Note the place of the section."""
+        """Write a section. Returns its place."""
         at = len(self.out)
         is_packed = packed and self.packing != "none"
         if is_packed:
@@ -133,7 +134,7 @@ class File:
         return self.pack("I", len(parts)) + b"".join(self.pack("II", len(s), len(p)) + s for s, p in zip(small, parts))
 
     def buffer(self, buffer):
-        """Put its records; its option."""
+        """Write a buffer's records. Returns its option."""
         at = len(self.out)
         is_packed = self.packing != "none"
         self.out += self.pack("HHIQ", 3, is_packed, 0, 0)
@@ -141,7 +142,7 @@ class File:
         for cpu, pages in buffer.cpus.items():
             self.align()
             data = self.chunks(pages) if is_packed else pages
-            # Without the number of chunks in front.
+            # A packed size does not include the number of chunks, which comes first.
             table += self.pack("IQQ", cpu, len(self.out), len(data) - 4 * is_packed)
             self.out += data
         self.out[at + 8 : at + 16] = self.pack("Q", len(self.out) - at - 16)
@@ -157,7 +158,7 @@ class File:
             options += self.option(number, self.pack("Q", self.section(number, content)))
         for number, content in self.options:
             options += self.option(number, content)
-        # The second section of options is behind the records.
+        # The second section of options comes after the records.
         options += self.option(0, bytes(8))
         self.out[place : place + 8] = self.pack("Q", self.section(0, options, packed=False))
         place = len(self.out) - 8

@@ -1,8 +1,9 @@
-"""The call tree of a task as one line of text, from the records, from replayed text, and as tests expect it.
+"""The call tree of a task as one line of text, from the records, from replayed text, or from a
+test's expectation.
 
-    name{...}   a call and the calls inside it; a missing closing brace at the end: it never returned
-    ~name       a return from a call whose entry another task has, or none
-    |           entries go on further outside though what is open has not returned (exec)
+    name{...}   a call and the calls inside it; without the last brace it never returned
+    ~name       a return from a call without an entry, or whose entry another task has
+    |           entries go on further outside, though open calls have not returned (exec)
     name*3{}    short for name{}name{}name{}, in expectations only
 
 Blanks mean nothing. Names are those of the source: in C++ as demangled by --demangle=simple.
@@ -20,7 +21,7 @@ class Walk:
 
     def __init__(self):
         self.text = []
-        self.open = []  # (name, depth)
+        self.open = []  # rows of (name, depth)
 
     def entry(self, name, depth):
         if self.open and depth <= self.open[-1][1]:
@@ -52,9 +53,10 @@ def of_tasks(tasks, demangle, without):
 
 
 def of_records(task, demangle=lambda name: name, without=()):
-    """The tree of @task; calls of functions that a pattern of @without fits are taken out, not those inside.
+    """The tree of @task, without calls of functions that a pattern of @without matches; the calls
+    inside those stay.
 
-    So are calls of library functions: an expectation names the program's own functions.
+    Calls of library functions are left out, too: an expectation names the program's own functions.
     """
     walk, names = Walk(), {}
     for record in task.records:
@@ -77,7 +79,8 @@ LINE = re.compile(r"^ \[ *(\d+)\] \|( *)(.*)$")
 
 
 def of_replay(text, without=()):
-    """The trees by tid of the output of `replay -f tid`, and the list of unfinished calls behind them."""
+    """The trees by tid from the output of `replay -f tid`, and the list of unfinished calls after
+    them."""
     walks, known = {}, {}
     body, _, rest = text.partition("\nutrail stopped tracing with remaining functions\n")
     for line in body.splitlines():
@@ -106,7 +109,7 @@ def of_words(words, without):
     comment = re.fullmatch(r"\} /\* (.*) \*/", words)
     assert comment or words.endswith((" {", ";")), words
     name = comment[1] if comment else strip_parens(words.removesuffix(" {").removesuffix(";"))
-    name = re.sub(r"\.\d+$", "", name)  # gcc's numbers of nested functions
+    name = re.sub(r"\.\d+$", "", name)  # gcc numbers nested functions
     is_left_out = any(fnmatchcase(name, p) for p in without)
     return name, not comment and not is_left_out, not words.endswith("{") and not is_left_out
 
@@ -116,10 +119,10 @@ def strip_parens(name):
 
 
 def expand(text):
-    """An expectation in full: no blanks, no repetitions."""
+    """An expectation without short forms: no blanks, no repetitions."""
     text = re.sub(r"\s+", "", text)
     while matches := list(re.finditer(r"([^{}~|]+)\*(\d+)(?={)", text)):
-        match = matches[-1]  # the last one holds no further repetition
+        match = matches[-1]  # the last repetition contains no other one
         end, level = match.end(), 0
         while True:
             level += {"{": 1, "}": -1}.get(text[end], 0)
@@ -131,6 +134,6 @@ def expand(text):
 
 
 def expand_task(text):
-    """("tree", count) of a `task:` directive."""
+    """The tree and the count of a `task:` directive."""
     match = re.fullmatch(r"(.*?)(?:\s+x(\d+))?", text)
     return expand(match[1]), int(match[2] or 1)

@@ -11,7 +11,7 @@ static inline unsigned verdict_take(void *context, const void *message, size_t l
 	return CONTROL_OVER;
 }
 
-/* By the table of an end that knows no other shape. */
+/* The packet is checked by a table with one shape only. */
 static inline enum control_verdict control_check(const struct control_shape *shape,
 						 const void *packet, size_t len)
 {

@@ -24,18 +24,21 @@
 
 struct place {
 	uint64_t offset;
-	uint64_t address; /* 0: FILE is not mapped there */
+	uint64_t address; /* 0 while FILE is not mapped */
 	uint8_t byte;
 	unsigned long count;
 };
 
-/* @entry: a breakpoint, after which libraries are there. @stepping: the place whose own instruction runs now; -1: none */
+/*
+ * @entry: a breakpoint at the program's entry, when libraries are loaded. @stepping: the place
+ * whose original instruction runs now, or -1
+ */
 struct task {
 	pid_t pid;
 	int stepping;
 	int has_places;
 	int is_new;
-	uint64_t entry; /* until it is there */
+	uint64_t entry; /* 0 after the entry was reached */
 	uint8_t entry_byte;
 };
 
