@@ -1,6 +1,6 @@
 /*
- * The plan's image: its directory, written and read only here (see plan.h). The probe has a copy of
- * this: no libc but memcpy().
+ * The plan's image: only this file writes and reads its directory (see plan.h). It is compiled into
+ * the probe, too, so it uses nothing of libc but memcpy().
  */
 #include "utils/format/probe/plan.h"
 
@@ -14,10 +14,10 @@
 #include "utils/format/probe/automaton.h"
 
 /*
- * By kind.
+ * The entries, by kind.
  *
- * @is_exact: the entries also contain other data, at offsets that depend on the entry size: another
- *            size is invalid
+ * @is_exact: only this size is valid, since other data are among the entries, at offsets that
+ *            depend on the entry size
  */
 static const struct {
 	uint32_t bytes;
@@ -59,7 +59,7 @@ void plan_copy(const struct plan_view *view, enum plan_kind kind, void *to)
 
 /* --- references between entries --- */
 
-/* The number of steps of a container among @left steps; 0 when it exceeds them. */
+/* Count the steps of a container. 0 when it has more than the @left remaining steps. */
 static uint64_t box_steps(const struct capture_step *step, uint64_t left)
 {
 	if (left < 2)
@@ -106,7 +106,9 @@ static const char *check_capture(const struct plan_view *view, uint32_t index)
 	return NULL;
 }
 
-/* @text_bytes: from the end of a rule's last comparison on */
+/*
+ * True when a comparison is valid. @text_bytes: bytes from the end of the rule's last comparison on
+ */
 static bool cond_is_good(const struct plan_cond *cond, uint64_t text_bytes)
 {
 	uint64_t bytes = cond->kind == PLAN_COND_AUTOMATON ? sizeof(struct automaton) : cond->len;
@@ -168,7 +170,10 @@ static bool patch_has_stub(const struct plan_patch *patch)
 	return patch->what == PATCH_EVENT || patch->what == PATCH_ENTRY;
 }
 
-/* @before: the previous patch, or NULL. Returns NULL when the patch is valid. */
+/*
+ * Check a patch. @before: the previous patch, or NULL. Returns NULL when the patch is valid, or the
+ * error.
+ */
 static const char *check_patch(const struct plan_patch *patch, const struct plan_patch *before)
 {
 	if (patch->what >= PATCH_KINDS)
@@ -183,7 +188,7 @@ static const char *check_patch(const struct plan_patch *patch, const struct plan
 	}
 	if (patch->flags && !patch_has_stub(patch))
 		return "a patch without code has flags for it";
-	/* Such code is reached from the patch before it. */
+	/* The program reaches these patches from the patch before them. */
 	if ((!before || before->load_bias != patch->load_bias) &&
 	    (patch->flags & (PLAN_PATCH_INNER | PLAN_PATCH_SHORT)))
 		return "a patch has none before it";
@@ -287,7 +292,7 @@ static const char *take_section(struct plan_view *view, const struct plan_sectio
 	    s->nr > (len - s->offset) / s->entry_bytes)
 		return "a section lies outside of it, or is not aligned";
 	if (s->kind == 0 || s->kind >= PLAN_KINDS)
-		return NULL; /* of a newer maker */
+		return NULL; /* a kind of a newer version */
 	if (view->lists[s->kind].entries)
 		return "a section is there twice";
 	if (s->entry_bytes < kinds[s->kind].bytes ||
@@ -351,7 +356,7 @@ uint64_t plan_image_head_bytes(const struct plan_view *view)
 			(uint64_t)PLAN_ALIGN);
 }
 
-/* The offset after the lists of the kinds before @kind. */
+/* The offset of the end of the lists of all kinds before @kind. */
 static uint64_t place_behind(const struct plan_view *view, unsigned kind)
 {
 	uint64_t bytes = plan_image_head_bytes(view);

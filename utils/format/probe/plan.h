@@ -18,15 +18,15 @@ enum plan_flags {
 	PLAN_DROP = 1U << 1,	  /* --when-full=drop: a full ring loses records instead of waiting
 				   */
 	PLAN_FLIGHT = 1U << 2,	  /* --flight: a full ring forgets its oldest segment */
-	/* Calls differ: functions have rules, or there is a watch */
+	/* Calls are not all recorded alike: functions have rules, or there is a watch */
 	PLAN_SELECTIVE = 1U << 3,
 	PLAN_WATCH_CPU = 1U << 4,    /* -W cpu */
 	PLAN_CRASH_REPORT = 1U << 6, /* --crash-report: send CONTROL_CRASH */
 	PLAN_STACKS = 1U << 7,	     /* the program has functions that switch stacks */
 	PLAN_ESTIMATE = 1U << 5,     /* -e: no return slot is touched; with PLAN_SELECTIVE */
 	/*
-	 * Only calls that a rule of that kind lets in are recorded, if this process has such a
-	 * rule: enum plan_rule_flags
+	 * If this process has a rule with the flag (enum plan_rule_flags), only calls that such a
+	 * rule lets in are recorded
 	 */
 	PLAN_OPT_IN_FILTER = 1U << 8,	 /* PLAN_FILTER */
 	PLAN_OPT_IN_CALLER = 1U << 9,	 /* PLAN_CALLER */
@@ -37,17 +37,17 @@ enum plan_flags {
 	PLAN_REPLACE_ANY = 1U << 13,
 	PLAN_LEAVES_OUT = 1U << 12,    /* rules may be PLAN_LEFT_OUT; with PLAN_STEERABLE */
 	PLAN_TELLS_DEPTH = 1U << 14,   /* calls beyond plan.max_stack are counted: ring.too_deep */
-	PLAN_NO_LIBCALLS = 1U << 15,   /* --no-libcall; currently for Python only, as is */
-	PLAN_NEST_LIBCALLS = 1U << 16, /* --nest-libcall */
+	PLAN_NO_LIBCALLS = 1U << 15,   /* --no-libcall; for Python only */
+	PLAN_NEST_LIBCALLS = 1U << 16, /* --nest-libcall; for Python only */
 	/*
-	 * --patch concerns functions of the program itself, or of libpython. In the interpreter,
-	 * its C calls are requested then, and a profile function would add Python's to them.
+	 * --patch concerns functions of the program itself, or of libpython. If that is the
+	 * interpreter, its own calls are wanted, and a profile function would change them.
 	 */
 	PLAN_PATCHES_PROGRAM = 1U << 17,
 	PLAN_PATCHES_LIBPYTHON = 1U << 18,
 	/*
-	 * Nothing of the image calls a hook at its start but library calls, if at all: the first
-	 * thread's state is made with its first call. Most short programs make none
+	 * No function of the image calls a hook; only library calls are recorded, if any. So the
+	 * first thread's state is made at its first call. Most short programs make none
 	 */
 	PLAN_BEGINS_LATE = 1U << 19,
 };
@@ -55,22 +55,22 @@ enum plan_flags {
 /* The content of a rule; members of struct plan_rule are valid only with their flag. */
 enum plan_rule_flags {
 	PLAN_FILTER = 1U << 0,	 /* opt in: this function and what it calls */
-	PLAN_NOTRACE = 1U << 1,	 /* opt out */
-	PLAN_DEPTH = 1U << 2,	 /* so many levels from this call on */
+	PLAN_NOTRACE = 1U << 1,	 /* opt out: neither this function nor what it calls */
+	PLAN_DEPTH = 1U << 2,	 /* the number of levels from this call on */
 	PLAN_TIME = 1U << 3,	 /* the time threshold while inside */
 	PLAN_SIZE = 1U << 4,	 /* the size threshold while inside */
 	PLAN_CALLER = 1U << 5,	 /* keep the callers on the way to it; other calls are dropped, if
 				  * there is such a rule */
 	PLAN_TRACE = 1U << 6,	 /* keep the call, however short */
 	PLAN_TRACE_ON = 1U << 7, /* switch recording on */
-	PLAN_TRACE_OFF_AT = 1U << 8, /* and off */
-	PLAN_FINISH = 1U << 9,	     /* record this ENTRY, then nothing any more */
+	PLAN_TRACE_OFF_AT = 1U << 8, /* switch recording off */
+	PLAN_FINISH = 1U << 9,	     /* record this ENTRY, and nothing after it */
 	PLAN_CALLSITE = 1U << 10,    /* record where the call comes from */
 	PLAN_RECOVER = 1U << 11,     /* let the program see its own return addresses while inside */
 	PLAN_READ = 1U << 12,
 	PLAN_LOCATION = 1U << 14, /* only functions with this flag are recorded, if any has it */
 	PLAN_LOCATION_OUT = 1U << 15, /* the function is not recorded itself */
-	/* It is not recorded, because of its cost (--overhead); excludes other flags */
+	/* The function is not recorded, because of its cost (--overhead); excludes other flags */
 	PLAN_LEFT_OUT = 1U << 16,
 	PLAN_COND = 1U << 13, /* PLAN_FILTER and PLAN_NOTRACE hold only if the conditions do */
 };
@@ -103,27 +103,29 @@ enum plan_compare {
 	PLAN_GE = 3,
 	PLAN_LT = 4,
 	PLAN_LE = 5,
-	PLAN_AND = 6, /* the value has any of the bits */
+	PLAN_AND = 6, /* the value has any of these bits */
 };
 
-/* The values to compare: see struct plan_cond. */
+/* The kinds of comparisons: see struct plan_cond. */
 enum plan_cond_kind {
-	PLAN_COND_INT, /* integer argument @index, cut to @bytes, with @value */
-	/* Floating point argument @index of @bytes with the double whose bits are @value */
+	PLAN_COND_INT, /* compares integer argument @index, cut to @bytes, with @value */
+	/*
+	 * Compares floating point argument @index of @bytes with the double whose bits are @value
+	 */
 	PLAN_COND_FLOAT,
 	PLAN_COND_TEXT,	     /* compares the string, as it would be recorded, with @len bytes of
 			      * text */
-	PLAN_COND_PREFIX,    /* the string begins with that text */
+	PLAN_COND_PREFIX,    /* the string begins with the @len bytes of text */
 	PLAN_COND_AUTOMATON, /* the struct automaton finds a match in the string */
-	PLAN_COND_NUMBER,    /* as PLAN_COND_INT, of the text that CAPTURE_TEXT takes */
-	PLAN_COND_REAL,	     /* the same with the double whose bits are @value */
+	PLAN_COND_NUMBER,    /* compares the integer in the text that CAPTURE_TEXT takes */
+	PLAN_COND_REAL,	     /* compares the number in that text with a double */
 };
 
 /*
- * One comparison. Text and automatons follow the last comparison of a rule, in room of whole struct
- * plan_conds: @value is the offset in bytes after it.
+ * One comparison. Texts and automatons come after the last comparison of a rule, in the room of
+ * whole plan_conds; @value is their offset in bytes from there.
  *
- * @index: from 1 on
+ * @index: number of the argument, from 1 on
  * @string: enum capture_op: the way to read a string
  * @compare: enum plan_compare
  * @starts_alternative: the comparisons before it, or it and those after it, must hold
@@ -132,7 +134,7 @@ struct plan_cond {
 	uint8_t kind; /* enum plan_cond_kind */
 	uint8_t index;
 	uint8_t bytes;	   /* 1, 2, 4, 8, or 10 */
-	uint8_t is_signed; /* an integer is widened and compared so */
+	uint8_t is_signed; /* an integer is widened and compared as signed */
 	uint8_t compare;
 	uint8_t starts_alternative;
 	uint8_t string;
@@ -163,8 +165,8 @@ _Static_assert(sizeof(struct plan_rule) == 32, "plan_rule is laid out without ho
 struct plan_func {
 	uint64_t start;
 	uint64_t end;
-	uint32_t rule; /* index, or PLAN_NO_RULE */
-	/* Index of its program's CAPTURE_HEAD among the steps, or PLAN_NO_CAPTURE */
+	uint32_t rule; /* index of its rule, or PLAN_NO_RULE */
+	/* Index of its capture program's CAPTURE_HEAD among the steps, or PLAN_NO_CAPTURE */
 	uint32_t capture;
 };
 _Static_assert(sizeof(struct plan_func) == 24, "plan_func is laid out without holes");
@@ -172,26 +174,27 @@ _Static_assert(sizeof(struct plan_func) == 24, "plan_func is laid out without ho
 /* The way to record a library call. */
 enum plan_call {
 	/*
-	 * Its return slot must not be changed, since the function reads it, keeps it for later, or
-	 * returns more than once (setjmp, vfork, dlvsym ...). ENTRY and EXIT are written together.
+	 * The call's return slot must not be changed, since the function reads it, keeps it for
+	 * later, or returns more than once (setjmp, vfork, dlvsym ...). ENTRY and EXIT are written
+	 * together.
 	 */
 	PLAN_CALL_NO_RETURN_HOOK = 1U << 0,
 	/*
-	 * It is not recorded, but shows the stack's state: an exception has been caught
-	 * (__cxa_begin_catch), and the frames inside the call are gone.
+	 * The call is not recorded, but tells the stack's state: an exception was caught
+	 * (__cxa_begin_catch), and the frames below are gone.
 	 */
 	PLAN_CALL_LANDING = 1U << 1,
-	/* With NO_RETURN_HOOK: setjmp(3). It returns 0, and by longjmp(3) once more. */
+	/* With NO_RETURN_HOOK: setjmp(3). It returns 0, and returns again by longjmp(3). */
 	PLAN_CALL_SETJMP = 1U << 2,
 	/*
-	 * It acts on behalf of the module of its return address, and takes two arguments (dlopen,
+	 * The function acts for the module of its return address, and takes two arguments (dlopen,
 	 * dlsym): see libmcount/program/caller.c.
 	 */
 	PLAN_CALL_BY_CALLER = 1U << 3,
 	/*
-	 * Not a recorded call: the slot must point to a function of the probe itself, enum
-	 * plan_hook << PLAN_CALL_HOOK_SHIFT. With the probe loaded from the start, it would by
-	 * itself. Precedes a call with the same slot.
+	 * Not a recorded call: the slot must point to the probe's function, enum plan_hook <<
+	 * PLAN_CALL_HOOK_SHIFT. It does so already when the probe was loaded from the start.
+	 * Precedes a call with the same slot.
 	 */
 	PLAN_CALL_HOOK = 1U << 4,
 	/* With NO_RETURN_HOOK: vfork(2). The probe's own function may replace its return slot. */
@@ -223,7 +226,7 @@ enum plan_hook {
  * Sorted by module.
  */
 struct plan_call_site {
-	uint64_t load_bias; /* of the module, to identify it */
+	uint64_t load_bias; /* load bias of the module, which identifies it */
 	uint64_t slot;	    /* address of the GOT slot */
 	uint64_t addr;	    /* recorded address */
 	uint32_t reloc;	    /* the slot's index in the module's DT_JMPREL, or PLAN_NO_RELOC */
@@ -231,14 +234,14 @@ struct plan_call_site {
 };
 _Static_assert(sizeof(struct plan_call_site) == 32, "plan_call_site is laid out without holes");
 
-/* The change at a place in the code of a module. */
+/* The kinds of changes in the code of a module. */
 enum plan_patch_what {
 	/*
 	 * An event of the program (-E): a jump to a stub, which records it, runs the replaced
 	 * instructions, and continues in the program.
 	 */
 	PATCH_EVENT = 0,
-	/* The start of a function: also a jump to a stub, which acts like a call of __fentry__. */
+	/* The start of a function: a jump to a stub that acts like a call of __fentry__. */
 	PATCH_ENTRY = 1,
 	/* Nops at the start of a function, replaced by a call of __fentry__. */
 	PATCH_CALL = 2,
@@ -255,18 +258,18 @@ enum plan_patch_what {
 
 enum plan_patch_flags {
 	/*
-	 * Within the bytes of the patch before it, whose code runs into this one's stub: its site
-	 * is not written.
+	 * The patch is within the bytes of the one before it, whose code runs into the stub of this
+	 * one: its site is not written.
 	 */
 	PLAN_PATCH_INNER = 1U << 0,
 	/*
-	 * Without a record: the jump is written here, before the next patch, which has no room for
-	 * its own.
+	 * The patch records nothing. Its jump serves the next patch, which has no room for a long
+	 * jump.
 	 */
 	PLAN_PATCH_SILENT = 1U << 1,
 	/*
-	 * There is room for a short jump only. It jumps to the site of the patch before it, which
-	 * is PLAN_PATCH_SILENT and has no code of the program.
+	 * The patch has room for a short jump only. It jumps to the site of the patch before it,
+	 * which is PLAN_PATCH_SILENT and has no code of the program.
 	 */
 	PLAN_PATCH_SHORT = 1U << 2,
 	/*
@@ -284,25 +287,25 @@ enum plan_patch_flags {
  *
  * @semaphore: address of a 16-bit counter that must be nonzero for the program to come here;
  *             0: there is none
- * @addr: the address of the function in records, inside of it; not for PATCH_EVENT and
+ * @addr: the function's address in records, which is inside of it; not for PATCH_EVENT and
  *        PATCH_NOP
- * @event: PATCH_EVENT: its id in records
- * @operands: PATCH_EVENT: the index of its first argument's among PLAN_OPERANDS, counted from 1 on;
- *            0: it has no arguments
- * @slot: PATCH_ENTRY: bytes from the stack pointer up to the return slot; 0 at a function's first
- *        instruction
+ * @event: PATCH_EVENT: the event's id in records
+ * @operands: PATCH_EVENT: the index of its first argument among PLAN_OPERANDS, counted from 1; 0:
+ *            it has no arguments
+ * @slot: PATCH_ENTRY: distance from the stack pointer to the return slot in bytes; 0 at a
+ *        function's first instruction
  * @clear: the number of bytes from @site on that @code replaces: no thread may be in them when
  *         the jump is written; 0 without @code
  * @fixes: offsets of 32-bit displacements in @code, relative to @site
  */
-/* Bytes of a jump or of a call, the minimum of a patch without PLAN_PATCH_SHORT */
+/* Bytes of a jump or a call: the least bytes of a patch without PLAN_PATCH_SHORT */
 #define PLAN_PATCH_JUMP	    5
 #define PLAN_PATCH_ORIGINAL 16
 #define PLAN_PATCH_CODE	    64
 #define PLAN_PATCH_FIXES    8
 
 struct plan_patch {
-	uint64_t load_bias; /* of the module, to identify it */
+	uint64_t load_bias; /* load bias of the module, which identifies it */
 	uint64_t site;
 	uint64_t semaphore;
 	uint64_t addr;
@@ -310,9 +313,9 @@ struct plan_patch {
 	uint16_t slot;
 	uint8_t what;  /* enum plan_patch_what */
 	uint8_t flags; /* enum plan_patch_flags */
-	uint8_t len;   /* of @code */
+	uint8_t len;   /* bytes of @code */
 	uint8_t nr_fixes;
-	uint8_t bytes; /* of @original */
+	uint8_t bytes; /* bytes of @original */
 	uint8_t fixes[PLAN_PATCH_FIXES];
 	uint8_t original[PLAN_PATCH_ORIGINAL];
 	uint8_t code[PLAN_PATCH_CODE];
@@ -322,20 +325,20 @@ struct plan_patch {
 _Static_assert(sizeof(struct plan_patch) == 136, "plan_patch is laid out without holes");
 
 /*
- * @flags: enum plan_patch_flags. True when its site is not written: the code before it runs into
- *         its stub.
+ * True when a patch's site is not written, since the code of the patch before it runs into its
+ * stub. @flags: enum plan_patch_flags
  */
 static inline bool plan_patch_has_no_text(unsigned flags)
 {
 	return (flags & PLAN_PATCH_INNER) && !(flags & PLAN_PATCH_SHORT);
 }
 
-/* The location of an event's argument at the event's place. */
+/* Where an event's argument is when the program comes to the event's place. */
 enum plan_operand_kind {
-	PLAN_OPERAND_NONE,     /* not known */
+	PLAN_OPERAND_NONE,     /* unknown */
 	PLAN_OPERAND_CONSTANT, /* @value */
 	PLAN_OPERAND_REGISTER, /* general register @base, shifted right by @shift bits */
-	PLAN_OPERAND_VECTOR,   /* the lowest bytes of vector register @base */
+	PLAN_OPERAND_VECTOR,   /* the lowest @bytes of vector register @base */
 	PLAN_OPERAND_MEMORY,   /* at @value + @base + (@index << @shift) */
 	PLAN_OPERAND_KINDS
 };
@@ -347,14 +350,15 @@ enum plan_operand_flags {
 
 #define PLAN_NO_REGISTER  0xff
 #define PLAN_REGISTERS	  16
-#define PLAN_OPERANDS_MAX 16 /* of one event */
+#define PLAN_OPERANDS_MAX 16 /* the most arguments of an event */
 
 /*
- * One argument of PATCH_EVENT; those of one event follow each other, in their order.
+ * One argument of PATCH_EVENT. The arguments of an event follow each other, in their order.
  *
- * @bytes: 1, 2, 4, 8: of the register or memory; widened to 64 bits by the sign or with zeros
- * @base, @index: DWARF's numbers of general registers, or PLAN_NO_REGISTER; of a vector register
- *                from 0 on
+ * @bytes: 1, 2, 4 or 8 bytes of the register or memory, which are widened to 64 bits by the sign or
+ *                with zeros
+ * @base, @index: DWARF's numbers of general registers, or PLAN_NO_REGISTER; @base of a vector
+ *                register is its number, from 0 on
  */
 struct plan_operand {
 	uint8_t kind;  /* enum plan_operand_kind */
@@ -368,14 +372,14 @@ struct plan_operand {
 };
 _Static_assert(sizeof(struct plan_operand) == 16, "plan_operand is laid out without holes");
 
-/* A piece of code: return addresses into it are not replaced (libmcount/hot/callers.h). */
+/* A piece of code. Return addresses into it are not replaced (libmcount/hot/callers.h). */
 struct plan_callers {
 	uint64_t start;
 	uint64_t end;
 };
 _Static_assert(sizeof(struct plan_callers) == 16, "plan_callers is laid out without holes");
 
-/* A variable: its address and size, 1 to 8. */
+/* A watched variable: its address, and its size of 1 to 8 bytes. */
 #define PLAN_WATCHES_MAX 8
 
 struct plan_watch {
@@ -386,17 +390,18 @@ struct plan_watch {
 _Static_assert(sizeof(struct plan_watch) == 16, "plan_watch is laid out without holes");
 
 /*
- * Settings of the whole process. libmcount/plan/plans.h lists those that a later plan may change.
+ * Settings of the whole process. libmcount/plan/plans.h lists the settings that a later plan may
+ * change.
  */
 struct plan {
 	uint64_t threshold_ns;	 /* -t: keep calls longer than this; 0 keeps all */
-	uint64_t anchor_counter; /* a pair read together by the recorder at its start, as */
-	uint64_t anchor_ns;	 /* the probe's baseline to fit the counter's scale */
+	uint64_t anchor_counter; /* the counter, and the clock at the same time, at the */
+	uint64_t anchor_ns;	 /* recorder's start: the base of the counter's scale */
 	uint32_t flags;		 /* enum plan_flags */
 	uint32_t clock;		 /* enum plan_clock */
 	int32_t clock_id;	 /* clockid_t */
 	uint32_t depth;		 /* -D: levels that are recorded */
-	uint32_t max_stack;	 /* levels that are followed at all */
+	uint32_t max_stack;	 /* levels that get frames at all */
 	uint32_t size_filter;	 /* -Z: minimum size of functions in bytes; with PLAN_SELECTIVE */
 	/* --signal: bit N - 1 is for signal N. With PLAN_SELECTIVE */
 	uint64_t signals_on;
@@ -404,8 +409,8 @@ struct plan {
 	uint64_t signals_finish;
 	/*
 	 * PLAN_STEERABLE: the number of this plan in the recording, as in
-	 * control_page.plan_generation; and that of the last plan with the user's `on`. Triggers
-	 * that have switched off before that one are void.
+	 * control_page.plan_generation; @on_generation: the number of the last plan with the user's
+	 * `on`. Triggers that have switched recording off before it are void.
 	 */
 	uint32_t generation;
 	uint32_t on_generation;
@@ -415,17 +420,17 @@ _Static_assert(sizeof(struct plan) == 80, "plan is laid out without holes");
 /*
  * The image: the content of a memfd that the recorder sends to a probe. It has a header, a
  * directory of sections, then the sections, each an array of entries of one kind. The directory has
- * the offset, the number of entries and the entry size of each section. So a reader skips unknown
- * kinds, and the end of longer entries.
+ * the offset, the number of entries and the entry size of each section. So a reader can skip
+ * unknown kinds, and the ends of longer entries.
  *
- * Only plan.c writes and reads it, and has the entry size of each kind: a new kind is an enumerator
- * here, a row there, and the code that implements it.
+ * Only plan.c writes and reads the image, and has the entry size of each kind. A new kind is an
+ * enumerator here, a row there, and the code that implements it.
  */
 enum plan_kind {
-	PLAN_SETTINGS = 1, /* struct plan: one. Without it the image adds to the plan before it */
-	PLAN_FUNCS = 2,	   /* struct plan_func, sorted by start, without overlap */
-	PLAN_CALLS = 3,	   /* struct plan_call_site, by module */
-	PLAN_PATCHES = 4,  /* struct plan_patch, by module */
+	PLAN_SETTINGS = 1, /* one struct plan. Without it the image adds to the former plan */
+	PLAN_FUNCS = 2,	   /* struct plan_func, sorted by start; they do not overlap */
+	PLAN_CALLS = 3,	   /* struct plan_call_site, sorted by module */
+	PLAN_PATCHES = 4,  /* struct plan_patch, sorted by module */
 	PLAN_RULES = 5,	   /* struct plan_rule */
 	PLAN_CONDS = 6,	   /* struct plan_cond, with texts and automatons among them */
 	PLAN_STEPS = 7,	   /* struct capture_step, with struct box_step among them */
@@ -442,7 +447,7 @@ enum plan_kind {
 
 struct plan_header {
 	uint32_t magic;
-	uint32_t nr_sections; /* struct plan_section, after this */
+	uint32_t nr_sections; /* number of struct plan_section that follow */
 	uint64_t pad;
 };
 
@@ -462,15 +467,14 @@ struct plan_list {
 	uint32_t entry_bytes; /* distance from an entry to the next */
 };
 
-/* An image by kind; absent kinds have an empty list. */
+/* The lists of an image, by kind. Absent kinds have an empty list. */
 struct plan_view {
 	struct plan_list lists[PLAN_KINDS];
 };
 
 /*
- * Find the sections of the image @bytes[@len], aligned as by mmap(2). After this, all references
- * stay within their sections: indexes, programs, texts. 0, or -EINVAL with the error in @why (may
- * be NULL).
+ * Find the sections of the image @bytes[@len], aligned as by mmap(2). 0: all references (indexes,
+ * programs, texts) are within their sections. -EINVAL, with the error in @why, which may be NULL.
  */
 int plan_open(struct plan_view *view, const void *bytes, uint64_t len, const char **why);
 
@@ -487,15 +491,15 @@ static inline struct plan_list plan_list(enum plan_kind kind, const void *entrie
 }
 
 /*
- * The size of the image of these lists; and write it to @to, which has that room. Empty lists have
- * no section.
+ * The size of the image of these lists. plan_image_put() writes the image to @to, which has room
+ * for it. Empty lists have no section.
  */
 uint64_t plan_image_bytes(const struct plan_view *view);
 void plan_image_put(const struct plan_view *view, void *to);
 
 /*
- * For callers that write it in pieces: the bytes of its header, which is written to @to; the offset
- * of the list of @kind, 0 when it is empty. Zeros fill the room between lists.
+ * For callers that write the image in pieces: the size of its head, the write of the head to @to,
+ * and the offset of the list of @kind (0: it is empty). Zeros fill the room between lists.
  */
 uint64_t plan_image_head_bytes(const struct plan_view *view);
 void plan_image_put_head(const struct plan_view *view, void *to);
