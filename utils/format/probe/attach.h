@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 /*
- * The recorder makes a thread of the process call these; the arguments in registers are addresses
- * and numbers.
+ * The recorder makes a thread of the process call these two functions. Their arguments are
+ * addresses and numbers in registers.
  *   utrail_attach(address of the recorder, as in UTRAIL_SOCKET; dlopen(3)'s handle)
  *       -> enum attach_result
  *   utrail_leave(enum attach_step, room, pairs that the room has)
@@ -31,22 +31,25 @@ enum attach_result {
 enum attach_step {
 	ATTACH_STATE = 0, /* enum attach_state */
 	/*
-	 * The program has no references to the probe any more. Returns the number of code ranges
-	 * that it has made; the room gets their first and last addresses
+	 * Remove the program's references to the probe. Returns the number of code ranges that the
+	 * probe has made; the room gets the first and last address of each
 	 */
 	ATTACH_WITHDRAW = 1,
 	/*
-	 * With all other threads stopped: 0 when none of them is within the probe, or returns to it
+	 * While all other threads are stopped: 0 when none of them is within the probe, or returns
+	 * to it
 	 */
 	ATTACH_COUNT = 2,
-	ATTACH_GIVE_BACK = 3, /* after that: all memory; then dlclose(3) */
-	ATTACH_HANDLE = 4,    /* the handle that utrail_attach() was given */
+	ATTACH_GIVE_BACK = 3, /* after ATTACH_COUNT: give back all memory */
+	ATTACH_HANDLE = 4,    /* returns the handle that utrail_attach() got */
 	/*
-	 * Returns the number of struct attach_change; the room gets the address of the first. Valid
-	 * until the next call of these two
+	 * Returns the number of struct attach_change; the room gets the address of the first, valid
+	 * until the next ATTACH_CHANGES or ATTACH_CHANGED
 	 */
 	ATTACH_CHANGES = 5,
-	/* The recorder has written all changes that it could. Returns the number of failed ones */
+	/*
+	 * The recorder has written all changes that it could. Returns the number of failed changes
+	 */
 	ATTACH_CHANGED = 6,
 	/*
 	 * Before ATTACH_BEGIN, with all threads stopped: the room has a struct attach_thread, and
@@ -55,45 +58,46 @@ enum attach_step {
 	ATTACH_OPEN_CALLS = 7,
 	ATTACH_BEGIN = 8, /* from now on calls are recorded */
 	/*
-	 * During a recording, however it began: the second argument is the address of a plan's
-	 * image with patches only, the third its size. Their stubs are made now; the recorder
-	 * writes the patches into the text later. 0 or -errno; -EAGAIN: not possible in this
-	 * thread, or now
+	 * During a recording, however it began: make the stubs of patches, which the recorder
+	 * writes into the text later. The second argument is the address of a plan's image with
+	 * patches only, the third its size. 0 or -errno; -EAGAIN: not possible in this thread, or
+	 * not now
 	 */
 	ATTACH_ADOPT = 9,
 	/*
-	 * Returns the number of code ranges made for patches; the room gets their first and last
-	 * addresses
+	 * Returns the number of code ranges made for patches; the room gets the first and last
+	 * address of each
 	 */
 	ATTACH_CODES = 10,
 	/*
-	 * With all other threads stopped, and none of them within the probe or its code: the room
-	 * has addresses of functions, and the third argument is their number. Functions with an
-	 * open call that announces its own end (XRay) become 0. 0 or -errno; -EAGAIN: a thread is
-	 * within a hook
+	 * While all other threads are stopped, and none is within the probe or its code: find
+	 * functions with open calls that announce their own end (XRay). The room has addresses of
+	 * functions, whose number is the third argument; those that are found become 0. 0 or
+	 * -errno; -EAGAIN: a thread is within a hook
 	 */
 	ATTACH_OPEN_ANNOUNCED = 11,
 	/*
-	 * The room has struct attach_choice; the third argument is their number. They take effect
-	 * with ATTACH_CHOSEN. 0 or -errno
+	 * The room has an array of struct attach_choice; the third argument is its length. The
+	 * choices take effect with ATTACH_CHOSEN. 0 or -errno
 	 */
 	ATTACH_CHOOSE = 12,
-	ATTACH_CHOSEN = 13, /* 0; -EAGAIN: not by this thread, or not now */
+	ATTACH_CHOSEN = 13, /* 0; -EAGAIN: not possible in this thread, or not now */
 	/*
 	 * After ATTACH_BEGIN, while threads run: record events that the program declares, too.
-	 * Returns the number of copies of the library that do so; -EAGAIN as above
+	 * Returns the number of copies of libutrail-trace that report them; -EAGAIN as for
+	 * ATTACH_CHOSEN
 	 */
 	ATTACH_DOORS_OPEN = 14,
 	/*
-	 * Before ATTACH_WITHDRAW, while threads run: the library stops calling the probe. The same
-	 * results; effective also with -EAGAIN
+	 * Before ATTACH_WITHDRAW, while threads run: libutrail-trace stops calling the probe.
+	 * Results as for ATTACH_DOORS_OPEN; it has stopped also with -EAGAIN
 	 */
 	ATTACH_DOORS_CLOSE = 15,
 };
 
 /*
- * The user's choice for an event that the program declares, by its id in records: below 0 off,
- * above 0 on, 0: as the program chooses.
+ * The user's choice for an event that the program declares, by its id in records: below 0: off,
+ * above 0: on, 0: the program chooses.
  */
 struct attach_choice {
 	uint32_t event;
@@ -103,11 +107,12 @@ struct attach_choice {
 /*
  * A call that is open in a thread when recording begins, and would have a frame if recorded.
  *
- * @slot: of its return address
- * @ret: the return address in it
- * @addr: of the function, or the address that a library call has in records (struct plan_call_site)
- * @sp: of the function when it calls its hooks, of -finstrument-functions; else 0
- * @is_library_call: it counts if the call is recorded
+ * @slot: address of its return slot
+ * @ret: the return address in the slot
+ * @addr: address of the function; for a library call, its address in records (struct
+ * plan_call_site)
+ * @sp: with -finstrument-functions, the function's stack pointer when it calls its hooks; else 0
+ * @is_library_call: a library call, which counts only if it is recorded
  */
 struct attach_call {
 	uint64_t slot;
@@ -145,18 +150,18 @@ enum attach_state {
  * One change of the program's text, in the order of insertion; removal is in reverse. The recorder
  * does both, while all threads are stopped.
  *
- * @len: of @before, the original bytes, and @after, the patched ones
- * @clear: no thread may be in so many bytes from @site on when it is written: these run elsewhere
- *         from then on. Not less than @len
- * @out_at: address of a byte that is 1 while the change is disabled, so that the probe skips it,
- *          too, when a module is loaded again; 0: there is none
+ * @len: length of @before, the original bytes, and of @after, the patched bytes
+ * @clear: number of bytes from @site on, at least @len, that run elsewhere from then on: no thread
+ *         may be in them when the change is written
+ * @out_at: address of a byte that is 1 while the change is disabled, which tells the probe to skip
+ *          it when a module is loaded again; 0: there is none
  */
 #define ATTACH_CHANGE_MAX 16
 
 enum attach_change_flags {
-	/* It jumps to the change before it, which must be present as long as this one is */
+	/* The change jumps to the one before it, which must be present as long as this one is */
 	ATTACH_CHANGE_ON_FORMER = 1,
-	ATTACH_CHANGE_ISLAND = 2, /* the code there without us is never executed */
+	ATTACH_CHANGE_ISLAND = 2, /* without the change, the code at @site is never executed */
 	ATTACH_CHANGE_EVENT = 4,  /* the change is not about a function */
 };
 

@@ -8,19 +8,19 @@
 #define AUTOMATON_POSITIONS 64
 
 enum automaton_flags {
-	AUTOMATON_ALWAYS = 1U << 0, /* whatever the text is */
-	AUTOMATON_EMPTY = 1U << 1,  /* a text without bytes */
+	AUTOMATON_ALWAYS = 1U << 0, /* any text matches */
+	AUTOMATON_EMPTY = 1U << 1,  /* a text without bytes matches */
 };
 
 /*
- * Glushkov's construction. A position is a place in the expression that matches one byte; sets of
- * positions are bit masks.
+ * An automaton of Glushkov's construction. A position is a place in the expression that matches one
+ * byte; sets of positions are bit masks.
  *
  * @first: positions at which a match may begin, anywhere; @first_at_start: at the start of the text
  *         only
  * @last: positions at which a match may end, anywhere; @last_at_end: at the end of the text only
- * @follow: by position: those that may follow
- * @takes: by byte: the positions that match it
+ * @follow: by position: the positions that may follow it
+ * @takes: by byte: the positions that match the byte
  */
 struct automaton {
 	uint64_t first;
@@ -34,7 +34,10 @@ struct automaton {
 };
 _Static_assert(sizeof(struct automaton) % 16 == 0, "it lies among the plan's conditions");
 
-/* True when @text[@len] has a match. No allocation, no call; a few ns per byte. */
+/*
+ * True when the @len bytes of @text have a match. It allocates nothing, calls nothing, and takes a
+ * few ns per byte.
+ */
 static inline bool automaton_matches(const struct automaton *a, const uint8_t *text, uint32_t len)
 {
 	uint64_t state = 0;

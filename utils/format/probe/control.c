@@ -9,7 +9,7 @@
 #include "utils/format/callables.h"
 #include "utils/format/event_ids.h"
 
-/* Its path ends where the message does. */
+/* Check that the path ends with the message. */
 static bool module_is_valid(const void *message, size_t len)
 {
 	return ((const char *)message)[len - 1] == '\0';
@@ -32,7 +32,7 @@ static bool has_texts(const void *message, const char *texts, size_t len, unsign
 	return !nr;
 }
 
-/* A name, which is not empty, and a file. */
+/* Check for a name, which is not empty, and a file. */
 static bool callable_is_valid(const void *message, size_t len)
 {
 	const struct control_callable *m = message;
@@ -47,7 +47,7 @@ static bool callable_is_is_valid(const void *message, size_t len)
 	return m->addr < CALLABLES_END && !(m->values >> CALLABLE_VALUE_BITS);
 }
 
-/* Two or three texts, and nothing after them. */
+/* Check for two or three texts, and nothing after them. */
 static bool declare_is_valid(const void *message, size_t len)
 {
 	const struct control_declare *m = message;
@@ -62,7 +62,7 @@ static bool declared_is_valid(const void *message, size_t len)
 	return !event || (event >= EVENT_ID_USER && event < EVENT_ID_USER + EVENT_USER_MAX);
 }
 
-/* @texts: the bytes that its texts have at least. */
+/* @texts: the least number of bytes of the message's texts. */
 #define SHAPE(name, NAME, texts, ...)                                                         \
 	const struct control_shape control_##name##_shape = {                                 \
 		CONTROL_##NAME, sizeof(struct control_##name) + (texts), #NAME, ##__VA_ARGS__ \
@@ -84,7 +84,7 @@ SHAPE(status, STATUS, 0);
 SHAPE(status_is, STATUS_IS, 0);
 SHAPE(working, WORKING, 0);
 
-/* The version, and all that is common to all of them. */
+/* The bytes that all versions have: up to the version. */
 #define COMMON_BYTES offsetof(struct control_header, flags)
 
 static enum control_verdict check_header(const struct control_header *h, size_t len)
@@ -163,7 +163,7 @@ static int hex_digit(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* The digits of ":digits", if that is all; NULL else. */
+/* Find the digits of ":digits", if the text has nothing else; else NULL. */
 static const char *filters_at(const char *text)
 {
 	size_t nr = 0;
@@ -175,7 +175,7 @@ static const char *filters_at(const char *text)
 	return nr == CONTROL_FILTERS_DIGITS && !text[1 + nr] ? text + 1 : NULL;
 }
 
-/* The digits at the end of an address; NULL when there are none. */
+/* Find the digits at the end of an address; NULL when there are none. */
 static const char *filters_of(const char *address)
 {
 	size_t len = strlen(address);

@@ -44,22 +44,23 @@
  * Either end may send messages that the other does not know. A receiver ignores a message of
  * unknown type if it is CONTROL_OPTIONAL; otherwise it answers ERROR and the conversation is over:
  * the probe stops and the program runs on. A message may be longer than its receiver knows; the
- * bytes after the known members are ignored. doc/internals/add-a-control-message.md describes the
- * use of that.
+ * bytes after the known members are ignored. doc/internals/add-a-control-message.md describes how
+ * messages grow.
  *
- * Any process on the machine can find and connect to it. Only processes that the recorder started,
- * and their descendants, know the secret: it is in UTRAIL_SOCKET, after the socket's name
- * ("name:secret in hex"), and in each HELLO. Other processes get no answer. After the secret, ":"
- * and five digits are the number of system call filters (seccomp) that a program starts with;
- * without them there are none. A process proves its other statements about itself by its token,
- * which came with WELCOME and which only its forked children share (doc/internals/trust.md).
+ * Any process on the machine can find the socket and connect to it. Only processes that the
+ * recorder started, and their descendants, know the secret: it is in UTRAIL_SOCKET, after the
+ * socket's name ("name:secret in hex"), and in each HELLO. Other processes get no answer. After the
+ * secret, ":" and five digits tell the number of system call filters (seccomp) that a program
+ * starts with; without the digits it is 0. A process proves its other statements about itself by
+ * its token, which came with WELCOME and which only its forked children share
+ * (doc/internals/trust.md).
  */
 #define CONTROL_MAGIC	0x7554
 #define CONTROL_VERSION 7
-#define CONTROL_MSG_MAX 8192 /* bytes, with the header */
+#define CONTROL_MSG_MAX 8192 /* in bytes, with the header */
 
 #define CONTROL_ENV_SOCKET "UTRAIL_SOCKET"
-#define CONTROL_NAME_SIZE  64 /* of the socket, with its NUL */
+#define CONTROL_NAME_SIZE  64 /* the socket's name with its NUL */
 
 #define CONTROL_SECRET_BYTES   16
 #define CONTROL_FILTERS_DIGITS 5
@@ -74,19 +75,19 @@ enum control_type {
 	CONTROL_WELCOME = 4,
 	CONTROL_PLAN = 5,
 	CONTROL_CRASH = 6,
-	CONTROL_ERROR = 7, /* that message was not understood, or was refused; from either end */
+	CONTROL_ERROR = 7, /* a message was not understood, or was refused; from either end */
 	CONTROL_STATUS = 8,
 	CONTROL_STATUS_IS = 9,
 
 	CONTROL_SET_PLAN = 12,
-	/* The answer takes a while: the files of a large program are being read */
+	/* The answer takes a while, as when the files of a large program are read */
 	CONTROL_WORKING = 13,
 	CONTROL_DECLARE = 14,
 	CONTROL_DECLARED = 15,
 	CONTROL_CALLABLE = 16,
 	CONTROL_CALLABLE_IS = 17,
 
-	/* Numbers that are given, for what is not built yet: */
+	/* Numbers that are reserved for messages that are not implemented yet. */
 	/* A command asks the recorder to attach to a running process */
 	CONTROL_ATTACH = 10,
 	CONTROL_DETACH = 11, /* the recorder asks a probe to stop recording its program */
@@ -95,18 +96,18 @@ enum control_type {
 };
 
 enum control_flags {
-	CONTROL_OPTIONAL = 1U << 0, /* a receiver that does not know the type may skip it */
-	CONTROL_ANSWER = 1U << 1,   /* @seq is that of the message that it answers */
+	CONTROL_OPTIONAL = 1U << 0, /* a receiver that does not know the type skips it */
+	CONTROL_ANSWER = 1U << 1,   /* @seq is that of the answered message */
 };
 
 /*
  * The first eight bytes are the same in all versions, so that each end can recognize the other's
- * version. Versions before 6 had 32 bits of version, no flags, and nothing more.
+ * version. In versions before 6, the header ended with 32 bits of version.
  *
  * @version: CONTROL_VERSION of the sender
  * @flags: unknown bits are ignored; a fact that must not be ignored has a type of its own
- * @len: of the whole message, equal to the packet's
- * @seq: each end counts its own messages on a connection, from 1
+ * @len: bytes of the whole message, which are those of the packet
+ * @seq: number of the message, from 1 on: each end counts its own messages on a connection
  */
 struct control_header {
 	uint16_t magic;
@@ -128,11 +129,11 @@ enum control_hello_kind {
 	CONTROL_EVENTS = 9, /* a known process declares an event: DECLARE follows */
 	CONTROL_NAMES = 10, /* a known process names functions: CALLABLEs follow */
 
-	/* Executed images that cannot be traced; nothing follows. */
-	CONTROL_NO_ADDRESS_SPACE = 4, /* ulimit -v */
+	/* Reasons why an executed image cannot be traced; nothing follows. */
+	CONTROL_NO_ADDRESS_SPACE = 4, /* a limit of address space (ulimit -v) */
 	CONTROL_SHADOW_STACK = 5,     /* returns are checked by the CPU */
-	CONTROL_OTHER_LIBC = 7,	      /* not glibc */
-	CONTROL_IN_VALGRIND = 11,     /* whose reports would have other backtraces */
+	CONTROL_OTHER_LIBC = 7,	      /* the libc is not glibc */
+	CONTROL_IN_VALGRIND = 11,     /* valgrind's reports would have other backtraces */
 };
 
 struct control_hello {
@@ -142,19 +143,19 @@ struct control_hello {
 	uint32_t kind; /* enum control_hello_kind */
 	uint32_t pad;
 	uint8_t secret[CONTROL_SECRET_BYTES]; /* at this place in all versions */
-	uint8_t token[CONTROL_SECRET_BYTES];  /* of the last WELCOME; zeros before it */
+	uint8_t token[CONTROL_SECRET_BYTES];  /* the last WELCOME's; zeros before it */
 	uint64_t time_ns; /* CONTROL_FORK: the time when fork returned in the child; else 0 */
 };
 _Static_assert(sizeof(struct control_hello) == 72, "the same for all compilers");
 _Static_assert(offsetof(struct control_hello, secret) == 32, "all versions have it there");
 
-/* A loaded object: the first and last byte (exclusive) of its segments, and its path. */
+/* A loaded object: its segments are within [@start, @end). */
 struct control_module {
 	struct control_header h;
 	uint64_t start;
 	uint64_t end;
-	uint64_t load_bias; /* to be added to the file's own addresses */
-	uint64_t time_ns;   /* before it was loaded; 0 for objects present from the start */
+	uint64_t load_bias; /* is added to the file's own addresses */
+	uint64_t time_ns;   /* a time before it was loaded; 0: present from the start */
 	int32_t tid;	    /* the thread that called dlopen */
 	uint32_t has_text;  /* the module has an executable segment */
 	char path[];	    /* with its NUL, up to the end of the packet */
@@ -170,8 +171,8 @@ struct control_welcome {
 };
 
 /*
- * In the order of the SCM_RIGHTS array of WELCOME; for a fresh image the plan's memfd (plan.h)
- * comes with it.
+ * The descriptors that come with WELCOME, in the order of its SCM_RIGHTS array. The plan's memfd
+ * (plan.h) comes only for a fresh image.
  */
 enum control_welcome_fd {
 	CONTROL_FD_PAGE = 0,
@@ -180,20 +181,23 @@ enum control_welcome_fd {
 	CONTROL_FD_MAX = 3,
 };
 
-/* It has a descriptor when there is an addition to the plan. */
+/* PLAN has a descriptor when there is an addition to the plan. */
 struct control_plan {
 	struct control_header h;
 };
 
 /*
- * With one descriptor: an image with settings, which replaces the current plan. It lists no library
- * calls and no points.
+ * SET_PLAN has one descriptor: an image with settings, which replaces the current plan. The image
+ * has no library calls and no points.
  */
 struct control_set_plan {
 	struct control_header h;
 };
 
-/* Frames in a CRASH, innermost first. @addr: as in records; @time_ns: of the entry */
+/*
+ * The most frames in a CRASH; the innermost comes first. @addr: as in records; @time_ns: time of
+ * the entry
+ */
 #define CONTROL_CRASH_FRAMES 256
 
 struct control_crash_frame {
@@ -202,7 +206,7 @@ struct control_crash_frame {
 };
 
 /*
- * @code, @address: of siginfo_t; @address is 0 when the signal was sent. @depth: the total number
+ * @code, @address: those of siginfo_t; @address is 0 when the signal was sent. @depth: total number
  *                  of frames
  */
 struct control_crash {
@@ -220,8 +224,8 @@ struct control_crash {
 _Static_assert(sizeof(struct control_crash) <= CONTROL_MSG_MAX, "it fits a packet");
 
 /*
- * @texts: its id, its format and, if @has_common, the format in front of that, each with its NUL,
- *         up to the end of the packet
+ * @texts: the event's id, its format and, if @has_common, the format that is in front of that one.
+ *         Each ends with a NUL; they fill the packet
  */
 struct control_declare {
 	struct control_header h;
@@ -231,8 +235,8 @@ struct control_declare {
 };
 
 /*
- * @event: the number in its records; 0: there is none. @choice: the user's choice for it: below 0
- *         off, above 0 on, 0: none
+ * @event: the event's number in records; 0: it has none. @choice: the user's choice for the event:
+ *         below 0: off, above 0: on, 0: none
  */
 struct control_declared {
 	struct control_header h;
@@ -243,11 +247,11 @@ struct control_declared {
 /*
  * A function of a language without addresses. Many of these may follow each other.
  *
- * @line: the first of its source, from 1 on; 0: it has none
- * @is_native: it is written in C: a library call for readers
- * @wants_plan: the range of the last answer is not in the plan
- * @nr_args: its parameters
- * @texts: its name and its file, each with its NUL, up to the end of the packet; the file may be ""
+ * @line: first line of its source, from 1 on; 0: it has none
+ * @is_native: it is written in C, and is a library call for readers
+ * @wants_plan: the probe's plan does not have the range of the last answer
+ * @nr_args: number of its parameters
+ * @texts: its name and its file, which may be "". Each ends with a NUL; they fill the packet
  */
 struct control_callable {
 	struct control_header h;
@@ -259,11 +263,13 @@ struct control_callable {
 };
 
 /*
- * With one descriptor if a plan was wanted and there is any: the additions for @range, as after a
- * dlopen.
+ * The answer to CALLABLE. If additions to the plan were wanted and exist, those for @range come as
+ * a descriptor, as after a dlopen.
  *
- * @addr: its address in records (utils/format/callables.h); 0: it has none, and is not recorded
- * @range: the number of the range of addresses with a rule that @addr is in; 0: it has no rule
+ * @addr: the function's address in records (utils/format/callables.h); 0: it has none, and is not
+ * recorded
+ * @range: number of the range of addresses with a rule that contains @addr; 0: the function has no
+ * rule
  * @values: the recorded values of its calls, as in CALLABLE_RESULT
  */
 struct control_callable_is {
@@ -275,29 +281,29 @@ struct control_callable_is {
 };
 
 /*
- * The result of a message. The values from CONTROL_NO_MESSAGE on are those of ERROR; their numbers
- * are the same in all versions.
+ * The result of processing a message. ERROR may have the values from CONTROL_NO_MESSAGE on, whose
+ * numbers are the same in all versions.
  */
 enum control_verdict {
 	CONTROL_TAKEN = 0,
-	CONTROL_SKIPPED = 1,	/* of an unknown type, and optional */
-	CONTROL_NO_MESSAGE = 2, /* no header, or it is not as long as it says */
+	CONTROL_SKIPPED = 1,	/* its type is unknown, and it is optional */
+	CONTROL_NO_MESSAGE = 2, /* it has no header, or another length than its header tells */
 	CONTROL_OTHER_VERSION = 3,
 	CONTROL_UNKNOWN_TYPE = 4,
-	CONTROL_MALFORMED = 5,	  /* shorter than its type, or with invalid values */
-	CONTROL_OUT_OF_PLACE = 6, /* not at this point of the conversation */
+	CONTROL_MALFORMED = 5,	  /* it is shorter than its type, or has invalid values */
+	CONTROL_OUT_OF_PLACE = 6, /* it may not come at this point of the conversation */
 	CONTROL_TOO_MANY = 7,
-	CONTROL_FAILED = 8, /* understood, but the recorder could not do it */
+	CONTROL_FAILED = 8, /* it was understood, but the recorder could not do it */
 };
 
 /*
- * An answer to the message that it names; the conversation is over. It is never answered itself.
- * The same in all versions.
+ * The answer that ends a conversation: a message was not understood or was refused. It gets no
+ * answer itself, and is the same in all versions.
  */
 struct control_error {
 	struct control_header h;
 	uint32_t verdict; /* enum control_verdict */
-	uint32_t type;	  /* of that message */
+	uint32_t type;	  /* type of the answered message */
 };
 _Static_assert(sizeof(struct control_error) == 24, "the same in all versions");
 
@@ -312,20 +318,20 @@ enum control_status_flags {
 };
 
 /*
- * The recording as a whole, without data about other processes. @nr_alive: recorded processes that
- * are running
+ * The state of the whole recording, without data about other processes. @nr_alive: recorded
+ * processes that are running
  */
 struct control_status_is {
 	struct control_header h;
 	uint32_t flags; /* enum control_status_flags */
 	uint32_t nr_alive;
-	uint64_t bytes_written; /* into the .dat files */
+	uint64_t bytes_written; /* bytes written to the .dat files */
 	uint64_t records_lost;
 };
 
 /*
- * With CONTROL_OPTIONAL and the number of the message that is being processed. The waiting end
- * restarts its timeout.
+ * WORKING has CONTROL_OPTIONAL, and as @seq the number of the message that is being processed. The
+ * waiting end restarts its timeout.
  */
 struct control_working {
 	struct control_header h;
@@ -336,8 +342,9 @@ struct control_working {
 /*
  * The format of a type of message.
  *
- * @min_len: it may be longer
- * @is_valid: true when its members are valid; of @len bytes, at least @min_len. NULL: always
+ * @min_len: the least length
+ * @is_valid: true when the members of a message of @len bytes, at least @min_len, are valid. NULL:
+ * they always are
  */
 struct control_shape {
 	uint16_t type;
@@ -366,8 +373,8 @@ extern const struct control_shape control_working_shape;
  * The messages that one end accepts: a row for each known type. States are small numbers of its
  * own; 0 is the end of the conversation.
  *
- * @states: those in which it may come, of CONTROL_IN()
- * @take: called with a valid message, in such a state; returns the next state
+ * @states: the states in which the message may come, as bits of CONTROL_IN()
+ * @take: is called with a valid message in one of these states; returns the next state
  */
 #define CONTROL_OVER	  0U
 #define CONTROL_IN(state) (1U << (state))
@@ -385,41 +392,41 @@ struct control_table {
 
 /*
  * Process one packet by its row; @state becomes the next state. Any verdict but CONTROL_TAKEN
- * leaves @state unchanged. @len: the packet's; shapes and rows check that @packet contains the
+ * leaves @state unchanged. @len: bytes of @packet; shapes and rows check that it contains the
  * members that they read.
  */
 enum control_verdict control_take(const struct control_table *table, unsigned *state, void *context,
 				  const void *packet, size_t len);
 
 /*
- * Fill in the header of @message. @len: of the whole message; @seq: its own, or for CONTROL_ANSWER
- * that of the answered one
+ * Fill in the header of @message. @len: bytes of the whole message; @seq: its number, or with
+ * CONTROL_ANSWER that of the answered message
  */
 void control_stamp(void *message, enum control_type type, uint32_t flags, size_t len, uint32_t seq);
 
-/* The ERROR that answers @packet, whose header is complete. */
+/* Make the ERROR that answers @packet, whose header is complete. */
 struct control_error control_error_about(const void *packet, enum control_verdict verdict);
 
 /*
- * Parse "name:secret" or "name:secret:filters": the number of bytes of the name, and the secret in
- * @secret. 0 when the format is wrong.
+ * Parse "name:secret" or "name:secret:filters". Returns the number of bytes of the name, and stores
+ * the secret. 0 when the format is wrong.
  */
 size_t control_address_parse(const char *address, uint8_t secret[CONTROL_SECRET_BYTES]);
 
 /*
- * The number of system call filters that programs start with, from a well-formed @address; and add
- * one, if the address has such a number.
+ * Read the number of system call filters that programs start with from a well-formed @address.
+ * control_address_add_filter() adds 1 to it, if the address has such a number.
  */
 unsigned control_address_filters(const char *address);
 void control_address_add_filter(char *address);
 
-/* True when two secrets are equal. The time is independent of the differing bytes. */
+/* True when two secrets are equal. The time does not depend on the bytes that differ. */
 bool control_secret_is(const uint8_t a[CONTROL_SECRET_BYTES],
 		       const uint8_t b[CONTROL_SECRET_BYTES]);
 
 /*
- * The version of a packet whose sender knows @secret and sends HELLO in another version than ours;
- * 0 for all others.
+ * The version of a packet if it is a HELLO of another version than ours whose sender knows @secret;
+ * 0 for all other packets.
  */
 unsigned control_other_version(const void *packet, size_t len,
 			       const uint8_t secret[CONTROL_SECRET_BYTES]);

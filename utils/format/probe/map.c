@@ -85,7 +85,7 @@ static void skip_blanks(struct text *in)
 		in->at++;
 }
 
-/* Four letters as in /proc/PID/maps. */
+/* Parse four letters as in /proc/PID/maps. */
 static bool get_prot(struct text *in, char prot[static 5])
 {
 	if (text_left(in) < 4)

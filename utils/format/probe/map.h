@@ -8,14 +8,15 @@
 #include "utils/base/err.h"
 #include "utils/base/containers/strbuf.h"
 
-/* Hexadecimal digits of the longest build-id that is stored (SHA-1 has 40, SHA-256 64). */
+/* The most hexadecimal digits of a build-id that are stored (SHA-1 has 40, SHA-256 64). */
 #define MAP_BUILD_ID_MAX 64
 
 /*
  * One module (doc/formats/tasks.md, "Module maps"), or "[stack]".
  *
- * @start: of the first segment: the base of all relative addresses; @end: after the last one
- * @prot: "r-xp", of the executable segment
+ * @start: start of the first segment, to which all relative addresses refer; @end: end of the last
+ * segment
+ * @prot: protection of the executable segment, "r-xp"
  * @path: owned by the map
  * @build_id: lowercase hex, "" when unknown
  */
@@ -27,7 +28,10 @@ struct map_entry {
 	char build_id[MAP_BUILD_ID_MAX + 1];
 };
 
-/* In file order, which is by address. Starts as { 0 }, ends with module_map_deinit(). */
+/*
+ * Modules in the order of the file, which is by address. Starts as { 0 }, ends with
+ * module_map_deinit().
+ */
 struct module_map {
 	struct map_entry *entries;
 	size_t nr;
@@ -39,13 +43,13 @@ void module_map_deinit(struct module_map *map);
 /* Append a copy of @entry (including its path). 0 or -ENOMEM. */
 int module_map_add(struct module_map *map, const struct map_entry *entry);
 
-/* The whole text. */
+/* Write the whole text. */
 void module_map_encode(const struct module_map *map, struct strbuf *out);
 
 /*
- * Parse a map file into an empty @map. Lines without a path are skipped. Consecutive lines with one
- * path become one entry from the first start to the last end, so a copy of /proc/PID/maps is valid,
- * too. -EINVAL names the line.
+ * Parse a map file into an empty @map. Lines without a path are skipped. Consecutive lines with the
+ * same path become one entry, from the first line's start to the last line's end. So a copy of
+ * /proc/PID/maps is valid, too. -EINVAL names the line.
  */
 int module_map_decode(const char *text, size_t len, struct module_map *map, struct uft_err *err);
 

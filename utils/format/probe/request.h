@@ -18,9 +18,9 @@
 #define REQUEST_NAME_PREFIX "utrail-dir-"
 
 /*
- * If another process has that name, the recorder takes one with random digits after it. It keeps
- * this file in the data directory while it records: two lines, the name and a secret of
- * REQUEST_SECRET_CHARS hexadecimal digits. Mode 0600.
+ * If another process has that name, the recorder appends random digits to the name. While it
+ * records, this file is in the data directory, with mode 0600. It has two lines: the name, and a
+ * secret of REQUEST_SECRET_CHARS hexadecimal digits.
  */
 #define REQUEST_DOOR_NAME    ".control"
 #define REQUEST_SECRET_CHARS 32
@@ -36,26 +36,30 @@ static inline void request_name(char name[static REQUEST_NAME_SIZE], const struc
 
 enum request_type {
 	REQUEST_SAVE = 1, /* flight recording: save the content of the rings to the directory */
-	/* Answered while the program runs; afterwards the recorder just ends */
+	/* Gets an answer while the program runs; afterwards the recorder ends without one */
 	REQUEST_IS_RUNNING = 2,
-	/* The time up to which the files are complete; from now on they are flushed often */
+	/*
+	 * Asks for the time up to which the files are complete; from now on they are flushed often
+	 */
 	REQUEST_PROGRESS = 3,
-	REQUEST_CONTROL = 4, /* words of utils/spec/steer.h: obey them */
+	REQUEST_CONTROL = 4, /* obey the words of utils/spec/steer.h */
 	/*
 	 * Check that the process with the number in the text is recorded, or is a recorder: @error
-	 * is 0, else -ESRCH. Answered at once, also while another answer is pending
+	 * is 0, else -ESRCH. The answer comes at once, also while another one is pending
 	 */
 	REQUEST_HAS_PID = 5,
 	/* The answer's text is the secret of REQUEST_DOOR_NAME; -ENOENT: there is none */
 	REQUEST_PROVE = 6,
 };
 
-/* Bytes of text after a request, and after an answer. */
+/* The most bytes of text after a request, or after an answer. */
 #define REQUEST_TEXT_MAX 65536
 
 /*
- * @text_bytes: after this struct, up to the end of the packet: CONTROL: words, each with its
- *              NUL; HAS_PID: a number with its NUL; else none
+ * A request. Text follows it, up to the end of the packet.
+ *
+ * @text_bytes: bytes of the text. CONTROL: words, each with its NUL; HAS_PID: a number with its
+ *              NUL; other types have no text
  */
 struct request {
 	uint32_t magic;
@@ -65,16 +69,16 @@ struct request {
 };
 
 /*
- * A text without NUL follows, up to the end of the packet: the answer to CONTROL; with @error, the
- * reason of the failure.
+ * An answer. A text without NUL follows it, up to the end of the packet: the answer to CONTROL, or
+ * with @error the reason of the failure.
  *
  * @error: negative errno; -EOPNOTSUPP when this recording has nothing to save, or, for PROGRESS,
  *         keeps its records in memory
- * @nr_tasks: saved
+ * @nr_tasks: number of saved tasks
  * @complete_ns: PROGRESS: all records up to that time of the recording's clock are in the files,
- *               and so are their lines of task.txt, maps and symbols. 0: not known yet
- * @holds_back: PROGRESS: nevertheless, the entry of a call may be recorded later than it happened,
- *              once the call has taken long enough, or has made another one
+ *               with their lines of task.txt, maps and symbols. 0: not known yet
+ * @holds_back: PROGRESS: entries of calls may still be missing before @complete_ns. They are
+ *              recorded once the call has taken long enough, or has made another one
  */
 struct request_answer {
 	uint32_t magic;

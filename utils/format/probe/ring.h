@@ -16,15 +16,15 @@
  *   ring:   struct ring (one page) | segment 0 | ... | segment nr_segments - 1
  *
  * At its first declared event a thread takes a second ring, for payloads (event_data.h). It belongs
- * to the first one: tid, lost, the writer and the file's number are those of the first, and both
- * are released together. Threads without such events have none.
+ * to the thread's first ring, whose tid, lost, writer and file number count for both, and both are
+ * released together. Threads without such events have no second ring.
  *
  * A ring has one producer, the thread that owns it, and one consumer, a writer of the recorder.
  * Positions (head, tail) count bytes since the ring was taken into use and never wrap; a byte's
  * place is its position modulo the data size. A record never crosses the end of a segment: when it
- * does not fit, the producer stores the filled length in segment_used[] and goes on at the next
- * one. The producer enters a segment only after the consumer has emptied it, so bytes between tail
- * and head are never overwritten, even if a side dies.
+ * does not fit, the producer stores the filled length in segment_used[] and goes on in the next
+ * segment. The producer enters a segment only after the consumer has emptied it, so bytes between
+ * tail and head are never overwritten, even if a side dies.
  *
  * Flight recording (PLAN_FLIGHT): the producer overwrites the oldest records and does not use tail.
  * A consumer copies the records on demand. Its copy of segment s is complete if afterwards head is
@@ -39,62 +39,62 @@ enum ring_state {
 	RING_CLAIMED = 3,  /* the thread that has taken the ring prepares it */
 	RING_LIVE = 1,	   /* a thread writes to it */
 	RING_DONE = 2,	   /* the thread ended; the writer empties it, then sets it to RING_FREE */
-	RING_PAYLOADS = 4, /* the second ring of another one, which has its index */
+	RING_PAYLOADS = 4, /* a ring for payloads, whose index the thread's first ring has */
 };
 
 /*
- * Instead of a thread's id: the ring belongs to a stack that the program has made, and the recorder
- * assigns an id. These begin at RING_FIRST_STACK_TID: above the kernel's thread ids (2^22).
+ * The tid of a ring that belongs to a stack that the program has made. The recorder assigns an id
+ * to it, from RING_FIRST_STACK_TID on, above the kernel's thread ids (2^22).
  */
 #define RING_TID_STACK	     INT32_MIN
 #define RING_FIRST_STACK_TID 5000000
 
-/* The words shared by producer and consumer; each cache line has one writer. */
+/* The words that producer and consumer share. Each cache line has one writer. */
 struct ring {
-	/* Written by the owning process when it takes the ring (state last, release). */
+	/* The owning process writes these when it takes the ring, @state last and with release. */
 	_Atomic uint32_t state; /* enum ring_state */
 	int32_t tid;
-	uint64_t start_ns; /* when the thread was first seen, recording clock */
+	uint64_t start_ns; /* when the thread was first seen, by the recording's clock */
 	/*
 	 * 1 + the index of the ring with the payloads of this ring's records, stored before the
-	 * first of these; 0: there is none
+	 * first payload; 0: there is none
 	 */
 	_Atomic uint32_t payloads;
 	uint32_t is_child; /* @tid is a child that runs in the process' memory: vfork(2) */
 	uint64_t pad0[5];
 
 	/*
-	 * Producer. @head is stored with release after the record's bytes, and the writer loads it
-	 * with acquire. It publishes all bytes below it, and segment_used[] of the segments that
-	 * are completely below it.
+	 * Written by the producer. @head is stored with release after the record's bytes, and the
+	 * writer loads it with acquire. It publishes all bytes below it, and segment_used[] of the
+	 * segments that are completely below it.
 	 */
 	_Atomic uint64_t head;
 	_Atomic uint64_t lost; /* total of dropped records, most of them because the ring was full
 			        */
-	_Atomic uint64_t lost_told; /* of these, how many LOST records in the ring tell of */
+	_Atomic uint64_t lost_told; /* the part of @lost that LOST records in the ring tell */
 	_Atomic uint32_t waiting;   /* 1 while the producer sleeps on @room */
-	uint32_t index;		    /* the ring's number; the owning process' own note */
+	uint32_t index;		    /* the ring's number, for the owning process only */
 	/*
-	 * The part of @lost from calls inside the probe (aside.c); a larger ring would not help
-	 * these
+	 * The part of @lost from calls inside the probe (aside.c): a larger ring would not have
+	 * saved them
 	 */
 	_Atomic uint64_t lost_inside;
-	_Atomic uint64_t too_deep; /* calls without a frame: PLAN_TELLS_DEPTH */
+	_Atomic uint64_t too_deep; /* number of calls without a frame: PLAN_TELLS_DEPTH */
 	uint64_t pad2[2];
 
 	/*
-	 * Consumer. @tail is stored with release after the bytes were copied, and loaded with
-	 * acquire by the producer: the bytes below it may be overwritten.
+	 * Written by the consumer. @tail is stored with release after the bytes were copied, and
+	 * loaded with acquire by the producer: the bytes below it may be overwritten.
 	 */
 	_Atomic uint64_t tail;
 	_Atomic uint32_t room; /* futex: changes whenever @tail passed a segment while @waiting */
 	uint32_t pad3;
 	uint64_t pad4[6];
 
-	uint32_t segment_used[RING_SEGMENTS_MAX]; /* bytes; valid for segments below @head */
+	uint32_t segment_used[RING_SEGMENTS_MAX]; /* bytes filled; valid for segments below @head */
 	/*
-	 * Flight: bytes of records before the segment in this place; valid when head is in it or
-	 * past it.
+	 * Flight recording: bytes of all records before the segment in this place; valid when @head
+	 * is in the segment or past it.
 	 */
 	uint64_t segment_before[RING_SEGMENTS_MAX];
 };
@@ -104,29 +104,28 @@ _Static_assert(__builtin_offsetof(struct ring, tail) == 128, "the consumer has i
 
 /*
  * Children of fork(2), which report themselves only with their first record. Child number n of this
- * process is at n % ARENA_FORKS of @pids, by its own pid; negative in another pid namespace than
- * its parent's. A child that has not reported itself has its parent's memory: its own children are
- * stored there, too.
+ * process has its pid at @pids[n % ARENA_FORKS]; the pid is negative if the child is in another pid
+ * namespace than its parent. A child that has not reported itself uses its parent's arena, so its
+ * own children are stored there, too.
  */
 #define ARENA_FORKS 960
 
 struct arena_forks {
-	_Atomic uint32_t begun; /* by the parent, before the fork */
-	_Atomic uint32_t noted; /* by the child, its pid is in @pids */
+	_Atomic uint32_t begun; /* counted by the parent, before the fork */
+	_Atomic uint32_t noted; /* counted by the child, after it has stored its pid */
 	_Atomic uint32_t nr;
 	uint32_t pad;
 	_Atomic int32_t pids[ARENA_FORKS];
 };
 
 /*
- * The first page, which the process may write to, like all of the arena. Neither side believes its
- * contents: the recorder has given the arena its shape, and the process has a copy of it from
- * before any process could change it.
+ * The first page of the arena, to which the process may write, as to all of it. Neither side trusts
+ * its content: the recorder knows the arena's shape, and the process has copied it before any
+ * process could change it.
  *
  * @finish_wanted: 1: this process wants the whole recording to end (control_page.finished)
  * @reads_failed: enum plan_read bits: values that some thread cannot read
- * @points_failed: patches of a plan, of functions and of events, that could not be put into the
- *                 program
+ * @points_failed: number of patches of functions and events that could not be put into the program
  *
  * With PLAN_STEERABLE (libmcount/plan/plan_update.h):
  * @news: 1: the recorder has something to say: the end, or another plan. The process makes it 0
@@ -134,27 +133,27 @@ struct arena_forks {
  * @may_skip: 1: entry stubs may skip the code that reads @news. The recorder clears it with @news,
  *            the process sets it again when it has the newest plan
  *
- * These are missing in a recording that looks complete:
+ * Numbers of things that are missing in a recording that looks complete:
  *
  * @threads_caged: threads that were traced until system calls or the counter were forbidden
- * @threads_shared: until another one shared their thread-local storage
- * @children_cut_off: forked, and could not reach the recorder
+ * @threads_shared: threads that were traced until another thread shared their thread-local storage
+ * @children_cut_off: forked children that could not reach the recorder
  * @seals: filters of system calls (seccomp) that the process has put on itself: the probe does
  *         nothing that needs a system call which they forbid
- * @threads_sealed: threads that began when that was not possible any more
- * @talks_sealed: conversations that were not held for that reason
- * @events_undeclared: events that the program declares, of which the recorder could not be told
- * @events_nameless: those of them that have no name
- * @events_cut: events that said more than a segment, or an entry (event_data.h), takes
+ * @threads_sealed: threads that began when these filters forbade to trace them
+ * @talks_sealed: conversations with the recorder that these filters forbade
+ * @events_undeclared: events of the program that could not be declared to the recorder
+ * @events_nameless: those of the undeclared events that have no name
+ * @events_cut: events with more bytes than a segment, or an entry (event_data.h), can have
  * @threads_without_payloads: threads that found no second ring, so that their declared events were
  * lost
  */
 struct arena {
 	uint64_t magic;
 	uint32_t nr_rings;
-	uint32_t nr_segments;		   /* per ring */
+	uint32_t nr_segments;		   /* number of segments of each ring */
 	uint32_t segment_bytes;		   /* a multiple of RING_PAGE */
-	_Atomic uint32_t may_skip;	   /* at ARENA_MAY_SKIP */
+	_Atomic uint32_t may_skip;	   /* stubs read it at ARENA_MAY_SKIP */
 	uint64_t ring_stride;		   /* bytes from one ring's header to the next one's */
 	_Atomic uint32_t high_water;	   /* rings with a smaller index may be in use */
 	_Atomic uint32_t threads_untraced; /* threads that found no free ring */
@@ -179,7 +178,7 @@ _Static_assert(sizeof(struct arena) <= RING_PAGE, "the arena's header fits its p
 _Static_assert(__builtin_offsetof(struct arena, may_skip) == ARENA_MAY_SKIP,
 	       "the stubs find it there");
 
-/* Bytes of a whole arena. */
+/* The bytes of a whole arena. */
 static inline uint64_t arena_bytes(uint32_t nr_rings, uint64_t ring_stride)
 {
 	return RING_PAGE + (uint64_t)nr_rings * ring_stride;
@@ -206,8 +205,8 @@ static inline char *ring_data(struct ring *r)
  *
  * Ring i belongs to writer i % nr_writers.
  *
- * @finished: by a trigger, a signal or the recorder: recording has ended. A futex
- * @plan_generation: of the newest plan; 0 is the first one
+ * @finished: recording has ended, by a trigger, a signal or the recorder. A futex
+ * @plan_generation: generation of the newest plan; 0 is the first plan
  */
 #define CONTROL_WRITERS_MAX 64
 
@@ -219,10 +218,10 @@ struct control_page {
 	uint32_t pad[12];
 	struct {
 		/*
-		 * Futex. A producer that has data checks @sleeping, and wakes a writer that waits
+		 * A futex. A producer that has data checks @sleeping, and wakes a writer that waits
 		 * at @wake. The writer sets @sleeping before its last check for data. It may miss
-		 * records that come between that check and the wait. The delay lasts only until
-		 * its own timer wakes it.
+		 * records that come after that check and before the wait, until its own timer wakes
+		 * it.
 		 */
 		_Atomic uint32_t wake;
 		_Atomic uint32_t sleeping; /* 1 while the writer waits on @wake */
