@@ -1,7 +1,7 @@
-/* On which CPU each task is (see proc_cpus.h). */
+/* The CPU of each task (see proc_cpus.h). */
 #include "utils/format/proc_cpus.h"
 
-/* Values of the map; entries cannot be removed. CPU 0 is KNOWN, and so on. */
+/* Values of the map, from which nothing can be removed. CPU 0 is KNOWN, CPU 1 is KNOWN + 1, ... */
 #define FORGOTTEN 1
 #define KNOWN	  2
 
@@ -47,7 +47,7 @@ int proc_cpus_see(struct proc_cpus *cpus, const struct proc_record *rec, bool bi
 			ret = proc_cpus_set(cpus, rec->tid, cpu);
 		break;
 	case PROC_FORK:
-		/* The number may have belonged to a task without an exit record. */
+		/* The child's tid may have been that of a task that has no exit record. */
 		if (proc_fork_decode(rec->data, rec->len, big, &made))
 			ret = forget_task(cpus, made.child);
 		break;

@@ -13,7 +13,7 @@
 #define PROC_CPU_UNKNOWN -1
 
 /*
- * @by_tid: the CPU that a task is on, from KNOWN on (proc_cpus.c). Starts as { 0 }, ends with
+ * @by_tid: the CPU of each task, from KNOWN on (proc_cpus.c). Starts as { 0 }, ends with
  *          proc_cpus_deinit().
  */
 struct proc_cpus {
@@ -26,8 +26,8 @@ void proc_cpus_deinit(struct proc_cpus *cpus);
 int proc_cpus_of(const struct proc_cpus *cpus, int32_t tid);
 
 /*
- * Set the task's CPU, from 0 to PROC_CPU_MAX. 1: it was on another one, or unknown, so that a
- * record is needed; 0: unchanged; -ENOMEM.
+ * Set the task's CPU, from 0 to PROC_CPU_MAX. 1: the task was on another CPU, or its CPU was
+ * unknown, so a record is needed; 0: unchanged; -ENOMEM.
  */
 int proc_cpus_set(struct proc_cpus *cpus, int32_t tid, int cpu);
 

@@ -43,7 +43,7 @@ static size_t length_of(const struct text *text)
 	return MIN(text_left(text), (size_t)PROC_TEXT_MAX);
 }
 
-/* Their lengths, then all of them. */
+/* Append the lengths of the texts, and then the texts. */
 static void add_texts(const struct text *texts, size_t nr, struct strbuf *out)
 {
 	for (size_t i = 0; i < nr; i++)
@@ -114,7 +114,9 @@ bool proc_fork_decode(const uint8_t *data, size_t len, bool big, struct proc_for
 	return made->child > 0 && made->child_pid > 0;
 }
 
-/* Read the texts whose lengths are at @at, all present: as much of each as there is. */
+/*
+ * Read the texts whose lengths, all of them, are at @at. A text that is cut off ends with the data.
+ */
 static void take_texts(const uint8_t *data, size_t len, size_t at, bool big, struct text *texts,
 		       size_t nr)
 {

@@ -16,7 +16,7 @@ enum proc_kind {
 	PROC_FORK = 1,
 	PROC_EXEC,
 	PROC_EXIT,
-	/* Acts: of files, but for names and environments. */
+	/* Acts. All but names and environments are about files. */
 	PROC_OPEN,
 	PROC_CLOSE,
 	PROC_DUP,
@@ -30,7 +30,7 @@ enum proc_kind {
 	PROC_INHERIT,
 	PROC_NAME,
 	PROC_ENV,
-	/* Acts that have failed, of which others take notice. */
+	/* Failed acts that matter to others. */
 	PROC_RENAME_FAILED,
 	PROC_LINK_FAILED,
 	PROC_SYMLINK_FAILED,
@@ -38,7 +38,7 @@ enum proc_kind {
 	PROC_UMOUNT_FAILED,
 	PROC_CLONE_FAILED,
 	PROC_BEYOND,
-	/* No events: the task's CPU; a response file, with the payload of an act. */
+	/* These are no events: the task's CPU; a response file, with the payload of an act. */
 	PROC_CPU = 64,
 	PROC_RESPONSE,
 };
@@ -48,21 +48,21 @@ enum proc_kind {
 
 #define PROC_HEAD_BYTES	 24
 #define PROC_PAYLOAD_MAX (32U << 20)
-#define PROC_FORK_BYTES	 12 /* and 8 for flags, which earlier versions did not write */
-#define PROC_EXEC_BYTES	 20 /* in front of the texts */
+#define PROC_FORK_BYTES	 12 /* 8 bytes of flags follow, except in earlier versions */
+#define PROC_EXEC_BYTES	 20 /* bytes in front of the texts */
 #define PROC_EXIT_BYTES	 4
 #define PROC_CPU_BYTES	 4
 #define PROC_ACT_NUMBERS 3
 #define PROC_ACT_TEXTS	 3
-#define PROC_ACT_BYTES	 (4 * (PROC_ACT_NUMBERS + PROC_ACT_TEXTS)) /* in front of the texts */
+#define PROC_ACT_BYTES	 (4 * (PROC_ACT_NUMBERS + PROC_ACT_TEXTS)) /* bytes in front of the texts */
 #define PROC_CPU_MAX	 ((1 << 20) - 1)			   /* the limit of Linux is 8192 */
-#define PROC_TEXT_MAX	 (8U << 20) /* of each text, as in Linux (execve(2), "Limits") */
+#define PROC_TEXT_MAX	 (8U << 20) /* the longest text, as in Linux (execve(2), "Limits") */
 
 /*
  * One record. Readers skip records of unknown kinds.
  *
- * @time_ns: of the recording's clock
- * @tid: the task that it concerns, @pid: its process, both in the recorder's pid namespace
+ * @time_ns: a time of the recording's clock
+ * @tid: the task that the record concerns; @pid: its process; both in the recorder's pid namespace
  * @kind: enum proc_kind
  * @data, @len: the part that depends on the kind
  */
@@ -85,8 +85,8 @@ enum proc_fork_how {
 /*
  * @child, @child_pid: the new task and its process, which is the parent's own if it is a thread
  * @how: enum proc_fork_how
- * @flags: of clone(2), with the signal of the child's end in the lowest byte; 0: they are not
- *         known, or it was another call
+ * @flags: flags of clone(2), with the signal of the child's end in the lowest byte; 0: they are not
+ *         known, or another call made the child
  */
 struct proc_fork {
 	int32_t child;
@@ -98,10 +98,10 @@ struct proc_fork {
 /*
  * A program that a process has executed.
  *
- * @old_tid: the thread that called execve(2). It differs from the record's task when that thread
- *           was not the leader of its process; it has the leader's number from now on
- * @interpreter: the file that runs; for a script its interpreter
- * @program: the file to be executed; for a script that script
+ * @old_tid: the thread that called execve(2). It is not the record's task when it was not its
+ *           process' leader: from now on it has the leader's number
+ * @interpreter: the file that runs: a script's interpreter, or @program
+ * @program: the file that was executed, which may be a script
  * @cwd: the working directory
  * @args: the arguments, each with a NUL after it
  */
@@ -119,7 +119,7 @@ struct proc_act {
 	struct text texts[PROC_ACT_TEXTS];
 };
 
-/* Append the record's head and @rec->data, padded. In the byte order of this machine. */
+/* Append the record's head and @rec->data, padded, in the byte order of this machine. */
 void proc_record_encode(const struct proc_record *rec, struct strbuf *out);
 
 /* Append the payload alone. */
@@ -131,27 +131,27 @@ void proc_act_encode(const struct proc_act *act, struct strbuf *out);
 
 /*
  * Decode the record at the start of @data. Returns its length; -EBADMSG when it is invalid. 0 when
- * @len bytes do not hold all of it (read more, or it is the end): then *@wanted is the number of
- * bytes needed.
+ * the @len bytes do not hold all of it: then *@wanted is the number of bytes needed. Read more,
+ * unless the file ends here.
  */
 ssize_t proc_record_decode(const uint8_t *data, size_t len, bool big, struct proc_record *rec,
 			   size_t *wanted, struct uft_err *err);
 
 /*
- * Decode the payload of a record of that kind. It may be truncated after @len bytes: then the last
- * texts are. False when it is too short. The texts point into @data.
+ * Decode the payload of a record of that kind. After @len bytes it may be cut off, and so the last
+ * texts. False when it is too short. The texts point into @data.
  */
 bool proc_fork_decode(const uint8_t *data, size_t len, bool big, struct proc_fork *made);
 bool proc_exec_decode(const uint8_t *data, size_t len, bool big, struct proc_exec *exec);
 bool proc_act_decode(const uint8_t *data, size_t len, bool big, struct proc_act *act);
 
-/* @status: of wait(2) */
+/* @status: as from wait(2) */
 bool proc_exit_decode(const uint8_t *data, size_t len, bool big, int *status);
 
 /* @cpu: in the kernel's numbering, from 0 to PROC_CPU_MAX */
 bool proc_cpu_decode(const uint8_t *data, size_t len, bool big, int *cpu);
 
-/* Take the next of @args; false at the end. A truncated one counts, too. */
+/* Take the next of @args; false at the end. A truncated argument counts, too. */
 bool proc_next_arg(struct text *args, struct text *arg);
 
 #endif

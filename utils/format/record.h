@@ -5,7 +5,8 @@
 #include <stdint.h>
 
 /*
- * doc/formats/records.md, "Records". Two 64-bit words in the byte order of the traced program:
+ * A record (doc/formats/records.md, "Records"): two 64-bit words in the byte order of the traced
+ * program:
  *
  *   time   nanoseconds of the recording's clock (0 for LOST)
  *   data   bits 0-1 type, 2 more, 3-5 magic, 6-15 depth, 16-63 address
@@ -29,8 +30,8 @@ enum record_type {
 #define RECORD_TYPE_MASK   0x3ULL
 #define RECORD_MORE	   0x4ULL
 #define RECORD_MAGIC_SHIFT 3
-#define RECORD_MAGIC	   5ULL	  /* three bits; version 4 */
-#define RECORD_MAGIC_V3	   0xaULL /* version 3: four bits from bit 2 on, with "more" at bit 2 */
+#define RECORD_MAGIC	   5ULL	  /* three bits, in version 4 */
+#define RECORD_MAGIC_V3	   0xaULL /* in version 3: four bits from bit 2 on, with "more" at bit 2 */
 #define RECORD_DEPTH_SHIFT 6
 #define RECORD_DEPTH_MAX   1023
 #define RECORD_ADDR_SHIFT  16

@@ -11,7 +11,7 @@
 #include "utils/format/text.h"
 
 #define NAME_CHUNK_BYTES 65536
-/* Longer names are truncated: each call's text contains the name. */
+/* Longer names are truncated, since the text of each call contains the name. */
 #define SYMBOL_NAME_MAX	 65535
 
 /* Names are appended to the newest chunk and never move, so that symbols can point to them. */
@@ -23,8 +23,8 @@ struct name_chunk {
 };
 
 /*
- * A symbol may be within another one. So symtab_find() checks so many symbols that begin before an
- * address, the nearest first.
+ * The number of symbols that symtab_find() checks before an address, the nearest first: a symbol
+ * may be within another one.
  */
 #define FIND_BACK_MAX 8
 
@@ -91,9 +91,9 @@ int symtab_add(struct symtab *tab, uint64_t addr, uint64_t size, char type, cons
 }
 
 /*
- * True when @next is the better one of two names for one address. As in uftrace: plain names beat
- * those that begin with '_', C++ names ("_Z") stay with the first, and among equals the last one
- * wins.
+ * True when @next is the better one of two names for one address. The rules are uftrace's: a plain
+ * name is better than one with '_' at the start, of C++ names ("_Z") the first one stays, and among
+ * equals the last one wins.
  */
 static bool is_better_name(const struct symbol *kept, const struct symbol *next)
 {
@@ -104,7 +104,7 @@ static bool is_better_name(const struct symbol *kept, const struct symbol *next)
 	return next->name[1] != 'Z' && kept->name[1] != 'Z';
 }
 
-/* The beginning of a line of the file, followed by the address and the name. */
+/* The beginning of an alias' line, before its address and name. */
 #define ALIAS "# alias: "
 
 #define RADIX_BITS 11
@@ -128,7 +128,10 @@ static void sort_by_digit(const struct symbol *from, struct symbol *to, size_t n
 		to[starts[(from[i].addr >> shift) % RADIX]++] = from[i];
 }
 
-/* Sort by address; equal addresses keep their order. 0 or -ENOMEM, and then nothing has changed. */
+/*
+ * Sort by address; symbols of the same address keep their order. 0 or -ENOMEM; after a failure
+ * nothing has changed.
+ */
 static int sort_by_addr(struct symtab *tab)
 {
 	struct symbol *spare = reallocarray(NULL, tab->cap, sizeof(*spare));
@@ -150,8 +153,8 @@ static int sort_by_addr(struct symtab *tab)
 }
 
 /*
- * Compare constructors and destructors of a class without the variants that compilers make ("C1",
- * "C2"): in the source they have one name.
+ * True for variants of a constructor or destructor that the compiler makes ("C1", "C2"): in the
+ * source they have one name.
  */
 static bool is_same_to_people(const char *a, const char *b)
 {
@@ -203,7 +206,7 @@ static int by_addr_and_name(const void *a, const void *b)
 	return strcmp(one->name, other->name);
 }
 
-/* Each once, and none that is the symbol's own name. */
+/* Sort the aliases. Each is kept once, without those that are the symbol's own name. */
 static void sort_aliases(struct symtab *tab)
 {
 	size_t kept = 0;
@@ -303,9 +306,9 @@ const struct symbol *symtab_find(const struct symtab *tab, uint64_t addr)
 #define PADDING_MAX 64
 
 /*
- * Every reader knows the form without sizes, in which a symbol extends to the next one. uftrace
- * 0.13 takes a line with a size for a damaged one. So the end of a symbol is written when it is not
- * the beginning of the next.
+ * True when the end of a symbol must be written, since it is not the beginning of the next one.
+ * Sizes are not written: uftrace 0.13 takes a line with a size for a damaged one. Every reader
+ * knows the form without sizes, in which a symbol extends to the next one.
  */
 static bool is_followed_by_gap(const struct symtab *tab, size_t index)
 {
@@ -325,7 +328,7 @@ static void put_line(struct strbuf *out, uint64_t addr, char type, const char *n
 	strbuf_addch(out, '\n');
 }
 
-/* A comment to others, the peer's 0.13 among them. */
+/* Write an alias as a comment: other readers, such as uftrace 0.13, skip it. */
 static void put_alias(struct strbuf *out, const struct symbol_alias *alias)
 {
 	strbuf_addstr(out, ALIAS);
@@ -363,7 +366,7 @@ void sym_file_encode(const struct symtab *tab, const char *path, const char *bui
 	}
 }
 
-/* 1: the line is about an alias. */
+/* Parse the line of an alias. 1: it is one; 0: it is another line. */
 static int alias_decode(struct text line, struct symtab *tab)
 {
 	uint64_t addr;
@@ -392,13 +395,16 @@ static int head_decode(struct text line, struct sym_file_head *head)
 	return *slot ? 0 : -ENOMEM;
 }
 
-/* Parse "<addr> [<size> ]<type> <name>"; @sized tells which form it was. */
+/* Parse "<addr> [<size> ]<type> <name>"; @sized: the line has a size. */
 static bool line_decode(struct text line, struct symbol *sym, struct text *name, bool *sized)
 {
 	if (!text_hex(&line, &sym->addr) || !text_word(&line, " "))
 		return false;
 
-	/* A type is one letter, which may be a hex digit: in the old form a blank follows it. */
+	/*
+	 * A type is one letter, which may also be a hex digit. In the form without sizes, a blank
+	 * follows this letter.
+	 */
 	*sized = text_left(&line) >= 2 && line.at[1] != ' ';
 	if (*sized && (!text_hex(&line, &sym->size) || !text_word(&line, " ")))
 		return false;
@@ -411,7 +417,10 @@ static bool line_decode(struct text line, struct symbol *sym, struct text *name,
 	return !memchr(line.at, '\0', text_left(&line));
 }
 
-/* Derive sizes of the old form, up to the next symbol; the terminators are not needed any more. */
+/*
+ * Derive the sizes of a file without them: a symbol extends to the next one. Symbols that only mark
+ * an end are dropped.
+ */
 static void derive_sizes(struct symtab *tab)
 {
 	size_t kept = 0;

@@ -10,7 +10,7 @@
 
 /*
  * @addr: relative to the module's map start (FEAT_SYM_REL_ADDR)
- * @size: bytes
+ * @size: size in bytes
  * @name: as in the object file (mangled); lives as long as the table
  * @type: doc/formats/symbols.md, "Symbol types": t T w P K d D v u ?
  */
@@ -21,7 +21,7 @@ struct symbol {
 	char type;
 };
 
-/* Code: defined here, or a library call (PLT). */
+/* True for code: a function of the module, or a library call (PLT). */
 static inline bool symbol_is_function(const struct symbol *sym)
 {
 	return sym->type == 't' || sym->type == 'T' || sym->type == 'w' || sym->type == 'P';
@@ -34,9 +34,9 @@ struct symbol_alias {
 };
 
 /*
- * @aliases: by address, those of one function in the order of their names
+ * @aliases: sorted by address, and those of one function by name
  * @names: chunks of name text that the symbols point into; private to sym.c
- * @name_bytes: of all names that were added
+ * @name_bytes: bytes of all names that were added
  *
  * Starts as { 0 }, ends with symtab_deinit(). Sorted by address after symtab_sort().
  */
@@ -54,7 +54,7 @@ struct symtab {
 void symtab_deinit(struct symtab *tab);
 #define cleanup_symtab cleanup(symtab_deinit)
 
-/* Append a symbol; @name (of @name_len bytes) is copied. 0 or -ENOMEM. */
+/* Append a symbol. @name, of @name_len bytes, is copied. 0 or -ENOMEM. */
 int symtab_add(struct symtab *tab, uint64_t addr, uint64_t size, char type, const char *name,
 	       size_t name_len);
 
@@ -62,10 +62,10 @@ int symtab_add(struct symtab *tab, uint64_t addr, uint64_t size, char type, cons
 int symtab_add_all(struct symtab *tab, const struct symtab *from);
 
 /*
- * Sort by address and keep one symbol per address. A name that does not begin with '_' wins, the
- * last of several such; among the others the first, except that a C name gives way to a later C
- * name. uftrace chooses the same (doc/formats/symbols.md, "Which symbols"). Other names of
- * functions become aliases. 0 or -ENOMEM.
+ * Sort by address and keep one symbol per address. The last name that does not begin with '_' is
+ * kept. If all begin with '_', the first one is kept, but a C name is replaced by a later C name.
+ * uftrace chooses the same (doc/formats/symbols.md, "Which symbols"). Other names of functions
+ * become aliases. 0 or -ENOMEM.
  */
 int symtab_sort(struct symtab *tab);
 
@@ -80,7 +80,10 @@ void symtab_swap_alias(struct symtab *tab, size_t index, size_t alias);
 /* Find the symbol whose [addr, addr + size) contains @addr, or NULL. The table must be sorted. */
 const struct symbol *symtab_find(const struct symtab *tab, uint64_t addr);
 
-/* The values of the `#` lines of the file. Strings belong to the holder; NULL when absent. */
+/*
+ * The values of the `#` lines of the file. Strings are of the heap; NULL when the file does not
+ * have the line.
+ */
 struct sym_file_head {
 	char *path;
 	char *build_id; /* lowercase hex */
@@ -88,16 +91,16 @@ struct sym_file_head {
 
 /*
  * Write the text of a .sym file (doc/formats/symbols.md, "Symbol files"), without the size column,
- * which some versions of uftrace cannot read. Sizes become "up to the next symbol"; other ends are
+ * which some versions of uftrace cannot read. A symbol extends to the next one, unless its end is
  * written. @build_id may be NULL.
  */
 void sym_file_encode(const struct symtab *tab, const char *path, const char *build_id,
 		     struct strbuf *out);
 
 /*
- * Parse the text of a .sym file, with or without the size column, into an empty
- * @tab, sorted. @head may be NULL; else its strings are for the caller to free. Lines that
- * cannot be read are an error that names the line; -ENOMEM.
+ * Parse the text of a .sym file, with or without the size column, into an empty @tab, sorted. @head
+ * may be NULL; else its strings are for the caller to free. Lines that cannot be read are an error
+ * that names the line; -ENOMEM.
  */
 int sym_file_decode(const char *text, size_t len, struct symtab *tab, struct sym_file_head *head,
 		    struct uft_err *err);

@@ -50,9 +50,9 @@ void task_line_encode(const struct task_line *line, struct strbuf *out);
 int task_line_decode(struct text in, struct task_line *line, struct uft_err *err);
 
 /*
- * The next line of a whole file: 1 with @line, 0 at the end, negative errno when a line is invalid.
- * Blank lines are skipped. A killed recorder leaves a last line without newline: if invalid it
- * counts as the end.
+ * Take the next line of a whole file: 1 with @line, 0 at the end, negative errno when a line is
+ * invalid. Blank lines are skipped. A killed recorder may leave a last line without newline: if it
+ * is invalid, it counts as the end.
  */
 int task_txt_next(struct text *in, struct task_line *line, struct uft_err *err);
 

@@ -20,11 +20,11 @@ struct text {
 
 static inline struct text text_of(const char *data, size_t len)
 {
-	/* NULL + 0 is undefined, and an empty strbuf has NULL. */
+	/* An empty strbuf has NULL, and NULL + 0 is undefined. */
 	return len ? (struct text){ data, data + len } : (struct text){ "", "" };
 }
 
-/* All of @buf, as long as that stays as it is. */
+/* The whole text of @buf, valid until @buf changes. */
 static inline struct text text_of_buf(const struct strbuf *buf)
 {
 	return text_of(buf->data, buf->len);
@@ -38,7 +38,7 @@ static inline size_t text_left(const struct text *t)
 /* Take the next line without its newline. False at the end; @whole tells if a newline ended it. */
 bool text_line(struct text *t, struct text *line, bool *whole);
 
-/* Exactly the bytes of @word. */
+/* Take exactly the bytes of @word. */
 bool text_word(struct text *t, const char *word);
 
 /* Parse an unsigned decimal or hexadecimal (no 0x) number of one to 20 digits that fits. */
@@ -51,7 +51,7 @@ bool text_i32(struct text *t, int32_t *v);
 
 /*
  * Parse "<seconds>.<digits>": a number scaled by 10^@digits, e.g. 3 for milliseconds. Missing
- * digits count as zeros ("1.5" is 1500), more are cut.
+ * digits count as zeros ("1.5" is 1500); further digits are cut.
  */
 bool text_fixed(struct text *t, unsigned digits, uint64_t *v);
 
