@@ -239,7 +239,7 @@ static int set_value(struct parse *p, enum value_kind kind, const char *value, s
 	return 0;
 }
 
-/* Add an action. Of actions that exclude each other, the later one counts. */
+/* Add an action. If actions exclude each other, the later one counts. */
 static void add_flag(struct trigger *trigger, uint32_t flag)
 {
 	static const uint32_t opposites[][2] = {

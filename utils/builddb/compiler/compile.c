@@ -199,7 +199,7 @@ static void set_language(struct parsing *p, const char *language)
 					    ends_with(language, "-system-header"));
 }
 
-/* Take an option that ends compilation at a step. Of several, the earliest step counts. */
+/* Take an option that ends compilation at a step. The earliest step counts. */
 static bool take_until(struct parsing *p, const char *word)
 {
 	static const struct {

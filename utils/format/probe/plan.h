@@ -333,7 +333,7 @@ static inline bool plan_patch_has_no_text(unsigned flags)
 	return (flags & PLAN_PATCH_INNER) && !(flags & PLAN_PATCH_SHORT);
 }
 
-/* Where an event's argument is when the program comes to the event's place. */
+/* The place of an event's argument when the program comes to the event. */
 enum plan_operand_kind {
 	PLAN_OPERAND_NONE,     /* unknown */
 	PLAN_OPERAND_CONSTANT, /* @value */

@@ -30,8 +30,8 @@ enum site_refusal {
 };
 
 /*
- * The kind of reference to a byte. Of several references, the kind that is last in this list
- * counts.
+ * The kind of reference to a byte. If there are several references, the kind that is last in this
+ * list counts.
  */
 enum lead {
 	LEAD_NONE,

@@ -413,7 +413,9 @@ static int compare_function(const void *a, const void *b)
 	return (int)y->kind - (int)x->kind;
 }
 
-/* Sort functions. Of several at one address, keep the one with the most serious restriction. */
+/*
+ * Sort functions. Among several at one address, the one with the most serious restriction is kept.
+ */
 static void sort_functions(struct functions *functions)
 {
 	size_t kept = 0;

@@ -26,7 +26,7 @@ enum dwarf_kind {
 	DWARF_UNKNOWN,	   /* a struct that is only declared: its passing is unknown */
 };
 
-/* How each eight bytes of a struct are passed (psABI x86_64 section 3.2.3). */
+/* The way to pass each eight bytes of a struct (psABI x86_64 section 3.2.3). */
 enum dwarf_class {
 	DWARF_CLASS_NONE,
 	DWARF_CLASS_INT,

@@ -560,8 +560,8 @@ static bool skim_class(struct skim *s)
 }
 
 /*
- * Take a name. That of an object which the compiler makes for a class or a variable begins with its
- * kind.
+ * Take a name. If the compiler makes the object, for a class or a variable, the name begins with
+ * its kind.
  */
 static bool skim_special(struct skim *s, bool *is_special)
 {

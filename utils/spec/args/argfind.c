@@ -53,7 +53,7 @@ int argfind_function(const struct argfind *find, const struct argrules_subject *
 		return missing;
 	if (find->is_auto)
 		missing = ARGRULES_BOTH;
-	/* What the rules specify in full is not looked up. */
+	/* Subjects that the rules specify in full are not looked up. */
 	if (found->args.nr)
 		missing &= ~ARGRULES_ARGS;
 	if (found->retval.nr)

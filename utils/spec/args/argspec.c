@@ -297,7 +297,7 @@ static bool is_same_value(const struct argspec *a, const struct argspec *b)
 		return false;
 	if (a->kind == ARG_KIND_RETVAL)
 		return true;
-	/* Of several registers, the last one is compared, as in uftrace. */
+	/* The last one of several registers is compared, as in uftrace. */
 	if (a->place == ARG_IN_REGISTER)
 		return a->regs[a->nr_regs - 1] == b->regs[b->nr_regs - 1];
 	return a->index == b->index;
