@@ -9,9 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*
- * The objects belong to the interpreter. The members that we use are those of CPython 3.9 to 3.13.
- */
+/* An object of the interpreter. The members that we use are those of CPython 3.9 to 3.13. */
 struct py_object {
 	intptr_t nr_refs;
 	struct py_type *type;
@@ -30,8 +28,8 @@ struct py_method_def {
 /*
  * PyTypeObject, cpython/object.h, up to the last member that we need.
  *
- * @methods: that it defines itself, in C; NULL: none. The last has no name
- * @parent: the type that it extends, as far as C goes; NULL: none
+ * @methods: the methods that the type defines itself, in C; the end has no name. NULL: none
+ * @parent: the type that this one extends, as C code sees it; NULL: none
  */
 struct py_type {
 	struct py_object base;
@@ -45,8 +43,8 @@ struct py_type {
 	const struct py_type *parent;
 };
 
-#define PY_TYPE_OF_INTS	 (1UL << 24) /* its objects are numbers, as int's are */
-#define PY_TYPE_OF_TYPES (1UL << 31) /* its objects are types */
+#define PY_TYPE_OF_INTS	 (1UL << 24) /* the type's objects are numbers, as those of int are */
+#define PY_TYPE_OF_TYPES (1UL << 31) /* the type's objects are types */
 
 /* A function written in C: PyCFunctionObject, methodobject.h. */
 struct py_c_function {
@@ -75,9 +73,9 @@ typedef int py_audit(const char *event, struct py_object *args, void *data);
 
 /*
  * @code_index, @code_get, @code_set: a place of our own in each code object (PEP 523)
- * @call_method: with arguments of C, converted by a format of Py_BuildValue()
- * @vectorcall_of: the function that a call of that object leads to; NULL before 3.11
- * @profile_other: the same as @profile for another thread; who calls it has the GIL
+ * @call_method: calls a method with values of C, which it converts by a format of Py_BuildValue()
+ * @vectorcall_of: returns the function that a call of an object leads to; NULL before 3.11
+ * @profile_other: sets the profile function of another thread; the caller has the GIL
  */
 struct py_api {
 	int (*add_audit_hook)(py_audit *hook, void *data);

@@ -15,10 +15,11 @@
  * (cpython/pystate.h).
  *
  * @RUNTIME_INTERPRETER: the main interpreter
- * @RUNTIME_MAIN_THREAD, @THREAD_IDENT: what pthread_self(3) returns there
+ * @RUNTIME_MAIN_THREAD, @THREAD_IDENT: the value that pthread_self(3) returns in the main thread,
+ *                                      and in the thread itself
  * @RUNTIME_HOLDER: the thread that has the GIL, or had it last
  * @RUNTIME_IS_HELD: not 0 while a thread has it
- * @INTERPRETER_LIMIT: what Py_GetRecursionLimit() returns
+ * @INTERPRETER_LIMIT: the value that Py_GetRecursionLimit() returns
  * @INTERPRETER_DROP, @INTERPRETER_RAISE: other reasons for the flag: a thread wants the GIL, or a
  *                                        thread is to raise an exception
  */
@@ -57,7 +58,7 @@ static uint64_t this_thread(void)
 	return (uint64_t)__builtin_thread_pointer();
 }
 
-/* The state of a thread that has had the GIL may be gone. */
+/* True when this thread has the GIL. The state of a thread that had it may be gone. */
 static bool has_gil(void)
 {
 	const char *holder = (const char *)word_at(runtime, RUNTIME_HOLDER);
@@ -69,9 +70,10 @@ static bool has_gil(void)
 }
 
 /*
- * Called in the thread of a signal, after the program's handler. The main thread cannot get the GIL
- * meanwhile, since it is here. Others may have their reasons for the flag: each notes its reason
- * first, and then raises the flag.
+ * Called in the thread of a signal, after the program's handler. Lowers the flag if this is the
+ * main thread, without the GIL. It cannot get the GIL meanwhile, since it runs this function. Other
+ * threads may have their own reasons for the flag: each notes its reason first, and then raises the
+ * flag.
  */
 static void lower_after_handler(void)
 {
@@ -83,7 +85,7 @@ static void lower_after_handler(void)
 		set_flag(1);
 }
 
-/* True if all is there that we know. This thread has the GIL. */
+/* True if all known values are at their places. This thread has the GIL. */
 static bool are_places_right(const struct py_thread *thread)
 {
 	int flag = int_at(interpreter, INTERPRETER_FLAG);

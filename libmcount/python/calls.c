@@ -13,12 +13,11 @@
 #include "libmcount/system/undo.h"
 
 /*
- * Frames of Python calls are FRAME_EXPLICIT. The interpreter runs calls of Python functions by
- * Python functions within one of its own (from 3.11 on), so the stack pointer does not tell them
- * apart. They are identified by the interpreter's frame object, or by the definition of a function
- * that is written in C; that address takes the place of the return address. Their slot is right
- * below that of the frame around them. So calls inside of them lie further in, and they end when a
- * C function further out returns.
+ * Frames of Python calls are FRAME_EXPLICIT. From 3.11 on, one function of the interpreter runs
+ * many nested Python calls, so the stack pointer does not tell these apart. The key of a Python
+ * call is the interpreter's frame object, or the definition of a function that is written in C. The
+ * frame has it in place of the return address. Its slot is right below that of the frame around it.
+ * So calls inside of it lie further in, and it ends when a C function further out returns.
  */
 
 /* --- records --- */
@@ -44,7 +43,7 @@ NOINLINE static bool enter_valued(struct thread *t, uint64_t slot, uint64_t key,
 	return planned_enter_explicit(t, slot, key, addr, &regs);
 }
 
-/* @valued: a call with values to record; NULL: there are none */
+/* @valued: the call, if values of it are to be recorded; else NULL */
 static bool enter_planned(struct thread *t, uint64_t slot, uint64_t key, uint64_t addr,
 			  const struct valued_call *valued)
 {
@@ -56,7 +55,7 @@ static bool enter_planned(struct thread *t, uint64_t slot, uint64_t key, uint64_
 	return planned_enter_explicit(t, slot, key, addr, NULL);
 }
 
-/* A call begins. True when it has a frame. */
+/* Record that a call begins. True when the call has a frame. */
 static bool record_enter(struct thread *t, uint64_t key, uint64_t addr,
 			 const struct valued_call *valued)
 {
@@ -73,7 +72,7 @@ static bool record_enter(struct thread *t, uint64_t key, uint64_t addr,
 	return has_frame;
 }
 
-/* A call with a frame is over. */
+/* Record that a call with a frame is over. */
 static void record_leave(struct thread *t, uint64_t key)
 {
 	guard_take(t);
@@ -84,7 +83,7 @@ static void record_leave(struct thread *t, uint64_t key)
 	guard_leave_fast(t);
 }
 
-/* The same, and @result is recorded. */
+/* Record that a call with a frame is over, with its @result. */
 NOINLINE static void record_valued_leave(struct thread *t, uint64_t key, struct py_object *result)
 {
 	struct capture_text text;
@@ -102,7 +101,10 @@ NOINLINE static void record_valued_leave(struct thread *t, uint64_t key, struct 
 
 /* --- open calls --- */
 
-/* Calls may end without an event for us, if the program has its own profile function. */
+/*
+ * The number of open calls that are searched for the one that ends. Inner ones may have ended
+ * without an event for us, if the program has its own profile function.
+ */
 #define LOOK_BACK 64U
 
 static void make_calls(void *arg)
@@ -119,7 +121,7 @@ static void make_calls(void *arg)
 	t->python_calls = calls + 1;
 }
 
-/* Returns the state of this thread if calls can be recorded; NULL: this event is ignored. */
+/* Returns the state of this thread if calls can be recorded; NULL: the event is to be ignored. */
 static struct thread *thread_for_event(void)
 {
 	struct thread *t = self;
@@ -140,22 +142,22 @@ static bool is_called_by_own(const struct thread *t)
 {
 	uint32_t nr = t->nr_python_calls;
 
-	/* Before the program only the interpreter runs, which prepares for it. */
+	/* The first calls of all are the interpreter's own preparations, until __main__ begins. */
 	if (!nr)
 		return names_have_main;
 	return nr <= CALLS_MAX && (t->python_calls[nr - 1] & CALL_IS_OWN);
 }
 
 /*
- * Calls of Python libraries count as calls of C libraries do: those that the program makes are
- * recorded, and of their inner calls only those of the program's own functions.
+ * Calls of Python libraries count as calls of C libraries do. Calls that the program makes are
+ * recorded; of their inner calls, only those of the program's own functions.
  */
 static bool is_recorded(const struct thread *t, name_facts facts)
 {
 	return (facts & NAME_OWN) || (python_codes.inherited && is_called_by_own(t));
 }
 
-/* HOT. @bits: of the call; @addr: 0: it has no record */
+/* HOT. @bits: the flags of the call; @addr: its address in records, 0: it is not recorded */
 static void enter_call(struct thread *t, uint64_t key, uint64_t addr, uint64_t bits,
 		       const struct valued_call *valued)
 {
@@ -167,7 +169,7 @@ static void enter_call(struct thread *t, uint64_t key, uint64_t addr, uint64_t b
 	t->nr_python_calls++;
 }
 
-/* @result: NULL: it has none */
+/* @result: NULL: the call has none */
 static void leave_call(struct thread *t, uint64_t key, struct py_object *result)
 {
 	uint32_t nr = t->nr_python_calls;
@@ -231,8 +233,8 @@ NOINLINE static void enter_valued_call(struct thread *t, const struct valued_cal
 }
 
 /*
- * @key: of the call; @frame: NULL: the innermost one, which is asked for if values are wanted.
- * False: it is left alone.
+ * A call of @code with key @key begins. @frame: its frame; NULL: the innermost frame, which is
+ * asked for if values are wanted. False: the call is left alone.
  */
 static bool enter_code(struct thread *t, struct py_object *code, uint64_t key,
 		       struct py_frame *frame)
@@ -257,7 +259,7 @@ static bool enter_code(struct thread *t, struct py_object *code, uint64_t key,
 	return true;
 }
 
-/* False: the code is left alone. */
+/* A call of @code with key @key ends. False: the call is left alone. */
 static bool leave_code(struct thread *t, struct py_object *code, uint64_t key,
 		       struct py_object *result)
 {
@@ -268,9 +270,9 @@ static bool leave_code(struct thread *t, struct py_object *code, uint64_t key,
 }
 
 /*
- * The key of a call in C is the definition, since the interpreter makes new objects for the same
- * bound method, from 3.12 on one when it is called and another when it returns. False: it is left
- * alone.
+ * A call of a function in C begins. Its key is the function's definition, since the interpreter
+ * makes new objects for the same bound method: from 3.12 on, one for the call and another one for
+ * the return. False: the call is left alone.
  */
 static bool enter_native(struct thread *t, const struct py_c_function *fn, struct py_object *code)
 {
@@ -280,7 +282,7 @@ static bool enter_native(struct thread *t, const struct py_c_function *fn, struc
 	if (!(is_by_own && python_codes.inherited) && fast_leaves_alone(code, true))
 		return false;
 	addr = is_by_own ? name_address(natives_facts(fn)) : 0;
-	/* It calls functions as its caller would. */
+	/* Functions that the C function calls count as called by its caller. */
 	enter_call(t, (uint64_t)fn->def, addr, is_by_own ? CALL_IS_OWN : 0, NULL);
 	return true;
 }

@@ -14,18 +14,19 @@ int calls_take_event(struct py_object *self, struct py_frame *frame, int event,
 		     struct py_object *arg);
 
 /*
- * With the GIL: the same of sys.monitoring, for what is none of the common cases (calls_fast.h). A
- * call of @code, which is about to run, or goes on; that ends, or is interrupted: with what it
- * returns or yields, or NULL. False: this place in the code need not tell of its calls any more.
+ * With the GIL: events of sys.monitoring, except the common cases (calls_fast.h).
+ * calls_begin_code(): a call of @code is about to run, or to go on. calls_end_code(): it ends, or
+ * is interrupted, with the object that it returns or yields, or NULL. False: this place in the code
+ * need not tell of its calls any more.
  */
 bool calls_begin_code(struct py_object *code);
 bool calls_end_code(struct py_object *code, struct py_object *result);
 
-/* With the GIL: of a function in C, which @code calls; and that ends. */
+/* With the GIL: @code calls a function in C; and that function ends. */
 bool calls_begin_native(const struct py_c_function *fn, struct py_object *code);
 void calls_end_native(const struct py_method_def *def, struct py_object *code);
 
-/* With the GIL: the guard is set, and an event that had begun is over. */
+/* With the GIL: clear the guard, which the fast path of an event has left set. */
 void calls_unguard(void);
 
 #endif

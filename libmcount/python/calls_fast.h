@@ -1,6 +1,6 @@
 /*
- * The common case of a Python call and of its return (hot/fast.h): no function is called, and what
- * is uncommon is left to calls.c by a tail call. So the interpreter's callbacks need no prologue.
+ * The common case of a Python call and of its return (hot/fast.h): no function is called. Uncommon
+ * cases go to calls.c by a tail call. So the interpreter's callbacks need no prologue.
  */
 #ifndef UTRAIL_LIBMCOUNT_PYTHON_CALLS_FAST_H
 #define UTRAIL_LIBMCOUNT_PYTHON_CALLS_FAST_H
@@ -11,24 +11,27 @@
 #include "libmcount/python/natives.h"
 
 /*
- * All open calls of a thread, also those without a frame: thread.python_calls. Each is the key of
- * its frame, with our flags in the low bits. Before the first is a 0, so there is always an
- * innermost one.
+ * thread.python_calls has all open calls of a thread, also those without a frame. An entry is the
+ * key of the call, with our flags in the low bits. The entry before the first one is 0, so there is
+ * always an innermost entry.
  */
 #define CALL_HAS_FRAME	1UL
-#define CALL_IS_OWN	2UL /* as NAME_OWN */
+#define CALL_IS_OWN	2UL /* NAME_OWN of the called function */
 #define CALL_HAS_RESULT 4UL /* the result of the call is recorded */
 #define CALL_BITS	7UL
 
 _Static_assert(CALL_IS_OWN == NAME_OWN, "facts are compared with it");
 
-/* Python's own limit is 1000 by default. Memory is used as far as needed. */
+/*
+ * The most open calls of a thread that are kept. Python's own limit is 1000 by default. Memory is
+ * used as far as needed.
+ */
 #define CALLS_MAX 65536U
 
 /*
- * FAST_NOT: nothing has changed. FAST_OTHER: the same, and it may be a call that is left alone.
- * FAST_GUARDED: only the guard has changed, which is set. FAST_ASIDE: it is done, but the guard is
- * still set: the aside has records
+ * The result of a fast path. FAST_DONE: all is done. FAST_NOT: nothing has changed. FAST_OTHER:
+ * nothing has changed, and the call may be one that is left alone. FAST_GUARDED: only the guard was
+ * set. FAST_ASIDE: all is done, but the guard is still set, since the aside has records
  */
 enum fast_call {
 	FAST_DONE,
@@ -38,13 +41,13 @@ enum fast_call {
 	FAST_ASIDE,
 };
 
-/* The slot of a call that has none of its own. */
+/* The slot of a call inside of @f that has no slot of its own. */
 static inline uint64_t slot_inside(const struct frame *f)
 {
 	return (f->slot - 1) | FRAME_EXPLICIT;
 }
 
-/* This thread's state when all its calls are recorded alike; NULL: it is not that simple. */
+/* This thread's state when all its calls are recorded alike; else NULL. */
 static inline struct thread *fast_python_thread(void)
 {
 	struct thread *t = self;
@@ -55,13 +58,13 @@ static inline struct thread *fast_python_thread(void)
 	return t;
 }
 
-/* The innermost open call, or 0. */
+/* The entry of the innermost open call; 0 when there is none. */
 static inline uint64_t *fast_innermost(const struct thread *t)
 {
 	return t->python_calls + t->nr_python_calls - 1;
 }
 
-/* True when a frame is open, and there is room for another. */
+/* True when @t has an open call, and room for another one. */
 static inline bool fast_is_within(const struct thread *t)
 {
 	return likely(t->nr_python_calls - 1 < CALLS_MAX - 1);
@@ -76,7 +79,7 @@ static inline enum fast_call fast_unguard(struct thread *t)
 	return FAST_DONE;
 }
 
-/* @t is within its limits; @addr: not 0 */
+/* fast_is_within(@t); @addr: not 0 */
 static INLINE enum fast_call fast_enter(struct thread *t, uint64_t key, uint64_t addr,
 					uint64_t bits)
 {
@@ -123,7 +126,7 @@ static INLINE enum fast_call fast_begin_native(const struct py_method_def *def)
 	return fast_enter(t, (uint64_t)def, name_address(facts), CALL_IS_OWN);
 }
 
-/* HOT, with the GIL. The call with that key is over. */
+/* HOT, with the GIL. The call with key @key is over. */
 static INLINE enum fast_call fast_end(uint64_t key)
 {
 	struct thread *t = fast_python_thread();
@@ -147,9 +150,9 @@ static INLINE enum fast_call fast_end(uint64_t key)
 }
 
 /*
- * HOT, with the GIL: functions of libraries are never recorded with --no-libcall, and never where
- * @code of a library calls them if they are in C. Those are no open calls, either. False: they are,
- * or the facts about @code are not known.
+ * HOT, with the GIL: true for calls that are never recorded, and never counted as open. With
+ * --no-libcall these are all calls of libraries. Else they are calls of C functions by @code of a
+ * library. False also when the facts about @code are not known.
  */
 static inline bool fast_leaves_alone(struct py_object *code, bool is_native)
 {

@@ -4,8 +4,8 @@
 struct py_codes python_codes;
 
 /*
- * The number of our place in code objects: the first. If others had places before, they would be
- * called for code that they know nothing of (see has_others()).
+ * The number of our place in code objects, which must be the first. If other modules had places
+ * before, their functions would be called for code that they know nothing of (see has_others()).
  */
 static intptr_t code_index = -1;
 
@@ -25,7 +25,10 @@ name_facts codes_ask_facts(struct py_object *code)
 	return (name_facts)known;
 }
 
-/* The interpreter tells, and shows by that whether frames are as they should be. */
+/*
+ * Asks the interpreter for the code of @frame. The answer shows whether frames have the known
+ * layout.
+ */
 struct py_object *codes_ask_frame(struct py_frame *frame)
 {
 	const struct py_layout *l = &python_codes.layout;
@@ -38,9 +41,9 @@ struct py_object *codes_ask_frame(struct py_frame *frame)
 }
 
 /*
- * True when another module has got places in code objects. Code that we give one from now on has
- * theirs as well, and at its end the interpreter would call their function for an empty one. It is
- * asked by means of code that is kept for good.
+ * True when another module has got places in code objects. Code that gets our place from now on has
+ * theirs as well, and at the end of the code the interpreter would call their function for an empty
+ * place. The question is put by means of code that is kept for good.
  */
 static bool has_others(struct py_object *code, bool is_of_main)
 {
@@ -60,7 +63,10 @@ static bool has_others(struct py_object *code, bool is_of_main)
 	return have_come;
 }
 
-/* The pointer to values comes with the first one: then it is where the layout says. */
+/*
+ * Puts facts into our place of @code. The first value of a code object makes the interpreter set
+ * the pointer to its values, which shows whether the layout has it.
+ */
 static bool put_facts(struct py_object *code, name_facts facts)
 {
 	const struct py_layout *l = &python_codes.layout;
@@ -75,7 +81,10 @@ static bool put_facts(struct py_object *code, name_facts facts)
 	return true;
 }
 
-/* The facts change: places in the code of another interpreter are that one's. */
+/*
+ * Keeps @facts, which have changed, in @code. For the code of another interpreter we first need a
+ * place there.
+ */
 static void keep_facts(struct py_object *code, name_facts facts)
 {
 	if (put_facts(code, facts))
@@ -85,7 +94,7 @@ static void keep_facts(struct py_object *code, name_facts facts)
 		py.error_clear();
 }
 
-/* Code that can have no place of ours is not recorded: it would be asked about at each call. */
+/* Code without a place for us is not recorded, since the recorder would be asked at each call. */
 name_facts codes_look(struct py_object *code, bool is_of_main)
 {
 	name_facts facts = names_look(code);

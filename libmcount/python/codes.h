@@ -7,11 +7,11 @@
 #include "utils/base/compiler.h"
 
 /*
- * @layout: of frames and code. A member that counts on it has been seen to be where it says
+ * @layout: the layout of frames and code. It is only relied on where it was seen to be right
  * @reads_frames: the code of a frame is where the layout says
- * @reads_extra: so are the values of code
- * @inherited: what a function of a library has of its caller's facts: NAME_OWN, or 0: those are
- *             never recorded
+ * @reads_extra: the values of code are where the layout says
+ * @inherited: the facts that a function of a library takes from its caller: NAME_OWN, or 0 when
+ *             functions of libraries are never recorded
  */
 struct py_codes {
 	struct py_layout layout;
@@ -25,7 +25,7 @@ extern struct py_codes python_codes;
 /* COLD, with the GIL, once: make a place for us in code objects. False: there is none. */
 bool codes_begin(void);
 
-/* The slow ways of codes_facts() and codes_of_frame(). */
+/* Do the work of codes_facts() and codes_of_frame() when the layout cannot be used. */
 name_facts codes_ask_facts(struct py_object *code);
 struct py_object *codes_ask_frame(struct py_frame *frame);
 
@@ -48,7 +48,7 @@ static inline name_facts codes_facts(struct py_object *code)
 	return codes_known_facts(code);
 }
 
-/* HOT, with the GIL. Borrowed from the frame, which runs. */
+/* HOT, with the GIL. The code of @frame, which runs; borrowed. */
 static inline struct py_object *codes_of_frame(struct py_frame *frame)
 {
 	if (unlikely(!python_codes.reads_frames))
@@ -57,8 +57,8 @@ static inline struct py_object *codes_of_frame(struct py_frame *frame)
 }
 
 /*
- * COLD, with the GIL: all that is known without the recorder, and with it. @is_of_main: the
- * interpreter that began first runs.
+ * COLD, with the GIL. codes_look(): the facts about @code that are known without the recorder.
+ * codes_ask_recorder(): all facts. @is_of_main: the interpreter that began first runs.
  */
 name_facts codes_look(struct py_object *code, bool is_of_main);
 name_facts codes_ask_recorder(struct py_object *code, name_facts facts);

@@ -9,11 +9,12 @@
 /*
  * All places are numbers of words.
  *
- * @minor: the second number of 3.N; 0: none that is known
- * @frame_inner: of the part of a frame that has the rest; 0: the frame has that itself
- * @frame_code, @frame_locals: of its code, and of its first variable
- * @code_extra: of the pointer to values that others have put to code (PEP 523)
- * @first_thread: of an interpreter's list of threads; 0: it is of no use
+ * @minor: the N of version 3.N; 0: an unknown version
+ * @frame_inner: the pointer to the part of a frame that has its code and variables; 0: the frame
+ *               has them itself
+ * @frame_code, @frame_locals: the code, and the first variable
+ * @code_extra: the pointer to values that modules have put into code (PEP 523)
+ * @first_thread: an interpreter's list of threads; 0: not used
  */
 struct py_layout {
 	unsigned minor;
@@ -27,7 +28,7 @@ struct py_layout {
 /* COLD, once: the layout of the interpreter that runs. */
 struct py_layout layout_find(void);
 
-/* The part of a frame that has its code and variables; NULL: it has none any more. */
+/* The part of a frame that has its code and variables; NULL: the frame has none any more. */
 static inline struct py_object **layout_inner(const struct py_layout *l, struct py_frame *frame)
 {
 	struct py_object **words = (struct py_object **)frame;
@@ -35,13 +36,13 @@ static inline struct py_object **layout_inner(const struct py_layout *l, struct 
 	return l->frame_inner ? (struct py_object **)words[l->frame_inner] : words;
 }
 
-/* Values that others have put to code, each at its user's number. */
+/* The values that modules have put into code, each at its module's number. */
 struct py_code_extra {
 	intptr_t size;
 	void *values[];
 };
 
-/* NULL: there are none. */
+/* The values of @code; NULL: it has none. */
 static inline struct py_code_extra *layout_extra(const struct py_layout *l, struct py_object *code)
 {
 	return ((struct py_code_extra **)code)[l->code_extra];
