@@ -1,7 +1,7 @@
 /*
  * Calls by sys.monitoring (see monitoring.h). A profile function needs a frame object for each
- * call, and is the only one of its thread; a tool is one of six, and the program's profile
- * functions are none of its business.
+ * call, and a thread has only one. A tool needs no frame object, is one of six, and leaves the
+ * program's profile functions alone.
  */
 #include "libmcount/python/monitoring.h"
 
@@ -17,7 +17,7 @@
 
 /* --- what the interpreter calls --- */
 
-/* Has no references that could be counted: None is never freed (from 3.12 on). */
+/* None. Its references are not counted, since it is never freed (from 3.12 on). */
 static struct py_object *none;
 
 static const struct py_type *code_type;
@@ -25,13 +25,13 @@ static const struct py_type *code_type;
 typedef struct py_object *py_vectorcall(struct py_object *callable, struct py_object *const *args,
 					size_t nr_args, struct py_object *names);
 
-/* Programs can find our functions (gc.get_objects()), and call them. */
+/* False when the program itself has called our function, which it can find (gc.get_objects()). */
 static bool is_event(struct py_object *const *args, size_t nr_args, size_t nr)
 {
 	return (uint32_t)nr_args >= nr && likely(args[0]->type == code_type);
 }
 
-/* The answer that takes an event away from a place in the code, until the tool's next beginning. */
+/* The answer that switches an event off for a place in the code, until a tool begins. */
 static struct py_object *disable;
 
 typedef struct py_object *slow_taker(struct py_object *const *args);
@@ -48,7 +48,7 @@ NOINLINE static struct py_object *take_guarded(struct py_object *const *args, sl
 	return slowly(args);
 }
 
-/* The rest of an event. */
+/* Does the rest of an event, by the result of its fast path. */
 static inline struct py_object *finish(enum fast_call how, struct py_object *const *args,
 				       slow_taker *slowly)
 {
@@ -79,7 +79,10 @@ static struct py_object *take_begin(struct py_object *callable, struct py_object
 	return finish(fast_begin_code(args[0], (uint64_t)args[0]), args, begin_slowly);
 }
 
-/* An exception is raised in a generator. This event, and the next one, are of no place. */
+/*
+ * An exception is thrown into a generator. This event and take_unwind() belong to no place in the
+ * code.
+ */
 static struct py_object *take_throw(struct py_object *callable, struct py_object *const *args,
 				    size_t nr_args, struct py_object *names)
 {
@@ -88,7 +91,7 @@ static struct py_object *take_throw(struct py_object *callable, struct py_object
 	return none;
 }
 
-/* A call ended by an exception. */
+/* A call has ended by an exception. */
 static struct py_object *take_unwind(struct py_object *callable, struct py_object *const *args,
 				     size_t nr_args, struct py_object *names)
 {
@@ -116,7 +119,7 @@ static const struct py_type *function_type, *method_type, *descriptor_type;
 /* An object that stands for no argument. */
 static struct py_object *missing;
 
-/* A method of a type's own: PyMethodDescrObject, descrobject.h. */
+/* A method that a type defines in C: PyMethodDescrObject, descrobject.h. */
 struct py_method_descriptor {
 	struct py_object base;
 	void *before_def[3];
@@ -124,8 +127,8 @@ struct py_method_descriptor {
 };
 
 /*
- * The definition of the function in C that such an event is about, and its object. NULL: it is
- * about another callable.
+ * The definition of the function in C that a call event is about, and its object. NULL: the event
+ * is about another callable.
  */
 static inline const struct py_method_def *find_native(struct py_object *const *args,
 						      struct py_object **object)
@@ -187,7 +190,10 @@ static struct py_object *take_native_end(struct py_object *callable, struct py_o
 
 /* --- setting --- */
 
-/* Numbers of events: PY_MONITORING_EVENT_..., cpython/monitoring.h. Those of C are set together. */
+/*
+ * Numbers of events: PY_MONITORING_EVENT_..., cpython/monitoring.h. Events of functions in C are
+ * set together.
+ */
 static const struct {
 	unsigned event;
 	bool is_native;
@@ -214,7 +220,7 @@ static bool find_types(void)
 	return code_type && function_type && method_type && descriptor_type && none;
 }
 
-/* Never called: vectorcall comes first. */
+/* The interpreter never calls this function: it uses vectorcall. */
 static struct py_object *take_nothing(struct py_object *self, struct py_object *arg)
 {
 	return none;
@@ -224,9 +230,9 @@ static struct py_object *take_nothing(struct py_object *self, struct py_object *
 #define VECTORCALL_PLACE 6 /* PyCFunctionObject.vectorcall, in words */
 
 /*
- * A function object that calls @take with nothing in between. One in the usual way would count as a
- * level of recursion, and raise an error into the program where that has none left. NULL: there is
- * none.
+ * Make a function object that calls @take with nothing in between. A usual function object would
+ * count as a level of recursion, and raise an error in the program when no level is left. NULL:
+ * there is none.
  */
 static struct py_object *make_taker(py_vectorcall *take)
 {
@@ -244,7 +250,7 @@ static struct py_object *make_taker(py_vectorcall *take)
 	return NULL;
 }
 
-/* The result of a call is of no interest. False: it has failed. */
+/* Release the result of a call, which is not needed. False: the call has failed. */
 static bool has_worked(struct py_object *result)
 {
 	if (!result) {
@@ -257,7 +263,7 @@ static bool has_worked(struct py_object *result)
 
 #define TOOL_NAME "utrail"
 
-/* The program does not see our tool (tell_tool()), but we do. */
+/* Set while we ask for tools: the program does not see our tool (tell_tool()), but we do. */
 static __thread bool sees_ours __attribute__((tls_model("initial-exec")));
 
 static bool is_our_name(struct py_object *name)
@@ -270,7 +276,7 @@ static bool is_our_name(struct py_object *name)
 	return is;
 }
 
-/* True when that tool is we. */
+/* True when the tool with number @tool is ours. */
 static bool is_ours(struct py_object *monitoring, int tool)
 {
 	struct py_object *name;
@@ -307,7 +313,10 @@ static bool register_takers(struct py_object *monitoring, int tool)
 	return has_worked(py.call_method(monitoring, "set_events", "ii", tool, events));
 }
 
-/* Audit hooks of the program see each callback that goes. So then they stay, and are not called. */
+/*
+ * Gives the tool's number back. Audit hooks of the program would see each callback that is removed.
+ * If there are hooks, the callbacks stay, and are not called.
+ */
 static void leave_tool(struct py_object *monitoring, int tool)
 {
 	has_worked(py.call_method(monitoring, "set_events", "ii", tool, 0));
@@ -321,13 +330,13 @@ static void leave_tool(struct py_object *monitoring, int tool)
 }
 
 /*
- * Python's documentation has no use for 4 and 3; the others are for optimizers, coverage, debuggers
- * and profilers.
+ * Numbers of tools. Python's documentation names no use for 4 and 3; the others are for optimizers,
+ * coverage, debuggers and profilers.
  */
 static const int tools[] = { 4, 3, 5, 1, 0, 2 };
 #define NR_FREE_TOOLS 2
 
-/* Become one of the first @nr of them. */
+/* Take one of the first @nr numbers in tools[]. */
 static bool take_tool(struct py_object *monitoring, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
@@ -350,7 +359,7 @@ typedef struct py_object *py_fast_function(struct py_object *self, struct py_obj
 static py_fast_function *own_use;
 static py_function *own_get, *own_events;
 
-/* The tool of ours that @o is the number of; -1: it is none. */
+/* Returns the number of our tool if the object @o is that number, else -1. */
 static int find_ours(struct py_object *monitoring, struct py_object *o)
 {
 	long tool = o->type->flags & PY_TYPE_OF_INTS ? py.number(o) : -1;
@@ -359,7 +368,9 @@ static int find_ours(struct py_object *monitoring, struct py_object *o)
 	return tool >= 0 && tool < INT_MAX && is_ours(monitoring, tool) ? tool : -1;
 }
 
-/* The program wants a number, which is ours: we take another one, or are gone if there is none. */
+/*
+ * If the number that the program wants is ours, we take another one, or are gone if there is none.
+ */
 static void yield_tool(struct py_object *monitoring, struct py_object *number)
 {
 	int tool = find_ours(monitoring, number);
@@ -399,7 +410,10 @@ static struct py_object *tell_events(struct py_object *self, struct py_object *n
 
 #define METH_FASTCALL 128
 
-/* The definition of that function of sys.monitoring, for good; NULL: it is none that we know. */
+/*
+ * The definition of function @name of sys.monitoring, which is never freed; NULL: it is not as we
+ * know it.
+ */
 static struct py_method_def *find_definition(struct py_object *monitoring, const char *name,
 					     int flags)
 {
@@ -414,7 +428,10 @@ static struct py_method_def *find_definition(struct py_object *monitoring, const
 	return def;
 }
 
-/* Once for all interpreters: they share these definitions. */
+/*
+ * Put our functions in front of the program's view of tools. Once for all interpreters, which share
+ * these definitions.
+ */
 static void stand_before_tools(struct py_object *monitoring)
 {
 	struct py_method_def *use = find_definition(monitoring, "use_tool_id", METH_FASTCALL);
@@ -431,7 +448,7 @@ static void stand_before_tools(struct py_object *monitoring)
 	use->function = (py_function *)(void *)use_tool;
 }
 
-/* It is never freed, as None is not. False: there is none. */
+/* Find a constant of sys.monitoring, which is never freed. False: there is none. */
 static bool find_constant(struct py_object *monitoring, const char *name, struct py_object **found)
 {
 	struct py_object *value = py.attribute(monitoring, name);

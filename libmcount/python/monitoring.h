@@ -7,9 +7,9 @@
 #include "libmcount/python/api.h"
 
 /*
- * COLD, with the GIL: hear of all calls in this interpreter, in all of its threads; nothing more if
- * that is so already. False: it has no sys.monitoring, or no room for one more tool. Audit hooks
- * see it.
+ * COLD, with the GIL: hear of all calls in this interpreter, in all of its threads, unless we do
+ * already. False: the interpreter has no sys.monitoring, or no room for one more tool. Audit hooks
+ * of the program see this.
  */
 bool monitoring_join(void);
 

@@ -16,7 +16,7 @@
 #define NAME_BYTES 2048
 #define FILE_BYTES 4096
 
-/* The facts that are told of a function. */
+/* The facts about a function that the recorder is told. */
 struct description {
 	char name[NAME_BYTES];
 	char file[FILE_BYTES];
@@ -41,7 +41,10 @@ static bool is_range_planned(uint32_t range)
 	       (atomic_load(&planned_ranges[range / 64]) & 1ULL << range % 64) != 0;
 }
 
-/* A recorder that does not answer, or is gone, is not asked again: waiting for it takes seconds. */
+/*
+ * Set when the recorder has not answered, or is gone. It is not asked again: waiting for it takes
+ * seconds.
+ */
 static _Atomic bool is_alone;
 
 union packet {
@@ -65,7 +68,7 @@ static bool talk_about(struct channel *ch, const struct description *d, bool wan
 	       channel_wait(ch, CONTROL_CALLABLE_IS, answer, sizeof(*answer));
 }
 
-/* Applies the rule of that range of numbers from now on. */
+/* Applies the rule of the answer's range of numbers from now on. */
 static bool add_range(struct channel *ch, const struct description *d,
 		      struct control_callable_is *answer)
 {
@@ -81,13 +84,16 @@ static bool add_range(struct channel *ch, const struct description *d,
 	return has_plan;
 }
 
-/* A recorder that very many ask at once refuses some of them at once. */
+/*
+ * The number of times that the recorder is asked: it refuses some requests when very many come at
+ * once.
+ */
 #define ATTEMPTS 8
 #define SLOW_NS	 1000000000ULL
 
 /*
- * Asks for the number of a function, and its values, in their bits of @told; 0: it is not recorded.
- * False: there is no answer.
+ * Asks for the number of a function and for its values to record. They go into their bits of @told;
+ * 0: the function is not recorded. False: there is no answer.
  */
 static bool ask_once(const struct description *d, name_facts *told)
 {
@@ -108,7 +114,10 @@ static bool ask_once(const struct description *d, name_facts *told)
 	return false;
 }
 
-/* The same; also 0 when the recorder does not answer. */
+/*
+ * Does the work of ask_once(), several times if need be. Returns 0 also when the recorder does not
+ * answer.
+ */
 static name_facts ask_recorder(const struct description *d)
 {
 	name_facts told = 0;
@@ -123,7 +132,7 @@ static name_facts ask_recorder(const struct description *d)
 
 /* --- descriptions --- */
 
-/* Append @text, or what fits of it. */
+/* Append @text, or as much of it as fits. */
 static void add_text(char *out, size_t size, const char *text)
 {
 	size_t len = strlen(out);
@@ -133,7 +142,7 @@ static void add_text(char *out, size_t size, const char *text)
 	out[len + more] = '\0';
 }
 
-/* Append the text of @o and release it; @o may be NULL. False: it has no text. */
+/* Append the text of @o and release @o, which may be NULL. False: @o has no text. */
 static bool add_string(char *out, size_t size, struct py_object *o)
 {
 	const char *text = o ? py.text(o) : NULL;
@@ -156,7 +165,7 @@ static struct py_object *attribute_of(struct py_object *o, const char *name)
 	return value;
 }
 
-/* Python's own library, and packages that were installed beside it, are in such places. */
+/* True for places where Python's own library is, and packages that were installed beside it. */
 static bool is_of_library(const char *file)
 {
 	static const char *const places[] = { "/lib/python3", "/site-packages/",
@@ -188,8 +197,8 @@ static void note_program(const char *file)
 #define GLOBALS_LOOKED_AT 64
 
 /*
- * Returns the value of that key; NULL: there is none. Keys are not looked up, since keys of the
- * program may compare themselves by its own code.
+ * Returns the value of key @wanted; NULL: there is none. The dictionary is not asked for the key,
+ * since keys of the program may run its code to compare themselves.
  */
 static struct py_object *global_of(struct py_object *globals, const char *wanted)
 {
@@ -207,7 +216,7 @@ static struct py_object *global_of(struct py_object *globals, const char *wanted
 	return NULL;
 }
 
-/* Returns that text of the running module; NULL when it has none. Borrowed. */
+/* Returns the text @wanted of the running module, borrowed; NULL when the module has none. */
 static const char *module_text(const char *wanted)
 {
 	struct py_object *globals = py.globals();
@@ -226,8 +235,8 @@ static bool is_path_own(const char *file)
 }
 
 /*
- * Code that runs is made of a string by its module (dataclasses), or by namedtuple(), whose modules
- * have no file. True when that is a library's.
+ * True when the running code was made of a string by a library. Its module has made it
+ * (dataclasses), or namedtuple(), whose modules have no file.
  */
 static bool is_made_by_library(const char *file)
 {
@@ -261,13 +270,13 @@ static bool is_main(struct py_object *code)
 	       strcmp(name, "<module>") == 0;
 }
 
-/* Writes "module.qualified.name"; "__main__." is left out except for that module itself. */
+/* Writes "module.qualified.name". "__main__." is left out except for the module __main__ itself. */
 static void name_code(struct description *d, struct py_object *code)
 {
 	const char *text = module_text("__name__");
 	char own[NAME_BYTES] = "";
 
-	/* co_qualname: from 3.11 on. */
+	/* Code has co_qualname from 3.11 on. */
 	if (!add_string(own, sizeof(own), attribute_of(code, "co_qualname")) &&
 	    !add_string(own, sizeof(own), attribute_of(code, "co_name")))
 		add_text(own, sizeof(own), "?");
@@ -319,8 +328,8 @@ static uint32_t number_of(struct py_object *code, const char *name)
 	return nr > 0 ? nr : 0;
 }
 
-#define CODE_VARARGS 0x04 /* CO_VARARGS, code.h: there is a parameter for all others */
-#define CODE_VARKEYS 0x08 /* CO_VARKEYWORDS */
+#define CODE_VARARGS 0x04 /* CO_VARARGS, code.h: one parameter takes all further arguments */
+#define CODE_VARKEYS 0x08 /* CO_VARKEYWORDS: one parameter takes all further keywords */
 
 static uint32_t nr_args_of(struct py_object *code)
 {
@@ -359,8 +368,8 @@ static const struct py_type *definer_of(const struct py_type *type, const struct
 }
 
 /*
- * Names a method after the type that defines it, or else after that of its object. Attributes are
- * not read, since the program's metaclasses and descriptors would run.
+ * Names a method after the type that defines it, or else after the type of its object. Attributes
+ * are not read, since that would run metaclasses and descriptors of the program.
  */
 static void name_method(struct description *d, const struct py_c_function *fn)
 {
@@ -368,7 +377,7 @@ static void name_method(struct description *d, const struct py_c_function *fn)
 	const struct py_type *definer = definer_of(type, fn->def);
 	const char *dot;
 
-	/* A method of a class, or a static one, has the class itself. */
+	/* The object of a class method, or of a static one, is the class itself. */
 	if (!definer && (type->flags & PY_TYPE_OF_TYPES)) {
 		type = (const struct py_type *)fn->self;
 		definer = definer_of(type, fn->def);
@@ -390,7 +399,7 @@ name_facts names_ask_native(const struct py_c_function *fn)
 	const char *module;
 
 	hold_error(&error);
-	/* Functions of modules know their module, methods do not. */
+	/* A function of a module knows its module, a method does not. */
 	module = fn->module ? py.text(fn->module) : NULL;
 	if (module) {
 		add_text(d.name, sizeof(d.name), module);

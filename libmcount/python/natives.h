@@ -8,8 +8,8 @@
 #include "utils/base/compiler.h"
 
 /*
- * Open addressing, at most half full. A table that has become too small stays for threads that
- * still read it: interpreters of one process may have a GIL each (PEP 684).
+ * A hash table with open addressing, at most half full. A table that has become too small stays for
+ * threads that still read it: interpreters of one process may have a GIL each (PEP 684).
  */
 struct native {
 	_Atomic uintptr_t def;
@@ -25,7 +25,10 @@ struct native_table {
 
 extern _Atomic(struct native_table *) natives_table;
 
-/* A definition may be freed, and another one be at that address. */
+/*
+ * The value by which a reader notices that a definition was freed, and another one is at its
+ * address.
+ */
 static inline uint64_t native_check(const struct py_method_def *def)
 {
 	return (uint64_t)def->function * 31 + (uint64_t)def->name;
@@ -54,7 +57,7 @@ static inline name_facts natives_known_facts(const struct py_method_def *def)
 	return atomic_load_explicit(&n->facts, memory_order_relaxed);
 }
 
-/* HOT, with the GIL: all facts about it. Asks the recorder about a function that is not known. */
+/* HOT, with the GIL: all facts about @fn. Asks the recorder about a function that is not known. */
 name_facts natives_facts(const struct py_c_function *fn);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * The program's own profile functions (see own_profile.h). A thread has one C profile function, and
- * one object for it; the function of sys.setprofile() calls the object. We replace the function,
- * leave the object, and call the program's function after ours.
+ * one object for it; the function of sys.setprofile() calls the object. We replace the C function,
+ * leave the object, and call the program's C function after ours.
  */
 #include "libmcount/python/own_profile.h"
 
@@ -12,8 +12,8 @@
 #include "utils/base/compiler.h"
 
 /*
- * The offset of the profile function in a thread's state, which differs between versions: it is
- * found by searching for ours. 0: it was not found
+ * The offset of the profile function in a thread's state. It differs between versions, and is found
+ * by searching for our function. 0: it was not found
  */
 static size_t profile_place;
 
@@ -30,8 +30,8 @@ bool own_profile_is_free(struct py_thread *t)
 }
 
 /*
- * Functions that are called after ours, by Python thread: one thread of the system may run those of
- * several interpreters.
+ * Profile functions that are called after ours, by Python thread: one thread of the system may run
+ * Python threads of several interpreters.
  *
  * @skips: skip the next event if it is the end of sys.setprofile() itself, which the program
  *         would not see without us
@@ -79,7 +79,7 @@ static void put_ours_before(struct py_thread *t, py_profile *function, bool skip
 
 	if (!b)
 		b = after_of(NULL);
-	/* Too many interpreters: the program's goes first. */
+	/* With too many interpreters, only the program's function is called. */
 	if (!b)
 		return;
 	*b = (struct after){ t, function, skips };
@@ -103,9 +103,9 @@ static void look_at_thread(bool skips)
 }
 
 /*
- * The number of calls of sys.setprofile() that this thread is in. There the former object is
- * released, which may run code of its own, and that code may try to set another one. Meanwhile
- * nothing is set.
+ * The number of calls of sys.setprofile() that this thread is in. Such a call releases the former
+ * object, which may run code of its own, and that code may try to set another function. Meanwhile
+ * we set nothing.
  */
 static __thread unsigned nr_setting __attribute__((tls_model("initial-exec")));
 
@@ -117,7 +117,10 @@ void own_profile_look(void)
 
 /* --- sys.setprofile() --- */
 
-/* All take one argument (METH_O). The second exists since 3.12. */
+/*
+ * Our versions of the functions of sys that set a profile function. Each takes one argument
+ * (METH_O). The second one exists since 3.12.
+ */
 static py_function set_one_and_look, set_all_and_look;
 
 static struct setter {
@@ -139,7 +142,10 @@ static bool ends_setting(int event, const struct py_object *arg)
 	       (fn->def->function == set_one_and_look || fn->def->function == set_all_and_look);
 }
 
-/* If a function of the program is replaced, the end of that call is an event. */
+/*
+ * True when the program has set a function. If it is replaced, the end of sys.setprofile() is an
+ * event.
+ */
 static bool has_own(void)
 {
 	py_profile *now = *profile_of(py.thread());
@@ -148,8 +154,9 @@ static bool has_own(void)
 }
 
 /*
- * With sys.monitoring we are not in the way. But as we hear of calls in C, the program's function
- * is told of the end of sys.setprofile() itself: this is in its place until then.
+ * The program's function, while skip_end() is in its place. With sys.monitoring we replace no
+ * profile function. But since we hear of calls in C, the program's function would be told of the
+ * end of sys.setprofile() itself.
  */
 static __thread py_profile *skipping __attribute__((tls_model("initial-exec")));
 

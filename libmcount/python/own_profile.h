@@ -1,4 +1,4 @@
-/* The program's own profile functions: they work as without us, and so does ours. */
+/* The program's own profile functions: they work as without the probe, and ours works, too. */
 #ifndef UTRAIL_LIBMCOUNT_PYTHON_OWN_PROFILE_H
 #define UTRAIL_LIBMCOUNT_PYTHON_OWN_PROFILE_H
 

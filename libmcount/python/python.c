@@ -22,11 +22,11 @@
 #include "utils/format/callables.h"
 
 /*
- * @is_found: there is an interpreter
- * @is_hearing: it tells us of its events (PEP 578)
- * @is_program: it runs as a program and not as a part of one
- * @has_begun: we listen to it
- * @has_failed: its kind is unknown, or its own functions are patched
+ * @is_found: the process has an interpreter
+ * @is_hearing: the interpreter tells us of its audit events (PEP 578)
+ * @is_program: the interpreter is the program, and not a part of another one
+ * @has_begun: we listen to calls
+ * @has_failed: the interpreter's kind is unknown, or its own functions are patched
  */
 static struct {
 	bool is_found;
@@ -41,7 +41,7 @@ static bool begins_with(const char *text, const char *start)
 	return strncmp(text, start, strlen(start)) == 0;
 }
 
-/* Objects of a build without the GIL have another header. */
+/* True for an interpreter with a GIL. Objects of a build without it have another header. */
 static bool is_known_kind(void)
 {
 	return !strstr(py.version(), "free-threading");
@@ -67,7 +67,8 @@ static bool is_of_program(const void *function)
 }
 
 /*
- * True when functions of the interpreter are to be patched: calls of these must stay as they are.
+ * True when functions of the interpreter are to be patched: then its calls of functions must stay
+ * as they are.
  */
 static bool is_patched(void)
 {
@@ -97,7 +98,10 @@ static int look_later(void *arg)
 
 /* --- audit events --- */
 
-/* The interpreter imports that one as it begins. */
+/*
+ * True when the import of the module "site" is announced: the interpreter imports that as it
+ * begins.
+ */
 static bool is_about_site(struct py_object *args)
 {
 	struct py_object *first = args ? py.tuple_item(args, 0) : NULL;
@@ -109,8 +113,9 @@ static bool is_about_site(struct py_object *args)
 }
 
 /*
- * True when the program begins: everything before that is the interpreter's start. A host that
- * embeds it executes a string, or imports a module, and no Python code has asked for that.
+ * True when the program begins: everything before that is the interpreter's start. A host program
+ * that embeds the interpreter begins by executing a string, or importing a module, while no Python
+ * code runs.
  */
 static bool is_beginning(const char *event, struct py_object *args)
 {
@@ -137,7 +142,7 @@ static int hear_event(const char *event, struct py_object *args, void *data)
 			begin_listening();
 		return 0;
 	}
-	/* Python refuses to set a function while one is being set. */
+	/* Look later: Python refuses to set a profile function while one is being set. */
 	if (strcmp(event, "sys.setprofile") == 0 && !python_threads.is_monitored)
 		py.call_later(look_later, NULL);
 	else
@@ -159,9 +164,9 @@ static bool is_interpreter_itself(void)
 }
 
 /*
- * The hook lies in memory of the interpreter, which frees it at its end. So it is not added before
- * the interpreter has chosen its allocator (PYTHONMALLOC, -X dev), which it has done once it has a
- * thread.
+ * The audit hook lies in memory that the interpreter allocates, and frees at its end. So the hook
+ * is not added before the interpreter has chosen its allocator (PYTHONMALLOC, -X dev). It has done
+ * so once it has a thread.
  */
 static void begin_hearing(void)
 {
@@ -175,7 +180,10 @@ static void begin_hearing(void)
 		py.error_clear();
 }
 
-/* Python sets handlers when it has its first thread, before it imports anything of the program. */
+/*
+ * Python sets signal handlers when it has its first thread, before it imports modules of the
+ * program.
+ */
 void fault_before_handler(void)
 {
 	begin_hearing();

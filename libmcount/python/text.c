@@ -66,7 +66,7 @@ static const struct {
 bool text_begin(void)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		/* Types are variables, and stand first. */
+		/* Members that are types come first; a type is a variable. */
 		bool is_data = names[i].place <= offsetof(__typeof__(api), none);
 		uint64_t at = is_data ? definition_find_data(names[i].name)
 				      : definition_find(names[i].name);
@@ -80,7 +80,7 @@ bool text_begin(void)
 
 /* --- writing --- */
 
-/* @limit: of the text; @is_full: there was more */
+/* @limit: the most bytes of the text; @is_full: there was more */
 struct writer {
 	struct capture_text *text;
 	unsigned limit;
@@ -96,7 +96,7 @@ static bool has_byte(const char *text, size_t len, char byte)
 	return false;
 }
 
-/* All or nothing, so that no character is cut. */
+/* Write all of @bytes, or nothing, so that no character is cut. */
 static void put(struct writer *w, const char *bytes, size_t len)
 {
 	if (w->is_full || len > w->limit - w->text->len) {
@@ -113,7 +113,7 @@ static void put_str(struct writer *w, const char *text)
 		put(w, text, 1);
 }
 
-/* The dots have room in place of the last characters. */
+/* End a text that was cut with dots, in place of its last characters. */
 static void end_text(struct writer *w)
 {
 	static const char dots[] = ARGBLOB_STRING_CUT;
@@ -164,7 +164,7 @@ static void put_repr(struct writer *w, struct py_object *o)
 		py.let_go(made);
 }
 
-/* More digits take long, and are not shown. */
+/* Integers with more bits are not shown, since that would take long. */
 #define INT_BITS_MAX 1000U
 
 static void put_int(struct writer *w, struct py_object *o)
@@ -282,14 +282,14 @@ static void put_bytes(struct writer *w, struct py_object *o)
 
 /* --- classes --- */
 
-/* PyTypeObject.tp_dict, object.h, in words. */
+/* The place of PyTypeObject.tp_dict (object.h), in words. */
 #define TYPE_DICT 33
 
 #define TYPE_IS_HEAP (1UL << 9) /* Py_TPFLAGS_HEAPTYPE */
 
 /*
- * The module is among the first items of a class. Keys are not looked up, since they may compare
- * themselves.
+ * The number of items that are looked at: the module is among the first items of a class. The
+ * dictionary is not asked for a key, since keys may run code to compare themselves.
  */
 #define ITEMS_LOOKED_AT 64
 
@@ -311,7 +311,10 @@ static const char *module_of_class(const struct py_type *type)
 	return NULL;
 }
 
-/* Attributes of a class may run code of the program; these members do not. */
+/*
+ * Writes "<module.Class object>". Only members are read, since attributes of a class may run code
+ * of the program.
+ */
 static void put_other(struct writer *w, const struct py_object *o)
 {
 	const struct py_type *type = o->type;
@@ -351,7 +354,7 @@ static bool put_plain(struct writer *w, struct py_object *o)
 	return true;
 }
 
-/* An object in a container: its own contents are not shown. */
+/* Writes an object in a container: its own contents are not shown. */
 static void put_inside(struct writer *w, struct py_object *o)
 {
 	const struct py_type *type = o->type;
@@ -461,7 +464,7 @@ struct py_object *text_out_of_cell(struct py_object *o)
 	inside = api.cell_get(o);
 	if (!inside)
 		return o;
-	/* The cell holds the object, too. */
+	/* The reference can be released, since the cell holds the object, too. */
 	py.let_go(inside);
 	return inside;
 }

@@ -9,16 +9,16 @@
 bool text_begin(void);
 
 /*
- * With the GIL, when no error waits. @o as text of @limit bytes at most, with dots where there is
- * more. Types of the language are written as by repr(); the content of a container inside of
- * another one is written as dots. All others are "<module.Class object>". No code of the program
- * runs.
+ * With the GIL, when no error is pending. Write @o as text of @limit bytes at most, with dots where
+ * there is more. Objects of the language's own types are written as by repr(); the content of a
+ * container inside of another one becomes dots. All other objects become "<module.Class object>".
+ * No code of the program runs.
  */
 void text_of_object(struct py_object *o, unsigned limit, struct capture_text *text);
 
 /*
- * Returns the object in a cell, borrowed (cells are variables that inner functions use); or @o if
- * it is no cell.
+ * Returns the object in the cell @o, borrowed; or @o if it is no cell. (A cell is a variable that
+ * inner functions use.)
  */
 struct py_object *text_out_of_cell(struct py_object *o);
 

@@ -8,7 +8,7 @@
 
 struct python_threads python_threads;
 
-/* The number of the Python thread that this one was at the last look; 0: there was none. */
+/* The number of the Python thread that this thread was at the last look; 0: none. */
 static __thread uint64_t seen_id __attribute__((tls_model("initial-exec")));
 static __thread struct py_interpreter *seen_in __attribute__((tls_model("initial-exec")));
 
@@ -36,7 +36,7 @@ void threads_join_this(void)
 	python_threads.is_setting = false;
 }
 
-/* Our profile function was only there so that its place could be found. */
+/* Removes our profile function, which was only set so that its place could be found. */
 static void leave_this(void)
 {
 	python_threads.is_setting = true;
@@ -63,7 +63,10 @@ void threads_see_this(void)
 	}
 }
 
-/* It is where the layout says if the interpreter's own function tells the same. */
+/*
+ * Finds the first thread of the list. It is where the layout says if the interpreter's own function
+ * returns the same.
+ */
 static void find_first(void)
 {
 	unsigned place = python_codes.layout.first_thread;
@@ -104,7 +107,10 @@ void threads_join_new(void)
 			continue;
 		if (id > highest)
 			highest = id;
-		/* It has run already, unless a call that we saw has made it. */
+		/*
+		 * A thread that has set a function has run already, unless a call that we saw has
+		 * made the thread.
+		 */
 		if (!own_profile_is_free(t))
 			continue;
 		if (py.profile_other(t, calls_take_event, NULL) < 0)

@@ -1,4 +1,4 @@
-/* Threads of Python's that are not listened to yet. */
+/* Listening to threads of Python. */
 #ifndef UTRAIL_LIBMCOUNT_PYTHON_THREADS_H
 #define UTRAIL_LIBMCOUNT_PYTHON_THREADS_H
 
@@ -7,12 +7,13 @@
 
 /*
  * @main: the interpreter that began first; others come and go
- * @newest: its latest known thread, which is the first of its list
+ * @newest: the latest known thread of @main, which is the first of the list
  * @newest_id: the highest number of a thread that is listened to. Numbers only grow.
- * @has_hooks: the program has audit hooks of its own. They run when a profile function is set: they
- *             may print that, forbid it, or let other threads run, and end. So none is set any more
- * @is_monitored: there is sys.monitoring: then nothing else is set
- * @is_setting: a profile function is set by us, and not by the program
+ * @has_hooks: the program has audit hooks of its own. The hooks run when a profile function is set:
+ *             they may print that, forbid it, or let other threads run, and end. So we set none any
+ *             more
+ * @is_monitored: we listen by sys.monitoring, and set no profile functions
+ * @is_setting: a profile function or a tool is being set by us, and not by the program
  * @first: the place of the first thread in the list of @main; NULL: it is not known
  */
 struct python_threads {
@@ -31,8 +32,8 @@ extern struct python_threads python_threads;
 void threads_begin(void);
 
 /*
- * COLD, with the GIL: listen to this thread from now on; the second only if it is not listened to
- * yet.
+ * COLD, with the GIL: listen to this thread from now on. threads_see_this() does so only if we do
+ * not yet.
  */
 void threads_join_this(void);
 void threads_see_this(void);
@@ -40,15 +41,15 @@ void threads_see_this(void);
 /* COLD, with the GIL: listen to new threads of the main interpreter. */
 void threads_join_new(void);
 
-/* HOT, with the GIL, and without a call: @main has no new thread. False: it may have one. */
+/* HOT, with the GIL, and without a call: true when the interpreter @main has no new thread. */
 static inline bool threads_are_known(void)
 {
 	return python_threads.first && *python_threads.first == python_threads.newest;
 }
 
 /*
- * With the GIL, at the end of a function that may have made a thread. The thread has not run yet,
- * if Python has made it.
+ * With the GIL, at the end of a function that may have made a thread: listen to new threads. A
+ * thread that Python has made has not run yet.
  */
 static inline void threads_look(void)
 {

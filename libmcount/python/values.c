@@ -7,7 +7,7 @@
 #include "libmcount/python/text.h"
 #include "utils/base/compiler.h"
 
-/* Empty: frames of a version that is not known. */
+/* All zero if the frames are of an unknown version. */
 static struct py_layout layout;
 
 void values_begin(void)
@@ -22,8 +22,8 @@ bool values_can_be_had(void)
 }
 
 /*
- * Returns the parameters, which are the first of all variables; NULL: the frame has an unknown
- * form.
+ * Returns the variables of the call, of which the parameters come first; NULL: the frame has an
+ * unknown form.
  */
 static struct py_object **locals_of(const struct valued_call *call)
 {
@@ -32,7 +32,7 @@ static struct py_object **locals_of(const struct valued_call *call)
 	return inner && inner[layout.frame_code] == call->code ? inner + layout.frame_locals : NULL;
 }
 
-/* Texts of one payload share its space; each also takes its length and padding. */
+/* The space that the texts of one payload share; each also takes its length and padding. */
 #define TEXTS_BYTES 1000U
 
 static unsigned limit_for(unsigned nr)
@@ -51,7 +51,7 @@ static void put_unset(struct capture_text *text)
 	memcpy(text->text, unset, sizeof(unset) - 1);
 }
 
-/* A call may begin with an error: one that is thrown into a generator. */
+/* A pending error. A call may begin with one that is thrown into a generator. */
 struct error {
 	struct py_object *type, *value, *trace;
 };
@@ -71,7 +71,10 @@ void values_of_call(const struct valued_call *call,
 	for (unsigned i = 1; i <= CALLABLE_ARGS_MAX; i++) {
 		struct py_object *o = locals ? locals[i - 1] : NULL;
 
-		/* A condition may ask for another one by now than when the function was named. */
+		/*
+		 * Only wanted values are written: a new condition may ask for others than when the
+		 * function was named.
+		 */
 		if (o && (wanted & 1ULL << i))
 			text_of_object(text_out_of_cell(o), limit, &texts[i]);
 		else

@@ -6,7 +6,7 @@
 #include "utils/format/callables.h"
 #include "utils/format/probe/capture.h"
 
-/* A call that has begun. @values: the values to record of it, in the form of CALLABLE_RESULT */
+/* A call that has begun. @values: the values of it to record, in the form of CALLABLE_RESULT */
 struct valued_call {
 	struct py_frame *frame;
 	struct py_object *code;
@@ -16,7 +16,7 @@ struct valued_call {
 /* COLD, with the GIL, once: find the parts of the interpreter that are needed. */
 void values_begin(void);
 
-/* False: the frames of this interpreter are unknown. */
+/* True when values can be read: the frames of this interpreter have a known form. */
 bool values_can_be_had(void);
 
 /*
@@ -27,7 +27,7 @@ bool values_can_be_had(void);
 void values_of_call(const struct valued_call *call,
 		    struct capture_text texts[CALLABLE_ARGS_MAX + 1]);
 
-/* The same of what a call returns, or yields. */
+/* Write the text of an object that a call returns, or yields, as values_of_call() does. */
 void values_of_result(struct py_object *result, struct capture_text *text);
 
 #endif
