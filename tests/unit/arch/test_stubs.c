@@ -607,7 +607,7 @@ static void check_admitted(void (*fn)(void))
 	}
 }
 
-/* Inside of an admitted call, or without room for the end of one, the stub makes only the frame. */
+/* Inside of an admitted call, or without room for a call's end, the stub makes only the frame. */
 static void check_admitted_alone(void (*fn)(void), bool is_admitted)
 {
 	static struct planned planned;
@@ -668,8 +668,8 @@ static unsigned nr_steps;
 static unsigned nr_bad;
 
 /*
- * A handler may jump out at any point. So a thread never counts as open without the frame whose end
- * closes it. Outside of hooks both are there, or neither.
+ * A handler may jump out at any point, so a thread must never count as open without the frame whose
+ * end closes it. Outside of hooks it has both, or neither.
  */
 static void on_step(int sig)
 {

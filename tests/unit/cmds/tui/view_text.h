@@ -7,8 +7,8 @@
 #include "utils/base/sink.h"
 
 /*
- * Returns all lines: "> " is before the cursor's line, two blanks before each other one. They are
- * appended to @out.
+ * Appends all lines to @out and returns its text. "> " is before the cursor's line, two blanks are
+ * before each other line.
  */
 static inline const char *view_text(struct tui_view *view, struct strbuf *out)
 {

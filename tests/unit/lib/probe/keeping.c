@@ -150,7 +150,7 @@ int keeping_image(const struct keeping_plan *plan)
 
 	struct plan settings = plan->settings;
 
-	settings.flags |= PLAN_REPLACE_ANY; /* the tests' return addresses are no real ones */
+	settings.flags |= PLAN_REPLACE_ANY; /* the tests' return addresses are made up */
 	view.lists[PLAN_SETTINGS] = plan_list(PLAN_SETTINGS, &settings, 1);
 	view.lists[PLAN_FUNCS] = plan_list(PLAN_FUNCS, funcs, nr);
 	view.lists[PLAN_RULES] = plan_list(PLAN_RULES, rules, nr_rules);

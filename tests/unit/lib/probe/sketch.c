@@ -50,7 +50,7 @@ int sketch_image(const struct sketch *sketch)
 			funcs[nr].capture = 0;
 		nr++;
 	}
-	settings.flags |= PLAN_REPLACE_ANY; /* the tests' return addresses are no real ones */
+	settings.flags |= PLAN_REPLACE_ANY; /* the tests' return addresses are made up */
 	view.lists[PLAN_CONDS] = plan_list(PLAN_CONDS, conds, ARRAY_SIZE(conds));
 	view.lists[PLAN_SETTINGS] = plan_list(PLAN_SETTINGS, &settings, !sketch->is_more);
 	view.lists[PLAN_FUNCS] = plan_list(PLAN_FUNCS, funcs, nr);

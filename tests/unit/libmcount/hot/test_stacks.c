@@ -539,6 +539,6 @@ TEST_WITH(stacks_that_are_not_used_make_room, begin_rooms, end_rooms)
 
 int main(void)
 {
-	callers.bytes = UINT64_MAX; /* the test's return addresses are no real ones */
+	callers.bytes = UINT64_MAX; /* the test's return addresses are made up */
 	return unit_run();
 }

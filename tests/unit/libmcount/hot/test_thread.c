@@ -393,6 +393,6 @@ TEST_WITH(a_slow_call_keeps_errno, setup, teardown)
 
 int main(void)
 {
-	callers.bytes = UINT64_MAX; /* the test's return addresses are no real ones */
+	callers.bytes = UINT64_MAX; /* the test's return addresses are made up */
 	return unit_run();
 }

@@ -154,7 +154,7 @@ TEST_WITH(an_end_without_a_beginning_is_none, setup, teardown)
 	expect(RECORD_ENTRY, 0, 0);
 	expect(RECORD_EXIT, 0, 0);
 	check();
-	/* First the thread has no state; then it has the one of threads that are not traced. */
+	/* First the thread has no state; then it has the state of threads that are not traced. */
 	self = NULL;
 	leave(100);
 	assert_null(self);

@@ -246,7 +246,7 @@ TEST(what_is_skipped_is_so_by_the_plan_in_force)
 	stop();
 }
 
-/* This is the last test: no process leaves a seal. */
+/* This is the last test, since a process cannot leave a seal. */
 TEST(in_a_cage_nobody_asks)
 {
 	start(PLAN_STEERABLE);

@@ -47,7 +47,7 @@ static void close_scene(struct scene *s)
 	assert_int_equal(s->t->busy, 0);
 	pair_stop(&s->pair);
 	pair_close(&s->pair);
-	/* The next test must begin without threads of this one. */
+	/* The next test must begin without threads of this test. */
 	atomic_store(&probe_threads, NULL);
 	assert_int_equal(plans_reclaim(), 0);
 }
@@ -88,7 +88,7 @@ static void one(unsigned depth, unsigned func)
 	sketch_leave(place(depth), func);
 }
 
-/* A thread without memory for rules gets it while calls are open. */
+/* A thread had no need of memory for rules. It gets this memory while calls are open. */
 TEST(calls_were_alike)
 {
 	struct scene s;
@@ -202,8 +202,8 @@ static void call_what_is_left_out(struct scene *s)
 }
 
 /*
- * The same with -finstrument-functions. A function that is left out returns: its exit is not taken
- * for that of a recorded call of the same function around it.
+ * The same with -finstrument-functions. When a left-out function returns, its exit is not taken for
+ * the exit of a recorded call of the same function around it.
  */
 TEST(left_out_inside_of_itself)
 {
@@ -234,7 +234,7 @@ TEST(stays_open)
 	/* First a function that the thread has not called before. */
 	sketch_call(place(1), 3);
 	assert_true(planned_is_open(s.t));
-	/* Then a function whose place in the table another one has. */
+	/* Then a function whose place in the table belongs to another function. */
 	s.t->planned->pass[planned_place_of(SKETCH_ADDR(1))].call = 1;
 	one(2, 1);
 	assert_int_equal(s.t->calls[planned_place_of(SKETCH_ADDR(1))].call, SKETCH_ADDR(1));

@@ -134,6 +134,6 @@ TEST_WITH(what_is_lent_is_given_back_once, setup, teardown)
 
 int main(void)
 {
-	callers.bytes = UINT64_MAX; /* the test's return addresses are no real ones */
+	callers.bytes = UINT64_MAX; /* the test's return addresses are made up */
 	return unit_run();
 }

@@ -1,6 +1,6 @@
 /*
- * Calls of a played interpreter: functions of Python and of C, that end in order, out of order or
- * unseen. The records must be those of a simple model.
+ * Calls of a simulated interpreter: functions of Python and of C, that end in order, out of order
+ * or unseen. The records must be those of a simple model.
  */
 #include "libmcount/python/calls.h"
 
@@ -178,8 +178,8 @@ static bool is_frame_own(const struct scene *s, unsigned frame)
 }
 
 /*
- * True when the probe counts a call as open. It does not if neither the call nor any call made by
- * it can have a record.
+ * True when the probe counts a call as open: when the call, or a call made by it, can have a
+ * record.
  */
 static bool is_open(const struct scene *s, const struct call *c)
 {

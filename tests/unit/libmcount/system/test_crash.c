@@ -104,6 +104,6 @@ TEST_WITH(not_by_others, setup, teardown)
 
 int main(void)
 {
-	callers.bytes = UINT64_MAX; /* the test's return addresses are no real ones */
+	callers.bytes = UINT64_MAX; /* the test's return addresses are made up */
 	return unit_run();
 }

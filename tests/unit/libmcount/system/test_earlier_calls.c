@@ -211,6 +211,6 @@ TEST(test_nonsense)
 
 int main(void)
 {
-	callers.bytes = UINT64_MAX; /* the test's return addresses are no real ones */
+	callers.bytes = UINT64_MAX; /* the test's return addresses are made up */
 	return unit_run();
 }

@@ -210,8 +210,8 @@ TEST(a_std_string_is_as_long_as_it_says)
 	TEXT_OF(a_std_string, NULL, ARGBLOB_NULL);
 	TEXT_OF(a_std_string, 0x20, "<0x20>");
 	/*
-	 * If the text cannot be read, the object's address is captured in its place. So it is if a
-	 * part of the object cannot be read.
+	 * If the text cannot be read, the object's address is captured in its place. The same is
+	 * done if a part of the object cannot be read.
 	 */
 	snprintf(expected, sizeof(expected), "<0x%lx>", (uint64_t)&bad);
 	check_text(take((uint64_t)&bad, 0, &a_std_string, 1), expected, strlen(expected));

@@ -92,6 +92,6 @@ TEST(unwanted)
 
 int main(void)
 {
-	callers.bytes = UINT64_MAX; /* the test's return addresses are no real ones */
+	callers.bytes = UINT64_MAX; /* the test's return addresses are made up */
 	return unit_run();
 }

@@ -8,8 +8,8 @@
 #include "utils/builddb/compdb.h"
 
 /*
- * One execution. @before: the index of the execution that forked it; with @is_exec, that of the one
- * before it in the same process; -1: none
+ * One execution. @before: the index of the execution that forked it; with @is_exec, the index of
+ * the execution before it in the same process; -1: none
  */
 struct run {
 	int before;

@@ -118,7 +118,10 @@ TEST(lines_of_inlined_calls)
 	assert_int_equal(dbg_decode(too_large, strlen(too_large), &dbg, NULL), -EINVAL);
 }
 
-/* The caller's struct may state any inlined calls. The function gets those that are added next. */
+/*
+ * The inlined calls that the caller's struct states are ignored. A function gets the calls that are
+ * added after it.
+ */
 TEST(added_one_by_one)
 {
 	struct dbg dbg cleanup_dbg = { 0 };

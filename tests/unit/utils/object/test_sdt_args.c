@@ -173,13 +173,13 @@ static const char *const bad[] = {
 	"8@ (%rax)",
 	"8@4 (%rax)",
 	"8@\"name\"(%rip)",
-	/* These are in Intel's syntax. */
+	/* Operands in Intel's syntax. */
 	"8@QWORD PTR [rbp-8]",
 	"8@QWORD PTR -8[rbp]",
 	"8@name[rip]",
 	"8@5",
 	"8@OFFSET FLAT:name",
-	/* These are of other machines. */
+	/* Operands of other machines. */
 	"8@x0",
 	"8@[sp, 8]",
 	"8@8(sp)",

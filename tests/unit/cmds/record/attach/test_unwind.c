@@ -122,7 +122,7 @@ NOINLINE static int walk_deep(struct walk *to, unsigned depth)
 	return ret;
 }
 
-/* The same with frames of more than a page each. */
+/* Walk the stack from @depth calls further in, each with a frame of more than a page. */
 NOINLINE static int walk_large(struct walk *to, unsigned depth);
 NOINLINE static int walk_large(struct walk *to, unsigned depth)
 {

@@ -1,4 +1,4 @@
-/* The state of a new recorder. It leaves nothing open; one that cannot begin says why. */
+/* The state of a recorder. It leaves nothing open. If it cannot begin, it gives the reason. */
 #include "tests/unit/lib/unit.h"
 
 #include <dirent.h>

@@ -681,7 +681,7 @@ TEST(test_no_room_for_payloads)
 	pair_close(&pair);
 }
 
-/* A program may name any ring as the second ring of any other. It damages only its own files. */
+/* A program may name any ring as the second ring of another. It damages only its own files. */
 TEST(test_hostile_payloads)
 {
 	struct producer p[NR_PRODUCERS];

@@ -112,8 +112,8 @@ TEST(test_finding)
 
 	struct recorder *rec = &pair.rec;
 	/*
-	 * One process is in a pid namespace of its own. Outside of it, another process has the
-	 * number that the first one has inside.
+	 * @boxed has the number 4200007 in a pid namespace of its own. @plain has this number
+	 * outside of it.
 	 */
 	struct process *boxed = make(&pair, 4200007, 4200100, CONTROL_EXEC);
 	struct process *plain = make(&pair, 4200007, 4200007, CONTROL_EXEC);

@@ -123,8 +123,8 @@ TEST(the_stack_is_in_the_map)
 }
 
 /*
- * A stack at an unknown place is taken to be at the usual one. So is that of a number that another
- * process may have by now.
+ * A stack at an unknown place is taken to be at the usual one. So is a stack of a process whose
+ * number another process may have by now.
  */
 TEST(a_stack_that_is_hidden_is_guessed)
 {

@@ -130,8 +130,8 @@ TEST_WITH(kept_lines_are_the_same, setup, teardown)
 	replay_view_deinit(&view);
 	shown_end(&shown);
 	/*
-	 * This limit leaves all calls. It must have seen the calls before a page, so pages cannot
-	 * be read on their own.
+	 * This limit drops no call. Yet pages cannot be read on their own, since the limit must
+	 * have seen the calls before them.
 	 */
 	shown.stages.stages.depth = 100;
 	begin();

@@ -147,8 +147,8 @@ TEST(test_arguments)
 }
 
 /*
- * Newlines are at all places around the cuts, in texts of the lengths at which lines are cut. All
- * bytes come out unchanged.
+ * Texts of about one and about two full lines, with a newline at each place near a cut. All bytes
+ * come out unchanged.
  */
 TEST(test_edges)
 {

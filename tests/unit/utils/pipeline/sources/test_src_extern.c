@@ -133,7 +133,7 @@ TEST_WITH(as_many_are_sorted_as_are_held, setup, teardown)
 	uint64_t last_ns = 0;
 	unsigned nr = 0;
 
-	/* Each line is less than half of that number away from its place. */
+	/* Each line is less than EXTERN_HELD_MAX / 2 lines away from its place. */
 	for (unsigned i = 0; i < 5 * EXTERN_HELD_MAX; i++) {
 		seed = seed * 1103515245 + 12345;
 		strbuf_addf(&text, "0.%09u line %u\n",

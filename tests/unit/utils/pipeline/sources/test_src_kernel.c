@@ -293,7 +293,7 @@ TEST(lost_records)
 	sources_end(&s);
 }
 
-/* Losses before pages without events of known tasks are added up. */
+/* While no page has an event of a known task, the losses before the pages are added up. */
 TEST(losses_add_up_until_somebody_is_told)
 {
 	static const uint32_t bits = 3U << 30;

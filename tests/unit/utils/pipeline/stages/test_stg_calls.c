@@ -355,7 +355,7 @@ TEST(many_frames_find_room)
 			assert_int_equal(exit->total_ns, 1000 + depth - 1 - 2 * i);
 			assert_int_equal(exit->self_ns, i == depth - 1 ? exit->total_ns : 2);
 		}
-		/* The same number of calls, which were entered unseen. */
+		/* The same with calls that were entered unseen. */
 		again(&s);
 		run(&s, "a{@1", "a{@1.0");
 		events[0] = (struct event){ .type = EVENT_LOST };

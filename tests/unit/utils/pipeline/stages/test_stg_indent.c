@@ -45,7 +45,7 @@ TEST(a_stage_begins_at_the_margin)
 	assert_false(s.stage.wants_depth);
 }
 
-/* Some calls are missing. Those within them are shown further to the left. */
+/* Calls within a missing call are shown further to the left. */
 TEST(calls_are_counted_again)
 {
 	struct scene s;

@@ -128,7 +128,7 @@ TEST_WITH(fork_and_exec_after_the_parent, setup, teardown)
 	assert_string_equal(run(NULL), "a1{fork1{}d1{}}b1{}");
 }
 
-/* Several children at once. Each comes from a fork at the depth at which it begins. */
+/* Several children at once. Each comes from the fork whose depth is that of its first call. */
 TEST_WITH(forks_of_many_depths, setup, teardown)
 {
 	rec.has_fork = true;
