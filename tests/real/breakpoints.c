@@ -222,7 +222,7 @@ static void take_stop(struct task *task, int status)
 	switch (status >> 16) {
 	case PTRACE_EVENT_FORK:
 		/*
-		 * The child has a copy of the memory, with the breakpoints; its first stop may have
+		 * The child has a copy of the memory with the breakpoints. Its first stop may have
 		 * come already.
 		 */
 		if (ptrace(PTRACE_GETEVENTMSG, task->pid, 0, &child) == 0) {

@@ -1,16 +1,19 @@
 #!/usr/bin/python3
-"""A Debian source package, built under `utrail build`: the compilation database against the objects that are there.
+"""Builds a Debian source package under `utrail build`, and compares the compilation database with
+the objects that are there.
 
 usage: builds.py PACKAGE...
 
-Checks for each:
-  - each object that the build has left is the output of one entry
-  - each entry's command, run again, makes the same object code
-  - clang-check finds its way with it
-  - bear(1), if it is there, knows of no source that we do not know of. The time of both is printed, against the build alone.
+Checks for each package:
 
-Skipped (status 77) without a network, with the reason, as real.py; and those of autotools, which take minutes to configure several times, unless
-$UTRAIL_TEST_MATRIX is "full".
+- each object that the build has left is the output of one entry
+- each entry's command, run again, makes the same object code
+- clang-check works with each entry
+- bear(1), if it is there, has no source that utrail lacks; the times of both are printed, against
+  the build alone
+
+Without a network this is skipped (status 77), with the reason, as in real.py. So are packages with
+autotools, which take minutes to configure several times, unless $UTRAIL_TEST_MATRIX is "full".
 """
 
 import json
@@ -33,7 +36,8 @@ WORK = Path(os.environ.get("UTRAIL_REAL_DIR", BUILD / "real")) / "builds"
 
 @dataclass
 class Package:
-    """@configure and @build are commands in @folder of the source; @clean makes the build possible again. @needs: programs."""
+    """@configure and @build are commands in @folder of the source. @clean prepares another build.
+    @needs: programs that must be installed."""
 
     configure: str
     build: str
@@ -43,18 +47,20 @@ class Package:
 
 
 PACKAGES = {
-    # Autotools; libtool, which compiles everything twice and hides what is for the shared library; C and C++.
+    # Autotools, C and C++. libtool compiles each source twice, and hides the objects for the shared
+    # library.
     "libconfig": Package("./configure --quiet", "make -s -j2", "make -s clean"),
-    # CMake; C++.
+    # CMake, C++.
     "tinyxml2": Package("mkdir out && cd out && cmake .. > ../cmake.log", "make -s -j2", "make -s clean", folder="out", needs=("make", "cmake")),
-    # Meson and ninja; programs that write sources, which are compiled then.
+    # Meson and ninja. Programs of the build write sources that are then compiled.
     "fribidi": Package("meson setup out -Ddocs=false > meson.log", "ninja -C out", "ninja -C out clean", needs=("meson", "ninja")),
-    # Rules of make by hand.
+    # Makefile rules written by hand.
     "bzip2": Package("true", "make -s -j2 libbz2.a bzip2 bzip2recover", "make -s clean"),
 }
 
 
-# An object from a cache may have been compiled elsewhere, and its debug information says so.
+# No compiler cache: an object from it may have been compiled in another directory, which its debug
+# information names.
 ENVIRONMENT = environment(CCACHE_DISABLE="1")
 
 
@@ -96,7 +102,7 @@ def place_of(entry, key):
 
 
 def check_objects(name, entries, top):
-    """Each object has an entry, and each entry's output is there: nothing was made up."""
+    """Check that each object has an entry, and each entry's output exists."""
     objects = {path for path in top.rglob("*.o")}
     outputs = [place_of(entry, "output") for entry in entries if "output" in entry]
     missing = sorted(str(path) for path in objects - set(outputs))
@@ -111,7 +117,8 @@ def check_objects(name, entries, top):
 
 
 def check_again(name, entries):
-    """In the order of the database: an object may be needed by none, so each is made by itself."""
+    """Check that each entry's command makes the same object again. Objects are made one by one, in
+    the database's order: no target may need some of them."""
     for entry in entries:
         if "output" not in entry:
             continue
@@ -127,7 +134,8 @@ def check_clang(name, entries, folder):
     if not shutil.which("clang-check"):
         say("  clang-check is not there: not asked")
         return
-    # One at a time: it remembers which relative names are not there, in whatever directory that was.
+    # clang-check gets one file at a time: it remembers missing relative names, even for another
+    # directory.
     for file in sorted({str(place_of(entry, "file")) for entry in entries}):
         done = subprocess.run(["clang-check", "-p", folder, file], env=ENVIRONMENT, capture_output=True, text=True)
         if done.returncode:
@@ -135,7 +143,7 @@ def check_clang(name, entries, folder):
 
 
 def check_bear(name, package, folder, entries):
-    """The time that it took, or None."""
+    """Check that bear has no source that utrail lacks. Returns the time of its build, or None."""
     if not shutil.which("bear"):
         say("  bear is not there: not compared")
         return None
@@ -162,7 +170,7 @@ def check(name):
     top = unpacked(name)
     sh(package.configure, top)
     folder = top / package.folder
-    sh(package.build, folder)  # what is read is in memory from here on
+    sh(package.build, folder)  # a first build, so that all files are in memory for the timed ones
     sh(package.clean, folder)
     alone = timed(package.build, folder)
     sh(package.clean, folder)

@@ -1,13 +1,17 @@
 #!/usr/bin/python3
-"""Real programs that declare events: Debian's sources, ported to fstrace by a patch (patches/), under their own tests.
+"""Real programs that declare events: Debian's sources, ported to fstrace by a patch (patches/),
+under their own tests.
 
 usage: declared.py PROGRAM...
 
-Checks for each:
-  - the suite gives the same results without the patch, with it and nothing selected (which leaves no log), with a log, and recorded
-  - its file says which events it has (--list-event), and their arguments fit (events check-sources)
-  - the log is one (utrail events check), and has each event as often as its program comes by there
-  - a recording without a log counts the same events; one with a log has the same lines as that, byte for byte but for their times
+Checks for each program:
+
+- the suite gives the same results without the patch; with it and no event selected, which makes no
+  log; with a log; and recorded
+- its file names its events (--list-event), and their arguments fit (events check-sources)
+- the log is valid (utrail events check), and has each event as often as the program reaches it
+- a recording without a log counts the same events
+- a recording with a log has the log's lines, byte for byte except for times
 """
 
 import json
@@ -25,8 +29,7 @@ import httpd_load
 from packages import PG, PROGRAMS, Real
 from real import BUILD, UTRAIL, build, environment, fetch, must_be_equal, run_check, say
 
-# The flags of this build, as pkg-config says; a library that is not installed needs a path at run
-# time.
+# The flags of this build from pkg-config. A library that is not installed needs a path at run time.
 TRACE = f"PKG_CONFIG_PATH={BUILD}/meson-uninstalled pkg-config"
 CFLAGS = f"$({TRACE} --cflags utrail-trace)"
 LIBS = f"$({TRACE} --libs utrail-trace) -Wl,-rpath,{BUILD}/trace/library"
@@ -34,7 +37,8 @@ LIBS = f"$({TRACE} --libs utrail-trace) -Wl,-rpath,{BUILD}/trace/library"
 
 @dataclass
 class Port:
-    """@program: what is built. @counts: of each event. @variable: the environment's, with the log's prefix; what is selected is in @variable_EVENTS."""
+    """@program: the executable. @counts: the number of each event. @variable: the environment
+    variable with the log's prefix; @variable_EVENTS selects events."""
 
     real: Real
     program: str
@@ -46,7 +50,7 @@ ROUNDS = httpd_load.CLIENTS * httpd_load.ROUNDS
 ASKED = ROUNDS * len(httpd_load.REQUESTS)
 
 PORTS = {
-    # A tool: six times its own tests, and an archive that is damaged.
+    # A tool: its own tests six times, and a damaged archive.
     "bzip2": Port(
         replace(
             PROGRAMS["bzip2"],
@@ -61,8 +65,8 @@ PORTS = {
         {
             "BZIP2-MODE": 7,
             "BZIP2-COMPRESS": 3,
-            "BZIP2-INPUT": sum(-(-size // 5000) for size in (98696, 212340, 120244)),  # of the three samples
-            "BZIP2-BLOCK": 1 + 2 + 1,  # of 100, 200 and 300 KB
+            "BZIP2-INPUT": sum(-(-size // 5000) for size in (98696, 212340, 120244)),  # of the samples
+            "BZIP2-BLOCK": 1 + 2 + 1,  # blocks of 100 to 300 KB
             "BZIP2-COMPRESSED": 3,
             "BZIP2-DECOMPRESS": 3 + 1,
             "BZIP2-STREAM": 3 + 1,
@@ -71,7 +75,8 @@ PORTS = {
             "BZIP2-EXIT": 6,
         },
     ),
-    # A server that forks for each request, and whose handlers of signals have events, too. It has no tests of its own.
+    # A server that forks for each request, with events in its signal handlers, too. It has no tests
+    # of its own.
     "mini-httpd": Port(
         Real(
             package="mini-httpd",
@@ -84,7 +89,8 @@ PORTS = {
         "HTTPD_TRACE",
         {
             "HTTPD-START": 1,
-            # The load connects once more to see whether it listens, and says nothing.
+            # The load makes one more connection, to check that the server listens, and sends
+            # nothing on it.
             "HTTPD-ACCEPT": ASKED + 1,
             "HTTPD-REAPED": ASKED + 1,
             "HTTPD-REQUEST": ASKED,
@@ -105,7 +111,7 @@ def text_of(line):
 
 
 def read_log(home):
-    """The lines of all logs, each process's or all of them together."""
+    """The lines of all logs, of which each process has one."""
     logs = sorted(home.glob("*.log"))
     checked = subprocess.run([UTRAIL, "events", "check", *logs], env=environment(), capture_output=True, text=True)
     if checked.returncode != 0:
@@ -126,13 +132,13 @@ def utrail_says(data, *words):
 
 
 def listed(data):
-    """The counts of `events list`."""
+    """The numbers of events that `events list` shows."""
     rows = [line.split() for line in utrail_says(data, "events", "list") if " trace:" in line]
     return Counter({row[3].removeprefix("trace:"): int(row[0]) for row in rows if row[0] != "0"})
 
 
 class Runs:
-    """The patched program, built, and run in several ways."""
+    """The patched program after its build, which is run in several ways."""
 
     def __init__(self, name, port, archives, plain):
         self.port, self.plain = port, plain
@@ -141,7 +147,7 @@ class Runs:
         self.data = self.source.parent / "data"
 
     def run(self, what, record="", **env):
-        """The lines of its logs."""
+        """Run the program's tests. Returns the lines of its logs."""
         begin = time.monotonic()
         for directory in (self.home, self.data):
             shutil.rmtree(directory, ignore_errors=True)
@@ -159,7 +165,7 @@ class Runs:
         return lines
 
     def list_event(self):
-        """The names that the program's file has."""
+        """The names of events in the program's file."""
         program = self.source / self.port.program
         lines = subprocess.run(
             [UTRAIL, "record", "--list-event", "-E", "trace:.*", program], env=environment(), check=True, capture_output=True, text=True

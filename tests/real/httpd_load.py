@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Load for a mini_httpd: clients that each ask for the same things at the same time; prints what came out.
+"""Load for a mini_httpd: several clients make the same requests at the same time. Prints the
+results.
 
 usage: httpd_load.py PROGRAM
 """
@@ -20,7 +21,7 @@ from pathlib import Path
 CLIENTS = 4
 ROUNDS = 6
 HEADERS = ("Host: here", "User-Agent: load, 100% of it")
-# The server's answers: a file, a directory's list, where to look instead, or an error.
+# Requests that the server answers with a file, a directory's list, another address, or an error.
 FILES = ("GET /page.html", "HEAD /page.html", "GET /a%20b.html?x=1,2&y=%25")
 DIRECTORIES = ("GET /sub/",)
 OTHERS = ("GET /sub", "GET /missing", "POST /page.html", "GET relative")
@@ -29,7 +30,7 @@ results = Counter()
 
 
 def ask(port, request):
-    """The answer's first line, and its body in short."""
+    """The answer's first line, and a digest of its body."""
     with socket.create_connection(("127.0.0.1", port), timeout=60) as client:
         client.sendall("\r\n".join((f"{request} HTTP/1.0", *HEADERS, "", "")).encode())
         answer = b"".join(iter(lambda: client.recv(1 << 16), b""))
@@ -66,7 +67,7 @@ def listens(port):
 
 
 def is_idle(pid):
-    """It has reaped all its children, and waits."""
+    """True when the server has reaped all its children, and waits."""
     proc = Path("/proc") / str(pid)
     children = (proc / "task" / str(pid) / "children").read_text()
     return not children and (proc / "stat").read_text().rpartition(")")[2].split()[0] == "S"
@@ -87,7 +88,7 @@ def main():
             t.join()
         wait_for(lambda: is_idle(server.pid))
         server.send_signal(signal.SIGTERM)
-        status = server.wait(60)  # the server prints lines, too
+        status = server.wait(60)  # wait before printing: the server prints lines, too
         for what, times in sorted(results.items()):
             print(f"RESULT {what}: {times}")
         print(f"RESULT status {status}")

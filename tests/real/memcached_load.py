@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Load for a memcached: eight clients at a time that check each answer; prints what came out.
+"""Load for a memcached: eight clients at a time check each answer. Prints the results.
 
 usage: memcached_load.py PROGRAM
 """

@@ -1,4 +1,5 @@
-"""The real programs that are recorded: how each is built, what its own tests are, what of their output counts."""
+"""The real programs that are recorded: the ways to build each, its own tests, and the lines of
+their output that count."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,14 +11,17 @@ CYG = "-finstrument-functions"
 
 @dataclass
 class Real:
-    """@package is unpacked, and beside it, under their own names, those in @beside. @configure and @make get the compiler
-    flags as $FLAGS. @check runs the suite, $HERE is this directory; @results finds the lines of its output that say what
-    came out. @cleanup makes it possible to run the suite again. All this happens once for each of @methods, or for the first alone.
+    """@package is unpacked, and beside it, under their own names, the packages in @beside.
+    @configure and @make get the compiler's flags as $FLAGS. @check runs the suite; $HERE is this
+    directory. @results finds the result lines of its output. @cleanup prepares another run. All
+    this happens once for each of @methods, or for the first one alone.
 
-    @patched: also record it when nothing is compiled in, with these options, all functions patched. @count: also check the numbers of calls against gcov. @options: for `record`. @needs: header files without which it
-    cannot be built, by the Debian package that has them. @lost: how many records may be lost, for programs whose
-    signal handlers interrupt the probe (what is lost is counted, which is not a matter of this suite). @patch: of patches/,
-    for the unpacked source."""
+    @patched: options for another recording, in which the program has no hooks and all functions are
+    patched. @count: compare the numbers of calls with gcov's. @options: for `record`. @needs:
+    required header files, by their Debian package. @lost: the number of records that may be lost
+    when signal handlers interrupt the probe; other tests check that losses are counted. @patch: a
+    file of patches/, for the unpacked source.
+    """
 
     package: str
     make: str
@@ -35,7 +39,8 @@ class Real:
     patch: str = ""
 
 
-# Each script of a directory of Lua tests on its own, so that one that fails does not hide the others.
+# Runs each script of a directory of Lua tests by itself, so that one that fails does not hide the
+# others.
 LUA_SCRIPTS = """
 for script in *.lua; do
 	case $script in all.lua|big.lua|constructs.lua) continue; esac    # gigabytes of calls
@@ -64,7 +69,7 @@ LUA54 = Real(
     options="--no-libcall",
 )
 
-# Those of its 80 scripts that are over in a few seconds.
+# Those of memcached's 80 scripts that take only a few seconds.
 MEMCACHED_TESTS = " ".join(
     f"t/{name}.t"
     for name in "64bit ascii-auth binary-get bogus-commands cas conn-limits daemonize dash-M dyn-maxbytes flags getandtouch"
@@ -98,14 +103,16 @@ PROGRAMS = {
         package="sed",
         configure='CFLAGS="$FLAGS" ./configure --quiet --disable-nls --disable-i18n',
         make="make -s -j2",
-        # Without the three tests that run sed under valgrind, which simulates the probe, too, at a minute each.
+        # A false valgrind skips three tests that run sed under it: it also simulates the probe,
+        # which takes a minute each.
         check="mkdir -p no-valgrind; printf '#!/bin/sh\nexit 1\n' > no-valgrind/valgrind;"
         " chmod +x no-valgrind/valgrind; PATH=$PWD/no-valgrind:$PATH make -s check",
         results=r"^(?:PASS|FAIL|SKIP|XFAIL|XPASS|ERROR): .*$",
-        methods=(PG,),  # and no gcov: the suite ends some processes before it has written down what it counted
+        methods=(PG,),  # no gcov: the suite ends some processes before they write counts
         lost=100,
     ),
-    # longjmp for each error and each yield. The official tests of Lua 5.1, which another package carries.
+    # Lua makes a longjmp for each error and each yield. The official tests of Lua 5.1 are in
+    # another package.
     "lua5.1": Real(
         package="lua5.1",
         beside=("golang-github-yuin-gopher-lua",),
@@ -115,8 +122,9 @@ PROGRAMS = {
         options="--no-libcall",
         methods=(CYG, PG),
     ),
-    # The official tests of 5.4 are in no Debian package: LuaUnit's own 206 tests, LPeg's (a C module that is loaded), those
-    # of coxpcall (coroutines across pcall), and a script of ours.
+    # No Debian package has the official tests of 5.4. These are LuaUnit's own 206 tests, those of
+    # LPeg (a C module that is loaded) and of coxpcall (coroutines across pcall), and a script of
+    # this project.
     "lua5.4": LUA54,
     # Compiled as C++, Lua throws exceptions where it jumps in C.
     "lua5.4-c++": Real(
@@ -128,7 +136,7 @@ PROGRAMS = {
             "methods": (PG,),
         }
     ),
-    # Exceptions that a library throws and its program catches; both are traced.
+    # A library throws exceptions that its program catches; both are traced.
     "jsoncpp": Real(
         package="libjsoncpp",
         make="g++ $FLAGS -fPIC -shared -Iinclude src/lib_json/*.cpp -o libjsoncpp.so &&"
@@ -139,7 +147,7 @@ PROGRAMS = {
         options="--nest-libcall",
         methods=(CYG, PG),
     ),
-    # An allocator that replaces malloc, under threads that free each other's blocks.
+    # An allocator that replaces malloc; threads free each other's blocks.
     "mimalloc": Real(
         package="mimalloc",
         make="for t in api api-fill stress; do gcc $FLAGS -DNDEBUG -DMI_MALLOC_OVERRIDE -Iinclude src/static.c test/test-$t.c"
@@ -148,7 +156,7 @@ PROGRAMS = {
         ' $t > out.txt 2>&1; echo "RESULT $t status $?"; grep -E "^(test|succeeded|failed)" out.txt; done',
         results=r"^RESULT .*$|^(?:test|succeeded|failed).*$",
     ),
-    # A threaded server: its own tests, then a load of eight clients that check each answer.
+    # A server with threads: its own tests, then a load of eight clients that check each answer.
     "memcached": Real(
         package="memcached",
         configure='CFLAGS="$FLAGS" ./configure --quiet --disable-extstore',

@@ -1,12 +1,14 @@
 #!/usr/bin/python3
-"""Python programs recorded: test files of CPython's own, and a web server with a thread for each request.
+"""Records Python programs: test files of CPython itself, and a web server with a thread for each
+request.
 
 usage: python.py [--long] NAME...
        python.py --list
 
-A test file has the same outcome of each test recorded, with all calls that it makes, as by itself. With the server each answer is right, each
-request is a call that is recorded, and its memory does not grow with the requests; for a minute with --long. Debian's Python is taken; what
-is not installed is skipped (status 77) with its package's name.
+Each test of a file has the same outcome recorded, with all calls, as untraced. The server's answers
+are right, each request is a recorded call, and its memory does not grow with the number of
+requests; --long makes requests for a minute. Debian's Python runs them. Tests of packages that are
+not installed are skipped (status 77), with the package's name.
 """
 
 import http.client
@@ -34,7 +36,7 @@ SUITES = ("test_generators", "test_asyncio", "test_threading", "test_exceptions"
 CLIENTS = 4
 REQUESTS = 1500
 LONG_S = 60
-# Segments and states of threads that have ended are used again.
+# The memory may grow by this: segments and states of ended threads are used again.
 GROWTH_KB = 32 << 10
 
 
@@ -67,7 +69,8 @@ def check_suite(folder, suite):
     recorder = (UTRAIL, "record", "--no-event", "--nest-libcall", "--flight=4m", "-d", folder / "data")
     bare, _ = outcomes(folder, suite)
     recorded, done = outcomes(folder, suite, *recorder)
-    # A test that waits for others may fail by chance on a busy machine, with us or without: both may try again.
+    # Tests that wait for other threads may fail by chance on a busy machine, traced or not: both
+    # runs are tried again.
     for _ in range(2):
         if recorded <= bare:
             break
@@ -82,7 +85,8 @@ def check_suite(folder, suite):
 
 
 class Load:
-    """Clients that ask until there are enough answers. @wrong: answers that were"""
+    """Clients that make requests until there are enough answers. @wrong: the number of wrong
+    answers"""
 
     def __init__(self, port, nr, seconds):
         self.port, self.nr, self.until = port, nr, time.monotonic() + seconds if seconds else None

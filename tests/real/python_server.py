@@ -1,5 +1,5 @@
-"""A threaded web server without any framework. Says its port; ends at SIGTERM, and says how much it has answered, and by how much its
-memory has grown since its 500th answer.
+"""A threaded web server without a framework. Prints its port, and ends at SIGTERM. Then it prints
+the number of its answers, and the growth of its memory since the 500th.
 
 usage: python_server.py
 """

@@ -1,4 +1,4 @@
-"""One of CPython's own test files, each test's outcome in a file.
+"""Runs a test file of CPython, and writes each test's outcome to a file.
 
 usage: python_suite.py MODULE OUT
 """
@@ -8,7 +8,7 @@ import unittest
 
 
 class Outcomes(unittest.TextTestResult):
-    """@found: lines of name and outcome; a test without one has passed."""
+    """@found: lines of name and outcome. A test without a line has passed."""
 
     def __init__(self, *args, **kw):
         super().__init__(*args, **kw)

@@ -1,19 +1,21 @@
 #!/usr/bin/python3
-"""A real program from its Debian source package, recorded while it runs its own test suite.
+"""Builds a real program from its Debian source package, and records its own test suite.
 
 usage: real.py PROGRAM...
 
-$UTRAIL_TEST_MATRIX is "full": each is built by all of its methods, and recorded with each of its options. Else by the first method and with
-the last options, which ask for more.
+With $UTRAIL_TEST_MATRIX "full", each program is built by all of its methods, and recorded with each
+set of its options. Otherwise it is built by the first method, and recorded with the last options,
+which record most.
 
-Checks for each:
-  - the suite gives the same results recorded as untraced, with the same binaries, built with -pg and with
-    -finstrument-functions (packages.py)
-  - every recorded task replays into a well-formed tree, and nothing was lost
-  - of some, built with -O0, each function was called exactly as often as gcov counted, which shares nothing with us
+Checks for each program:
 
-The sources come from the Debian mirror by apt-get, with a sources list of our own. Without a network this is
-skipped (status 77), with the reason.
+- the suite gives the same results recorded as untraced, with the same binaries (packages.py)
+- every recorded task replays as a well-formed tree, and no record was lost
+- for some, built with -O0, each function was called exactly as often as gcov counted, which has
+  no code of utrail
+
+apt-get fetches the sources from the Debian mirror with a sources list of its own. Without a network
+this is skipped (status 77), with the reason.
 """
 
 import json
@@ -38,7 +40,7 @@ SKIP = 77
 
 FULL = os.environ.get("UTRAIL_TEST_MATRIX") == "full"
 
-# Python looks at no more lines than this of a replay, which takes it five seconds for a million.
+# The number of a replay's lines that are checked: Python takes five seconds for a million.
 REPLAY_LINES = 1_000_000 if FULL else 200_000
 WORK = Path(os.environ.get("UTRAIL_REAL_DIR", BUILD / "real"))
 
@@ -52,7 +54,7 @@ def skip(reason):
 
 
 def sh(command, cwd, log, must=True, **env):
-    """Run a shell command; its output goes to @log and is returned."""
+    """Run a shell command. Its output goes to @log and is returned."""
     done = subprocess.run(
         ["sh", "-c", command],
         cwd=cwd,
@@ -71,7 +73,8 @@ def sh(command, cwd, log, must=True, **env):
 
 
 def fetch(real):
-    """The archives of what @real needs, by package."""
+    """The source archives of @real, by package. The test is skipped when a needed header is
+    missing."""
     for package, header in real.needs:
         if not Path(header).exists():
             skip(f"{header} is not there (apt-get install {package})")
@@ -97,10 +100,11 @@ def build(real, archives, name, flags):
 
 
 def run_check(real, source, name, command, **env):
-    """The results as a Counter of result lines, and all output."""
+    """Run the suite. Returns a Counter of its result lines, and all output."""
     sh(real.cleanup, source, source.parent / "cleanup.log")
     log = source.parent / f"{name.replace(' ', '')}.log"
-    # gprof, which runs in untraced -pg programs only, leaves its files where no test looks.
+    # gprof, which runs in untraced -pg programs only, writes its files outside of the tests'
+    # directories.
     out = sh(command, source, log, must=False, HERE=HERE, GMON_OUT_PREFIX=source.parent / "gmon", **env)
     results = Counter(re.findall(real.results, out, flags=re.M))
     if not results:
@@ -109,7 +113,8 @@ def run_check(real, source, name, command, **env):
 
 
 def run_suite(real, source, name, data=None, options=""):
-    """The results as a Counter of result lines. @data: recorded into this directory."""
+    """Run the suite. Returns a Counter of its result lines. @data: the directory of a recording, if
+    it is recorded."""
     command = real.check
     if data:
         shutil.rmtree(data, ignore_errors=True)
@@ -136,7 +141,7 @@ def must_be_equal(what, expected, got):
 
 
 def check_replay(data):
-    """Every task is a well-formed tree; main() is at its root where it is there at all."""
+    """Check that every task is a well-formed tree, in which main() can only be the root."""
     tasks, lines, inside = Counter(), 0, {}
     command = [UTRAIL, "replay", "-d", data, "-f", "tid", "--no-event"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment(), text=True, errors="replace") as proc:
@@ -161,7 +166,7 @@ def check_replay(data):
                     sys.exit(f"failed: task {tid} leaves {name} at depth {depth} while in {open_calls[-1]}")
             elif words.endswith("{"):
                 while open_calls and open_calls[-1][0] >= depth:
-                    open_calls.pop()  # given up by exec
+                    open_calls.pop()  # exec has ended this call
                 open_calls.append((depth, trees.strip_parens(words.removesuffix(" {"))))
         proc.stdout.read()
     if not lines or (lines < REPLAY_LINES and proc.returncode != 0):
@@ -203,7 +208,7 @@ def gcov_counts(source):
 
 
 def check_recording(data, expected):
-    """Trees nest, and the functions of @expected were called."""
+    """Check that trees nest, and that the functions of @expected were called."""
     check_replay(data)
     calls = utrail_counts(data)
     say(f"  report: {sum(calls.values())} calls of {len(calls)} functions, {', '.join(f'{name}: {calls[name]}' for name in expected)}")
@@ -222,7 +227,8 @@ def check_results(real, archives, name, method):
 
 
 def check_patched(real, archives, name):
-    """Compiled for nothing: all functions of the programs and their own libraries are patched, then those of libc, too."""
+    """Check the program without hooks: all functions of its programs and libraries are patched,
+    then those of libc, too."""
     source = build(real, archives, f"{name}-unprepared", "-O2 -g")
     data = source.parent / "data"
     plain = run_suite(real, source, "untraced")

@@ -1,15 +1,19 @@
 #!/usr/bin/python3
-"""Programs as Debian ships them, not prepared in any way: started with -P ., and attached to while they work.
+"""Programs exactly as Debian ships them: recorded from their start with -P ., and attached to while
+they work.
 
 usage: shipped.py [--long] PROGRAM...
 
-Checks for each:
-  - started with `record -P .` it prints the same and ends with the same status as without
-  - attached to, twice, while it works (`record -p PID -P . --for`), it does so, too
-  - of deterministic ones, 200 functions each are called exactly as often as breakpoints count (breakpoints.c), which share
-    nothing with us: the difference of three rounds of work and one, so that what the environment costs at the start does not count
+Checks for each program:
 
-A program that is not installed is skipped (status 77) with its package's name. --long: more work, more rounds.
+- under `record -P .` it has the same output and status as untraced
+- so it has when it is attached to twice while it works (`record -p PID -P . --for`)
+- for deterministic ones, 200 functions are called exactly as often as breakpoints count
+  (breakpoints.c, no code of utrail). Three rounds of work are compared with one, so that calls at
+  the start, which depend on the environment, do not count
+
+A program that is not installed is skipped (status 77), with its package's name. --long: more work,
+more rounds.
 """
 
 import os
@@ -32,13 +36,13 @@ from tools import BUILD, UTRAIL, environment  # noqa: E402  (the path is set abo
 SKIP = 77
 HERE = Path(__file__).resolve().parent
 LIMIT_S = 300
-BYTES_MAX = 4 << 30  # of a recording
+BYTES_MAX = 4 << 30  # the largest size of a recording
 FUNCTIONS = 200
-# More calls than that of one function take breakpoints too long.
+# Functions with more calls take too long with breakpoints.
 CALLS_MAX = 20000
-# Words of a command line take no more than that.
+# The greatest length of a command line's words.
 WORDS_BYTES = 1 << 20
-# The time for which a program works, short and long.
+# The time that a program works, short and with --long.
 SECONDS = (1.5, 10)
 ENV = {"PERL_HASH_SEED": "0", "PERL_PERTURB_KEYS": "0", "PYTHONHASHSEED": "0", "HOME": "/nonexistent", "GIT_CONFIG_NOSYSTEM": "1",
        "GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@b", "GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@b",
@@ -114,7 +118,8 @@ for ((r = 0; r < $1; r++)); do
     while IFS=: read -r u v; do echo "$v"; done <<< $'1:2\n3:4'; trap 'echo trapped' USR1; kill -USR1 $$; echo {1..5} ~; test -d / && echo dir; let r2=r+1; unset m
 done
 """
-# Programs whose children count as their own calls those that they return from: no counts of these.
+# Calls are not counted for programs that fork: a child returns from its parent's calls, and counts
+# these, too.
 BASH_FORKS = r"""
 for ((r = 0; r < $1; r++)); do
     x=$(echo "sub $r"); y=$(printf '%s\n' c b a | sort | tr a-c A-C); echo "$x" $y; (exit 3); echo $?; { sleep 0 & } 2> /dev/null; wait; cat <(echo "from process")
@@ -185,11 +190,14 @@ def say(text):
 
 @dataclass
 class Program:
-    """
-    @exe: path, or a name in $PATH. @argv(rounds): what comes after it; the text "FILE" stands for a file with @source
-    @package: that brings it. @options: of record, besides -P . @counted: its calls are compared with breakpoints
-    @object: whose functions are counted, as ldd says, not the program's own
-    @outputs: files that must be the same, besides what is printed. @rounds: of work, short and long; (): as many as take SECONDS
+    """A program and its work.
+
+    @exe: path, or a name in $PATH. @package: the one that has the program
+    @argv(rounds): its arguments; the text "FILE" stands for a file with @source
+    @options: for record, besides -P . @counted: compare its calls with breakpoints
+    @object: the library whose functions are counted, by ldd's name; otherwise those of the program
+    @outputs: files that must be the same, besides the printed text
+    @rounds: rounds of work, short and long; (): as many as take SECONDS
     """
 
     exe: str
@@ -208,7 +216,7 @@ class Program:
 
 
 def without_times(text):
-    """Options of CPython's test runner."""
+    """The output of CPython's test runner without times."""
     return re.sub(r"\d+(\.\d+)? (ms|sec|min)\b.*|0:0\d:\d\d( load avg: \S+)?|\(\d+m?s\)|== .*|load avg: [\d.]+", "", text)
 
 
@@ -238,7 +246,7 @@ PROGRAMS = {
     "git-clone": Program("git", "git", lambda r: ["clone", "-q", "--no-local", "--bare", "repo", "copy"], prepare=make_repository, rounds=(1, 1)),
     "cc1": Program("/usr/lib/gcc/x86_64-linux-gnu/12/cc1", "gcc-12", lambda r: ["-quiet", "-O2", "-w", "FILE", "-o", "out.s"], C_SOURCE, ".c",
                    outputs=("out.s",), rounds=(1, 1)),
-    # Its hashes depend on the time of day: no counts.
+    # Calls are not counted: Lua's hashes depend on the time of day.
     "lua": Program("lua5.4", "lua5.4", lambda r: ["FILE", str(r)], LUA),
     "sqlite3": Program("sqlite3", "sqlite3", lambda r: ["-batch", ":memory:"] + [SQL] * r, counted=True, object="libsqlite3.so.0", options=("-P", ".@libsqlite3")),
     "node": Program("node", "nodejs", lambda r: ["FILE", str(r)], NODE, ".js", rounds=(5, 30)),
@@ -268,7 +276,7 @@ class Run:
         self.rounds_recorded = self.that_fit(self.rounds) if is_long and not program.rounds else self.rounds
 
     def enough(self):
-        """Rounds of work that take long enough to be attached to."""
+        """The number of rounds that take long enough for attaching."""
         rounds = 4
         while True:
             began = time.monotonic()
@@ -280,7 +288,8 @@ class Run:
             rounds = min(4 * rounds, most)
 
     def that_fit(self, rounds):
-        """At most as many rounds as a recording of them has BYTES_MAX: ruby alone makes some GB a second."""
+        """The number of rounds, limited to a recording of BYTES_MAX: ruby alone makes some GB a
+        second."""
         few = min(rounds, 4)
         self.begin()
         try:
@@ -291,7 +300,8 @@ class Run:
         return max(few, min(rounds, few * BYTES_MAX // recorded))
 
     def most_rounds(self):
-        """Some programs are told their work in words, and the kernel takes so many only (execve(2))."""
+        """The largest number of rounds: some programs get their work as words, whose length the
+        kernel limits (execve(2))."""
         bytes_each = sum(map(len, self.words(2))) - sum(map(len, self.words(1)))
         return WORDS_BYTES // bytes_each if bytes_each > 1 else 1 << 30
 
@@ -315,7 +325,7 @@ class Run:
                                 stderr=subprocess.PIPE, text=True, errors="replace", start_new_session=True, **kw)
 
     def finish(self, proc):
-        """(status, what it printed, what it made), and what was said on stderr"""
+        """(status, printed text, content of output files), and the text on stderr"""
         try:
             out, err = proc.communicate(timeout=LIMIT_S)
         except subprocess.TimeoutExpired:
@@ -352,7 +362,8 @@ def check_start(run, bare):
 
 
 def is_over_soon(proc):
-    """Its threads have ended; whose child it is learns that a moment later."""
+    """True when the process ends within some seconds: its threads may have ended a moment before it
+    can be waited for."""
     try:
         proc.wait(10)
     except subprocess.TimeoutExpired:
@@ -361,7 +372,8 @@ def is_over_soon(proc):
 
 
 def check_attached(run, bare):
-    """The program goes on while it is attached to and let go again, twice, or as often as it lives."""
+    """Check that the program goes on while a recorder attaches and detaches, twice, or as often as
+    the program lives."""
     run.begin()
     try:
         proc = run.start(run.words(run.rounds))
@@ -371,7 +383,7 @@ def check_attached(run, bare):
             command = [*record_words(run), "--no-libcall", "-d", "data", "-p", proc.pid, "--for", "0.2s", "--force"]
             utrail = subprocess.run(list(map(str, command)), cwd=run.folder, env=environment(), stdin=subprocess.DEVNULL, capture_output=True,
                                     text=True, errors="replace", timeout=LIMIT_S)
-            # It may be over before the recorder could attach to it, or just be ending.
+            # The program may have ended before the recorder attached, or may be ending.
             if utrail.returncode and not (proc.poll() is not None or "it has ended" in utrail.stderr and is_over_soon(proc)):
                 sys.exit(f"{run.name}, attached: {utrail.stderr}")
             times += utrail.returncode == 0
@@ -394,7 +406,7 @@ def counted_object(run):
 
 
 def our_counts(run, rounds):
-    """{name: calls} of the object's functions, and {name: address}."""
+    """Two dictionaries of the object's functions by name: the number of calls, and the address."""
     run.begin()
     try:
         run.finish(run.start([*map(str, record_words(run)), "--no-libcall", "-d", "data", "--", *run.words(rounds)]))
@@ -418,7 +430,8 @@ def our_counts(run, rounds):
 
 
 def file_offsets(path, addresses):
-    """The offset of addresses in the file, which .sym files count from its first segment on."""
+    """The offsets in the file for the addresses of a .sym file, which count from the first
+    segment."""
     out = subprocess.run(["readelf", "-lW", path], capture_output=True, text=True, check=True).stdout
     loads = [[int(word, 16) for word in line.split()[1:6]] for line in out.splitlines() if line.split()[:1] == ["LOAD"]]
     found = {}

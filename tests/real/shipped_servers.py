@@ -1,10 +1,12 @@
 #!/usr/bin/python3
-"""Servers as Debian ships them, under load: started with -P ., and attached to twice meanwhile.
+"""Servers as Debian ships them, under load: recorded from their start with -P ., and attached to
+twice while they run.
 
 usage: shipped_servers.py [--long] SERVER...
 
-Each is started bare, recorded from the start, and attached to. The load checks each answer; it, the server's status and what the
-server says at its end must be the same all three times. A server that is not installed is skipped (status 77) with its package's name.
+Each is run untraced, recorded from its start, and attached to. The load checks each answer. The
+load, the server's status and its last messages must be the same all three times. A server that is
+not installed is skipped (status 77), with its package's name.
 """
 
 import glob
@@ -53,10 +55,13 @@ def answers(port):
 
 @dataclass
 class Server:
-    """
-    @tools: programs that must be there, the server first. @command(folder, port), @load(folder, port, requests): what is run
-    @good: finds in what the load prints how much was right. @requests: short and long
-    @prepare(folder): before each start. @stop: the signal that ends it. @user: who it runs as
+    """A server and its load.
+
+    @tools: programs that must be installed, the server first
+    @command(folder, port), @load(folder, port, requests): the commands to run
+    @good: finds the number of right answers in the load's output. @requests: short and long
+    @prepare(folder): runs before each start. @stop: the signal that ends the server
+    @user: the user that it runs as
     """
 
     package: str
@@ -127,7 +132,8 @@ SERVERS = {
 
 
 def has_ended(pid):
-    """A server's child may be for one connection only: it ends, and its parent may see to it later."""
+    """True when a process ends within some seconds: a server's child may serve one connection only,
+    and its parent may reap it later."""
     end = time.monotonic() + 5
     while is_alive(pid) and time.monotonic() < end:
         time.sleep(0.05)
@@ -175,7 +181,7 @@ class Trial:
         self.proc.wait()
 
     def put_load(self, meanwhile=None):
-        """The number of its right answers."""
+        """Run the load. Returns the number of right answers."""
         text = ""
         for command in self.server.load(self.folder, self.port, self.requests):
             load = subprocess.Popen(command, cwd="/tmp", env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -192,7 +198,7 @@ class Trial:
         return re.findall(self.server.good, text, re.M)
 
     def program(self):
-        """The server's process, which is the recorder's child when it is recorded from the start."""
+        """The pid of the server, which is the recorder's child in a recording from the start."""
         if not self.before:
             return self.proc.pid
         children = Path(f"/proc/{self.proc.pid}/task/{self.proc.pid}/children").read_text().split()
@@ -207,8 +213,8 @@ class Trial:
             return None
 
     def attach(self, load):
-        """Come and go while there is load, into the server and all its children, until each was
-        attached to twice."""
+        """Attach to the server and all its children, and detach, during the load, until this was
+        done twice for each."""
         while self.times < 2 and load.poll() is None:
             target = self.busiest()
             result = subprocess.run([str(UTRAIL), "record", "-P", ".", "--no-libcall", "-p", str(target), "--for", "0.3s", "-d",
@@ -244,7 +250,8 @@ class Trial:
 
 
 def that_last(name):
-    """Requests for LONG_S without utrail, as many as this machine serves meanwhile: redis' threads spin, which takes long on a busy one."""
+    """The number of requests that this machine serves in LONG_S, untraced. (redis' threads spin,
+    which takes long on a busy machine.)"""
     few, many = SERVERS[name].requests
     began = time.monotonic()
     Trial(name, few).run()

@@ -1,4 +1,5 @@
-"""Upstream sources of Debian packages, fetched by apt-get with a sources list of our own; none of the system's files change."""
+"""Upstream sources of Debian packages. apt-get fetches them with a sources list of its own, and
+changes none of the system's files."""
 
 import fcntl
 import shutil
@@ -12,7 +13,7 @@ class Unavailable(Exception):
 
 
 def sources_list():
-    """A deb-src line for the mirror that this machine's own packages come from."""
+    """A deb-src line for the mirror of this machine's own packages."""
     fields = "$(ORIGIN) $(LABEL) $(CODENAME) $(REPO_URI)"
     done = subprocess.run(
         ["apt-get", "indextargets", "--format", fields, "Created-By: Packages"],
@@ -28,15 +29,16 @@ def sources_list():
 
 @contextmanager
 def only_one(home):
-    """apt-get locks its lists: what is fetched side by side is fetched one after the other."""
+    """Holds a lock while apt-get works: it locks its lists, so parallel fetches must wait for each
+    other."""
     with open(home / "lock", "w") as f:
         fcntl.flock(f, fcntl.LOCK_EX)
         yield
 
 
 def fetch(package, home):
-    """The upstream archive of @package, kept below @home."""
-    home = home / package  # its own lists: several may be fetched at a time
+    """The path of the upstream archive of @package, kept below @home."""
+    home = home / package  # each package has its own lists: several may be fetched at a time
     for name in ("lists/partial", "cache/archives/partial"):
         (home / name).mkdir(parents=True, exist_ok=True)
     if not list(home.glob(f"{package}_*.orig.tar.*")):
@@ -66,7 +68,7 @@ def fetch(package, home):
 
 
 def unpack(archive, place):
-    """The one directory in @archive becomes @place."""
+    """Unpack @archive, and rename its only directory to @place."""
     scratch = place.with_name(place.name + ".unpacked")
     with tarfile.open(archive) as tar:
         tar.extractall(scratch)
