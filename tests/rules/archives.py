@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Library code neither prints, nor ends the process, nor keeps state of its own (doc/internals/overview.md, "Errors").
+"""Library code does not print, end the process, or keep state of its own
+(doc/internals/overview.md, "Errors").
 
 usage: archives.py ARCHIVE...
 """

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""No circle of includes leads through files of more than one folder, and none within a folder through more than four files: what takes
-five to be understood is read as one. A source and its header count as one file: whoever is called by a header's name is meant, wherever
-the call is made.
+"""A circle of includes is inside one folder, and has four files at most: files that can only be
+understood together must be few. A source and its header count as one file, so a call through a
+header leads to its source.
 
 usage: circles.py TOP
 """
@@ -13,7 +13,7 @@ INCLUDE = re.compile(r'\s*#\s*include\s+"([^"]+)\.h"')
 ROOMS = ("utils", "arch", "libmcount", "cmds", "trace")
 LIMIT = 4
 
-# Folders with a larger circle, and of how many files: these numbers may only become smaller.
+# Folders with a larger circle, and its number of files: these numbers may only become smaller.
 KNOWN = {
     # each command reads options through opts.h, which knows the tables of all of them
     "cmds": 11,
@@ -44,7 +44,7 @@ def reached_from(edges, start):
 
 
 def circles(edges):
-    """Sets of files each of which can be reached from each other one, two or more."""
+    """The circles: sets of two or more files, in which each file can be reached from each other."""
     reached = {name: reached_from(edges, name) for name in edges}
     left = {name for name in edges if name in reached[name]}
     while left:

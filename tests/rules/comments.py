@@ -7,13 +7,13 @@ import pathlib
 import re
 import sys
 
-# Rooms whose comments are plain; and what is in them that is not yet.
+# Folders whose comments are checked, and files in them that are not yet.
 ROOMS = ("arch", "cmds", "libmcount", "utils/base", "utils/export", "utils/format",
          "utils/object", "utils/script", "utils/spec", "utils/pipeline",
          "utils/builddb", "utils/tracecmd", "utils/view", "trace/events", "trace/include",
          "trace/posix", "trace/posixlog", "trace/seam", "trace/text")
 NOT_YET = ()
-# Rooms of tests and examples: only words are checked.
+# Folders of tests and examples, whose words alone are checked.
 TESTS = ("tests/bench", "tests/e2e", "tests/fuzz", "tests/real", "tests/scenes", "tests/unit",
          "trace/examples", "trace/tests")
 
@@ -22,13 +22,13 @@ NO_SUBJECT = "What|Of|Whether|Who|Whom|Whose|Which|Where|How|That"
 # Strings come first: they may have "/*" in them.
 COMMENT = re.compile(r'"(?:\\.|[^"\\\n])*"|/\*.*?\*/', re.S)
 BEGINNING = re.compile(rf"(?:^|\n\n|[.:;!?)]\s+)({NO_SUBJECT})\b")
-# In documents, "Where" and "That" mostly begin a condition.
+# In documents, sentences that begin with "Where" or "That" are mostly conditions.
 IN_DOCUMENTS = re.compile(r"(?:^|[.!?)]\s+)(What|Of|Whether|Who|Whom|Whose|Which|How)\b(?!\.)")
-# Macros of manual pages that end a paragraph; the last ones put it under a heading.
+# Macros of manual pages that end a paragraph.
 MANUAL_PART = re.compile(r"^\.(?:TP|PP|P|IP|SH|SS|RS|RE|nf|fi)\b.*$", re.M)
-# A parameter may have the name.
+# A parameter may be called @behind.
 BEHIND = re.compile(r"(?<!@)\bbehind\b", re.I)
-# The user "nobody" is an option of the hostile client.
+# --as-nobody is an option of the hostile client.
 PERSONS = re.compile(r"(?<!-)\b(nobody|somebody|anybody)\b", re.I)
 
 
@@ -63,7 +63,8 @@ def check_columns(name, text):
 
 
 def check_document(name, text):
-    """Tables are wide, and so is what is shown as it is printed: in fences, or four columns in."""
+    """Tables may be wider, and so may text that is shown as it is printed: in fences, or with four
+    blanks in front."""
     is_fenced = is_shown = False
     before = ""
     for number, line in enumerate(text.split("\n"), 1):
@@ -76,7 +77,7 @@ def check_document(name, text):
 
 
 def said_in_python(text):
-    """Comments and docstrings. Code in strings of three quotes begins with a line break or "\\"."""
+    """Comments and docstrings, not code in triple quotes: that begins with a line break or "\\"."""
     for found in re.finditer(r"(?:^[ \t]*#(?!!)[^\n]*\n)+", text, re.M):
         yield found.start(), re.sub(r"(?m)^[ \t]*# ?", "", found.group())
     for found in re.finditer(r'^[ \t]*"""(?![\n\\])(.*?)"""', text, re.M | re.S):
@@ -93,7 +94,7 @@ def check_python(name, text):
 
 def check_sentences(name, parts):
     for part in parts:
-        # A heading may be a question, a table's cell a name.
+        # A heading may be a question, and a cell of a table may be a name.
         if part.lstrip().startswith(("#", "|", "    ", ">")):
             continue
         found = IN_DOCUMENTS.search(" ".join(part.split()))
@@ -141,7 +142,7 @@ def main():
         nr += 1
         name, text = path.relative_to(top).as_posix(), path.read_text()
         problems += check_document(name, text)
-        # The one that shows sentences as they should not be.
+        # style.md shows bad sentences as examples.
         if name != "doc/style.md":
             problems += check_sentences(name, paragraphs(text))
     for path in sorted((top / "doc/man").glob("*.in")) + sorted((top / "trace/man").glob("*.in")):

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""No folder of sources has more than 35 files beside its sub-folders: who looks for something sees all that is there.
+"""No folder of sources has more than 35 files beside its sub-folders, so that a reader sees all of
+them at once.
 
 usage: crowded.py TOP
 """
@@ -9,9 +10,10 @@ import sys
 
 MOST = 35
 ROOMS = ("arch", "cmds", "libmcount", "trace", "utils", "tests")
-# One file for each sample program, and for each fuzz target: their names are looked for, they are not read together. And the most that each may have.
+# Sample programs and fuzz targets have a file each, and are found by their names. These are the
+# greatest numbers for both.
 NOT_YET = {"tests/e2e/src": 80, "tests/fuzz": 45}
-# Inputs that machines made.
+# Inputs that programs have generated.
 DATA = "tests/data"
 
 

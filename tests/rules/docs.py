@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""All that documents for developers name is there: functions and macros, as `name()`, and source files, as `name.c`.
+"""Names in documents for developers exist in the code: functions and macros, as `name()`, and
+source files, as `name.c`.
 
-In blocks of doc/internals, which show where files are, their names stand without quotes.
+In code blocks of doc/internals, names of files stand without quotes.
 
 usage: docs.py TOP
 """
@@ -18,7 +19,7 @@ BARE = re.compile(r"(?<![\w./<*-])[a-z][\w/]*\.[chS]\b(?!\.)")
 
 
 def names_of_files(doc, text):
-    """Each line's number and the names of files in it."""
+    """The number of each line, and the names of files in it."""
     in_block = False
     for number, line in enumerate(text.splitlines(), 1):
         if line.startswith("```"):
@@ -40,7 +41,7 @@ def main():
         for number, line in enumerate(doc.read_text().splitlines(), 1):
             where = f"{doc.relative_to(top)}:{number}"
             for name in FUNCTION.findall(line):
-                # `_deinit()` is about all functions of such a name.
+                # `_deinit()` stands for all functions with that ending.
                 if name not in words and not (name.startswith("_") and any(w.endswith(name) for w in words)):
                     wrong.append(f"{where}: there is no {name}()")
         for number, names in names_of_files(doc, doc.read_text()):

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Each header compiles alone; those of eBPF programs for the kernel, where there is a clang. usage: headers.py TOP BUILD COMPILER..."""
+"""Each header compiles alone. Headers of eBPF programs are compiled for the kernel if there is a
+clang. usage: headers.py TOP BUILD COMPILER..."""
 import concurrent.futures
 import pathlib
 import shutil
@@ -19,7 +20,7 @@ def main():
             if not shutil.which("clang"):
                 return ""
             chosen = ["clang", "-target", "bpf", "-ffreestanding"]
-        # Twice: the include guard works.
+        # Including it twice checks the include guard.
         code = f'#include "{header.relative_to(top)}"\n' * 2
         return subprocess.run(
             [*chosen, "-std=gnu11", "-D_GNU_SOURCE", "-fsyntax-only", "-Wall", "-Werror",

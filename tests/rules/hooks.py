@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The hook for commits takes messages of the form that CONTRIBUTING.md has, and no others.
+"""The commit hook accepts messages in the form of CONTRIBUTING.md, and no others.
 
 usage: hooks.py TOP
 """

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Includes point downwards only (doc/internals/overview.md, "Rooms"), and each source says first what it owns.
+"""Includes point downwards only (doc/internals/overview.md, "Rooms"), and each source includes its
+own header first.
 
 usage: includes.py TOP
 """
@@ -7,7 +8,7 @@ import pathlib
 import re
 import sys
 
-# A room may include itself and what is listed here.
+# Rooms, in order: each may include itself and the rooms that are listed before it.
 LAYERS = [
     "utils/base", "utils/format", "utils/tracecmd", "utils/object", "utils/spec", "utils/pipeline", "utils/builddb", "utils/view",
     "utils/script", "utils/export",
@@ -20,8 +21,8 @@ ALLOWED = {
 for at, layer in enumerate(LAYERS):
     ALLOWED[layer] = set(LAYERS[:at]) | ({"arch"} if at >= LAYERS.index("utils/object") else set())
 
-# libutrail-trace is a project of its own, whose files are named from its own top. Others see it by these two headers, the probe by
-# the second one only.
+# libutrail-trace is a project of its own, whose files are named from its own top. Others include
+# these two headers only, the probe the second one only.
 TRACE = "trace"
 TRACE_MAY_USE = {
     "include": set(), "text": set(), "posixlog": set(), "seam": {"text", "posixlog"}, "events": {"include", "seam", "text"},
@@ -30,8 +31,8 @@ TRACE_MAY_USE = {
 SEAM = {"trace/seam/reader.h", "trace/seam/recorder.h"}
 SEAM_OF = {"utils/base": set(), "arch": set(), "libmcount": {"trace/seam/recorder.h"}}
 
-# The recorder is a house of its own (doc/internals/recorder.md): each room may use those before it, and of the other commands' files
-# what is listed. The last one puts all together; no other one knows everything.
+# The recorder has rooms of its own (doc/internals/recorder.md). Each may include those before it,
+# and the listed files of other commands. Only the last one includes all others.
 RECORDER = "cmds/record"
 RECORDER_ROOMS = ["base", "store", "plan", "tasks", "sources", "proc", "control", "attach", "run"]
 RECORDER_MAY_USE = {"cmds/terminal/msg.h"}
@@ -42,8 +43,8 @@ def room_of(path):
 
 
 def recorder_room(path):
-    """The recorder's room that it is in; all that uses the recorder from outside is above all of
-    them."""
+    """The number of the file's room in the recorder; None for a file outside, which is above all
+    rooms."""
     parts = path.removeprefix(RECORDER + "/").split("/")
     if not path.startswith(RECORDER + "/") or len(parts) < 2 or parts[0] not in RECORDER_ROOMS:
         return None
@@ -51,7 +52,7 @@ def recorder_room(path):
 
 
 def recorder_problem(name, target):
-    """The fault of an include of a file of the recorder, or None."""
+    """The error text for including a file of the recorder, or None."""
     room, used = recorder_room(name), recorder_room(target)
 
     if room is None or RECORDER_ROOMS[room] == "run" or not target.startswith("cmds/"):
@@ -64,7 +65,7 @@ def recorder_problem(name, target):
 
 
 def trace_problem(name, target):
-    """The fault of an include of a file of libutrail-trace, or None."""
+    """The error text for an include inside libutrail-trace, or None."""
     room, used = name.split("/")[1], target.split("/")[0]
 
     if room not in TRACE_MAY_USE:
@@ -77,7 +78,7 @@ def trace_problem(name, target):
 
 
 def seam_problem(name, target):
-    """The fault of an include of libutrail-trace by others, or None."""
+    """The error text for including libutrail-trace from outside, or None."""
     if target in SEAM_OF.get(room_of(name), SEAM):
         return None
     return f"{target} is not for {room_of(name) or 'tests'}: trace/seam is all that others see of libutrail-trace"
@@ -88,7 +89,8 @@ def include_problem(name, target):
         return trace_problem(name, target)
     if target.startswith(TRACE + "/"):
         return seam_problem(name, target)
-    # Made by the build. offsets.h has numbers of the probe's structs for the stubs. Tests may use all else.
+    # Generated headers are allowed: offsets.h has numbers of the probe's structs for the stubs.
+    # Tests may include any file.
     if target in ("config.h", "libmcount/offsets.h") or name.startswith("tests/"):
         return None
     room = room_of(target)

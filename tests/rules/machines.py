@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""All that depends on an instruction set is in arch/: no names of its registers, relocations and codes in utils/.
+"""Code that depends on an instruction set is in arch/: utils/ has no names of registers,
+relocations and machines.
 
 usage: machines.py TOP
 """

@@ -1,9 +1,9 @@
 #!/bin/sh
-# The man pages make groff say nothing. usage: man.sh PAGE...
+# groff reports no error in the man pages. usage: man.sh PAGE...
 command -v groff >/dev/null || { echo "groff is not installed"; exit 77; }
 for page in "$@"; do
 	complaints=$(groff -ww -man -Tutf8 "$page" 2>&1 >/dev/null)
-	# As people read them, on narrow terminals, too.
+	# The pages also fit narrow terminals.
 	if command -v man >/dev/null; then
 		for width in 60 80 120; do
 			complaints=$complaints$(MANWIDTH=$width man --warnings -l "$page" 2>&1 >/dev/null)

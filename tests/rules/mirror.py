@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Each source has a test at the mirrored path, or a row of tests/mirror.txt that says where it is tested.
+"""Each source has a test at the mirrored path, or a row of tests/mirror.txt that names its test.
 
-cmds/opts.c is mirrored by tests/unit/cmds/test_opts.c, a source of the project in trace/ by one in trace/tests/unit. A row has a source, a test, and a
-word that stands in both, so that a row about what was moved, renamed or taken out is noticed.
+cmds/opts.c is mirrored by tests/unit/cmds/test_opts.c, and a source of the project in trace/ by one
+in trace/tests/unit. A row has a source, a test, and a word that is in both. So a row is noticed
+whose source or test has moved or changed.
 
 usage: mirror.py TOP
 """
@@ -14,7 +15,8 @@ TABLE = "tests/mirror.txt"
 
 
 def is_source(path):
-    """Tests and examples are none; x_none.c and arch/none stand in for what this build may have."""
+    """True for a source that needs a test. Tests and examples need none, nor do stand-ins for
+    missing features: x_none.c and arch/none."""
     return not {"tests", "examples", "none"} & set(path.parts) and not path.stem.endswith("_none")
 
 

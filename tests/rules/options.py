@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every option is known to the help text, the man pages and the completion, for each command.
+"""The help text, the man pages and the completion have every option of each command.
 
 usage: options.py UTRAIL MAN_DIR COMPLETION [COMMAND...]
 """
@@ -33,7 +33,7 @@ def completion_options(path, command):
 
 
 def complete(script, line):
-    """The words that bash offers for the last word of the line."""
+    """The words that bash offers for the last word of @line."""
     words = " ".join(f"'{word}'" for word in line.split(" "))
     code = f"""compopt() {{ :; }}
         source {script}; COMP_WORDS=({words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1))

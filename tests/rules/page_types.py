@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The page's JavaScript has the types that its comments say (tsc --checkJs), and modules of it may be made one file.
+"""The page's JavaScript has the types that its comments declare (tsc --checkJs), and its modules
+can be joined to one file.
 
 usage: page_types.py TOP
 """

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""misc/test.sh writes build-logs/passed when all stages passed for a commit, and at no other time.
-It ends with the names of the tests that failed, and what they said last.
+"""misc/test.sh writes build-logs/passed when all stages have passed for a commit, and only then.
+Its output ends with the names of failed tests and the end of their output.
 
-It runs here as it is, in a small repository, with stand-ins for what takes time.
+The script runs unchanged, in a small repository, with stand-ins for its slow commands.
 """
 
 import os
@@ -13,7 +13,7 @@ import sys
 import tempfile
 
 TOP = pathlib.Path(sys.argv[1])
-SKIP = 77  # for meson
+SKIP = 77  # meson's status for a skipped test
 
 STAND_INS = """
 test_packages=
@@ -36,7 +36,7 @@ meson() {
 """
 
 
-# A test of two has failed.
+# meson's log of two tests, one of which has failed.
 MESON_LOG = f"""
 1/2 utrail:unit / good OK              0.09s
 2/2 utrail:unit / bad  FAIL            0.11s   exit status 3
@@ -65,7 +65,7 @@ FAILED tests/e2e/test_some.py::test_two - another line
 ERROR tests/e2e/test_some.py::test_three
 1 failed, 1 passed, 1 error in 2.33s
 """
-# The lines about both at the end of misc/test.sh.
+# The lines about that failure at the end of misc/test.sh.
 OF_MESON = ["-- 2/2 utrail:unit / bad  FAIL            0.11s   exit status 3"]
 OF_MESON += [f"    line {i}" for i in range(5, 30)]
 OF_PYTEST = [
@@ -101,7 +101,7 @@ def main():
         print("git is not installed")
         return SKIP
     with tempfile.TemporaryDirectory() as tmp:
-        # The caller's configuration is none of the test's business.
+        # The caller's configuration must not affect the test.
         os.environ["GIT_CONFIG_GLOBAL"] = os.environ["GIT_CONFIG_SYSTEM"] = "/dev/null"
         for name in [name for name in os.environ if name.startswith(("GIT_DIR", "GIT_WORK"))]:
             del os.environ[name]

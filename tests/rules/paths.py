@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""All that comments and documents name of the tree is there: each path from its top, and each section of a page that is named by its title.
+"""Names of the tree in comments and documents exist: each path from the top, and each section that
+is named by its title.
 
-A path begins with the name of a room (doc/internals/overview.md); "<name>" and "*" stand for anything. A section stands behind
-the path of its page in quotes: doc/glossary.md, "Words".
+A path begins with the name of a room (doc/internals/overview.md); "<name>" and "*" stand for
+anything. A section's title is in quotes after the path of its page: doc/glossary.md, "Words".
 
 usage: paths.py TOP
 """
@@ -12,7 +13,7 @@ import re
 import sys
 import tokenize
 
-# "spec" is no room: pages of that name lie outside of the tree.
+# "spec" is no room of this tree: pages under that name are outside.
 ROOMS = ("arch", "cmds", "doc", "libmcount", "misc", "tests", "trace", "utils", "spec")
 # The project in trace/ names its files from its own top.
 OF_TRACE = ("doc", "events", "examples", "include", "library", "man", "posix", "posixlog", "seam", "tests", "text")
@@ -28,7 +29,7 @@ def path_of(rooms):
 
 PATH, PATH_OF_TRACE = path_of(ROOMS), path_of(OF_TRACE)
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
-# Titles behind a path: , "A", and of several: "A" and "B".
+# Titles after a path: , "A", or , "A" and "B".
 TITLES = re.compile(r',\s+"([^"]{1,80})"(?:\s+and\s+"([^"]{1,80})")?')
 NUMBERED = re.compile(r",? sections? \d")
 C_COMMENT = re.compile(r"""("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')|(/\*.*?\*/|//[^\n]*)""", re.S)
@@ -39,7 +40,8 @@ def blank(text):
 
 
 def c_comments(text):
-    """The comments, in their places, blanks for all else; stars that begin a line are no words."""
+    """The text with blanks for all but comments, so that places stay. Stars at the beginning of a
+    line are blanks, too."""
     parts = []
     at = 0
     for match in C_COMMENT.finditer(text):
@@ -51,7 +53,8 @@ def c_comments(text):
 
 
 def python_comments(text):
-    """Comments and what stands as a statement of its own: texts that describe."""
+    """The text with blanks for all but comments and strings that are statements, which describe the
+    code."""
     lines = [" " * len(line) for line in text.splitlines()]
 
     def keep(token):

@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
-"""The probe needs libc and nothing else, and exports what its version script names and no more. Code that an indirect branch can reach begins with a landing pad (IBT), and its own branches back into the program are exempt from needing one.
+"""The probe needs libc only, and exports exactly the names in its version script. Code that an
+indirect branch can reach begins with a landing pad (IBT). The probe's own branches into the program
+are exempt from that check (notrack).
 
-It is preloaded into programs of other C libraries, too, whose dynamic linkers end the program when a name is missing: what it
-must find there is in a list, all else is a weak reference.
+The probe is also preloaded into programs with other C libraries, whose dynamic linkers end the
+program when a name is missing. So EVERYWHERE lists the names that it may require; all others are
+weak references.
 
 usage: probe.py LIBMCOUNT VERSION_SCRIPT
 """
@@ -16,12 +19,12 @@ def run(*args):
     return subprocess.run(args, check=True, text=True, stdout=subprocess.PIPE).stdout
 
 
-# Functions that the program reaches by other ways than calls of exported functions: GOT slots lead
-# to the first.
+# Functions that the program reaches other than by calling exported functions: GOT slots lead to the
+# first.
 LANDING_PADS = {"arch_libcall", "arch_call_preserving_vectors", "arch_call_returning_through",
                 "arch_point", "arch_point_args"}
 
-# In musl's libc.so of 2011 and in today's, and in glibc since 2.34.
+# Names that are in musl's libc.so of 2011 and of today, and in glibc since 2.34.
 EVERYWHERE = set("""
     __environ __errno_location clock_gettime dl_iterate_phdr dlsym environ fstat getauxval getenv geteuid getpid getppid
     getrlimit getsockopt getuid memcmp memcpy memmove memset mmap mprotect munmap pthread_key_create pthread_key_delete pthread_mutex_init pthread_mutex_lock
@@ -31,24 +34,27 @@ EVERYWHERE = set("""
 
 
 def missing_elsewhere(library):
-    """Names that must be found when the library is loaded, and that only some C libraries have."""
+    """Names that are required when the probe is loaded, and that some C libraries lack."""
     lines = (line.split() for line in run("nm", "-D", "--undefined-only", library).splitlines())
     strong = {words[-1].split("@")[0] for words in lines if words[-2] == "U"}
     return sorted(strong - EVERYWHERE)
 
 
 def unlisted(library, version_script):
-    """Functions of libc that the probe calls, and that the recorder does not know of as such: it would lead them through the probe."""
+    """Functions of libc that the probe calls, but that are missing in the recorder's list: it would
+    patch them, and the probe would call itself."""
     source = Path(version_script).resolve().parent.parent / "cmds/record/plan/unprepared.c"
     listed = set(re.findall(r'^\t"(\w+)",$', source.read_text(), re.M))
     found = {line.split()[-1].split("@")[0] for line in run("nm", "-D", "--undefined-only", library).splitlines()}
-    # A sanitizer's beginning is called before there is a plan, and of valgrind's function it is only asked whether it is there.
+    # Sanitizers are initialised before there is a plan. valgrind's function is not called: the
+    # probe only tests its address.
     return sorted(name for name in found - listed
                   if not name.startswith(("_ITM_", "__gmon_start__", "_vgnU_")) and not name.endswith(("environ", "san_init")))
 
 
 def branch_problems(library, exported):
-    """By objdump's text: functions that begin without endbr64, and indirect jumps that need one at their target."""
+    """Problems in objdump's text: functions that begin without endbr64, and indirect jumps that
+    need one at their target."""
     function, first, seen, problems = "", False, set(), []
     for line in run("objdump", "-d", "--no-show-raw-insn", "-j", ".text", library).splitlines():
         match = re.match(r"[0-9a-f]+ <(.*)>:$", line)
@@ -64,10 +70,11 @@ def branch_problems(library, exported):
             if not code.startswith("endbr64"):
                 problems.append(f"{function}: begins with '{code}' and not with endbr64")
         first = False
-        # Compilers' tail calls go to functions, which have landing pads; ours in stubs go anywhere.
+        # Tail calls by compilers go to functions, which have landing pads. Jumps in the stubs go
+        # anywhere.
         if function.startswith((".L", "arch_", "mcount", "__fentry__")) and re.match(r"jmp +\*", code):
             problems.append(f"{function}: '{code}' is not notrack")
-    # One function each; objdump shows one of its names.
+    # Each pair names one function, and objdump shows one of its names.
     for aliases in {"mcount", "_mcount"}, {"vfork", "__vfork"}:
         if seen & aliases:
             seen |= aliases

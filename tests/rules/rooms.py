@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""The recorder's rooms (doc/internals/recorder.md) call downwards only: no object uses a symbol of a room above its own; and only a
-store makes files.
+"""The recorder's rooms (doc/internals/recorder.md) call downwards only: no object uses a symbol of
+a room above its own. And only the store creates files.
 
-A call by a pointer goes the other way, and is meant to. Includes are looked at by includes.py.
+Calls upwards through pointers are allowed. includes.py checks includes.
 
 usage: rooms.py TOP ARCHIVE
 """
@@ -17,7 +17,8 @@ MEMBER = re.compile(r"record_(\w+?)_\w+\.c\.o$")
 
 
 def symbols(archive):
-    """The room and the name of each member, with what it defines and what it uses; nothing for what is no part of the recorder."""
+    """For each member of the recorder: its room, its name, the symbols that it defines, and those
+    that it uses."""
     text = subprocess.run(["nm", "-A", "--no-sort", archive], check=True, text=True,
                           stdout=subprocess.PIPE).stdout
     for line in text.splitlines():
@@ -32,8 +33,8 @@ def symbols(archive):
 def made_files(top):
     for path in sorted((top / RECORDER).rglob("*.[ch]")):
         for number, line in enumerate(path.read_text().splitlines(), 1):
-            # The files of tracefs are the kernel's, and O_TRUNC is how a list of theirs is emptied.
-            # calls.c records what traced programs have opened.
+            # tracefs.c opens files of the kernel, and empties a list with O_TRUNC. calls.c records
+            # files that traced programs have opened.
             if path.parent.name != "store" and path.name not in ("tracefs.c", "calls.c") and re.search(r"\bO_(CREAT|TRUNC)\b|\b(creat|rename\w*|mkstemp)\(", line):
                 yield f"{path.relative_to(top)}:{number}: only a store makes files: store_open(), store_publish()"
 

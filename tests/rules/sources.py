@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Sources are in the house style: clang-format would change nothing, no line ends in blanks, no path of some machine,
-nothing lies about in the top folder.
+"""Sources are in the house style: clang-format would change nothing, no line ends in blanks, no
+path is one of a particular machine, and the top folder has no stray files.
 
 usage: sources.py TOP
 """
@@ -12,12 +12,12 @@ import sys
 
 SKIP = 77
 
-# Paths of people's own trees; /usr, /etc, /proc, /dev, /tmp and the like are everybody's.
+# Paths of users' own trees. /usr, /etc, /proc, /dev, /tmp and similar paths exist everywhere.
 MACHINE_PATH = re.compile(r"/(?:home|root|work|Users)/\w+")
-# The bare machine that check-bare.sh makes has these places of its own.
+# check-bare.sh makes a machine with these paths.
 MAY_NAME_PATHS = {"misc/check-bare.sh", "tests/rules/sources.py"}
 
-# The kinds of files in the tree; any other was committed by mistake (a recording, say).
+# The kinds of files in the tree. Any other file was committed by mistake, as a recording.
 TOP = {
     ".ci", ".clang-format", ".gitignore", "LICENSE", "NEWS", "README.md", "arch", "cmds", "doc", "libmcount",
     "CONTRIBUTING.md", "SECURITY.md", "meson.build", "meson_options.txt", "misc", "tests", "trace", "utils",
@@ -67,7 +67,7 @@ def main():
     strangers = {path.relative_to(top).parts[0] for path in files} - TOP
     problems += [f"{name}: does not belong here" for name in sorted(strangers)]
 
-    # Sample programs of the tests are laid out to be compiled in odd ways, not to be read as the house.
+    # Sample programs of tests are not formatted: their layout is for compiling in odd ways.
     sources = [
         p for p in files if p.suffix in (".c", ".h") and "tests/e2e/src" not in str(p) and "tests/bench" not in str(p)
     ]

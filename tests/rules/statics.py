@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""A static function whose name is one word has it in one file only: a breakpoint and a profile say where they are. Several files may
-each have a name of more words, such as put_text, for that says what it is about. Tests and examples are programs of their own.
+"""A static function with a one-word name is in one file only, so that breakpoints and profiles are
+unambiguous. Names of more words, as put_text, describe their function and may be in several files.
+Tests and examples are programs of their own, and are not checked.
 
 usage: statics.py TOP
 """
@@ -15,7 +16,7 @@ STATIC = re.compile(r"^(?:[A-Z_]+ )?static\b[^;={}()\[\]]*?\b(\w+)\(", re.MULTIL
 
 
 def read_statics(top):
-    """The files that have each name, and how many files there are."""
+    """The files by the names of their static functions, and the number of files."""
     statics, nr = {}, 0
     for path in (path for room in ROOMS for path in sorted((top / room).rglob("*.[ch]"))):
         if APART & set(path.relative_to(top).parts):

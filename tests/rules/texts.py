@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Text that is not ours goes through the escaping of utils/base/escape.h: views and exporters have no other way than
-sink_str() and sink_text(), but for the few places that are listed here with the reason why they may.
+"""Text from outside is escaped by utils/base/escape.h: views and exporters write it with sink_str()
+and sink_text() only. The other places are listed here, with the reason why they are allowed.
 
 usage: texts.py TOP
 """
@@ -8,7 +8,8 @@ import pathlib
 import re
 import sys
 
-# Bytes as they are. An addition here has to say why no other text gets out unescaped.
+# Places that write bytes unchanged. Each needs a reason why no text from outside gets out
+# unescaped.
 RAW = {
     "cmds/events/events_etrace.c": "lines for a file, whose names are any bytes; a terminal gets them escaped",
     "cmds/tui/graph_view.c": "branches, made of characters of ours",
@@ -47,7 +48,7 @@ RAW = {
     "utils/export/exp_sqlite.c": "the database",
 }
 
-# Output beside the sink.
+# Places that write without a sink.
 STDIO = {
     "cmds/terminal/msg.c": "escapes what it prints",
     "cmds/main.c": "help, which is ours",
@@ -68,7 +69,7 @@ def without_comments(text):
 
 
 def call_text(text, start):
-    """The text in the brackets that are open at @start."""
+    """The text inside the parentheses that are open at @start."""
     depth = 1
     at = start
     while depth:

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""At each instruction of the probe an unwinder finds the frame around it: the CFA is as far from the stack pointer as the instructions
-before have moved that. Compilers see to it in what they make; in the stubs it is written by hand.
+"""At each instruction of the probe an unwinder finds the caller's frame: the distance of the CFA
+from the stack pointer agrees with the instructions before. Compilers ensure that for their code;
+the stubs are written by hand.
 
-Looked at is where the CFA is counted from the stack pointer: from one instruction to the next, over jumps within a function and out of it, and
-at a return.
+The check covers places where the CFA is given relative to the stack pointer: from one instruction
+to the next, over jumps inside a function and out of it, and at a return.
 
 usage: unwind.py LIBMCOUNT
 """
@@ -20,7 +21,7 @@ def run(*args):
 
 
 def read_frames(library):
-    """(start, end, [(address, where the CFA is)])"""
+    """The frames: (start, end, [(address, position of the CFA)])"""
     frames = []
     rows = None
     for line in run("readelf", "-W", "-wF", library).splitlines():
@@ -37,7 +38,7 @@ def read_frames(library):
 
 
 def read_instructions(library):
-    """By address: (name, operands)."""
+    """The instructions by address: (name, operands)."""
     out = {}
     for line in run("objdump", "-d", "--no-show-raw-insn", library).splitlines():
         m = re.match(r"\s*([0-9a-f]+):\t(?:(?:notrack|bnd|lock|repz?|rex\.W) )*(\S+)\s*([^#<]*)", line)
@@ -52,7 +53,8 @@ class Frames:
         self.starts = [f[0] for f in frames]
 
     def offset(self, address):
-        """The distance of the CFA from the stack pointer; None when it is counted from elsewhere."""
+        """The distance of the CFA from the stack pointer; None when it is relative to another
+        register."""
         at = bisect.bisect_right(self.starts, address) - 1
         if at < 0 or address >= self.frames[at][1]:
             return None
@@ -62,7 +64,8 @@ class Frames:
 
 
 def moved(name, operands):
-    """By how much an instruction moves the stack pointer down; None when it cannot be told."""
+    """The number of bytes by which an instruction moves the stack pointer down, or None when it is
+    unknown."""
     if name.rstrip("q") in POPS:
         return POPS[name.rstrip("q")]
     number = re.fullmatch(r"\$(-?0x[0-9a-f]+),%rsp", operands)
@@ -87,8 +90,8 @@ def check(library):
     after = dict(zip(sorted(code), sorted(code)[1:]))
     nr = 0
     for start, end, rows in frames.frames:
-        # The target of a jump is as at a signal there: there is more on the stack than a return
-        # address.
+        # These stubs may be entered by a jump, with more on the stack than a return address, as at
+        # a signal.
         outermost = frames.offset(start)
         address = start
         while address in code and address < end:

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Files are written in two ways only: outputs that a user names by utils/base/outfile.h, recordings by the store.
+"""Files are written in two ways only: outputs that a user names by utils/base/outfile.h, recordings
+by the store.
 
-Each other place that opens a file for writing is listed here with its reason.
+Each other place that opens a file for writing is in the list, with its reason.
 
 usage: writes.py TOP
 """
@@ -13,7 +14,7 @@ OPENS = re.compile(
     r"\bO_CREAT\b|\b(?:open|openat|fst_keep_away)\(.*\bO_(?:WRONLY|RDWR)\b|\bcreat\(|\bmko?stemps?\(|"
     r"\bf(?:re)?open\([^;]*?,\s*\"(?:[wa]|r\+)",
 )
-# An open() whose flags stand on the next line.
+# An open() whose flags are on the next line.
 SPLIT_OPEN = re.compile(r"\bopen(?:at)?\([^;]*\bO_(?:WRONLY|RDWR|CREAT)\b", re.S)
 
 # path: the reason why it may write
