@@ -195,7 +195,7 @@ static int act_args(void)
 }
 
 /*
- * Calls within calls, with arguments. Arguments of calls that are held back must be kept meanwhile.
+ * Nested calls with arguments. Arguments of calls that are held back must be kept meanwhile.
  */
 FN int around(int n, const char *s)
 {
@@ -334,7 +334,7 @@ static int act_raw_fork(void)
 	return wait_for(pid);
 }
 
-/* Children that have no calls of their own. */
+/* Children that make no calls of their own. */
 static int act_quiet_forks(void)
 {
 	for (int i = 0; i < 3; i++) {
@@ -441,7 +441,7 @@ static int act_own_stack(void)
 {
 	static char memory[65536];
 	stack_t ss = { .ss_sp = memory, .ss_size = sizeof(memory) };
-	static struct sigaction sa; /* not cleared by a call of memset() */
+	static struct sigaction sa; /* static, so that no call of memset() clears it */
 
 	sa.sa_handler = handler;
 	sa.sa_flags = SA_ONSTACK;
@@ -575,7 +575,7 @@ static int act_jump_from_handler(void)
 	return 0;
 }
 
-/* Unwinds through calls that return through us. */
+/* Unwinds through calls whose return addresses the probe has replaced. */
 FN int count_frames(int depth)
 {
 	void *frames[64];
@@ -607,7 +607,7 @@ __attribute__((no_instrument_function, noinline)) static _Unwind_Reason_Code cou
 	return _URC_NO_REASON;
 }
 
-/* Unwinds by C++'s unwinder, which is libgcc's. */
+/* Unwinds with libgcc's unwinder, which C++ uses. */
 FN int walk_frames(int depth)
 {
 	struct walk walk = { 0, 0 };
@@ -667,7 +667,7 @@ static int act_edges(void)
 {
 	char *pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	char *edge = pages + 4096;
-	static const uint64_t by_default[4]; /* the kernel's struct sigaction */
+	static const uint64_t by_default[4]; /* SIG_DFL in the kernel's struct sigaction */
 	sigset_t all;
 
 	if (pages == MAP_FAILED || mprotect(edge, 4096, PROT_NONE) < 0)
@@ -691,7 +691,7 @@ static int act_edges(void)
 	return 0;
 }
 
-/* The program's own handlers of signals that the probe handles, too. They print what they see. */
+/* The program's own handlers of signals that the probe handles, too. They print their arguments. */
 FN void on_segv(int sig)
 {
 	inner();
@@ -785,7 +785,7 @@ static const struct {
 	{ "edges", act_edges },
 };
 
-/* Calls no library function, since that would be recorded. */
+/* Calls no library function, which would be recorded. */
 __attribute__((no_instrument_function)) static bool is_same(const char *a, const char *b)
 {
 	while (*a && *a == *b) {

@@ -1,4 +1,4 @@
-// Arguments of C++, as debug information describes them, and functions that are left by exceptions.
+// Arguments of C++ in all forms of debug information, and functions that exceptions leave.
 #include <array>
 #include <deque>
 #include <forward_list>
@@ -145,7 +145,7 @@ int main()
 	lists({ 1, 2 }, { 3, 4, 5 }, { 'a', 'b' });
 	lists({}, std::deque<long>(300, 6), {});
 	{
-		/* It begins and ends in the middle of blocks of 64. */
+		/* The deque begins and ends in the middle of blocks of 64. */
 		std::deque<long> moved;
 
 		for (long i = 0; i < 190; i++)

@@ -1,4 +1,4 @@
-/* Static probes, with and without arguments, each of which is passed more than once. */
+/* Static probes with and without arguments. Each is reached more than once. */
 #include <sys/sdt.h>
 
 #include "acts.h"

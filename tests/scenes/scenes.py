@@ -35,9 +35,9 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 TREE = HERE.parents[1]
 TRANSCRIPT = HERE / "scenes.txt"
-# Longer texts are shortened to their first lines and a checksum.
+# Longer texts are cut to their first lines, with a checksum.
 LINES_MAX = 60
-# The line of the version also says what was built in.
+# The version's line also names the features of the build.
 VERSION = r"utrail v\S+ \( .* \)"
 
 sys.path.insert(0, str(TREE / "tests/lib"))
@@ -66,7 +66,7 @@ def run(command, cwd, env):
 
 
 def tasks_of(data):
-    """Task and process ids in order. They are announced in any order, as writers find them."""
+    """The ids of tasks and processes, sorted: writers announce them in any order."""
     try:
         text = (data / "task.txt").read_text(errors="replace")
     except OSError:
@@ -74,12 +74,13 @@ def tasks_of(data):
     return sorted(set(map(int, re.findall(r"\b[pt]id=(\d+)", text))))
 
 
-# Ids that were given out in order are not so far apart: the kernel has begun anew with small ones.
+# Ids of one recording are closer together than this, unless the kernel has begun again with small
+# ones.
 FAR_APART = 10000
-# Those of stacks that the program has made, which the recorder gives out.
+# Ids from here on are the recorder's, for stacks that the program has made.
 MADE = 5000000
 
-# Small numbers are also something else.
+# Patterns for ids in their places: small numbers have other meanings, too.
 AROUND_TID = [
     (r"(\[)", r"(?=\])"),
     (r"((?:^|[ /_]))", r"(?=\.dat)"),
@@ -90,7 +91,7 @@ AROUND_TID = [
 
 
 def tidy(text, tids, places):
-    """Without what differs from run to run."""
+    """The text without parts that differ from run to run."""
     for path, name in places:
         text = text.replace(str(path), name)
     for i, tid in enumerate(tids):
@@ -100,11 +101,11 @@ def tidy(text, tids, places):
     text = re.sub(r"\b\d+\.\d{9}\b", "TIME", text)
     text = re.sub(r"\b(vm\w+|shared|major|minor)=[+-]?\d+", r"\1=NUMBER", text)
     text = re.sub(r"(?m) *\b\d+\.\d{3} +(us|ms|s|m|h)\b", " TIME", text)
-    # Counters of some CPUs take steps of 10 ns: what was shorter has no time.
+    # Counters of some CPUs take steps of 10 ns: shorter calls are shown without a time.
     text = re.sub(r"(?m)^ {8,}(\[T\d+\] \| .*;$|\[T\d+\] \| *\}.*\*/$|: .*\(\d+\) )", r" TIME \1", text)
     text = re.sub(r"\b(0x)?[0-9a-f]{10,16}\b", "ADDR", text)
     text = re.sub(r"(?<=\w\()[0-9a-f]{6,9}(?=\))", "ADDR", text)
-    # The data of recordings that are not kept.
+    # Task numbers of recordings that are not kept.
     text = re.sub(r"\btask(:?) +\d+\b", r"task\1 N", text)
     text = re.sub(r"(?m), for [\d.]+[mun]?s$", ", for TIME", text)
     text = re.sub(r"(?:\b[0-9a-f]{2} ){5}(?:5[56]|7f) 00 00\b", "POINTER", text)
@@ -126,12 +127,13 @@ def shorten(text):
 class Scenes:
     def __init__(self, build):
         self.build = build
-        # misc/mutate.py has a directory with links to the programs of the scenes.
+        # misc/mutate.py makes a directory with links to the programs of the scenes.
         self.real = (build / "tests/scenes").resolve().parents[1]
         self.env = environment()
 
     def begin(self, words, cwd):
-        """Make cwd/d. Returns its output, and the tasks; None when it cannot be done here."""
+        """Make cwd/d. Returns its output, and the tasks; None when this machine or build cannot
+        make it."""
         if words[0].startswith("data:"):
             content = (TREE / "tests/data/corpus/datadir" / words[0][5:]).read_bytes()
             archive.unpack(archive.parse(content), cwd / "d")
@@ -147,7 +149,7 @@ class Scenes:
         return text, tasks_of(cwd / "d")
 
     def places(self, cwd):
-        # Source files are named as the compiler found them: from where it was built.
+        # Source files are named relative to the directory of the build, as the compiler got them.
         source = os.path.relpath(TREE, self.real)
         return [(cwd, "CWD"), (source, ".."), (self.build, "BUILD"), (self.real, "BUILD"), (TREE, "TREE")]
 
@@ -172,16 +174,16 @@ class Scenes:
         if tids is not None:
             tids = sorted({tid for path in cwd.glob("*/task.txt") for tid in tasks_of(path.parent)})
         if keep:
-            # Paths have numbers, too.
+            # Names replace paths first, which have numbers, too.
             for path, name in self.places(cwd):
                 text = text.replace(str(path), name)
             text = "".join(re.sub(r"\d+", "N", line) for line in text.splitlines(True) if re.search(keep, line))
         return shorten(tidy(text, tids, self.places(cwd)) if tids is not None else re.sub(VERSION, "VERSION", text.replace(str(cwd), "CWD")))
 
     def play(self, head, views, tries=3):
-        """The scene's part of the transcript; None when it cannot be played here."""
+        """The scene's part of the transcript; None when this machine or build cannot make it."""
         with tempfile.TemporaryDirectory(prefix="utrail-scene.") as cwd:
-            # In an empty directory: what is near a recording that cannot be opened is named.
+            # The directory is empty: a message about a missing recording names those nearby.
             cwd = Path(cwd).resolve() / "w"
             cwd.mkdir()
             text, tids = self.begin(shlex.split(head), cwd)
@@ -198,7 +200,7 @@ class Scenes:
 
 
 def parse(text):
-    """(heading, views, the scene's text), and what is in front of the first."""
+    """(heading, views, text) of each scene, and the text before the first one."""
     parts = re.split(r"(?m)^(?== )", text)
     out = []
     for part in parts[1:]:
