@@ -6,8 +6,8 @@
 #include "utils/base/cleanup.h"
 
 /*
- * Check that text of single values equals that of the whole, and that no value reaches beyond the
- * end.
+ * Check that the texts of all pieces together are the text of the payload, and that no value
+ * reaches beyond the end.
  */
 static void check_values(const struct fst_format *format, struct fst_bytes from,
 			 const struct fst_text *expected, bool is_whole)

@@ -9,7 +9,7 @@
 #include "tests/unit/lib/unit.h"
 #include "utils/format/event_ids.h"
 
-/* An expected record. @payload: 0: there is none */
+/* An expected record. @payload: 0 if there is none */
 struct expected {
 	uint64_t data;
 	uint64_t payload;

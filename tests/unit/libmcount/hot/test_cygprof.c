@@ -78,7 +78,7 @@ static struct random_walk_step before_enter(struct walk *w, unsigned func)
 
 static struct random_walk_step before_leave(struct walk *w)
 {
-	/* No hook sees the end of a call without a frame. */
+	/* If a call has no frame, no hook sees its end. */
 	w->is_behind = w->k.is_behind || !w->k.calls[w->k.nr - 1].has_frame;
 	keeping_leave(&w->k, NULL);
 	return random_walk_step(w->t, NULL, 0);

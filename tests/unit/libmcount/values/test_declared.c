@@ -41,7 +41,7 @@ static int teardown(void **state)
 
 	pair_stop(&s->pair);
 	pair_close(&s->pair);
-	/* The next test must begin without threads: one of these has no second ring. */
+	/* The next test must begin without threads. A thread of this test has no second ring. */
 	atomic_store(&probe_threads, NULL);
 	free(s);
 	return 0;

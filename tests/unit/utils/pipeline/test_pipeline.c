@@ -509,7 +509,7 @@ TEST_WITH(torn_tails, setup, NULL)
 	recording_deinit(&rec);
 }
 
-/* Damage ends the task whose record it is, and no other. */
+/* A damaged record ends only its own task. */
 TEST_WITH(damaged_record, setup, NULL)
 {
 	struct strbuf out cleanup_strbuf = { 0 };

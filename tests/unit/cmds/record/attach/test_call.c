@@ -390,7 +390,7 @@ TEST(signals_wait_until_a_call_is_over)
 	end(&w, pid);
 }
 
-/* A signal without a handler in the program tells the end of a call. The program sees no signal. */
+/* A call ends with a signal for which the program has no handler. The program sees no signal. */
 TEST(a_call_is_told_by_a_signal_that_nobody_handles)
 {
 	static const int handled[][4] = {

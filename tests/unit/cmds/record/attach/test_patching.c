@@ -142,7 +142,7 @@ TEST_WITH(what_is_no_hook_of_ours, setup, teardown)
 	assert_int_equal(scripted.in, 3);
 }
 
-/* A hook that was put on an earlier one leads to it, and comes and goes with it. */
+/* A hook that was put on an earlier hook leads to it, and both come and go together. */
 TEST_WITH(on_the_former, setup, teardown)
 {
 	known(0xa, 0, true);

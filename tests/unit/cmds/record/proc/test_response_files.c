@@ -79,7 +79,7 @@ static void list(struct store *store, struct strbuf *out)
 	}
 }
 
-/* Check the names recorded of process @pid when its arguments are the words of @line. */
+/* Check the files that are recorded when process @pid executes the words of @line. */
 static void check_of(pid_t pid, const char *line, const char *right)
 {
 	struct record_settings settings = { .clock_id = CLOCK_MONOTONIC };

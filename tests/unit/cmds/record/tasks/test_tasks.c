@@ -7,7 +7,7 @@
 #include "tests/unit/lib/probe/pair.h"
 #include "tests/unit/lib/unit.h"
 
-/* Threads do not have such high numbers, so none of these exists. */
+/* Threads do not have such high numbers, so none of these threads exists. */
 #define PARENT 4200000
 #define CHILD  4200001
 #define GRAND  4200002

@@ -50,7 +50,7 @@ static void check_log(struct place *p, const char *expected)
 	assert_string_equal(strbuf_str(&text), expected);
 }
 
-/* Threads do not have numbers of 4200000 and more, so none of these exists. */
+/* Threads do not have numbers of 4200000 and more, so none of these threads exists. */
 #define SESSION(pid) \
 	"SESS timestamp=1.000000001 pid=" #pid " sid=0123456789abcdef exename=\"/bin/a\"\n"
 #define TASK(tid, pid)	"TASK timestamp=4.000000000 tid=" #tid " pid=" #pid "\n"

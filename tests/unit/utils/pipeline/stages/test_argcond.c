@@ -22,7 +22,7 @@ TEST(alternatives)
 	assert_true(argcond_holds(&none, 0));
 }
 
-/* A term beyond the number of bits never holds. */
+/* A term for which there is no bit never holds. */
 TEST(too_many_terms)
 {
 	static struct cond_term terms[ARGCOND_TERMS_MAX + 1];
