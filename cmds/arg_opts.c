@@ -75,7 +75,7 @@ static void put_rule(const struct argrule *rule, enum argrules_about about, stru
 	}
 }
 
-/* The same rule in the form for functions without addresses. */
+/* Writes @rule also in the form that applies to functions without addresses. */
 static void put_callable_rule(const struct argrule *rule, enum argrules_about about,
 			      struct strbuf *out)
 {
@@ -109,7 +109,7 @@ void arg_opts_put(const struct argrules *rules, enum argrules_about about, bool 
 			continue;
 		if (out->len)
 			strbuf_addch(out, ';');
-		/* As the user wrote it, where that says it all. */
+		/* The user's own text is kept when the rule is about @about and nothing else. */
 		if (rule->about == about)
 			strbuf_addstr(out, rule->text);
 		else

@@ -8,20 +8,23 @@
 #include "utils/spec/args/argrules.h"
 
 /*
- * Parse opts->specs into an empty @rules, in the order in which they take effect. -ERR_USAGE with
- * the line to print; -ENOMEM.
+ * Parse opts->specs into an empty @rules, in the order in which they take effect. Returns 0,
+ * -ERR_USAGE with the line to print, or -ENOMEM.
  */
 int arg_opts_parse(const struct opts *opts, struct argrules *rules, struct uft_err *err);
 
 /*
- * Write the keys argspec and retspec of `info`: the @rules about arguments, or return values, in
- * uftrace's form. "" when there are none. @has_callables: values of functions without addresses
- * (utils/format/callables.h) are recorded as texts, and rules are written for these, too
+ * Write the key argspec or retspec of `info`: the @rules about arguments, or about return values,
+ * in uftrace's form. Writes "" when there are none. @has_callables: the recording has values of
+ * functions without addresses (utils/format/callables.h) as texts; their rules are written, too.
  */
 void arg_opts_put(const struct argrules *rules, enum argrules_about about, bool has_callables,
 		  struct strbuf *out);
 
-/* With that option and -a: the rule that makes uftrace use their debug information. */
+/*
+ * Write the rule that makes uftrace use debug information, as -a does. @match: how uftrace reads
+ * patterns of this recording.
+ */
 void arg_opts_put_auto(enum pattern_match match, struct strbuf *out);
 
 #endif

@@ -25,15 +25,15 @@ enum cmd_status {
  * @help: one phrase, for the list of commands
  * @bit: the rows of the option table that this command takes
  * @needs_program: the rest of the command line is a program to run
- * @may_read: without such a program it reads a recording instead
- * @keeps_rest: all words from the first one on that is no option belong to another program
- * @reads_data: default.opts of the data directory counts
+ * @may_read: without a program, the command reads a recording
+ * @keeps_rest: the first word that is no option and all words after it belong to another program
+ * @reads_data: the options in default.opts of the data directory apply
  * @uses_pager: stdout goes through the pager when it is a terminal
- * @check: checks the words that only this command understands (fields, sort keys). 0 or
- *         -ERR_USAGE; runs before anything else is done. May be NULL.
+ * @check: checks the words that only this command understands (fields, sort keys). Runs before all
+ *         other work. Returns 0 or -ERR_USAGE. May be NULL.
  * @run: does the work. Returns the exit status (enum cmd_status or a program's), a negative errno
  *       for CMD_FAILED, or -ERR_USAGE for CMD_USAGE. When @err holds a failure, main() prints its
- *       text as the one line of "utrail: ...". Not-so-fatal lines: msg_warn(&opts->msg, ...). May
+ *       text as the one line of "utrail: ...". Prints warnings with msg_warn(&opts->msg, ...). May
  *       be called by another command with changed options (live does).
  */
 struct cmd {
@@ -68,13 +68,19 @@ extern const struct cmd cmd_show;
 extern const struct cmd cmd_snapshot;
 extern const struct cmd cmd_tui;
 
-/* `record` without a script. The same as struct cmd's run(). */
+/* `record` without a script. Parameters and results are those of struct cmd's run(). */
 int record_run(const struct opts *opts, struct uft_err *err);
 
-/* `record` with a script, which gets the calls as they come. The same as struct cmd's run(). */
+/*
+ * `record` with a script, which gets the calls as they come. Parameters and results are those of
+ * struct cmd's run().
+ */
 int live_run_script(const struct opts *opts, struct uft_err *err);
 
-/* Record the program into the data directory, then run the script over it: `script --record`. */
+/*
+ * `script --record`: record the program into the data directory, then run the script over the
+ * recording.
+ */
 int live_record_then_script(const struct opts *opts, struct uft_err *err);
 
 /* All commands in the order of the help text, and a NULL after the last. */

@@ -1,4 +1,4 @@
-/* Suggests recordings near a directory that is none (see near_data.h). */
+/* Suggests recordings near a directory that is no recording (see near_data.h). */
 #include "cmds/advice/near_data.h"
 
 #include <dirent.h>
@@ -15,16 +15,16 @@
 #include "utils/base/containers/strbuf.h"
 #include "utils/format/header.h"
 
-/* Only some entries of a folder with thousands are read: this is a hint. */
+/* Looks for recordings read no more entries of a folder: the result is only a hint. */
 #define LOOKED_AT_MAX 4096
 #define SHOWN_MAX     3
 
 struct tracer_cpu {
-	struct strbuf path; /* as the user would type it */
+	struct strbuf path; /* the path as the user would type it */
 	time_t time;
 };
 
-/* The newest first. */
+/* The newest recordings that were found, the newest first. */
 struct near_list {
 	struct tracer_cpu best[SHOWN_MAX];
 	size_t nr;

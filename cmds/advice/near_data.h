@@ -1,4 +1,4 @@
-/* "There is no recording": what the user can do, and nearby directories with a recording. */
+/* The advice after "There is no recording": what the user can do, and recordings nearby. */
 #ifndef UTRAIL_CMDS_NEAR_DATA_H
 #define UTRAIL_CMDS_NEAR_DATA_H
 
@@ -8,12 +8,12 @@
 #include "utils/base/err.h"
 
 /*
- * Append to @err, which says that the directory @wanted does not exist. @is_default: the user has
- * not named one.
+ * Append advice to @err, which says already that the directory @wanted does not exist. @is_default:
+ * the user has not named one.
  */
 void near_data_add(const char *wanted, bool is_default, struct uft_err *err);
 
-/* True when the folder @name in @dir_fd holds a recording; @time is when it was made. */
+/* True when the folder @name in @dir_fd holds a recording; @time gets the time of its making. */
 bool near_data_is_recording(int dir_fd, const char *name, time_t *time);
 
 #endif

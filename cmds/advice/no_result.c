@@ -1,4 +1,4 @@
-/* Why nothing is left to show (see no_result.h). */
+/* Explains why nothing is left to show (see no_result.h). */
 #include "cmds/advice/no_result.h"
 
 #include <stddef.h>
@@ -10,10 +10,10 @@
 #include "utils/base/units.h"
 #include "utils/pipeline/pipeline.h"
 
-/* The findings of a run. */
+/* The facts that one run through the recording finds. */
 struct found {
 	bool has_any;
-	uint64_t longest_ns; /* of its calls */
+	uint64_t longest_ns; /* of the calls that have ended */
 	uint64_t last_ns;
 	uint64_t first_ns;
 };
@@ -38,7 +38,8 @@ static int look_at_recording(const struct opts *opts, struct trace_data *data, s
 	struct pipeline pipe cleanup_pipeline = { 0 };
 	struct pipeline_config config;
 	struct view view = { .events = find_longest, .self = found };
-	struct uft_err unsaid = { 0 }; /* whoever showed nothing has said what is wrong */
+	/* not printed: the view that showed nothing has told errors already */
+	struct uft_err unsaid = { 0 };
 
 	*found = (struct found){ 0 };
 	reader_pipeline_config(opts, &config);
@@ -53,7 +54,7 @@ static int look_at_recording(const struct opts *opts, struct trace_data *data, s
 	return ret;
 }
 
-/* Members of struct opts, from @offset on; @size 0: none. */
+/* Members of struct opts, from @offset on. @size 0: no member. */
 struct members {
 	size_t offset;
 	size_t size;
@@ -66,11 +67,12 @@ struct members {
 /*
  * One way to leave something out.
  *
- * @takes: the members that cause it; the first one differs from its value in without_narrowings()
- * @is_given: true when @opts has it; NULL: that member tells
+ * @takes: the members of struct opts that cause it; the first differs from its value in
+ *         without_narrowings()
+ * @is_given: true when @opts has it; NULL: the first member tells
  * @name: as the user types it; @add_name: adds details
  * @why: a sentence on why it left nothing; @add_why: adds details. @all: the recording's content
- *       without any of them
+ *       when nothing is left out
  */
 struct narrowing {
 	struct members takes[2];
@@ -204,13 +206,16 @@ static const struct narrowing narrowings[] = {
 	{ { MEMBER(kernel_only) },
 	  .name = "--kernel-only",
 	  .why = "no call of the kernel is in a function of the program (--kernel-only)" },
-	/* The option that switches recording on again is one of the filters. */
+	/*
+	 * Filters belong to this entry, too: the action trace_on of one switches recording on
+	 * again.
+	 */
 	{ { MEMBER(trace_on), MEMBER(filters) },
 	  .name = "--trace=off",
 	  .why = "nothing has switched it on (--trace=off; see trace_on)" },
 };
 
-/* As if none of the above had been given. */
+/* Returns @opts without any option that leaves calls out. */
 static struct opts without_narrowings(const struct opts *opts)
 {
 	struct opts all = *opts;
@@ -260,7 +265,7 @@ void no_result_add_options(const struct opts *opts, struct strbuf *out)
 	}
 }
 
-/* Adds a sentence for each option that alone leaves nothing. */
+/* Adds a sentence for each option that leaves nothing to show even when it is the only one. */
 static void add_reasons(const struct opts *opts, struct trace_data *data, struct strbuf *out)
 {
 	const struct opts everything = without_narrowings(opts);

@@ -1,6 +1,6 @@
 /*
- * Explains why nothing is left to show, or to record: options that left nothing, and what there is
- * without them.
+ * Explains why nothing is left to show or to record: the options that left nothing, and the
+ * recording's content without them.
  */
 #ifndef UTRAIL_CMDS_NO_RESULT_H
 #define UTRAIL_CMDS_NO_RESULT_H
@@ -18,12 +18,12 @@ struct trace_data;
  */
 void no_result_explain(const struct opts *opts, const struct pipeline *pipe);
 
-/* The same for a view that reads the files of @data itself. */
+/* Like no_result_explain(), for a view that reads the files of @data itself. */
 void no_result_explain_data(const struct opts *opts, struct trace_data *data);
 
 /*
- * Append the options that leave calls out, as they would be typed: "-t 10s, -F main"; nothing when
- * there are none.
+ * Append the options that leave calls out, as a user would type them: "-t 10s, -F main". Appends
+ * nothing when there are none.
  */
 void no_result_add_options(const struct opts *opts, struct strbuf *out);
 

@@ -1,4 +1,4 @@
-/* Options that uftrace has and utrail has not (see unsupported.h). */
+/* Refuses options that uftrace has and utrail has not (see unsupported.h). */
 #include "cmds/advice/unsupported.h"
 
 #include <stddef.h>

@@ -1,7 +1,4 @@
-/*
- * Options of uftrace that utrail lacks: a sentence with a replacement, instead of a guess at the
- * meaning.
- */
+/* Refuses options of uftrace that utrail lacks, with a sentence that names a replacement. */
 #ifndef UTRAIL_CMDS_UNSUPPORTED_H
 #define UTRAIL_CMDS_UNSUPPORTED_H
 
@@ -9,15 +6,15 @@
 #include "utils/base/optparse.h"
 
 /*
- * .set of an option that is only known so that it can be refused; row->help is the replacement.
- * Returns -ERR_USAGE.
+ * The .set function of an option that is known only so that it can be refused. row->help names the
+ * replacement. Returns -ERR_USAGE.
  */
 int unsupported_refuse(const struct opt_row *row, const char *text, void *target,
 		       struct uft_err *err);
 
 /*
- * Judge the first word of a command line when it names no command. -ERR_USAGE when it is a command
- * that only uftrace has; 0 when it may be a program.
+ * Judge the first word of a command line when it names no command. Returns -ERR_USAGE when the word
+ * is a command that only uftrace has, 0 when it may be a program.
  */
 int unsupported_check_command(const char *word, struct uft_err *err);
 

@@ -13,12 +13,12 @@
 #include "utils/builddb/deps_ignored.h"
 #include "utils/builddb/make_rules.h"
 
-/* The make rules of a large project have some megabytes. */
+/* The largest size of a file of make rules. The rules of a large project have some megabytes. */
 #define RULES_MAX (256U << 20)
 
 /*
- * Resolves links, as in the paths of recordings; of a missing file only the directory. "" when that
- * is missing, too.
+ * Resolves the links of a path, as in the paths of recordings. For a missing file, only the
+ * directory is resolved. When the directory is missing, too, the path stays as it is.
  */
 static void find_real(const char *dir, const char *given, struct strbuf *out)
 {
@@ -47,7 +47,10 @@ static void find_real(const char *dir, const char *given, struct strbuf *out)
 	}
 }
 
-/* Finds the file by a path relative to this directory, or else to that where the build began. */
+/*
+ * Finds the file by a path relative to the working directory, or else to the directory where the
+ * build began.
+ */
 static uint32_t find_file(const struct executions *executions, const struct files *files,
 			  const char *given)
 {
@@ -63,7 +66,7 @@ static uint32_t find_file(const struct executions *executions, const struct file
 	return content;
 }
 
-/* Explains the error @ret (negative) of the question @what. */
+/* Explains the error @ret (negative) of the question @what about files. */
 static int explain(const struct files *files, int ret, const char *what, struct uft_err *err)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -91,7 +94,7 @@ static int answer(const struct opts *opts, const struct executions *executions, 
 	return ret < 0 ? explain(files, ret, strbuf_str(&what), err) : 0;
 }
 
-/* --declared */
+/* Does the work of --declared: tells dependencies that the make rules do not declare. */
 static int tell_undeclared(const struct opts *opts, const struct executions *executions,
 			   struct files *files, struct sink *sink, struct uft_err *err)
 {

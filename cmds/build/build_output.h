@@ -17,16 +17,13 @@ struct build_output {
 };
 
 /*
- * Begin to write @name, which must stay valid until the end, with @mode and the umask. Returns 0,
- * or negative with @err. Call build_output_deinit() in any case; it removes a file that was not
- * published.
+ * Begin to write the file @name with @mode and the umask. The text @name must stay valid until
+ * build_output_deinit(). Returns 0, or negative with @err. Call build_output_deinit() in any case;
+ * it removes a file that was not published.
  */
 int build_output_open(struct build_output *out, const char *name, mode_t mode, struct uft_err *err);
 
-/*
- * The output is complete: flush it, and rename the file to its name. Returns 0, or negative with
- * @err.
- */
+/* Flush the complete output, and rename the file to its name. Returns 0, or negative with @err. */
 int build_output_publish(struct build_output *out, struct uft_err *err);
 
 void build_output_deinit(struct build_output *out);

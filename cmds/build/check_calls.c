@@ -67,7 +67,7 @@ static int add_event(struct check_events *events, struct check_event *event)
 	struct check_event *known = strmap_get(&events->map, event->key);
 
 	if (known) {
-		/* With two formats neither is checked: a use may mean either. */
+		/* The event gets no format when two declarations differ: a use may mean either. */
 		if (!is_equal(known->format, event->format)) {
 			free(known->format);
 			known->format = NULL;
@@ -104,7 +104,7 @@ static struct check_event *make_event(const struct check_scan *scan, const char 
 	return event;
 }
 
-/* After its name: (NAME, FORMAT) */
+/* Reads "(NAME, FORMAT)", which follows the macro's name. */
 static int take_decl(struct check_scan *scan, struct check_calls *calls)
 {
 	struct strbuf name cleanup_strbuf = { 0 };
@@ -196,14 +196,14 @@ int check_calls_collect(const struct strbuf *text, struct check_calls *calls,
 		} else if (check_scan_is(&scan, INT64)) {
 			struct strbuf of cleanup_strbuf = { 0 };
 
-			/* typedef long int fstrace_check_int64_; */
+			/* The text has the form: typedef long int fstrace_check_int64_; */
 			strbuf_add(&of, type, scan.start - type);
 			calls->has_long_64 = !strstr(strbuf_str(&of), "long long");
 		}
 		if (is_extern && check_scan_is(&scan, "fstrace_event_t"))
 			take_externs(&scan, calls);
 		equals = NULL;
-		/* The type follows `extern` and `extern "C"`. */
+		/* The type follows `extern` or `extern "C"`. */
 		is_extern = check_scan_is(&scan, "extern") ||
 			    (is_extern && scan.kind == CHECK_LITERAL);
 		if (check_scan_is(&scan, "="))
@@ -243,7 +243,9 @@ static const char *conversion_of(enum fst_kind kind, bool has_long_64)
 	}
 }
 
-/* One argument more comes first, since compilers do not check a format without arguments. */
+/*
+ * The call gets one more argument before the others: compilers check no format without arguments.
+ */
 static void put_call(struct check_calls *calls, const struct check_event *event, const char *args)
 {
 	const char *at = event->format;
@@ -288,7 +290,7 @@ static int add_use(struct check_calls *calls, const struct check_use *use)
 	return 0;
 }
 
-/* After its name: (EVENT, ARGUMENTS...) */
+/* Reads "(EVENT, ARGUMENTS...)", which follows the macro's name. */
 static int take_use(struct check_scan *scan, struct check_calls *calls,
 		    const struct check_events *global)
 {

@@ -24,7 +24,10 @@ struct check_event {
 	unsigned line;
 };
 
-/* By expression, without blanks. Starts as { 0 }, ends with check_events_deinit(). */
+/*
+ * Events by their expression, which has no blanks. Starts as { 0 }, ends with
+ * check_events_deinit().
+ */
 struct check_events {
 	struct strmap map;
 	struct check_event **all;
@@ -66,16 +69,16 @@ struct check_calls {
 #define CHECK_FILE "<utrail>"
 
 /*
- * The declarations in @text: FSTRACE_DECL()'s and fstrace_declare()'s into @calls, the latter into
- * @global, too. 0 or -ENOMEM.
+ * Collect the declarations in @text: those by FSTRACE_DECL() and fstrace_declare() go into @calls,
+ * the latter also into @global. Returns 0 or -ENOMEM.
  */
 int check_calls_collect(const struct strbuf *text, struct check_calls *calls,
 			struct check_events *global);
 
 /*
- * Rewrite the uses; the source's own declarations are looked up first. Entries of @global count for
- * variables that the source declares extern, and for members of structures, whose names no
- * parameter can have. 0 or -ENOMEM.
+ * Rewrite the uses; the declarations of the source come first. Entries of @global count only for
+ * variables that the source declares extern, and for members of structures: a parameter cannot have
+ * the name of a member ("a.b"). Returns 0 or -ENOMEM.
  */
 int check_calls_rewrite(const struct strbuf *text, struct check_calls *calls,
 			const struct check_events *global);

@@ -16,16 +16,16 @@
 
 extern char **environ;
 
-/* Programs that stand in front of compilers. */
+/* Programs whose argument is the command line of the compiler. */
 static const char *const wrappers[] = { "ccache", "distcc", "sccache", "icecc" };
 static const char *const compilers[] = { "cc", "gcc", "clang", "c++", "g++", "clang++" };
 
 /*
  * Options that are passed on.
  *
- * @has_value: in the same word, or in the next one
- * @is_prefix: with anything after it
- * @is_language: also for preprocessed text
+ * @has_value: it has a value, in the same word or in the next one
+ * @is_prefix: the word may go on with any text
+ * @is_language: the command that reads preprocessed text gets it, too
  */
 struct option {
 	const char *name;
@@ -161,8 +161,8 @@ static int take_option(struct check_compiler *compiler, const struct words *argv
 		if (word[len] ? option->has_value || option->is_prefix : !option->has_value)
 			return add_option(compiler, option, word, "");
 		/*
-		 * Put into one word with its option, a value cannot be taken for another option, or
-		 * for a response file ("@FILE").
+		 * The value is put into one word with its option. So the compiler takes it neither
+		 * for another option nor for a response file ("@FILE").
 		 */
 		if (!word[len] && *at + 1 < argv->nr)
 			return add_option(compiler, option, word, argv->words[++*at]);
@@ -177,7 +177,7 @@ static bool ends_in_one_of(const char *name, const char *const *list, size_t nr)
 	return dot && is_one_of(dot + 1, strlen(dot + 1), list, nr);
 }
 
-/* 'c', '+', or 0 for other languages. */
+/* Returns 'c', '+' for C++, or 0 for other languages. */
 static char language_of(const struct check_entry *entry, const char *name)
 {
 	static const char *const cxx[] = { "cc", "cpp", "cxx", "c++", "C", "cp", "CPP" };
@@ -220,7 +220,7 @@ static int add_rest(const struct check_entry *entry, struct check_compiler *comp
 				      NULL };
 	int ret = add_words(&compiler->preprocess, preprocess);
 
-	/* A path, whatever it begins with. */
+	/* "./" makes a path of a file name that begins with '-' or '@'. */
 	if (ret == 0)
 		ret = add_word(&compiler->preprocess, *entry->file == '/' ? "" : "./", entry->file);
 	return ret ?: add_words(&compiler->check, check);
@@ -264,7 +264,10 @@ void check_compiler_deinit(struct check_compiler *compiler)
 	words_deinit(&compiler->check);
 }
 
-/* The descriptors are files in memory: at a pipe the compiler could wait for its reader. */
+/*
+ * Runs @argv with @fds as its standard descriptors. They are files in memory: with a pipe, the
+ * compiler could wait for the pipe's reader.
+ */
 static int run_with(const char *directory, const struct words *argv, const int fds[3])
 {
 	posix_spawn_file_actions_t actions;

@@ -1,4 +1,6 @@
-/* Compilers that check sources: the choice of one, and of a stranger's options. */
+/*
+ * Compilers that check sources: chooses one, and the options for it from a command of a stranger.
+ */
 #ifndef UTRAIL_CMDS_CHECK_COMPILER_H
 #define UTRAIL_CMDS_CHECK_COMPILER_H
 
@@ -12,7 +14,7 @@
  *
  * A file of entries may come from a stranger. So the compiler is found in $PATH by its name alone,
  * no shell is used, and options are taken from a list: includes, definitions and the language.
- * Those that write files or load code are not on it.
+ * Options that write files or load code are not on the list.
  *
  * @is_source: false for assembler and other languages: there is nothing to do
  */
@@ -23,8 +25,8 @@ struct check_compiler {
 };
 
 /*
- * Returns -EINVAL, with the reason, for an unknown compiler, or a missing one; -ENOMEM. Starts as {
- * 0 }.
+ * Choose the compiler for @entry. Returns 0, -ENOMEM, or -EINVAL with the reason for an unknown or
+ * missing compiler. @compiler starts as { 0 }.
  */
 int check_compiler_choose(const struct check_entry *entry, struct check_compiler *compiler,
 			  struct uft_err *err);
@@ -32,10 +34,8 @@ void check_compiler_deinit(struct check_compiler *compiler);
 #define cleanup_check_compiler cleanup(check_compiler_deinit)
 
 /*
- * Run @argv in @directory with @input, and read its output. Returns the exit status (above 0 also
- * for a signal), or a negative errno.
- *
- * @out, @messages: appended to
+ * Run @argv in @directory with @input, and read its output. Output and messages are appended to
+ * @out and @messages. Returns the exit status, 128 after a signal, or a negative errno.
  */
 int check_compiler_run(const char *directory, const struct words *argv, const struct strbuf *input,
 		       struct strbuf *out, struct strbuf *messages);

@@ -10,7 +10,7 @@
 #include "utils/base/containers/vec.h"
 #include "utils/format/text.h"
 
-/* Deeper nesting of values means something else. */
+/* Nesting of values that a file of this format never needs: it has another format. */
 #define DEPTH_MAX 32
 
 static bool take_json_char(struct text *t, char c)
@@ -43,7 +43,7 @@ static void put_utf8(struct strbuf *out, uint32_t c)
 	strbuf_addch(out, (char)(0x80 | (c & 0x3f)));
 }
 
-/* The four digits of "\uXXXX". */
+/* Reads the four digits of "\uXXXX". */
 static bool take_unit(struct text *t, uint32_t *unit)
 {
 	uint64_t value;
@@ -73,7 +73,7 @@ static bool take_unicode(struct text *t, struct strbuf *out)
 			return false;
 		c = 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
 	}
-	/* Text after a NUL would be lost where the text is used. */
+	/* A NUL is refused: it would cut the text where C code uses it. */
 	if (!c)
 		return false;
 	put_utf8(out, c);
@@ -126,7 +126,7 @@ static bool take_strings(struct text *t, struct words *words)
 		if (!take_string(t, &word))
 			return false;
 
-		/* Room for one more word, and for the NULL after it. */
+		/* There is room for one more word, and for the NULL after it. */
 		char **more = reallocarray(words->words, words->nr + 2, sizeof(*more));
 
 		if (!more)

@@ -6,9 +6,9 @@
 
 /*
  * @directory, @file: of the heap; @file may be relative to @directory
- * @output: the same; NULL when the entry has none
- * @argv: the compiler and its arguments; a command in one text was split into words as by a
- * shell, without expansions
+ * @output: of the heap, may be relative, too; NULL when the entry has none
+ * @argv: the compiler and its arguments; a command in one text was split into words as by a shell,
+ * without expansions
  */
 struct check_entry {
 	char *directory;
@@ -17,19 +17,20 @@ struct check_entry {
 	struct words argv;
 };
 
-/* Starts as { 0 }, ends with check_db_deinit(). */
+/* The entries of files that were loaded. Starts as { 0 }, ends with check_db_deinit(). */
 struct check_db {
 	struct check_entry *entries;
 	size_t nr;
 };
 
 /*
- * Append the entries of the file @path. -EINVAL, with the place, for another format; -ENOMEM;
- * errors of opening and reading. The format is that of clang's "JSON Compilation Database".
+ * Append the entries of the file @path, in the format of clang's "JSON Compilation Database".
+ * Returns 0, -EINVAL with the place for another format, -ENOMEM, or an error of opening and
+ * reading.
  */
 int check_db_load(const char *path, struct check_db *db, struct uft_err *err);
 
-/* The same of @len bytes; @path is for errors. */
+/* Append the entries of @len bytes in that format, like check_db_load(). @path is for errors. */
 int check_db_parse(const char *path, const char *data, size_t len, struct check_db *db,
 		   struct uft_err *err);
 

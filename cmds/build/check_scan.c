@@ -18,7 +18,7 @@ static bool is_word(char c)
 	return isalnum((unsigned char)c) || c == '_' || c == '$' || (c & 0x80);
 }
 
-/* `# 12 "file.c" 3`, or another directive. */
+/* Reads a line marker, `# 12 "file.c" 3`, or skips another directive. */
 static void take_directive(struct check_scan *scan)
 {
 	const char *newline = memchr(scan->left.at, '\n', text_left(&scan->left));
@@ -34,7 +34,7 @@ static void take_directive(struct check_scan *scan)
 	while (quote < line.end && *quote != '"')
 		quote += *quote == '\\' && quote + 1 < line.end ? 2 : 1;
 	scan->file = text_of(line.at, quote - line.at);
-	/* Count the newline after it. */
+	/* The line after the marker gets this number: the newline before it is counted, too. */
 	scan->line = (unsigned)number - 1;
 }
 
@@ -71,7 +71,7 @@ static void take_quoted(struct check_scan *scan, char quote)
 		t->at++;
 }
 
-/* R"x( ... )x" */
+/* Reads a raw string: R"x( ... )x". */
 static void take_raw(struct check_scan *scan)
 {
 	struct text *t = &scan->left;
@@ -109,7 +109,7 @@ static void take_word(struct check_scan *scan)
 	bool is_number = isdigit((unsigned char)*t->at);
 
 	scan->kind = CHECK_WORD;
-	/* 1'000'000 */
+	/* Numbers may have quotes between their digits: 1'000'000. */
 	while (t->at < t->end && (is_word(*t->at) || (is_number && *t->at == '\'')))
 		t->at++;
 	if (t->at < t->end && *t->at == '"' && is_raw_prefix(scan->start, t->at - scan->start)) {

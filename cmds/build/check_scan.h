@@ -29,16 +29,16 @@ struct check_scan {
 
 struct check_scan check_scan_of(const struct strbuf *text);
 
-/* The next token. False at the end. */
+/* Read the next token. Returns false at the end. */
 bool check_scan_next(struct check_scan *scan);
 
-/* Is the token this word, or this byte? */
+/* True when the token is this word, or this byte. */
 bool check_scan_is(const struct check_scan *scan, const char *token);
 
 /*
- * Reads an argument of a call whose bracket is open, up to the ',' or ')' that becomes the token;
- * with @takes_all ',' does not end it. Line markers are left out, and each run of blanks becomes
- * one. False: the text ends before.
+ * Read an argument of a call whose bracket is open, up to the ',' or ')' that becomes the token.
+ * With @takes_all a ',' does not end the argument. Line markers are left out, and each run of
+ * blanks becomes one blank. Returns false when the text ends before.
  */
 bool check_scan_argument(struct check_scan *scan, bool takes_all, struct strbuf *out);
 
