@@ -37,7 +37,7 @@ static bool is_etrace(const struct opts *opts)
 	return !is_deps(opts) && opts->export_as == OPTS_AS_ETRACE;
 }
 
-/* True when the output tells of files, too. */
+/* True when the output has facts about files, too. */
 static bool asks_for_files(const struct opts *opts)
 {
 	return is_deps(opts) || is_etrace(opts) || opts->export_as == OPTS_AS_JSON;
@@ -57,7 +57,7 @@ static bool is_stdout(const struct opts *opts)
 	return strcmp(output_name(opts), "-") == 0;
 }
 
-/* Options that only the text of etrace has. */
+/* Refuses options that have a meaning only for the text of etrace. */
 static int check_etrace(const struct opts *opts, struct uft_err *err)
 {
 	const struct {
@@ -120,13 +120,13 @@ static int check_build(const struct opts *opts, struct uft_err *err)
 	return 0;
 }
 
-/* A build may take hours: an output that cannot be written is reported before. */
+/* Reports an output that cannot be written before the build begins: a build may take hours. */
 static int check_output(const struct opts *opts, const char *name, struct uft_err *err)
 {
 	return is_stdout(opts) ? 0 : outfile_check(name, err);
 }
 
-/* --append: read the entries that the output has already. */
+/* Does the work of --append: reads the entries that the output file has already. */
 static int load_earlier(const struct opts *opts, struct compdb *db, struct uft_err *err)
 {
 	struct check_db earlier cleanup_check_db = { 0 };
@@ -278,7 +278,7 @@ static int show_build(const struct opts *opts, const char *name, struct compdb *
 	return ret;
 }
 
-/* Record processes only: the probe is not loaded into the programs. */
+/* Records processes only: the probe is not loaded into the programs. */
 static int make_build_recording(const struct opts *opts, struct uft_err *err)
 {
 	struct opts recording = *opts;
@@ -294,7 +294,7 @@ static int make_build_recording(const struct opts *opts, struct uft_err *err)
 	return cmd_record.run(&recording, err);
 }
 
-/* The status is that of the command, unless writing the output failed. */
+/* Returns the status of the build's command, unless writing the output failed. */
 static int run_build(const struct opts *opts, struct uft_err *err)
 {
 	struct compdb db cleanup_compdb = { .is_unlimited = opts->no_limit,

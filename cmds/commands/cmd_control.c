@@ -5,10 +5,7 @@
 #include "cmds/control_words.h"
 #include "utils/spec/steer.h"
 
-/*
- * The first word names the target, unless it is a change: then the target is the data directory of
- * -d.
- */
+/* The target is the first word, or the directory of -d when the first word is a change. */
 static int run_control(const struct opts *opts, struct uft_err *err)
 {
 	bool has_whom = opts->nr_args && !steer_word_find(opts->args[0]);

@@ -1,6 +1,6 @@
 /*
- * `utrail convert`: make a standard data directory of a compact one, or a compact one of either
- * kind.
+ * `utrail convert`: make a standard data directory of a compact one, or a compact one of a standard
+ * or compact one.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -26,7 +26,7 @@
 #define INFO_MAX_BYTES (64UL << 20)
 
 /*
- * @buf: of PART_BYTES; @block: of one block
+ * @buf: has PART_BYTES; @block: has room for one block
  * @nr_damaged: files with blocks that are lost
  */
 struct conversion {
@@ -50,7 +50,7 @@ static void conversion_close(struct conversion *c)
 	free(c->block);
 }
 
-/* A file of the recording, and what it becomes. */
+/* A file of the recording, and the file that is made of it. */
 struct one_file {
 	const char *name;
 	int32_t tid;
@@ -155,7 +155,7 @@ static int unpack(struct conversion *c, const struct one_file *file, struct uft_
 	return ret;
 }
 
-/* A task may have both a plain file and a compact one: readers use the plain one. */
+/* True for a compact file that readers ignore: its task has a plain file, too. */
 static bool is_hidden(const struct conversion *c, const struct one_file *file)
 {
 	char plain[NAME_MAX];
@@ -201,7 +201,7 @@ static int open_regular(const struct conversion *c, const char *name)
 	return fd < 0 ? -errno : fd;
 }
 
-/* The file that marks a directory as a complete recording comes last. */
+/* Converts `info` last: this file marks the directory as a complete recording. */
 static int convert_info(struct conversion *c, struct uft_err *err)
 {
 	struct one_file file = { .name = "info", .fd = open_regular(c, "info") };
@@ -266,8 +266,8 @@ static int open_source(struct conversion *c, struct uft_err *err)
 		return err_set(err, -EBADMSG, "cannot read '%s/info': %s", c->from,
 			       why.code ? why.text : "it is not a recording");
 	/*
-	 * A recorder holds the lock; without locks (some network file systems) that cannot be
-	 * known.
+	 * A recorder holds the lock. On file systems without locks (some network ones), a running
+	 * recorder remains unseen.
 	 */
 	if (flock(c->from_fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK)
 		return err_set(err, -EBUSY, "cannot convert '%s': it is still being recorded",
@@ -283,7 +283,7 @@ static bool is_same(const struct conversion *c, const char *path)
 	       from.st_ino == to.st_ino;
 }
 
-/* An existing recording is renamed, as when recording. */
+/* Makes the output directory. An existing recording of that name is renamed, as `record` does. */
 static int make_output(struct conversion *c, struct uft_err *err)
 {
 	const char *path = c->opts->args[0];

@@ -70,7 +70,10 @@ static int dump_exported(const struct opts *opts, struct trace_data *data, struc
 	return ret;
 }
 
-/* One page about both. SIGINT ends the one that is read, so that the page is whole in any case. */
+/*
+ * Writes one page about both recordings. SIGINT ends only the recording that is being read, so the
+ * page is complete in any case.
+ */
 static int dump_both(const struct opts *opts, struct trace_data *base, struct trace_data *pair,
 		     struct uft_err *err)
 {
@@ -130,7 +133,10 @@ static int dump_files(const struct opts *opts, struct trace_data *data, struct s
 			 "option '--diff' means nothing for dump without --format: the "
 			 "records of '%s' are shown",
 			 data->dir);
-	/* Options of default.opts have taken effect while recording. */
+	/*
+	 * Only a typed option gets a warning: options of default.opts have taken effect while
+	 * recording.
+	 */
 	if (opts_has_typed(opts, "time-filter"))
 		msg_warn(&opts->msg, "option '--time-filter' means nothing for dump without "
 				     "--format: all records are shown");

@@ -20,10 +20,10 @@
 /*
  * Properties of a word of this command.
  *
- * @options: of this one only
- * @check: checks arguments that only it understands; NULL: none
- * @run: for words that read files; @choose: for those that read a recording: chooses the writer.
- *       With both, files are read if any are named
+ * @options: those that no other word takes
+ * @check: checks arguments that only this word understands; may be NULL
+ * @run: for words that read files; @choose: for those that read a recording: chooses the writer. A
+ *       word with both reads the files that are named, or else the recording
  */
 struct events_word {
 	const char *name;
@@ -55,7 +55,7 @@ static const struct exporter *export_as(const struct opts *opts)
 	return (size_t)opts->export_as < ARRAY_SIZE(exporters) ? exporters[opts->export_as] : NULL;
 }
 
-/* Logs of either kind, or what processes did. */
+/* Imports logs of either kind, or the acts of processes. */
 static int import(const struct opts *opts, struct uft_err *err)
 {
 	int ret = etrace_is_given(opts, err);
@@ -125,10 +125,7 @@ static int check_options(const struct opts *opts, const struct events_word *word
 		if (!takes_option(word, row))
 			return err_set(err, -ERR_USAGE, "option '--%s' means nothing for events %s",
 				       row->name, word->name);
-		/*
-		 * The output is about the whole recording: a part of it has no meaning for a
-		 * reader.
-		 */
+		/* The output is about the whole recording: readers of it could not use a part. */
 		if (is_etrace(opts, word) && !(row->cmds & CMD_CONVERT) &&
 		    strcmp(row->name, "as") != 0 && strcmp(row->name, "bare") != 0)
 			return err_set(err, -ERR_USAGE,

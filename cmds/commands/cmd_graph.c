@@ -55,7 +55,7 @@ static int graph_data(const struct opts *opts, const struct graph *graph, struct
 	reader_pipeline_config(opts, &stages);
 	tree_configure(&stages);
 	stages.stages.closes_open_calls = !graph->config.is_by_task;
-	/* The graph of a function begins with it, at any depth of its calls. */
+	/* The graph of one function begins at its calls, which may have any depth. */
 	if (graph->config.func)
 		stages.stages.depth = UINT32_MAX;
 

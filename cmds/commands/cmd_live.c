@@ -49,7 +49,7 @@ static void print_title(const char *title)
 	fflush(stdout);
 }
 
-/* The report has fields of its own: -f is for the replay. */
+/* Returns the options of the report. -f is left out: it names fields of the replay. */
 static struct opts report_options(const struct opts *opts, char *data_dir)
 {
 	struct opts view = view_options(opts, &cmd_report, data_dir);
@@ -71,7 +71,7 @@ static int show_report(const struct opts *opts, char *data_dir, struct uft_err *
 	return status;
 }
 
-/* The calls are for the eyes, or for a script. */
+/* Returns the command that shows the calls: `script` with a script, or else `replay` or `tui`. */
 static const struct cmd *shown_by(const struct opts *opts)
 {
 	if (opts->live_tui)
@@ -79,7 +79,7 @@ static const struct cmd *shown_by(const struct opts *opts)
 	return opts->script ? &cmd_script : &cmd_replay;
 }
 
-/* An empty view is no failure: `record` has said why. */
+/* Runs the view. An empty view is no failure: `record` has told the reason. */
 static int run_replay_view(const struct opts *view, struct uft_err *err)
 {
 	int status = view->cmd->run(view, err);
@@ -103,7 +103,10 @@ static int show_recorded(const struct opts *opts, char *data_dir, struct uft_err
 	return status;
 }
 
-/* `utrail reply`: a misspelt command looks like a program that is not there. */
+/*
+ * A misspelt command (`utrail reply`) looks like a missing program: names the command that was
+ * meant.
+ */
 static void suggest_command(const char *name, struct uft_err *err)
 {
 	struct nearest near;
@@ -134,7 +137,7 @@ static int make_live_recording(const struct opts *opts, char *data_dir, struct u
 	return status;
 }
 
-/* The signals that ask for the end. */
+/* Returns the signals with which a user asks for the end. */
 static sigset_t interrupts(void)
 {
 	static const int signals[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };
@@ -147,8 +150,8 @@ static sigset_t interrupts(void)
 }
 
 /*
- * Drops interrupts that came while the recording was being finished: they were meant for the
- * program, or for that.
+ * Drops interrupts that came until the recording was complete: they were meant for the program or
+ * for the recorder.
  */
 static void forget_interrupts(void)
 {
@@ -160,7 +163,7 @@ static void forget_interrupts(void)
 		;
 }
 
-/* They are the program's business. */
+/* This process ignores interrupts: they are meant for the program. */
 static void ignore_interrupts(void)
 {
 	signal(SIGINT, SIG_IGN);
@@ -170,8 +173,8 @@ static void ignore_interrupts(void)
 }
 
 /*
- * Record, and go on if there is a recording: after that interrupts are meant for the view. @status:
- * the program's, or that of an error
+ * Record, and go on to the view if there is a recording. From then on interrupts are meant for the
+ * view. @status: the program's, or that of an error
  */
 static bool record_first(const struct opts *opts, char *data_dir, int *status, struct uft_err *err)
 {
@@ -198,8 +201,8 @@ static int record_then_show(const struct opts *opts, char *data_dir, struct uft_
 }
 
 /*
- * True when calls can be shown while the program runs: not with a report, which comes first, nor
- * for a flight recording, which is in memory.
+ * True when calls can be shown while the program runs. A report comes before the calls, and a
+ * flight recording is in memory: both come at the end.
  */
 static bool can_follow(const struct opts *opts)
 {
@@ -210,8 +213,8 @@ static bool can_follow(const struct opts *opts)
 #define LOOK_AGAIN_MS 10
 
 /*
- * Wait until the recorder of @data_dir answers, or has written to @over_fd that it is done. False
- * when it closes that without writing: then there is nothing to show.
+ * Wait until the recorder of @data_dir answers, or has written to @over_fd that it is done. Returns
+ * false when the recorder has closed @over_fd without writing: then there is nothing to show.
  */
 static bool wait_for_recorder(const char *data_dir, int over_fd)
 {
@@ -235,7 +238,7 @@ static int show_while_recording(const struct opts *opts, char *data_dir, int ove
 	struct opts view = view_options(opts, shown_by(opts), data_dir);
 	char done;
 
-	/* The screen is given back before that ends. */
+	/* On the recorder's end, SIGTERM lets the screen program give the terminal back. */
 	prctl(PR_SET_PDEATHSIG, opts->live_tui ? SIGTERM : SIGKILL);
 	view.follow = true;
 	if (!wait_for_recorder(data_dir, over_fd))
@@ -250,8 +253,8 @@ static int show_while_recording(const struct opts *opts, char *data_dir, int ove
 }
 
 /*
- * Returns the status of the child that shows the calls. The recording is complete: a user who
- * interrupts now has seen enough.
+ * Returns the status of the child that shows the calls. When it begins, the recording is complete:
+ * an interrupt means that the user has seen enough.
  */
 static int wait_for_viewer(pid_t pid, int ending_signal)
 {
@@ -276,8 +279,9 @@ static int wait_for_viewer(pid_t pid, int ending_signal)
 }
 
 /*
- * live --tui: the screen and the keys are the viewer's. So the program reads nothing, and what it
- * and the recorder print is kept in @text, and comes when the screen is free again.
+ * The output of the program and of the recorder during `live --tui`. The screen and the keys are
+ * the viewer's, so the program reads nothing. Its output is kept in @text, and is printed when the
+ * screen is free again.
  *
  * @terminal: standard input, output and error as they were
  */
@@ -302,7 +306,10 @@ static void show_more(struct live_output *output)
 	}
 }
 
-/* The user has left the screen before the program has ended. */
+/*
+ * A thread that waits for the end of the viewer. When the user leaves the screen first, the thread
+ * prints what the running program writes.
+ */
 static void *show_output(void *arg)
 {
 	struct live_output *output = arg;
@@ -341,7 +348,7 @@ static int begin_output(struct live_output *output, pid_t viewer, struct uft_err
 	return 0;
 }
 
-/* The viewer has ended. */
+/* Called after the end of the viewer: gives the terminal back and prints the rest. */
 static void end_output(struct live_output *output)
 {
 	fflush(stdout);
@@ -357,7 +364,10 @@ static void end_output(struct live_output *output)
 	fclose(output->text);
 }
 
-/* The program ran well, and is recorded: a script that cannot be loaded is only reported. */
+/*
+ * True for a script that cannot be loaded: that is only reported, since the program ran well and is
+ * recorded.
+ */
 static bool is_told_only(const struct opts *opts, int shown)
 {
 	return opts->script && shown == CMD_NO_DATA;
@@ -375,7 +385,9 @@ static int record_and_show(const struct opts *opts, char *data_dir, struct uft_e
 
 	fflush(stdout);
 
-	/* Until the viewer ignores interrupts, an early one would end it. */
+	/*
+	 * Interrupts are blocked until the viewer ignores them: an early one would end the viewer.
+	 */
 	const sigset_t set = interrupts();
 	sigset_t before;
 
@@ -426,7 +438,7 @@ static void remove_dir(const char *path)
 	rmdir(path);
 }
 
-/* A directory of our own below $TMPDIR, /tmp or here. */
+/* Makes a directory of its own below $TMPDIR, /tmp or the working directory. */
 static int make_temp_dir(char path[static PATH_MAX], struct uft_err *err)
 {
 	const char *tops[] = { getenv("TMPDIR"), "/tmp", "." };
@@ -441,7 +453,7 @@ static int make_temp_dir(char path[static PATH_MAX], struct uft_err *err)
 	return err_set_errno(err, -errno, "cannot make a temporary directory in '%s'", tops[1]);
 }
 
-/* Wait until the child has ended: signals to this process are passed on to it. */
+/* Wait until the child has ended. Signals to this process are passed on to the child. */
 static int wait_for(pid_t pid, const sigset_t *signals, struct uft_err *err)
 {
 	siginfo_t info;
@@ -453,7 +465,10 @@ static int wait_for(pid_t pid, const sigset_t *signals, struct uft_err *err)
 
 		int sig = sigwaitinfo(signals, &info);
 
-		/* The terminal sends its signals to the child, too. */
+		/*
+		 * Signals from the terminal are not passed on: the child gets them from the
+		 * terminal, too.
+		 */
 		if (sig > 0 && sig != SIGCHLD && info.si_code <= 0)
 			kill(pid, sig);
 	}
@@ -461,8 +476,8 @@ static int wait_for(pid_t pid, const sigset_t *signals, struct uft_err *err)
 }
 
 /*
- * A child does the work and the parent cleans up after it, so that nothing is left in any case:
- * after Ctrl-C, after a pager that was left, after a crash.
+ * A child does the work and the parent cleans up after it. So no file is left, even after Ctrl-C,
+ * after a pager that was left, or after a crash.
  */
 static int live_in_temp_dir(const struct opts *opts, struct uft_err *err)
 {
@@ -473,7 +488,10 @@ static int live_in_temp_dir(const struct opts *opts, struct uft_err *err)
 	struct sigaction children;
 
 	sigaddset(&blocked, SIGCHLD);
-	/* Block signals before any file exists that could be left. */
+	/*
+	 * Block signals before the first file exists: a signal must not end this process before it
+	 * removes its files.
+	 */
 	sigprocmask(SIG_BLOCK, &blocked, &before);
 
 	int ret = make_temp_dir(top, err);
@@ -501,15 +519,15 @@ static int live_in_temp_dir(const struct opts *opts, struct uft_err *err)
 }
 
 /*
- * --keep-pid: show the calls, and clean up after viewer and recorder, however they end. This
- * process has no parent that waits, and interrupts are blocked. @over_fd ends with the recorder.
+ * --keep-pid: show the calls, and clean up after viewer and recorder, however they end. No parent
+ * waits for this process, and interrupts are blocked. @over_fd closes when the recorder ends.
  */
 static int show_beside(const struct opts *opts, char *data_dir, const char *top, int over_fd,
 		       const sigset_t *before, struct uft_err *err)
 {
 	/*
-	 * The program may end before all is shown, and then the shell uses the terminal: a pager
-	 * would disturb it.
+	 * The program may end before all calls are shown, and then the shell uses the terminal: a
+	 * pager would disturb it.
 	 */
 	struct opts quiet = *opts;
 	char done;
@@ -539,9 +557,8 @@ static int show_beside(const struct opts *opts, char *data_dir, const char *top,
 }
 
 /*
- * --keep-pid: this process becomes the program, so it can neither show nor clean up, nor have
- * children that do: the program's wait(2) would see them. Its status is that of the program,
- * without us.
+ * --keep-pid: this process becomes the program. So it can neither show the calls nor clean up. Nor
+ * can its children: the program's wait(2) would see them. Its status is that of the program.
  */
 static int live_in_kept_pid(const struct opts *opts, struct uft_err *err)
 {
@@ -551,7 +568,7 @@ static int live_in_kept_pid(const struct opts *opts, struct uft_err *err)
 	const sigset_t set = interrupts();
 	sigset_t before;
 
-	/* Signals wait until a process is there that cleans up after them. */
+	/* Signals are blocked until the process that cleans up is there. */
 	sigprocmask(SIG_BLOCK, &set, &before);
 
 	int ret = opts->live_record ? 0 : make_temp_dir(top, err);
@@ -584,8 +601,8 @@ static int live_in_kept_pid(const struct opts *opts, struct uft_err *err)
 	char done;
 
 	/*
-	 * This is the recorder; or no process has become the program, and this is the one that was
-	 * to become it.
+	 * This process is the recorder. If recording has failed, it may also be the process that
+	 * was to become the program.
 	 */
 	if (status >= 0 && !err->code)
 		fd_write_all(over_fd, "", 1);

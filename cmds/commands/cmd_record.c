@@ -36,14 +36,14 @@
 #include "utils/builddb/compiler/compiler.h"
 #include "utils/base/units.h"
 
-/* A compiler makes a handful of processes; other programs may make thousands. */
+/* True for programs that make only a handful of processes, as compilers do. */
 static bool is_compiler(const struct opts *opts)
 {
 	return opts->nr_args && (compiler_kind(opts->args[0]) != COMPILER_NONE ||
 				 compiler_is_launcher(opts->args[0]));
 }
 
-/* Writer threads: one for each four CPUs, as in the peer. */
+/* Returns the number of writer threads: one for each four CPUs, as in the peer. */
 static unsigned default_writers(void)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
@@ -51,7 +51,7 @@ static unsigned default_writers(void)
 	return cpus > 4 ? (cpus + 3) / 4 : 1;
 }
 
-/* Without --Event all events are recorded that the kernel tells by itself. */
+/* Chooses the events of perf. Without --Event these are tasks, names and switches. */
 static void choose_perf(const struct opts *opts, struct record_settings *settings)
 {
 	const struct event_rules *events = &opts->events;
@@ -61,10 +61,7 @@ static void choose_perf(const struct opts *opts, struct record_settings *setting
 	settings->use_tasks = wants_all || (wanted & EVENT_LINUX_TASKS);
 	settings->use_names = wants_all || (wanted & EVENT_LINUX_NAMES);
 	settings->use_switches = wants_all || (wanted & EVENT_LINUX_SCHED);
-	/*
-	 * Waiting inside of calls that are left out would be shown as waiting inside of recorded
-	 * ones.
-	 */
+	/* With -C or -L, waits in calls that are left out would be shown in recorded ones. */
 	if (!opts->use_sched || opts->specs[SPEC_CALLER] || opts->specs[SPEC_LOCATION])
 		settings->use_switches = false;
 }
@@ -109,7 +106,7 @@ static struct record_settings make_settings(const struct opts *opts)
 	settings.hooks_interpreters = opts->rec.force ||
 				      patch_rules_have(opts->rec.patches, /* takes_out= */ false);
 	settings.attaches = opts->pids != NULL;
-	/* The kernel follows what is started, not what runs. */
+	/* perf follows processes that are started under it, not those that run already. */
 	if (!settings.attaches)
 		choose_perf(opts, &settings);
 	return settings;
@@ -175,8 +172,8 @@ static void warn_about_limits(const struct run *run, const struct recorder *rec)
 #define FILES_LEAST 24
 
 /*
- * No process has reported: the loader did not preload the probe. The program did its work all the
- * same.
+ * Warns that no process has reported: the loader did not preload the probe. The program did its
+ * work all the same.
  */
 static void warn_that_nobody_came(const struct run *run, int status)
 {
@@ -192,7 +189,10 @@ static void warn_that_nobody_came(const struct run *run, int status)
 		 are_few ? limit_behind(-EMFILE) : "", status);
 }
 
-/* The probe does not see a filter that was set past libc, and which may forbid its calls. */
+/*
+ * Warns of seccomp filters that were set past libc: the probe does not see them and may need what
+ * they forbid.
+ */
 static void warn_about_unseen_filter(const struct run *run, const struct notes *notes)
 {
 	int status = run->end.status;
@@ -207,8 +207,8 @@ static void warn_about_unseen_filter(const struct run *run, const struct notes *
 }
 
 /*
- * Programs that have forbidden themselves system calls: the probe does without them, which shows in
- * the recording.
+ * Warns of programs that have forbidden themselves system calls. The probe does without these,
+ * which shows in the recording.
  */
 static void warn_about_sealed(const struct msg *msg, const struct notes *notes,
 			      unsigned long long lost)
@@ -228,13 +228,13 @@ static void warn_about_sealed(const struct msg *msg, const struct notes *notes,
 			 (unsigned long long)notes->talks_sealed);
 }
 
-/* The first map or symbol file that could not be written: its code is 0 when all were. */
+/* Returns the first error of writing a map or symbol file. Its code is 0 without any error. */
 static const struct uft_err *save_error(const struct recorder *rec)
 {
 	return rec->channel.save_error.code ? &rec->channel.save_error : &rec->tasks.map_error;
 }
 
-/* Losses must be told; what was saved is still good. */
+/* Warns of each loss. The recording remains usable. */
 static void warn_about_losses(const struct run *run, struct recorder *rec)
 {
 	const struct msg *msg = &run->opts->msg;
@@ -253,7 +253,7 @@ static void warn_about_losses(const struct run *run, struct recorder *rec)
 	warn_about_limits(run, rec);
 	if (atomic_load(&rec->store->is_full))
 		msg_warn(msg, "the recording reached its --max-size; what came later is not in it");
-	/* If nothing can be written no buffer is large enough. */
+	/* A larger buffer is no advice when writing has failed. */
 	msg_warn_nr(msg, lost, "records were lost%s",
 		    write_error || atomic_load(&rec->store->is_full)
 			    ? ""
@@ -318,8 +318,8 @@ static void warn_about_losses(const struct run *run, struct recorder *rec)
 }
 
 /*
- * Missing tracepoints are reported. From here on `info` has kernel files: a cut-off recording is
- * readable.
+ * Begin to record tracepoints, and report missing ones. `info` names kernel files from now on, so
+ * that a cut-off recording is readable.
  */
 static void begin_tracepoints(struct run *run, struct recorder *rec, pid_t pid)
 {
@@ -330,12 +330,15 @@ static void begin_tracepoints(struct run *run, struct recorder *rec, pid_t pid)
 	run->has_kernel = kernel_open(&rec->kernel, &rec->sources, pid, &note) == 0;
 	if (note.code)
 		msg_warn(&run->opts->msg, "%s", note.text);
-	/* If that fails the earlier one remains, and the end writes another one. */
+	/*
+	 * If this fails, the `info` of the beginning remains, and another one is written at the
+	 * end.
+	 */
 	if (run->has_kernel)
 		infofile_begin(run, NULL);
 }
 
-/* Scheduler events are optional: without permission the recording goes on without them. */
+/* Begin to record scheduler events. Without permission the recording goes on without them. */
 static void begin_perf(struct run *run, struct recorder *rec, pid_t pid)
 {
 	struct uft_err err = { 0 };
@@ -361,7 +364,7 @@ static int choose_way(struct run *run, struct recorder *rec, struct uft_err *err
 	return ret;
 }
 
-/* The child waits for this to succeed: --proc must record all processes. */
+/* Begin to follow processes. The child waits for this: --proc must record all processes. */
 static int begin_processes(struct run *run, struct recorder *rec, struct uft_err *err)
 {
 	struct launched *program = &run->program_process;
@@ -391,7 +394,7 @@ static struct launch make_launch(const struct run *run)
 
 	struct sigaction children;
 
-	/* We want to know how the program ends. */
+	/* SIGCHLD must not be ignored: then the kernel would not keep the program's exit status. */
 	if (sigaction(SIGCHLD, NULL, &children) == 0 && children.sa_handler == SIG_IGN) {
 		launch.ignores_children = true;
 		signal(SIGCHLD, SIG_DFL);
@@ -410,10 +413,7 @@ static int finish_run(struct run *run, struct recorder *rec, int ret)
 	return ret;
 }
 
-/*
- * The program would wait while functions to patch are searched, so they are searched before it
- * starts.
- */
+/* Finds functions to patch, before the program starts: later it would have to wait. */
 static void find_patches(struct run *run, struct recorder *rec)
 {
 	char path[PATH_MAX];
@@ -429,10 +429,7 @@ static void find_patches(struct run *run, struct recorder *rec)
 		patches_find(&rec->planner.patches, &run->settings, known, /* is_program= */ true);
 }
 
-/*
- * Other processes may have taken this recorder's socket name. Only users who want to send requests
- * must know.
- */
+/* Warns users who want to send requests that another process has this recorder's socket name. */
 static void warn_about_door(const struct run *run, const struct recorder *rec)
 {
 	if (rec->service.trouble.code && (run->settings.has_agent || run->settings.flight_bytes))
@@ -458,7 +455,7 @@ static int run_program(struct run *run, struct recorder *rec, struct uft_err *er
 	if (ret == 0)
 		warn_about_door(run, rec);
 
-	/* It comes last: readers take a directory that has it for a recording. */
+	/* `info` is written last: readers take a directory with this file for a recording. */
 	if (ret == 0)
 		ret = infofile_begin(run, err);
 	if (ret < 0)
@@ -495,8 +492,7 @@ static int run_program(struct run *run, struct recorder *rec, struct uft_err *er
 }
 
 /*
- * The shell's convention: the program's own status, or 128 + the signal that ended it or the
- * recording.
+ * Returns the program's status, or, as shells do, 128 + the signal that ended it or the recording.
  */
 static int exit_status(const struct run *run)
 {
@@ -541,7 +537,7 @@ static void print_times(const struct run *run)
 	print_seconds("user time", timeval_ns(run->end.usage.ru_utime));
 }
 
-/* -finstrument-functions announces calls with an address and no registers. */
+/* Warns about -finstrument-functions: the hooks get an address, but no registers. */
 static void warn_about_method(const struct run *run)
 {
 	const struct object_program *facts = &run->program.facts;
@@ -563,7 +559,10 @@ static void gather_names(const struct run *run, const struct recorder *rec,
 	}
 }
 
-/* At the end every library has been seen. True when the warning says that nothing is recorded. */
+/*
+ * Warns of filters without a match, after all libraries were loaded. True when the warning says
+ * that nothing is recorded.
+ */
 static bool warn_about_filters(const struct run *run, const struct recorder *rec)
 {
 	struct func_names names cleanup_func_names = { .demangle = run->opts->demangle };
@@ -588,14 +587,14 @@ static void warn_about_patches(const struct run *run, struct recorder *rec)
 		msg_warn(&run->opts->msg, "%s", strbuf_str(&launcher));
 }
 
-/* Without a message the empty recording would be a riddle later. */
+/* Warns when nothing was recorded: a silent empty recording would be a riddle later. */
 static void warn_about_nothing(const struct run *run, const struct recorder *rec)
 {
 	struct strbuf options cleanup_strbuf = { 0 };
 
 	if (rec->tasks.nr_tids || !rec->processes.first || run->settings.proc_way)
 		return;
-	/* The reason was already reported. */
+	/* The user knows the reason already. */
 	if (save_error(rec)->code || atomic_load(&rec->store->error))
 		return;
 	no_result_add_options(run->opts, &options);
@@ -617,8 +616,8 @@ static void warn_about_nothing(const struct run *run, const struct recorder *rec
 }
 
 /*
- * The first version of `info` must do when the disk is full by now: the program's status is what
- * counts.
+ * Writes the final `info`. If the disk is full by now, the first version remains, and the program's
+ * status counts.
  */
 static void save_info(const struct run *run, struct recorder *rec)
 {
@@ -633,7 +632,7 @@ static int record_into_dir(struct run *run, struct uft_err *err)
 	struct recorder rec cleanup_recorder = { 0 };
 	int ret = store_dir_make(&run->dir, run->settings.data_dir, err);
 
-	/* Command lines may hold secrets of the user. */
+	/* Only the user may read the directory: command lines may hold secrets. */
 	if (ret == 0 && run->settings.proc_way && fchmod(run->dir.fd, 0700) < 0)
 		ret = err_set_errno(err, -errno, "cannot protect '%s'", run->settings.data_dir);
 	if (ret < 0)
@@ -702,7 +701,8 @@ static int run_nop(struct run *run, struct uft_err *err)
 	if (ret < 0)
 		return ret;
 	/*
-	 * Its threads may stop, too. Other children belong to the program that became us by exec.
+	 * The child's threads may stop, too. Other children are those of the program that became
+	 * this process by exec.
 	 */
 	while (info.si_pid != child.pid || info.si_code == CLD_TRAPPED) {
 		if (waitid(P_ALL, 0, &info, WEXITED | WNOWAIT | __WALL) < 0) {
@@ -750,7 +750,7 @@ int record_run(const struct opts *opts, struct uft_err *err)
 	if (ret == 0)
 		ret = opts->pids ? attached_find(&run, err)
 				 : record_program_find(program, opts, err);
-	/* Python waits while names are requested; these waits are not shown. */
+	/* Python waits while it asks for names; these waits are not shown. */
 	if (ret == 0 && !opts->pids && program->facts.runs_python && !opts->events.nr)
 		run.settings.use_switches = false;
 	if (ret == 0 && !opts->pids && program->facts.runs_python &&

@@ -8,7 +8,10 @@
 #include "cmds/read_progress.h"
 #include "utils/view/replay/replay.h"
 
-/* Arguments of unknown types are left out, which must not look like "no arguments". */
+/*
+ * Warns of arguments whose types are unknown: they are left out, which must not look like "no
+ * arguments".
+ */
 static void note_unknown_payload(const struct opts *opts, const struct pipeline *pipe)
 {
 	for (size_t i = 0; opts->show_args && i < pipe->nr_lanes; i++) {

@@ -94,10 +94,10 @@ static int report_data(const struct opts *opts, struct trace_data *data, struct 
 	return ret;
 }
 
-/* A recording that is compared: what is known of it. */
+/* One of the recordings that are compared. */
 struct compared {
 	struct trace_data *data;
-	struct trace_data opened; /* here */
+	struct trace_data opened; /* @data points here if this struct has opened it */
 	struct pipeline pipe;
 };
 
@@ -187,11 +187,11 @@ static int report_difference(const struct opts *opts, struct trace_data *data, s
 			reader_close_data(all[i].data, opts);
 	}
 	if (ret > 0)
-		return ret; /* CMD_NO_DATA */
+		return ret; /* ret is CMD_NO_DATA */
 	return reader_finish(&sink, &broken, ret, err);
 }
 
-/* --callers, --callees: from the call tree. */
+/* Prints the report of --callers or --callees, made from the call tree. */
 static int report_pairs(const struct opts *opts, struct pipeline *pipe, struct sink *sink,
 			struct uft_err *err)
 {
@@ -211,7 +211,7 @@ static int report_pairs(const struct opts *opts, struct pipeline *pipe, struct s
 				 err);
 }
 
-/* --histogram, --slowest: from single calls. */
+/* Prints the report of --histogram or --slowest, made from single calls. */
 static int report_calls(const struct opts *opts, struct pipeline *pipe, struct sink *sink,
 			struct uft_err *err)
 {
@@ -252,7 +252,7 @@ static int report_one(const struct opts *opts, struct trace_data *data, struct u
 	return read_progress_end(&progress, opts, reader_finish(&sink, &pipe.broken, ret, err));
 }
 
-/* The function that all is about, or NULL. */
+/* Returns the function that the whole report is about, or NULL. */
 static const char *only_function(const struct opts *opts)
 {
 	const char *const names[] = { opts->callers_of, opts->callees_of, opts->histogram_of,

@@ -13,12 +13,12 @@
 
 static void tell_script_line(void *self, const char *line)
 {
-	/* It comes after the script's output, if both go to the same place. */
+	/* The line comes after the script's output, if both go to the same file. */
 	fflush(stdout);
 	msg_line(self, "%s", line);
 }
 
-/* A script for recording may need calls or values that were not recorded. */
+/* Warns that a script for recording may need calls or values that were not recorded. */
 static void note_options(const struct opts *opts)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -141,7 +141,7 @@ const struct cmd cmd_script = {
 	.run = run_script,
 };
 
-/* Options of both commands apply here. The rest of the line is the program. */
+/* `script --record` takes options of both commands. The words after the options are the program. */
 const struct cmd cmd_script_record = {
 	.name = "script",
 	.args = "PROGRAM [ARGUMENT...]",
