@@ -14,14 +14,17 @@
 #include "utils/object/names/symtab.h"
 #include "utils/pipeline/kinds/event_kinds.h"
 
-/* A shell would split a word at a blank, and -F gives ';' and '@' a special meaning. */
+/*
+ * True when a shell completes @name as one word: it has no blank, and neither ';' nor '@', which -F
+ * gives a meaning.
+ */
 static bool is_one_word(const char *name)
 {
 	return *name && !strpbrk(name, " \t\n;@'\"\\");
 }
 
 /*
- * The list of all fields or keys is only in the error about an unknown one, which each command
+ * Prints all fields or keys. The list is only in the error about an unknown one, which each command
  * makes from its own table.
  */
 static void print_known(const struct opts *asked)

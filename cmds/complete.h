@@ -15,8 +15,8 @@ enum opts_complete {
 };
 
 /*
- * Print the words for opts->cmd: of the program on the command line, or of the data directory.
- * Without readable data nothing is printed: a shell that completes a word wants no error.
+ * Print the words for opts->cmd: functions of the program on the command line, or of the data
+ * directory. Prints nothing without readable data: a shell that completes a word wants no error.
  */
 void complete_print(const struct opts *opts);
 

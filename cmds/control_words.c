@@ -12,7 +12,7 @@
 #include "utils/base/units.h"
 #include "utils/spec/steer.h"
 
-/* Binding the functions of a large program takes long. */
+/* The recorder may take long to answer: it binds the functions of a large program. */
 #define ANSWER_TIMEOUT_MS 60000
 
 /*
@@ -94,7 +94,7 @@ static void add_word(struct strbuf *words, const char *word, const char *arg)
 		strbuf_list_add(words, arg);
 }
 
-/* Adds the options that the user has given; defaults of live do not count here. */
+/* Adds the options that the user has given; defaults of `live` do not count. */
 static void add_options(const struct opts *opts, struct strbuf *words)
 {
 	static const char *const option_words[SPEC_OPTIONS] = {
@@ -110,7 +110,7 @@ static void add_options(const struct opts *opts, struct strbuf *words)
 		if (option_words[i] && opts->specs[i])
 			add_word(words, option_words[i], opts->specs[i]);
 	}
-	/* With its `!`, of -U, as of -P. */
+	/* -P and -U share this text; '!' begins what -U has named. */
 	if (opts->patch_specs)
 		add_word(words, "patch", opts->patch_specs);
 	if (opts->trace_include_spec)
@@ -149,7 +149,7 @@ int control_live(const struct opts *opts, struct uft_err *err)
 	struct recorder_name name;
 
 	add_options(opts, &words);
-	/* Without words, only say that the process is recorded, as uftrace does. */
+	/* Without words, only tell that the process is recorded, as uftrace does. */
 	if (!words.len) {
 		msg_warn(
 			&opts->msg,

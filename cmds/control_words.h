@@ -9,7 +9,8 @@
 
 /*
  * Send @words, each with its NUL, to the recorder @name and print its answer. @whom: the user's
- * name for it. Returns CMD_DONE, -ERR_USAGE for wrong words, or another negative errno with a text.
+ * name for the recorder. Returns CMD_DONE, -ERR_USAGE for wrong words, or another negative errno
+ * with a text.
  */
 int control_send(const struct opts *opts, const struct recorder_name *name, const char *whom,
 		 const struct strbuf *words, struct uft_err *err);
@@ -24,8 +25,8 @@ int control_find(const char *text, struct recorder_name *name, struct uft_err *e
 bool control_is_recorded(const char *text);
 
 /*
- * `live -p PID` of a process that is recorded already: sends the options of the command line as
- * words.
+ * Does `live -p PID` for a process that is recorded already: sends the options of the command line
+ * as words.
  */
 int control_live(const struct opts *opts, struct uft_err *err);
 

@@ -50,7 +50,7 @@ bool debug_facts_filters_begin(struct debug_facts_filters *facts, const struct o
 	return facts->found != NULL;
 }
 
-/* @in_module: by index of the entries */
+/* @in_module: the number of matches in this module, by index of the filters' entries */
 static void match_symbol(struct debug_facts_filters *facts, const struct debug_facts_module *module,
 			 const struct symbol *sym, size_t *in_module)
 {
@@ -278,7 +278,7 @@ static void tell_events(const struct opts *opts, struct trace_data *data)
 
 void debug_facts_data_shown(const struct opts *opts, struct trace_data *data)
 {
-	/* A growing recording was empty when it was opened. */
+	/* A growing recording was empty when it was opened: its facts are told only now. */
 	if (data->growth)
 		debug_facts_data_opened(opts, data, 0);
 	tell_sessions(opts, data);

@@ -1,6 +1,6 @@
 /*
- * Facts about a recording for --debug and --debug-domain, collected when the work is done: utils/
- * and the recorder print nothing.
+ * Facts about a recording for --debug and --debug-domain. They are collected here after the work is
+ * done: utils/ and the recorder print nothing.
  */
 #ifndef UTRAIL_CMDS_DEBUG_FACTS_H
 #define UTRAIL_CMDS_DEBUG_FACTS_H
@@ -22,7 +22,7 @@ struct debug_facts_time debug_facts_time(uint64_t time_ns);
 /* The number of modules in @map: without "[stack]". */
 size_t debug_facts_count_modules(const struct module_map *map);
 
-/* CLOCK_MONOTONIC. */
+/* Returns the time of CLOCK_MONOTONIC. */
 uint64_t debug_facts_now_ns(void);
 
 /*
@@ -34,13 +34,13 @@ struct debug_facts_filters {
 	const struct opts *opts;
 	struct debug_facts_found {
 		size_t total;
-		struct strbuf modules; /* "prog 3, libc.so.6 1" */
+		struct strbuf modules; /* text for the message: "prog 3, libc.so.6 1" */
 	} * found;
 };
 
 /*
- * One module for debug_facts_filters_add(). @source_of: returns a function's source file, or NULL;
- * NULL when that is unknown.
+ * One module for debug_facts_filters_add(). @source_of: returns a function's source file, or NULL.
+ * It is NULL itself when source files are unknown.
  */
 struct debug_facts_module {
 	const char *basename;
@@ -50,17 +50,20 @@ struct debug_facts_module {
 	void *self;
 };
 
-/* False when the facts are not wanted, or without memory: then nothing more is to be done. */
+/*
+ * Begin to count. Returns false when the facts are not wanted, or without memory: then the caller
+ * need not add modules.
+ */
 bool debug_facts_filters_begin(struct debug_facts_filters *facts, const struct opts *opts);
 void debug_facts_filters_add(struct debug_facts_filters *facts,
 			     const struct debug_facts_module *module);
 
-/* Print, and release what it has. */
+/* Print the facts, and release @facts. */
 void debug_facts_filters_end(struct debug_facts_filters *facts);
 
 /*
- * Report on an open recording: after opening it, which took @took_ns (0: it was not opened now),
- * and when all is shown.
+ * Report on an open recording: after it was opened, and after all is shown. @took_ns: the time that
+ * opening took; 0: it was not opened now
  */
 void debug_facts_data_opened(const struct opts *opts, const struct trace_data *data,
 			     uint64_t took_ns);

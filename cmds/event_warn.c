@@ -3,7 +3,7 @@
 
 #include "utils/base/containers/nearest.h"
 
-/* One rule, and the names that it might have meant. */
+/* A rule of --Event, and the names of events that are nearest to it. */
 struct look {
 	const struct event_rule *rule;
 	struct nearest near;
@@ -40,8 +40,8 @@ void event_warn_unmatched(const struct opts *opts, struct trace_data *data)
 	struct uft_err broken = { 0 };
 
 	/*
-	 * For a growing recording this is not known yet. The view reports a file that cannot be
-	 * read.
+	 * The events of a growing recording are not known yet. The view reports a file that cannot
+	 * be read.
 	 */
 	if (!opts->events.nr || data->growth)
 		return;

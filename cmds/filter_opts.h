@@ -11,15 +11,15 @@
 struct opts;
 
 /*
- * Parse opts->specs into opts->filters. It can be repeated after more specs were added. -ERR_USAGE
- * with the option, the column and the error; -ENOMEM.
+ * Parse opts->specs into opts->filters. It may be called again after specs were added. Returns 0,
+ * -ERR_USAGE with the option, the column and the error; -ENOMEM.
  */
 int filter_opts_parse(struct opts *opts, struct uft_err *err);
 void filter_opts_free(struct opts *opts);
 
 /*
  * Check that all conditions can be judged at the beginning of the function, as recording needs.
- * -ERR_USAGE names the one that cannot.
+ * Returns 0, or -ERR_USAGE with the condition that cannot.
  */
 int filter_opts_check_recording(const struct opts *opts, struct uft_err *err);
 
@@ -28,7 +28,7 @@ int filter_opts_check_recording(const struct opts *opts, struct uft_err *err);
  * "memcpy", though it is stored as "!memcpy".
  */
 struct typed_spec {
-	const char *option; /* as after `--` */
+	const char *option; /* the option's name, as it is typed after `--` */
 	const char *text;
 };
 struct typed_spec filter_as_typed(enum spec_option option, const char *text);

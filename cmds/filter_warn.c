@@ -23,7 +23,10 @@ void func_names_add(struct func_names *names, const struct symtab *symbols)
 	}
 }
 
-/* True when its option does nothing for this command, which has a warning of its own. */
+/*
+ * True when the option of @entry does nothing for this command. Another warning tells of such
+ * options.
+ */
 static bool means_nothing(const struct opts *opts, const struct filter_entry *entry)
 {
 	const char *name = filter_as_typed(entry->option, entry->spec.text).option;
@@ -58,8 +61,8 @@ void filter_warn_ignored(const struct opts *opts)
 }
 
 /*
- * The kernel's tracer looks for kernel functions while recording, and reports those that it does
- * not find.
+ * True for a filter that has matched no function. Filters of kernel functions are left out while
+ * recording: the kernel's tracer reports these.
  */
 static bool is_unmatched(const struct opts *opts, const struct filter_entry *entry)
 {
@@ -104,7 +107,9 @@ static void add_nearest(const struct spec *spec, const struct func_names *names,
 	nearest_text(&near, "", out);
 }
 
-/* A word that is no action is a module's name; perhaps an action was meant. */
+/*
+ * Adds the action that was probably meant: a word that is no action is taken for a module's name.
+ */
 static void add_action(const struct spec *spec, struct strbuf *out)
 {
 	struct nearest near;
@@ -133,7 +138,10 @@ static bool all_is_out(const struct filters *filters, uint32_t kinds)
 	return kinds != 0;
 }
 
-/* A list of a thousand names is probably outdated; a few lines are enough to say so. */
+/*
+ * The most warnings that are printed. A list of a thousand names is probably outdated; a few lines
+ * tell that.
+ */
 #define WARNINGS_MAX 8
 
 bool filter_warn_unmatched(const struct opts *opts, const struct func_names *names)

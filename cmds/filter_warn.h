@@ -7,8 +7,8 @@
 
 /* Names of functions, demangled. Starts as { 0 }, ends with func_names_deinit(). */
 struct func_names {
-	struct strbuf text; /* one after the other, each with its NUL */
-	int demangle;	    /* enum demangle_mode */
+	struct strbuf text; /* the names, one after the other, each with its NUL */
+	int demangle;	    /* an enum demangle_mode */
 };
 
 void func_names_deinit(struct func_names *names);
@@ -17,15 +17,15 @@ void func_names_deinit(struct func_names *names);
 /* Add the functions of @symbols. */
 void func_names_add(struct func_names *names, const struct symtab *symbols);
 
-/* Warn about actions of an option that does not take them. */
+/* Warn about actions that stand at an option that does not take them. */
 void filter_warn_ignored(const struct opts *opts);
 
 /* True when filter_warn_unmatched() will have a warning; call it before collecting the names. */
 bool filter_has_unmatched(const struct opts *opts);
 
 /*
- * Warn about filters that have matched no function, with the nearest of @names. True when that
- * leaves nothing at all, which is then said.
+ * Warn about filters that have matched no function, with the nearest of @names. Returns true when
+ * these filters leave nothing at all, which the warning tells, too.
  */
 bool filter_warn_unmatched(const struct opts *opts, const struct func_names *names);
 

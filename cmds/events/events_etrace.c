@@ -13,7 +13,10 @@
 #include "utils/base/cleanup.h"
 #include "utils/builddb/etrace/etrace_write.h"
 
-/* Names may have any bytes: a file gets them unchanged, a terminal does not. */
+/*
+ * Writes the lines. Names in them may have any bytes: a file gets them unchanged, a terminal gets
+ * them escaped.
+ */
 static void put_lines(struct sink *sink, const struct strbuf *lines, bool is_terminal)
 {
 	struct text left = text_of(lines->data, lines->len);
@@ -90,7 +93,10 @@ int events_etrace_export(const struct opts *opts, const struct trace_data *data,
 	return reader_finish(sink, &broken, ret, err);
 }
 
-/* The part before the damage is written of a damaged recording. Environments may hold secrets. */
+/*
+ * The part of a damaged recording before the damage is written. Only the user may read the file:
+ * environments may hold secrets.
+ */
 int events_etrace_build(const struct opts *opts, const struct trace_data *data, const char *name,
 			struct uft_err *err)
 {

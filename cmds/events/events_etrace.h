@@ -16,7 +16,7 @@ int events_etrace_export(const struct opts *opts, const struct trace_data *data,
 
 /*
  * Write the output of `build` that @opts ask for to the file @name; "-": to standard output.
- * Returns the same; a file appears only when it is complete.
+ * Returns an exit status, or negative with @err. The file appears only when it is complete.
  */
 int events_etrace_build(const struct opts *opts, const struct trace_data *data, const char *name,
 			struct uft_err *err);

@@ -10,10 +10,10 @@
 #include "utils/base/cleanup.h"
 #include "utils/format/fstrace/line.h"
 
-/* More problems of one file tell nothing new. */
+/* The most problems that are told of one file: more of them tell nothing new. */
 #define PROBLEMS_SHOWN 20
 
-/* Lines and bytes are counted from 1, as editors do. */
+/* Lines and bytes of a log are counted from 1, as editors do. */
 void log_problems_note(struct log_problems *problems, const char *path, uint64_t number, size_t at,
 		       const char *wrong)
 {
@@ -58,7 +58,7 @@ static void check_line(struct log_problems *problems, const char *path, uint64_t
 		log_problems_note(problems, path, number, at, wrong);
 }
 
-/* The number of its lines goes to @nr_lines. */
+/* Checks one file. The number of its lines goes to @nr_lines. */
 static int check_file(const char *path, struct log_problems *problems, uint64_t *nr_lines,
 		      struct uft_err *err)
 {

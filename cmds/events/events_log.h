@@ -1,6 +1,6 @@
 /*
- * `utrail events check`: checks that the lines of a log are as libutrail-trace writes them. Also
- * the report of wrong lines.
+ * `utrail events check`: checks that the lines of a log are as libutrail-trace writes them. Other
+ * readers of logs report wrong lines with struct log_problems, too.
  */
 #ifndef UTRAIL_CMDS_EVENTS_LOG_H
 #define UTRAIL_CMDS_EVENTS_LOG_H
@@ -11,8 +11,8 @@
 #include "utils/base/err.h"
 
 /*
- * List the errors in the files that are the arguments from the second one on. Returns an exit
- * status, or negative with @err.
+ * List the errors in the files that opts->args names after its first word. Returns an exit status,
+ * or negative with @err.
  */
 int events_log_check(const struct opts *opts, struct uft_err *err);
 
@@ -21,7 +21,7 @@ int events_log_check(const struct opts *opts, struct uft_err *err);
  * reported.
  *
  * @msg: where warnings go; NULL: they are listed on stdout
- * @path, @nr: the file of the last one, and their number in it; @nr_all: in all files
+ * @path, @nr: the file of the last problem, and the number of problems in it; @nr_all: in all files
  */
 struct log_problems {
 	const struct msg *msg;
@@ -30,11 +30,11 @@ struct log_problems {
 	uint64_t nr_all;
 };
 
-/* @number is counted from 1, @at from 0. */
+/* Note a wrong line. @number, of the line, is counted from 1; @at, of the byte, from 0. */
 void log_problems_note(struct log_problems *problems, const char *path, uint64_t number, size_t at,
 		       const char *wrong);
 
-/* To be called after the last problem of a file, or of all files. */
+/* Call it after the last problem of a file, or of all files. */
 void log_problems_end(struct log_problems *problems);
 
 #endif

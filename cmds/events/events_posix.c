@@ -1,6 +1,6 @@
 /*
- * The events of POSIX Trace logs as lines (see events_posix.h): the same lines as those of a
- * recording of them.
+ * Shows the events of POSIX Trace logs as lines (see events_posix.h). A recording of these events
+ * has the same lines.
  */
 #include "cmds/events/events_posix.h"
 

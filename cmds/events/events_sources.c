@@ -12,9 +12,9 @@
 #include "trace/seam/reader.h"
 
 /*
- * @known: declarations in all sources, collected before any of them is checked
+ * @known: declarations in all sources, collected before any source is checked
  * @told: lines that were reported: an error in a header appears in each source that includes it
- * @nr_all: uses and declarations, of which nr_wrong are wrong
+ * @nr_all: number of uses and declarations; nr_wrong of them are wrong
  */
 struct tally {
 	const struct opts *opts;
@@ -30,7 +30,7 @@ static void tell_failed_file(struct tally *tally, const char *file, const char *
 	msg_warn(&tally->opts->msg, "cannot check '%s': %s", file, reason);
 }
 
-/* Returns the first error line of @messages, or else the first line of all. */
+/* Returns the first line of @messages with an error, or else the first line. */
 static char *first_error(const struct strbuf *messages)
 {
 	const char *error = strstr(strbuf_str(messages), " error: ");
@@ -57,7 +57,10 @@ static void tell_wrong_line(struct tally *tally, const struct strbuf *line)
 		free(key);
 }
 
-/* Writes the file name of the place. Tools that jump to it need it with its directory. */
+/*
+ * Writes the file name and line of a place. The name has its directory, which tools need to jump to
+ * the file.
+ */
 static void put_place(struct strbuf *out, const struct check_entry *entry, const char *file,
 		      unsigned line)
 {
@@ -68,7 +71,10 @@ static void put_place(struct strbuf *out, const struct check_entry *entry, const
 	strbuf_addf(out, "%s:%u: ", file, line);
 }
 
-/* Returns the directive that takes argument @nr of @format, counted from 1. Empty: none. */
+/*
+ * Returns the directive that takes argument @nr of @format, counted from 1. The piece is empty when
+ * there is none.
+ */
 static struct fst_piece directive_of(const char *format, unsigned long nr)
 {
 	struct fst_piece piece;
@@ -107,7 +113,7 @@ static bool put_types(struct strbuf *out, const char *format, const char *text)
 
 	int want_len = (int)strcspn(want, "'");
 	int have_len = (int)strcspn(have, "'");
-	/* The checked call has two more arguments before these. */
+	/* The call that the compiler checks has two more arguments before these. */
 	unsigned long nr = number ? strtoul(number + strlen("but argument "), NULL, 10) : 0;
 	struct fst_piece piece = nr > 2 ? directive_of(format, nr - 2) : (struct fst_piece){ 0 };
 
@@ -168,7 +174,7 @@ static const struct check_use *use_of(const char *line, const struct check_calls
 	unsigned long nr = strtoul(line + strlen(CHECK_FILE ":"), &end, 10);
 	const char *kind = strstr(end, ": ");
 
-	/* clang takes objects for errors. */
+	/* clang has a warning of its own, non-pod-varargs, for objects as arguments. */
 	if (nr >= calls->nr_uses || !calls->uses[nr].event || !kind ||
 	    (!strstr(kind, "[-Wformat") && !strstr(kind, "[-Wnon-pod-varargs]")))
 		return NULL;
@@ -196,7 +202,7 @@ static void tell_uses(struct tally *tally, const struct check_entry *entry,
 	}
 }
 
-/* Formats that are none: the event is never on. */
+/* Reports declared formats that are no formats: their events are never on. */
 static void tell_formats(struct tally *tally, const struct check_entry *entry,
 			 const struct check_events *declared)
 {
@@ -232,7 +238,7 @@ static void count_uses(struct tally *tally, const struct check_entry *entry,
 	}
 }
 
-/* Are there errors besides what is asked about? */
+/* True when the compiler has found errors other than wrong arguments. */
 static bool is_broken(const struct check_calls *calls, const struct strbuf *messages)
 {
 	char *all cleanup_free = strdup(strbuf_str(messages));
@@ -272,7 +278,7 @@ static void fail_with(struct tally *tally, const struct check_entry *entry,
 	tell_failed_file(tally, entry->file, strbuf_str(&out));
 }
 
-/* The compiler checks the rewritten text. */
+/* Lets the compiler check the rewritten text. */
 static int check_text(struct tally *tally, const struct check_entry *entry,
 		      const struct check_compiler *compiler, struct check_calls *calls)
 {
@@ -294,7 +300,7 @@ static int check_text(struct tally *tally, const struct check_entry *entry,
 	return 0;
 }
 
-/* @is_first: only what it declares for all is taken */
+/* @is_first: only collect the declarations that other sources may use */
 static int look_at(struct tally *tally, const struct check_entry *entry, bool is_first)
 {
 	struct check_compiler compiler cleanup_check_compiler = { 0 };
@@ -357,7 +363,7 @@ int events_sources_check(const struct opts *opts, struct uft_err *err)
 	struct strbuf more cleanup_strbuf = { 0 };
 	int ret = 0;
 
-	/* Their messages are looked into. */
+	/* Messages of compilers are parsed, so they must be English. */
 	setenv("LC_ALL", "C", 1);
 	for (int i = 1; ret == 0 && i < opts->nr_args; i++)
 		ret = check_db_load(opts->args[i], &db, err);

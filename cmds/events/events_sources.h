@@ -6,7 +6,7 @@
 #include "utils/base/err.h"
 
 /*
- * List the errors in the sources of compile_commands.json, which is the second argument. Returns an
+ * List the errors in the sources of the compile_commands.json that opts->args[1] names. Returns an
  * exit status, or negative with @err.
  */
 int events_sources_check(const struct opts *opts, struct uft_err *err);

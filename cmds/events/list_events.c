@@ -61,7 +61,7 @@ static bool is_told(const struct sdt_probes *probes, size_t index)
 	return false;
 }
 
-/* @nr_found: how many there are, listed or not */
+/* @nr_found: gets the number of probes, listed or not */
 static int list_probes(const struct opts *opts, const char *path, size_t *nr_found,
 		       struct uft_err *err)
 {
@@ -120,7 +120,7 @@ static void list_libraries(const struct opts *opts, const char *path, size_t *nr
 {
 	struct strbuf paths cleanup_strbuf = { 0 };
 
-	/* Without the libraries the program's own events are listed all the same. */
+	/* If the libraries cannot be found, the program's own events are listed all the same. */
 	libraries_of(path, &paths);
 	strbuf_list_each (&paths, library) {
 		struct uft_err err = { 0 };

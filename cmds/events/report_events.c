@@ -33,7 +33,7 @@ int events_report_check(const struct opts *opts, const struct report_config *con
 	return opts->between ? check_between(opts, config, err) : check_events(config, err);
 }
 
-/* The number of events goes to @nr. */
+/* Runs the pipeline over the events. Their number goes to @nr. */
 static int run_events(const struct report_config *config, struct pipeline *pipe, struct sink *sink,
 		      uint64_t *nr, struct uft_err *err)
 {

@@ -10,10 +10,16 @@
 #include "config.h"
 
 #define HELP_COLUMN    30
-/* A narrower terminal gets one column: the text of an option is in the line after its name. */
+/*
+ * A terminal narrower than HELP_WIDTH_TWO gets one column: the text of an option begins in the line
+ * after its name.
+ */
 #define HELP_INDENT    8
 #define HELP_WIDTH_TWO 60
-/* The width when that of the terminal is unknown, and the limits of easily readable lines. */
+/*
+ * The width when that of the terminal is unknown, and the widths between which lines are easy to
+ * read.
+ */
 #define HELP_WIDTH     80
 #define HELP_WIDTH_MIN 30
 #define HELP_WIDTH_MAX 120
@@ -85,8 +91,8 @@ static void add_usage_of(const struct cmd *cmd, size_t width, struct strbuf *out
 }
 
 /*
- * Put @text at @column of the line that begins at @start of @out; in the next line when the line is
- * too long.
+ * Put @text at @column of the line that begins at @start of @out. When that line is too long, @text
+ * goes to the next line.
  */
 static void add_right(size_t start, const char *text, size_t column, size_t width,
 		      struct strbuf *out)
@@ -134,7 +140,10 @@ static void add_examples(const struct help_often *often, size_t width, struct st
 		size_t start = out->len;
 
 		strbuf_addf(out, "  utrail %s", often->examples[i][0]);
-		/* The explanation gets at least half of the line, or a line of its own. */
+		/*
+		 * The explanation gets at least half of the line; otherwise it gets a line of its
+		 * own.
+		 */
 		add_right(start, often->examples[i][1], column > width / 2 ? HELP_INDENT : column,
 			  width, out);
 	}
@@ -178,13 +187,13 @@ static void add_often(const struct help_often *often, const struct cmd *cmd, siz
 	}
 }
 
-/* All words of --format, for which the option's own line has no room. */
+/* Adds all words of --format: the option's own line has no room for them. */
 static void add_formats(size_t width, struct strbuf *out)
 {
 	struct strbuf words cleanup_strbuf = { 0 };
 
 	for (const struct opt_word *w = opts_format_words; w->word; w++) {
-		/* These formats are for report alone. */
+		/* These formats are for `report` alone. */
 		if (w->value != OPTS_FORMAT_CSV && w->value != OPTS_FORMAT_JSON)
 			strbuf_addf(&words, "%s%s", words.len ? ", " : "", w->word);
 	}

@@ -7,22 +7,22 @@
 #include "cmds/cmd.h"
 #include "utils/base/containers/strbuf.h"
 
-/* The usage line and the list of commands. */
+/* Write the usage line and the list of commands. */
 void help_usage(struct strbuf *out);
 
 /*
- * The text for @cmd: usage line, examples and frequent options; with NULL that of all commands. As
- * wide as the terminal.
+ * Write the help for @cmd, as wide as the terminal: usage line, examples and frequent options. @cmd
+ * NULL: the help of utrail itself.
  */
 void help_common(const struct cmd *cmd, struct strbuf *out);
 
-/* The help text with all options. */
+/* Write the help of @cmd with all options. */
 void help_full(const struct cmd *cmd, struct strbuf *out);
 
-/* "utrail v0.1.0 ( x86_64 ... )" */
+/* Write the version and the features: "utrail v0.1.0 ( x86_64 ... )". */
 void help_version(struct strbuf *out);
 
-/* "-D, --depth=DEPTH" */
+/* Write the names of an option: "-D, --depth=DEPTH". */
 void help_option_names(const struct opt_row *row, struct strbuf *out);
 
 #endif

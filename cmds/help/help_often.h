@@ -9,7 +9,7 @@
 
 /*
  * @examples: a command line without "utrail", and its purpose
- * @often: options by their names, the most important first. NULL ends both, where they are shorter.
+ * @often: options by their names, the most important first. A shorter list ends with NULL.
  */
 struct help_often {
 	const struct cmd *cmd;
@@ -17,7 +17,10 @@ struct help_often {
 	const char *often[HELP_OFTEN_MAX + 1];
 };
 
-/* Returns the row of @cmd, or of utrail itself when @cmd is NULL. NULL: there is none. */
+/*
+ * Returns the row of @cmd, or of utrail itself when @cmd is NULL. Returns NULL when there is no
+ * row.
+ */
 const struct help_often *help_often_of(const struct cmd *cmd);
 
 #endif

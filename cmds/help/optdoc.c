@@ -11,7 +11,7 @@
 
 #define TEMPLATE_MAX (1U << 20)
 
-/* Writes text for roff: dashes that can be copied, no accidental requests. */
+/* Writes text for roff: dashes can be copied, and no line becomes a request by accident. */
 static void add_roff(const char *text, struct strbuf *out)
 {
 	for (; *text; text++) {
@@ -45,7 +45,7 @@ static void add_roff_option(const struct opt_row *row, struct strbuf *out)
 	strbuf_addstr(out, ".\n");
 }
 
-/* All options of @cmds under the headings of their groups. */
+/* Writes all options of @cmds under the headings of their groups. */
 static void add_roff_options(unsigned cmds, struct strbuf *out)
 {
 	for (int group = 0; opts_group_title(group); group++) {
@@ -68,8 +68,8 @@ static void add_roff_commands(struct strbuf *out)
 }
 
 /*
- * The possible arguments of @row: "words w1 w2", "ask WHAT" for --complete=WHAT, "dir", "file", or
- * "" when they are unknown.
+ * Writes the kind of arguments that @row takes: "words w1 w2", "ask WHAT" for --complete=WHAT,
+ * "dir", "file", or "" when it is unknown.
  */
 static void add_argument_kind(const struct opt_row *row, struct strbuf *out)
 {
@@ -118,8 +118,8 @@ static void add_bash_words(const struct opt_row *row, struct strbuf *out)
 }
 
 /*
- * Writes @text within a shell's single quotes, which must be interrupted at a quote in @text;
- * @special: further characters that need a backslash.
+ * Writes @text within a shell's single quotes. A quote in @text interrupts them.
+ * @special: further characters that need a backslash
  */
 static void add_quoted(const char *text, const char *special, struct strbuf *out)
 {
@@ -223,7 +223,7 @@ static void add_fish_tables(struct strbuf *out)
 	}
 }
 
-/* The next word of the command line is its argument. */
+/* True when the next word of the command line is the option's argument. */
 static bool takes_word(const struct opt_row *row)
 {
 	return row->arg && !row->without;
@@ -238,7 +238,7 @@ static bool is_first_of_letter(const struct opt_row *row)
 	return first == row;
 }
 
-/* The second option with the same letter belongs to one command. */
+/* Writes the letter of an option. The second option with the same letter belongs to one command. */
 static void add_bash_letter(const struct opt_row *row, struct strbuf *out)
 {
 	if (is_first_of_letter(row)) {
@@ -253,8 +253,8 @@ static void add_bash_letter(const struct opt_row *row, struct strbuf *out)
 }
 
 /*
- * Writes the options by command, their possible arguments (also those that can only follow a '='),
- * and the meanings of the letters.
+ * Writes the options by command, their possible arguments, and the meanings of the letters.
+ * Arguments that can only follow a '=' are written, too.
  */
 static void add_bash_tables(struct strbuf *out)
 {
@@ -286,7 +286,7 @@ static void add_bash_tables(struct strbuf *out)
 	strbuf_addstr(out, ")\n");
 }
 
-/* The words of `control`. */
+/* Writes the words of `control`. */
 static void add_roff_control(struct strbuf *out)
 {
 	for (const struct steer_word *row = steer_words; row->word; row++) {
@@ -315,8 +315,8 @@ static void add_roff_keys(struct strbuf *out)
 }
 
 /*
- * Writes the text for the word at @at of the template. Returns the word's length, 0: it is no
- * placeholder.
+ * Writes the text for the word at @at of the template. Returns the word's length, or 0 when it is
+ * no placeholder.
  */
 static size_t expand_word(const char *at, const struct cmd *cmd, struct strbuf *out)
 {
