@@ -1,4 +1,4 @@
-/* The output of the records of a trace.dat (see kernel_output.h). */
+/* Writes the records of a trace.dat (see kernel_output.h). */
 #include "cmds/import/kernel_output.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include "utils/base/containers/vec.h"
 #include "utils/format/datadir.h"
 
-/* The bytes that are written at once. */
+/* The number of bytes that are written at once. */
 #define BUFFER_BYTES (1UL << 20)
 
 static void put_name(char name[static NAME_MAX], uint32_t cpu, bool is_hidden)
@@ -47,7 +47,7 @@ int kernel_output_begin(struct kernel_output *out, uint32_t cpu, struct uft_err 
 		return err_set_errno(err, -ENOMEM, "cannot write the records of CPU %u", cpu);
 	out->cpus = cpus;
 	put_name(name, cpu, out->hides);
-	/* Files that a killed import has left. */
+	/* An import that was killed may have left a file of this name. */
 	if (out->hides)
 		store_remove(out->store, name);
 	out->stream = store_open(out->store, name);
@@ -74,8 +74,8 @@ int kernel_output_end(struct kernel_output *out, struct uft_err *err)
 }
 
 /*
- * True for formats that are needed: trace-cmd saves those of all events of the kernel, and old
- * readers cannot read some of them.
+ * True for formats that readers need. trace-cmd saves the formats of all events of the kernel, and
+ * old readers cannot read some of them.
  */
 static bool is_wanted(const struct kernel_output *out, const struct kernel_file *file)
 {
@@ -83,7 +83,7 @@ static bool is_wanted(const struct kernel_output *out, const struct kernel_file 
 
 	if (!kernel_event_type_of(file, &type))
 		return true;
-	/* Readers want both kinds of records of calls. */
+	/* The formats of calls are kept together: readers want entry and return. */
 	return type.graph.kind || (out->seen[type.id / 64] >> type.id % 64 & 1);
 }
 
@@ -122,7 +122,7 @@ int kernel_output_publish(struct kernel_output *out, const struct kernel_formats
 		if (renameat(dir_fd, hidden, dir_fd, name) < 0)
 			ret = err_set_errno(err, -errno, "cannot write '%s'", name);
 	}
-	/* It comes last: readers look at the other files only when it is there. */
+	/* The header is written last: readers look at the other files only when it is there. */
 	return ret < 0 ? ret
 		       : store_publish(out->store, "kernel_header", header.data, header.len, err);
 }

@@ -1,6 +1,5 @@
 /*
- * The output of the records of a trace.dat: kernel-cpu<N>.dat, and the files that readers need for
- * them.
+ * Writes the records of a trace.dat: kernel-cpu<N>.dat, and the files that readers need for them.
  */
 #ifndef UTRAIL_CMDS_IMPORT_KERNEL_OUTPUT_H
 #define UTRAIL_CMDS_IMPORT_KERNEL_OUTPUT_H
@@ -12,9 +11,9 @@
 /*
  * Starts as { .store = ... }, ends with kernel_output_deinit().
  *
- * @pages: of the CPU whose file is open as @stream, -1: none. @buffered: pages that still must
- * be written
- * @hides: files are renamed at the end, since others read the directory
+ * @pages: of the CPU whose file is open as @stream; @stream is -1 when no file is open
+ * @buffered: pages that still must be written
+ * @hides: files get their names at the end, since readers may be reading the directory
  * @cpus: those that have a file
  * @seen: a bit for each event that has records
  */
@@ -30,7 +29,7 @@ struct kernel_output {
 	uint64_t seen[(UINT16_MAX + 1) / 64];
 };
 
-/* There are records of the event with this number. */
+/* Note that the event with this number has records. */
 static inline void kernel_output_see(struct kernel_output *out, uint16_t id)
 {
 	out->seen[id / 64] |= 1ULL << id % 64;

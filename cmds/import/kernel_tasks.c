@@ -13,7 +13,7 @@
 #include "utils/base/containers/vec.h"
 #include "utils/format/task_txt.h"
 
-/* trace-cmd's name for tasks whose name is unknown. */
+/* trace-cmd writes this for a task whose name is unknown. */
 #define UNKNOWN_NAME "<...>"
 
 void kernel_trace_tasks_deinit(struct kernel_trace_tasks *tasks)
@@ -41,8 +41,8 @@ int kernel_trace_tasks_name(struct kernel_trace_tasks *tasks, struct text cmdlin
 
 		at[len] = '\0';
 		/*
-		 * Readers would show the part of a path after its last '/': "kworker/1:2" becomes
-		 * "kworker-1:2".
+		 * '/' becomes '-', as in "kworker-1:2": readers would show only the part of a path
+		 * after its last '/'.
 		 */
 		for (char *slash = at; (slash = strchr(slash, '/'));)
 			*slash = '-';
@@ -89,13 +89,16 @@ int kernel_trace_tasks_see(struct kernel_trace_tasks *tasks, int32_t tid, uint32
 		task = intmap_get(&tasks->by_tid, wanted);
 	if (!task)
 		return add_kernel_task(tasks, wanted, tid, cpu, time_ns);
-	/* CPUs are read one after the other. */
+	/* CPUs are read one after the other, so a record read later may have an earlier time. */
 	task->first_ns = MIN(task->first_ns, time_ns);
 	tasks->last = task;
 	return 0;
 }
 
-/* Tasks with the same name share a session, whose id has the number of the first one. */
+/*
+ * Writes the session of a task. Tasks with the same name share a session; its id has the number of
+ * the first of them.
+ */
 static int put_session(const struct kernel_trace_task *task, const char *name,
 		       struct strmap *sessions, struct store *store, struct strbuf *text,
 		       struct uft_err *err)
@@ -118,11 +121,11 @@ static int put_session(const struct kernel_trace_task *task, const char *name,
 	if (strmap_put(sessions, name, (void *)task) < 0)
 		return err_set_errno(err, -ENOMEM, "cannot write 'task.txt'");
 	snprintf(map, sizeof(map), "sid-%s.map", line.sid);
-	/* uftrace wants such a file, even an empty one. */
+	/* uftrace wants a map file, even an empty one. */
 	return store_publish(store, map, "", 0, err);
 }
 
-/* uftrace looks for a file of records of each task, even if it has none. */
+/* Writes the task's file of records, which is empty: uftrace looks for one of each task. */
 static int put_records(const struct kernel_trace_task *task, struct store *store,
 		       struct uft_err *err)
 {

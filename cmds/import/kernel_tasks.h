@@ -1,4 +1,4 @@
-/* The tasks of a kernel trace: the tasks of its records, and their names. */
+/* The tasks of a kernel trace: tasks that have records, and their names. */
 #ifndef UTRAIL_CMDS_IMPORT_KERNEL_TASKS_H
 #define UTRAIL_CMDS_IMPORT_KERNEL_TASKS_H
 
@@ -6,7 +6,10 @@
 #include "utils/base/containers/intmap.h"
 #include "utils/format/text.h"
 
-/* @name: in the text of all names, or NULL. @cpu: of the idle task of a CPU, else -1 */
+/*
+ * @name: the task's name, in the text of all names, or NULL
+ * @cpu: for the idle task of a CPU, that CPU; -1 for other tasks
+ */
 struct kernel_trace_task {
 	int32_t tid;
 	int32_t cpu;
@@ -17,8 +20,8 @@ struct kernel_trace_task {
 /*
  * Starts as { 0 } but for @max, ends with kernel_trace_tasks_deinit().
  *
- * @max: no more tasks than that are kept, nor than IMPORT_TASKS_MAX
- * @names: by the number of the task, in @text
+ * @max: the most tasks that are kept, besides IMPORT_TASKS_MAX
+ * @names: places in @text, by the number of the task
  */
 struct kernel_trace_tasks {
 	struct kernel_trace_task **all;
@@ -31,14 +34,15 @@ struct kernel_trace_tasks {
 };
 
 /*
- * Note the names of tasks, from a text as in saved_cmdlines: lines "<tid> <name>". Other lines are
- * skipped. Returns 0 or -ENOMEM.
+ * Note the names of tasks from lines "<tid> <name>", as in the kernel's saved_cmdlines. Other lines
+ * are skipped. Returns 0 or -ENOMEM.
  */
 int kernel_trace_tasks_name(struct kernel_trace_tasks *tasks, struct text cmdlines);
 
 /*
- * There is a record at @time_ns of task @tid on CPU @cpu; 0 is the idle task of that CPU. *@number
- * becomes the task's number in the recording. Returns 0; -ENOMEM; -E2BIG: there are too many.
+ * Note a record at @time_ns of task @tid on CPU @cpu. @tid 0 is the idle task of that CPU. *@number
+ * becomes the task's number in the recording. Returns 0, -ENOMEM, or -E2BIG when there are too many
+ * tasks.
  */
 int kernel_trace_tasks_see(struct kernel_trace_tasks *tasks, int32_t tid, uint32_t cpu,
 			   uint64_t time_ns, int32_t *number);

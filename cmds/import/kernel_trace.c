@@ -1,4 +1,4 @@
-/* The records of a trace.dat become the kernel's part of a recording (see kernel_trace.h). */
+/* Makes the kernel's part of a recording from the records of a trace.dat (see kernel_trace.h). */
 #include "cmds/import/kernel_trace.h"
 
 #include <errno.h>
@@ -19,15 +19,15 @@
 /* The clock of recordings that do not name one. */
 #define DEFAULT_CLOCK "mono"
 
-/* Converts a buffer's times to times of the recording. */
+/* A buffer of the file, and the step from its times to times of the recording. */
 struct place {
 	const struct tracedat_buffer *buffer;
 	int64_t shift_ns;
 };
 
 /*
- * The records of one CPU in one buffer; with @has_next @next is its next record, at @time_ns of the
- * recording.
+ * The records of one CPU in one buffer. With @has_next, @next is the next record, at the time
+ * @time_ns of the recording.
  */
 struct part {
 	const struct place *place;
@@ -41,7 +41,7 @@ struct part {
 
 /*
  * @into: the recording that is added to; its @data is open then. NULL: a new one is made
- * @parts: by their CPU
+ * @parts: sorted by their CPU
  * @nr_of_others: records of tasks that the recording does not have; @nr_of_tracers: records that
  * are neither events nor calls
  */
@@ -83,7 +83,7 @@ static void kernel_trace_deinit(struct kernel_trace *kt)
 
 /* --- clocks --- */
 
-/* By the command line that made the recording. */
+/* Finds the clock in the command line that made the recording. */
 static void recorded_clock(const struct info *info, char clock[static TRACEDAT_NAME_MAX])
 {
 	static const char option[] = "--clock";
@@ -99,8 +99,8 @@ static void recorded_clock(const struct info *info, char clock[static TRACEDAT_N
 }
 
 /*
- * The difference between the time of day and a time of the recording. False when the recording does
- * not state it.
+ * Finds the difference between the time of day and the recording's clock. Returns false when the
+ * recording does not state it.
  */
 static bool recorded_offset(struct kernel_trace *kt, int64_t *offset_ns)
 {
@@ -122,7 +122,7 @@ static bool recorded_offset(struct kernel_trace *kt, int64_t *offset_ns)
 	return true;
 }
 
-/* Align the part by the time of day. */
+/* Aligns the buffer by the time of day. */
 static bool align_by_date(struct kernel_trace *kt, struct place *place)
 {
 	int64_t offset_ns;
@@ -137,8 +137,8 @@ static bool is_same_clock(const struct kernel_trace *kt, const char *clock, cons
 }
 
 /*
- * Finds the relation of the buffer's times to those of the recording. False, with the reason in
- * @why, when it is unknown.
+ * Finds the step from the buffer's times to those of the recording. Returns false, with the reason
+ * in @why, when it is unknown.
  */
 static bool align(struct kernel_trace *kt, struct place *place, struct uft_err *why)
 {
@@ -167,7 +167,7 @@ static bool align(struct kernel_trace *kt, struct place *place, struct uft_err *
 	return false;
 }
 
-/* Buffers whose times cannot be aligned are left out, if there are others. */
+/* Aligns all buffers. One whose times cannot be aligned is left out, if there are others. */
 static int align_all(struct kernel_trace *kt, struct uft_err *err)
 {
 	struct uft_err why = { 0 };
@@ -212,18 +212,18 @@ static int advance_part(struct kernel_trace *kt, struct part *part, struct uft_e
 		time_ns -= MIN(time_ns, (uint64_t)-shift_ns);
 	else
 		time_ns += shift_ns;
-	/* The value 0 stands for no time. */
+	/* Time 0 means "no time", so no record gets it. */
 	part->time_ns = MAX(time_ns, 1ULL);
 	return 1;
 }
 
-/* True when readers show such records at all. */
+/* True for records of tracers that no reader shows. */
 static bool is_of_tracer(const struct kernel_event_type *type)
 {
 	return type && type->is_tracer && !type->graph.kind;
 }
 
-/* Sets @number to the task of the record. False when it is left out. */
+/* Sets @number to the task of the record. Returns false when the record is left out. */
 static bool choose_task(struct kernel_trace *kt, const struct part *part, int32_t *number, int *ret)
 {
 	const struct kernel_record *rec = &part->next;
@@ -290,7 +290,7 @@ static void count_missed(uint64_t *sum, uint64_t more)
 	*sum = more == UINT64_MAX || *sum > UINT64_MAX - 1 - more ? UINT64_MAX : *sum + more;
 }
 
-/* All of one CPU, which has @nr @parts. */
+/* Writes all records of one CPU, which has @nr @parts. */
 static int take_cpu(struct kernel_trace *kt, struct part *parts, size_t nr, struct uft_err *err)
 {
 	struct part *part;
@@ -328,7 +328,7 @@ static int compare_parts(const void *a, const void *b)
 
 	if (x->cpu->cpu != y->cpu->cpu)
 		return x->cpu->cpu < y->cpu->cpu ? -1 : 1;
-	/* The top instance comes first. */
+	/* The buffer that comes first in the file, that of the top instance, comes first. */
 	return (x->place > y->place) - (x->place < y->place);
 }
 
@@ -376,7 +376,10 @@ static int take_all(struct kernel_trace *kt, struct uft_err *err)
 
 /* --- the file, and the recording --- */
 
-/* The formats must be known before records are read, since they also tell a record's task. */
+/*
+ * Reads the formats. They must be known before records are read, since they also tell a record's
+ * task.
+ */
 static int read_formats(struct kernel_trace *kt, struct uft_err *err)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -431,8 +434,8 @@ static int open_into(struct kernel_trace *kt, struct uft_err *err)
 static int open_output(struct kernel_trace *kt, struct uft_err *err)
 {
 	/*
-	 * Without these options readers leave out events outside of functions, which all of these
-	 * are.
+	 * All events are outside of functions, and without these options readers leave such events
+	 * out.
 	 */
 	return import_dir_make(&kt->dir, kt->opts->data_dir, "--event-full\n--kernel-full\n", err);
 }
@@ -504,7 +507,7 @@ static void tell_damage(const struct kernel_trace *kt)
 			 kt->path, (unsigned long long)kt->nr_of_tracers);
 }
 
-/* Each task becomes a file: a minimum number is allowed, and one for so many bytes of the input. */
+/* The most tasks: each becomes a file, so their number depends on the bytes of the input. */
 #define TASKS_MIN      4096
 #define BYTES_PER_TASK 16
 
@@ -562,8 +565,8 @@ int kernel_trace_import(const struct opts *opts, struct uft_err *err)
 
 	if (ret < 0) {
 		/*
-		 * Files are removed from a recording that existed before; a new one has no `info`
-		 * yet.
+		 * A recording that existed before loses the new files. A new one is no recording
+		 * yet: it has no `info`.
 		 */
 		if (kt.out.nr_cpus)
 			kernel_output_remove(&kt.out);

@@ -1,11 +1,11 @@
-/* `utrail import`: the records of a trace.dat become the kernel's part of a recording. */
+/* `utrail import`: makes the kernel's part of a recording from the records of a trace.dat. */
 #ifndef UTRAIL_CMDS_IMPORT_KERNEL_TRACE_H
 #define UTRAIL_CMDS_IMPORT_KERNEL_TRACE_H
 
 #include "cmds/opts.h"
 #include "utils/base/err.h"
 
-/* The file is the argument. Returns an exit status, or negative with @err. */
+/* Import the file of the command line. Returns an exit status, or negative with @err. */
 int kernel_trace_import(const struct opts *opts, struct uft_err *err);
 
 #endif
