@@ -8,8 +8,8 @@
 #include "utils/format/info.h"
 
 /*
- * Open the recording @path, and keep others from recording or importing into it. Returns 0, or
- * negative with @err.
+ * Open the recording @path, and lock it: no other process can record or import into it. Returns 0,
+ * or negative with @err.
  */
 int import_dir_lock(struct store_dir *dir, const char *path, struct uft_err *err);
 
@@ -20,7 +20,7 @@ int import_dir_lock(struct store_dir *dir, const char *path, struct uft_err *err
 int import_dir_make(struct store_dir *dir, const char *path, const char *options,
 		    struct uft_err *err);
 
-/* The head of `info` of a new recording, of this machine. */
+/* Returns the head of `info` of a new recording that is made on this machine. */
 struct data_header import_dir_header(const struct opts *opts);
 
 /*
@@ -30,12 +30,12 @@ struct data_header import_dir_header(const struct opts *opts);
 int import_dir_describe(const struct opts *opts, const char *exename, size_t len,
 			struct info *info);
 
-/* Add @tasks to those of @info. Returns 0 or -ENOMEM. */
+/* Add @tids to the tasks of @info. Returns 0 or -ENOMEM. */
 int import_dir_add_tids(struct info *info, const int32_t *tids, size_t nr);
 
 /*
- * Write `info`; the members of @header that follow from @info are set. Returns 0, or negative with
- * @err.
+ * Write `info`, after setting the members of @header that follow from @info. Returns 0, or negative
+ * with @err.
  */
 int import_dir_publish(struct store_dir *dir, struct data_header *header, const struct info *info,
 		       struct uft_err *err);

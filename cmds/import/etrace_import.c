@@ -1,4 +1,4 @@
-/* Process and file events of text become a recording (see etrace_import.h). */
+/* Makes a recording of process and file events in text form (see etrace_import.h). */
 #include "cmds/import/etrace_import.h"
 
 #include <errno.h>
@@ -19,13 +19,13 @@
 
 /* The bytes that are written at once. */
 #define BUFFER_BYTES (1UL << 20)
-/* A first line has a path in it at most. */
+/* More bytes than the first line of such a text can have: it has one path at most. */
 #define HEAD_BYTES   8192
 
 /*
- * Limits without --no-limit: a minimum of bytes of records, and a multiple of the text. An argument
- * may be far from the one before, with empty ones between them; a variable may belong to many
- * tasks.
+ * The most bytes of records without --no-limit: BYTES_MIN, or this many times the bytes of the
+ * text. Records may be larger than their text: an argument may follow many empty ones, and a
+ * variable may belong to many tasks.
  */
 #define BYTES_MIN     (64UL << 20)
 #define HELD_TIMES    4
@@ -34,7 +34,7 @@
 /*
  * @text_bytes: length of the text
  * @program: the first executed program
- * @first_ns: of the first record; the reader has the last one
+ * @first_ns: the time of the first record; @reader has that of the last one
  */
 struct importing {
 	const struct opts *opts;
@@ -64,7 +64,7 @@ static int check_bytes(const struct importing *im, uint64_t bytes, unsigned time
 
 /* --- which files are meant --- */
 
-/* 1 or 0, or negative with @err. */
+/* Returns 1 for a file with such a text, 0 for another file, or negative with @err. */
 static int is_text(const char *path, struct uft_err *err)
 {
 	char head[HEAD_BYTES];
@@ -145,7 +145,7 @@ static void know(struct importing *im, const struct proc_record *rec)
 {
 	struct proc_exec exec;
 
-	/* The CPU that a task is on is no event. */
+	/* Records that only name the CPU of a task are no events. */
 	if (rec->kind == PROC_CPU)
 		return;
 	if (!im->nr_events++)
@@ -188,7 +188,7 @@ static int write_records(struct importing *im, struct uft_err *err)
 	return ret;
 }
 
-/* The time of day is not known. */
+/* Writes `info` without the offset to the time of day, which is unknown. */
 static int write_info(struct importing *im, struct uft_err *err)
 {
 	struct info info cleanup_info = { .elapsed_ns = im->reader.last_ns - im->first_ns };

@@ -6,12 +6,12 @@
 #include "utils/base/err.h"
 
 /*
- * Returns 1 when the file that the command names is such a text; 0; or negative with @err when
- * further files are named, or options that do not apply.
+ * Returns 1 when the file on the command line is such a text, and 0 when it is not. Negative with
+ * @err when there are further files, or options that do not apply.
  */
 int etrace_is_given(const struct opts *opts, struct uft_err *err);
 
-/* An exit status, or negative with @err. */
+/* Import the text. Returns an exit status, or negative with @err. */
 int etrace_import(const struct opts *opts, struct uft_err *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* Reading logs in the order of time (see import.h). */
+/* Reads logs in the order of time (see import.h). */
 #include "cmds/import/import.h"
 
 #include <endian.h>
@@ -13,23 +13,26 @@
 #include "utils/format/event_ids.h"
 #include "utils/format/fstrace/log.h"
 
-/* So much waits in memory before it is written. */
+/* The number of bytes that wait in memory before they are written. */
 #define BUFFER_BYTES  (32UL << 20)
 /*
- * Lines of several writers may come a little out of order. A time that goes back further means that
- * the clock was set. Then the recording's clock, which never goes back, goes on from there.
+ * Lines of several writers may come a little out of order. A time that goes back by more than this
+ * means that the clock was set back. The recording's clock never goes back: it runs on.
  */
 #define SET_BACK_US   10000000LL
-/* The rest of 63 bits leaves room for records with the same time, which get a nanosecond each. */
+/*
+ * The latest time. The rest of 63 bits leaves room for records with the same time: each is a
+ * nanosecond later.
+ */
 #define RECORD_NS_MAX (INT64_MAX - (1LL << 40))
 #define US_MAX	      (RECORD_NS_MAX / 1000)
 
 /*
- * One log.
+ * A log that is being read.
  *
- * @has_line: @line is the next one, at @ns of a clock that never goes back
- * @last_us: the time of the line before; @shift_ns: the sum of the steps by which the clock was set
- * back so far, @nr_back times
+ * @has_line: @line is the next line, at the time @ns of a clock that never goes back
+ * @last_us: the time of the line before
+ * @shift_ns: the sum of the steps by which the clock was set back, @nr_back times so far
  */
 struct log_source {
 	struct fst_log log;
@@ -47,7 +50,7 @@ struct log_source {
 /*
  * @common: the logs' common format, or NULL
  * @last_ns: the time of the last record
- * @paths: of all logs, in order
+ * @paths: the paths of all logs, in order
  */
 struct import {
 	const struct opts *opts;
@@ -104,7 +107,7 @@ static const char *place_in_time(struct log_source *src)
 	return NULL;
 }
 
-/* Reads the next valid line; errors of others are reported. */
+/* Reads the next valid line, and reports invalid lines before it. */
 static int advance_source(struct log_source *src, struct uft_err *err)
 {
 	int ret;
@@ -127,7 +130,7 @@ static int advance_source(struct log_source *src, struct uft_err *err)
 
 /* --- one event --- */
 
-/* The place that a line goes to. */
+/* The task, the event and the time of a line. */
 struct place {
 	uint64_t time_ns;
 	struct import_kind *kind;
@@ -150,8 +153,8 @@ static const char *find_origin(const struct import *im, const struct fst_line *l
 }
 
 /*
- * Finds the time of the event on the recording's clock: after all earlier ones, so that the order
- * is kept.
+ * Finds the time of the event on the recording's clock. It is later than all earlier events, so
+ * that the order is kept.
  */
 static bool find_time(const struct import *im, uint64_t ns, uint64_t *time_ns)
 {
@@ -164,8 +167,8 @@ static bool find_time(const struct import *im, uint64_t ns, uint64_t *time_ns)
 }
 
 /*
- * Returns NULL with the line's place, which contains a NULL without memory; or the error and its
- * byte.
+ * Returns NULL with the line's place, or the error and its byte. Without memory, the place has a
+ * NULL in it.
  */
 static const char *find_place(struct import *im, struct log_source *src, struct place *to,
 			      size_t *at)
@@ -190,7 +193,7 @@ static const char *find_place(struct import *im, struct log_source *src, struct 
 	return is_full ? "there is no room for another task" : NULL;
 }
 
-/* 0, or -ENOMEM. A line that cannot be taken is told. */
+/* Returns 0 or -ENOMEM. Reports a line that cannot be taken. */
 static int take_log_line(struct import *im, struct log_source *src)
 {
 	const struct fst_line *line = &src->line.parts;
@@ -216,8 +219,8 @@ static int take_log_line(struct import *im, struct log_source *src)
 /* --- all logs --- */
 
 /*
- * Returns the source with the earliest line, or NULL; @until_ns: it stays the earliest up to this
- * time.
+ * Returns the source with the earliest line, or NULL. @until_ns: its lines up to this time come
+ * before those of all other sources
  */
 static struct log_source *earliest_source(struct import *im, uint64_t *until_ns)
 {
@@ -239,7 +242,7 @@ static struct log_source *earliest_source(struct import *im, uint64_t *until_ns)
 	return first;
 }
 
-/* Reads the first line of each source. Without any line no directory is made or renamed. */
+/* Reads the first line of each source. The directory is opened or made only if there is a line. */
 static int begin_sources(struct import *im, struct uft_err *err)
 {
 	bool has_line = false;
@@ -353,8 +356,8 @@ static int run_log_import(struct import *im, struct uft_err *err)
 		ret = finish_logs(im, err);
 	if (ret < 0) {
 		/*
-		 * Tasks are removed from a recording that existed before; a new one has no `info`
-		 * yet.
+		 * A recording that existed before loses the new tasks. A new one is no recording
+		 * yet: it has no `info`.
 		 */
 		import_tasks_remove(&im->tasks, &im->out.dir.store);
 		return ret;

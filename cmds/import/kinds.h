@@ -7,10 +7,10 @@
 #include "utils/format/fstrace/line.h"
 
 /*
- * One event.
+ * An event that was imported.
  *
- * @format: of its values; NULL: its values are in lines, and @keys are the keys of "KEY=value" in
- * these, in order of first appearance
+ * @format: the format of its values. NULL: its values are in lines as "KEY=value", and @keys are
+ * their keys in order of first appearance
  */
 struct import_kind {
 	uint32_t id;
@@ -24,8 +24,8 @@ struct import_kind {
  * Starts as { .next_id = ... }, ends with import_kinds_deinit().
  *
  * @next_id: id of the next new event
- * @bytes: upper limit of the bytes of all definitions, with those of the recording
- * @last: the last one that was returned
+ * @bytes: all definitions have no more bytes than this, with those of the existing recording
+ * @last: the event that was returned last
  */
 struct import_kinds {
 	uint32_t next_id;
@@ -38,17 +38,20 @@ struct import_kinds {
 };
 
 /*
- * Returns the event of @line, and notes its keys. NULL without memory or, with @is_full set, when
- * there are too many.
+ * Returns the event of @line, and notes its keys. Returns NULL without memory, or with @is_full set
+ * when there are too many events.
  */
 struct import_kind *import_kinds_get(struct import_kinds *kinds, const struct fst_line *line,
 				     bool *is_full);
-/* Returns the event @name, whose values have that format. NULL as above. */
+/*
+ * Returns the event @name, whose values have the format @format. Returns NULL like
+ * import_kinds_get().
+ */
 struct import_kind *import_kinds_name(struct import_kinds *kinds, const char *name,
 				      const char *format, bool *is_full);
 void import_kinds_deinit(struct import_kinds *kinds);
 
-/* The lines of events.txt, and those of events.def. */
+/* Append the lines of events.txt and those of events.def. */
 void import_kinds_put_names(const struct import_kinds *kinds, struct strbuf *out);
 void import_kinds_put_definitions(const struct import_kinds *kinds, struct strbuf *out);
 

@@ -95,7 +95,9 @@ static int open_into(struct import_output *out, struct import_tasks *tasks,
 
 /* --- a new one --- */
 
-/* Without that option readers leave out events outside of functions. */
+/*
+ * Makes the directory. Without --event-full, readers would leave out events outside of functions.
+ */
 static int make_dir(struct import_output *out, struct uft_err *err)
 {
 	return import_dir_make(&out->dir, out->opts->data_dir, "--event-full\n", err);
@@ -149,7 +151,7 @@ static int write_kinds(struct import_output *out, const struct import_kinds *kin
 
 /*
  * All processes of a log count as one program with the log's name, in one session. The session's id
- * has the number of the first task, which no other one in the recording has.
+ * has the number of the first task, which no other session of the recording has.
  */
 static int put_session(struct import_output *out, struct strbuf *text,
 		       const struct import_task *task, struct text program, int32_t *first,
@@ -171,7 +173,7 @@ static int put_session(struct import_output *out, struct strbuf *text,
 	snprintf(line.sid, sizeof(line.sid), "1%015x", (unsigned)*first);
 	task_line_encode(&line, text);
 	snprintf(map, sizeof(map), "sid-%s.map", line.sid);
-	/* uftrace wants such a file, even an empty one. */
+	/* uftrace wants a map file, even an empty one. */
 	return is_new ? store_publish(&out->dir.store, map, "", 0, err) : 0;
 }
 

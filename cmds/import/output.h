@@ -9,7 +9,7 @@
 #include "utils/pipeline/recording/data.h"
 
 /*
- * @into: the existing recording, whose @data is open then. NULL: a new one is made
+ * @into: the existing recording, or NULL for a new one; @data is open while there is one
  * @offset_ns: the time of day minus a record's time
  */
 struct import_output {
@@ -21,16 +21,16 @@ struct import_output {
 };
 
 /*
- * Make the directory, or read the existing one: then @tasks and @kinds know its content. Returns 0,
- * or negative with @err. It ends with import_output_close().
+ * Make the directory, or read the existing one: then @tasks and @kinds have its content. Returns 0,
+ * or negative with @err. Call import_output_close() in any case.
  */
 int import_output_open(struct import_output *out, const struct opts *opts,
 		       struct import_tasks *tasks, struct import_kinds *kinds, struct uft_err *err);
 void import_output_close(struct import_output *out);
 
 /*
- * After all events are written: write tasks and definitions. @programs: program of each log, by the
- * log of a task, @nr_logs of them; @last_ns: the time of the last record.
+ * Write tasks and definitions, after all events were written. @programs: the program of each of
+ * @nr_logs logs, by the @log of a task. @last_ns: the time of the last record.
  */
 int import_output_finish(struct import_output *out, const struct import_tasks *tasks,
 			 const struct import_kinds *kinds, const struct text *programs,

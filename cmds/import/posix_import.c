@@ -1,5 +1,6 @@
 /*
- * Logs of POSIX Trace become a recording (see posix_import.h). Payloads: utils/format/event_data.h.
+ * Makes a recording of logs of POSIX Trace (see posix_import.h). Payloads:
+ * utils/format/event_data.h.
  */
 #include "cmds/import/posix_import.h"
 
@@ -13,9 +14,12 @@
 #include "utils/base/cleanup.h"
 #include "utils/format/event_ids.h"
 
-/* So much waits in memory before it is written. */
+/* The number of bytes that wait in memory before they are written. */
 #define BUFFER_BYTES (32UL << 20)
-/* The rest of 63 bits leaves room for records with the same time, which get a nanosecond each. */
+/*
+ * The latest time. The rest of 63 bits leaves room for records with the same time: each is a
+ * nanosecond later.
+ */
 #define TIME_NS_MAX  (INT64_MAX - (1LL << 40))
 
 /* @last_ns: the time of the last record; @nr_out: events that were left out */
@@ -52,7 +56,7 @@ static struct import_kind *find_kind(struct posix_importing *im, const struct po
 	return import_kinds_name(&im->kinds, strbuf_str(&im->name), EVENT_POSIX_FORMAT, is_full);
 }
 
-/* Names without events go into the recording, too. */
+/* Takes all names of a log: names without events go into the recording, too. */
 static int take_names(struct posix_importing *im, const struct posix_log *log)
 {
 	char name[PT_NAME_MAX + 1];
@@ -69,8 +73,8 @@ static int take_names(struct posix_importing *im, const struct posix_log *log)
 }
 
 /*
- * As with lines of logs, each record is later than the one before it. False: its time is before the
- * recording's clock.
+ * Finds the record's time, which is later than that of the record before. Returns false when it is
+ * before the start of the recording's clock.
  */
 static bool find_time(const struct posix_importing *im, uint64_t ns, uint64_t *time_ns)
 {
@@ -82,7 +86,10 @@ static bool find_time(const struct posix_importing *im, uint64_t ns, uint64_t *t
 	return *time_ns <= TIME_NS_MAX;
 }
 
-/* Events about the stream come from no process: they get a task of the log's own. */
+/*
+ * Finds the task of an event. Events about the stream come from no process: they get a task that
+ * the log has for them.
+ */
 static struct import_task *find_task(struct posix_importing *im, const struct posix_log *log,
 				     bool *is_full)
 {
@@ -122,7 +129,7 @@ static int add_posix_event(struct posix_importing *im, const struct posix_log *l
 				text_of(im->body.data, im->body.len));
 }
 
-/* Returns 0, or -ENOMEM. Events that cannot be taken are counted. */
+/* Returns 0 or -ENOMEM. Counts events that cannot be taken. */
 static int take_posix_event(struct posix_importing *im, const struct posix_log *log)
 {
 	bool lacks_kind = false, lacks_task = false;
@@ -183,7 +190,7 @@ static bool has_any(const struct posix_logs *logs)
 	return false;
 }
 
-/* Without any event no directory is made or renamed. */
+/* Imports the logs. The directory is opened or made only if there is an event. */
 static int run_posix_import(struct posix_importing *im, struct uft_err *err)
 {
 	int ret = posix_logs_open(&im->logs, im->opts, err);

@@ -1,6 +1,6 @@
 /*
- * Logs of POSIX Trace (see posix_logs.h). They may come from strangers: trace/posixlog/log_read.c
- * checks everything.
+ * Reads logs of POSIX Trace (see posix_logs.h). Logs may come from strangers:
+ * trace/posixlog/log_read.c checks all of their bytes.
  */
 #include "cmds/import/posix_logs.h"
 
@@ -13,7 +13,7 @@
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
 
-/* 1 or 0, or negative with @err. */
+/* Returns 1 for a log, 0 for another file, or negative with @err. */
 static int is_log(const char *path, struct uft_err *err)
 {
 	char magic[sizeof(((struct pxt_log_header *)NULL)->magic)];
@@ -44,7 +44,10 @@ int posix_logs_are_given(const struct opts *opts, struct uft_err *err)
 	return nr > 0;
 }
 
-/* A file that ends too early, or is damaged, was read as far as possible. */
+/*
+ * Reads the log's next event. A file that ends too early, or is damaged, is read as far as
+ * possible.
+ */
 static void advance_log(struct posix_logs *logs, struct posix_log *log)
 {
 	int ret = pxt_log_next(&log->log, &log->event, log->data, POSIX_DATA_MAX);
@@ -143,7 +146,7 @@ struct posix_log *posix_logs_next(struct posix_logs *logs)
 	return logs->given = first;
 }
 
-/* The unnamed event is called as in a recording. */
+/* The unnamed event has the same name as in a recording. */
 void posix_log_put_name(const struct posix_log *log, uint32_t id, struct strbuf *out)
 {
 	char name[PT_NAME_MAX + 1];

@@ -11,13 +11,14 @@
 #include "utils/base/containers/strbuf.h"
 #include "utils/format/event_data.h"
 
-/* The most of an event's data that fits a payload, with its other members. */
+/* The most bytes of an event's data that fit into a payload beside its other members. */
 #define POSIX_DATA_MAX (EVENT_DATA_MAX - sizeof(struct event_posix) - sizeof(uint32_t))
 
 /*
- * One log.
+ * A log that is open.
  *
- * @has_event: @event is the next one; @data: of the log that posix_logs_next() has returned
+ * @has_event: @event is the next event
+ * @data: the data of that event, for the log that posix_logs_next() has returned
  */
 struct posix_log {
 	const char *path;
@@ -42,8 +43,8 @@ struct posix_logs {
 };
 
 /*
- * Returns 1 when all files that the command names are such logs, 0 when none is, or negative with
- * @err: when only some are, or a file cannot be read.
+ * Returns 1 when all files that the command names are such logs, 0 when none is. Returns negative
+ * with @err when only some are, or when a file cannot be read.
  */
 int posix_logs_are_given(const struct opts *opts, struct uft_err *err);
 
@@ -51,10 +52,13 @@ int posix_logs_are_given(const struct opts *opts, struct uft_err *err);
 int posix_logs_open(struct posix_logs *logs, const struct opts *opts, struct uft_err *err);
 void posix_logs_close(struct posix_logs *logs);
 
-/* Returns the log with the next event, valid until the next call; NULL at the end of all. */
+/*
+ * Returns the log with the next event, or NULL at the end of all logs. The event is valid until the
+ * next call.
+ */
 struct posix_log *posix_logs_next(struct posix_logs *logs);
 
-/* The name of a type, as "posix:NAME". */
+/* Append the name of a type, as "posix:NAME". */
 void posix_log_put_name(const struct posix_log *log, uint32_t id, struct strbuf *out);
 
 #endif

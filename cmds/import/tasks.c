@@ -55,8 +55,8 @@ static uint64_t key_of(const struct fst_origin *origin, size_t log)
 }
 
 /*
- * Chooses the thread's number if the line has it; else that of the process for its first thread
- * without one; else a number that no task of Linux has.
+ * Chooses the task's number: that of the thread if the line has it. Otherwise the number of the
+ * process, for its first thread without a number; or else a number that no task of Linux has.
  */
 static int32_t choose_tid(struct import_tasks *tasks, const struct fst_origin *origin)
 {
@@ -68,7 +68,7 @@ static int32_t choose_tid(struct import_tasks *tasks, const struct fst_origin *o
 	return tasks->next_made < INT32_MAX ? tasks->next_made++ : 0;
 }
 
-/* From the first line on it is freed with all others. */
+/* Adds the task to the lists. From now on import_tasks_deinit() frees it, too. */
 static int enter_task(struct import_tasks *tasks, struct import_task *task, uint64_t key)
 {
 	tasks->all[tasks->nr++] = task;
@@ -136,14 +136,17 @@ int import_tasks_add(struct import_tasks *tasks, struct import_task *task, uint6
 	return strbuf_oom(&task->records) || strbuf_oom(&task->payloads) ? -ENOMEM : 0;
 }
 
-/* @is_hidden: no reader looks at such a name. */
+/* @is_hidden: use a name that no reader looks at */
 static void put_name(char name[static NAME_MAX], const struct import_task *task, const char *suffix,
 		     bool is_hidden)
 {
 	snprintf(name, NAME_MAX, is_hidden ? DATADIR_TMP("%d%s") : "%d%s", task->tid, suffix);
 }
 
-/* For both files of a task, payloads first: a record's payload must be there before the record. */
+/*
+ * The suffixes of a task's files. Payloads come first: a record's payload must be there before the
+ * record.
+ */
 static const char *const suffixes[] = { DATADIR_EVENT_DATA_SUFFIX, ".dat" };
 
 static int append_task_file(const struct import_tasks *tasks, const struct import_task *task,
@@ -152,7 +155,7 @@ static int append_task_file(const struct import_tasks *tasks, const struct impor
 	char name[NAME_MAX];
 
 	put_name(name, task, suffix, tasks->hides);
-	/* Files that a killed import has left. */
+	/* An import that was killed may have left a file of this name. */
 	if (tasks->hides && !task->is_written)
 		store_remove(store, name);
 
@@ -216,7 +219,10 @@ void import_tasks_remove(struct import_tasks *tasks, struct store *store)
 			continue;
 		put_name(name, task, suffix, tasks->hides);
 		store_remove(store, name);
-		/* The recording had no such task: no other file is removed. */
+		/*
+		 * The file with the final name is of this import, too: the recording had no such
+		 * task before.
+		 */
 		put_name(name, task, suffix, false);
 		store_remove(store, name);
 	}

@@ -9,13 +9,15 @@
 #include "utils/format/text.h"
 
 /*
- * One task.
+ * A task of the logs.
  *
- * @origin: its process and thread in the lines. @log: its log, for tasks whose lines name none
+ * @origin: its process and thread in the lines
+ * @log: its log, for tasks whose lines name no process
  * @is_new_process: its program was not written yet
- * @first_ns: of its first event
- * @records, @payloads: for <tid>.dat and <tid>.evt. @is_written: its files exist
- * @next: another one with the same key
+ * @first_ns: the time of its first event
+ * @records, @payloads: the bytes that wait for <tid>.dat and <tid>.evt
+ * @is_written: its files exist
+ * @next: another task with the same key
  */
 struct import_task {
 	struct fst_origin origin;
@@ -33,11 +35,11 @@ struct import_task {
 /*
  * Starts as { .next_made = IMPORT_TID_MADE }, ends with import_tasks_deinit().
  *
- * @by_origin: by a key of process and thread. @tids: numbers that tasks have; @pids: processes
- * that are known
- * @next_made: for tasks without a number of their own
- * @buffered: bytes of all of them that are not written
- * @hides: files are renamed at the end, since others read the directory
+ * @by_origin: tasks by a key of process and thread
+ * @tids: numbers that tasks have; @pids: known processes
+ * @next_made: the next number for a task that has none
+ * @buffered: bytes of all tasks that are not written yet
+ * @hides: files get their names at the end, since readers may be reading the directory
  */
 struct import_tasks {
 	struct import_task **all;
@@ -53,16 +55,18 @@ struct import_tasks {
 
 /* No task of Linux has such a number. */
 #define IMPORT_TID_MADE	 (FST_PID_LIMIT + 1)
-/* Each takes some memory, and two files. */
+/* Each task takes some memory, and two files. */
 #define IMPORT_TASKS_MAX 262144
 
-/* Note a task of the existing recording: its numbers are taken. Returns 0 or -ENOMEM. */
+/*
+ * Note a task of the existing recording, so that no other task gets its numbers. Returns 0 or
+ * -ENOMEM.
+ */
 int import_tasks_know(struct import_tasks *tasks, int32_t pid, int32_t tid);
 
 /*
- * Returns the task that has written lines of @origin into the @log-th log. NULL without memory or,
- * with
- * @is_full, when there are too many.
+ * Returns the task that has written lines of @origin into the log with the index @log. Returns NULL
+ * without memory, or with @is_full set when there are too many tasks.
  */
 struct import_task *import_tasks_get(struct import_tasks *tasks, const struct fst_origin *origin,
 				     size_t log, bool *is_full);
@@ -72,12 +76,12 @@ void import_tasks_deinit(struct import_tasks *tasks);
 int import_tasks_add(struct import_tasks *tasks, struct import_task *task, uint64_t time_ns,
 		     uint32_t id, struct text head, struct text body);
 
-/* Write the records that still wait. 0 or negative with @err. */
+/* Write the records that still wait. Returns 0, or negative with @err. */
 int import_tasks_flush(struct import_tasks *tasks, struct store *store, struct uft_err *err);
 
 /*
- * To be called when the definitions of the events are written: files that @hides get their names in
- * the directory @dir_fd. Returns 0 or negative with @err.
+ * Call it after the definitions of the events are written. With @hides, it gives the files their
+ * names in the directory @dir_fd. Returns 0, or negative with @err.
  */
 int import_tasks_publish(const struct import_tasks *tasks, int dir_fd, struct uft_err *err);
 
