@@ -15,7 +15,9 @@
 
 extern char **environ;
 
-/* False: it has no dynamic linker, or one that may lack --list. */
+/*
+ * Finds the program's dynamic linker. Returns false when it has none, or one that may lack --list.
+ */
 static bool find_linker(const char *path, char linker[static PATH_MAX])
 {
 	struct elf_file file cleanup_elf_file = ELF_FILE_CLOSED;
@@ -68,15 +70,15 @@ int libraries_of(const char *path, struct strbuf *paths)
 	ret = ask_linker(linker, path, &text);
 	rest = text.data;
 	/*
-	 * Lines are "\tlibc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x00007f...)", or the path
-	 * alone, which may be relative.
+	 * Lines are "\tlibc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x00007f...)", or only a path,
+	 * which may be relative.
 	 */
 	while (ret == 0 && (line = strsep(&rest, "\n"))) {
 		const char *arrow = strstr(line, " => ");
 		const char *library = arrow ? arrow + strlen(" => ") : line + strspn(line, "\t");
 		const char *end = strstr(library, " (0x");
 
-		/* The kernel's own has no file. */
+		/* The library that the kernel provides (vDSO) has no file. */
 		if (!end || !memchr(library, '/', end - library))
 			continue;
 		strbuf_add(paths, library, end - library);

@@ -28,7 +28,7 @@ static int load_symbols(const struct opts *opts, const char *path, struct symtab
 	return ret == 0 ? object_symtab_load(path, out, err) : ret;
 }
 
-/* Not calls that the probe leaves alone. */
+/* False for library calls that the probe leaves alone. */
 static bool is_traceable(const struct symbol *sym)
 {
 	uint32_t flags;
@@ -65,7 +65,10 @@ static int print_sorted(const struct strbuf *text, size_t nr, struct uft_err *er
 		names[nr_names++] = name;
 	qsort(names, nr, sizeof(*names), compare_names);
 	for (size_t i = 0; i < nr; i++) {
-		/* Several functions may have one name: templates, static ones. */
+		/*
+		 * Each name is printed once, though several functions may have it: templates,
+		 * static functions.
+		 */
 		if (i == 0 || strcmp(names[i], names[i - 1]) != 0)
 			msg_list("%s", names[i]);
 	}
@@ -121,7 +124,10 @@ int list_functions(const struct opts *opts, const char *path, struct uft_err *er
 
 	size_t nr = list_names(opts, path, &symbols, &text);
 
-	/* Only now it is known whether a filter that a later one clears has any effect. */
+	/*
+	 * A filter with "clear" ends earlier ones. Only the second pass knows which filters have an
+	 * effect.
+	 */
 	if (opts->filters->clears)
 		nr = list_names(opts, path, &symbols, &text);
 	func_names_add(&names, &symbols);

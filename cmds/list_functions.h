@@ -1,13 +1,13 @@
-/* --list-functions: what could be traced. */
+/* --list-functions: lists the functions that can be traced. */
 #ifndef UTRAIL_CMDS_LIST_FUNCTIONS_H
 #define UTRAIL_CMDS_LIST_FUNCTIONS_H
 
 #include "cmds/opts.h"
 
 /*
- * Print the functions of the program @path, and the library calls that it makes, in the order of
- * their names: those that -F and -N choose, or all. Each line can be given to -F. CMD_DONE, or
- * negative with @err.
+ * Print the functions of the program @path and the library calls that it makes, sorted by name:
+ * all, or those that -F and -N choose. Each line can be given to -F. Returns CMD_DONE, or negative
+ * with @err.
  */
 int list_functions(const struct opts *opts, const char *path, struct uft_err *err);
 

@@ -20,8 +20,8 @@
 #include "utils/base/outfile.h"
 
 /*
- * A variable by which users set an option for all programs (no-color.org, bixense.com/clicolors):
- * not empty, and not "0".
+ * True when the environment variable is set: it is not empty and not "0". Users set such variables
+ * for all programs (no-color.org, bixense.com/clicolors).
  */
 static bool is_set(const char *variable)
 {
@@ -45,7 +45,7 @@ static bool wants_color(const struct opts *opts, int fd)
 	return isatty(fd) && term && strcmp(term, "dumb") != 0;
 }
 
-/* Must come before the pager replaces the terminal. */
+/* Call it before the pager replaces the terminal. */
 static void choose_colors(struct opts *opts)
 {
 	bool on = wants_color(opts, STDOUT_FILENO);
@@ -93,13 +93,18 @@ static int show_text(const struct opts *opts, struct pager *pager)
 	} else {
 		help_usage(&text);
 	}
-	/* Not before this: with a pager the terminal's width is unknown. */
+	/*
+	 * The pager is opened after the text is made: with a pager the terminal's width is unknown.
+	 */
 	if (opts->show == OPTS_SHOW_HELP || opts->show == OPTS_SHOW_ALL_HELP)
 		pager_open(pager, opts);
 	return print_text(&text, CMD_DONE);
 }
 
-/* `record -F ./abc`: the option has taken the program's name for its argument. */
+/*
+ * Reports a missing program. In `record -F ./abc` the option has taken the program's name for its
+ * argument.
+ */
 static int report_no_program(const struct opts *opts, struct uft_err *err)
 {
 	const char *name = opts->cmd ? opts->cmd->name : "utrail";
@@ -115,7 +120,7 @@ static int report_no_program(const struct opts *opts, struct uft_err *err)
 		       name, opts->cmd ? opts->cmd->name : "[COMMAND]");
 }
 
-/* The user named no command. */
+/* Shows the usage: the user has named no command. */
 static int show_usage(void)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -145,7 +150,7 @@ static int run_and_tell(const struct opts *opts, struct uft_err *err)
 	uint64_t began_ns = debug_facts_now_ns();
 	int status = opts->cmd->run(opts, err);
 
-	/* `live` has children, which come back here, too. */
+	/* Children of `live` come back here, too: they print nothing. */
 	if (getpid() == self)
 		msg_debug(&opts->msg, MSG_UTRAIL, 1, "'%s' took %s%s", opts->cmd->name,
 			  debug_facts_time(debug_facts_now_ns() - began_ns).text,
@@ -179,14 +184,14 @@ static int run_command(const struct opts *opts, struct pager *pager, struct uft_
 
 	if (ret < 0)
 		return ret;
-	/* Other formats are for other programs. */
+	/* The other formats are for other programs to read, not for a pager. */
 	if (cmd->uses_pager && !opts->follow && opts->format < OPTS_FORMAT_EXPORT &&
 	    !(opts->format == OPTS_FORMAT_HTML && cmd->bit == CMD_DUMP))
 		pager_open(pager, opts);
 	return run_and_tell(opts, err);
 }
 
-/* Output that got lost must not look like success. */
+/* Reports output that was lost: it must not look like success. */
 static int flush_output(struct uft_err *err)
 {
 	if (fflush(stdout) == 0 && !ferror(stdout))

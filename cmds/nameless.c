@@ -1,9 +1,12 @@
-/* Programs whose functions have no names (see nameless.h). */
+/* Warns about programs whose functions have no names (see nameless.h). */
 #include "cmds/nameless.h"
 
 #include <string.h>
 
-/* Library calls have names in stripped programs, too. */
+/*
+ * True when the module has names of its own functions. A stripped program has names, too, but only
+ * of library calls.
+ */
 static bool has_own_symbols(const struct module *mod)
 {
 	for (size_t i = 0; i < mod->symtab.nr; i++) {

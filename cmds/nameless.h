@@ -6,8 +6,8 @@
 #include "utils/pipeline/recording/data.h"
 
 /*
- * After all is shown: warn about files of @data whose functions were shown as addresses, since the
- * files have no symbols of their own.
+ * Call it after all is shown: it warns about files of @data without symbols of their own. Their
+ * functions were shown as addresses.
  */
 void nameless_warn(const struct opts *opts, const struct trace_data *data);
 

@@ -16,7 +16,7 @@
 #define RL   (CMD_RECORD | CMD_LIVE)
 #define PL   (CMD_REPLAY | CMD_LIVE)
 #define READ (CMD_REPLAY | CMD_REPORT | CMD_GRAPH | CMD_DUMP | CMD_SCRIPT | CMD_TUI | CMD_SHOW)
-#define CALL (RL | READ) /* wherever calls are recorded or shown */
+#define CALL (RL | READ) /* commands that record or show calls */
 #define ALL                                                                                     \
 	(CALL | CMD_INFO | CMD_SNAPSHOT | CMD_CONTROL | CMD_CONVERT | CMD_EVENTS | CMD_IMPORT | \
 	 CMD_BUILD | CMD_SCRIPT)
@@ -150,7 +150,7 @@ static int set_debug_domain(const struct opt_row *row, const char *text, void *t
 	return msg_parse_domains(&opts->msg, text, err);
 }
 
-/* "20%" or "20". */
+/* Takes "20%" or "20". */
 static int set_overhead(const struct opt_row *row, const char *text, void *target,
 			struct uft_err *err)
 {
@@ -168,7 +168,7 @@ static int set_overhead(const struct opt_row *row, const char *text, void *targe
 	return 0;
 }
 
-/* -r, or --last. */
+/* The name of the option that has set the range: -r or --last. */
 static const char *range_option(const struct opts *opts)
 {
 	return opts->range.start.is_from_end ? "--last" : "--time-range";
@@ -269,7 +269,7 @@ static int add_negated(char **specs, const char *text)
 	return 0;
 }
 
-/* -N X is -F !X. */
+/* -N X is short for -F !X. */
 static int set_notrace(const struct opt_row *row, const char *text, void *target,
 		       struct uft_err *err)
 {
@@ -278,7 +278,7 @@ static int set_notrace(const struct opt_row *row, const char *text, void *target
 	return add_negated(&opts->specs[SPEC_FILTER], text);
 }
 
-/* -U X is -P !X. */
+/* -U X is short for -P !X. */
 static int set_unpatch(const struct opt_row *row, const char *text, void *target,
 		       struct uft_err *err)
 {
@@ -297,7 +297,7 @@ static int set_trace_off(const struct opt_row *row, const char *text, void *targ
 	return 0;
 }
 
-/* --chrome and the like: the option's name is the format. */
+/* Takes --chrome and other old names: the option's name is the format. */
 static int set_old_format(const struct opt_row *row, const char *text, void *target,
 			  struct uft_err *err)
 {

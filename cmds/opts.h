@@ -69,7 +69,7 @@ enum opts_format {
 	OPTS_FORMAT_HTML,
 	OPTS_FORMAT_CSV,
 	OPTS_FORMAT_JSON,
-	OPTS_FORMAT_EXPORT, /* and up: plus an enum export_number */
+	OPTS_FORMAT_EXPORT, /* this number and above: plus an enum export_number */
 };
 
 enum opts_full {
@@ -103,35 +103,35 @@ struct opts {
 	int argc;
 	char **argv;
 	int nr_args;
-	char **args; /* of PROGRAM: its name and arguments; NULL-terminated like argv */
+	char **args; /* the PROGRAM's name and its arguments; NULL-terminated like argv */
 	const struct cmd *cmd;
 	int show;     /* enum opts_show */
 	int complete; /* enum opts_complete */
 
 	/*
-	 * The options that were given, by index in opts_table: on the command line itself, and
-	 * before it, in option files and scripts. @last: the last one of the command line whose
-	 * argument was a separate word, or NULL.
+	 * @typed, @in_files: the options that were given on the command line itself, and those in
+	 *        option files and scripts; by index in opts_table. @last: the last one of the
+	 *        command line whose argument was a separate word, or NULL.
 	 */
 	bool typed[OPTS_ROWS_MAX];
 	bool in_files[OPTS_ROWS_MAX];
 	const struct opt_row *last;
 	const char *last_text;
 
-	/* all commands */
+	/* options of all commands */
 	char *data_dir; /* heap; without a trailing slash */
 	struct msg msg;
 	const char *logfile;
 	const char *opt_file;
 	const char *syms_dir;	    /* --with-syms */
-	struct words file_words;    /* what strings of an option file point into */
-	struct words script_words;  /* the same of a script's first lines */
-	int color;		    /* enum opts_color; what came out of it is @color_mode */
-	enum color_mode color_mode; /* of stdout; decided by main() */
+	struct words file_words;    /* words of an option file, into which strings here point */
+	struct words script_words;  /* words of a script's first lines, likewise */
+	int color;		    /* enum opts_color; main() makes @color_mode of it */
+	enum color_mode color_mode; /* for stdout; decided by main() */
 	bool use_pager;
 	int progress; /* enum opts_progress */
 
-	/* which calls: at record time or when reading */
+	/* the choice of calls, when recording and when reading */
 	unsigned depth;
 	uint64_t time_filter_ns;
 	uint64_t size_filter;	/* bytes; 0: all */
@@ -145,11 +145,14 @@ struct opts {
 	bool kernel_only;
 	bool trace_on; /* --trace=off, --disable: false */
 
-	/* functions and actions at their calls: as typed, and parsed */
+	/* functions and actions at their calls, as the user typed them and parsed */
 	char *specs[SPEC_OPTIONS]; /* heap; by enum spec_option; separated by ';' */
 	int match;		   /* enum pattern_match */
 	struct filters *filters;   /* heap */
-	/* enum trigger_flags that count when reading; `live` has applied the others */
+	/*
+	 * the enum trigger_flags that apply when reading; in `live` the recorder has applied the
+	 * others
+	 */
 	uint32_t view_actions;
 	char *signal_specs; /* heap; --signal */
 	char *watch_specs;  /* heap; --watch */
@@ -159,7 +162,7 @@ struct opts {
 	char *patch_specs;		/* heap; --patch, --unpatch */
 	const char *trace_include_spec; /* --trace-include */
 	const char *trace_exclude_spec;
-	struct pattern trace_include; /* patterns from these texts, if they were given */
+	struct pattern trace_include; /* parsed from these texts, if they were given */
 	struct pattern trace_exclude;
 	bool list_events;
 	bool srcline;
@@ -184,7 +187,7 @@ struct opts {
 	bool no_pltbind;
 	bool no_randomize_addr;
 	bool nop;
-	unsigned num_thread; /* 0: as many as the machine suggests */
+	unsigned num_thread; /* 0: the number depends on the machine */
 	bool show_time;
 	bool live_report;
 	bool live_record;
@@ -192,8 +195,8 @@ struct opts {
 
 	/* replay, live */
 	bool flat;
-	bool follow;	    /* replay: while the recording grows */
-	bool live_at_end;   /* live: not before the program has ended */
+	bool follow;	    /* replay: goes on while the recording grows */
+	bool live_at_end;   /* live: calls are shown after the program has ended */
 	bool merge_leaves;  /* --no-merge: false */
 	bool show_args;	    /* --no-args: false */
 	bool show_comments; /* --no-comment: false */
@@ -202,7 +205,7 @@ struct opts {
 	bool column_view;
 	unsigned column_offset;
 	bool task_newline;
-	const char *fields; /* -f, NULL: the default ones */
+	const char *fields; /* -f; NULL: the default fields */
 	struct time_range range;
 	int *tids; /* heap; the tasks to show, all when @nr_tids is 0 */
 	size_t nr_tids;
@@ -211,33 +214,34 @@ struct opts {
 	/* script */
 	const char *script; /* -S */
 
-	/* show */
+	/* options of show */
 	unsigned port; /* 0: any */
 	bool no_browser;
 	bool in_parts;
 	bool as_whole; /* --no-parts */
 
-	/* dump */
-	uint64_t sample_time_ns; /* of flame graphs; 0: chosen */
+	/* options of dump */
+	uint64_t sample_time_ns; /* of flame graphs; 0: utrail chooses it */
 
-	/* events */
+	/* options of events */
 	int export_as; /* enum opts_as */
 	bool event_paths;
 	bool export_calls;
 	bool export_bare;
-	bool no_limit;		   /* import, events import, build: whatever it costs */
-	const char *import_into;   /* NULL: a new recording */
+	bool no_limit;		   /* import, events import, build: --no-limit */
+	const char *import_into;   /* the recording to import into; NULL: a new one */
 	const char *import_common; /* the logs' common format, or NULL */
 
-	/* build */
-	const char *output; /* NULL: by the format */
+	/* options of build */
+	const char *output; /* -o; NULL: a name that depends on the format */
 	bool appends;
 	bool all_sources;
 	bool has_assemblers;
-	const char *declared; /* rules of make, or NULL */
+	const char *declared; /* a file of make rules, or NULL */
 	char *ignored_files;  /* heap; --ignore-files, NULL: the default; separated by ';' */
-	const char *needs;    /* NULL: not asked for */
-	const char *used_by;  /* the same; at most one of @needs and @used_by */
+	const char *needs;    /* a file; NULL: option not given */
+	/* a file; NULL: option not given. At most one of @needs and @used_by is set */
+	const char *used_by;
 	const char *work_dir; /* where .nfsdb goes, or NULL */
 	struct {
 		bool ignores_repeats;
@@ -246,15 +250,15 @@ struct opts {
 		bool has_environment;
 	} etrace;
 
-	/* report, info */
-	char *sort_keys;    /* heap; NULL: the default ones; separated by ',' */
-	bool average_total; /* at most one of the two averages */
+	/* options of report and info */
+	char *sort_keys;    /* heap; separated by ','; NULL: the default keys */
+	bool average_total; /* at most one of the two averages is set */
 	bool average_self;
 	bool by_task;
 	char *diff_dirs;	 /* heap; NULL: none; separated by newlines */
 	const char *diff_policy; /* NULL: the default */
 	unsigned diff_sort_column;
-	const char *callers_of; /* at most one of these six options */
+	const char *callers_of; /* at most one of these six options is given */
 	const char *callees_of;
 	const char *histogram_of;
 	const char *slowest_of;
@@ -264,7 +268,7 @@ struct opts {
 	bool show_system;
 };
 
-/* True in the second half of `live`: its own recorder has applied the other actions. */
+/* True in the second half of `live`: the recorder has applied the other actions already. */
 static inline bool opts_is_of_live(const struct opts *opts)
 {
 	return opts->view_actions != UINT32_MAX;
@@ -277,32 +281,32 @@ void opts_deinit(struct opts *opts);
 /*
  * Parse `utrail [options] [COMMAND] [options] [PROGRAM [its arguments]]`. The first word that is no
  * option is the command, or otherwise the PROGRAM of `live`. @opts->cmd stays NULL when there is
- * neither. The words `help [COMMAND]` and `version` are the options --help and --version. 0,
- * -ENOMEM, or -ERR_USAGE with the line to print.
+ * neither. The words `help [COMMAND]` and `version` are the options --help and --version. Returns
+ * 0, -ENOMEM, or -ERR_USAGE with the line to print.
  */
 int opts_parse(struct opts *opts, int argc, char **argv, struct uft_err *err);
 
 /* Warn about options of the command line that do not apply to the command. */
 void opts_warn_unused(const struct opts *opts);
 
-/* The whole table, for help text, man pages, completion and the tests that compare these. */
+/* The whole table, for the help text, man pages, completion and the tests that compare them. */
 extern const struct opt_row opts_table[];
 extern const size_t opts_table_nr;
 
 /*
- * True when the user has given the option of that name: on the command line itself; or also in an
- * option file or a script.
+ * opts_has_typed(): true when the user has given the option @name on the command line itself.
+ * opts_has_given(): true when it was given there, in an option file or in a script.
  */
 bool opts_has_typed(const struct opts *opts, const char *name);
 bool opts_has_given(const struct opts *opts, const char *name);
 
-/* The word of --match for an enum pattern_match. */
+/* Returns the word of --match for an enum pattern_match. */
 const char *opts_match_word(int match);
 
 /* The words of --format. */
 extern const struct opt_word opts_format_words[];
 
-/* The heading of a group of rows, by @group from 0 on; NULL after the last. */
+/* Returns the heading of a group of rows, by @group from 0 on; NULL after the last. */
 const char *opts_group_title(int group);
 
 /*

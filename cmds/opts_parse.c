@@ -1,4 +1,4 @@
-/* From the words of a command line, and of option files, to struct opts. */
+/* Fills struct opts from the words of a command line and of option files. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -35,7 +35,7 @@ static int check_format(const struct opts *opts, struct uft_err *err)
 	struct strbuf known cleanup_strbuf = { 0 };
 	const char *name = "";
 
-	/* The one picture that graph makes. */
+	/* graph makes only one picture: the difference of two graphs as SVG. */
 	if (can_show(opts->cmd, opts->format) || (opts->cmd->bit == CMD_GRAPH && opts->diff_dirs &&
 						  opts->format == OPTS_FORMAT_EXPORT + EXPORT_svg))
 		return 0;
@@ -49,7 +49,7 @@ static int check_format(const struct opts *opts, struct uft_err *err)
 		       opts->cmd->name, name, strbuf_str(&known));
 }
 
-/* Views of report that stand alone. */
+/* Checks that a view of `report` that stands alone is the only one. */
 static int check_report(const struct opts *opts, struct uft_err *err)
 {
 	int nr = !!opts->callers_of + !!opts->callees_of + !!opts->histogram_of +
@@ -67,8 +67,8 @@ static int check_report(const struct opts *opts, struct uft_err *err)
 }
 
 /*
- * A task has one tracer at most: so no other program may stop it, and the recorder must be its
- * parent. Events are kept for good.
+ * Checks the options beside --proc. A task has one tracer at most: no other program may be the
+ * tracer, and the recorder must be the task's parent. Events are kept for good.
  */
 static int check_proc(const struct opts *opts, struct uft_err *err)
 {
@@ -101,7 +101,7 @@ static int check_proc(const struct opts *opts, struct uft_err *err)
 	return 0;
 }
 
-/* The program is not run when its script cannot. */
+/* A script that cannot run is reported before the program runs. */
 static int check_script(const struct opts *opts, struct uft_err *err)
 {
 	if (opts->script && (opts->cmd->bit & (CMD_RECORD | CMD_LIVE))) {
@@ -114,7 +114,7 @@ static int check_script(const struct opts *opts, struct uft_err *err)
 	return 0;
 }
 
-/* Checks that need all options. */
+/* Makes the checks that need all options. */
 static int check_together(const struct opts *opts, struct uft_err *err)
 {
 	int ret;
@@ -143,11 +143,11 @@ static int check_together(const struct opts *opts, struct uft_err *err)
 }
 
 /*
- * One list of words: `[options] [COMMAND] [options] [PROGRAM [its arguments]]`.
+ * A line of words: `[options] [COMMAND] [options] [PROGRAM [its arguments]]`.
  *
  * @args, @nr_args: the remaining words: PROGRAM and its arguments
- * @ended: "--" came before them
- * @is_typed: it is the command line, and not from a file
+ * @ended: "--" came before the remaining words
+ * @is_typed: it is the command line, not a line of a file
  */
 struct line {
 	int argc;
@@ -170,12 +170,13 @@ static void swap_runs(char **argv, int from, int middle, int end)
 }
 
 /*
- * `graph main -d DIR`: without a program to run, options after the words are ours. They change
- * places with the words before them, so that the line means the same when it is parsed again.
+ * Parses options after other words, as in `graph main -d DIR`: without a program to run they are
+ * utrail's. They change places with the words before them, so that the line means the same when it
+ * is parsed again.
  */
 static int parse_behind(struct opts *opts, struct optparse *parse, struct uft_err *err)
 {
-	int nr = 0; /* words that are no options, in front of parse->next */
+	int nr = 0; /* number of words before parse->next that are no options */
 	int rc = 0;
 
 	while (rc == 0 && !parse->ended && parse->next < parse->argc) {
@@ -240,7 +241,7 @@ static int read_words(const char *path, struct words *words, struct uft_err *err
 	return ret;
 }
 
-/* As before the first word; where messages go stays. */
+/* Makes @opts as it was before the first word. The file for messages stays. */
 static void start_again(struct opts *opts)
 {
 	FILE *file = opts->msg.file;
@@ -251,11 +252,11 @@ static void start_again(struct opts *opts)
 	opts->msg.file = file;
 }
 
-/* Words before those of the command line, by their origin. */
+/* Words that come before those of the command line, by their origin. */
 struct former {
-	char *path;	    /* of the option file; NULL: there is none */
-	struct words words; /* in it */
-	char *script;	    /* the same of a script that `record` or `live` runs */
+	char *path;	    /* path of the option file, or NULL */
+	struct words words; /* words of that file */
+	char *script;	    /* path of the script that `record` or `live` runs, or NULL */
 	struct words script_words;
 };
 
@@ -280,7 +281,10 @@ static int read_script_words(const char *script, struct words *words, struct uft
 	return ret;
 }
 
-/* A recording takes options from its script, too; an unreadable script is reported later. */
+/*
+ * True when options are taken from the script: a recording does so. A script that cannot be read is
+ * reported later.
+ */
 static bool takes_script_options(const struct opts *opts, const struct line *line)
 {
 	return opts->script && (!line->cmd || (line->cmd->bit & (CMD_RECORD | CMD_LIVE))) &&
@@ -335,8 +339,8 @@ static int parse_file_words(struct opts *opts, const char *path, struct line *fi
 }
 
 /*
- * Parses again from the start, with the words of a script and of --opt-file first: so the command
- * line has the last word, and lists contain all of them.
+ * Parses again from the start, beginning with the words of a script and of --opt-file. So words of
+ * the command line win over them, and lists contain the items of all.
  */
 static int parse_with_former(struct opts *opts, struct line *line, struct uft_err *err)
 {
@@ -367,9 +371,9 @@ static int parse_with_former(struct opts *opts, struct line *line, struct uft_er
 }
 
 /*
- * A recording that was made with some options is to be read with them, too. The file's words come
- * after the user's, so a time filter or range of the user stays. But a recording may come from a
- * stranger: only options are taken that `record` itself writes there.
+ * Takes the options that reading a recording needs because it was made with them. The file's words
+ * come after the user's, but a time filter or range of the user stays. A recording may come from a
+ * stranger: only options that `record` itself writes there are taken.
  */
 static int take_default_opts(struct opts *opts, const struct words *words, const char *path,
 			     struct uft_err *err)
@@ -383,7 +387,7 @@ static int take_default_opts(struct opts *opts, const struct words *words, const
 	opts->time_filter_ns = 0;
 	opts->range = (struct time_range){ 0 };
 	ret = optparse_run_recorded(&parse, opts, &ignored, err);
-	/* `-t 0` is said, too. */
+	/* A user's `-t 0` stays, too. */
 	if (opts_has_given(opts, "time-filter") || time_range_is_set(&range)) {
 		opts->time_filter_ns = time_filter_ns;
 		opts->range = range;
@@ -418,7 +422,9 @@ static int apply_default_opts(struct opts *opts, struct uft_err *err)
 
 static int parse_all(struct opts *opts, struct line *line, struct uft_err *err)
 {
-	/* With further words all is parsed twice, but messages are printed once. */
+	/*
+	 * Words of files make a second parse necessary. Messages of the first one are not printed.
+	 */
 	opts->msg.is_muted = true;
 
 	int ret = parse_line(opts, line, 1, err);
@@ -427,9 +433,7 @@ static int parse_all(struct opts *opts, struct line *line, struct uft_err *err)
 	return ret < 0 ? ret : parse_with_former(opts, line, err);
 }
 
-/*
- * `help [COMMAND]` and `version`: words that people type before they know that these are options.
- */
+/* Takes `help [COMMAND]` and `version`: words that people type before they know the options. */
 static bool take_question(struct opts *opts, struct line *line)
 {
 	const char *word = line->args[0];
@@ -450,7 +454,7 @@ static int judge_first_word(struct opts *opts, struct line *line, struct uft_err
 	return unsupported_check_command(line->args[0], err);
 }
 
-/* `show DIR`: another way to say -d. Its default.opts counts, too. */
+/* Takes `show DIR`, another way to say -d DIR. The default.opts of that directory applies, too. */
 static int take_named_dir(struct opts *opts, struct uft_err *err)
 {
 	size_t len = opts->nr_args ? strlen(opts->args[0]) : 0;
@@ -499,7 +503,10 @@ int opts_parse(struct opts *opts, int argc, char **argv, struct uft_err *err)
 void opts_warn_unused(const struct opts *opts)
 {
 	for (size_t i = 0; i < opts_table_nr; i++) {
-		/* It says where a part of utrail is, in aliases, too. */
+		/*
+		 * --libmcount-path applies to no command, but may be in a user's aliases: it only
+		 * says where a part of utrail is.
+		 */
 		if (opts_table[i].offset == offsetof(struct opts, libmcount_path))
 			continue;
 		if (opts->typed[i] && !(opts_table[i].cmds & opts->cmd->bit))

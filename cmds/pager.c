@@ -1,4 +1,4 @@
-/* The pager shows long output when stdout is a terminal (see pager.h). */
+/* Shows long output in a pager when stdout is a terminal (see pager.h). */
 #include "cmds/pager.h"
 
 #include <errno.h>
@@ -75,15 +75,18 @@ static NORETURN void run_pager(const char *command, int input)
 {
 	dup2(input, STDIN_FILENO);
 	/*
-	 * As git does: less ends at once when all fits on the screen, keeps colours, and keeps the
-	 * screen.
+	 * The options are those of git: less ends at once when all fits on the screen, keeps
+	 * colours, and keeps the screen.
 	 */
 	setenv("LESS", "FRX", 0);
 	execl("/bin/sh", "sh", "-c", command, (char *)NULL);
 	_exit(127);
 }
 
-/* Without this check the shell would report a missing command, and the output would be lost. */
+/*
+ * True when the pager exists. Without this check the shell would report a missing command, and the
+ * output would be lost.
+ */
 static bool is_there(const char *command)
 {
 	size_t len = strcspn(command, " \t");
@@ -123,7 +126,10 @@ void pager_open(struct pager *pager, const struct opts *opts)
 	if (pid < 0)
 		return;
 	dup2(output, STDOUT_FILENO);
-	/* Ctrl-C is for the pager; after the user has left it, the next write ends this program. */
+	/*
+	 * Ctrl-C is for the pager. After the user has left the pager, the next write ends this
+	 * program.
+	 */
 	signal(SIGINT, SIG_IGN);
 	pager->pid = pid;
 	is_open = true;

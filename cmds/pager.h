@@ -7,14 +7,14 @@
 
 struct opts;
 
-/* @pid: 0 while there is none. Starts as { 0 }. */
+/* @pid: the pager's process, 0 while there is none. Starts as { 0 }. */
 struct pager {
 	pid_t pid;
 };
 
 /*
  * Lead stdout into $PAGER, /usr/bin/pager or less, unless stdout is no terminal or --no-pager was
- * given. Without a pager output goes straight to stdout: never an error.
+ * given. Without a pager the output goes straight to stdout: this is no error.
  */
 void pager_open(struct pager *pager, const struct opts *opts);
 

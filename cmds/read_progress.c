@@ -1,4 +1,4 @@
-/* Progress and Ctrl-C while a recording is read (see read_progress.h). */
+/* Shows progress and takes Ctrl-C while a recording is read (see read_progress.h). */
 #include "cmds/read_progress.h"
 
 #include <errno.h>
@@ -31,7 +31,8 @@ static bool is_ignored(int sig)
 /* --- while it is opened --- */
 
 /*
- * Only one exists at a time. Members above the empty line do not change while @thread runs.
+ * The recording that is being opened: only one at a time. Members above the empty line do not
+ * change while @thread runs.
  *
  * @began_ns: time when the command opened its first recording
  */
@@ -46,7 +47,7 @@ static struct {
 	bool is_done;
 } opening = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-/* The time for which no line is shown yet. */
+/* Returns the remaining time in which no line is shown. */
 static uint64_t quiet_ns(void)
 {
 	uint64_t took_ns = debug_facts_now_ns() - opening.began_ns;
@@ -67,14 +68,14 @@ static void *say_opening(void *unused)
 		if (pthread_cond_timedwait(&opening.changed, &opening.lock, &until) != ETIMEDOUT)
 			continue;
 		statusline_show(strbuf_str(&opening.text));
-		/* Messages take its place. */
+		/* Messages erase the line, so it is shown again after this time. */
 		wait_ns = PERIOD_MS * 1000000ULL;
 	}
 	pthread_mutex_unlock(&opening.lock);
 	return NULL;
 }
 
-/* In `live` the program had the terminal. */
+/* False in `live`: the program may have left an incomplete line on the terminal. */
 static bool may_show(const struct opts *opts)
 {
 	const unsigned shown = CMD_REPLAY | CMD_REPORT | CMD_GRAPH | CMD_DUMP;
@@ -102,7 +103,7 @@ void read_progress_opening(const struct opts *opts, const char *dir)
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&opening.changed, &attr);
 	pthread_condattr_destroy(&attr);
-	/* Signals are the other thread's. */
+	/* Signals go to the main thread only. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	opening.is_running = pthread_create(&opening.thread, NULL, say_opening, NULL) == 0;
@@ -129,8 +130,8 @@ void read_progress_opened(void)
 void read_progress_add_left(struct strbuf *out, uint64_t done, uint64_t all, uint64_t took_ns)
 {
 	/*
-	 * So early the rate means nothing; and at the end of the files reading is not what takes
-	 * long.
+	 * At the beginning the rate means nothing. At the end of the files other work than reading
+	 * takes the time.
 	 */
 	if (done >= all || done < all / 100 || !done)
 		return;
@@ -157,11 +158,14 @@ static void show_progress(const struct read_progress *progress)
 
 	if (!all)
 		return;
-	/* More bytes than at the start: the recording grows while it is read. */
+	/* A recording that grows may have had fewer bytes at the start than were read. */
 	strbuf_addf(&text, "%3u %% of %llu MB read", (unsigned)(MIN(done, all) * 100 / all),
 		    (unsigned long long)(all >> 20));
 	read_progress_add_left(&text, done, all, debug_facts_now_ns() - progress->began_ns);
-	/* Totals are known at the end: `| head` must wait for them, too. */
+	/*
+	 * Commands that print totals print nothing before the end: this explains why `| head` must
+	 * wait.
+	 */
 	if (progress->prints_at_end)
 		strbuf_addstr(&text, "; the first line comes when all is read");
 	statusline_show(strbuf_str(&text));
@@ -183,7 +187,7 @@ static void *wait_and_show(void *arg)
 		if (atomic_load(&progress->is_done))
 			break;
 		if (sig == SIGINT && atomic_load(&progress->is_interrupted)) {
-			/* Printing may take long, too: the second interrupt is final. */
+			/* Printing may take long, too: the second interrupt ends the program. */
 			pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 			raise(SIGINT);
 		} else if (sig == SIGINT) {
@@ -196,7 +200,10 @@ static void *wait_and_show(void *arg)
 	return NULL;
 }
 
-/* A pager shows nothing before the first output: until then the terminal is free. */
+/*
+ * True when the line may use the terminal: nothing else is written there until all is read. A pager
+ * leaves the terminal free until the first output.
+ */
 static bool has_free_terminal(bool prints_at_end)
 {
 	return prints_at_end || !(pager_is_open() || isatty(STDOUT_FILENO));

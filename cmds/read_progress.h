@@ -14,15 +14,15 @@
 #include "utils/base/containers/strbuf.h"
 #include "utils/pipeline/pipeline.h"
 
-/* 128 + SIGINT, the shell's way to say it. */
+/* The exit status after SIGINT, as shells form it: 128 + SIGINT. */
 #define STATUS_INTERRUPTED 130
 
 /*
  * Begins with read_progress_begin(), ends with read_progress_end().
  *
- * @began_ns: of the monotonic clock
- * @signal: the signal that the thread waits for, which also ends it: SIGINT. With a pager, which
- * gets SIGINT, it is one that no process sends
+ * @began_ns: its start, by the monotonic clock
+ * @signal: the signal that the thread waits for, and that ends the thread: SIGINT. With a pager
+ * SIGINT is the pager's, and @signal is one that no process sends
  */
 struct read_progress {
 	struct pipeline *pipe;
@@ -37,37 +37,38 @@ struct read_progress {
 };
 
 /*
- * The recording @dir is about to be opened, with its symbols and tasks. When the command has taken
- * a second by then, and stderr is a terminal, a line there says so, until read_progress_opened(),
- * read_progress_begin() or the first output to that terminal. Nothing happens for commands without
- * progress, and in the second half of `live`: the program may have left an incomplete line there.
+ * Call it before the recording @dir is opened, with its symbols and tasks. When the command has run
+ * for a second, a line on stderr tells that, if stderr is a terminal. The line stays until
+ * read_progress_opened(), read_progress_begin() or the first output to that terminal. Nothing
+ * happens for commands without progress, and in the second half of `live`: the program may have
+ * left an incomplete line there.
  */
 void read_progress_opening(const struct opts *opts, const char *dir);
 
-/* It was, or could not be. May be called at any time. */
+/* Call it after the recording was opened, or could not be opened. May be called at any time. */
 void read_progress_opened(void);
 
 /*
- * From here on SIGINT makes @pipe end as if there were no more records; a second one kills. When
- * the command takes longer than a second, and stderr is a terminal that nothing else is written to,
- * a line there shows its progress and the remaining time. @prints_at_end: the command writes
- * nothing while it reads
+ * Begin to read. From now on SIGINT makes @pipe end as if there were no more records; a second one
+ * kills the process. When the command takes longer than a second, a line on stderr shows its
+ * progress and the remaining time, if stderr is a terminal that nothing else is written to.
+ * @prints_at_end: the command writes nothing while it reads
  */
 void read_progress_begin(struct read_progress *progress, const struct opts *opts,
 			 struct pipeline *pipe, bool prints_at_end);
 
 /*
- * Returns STATUS_INTERRUPTED with a warning when it was interrupted and @status is CMD_DONE, else
- * @status.
+ * End the reading. Returns STATUS_INTERRUPTED, after a warning, when it was interrupted and @status
+ * is CMD_DONE; otherwise @status.
  */
 int read_progress_end(struct read_progress *progress, const struct opts *opts, int status);
 
 /*
- * Append the remaining time, computed from the time so far: ", about 12 s left". Nothing when it is
- * unknown.
+ * Append the remaining time, computed from the time so far: ", about 12 s left". Appends nothing
+ * when it is unknown.
  *
  * @done, @all: bytes
- * @took_ns: for @done
+ * @took_ns: the time for @done bytes
  */
 void read_progress_add_left(struct strbuf *out, uint64_t done, uint64_t all, uint64_t took_ns);
 

@@ -1,4 +1,4 @@
-/* Shared by the commands that read a recording (see reader.h). */
+/* Code that all commands share that read a recording (see reader.h). */
 #include "cmds/reader.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@
 
 #define OLD_DEFAULT_DIR "ftrace.dir"
 
-/* The directory to look at when the options name none. */
+/* Returns the directory to read when the options name none. */
 static const char *find_default_dir(void)
 {
 	if (access(OPTS_DEFAULT_DIR, F_OK) == 0)
@@ -46,7 +46,10 @@ const char *reader_data_dir(const struct opts *opts)
 	return strcmp(opts->data_dir, OPTS_DEFAULT_DIR) == 0 ? find_default_dir() : opts->data_dir;
 }
 
-/* A misspelt name would look like a recording without symbols. */
+/*
+ * Checks that the directory of symbols exists: with a misspelt name, the recording would seem to
+ * have no symbols.
+ */
 static int check_syms_dir(const struct opts *opts, struct uft_err *err)
 {
 	if (opts->syms_dir && access(opts->syms_dir, R_OK | X_OK) < 0)
@@ -54,7 +57,9 @@ static int check_syms_dir(const struct opts *opts, struct uft_err *err)
 	return 0;
 }
 
-/* Without a directory, or with one that is no recording, say where recordings are. */
+/*
+ * Adds the places of recordings to the error when the directory does not exist or is no recording.
+ */
 static int report_no_data(const struct opts *opts, int ret, struct uft_err *err)
 {
 	if (ret == -ENOENT || ret == -ENOTDIR)
@@ -64,8 +69,8 @@ static int report_no_data(const struct opts *opts, int ret, struct uft_err *err)
 }
 
 /*
- * Not needed here: `live` has reported it when recording, `info` has a line for it, and
- * reader_check_records() reports it with the missing records.
+ * Warns when the recording was cut off. Not for these: `live` has reported it when recording,
+ * `info` has a line for it, and reader_check_records() reports it with the missing records.
  */
 static void warn_of_end(const struct trace_data *data, const struct opts *opts)
 {
@@ -105,7 +110,7 @@ int reader_open_data(struct trace_data *data, const struct opts *opts, struct uf
 
 	int ret = open_data(data, opts, dir, err);
 
-	/* The line stays until reading begins: tasks and symbols take time, too. */
+	/* After success the line stays until reading begins: tasks and symbols take time, too. */
 	if (ret)
 		read_progress_opened();
 	return ret;
@@ -142,7 +147,7 @@ static int has_bytes(void *self, const char *name, uint32_t cpu)
 	return stat(path, &st) == 0 && st.st_size > 0 ? -EEXIST : 0;
 }
 
-/* True when there are files "<prefix><cpu>.dat" with anything in them. */
+/* True when a file "<prefix><cpu>.dat" exists that is not empty. */
 static bool has_cpu_files(const struct trace_data *data, const char *prefix)
 {
 	return cpu_files_each(data->dir, prefix, has_bytes, (void *)data, NULL) == -EEXIST;
@@ -157,12 +162,12 @@ int reader_check_records(const struct trace_data *data, const struct opts *opts,
 
 	if (data_has_records(data))
 		return 0;
-	/* `live` has warned when it recorded. */
+	/* The recording half of `live` has warned already. */
 	if (opts_is_of_live(opts))
 		return CMD_NO_DATA;
 	/*
-	 * The kernel and proc.dat have tasks without a probe, too; their events are outside of all
-	 * functions.
+	 * Tasks without a probe may be in the kernel's files and in proc.dat. Their events are
+	 * outside of all functions.
 	 */
 	if (has_kernel || has_cpu_files(data, "perf-cpu") || has_processes) {
 		bool shows_outside = opts->event_full || (opts->cmd->bit & CMD_EVENTS);
@@ -237,7 +242,7 @@ void reader_add_nearest(const struct opts *opts, struct trace_data *data, const 
 void reader_pipeline_config(const struct opts *opts, struct pipeline_config *config)
 {
 	pipeline_config_init(config);
-	/* The default is unlimited, and then depths need not be checked. */
+	/* By default the depth is unlimited, and the stage that checks it is left out. */
 	if (opts->depth != OPTS_DEFAULT_DEPTH)
 		config->stages.depth = opts->depth;
 	config->stages.time_filter_ns = opts->time_filter_ns;
@@ -246,7 +251,7 @@ void reader_pipeline_config(const struct opts *opts, struct pipeline_config *con
 	config->stages.actions = opts->view_actions;
 	config->stages.show_libcalls = opts->show_libcalls;
 	config->stages.show_events = opts->use_events || opts->events.nr;
-	/* `live` has recorded these and no others. */
+	/* `live` has recorded only the chosen events, so none must be left out. */
 	config->stages.events = !opts_is_of_live(opts) ? &opts->events : NULL;
 	config->stages.sched = !opts->use_sched		 ? STAGE_SCHED_NONE
 			       : opts->use_sched_preempt ? STAGE_SCHED_ALL
@@ -264,7 +269,7 @@ void reader_warn_filters(const struct opts *opts, struct trace_data *data)
 {
 	struct func_names names cleanup_func_names = { .demangle = opts->demangle };
 
-	/* `live` has warned when it recorded. */
+	/* The recording half of `live` has warned already. */
 	if (opts_is_of_live(opts))
 		return;
 	event_warn_unmatched(opts, data);
@@ -287,13 +292,13 @@ void reader_warn_kernel(const struct opts *opts, const struct trace_data *data,
 	if (data->kernel.nr_types && !kernelfields_are_built_in())
 		msg_warn(&opts->msg, "events of the kernel are shown without their fields: utrail "
 				     "was built without libtraceevent");
-	/* `live` has warned when it recorded. */
+	/* The recording half of `live` has warned already. */
 	if (!kernel || opts_is_of_live(opts) || !(kernel->lost || kernel->has_more_lost))
 		return;
 
 	char number[48] = "";
 
-	/* The kernel states the number if it had room for it. */
+	/* The kernel states the number of lost events if it had room for it. */
 	if (kernel->lost)
 		snprintf(number, sizeof(number), "%s%llu ",
 			 kernel->has_more_lost ? "more than " : "",
