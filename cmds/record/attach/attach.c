@@ -1,4 +1,4 @@
-/* Putting the probe into a running process (see attach.h). */
+/* Puts the probe into a running process (see attach.h). */
 #include "cmds/record/attach/attach.h"
 
 #include <dlfcn.h>
@@ -16,14 +16,14 @@
 #include "cmds/record/attach/hand_over.h"
 #include "cmds/record/attach/callable_thread.h"
 
-#define ATTACH_MS 120000 /* symbols are read meanwhile */
+#define ATTACH_MS 120000 /* the recorder reads symbols in this time */
 
 #define PUT_IN_TRIES   50
 #define PUT_IN_WAIT_US 1000
 
 /*
- * Write the patches into the text, and the program's events. Functions are left alone when threads
- * do not leave their beginning: the probe counts them.
+ * Write the patches into the program's text, and turn on its events. A function is left alone when
+ * threads do not leave its first instructions; the probe counts such functions.
  */
 static int put_text_in(struct attaching *a, struct uft_err *err)
 {
@@ -49,8 +49,8 @@ static int put_text_in(struct attaching *a, struct uft_err *err)
 }
 
 /*
- * Handles a probe that is there already: it has a recorder, or its recorder was killed. After 0 it
- * is gone.
+ * Handles a probe that is in the process already: its recorder runs, or was killed. After the
+ * result 0 that probe is gone.
  */
 static int deal_with_former(struct attaching *a, struct uft_err *err)
 {
@@ -81,7 +81,7 @@ static int deal_with_former(struct attaching *a, struct uft_err *err)
 	return ret;
 }
 
-/* The process finds the probe's file where we do. */
+/* True when the process finds the probe's file at the same path as this process. */
 static bool sees_library(pid_t pid, const char *library)
 {
 	char path[PATH_MAX + 32];
@@ -114,7 +114,7 @@ static int put_text(struct attaching *a, const char *text, struct uft_err *err)
 	return 0;
 }
 
-/* Passes the probe as a file that only this process has: returns its descriptor there. */
+/* Passes the probe as a file in memory of the process. Returns its descriptor in the process. */
 static int64_t pass_library(struct attaching *a, const char *library, struct uft_err *err)
 {
 	char path[64];
@@ -192,8 +192,9 @@ static const char *refusal(uint64_t result)
 }
 
 /*
- * Everything is in place. Open calls are recorded before any other call is seen: later they could
- * not be found out. Calls that begin meanwhile would be missed, so all threads are stopped.
+ * Starts the recording, after all else is in place. The calls that are open now are recorded first:
+ * later they could not be told from others. All threads are stopped, so that no call begins
+ * meanwhile.
  */
 static int begin_recording(struct attaching *a, const struct attach_how *how, struct uft_err *err)
 {
@@ -207,7 +208,7 @@ static int begin_recording(struct attaching *a, const struct attach_how *how, st
 			  "process %d: which calls are open in it is not known, its threads begin "
 			  "at depth 0: %s",
 			  a->w.pid, why.text);
-	if (ret < 0) /* attached_stop() has let all threads go */
+	if (ret < 0) /* all threads run again, by attached_stop() */
 		ret = callable_thread_stop(&a->w, &a->maps, &a->thread, err);
 	else if (u)
 		ret = hand_over_calls(&a->w, u, a->thread, a->leave_fn, how->msg, err);
@@ -217,7 +218,7 @@ static int begin_recording(struct attaching *a, const struct attach_how *how, st
 	return ret < 0 ? ret : attaching_leave(a, ATTACH_BEGIN, &result, err);
 }
 
-/* From a stopped thread to a recorded process. */
+/* Makes a recorded process of one that has a stopped thread. */
 static int come(struct attaching *a, const struct attach_how *how, struct uft_err *err)
 {
 	uint64_t handle = 0, result = 0;
@@ -255,8 +256,8 @@ static int come(struct attaching *a, const struct attach_how *how, struct uft_er
 }
 
 /*
- * A program that was just started is ready soon; five seconds are long for one that has no glibc at
- * all.
+ * The time that a process gets to become ready. A program that was just started needs little of it;
+ * one that has no glibc never becomes ready.
  */
 #define STARTING_TRIES	 500
 #define STARTING_WAIT_US 10000

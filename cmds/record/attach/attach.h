@@ -1,4 +1,4 @@
-/* Putting the probe into a running process, and taking it out. */
+/* Puts the probe into a running process, and takes it out. */
 #ifndef UTRAIL_CMDS_RECORD_ATTACH_ATTACH_H
 #define UTRAIL_CMDS_RECORD_ATTACH_ATTACH_H
 
@@ -11,10 +11,10 @@
 #include "utils/format/probe/attach.h"
 
 /*
- * @address: of the recorder, as in UTRAIL_SOCKET
+ * @address: the recorder's address, as in UTRAIL_SOCKET
  * @library: the probe's file
  * @msg: where messages of -v go
- * @wait: called while the process works and talks to the recorder. See struct attached.
+ * @wait: called while the process works and talks to the recorder; see struct attached
  */
 struct attach_how {
 	const char *address;
@@ -25,21 +25,21 @@ struct attach_how {
 };
 
 /*
- * Put the probe into process @pid, for which target_check() returned 0. After 0 the process is
- * recorded; otherwise it is as before, and the text says why.
+ * Put the probe into process @pid, for which target_check() returned 0. After the result 0 the
+ * process is recorded. Otherwise it is as before, and @err tells the reason.
  */
 int attach_begin(pid_t pid, const struct attach_how *how, struct uft_err *err);
 
 /*
- * Take the probe out. -ESRCH when the process has ended. -EBUSY: nothing in the program leads to
- * the probe any more, but a thread is still inside of it, so that it could not be unloaded; the
- * next attach will try again.
+ * Take the probe out. Returns -ESRCH when the process has ended. Returns -EBUSY when a thread is
+ * still inside of the probe, so that it cannot be unloaded: nothing in the program leads to it any
+ * more, and the next attach tries again.
  */
 int attach_end(pid_t pid, const struct attach_how *how, struct uft_err *err);
 
 /*
- * The hooks that a process must have. @nr_left: the number of places that stay as they are, since
- * threads were in them at each attempt, or since they lie across two pages
+ * The hooks that a process must have. @nr_left: the number of sites that stay as they are: threads
+ * were in them at each attempt, or they lie across two pages
  */
 struct attach_patches {
 	const struct process_patches *patches;
@@ -48,16 +48,16 @@ struct attach_patches {
 
 /*
  * Put hooks into a process that is recorded (started or attached to), and take others out, as @job
- * says. All its threads are stopped for a moment. Returns 0 or negative errno with a text; then the
- * work may be done in part, and the next call goes on from there.
+ * says. All its threads are stopped for a moment. Returns 0, or negative errno with a text. Then a
+ * part of the work may be done, and the next call goes on from there.
  */
 int attach_patch(pid_t pid, const struct attach_how *how, struct attach_patches *job,
 		 struct uft_err *err);
 
 /*
- * Tell a process that is recorded (started or attached to) which of its declared events go to the
- * recording from now on. One of its threads is stopped for a moment. Returns 0 or negative errno
- * with a text; warnings that were printed stay valid.
+ * Tell a recorded process (started or attached to) which of its declared events go to the recording
+ * from now on. One of its threads is stopped for a moment. Returns 0, or negative errno with a
+ * text. Warnings that were printed stay valid.
  */
 int attach_choose(pid_t pid, const struct attach_how *how, const struct attach_choice *choices,
 		  size_t nr, struct uft_err *err);

@@ -1,4 +1,4 @@
-/* Threads of a running process (see attached.h). */
+/* Stops threads of a running process, and lets them go (see attached.h). */
 #include "cmds/record/attach/attached.h"
 
 #include <dirent.h>
@@ -21,7 +21,10 @@
 #include "utils/base/cleanup.h"
 #include "utils/base/containers/vec.h"
 
-/* A thread stops within microseconds, unless it waits where the kernel does not wake it. */
+/*
+ * The time in which a thread must stop. Usually it takes microseconds, unless the thread waits
+ * where the kernel does not wake it.
+ */
 #define STOP_PATIENCE_MS 2000
 
 uint64_t world_now_ms(void)
@@ -42,7 +45,10 @@ static void wait_a_moment(const struct attached *w)
 		nanosleep(&moment, NULL);
 }
 
-/* The end of a child of ours is reported once, but not by this wait. */
+/*
+ * True when the thread has ended as a child of this process. This wait leaves its end in place:
+ * another part of the recorder reads it.
+ */
 static bool has_ended_as_child(const struct attached *w, const struct attached_thread *t)
 {
 	siginfo_t info = { 0 };
@@ -180,8 +186,8 @@ bool world_is_caught(const struct attached *w, int sig)
 }
 
 /*
- * An attached thread is also woken by signals that do nothing, such as SIGCHLD without a handler.
- * Its system call must not notice that.
+ * Delivers a signal that woke an attached thread. If the program ignores the signal, like SIGCHLD
+ * without a handler, its system call must not notice.
  */
 static void deliver(const struct attached *w, struct attached_thread *t, int sig)
 {
@@ -192,8 +198,8 @@ static void deliver(const struct attached *w, struct attached_thread *t, int sig
 }
 
 /*
- * Wait until the thread has stopped. A signal that comes first is delivered: then the stop comes at
- * the first instruction of its handler. A signal that ends the process ends it.
+ * Wait until the thread has stopped. A signal that comes first is delivered, and the thread stops
+ * at the first instruction of its handler. A signal that ends the process ends it.
  */
 static int await_stop(const struct attached *w, struct attached_thread *t, uint64_t until_ms)
 {
@@ -212,8 +218,8 @@ static int await_stop(const struct attached *w, struct attached_thread *t, uint6
 	int ret = get_regs(t);
 
 	/*
-	 * This is done at once, not when the thread is let go: if we die before that, its system
-	 * call must not fail.
+	 * The system call is restarted now, not when the thread is let go: if the recorder dies
+	 * before that, the call must not fail.
 	 */
 	if (ret == 0 && arch_remote_restart(&t->regs))
 		ret = world_set_regs(t->tid, &t->regs);
@@ -238,7 +244,10 @@ static struct attached_thread *find_thread(const struct attached *w, pid_t tid)
 	return NULL;
 }
 
-/* NULL: it has ended (0), or negative errno. */
+/*
+ * Attaches to a thread. *@thread stays NULL when it cannot be attached to. Returns 0 or negative
+ * errno.
+ */
 static int seize_thread(struct attached *w, pid_t tid, struct attached_thread **thread)
 {
 	struct attached_thread *t = calloc(1, sizeof(*t));
@@ -264,7 +273,9 @@ static int seize_thread(struct attached *w, pid_t tid, struct attached_thread **
 	return 0;
 }
 
-/* The state letter of proc_pid_stat(5), 'R', 'S', 'Z' and the like; 0 when it is gone. */
+/*
+ * Returns the state letter of proc_pid_stat(5), such as 'R', 'S' or 'Z'; 0 when the thread is gone.
+ */
 static char thread_state(pid_t pid, pid_t tid)
 {
 	char path[64];
@@ -286,7 +297,7 @@ static char thread_state(pid_t pid, pid_t tid)
 }
 
 /*
- * One look at the list of threads: new ones are told to stop. Returns their number, or negative
+ * Reads the list of threads once, and tells new ones to stop. Returns their number, or negative
  * errno.
  */
 static int seize_new(struct attached *w)
@@ -314,7 +325,7 @@ static int seize_new(struct attached *w)
 			char state = thread_state(w->pid, tid);
 
 			/*
-			 * The thread is ending, or has ended and is only listed because its process
+			 * The thread is ending, or has ended and is listed only because its process
 			 * is.
 			 */
 			if (ret == -ESRCH || !state || state == 'Z' || state == 'X')
@@ -368,7 +379,7 @@ int attached_stop(struct attached *w, struct uft_err *err)
 	uint64_t until_ms = world_now_ms() + STOP_PATIENCE_MS;
 	int nr;
 
-	/* Running threads may start others; when a look finds no new one, all are stopped. */
+	/* A running thread may start others. When no new one is listed, all threads are stopped. */
 	do {
 		nr = seize_new(w);
 
@@ -395,8 +406,8 @@ int attached_stop_thread(struct attached *w, pid_t tid, struct attached_thread *
 static void detach_thread(struct attached *w, struct attached_thread *t)
 {
 	/*
-	 * A thread that does not stop keeps the request to stop, and only a stopped one can be let
-	 * go. The request ends with our process.
+	 * A thread that does not stop cannot be let go: only a stopped one can. It keeps the
+	 * request to stop until the recorder ends.
 	 */
 	if (t->is_gone)
 		return;
@@ -437,7 +448,10 @@ int attached_step_out(struct attached *w, struct attached_thread *t, uint64_t st
 
 		if (arch_remote_pc(&t->regs) - start >= end - start)
 			return 0;
-		/* The next instruction would begin the call again, and wait in it. */
+		/*
+		 * The thread is in a system call: its next instruction would begin the call again,
+		 * and wait in it.
+		 */
 		uint64_t args[4];
 
 		if (arch_remote_system_call(&t->regs, args) >= 0)
@@ -452,7 +466,10 @@ int attached_step_out(struct attached *w, struct attached_thread *t, uint64_t st
 			return 0;
 		if (ret < 0 || get_regs(t) < 0)
 			return -EBUSY;
-		/* A signal is delivered with the next step; its handler lies elsewhere. */
+		/*
+		 * A signal has come first. It is delivered with the next step; its handler lies
+		 * elsewhere.
+		 */
 		if (!is_interrupted(status) && WSTOPSIG(status) != SIGTRAP) {
 			t->is_stopped = false;
 			if (ptrace(PTRACE_SINGLESTEP, t->tid, NULL,

@@ -1,6 +1,6 @@
 /*
- * The threads of a running process: stop all of them, look at them, make one of them call a
- * function, let them go.
+ * The threads of a running process: stops them, reads and writes memory, makes a thread call a
+ * function, lets them go.
  */
 #ifndef UTRAIL_CMDS_RECORD_ATTACH_ATTACHED_H
 #define UTRAIL_CMDS_RECORD_ATTACH_ATTACHED_H
@@ -14,14 +14,14 @@
 #include "utils/base/err.h"
 
 /*
- * Made with ptrace(2): PTRACE_SEIZE and PTRACE_INTERRUPT, which look to a thread like not having
- * run for a while, and do not affect job control. When the recorder dies, at any moment, the kernel
- * lets all threads go in their present state. So a call that a thread is made to do must end by
- * itself, in the thread's former context (see attached_call()).
+ * A thread that ptrace(2) can stop: PTRACE_SEIZE and PTRACE_INTERRUPT do not affect job control,
+ * and to the thread a stop looks like waiting for a CPU. When the recorder dies, at any moment, the
+ * kernel lets all threads go on in their present state. So a call that a thread is made to do must
+ * end by itself, in the thread's former context (see attached_call()).
  *
  * All functions for one process are called by one thread, which the kernel knows as the tracer.
  *
- * @regs: of the stop
+ * @regs: the registers at the stop
  */
 struct attached_thread {
 	pid_t tid;
@@ -31,13 +31,14 @@ struct attached_thread {
 };
 
 /*
- * @memory_fd: /proc/PID/mem: of the process' whole memory, read-only pages too
- * @is_child: it is our child: its status is left for the code that waits for its end
+ * @memory_fd: /proc/PID/mem: the whole memory of the process, read-only pages, too
+ * @is_child: the process is a child of the recorder: its status is left for the code that waits for
+ *            its end
  * @threads: those that are attached to
- * @wait: if it is not NULL, called while we wait for a call of a thread: for a millisecond at
- *        most, less when there is a SIGCHLD
+ * @wait: called while a thread does a call, unless it is NULL; it waits for a millisecond at most,
+ *        less when there is a SIGCHLD
  * @call_gadget, @return_gadget: see arch_remote_find_gadgets()
- * @room: memory of ours in the process, or 0: code, and then a stack
+ * @room: the recorder's memory in the process: code, and then a stack; 0: none
  */
 struct attached {
 	pid_t pid;
@@ -51,7 +52,7 @@ struct attached {
 	uint64_t call_gadget;
 	uint64_t return_gadget;
 	uint64_t room;
-	uint64_t context; /* of the call that is running */
+	uint64_t context; /* of the call that a thread does */
 };
 
 #define ATTACHED_CLOSED         \
@@ -62,36 +63,36 @@ struct attached {
 /* Opens the process' memory; its threads run on. Returns 0 or negative errno with a text. */
 int attached_open(struct attached *w, pid_t pid, struct uft_err *err);
 
-/* Lets all threads go. Memory and code that were put into the process stay there. */
+/* Let all threads go. Memory and code that were put into the process stay there. */
 void attached_close(struct attached *w);
 #define cleanup_world cleanup(attached_close)
 
 /*
- * Stop all threads, also those that begin meanwhile. When one does not stop (it waits for a disk,
- * or in vfork(2)) all are let go: -EBUSY.
+ * Stop all threads, also those that begin meanwhile. When a thread does not stop (it waits for a
+ * disk, or in vfork(2)), all are let go and the result is -EBUSY.
  */
 int attached_stop(struct attached *w, struct uft_err *err);
 
-/* Stop one thread of the process; -ESRCH when it has ended. */
+/* Stop one thread of the process. Returns -ESRCH when it has ended. */
 int attached_stop_thread(struct attached *w, pid_t tid, struct attached_thread **thread,
 			 struct uft_err *err);
 
-/* All go on, and are ours no more. */
+/* Let all threads go on: none is attached to any more. */
 void attached_let_go(struct attached *w);
 
-/* Likewise but for @thread, which stays stopped. */
+/* Let all threads go on but @thread, which stays stopped. */
 void attached_let_others_go(struct attached *w, const struct attached_thread *thread);
 
 /*
- * Returns the number of bytes that could be read or written. Writing also changes the process' own
- * copy of memory that is mapped read-only.
+ * Read or write memory of the process. Returns the number of bytes that could be read or written.
+ * Writing also works in memory that is mapped read-only: it changes the process' own copy.
  */
 size_t attached_read(const struct attached *w, uint64_t address, void *to, size_t len);
 size_t attached_write(const struct attached *w, uint64_t address, const void *from, size_t len);
 
 /*
- * The stopped thread executes instructions one by one until it is outside of [@start, @end).
- * Returns 0; -EBUSY: it stays there, as in a loop or a system call.
+ * Make the stopped thread execute instructions one by one until it is outside of [@start, @end).
+ * Returns 0, or -EBUSY when it stays there, as in a loop or a system call.
  */
 int attached_step_out(struct attached *w, struct attached_thread *t, uint64_t start, uint64_t end);
 
@@ -102,27 +103,27 @@ int attached_step_out(struct attached *w, struct attached_thread *t, uint64_t st
 int attached_find_gadgets(struct attached *w, uint64_t start, uint64_t end, struct uft_err *err);
 
 /*
- * Make a stopped thread do a system call; the return value goes to @result. If we die meanwhile,
- * the thread restores its registers and its signal mask from a frame of rt_sigreturn(2) below its
- * red zone. Otherwise ptrace(2) restores them, so that an interrupted system call goes on with the
- * remaining time. -EAGAIN: there is no room on its stack.
+ * Make a stopped thread do a system call; the return value goes to @result. Afterwards ptrace(2)
+ * restores its registers, so that an interrupted system call goes on with the remaining time. If
+ * the recorder dies meanwhile, the thread itself restores its registers and its signal mask from a
+ * frame of rt_sigreturn(2) below its red zone. Returns -EAGAIN when there is no room on its stack.
  */
 int attached_syscall(struct attached *w, struct attached_thread *thread, long nr,
 		     const uint64_t args[6], int64_t *result, struct uft_err *err);
 
-/* Memory for calls, made and unmade by a thread: see @room. */
+/* Make and drop the memory for calls (@room), by system calls of a thread. */
 int attached_make_room(struct attached *w, struct attached_thread *thread, struct uft_err *err);
 int attached_drop_room(struct attached *w, struct attached_thread *thread, struct uft_err *err);
 
-/* The size of the room for arguments in memory, and its address. */
+/* The size of the part of @room for arguments in memory, and its address. */
 #define ATTACHED_ARGS_BYTES 8192
 uint64_t attached_args(const struct attached *w);
 
 /*
- * Make a stopped thread call @fn with @args, in the room, with all signals blocked; the return
- * value goes to @result. When it does not return within @patience_ms, -ETIMEDOUT: then the thread
- * finishes that call and goes on with its former work, without us. -EFAULT after a fault; the
- * thread is in its former state.
+ * Make a stopped thread call @fn with @args in the room, with all signals blocked. The return value
+ * goes to @result. Returns -ETIMEDOUT when the call does not return within @patience_ms: then the
+ * thread is let go, finishes the call and goes on with its former work. Returns -EFAULT after a
+ * fault; then the thread is in its former state.
  */
 int attached_call(struct attached *w, struct attached_thread *thread, uint64_t fn,
 		  const uint64_t args[6], int patience_ms, uint64_t *result, struct uft_err *err);

@@ -1,4 +1,4 @@
-/* The declarations that world.c and call.c share. */
+/* The declarations that attached.c and call.c share. */
 #ifndef UTRAIL_CMDS_RECORD_ATTACH_ATTACHED_PRIVATE_H
 #define UTRAIL_CMDS_RECORD_ATTACH_ATTACHED_PRIVATE_H
 
@@ -7,8 +7,8 @@
 uint64_t world_now_ms(void);
 
 /*
- * Wait for the kernel's next report on @t, with waitpid(2)'s @status. -ESRCH: it has ended.
- * -ETIMEDOUT: it runs.
+ * Wait for the kernel's next report on @t; @status is that of waitpid(2). Returns -ESRCH when the
+ * thread has ended, -ETIMEDOUT when it still runs.
  */
 int world_wait(const struct attached *w, struct attached_thread *t, uint64_t until_ms, int *status);
 

@@ -1,4 +1,4 @@
-/* A process that is attached to, or left (see attaching.h). */
+/* The shared part of attaching to a process and of leaving it (see attaching.h). */
 #include "cmds/record/attach/attaching.h"
 
 #include <errno.h>
@@ -54,7 +54,7 @@ int attaching_find_libc(struct attaching *a, struct uft_err *err)
 	if (ret < 0)
 		return target_explain(a->w.pid, ret, err);
 
-	/* The process is there, but its memory is gone. */
+	/* A process without mappings has given its memory back: it is ending. */
 	if (!a->maps.nr)
 		return target_explain(a->w.pid, -ESRCH, err);
 
@@ -85,7 +85,7 @@ int attaching_find_libc(struct attaching *a, struct uft_err *err)
 	return attached_find_gadgets(&a->w, code->start, code->end, err);
 }
 
-/* After execve(2) the open file still is the former program's memory, which is gone. */
+/* True when the open file is the memory of a former program, which is gone since execve(2). */
 static bool is_former_memory(const struct attaching *a)
 {
 	uint8_t byte;

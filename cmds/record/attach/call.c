@@ -1,11 +1,11 @@
 /*
- * Calls by a thread of another process (see world.h).
+ * Makes a thread of another process do calls (see attached.h).
  *
  * The kernel may let the thread go at any moment, since the recorder may be killed. So the thread's
  * context is written to its memory before its registers are changed, and the code that it runs ends
- * by restoring that context. If the recorder lives, it restores the registers itself before that.
- * Only so an interrupted system call goes on with the remaining time (restart_syscall(2)), which
- * rt_sigreturn(2) forgets.
+ * by restoring that context. A recorder that lives restores the registers itself before that code
+ * ends. Only then an interrupted system call goes on with the remaining time: restart_syscall(2)
+ * knows it, but rt_sigreturn(2) makes the kernel forget it.
  */
 #include <errno.h>
 #include <linux/ptrace.h>
@@ -25,7 +25,7 @@
 extern long ptrace(int request, ...) __THROW;
 
 #define PTRACE_CONT_	7
-#define RED_ZONE	128 /* psABI 3.2.2; other machines have none, or a smaller one */
+#define RED_ZONE	128 /* psABI 3.2.2; other machines have a smaller red zone, or none */
 #define CODE_BYTES	4096
 #define STACK_BYTES	(256UL << 10)
 #define CONTEXT_BYTES	(24UL << 10)
@@ -57,8 +57,8 @@ static int go_on(const struct attached *w, struct attached_thread *t, int reques
 }
 
 /*
- * Stop before the next instruction of the program, where registers that begin a system call again
- * may be set.
+ * Stop the thread before its next instruction. At this stop, registers that begin a system call
+ * again may be set.
  */
 static int stand_still(const struct attached *w, struct attached_thread *t)
 {
@@ -76,7 +76,7 @@ static int stand_still(const struct attached *w, struct attached_thread *t)
 	return 0;
 }
 
-/* As it was before the call; the registers come last. */
+/* Restore the thread's state from before the call. The registers come last. */
 static int put_back(const struct attached *w, struct attached_thread *t, const uint64_t *mask)
 {
 	int ret = stand_still(w, t);
@@ -92,8 +92,8 @@ static int put_back(const struct attached *w, struct attached_thread *t, const u
 
 /*
  * Returns the system call that @t begins again when a context is restored; negative: it was in
- * none. restart_syscall(2) itself would fail with EINTR then, since rt_sigreturn(2) makes the
- * kernel forget it.
+ * none. A restored restart_syscall(2) would fail with EINTR, so the number of the original call is
+ * returned.
  */
 static long interrupted_call(const struct attached *w, const struct attached_thread *t)
 {
@@ -213,7 +213,7 @@ int attached_find_gadgets(struct attached *w, uint64_t start, uint64_t end, stru
 	return 0;
 }
 
-/* Some machines have only mmap2, whose offset counts pages: without a file both are the same. */
+/* Some machines have only mmap2, whose offset counts pages: offset 0 is the same for both. */
 #ifdef SYS_mmap
 #define CALL_MMAP SYS_mmap
 #else
@@ -267,7 +267,10 @@ uint64_t attached_args(const struct attached *w)
 	return w->context + CONTEXT_BYTES;
 }
 
-/* It did not return: it goes on alone, and returns to its former work by itself. */
+/*
+ * Gives up a thread whose call did not return: it goes on alone, and returns to its former work by
+ * itself.
+ */
 static int give_up(struct attached *w, struct attached_thread *t, struct uft_err *err)
 {
 	world_interrupt(w, t, world_now_ms() + SYSCALL_WAIT_MS);
@@ -286,7 +289,7 @@ static bool is_fault(int sig)
 	       sig == SIGTRAP || sig == SIGSYS || sig == SIGABRT;
 }
 
-/* Chooses a signal that is ignored by default and has no handler; 0: there is none. */
+/* Chooses a signal that is ignored by default and has no handler. Returns 0 when there is none. */
 static int choose_signal(const struct attached *w)
 {
 	static const int ignored[] = { SIGURG, SIGWINCH, SIGCONT, SIGCHLD };
@@ -298,7 +301,10 @@ static int choose_signal(const struct attached *w)
 	return 0;
 }
 
-/* Run until the function has returned and the signal comes, which is for us. */
+/*
+ * Let the thread run until the function has returned: the code after it sends the signal @told_by
+ * to the tracer.
+ */
 static int run_call(struct attached *w, struct attached_thread *t, struct arch_remote *regs,
 		    int told_by, uint64_t until_ms, uint64_t *result)
 {
@@ -363,7 +369,10 @@ int attached_call(struct attached *w, struct attached_thread *t, uint64_t fn,
 	if (ret == 0)
 		return say_failed_call(err, t, put_back(w, t, &mask));
 	if (ret == -EFAULT) {
-		/* Should we die now: straight to the end of the code. */
+		/*
+		 * If the recorder dies before the registers are put back, the thread goes straight
+		 * to the end of the code.
+		 */
 		arch_remote_begin_call(regs, w->room, w->context, 0, args, told_by);
 		arch_remote_set_pc(regs, w->room + ARCH_REMOTE_CODE_END);
 		world_set_regs(t->tid, regs);

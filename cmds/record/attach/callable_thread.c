@@ -15,7 +15,10 @@
 #include "utils/base/compiler.h"
 
 const char *const callable_thread_libc_names[] = { "libc.so.", "libc-2.", NULL };
-/* Before glibc 2.34 this is a library of its own: the dynamic linker waits for locks there. */
+/*
+ * Before glibc 2.34 threads are in a library of their own, where the dynamic linker waits for
+ * locks.
+ */
 static const char *const threads_names[] = { "libpthread.so.", "libpthread-2.", NULL };
 const char *const callable_thread_linker_names[] = { "ld-linux", "ld-2.", NULL };
 
@@ -23,17 +26,16 @@ const char *const callable_thread_linker_names[] = { "ld-linux", "ld-2.", NULL }
 const char *const callable_thread_probe_names[] = { CALLABLE_THREAD_PROBE,
 						    "memfd:" CALLABLE_THREAD_PROBE, NULL };
 
-/* The number of looks, and the pause between two of them. */
+/* The number of looks, and the pause between them. */
 #define LOOKS	     600
 #define LOOK_WAIT_US 5000
 
 /*
- * True when the thread is in a system call that waits for an event and can be restarted. If the C
- * library itself waits, it holds no lock of its allocator or of the dynamic linker: those two map,
- * open and read, in the linker's own code, and wait for each other by FUTEX_WAIT without a timeout.
- * This call is the one exception. (With a timeout, and so in restart_syscall(2), which a stopped
- * sleep becomes, it is not for a lock of theirs.) is_past_locks() recognises some of the
- * exceptions.
+ * True when the thread is in a system call that waits for an event and can be restarted. Then it
+ * holds no lock of the C library's allocator or of the dynamic linker. While these hold a lock,
+ * their only waits are FUTEX_WAIT without a timeout, so this call does not count. With a timeout,
+ * the wait is not for a lock of theirs; the same is true of restart_syscall(2), which a stopped
+ * sleep becomes. is_past_locks() tells some cases of FUTEX_WAIT apart.
  */
 static bool waits_for_events(long nr, const uint64_t args[4])
 {
@@ -84,14 +86,19 @@ bool callable_thread_has_interrupted(const struct attached *w, const struct maps
 
 /*
  * Possible owners of the lock in a FUTEX_WAIT without a timeout. @has_one_allocator: the only
- * allocator is the C library's; like the dynamic linker, it does not wait by syscall(3)
+ * allocator is the C library's, which does not wait by syscall(3), and neither does the dynamic
+ * linker
+ * @syscall: the address of syscall(3)
  */
 struct locks {
 	bool has_one_allocator;
 	uint64_t syscall;
 };
 
-/* All threads run meanwhile: it takes milliseconds with hundreds of modules. */
+/*
+ * Finds the possible owners. All threads run meanwhile: with hundreds of modules it takes
+ * milliseconds.
+ */
 static struct locks find_locks(const struct attached *w, const struct maps *maps)
 {
 	const struct mapping *libc = maps_module(maps, callable_thread_libc_names);
@@ -120,7 +127,7 @@ static bool is_past_locks(const struct locks *locks, const struct mapping *code,
 	       (locks->syscall && pc - locks->syscall < SYSCALL_BYTES);
 }
 
-/* True when the thread may be in a signal handler; with no signal blocked it is in none. */
+/* True when the thread may be in a signal handler. A thread that blocks no signal is in none. */
 static bool is_in_handler(const struct attached *w, const struct maps *maps,
 			  const struct attached_thread *t)
 {
@@ -148,7 +155,7 @@ static bool is_quiet(const struct attached *w, const struct maps *maps, const st
 	if (begins_with_any(file_of(code), callable_thread_libc_names))
 		return false;
 
-	/* Its first line is where its names are found. */
+	/* A module's names are found from its first mapping. */
 	const struct mapping *first = code;
 
 	while (first > maps->lines && strcmp(first[-1].path, code->path) == 0)
@@ -157,15 +164,21 @@ static bool is_quiet(const struct attached *w, const struct maps *maps, const st
 }
 
 /*
- * The first thread is tried alone for a while: its arena of the allocator exists, and another
- * thread's might be made for this and would stay.
+ * The number of looks at the first thread alone. Its arena of the allocator exists already; for
+ * another thread an arena might be made, which would stay.
  */
 #define LOOKS_AT_FIRST 40
 
-/* In most processes a thread is found before that, and their modules need not be searched. */
+/*
+ * The number of looks without searching modules for locks. In most processes a thread is found in
+ * these.
+ */
 #define LOOKS_WITHOUT_LOCKS 4
 
-/* One look, at the first thread or at all. Returns 0: none can be called; 1: @thread can. */
+/*
+ * Looks once at the first thread, or at each thread with @at_all. Returns 1 when @thread can be
+ * called, 0 when none can, or negative errno.
+ */
 static int look_for_quiet(struct attached *w, const struct maps *maps, const struct locks *locks,
 			  bool at_all, struct attached_thread **thread)
 {
