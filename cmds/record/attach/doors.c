@@ -1,5 +1,5 @@
 /*
- * Events that a process declares by a libutrail-trace that was loaded before the probe (see
+ * Starts and stops recording the events of a libutrail-trace that was loaded before the probe (see
  * attaching.h; trace/seam/recorder.h).
  */
 #include <errno.h>
@@ -10,8 +10,8 @@
 #define WAIT_US 1000
 
 /*
- * Wait until no thread is in the part of the library that is locked: this thread may be that one,
- * so it runs meanwhile.
+ * Repeat @step until no thread is in the locked part of the library. The thread that is called may
+ * be in it itself, so it runs between the attempts.
  */
 static int pass_doors(struct attaching *a, enum attach_step step, uint64_t *nr, struct uft_err *err)
 {

@@ -1,4 +1,4 @@
-/* Telling a probe which calls are open (see hand_over.h). */
+/* Tells a probe which calls are open (see hand_over.h). */
 #include "cmds/record/attach/hand_over.h"
 
 #include <errno.h>
@@ -14,14 +14,16 @@
 	((ATTACH_THREAD_BYTES_MAX - sizeof(struct attach_thread)) / sizeof(struct attach_call))
 _Static_assert(ATTACH_THREAD_BYTES_MAX <= ATTACHED_ARGS_BYTES, "the room holds it");
 
-/* The process and the thread that hand over, and the probe's function that does it. */
+/*
+ * The process, the thread that makes the call, and the probe's function that takes the open calls.
+ */
 struct handing {
 	struct attached *w;
 	struct attached_thread *thread;
 	uint64_t leave_fn;
 };
 
-/* Hands over @nr calls of thread @tid: as many as there is room for at once. */
+/* Hands over @nr calls of thread @tid, at most as many as there is room for at once. */
 static int hand_some(struct handing *h, pid_t tid, const struct attach_call *calls, size_t nr,
 		     struct uft_err *err)
 {

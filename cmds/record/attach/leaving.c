@@ -1,4 +1,4 @@
-/* Taking the probe out of a process (see attach.h). */
+/* Takes the probe out of a process (see attach.h). */
 #include <dlfcn.h>
 #include <errno.h>
 
@@ -52,15 +52,15 @@ bool attaching_is_anybody_within(struct attaching *a)
 #define EMPTY_NS    (30 * NSEC_PER_SEC)
 
 /*
- * The process runs at least this long between two looks, and longer than a look takes, which is
- * long for many changes.
+ * The least time that the process runs between two looks. It runs longer than a look takes, too:
+ * with many changes a look takes long.
  */
 #define EMPTY_WAIT_US 2000
 #define EMPTY_WAITS   4
 
 /*
- * Wait until the text is as before, and no thread is inside of the probe: nothing leads there any
- * more, so this stays so.
+ * Wait until the text is as before, and no thread is inside of the probe. From then on none can be:
+ * nothing leads to the probe any more.
  */
 static int wait_until_empty(struct attaching *a, struct uft_err *err)
 {
@@ -74,8 +74,8 @@ static int wait_until_empty(struct attaching *a, struct uft_err *err)
 
 		began_ns = clock_now_ns(CLOCK_MONOTONIC);
 		/*
-		 * The thread that makes the calls may itself be inside: it waits for the recorder's
-		 * answer.
+		 * After some looks another thread is chosen for the calls: this one may itself be
+		 * inside, waiting for the recorder's answer.
 		 */
 		if (i >= SAME_TRIES) {
 			attached_let_go(&a->w);
@@ -87,7 +87,7 @@ static int wait_until_empty(struct attaching *a, struct uft_err *err)
 			a->thread = NULL;
 			return ret;
 		}
-		/* Stacks may have come. */
+		/* Threads that have begun meanwhile have new stacks. */
 		ret = maps_read(&a->maps, a->w.pid);
 		if (ret == 0)
 			changed = text_take_out(&a->text, &a->w, &a->maps);
@@ -110,9 +110,9 @@ static int wait_until_empty(struct attaching *a, struct uft_err *err)
 }
 
 /*
- * Find the handle that dlopen(3) has returned for the probe, if the recorder was killed before it
- * could tell the probe: in glibc it is the link map, which dladdr1(3) gives. Nothing is written
- * when there is none.
+ * Find the handle that dlopen(3) has returned for the probe, for a recorder that was killed before
+ * it could tell the probe. In glibc the handle is the link map, which dladdr1(3) gives. Without a
+ * link map, @handle stays as it is.
  */
 static int find_handle(struct attaching *a, uint64_t *handle, struct uft_err *err)
 {

@@ -102,7 +102,7 @@ const struct mapping *maps_code(const struct maps *maps, const struct mapping *f
 #define SYMBOLS_MAX 65536
 #define STRINGS_MAX (4UL << 20)
 
-/* @bias: what is added to the file's own addresses */
+/* @bias: added to an address of the file, it gives the address in memory */
 struct dynamic {
 	uint64_t bias;
 	uint64_t symbols;
@@ -110,14 +110,17 @@ struct dynamic {
 	uint64_t strings_len;
 };
 
-/* The place of a module: @bytes from @base on. */
+/* The memory of a module: @bytes from @base on. */
 struct extent {
 	uint64_t base;
 	uint64_t bytes;
 	uint64_t bias;
 };
 
-/* The dynamic linker has relocated the file's addresses in memory; not in all modules. */
+/*
+ * Returns the address in memory of a value in the dynamic section. In some modules the dynamic
+ * linker has relocated these values already.
+ */
 static uint64_t relocate_address(const struct extent *e, uint64_t value)
 {
 	return value - e->base < e->bytes ? value : e->bias + value;
@@ -179,7 +182,7 @@ uint64_t maps_symbol(const struct attached *w, uint64_t base, const char *name)
 	if (!find_dynamic(w, base, &dynamic))
 		return 0;
 
-	/* Linkers put the names after the symbols. */
+	/* The number of symbols is not stated. Linkers put the names directly after the symbols. */
 	size_t nr = MIN((dynamic.strings - dynamic.symbols) / sizeof(Elf64_Sym),
 			(uint64_t)SYMBOLS_MAX);
 	Elf64_Sym *symbols cleanup_free = calloc(nr, sizeof(*symbols));

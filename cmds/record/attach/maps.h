@@ -9,7 +9,7 @@
 
 #include "cmds/record/attach/attached.h"
 
-/* A line of /proc/PID/maps (proc_pid_maps(5)). @path: "" for a mapping without one */
+/* A line of /proc/PID/maps (proc_pid_maps(5)). @path: "" for a mapping without a path */
 struct mapping {
 	uint64_t start;
 	uint64_t end;
@@ -17,33 +17,33 @@ struct mapping {
 	char *path;
 };
 
-/* Starts as { 0 }. */
+/* The mappings of a process, by address. Starts as { 0 }. */
 struct maps {
 	struct mapping *lines;
 	size_t nr;
 };
 
-/* 0 or negative errno. The former content of @maps is freed. */
+/* Read the mappings of @pid; the former content of @maps is freed. Returns 0 or negative errno. */
 int maps_read(struct maps *maps, pid_t pid);
 void maps_deinit(struct maps *maps);
 #define cleanup_maps cleanup(maps_deinit)
 
-/* NULL: nothing is there. */
+/* Returns the mapping that has @address, or NULL. */
 const struct mapping *maps_find(const struct maps *maps, uint64_t address);
 
 /*
- * The first line of the first module whose file has a name that begins with one of @names,
- * NULL-terminated.
+ * Returns the first line of the first module whose file name begins with one of @names, a list with
+ * NULL at its end.
  */
 const struct mapping *maps_module(const struct maps *maps, const char *const *names);
 
-/* The executable line of the module that begins with @first, or NULL. */
+/* Returns the executable line of the module that begins with @first, or NULL. */
 const struct mapping *maps_code(const struct maps *maps, const struct mapping *first);
 
 /*
- * The address of the function or variable @name that the module at @base exports, 0: it does not.
- * It is read from the process' memory, since its file may be gone, replaced, or invisible to us.
- * All values in there are checked.
+ * Returns the address of the function or variable @name that the module at @base exports, or 0 when
+ * it exports no such name. The symbols are read from the process' memory, and all values in it are
+ * checked: the file may be gone, replaced, or invisible to the recorder.
  */
 uint64_t maps_symbol(const struct attached *w, uint64_t base, const char *name);
 

@@ -1,4 +1,4 @@
-/* Open calls that the probe would have seen (see open_calls.h). */
+/* Finds open calls that the probe would have seen (see open_calls.h). */
 #include "cmds/record/attach/open_calls.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include "utils/base/cleanup.h"
 #include "utils/object/code/hooked.h"
 
-/* The hooks of a module. @file: from libdwfl, valid while the unwinder is open. */
+/* The hooks of a module. @file: of libdwfl, valid while the unwinder is open */
 struct known_hooks {
 	struct elf_file file;
 	struct hooked hooked;
@@ -27,7 +27,7 @@ void open_calls_deinit(struct open_calls *calls)
 	calls->first = NULL;
 }
 
-/* The one that has @pc; NULL: none, or no memory. */
+/* Returns the hooks of the module that has @pc, or NULL when there are none, or no memory. */
 static const struct hooked *hooks_at(struct open_calls *calls, struct unwinder *u, uint64_t pc,
 				     uint64_t *bias)
 {
@@ -59,11 +59,14 @@ static const struct hooked *hooks_at(struct open_calls *calls, struct unwinder *
 
 #define SLOT_BYTES sizeof(uint64_t)
 
-/* True when the call of the function at @f, which @outer has called, would have been seen. */
+/* True when the probe would have seen the call of the function at @f, by @outer. */
 static bool is_seen_call(struct open_calls *calls, struct unwinder *u, const struct unwind_frame *f,
 			 const struct unwind_frame *outer, struct attach_call *out)
 {
-	/* A call may be the last instruction of its function. */
+	/*
+	 * If a call is the last instruction of its function, the return address is in the next
+	 * function.
+	 */
 	uint64_t at = f->is_interrupted ? f->pc : f->pc - 1;
 	uint64_t bias, start;
 	const struct hooked *hooked = hooks_at(calls, u, at, &bias);
@@ -80,7 +83,7 @@ static bool is_seen_call(struct open_calls *calls, struct unwinder *u, const str
 	return true;
 }
 
-/* The library call that the function at @f makes. */
+/* True when the function at @f is making a library call, which goes to @out. */
 static bool is_library_call(struct open_calls *calls, struct unwinder *u,
 			    const struct unwind_frame *f, struct attach_call *out)
 {
@@ -100,10 +103,10 @@ static bool is_library_call(struct open_calls *calls, struct unwinder *u,
 }
 
 /*
- * A function with -finstrument-functions tells its stack pointer, and not its return address. So
- * its next call does not show that the innermost library call has returned, which is left out then.
- * (A library call with calls inside of it is needed for their depth, and lasts until the function
- * around it ends.)
+ * Drops the innermost call when the probe could not notice its end. It is a library call in a
+ * function with -finstrument-functions: that function tells its stack pointer, not its return
+ * address, so its next call does not show that the library call has returned. A library call with
+ * calls inside of it is kept for their depth; it lasts until the function around it ends.
  */
 static int drop_unending(const struct attach_call *list, int nr)
 {
@@ -126,7 +129,10 @@ int open_calls_find(struct open_calls *calls, struct unwinder *u,
 
 	if (!found)
 		return err_set_errno(err, -ENOMEM, "open calls are not known");
-	/* The function that has begun the thread has no caller. */
+	/*
+	 * The outermost frame is the function that has begun the thread. It has no caller, so it is
+	 * no call.
+	 */
 	for (int i = nr_frames - 2; i >= 0; i--) {
 		if (is_seen_call(calls, u, &frames[i], &frames[i + 1], &found[nr]))
 			nr++;

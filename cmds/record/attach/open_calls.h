@@ -1,6 +1,6 @@
 /*
- * Finds the calls that are open in a process' threads when recording begins: those that the probe
- * would have seen.
+ * Finds the calls that are open in a process' threads when recording begins, as far as the probe
+ * would have seen them.
  */
 #ifndef UTRAIL_CMDS_RECORD_ATTACH_OPEN_CALLS_H
 #define UTRAIL_CMDS_RECORD_ATTACH_OPEN_CALLS_H
@@ -8,7 +8,7 @@
 #include "cmds/record/attach/unwind.h"
 #include "utils/format/probe/attach.h"
 
-/* The modules that were looked at, by path; starts as { 0 }. */
+/* The modules that were searched for hooks, by path. Starts as { 0 }. */
 struct open_calls {
 	struct known_hooks *first;
 };
@@ -17,9 +17,9 @@ void open_calls_deinit(struct open_calls *calls);
 #define cleanup_open_calls cleanup(open_calls_deinit)
 
 /*
- * Finds the open calls in @thread of functions that call a hook at their beginning, and of library
- * functions through the PLT; the outermost is first, and the caller frees the list. Returns their
- * number, or negative errno with a text.
+ * Find the open calls in @thread: those of functions that call a hook at their beginning, and those
+ * of library functions through the PLT. The outermost is first. The caller frees the list. Returns
+ * their number, or negative errno with a text.
  */
 int open_calls_find(struct open_calls *calls, struct unwinder *u,
 		    const struct attached_thread *thread, struct attach_call **list,

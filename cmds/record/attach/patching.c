@@ -1,4 +1,4 @@
-/* Hooks that come and go while a process is recorded (see attach.h). */
+/* Puts hooks in and takes hooks out while a process is recorded (see attach.h). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +34,8 @@ static int list_known(const struct text *text, struct strbuf *sites)
 }
 
 /*
- * Patches that belong together are made known together: all up to the first one that is not silent.
+ * Lists the patches that the probe does not know. Patches that belong together (all up to the first
+ * one that is not silent) are listed together.
  */
 static int list_missing(const struct strbuf *all, const struct strbuf *known, struct strbuf *out)
 {
@@ -55,14 +56,17 @@ static int list_missing(const struct strbuf *all, const struct strbuf *known, st
 	return strbuf_oom(out) ? -ENOMEM : 0;
 }
 
-/* Some machines have only mmap2, whose offset counts pages: without a file both are the same. */
+/* Some machines have only mmap2, whose offset counts pages: offset 0 is the same for both. */
 #ifdef SYS_mmap
 #define CALL_MMAP SYS_mmap
 #else
 #define CALL_MMAP SYS_mmap2
 #endif
 
-/* A thread is stopped for calls; it makes the stubs of the image. @result: as of ATTACH_ADOPT */
+/*
+ * Makes the probe take the image, and make its stubs. A thread must be stopped for calls. @result:
+ * see ATTACH_ADOPT
+ */
 static int adopt_image(struct attaching *a, const void *image, uint64_t bytes, int64_t *result,
 		       struct uft_err *err)
 {
@@ -108,8 +112,8 @@ static int make_image(const struct strbuf *missing, struct strbuf *image)
 }
 
 /*
- * Make all patches of @all known to the probe, and read the known ones into a->text. -EAGAIN: not
- * with this thread, or not now.
+ * Make all patches of @all known to the probe, and read the known ones into a->text. Returns
+ * -EAGAIN when another thread must be tried, or when it is too early.
  */
 static int meet(struct attaching *a, const struct strbuf *all, struct uft_err *err)
 {
@@ -174,10 +178,13 @@ static int add_change(struct text *text, const struct attach_change *change)
 enum selected {
 	TO_COME,
 	TO_GO,
-	TO_GO_WHEN_UNUSED, /* at the ends of functions */
+	TO_GO_WHEN_UNUSED, /* those at the ends of functions */
 };
 
-/* A patch that leads to the one before it goes and comes with it. */
+/*
+ * Selects the changes to be made. A patch that leads to the patch before it comes and goes together
+ * with that one.
+ */
 static int select_changes(struct attaching *a, const struct attach_patches *job,
 			  enum selected selected, struct text *out)
 {
@@ -222,7 +229,7 @@ static int write_text(struct attaching *a, struct text *in, struct text *out, st
 
 		if (ret < 0)
 			return ret;
-		/* Stacks may have come. */
+		/* Threads that have begun meanwhile have new stacks. */
 		ret = maps_read(&a->maps, a->w.pid);
 		if (ret == 0)
 			left = text_take_out(out, &a->w, &a->maps) +
@@ -257,7 +264,7 @@ static int change_text(struct attaching *a, struct attach_patches *job, struct u
 	size_t nr_left_in = count_left(a, &out, false);
 
 	job->nr_left = count_left(a, &in, true) + nr_left_in;
-	/* Else more calls may begin. */
+	/* Ends stay while a hook at a beginning is left: more calls may begin there. */
 	if (ret == 0 && !nr_left_in)
 		ret = attaching_take_ends_out(a, job->patches, &ends, err);
 	return ret;

@@ -1,6 +1,5 @@
 /*
- * Hooks that tell the ends of calls; they are removed once none of these calls is open (see
- * patching.c).
+ * Removes hooks at the ends of functions, once no call of these functions is open (see patching.c).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -9,16 +8,17 @@
 #include "utils/base/compiler.h"
 
 /*
- * Calls that end soon are waited for; a thread inside of a hook leaves it as soon as it has a CPU.
+ * The number of looks, which wait for calls that end soon; and of tries, which wait for threads
+ * inside of a hook: they leave it as soon as they have a CPU.
  */
 #define LOOKS	  12
 #define TRIES	  50
-#define WAIT_US	  1000 /* the wait grows by so much after each look */
+#define WAIT_US	  1000 /* the wait gets this much longer after each look */
 #define ASKED_MAX (ATTACHED_ARGS_BYTES / sizeof(uint64_t))
 
 /*
- * Set those of @funcs to 0 that have an open call. -EAGAIN: a thread is inside of a hook; -EINVAL:
- * the probe does not know.
+ * Set those of @funcs to 0 that have an open call. Returns -EAGAIN when a thread is inside of a
+ * hook, -EINVAL when the probe does not know the open calls.
  */
 static int find_open_calls(struct attaching *a, uint64_t *funcs, size_t nr, struct uft_err *err)
 {
@@ -36,8 +36,8 @@ static int find_open_calls(struct attaching *a, uint64_t *funcs, size_t nr, stru
 }
 
 /*
- * All threads are stopped, none of them inside of a hook. Changes that are taken out are removed
- * from @text.
+ * Takes changes out, and removes those from @text. All threads must be stopped, none of them inside
+ * of a hook.
  */
 static int take_out(struct attaching *a, const struct process_patches *patches, struct text *text,
 		    struct uft_err *err)
@@ -55,7 +55,7 @@ static int take_out(struct attaching *a, const struct process_patches *patches, 
 			const struct patch_end *end = process_patches_end(
 				patches, text->changes[at + i].site);
 
-			/* A patch that is no end of a call stays. */
+			/* 0 stands for a patch that is not at the end of a function: it stays. */
 			funcs[i] = end ? end->func : 0;
 		}
 		ret = find_open_calls(a, funcs, nr, err);
@@ -86,7 +86,7 @@ static int try_taking_out(struct attaching *a, const struct process_patches *pat
 		ret = attaching_find_codes(a, ATTACH_CODES, err);
 	if (ret == 0)
 		ret = attaching_stop_all(a, err);
-	/* Stacks may have come. */
+	/* Threads that have begun meanwhile have new stacks. */
 	if (ret == 0)
 		ret = maps_read(&a->maps, a->w.pid);
 	if (ret == 0 && attaching_is_anybody_within(a))
@@ -111,7 +111,8 @@ int attaching_take_ends_out(struct attaching *a, const struct process_patches *p
 		ret = try_taking_out(a, patches, text, &why);
 		looks += ret == 0;
 		/*
-		 * Functions stay if the probe does not know them, or has code in too many places.
+		 * The hooks stay if the probe does not know the open calls, or has code in too many
+		 * places.
 		 */
 		if (ret == -EINVAL || ret == -E2BIG)
 			return 0;

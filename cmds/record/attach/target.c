@@ -21,7 +21,7 @@
 #include "utils/object/program.h"
 
 #define FILE_MAX  (64UL << 10)
-#define NAMED_MAX 12 /* so many processes are listed by name */
+#define NAMED_MAX 12 /* this many processes are listed by number */
 
 /* The time that children with the same name may take to end: a second. */
 #define CHILD_LOOKS   100
@@ -40,7 +40,10 @@ static int read_proc(pid_t pid, const char *name, struct strbuf *out)
 
 /* --- by name --- */
 
-/* True when @name is the first word of its command line, or the name that it has set itself. */
+/*
+ * True when @name is the first word of the process' command line, or the name that the process has
+ * set itself.
+ */
 static bool has_name(pid_t pid, const char *name)
 {
 	struct strbuf comm cleanup_strbuf = { 0 };
@@ -130,9 +133,9 @@ static int refuse_named(const struct named *named, const char *name, struct uft_
 }
 
 /*
- * A child has its parent's name until it executes a program of its own, and many children are
- * short-lived. A server that starts such children all the time still counts as the only process of
- * its name. So they get time to end.
+ * Finds the only process with this name. A child has its parent's name until it executes a program
+ * of its own. Many children are short-lived, so they get time to end: a server that starts such
+ * children all the time still counts as the only process of its name.
  */
 static pid_t find_by_name(const char *name, struct uft_err *err)
 {
@@ -186,7 +189,7 @@ static bool is_in_namespace(pid_t pid, const char *kind)
 	       (theirs.st_dev == ours.st_dev && theirs.st_ino == ours.st_ino);
 }
 
-/* Flags of a task in proc(5)'s stat: PF_KTHREAD. */
+/* PF_KTHREAD of the flags of a task in /proc/PID/stat (proc(5)). */
 #define IS_OF_KERNEL 0x200000
 
 static bool is_kernel_thread(pid_t pid)
@@ -197,7 +200,7 @@ static bool is_kernel_thread(pid_t pid)
 	if (read_proc(pid, "stat", &stat) < 0)
 		return false;
 
-	/* The name in front may hold anything. */
+	/* The search begins at the end: the name may hold anything, also ')'. */
 	const char *rest = strrchr(strbuf_str(&stat), ')');
 
 	return rest && sscanf(rest, ") %*c %*d %*d %*d %*d %*d %u", &flags) == 1 &&
@@ -284,7 +287,7 @@ static int check_state(pid_t pid, const struct strbuf *status, struct uft_err *e
 
 static int check_user(pid_t pid, const struct strbuf *status, struct uft_err *err)
 {
-	/* "real	effective	saved	of files" */
+	/* The field has four numbers: "real	effective	saved	of files". */
 	uid_t uid = strtoul(proc_status_field(status, "Uid"), NULL, 10);
 
 	if (geteuid() == 0 || uid == geteuid())

@@ -9,18 +9,18 @@
 
 /*
  * Find the process that @text names, by its number or, if only one matches, by its name. Returns
- * negative errno with a text that lists the others, if there are some.
+ * its number, or negative errno with a text. When several match, the text lists them.
  */
 pid_t target_find(const char *text, struct uft_err *err);
 
 /*
  * Check that the probe can be put into process @pid; the process is not changed. Returns 0, or
- * negative errno with a sentence that gives the reason and a remedy. @force: also if it is confined
- * by filters of system calls (seccomp(2)), which may end it for the probe's calls.
+ * negative errno with a sentence that gives the reason and a remedy. @force: accept a process with
+ * filters of system calls (seccomp(2)), which may end it for the probe's calls.
  */
 int target_check(pid_t pid, bool force, struct uft_err *err);
 
-/* ptrace(2) was refused: finds the reason, as far as possible. @ret: negative errno. */
+/* Find the reason, as far as possible, why ptrace(2) was refused. @ret: its negative errno */
 int target_explain(pid_t pid, int ret, struct uft_err *err);
 
 #endif

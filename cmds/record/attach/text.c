@@ -1,4 +1,4 @@
-/* Changes of a running process' text (see text.h). */
+/* Changes the text of a running process (see text.h). */
 #include "cmds/record/attach/text.h"
 
 #include <errno.h>
@@ -12,14 +12,14 @@
 #define CHANGES_MAX (16UL << 20)
 
 /*
- * The most bytes of a stack that are read, in pieces; and the most stacks that signal handlers have
- * interrupted.
+ * The most bytes that are read of a stack, the size of one read, and the most stacks of a thread
+ * that signal handlers have interrupted.
  */
 #define STACK_MAX   (64UL << 20)
 #define PIECE_WORDS 8192
 #define STACKS_MAX  8
 
-/* A signal frame that begins in one piece and ends in the next must be found. */
+/* Reads of a stack overlap by this much, so that a signal frame across two reads is found. */
 #define OVERLAP_WORDS 64
 
 void text_deinit(struct text *text)
@@ -42,7 +42,7 @@ int text_read(struct text *text, const struct attached *w, uint64_t address, uin
 	text->nr = nr;
 	if (attached_read(w, address, text->changes, bytes) != bytes)
 		return err_set_errno(err, -EIO, "cannot read the memory of process %d", w->pid);
-	/* Data that come from there are not believed. */
+	/* The process' data are not trusted: lengths are limited. */
 	for (size_t i = 0; i < nr; i++) {
 		struct attach_change *c = &text->changes[i];
 
@@ -54,7 +54,7 @@ int text_read(struct text *text, const struct attached *w, uint64_t address, uin
 
 /* --- code that no thread may stand in --- */
 
-/* Addresses in [@start, @end) are within change @index. */
+/* A range of addresses [@start, @end) that change @index needs free of threads. */
 struct range {
 	uint64_t start;
 	uint64_t end;
@@ -62,10 +62,10 @@ struct range {
 };
 
 /*
- * One look at the threads.
+ * A look at the threads.
  *
- * @wanted: by change: it is to be made, and no thread is in the way
- * @ranges: of those, sorted
+ * @wanted: by change: true when it shall be made, and no thread is in the way
+ * @ranges: of the wanted changes, sorted
  */
 struct look {
 	struct attached *w;
@@ -85,7 +85,9 @@ static int compare_ranges(const void *a, const void *b)
 	return (x->start > y->start) - (x->start < y->start);
 }
 
-/* The range that has @address, or NULL. They do not overlap: each byte is changed once. */
+/*
+ * Returns the range that has @address, or NULL. Ranges do not overlap: each byte is changed once.
+ */
 static const struct range *range_at(const struct look *look, uint64_t address)
 {
 	size_t low = 0;
@@ -111,7 +113,10 @@ static void block(struct look *look, const struct range *range)
 	look->nr_blocked++;
 }
 
-/* The call may have been made by the present code, or by the code before the change. */
+/*
+ * True when a call instruction ends at @address, in the present code or in the code before the
+ * change.
+ */
 static bool may_return_to(const struct look *look, uint64_t address, const struct attach_change *c)
 {
 	const uint64_t start = address - ARCH_REMOTE_CALL_BYTES;
@@ -128,8 +133,8 @@ static bool may_return_to(const struct look *look, uint64_t address, const struc
 }
 
 /*
- * @words[0] of a stack may remain from a call that has returned, or be a number. Only addresses
- * that a thread can return to count.
+ * Blocks the change that a thread may return into. A word of a stack may also remain from a call
+ * that has returned, or be a number. So only addresses after a call or of an interruption count.
  */
 static void block_word(struct look *look, const uint64_t *words, size_t nr)
 {
@@ -140,13 +145,16 @@ static void block_word(struct look *look, const uint64_t *words, size_t nr)
 		block(look, range);
 }
 
-/* Stacks that are still to be read, by addresses in them. */
+/* Stacks that are still to be read, by an address in each. */
 struct stacks {
 	uint64_t pointers[STACKS_MAX];
 	size_t nr;
 };
 
-/* The frame of a signal handler tells which stack it has interrupted. */
+/*
+ * Looks at words of a stack. The frame of a signal handler tells which other stack the signal has
+ * interrupted.
+ */
 static void look_at_words(struct look *look, const uint64_t *words, size_t nr, size_t nr_new,
 			  const struct mapping *stack, struct stacks *stacks)
 {
@@ -190,7 +198,7 @@ static void look_at_thread(struct look *look, const struct attached_thread *t, u
 		look_at_stack(look, stacks.pointers[i], words, &stacks);
 }
 
-/* A thread that has left one piece may stand in the next. */
+/* The most changes that a thread is led out of: after one it may stand in the next. */
 #define LEAVES_MAX 4
 
 static void lead_out(const struct look *look, struct attached_thread *t)
@@ -229,7 +237,10 @@ static bool holds_bytes(const struct attached *w, const struct attach_change *c,
 	       memcmp(there, bytes, c->len) == 0;
 }
 
-/* The kernel writes page by page, and may be interrupted between two pages when we are killed. */
+/*
+ * True when the change lies in one page of code. The kernel writes page by page, and could be
+ * interrupted between two pages when the recorder is killed.
+ */
 static bool can_be_made(const struct maps *maps, const struct attach_change *c)
 {
 	const struct mapping *code = maps_find(maps, c->site);
@@ -238,8 +249,8 @@ static bool can_be_made(const struct maps *maps, const struct attach_change *c)
 }
 
 /*
- * If two new changes overlap, the second one is not made. Earlier changes are seen in the bytes
- * (holds_bytes()).
+ * If two new changes overlap, the second one is not made. Overlaps with changes made earlier are
+ * noticed by holds_bytes().
  */
 static void drop_overlaps(struct look *look, const struct text *text)
 {
@@ -258,8 +269,8 @@ static void add_range(struct look *look, const struct text *text, size_t index, 
 {
 	const struct attach_change *c = &text->changes[index];
 	/*
-	 * A thread at the first byte has not executed any of them; but an island has no code of its
-	 * own to execute.
+	 * A thread at the first byte has not executed any of the bytes, so it is not in the way.
+	 * But an island has no code of its own to execute there.
 	 */
 	uint64_t first = is_out && (c->flags & ATTACH_CHANGE_ISLAND) ? 0 : 1;
 	uint64_t len = is_out ? c->len : c->clear;
@@ -274,14 +285,17 @@ bool text_is_in(const struct attached *w, const struct attach_change *c)
 	return holds_bytes(w, c, c->after);
 }
 
-/* The probe must know, since it puts the changes into modules that are loaded again. */
+/* Tells the probe about the change: it puts the changes into modules that are loaded again. */
 static void tell_probe(const struct attached *w, const struct attach_change *c, uint8_t is_out)
 {
 	if (c->out_at)
 		attached_write(w, c->out_at, &is_out, sizeof(is_out));
 }
 
-/* A patch that leads to the one before it is written only together with that. */
+/*
+ * Writes the wanted changes. A patch that leads to the patch before it is written only when that
+ * one is in.
+ */
 static void write_in(const struct look *look, const struct text *text)
 {
 	for (size_t i = 0; i < text->nr; i++) {
@@ -296,7 +310,7 @@ static void write_in(const struct look *look, const struct text *text)
 	}
 }
 
-/* Returns the number of those that are still there. */
+/* Takes the wanted changes out. Returns the number of changes that are still in the text. */
 static size_t write_out(const struct look *look, const struct text *text)
 {
 	size_t left = 0;

@@ -1,4 +1,4 @@
-/* Changes of a running process' text: put in and taken out while all its threads are stopped. */
+/* Changes of a running process' text, put in and taken out while all its threads are stopped. */
 #ifndef UTRAIL_CMDS_RECORD_ATTACH_TEXT_H
 #define UTRAIL_CMDS_RECORD_ATTACH_TEXT_H
 
@@ -6,7 +6,7 @@
 #include "cmds/record/attach/attached.h"
 #include "utils/format/probe/attach.h"
 
-/* Starts as { 0 }. */
+/* The changes of one process. Starts as { 0 }. */
 struct text {
 	struct attach_change *changes;
 	size_t nr;
@@ -14,24 +14,27 @@ struct text {
 
 void text_deinit(struct text *text);
 
-/* The probe has made @nr changes at @address. 0 or negative errno, with a text. */
+/*
+ * Read the @nr changes that the probe has made at @address. Returns 0, or negative errno with a
+ * text.
+ */
 int text_read(struct text *text, const struct attached *w, uint64_t address, uint64_t nr,
 	      struct uft_err *err);
 
 /*
- * All threads are stopped, and @maps is up to date. A change is made when the process' memory has
- * the expected bytes, and no thread is inside of them or returns to them. Program counters show
- * that, with return addresses, and addresses that signal handlers have interrupted. A thread inside
- * of the bytes executes instructions until it has left. Each change is written at once, so that it
- * is made or not if we are killed.
+ * Make the changes, or undo them. All threads must be stopped, and @maps must be up to date. A
+ * change is made when the process' memory has the expected bytes, and no thread is inside of them
+ * or returns to them. Program counters show that, with return addresses, and addresses that signal
+ * handlers have interrupted. A thread inside of the bytes executes instructions until it has left
+ * them. Each change is one write: a recorder that is killed has made it or not.
  *
- * Returns the number that could not be made because of threads; the others are made, or never can
- * be.
+ * Returns the number of changes that could not be made because of threads. Changes that can never
+ * be made are not counted.
  */
 size_t text_put_in(struct text *text, struct attached *w, const struct maps *maps);
 size_t text_take_out(struct text *text, struct attached *w, const struct maps *maps);
 
-/* True when the change is in the text just now. */
+/* True when the change is in the text now. */
 bool text_is_in(const struct attached *w, const struct attach_change *change);
 
 #endif

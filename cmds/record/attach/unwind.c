@@ -1,4 +1,4 @@
-/* The open calls of a stopped thread, found by libdwfl (see unwind.h). */
+/* Finds the open calls of a stopped thread with libdwfl (see unwind.h). */
 #include "cmds/record/attach/unwind.h"
 
 #include <elfutils/libdwfl.h>
@@ -25,7 +25,7 @@ const bool unwind_is_possible = true;
 
 /*
  * @thread: the thread that is unwound
- * @page, @at: memory of the process that was read last
+ * @page, @at: the page of the process' memory that was read last, and its address
  */
 struct unwinder {
 	Dwfl *dwfl;
@@ -37,14 +37,14 @@ struct unwinder {
 	uint8_t page[PAGE];
 	uint64_t at;
 	size_t read;
-	char *vdso; /* the bytes of the vDSO, once they were needed */
+	char *vdso; /* the bytes of the vDSO, or NULL before they are needed */
 };
 
 /* --- modules --- */
 
 /*
- * True when the file is the mapped one: its first bytes are the same, with the table of its parts
- * and usually its build id.
+ * True when the file is the mapped one: its first bytes are the same, which have the table of its
+ * parts and usually its build id.
  */
 static bool is_mapped(const struct unwinder *u, int fd, uint64_t start)
 {
@@ -56,7 +56,10 @@ static bool is_mapped(const struct unwinder *u, int fd, uint64_t start)
 	       memcmp(file, memory, n) == 0;
 }
 
-/* Open the module in the process' namespace; or the program itself, which may have been deleted. */
+/*
+ * Open the module's file in the process' namespace; or the running program itself, whose file may
+ * have been deleted.
+ */
 static int open_module(const struct unwinder *u, const char *path, uint64_t start)
 {
 	for (int is_exe = 0; is_exe <= 1; is_exe++) {
@@ -71,7 +74,7 @@ static int open_module(const struct unwinder *u, const char *path, uint64_t star
 	return -1;
 }
 
-/* The kernel's code (vDSO) has no file; clock_gettime(2) runs there. */
+/* Reads the kernel's code (vDSO), which has no file. clock_gettime(2) runs there. */
 static Elf *read_vdso(struct unwinder *u, uint64_t start)
 {
 	const struct mapping *m = maps_find(u->maps, start);
@@ -96,7 +99,7 @@ static int find_elf(Dwfl_Module *module, void **arg, const char *name, Dwarf_Add
 	return u && !*elf ? open_module(u, name, start) : -1;
 }
 
-/* Call frame information is in the file itself. */
+/* Finds no separate file: call frame information is in the module itself. */
 static int find_no_debuginfo(Dwfl_Module *module, void **arg, const char *name, Dwarf_Addr start,
 			     const char *file_name, const char *link, GElf_Word crc,
 			     char **debug_name)
@@ -109,7 +112,7 @@ static const Dwfl_Callbacks callbacks = {
 	.find_debuginfo = find_no_debuginfo,
 };
 
-/* Consecutive lines of one file are a module. */
+/* Tells libdwfl the modules. Consecutive lines of one file are a module. */
 static void give_modules(struct unwinder *u)
 {
 	const struct maps *maps = u->maps;
@@ -146,7 +149,7 @@ bool unwind_module(struct unwinder *u, uint64_t pc, struct unwind_module *out)
 	if (!elf)
 		return false;
 	out->path = dwfl_module_info(module, NULL, &start, &end, NULL, NULL, NULL, NULL);
-	/* libdwfl counts addresses between two modules to the first. */
+	/* For libdwfl, addresses between two modules belong to the first one. */
 	if (pc < start || pc >= end)
 		return false;
 	out->bias = bias;
@@ -221,7 +224,7 @@ static int add_frame(Dwfl_Frame *state, void *arg)
 	return DWARF_CB_OK;
 }
 
-/* Say how far the walk came. */
+/* Makes an error that tells how far the walk came. */
 static int say_where(const struct unwinder *u, const char *why, struct uft_err *err)
 {
 	uint64_t pc = u->nr ? u->frames[u->nr - 1].pc : arch_remote_pc(&u->thread->regs);
@@ -236,7 +239,7 @@ int unwind_thread(struct unwinder *u, const struct attached_thread *thread,
 {
 	u->thread = thread;
 	u->nr = 0;
-	u->at = 1; /* nowhere */
+	u->at = 1; /* no page was read */
 	*frames = NULL;
 
 	int ret = dwfl_getthread_frames(u->dwfl, thread->tid, add_frame, u);

@@ -1,4 +1,4 @@
-/* The open calls of a stopped thread, found by the call frame information of the mapped modules. */
+/* Finds the open calls of a stopped thread by the call frame information of the mapped modules. */
 #ifndef UTRAIL_CMDS_RECORD_ATTACH_UNWIND_H
 #define UTRAIL_CMDS_RECORD_ATTACH_UNWIND_H
 
@@ -8,9 +8,9 @@
 /*
  * An open call.
  *
- * @pc: the address where it goes on: the call inside of it returns there. @is_interrupted: instead
- * it is the next instruction, or a signal has come there
- * @sp: its stack pointer there. Below it is the return slot of the call inside, at a fixed distance
+ * @pc: the address where it goes on: the call inside of it returns there
+ * @is_interrupted: @pc is the next instruction instead, or a signal has come there
+ * @sp: its stack pointer at @pc. The return slot of the call inside is below, at a fixed distance
  */
 struct unwind_frame {
 	uint64_t pc;
@@ -19,8 +19,8 @@ struct unwind_frame {
 };
 
 /*
- * The module at @pc: the file's name in /proc/PID/maps, the distance from the file's own addresses,
- * and the open file.
+ * The module at an address: the file's name in /proc/PID/maps, the distance of memory from the
+ * file's own addresses, and the open file.
  */
 struct unwind_module {
 	const char *path;
@@ -33,20 +33,23 @@ struct unwinder;
 /* True when this build can unwind. Otherwise the functions below may not be called. */
 extern const bool unwind_is_possible;
 
-/* For the threads of @w and the mappings of @maps; both are borrowed. Returns NULL with a text. */
+/*
+ * Open an unwinder for the threads of @w and the mappings of @maps; both are borrowed. Returns NULL
+ * with a text after a failure.
+ */
 struct unwinder *unwinder_open(const struct attached *w, const struct maps *maps,
 			       struct uft_err *err);
 void unwinder_close(struct unwinder *u);
 
 /*
- * Finds the open calls in @thread, innermost first, up to the function without a caller; they stay
- * valid until the next call. Returns their number, or -ENOENT with a text: not all of them are
- * known. Memory of the process is not trusted, so the list may have any content.
+ * Find the open calls in @thread, innermost first, up to the function without a caller. They stay
+ * valid until the next call. Returns their number, or -ENOENT with a text when some of them are
+ * unknown. Memory of the process is not trusted, so the list may have any content.
  */
 int unwind_thread(struct unwinder *u, const struct attached_thread *thread,
 		  const struct unwind_frame **frames, struct uft_err *err);
 
-/* The module that has @pc. False: there is none. */
+/* Find the module that has @pc. Returns false when there is none. */
 bool unwind_module(struct unwinder *u, uint64_t pc, struct unwind_module *module);
 
 #endif

@@ -1,4 +1,4 @@
-/* Open calls in a build without libdw: they are not known (see unwind.h). */
+/* Finds no open calls: this build has no libdw (see unwind.h). */
 #include "cmds/record/attach/unwind.h"
 
 #include <errno.h>
