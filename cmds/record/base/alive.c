@@ -1,10 +1,10 @@
-/* Until when a recording goes on (see alive.h). */
+/* Decides until when a recording goes on (see alive.h). */
 #include "cmds/record/base/alive.h"
 
 enum step {
 	STEP_WAIT, /* a process is alive */
-	STEP_LOOK, /* no process that we know of */
-	STEP_LAST, /* none: only last words may still be on their way */
+	STEP_LOOK, /* no known process is alive */
+	STEP_LAST, /* no process is alive: only last words may still be on their way */
 };
 
 void alive_add(struct alive *a)
@@ -78,8 +78,8 @@ int alive_run(struct alive *a, const struct alive_ops *ops, void *arg)
 
 		if (step == STEP_LOOK) {
 			/*
-			 * Set it before the look: a process that is found then makes another look
-			 * necessary.
+			 * Set before the look: alive_add() clears it for each process that is
+			 * found, so another look follows.
 			 */
 			a->has_looked = true;
 			ops->look(arg);
@@ -92,11 +92,11 @@ int alive_run(struct alive *a, const struct alive_ops *ops, void *arg)
 			return nr;
 		if (step == STEP_WAIT)
 			continue;
-		/* Last words have a limit, too. */
+		/* Rounds for last words are limited, too. */
 		if (nr == 0 || ++a->last_rounds == ALIVE_LAST_ROUNDS)
 			break;
 	}
-	/* The program's end may not have been told yet. */
+	/* The program may have ended meanwhile. */
 	if (!a->program_ended)
 		ops->reap(arg);
 	return 0;

@@ -5,20 +5,19 @@
 #include <stdbool.h>
 
 /*
- * A recording goes on until the program has ended, and so have all that it left running (other
- * traced processes, children that may still report themselves). Interrupts (any signal that asks a
- * process to end) are left to the program, with two exceptions:
+ * Decides how long a recording goes on: until the program has ended, and all processes that it left
+ * running (other traced processes, children that may still report themselves). Interrupts, which
+ * are signals that ask a process to end, are left to the program, with two exceptions:
  *
- *   - from the second one on, or from the first one on after the program's end, processes that it
- *     left running are not waited for;
- *   - from the second one on the program itself is waited for only for a number of ticks. It may be
- *     about to end by this very interrupt, and then its status is wanted; or it may not care for
- *     interrupts.
+ *   - Processes that the program left running are not waited for from the second interrupt on, nor
+ *     from the first one after the program's end.
+ *   - From the second interrupt on, the program itself gets only a number of ticks. It may be about
+ *     to end by this very interrupt, and then its status is wanted; or it may ignore interrupts.
  *
- * If @leaves_rest is set before the start, the wait for processes that the program left running is
- * only a number of ticks.
+ * If @leaves_rest is set before the start, processes that the program left running get only a
+ * number of ticks.
  *
- * All other fields are for alive.c. Starts as { 0 }.
+ * All other members are for alive.c. Starts as { 0 }.
  */
 struct alive {
 	unsigned nr_followed;
@@ -30,22 +29,22 @@ struct alive {
 	bool leaves_rest;
 	bool program_ended;
 	bool is_alone;	    /* processes that the program left running are not waited for */
-	bool has_left_rest; /* the waiting ended, since it has taken too long */
-	/* for processes left running, after the last known one had ended */
+	bool has_left_rest; /* waiting for these processes has taken too long and was ended */
+	/* a look for unknown processes was made after the last known one had ended */
 	bool has_looked;
 };
 
 #define ALIVE_TICK_MS	  100
-#define ALIVE_TICKS	  50 /* how long the program may take after a second interrupt */
-#define ALIVE_FINAL_TICKS 10 /* and after a third interrupt */
-#define ALIVE_REST_TICKS  20 /* and processes that it left running, with @leaves_rest */
+#define ALIVE_TICKS	  50 /* ticks that the program may take after a second interrupt */
+#define ALIVE_FINAL_TICKS 10 /* ticks that it may take after a third interrupt */
+#define ALIVE_REST_TICKS  20 /* ticks that processes it left running may take, with @leaves_rest */
 #define ALIVE_LAST_ROUNDS 16
 
-/* A process begins to be followed, or was seen to end. */
+/* alive_add(): a process begins to be followed. alive_remove(): it was seen to end. */
 void alive_add(struct alive *a);
 void alive_remove(struct alive *a);
 
-/* The program has ended, and its status was taken, if it is our child. */
+/* The program has ended, and its status was taken if it is a child of the recorder. */
 void alive_program_ended(struct alive *a);
 
 /* A signal asks for the end. True when the program still runs and must be told. */
@@ -56,13 +55,13 @@ bool alive_wants_ticks(const struct alive *a);
 void alive_tick(struct alive *a);
 
 /*
- * The work that the machine does not do itself. These functions report their findings by the
- * functions above.
+ * The work that alive.c does not do itself. These functions report their findings by the functions
+ * above.
  *
- * @serve: serve events that are there or, when @waits, at least one; that may be a tick when
- *         alive_wants_ticks(). Returns their number, or negative errno.
- * @look: look for processes that were left running and are not known yet
- * @reap: look whether the program has ended
+ * @serve: serve events that are there, or wait for at least one when @waits; that may be a tick
+ *         when alive_wants_ticks(). Returns their number, or negative errno.
+ * @look: look for unknown processes that were left running
+ * @reap: check whether the program has ended
  */
 struct alive_ops {
 	int (*serve)(void *arg, bool waits);
@@ -70,10 +69,10 @@ struct alive_ops {
 	void (*reap)(void *arg);
 };
 
-/* Until it is over: 0, or negative errno of @serve. */
+/* Go on until the recording is over. Returns 0, or negative errno of @serve. */
 int alive_run(struct alive *a, const struct alive_ops *ops, void *arg);
 
-/* After alive_run(): whether the program went on. */
+/* True when the program goes on after alive_run(). */
 static inline bool alive_program_runs(const struct alive *a)
 {
 	return !a->program_ended;

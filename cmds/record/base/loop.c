@@ -30,8 +30,8 @@ void loop_remove(struct loop *loop, int fd, const struct served *served)
 {
 	epoll_ctl(loop->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
 	/*
-	 * Events that were reported already must not be served any more: the object may be gone by
-	 * then.
+	 * Events of @served that were reported already are dropped: their object may be gone before
+	 * they are served.
 	 */
 	for (int i = loop->at; i < loop->nr; i++) {
 		if (loop->events[i].data.ptr == served)

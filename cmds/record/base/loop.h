@@ -1,7 +1,4 @@
-/*
- * The events that the recorder's control thread waits for: any module may have a descriptor
- * watched.
- */
+/* The events that the recorder's control thread waits for. Any module may add descriptors. */
 #ifndef UTRAIL_CMDS_RECORD_BASE_LOOP_H
 #define UTRAIL_CMDS_RECORD_BASE_LOOP_H
 
@@ -11,10 +8,10 @@
 #include "utils/base/err.h"
 
 /*
- * A member of each watched object; container_of() leads to the object.
+ * A member of each object with a watched descriptor; container_of() leads to the object.
  *
- * @serve: called on the control thread when the descriptor is ready. It may end the watching of
- *         any descriptor, its own too.
+ * @serve: called on the control thread when the descriptor is ready. It may end the watching of any
+ *         descriptor, its own too.
  * @owner: for @serve; the loop itself does not use it
  */
 struct served {
@@ -24,9 +21,9 @@ struct served {
 
 #define LOOP_BATCH 64
 
-/* @events: events of the last wait; those from @at to @nr are still to be served */
+/* @events: events of the last wait; those from @at to @nr are not served yet */
 struct loop {
-	int epoll_fd; /* -1: not open */
+	int epoll_fd; /* -1 when not open */
 	int at;
 	int nr;
 	struct epoll_event events[LOOP_BATCH];
@@ -38,12 +35,12 @@ void loop_close(struct loop *loop);
 /* Serve @served whenever @fd can be read, or has come to its end. Returns 0 or negative errno. */
 int loop_add(struct loop *loop, int fd, struct served *served);
 
-/* To be called before @fd is closed: @served is not served any more, and may be freed. */
+/* Stop serving @served. Call it before @fd is closed; afterwards @served may be freed. */
 void loop_remove(struct loop *loop, int fd, const struct served *served);
 
 /*
- * Wait for @timeout_ms, -1 for ever, and serve the ready descriptors. Returns their number, 0 also
- * after a signal handler; or negative errno.
+ * Wait for @timeout_ms at most (-1: no limit), and serve the ready descriptors. Returns their
+ * number, 0 also after a signal handler, or negative errno.
  */
 int loop_serve(struct loop *loop, int timeout_ms);
 

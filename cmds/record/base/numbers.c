@@ -1,4 +1,4 @@
-/* Numbers of tasks in pid namespaces (see numbers.h). */
+/* Looks up numbers of tasks in pid namespaces (see numbers.h). */
 #include "cmds/record/base/numbers.h"
 
 #include <dirent.h>
@@ -9,7 +9,8 @@
 #include "utils/base/cleanup.h"
 
 /*
- * @parent: in our namespace; @self: the last number of "NSpid:", the task's own one. 0: not known
+ * @parent: the parent's number in the recorder's namespace
+ * @self: the task's number in its own namespace, which is the last number of "NSpid:". 0: unknown
  */
 struct numbers {
 	pid_t parent;
@@ -25,7 +26,7 @@ static pid_t last_number(char *line)
 	return last ? atoi(last) : 0;
 }
 
-/* proc_pid_status(5) */
+/* Reads a file in the form of proc_pid_status(5). */
 static struct numbers read_numbers(const char *path)
 {
 	struct numbers numbers = { 0 };
@@ -43,8 +44,8 @@ static struct numbers read_numbers(const char *path)
 }
 
 /*
- * Find the first task in a directory of processes, or of threads, whose own number is @self; with
- * @parent only children of that. 0: none
+ * Find the first task in a directory of processes, or of threads, whose own number is @self. With
+ * @parent, only children of that process count. Returns 0 when there is none.
  */
 static pid_t find_task_number(const char *directory, pid_t self, pid_t parent)
 {
@@ -79,7 +80,7 @@ pid_t numbers_of_child(pid_t os_pid, pid_t pid)
 	char path[64];
 	struct numbers numbers;
 
-	/* Most often the process is in our namespace. */
+	/* Most often the process is in the recorder's namespace. */
 	snprintf(path, sizeof(path), "/proc/%d/status", pid);
 	numbers = read_numbers(path);
 	if (numbers.self == pid && numbers.parent == os_pid)

@@ -1,6 +1,6 @@
 /*
- * Numbers of tasks: in their own pid namespace, and in ours. They differ in a namespace
- * (pid_namespaces(7)) below ours.
+ * Numbers of tasks: in their own pid namespace, and in the recorder's. They differ in a namespace
+ * (pid_namespaces(7)) below the recorder's.
  */
 #ifndef UTRAIL_CMDS_RECORD_BASE_NUMBERS_H
 #define UTRAIL_CMDS_RECORD_BASE_NUMBERS_H
@@ -15,15 +15,15 @@
  */
 
 /*
- * Our number of the thread of process @os_pid whose own number is @tid. 0: there is none, or no
- * more.
+ * Returns the number in the recorder's namespace of the thread of process @os_pid whose own number
+ * is @tid. Returns 0 when there is no such thread, or no longer.
  */
 pid_t numbers_of_thread(pid_t os_pid, pid_t tid);
 
-/* The same for a child of that process, which may be in another namespace. */
+/* Like numbers_of_thread(), for a child of that process, which may be in another namespace. */
 pid_t numbers_of_child(pid_t os_pid, pid_t pid);
 
-/* Our number of the parent of process @os_pid. 0: it is not known. */
+/* Returns the number of the parent of process @os_pid, or 0 when it is unknown. */
 pid_t numbers_of_parent(pid_t os_pid);
 
 #endif

@@ -9,7 +9,8 @@
  * The process that has connected (SO_PEERCRED, unix(7)). It may have ended since, or changed its
  * user.
  *
- * @pid: 0 for a process that we cannot see: it is in a pid namespace that is not below ours
+ * @pid: 0 for a process that the recorder cannot see: it is in a pid namespace that is not below
+ *       the recorder's
  */
 struct peer {
 	pid_t pid;
@@ -17,43 +18,55 @@ struct peer {
 	gid_t gid;
 };
 
-/* False when that cannot be found out. */
+/* Find the peer of the socket @fd. Returns false when the kernel does not tell. */
 bool peer_get(int fd, struct peer *peer);
 
 /*
- * A descriptor of the connected process (pidfd_open(2)). From Linux 6.5 on (SO_PEERPIDFD) it cannot
- * be that of a later process with the same pid. -ESRCH when it has ended and been waited for, or
- * another negative errno.
+ * Returns a descriptor of the connected process (pidfd_open(2)). From Linux 6.5 on (SO_PEERPIDFD)
+ * it cannot be that of a later process with the same pid. Returns -ESRCH when the process has ended
+ * and been waited for, or another negative errno.
  */
 int peer_pidfd(int fd, const struct peer *peer);
 
 /*
- * True when the own number of process @os_pid is @pid: they differ in a pid namespace of its own.
- * When that cannot be looked up (no /proc, or the process is gone) they must be equal.
+ * True when the own number of process @os_pid is @pid; the two numbers differ in a pid namespace of
+ * its own. When the own number cannot be looked up (no /proc, or the process is gone) they must be
+ * equal.
  */
 bool peer_is_pid(pid_t os_pid, pid_t pid);
 
-/* True when process @os_pid is in a pid namespace below ours, where it has another number. */
+/*
+ * True when process @os_pid is in a pid namespace below the recorder's, where it has another
+ * number.
+ */
 bool peer_is_elsewhere(pid_t os_pid);
 
-/* The number of filters of system calls (seccomp) on us, and so on processes that we start. */
+/*
+ * Returns the number of filters of system calls (seccomp) on the recorder. Processes that it starts
+ * have them, too.
+ */
 #define PEER_FILTERS_MAX 9999UL
 unsigned peer_own_filters(void);
 
-/* Facts about a thread, by our number, that process @os_pid calls one of its own. */
+/*
+ * How the thread @tid is related to process @os_pid, which reports it as its own. @tid is a number
+ * in the recorder's namespace.
+ */
 enum peer_task {
-	PEER_TASK_OWN,	  /* it is */
-	PEER_TASK_GONE,	  /* there is no such thread any more, or its number cannot be found out */
-	PEER_TASK_OTHERS, /* it belongs to another process */
+	PEER_TASK_OWN,	  /* it is a thread of that process */
+	PEER_TASK_GONE,	  /* no thread has the number any more, or its number was not found */
+	PEER_TASK_OTHERS, /* it is a thread of another process */
 };
 enum peer_task peer_task(pid_t os_pid, pid_t tid);
 
-/* An ending process has no memory for a moment before its end can be seen. */
+/*
+ * The time in which an ending process may already have no memory, while its end cannot be seen yet.
+ */
 #define PEER_END_MS 200
 
 /*
- * True when the process of a pidfd has ended, or does so within @wait_ms; also without a descriptor
- * (below 0).
+ * True when the process of a pidfd has ended, or does so within @wait_ms. Also true without a
+ * descriptor (below 0).
  */
 bool peer_has_ended(int pidfd, int wait_ms);
 

@@ -9,7 +9,7 @@
 
 #include "utils/base/fd.h"
 
-/* 65,536 groups are possible. */
+/* The largest status: 65,536 groups are possible. */
 #define STATUS_MAX (1U << 20)
 
 int proc_status_read(pid_t pid, struct strbuf *out)
@@ -22,7 +22,7 @@ int proc_status_read(pid_t pid, struct strbuf *out)
 	return ret == 0 && strbuf_oom(out) ? -ENOMEM : ret;
 }
 
-/* The program's name is escaped, so it cannot contain a line break. */
+/* A program cannot fake a field: line breaks in its name are escaped. */
 const char *proc_status_field(const struct strbuf *status, const char *field)
 {
 	size_t len = strlen(field);

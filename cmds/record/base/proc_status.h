@@ -6,7 +6,10 @@
 
 #include "utils/base/containers/strbuf.h"
 
-/* Read the status of a process or thread into @out, which is empty. 0, or a negative errno. */
+/*
+ * Read the status of a process or thread into @out, which must be empty. Returns 0 or negative
+ * errno.
+ */
 int proc_status_read(pid_t pid, struct strbuf *out);
 
 /*
@@ -15,12 +18,15 @@ int proc_status_read(pid_t pid, struct strbuf *out);
  */
 const char *proc_status_field(const struct strbuf *status, const char *field);
 
-/* Returns the number of numbers in that line. @last: the last one; unchanged without any */
+/*
+ * Returns how many numbers stand in the line of @field. @last: gets the last number; unchanged
+ * without any
+ */
 unsigned proc_status_last(const struct strbuf *status, const char *field, unsigned *last);
 
 /*
- * Returns all numbers of the line; the caller frees them. @nr: how many they are. NULL without
- * memory.
+ * Returns all numbers in the line of @field; the caller frees them. @nr: gets how many they are.
+ * Returns NULL without memory.
  */
 unsigned *proc_status_numbers(const struct strbuf *status, const char *field, int *nr);
 

@@ -8,7 +8,10 @@
 
 #include "cmds/record/base/proc_status.h"
 
-/* libc's functions of these names change all threads; these change the calling one. */
+/*
+ * libc's setgroups() and the like change all threads; the system calls change only the calling
+ * thread.
+ */
 static int set_groups(int nr, const gid_t *groups)
 {
 	return syscall(SYS_setgroups, (size_t)nr, groups);
@@ -42,7 +45,9 @@ static gid_t *own_groups(int *nr)
 	return NULL;
 }
 
-/* "Uid: real effective saved of files", and the same for "Gid". */
+/*
+ * The line "Uid:" has four numbers: real, effective, saved, of files. The line "Gid:" has the same.
+ */
 #define NR_IDS 4
 
 static int take_rights(uid_t uid, gid_t gid, const gid_t *groups, int nr_groups,
@@ -52,8 +57,8 @@ static int take_rights(uid_t uid, gid_t gid, const gid_t *groups, int nr_groups,
 	if (!before->groups)
 		return -ENOMEM;
 	/*
-	 * If a user namespace forbids it (user_namespaces(7)), no process there can change its
-	 * groups: it has ours.
+	 * A user namespace may forbid to change groups (user_namespaces(7)). Then no process in it
+	 * can have other groups than the recorder.
 	 */
 	before->has_groups = set_groups(nr_groups, groups) == 0;
 	before->uid = file_uid();

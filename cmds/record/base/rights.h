@@ -1,6 +1,6 @@
 /*
- * The rights with which this thread opens files. A recorder with more rights, as root, uses those
- * of a traced process. Other threads are not changed.
+ * The rights with which this thread opens files. A recorder with more rights, as root has, takes
+ * those of a traced process for a while. Other threads are not changed.
  */
 #ifndef UTRAIL_CMDS_RECORD_BASE_RIGHTS_H
 #define UTRAIL_CMDS_RECORD_BASE_RIGHTS_H
@@ -14,7 +14,7 @@
 /* The credentials that the thread had before (credentials(7)). */
 struct rights {
 	bool is_changed;
-	bool has_groups; /* these, too */
+	bool has_groups; /* @groups were replaced, too */
 	uid_t uid;
 	gid_t gid;
 	int nr_groups;
@@ -22,20 +22,23 @@ struct rights {
 };
 
 /*
- * Open files as process @pid may, until rights_leave(), which @before is for. Returns 0; -ESRCH:
- * there is no such process any more; another negative errno: the rights cannot be taken. After an
- * error nothing is changed, and no file that the process names may be opened. A recorder without
- * root keeps its own rights.
+ * Open files with the rights of process @pid, until rights_leave() is called with @before. Returns
+ * 0; -ESRCH: there is no such process any more; another negative errno: the rights cannot be taken.
+ * After an error nothing is changed, and no file that the process names may be opened. A recorder
+ * without root keeps its own rights.
  */
 int rights_enter_as(pid_t pid, struct rights *before);
 
-/* The same for a peer; if it cannot be looked up, the user that it connected with counts. */
+/*
+ * Like rights_enter_as(), for a peer. If its process cannot be looked up, the user that has
+ * connected counts.
+ */
 int rights_enter(const struct peer *peer, struct rights *before);
 void rights_leave(struct rights *before);
 
 /*
- * Within rights_enter(): open our own files (the data directory) with our own rights. Ends with
- * rights_resume(). Outside of it nothing happens.
+ * Within rights_enter(), open files of the recorder (the data directory) with its own rights. Ends
+ * with rights_resume(). Outside of rights_enter() nothing happens.
  */
 struct rights rights_pause(void);
 void rights_resume(struct rights *paused);

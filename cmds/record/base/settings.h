@@ -19,7 +19,7 @@ struct debuginfo;
 /*
  * The values that are captured of calls (plan/captures.h).
  *
- * @rules: of -A, -R and -T
+ * @rules: from -A, -R and -T
  * @is_auto: -a: all values that can be found out
  * @has_lines: --srcline
  * @elements: --arg-elements: the most elements of a container
@@ -42,14 +42,14 @@ enum proc_way_choice {
 };
 
 /*
- * Options that only recordings have fill their members directly (opts.h), cmd_record fills the
- * others. Strings belong to the options.
+ * All settings of a recording. Options that only recordings have fill their members directly
+ * (opts.h); cmd_record fills the others. Strings belong to the options.
  */
 struct record_settings {
 	const char *data_dir;
-	uint64_t segment_bytes;	      /* -b; of a recording a multiple of RING_PAGE */
-	uint64_t kernel_buffer_bytes; /* the same of pages; 0: the size that fits */
-	unsigned kernel_depth;	      /* -K: so many levels of calls of the kernel; 0: none */
+	uint64_t segment_bytes;	      /* -b; in a recording a multiple of RING_PAGE */
+	uint64_t kernel_buffer_bytes; /* a multiple of the page size; 0: the recorder chooses */
+	unsigned kernel_depth;	      /* -K: the number of levels of kernel calls; 0: none */
 	uint64_t threshold_ns;
 	uint64_t size_filter;
 	struct filters *filters; /* never NULL */
@@ -62,24 +62,22 @@ struct record_settings {
 	const struct pattern *trace_exclude;
 	struct patch_rules *patches; /* never NULL */
 	struct capture_settings captures;
-	int demangle; /* enum demangle_mode: of the names that filters match */
+	int demangle; /* enum demangle_mode for names that filters match */
 	unsigned depth;
 	unsigned max_stack;
-	/* the user has not set @max_stack this low: calls beyond it are reported */
+	/* the user has not set @max_stack lower, so calls beyond it are reported */
 	bool tells_depth;
 	int clock_id;
 	uint64_t flight_bytes; /* --flight: kept bytes of each running task; 0: all are kept */
 	uint64_t max_bytes;    /* --max-size; 0: no limit */
 	unsigned nr_writers;
-	unsigned rt_prio;   /* 0: none */
-	char *const *specs; /* the texts of @filters, by enum spec_option: as typed, or NULL */
-	int match;	    /* enum pattern_match of these */
+	unsigned rt_prio;   /* 0: not real-time */
+	char *const *specs; /* the texts of @filters as typed, by enum spec_option, or NULL */
+	int match;	    /* enum pattern_match of @specs */
 	bool trace_on;
-	/*
-	 * others or the recorder may change the recording while programs run (control/steering.h)
-	 */
+	/* users or the recorder may change the recording while programs run (control/steering.h) */
 	bool is_steerable;
-	bool has_agent;		       /* --agent: other processes may do so */
+	bool has_agent;		       /* --agent: other processes may change the recording */
 	unsigned overhead_percent;     /* --overhead: the limit on the cost of recording; 0: none */
 	enum proc_way_choice proc_way; /* --proc */
 	/* the program is a compiler: with "auto", loading eBPF would cost more than it saves */
@@ -87,26 +85,26 @@ struct record_settings {
 	bool traces_files;	 /* --proc without --no-proc-files */
 	bool traces_environment; /* --proc-env */
 	/*
-	 * of a build: nothing is preloaded, and a process that runs on after the program's end is
-	 * left alone, if that does no harm
+	 * as for `build`: nothing is preloaded, and a process that runs on after the program's end
+	 * is left alone, if that does no harm
 	 */
 	bool without_probe;
 	bool uses_cache; /* facts about files are cached (--no-cache: they are not) */
 	bool drops_when_full;
 	bool estimates_return;
 	const char *keep_returns;    /* --keep-returns; NULL: none */
-	const char *replace_returns; /* --replace-returns; the same */
+	const char *replace_returns; /* --replace-returns; NULL: none */
 	bool reports_crashes;
-	bool use_libcalls; /* calls that the program makes into libraries */
+	bool use_libcalls; /* calls that the program makes into libraries are recorded */
 	bool attaches;	   /* -p: attach to running processes, and leave them at the end */
-	/* attach to processes although their filters of system calls may end them for it */
+	/* attach also to processes whose filters of system calls may end them for it */
 	bool force;
-	bool nest_libcalls; /* and calls that libraries make into each other */
-	/* and that Python itself makes, unless the user patches its own functions */
+	bool nest_libcalls; /* calls that libraries make into each other are recorded */
+	/* calls that Python itself makes are recorded, unless the user patches its functions */
 	bool hooks_interpreters;
-	/* The kernel records these by itself, see sources/perf.h: */
-	bool use_tasks; /* new tasks, and those that end */
-	bool use_names; /* of tasks, when they change */
+	/* events that the kernel records by itself, see sources/perf.h */
+	bool use_tasks; /* beginning and end of tasks */
+	bool use_names; /* changed names of tasks */
 	bool use_switches;
 };
 
@@ -118,7 +116,7 @@ static inline uint64_t clock_now_ns(clockid_t clock)
 	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
 }
 
-/* The recording's clock. */
+/* Returns the time of the recording's clock. */
 static inline uint64_t settings_now_ns(const struct record_settings *settings)
 {
 	return clock_now_ns(settings->clock_id);
