@@ -1,6 +1,6 @@
 /*
- * Conversations with probes: their reports, and our answers (utils/format/probe/control.h has the
- * protocol).
+ * Conversations with probes: their reports, and the recorder's answers
+ * (utils/format/probe/control.h has the protocol).
  */
 #include "cmds/record/control/control.h"
 
@@ -22,23 +22,23 @@
 	 CONTROL_IN(TALK_STEERED) | CONTROL_IN(TALK_DECLARING) | CONTROL_IN(TALK_NAMING))
 
 /*
- * Limits. Probes are far from all of them: a process has one conversation at a time, seldom two, of
- * a few milliseconds. A peer that stays without a word keeps its place until others need it.
+ * Limits that probes do not come near: a process has one conversation at a time, seldom two, of a
+ * few milliseconds. A silent peer keeps its place until others need it.
  */
-#define STRANGERS_MAX	  256 /* connections that have not said HELLO yet */
+#define STRANGERS_MAX	  256 /* connections that have sent no HELLO yet */
 #define TALKS_OF_PEER_MAX 8
-#define OTHERS_MAX	  1024 /* of one conversation: skipped, or questions */
+#define OTHERS_MAX	  1024 /* other packets of one conversation: skipped ones and questions */
 
-/* So many connections and packets are served before the next client's turn. */
+/* The most connections and packets that are served before the next client's turn. */
 #define ACCEPTS_AT_ONCE 64
 #define PACKETS_AT_ONCE 1024
 
-/* Without descriptors no client can be served; we look again after that time. */
+/* The pause in accepting while no descriptors are free. */
 #define PAUSE_NS 20000000
 
 /* --- HELLO --- */
 
-/* The process that was given this token. */
+/* Returns the process that was given this token, or NULL. */
 static struct process *find_token(const struct control *ctl,
 				  const uint8_t token[CONTROL_SECRET_BYTES])
 {
@@ -52,8 +52,8 @@ static struct process *find_token(const struct control *ctl,
 }
 
 /*
- * True when the peer may speak as the process that was given this token: as that itself; or as a
- * child of it that was forked off and has not reported itself. Others cannot have it.
+ * True when the peer may speak as the process that was given this token. It may be that process, or
+ * a child that was forked off and has not reported itself. No other process can have the token.
  */
 static bool has_token(struct control *ctl, struct conversation *talk)
 {
@@ -94,7 +94,7 @@ static bool is_believable(struct control *ctl, struct conversation *talk)
 	return false;
 }
 
-/* True for a process that cannot be traced, and only says why. */
+/* Counts a process that cannot be traced and only says why. Returns false for all others. */
 static bool count_declined(struct control *ctl, uint32_t kind)
 {
 	switch (kind) {
@@ -157,7 +157,7 @@ static unsigned take_crash(void *context, const void *message, size_t len)
 	return TALK_OVER;
 }
 
-/* The shape has seen to it that the texts are there. */
+/* The shape of the message has been checked: the texts are there. */
 static unsigned take_declare(void *context, const void *message, size_t len)
 {
 	struct conversation *talk = context;
@@ -168,7 +168,7 @@ static unsigned take_declare(void *context, const void *message, size_t len)
 	struct control_declared msg = { 0 };
 	struct process *own = process_find_os(ctl->processes, talk->peer.pid);
 
-	/* A child may declare before it has reported itself. */
+	/* A child may declare events before it has reported itself. */
 	talk->origin->has_declared = true;
 	if (own)
 		own->has_declared = true;
@@ -179,7 +179,10 @@ static unsigned take_declare(void *context, const void *message, size_t len)
 									       : TALK_OVER;
 }
 
-/* The part of a plan for a range of functions that the peer's has not yet; -1: there is none. */
+/*
+ * Returns a memfd with the part of a plan for a range of functions that the peer's plan does not
+ * have yet. -1: there is none.
+ */
 static int plan_of_range(const struct control *ctl, uint32_t range)
 {
 	struct plan_entries entries cleanup_plan_entries = { 0 };
@@ -188,7 +191,7 @@ static int plan_of_range(const struct control *ctl, uint32_t range)
 	return plan_memfd(&entries);
 }
 
-/* The handler of CALLABLE: the texts of a function. */
+/* Handles CALLABLE: the texts of a function. */
 static unsigned take_callable(void *context, const void *message, size_t len)
 {
 	struct conversation *talk = context;
@@ -228,7 +231,7 @@ static unsigned take_status(void *context, const void *message, size_t len)
 										      : TALK_OVER;
 }
 
-/* The probe does not understand what we have said, and steps aside. */
+/* Handles ERROR: the probe does not understand an answer, and steps aside. */
 static unsigned take_error(void *context, const void *message, size_t len)
 {
 	struct conversation *talk = context;
@@ -254,8 +257,8 @@ static const struct control_table talk_table = { talk_rows, ARRAY_SIZE(talk_rows
 /* --- packets --- */
 
 /*
- * The conversation is over with this packet. A peer that knows the secret is told why, and so is
- * the user at the end.
+ * Ends the conversation with this packet. A peer that knows the secret is told why. The user is
+ * told at the end.
  */
 static void refuse_talk(struct control *ctl, struct conversation *talk, const void *packet,
 			size_t len, enum control_verdict verdict)
@@ -276,7 +279,7 @@ static void refuse_talk(struct control *ctl, struct conversation *talk, const vo
 		talk_say_error(talk, packet, verdict);
 }
 
-/* Take one packet in. False when the conversation is over, well or badly. */
+/* Takes one packet. Returns false when the conversation is over, well or badly. */
 static bool take_packet(struct control *ctl, struct conversation *talk, const void *packet,
 			size_t len)
 {
@@ -325,25 +328,28 @@ static void serve_talk(struct served *served, uint32_t epoll_events)
 
 /* --- accepting --- */
 
-/* A client has connected: is there room for it? */
+/*
+ * Makes room for a client that has connected. Returns false when its process has too many
+ * connections.
+ */
 static bool make_place(struct control *ctl, const struct peer *peer)
 {
 	if (talk_count_peer(&ctl->talks.strangers, peer->pid) >= TALKS_OF_PEER_MAX)
 		return false;
-	/* Serving the others needs descriptors, too. */
+	/* The limit may be lower: the other conversations need descriptors, too. */
 	if (ctl->talks.strangers.nr >= MIN(ctl->talks.max, (unsigned)STRANGERS_MAX))
 		talk_drop(ctl, ctl->talks.strangers.oldest);
 	return true;
 }
 
-/* Takes @fd over. */
+/* Begins a conversation; it owns @fd. */
 static void begin_talk(struct control *ctl, int fd)
 {
 	struct conversation *talk = NULL;
 	struct peer peer;
 	/*
-	 * Another user than ours has no business here, unless we are root: then he may be one who
-	 * was root, too.
+	 * Only processes of the recorder's user may talk. With a recorder of root all users may: a
+	 * process of another user may have been root's before.
 	 */
 	bool may_talk = peer_get(fd, &peer) && (geteuid() == 0 || peer.uid == geteuid()) &&
 			peer.pid > 0 && make_place(ctl, &peer);
@@ -364,12 +370,14 @@ static void begin_talk(struct control *ctl, int fd)
 	if (loop_add(ctl->loop, talk->fd, &talk->served) < 0)
 		talk_end(ctl, talk);
 	else
-		serve_packets(
-			ctl,
-			talk); /* mostly HELLO is there already: then no stranger takes its place */
+		/* HELLO has mostly come already: then the client is a stranger no longer. */
+		serve_packets(ctl, talk);
 }
 
-/* While descriptors are short, the listening socket would be reported again and again. */
+/*
+ * Stops accepting for a moment. While descriptors are short, the listening socket would be reported
+ * again and again.
+ */
 static void pause_accepting(struct control *ctl)
 {
 	const struct itimerspec soon = { .it_value.tv_nsec = PAUSE_NS };
@@ -378,7 +386,10 @@ static void pause_accepting(struct control *ctl)
 	timerfd_settime(ctl->talks.pause_fd, 0, &soon, NULL);
 }
 
-/* Without a descriptor accept4(2) fails even when no client waits. */
+/*
+ * True when a client waits. accept4(2) does not tell: without a free descriptor it fails in any
+ * case.
+ */
 static bool is_anybody_waiting(const struct control *ctl)
 {
 	struct pollfd listening = { .fd = ctl->listen_fd, .events = POLLIN };

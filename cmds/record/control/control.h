@@ -1,4 +1,4 @@
-/* Conversations with probes: their reports, and our answers. */
+/* Conversations with probes: their reports, and the recorder's answers. */
 #ifndef UTRAIL_CMDS_RECORD_CONTROL_CONTROL_H
 #define UTRAIL_CMDS_RECORD_CONTROL_CONTROL_H
 
@@ -20,7 +20,7 @@
 
 struct conversation;
 
-/* Conversations, by when they last said something. */
+/* Conversations, sorted by the time of their last packet. */
 struct talk_list {
 	struct conversation *oldest;
 	struct conversation *newest;
@@ -28,12 +28,12 @@ struct talk_list {
 };
 
 /*
- * The open parts of the control channel.
+ * The open conversations.
  *
- * @max: the most that may be believed at a time
- * @module_bytes: of their reports so far
- * @pause, @pause_fd: a timer: when it makes sense again to accept connections
- * @nr_dropped, @nr_modules_left_out: the cost of limits
+ * @max: the most conversations in @believed
+ * @module_bytes: the bytes of their reports so far
+ * @pause, @pause_fd: a timer that ends a pause in accepting connections
+ * @nr_dropped, @nr_modules_left_out: the numbers of what limits have cost
  */
 struct talks {
 	struct talk_list strangers;
@@ -44,25 +44,30 @@ struct talks {
 	int pause_fd;
 	unsigned nr_dropped;
 	unsigned long long nr_modules_left_out;
-	unsigned nr_other_version; /* said HELLO as @other_version of the protocol */
+	/* conversations whose HELLO had the protocol's version @other_version */
+	unsigned nr_other_version;
 	unsigned other_version;
 	unsigned nr_refused; /* conversations that one side ended with ERROR */
 };
 
 /*
- * The door for probes. Only the control thread touches it. Members above the empty line are set
- * before control_listen().
+ * The socket for probes, and everything that conversations change. Only the control thread touches
+ * it. Members above the empty line are set before control_listen().
  *
  * @plan: the part that is the same for all processes; @steering changes it
- * @page_fd: of the page that is shared with all probes
- * @socket_name, @secret: the name by which probes find us, and the proof that they are ours;
- *                 @address: both, for the program's environment
- * @working_ms: the time after which a waiting process is told again that we are at work
- * @served: that process, and @told_ms: the time when it was told
- * @declined and so on: processes that had too little address space to be traced, that have a
- *                      shadow stack, whose C library is not glibc, that valgrind runs
- * @nr_without_arena: processes that got no shared memory; @why_no_arena: errno of the first
- * @save_error: the first symbol file that failed
+ * @page_fd: of the page that all probes share with the recorder
+ * @socket_name, @secret: the name by which probes find the recorder, and the proof that they are
+ *                 its probes
+ * @address: both in one text, for the program's environment
+ * @working_ms: the time after which a waiting process is told again that the recorder is at work
+ * @served: the conversation of that process
+ * @told_ms: the time when it was told
+ * @declined, @protected, @other_libc, @in_valgrind: numbers of processes that had too little
+ *        address space to be traced, that have a shadow stack, whose C library is not glibc, that
+ *        valgrind runs
+ * @nr_without_arena: the number of processes that got no shared memory
+ * @why_no_arena: errno of the first of them
+ * @save_error: the error of the first symbol file that could not be written
  */
 struct control {
 	const struct record_settings *settings;
@@ -96,16 +101,16 @@ struct control {
 	struct uft_err save_error;
 };
 
-/* Open the abstract socket @socket_name and watch it: from here on probes are served. */
+/* Open the abstract socket @socket_name and watch it: from now on probes are served. */
 int control_listen(struct control *ctl, struct uft_err *err);
 
 /*
- * @arg: the struct control. Something takes its time; the probe that waits for it, if any does, is
- * told.
+ * Call it while long work goes on: the probe that waits for the work, if any, is told that the
+ * recorder is alive. @arg: the struct control
  */
 void control_tick(void *arg);
 
-/* Hang up on everybody. */
+/* End all conversations. */
 void control_close(struct control *ctl);
 
 #endif

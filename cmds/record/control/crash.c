@@ -16,7 +16,7 @@ struct crash {
 	struct crash *next;
 };
 
-/* A reader needs no more of them. */
+/* The most reports that are kept: a reader needs no more. */
 #define CRASHES_MAX 1000
 
 void crash_keep(struct crash **list, const struct control_crash *report, int32_t pid)

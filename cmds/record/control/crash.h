@@ -8,18 +8,18 @@
 #include "cmds/terminal/msg.h"
 #include "utils/format/probe/control.h"
 
-/* One report; a list, oldest first, NULL when empty. */
+/* A list of reports, the oldest first; NULL when empty. */
 struct crash;
 
 /*
- * Add @report of process @pid, as it knows itself, to the list. Dropped without memory, when there
- * is one of this process, and when there are a great many.
+ * Add @report of process @pid to the list; @pid is its own number. The report is dropped when
+ * memory is short, when the list has one of this process, or when it is long.
  */
 void crash_keep(struct crash **list, const struct control_crash *report, int32_t pid);
 
 /*
- * One warning for each, with the names that the recording in @data_dir, complete by now, has for
- * the addresses.
+ * Print a warning for each report, with the names of the addresses. They come from the recording in
+ * @data_dir, which must be complete.
  */
 void crashes_print(const struct crash *list, const char *data_dir, const struct msg *msg);
 

@@ -1,4 +1,4 @@
-/* MODULE and READY (see ready.h). */
+/* Handles MODULE and READY (see ready.h). */
 #include "cmds/record/control/ready.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include "utils/base/fd.h"
 #include "utils/base/containers/vec.h"
 
-/* Limits; probes are far from them. */
+/* Limits that probes do not come near. */
 #define MODULES_MAX	 65536
 #define MODULE_BYTES_MAX (16UL << 20) /* for one conversation */
 #define ALL_MODULE_BYTES (64UL << 20) /* for all open conversations */
@@ -28,8 +28,8 @@ static bool is_too_much(const struct control *ctl, const struct conversation *ta
 }
 
 /*
- * Modules beyond the limit are left out, and that is told at the end: the process is traced all the
- * same.
+ * Takes a report on a module. Modules beyond the limit are left out, which is reported at the end:
+ * the process is traced all the same.
  */
 unsigned ready_take_module(void *context, const void *message, size_t len)
 {
@@ -68,7 +68,7 @@ static void note_plan(struct process *proc, size_t nr_modules, const struct plan
 		proc->planned[kind] += plan_entries_nr(plan, kind);
 }
 
-/* The plan of a fresh image, as a memfd. */
+/* Makes the plan of a fresh image, as a memfd. */
 static int plan_for(struct control *ctl, struct conversation *talk, struct process *proc)
 {
 	struct plan_entries entries cleanup_plan_entries = { 0 };
@@ -79,7 +79,9 @@ static int plan_for(struct control *ctl, struct conversation *talk, struct proce
 	return plan_memfd(&entries);
 }
 
-/* A forked child has the plan of its parent. */
+/*
+ * Answers a new process. Only a fresh image gets a plan: a forked child has the plan of its parent.
+ */
 static bool welcome(struct control *ctl, struct conversation *talk, struct process *proc,
 		    int arena_fd)
 {
@@ -98,8 +100,8 @@ static void note_save_error(struct control *ctl, const struct uft_err *err)
 }
 
 /*
- * A fresh image: a session with its modules. Symbols are written when the program has gone on, the
- * map with the first record.
+ * Makes a session with its modules, for a fresh image. The map is written with the first record;
+ * symbols are written after the program was told to go on.
  */
 static struct image *begin_session(struct control *ctl, struct conversation *talk)
 {
@@ -118,8 +120,8 @@ static struct image *begin_session(struct control *ctl, struct conversation *tal
 }
 
 /*
- * Find the process that has forked the child: mostly the one whose token it has. Between them there
- * may be others that have not reported themselves.
+ * Find the process that has forked the child: mostly the process whose token it has. Between the
+ * two there may be processes that have not reported themselves.
  */
 static void find_parent(struct control *ctl, struct process *proc, struct process *origin)
 {
@@ -134,8 +136,8 @@ static void find_parent(struct control *ctl, struct process *proc, struct proces
 }
 
 /*
- * A process for the peer that has said HELLO; the descriptor of its arena goes to @arena_fd. NULL
- * when it has ended, or without memory.
+ * Makes a process for the peer that has sent HELLO; the descriptor of its arena goes to @arena_fd.
+ * Returns NULL when the process has ended, or without memory.
  */
 static struct process *begin_process(struct control *ctl, struct conversation *talk, int *arena_fd)
 {
@@ -143,12 +145,12 @@ static struct process *begin_process(struct control *ctl, struct conversation *t
 	struct process *former = process_find_os(ctl->processes, talk->peer.pid);
 
 	/*
-	 * The peer waits for our answer. A process that does not wait is not the one that has
-	 * connected.
+	 * A probe that has connected waits for the answer. A process that has ended does not wait:
+	 * another process has connected.
 	 */
 	if (pidfd == -ESRCH || (pidfd >= 0 && peer_has_ended(pidfd, 0)))
 		return NULL;
-	/* The records of the image that was replaced come first in the file. */
+	/* Records of the image that was replaced by exec come first in the file. */
 	if (former)
 		process_retire(ctl->processes, former);
 	if (talk->hello.kind == CONTROL_EXEC)
@@ -176,7 +178,7 @@ static struct process *begin_process(struct control *ctl, struct conversation *t
 	return proc;
 }
 
-/* False when there was no answer. */
+/* Makes the process and answers it. Returns false when it could not be answered. */
 static bool serve_process(struct control *ctl, struct conversation *talk)
 {
 	int arena_fd cleanup_fd = -1;
@@ -200,7 +202,7 @@ static bool serve_process(struct control *ctl, struct conversation *talk)
 	return is_told;
 }
 
-/* The same for a process that has reported itself before. */
+/* Answers a known process that has loaded more modules. */
 static bool late_modules(struct control *ctl, struct conversation *talk)
 {
 	struct image *s = talk->origin->session;
@@ -227,7 +229,7 @@ static bool late_modules(struct control *ctl, struct conversation *talk)
 	return is_told;
 }
 
-/* The newest plan for a process that is known. */
+/* Answers a known process with the newest plan. */
 static bool steer_process(struct control *ctl, struct conversation *talk)
 {
 	struct control_set_plan msg = { 0 };
@@ -256,8 +258,8 @@ static uint64_t now_ms(void)
 }
 
 /*
- * There are large files, and slow machines: the peer's patience begins anew. A peer that does not
- * read it loses nothing but that.
+ * Tells the waiting peer that work goes on: with large files or slow machines it takes long. The
+ * peer's patience begins anew. A peer that does not read the message loses nothing else.
  */
 void control_tick(void *arg)
 {
@@ -274,8 +276,9 @@ void control_tick(void *arg)
 }
 
 /*
- * A process that was just executed opens files as the user that it connected as (credentials(7):
- * an exec resets the user for files). Root has all rights then, and /proc need not be asked.
+ * Takes the peer's rights for opening files. A process that was just executed opens files as the
+ * user that has connected (credentials(7): an exec resets the user for files). If that is root, it
+ * has all rights, and /proc need not be read.
  */
 static int enter_rights(const struct conversation *talk, struct rights *before)
 {
@@ -285,7 +288,10 @@ static int enter_rights(const struct conversation *talk, struct rights *before)
 	return 0;
 }
 
-/* The peer has said all. The files that he names are opened with no more rights than he has. */
+/*
+ * Acts after the peer's last report. Files that the peer names are opened with its rights, not with
+ * more.
+ */
 unsigned ready_take_ready(void *context, const void *message, size_t len)
 {
 	struct conversation *talk = context;
@@ -302,7 +308,7 @@ unsigned ready_take_ready(void *context, const void *message, size_t len)
 	}
 	rights_leave(&before);
 	ctl->planner->modules.reads_as_peer = false;
-	/* Modules that a child loads before it has reported itself are none of its parent's. */
+	/* Modules that a child loads before it has reported itself do not belong to its parent. */
 	if (is_served && ctl->settings->is_steerable && talk->origin->os_pid == talk->peer.pid)
 		process_keep_modules(ctl->processes, talk->origin, talk->modules, talk->nr_modules);
 	talk_free_modules(ctl, talk);

@@ -1,6 +1,6 @@
 /*
- * Answers other commands' requests to a recorder at work (utils/format/probe/request.h): `utrail
- * snapshot`.
+ * Answers other commands' requests to a running recorder (utils/format/probe/request.h), as of
+ * `utrail snapshot`.
  */
 #include "cmds/record/control/service.h"
 
@@ -22,7 +22,7 @@
 
 #define CLIENTS_MAX 64
 
-/* @is_parked: it has come while another one was served, and is not watched */
+/* @is_parked: it came while another client was served, and is not watched */
 struct client {
 	struct served served;
 	int fd;
@@ -76,8 +76,8 @@ static bool program_runs(const struct service *svc)
 }
 
 /*
- * Files that this thread writes, be it maps or symbols, are complete whenever it has time to
- * answer.
+ * Answers up to which time records are complete. Maps and symbols are complete in any case: this
+ * thread writes them, and answers between two of them.
  */
 static int tell_progress(struct service *svc, struct request_answer *answer)
 {
@@ -87,12 +87,12 @@ static int tell_progress(struct service *svc, struct request_answer *answer)
 	answer->complete_ns = writers_complete_ns(svc->writers);
 	answer->holds_back = settings_hold_back(&svc->steering->now);
 
-	/* An error is for the end of the recording, as with everything that cannot be written. */
+	/* An error is reported at the end of the recording, like all errors of writing. */
 	store_note_error(svc->store, sources_save(svc->sources));
 	return 0;
 }
 
-/* Its counts so far, and the settings in force. */
+/* Tells the recorder's counts so far, and the settings in force. */
 static void tell_status(struct service *svc, struct strbuf *text)
 {
 	steering_status(svc->steering, text);
@@ -109,7 +109,7 @@ static int obey_words(struct service *svc, const struct strbuf *words, struct st
 	unsigned nr_tasks = 0;
 	int ret = steer_parse(words, &change, err);
 
-	/* Change everything or nothing. */
+	/* A change that cannot be made in full is refused. */
 	if (ret == 0 && (change.flags & STEER_SNAPSHOT) && !svc->settings->flight_bytes)
 		return err_set(err, -EOPNOTSUPP,
 			       "'snapshot': it is recorded without --flight, so everything is "
@@ -138,7 +138,7 @@ static int serve_words(struct service *svc, const struct strbuf *words, struct s
 }
 
 /*
- * Find the process among those that are recorded just now; the recorder's own number counts, too.
+ * Find the process among those that are recorded now. The recorder's own number is accepted, too.
  */
 static int find_pid(struct service *svc, const char *text)
 {
@@ -175,7 +175,10 @@ static int serve_request(struct service *svc, const struct request *request,
 	return -EPROTO;
 }
 
-/* A request and its text. False when it is none, with errno when nothing came. */
+/*
+ * Reads a request and its text. Returns false when the packet is no request; with errno EAGAIN or
+ * EINTR when there is no packet.
+ */
 static bool take_request(int fd, struct request *request, struct strbuf *words)
 {
 	static char packet[sizeof(struct request) + REQUEST_TEXT_MAX];
@@ -217,12 +220,14 @@ static void serve_alone(struct service *svc, struct client *client)
 	if (!is_request && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (is_request && request.type == REQUEST_IS_RUNNING && !program_runs(svc)) {
-		/* It waits for our end, by which the descriptor closes. */
+		/* The client waits for the recorder's end, which closes the descriptor. */
 		loop_remove(svc->loop, client->fd, &client->served);
 		return;
 	}
 	if (is_request) {
-		/* Whatever comes of it meanwhile, it is not served a second time. */
+		/*
+		 * The loop may be served meanwhile: this client must not be served a second time.
+		 */
 		loop_remove(svc->loop, client->fd, &client->served);
 		answer.error = serve_request(svc, &request, &words, &answer, &text);
 		send_answer(client->fd, &answer, &text);
@@ -280,7 +285,10 @@ static void serve_client(struct served *served, uint32_t epoll_events)
 		serve_alone(svc, client);
 		return;
 	}
-	/* Some answers take a while, in which the loop is served: one after the other. */
+	/*
+	 * Some answers take long, and the loop is served meanwhile. So clients are answered one
+	 * after the other.
+	 */
 	if (!service_hold(svc)) {
 		park(svc, client);
 		return;
@@ -298,8 +306,8 @@ static bool is_behind_sudo(uid_t uid)
 }
 
 /*
- * Abstract sockets have no permissions. The owner of the recording may ask, and root, with a limit
- * on the number of connections.
+ * True when the peer may send requests: it is the recording's owner or root, and its process has
+ * few connections. The check is necessary because abstract sockets have no permissions.
  */
 static bool may_ask(const struct service *svc, int fd)
 {
@@ -339,7 +347,10 @@ static int bind_name(int fd, const char *name)
 	return bind(fd, (struct sockaddr *)&addr, addr_len) < 0 ? -errno : 0;
 }
 
-/* A name that cannot be guessed, and the file that tells it to users with permission to read it. */
+/*
+ * Takes a name that cannot be guessed, and writes it to a file for users with permission to read
+ * it.
+ */
 static int take_other_name(struct service *svc, int fd, const char *name, struct uft_err *err)
 {
 	char other[REQUEST_NAME_SIZE + 17];

@@ -1,4 +1,4 @@
-/* The requests of other commands to a recorder at work (utils/format/probe/request.h). */
+/* Takes the requests of other commands to a running recorder (utils/format/probe/request.h). */
 #ifndef UTRAIL_CMDS_RECORD_CONTROL_SERVICE_H
 #define UTRAIL_CMDS_RECORD_CONTROL_SERVICE_H
 
@@ -14,15 +14,15 @@
 struct client;
 
 /*
- * The door for other commands. Only the control thread touches it. Members above the empty line are
- * set before service_listen().
+ * The socket for other commands. Only the control thread touches it. Members above the empty line
+ * are set before service_listen().
  *
  * @program_fd: a pidfd of the program, as soon as there is one
- * @service_fd: -1: requests cannot reach us
- * @secret: of REQUEST_DOOR_NAME; "": the door has its usual name
- * @trouble: there is no door, or another one than clients look for first
- * @is_busy: a client is served, or the recording is changed in another way (service_hold());
- * others wait
+ * @service_fd: -1: no request can come
+ * @secret: as in the file REQUEST_DOOR_NAME; "" when the socket has its usual name
+ * @trouble: the reason why there is no socket, or why it has another name than clients try first
+ * @is_busy: a client is served, or the recording is being changed (service_hold()); other clients
+ * wait
  */
 struct service {
 	const struct record_settings *settings;
@@ -43,22 +43,25 @@ struct service {
 };
 
 /*
- * Open the door; @trouble tells what is wrong with it. The recording goes on without one: the
+ * Open the socket; @trouble gets the reason when that fails. The recording goes on without it: the
  * program is more important.
  */
 void service_listen(struct service *svc);
 
 /*
  * Keep all others from changing what is recorded until service_release(), though the loop may be
- * served. False: another change is being made.
+ * served. Returns false when another change is being made.
  */
 bool service_hold(struct service *svc);
 void service_release(struct service *svc);
 
-/* A client that still waits for an answer sees that there is none. */
+/* Close the socket and all connections: a client that still waits sees that there is no answer. */
 void service_close(struct service *svc);
 
-/* Save a flight recording as it is now. 0 or negative errno; -EOPNOTSUPP when it is none. */
+/*
+ * Save a flight recording as it is now. Returns 0, -EOPNOTSUPP for another recording, or another
+ * negative errno.
+ */
 int service_save(struct service *svc, unsigned *nr_tasks);
 
 #endif

@@ -1,4 +1,4 @@
-/* Conversations that are open, and answers (see talk.h). */
+/* Keeps open conversations, and sends answers (see talk.h). */
 #include "cmds/record/control/talk.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* One conversation with a probe, the lists of those that are open, and answers. */
+/* A conversation with a probe, the lists of open conversations, and answers. */
 #ifndef UTRAIL_CMDS_RECORD_CONTROL_TALK_H
 #define UTRAIL_CMDS_RECORD_CONTROL_TALK_H
 
@@ -19,25 +19,28 @@
  */
 enum talk_state {
 	TALK_OVER = CONTROL_OVER,
-	TALK_STRANGER,	/* has not said HELLO, or is not believed */
-	TALK_REPORTING, /* a fresh image, a forked child, or one that has loaded more modules */
-	TALK_ENDING,	/* about to die */
-	TALK_SERVED,	/* has its answer to READY */
-	TALK_STEERED,	/* wants the newest plan */
-	TALK_DECLARING, /* has an event that the program declares */
-	TALK_NAMING,	/* has functions of a language that has no addresses */
+	TALK_STRANGER, /* has not sent HELLO, or is not believed */
+	/*
+	 * reports modules: a fresh image, a forked child, or a process that has loaded more modules
+	 */
+	TALK_REPORTING,
+	TALK_ENDING,	/* is about to die */
+	TALK_SERVED,	/* has got its answer to READY */
+	TALK_STEERED,	/* asks for the newest plan */
+	TALK_DECLARING, /* reports an event that the program declares */
+	TALK_NAMING,	/* reports functions of a language that has no addresses */
 };
 
 /*
- * One connection. It collects HELLO and the MODULEs; READY makes it act and answer. Nothing here
- * waits: a probe that stops talking costs a descriptor, not the recording.
+ * A connection. It collects HELLO and the MODULEs; READY makes the recorder act and answer. Nothing
+ * waits here: a probe that stops talking costs a descriptor, not the recording.
  *
- * @list: strangers, or those that are believed
- * @seq: of the message that is served just now
- * @origin: whose token HELLO had; NULL for a fresh image
+ * @list: that of strangers, or that of believed peers
+ * @seq: the number of the message that is being served
+ * @origin: the process whose token HELLO had; NULL for a fresh image
  * @module_bytes: of @modules
- * @nr_others: messages that are none of those that make it go on
- * @older, @newer: in @list
+ * @nr_others: messages that do not bring the conversation forward
+ * @older, @newer: neighbours in @list
  */
 struct conversation {
 	struct served served;
@@ -57,39 +60,42 @@ struct conversation {
 	struct conversation *newer;
 };
 
-/* At the end of @list, and out of the list that it is in. */
+/* talk_link(): put the conversation at the end of @list. talk_unlink(): take it out of its list. */
 void talk_link(struct talk_list *list, struct conversation *talk);
 void talk_unlink(struct conversation *talk);
 
-/* The process has sent a message: others have their turn before it. */
+/*
+ * Move the conversation to the end of its list: its process has sent a message, so that others come
+ * first when room is needed.
+ */
 void talk_touch(struct conversation *talk);
 
-/* The reports of the peer are not needed any more. */
+/* Free the reports of the peer, which are not needed any more. */
 void talk_free_modules(struct control *ctl, struct conversation *talk);
 
-/* The conversation is over, and freed. */
+/* End the conversation, and free it. */
 void talk_end(struct control *ctl, struct conversation *talk);
 
-/* The same, because others need its place. */
+/* End the conversation, because others need its place. */
 void talk_drop(struct control *ctl, struct conversation *talk);
 
-/* The number of entries of @list that are of that process. */
+/* Returns the number of conversations in @list with that process. */
 unsigned talk_count_peer(const struct talk_list *list, pid_t pid);
 
 /*
- * Our number of the thread of the peer that it knows as @tid; that of the peer itself when there is
- * no such thread.
+ * Returns the number, in the recorder's namespace, of the peer's thread that the peer knows as
+ * @tid. When there is no such thread, returns the number of the peer itself.
  */
 pid_t talk_number(const struct conversation *talk, pid_t tid);
 
 /*
- * @packet: a whole message, but for its header; @fds: @nr descriptors that go with it. False: it
- * could not be sent.
+ * Send @packet, a whole message but for its header, with the @nr descriptors @fds. Returns false
+ * when it could not be sent.
  */
 bool talk_answer(struct conversation *talk, enum control_type type, void *packet, size_t len,
 		 const int *fds, int nr);
 
-/* @packet, which the peer has sent, was not taken. */
+/* Tell the peer that its message @packet was not taken. */
 void talk_say_error(struct conversation *talk, const void *packet, enum control_verdict verdict);
 
 #endif
