@@ -1,4 +1,4 @@
-/* The limit on the cost of recording (see budget.h). */
+/* Keeps the cost of recording within a limit (see budget.h). */
 #include "cmds/record/control/budget.h"
 
 #include <stdlib.h>
@@ -6,15 +6,16 @@
 #include "utils/base/compiler.h"
 
 /*
- * Once functions must be left out, this part of the limit is the aim: otherwise the next small
+ * When functions must be left out, the aim is this part of the limit: otherwise the next small
  * change would need another decision.
  */
 #define AIM	0.7
-/* However much of the limit goes to others: that much of it is for calls that are recorded. */
+/* At least this part of the limit is for recorded calls, however much goes to other costs. */
 #define LEAST	0.25
 /*
- * A function that costs less of the limit than that stays: it is too little known, and matters too
- * little. But many that matter little are much in all: of compilers a thousand.
+ * The part of the limit that a function must cost to be left out. Below it, too little is known of
+ * the function, and leaving it out gains too little. The part is small, since many small costs are
+ * much together: a compiler has a thousand such functions.
  */
 #define MATTERS 0.001
 
@@ -22,11 +23,14 @@ double budget_own_ns(const struct budget *b, const struct budget_time *t)
 {
 	double own = ((double)t->cpu_ns - t->calls * b->call_ns) / (1 + b->left_rate * b->left_ns);
 
-	/* The cost of a call is not known that well. */
+	/*
+	 * The estimated cost of calls is uncertain, so the program's own time is never estimated
+	 * below this.
+	 */
 	return MAX(own, (double)t->cpu_ns / 16);
 }
 
-/* The part of @own_ns that recorded calls take. */
+/* Returns the cost of recorded calls as a part of the program's own time. */
 static double recorded_part(const struct budget *b, const struct budget_time *t)
 {
 	return (t->calls * b->call_ns + (double)t->writer_ns) / budget_own_ns(b, t);
@@ -37,19 +41,22 @@ double budget_overhead(const struct budget *b, const struct budget_time *t)
 	return t->cpu_ns ? recorded_part(b, t) + b->left_rate * b->left_ns + b->recorder_part : 0;
 }
 
-/* The gain of leaving it out: the less of its own time it has, the more. */
+/*
+ * Returns the gain of leaving the function out: its calls' cost, most of all when a call takes
+ * little time of its own.
+ */
 static double weight(const struct budget *b, const struct budget_func *f)
 {
 	return f->calls * b->call_ns / (b->call_ns + f->mean_ns);
 }
 
-/* One that may be chosen. @index: where it stands */
+/* A function that may be chosen. @index: its place in the list */
 struct choice {
 	double weight;
 	size_t index;
 };
 
-/* The choice that is worth most comes first. */
+/* Sorts by weight, the largest first. */
 static int compare_choice(const void *a, const void *b)
 {
 	const struct choice *x = a;
@@ -60,7 +67,10 @@ static int compare_choice(const void *a, const void *b)
 	return (x->index > y->index) - (x->index < y->index);
 }
 
-/* @least: calls that matter. Returns the number of @choices. */
+/*
+ * Lists the functions that may be chosen, sorted. @least: the fewest calls that matter. Returns the
+ * number of @choices.
+ */
 static size_t list_choices(const struct budget *b, double least, const struct budget_func *funcs,
 			   size_t nr, struct choice *choices)
 {
@@ -74,7 +84,10 @@ static size_t list_choices(const struct budget *b, double least, const struct bu
 	return nr_choices;
 }
 
-/* The time that recorded calls may take, when those that are left out take @left. */
+/*
+ * Returns the part of the program's own time that recorded calls may take. @left: the part that
+ * calls take which are left out
+ */
 static double room(const struct budget *b, double left)
 {
 	return MAX(b->limit - left - b->recorder_part, b->limit * LEAST);
@@ -85,7 +98,7 @@ size_t budget_decide(struct budget *b, const struct budget_time *t, struct budge
 {
 	double left = b->left_rate * b->left_ns;
 	double own = budget_own_ns(b, t);
-	/* The cost of a recorded call, the writer's share with it. */
+	/* The cost of a recorded call, with the writer's share. */
 	double call_ns = b->call_ns + (t->calls > 0 ? (double)t->writer_ns / t->calls : 0);
 	double least = MATTERS * b->limit * own / call_ns;
 	double calls = t->calls;

@@ -1,6 +1,6 @@
 /*
- * The limit on the cost of recording (--overhead): functions are left out of it. No system calls,
- * no clocks: the caller passes what was measured.
+ * Keeps the cost of recording within a limit (--overhead) by leaving out functions. It makes no
+ * system calls and reads no clocks: the caller passes measurements.
  */
 #ifndef UTRAIL_CMDS_RECORD_CONTROL_BUDGET_H
 #define UTRAIL_CMDS_RECORD_CONTROL_BUDGET_H
@@ -10,13 +10,14 @@
 #include <stdint.h>
 
 /*
- * @limit: what recording may take of the time that the program itself needs: 0.2 is 20 %
- * @call_ns: what it costs the program that a call is recorded
- * @left_ns: what a call costs that is left out, and still comes to a hook
- * @recorder_part: what the recorder does besides taking records, as a part of the program's own
- * time, in all of the recording so far
- * @left_rate: such calls in a nanosecond of the program's own time, as they were when they were
- * left out: they are not counted any more
+ * @limit: the largest cost of recording, as a part of the time that the program itself needs: 0.2
+ *         is 20 %
+ * @call_ns: the cost of a recorded call for the program
+ * @left_ns: the cost of a call that is left out, and still comes to a hook
+ * @recorder_part: the cost of the recorder's work beside taking records, as a part of the program's
+ * own time, in all of the recording so far
+ * @left_rate: number of left-out calls that come to a hook, in a nanosecond of the program's own
+ *             time. They are not counted any more: this is their rate when they were left out
  */
 struct budget {
 	double limit;
@@ -27,8 +28,11 @@ struct budget {
 };
 
 /*
- * Measurements since the last decision. @cpu_ns: CPU time of the traced processes. @calls:
- * recorded. @writer_ns: CPU time of the recorder
+ * Measurements since the last decision.
+ *
+ * @cpu_ns: CPU time of the traced processes
+ * @writer_ns: CPU time of the recorder's writers
+ * @calls: number of recorded calls
  */
 struct budget_time {
 	uint64_t cpu_ns;
@@ -39,11 +43,11 @@ struct budget_time {
 /*
  * A function that may be left out.
  *
- * @calls: in the same time
- * @mean_ns: how long one takes
- * @can_go: its hooks can be taken out, so that a call costs nothing once it is left out
- * @is_chosen: the answer
- * @rate: of a chosen one: calls in a nanosecond of the program's own time
+ * @calls: number of its calls since the last decision
+ * @mean_ns: the mean duration of a call
+ * @can_go: its hooks can be taken out, so a call that is left out costs nothing
+ * @is_chosen: the answer of budget_decide()
+ * @rate: for a chosen function, its calls in a nanosecond of the program's own time
  */
 struct budget_func {
 	double calls;
@@ -53,19 +57,20 @@ struct budget_func {
 	double rate;
 };
 
-/* Below that nothing is decided: sums of so little say nothing. */
+/* With less CPU time than this nothing is decided: such small sums tell nothing. */
 #define BUDGET_CPU_MIN_NS 25000000ULL
 
-/* The cost of recording, as a part of the program's own time. */
+/* Returns the cost of recording, as a part of the program's own time. */
 double budget_overhead(const struct budget *b, const struct budget_time *t);
 
-/* The time that the program would have needed without us, in nanoseconds. */
+/* Returns the time that the program would have needed without recording, in nanoseconds. */
 double budget_own_ns(const struct budget *b, const struct budget_time *t);
 
 /*
- * Choose functions so that the rest is within the limit: those that are called often and are over
- * soon first, and none that matters little. Returns how many. A function that was chosen once is
- * not offered again: it stays left out, so that nothing can go back and forth.
+ * Choose functions so that the cost of the others is within the limit. Functions that are called
+ * often and are over soon come first; one that matters little is never chosen. Returns the number
+ * of chosen functions. A function that was chosen is not offered again: it stays left out, so that
+ * decisions cannot go back and forth.
  */
 size_t budget_decide(struct budget *b, const struct budget_time *t, struct budget_func *funcs,
 		     size_t nr);

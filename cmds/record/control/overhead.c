@@ -1,4 +1,4 @@
-/* --overhead (see overhead.h). */
+/* Does the work of --overhead (see overhead.h). */
 #include "cmds/record/control/overhead.h"
 
 #include <errno.h>
@@ -19,18 +19,19 @@
 #include "utils/object/names/demangle.h"
 
 /*
- * The time between two looks. The first time comes soon, since a program that calls a lot does so
- * from its start.
+ * The time between two looks. It is short, since a program that makes many calls does so from its
+ * start.
  */
 #define LOOK_MS 30
 
-/* After a change rings still have what was called before it. */
+/* The time after a change in which rings still have calls from before the change. */
 #define SETTLE_NS (60 * NSEC_PER_MSEC)
 
 /*
- * The cost of calls, in reads of the clock with their records, of which a recorded call has two.
- * The rest of a call makes it more, and a real program's caches and predictors make all of it more
- * than a loop's. Estimates: doc/internals/overhead.md has what came of them.
+ * The estimated costs of a recorded call, and of a call that is left out, in reads of the clock
+ * with their records. A recorded call has two reads. The rest of a call makes it more, and caches
+ * and predictors make it more in a real program than in a loop. doc/internals/overhead.md has the
+ * measurements.
  */
 #define CALL_READS 3.0
 #define LEFT_READS 0.25
@@ -42,8 +43,10 @@ struct known_symbols {
 };
 
 /*
- * A function that has calls, and what the budget is told of it. @is_program: its module is one;
- * @seen: calls in the sample
+ * A function that has calls, and the sums that the budget needs.
+ *
+ * @is_program: its module is the program
+ * @seen: its calls in the sample
  */
 struct called {
 	struct known_module *module;
@@ -55,11 +58,11 @@ struct called {
 };
 
 /*
- * All of them: @called and @funcs have the same numbers.
+ * All functions in a sample. A function has the same number in @called, @funcs and @first.
  *
- * @first: of a function: 1 and the number of its first place in the sample; 0: it has none
- * @next: the same for each place: the next one of the same function
- * @by_sym: 1 and the number, as a pointer, by the symbol's address in memory
+ * @first: by function: 1 + its first slot in the sample; 0: it has none
+ * @next: by slot: 1 + the next slot of the same function; 0: it is the last
+ * @by_sym: 1 + the function's number, as a pointer, by the symbol's address in memory
  */
 struct candidates {
 	struct called *called;
@@ -80,7 +83,7 @@ static void candidates_deinit(struct candidates *c)
 	intmap_deinit(&c->by_sym);
 }
 
-/* Room for as many as a sample can have. */
+/* Makes room for as many functions as a sample can have. */
 static bool candidates_init(struct candidates *c)
 {
 	*c = (struct candidates){
@@ -97,8 +100,8 @@ static bool candidates_init(struct candidates *c)
 #define PROBE_ROUNDS 2000
 
 /*
- * One read of the recording's clock, with the record that it is for. The shortest of some: others
- * run, too.
+ * Returns the time of one read of the recording's clock, with the write of a record. It is the
+ * shortest of some measurements: other programs run, too.
  */
 static double measure_read_ns(const struct record_settings *settings, bool reads_counter)
 {
@@ -130,7 +133,7 @@ static uint64_t clock_ns(clockid_t clock)
 	return clock_gettime(clock, &ts) < 0 ? 0 : ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
 }
 
-/* The CPU time that a process has had since the last question. */
+/* Returns the CPU time that a process has used since the last call. */
 static uint64_t process_took_ns(struct process *proc)
 {
 	clockid_t clock;
@@ -155,8 +158,9 @@ static uint64_t writers_time_ns(const struct writers *writers)
 }
 
 /*
- * The cost of a call to the writers, in all of the recording so far: they take it later than it is
- * made. They look around when there is nothing, too, so with few calls the cost seems too high.
+ * Returns the cost of a call for the writers, in all of the recording so far: they take a call
+ * later than it is made. Writers look at empty rings, too, so with few calls the cost is
+ * overestimated.
  */
 static double writer_call_ns(const struct overhead *o)
 {
@@ -165,9 +169,9 @@ static double writer_call_ns(const struct overhead *o)
 }
 
 /*
- * The recorder's own work: all since it began, less the calls' share, and less looking for
- * functions in files. The latter is done once for each file, and does not become less when
- * functions are left out.
+ * Measures the recorder's own work: all CPU time since it began, less the writers' share, and less
+ * the search for functions in files. The search is made once for each file: leaving functions out
+ * does not shorten it.
  */
 static void measure_recorder(struct overhead *o)
 {
@@ -225,7 +229,7 @@ static const struct symtab *symbols_of(struct overhead *o, struct known_module *
 	return &((struct known_symbols *)o->symbols.data)[nr].symbols;
 }
 
-/* The function at @addr of @proc; false: none is known. */
+/* Finds the function at @addr of @proc. Returns false when none is known. */
 static bool find_function(struct overhead *o, const struct process *proc, uint64_t addr,
 			  struct called *out)
 {
@@ -248,7 +252,7 @@ static bool find_function(struct overhead *o, const struct process *proc, uint64
 	return false;
 }
 
-/* @list: sorted, as PLAN_FUNCS is. */
+/* Returns the function at @sym in @list, which is sorted like PLAN_FUNCS, or NULL. */
 static const struct plan_func *find_listed(const struct strbuf *list, const struct symbol *sym)
 {
 	const struct plan_func *funcs = (const struct plan_func *)list->data;
@@ -258,18 +262,18 @@ static const struct plan_func *find_listed(const struct strbuf *list, const stru
 	return until && funcs[until - 1].start == sym->addr ? &funcs[until - 1] : NULL;
 }
 
-/* The user has said something about it, so that it is recorded whatever it costs. */
+/* True when a rule of the user is about the function: then it is recorded whatever it costs. */
 static bool is_wanted(const struct overhead *o, const struct called *f)
 {
 	const struct plan_func *func = find_listed(&f->module->funcs, f->sym);
 
-	/* Loaded later, and not looked at yet: that comes with the next plan. */
+	/* A module that was loaded later has no rules yet: it gets them with the next plan. */
 	if (!f->module->is_bound && settings_are_selective(&o->steering->now))
 		return true;
 	return func && func->rule != PLAN_NO_RULE;
 }
 
-/* The number of the function, new or known; SIZE_MAX without memory. */
+/* Returns the number of the function, which is added if it is new; SIZE_MAX without memory. */
 static size_t number_of(struct candidates *c, const struct called *f)
 {
 	uintptr_t known = (uintptr_t)intmap_get(&c->by_sym, (uintptr_t)f->sym);
@@ -300,15 +304,16 @@ static void add_calls(struct candidates *c, const struct called *f, const struct
 	c->called[i].seen += call->calls;
 }
 
-/* A call whose end was not seen in a sample is a long one: as long as samples are. */
+/* The assumed duration of a call whose end is not in the sample: it is as long as a sample. */
 #define LONG_NS 100000.0
 
-/* Nothing is known of a function with fewer calls in the sample. */
+/* With fewer calls in the sample, a function is unknown. */
 #define SEEN_LEAST 4
 
 /*
- * Calls of what is left out already were in the rings when that came into force: a writer that gets
- * no CPU takes them much later. They cost nothing any more, so that nothing else is to go for them.
+ * Subtracts @calls of functions that are left out already. They were in the rings before that took
+ * effect: a writer that gets no CPU takes them much later. They cost nothing any more, so no other
+ * function must go for them.
  */
 static void forget_calls(struct overhead *o, double calls)
 {
@@ -372,7 +377,10 @@ static void add_line(struct overhead *o, uint64_t time_ns, enum left_out_kind ki
 	put_line(o, &line);
 }
 
-/* Those that were seen to call function @number: their own time has its from now on. */
+/*
+ * Notes the functions that were seen to call function @number: from now on, their own time includes
+ * its time.
+ */
 static void add_callers(struct overhead *o, uint64_t time_ns, const struct candidates *c,
 			size_t number)
 {
@@ -411,7 +419,7 @@ static void add_left_out(struct overhead *o, const struct called *f, const struc
 	strbuf_list_add(&o->said, strbuf_str(&text));
 }
 
-/* Functions that the user has put hooks into again. */
+/* Notes functions that the user has put hooks into again. */
 static void tell_who_is_back(struct overhead *o)
 {
 	for (struct known_module *m = o->planner->modules.first; m; m = m->next) {
@@ -455,8 +463,8 @@ static void leave_out(struct overhead *o, const struct candidates *c, size_t nr)
 }
 
 /*
- * The number of calls that one in the sample stands for: those that found no place in it are taken
- * to be of the same functions.
+ * Returns the number of calls that a call in the sample stands for. Calls that found no place in
+ * the sample are assumed to be of the same functions.
  */
 static double calls_for_one(const struct overhead *o)
 {
@@ -503,8 +511,8 @@ static void serve_timer(struct served *served, uint32_t epoll_events)
 	uint64_t nr;
 
 	/*
-	 * While hooks are taken out, be it for a user, the loop is served: then the next look is
-	 * for the time since the last.
+	 * The loop also runs while hooks are taken out, for a user or for --overhead. Then this
+	 * look is skipped, and the next one is for the whole time since the last.
 	 */
 	if (read(o->timer_fd, &nr, sizeof(nr)) != sizeof(nr) || !service_hold(o->service))
 		return;

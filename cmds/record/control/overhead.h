@@ -1,6 +1,6 @@
 /*
- * --overhead: what recording costs is measured, and functions are left out of it that cost too
- * much, with their hooks (overhead_hooks.h).
+ * --overhead: measures the cost of recording, and leaves out functions that cost too much, with
+ * their hooks (overhead_hooks.h).
  */
 #ifndef UTRAIL_CMDS_RECORD_CONTROL_OVERHEAD_H
 #define UTRAIL_CMDS_RECORD_CONTROL_OVERHEAD_H
@@ -14,19 +14,20 @@
 #include "utils/base/containers/strbuf.h"
 
 /*
- * Only the control thread touches it. Members above the empty line are set before overhead_begin();
- * without --overhead nothing happens.
+ * The state of --overhead; without the option nothing happens. Only the control thread touches it.
+ * Members above the empty line are set before overhead_begin().
  *
- * @timer, @timer_fd: when to look
- * @taken: the count of the writers' sample at the last look
- * @calls: that writers have taken in all
+ * @timer, @timer_fd: the timer for looks
+ * @taken: the writers' sample as it was taken at the last look
+ * @time: measurements since the last look
+ * @calls: all calls that writers have taken
  * @own_ns: the time that the program would have needed by itself so far
- * @began_ns: CPU time that this process had had when it began
+ * @began_ns: CPU time of the recorder when --overhead began
  * @not_before_ns: measurements from then on show the last change
- * @symbols: struct known_symbols, of modules that had calls
+ * @symbols: struct known_symbols, for modules that had calls
  * @notes: left-out.txt; -1 before the first line
- * @left_out_generation: of the plan that the last ones were left out of; 0: none was
- * @said: the outcome for their hooks, each with its NUL
+ * @left_out_generation: the plan's generation when functions were last left out; 0: none was
+ * @said: messages about hooks of these functions, each with its NUL
  */
 struct overhead {
 	const struct record_settings *settings;
@@ -53,7 +54,7 @@ struct overhead {
 	struct strbuf said;
 };
 
-/* Before writers start. 0, or negative with a text. */
+/* Begin to measure; call it before writers start. Returns 0, or negative with a text. */
 int overhead_begin(struct overhead *overhead, struct uft_err *err);
 void overhead_end(struct overhead *overhead);
 

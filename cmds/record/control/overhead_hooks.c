@@ -1,4 +1,4 @@
-/* Hooks of functions that --overhead leaves out (see overhead_hooks.h). */
+/* Takes out hooks of functions that --overhead leaves out (see overhead_hooks.h). */
 #include "cmds/record/control/overhead_hooks.h"
 
 #include <errno.h>
@@ -14,8 +14,8 @@
 #include "utils/base/fd.h"
 
 /*
- * Looks at a process that is busy, that another process traces or has stopped, or that has not
- * asked for its plan.
+ * The most attempts at a process that is busy, that another process traces or has stopped, or that
+ * has not asked for its plan.
  */
 #define TRIES_MAX 5
 
@@ -30,8 +30,8 @@ static struct known_module *module_of(const struct overhead *o, const struct pro
 /* --- what is there --- */
 
 /*
- * Nothing is known of a process that cannot be read: it is as if the hook were there. A process
- * that can be read, but not at this place, runs another program by now (execve(2)), or has closed
+ * True when the hook is in the process' text, or when nothing can be read of the process. A process
+ * that can be read, but not at this place, has executed another program (execve(2)), or has closed
  * the module.
  */
 static bool is_hooked(int memory, const struct plan_patch *patch)
@@ -46,7 +46,7 @@ static bool is_hooked(int memory, const struct plan_patch *patch)
 	return (memcmp(there, patch->original, len) == 0) == (patch->what == PATCH_NOP);
 }
 
-/* The number of places that are hooked; their functions, too, if it @notes them. */
+/* Returns the number of places that are hooked. With @notes, it marks their functions, too. */
 static size_t look_at_module(int memory, struct known_module *known, const struct control_module *m,
 			     bool is_program, bool notes)
 {
@@ -89,7 +89,7 @@ static size_t look_at_process(const struct overhead *o, const struct process *p,
 	return nr;
 }
 
-/* Functions that are left out, and still come to a hook. */
+/* Adds up the calls of functions that are left out and still come to a hook. */
 static void count_left(struct overhead *o)
 {
 	o->budget.left_rate = 0;
@@ -148,9 +148,10 @@ static void say_hooks_out(struct overhead *o, const struct process *p, size_t nr
 }
 
 /*
- * Most have none any more when they are looked at for the first time: those that came later have
- * not got them, and children have their parent's text. These are not stopped. One that has not
- * taken its plan up may still be about to obey an earlier one.
+ * Takes the hooks out of a process. Most processes have none when they are looked at for the first
+ * time: newer ones did not get these hooks, and children have their parent's text. Such processes
+ * are not stopped. A process that has not taken its newest plan may still be about to follow an
+ * earlier one.
  */
 static void serve_process(struct overhead *o, struct process *p)
 {
