@@ -49,7 +49,7 @@ bool peer_is_elsewhere(pid_t os_pid);
 unsigned peer_own_filters(void);
 
 /*
- * How the thread @tid is related to process @os_pid, which reports it as its own. @tid is a number
+ * The relation of the thread @tid to process @os_pid, which reports it as its own. @tid is a number
  * in the recorder's namespace.
  */
 enum peer_task {

@@ -1,4 +1,4 @@
-/* Changing a recording that goes on (see steering.h). */
+/* Changes a running recording (see steering.h). */
 #include "cmds/record/control/steering.h"
 
 #include <errno.h>
@@ -66,8 +66,8 @@ int steering_plan(struct steering *steer, struct process *proc)
 /* --- notes --- */
 
 /*
- * For replays, in the form that users write themselves: "<seconds>.<nanoseconds> text"
- * (doc/formats/events.md, "extern.dat").
+ * Notes a change for replays, in the form in which users note events: "<seconds>.<nanoseconds>
+ * text" (doc/formats/events.md, "extern.dat").
  */
 static void note_change(struct steering *steer, const char *text)
 {
@@ -77,7 +77,7 @@ static void note_change(struct steering *steer, const char *text)
 	if (steer->notes < 0)
 		steer->notes = store_open(steer->store, NOTES_NAME);
 	strbuf_addf(&line, SECONDS_FORMAT " utrail: %s", SECONDS_OF(now_ns), text);
-	/* Whatever a word has in it, this is one line. */
+	/* A note is one line: line breaks in its words become blanks. */
 	for (size_t i = 0; i < line.len; i++)
 		line.data[i] = line.data[i] == '\n' ? ' ' : line.data[i];
 	strbuf_addch(&line, '\n');
@@ -117,8 +117,8 @@ static int add_specs(const struct steering *steer, const struct steer_change *ch
 }
 
 /*
- * Captures of calls are chosen at the start: they need debug information, and files that readers
- * have read by now.
+ * Actions that are chosen at the start: they capture values, which needs debug information, and
+ * files that readers have read by now.
  */
 #define FIXED_ACTIONS ((uint32_t)(TRIGGER_ARG | TRIGGER_RETVAL | TRIGGER_AUTO_ARGS))
 
@@ -147,10 +147,10 @@ static size_t count_specs(const struct filters *filters, enum spec_option option
 }
 
 /*
- * The specs that a change adds: for each option those that follow the former ones. Former specs
- * that match nothing were told about.
+ * Tells the specs that a change adds: for each option they follow the former ones. Users were
+ * warned of former specs without a match already.
  *
- * @left: by option: the number of old ones that are still to come
+ * @left: by option: the number of former specs that are still to come
  */
 struct new_specs {
 	size_t left[SPEC_OPTIONS];
@@ -194,7 +194,7 @@ void steering_offer_names(const struct steering *steer, const struct process *pr
 	}
 }
 
-/* A line for the client that asked: a filter that matches nothing is a warning, as for `record`. */
+/* Adds a warning for the client: a filter that matches nothing is a warning, as for `record`. */
 static void warn_no_match(const struct steering *steer, const struct spec *spec, struct strbuf *out)
 {
 	struct strbuf names cleanup_strbuf = { 0 };
@@ -207,7 +207,7 @@ static void warn_no_match(const struct steering *steer, const struct spec *spec,
 	strbuf_list_each (&names, name)
 		nearest_offer(&near, name);
 	strbuf_addf(out, STEER_WARNING "no function of what runs matches '%s'", typed);
-	/* A word that is no action is the name of a file. */
+	/* In a spec, a word that is no action is the name of a file. */
 	if (spec->module_kind == MODULE_NAMED)
 		strbuf_addf(out,
 			    ": '%s' is no action, so that it was taken for the beginning of a "
@@ -221,9 +221,9 @@ static void warn_no_match(const struct steering *steer, const struct spec *spec,
 }
 
 /*
- * Bind the functions of all that runs: then it is known what matches nothing, and plans are made
- * fast. Their files were named by processes, and are read with the rights of these (trust.md); our
- * own files meanwhile with our own rights.
+ * Bind the functions of all running processes. Then specs without a match are known, and plans are
+ * made fast. Processes have named the files, so they are read with the rights of these (trust.md);
+ * the recorder's own files meanwhile with its own rights.
  */
 static void bind_all(struct steering *steer)
 {
@@ -269,12 +269,14 @@ static int check_filters(struct steering *steer, struct new_specs specs, struct 
 	return 0;
 }
 
-/* The filters of @change take the place of those in force, or nothing has changed. */
+/*
+ * Puts the filters of @change in the place of those in force. After an error nothing has changed.
+ */
 static int change_filters(struct steering *steer, const struct steer_change *change,
 			  struct strbuf *out, struct uft_err *err)
 {
 	char *specs[SPEC_OPTIONS] = { 0 };
-	/* The numbers of counters stay as they are. */
+	/* Counters keep their numbers. */
 	struct filters filters = { .counters = steer->settings->filters->counters };
 	struct record_settings before = steer->now;
 	struct filters old = steer->filters;
@@ -306,8 +308,8 @@ static int change_filters(struct steering *steer, const struct steer_change *cha
 	}
 	filters_deinit(&old);
 	/*
-	 * A spec and one that clears it do nothing together, so neither is in the list that the
-	 * next change adds to.
+	 * A spec and a later one that clears it have no effect together: both are dropped from the
+	 * list that the next change adds to.
 	 */
 	free_specs(specs);
 	memset(specs, 0, sizeof(specs));
@@ -320,7 +322,7 @@ static int change_filters(struct steering *steer, const struct steer_change *cha
 
 /* --- changes --- */
 
-/* Functions below the size are listed: a plan of its own. */
+/* Functions below the size are listed in plans, so plans are made anew. */
 static void change_size(struct steering *steer, uint64_t size)
 {
 	steer->now.size_filter = size;

@@ -1,6 +1,6 @@
 /*
- * The user's changes of a recording that goes on: filters, limits, on and off; and the plans that
- * processes get for it.
+ * Changes that users make to a running recording: filters, limits, on and off; and the plans that
+ * processes get for them.
  */
 #ifndef UTRAIL_CMDS_RECORD_CONTROL_STEERING_H
 #define UTRAIL_CMDS_RECORD_CONTROL_STEERING_H
@@ -14,8 +14,8 @@
 #include "utils/spec/steer.h"
 
 /*
- * The user's words on declared events since the recording began; without one of them the option
- * counts.
+ * The choices of declared events that users have made since the recording began. Without a choice
+ * the option counts.
  */
 struct steering_ids {
 	bool has_include;
@@ -25,19 +25,20 @@ struct steering_ids {
 };
 
 /*
- * Only the control thread touches it. Members above the empty line are set before steering_begin().
+ * The state of these changes. Only the control thread touches it. Members above the empty line are
+ * set before steering_begin().
  *
  * @plan: the settings that all processes get; changed here
- * @repatch: hooks of the process @pid are put in and taken out, as @patches says: the number of
- *           places that stay as they are goes to @nr_left. 0; -ESRCH when it has ended, or another
- *           negative errno with a text. Others may be served meanwhile
- * @choose: the process @pid is told of its declared events. As @repatch
- * @now: the settings as they are by now; the planner's, too
- * @filters, @specs: of @now, once they are others than those of the command line
- * @is_on: calls are recorded as @now says; else none is
+ * @repatch: puts hooks into the process @pid and takes hooks out, as @patches says; @nr_left gets
+ *           the number of places that stay as they are. Returns 0, -ESRCH when the process has
+ *           ended, or another negative errno with a text. Serves the loop meanwhile
+ * @choose: tells the process @pid which declared events to record. Returns and serves like @repatch
+ * @now: the settings in force, which the planner uses, too
+ * @filters, @specs: those of @now, once they differ from the command line
+ * @is_on: calls are recorded as @now says; otherwise no call is recorded
  * @generation: of the newest plan
- * @changed_ns: when that was; 0: it is the first one
- * @notes: extern.dat, where changes are noted for replays; -1 before the first one
+ * @changed_ns: the time of the newest plan; 0: it is the first one
+ * @notes: extern.dat, where changes are noted for replays; -1 before the first note
  */
 struct steering {
 	const struct record_settings *settings;
@@ -50,7 +51,7 @@ struct steering {
 		       struct uft_err *err);
 	int (*choose)(void *arg, pid_t pid, const struct attach_choice *choices, size_t nr,
 		      struct uft_err *err);
-	void *processes_arg; /* for these two functions */
+	void *processes_arg; /* argument of @repatch and @choose */
 
 	struct record_settings now;
 	struct filters filters;
@@ -63,32 +64,32 @@ struct steering {
 	int notes;
 };
 
-/* Before the first process reports itself. */
+/* Call it before the first process reports itself. */
 void steering_begin(struct steering *steer);
 
-/* After this no more changes are planned. */
+/* Free everything: no more changes are planned. */
 void steering_end(struct steering *steer);
 
 /*
  * Put the whole @change into force, or nothing of it. Processes follow it from their next call on.
- * 0, or negative with a text: -EOPNOTSUPP when the recording cannot be steered, -ERR_USAGE for
- * what is no spec.
- * @out: what there is to say of it; lines that begin with STEER_WARNING are warnings: of specs that
- * no function of theirs matches, say.
+ * Returns 0, or negative with a text: -EOPNOTSUPP when the recording cannot be steered, -ERR_USAGE
+ * for a wrong spec.
+ * @out: gets lines for the user. Those that begin with STEER_WARNING are warnings, such as of specs
+ * that match no function
  */
 int steering_change(struct steering *steer, const struct steer_change *change, struct strbuf *out,
 		    struct uft_err *err);
 
 /*
- * Functions have become known_module.left_out: they are not recorded from here on. @text: for
- * replays
+ * Make plans anew after functions have become known_module.left_out: they are not recorded any
+ * more. @text: a note for replays
  */
 void steering_leave_out(struct steering *steer, const char *text);
 
-/* The settings in force, as lines "word: value". */
+/* Append the settings in force, as lines "word: value". */
 void steering_status(const struct steering *steer, struct strbuf *out);
 
-/* The newest plan for @proc, as plan_memfd() has it. */
+/* Returns the newest plan for @proc, as a memfd of plan_memfd(). */
 int steering_plan(struct steering *steer, struct process *proc);
 
 #endif

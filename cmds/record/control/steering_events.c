@@ -1,4 +1,4 @@
-/* Declared events that are chosen while programs run (see steering_events.h). */
+/* Chooses declared events while programs run (see steering_events.h). */
 #include "cmds/record/control/steering_events.h"
 
 #include <errno.h>
@@ -37,7 +37,7 @@ static int no_match(const struct declared *declared, const char *word, const cha
 		       text, strbuf_str(&near_text));
 }
 
-/* @out has a new pattern, or is as it was. */
+/* Parses a pattern, which must match a declared event. After an error @out stays as it was. */
 static int take_pattern(const struct declared *declared, const char *word,
 			const struct strbuf *text, struct pattern *out, struct uft_err *err)
 {
@@ -85,7 +85,7 @@ int rechoosing_choose(struct rechoosing *r, struct steering *steer,
 	return 0;
 }
 
-/* Forget the entries of @ids that a change with these flags has put there, or replaced. */
+/* Frees the patterns of @ids that a change with these flags has set, or replaced. */
 static void forget_patterns(uint32_t flags, struct steering_ids *ids)
 {
 	if ((flags & STEER_TRACE_INCLUDE) && ids->has_include)

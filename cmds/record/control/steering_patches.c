@@ -1,4 +1,4 @@
-/* Hooks that come and go while processes are recorded (see steering_patches.h). */
+/* Puts hooks in and takes hooks out while processes are recorded (see steering_patches.h). */
 #include "cmds/record/control/steering_patches.h"
 
 #include <errno.h>
@@ -11,8 +11,8 @@
 /* --- rules --- */
 
 /*
- * Readers are to know the functions of @known, which may be recorded now; they are bound anew with
- * all others.
+ * Saves names of the module's functions for readers: these functions may be recorded from now on.
+ * Plans are made anew.
  */
 static int save_names(struct steering *steer, const struct known_module *known, struct uft_err *err)
 {
@@ -38,7 +38,10 @@ static void turn_module(struct steering *steer, const struct control_module *mod
 	store_note_error(steer->store, ret);
 }
 
-/* Files were named by processes, and are read with the rights of these (trust.md). */
+/*
+ * Turns the hooks of all modules. Processes have named the files, so they are read with the rights
+ * of these (trust.md).
+ */
 static void turn_all(struct steering *steer, struct patches_turned *turned)
 {
 	for (struct process *p = steer->processes->live; p; p = p->next_live) {
@@ -122,7 +125,7 @@ static int write_process(struct steering *steer, const struct process *p, void *
 	if (strbuf_oom(&patches.all) || strbuf_oom(&patches.sites) || strbuf_oom(&patches.wanted) ||
 	    strbuf_oom(&patches.ends))
 		return err_set_errno(err, -ENOMEM, "cannot patch process %d", p->os_pid);
-	/* None of its files is one that rules are about. */
+	/* No rule is about a file of this process. */
 	if (!patches.all.len)
 		return 0;
 

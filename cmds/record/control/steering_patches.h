@@ -1,6 +1,6 @@
 /*
- * Hooks that a user puts into processes that are recorded, and takes out: the part of a change
- * (steering.h) that is about these.
+ * Puts hooks into processes that are recorded, and takes hooks out: the part of a change
+ * (steering.h) that is about hooks.
  */
 #ifndef UTRAIL_CMDS_RECORD_CONTROL_STEERING_PATCHES_H
 #define UTRAIL_CMDS_RECORD_CONTROL_STEERING_PATCHES_H
@@ -8,10 +8,10 @@
 #include "cmds/record/control/steering.h"
 
 /*
- * Starts as { 0 }: no change is about hooks. After repatching_choose() it ends with
- * repatching_undo() or repatching_write().
+ * A change of hooks that is being made. Starts as { 0 }, which is no change. After
+ * repatching_choose() it ends with repatching_undo() or repatching_write().
  *
- * @rules: to take them back
+ * @rules: the added rules, for repatching_undo()
  */
 struct repatching {
 	bool is_wanted;
@@ -19,13 +19,13 @@ struct repatching {
 	struct patches_turned turned;
 };
 
-/* Offer the names of the functions of @proc, each with its NUL. */
+/* Append the names of the functions of @proc to @names, each with its NUL. */
 void steering_offer_names(const struct steering *steer, const struct process *proc,
 			  struct strbuf *names);
 
 /*
- * The rules of @change are added to those that there are, and what they choose is found out; no
- * process changes yet. -ERR_USAGE, -ENOENT.
+ * Add the rules of @change to the present ones, and find the functions that they choose. No process
+ * changes yet. Returns 0, -ERR_USAGE or -ENOENT.
  */
 int repatching_choose(struct repatching *r, struct steering *steer,
 		      const struct steer_change *change, struct uft_err *err);
@@ -33,8 +33,9 @@ int repatching_choose(struct repatching *r, struct steering *steer,
 void repatching_undo(struct repatching *r, struct steering *steer);
 
 /*
- * Have all processes changed; what came of it goes to @out. When one of them cannot be, all are as
- * they were before, as far as they let themselves be changed, and so are the rules.
+ * Change the hooks of all processes; messages about them go to @out. When a process cannot be
+ * changed, the rules are taken back, and all other processes get their former hooks, as far as
+ * possible.
  */
 int repatching_write(struct repatching *r, struct steering *steer, struct strbuf *out,
 		     struct uft_err *err);

@@ -1,18 +1,19 @@
-/* Applies a change to each process that runs, while others are served. */
+/* Applies a change to each process that runs, while the loop is served. */
 #ifndef UTRAIL_CMDS_RECORD_CONTROL_STEERING_PROCESSES_H
 #define UTRAIL_CMDS_RECORD_CONTROL_STEERING_PROCESSES_H
 
 #include "cmds/record/control/steering.h"
 
 /*
- * Processes that are recorded now, with NULL at the end, of the heap: while one is at work others
- * may end, but their structs stay. 0 or -ENOMEM.
+ * List the processes that are recorded now, with NULL at the end, in *@out of the heap. Processes
+ * on the list may end later, but their structs stay. Returns 0 or -ENOMEM.
  */
 int steering_list_live(const struct steering *steer, struct process ***out);
 
 /*
- * @fn is done to each process that is recorded just now and has not ended. The first error ends it,
- * with its text; that a process has ended meanwhile, or is another program now, is none.
+ * Call @fn for each process that is recorded now and has not ended. The first error ends the loop
+ * and is returned, with its text. When a process has ended meanwhile, or runs another program now,
+ * this is no error.
  */
 int steering_each_process(struct steering *steer,
 			  int (*fn)(struct steering *steer, const struct process *p, void *arg,
