@@ -1,4 +1,4 @@
-/* Values of calls of Python functions: the choice of recorded ones. */
+/* Chooses which values of calls of Python functions are recorded. */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_NAMES_CALLABLE_VALUES_H
 #define UTRAIL_CMDS_RECORD_PLAN_NAMES_CALLABLE_VALUES_H
 
@@ -7,15 +7,14 @@
 
 /*
  * Choose the values to record of calls of @c by the user's rules: sets @c->values and @c->told. The
- * capture program goes to the empty @steps. False: no value is recorded.
+ * capture program goes to the empty @steps. Returns false when no value is recorded.
  */
 bool callable_values_choose(const struct capture_settings *settings, struct callable *c,
 			    struct strbuf *steps);
 
 /*
- * Specifications of all arguments of functions, by their number. A list is a prefix of a longer
- * one: "arg1/s,arg2/s". callable_items_of() returns the first @nr; each result is valid until the
- * next call with another struct.
+ * Texts that specify the first @nr arguments: "arg1/s,arg2/s". callable_items_of() returns such a
+ * text, which is valid while @items is.
  */
 #define CALLABLE_ITEM_BYTES sizeof("arg36/s,")
 

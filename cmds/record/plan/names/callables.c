@@ -1,4 +1,4 @@
-/* Functions of languages that have no addresses (see callables.h). */
+/* Numbers functions of languages that have no addresses (see callables.h). */
 #include "cmds/record/plan/names/callables.h"
 
 #include <ctype.h>
@@ -16,7 +16,7 @@
 #include "utils/format/dbg.h"
 #include "utils/format/sym.h"
 
-/* The limit for all names and files, since programs may make any number of functions. */
+/* The limit on the bytes of all names and files: programs may make any number of functions. */
 #define CALLABLES_BYTES_MAX (256UL << 20)
 
 #define SYM_FILE CALLABLES_MODULE ".sym"
@@ -69,9 +69,9 @@ static int add_debug(struct dbg *dbg, const struct callable *c, struct callable_
 }
 
 /*
- * Written at once, for a recording that is cut off, and for readers meanwhile. Each symbol is
- * followed by its end, since otherwise a later, unwritten one would get the name of the one before
- * it.
+ * Writes the symbol at once, for readers that follow, and in case the recording is cut off. An end
+ * follows each symbol: otherwise a later symbol that is not written yet would get this symbol's
+ * name.
  */
 static int append_symbol(struct callables *all, const struct callable *c)
 {
@@ -91,7 +91,7 @@ static int append_symbol(struct callables *all, const struct callable *c)
 	return ret;
 }
 
-/* The same of what readers take values apart by. */
+/* Writes at once the debug information that readers need to show the values. */
 static int append_debug(struct callables *all, const struct callable *c)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -172,8 +172,8 @@ void callables_finish(struct callables *all)
 /* --- rules --- */
 
 /*
- * True for a function that was opted in, and then out: as in plan.c, then no other function is
- * opted in.
+ * True for a function that was opted in, and then out. The opt-in still counts, as in plan.c:
+ * without it no other function is opted in.
  */
 static bool was_opted_in(const struct callables *all, const struct filter_subject *subject)
 {
@@ -197,7 +197,7 @@ static bool has_fparg(const struct cond *cond)
 	return false;
 }
 
-/* The arguments that conditions of @range ask for, in bits as struct callable has them. */
+/* Returns the arguments that conditions of @range need, as bits like those of struct callable. */
 static uint64_t values_asked(const struct callable_range *range)
 {
 	const struct plan_rule *rule = (const struct plan_rule *)range->rules.data;
@@ -212,7 +212,8 @@ static uint64_t values_asked(const struct callable_range *range)
 }
 
 /*
- * The rule that the filters make for @c, into @range, whose lists are empty. False: there is none.
+ * Makes the rule that the filters have for @c, into @range, whose lists must be empty. Returns
+ * false when there is no rule.
  */
 static bool make_rule(struct callables *all, const struct callable *c, struct callable_range *range)
 {
@@ -249,7 +250,7 @@ static bool is_same_text(const struct strbuf *a, const struct strbuf *b)
 	return a->len == b->len && (!a->len || memcmp(a->data, b->data, a->len) == 0);
 }
 
-/* Add @range, and take over its lists. Returns its number, from 1 on; 0 without memory. */
+/* Adds @range, and takes over its lists. Returns its number, from 1 on, or 0 without memory. */
 static uint32_t add_range(struct callables *all, struct callable_range *range)
 {
 	struct callable_range *list = vec_grow(all->ranges, all->nr_ranges, sizeof(*list));
@@ -262,10 +263,13 @@ static uint32_t add_range(struct callables *all, struct callable_range *range)
 	return all->nr_ranges;
 }
 
-/* The size of a range that is not made for known functions only. */
+/* The size of a range that new functions can join. */
 #define RANGE_NUMBERS 256
 
-/* Returns the number of a range with that rule that has room; 0 without memory or numbers. */
+/*
+ * Returns the number of a range with the rule of @wanted that has room, or of a new one. Returns 0
+ * without memory or numbers.
+ */
 static uint32_t find_range(struct callables *all, struct callable_range *wanted)
 {
 	for (size_t i = all->nr_ranges; i-- > 0;) {
@@ -284,7 +288,7 @@ static uint32_t find_range(struct callables *all, struct callable_range *wanted)
 	return add_range(all, wanted);
 }
 
-/* Give @c a number, by its rule. False: there is none left. */
+/* Gives @c a number, in a range if it has a rule. Returns false when no number is left. */
 static bool choose_number(struct callables *all, struct callable *c)
 {
 	struct callable_range range = { 0 };
@@ -337,7 +341,7 @@ void callables_plan_all(const struct callables *all, struct strbuf *lists)
 		callables_plan_range(all, i + 1, lists);
 }
 
-/* Finds a range for a known function, which has a number already. */
+/* Makes a range of one number for a known function, whose number stays. */
 static void bind_known(struct callables *all, struct callable *c)
 {
 	struct callable_range range = {
@@ -356,7 +360,10 @@ static void bind_known(struct callables *all, struct callable *c)
 
 void callables_bind_anew(struct callables *all)
 {
-	/* Numbers of ranges that probes know may not be given again. */
+	/*
+	 * Ranges that probes know are closed and emptied: their numbers must not be given to other
+	 * functions.
+	 */
 	for (size_t i = 0; i < all->nr_ranges; i++) {
 		struct callable_range *r = &all->ranges[i];
 
@@ -371,7 +378,7 @@ void callables_bind_anew(struct callables *all)
 
 /* --- adding --- */
 
-/* The program chooses names: each becomes one line of a file, whatever its bytes. */
+/* Makes one line of a name: the program chooses names, which may have any bytes. */
 static void make_printable(char *text)
 {
 	for (; *text; text++) {
@@ -380,7 +387,7 @@ static void make_printable(char *text)
 	}
 }
 
-/* The key contains the name and the file, with NULs between. */
+/* Makes the key of a function, and its name and file in the same memory, each ended by a NUL. */
 static bool make_key(struct callable *c, const char *name, const char *file)
 {
 	size_t name_len = strlen(name);
@@ -424,7 +431,9 @@ static const struct callable *keep_callable(struct callables *all, struct callab
 	all->bytes += bytes;
 	list[all->nr++] = *c;
 
-	/* Write the debug information first: a reader of the name may want the values. */
+	/*
+	 * The debug information is written first: a reader that finds the name may want the values.
+	 */
 	int ret = append_debug(all, &list[all->nr - 1]);
 
 	if (ret == 0)
@@ -441,7 +450,7 @@ const struct callable *callables_add(struct callables *all, const char *name, co
 	struct callable c = { .line = line, .nr_args = nr_args, .is_native = is_native };
 	uintptr_t known;
 
-	/* Functions with the same line and name count as one, if values are not recorded. */
+	/* Without values, functions that differ only in the number of arguments count as one. */
 	if (is_native || !(capture_is_wanted(&all->settings->captures) ||
 			   filters_have_conditions(all->settings->filters)))
 		c.nr_args = 0;

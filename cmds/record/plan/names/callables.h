@@ -1,6 +1,6 @@
 /*
- * Functions of languages that have no addresses (utils/format/callables.h): their numbers, their
- * symbol file, and the filters' rules for them.
+ * Functions of languages that have no addresses (utils/format/callables.h): gives them numbers,
+ * writes their symbol file, and applies the filters to them.
  */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_NAMES_CALLABLES_H
 #define UTRAIL_CMDS_RECORD_PLAN_NAMES_CALLABLES_H
@@ -16,9 +16,9 @@
 #include "utils/base/containers/strmap.h"
 
 /*
- * One function. Strings are one with @key.
+ * A function. The memory of @key has all its strings.
  *
- * @range: of callables.ranges, from 1 on; 0: it has no rule
+ * @range: its place in callables.ranges, from 1 on; 0: it has no rule
  * @values: the values to record of its calls: utils/format/callables.h
  * @told: enum argrules_about: those of its values that its debug information describes
  */
@@ -36,28 +36,28 @@ struct callable {
 };
 
 /*
- * Numbers of functions that share a rule: a plan has one entry for all of them. Later functions in
- * the range need no new plan.
+ * A range of numbers for functions with the same rule: a plan has one entry for all of them, and
+ * functions that join the range later need no new plan.
  */
 struct callable_range {
-	struct strbuf rules; /* struct plan_rule, one */
-	struct strbuf conds; /* struct plan_cond */
-	struct strbuf steps; /* struct capture_step, of one program */
+	struct strbuf rules; /* one struct plan_rule */
+	struct strbuf conds; /* a list of struct plan_cond */
+	struct strbuf steps; /* a list of struct capture_step: one capture program */
 	uint32_t start;
 	uint32_t end;
-	uint32_t next; /* the number of the next one; @end: it is full */
+	uint32_t next; /* the number that is given next; @end: the range is full */
 };
 
 /*
  * The functions of all processes: one number for a name, a file and a line. Only the control thread
  * touches it. Starts with callables_init(), ends with callables_deinit().
  *
- * @next: the next number of those without a rule, from 1 on
- * @lowest: the lowest number of a range: they are at the other end
- * @nr_told: functions that debug information is written of, for their values
- * @nr_refused: functions that there was no number or no room for
- * @has_vain_conditions: some filter asks for arguments (if:) that are not known
- * @error: the first failure of a file
+ * @next: the next number for functions without a rule, from 1 on
+ * @lowest: the lowest number of a range: ranges are made from the highest number downwards
+ * @nr_told: functions whose debug information was written, for their values
+ * @nr_refused: functions without a number, for lack of numbers or of room
+ * @has_vain_conditions: some filter needs an argument (if:) that is unknown
+ * @error: the first error of writing a file
  */
 struct callables {
 	const struct record_settings *settings;
@@ -81,21 +81,24 @@ void callables_init(struct callables *all, const struct record_settings *setting
 		    struct store *store);
 void callables_deinit(struct callables *all);
 
-/* Returns the function of that name, which is added when it is new. NULL: it is not recorded. */
+/*
+ * Returns the function with that name, file and line, which is added when it is new. NULL: it is
+ * not recorded.
+ */
 const struct callable *callables_add(struct callables *all, const char *name, const char *file,
 				     uint32_t line, uint32_t nr_args, bool is_native);
 
 /*
- * Add the part of a plan for range number @range (from 1 on), or for all ranges. @lists: of struct
- * plan_entries
+ * Append the part of a plan for range number @range (from 1 on), or for all ranges. @lists: those
+ * of struct plan_entries
  */
 void callables_plan_range(const struct callables *all, uint32_t range, struct strbuf *lists);
 void callables_plan_all(const struct callables *all, struct strbuf *lists);
 
-/* To be called when the filters have changed. */
+/* Bind all functions anew. Call it when the filters have changed. */
 void callables_bind_anew(struct callables *all);
 
-/* The recording is over: write the files in their final form. */
+/* Write the files in their final form, after the recording. */
 void callables_finish(struct callables *all);
 
 /* At the end: warn about functions and values that are missing. */
