@@ -48,14 +48,14 @@ struct special_call {
 	}
 
 static const struct special_call special_calls[] = {
-	/* The hooks themselves, and what only the start files call. */
+	/* Hooks of compilers, and functions that only the start files call. */
 	NOT_HOOKED("mcount"),
 	NOT_HOOKED("_mcount"),
 	NOT_HOOKED("__fentry__"),
 	NOT_HOOKED("__gnu_mcount_nc"),
 	NOT_HOOKED("__cyg_profile_func_enter"),
 	NOT_HOOKED("__cyg_profile_func_exit"),
-	/* gprof's, whose place the probe takes (libmcount/gprof.c). */
+	/* Functions of gprof, whose place the probe takes (libmcount/gprof.c). */
 	NOT_HOOKED("__monstartup"),
 	NOT_HOOKED("monstartup"),
 	NOT_HOOKED("moncontrol"),
@@ -64,14 +64,14 @@ static const struct special_call special_calls[] = {
 	NOT_HOOKED("__cxa_finalize"),
 	NOT_HOOKED("__gmon_start__"),
 	/*
-	 * FSTRACE() and FSTRACE_DECL() of fstrace.h are made of these: the event tells all that
-	 * there is to be told.
+	 * FSTRACE() and FSTRACE_DECL() of fstrace.h call these. The event tells everything, so the
+	 * calls are not recorded.
 	 */
 	NOT_HOOKED("fstrace_log_2"),
 	NOT_HOOKED("fstrace_specify"),
 	/*
-	 * The machinery of exceptions and of thread-local variables, not calls that a program
-	 * makes.
+	 * The implementation of exceptions and of thread-local variables, which a program does not
+	 * call itself.
 	 */
 	NOT_HOOKED("__cxa_throw"),
 	NOT_HOOKED("__cxa_rethrow"),
@@ -82,16 +82,15 @@ static const struct special_call special_calls[] = {
 	NOT_HOOKED("__tls_get_addr"),
 	NOT_HOOKED("runtime.schedinit"),
 	/*
-	 * They do not return. The frames that they leave get their EXITs after them, and then
-	 * setjmp() returns once more: see libmcount/program/longjmp.c. uftrace, reading this, takes
-	 * a call of such a name as the end of these frames by itself, and indents what follows
-	 * less.
+	 * These do not return. The frames that they leave get their EXITs after the call, and then
+	 * setjmp() returns once more: see libmcount/program/longjmp.c. uftrace takes a call of such
+	 * a name as the end of these frames, and indents what follows less.
 	 */
 	NO_RETURN_HOOK("longjmp"),
 	NO_RETURN_HOOK("_longjmp"),
 	NO_RETURN_HOOK("siglongjmp"),
 	NO_RETURN_HOOK("__longjmp_chk"),
-	/* Returns more than once, or from elsewhere, to the address it was called from. */
+	/* Returns more than once, or from another place than it was called. */
 	SETJMP("setjmp"),
 	SETJMP("_setjmp"),
 	SETJMP("sigsetjmp"),
@@ -101,7 +100,7 @@ static const struct special_call special_calls[] = {
 	NO_RETURN_HOOK("getcontext"),
 	NO_RETURN_HOOK("swapcontext"),
 	NO_RETURN_HOOK("setcontext"),
-	/* Acts for the module that its return address lies in. */
+	/* Works on the module that has its return address. */
 	BY_CALLER("dlopen"),
 	NO_RETURN_HOOK("dlmopen"),
 	BY_CALLER("dlsym"),
@@ -123,8 +122,8 @@ bool libcall_is_hooked(const char *name, uint32_t *flags)
 bool libcall_is_nested_module(const char *path)
 {
 	/*
-	 * The libraries that everything stands on: their calls are the implementation of what is
-	 * recorded already.
+	 * Basic libraries: their calls of each other only implement calls that are recorded
+	 * already.
 	 */
 	static const char *const system_libraries[] = {
 		"libc.so.",	"libm.so.", "libgcc_s.so.", "libpthread.so.", "libdl.so.",
@@ -141,9 +140,10 @@ bool libcall_is_nested_module(const char *path)
 }
 
 /*
- * Compilers' hooks are called where nothing else is done with their address. Other functions'
- * addresses may be in registers when we are to leave, where calls go through the GOT (-fno-plt); a
- * PLT only jumps there.
+ * Functions of the probe that take the place of others. @by_any: also for calls through the GOT
+ * (-fno-plt). Only compilers' hooks are replaced there: calls are the only use of their addresses.
+ * The addresses of other functions may be in registers when the probe is taken out; a PLT only
+ * jumps.
  */
 static const struct {
 	const char *name;
@@ -174,8 +174,8 @@ int libcall_hook_of(const char *name, bool by_plt)
 }
 
 /*
- * A probe that was loaded after the program is called instead of functions that it would have
- * interposed by name.
+ * Adds a call that goes to the probe: the probe was loaded after the program, so it could not
+ * interpose the function by name.
  */
 static void add_hook(const struct plt_entry *e, struct plan_call_site call, struct strbuf *out)
 {
@@ -187,7 +187,10 @@ static void add_hook(const struct plt_entry *e, struct plan_call_site call, stru
 	strbuf_add(out, &call, sizeof(call));
 }
 
-/* Finds the calls of the file @path, relative to its start. False: it cannot be read. */
+/*
+ * Finds the calls of the file @path, relative to its start. Returns false when the file cannot be
+ * read.
+ */
 static bool find_sites(struct libcall_choice choice, const char *path, struct strbuf *out)
 {
 	struct elf_file file cleanup_elf_file = ELF_FILE_CLOSED;
@@ -247,8 +250,8 @@ static uint64_t ns_of(const struct timespec *ts)
 }
 
 /*
- * A file that changes twice within a tick of the kernel's clock has the same times. So one that has
- * just changed is not taken for known.
+ * The time after which a changed file counts as known: a second change within a tick of the
+ * kernel's clock leaves the same times.
  */
 #define SETTLED_NS NSEC_PER_SEC
 

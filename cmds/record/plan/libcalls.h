@@ -11,21 +11,22 @@
 /* True when calls of library function @name are recorded; @flags says how (enum plan_call bits). */
 bool libcall_is_hooked(const char *name, uint32_t *flags);
 
-/* True when the calls that library @path makes into others are recorded with --nest-libcall. */
+/* True when library @path is one whose calls into other libraries --nest-libcall records. */
 bool libcall_is_nested_module(const char *path);
 
 /*
- * The probe's own function that a program calls by that name, enum plan_hook; -1: none. @by_plt:
- * not through the GOT alone
+ * Returns the probe's function that takes the place of function @name (enum plan_hook), or -1.
+ * @by_plt: the call goes through a PLT, not only through the GOT
  */
 int libcall_hook_of(const char *name, bool by_plt);
 
 /*
  * @all: also calls that only --libcall records
- * @attaches: the probe comes after the program, and has its own functions called, too
- * @smallest_bytes: of a call's code; smaller ones are left out
+ * @attaches: the probe comes after the program, so calls of functions that it replaces are changed,
+ *            too
+ * @smallest_bytes: the least size of a call's code; smaller calls are left out
  *
- * The last two are the same in all of a recording.
+ * @attaches and @smallest_bytes are the same in all of a recording.
  */
 struct libcall_choice {
 	bool all;
@@ -34,13 +35,13 @@ struct libcall_choice {
 };
 
 /*
- * Facts of a file about libraries, so that it is read once and not for each process. A program may
- * be built anew at the same path while it is recorded (conftest): then they are forgotten. Starts
- * as { 0 }, ends with module_links_deinit().
+ * Facts about a file and its libraries. They are kept so that the file is read once, not for each
+ * process. They are forgotten when a program is built anew at the same path (as conftest is).
+ * Starts as { 0 }, ends with module_links_deinit().
  *
- * @calls: struct plan_call_site, relative to the file's start: those that are always hooked, and
- *         all of them. Complete if @has_calls
- * @needed: names of the libraries that it needs, if @has_needed; see strbuf_list_add()
+ * @calls: struct plan_call_site, relative to the file's start: calls that are always hooked, and
+ *         all calls. Complete if @has_calls
+ * @needed: names of the libraries that the file needs, if @has_needed; see strbuf_list_add()
  * @device, @inode, @size, @mtime_ns, @ctime_ns: the file that was read
  */
 struct module_links {
@@ -57,15 +58,15 @@ struct module_links {
 
 void module_links_deinit(struct module_links *links);
 
-/* Forget what is not true any more of the file @path, to which they belong. */
+/* Forget @links of the file @path when the file has changed. */
 void module_links_renew(struct module_links *links, const char *path);
 
-/* The names of the libraries that the file @path needs: none, when it cannot be read. */
+/* Returns the names of the libraries that the file @path needs; none when it cannot be read. */
 const struct strbuf *module_links_needed(struct module_links *links, const char *path);
 
 /*
- * Plan the calls of module @m into libraries. @links: of the same file, or NULL; with them, it is
- * read for the first of its processes only.
+ * Plan the calls of module @m into libraries. @links: facts about its file, or NULL. With @links,
+ * the file is read only for the first of its processes.
  */
 void libcalls_plan(struct libcall_choice choice, struct module_links *links,
 		   const struct control_module *m, struct strbuf *out);

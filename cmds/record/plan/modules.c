@@ -1,4 +1,4 @@
-/* Files that were seen as modules (see modules.h). */
+/* Keeps facts about files that were seen as modules (see modules.h). */
 #include "cmds/record/plan/modules.h"
 
 #include <errno.h>
@@ -19,8 +19,8 @@
 #define KNOWN_MODULES_MAX 262144
 
 /*
- * Within rights_enter(): another user's process has named the file, which it may not be allowed to
- * read.
+ * True when the file can be read. Within rights_enter(), a process of another user has named the
+ * file, and may not be allowed to read it.
  */
 static bool may_read(const char *path)
 {
@@ -91,7 +91,10 @@ int symbols_load(const struct record_settings *settings, const char *path, const
 	int ret = 0;
 
 	if (settings->syms_dir) {
-		/* The user has named it, not the program. */
+		/*
+		 * The directory is read with the recorder's own rights: the user has named it, not
+		 * the program.
+		 */
 		struct rights paused cleanup_rights_pause = rights_pause();
 
 		ret = sym_dir_load(settings->syms_dir, &query, out, NULL, NULL);
@@ -105,8 +108,8 @@ struct asked {
 };
 
 /*
- * The file may be used as the program or not: a library's function is also found by the names
- * shown.
+ * True when a rule of -P or -U names the function. The file may be the program or a library: the
+ * check is made as for the program.
  */
 static bool is_to_be_patched(void *arg, const struct strbuf *name, const char *others)
 {
@@ -121,7 +124,7 @@ static bool is_to_be_patched(void *arg, const struct strbuf *name, const char *o
 	return patch_rules_match(asked->settings->patches, &subject);
 }
 
-/* Readers find the arguments of a function by its shown name. */
+/* True when a rule about arguments names the function: readers look them up by the shown name. */
 static bool has_arguments(void *arg, const struct strbuf *name, const char *others)
 {
 	const struct asked *asked = arg;
@@ -150,7 +153,7 @@ int known_symbols_load(const struct record_settings *settings, const struct know
 					      asked.module);
 	if (ret == 0 && settings->patches->nr)
 		ret = aliases_prefer(out, settings->demangle, is_to_be_patched, &asked);
-	/* The last preference counts most. */
+	/* Each preference can change the former one, so the most important comes last. */
 	if (ret == 0 && settings->captures.rules && settings->captures.rules->nr)
 		ret = aliases_prefer(out, settings->demangle, has_arguments, &asked);
 	return ret;
@@ -163,7 +166,7 @@ static size_t nr_left_out(const struct known_module *known)
 	return known->left_out.len / sizeof(struct module_left_out);
 }
 
-/* The function that contains @at; of two nested ones the inner one. */
+/* Returns the function that contains @at. Of two nested functions it returns the inner one. */
 struct module_left_out *known_left_out_at(const struct known_module *known, uint64_t at)
 {
 	struct module_left_out *list = (struct module_left_out *)known->left_out.data;

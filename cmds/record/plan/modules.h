@@ -20,13 +20,14 @@
  *
  * @func: relative to the file's start, without a rule
  * @rate: as in struct budget_func
- * @rules: generation of the rules of -P and -U at that time: what the user says later goes before
- * it
+ * @rules: the generation of -P's and -U's rules when it was left out; later rules of the user go
+ * before
  * @can_go: it has hooks that can be taken out
- * @stays: in some process they could not be taken out
- * @is_back: the user has put them in again: the function is recorded, and is not left out again
- * @is_told: readers have been told of that
- * @reach: the greatest end of this and all earlier ones, since symbols may contain others
+ * @stays: these hooks could not be taken out of some process
+ * @is_back: the user has put the hooks in again: the function is recorded, and is not left out
+ *           again
+ * @is_told: readers have been told of @is_back
+ * @reach: the greatest end of this function and all before it, since symbols may contain others
  */
 struct module_left_out {
 	struct plan_func func;
@@ -44,20 +45,20 @@ struct module_left_out {
  *
  * @build_id: hex, "" when it has none
  * @is_instrumented: it calls hooks of the probe, or has room for such calls
- * @calls_hooks: it has such calls
+ * @calls_hooks: it calls hooks of the probe
  * @has_functions: its functions can have records: it is instrumented, or some of them are patched
  * @switches_stacks: see struct object_program
  * @is_saved: its symbol file is written
- * @is_bound: @funcs are what the options say of its functions: struct plan_func, relative to its
- * start
+ * @is_bound: @funcs has what the options choose in it: struct plan_func, relative to its start
  * @left_out: struct module_left_out, sorted by start
- * @points: events of its own that are to be recorded
- * @patches: changes of it as a library, and as a program
+ * @points: its own events that are recorded
+ * @patches: its patches as a library, and as a program
  * @own_frames: struct own_frames, once @has_own_frames_known
- * @links: to libraries
- * @callers_why: why return addresses into it, or into a part of it, stay as they are; NULL: they do
- * not
- * @unnamed: names for functions that were found in its code and have no symbol, as its symbols are
+ * @links: its calls into libraries
+ * @callers_why: the reason why return addresses into it, or into a part of it, are not replaced;
+ * NULL: they are replaced
+ * @unnamed: names for functions that were found in its code and have no symbol, in the form of
+ *           symbols
  */
 struct known_module {
 	char *path;
@@ -81,8 +82,8 @@ struct known_module {
 };
 
 /*
- * All of them, newest first; nothing is removed before the end. Only the control thread touches it.
- * Starts as { 0 }.
+ * All modules, the newest first. None is removed before the end. Only the control thread touches
+ * them. Starts as { 0 }.
  *
  * @reads_as_peer: within rights_enter(): only files that the peer may read are used
  * @nr_left_out: number of files beyond the limit
@@ -98,27 +99,27 @@ void known_modules_deinit(struct known_modules *modules);
 
 /*
  * Returns the facts about a file that was seen as a module; hundreds of processes share a few
- * files. NULL for paths that are no files, and without memory.
+ * files. Returns NULL for paths that are no files, and without memory.
  */
 struct known_module *known_module_get(struct known_modules *modules, const char *path);
 
 /*
- * Load the symbols of the file @path into the empty @out: from --with-syms if that has them, else
- * from the file. Returns 0, or negative when there are none.
+ * Load the symbols of the file @path into the empty @out: from the directory of --with-syms if it
+ * has them, else from the file. Returns 0, or negative when there are none.
  */
 int symbols_load(const struct record_settings *settings, const char *path, const char *build_id,
 		 struct symtab *out);
 
 /*
- * The same for a known file, including symbols that were found out. A function with several names
- * gets one that the filters use.
+ * Load the symbols of a known file like symbols_load(), and its @unnamed functions. A function with
+ * several names gets one that the filters use.
  */
 int known_symbols_load(const struct record_settings *settings, const struct known_module *known,
 		       struct symtab *out);
 
 /*
- * Visit all of known_module.left_out; and find the one that contains @at (relative to the file's
- * start), or NULL.
+ * known_left_out_each(): visit all functions of known_module.left_out. known_left_out_at(): return
+ * the one that contains @at (relative to the file's start), or NULL.
  */
 #define known_left_out_each(known, at)                                                      \
 	for (struct module_left_out *at = (struct module_left_out *)(known)->left_out.data; \
@@ -126,7 +127,7 @@ int known_symbols_load(const struct record_settings *settings, const struct know
 
 struct module_left_out *known_left_out_at(const struct known_module *known, uint64_t at);
 
-/* Add a module that is not in the list yet. 0 or -ENOMEM. */
+/* Add a function that is not in the list yet. Returns 0 or -ENOMEM. */
 int known_left_out_add(struct known_module *known, const struct module_left_out *left);
 
 #endif

@@ -1,4 +1,4 @@
-/* Functions that are patched: from rules and files to patches of a plan (see patches.h). */
+/* Finds functions to patch, from rules and files, and makes patches of a plan (see patches.h). */
 #include "cmds/record/plan/patches.h"
 
 #include <errno.h>
@@ -74,7 +74,10 @@ enum patch_choice finding_choose(struct finding *f, const struct symbol *sym, bo
 	return patch_rules_choose(f->settings->patches, &subject);
 }
 
-/* Without any rule that puts hooks in, each function compiled with room for one gets it. */
+/*
+ * True when a function with this choice gets its patch. Without any rule that puts hooks in, each
+ * function that was compiled with room for a hook gets one.
+ */
 bool finding_wants(const struct finding *f, unsigned what, const struct symbol *sym,
 		   enum patch_choice choice)
 {
@@ -119,7 +122,7 @@ static void add_found(struct finding *f, const struct prepared_site *site)
 }
 
 /*
- * Functions without room are matched with the rules, too. If nothing can be patched, the reason is
+ * Matches functions without room with the rules, too. If nothing can be patched, the reason is
  * reported once for the file.
  */
 static void note_names(struct finding *f)
@@ -137,8 +140,8 @@ static void note_names(struct finding *f)
 }
 
 /*
- * All sites of a function are chosen alike, but its names are looked up for each site: XRay has few
- * of them.
+ * Adds the chosen sites. All sites of a function are chosen alike, but its names are looked up for
+ * each site: only XRay has several, and few of them.
  */
 static void choose_all(struct finding *f, const struct prepared *prepared)
 {
@@ -166,7 +169,7 @@ static int find_prepared(struct finding *f, const struct elf_file *file)
 	return ret;
 }
 
-/* True when it has constructors other than frame_dummy(), which linkers put first. */
+/* True when the file has more constructors than frame_dummy(), which linkers put first. */
 static bool has_constructors(const struct elf_file *file)
 {
 	struct elf_section sec;
@@ -185,7 +188,7 @@ static int find_sites(struct finding *f, struct uft_err *err)
 		return ret;
 	f->base = f->out->base = file.base;
 	f->out->has_constructors = has_constructors(&file);
-	/* A stripped file has functions all the same. */
+	/* The search goes on without symbols: a stripped file has functions, too. */
 	known_symbols_load(f->settings, f->known, &f->symbols);
 	if (f->known->is_instrumented)
 		ret = find_prepared(f, &file);
@@ -238,9 +241,7 @@ bool finding_may_be(const struct record_settings *settings, const struct known_m
 {
 	const char *name = path_base(known->path);
 
-	/*
-	 * A user who writes ".@lib" does not mean the probe.
-	 */
+	/* The probe is no such file, even if a rule like ".@lib" matches its name. */
 	return known->is_instrumented ||
 	       (strncmp(name, "libmcount", strlen("libmcount")) != 0 &&
 		patch_rules_are_about(settings->patches, name, is_program, /* takes_out= */ false));
@@ -327,7 +328,7 @@ static void bind_packed(const struct packed_patches *packed, uint64_t bias, stru
 		known_function_add_patches(&packed->known, i, &found);
 		bind_found(&found, bias, out);
 	}
-	/* Without memory the plan fails as a whole, instead of being a part. */
+	/* Without memory the whole plan fails: a part of it is not used. */
 	out->oom |= found.oom;
 }
 
@@ -372,7 +373,7 @@ void patches_explain(const struct patch_rule *rule, const char *is_of, const str
 	strbuf_addf(out, "%s: no function %s%s%s matches '%s'", is_of,
 		    rule->module ? "in a file whose name begins with '" : "of the program",
 		    rule->module ? rule->module : "", rule->module ? "'" : "", rule->name.text);
-	/* The names do not tell their files, so a rule about one file gets no advice. */
+	/* A rule about one file gets no advice: it is unknown which names are of that file. */
 	nearest_init(&near, rule->name.text);
 	strbuf_list_each (names, name)
 		nearest_offer(&near, name);

@@ -1,6 +1,6 @@
 /*
- * Functions with room for a hook, with a call of one, or unprepared: the patched ones become
- * patches of a plan.
+ * Finds functions that can be patched: with room for a hook, with a call of a hook, or unprepared;
+ * and makes patches of a plan from them.
  */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_PATCHES_H
 #define UTRAIL_CMDS_RECORD_PLAN_PATCHES_H
@@ -23,21 +23,21 @@ struct known_module;
 struct patches {
 	struct strbuf complaints; /* lines to print at the end, each with its NUL */
 	bool wants_verdicts;
-	/* Called with @tick_arg now and then while files are searched; NULL: not wanted. */
+	/* called with @tick_arg now and then while files are searched; may be NULL */
 	void (*tick)(void *arg);
 	void *tick_arg;
-	/* CPU time that went into looking at files. */
+	/* CPU time of searching files */
 	uint64_t took_ns;
 };
 
 void patches_deinit(struct patches *patches);
 
 /*
- * Patches of an unprepared file in the form of its known functions. It takes a quarter of the
+ * Patches of an unprepared file, as a choice of its known functions. This takes a quarter of the
  * memory of struct found_patch. Starts as { 0 }.
  *
- * @chosen: by function of @known: it is patched; NULL: this struct is empty
- * @nr: their number of patches
+ * @chosen: by function of @known: true when it is patched; NULL: this struct is empty
+ * @nr: the number of their patches
  */
 struct packed_patches {
 	struct known_functions known;
@@ -48,28 +48,27 @@ struct packed_patches {
 /*
  * The patches of one file, as a program or as a library.
  *
- * @packed: of an unprepared file, until single patches are needed:
- *          module_patches_unpack()
- * @found: struct found_patch; those that belong together follow each other
+ * @packed: those of an unprepared file, until module_patches_unpack() is called for single patches
+ * @found: struct found_patch; patches that belong together follow each other
  * @nr_short, @nr_unknown: as in struct prepared
- * @nr_chosen: the functions of an unprepared file that rules put hooks into
- * @counts: of these, by enum unprepared_way
- * @verdicts: a line for each of these, "ADDRESS NAME: how or why not", each with its NUL; only if
- *            they are wanted
- * @has_constructors: it has some of its own
- * @is_late_told: it was reported that these were not recorded
+ * @nr_chosen: the number of functions of an unprepared file that rules put hooks into
+ * @counts: the same number by enum unprepared_way
+ * @verdicts: a line for each of these functions, "ADDRESS NAME: how or why not", each with its NUL;
+ *            only if they are wanted
+ * @has_constructors: the file has constructors of its own
+ * @is_late_told: it was reported that the constructors were not recorded
  * @is_of_cache: its functions come from the cache
- * @base: of the file's addresses
- * @has_calls: @found has all calls of hooks, too; those that are not taken out are out
+ * @base: the lowest address in the file
+ * @has_calls: @found also has all calls of hooks; those that stay in the text are marked as out
  * @by_func: an index of @found by functions, made on demand
  *
  * Once rules have changed while programs run (patches_turn()):
  *
- * @has_all: @found has all that could be patched; patches that are not wanted are out
+ * @has_all: @found has all possible patches; patches that are not wanted are marked as out
  * @generation: of the rules that have chosen last
- * @symbols: of the file
- * @refused: struct patch_refusal: functions that cannot be patched; @why_not: none can be, or NULL;
- *           lives for ever
+ * @symbols: the file's symbols
+ * @refused: struct patch_refusal: functions that cannot be patched
+ * @why_not: the reason why no function can be patched, a constant text, or NULL
  */
 struct module_patches {
 	bool is_known;
@@ -97,43 +96,44 @@ struct module_patches {
 
 void module_patches_deinit(struct module_patches *patches);
 
-/* True when anything is to be patched, or might be. */
+/* True when there is a patch that is made or may be made. */
 static inline bool module_patches_has_any(const struct module_patches *patches)
 {
 	return patches->packed.nr || patches->found.len;
 }
 
-/* From now on all are in @found. */
+/* Move all patches from @packed to @found. */
 void module_patches_unpack(struct module_patches *patches);
 
-/* Find the patches of @known, as a program or as a library; once is enough. */
+/* Find the patches of @known, as a program or as a library. A second call does nothing. */
 void patches_find(struct patches *patches, const struct record_settings *settings,
 		  struct known_module *known, bool is_program);
 
 /*
- * A process has loaded @known while it ran, and its patches are put in now. Its constructors have
- * run by then, which must be reported.
+ * Report constructors of @known that were not recorded: a process has loaded the file while it ran,
+ * and its constructors have run before the patches were put in.
  */
 void patches_note_late(struct patches *patches, struct known_module *known);
 
-/* The numbers of functions that have got hooks, and of those that have lost them. */
+/* The numbers of functions that have got hooks, and that have lost hooks. */
 struct patches_turned {
 	size_t nr_in;
 	size_t nr_out;
 };
 
 /*
- * The rules of @settings have changed: choose the patches of @known again. The file is searched
- * when the first such change concerns it; later changes only choose. Returns 0 or -ENOMEM. A
+ * Choose the patches of @known again, after the rules of @settings have changed. The first such
+ * change that concerns the file searches it; later changes only choose. Returns 0 or -ENOMEM. A
  * function that cannot be patched is no error: it counts as no match of a rule.
  */
 int patches_turn(const struct record_settings *settings, struct known_module *known,
 		 bool is_program, struct patches_turned *turned);
 
 /*
- * For functions that are left out (known_module.left_out): find calls of compiled-in hooks, once;
- * tell whether the function from @start to @end (relative to the file's start) has hooks that can
- * be taken out; and, after a change of the list, mark their hooks as out, also for later processes.
+ * For functions that are left out (known_module.left_out): patches_find_calls() finds calls of
+ * compiled-in hooks, once. patches_can_go() tells whether the function from @start to @end
+ * (relative to the file's start) has hooks that can be taken out. patches_leave_out() marks the
+ * hooks as out after a change of the list, also for later processes.
  */
 void patches_find_calls(struct known_module *known);
 bool patches_can_go(struct known_module *known, bool is_program, uint64_t start, uint64_t end);
@@ -144,14 +144,14 @@ void patches_bind(const struct known_module *known, const struct control_module 
 		  bool is_program, struct strbuf *out);
 
 /*
- * The possible patches of one process, and the wanted ones. Starts as { 0 }, ends with
+ * The possible patches of a process, and the wanted ones. Starts as { 0 }, ends with
  * process_patches_deinit().
  *
- * @all: struct plan_patch; those that belong together follow each other, and only the last of
+ * @all: struct plan_patch; patches that belong together follow each other, and only the last of
  *       them is not silent
- * @sites, @wanted: uint64_t, sorted: places of all patches that change text; places of patches
- *                 that must be in
- * @ends: struct patch_end, sorted: the sites that tell the ends of calls
+ * @sites: uint64_t, sorted: sites of all patches that change text
+ * @wanted: uint64_t, sorted: sites of patches that must be in
+ * @ends: struct patch_end, sorted: sites at the ends of functions
  */
 struct process_patches {
 	struct strbuf all;
@@ -160,7 +160,7 @@ struct process_patches {
 	struct strbuf ends;
 };
 
-/* @func: where the function begins */
+/* @func: the beginning of the function */
 struct patch_end {
 	uint64_t site;
 	uint64_t func;
@@ -170,19 +170,19 @@ void process_patches_deinit(struct process_patches *patches);
 #define cleanup_process_patches cleanup(process_patches_deinit)
 
 /*
- * Add the patches that rules have chosen in @known (patches_turn()), which is loaded as @module;
- * then process_patches_sort() must be called.
+ * Add the patches of @known, which is loaded as @module, as rules have chosen them
+ * (patches_turn()). Call process_patches_sort() afterwards.
  */
 void process_patches_add(struct process_patches *patches, const struct known_module *known,
 			 const struct control_module *module, bool is_program);
-/* Add only patches of functions that are left out. */
+/* Like process_patches_add(), but add only patches of functions that are left out. */
 void process_patches_add_left_out(struct process_patches *patches, struct known_module *known,
 				  const struct control_module *module, bool is_program);
 void process_patches_sort(struct process_patches *patches);
 
 /*
- * To be called once they are sorted, for a process that gets no new hooks: keep only those of @all
- * that must be in its text. A hook that must go and that its probe does not know is not there.
+ * Keep only those of @all that must be in the text of a process that gets no new hooks. Call it
+ * after sorting. A hook that must go is not in the text if the probe does not know it.
  */
 void process_patches_keep_wanted(struct process_patches *patches);
 
