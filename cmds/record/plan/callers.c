@@ -31,7 +31,7 @@ bool callers_are_named(const char *names, const char *path, bool is_program)
 	return false;
 }
 
-/* Each file is read once. */
+/* Finds code with frames of its own in the module's file; each file is read once. */
 static void find_own_frames(struct known_module *known)
 {
 	struct elf_file file cleanup_elf_file = ELF_FILE_CLOSED;

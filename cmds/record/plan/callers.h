@@ -1,6 +1,6 @@
 /*
- * Modules into whose code return addresses stay as they are, though calls are recorded
- * (doc/internals/unprepared.md, "Returns").
+ * Finds modules to whose code calls return directly: return addresses into it are not replaced,
+ * though calls are recorded (doc/internals/unprepared.md, "Returns").
  */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_CALLERS_H
 #define UTRAIL_CMDS_RECORD_PLAN_CALLERS_H
@@ -8,20 +8,20 @@
 #include "cmds/record/plan/modules.h"
 #include "utils/format/probe/control.h"
 
-#define CALLERS_JIT "jit" /* the word for memory that no file backs */
+#define CALLERS_JIT "jit" /* the word of a list for memory that no file backs */
 
 /*
- * True when the ','-separated list @names (NULL: empty) has one that @path's file name begins with;
- * "." is the program.
+ * True when a name in the ','-separated list @names (NULL: empty) is a beginning of @path's file
+ * name. "." stands for the program.
  */
 bool callers_are_named(const char *names, const char *path, bool is_program);
 
-/* True when the list has that word. */
+/* True when the list has the word @word. */
 bool callers_have_word(const char *names, const char *word);
 
 /*
- * The ranges of such code in the file of @known, appended to @out with the addresses of @module:
- * struct plan_callers.
+ * Append the ranges of such code in the file of @known to @out, as struct plan_callers with the
+ * addresses of @module.
  */
 void callers_bind(const struct record_settings *settings, struct known_module *known,
 		  const struct control_module *module, bool is_program, struct strbuf *out);

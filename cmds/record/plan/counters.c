@@ -1,4 +1,4 @@
-/* Counters by name (see counters.h). */
+/* The counters that filters read by name (see counters.h). */
 #include "cmds/record/plan/counters.h"
 
 #include <errno.h>
@@ -35,7 +35,7 @@ void counters_put_events(const struct counters *counters, struct strbuf *lines)
 	}
 }
 
-/* As libmcount/values/counters.c opens it. 0 or a negative errno. */
+/* Opens the counter as libmcount/values/counters.c does. Returns 0 or a negative errno. */
 static int try_counter(const struct counter *counter)
 {
 	struct perf_event_attr attr = {
@@ -50,7 +50,10 @@ static int try_counter(const struct counter *counter)
 	return fd < 0 ? -errno : 0;
 }
 
-/* The kernel's answer to us is most likely its answer to the program. */
+/*
+ * Warns with the reason that the kernel gives the recorder: most likely it gave the program the
+ * same.
+ */
 static void warn_counter(const struct counter *counter, const struct msg *msg)
 {
 	int ret = try_counter(counter);

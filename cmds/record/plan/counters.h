@@ -1,5 +1,5 @@
 /*
- * The counters that `read=` reads: by name, as a plan and events.txt have them, and those that
+ * The counters that `read=` reads by name: in plans and in events.txt; and warnings of those that
  * could not be read.
  */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_COUNTERS_H
@@ -9,17 +9,17 @@
 #include "cmds/record/plan/plan.h"
 
 /*
- * Those that the filters name; they are the same for all processes, and as long as the recording
- * goes on.
+ * Add the counters that the filters name to @plan. They are the same for all processes, and in all
+ * of the recording.
  */
 void counters_bind(const struct record_settings *settings, struct plan_entries *plan);
 
-/* Their lines of events.txt. */
+/* Append the lines of @counters for events.txt. */
 void counters_put_events(const struct counters *counters, struct strbuf *lines);
 
 /*
- * At the end: what was not read somewhere, and why. @failed: enum plan_read bits, as probes have
- * noted
+ * At the end, warn of counters that some thread could not read, and tell why. @failed: enum
+ * plan_read bits that probes have noted
  */
 void counters_warn(const struct counters *counters, uint32_t failed, const struct msg *msg);
 

@@ -1,4 +1,4 @@
-/* Events that say something, on the recorder's side (see declared.h). */
+/* Numbers and defines declared events for the recorder (see declared.h). */
 #include "cmds/record/plan/declared.h"
 
 #include <errno.h>
@@ -34,7 +34,7 @@ void declared_deinit(struct declared *declared)
 	strmap_deinit(&declared->numbers);
 }
 
-/* The difference of people's time to that of records. */
+/* Returns the difference between the time of day and the recording's clock. */
 static int64_t clock_offset_ns(const struct record_settings *settings)
 {
 	uint64_t before_ns = settings_now_ns(settings);
@@ -57,7 +57,7 @@ static int append_definition(struct declared *declared, const char *text, size_t
 	return ret;
 }
 
-/* At once, so that a recording that is cut off has it. */
+/* Writes the definition at once, so that it is there even when the recording is cut off. */
 static void write_line(struct declared *declared, uint32_t id, const char *words)
 {
 	struct strbuf line cleanup_strbuf = { 0 };
@@ -72,7 +72,7 @@ static void write_line(struct declared *declared, uint32_t id, const char *words
 		declared->error = ret;
 }
 
-/* Keep @words, which is taken, under that number. */
+/* Keeps @words, which it owns, under that number. */
 static int keep_words(struct declared *declared, char *words, uint32_t number)
 {
 	char **lines = vec_grow(declared->lines, declared->nr, sizeof(*lines));
@@ -88,7 +88,7 @@ static int keep_words(struct declared *declared, char *words, uint32_t number)
 	return 0;
 }
 
-/* The program's own can be chosen, by id. */
+/* Keeps the event by its id: events that programs declare can be chosen. */
 static int keep_event(struct declared *declared, const char *id, uint32_t number)
 {
 	struct known_event *events = vec_grow(declared->events, declared->nr_events,
@@ -105,7 +105,7 @@ static int keep_event(struct declared *declared, const char *id, uint32_t number
 	return 0;
 }
 
-/* @name: for events.txt */
+/* @name: its name for events.txt */
 static uint32_t add_new(struct declared *declared, const char *name, const struct strbuf *words)
 {
 	char *copy = strdup(strbuf_str(words));
@@ -119,13 +119,13 @@ static uint32_t add_new(struct declared *declared, const char *name, const struc
 	}
 	if (keep_words(declared, copy, number) < 0)
 		return 0;
-	/* A reader that finds its name finds its definition, too. */
+	/* The definition is written first: a reader that finds the event's name finds it, too. */
 	write_line(declared, number, copy);
 	points_write_event(declared->points, number);
 	return number;
 }
 
-/* The number of what @words say, which is made when they are new. */
+/* Returns the number of the event that @words define; a new event gets a new number. */
 static uint32_t number_of(struct declared *declared, const char *name, const struct strbuf *words)
 {
 	uint32_t number = 0;

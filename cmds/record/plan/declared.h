@@ -1,7 +1,7 @@
 /*
- * Events that say something: those that programs declare (libutrail-trace), and static probes with
- * arguments. Their numbers, what readers need to know of them, and which of the former are
- * recorded.
+ * Events with values: those that programs declare (libutrail-trace), and static probes with
+ * arguments. This module has their numbers, their definitions for readers, and the choice of
+ * declared events to record.
  */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_DECLARED_H
 #define UTRAIL_CMDS_RECORD_PLAN_DECLARED_H
@@ -18,13 +18,13 @@
  * The declared events of all processes. Starts with declared_init(), ends with declared_deinit().
  * Only the control thread touches it.
  *
- * @points: gives the numbers, and has their names
+ * @points: gives events their numbers, and keeps their names
  * @lines: lines of events.def, as keys of @numbers: the same event of several processes is one
  * @events: those that programs declare, which can be chosen
- * @bytes: of all lines
- * @nr_refused: events that there was no number or no room for
+ * @bytes: the length of all lines
+ * @nr_refused: events without a number, for lack of numbers or of room
  * @include_matched: an event has matched --trace-include
- * @error: events.def could not be written
+ * @error: 0, or negative errno of writing events.def
  */
 struct declared {
 	const struct record_settings *settings;
@@ -48,30 +48,27 @@ void declared_init(struct declared *declared, const struct record_settings *sett
 void declared_deinit(struct declared *declared);
 
 /*
- * The number of that event, a new one when it is new; 0: there is none. @common: NULL when there is
- * nothing in front.
+ * Returns the number of the declared event; a new event gets a new number. 0: there is none left.
+ * @common: the format of a text before the event's own, or NULL
  */
 uint32_t declared_add(struct declared *declared, const char *id, const char *format,
 		      const char *common);
 
 /*
- * The same of a static probe, "provider:event", with arguments of @types (doc/formats/records.md,
- * "Payloads beside").
+ * Like declared_add(), for a static probe, "provider:event", with arguments of @types
+ * (doc/formats/records.md, "Payloads beside").
  */
 uint32_t declared_add_probe(struct declared *declared, const char *name, const char *types);
 
-/*
- * The user's choice of an event with that id: below 0 off, above 0 on, 0: it is the program's
- * business.
- */
+/* Returns the user's choice of the event @id: below 0 off, above 0 on, 0: the program decides. */
 int declared_choice(struct declared *declared, const char *id);
 
-/* True when a known event has an id that matches. */
+/* True when a known event has an id that @pattern matches. */
 bool declared_have(const struct declared *declared, const struct pattern *pattern);
 
 /*
- * At the end: say what was asked for in vain, and what is not recorded. @nr_untold: events that no
- * process could report
+ * At the end, warn of options without effect, and of events that are not recorded. @nr_untold:
+ * events that no process could report
  */
 void declared_warn(const struct declared *declared, unsigned long long nr_untold,
 		   bool has_processes, const struct msg *msg);

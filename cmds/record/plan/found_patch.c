@@ -65,7 +65,9 @@ void found_patch_bind(const struct found_patch *found, uint64_t bias, struct str
 	strbuf_add(out, &patch, sizeof(patch));
 }
 
-/* The number of bytes from its site on that are replaced, or done elsewhere. */
+/*
+ * Returns the number of bytes from the site on that are replaced, or whose instructions are moved.
+ */
 static uint64_t reach_of_patch(uint8_t bytes, uint8_t moved)
 {
 	return bytes > moved ? bytes : moved;
@@ -83,7 +85,7 @@ bool found_patch_is_free(const struct found_patch *found, uint64_t bias,
 	uint64_t start = found->patch.site + bias;
 	uint64_t end = start + found_patch_reach(found);
 
-	/* A module's patches follow each other, and these are the newest. */
+	/* Patches of a module follow each other, and those of this module are the last ones. */
 	for (size_t i = nr; i-- > 0 && list[i].load_bias == bias;) {
 		if (list[i].site < end &&
 		    start < list[i].site + reach_of_patch(list[i].bytes, list[i].clear))
@@ -104,7 +106,7 @@ static size_t nr_indexed(const struct found_index *index)
 	return index->entries.len / sizeof(struct found_index_entry);
 }
 
-/* Patches of one function stand together, in the order in which they were found. */
+/* Sorts patches by function. Patches of a function keep the order in which they were found. */
 static int compare_entry(const void *a, const void *b)
 {
 	const struct found_index_entry *x = a;

@@ -1,7 +1,4 @@
-/*
- * A place that was found in a file and is to be patched, the same for all processes that have the
- * file.
- */
+/* A place in a file that can be patched, the same for all processes that have the file. */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_FOUND_PATCH_H
 #define UTRAIL_CMDS_RECORD_PLAN_FOUND_PATCH_H
 
@@ -11,10 +8,11 @@
 #include "utils/object/code/sites.h"
 
 /*
- * @patch: with the file's own addresses; load_bias, code and what belongs to it are not filled in
- * @code: the code of the stub; @from is the site. Without code @len is 0
- * @func: the beginning of the function that it is for; 0: it is an event
- * @is_out: it could be patched, and is not to be
+ * @patch: with the file's own addresses; load_bias, code and the members about code are not filled
+ *         in
+ * @code: the code of the stub; @from is the site. @len is 0 without code
+ * @func: the beginning of the function that the patch is for; 0: it is for an event
+ * @is_out: it could be patched, but shall not be
  */
 struct found_patch {
 	struct plan_patch patch;
@@ -23,7 +21,10 @@ struct found_patch {
 	bool is_out;
 };
 
-/* It stands for its function, of which there is one such: others are what that one needs. */
+/*
+ * True when the patch records its function. A function has one such patch; others only help that
+ * one.
+ */
 static inline bool found_patch_is_function(const struct found_patch *found)
 {
 	return !(found->patch.flags & PLAN_PATCH_SILENT) &&
@@ -32,8 +33,8 @@ static inline bool found_patch_is_function(const struct found_patch *found)
 }
 
 /*
- * Append to @found what is written for a site that can have its jump: @patch is what the stub there
- * does. Those that belong together follow each other: an island, what is done before the site, the
+ * Append to @found the patches for a site that can have its jump. @patch tells what the stub there
+ * does. Patches that belong together follow each other: an island, the patches before the site, the
  * site.
  */
 void found_patch_add_site(struct strbuf *found, const struct code_site *site,
@@ -45,21 +46,23 @@ void found_patch_add_site(struct strbuf *found, const struct code_site *site,
  */
 void found_patch_bind(const struct found_patch *found, uint64_t bias, struct strbuf *out);
 
-/* The number of bytes from its site on that are replaced, or done elsewhere. */
+/*
+ * Returns the number of bytes from the site on that are replaced, or whose instructions are moved.
+ */
 uint64_t found_patch_reach(const struct found_patch *found);
 
 /*
- * True when no patch of this module among the first @nr in @patches, a list of struct plan_patch,
- * shares bytes with it.
+ * True when the patch shares no bytes with other patches of its module among the first @nr in
+ * @patches, a list of struct plan_patch.
  */
 bool found_patch_is_free(const struct found_patch *found, uint64_t bias,
 			 const struct strbuf *patches, size_t nr);
 
 /*
- * Patches by their functions, for looking up single ones of many. Starts as { 0 }, ends with
+ * Patches sorted by their functions, to look up a few of many. Starts as { 0 }, ends with
  * found_index_deinit().
  *
- * @entries: of each patch where its function begins, and its number, sorted
+ * @entries: for each patch, the beginning of its function and the patch's number
  */
 struct found_index_entry {
 	uint64_t func;
@@ -73,12 +76,15 @@ struct found_index {
 void found_index_deinit(struct found_index *index);
 
 /*
- * Know those of @found, a list of struct found_patch that may have become longer since. Without
- * memory there are none.
+ * Add the patches of @found, a list of struct found_patch, that were added to it since the last
+ * call. Without memory the index becomes empty.
  */
 void found_index_update(struct found_index *index, const struct strbuf *found);
 
-/* All whose functions begin in [@start, @end): @nr entries from the one that is returned on. */
+/*
+ * Returns the first entry whose function begins in [@start, @end); @nr gets the number of such
+ * entries.
+ */
 const struct found_index_entry *found_index_range(const struct found_index *index, uint64_t start,
 						  uint64_t end, size_t *nr);
 

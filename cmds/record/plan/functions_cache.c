@@ -1,4 +1,4 @@
-/* The cache of what was found out of files (see functions_cache.h). */
+/* Keeps facts found in files in a cache (see functions_cache.h). */
 #include "cmds/record/plan/functions_cache.h"
 
 #include <stdio.h>
@@ -36,7 +36,10 @@ static uint64_t add_text_to_sum(uint64_t sum, const char *text)
 	return add_to_sum(sum, word ^ (uint64_t)len << 56);
 }
 
-/* They may be of other files: --with-syms, debug files. */
+/*
+ * Returns a sum of the names. It is a part of the key, since names may come from other files:
+ * --with-syms, debug files.
+ */
 static uint64_t sum_of_names(const struct symtab *names)
 {
 	uint64_t sum = names->nr;
@@ -63,14 +66,17 @@ bool functions_cache_key(const struct elf_file *file, const char *path, const st
 	key->size = st.st_size;
 	key->mtime_ns = time_of(&st.st_mtim);
 	key->ctime_ns = time_of(&st.st_ctim);
-	/* Some files are known by their names: the loader, the C library. */
+	/* The file's own name is a part of the key, too: it tells the loader and the C library. */
 	key->names = add_text_to_sum(sum_of_names(names), path_base(path));
 	key->maker_size = maker.st_size;
 	key->maker_mtime_ns = time_of(&maker.st_mtim);
 	return true;
 }
 
-/* Each build id has one: files of another place or time take each other's. */
+/*
+ * Makes the cache file's name from the build id. Files with the same build id replace each other's
+ * entries.
+ */
 static void name_of(const struct functions_key *key, char *out, size_t size)
 {
 	snprintf(out, size, "%s.functions", key->build_id);
@@ -87,7 +93,7 @@ bool functions_cache_load(const struct functions_key *key, struct known_function
 	       known_functions_take(out, &image, key);
 }
 
-/* A file that is written to once more in the same moment may keep its times. */
+/* The time after a change in which a second change may leave a file's times as they are. */
 #define FRESH_NS (100 * NSEC_PER_MSEC)
 
 static bool is_settled(const struct functions_key *key)
@@ -104,7 +110,7 @@ void functions_cache_save(const struct elf_file *file, const struct functions_ke
 	struct stat st;
 	char name[64];
 
-	/* Another process may have written to the file while it was read. */
+	/* Nothing is kept if another process may have written to the file while it was read. */
 	if (dir < 0 || !is_settled(key) || fstat(file->fd, &st) < 0 ||
 	    time_of(&st.st_mtim) != key->mtime_ns || time_of(&st.st_ctim) != key->ctime_ns ||
 	    (uint64_t)st.st_size != key->size)

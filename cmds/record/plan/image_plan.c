@@ -1,4 +1,4 @@
-/* The whole plan of an image (see image_plan.h). */
+/* Makes the whole plan of an image (see image_plan.h). */
 #include "cmds/record/plan/image_plan.h"
 
 #include "cmds/record/plan/counters.h"
@@ -21,20 +21,20 @@ void image_plan_choose(struct plan *plan, const struct record_settings *settings
 {
 	plan->threshold_ns = settings->threshold_ns;
 	plan->size_filter = MIN(settings->size_filter, (uint64_t)UINT32_MAX);
-	/* With UINT16_MAX the frames are the only limit. */
+	/* UINT16_MAX stands for no limit but that of frames. */
 	plan->depth = settings->tells_depth && settings->depth >= settings->max_stack
 			      ? UINT16_MAX
 			      : settings->depth;
 	/*
-	 * Off is a plan that lets in what a filter does, and has no filter: so calls that are open
-	 * have their ends recorded.
+	 * A plan for "off" opts in by filters and has no filter. So no call begins, but the ends of
+	 * open calls are recorded.
 	 */
 	plan->flags &= ~(OPT_IN_ALL | PLAN_TRACE_OFF);
 	plan->flags |= (is_on ? opt_in_flags(settings->filters) : PLAN_OPT_IN_FILTER) |
 		       (settings->trace_on ? 0 : PLAN_TRACE_OFF);
 }
 
-/* Functions of the image may have records: hooks that were compiled in, or are put in. */
+/* True when functions of the image may have records: hooks were compiled in, or are put in. */
 static bool has_hooks(struct planner *planner, struct control_module *const *modules, size_t nr,
 		      const struct plan_entries *entries)
 {
@@ -67,7 +67,10 @@ void image_plan_make(struct planner *planner, struct plan plan,
 			plan.flags |= PLAN_BEGINS_LATE;
 	} else
 		plan_make_functions(planner, modules, nr, out);
-	/* Now it is known what the filters that some spec clears still let in. */
+	/*
+	 * Other specs may clear a filter. Only now it is known which functions such filters still
+	 * let in.
+	 */
 	if (!planner->is_off && settings->filters->clears) {
 		plan.flags &= ~OPT_IN_ALL;
 		plan.flags |= opt_in_flags(settings->filters);

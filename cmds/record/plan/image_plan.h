@@ -1,4 +1,7 @@
-/* The whole plan of an image: at its start, and later ones when the recording is steered. */
+/*
+ * Makes the whole plan of an image: the first one at its start, and later ones when the recording
+ * is steered.
+ */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_IMAGE_PLAN_H
 #define UTRAIL_CMDS_RECORD_PLAN_IMAGE_PLAN_H
 
@@ -8,14 +11,14 @@
 #include "cmds/record/plan/plan.h"
 
 /*
- * Set the members of @plan that steering may change, as @settings have them. @is_on: false: it is
- * switched off, and what would be let in when on is in @settings still.
+ * Set the members of @plan that steering may change, from @settings. @is_on: false: recording is
+ * switched off; @settings still tell what is recorded when it is on
  */
 void image_plan_choose(struct plan *plan, const struct record_settings *settings, bool is_on);
 
 /*
- * Everything that the @nr modules, of which the first is the program, are told, with @plan as a
- * base. @is_fresh: their program has just begun; else it gets what may change.
+ * Make the plan for the @nr modules of an image, the first of which is the program. @plan is its
+ * base. @is_fresh: the program has just begun; otherwise the plan has only what may change
  */
 void image_plan_make(struct planner *planner, struct plan plan,
 		     struct control_module *const *modules, size_t nr, bool is_fresh,

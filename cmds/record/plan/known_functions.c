@@ -1,4 +1,4 @@
-/* The facts found out of a file (see known_functions.h). */
+/* Makes and reads images of the facts found in a file (see known_functions.h). */
 #include "cmds/record/plan/known_functions.h"
 
 #include <errno.h>
@@ -14,13 +14,13 @@
 #define IMAGE_MAGIC  0x464c494152545501ULL
 #define IMAGE_FORMAT 1
 
-/* The functions, the patches and the texts follow it. @sum is of all that follows. */
+/* The head of an image; functions, patches and texts follow. @sum: of everything after it */
 struct image_head {
 	uint64_t magic;
 	uint64_t sum;
 	uint32_t format;
 	uint32_t machine;
-	uint64_t bytes; /* of the whole image */
+	uint64_t bytes; /* length of the whole image */
 	struct functions_key key;
 	uint64_t main_at;
 	uint32_t nr;
@@ -30,8 +30,8 @@ struct image_head {
 };
 
 /*
- * It is followed by @nr_fixes bytes and @len ones of code. Addresses are distances from the
- * function's beginning.
+ * A patch in an image; @nr_fixes bytes and @len bytes of code follow. Addresses are distances from
+ * the function's beginning.
  */
 struct image_patch {
 	int32_t site;
@@ -57,7 +57,10 @@ void known_functions_deinit(struct known_functions *known)
 	*known = (struct known_functions){ 0 };
 }
 
-/* Tells damage, and no more: users who may write the file are believed. */
+/*
+ * Returns a sum that shows damage. It does not protect from users who may write the file: they are
+ * trusted.
+ */
 static uint64_t sum_of(const char *bytes, size_t len)
 {
 	uint64_t sum = len * 0x9e3779b97f4a7c15ULL;
@@ -94,16 +97,16 @@ void known_functions_seal(struct strbuf *image)
 /* --- making --- */
 
 /*
- * The image is written as it will be: room for all functions, then patches; texts, which are few,
- * come after these at the end.
+ * An image that is being made. Room for all functions comes first, then the patches. The texts are
+ * few: they are collected apart and put at the end.
  *
- * @nr: functions
+ * @nr: number of functions
  */
 struct making {
 	struct strbuf image;
 	size_t nr;
 	struct strbuf texts;
-	struct strmap reasons; /* to where they are */
+	struct strmap reasons; /* offsets of reasons in @texts */
 	bool is_too_much;
 };
 
@@ -125,7 +128,7 @@ static uint32_t add_text(struct making *m, const char *text)
 	return (uint32_t)at;
 }
 
-/* Reasons are few. */
+/* Adds a reason. There are few different ones, and each is stored once. */
 static uint32_t add_reason(struct making *m, const char *text)
 {
 	uintptr_t known = (uintptr_t)strmap_get(&m->reasons, text);
@@ -135,7 +138,7 @@ static uint32_t add_reason(struct making *m, const char *text)
 	if (known)
 		return (uint32_t)known;
 	at = add_text(m, text);
-	/* Without memory the text is stored once more. */
+	/* Without memory the reason is not remembered, and is stored again the next time. */
 	if (!key || strmap_put(&m->reasons, key, (void *)(uintptr_t)at) < 0)
 		free(key);
 	return at;
@@ -178,7 +181,10 @@ static void add_patch(struct making *m, const struct found_patch *found)
 	m->is_too_much |= patches_len(m) > INT32_MAX;
 }
 
-/* A function that comes again has got its patches by now. */
+/*
+ * Writes a function to its place and appends its patches. A function that is reported twice has
+ * patches only the second time.
+ */
 static void add_function(struct making *m, size_t index, const struct function *function,
 			 bool is_named, const struct unprepared_verdict *verdict,
 			 const struct strbuf *found)
@@ -241,7 +247,7 @@ static int make_room(struct making *m, size_t nr)
 	if (nr > UINT32_MAX || !strbuf_grow(&m->image, bytes))
 		return -ENOMEM;
 	strbuf_addchars(&m->image, '\0', bytes);
-	/* The offset 0 stands for no text. */
+	/* Offset 0 is an empty text: it stands for "no text". */
 	strbuf_addch(&m->texts, '\0');
 	return 0;
 }
@@ -302,7 +308,7 @@ static bool check_code(const struct image_patch *patch, const uint8_t *fixes)
 
 #define PATCH_FLAGS (PLAN_PATCH_INNER | PLAN_PATCH_SILENT | PLAN_PATCH_SHORT)
 
-/* The patch at *@at, which moves on to the one after it; false: there is none. */
+/* Reads the patch at *@at, and moves *@at past it. Returns false when there is no valid patch. */
 static bool next_patch(const struct known_functions *known, size_t *at, struct image_patch *out,
 		       const uint8_t **bytes)
 {
@@ -339,7 +345,7 @@ static bool check_function(const struct known_functions *known, size_t index)
 	return true;
 }
 
-/* Is code of this machine moved at all? Without that no patch of the image can be used. */
+/* True when this machine's code can be moved. Otherwise no patch of the image can be used. */
 static bool moves_code(void)
 {
 	const struct isa *isa = isa_of(arch_elf_machine, 0);
@@ -421,7 +427,7 @@ void known_function_add_patches(const struct known_functions *known, size_t inde
 			.func = f->start,
 		};
 
-		/* A silent patch stands for no function. */
+		/* A silent patch records no function, so it has no function's address. */
 		if (!(patch.flags & PLAN_PATCH_SILENT))
 			one.patch.addr = f->start + patch.addr;
 		memcpy(one.patch.original, patch.original, sizeof(patch.original));

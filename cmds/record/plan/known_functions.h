@@ -1,6 +1,6 @@
 /*
- * The facts found out of a file that was not compiled for it: its functions, and the patches where
- * they begin; in one image, which can be kept.
+ * Facts found in a file that was not compiled for tracing: its functions, and the patches at their
+ * beginnings. They form one image, which can be kept.
  */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_KNOWN_FUNCTIONS_H
 #define UTRAIL_CMDS_RECORD_PLAN_KNOWN_FUNCTIONS_H
@@ -9,13 +9,13 @@
 #include "utils/object/build_id.h"
 
 /*
- * The identity of the file, and of the program that looked at it. A build id alone can be copied;
- * the kernel's word on the file's place and last change cannot.
+ * The identity of the file, and of the program that has read it. A build id can be copied; the
+ * kernel's data of the file's place and last change cannot.
  *
  * @build_id: hex, with zeros after it; "" when the file has none
- * @device, @inode, @size, @mtime_ns, @ctime_ns: of the file, as stat(2) has them
- * @names: a sum of the names that the file did not have itself
- * @maker_size, @maker_mtime_ns: of the program that has found it out: another version may find
+ * @device, @inode, @size, @mtime_ns, @ctime_ns: of the file, from stat(2)
+ * @names: a sum of the functions' names, which may come from other files
+ * @maker_size, @maker_mtime_ns: of the program that has made the image: another version may find
  *                 something else
  */
 struct functions_key {
@@ -31,11 +31,13 @@ struct functions_key {
 };
 
 /*
- * One function.
+ * A function.
  *
- * @name, @why_not: where the texts are; 0: the file's symbols name it, and it can be patched
- * @patches: where its @nr_patches begin
- * @kind: enum function_kind; @way: enum unprepared_way, as if a rule had chosen it
+ * @name: the offset of its name; 0: the file's symbols name it
+ * @why_not: the offset of the reason why it cannot be patched; 0: it can be patched
+ * @patches: the offset of its @nr_patches patches
+ * @kind: enum function_kind
+ * @way: enum unprepared_way, as if a rule had chosen the function
  */
 struct known_function {
 	uint64_t start;
@@ -50,11 +52,11 @@ struct known_function {
 };
 
 /*
- * Starts as { 0 }, ends with known_functions_deinit().
+ * All functions of a file. Starts as { 0 }, ends with known_functions_deinit().
  *
- * @image: what may be kept; all below points into it
+ * @image: may be kept in a file; the members below point into it
  * @list: sorted by start
- * @main_at: where main() is, as the program's first instructions say; 0: they do not
+ * @main_at: the address of main(), found in the program's first instructions; 0: unknown
  */
 struct known_functions {
 	struct strbuf image;
@@ -71,33 +73,33 @@ void known_functions_deinit(struct known_functions *known);
 #define cleanup_known_functions cleanup(known_functions_deinit)
 
 /*
- * Find out about all functions of @u. @names: of the file's symbols, relative to @base: functions
- * that these name get no name of their own. 0; -ENOMEM; -E2BIG: there is more than an image can
- * say.
+ * Make the facts about all functions of @u. @names: the file's symbols, relative to @base.
+ * Functions with such a name get none in the image. Returns 0, -ENOMEM, or -E2BIG when an image
+ * cannot hold so much.
  */
 int known_functions_make(struct known_functions *out, const struct unprepared *u,
 			 const struct symtab *names, uint64_t base, const struct functions_key *key,
 			 struct uft_err *err);
 
 /*
- * Take @image, which is empty afterwards, for what is known of the file of @key. False when it is
- * of another one, or damaged in any way: whatever is accepted can be used.
+ * Make @out from @image, which is empty afterwards. Returns false when the image is of another file
+ * than that of @key, or is damaged in any way: an accepted image is safe to use.
  */
 bool known_functions_take(struct known_functions *out, struct strbuf *image,
 			  const struct functions_key *key);
 
 /*
- * The key that stands in @image; false: there is no room for one. And the sum that it should have
- * is written to it.
+ * known_functions_key(): read the key in @image; false: @image is too short for a key.
+ * known_functions_seal(): write the sum into @image.
  */
 bool known_functions_key(const struct strbuf *image, struct functions_key *key);
 void known_functions_seal(struct strbuf *image);
 
-/* The texts of a function, or NULL. */
+/* Return the name of a function, and the reason why it cannot be patched; NULL: none. */
 const char *known_function_name(const struct known_functions *known, size_t index);
 const char *known_function_why_not(const struct known_functions *known, size_t index);
 
-/* Append its patches to @found: struct found_patch. */
+/* Append the function's patches to @found, as struct found_patch. */
 void known_function_add_patches(const struct known_functions *known, size_t index,
 				struct strbuf *found);
 
