@@ -1,4 +1,4 @@
-/* Triggers as the rules of a plan (see rules.h). */
+/* Makes the rules of a plan from triggers (see rules.h). */
 #include "cmds/record/plan/rules.h"
 
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static const struct plan_rule *rule_at(const struct rule_set *set, size_t index)
 	return (const struct plan_rule *)set->rules->data + index;
 }
 
-/* FNV-1a over the words of a rule, which has no holes. */
+/* FNV-1a over the words of a rule. It has no padding. */
 static size_t hash_rule(const struct plan_rule *rule)
 {
 	const uint64_t *words = (const uint64_t *)rule;
@@ -110,8 +110,8 @@ static const struct {
 };
 
 /*
- * Append the text that a term compares with to @data, since the term has no room for it. Its place
- * there goes to @out.
+ * Append the text that a term compares with to @data, since the term has no room for it. @out gets
+ * the text's offset in @data.
  */
 static void put_text(const struct cond_term *term, struct plan_cond *out, struct strbuf *data)
 {
@@ -121,22 +121,23 @@ static void put_text(const struct cond_term *term, struct plan_cond *out, struct
 
 	out->value = data->len;
 	if (term->op == COND_MATCH) {
-		/* Reading the options has checked that it can be made. */
+		/* Reading the options has checked that the automaton can be made. */
 		out->kind = PLAN_COND_AUTOMATON;
 		regex_plan(text, &automaton, NULL);
 		strbuf_add(data, &automaton, sizeof(automaton));
 		return;
 	}
 	out->kind = term->op == COND_PREFIX ? PLAN_COND_PREFIX : PLAN_COND_TEXT;
-	/* No string that is recorded is as long. */
+	/* A longer text is cut: it is longer than any recorded string. */
 	out->len = MIN(strlen(text), (size_t)UINT8_MAX);
 	strbuf_add(data, text, out->len);
 	strbuf_add(data, zeros, -data->len % sizeof(zeros));
 }
 
 /*
- * The same about a text: number 0 is that of an argument which is not there. Python's are not
- * counted apart by their types, so fpargN is none.
+ * Makes the condition one about an argument that is a text, as Python's are. Number 0 stands for an
+ * argument that the function does not have. Python's arguments have one numbering for all types, so
+ * there is no fpargN.
  */
 static void compare_text(const struct rule_set *set, const struct cond_term *term,
 			 struct plan_cond *out)
@@ -176,7 +177,10 @@ static struct plan_cond make_cond(const struct rule_set *set, const struct cond_
 	return out;
 }
 
-/* Functions with the same spec share its conditions: only the last ones are compared. */
+/*
+ * Appends conditions. Functions with the same spec share its conditions: new ones are only compared
+ * with the last ones.
+ */
 static void add_conds(struct rule_set *set, const struct cond *cond, struct plan_rule *rule)
 {
 	struct strbuf terms cleanup_strbuf = { 0 };

@@ -1,4 +1,4 @@
-/* Triggers as the rules of a plan: the parts for the probe, each kept once. */
+/* Makes the rules of a plan from triggers: the parts for the probe, each rule once. */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_RULES_H
 #define UTRAIL_CMDS_RECORD_PLAN_RULES_H
 
@@ -11,16 +11,17 @@
 #include "utils/spec/trigger.h"
 
 /*
- * Functions with the same triggers share a rule. Starts with @rules and @conds, to which new ones
- * are appended, and ends with rule_set_deinit().
+ * Rules of a plan; functions with the same triggers share one. Starts with @rules and @conds, which
+ * get new entries, and ends with rule_set_deinit().
  *
- * @has_llvm_strings: captures_llvm_strings() of the module that the functions are of
- * @has_texts, @nr_texts: arguments are texts (CAPTURE_TEXT), as many as the function has
- * @slots: open addressing, hold index + 1
+ * @has_llvm_strings: captures_llvm_strings() of the functions' module
+ * @has_texts: arguments are texts (CAPTURE_TEXT)
+ * @nr_texts: the number of arguments that the function has
+ * @slots: a hash table with open addressing, of index + 1
  */
 struct rule_set {
-	struct strbuf *rules; /* struct plan_rule */
-	struct strbuf *conds; /* struct plan_cond, and what they compare with */
+	struct strbuf *rules; /* a list of struct plan_rule */
+	struct strbuf *conds; /* a list of struct plan_cond, and the texts that they compare with */
 	bool has_llvm_strings;
 	bool has_texts;
 	uint32_t nr_texts;
@@ -31,8 +32,8 @@ struct rule_set {
 void rule_set_deinit(struct rule_set *set);
 
 /*
- * Returns the index of the rule for @trigger. PLAN_NO_RULE when the trigger is for readers only, or
- * memory is short.
+ * Returns the index of the rule for @trigger, or PLAN_NO_RULE when the trigger is for readers only,
+ * or memory is short.
  */
 uint32_t rule_set_add(struct rule_set *set, const struct trigger *trigger);
 

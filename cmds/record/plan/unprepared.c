@@ -1,4 +1,4 @@
-/* Functions of unprepared programs (see unprepared.h). */
+/* Finds functions of unprepared programs, and their patches (see unprepared.h). */
 #include "cmds/record/plan/unprepared.h"
 
 #include <errno.h>
@@ -13,7 +13,9 @@
 #include "utils/object/code/own_frames.h"
 #include "utils/object/runtimes.h"
 
-/* The code that loads the program and the probe cannot lead through the probe. */
+/*
+ * True for the file that loads the program and the probe: its code must not lead through the probe.
+ */
 static bool is_loader(const char *path)
 {
 	static const char *const names[] = { "ld-linux", "ld-musl", "ld-2.", "libmcount.so" };
@@ -27,9 +29,9 @@ static bool is_loader(const char *path)
 }
 
 /*
- * Functions of the C library that the probe calls (tests/rules/probe.py compares), some of them
- * before it can tell its own calls from the program's; and their implementations for certain
- * machines ("__memcpy_avx_unaligned").
+ * Functions of the C library that the probe calls, some of them before it can tell its own calls
+ * from the program's; tests/rules/probe.py compares the list. Also their implementations for
+ * certain machines ("__memcpy_avx_unaligned").
  */
 static const char *const probe_needs[] = {
 	"__cxa_finalize",
@@ -122,7 +124,7 @@ static void leave_to_probe(struct functions *functions)
 	}
 }
 
-/* Leave out the functions of a run time that the program contains. */
+/* Leaves out functions of a run time that is a part of the program. */
 static int leave_to_run_time(const struct code *code, struct functions *functions)
 {
 	struct strbuf pieces cleanup_strbuf = { 0 };
@@ -208,7 +210,7 @@ const char *unprepared_way_text(unsigned way)
 	}
 }
 
-/* The site of a function's entry: a landing pad for indirect jumps stays before it. */
+/* Returns the site of a function's entry. A landing pad for indirect jumps stays before it. */
 static struct code_site entry_of(const struct unprepared *u, const struct function *function)
 {
 	struct code_site site = { .addr = function->start, .entry = function->start };
@@ -235,7 +237,7 @@ static void add_function(struct strbuf *found, const struct function *function,
 {
 	struct plan_patch patch = { .what = PATCH_ENTRY, .addr = site->addr + PLAN_PATCH_JUMP };
 
-	/* As if there had been a call with this return address. */
+	/* A call with this return address is assumed. */
 	if (patch.addr >= function->end)
 		patch.addr = function->start;
 	found_patch_add_site(found, site, patch, function->start);
@@ -267,7 +269,7 @@ uint64_t unprepared_main(const struct unprepared *u)
 typedef void (*visit_fn)(const struct function *function, const struct unprepared_verdict *verdict,
 			 const struct strbuf *found, void *arg);
 
-/* A thread, which has functions from @first on to do. */
+/* A thread of the search, with its @nr functions from @first on. */
 struct finder {
 	struct code code;
 	struct insns *insns;
@@ -278,12 +280,12 @@ struct finder {
 };
 
 /*
- * All chosen functions, in pieces: each thread searches one, then all results are taken in order,
- * so that they do not depend on the number of threads.
+ * The search in all chosen functions, by pieces. Each thread searches one, then all results are
+ * taken in order, so that they do not depend on the number of threads.
  *
- * @wanted: their indexes
- * @places: the kind of site to find for each that can have a jump
- * @refused: which of @wanted have none yet
+ * @wanted: indexes of the chosen functions
+ * @places: for each function that can have a jump, the kind of site to find
+ * @refused: indexes in @wanted of functions that have no patch yet
  */
 struct finding_all {
 	const struct unprepared *unprepared;
@@ -353,7 +355,7 @@ static int find_leads(struct finding_all *all)
 	return ret;
 }
 
-/* Each thread has its own disassembler, and no tick. */
+/* Prepares the threads. Each has its own disassembler; only the first calls the tick function. */
 static int open_finders(struct finding_all *all, struct uft_err *err)
 {
 	const struct unprepared *u = all->unprepared;
@@ -386,8 +388,8 @@ static void find_piece(void *arg, unsigned index)
 	bool is_over = false;
 
 	/*
-	 * Look also at the first function after the piece: one that is too near to it may be the
-	 * reason for a refusal.
+	 * The first function after the piece is examined, too: if it is near, it may be the reason
+	 * for a refusal.
 	 */
 	for (size_t i = finder->first; i < all->nr && !is_over; i++) {
 		const struct function *function = wanted_at(all, i);
@@ -453,7 +455,10 @@ static int find_pieces(struct finding_all *all)
 	return ret;
 }
 
-/* Adds the refused functions, and all that are so near that an island could overlap them. */
+/*
+ * Adds the refused function, and all that are so near that an island could overlap them. Returns
+ * the next index.
+ */
 static size_t add_around(const struct finding_all *all, size_t index, size_t next, uint32_t *around,
 			 size_t *nr)
 {
@@ -470,8 +475,8 @@ static size_t add_around(const struct finding_all *all, size_t index, size_t nex
 }
 
 /*
- * These few are examined again with their neighbours. A function that has got an island is reported
- * again.
+ * Examines the few refused functions again, with their neighbours. A function that gets an island
+ * is reported again.
  */
 static int find_islands(struct finding_all *all)
 {
@@ -501,7 +506,7 @@ static int find_islands(struct finding_all *all)
 	return ret;
 }
 
-/* @chosen: NULL: all. */
+/* @chosen: by function; NULL: all functions are chosen */
 static int find_unprepared(const struct unprepared *unprepared, const bool *chosen, visit_fn fn,
 			   void *arg, struct uft_err *err)
 {
@@ -528,7 +533,7 @@ int unprepared_find_all(const struct unprepared *unprepared, visit_fn fn, void *
 	return ret < 0 ? err_set_errno(err, ret, "cannot look for places to patch") : 0;
 }
 
-/* @functions: the first of all */
+/* @functions: the list of all functions */
 struct keeping {
 	const struct function *functions;
 	struct strbuf *found;

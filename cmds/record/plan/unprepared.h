@@ -1,6 +1,5 @@
 /*
- * Functions of programs that were not compiled for tracing: found in the file, with the patches of
- * their beginnings.
+ * Finds functions in programs that were not compiled for tracing, and patches for their beginnings.
  */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_UNPREPARED_H
 #define UTRAIL_CMDS_RECORD_PLAN_UNPREPARED_H
@@ -10,11 +9,11 @@
 #include "utils/object/code/sites.h"
 
 /*
- * One file that is searched. Starts as { 0 }, ends with unprepared_close().
+ * A file that is searched. Starts as { 0 }, ends with unprepared_close().
  *
  * @functions: all functions, sorted by start, with the file's own addresses; without a name @name
  *             is NULL
- * @why_not: the reason why nothing in the file can be patched; NULL otherwise. Lives for ever
+ * @why_not: the reason why nothing in the file can be patched, a constant text; NULL otherwise
  */
 struct unprepared {
 	struct insns *insns;
@@ -24,9 +23,9 @@ struct unprepared {
 };
 
 /*
- * Find the functions of @file, which @path names; names that the file lacks come from @names
- * (relative to its map start; NULL: none). @file and @names are borrowed. Returns 0; -ENOSYS: this
- * build reads no machine code; -ENOMEM.
+ * Find the functions of @file with the path @path. Names that the file lacks come from @names
+ * (relative to its map start; NULL: none). @file and @names are borrowed. Returns 0, -ENOMEM, or
+ * -ENOSYS when this build reads no machine code.
  */
 int unprepared_open(struct unprepared *out, const struct elf_file *file, const char *path,
 		    const struct symtab *names, struct uft_err *err);
@@ -36,33 +35,38 @@ void unprepared_close(struct unprepared *unprepared);
 /* The way in which a function is patched, or the reason why it is not. */
 enum unprepared_way {
 	UNPREPARED_JUMP,
-	UNPREPARED_LOOP,   /* with a loop at its beginning, which is moved as a whole */
+	UNPREPARED_LOOP,   /* by a jump, with a loop at its beginning that is moved as a whole */
 	UNPREPARED_ISLAND, /* by a short jump to a long one */
 	/*
-	 * and the values after it: the sum of this, the function's enum function_kind and its enum
-	 * site_refusal
+	 * Not patched. The reasons are this value and those after it: the sum of this value, the
+	 * function's enum function_kind and its enum site_refusal.
 	 */
 	UNPREPARED_CANNOT,
 	UNPREPARED_WAYS = UNPREPARED_CANNOT + FUNCTION_KINDS + SITE_REFUSALS
 };
 
-/* @way: enum unprepared_way; @why_not: details, "" when it can be patched. */
+/*
+ * The result for a function.
+ *
+ * @way: enum unprepared_way
+ * @why_not: details, "" when the function can be patched
+ */
 struct unprepared_verdict {
 	uint8_t way;
 	char why_not[SITE_REASON_MAX];
 };
 
-/* In words; of what cannot be patched the reason. */
+/* Returns the way in words, or the reason why a function cannot be patched. */
 const char *unprepared_way_text(unsigned way);
 
 /* Returns the address of main(), found in the program's first instructions; 0: it was not found. */
 uint64_t unprepared_main(const struct unprepared *unprepared);
 
 /*
- * Call @fn with each of the functions, in order: with the verdict, and with its list of struct
- * found_patch, which is valid during the call only. Functions that can only be patched by a short
- * jump to a long one (UNPREPARED_ISLAND) come again afterwards: the second verdict counts. The work
- * is done in several threads, @fn is called by this one. 0 or -ENOMEM.
+ * Call @fn with each function, in order: with the verdict, and with its list of struct found_patch,
+ * which is valid during the call only. Functions that can only be patched by a short jump to a long
+ * one (UNPREPARED_ISLAND) come again afterwards: the second verdict counts. The search runs in
+ * several threads, but @fn is called in the caller's thread. Returns 0 or -ENOMEM.
  */
 int unprepared_find_all(const struct unprepared *unprepared,
 			void (*fn)(const struct function *function,
@@ -71,9 +75,8 @@ int unprepared_find_all(const struct unprepared *unprepared,
 			void *arg, struct uft_err *err);
 
 /*
- * Append the patches of the functions that @chosen selects to @found: struct found_patch. The
- * verdict on each goes to @verdicts (one for each of the functions; NULL: not wanted). Returns 0 or
- * -ENOMEM.
+ * Append the patches of the functions that @chosen selects to @found, as struct found_patch.
+ * @verdicts gets the result for each function; it may be NULL. Returns 0 or -ENOMEM.
  */
 int unprepared_find(const struct unprepared *unprepared, const bool *chosen, struct strbuf *found,
 		    struct unprepared_verdict *verdicts, struct uft_err *err);

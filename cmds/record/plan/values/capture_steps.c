@@ -1,4 +1,4 @@
-/* Argument specifications as steps of capture programs (see capture_steps.h). */
+/* Makes steps of capture programs from argument specifications (see capture_steps.h). */
 #include "cmds/record/plan/values/capture_steps.h"
 
 #include "arch/arch.h"
@@ -8,8 +8,8 @@
 #define WORD 8U
 
 /*
- * The instruction set of the probe, which is this machine's. Its word arguments continue on the
- * stack after its registers.
+ * Returns the probe's instruction set, which is this machine's. After its registers, word arguments
+ * continue on the stack.
  */
 static const struct isa *own_isa(void)
 {
@@ -44,7 +44,7 @@ static bool is_vector_register(unsigned reg)
 	       reg < own_isa()->floats.first + own_isa()->floats.nr;
 }
 
-/* A struct in several registers, eight bytes in each but the last. */
+/* Captures a struct in several registers, with eight bytes in each but the last. */
 static void put_parts(struct strbuf *steps, const struct argspec *spec)
 {
 	uint32_t left = spec->type.size;
@@ -60,7 +60,7 @@ static void put_parts(struct strbuf *steps, const struct argspec *spec)
 		else
 			put_step(steps, CAPTURE_WORD, bytes < WORD ? bytes : WORD,
 				 reg - own_isa()->ints.first + first);
-		/* The user may ask for more than there is. */
+		/* The user's spec may have more bytes than the register: the rest is zeros. */
 		if (!is_vector_register(reg) && bytes > WORD)
 			put_step(steps, CAPTURE_ZEROS, bytes - WORD, 0);
 		if (is_vector_register(reg) && bytes > 2 * WORD)
@@ -101,8 +101,8 @@ static void put_struct(struct strbuf *steps, const struct argspec *spec)
 		struct argspec both = *spec;
 
 		/*
-		 * The registers are not stated: the general ones are taken, or memory that the
-		 * first one points to.
+		 * The spec names no registers. Small structs are taken from the general ones,
+		 * others from memory that the first one points to.
 		 */
 		both.nr_regs = bytes > WORD ? 2 : 1;
 		both.regs[0] = own_isa()->ints.first;
@@ -120,7 +120,10 @@ static void put_struct(struct strbuf *steps, const struct argspec *spec)
 	}
 }
 
-/* Long doubles are on the stack, two words each, and are returned on the floating point stack. */
+/*
+ * Captures a floating point number. Long doubles take two words each on the stack, and are returned
+ * on the floating point stack.
+ */
 static void put_float(struct strbuf *steps, const struct argspec *spec)
 {
 	uint32_t bytes = spec->type.size;
@@ -212,7 +215,7 @@ static void put_shape(struct strbuf *steps, const struct shape *shape, unsigned 
 	}
 }
 
-/* A container, where a struct of its kind would be. */
+/* Captures a container, from where a struct of its kind would be. */
 static void put_box(struct strbuf *steps, const struct argspec *spec)
 {
 	struct strbuf parts cleanup_strbuf = { 0 };
@@ -280,7 +283,7 @@ static void put_value(struct strbuf *steps, const struct argspec *spec)
 	}
 }
 
-/* Registers of other machines have known names, but do not exist here. */
+/* False for registers of other machines: their names are known, but they do not exist here. */
 static bool is_possible(const struct argspec *spec)
 {
 	for (size_t i = 0; i < spec->nr_regs; i++) {

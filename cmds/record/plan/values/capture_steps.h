@@ -1,7 +1,4 @@
-/*
- * Argument specifications as steps of capture programs: the places are those of the calling
- * convention.
- */
+/* Makes steps of capture programs from argument specifications, by the calling convention. */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_CAPTURE_STEPS_H
 #define UTRAIL_CMDS_RECORD_PLAN_CAPTURE_STEPS_H
 
@@ -10,9 +7,9 @@
 #include "utils/spec/args/argspec.h"
 
 /*
- * Append a program (struct capture_step) for the values of @args and the first of @retval, x86_64's
- * calling convention. Its index goes to @index. False, with nothing appended, when there is nothing
- * to capture, or too much.
+ * Append a program (struct capture_step) for the values of @args and the first of @retval, by the
+ * machine's calling convention. Its index goes to @index. Returns false, with nothing appended,
+ * when there is nothing to capture, or too much.
  */
 bool capture_steps_add(struct strbuf *steps, const struct argspecs *args,
 		       const struct argspecs *retval, uint32_t *index);

@@ -31,15 +31,15 @@ static void move_specs(struct argspecs *to, struct argspecs *from)
 	*from = (struct argspecs){ 0 };
 }
 
-/* The bytes that all boxes of a call share: with these the payload fits its record. */
+/* The bytes that all boxes of a call share. With this limit the payload fits its record. */
 #define BOXES_BYTES   800U
 /*
- * The least size of a box. If so many boxes need more room than there is, the payload is too long
- * for its record.
+ * The least size of a box. With so many boxes that this is too much, the payload is too long for
+ * its record.
  */
 #define BOX_BYTES_MIN 8U
 
-/* Capture as much of each container as there is room for. */
+/* Sets the sizes of boxes, so that as much as possible of each container is captured. */
 static void size_boxes(struct argspecs *list, unsigned elements)
 {
 	size_t nr = 0;
@@ -58,7 +58,7 @@ static void size_boxes(struct argspecs *list, unsigned elements)
 	}
 }
 
-/* The sources that are asked about a function. */
+/* The arguments of ask_debug() and ask_table() about a function. */
 struct asked {
 	const struct capture_settings *settings;
 	const struct capture_subject *subject;
@@ -113,14 +113,14 @@ bool captures_llvm_strings(const struct symtab *symbols)
 	for (size_t i = 0; i < symbols->nr; i++) {
 		const char *name = symbols->syms[i].name;
 
-		/* "St3__1" is std::__1. */
+		/* "St3__1" is the namespace std::__1 of LLVM's library. */
 		if (strncmp(name, "_Z", 2) == 0 && strstr(name, "St3__1"))
 			return true;
 	}
 	return false;
 }
 
-/* The user's /S does not say whose. */
+/* A user's /S names no library: in this module it means LLVM's strings. */
 static void choose_strings(struct argspecs *list)
 {
 	for (size_t i = 0; i < list->nr; i++) {
@@ -171,7 +171,7 @@ uint32_t captures_add(const struct capture_settings *settings,
 	return index;
 }
 
-/* Texts of a file that is being made, which live until it is written. */
+/* Texts of a .dbg file. They live until the file is written. */
 struct texts {
 	char **texts;
 	size_t nr;
@@ -184,7 +184,7 @@ static void texts_deinit(struct texts *texts)
 	free(texts->texts);
 }
 
-/* Move the text to @texts; NULL when there is none. *@oom is set without memory. */
+/* Moves the text to @texts. Returns NULL when the text is empty. Sets *@oom without memory. */
 static const char *keep_args_text(struct texts *texts, struct strbuf *text, bool *oom)
 {
 	if (!text->len && !strbuf_oom(text))
@@ -227,7 +227,7 @@ static void put_keys(const struct argspecs *list, struct strbuf *out, bool *any)
 }
 
 /*
- * Keep the texts with which readers show structs by their fields, as debug information describes
+ * Keeps the texts with which readers show the fields of structs, as debug information describes
  * them.
  */
 static const char *keep_keys(struct texts *texts, const struct argfound *found, bool *oom)

@@ -1,6 +1,6 @@
 /*
- * The values to capture of a function's calls: from the user's rules, debug information and tables
- * to capture programs.
+ * Chooses the values to capture of a function's calls, by the user's rules, debug information and
+ * tables, and makes capture programs.
  */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_CAPTURES_H
 #define UTRAIL_CMDS_RECORD_PLAN_CAPTURES_H
@@ -11,13 +11,13 @@
 #include "utils/format/dbg.h"
 #include "utils/format/sym.h"
 
-/* Are there functions with something to capture? */
+/* True when values of some functions are captured. */
 static inline bool capture_is_wanted(const struct capture_settings *settings)
 {
 	return settings->is_auto || (settings->rules && settings->rules->nr);
 }
 
-/* Does any function need debug information for it? */
+/* True when captures of some function need debug information. */
 bool capture_needs_debug(const struct capture_settings *settings);
 
 /*
@@ -46,13 +46,13 @@ uint32_t captures_add(const struct capture_settings *settings,
 		      const struct capture_subject *subject, struct strbuf *steps);
 
 /*
- * The .dbg file of a module: lines of all functions in @symbols that debug information knows, and
- * the specifications of those of which captures_add() has taken them from there. 0 with the text in
- * @out, "" when it knows none; -ENOMEM.
+ * Append the .dbg file of a module to @out. It has lines of all functions in @symbols that debug
+ * information knows, and the specifications that captures_add() has taken from debug information.
+ * @out stays "" when debug information knows no function. Returns 0 or -ENOMEM.
  */
 struct capture_module {
 	const char *path;
-	const char *build_id; /* "" when there is none */
+	const char *build_id; /* "" when the module has none */
 	const char *basename;
 	const struct symtab *symbols;
 };

@@ -1,4 +1,4 @@
-/* Debug information of traced modules (see debuginfo.h). */
+/* Keeps debug information of traced modules (see debuginfo.h). */
 #include "cmds/record/plan/values/debuginfo.h"
 
 #include <errno.h>
@@ -35,7 +35,10 @@ const struct dwarf_info *debuginfo_of(struct debuginfo *debug, const char *path)
 	file = calloc(1, sizeof(*file));
 	if (file)
 		file->path = strdup(path);
-	/* A file that cannot be read has none: its calls are recorded all the same. */
+	/*
+	 * NULL is for lack of memory. A file that cannot be read gets empty debug information: its
+	 * calls are recorded all the same.
+	 */
 	if (!file || !file->path) {
 		free(file);
 		return NULL;

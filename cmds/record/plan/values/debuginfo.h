@@ -1,4 +1,6 @@
-/* Debug information of traced modules: read once per file, and saved as .dbg files. */
+/*
+ * Keeps debug information of traced modules, which is read once per file and saved as .dbg files.
+ */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_DEBUGINFO_H
 #define UTRAIL_CMDS_RECORD_PLAN_DEBUGINFO_H
 
@@ -19,20 +21,20 @@ struct debuginfo {
 void debuginfo_deinit(struct debuginfo *debug);
 
 /*
- * The debug information of the file @path, empty if it has none; NULL when memory is short. Lives
- * as long as @debug.
+ * Returns the debug information of the file @path, which is empty if the file has none, or NULL
+ * when memory is short. It lives as long as @debug.
  */
 const struct dwarf_info *debuginfo_of(struct debuginfo *debug, const char *path);
 
-/* True when debuginfo_of() was asked for it. */
+/* True when debuginfo_of() was called for the file. */
 bool debuginfo_has(const struct debuginfo *debug, const char *path);
 
-/* The function of symbol @sym, or NULL. */
+/* Returns the function of symbol @sym, or NULL. */
 const struct dwarf_func *debuginfo_func(const struct dwarf_info *info, const struct symbol *sym);
 
 /*
- * True when the compiler has changed its parameters from those of the source (foo.isra.0,
- * foo.constprop.0, foo.part.0).
+ * True when the compiler has changed the function's parameters from those of the source
+ * (foo.isra.0, foo.constprop.0, foo.part.0).
  */
 bool symbol_is_clone(const struct symbol *sym);
 

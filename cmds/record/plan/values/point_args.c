@@ -1,4 +1,4 @@
-/* Arguments of static probes (see point_args.h). */
+/* Finds arguments of static probes (see point_args.h). */
 #include "cmds/record/plan/values/point_args.h"
 
 #include "arch/isa.h"
