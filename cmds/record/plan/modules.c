@@ -166,7 +166,7 @@ static size_t nr_left_out(const struct known_module *known)
 	return known->left_out.len / sizeof(struct module_left_out);
 }
 
-/* Returns the function that contains @at. Of two nested functions it returns the inner one. */
+/* Returns the innermost function that contains @at. */
 struct module_left_out *known_left_out_at(const struct known_module *known, uint64_t at)
 {
 	struct module_left_out *list = (struct module_left_out *)known->left_out.data;

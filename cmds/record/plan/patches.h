@@ -186,24 +186,28 @@ void process_patches_sort(struct process_patches *patches);
  */
 void process_patches_keep_wanted(struct process_patches *patches);
 
-/* Returns the one of @ends at @site, once they are sorted; NULL: that patch tells no end. */
+/*
+ * Returns the entry of @ends for @site, after sorting. NULL: the patch there is not at the end of a
+ * function.
+ */
 const struct patch_end *process_patches_end(const struct process_patches *patches, uint64_t site);
 
 /*
- * At the end: report functions that could not be patched, and rules without a match. @names: names
+ * At the end, report functions that could not be patched, and rules without a match. @names: names
  * of existing functions, each with its NUL.
  */
 void patches_warn(const struct patches *patches, const struct patch_rules *rules,
 		  const struct strbuf *names, const struct msg *msg);
 
 /*
- * Explain why @rule has no match; @is_of: the origin of the rule: "option '--patch'".
- * @names: as above
+ * Explain why @rule has no match.
+ * @is_of: the origin of the rule: "option '--patch'"
+ * @names: names of existing functions, each with its NUL
  */
 void patches_explain(const struct patch_rule *rule, const char *is_of, const struct strbuf *names,
 		     struct strbuf *out);
 
-/* True when any rule is about nothing. */
+/* True when a rule has matched nothing. */
 bool patches_have_unmatched(const struct patch_rules *rules);
 
 #endif

@@ -1,4 +1,4 @@
-/* Shared by patches.c and patches_unprepared.c. */
+/* The declarations that patches.c, patches_turn.c and patches_unprepared.c share. */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_PATCHES_PRIVATE_H
 #define UTRAIL_CMDS_RECORD_PLAN_PATCHES_PRIVATE_H
 
@@ -12,12 +12,12 @@
 struct known_module;
 
 /*
- * One file that is being searched.
+ * A file that is being searched.
  *
- * @base: the address that those of @symbols are relative to
+ * @base: the address that addresses of @symbols are relative to
  * @smallest: smaller functions are not recorded
- * @why_not: nothing of it can be patched, with the reason; lives for ever
- * @name, @others: room for texts
+ * @why_not: the reason why nothing in it can be patched, a constant text; NULL otherwise
+ * @name, @others: buffers for names
  */
 struct finding {
 	const struct record_settings *settings;
@@ -41,7 +41,7 @@ void finding_name(struct finding *f, const struct symbol *sym, struct patch_subj
 
 /*
  * Returns the rules' choice for the function @sym (NULL: it has no name). The rules note that it
- * @can_be patched, or why not.
+ * can be patched (@can_be), or the reason @why_not.
  */
 enum patch_choice finding_choose(struct finding *f, const struct symbol *sym, bool can_be,
 				 const char *why_not);
@@ -57,7 +57,7 @@ bool finding_wants(const struct finding *f, unsigned what, const struct symbol *
 bool finding_may_be(const struct record_settings *settings, const struct known_module *known,
 		    bool is_program);
 
-/* One that the file was compiled with. */
+/* Returns the patch for a site that the compiler has prepared. */
 struct prepared_site;
 struct found_patch;
 struct found_patch found_patch_of_prepared(const struct prepared_site *site);
@@ -66,9 +66,9 @@ struct found_patch found_patch_of_prepared(const struct prepared_site *site);
 const struct symbol *finding_symbol(const struct symtab *symbols, uint64_t at);
 
 /*
- * Find the facts about an unprepared file, from the cache or from the file, with names for
- * functions that are not in f->symbols. Returns 0, without facts when f->why_not is set; or
- * negative errno, with a text when it is -ENOSYS.
+ * Find the facts about an unprepared file, in the cache or in the file. Functions that are not in
+ * f->symbols get names. Returns 0, without facts when f->why_not is set; or negative errno, with a
+ * text when it is -ENOSYS.
  */
 int finding_known(struct finding *f, const struct elf_file *file, struct known_functions *known,
 		  struct uft_err *err);

@@ -1,6 +1,6 @@
 /*
- * Rules of -P and -U that change while programs run: all possible patches are found once, and rules
- * choose among them (see patches.h).
+ * Follows rules of -P and -U that change while programs run: all possible patches are found once,
+ * and rules choose among them (see patches.h).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static struct found_patch *found_at(const struct module_patches *found, size_t i
 
 /* --- what there is besides --- */
 
-/* Bytes that earlier patches use, and functions that have patches: both sorted. */
+/* The bytes that earlier patches use, and the functions that have patches, both sorted. */
 struct taken {
 	struct taken_range {
 		uint64_t start;
@@ -80,8 +80,8 @@ static bool has_func(const struct taken *taken, uint64_t func)
 }
 
 /*
- * Ranges may overlap where moved code contains another site, but none is longer than the longest
- * moved code.
+ * True when no earlier patch uses a byte in [@start, @end). Ranges overlap when moved code contains
+ * another site. The search ends at a distance that no moved code is longer than.
  */
 static bool is_free(const struct taken *taken, uint64_t start, uint64_t end)
 {
@@ -131,7 +131,7 @@ static int add_prepared(struct finding *f, const struct elf_file *file, const st
 	return 0;
 }
 
-/* The number of those of one function, from @at on. */
+/* Returns the number of patches of one function, from @at on. */
 static size_t group_of(const struct found_patch *list, size_t nr, size_t at)
 {
 	size_t end = at + 1;
@@ -141,10 +141,7 @@ static size_t group_of(const struct found_patch *list, size_t nr, size_t at)
 	return end - at;
 }
 
-/*
- * Patches that were found earlier stay as they are, since processes have them: new ones that
- * overlap them are left out.
- */
+/* Adds new patches, but none that overlaps an earlier patch: processes have the earlier ones. */
 static void add_groups(struct finding *f, const struct strbuf *more, const struct taken *taken)
 {
 	struct found_patch *list = (struct found_patch *)more->data;
@@ -211,7 +208,7 @@ static int find_all(struct finding *f)
 	if (ret == 0)
 		ret = f->known->is_instrumented ? add_prepared(f, &file, &taken)
 						: add_unprepared(f, &file, &taken);
-	/* Readers are to know the names that it has got. */
+	/* The symbol file is written again, so that readers get the new names. */
 	if (f->known->unnamed.nr != nr_unnamed)
 		f->known->is_saved = false;
 	return strbuf_oom(&f->out->found) || strbuf_oom(&f->out->refused) ? -ENOMEM : ret;
@@ -227,7 +224,7 @@ static const struct symbol *symbol_of(const struct finding *f, uint64_t func)
 					 : finding_symbol(symbols, func - f->base);
 }
 
-/* Returns the left-out function that this patch belongs to, or NULL. */
+/* Returns the left-out function that the patch belongs to, or NULL. */
 static const struct module_left_out *left_out_of(const struct known_module *known,
 						 const struct module_patches *found,
 						 const struct found_patch *one)
@@ -237,7 +234,10 @@ static const struct module_left_out *left_out_of(const struct known_module *know
 	return left && !left->is_back ? left : NULL;
 }
 
-/* Later rules of the user take precedence over --overhead. Calls into libraries have no rules. */
+/*
+ * Finds left-out functions that the user has chosen again: later rules take precedence over
+ * --overhead. Calls into libraries have no rules.
+ */
 static void look_who_is_back(struct finding *f)
 {
 	known_left_out_each (f->known, left) {
@@ -288,7 +288,7 @@ static void choose_patches(struct finding *f, struct patches_turned *turned)
 	}
 }
 
-/* Rules that are about nothing learn why. */
+/* Tells rules without a match the reasons why functions cannot be patched. */
 static void note_refused(struct finding *f)
 {
 	const struct patch_refusal *list = (const struct patch_refusal *)f->out->refused.data;
@@ -327,7 +327,10 @@ int patches_turn(const struct record_settings *settings, struct known_module *kn
 	};
 	int ret = 0;
 
-	/* Rules that were taken back may have been about it. */
+	/*
+	 * After the first search, all changes of rules count: rules that were taken back may have
+	 * been about this file.
+	 */
 	if (found->has_all ? found->generation == settings->patches->generation
 			   : !is_about(settings->patches, known, is_program))
 		return 0;
@@ -366,7 +369,7 @@ static void add_calls(struct module_patches *found, const struct elf_file *file,
 		add_sites(found, calls, &taken);
 }
 
-/* As a program and as a library it has the same. */
+/* Adds the calls of hooks for both uses of the file, as a program and as a library. */
 void patches_find_calls(struct known_module *known)
 {
 	struct elf_file file cleanup_elf_file = ELF_FILE_CLOSED;
@@ -403,7 +406,7 @@ bool patches_can_go(struct known_module *known, bool is_program, uint64_t start,
 	return false;
 }
 
-/* Call @fn for each patch of a left-out function. */
+/* Calls @fn for each patch of a left-out function. */
 static void each_left_out(struct known_module *known, struct module_patches *found,
 			  void (*fn)(struct found_patch *one, void *arg), void *arg)
 {
@@ -415,7 +418,10 @@ static void each_left_out(struct known_module *known, struct module_patches *fou
 		for (size_t i = 0; i < nr; i++) {
 			struct found_patch *one = found_at(found, entries[i].number);
 
-			/* A place within several of them counts once. */
+			/*
+			 * Left-out functions may be nested: a patch counts for the innermost one
+			 * only.
+			 */
 			if (left_out_of(known, found, one) == left)
 				fn(one, arg);
 		}
@@ -444,7 +450,7 @@ void process_patches_deinit(struct process_patches *patches)
 	strbuf_deinit(&patches->ends);
 }
 
-/* Calls that are open have their ends told by these. */
+/* True for a patch that tells the ends of calls. */
 static bool is_end(const struct found_patch *found)
 {
 	return found->patch.what == PATCH_XRAY_EXIT || found->patch.what == PATCH_XRAY_TAIL;
@@ -511,7 +517,7 @@ void process_patches_sort(struct process_patches *patches)
 	sort_addresses(&patches->ends, sizeof(struct patch_end));
 }
 
-/* A group of patches ends with one that is not silent. */
+/* Keeps the wanted groups. A group of patches ends with a patch that is not silent. */
 void process_patches_keep_wanted(struct process_patches *patches)
 {
 	struct plan_patch *list = (struct plan_patch *)patches->all.data;

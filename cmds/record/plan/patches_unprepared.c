@@ -1,4 +1,4 @@
-/* Patches of unprepared files: the chosen functions and their names (see patches.h). */
+/* Makes patches of unprepared files: chooses functions and gives them names (see patches.h). */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ const struct symbol *finding_symbol(const struct symtab *symbols, uint64_t at)
 	return sym && sym->addr == at && symbol_is_function(sym) ? sym : NULL;
 }
 
-/* The symbol that begins where the function does. */
+/* Returns the symbol at the function's beginning, or NULL. */
 static const struct symbol *symbol_of(const struct finding *f,
 				      const struct known_function *function)
 {
@@ -42,13 +42,16 @@ static int add_name(struct symtab *to, const struct finding *f, const struct kno
 	return symtab_add(to, function->start - f->base, function->len, 't', text, strlen(text));
 }
 
-/* Other code that loads the symbols of this module sees these names, too. */
+/* Adds names to the module's symbols, so that other code finds them there, too. */
 static int add_names(struct finding *f, const struct known_functions *known)
 {
 	struct symtab *unnamed = &f->known->unnamed;
 	int ret = 0;
 
-	/* The functions are the same for the file as a program and as a library. */
+	/*
+	 * Names are added once: the functions are the same for the file as a program and as a
+	 * library.
+	 */
 	if (unnamed->nr)
 		return 0;
 	for (size_t i = 0; ret == 0 && i < known->nr; i++) {
@@ -95,7 +98,7 @@ int finding_known(struct finding *f, const struct elf_file *file, struct known_f
 	return add_names(f, known);
 }
 
-/* Choose the functions that the rules put hooks into. */
+/* Chooses the functions that the rules put hooks into. */
 static void choose_functions(struct finding *f, const struct known_functions *known, bool *chosen)
 {
 	for (size_t i = 0; i < known->nr; i++) {

@@ -1,4 +1,4 @@
-/* The plan's function entries: options about functions, bound to addresses. */
+/* Makes the plan's function entries: binds options about functions to addresses. */
 #include "cmds/record/plan/plan.h"
 
 #include <errno.h>
@@ -42,7 +42,10 @@ uint64_t settings_smallest_size(const struct record_settings *settings)
 	return size;
 }
 
-/* Smaller functions are listed, so that the probe can tell them from larger ones. */
+/*
+ * Returns the size below which functions are listed, so that the probe can tell them from larger
+ * ones.
+ */
 static uint64_t largest_size(const struct record_settings *settings)
 {
 	uint64_t size = settings->size_filter;
@@ -57,16 +60,16 @@ static uint64_t largest_size(const struct record_settings *settings)
 }
 
 /*
- * One module that is being bound.
+ * A module that is being bound.
  *
- * @out: its functions, with addresses relative to its start
+ * @out: gets its functions, with addresses relative to its start
  */
 struct binding {
 	const struct record_settings *settings;
 	const struct patches *patches;
 	const struct known_module *module;
 	bool is_program;
-	const struct dwarf_info *debug; /* NULL when it was not needed */
+	const struct dwarf_info *debug; /* NULL when it is not needed */
 	bool has_llvm_strings;
 	struct rule_set *rules;
 	const struct symtab *symbols;
@@ -90,8 +93,8 @@ static uint32_t capture_of(struct binding *b, const struct symbol *sym, const ch
 }
 
 /*
- * A function was opted in, and then out by a later filter: without any other opted-in function,
- * nothing is recorded. A rule without functions tells the probe so.
+ * Notes that some function was opted in, though a later filter has taken it out again. Without any
+ * other such function nothing is recorded. A rule that no function has tells the probe that.
  */
 static void note_opted_in(struct binding *b, const struct filter_subject *subject)
 {
@@ -108,7 +111,7 @@ static void note_opted_in(struct binding *b, const struct filter_subject *subjec
 	}
 }
 
-/* @name, @others: room for texts */
+/* @name, @others: buffers for names */
 static void bind_symbol(struct binding *b, const struct symbol *sym, struct strbuf *name,
 			struct strbuf *others)
 {
@@ -143,7 +146,7 @@ static void bind_symbol(struct binding *b, const struct symbol *sym, struct strb
 		strbuf_add(b->out, &func, sizeof(func));
 }
 
-/* Is any std::string captured or compared? */
+/* True when some std::string is captured or compared. */
 static bool looks_at_strings(const struct record_settings *settings)
 {
 	const struct filters *filters = settings->filters;
@@ -161,7 +164,7 @@ static bool looks_at_strings(const struct record_settings *settings)
 	return false;
 }
 
-#define BIND_TICKS 256 /* symbols that are demangled and matched between two ticks */
+#define BIND_TICKS 256 /* number of symbols that are demangled and matched between two ticks */
 
 static void bind_module(struct binding *b)
 {
@@ -187,7 +190,10 @@ static void bind_module(struct binding *b)
 	}
 }
 
-/* The probe looks up functions by address: an address may be in one function only. */
+/*
+ * Sorts the functions, and drops those that begin inside of another: the probe looks up addresses,
+ * which may be in one function only.
+ */
 static void sort_funcs(struct strbuf *out)
 {
 	struct plan_func *funcs = (struct plan_func *)out->data;
@@ -213,7 +219,7 @@ bool plan_has_calls(const struct record_settings *settings, const char *path, bo
 	       (is_program || (settings->nest_libcalls && libcall_is_nested_module(path)));
 }
 
-/* True when functions of that module, or its library calls, can have records. */
+/* True when functions of the module, or its library calls, can have records. */
 static bool is_recorded(const struct record_settings *settings, const struct known_module *known,
 			bool is_program)
 {
@@ -270,7 +276,7 @@ static void plan_image(struct planner *planner, struct control_module *const *mo
 	}
 }
 
-/* The same for modules that are loaded later: only new entries, since the probe has the rest. */
+/* Plans modules that are loaded later: only new entries, since the probe has the others. */
 static void plan_late(struct planner *planner, struct control_module *const *modules, size_t nr,
 		      struct plan_entries *out)
 {
@@ -299,13 +305,18 @@ static void plan_late(struct planner *planner, struct control_module *const *mod
 	rule_set_deinit(&rules);
 }
 
-/* Returns the function with that start among the first @nr; NULL: it is not listed. */
+/*
+ * Returns the function that starts at @start, among the first @nr, or NULL when it is not listed.
+ */
 static struct plan_func *find_func(const struct strbuf *funcs, size_t nr, uint64_t start)
 {
 	return nr ? bsearch(&start, funcs->data, nr, sizeof(struct plan_func), order_u64) : NULL;
 }
 
-/* A left-out function has no other rule: control/overhead.c does not choose one with a rule. */
+/*
+ * Adds left-out functions with their rule. They have no other rule: control/overhead.c never
+ * chooses a function with a rule.
+ */
 static void plan_left_out(struct planner *planner, struct control_module *const *modules, size_t nr,
 			  struct plan_entries *out)
 {
@@ -373,7 +384,7 @@ void plan_make(struct planner *planner, struct control_module *const *modules, s
 	const struct record_settings *settings = planner->settings;
 	uint64_t smallest_bytes = settings_smallest_size(settings);
 
-	/* This comes first, since later steps deal with functions that have hooks. */
+	/* Functions with hooks are found first: later steps depend on them. */
 	for (size_t i = 0; i < nr; i++) {
 		struct known_module *known = known_module_get(&planner->modules, modules[i]->path);
 
@@ -432,7 +443,7 @@ uint32_t plan_entries_nr(const struct plan_entries *plan, enum plan_kind kind)
 	return bytes ? plan->lists[kind].len / bytes : 0;
 }
 
-/* The lists of large programs have tens of megabytes: they are written without a copy. */
+/* Writes all lists at once, without a copy: those of large programs have tens of megabytes. */
 static int write_image(int fd, const struct plan_view *view)
 {
 	uint64_t head[256];

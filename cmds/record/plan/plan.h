@@ -1,6 +1,5 @@
 /*
- * The plan's maker: options about functions, library calls and events, bound to the modules of a
- * process.
+ * Makes plans: binds options about functions, library calls and events to the modules of a process.
  */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_PLAN_H
 #define UTRAIL_CMDS_RECORD_PLAN_PLAN_H
@@ -33,7 +32,7 @@ struct plan_binder {
 /*
  * The data that plans are made of. Only the control thread touches it. Starts with planner_init().
  *
- * @is_off: recording is off: no function is opted in
+ * @is_off: recording is switched off: no function is opted in
  */
 struct planner {
 	const struct record_settings *settings;
@@ -47,13 +46,13 @@ struct planner {
 };
 
 /*
- * From now on freed memory goes back to the kernel. Making plans needs large arrays for a large
- * program's functions. After such sizes glibc keeps up to 64 MB of freed memory, and the recorder
- * lives as long as the program.
+ * Give freed memory back to the kernel from now on. Plans of large programs need large arrays for a
+ * short time, but the recorder lives as long as the program. By default glibc then keeps up to 64
+ * MB of freed memory.
  */
 void plan_give_memory_back(void);
 
-/* Events get their ids in events.txt of @store. */
+/* Start @planner. Ids of events go to events.txt of @store. */
 static inline void planner_init(struct planner *planner, const struct record_settings *settings,
 				struct store *store)
 {
@@ -68,17 +67,20 @@ void plan_entries_deinit(struct plan_entries *plan);
 #define cleanup_plan_entries cleanup(plan_entries_deinit)
 
 /*
- * Make the plan of the options for the @nr modules in @modules, of which the first is the program
- * itself when @has_program. A module that cannot be read has no entries.
+ * Make the plan of the options for the @nr modules in @modules. The first is the program itself
+ * when @has_program. A module that cannot be read has no entries.
  */
 void plan_make(struct planner *planner, struct control_module *const *modules, size_t nr,
 	       bool has_program, struct plan_entries *out);
 
-/* Make a plan of the functions of a whole image only, for a later plan. */
+/* Make only the part of a plan that is about functions, to be used in a later plan. */
 void plan_make_functions(struct planner *planner, struct control_module *const *modules, size_t nr,
 			 struct plan_entries *out);
 
-/* The settings about functions have changed: all modules are bound anew. */
+/*
+ * Forget all bindings after settings about functions have changed: modules are bound anew for the
+ * next plan.
+ */
 void planner_forget(struct planner *planner);
 
 void plan_binder_deinit(struct plan_binder *binder);
@@ -86,10 +88,10 @@ void plan_binder_deinit(struct plan_binder *binder);
 /* True when library calls of module @path are recorded. */
 bool plan_has_calls(const struct record_settings *settings, const char *path, bool is_program);
 
-/* A memfd with the image of these entries, or -1 when there are none or memory is short. */
+/* Returns a memfd with the image of @plan, or -1 when there are no entries or memory is short. */
 int plan_memfd(const struct plan_entries *plan);
 
-/* The number of entries of @kind. */
+/* Returns the number of entries of @kind. */
 uint32_t plan_entries_nr(const struct plan_entries *plan, enum plan_kind kind);
 
 /*
@@ -101,7 +103,7 @@ bool settings_hold_back(const struct record_settings *settings);
 /* True when an option lets a program end the recording. */
 bool settings_can_finish(const struct record_settings *settings);
 
-/* Functions of fewer bytes are never recorded. */
+/* Returns the size below which no function is ever recorded. */
 uint64_t settings_smallest_size(const struct record_settings *settings);
 
 /* True when the options say different things about different functions. */

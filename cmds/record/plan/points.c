@@ -1,4 +1,4 @@
-/* Events of the program: from rules and files to points of a plan (see points.h). */
+/* Makes points of a plan for events of the program, from rules and files (see points.h). */
 #include "cmds/record/plan/points.h"
 
 #include <errno.h>
@@ -21,9 +21,9 @@
 #include "utils/object/sdt.h"
 #include "utils/object/code/sites.h"
 
-#define OPCODE_NOP 0x90 /* the instruction that <sys/sdt.h> puts there */
+#define OPCODE_NOP 0x90 /* the nop that <sys/sdt.h> puts at a probe */
 
-/* A probe that is wanted. */
+/* A probe that a rule has chosen. */
 struct wanted {
 	const struct sdt_probe *probe;
 	char *event; /* "provider:event", of the heap */
@@ -55,7 +55,7 @@ bool points_are_wanted(const struct event_rules *rules)
 	for (size_t i = 0; i < rules->nr; i++) {
 		const struct event_rule *rule = &rules->rules[i];
 
-		/* ".*" is about these, and about everything else. */
+		/* A rule about "linux:..." events is no such rule. But ".*" is about both kinds. */
 		if (rule->origin == EVENT_OF_PROGRAM &&
 		    (!event_rule_linux(rule) || event_rule_matches(rule, EVENT_OF_PROGRAM, "a:b")))
 			return true;
@@ -81,7 +81,7 @@ int points_make_file(struct store *store, const struct record_settings *settings
 
 /* --- events and their ids --- */
 
-/* Written at once, for a recording that is cut off. */
+/* Writes an event's line at once, so that it is there even when the recording is cut off. */
 static int write_line(const struct points *points, size_t index)
 {
 	struct strbuf line cleanup_strbuf = { 0 };
@@ -124,9 +124,7 @@ void points_write_event(struct points *points, uint32_t id)
 		points->error = ret;
 }
 
-/*
- * Finds the id of the event; the first of a name gets a new one. Errors as of points_new_event().
- */
+/* Finds the id of the event; a new name gets a new id. Returns errors like points_new_event(). */
 static int event_id(struct points *points, const char *name, uint32_t *id)
 {
 	for (size_t i = 0; i < points->nr_events; i++) {
@@ -147,7 +145,7 @@ static int event_id(struct points *points, const char *name, uint32_t *id)
 
 /* --- one file --- */
 
-/* One place of an event says it for all of them. */
+/* Reports that an event is not recorded. It is reported once, for the first of its sites. */
 static void leave_out(struct points *points, const struct known_module *known,
 		      const struct code *code, const struct wanted *wanted, const char *why)
 {
@@ -173,7 +171,7 @@ static int compare_pc(const void *a, const void *b)
 	return (x->probe->pc > y->probe->pc) - (x->probe->pc < y->probe->pc);
 }
 
-/* Chooses the probes that some rule asks for, sorted by address. */
+/* Chooses the probes that some rule names, sorted by address. */
 static int choose_probes(struct points *points, const struct sdt_probes *probes,
 			 struct wanted **out, size_t *nr)
 {
@@ -221,8 +219,8 @@ static void complain_of_args(struct points *points, const char *event, size_t nr
 }
 
 /*
- * Finds the event's id, and the places of its arguments. Probes of one name have different ids when
- * their arguments have different types.
+ * Finds the event's id, and the operands of its arguments. Probes of one name have different ids
+ * when their arguments have different types.
  */
 static int identify(struct points *points, struct known_module *known, const struct code *code,
 		    const struct wanted *wanted, struct plan_patch *patch)
@@ -281,7 +279,7 @@ static int prepare_points(struct points *points, struct known_module *known,
 	return ret;
 }
 
-/* Puts the probes of the file that can be recorded into known->points. */
+/* Finds the probes of the file that can be recorded, for known->points. */
 static int find_points(struct points *points, struct known_module *known, struct uft_err *err)
 {
 	struct elf_file file cleanup_elf_file = ELF_FILE_CLOSED;
@@ -338,8 +336,8 @@ static void bind_one(const struct known_module *known, const struct found_patch 
 }
 
 /*
- * A group of related probes is taken as a whole, or not at all. It is not taken if it changes or
- * moves bytes of a function's patch, which sites_prepare() did not know.
+ * Adds related probes as a group, or none of them. A group is left out if it changes or moves bytes
+ * of a function's patch: sites_prepare() did not know those.
  */
 static void bind_groups(struct points *points, const struct known_module *known, uint64_t bias,
 			struct strbuf *out, struct strbuf *operands)

@@ -1,6 +1,6 @@
 /*
- * Events of the program (-E): the static probes of each module that the user chose, as patches of a
- * plan.
+ * Events of the program (-E): makes patches of a plan for the static probes of each module that the
+ * user chose.
  */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_POINTS_H
 #define UTRAIL_CMDS_RECORD_PLAN_POINTS_H
@@ -20,15 +20,15 @@ struct known_module;
 struct store;
 
 /*
- * The data that all modules have in common. Starts with points_init(), ends with points_deinit().
- * Only the control thread touches it.
+ * The data that all modules share. Starts with points_init(), ends with points_deinit(). Only the
+ * control thread touches it.
  *
- * @declared: facts for readers about those with arguments; from declared_init()
+ * @declared: takes events with arguments; set by declared_init()
  * @events: by id - EVENT_ID_USER; each has its line in events.txt
- * @names: of all probes that were seen, each with its NUL, wanted or not
+ * @names: the names of all probes that were seen, chosen or not, each with its NUL
  * @left_out: events with a probe that cannot be recorded, each with its NUL; reported once for each
  * @complaints: messages for the end, each with its NUL
- * @error: events.txt could not be written
+ * @error: 0, or negative errno of writing events.txt
  */
 struct points {
 	const struct event_rules *rules;
@@ -36,7 +36,7 @@ struct points {
 	struct declared *declared;
 	struct point_event {
 		char *name;	/* "provider:event" */
-		bool is_shared; /* shared by all static probes of that name without arguments */
+		bool is_shared; /* all static probes of that name without arguments have this id */
 	} * events;
 	size_t nr_events;
 	struct strbuf names;
@@ -52,7 +52,7 @@ void points_deinit(struct points *points);
  * The probes of one file. Starts as { 0 }, ends with module_points_deinit().
  *
  * @is_known: the file was searched
- * @found: a list of struct found_patch; plan_patch.operands is a place in
+ * @found: a list of struct found_patch; plan_patch.operands is an index in @operands, from 1 on
  * @operands: a list of struct found_operand
  */
 struct module_points {
@@ -64,41 +64,41 @@ struct module_points {
 void module_points_deinit(struct module_points *points);
 
 /*
- * True when the rules ask for an event of the program, and not only for those that are always known
+ * True when the rules name an event of the program, not only events that are always known
  * ("linux:...").
  */
 bool points_are_wanted(const struct event_rules *rules);
 
-/* True when there is an events.txt: for events of the program, or counters. */
+/* True when the recording needs an events.txt, for events of the program or for counters. */
 bool points_have_file(const struct record_settings *settings);
 
 /*
- * COLD, before the program starts: make events.txt, which readers expect, with the counters, and
- * without any event yet.
+ * COLD, before the program starts: make events.txt, which readers expect, with the counters and no
+ * event yet.
  */
 int points_make_file(struct store *store, const struct record_settings *settings,
 		     struct uft_err *err);
 
 /*
- * Assign a new number to the event @name, "provider:event". Returns 0, -ENOMEM, or -ERANGE when
- * there are none left.
+ * Assign a new number to the event @name, "provider:event". Returns 0, -ENOMEM, or -ERANGE when no
+ * number is left.
  */
 int points_new_event(struct points *points, const char *name, uint32_t *id);
 
-/* Write its line in events.txt: readers know it from here on. */
+/* Write the event's line in events.txt: readers know the event from now on. */
 void points_write_event(struct points *points, uint32_t id);
 
 /*
- * Add a struct plan_patch to @patches for each wanted probe of @known, loaded as @module, that can
- * be recorded; and its arguments to the PLAN_OPERANDS in @operands.
+ * Add a struct plan_patch to @patches for each chosen probe of @known that can be recorded. Its
+ * arguments go to the PLAN_OPERANDS in @operands. @known is loaded as @module.
  */
 void points_bind(struct points *points, struct known_module *known,
 		 const struct control_module *module, struct strbuf *patches,
 		 struct strbuf *operands);
 
 /*
- * At the end: report events that could not be recorded, and rules without a match. @nr_failed: as
- * probes have noted; @has_processes: a process has reported itself.
+ * At the end, report events that could not be recorded, and rules without a match. @nr_failed:
+ * number of patches that probes could not make. @has_processes: a process has reported itself.
  */
 void points_warn(const struct points *points, unsigned long long nr_failed, bool has_processes,
 		 const struct msg *msg);

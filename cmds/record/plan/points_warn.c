@@ -1,11 +1,11 @@
-/* Warnings about events of the program (see points.h). */
+/* Warns about events of the program (see points.h). */
 #include "cmds/record/plan/points.h"
 
 #include <string.h>
 
 #include "utils/base/containers/nearest.h"
 
-/* Does any event that was seen match? */
+/* True when the rule matches an event that was seen. */
 static bool is_matched(const struct points *points, const struct event_rule *rule)
 {
 	strbuf_list_each (&points->names, name) {
@@ -59,7 +59,7 @@ void points_warn(const struct points *points, unsigned long long nr_failed, bool
 		    "code, the code is not that of the file, or a thread stayed in it");
 	if (points->error)
 		msg_warn(msg, "cannot write 'events.txt': %s", strerror(-points->error));
-	/* A program that has not reported itself gets another message. */
+	/* When no process has reported itself, the user gets another message. */
 	if (!has_processes)
 		return;
 	for (size_t i = 0; points->rules && i < points->rules->nr; i++) {
