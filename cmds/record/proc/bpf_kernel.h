@@ -142,8 +142,9 @@ struct task_struct {
 } OF_KERNEL;
 
 /*
- * The ways in which a process is made (enum proc_fork_how, which eBPF programs cannot include), and
- * its constants: the signal of the child's end, and the flag that its parent waits.
+ * The ways in which a process is made, as in enum proc_fork_how, which eBPF programs cannot
+ * include. Also constants of the call: the signal of the child's end, and the flag that its parent
+ * waits.
  */
 #define WIRE_BY_FORK  1
 #define WIRE_BY_VFORK 2
@@ -153,12 +154,12 @@ struct task_struct {
 
 #define GROUP_EXIT 4U /* signal_struct.flags: SIGNAL_GROUP_EXIT */
 
-#define MODE_READ  1U /* file.f_mode: FMODE_READ */
-#define MODE_WRITE 2U /* FMODE_WRITE */
+#define MODE_READ  1U /* FMODE_READ of file.f_mode */
+#define MODE_WRITE 2U /* FMODE_WRITE of file.f_mode */
 
 #define CWD_FD (-100) /* AT_FDCWD */
 
-/* super_block.s_magic: statfs(2) and linux/magic.h */
+/* values of super_block.s_magic: statfs(2) and linux/magic.h */
 #define PIPEFS_MAGIC	   0x50495045U
 #define SOCKFS_MAGIC	   0x534f434bU
 #define NSFS_MAGIC	   0x6e736673U

@@ -1,4 +1,4 @@
-/* Tracing the processes of the program by eBPF: not in this build. */
+/* Refuses to trace processes by eBPF, which this build cannot do. */
 #include "cmds/record/proc/proc.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@ static int bpf_none_prepare(struct proc *proc, const struct record_settings *set
 		       "without");
 }
 
-/* Nothing is ever prepared, so there is nothing to stop or to release. */
+/* Does nothing: no tracer is ever prepared. */
 static void bpf_none_release(struct proc *proc)
 {
 }

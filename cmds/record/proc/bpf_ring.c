@@ -1,6 +1,6 @@
 /*
- * Records of the eBPF program's ring (see bpf_ring.h). Our own program writes their numbers, but
- * any program may have written their texts; all lengths are checked.
+ * Reads the records in the eBPF program's ring (see bpf_ring.h). The eBPF program itself writes
+ * their numbers, but any program may have written their texts. All lengths are checked.
  */
 #include "cmds/record/proc/bpf_ring.h"
 
@@ -26,8 +26,8 @@ struct kept_descriptor {
 };
 
 /*
- * A process that is executing a program. @inherited: a struct kept_descriptor for each, and its
- * file
+ * A process that is executing a program. @inherited: for each open descriptor, a struct
+ * kept_descriptor and the file's path
  */
 struct bpf_becoming {
 	struct bpf_becoming *next;
@@ -40,10 +40,12 @@ struct bpf_becoming {
 };
 
 /*
- * wait(2) reports the end of a process when all of its threads have ended, and so do we.
+ * The ends of a process' threads. As with wait(2), the end of the process is recorded when all of
+ * its threads have ended.
  *
- * @ended: the first thread has; @was_last: another one has, and none is left
- * @is_of_group: @status is that of the process; else of its first thread
+ * @ended: the first thread has ended
+ * @was_last: another thread has ended, and none is left
+ * @is_of_group: @status is that of the process; otherwise it is that of its first thread
  */
 struct bpf_leader {
 	bool ended;
@@ -96,7 +98,7 @@ static void see_fork(struct bpf_ring *ring, const struct wire_record *record)
 		.flags = record->args[0],
 	};
 
-	/* The number may have been another process'. */
+	/* An earlier process may have had this number. */
 	leader_forget(ring, made.child);
 	proc_fork_encode(&made, &ring->log->payload);
 	proc_log_write_at(ring->log, time_of(ring, record), PROC_FORK, record->tid, record->pid);
@@ -109,7 +111,9 @@ static void write_exit(struct bpf_ring *ring, const struct wire_record *record, 
 	proc_log_write_at(ring->log, time_of(ring, record), PROC_EXIT, tid, record->pid);
 }
 
-/* The first thread and the last one may report their ends in any order. */
+/*
+ * Notes the end of a thread. The first thread and the last one may report their ends in any order.
+ */
 static void see_exit(struct bpf_ring *ring, const struct wire_record *record)
 {
 	bool is_early = record->flags & WIRE_IS_LEADER;
@@ -120,7 +124,7 @@ static void see_exit(struct bpf_ring *ring, const struct wire_record *record)
 		write_exit(ring, record, record->tid, record->value);
 	if (!leader)
 		return;
-	/* If the whole process was ended, all threads have its status. */
+	/* A process that was ended as a whole gives all threads its status. */
 	if (is_early ? !leader->is_of_group : record->flags & WIRE_IS_OF_GROUP)
 		leader->status = record->value;
 	leader->is_of_group |= !!(record->flags & WIRE_IS_OF_GROUP);
@@ -138,8 +142,8 @@ static void see_exit(struct bpf_ring *ring, const struct wire_record *record)
 /* --- texts --- */
 
 /*
- * Reads the texts of a record, one after the other, as strings. False when they are longer than the
- * record.
+ * Makes strings of the texts of a record, which follow each other. Returns false when the texts are
+ * longer than the record.
  */
 static bool read_strings(struct bpf_ring *ring, const struct wire_record *record, size_t size,
 			 const char *strings[WIRE_TEXTS])
@@ -163,7 +167,7 @@ static bool read_strings(struct bpf_ring *ring, const struct wire_record *record
 	return true;
 }
 
-/* Facts that only /proc has are read there, as long as the task exists. */
+/* Returns the task's view of names. Other facts are read in /proc, as long as the task exists. */
 static struct view view_of(const struct wire_record *record, const char *strings[WIRE_TEXTS],
 			   enum wire_text base, int dirfd)
 {
@@ -203,7 +207,7 @@ static struct bpf_becoming *begin_becoming(struct bpf_ring *ring, pid_t pid)
 	struct bpf_becoming **at = find_becoming(ring, pid);
 	struct bpf_becoming *b;
 
-	/* The last record of the task's earlier exec was lost. */
+	/* An earlier exec of the task is incomplete: its last record was lost. */
 	if (*at)
 		spare(ring, at);
 	b = ring->spare;
@@ -226,8 +230,8 @@ static struct bpf_becoming *begin_becoming(struct bpf_ring *ring, pid_t pid)
 }
 
 /*
- * A name that refers to a descriptor is useless here: the descriptor may be closed by now, and
- * "self" would be us.
+ * True for a name that refers to a descriptor. It is useless here: the descriptor may be closed by
+ * now, and "self" would be the recorder.
  */
 static bool is_by_descriptor(const char *name)
 {
@@ -257,7 +261,7 @@ static void see_exec(struct bpf_ring *ring, const struct wire_record *record,
 		ring->nr_broken++;
 		return;
 	}
-	/* The first thread has ended for the exec, without a record: its number stays in use. */
+	/* The first thread has ended by the exec, without a record. Its number stays in use. */
 	leader_forget(ring, record->pid);
 	b->time_ns = time_of(ring, record);
 	b->old_tid = record->value;
@@ -266,7 +270,7 @@ static void see_exec(struct bpf_ring *ring, const struct wire_record *record,
 	find_program(record, strings, &b->became.program);
 }
 
-/* Parts come in order; after a missing part none counts. */
+/* Takes a part of a text. Parts come in order; after a missing part no later one is taken. */
 static void see_part(struct bpf_ring *ring, const struct wire_record *record, size_t size,
 		     struct strbuf *out)
 {
@@ -312,7 +316,7 @@ static void write_inherited(struct bpf_ring *ring, const struct bpf_becoming *b)
 static void write_exec(struct bpf_ring *ring, const struct bpf_becoming *b)
 {
 	const struct execution execution = exec_image_execution(&b->became);
-	/* The process goes on meanwhile: the file that it must read may be gone. */
+	/* The process goes on meanwhile, so a response file may be gone before it is read. */
 	struct view view = {
 		.tid = b->pid, .dirfd = AT_FDCWD, .base = execution.cwd, .is_late = true
 	};
@@ -328,13 +332,13 @@ static void write_exec(struct bpf_ring *ring, const struct bpf_becoming *b)
 	write_inherited(ring, b);
 }
 
-/* Collects the records about a process that is executing a program. */
+/* Collects the records of a process that is executing a program. */
 static void see_becoming(struct bpf_ring *ring, const struct wire_record *record, size_t size,
 			 const char *strings[WIRE_TEXTS])
 {
 	struct bpf_becoming **at = find_becoming(ring, record->pid);
 
-	/* The first record was lost, and counted. */
+	/* Without the first record, which was lost and counted, the others are useless. */
 	if (!*at)
 		return;
 	switch (record->kind) {
@@ -355,7 +359,7 @@ static void see_becoming(struct bpf_ring *ring, const struct wire_record *record
 
 /* --- system calls --- */
 
-/* A name that could not be read is empty, and so is its base directory. */
+/* Returns a name and its base directory. Both are empty when the name could not be read. */
 static struct given_name name_of(const struct wire_record *record, const char *strings[WIRE_TEXTS],
 				 int arg, enum wire_text name, int dirfd)
 {

@@ -1,4 +1,4 @@
-/* Records of the eBPF program's ring, which become records of proc.dat. */
+/* Makes records of proc.dat from the records in the eBPF program's ring. */
 #ifndef UTRAIL_CMDS_RECORD_PROC_BPF_RING_H
 #define UTRAIL_CMDS_RECORD_PROC_BPF_RING_H
 
@@ -13,14 +13,14 @@ struct bpf_becoming;
 struct bpf_leader;
 
 /*
- * Used by one thread at a time. Starts with @log and zeros.
+ * The state of reading the ring, for one thread at a time. Starts with @log and zeros.
  *
- * @to_clock_ns: what is to be added to CLOCK_MONOTONIC to have the recording's clock
- * @becoming: processes that are executing a program, whose records are incomplete; @spare:
- *            structs that can be used again
- * @leaders, @all: of processes whose first thread has ended before the others
+ * @to_clock_ns: added to CLOCK_MONOTONIC, it gives the recording's clock
+ * @becoming: processes that are executing a program, whose records are incomplete
+ * @spare: structs for @becoming that can be used again
+ * @leaders, @all: processes whose first thread has ended before the others
  * @nr_broken: records that could not be understood, or kept
- * @strings: the texts of the record at hand, each with a NUL after it
+ * @strings: the texts of the current record, each with its NUL
  */
 struct bpf_ring {
 	struct proc_log *log;
@@ -37,7 +37,7 @@ struct bpf_ring {
 /* Take the next record of the ring, of @size bytes. */
 void bpf_ring_take(struct bpf_ring *ring, const void *data, size_t size);
 
-/* No more records come: write those that have waited. */
+/* Write the records that still wait: no more will come. */
 void bpf_ring_finish(struct bpf_ring *ring);
 
 void bpf_ring_deinit(struct bpf_ring *ring);

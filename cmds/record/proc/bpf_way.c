@@ -1,5 +1,5 @@
 /*
- * Traces the processes of the program by eBPF: loads the eBPF program (follow.bpf.c), and has a
+ * Traces the processes of the program by eBPF: loads the eBPF program (follow.bpf.c), and runs a
  * thread that empties its ring (doc/internals/processes.md).
  */
 #include "cmds/record/proc/proc.h"
@@ -29,18 +29,21 @@
 
 #define DRAIN_MS	     10
 /*
- * Allocating the ring takes time at the start: 1 ms for 3 MB. It holds a quarter of a second of a
- * busy build: some 120 programs with 4 KB of arguments, as much of variables, and their opened
- * files.
+ * The sizes of the ring, by what is traced. A larger ring takes longer to allocate at the start: 1
+ * ms for 3 MB. The ring holds a quarter of a second of a busy build: some 120 programs with 4 KB of
+ * arguments, as much of variables, and their opened files.
  */
 #define RING_BYTES_FILES     (8U << 20)
 #define RING_BYTES_VARIABLES (8U << 20)
 #define RING_BYTES_ARGUMENTS (4U << 20)
-#define RING_BYTES_MIN	     (1U << 20) /* less is not tried when memory is short */
-#define RING_TIMES_LATE	     2 /* factor of its size for a thread that must wait for its turn */
-/* The ring's thread gets priority when there are records: a full ring loses them. */
+#define RING_BYTES_MIN	     (1U << 20) /* the least size that is tried when memory is short */
+#define RING_TIMES_LATE	     2 /* factor of the size when the reading thread gets no priority */
+/*
+ * The priority of the reading thread, which has work whenever there are records: a full ring loses
+ * them.
+ */
 #define FIRST_PRIORITY	     -20
-/* For tests: another size of the ring, in bytes. */
+/* A variable that sets the ring's size in bytes, for tests. */
 #define RING_VARIABLE	     "UTRAIL_PROC_RING"
 
 static_assert(FOLLOW_SETTINGS_BYTES == sizeof(struct wire_settings), "follow.bpf.c has these");
@@ -48,7 +51,7 @@ static_assert(FOLLOW_COUNTS_BYTES == sizeof(struct wire_counts), "follow.bpf.c h
 
 /*
  * The context of the loader, which libbpf makes (misc/bpf_embed.c): its arguments, and descriptors
- * of the maps and programs that it has made. Those end with their descriptors.
+ * of the maps and programs that it has made. Closing a descriptor ends its map or program.
  */
 struct loader {
 	struct bpf_loader_ctx ctx;
@@ -57,12 +60,12 @@ struct loader {
 };
 
 /*
- * The ring's memory. libbpf would map it twice, one after the other, so that no record seems to
- * wrap; RSS counts these pages twice. Here the record that wraps is copied.
+ * The ring's memory. Here a record that wraps is copied. libbpf would map the ring twice, one after
+ * the other, so that no record seems to wrap; RSS counts these pages twice.
  *
  * @taken: the read position in bytes since the start, which the kernel uses
  * @made: the written position, a page before @data
- * @bytes: of @data, a power of two; 0: nothing is mapped
+ * @bytes: the size of @data, a power of two; 0: nothing is mapped
  * @wake_fd: readable when the eBPF program has woken the reader; -1: none
  */
 struct queue {
@@ -75,12 +78,14 @@ struct queue {
 };
 
 /*
+ * The state of this tracer.
+ *
  * @loaded: valid if @is_loaded
  * @links: descriptors of @nr_links attachments of programs
+ * @ring_bytes: the size of the map that was loaded
+ * @queue, @ring: used by the thread while it runs
  * @stop_fd: an eventfd; readable when the thread must end
- * @ring_bytes: of the map that was loaded
- * @ring: the thread's, while it runs; @queue as well
- * @over_fd: as proc.h has it
+ * @over_fd: see struct proc
  */
 struct following {
 	const struct record_settings *settings;
@@ -96,7 +101,9 @@ struct following {
 	int over_fd;
 };
 
-/* libbpf would write errors to standard error; the error that it returns says enough. */
+/*
+ * Drops libbpf's messages, which would go to standard error: the error that it returns is enough.
+ */
 static int print_nothing(enum libbpf_print_level level, const char *format, va_list args)
 {
 	return 0;
@@ -117,7 +124,10 @@ static int map_queue(struct queue *queue, int map_fd, size_t bytes)
 	queue->data = (const char *)queue->made + page;
 	if (!queue->taken || !queue->made)
 		return -ENOMEM;
-	/* poll(2) of the map itself would report every record, and not only wake-ups. */
+	/*
+	 * poll(2) of the map itself would report every record. A descriptor of epoll reports
+	 * wake-ups only.
+	 */
 	queue->wake_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (queue->wake_fd < 0 || epoll_ctl(queue->wake_fd, EPOLL_CTL_ADD, map_fd, &event) < 0)
 		return -errno;
@@ -137,8 +147,8 @@ static void unmap_queue(struct queue *queue)
 }
 
 /*
- * Returns @size bytes at @at, which may wrap to the ring's beginning; NULL: more than any record
- * has.
+ * Returns @size bytes at @at, which may wrap to the ring's beginning, or NULL when no record can be
+ * so long.
  */
 static const void *record_at(struct queue *queue, uint64_t at, size_t size)
 {
@@ -155,8 +165,8 @@ static const void *record_at(struct queue *queue, uint64_t at, size_t size)
 }
 
 /*
- * Takes all complete records. A record's length comes last (linux/bpf.h, BPF_RINGBUF_*). A busy
- * record is taken the next time, with all after it.
+ * Takes all complete records. The length of a record is written last (linux/bpf.h, BPF_RINGBUF_*).
+ * A record that is not complete is taken the next time, with all after it.
  */
 static void drain_ring(struct queue *queue, struct bpf_ring *ring)
 {
@@ -164,7 +174,7 @@ static void drain_ring(struct queue *queue, struct bpf_ring *ring)
 	uint64_t at = *queue->taken;
 
 	while (at < __atomic_load_n(queue->made, __ATOMIC_ACQUIRE)) {
-		/* Headers are aligned to their size, so none wraps. */
+		/* Headers are aligned to their size, so no header wraps. */
 		const uint32_t *head = (const void *)(queue->data + (at & (queue->bytes - 1)));
 		uint32_t word = __atomic_load_n(head, __ATOMIC_ACQUIRE);
 		size_t size = word & ~bits;
@@ -223,8 +233,8 @@ static void bpf_way_release(struct proc *proc)
 }
 
 /*
- * After chroot(2) paths would begin with the way to our root, and differ from those of other
- * programs here.
+ * True when the recorder runs after chroot(2). Then the kernel's paths would begin with the way to
+ * the new root, and differ from those of other programs here.
  */
 static bool is_behind_chroot(void)
 {
@@ -257,7 +267,7 @@ static void fill_settings(struct wire_settings *wire, const struct record_settin
 	memcpy(wire->shapes, call_shapes, sizeof(wire->shapes));
 }
 
-/* The first programs of @programs are loaded. */
+/* Loads the first programs of @programs. */
 static int run_loader(struct following *f)
 {
 	struct bpf_load_and_run_opts files = {
@@ -292,12 +302,15 @@ static int load_programs(struct following *f, size_t ring_bytes)
 	f->loaded.maps[FOLLOW_SCRATCHES].max_entries = libbpf_num_possible_cpus();
 	f->loaded.maps[FOLLOW_RING].max_entries = ring_bytes;
 	ret = run_loader(f);
-	/* After an error the loader has closed all that it had made. */
+	/* After an error the loader has closed everything that it had made. */
 	f->is_loaded = ret == 0;
 	return ret;
 }
 
-/* True with root or CAP_SYS_NICE: the priority is set, and restored. */
+/*
+ * True when the reading thread may get priority (root, CAP_SYS_NICE). The present priority is
+ * restored.
+ */
 static bool may_go_first(void)
 {
 	int usual = getpriority(PRIO_PROCESS, gettid());
@@ -306,7 +319,10 @@ static bool may_go_first(void)
 	       setpriority(PRIO_PROCESS, gettid(), usual) == 0;
 }
 
-/* If memory is short a smaller ring will do, as long as it is emptied in time. */
+/*
+ * Loads the programs. If memory is short, a smaller ring is tried; it may be enough when it is
+ * emptied in time.
+ */
 static int load_as_it_fits(struct following *f)
 {
 	const char *wanted = getenv(RING_VARIABLE);
@@ -414,10 +430,13 @@ static void *run_follower(void *arg)
 				{ .fd = f->queue.wake_fd, .events = POLLIN } };
 	bool is_over = false;
 
-	/* The ring is larger where this is not permitted. */
+	/* If the priority is not permitted, a larger ring was loaded. */
 	setpriority(PRIO_PROCESS, gettid(), FIRST_PRIORITY);
 	while (poll(fds, ARRAY_SIZE(fds), DRAIN_MS) <= 0 || !(fds[0].revents & POLLIN)) {
-		/* A task that is not counted any more has written all its records before. */
+		/*
+		 * A task that is not counted any more has written all its records before. So the
+		 * ring is read after this look.
+		 */
 		bool is_empty = !is_over && read_counts(f).nr_live == 0;
 
 		drain_queue(f);

@@ -1,6 +1,6 @@
 /*
- * Records in the ring of the eBPF program. Program and recorder come from the same build, so others
- * do not read this format.
+ * Records in the ring of the eBPF program. Program and recorder come from the same build, so no
+ * other program reads this format.
  */
 #ifndef UTRAIL_CMDS_RECORD_PROC_BPF_WIRE_H
 #define UTRAIL_CMDS_RECORD_PROC_BPF_WIRE_H
@@ -12,13 +12,14 @@
 enum wire_kind {
 	WIRE_FORK = 1,
 	/*
-	 * its continuation comes from the same task, with no other record of that task in between:
+	 * Followed by the kinds below, from the same task, with no other record of that task in
+	 * between:
 	 */
 	WIRE_EXEC,
 	WIRE_ARGS,    /* a part of the arguments, as many as fit */
 	WIRE_ENV,     /* a part of the environment */
-	WIRE_INHERIT, /* a descriptor that is open */
-	WIRE_BECAME,  /* all of it was sent */
+	WIRE_INHERIT, /* a descriptor that is open in the new program */
+	WIRE_BECAME,  /* the end of these records */
 	WIRE_EXIT,
 	WIRE_CALL,
 };
@@ -26,8 +27,8 @@ enum wire_kind {
 /* Texts of a record, one after the other, without NULs. */
 enum wire_text {
 	WIRE_FILE,     /* the program, or the file that was opened */
-	WIRE_FROM,     /* a name as it was given... */
-	WIRE_FROM_DIR, /* ... and the directory that it is relative to */
+	WIRE_FROM,     /* a name as it was given */
+	WIRE_FROM_DIR, /* the directory that the name is relative to */
 	WIRE_TO,
 	WIRE_TO_DIR,
 	WIRE_TEXT,
@@ -35,32 +36,36 @@ enum wire_text {
 	WIRE_TEXTS,
 };
 
-#define WIRE_TEXT_MAX  4096U /* of a name with its NUL: PATH_MAX */
+#define WIRE_TEXT_MAX  4096U /* the most bytes of a name with its NUL: PATH_MAX */
 #define WIRE_PART_MAX  16384U
 #define WIRE_BYTES_MAX 32768U
 
 /* Bits of @flags. */
-#define WIRE_IS_SCRIPT	  1U  /* exec: what runs is not what was to be executed */
+/* exec: the running file is not the executed one, but its interpreter */
+#define WIRE_IS_SCRIPT	  1U
 #define WIRE_IS_ELSEWHERE 2U  /* the task is in another mount namespace than the recorder */
-#define WIRE_IS_UNREAD	  4U  /* args, env: they are not in memory */
+#define WIRE_IS_UNREAD	  4U  /* args, env: the texts are not in memory */
 #define WIRE_IS_LEADER	  8U  /* exit: of the first thread, while other threads go on */
 #define WIRE_IS_LAST	  16U /* exit: of another thread, and none goes on */
-#define WIRE_IS_OF_GROUP  32U /* exit: the whole process was ended */
+#define WIRE_IS_OF_GROUP  32U /* exit: the whole process was ended, not only this thread */
 #define WIRE_IS_URGENT	  64U /* exec: the arguments name a file that may be gone soon */
 
 /*
+ * A record.
+ *
  * @time_ns: CLOCK_MONOTONIC
- * @tid, @pid: as the recorder sees them
+ * @tid, @pid: in the recorder's namespace
  * @kind: enum wire_kind
- * @cpu: the CPU on which the task was then
+ * @cpu: the CPU on which the task ran
  * @id: enum syscall_id of a call
- * @value: the return value of a call; a fork's child; the old tid of an exec; the status of an
- *         ended task (wait(2)); a descriptor; the offset of a part
+ * @value: of a call its return value; of a fork the child; of an exec the old tid; of an exit the
+ *         status (wait(2)); else a descriptor, or the offset of a part
  * @more: the child's process; how a descriptor may be used (enum wire_access)
- * @args: of a call; of a fork the flags of clone(2), and how it was done (enum proc_fork_how)
- * @out: results of the call in memory: the ends of a pipe; flags and mode of openat2(2); flags
- *       of clone(2)
- * @lens: of texts, which follow the record
+ * @args: of a call its arguments; of a fork the flags of clone(2), and the way of making it (enum
+ *        proc_fork_how)
+ * @out: results of the call in memory: the ends of a pipe; flags and mode of openat2(2); flags of
+ *       clone(2)
+ * @lens: of the texts, which follow the record
  */
 struct wire_record {
 	uint64_t time_ns;
@@ -94,7 +99,7 @@ struct wire_mark {
 	uint32_t pid;
 	/* level of the recorder's pid namespace, from 1 on; 0: the task's own, read when it runs */
 	uint32_t level;
-	uint32_t waits; /* it has not executed the program yet, so its acts are our own */
+	uint32_t waits; /* it has not executed the program yet: its acts are the recorder's */
 	uint32_t id;
 	uint32_t unused;
 	uint64_t args[6];
@@ -106,8 +111,8 @@ struct wire_mark {
 /*
  * The constants that the program gets before it is loaded.
  *
- * @mount_namespace: the recorder's: its inode
- * @masks: the significant bits of a number, by ABI (in the order of syscall_abis)
+ * @mount_namespace: the inode of the recorder's mount namespace
+ * @masks: the significant bits of a system call's number, by ABI (in the order of syscall_abis)
  * @ids: enum syscall_id by ABI and number
  */
 struct wire_settings {
@@ -121,8 +126,10 @@ struct wire_settings {
 };
 
 /*
- * The program's counts. @nr_live: traced tasks; @nr_lost: records without room, and tasks that
- * could not be traced
+ * The eBPF program's counts.
+ *
+ * @nr_live: traced tasks
+ * @nr_lost: records without room, and tasks that could not be traced
  */
 struct wire_counts {
 	uint64_t nr_live;

@@ -1,5 +1,5 @@
 /*
- * The eBPF program: it reports on the traced tasks (--proc=bpf). It reads, and changes nothing
+ * The eBPF program, which reports on the traced tasks (--proc=bpf). It only reads
  * (doc/internals/processes.md).
  */
 #include <linux/bpf.h>
@@ -15,16 +15,19 @@
 #define INLINE static inline __attribute__((always_inline))
 
 /*
- * A function that the verifier checks once by itself, and not again at each call: that reduces
- * loading to a fifth of the time. Its arguments must be numbers. Addresses of the kernel's memory
- * are passed as numbers, since they are only read with guarded reads.
+ * A function that the verifier checks once by itself, and not again at each call. This reduces
+ * loading to a fifth of the time. Its arguments must be numbers, so addresses of the kernel's
+ * memory are passed as numbers; they are only read with guarded reads.
  */
 #define ON_ITS_OWN __attribute__((noinline))
 
-/* Repeat the bound of a number, which the compiler would drop and the kernel's verifier needs. */
+/*
+ * Repeat the bound of a number for the kernel's verifier. The compiler would drop a plain
+ * repetition.
+ */
 #define BOUND(value, mask) asm volatile("%0 &= %1" : "+r"(value) : "i"(mask))
 
-#define NAMES_ON_THE_WAY 2100U /* a path of PATH_MAX bytes has no more */
+#define NAMES_ON_THE_WAY 2100U /* the most names in a path of PATH_MAX bytes */
 #define NAME_MASK	 255U
 #define PARTS		 ((9U << 20) / WIRE_PART_MAX)
 #define SEARCHED_BYTES	 8192U
@@ -34,7 +37,7 @@
 char program_license[] SEC("license") = "Dual MIT/GPL";
 
 const volatile struct wire_settings settings SEC(".rodata.settings") = { 0 };
-/* The program is the first process that is followed. */
+/* The program itself is the first process that is followed. */
 struct wire_counts counts SEC(".data.counts") = { .nr_live = 1 };
 
 struct {
@@ -50,9 +53,10 @@ struct {
 } ring SEC(".maps");
 
 /*
- * Memory for making records, one for each CPU: no other program of ours runs on it meanwhile.
+ * Memory for making records, one for each CPU. No other program of this file runs on the CPU
+ * meanwhile.
  *
- * @path: for a path, which is built from its end, and begins in the first half
+ * @path: a path is built here from its end; it begins in the first half
  * @used: bytes of the texts
  */
 struct scratch {
@@ -95,9 +99,10 @@ INLINE struct scratch *begin(const struct wire_mark *mark, enum wire_kind kind)
 }
 
 /*
- * The order in the ring is the order of the records: its reader has no other. Waking the reader for
+ * Puts the record into the ring, whose order is the order of the records. Waking the reader for
  * each record would take several times as long as all other work. So the reader looks by itself
- * from time to time, and is woken when the ring fills up, or when the last task may have ended.
+ * from time to time. It is woken when the ring fills up, when the last task may have ended, or when
+ * a file must be read soon.
  */
 INLINE void end(struct scratch *s, const struct wire_mark *mark)
 {
@@ -111,15 +116,15 @@ INLINE void end(struct scratch *s, const struct wire_mark *mark)
 		flags = BPF_RB_FORCE_WAKEUP;
 	s->record.time_ns = bpf_ktime_get_ns();
 	/*
-	 * If the kernel let another of our programs run in between, its record would be there, and
-	 * ours would be lost.
+	 * If the kernel let another program of this file run in between, @s has that one's record,
+	 * and this record is lost.
 	 */
 	if (s->record.tid != mark->tid ||
 	    bpf_ringbuf_output(&ring, &s->record, sizeof(s->record) + size, flags) < 0)
 		__sync_fetch_and_add(&counts.nr_lost, 1);
 }
 
-/* The room for the next text: WIRE_TEXT_MAX bytes. */
+/* Returns the room for the next text: WIRE_TEXT_MAX bytes. */
 INLINE char *room(struct scratch *s)
 {
 	uint32_t at = s->used;
@@ -142,8 +147,8 @@ INLINE void put_kernel_string(struct scratch *s, enum wire_text text, const void
 }
 
 /*
- * The string's page is in memory, since the call, which has read it, is over. Returns 1: it is a
- * relative name.
+ * Puts a string of the task. Its page is in memory: the call is over, and has read it. Returns 1
+ * for a relative name.
  */
 ON_ITS_OWN int put_string(uint32_t text, uint64_t addr)
 {
@@ -166,7 +171,7 @@ ON_ITS_OWN int put_string(uint32_t text, uint64_t addr)
 
 /* --- paths: as readlink(2) has them for /proc/<pid>/fd/<n> --- */
 
-/* @at: where the path begins in scratch.path, by now */
+/* @at: the place in scratch.path where the path begins so far */
 struct walk {
 	const struct dentry *dentry;
 	const struct mount *mount;
@@ -174,7 +179,10 @@ struct walk {
 	uint32_t is_too_long;
 };
 
-/* One name upwards, or from a mounted tree to its mount point. Returns 1: done. */
+/*
+ * Goes up by one name, or from a mounted tree to its mount point. Returns 1 when the path is
+ * complete.
+ */
 static long step(uint32_t i, struct walk *walk)
 {
 	const struct dentry *dentry = walk->dentry;
@@ -213,7 +221,7 @@ static long step(uint32_t i, struct walk *walk)
 	return 0;
 }
 
-/* @dentry_at, @mnt: a struct dentry and a struct vfsmount */
+/* Puts the path of a place. @dentry_at, @mnt: a struct dentry and a struct vfsmount */
 ON_ITS_OWN int put_place(uint32_t text, uint64_t dentry_at, uint64_t mnt)
 {
 	const struct dentry *dentry = (const struct dentry *)dentry_at;
@@ -257,7 +265,7 @@ ON_ITS_OWN int put_place(uint32_t text, uint64_t dentry_at, uint64_t mnt)
 	return 0;
 }
 
-/* A file without a place has a name of its kind. */
+/* Puts the name of a file without a place, which tells its kind. */
 INLINE void put_name(struct scratch *s, enum wire_text text, const struct dentry *dentry)
 {
 	static const char pipe[] = "pipe:[%lu]";
@@ -301,7 +309,7 @@ INLINE void put_name(struct scratch *s, enum wire_text text, const struct dentry
 	take(s, text, len > 0 && len <= WIRE_TEXT_MAX ? len - 1 : 0);
 }
 
-/* @at: a struct file; 0: there is none */
+/* Puts the path of a file. @at: a struct file; 0: there is none */
 ON_ITS_OWN int put_file(uint32_t text, uint64_t at)
 {
 	const struct file *file = (const struct file *)at;
@@ -351,7 +359,7 @@ INLINE void put_root(struct scratch *s, const struct task_struct *task)
 
 /* --- tasks --- */
 
-/* The number that a task has in the pid namespace of the recorder. */
+/* Returns the task's number in the pid namespace of the recorder. */
 INLINE uint32_t number_of(const struct task_struct *task, uint32_t level)
 {
 	const struct pid *pid = BPF_CORE_READ(task, thread_pid);
@@ -374,11 +382,14 @@ INLINE uint32_t call_id(const struct task_struct *task, uint64_t number)
 
 /*
  * Returns the flags in the form of clone(2), with the signal of the child's end in the lowest byte.
- * @arg: the first one of the call
+ * @arg: the call's first argument
  */
 INLINE uint64_t clone_flags(uint32_t id, uint64_t arg, uint64_t otherwise)
 {
-	/* Flags and the signal are its first and its fifth members. */
+	/*
+	 * The first five members of struct clone_args: flags are the first, the signal is the
+	 * fifth.
+	 */
 	uint64_t given[5] = { 0 };
 
 	if (id == SYSCALL_CLONE)
@@ -465,8 +476,8 @@ int see_exit(uint64_t *ctx)
 		end(s, mark);
 	}
 	/*
-	 * This comes after the record: a reader that sees no task left finds all records in the
-	 * ring.
+	 * The count falls after the record is written: a reader that sees no task left finds all
+	 * records in the ring.
 	 */
 	__sync_fetch_and_add(&counts.nr_live, -1);
 	bpf_task_storage_delete(&marks, task);
@@ -475,7 +486,9 @@ int see_exit(uint64_t *ctx)
 
 /* --- programs --- */
 
-/* @names_file: a word of it begins with @: the recorder must read that file while it exists */
+/*
+ * @names_file: a word of the part begins with @: the recorder must read that file while it exists
+ */
 struct part {
 	struct wire_mark *mark;
 	uint64_t addr;
@@ -485,7 +498,10 @@ struct part {
 	uint32_t unused;
 };
 
-/* True when the word after byte @i begins with @, in a part that is in scratch.bytes. */
+/*
+ * Looks for a word that begins with @ after byte @i of a part in scratch.bytes. Returns 1 to end
+ * the loop.
+ */
 static long find_name(uint32_t i, struct part *part)
 {
 	struct scratch *s = scratch_here();
@@ -526,7 +542,7 @@ static long put_part(uint32_t i, struct part *part)
 	return 0;
 }
 
-/* Puts the parts. Returns true when a word among the first ones begins with @. */
+/* Puts a text in parts. Returns true when a word among the first ones begins with @. */
 INLINE bool put_parts(struct wire_mark *mark, enum wire_kind kind, uint64_t addr, uint32_t len)
 {
 	struct part part = { mark, addr, len, kind, 0, 0 };
@@ -583,7 +599,10 @@ static long put_inherited_word(uint32_t i, struct inherited *in)
 	return 0;
 }
 
-/* The new program has not run yet; its arguments were just written and are in memory. */
+/*
+ * At this point the new program has not run yet. Its arguments were just written, so they are in
+ * memory.
+ */
 SEC("tp_btf/sched_process_exec")
 int see_exec(uint64_t *ctx)
 {
@@ -642,7 +661,7 @@ INLINE uint64_t argument(const struct wire_mark *mark, int i)
 	return i >= 0 && i < 6 ? mark->args[i] : 0;
 }
 
-/* Reported before it is done, since afterwards another thread may get the same number. */
+/* Reports a close before it is done: afterwards another thread may get the same descriptor. */
 INLINE void tell_close(const struct task_struct *task, const struct wire_mark *mark, uint32_t fd)
 {
 	struct scratch *s;
@@ -691,7 +710,7 @@ int see_call(uint64_t *ctx)
 	return 0;
 }
 
-/* Results that the call has left in memory. */
+/* Puts results that the call has left in memory. */
 INLINE void put_memory(struct scratch *s, const struct wire_mark *mark, uint32_t id)
 {
 	if (id == SYSCALL_OPENAT2)
@@ -703,8 +722,8 @@ INLINE void put_memory(struct scratch *s, const struct wire_mark *mark, uint32_t
 }
 
 /*
- * Few failures are reported: opens along search paths alone are many. A successful clone(2) is
- * reported as a fork.
+ * True for calls whose result is reported. Few failures are: opens along search paths alone are
+ * many. A successful clone(2) is reported as a fork.
  */
 INLINE bool is_told(uint32_t id, int result)
 {
