@@ -12,7 +12,7 @@
 
 #define PROC_FILTER_MAX 256
 
-/* @program: of @code, for seccomp(2) */
+/* @program: refers to @code, for seccomp(2) */
 struct proc_filter {
 	struct sock_filter code[PROC_FILTER_MAX];
 	struct sock_fprog program;
@@ -22,11 +22,11 @@ void proc_filter_make(struct proc_filter *filter);
 
 /*
  * Returns the call that a stop of the filter reports (SECCOMP_RET_DATA). SYSCALL_NONE: the stop is
- * of another filter, which a program has set itself.
+ * of another filter, which a program has set.
  */
 enum syscall_id proc_filter_call(uint32_t data);
 
-/* In front of why one cannot be had. */
+/* The beginning of messages about a filter that could not be made. */
 #define PROC_FILTER_WHY                                                                            \
 	"cannot record what processes do with files (--no-proc-files does without): no filter of " \
 	"system calls"
@@ -35,8 +35,8 @@ enum syscall_id proc_filter_call(uint32_t data);
 int proc_filter_check(void);
 
 /*
- * Async-signal-safe. Put it on the calling process and all its descendants. If the process may not
- * do that, it first gives up the rights of setuid programs (PR_SET_NO_NEW_PRIVS). Returns 0 or
+ * Async-signal-safe. Put the filter on the calling process and all its descendants. A process that
+ * may not do this first gives up the rights of setuid programs (PR_SET_NO_NEW_PRIVS). Returns 0 or
  * negative errno.
  */
 int proc_filter_install(const struct sock_fprog *program);

@@ -58,7 +58,7 @@ static void see_over(struct served *served, uint32_t epoll_events)
 	proc->is_followed = false;
 }
 
-/* Each record is written when it is made. */
+/* Nothing waits here: a record is written when it is made. */
 static int proc_save(struct source *source)
 {
 	return 0;

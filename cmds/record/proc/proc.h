@@ -1,4 +1,6 @@
-/* Traces the processes of the program (--proc): the source of proc.dat, for each kind of tracer. */
+/*
+ * Traces the processes of the program (--proc): the source of proc.dat, for all kinds of tracers.
+ */
 #ifndef UTRAIL_CMDS_RECORD_PROC_PROC_H
 #define UTRAIL_CMDS_RECORD_PROC_PROC_H
 
@@ -16,12 +18,13 @@ struct proc_way;
 
 /*
  * Each tracer has a thread of its own, which writes @log from the start to the stop. Only the
- * control thread touches the rest.
+ * control thread touches the other members.
  *
- * @way: NULL: none was chosen; @own: what it keeps; @lost: events that it could not tell of, known
- * when it is stopped
- * @end_fd: an eventfd; can be read once there is the program's end to be had (proc_program_end());
- * -1: that is had by wait(2), as without all this
+ * @way: the tracer, or NULL when none was chosen
+ * @own: the tracer's data
+ * @lost: events that the tracer could not report, known when it is stopped
+ * @end_fd: an eventfd; readable once the tracer has the program's end (proc_program_end()). -1: the
+ * program's end comes by wait(2), as without a tracer
  * @over_fd: an eventfd; readable once no task is traced any more
  */
 struct proc {
@@ -42,16 +45,16 @@ struct proc {
  * A tracer: ptrace.c, bpf_way.c. The control thread calls all functions; each may set an error
  * text.
  *
- * @uses_filter: the program is to be started with a filter of system calls (filter.h) when files
- * are recorded, so whom it follows cannot go on without it
+ * @uses_filter: when files are recorded, the program starts with a filter of system calls
+ * (filter.h). Then the traced processes cannot go on without the tracer
  * @tells_end: it reports the program's end
- * @prepare: before the program's process is there: make @own. 0, or negative errno: it is not
- * possible here
- * @start: follow @pid, a child that is still to become the program, and all its descendants. 0, or
- * negative errno: then there is nothing of it
- * @end: get the program's status; false: it is not known yet
- * @stop: after start: release all traced tasks
- * @release: after prepare: free @own
+ * @prepare: make @own, before the program's process is made. Returns 0, or negative errno when it
+ * is not possible here
+ * @start: follow @pid, a child that will become the program, and all its descendants. Returns 0, or
+ * negative errno; then nothing is followed
+ * @end: get the program's status. Returns false when it is not known yet
+ * @stop: after @start: release all traced tasks
+ * @release: after @prepare: free @own
  */
 struct proc_way {
 	bool uses_filter;
@@ -68,9 +71,9 @@ extern const struct proc_way proc_by_ptrace;
 extern const struct proc_way proc_by_bpf;
 
 /*
- * Choose the tracer, before the program's process is made. With "auto" it is eBPF if that is
- * permitted and more than a few processes are expected; if it is not permitted @note gives the
- * reason. Returns 0, or negative errno.
+ * Choose the tracer, before the program's process is made. "auto" chooses eBPF if it is permitted
+ * and more than a few processes are expected. If it is not permitted, @note gives the reason.
+ * Returns 0, or negative errno.
  */
 int proc_choose(struct proc *proc, const struct record_settings *settings, struct uft_err *note,
 		struct uft_err *err);
@@ -88,15 +91,18 @@ int proc_open(struct proc *proc, struct sources *sources, struct alive *alive, p
 /* True when only proc_program_end() has the program's wait(2) status; @end_fd tells when. */
 bool proc_tells_end(const struct proc *proc);
 
-/* The status and usage of the ended program. False when it runs, or they are not known yet. */
+/*
+ * Get the status and usage of the ended program. Returns false when it runs, or when they are not
+ * known yet.
+ */
 bool proc_program_end(struct proc *proc, int *status, struct rusage *usage);
 
-/* Forget a chosen tracer that was never opened. It may be called at any time. */
+/* Forget a chosen tracer that was never opened. May be called at any time. */
 void proc_forget(struct proc *proc);
 
-/* --- for the ways, from any thread --- */
+/* --- for the tracers, from any thread --- */
 
-/* Have @end_fd or @over_fd be read. */
+/* Make @end_fd or @over_fd readable. */
 void proc_tell(int eventfd);
 
 #endif

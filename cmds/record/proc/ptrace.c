@@ -29,29 +29,30 @@
 #include "utils/format/proc_dat.h"
 
 /*
- * The events that are reported besides signals. When the recorder is killed, the processes go on...
+ * The events that are reported besides signals. Without a filter, processes go on when the recorder
+ * is killed.
  */
 #define OPTIONS \
 	(PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC)
 /*
- * ... except with a filter: without a tracer its system calls would fail, so the processes cannot
- * go on.
+ * With a filter, processes end when the recorder is killed: without a tracer, their system calls
+ * would fail.
  */
 #define FILTER_OPTIONS (PTRACE_O_TRACESECCOMP | PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL)
 #define SYSCALL_STOP   (SIGTRAP | 0x80)
 
 /*
- * Wakes the tracing thread for its end. pthread_cancel(3) would need libgcc_s.so.1, and would end
- * the process if that is not installed.
+ * Wakes the tracing thread when it must end. pthread_cancel(3) would need libgcc_s.so.1, and would
+ * end the process if that is not installed.
  */
 #define WAKE_SIGNAL   (SIGRTMAX - 1)
 #define WAKE_AGAIN_NS 1000000
 
 /*
- * Tracing belongs to a thread. Members and their threads:
+ * The state of this tracer. Only the thread that traces can make calls of ptrace(2).
  *
- * @log, @tracees, @near: the tracing thread, once it runs
- * @lock: @has_end, @status, @usage: the program's end, as the tracing thread knows it
+ * @log, @tracees, @near: used by the tracing thread, once it runs
+ * @lock: protects @has_end, @status and @usage, which are the program's end
  * @end_fd, @over_fd: see proc.h
  * @is_stopped: the tracing thread must end
  */
@@ -78,7 +79,7 @@ static void write_exit(struct tracing *t, const struct tracee *tracee)
 	proc_log_write(t->log, PROC_EXIT, tracee->tid, tracee->pid);
 }
 
-/* The task may have been killed meanwhile: then its end is the next event. */
+/* Lets the task go on. If it was killed meanwhile, its end is the next event. */
 static void go_on(pid_t tid, int sig)
 {
 	ptrace(PTRACE_CONT, tid, NULL, (void *)(uintptr_t)sig);
@@ -91,7 +92,7 @@ static unsigned long event_message(pid_t tid)
 	return ptrace(PTRACE_GETEVENTMSG, tid, NULL, &message) < 0 ? 0 : message;
 }
 
-/* Returns the process of the new task @tid: @pid, or one of its own. */
+/* Returns the process of the new task @tid: @pid, or a process of its own. */
 static pid_t process_of(pid_t tid, pid_t pid)
 {
 	char path[64];
@@ -100,7 +101,7 @@ static pid_t process_of(pid_t tid, pid_t pid)
 	return access(path, F_OK) == 0 ? pid : tid;
 }
 
-/* With a filter its call is known. */
+/* Returns the flags of clone(2). With a filter the call's arguments are known. */
 static uint64_t flags_of_clone(const struct tracee *parent)
 {
 	return parent->call.id == SYSCALL_CLONE
@@ -146,7 +147,9 @@ static void see_inherited(struct tracing *t, const struct tracee *tracee)
 		closedir(dir);
 }
 
-/* The compiler is stopped, and has not opened the files itself yet. */
+/*
+ * Writes the response files of a compiler. It is stopped, and has not opened the files itself yet.
+ */
 static void see_responses(struct tracing *t, pid_t pid, const struct exec_image *became)
 {
 	const struct execution execution = exec_image_execution(became);
@@ -156,8 +159,8 @@ static void see_responses(struct tracing *t, pid_t pid, const struct exec_image 
 }
 
 /*
- * A thread that calls execve(2) becomes the leader of its process: its own number is gone, and its
- * end is never reported.
+ * Notes an execve(2). The calling thread becomes the leader of its process: its own number is gone,
+ * and its end is never reported.
  */
 static void see_exec(struct tracing *t, struct tracee *leader)
 {
@@ -183,7 +186,7 @@ static void see_exec(struct tracing *t, struct tracee *leader)
 		see_inherited(t, leader);
 }
 
-/* The call has returned, or its record can be made already. */
+/* Records a call that has returned, or whose record can be made before. */
 static void see_call(struct tracing *t, struct tracee *tracee, int64_t result)
 {
 	enum proc_kind kind = stopped_encode(tracee->tid, &tracee->call, result, &t->log->payload);
@@ -193,7 +196,7 @@ static void see_call(struct tracing *t, struct tracee *tracee, int64_t result)
 	stopped_reset(&tracee->call);
 }
 
-/* The filter stops the task before a system call, which it goes on with. */
+/* Notes a call that has not begun: the filter stops the task before it. */
 static void see_call_begin(struct tracing *t, struct tracee *tracee)
 {
 	struct __ptrace_syscall_info info = { 0 };
@@ -242,9 +245,9 @@ static pid_t parent_now(pid_t tid)
 }
 
 /*
- * A task that is killed between making a child and the report of that never reports it. The child
- * then has another parent, and must not wait any longer. The other parent may be one of the tree
- * that adopts children, but it has not just made this child.
+ * Lets children go on whose parent will never report them: it was killed between making the child
+ * and the report. Such a child has another parent by now. This may be a process of the tree that
+ * adopts children, but not one that has just made the child.
  */
 static void release_orphans(struct tracing *t)
 {
@@ -284,7 +287,7 @@ static void see_end(struct tracing *t, pid_t tid, int status, const struct rusag
 	release_orphans(t);
 }
 
-/* The first stop of a new task: nothing is recorded of it before its parent has reported it. */
+/* Takes the first stop of a new task. The task waits until its parent has reported it. */
 static void hold_tracee(struct tracing *t, pid_t tid)
 {
 	struct tracee *tracee = tracees_get(&t->tracees, tid);
@@ -300,14 +303,14 @@ static bool stops_processes(int sig)
 	return sig == SIGSTOP || sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU;
 }
 
-/* Then the call has succeeded, and its result need not be seen. */
+/* Notes a new child. The call has succeeded, so its result is not needed. */
 static void see_clone(struct tracing *t, struct tracee *parent, enum proc_fork_how how)
 {
 	see_fork(t, parent, event_message(parent->tid), how);
 	stopped_reset(&parent->call);
 }
 
-/* doc/internals/processes.md, "Stops, by ptrace" */
+/* Handles a stop: doc/internals/processes.md, "Stops, by ptrace". */
 static void see_stop(struct tracing *t, pid_t tid, int status)
 {
 	struct tracee *tracee = tracees_find(&t->tracees, tid);
@@ -340,7 +343,7 @@ static void see_stop(struct tracing *t, pid_t tid, int status)
 		see_call_begin(t, tracee);
 		return;
 	case PTRACE_EVENT_STOP:
-		/* The task stays stopped, and SIGCONT continues it, as without us. */
+		/* The task stays stopped, and SIGCONT continues it, as without a tracer. */
 		if (stops_processes(sig)) {
 			ptrace(PTRACE_LISTEN, tid, NULL, NULL);
 			return;
@@ -359,7 +362,10 @@ static void wake(int sig)
 {
 }
 
-/* Only here the thread may be ended from outside; its tracees go on untraced then. */
+/*
+ * Waits for any tracee. The thread can be ended from outside only here; then its tracees go on
+ * untraced.
+ */
 static pid_t wait_for_any(struct tracing *t, int *status, struct rusage *usage)
 {
 	pid_t tid = -1;
@@ -372,7 +378,10 @@ static pid_t wait_for_any(struct tracing *t, int *status, struct rusage *usage)
 	return tid;
 }
 
-/* Runs in the tracing thread. The program has been started, so it does not inherit this. */
+/*
+ * Takes WAKE_SIGNAL, in the tracing thread. The program does not inherit this: it was started
+ * before.
+ */
 static void expect_wake(void)
 {
 	struct sigaction action = { .sa_handler = wake };
@@ -443,7 +452,10 @@ static void ptrace_stop(struct proc *proc)
 	struct tracing *t = proc->own;
 
 	atomic_store(&t->is_stopped, true);
-	/* More than once, since the thread may have checked just before, and waits only now. */
+	/*
+	 * The signal is sent again and again: the thread may have checked @is_stopped before, and
+	 * wait now.
+	 */
 	while (pthread_tryjoin_np(t->thread, NULL) != 0) {
 		pthread_kill(t->thread, WAKE_SIGNAL);
 		nanosleep(&pause, NULL);
@@ -480,7 +492,7 @@ static int ptrace_prepare(struct proc *proc, const struct record_settings *setti
 	return 0;
 }
 
-/* Signals report the ends of children to us; stops of tracees need no signal. */
+/* Asks for signals at the ends of children only: stops of tracees need no signal. */
 static void ask_for_no_stops(void)
 {
 	struct sigaction children;

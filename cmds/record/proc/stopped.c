@@ -17,7 +17,7 @@
 /* The longest name of a task, with its NUL (prctl(2), PR_SET_NAME). */
 #define NAME_BYTES 16
 
-/* The names that were read; struct call_facts borrows them. */
+/* The names in a call, which struct call_facts borrows. */
 struct read_names {
 	struct strbuf from;
 	struct strbuf from_base;
@@ -93,7 +93,7 @@ bool stopped_begin(pid_t tid, struct traced_call *call)
 	return call->id != SYSCALL_NONE && call->id != SYSCALL_CLOSE;
 }
 
-/* The kernel cuts a task's name; /proc has the result. */
+/* Returns the task's name from /proc: the kernel may have cut the name that the call gave. */
 static const char *read_comm(pid_t tid, struct strbuf *out)
 {
 	char name[NAME_BYTES + 1];
@@ -108,7 +108,10 @@ static const char *read_comm(pid_t tid, struct strbuf *out)
 	return strbuf_str(out);
 }
 
-/* clone3(2) has its flags in memory: the first version of the struct has all of them. */
+/*
+ * Returns the flags of a clone call. clone3(2) has them in memory: the first version of its struct
+ * is enough.
+ */
 static uint64_t clone_flags(pid_t tid, enum syscall_id id, uint64_t arg)
 {
 	struct clone_args given = { 0 };
@@ -120,7 +123,10 @@ static uint64_t clone_flags(pid_t tid, enum syscall_id id, uint64_t arg)
 	return 0;
 }
 
-/* Read the results that the call has left in the task's memory; false: they cannot be read. */
+/*
+ * Read the results that the call has left in the task's memory. Returns false when they cannot be
+ * read.
+ */
 static bool read_memory(pid_t tid, const struct traced_call *call, uint64_t out[2])
 {
 	struct open_how how;
@@ -161,7 +167,10 @@ enum proc_kind stopped_encode(pid_t tid, const struct traced_call *call, int64_t
 		return 0;
 	if (call_moves_source(call->id))
 		facts.place = strbuf_str(&call->path);
-	/* A call that has failed may be about nothing. */
+	/*
+	 * The place is unknown, or the call has failed, perhaps because there is no such file: the
+	 * name is read instead.
+	 */
 	if (!facts.place || result < 0)
 		facts.from = read_name(tid, call, shape->from, shape->from_dir, &names.from,
 				       &names.from_base);
@@ -202,7 +211,7 @@ void stopped_encode_environment(pid_t pid, struct strbuf *out)
 	proc_act_encode(&(struct proc_act){ .texts = { text_of(text.data, text.len) } }, out);
 }
 
-/* /proc has "<number> 0x<argument> ..." of the present call of a task. */
+/* /proc/TID/syscall has "<number> 0x<argument> ..." of the present call of a task. */
 uint64_t stopped_clone_flags(pid_t tid)
 {
 	char text[256] = "";

@@ -1,6 +1,6 @@
 /*
- * The state of a task that is stopped before a system call, or after one: from /proc and from its
- * memory.
+ * Reads the state of a task that is stopped before a system call, or after it: from /proc and from
+ * its memory.
  */
 #ifndef UTRAIL_CMDS_RECORD_PROC_STOPPED_H
 #define UTRAIL_CMDS_RECORD_PROC_STOPPED_H
@@ -16,8 +16,8 @@
 /*
  * The present call of a task.
  *
- * @id: SYSCALL_NONE: no watched call
- * @path: the place of a file before the call, which may move or remove it
+ * @id: SYSCALL_NONE when it is not watched
+ * @path: the place of its file before the call, which may move or remove the file
  */
 struct traced_call {
 	enum syscall_id id;
@@ -25,31 +25,34 @@ struct traced_call {
 	struct strbuf path;
 };
 
-/* The task is in no call any more. */
+/* Forget the call: the task is in none any more. */
 void stopped_reset(struct traced_call *call);
 
-/* To be called before the system call. True when the record is made after it. */
+/*
+ * Note the call; to be called before it runs. Returns true when the record is made after the call.
+ */
 bool stopped_begin(pid_t tid, struct traced_call *call);
 
 /*
- * Append the payload of the call: before it when stopped_begin() has returned false; else after it,
- * with its @result, which may be an error. 0: there is nothing to record.
+ * Append the payload of the call. Called before it when stopped_begin() has returned false;
+ * otherwise after it, with its @result, which may be an error. Returns 0 when there is nothing to
+ * record.
  */
 enum proc_kind stopped_encode(pid_t tid, const struct traced_call *call, int64_t result,
 			      struct strbuf *out);
 
 /*
- * Append the payload of a descriptor that a new program of @pid has found open. False: there is
- * none.
+ * Append the payload of a descriptor that a new program of @pid has found open. Returns false when
+ * @fd is not open.
  */
 bool stopped_encode_inherited(pid_t pid, int fd, struct strbuf *out);
 
-/* The environment that @pid's new program was given. */
+/* Append the environment that @pid's new program was given. */
 void stopped_encode_environment(pid_t pid, struct strbuf *out);
 
 /*
- * Returns the flags of the task's present clone(2) (proc_fork.flags), for a task whose call is not
- * known.
+ * Returns the flags of the task's present clone(2) (proc_fork.flags). For a task whose call was not
+ * noted.
  */
 uint64_t stopped_clone_flags(pid_t tid);
 

@@ -1,4 +1,4 @@
-/* The tasks that are traced (see tracees.h). */
+/* Keeps the tasks that are traced (see tracees.h). */
 #include "cmds/record/proc/tracees.h"
 
 #include <stdlib.h>

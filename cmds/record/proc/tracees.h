@@ -1,4 +1,4 @@
-/* The traced tasks, and those of them that must wait. */
+/* The traced tasks, and those among them that must wait. */
 #ifndef UTRAIL_CMDS_RECORD_PROC_TRACEES_H
 #define UTRAIL_CMDS_RECORD_PROC_TRACEES_H
 
@@ -10,7 +10,7 @@
 #include "utils/base/containers/intmap.h"
 
 enum tracee_state {
-	TRACEE_NONE, /* no process has that number now */
+	TRACEE_NONE, /* no task has that number now */
 	TRACEE_LIVE, /* its parent is known */
 	/* it has stopped for the first time, and waits until its parent is known */
 	TRACEE_HELD,
@@ -18,9 +18,11 @@ enum tracee_state {
 };
 
 /*
+ * A task.
+ *
  * @status: of wait(2), when it has ended
- * @call: the system call that it is in
- * @place: where it runs
+ * @call: its present system call
+ * @place: its last known CPU
  */
 struct tracee {
 	pid_t tid;
@@ -31,7 +33,7 @@ struct tracee {
 	struct tracer_cpu_place place;
 };
 
-/* By tid. @all: for walking and freeing them. Starts as { 0 }. */
+/* All tasks by tid. @all: the same in a list, to visit and free them. Starts as { 0 }. */
 struct tracees {
 	struct intmap by_tid;
 	struct tracee **all;

@@ -11,15 +11,21 @@
 #include "utils/base/fd.h"
 #include "utils/format/proc_dat.h"
 
-/* Asking for a CPU costs as much as half a stop, and tasks stay on theirs for a while. */
+/*
+ * The number of stops of a task between two looks at its CPU. A look costs as much as half a stop,
+ * and tasks stay on their CPU for a while.
+ */
 #define STOPS_PER_QUESTION 16
-/* To change the CPU costs as much as several stops. */
+/*
+ * The numbers of stops in a row on another CPU after which the thread moves, or is bound no more. A
+ * change costs as much as several stops.
+ */
 #define STOPS_TO_MOVE	   4
 #define STOPS_TO_LEAVE	   32
 
 /*
- * The index of the field "processor" of stat (proc_pid_stat(5)), counted from the end of the name,
- * which may contain anything. Negative: not known.
+ * The place of the field "processor" in stat (proc_pid_stat(5)), counted from the end of the name,
+ * since a name may contain anything. cpu_of() returns negative when the CPU is unknown.
  */
 #define FIELDS_BEHIND_NAME 37
 
@@ -62,7 +68,10 @@ static void keep_to(struct tracer_cpu *near, int cpu)
 		CPU_ZERO(&set);
 		CPU_SET(cpu, &set);
 	}
-	/* Others may have changed the allowed CPUs, or forbidden changes: then they decide. */
+	/*
+	 * If that fails, another program has changed the allowed CPUs, or has forbidden changes:
+	 * the thread stays as it is.
+	 */
 	near->is_off = sched_setaffinity(0, sizeof(set), &set) < 0;
 	near->cpu = cpu;
 	near->nr_elsewhere = 0;

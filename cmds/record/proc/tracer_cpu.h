@@ -7,12 +7,13 @@
 #include <sys/types.h>
 
 /*
- * A stop is two switches between threads. On one CPU these take some 7 us. If another CPU is idle,
- * the scheduler wakes a thread there, which takes five times as long. So the tracing thread stays
- * on the CPU of its last tracees; when they are on many CPUs the scheduler chooses.
+ * The CPU of the tracing thread. A stop is two switches between threads. On one CPU these take some
+ * 7 us. If another CPU is idle, the scheduler wakes a thread there, which takes five times as long.
+ * So the tracing thread stays on the CPU of its last tracees. When they are on many CPUs, the
+ * scheduler chooses.
  *
- * @allowed: where the thread may run
- * @cpu: the one that it is bound to; negative: none
+ * @allowed: the CPUs that the thread may use
+ * @cpu: the CPU that it is bound to; negative: none
  * @last, @nr_last: the CPU of the last stop, and the number of stops in a row there
  * @nr_elsewhere: the number of stops on other CPUs since the last one on @cpu
  */
@@ -25,22 +26,25 @@ struct tracer_cpu {
 	unsigned nr_elsewhere;
 };
 
-/* The last known CPU of a tracee, and the number of its stops: { 0 } at first. */
+/* The last known CPU of a tracee, and the number of its stops. Starts as { 0 }. */
 struct tracer_cpu_place {
 	int cpu;
 	unsigned nr_stops;
 };
 
-/* For the calling thread, which must be the one that calls tracer_cpu_stop(). */
+/* Prepare the calling thread, which must be the one that calls tracer_cpu_stop(). */
 void tracer_cpu_init(struct tracer_cpu *near);
 
-/* The task @tid has stopped; @place has its last known CPU. May move the calling thread. */
+/* Note a stop of task @tid; @place has its last known CPU. May move the calling thread. */
 void tracer_cpu_stop(struct tracer_cpu *near, pid_t tid, struct tracer_cpu_place *place);
 
-/* The kernel may have moved the task, as it does with each execve(2): the next stop asks anew. */
+/*
+ * Forget the CPU: the kernel may have moved the task, as it does at each execve(2). The next stop
+ * looks again.
+ */
 void tracer_cpu_forget(struct tracer_cpu_place *place);
 
-/* Returns the last known CPU of the task. Negative: not asked for yet, or not known. */
+/* Returns the last known CPU of the task, or negative when it is unknown. */
 int tracer_cpu_cpu(const struct tracer_cpu_place *place);
 
 #endif

@@ -11,8 +11,8 @@
 #include "arch/syscalls.h"
 
 /*
- * More than any kernel knows of struct clone_args; the kernel refuses longer ones unless the rest
- * is zeros.
+ * The most bytes that are read of struct clone_args: more than any kernel knows. The kernel refuses
+ * longer ones unless the rest is zeros.
  */
 #define ARGS_MAX 256UL
 
@@ -36,8 +36,8 @@ static bool read_args(pid_t tid, const struct __ptrace_syscall_info *info, struc
 }
 
 /*
- * The program's own struct stays as it is; the kernel gets a copy in free stack space. 0: there is
- * no space
+ * Writes changed arguments for the kernel into free stack space; the program's own struct stays as
+ * it is. Returns their address, or 0 when there is no space.
  */
 static uint64_t write_args(pid_t tid, const struct __ptrace_syscall_info *info, struct args *args)
 {
@@ -53,7 +53,7 @@ static void take_out_of_memory(pid_t tid, const struct __ptrace_syscall_info *in
 	struct args args = { .bytes = info->seccomp.args[1] };
 	uint64_t at;
 
-	/* If arguments are too short, or cannot be read, the kernel will refuse the call. */
+	/* If arguments are too short, or cannot be read, the kernel will refuse the call itself. */
 	if (args.bytes < CLONE_ARGS_SIZE_VER0 || args.bytes > ARGS_MAX ||
 	    !read_args(tid, info, &args) || !(args.words[0] & CLONE_UNTRACED))
 		return;

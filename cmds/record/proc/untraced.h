@@ -1,6 +1,6 @@
 /*
- * Children that refuse a tracer (CLONE_UNTRACED): they would have the filter, with no tracer to
- * answer it.
+ * Changes calls that make children without a tracer (CLONE_UNTRACED): such children would have the
+ * filter, and nothing would answer it.
  */
 #ifndef UTRAIL_CMDS_RECORD_PROC_UNTRACED_H
 #define UTRAIL_CMDS_RECORD_PROC_UNTRACED_H
@@ -9,8 +9,8 @@
 #include <sys/types.h>
 
 /*
- * Thread @tid is stopped before clone(2) or clone3(2), described by @info: remove that flag from
- * the call.
+ * Remove CLONE_UNTRACED from the clone(2) or clone3(2) that thread @tid is stopped before. @info
+ * describes the call.
  */
 void untraced_take_out(pid_t tid, const struct __ptrace_syscall_info *info);
 
