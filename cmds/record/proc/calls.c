@@ -1,4 +1,4 @@
-/* Writes the acts of system calls (see calls.h). */
+/* Makes payloads of the acts of system calls (see calls.h). */
 #include "cmds/record/proc/calls.h"
 
 #include <fcntl.h>
@@ -7,17 +7,20 @@
 
 #include "utils/base/compiler.h"
 
-#define CLOSE_RANGE_KEEPS 4U /* CLOSE_RANGE_CLOEXEC: nothing is closed yet */
-#define UMOUNT_STAYS	  8U /* UMOUNT_NOFOLLOW: a link is what is meant */
+#define CLOSE_RANGE_KEEPS 4U /* CLOSE_RANGE_CLOEXEC: the call closes nothing now */
+#define UMOUNT_STAYS	  8U /* UMOUNT_NOFOLLOW: a link is not followed */
 
 /*
- * The kernel's own errors for a call that a signal interrupts (ERESTARTSYS and similar ones): the
- * call begins anew, or fails with EINTR.
+ * The range of the kernel's own errors for a call that a signal interrupts (such as ERESTARTSYS).
+ * Such a call begins anew, or fails with EINTR.
  */
 #define RESTART_FIRST 512
 #define RESTART_LAST  516
 
-/* In the order of struct call_shape; calls without a choice are always watched. */
+/*
+ * By enum syscall_id, with the members in the order of struct call_shape. Calls without a choice
+ * are always watched.
+ */
 const struct call_shape call_shapes[SYSCALL_NOT_WATCHED] = {
 	[SYSCALL_NONE] = { -1, -1, -1, -1, -1, -1, -1 },
 	[SYSCALL_OPEN] = { -1, 0, -1, -1, -1, 1, -1 },
@@ -50,7 +53,7 @@ const struct call_shape call_shapes[SYSCALL_NOT_WATCHED] = {
 	[SYSCALL_PRCTL] = { -1, -1, -1, -1, -1, -1, 0, { PR_SET_NAME, PR_SET_NAME } },
 };
 
-/* The kind of a call's failure; none for calls whose failures are not recorded. */
+/* The kinds of records for calls that fail; 0 for calls whose failures are not recorded. */
 static const enum proc_kind failures[SYSCALL_BEYOND] = {
 	[SYSCALL_RENAME] = PROC_RENAME_FAILED,	  [SYSCALL_RENAMEAT] = PROC_RENAME_FAILED,
 	[SYSCALL_RENAMEAT2] = PROC_RENAME_FAILED, [SYSCALL_LINK] = PROC_LINK_FAILED,
@@ -96,7 +99,7 @@ bool call_moves_source(enum syscall_id id)
 	}
 }
 
-/* linkat(2) may name its file by a descriptor, or through a symbolic link. */
+/* True when linkat(2) names its file by a descriptor. */
 static bool means_descriptor(const struct call_facts *facts)
 {
 	return facts->id == SYSCALL_LINKAT && !*facts->from.name && flags_of(facts) & AT_EMPTY_PATH;
@@ -135,7 +138,7 @@ static void find_place(const struct call_facts *facts, struct strbuf *out)
 		call_source(facts, out);
 }
 
-/* The kernel closes the descriptor whatever close(2) returns, unless it was not open. */
+/* Makes the record of close(2). The kernel closes an open descriptor whatever the call returns. */
 static enum proc_kind encode_close(const struct call_facts *facts, struct strbuf *out)
 {
 	uint32_t fd = facts->args[0];
@@ -171,7 +174,7 @@ static enum proc_kind encode_open(const struct call_facts *facts, struct strbuf 
 		act.numbers[1] = facts->out[0];
 		act.numbers[2] = facts->out[1];
 	}
-	/* Otherwise the kernel ignores the mode, so it may have any value. */
+	/* Without these flags the kernel ignores the mode, which may then have any value. */
 	if (!(act.numbers[1] & (O_CREAT | (O_TMPFILE & ~O_DIRECTORY))))
 		act.numbers[2] = 0;
 	if (facts->from.name)
@@ -201,13 +204,13 @@ static enum proc_kind encode_pipe(const struct call_facts *facts, struct strbuf 
 	return PROC_PIPE;
 }
 
-/* The newest call of its kind has flags, be they 0. */
+/* Returns 1 when the call is the one of its kind that takes flags, even if these are 0. */
 static uint32_t has_flags(const struct call_facts *facts)
 {
 	return facts->id == SYSCALL_RENAMEAT2 || facts->id == SYSCALL_LINKAT;
 }
 
-/* rename(2), link(2) and similar calls: the old place and the new one. */
+/* Makes the record of rename(2), link(2) and similar calls: the old place and the new one. */
 static enum proc_kind encode_move(const struct call_facts *facts, enum proc_kind kind,
 				  struct strbuf *out)
 {
@@ -285,7 +288,10 @@ bool call_fails_openly(enum syscall_id id, int64_t result)
 	return id >= SYSCALL_NONE && id < SYSCALL_BEYOND && failures[id];
 }
 
-/* Nothing has moved, so the file can still be looked up. */
+/*
+ * True when the call's file exists. A failed call has moved nothing, so the file is still in its
+ * place.
+ */
 static bool has_source(const struct call_facts *facts)
 {
 	const struct given_name *from = &facts->from;
@@ -302,8 +308,8 @@ static bool has_source(const struct call_facts *facts)
 }
 
 /*
- * A failure without an existing file is not recorded; but a failed mount states where the file
- * should have been, as in etrace.
+ * Makes the record of a failed call. Without an existing file there is no record. Only a failed
+ * mount is recorded in any case, with the place where the file should have been, as in etrace.
  */
 static enum proc_kind encode_failed(const struct call_facts *facts, struct strbuf *out)
 {

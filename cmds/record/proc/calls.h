@@ -1,6 +1,6 @@
 /*
- * The payloads of acts (utils/format/proc_dat.h): effects of a system call on files and names, made
- * from its arguments and results.
+ * Makes payloads of acts (utils/format/proc_dat.h): the effects of a system call on files and
+ * names, from its arguments and results.
  */
 #ifndef UTRAIL_CMDS_RECORD_PROC_CALLS_H
 #define UTRAIL_CMDS_RECORD_PROC_CALLS_H
@@ -14,7 +14,7 @@
 #include "utils/base/containers/strbuf.h"
 #include "utils/format/proc_dat.h"
 
-/* A name in the arguments of a call. @name: NULL: it could not be read, or there is none */
+/* A name in the arguments of a call. @name: NULL when it could not be read, or there is none */
 struct given_name {
 	const char *name;
 	struct view view;
@@ -23,12 +23,12 @@ struct given_name {
 /*
  * A call that has returned (close(2) is recorded before it runs).
  *
- * @result: negative: the error that it has failed with
+ * @result: negative: the error of a failed call
  * @out: its results in memory: the two ends of a pipe(2); flags and mode of openat2(2); flags of
  *       clone(2)
  * @file: the opened file
- * @from, @to: by call_shapes; of mount(2) @to is the type
- * @text: by call_shapes, or the new name of a task; NULL: it could not be read
+ * @from, @to: the names that call_shapes tells; for mount(2) @to is the type
+ * @text: the text that call_shapes tells, or the new name of a task; NULL: it could not be read
  * @place: the place of @from before the call, or NULL: it must be looked up
  */
 struct call_facts {
@@ -44,24 +44,24 @@ struct call_facts {
 };
 
 /*
- * Returns the directory that relative names of an argument begin at: a descriptor or AT_FDCWD.
- * @arg: of call_shapes
+ * Returns the directory at which relative names of an argument begin: a descriptor or AT_FDCWD.
+ * @arg: the argument's number in call_shapes; negative: none
  */
 int call_directory(const uint64_t args[6], int arg);
 
 /*
- * True when the call may move its file, or remove it: then call_source() must be called while the
- * file is still there.
+ * True when the call may move its file, or remove it. Then call_source() must be called before the
+ * call.
  */
 bool call_moves_source(enum syscall_id id);
 
 /* Find the place of the call's file. @out is emptied first. */
 void call_source(const struct call_facts *facts, struct strbuf *out);
 
-/* True when the call's failure is recorded. @result: as the kernel has it. */
+/* True when the call's failure is recorded. @result: the kernel's return value */
 bool call_fails_openly(enum syscall_id id, int64_t result);
 
-/* Append the payload of the act. 0: there is nothing to record. */
+/* Append the payload of the act. Returns 0 when there is nothing to record. */
 enum proc_kind call_encode(const struct call_facts *facts, struct strbuf *out);
 
 /*

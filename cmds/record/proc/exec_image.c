@@ -1,4 +1,4 @@
-/* Reads the texts about the program that a process has executed (see exec_image.h). */
+/* Reads the texts about a program that a process has executed (see exec_image.h). */
 #include "cmds/record/proc/exec_image.h"
 
 #include <elf.h>
@@ -14,26 +14,31 @@
 #include "utils/format/proc_dat.h"
 
 #define AUXV_WORDS_MAX 512
-#define AUXV_TYPE_MAX  4096 /* the kernel's are below 100: larger ones are words of another size */
+/*
+ * The largest type in an auxiliary vector. The kernel's types are below 100; a larger number shows
+ * that words have another size.
+ */
+#define AUXV_TYPE_MAX  4096
 
 static void read_args(pid_t pid, struct strbuf *out)
 {
 	char path[64];
 
-	/* The kernel limits its length, unless the process writes over its arguments. */
+	/* The kernel limits the length, unless the process overwrites its arguments. */
 	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
 	if (file_read_all(path, PROC_TEXT_MAX, out, NULL) < 0)
 		strbuf_reset(out);
 }
 
-/* The number at word @i of @auxv, whose words have the size of the program's. */
+/* Returns the number at word @i of @auxv, whose words have the size of the program's. */
 static uint64_t word_at(const void *auxv, bool is_wide, size_t i)
 {
 	return is_wide ? ((const uint64_t *)auxv)[i] : ((const uint32_t *)auxv)[i];
 }
 
 /*
- * The address at AT_EXECFN in the auxiliary vector; 0: its words have another size, or it has none.
+ * Returns the address at AT_EXECFN in the auxiliary vector, or 0 when its words have another size,
+ * or there is no such entry.
  */
 static uint64_t find_execfn(const void *auxv, size_t len, bool is_wide)
 {
@@ -55,7 +60,7 @@ static uint64_t find_execfn(const void *auxv, size_t len, bool is_wide)
 
 /*
  * Read the name that execve(2) was called with, which the kernel has put above the new program's
- * stack. False when that fails.
+ * stack. Returns false when that fails.
  */
 static bool read_given_name(pid_t pid, char name[PATH_MAX])
 {
@@ -81,8 +86,8 @@ static bool read_given_name(pid_t pid, char name[PATH_MAX])
 }
 
 /*
- * The program is the file that was to be executed; with a script the running file is its
- * interpreter. /dev/fd/... names a descriptor that may be closed by now.
+ * Finds the program: the file that was executed. For a script the running file is its interpreter.
+ * A name /dev/fd/... does not help: the descriptor may be closed by now.
  */
 static void read_program(pid_t pid, const struct strbuf *runs, const struct strbuf *cwd,
 			 struct strbuf *out)

@@ -1,5 +1,6 @@
 /*
- * The program that a process has executed. It is read while the process is stopped after execve(2).
+ * Reads facts about the program that a process has executed, while the process is stopped after
+ * execve(2).
  */
 #ifndef UTRAIL_CMDS_RECORD_PROC_EXEC_IMAGE_H
 #define UTRAIL_CMDS_RECORD_PROC_EXEC_IMAGE_H
@@ -28,7 +29,7 @@ void exec_image_deinit(struct exec_image *became);
 /* Append the payload of the record; thread @old_tid has called execve(2). */
 void exec_image_encode(const struct exec_image *became, pid_t old_tid, struct strbuf *out);
 
-/* An execution with the same texts, which it borrows from @became. */
+/* Returns an execution with these texts, which it borrows from @became. */
 struct execution exec_image_execution(const struct exec_image *became);
 
 #endif

@@ -1,4 +1,4 @@
-/* proc.dat while it is written (see log.h). */
+/* Writes proc.dat (see log.h). */
 #include "cmds/record/proc/log.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@ int proc_log_open(struct proc_log *log, const struct record_settings *settings, 
 	return log->stream < 0 ? log->stream : 0;
 }
 
-/* Adds the CPU of a record's task before it, if the file does not state it yet. */
+/* Adds a record of the CPU of @rec's task, if the file does not state it yet. */
 static int add_cpu(struct proc_log *log, const struct proc_record *rec)
 {
 	struct strbuf payload cleanup_strbuf = { 0 };
@@ -29,7 +29,7 @@ static int add_cpu(struct proc_log *log, const struct proc_record *rec)
 	return strbuf_oom(&payload) ? -ENOMEM : 0;
 }
 
-/* A page of records each would make as many system calls as none gathered. */
+/* The most bytes that are gathered. A full buffer is written at once. */
 #define GATHERED_MAX 65536
 
 void proc_log_gather(struct proc_log *log)
@@ -37,7 +37,7 @@ void proc_log_gather(struct proc_log *log)
 	log->gathers = true;
 }
 
-/* Empties @log->records, which may be out of memory. */
+/* Writes @log->records and empties it. It may be out of memory. */
 static void write_records(struct proc_log *log)
 {
 	struct strbuf *records = &log->records;
@@ -64,7 +64,7 @@ void proc_log_write_at(struct proc_log *log, uint64_t time_ns, enum proc_kind ki
 	size_t before = records->len;
 	int ret;
 
-	/* Times of the file rise, each by at least one. */
+	/* Times in the file rise, each by at least one. */
 	log->last_ns = MAX(time_ns, log->last_ns + 1);
 	rec.time_ns = log->last_ns;
 	rec.data = (const uint8_t *)strbuf_str(payload);
@@ -78,7 +78,7 @@ void proc_log_write_at(struct proc_log *log, uint64_t time_ns, enum proc_kind ki
 	if (ret < 0)
 		records->len = before;
 	store_note_error(log->store, ret);
-	/* Records from before are whole. */
+	/* After an error, complete records from before are still written. */
 	if (!log->gathers || records->len >= GATHERED_MAX || strbuf_oom(records))
 		write_records(log);
 	if (strbuf_oom(payload))

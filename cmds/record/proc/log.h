@@ -1,4 +1,4 @@
-/* proc.dat while it is written: its records in order, from any tracer. */
+/* Writes proc.dat: its records in order, from any tracer. */
 #ifndef UTRAIL_CMDS_RECORD_PROC_LOG_H
 #define UTRAIL_CMDS_RECORD_PROC_LOG_H
 
@@ -12,12 +12,12 @@
 #include "utils/format/proc_dat.h"
 
 /*
- * One thread at a time uses it.
+ * The file while it is written, for one thread at a time.
  *
- * @payload: of the next record
- * @records: that are not in the file yet
+ * @payload: that of the next record
+ * @records: those that are not in the file yet
  * @gathers: several records are written at a time, until proc_log_write_gathered()
- * @cpu: the CPU of the next records' task; PROC_CPU_UNKNOWN: not known
+ * @cpu: the CPU of the next records' task, or PROC_CPU_UNKNOWN
  * @cpus: the CPUs that the file has stated
  */
 struct proc_log {
@@ -32,26 +32,27 @@ struct proc_log {
 	bool gathers;
 };
 
-/* Make the file. 0 or negative errno. */
+/* Make the file. Returns 0 or negative errno. */
 int proc_log_open(struct proc_log *log, const struct record_settings *settings,
 		  struct store *store);
 
 /*
- * Write a record with the payload @log->payload, and empty that. The store keeps errors. The time
- * is now, or @time_ns of the recording's clock.
+ * Write a record with the payload @log->payload, which is empty afterwards. The store keeps errors.
+ * proc_log_write() takes the present time, proc_log_write_at() the time @time_ns of the recording's
+ * clock.
  */
 void proc_log_write(struct proc_log *log, enum proc_kind kind, pid_t tid, pid_t pid);
 void proc_log_write_at(struct proc_log *log, uint64_t time_ns, enum proc_kind kind, pid_t tid,
 		       pid_t pid);
 
 /*
- * From proc_log_gather() to proc_log_write_gathered() records are kept, up to some 64 kB, so that
- * they cost one system call together.
+ * From proc_log_gather() to proc_log_write_gathered() records are gathered, up to some 64 kB, and
+ * written by one system call.
  */
 void proc_log_gather(struct proc_log *log);
 void proc_log_write_gathered(struct proc_log *log);
 
-/* End the file; without any record there is none. */
+/* End the file. Without any record there is no file. */
 void proc_log_close(struct proc_log *log);
 void proc_log_remove(struct proc_log *log);
 

@@ -31,7 +31,7 @@ void named_files_given(const struct view *view, const char *name, struct strbuf 
 	add_name(name, out);
 }
 
-/* Returns @dir relative to the task's root; NULL: it is not below that. */
+/* Returns @dir relative to the task's root, or NULL when it is not below the root. */
 static const char *within_root(const struct view *view, const char *dir)
 {
 	struct strbuf root cleanup_strbuf = { 0 };
@@ -94,13 +94,15 @@ static int open_from(const struct view *view, const char *name, int flags)
 	return fd;
 }
 
-/* @links: O_NOFOLLOW or 0, for the last name */
+/* @links: flags for the last name: O_NOFOLLOW or 0 */
 static int open_path(const struct view *view, const char *name, int links)
 {
 	int flags = O_PATH | O_CLOEXEC | links;
 	int fd = open_in_root(view, name, flags);
 
-	/* A task that has gone on may have another working directory by now. */
+	/*
+	 * After a task has gone on, its working directory is no help: it may be another one by now.
+	 */
 	return fd < 0 && *name != '/' && errno != ENOENT && !view->is_late
 		       ? open_from(view, name, flags)
 		       : fd;
@@ -120,7 +122,10 @@ bool named_files_has(const struct view *view, const char *name)
 	return fd >= 0;
 }
 
-/* The file existed when the task used its name, and was removed after we had opened it. */
+/*
+ * Drops the kernel's remark " (deleted)": the file existed when the task used its name, and was
+ * removed after it was opened here.
+ */
 static void forget_removal(int fd, struct strbuf *path)
 {
 	static const char removed[] = " (deleted)";
@@ -156,8 +161,8 @@ static bool names_directory(const char *last)
 }
 
 /*
- * Find the part of @dir that still exists, and append the rest as it was given, since it was
- * removed meanwhile. @out stays empty where that would be a guess.
+ * Find the part of @dir that still exists, and append the rest as it was given: that part was
+ * removed meanwhile. @out stays empty where the result would be a guess.
  */
 static void find_rest(const struct view *view, const struct strbuf *dir, struct strbuf *out)
 {
@@ -196,7 +201,7 @@ static void find_rest(const struct view *view, const struct strbuf *dir, struct 
 
 static void find_directory(const struct view *view, const struct strbuf *dir, struct strbuf *out)
 {
-	/* The base of names is a place already. */
+	/* The base directory is a place already, with no links in it. */
 	if (!dir->len && *view->base) {
 		strbuf_addstr(out, view->base);
 		return;
@@ -207,9 +212,9 @@ static void find_directory(const struct view *view, const struct strbuf *dir, st
 }
 
 /*
- * Go up from the directory that the name begins at, as often as it begins with "..". The directory
- * there is free of links, so removed parts do not matter. Returns the rest of the name; @base is
- * where that begins.
+ * Go up from the base directory once for each ".." at the beginning of the name. The base directory
+ * has no links in it, so removed parts do not matter. Returns the rest of the name; @base is the
+ * directory where the rest begins.
  */
 static const char *climb_name(const struct view *view, const char *name, struct strbuf *base)
 {

@@ -1,4 +1,4 @@
-/* Links and files of a task in /proc, and its memory. */
+/* Reads links and files of a task in /proc, and its memory. */
 #ifndef UTRAIL_CMDS_RECORD_PROC_PATHS_H
 #define UTRAIL_CMDS_RECORD_PROC_PATHS_H
 
@@ -9,28 +9,31 @@
 
 #include "utils/base/containers/strbuf.h"
 
-/* The file @name of /proc/<tid>: a descriptor or -1. */
+/* Open the file @name of /proc/<tid>. Returns a descriptor or -1. */
 int paths_open_of(pid_t tid, const char *name, int flags);
 
 /*
- * Read the target of that link of /proc/<tid>, as the recorder sees it: after chroot(2) with the
- * path to the new root. Empty when it cannot be read. @out is emptied first, here and below.
+ * Read the target of the link @name of /proc/<tid>, as the recorder sees it: after chroot(2) with
+ * the path to the new root. @out becomes empty when the link cannot be read. This function and
+ * those below empty @out first.
  */
 void paths_link(pid_t tid, const char *name, struct strbuf *out);
 
-/* The same of any link. False: it cannot be read. */
+/* Read the target of any link. Returns false when it cannot be read. */
 bool paths_read_link(const char *link, struct strbuf *out);
 
-/* The same for its descriptor @fd. False: it has no such descriptor. */
+/* Read the path of the task's descriptor @fd. Returns false when there is no such descriptor. */
 bool paths_of_fd(pid_t tid, int fd, struct strbuf *out);
 
-/* Read @size bytes of its memory; false when they are not mapped. */
+/* Read @size bytes of the task's memory. Returns false when they are not mapped. */
 bool paths_memory(pid_t tid, uint64_t addr, void *out, size_t size);
 
-/* Read the string at @addr, at most PATH_MAX bytes with its NUL. False when there is none. */
+/*
+ * Read the string at @addr, at most PATH_MAX bytes with its NUL. Returns false when there is none.
+ */
 bool paths_string(pid_t tid, uint64_t addr, struct strbuf *out);
 
-/* Find the directory that the names of a call begin at: @dirfd is a descriptor or AT_FDCWD. */
+/* Find the directory at which the names of a call begin. @dirfd: a descriptor or AT_FDCWD */
 void paths_directory(pid_t tid, int dirfd, struct strbuf *out);
 
 #endif

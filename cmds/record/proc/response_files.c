@@ -1,4 +1,4 @@
-/* Response files of compilers (see response_files.h). */
+/* Reads response files of compilers (see response_files.h). */
 #include "cmds/record/proc/response_files.h"
 
 #include <errno.h>
@@ -17,10 +17,13 @@
 #include "utils/builddb/compiler/arguments.h"
 #include "utils/builddb/compiler/command.h"
 
-/* The most names of one command that are expanded; later ones stay as they are. */
+/* The most response files of a command that are expanded; later ones stay as they are. */
 #define NAMES_MAX 200
 
-/* @names: files that are written already; @seen: the same as a map, which borrows them */
+/*
+ * @names: files that are written already
+ * @seen: the same names as a map, which borrows them
+ */
 struct reading {
 	struct arguments_source source;
 	struct proc_log *log;
@@ -29,7 +32,7 @@ struct reading {
 	struct strmap seen;
 };
 
-/* Most programs have none: then nothing more is done. */
+/* False for most programs: they have no response files, and nothing more is done. */
 static bool may_have_some(const struct execution *execution)
 {
 	const char *at = NULL;
@@ -74,7 +77,7 @@ static int open_as_process(const struct view *view, const char *name, size_t max
 	return ret;
 }
 
-/* The file may grow while it is read. */
+/* Reads the whole file, which may grow meanwhile. */
 static int read_whole(int fd, size_t max, struct strbuf *text)
 {
 	struct stat st;
@@ -107,7 +110,7 @@ static void write_record(struct reading *reading, const char *name, const struct
 	proc_log_write_at(log, log->last_ns, PROC_RESPONSE, reading->view->tid, reading->view->tid);
 }
 
-/* Each name once: what is in a circle would not end. */
+/* Notes a name. Each is read once: files that name each other would not end. */
 static int note_name(struct reading *reading, const char *name)
 {
 	int ret;
@@ -122,7 +125,7 @@ static int note_name(struct reading *reading, const char *name)
 				    reading);
 }
 
-/* The task has ended, so its names cannot be resolved: the file is looked up later. */
+/* True when the task has ended. Then its names cannot be resolved: the file is looked up later. */
 static bool has_gone(const struct view *view)
 {
 	int cwd cleanup_fd = paths_open_of(view->tid, "cwd", O_PATH);
@@ -158,7 +161,7 @@ void response_files_write(struct proc_log *log, const struct view *view,
 
 	if (!may_have_some(execution))
 		return;
-	/* Without memory a missing file is read at the end, or reported then. */
+	/* Without memory, response files are read at the end; missing ones are reported then. */
 	if (compiler_command(execution, &argv, &kind) == 0 && kind != COMPILER_NONE)
 		arguments_expand_from(&argv, &reading.source, &read);
 	strmap_deinit(&reading.seen);

@@ -1,6 +1,6 @@
 /*
- * Response files (@FILE) of compilers: read as soon as the compiler begins, since they may be gone
- * at the end.
+ * Response files (@FILE) of compilers. They are read as soon as the compiler begins, since they may
+ * be gone at the end.
  */
 #ifndef UTRAIL_CMDS_RECORD_PROC_RESPONSE_FILES_H
 #define UTRAIL_CMDS_RECORD_PROC_RESPONSE_FILES_H
@@ -10,9 +10,10 @@
 #include "utils/pipeline/recording/executions.h"
 
 /*
- * When @execution is that of a compiler: write a PROC_RESPONSE record of each response file that
- * its arguments name, and that such files name, about process @view->tid, after the last record.
- * Only the texts of @execution count. Only regular files are opened, with the process' own rights.
+ * When @execution is that of a compiler, write a PROC_RESPONSE record of each response file that
+ * its arguments name, or that such files name. The records are about process @view->tid and follow
+ * the last record. Only the texts of @execution are used. Only regular files are opened, with the
+ * process' own rights.
  */
 void response_files_write(struct proc_log *log, const struct view *view,
 			  const struct execution *execution);

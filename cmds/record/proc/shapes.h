@@ -1,6 +1,6 @@
 /*
- * The arguments of system calls that name files: for the tracer by ptrace(2), and for the eBPF
- * program. This header calls no functions.
+ * The arguments of system calls that name files. The tracer by ptrace(2) and the eBPF program
+ * include this header; it calls no functions.
  */
 #ifndef UTRAIL_CMDS_RECORD_PROC_SHAPES_H
 #define UTRAIL_CMDS_RECORD_PROC_SHAPES_H
@@ -10,15 +10,15 @@
 #include "arch/syscalls.h"
 
 /*
- * The numbers of each call's arguments. Negative: there is none; a directory is the working
- * directory then.
+ * The numbers of a call's arguments; a negative number means none, and for a directory the working
+ * directory.
  *
  * @from_dir, @from: the file that the call acts on
  * @to_dir, @to: the name that is made
  * @text: a string other than a name
- * @flags: as it was given
+ * @flags: the flags as they were given
  * @choice, @choices: the argument that decides whether the call is watched, and the values for
- *                    which it is; negative: it always is
+ *                    which it is watched; negative: the call is always watched
  */
 struct call_shape {
 	int8_t from_dir;
