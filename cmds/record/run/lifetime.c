@@ -16,11 +16,11 @@
 #include "utils/base/cleanup.h"
 
 /*
- * @is_parent: we are the parent of @program; not with --keep-pid
+ * @is_parent: the recorder is the parent of @program; not so with --keep-pid
  * @ticker_fd: a timer while ticks are counted; else -1
- * @last_interrupt: the signal
- * @late_interrupt: one that came after the program's end, of which we were not told yet; signal 0:
- * none
+ * @last_interrupt: the number of the last interrupt's signal
+ * @late_interrupt: an interrupt that came after the program's end, before that was reported; signal
+ * 0: none
  */
 struct lifetime {
 	struct recorder *rec;
@@ -51,7 +51,10 @@ void recorder_signals(const struct record_settings *settings, sigset_t *set)
 		sigaddset(set, SIGUSR1);
 }
 
-/* While its hooks change (attach_patch()) it is traced, and its stops are reported, too. */
+/*
+ * True when the program has ended. While its hooks change (attach_patch()), the program is traced,
+ * and its stops are reported, too: they are no end.
+ */
 static bool has_ended(const struct lifetime *life)
 {
 	siginfo_t info = { 0 };
@@ -63,7 +66,7 @@ static bool has_ended(const struct lifetime *life)
 
 static void start_ticking(struct lifetime *life);
 
-/* Both may be repeated without harm: the program ends once. */
+/* Takes the program's end. May be called again: the program ends once. */
 static void reap_program(void *arg)
 {
 	struct lifetime *life = arg;
@@ -84,7 +87,7 @@ static void reap_program(void *arg)
 
 		if (pid == 0 || (pid < 0 && errno == EINTR))
 			return;
-		/* Otherwise another process has taken it away from us. */
+		/* If it is not, another process has waited for the program before. */
 		if (pid == life->program)
 			life->end->status = status;
 	} else if (rec->program_fd >= 0 && poll(&end, 1, 0) == 0) {
@@ -97,7 +100,7 @@ static void reap_program(void *arg)
 		loop_remove(&rec->loop, rec->program_fd, &life->program_end);
 }
 
-/* By its descriptor, since another process may have its number by now. */
+/* Sends the signal by the program's descriptor: another process may have its number by now. */
 static void pass_on(const struct lifetime *life, int sig)
 {
 	if (life->rec->program_fd >= 0)
@@ -112,8 +115,8 @@ static void serve_ticker(struct served *served, uint32_t epoll_events)
 	uint64_t nr;
 
 	/*
-	 * One tick at most, however many were missed: after a suspended machine the program has not
-	 * had that time.
+	 * Missed ticks count as one: while the machine was suspended, the program had no time
+	 * either.
 	 */
 	if (read(life->ticker_fd, &nr, sizeof(nr)) == sizeof(nr))
 		alive_tick(&life->rec->alive);
@@ -133,8 +136,8 @@ static void start_ticking(struct lifetime *life)
 }
 
 /*
- * An interrupt from the terminal reaches the program by itself; one that was sent to us is passed
- * on.
+ * Handles an interrupt. One from the terminal reaches the program by itself; one that was sent to
+ * the recorder is passed on.
  */
 static void interrupt(struct lifetime *life, const struct signalfd_siginfo *info)
 {
@@ -146,8 +149,8 @@ static void interrupt(struct lifetime *life, const struct signalfd_siginfo *info
 }
 
 /*
- * The tracer's thread reports the end some time after it: an interrupt in between is not for the
- * program.
+ * True between the program's end and its report by the tracer's thread: an interrupt at this time
+ * is not for the program.
  */
 static bool has_ended_untold(const struct lifetime *life)
 {
@@ -168,7 +171,7 @@ static void see_program_end(struct served *served, uint32_t epoll_events)
 	}
 }
 
-/* While its hooks change, attach_patch() handles its stops. */
+/* Lets children go that want a tracer. While hooks change, attach_patch() handles their stops. */
 static void let_go(struct lifetime *life)
 {
 	if (life->is_parent && !proc_tells_end(&life->rec->proc) && !life->rec->service.is_busy)
@@ -181,7 +184,10 @@ static void serve_signals(struct served *served, uint32_t epoll_events)
 	struct signalfd_siginfo info;
 
 	while (read(life->signal_fd, &info, sizeof(info)) == sizeof(info)) {
-		/* The effect of an interrupt depends on whether the program has ended. */
+		/*
+		 * This comes first: the effect of an interrupt depends on whether the program has
+		 * ended.
+		 */
 		reap_program(life);
 		if (info.ssi_signo == SIGCHLD)
 			let_go(life);
@@ -212,7 +218,8 @@ static int watch_signals(struct lifetime *life, struct uft_err *err)
 }
 
 /*
- * Its descriptor shows its end, and for our child also SIGCHLD, since there may be no descriptor.
+ * Watches for the program's end. Its descriptor shows that. A child also sends SIGCHLD, which is
+ * enough when there is no descriptor.
  */
 static int watch_program(struct lifetime *life, struct uft_err *err)
 {
@@ -222,7 +229,7 @@ static int watch_program(struct lifetime *life, struct uft_err *err)
 	life->is_parent = waitid(P_PID, life->program, &unused, WEXITED | WNOHANG | WNOWAIT) == 0;
 	life->program_end = (struct served){ see_program_end, rec };
 	rec->program_fd = syscall(SYS_pidfd_open, life->program, 0);
-	/* Its tracer sees its end first, and has its status. */
+	/* The tracer sees the end first, and has the status. */
 	if (proc_tells_end(&rec->proc)) {
 		int watched = loop_add(&rec->loop, rec->proc.end_fd, &life->program_end);
 
@@ -234,7 +241,7 @@ static int watch_program(struct lifetime *life, struct uft_err *err)
 
 	if (ret < 0 && ret != -ESRCH && !life->is_parent)
 		return err_set_errno(err, ret, "cannot watch the program");
-	/* Its first stop may have come before its signal was watched. */
+	/* The program may have stopped, or ended, before its signals were watched. */
 	let_go(life);
 	reap_program(life);
 	return 0;
@@ -273,7 +280,10 @@ int recorder_run(struct recorder *rec, pid_t child, struct recorder_end *end, st
 
 	*end = (struct recorder_end){ .status = RECORDER_STATUS_UNKNOWN };
 
-	/* Without the recorder all calls of a filter would fail. */
+	/*
+	 * Processes with a filter cannot be left alone: without the recorder, all their filtered
+	 * calls would fail.
+	 */
 	rec->alive.leaves_rest = rec->settings->without_probe &&
 				 !proc_uses_filter(&rec->proc, rec->settings);
 

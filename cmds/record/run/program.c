@@ -1,4 +1,4 @@
-/* Finds the program of a `record` (see program.h). */
+/* Finds the program of `record` (see program.h). */
 #include "cmds/record/run/program.h"
 
 #include <elf.h>
@@ -27,7 +27,7 @@ static int check_elf(const char *name, const struct object_program *facts, const
 	if (facts->type != ET_EXEC && facts->type != ET_DYN)
 		return err_set(err, -ENOEXEC, "cannot trace '%s': ELF type %u is not a program",
 			       name, facts->type);
-	/* --proc needs no probe. */
+	/* --proc records processes without a probe. */
 	if (opts->rec.proc_way)
 		return 0;
 	if (facts->machine != arch_elf_machine || facts->elf_class != arch_elf_class)
@@ -53,15 +53,16 @@ static int check_elf(const char *name, const struct object_program *facts, const
 }
 
 /*
- * The most scripts that the kernel runs as interpreters of each other (search_binary_handler(),
+ * The most scripts that the kernel accepts as interpreters of each other (search_binary_handler(),
  * linux/fs/exec.c).
  */
 #define SCRIPTS_MAX 5
 
 /*
- * The facts of the interpreter in place of the script's; it may be a script, too. The kernel does
- * the rest by itself when the script is executed. @is_python: one of them is Python by its name:
- * pyenv and its kind put scripts of that name before the program
+ * Takes the facts of the interpreter instead of the script's. An interpreter may be a script, too.
+ * The path stays: the kernel finds the interpreters by itself when the script is executed.
+ * @is_python: a script's interpreter is called Python. pyenv and its kind put scripts of that name
+ * before the program
  */
 static int use_interpreter(struct record_program *program, bool *is_python, struct uft_err *err)
 {
@@ -83,7 +84,7 @@ static int use_interpreter(struct record_program *program, bool *is_python, stru
 			return ret;
 	}
 	*is_python |= program->facts.runs_python;
-	/* A script that starts Python has its calls in a child. */
+	/* When a script starts Python, the calls are in a child. */
 	program->facts.runs_python = *is_python;
 	return 0;
 }
@@ -112,7 +113,8 @@ int record_program_find(struct record_program *program, const struct opts *opts,
 	if (ret < 0)
 		return ret;
 	/*
-	 * A program of another kind is recorded without a probe; its children may be of our kind.
+	 * A program for another machine or word size is recorded without a probe, but its children
+	 * may be of this machine's kind.
 	 */
 	if (program->facts.machine != arch_elf_machine ||
 	    program->facts.elf_class != arch_elf_class) {

@@ -18,8 +18,8 @@ struct record_program {
 };
 
 /*
- * Find opts->args[0] and do the checks of doc/facts/programs.md, "Checks of a program". Negative
- * errno with a text that gives the reason and a remedy.
+ * Find opts->args[0] and do the checks of doc/facts/programs.md, "Checks of a program". Returns 0,
+ * or negative errno with a text that gives the reason and a remedy.
  */
 int record_program_find(struct record_program *program, const struct opts *opts,
 			struct uft_err *err);

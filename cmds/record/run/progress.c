@@ -1,4 +1,4 @@
-/* Progress of `record` (see progress.h). */
+/* Shows the progress of `record` (see progress.h). */
 #include "cmds/record/run/progress.h"
 
 #include <errno.h>
@@ -12,16 +12,21 @@
 #include "cmds/terminal/statusline.h"
 #include "utils/base/fd.h"
 
-/* Its device number is the same everywhere (the kernel's admin-guide/devices.txt). */
+/* /dev/tty, whose device number is the same everywhere (the kernel's admin-guide/devices.txt). */
 #define DEV_TTY makedev(5, 0)
 
-/* An unreadable file counts as yes, if its process exists: it belongs to another user. */
+/*
+ * True for a process that has ended. An unreadable file of a process that exists belongs to another
+ * user.
+ */
 static bool is_gone(int code)
 {
 	return code == -ENOENT || code == -ESRCH;
 }
 
-/* True when process @pid prints on that terminal, or on /dev/tty, which may be any terminal. */
+/*
+ * True when process @pid prints on the line's terminal, or on /dev/tty, which may be any terminal.
+ */
 static bool prints_there(const struct run_progress *progress, pid_t pid)
 {
 	struct stat st;
@@ -34,8 +39,8 @@ static bool prints_there(const struct run_progress *progress, pid_t pid)
 }
 
 /*
- * The line would mix with their output, or erase it. A message to stderr now and then does not
- * count.
+ * True when a recorded process prints on the terminal: the line would mix with its output, or erase
+ * it. A message to stderr now and then does no harm.
  */
 static bool is_others(const struct run_progress *progress)
 {
@@ -67,14 +72,14 @@ static double megabytes(uint64_t bytes)
 	return (double)bytes / (1 << 20);
 }
 
-/* The most important number comes first: a narrow terminal cuts the rest. */
+/* Adds the line's text. The most important number comes first: a narrow terminal cuts the rest. */
 static void add_text(const struct run_progress *progress, struct strbuf *out)
 {
 	struct writers_sum sum;
 
 	writers_sum(&progress->rec->writers, &sum);
 	add_time(out, (clock_now_ns(CLOCK_MONOTONIC) - progress->began_ns) / 1000000000);
-	/* A flight recording has no file, and new records replace old ones. */
+	/* A flight recording has no file yet, and new records replace old ones. */
 	if (progress->rec->settings->flight_bytes)
 		strbuf_addf(out, ", %.1f MB of %u task%s in memory", megabytes(sum.ring_bytes),
 			    sum.nr_rings, sum.nr_rings == 1 ? "" : "s");
@@ -116,7 +121,10 @@ static int start_timer(struct run_progress *progress)
 	return -1;
 }
 
-/* With --keep-pid the shell goes on when the program has ended, before we have finished. */
+/*
+ * True when a line may be shown. Not with --keep-pid: the shell uses the terminal after the
+ * program's end, before the recorder is done.
+ */
 static bool is_wanted(const struct opts *opts)
 {
 	return opts->progress != OPTS_PROGRESS_OFF && !opts->logfile && !opts->keep_pid &&

@@ -1,4 +1,4 @@
-/* Progress of `record`: a line every second, on the terminal of stderr. */
+/* Shows the progress of `record`: a line every second, on the terminal of stderr. */
 #ifndef UTRAIL_CMDS_RECORD_RUN_PROGRESS_H
 #define UTRAIL_CMDS_RECORD_RUN_PROGRESS_H
 
@@ -9,11 +9,12 @@
 #include "cmds/record/run/run.h"
 
 /*
- * Control thread. From run_progress_begin() to run_progress_end(); callers need no member.
+ * The state of the line, from run_progress_begin() to run_progress_end(), in the control thread.
+ * Callers need no member.
  *
- * @program: 0 when there is none of ours (-p)
- * @is_asked_for: shown even if others write to the terminal
- * @device: the terminal's, statusline_terminal()
+ * @program: 0 when the recorder has not started a program (-p)
+ * @is_asked_for: shown even if recorded processes write to the terminal
+ * @device: the terminal's number, by statusline_terminal()
  */
 struct run_progress {
 	struct recorder *rec;
@@ -25,18 +26,21 @@ struct run_progress {
 	struct served timer;
 };
 
-/* After recorder_open(), before anything is recorded: switch on the counts that will be shown. */
+/*
+ * Switch on the counts that will be shown. Call it after recorder_open(), before anything is
+ * recorded.
+ */
 void run_progress_prepare(const struct run *run, struct recorder *rec);
 
 /*
- * From here on a line shows the recorded and lost calls and bytes, and the time. Without --progress
- * it is shown only while no recorded process has that terminal as its stdout. Errors only mean that
- * there is no line.
+ * Show a line with the recorded and lost calls and bytes, and the time. Without --progress it is
+ * shown only while no recorded process has that terminal as its stdout. After an error there is
+ * just no line.
  */
 void run_progress_begin(struct run_progress *progress, const struct run *run, struct recorder *rec,
 			pid_t program);
 
-/* The line is removed. */
+/* Remove the line. */
 void run_progress_end(struct run_progress *progress);
 
 #endif

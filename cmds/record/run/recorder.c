@@ -1,6 +1,6 @@
 /*
- * The recorder's life: it is set up, runs recorder_run() (lifetime.c), and then takes the remaining
- * records.
+ * The recorder's life: sets it up, and takes the remaining records after recorder_run()
+ * (lifetime.c).
  */
 #include "cmds/record/plan/callers.h"
 #include "cmds/record/run/recorder.h"
@@ -24,7 +24,10 @@
 #include "utils/base/fd.h"
 #include "utils/format/callables.h"
 
-/* True when the kernel itself keeps time by the CPU's counter: then we may do so, too. */
+/*
+ * True when the kernel itself keeps time by the CPU's counter: then the counter is good enough for
+ * the recording, too.
+ */
 static bool kernel_trusts_counter(void)
 {
 	struct strbuf name cleanup_strbuf = { 0 };
@@ -92,8 +95,9 @@ static void make_plan(const struct record_settings *set, struct plan *plan)
 }
 
 /*
- * From here on only our own mapping can write to it. Linux before 5.1 has no seal for that: there
- * probes get a descriptor for reading, and only our own user could open another one.
+ * Closes the page for writing: from now on only the recorder's mapping can write. Linux before 5.1
+ * has no seal for that. There probes get a descriptor for reading, and only the recorder's user
+ * could open another one.
  */
 static int close_control_page(struct recorder *rec)
 {
@@ -134,8 +138,8 @@ static int make_control_page(struct recorder *rec, struct uft_err *err)
 }
 
 /*
- * The limit on file sizes also applies to shared memory. Most of an arena is address space only,
- * but the limit counts it.
+ * Checks the limit on file sizes, which also applies to shared memory. It counts a whole arena,
+ * though most of that is only address space.
  */
 static int check_file_limit(struct uft_err *err)
 {
@@ -149,7 +153,10 @@ static int check_file_limit(struct uft_err *err)
 	return 0;
 }
 
-/* Make the name by which probes find us, and the secret that proves that they are ours. */
+/*
+ * Makes the name by which probes find the recorder, and the secret that proves that they are its
+ * probes.
+ */
 static int make_address(struct control *ctl, struct uft_err *err)
 {
 	uint64_t random[1 + CONTROL_SECRET_BYTES / sizeof(uint64_t)];
@@ -168,8 +175,8 @@ static int make_address(struct control *ctl, struct uft_err *err)
 }
 
 /*
- * Descriptors are needed for each process, thread and conversation. The program gets its own limit
- * back (launch.c). Conversations, with strangers and with others, get a quarter of them.
+ * Each process, thread and conversation needs descriptors, so their limit is raised. The program
+ * gets the old limit back (launch.c). All conversations together get a quarter of the descriptors.
  */
 #define FILES_WANTED 65536
 #define TALKS_MAX    4096
@@ -317,12 +324,12 @@ static void put_together(struct recorder *rec)
 		.program_fd = &rec->program_fd,
 		.service_fd = -1,
 	};
-	/* A flight recording drops old records instead (flight.c). */
+	/* A flight recording has no limit here: it removes old files instead (flight.c). */
 	store_limit(store, settings->flight_bytes ? 0 : settings->max_bytes, finish_all,
 		    &rec->processes);
 }
 
-/* To be called after make_control_page(): gives it to the other users of the page. */
+/* Gives the page to all parts that use it. Call it after make_control_page(). */
 static void share_control_page(struct recorder *rec)
 {
 	rec->processes.control = rec->control;
@@ -380,7 +387,7 @@ void recorder_stop(struct recorder *rec)
 
 void recorder_close(struct recorder *rec)
 {
-	if (!rec->settings) /* the recorder was never opened */
+	if (!rec->settings) /* it was never opened */
 		return;
 	writers_stop(&rec->writers);
 	sources_finish(&rec->sources);

@@ -1,4 +1,4 @@
-/* The recorder: it puts all rooms together. No other room includes this. */
+/* The recorder, which puts all rooms together. No other room includes this header. */
 #ifndef UTRAIL_CMDS_RECORD_RUN_RECORDER_H
 #define UTRAIL_CMDS_RECORD_RUN_RECORDER_H
 
@@ -28,9 +28,10 @@
 #include "utils/base/err.h"
 
 /*
- * The header of each member tells who owns its parts, and which thread may touch them.
+ * The whole recorder. The header of each member tells who owns its parts, and which thread may
+ * touch them.
  *
- * @control, @control_fd: the page that is shared with all probes
+ * @control, @control_fd: the page that all probes share with the recorder
  * @program_fd: pidfd of the program, from recorder_run() on
  */
 struct recorder {
@@ -58,7 +59,7 @@ struct recorder {
 
 /*
  * Create the shared page, the socket and the writers, before the program starts. @rec belongs to
- * the caller and is released with recorder_close(), after a failure too. @store is borrowed.
+ * the caller, which calls recorder_close() in any case, also after a failure. @store is borrowed.
  */
 int recorder_open(struct recorder *rec, const struct record_settings *settings, struct store *store,
 		  struct uft_err *err);
@@ -70,14 +71,13 @@ int recorder_open(struct recorder *rec, const struct record_settings *settings, 
 /*
  * The end of the program.
  *
- * @status: of wait(2); RECORDER_STATUS_UNKNOWN when it is no child of ours (its parent gets its
- *          status), or still runs
- * @given_up: it still runs, and is not waited for any more because of this signal; else 0
- * @has_left_rest: processes that it left still run, and are not waited for (settings'
- *                 @leaves_rest)
+ * @status: of wait(2); RECORDER_STATUS_UNKNOWN when it is no child of the recorder (its parent gets
+ *          its status), or still runs
+ * @given_up: the signal because of which a running program is not waited for any more; else 0
+ * @has_left_rest: processes that it left still run, and are not waited for (settings' @leaves_rest)
  * @has_stayed: an attached process could not be left as it was
- * @traceme: the process that asked us to be its tracer
- * @usage: its resources
+ * @traceme: a process that asked the recorder to be its tracer
+ * @usage: the program's resources
  */
 struct recorder_end {
 	int status;
@@ -89,8 +89,9 @@ struct recorder_end {
 };
 
 /*
- * The signals that a recorder with these settings serves by a descriptor: they must be blocked
- * before it starts a thread. A hang-up asks for the end, too, except when it is ignored (nohup(1)).
+ * Set @set to the signals that a recorder with these settings serves by a descriptor. They must be
+ * blocked before it starts a thread. A hang-up asks for the end, too, except when it is ignored
+ * (nohup(1)).
  */
 void recorder_signals(const struct record_settings *settings, sigset_t *set);
 
@@ -100,15 +101,15 @@ void recorder_signals(const struct record_settings *settings, sigset_t *set);
  */
 int recorder_run(struct recorder *rec, pid_t child, struct recorder_end *end, struct uft_err *err);
 
-/* Take the rest of all rings and end the writers. */
+/* Take the remaining records of all rings, and end the writers. */
 void recorder_stop(struct recorder *rec);
 
 void recorder_close(struct recorder *rec);
 #define cleanup_recorder cleanup(recorder_close)
 
 /*
- * The modules that may contain Python's interpreter and that @rules name: PLAN_PATCHES_PROGRAM,
- * PLAN_PATCHES_LIBPYTHON, both or 0.
+ * Tell which modules that may contain Python's interpreter are named by @rules. Returns
+ * PLAN_PATCHES_PROGRAM, PLAN_PATCHES_LIBPYTHON, both or 0.
  */
 uint32_t recorder_python_flags(const struct patch_rules *rules);
 

@@ -1,4 +1,4 @@
-/* One run of `record`: data that its steps pass on. */
+/* A run of `record`: data that its steps pass on. */
 #ifndef UTRAIL_CMDS_RECORD_RUN_RUN_H
 #define UTRAIL_CMDS_RECORD_RUN_RUN_H
 
@@ -17,7 +17,7 @@
 #include "cmds/record/store/dir.h"
 #include "utils/spec/args/argrules.h"
 
-/* All data of one run of `record`, from the program check to the last file. */
+/* All data of a run of `record`, from the program check to the last file. */
 struct run {
 	const struct opts *opts;
 	struct argrules args;
@@ -27,17 +27,18 @@ struct run {
 	char library[PATH_MAX];
 	struct store_dir dir;
 	struct store_compact compact;
-	struct store *store; /* the store that is in use: one of these */
+	struct store *store; /* the store that is in use: one of those above */
 	struct timespec started;
 	uint64_t elapsed_ns;
-	uint64_t stop_ns; /* the time of taking what was left, after the program's end */
+	/* the time that taking the remaining records took after the program's end */
+	uint64_t stop_ns;
 	struct recorder_end end;
 	struct launch launch;
 	struct launched program_process;
-	pid_t *pids; /* -p; heap */
+	pid_t *pids; /* -p: process ids; heap */
 	size_t nr_pids;
 	bool has_debug;	 /* there are .dbg files */
-	bool has_events; /* the program has declared some */
+	bool has_events; /* there are events that the program has declared */
 	bool has_perf;	 /* there are perf-cpu<N>.dat files */
 	bool has_kernel; /* there are kernel-cpu<N>.dat files */
 };

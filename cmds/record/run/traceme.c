@@ -1,4 +1,4 @@
-/* Children that asked their parent to trace them (see traceme.h). */
+/* Releases children that asked their parent to trace them (see traceme.h). */
 #include "cmds/record/run/traceme.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "utils/base/fd.h"
 #include "utils/base/containers/strbuf.h"
 
-/* A field of /proc/<pid>/stat after the name: the stack pointer that a program starts with. */
+/* The number of a field of /proc/<pid>/stat: the stack pointer that a program starts with. */
 #define STAT_START_STACK 28
 
 static uint64_t start_stack(pid_t tid)
@@ -30,8 +30,8 @@ static uint64_t start_stack(pid_t tid)
 }
 
 /*
- * The kernel reports an exec to a tracer by SIGTRAP, before the first instruction; without a tracer
- * there is no such signal.
+ * True for the SIGTRAP by which the kernel reports an exec to a tracer, before the first
+ * instruction. Without a tracer there is no such signal.
  */
 static bool tells_exec(pid_t tid, const siginfo_t *info)
 {
@@ -42,19 +42,21 @@ static bool tells_exec(pid_t tid, const siginfo_t *info)
 	       now.stack_pointer == start_stack(tid);
 }
 
-/* With raise(SIGSTOP) a child waits until its tracer is ready. */
+/* True for a child that waits with raise(SIGSTOP) until its tracer is ready. */
 static bool waits_for_tracer(pid_t pid, const siginfo_t *info)
 {
 	return info->si_signo == SIGSTOP && info->si_code <= 0 && info->si_pid == pid;
 }
 
-/* False: it is not ours to let go. */
+/* Lets the task go. Returns false when this thread is not its tracer. */
 static bool let_go(struct traceme *seen, pid_t tid)
 {
 	siginfo_t info = { 0 };
 	int sig = 0;
 
-	/* EINVAL: it is stopped with the rest of its process, and stays so untraced. */
+	/*
+	 * EINVAL: the task is stopped with the rest of its process. It stays stopped, but untraced.
+	 */
 	if (ptrace(PTRACE_GETSIGINFO, tid, NULL, &info) < 0) {
 		if (errno != EINVAL)
 			return false;
@@ -69,8 +71,8 @@ static bool let_go(struct traceme *seen, pid_t tid)
 }
 
 /*
- * Another thread's tracee may be reported before ours: we look again when that one goes on, which
- * causes a SIGCHLD, too.
+ * A tracee of another thread may be reported before this thread's. When that one goes on, it causes
+ * a SIGCHLD, after which this is called again.
  */
 void traceme_let_go(struct traceme *seen)
 {
@@ -81,11 +83,17 @@ void traceme_let_go(struct traceme *seen)
 		    !stop.si_pid)
 			return;
 		if (stop.si_code == CLD_TRAPPED) {
-			/* A stop with an event is of a child that was seized. */
+			/*
+			 * A stop with an event is that of a child that was seized by another
+			 * thread.
+			 */
 			if (stop.si_status >> 8 || !let_go(seen, stop.si_pid))
 				return;
 		} else {
-			/* Not traced: the shell's business, as without us. */
+			/*
+			 * The child is not traced: its stop is the shell's business, as without
+			 * utrail.
+			 */
 			waitid(P_PID, stop.si_pid, &stop, WSTOPPED | WNOHANG | __WALL);
 		}
 	}

@@ -1,6 +1,6 @@
 /*
- * Children that asked their parent, which we are, to trace them (PTRACE_TRACEME): they stay stopped
- * until we let them go on.
+ * Children that asked their parent, which is the recorder, to trace them (PTRACE_TRACEME). They
+ * stay stopped until the recorder lets them go on.
  */
 #ifndef UTRAIL_CMDS_RECORD_RUN_TRACEME_H
 #define UTRAIL_CMDS_RECORD_RUN_TRACEME_H
@@ -11,9 +11,9 @@
 #include "cmds/terminal/msg.h"
 
 /*
- * The first one that was released.
+ * The first such task that was released.
  *
- * @tid: 0: none asked
+ * @tid: 0 when no task has asked
  * @sig: the signal that it was stopped at
  * @was_passed_on: false: the signal was meant for a tracer only
  */
@@ -24,9 +24,9 @@ struct traceme {
 };
 
 /*
- * Release all processes that are stopped for us as their tracer; they run untraced afterwards. To
- * be called after a SIGCHLD by the thread that has started the program, which is the tracer.
- * Tracees of other threads in this process are left alone.
+ * Release all processes that are stopped for the recorder as their tracer; they run untraced
+ * afterwards. Call it after a SIGCHLD, in the thread that has started the program, which is the
+ * tracer. Tracees of other threads in this process are left alone.
  */
 void traceme_let_go(struct traceme *seen);
 
