@@ -1,4 +1,4 @@
-/* -W var:NAME: variables of the program, bound to addresses. */
+/* Binds variables of the program to addresses, for -W var:NAME. */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_WATCHES_H
 #define UTRAIL_CMDS_RECORD_PLAN_WATCHES_H
 
@@ -8,8 +8,8 @@
 #include "utils/format/probe/control.h"
 
 /*
- * Check that the program @path has the variables to watch: -ENOENT with the first one that it
- * lacks, and the nearest names.
+ * Check that the program @path has the variables to watch. Returns 0, or -ENOENT with the first
+ * variable that it lacks, and the nearest names.
  */
 int watches_check(const struct record_settings *settings, const char *path, struct uft_err *err);
 

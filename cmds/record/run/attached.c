@@ -1,4 +1,4 @@
-/* `record -p` (see attached.h). */
+/* Records running processes, `record -p` (see attached.h). */
 #include "cmds/record/run/attached.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@
 
 /* --- whom --- */
 
-/* Options that act before a program begins cannot be used for a running one. */
+/* Refuses options that act before a program begins. */
 static int check_options(const struct opts *opts, struct uft_err *err)
 {
 	static const char late[] = "says how a program is started: it cannot be used with -p";
@@ -139,8 +139,8 @@ static void find_patches_of(struct run *run, struct recorder *rec, pid_t pid)
 		struct known_module *known;
 
 		/*
-		 * A missing file, or one at another path for us, is searched when the process has
-		 * named it.
+		 * Files that are missing, or have another path for the recorder, are searched
+		 * later, when the process has named them.
 		 */
 		if (!m->is_code || m->path[0] != '/' || !realpath(m->path, path) ||
 		    strcmp(m->path, path) != 0)
@@ -175,7 +175,7 @@ static void serve_signals(struct served *served, uint32_t epoll_events)
 	struct attachment *a = container_of(served, struct attachment, signals);
 	struct signalfd_siginfo info;
 
-	/* SIGCHLD only wakes us: attached threads have stopped. */
+	/* SIGCHLD needs no action: attached threads have stopped, and the loop must look again. */
 	while (read(a->signal_fd, &info, sizeof(info)) == sizeof(info)) {
 		unsigned nr_tasks;
 
@@ -230,7 +230,7 @@ static void unwatch(struct attachment *a)
 	}
 }
 
-/* While threads work for us, their probe talks to us. */
+/* Serves the loop: while threads do calls for the recorder, their probe talks to it. */
 static void serve_a_moment(void *arg)
 {
 	struct attachment *a = arg;
@@ -264,8 +264,8 @@ static int wait_for_end(struct attachment *a)
 }
 
 /*
- * Leaves forked processes, too. One that ends meanwhile needs no leaving. False: a process could
- * not be left as it was before.
+ * Leaves all processes, forked ones, too. A process that ends meanwhile needs no leaving. Returns
+ * false when a process could not be left as it was before.
  */
 static bool leave_all(struct run *run, struct attachment *a, const struct attach_how *how)
 {
@@ -288,7 +288,7 @@ static bool leave_all(struct run *run, struct attachment *a, const struct attach
 	return all_left;
 }
 
-/* Report how the processes ended: the first failed one gives our own status. */
+/* Report how the processes ended. The first failed one gives the status of `record`. */
 static void tell_ends(struct run *run, struct end *ends)
 {
 	for (size_t i = 0; i < run->nr_pids; i++) {

@@ -1,4 +1,4 @@
-/* `record -p`: running processes, from putting the probe into them to taking it out. */
+/* `record -p`: records running processes, from putting the probe into them to taking it out. */
 #ifndef UTRAIL_CMDS_RECORD_RUN_ATTACHED_H
 #define UTRAIL_CMDS_RECORD_RUN_ATTACHED_H
 
@@ -12,16 +12,16 @@
 int attached_find(struct run *run, struct uft_err *err);
 
 /*
- * To be called after recorder_open(): find patches in the present files of the processes, so that
- * none of their threads waits for that.
+ * Find patches in the files that the processes have now, so that none of their threads waits for
+ * that. Call it after recorder_open().
  */
 void attached_find_patches(struct run *run, struct recorder *rec);
 
 /*
- * After recorder_open(): attach to all, and record until a signal asks for the end, --for is over,
- * --max-size is reached, or they have ended. Then leave them, and the processes that they have
- * forked. Changes that stay in them are reported. When one cannot be attached to, the others are
- * left again.
+ * Attach to all processes, and record until a signal asks for the end, --for is over, --max-size is
+ * reached, or they have ended. Then leave them, and the processes that they have forked. Changes
+ * that stay in a process are reported. When the recorder cannot attach to one process, it leaves
+ * the others again. Call it after recorder_open().
  */
 int attached_run(struct run *run, struct recorder *rec, struct uft_err *err);
 

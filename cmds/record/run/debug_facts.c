@@ -1,4 +1,4 @@
-/* Facts about making a recording, for --debug and --debug-domain (see debug_facts.h). */
+/* Reports facts about making a recording, for --debug and --debug-domain (see debug_facts.h). */
 #include "cmds/record/run/debug_facts.h"
 
 #include <stdatomic.h>
@@ -84,7 +84,7 @@ static bool is_program(const struct recorder *rec, const char *path)
 	return false;
 }
 
-/* As symbols_load(), but reports where the symbols come from. */
+/* Loads symbols like symbols_load(), and reports where they come from. */
 static void tell_symbols(const struct msg *msg, const struct record_settings *settings,
 			 const struct known_module *m)
 {
@@ -105,7 +105,10 @@ static void tell_symbols(const struct msg *msg, const struct record_settings *se
 			  symbols.nr, m->is_saved ? "" : "; they were not needed");
 }
 
-/* Report on an unprepared file: the number of patched functions, and the reasons of the others. */
+/*
+ * Report on an unprepared file: the number of patched functions, and the reasons why others are
+ * not.
+ */
 static void tell_patches(const struct msg *msg, const struct known_module *m)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(m->patches); i++) {
@@ -135,7 +138,10 @@ static void tell_modules(struct run *run, const struct recorder *rec)
 				  "'%s': return addresses into it stay, and ends of calls are "
 				  "estimated: %s",
 				  m->path, m->callers_why);
-		/* The others cannot have records: at a low level they are not reported. */
+		/*
+		 * Modules without a symbol file have no records: they are reported at a higher
+		 * level only.
+		 */
 		if (msg_wants(msg, MSG_SYMBOL, m->is_saved ? 1 : 2))
 			tell_symbols(msg, &run->settings, m);
 		if (debuginfo_has(&run->debug, m->path))

@@ -4,10 +4,10 @@
 
 #include "cmds/record/run/run.h"
 
-/* Before the program is started. */
+/* Report before the program is started. */
 void debug_facts_before_run(const struct run *run);
 
-/* At the end, when all records are taken. */
+/* Report at the end, when all records are taken. */
 void debug_facts_after_run(struct run *run, const struct recorder *rec);
 
 #endif

@@ -1,13 +1,13 @@
-/* --dry-run: the functions that would be patched, and those that cannot be. */
+/* --dry-run: shows the functions that would be patched, and those that cannot be. */
 #ifndef UTRAIL_CMDS_RECORD_RUN_DRY_RUN_H
 #define UTRAIL_CMDS_RECORD_RUN_DRY_RUN_H
 
 #include "cmds/record/run/run.h"
 
 /*
- * Print for the program, and for its libraries that --patch names, the number of functions that
- * would be patched, and why others cannot be; with --verbose each of them. No code of the program
- * is executed. Returns CMD_DONE, or negative with @err.
+ * Print the number of functions that would be patched in the program, and in its libraries that
+ * --patch names, and why others cannot be. With --verbose, print each function. No code of the
+ * program is executed. Returns CMD_DONE, or negative with @err.
  */
 int dry_run(struct run *run, struct uft_err *err);
 

@@ -1,4 +1,4 @@
-/* Reports how processes end that are not our children (see ends.h). */
+/* Reports how attached processes end (see ends.h). */
 #include "cmds/record/run/ends.h"
 
 #include <signal.h>
@@ -27,7 +27,10 @@ struct pidfd_end {
 
 #define STAT_MAX 4096
 
-/* When its parent has waited for it already. */
+/*
+ * Asks the kernel for the status, which works even after the parent has waited for the process.
+ * True when it is known.
+ */
 static bool ask_kernel(struct end *end)
 {
 	struct pidfd_end info = { .mask = PIDFD_END_WANTED };
@@ -39,8 +42,8 @@ static bool ask_kernel(struct end *end)
 }
 
 /*
- * Older kernels: the last number of proc_pid_stat(5). As long as the process exists, no other one
- * has its number.
+ * Reads the status in /proc, for older kernels: the last number of proc_pid_stat(5). True when it
+ * is known. As long as the process exists, no other one has its number.
  */
 static bool ask_proc(struct end *end)
 {
@@ -109,6 +112,6 @@ int ends_tell(struct end *end, const struct msg *msg)
 			 "recording may have had a part in that: look whether it happens without, "
 			 "and with -e or fewer functions (-P)",
 			 end->pid, WTERMSIG(end->status), strsignal(WTERMSIG(end->status)));
-	/* The parent handles an exit, and may have been told before us. */
+	/* The parent handles a plain exit, and may know of it already. */
 	return WIFSIGNALED(end->status) ? end->status : 0;
 }

@@ -1,4 +1,4 @@
-/* Reports how processes end that are not our children: the attached ones. */
+/* Reports how processes end that are not children of the recorder: the attached ones. */
 #ifndef UTRAIL_CMDS_RECORD_RUN_ENDS_H
 #define UTRAIL_CMDS_RECORD_RUN_ENDS_H
 
@@ -10,7 +10,7 @@
 #include "cmds/terminal/msg.h"
 
 /*
- * One of them. Starts with ends_watch().
+ * An attached process. Starts with ends_watch().
  *
  * @pidfd: -1: its end was seen, or could not be watched
  * @status: of wait(2), if @is_known
@@ -25,12 +25,12 @@ struct end {
 	struct served served;
 };
 
-/* From here on its end is seen by @loop. */
+/* Watch for its end with @loop. */
 void ends_watch(struct end *end, pid_t pid, struct loop *loop);
 
 /*
- * The same, and report the reason. Returns the status as of waitpid(2) if a signal has ended it, 0
- * for any other end, or -1: it runs, or that is not known.
+ * Stop watching, and report how the process has ended. Returns the status as of waitpid(2) if a
+ * signal has ended it, 0 for any other end, or -1 when it runs, or when its end is unknown.
  */
 int ends_tell(struct end *end, const struct msg *msg);
 

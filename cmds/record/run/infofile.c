@@ -1,4 +1,4 @@
-/* `info` and `default.opts` (see infofile.h). */
+/* Writes `info` and `default.opts` (see infofile.h). */
 #include "cmds/record/run/infofile.h"
 
 #include <errno.h>
@@ -50,7 +50,7 @@ static uint64_t arg_features(const struct run *run)
 	return text.len ? mask | FEAT_RETVAL : mask;
 }
 
-/* The text goes to @field; none when it is empty. */
+/* Puts a copy of the text into *@field, or NULL when the text is empty. */
 static int keep_text(struct strbuf *text, char **field)
 {
 	if (strbuf_oom(text))
@@ -123,7 +123,7 @@ static struct data_header make_header(const struct run *run)
 	};
 }
 
-/* Writes `info`, at first with the least that a reader needs, at the end with everything. */
+/* Writes `info`: at first with the least that a reader needs, at the end with everything. */
 static int write_info(const struct run *run, const struct info *info, struct uft_err *err)
 {
 	struct data_header header = make_header(run);
@@ -200,7 +200,7 @@ static int describe_time(const struct run *run, struct recorder *rec, struct inf
 	return 0;
 }
 
-/* "98977 calls, deeper than 1024 levels (task 11525: 98977)" */
+/* Makes a line such as "98977 calls, deeper than 1024 levels (task 11525: 98977)". */
 static int describe_too_deep(const struct run *run, const struct tasks *tasks, struct info *info)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -216,7 +216,10 @@ static int describe_too_deep(const struct run *run, const struct tasks *tasks, s
 	return keep_text(&text, &info->too_deep);
 }
 
-/* "calls from libnode.so.108 (builtin functions of V8)": the words of -v while recording. */
+/*
+ * Makes a line such as "calls from libnode.so.108 (builtin functions of V8)", in the words of -v
+ * while recording.
+ */
 static int describe_kept_returns(const struct recorder *rec, struct info *info)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -229,7 +232,7 @@ static int describe_kept_returns(const struct recorder *rec, struct info *info)
 	return text.len || strbuf_oom(&text) ? keep_text(&text, &info->kept_returns) : 0;
 }
 
-/* "2 events say more than was recorded of them" */
+/* Makes a line such as "2 events say more than was recorded of them". */
 static int describe_cut_events(const struct recorder *rec, struct info *info)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -249,7 +252,10 @@ static void describe_losses(const struct run *run, struct recorder *rec, struct 
 	info->write_error = -atomic_load(&run->store->error);
 }
 
-/* There is no space for a new file: the first version has room for the status. */
+/*
+ * Writes the status into the first version of `info`, which has room for it: there is no space for
+ * a new file.
+ */
 static int write_state(const struct run *run, const struct info *info)
 {
 	struct strbuf line cleanup_strbuf = { 0 };
@@ -301,7 +307,7 @@ int infofile_begin(const struct run *run, struct uft_err *err)
 	return write_info(run, &info, err);
 }
 
-/* True when some calls are kept even if they are short. */
+/* True when an action of some filter keeps calls even if they are short. */
 static bool keeps_short_calls(const struct filters *filters)
 {
 	uint32_t uses = 0;
@@ -312,8 +318,8 @@ static bool keeps_short_calls(const struct filters *filters)
 }
 
 /*
- * Readers take -t from there, to filter the scheduler's events like calls. They would also drop
- * calls that -T f@trace or f@time=1us has kept: in that case -t is left out.
+ * -t goes into the file, since readers use it to filter the scheduler's events like calls. They
+ * would also drop calls that -T f@trace or f@time=1us has kept: in that case -t is left out.
  */
 int infofile_default_opts(const struct run *run, struct uft_err *err)
 {

@@ -1,19 +1,19 @@
-/* `info` and `default.opts` of a recording: its program, its settings, its end. */
+/* Writes `info` and `default.opts` of a recording: its program, its settings, its end. */
 #ifndef UTRAIL_CMDS_RECORD_RUN_INFOFILE_H
 #define UTRAIL_CMDS_RECORD_RUN_INFOFILE_H
 
 #include "cmds/record/run/run.h"
 
 /*
- * Before the program starts: write `info` with the least that a reader needs. Returns 0 or negative
+ * Write `info` with the least that a reader needs, before the program starts. Returns 0 or negative
  * with @err.
  */
 int infofile_begin(const struct run *run, struct uft_err *err);
 
-/* After its end: write `info` with everything. Returns 0 or negative with @err. */
+/* Write `info` with everything, after the end. Returns 0 or negative with @err. */
 int infofile_finish(const struct run *run, struct recorder *rec, struct uft_err *err);
 
-/* Returns the command line in shell syntax; on the heap, NULL without memory. */
+/* Returns the command line in shell syntax, on the heap; NULL without memory. */
 char *infofile_command_line(const struct opts *opts);
 
 /*

@@ -1,4 +1,4 @@
-/* Starting the program to record (see launch.h). */
+/* Starts the program to record (see launch.h). */
 #include "cmds/record/run/launch.h"
 
 #include <errno.h>
@@ -54,7 +54,10 @@ static int find_in_path(const char *name, char *path)
 	return ret;
 }
 
-/* As in uftrace, and in every tutorial: a file in the current directory comes first. */
+/*
+ * Finds the program's file: one in the working directory comes before $PATH, as in uftrace and in
+ * its tutorials.
+ */
 static int find_here_or_in_path(const char *name, char *path)
 {
 	int here = snprintf(path, PATH_MAX, "./%s", name) < PATH_MAX ? check_executable(path)
@@ -68,7 +71,7 @@ static int find_here_or_in_path(const char *name, char *path)
 	return found == -ENOENT && here == -EACCES ? here : found;
 }
 
-/* A file without permission to execute it. */
+/* True for a file without permission to execute it. */
 static bool lacks_mode(const char *path)
 {
 	struct stat st;
@@ -148,7 +151,10 @@ int launch_find_library(const char *dir, const char *name, char *path, struct uf
 		       name);
 }
 
-/* Returns @environ with our variables added; it shares the old strings. NULL without memory. */
+/*
+ * Returns @environ with the probe's variables added. It shares the old strings. NULL without
+ * memory.
+ */
 static char **make_environment(const struct launch *launch, struct strbuf *preload,
 			       struct strbuf *socket)
 {
@@ -186,7 +192,7 @@ static char **make_environment(const struct launch *launch, struct strbuf *prelo
 	return env;
 }
 
-/* Runs in the process that becomes the program: only async-signal-safe calls. */
+/* Executes the program in the process that becomes it. Makes only async-signal-safe calls. */
 NORETURN static void execute(const struct launch *launch, char **env, int report_fd)
 {
 	int failure;
@@ -198,7 +204,7 @@ NORETURN static void execute(const struct launch *launch, char **env, int report
 	setrlimit(RLIMIT_NOFILE, &launch->file_number);
 	if (launch->fixed_addresses)
 		personality(personality(0xffffffff) | ADDR_NO_RANDOMIZE);
-	/* Negative: it was not execve(2) that failed. */
+	/* A negative number reports a failure before execve(2). */
 	failure = launch->filter ? proc_filter_install(launch->filter) : 0;
 	if (failure == 0) {
 		execve(launch->path, launch->argv, env);
@@ -217,13 +223,18 @@ static void close_both(const int fds[2])
 	}
 }
 
-/* Runs in the child, between fork and exec: only async-signal-safe calls. */
+/*
+ * Waits and executes the program. Runs in the child, between fork and exec: makes only
+ * async-signal-safe calls.
+ */
 NORETURN static void become_program(const struct launch *launch, char **env, int go_fd,
 				    int report_fd)
 {
 	char byte;
 
-	/* End of file means go; after the recorder's death, too: then the program runs alone. */
+	/*
+	 * End of file means go. It also comes when the recorder dies: then the program runs alone.
+	 */
 	while (read(go_fd, &byte, 1) < 0 && errno == EINTR)
 		;
 	execute(launch, env, report_fd);
@@ -246,7 +257,7 @@ NORETURN static void wait_for_release(const struct launch *launch, int go_fd, in
 		n = read(go_fd, &release, sizeof(release));
 	} while (n < 0 && errno == EINTR);
 	if (n != sizeof(release))
-		_exit(1); /* the recorder has said why */
+		_exit(1); /* the recorder has printed the error */
 	with_address.address = release.address;
 
 	char **env = make_environment(&with_address, &preload, &socket);
@@ -307,7 +318,7 @@ static int await_program(const struct launch *launch, struct launched *child, st
 	int failure = 0;
 	ssize_t n;
 
-	/* The exec closes the pipe; otherwise the error comes through it. */
+	/* The exec closes the pipe. Otherwise the error comes through it. */
 	do {
 		n = read(child->report, &failure, sizeof(failure));
 	} while (n < 0 && errno == EINTR);
@@ -324,7 +335,7 @@ int launch_release(const struct launch *launch, struct launched *program, struct
 
 	snprintf(release.address, sizeof(release.address), "%s", launch->address);
 
-	/* Another process may have ended it while it waited. */
+	/* The write fails if another process has ended the waiting process. */
 	struct sigaction ignore = { .sa_handler = SIG_IGN }, before;
 
 	sigaction(SIGPIPE, &ignore, &before);

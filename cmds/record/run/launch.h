@@ -1,4 +1,4 @@
-/* Starting the program that is to be recorded. */
+/* Starts the program that is to be recorded. */
 #ifndef UTRAIL_CMDS_RECORD_RUN_LAUNCH_H
 #define UTRAIL_CMDS_RECORD_RUN_LAUNCH_H
 
@@ -11,16 +11,17 @@
 #include "utils/base/err.h"
 
 /*
- * @path: of the program, already looked up; @argv: its arguments, NULL-terminated
+ * @path: the program's file, already looked up
+ * @argv: its arguments, NULL-terminated
  * @preload: the library to preload; NULL: none
- * @address: of the recorder (utils/format/probe/control.h), or NULL for a library that needs none
+ * @address: the recorder's (utils/format/probe/control.h), or NULL for a library that needs none
  * @fixed_addresses: without address space randomisation
  * @no_binding: the dynamic linker looks library functions up for each call (ld.so(8), LD_BIND_NOT)
- * @ignores_children: SIGCHLD is ignored, as it was when we started
+ * @ignores_children: the program ignores SIGCHLD, as the recorder did when it started
  * @filter: filter of system calls for the program and all its descendants
  *          (cmds/record/proc/filter.h); NULL: none
- * @mask, @file_size, @file_number: the signal mask and the limits on files that the program is to
- * begin with
+ * @mask, @file_size, @file_number: the signal mask and the limits on files that the program begins
+ * with
  */
 struct launch {
 	const char *path;
@@ -37,10 +38,10 @@ struct launch {
 };
 
 /*
- * A process that is about to become the program; a child, except with --keep-pid.
+ * A process that is about to become the program. It is a child, except with --keep-pid.
  *
- * @go: closing it lets the child go on
- * @report: end of file when the program runs, or the errno when it does not
+ * @go: closing it lets the process go on
+ * @report: gives end of file when the program runs, or the errno when it does not
  */
 struct launched {
 	pid_t pid;
@@ -48,37 +49,41 @@ struct launched {
 	int report;
 };
 
-/* Fork it; it waits. 0 or negative errno. */
+/* Fork the process, which waits. Returns 0 or negative errno. */
 int launch_prepare(const struct launch *launch, struct launched *child, struct uft_err *err);
 
-/* Let it execute the program. Returns 0, or negative errno when that failed: then it is gone. */
+/*
+ * Let the process execute the program. Returns 0, or negative errno when that failed; then the
+ * process is gone.
+ */
 int launch_go(const struct launch *launch, struct launched *child, struct uft_err *err);
 
 /*
- * Fork a process that is invisible to the caller's wait(2), and to that of a program that the
- * caller becomes. Returns 0, in the new process 1, or negative errno.
+ * Fork a process that the caller's wait(2) does not see, nor that of a program that the caller
+ * becomes. Returns 0 in the caller, 1 in the new process, or negative errno.
  */
 int launch_fork_away(void);
 
 /*
  * --keep-pid: the caller becomes the program, and a new process, which is no child of it, becomes
- * the recorder; there this returns 0. The caller waits in here for launch_release() by the
- * recorder, then executes the program. If the recorder ends before that, the caller ends with
- * CMD_FAILED. @launch needs no address yet. Negative errno, in the caller: nothing has changed.
+ * the recorder. Returns 0 in the new process. The caller waits in this function until the recorder
+ * calls launch_release(), then executes the program. If the recorder ends before that, the caller
+ * ends with CMD_FAILED. @launch needs no address yet. Returns negative errno in the caller when
+ * nothing has changed.
  */
 int launch_change_places(const struct launch *launch, struct launched *program,
 			 struct uft_err *err);
 
 /*
- * In the recorder: release the program, with that address. Returns 0, or negative errno when it
- * cannot be executed.
+ * In the recorder: release the program, which gets the address of @launch. Returns 0, or negative
+ * errno when the program cannot be executed.
  */
 int launch_release(const struct launch *launch, struct launched *program, struct uft_err *err);
 
 /*
- * Find the file of @name: unchanged when it has a slash, else in the working directory, else in
- * $PATH. -ENOENT, -EACCES or -EISDIR with a text that says why it cannot be traced; @path has
- * PATH_MAX bytes.
+ * Find the file of @name. A name with a slash stays unchanged; others are looked up in the working
+ * directory, then in $PATH. Returns 0, or -ENOENT, -EACCES or -EISDIR with a text that tells why it
+ * cannot be traced. @path has PATH_MAX bytes.
  */
 int launch_find_program(const char *name, char *path, struct uft_err *err);
 
@@ -86,8 +91,9 @@ int launch_find_program(const char *name, char *path, struct uft_err *err);
 bool launch_is_command(const char *name);
 
 /*
- * The preload library @name ("libmcount.so"): in @dir or its libmcount/ when given, else beside
- * this program (build tree, installation) or where it was configured to be installed.
+ * Find the library @name to preload ("libmcount.so"). With @dir it is there or in its libmcount/.
+ * Otherwise it is beside this program (build tree, installation), or where it was configured to be
+ * installed.
  */
 int launch_find_library(const char *dir, const char *name, char *path, struct uft_err *err);
 

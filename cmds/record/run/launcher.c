@@ -1,4 +1,4 @@
-/* Launchers (see launcher.h). */
+/* Finds out whether a program is a launcher, and of which library (see launcher.h). */
 #include "cmds/record/run/launcher.h"
 
 #include <stdlib.h>
@@ -8,14 +8,14 @@
 #include "utils/object/elf_file.h"
 
 /*
- * A launcher's code is smaller than this; a library with less code than that is hardly the true
- * program.
+ * A launcher has less code than the first number of bytes. Its library has at least the second, and
+ * so many times the launcher's.
  */
 #define LAUNCHER_BYTES_MAX (512U << 10)
 #define LIBRARY_BYTES_MIN  (1U << 20)
 #define TIMES_LARGER	   16
 
-/* Every program has some of these. */
+/* True for libraries that many programs have. */
 static bool is_of_everybody(const char *name)
 {
 	static const char *const names[] = { "libc.so",	  "libc-",     "libc.musl", "libm.so",
@@ -29,7 +29,9 @@ static bool is_of_everybody(const char *name)
 	return false;
 }
 
-/* Returns the bytes of executable code, which could be patched. 0: it cannot be read. */
+/*
+ * Returns the bytes of executable code, which could be patched, or 0 when the file cannot be read.
+ */
 static uint64_t code_bytes_of(const char *path)
 {
 	struct elf_file file cleanup_elf_file = ELF_FILE_CLOSED;
@@ -55,7 +57,7 @@ static bool are_about_program_alone(const struct patch_rules *rules)
 	return patch_rules_have(rules, /* takes_out= */ false);
 }
 
-/* The length of "libjvm" in "libjvm.so", the form that rules use. */
+/* Returns the length of "libjvm" in "libjvm.so": rules use this form. */
 static int bare_length(const char *name)
 {
 	return (int)strcspn(name, ".");

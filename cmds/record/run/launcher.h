@@ -1,6 +1,6 @@
 /*
- * Programs of a few kilobytes whose code is in a library of many megabytes: -P . shows little of
- * these.
+ * Launchers: programs of a few kilobytes whose code is in a library of many megabytes. -P . records
+ * little of such a program.
  */
 #ifndef UTRAIL_CMDS_RECORD_RUN_LAUNCHER_H
 #define UTRAIL_CMDS_RECORD_RUN_LAUNCHER_H
@@ -8,9 +8,8 @@
 #include "cmds/record/run/recorder.h"
 
 /*
- * Name the library that has the code of the program @path, if rules of -P are about the program
- * alone and it is a launcher, by the sizes of their code. Appended to @out, which stays empty
- * otherwise.
+ * Append to @out the name of the library that has the code of the program @path. Nothing is
+ * appended unless rules of -P are about the program alone, and the sizes of code show a launcher.
  */
 void launcher_describe(struct recorder *rec, const char *path, struct strbuf *out);
 

@@ -1,4 +1,4 @@
-/* The facts about the machine and the run in the `info` file. */
+/* Writes the facts about the machine and the run into the `info` file. */
 #ifndef UTRAIL_CMDS_RECORD_RUN_SYSINFO_H
 #define UTRAIL_CMDS_RECORD_RUN_SYSINFO_H
 
@@ -12,7 +12,7 @@
  */
 int sysinfo_add_machine(struct info *info);
 
-/* The item about the resources that the program used. */
+/* Fill the item about the resources that the program used. */
 void sysinfo_add_usage(struct info *info, const struct rusage *usage);
 
 #endif
