@@ -1,4 +1,4 @@
-/* The kernel's function_graph tracer (see graph.h). */
+/* Sets up the kernel's function_graph tracer (see graph.h). */
 #include "cmds/record/sources/graph.h"
 
 #include <errno.h>
@@ -39,7 +39,7 @@ static int write_names(int dir_fd, const char *file, const struct strbuf *names,
 	return ret < 0 ? err_set_errno(err, ret, "cannot write functions to '%s'", file) : 0;
 }
 
-/* The choice of the user's filters for each function that can be traced. */
+/* The functions that the user's filters choose among those that can be traced. */
 struct choice {
 	struct strbuf in;
 	struct strbuf out;
@@ -52,7 +52,7 @@ static void choice_deinit(struct choice *choice)
 	strbuf_deinit(&choice->out);
 }
 
-/* "<name>", or "<name> [<module>]" */
+/* Returns the name in a line "<name>" or "<name> [<module>]". */
 static struct text name_of(struct text line)
 {
 	const char *space = memchr(line.at, ' ', text_left(&line));
@@ -79,7 +79,7 @@ static int match_function(struct filters *filters, struct text name, struct choi
 			      : trigger.flags & TRIGGER_FILTER ? &choice->in
 							       : NULL;
 
-	/* The kernel takes white space for the end of a name. */
+	/* The kernel takes white space as the end of a name. */
 	if (list)
 		strbuf_addf(list, "%s\n%c", copy, '\0');
 	return 0;
@@ -101,7 +101,7 @@ static bool has_kernel_filters(const struct filters *filters, bool *wants_in)
 	return found;
 }
 
-/* -F and -N for kernel functions: the tracer leaves out the others with all their callees. */
+/* Applies -F and -N to kernel functions: the tracer leaves out all others, with their callees. */
 static int choose_functions(struct kernel *kernel, struct uft_err *err)
 {
 	struct filters *filters = kernel->settings->filters;

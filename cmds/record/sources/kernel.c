@@ -1,4 +1,4 @@
-/* Tracepoints and calls of the kernel (see kernel.h). */
+/* Records tracepoints and calls of the kernel (see kernel.h). */
 #include "cmds/record/sources/kernel.h"
 
 #include <dirent.h>
@@ -22,19 +22,22 @@
 
 #define NAME_SIZE	64
 /*
- * The fill level at which we are woken: the content of a buffer is lost when the recorder is
- * killed.
+ * The fill level of a buffer at which the kernel wakes the recorder. It is low, since a buffer's
+ * content is lost when the recorder is killed.
  */
 #define WATERMARK_BYTES 16384ULL
-/* As much as a pipe takes. */
+/* The number of pages that a pipe takes. */
 #define PAGES_AT_ONCE	16
 #define INSTANCE_PREFIX "utrail-"
 /* The first pid namespace, whose numbers trace events have: PROC_PID_INIT_INO of the kernel. */
 #define FIRST_PID_SPACE "pid:[4026531836]"
 
 /*
+ * A CPU's buffer.
+ *
  * @fd: trace_pipe_raw, which yields pages
- * @kept: flight recording: pages that go to the file when it is saved; else the file is @stream
+ * @kept: in a flight recording, the pages that go to the file when it is saved
+ * @stream: in other recordings, the file
  */
 struct kernel_cpu {
 	struct served served;
@@ -52,10 +55,7 @@ static void instance_name(char name[static NAME_SIZE])
 
 /* --- the instance --- */
 
-/*
- * Killed recorders could not remove their instances. An instance in use, by any process, cannot be
- * removed.
- */
+/* Removes instances of killed recorders. An instance that any process uses cannot be removed. */
 static void remove_stale_instances(int tracefs_fd)
 {
 	int fd = openat(tracefs_fd, "instances", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -89,7 +89,7 @@ static int make_instance(struct kernel *kernel, struct uft_err *err)
 	return kernel->instance_fd < 0 ? err_set_errno(err, -errno, "cannot open '%s'", name) : 0;
 }
 
-/* Takes the global instance, in which nothing may be traced while we change settings. */
+/* Takes the global instance. No other user may trace in it while its settings are changed. */
 static int take_everybodys(struct kernel *kernel, struct uft_err *err)
 {
 	int ret = tracefs_state_keep(&kernel->state, kernel->tracefs_fd, err);
@@ -117,7 +117,7 @@ static void leave_instance(struct kernel *kernel)
 	kernel->is_everybodys = false;
 }
 
-/* Choose an instance of our own, if the kernel lets it do all that is needed. */
+/* Choose an instance for this recorder alone, if such an instance can do all that is needed. */
 static int choose_instance(struct kernel *kernel, struct uft_err *err)
 {
 	int ret = make_instance(kernel, err);
@@ -142,7 +142,7 @@ static const char *clock_name(int clock_id)
 	}
 }
 
-/* The kernel compares with pids of its first namespace. */
+/* Refuses a pid namespace of its own: the kernel compares pids of its first namespace. */
 static int check_pid_space(struct uft_err *err)
 {
 	char space[NAME_SIZE] = { 0 };
@@ -157,9 +157,9 @@ static int check_pid_space(struct uft_err *err)
 }
 
 /*
- * Set the fill level, in percent of the buffer, at which we are woken: at least two pages. With the
- * page that is being filled, which serve_cpu() does not take, we would never sleep. Kernels before
- * 5.0 do not have it.
+ * Set the fill level at which the kernel wakes the recorder, in percent of the buffer. It is at
+ * least two pages: serve_cpu() does not take the page that is being filled, so with a lower level
+ * the recorder would never sleep. Kernels before 5.0 have no such setting.
  */
 static void set_watermark(struct kernel *kernel)
 {
@@ -195,8 +195,8 @@ static int set_up(struct kernel *kernel, pid_t pid, struct uft_err *err)
 	if (ret == 0 && kernel->has_events)
 		ret = tracefs_write(fd, "set_event_pid", who, err);
 	/*
-	 * This comes before the pipes are opened: while they are open the kernel allows no change
-	 * of the tracer.
+	 * The tracer is set up before the pipes are opened: while they are open, the kernel allows
+	 * no change of the tracer.
 	 */
 	if (ret == 0 && kernel->has_graph)
 		ret = graph_set_up(kernel, pid, err);
@@ -230,12 +230,15 @@ static void begin_header(struct kernel *kernel, struct strbuf *header)
 					 });
 	if (page.len)
 		kernel_header_put_file(header, "events/header_page", page.data, page.len);
-	/* Old readers want these; a kernel may be without. */
+	/* Old readers want these formats, which some kernels do not have. */
 	add_file(kernel, "events/ftrace/funcgraph_entry/format", header);
 	add_file(kernel, "events/ftrace/funcgraph_exit/format", header);
 }
 
-/* Switch one event on. An event without a switch (the tracers' own records) is no tracepoint. */
+/*
+ * Switch an event on. An event without a switch (such as the tracers' own records) is no
+ * tracepoint.
+ */
 static int enable(struct kernel *kernel, const char *name, struct strbuf *header,
 		  struct uft_err *err)
 {
@@ -254,7 +257,7 @@ static int enable(struct kernel *kernel, const char *name, struct strbuf *header
 	return strbuf_oom(&path) ? -ENOMEM : add_file(kernel, path.data, header);
 }
 
-/* A rule that matches no event's name is most likely misspelt. */
+/* Reports rules that match no event's name: most likely they are misspelt. */
 static void check_rules(const struct event_rules *rules, const struct strbuf *names,
 			struct uft_err *err)
 {
@@ -277,7 +280,7 @@ static void check_rules(const struct event_rules *rules, const struct strbuf *na
 	}
 }
 
-/* The number of events that are on goes to @nr. */
+/* Switches all chosen events on. Their number goes to @nr. */
 static int enable_all(struct kernel *kernel, struct strbuf *header, unsigned *nr,
 		      struct uft_err *err)
 {
@@ -323,7 +326,7 @@ static int choose_events(struct kernel *kernel, struct uft_err *err)
 	begin_header(kernel, &header);
 	if (kernel->has_events)
 		ret = enable_all(kernel, &header, &nr, err);
-	/* Without events there are still the calls. */
+	/* If no event can be recorded, calls may still be. */
 	if (ret < 0 && !kernel->has_graph)
 		return ret;
 	save_symbols(kernel);
@@ -382,7 +385,7 @@ static int open_cpus(struct kernel *kernel, struct uft_err *err)
 	return ret;
 }
 
-/* An open instance cannot be removed, so this comes last. */
+/* An open instance cannot be removed, so this is the last step. */
 static void close_all(struct kernel *kernel)
 {
 	for (unsigned i = 0; i < kernel->nr_cpus; i++) {
@@ -443,13 +446,13 @@ static int open_all(struct kernel *kernel, pid_t pid, struct uft_err *err)
 	return ret;
 }
 
-/* The bytes that a flight recording keeps of each CPU. */
+/* Returns the bytes that a flight recording keeps of each CPU. */
 static uint64_t kept_bytes(const struct kernel *kernel)
 {
 	return sources_kept_bytes(kernel->settings, kernel->nr_cpus);
 }
 
-/* Keep the newest pages. */
+/* Drops all but the newest pages. */
 static void forget_old(struct kernel_cpu *cpu)
 {
 	struct strbuf *kept = &cpu->kept;
@@ -463,8 +466,8 @@ static void forget_old(struct kernel_cpu *cpu)
 }
 
 /*
- * The kernel's events get half of --max-size: they may be so many that no space is left for the
- * calls, without which they are useless.
+ * True when the pages still fit the kernel's share, which is half of --max-size. Without that
+ * limit, events could leave no space for the calls, and without calls they are useless.
  */
 static bool has_share(struct kernel *kernel, size_t len)
 {
@@ -475,7 +478,7 @@ static bool has_share(struct kernel *kernel, size_t len)
 	return !kernel->is_full;
 }
 
-/* @len bytes at @pages, whole pages. */
+/* Takes @len bytes at @pages, which are whole pages. */
 static int take_pages(struct kernel_cpu *cpu, const uint8_t *pages, size_t len)
 {
 	struct kernel *kernel = cpu->kernel;
@@ -492,7 +495,10 @@ static int take_pages(struct kernel_cpu *cpu, const uint8_t *pages, size_t len)
 	return store_append(kernel->store, cpu->stream, pages, len);
 }
 
-/* splice(2) yields only full pages. Returns the number of bytes; 0: there are no more. */
+/*
+ * Reads pages by splice(2), which yields only full ones. Returns the number of bytes; 0: there are
+ * no more.
+ */
 static ssize_t get_full_pages(struct kernel_cpu *cpu)
 {
 	struct kernel *kernel = cpu->kernel;
@@ -502,7 +508,7 @@ static ssize_t get_full_pages(struct kernel_cpu *cpu)
 	return n > 0 ? fd_read_full(kernel->pipe[0], kernel->pages, n) : 0;
 }
 
-/* read(2) also yields pages that are not full. */
+/* Reads a page by read(2), which also yields pages that are not full. */
 static ssize_t get_any_page(struct kernel_cpu *cpu)
 {
 	struct kernel *kernel = cpu->kernel;
@@ -513,14 +519,14 @@ static ssize_t get_any_page(struct kernel_cpu *cpu)
 	} while (n < 0 && errno == EINTR);
 	if (n <= 0)
 		return 0;
-	/* Readers count in pages. */
+	/* Readers count in pages, so the rest is zeros. */
 	memset(kernel->pages + n, 0, kernel->page_bytes - n);
 	return kernel->page_bytes;
 }
 
 /*
- * A program with a stream of events could keep us here: one buffer at a time is enough. Data that
- * cannot be written are dropped, so that the kernel has room.
+ * Empties a buffer. A program with a stream of events must not keep the recorder here, so no more
+ * than a buffer is taken. Data that cannot be written are dropped, so that the kernel has room.
  */
 static int drain_kernel_cpu(struct kernel_cpu *cpu, ssize_t (*get)(struct kernel_cpu *cpu))
 {
@@ -539,7 +545,7 @@ static int drain_kernel_cpu(struct kernel_cpu *cpu, ssize_t (*get)(struct kernel
 	return ret;
 }
 
-/* Full pages first: there may be many. */
+/* Takes the full pages, of which there may be many, and then the last one. */
 static int empty_all(struct kernel_cpu *cpu)
 {
 	int ret = drain_kernel_cpu(cpu, get_full_pages);
@@ -576,7 +582,7 @@ static int kernel_save(struct source *source)
 	return ret;
 }
 
-/* The number of records that the kernel reports as overwritten, or had no room for. */
+/* Returns the number of records that the kernel has overwritten, or had no room for. */
 static uint64_t count_lost(struct kernel_cpu *cpu)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -606,7 +612,7 @@ static int kernel_finish(struct source *source)
 {
 	struct kernel *kernel = container_of(source, struct kernel, source);
 
-	/* Stop it, so that the reading comes to an end. */
+	/* Tracing ends first, so that reading comes to an end. */
 	tracefs_write(kernel->instance_fd, "tracing_on", "0", NULL);
 
 	int ret = kernel_save(source);
@@ -617,7 +623,7 @@ static int kernel_finish(struct source *source)
 	return ret;
 }
 
-/* The deeper the more, as the peer has it. */
+/* The default grows with the depth, as in the peer. */
 static uint64_t default_buffer_bytes(unsigned depth)
 {
 	return depth >= 8 ? 4 << 20 : depth >= 4 ? 3 << 20 : depth >= 2 ? 2 << 20 : 1408 << 10;
@@ -666,6 +672,6 @@ int kernel_open(struct kernel *kernel, struct sources *sources, pid_t pid, struc
 
 	if (ret == 0 || !graph || !events)
 		return ret;
-	/* Perhaps only the calls cannot be recorded. */
+	/* Perhaps only the calls cannot be recorded, so the events are tried alone. */
 	return open_kinds(kernel, sources, pid, false, true, &why) == 0 ? 0 : ret;
 }

@@ -1,6 +1,6 @@
 /*
- * Events of the traced tasks in the kernel: tracepoints (-E 'system:event@kernel'), and calls of
- * kernel functions (-k).
+ * Records events of the traced tasks in the kernel: tracepoints (-E 'system:event@kernel'), and
+ * calls of kernel functions (-k).
  */
 #ifndef UTRAIL_CMDS_RECORD_SOURCES_KERNEL_H
 #define UTRAIL_CMDS_RECORD_SOURCES_KERNEL_H
@@ -16,18 +16,21 @@
 struct kernel_cpu;
 
 /*
- * An instance of the kernel's tracing for us alone (Documentation/trace/ftrace.rst, "Instances"):
- * it does not affect other tracing, and we remove it at the end. If the kernel traces calls only in
- * the global instance, that one is used; @state has its former settings.
+ * The recorder's instance of the kernel's tracing (Documentation/trace/ftrace.rst, "Instances"). It
+ * does not affect other tracing, and is removed at the end. If the kernel traces calls only in the
+ * global instance, that one is used; @state has its former settings.
  *
- * @instance_fd: its directory
- * @is_everybodys: it is the global one
- * @has_graph: calls are traced; @has_events: there are tracepoints
- * @buffer_bytes: of each CPU
+ * @instance_fd: the instance's directory
+ * @is_everybodys: it is the global instance
+ * @has_graph: calls are traced
+ * @has_events: there are tracepoints
+ * @buffer_bytes: the buffer's size on each CPU
  * @page_bytes: the size of the kernel's pages of records
- * @has_watermark: the kernel wakes us when a part of a buffer is full, and not for each record
- * @pipe, @pages: by which we get pages
- * @bytes_written: to the files; @is_full: that has reached their share of --max-size
+ * @has_watermark: the kernel wakes the recorder when a part of a buffer is full, not for each
+ *                 record
+ * @pipe, @pages: means to read pages
+ * @bytes_written: bytes in the files
+ * @is_full: the files have reached their share of --max-size
  * @lost: records that the kernel had no room for; known at the end
  */
 struct kernel {
@@ -56,9 +59,9 @@ struct kernel {
 /*
  * Make the kernel record the events and calls of the settings, for @pid, which has not executed its
  * program yet, and for all its forks. Write the data that readers need about them (kernel_header,
- * kallsyms). It becomes a new source of @sources, and the loop empties the buffers. Negative errno
- * when nothing can be recorded: @kernel counts as closed. 0 with @err set: a part cannot be
- * recorded.
+ * kallsyms). @kernel becomes a source of @sources, and the loop empties the buffers. Returns 0;
+ * with @err set, a part cannot be recorded. Returns negative errno when nothing can be recorded:
+ * then @kernel is closed.
  */
 int kernel_open(struct kernel *kernel, struct sources *sources, pid_t pid, struct uft_err *err);
 

@@ -1,4 +1,4 @@
-/* The kernel's tracefs (see tracefs.h). */
+/* Reads and writes the kernel's tracefs (see tracefs.h). */
 #include "cmds/record/sources/tracefs.h"
 
 #include <errno.h>
@@ -16,14 +16,17 @@
 /* Files of tracefs have no size, so they are read in pieces until the end. */
 #define READ_BYTES 65536
 
-/* setmntent(3) wants its own end. */
+/* A file of setmntent(3) needs endmntent(3). */
 static void close_mounts(FILE **mounts)
 {
 	if (*mounts)
 		endmntent(*mounts);
 }
 
-/* Find its mount point, tracefs itself before the one in debugfs. False when it is not mounted. */
+/*
+ * Finds the mount point, that of tracefs itself before the one in debugfs. Returns false when it is
+ * not mounted.
+ */
 static bool find_mount(char path[static PATH_MAX])
 {
 	FILE *mounts cleanup(close_mounts) = setmntent("/proc/self/mounts", "r");
@@ -43,7 +46,7 @@ static bool find_mount(char path[static PATH_MAX])
 	return has_debugfs;
 }
 
-/* The advice on what can be done about it. */
+/* Returns advice for an error. */
 static const char *advice(int code)
 {
 	switch (code) {
@@ -71,7 +74,7 @@ int tracefs_open(struct uft_err *err)
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int code = -errno;
 
-	/* Without a mount this is an empty directory. */
+	/* A directory that is no mount is empty, and no use. */
 	if (fd >= 0 && is_mounted)
 		return fd;
 	if (fd >= 0)

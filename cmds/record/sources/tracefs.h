@@ -1,4 +1,4 @@
-/* The kernel's tracefs: its mount point, its events, reading and writing of small files. */
+/* Finds the kernel's tracefs and its events, and reads and writes its small files. */
 #ifndef UTRAIL_CMDS_RECORD_SOURCES_TRACEFS_H
 #define UTRAIL_CMDS_RECORD_SOURCES_TRACEFS_H
 
@@ -9,16 +9,16 @@
 #include "utils/format/text.h"
 
 /*
- * Open the mount point of tracefs from /proc/self/mounts: of its own or in debugfs. Returns a
- * descriptor, or negative errno with a text that gives a remedy.
+ * Open the mount point of tracefs that /proc/self/mounts names: its own one, or the one in debugfs.
+ * Returns a descriptor, or negative errno with a text that gives a remedy.
  */
 int tracefs_open(struct uft_err *err);
 
-/* Append a whole file below the directory @dir_fd. Returns 0 or negative errno. */
+/* Append a whole file below the directory @dir_fd to @out. Returns 0 or negative errno. */
 int tracefs_read(int dir_fd, const char *name, struct strbuf *out, struct uft_err *err);
 
 /*
- * Write @text to a file below @dir_fd; a list keeps its former content. Returns 0 or negative
+ * Write @text to a file below @dir_fd. A list keeps its former content, too. Returns 0 or negative
  * errno.
  */
 int tracefs_write(int dir_fd, const char *name, const char *text, struct uft_err *err);
@@ -31,11 +31,12 @@ int tracefs_open_empty(int dir_fd, const char *name);
 
 /*
  * Append the names of all tracepoints, "system:event" and a newline each, in the kernel's order.
- * For listing or choosing events. Returns 0 or negative errno with a text that gives a remedy.
+ * The names are for listing or choosing events. Returns 0 or negative errno with a text that gives
+ * a remedy.
  */
 int tracefs_list_events(struct strbuf *out, struct uft_err *err);
 
-/* Take the next of these names from the front of @names; false at the end. */
+/* Take the next name from the front of @names. Returns false at the end. */
 bool tracefs_next_event(struct text *names, struct text *name);
 
 #endif

@@ -1,4 +1,4 @@
-/* Files of tracefs that all users share (see tracefs_state.h). */
+/* Keeps and restores files of tracefs that all users share (see tracefs_state.h). */
 #include "cmds/record/sources/tracefs_state.h"
 
 #include <errno.h>
@@ -17,18 +17,17 @@
 #include "utils/base/containers/strbuf.h"
 
 enum file_kind {
-	FILE_VALUE,  /* the text that it shows can be written to it */
-	FILE_CHOICE, /* one of several words, in brackets */
-	FILE_SIZE,   /* a number; kernels add text after it until it is used */
-	/*
-	 * lines; an empty list is shown as a comment ("#### all functions enabled ####"), or as "no
-	 * pid"
-	 */
+	FILE_VALUE,  /* its own text can be written to it again */
+	FILE_CHOICE, /* several words, with brackets around the chosen one */
+	FILE_SIZE,   /* a number; kernels may add text after it as long as it is unused */
+	/* lines; an empty list shows a comment ("#### all functions enabled ####"), or "no pid" */
 	FILE_LIST,
-	FILE_EMPTY, /* what it says cannot be written: it is emptied */
+	FILE_EMPTY, /* its text cannot be written to it: it is emptied */
 };
 
-/* In the order of restoring: first tracing is switched off. A kernel may lack some of them. */
+/*
+ * The files in the order of restoring: tracing is switched off first. A kernel may lack some files.
+ */
 static const struct {
 	const char *name;
 	enum file_kind kind;
@@ -51,15 +50,15 @@ static const struct {
 };
 
 /*
- * @text: what to write; empty: only empty the file. NULL: the kernel has no such file, or it need
- * not be touched
+ * @text: the text to write; empty: only empty the file; NULL: the kernel has no such file, or it
+ * need not be touched
  */
 struct saved {
 	char *text;
 	size_t len;
 };
 
-/* The word in brackets. */
+/* Returns the word in brackets. */
 static struct text chosen(struct text in)
 {
 	const char *open = memchr(in.at, '[', text_left(&in));
@@ -77,7 +76,7 @@ static struct text first_word(struct text in)
 	return (struct text){ in.at, at };
 }
 
-/* True when the list names nothing. */
+/* True when the list is empty. */
 static bool is_none(struct text in)
 {
 	return in.at == in.end || *in.at == '#' || text_word(&in, "no pid");
@@ -114,7 +113,7 @@ static void free_all(struct saved saved[static ARRAY_SIZE(files)])
 		free(saved[i].text);
 }
 
-/* --- the keeper, which is the child of a program with threads: it only makes system calls --- */
+/* --- the keeper: a child of a program with threads, so it makes only system calls --- */
 
 static void write_line(int fd, const char *at, size_t len)
 {
@@ -125,7 +124,7 @@ static void write_line(int fd, const char *at, size_t len)
 	} while (n < 0 && errno == EINTR);
 }
 
-/* Lists take one entry at a time. */
+/* Restores a file. A list takes one entry with each write. */
 static void put_back(int dir_fd, const char *name, enum file_kind kind, const struct saved *saved)
 {
 	bool empties = kind == FILE_LIST || kind == FILE_EMPTY;
@@ -143,7 +142,7 @@ static void put_back(int dir_fd, const char *name, enum file_kind kind, const st
 		at += at < end;
 		write_line(fd, line, at - line);
 	}
-	/* Lists of functions take effect now. */
+	/* Closing a list of functions puts it into effect. */
 	close(fd);
 }
 
@@ -154,8 +153,8 @@ static void keep_saved_files(int dir_fd, int pipe, const struct saved *saved)
 	ssize_t n;
 
 	/*
-	 * In a session of its own it gets no signals from a terminal's keys; other signals wait
-	 * until it is done.
+	 * In a session of its own, the keeper gets no signals from a terminal's keys. Other signals
+	 * wait until it is done.
 	 */
 	setsid();
 	sigfillset(&all);
@@ -180,7 +179,10 @@ static void keep_saved_files(int dir_fd, int pipe, const struct saved *saved)
 
 /* --- the recorder --- */
 
-/* It is no child of ours, so that it is not waited for as one of the program's processes. */
+/*
+ * Starts the keeper. It is no child of the recorder: otherwise it would be waited for as a process
+ * of the program.
+ */
 static int start_keeper(struct tracefs_state *state, int dir_fd, const struct saved *saved,
 			struct uft_err *err)
 {
@@ -201,7 +203,9 @@ static int start_keeper(struct tracefs_state *state, int dir_fd, const struct sa
 
 	if (pid == 0) {
 		if (fork() == 0) {
-			/* The descriptors that it needs get numbers that no other one has. */
+			/*
+			 * The descriptors that it needs get numbers that no other descriptor has.
+			 */
 			int dir = fcntl(dir_fd, F_DUPFD_CLOEXEC, 10);
 			int in = fcntl(life[0], F_DUPFD_CLOEXEC, dir + 1);
 			int out = fcntl(done[1], F_DUPFD_CLOEXEC, in + 1);
@@ -237,7 +241,7 @@ int tracefs_state_keep(struct tracefs_state *state, int tracefs_fd, struct uft_e
 
 	for (size_t i = 0; ret == 0 && i < ARRAY_SIZE(files); i++)
 		ret = save(tracefs_fd, i, &saved[i], err);
-	/* Another user of tracefs would get our calls, and we would get theirs. */
+	/* While another user traces calls, both would get each other's calls. */
 	if (ret == 0 && saved[0].text && strcmp(saved[0].text, "nop\n") != 0)
 		ret = err_set(err, -EBUSY,
 			      "another program is tracing with '%.*s' (current_tracer in tracefs)",

@@ -1,6 +1,6 @@
 /*
- * The former text of the tracefs files that we change, and their restoration even if the recorder
- * dies.
+ * Keeps the former text of the tracefs files that the recorder changes, and restores it even if the
+ * recorder dies.
  */
 #ifndef UTRAIL_CMDS_RECORD_SOURCES_TRACEFS_STATE_H
 #define UTRAIL_CMDS_RECORD_SOURCES_TRACEFS_STATE_H
@@ -15,7 +15,8 @@
  * helper process (the keeper) holds their former content, waits until the recorder releases them or
  * dies, and writes it back.
  *
- * @pipe: when the recorder closes it, the keeper begins; @done: is closed when the keeper has ended
+ * @pipe: closed by the recorder, it lets the keeper begin
+ * @done: closed by the keeper when it ends
  *
  * Starts as TRACEFS_STATE_NONE.
  */
@@ -30,13 +31,16 @@ struct tracefs_state {
 	}
 
 /*
- * Read the files that will be changed, and start the keeper. Nothing is changed yet. For the
- * thread that may fork. Returns 0, or negative errno with @err: -EBUSY when another program is
+ * Read the files that will be changed, and start the keeper. Nothing is changed yet. Must be called
+ * in a thread that may fork. Returns 0, or negative errno with @err: -EBUSY when another program is
  * tracing.
  */
 int tracefs_state_keep(struct tracefs_state *state, int tracefs_fd, struct uft_err *err);
 
-/* Restore everything, and wait until that is done. We may not use tracefs any more then. */
+/*
+ * Restore everything, and wait until that is done. Afterwards the recorder may not use tracefs any
+ * more.
+ */
 void tracefs_state_restore(struct tracefs_state *state);
 
 #endif
