@@ -1,4 +1,4 @@
-/* Saving the rings of a flight recorder (see flight.h). */
+/* Saves the rings of a flight recorder (see flight.h). */
 #include "cmds/record/sources/flight.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 
 #define NAME_SIZE 32
 
-/* The most lines in task.txt of tasks that have ended. */
+/* The number of ended tasks in task.txt after which it is cleared of them. */
 #define FLIGHT_GONE_MAX 1000
 
 void flight_init(struct flight *flight)
@@ -71,14 +71,13 @@ static void note_file(struct writers *writers, int32_t tid, uint64_t bytes)
 }
 
 /*
- * One ring that is being saved. It is copied first, since a running thread fills a small ring in a
- * fraction of a millisecond, and writing a file may take longer.
+ * A ring that is being saved. It is copied before it is written: a running thread fills a small
+ * ring in a fraction of a millisecond, and writing a file may take longer.
  *
- * @room: memory of @room_bytes, at whose end is the copy: the newest segments in one row, @bytes of
+ * @room: memory of @room_bytes, at whose end is the copy: the newest segments in order, @bytes of
  * them
  * @before: bytes of earlier records
- * @is_damaged: the program has overwritten the fill levels of its segments, so that another attempt
- *              gets no further
+ * @is_damaged: the program has overwritten the fill levels of segments: another attempt is no use
  */
 struct saving {
 	struct process *proc;
@@ -96,8 +95,8 @@ static char *copy_of(const struct saving *s)
 }
 
 /*
- * Attempts to copy a ring that its thread overwrites meanwhile. A second one is rare: it means that
- * we lost the CPU.
+ * The most attempts to copy a ring that its thread overwrites meanwhile. A second attempt is rare:
+ * this thread has lost the CPU.
  */
 #define COPY_ATTEMPTS 100
 
@@ -107,9 +106,9 @@ static uint64_t merge_key_of(const struct saving *s)
 }
 
 /*
- * Put the segment that begins at @position before the copy. False when it is damaged, or was
- * overwritten meanwhile. Only a running thread overwrites segments: then all older ones are lost,
- * too.
+ * Puts the segment that begins at @position before the copy. Returns false when it is damaged, or
+ * was overwritten meanwhile. A running thread overwrites the oldest segments first, so all older
+ * ones are lost, too.
  */
 static bool copy_segment(struct saving *s, uint64_t position, uint64_t head)
 {
@@ -134,7 +133,7 @@ static bool copy_segment(struct saving *s, uint64_t position, uint64_t head)
 	return true;
 }
 
-/* Returns the number of segments of a ring to keep within @budget bytes: at least one. */
+/* Returns the number of a ring's segments that are kept within @budget bytes: at least one. */
 static uint64_t nr_segments_within(const struct process *proc, uint64_t budget)
 {
 	uint64_t nr = MIN(budget / proc->segment_bytes, (uint64_t)proc->nr_segments);
@@ -143,8 +142,8 @@ static uint64_t nr_segments_within(const struct process *proc, uint64_t budget)
 }
 
 /*
- * Copy the newest segments, from the newest one back to @first, since a running thread overwrites
- * older ones first. Returns their number.
+ * Copies segments from the newest one back to @first: a running thread overwrites the oldest first.
+ * Returns their number.
  */
 static uint64_t copy_newest(struct saving *s, uint64_t head, uint64_t first)
 {
@@ -152,8 +151,8 @@ static uint64_t copy_newest(struct saving *s, uint64_t head, uint64_t first)
 	uint64_t newest = head - head % segment_bytes;
 	uint64_t place = newest / segment_bytes % s->proc->nr_segments;
 	/*
-	 * An older segment may already have the number of the next lap: the thread stores it before
-	 * it gets there.
+	 * The number is read from the newest segment: the thread stores that of the next lap into
+	 * an older segment before it gets there.
 	 */
 	uint64_t before = __atomic_load_n(&s->ring->segment_before[place], __ATOMIC_RELAXED);
 	uint64_t nr = 0;
@@ -172,9 +171,9 @@ static uint64_t copy_newest(struct saving *s, uint64_t head, uint64_t first)
 }
 
 /*
- * Copy the newest segments that fit @budget. Half of them are enough, since a running thread has
- * overwritten the others meanwhile. When each attempt gets fewer, the last one counts. -EAGAIN:
- * that got none.
+ * Copies the newest segments that fit @budget. Half of them are enough: a running thread has
+ * overwritten the others meanwhile. When no attempt gets so many, the last one counts. Returns
+ * -EAGAIN when that one got none.
  */
 static int copy_segments(struct saving *s, uint64_t budget)
 {
@@ -188,7 +187,7 @@ static int copy_segments(struct saving *s, uint64_t budget)
 		uint64_t first = newest - MIN(newest, back);
 
 		s->bytes = 0;
-		/* No thread gets so far: the program has overwritten the head. */
+		/* No thread gets so far in its ring: the program has overwritten the head. */
 		if (head > INT64_MAX)
 			return 0;
 		nr = copy_newest(s, head, first);
@@ -198,7 +197,7 @@ static int copy_segments(struct saving *s, uint64_t budget)
 	return nr ? 0 : -EAGAIN;
 }
 
-/* The caller frees @s->room. */
+/* Makes @s->room and copies into it. The caller frees @s->room. */
 static int copy_ring(struct saving *s, uint64_t budget)
 {
 	s->room_bytes = nr_segments_within(s->proc, budget) * s->proc->segment_bytes;
@@ -207,8 +206,9 @@ static int copy_ring(struct saving *s, uint64_t budget)
 }
 
 /*
- * A file that does not go back to the beginning starts with a count of the missing records.
- * @bytes_beside: of the task's other file
+ * Writes the copy. A file that does not go back to the beginning starts with a count of the missing
+ * records.
+ * @bytes_beside: size of the task's payload file
  */
 static int save_copy(struct writers *writers, const struct saving *s, int32_t tid,
 		     uint64_t bytes_beside)
@@ -229,7 +229,7 @@ static int save_copy(struct writers *writers, const struct saving *s, int32_t ti
 	return ret;
 }
 
-/* Readers skip payloads whose record is gone. */
+/* Writes the payloads. Readers skip those whose record is gone. */
 static int save_payloads(struct writers *writers, struct saving *s, int32_t tid, uint64_t budget)
 {
 	int ret = copy_ring(s, budget);
@@ -245,8 +245,9 @@ static int save_payloads(struct writers *writers, struct saving *s, int32_t tid,
 }
 
 /*
- * @beside: the payloads of the same task, if it has a ring of them. They get half of @budget. A
- * reader of the directory meanwhile finds no records of a task that has no line in task.txt.
+ * Saves a task: its line in task.txt, its payloads, its records. A reader meanwhile finds no
+ * records of a task that has no line. @beside: the payloads, if the task has a ring of them. They
+ * get half of @budget.
  */
 static int save_task(struct writers *writers, struct saving *s, struct saving *beside,
 		     struct ring_sink *sink, int32_t tid, uint64_t budget)
@@ -260,15 +261,18 @@ static int save_task(struct writers *writers, struct saving *s, struct saving *b
 		sink->tid = tid;
 		tasks_announce(writers->tasks, s->proc, tid, s->ring->start_ns);
 	}
-	/* A payload is written before its record: a later copy contains it. */
+	/*
+	 * A payload is older than its record, so the later copy of payloads has those of all
+	 * records.
+	 */
 	if (beside->ring)
 		store_note_error(writers->store, save_payloads(writers, beside, tid, share));
 	return save_copy(writers, s, tid, beside->bytes);
 }
 
 /*
- * When task.txt must be cleared, returns the tids of all files, which the caller frees; else NULL.
- * Not more often than worthwhile.
+ * Returns the tids of all files when task.txt is to be cleared of other tasks; the caller frees
+ * them. Returns NULL when that is not worthwhile yet.
  */
 static int32_t *tids_to_keep(struct writers *writers, size_t *nr)
 {
@@ -291,7 +295,7 @@ void flight_save_ring(struct writers *writers, struct process *proc, uint32_t in
 {
 	struct ring *r = process_ring(proc, index);
 	struct ring_sink *sink = &proc->sinks[index];
-	/* Read once: it is the program's memory. */
+	/* The tid is read once: the program can write to this memory. */
 	int32_t said = __atomic_load_n(&r->tid, __ATOMIC_RELAXED);
 	int32_t tid = sink->tid ? sink->tid : tasks_claim(writers->tasks, proc, said);
 	uint64_t budget = sources_left_bytes(writers->sources) / nr_tasks;
@@ -325,7 +329,7 @@ unsigned flight_save_all(struct writers *writers)
 {
 	unsigned nr = 0;
 
-	/* Writers, which return rings, stay out meanwhile. */
+	/* The lock keeps writers out, which return rings. */
 	pthread_rwlock_wrlock(&writers->processes->live_lock);
 	for (struct process *p = writers->processes->live; p; p = p->next_live) {
 		for (uint32_t i = 0; i < process_rings_in_use(p); i++)

@@ -1,6 +1,4 @@
-/*
- * The flight recorder: the newest records of each task stay in its ring until they are to be saved.
- */
+/* The flight recorder: the newest records of each task stay in its ring until they are saved. */
 #ifndef UTRAIL_CMDS_RECORD_SOURCES_FLIGHT_H
 #define UTRAIL_CMDS_RECORD_SOURCES_FLIGHT_H
 
@@ -11,14 +9,15 @@
 struct process;
 struct writers;
 
-/* The default of --max-size with --flight: so many times the size for one task. */
+/* The default of --max-size with --flight, as a multiple of the size for a task. */
 #define FLIGHT_DEFAULT_TASKS 16
 
 /* The least value of --flight: a page for each segment of a ring (process.c). */
 #define FLIGHT_BYTES_MIN (128ULL << 10)
 
 /*
- * The saved files, oldest first: when they exceed --max-size, the oldest are removed. Under @lock.
+ * The saved files, the oldest first. When they exceed --max-size, the oldest are removed. Protected
+ * by @lock.
  *
  * @nr_gone: files removed since task.txt was last cleared of their tasks
  */
@@ -39,14 +38,14 @@ void flight_deinit(struct flight *flight);
 
 /*
  * Write the content of ring @index of @proc to <tid>.dat, replacing an earlier snapshot. The ring's
- * thread may run meanwhile, but the ring may not be returned. @nr_tasks tasks are saved in a row
- * and share --max-size. A file that does not go back to the task's beginning begins with a LOST
- * record that counts the earlier records. A failed write is noted as the store's error.
+ * thread may run meanwhile, but the ring must not be returned. The @nr_tasks tasks that are saved
+ * in a row share --max-size. A file that does not go back to the task's beginning begins with a
+ * LOST record that counts the earlier records. A failed write is noted as the store's error.
  */
 void flight_save_ring(struct writers *writers, struct process *proc, uint32_t index,
 		      unsigned nr_tasks);
 
-/* The same for all running tasks: a snapshot. Returns their number. For the control thread. */
+/* Save the rings of all running tasks: a snapshot. Returns their number. For the control thread. */
 unsigned flight_save_all(struct writers *writers);
 
 #endif

@@ -1,4 +1,4 @@
-/* The kernel's own reports about the traced tasks (see perf.h). */
+/* Records the kernel's own reports about the traced tasks (see perf.h). */
 #include "cmds/record/sources/perf.h"
 
 #include <errno.h>
@@ -17,12 +17,15 @@
 
 #include "utils/base/containers/strbuf.h"
 
-#define PERF_RING_BYTES (128U << 10) /* a power of two, as the kernel wants it */
-#define PERF_WATERMARK	(8U << 10)   /* wake us when that much is in a ring */
+#define PERF_RING_BYTES (128U << 10) /* must be a power of two for the kernel */
+#define PERF_WATERMARK	(8U << 10)   /* the kernel wakes the recorder when a ring has this much */
 
 /*
- * @page: followed by the ring
- * @kept: flight recording: data that goes to the file when it is saved; else the file is @stream
+ * A CPU's ring.
+ *
+ * @page: the control page, which the ring follows
+ * @kept: in a flight recording, the data that go to the file when it is saved
+ * @stream: in other recordings, the file
  */
 struct perf_cpu {
 	struct served served;
@@ -36,7 +39,7 @@ struct perf_cpu {
 
 static struct perf_event_attr make_attr(const struct record_settings *settings)
 {
-	/* doc/formats/events.md, "perf-cpu<N>.dat" */
+	/* The events are described in doc/formats/events.md, "perf-cpu<N>.dat". */
 	return (struct perf_event_attr){
 		.size = sizeof(struct perf_event_attr),
 		.type = PERF_TYPE_SOFTWARE,
@@ -59,15 +62,15 @@ static struct perf_event_attr make_attr(const struct record_settings *settings)
 	};
 }
 
-/* The bytes that a flight recording keeps. */
+/* Returns the bytes that a flight recording keeps. */
 static uint64_t kept_bytes(const struct perf_cpu *cpu)
 {
 	return sources_kept_bytes(cpu->perf->settings, cpu->perf->nr_cpus);
 }
 
 /*
- * Keep the newest data. Only between two records, which begin with their length, so when the
- * kernel's ring is empty.
+ * Drops all but the newest data. Data are cut between two records, which begin with their length.
+ * So the kernel's ring must be empty.
  */
 static void forget_old(struct perf_cpu *cpu)
 {
@@ -96,7 +99,7 @@ static int take_perf_data(struct perf_cpu *cpu, const char *data, uint64_t len)
 	return store_may_take(store, len) ? store_append(store, cpu->stream, data, len) : 0;
 }
 
-/* Empty one CPU's ring. Returns negative errno of the first failed write. */
+/* Empties a CPU's ring. Returns negative errno of the first failed write. */
 static int drain_perf_ring(struct perf_cpu *cpu)
 {
 	if (!cpu->page)
@@ -124,7 +127,10 @@ static int drain_perf_ring(struct perf_cpu *cpu)
 	return ret;
 }
 
-/* When all its tasks are gone, the kernel reports that (EPOLLHUP) as long as it is watched. */
+/*
+ * Serves a ring. When all its tasks are gone, the kernel reports EPOLLHUP as long as the ring is
+ * watched, so watching ends.
+ */
 static void serve_cpu(struct served *served, uint32_t epoll_events)
 {
 	struct perf_cpu *cpu = container_of(served, struct perf_cpu, served);

@@ -1,4 +1,6 @@
-/* The kernel's own reports about the traced tasks: context switches, forks, exits, names. */
+/*
+ * Records the kernel's own reports about the traced tasks: context switches, forks, exits, names.
+ */
 #ifndef UTRAIL_CMDS_RECORD_SOURCES_PERF_H
 #define UTRAIL_CMDS_RECORD_SOURCES_PERF_H
 
@@ -10,7 +12,7 @@
 
 struct perf_cpu;
 
-/* One perf event per CPU (perf_event_open(2)), each with its ring and its file. */
+/* A perf event for each CPU (perf_event_open(2)), each with its ring and its file. */
 struct perf {
 	struct source source;
 	struct perf_cpu *cpus;
@@ -21,10 +23,10 @@ struct perf {
 };
 
 /*
- * Watch @pid, which has not executed its program yet, and all its children, by the settings. It
- * becomes a new source of @sources, and the loop empties the rings. Negative errno when the kernel
- * does not allow it or has no such events: the recording goes on without them, and @perf counts as
- * closed.
+ * Watch @pid, which has not executed its program yet, and all its children, by the settings. @perf
+ * becomes a source of @sources, and the loop empties the rings. Returns 0, or negative errno when
+ * the kernel does not allow it or has no such events: the recording goes on without them, and @perf
+ * is closed.
  */
 int perf_open(struct perf *perf, struct sources *sources, pid_t pid, struct uft_err *err);
 

@@ -7,11 +7,11 @@
 #include "utils/base/compiler.h"
 #include "utils/format/record.h"
 
-/* The part of the records that is read, from the first on; and the least amount. */
+/* The part of the records that is read, from the first on; and the least number of bytes. */
 #define LOOK_AT_PART  16
 #define LOOK_AT_BYTES 2048
 
-/* Fewer than all places, so that a search for a free one ends soon. */
+/* The most slots that are used. Some stay free, so that the search for a free one ends soon. */
 #define SLOTS_USED_MAX (SAMPLE_SLOTS * 3 / 4)
 
 struct sample *sample_new(void)
@@ -30,7 +30,7 @@ void sample_free(struct sample *sample)
 	free(sample);
 }
 
-/* Its place, new or known; NULL: there are too many. */
+/* Returns the call's slot, known or new, or NULL when too many are used. */
 static struct sampled_call *find_sampled_call(struct sample *sample, const struct process *proc,
 					      uint64_t addr, uint64_t caller)
 {
@@ -51,7 +51,7 @@ static struct sampled_call *find_sampled_call(struct sample *sample, const struc
 	}
 }
 
-/* The open calls whose beginning was seen. */
+/* The open calls whose beginning is in the sample. */
 struct open_calls {
 	struct {
 		struct sampled_call *call;
@@ -105,7 +105,7 @@ void sample_take(struct sample *sample, const struct process *proc, const void *
 		const struct record *r = (const struct record *)((const char *)data + at);
 
 		if (!record_magic_is_good(r->data)) {
-			at += sizeof(uint64_t); /* within a payload */
+			at += sizeof(uint64_t); /* this word is within a payload */
 			continue;
 		}
 		take_record(sample, proc, r, &open);

@@ -12,9 +12,11 @@ struct process;
 /*
  * Calls of a function by one of its callers.
  *
- * @proc: NULL: the place is free
- * @caller: its address; 0: not known
- * @calls: number of seen entries; @ended of these had their end seen, after @sum_ns in all
+ * @proc: NULL when the slot is free
+ * @caller: the caller's address; 0: unknown
+ * @calls: number of entries that were seen
+ * @ended: number of these whose end was seen, too
+ * @sum_ns: the time that these took together
  */
 struct sampled_call {
 	const struct process *proc;
@@ -29,11 +31,11 @@ struct sampled_call {
 #define SAMPLE_LEVELS 64
 
 /*
- * Any thread, under @lock. Everything but the lock starts as zeros.
+ * The sample. Any thread may use it, under @lock. Everything but the lock starts as zeros.
  *
- * @bytes: of all records
- * @looked_at: bytes of these that were read
- * @entries: calls whose entry was seen, also those without a place in @calls
+ * @bytes: bytes of all records
+ * @looked_at: bytes of the records that were read
+ * @entries: calls whose entry was seen, also those without a slot in @calls
  */
 struct sample {
 	pthread_mutex_t lock;
@@ -44,14 +46,14 @@ struct sample {
 	struct sampled_call calls[SAMPLE_SLOTS];
 };
 
-/* NULL: out of memory. */
+/* Returns a new sample, or NULL without memory. */
 struct sample *sample_new(void);
 void sample_free(struct sample *sample);
 
-/* Whole records of a thread of @proc. */
+/* Count calls in whole records of a thread of @proc. */
 void sample_take(struct sample *sample, const struct process *proc, const void *data, size_t len);
 
-/* Move the content to @out (allocated by sample_new()); @sample becomes empty. */
+/* Move the content to @out, which sample_new() has made; @sample becomes empty. */
 void sample_move(struct sample *sample, struct sample *out);
 
 #endif

@@ -1,4 +1,6 @@
-/* The sources of a recording other than the rings of probes: their needs, and their functions. */
+/*
+ * The sources of a recording other than the rings of probes: what they need, and their functions.
+ */
 #ifndef UTRAIL_CMDS_RECORD_SOURCES_SOURCES_H
 #define UTRAIL_CMDS_RECORD_SOURCES_SOURCES_H
 
@@ -12,8 +14,9 @@
  * An open source; a member of the source's own struct. The loop watches its descriptors, and it
  * writes to the store.
  *
- * @save: write the present data; in a flight recording, the kept data. 0 or the first error.
- * @finish: the same, then end it
+ * @save: write the present data, or in a flight recording the kept data. Returns 0 or the first
+ *        error.
+ * @finish: save, and end the source. Returns the same
  */
 struct source {
 	int (*save)(struct source *source);
@@ -22,23 +25,23 @@ struct source {
 };
 
 /*
- * The arguments of opening a source, and the open sources. Only the control thread touches it; @nr
- * does not change once the program runs.
+ * The arguments of opening a source, and the open sources. Only the control thread touches them.
+ * @nr does not change once the program runs.
  */
 struct sources {
 	const struct record_settings *settings;
 	struct store *store;
 	struct loop *loop;
-	struct source *first; /* oldest first */
+	struct source *first; /* a list, the oldest first */
 	unsigned nr;
 };
 
-/* @source is open. */
+/* Add @source, which is open. */
 void sources_add(struct sources *sources, struct source *source);
 
 /*
- * For all sources. Return 0 or the first negative errno. None is open after sources_finish(), but
- * they keep their shares.
+ * Save or finish all sources. Return 0 or the first negative errno. No source is open after
+ * sources_finish(), but they keep their shares.
  */
 int sources_save(struct sources *sources);
 int sources_finish(struct sources *sources);
@@ -47,8 +50,8 @@ int sources_finish(struct sources *sources);
 #define SOURCE_KEPT_BYTES_MAX (2ULL << 20)
 
 /*
- * Flight recordings: the bytes that a source keeps for each of @nr_cpus CPUs; and the rest of
- * --max-size for tasks.
+ * For flight recordings. sources_kept_bytes(): the bytes that a source keeps for each of @nr_cpus
+ * CPUs. sources_left_bytes(): the rest of --max-size, which is for tasks.
  */
 uint64_t sources_kept_bytes(const struct record_settings *settings, unsigned nr_cpus);
 uint64_t sources_left_bytes(const struct sources *sources);

@@ -40,7 +40,8 @@ struct writers {
 	_Atomic bool stopping;
 	_Atomic bool is_followed;
 	_Atomic bool counts_calls;
-	_Atomic bool has_sealed; /* processes that may not wake us: struct arena, @seals */
+	/* there are processes that may not wake the recorder: struct arena, @seals */
+	_Atomic bool has_sealed;
 	_Atomic uint64_t *flushed_ns;
 	struct flight flight;
 	_Atomic uint64_t calls;
@@ -52,12 +53,12 @@ struct writers {
 int writers_start(struct writers *writers, struct uft_err *err);
 void writers_stop(struct writers *writers);
 
-/* They were stopped, or never started. */
+/* Free the writers, which were stopped or never started. */
 void writers_deinit(struct writers *writers);
 
 /*
- * One look at all rings of writer @index: whole segments are taken, and with @everything the rest,
- * too. Rings of ended threads are returned. Returns the bytes taken.
+ * Look at all rings of writer @index once, and take whole segments; with @everything also the rest.
+ * Rings of ended threads are returned. Returns the bytes taken.
  */
 uint64_t writer_look(struct writers *writers, unsigned index, bool everything);
 
@@ -89,8 +90,8 @@ void writers_sum(const struct writers *writers, struct writers_sum *sum);
 void writer_drain_all(struct writers *writers, struct process *proc);
 
 /*
- * Control thread. Write the records of child @pid in its parent's memory to its file now: the child
- * has executed another program.
+ * Control thread. Write the records of child @pid that are in its parent's memory to its file now:
+ * the child has executed another program.
  */
 void writer_drain_child(struct writers *writers, pid_t pid);
 
