@@ -14,8 +14,8 @@
 #include "utils/format/event_data.h"
 
 /*
- * Pages of ended processes: a few need no check. After a check that frees less than half of many,
- * the limit grows, so that one check in thousands suffices.
+ * The number of ended processes whose pages are kept without a check. A check that frees less than
+ * half of many raises the limit, so one check in thousands is enough.
  */
 #define ENDED_FEW 256
 #define ENDED_MAX 4096
@@ -62,10 +62,13 @@ void notes_warn_about_events(const struct notes *notes, const struct msg *msg)
 		    EVENT_DATA_MAX);
 }
 
-/* True when no process will write about it any more: it has reported itself, or is gone. */
+/*
+ * True when no process will write about child @pid in the page any more: the child has reported
+ * itself, or is gone.
+ */
 static bool is_settled(struct processes *procs, const struct process *parent, pid_t pid)
 {
-	/* In a pid namespace of its own the process has another number for us. */
+	/* The recorder knows a process in another pid namespace by another number. */
 	bool is_ours = pid > 0 && parent->pid == parent->os_pid;
 	const struct process *known = is_ours ? process_find_os(procs, pid)
 					      : process_find_child(procs, parent, pid);
@@ -87,7 +90,10 @@ static bool has_open_forks(struct processes *procs, const struct process *proc)
 	return atomic_load(&forks->noted) < atomic_load(&forks->begun);
 }
 
-/* Newest first; when there are too many the oldest go first. */
+/*
+ * Frees pages that are settled. The list has the newest first; when there are too many pages, the
+ * oldest go first.
+ */
 static void look_through(struct processes *procs)
 {
 	struct process **link = &procs->notes.first;
@@ -140,13 +146,13 @@ bool notes_has_newborns(const struct processes *procs)
 void notes_finish_all(struct processes *procs)
 {
 	atomic_store(&procs->control->finished, 1);
-	/* The thread that has requested it waits a moment (probe_finish()). */
+	/* The thread that has requested the end waits a moment for this (probe_finish()). */
 	syscall(SYS_futex, &procs->control->finished, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
 void notes_tell_news(struct process *proc)
 {
-	/* @may_skip comes last: a thread that sees it finds the news, too. */
+	/* @may_skip is set last: a thread that sees it finds the news, too. */
 	atomic_store(&proc->arena->news, 1);
 	atomic_store(&proc->arena->may_skip, 0);
 }
@@ -155,7 +161,7 @@ void notes_obey(struct processes *procs, struct process *proc)
 {
 	if (procs->settings->is_steerable && atomic_load(&procs->control->finished))
 		notes_tell_news(proc);
-	/* Programs request it only when an option says `finish`. */
+	/* Programs may request the end only when an option says `finish`. */
 	if (atomic_load_explicit(&proc->arena->finish_wanted, memory_order_relaxed) &&
 	    !atomic_load(&procs->control->finished) &&
 	    (settings_can_finish(procs->settings) || atomic_load(&procs->may_finish)))

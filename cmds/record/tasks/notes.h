@@ -1,6 +1,6 @@
 /*
- * The notes of processes in the first page of their arenas (utils/format/probe/ring.h): kept as
- * long as a process may write there.
+ * Notes that processes make in the first page of their arenas (utils/format/probe/ring.h). The page
+ * is kept as long as a process may write there.
  */
 #ifndef UTRAIL_CMDS_RECORD_TASKS_NOTES_H
 #define UTRAIL_CMDS_RECORD_TASKS_NOTES_H
@@ -13,13 +13,13 @@ struct process;
 struct processes;
 
 /*
- * All processes whose page is mapped: running ones, and ended ones with a child that may still
- * report itself and that notes its own children in the same page. Only the control thread reads
- * them. Starts as { 0 }.
+ * All processes whose page is mapped: running ones, and ended ones with a child that has not
+ * reported itself: such a child notes its own children in the same page. Only the control thread
+ * reads them. Starts as { 0 }.
  *
  * @nr_ended: number of ended ones; they are checked when there are more than @look_at
- * @reads_failed and so on: what those that are gone have noted (struct arena); all of them are,
- * after notes_close()
+ * @reads_failed and the members after it: sums of the notes of processes that are gone (struct
+ *        arena); after notes_close() of all processes
  */
 struct notes {
 	struct process *first;
@@ -30,7 +30,7 @@ struct notes {
 	uint64_t threads_caged;
 	uint64_t threads_shared;
 	uint64_t children_cut_off;
-	uint64_t sealed; /* processes */
+	uint64_t sealed; /* number of processes */
 	uint64_t threads_sealed;
 	uint64_t talks_sealed;
 	uint64_t events_undeclared;
@@ -39,34 +39,37 @@ struct notes {
 	uint64_t threads_without_payloads;
 };
 
-/* @proc has an arena, whose first page becomes its notes. */
+/* Begin to keep the notes of @proc, which has an arena. */
 void notes_begin(struct processes *procs, struct process *proc);
 
-/* @proc has ended and its rings are empty: unmap them. The page stays as long as it is needed. */
+/*
+ * @proc has ended and its rings are empty: unmap the rings. The page of notes stays as long as it
+ *        is needed.
+ */
 void notes_end(struct processes *procs, struct process *proc);
 
-/* Forget all processes that have ended. */
+/* Forget all processes, which have ended. */
 void notes_close(struct processes *procs);
 
-/* To be called after notes_close(): report declared events that are not in the recording. */
+/* Report declared events that are not in the recording. Call it after notes_close(). */
 void notes_warn_about_events(const struct notes *notes, const struct msg *msg);
 
 /*
- * True when each fork that was begun has noted its child. After a failed fork this is false for a
+ * True when each fork that was begun has noted its child. After a failed fork, this is false for a
  * while.
  */
 bool notes_has_newborns(const struct processes *procs);
 
-/* Writers. Does what @proc asks for in its page. */
+/* For writers: do what @proc requests in its page. */
 void notes_obey(struct processes *procs, struct process *proc);
 
 /*
- * Any thread that may use @proc, which has an arena. Tell the process that there is news: see
- * arena.news.
+ * Tell the process that there is news: see arena.news. For any thread that may use @proc, which has
+ * an arena.
  */
 void notes_tell_news(struct process *proc);
 
-/* Stop recording in all processes. Steerable ones see it when writers next look at them. */
+/* Stop recording in all processes. Steerable processes notice it when writers next look at them. */
 void notes_finish_all(struct processes *procs);
 
 #endif

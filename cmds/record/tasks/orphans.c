@@ -1,4 +1,4 @@
-/* Children that have not reported themselves (see orphans.h). */
+/* Finds children that have not reported themselves (see orphans.h). */
 #include "cmds/record/tasks/orphans.h"
 
 #include <dirent.h>
@@ -28,7 +28,7 @@ static bool is_memory(const struct process *proc, dev_t dev, ino_t ino)
 
 /*
  * Returns the process whose memory @pid has mapped, among those from @first up to @end in the list
- * of notes; NULL also when we may not know.
+ * of notes. Returns NULL also when the recorder may not see that.
  */
 static struct process *find_mapped(pid_t pid, struct process *first, const struct process *end)
 {
@@ -40,7 +40,7 @@ static struct process *find_mapped(pid_t pid, struct process *first, const struc
 
 	FILE *maps cleanup_file = fopen(path, "re");
 
-	/* proc(5): address perms offset dev inode pathname */
+	/* A line of proc(5) has: address perms offset dev inode pathname. */
 	while (maps && getline(&line, &size, maps) > 0) {
 		unsigned major, minor;
 		unsigned long long inode;
@@ -82,14 +82,14 @@ static bool is_watched(const struct processes *procs, pid_t pid)
 	return false;
 }
 
-/* Adds it if it is a descendant of @parent that has not reported itself. */
+/* Watches the process if it is a descendant of @parent that has not reported itself. */
 static void add_orphan(struct processes *procs, pid_t pid, struct process *parent)
 {
 	int pidfd cleanup_fd = syscall(SYS_pidfd_open, pid, 0);
 
 	/*
-	 * The process is alive after its maps were read, so it was the same one all the time: its
-	 * number was not reused.
+	 * The process is alive after its maps were read. So its number was not reused, and it was
+	 * the same one all the time.
 	 */
 	if (pidfd < 0 || !find_mapped(pid, parent, parent->next_noting) || peer_has_ended(pidfd, 0))
 		return;
@@ -109,8 +109,9 @@ static void add_orphan(struct processes *procs, pid_t pid, struct process *paren
 }
 
 /*
- * A program may end between its fork and its child's first instruction (as with daemon(3)). The
- * child is noted soon. A failed fork has no child, so the wait is limited.
+ * Waits for forks that have begun. A program may end between its fork and its child's first
+ * instruction (as with daemon(3)); the child is noted soon. A failed fork has no child, so the wait
+ * is limited.
  */
 static void wait_for_newborns(const struct processes *procs)
 {
@@ -122,13 +123,13 @@ static void wait_for_newborns(const struct processes *procs)
 
 static bool is_known(struct processes *procs, const struct process *proc, pid_t pid)
 {
-	/* The recorder itself has it mapped, too. */
+	/* The recorder itself has the page mapped, too, and is no child. */
 	return pid == getpid() || (proc && proc->pidfd >= 0) || is_watched(procs, pid);
 }
 
 /*
- * Looks at children that @parent or a child of it has noted. False when some have numbers of
- * another namespace.
+ * Looks at children that @parent or a child of it has noted. Returns false when some have numbers
+ * of another namespace.
  */
 static bool look_at(struct processes *procs, struct process *parent)
 {
@@ -147,7 +148,7 @@ static bool look_at(struct processes *procs, struct process *parent)
 	return is_complete;
 }
 
-/* Children in pid namespaces of their own. */
+/* Looks for children in pid namespaces of their own. */
 static void look_elsewhere(struct processes *procs)
 {
 	DIR *dir cleanup_dir = opendir("/proc");
@@ -181,8 +182,8 @@ static uint64_t count_forks(const struct processes *procs)
 void orphans_look(struct processes *procs)
 {
 	/*
-	 * A child may fork and end while we look. The program writes the notes, so it could make us
-	 * count for ever.
+	 * A child may fork and end during a look, so there are several. Their number is limited:
+	 * the program writes the notes, and could ask for looks for ever.
 	 */
 	for (int i = 0; i < LOOKS_MAX; i++) {
 		wait_for_newborns(procs);

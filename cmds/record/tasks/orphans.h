@@ -1,6 +1,6 @@
 /*
- * Children that the program forked and that have not reported themselves, which they do with their
- * first record.
+ * Finds children that the program has forked and that have not reported themselves, which they do
+ * with their first record.
  */
 #ifndef UTRAIL_CMDS_RECORD_TASKS_ORPHANS_H
 #define UTRAIL_CMDS_RECORD_TASKS_ORPHANS_H
@@ -10,13 +10,14 @@
 struct orphan;
 struct processes;
 
-/* The watched ones, newest first. Starts as { 0 }. */
+/* The children that are watched, the newest first. Starts as { 0 }. */
 struct orphans {
 	struct orphan *first;
 };
 
 /*
- * The identity of shared memory: from fstat(2), and from proc(5) for processes that have it mapped.
+ * The identity of shared memory. It comes from fstat(2), and for processes that have the memory
+ * mapped from proc(5).
  */
 struct memory_id {
 	dev_t dev;
@@ -25,13 +26,13 @@ struct memory_id {
 
 /*
  * Watch the children in the notes of all processes (notes.h), if they are alive. The notes may
- * contain any number, but only a process that has that memory mapped can report records. In a pid
- * namespace of its own a child does not know our number for it: then all processes in such
+ * contain any number, but only a process that has that memory mapped can report records. A child in
+ * a pid namespace of its own does not know its number in the recorder's: then all processes in such
  * namespaces are searched.
  */
 void orphans_look(struct processes *procs);
 
-/* These children are not waited for any more. */
+/* Forget these children: they are not waited for any more. */
 void orphans_forget(struct processes *procs);
 
 #endif

@@ -15,18 +15,23 @@
 #include "utils/base/containers/vec.h"
 
 /*
- * An arena is address space, not memory: at most ARENA_BYTES_MAX, and for this many threads at a
- * time. A thread only touches the segments that it fills.
+ * The number of rings in an arena: threads at a time. An arena is address space, not memory, of at
+ * most ARENA_BYTES_MAX. A thread only touches the segments that it fills.
  */
 #define ARENA_RINGS_MAX 16384
 #define RING_SEGMENTS	8
 
-/* Flight: one of these segments is always about to be overwritten, so there are more of them. */
+/*
+ * The number of segments of a ring for flight recordings. One of them is always about to be
+ * overwritten, so there are many.
+ */
 #define FLIGHT_SEGMENTS 32
 
-/* Limits for one process, since programs may load any number of modules. */
+/*
+ * The limits on modules that are kept for a process, since programs may load any number of modules.
+ */
 #define MODULES_KEPT_MAX 4096
-#define KEPT_BYTES_MAX	 (256UL << 20) /* of all processes */
+#define KEPT_BYTES_MAX	 (256UL << 20) /* for all processes together */
 
 static void choose_ring(const struct record_settings *settings, struct process *proc)
 {
@@ -40,13 +45,13 @@ static void choose_ring(const struct record_settings *settings, struct process *
 }
 
 /*
- * If address space is limited (ulimit -v), the number of rings that fit is divided by this: the
- * rest is for other processes, and for ourselves.
+ * If address space is limited (ulimit -v), the number of rings is divided by this until they fit:
+ * other processes and the recorder need address space, too.
  */
 #define ARENA_PART_OF_LIMITED 4
 #define ARENA_RINGS_LEAST     4
 
-/* Map an arena with as many rings as fit, for so many threads at a time. */
+/* Map an arena with as many rings as fit. */
 static void *map_arena(struct process *proc, uint64_t stride, int fd)
 {
 	void *at;
@@ -62,7 +67,7 @@ static void *map_arena(struct process *proc, uint64_t stride, int fd)
 	return NULL;
 }
 
-/* Make the arena of a new process; its memfd goes to @fd. False with errno. */
+/* Make the arena of a new process; its memfd goes to @fd. Returns false with errno. */
 static bool make_arena(struct processes *procs, struct process *proc, int *fd)
 {
 	choose_ring(procs->settings, proc);
@@ -78,7 +83,9 @@ static bool make_arena(struct processes *procs, struct process *proc, int *fd)
 	a = map_arena(proc, stride, *fd);
 	if (!a)
 		return false;
-	/* Sealed, since a program that shortens the file would cause a SIGBUS in the recorder. */
+	/*
+	 * The file is sealed: a program that could shorten it would cause a SIGBUS in the recorder.
+	 */
 	if (ftruncate(*fd, proc->arena_bytes) < 0 ||
 	    fcntl(*fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0) {
 		int why = errno;
@@ -132,7 +139,10 @@ struct process *process_find_child(struct processes *procs, const struct process
 	return p;
 }
 
-/* Without memory the process cannot be found, and its children have no known parent. */
+/*
+ * Adds the process to the indexes. Without memory, it cannot be found, and its children have no
+ * known parent.
+ */
 static void index_process(struct processes *procs, struct process *proc)
 {
 	uint64_t key;
@@ -143,8 +153,8 @@ static void index_process(struct processes *procs, struct process *proc)
 }
 
 /*
- * Mapped, since free memory of the heap would have to be cleared: a megabyte of which a process
- * uses the first page.
+ * Sinks are mapped: free memory of the heap would have to be cleared, which is a megabyte, and a
+ * process uses its first page.
  */
 static size_t sinks_bytes(const struct process *proc)
 {
@@ -204,7 +214,10 @@ static void forget_modules(struct processes *procs, struct process *proc)
 	proc->nr_kept_modules = 0;
 }
 
-/* The program itself, the first module, is never unloaded. */
+/*
+ * Forgets modules at addresses of a new one, but not the first module, which is the program itself:
+ * it is never unloaded.
+ */
 static void forget_overlapped(struct processes *procs, struct process *proc,
 			      const struct control_module *by)
 {
@@ -332,15 +345,18 @@ void process_retire(struct processes *procs, struct process *proc)
 	if (!proc->arena)
 		return;
 	/*
-	 * The replaced image may belong to another user, whose rights we use for files at this
-	 * moment.
+	 * The replaced image may belong to another user than the one whose rights are in force for
+	 * files now.
 	 */
 	struct rights paused cleanup_rights_pause = rights_pause();
 
-	/* From here on only this thread reads it. */
+	/* From now on only this thread reads the rings. */
 	take_from_writers(procs, proc);
 	procs->drain(procs->drain_arg, proc);
-	/* A child that has not reported itself requests plans as its parent. */
+	/*
+	 * The modules are kept for children that have not reported themselves: they request plans
+	 * as their parent.
+	 */
 	if (!atomic_load(&proc->arena->forks.nr))
 		forget_modules(procs, proc);
 	notes_end(procs, proc);
@@ -349,7 +365,7 @@ void process_retire(struct processes *procs, struct process *proc)
 
 void processes_tell_news(struct processes *procs)
 {
-	/* This thread is the only one that changes the list. */
+	/* No lock is needed: only this thread changes the list. */
 	for (struct process *p = procs->live; p; p = p->next_live)
 		notes_tell_news(p);
 }

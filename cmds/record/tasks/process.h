@@ -19,18 +19,18 @@
 #include "utils/format/probe/control.h"
 #include "utils/format/probe/ring.h"
 
-/* Address space that a process' rings take. */
+/* The most address space for a process' rings. */
 #define ARENA_BYTES_MAX (64ULL << 30)
 
 /*
- * The recorder's side of one ring.
+ * The recorder's data about a ring.
  *
  * @tid: the task whose records the ring holds; 0 while it has none
- * @is_open: @stream is <tid>.dat. Not so before the first record, and while the store has too few
- * streams.
- * @tail: our own copy of the ring's tail; the ring itself is memory of the program
+ * @is_open: @stream is <tid>.dat. It is not open before the first record, and while the store has
+ * too few streams.
+ * @tail: the recorder's own copy of the ring's tail: the program can write to the ring
  * @untold: records lost here that no LOST record in the file counts
- * @payloads: the same for its second ring, and for <tid>.evt
+ * @payloads: the same data for its second ring, and for <tid>.evt
  *
  * Starts with zeros, so that thousands of unused ones are untouched pages.
  */
@@ -48,24 +48,25 @@ struct ring_sink {
 };
 
 /*
- * One traced process (or process image: exec makes a new one under the same pid).
+ * A traced process (or process image: exec makes a new one under the same pid).
  *
  * @parent: the process that forked this one; NULL for an exec'd image, or when unknown. Its struct
  *          lives as long as the recorder.
  * @pidfd: readable when the process has ended; -1 after that was seen
- * @arena: NULL once everything was taken from it. The program can write to all of it, so nothing in
- * it is believed, its header least: it has the shape that we gave it, @nr_rings, @nr_segments,
+ * @arena: NULL once everything was taken from it. The program can write to all of it, so its
+ * content is not trusted, least of all its header. Its shape is that of @nr_rings, @nr_segments and
  * @segment_bytes
  */
 struct process {
 	struct served served; /* of @pidfd */
-	pid_t pid;	      /* its own number, which differs in a pid namespace of its own */
+	/* its own number, which differs from @os_pid in another pid namespace */
+	pid_t pid;
 	pid_t ppid;
-	pid_t os_pid;	  /* its number in our pid namespace */
-	struct peer peer; /* with whose rights the files that it names are read */
+	pid_t os_pid;	  /* its number in the recorder's pid namespace */
+	struct peer peer; /* the files that it names are read with the rights of this peer */
 	uint64_t time_ns;
 	bool is_fork;
-	bool announced; /* the FORK line; under tasks.lock */
+	bool announced; /* its FORK line is written; under tasks.lock */
 	/* the process with this token is this one, or was forked by it */
 	uint8_t token[CONTROL_SECRET_BYTES];
 	int pidfd;
@@ -73,7 +74,7 @@ struct process {
 	struct process *parent;
 	struct arena *arena;
 	uint64_t arena_bytes;
-	struct memory_id memory; /* of @arena */
+	struct memory_id memory; /* the identity of @arena */
 	uint32_t nr_rings;
 	uint32_t nr_segments;
 	uint32_t segment_bytes;
@@ -81,14 +82,15 @@ struct process {
 	struct arena
 		*notes; /* the arena's first page, which is kept longer than the rest: see notes.h
 			 */
-	uint32_t nr_modules; /* modules that it has reported, and the plans for them: */
+	/* number of modules that it has reported, and of entries in their plans */
+	uint32_t nr_modules;
 	uint64_t planned[PLAN_KINDS];
-	struct control_module **modules; /* heap copies; only when plans may change */
+	struct control_module **modules; /* heap copies; kept only when plans may change */
 	size_t nr_kept_modules;
 	size_t cap_kept_modules;
 	uint64_t cpu_ns;	  /* its CPU time at the last look (control/overhead.h) */
-	uint32_t plan_generation; /* of the plan that the process was given last */
-	bool has_declared;	  /* it has declared events, or was forked off a process that has */
+	uint32_t plan_generation; /* generation of the plan that the process was given last */
+	bool has_declared;	  /* it has declared events, or its parent had before the fork */
 	/*
 	 * The generation of left-out functions whose hooks are out of its text, and the number of
 	 * remaining attempts (control/overhead_hooks.h):
@@ -98,7 +100,7 @@ struct process {
 	struct process *next;	     /* in processes.first */
 	struct process *next_noting; /* in processes.notes */
 	struct process *next_live;   /* in processes.live */
-	struct process *next_told;   /* the next process in the list of those that are announced */
+	struct process *next_told;   /* the next process in the list of announced ones */
 };
 
 static inline struct ring *process_ring(const struct process *proc, uint32_t index)
@@ -109,8 +111,8 @@ static inline struct ring *process_ring(const struct process *proc, uint32_t ind
 }
 
 /*
- * Returns the second ring of ring @index; NULL when it has none yet. The program may name any of
- * its rings.
+ * Returns the second ring of ring @index, or NULL when it has none yet. The program may name any of
+ * its rings as the second one.
  */
 static inline struct ring *process_payloads(const struct process *proc, uint32_t index)
 {
@@ -121,7 +123,7 @@ static inline struct ring *process_payloads(const struct process *proc, uint32_t
 								   : NULL;
 }
 
-/* Rings below this index may have something in them. */
+/* Returns the number of rings that may have records: all others come after them. */
 static inline uint32_t process_rings_in_use(const struct process *proc)
 {
 	uint32_t high = atomic_load_explicit(&proc->arena->high_water, memory_order_acquire);
@@ -132,12 +134,13 @@ static inline uint32_t process_rings_in_use(const struct process *proc)
 /*
  * All images. The control thread adds and removes; writers use @live and the live processes.
  *
- * @control: shared with all probes
- * @drain: take the rest from the rings of a process that no writer reads any more
- * @may_finish: as settings_can_finish(), for the present settings
- * @first: newest first; the newest by pid, as we see it; all by the first half of their token.
- *         Nothing is removed before the end.
- * @live: those with an arena, which writers read, under @live_lock for reading
+ * @control: the page that all probes share
+ * @drain: take the remaining records of a process whose rings no writer reads any more
+ * @may_finish: settings_can_finish() of the present settings
+ * @first: the list, the newest first. Other members find the newest image by its pid in the
+ *         recorder's namespace, and images by the first half of their token. No image is removed
+ *         before the end.
+ * @live: images with an arena, which writers read, under @live_lock for reading
  */
 struct processes {
 	const struct record_settings *settings;
@@ -148,7 +151,7 @@ struct processes {
 	void *drain_arg;
 
 	_Atomic bool may_finish; /* a later filter lets programs end the recording */
-	size_t kept_bytes;	 /* of the modules of all processes */
+	size_t kept_bytes;	 /* bytes of the modules of all processes */
 	struct process *first;
 	struct intmap by_os_pid;
 	struct intmap by_token;
@@ -160,54 +163,56 @@ struct processes {
 };
 
 /*
- * Make the lock; the owner of @procs sets the members above the empty line, the rest starts as
+ * Make the lock. The owner of @procs sets the members above the empty line; all others start as
  * zeros.
  */
 void processes_init(struct processes *procs);
 
-/* No process is traced any more (process_retire()), or a recording has failed. */
+/* Free everything. No process is traced any more (process_retire()), or a recording has failed. */
 void processes_deinit(struct processes *procs);
 
 /*
- * Make a process that has just reported itself, with an arena of its own; NULL with errno. The
- * arena's memfd goes to @arena_fd; the caller closes it. The caller sets session and parent, then
- * publishes.
+ * Make a process that has just reported itself, with an arena of its own. Returns NULL with errno.
+ * The arena's memfd goes to @arena_fd; the caller closes it. The caller sets session and parent,
+ * then publishes the process.
  */
 struct process *process_create(struct processes *procs, const struct control_hello *hello,
 			       pid_t pid, int *arena_fd);
 
-/* One that was not published; NULL is fine. */
+/* Free a process that was not published. @proc may be NULL. */
 void process_destroy(struct process *proc);
 
-/* Make the process visible to the writers, and watch its end. It belongs to @procs from here on. */
+/* Make the process visible to the writers, and watch its end. From now on it belongs to @procs. */
 void process_publish(struct processes *procs, struct process *proc);
 
 /*
- * Plans may change: keep the @nr modules that @proc has loaded. The process owns them then, and
- * their pointers become NULL. A module at the address of another one replaces it. Modules without
- * memory are missing in later plans.
+ * For plans that may change: keep the @nr modules that @proc has loaded. The process owns them
+ * then, and their pointers become NULL. A module at the address of another one replaces it. Without
+ * memory, modules are missing in later plans.
  */
 void process_keep_modules(struct processes *procs, struct process *proc,
 			  struct control_module **modules, size_t nr);
 
-/* The same modules for a forked child. */
+/* Give a forked child the modules of its parent. */
 void process_inherit_modules(struct processes *procs, struct process *child,
 			     const struct process *parent);
 
 /*
- * Plans may change: tell each process that there is news, the end or another plan. Control thread.
+ * For plans that may change: tell each process that there is news, the end or another plan. Control
+ * thread.
  */
 void processes_tell_news(struct processes *procs);
 
 /*
- * Returns the newest forked child of @parent with the own number @pid; or the newest image with our
- * number @pid. NULL: there is none.
+ * process_find_child(): returns the newest forked child of @parent with the own number @pid.
+ * process_find_os(): returns the newest image with the number @pid in the recorder's namespace.
+ * NULL: there is none.
  */
 struct process *process_find_child(struct processes *procs, const struct process *parent,
 				   pid_t pid);
 struct process *process_find_os(struct processes *procs, pid_t os_pid);
 
-/* The process ended, or its image was replaced: empty its rings, and drop the arena. */
+/* Empty the rings of @proc, and drop its arena: it has ended, or its image was replaced. */
 void process_retire(struct processes *procs, struct process *proc);
 
 #endif

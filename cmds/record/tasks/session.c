@@ -1,6 +1,6 @@
 /*
- * Sessions: one per process image, with its module map and the symbol files of modules that can be
- * traced.
+ * Makes sessions, one for each process image, with its module map and the symbol files of modules
+ * that can be traced.
  */
 #include "cmds/record/tasks/session.h"
 
@@ -24,7 +24,7 @@ static void make_sid(char sid[static SID_LEN + 1])
 
 	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
 		random = (uint64_t)getpid() << 32 ^
-			 (uintptr_t)sid; /* unique on this machine is enough */
+			 (uintptr_t)sid; /* it need only be unique on this machine */
 	snprintf(sid, SID_LEN + 1, "%016llx", (unsigned long long)random);
 }
 
@@ -74,16 +74,19 @@ int image_add_module(struct image *s, const struct control_module *m)
 	return m->has_text ? module_map_add(&s->map, &entry) : 0;
 }
 
-/* The place of the stack on x86_64 without randomisation: above all else that a program can map. */
+/*
+ * The usual place of the stack on x86_64 without randomisation: above everything else that a
+ * program can map.
+ */
 #define STACK_GUESS_START 0x7ffffffde000ULL
 #define STACK_GUESS_END	  0x7ffffffff000ULL
 
 static const char STACK_PATH[] = "[stack]";
 
 /*
- * uftrace derives the kernel's base address from the stack's line (doc/formats/tasks.md, "Module
- * maps") and takes a program without one for a part of the kernel. So a process that hides its maps
- * gets a usual line.
+ * Finds the line of the stack, from which uftrace derives the kernel's base address
+ * (doc/formats/tasks.md, "Module maps"): it takes a program without such a line for a part of the
+ * kernel. So a process that hides its maps gets the usual line.
  */
 void image_note_stack(struct image *s, pid_t os_pid, int pidfd)
 {
@@ -98,7 +101,7 @@ void image_note_stack(struct image *s, pid_t os_pid, int pidfd)
 		.path = (char *)STACK_PATH,
 	};
 	snprintf(path, sizeof(path), "/proc/%d/maps", os_pid);
-	/* The number is still that process' when it has not ended after the reading, either. */
+	/* The process has not ended after the reading, so the number was still its own. */
 	if (!peer_has_ended(pidfd, 0) && file_read_all(path, 64 << 20, &text, NULL) == 0 &&
 	    !peer_has_ended(pidfd, 0) &&
 	    module_map_decode(strbuf_str(&text), text.len, &map, NULL) == 0) {
@@ -138,7 +141,10 @@ static int save_debug(struct sessions *sessions, const struct known_module *know
 	return store_publish(sessions->store, name, text.data, text.len, err);
 }
 
-/* Returns 0 also for a module that is gone from disk by now: its calls are shown as addresses. */
+/*
+ * Saves a module's symbols. Returns 0 also for a module that is gone from disk by now: its calls
+ * are shown as addresses.
+ */
 static int save_symbols(struct sessions *sessions, struct known_module *known, struct uft_err *err)
 {
 	struct symtab symbols cleanup_symtab = { 0 };
@@ -155,7 +161,7 @@ static int save_symbols(struct sessions *sessions, struct known_module *known, s
 		ret = save_debug(sessions, known, &symbols, name, err);
 	if (ret < 0)
 		return ret;
-	/* Other names are not needed for functions that are not recorded. */
+	/* Further names of symbols are not needed if the module's functions are not recorded. */
 	if (!known->has_functions)
 		symbols.nr_aliases = 0;
 	sym_file_encode(&symbols, known->path, known->build_id[0] ? known->build_id : NULL, &text);
@@ -171,9 +177,9 @@ static void add_names(struct strbuf *list, const struct strbuf *names)
 }
 
 /*
- * Only modules that call one of the probe's hooks, and modules whose library calls are hooked, can
- * have records. Their symbols are saved, and those of the libraries that they call, which readers
- * need to name a function's library (--libname). Further libraries of those are not saved.
+ * Saves symbols of modules that can have records: those that call a hook of the probe, and those
+ * whose library calls are hooked. Symbols of the libraries that they call are saved, too: readers
+ * need these to name a function's library (--libname). Further libraries are not saved.
  */
 int image_save_symbols(struct sessions *sessions, const struct image *s, struct uft_err *err)
 {
@@ -212,7 +218,7 @@ void image_identify_modules(struct sessions *sessions, struct image *s)
 	}
 }
 
-/* The map's text is in the order of addresses; the map itself stays as it is. */
+/* Makes the map's text, in the order of addresses. The map itself keeps its order. */
 static int encode_map(const struct image *s, struct strbuf *text)
 {
 	struct module_map map cleanup_module_map = { 0 };
@@ -250,8 +256,9 @@ static bool is_free(const struct module_map *map, const struct control_module *m
 }
 
 /*
- * uftrace looks for argument specifications only in modules of the map, and ends at a record
- * without one. If another module was at that place before, task.txt alone must do.
+ * Adds a module that was loaded late to the map: uftrace looks for argument specifications only in
+ * modules of the map, and ends at a record without one. If another module had this place before,
+ * the module is only in task.txt.
  */
 int image_save_late(struct sessions *sessions, struct image *s, const struct control_module *m,
 		    struct uft_err *err)

@@ -1,6 +1,6 @@
 /*
- * Sessions: one per process image, with its module map and the symbol files of modules that can be
- * traced.
+ * Sessions: one for each process image, with its module map and the symbol files of modules that
+ * can be traced.
  */
 #ifndef UTRAIL_CMDS_RECORD_TASKS_SESSION_H
 #define UTRAIL_CMDS_RECORD_TASKS_SESSION_H
@@ -16,13 +16,13 @@
 #include "utils/format/probe/map.h"
 
 /*
- * One process image, with a session id.
+ * A process image, with a session id.
  *
- * @map: of its modules. Only the control thread changes it, and not while others may save it: from
- *       the publication of the image's process until the image is announced
+ * @map: the map of its modules. Only the control thread changes it, and not while others may save
+ *       it: from the publication of the image's process until the image is announced
  * @stack: the line for its stack, once it is announced. Under tasks.lock.
  * @announced: its map is written, and its SESS and TASK lines are in task.txt. Its first record
- *             causes that, so that images without records leave no trace. Under tasks.lock.
+ *             causes that, so images without records leave no trace. Under tasks.lock.
  */
 struct image {
 	char sid[SID_LEN + 1];
@@ -36,7 +36,7 @@ struct image {
 };
 
 /*
- * All of them, newest first. Only the control thread touches it, but for @announced of each.
+ * All images, the newest first. Only the control thread touches them, except for @announced.
  *
  * @has_debug: there are .dbg files
  */
@@ -50,7 +50,10 @@ struct sessions {
 
 void sessions_deinit(struct sessions *sessions);
 
-/* Make a new image of process @pid that runs @exe; NULL for -ENOMEM. It belongs to @sessions. */
+/*
+ * Make a new image of process @pid that runs @exe. Returns NULL without memory. It belongs to
+ * @sessions.
+ */
 struct image *image_create(struct sessions *sessions, pid_t pid, const char *exe);
 
 /* Note a module in the session's map. 0 or -ENOMEM. */
