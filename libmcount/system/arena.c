@@ -17,10 +17,10 @@
  *
  * No descriptor is kept, and none is needed. mremap(2) with an old size of 0 maps shared memory
  * once more, from the given address on and for any length. So a process that has mapped the page
- * before a ring can map that ring. The page is mapped with it, and the last page of each piece is
- * where the next one begins.
+ * before a ring can map that ring. Each piece of rings is mapped together with the page before it:
+ * the header, or the last page of the former piece.
  *
- * @rings: the first one of @nr, @first in the arena
+ * @rings: the first of @nr rings, which has the number @first in the arena
  */
 struct piece {
 	char *rings;
@@ -28,7 +28,9 @@ struct piece {
 	uint32_t nr;
 };
 
-/* Each piece is as large as all before it, unless there was too little space. */
+/*
+ * The most pieces. Each is as large as all before it together, unless there was too little space.
+ */
 #define PIECES_MAX 64
 
 static struct piece pieces[PIECES_MAX];
@@ -75,7 +77,7 @@ bool arena_adopt(int fd)
 		return false;
 	if (!is_arena(a, st.st_size))
 		return false;
-	/* Records do not belong in core dumps; later mappings inherit that. */
+	/* Records do not belong in core dumps; later mappings of the arena inherit this. */
 	own_syscall(SYS_madvise, a, (unsigned long)RING_PAGE, MADV_DONTDUMP);
 	if (old)
 		unmap_all(old);
@@ -139,14 +141,14 @@ static bool grow_arena(void)
 }
 
 /*
- * Called when @seen pieces were not enough. One thread does it for all that find that at the same
- * time.
+ * Maps one more piece when @seen pieces were not enough. One thread does so for all threads that
+ * come here at the same time.
  */
 static bool grow_beyond(uint32_t seen)
 {
 	uint32_t idle = 0;
 	uint64_t mask;
-	/* A handler that jumped out would leave the others waiting for ever. */
+	/* If a signal handler jumped out, the other threads would wait for ever. */
 	bool is_quiet = own_quiet_begin(&mask);
 	bool is_ours = atomic_compare_exchange_strong(&is_growing, &idle, 1);
 

@@ -15,13 +15,14 @@
 #include "utils/base/unix_name.h"
 
 /*
- * Long enough for a loaded machine, short enough not to block the program for good when the
- * recorder is stopped.
+ * The time to wait for an answer. It is long enough for a loaded machine, and short enough not to
+ * block the program for good when the recorder is stopped.
  */
 #define ANSWER_TIMEOUT_S 10
 
 /*
- * A recorder that says that it is working is waited for as long as a user might wait at a terminal.
+ * The time to wait for a recorder that says that it is working: as long as a user might wait at a
+ * terminal.
  */
 #define WORKING_MAX_S 600
 
@@ -45,7 +46,7 @@ static void drop_descriptors(struct channel *ch)
 
 void channel_close(struct channel *ch)
 {
-	/* close(2) of libc is a cancellation point; the system call is none. */
+	/* libc's close() is a cancellation point; the system call itself is none. */
 	if (ch->socket >= 0)
 		own_syscall(SYS_close, ch->socket);
 	drop_descriptors(ch);
@@ -73,7 +74,10 @@ static bool raise_limit(struct channel *ch)
 	return ch->is_raised;
 }
 
-/* A socket, with room for what comes by it. */
+/*
+ * Opens a socket, and raises the limit if it leaves no room for descriptors that come by the
+ * socket.
+ */
 static int open_socket(struct channel *ch)
 {
 	int fd = own_syscall(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
@@ -161,7 +165,10 @@ static void take_descriptors(struct channel *ch, struct msghdr *msg)
 		memcpy(&ch->fds[i], CMSG_DATA(c) + i * sizeof(int), sizeof(int));
 }
 
-/* The expected answer, and whether it has come; or that the recorder is working on it. */
+/*
+ * A wait for an answer. @seq, @type: of the expected answer; @has_come: it has come; @is_worked_at:
+ * the recorder is working on it
+ */
 struct wait {
 	uint32_t seq;
 	enum control_type type;
@@ -190,7 +197,7 @@ static unsigned take_working(void *context, const void *message, size_t len)
 	return WAITING;
 }
 
-/* We are refused: without tracing, then. */
+/* The recorder refuses us: the program goes on without tracing. */
 static unsigned take_error(void *context, const void *message, size_t len)
 {
 	return CONTROL_OVER;
@@ -208,7 +215,9 @@ static const struct control_row rows[] = {
 };
 static const struct control_table table = { rows, ARRAY_SIZE(rows) };
 
-/* Returns the whole length, which may be more than there is space for; 0 when there is none. */
+/*
+ * Receives a packet. Returns its whole length, which may be more than @size; 0 when there is none.
+ */
 static size_t receive(struct channel *ch, void *packet, size_t size)
 {
 	_Alignas(struct cmsghdr) char space[CMSG_SPACE(CONTROL_FD_MAX * sizeof(int))];
@@ -222,8 +231,8 @@ static size_t receive(struct channel *ch, void *packet, size_t size)
 	long n;
 
 	/*
-	 * When the peer hangs up on our last message, that is reported once, before its own last
-	 * message is received.
+	 * When the recorder hangs up on our last message, ECONNRESET is reported once, before its
+	 * own last message is received.
 	 */
 	do {
 		n = own_syscall(SYS_recvmsg, ch->socket, &msg, MSG_CMSG_CLOEXEC | MSG_TRUNC);
@@ -234,7 +243,7 @@ static size_t receive(struct channel *ch, void *packet, size_t size)
 	return msg.msg_flags & MSG_CTRUNC ? 0 : n;
 }
 
-/* Tells the recorder at last that its message was not understood. */
+/* Tells the recorder, at the end, that its message was not understood. */
 static void refuse_packet(struct channel *ch, const void *packet, size_t len,
 			  enum control_verdict verdict)
 {
@@ -260,7 +269,7 @@ bool channel_wait(struct channel *ch, enum control_type type, void *answer, size
 {
 	struct wait wait = { .seq = ch->seq, .type = type };
 	long begin_s = now_s();
-	long first_s = 0; /* when something was skipped, since the recorder was last seen to work */
+	long first_s = 0; /* the first skipped message since the recorder was seen to work */
 	unsigned state = WAITING;
 
 	while (state == WAITING) {

@@ -17,7 +17,7 @@
  * failure means "no recorder": the caller goes on without tracing. No call waits for longer than a
  * few seconds, unless the recorder says again and again that it is at work.
  *
- * @seq: of the last message that was sent
+ * @seq: the number of the last message that was sent
  * @fds: descriptors of the answer, -1 where there is none; closed by channel_close()
  */
 struct channel {
@@ -25,14 +25,14 @@ struct channel {
 	uint32_t seq;
 	int fds[CONTROL_FD_MAX];
 	bool is_raised;		/* the limit on descriptors is raised for this conversation */
-	struct rlimit nr_files; /* the limit before */
+	struct rlimit nr_files; /* the limit on descriptors before it was raised */
 };
 
 void channel_init(struct channel *ch);
 
 /*
- * Connect to the recorder at probe.address, see that it runs as our user or as root, and say HELLO.
- * Each conversation begins so.
+ * Begin a conversation: connect to the recorder at probe.address, check that it runs as our user or
+ * as root, and say HELLO.
  */
 bool channel_greet(struct channel *ch, enum control_hello_kind kind);
 
@@ -40,8 +40,8 @@ bool channel_greet(struct channel *ch, enum control_hello_kind kind);
 bool channel_send(struct channel *ch, enum control_type type, void *message, size_t len);
 
 /*
- * Wait for the answer to the last message, skipping messages that may be skipped. True when it is
- * of type @type; the first @len bytes are in @answer, which has all members that we know.
+ * Wait for the answer to the last message, skipping messages that may be skipped. True when it has
+ * the type @type. Its first @len bytes are stored in @answer, with all members that we know.
  */
 bool channel_wait(struct channel *ch, enum control_type type, void *answer, size_t len);
 

@@ -9,7 +9,7 @@
 #include "libmcount/hot/frames.h"
 #include "libmcount/system/own_syscall.h"
 
-/* The innermost ones are what people want to see. */
+/* Copies the innermost frames, which people want to see most. */
 static uint32_t copy_frames(const struct thread *t, struct control_crash *crash)
 {
 	uint32_t nr = 0;

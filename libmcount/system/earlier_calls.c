@@ -14,7 +14,7 @@
 #define BYTES_MAX   (64UL << 20)
 #define PAGE	    4096UL
 
-/* Memory that notes are put into, one after another. */
+/* A piece of memory for notes, which are stored one after another. */
 struct block {
 	struct block *next;
 	uint32_t used;
@@ -23,7 +23,7 @@ struct block {
 #define NOTES_BYTES (BLOCK_BYTES - sizeof(struct block))
 _Static_assert(ATTACH_THREAD_BYTES_MAX <= NOTES_BYTES, "a note fits in a block");
 
-/* Oldest first. All is stored before probe.ready is. */
+/* Blocks in the order in which they were made. All notes are stored before probe.ready is. */
 static struct block *first;
 static struct block *last;
 static uint64_t total;
@@ -71,10 +71,10 @@ void earlier_calls_drop(void)
 }
 
 /*
- * The part of the stack that was found to be as the recorder has seen it.
+ * The part of the stack in which calls may still be open, as the recorder has seen them.
  *
  * @low: the present stack pointer of this thread: calls below it have returned
- * @high: the return slot of the call around
+ * @high: the return slot of the call around the next one
  * @page: the last page that was found to be readable
  */
 struct walk {
@@ -97,7 +97,9 @@ static bool is_open(struct walk *walk, const struct attach_call *call)
 	return *(const uint64_t *)slot == call->ret;
 }
 
-/* False: it is not open any more, and nor is any call inside of it. */
+/*
+ * Pushes a frame for @call. False when the call, and all calls inside of it, are not open any more.
+ */
 static bool push_unseen_call(struct thread *t, struct walk *walk, const struct attach_call *call)
 {
 	uint64_t slot = call->sp ? call->sp | FRAME_EXPLICIT : call->slot;
@@ -121,7 +123,7 @@ static void push_all(struct thread *t, struct walk *walk, struct attach_thread *
 {
 	for (uint32_t i = 0; i < note->nr && push_unseen_call(t, walk, &note->calls[i]); i++)
 		;
-	/* Another thread may have this number later. */
+	/* The note is used up: another thread may have its number later. */
 	note->tid = 0;
 }
 

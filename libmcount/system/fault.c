@@ -17,12 +17,12 @@
 #include "libmcount/system/signal_switches.h"
 
 /*
- * The program's actions for these signals are kept here, and the kernel has our handler with the
+ * For watched signals, the program's actions are kept here, and the kernel has our handler with the
  * program's flags and mask. So the kernel prepares the stack and the mask that the program's
- * handler expects, and ours calls that one with the same arguments. SIG_DFL ends the program by the
- * same signal as usual. SIG_IGN is left to the kernel.
+ * handler expects, and our handler calls that one with the same arguments. SIG_DFL ends the program
+ * by the same signal as usual. SIG_IGN is left to the kernel.
  *
- * Handlers of other signals run with these two unblocked, since our reads may fault there.
+ * Handlers of other signals run with SIGSEGV and SIGBUS unblocked, since our reads may fault there.
  */
 
 __thread uint8_t fault_state __attribute__((tls_model("initial-exec")));
@@ -30,25 +30,31 @@ __thread uint8_t fault_state __attribute__((tls_model("initial-exec")));
 uint8_t fault_guarded = FAULT_GUARDED;
 
 /*
- * True while we read although the program blocks the signals; and the signals that came meanwhile:
- * bit 0: SIGSEGV, bit 1: SIGBUS.
+ * is_unblocked: we read, although the program blocks SIGSEGV or SIGBUS. came_early: the signals
+ * that came meanwhile, bit 0: SIGSEGV, bit 1: SIGBUS.
  */
 static __thread bool is_unblocked __attribute__((tls_model("initial-exec")));
 static __thread uint8_t came_early __attribute__((tls_model("initial-exec")));
 
 /*
- * By signal: our handler is installed. The first two come from reads; the others only end programs.
+ * The signals for which our handler may be installed. The first NR_READ_SIGNALS come from reads;
+ * the others only end programs. watched: a bit for each signal with our handler.
  */
 static const int watched_signals[] = { SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL };
 #define NR_READ_SIGNALS 2
 
 static _Atomic uint64_t watched;
 
-/* By signal: of these, our handler is installed only while the program has one. */
+/*
+ * A bit for each watched signal for which our handler is installed only while the program has one.
+ */
 static _Atomic uint64_t followed;
 static void (*after_handler)(void);
 
-/* Each change takes the next entry, so that a thread that reads one is not disturbed. */
+/*
+ * The number of entries for a signal's action. Each change takes the next entry, so that a thread
+ * that reads one is not disturbed.
+ */
 #define KEPT 16
 
 struct disposition {
@@ -58,7 +64,9 @@ struct disposition {
 
 /* By signal; unused pages cost nothing. */
 static struct disposition dispositions[_NSIG];
-/* By signal: the bits that were removed from its mask: bit 0: SIGSEGV, bit 1: SIGBUS. */
+/*
+ * By signal: the signals that were taken out of its handler's mask. Bit 0: SIGSEGV, bit 1: SIGBUS.
+ */
 static _Atomic uint8_t stripped[_NSIG];
 
 #define MASK_BIT(sig) (1ULL << ((sig)-1))
@@ -88,7 +96,7 @@ static int next_sigaction(int sig, const struct sigaction *act, struct sigaction
 	return fn(sig, act, old);
 }
 
-/* Between these two no code of the program runs in this thread. */
+/* Between block_all() and restore_mask() no code of the program runs in this thread. */
 static void block_all(uint64_t *before)
 {
 	uint64_t all = UINT64_MAX;
@@ -166,8 +174,8 @@ static void send_to_self(int sig)
 
 /*
  * Runs the program's handler, or the default action. Signals that a process sent have a code of 0
- * or less (sigaction(2)). A fault that the kernel reports ends the program even if it is ignored,
- * and comes again as soon as we return.
+ * or less (sigaction(2)). A fault that the kernel reports ends the program even if the signal is
+ * ignored, and comes again as soon as we return.
  */
 static void pass_on(int sig, siginfo_t *info, void *context)
 {
@@ -178,7 +186,7 @@ static void pass_on(int sig, siginfo_t *info, void *context)
 	if (has_handler(&act)) {
 		if (act.sa_flags & SA_RESETHAND)
 			change(sig, &normal, NULL);
-		/* Its mask is not the one that was. */
+		/* The handler runs with another signal mask. */
 		fault_state = FAULT_UNKNOWN;
 		act.sa_sigaction(sig, info, context);
 		fault_state = FAULT_UNKNOWN;
@@ -186,7 +194,7 @@ static void pass_on(int sig, siginfo_t *info, void *context)
 			after_handler();
 		return;
 	}
-	/* It had one when the signal came. */
+	/* The program had a handler when the signal came, and has none now. */
 	if (is_followed(sig)) {
 		if (act.sa_handler == SIG_DFL)
 			send_to_self(sig);
@@ -224,7 +232,9 @@ static void on_fault(int sig, siginfo_t *info, void *context)
 	errno = saved;
 }
 
-/* The action of another signal, with SIGSEGV and SIGBUS taken out of its mask. */
+/*
+ * Sets the action of a signal that is not watched, with SIGSEGV and SIGBUS taken out of its mask.
+ */
 static int change_other(int sig, const struct sigaction *act, struct sigaction *old)
 {
 	struct sigaction copy;
@@ -255,8 +265,8 @@ static int change_other(int sig, const struct sigaction *act, struct sigaction *
 }
 
 /*
- * True in another process with our memory: a vfork(2) child. Its signals are its own, so they are
- * not kept: the kernel gets its requests unchanged.
+ * True in another process with our memory: a vfork(2) child. It has signal actions of its own,
+ * which are not kept here: its requests go to the kernel unchanged.
  */
 static bool is_borrower(void)
 {
@@ -282,7 +292,10 @@ EXPORTED int sigaction(int sig, const struct sigaction *act, struct sigaction *o
 	return change_other(sig, act, old);
 }
 
-/* signal(2) and its relatives do not call the sigaction() that we interpose. */
+/*
+ * Does the work of signal(2) and its relatives, which do not call the sigaction() that we
+ * interpose.
+ */
 static __sighandler_t simple_change(int sig, __sighandler_t handler, int flags)
 {
 	struct sigaction act = { .sa_handler = handler, .sa_flags = flags };
@@ -379,7 +392,10 @@ INTERPOSE_MASK(int, sigprocmask, (int how, const sigset_t *set, sigset_t *old), 
 INTERPOSE_MASK(int, pthread_sigmask, (int how, const sigset_t *set, sigset_t *old), (how, set, old))
 INTERPOSE_MASK(int, sigsuspend, (const sigset_t *set), (set))
 
-/* In a program that we leave, handlers would be gone (undo.h). */
+/*
+ * False when the program would keep our handlers after the probe has left (undo.h), or they are
+ * withdrawn.
+ */
 static bool may_replace_handlers(void)
 {
 	return !probe.is_attached && fault_guarded == FAULT_GUARDED;
@@ -406,7 +422,9 @@ static void follow_signal(int sig)
 {
 	struct sigaction act;
 
-	/* The last two, and those that the C library keeps for itself, cannot be caught. */
+	/*
+	 * SIGKILL, SIGSTOP, and the signals that the C library keeps for itself, cannot be caught.
+	 */
 	if (is_watched(sig) || sigaction(sig, NULL, &act) < 0 || sig == SIGKILL || sig == SIGSTOP)
 		return;
 	atomic_fetch_or(&followed, MASK_BIT(sig));
@@ -454,8 +472,8 @@ void fault_withdraw(void)
 }
 
 /*
- * The kernel is asked within a hook: the C library's function may be traced, and its records would
- * be lost.
+ * The kernel is asked directly: the C library's function may be traced, and its records would be
+ * lost within a hook.
  */
 static bool has_our_handler(int sig)
 {
@@ -508,7 +526,7 @@ static int64_t copy_now(const struct copy *c)
 	return arch_copy_guarded(c->to, c->from, c->len);
 }
 
-/* Without our handler: only what can be read now. */
+/* Copies without our handler: only memory that can be read now. */
 static void copy_looking(struct copy *c)
 {
 	uint64_t start = (uint64_t)c->from & ~7ULL;
@@ -532,8 +550,8 @@ static void copy_looking(struct copy *c)
 }
 
 /*
- * The thread blocks the signals: we unblock them while we read. A pending one is made pending
- * again.
+ * Copies in a thread that blocks SIGSEGV or SIGBUS: they are unblocked meanwhile. A signal that was
+ * pending is made pending again.
  */
 static void copy_unblocked(struct copy *c, uint64_t mask)
 {

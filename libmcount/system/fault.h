@@ -8,16 +8,15 @@
 #include "libmcount/hot/probe.h"
 
 /*
- * Memory is read by arch_copy_guarded() and arch_copy_string(). When that faults, our handler of
- * SIGSEGV and SIGBUS ends the read. All other faults are passed on to the program's handler, which
- * ours replaces: see fault.c.
+ * Memory is read by arch_copy_guarded() and arch_copy_string(). When a read faults, our handler of
+ * SIGSEGV and SIGBUS ends it. All other faults are passed on to the program's handler, which ours
+ * replaces: see fault.c.
  *
- * A fault while the thread blocks the signal would end the program. The last look at its mask tells
- * whether the thread blocks it; everything that may change the mask is interposed and makes the
- * next read look again.
+ * A fault in a thread that blocks the signal would end the program. So a thread looks at its mask.
+ * Functions that may change the mask are interposed, and make the next read look again.
  */
 enum fault_state {
-	FAULT_UNKNOWN = 0, /* look first */
+	FAULT_UNKNOWN = 0, /* a thread must look first */
 	FAULT_GUARDED = 1, /* our handler would be called */
 	FAULT_CAREFUL = 2, /* our handler would not be called */
 };
@@ -39,20 +38,20 @@ void fault_guard_begin(void);
 /* COLD. From now on crashes of the program come to crash_note() before they end it. */
 void fault_watch_crashes(void);
 
-/* COLD. Signal @sig comes to our handler first: see switches.h. */
+/* COLD. Signal @sig comes to our handler first: see signal_switches.h. */
 void fault_watch_signal(int sig);
 
 /*
  * COLD. From now on @fn is called after each of the program's signal handlers, in the handler's
- * thread. Signals that have none keep their actions. False if handlers cannot be replaced by ours:
- * nothing has changed.
+ * thread. Signals without a handler keep their actions. False, with nothing changed, if handlers
+ * cannot be replaced by ours.
  */
 bool fault_call_after_handlers(void (*fn)(void));
 
-/* HOT, rarely: find out the effect of a fault in this thread, and note it in fault_state. */
+/* HOT, rarely: find out what a fault in this thread would do, and note that in fault_state. */
 void fault_look(void);
 
-/* The alternatives to fault_copy() and fault_copy_string() when the state is not FAULT_GUARDED. */
+/* Do the work of fault_copy() and fault_copy_string() when the state is not FAULT_GUARDED. */
 uint64_t fault_copy_careful(void *to, const void *from, uint64_t len);
 int64_t fault_copy_string_careful(void *to, const void *from, uint64_t max);
 
@@ -75,8 +74,9 @@ static inline uint64_t fault_copy(void *to, const void *from, uint64_t len)
 }
 
 /*
- * HOT: copy the string at @from without its NUL, at most @max bytes of it, and up to 7 bytes more
- * than that. Returns their number; -1 - n when n were read and the next could not be.
+ * HOT: copy the string at @from without its NUL, at most @max bytes; up to 7 bytes after the copy
+ * are overwritten, too. Returns the number of copied bytes; -1 - n when n bytes were read and the
+ * next one could not be.
  */
 static inline int64_t fault_copy_string(void *to, const void *from, uint64_t max)
 {

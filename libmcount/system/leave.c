@@ -34,8 +34,8 @@ static uint64_t own_handle;
 /* --- the steps --- */
 
 /*
- * A slot that leads to us gets its former target back. A slot that other code has changed since
- * stays.
+ * Gives a slot that leads to us its former target back. A slot that other code has changed since
+ * then stays.
  */
 static void undo_slot(struct undo *undo, void *arg)
 {
@@ -56,7 +56,10 @@ static void undo_slot(struct undo *undo, void *arg)
 		mprotect(page, PAGE, PROT_READ);
 }
 
-/* Frames may be left meanwhile: both addresses in their slot are valid then. */
+/*
+ * Puts the return addresses of all frames back. Threads may return meanwhile: both addresses in a
+ * slot are valid.
+ */
 static uint32_t unhook_frames(void)
 {
 	const uint64_t trampoline = (uint64_t)arch_return_trampoline;
@@ -112,7 +115,7 @@ static int64_t withdraw(uint64_t *ranges, uint64_t room)
 	return code.nr;
 }
 
-/* Count threads inside of hooks, interrupted ones included, and slots that still led to us. */
+/* Count threads inside of hooks (interrupted hooks, too), and return slots that still led to us. */
 static int64_t count_inside(void)
 {
 	int64_t nr = unhook_frames() + undo_inside();
@@ -124,7 +127,7 @@ static int64_t count_inside(void)
 
 /* --- hooks that go --- */
 
-/* The address that hooks report lies after the first bytes of the function. */
+/* A hook reports an address that lies at most this far after the beginning of the function. */
 #define FUNCTION_BEGIN 16
 
 static void clear_open(const struct thread *t, uint64_t *funcs, uint64_t nr)
@@ -139,10 +142,13 @@ static void clear_open(const struct thread *t, uint64_t *funcs, uint64_t nr)
 	}
 }
 
-/* All other threads are stopped outside of hooks, so that their open calls are visible. */
+/*
+ * Clears the functions in @funcs that have open calls. All other threads are stopped outside of
+ * hooks, so that their open calls are visible.
+ */
 static int64_t find_open(uint64_t *funcs, uint64_t nr)
 {
-	/* Frames of other stacks are elsewhere. */
+	/* Open calls on stacks that the program has made cannot be found. */
 	if (!probe.ready || (probe.plan.flags & PLAN_STACKS))
 		return -EINVAL;
 	if (undo_inside())
@@ -167,7 +173,7 @@ static void undo_memory(struct undo *undo, void *arg)
 		own_syscall(SYS_munmap, undo->address, undo->value);
 }
 
-/* No thread comes here any more. */
+/* Gives all memory back: no thread comes to the probe any more. */
 static int64_t give_back(void)
 {
 	counters_drop();
@@ -254,7 +260,7 @@ int64_t utrail_attach(const char *address, uint64_t handle)
 	if (probe.address[0])
 		return ATTACH_BUSY;
 	/*
-	 * The recorder may be killed now, and the next one must not unload code that this thread is
+	 * If the recorder is killed now, the next one must not unload code that this thread is
 	 * still in.
 	 */
 	undo_enter();

@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 /*
- * A hash that, with its load address, distinguishes a module from one that is loaded later at the
- * same address. FNV-1a.
+ * The hash of a module's path. With the load address it distinguishes a module from one that is
+ * loaded later at the same address. FNV-1a.
  */
 static inline uint64_t module_path_hash(const char *path)
 {

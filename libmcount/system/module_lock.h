@@ -5,12 +5,12 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-/* Only COLD code waits for it. */
+/* Only COLD code waits for this lock. */
 extern pthread_mutex_t module_lock;
 
 /*
- * SLOW. Keep other threads from telling the recorder of modules, and from adding them to the plan;
- * false when one is at it.
+ * SLOW. Keep other threads from telling the recorder of modules, and from adding these to the plan.
+ * False when a thread is doing so.
  */
 bool module_try_lock(void);
 void module_unlock(void);

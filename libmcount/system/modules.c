@@ -32,7 +32,7 @@ struct reported_module {
  * @known: the objects that were reported
  * @adds: dlpi_adds at the last look: no object was loaded while it stays the same
  *
- * Under module_lock, which only COLD code takes.
+ * module_lock, which only COLD code takes, protects them.
  */
 static struct {
 	struct reported_module *known;
@@ -56,7 +56,7 @@ static bool is_known(struct reported_module m)
 	return false;
 }
 
-/* In pages of our own, since the program's malloc may be traced. */
+/* Adds @m to the list, in pages of our own, since the program's malloc may be traced. */
 static bool remember(struct reported_module m)
 {
 	if (modules.nr == modules.room) {
@@ -80,7 +80,7 @@ static bool remember(struct reported_module m)
 
 /*
  * Makes an absolute path, since readers have another working directory. @path has PATH_MAX bytes.
- * Returns its length, 0 when there is none.
+ * Returns the length of the path; 0 when there is none.
  */
 static size_t absolute_path(const char *name, char *path)
 {
@@ -94,8 +94,8 @@ static size_t absolute_path(const char *name, char *path)
 }
 
 /*
- * The executed file, as the kernel names it or, without /proc, as the process was told. Returns the
- * same.
+ * Writes the path of the executed file, as the kernel names it or, without /proc, as the process
+ * was told. Returns its length; 0 when there is none.
  */
 static size_t program_path(char *path)
 {
@@ -107,7 +107,7 @@ static size_t program_path(char *path)
 	return name ? absolute_path(name, path) : 0;
 }
 
-/* The program itself has no name of its own. */
+/* Writes the path of a module. The dynamic linker has an empty name for the program itself. */
 static size_t module_path(const struct dl_phdr_info *info, char *path)
 {
 	const char *name = info->dlpi_name;
@@ -141,8 +141,8 @@ static int report_module(struct dl_phdr_info *info, size_t size, void *arg)
 		m->has_text |= ph->p_flags & PF_X;
 	}
 	/*
-	 * The vDSO has no file; an object without segments has no addresses; and the probe may be
-	 * at a path that only this process sees.
+	 * These are not reported: the vDSO, which has no file; an object without segments, which
+	 * has no addresses; an attached probe, whose path only this process may see.
 	 */
 	if (!end || (probe.is_attached && info->dlpi_addr == (uint64_t)__ehdr_start) ||
 	    strncmp(info->dlpi_name, "linux-vdso", 10) == 0 || is_known(id))
@@ -163,7 +163,10 @@ static int report_module(struct dl_phdr_info *info, size_t size, void *arg)
 	return report->failed;
 }
 
-/* Functions of an interpreter have numbers for addresses. False: telling the recorder failed. */
+/*
+ * Reports that functions of an interpreter have numbers for addresses. False: telling the recorder
+ * failed.
+ */
 static bool report_callables(struct report *report)
 {
 	union {
@@ -213,7 +216,7 @@ static int count_adds(struct dl_phdr_info *info, size_t size, void *arg)
 
 void modules_after_fork(void)
 {
-	/* Another thread of the parent may have held it. */
+	/* Another thread of the parent may have held the lock. */
 	pthread_mutex_init(&module_lock, NULL);
 	plans_after_fork();
 }

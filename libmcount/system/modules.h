@@ -13,7 +13,7 @@
  */
 bool modules_report_all(struct channel *ch);
 
-/* COLD. A dlopen() returned that began at @begin_ns: tell the recorder about the new objects. */
+/* COLD. After a dlopen() that began at @begin_ns: tell the recorder about the new objects. */
 void modules_after_dlopen(uint64_t begin_ns);
 
 /* COLD. Free the list: there is no recorder any more. */
@@ -24,8 +24,8 @@ void modules_after_fork(void);
 
 /*
  * COLD, at the start and after each dlopen, for libmcount/python: looks for a Python interpreter.
- * Its functions are reported from the moment when it begins to run a program. True when it was
- * found just now.
+ * Its functions are reported from the moment when it begins to run a program. True when the
+ * interpreter was found just now.
  */
 bool modules_look_for_python(void);
 

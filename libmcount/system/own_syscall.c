@@ -13,9 +13,9 @@ long seal_refuse(void)
 }
 
 /*
- * True when memory can be read. The kernel says so without a fault: rt_sigprocmask(2) copies the
- * set before it finds that there is no such "how". Among the system calls that look at memory,
- * filters always allow this one.
+ * True when the word at @address can be read. The kernel says so without a fault: rt_sigprocmask(2)
+ * copies the set before it finds that there is no such "how". Programs' filters allow this system
+ * call, unlike others that look at memory.
  */
 bool own_is_readable(uint64_t address)
 {
@@ -23,7 +23,7 @@ bool own_is_readable(uint64_t address)
 	long ret = own_syscall(SYS_rt_sigprocmask, ~0L, address, 0L, sizeof(uint64_t));
 	bool is_readable = ret == -1 && errno == EINVAL;
 
-	/* The program may have set errno, and read it after a call that ends a frame. */
+	/* errno is the program's: it may be read after a call whose hook comes here. */
 	errno = saved;
 	return is_readable;
 }

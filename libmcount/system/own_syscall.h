@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 /*
- * A filter may end the program for a call that is ours. So each filter is read before it takes
- * effect (seal_before_filter()), and a call that it does not allow for all arguments is not made
- * any more, by any thread. All system calls of the probe go through own_syscall(), or are made only
+ * A filter may end the program for a system call of the probe. So each filter is read before it
+ * takes effect (seal_before_filter()). No thread makes a call any more that the filter does not
+ * allow for all arguments. All system calls of the probe go through own_syscall(), or are made only
  * where seal_allows() has said yes. doc/internals/hot-path.md, "Sealed programs".
  */
 #define SEAL_NUMBERS 512
@@ -19,7 +19,7 @@
 extern struct seal {
 	_Atomic bool is_on;
 	_Atomic bool may_begin; /* a thread's state and its ring can be made */
-	_Atomic bool may_talk;	/* to the recorder, with all that follows */
+	_Atomic bool may_talk;	/* the recorder may be talked to, with all that follows */
 	_Atomic uint8_t forbidden[SEAL_NUMBERS / 8];
 } seal;
 
@@ -33,7 +33,7 @@ static inline bool seal_allows(long number)
 		 1U << number % 8);
 }
 
-/* To open a file, read it and close it again. */
+/* Any context. True when a file may be opened, read and closed again. */
 static inline bool seal_allows_file(void)
 {
 	return seal_allows(SYS_openat) && seal_allows(SYS_read) && seal_allows(SYS_close);
@@ -49,10 +49,13 @@ static inline bool seal_may_talk(void)
 	return !atomic_load(&seal.is_on) || atomic_load(&seal.may_talk);
 }
 
-/* Return value, with errno, for a call that was not made. */
+/* The result of a system call that is not made: -1, with errno EPERM. */
 long seal_refuse(void);
 
-/* Like syscall(3); -1 with EPERM, and nothing done, where that is forbidden. */
+/*
+ * Make a system call, like syscall(3). -1 with EPERM, and nothing done, where the call is
+ * forbidden.
+ */
 #define own_syscall(number, ...) \
 	(seal_allows(number) ? syscall(number, ##__VA_ARGS__) : seal_refuse())
 
@@ -61,7 +64,7 @@ bool own_is_readable(uint64_t address);
 
 /*
  * Keep signal handlers from running in this thread until own_quiet_end(), which gets @mask back.
- * False when that is not possible. Both may change errno.
+ * False when that is not possible. Both functions may change errno.
  */
 bool own_quiet_begin(uint64_t *mask);
 void own_quiet_end(uint64_t mask);

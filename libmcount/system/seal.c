@@ -19,16 +19,16 @@
 
 #define PAGE 4096UL
 
-/* Calls that begin a thread: its state, its ring, its owner. */
+/* Calls that a thread needs to begin: for its state, its ring, and the ring's owner. */
 static const uint16_t to_begin[] = { SYS_rt_sigprocmask, SYS_mmap, SYS_mremap, SYS_gettid };
 
-/* To have handlers of our own: fault.c. */
+/* Calls that signal handlers of our own need: fault.c. */
 static const uint16_t to_handle[] = { SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_rt_sigreturn,
 				      SYS_tgkill,	SYS_getpid,	    SYS_gettid };
 
 /*
- * Calls for talking to the recorder and for following it, also by functions of libc. A program
- * needs at least these to be recorded from its beginning.
+ * Calls for talking to the recorder and for doing what it asks, also by functions of libc. A
+ * program can only be recorded from its beginning if it allows all of these.
  */
 static const uint16_t to_talk[] = {
 	SYS_socket,	   SYS_connect,	       SYS_sendto,	 SYS_recvmsg,
@@ -42,7 +42,7 @@ static const uint16_t to_talk[] = {
 	SYS_futex,	   SYS_sched_yield,
 };
 
-/* Calls that are only made on request. */
+/* Calls that are only made if the user asks for their results. */
 static const uint16_t others[] = { SYS_kill, SYS_getrusage, SYS_perf_event_open, SYS_ioctl };
 
 struct numbers {
@@ -64,8 +64,8 @@ static bool allows_all(const struct numbers *forbidden, const uint16_t *numbers,
 }
 
 /*
- * Calls that are forbidden already are judged, too: no filter allows them again. Calls in no list
- * are not used by us.
+ * Takes the calls that are still allowed out of @forbidden. A call that is forbidden already stays
+ * so: no filter allows it again. Calls in no list are not used by us.
  */
 static void judge_numbers(struct numbers *forbidden, const struct sock_fprog *program,
 			  const uint16_t *numbers, unsigned nr)
@@ -91,7 +91,10 @@ static struct numbers judge_all(const struct sock_fprog *program)
 	return forbidden;
 }
 
-/* Tell the recorder that programs that this one executes begin with one filter more. */
+/*
+ * From now on programs that this one executes begin with one more filter: note that in the
+ * recorder's address, which they get.
+ */
 static void expect_one_more(void)
 {
 	char *address = getenv(CONTROL_ENV_SOCKET);
@@ -103,8 +106,8 @@ static void expect_one_more(void)
 }
 
 /*
- * True when libc reads the clock without a system call. Hooks use the kernel's own counter, and the
- * vDSO can read that, too.
+ * True when libc reads the clock without a system call: the vDSO can read the kernel's clock
+ * source.
  */
 static bool has_fast_clock(void)
 {
@@ -126,10 +129,10 @@ static bool has_fast_clock(void)
 	return false;
 }
 
-/* Prepare, while the system calls for that are still allowed. */
+/* Make the last preparations, while the system calls for them are still allowed. */
 static void prepare_seal(const struct numbers *forbidden)
 {
-	/* A state that is not there yet can never be made. */
+	/* Make this thread's state now, since that may not be possible later. */
 	if (probe.ready && probe.tracing && !self && seal_may_begin() &&
 	    !atomic_load(&probe.forked))
 		thread_begin();
@@ -140,7 +143,10 @@ static void prepare_seal(const struct numbers *forbidden)
 		probe_stop();
 		atomic_fetch_add(&probe.arena->threads_caged, 1);
 	}
-	/* A child that has not reported itself never will: its parent's arena is not its own. */
+	/*
+	 * A forked child that has not reported itself yet never will, and may not use its parent's
+	 * arena.
+	 */
 	if (atomic_load(&probe.forked) && !allows_all(forbidden, to_talk, ARRAY_SIZE(to_talk)))
 		session_cut_off();
 	if (probe.ready)
@@ -191,11 +197,11 @@ void seal_before_filter(uint64_t address)
 
 		begin_seal(&forbidden);
 	}
-	/* The kernel refuses a filter that cannot be read. */
+	/* A filter that cannot be read has no effect, since the kernel refuses it. */
 	errno = saved;
 }
 
-/* The number after @name in @status; 0 when it is not there. */
+/* Returns the number after @name in @status; 0 when @name is not there. */
 static unsigned find_number(const char *status, const char *name)
 {
 	const char *at = strstr(status, name);
@@ -213,7 +219,7 @@ static unsigned find_number(const char *status, const char *name)
 
 unsigned seal_count_filters(const char *status)
 {
-	/* Linux 5.9; before, only the presence of filters is known. */
+	/* Kernels before Linux 5.9 only tell that there are filters. */
 	if (strstr(status, "\nSeccomp_filters:"))
 		return find_number(status, "\nSeccomp_filters:");
 	return find_number(status, "\nSeccomp:") != 0;
@@ -224,11 +230,11 @@ bool seal_was_before(unsigned expected)
 	char status[4096];
 	size_t len = 0;
 	long n = 0;
-	/* As the dynamic linker opens and reads libraries. */
+	/* The dynamic linker opens and reads libraries by the same calls. */
 	int fd = syscall(SYS_openat, AT_FDCWD, "/proc/self/status", O_RDONLY | O_CLOEXEC, 0);
 
 	if (fd < 0)
-		return errno != ENOENT; /* no /proc */
+		return errno != ENOENT; /* ENOENT: there is no /proc */
 	while (len < sizeof(status) - 1 &&
 	       (n = syscall(SYS_read, fd, status + len, sizeof(status) - 1 - len)) > 0)
 		len += n;

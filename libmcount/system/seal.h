@@ -8,8 +8,8 @@
 #include "libmcount/system/own_syscall.h"
 
 /*
- * COLD. The filter at @program (struct sock_fprog) is about to be put on this thread, and maybe on
- * others.
+ * COLD. The filter at @program (struct sock_fprog) is about to be put on this thread, and perhaps
+ * on other threads.
  */
 void seal_before_filter(uint64_t program);
 
@@ -20,15 +20,15 @@ void seal_before_filter(uint64_t program);
 void seal_all(void);
 
 /*
- * COLD, before anything else is done. True when this process has more filters than programs of its
- * recorder begin with. It only makes calls that the dynamic linker has just made. @expected: the
- * recorder's number.
+ * COLD, the first function of the probe. True when this process has more than @expected filters,
+ * the number with which programs of its recorder begin. Makes only system calls that the dynamic
+ * linker has just made.
  */
 bool seal_was_before(unsigned expected);
 
 /*
  * Returns the number of filters in @status, the text of proc_pid_status(5). If the kernel does not
- * state it: 1 if there are any, else 0.
+ * state the number, 1 when there are any filters, else 0.
  */
 unsigned seal_count_filters(const char *status);
 

@@ -67,8 +67,8 @@ static bool adopt_arena(const int fds[CONTROL_FD_MAX])
 }
 
 /*
- * Space for a ring, frames and tables, and the same again for the program. A process with less
- * address space (ulimit -v) is left alone, and the recorder is told.
+ * The address space for a ring, frames and tables, and as much again for the program. A process
+ * with less address space (ulimit -v) is left alone, and the recorder is told.
  */
 #define ADDRESS_SPACE_NEEDED (32UL << 20)
 
@@ -91,18 +91,19 @@ static bool has_address_space(void)
 /*
  * The program's C library is glibc, whose jmp_buf, dynamic linker and thread-local storage the
  * probe knows. The probe is also loaded into programs with other C libraries (a traced program
- * starts one), and must do nothing there. Functions that not all of them have are weak references.
+ * starts one), and must do nothing there. Functions that not all C libraries have are weak
+ * references.
  */
 extern const char *gnu_get_libc_version(void) __attribute__((weak));
 
 /*
- * Valgrind preloads a library with this function into what it runs. Its backtraces end where a
- * return address is ours, as it does not understand our unwind information: reports would be
- * others, and no longer suppressed.
+ * Valgrind preloads a library with this function into what it runs. Valgrind does not understand
+ * our unwind information, so its backtraces end at a replaced return address. Reports would differ,
+ * and suppressions would not match any more.
  */
 extern void _vgnU_freeres(void) __attribute__((weak));
 
-/* Why this process cannot be traced; 0 when it can. */
+/* Returns the reason why this process cannot be traced; 0 when it can. */
 static enum control_hello_kind why_not(bool has_shadow_stack)
 {
 	if (!gnu_get_libc_version)
@@ -114,7 +115,10 @@ static enum control_hello_kind why_not(bool has_shadow_stack)
 	return has_address_space() ? 0 : CONTROL_NO_ADDRESS_SPACE;
 }
 
-/* HELLO, the modules, READY; then the answer. False when this process is not to be traced. */
+/*
+ * Sends HELLO, the modules and READY, and waits for the answer. False when this process is not to
+ * be traced.
+ */
 static bool report_exec(struct channel *ch, bool has_shadow_stack, struct control_welcome *welcome)
 {
 	enum control_hello_kind why = why_not(has_shadow_stack);
@@ -123,8 +127,8 @@ static bool report_exec(struct channel *ch, bool has_shadow_stack, struct contro
 		return false;
 	if (why) {
 		/*
-		 * The recorder hangs up when it has read that; a program that ends at once must not
-		 * be faster.
+		 * Wait until the recorder hangs up, so that it has read the message before a short
+		 * program ends.
 		 */
 		channel_wait(ch, CONTROL_WELCOME, welcome, sizeof(*welcome));
 		return false;
@@ -139,7 +143,9 @@ void probe_stop(void)
 	probe.plain = probe.tracing = false;
 }
 
-/* The longest time that others may go on recording when the recorder is slow. */
+/*
+ * The longest wait for a slow recorder; until then other threads and processes may go on recording.
+ */
 #define FINISH_STEPS   10
 #define FINISH_STEP_NS 10000000
 
@@ -151,14 +157,14 @@ void probe_finish(void)
 	probe.is_finished = true;
 	probe_stop();
 	atomic_store(&probe.arena->finish_wanted, 1);
-	/* Any writer will do. */
+	/* Any writer can tell the recorder. */
 	own_syscall(SYS_futex, &probe.control->writers[0].wake, FUTEX_WAKE, 1, NULL, NULL, 0);
 	for (int i = 0; i < FINISH_STEPS && !atomic_load(&probe.control->finished); i++)
 		own_syscall(SYS_futex, &probe.control->finished, FUTEX_WAIT, 0, &step, NULL, 0);
 	errno = saved;
 }
 
-static bool is_waiting; /* everything is prepared, and calls are recorded from session_go() on */
+static bool is_waiting; /* all is prepared, and session_go() will begin the recording */
 
 bool session_is_waiting(void)
 {
@@ -176,14 +182,20 @@ void session_go(void)
 	__atomic_store_n(&probe.ready, true, __ATOMIC_RELEASE);
 }
 
-/* Record from now on, or, after attaching, when the recorder says so. Returns enum attach_result */
+/*
+ * Begin to be recorded: now, or, after attaching, when the recorder says so. Returns enum
+ * attach_result
+ */
 static int64_t begin_being_recorded(const char *address)
 {
 	struct channel ch cleanup(channel_close);
 	struct control_welcome welcome;
 
 	channel_init(&ch);
-	/* The question goes through any library that interposes libc, as the program's would. */
+	/*
+	 * This comes before own_libc_bind(): the system call goes through a library that interposes
+	 * libc, as the program's would.
+	 */
 	bool has_shadow_stack = arch_has_shadow_stack();
 
 	own_libc_bind();
@@ -215,7 +227,8 @@ static int64_t begin_being_recorded(const char *address)
 	if (probe.plan.flags & PLAN_ESTIMATE)
 		fault_guard_begin();
 	/*
-	 * A crash would lose ENTRY records that are held back: those of the calls that led to it.
+	 * A crash would lose ENTRY records that are held back, which are those of the calls that
+	 * led to it.
 	 */
 	if (probe.plan.threshold_ns || (probe.plan.flags & (PLAN_CRASH_REPORT | PLAN_SELECTIVE)))
 		fault_watch_crashes();
@@ -227,22 +240,23 @@ static int64_t begin_being_recorded(const char *address)
 }
 
 /*
- * The C library's start files make each library call this function of a program with -pg, which is
- * not ready for it before the probe. Ours does nothing.
+ * The C library's start files make each library call __gmon_start__(). A program with -pg defines
+ * it, too, and that one is not ready when the probe, which is initialised first, would call it.
+ * Ours does nothing.
  */
 __attribute__((visibility("hidden"))) void __gmon_start__(void);
 void __gmon_start__(void)
 {
 }
 
-/* Initialises the sanitizer that the program is linked with, if there is one. */
+/* Functions that initialise the sanitizer with which the program is linked, if there is one. */
 void __asan_init(void) __attribute__((weak));
 void __tsan_init(void) __attribute__((weak));
 void __msan_init(void) __attribute__((weak));
 
 /*
- * The sanitizer begins in .preinit_array, which the dynamic linker runs after us: until then its
- * replacements of libc functions would crash. Beginning twice does no harm.
+ * Initialises the sanitizer now: until then its replacements of libc functions would crash. It does
+ * so itself in .preinit_array, which the dynamic linker runs after us. Twice does no harm.
  */
 static void begin_sanitizer(void)
 {
@@ -255,9 +269,10 @@ static void begin_sanitizer(void)
 }
 
 /*
- * COLD. Before all other constructors, of libraries, too (the probe is linked with -z initfirst):
- * otherwise their calls would be made without a plan. The C library's own constructor has not run
- * either, so it does not know the environment yet; it sets the same a little later.
+ * COLD. Runs before all other constructors, also those of libraries (the probe is linked with -z
+ * initfirst): otherwise their calls would be made without a plan. The C library's own constructor
+ * has not run either, so `environ` is not set yet; the C library sets the same value a little
+ * later.
  */
 __attribute__((constructor)) static void session_begin(int argc, char **argv, char **envp)
 {
@@ -286,7 +301,7 @@ int64_t session_attach(const char *address)
 							    : ATTACH_REFUSED;
 }
 
-/* COLD. After the program's own destructors: exit(3) in this thread. */
+/* COLD. Runs after the program's own destructors, in the thread that calls exit(3). */
 __attribute__((destructor)) static void session_end(void)
 {
 	struct thread *t = self;
@@ -300,13 +315,13 @@ __attribute__((destructor)) static void session_end(void)
 
 void session_cut_off(void)
 {
-	/* The arena is its parent's. */
+	/* The child counts in its parent's arena, since it has none. */
 	atomic_fetch_add(&probe.arena->children_cut_off, 1);
 	probe.ready = false;
 	probe_stop();
 }
 
-/* Reports the child; its arena replaces the parent's. */
+/* Reports the forked child to the recorder. Its own arena replaces the parent's. */
 static bool report_fork(void)
 {
 	struct control_welcome welcome;

@@ -12,8 +12,8 @@
 int64_t session_attach(const char *address);
 
 /*
- * COLD. True between session_attach() and session_go(); the second function makes session_go() do
- * nothing.
+ * COLD. True between session_attach() and session_go(). session_end_wait() ends that state without
+ * a recording.
  */
 bool session_is_waiting(void);
 void session_end_wait(void);
@@ -21,9 +21,7 @@ void session_end_wait(void);
 /* COLD. Everything is prepared: calls are recorded from now on. */
 void session_go(void);
 
-/*
- * COLD, in a forked child that cannot reach the recorder, and does not try to: it is not recorded.
- */
+/* COLD, in a forked child that cannot reach the recorder: it is not recorded. */
 void session_cut_off(void);
 
 #endif

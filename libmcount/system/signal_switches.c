@@ -28,8 +28,8 @@ bool signal_switches_have(int sig)
 }
 
 /*
- * Open calls are written, as with the triggers of the same names. Not inside of a hook, which has
- * begun to write.
+ * Writes open calls, as the triggers trace_off and finish do. Does nothing inside of a hook, which
+ * may have begun to write.
  */
 static void show_open_calls(void)
 {

@@ -14,9 +14,9 @@ void signal_switches_begin(void);
 bool signal_switches_have(int sig);
 
 /*
- * In a signal handler: do the plan's action. With @has_handler the program has one of its own,
- * which is called next: its calls are still recorded if the signal ends the recording.
- * signal_switches_end() ends the recording then, also when the handler is left by a jump.
+ * In a signal handler: do the plan's action for @sig. With @has_handler, the program's own handler
+ * is called next, and its calls are still recorded if the signal ends the recording:
+ * signal_switches_end() ends it afterwards, also when the handler is left by a jump.
  */
 void signal_switches_obey(int sig, bool has_handler);
 void signal_switches_end(void);

@@ -11,10 +11,10 @@
 #define PAGE	  4096
 #define UNDOS_MAX ((PAGE - 2 * sizeof(uint64_t)) / sizeof(struct undo))
 
-/* Newest first, and so are the pages. */
+/* A page of notes. Notes are visited from the newest to the oldest, and pages are in that order. */
 struct undo_page {
 	struct undo_page *older;
-	_Atomic uint32_t nr; /* may pass the room */
+	_Atomic uint32_t nr; /* may be more than fit in the page */
 	struct undo undos[UNDOS_MAX];
 };
 _Static_assert(sizeof(struct undo_page) <= PAGE, "one page");

@@ -15,8 +15,8 @@ enum undo_kind {
 };
 
 /*
- * @value: how many bytes; or what the slot held; @now: or where it stands; @ours: see
- * undo_note_slot()
+ * A note. @value: the number of bytes of memory, or the former value of a slot. @now: the address
+ * of the value that the slot gets instead, or NULL. @ours: see undo_note_slot()
  */
 struct undo {
 	_Atomic uint32_t kind; /* stored last */
@@ -31,7 +31,7 @@ struct undo {
  * probe nothing is noted. Any context; no lock. Without memory for a note the change stays.
  */
 
-/* @bytes of pages at @at, which are to be unmapped. */
+/* Note that @bytes of pages at @at are to be unmapped. */
 void undo_note_memory(void *at, uint64_t bytes);
 
 /*
@@ -40,24 +40,24 @@ void undo_note_memory(void *at, uint64_t bytes);
  */
 void *undo_new_memory(uint64_t bytes);
 
-/* The same for code that is jumped to. */
+/* Note that @bytes of pages at @at, with code that is jumped to, are to be unmapped. */
 void undo_note_code(void *at, uint64_t bytes);
 
 /*
- * @slot held @before and is about to lead to @ours. With @now the slot gets the value at that
- * address when it is undone. @is_protected: its page is read-only.
+ * Note that @slot held @before and is about to lead to @ours. The slot gets @before back, or, with
+ * @now, the value at the address @now. @is_protected: the slot's page is read-only.
  */
 void undo_note_slot(uint64_t *slot, uint64_t before, const uint64_t *now, uint64_t ours,
 		    bool is_protected);
 
-/* A call that may take long enters and leaves our code, without any trace in a thread's state. */
+/* Count a call within our code that may take long, and that no thread's state shows. */
 void undo_enter(void);
 void undo_exit(void);
 
-/* The number of those that are within. */
+/* The number of calls between undo_enter() and undo_exit(). */
 uint32_t undo_inside(void);
 
-/* COLD. Visit each change, the newest first; and forget them, when they are undone. */
+/* COLD. Visit each noted change, the newest first; and forget all changes after they are undone. */
 void undo_each(void (*fn)(struct undo *undo, void *arg), void *arg);
 void undo_forget(void);
 
