@@ -7,7 +7,7 @@
 /* The data that the steps of one program work on. */
 struct capture_run {
 	const struct arch_regs *regs;
-	const uint64_t *slot; /* NULL: of a return value */
+	const uint64_t *slot; /* NULL: the run captures a return value */
 	uint8_t *to;
 	uint32_t len;
 };
@@ -19,26 +19,26 @@ static inline uint64_t word_at(const struct capture_run *run, uint32_t index)
 	if (index <= ARCH_INT_ARG_REGS)
 		return arch_int_arg(run->regs, run->slot, index);
 
-	/* Words of the stack: a wrong number leads out of it. */
+	/* The word is on the stack. A wrong number leads out of the stack. */
 	uint64_t word = 0;
 
 	fault_copy(&word, run->slot + (index - ARCH_INT_ARG_REGS), sizeof(word));
 	return word;
 }
 
-/* Zeros up to where the next value begins. */
+/* Writes zeros up to the place of the next value. */
 static inline void pad(struct capture_run *run)
 {
 	while (run->len % ARGBLOB_ALIGN)
 		run->to[run->len++] = 0;
 }
 
-/* The bytes of a value in one register. */
+/* The most bytes of a value in one register. */
 #define VALUE_BYTES_MAX 16
 
 static void put_bytes(struct capture_run *run, const void *from, uint32_t bytes)
 {
-	/* Always copies the maximum, which is a few moves; a loop or a call would cost more. */
+	/* The maximum is always copied, in a few moves; a loop or a call would cost more. */
 	__builtin_memcpy(run->to + run->len, from, VALUE_BYTES_MAX);
 	run->len += bytes;
 	pad(run);
@@ -55,7 +55,7 @@ static void put_from(struct capture_run *run, const void *from, uint32_t bytes)
 	pad(run);
 }
 
-/* The text's length goes in front of it. */
+/* Ends a text that was written, and puts its length in front of it. */
 static void end_string(struct capture_run *run, uint32_t len)
 {
 	uint8_t *head = run->to + run->len;
@@ -66,7 +66,7 @@ static void end_string(struct capture_run *run, uint32_t len)
 	pad(run);
 }
 
-/* "<0x10>": a pointer that leads nowhere. */
+/* Writes a pointer that leads nowhere: "<0x10>". */
 static uint32_t put_address(uint8_t *to, uint64_t address)
 {
 	uint32_t len = 0;
@@ -89,7 +89,7 @@ static void put_null(struct capture_run *run)
 	end_string(run, ARGBLOB_NULL_LEN);
 }
 
-/* Texts that are too long end in dots. */
+/* Ends a text that is too long in dots. Returns its length. */
 static uint32_t cut_string(uint8_t *text, uint64_t len)
 {
 	if (len < ARGBLOB_STRING_MAX)
@@ -109,13 +109,16 @@ static void put_string(struct capture_run *run, uint64_t address)
 
 	int64_t len = fault_copy_string(text, (const void *)address, ARGBLOB_STRING_MAX);
 
-	/* The part before the end of the memory was read. */
+	/* Only the part before unmapped memory was read. */
 	if (len < -1)
 		len = -1 - len;
 	end_string(run, len < 0 ? put_address(text, address) : cut_string(text, len));
 }
 
-/* Writes @len bytes at @address, which may contain NULs. @object: shown when they cannot be read */
+/*
+ * Writes the @len bytes at @address, which may contain NULs. @object: the pointer that is shown
+ * when the bytes cannot be read
+ */
 static void put_text(struct capture_run *run, uint64_t object, uint64_t address, uint64_t len)
 {
 	uint8_t *text = run->to + run->len + sizeof(uint16_t);
@@ -146,7 +149,7 @@ static inline void put_word(struct capture_run *run, const struct capture_step *
 {
 	uint64_t word = capture_widen(word_at(run, step->index), step->narrow);
 
-	/* All sizes there are: no loop over bytes. */
+	/* One store for all sizes, instead of a loop over bytes. */
 	__builtin_memcpy(run->to + run->len, &word, sizeof(word));
 	run->len += (step->bytes + ARGBLOB_ALIGN - 1) & ~(ARGBLOB_ALIGN - 1);
 }
@@ -162,7 +165,7 @@ static void put_register(struct capture_run *run, const struct capture_step *ste
 	put_bytes(run, value, MIN(step->bytes, (uint16_t)VALUE_BYTES_MAX));
 }
 
-/* A text that is ours; no pointer of the program's. */
+/* Writes a text that the probe has made. Its address is not a pointer of the program. */
 static void put_own_text(struct capture_run *run, uint32_t index)
 {
 	const struct capture_text *texts = (const struct capture_text *)word_at(run,
@@ -204,7 +207,7 @@ static void run_step(struct capture_run *run, const struct capture_step *step)
 	}
 }
 
-/* A container. Returns how many steps it takes. */
+/* Writes a container. Returns the number of steps that describe it. */
 static NOINLINE uint32_t put_box(struct capture_run *run, const struct capture_step *step)
 {
 	const struct capture_step *counts = step + 1;
@@ -231,7 +234,7 @@ static NOINLINE uint32_t put_box(struct capture_run *run, const struct capture_s
 	return 2 + counts->bytes + counts->index;
 }
 
-/* The most that one step can add. */
+/* The most bytes that one step can add. */
 static inline uint32_t room_for(const struct capture_step *step)
 {
 	bool is_string = step->op >= CAPTURE_STRING && step->op <= CAPTURE_TEXT;

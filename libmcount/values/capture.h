@@ -23,7 +23,7 @@
 uint32_t capture_args(const struct capture_step *head, const struct arch_regs *regs,
 		      const uint64_t *slot, uint8_t *to);
 
-/* HOT: the same for the return value. */
+/* HOT: write the return value, as capture_args() writes arguments. */
 uint32_t capture_retval(const struct capture_step *head, const struct arch_regs *regs, uint8_t *to);
 
 /* The bytes that capture_text() may write to. */
@@ -31,7 +31,7 @@ uint32_t capture_retval(const struct capture_step *head, const struct arch_regs 
 
 /*
  * HOT: write the string that @step reads in the form of a record: its length in two bytes, then the
- * string. Returns that length.
+ * string. Returns the string's length.
  */
 uint32_t capture_text(const struct capture_step *step, const struct arch_regs *regs,
 		      const uint64_t *slot, uint8_t *to);
@@ -60,7 +60,7 @@ static inline uint32_t capture_args_quick(const struct capture_step *head,
 
 	if (head->bytes != 1 || step->op != CAPTURE_WORD || step->index > ARCH_INT_ARG_REGS)
 		return capture_args(head, regs, slot, to);
-	/* With its padding the value has eight bytes, however narrow it is. */
+	/* One store suffices: with its padding the value has eight bytes, however narrow it is. */
 	*(uint64_t *)to = capture_widen(arch_int_arg(regs, slot, step->index), step->narrow);
 	return sizeof(uint64_t);
 }

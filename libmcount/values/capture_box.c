@@ -4,9 +4,9 @@
 #include "libmcount/system/fault.h"
 
 /*
- * @to, @len, @bytes: the box
- * @looks: the number of elements that may still be read, of all sequences together, since nested
- * ones multiply
+ * @to, @len, @bytes: the memory of the box, its written bytes, and all its bytes
+ * @looks: the number of elements that may still be read, in all sequences together, since the
+ * elements of nested sequences multiply
  */
 struct box {
 	uint8_t *to;
@@ -17,11 +17,11 @@ struct box {
 
 #define LOOKS_MAX    256U
 /*
- * The longest way from one node of a tree to the next: the depth of a balanced tree that fills all
+ * The most steps from one node of a tree to the next: the depth of a balanced tree that fills all
  * memory.
  */
 #define CLIMB_MAX    64
-/* More than this no program has of anything. */
+/* No program has a container with more elements than this. */
 #define ELEMENTS_MAX (1ULL << 40)
 
 static bool read_at(uint64_t address, void *to, uint32_t bytes)
@@ -29,7 +29,7 @@ static bool read_at(uint64_t address, void *to, uint32_t bytes)
 	return fault_copy(to, (const void *)address, bytes) == bytes;
 }
 
-/* A little-endian integer of up to eight bytes. */
+/* Reads a little-endian integer of up to eight bytes. */
 static bool read_number(uint64_t address, uint32_t bytes, uint64_t *number)
 {
 	*number = 0;
@@ -69,7 +69,9 @@ static bool put_bytes(struct box *box, uint64_t address, uint32_t bytes)
 	return true;
 }
 
-/* Writes a length, then the text, cut like all texts; NULL instead of an unreadable one. */
+/*
+ * Writes a length, then the text, cut like all texts. Writes NULL for a text that cannot be read.
+ */
 static bool put_text(struct box *box, uint64_t address, uint64_t len)
 {
 	uint16_t wanted = MIN(len, (uint64_t)ARGBLOB_STRING_MAX);
@@ -123,9 +125,10 @@ static inline const struct box_step *next_sibling(const struct box_step *step)
 /*
  * The position in a sequence, whose elements are found one after the other.
  *
- * @at: the element or its node
- * @block, @slot: of those in blocks: where this one ends, and where in the table its address is
- * @bit: of those that are bits
+ * @at: the address of the element, or of its node
+ * @block, @slot: for elements in blocks: the end of the present block, and the place of its address
+ *                in the table
+ * @bit: for elements that are bits: the number of the bit
  */
 struct cursor {
 	const struct box_step *step;
@@ -135,7 +138,10 @@ struct cursor {
 	uint32_t bit;
 };
 
-/* The size of blocks: constants of the libraries, fixed by their ABI. */
+/*
+ * The size of a deque's blocks, in bytes or elements, by the size of an element. The libraries' ABI
+ * fixes it.
+ */
 static uint32_t gnu_block_bytes(uint32_t bytes)
 {
 	return bytes < 512 ? 512 / bytes * bytes : bytes;
@@ -164,8 +170,8 @@ static bool climb_tree(const struct box_step *step, uint64_t *node)
 	uint64_t right;
 
 	/*
-	 * The next node is the leftmost one of the right subtree, or else the first ancestor of
-	 * which this is in the left subtree.
+	 * The next node is the leftmost one of the right subtree. Without a right subtree it is the
+	 * nearest ancestor that has this node in its left subtree.
 	 */
 	if (!read_word(*node + step->e, &right))
 		return false;
@@ -395,7 +401,7 @@ static bool put_elements(struct box *box, const struct box_step *step, uint64_t 
 	return true;
 }
 
-/* The @nr children, all of which are in @object. */
+/* Writes the @nr children of @step, which are members of @object. */
 static bool put_members(struct box *box, const struct box_step *step, uint32_t nr, uint64_t object)
 {
 	const struct box_step *child = first_child(step);
@@ -422,7 +428,7 @@ static bool put_variant(struct box *box, const struct box_step *step, uint64_t o
 	return put_byte(box, which) && put_value(box, child, object);
 }
 
-/* The owners of a weak_ptr's object may be gone, and the object with them. */
+/* Writes a weak_ptr. If all owners of its object are gone, the object is gone, too. */
 static bool put_weak(struct box *box, const struct box_step *step, uint64_t object)
 {
 	uint64_t pointer;

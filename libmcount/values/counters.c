@@ -13,20 +13,20 @@
 #include "utils/base/compiler.h"
 
 /*
- * A descriptor that is kept, as an exception: a counter counts from its opening on. @id: identifies
- * it later
+ * The descriptor of a counter. It is kept, as an exception, since a counter counts from its opening
+ * on. @id: identifies the counter later
  */
 struct open_counter {
 	int fd;
-	uint32_t leader; /* which of the set leads its group; itself */
+	uint32_t leader; /* the number, in the set, of the leader of this one's group */
 	uint64_t id;
 };
 
 /*
- * The counters of one thread. It lives as long as the recording; after this thread another one uses
- * it.
+ * The counters of one thread. The struct lives as long as the recording; after this thread has
+ * ended another one uses it.
  *
- * @generation: that of the choice of counters when they were opened
+ * @generation: the generation of the choice of counters in which they were opened
  */
 struct thread_counters {
 	struct thread_counters *next;
@@ -57,7 +57,8 @@ static struct set sets[COUNTER_SETS] = {
 static _Atomic uint32_t generation = 1;
 static _Atomic(struct thread_counters *) all;
 /*
- * @own_generation: the generation when it was set; the memory is freed when a recording has ended.
+ * own_generation: the generation in which `own` was set. The memory is freed when a recording has
+ *                  ended, so it is only valid in that generation.
  */
 static __thread struct thread_counters *own __attribute__((tls_model("initial-exec")));
 static __thread uint32_t own_generation __attribute__((tls_model("initial-exec")));
@@ -115,8 +116,8 @@ static struct thread_counters *own_counters(void)
 }
 
 /*
- * Software events of the kernel count its work for the program; the processor's events count the
- * program alone.
+ * Opens a counter. Software events of the kernel include its work for the program; the processor's
+ * events count the program alone.
  */
 static int open_one(const struct plan_counter *counter, int leader, bool user_only)
 {
@@ -137,7 +138,8 @@ static int open_one(const struct plan_counter *counter, int leader, bool user_on
 }
 
 /*
- * A clock counts the same with the kernel and without, and not every user may include the kernel.
+ * True for a clock. It counts the same with the kernel and without, and not every user may include
+ * the kernel.
  */
 static bool is_clock(const struct plan_counter *counter)
 {
@@ -153,8 +155,8 @@ static int open_counter(const struct plan_counter *counter, int leader)
 }
 
 /*
- * True when the descriptor is still that counter. The program may have closed it, and opened its
- * own file in its place.
+ * True when the descriptor is still that of counter @c. The program may have closed it, and opened
+ * its own file in its place.
  */
 static bool is_ours(const struct open_counter *c)
 {
@@ -179,7 +181,10 @@ static void close_all(struct thread_counters *t)
 	}
 }
 
-/* Opens it in the group of the one before it or, if that fails, as the leader of its own. */
+/*
+ * Opens counter @i in the group of the one before it or, if that fails, as the leader of a new
+ * group.
+ */
 static bool open_into(struct open_counter *members, const struct set *set, uint32_t i,
 		      uint32_t *leader)
 {
@@ -203,7 +208,7 @@ static bool open_into(struct open_counter *members, const struct set *set, uint3
 	return true;
 }
 
-/* Bits of those that cannot be opened. */
+/* Opens all counters of a set. Returns bits of those that cannot be opened. */
 static uint32_t open_set(struct thread_counters *t, enum counter_set which)
 {
 	const struct set *set = &sets[which];
@@ -290,7 +295,10 @@ void counters_drop(void)
 	atomic_fetch_add(&generation, 1);
 }
 
-/* Only the memory is a copy. Descriptors that stay open in the child are closed by exec. */
+/*
+ * The memory is a copy, and may be used again. Descriptors that stay open in the child are closed
+ * by exec.
+ */
 void counters_after_fork(void)
 {
 	for (struct thread_counters *t = atomic_load(&all); t; t = t->next)

@@ -10,22 +10,23 @@
 #include "utils/format/probe/plan.h"
 
 /*
- * Counters that are opened together: first the sets that have always existed, each a group of two.
+ * Sets of counters that are opened together. The first ones, each a group of two, have always
+ * existed.
  */
 enum counter_set {
 	COUNTERS_PMU_CYCLE,  /* cycles and instructions */
 	COUNTERS_PMU_CACHE,  /* references and misses */
 	COUNTERS_PMU_BRANCH, /* branches and misses */
-	COUNTERS_BY_NAME,    /* those of the plan */
+	COUNTERS_BY_NAME,    /* the counters by name of the plan */
 	COUNTER_SETS
 };
 
 /*
  * One reading of a set.
  *
- * @got: bits of those that could be read
- * @idle_ns: by counter: the time so far in which the processor had no room for it. A difference is
- * valid only between readings with the same @idle_ns
+ * @got: bits of the counters that could be read
+ * @idle_ns: by counter: the time so far in which the processor had no room for the counter. The
+ * difference of two readings is valid only if they have the same @idle_ns
  */
 struct counter_values {
 	uint32_t got;
@@ -34,12 +35,12 @@ struct counter_values {
 	uint64_t idle_ns[PLAN_COUNTERS_MAX];
 };
 
-/* COLD, before any is read: COUNTERS_BY_NAME of the recording that begins. */
+/* COLD, before any counter is read: set COUNTERS_BY_NAME of the recording that begins. */
 void counters_choose(const struct plan_counter *counters, uint32_t nr);
 
 /*
- * SLOW. Read a set of this thread, which is opened with the first reading. Returns bits of those
- * that cannot be opened.
+ * SLOW. Read a set of counters of this thread; the first reading opens it. Returns bits of the
+ * counters that cannot be opened.
  */
 uint32_t counters_read(enum counter_set set, struct counter_values *out);
 

@@ -41,7 +41,7 @@ static _Atomic int8_t *choice_of(uint32_t id, bool makes)
 						      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0L);
 		if (chunk == MAP_FAILED)
 			return NULL;
-		/* Another thread may be faster: its chunk has this choice, too. */
+		/* If another thread is faster, its chunk gets this choice, too. */
 		if (atomic_compare_exchange_strong(&choices[at / CHOICES_CHUNK], &none, chunk)) {
 			undo_note_memory((void *)chunk, CHOICES_CHUNK);
 		} else {
@@ -57,7 +57,7 @@ union packet {
 	char bytes[CONTROL_MSG_MAX];
 };
 
-/* False when there is no room for it. */
+/* Appends @text to the packet. False when there is no room for it. */
 static bool add_text(union packet *packet, size_t *len, const char *text)
 {
 	size_t more = strlen(text) + 1;
@@ -69,10 +69,13 @@ static bool add_text(union packet *packet, size_t *len, const char *text)
 	return true;
 }
 
-/* A recorder that does not answer, or is gone, is not asked again: waiting for it takes seconds. */
+/*
+ * Set when the recorder has not answered, or is gone. It is not asked again: waiting for it takes
+ * seconds.
+ */
 static _Atomic bool has_given_up;
 
-/* Holds the conversation. False: there was none, or it had no result. */
+/* Holds the conversation with the recorder. False: there was none, or it had no result. */
 static bool send_declaration(union packet *packet, size_t len, struct control_declared *answer)
 {
 	struct channel ch cleanup(channel_close);
@@ -92,7 +95,10 @@ static bool note_choice(const struct control_declared *answer)
 	return choice;
 }
 
-/* The recorder counts the events that it refuses, and we count those that it does not get. */
+/*
+ * Declares an event to the recorder. It counts the events that it refuses, and we count those that
+ * it does not get.
+ */
 static uint32_t declare_now(const char *id, const char *format, const char *common)
 {
 	union packet packet = { .m = { .has_common = common != NULL } };
@@ -101,7 +107,7 @@ static uint32_t declare_now(const char *id, const char *format, const char *comm
 
 	if (!probe.ready || !probe.tracing)
 		return 0;
-	/* Names of recorded events are words, and choices name them. */
+	/* An event needs a name, since choices refer to it. */
 	if (!*id) {
 		atomic_fetch_add(&probe.arena->events_nameless, 1);
 		return 0;
@@ -120,7 +126,7 @@ static uint32_t declare_now(const char *id, const char *format, const char *comm
 	return 0;
 }
 
-/* COLD. */
+/* COLD. Declares an event of the program. */
 static uint32_t declare_event(const char *id, const char *format, const char *common)
 {
 	undo_enter();
@@ -146,7 +152,7 @@ static int choose_declared(uint32_t event, const char *id)
 
 static _Atomic(bool (*)(void)) watchers[WATCHERS_MAX];
 
-/* Put @now in the place of @before. */
+/* Replace the watcher @before by @now. False when @before is not there. */
 static bool put_watcher(bool (*before)(void), bool (*now)(void))
 {
 	for (unsigned i = 0; i < WATCHERS_MAX; i++) {
@@ -214,12 +220,12 @@ static void begin_payloads(void *arg)
 	if (r) {
 		uint32_t index = r->index;
 
-		r->index = t->ring->index; /* whose writer is to be woken */
+		r->index = t->ring->index; /* ring_wake_writer() finds the writer by it */
 		p->at = p->end = NULL;
 		p->position = p->stalled_tail = 0;
 		p->ring = r;
 		atomic_store(&r->state, RING_PAYLOADS);
-		/* Publishes the ring. */
+		/* This store also publishes the ring. */
 		atomic_store_explicit(&t->ring->payloads, index + 1, memory_order_release);
 		b->p = p;
 	} else {
@@ -243,11 +249,11 @@ static struct thread *payloads_of(struct thread *t)
 		p = b.p;
 	}
 	if (likely(p))
-		p->aside = t->aside; /* what handlers add while this one waits */
+		p->aside = t->aside; /* for records of handlers while this state waits */
 	return p;
 }
 
-/* The longest entry that fits a segment, with records of losses. */
+/* The length of the longest entry that fits in a segment, with records of losses. */
 static inline uint64_t longest(void)
 {
 	uint64_t room = probe.arena->segment_bytes - 4 * sizeof(struct record) -
@@ -274,12 +280,15 @@ static bool write_entry(struct thread *t, struct event_data *entry, uint64_t tim
 			const void *payload)
 {
 	uint32_t bytes = sizeof(*entry) + ALIGN_UP(entry->len, 8U);
-	/* This may report a forked child, and give it a ring. */
+	/* Making room may report a forked child, and give it a ring. */
 	char *at = hot_reserve(t, sizeof(struct record));
 	struct thread *p = likely(at) ? payloads_of(t) : NULL;
 	char *data = likely(p) ? hot_reserve(p, bytes) : NULL;
 
-	/* Waiting for that ring may have ended the recording, or a handler has forked meanwhile. */
+	/*
+	 * The wait for the new ring may have ended the recording, or a handler may have forked
+	 * meanwhile.
+	 */
 	if (unlikely(!data || !t->at || !p->ring))
 		return false;
 	entry->time_ns = time_ns ? time_ns : hot_clock(t);
@@ -289,7 +298,7 @@ static bool write_entry(struct thread *t, struct event_data *entry, uint64_t tim
 	return true;
 }
 
-/* HOT, rarely. All in a row in the aside's buffer. */
+/* HOT, rarely. Writes record, entry and payload one after the other to the aside's buffer. */
 static bool write_aside(struct thread *t, const struct event_data *entry, const void *payload)
 {
 	uint64_t bytes = sizeof(*entry) + ALIGN_UP(entry->len, 8U);
@@ -322,7 +331,7 @@ bool declared_from_aside(struct thread *t, const struct event_data *entry, uint6
 	return write_entry(t, &copy, time_ns, entry + 1);
 }
 
-/* HOT. */
+/* HOT. Records an event with its payload. */
 static bool put_declared_event(uint32_t event, const void *payload, size_t len)
 {
 	struct thread *t = point_begin((uint64_t)__builtin_frame_address(0));
@@ -337,12 +346,12 @@ static bool put_declared_event(uint32_t event, const void *payload, size_t len)
 }
 
 /*
- * The least room of a place: most payloads are shorter, and a segment of the ring loses little by
+ * The least room of a place. Most payloads are shorter, and a segment of the ring wastes little by
  * it.
  */
 #define PLACE_MIN 256
 
-/* HOT: makes room for both records; nothing is published yet. */
+/* HOT: makes room for the record and for the entry with the payload; nothing is published yet. */
 static bool open_place(struct thread *t, struct utrail_trace_place *place)
 {
 	char *at = hot_reserve(t, sizeof(struct record));
@@ -353,14 +362,14 @@ static bool open_place(struct thread *t, struct utrail_trace_place *place)
 		return false;
 	place->owner = t;
 	place->at = data + sizeof(struct event_data);
-	/* The zeros that follow a payload are one store. */
+	/* The last word stays free, since the zeros that follow a payload are one store. */
 	place->room = MIN((uint64_t)(p->end - data) - sizeof(struct event_data) - sizeof(uint64_t),
 			  longest());
 	place->time_ns = hot_clock(t);
 	return true;
 }
 
-/* HOT. Records of handlers go to the aside meanwhile, and follow later. */
+/* HOT. Until end_declared(), records of handlers go to the aside; they are moved later. */
 static int begin_declared(uint32_t event, struct utrail_trace_place *place)
 {
 	struct thread *t = point_begin((uint64_t)__builtin_frame_address(0));
@@ -374,14 +383,14 @@ static int begin_declared(uint32_t event, struct utrail_trace_place *place)
 	return -1;
 }
 
-/* HOT. */
+/* HOT. Completes the event in @place, whose payload has @len bytes. */
 static bool end_declared(uint32_t event, const struct utrail_trace_place *place, size_t len)
 {
 	const struct event_data entry = { .id = event, .len = len, .time_ns = place->time_ns };
 	const uint64_t zeros = 0;
 	struct thread *t = place->owner;
 	struct thread *p = t->payloads;
-	/* A handler may have forked; then the place is the parent's. */
+	/* If a handler has forked meanwhile, the place is the parent's. */
 	bool is_done = likely(len <= place->room && t->at && p->ring);
 
 	if (is_done) {

@@ -81,7 +81,7 @@ uint32_t emit_ring_bytes(const char *at)
 {
 	const struct record *r = (const struct record *)at;
 
-	/* The payload of a declared event has another ring. */
+	/* The payload of a declared event goes into another ring. */
 	return sizeof(*r) + (declared_is(r->data) ? 0 : ALIGN_UP(aside_payload(at), 8U));
 }
 

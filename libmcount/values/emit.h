@@ -5,20 +5,20 @@
 #include "libmcount/hot/hot.h"
 
 /*
- * HOT: copy @len bytes from @from, with zeros up to a multiple of 8. Returns the end. No libc, and
- * no vector registers.
+ * HOT: copy @len bytes from @from, with zeros up to a multiple of 8. Returns the end. Uses neither
+ * libc nor vector registers.
  */
 char *emit_put_bytes(char *at, const void *from, uint32_t len);
 
 /*
- * HOT: one record with @len bytes of @payload (at least one), padded with zeros to 8 as in
- * doc/formats/records.md, "Payloads"; RECORD_MORE is set here. False when there was no room: the
- * caller counts.
+ * HOT: write a record with @len bytes of @payload (at least one), padded with zeros to a multiple
+ * of 8 as doc/formats/records.md, "Payloads", says. RECORD_MORE is set here. False when there was
+ * no room: the caller counts the loss.
  */
 bool emit_with_payload(struct thread *t, uint64_t time_ns, uint64_t data, const void *payload,
 		       uint32_t len);
 
-/* HOT: the same, where there may be no payload. */
+/* HOT: write a record with a payload, or without one if @len is 0. */
 static inline bool emit_record(struct thread *t, uint64_t time_ns, uint64_t data,
 			       const void *payload, uint32_t len)
 {
@@ -32,7 +32,10 @@ static inline bool emit_record(struct thread *t, uint64_t time_ns, uint64_t data
 	return at != NULL;
 }
 
-/* HOT: an event of the recording; lost ones are counted. At most EMIT_EVENT_MAX bytes. */
+/*
+ * HOT: write an event of the recording, with a payload of at most EMIT_EVENT_MAX bytes. A lost
+ * event is counted.
+ */
 #define EMIT_EVENT_MAX 64
 void emit_event(struct thread *t, uint64_t time_ns, uint32_t id, const void *payload, uint16_t len);
 

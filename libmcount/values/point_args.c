@@ -15,7 +15,10 @@ static inline uint64_t register_of(const struct arch_point *point, uint8_t numbe
 	return number == PLAN_NO_REGISTER ? 0 : arch_point_register(point, number);
 }
 
-/* A probe's nop does not load its operands: they may be unreadable. */
+/*
+ * Reads an operand in memory. The program has only a nop there, which does not load the operand, so
+ * that may be unreadable.
+ */
 static inline bool read_memory(const struct plan_operand *o, const struct arch_point *point,
 			       uint64_t *value)
 {

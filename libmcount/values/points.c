@@ -22,7 +22,7 @@ static inline bool is_wanted(struct thread *t)
 	return probe.tracing && probe.is_on && !p->now.out && (!p->has_filter || p->now.in);
 }
 
-/* Frames inside of the stack pointer were left without returning. */
+/* Ends frames inside of the stack pointer @sp, which were left without returning. */
 static void leave_jumped_out(struct thread *t, uint64_t sp)
 {
 	bool estimates = probe.plan.flags & PLAN_ESTIMATE;

@@ -8,13 +8,16 @@
 #include "libmcount/hot/probe.h"
 
 /*
- * HOT. An event comes, with stack pointer @sp: returns the state that it belongs to, with the guard
- * set; guard_leave() ends that. NULL, with nothing to undo, when calls at this point would not be
- * recorded.
+ * HOT. An event comes, with stack pointer @sp. Returns the state that it belongs to, with the guard
+ * set; the caller clears that by guard_leave(). NULL, with nothing to undo, when calls at this
+ * point would not be recorded.
  */
 struct thread *point_begin(uint64_t sp);
 
-/* HOT. Open calls that were held back are written first, since times never go back. */
+/*
+ * HOT. Write open calls that were held back, before the event is written, since times never go
+ * back.
+ */
 void point_write_entries(struct thread *t);
 
 #endif

@@ -16,7 +16,7 @@ static const struct {
 	uint32_t bit;
 	uint32_t read;
 	uint32_t diff;
-	uint32_t at; /* in struct reading */
+	uint32_t at; /* the offset in struct reading */
 	uint32_t bytes;
 } kinds[] = {
 	{ PLAN_READ_STATM, EVENT_ID_READ_STATM, EVENT_ID_DIFF_STATM,
@@ -51,7 +51,7 @@ static bool read_pair(unsigned index, uint64_t values[2])
 	return both.got == 3;
 }
 
-/* "size resident shared ..." in pages: proc_pid_statm(5). */
+/* Reads "size resident shared ...", in pages: proc_pid_statm(5). */
 static bool read_statm(uint64_t values[3])
 {
 	char text[128];
@@ -123,7 +123,7 @@ static void emit_counter(struct thread *t, uint64_t time_ns, uint32_t id, uint64
 	hot_commit(t, at);
 }
 
-/* There is no difference when the processor had no room for the counter at some time in between. */
+/* A difference is only written if the processor always had room for the counter in between. */
 static void emit_counters(struct thread *t, uint64_t time_ns, const struct counter_values *now,
 			  const struct counter_values *before)
 {

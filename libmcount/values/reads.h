@@ -21,10 +21,13 @@ struct reading {
 	struct counter_values named;
 };
 
-/* SLOW. Read @what (enum plan_read bits) for this thread. errno is kept. */
+/* SLOW. Read the values @what (enum plan_read bits) for this thread. errno is kept. */
 void reads_take(uint32_t what, struct reading *out);
 
-/* HOT, rarely: write events for the values in @now; with @before for their changes since that. */
+/*
+ * HOT, rarely: write events for the values in @now, or, with @before, for their changes since
+ * @before.
+ */
 void reads_emit(struct thread *t, uint64_t time_ns, const struct reading *now,
 		const struct reading *before);
 

@@ -17,7 +17,10 @@ struct trace_copies {
 	bool is_busy;
 };
 
-/* Addresses in a module's notes are used only within its own segments. */
+/*
+ * True when the bytes lie in a segment of the module: addresses in its notes are used only if they
+ * do.
+ */
 static bool lies_within(const struct dl_phdr_info *info, uint64_t address, uint64_t bytes,
 			uint32_t flags)
 {
@@ -48,9 +51,9 @@ static void go_through(struct trace_copies *copies, const struct dl_phdr_info *i
 }
 
 /*
- * gABI, "Note Section". mold puts notes that are aligned to 4 and to 8 into one segment, whose own
- * alignment then does not say where each ends. So a note is tried at each place where one may
- * begin. The note of a door is aligned to 4.
+ * gABI, "Note Section". mold puts notes that are aligned to 4 and to 8 into one segment. The
+ * segment's own alignment does not show then where each note ends. So a note is looked for at each
+ * place where one may begin. The note of a door is aligned to 4.
  */
 static void look_at_notes(struct trace_copies *copies, const struct dl_phdr_info *info,
 			  const ElfW(Phdr) * ph)

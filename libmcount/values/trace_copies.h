@@ -9,17 +9,17 @@
 
 /*
  * From now on each loaded copy records the program's declared events, also those declared before.
- * May wait for the recorder. Returns the number of copies; -EAGAIN: a lock is held, call again.
+ * May wait for the recorder. Returns the number of copies; -EAGAIN: a lock is held, so call again.
  */
 int64_t trace_copies_open(void);
 
 /*
- * From now on no copy leads to the probe. Returns their number; -EAGAIN: in one of them events are
- * still switched on.
+ * From now on no copy leads to the probe. Returns the number of copies; -EAGAIN: in one of them
+ * events are still switched on.
  */
 int64_t trace_copies_close(void);
 
-/* A thread has loaded modules. */
+/* Called after a thread has loaded modules. */
 void trace_copies_after_dlopen(void);
 
 #endif

@@ -5,8 +5,8 @@
 #include "libmcount/hot/planned.h"
 
 /*
- * HOT: write an event for each watched value of the plan of @t that differs from the last one seen.
- * The first time all are written.
+ * HOT: write an event for each watched value of the plan of @t that has changed since the last
+ * call. The first call writes all values.
  */
 void watch_look(struct thread *t, uint64_t time_ns);
 
