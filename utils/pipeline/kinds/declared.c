@@ -19,8 +19,8 @@
 
 #define DEFS_MAX_BYTES	  (16UL << 20)
 /*
- * The limits of a format: "..." replaces the rest. The text of each event contains all of its
- * format, and each field is searched among all.
+ * The limits of a format, whose rest "..." replaces: the text of each event contains the whole
+ * format, and each field is searched among all fields.
  */
 #define PIECES_MAX	  256U
 #define LITERAL_MAX_BYTES 1024U
@@ -78,7 +78,7 @@ static enum event_field_type field_type(enum fst_kind kind)
 	}
 }
 
-/* The "KEY" of a "KEY=" at the end of literal text; empty when there is none. */
+/* Find the "KEY" of a "KEY=" at the end of literal text; empty when there is none. */
 static struct text key_of(const struct fst_piece *piece)
 {
 	const char *end = piece->text + piece->len - 1;
@@ -118,7 +118,7 @@ static const char *usual_name(enum fst_kind kind)
 	}
 }
 
-/* Name a field by "KEY", the directive's kind, or its number; names are unique. */
+/* Name a field by its "KEY", by the directive's kind, or by a number. Names are unique. */
 static char *name_field(const struct declared_event *event, const struct fst_piece *before,
 			enum fst_kind kind)
 {
@@ -182,8 +182,8 @@ static int hex_digit(char c)
 }
 
 /*
- * Parse one word in the recorder's encoding: "%00" is NULL, "%" is empty, else URL-encoded. False
- * when it is invalid. @word is of the heap.
+ * Parse one word in the recorder's encoding: "%00" is NULL, "%" is an empty word, others are
+ * URL-encoded. False when it is invalid. @word is of the heap.
  */
 static bool take_word(struct text *line, char **word)
 {
@@ -215,7 +215,7 @@ static bool take_word(struct text *line, char **word)
 	return *word;
 }
 
-/* "line NAME KEYS" */
+/* Parse "line NAME KEYS". */
 static bool take_line(struct text *line, struct declared_event *event)
 {
 	char *keys cleanup_free = NULL;
@@ -225,7 +225,7 @@ static bool take_line(struct text *line, struct declared_event *event)
 	       declared_line_set_keys(event, keys) == 0;
 }
 
-/* "sdt NAME TYPES" */
+/* Parse "sdt NAME TYPES". */
 static bool take_probe(struct text *line, struct declared_event *event)
 {
 	char *types;
@@ -256,7 +256,7 @@ static struct fst_format *make_format(const char *text)
 	return format;
 }
 
-/* "fstrace NAME COMMON FORMAT" */
+/* Parse "fstrace NAME COMMON FORMAT". */
 static bool take_formats(struct text *line, struct declared_event *event)
 {
 	char *common cleanup_free = NULL;
@@ -344,7 +344,10 @@ struct declared_event *declared_events_find(const struct declared_events *declar
 
 /* --- payloads --- */
 
-/* Find the value of the directive @index, counted over both formats. @is_cut: it was truncated */
+/*
+ * Find the value of the directive @index, counted over both formats. @is_cut: the value was
+ * truncated
+ */
 static bool find_value(const struct declared_event *event, struct fst_bytes from, size_t index,
 		       struct fst_value *value, bool *is_cut)
 {
@@ -373,7 +376,7 @@ static struct fst_bytes payload_of(const struct event_context *context)
 	return (struct fst_bytes){ data, data + context->event->data_len };
 }
 
-/* As in a line, except that strings are not encoded. */
+/* Make the text of a value as in a log's line, but without the encoding of strings. */
 static struct text text_of_value(struct strbuf *out, const struct fst_value *value, bool is_cut)
 {
 	bool is_string = value->kind == FST_STRING || value->kind == FST_STRING_MAX ||
@@ -414,7 +417,7 @@ static bool get_field(const struct event_kind *kind, const struct event_context 
 	return true;
 }
 
-/* Write the text that a line of the log would have after the name. */
+/* Write the text that the log's line would have after the name. */
 static void put_text(const struct event_kind *kind, const struct event_context *context,
 		     struct strbuf *out)
 {

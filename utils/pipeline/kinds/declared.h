@@ -13,14 +13,14 @@
  * One event.
  *
  * @name: as in the program; of the heap
- * @is_line: only lines of its log are known, and there is no format (declared_line.h)
- * @types: of a static probe: those of its arguments, and there is no format (declared_probe.h); of
- *         the heap, or NULL
- * @probe_types: the same, parsed by declared_probe.c
- * @common: the format before @format, or NULL
- * @fields: one for each directive of both, named by the "KEY=" before it; or for each key of a
- *          line, or argument of a probe
- * @texts: of fields that are formatted; each is valid until its field is read again
+ * @is_line: the event has no format, since only lines of its log are known (declared_line.h)
+ * @types: types of the arguments of a static probe, which has no format (declared_probe.h), of the
+ *         heap; or NULL
+ * @probe_types: @types as declared_probe.c has parsed them
+ * @common: the format in front of @format, or NULL
+ * @fields: one for each directive of both formats, named by the "KEY=" in front of it; or one for
+ *          each key of a line, or argument of a probe
+ * @texts: texts of formatted fields; each is valid until its field is read again
  */
 struct declared_event {
 	uint64_t id;
@@ -38,7 +38,7 @@ struct declared_event {
 /*
  * The declared events of a recording. Starts as { 0 }, ends with declared_events_deinit().
  *
- * @offset_ns: added to a record's time gives the time of day
+ * @offset_ns: a record's time plus this is the time of day
  */
 struct declared_events {
 	struct declared_event *events; /* sorted by id */
@@ -47,21 +47,21 @@ struct declared_events {
 };
 
 /*
- * Load those of the recording in @dir. Without a file there are none. Lines of other versions are
- * skipped. 0, or negative with @err.
+ * Load the declared events of the recording in @dir; none when it has no events.def. Lines of other
+ * versions are skipped. 0, or negative with @err.
  */
 int declared_events_load(struct declared_events *declared, const char *dir, struct uft_err *err);
 void declared_events_deinit(struct declared_events *declared);
 
-/* The event with that id, or NULL. */
+/* Find the event with that id, or NULL. */
 struct declared_event *declared_events_find(const struct declared_events *declared, uint64_t id);
 
 /* Set the functions for fields and text of @kind, the row of that event. */
 void declared_event_set(struct declared_event *event, struct event_kind *kind);
 
 /*
- * The time in the log's line, in microseconds since 1970, when @data, the event's payload, is from
- * a line.
+ * Read the time of the log's line, in microseconds since 1970, from the event's payload @data.
+ * False when the payload is not from a line.
  */
 bool declared_line_time(const struct declared_event *event, const void *data, size_t len,
 			int64_t *time_us);

@@ -21,7 +21,7 @@ static int add_key(struct declared_event *event, const char *key, size_t len)
 	return 0;
 }
 
-/* Other writers of fields' names rely on valid and unique words. */
+/* True when a key is a valid word that no field has yet, as writers of fields' names require. */
 static bool is_new_key(const struct declared_event *event, const char *key, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {
@@ -75,7 +75,7 @@ static struct text body_of(const struct event_context *context)
 	return text_of(data + EVENT_LINE_TIME_BYTES, len - EVENT_LINE_TIME_BYTES);
 }
 
-/* The value of the first word "KEY=value". */
+/* Get a field: the value of the first word "KEY=value". */
 bool declared_line_get(const struct event_kind *kind, const struct event_context *context,
 		       size_t index, struct event_value *out)
 {

@@ -7,13 +7,13 @@
 
 #include "utils/pipeline/kinds/declared.h"
 
-/* The number of words separated by a blank in @text, from 1 to @max: the limit of named fields. */
+/* Count the words of @text, which blanks separate: 1 to @max, the limit of named fields. */
 size_t declared_line_words(const char *text, size_t max);
 
 /* Set the fields of @event, one for each of @keys, which are separated by blanks. 0 or -ENOMEM. */
 int declared_line_set_keys(struct declared_event *event, const char *keys);
 
-/* See struct event_kind. */
+/* The members get and put of struct event_kind. */
 bool declared_line_get(const struct event_kind *kind, const struct event_context *context,
 		       size_t index, struct event_value *out);
 void declared_line_put(const struct event_kind *kind, const struct event_context *context,

@@ -26,7 +26,7 @@ static const struct {
 	{ "1", FIELD_UINT, 0 },
 	{ "2", FIELD_UINT, 0 },
 	{ "4", FIELD_UINT, 0 },
-	/* These may also be pointers, which cannot be distinguished. */
+	/* Pointers have this type, too: they cannot be told from numbers. */
 	{ "8", FIELD_HEX, 0 },
 	{ "4f", FIELD_TEXT, 4 },
 	{ "8f", FIELD_TEXT, 8 },
@@ -82,7 +82,7 @@ int declared_probe_set_types(struct declared_event *event, char *words)
 
 /* --- payloads --- */
 
-/* False when it is missing, or the payload is invalid. */
+/* Find the value of an argument. False when it is missing, or the payload is invalid. */
 static bool find_argument(const struct declared_event *event, const struct event *of, size_t index,
 			  uint64_t *value)
 {
@@ -96,7 +96,7 @@ static bool find_argument(const struct declared_event *event, const struct event
 	return le64toh(is_there) >> index & 1;
 }
 
-/* As few digits as identify the value among all of its size. */
+/* Write as few digits as identify the value among all of its size. */
 static void put_float(struct strbuf *out, float value)
 {
 	char digits[32];

@@ -13,7 +13,7 @@
  */
 int declared_probe_set_types(struct declared_event *event, char *types);
 
-/* See struct event_kind. */
+/* The members get and put of struct event_kind. */
 bool declared_probe_get(const struct event_kind *kind, const struct event_context *context,
 			size_t index, struct event_value *out);
 void declared_probe_put(const struct event_kind *kind, const struct event_context *context,

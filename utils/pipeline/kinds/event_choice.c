@@ -55,7 +55,10 @@ void event_choice_deinit(struct event_choice *choice)
 	*choice = (struct event_choice){ 0 };
 }
 
-/* Only one thread reads a growing recording, and there the name may have come with the event. */
+/*
+ * True when an event whose name has just come is selected. This happens in growing recordings only,
+ * which one thread reads.
+ */
 static bool shows_new(struct event_choice *choice, uint64_t id)
 {
 	const struct event_kind *kind;

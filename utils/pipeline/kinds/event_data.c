@@ -39,7 +39,7 @@ void event_data_return(struct event_data_source *src)
 void event_data_release(struct event_data_source *src)
 {
 	drop_lent(src);
-	/* Bytes that were not looked at are read again. */
+	/* Unread bytes of the buffer are read again. */
 	src->next_offset -= src->len - src->at;
 	free(src->buf);
 	src->buf = NULL;
@@ -144,12 +144,12 @@ static bool peek_entry(struct event_data_source *src, struct event_data *entry)
 }
 
 /*
- * An entry without a record may have the same time as one with. This many are searched, even across
- * buffers.
+ * The number of entries that are searched: entries without a record may have the same time as the
+ * one that is wanted.
  */
 #define SAME_TIME_MAX 16
 
-/* Among the next entries of @time_ns, find that of @id, and buffer it completely. */
+/* Find the entry of @id among the next entries of @time_ns, and buffer it completely. */
 static bool find_beside(struct event_data_source *src, uint64_t time_ns, uint64_t id,
 			struct event_data *entry)
 {

@@ -10,14 +10,15 @@
 #include <stdint.h>
 
 /*
- * A part of a source of records, which reads payloads in the order of its events. Starts as { 0 }
- * except for the first members, ends with event_data_release(). The file is optional and untrusted.
+ * The part of a source of records that reads payloads, in the order of the source's events. Starts
+ * as { 0 } except for the first members, ends with event_data_release(). The file is optional and
+ * untrusted.
  *
  * @dir, @tid: the recording and the task of the file
- * @is_swapped: byte order is not ours
+ * @is_swapped: the file's byte order is not ours
  * @may_be: the file may exist. @grows: it is still being written
  * @buffer_bytes: the bytes to read at a time, if no entry needs more
- * @next_offset: in the file, of the next byte to read
+ * @next_offset: offset in the file of the next byte to read
  * @buf, @at, @len: [@at, @len) of @buf is unread
  * @is_lent: events point into @buf. @lent: older buffers that events point into, @lent_bytes in
  *           total
@@ -51,10 +52,10 @@ static inline bool event_data_is_much(const struct event_data_source *src)
 	return src->lent_bytes > 1 << 20;
 }
 
-/* No event points to anything any more. */
+/* Take back all payloads: no event points to them any more. */
 void event_data_return(struct event_data_source *src);
 
-/* The same, and free all memory. The position is kept. */
+/* Take back all payloads, and free all memory. The position is kept. */
 void event_data_release(struct event_data_source *src);
 
 #endif

@@ -10,7 +10,7 @@
 #include "utils/format/bytes.h"
 #include "utils/format/event_ids.h"
 
-/* By range: the row for all its numbers without a row of their own. */
+/* For each range of ids, the row of all ids that have no row of their own. */
 static const struct event_kind nameless[] = {
 	{ EVENT_ID_KERNEL, "kernel_event", EVENT_OF_KERNEL, EVENT_KIND_NAMELESS },
 	{ EVENT_ID_BUILTIN, "builtin_event", EVENT_OF_PROGRAM, EVENT_KIND_NAMELESS },
@@ -60,7 +60,7 @@ static uint64_t get_number(const uint8_t *at, unsigned size, bool big)
 	}
 }
 
-/* The number's sign is in its highest bit. */
+/* Extend the sign, the highest bit of @size bytes, to 64 bits. */
 static uint64_t extend(uint64_t v, unsigned size)
 {
 	unsigned unused = 64 - size * 8;
@@ -77,7 +77,7 @@ bool event_payload_get(const struct event_kind *kind, const struct event_context
 
 	for (size_t i = 0; i < index; i++)
 		at += kind->fields[i].size;
-	/* A number without a place of its own is made by the row's get(). */
+	/* A number without a size is not in the payload: the row's get() makes it. */
 	if (!event->data || at + field->size > event->data_len ||
 	    (!field->size && field->type != FIELD_TEXT))
 		return false;
@@ -102,8 +102,9 @@ bool event_kind_get(const struct event_kind *kind, const struct event_context *c
 }
 
 /*
- * @plus: before a difference; @percent: after a percentage; @base: before a hexadecimal number
- * @quote: around texts; @base_quote: around those numbers
+ * @plus: is put in front of differences; @percent: after percentages; @base: in front of
+ * hexadecimal numbers
+ * @quote: around texts; @base_quote: around hexadecimal numbers
  */
 static const struct form {
 	const char *plus;

@@ -18,7 +18,7 @@ enum event_field_type {
 	FIELD_DIFF, /* the growth of a number */
 	FIELD_INT,
 	FIELD_HEX,
-	FIELD_ADDR, /* of an object or a function of the program */
+	FIELD_ADDR, /* the address of an object or a function of the program */
 	FIELD_RATIO,
 	FIELD_PERCENT,
 	FIELD_TEXT,
@@ -27,10 +27,10 @@ enum event_field_type {
 /*
  * One value that an event has.
  *
- * @size: bytes of the payload, after those of the fields before it; 0: the rest of it, or
- *        made by the row's get()
- * @unit: after the number, or NULL
- * @place: its location for the row's get(), defined by that function
+ * @size: its bytes in the payload, after those of the fields before it; 0: a text that is the rest
+ *        of the payload, or a value that the row's get() makes
+ * @unit: is put after the number, or NULL
+ * @place: tells the row's get(), which defines it, where the value is
  */
 struct event_field {
 	const char *name;
@@ -40,7 +40,7 @@ struct event_field {
 	uint8_t place;
 };
 
-/* @number: of FIELD_INT the int64_t. @text: valid as long as the event */
+/* @number: for FIELD_INT, an int64_t. @text: valid as long as the event */
 struct event_value {
 	enum event_field_type type;
 	union {
@@ -50,23 +50,23 @@ struct event_value {
 	};
 };
 
-/* The one that a value is written for. */
+/* The reader for whom a value is written. */
 enum value_form {
-	VALUE_SHOWN,  /* people: +2, 0x1f, 0.50, 12.50%, "text" */
-	VALUE_RAW,    /* the dump of what files have: the same, but 2 */
-	VALUE_BARE,   /* for people, as arguments of probes: the same as shown, but text */
-	VALUE_LOGGED, /* a line of a log: 2, 1f, 0.5000, 12.5000, text */
+	VALUE_SHOWN,  /* for people: +2, 0x1f, 0.50, 12.50%, "text" */
+	VALUE_RAW,    /* for dumps of the files' content: as VALUE_SHOWN, but 2 */
+	VALUE_BARE,   /* for people, as arguments of probes: as VALUE_SHOWN, but text */
+	VALUE_LOGGED, /* for a line of a log: 2, 1f, 0.5000, 12.5000, text */
 	VALUE_JSON,   /* 2, "0x1f" (readers keep numbers with 53 bits), 0.5000, 12.5000, "text" */
 };
 
-/* Append @value. Only that of VALUE_JSON is escaped. */
+/* Append @value. Only VALUE_JSON escapes it. */
 void event_value_put(const struct event_value *value, enum value_form how, struct strbuf *out);
 
 /*
  * An event, and the data needed to read it.
  *
- * @task: NULL: of no task
- * @is_raw: for a dump of the files' content: differences have no plus sign
+ * @task: NULL when the event belongs to no task
+ * @is_raw: write for a dump of the files' content: differences have no plus sign
  */
 struct event_context {
 	const struct trace_data *data;
@@ -76,10 +76,10 @@ struct event_context {
 };
 
 enum event_kind_flags {
-	/* The number is unknown: the row represents its whole range. */
+	/* The id is unknown: the row stands for all ids of the range. */
 	EVENT_KIND_NAMELESS = 1U << 0,
 	/*
-	 * Requested for single functions (-T f@read=..., -W) at record time: shown even when other
+	 * Requested when recording, for single functions (-T f@read=..., -W): shown even when other
 	 * events are not.
 	 */
 	EVENT_KIND_OF_TRIGGER = 1U << 1,
@@ -94,12 +94,12 @@ struct declared_event;
 /*
  * One type of event.
  *
- * @name: "provider:event", as typed by and shown to users; a few have no provider
- * @get: the field @index; NULL: from the payload, by types and sizes of the fields. False: this
- *       event does not have it
- * @put: its text; NULL: "name=value" of each field that it has
- * @declared: the definition of an event that the program has declared (declared.h), for these two;
- *            else NULL
+ * @name: "provider:event", as users type and see it; a few have no provider
+ * @get: get the field @index; NULL: it is taken from the payload, by types and sizes of the fields.
+ *       False: this event does not have the field
+ * @put: write the event's text; NULL: "name=value" of each field that it has
+ * @declared: for @get and @put, the definition of an event that the program has declared
+ *            (declared.h); else NULL
  */
 struct event_kind {
 	uint64_t id;
@@ -115,7 +115,7 @@ struct event_kind {
 	struct declared_event *declared;
 };
 
-/* Fields of a row. */
+/* The fields of a row. */
 #define EVENT_FIELDS(array) .fields = (array), .nr_fields = ARRAY_SIZE(array)
 
 /* Rows that are known without a recording, with ascending ids. */
@@ -136,33 +136,35 @@ extern const struct event_rows event_rows_extern;
  */
 extern const struct event_rows event_rows_extra __attribute__((weak));
 
-/* The kinds of all counters, by the remainder of their id modulo two: a reading, a difference. */
+/* The kinds of all counters, by id modulo 2: a reading, a difference. */
 extern const struct event_kind event_kinds_counter[2];
 
 /*
- * The counter's name, and its index among those of the recording, for a counter's difference. NULL:
- * it is another kind.
+ * Find the counter's name, and its index among the recording's counters, for the kind of a
+ * counter's difference. NULL: @kind is another kind.
  */
 const char *event_kind_counter(const struct event_kind *kind, size_t *index);
 
 /*
- * The value in the records of a counter's event (struct event.data); false when one of them is
+ * Read the value from the records of a counter's event (struct event.data). False when a record is
  * missing.
  */
 bool event_counter_value(const uint8_t *records, size_t len, bool big, uint64_t *out);
 
-/* All of them. */
+/* All tables of rows. */
 #define EVENT_ROWS                                                                       \
 	&event_rows_builtin, &event_rows_linux, &event_rows_proc, &event_rows_proc_acts, \
 		&event_rows_limit, &event_rows_extern, &event_rows_extra
 
-/* The id of a record of perf-cpu*.dat; 0: it is not shown. */
+/* The event id for a record of perf-cpu*.dat; 0: it is not shown. */
 enum event_id event_id_of_perf(enum perf_record_type type);
 
-/* The row of @id among those, or else the one for nameless numbers of its range; never NULL. */
+/*
+ * Find the row of @id in these tables, or else the row for nameless ids of its range; never NULL.
+ */
 const struct event_kind *event_kind_fixed(uint64_t id);
 
-/* True for a tracepoint, of whatever name. */
+/* True for a tracepoint, also without a name. */
 static inline bool event_id_is_of_kernel(uint64_t id)
 {
 	return event_kind_fixed(id)->origin == EVENT_OF_KERNEL;
@@ -172,15 +174,18 @@ static inline bool event_id_is_of_kernel(uint64_t id)
 bool event_kind_get(const struct event_kind *kind, const struct event_context *context,
 		    size_t index, struct event_value *out);
 
-/* The same without the row's own get(): the bytes at its offset in the payload. */
+/* Get a field from the bytes at its offset in the payload, not by the row's get(). */
 bool event_payload_get(const struct event_kind *kind, const struct event_context *context,
 		       size_t index, struct event_value *out);
 
-/* Write all its data in one line; no output when there are none. */
+/* Write all data of the event in one line; no output when there are none. */
 void event_kind_put(const struct event_kind *kind, const struct event_context *context,
 		    struct strbuf *out);
 
-/* Write "provider:event", or "user_event:1000007" for one without a name. @id: of the event */
+/*
+ * Write the event's name, "provider:event", or "user_event:1000007" when it has none. @id: id of
+ * the event
+ */
 void event_kind_put_name(const struct event_kind *kind, uint64_t id, struct strbuf *out);
 
 #endif

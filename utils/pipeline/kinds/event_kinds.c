@@ -16,10 +16,12 @@
 #include "utils/pipeline/event.h"
 
 #define EVENTS_FILE_MAX_BYTES (16UL << 20)
-/* Longer names are truncated: each event's text contains its name. */
+/* Longer names are truncated, since the text of each event contains the name. */
 #define NAME_MAX_BYTES	      1024U
 
-/* @name is of the heap, and taken. The event's range determines its other properties. */
+/*
+ * Add an event. @name is of the heap, and taken. The range of @id determines the other properties.
+ */
 static int take_name(struct event_kinds *kinds, uint64_t id, char *name)
 {
 	struct event_kind *grown = vec_grow(kinds->kinds, kinds->nr, sizeof(*grown));
@@ -66,7 +68,7 @@ static int read_file(struct event_kinds *kinds, struct uft_err *err)
 	bool whole;
 
 	snprintf(path, sizeof(path), "%s/events.txt", data->dir);
-	/* In a growing recording the header does not tell yet. */
+	/* The header of a growing recording does not tell yet whether the file exists. */
 	if (data->growth ? access(path, F_OK) < 0 : !(data->header.feat_mask & FEAT_EVENT))
 		return 0;
 
@@ -76,7 +78,7 @@ static int read_file(struct event_kinds *kinds, struct uft_err *err)
 	for (size_t nr = 1; ret == 0 && text_line(&in, &line, &whole); nr++) {
 		if (line.at == line.end)
 			continue;
-		/* The file is still being written. */
+		/* The last line is still being written. */
 		if (!whole && data->growth)
 			break;
 		ret = add_line(kinds, line);
@@ -88,7 +90,7 @@ static int read_file(struct event_kinds *kinds, struct uft_err *err)
 	return ret;
 }
 
-/* Add the names that were found in kernel_header. */
+/* Add the names of events in kernel_header. */
 static int add_kernel_names(struct event_kinds *kinds)
 {
 	const struct kernel_formats *kernel = &kinds->data->kernel;
@@ -106,7 +108,10 @@ static int add_kernel_names(struct event_kinds *kinds)
 	return ret;
 }
 
-/* Two names for one number are an error in the files; the choice is at least deterministic. */
+/*
+ * Sort by id, then by name: two names for one id are an error in the files, but the choice is
+ * deterministic.
+ */
 static int compare_kinds(const void *a, const void *b)
 {
 	const struct event_kind *x = a;
@@ -158,7 +163,7 @@ void event_kinds_deinit(struct event_kinds *kinds)
 	*kinds = (struct event_kinds){ 0 };
 }
 
-/* The first kind with that id. */
+/* Find the first kind with that id. */
 static const struct event_kind *find_first_kind(const struct event_kinds *kinds, uint64_t id)
 {
 	_Static_assert(offsetof(struct event_kind, id) == 0, "ordered by order_u64()");

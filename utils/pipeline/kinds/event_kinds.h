@@ -15,9 +15,9 @@
 /*
  * Starts as { 0 }, ends with event_kinds_deinit().
  *
- * @data: their recording, borrowed
- * @kinds: of the program and of the kernel, sorted by id; their names are of the heap
- * @declared: the definitions of those that the program has declared
+ * @data: the recording of the events, borrowed
+ * @kinds: events of the program and of the kernel, sorted by id; their names are of the heap
+ * @declared: the definitions of events that the program has declared
  */
 struct event_kinds {
 	const struct trace_data *data;
@@ -26,14 +26,14 @@ struct event_kinds {
 	struct declared_events declared;
 };
 
-/* Read events.txt if the recording has one. The kernel's events are known as far as in @data. */
+/* Read events.txt if the recording has one. The known events of the kernel are those of @data. */
 int event_kinds_load(struct event_kinds *kinds, const struct trace_data *data, struct uft_err *err);
 void event_kinds_deinit(struct event_kinds *kinds);
 
 /*
- * The only look-up of an event's kind. Never NULL: unknown numbers get a row that says so. Valid
- * until the next call. In a growing recording, names come with their first events: then events.txt
- * is read again.
+ * Look up an event's kind; nothing else does that. Never NULL: unknown ids get the nameless row of
+ * their range. Valid until the next call. In a growing recording, names come with their first
+ * events: then events.txt is read again.
  */
 const struct event_kind *event_kinds_find(struct event_kinds *kinds, uint64_t id);
 

@@ -61,8 +61,8 @@ static const struct event_field site[] = {
 };
 
 /*
- * The rate computed from the two numbers of the payload: instructions per cycle, or the hits per
- * hundred.
+ * Get a field; the third one is computed from the two numbers of the payload: instructions per
+ * cycle, or hits in percent.
  */
 static bool get_with_rate(const struct event_kind *kind, const struct event_context *context,
 			  size_t index, struct event_value *out)
@@ -83,7 +83,10 @@ static bool get_with_rate(const struct event_kind *kind, const struct event_cont
 	return true;
 }
 
-/* An address of the program's word size, and up to eight bytes of its content. */
+/*
+ * Get a field of a payload that has an address of the program's word size, and up to eight bytes of
+ * the content there.
+ */
 static bool get_variable(const struct event_kind *kind, const struct event_context *context,
 			 size_t index, struct event_value *out)
 {
@@ -106,7 +109,7 @@ static bool get_variable(const struct event_kind *kind, const struct event_conte
 	return true;
 }
 
-/* The name of the object at @addr, as for "/p" arguments. */
+/* Write the name of the object at @addr, as for "/p" arguments. */
 static bool put_object_name(const struct session *session, uint64_t addr, struct strbuf *out)
 {
 	for (size_t i = 0; session && i < session->map.nr; i++) {
@@ -127,7 +130,7 @@ static bool put_object_name(const struct session *session, uint64_t addr, struct
 	return false;
 }
 
-/* "counter=2a" */
+/* Write "counter=2a". */
 static void put_variable(const struct event_kind *kind, const struct event_context *context,
 			 struct strbuf *out)
 {
@@ -143,7 +146,7 @@ static void put_variable(const struct event_kind *kind, const struct event_conte
 	strbuf_addf(out, "=%llx", (unsigned long long)value.number);
 }
 
-/* Views that show the callers print its value with the following call. */
+/* Write nothing: views that show callers print the value with the call after it. */
 static void put_nothing(const struct event_kind *kind, const struct event_context *context,
 			struct strbuf *out)
 {

@@ -6,14 +6,17 @@ static const struct event_field line[] = {
 	{ "message", FIELD_TEXT },
 };
 
-/* A task's record may have that number, too. It is not one of these, and its payload is unknown. */
+/*
+ * Get the line. A task's record may have this event's id, too; it is no such event, and its payload
+ * is unknown.
+ */
 static bool get_line(const struct event_kind *kind, const struct event_context *context,
 		     size_t index, struct event_value *out)
 {
 	return context->event->type == EVENT_EXTERN && event_payload_get(kind, context, index, out);
 }
 
-/* The line is the text as it is. */
+/* Write the line, unchanged. */
 static void put_line(const struct event_kind *kind, const struct event_context *context,
 		     struct strbuf *out)
 {

@@ -63,8 +63,8 @@ static bool same_text(const struct text *a, const struct text *b)
 }
 
 /*
- * The interpreter if it differs from the program; the thread if it was not the leader. Arguments
- * are separated by NULs.
+ * Get a field of an exec. It has an interpreter only if that is not the program, and a thread only
+ * if that was not the leader. NULs separate the arguments.
  */
 static bool get_exec(const struct event_kind *kind, const struct event_context *context,
 		     size_t index, struct event_value *out)
@@ -98,7 +98,7 @@ static void put_quoted(const struct text *word, struct strbuf *out)
 		words_quote(copy, out);
 }
 
-/* "/usr/bin/gcc: gcc -c x.c cwd=/src" */
+/* Write "/usr/bin/gcc: gcc -c x.c cwd=/src". */
 static void put_exec(const struct event_kind *kind, const struct event_context *context,
 		     struct strbuf *out)
 {

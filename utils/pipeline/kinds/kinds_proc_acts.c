@@ -9,8 +9,8 @@
 #include "utils/pipeline/kinds/event_kind.h"
 
 /*
- * The place of a field in struct proc_act: a number, a number that is the upper half of the first
- * one, the name of an error, a text.
+ * The place of a field in struct proc_act: a number, a number of two halves, the name of an error,
+ * or a text.
  */
 enum act_place {
 	NUMBER_0,
@@ -99,7 +99,7 @@ static bool decode_act(const struct event_context *context, struct proc_act *act
 	       proc_act_decode(event->data, event->data_len, context->data->is_big_endian, act);
 }
 
-/* Empty when the error is not known: 0. */
+/* Find the name of the error; empty when the error is 0, that is, unknown. */
 static struct text error_of(const struct proc_act *act)
 {
 	const char *name = act->numbers[NUMBER_2] ? fst_errno_name((int)act->numbers[NUMBER_2])
@@ -109,8 +109,8 @@ static struct text error_of(const struct proc_act *act)
 }
 
 /*
- * Meaningless numbers are left out: flags of 0, the end of a range of one. Variables are separated
- * by NULs.
+ * Get a field of an act. Numbers without a meaning are left out: flags of 0, the end of a range of
+ * one. NULs separate variables.
  */
 static bool get_act(const struct event_kind *kind, const struct event_context *context,
 		    size_t index, struct event_value *out)
@@ -140,7 +140,10 @@ static bool get_act(const struct event_kind *kind, const struct event_context *c
 	return out->type != FIELD_HEX || out->number;
 }
 
-/* O_WRONLY|O_CREAT|0x8000: the flags with the same number on all known machines, and the rest. */
+/*
+ * Write "O_WRONLY|O_CREAT|0x8000": names of flags that are the same number on all known machines,
+ * and the rest.
+ */
 static void put_open_flags(uint32_t flags, struct strbuf *out)
 {
 	static const char *const access[] = { "O_RDONLY", "O_WRONLY", "O_RDWR", "3" };
@@ -182,7 +185,7 @@ static void put_environment(struct text all, struct strbuf *out)
 	}
 }
 
-/* fd=3 flags=O_RDONLY|O_CLOEXEC path=/etc/ld.so.cache */
+/* Write "fd=3 flags=O_RDONLY|O_CLOEXEC path=/etc/ld.so.cache". */
 static void put_act(const struct event_kind *kind, const struct event_context *context,
 		    struct strbuf *out)
 {
