@@ -1,4 +1,4 @@
-/* The event: sources make it from records, stages process it and views show it. */
+/* The event: sources make events from records, stages process them, and views show them. */
 #ifndef UTRAIL_PIPELINE_EVENT_H
 #define UTRAIL_PIPELINE_EVENT_H
 
@@ -23,21 +23,21 @@ enum event_type {
 	 * stage_config.wants_cpus
 	 */
 	EVENT_ON_CPU,
-	EVENT_EXTERN, /* a line of extern.dat; of no task */
+	EVENT_EXTERN, /* a line of extern.dat, which belongs to no task */
 };
 
 enum event_flag {
-	EVENT_UNPAIRED = 1U << 0,    /* EXIT, SCHED_IN: where it began was not seen */
+	EVENT_UNPAIRED = 1U << 0,    /* EXIT, SCHED_IN: its beginning was not recorded */
 	EVENT_KERNEL_LOST = 1U << 0, /* LOST: no records of the program */
 	EVENT_RECURSIVE = 1U << 1,   /* EXIT: the same function is further out in the stack */
 	EVENT_UNFINISHED = 1U << 2,  /* EXIT: synthesized at the end of the records; total is "so
 				     * far" */
 	EVENT_PREEMPTED = 1U << 3,   /* SCHED_*: the kernel took the CPU away */
-	EVENT_BACKWARDS = 1U << 4,   /* its time is before that of the task's preceding record */
+	EVENT_BACKWARDS = 1U << 4,   /* its time is before that of the task's record before it */
 	/* POINT, SCHED_*, calls of the kernel: outside of the program's functions */
 	EVENT_OUTSIDE = 1U << 5,
 	/*
-	 * EXIT: the task began within this call, see stg_calls.inherits. ENTRY: the same, and it is
+	 * ENTRY, EXIT: the task began within this call, see stg_calls.inherits; the ENTRY is
 	 * synthesized
 	 */
 	EVENT_INHERITED = 1U << 6,
@@ -51,20 +51,20 @@ enum event_flag {
  * One event of one task. Events of a task are in the order of its records; times may go
  * backwards in broken data.
  *
- * @time_ns: of the recording's clock
- * @total_ns: ENTRY: see stg_filter.h. EXIT: since the entry. Wraps below zero when time went
+ * @time_ns: a time of the recording's clock
+ * @total_ns: ENTRY: see stg_filter.h. EXIT: time since the entry. Wraps below zero when time went
  *            backwards: use time_abs()
  * @self_ns: EXIT: @total_ns less the time of its direct children
  * @addr: ENTRY, EXIT: the recorded address; LOST: the number of lost records, 0: unknown
- * @id: all others: its type, enum event_id
- * @func: ENTRY, EXIT: the function; SCHED_*: a pseudo function; POINT with a counter's difference
- *        in a call: the called function, if it is known; else NULL
+ * @id: other events: the type, enum event_id
+ * @func: ENTRY, EXIT: the function; SCHED_*: a pseudo function; POINT with the difference of a
+ *        counter over a call: the called function, if it is known; else NULL
  * @data: payload, valid until the next batch of the task; NULL: none
  * @data_len: its length
  * @cpu: SCHED_*, which have no payload: the CPU, or EVENT_CPU_UNKNOWN
- * @depth: frames below this one with a recorded entry, before stages drop any
- * @indent: the same, counted over the events left by the stages: the depth to show. The depth
- *          of the record until stg_indent() has run
+ * @depth: number of frames around it with a recorded entry, before stages drop any
+ * @indent: the depth to show: the number of those frames that the stages have left. Before
+ *          stg_indent() has run, the depth of the record
  */
 struct event {
 	uint64_t time_ns;
@@ -87,7 +87,7 @@ struct event {
 };
 _Static_assert(sizeof(void *) < 8 || sizeof(struct event) == 56, "an event is copied a lot");
 
-/* Before the function was looked up: true for a call of the kernel's. */
+/* True for a call of a kernel function, before the function was looked up. */
 static inline bool event_is_kernel_call(const struct event *event)
 {
 	return event->type <= EVENT_EXIT && (event->addr & KERNEL_ADDR_BIT);
@@ -100,13 +100,13 @@ static inline uint64_t time_abs(uint64_t ns)
 }
 
 /*
- * A run of events of one task; at most about EVENT_BATCH of them. So the work of a stage per batch
- * costs nothing per event, and a batch stays in the first level cache.
+ * The number of events, more or less, of a batch: a run of events of one task. It is large enough
+ * that a stage's work per batch does not count, and small enough for the first-level cache.
  */
 #define EVENT_BATCH 512
 
 struct event_span {
-	const struct task *task; /* NULL: EVENT_EXTERN */
+	const struct task *task; /* NULL for EVENT_EXTERN */
 	const struct event *events;
 	size_t nr;
 };

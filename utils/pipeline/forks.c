@@ -9,15 +9,17 @@
 #define READ_AT_ONCE 64
 
 /*
- * @call: the filter's state within its last fork, until a child has taken it; @has_call: there was
- *        one. The fork returns twice, and the parent may be the first.
+ * A task that has forked children.
+ *
+ * @call: the filter's state within its last fork, until a child has taken it; @has_call: there is
+ *        one. It is kept, since fork(2) may return in the parent first
  */
 struct parent {
 	struct pipeline *pipe;
 	struct lane lane;
 	struct stg_filter call;
 	bool has_call;
-	const struct task **children; /* the children, by time, with those of other processes */
+	const struct task **children; /* all children by time, with those of other processes */
 	size_t nr;
 	size_t at;
 };
@@ -28,7 +30,10 @@ static bool is_child_of(const struct pipeline *pipe, const struct task *child,
 	return task_origin(pipe->data, child) == parent;
 }
 
-/* The next child has its parent's state, or that within fork(2). */
+/*
+ * Give the next child the filter's state within its parent's fork(2), or else the parent's present
+ * one.
+ */
 static int hand_over(struct parent *parent, const struct task *child)
 {
 	struct stg_filter *known = &parent->pipe->at_fork[child->index];
@@ -84,7 +89,7 @@ static int read_parent(struct pipeline *pipe, struct task *task, const struct ta
 	ssize_t got = 1;
 
 	while (ret == 0 && got > 0 && parent.at < nr) {
-		/* Damage is told when the file is really read. */
+		/* Damage is reported later, when the file is read for the view. */
 		got = src_user_read(&parent.lane.user, events, READ_AT_ONCE, UINT64_MAX, NULL);
 		for (ssize_t i = 0; ret == 0 && i < got && parent.at < nr; i++)
 			ret = step_parent(&parent, &events[i], err);
@@ -110,7 +115,7 @@ static int read_parents(struct pipeline *pipe, const struct task **children, siz
 	bool *is_read = calloc(data->nr_tasks, sizeof(*is_read));
 	int ret = is_read ? 0 : err_set_errno(err, -ENOMEM, "cannot filter calls");
 
-	/* A parent is older than its children, so its own inherited calls are known. */
+	/* Tasks come by age, so the calls that a parent has inherited are known. */
 	for (size_t i = 0; ret == 0 && i < nr; i++) {
 		const struct task *origin = task_origin(data, children[i]);
 		struct task *parent = origin ? &data->tasks[origin->index] : NULL;

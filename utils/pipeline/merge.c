@@ -9,9 +9,9 @@
 /*
  * @heap: the next event of each lane, the first at the top; @cap slots, with MERGE_KEY_END in
  *        unused ones, so that every node has two children
- * @barrier_ns: of a growing recording: later events wait, because a lane holds back an earlier
- *              one
- * @is_running: the lane at the top was there before: it may have a long run
+ * @barrier_ns: events later than this wait, since a lane of a growing recording holds back an
+ *              earlier one
+ * @is_running: the last event came from the lane at the top, too, so it may have a long run
  */
 struct merge {
 	struct pipeline *pipe;
@@ -22,9 +22,9 @@ struct merge {
 };
 
 /*
- * HOT: put @head, which is later than the previous one, at @at, and sift it down. The path is short
- * when few tasks run at a time. The smaller child is hard to predict for a CPU, so no branch
- * depends on it.
+ * HOT: replace the key at @at by @head, which is later, and sift it down. The path is short when
+ * few tasks run at a time. A CPU cannot predict which child is smaller, so no branch depends on
+ * that.
  */
 static void replace_head(struct merge *merge, size_t at, merge_key_t head)
 {
@@ -53,7 +53,7 @@ static void replace_top(struct merge *merge, merge_key_t head)
 	merge->is_running = merge_key_index(merge->heap[0]) == merge_key_index(head);
 }
 
-/* The key after the top: one of its children; or the barrier. */
+/* Find the key after the top one: one of its children, or the barrier. */
 static merge_key_t second(const struct merge *merge)
 {
 	merge_key_t barrier = merge_key_of(merge->barrier_ns, SIZE_MAX);
@@ -61,7 +61,7 @@ static merge_key_t second(const struct merge *merge)
 	return merge_key_min(merge_key_min(merge->heap[1], merge->heap[2]), barrier);
 }
 
-/* The number of events of the lane, from the next on, before @limit. At least one. */
+/* Count the lane's events before @limit, from the next one on; at least one. */
 static size_t run_length(const struct lane *lane, size_t index, merge_key_t limit)
 {
 	uint64_t limit_ns = merge_key_time(limit);
@@ -96,8 +96,8 @@ static int next_time(struct merge *merge, struct lane *lane, uint64_t *time_ns, 
 }
 
 /*
- * Show the run of the lane at the top and find the next lane. If tasks alternate with each event,
- * computing the run's length does not pay: it is assumed to be one until the same lane comes twice.
+ * Show the run of the lane at the top and find the next lane. When tasks alternate with each event,
+ * it does not pay to find the run's length: it is assumed to be 1 until the same lane comes twice.
  */
 static int take_run(struct merge *merge, const struct view *view, struct uft_err *err)
 {
@@ -122,19 +122,22 @@ static int take_run(struct merge *merge, const struct view *view, struct uft_err
 	return ret;
 }
 
-/* Merge the next @nr events of two alternating lanes, as long as they precede all others. */
+/* The most events of two alternating lanes that are merged at once. */
 #define TURNS 128
 
 /*
- * The latest time at which an event of lane @index comes before @limit, plus one. Times that a head
- * cannot distinguish are left to take_run().
+ * The first time at which an event of lane @index does not come before @limit. Times beyond those
+ * of keys are left to take_run().
  */
 static uint64_t end_before(size_t index, merge_key_t limit)
 {
 	return MIN(merge_key_time(limit) + (index < merge_key_index(limit)), MERGE_KEY_END - 1);
 }
 
-/* HOT: choose the next lane without a branch. Returns the number of events, possibly none. */
+/*
+ * HOT: merge events of two lanes, choosing the lane without a branch. Returns the number of events,
+ * which may be 0.
+ */
 static size_t gather(struct task_event *out, struct lane *a, uint64_t a_end_ns, struct lane *b,
 		     uint64_t b_end_ns, bool a_is_first)
 {
@@ -160,9 +163,9 @@ static size_t gather(struct task_event *out, struct lane *a, uint64_t a_end_ns, 
 	return nr;
 }
 
-/* The second key, and the third: among the children of the second. */
+/* The second key of the heap, and the third one. */
 struct followers {
-	size_t second_at; /* in the heap */
+	size_t second_at; /* index in the heap */
 	merge_key_t third;
 };
 
@@ -172,13 +175,13 @@ static struct followers find_followers(const struct merge *merge)
 	size_t at = merge_key_is_before(heap[2], heap[1]) ? 2 : 1;
 	merge_key_t third = merge_key_min(heap[3 - at], merge_key_of(merge->barrier_ns, SIZE_MAX));
 
-	/* Each node has two children, or none. */
+	/* A node has two children, or none. */
 	if (2 * at + 1 < merge->cap)
 		third = merge_key_min(third, merge_key_min(heap[2 * at + 1], heap[2 * at + 2]));
 	return (struct followers){ at, third };
 }
 
-/* A run so long is better shown as one. */
+/* A run of this length is better shown as a run. */
 #define LONG_RUN 8
 
 static bool takes_turns(const struct merge *merge, const struct lane *lane, merge_key_t second)
@@ -257,21 +260,22 @@ static int compare_heads(const void *a, const void *b)
 }
 
 /*
- * A lower bound of the lane's times. It is read when that time has come: few of thousands of tasks
- * live at a time, and the buffers of ended ones are still in the CPU's caches.
+ * A lower bound of the lane's times. The lane is not read before that time: few of thousands of
+ * tasks live at a time, and those that begin use the buffers of ended ones, which are still in the
+ * CPU's caches.
  */
 static uint64_t earliest_ns(const struct lane *lane)
 {
 	return MIN(MIN(lane->task->first_ns, lane_next_other_ns(lane)), MERGE_KEY_END - 1);
 }
 
-/* A lane that has not begun, and does not before the limit, need not be read. */
+/* True for a lane that has not begun, and need not be read yet. */
 static bool is_waiting(const struct pipeline *pipe, const struct lane *lane)
 {
 	return !pipe->data->growth && !lane->batch && lane->state != LANE_FINISHED;
 }
 
-/* Collect the start, or next time, of each lane; sorted, they are a heap. */
+/* Collect the first or next time of each lane. Sorted keys are a heap. */
 static int start_heap(struct merge *merge, struct uft_err *err)
 {
 	struct pipeline *pipe = merge->pipe;
@@ -299,7 +303,10 @@ static int start_heap(struct merge *merge, struct uft_err *err)
 
 int merge_run(struct pipeline *pipe, const struct view *view, struct uft_err *err)
 {
-	/* An odd number of at least three: then every node, including the top, has two children. */
+	/*
+	 * @cap is odd and at least three, so each node with a child has two, and the top has
+	 * children.
+	 */
 	struct merge merge = {
 		.pipe = pipe,
 		.cap = MAX((pipe->nr_lanes + 1) | 1, (size_t)3),

@@ -9,16 +9,16 @@
 #include "utils/base/compiler.h"
 
 /*
- * A lane without events. The top bit is free for the sign of a difference; 292 years are enough for
- * times.
+ * The time of a lane without events. The top bit is left for the sign of a difference: 292 years
+ * are enough for times.
  */
 #define MERGE_KEY_END (UINT64_MAX / 2)
 
 #ifdef __SIZEOF_INT128__
 
 /*
- * The time above the lane: so one comparison orders by time and, on a tie, by lane. The external
- * events come after all lanes.
+ * The time is in the upper half, the lane in the lower half. So one comparison orders by time and,
+ * on a tie, by lane. External events have an index after all lanes.
  */
 typedef unsigned __int128 merge_key_t;
 
@@ -42,17 +42,20 @@ static inline bool merge_key_is_before(merge_key_t a, merge_key_t b)
 	return a < b;
 }
 
-/* HOT: the first of two neighbours, without a branch; @is_second: 1 when it is the second one. */
+/*
+ * HOT: find the smaller of two neighbours, without a branch. @is_second: 1 when that is the second
+ * one.
+ */
 static inline merge_key_t merge_key_first(const merge_key_t pair[2], size_t *is_second)
 {
-	/* All ones: the sign of the difference. */
+	/* All bits are the sign of the difference. */
 	merge_key_t mask = (merge_key_t)((__int128)(pair[1] - pair[0]) >> 127);
 
 	*is_second = (size_t)mask & 1;
 	return pair[0] ^ ((pair[0] ^ pair[1]) & mask);
 }
 
-#else /* 32-bit machines have no numbers of that size. */
+#else /* 32-bit machines have no numbers of 128 bits. */
 
 typedef struct {
 	uint64_t time_ns;

@@ -8,20 +8,19 @@
 #include "utils/base/containers/vec.h"
 #include "utils/pipeline/kinds/event_kind.h"
 
-/* Events of one source at a time. */
+/* The most events that are read from a source at once. */
 #define READ_AT_ONCE 128
 
 /*
- * CPUs write at the same time, each for another task. To get longer runs of one source, calls are
- * read this far ahead of other sources. If events of a task get out of order by that, they are
- * sorted.
+ * The time that calls of a source are read ahead of other sources, for longer runs: CPUs write at
+ * the same time, each for another task. Events of a task that get out of order are sorted.
  */
 #define AHEAD_NS 100000
 
 /* The bytes that malloc(3) takes beside the payload. */
 #define PAYLOAD_OVERHEAD 16
 
-/* An event of tasks that are not in task.txt. */
+/* An event of a task that is not in task.txt yet. */
 struct stray {
 	int32_t tid;
 	int32_t other_tid;
@@ -108,7 +107,7 @@ struct run {
 	struct queued calls[READ_AT_ONCE];
 };
 
-/* The source with the first next event, and the end of its run; -1: there is none. */
+/* Find the source with the earliest event, and the end of its run; -1: there is none. */
 static ssize_t find_first(const struct merger *feed, uint64_t *until_ns)
 {
 	uint64_t first_ns = UINT64_MAX;
@@ -119,7 +118,7 @@ static ssize_t find_first(const struct merger *feed, uint64_t *until_ns)
 		uint64_t next_ns = feed->next[i];
 
 		if (next_ns < first_ns) {
-			/* On a tie the first of the two goes first. */
+			/* On a tie the source with the lower index goes first. */
 			*until_ns = first_ns - (first >= 0);
 			first_ns = next_ns;
 			first = i;
@@ -128,14 +127,14 @@ static ssize_t find_first(const struct merger *feed, uint64_t *until_ns)
 		}
 	}
 	/*
-	 * An event later than the next one of another source must wait; the next one of the source
-	 * itself never does.
+	 * Events after the next one of another source must wait, but the source's own next event
+	 * never does.
 	 */
 	*until_ns = MAX(*until_ns, first_ns);
 	return first;
 }
 
-/* Calls, if they come next. */
+/* Read calls, if they come next. */
 static size_t read_calls(struct source *src, struct run *run, uint64_t until_ns)
 {
 	if (!src->ops->read_calls)
@@ -168,7 +167,7 @@ static int read_run(struct merger *feed, struct run *run, struct uft_err *err)
 			return err_set(err, nr, "%s", why->text);
 		if (nr < 0)
 			err_clear(why);
-		/* A source that announces events and returns none is treated as empty. */
+		/* A source that has announced an event and returns none counts as empty. */
 		feed->next[index] = nr <= 0 && !run->nr_calls ? UINT64_MAX : source_next_ns(src);
 		if (nr <= 0 && !run->nr_calls)
 			continue;
@@ -228,7 +227,7 @@ static int keep_stray_calls(struct merger *feed, const struct run *run)
 	return ret;
 }
 
-/* Returns the bytes of memory used, or -ENOMEM. */
+/* Put a run into the queue of its task. Returns the bytes of memory used, or -ENOMEM. */
 static ssize_t take_run(struct merger *feed, const struct run *run)
 {
 	const struct task *task = run->from->task;
@@ -259,12 +258,12 @@ static ssize_t take_run(struct merger *feed, const struct run *run)
 	return bytes;
 }
 
-/* The time up to which all events are present: others may still come between later ones. */
+/* Find the time up to which all events are present. After it, others may still come in between. */
 static uint64_t find_complete(uint64_t first_ns, uint64_t last_ns)
 {
 	uint64_t span_ns = last_ns - first_ns;
 
-	/* So many at the same time cannot wait for each other. */
+	/* So many events at the same time cannot wait for each other. */
 	if (span_ns == 0)
 		return last_ns;
 	return last_ns - MAX(MIN(span_ns / 2, (uint64_t)MERGER_LATE_NS), (uint64_t)1);
@@ -307,9 +306,9 @@ int merger_fill(struct merger *feed, size_t max_bytes, struct uft_err *err)
 					       : run.events[run.nr - 1].time_ns;
 		uint64_t next_ns = find_next_ns(feed);
 
-		/* The time since its beginning is no measure for the first part. */
+		/* The first part begins with its first event, not at time 0. */
 		first_ns = first_ns ? first_ns : begin_ns;
-		/* Events later than the next one of a source are not complete yet. */
+		/* Events after the next one of any source are not complete yet. */
 		if (end_ns > next_ns)
 			end_ns = next_ns - (next_ns > 0);
 		feed->last_ns = MAX(feed->last_ns, end_ns);
@@ -389,7 +388,7 @@ int merger_survey(struct merger *feed, struct survey *surveys, struct uft_err *e
 	return ret;
 }
 
-/* Tasks that are known by now. */
+/* Queue the strays whose tasks are known by now. */
 static int adopt_strays(struct merger *feed)
 {
 	const struct trace_data *data = feed->context.data;
@@ -409,7 +408,9 @@ static int adopt_strays(struct merger *feed)
 		else
 			free(stray.event.data);
 	}
-	/* vec_grow() needs a power of two where there was one: the room is at least as large. */
+	/*
+	 * vec_grow() relies on the number of elements: with fewer, the room is at least as large.
+	 */
 	feed->nr_strays = nr_left;
 	return ret;
 }

@@ -10,14 +10,14 @@
 #include "utils/pipeline/sources/source.h"
 
 /*
- * The files are by CPU, and other data are by task. So a feed reads all of them in parallel, as far
- * as the queues may grow. It continues when the consumers are done: merger_fill(), then everything
- * up to complete_ns, and again.
+ * There is a file for each CPU, but events are needed by task. So the merger reads all files in
+ * parallel, until the queues are full. It continues when the consumers are done: merger_fill(),
+ * then they take everything up to complete_ns, and again.
  */
 
 /*
- * Writers of a CPU's file may be interrupted by other writers of it, and some events have a time
- * before they were written. So an event may be this much later than one that follows it.
+ * An event may be this much later than one after it in the file: the writing of an event may be
+ * interrupted by another one, and some events have a time long before they are written.
  */
 #define MERGER_LATE_NS 1000000
 
@@ -25,8 +25,8 @@
  * A queued event. Its payload is of the heap; without one, @data_len is the CPU or 0, as in struct
  * event.
  *
- * @depth: ENTRY, EXIT: of the record
- * @source: the index of its source in the feed: the order of events with the same time
+ * @depth: ENTRY, EXIT: depth of the record
+ * @source: index of its source in the merger, which orders events of the same time
  */
 struct queued {
 	uint64_t time_ns;
@@ -44,12 +44,12 @@ struct queued {
 /*
  * The events of one task.
  *
- * @nr_taken: the first ones were taken, and are not removed yet
+ * @nr_taken: number of events at the front that were taken and are not removed yet
  * @is_wanted: the events of the task are kept
- * @is_unsorted: a time went backwards
- * @looked_ns, @is_off, @back_ns: of a recording that grows: the time up to which the first return
- * to the CPU was looked for; true when the task was off it then; the time when it came back, 0: it
- * has not yet
+ * @is_unsorted: an event is earlier than the one before it
+ * @looked_ns, @is_off, @back_ns: the search for the task's first return to the CPU in a growing
+ * recording: the time up to which it was searched; the task was off the CPU then; the time of the
+ * return, 0: not yet
  */
 struct queue {
 	struct queued *events;
@@ -64,17 +64,17 @@ struct queue {
 };
 
 /*
- * The counted events of a task from a survey of everything. @nr_calls: of these @nr calls of the
+ * The number @nr and the properties of all events of a task. @nr_calls of them are calls of the
  * kernel.
  */
 struct survey {
 	uint64_t nr;
 	uint64_t nr_calls;
 	uint64_t bytes;		/* bytes that its queue would take */
-	uint64_t first_ns;	/* UINT64_MAX without any */
-	uint64_t last_ns;	/* 0 without any */
-	uint64_t first_call_ns; /* of the kernel; UINT64_MAX without any */
-	uint64_t first_sign_ns; /* began or got a name; UINT64_MAX: that is not told */
+	uint64_t first_ns;	/* UINT64_MAX without events */
+	uint64_t last_ns;	/* 0 without events */
+	uint64_t first_call_ns; /* call of the kernel; UINT64_MAX without calls */
+	uint64_t first_sign_ns; /* it began or got a name; UINT64_MAX: never */
 	/* The first return to the CPU after the task had left it; UINT64_MAX: never */
 	uint64_t first_back_ns;
 	bool is_out;
@@ -85,10 +85,10 @@ struct stray;
 /*
  * @next: the time of the next event of each source
  * @queues: by task->index
- * @keeps_all: queues of tasks that are new are wanted
- * @strays: of a recording that grows: of tasks that are not announced yet
- * @complete_ns: up to there the queues have everything; UINT64_MAX: so far as files go
- * @last_ns: of all that was read
+ * @keeps_all: the queues of new tasks are wanted
+ * @strays: events of tasks that a growing recording has not announced yet
+ * @complete_ns: the queues have all events up to this time; UINT64_MAX: all of the files
+ * @last_ns: the latest time that was read
  * @why: the error of a source
  *
  * Starts as { 0 }, ends with merger_close().
@@ -120,12 +120,12 @@ int merger_open(struct merger *feed, const struct source_context *context,
 		const struct source_kind *const *kinds, struct uft_err *err);
 void merger_close(struct merger *feed);
 
-/* Read everything and keep only a survey of each task in @surveys (by task->index). */
+/* Read all events, and keep only a survey of each task, in @surveys (by task->index). */
 int merger_survey(struct merger *feed, struct survey *surveys, struct uft_err *err);
 
 /*
- * Read until the wanted queues have got about @max_bytes, or to the end. 1: there is more; 0;
- * negative with @err. Queues move.
+ * Read until the wanted queues have got about @max_bytes, or to the end. 1: there is more; 0: there
+ * is not; negative with @err. Queues may move in memory.
  */
 int merger_fill(struct merger *feed, size_t max_bytes, struct uft_err *err);
 
@@ -133,8 +133,8 @@ int merger_fill(struct merger *feed, size_t max_bytes, struct uft_err *err);
 int merger_more(struct merger *feed, struct uft_err *err);
 
 /*
- * Append an event, taking its payload in any case; or calls from the @source of that index in the
- * feed. 0 or -ENOMEM.
+ * Append an event, whose payload is taken in any case; or calls from the merger's source with index
+ * @source. 0 or -ENOMEM.
  */
 int queue_add(struct queue *queue, struct queued event);
 int queue_add_calls(struct queue *queue, const struct queued *calls, size_t nr, size_t source);
@@ -149,7 +149,7 @@ void queue_drop(struct queue *queue, size_t nr);
 /* A lane's source for its task's queue. */
 struct queue_source {
 	struct source source;
-	struct queue *queue; /* NULL: there are no events */
+	struct queue *queue; /* NULL: the task has no events */
 	size_t at;
 	size_t end;
 };

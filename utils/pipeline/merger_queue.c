@@ -1,11 +1,11 @@
-/* Events of one task that wait for their lane (see feed.h). */
+/* Events of one task that wait for their lane (see merger.h). */
 #include "utils/pipeline/merger.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Events that there is room for at first. */
+/* The number of events for which there is room at first. */
 #define QUEUE_LEAST 16
 
 static bool is_before(const struct queued *a, const struct queued *b)
@@ -77,7 +77,7 @@ void queue_deinit(struct queue *queue)
 	*queue = (struct queue){ 0 };
 }
 
-/* Two runs that are sorted become one in @to. */
+/* Merge two sorted runs into @to. */
 static void merge_runs(const struct queued *a, const struct queued *a_end, const struct queued *b,
 		       const struct queued *b_end, struct queued *to)
 {
@@ -90,7 +90,10 @@ static void merge_runs(const struct queued *a, const struct queued *a_end, const
 	}
 }
 
-/* Events with the same time and source keep their order, which qsort(3) does not guarantee. */
+/*
+ * Sort events. Those with the same time and source keep their order, which qsort(3) does not
+ * guarantee.
+ */
 static int sort_queued(struct queued *events, size_t nr)
 {
 	struct queued *room = reallocarray(NULL, nr, sizeof(*room));
@@ -119,8 +122,8 @@ static int sort_queued(struct queued *events, size_t nr)
 }
 
 /*
- * Usually the events are near their place: move them one by one. False: that would take too long,
- * and is half done.
+ * Sort events that are near their places, as is usual, by moving them one by one. False: this takes
+ * too long, and is not finished.
  */
 static bool insert(struct queued *events, size_t nr)
 {
@@ -145,7 +148,7 @@ int queue_settle(struct queue *queue)
 {
 	int ret = 0;
 
-	/* Two events at least: so there is an array of them. */
+	/* An unsorted queue has at least two events, and so an array. */
 	if (queue->is_unsorted) {
 		struct queued *events = queue->events + queue->nr_taken;
 		size_t nr = queue->nr - queue->nr_taken;
@@ -192,7 +195,7 @@ static ssize_t queue_read(struct source *source, struct event *events, size_t ma
 
 static void queue_close(struct source *source)
 {
-	/* The queue is the feed's. */
+	/* The merger owns the queue. */
 }
 
 void queue_source_init(struct queue_source *src, struct queue *queue, const struct task *task)
