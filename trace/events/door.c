@@ -12,9 +12,9 @@
 
 /*
  * A recorder's code is unmapped when it detaches, and a thread may be anywhere meanwhile. So a
- * thread never sees an address in the recorder. It calls these jumps, each of one instruction that
- * reads its target. A thread past that instruction is within the recorder, which looks for such
- * threads before it detaches.
+ * thread never sees an address in the recorder. It calls a jump: one instruction that reads its
+ * target. A thread past that instruction is within the recorder, which looks for such threads
+ * before it detaches.
  */
 enum {
 	DECLARE,

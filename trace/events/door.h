@@ -10,8 +10,8 @@
 #if defined(__x86_64__) && defined(__LP64__)
 #define FST_HAS_DOOR  1
 /*
- * Makes a program that is linked with the static library take door.c from it, too, though the
- * program calls nothing there.
+ * A program that is linked with the static library takes door.c from it by this, though the program
+ * calls nothing there.
  */
 #define FST_TAKE_DOOR static const void *const taken_door __attribute__((used)) = fst_door_open
 #else
@@ -19,20 +19,20 @@
 #define FST_TAKE_DOOR _Static_assert(1, "utrail attaches on x86_64 only")
 #endif
 
-/* As seam/recorder.h has them. */
+/* The functions of the door: see seam/recorder.h. */
 __attribute__((visibility("hidden"))) int fst_door_open(
 	const struct utrail_trace_recorder *recorder);
 __attribute__((visibility("hidden"))) int fst_door_close(void);
 
 /*
- * Attach the recorder and tell it what is declared. @door leads to it while it is attached, and to
- * nothing afterwards; @door is never freed. Returns 0, or -EAGAIN: call again. Threads of the
- * program run meanwhile.
+ * Attach the recorder, and declare to it all events that are declared already. @door leads to the
+ * recorder while it is attached, and to functions that do nothing afterwards; @door is never freed.
+ * Returns 0, or -EAGAIN: call again. Threads of the program run meanwhile.
  */
 int fst_recorded_came(const struct utrail_trace_recorder *door); /* under the lock of threads */
 int pxt_recorded_came(const struct utrail_trace_recorder *door);
 
-/* The recorder is gone: events are not for it any more. */
+/* The recorder is gone: send it no events any more. */
 void fst_recorded_went(void); /* under the lock of threads */
 void pxt_recorded_went(void);
 

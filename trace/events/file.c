@@ -28,7 +28,7 @@ static bool put_path(struct fst_text *path, const char *prefix, const char *end)
 	return !path->has_failed;
 }
 
-/* "PREFIX-2026-11-23T01:02:03.123456.log": the name has the current time. */
+/* Write the name of an old file, "PREFIX-2026-11-23T01:02:03.123456.log", with the current time. */
 static void put_old_path(struct fst_text *path, const char *prefix)
 {
 	struct timespec now;
@@ -51,7 +51,7 @@ static int rename_new(const char *from, const char *to)
 	if (errno != ENOSYS && errno != EINVAL)
 		return -1;
 #endif
-	/* The kernel or the file system cannot do both atomically. */
+	/* The kernel or the file system cannot check and rename atomically. */
 	if (access(to, F_OK) == 0) {
 		errno = EEXIST;
 		return -1;
@@ -59,7 +59,7 @@ static int rename_new(const char *from, const char *to)
 	return rename(from, to);
 }
 
-/* If two files have the same microsecond, take the next microsecond. */
+/* If a file with this microsecond in its name exists, a later one is taken. */
 int fst_file_set_aside(const char *prefix)
 {
 	struct fst_text from;
@@ -106,7 +106,7 @@ static int open_log(const char *prefix)
 }
 
 /*
- * Install @fd, which is taken, as file number @file. The descriptor's number stays the same: other
+ * Install @fd as file number @file, and take over @fd. The log's descriptor keeps its number: other
  * threads may be writing to it.
  */
 static void install_file(fstrace_t *trace, int fd, uint32_t file)
@@ -122,7 +122,10 @@ static void install_file(fstrace_t *trace, int fd, uint32_t file)
 	atomic_store(&trace->file, file);
 }
 
-/* Another process has rotated the log, or no record has been written yet. Called with the lock. */
+/*
+ * Open the log's file: another process has rotated the log, or no record has been written yet.
+ * Called with the lock.
+ */
 static bool reopen_log(fstrace_t *trace)
 {
 	int fd = open_log(trace->prefix);
@@ -141,9 +144,9 @@ static bool has_bytes(int fd)
 }
 
 /*
- * Rotate: file number @file is full. Called with the lock. If that fails, the file is written on,
- * and rotation is tried again after as many bytes. A killed process may have left a log without a
- * byte.
+ * Rotate the log: file number @file is full. Called with the lock. If rotation fails, writing goes
+ * on in the same file, and rotation is tried again after as many bytes. A killed process may have
+ * left an empty file, which is used.
  */
 static void turn_log(fstrace_t *trace, uint32_t file)
 {
@@ -213,7 +216,7 @@ static int reserve_room(fstrace_t *trace, size_t len)
 	return atomic_load_explicit(&trace->fd, memory_order_relaxed);
 }
 
-/* syscall(), because write() is a point at which a thread may be cancelled. */
+/* syscall() is used, because write() is a cancellation point. */
 static void write_record(int fd, const char *bytes, size_t len)
 {
 	long ret;
@@ -221,12 +224,12 @@ static void write_record(int fd, const char *bytes, size_t len)
 	do
 		ret = syscall(SYS_write, fd, bytes, len);
 	while (ret < 0 && errno == EINTR);
-	/* The disk is full. The part of the record that was written is a line of its own. */
+	/* If the disk is full, the written part of the record becomes a line of its own. */
 	if (ret > 0 && (size_t)ret < len && bytes[ret - 1] != '\n')
 		ret = syscall(SYS_write, fd, "\n", 1);
 }
 
-/* The stream is no file, or has text of the program that must come first. */
+/* Writes by stdio: the stream may be no file, or have text of the program that must come first. */
 static void write_stream(FILE *stream, const char *bytes, size_t len)
 {
 	struct fst_held held;
@@ -272,7 +275,7 @@ void fst_file_repair(fstrace_t *trace)
 	if (put_path(&path, trace->prefix, ".log"))
 		fst_repair_file(AT_FDCWD, path.base);
 	fst_text_free(&path);
-	/* A writer may be late by any number of files. */
+	/* All old files are looked at, since a writer may be late by any number of files. */
 	fst_limits_repair(trace->prefix, file_of(atomic_load(&trace->shared->place)) + 1);
 	fst_unlock(&held);
 }
@@ -292,8 +295,8 @@ void fst_file_reopen(fstrace_t *trace)
 		struct stat of_old, of_new;
 
 		/*
-		 * The number may belong to the program's own file now, or be free. If it is free,
-		 * the new file gets it; if our file has it, it is exchanged.
+		 * The old descriptor's number may belong to a file of the program now, or be free.
+		 * If it is free, the new descriptor gets it. If it still is the log's, it stays.
 		 */
 		if (fd != old && fstat(old, &of_old) == 0 && fstat(fd, &of_new) == 0 &&
 		    of_old.st_ino == of_new.st_ino && of_old.st_dev == of_new.st_dev) {

@@ -1,6 +1,6 @@
 /*
- * Chooses the old files of a log that stay: those within all limits, and one more. This runs while
- * a record is written, perhaps in a signal handler, so it calls neither malloc() nor opendir().
+ * Deletes old files of a log. Those within all limits stay, and one more. This runs while a record
+ * is written, perhaps in a signal handler, so neither malloc() nor opendir() is called.
  */
 #include "events/trace.h"
 
@@ -13,12 +13,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* "2026-11-23T01:02:03.123456" */
+/* the length of "2026-11-23T01:02:03.123456" */
 #define STAMP_LEN     26
 #define NR_STAMPS_MAX 65536
 #define STAMPS_BYTES  ((size_t)NR_STAMPS_MAX * STAMP_LEN)
 
-/* Names of old files without their common part. As text they sort by time. */
+/* The times in the names of old files. Sorted as text they are sorted by time. */
 struct stamps {
 	char (*list)[STAMP_LEN];
 	size_t nr;
@@ -69,7 +69,7 @@ static void read_names(int dir_fd, const char *base, struct stamps *stamps)
 	}
 }
 
-/* Sort, newest first. Shell sort, because qsort() may call malloc(). */
+/* Sort the stamps, the newest first. This is Shell sort, because qsort() may call malloc(). */
 static void sort_stamps(struct stamps *stamps)
 {
 	char kept[STAMP_LEN];
@@ -97,7 +97,7 @@ static void put_name(char *to, const char *base, const char *stamp)
 	strcpy(to + len + 1 + STAMP_LEN, ".log");
 }
 
-/* The oldest time that is within @seconds, as a stamp. */
+/* Write the stamp of the time @seconds ago: older files are too old. */
 static void put_oldest(char *to, int64_t seconds)
 {
 	struct fst_text text;
@@ -155,7 +155,10 @@ static int open_dir(const char *prefix, const char **base)
 	return fst_keep_away(open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 }
 
-/* List all old files of the log, sorted. Returns the directory, or -1; close_old() ends both. */
+/*
+ * List all old files of the log, sorted. Returns the directory, or -1; close_old() closes it and
+ * frees the list.
+ */
 static int open_old(const char *prefix, const char **base, struct stamps *stamps)
 {
 	int dir_fd = open_dir(prefix, base);

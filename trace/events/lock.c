@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 static pthread_mutex_t threads;
-/* The number of times that its owner holds it. */
+/* The number of times that the mutex's owner holds it. */
 static unsigned depth;
 static char lock_path[FST_PATH_MAX];
 static int lock_fd = -1;
@@ -18,9 +18,9 @@ static uid_t owner_uid = -1;
 static gid_t owner_gid = -1;
 
 /*
- * Renew the mutex: a thread that held it is not in the child. The thread was changing files only,
- * and the parent goes on with them. The mutex is recursive, because a function of the program that
- * logs (though it may not) and a handler of a fault must not deadlock.
+ * Renew the mutex in a forked child, which has no thread that held it. Such a thread was only
+ * changing files, and does so on in the parent. The mutex is recursive, so that neither a function
+ * of the program that logs (though it may not) nor a handler of a fault deadlocks.
  */
 static void renew_mutex(void)
 {
@@ -46,7 +46,7 @@ __attribute__((constructor)) static void prepare(void)
 	atexit(remove_file);
 }
 
-/* The signals that a fault raises cannot wait. */
+/* Block all signals, except those that a fault raises: they cannot wait. */
 static void block_signals(struct fst_held *held)
 {
 	sigset_t set;
@@ -125,7 +125,7 @@ void fst_owner_set(int fd)
 {
 	if ((owner_uid != (uid_t)-1 || owner_gid != (gid_t)-1) &&
 	    fchown(fd, owner_uid, owner_gid) < 0)
-		return; /* the log is written all the same */
+		return; /* the log is written even if its owner cannot be set */
 }
 
 static int open_lock_file(void)
@@ -178,7 +178,7 @@ int fst_replace_fd(int old, int fd)
 	return old;
 }
 
-/* Still the file that the lock is for? */
+/* True when lock_fd is still the file of the lock's path. */
 static bool has_lock_file(void)
 {
 	struct stat by_fd, by_path;

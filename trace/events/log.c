@@ -143,7 +143,7 @@ static void put_format(struct fst_text *text, const struct fst_format *format,
 		put_piece(text, &format->pieces[i], spot, values);
 }
 
-/* The time, and the event's name. */
+/* Write the time, and the event's name. */
 static void put_head(struct fst_text *text, const struct fstrace_event_impl *impl)
 {
 	struct timespec now;
@@ -168,7 +168,9 @@ static void put_line(struct fst_text *text, const struct fstrace_event_impl *imp
 	fst_put_char(text, '\n');
 }
 
-/* As put_line(), from a payload: arguments can be read only once (%J). */
+/*
+ * Write a line from a payload: arguments can be read only once (%J), so put_line() cannot follow.
+ */
 static void put_line_of(struct fst_text *text, const struct fstrace_event_impl *impl,
 			const struct fst_recorded *recorded, const struct fst_text *payload)
 {
@@ -198,7 +200,7 @@ static void log_as_text(const struct fstrace_event_impl *impl, const struct fst_
 	struct fst_held held;
 
 	fst_text_init(&line);
-	/* Functions of the program may use static buffers. */
+	/* Functions of the program run one at a time, since they may use static buffers. */
 	if (impl->format->has_calls)
 		fst_lock_threads(&held);
 	put_line(&line, impl, spot, values);
@@ -220,8 +222,8 @@ static void log_line_of(const struct fstrace_event_impl *impl, const struct fst_
 }
 
 /*
- * Emit by a copy: the event is for both consumers, or calls functions of the program, or the
- * recorder has no place for it now.
+ * Emit a copy of the payload: the event is for both consumers, or calls functions of the program,
+ * or the recorder has no place for it now.
  */
 __attribute__((noinline)) static void emit_to_ring(const struct fstrace_event_impl *impl,
 						   const struct fst_recorded *recorded,
@@ -260,8 +262,8 @@ static inline void log_event(fstrace_event_t *event, const struct fst_spot *spot
 	else if ((consumers & FST_TO_TEXT) || (!consumers && !recorded))
 		log_as_text(impl, spot, values);
 	/*
-	 * Otherwise the event was for a recorder that has detached since the program looked, or for
-	 * one in another process.
+	 * In no case above, the event was for a recorder that has detached since the program
+	 * looked, or for one in another process.
 	 */
 	errno = spot->error;
 }

@@ -9,7 +9,10 @@
 
 FST_TAKE_DOOR;
 
-/* A recorder with fewer members than this version of the library uses is ignored. */
+/*
+ * Returns the probe's recorder, or NULL. A recorder with fewer members than this version of the
+ * library uses is ignored.
+ */
 static const struct utrail_trace_recorder *find_recorder(void)
 {
 	const struct utrail_trace_recorder *(*ask)(uint32_t abi) = utrail_trace_recorder;
@@ -33,7 +36,7 @@ static inline const struct utrail_trace_recorder *get_recorder(void)
 /* The logs that are open; under the lock of threads. */
 static fstrace_t *traces;
 
-/* The program's wishes have not changed. */
+/* Choose the event's consumers again, with the program's own wish unchanged. */
 static void keep_text(struct fstrace_event_impl *impl)
 {
 	fst_choose(impl, atomic_load(&impl->event->consumers) & FST_TO_TEXT);
@@ -54,8 +57,8 @@ static void choose_again(const fstrace_t *trace)
 }
 
 /*
- * Read the user's new choice of events. Any thread may be borrowed for this, except one that is
- * changing the data that this reads.
+ * Read the user's new choice of events. Runs in any thread of the program, except in one that is
+ * changing the data that is read here.
  */
 static bool take_choices(void)
 {
@@ -124,7 +127,7 @@ void fst_recorded_declare(struct fstrace_event_impl *impl)
 
 	if (!get_recorder())
 		return;
-	/* Reuse an entry that a former recorder has known. */
+	/* Reuse the entry that a former recorder knew, if it has the same common format. */
 	if (!last || atomic_load(&last->id) || last->common != common)
 		recorded = make_recorded(impl->format, common);
 	if (!recorded)
@@ -170,7 +173,7 @@ int fst_recorded_came(const struct utrail_trace_recorder *door)
 	return 0;
 }
 
-/* Some thread may be using what is known of it. */
+/* Only the number is cleared, since a thread may be using the entry. */
 static void forget_event(struct fstrace_event_impl *impl)
 {
 	struct fst_recorded *recorded = atomic_load(&impl->recorded);
@@ -204,10 +207,10 @@ bool fst_recorded_write(const struct fstrace_event_impl *impl, const struct fst_
 			const struct fst_spot *spot, struct fst_values *values)
 {
 	const struct utrail_trace_recorder *to = get_recorder();
-	/* Both calls must mean the same, even if the recorder detaches in between. */
+	/* begin() and end() get the same number, even if the recorder detaches in between. */
 	uint32_t id = atomic_load_explicit(&recorded->id, memory_order_relaxed);
 	struct utrail_trace_place place;
-	struct fst_values copy; /* should there be too little room */
+	struct fst_values copy; /* @values can be read once more if there is too little room */
 	struct fst_text payload;
 	int found = to->begin(id, &place);
 

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The smallest there is; others are multiples of it. */
+/* The smallest page size; others are multiples of it. */
 #define PAGE	   4096
 #define MARK_LEN   8
 #define TIME_LEN   26
@@ -33,13 +33,13 @@ static bool is_time(const char *text)
 
 static const char mark_text[MARK_LEN + 1] = " (torn)\n";
 
-/* Mark a fragment. One too short for the mark gets the newline only. */
+/* Mark the end of a torn line. A piece that is too short for the mark only gets the newline. */
 static void mark_fragment(int fd, off_t end, const char *before)
 {
 	size_t len = memchr(before, '\n', MARK_LEN) ? 1 : MARK_LEN;
 
 	if (pwrite(fd, mark_text + MARK_LEN - len, len, end - len) < 0)
-		return; /* the log stays as it was */
+		return; /* the write has failed, and the log is unchanged */
 }
 
 /*

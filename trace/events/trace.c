@@ -9,11 +9,12 @@
 #include <unistd.h>
 
 /*
- * Events are in memory that children share, so they are chosen for all processes at once. A chunk
- * made before a fork is filled by all of them, so the count of used places is shared, too.
+ * A chunk of events. It is memory that children share, so events are chosen for all processes at
+ * once. All of them fill a chunk that was made before a fork, so the count of used places is
+ * shared, too.
  */
 struct fst_chunk {
-	struct fst_chunk *next; /* of this process */
+	struct fst_chunk *next; /* the next chunk of this process */
 	struct fst_page *page;
 };
 
@@ -197,7 +198,7 @@ fstrace_event_t *fstrace_declare(fstrace_t *trace, const char *id, const char *t
 	if (impl) {
 		format->next = trace->formats;
 		trace->formats = format;
-		/* From here on a signal handler that chooses events sees the event. */
+		/* From this store on, a signal handler that chooses events sees the event. */
 		if (trace->last)
 			atomic_store(&trace->last->next, impl);
 		else
@@ -233,7 +234,7 @@ void fstrace_set_common_format(fstrace_t *trace, const char *text)
 	fst_unlock_threads(&held);
 }
 
-/* With a recorder: whether it gets the event, too. */
+/* True when a recorder is to get the event, too. */
 static bool goes_to_ring(const struct fstrace_event_impl *impl, bool wants_text)
 {
 	const struct fst_recorded *recorded = atomic_load(&impl->recorded);
@@ -276,7 +277,7 @@ void fstrace_select_safe(fstrace_t *trace, int (*cb)(void *data, const char *id)
 }
 
 struct choice {
-	const regex_t *include, *exclude; /* or NULL */
+	const regex_t *include, *exclude; /* each may be NULL */
 };
 
 static int choose_id(void *data, const char *id)

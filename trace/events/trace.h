@@ -11,7 +11,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-/* Its functions are all that the library exports. */
+/* The library exports the functions of this header only. */
 #pragma GCC visibility push(default)
 #include "include/fstrace.h"
 #pragma GCC visibility pop
@@ -21,13 +21,13 @@
 #include "text/text.h"
 
 /*
- * The consumers of an event. They are in memory that children share, after the part that programs
- * know: so an event is chosen for all processes at once. The flag that programs check says whether
- * there is any consumer.
+ * The consumers of an event. Their bits follow the public part of the event, in memory that
+ * children share: so an event is chosen for all processes at once. The flag that programs check is
+ * set when there is any consumer.
  */
 enum fst_consumer {
-	FST_TO_TEXT = 1U << 0, /* a line of the log */
-	FST_TO_RING = 1U << 1, /* the recorder */
+	FST_TO_TEXT = 1U << 0, /* a line of the log is written */
+	FST_TO_RING = 1U << 1, /* a recorder gets the event */
 };
 
 struct fst_event {
@@ -35,13 +35,15 @@ struct fst_event {
 	_Atomic uint32_t consumers; /* enum fst_consumer */
 };
 
-/* An event as the recorder knows it. With another common format it is another event there. */
+/*
+ * An event as the recorder knows it. With another common format, the recorder has it as another
+ * event.
+ */
 struct fst_recorded {
-	struct fst_recorded
-		*next; /* former ones, until the log is closed: any thread may still use them */
-	_Atomic uint32_t id; /* 0: the recorder of that number is gone */
-	bool is_plain;	     /* both formats are: see format.h */
-	_Atomic int choice;  /* see recorder.h */
+	struct fst_recorded *next; /* a former one; any thread may use it until the log is closed */
+	_Atomic uint32_t id;	   /* the recorder's number; 0: that recorder is gone */
+	bool is_plain;		   /* both formats are plain: see format.h */
+	_Atomic int choice;	   /* the result of choose(): see recorder.h */
 	const struct fst_format *common;
 };
 
@@ -80,11 +82,11 @@ struct fst_limits {
 };
 
 struct fstrace {
-	FILE *stream; /* of fstrace_direct() */
+	FILE *stream; /* the stream of fstrace_direct() */
 	char *prefix;
 	ssize_t rotate_size;
 	_Atomic int fd;	       /* -1 until the first record; then it never changes */
-	_Atomic uint32_t file; /* which one of the log @fd is: see place */
+	_Atomic uint32_t file; /* the number of the log's file that @fd has: see place */
 	struct fst_shared *shared;
 	struct fst_limits limits;
 	_Atomic(struct fst_format *) common;
@@ -92,47 +94,48 @@ struct fstrace {
 	_Atomic(struct fstrace_event_impl *) first;
 	struct fstrace_event_impl *last;
 	struct fst_chunk *chunks;
-	struct fstrace *next; /* of the logs that are open: recorded.c */
+	struct fstrace *next; /* the list of open logs: recorded.c */
 };
 
-/* No process has a file of this number. */
+/* The number of no file. */
 #define FST_NO_FILE UINT32_MAX
 
 /* The facts that a record needs about its place in the program. */
 struct fst_spot {
 	const char *file;
 	unsigned line;
-	int error; /* errno as it was at the call of the macro */
+	int error; /* errno at the call of the macro */
 };
 
-/* va_list as an argument: on some machines it is an array. */
+/* A va_list that can be passed on: on some machines it is an array. */
 struct fst_values {
 	va_list list;
 };
 
 typedef const char *(*fst_text_function)(void *);
 
-/* binary.c: the values as a payload, those of @common (or NULL) first. */
+/* binary.c: append the values as a payload, those of @common (may be NULL) first. */
 void fst_add_values(struct fst_text *payload, const struct fst_format *common,
 		    const struct fst_format *format, const struct fst_spot *spot,
 		    struct fst_values *values);
 
 /*
- * recorded.c: the recorder of this process' events. Each event is declared to it, and again when
- * the common format changes. Under the lock of threads.
+ * recorded.c. The log @trace is open: find this process' recorder. Each event is declared to the
+ * recorder, and declared again when the common format changes. fst_recorded_declare() runs under
+ * the lock of threads.
  */
 void fst_recorded_begin(fstrace_t *trace);
-/* The log is closed. Not under the lock. */
+/* The log @trace is closed. Not under the lock of threads. */
 void fst_recorded_end(fstrace_t *trace);
 void fst_recorded_declare(struct fstrace_event_impl *impl);
 void fst_recorded_free(struct fstrace_event_impl *impl);
 /*
- * HOT: write the record in the recorder's place; formats must be plain. False when that is
- * impossible: then make it elsewhere, and emit it.
+ * HOT: write the record in the recorder's place. The formats must be plain. False when that is
+ * impossible: then make a copy, and emit that.
  */
 bool fst_recorded_write(const struct fstrace_event_impl *impl, const struct fst_recorded *recorded,
 			const struct fst_spot *spot, struct fst_values *values);
-/* Give the record to him, if he is still there. */
+/* Emit a record that was made elsewhere. Nothing happens if the recorder is gone. */
 void fst_recorded_emit(const struct fst_recorded *recorded, const struct fst_text *payload);
 
 /*
@@ -146,9 +149,9 @@ void fst_choose(struct fstrace_event_impl *impl, bool wants_text);
  * report.
  */
 void fst_file_write(fstrace_t *trace, const char *bytes, size_t len);
-/* Rename an old log of that name. 0, or -1 and errno. */
+/* Rename a log file that is there already. 0, or -1 and errno. */
 int fst_file_set_aside(const char *prefix);
-/* Reopen the file if the program has closed the descriptor. */
+/* Open the file again if the program has closed the descriptor. */
 void fst_file_reopen(fstrace_t *trace);
 
 /*
@@ -159,7 +162,7 @@ void fst_file_repair(fstrace_t *trace);
 /* repair.c: mark the ends of lines of killed writers. */
 void fst_repair_file(int dir_fd, const char *path);
 
-/* limits.c: delete what is too much of the old files. */
+/* limits.c: delete the old files that are beyond the limits. */
 void fst_limits_enforce(const char *prefix, struct fst_limits *limits);
 /* Repair the @nr newest of the old files. */
 void fst_limits_repair(const char *prefix, size_t nr);
@@ -175,10 +178,10 @@ struct fst_held {
 };
 void fst_lock(struct fst_held *held);
 void fst_unlock(struct fst_held *held);
-/* The same for this process only; its functions must not log. */
+/* Does the work of fst_lock() for this process only. Functions that run under it must not log. */
 void fst_lock_threads(struct fst_held *held);
 void fst_unlock_threads(struct fst_held *held);
-/* False when any thread has it, the caller included. */
+/* False when any thread has the lock, the caller included. */
 bool fst_try_lock_threads(struct fst_held *held);
 /* Open the lock's file, which exists from the first log on. 0, or -1 and errno. */
 int fst_lock_open(void);
@@ -186,12 +189,12 @@ int fst_lock_open(void);
 void fst_owner_set(int fd);
 /*
  * Move a descriptor off 0, 1 and 2, which belong to the program even if it has closed them. Takes
- * @fd.
+ * over @fd.
  */
 int fst_keep_away(int fd);
 /*
- * Give @fd the number of @old, if the program has closed that one and not reused the number. Takes
- * @fd.
+ * Give the file of @fd the number @old, if the program has closed that descriptor and not reused
+ * the number. Takes over @fd.
  */
 int fst_replace_fd(int old, int fd);
 

@@ -6,8 +6,8 @@
 static _Atomic uint64_t counter;
 
 /*
- * Numbers are close to each other in one process and far apart in two: the pid in front, its bits
- * above 18 scattered.
+ * Numbers of one process are close to each other, those of two processes far apart. A number begins
+ * with the pid, whose bits above 18 are scattered.
  */
 uint64_t fstrace_get_unique_id(void)
 {
@@ -17,7 +17,7 @@ uint64_t fstrace_get_unique_id(void)
 	return pid * 1000000 + (nr & 0x3ffff) + (nr >> 18) * 1410065407;
 }
 
-/* A sign and 20 digits. */
+/* room for a sign and 20 digits */
 static __thread char repr[24];
 
 static const char *make_repr(const struct fst_text *text)
@@ -56,8 +56,8 @@ const char *fstrace_hex_repr(uint64_t value)
 }
 
 /*
- * The list, newest first. Constructors of libraries that several threads open run one after the
- * other.
+ * The list of static events, the newest first. No lock is needed: constructors run one after the
+ * other, even if several threads open libraries.
  */
 static fstrace_event_spec_t *specs;
 
