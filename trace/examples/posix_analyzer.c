@@ -1,7 +1,8 @@
 /*
  * Shows the events of a log, and counts them by type.
  *
- * cc -o analyzer posix_analyzer.c $(pkg-config --cflags --libs utrail-trace) ./analyzer LOG
+ *     cc -o analyzer posix_analyzer.c $(pkg-config --cflags --libs utrail-trace)
+ *     ./analyzer LOG
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -17,7 +18,7 @@ static void check(int error, const char *what)
 	exit(1);
 }
 
-/* Count the events of that type, and show each of them if wanted. */
+/* Count the events of type @id, and show each of them if @shows. */
 static long count(trace_id_t trid, trace_event_id_t id, int shows)
 {
 	struct posix_trace_event_info info;

@@ -2,8 +2,8 @@
  * Records the events of another process of the same user for some seconds into a log. The other
  * process need not cooperate.
  *
- * cc -o controller posix_controller.c $(pkg-config --cflags --libs utrail-trace) ./controller PID
- * SECONDS LOG
+ *     cc -o controller posix_controller.c $(pkg-config --cflags --libs utrail-trace)
+ *     ./controller PID SECONDS LOG
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -45,7 +45,7 @@ int main(int argc, char *argv[])
 	      "posix_trace_create_withlog");
 	posix_trace_attr_destroy(&attr);
 
-	/* Events without a name are not what we are after. */
+	/* Filter out events without a name, which we do not want. */
 	posix_trace_eventset_empty(&boring);
 	posix_trace_eventset_add(POSIX_TRACE_UNNAMED_USER_EVENT, &boring);
 	check(posix_trace_set_filter(trid, &boring, POSIX_TRACE_SET_EVENTSET),

@@ -1,7 +1,7 @@
 /*
- * Records its own events, and reads the last of them at its end.
+ * Records events of its own process, and reads the last of them at its end.
  *
- * cc posix_self.c $(pkg-config --cflags --libs utrail-trace)
+ *     cc posix_self.c $(pkg-config --cflags --libs utrail-trace)
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static void check(int error, const char *what)
 
 static void draw(int frame)
 {
-	/* ... */
+	/* the program does its work here */
 	posix_trace_event(frame_done, &frame, sizeof(frame));
 }
 

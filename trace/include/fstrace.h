@@ -1,8 +1,7 @@
 /*
  * Events that a program declares: lines in a log, off until they are selected. See fstrace(3).
  *
- * The interface is that of F-Secure's fstrace, so that programs written for it need only be
- * compiled again.
+ * The interface is that of F-Secure's fstrace: programs written for it need only be compiled again.
  */
 #ifndef FSTRACE_H
 #define FSTRACE_H
@@ -32,17 +31,17 @@ typedef struct fstrace_event_spec {
 } fstrace_event_spec_t;
 
 /*
- * Log to PREFIX.log, which is created with the first event written. When it is larger than
- * @rotate_size, it gets another name and a new one begins; a negative size is no limit. NULL and
+ * Log to PREFIX.log, which is created with the first event written. When the file is larger than
+ * @rotate_size, it gets another name and a new file begins; a negative size is no limit. NULL and
  * errno on failure.
  */
 fstrace_t *fstrace_open(const char *prefix, ssize_t rotate_size);
 /* Log to a stream, which stays the caller's. */
 fstrace_t *fstrace_direct(FILE *f);
-/* Ends the events of @trace, too. Returns 0. */
+/* Close the log, and end its events. Returns 0. */
 int fstrace_close(fstrace_t *trace);
 
-/* A new event, disabled. NULL when the format is wrong. */
+/* Declare a new event, which is disabled. NULL when the format is wrong. */
 fstrace_event_t *fstrace_declare(fstrace_t *trace, const char *id, const char *format);
 /*
  * Set the text that stands before the text of each event: directives without arguments. NULL, ""
@@ -58,17 +57,20 @@ void fstrace_set_common_format(fstrace_t *trace, const char *format);
 #endif
 
 /*
- * For FSTRACE() and FSTRACE_NO_ARGS(). Cold: the arguments are made ready away from the code that
- * runs while the event is disabled.
+ * The function that FSTRACE() and FSTRACE_NO_ARGS() call. It is cold: compilers prepare its
+ * arguments away from the code that runs while the event is disabled.
  */
 void fstrace_log(fstrace_event_t *event, ...) __attribute__((cold));
 void fstrace_log_2(fstrace_event_t *event, const char *file, unsigned line, ...)
 	__attribute__((cold));
 
-/* Inlined in the caller also without optimisation, and not among the calls of a traced program. */
+/*
+ * A function that is inlined also without optimisation, and is not among the recorded calls of a
+ * program.
+ */
 #define FSTRACE_INLINE_ static inline __attribute__((always_inline, no_instrument_function))
 
-/* Replace NULL by an event that is never enabled, so that the check needs no other branch. */
+/* Replace NULL by an event that is never enabled, so that the check needs no second branch. */
 FSTRACE_INLINE_ fstrace_event_t *fstrace_or_never_(fstrace_event_t *event)
 {
 	static fstrace_event_t never;
@@ -88,8 +90,8 @@ FSTRACE_INLINE_ bool FSTRACE_ENABLED(fstrace_event_t *event)
 
 #ifdef FSTRACE_CHECK
 /*
- * For utrail events check-sources, which finds these in preprocessed text and replaces them for the
- * compiler's checks: nothing is compiled with them.
+ * Names for `utrail events check-sources`, which finds them in preprocessed text and replaces them
+ * for the compiler's checks. Nothing is compiled with them.
  */
 typedef __INT64_TYPE__ fstrace_check_int64_;
 __attribute__((format(printf, 1, 2))) void fstrace_check_(const char *format, ...);
@@ -101,8 +103,8 @@ __attribute__((format(printf, 1, 2))) void fstrace_check_(const char *format, ..
 #else
 /*
  * FSTRACE(event, ...): log the event if it is enabled. Otherwise the arguments, if any, are not
- * evaluated. Only the latest standards have a macro with one argument and optional others. So here
- * they are the first and the rest of a list that ends with an unused 0.
+ * evaluated. Only the latest standards have macros with one argument and optional others. So here
+ * the event and the arguments are the first and the rest of a list that ends with an unused 0.
  */
 #define FSTRACE(...)                                                      \
 	do {                                                              \
@@ -124,8 +126,8 @@ __attribute__((format(printf, 1, 2))) void fstrace_check_(const char *format, ..
 #endif
 
 /*
- * Enable (above 0), disable (below) or leave (0) each event that has been declared so far. The
- * first one suits signal handlers.
+ * Enable each event that has been declared so far if @cb returns a number above 0; disable it below
+ * 0; leave it as it is at 0. fstrace_select() suits signal handlers.
  */
 void fstrace_select(fstrace_t *trace, int (*cb)(void *data, const char *id), void *data);
 void fstrace_select_safe(fstrace_t *trace, int (*cb)(void *data, const char *id), void *data);
@@ -136,14 +138,17 @@ void fstrace_select_safe(fstrace_t *trace, int (*cb)(void *data, const char *id)
 bool fstrace_select_regex(fstrace_t *trace, const char *include_re, const char *exclude_re);
 void fstrace_select_event(fstrace_event_t *event, int selection);
 
-/* For objects in logs: numbers are unique in a process, and most likely across processes. */
+/*
+ * Return a number for an object in logs. It is unique in the process, and most likely across
+ * processes.
+ */
 uint64_t fstrace_get_unique_id(void);
 
-/* Before the first fstrace_open(), and once. */
+/* Set the path of the lock: once, before the first fstrace_open(). */
 void fstrace_set_lock_path(const char *path);
 /* Set the owner of new logs and of the lock. 0, or -1 and errno. */
 int fstrace_chown(uid_t uid, gid_t gid);
-/* To be called in a child that has closed all descriptors: both return 0. */
+/* Call these in a child that has closed all descriptors. Both return 0. */
 int fstrace_reinit(void);
 int fstrace_reopen(fstrace_t *trace);
 
@@ -155,8 +160,8 @@ void fstrace_limit_rotation_byte_count(fstrace_t *trace, int64_t count);
 #ifndef FSTRACE_CHECK
 /*
  * FSTRACE_DECL(DISK_FULL, "FREE=%64u"): a static event "DISK-FULL", which fstrace_declare_globals()
- * declares. The section is for tools that look at the file: its name, a blank, and its format as it
- * stands in the source.
+ * declares. The section lets tools find the event in the program's file: the name, a blank, and the
+ * format as it stands in the source.
  */
 #define FSTRACE_DECL(NAME, FORMAT)                                                               \
 	static fstrace_event_t *NAME;                                                            \
@@ -168,7 +173,7 @@ void fstrace_limit_rotation_byte_count(fstrace_t *trace, int64_t count);
 			" " FSTRACE_SOURCE_(FORMAT);                                             \
 		static fstrace_event_spec_t fstrace_spec_;                                       \
 		static char fstrace_name_[] = #NAME;                                             \
-		/* Keeps the event when the linker removes unused data. */                       \
+		/* This keeps the event when the linker removes unused data. */                  \
 		__asm__ volatile("" : : "r"(fstrace_decl_));                                     \
 		fstrace_specify(&fstrace_spec_, &NAME, fstrace_name_, FORMAT);                   \
 	}
@@ -187,7 +192,7 @@ const char *fstrace_hex_repr(uint64_t value);
 #ifdef __cplusplus
 }
 
-/* Works also in a program that includes this header within an extern "C" of its own. */
+/* The linkage is stated, since a program may include this header within an extern "C". */
 extern "C++" {
 #include <string>
 
@@ -206,7 +211,7 @@ class UniqueId
 	virtual ~UniqueId()
 	{
 	}
-	/* A copy is another object. */
+	/* A copy is another object, and gets another number. */
 	UniqueId(const UniqueId &) : id_(fstrace_get_unique_id())
 	{
 	}
@@ -232,7 +237,7 @@ class UniqueId
 	uint64_t id_;
 };
 
-/* The iterator of a container; for other types, the type itself. */
+/* The iterator type of a container; for other types, the type itself. */
 template <typename T> struct trace_void_ {
 	typedef void type;
 };
@@ -245,8 +250,8 @@ struct trace_iterator_of_<T, typename trace_void_<typename T::const_iterator>::t
 };
 
 /*
- * Log strings or numbers from one iterator to another, for %J: FSTRACE(EVENT,
- * TraceIterator<T>::trace, &iterator). T is the iterators' type or that of their container; C++17
+ * Logs the strings or numbers from one iterator to another, for %J: FSTRACE(EVENT,
+ * TraceIterator<T>::trace, &iterator). T is the type of the iterators, or of their container; C++17
  * deduces it.
  */
 template <typename T> class TraceIterator
@@ -257,14 +262,14 @@ template <typename T> class TraceIterator
 	TraceIterator(iterator begin, iterator end) : at_(begin), end_(end), text_()
 	{
 	}
-	/* The next trace; NULL at the end. */
+	/* The next element's text; NULL at the end. */
 	static const char *trace(TraceIterator *self)
 	{
 		return self->at_ == self->end_ ? NULL : self->text_of(*self->at_++);
 	}
 
       private:
-	/* An iterator may create strings as it goes; they are kept here until the next one. */
+	/* An iterator may create its strings; each is kept here until the next one. */
 	const char *text_of(const std::string &element)
 	{
 		text_ = element;

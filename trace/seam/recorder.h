@@ -1,7 +1,7 @@
 /*
  * The interface between libutrail-trace and the probe, the recorder of a program's events. Both
- * include this; neither needs the other. A probe that comes later than the library uses its door,
- * which is below. This is the only header of this project for the probe.
+ * include this header; neither needs the other. A probe that comes later than the library uses the
+ * library's door (below). The probe includes no other header of this project.
  */
 #ifndef UTRAIL_TRACE_SEAM_RECORDER_H
 #define UTRAIL_TRACE_SEAM_RECORDER_H
@@ -13,28 +13,31 @@
 #define UTRAIL_TRACE_ABI 1
 
 /*
- * A later version with the same number only appends members; @size says how many bytes there are.
+ * The recorder. Later versions with the same @abi only append members; @size is the number of bytes
+ * that there are.
  *
- * @declare: a new event. Its number, or 0 when it cannot be recorded. @common: the format before
- *           @format, or NULL. May wait for the recorder; not for signal handlers
- * @choose: the user's choice for that event: below 0 off, above 0 on, 0: as the program chooses
- * @emit: a record of this thread, now. @payload: as text/payload.h has it, of the common
- *        format and then of the other one. Signal-safe, no lock, no system call, errno may change.
- *        False when it is not recorded: the event is lost, and nothing else
- * @begin, @end: the same without a copy. The payload is written into @place, then @end makes a
- *               record of its first @len bytes; of none when @len is more than there was room for.
- *               Between both the library calls no function, of the program or of libc. @begin says
- *               whether there is a place (above 0, then @end must follow), or no record is wanted
- *               (0), or that this one is to be emitted (below 0)
- * @watch: call @fn whenever @choose may say something else than before, by any thread that is
- *         within a system call. It returns whether it could look: false when that thread holds its
- *         locks, or another one does. Not @is_on: no more. False: there are too many
+ * @declare: declare a new event. Returns its number, or 0 when it cannot be recorded. @common: the
+ *           format before @format, or NULL. May wait for the recorder; not for signal handlers
+ * @choose: returns the user's choice for an event: below 0: off; above 0: on; 0: as the program
+ *          chooses
+ * @emit: record an event of this thread, now. @payload: the values of the common format and then of
+ *        the event's own, as text/payload.h has them. Signal-safe, without lock or system call;
+ *        errno may change. False when the event is lost
+ * @begin, @end: record an event without a copy. The payload is written into @place, then @end makes
+ *               a record of its first @len bytes, or no record when @len is more than the room. In
+ *               between the library calls no function, neither of the program nor of libc. @begin
+ *               returns a number above 0 when there is a place (then @end must follow), 0 when no
+ *               record is wanted, and a number below 0 when the event is to be emitted instead
+ * @watch: with @is_on, call @fn from now on whenever the answers of @choose may have changed, in
+ *         any thread that is within a system call; else do not call it any more. @fn returns false
+ *         when a thread holds locks that it needs. @watch returns false when there are too many
+ *         functions
  */
 struct utrail_trace_place {
 	void *at;
 	size_t room;
 	uint64_t time_ns;
-	void *owner; /* the recorder's */
+	void *owner; /* for the recorder */
 };
 
 struct utrail_trace_recorder {
@@ -69,16 +72,16 @@ struct utrail_trace_door {
 };
 
 /*
- * From now on @recorder records; events that are declared already are declared to it. 0; -EAGAIN
- * when a lock of the library is held, maybe by this thread: call again later; -EINVAL when the
- * recorder is of another version. No handler of a signal may call it.
+ * From now on @recorder records; events that are declared already are declared to it. Returns 0;
+ * -EAGAIN when a lock of the library is held, maybe by this thread: call again later; -EINVAL when
+ * the recorder is of another version. Not for signal handlers.
  */
 typedef int utrail_door_open_fn(const struct utrail_trace_recorder *recorder);
 
 /*
  * When this returns, no thread enters the recorder any more by declare, choose, emit, begin or
- * watch. Threads may still be within it, and a thread between begin and end calls end once more. 0;
- * -EAGAIN: events without a recorder are still switched on.
+ * watch. Threads may still be within the recorder, and a thread between begin and end calls end
+ * once more. Returns 0; -EAGAIN: events without a recorder are still switched on.
  */
 typedef int utrail_door_close_fn(void);
 

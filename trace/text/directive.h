@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 enum fst_kind {
-	FST_LITERAL,	/* text that is copied as it is; "%%" is such a text, too */
+	FST_LITERAL,	/* text that is copied as it is, also that of "%%" */
 	FST_INT,	/* %d */
 	FST_UNSIGNED,	/* %u */
 	FST_HEX,	/* %x */
@@ -23,7 +23,7 @@ enum fst_kind {
 	FST_DOUBLE,	/* %f */
 	FST_BOOL,	/* %b */
 	FST_STRING,	/* %s */
-	FST_STRING_MAX, /* %S: with a limit */
+	FST_STRING_MAX, /* %S: a string with a limit */
 	FST_CALL,	/* %I: a string that a function returns */
 	FST_CALL_LIST,	/* %J: strings until it returns NULL */
 	FST_OCTETS,	/* %A */
@@ -40,20 +40,20 @@ enum fst_kind {
 
 struct fst_piece {
 	enum fst_kind kind;
-	const char *text; /* its text in the format; of "%%" the second one */
+	const char *text; /* the piece's text in the format; of "%%" the second '%' */
 	size_t len;
 };
 
 /*
- * Parse the next piece of the format at @at, which moves past it. 1, or 0 at the end, or -1 when
- * this '%' begins no directive; @at stays on it then.
+ * Parse the next piece of the format at *@at, which moves past it. Returns 1; 0 at the end; -1 when
+ * the '%' at *@at begins no directive: then *@at stays there.
  */
 int fst_next_piece(const char **at, struct fst_piece *piece);
 
-/* The number of pieces, or -1 for an invalid format. */
+/* Returns the number of pieces; -1 for an invalid format. */
 int fst_count_pieces(const char *format);
 
-/* True when it takes no argument. Only such directives may be in a common format. */
+/* True when the directive takes no argument. Only such directives may be in a common format. */
 bool fst_kind_is_bare(enum fst_kind kind);
 
 #endif

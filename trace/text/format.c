@@ -11,7 +11,7 @@ struct fst_format *fst_format_make(const char *text)
 
 	if (nr < 0)
 		return NULL;
-	/* The kinds follow the pieces. */
+	/* The kinds of the pieces follow the pieces. */
 	format = calloc(1, sizeof(*format) + nr * (sizeof(format->pieces[0]) + 1) + 1);
 	if (!format)
 		return NULL;

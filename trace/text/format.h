@@ -8,9 +8,9 @@
 #include "text/directive.h"
 
 /*
- * @next: for callers that have several of them
- * @has_calls: of functions of the program: %I, %J
- * @values: kinds of the pieces that take a value, in their order, enum fst_kind, then a 0: for
+ * @next: for callers that keep several formats in a list
+ * @has_calls: it calls functions of the program: %I, %J
+ * @values: the kinds (enum fst_kind) of the pieces that take a value, in their order, then a 0: for
  *          callers that do not use the text
  * @is_plain: all values are arguments, or facts about the record's place: no function is
  *            called for them
@@ -29,7 +29,7 @@ struct fst_format {
 struct fst_format *fst_format_make(const char *text);
 void fst_format_free(struct fst_format *format);
 
-/* True when it has only directives without arguments. */
+/* True when @format has only directives without arguments. */
 bool fst_format_is_bare(const struct fst_format *format);
 
 #endif

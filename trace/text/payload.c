@@ -2,8 +2,8 @@
 #include "text/payload.h"
 
 /*
- * Page sizes are multiples of this: if the first byte of such a part may be read, the rest may be,
- * too.
+ * A part of a page: page sizes are multiples of it. If the first byte of a part can be read, all of
+ * the part can.
  */
 #define PAGE_PART 4096U
 
@@ -18,8 +18,8 @@ static inline bool may_read_word(const char *at)
 }
 
 /*
- * The number of bytes before the first zero of a word that has been read as little-endian; 8: there
- * is none.
+ * Returns the number of bytes before the first zero byte of a word that was read as little-endian;
+ * 8: there is none.
  */
 static inline unsigned bytes_before_zero(uint64_t word)
 {
@@ -30,8 +30,8 @@ static inline unsigned bytes_before_zero(uint64_t word)
 }
 
 /*
- * Copy @string up to its end, at most @max bytes; returns their number. Words are read whole,
- * also past the end, and stored whole, if there is room for them.
+ * Copy @string up to its end, at most @max bytes. Returns their number. Whole words are read, also
+ * past the end, and whole words are stored, if there is room.
  */
 __attribute__((no_sanitize_address)) static inline size_t copy_string(char *to, const char *string,
 								      size_t max)
@@ -163,7 +163,7 @@ static bool take_text(struct fst_bytes *from, struct fst_value *value)
 	return true;
 }
 
-/* All of its texts must be there. */
+/* Take a list of texts, all of which must be complete. */
 static bool take_list(struct fst_bytes *from, struct fst_value *value)
 {
 	struct fst_value item;
@@ -218,7 +218,7 @@ bool fst_take_cut_text(struct fst_bytes *from, enum fst_kind kind, struct fst_va
 	struct fst_bytes rest = *from;
 	uint32_t len;
 
-	/* The rest of an address is another one. */
+	/* A part of an address would be another address. */
 	if (fst_form_of(kind) != FST_FORM_TEXT || kind == FST_ADDRESS || !take_u32(&rest, &len) ||
 	    len == FST_NULL || rest.at == rest.end)
 		return false;

@@ -2,9 +2,11 @@
  * The values of a record in binary, in the order of its directives, and their text. Numbers are
  * little-endian on all machines.
  *
- * %d %u %x %b %e %E %L %P         4 bytes %64d %64u %64x %lld %llu %llx %z %p %T %f
- * 8 bytes %s %S %I %F %A %B %a            u32 length and as many bytes; FST_NULL: there is none %J
- * u32 count, and as many times the same
+ *  %d %u %x %b %e %E %L %P                         4 bytes
+ *  %64d %64u %64x %lld %llu %llx %z %p %T %f       8 bytes
+ *  %s %S %I %F %A %B %a                            u32 length and as many bytes;
+ *                                                  FST_NULL: the text is NULL
+ *  %J                                              u32 count, and as many such texts
  */
 #ifndef UTRAIL_FSTRACE_PAYLOAD_H
 #define UTRAIL_FSTRACE_PAYLOAD_H
@@ -27,10 +29,9 @@ struct fst_bytes {
 /*
  * One value.
  *
- * @number: of an integer, with its sign if the directive is signed; of %J the number
- *          of texts
- * @bytes, @len: of a text; of %J of all of them, as they are in the payload. @is_null: there is
- *               none
+ * @number: the value of an integer, with its sign if the directive is signed; of %J the number of
+ *          texts
+ * @bytes, @len: a text; of %J all texts, as they are in the payload. @is_null: the text is NULL
  */
 struct fst_value {
 	enum fst_kind kind;
@@ -41,7 +42,7 @@ struct fst_value {
 	size_t len;
 };
 
-/* The form of a value of that kind in a payload. */
+/* The form of a value in a payload, by the kind of its directive. */
 enum fst_form {
 	FST_FORM_NONE, /* literal text */
 	FST_FORM_SIGNED32,
@@ -56,14 +57,14 @@ enum fst_form {
 enum fst_form fst_form_of(enum fst_kind kind);
 
 /*
- * Take the next value, of a directive of that kind. False, with nothing taken, when the rest is no
- * such value.
+ * Take the next value, of a directive of @kind. False, with nothing taken, when the rest of the
+ * payload is no such value.
  */
 bool fst_take_value(struct fst_bytes *from, enum fst_kind kind, struct fst_value *value);
 
 /*
- * When that is false for a truncated text: take the rest of it. False: it is no text, or nothing is
- * left of it.
+ * Take the available part of a truncated text, after fst_take_value() has failed. False when the
+ * value is no text, or nothing is left of it.
  */
 bool fst_take_cut_text(struct fst_bytes *from, enum fst_kind kind, struct fst_value *value);
 
@@ -79,7 +80,7 @@ bool fst_put_payload(struct fst_text *text, const struct fst_format *format,
 
 /* --- for writers of a payload: @text is the payload, bytes instead of a line --- */
 
-/* @size is a compile-time constant, so that it is one store. */
+/* @size is a compile-time constant, so that the copy is one store. */
 static inline void fst_add_fixed(struct fst_text *text, const void *value, size_t size)
 {
 	if (text->room - text->len >= size) {
@@ -111,8 +112,8 @@ static inline void fst_add_double(struct fst_text *text, double value)
 }
 
 /*
- * As memcpy(3), which may be a recorded function. The barrier keeps compilers from generating a
- * call of it.
+ * Copies bytes without memcpy(3), which may be a recorded function. The barrier keeps compilers
+ * from generating a call of it.
  */
 static inline void fst_copy(char *to, const char *from, size_t len)
 {
@@ -127,8 +128,8 @@ static inline void fst_copy(char *to, const char *from, size_t len)
 }
 
 /*
- * @bytes may be NULL. A text longer than any record makes the payload fail, as it
- * does a line.
+ * @bytes may be NULL. A text longer than any record makes the payload fail, as it would make a line
+ * fail.
  */
 static inline void fst_add_bytes(struct fst_text *text, const void *bytes, size_t len)
 {

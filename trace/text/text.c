@@ -1,11 +1,11 @@
-/* Putting values as text: numbers, strings, times. */
+/* Values as text: numbers, strings, times. */
 #include "text/text.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 
-/* A larger text is a mistake in the computed length. */
+/* The longest text: a larger length was computed wrongly. */
 #define TEXT_MAX ((size_t)1 << 30)
 
 void fst_text_init(struct fst_text *text)
@@ -109,7 +109,7 @@ void fst_put_double(struct fst_text *text, double value)
 	int len = snprintf(digits, sizeof(digits), "%.17g", value);
 	bool was_point = false;
 
-	/* Any text between the digits is the decimal point of the program's locale. */
+	/* Bytes between the digits are the decimal point of the program's locale. */
 	for (int i = 0; i < len && i < (int)sizeof(digits); i++) {
 		bool is_known = digits[i] != '.' && strchr("0123456789+-aefin", digits[i]);
 
@@ -121,7 +121,7 @@ void fst_put_double(struct fst_text *text, double value)
 	}
 }
 
-/* Bytes that stand for themselves, a bit each. */
+/* A bit for each byte that stands for itself. */
 static const uint32_t literal_bytes[8] = {
 	0, 0x53ffe004, /* " - . / 0-9 < > */
 	0xd7fffffe,    /* A-Z \ ^ _ */
@@ -186,7 +186,7 @@ void fst_put_errno(struct fst_text *text, int number)
 		fst_put_signed(text, number);
 }
 
-/* Exactly @width digits. */
+/* Writes exactly @width digits. */
 static char *put_digits(char *to, unsigned value, int width)
 {
 	for (int i = width - 1; i >= 0; i--) {
@@ -217,7 +217,7 @@ static char *put_date(char *to, int64_t days)
 	return put_digits(to, day - (153 * month + 2) / 5 + 1, 2);
 }
 
-/* gmtime_r() takes a lock. */
+/* gmtime_r() is not used, since it takes a lock. */
 static void put_time(struct fst_text *text, int64_t seconds, unsigned us, char between)
 {
 	int64_t days = seconds / 86400;

@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 /*
- * The C library defines these as missing; unistd.h above has its include guard, so they are not
- * defined again.
+ * The C library defines these options as missing. unistd.h is included above, so it does not define
+ * them again.
  */
 #undef _POSIX_TRACE
 #undef _POSIX_TRACE_EVENT_FILTER
@@ -37,9 +37,9 @@
 #define _POSIX_TRACE_USER_EVENT_MAX 32
 
 /*
- * Bytes in the name of an event, without the zero byte; in the name of a stream and in the version,
- * with it: so an array of TRACE_NAME_MAX takes them; streams at a time; types of user events of a
- * process, the unnamed one among them.
+ * Limits: bytes in the name of an event, without the zero byte; bytes in the name of a stream and
+ * in the version, with the zero byte, so that an array of TRACE_NAME_MAX takes them; streams at a
+ * time; types of user events of a process, including the unnamed one.
  */
 #undef TRACE_EVENT_NAME_MAX
 #undef TRACE_NAME_MAX
@@ -122,7 +122,7 @@ struct posix_trace_event_info {
 	int posix_truncation_status;
 };
 
-/* Not of the standard: the data of UTRAIL_TRACE_FUNCTION_ENTRY and _EXIT. */
+/* An extension of the standard: the data of UTRAIL_TRACE_FUNCTION_ENTRY and _EXIT. */
 struct utrail_trace_function {
 	void *function;
 	void *call_site;
@@ -137,8 +137,8 @@ struct posix_trace_status_info {
 	int posix_log_overrun_status;
 	int posix_log_full_status;
 	/*
-	 * Not of the standard: the number of events that were lost since the stream was made or
-	 * cleared.
+	 * An extension of the standard: the number of events that were lost since the stream was
+	 * made or cleared.
 	 */
 	unsigned long posix_stream_lost_events;
 };
@@ -205,8 +205,8 @@ int posix_trace_trygetnext_event(trace_id_t, struct posix_trace_event_info *__re
 				 void *__restrict, size_t, size_t *__restrict, int *__restrict);
 
 /*
- * sysconf() that also answers _SC_TRACE, _SC_TRACE_EVENT_FILTER and so on, for which the C library
- * has -1.
+ * A sysconf() that also answers _SC_TRACE, _SC_TRACE_EVENT_FILTER and so on, for which the C
+ * library returns -1.
  */
 long utrail_sysconf(int);
 
@@ -214,7 +214,7 @@ long utrail_sysconf(int);
 int utrail_trace_attr_getfunctions(const trace_attr_t *__restrict, int *__restrict);
 int utrail_trace_attr_setfunctions(trace_attr_t *, int);
 /*
- * A function began, or ended. Programs compiled with -finstrument-functions call these
+ * Record that a function began, or ended. Programs compiled with -finstrument-functions call these
  * automatically.
  */
 void utrail_trace_function_entry(void *, void *);
