@@ -12,12 +12,15 @@
 #include "utils/pipeline/sources/src_extern.h"
 
 /*
- * The memory for the events of all lanes together, if all of them take turns, as long as each gets
- * the minimum. Lanes waiting for their first turn need little (lane.c).
+ * The memory for the events of all lanes together when all of them take turns, unless the minimum
+ * for each is more. Lanes that wait for their first turn need little (lane.c).
  */
 #define EVENTS_BYTES  (14UL << 20)
 #define LEAST_BATCH   32
-/* Events beside the records, see struct pipeline. Most recordings have so few that all are kept. */
+/*
+ * The memory for events beside the records (see struct pipeline). Most recordings have so few that
+ * all fit.
+ */
 #define WINDOW_BYTES  (2UL << 20)
 #define HELD_BYTES    (24UL << 20)
 /* From this number on, buffers get a pool of their own. */
@@ -77,7 +80,7 @@ int lane_open(struct lane *lane, struct pipeline *pipe, struct task *task,
 	if (ret == 0 && task->index < pipe->nr_at_fork &&
 	    stg_filter_inherit(&lane->filter, &pipe->at_fork[task->index], task) < 0)
 		ret = err_set_errno(err, -ENOMEM, "cannot filter calls");
-	/* There are no records; of one that grows: so far. */
+	/* The task has no records, or, in a growing recording, none yet. */
 	lane->user.at_end = !task->data_bytes;
 	return ret;
 }
@@ -132,9 +135,9 @@ static void keep_open_fd(struct pipeline *pipe, struct src_user *src)
 }
 
 /*
- * Records before the range are dropped before the first stage, so most lanes need not read them.
- * Exporters begin with the calls that are open there, and those of the kernel are nested by
- * counting.
+ * Begin to read near the start of the range. Most lanes need not read the records before it, which
+ * are dropped before the first stage. Two cases do need them: exporters that begin with the calls
+ * open there, and calls of the kernel, which are nested by counting.
  */
 static void seek_start(struct lane *lane)
 {
@@ -186,14 +189,14 @@ static int open_lanes(struct pipeline *pipe, struct uft_err *err)
 		if (ret < 0)
 			return ret;
 		lane->user.fd = take_open_fd(pipe, i);
-		/* The file's end is known, so it need not be determined. */
+		/* The file's end is known from the task. */
 		lane->user.end_offset = task->data_bytes;
 		seek_start(lane);
 	}
 	return 0;
 }
 
-/* The first record of each file, of all tasks; for a damaged one it is unknown here. */
+/* Find the first time of all tasks' records. The time of a damaged file stays unknown. */
 static int find_first_time(struct pipeline *pipe, struct uft_err *err)
 {
 	struct src_user_plan plan = {
@@ -220,7 +223,7 @@ static int find_first_time(struct pipeline *pipe, struct uft_err *err)
 
 		if (ret < 0)
 			return ret;
-		/* Damage is told when the file is really read. */
+		/* Damage is reported later, when the file is read for the view. */
 		if (src_user_read(&src, &event, 1, UINT64_MAX, NULL) == 1) {
 			task->first_ns = event.time_ns;
 			pipe->first_ns = MIN(pipe->first_ns, event.time_ns);
@@ -235,8 +238,8 @@ static int find_first_time(struct pipeline *pipe, struct uft_err *err)
 }
 
 /*
- * Find the first return to the CPU of @queue's task, by events up to @known_ns. Lanes remove
- * events: the leaving may be gone when the return comes.
+ * Find the first return to the CPU of @queue's task, by events up to @known_ns. The search goes on
+ * where it was: lanes remove events, so the SCHED_OUT may be gone when the SCHED_IN comes.
  */
 static void look_for_return(struct queue *queue, uint64_t known_ns)
 {
@@ -256,8 +259,8 @@ static void look_for_return(struct queue *queue, uint64_t known_ns)
 }
 
 /*
- * The beginning of "elapsed": the first record. When events are kept, the end of the first time off
- * the CPU, and the first call of the kernel, count too, as in uftrace. A range counts from
+ * Note the beginning of "elapsed", which is the first record. When events are kept, the first
+ * return to the CPU and the first call of the kernel count, too, as in uftrace. A range counts from
  * records only.
  */
 static void note_first_sched(struct pipeline *pipe)
@@ -274,16 +277,13 @@ static void note_first_sched(struct pipeline *pipe)
 	}
 }
 
-/* Actions that make a difference to the shown events. */
+/* Actions that change which events are shown. */
 #define STAGE_ACTIONS                                                                           \
 	(TRIGGER_FILTER | TRIGGER_NOTRACE | TRIGGER_DEPTH | TRIGGER_TIME | TRIGGER_SIZE |       \
 	 TRIGGER_CALLER | TRIGGER_HIDE | TRIGGER_TRACE | TRIGGER_TRACE_ON | TRIGGER_TRACE_OFF | \
 	 TRIGGER_BACKTRACE | TRIGGER_LOCATIONS)
 
-/*
- * If functions have rules, one stage decides about single calls; then the others must not do it
- * again.
- */
+/* Prepare stg_filter. If functions have rules, this stage alone decides about single calls. */
 static int prepare_filter(struct pipeline *pipe, struct uft_err *err)
 {
 	struct stage_config *stages = &pipe->config.stages;
@@ -295,7 +295,7 @@ static int prepare_filter(struct pipeline *pipe, struct uft_err *err)
 		return ret;
 	filter->uses = filter->rules.uses;
 	filter->data = pipe->data;
-	/* Small functions do not count as levels. */
+	/* With a size filter, small functions are no levels of depth: only stg_filter counts so. */
 	pipe->is_filtered = (filter->uses & STAGE_ACTIONS) ||
 			    (stages->size_filter && stages->depth != UINT32_MAX);
 	if (!pipe->is_filtered)
@@ -366,8 +366,8 @@ static int see_nothing(void *self, const struct event_span *span, struct uft_err
 }
 
 /*
- * Find the facts that are needed before events are shown: trace_on and trace_off of any task, which
- * apply to all tasks, and the future return values of calls.
+ * Find the facts that are needed before events are shown: trace_on and trace_off, which apply to
+ * all tasks, and return values of calls that conditions ask for.
  */
 static int look_ahead(struct pipeline *pipe, struct uft_err *err)
 {
@@ -393,7 +393,10 @@ static int look_ahead(struct pipeline *pipe, struct uft_err *err)
 	return ret;
 }
 
-/* The last record of all tasks; in a recording without calls, the last event. */
+/*
+ * Find the time of the last record of all tasks, or, in a recording without calls, of the last
+ * event.
+ */
 static uint64_t find_last_time(const struct pipeline *pipe)
 {
 	struct trace_data *data = pipe->data;
@@ -439,7 +442,7 @@ int pipeline_find_start(struct pipeline *pipe, struct uft_err *err)
 	return 0;
 }
 
-/* Lanes come as tasks do. */
+/* Open a growing recording, which gets its lanes as tasks appear. */
 static int open_growing(struct pipeline *pipe, struct uft_err *err)
 {
 	int ret = prepare_filter(pipe, err);
@@ -469,8 +472,8 @@ static int open_all(struct pipeline *pipe, struct uft_err *err)
 	struct stage_config *stages = &pipe->config.stages;
 
 	/*
-	 * Events of the program keep the calls around them: at the end of a call, they are not
-	 * known any more.
+	 * Events of the program keep the calls around them, however short. At the end of a call its
+	 * events are forgotten, so the view gets entries, too.
 	 */
 	if ((pipe->data->header.feat_mask & FEAT_EVENT) && stages->wants == STAGE_WANTS_ENDS &&
 	    (stages->time_filter_ns || (stages->filters && stages->filters->nr)))
@@ -478,7 +481,7 @@ static int open_all(struct pipeline *pipe, struct uft_err *err)
 
 	int ret = pipe->data->growth ? pipeline_open_feed(pipe, err) : pipeline_survey(pipe, err);
 
-	/* When it is known which there are. */
+	/* Events can be chosen now that their kinds are known. */
 	if (ret == 0)
 		ret = event_choice_make(&pipe->choice, stages->events, pipe->data, err);
 	if (pipe->choice.rules)
@@ -536,7 +539,7 @@ void pipeline_close(struct pipeline *pipe)
 	*pipe = (struct pipeline){ 0 };
 }
 
-/* Window by window; mostly there is one. */
+/* Run all windows of time; mostly there is only one. */
 static int run_by_time(struct pipeline *pipe, const struct view *view, struct uft_err *err)
 {
 	bool is_stopped = false;

@@ -39,7 +39,7 @@ enum pipeline_order {
 };
 
 /*
- * @tids: only these tasks, when there are any; @range: only events in it
+ * @tids: read only these tasks; none: read all; @range: read only events in it
  * @kinds: sources in addition to those of every pipeline, up to NULL; NULL: none
  */
 struct pipeline_config {
@@ -55,8 +55,9 @@ struct pipeline_config {
 void pipeline_config_init(struct pipeline_config *config);
 
 /*
- * The start of a view, usually in the middle of a task. It is within these calls, whose ENTRYs it
- * does not get, and after all events up to @last_ns. @is_start: it is the beginning of the task.
+ * The state at the start of a view in the middle of a task: these calls are open, and the view does
+ * not get their ENTRYs. All events up to @last_ns are before it. @is_start: it is the beginning of
+ * the task.
  */
 struct view_resume {
 	const struct task *task;
@@ -70,10 +71,10 @@ struct view_resume {
  * The receiver of events: @events is called with events of one task in a row, valid during the call
  * only. A negative errno (with @err) ends the run.
  *
- * @mixed: alternating events of several tasks, in order; the same as @events with each of them.
- *         NULL: only @events is called
- * @resume: the next events are a part of @at->task; other views of the same run get the others, or
- *          this one, in any order. NULL: the view needs whole tasks
+ * @mixed: called with alternating events of several tasks, in order, instead of @events with each
+ *         of them. NULL: only @events is called
+ * @resume: the next events are a part of @at->task, whose parts come in any order, and may go to
+ *          other views of the same run. NULL: the view needs whole tasks
  * @in_parts: the view also supports a part of each task in turn, and then the next part
  *            of each
  */
@@ -89,31 +90,32 @@ struct view {
 
 enum lane_state {
 	LANE_READS,
-	LANE_DRY,      /* no more so far: of a growing recording, or of a stream that goes on */
-	LANE_AT_END,   /* of the sources */
-	LANE_FINISHED, /* and later events are out of it */
+	LANE_DRY,      /* no more events so far, in a growing recording or a stream */
+	LANE_AT_END,   /* the sources are at their end */
+	LANE_FINISHED, /* later events are out of the range */
 };
 
 /*
  * One task's sources and stages.
  *
- * @others: sources beside the records, which go first when times are equal; then the first of these
- * @feed: the feed that fills @queued; NULL: there is none. @own_feed: it is of the heap, and of
- *        this lane only
- * @streams: it has more events than may be held at a time
- * @in_windows: it is run with others, a window of time after the other (pipeline_run_windows())
+ * @others: sources beside the records. On a tie of times the records go first, and then these in
+ *                 their order
+ * @feed: the merger that fills @queued; NULL: there is none. @own_feed: the same when it belongs to
+ *        this lane only; of the heap
+ * @streams: the lane has more events than may be held at a time
+ * @in_windows: the lane is run together with others, one window of time after the other
+ *                 (pipeline_run_windows())
  * @events: [@at, @nr) have passed all stages and wait to be merged; NULL before the first and after
  *          the last batch, so that tasks which live one after the other use the same memory
  * @raw: as @events, before the duration filter, when the lane @holds_back calls
  * @has_begun: with opens_inherited: the first record was read
  * @opened: with opens_at_start; @is_cut: the task goes on after the range
- * @goes_on: at its end the task does not end, see split.h
+ * @goes_on: the task goes on after the lane's end, see split.h
  *
- * There is one stack of calls, @calls: those of the kernel stand in it above the program's.
- * @kernel: between the queue and the lane when it @has_kernel_calls; it sees to it that they are
- *          nested
- * @nr_kernel_cut: so many of them were open when the time range began; @nr_kernel_in: so many were
- *                 entered after that and have not returned
+ * There is one stack of calls, @calls, in which the kernel's calls are above the program's.
+ * @kernel: when the lane @has_kernel_calls, this source between queue and lane nests them
+ * @nr_kernel_cut: number of the kernel's calls that were open when the time range began;
+ *                 @nr_kernel_in: number of those that were entered after that and have not returned
  */
 struct lane {
 	struct pipeline *pipe;
@@ -138,9 +140,9 @@ struct lane {
 	size_t at;
 	size_t nr;
 	size_t cap;
-	size_t batch; /* so many are read at a time; 0 before the first */
+	size_t batch; /* number of events that are read at a time; 0 before the first batch */
 	bool holds_back;
-	bool has_passed;      /* something was not too short */
+	bool has_passed;      /* an event has passed stg_time */
 	uint64_t told_offset; /* of the file: bytes already added to pipe->read_bytes */
 	enum lane_state state;
 	bool has_begun;
@@ -152,28 +154,29 @@ struct lane {
 };
 
 /*
- * @at_fork: by task->index below @nr_at_fork, the filter's state of a forked child's parent then
- *           (forks.h); NULL: nothing is known
+ * @at_fork: by task->index below @nr_at_fork: for a forked child, the state of its parent's filter
+ *           at the fork (forks.h); NULL: unknown
  * @start_ns, @stop_ns: the range in the recording's time
  * @first_ns: the first time of the recording, which "elapsed" counts from
  * @limit_ns: nothing later is read: UINT64_MAX, unless the recording grows
- * @known_ns: of one that grows: up to there all events were in the queues once, and @first_ns is
- *            settled
- * @has_late_entries: of one that grows: calls may be recorded later than the events in them, so
- *                    that the scheduler's events must wait for the next record
- * @config: as given; the work of stg_filter is taken out of it when @is_filtered
- * @kinds: sources of all tasks, up to NULL; @nr_sources: so many files they have open at a time
- * @feed: of a recording that grows, or while the pipeline runs; @surveys: by task->index, the
- *        events that there are; NULL when it grows
- * @window_bytes: so much of it is held at a time, merged by time or of one task; @held_bytes: of
- *                several tasks, one after the other
- * @kernel: the events that the kernel had no room for, as far as that was read
- * @ext: NULL: there is none
- * @broken: the first damaged file; the others were read on
+ * @known_ns: in a growing recording, all events up to this time were in the queues once, and
+ *            @first_ns is settled
+ * @has_late_entries: in a growing recording, calls may be recorded later than the events in them,
+ *                    so the scheduler's events must wait for the next record
+ * @config: as given, but without the work of stg_filter when @is_filtered
+ * @kinds: sources of all tasks, up to NULL; @nr_sources: number of files that they have open at a
+ *                time
+ * @feed: open in a growing recording, or while the pipeline runs; @surveys: by task->index, a
+ *        survey of all events; NULL in a growing recording
+ * @window_bytes: memory of events that are held at a time, merged by time or for one task;
+ *                @held_bytes: the same for several tasks, one after the other
+ * @kernel: the events that the kernel had no room for, as far as they were read
+ * @ext: extern.dat; NULL: there is none
+ * @broken: the error of the first damaged file; the other files were read on
  * @runs_windows: tasks come in parts (pipeline_run_windows())
- * @is_stopped: others may set it: the records end where they are now
- * @has_shown: something has passed all stages
- * @read_bytes: the bytes of them that were read so far
+ * @is_stopped: any thread may set it: the records end where they are read now
+ * @has_shown: an event has passed all stages
+ * @read_bytes: the bytes of records that were read so far
  */
 struct pipeline {
 	struct trace_data *data;
@@ -199,7 +202,7 @@ struct pipeline {
 	uint64_t known_ns;
 	bool has_late_entries;
 	size_t batch;
-	int *open_fds; /* by index of tasks, between finding the first record and opening lanes */
+	int *open_fds; /* by task->index, from finding the first record to opening lanes */
 	size_t nr_open_fds;
 	struct blocks event_blocks;
 	struct blocks buffer_blocks;
@@ -224,7 +227,7 @@ void pipeline_close(struct pipeline *pipe);
  */
 int pipeline_run(struct pipeline *pipe, const struct view *view, struct uft_err *err);
 
-/* The bytes of all files that it reads records from. */
+/* The bytes of all files from which the pipeline reads records. */
 uint64_t pipeline_bytes(const struct pipeline *pipe);
 
 /*
@@ -242,9 +245,9 @@ int pipeline_follow(struct pipeline *pipe, uint64_t until_ns, const struct view 
 size_t pipeline_threads(const struct pipeline *pipe, size_t wanted);
 
 /*
- * The same with @nr threads and a view for each of them. Each task goes to one of them, or, when it
- * is a large part of the work and the views support resume, in pieces to all. The caller then
- * merges the views, in any order. @nr is at most the result of pipeline_threads().
+ * Like pipeline_run(), with @nr threads and a view for each. A task goes to one of the views. If it
+ * is a large part of the work and the views support resume, it goes in pieces to all of them. The
+ * caller then merges the views, in any order. @nr is at most the result of pipeline_threads().
  */
 int pipeline_run_parallel(struct pipeline *pipe, const struct view *views, size_t nr,
 			  struct uft_err *err);
@@ -260,10 +263,10 @@ int lane_run(struct lane *lane, const struct view *view, struct uft_err *err);
 
 void lane_close(struct lane *lane);
 
-/* At its end: give back the buffers that hold events. */
+/* At the lane's end: give back the buffers that hold events. */
 void lane_release(struct lane *lane);
 
-/* The same while the lane waits for its turn, if the view has got all its events. */
+/* Give back these buffers while the lane waits for its turn, if the view has got all its events. */
 void lane_release_events(struct lane *lane);
 
 /*
@@ -275,49 +278,49 @@ size_t lane_read(struct lane *lane, struct event *events, size_t max);
 /* The time of the next event that is no record; UINT64_MAX: never. */
 uint64_t lane_next_other_ns(const struct lane *lane);
 
-/*
- * The upper limit of times now: others may still bring earlier events. UINT64_MAX: everything is
- * present.
- */
+/* The limit up to which all events are present; UINT64_MAX: all are. */
 uint64_t lane_limit_ns(const struct lane *lane);
 
-/* The thread that reads the lane, below READERS_MAX: each has its own cache of addresses. */
+/*
+ * Set the number of the thread that reads the lane, below READERS_MAX: each has its own cache of
+ * addresses.
+ */
 void lane_set_reader(struct lane *lane, unsigned reader);
 
 /* Get the next batch into an empty lane: 1, 0 at the end, or negative with @err. For merge. */
 int lane_fill(struct lane *lane, struct uft_err *err);
 
-/* The merge of all lanes and of @pipe->ext by time; see merge.c. Up to pipeline_limit_ns(). */
+/* Merge all lanes and @pipe->ext by time, up to pipeline_limit_ns(); see merge.c. */
 int merge_run(struct pipeline *pipe, const struct view *view, struct uft_err *err);
 uint64_t pipeline_limit_ns(const struct pipeline *pipe);
 
 /* --- from the feed to lanes (pipeline_feed.c) --- */
 
-/* Count the sources, and their events of each task. */
+/* Count the sources, and the events of each task in them. */
 int pipeline_survey(struct pipeline *pipe, struct uft_err *err);
 
 /* True when the task has anything to show, possibly without calls. */
 bool pipeline_has_lane(const struct pipeline *pipe, const struct task *task);
 
-/* The division of descriptors between tasks and the other sources. */
+/* Divide the descriptors between tasks and the other sources. */
 struct src_user_plan pipeline_plan(const struct pipeline *pipe, size_t nr_tasks);
 
-/* Connect the lane to @feed, whose queues may have moved, and so may the lane. NULL: disconnect. */
+/* Connect the lane to @feed, after the lane or the queues have moved. NULL: disconnect. */
 void lane_attach(struct lane *lane, struct merger *feed);
 
 /*
- * One task after the other: choose lanes from @first on whose events fit into memory together.
- * Returns their end; their queues are filled until pipeline_drop_group(). Streaming lanes are among
- * them. Negative with @err.
+ * For one task after the other: choose lanes from @first on whose events fit into memory together.
+ * Returns the index after the last; their queues are filled until pipeline_drop_group(). Streaming
+ * lanes are among them. Negative with @err.
  */
 ssize_t pipeline_load_group(struct pipeline *pipe, size_t first, struct uft_err *err);
 void pipeline_drop_group(struct pipeline *pipe, size_t first, size_t end);
 
 /*
- * Run lanes with calls of the kernel, if there are more of these than fit into memory. All files
- * are read once, a window of time after the other, instead of once for each lane. Does nothing when
- * the view does not support tasks in parts. pipeline_load_group() skips these lanes then. 0, or
- * negative with @err.
+ * Run lanes with calls of the kernel if these do not fit into memory. All files are read once, one
+ * window of time after the other, instead of once for each lane. pipeline_load_group() then skips
+ * these lanes. Does nothing when the view does not support tasks in parts. 0, or negative with
+ * @err.
  */
 int pipeline_run_windows(struct pipeline *pipe, const struct view *view, struct uft_err *err);
 
@@ -329,12 +332,12 @@ int lane_stream(struct lane *lane, struct uft_err *err);
 void lane_end_stream(struct lane *lane);
 
 /*
- * Merged by time: load the next window: 1: there is more after it; 0; negative with @err. Between
- * two runs of the merge only.
+ * For lanes merged by time: load the next window, between two runs of the merge. 1: there is more
+ * after it; 0: there is not; negative with @err.
  */
 int pipeline_next_window(struct pipeline *pipe, struct uft_err *err);
 
-/* The feed of a recording that grows. */
+/* Open the merger of a growing recording. */
 int pipeline_open_feed(struct pipeline *pipe, struct uft_err *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* From the sources of all tasks to lanes (see pipeline.h, feed.h). */
+/* From the sources of all tasks to lanes (see pipeline.h, merger.h). */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -37,7 +37,7 @@ static struct source_context context_of(struct pipeline *pipe, bool takes_notes)
 {
 	return (struct source_context){
 		.data = pipe->data,
-		/* Reported by the one that takes notes; several threads may be here. */
+		/* Only one of several threads takes notes, and reports damage. */
 		.broken = takes_notes ? &pipe->broken : NULL,
 		.losses = &pipe->kernel,
 		.takes_notes = takes_notes,
@@ -54,7 +54,10 @@ static int open_feed(struct pipeline *pipe, struct merger *feed, bool takes_note
 	return merger_open(feed, &context, pipe->kinds, err);
 }
 
-/* @newcomers: to be found; NULL: not needed. */
+/*
+ * Survey the events of all tasks. @newcomers: gets tasks that are not in task.txt; NULL: they are
+ * not needed.
+ */
 static int survey_tasks(struct pipeline *pipe, struct task_list *newcomers, struct uft_err *err)
 {
 	struct merger feed cleanup(merger_close) = { 0 };
@@ -93,8 +96,8 @@ static int name_children(struct trace_data *data, struct task_list *list)
 }
 
 /*
- * Tasks without a probe may have events, outside of all functions. If there are any, all are
- * surveyed again.
+ * Tasks without a probe may have events, outside of all functions. If there are such tasks, all
+ * tasks are surveyed again.
  */
 int pipeline_survey(struct pipeline *pipe, struct uft_err *err)
 {
@@ -136,7 +139,7 @@ bool pipeline_has_lane(const struct pipeline *pipe, const struct task *task)
 		return false;
 	if (task->data_bytes)
 		return true;
-	/* Without records, none of its events is in a function of the program. */
+	/* Without records, none of the task's events is in a function of the program. */
 	if (pipe->surveys) {
 		const struct survey *survey = &pipe->surveys[task->index];
 
@@ -318,8 +321,8 @@ int pipeline_next_window(struct pipeline *pipe, struct uft_err *err)
 /* --- merged by task, a window of time after the other --- */
 
 /*
- * True when all lanes together have more events than fit into memory, and calls of the kernel among
- * them. Then lanes with such calls run that way.
+ * True when all lanes together have more events than fit into memory, and calls of the kernel are
+ * among them. Then lanes with such calls are run in windows.
  */
 static bool choose_windows(struct pipeline *pipe)
 {
@@ -338,7 +341,7 @@ static bool choose_windows(struct pipeline *pipe)
 	return true;
 }
 
-/* Everything of the lane that is complete. */
+/* Pass on all events of the lane that are complete. */
 static int run_window(struct lane *lane, const struct view *view, struct uft_err *err)
 {
 	uint64_t first_ns = MIN(lane->task->first_ns, lane_next_other_ns(lane));

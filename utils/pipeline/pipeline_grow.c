@@ -75,7 +75,7 @@ static int refresh(struct lane *lane, struct uft_err *err)
 	return ret;
 }
 
-/* There may be more of the known events; those of tasks that are not selected are never shown. */
+/* Look for more events. Those of tasks that are not selected are dropped: they are never shown. */
 static int grow_feed(struct pipeline *pipe, struct uft_err *err)
 {
 	int ret = merger_more(&pipe->feed, err);
@@ -91,7 +91,10 @@ static int grow_feed(struct pipeline *pipe, struct uft_err *err)
 	return ret;
 }
 
-/* Load the events of the feed up to @until_ns. 1: there is more after it; 0; negative. */
+/*
+ * Load the events of the feed up to @until_ns. 1: there are more after it; 0: there are not;
+ * negative with @err.
+ */
 static int next_window(struct pipeline *pipe, uint64_t until_ns, struct uft_err *err)
 {
 	int more = pipeline_next_window(pipe, err);
@@ -99,7 +102,7 @@ static int next_window(struct pipeline *pipe, uint64_t until_ns, struct uft_err 
 
 	if (ret < 0)
 		return ret;
-	/* The first time is settled when it is in the complete part. */
+	/* The first time is settled once it is in the complete part. */
 	bool is_settled = pipe->first_ns <= pipe->known_ns;
 
 	pipe->limit_ns = until_ns;
