@@ -14,7 +14,7 @@
 
 static const struct func_args no_args;
 
-/* One of those that are demangled alike is enough. */
+/* Add a name by its demangled form, unless another name has that form already. */
 static int add_alike(struct strmap *alike, const char *mangled, char *items)
 {
 	struct strbuf name cleanup_strbuf = { 0 };
@@ -146,8 +146,8 @@ static int parse_items(const struct arg_book *book, const char *items, struct ar
 }
 
 /*
- * The entry of a table for a function: by its own name, or else by another one with the same
- * demangled form. uftrace compares those names: "operator delete" is one function to it.
+ * Find a function's entry in a table: by its own name, or else by another name with the same
+ * demangled form. uftrace compares demangled names: all "operator delete" are one function to it.
  */
 static const char *auto_items(const struct strmap *table, const struct strmap *alike,
 			      const char *mangled)
@@ -162,8 +162,8 @@ static const char *auto_items(const struct strmap *table, const struct strmap *a
 }
 
 /*
- * Modes of files are octal, which recordings do not tell, since older readers do not support it:
- * our own table does. 0 or -ENOMEM.
+ * Make modes of files octal, as in our own table. Recordings do not tell that, since older readers
+ * do not support it. 0 or -ENOMEM.
  */
 static int know_modes(const struct arg_book *book, const char *items, struct argspecs *list)
 {
@@ -183,7 +183,7 @@ static int know_modes(const struct arg_book *book, const char *items, struct arg
 }
 
 /*
- * Parse "KEY,,KEY" up to @end: the definitions of those specifications that are structs. 0 or
+ * Parse "KEY,,KEY" up to @end: find the definitions of those specifications that are structs. 0 or
  * -ENOMEM.
  */
 static int set_fields(const char *keys, const char *end, struct argspecs *list)
@@ -201,15 +201,15 @@ static int set_fields(const char *keys, const char *end, struct argspecs *list)
 	return 0;
 }
 
-/* A request for a function, and the book. */
+/* A request for a function's values, and the book. */
 struct asked {
 	struct arg_book *book;
 	const struct func *func;
 };
 
 /*
- * The data in .dbg for a function, and for the structs among its values. They take precedence even
- * if they are invalid.
+ * Look up a function, and the structs among its values, in .dbg. An entry there takes precedence
+ * even if it is invalid.
  */
 static int ask_debug(void *self, int about, struct argfound *found)
 {
@@ -235,7 +235,7 @@ static int ask_debug(void *self, int about, struct argfound *found)
 	return ret < 0 ? ret : told;
 }
 
-/* The recorder's own data about functions of libraries. */
+/* Look up a function in the recorder's tables of library functions. */
 static int ask_table(void *self, int about, struct argfound *found)
 {
 	const struct asked *asked = self;
@@ -275,8 +275,8 @@ static int collect_specs(struct arg_book *book, const struct func *func, struct 
 	struct argfound found = { 0 };
 
 	/*
-	 * The recorder uses names in this form, independent of the display, and the arguments may
-	 * be listed under an alias.
+	 * The recorder uses names in this form, whatever form is displayed. The arguments may be
+	 * listed under an alias.
 	 */
 	aliases_all_names(&func->module->symtab, func->sym, DEMANGLE_SIMPLE, &name, &others);
 

@@ -13,7 +13,7 @@
 struct trace_data;
 
 /*
- * @retval: at most one counts, the first
+ * @retval: only the first one counts
  * @is_known: the arguments are from the table of library functions, in its order:
  *            autoargs_count() applies to them
  */
@@ -24,15 +24,15 @@ struct func_args {
 };
 
 /*
- * The rules of doc/formats/info.md, "Argument specifications": the user's, then those that the
- * recorder found automatically, from debug information (.dbg) or else from tables of library
- * functions.
+ * Specifications by the rules of doc/formats/info.md, "Argument specifications": the user's come
+ * first, and then those that the recorder has found, in debug information (.dbg) or else in tables
+ * of library functions.
  *
- * @args_auto, @retval_auto: specifications by the name of the function, texts within @tables
- * @args_alike, @retval_alike: the same by demangled name, of mangled ones; names of the
- *                              heap
- * @enums: those of the tables; the others are in the modules
- * @funcs: by id of the function: NULL: not looked up yet; &no_args: none
+ * @args_auto, @retval_auto: specifications by the name of the function; texts within @tables
+ * @args_alike, @retval_alike: specifications of mangled names, by the demangled name; these names
+ *                              are of the heap
+ * @enums: enums of the tables; the others are in the modules
+ * @funcs: by func->id: NULL: not looked up yet; &no_args: no values
  */
 struct arg_book {
 	struct module_set *modules;
@@ -49,13 +49,16 @@ struct arg_book {
 	size_t nr_funcs;
 };
 
-/* @data has its header and info. Invalid rules are left out. 0 or -ENOMEM. */
+/*
+ * Open the book of @data, whose header and info were read. Invalid rules are left out. 0 or
+ * -ENOMEM.
+ */
 int arg_book_open(struct arg_book *book, struct trace_data *data, struct uft_err *err);
 void arg_book_close(struct arg_book *book);
 
 /*
- * The values in a function's records; NULL when they are unknown. Lives as long as the book. Loads
- * the module's debug information for its first function.
+ * Find the values in a function's records; NULL when they are unknown. Lives as long as the book.
+ * Loads the module's debug information for its first function.
  */
 const struct func_args *arg_book_find(struct arg_book *book, const struct func *func);
 
@@ -68,12 +71,12 @@ size_t func_args_length(const struct func_args *known, bool is_exit, const uint8
 			size_t left, bool big);
 
 /*
- * The definition of the struct of @spec in @func's module; NULL without one of that size, or for a
- * container.
+ * Find the definition of the struct of @spec in @func's module; NULL when there is none of that
+ * size, and for containers.
  */
 const struct struct_def *arg_book_struct(const struct func *func, const struct argspec *spec);
 
-/* The definition of enum @name in @func's module; or NULL. */
+/* Find the definition of enum @name in @func's module, or NULL. */
 const struct enum_def *arg_book_enum(const struct arg_book *book, const struct func *func,
 				     const char *name);
 

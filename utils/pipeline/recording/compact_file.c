@@ -84,7 +84,7 @@ int compact_file_look(struct compact_file *file, int fd)
 		if (compact_head_decode(bytes, &head)) {
 			uint64_t len = COMPACT_HEAD_BYTES + (uint64_t)head.body_len;
 
-			/* The block may have come since: the next look finds it. */
+			/* The block is not complete yet: the next look finds it. */
 			if (at + len > (uint64_t)st.st_size) {
 				file->is_torn = true;
 				return 0;
@@ -131,7 +131,7 @@ int compact_file_load(const struct compact_place *place, int fd, uint8_t *bytes,
 	if (got < 0)
 		return got;
 	memset(bytes + got, 0, place->len - got + COMPACT_SLACK);
-	/* A file that is changed while it is read. */
+	/* The header is checked again, in case the file was changed meanwhile. */
 	return (uint32_t)got == place->len && compact_head_decode(bytes, head) &&
 	       head->raw_len == place->raw_len && head->body_len == place->len - COMPACT_HEAD_BYTES;
 }
@@ -166,7 +166,7 @@ static void reader_close(struct reader *reader)
 	free(reader->whole);
 }
 
-/* Replace a block: the number of missing records, at least one. */
+/* Replace a damaged block by a LOST record for @nr records, at least one. */
 static ssize_t put_lost(struct reader *reader, const struct compact_place *place, uint32_t nr,
 			uint8_t *out)
 {
@@ -176,8 +176,8 @@ static ssize_t put_lost(struct reader *reader, const struct compact_place *place
 }
 
 /*
- * Decode the block at @place to @out: its length, which is less for a damaged one; or negative
- * errno.
+ * Decode the block at @place to @out. Returns its length, which is less for a damaged block; or
+ * negative errno.
  */
 static ssize_t read_block(struct reader *reader, const struct compact_place *place, uint8_t *out)
 {
@@ -197,7 +197,7 @@ static ssize_t read_block(struct reader *reader, const struct compact_place *pla
 	return head.raw_len;
 }
 
-/* A part of a block, for callers with little room. */
+/* Read a part of a block, for callers with little room. */
 static ssize_t read_part(struct reader *reader, const struct compact_place *place, uint8_t *buf,
 			 size_t room, uint64_t end)
 {
@@ -228,8 +228,8 @@ static ssize_t read_part(struct reader *reader, const struct compact_place *plac
 }
 
 /*
- * Decode whole blocks, as many as there is room for; of the first one also the bytes before the
- * offset.
+ * Decode whole blocks, as many as there is room for. The bytes of the first block before the offset
+ * are decoded, too.
  */
 static ssize_t read_blocks(struct reader *reader, const struct compact_place *place, uint8_t *buf,
 			   size_t room, uint64_t end)
@@ -252,7 +252,10 @@ static ssize_t read_blocks(struct reader *reader, const struct compact_place *pl
 			len -= read->offset - end;
 			read->offset = end;
 		}
-		/* The caller reports its place; a truncated record goes on in the next block. */
+		/*
+		 * Stop at damage, whose place the caller reports, and at a record that goes on in
+		 * the next block.
+		 */
 		if (read->damaged_at != UINT64_MAX || !read->is_whole)
 			break;
 	}

@@ -11,9 +11,9 @@
 #include "utils/format/calls/compact.h"
 
 /*
- * One block (utils/format/calls/compact.h): it represents @raw_len bytes from @raw on of <tid>.dat,
- * and is @len bytes at @at of the file. A block without header (@raw_len is that of a LOST record)
- * is known by its place only.
+ * One block (utils/format/calls/compact.h): it represents @raw_len bytes of <tid>.dat from @raw on,
+ * and has @len bytes at @at of the file. A block with a damaged header is known by its place only,
+ * and its @raw_len is that of a LOST record.
  */
 struct compact_place {
 	uint64_t raw;
@@ -26,8 +26,8 @@ struct compact_place {
 /*
  * The blocks of one file, in its order. Starts as { 0 }, ends with compact_file_deinit().
  *
- * @raw_bytes: of <tid>.dat
- * @end: of the file, after the last block
+ * @raw_bytes: bytes of <tid>.dat
+ * @end: end of the last block in the file
  * @is_torn: an incomplete block follows
  */
 struct compact_file {
@@ -45,10 +45,10 @@ struct compact_file {
 int compact_file_look(struct compact_file *file, int fd);
 void compact_file_deinit(struct compact_file *file);
 
-/* The block with the byte at @raw of <tid>.dat; NULL: none. */
+/* Find the block with the byte at @raw of <tid>.dat; NULL: none. */
 const struct compact_place *compact_file_place(const struct compact_file *file, uint64_t raw);
 
-/* Read the header at @place. False: there is none, or not any more. */
+/* Read the header at @place. False: there is none, or the file has changed. */
 bool compact_file_head(const struct compact_place *place, int fd, struct compact_head *head);
 
 /*
@@ -65,9 +65,9 @@ int compact_file_load(const struct compact_place *place, int fd, uint8_t *bytes,
 size_t compact_file_put_lost(uint32_t nr, uint8_t *out);
 
 /*
- * A read position, and its result.
+ * The position of a read, and its result.
  *
- * @offset: in <tid>.dat; then that of the byte after the last one
+ * @offset: in <tid>.dat; after the read, the offset of the next byte
  * @may_skip: bytes before it may be included; @skip: their number
  * @is_whole: a record ends where these bytes end
  * @damaged_at: the place in the file of a damaged block, whose records are replaced by a LOST
@@ -82,9 +82,9 @@ struct compact_read {
 };
 
 /*
- * Read from read->offset, up to @end at most, some of the bytes of @file to @buf, which has room
- * for @room: whole blocks if they fit. Any thread. Returns their number, 0 at the end, or negative
- * errno.
+ * Read decoded bytes of @file from read->offset on, up to @end at most, to @buf, which has room for
+ * @room bytes: whole blocks if they fit. Any thread may call it. Returns their number, 0 at the
+ * end, or negative errno.
  */
 ssize_t compact_file_read(const struct compact_file *file, int fd, uint8_t *buf, size_t room,
 			  uint64_t end, struct compact_read *read);

@@ -37,7 +37,10 @@ static bool has_file(const struct trace_data *data, const char *name)
 	return stat(path, &st) == 0;
 }
 
-/* A truncated recording has them, and a header that does not tell. */
+/*
+ * Look for definitions of events: the header of a truncated recording does not tell that it has
+ * them.
+ */
 static void find_definitions(struct trace_data *data)
 {
 	data->has_declared = has_file(data, EVENT_DEFS_FILE) && has_file(data, "events.txt");
@@ -75,7 +78,7 @@ static void look_for_blocks(struct trace_data *data, struct task *task)
 	struct stat st;
 
 	snprintf(path, sizeof(path), "%s/%d" DATADIR_COMPACT_SUFFIX, data->dir, task->tid);
-	/* Most tasks have none. */
+	/* Most tasks have no such file. */
 	if (stat(path, &st) < 0 || st.st_size == 0)
 		return;
 

@@ -31,18 +31,18 @@ struct task_name {
 /*
  * One task (thread or process) of the recording.
  *
- * @index: in data->tasks, which are sorted by tid unless the recording grows
- * @start_ns: of its first TASK or FORK line in task.txt, else of its first session, 0 without any
+ * @index: index in data->tasks, which are sorted by tid unless the recording grows
+ * @start_ns: time of its first TASK or FORK line in task.txt, else of its first session, else 0
  * @has_own_line: there is a TASK or FORK line
  * @is_fork: it began as a copy of @ppid
  * @has_session: a SESS line names it
- * @data_bytes: size of <tid>.dat, 0 when there is none; of a growing recording: the part that
- *              may be read now
+ * @data_bytes: size of <tid>.dat, 0 when there is none; in a growing recording, the part that may
+ *              be read now
  * @compact: the blocks of <tid>.cdat, if it exists and <tid>.dat does not; then @data_bytes is the
  *           decoded size
  * @first_ns: no record is earlier; set by pipeline_open(), 0 if unknown
- * @refs: by time; at least one when the recording has sessions at all
- * @names: by time; maybe none, see task_name_at()
+ * @refs: its sessions by time; at least one when the recording has any
+ * @names: its names by time, possibly none, see task_name_at()
  */
 struct task {
 	int32_t tid;
@@ -65,11 +65,11 @@ struct task {
 struct data_growth;
 
 /*
- * @dir: as given
+ * @dir: the directory, as given
  * @is_big_endian: byte order of all binary files
- * @kernel: the formats of records of kernel files; read together with these
- * @has_declared: there are events that the program has declared (declared.h)
- * @growth: of a growing recording (data_open_growing()); else NULL
+ * @kernel: the formats of records of kernel files, read together with these files
+ * @has_declared: the recording has events that the program has declared (declared.h)
+ * @growth: state of a growing recording (data_open_growing()); else NULL
  */
 struct trace_data {
 	char *dir;
@@ -97,10 +97,10 @@ int data_open(struct trace_data *data, const char *dir, enum demangle_mode deman
 void data_close(struct trace_data *data);
 
 /*
- * Open a directory that is being recorded into, initially without tasks. data_read_more() takes the
- * new lines of task.txt. data_grow() makes tasks and sessions from them, in their order: tasks are
- * not sorted, and never move. Between the two, the caller makes sure that their maps and symbols
- * are written.
+ * Open a directory that is being recorded into; at first it has no tasks. data_read_more() takes
+ * the new lines of task.txt. data_grow() makes tasks and sessions of these lines, in their order:
+ * tasks are not sorted, and never move. Between the two calls, the caller makes sure that the maps
+ * and symbols of the new sessions are written.
  *
  * data_measure_files() determines how much of the tasks' files may be read from now on. The
  * recorder writes a session's line before its first records. So a caller that reads and grows once
@@ -111,8 +111,8 @@ int data_open_growing(struct trace_data *data, const char *dir, enum demangle_mo
 int data_read_more(struct trace_data *data, struct uft_err *err);
 
 /*
- * 1 when there was anything new: then the meaning of addresses may have changed. 0; negative with
- * @err.
+ * Apply the lines that were read. 1 when there was anything new: then the meaning of addresses may
+ * have changed. 0: nothing new; negative with @err.
  */
 int data_grow(struct trace_data *data, struct uft_err *err);
 void data_measure_files(struct trace_data *data);
@@ -121,7 +121,7 @@ void data_measure_files(struct trace_data *data);
 /* True when there is at least one record to read. */
 bool data_has_records(const struct trace_data *data);
 
-/* The task with that id, or NULL. */
+/* Find the task with that id, or NULL. */
 struct task *data_task(const struct trace_data *data, int32_t tid);
 
 /* Record that @tid has the name @name from @time_ns on. Unknown tasks are ignored. 0 or -ENOMEM. */
@@ -145,29 +145,29 @@ void task_list_deinit(struct task_list *list);
  */
 void task_list_sort_by_time(struct task_list *list);
 
-/* The task with that id, added if needed; NULL when memory is short. */
+/* Find the task with that id, or add it; NULL when memory is short. */
 struct task *task_list_get(struct task_list *list, int32_t tid);
 
 /*
- * Add the tasks to @data, which does not grow; they are in the first session, if there is any,
- * until they get a name. There must be no pointers to tasks, and names are dropped. 0 or -ENOMEM.
+ * Add the tasks to @data, which does not grow. Until they get a name, they are in the first
+ * session, if there is any. Pointers to tasks become invalid, and names are dropped. 0 or -ENOMEM.
  */
 int data_add_tasks(struct trace_data *data, const struct task_list *list);
 
-/* Names come in any order; these put them by time. */
+/* Sort names by time, after they were added in any order. */
 void task_sort_names(struct task *task);
 void data_sort_names(struct trace_data *data);
 
-/* The session of @task at @time_ns; NULL when the recording has none. */
+/* Find the session of @task at @time_ns; NULL when the recording has none. */
 struct session *task_session(const struct task *task, uint64_t time_ns);
 
 /*
- * The time after @now_ns at which the task becomes another program; UINT64_MAX: never. Its first
- * session existed from the start.
+ * The time after @now_ns at which the task executes another program; UINT64_MAX: never. Its first
+ * session counts from the task's start.
  */
 uint64_t task_next_exec_ns(const struct task *task, uint64_t now_ns);
 
-/* For qsort(3): by start time, then by number. */
+/* Order tasks by start time, then by number, for qsort(3). */
 static inline int task_order(const struct task *x, const struct task *y)
 {
 	if (x->start_ns != y->start_ns)
@@ -176,8 +176,8 @@ static inline int task_order(const struct task *x, const struct task *y)
 }
 
 /*
- * The meaning of addresses of @task at @time_ns, and the end of its validity. -ENODATA when the
- * recording has no session for it; -ENOMEM. @reader: see session_space()
+ * Find the meaning of addresses of @task at @time_ns, and the time until which it is valid.
+ * -ENODATA when the recording has no session for it; -ENOMEM. @reader: see session_space()
  */
 struct task_place {
 	struct session *session;
@@ -187,7 +187,7 @@ struct task_place {
 int task_place_at(const struct task *task, unsigned reader, uint64_t time_ns,
 		  struct task_place *place, struct uft_err *err);
 
-/* The name of the task at @time_ns: its own name or the program's. Lives as long as @data. */
+/* Find the name of the task at @time_ns: its own name or the program's. Lives as long as @data. */
 const char *task_name_at(const struct task *task, uint64_t time_ns);
 
 #endif

@@ -15,12 +15,12 @@
 #define READ_BYTES (64 * 1024)
 
 /*
- * Pipelines and views point to tasks, so these must not move. Address space is reserved for the
- * maximum, and memory is used for existing ones.
+ * The state of a growing recording. Pipelines and views point to tasks, so these must not move:
+ * address space is reserved for the most possible tasks, and memory is used for existing ones only.
  *
  * @offset: the bytes of task.txt that were read
- * @lines: lines read and not applied; the last line may be incomplete
- * @by_tid: index of the task plus one, 0: none; address space, too
+ * @lines: lines that were read and not applied; the last line may be incomplete
+ * @by_tid: index of the task plus one, 0: none; in reserved address space, too
  */
 struct data_growth {
 	int fd;

@@ -178,7 +178,10 @@ int task_add_ref(struct task *task, uint64_t start_ns, struct session *session)
 	return 0;
 }
 
-/* A task begins at its TASK or FORK line; a session's line is earlier, and may be the only one. */
+/*
+ * Note the start of a task: its TASK or FORK line. A session's line is earlier, and may be the only
+ * one.
+ */
 static void note_start(struct task *task, const struct task_line *line)
 {
 	bool is_own = line->type == TASK_LINE_TASK || line->type == TASK_LINE_FORK;
@@ -229,13 +232,18 @@ static int apply_line(struct trace_data *data, const struct task_line *line, str
 	return data_apply_line(data, line, &list->sessions);
 }
 
-/* Sessions must be known first: a library may be logged before its session. */
+/*
+ * Apply a DLOPEN line after all sessions are known: it may be logged before the line of its
+ * session.
+ */
 static int apply_dlopen(struct trace_data *data, const struct task_line *line, struct loader *list)
 {
 	return line->type == TASK_LINE_DLOPEN ? data_apply_dlopen(line, &list->sessions) : 0;
 }
 
-/* The task from which @task has its first session: the process that forked it, or its leader. */
+/*
+ * Find the task from which @task has its first session: the process that forked it, or its leader.
+ */
 const struct task *task_origin(const struct trace_data *data, const struct task *task)
 {
 	if (task->is_fork)
@@ -243,14 +251,14 @@ const struct task *task_origin(const struct trace_data *data, const struct task 
 	return task->pid != task->tid ? data_task(data, task->pid) : NULL;
 }
 
-/* The number of sessions of @task that had begun at @time_ns. */
+/* Count the sessions of @task that had begun at @time_ns. */
 static size_t count_refs(const struct task *task, uint64_t time_ns)
 {
 	return order_count_until(task->refs, task->nr_refs, sizeof(*task->refs), time_ns);
 }
 
 /*
- * The sessions of tasks before their own first ones.
+ * The search of the sessions that tasks had before their own first ones.
  *
  * @first: by task->index; NULL: unknown
  * @is_known: @first is settled, or in progress
@@ -270,8 +278,8 @@ static void heritage_deinit(struct heritage *h)
 }
 
 /*
- * The session of @task's origin when the task began, or else the origin's first one. Each task is
- * processed once, even with long chains of forks or cycles.
+ * Find the session of @task's origin when the task began, or else the origin's first session. Each
+ * task is processed once, even with long chains of forks or cycles.
  */
 static void inherit_first_session(const struct trace_data *data, const struct task *task,
 				  struct heritage *h)
@@ -309,7 +317,10 @@ static int complete_refs(struct trace_data *data)
 
 	if (!h.first || !h.is_known || !h.path)
 		return -ENOMEM;
-	/* Depends on the tasks' own sessions only, so it is determined before any is added. */
+	/*
+	 * All inherited sessions are determined before any is added: they depend on the tasks' own
+	 * sessions only.
+	 */
 	for (size_t i = 0; i < data->nr_tasks; i++)
 		inherit_first_session(data, &data->tasks[i], &h);
 	for (size_t i = 0; i < data->nr_tasks; i++) {
@@ -333,7 +344,7 @@ struct session *task_session(const struct task *task, uint64_t time_ns)
 
 	size_t begun = count_refs(task, time_ns);
 
-	/* The first one covers older times, too. */
+	/* The first session covers earlier times, too. */
 	return task->refs[begun ? begun - 1 : 0].session;
 }
 
@@ -488,7 +499,7 @@ void data_sort_names(struct trace_data *data)
 		task_sort_names(&data->tasks[i]);
 }
 
-/* The number of names of @task before @time_ns. */
+/* Count the names of @task before @time_ns. */
 static size_t count_names(const struct task *task, uint64_t time_ns)
 {
 	return order_count_until(task->names, task->nr_names, sizeof(*task->names), time_ns);

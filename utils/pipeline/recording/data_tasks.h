@@ -8,24 +8,24 @@
 /* Read task.txt and look for <tid>.dat: fills tasks and sessions, except sizes and maps. */
 int data_load_tasks(struct trace_data *data, struct uft_err *err);
 
-/* The task that a line other than DLOPEN is about. */
+/* The tid of the task that a line other than DLOPEN is about. */
 int32_t task_line_tid(const struct task_line *line);
 
 /*
- * Apply a line other than DLOPEN. Its task exists; @sessions: those known so far, by id. 0 or
- * -ENOMEM.
+ * Apply a line other than DLOPEN, whose task exists. @sessions: the sessions known so far, by id. 0
+ * or -ENOMEM.
  */
 int data_apply_line(struct trace_data *data, const struct task_line *line, struct strmap *sessions);
 
 /* Apply a DLOPEN line, when its session is known. */
 int data_apply_dlopen(const struct task_line *line, const struct strmap *sessions);
 
-/* From @start_ns on, @task ran in @session. 0 or -ENOMEM. */
+/* Note that from @start_ns on, @task ran in @session. 0 or -ENOMEM. */
 int task_add_ref(struct task *task, uint64_t start_ns, struct session *session);
 
 /*
- * The task from which @task has its first session: the process that forked it, or its leader; or
- * NULL.
+ * Find the task from which @task has its first session: the process that forked it, or its leader;
+ * or NULL.
  */
 const struct task *task_origin(const struct trace_data *data, const struct task *task);
 
@@ -38,7 +38,7 @@ int data_growth_open(struct trace_data *data, struct uft_err *err);
 void data_growth_destroy(struct trace_data *data);
 struct task *data_growth_task(const struct trace_data *data, int32_t tid);
 
-/* Append a whole file of the directory to @out; as file_read_all(). */
+/* Append a whole file of the directory to @out, like file_read_all(). */
 int data_read_file(const struct trace_data *data, const char *name, size_t max_bytes,
 		   struct strbuf *out, struct uft_err *err);
 

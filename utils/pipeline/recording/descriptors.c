@@ -69,8 +69,8 @@ static bool is_pipe(const struct files *files, uint32_t content)
 }
 
 /*
- * A process with both ends of a pipe only passes them on, or takes turns with others that have
- * both.
+ * Examine a pipe. A process with both ends only passes them on, or takes turns with others that
+ * have both.
  */
 static int look_at_pipe(struct files *files, const struct descriptors_of *of, uint32_t content,
 			uint64_t now_ns)
@@ -93,7 +93,7 @@ static int look_at_pipe(struct files *files, const struct descriptors_of *of, ui
 
 	struct file_use *use = &files->uses[at];
 
-	/* The end of the use is not recorded, so it stays open. */
+	/* The end of this use is not recorded, so the use stays open. */
 	use->nr_open = 1;
 	if (reads)
 		use->read_ns = MIN(use->read_ns, now_ns);
@@ -151,7 +151,7 @@ static int append_descriptor(struct descriptor_set *set, const struct descriptor
 int descriptors_put(struct files *files, struct descriptors_of *of, const struct descriptor *new,
 		    uint64_t now_ns)
 {
-	/* It may have been closed in an unrecorded way. */
+	/* The descriptor's number may have been closed without a record. */
 	int ret = descriptors_close(files, of, new->fd, new->fd, now_ns);
 
 	return ret < 0 ? ret : append_descriptor(&of->now, new);
@@ -224,7 +224,7 @@ int descriptors_fork(struct files *files, struct descriptors *descriptors,
 
 	if (!of)
 		return -ENOMEM;
-	/* The number of a process may be used again. */
+	/* The number of the process may be used again by another one. */
 	free_set(&of->now);
 	free_set(&of->before);
 	of->execution = child;
@@ -234,7 +234,7 @@ int descriptors_fork(struct files *files, struct descriptors *descriptors,
 		struct descriptor it = parent->now.all[i];
 		uint32_t name = it.use == FILES_NONE ? FILES_NONE : files->uses[it.use].name;
 
-		/* Each number is there once, so no search is needed. */
+		/* The parent's set has each number once, so no search is needed. */
 		ret = files_spend(files, sizeof(it) * FILES_HELD_COST);
 		if (ret == 0)
 			ret = begin_use(files, of, &it, name, now_ns);

@@ -10,8 +10,8 @@
 #include "utils/pipeline/recording/files.h"
 
 /*
- * @use: the use that counts it among its open descriptors; FILES_NONE for pipes, which are used
- *       when a process has only one of their ends
+ * @use: the use that this open descriptor belongs to; FILES_NONE for pipes, which are used once a
+ *       process has only one of their ends
  */
 struct descriptor {
 	uint32_t fd;
@@ -21,7 +21,7 @@ struct descriptor {
 	bool writes;
 };
 
-/* Few as a rule, so they are searched one by one. */
+/* A set of descriptors: usually few, so they are searched one by one. */
 struct descriptor_set {
 	struct descriptor *all;
 	size_t nr;
@@ -31,9 +31,9 @@ struct descriptor_set {
 /*
  * The descriptors of one process.
  *
- * @now, @before: the open ones; those before the last execve(2)
- * @since_ns: the execution's beginning
- * @is_new: its pipes were not examined since then
+ * @now: the open descriptors; @before: those before the last execve(2)
+ * @since_ns: the beginning of the execution
+ * @is_new: the pipes were not examined since then
  */
 struct descriptors_of {
 	struct descriptor_set now;
@@ -43,7 +43,7 @@ struct descriptors_of {
 	bool is_new;
 };
 
-/* Starts as { 0 }, ends with descriptors_deinit(). */
+/* The descriptors of all processes. Starts as { 0 }, ends with descriptors_deinit(). */
 struct descriptors {
 	struct intmap by_pid;
 	struct descriptors_of **all;
@@ -53,19 +53,22 @@ struct descriptors {
 void descriptors_deinit(struct descriptors *descriptors);
 
 /*
- * The descriptors of @pid, which is in that execution; NULL without memory. A reused number starts
- * without any.
+ * Get the descriptors of @pid, which is in execution @execution; NULL without memory. A reused pid
+ * starts without any.
  */
 struct descriptors_of *descriptors_get(struct descriptors *descriptors, int32_t pid,
 				       size_t execution);
 
-/* All of these return 0, -ENOMEM, or -EDQUOT: the cost exceeds the limit of @files. */
+/* The functions below return 0, -ENOMEM, or -EDQUOT: the cost exceeds the limit of @files. */
 
-/* @new is the descriptor's state from now on; its use is counted already. */
+/* Set the state of a descriptor to @new, whose use is counted already. */
 int descriptors_put(struct files *files, struct descriptors_of *of, const struct descriptor *new,
 		    uint64_t now_ns);
 
-/* The same for a file under a name that the execution has not opened: that is a use by itself. */
+/*
+ * Like descriptors_put(), for a file that the execution has not opened itself: having the
+ * descriptor is a use.
+ */
 int descriptors_add(struct files *files, struct descriptors_of *of, const struct descriptor *new,
 		    uint32_t name, uint64_t now_ns);
 int descriptors_close(struct files *files, struct descriptors_of *of, uint32_t first, uint32_t last,
@@ -81,7 +84,7 @@ int descriptors_fork(struct files *files, struct descriptors *descriptors,
 void descriptors_exec(struct descriptors_of *of, size_t execution, uint64_t now_ns);
 uint32_t descriptors_before(const struct descriptors_of *of, uint32_t fd);
 
-/* All descriptors of an execution are known. */
+/* Begin the uses of an execution, after all its descriptors were reported. */
 int descriptors_settle(struct files *files, struct descriptors_of *of);
 int descriptors_settle_all(struct files *files, struct descriptors *descriptors);
 

@@ -11,8 +11,8 @@
 #include "utils/pipeline/recording/compact_file.h"
 
 /*
- * The recorder holds a lock until it ends. Without locks this is unknown, and the recorder is not
- * reported as dead.
+ * True when the recorder, which holds a lock until it ends, may be alive. Without locks this is
+ * unknown, and the recorder is not reported as dead.
  */
 static bool is_being_recorded(const char *dir)
 {
@@ -22,8 +22,9 @@ static bool is_being_recorded(const char *dir)
 }
 
 /*
- * Records, including their payloads, have multiples of 8 bytes: another size means that the file
- * was truncated after its recorder had ended, for example by an incomplete copy.
+ * Find a task whose file was truncated, for example by an incomplete copy. Records with their
+ * payloads have multiples of 8 bytes, so a file of another size was truncated after its recorder
+ * had ended.
  */
 static const struct task *find_torn(const struct trace_data *data)
 {

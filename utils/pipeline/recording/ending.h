@@ -6,8 +6,8 @@
 #include "utils/pipeline/recording/data.h"
 
 /*
- * Append the missing parts of @data, and the reasons. Nothing when it is complete, still being
- * recorded, or without a state of its recorder. True when there was something.
+ * Append the parts of @data that are missing, and the reasons. True when there are any. None are
+ * appended when the recording is complete, goes on, or does not tell its state.
  */
 bool data_describe_end(const struct trace_data *data, struct strbuf *out);
 

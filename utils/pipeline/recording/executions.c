@@ -26,7 +26,7 @@ struct loading {
 	uint64_t last_ns;
 };
 
-/* The current execution of a process; EXECUTION_NONE: unknown, or it has ended. */
+/* Find the current execution of a process; EXECUTION_NONE: unknown, or it has ended. */
 static size_t find_running(const struct loading *load, int32_t pid)
 {
 	size_t at = (uintptr_t)intmap_get(&load->running, (uint32_t)pid);
@@ -34,7 +34,10 @@ static size_t find_running(const struct loading *load, int32_t pid)
 	return at && !load->out->all[at - 1].is_over ? at - 1 : EXECUTION_NONE;
 }
 
-/* Append one; @made is its beginning. Its index, or EXECUTION_NONE without memory. */
+/*
+ * Append an execution; @made has its first members. Returns its index, or EXECUTION_NONE without
+ * memory.
+ */
 static size_t append_execution(struct loading *load, const struct execution *made)
 {
 	struct executions *out = load->out;
@@ -56,7 +59,7 @@ static size_t append_execution(struct loading *load, const struct execution *mad
 	return out->nr++;
 }
 
-/* A process with an unknown parent, before any execution. */
+/* Make the first execution of a process whose parent is unknown. */
 static struct execution stranger(struct loading *load, int32_t pid)
 {
 	return (struct execution){
@@ -100,7 +103,7 @@ static int take_fork(struct loading *load, const struct proc_record *rec)
 
 	if (!proc_fork_decode(rec->data, rec->len, load->is_big_endian, &made))
 		return 0;
-	/* A thread is of its process. */
+	/* A new thread is no new process. */
 	if (made.child_pid == rec->pid) {
 		load->nr_tasks++;
 		return 0;
@@ -137,7 +140,7 @@ static char *put_terminated(char *to, const struct text *text)
 	return to + text_left(text) + 1;
 }
 
-/* The texts are in one block of memory, which begins with the program's name. */
+/* Copy the texts of an exec into one block of memory, which begins with the program's name. */
 static bool copy_texts(struct execution *made, const struct proc_exec *exec)
 {
 	size_t len = text_left(&exec->program) + text_left(&exec->interpreter) +
@@ -152,7 +155,7 @@ static bool copy_texts(struct execution *made, const struct proc_exec *exec)
 	made->args = to = put_terminated(to, &exec->cwd);
 	made->args_len = text_left(&exec->args);
 	put_terminated(to, &exec->args);
-	/* The last argument may lack its NUL in a wrong file. */
+	/* In an invalid file the last argument may have no NUL. */
 	if (made->args_len && made->args[made->args_len - 1])
 		made->args_len++;
 	return true;
@@ -167,7 +170,7 @@ static int take_exec(struct loading *load, const struct proc_record *rec)
 	if (!proc_exec_decode(rec->data, rec->len, load->is_big_endian, &exec))
 		return 0;
 	if (before == EXECUTION_NONE) {
-		/* The process that has made the program. */
+		/* The creator of the first program counts as a task. */
 		load->nr_tasks += !load->nr_tasks;
 		made = stranger(load, rec->pid);
 	} else {
@@ -185,7 +188,7 @@ static int take_exec(struct loading *load, const struct proc_record *rec)
 	return 0;
 }
 
-/* The leader's end is told last of all threads'. */
+/* Take the end of a task. The leader's end comes after the ends of all other threads. */
 static int take_exit(struct loading *load, const struct proc_record *rec)
 {
 	size_t at = find_running(load, rec->pid);
@@ -202,7 +205,7 @@ static int take_exit(struct loading *load, const struct proc_record *rec)
 
 static int take_proc_record(struct loading *load, const struct proc_record *rec)
 {
-	/* They rise, but in a file that is wrong. */
+	/* Times rise, except in an invalid file. */
 	load->last_ns = MAX(load->last_ns, rec->time_ns);
 	switch (rec->kind) {
 	case PROC_FORK:

@@ -15,28 +15,28 @@
 #define EXECUTION_NONE SIZE_MAX
 
 /*
- * A process, from one execve(2) to the next one or to its end. Its time before its first execve(2)
- * is an execution, too, with the texts of its parent's.
+ * An execution: a process from one execve(2) to the next one, or to its end. The time before its
+ * first execve(2) is an execution, too, with the texts of its parent's execution.
  *
- * @start_ns, @end_ns: of the recording's clock; without a recorded end, the file's last time
- * @pid: in the recorder's pid namespace; numbers are reused, @process is not: it counts processes
- *       from 1. @task: the same for the etrace text, which counts all tasks, and the program's
- *       creator (doc/formats/etrace.md)
+ * @start_ns, @end_ns: times of the recording's clock; without a recorded end, the file's last time
+ * @pid: in the recorder's pid namespace; pids are reused. @process: number of the process, counted
+ *       from 1, which is not reused. @task: its number in the etrace text, which counts all tasks,
+ *       and the program's creator (doc/formats/etrace.md)
  * @index: 0 before the first execve(2), then 1, 2, ...
- * @how: the call that made the process (enum proc_fork_how), 0: unknown; @flags: of clone(2),
- *       0: unknown, or it was another call
- * @parent: the execution that has forked the process; EXECUTION_NONE: it was not traced. The
- *          same in all executions of a process
+ * @how: the call that made the process (enum proc_fork_how), 0: unknown; @flags: flags of clone(2),
+ *       0: unknown, or another call made it
+ * @parent: the execution that has forked the process, the same in all its executions;
+ *          EXECUTION_NONE: it was not traced
  * @previous: the execution of the same process before this one
- * @first_child, @next_child: the first executions of the processes that it has forked, by time; of
- *                            these the next one. EXECUTION_NONE: no more
+ * @first_child: the first execution of the first process that it has forked; @next_child: that of
+ *                            its parent's next process, by time. EXECUTION_NONE: no more
  * @program: the file to be executed; for a script the script. @interpreter: the file that
  *           runs, different only for scripts
  * @cwd: the working directory
- * @first_place, @last_place: the CPUs it ran on, by time: in executions.places. EXECUTION_NONE:
+ * @first_place, @last_place: in executions.places, the CPUs it ran on, by time. EXECUTION_NONE:
  *                            unknown
  * @args, @args_len: the arguments, each with a NUL after it
- * @is_over: the process has ended with it, and @status is of wait(2)
+ * @is_over: the process has ended in this execution; @status is as from wait(2)
  *
  * Unknown texts are "". Paths are as in proc.dat.
  */
@@ -66,7 +66,7 @@ struct execution {
 };
 
 /*
- * From @time_ns on the threads of an execution were on @cpu. @next: the next one of the same
+ * A thread of an execution was on @cpu from @time_ns on. @next: the next place of the same
  * execution, EXECUTION_NONE: no more
  */
 struct execution_place {
@@ -76,8 +76,8 @@ struct execution_place {
 };
 
 /*
- * @all: ordered by start, so that parents and previous ones come first
- * @places: of all of them
+ * @all: ordered by start, so parents and previous executions come first
+ * @places: places of all executions
  *
  * Starts as { 0 }, ends with executions_deinit().
  */
@@ -102,21 +102,22 @@ struct proc_record;
 /*
  * A listener, called for each record while executions are read. @at: the execution of the record's
  * process (after an exec the new one, before an exit the one that ends); EXECUTION_NONE: unknown.
- * For a fork that made a process, the child's execution is the last of all. 0 or negative.
+ * For a fork that made a process, the child's execution is the last of all so far. Returns 0 or
+ * negative.
  */
 struct executions_listener {
 	int (*see)(struct executions_listener *listener, const struct executions *executions,
 		   const struct proc_record *rec, size_t at);
 };
 
-/* The same, and @listener is called for all records. */
+/* Like executions_load(), with @listener called for all records. */
 int executions_load_heard(struct executions *executions, const char *dir, bool is_big_endian,
 			  struct executions_listener *listener, struct uft_err *broken,
 			  struct uft_err *err);
 void executions_deinit(struct executions *executions);
 #define cleanup_executions cleanup(executions_deinit)
 
-/* The argument after @arg, NULL: the first one. NULL at the end. */
+/* Find the argument after @arg; the first one for NULL. NULL at the end. */
 const char *execution_next_arg(const struct execution *execution, const char *arg);
 
 #endif

@@ -14,8 +14,8 @@
 #define DELETED " (deleted)"
 
 /*
- * The maximum of known directories of a name: a damaged file must not cost much more than its own
- * size.
+ * The most directories of a name that are known: a damaged file must not cost much more than its
+ * own size.
  */
 #define DIRECTORIES_MAX 64
 
@@ -62,8 +62,8 @@ static bool is_deleted(const char *path)
 }
 
 /*
- * /dev/shm has normal files. GNU make's jobserver is read and written by all jobs, and is no
- * dependency.
+ * Find the kind of a file by its path. /dev/shm has normal files. GNU make's jobserver, which all
+ * jobs read and write, is no dependency.
  */
 static enum content_kind kind_of(const char *path)
 {
@@ -87,7 +87,7 @@ static uint32_t find_name(const struct files *files, const char *path)
 	return at ? at - 1 : FILES_NONE;
 }
 
-/* One without a place in the tree of directories. */
+/* Add a name without a place in the tree of directories. */
 static uint32_t add_name(struct files *files, const char *path)
 {
 	uint64_t bytes = NAME_BYTES + strlen(path);
@@ -116,7 +116,7 @@ static uint32_t add_name(struct files *files, const char *path)
 	return files->nr_names++;
 }
 
-/* From the last part upwards, until a known directory. */
+/* Directories are added from the last part upwards, up to a known one. */
 uint32_t files_name(struct files *files, const char *path)
 {
 	char *rest cleanup_free = strdup(path);
@@ -299,7 +299,7 @@ static int move_one(struct files *files, uint32_t from, uint32_t to)
 	return 0;
 }
 
-/* The next one in the tree of names below @top, each directory before its content. */
+/* Find the next name in the tree below @top, a directory before its content. */
 static uint32_t next_below(const struct files *files, uint32_t top, uint32_t at)
 {
 	if (files->names[at].first_child != FILES_NONE)
@@ -310,8 +310,8 @@ static uint32_t next_below(const struct files *files, uint32_t top, uint32_t at)
 }
 
 /*
- * Move the names below @from to the same relative paths below @to. They are listed first, since new
- * names may be among them.
+ * Move the names below @from to the same relative paths below @to. The names are listed first,
+ * since new ones may come among them.
  */
 static int move_below(struct files *files, uint32_t from, uint32_t to)
 {

@@ -15,20 +15,20 @@
 #define FILES_NONE UINT32_MAX
 
 /*
- * The limits of the reading cost. A step is the work on one list element, or on a sixteenth of a
- * stored byte. The limit is a minimum plus so many steps per byte of proc.dat. A file passed to a
- * child takes some thousand steps, and so does a name that is moved with its directory.
+ * The limits of the cost of reading. A step is the work on one list element, or on a sixteenth of a
+ * stored byte. The limit is a minimum plus a number of steps per byte of proc.dat. A file passed to
+ * a child takes some thousand steps, and so does a name that is moved with its directory.
  */
 #define FILES_COST_MIN	 (1ULL << 31)
 #define FILES_COST_TIMES 256
-#define FILES_HELD_COST	 16 /* of a byte */
+#define FILES_HELD_COST	 16 /* steps for a stored byte */
 
 /*
  * A path. Names are a tree, so that a directory can be renamed with its content.
  *
- * @content: the one that it names, at the end of the read records; FILES_NONE: unknown,
+ * @content: the content that it names at the end of the records read so far; FILES_NONE: unknown,
  *           or removed
- * @was_removed: since its removal, it names only files that the recorded processes have made
+ * @was_removed: it was removed once, so it names only files that the recorded processes have made
  * @is_hidden: dependencies do not show it
  */
 struct file_name {
@@ -53,8 +53,7 @@ enum content_kind {
  * @name: the name that it was given last
  * @nr_names: the number of its names at the end; 0: it is gone
  * @is_outside: it existed before any of the recorded processes wrote to it
- * @first_use, @next_of_content of these: the executions that have used it, in the order of the
- *                                        first time
+ * @first_use: its first use; uses are linked by next_of_content, in the order of their first times
  */
 struct file_content {
 	uint32_t name;
@@ -76,10 +75,12 @@ enum {
 /*
  * A file used by an execution under one name, any number of times.
  *
- * @open_ns, @close_ns: the first and the last time; at the latest the end of the execution
- * @read_ns, @write_ns: the time from which it may have been read, written; UINT64_MAX: never
- * @given: the name as given, if that was another one
- * @nr_open: of descriptors, while they are read
+ * @open_ns, @close_ns: the first and the last time of the use, which ends with the execution at the
+ * latest
+ * @read_ns, @write_ns: the times from which the execution may have read, or written, the file;
+ * UINT64_MAX: never
+ * @given: the name that the program gave, if it differs
+ * @nr_open: number of open descriptors, while records are read
  */
 struct file_use {
 	uint64_t open_ns;
@@ -96,19 +97,18 @@ struct file_use {
 	uint32_t what; /* FILE_... */
 };
 
-/* The first and the last of its uses. */
+/* The first and the last use of an execution. */
 struct files_of_execution {
 	uint32_t first_use;
 	uint32_t last_use;
 };
 
 /*
- * @of: by the number of an execution, @nr_of of them
- * @has_events: the recording has acts on files; without them there are only the executed
- *              programs
- * @by_path, @by_place: names by path, uses by execution and name; indexes plus one
- * @is_unlimited: without a limit of the cost
- * @cost_max, @cost: the limit of its cost, 0: there is none; its cost
+ * @of: by index of an execution; @nr_of: their number
+ * @has_events: the recording has acts on files; else only the executed programs are known
+ * @by_path, @by_place: names by path, and uses by execution and name; indexes plus one
+ * @is_unlimited: the cost has no limit
+ * @cost_max: the limit of the cost, 0: there is none; @cost: the cost so far
  *
  * Starts as { 0 }, ends with files_deinit().
  */
@@ -130,57 +130,57 @@ struct files {
 };
 
 /*
- * Read @executions, and their acts on files. As executions_load(); -EDQUOT with a text that names
- * the limit.
+ * Read @executions, and their acts on files. Results are those of executions_load(), or -EDQUOT
+ * with a text that names the limit.
  */
 int files_load(struct files *files, struct executions *executions, const char *dir,
 	       bool is_big_endian, struct uft_err *broken, struct uft_err *err);
 void files_deinit(struct files *files);
 #define cleanup_files cleanup(files_deinit)
 
-/* The first use of an execution; FILES_NONE: none. */
+/* Find the first use of an execution; FILES_NONE: it has none. */
 uint32_t files_first_use(const struct files *files, size_t execution);
 
-/* The content named @path at the end, or FILES_NONE. */
+/* Find the content that is named @path at the end, or FILES_NONE. */
 uint32_t files_find(const struct files *files, const char *path);
 
-/* True when it is accessible now: a file with a name, and no directory. */
+/* True when the content is left at the end: a file that has a name, and no directory. */
 bool files_is_left(const struct files *files, uint32_t content);
 
-/* The same, and the content is not hidden. */
+/* True when the content is left at the end and not hidden. */
 bool files_is_shown(const struct files *files, uint32_t content);
 
 /*
- * For readers of recordings: negative results are -ENOMEM, or -EDQUOT; without memory, or beyond
- * the limit there is FILES_NONE, too.
+ * The functions below are for readers of recordings. Negative results are -ENOMEM or -EDQUOT.
+ * FILES_NONE is also the result without memory, or beyond the limit.
  */
 
-/* Add to the cost. 0, or -EDQUOT: it is beyond the limit. */
+/* Add @steps to the cost. 0, or -EDQUOT: the cost is beyond the limit. */
 int files_spend(struct files *files, uint64_t steps);
 bool files_is_beyond(const struct files *files);
 
-/* Report the limit: "@what takes more than ...". -EDQUOT. */
+/* Set the error about the limit: "@what takes more than ...". -EDQUOT. */
 int files_tell_limit(const struct files *files, const char *what, struct uft_err *err);
 
-/* The name @path, added if needed; FILES_NONE without memory. */
+/* Find the name @path, or add it; FILES_NONE without memory. */
 uint32_t files_name(struct files *files, const char *path);
 
-/* The content of that name; an unknown one comes from outside. FILES_NONE without memory. */
+/* Find the content of a name. A new content comes from outside. FILES_NONE without memory. */
 uint32_t files_content(struct files *files, uint32_t name);
 
-/* A content without a name, or the new one of that name, which the old one loses. */
+/* Add a content without a name, or with the name @name, which its old content loses. */
 uint32_t files_new_content(struct files *files, uint32_t name, enum content_kind kind);
 
 /*
- * The use of @content as @name by @execution, with the time of its beginning if it is new.
- * FILES_NONE without memory.
+ * Find the use of @content as @name by @execution, or add it with its first time. FILES_NONE
+ * without memory.
  */
 uint32_t files_use(struct files *files, size_t execution, uint32_t name, uint32_t content,
 		   uint64_t now_ns);
 
 /*
- * @to is another name of @from's file, too; @from is moved there, with its content; @name
- *     becomes unused; they are swapped.
+ * Note a link(2), by which @to names @from's file, too; a rename(2) of @from to @to, with all below
+ * it; the removal of @name; the exchange of two names.
  */
 int files_link(struct files *files, uint32_t from, uint32_t to);
 int files_rename(struct files *files, uint32_t from, uint32_t to);

@@ -13,10 +13,7 @@
 #include "utils/format/proc_dat.h"
 #include "utils/pipeline/recording/descriptors.h"
 
-/*
- * Numbers of Linux that libc defines conditionally, or that differ from those of the program's
- * open(2).
- */
+/* Values of Linux that libc defines only under conditions, or with other numbers. */
 #define ACCESS_MASK   3U
 #define OPEN_TRUNC    01000U
 #define OPEN_CREAT    0100U
@@ -26,9 +23,7 @@
 #define RENAME_SWAPS  2U     /* RENAME_EXCHANGE */
 #define REMOVES_A_DIR 0x200U /* AT_REMOVEDIR */
 
-/*
- * @path: room for one
- */
+/* @path: room for a path */
 struct loading {
 	struct executions_listener listener;
 	struct files *files;
@@ -38,7 +33,7 @@ struct loading {
 	uint64_t now_ns;
 };
 
-/* FILES_NONE: it has no name, or there is no memory (@ret). */
+/* Find the name of a path. FILES_NONE: it has none, or memory is short (load->ret). */
 static uint32_t name_of(struct loading *load, const struct text *text, int *ret)
 {
 	uint32_t name;
@@ -72,7 +67,7 @@ static void note_access(struct loading *load, struct file_use *use, bool reads, 
 		use->write_ns = MIN(use->write_ns, load->now_ns);
 }
 
-/* A use that lists show, and that moves no contents. */
+/* Note a use for listings, which changes no content. */
 static int show_use(struct loading *load, size_t at, uint32_t name, uint32_t content, uint32_t what)
 {
 	struct file_use *use = use_of(load, at, name, content);
@@ -84,7 +79,10 @@ static int show_use(struct loading *load, size_t at, uint32_t name, uint32_t con
 	return 0;
 }
 
-/* The current content of the file, unless that open(2) has truncated or created it. */
+/*
+ * Find the content that an open(2) opens: the current one, unless the open has truncated or created
+ * the file.
+ */
 static uint32_t opened_content(struct loading *load, uint32_t name, uint32_t flags, bool writes)
 {
 	struct files *files = load->files;
@@ -101,7 +99,7 @@ static uint32_t opened_content(struct loading *load, uint32_t name, uint32_t fla
 		content = files_content(files, name);
 	if (content == FILES_NONE || files->contents[content].kind != CONTENT_FILE || !begins)
 		return content;
-	/* Under several names it is the same file, and all of them continue with it. */
+	/* A file with several names has the new content under all of them. */
 	if (files->contents[content].first_use == FILES_NONE ||
 	    files->contents[content].nr_names > 1) {
 		files->contents[content].is_outside = false;
@@ -166,7 +164,7 @@ static int take_names(struct loading *load, struct descriptors_of *of, uint32_t 
 	return ret < 0 ? ret : show_use(load, of->execution, to, content, FILE_SHOWN_WRITTEN);
 }
 
-/* A symlink does not read the file that it leads to. */
+/* Take a symlink(2), which does not read the file that it leads to. */
 static int take_symlink(struct loading *load, struct descriptors_of *of, const struct proc_act *act)
 {
 	struct files *files = load->files;
@@ -194,8 +192,8 @@ static int take_unlink(struct loading *load, const struct proc_act *act)
 }
 
 /*
- * The file of a descriptor that a program begins with: the one before, or the one that has that
- * name now.
+ * Find the file of a descriptor that a program begins with: that of the descriptor before, or the
+ * one that has that name now.
  */
 static int take_inherit(struct loading *load, const struct execution *execution,
 			struct descriptors_of *of, const struct proc_act *act)
@@ -224,8 +222,8 @@ static int take_inherit(struct loading *load, const struct execution *execution,
 	if (content == FILES_NONE)
 		return -ENOMEM;
 	/*
-	 * Standard descriptors are often those of a terminal's file, open for all access: the kind
-	 * of access is known.
+	 * Standard descriptors are often a terminal, opened for reading and writing. Their number
+	 * tells how they are used.
 	 */
 	return descriptors_add(files, of,
 			       &(struct descriptor){
@@ -274,7 +272,7 @@ static int take_act(struct loading *load, const struct execution *execution,
 	}
 }
 
-/* An execution reads the file of its program when it begins. */
+/* Note that an execution reads the file of its program when it begins. */
 static int take_program(struct loading *load, size_t at, const char *path)
 {
 	struct text text = text_of(path, strlen(path));
@@ -310,13 +308,13 @@ static int see(struct executions_listener *listener, const struct executions *ex
 					    : descriptors_get(&load->descriptors, rec->pid, at);
 	int ret = 0;
 
-	/* A response file was read by the recorder, and is no act of the task. */
+	/* A response file is no act of the task: the recorder has read it. */
 	if (at == EXECUTION_NONE || rec->kind == PROC_RESPONSE)
 		return 0;
 	if (!of)
 		return -ENOMEM;
 	load->now_ns = MAX(load->now_ns, rec->time_ns);
-	/* Acts of another process that had this number do not count. */
+	/* Descriptors of another process that had this pid do not count. */
 	if (rec->kind != PROC_EXEC && of->execution != at)
 		descriptors_exec(of, at, load->now_ns);
 	if (rec->kind != PROC_INHERIT && rec->kind != PROC_ENV)
@@ -339,7 +337,7 @@ static int see(struct executions_listener *listener, const struct executions *ex
 	return take_act(load, &executions->all[at], of, rec);
 }
 
-/* Descriptors open at its end are closed then. */
+/* Close the descriptors that are open at the end of a process. */
 static void close_all(struct files *files, const struct executions *executions)
 {
 	for (size_t i = 0; i < files->nr_uses; i++) {
@@ -351,8 +349,8 @@ static void close_all(struct files *files, const struct executions *executions)
 }
 
 /*
- * Children have all descriptors of their parents, and names move with their directories: that may
- * be quadratic in the records.
+ * Set the limit of the cost, which may be quadratic in the records: children have all descriptors
+ * of their parents, and names move with their directories.
  */
 static void set_limit(struct files *files, const char *dir)
 {
