@@ -10,10 +10,10 @@
 #include "utils/pipeline/recording/data.h"
 
 /*
- * @kind: LEFT_OUT_CALLER: it calls one that is left out, and is recorded itself
- * @since_ns: of the recording's clock
- * @until_ns: it is recorded again from then on; 0: never
- * @permille: its share of all calls just before
+ * @kind: LEFT_OUT_CALLER: the function calls one that is left out, and is recorded itself
+ * @since_ns: a time of the recording's clock
+ * @until_ns: time from which it is recorded again; 0: never
+ * @permille: its share of all calls just before @since_ns
  */
 struct left_func {
 	const struct func *func;
@@ -23,7 +23,7 @@ struct left_func {
 	unsigned permille;
 };
 
-/* By time. Starts as { 0 }. */
+/* Entries sorted by time. Starts as { 0 }. */
 struct left_funcs {
 	struct left_func *all;
 	size_t nr;
@@ -33,14 +33,14 @@ void left_funcs_deinit(struct left_funcs *left);
 #define cleanup_left_funcs cleanup(left_funcs_deinit)
 
 /*
- * Read the file of @data; without one there are none. Invalid lines, or those of unknown functions,
- * are skipped.
+ * Read the file of @data; there are no entries without it. Invalid lines, and those of unknown
+ * functions, are skipped.
  */
 int left_funcs_read(struct trace_data *data, struct left_funcs *left, struct uft_err *err);
 
 /*
- * The entry for the function of that name; being left out takes precedence over calling such
- * functions. NULL: none.
+ * Find the entry for the function of that name; NULL: none. An entry for being left out takes
+ * precedence over one for calling such functions.
  */
 const struct left_func *left_funcs_find(const struct left_funcs *left, const char *name);
 

@@ -119,7 +119,7 @@ struct module *module_set_kernel(struct module_set *set)
 	return set->kernel;
 }
 
-/* Without the file its functions have no names. */
+/* Load the symbols of the kernel. Without kallsyms its functions have no names. */
 static int load_kernel(struct module_set *set, struct module *mod, struct uft_err *err)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -156,7 +156,7 @@ static int load_symbols(struct module_set *set, struct module *mod, struct uft_e
 	return ret;
 }
 
-/* The size of a growing symbol file; else 0. */
+/* The size of a symbol file if it grows; else 0. */
 static uint64_t growing_bytes(const struct module_set *set, const struct module *mod)
 {
 	char path[PATH_MAX];
@@ -187,7 +187,7 @@ int module_load(struct module_set *set, struct module *mod, struct uft_err *err)
 	return 0;
 }
 
-/* Functions that are known already also get the new table. */
+/* Let functions that are known already use the new table. */
 static void take_funcs(struct module *mod, const struct symtab *old, struct func **funcs)
 {
 	for (size_t i = 0; i < old->nr; i++) {
@@ -224,7 +224,7 @@ bool module_has_grown(struct module_set *set, struct module *mod, struct uft_err
 	return mod->symtab.nr != 0;
 }
 
-/* "<name>.dbg" beside "<name>.sym". */
+/* Load "<name>.dbg" beside "<name>.sym". */
 static void load_debug(struct module_set *set, struct module *mod)
 {
 	char path[PATH_MAX];
@@ -273,8 +273,8 @@ const struct dbg_func *module_debug(struct module_set *set, const struct func *f
 }
 
 /*
- * Full demangled names already have brackets (doc/facts/text.md, "Names"). Those of "operator()"
- * are part of its name, which uftrace also takes for brackets.
+ * True when "()" is appended to a name. Full demangled names have brackets already
+ * (doc/facts/text.md, "Names"). uftrace takes those in "operator()" for such brackets, too.
  */
 static bool wants_brackets(const char *name)
 {
@@ -297,7 +297,7 @@ const struct func *module_set_add_func(struct module_set *set, const char *name)
 	struct strbuf shown cleanup_strbuf = { 0 };
 	size_t len = strlen(name);
 
-	/* Done here once, so that views need not process names for each line. */
+	/* Names are escaped here once, and not for each line of a view. */
 	escape_addstr(&shown, MEDIUM_TERMINAL, name);
 
 	size_t shown_len = shown.len;
@@ -381,8 +381,8 @@ static bool is_fork_name(const char *name)
 }
 
 /*
- * The function that @sym is a copy or part of ("f" for "f.part.0"), if shown under its name; NULL:
- * none.
+ * Find the function of which @sym is a copy or part ("f" for "f.part.0"), if @sym is shown under
+ * its name; NULL: none.
  */
 static const struct symbol *original_of(const struct module_set *set, const struct module *mod,
 					const struct symbol *sym)

@@ -22,8 +22,9 @@
  * @others: its other names (demangle_others()); NULL: none
  * @call_text: "name();" as a terminal shows a leaf without arguments, escaped if need be; its first
  *             @shown_len bytes are the name, its first @call_len - 1 bytes "name()"
- * @count_id: of the function that this one is a copy or part of, as a compiler makes them, or its
- *            own: a call of one within the other is the same call when times are added up
+ * @count_id: the id of the function of which this one is a copy or part made by a compiler; else
+ *            its own id. When times are added up, a call of the one within the other counts as the
+ *            same call
  * @sym: NULL when there is no symbol
  * @module: NULL when the address is in no module, or for pseudo functions
  */
@@ -39,13 +40,15 @@ struct func {
 	bool is_libcall; /* an entry of a PLT */
 	bool is_end;	 /* a library call that ends its process or thread */
 	bool is_exec;	 /* a library call that replaces this program by another */
-	bool is_fork;	 /* by its name: two processes return from it */
+	bool is_fork;	 /* by its name, two processes return from it */
 	bool is_kernel;	 /* of the kernel, called by its own functions */
 	const struct symbol *sym;
 	const struct module *module;
 };
 
-/* Texts of a func are readable this far past their ends: views copy them in large pieces. */
+/*
+ * Bytes after the ends of a func's texts that are readable, too: views copy texts in large pieces.
+ */
 #define FUNC_TEXT_SLACK 32
 
 /*
@@ -53,26 +56,26 @@ struct func {
  * information on demand.
  *
  * @old: earlier tables of the module, which functions point into
- * @growing_bytes: of a growing symbol file (utils/format/callables.h), when it was read
- * @sym_name: of the symbol file, within the data directory; "" when there is none
+ * @growing_bytes: size of a growing symbol file (utils/format/callables.h) when it was read
+ * @sym_name: name of the symbol file in the data directory; "" when there is none
  */
 struct module {
 	char *path;
 	const char *basename; /* within @path */
 	char *build_id;	      /* "" when unknown */
-	struct module *next;  /* of the same path, with another build-id */
+	struct module *next;  /* next module of the same path, with another build-id */
 	bool is_loaded;
 	struct symtab symtab;
 	struct old_symbols *old;
 	uint64_t growing_bytes;
 	struct func **funcs; /* by symbol; NULL until first used */
 	char *sym_name;
-	const char *sym_dir; /* the folder it is in; of the owner */
+	const char *sym_dir; /* the folder of the symbol file; borrowed */
 	bool has_debug;	     /* the .dbg file was looked for */
 	struct dbg dbg;
 	struct enum_defs enums;
 	struct struct_defs structs;
-	struct srcline *lines; /* NULL: the module has none */
+	struct srcline *lines; /* source lines; NULL: the module has none */
 	bool has_lines;	       /* the lines were looked for */
 };
 
@@ -80,32 +83,35 @@ struct srcline;
 
 /* All modules and functions of a recording. Starts as { 0 } with @dir and @demangle set. */
 struct module_set {
-	const char *dir;      /* with the .sym files; of the owner */
-	const char *syms_dir; /* --with-syms: where to look before that; NULL */
+	const char *dir;      /* the folder with the .sym files; borrowed */
+	const char *syms_dir; /* --with-syms: the folder that is searched first, or NULL */
 	/* For modules without a .sym file, symbols are read from the program itself */
 	bool reads_programs;
 	enum demangle_mode demangle;
 	struct module **modules;
 	size_t nr_modules;
-	struct strmap by_path; /* the newest of each path */
-	struct module *kernel; /* one of them; NULL: none of its functions was called */
-	pthread_mutex_t lock;  /* of all that is in here, while several threads read */
+	struct strmap by_path; /* the newest module of each path */
+	struct module *kernel; /* the kernel; NULL: none of its functions was called */
+	pthread_mutex_t lock;  /* protects all members while several threads read */
 	struct func **funcs;   /* by id */
 	size_t nr_funcs;
 };
 
 void module_set_deinit(struct module_set *set);
 
-/* The module with that path and build-id, added if needed; NULL when memory is short. */
+/* Find the module with that path and build-id, or add it; NULL when memory is short. */
 struct module *module_set_get(struct module_set *set, const char *path, const char *build_id);
 
-/* The kernel, with the recording's kallsyms as symbols. NULL when memory is short. */
+/*
+ * Get the kernel as a module, with the recording's kallsyms as symbols. NULL when memory is short.
+ */
 struct module *module_set_kernel(struct module_set *set);
 #define KERNEL_MODULE_PATH "[kernel]"
 
 /*
- * The kernel's function at @addr, which has KERNEL_ADDR_BIT: 1 with *@func, 0 without a symbol in
- * kallsyms, negative with @err. For callers without an address space (session.h); not thread-safe.
+ * Find the kernel's function at @addr, which has KERNEL_ADDR_BIT: 1 with *@func, 0 without a symbol
+ * in kallsyms, negative with @err. For callers without an address space (session.h); not
+ * thread-safe.
  */
 int module_set_kernel_func(struct module_set *set, uint64_t addr, const struct func **func,
 			   struct uft_err *err);
@@ -114,21 +120,22 @@ int module_set_kernel_func(struct module_set *set, uint64_t addr, const struct f
 int module_load(struct module_set *set, struct module *mod, struct uft_err *err);
 
 /*
- * True when the module has more symbols than when they were read: of functions called for the first
- * time during the recording. They are read again then; known ones stay.
+ * True when the module has got more symbols since they were read: those of functions called for the
+ * first time during the recording. They are read again; known symbols stay.
  */
 bool module_has_grown(struct module_set *set, struct module *mod, struct uft_err *err);
 
-/* The source file of @sym's function, or NULL when debug information was not recorded. */
+/* Find the source file of @sym's function, or NULL when debug information was not recorded. */
 const char *module_source(struct module_set *set, struct module *mod, const struct symbol *sym);
 
-/* The function of a symbol of @mod. NULL when memory is short. */
+/* Get the function of a symbol of @mod. NULL when memory is short. */
 const struct func *module_func(struct module_set *set, struct module *mod,
 			       const struct symbol *sym);
 
 /*
- * Show functions that have @name among several by this name, which the user has given. Before the
- * first function is looked up. 0, -ENOMEM, or the error of an unreadable symbol file.
+ * Show functions that have @name among several names by this one, which the user has given. To be
+ * called before the first function is looked up. 0, -ENOMEM, or the error of an unreadable symbol
+ * file.
  */
 int module_set_prefer(struct module_set *set, const char *name, struct uft_err *err);
 
@@ -142,19 +149,19 @@ bool func_is_called(const struct func *func, const char *name);
 bool module_put_line(const struct func *func, uint64_t offset, struct strbuf *out);
 
 /*
- * Debug information about @func, or NULL. A damaged file counts as absent: it only adds to the
+ * Find debug information about @func, or NULL. A damaged file counts as absent: it only adds to the
  * displayed text.
  */
 const struct dbg_func *module_debug(struct module_set *set, const struct func *func);
 
 /*
- * An address of @mod (NULL: none) without a symbol, as a function "<hex>". NULL when memory is
- * short.
+ * Add an address of @mod (NULL: of no module) without a symbol, as a function "<hex>". NULL when
+ * memory is short.
  */
 const struct func *module_set_add_unknown(struct module_set *set, uint64_t addr,
 					  const struct module *mod);
 
-/* A function without a symbol, under this name. NULL when memory is short. */
+/* Add a function without a symbol, under this name. NULL when memory is short. */
 const struct func *module_set_add_func(struct module_set *set, const char *name);
 
 #endif

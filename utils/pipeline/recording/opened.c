@@ -94,7 +94,7 @@ static bool has_become_another(const struct task *task, uint64_t from_ns, uint64
 	return false;
 }
 
-/* The innermost ones, up to the first without a recorded entry. */
+/* Count the innermost calls, up to the first one without a recorded entry. */
 static size_t count_known(struct opened *opened)
 {
 	opened->first = opened->nr;
@@ -140,8 +140,8 @@ void opened_put(const struct opened *opened, uint64_t start_ns, struct event *ev
 }
 
 /*
- * @open: the number of calls that the task has not left so far. False when no more can be
- *        found.
+ * Note a return. @open: the number of calls that the task has not left so far. False when no more
+ * names can be found.
  */
 static bool note_return(struct opened *opened, size_t *open, const struct event *event)
 {
@@ -149,7 +149,7 @@ static bool note_return(struct opened *opened, size_t *open, const struct event 
 		return *open && event->depth >= *open;
 	if (event->type != EVENT_EXIT || event->depth >= *open)
 		return *open;
-	/* It left several at once, or became another program. */
+	/* The task left several calls at once, or became another program. */
 	if (event->depth + 1U < *open)
 		return false;
 	opened->addrs[--*open] = event->addr;
@@ -165,7 +165,7 @@ ssize_t opened_find_inherited(struct opened *opened, struct src_user *src,
 	size_t open = 0;
 
 	while (goes_on && !src->at_end && !atomic_load_explicit(is_stopped, memory_order_relaxed)) {
-		/* Damage is told when the file is really read. */
+		/* Damage is reported later, when the file is read for the view. */
 		ssize_t nr = src_user_read(src, events, READ_AT_ONCE, UINT64_MAX, NULL);
 
 		if (nr < 0)

@@ -14,14 +14,14 @@
 #include "utils/pipeline/sources/src_user.h"
 
 /*
- * Follows the records of a task up to the range. All zero is the beginning of a task; ends with
- * opened_deinit().
+ * The open calls of a task while its records are followed up to the range. All zero at the
+ * beginning of a task; ends with opened_deinit().
  *
- * @addrs: of the functions of open calls, the outermost first; 0: without a recorded entry. Known
- *         ones begin at @first
- * @last_ns: of the last record before the range
- * @wants_depth: records were lost: the next one has the number of open calls
- * @is_out: the task is off the CPU; @out_flags: those of the event by which it left
+ * @addrs: addresses of the functions of open calls, the outermost first; 0: its entry was not
+ *         recorded. Known ones begin at @first
+ * @last_ns: time of the last record before the range
+ * @wants_depth: records were lost, and the next one tells the number of open calls
+ * @is_out: the task is off the CPU; @out_flags: flags of the event by which it left
  * @is_done: the range has begun
  */
 struct opened {
@@ -38,19 +38,19 @@ struct opened {
 
 void opened_deinit(struct opened *opened);
 
-/* An event before the range. False when memory is short. */
+/* Note an event before the range. False when memory is short. */
 bool opened_note(struct opened *opened, const struct event *event);
 
 /*
- * The same for records taken directly from a source's buffer: for those of the program's calls
- * before @until_ns, up to the first other record. False when memory is short.
+ * Note records directly from a source's buffer: calls of the program before @until_ns, up to the
+ * first other record. False when memory is short.
  */
 bool opened_skim(struct opened *opened, struct plain_records *records, uint64_t until_ns);
 
 /*
- * The range has begun: returns the number of events that opened_put() makes of the open calls.
- * @next is the first event in the range. No call is open when the task has become another program
- * since its last record.
+ * End the following at the start of the range. Returns the number of events that opened_put() makes
+ * of the open calls. @next is the first event in the range. No call is open when the task has
+ * become another program since its last record.
  */
 size_t opened_begin(struct opened *opened, const struct task *task, const struct event *next,
 		    uint64_t start_ns);
@@ -60,9 +60,10 @@ void opened_put(const struct opened *opened, uint64_t start_ns, struct event *ev
 
 /*
  * A forked child begins within calls of its parent, and so does a recording that is switched on
- * late. Their names become known when the task returns from them. So read @src, which is at the
- * beginning of the task, up to there, for opened_put() of these calls; @opened is all zero. Others
- * may set @is_stopped: then it returns early. Returns their number, or -ENOMEM.
+ * late. Their names become known when the task returns from them. So this reads @src, which is at
+ * the beginning of the task, up to these returns, and fills @opened, which is all zero, for
+ * opened_put(). It returns early when another thread sets @is_stopped. Returns the number of these
+ * calls, or -ENOMEM.
  */
 ssize_t opened_find_inherited(struct opened *opened, struct src_user *src,
 			      const atomic_bool *is_stopped);
