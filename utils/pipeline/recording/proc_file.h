@@ -12,10 +12,10 @@
 #include "utils/format/proc_dat.h"
 
 /*
- * @path: of the file
- * @buf, @cap: [@at, @len) was read and not decoded yet
- * @offset: in the file, after @len
- * @is_damaged: the part after the read one is unusable
+ * @path: path of the file
+ * @buf, @cap: the buffer; [@at, @len) was read and not decoded yet
+ * @offset: offset in the file of the end of the buffer
+ * @is_damaged: the rest of the file is unusable
  */
 struct proc_file {
 	char path[PATH_MAX];
@@ -39,8 +39,9 @@ void proc_file_close(struct proc_file *file);
 #define cleanup_proc_file cleanup(proc_file_close)
 
 /*
- * The next record of any kind; its data is valid until the next call. 1, 0 at the end (call again
- * when the file has grown), or negative with @err: once, and from then on it is the end.
+ * Read the next record of any kind; its data is valid until the next call. 1, 0 at the end (call
+ * again when the file has grown), or negative with @err. An error is reported once; then the file
+ * is at its end.
  */
 int proc_file_next(struct proc_file *file, struct proc_record *rec, struct uft_err *err);
 

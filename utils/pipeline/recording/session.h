@@ -9,7 +9,7 @@
 #include "utils/format/task_txt.h"
 #include "utils/pipeline/recording/module.h"
 
-/* A library that came by dlopen(3). */
+/* A library that was loaded by dlopen(3). */
 struct late_module {
 	uint64_t time_ns;
 	uint64_t base;
@@ -17,10 +17,10 @@ struct late_module {
 };
 
 /*
- * The meaning of addresses in a session between two dlopens: a cache from address to function. Open
- * addressing, a power of two of slots, never more than half full.
+ * The meaning of addresses in a session between two dlopens: a cache of functions by address. It
+ * uses open addressing, has a power of two of slots, and is never more than half full.
  *
- * @nr_late: the number of the session's late modules in it
+ * @nr_late: number of the session's late modules that it has
  */
 struct addr_space {
 	struct session *session;
@@ -36,8 +36,8 @@ struct addr_space {
 /*
  * One process image, from its start (or exec) to its end; several tasks and processes share it.
  *
- * @late: by time
- * @spaces: by reader, one more each than late modules; NULL until needed
+ * @late: libraries loaded by dlopen(3), sorted by time
+ * @spaces: address spaces, by reader: for each one more than late modules; NULL until needed
  */
 struct session {
 	char sid[SESSION_ID_LEN + 1];
@@ -60,20 +60,20 @@ void session_destroy(struct session *session);
 int session_load_map(struct session *session, struct uft_err *err);
 
 /*
- * Lines may come in any order. Invalidates spaces of the session that were returned before. 0 or
- * -ENOMEM.
+ * Add a library loaded by dlopen(3). Lines may come in any order. Spaces of the session that were
+ * returned before become invalid. 0 or -ENOMEM.
  */
 int session_add_late(struct session *session, const struct task_line *line);
 
 /*
- * The maximum of threads that may look addresses up at the same time; each has a number and spaces
- * of its own.
+ * The most threads that may look up addresses at the same time. Each has a number and spaces of its
+ * own.
  */
 #define READERS_MAX 16
 
 /*
- * The address space at @time_ns, and the end of its validity (UINT64_MAX: to the end). NULL when
- * memory is short.
+ * Find the address space at @time_ns, and the time until which it is valid (UINT64_MAX: to the
+ * end). NULL when memory is short.
  */
 struct addr_space *session_space(struct session *session, unsigned reader, uint64_t time_ns,
 				 uint64_t *until_ns);
@@ -88,18 +88,21 @@ static inline size_t addr_slot(uint64_t addr)
 const struct func *space_find(struct addr_space *space, uint64_t addr, struct uft_err *err);
 
 /*
- * The symbol of code or data at @addr, as a function; NULL when there is none, or on failure. Not
- * cached: for arbitrary addresses.
+ * Find the symbol of code or data at @addr, as a function. NULL when there is none, or on failure.
+ * The result is not cached: for arbitrary addresses.
  */
 const struct func *space_symbol(const struct addr_space *space, uint64_t addr);
 
-/* The same; *@offset: position of @addr in the symbol's module, as in symbols' addresses. */
+/*
+ * Like space_symbol(). *@offset becomes the offset of @addr in the module, which symbols' addresses
+ * count from, too.
+ */
 const struct func *space_symbol_offset(const struct addr_space *space, uint64_t addr,
 				       uint64_t *offset);
 
 /*
- * HOT: the function at @addr; never NULL except on failure (memory, unreadable symbol file). An
- * address without symbol yields a function named "<hex>".
+ * HOT: find the function at @addr; NULL only on failure (memory, unreadable symbol file). An
+ * address without a symbol has a function named "<hex>".
  */
 static inline const struct func *space_func(struct addr_space *space, uint64_t addr,
 					    struct uft_err *err)

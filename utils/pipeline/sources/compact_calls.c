@@ -21,8 +21,8 @@ void compact_call_event(const struct compact_coder *coder, const struct compact_
 }
 
 /*
- * The end of the fast part: not before the first record has told the stack's beginning, and not
- * beyond a change of the meaning of addresses.
+ * The time until which the fast path is possible: not before the first record has told the stack's
+ * beginning, and not beyond a change of the meaning of addresses.
  */
 static uint64_t fast_until(const struct stg_calls *calls, uint64_t until_ns)
 {
@@ -31,7 +31,7 @@ static uint64_t fast_until(const struct stg_calls *calls, uint64_t until_ns)
 	return MIN(until_ns, calls->changes_ns - 1);
 }
 
-/* The values of calls of the function with that number; NULL when memory is short. */
+/* Find the values of calls of the function with that number; NULL when memory is short. */
 static const struct func_args *args_of(const struct stg_calls *calls, struct compact_cursor *cursor,
 				       uint32_t number)
 {
@@ -53,8 +53,8 @@ static const struct func_args *args_of(const struct stg_calls *calls, struct com
 
 /*
  * HOT: read a call with payload, if its length matches the function's specification, so that the
- * next record's beginning is known. @event gets the payload, which is in the block. False:
- * otherwise, and the state is unchanged.
+ * next record's beginning is known. @event gets the payload, which is in the block. False
+ * otherwise, with the state unchanged.
  */
 NOINLINE static bool payload_step(const struct stg_calls *calls, struct compact_cursor *cursor,
 				  struct compact_state *state, uint64_t until_ns,
@@ -88,9 +88,9 @@ NOINLINE static bool payload_step(const struct stg_calls *calls, struct compact_
 }
 
 /*
- * HOT: the most frequent calls: the ENTRY of a function that was called before in the block, and
- * the EXIT of the innermost call. Returns their number; the next call is another one, and unread,
- * unless *@is_read.
+ * HOT: read the most frequent calls: ENTRYs of functions that were called before in the block, and
+ * EXITs of the innermost call. Returns their number. The next call is of another kind; it is
+ * unread, unless *@is_read.
  */
 static size_t fast_calls(struct stg_calls *calls, struct compact_cursor *cursor,
 			 struct compact_state *at, struct event *events, size_t max,
@@ -109,7 +109,7 @@ static size_t fast_calls(struct stg_calls *calls, struct compact_cursor *cursor,
 		event->data = NULL;
 		event->data_len = 0;
 		if (unlikely(!compact_step(coder, end, &state, until_ns, &call))) {
-			/* Not those that are kept in registers. */
+			/* The state in memory, besides that in registers. */
 			struct compact_state there = state;
 			struct compact_call its;
 
@@ -167,7 +167,7 @@ ssize_t compact_calls(struct stg_calls *calls, struct compact_cursor *cursor, ui
 		    (!is_read && compact_odd_call(block, &state, until_ns, &call) != COMPACT_CALL))
 			break;
 		if (unlikely(call.number == 0)) {
-			/* No encoder writes that: the rest of the block is not read. */
+			/* No encoder writes such a call: the rest of the block is not read. */
 			state.in = block->end + 1;
 			break;
 		}

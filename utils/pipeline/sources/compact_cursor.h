@@ -18,16 +18,16 @@ struct func;
 struct func_args;
 
 /*
- * One block is open at a time. Records that are in it as bytes only (LOST, events, payloads whose
- * length differs from their function's specification) end that: the rest of the block must be read
- * as bytes then. A reader must know the content of payloads to find where records begin.
+ * One block is open at a time. At a record that the block has as bytes only (LOST, events, payloads
+ * whose length differs from their function's specification), the rest of the block must be read as
+ * bytes: a reader must know the content of payloads to find where records begin.
  *
- * @at: of the block, in the file; @raw_end: the end of the block in <tid>.dat, which it represents;
- *      0: no block is open
- * @bytes: its body
- * @payload_bytes: of the calls read since the last query
- * @named, @nr_named: the meaning of the block's numbers in @space. @func: NULL: not called
- *                    yet; @args: NULL: not looked up
+ * @at: offset of the block in the file; @raw_end: end of the block in <tid>.dat, which it
+ *      represents; 0: no block is open
+ * @bytes: body of the block
+ * @payload_bytes: bytes of payloads of the calls read since the last query
+ * @named, @nr_named: the functions and values in @space for the block's numbers. @func: NULL: not
+ *                    called yet; @args: NULL: not looked up
  */
 struct compact_cursor {
 	struct compact_block block;
@@ -49,21 +49,24 @@ struct compact_cursor {
 };
 
 /*
- * From the heap, about 80 kB and the size of a block; NULL when memory is short. @args: borrowed;
- * @is_big: byte order of payloads
+ * Make a cursor of the heap: about 80 kB, and the size of a block. NULL when memory is short.
+ * @args: borrowed; @is_big: byte order of payloads
  */
 struct compact_cursor *compact_cursor_create(struct arg_book *args, bool is_big);
 void compact_cursor_destroy(struct compact_cursor *cursor);
 
 /*
- * Open the block that begins at @raw. False: none begins there, or memory is short, or it cannot be
- * read call by call (it is damaged, or does not end with a record). compact_file_read() handles
- * that.
+ * Open the block that begins at @raw. False: no block begins there, memory is short, or the block
+ * cannot be read call by call (it is damaged, or does not end with a record). compact_file_read()
+ * handles these cases.
  */
 bool compact_cursor_open(struct compact_cursor *cursor, const struct compact_file *file, int fd,
 			 uint64_t raw);
 
-/* Names are those of @space from now on, or of another block. */
+/*
+ * Forget the functions and values of the block's numbers: addresses have another meaning from now
+ * on.
+ */
 void compact_cursor_forget_names(struct compact_cursor *cursor, const struct addr_space *space);
 
 #endif

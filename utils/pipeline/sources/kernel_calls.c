@@ -18,8 +18,8 @@ static const struct queued *next_queued(const struct kernel_calls *calls)
 }
 
 /*
- * An outermost call begins with @next, and a record follows soon: true when the call is around the
- * record, and begins nearer to it than it ends.
+ * True when the outermost call that begins with @next is around the next record, and begins nearer
+ * to it than it ends.
  */
 static bool is_entered_late(const struct kernel_calls *calls, const struct queued *next,
 			    uint64_t record_ns)
@@ -39,8 +39,8 @@ static bool is_entered_late(const struct kernel_calls *calls, const struct queue
 }
 
 /*
- * The due time of the next event among the records. One that the clocks put on the wrong side of a
- * record is moved to the record's time at most.
+ * The time at which the next event is due among the records. An event that the clocks put on the
+ * wrong side of a record is moved to the record's time at most.
  */
 static uint64_t due_ns(const struct kernel_calls *calls, const struct queued *next)
 {
@@ -65,7 +65,7 @@ static uint64_t calls_next_ns(struct source *source)
 	return next ? due_ns(calls, next) : UINT64_MAX;
 }
 
-/* The innermost open call returns without a recorded return. */
+/* Make the EXIT of the innermost open call, whose return was not recorded. */
 static struct event return_unseen(struct kernel_calls *calls, uint64_t time_ns)
 {
 	const struct kernel_frame *frame = &calls->frames[--calls->nr];
@@ -138,7 +138,7 @@ static struct event event_of(const struct queued *queued)
 	return event;
 }
 
-/* A lost event may have been the end of a call. */
+/* True for a loss: a lost event may have been the end of a call. */
 static bool is_loss(const struct queued *next)
 {
 	return next->type == EVENT_LOST;
@@ -150,8 +150,8 @@ static bool is_sched(const struct queued *next)
 }
 
 /*
- * The CPU on which the task comes back, if the queue has its SCHED_IN. After a loss it may be
- * another one.
+ * Find the CPU on which the task comes back, if the queue has its SCHED_IN. After a loss that may
+ * be another SCHED_IN.
  */
 static uint16_t cpu_of_return(const struct kernel_calls *calls)
 {
@@ -169,8 +169,8 @@ static uint16_t cpu_of_return(const struct kernel_calls *calls)
 }
 
 /*
- * The task enters a call at @entry_ns: a nanosecond before that it was back. uftrace shows the
- * same.
+ * Make the SCHED_IN of a task that enters a call at @entry_ns: a nanosecond before, as uftrace
+ * shows it.
  */
 static struct event come_back(struct kernel_calls *calls, uint64_t entry_ns)
 {
@@ -193,7 +193,7 @@ static bool note_sched(struct kernel_calls *calls, const struct queued *next)
 {
 	bool is_known = next->type == EVENT_SCHED_IN && calls->was_back;
 
-	/* After a loss, the SCHED_OUT of a SCHED_IN is unknown. */
+	/* After a loss, it is unknown whether the task was off the CPU. */
 	if (!is_sched(next) && !is_loss(next))
 		return true;
 	calls->is_out = next->type == EVENT_SCHED_OUT;
@@ -234,7 +234,7 @@ static ssize_t calls_read(struct source *source, struct event *events, size_t ma
 		if (what == STEP_DROP)
 			continue;
 		events[nr] = event_of(next);
-		/* The clock of records counts when the two differ. */
+		/* When the clocks differ, that of records counts. */
 		if (is_call(next))
 			events[nr].time_ns = MAX(due, src_user_last_ns(calls->user));
 		calls->last_ns = events[nr++].time_ns;
@@ -278,7 +278,10 @@ size_t kernel_calls_return(struct kernel_calls *calls, uint64_t record_ns, struc
 	return nr;
 }
 
-/* It is before the next record, at @record_ns, by its own time. Then it is by due_ns(), too. */
+/*
+ * True when an event is before the next record, at @record_ns, by its own time. By due_ns() it is
+ * so, too.
+ */
 static inline bool is_due_before(const struct kernel_calls *calls, const struct queued *next,
 				 uint64_t record_ns)
 {
@@ -304,7 +307,7 @@ size_t kernel_calls_merge(struct kernel_calls *calls, struct event *events, size
 		if (MIN(rec.time_ns, next->time_ns) > limit_ns || !is_call(next))
 			break;
 		if (rec.time_ns <= next->time_ns) {
-			/* A call that is open returns first. */
+			/* An open call must return first. */
 			if (calls->nr)
 				break;
 			event_of_record(&rec, records.last_ns, event);

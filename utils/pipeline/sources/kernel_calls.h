@@ -13,37 +13,36 @@
 #include "utils/pipeline/sources/src_user.h"
 
 /*
- * The maximum difference between the program's clock and that of the kernel's tracing. Both have
- * the same time, but the program may compute it itself. The kernel's own works in any context and
- * may lag during adjustments.
+ * The largest difference between the program's clock and that of the kernel's tracing. Both tell
+ * the same time, but the program may compute it itself, and the kernel's tracing clock may lag
+ * while the time is adjusted.
  */
 #define KERNEL_CALLS_SKEW_NS 20000
 
-/* An open call of the kernel. @depth: in the kernel's count, which omits untraced functions. */
+/* An open call of the kernel. @depth: as the kernel counts, without untraced functions. */
 struct kernel_frame {
 	uint64_t addr;
 	uint16_t depth;
 };
 
-/* The kernel has such a limit: FTRACE_RETFUNC_DEPTH is 50. */
+/* The most open calls of the kernel, which has a limit itself: FTRACE_RETFUNC_DEPTH is 50. */
 #define KERNEL_FRAMES_MAX 256
 
 /*
- * The events in the lane's queue, with the kernel's calls nested: an EXIT follows each ENTRY, calls
- * entered before the recording are left out, and calls with a lost return end at the latest
- * possible time. A task within the kernel writes no records, so that they and the kernel's calls
- * make one stack. Times that contradict this by less than KERNEL_CALLS_SKEW_NS are due to the
- * clocks.
+ * The events in the lane's queue, with the kernel's calls nested: each ENTRY has an EXIT, calls
+ * entered before the recording are left out, and calls whose return was lost end at the latest
+ * possible time. A task within the kernel writes no records, so records and the kernel's calls make
+ * one stack. Times that contradict this by less than KERNEL_CALLS_SKEW_NS are due to the clocks.
  *
  * The kernel reports SCHED_IN in the first function that the task runs when it is back
  * (finish_task_switch). The self time of that call does not include the time off the CPU. So
  * SCHED_IN is delivered before the first call that is entered after SCHED_OUT.
  *
- * @queued: the events from the feed; of the lane, and so is @user
- * @frames: [0, @nr) are open; of the heap, NULL before the first
- * @last_ns: of the last delivered event
+ * @queued: the events from the merger; it belongs to the lane, and so does @user
+ * @frames: the open calls are [0, @nr); of the heap, NULL before the first
+ * @last_ns: time of the last delivered event
  * @is_out: the last known event of the scheduler is a SCHED_OUT
- * @was_back: and its SCHED_IN was delivered early
+ * @was_back: the SCHED_IN after it was delivered early
  * @drops: the task has no program for its addresses
  */
 struct kernel_calls {
@@ -64,16 +63,17 @@ void kernel_calls_init(struct kernel_calls *calls, struct queue_source *queued,
 void kernel_calls_deinit(struct kernel_calls *calls);
 
 /*
- * HOT: merge the next events of both, records and queue, by time, up to @max and none later than
- * @limit_ns. It goes on as long as records are calls without payload, and the kernel's calls are
- * nested and on the right side of them. Returns their number; 0: call the source and @user.
+ * HOT: merge the next records and events of the queue by time, at most @max and none later than
+ * @limit_ns. This goes on as long as records are calls without payload, and the kernel's calls are
+ * nested and on the right side of records. Returns the number of events; 0: call the source and
+ * @user.
  */
 size_t kernel_calls_merge(struct kernel_calls *calls, struct event *events, size_t max,
 			  uint64_t limit_ns);
 
 /*
- * To be called before a record of @record_ns is taken: its writer is not in the kernel. Appends the
- * missing EXITs to @events, at most @max. Returns their number.
+ * To be called before a record of @record_ns is taken, whose writer is not in the kernel. Writes
+ * the missing EXITs to @events, at most @max. Returns their number.
  */
 size_t kernel_calls_return(struct kernel_calls *calls, uint64_t record_ns, struct event *events,
 			   size_t max);

@@ -6,10 +6,10 @@
 #include "utils/pipeline/sources/compact_calls.h"
 #include "utils/pipeline/pipeline.h"
 
-/* The first batch of one lane among many. */
+/* The number of events in the first batch of one lane among many. */
 #define FIRST_BATCH 32
 
-/* A task with a damaged file ends here; the others go on. */
+/* Note the damage of a task's file, where the task ends. The others go on. */
 static void note_damage(struct pipeline *pipe, const struct uft_err *why)
 {
 	pthread_mutex_lock(&pipe->data->modules.lock);
@@ -32,7 +32,7 @@ static struct next_other find_other(const struct lane *lane)
 		uint64_t time_ns = source_next_ns(lane->others[i]);
 
 		if (time_ns < next.time_ns) {
-			/* On a tie the first of the two goes first. */
+			/* On a tie the source with the lower index goes first. */
 			next.until_ns = next.src ? next.time_ns - 1 : UINT64_MAX;
 			next.src = lane->others[i];
 			next.time_ns = time_ns;
@@ -63,7 +63,7 @@ static bool is_due(const struct lane *lane, uint64_t limit_ns, uint64_t other_ns
 	return !lane->pipe->has_late_entries || user->at < user->len || other_ns <= user->last_ns;
 }
 
-/* Take the events before the next record, but at least @next. */
+/* Take events of other sources before the next record, at least the first one, @next. */
 static ssize_t take_others(struct lane *lane, const struct next_other *next, uint64_t limit_ns,
 			   struct event *events, size_t max, struct uft_err *err)
 {
@@ -71,15 +71,15 @@ static ssize_t take_others(struct lane *lane, const struct next_other *next, uin
 	uint64_t until_ns = MIN(next->until_ns, limit_ns);
 
 	until_ns = MIN(until_ns, record_ns - (record_ns > 0));
-	/* Each is looked at by is_due(). */
+	/* Events are taken one by one, since is_due() must see each. */
 	if (lane->pipe->has_late_entries)
 		until_ns = next->time_ns;
 	return source_read(next->src, events, max, MAX(until_ns, next->time_ns), err);
 }
 
 /*
- * Read the next records, before @other. A task that writes one is not in the kernel any more: EXITs
- * of the kernel's open calls come instead.
+ * Read the next records, before @other. A task that writes a record is not in the kernel any more,
+ * so EXITs of the kernel's open calls come first.
  */
 static ssize_t read_records(struct lane *lane, struct next_other *other, uint64_t limit_ns,
 			    struct event *events, size_t max, struct uft_err *err)
@@ -87,7 +87,7 @@ static ssize_t read_records(struct lane *lane, struct next_other *other, uint64_
 	struct source *user = &lane->user.source;
 	ssize_t n = 0;
 
-	/* The kernel's calls need the time of the next record: so it must be in the buffer. */
+	/* The kernel's calls need the time of the next record, so this must be in the buffer. */
 	if (lane->has_kernel_calls && !lane->user.at_end)
 		n = source_read(user, events, max, 0, err);
 	*other = find_other(lane);
@@ -143,11 +143,11 @@ size_t lane_read(struct lane *lane, struct event *events, size_t max)
 		size_t queued_at = lane->queued.at;
 
 		n = take_others(lane, &other, limit_ns, events + nr, max - nr, &why);
-		/* A dropped event, which belongs to no task, was taken, too. */
+		/* An event that the source has dropped counts as taken, too. */
 		if (n < 0 || (n == 0 && lane->queued.at == queued_at))
 			break;
 		nr += n;
-		/* The records that follow may go the short way. */
+		/* The next records may be read as calls. */
 		if (nr && src_user_is_by_calls(&lane->user))
 			break;
 	}
@@ -175,8 +175,8 @@ static bool takes_calls(const struct lane *lane)
 }
 
 /*
- * Read the next calls, already processed by stg_calls(). 0: call lane_read(). No other events come
- * among them; payloads are in the block, which stays until the next call.
+ * Read the next calls as stg_calls() makes them. 0: call lane_read(). No other events are among
+ * them. Payloads are in the block, which stays until the next read.
  */
 static ssize_t read_calls(struct lane *lane, struct event *events, struct uft_err *err)
 {
@@ -196,8 +196,8 @@ static ssize_t read_calls(struct lane *lane, struct event *events, struct uft_er
 }
 
 /*
- * Get room for the next batch. With many lanes the first one is small, for it may wait long for its
- * turn. Later ones usually get their room from a lane that has just ended.
+ * Get room for the next batch. With many lanes, the first batch of each is small, since it may wait
+ * long for its turn. Later batches usually get their room from a lane that has just ended.
  */
 static int get_buffers(struct lane *lane, struct uft_err *err)
 {
@@ -241,7 +241,7 @@ void lane_release(struct lane *lane)
 	lane_release_events(lane);
 }
 
-/* The events that have not passed the stages yet. */
+/* The buffer of events that have not passed the stages yet. */
 static struct event *raw_events(const struct lane *lane)
 {
 	return lane->holds_back ? lane->raw : lane->events;
@@ -263,7 +263,7 @@ static int make_room(struct lane *lane, size_t nr)
 	return 0;
 }
 
-/* The same for the @nr events before the stages. */
+/* Make room in the buffer for the @nr events before the stages. */
 static int make_raw_room(struct lane *lane, size_t nr, size_t room)
 {
 	if (!lane->holds_back)
@@ -280,8 +280,9 @@ static int make_raw_room(struct lane *lane, size_t nr, size_t room)
 }
 
 /*
- * The end of a kernel call that began before the time range is left out, too: it would be taken for
- * the end of a call of the program. Those are nested, so a number identifies them.
+ * True when an event is cut off by the time range. A call of the kernel that began before it loses
+ * its EXIT, too, which would be taken for that of a call of the program. Calls of the kernel are
+ * nested, so counting them identifies these EXITs.
  */
 static bool is_cut_off(struct lane *lane, const struct event *event, bool is_before)
 {
@@ -304,8 +305,8 @@ static bool is_cut_off(struct lane *lane, const struct event *event, bool is_bef
 
 /*
  * With opens_at_start: follow the calls in those of the @nr events that are before the range, and
- * drop these. When it begins, put the calls that are open there before the other events. Returns
- * the new number of events, or -ENOMEM.
+ * drop these. At the beginning of the range, put the calls that are open there in front of the
+ * other events. Returns the new number of events, or -ENOMEM.
  */
 static ssize_t open_range(struct lane *lane, size_t nr)
 {
@@ -334,7 +335,8 @@ static ssize_t open_range(struct lane *lane, size_t nr)
 }
 
 /*
- * The same for records in the buffer, without events: these are most of the part before the range.
+ * Follow calls before the range directly from records in the buffer, without events: these are most
+ * of that part.
  */
 static int skim_to_range(struct lane *lane)
 {
@@ -365,8 +367,8 @@ static bool is_out_behind(const struct lane *lane, const struct event *events, s
 }
 
 /*
- * Cut off events outside of the time range; events after it are not read. Calls that are open at
- * its end end there, if those open at its beginning began there.
+ * Cut off events outside of the time range; events after it are not read. If calls that are open at
+ * its beginning begin there, those that are open at its end end there.
  */
 static size_t cut_range(struct lane *lane, struct event *events, size_t nr)
 {
@@ -396,8 +398,8 @@ static size_t cut_range(struct lane *lane, struct event *events, size_t nr)
 }
 
 /*
- * With opens_inherited: put the calls that the task begins within before the @nr events, which
- * contain the task's first record. Returns the new number of events, or -ENOMEM.
+ * With opens_inherited: put the calls that the task begins within in front of the @nr events, which
+ * have the task's first record. Returns the new number of events, or -ENOMEM.
  */
 static ssize_t open_inherited(struct lane *lane, size_t nr)
 {
@@ -428,7 +430,7 @@ static ssize_t open_inherited(struct lane *lane, size_t nr)
 	return more < 0 ? more : (ssize_t)nr + more;
 }
 
-/* The same, if needed: the first record is within calls. */
+/* Put these calls in front if the first record is within calls. */
 static ssize_t begin_task(struct lane *lane, const struct event *events, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
@@ -442,7 +444,7 @@ static ssize_t begin_task(struct lane *lane, const struct event *events, size_t 
 	return nr;
 }
 
-/* Keep the events among @nr that are in the time range, and its edges. */
+/* Keep those of the @nr events that are in the time range, and make its edges. */
 static ssize_t take_range(struct lane *lane, ssize_t nr)
 {
 	if (lane->pipe->config.stages.opens_at_start && !lane->opened.is_done)
@@ -452,7 +454,7 @@ static ssize_t take_range(struct lane *lane, ssize_t nr)
 	return cut_range(lane, raw_events(lane), nr);
 }
 
-/* The events after the last record: ends of calls that are still open. */
+/* Make the events after the last record: EXITs of calls that are still open. */
 static ssize_t finish_lane(struct lane *lane)
 {
 	const struct stage_config *config = &lane->pipe->config.stages;
@@ -483,7 +485,7 @@ static ssize_t finish_lane(struct lane *lane)
 	return nr;
 }
 
-/* Run the stages after stg_calls(); @depth: the number of calls open before. */
+/* Run the stages after stg_calls(). @depth: number of calls that were open before the batch. */
 static ssize_t run_stages(struct lane *lane, struct event *events, size_t nr, size_t depth,
 			  struct uft_err *err)
 {
@@ -516,7 +518,9 @@ static ssize_t run_stages(struct lane *lane, struct event *events, size_t nr, si
 	return passed < 0 ? err_set_errno(err, passed, "cannot filter by time") : passed;
 }
 
-/* All present data have been read: a delayed call may be known to be long enough by now. */
+/*
+ * Release held calls when all present data have been read: they may have lasted long enough by now.
+ */
 static ssize_t release_due(struct lane *lane, struct uft_err *err)
 {
 	int ret = make_room(lane, stg_time_room(&lane->time, 0));
@@ -565,7 +569,8 @@ static ssize_t read_events(struct lane *lane, struct uft_err *err)
 }
 
 /*
- * Read the next batch's remaining events; 0: none remain, none are present yet, or it is the end.
+ * Read the next batch, and leave the events that have passed all stages. 0: none have, none are
+ * there yet, or it is the end.
  */
 static ssize_t fill_once(struct lane *lane, struct uft_err *err)
 {
@@ -605,7 +610,7 @@ void lane_set_reader(struct lane *lane, unsigned reader)
 	lane->filter.reader = reader;
 }
 
-/* For callers that check whether anything is left: hidden events do not count. */
+/* Note that something was shown, for callers that check for it. Hidden events do not count. */
 static void note_shown(struct lane *lane)
 {
 	for (size_t i = 0; i < lane->nr; i++) {

@@ -6,21 +6,23 @@
 #include "utils/base/cleanup.h"
 #include "utils/pipeline/sources/split.h"
 
-/* Below that a second thread is not worth its start. */
+/* The bytes from which on a second thread is worth its start. */
 #define WORTH_BYTES (1UL << 20)
 
-/* A task with a larger share of the work is split, so that no thread works alone at the end. */
+/* The share of the work from which on a task is split, so that no thread works alone at the end. */
 #define LARGE_PERCENT 60
 #define PIECE_LEAST   (256UL << 10)
 #define PIECE_MOST    (8UL << 20)
-/* So that all are done at about the same time. */
+/* Pieces for each thread: enough that all threads end at about the same time. */
 #define PIECES_EACH   16
 
 /*
- * @large, @small: lanes, the largest first, so that the last one to end is a small one; those of
- *                 @large are split
- * @next_large, @next_small: each thread takes the next free one
- * @pieces: of large lanes, in order of reading
+ * The threads' common work.
+ *
+ * @large, @small: lanes, the largest first, so that the last one to end is small; @large lanes are
+ *                 split
+ * @next_large, @next_small: the next free lane, for any thread
+ * @pieces: pieces of large lanes, in order of reading
  * @nr_splitting: lanes with more pieces to come
  * @changed: there is work, or there will be no more
  * @has_failed: the others can stop
@@ -99,7 +101,7 @@ static uint64_t bytes_for_others(const struct crew *crew, uint64_t bytes)
 	return MIN(bytes / (100 + nr_others * 65) * (nr_others * 100), bytes);
 }
 
-/* Splits, and reads the rest. */
+/* Split a lane, and read the rest that is not split off. */
 static int split(struct worker *worker, struct lane *lane)
 {
 	struct crew *crew = worker->crew;
@@ -191,7 +193,7 @@ uint64_t pipeline_bytes(const struct pipeline *pipe)
 	return bytes;
 }
 
-/* True when it is worth splitting. */
+/* True when a lane is worth splitting. */
 static bool is_large(const struct pipeline *pipe, const struct lane *lane, size_t nr_threads)
 {
 	uint64_t bytes = lane->task->data_bytes;
@@ -211,7 +213,9 @@ static bool has_large(const struct pipeline *pipe, size_t nr_threads)
 
 size_t pipeline_threads(const struct pipeline *pipe, size_t wanted)
 {
-	/* The state of filters and of argument specifications is not thread-safe. */
+	/*
+	 * One thread only: the state of filters and of argument specifications is not thread-safe.
+	 */
 	if (pipe->config.order != PIPELINE_BY_TASK || pipe->is_filtered ||
 	    (pipe->data->header.feat_mask & (FEAT_ARGUMENT | FEAT_RETVAL)))
 		return 1;
@@ -221,7 +225,7 @@ size_t pipeline_threads(const struct pipeline *pipe, size_t wanted)
 	return MAX(MIN(wanted, (size_t)READERS_MAX), (size_t)1);
 }
 
-/* The calling thread is the first worker. */
+/* Run all workers; the calling thread is the first one. */
 static int run_crew(struct worker *workers, size_t nr, struct uft_err *err)
 {
 	size_t nr_started = 1;
@@ -280,7 +284,10 @@ static int run_group(struct pipeline *pipe, size_t first, size_t end, const stru
 	return ret;
 }
 
-/* Streaming lanes have all files open, each thread at most one such lane at a time. */
+/*
+ * Find the number of threads. A streaming lane has all files open, and each thread has at most one
+ * such lane at a time.
+ */
 static size_t threads_for(const struct pipeline *pipe, size_t first, size_t end, size_t nr)
 {
 	bool streams = false;

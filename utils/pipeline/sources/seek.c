@@ -6,35 +6,36 @@
 #include "utils/base/fd.h"
 
 /*
- * The distance of the place found before the time: a signal's handler may interrupt the probe, so
- * that times go backwards a bit. Files of a few times that size are read at once.
+ * The distance that is kept in front of the place of the time: a signal's handler may interrupt the
+ * probe, so times may go backwards a bit. Files of a few times this size are read from their
+ * beginning.
  */
 #define MARGIN_BYTES  (128U << 10)
 #define SMALL_BYTES   (4 * MARGIN_BYTES)
-/* More than the maximum of a payload: accidental records in a payload are detected. */
+/* The number of records in a row that make a place certain: more than a payload can imitate. */
 #define ROW_RECORDS   (PAYLOAD_MAX_BYTES / sizeof(struct record) + 16)
 #define ROW_BUFFER    (16U << 10)
-/* When no row is found, the search is repeated this far before it, and this often. */
+/* When no row is found, the search is repeated STEP_BYTES further ahead, up to STEPS times. */
 #define STEP_BYTES    (64U << 10)
 #define STEPS	      3
-/* The number of places before the found one that are checked for the right order. */
+/* The number of places ahead of the found one whose order is checked. */
 #define SAMPLES	      64
-/* No recording is longer, and few payloads look like a time in it. */
+/* The longest recording: few payloads look like a time in it. */
 #define LONGEST_NS    (365ULL * 86400 * 1000000000)
 /*
- * Times since 1970 are later than that, those since boot are not (clock_gettime(2)). The clock of
- * the former may be set back, by less than SAMPLES can detect.
+ * Times since 1970 are later than this, times since boot are earlier (clock_gettime(2)). The clock
+ * of times since 1970 may be set back, by less than SAMPLES can detect.
  */
 #define SETTABLE_NS   (25 * LONGEST_NS)
 #define READ_AT_ONCE  32
-/* Compact blocks without a call have no time. */
+/* The most compact blocks in a row without a call, and so without a time. */
 #define TIMELESS_MOST 64
 
 /*
  * The state of a search in @src.
  *
- * @probe: reads places; it has the descriptor of @src meanwhile
- * @fd: of plain files
+ * @probe: reads places; it borrows the descriptor of @src
+ * @fd: the descriptor of plain files
  */
 struct seeker {
 	struct src_user *src;
@@ -43,7 +44,7 @@ struct seeker {
 	uint64_t end;
 };
 
-/* @offset: a record begins there; @time_ns: that of one shortly after it */
+/* A place where a record begins. @time_ns: the time of a record shortly after it */
 struct spot {
 	uint64_t offset;
 	uint64_t time_ns;
@@ -79,8 +80,8 @@ static void place_probe(struct src_user *probe, uint64_t offset)
 }
 
 /*
- * True when records begin at @offset, consecutive and ordered by time, so many that not all of them
- * can be an argument's bytes; returns the time of the last one.
+ * True when consecutive records in order of time begin at @offset, more than could be an argument's
+ * bytes. *@time_ns becomes the time of the last one.
  */
 static bool is_row(struct seeker *seeker, uint64_t offset, uint64_t *time_ns)
 {
@@ -121,7 +122,7 @@ static bool may_begin(const struct seeker *seeker, const uint8_t *bytes)
 	       rec.time_ns >= seeker->first_ns && rec.time_ns - seeker->first_ns <= LONGEST_NS;
 }
 
-/* A read opens the file. */
+/* True when the file is open. The first read opens it. */
 static bool has_file(struct seeker *seeker)
 {
 	uint64_t time_ns;
@@ -150,7 +151,7 @@ static bool find_row(struct seeker *seeker, uint64_t offset, struct spot *spot)
 	return false;
 }
 
-/* ... or one a bit ahead of it, after @least. */
+/* Find such a place from @offset on, or else a bit ahead of @offset, but not ahead of @least. */
 static bool find_row_near(struct seeker *seeker, uint64_t least, uint64_t offset, struct spot *spot)
 {
 	for (unsigned i = 0; i < STEPS; i++) {
@@ -163,7 +164,7 @@ static bool find_row_near(struct seeker *seeker, uint64_t least, uint64_t offset
 	return false;
 }
 
-/* A place shortly before @time_ns; 0: there is none. */
+/* Find a place shortly before @time_ns, by bisection; 0: there is none. */
 static uint64_t halve(struct seeker *seeker, uint64_t time_ns)
 {
 	struct spot low = { 0, seeker->first_ns };
@@ -185,7 +186,7 @@ static uint64_t halve(struct seeker *seeker, uint64_t time_ns)
 	return low.offset;
 }
 
-/* True when the order of times is right before @spot, by samples. */
+/* Check by samples that times ahead of @spot are in order. */
 static bool has_order(struct seeker *seeker, const struct spot *spot)
 {
 	uint64_t last_ns = seeker->first_ns;
@@ -214,7 +215,7 @@ static bool seek_plain(struct seeker *seeker, uint64_t time_ns, struct spot *spo
 	return false;
 }
 
-/* The time of block @nr, or of the last one before it that has calls. */
+/* Find the time of block @nr, or of the last block before it that has calls. */
 static bool find_block_time(const struct seeker *seeker, size_t nr, uint64_t *time_ns)
 {
 	struct compact_head head;
@@ -241,7 +242,7 @@ static bool begins_record(const struct seeker *seeker, size_t nr)
 		!head.is_cut);
 }
 
-/* The last block that begins before @time_ns; 0: the first one, or unknown. */
+/* Find the last block that begins before @time_ns, by bisection; 0: the first block, or unknown. */
 static size_t halve_blocks(struct seeker *seeker, uint64_t time_ns)
 {
 	uint64_t low_ns = seeker->first_ns;
@@ -267,7 +268,7 @@ static size_t halve_blocks(struct seeker *seeker, uint64_t time_ns)
 	return low;
 }
 
-/* As has_order(), before block @nr, which begins at @until_ns. */
+/* Check by samples that times ahead of block @nr, which begins at @until_ns, are in order. */
 static bool have_blocks_order(struct seeker *seeker, size_t nr, uint64_t until_ns)
 {
 	uint64_t last_ns = seeker->first_ns;
@@ -314,13 +315,13 @@ bool seek_time(struct src_user *src, uint64_t time_ns)
 	is_found = src->compact ? seek_block(&seeker, time_ns, &spot)
 				: seek_plain(&seeker, time_ns, &spot);
 	close_seeker(&seeker);
-	/* The time of the record before it is unknown, but not later than that. */
+	/* The time of the record before the place is unknown, but not later than this. */
 	if (is_found)
 		src_user_limit(src, spot.offset, src->end_offset, task->first_ns);
 	return is_found;
 }
 
-/* A place near the end where a record begins; 0 is always valid. */
+/* Find a place near the end where a record begins; 0 is always valid. */
 static uint64_t near_end(struct seeker *seeker)
 {
 	const struct compact_file *compact = seeker->src->compact;
@@ -345,7 +346,7 @@ static uint64_t near_end(struct seeker *seeker)
 	return 0;
 }
 
-/* The time of the last record from @offset on; 0: there is none, or damage. */
+/* Find the time of the last record from @offset on; 0: there is none, or damage. */
 static uint64_t read_to_end(struct src_user *src, uint64_t offset)
 {
 	struct event events[READ_AT_ONCE];
@@ -355,7 +356,9 @@ static uint64_t read_to_end(struct src_user *src, uint64_t offset)
 	while (!src->at_end) {
 		ssize_t got = src_user_read(src, events, READ_AT_ONCE, UINT64_MAX, NULL);
 
-		/* A lane, which begins at the start, ends at damage, too. */
+		/*
+		 * A damaged file counts up to the damage, as for lanes, which begin at its start.
+		 */
 		if (got < 0)
 			return offset ? 0 : last_ns;
 		for (ssize_t i = 0; i < got; i++)

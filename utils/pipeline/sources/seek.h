@@ -8,22 +8,23 @@
 #include "utils/pipeline/sources/src_user.h"
 
 /*
- * There is no index: records have their times, and so have the headers of compact blocks, so the
- * place is found by bisection. The file is untrusted: if the records are irregular (a time that
- * goes backwards, damage, bytes that are no record) in samples of some 64 places, everything is
- * read. So are recordings with times since 1970 (record --clock=realtime), as that clock may be set
- * back.
+ * There is no index. Records and the headers of compact blocks have times, so the place is found by
+ * bisection. The file is untrusted: some 64 places are sampled, and if one is irregular (a time
+ * that goes backwards, damage, bytes that are no record), the whole file is read. Recordings with
+ * times since 1970 (record --clock=realtime) are always read completely, since that clock may be
+ * set back.
  */
 
 /*
- * Position @src, which is fresh and has its end_offset, at the start of a record: all records
- * before it are earlier than @time_ns, and so may be some after it. False: unchanged, since the
- * file is short, or irregular.
+ * Position @src, which is fresh and has its end_offset, at the start of a record. All records
+ * before it are earlier than @time_ns; some after it may be earlier, too. False, with @src
+ * unchanged: the file is short, or irregular.
  */
 bool seek_time(struct src_user *src, uint64_t time_ns);
 
 /*
- * The time of the last record of @task, which has some; 0: none can be read. @data does not grow.
+ * Find the time of the last record of @task, which has some; 0: none can be read. @data does not
+ * grow.
  */
 uint64_t seek_last_ns(struct trace_data *data, const struct task *task);
 

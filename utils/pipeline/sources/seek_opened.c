@@ -6,15 +6,18 @@
 #include "utils/pipeline/recording/compact_file.h"
 
 #define READ_AT_ONCE 64
-/* Recordings whose blocks do not tell what is open all through them would be read backwards. */
+/*
+ * The most blocks that are read: recordings whose blocks do not tell which calls stay open would be
+ * read completely, backwards.
+ */
 #define BLOCKS_MOST  64
 
 /*
- * On the way back.
+ * The search, from the last block backwards.
  *
  * @probe: reads the blocks
- * @found: the calls at the end; those below @nr_left are not known yet
- * @nr_read: so many blocks were read
+ * @found: the calls that are open at the end; those below @nr_left are not known yet
+ * @nr_read: number of blocks that were read
  */
 struct search {
 	struct src_user probe;
@@ -23,7 +26,7 @@ struct search {
 	unsigned nr_read;
 };
 
-/* The fewest calls that are open at one of the @nr events, if they are fewer than @least. */
+/* The fewest calls that are open at any of the @nr events, or @least if that is less. */
 static size_t fewest_open(const struct event *events, ssize_t nr, size_t least)
 {
 	for (ssize_t i = 0; i < nr; i++) {
@@ -34,8 +37,8 @@ static size_t fewest_open(const struct event *events, ssize_t nr, size_t least)
 }
 
 /*
- * Follow the calls of a block. *@least: so many are open all through it, and have no names in
- * @opened; SIZE_MAX: it has no calls.
+ * Follow the calls of a block. *@least becomes the number of calls that are open all through it,
+ * and so have no names in @opened; SIZE_MAX: it has no calls.
  */
 static bool follow_block(struct search *search, const struct compact_place *place,
 			 struct opened *opened, size_t *least)
@@ -61,7 +64,10 @@ static bool follow_block(struct search *search, const struct compact_place *plac
 	return true;
 }
 
-/* Take the depths that the last block with calls tells. @nr: blocks ahead of it, then. */
+/*
+ * Begin with the depths that the last block with calls tells. *@nr becomes the number of blocks
+ * ahead of it.
+ */
 static bool begin_at_end(struct search *search, const struct compact_place *places, size_t *nr)
 {
 	size_t least = SIZE_MAX;
@@ -75,7 +81,7 @@ static bool begin_at_end(struct search *search, const struct compact_place *plac
 	return true;
 }
 
-/* Take the open calls that a block tells and that are not known yet. */
+/* Take those open calls from a block that are not known yet. */
 static bool search_block(struct search *search, const struct compact_place *place)
 {
 	struct opened opened = { 0 };
@@ -109,8 +115,8 @@ static bool search_blocks(struct search *search, const struct compact_place *pla
 }
 
 /*
- * False: the task begins within calls, whose names are found by reading on until it returns from
- * them.
+ * True when the task begins within calls, whose names are found only by reading on until it returns
+ * from them.
  */
 static bool begins_outside(struct src_user *probe)
 {

@@ -12,8 +12,8 @@
 #include "utils/pipeline/stages/stg_calls_fast.h"
 
 /*
- * So many open calls are copied in any case; for more, a piece must have so many bytes of records
- * per copied byte.
+ * Up to COPY_FREE open calls are copied for each piece. For more, a piece must have COPY_TIMES
+ * bytes of records per copied byte.
  */
 #define COPY_FREE  4096
 #define COPY_TIMES 4
@@ -27,7 +27,7 @@ void piece_destroy(struct piece *piece)
 	free(piece);
 }
 
-/* A task that executes its own program again looks like one that runs a new one. */
+/* False when a task executes its own program again: that looks like a new program. */
 static bool has_clear_sessions(const struct task *task)
 {
 	for (size_t i = 1; i < task->nr_refs; i++) {
@@ -38,7 +38,8 @@ static bool has_clear_sessions(const struct task *task)
 }
 
 /*
- * The position of a record in its file determines the calls around it, except those of the kernel.
+ * True when the task has calls of the kernel: the position of a record in the file does not
+ * determine these.
  */
 static bool has_kernel_calls(const struct lane *lane)
 {
@@ -83,8 +84,8 @@ static void skim(struct lane *lane, uint64_t until_ns, uint64_t offset)
 }
 
 /*
- * HOT: the same in blocks that are read call by call. Returns the number; the next call is another
- * one, and unread, unless *@is_read.
+ * HOT: skip calls in a block that is read call by call. Returns their number. The next call is of
+ * another kind; it is unread, unless *@is_read.
  */
 static size_t skim_calls(struct stg_calls *calls, struct compact_cursor *cursor,
 			 struct compact_state *at, size_t max, uint64_t until_ns,
@@ -122,8 +123,8 @@ static bool skim_call(struct stg_calls *calls, const struct compact_coder *coder
 }
 
 /*
- * Go through a block, or on in it: @cursor is the source's, which may read @max calls of it. True
- * when another record has been read, with it in *@odd.
+ * Go through the next @max calls of a block by the source's @cursor. True when a record of another
+ * kind was read, which is in *@odd.
  */
 static bool skim_block(struct lane *lane, struct compact_cursor *cursor, uint64_t until_ns,
 		       size_t max, struct event *odd)
@@ -196,7 +197,7 @@ static int step_piece(struct lane *lane, struct uft_err *err)
 	return lane_read(lane, &event, 1) == 0 ? 0 : add_to_piece(lane, &event, err);
 }
 
-/* Add many of them at once, if they are calls: 1, or 0 where pieces end. */
+/* Add many records at once, if they are calls: 1, or 0 where pieces end. */
 static int skim_some(struct lane *lane, uint64_t until_ns, uint64_t offset, struct uft_err *err)
 {
 	struct src_user *src = &lane->user;
@@ -223,7 +224,7 @@ static int skim_to(struct lane *lane, uint64_t offset, struct uft_err *err)
 
 		if (atomic_load_explicit(&lane->pipe->is_stopped, memory_order_relaxed))
 			return 0;
-		/* Between two pieces the task is on the CPU. */
+		/* Pieces are split where the task is on the CPU. */
 		if (is_behind && calls->has_record && !calls->is_out)
 			return 1;
 
@@ -232,14 +233,14 @@ static int skim_to(struct lane *lane, uint64_t offset, struct uft_err *err)
 
 		if (calls->has_record && !is_behind && until_ns >= src_user_last_ns(src))
 			ret = skim_some(lane, until_ns, offset, err);
-		/* Something is in the way, or the buffer is empty. */
+		/* Nothing was skipped: another event is next, or the buffer is empty. */
 		if (ret > 0 && src_user_offset(src) == before)
 			ret = step_piece(lane, err);
 	}
 	return ret;
 }
 
-/* The open calls that are shown. */
+/* Find the open calls that are shown. */
 static int find_path(struct piece *piece)
 {
 	const struct stg_calls *calls = &piece->calls;
@@ -277,8 +278,8 @@ static int new_piece(struct lane *lane, struct piece **out, struct uft_err *err)
 }
 
 /*
- * The length of a piece with about @bytes. Each has a copy of the calls that are open at its
- * beginning: a task that opens calls and ends none would have as many copies as pieces.
+ * The length of a piece, about @bytes. Each piece has a copy of the calls that are open at its
+ * beginning, so pieces are longer when many calls are open.
  */
 static uint64_t piece_length(const struct piece *piece, uint64_t bytes)
 {
@@ -316,7 +317,7 @@ int lane_split(struct lane *lane, uint64_t bytes, uint64_t piece_bytes,
 	return ret;
 }
 
-/* The piece's state becomes that of a fresh lane. */
+/* Give the piece's state to a fresh lane. */
 static void give(struct piece *piece, struct lane *lane)
 {
 	const struct piece *of = piece;
@@ -333,7 +334,7 @@ static void give(struct piece *piece, struct lane *lane)
 	if (of->start_offset == 0)
 		return;
 	lane->has_begun = true;
-	/* The names of addresses are this thread's own. */
+	/* Addresses are looked up again, since each thread has its own cache. */
 	lane->calls.changes_ns = 0;
 	stg_indent_more(&lane->indent, lane->calls.last_ns);
 	lane->indent.depth = of->nr_path;

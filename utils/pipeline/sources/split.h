@@ -12,11 +12,11 @@
 #include "utils/pipeline/pipeline.h"
 
 /*
- * The state needed to begin at @start_offset of the file as if everything before it had been read.
+ * The state to begin at @start_offset of the file as if everything before it had been read.
  *
- * @end_offset: UINT64_MAX: to the end
- * @other_at, @other_end: in the lane's queue
- * @calls: its frames and its counts of open calls are of the piece
+ * @end_offset: end of the piece, UINT64_MAX: to the end of the file
+ * @other_at, @other_end: its part of the lane's queue
+ * @calls: its frames and its counts of open calls belong to the piece
  * @path: the open calls that the stages show, the outermost first
  * @record_ns: time of the record before it
  */
@@ -27,7 +27,7 @@ struct piece {
 	size_t other_at;
 	size_t other_end;
 	struct stg_calls calls;
-	struct lane *lane; /* of the whole task */
+	struct lane *lane; /* the lane of the whole task */
 	const struct func **path;
 	size_t nr_path;
 	uint64_t record_ns;
@@ -41,18 +41,18 @@ void piece_destroy(struct piece *piece);
 bool lane_can_split(const struct lane *lane);
 
 /*
- * Go through the first @bytes of the records of a fresh lane, which may then only be closed. Pass
- * pieces of about @piece_bytes to @take, which owns them, in order; @last gets the rest, which is
- * the caller's. This is about three times as fast as reading them.
+ * Split the first @bytes of the records of a fresh lane, which may then only be closed. Pieces of
+ * about @piece_bytes go to @take, which owns them, in order; the rest goes to @last, which the
+ * caller owns. Splitting is about three times as fast as reading.
  *
- * The rest also begins where the open calls are uncertain: the task began within calls, records
- * were lost, or returns belong to no call. 0, or negative with @err.
+ * The rest begins earlier where the open calls are uncertain: the task began within calls, records
+ * were lost, or a return belongs to no call. 0, or negative with @err.
  */
 int lane_split(struct lane *lane, uint64_t bytes, uint64_t piece_bytes,
 	       void (*take)(void *arg, struct piece *piece), void *arg, struct piece **last,
 	       struct uft_err *err);
 
-/* Read a piece, as lane_run() does a task. @reader: as for lane_set_reader(). */
+/* Read a piece, as lane_run() reads a task. @reader: as for lane_set_reader(). */
 int piece_run(struct piece *piece, unsigned reader, const struct view *view, struct uft_err *err);
 
 #endif
