@@ -30,45 +30,44 @@ struct queued;
 struct stage_config;
 
 /*
- * Callers: one thread at a time, from read() to close(). None of these functions prints, waits or
- * calls back.
+ * One thread at a time may call these functions. None of them prints, waits or calls back.
  *
- * A source is called once for many events, never once per event, if it has calls: read() takes as
- * many as there is room for.
+ * A source with calls is never called once per event: read() returns as many events as there is
+ * room for.
  */
 struct source_ops {
 	/*
-	 * A lower bound of the times of future events; UINT64_MAX: there is none now. It only reads
-	 * memory; a source that knows no exact time returns a lower one.
+	 * Return a lower bound of the times of future events; UINT64_MAX: there is none now. This
+	 * only reads memory, so a source that does not know the exact time returns an earlier one.
 	 */
 	uint64_t (*next_ns)(struct source *src);
 
 	/*
-	 * Write the next events, at most @max (which is at least one), and none later than
-	 * @until_ns, to @events; all of them are of the task in src->task. Returns their number; 0:
-	 * the next one is later, or there is none now. Times go backwards only in damaged files and
-	 * within a CPU's files, there by at most MERGER_LATE_NS. @events->data belongs to the
-	 * source, and is valid until it is called again.
+	 * Write the next events, at most @max (which is at least one) and none later than
+	 * @until_ns, to @events; all belong to the task src->task. Returns their number; 0: the
+	 * next event is later, or there is none now. Times go backwards only in damaged files, and
+	 * in a CPU's files by at most MERGER_LATE_NS. @events->data belongs to the source, and is
+	 * valid until the next call.
 	 *
-	 * Negative with @err: all events before it have been returned, and nothing comes after it.
-	 * -EBADMSG is damage: the caller notes it and shows the rest. Everything else ends the run.
+	 * Negative with @err: all events before the error have been returned, and none come after
+	 * it. -EBADMSG is damage: the caller notes it and shows the rest. Other errors end the run.
 	 */
 	ssize_t (*read)(struct source *src, struct event *events, size_t max, uint64_t until_ns,
 			struct uft_err *err);
 
 	/*
 	 * Look for new events in a growing recording, between two runs; next_ns() and read() return
-	 * them then. NULL: there never are. 0, or negative with @err.
+	 * them then. NULL: there are never any. 0, or negative with @err.
 	 */
 	int (*more)(struct source *src, struct uft_err *err);
 
-	/* Free all resources. A source of the heap (those of a feed are) frees itself. */
+	/* Free all resources. A source of the heap, as all sources of a merger, frees itself. */
 	void (*close)(struct source *src);
 
 	/*
-	 * The same for calls of the kernel, for a feed's source; NULL without such calls. They are
-	 * written in queued form, up to the first event that is no call, or another task's. Returns
-	 * their number; 0: call read().
+	 * Read calls of the kernel, for a merger's source; NULL: the source has no such calls. They
+	 * are written in queued form, up to the first event that is no call, or belongs to another
+	 * task. Returns their number; 0: call read().
 	 */
 	size_t (*read_calls)(struct source *src, struct queued *calls, size_t max,
 			     uint64_t until_ns);
@@ -77,9 +76,9 @@ struct source_ops {
 /*
  * The public beginning of each source.
  *
- * @task: the task of the events that read() has written; NULL: of no known task
- * @tid, @other_tid: then, of a growing recording: their task when one of these is announced, the
- *                   first before the other; 0: none
+ * @task: the task of the events that read() has written; NULL: it is unknown
+ * @tid, @other_tid: for unknown tasks of a growing recording: the task will be the first of these
+ *                   two that is announced, @tid if both are; 0: none
  */
 struct source {
 	const struct source_ops *ops;
@@ -112,8 +111,8 @@ static inline void source_close(struct source *src)
 /* --- sources of all tasks --- */
 
 /*
- * The events lost in the kernel for lack of room; @has_more_lost: and an unknown number more.
- * @has_files: there are any.
+ * The number of events that the kernel has lost for lack of room; @has_more_lost: there are more,
+ * of unknown number. @has_files: the recording has files of the kernel.
  */
 struct kernel_losses {
 	uint64_t lost;
@@ -139,21 +138,21 @@ struct source_context {
 	bool wants_points;
 };
 
-/* @all: of the heap, and so are they. Starts as { 0 }. */
+/* A list of sources, which are of the heap, as is @all. Starts as { 0 }. */
 struct source_list {
 	struct source **all;
 	size_t nr;
 };
 
-/* Append @src, which the list then owns. 0, or -ENOMEM: then it is closed. */
+/* Append @src, which the list then owns. 0, or -ENOMEM, and @src is closed. */
 int source_list_add(struct source_list *list, struct source *src);
 
 /*
  * One row for each kind of source of all tasks (pipeline.c has the table): open() appends those of
  * the recording, usually one for each CPU. Their order counts at equal times. 0, or negative with
- * @err; the caller closes the appended ones in any case.
+ * @err; the caller closes the appended sources in any case.
  *
- * @wants: true when a pipeline of this configuration shows any of it. NULL: always
+ * @wants: true when a pipeline of this configuration shows any of its events. NULL: always
  */
 struct source_kind {
 	const char *name;

@@ -14,7 +14,10 @@
 #define BUFFER_BYTES	(64 * 1024)
 #define EXTERN_TEXT_MAX 1023
 
-/* @nr: of the line: those with the same time keep their order. @text: of the heap */
+/*
+ * A line that is kept for sorting. @nr: number of the line, since lines with the same time keep
+ * their order. @text: of the heap
+ */
 struct held_line {
 	uint64_t time_ns;
 	uint64_t nr;
@@ -23,12 +26,12 @@ struct held_line {
 };
 
 /*
- * @buf: [@at, @len) was read and is not taken yet
+ * @buf: [@at, @len) of it was read and is not taken yet
  * @held: a heap, the first line by time at the top
  * @shown: the texts of the last read()
- * @nr_lines: the number of lines taken
- * @file_ended: there is no more after @len
- * @is_within: in the middle of a line that did not fit
+ * @nr_lines: number of lines taken
+ * @file_ended: the buffer has all of the rest
+ * @is_within: the buffer begins in the middle of a line that did not fit
  * @why: the read error
  */
 struct src_extern {
@@ -86,7 +89,7 @@ static struct held_line pop_held_line(struct src_extern *src)
 	return first;
 }
 
-/* More of the file after the rest; 0 or negative. */
+/* Read more of the file after the rest; 0 or negative. */
 static int refill_extern(struct src_extern *src, struct uft_err *err)
 {
 	size_t left = src->len - src->at;
@@ -143,7 +146,7 @@ static int hold_line(struct src_extern *src, struct text line, struct uft_err *e
 		return err_set(err, -EINVAL,
 			       "cannot read '%s': line %llu: expected '<s>.<ns> <message>'",
 			       src->path, (unsigned long long)src->nr_lines);
-	/* The last time there is stands for none. */
+	/* UINT64_MAX means that there is no event. */
 	held.time_ns = MIN(held.time_ns, UINT64_MAX - 1);
 	held.len = MIN(text_left(&line), (size_t)EXTERN_TEXT_MAX);
 	held.text = malloc(held.len + 1);
@@ -154,7 +157,7 @@ static int hold_line(struct src_extern *src, struct text line, struct uft_err *e
 	return 0;
 }
 
-/* As many lines as may be held. 0 or negative. */
+/* Read as many lines as may be held. 0 or negative. */
 static int hold_lines(struct src_extern *src, struct uft_err *err)
 {
 	struct text line;
@@ -176,7 +179,7 @@ static uint64_t extern_next_ns(struct source *source)
 	return src->nr_held ? src->held[0].time_ns : src->why.code ? 0 : UINT64_MAX;
 }
 
-/* A line at a time: recordings have few. */
+/* Deliver one line at a time: recordings have few. */
 static ssize_t extern_read(struct source *source, struct event *events, size_t max,
 			   uint64_t until_ns, struct uft_err *err)
 {

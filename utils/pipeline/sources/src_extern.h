@@ -5,14 +5,14 @@
 #include "utils/pipeline/sources/source.h"
 
 /*
- * Lines may be in any order if they are few: so many of them are kept for sorting. A later one is
- * shown at once.
+ * The number of lines that are kept for sorting: up to it, lines may be in any order. A line that
+ * comes too late is shown at once.
  */
 #define EXTERN_HELD_MAX 4096
 
 /*
- * A source of no task, of the heap; NULL when there is no file. -EINVAL, here or in read(), names
- * the invalid line.
+ * Open the source, which is of the heap and of no task; NULL when there is no file. -EINVAL, here
+ * or in read(), names the invalid line.
  */
 int src_extern_open(const struct trace_data *data, struct source **out, struct uft_err *err);
 

@@ -13,12 +13,12 @@
 #include "utils/pipeline/merger.h"
 #include "utils/pipeline/stages/stage.h"
 
-/* Whole pages; the largest ones have so many. */
+/* Bytes that are read at once, in whole pages; the largest pages have this size. */
 #define BUFFER_BYTES (64 * 1024)
 
 /*
  * The possible tasks of a record: its maker, or if that is not in the recording, the task that it
- * concerns. Both are 0 when it is not wanted.
+ * concerns. Both are 0 when the record is not wanted.
  */
 struct owners {
 	int32_t tid;
@@ -28,14 +28,14 @@ struct owners {
 /*
  * One file. @next is its next record, when it @has_next, in the @page that is being read.
  *
- * @bufs: of one of them, [0, @len) was read, from @start of the file on, and the page begins at
- *        @at. Returned events may point into the other, so that reading ahead is possible
- * @nr_refills: the last bit is the number of the buffer
- * @next_type: ENTRY or EXIT, and then @next_call; or POINT
- * @has_lost: so many records, @lost (0: unknown), are missing before @next, still
- *            unreported
- * @code: negative: a read error
- * @why: the error of a record; here, because it is large and there are many records
+ * @bufs: [0, @len) of one buffer was read, from @start of the file on, and the page begins at @at.
+ *        Returned events may point into the other buffer, so reading ahead is possible
+ * @nr_refills: its last bit is the number of the buffer
+ * @next_type: POINT, or for a call in @next_call: ENTRY, EXIT
+ * @has_lost: @lost records (0: an unknown number) before @next are missing, and were not reported
+ *            yet
+ * @code: a read error, negative
+ * @why: the error of a record: it is large, and so not made for each record
  */
 struct src_kernel {
 	struct source source;
@@ -96,7 +96,7 @@ static void note_missed(const struct src_kernel *src)
 		losses->lost += src->page.missed;
 }
 
-/* The other pages are still read, so read() does not return this. */
+/* Report damage to the context. read() does not return it, since the other pages are still read. */
 static void note_damage(const struct src_kernel *src, const struct uft_err *why)
 {
 	err_set(src->context.broken, why->code,
@@ -116,7 +116,7 @@ static size_t page_bytes(const struct src_kernel *src)
 }
 
 /*
- * Read more of the file, after the page: 1, 0 when there is none, or negative. In a growing
+ * Read more of the file, after the page: 1, 0 when there is no more, or negative. In a growing
  * recording only whole pages are read: the last one may be incomplete.
  */
 static int refill_kernel(struct src_kernel *src)
@@ -136,7 +136,7 @@ static int refill_kernel(struct src_kernel *src)
 	return got > 0;
 }
 
-/* The same, for the place of the loss. */
+/* Note lost records where they are missing. */
 static void note_lost_here(struct src_kernel *src)
 {
 	if (!src->page.missed)
@@ -182,7 +182,7 @@ static int next_page(struct src_kernel *src)
 	return 1;
 }
 
-/* The next record of the page: 1; 0 at its end. */
+/* Go to the next record of the page: 1; 0 at its end. */
 static inline int next_record(struct src_kernel *src)
 {
 	if (kernel_page_next_plain(&src->page, &src->next))
@@ -224,7 +224,7 @@ static inline void sort_record(struct src_kernel *src)
 						: (struct owners){ 0 };
 }
 
-/* The next record of a task. */
+/* Go to the next record that belongs to a task. */
 static inline void advance_kernel(struct src_kernel *src)
 {
 	src->has_next = false;
@@ -232,7 +232,7 @@ static inline void advance_kernel(struct src_kernel *src)
 		if (next_record(src) > 0) {
 			sort_record(src);
 			src->has_next = src->owners.tid || src->owners.other_tid;
-			/* The last time there is stands for none. */
+			/* UINT64_MAX means that there is no event. */
 			src->next.time_ns = MIN(src->next.time_ns, UINT64_MAX - 1);
 			continue;
 		}
@@ -282,7 +282,7 @@ static ssize_t kernel_read(struct source *source, struct event *events, size_t m
 	if (!src->has_next && src->code < 0)
 		return err_set_errno(err, src->code, "cannot read '%s/kernel-cpu%u.dat'",
 				     src->context.data->dir, src->cpu);
-	/* The task of the lost one is unknown; the next task is used. */
+	/* The task of a lost record is unknown; the next record's task is used. */
 	if (src->has_lost && src->has_next && src->next.time_ns <= until_ns) {
 		src->has_lost = false;
 		events[nr++] = (struct event){
@@ -306,8 +306,8 @@ static ssize_t kernel_read(struct source *source, struct event *events, size_t m
 }
 
 /*
- * HOT: the same as read_calls() for the records after the next one in its page, as long as these
- * are calls of the same task, in the format of 64-bit kernels.
+ * HOT: read_calls() for records after the next one in its page, as long as they are calls of the
+ * same task, in the format of 64-bit kernels.
  */
 static size_t read_plain_calls(struct src_kernel *src, struct queued *calls, size_t max,
 			       uint64_t until_ns)
@@ -440,7 +440,7 @@ static int open_files(const struct source_context *context, struct source_list *
 
 	if (ret <= 0)
 		return ret;
-	/* A view that adds up has a use for calls only. */
+	/* Views that only add up use nothing but calls. */
 	if (!context->wants_points && !kernel_formats_have_calls(&data->kernel))
 		return 0;
 	if (context->takes_notes)

@@ -13,8 +13,9 @@
 extern const struct source_kind src_kernel_kind;
 
 /*
- * The task of a record: the one that made it or else, if that is not in the recording, the one that
- * it concerns (that is woken, or comes on the CPU). NULL: none here, or a tracer.
+ * Find the task of a record: the one that made it or, if that is not in the recording, the one that
+ * it concerns (that is woken, or comes on the CPU). NULL: neither is in the recording, or a tracer
+ * made the record.
  */
 const struct task *src_kernel_task(const struct trace_data *data, const struct kernel_record *rec);
 

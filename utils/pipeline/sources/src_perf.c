@@ -15,7 +15,8 @@
 #include "utils/pipeline/kinds/event_kind.h"
 
 /*
- * No record is longer: its length has 16 bits. Some hundreds of files may be open at the same time.
+ * The size of a buffer: no record is longer, since its length has 16 bits. There may be some
+ * hundreds of files, and so of buffers.
  */
 #define PERF_BUFFER_BYTES (64 * 1024)
 
@@ -27,12 +28,12 @@ struct early_name {
 };
 
 /*
- * One file. @next is its next event, when it @has_next: it is read one event ahead.
+ * One file, which is read one event ahead: @next, when it @has_next.
  *
- * @buf: [@at, @len) was read and not decoded yet
- * @offset: in the file, after @len
- * @is_damaged: it ends at the damage, even if it grows
- * @names: of a growing recording
+ * @buf: [@at, @len) of it was read and not decoded yet
+ * @offset: offset in the file of the end of the buffer
+ * @is_damaged: the file ends at the damage, even if it grows
+ * @names: in a growing recording, names of tasks that are not announced yet
  */
 struct src_perf {
 	struct source source;
@@ -55,7 +56,7 @@ static uint64_t perf_next_ns(struct source *source)
 {
 	const struct src_perf *src = (const struct src_perf *)source;
 
-	/* Damage is told when that is read. */
+	/* Damage is reported when its place is read. */
 	return src->has_next ? src->next.time_ns : src->damage.code ? 0 : UINT64_MAX;
 }
 
@@ -78,7 +79,7 @@ static int refill_perf(struct src_perf *src)
 	return got > 0;
 }
 
-/* The error is in @src->damage already, or it is @code. */
+/* Note the damage: @code, unless @src->damage has an error already. */
 static void note_damage(struct src_perf *src, int code)
 {
 	src->is_damaged = true;
@@ -103,7 +104,7 @@ static void advance_perf(struct src_perf *src)
 		if (used > 0) {
 			src->at += used;
 			src->has_next = src->next.type != PERF_REC_OTHER;
-			/* The last time there is stands for none. */
+			/* UINT64_MAX means that there is no event. */
 			src->next.time_ns = MIN(src->next.time_ns, UINT64_MAX - 1);
 			continue;
 		}
@@ -138,7 +139,7 @@ static void make_event(const struct src_perf *src, struct event *event)
 	event->cpu = MIN(src->cpu, (uint32_t)EVENT_CPU_UNKNOWN);
 }
 
-/* The task may be announced later than it gets a name. */
+/* Note a task's name. The task may be announced later than it gets the name. */
 static int note_name(struct src_perf *src)
 {
 	const struct perf_record *rec = &src->next;
@@ -159,7 +160,7 @@ static int note_name(struct src_perf *src)
 	return 0;
 }
 
-/* A task that is mentioned here belongs to the program, even without a probe. */
+/* Note a task that is not in task.txt: it belongs to the program, even without a probe. */
 static int note_newcomer(struct src_perf *src)
 {
 	const struct perf_record *rec = &src->next;

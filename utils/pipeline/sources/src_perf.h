@@ -5,8 +5,8 @@
 #include "utils/pipeline/sources/source.h"
 
 /*
- * A source for each file. Names of tasks (COMM) go to data_name_task(). A truncated file ends
- * there, and a damaged one at the damage.
+ * A source for each file. Names of tasks (COMM) go to data_name_task(). A truncated or damaged file
+ * ends where it is truncated or damaged.
  */
 extern const struct source_kind src_perf_kind;
 

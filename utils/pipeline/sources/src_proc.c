@@ -12,7 +12,7 @@
 
 /*
  * @next: the next event, when it @has_next: the file is read one event ahead
- * @damage: of the file, until it is reported
+ * @damage: the damage of the file, until it is reported
  * @shown: the payload of the last delivered event
  */
 struct src_proc {
@@ -29,7 +29,7 @@ static uint64_t proc_next_ns(struct source *source)
 {
 	const struct src_proc *src = (const struct src_proc *)source;
 
-	/* Damage is told when that is read. */
+	/* Damage is reported when its place is read. */
 	return src->has_next ? src->next.time_ns : src->damage.code ? 0 : UINT64_MAX;
 }
 
@@ -49,12 +49,12 @@ static void advance_proc(struct src_proc *src)
 	} while (got > 0 && !is_known(src->next.kind));
 	if (got > 0) {
 		src->has_next = true;
-		/* The last time there is stands for none. */
+		/* UINT64_MAX means that there is no event. */
 		src->next.time_ns = MIN(src->next.time_ns, UINT64_MAX - 1);
 	}
 }
 
-/* A task that is mentioned here belongs to the program, even without a probe. */
+/* Note a task that is not in task.txt: it belongs to the program, even without a probe. */
 static int note_newcomer(struct src_proc *src, int32_t tid, int32_t pid)
 {
 	struct task_list *list = src->context.newcomers;
@@ -65,7 +65,7 @@ static int note_newcomer(struct src_proc *src, int32_t tid, int32_t pid)
 	task = task_list_get(list, tid);
 	if (!task)
 		return -ENOMEM;
-	/* As long as no record has told its parent. */
+	/* No record has told the task's parent yet. */
 	if (task->pid == tid && !task->start_ns && pid > 0)
 		task->pid = pid;
 	return 0;
@@ -105,8 +105,8 @@ static int note_child(struct src_proc *src)
 }
 
 /*
- * A task has the name of its executable file, as in the kernel: without its directory; or the name
- * that it has given itself.
+ * Note a task's name: that of its executable file without the directory, as in the kernel, or the
+ * name that it has given itself.
  */
 static int note_name(struct src_proc *src)
 {
@@ -164,7 +164,7 @@ static int show_proc_event(struct src_proc *src, struct event *event)
 	return 0;
 }
 
-/* A record at a time: recordings have few. */
+/* Deliver one record at a time: recordings have few. */
 static ssize_t proc_read(struct source *source, struct event *events, size_t max, uint64_t until_ns,
 			 struct uft_err *err)
 {

@@ -5,9 +5,9 @@
 #include "utils/pipeline/sources/source.h"
 
 /*
- * One source, if that file exists. Tasks missing in task.txt are newcomers, and programs name their
+ * One source, if proc.dat exists. Tasks missing in task.txt are newcomers, and programs name their
  * tasks. An event's payload is limited; a caller that needs all of it reads the file. A truncated
- * file ends there, and a damaged one at the damage.
+ * or damaged file ends where it is truncated or damaged.
  */
 extern const struct source_kind src_proc_kind;
 

@@ -16,7 +16,7 @@
 #include "utils/format/record.h"
 #include "utils/pipeline/recording/compact_file.h"
 
-/* For all tasks together. */
+/* Bytes of buffers for all tasks together. */
 #define BUFFERS_BYTES	  (24UL << 20)
 /* Descriptors for other purposes: output, perf files, the pager. */
 #define SPARE_DESCRIPTORS 64
@@ -175,8 +175,8 @@ void src_user_limit(struct src_user *src, uint64_t start, uint64_t end, uint64_t
 }
 
 /*
- * A small buffer for the first records of one of many tasks, which may wait long for its turn; then
- * a large one, usually from a task that has just ended.
+ * Get a buffer: a small one for the first records of one of many tasks, which may wait long for its
+ * turn; later a large one, usually from a task that has just ended.
  */
 static bool get_buffer(struct src_user *src)
 {
@@ -195,7 +195,7 @@ static bool get_buffer(struct src_user *src)
 	return src->buf;
 }
 
-/* Some of the records are not there. */
+/* Note a damaged block, whose records are missing. */
 static void note_damaged_block(struct src_user *src, uint64_t at)
 {
 	src->has_lost_block = true;
@@ -371,13 +371,16 @@ static const struct func_args *args_of(struct src_user *src, const struct record
 	return func ? arg_book_find(&src->data->args, func) : NULL;
 }
 
-/* True when no more follows the last record in the buffer. */
+/* True when nothing follows the last record in the buffer. */
 static bool ends_here(const struct src_user *src)
 {
 	return src->file_ended || src->is_whole;
 }
 
-/* The length from the function's specification; 0 when there is none, or when it is wrong. */
+/*
+ * The length of a payload by the function's specification; 0 when there is none, or it does not
+ * fit.
+ */
 static size_t known_payload(struct src_user *src, const struct record *rec, size_t at)
 {
 	const struct func_args *known = args_of(src, rec);
@@ -417,7 +420,7 @@ static bool has_good_payload(const struct src_user *src, const struct record *re
 	return len <= PAYLOAD_MAX_BYTES - 2 && ALIGN_UP(2 + len, (size_t)8) <= left;
 }
 
-/* Take the payload of a record at @at of the buffer; its length with padding. */
+/* Take the payload of a record at @at of the buffer. Returns its length with padding. */
 static size_t take_payload(struct src_user *src, const struct record *rec, size_t at,
 			   struct event *event)
 {
@@ -443,8 +446,8 @@ static size_t take_payload(struct src_user *src, const struct record *rec, size_
 }
 
 /*
- * A counter's value is in the record itself, and in those after it when it is large. The event's
- * payload are these records. Returns the number of bytes after the first one.
+ * Take the value of a counter, which is in the record itself, and in those after it when it is
+ * large. These records are the event's payload. Returns the number of bytes after the first one.
  */
 static size_t take_counter(const struct src_user *src, const struct record *first, size_t at,
 			   struct event *event)
@@ -474,7 +477,7 @@ static bool is_counter(const struct record *rec)
 	       event_id_is_counter(counter_piece_id(rec->data));
 }
 
-/* Holes need not be read: a file of terabytes may have no data. */
+/* Skip a hole, which need not be read: a file of terabytes may have no data. */
 static void skip_hole(struct src_user *src)
 {
 	if (src->compact)
@@ -489,8 +492,8 @@ static void skip_hole(struct src_user *src)
 }
 
 /*
- * 1 when there are only zeros up to the end, 0, or negative with @err. A crash can leave blocks
- * that were never written.
+ * Check for zeros up to the end: a crash can leave blocks that were never written. 1: there are
+ * only zeros, 0: there are other bytes, or negative with @err.
  */
 static int rest_is_zero(struct src_user *src, struct uft_err *err)
 {
@@ -508,7 +511,7 @@ static int rest_is_zero(struct src_user *src, struct uft_err *err)
 	}
 }
 
-/* The last record is cut within its payload. */
+/* True when the last record is cut within its payload. */
 static bool is_cut(const struct src_user *src, const struct record *rec)
 {
 	return src->file_ended && record_magic_is_good(rec->data) &&
@@ -533,7 +536,10 @@ static int bad_record(struct src_user *src, const struct record *rec, struct uft
 		       (unsigned long long)rec->data);
 }
 
-/* LOST has no time of its own: it gets that of the record before it, or else after it. */
+/*
+ * The time for a LOST record, which has none: that of the record before it, or else of the one
+ * after it.
+ */
 static uint64_t lost_time(const struct src_user *src)
 {
 	if (src->last_ns || src->len - src->at < 2 * sizeof(struct record))
@@ -547,7 +553,9 @@ bool src_user_wants_refill(const struct src_user *src)
 		return true;
 	if (src->is_whole)
 		return !src->file_ended && src->len - src->at < sizeof(struct record);
-	/* Less than a record with the longest payload, and the file may have more. */
+	/*
+	 * The buffer has less than a record with the longest payload, and the file may have more.
+	 */
 	return !src->file_ended &&
 	       src->len - src->at < sizeof(struct record) * 2 + PAYLOAD_MAX_BYTES;
 }
@@ -563,7 +571,7 @@ void src_user_more(struct src_user *src)
 	src->at_end = false;
 }
 
-/* HOT: calls without payload, up to the first other record. */
+/* HOT: read calls without payload, up to the first other record. */
 static size_t read_plain_calls(struct src_user *src, struct event *events, size_t max, size_t stop,
 			       uint64_t until_ns)
 {
@@ -612,13 +620,13 @@ struct compact_cursor *src_user_calls(struct src_user *src, size_t *max)
 	return *max ? src->cursor : NULL;
 }
 
-/* Its payload is in another file. */
+/* True for an event that a program has declared: its payload is in another file. */
 static bool is_declared(const struct record *rec)
 {
 	return record_type(rec->data) == RECORD_EVENT && record_addr(rec->data) >= EVENT_ID_USER;
 }
 
-/* The limit of record starts in the buffer, while it needs no refill. */
+/* The end of the places in the buffer where a record may begin without a refill. */
 static size_t plain_stop(const struct src_user *src)
 {
 	return ends_here(src) ? src->len : src->len - PAYLOAD_MAX_BYTES;
@@ -649,7 +657,7 @@ ssize_t src_user_read(struct src_user *src, struct event *events, size_t max, ui
 
 	if (src_user_is_by_calls(src) && compact_block_next_ns(&src->cursor->block) > until_ns)
 		return 0;
-	/* Only once per call: the events decoded so far point into the buffer. */
+	/* The buffer is filled at most once per call: the events decoded so far point into it. */
 	if (src_user_wants_refill(src)) {
 		int ret = refill_user(src, err);
 
@@ -666,7 +674,7 @@ ssize_t src_user_read(struct src_user *src, struct event *events, size_t max, ui
 
 		struct record rec = load_record(src, src->at);
 
-		/* A growing file may have only a part of it. LOST has no time. */
+		/* LOST has no time. A growing file may have only a part of the payload. */
 		if (rec.time_ns > until_ns)
 			return nr;
 		if (!record_magic_is_good(rec.data) || !has_good_payload(src, &rec))

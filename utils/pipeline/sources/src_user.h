@@ -15,33 +15,32 @@
 #include "utils/pipeline/kinds/event_data.h"
 #include "utils/pipeline/sources/source.h"
 
-/* The maximum length of a record's payload (doc/formats/records.md, "Payloads"). */
+/* The longest payload of a record (doc/formats/records.md, "Payloads"). */
 #define PAYLOAD_MAX_BYTES   1024
 /* Room for a record with its payload, and for a look at the record after it. */
 #define SRC_USER_MIN_BUFFER 4096
 #define SRC_USER_MAX_BUFFER (128 * 1024)
 
 /*
- * A source of one task. Lanes call it by the interface, for hundreds of records at a time. Callers
- * that need more (the place of a record in the file, the damage) have the functions below. Reads
- * with read(2) into a buffer of its own, so that memory does not depend on the size of the file.
+ * A source of one task. Lanes call it by the interface, for hundreds of records at a time. The
+ * functions below are for callers that need more (the place of a record in the file, the damage).
+ * It reads into a buffer of its own, so memory does not depend on the size of the file.
  *
  * @fd: -1 between two reads when @keeps_open is false (thousands of tasks)
- * @next_offset: in the file, of the next byte to read
- * @end_offset: reading ends there, if the file does not before that
- * @buf, @at, @len: [@at, @len) of @buf, which is there from the first read on, is not decoded yet
+ * @next_offset: offset in the file of the next byte to read
+ * @end_offset: reading ends there, or at the end of the file
+ * @buf, @at, @len: [@at, @len) of @buf is not decoded yet; NULL before the first read
  * @cap, @full_cap: the size of @buf, now and from the second read on
- * @compact: the file is of compact blocks, which are read as the bytes they stand for; offsets are
- *           in those. @is_whole: then: the buffer ends where a record does. @cursor: then: in a
- *           block that is read call by call; NULL: it was not asked for. @lost_block_at: then: the
- *           records of the block at this offset of the file are lost, which was not reported yet;
- *           only with @has_lost_block
- * @file_ended: the buffer holds all that is left
- * @is_damaged: it ends where the damage is, whatever comes
- * @has_unknown_payload: arguments were skipped for want of their specification
+ * @compact: the blocks of a compact file, which are read as the bytes that they represent; offsets
+ *           count these bytes. For such a file, @is_whole: the buffer ends where a record ends.
+ *           @cursor: position in a block that is read call by call; NULL: none was needed yet.
+ *           @lost_block_at: with @has_lost_block: the records of the block at this offset of the
+ *           file are lost, which was not reported yet
+ * @file_ended: the buffer has all of the rest
+ * @is_damaged: the source ends at the damage, even if the file grows
+ * @has_unknown_payload: arguments were skipped for lack of their specification
  * @beside: payloads of events that are not in the records themselves
- * @place: the meaning of addresses at present, for the functions of payloads; only when there were
- *         any
+ * @place: the present meaning of addresses, for the functions of payloads; only when there were any
  */
 struct src_user {
 	struct source source;
@@ -73,32 +72,35 @@ struct src_user {
 	struct event_data_source beside;
 };
 
-/* The rest of the buffer may not be enough: the next read moves it, and payloads with it. */
+/*
+ * True when the rest of the buffer may not be enough: the next read then moves it, and payloads
+ * with it.
+ */
 bool src_user_wants_refill(const struct src_user *src);
 
-/*
- * True with @err when the records of a block are lost, the others are not, and this was not
- * reported yet.
- */
+/* True with @err when only the records of a block are lost, and this was not reported yet. */
 bool src_user_take_damage(struct src_user *src, struct uft_err *err);
 
-/* The file may have grown, and addresses may have another meaning. */
+/* Note that the file may have grown, and addresses may have another meaning. */
 void src_user_more(struct src_user *src);
 
 _Static_assert((int)RECORD_ENTRY == EVENT_ENTRY && (int)RECORD_EXIT == EVENT_EXIT &&
 		       (int)RECORD_LOST == EVENT_LOST && (int)RECORD_EVENT == EVENT_POINT,
 	       "types are taken over as they are");
 
-/* A call or a return without payload, as most records are. */
+/* True for a call or a return without payload, as most records are. */
 static inline bool record_is_plain_call(const struct record *rec)
 {
-	/* Type ENTRY or EXIT, no payload, good magic. */
+	/* The bits that tell type ENTRY or EXIT, no payload, and the magic. */
 	const uint64_t mask = 2 | RECORD_MORE | 7ULL << RECORD_MAGIC_SHIFT;
 
 	return (rec->data & mask) == RECORD_MAGIC << RECORD_MAGIC_SHIFT;
 }
 
-/* @last_ns: of the record before it. Members that are not in a record are not set. */
+/*
+ * Make an event of a record; members that a record does not have are not set. @last_ns: time of the
+ * record before it.
+ */
 static inline void event_of_record(const struct record *rec, uint64_t last_ns, struct event *event)
 {
 	unsigned depth = record_depth(rec->data);
@@ -114,10 +116,10 @@ static inline void event_of_record(const struct record *rec, uint64_t last_ns, s
 }
 
 /*
- * HOT: records that may be taken out of a source's buffer one by one, as long as they are calls
- * without payload: kept in registers between src_user_plain() and src_user_plain_put().
+ * HOT: records that are taken out of a source's buffer one by one, as long as they are calls
+ * without payload. The struct is kept in registers from src_user_plain() to src_user_plain_put().
  *
- * @at: the next one; @end: no record begins after that; @last_ns: of the record before it
+ * @at: the next record; @end: no record begins after this; @last_ns: time of the record before @at
  */
 struct plain_records {
 	const uint8_t *at;
@@ -137,7 +139,7 @@ static inline void src_user_plain_put(const struct plain_records *records, struc
 	src->last_ns = records->last_ns;
 }
 
-/* Look at the next one. False: there is none, or it is something else. */
+/* Read the next record, without taking it. False: there is none, or it is of another kind. */
 static inline bool plain_record_next(const struct plain_records *records, struct record *rec)
 {
 	if (unlikely(records->end - records->at < (ptrdiff_t)sizeof(*rec)))
@@ -153,9 +155,9 @@ static inline void plain_record_took(struct plain_records *records, const struct
 }
 
 /*
- * For a file of compact blocks: the cursor from which the next records can be read call by call,
- * without decoding them to bytes; at most *@max of them. NULL: impossible, or an error is pending;
- * src_user_read() handles it then. A caller that has read some reports that by src_user_took().
+ * Get the cursor from which at most *@max of the next records of a compact file can be read call by
+ * call, without decoding them to bytes. NULL: impossible, or an error is pending, which
+ * src_user_read() handles. A caller that has read calls reports them by src_user_took().
  */
 struct compact_cursor *src_user_calls(struct src_user *src, size_t *max);
 static inline void src_user_took(struct src_user *src, size_t nr, uint64_t last_ns)
@@ -184,14 +186,14 @@ static inline uint64_t src_user_offset(const struct src_user *src)
 }
 
 /*
- * Read from @start to @end only, where records begin (@end may be UINT64_MAX). @last_ns: the time
- * of the record before that. Not while it is read call by call.
+ * Read only from @start to @end, where records begin (@end may be UINT64_MAX). @last_ns: time of
+ * the record before @start. Not while the file is read call by call.
  */
 void src_user_limit(struct src_user *src, uint64_t start, uint64_t end, uint64_t last_ns);
 
 /*
- * The division of memory and descriptors between the sources of @nr_tasks tasks. @blocks: the pool
- * of buffers, NULL: malloc(3)
+ * Divide memory and descriptors between the sources of @nr_tasks tasks. @blocks: the pool of
+ * buffers, NULL: malloc(3)
  */
 struct src_user_plan {
 	size_t buffer_bytes;
@@ -205,22 +207,21 @@ int src_user_open(struct src_user *src, struct trace_data *data, int32_t tid,
 void src_user_close(struct src_user *src);
 
 /*
- * The descriptor, for a source of the same task that is opened next (its @fd); -1 when there is
- * none to be kept.
+ * Take the descriptor, for the next source of the same task (its @fd); -1 when none is to be kept.
  */
 int src_user_take_fd(struct src_user *src);
 
 /*
- * At the end (@src->at_end): free buffer and descriptor, including payloads. The collected facts
+ * At the end (@src->at_end): free buffer and descriptor, including payloads. The other members
  * stay.
  */
 void src_user_release(struct src_user *src);
 
 /*
- * Decode up to @max records (at least one) that are not later than @until_ns into @events, which
- * get time, address, depth as recorded, type, payload and EVENT_BACKWARDS. Returns their number; 0
- * when the next one is later or there is none (@src->at_end). Negative errno when the file cannot
- * be read or is damaged; all that was decoded before has been returned then.
+ * Decode at most @max records (at least one), none later than @until_ns, into @events. These get
+ * time, address, depth as recorded, type, payload and EVENT_BACKWARDS. Returns their number; 0 when
+ * the next record is later or there is none (@src->at_end). Negative errno when the file cannot be
+ * read or is damaged; all that was decoded before has been returned then.
  */
 ssize_t src_user_read(struct src_user *src, struct event *events, size_t max, uint64_t until_ns,
 		      struct uft_err *err);
