@@ -1,8 +1,8 @@
 /*
  * The keeper: a process that waits until the owner of a stream ends or executes another program.
- * Then it completes the log, if there is one, and frees the memory. The owner cannot wait for it as
- * a child. It has no terminal and none of the owner's descriptors, and calls only signal-safe
- * functions.
+ * Then it completes the log, if there is one, and frees the memory. The owner cannot wait for the
+ * keeper as a child. The keeper has no terminal and none of the owner's descriptors, and calls only
+ * signal-safe functions.
  */
 #include "posix/keeper.h"
 
@@ -21,22 +21,24 @@
 
 #define NAME "utrail-keeper"
 
-/* The polling interval, used if the owner has closed the descriptor that signals its end. */
+/* The polling interval, for an owner that has closed the descriptor whose lock signals its end. */
 #define LOOK_MS 100
 
-/* A disk that is full may have room again: 1 + 2 + 4 ... seconds. */
+/*
+ * The number of tries to write a log, after 1, 2, 4 ... seconds: a full disk may have room again.
+ */
 #define TRIES_MAX 7
 
 /*
- * Processes are made by the kernel's own call: fork() would run the program's handlers.
- * @exit_signal 0: wait() does not see it.
+ * Make a process by the kernel's own call: fork() would run the program's handlers. With an
+ * @exit_signal of 0, the program's wait() does not see the process.
  */
 static pid_t make_process(int exit_signal)
 {
 	return (pid_t)syscall(SYS_clone, exit_signal, NULL, NULL, NULL, NULL);
 }
 
-/* A sanitizer would take its time within _exit(). */
+/* End this process without _exit(), in which a sanitizer would take its time. */
 static void __attribute__((noreturn)) end_process(int status)
 {
 	for (;;)
@@ -55,9 +57,9 @@ static bool lock_whole(int fd, int how)
 }
 
 /*
- * A file without a name that the owner has locked. The kernel releases the lock when the last
- * thread has ended, or when the process executes a program, but not when one of its children does:
- * the lock belongs to the process.
+ * Make a file without a name, and lock it for the owner. The kernel releases the lock when the
+ * owner's last thread has ended, or when the owner executes a program. It does not when a child of
+ * the owner ends: the lock belongs to the process.
  */
 static int make_lock(void)
 {
@@ -87,7 +89,7 @@ static void close_from_to(unsigned int first, unsigned int last)
 		close((int)fd);
 }
 
-/* Close all descriptors but these three; the last ones may be -1. */
+/* Close all descriptors but the three @fds, of which the last ones may be -1. */
 static void close_others(const int fds[3])
 {
 	unsigned int from = 0, best;
@@ -109,8 +111,8 @@ static void close_others(const int fds[3])
 }
 
 /*
- * Signals stay blocked: a signal that ends the program's session or group must not end the writer
- * of its log.
+ * Give up what the keeper shares with the program. Signals stay blocked: one that ends the
+ * program's session or group must not end the writer of its log.
  */
 static void leave_program(const int fds[3])
 {
@@ -126,8 +128,9 @@ static void leave_program(const int fds[3])
 }
 
 /*
- * ps shows text beside the name from the program's memory: its arguments, and the bytes after them
- * if they have no end. proc(5): fields 48, 49 and 51 of "stat".
+ * Replace the arguments, which ps reads from the program's memory and shows beside the name, with
+ * the bytes after them if they have no end. Their places are fields 48, 49 and 51 of "stat" in
+ * proc(5).
  */
 static void rename_arguments(void)
 {
@@ -168,7 +171,7 @@ static void wait_a_little(int pidfd)
 		nanosleep(&step, NULL);
 }
 
-/* The owner has shut the stream down itself. */
+/* True when nothing is left to do, since the owner has shut the stream down itself. */
 static bool is_done(const struct pxt_keeping *keeping, const struct pxt_log_part *part)
 {
 	if (part)
@@ -185,8 +188,8 @@ static bool is_gone(const struct pxt_keeping *keeping)
 }
 
 /*
- * False when there is nothing to do. The lock may also have been released because the program
- * closed all descriptors.
+ * Wait until the owner has ended. False when there is nothing to do. The end of the lock alone is
+ * not enough: the program may have closed all descriptors.
  */
 static bool wait_for_owner(const struct pxt_keeping *keeping, const struct pxt_log_part *part,
 			   int lock)
@@ -218,7 +221,10 @@ static void write_log(const struct pxt_keeping *keeping, const struct pxt_log_pa
 	}
 }
 
-/* A log that could not be written is left for the process that opens it. */
+/*
+ * Complete the log, and remove the stream's files. A log that could not be written is left for the
+ * process that opens it.
+ */
 static void finish_keeping(const struct pxt_keeping *keeping, const struct pxt_log_part *part)
 {
 	int lock;
@@ -255,8 +261,8 @@ keep_stream(const struct pxt_keeping *from, struct pxt_log_part *part, int lock)
 }
 
 /*
- * A process that adopts orphans would get the keeper as a child that it can wait for. There the
- * keeper remains a child that wait() ignores.
+ * True when this process adopts orphans: it would get the keeper as a child that it can wait for.
+ * In such a process the keeper remains a direct child, which wait() ignores.
  */
 static bool adopts_orphans(void)
 {
@@ -266,7 +272,10 @@ static bool adopts_orphans(void)
 	return is_subreaper || getpid() == 1;
 }
 
-/* The first child exits at once, so that the keeper has no parent among the program's processes. */
+/*
+ * Runs in the first child. Unless it @stays as the keeper, it makes the keeper and exits at once,
+ * so that the keeper's parent is no process of the program.
+ */
 static void __attribute__((noreturn))
 begin_keeper(const struct pxt_keeping *keeping, struct pxt_log_part *part, int lock, bool stays)
 {
@@ -290,7 +299,7 @@ static bool has_begun(pid_t pid)
 	return status == 0;
 }
 
-/* The keeper's pid if it is a child, 0 if it is not, or -1. */
+/* Returns the keeper's pid if it is a child; 0 if it is none; -1 on failure. */
 static pid_t fork_keeper(const struct pxt_keeping *keeping, struct pxt_log_part *part, int lock)
 {
 	bool stays = adopts_orphans();
@@ -327,7 +336,7 @@ void pxt_keeper_start(struct pxt_keeper *keeper, const struct pxt_keeping *keepi
 	keeper->ino = st.st_ino;
 }
 
-/* Reap a child after it ended; that is as soon as it gets the lock. */
+/* Reap a keeper that is a child. It ends as soon as it gets the lock. */
 static void reap(pid_t pid)
 {
 	const struct timespec step = { 0, 1000000 };

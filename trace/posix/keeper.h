@@ -10,8 +10,9 @@
 #include "posixlog/log.h"
 
 /*
- * The progress of the log: the file has the records before @begin, @pending bytes after that are in
- * struct pxt_log_part's buffer, and together they have the stream's records before @taken.
+ * The progress of the log. The file has its bytes before @begin, and the buffer of struct
+ * pxt_log_part the @pending bytes after that. Together these have the stream's records before
+ * @taken.
  */
 struct pxt_log_slot {
 	uint64_t begin;
@@ -21,16 +22,17 @@ struct pxt_log_slot {
 };
 
 /*
- * Follows the cells of a stream with a log. As with the whole stream, any process of the user may
- * write it, so it may tell where to look, and never where to write.
+ * The part of a stream that its log needs; it follows the cells. Any process of the user may write
+ * it, as it may write the whole stream: so it may tell where to look, and never where to write.
  *
- * @dev, @ino: the file
- * @mapped_at, @mapped_bytes: where the owner has the stream
- * @overflow_ns: events are missing from then on, which the log does not say yet; 0: none
- * @keeper_pid: 0: there is none
+ * @dev, @ino: those of the log's file
+ * @mapped_at, @mapped_bytes: the place of the stream in the owner's memory
+ * @overflow_ns: the time from which on events are missing, if the log does not report that yet; 0:
+ *               none are
+ * @keeper_pid: 0: there is no keeper
  * @finisher: pid of the process that writes the log instead of the owner
  * @is_done: nothing is left to write
- * @which: of @slots counts
+ * @which: the index of the valid one of @slots
  */
 struct pxt_log_part {
 	uint64_t dev;
@@ -49,7 +51,7 @@ struct pxt_log_part {
 
 _Static_assert(sizeof(struct pxt_log_part) % PT_CELL_BYTES == 0, "cells follow it");
 
-/* NULL: the stream has no log. */
+/* The log's part of the stream; NULL: the stream has no log. */
 static inline struct pxt_log_part *pxt_log_part_of(const struct pxt_view *view)
 {
 	return view->has_log ? (struct pxt_log_part *)(view->cells + view->nr_cells) : NULL;
@@ -58,7 +60,8 @@ static inline struct pxt_log_part *pxt_log_part_of(const struct pxt_view *view)
 /*
  * The state of writing a log: by the owner, or by the process that finishes it.
  *
- * @taken: the stream's records before it are in the log; @settled: length of the log then
+ * @taken: the stream's records before this place are in the log; @settled: the length of the log
+ *         with them
  * @owner: 0, or the process whose unfinished records will never be finished
  */
 struct pxt_drain {
@@ -71,8 +74,8 @@ struct pxt_drain {
 };
 
 /*
- * drain.c. 0, or negative errno: -EXFULL when the log has no room for the next record. Called with
- * handle->reads.
+ * drain.c. Functions that move records return 0 or a negative errno; -EXFULL: the log has no room
+ * for the next record. They are called with handle->reads.
  */
 void pxt_drain_begin(struct pxt_drain *drain, struct pxt_log_part *part, uint64_t taken);
 int pxt_drain_until(struct pxt_handle *handle, struct pxt_drain *drain, uint64_t head);
@@ -82,34 +85,37 @@ void pxt_drain_status(struct pxt_handle *handle, struct pxt_drain *drain);
 void pxt_drain_end_full(struct pxt_handle *handle, struct pxt_drain *drain);
 
 /*
- * gone.c: the address where this process has a stream, for pxt_process_has_changed(): 0 when the
- * kernel does not tell it, or tells another.
+ * gone.c: the address where this process has a stream, for pxt_process_has_changed(). 0 when the
+ * kernel does not tell the address, or tells another one.
  */
 uint64_t pxt_place_of(const struct pxt_stream *stream, size_t bytes);
-/* True when the owner has ended, or executed another program */
+/* True when the stream's owner has ended, or executed another program. */
 bool pxt_owner_is_gone(const struct pxt_stream *stream, const struct pxt_log_part *part);
 
 /*
- * finish.c. Complete the log: 0, also when another process does or has done so, or negative errno.
- * @stream: @bytes, mapped; @fd: the log.
+ * finish.c. Complete the log. Returns 0, also when another process does so or has done so, or a
+ * negative errno. @stream: mapped, with @bytes; @fd: the log.
  */
 int pxt_finish(struct pxt_stream *stream, size_t bytes, struct pxt_names *names, int fd);
-/* NULL when the log needs no completion. */
+/* The log's part of a stream; NULL when no log needs completion. */
 struct pxt_log_part *pxt_unfinished(struct pxt_stream *stream, size_t bytes);
 /*
  * For a process that opens a log: complete it, or wait for its keeper, for up to a second. A log
  * whose owner is alive is left alone.
  */
 void pxt_finish_file(int fd);
-/* The name of the remains of stream @number when another stream gets the number. */
+/*
+ * Write the name for the file of an ended stream whose log is not complete, so that its number
+ * @number is free.
+ */
 void pxt_left_name(char name[64], unsigned int number, uint32_t serial);
-/* With the folder's lock. */
+/* Call this with the folder's lock. */
 void pxt_remove_finished(int place, unsigned int number, const struct pxt_stream *stream);
 
 /*
- * keeper.c: for a new stream. @place: the folder's descriptor; @log: the log's, -1 when there is
- * none; @names are needed for a log only.
- * @mapped_at: where this process has the stream; 0: the kernel does not tell
+ * keeper.c: the data for the keeper of a new stream. @place: the folder's descriptor; @log: the
+ * log's descriptor, -1 when there is none; @names: only needed for a log.
+ * @mapped_at: the address of the stream in this process; 0: the kernel does not tell it
  */
 struct pxt_keeping {
 	int place;
@@ -123,12 +129,12 @@ struct pxt_keeping {
 
 void pxt_keeper_start(struct pxt_keeper *keeper, const struct pxt_keeping *keeping,
 		      struct pxt_log_part *part);
-/* The stream was closed, and its log is done. */
+/* End the keeper: the stream was closed, and its log is complete. */
 void pxt_keeper_end(const struct pxt_keeper *keeper);
 
 /*
- * trim.c: free the memory that a child has got from its parent and does not need. @keeps: @nr
- * addresses that stay.
+ * trim.c: free the memory that a child has from its parent and does not need. @keeps: @nr addresses
+ * whose memory stays.
  */
 void pxt_trim(const void *const *keeps, int nr);
 

@@ -27,7 +27,7 @@
 #define PT_VERSION	2
 #define PT_CELL_BYTES	64
 #define PT_CELL_DATA	56
-#define PT_INLINE_DATA	24 /* of the first cell, after struct pxt_head */
+#define PT_INLINE_DATA	24 /* the room for data in the first cell, after struct pxt_head */
 #define PT_CELLS_OFFSET 4096
 
 typedef unsigned long pxt_piece; /* the unit of copying */
@@ -38,7 +38,7 @@ struct pxt_cell {
 	_Atomic pxt_piece data[PT_CELL_PIECES];
 };
 
-/* The data of a record's first cell begins with it. */
+/* The head of a record: the data of its first cell begin with it. */
 struct pxt_head {
 	uint64_t time_ns;
 	uint64_t address;
@@ -54,20 +54,21 @@ _Static_assert(sizeof(struct pxt_head) == PT_CELL_DATA - PT_INLINE_DATA, "as the
 enum pxt_run {
 	PT_RUNS = 1,
 	PT_IS_FULL = 2,
-	PT_RESTARTS = 4,   /* full: begins again when all was read or flushed */
+	PT_RESTARTS = 4,   /* full: the stream runs again when all was read or flushed */
 	PT_SAYS_STOP = 8,  /* full: the automatic STOP was not read yet */
-	PT_IS_CLOSED = 16, /* for ever */
+	PT_IS_CLOSED = 16, /* the stream has ended for ever */
 	PT_WAS_CLOSED = 32,
 };
 
 /*
- * @head, @tail: cells since the beginning: where the next record begins, and the oldest one
+ * @head, @tail: the places of the next record and of the oldest one, counted in cells since the
+ *               beginning
  * @gap: the place where events were lost since the reader was told, plus 1; 0: nowhere. @gap_ns:
  *       the time of the first of them
  * @clear_at: records that begin before it are not read any more
  * @is_in_use: pid of the process that reads or writes names
- * @log_bytes: of struct pxt_log_part (keeper.h) after the cells; 0: there is no log
- * @run_at_end: @run at the time when another process than its owner closed it, and PT_WAS_CLOSED
+ * @log_bytes: the size of the struct pxt_log_part (keeper.h) after the cells; 0: there is no log
+ * @run_at_end: @run when a process other than the owner closed the stream, with PT_WAS_CLOSED
  */
 struct pxt_stream {
 	uint32_t magic;
@@ -80,8 +81,7 @@ struct pxt_stream {
 	uint32_t names_pid;
 	uint64_t owner_start;
 	uint64_t names_start;
-	uint64_t offset_ns; /* offset of CLOCK_REALTIME to CLOCK_MONOTONIC, when the stream was made
-			     */
+	uint64_t offset_ns; /* CLOCK_REALTIME minus CLOCK_MONOTONIC when the stream was made */
 	struct pxt_attr attr;
 	uint32_t log_bytes;
 	_Atomic uint32_t run_at_end;
@@ -105,8 +105,8 @@ struct pxt_stream {
 _Static_assert(sizeof(struct pxt_stream) <= PT_CELLS_OFFSET, "cells follow it");
 
 /*
- * Names of user events: of a process and of the children that it has forked while a stream was
- * inherited.
+ * The name of a user event. A process shares its names with children that it has forked while a
+ * stream was inherited.
  */
 struct pxt_name {
 	/* 0: free, PT_NAME_READY, or the pid of the process that writes it */
@@ -123,8 +123,8 @@ struct pxt_names {
 };
 
 /*
- * The streams of a process. @attached: a bit for each stream that traces it. @serial: tells streams
- * of the same number apart.
+ * The streams of a process. @attached: a bit for each stream that traces it. @serial: for each
+ * number, distinguishes the present stream from former ones.
  */
 #define PT_ATTACHED_BITS  (8 * sizeof(unsigned long))
 #define PT_ATTACHED_WORDS (TRACE_SYS_MAX / PT_ATTACHED_BITS)
@@ -151,8 +151,8 @@ struct pxt_users {
  * A stream as this process has it: values that were checked when it was mapped, and are never read
  * from shared memory again.
  *
- * @stream: NULL: it is not mapped
- * @users: the threads in it now, spread by threads
+ * @stream: NULL: the stream is not mapped
+ * @users: counters of the threads that are in the stream now; threads are spread over them
  */
 struct pxt_view {
 	_Atomic(struct pxt_stream *) stream;
@@ -191,14 +191,14 @@ void pxt_process_path(char path[32], pid_t pid);
 /* "/proc/self/fd/N" */
 void pxt_fd_path(char path[32], int fd);
 int pxt_process_start(pid_t pid, uint64_t *start);
-/* A field of "stat" in proc(5), whose numbers begin with 3. 0, or negative errno. */
+/* Read field @field of "stat" in proc(5), from field 3 on. Returns 0 or a negative errno. */
 int pxt_process_field(pid_t pid, int field, uint64_t *value);
-/* 0: unknown */
+/* Returns 0 when the parent is unknown. */
 pid_t pxt_process_parent(pid_t pid);
 bool pxt_process_is_dead(pid_t pid);
 bool pxt_process_is_alive(pid_t pid, uint64_t start);
 /*
- * gone.c: whether the process has executed a program, so that it has no file mapped at exactly that
+ * gone.c: true when the process has executed another program: it has no file mapped at exactly that
  * place any more. False when that is unknown.
  */
 bool pxt_process_has_changed(pid_t pid, uint64_t at, uint64_t bytes);
@@ -207,23 +207,23 @@ struct timespec pxt_timespec(uint64_t ns);
 long pxt_futex(_Atomic uint32_t *word, int op, uint32_t value, const struct timespec *timeout);
 void pxt_futex_wake(_Atomic uint32_t *word);
 
-/* place.c: the folder with the files that are shared; negative errno */
+/* place.c: the folder of shared files. Functions return a descriptor or a negative errno. */
 int pxt_place_open(void);
 int pxt_place_open_existing(void);
 int pxt_place_error(void);
 int pxt_place_lock(int place);
-/* -EWOULDBLOCK: another process has it. */
+/* -EWOULDBLOCK: another process has the lock. */
 int pxt_place_try_lock(int place);
-/* The same, tried for a tenth of a second: a keeper holds it briefly when it removes files. */
+/* Try to lock for a tenth of a second: a keeper holds the lock briefly when it removes files. */
 int pxt_place_lock_soon(int place);
 void pxt_place_unlock(int lock);
 void pxt_place_name(char name[64], char kind, uint64_t number, uint64_t start);
 void *pxt_place_map(int place, const char *name, size_t *bytes);
-/* Open the file of a descriptor again, for reading and writing; -1. */
+/* Open the file of a descriptor again, for reading and writing. -1 on failure. */
 int pxt_open_again(int fd);
 void *pxt_place_make(int place, const char *name, size_t bytes, int *error);
 
-/* sweep.c: with the folder's lock */
+/* sweep.c: call it with the folder's lock */
 void pxt_sweep(int place);
 
 /*
@@ -233,44 +233,48 @@ void pxt_sweep(int place);
 void pxt_inherit(int place, struct pxt_registry *registry, pid_t pid, uint64_t start);
 /* The registry of a process' parent, mapped; NULL when it has none. */
 struct pxt_registry *pxt_parent_registry(int place, pid_t pid);
-/* Close the streams that the image before has made: an executed image does not control them. */
+/*
+ * Close the streams that the former image of this process has made: an executed image does not
+ * control them.
+ */
 void pxt_close_own(int place, uint32_t pid, uint64_t start);
 
-/* process.c: join the registry of this process; false while there is none */
+/* process.c: join the registry of this process. False while there is none */
 bool pxt_join(void);
 /*
- * @names: those that this process has, until it is forked; NULL when it has none. 0; -EAGAIN: they
- *         are not known at this moment.
+ * @names: the names of this process, valid until it is forked; NULL when it has none. Returns 0;
+ *         -EAGAIN: the names are not known at this moment.
  */
 int pxt_known_names(struct pxt_names **names);
 struct pxt_names *pxt_names_map(int place, uint32_t pid, uint64_t start);
 struct pxt_registry *pxt_registry_of(int place, pid_t pid, uint64_t start, int *error);
 
 /*
- * names.c. pxt_names_open(): an id; PT_UNNAMED when there is no room. pxt_names_get(): NULL when
- * there is none
+ * names.c. pxt_names_open() returns an id; PT_UNNAMED when there is no room. pxt_names_get()
+ * returns NULL when the id has no name
  */
 uint32_t pxt_names_open(struct pxt_names *names, const char *text);
 const char *pxt_names_get(const struct pxt_names *names, uint32_t id, char text[PT_NAME_MAX + 1]);
 
 /*
- * view.c. pxt_view_wait(): until no thread of this process is in the stream; false: one still was
- * after @tries, of which the last 1000 take 1 ms each, or it is the calling one
+ * view.c. pxt_view_wait() waits until no thread of this process is in the stream. False: a thread
+ * still was in it after @tries (the last 1000 take 1 ms each), or the calling thread is
  */
 int pxt_view_set(struct pxt_view *view, struct pxt_stream *stream, size_t bytes, uint32_t serial);
 bool pxt_view_wait(struct pxt_view *view, int tries);
 void pxt_view_drop(struct pxt_view *view);
 void pxt_view_forget(struct pxt_view *view);
 bool pxt_view_map(unsigned int number, uint32_t serial);
-/* Its stream has ended. */
+/* Detach a stream that has ended from the process. */
 void pxt_view_detach(struct pxt_registry *registry, unsigned int number, uint32_t serial);
 
 /*
  * The CPU's counter in terms of CLOCK_MONOTONIC, for one thread (clock.c).
  *
- * @base_counter, @base_ns: both at one moment
+ * @base_counter, @base_ns: the counter and the clock at one moment
  * @scale: nanoseconds per tick, with 32 fractional bits
- * @limit: the number of ticks that it is valid for; 0: there is none, or it is being changed
+ * @limit: the number of ticks for which the fit is valid; 0: there is no fit, or it is being
+ *         changed
  */
 struct pxt_fit {
 	uint64_t base_counter;
@@ -280,11 +284,11 @@ struct pxt_fit {
 };
 
 /*
- * inside.c. A thread that is in streams: @turn is odd then. Handlers that interrupt it leave it
- * unchanged.
+ * inside.c. The word of a thread: @turn is odd while it is in a stream. Signal handlers that
+ * interrupt it then do not change @turn.
  *
- * @tid: the thread's
- * @last_ns: its last event's time: times of a thread do not go back
+ * @tid: the thread's number
+ * @last_ns: the time of its last event: times of a thread do not go back
  */
 struct pxt_thread {
 	_Alignas(64) _Atomic uint32_t turn;
@@ -303,16 +307,16 @@ void pxt_inside_in_child(void);
 struct pxt_thread *pxt_inside_new(void);
 bool pxt_inside_wait(int *tries);
 
-/* Has no word of its own. */
+/* The struct of all threads that have no word of their own. */
 extern struct pxt_thread pxt_nobody;
 
-/* clock.c. Signal-safe. */
+/* clock.c. Its functions are signal-safe. */
 void pxt_clock_begin(void);
 uint64_t pxt_clock_slow(struct pxt_thread *thread);
 
 /*
- * HOT: the time of an event of this thread, of CLOCK_MONOTONIC. Takes half the time of
- * clock_gettime(2), which waits for all instructions before it.
+ * HOT: returns the time for an event of this thread, by CLOCK_MONOTONIC. Takes half as long as
+ * clock_gettime(2), which waits for all earlier instructions.
  */
 static inline uint64_t pxt_now_ns(void)
 {
@@ -329,7 +333,7 @@ static inline uint64_t pxt_now_ns(void)
 		if (PT_LIKELY(ticks < thread->fit.limit))
 			ns = thread->fit.base_ns + (ticks * thread->fit.scale >> 32);
 		atomic_signal_fence(memory_order_seq_cst);
-		/* A handler has come in between with a new fit. */
+		/* A signal handler has come in between and made a new fit. */
 		if (PT_UNLIKELY(thread->fit.base_counter != base))
 			ns = 0;
 	}
@@ -344,7 +348,10 @@ static inline uint64_t pxt_now_ns(void)
 	return ns;
 }
 
-/* @user: the counter used instead; @turn: odd when it was inside before */
+/*
+ * @user: the counter used instead of the thread's word; @turn: odd when the thread was inside
+ * before
+ */
 struct pxt_inside {
 	struct pxt_thread *thread;
 	_Atomic uint32_t *user;
@@ -353,7 +360,7 @@ struct pxt_inside {
 
 static inline _Atomic uint32_t *pxt_view_user(struct pxt_view *view)
 {
-	/* Threads' stacks are megabytes apart, and their numbers with them. */
+	/* Stacks of threads are megabytes apart, and so are the values of pthread_self(). */
 	uintptr_t self = (uintptr_t)pthread_self();
 
 	return &view->users[(self >> 12 ^ self >> 23) % PT_NR_USERS].nr;
@@ -375,7 +382,7 @@ static inline struct pxt_inside pxt_inside_enter(struct pxt_view *view)
 	if (!(inside.turn & 1))
 		atomic_store_explicit(&inside.thread->turn, inside.turn + 1, memory_order_relaxed);
 	atomic_signal_fence(
-		memory_order_seq_cst); /* pxt_inside_wait() takes care of the processor's order */
+		memory_order_seq_cst); /* pxt_inside_wait() makes the processor keep the order */
 	return inside;
 }
 
@@ -389,22 +396,23 @@ static inline void pxt_inside_leave(const struct pxt_inside *inside)
 }
 
 /*
- * ring.c: records in cells. pxt_ring_put() is signal-safe. 0, or -ENOSPC; -EBUSY when the oldest
- * record is unfinished. The event's time becomes a later one when it had to give way to others.
+ * ring.c: records in cells. pxt_ring_put() is signal-safe. It returns 0, or -ENOSPC; -EBUSY: no
+ * place could be claimed in many tries. The event gets a later time if it had to give way to
+ * others.
  */
 uint32_t pxt_cells_of(uint32_t len);
 int pxt_ring_put(struct pxt_view *view, struct pxt_event *event, const void *data);
 /*
- * Read without taking. 1; 0: there is nothing; -EAGAIN: it is not finished; -ESTALE: it is gone.
- * @data: of pxt_data_room().
+ * Read the record at @at without taking it. Returns 1; 0: there is none; -EAGAIN: it is not
+ * finished; -ESTALE: it is gone. @data: pxt_data_room() bytes.
  */
 int pxt_ring_peek(const struct pxt_view *view, uint64_t at, struct pxt_event *event, void *data,
 		  uint32_t *nr_cells);
-/* False when another reader has taken it. */
+/* Take the record. False when another reader has taken it. */
 bool pxt_ring_take(const struct pxt_view *view, uint64_t at, uint32_t nr_cells);
 /* Skip a record that its process will never finish. */
 bool pxt_ring_skip_dead(const struct pxt_view *view, uint64_t at);
-/* The same for a record whose writer is @pid, or any process if 0, of a stream that was closed. */
+/* Skip an unfinished record of a stream that was closed. @pid: its writer; 0: any process. */
 bool pxt_ring_skip_of(const struct pxt_view *view, uint64_t at, pid_t pid);
 /* Drop the oldest record to make room. False when that is impossible. */
 bool pxt_ring_evict(const struct pxt_view *view);
@@ -423,14 +431,14 @@ void pxt_record(uint32_t id, const void *data, size_t len, const void *address);
  */
 void pxt_put_system(struct pxt_view *view, uint32_t id, const void *data, uint32_t len,
 		    const void *address);
-/* Record one without data, if the stream runs. No event is lost for it. */
+/* Record a system event without data, if the stream runs. No other event is lost for it. */
 void pxt_put_if_room(struct pxt_view *view, uint32_t id);
 bool pxt_is_filtered(struct pxt_stream *stream, uint32_t id);
 void pxt_filter_get(struct pxt_stream *stream, trace_event_set_t *set);
 void pxt_put_start(struct pxt_view *view, const void *address);
 void pxt_wake_readers(struct pxt_stream *stream);
 
-/* recorded.c: under utrail record */
+/* recorded.c: events for a recorder, under `utrail record` */
 void pxt_recorded_declare(uint32_t id, const char *name);
 void pxt_recorded_emit(uint32_t id, const void *data, size_t len);
 
@@ -445,8 +453,8 @@ enum pxt_kind {
 };
 
 /*
- * @fd tells the keeper (keeper.h) that this process goes on; -1: there is none. @dev, @ino: of its
- * file, in case the program closes it.
+ * @fd: the descriptor by whose lock the keeper (keeper.h) knows that this process goes on; -1:
+ * there is no keeper. @dev, @ino: those of its file, in case the program closes the descriptor.
  * @child: the keeper, when it is our child
  */
 struct pxt_keeper {
@@ -459,11 +467,12 @@ struct pxt_keeper {
 /*
  * The object that a trace_id_t stands for.
  *
- * @number: of the stream; @view: of it; @attr: when made. @names: of the traced process
- * @reads, @controls: locks of taking events, and of changing the stream; in this order
- * @at: the place that reading a stream with a log has reached
- * @queue, @nr_queued: OVERFLOW and RESUME, which precede the record @held, taken already,
- *                 with its bytes in @buffer
+ * @number, @view, @attr: number and view of the stream, and its attributes when it was made.
+ *          @names: the names of the traced process
+ * @reads, @controls: locks for taking events, and for changing the stream; taken in this order
+ * @at: the place up to which a stream with a log was read
+ * @queue, @nr_queued: OVERFLOW and RESUME that are still to be read, before @held. @held: a record
+ *                 that was taken already, with its data in @buffer
  */
 struct pxt_handle {
 	enum pxt_kind kind;
@@ -492,32 +501,35 @@ struct pxt_handle {
 };
 
 /*
- * Find a handle and use it until pxt_handle_put(). NULL: there is none, or it is not of @kinds, or
- * of another process.
+ * Find a handle and use it until pxt_handle_put(). NULL: there is none, it is of none of the
+ * @kinds, or another process has made it.
  */
 struct pxt_handle *pxt_handle_get(trace_id_t trid, int kinds);
 void pxt_handle_put(struct pxt_handle *handle);
 /*
- * Make a new one, in use and not to be found before pxt_handle_publish(). NULL: there are too many.
+ * Make a new handle. It is in use, and is not found before pxt_handle_publish(). NULL: there are
+ * too many handles.
  */
 struct pxt_handle *pxt_handle_new(void);
 trace_id_t pxt_handle_publish(struct pxt_handle *handle, enum pxt_kind kind);
 void pxt_handle_discard(struct pxt_handle *handle);
-/* Remove a handle and wait until all threads that had it have left. NULL as above. */
+/*
+ * Remove a handle and wait until all threads that had it have left. NULL as for pxt_handle_get().
+ */
 struct pxt_handle *pxt_handle_end(trace_id_t trid, int kinds);
-/* For a child, which has none of its parent's. */
+/* Forget all handles, in a forked child: its parent's are not its own. */
 void pxt_handles_forget(void);
 void pxt_handles_wake_flushers(void);
 void pxt_handles_lock(void);
 void pxt_handles_unlock(void);
-/* To be called at the end of the process. */
+/* Call this at the end of the process. */
 void pxt_handles_shutdown(void);
 
 /* create.c */
 int pxt_shutdown(struct pxt_handle *handle);
 /* control.c */
 void pxt_stop(struct pxt_view *view, const void *address);
-/* No other thread has the handle. */
+/* Call this when no other thread uses the handle. */
 void pxt_stop_for_good(struct pxt_handle *handle, const void *address);
 void pxt_restart(struct pxt_view *view);
 
@@ -526,16 +538,16 @@ void pxt_close_stream(struct pxt_stream *stream);
 
 /* flush.c */
 int pxt_flusher_start(struct pxt_handle *handle, int file_desc);
-/* The log's descriptor; -1 when the stream has none. */
+/* Returns the log's descriptor; -1 when the stream has none. */
 int pxt_flusher_file(const struct pxt_handle *handle);
 int pxt_flush(struct pxt_handle *handle);
 int pxt_flusher_end(struct pxt_handle *handle);
-/* No thread flushes between both. */
+/* No thread flushes between pxt_flusher_begin_clear() and pxt_flusher_end_clear(). */
 void pxt_flusher_begin_clear(struct pxt_handle *handle);
 void pxt_flusher_end_clear(struct pxt_handle *handle);
 void pxt_flusher_status(struct pxt_handle *handle, struct posix_trace_status_info *status);
 void pxt_want_flush(struct pxt_stream *stream);
-/* main() has left by pthread_exit(). */
+/* Called when main() has left by pthread_exit(). */
 void pxt_flushers_first_ended(void);
 
 /* prerecorded.c */
@@ -546,17 +558,17 @@ const struct pxt_attr *pxt_log_attr(const struct pxt_handle *handle);
 const char *pxt_log_name(const struct pxt_handle *handle, uint32_t id, char text[PT_NAME_MAX + 1]);
 
 /*
- * take.c: 1 with the next event, its data in handle->buffer; 0: none; -EAGAIN: a writer is in the
- * middle. With handle->reads.
+ * take.c: take the next event; its data go to handle->buffer. Returns 1; 0: there is none; -EAGAIN:
+ * a writer is in the middle of it. Call this with handle->reads.
  */
 int pxt_take(struct pxt_handle *handle, struct pxt_event *event);
 void pxt_take_back(struct pxt_handle *handle, const struct pxt_event *event);
 /*
- * True when nothing comes any more, all was taken, and events were lost after it: then pxt_take()
- * reports that.
+ * Call this when no event comes any more and all were taken. True when events were lost after the
+ * last one: then pxt_take() reports the loss.
  */
 bool pxt_take_last_gap(struct pxt_handle *handle);
-/* The same for a stream with a log, where the event stays until it is flushed. */
+/* Read the next event of a stream with a log. The event stays in the stream until it is flushed. */
 int pxt_follow(struct pxt_handle *handle, struct pxt_event *event);
 
 /* read.c */
