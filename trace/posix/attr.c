@@ -133,8 +133,8 @@ int utrail_trace_attr_setfunctions(trace_attr_t *attr, int is_on)
 }
 
 /*
- * As long as it is not set, the default depends on the function that makes the stream: this is
- * posix_trace_create()'s.
+ * Until the policy is set, it depends on the function that makes the stream. Here it is that of
+ * posix_trace_create().
  */
 int posix_trace_attr_getstreamfullpolicy(const trace_attr_t *restrict attr, int *restrict policy)
 {

@@ -11,7 +11,7 @@ int posix_trace_attr_getstreamsize(const trace_attr_t *restrict attr, size_t *re
 	return 0;
 }
 
-/* A size too small for the minimum is raised when the stream is made. */
+/* A size below the minimum is raised when the stream is made. */
 int posix_trace_attr_setstreamsize(trace_attr_t *attr, size_t size)
 {
 	if (!pxt_attr_of(attr) || !size || size > PT_SIZE_MAX)
@@ -53,8 +53,8 @@ int posix_trace_attr_setmaxdatasize(trace_attr_t *attr, size_t size)
 }
 
 /*
- * The bytes that an event's record takes in a stream: a stream whose size is the sum of these holds
- * all of them.
+ * Returns the bytes that an event's record takes in a stream. A stream whose size is the sum of
+ * these for some events holds all of them.
  */
 int posix_trace_attr_getmaxsystemeventsize(const trace_attr_t *restrict attr, size_t *restrict size)
 {

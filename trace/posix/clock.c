@@ -1,6 +1,6 @@
 /*
- * The time of events: CLOCK_MONOTONIC, derived from the CPU's counter if the kernel derives it from
- * that, too.
+ * The time of events: CLOCK_MONOTONIC, derived from the CPU's counter if the kernel derives that
+ * clock from it, too.
  */
 #include "posix/posix.h"
 
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The kernel's name of the counter. */
+/* The kernel's name of the CPU's counter. */
 #ifdef __x86_64__
 #define COUNTER	       "tsc\n"
 #define counter_read() __builtin_ia32_rdtsc()
@@ -18,8 +18,8 @@
 #endif
 
 /*
- * A fit covers at least the first time, and is used for at most the last: processes share a stream,
- * and their fits differ by the kernel's changes of its clock's speed meanwhile. A reading errs by
+ * A fit covers at least FIT_FIRST_NS, and is used for at most FIT_LAST_NS. Processes share a
+ * stream, and while the kernel changes the speed of its clock their fits differ. A reading errs by
  * some 10 ns, so a fit over a millisecond is good to 10 ns for the next one.
  */
 #define FIT_FIRST_NS 1000000
@@ -59,7 +59,7 @@ static uint64_t read_both(uint64_t *ns)
 }
 
 #ifdef __SIZEOF_INT128__
-/* Nanoseconds per tick, with 32 fractional bits; 0 if the readings do not allow it. */
+/* Returns nanoseconds per tick, with 32 fractional bits; 0 if they cannot be computed. */
 static uint64_t scale_ticks(uint64_t ns, uint64_t ticks)
 {
 	unsigned __int128 scaled = ticks ? ((unsigned __int128)ns << 32) / ticks : 0;
@@ -75,8 +75,8 @@ static uint64_t scale_ticks(uint64_t ns, uint64_t ticks)
 #endif
 
 /*
- * Compute a new fit. A handler that interrupts this asks the kernel and uses nothing that is
- * changed here.
+ * Compute a new fit. A signal handler that interrupts this asks the kernel for the time, and reads
+ * nothing that is changed here.
  */
 static void fit(struct pxt_thread *thread, uint64_t counter, uint64_t now)
 {

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* START is the first event: it is recorded before any other can be. */
+/* START is recorded before the stream runs, so that it is the first event. */
 static void begin_running(struct pxt_view *view, const void *address)
 {
 	struct pxt_stream *stream = atomic_load(&view->stream);
@@ -15,8 +15,9 @@ static void begin_running(struct pxt_view *view, const void *address)
 }
 
 /*
- * Restart a stream that was full and has been read or flushed. Not after posix_trace_stop(). It
- * remains full until it runs: events that come meanwhile are lost, and counted.
+ * Restart a stream that was full and has been read or flushed, unless posix_trace_stop() has
+ * stopped it. The stream counts as full until it runs: events that come meanwhile are lost, and
+ * counted.
  */
 void pxt_restart(struct pxt_view *view)
 {
@@ -28,7 +29,7 @@ void pxt_restart(struct pxt_view *view)
 	atomic_compare_exchange_strong(&stream->run, &run, run & PT_RESTARTS ? PT_RUNS : 0);
 }
 
-/* True when it ran until now. */
+/* Stop the stream. True when it ran until now. */
 static bool end_running(struct pxt_stream *stream)
 {
 	uint32_t run = atomic_load(&stream->run);
@@ -46,7 +47,7 @@ static void put_stop(struct pxt_view *view, const void *address)
 	int is_automatic = 0;
 
 	pxt_put_system(view, PT_STOP, &is_automatic, sizeof(is_automatic), address);
-	/* The stream may have been stopped by the event that did not fit. */
+	/* If the STOP did not fit, it has stopped the stream as a full one. */
 	atomic_fetch_and(&atomic_load(&view->stream)->run, ~(uint32_t)(PT_RUNS | PT_RESTARTS));
 }
 
@@ -57,8 +58,9 @@ void pxt_stop(struct pxt_view *view, const void *address)
 }
 
 /*
- * Fast writers would leave no room for the STOP. A record that is not finished keeps later ones
- * from the log: a busy machine may have taken the CPU of the thread that writes it.
+ * Flush before the STOP: fast writers would leave no room for it. Before that, wait for threads
+ * that are writing: an unfinished record keeps later ones from the log, and its thread may have
+ * lost the CPU.
  */
 void pxt_stop_for_good(struct pxt_handle *handle, const void *address)
 {
@@ -105,7 +107,7 @@ static void forget_events(struct pxt_handle *handle)
 	struct pxt_event event;
 	uint32_t nr_cells;
 
-	/* A process that finds an unfinished record skips it. */
+	/* A process that later finds an unfinished record before this place skips it. */
 	atomic_store(&stream->clear_at, head);
 	while ((tail = atomic_load(&stream->tail)) != head) {
 		int found = pxt_ring_peek(handle->view, tail, &event, NULL, &nr_cells);
@@ -160,7 +162,7 @@ static void change_filter(struct pxt_view *view, const trace_event_set_t *set, i
 {
 	struct pxt_stream *stream = atomic_load(&view->stream);
 	uint32_t other = ~atomic_load(&stream->which_filter) & 1;
-	trace_event_set_t filters[2]; /* the old and the new filter, as the event has them */
+	trace_event_set_t filters[2]; /* the event's data: the old and the new filter */
 
 	pxt_filter_get(stream, &filters[0]);
 	for (int nr = 0; nr < PT_NR_IDS / 32; nr++) {

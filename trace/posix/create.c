@@ -13,7 +13,7 @@
 /*
  * A stream under construction.
  *
- * @pid, @start: of the traced process
+ * @pid, @start: those of the traced process
  */
 struct making {
 	struct pxt_attr attr;
@@ -43,7 +43,9 @@ static int check_attr(const trace_attr_t *from, bool has_log, struct pxt_attr *a
 	return attr->stream_policy == POSIX_TRACE_FLUSH && !has_log ? EINVAL : 0;
 }
 
-/* The target must be of the same user: other users have a folder of their own. */
+/*
+ * Check the process to trace. It must be of the same user: other users have a folder of their own.
+ */
 static int check_target(pid_t pid, struct making *making)
 {
 	char path[32];
@@ -64,7 +66,10 @@ static int check_target(pid_t pid, struct making *making)
 	return 0;
 }
 
-/* A stream has 64 bytes for each record and more for its data; sizes are in whole powers of two. */
+/*
+ * Return the number of cells of a stream, a power of two. A record takes a cell of 64 bytes, and
+ * more cells for its data.
+ */
 static uint64_t count_cells(const struct pxt_attr *attr)
 {
 	uint64_t least = 4 * (uint64_t)pxt_cells_of((uint32_t)attr->max_data);
@@ -75,10 +80,7 @@ static uint64_t count_cells(const struct pxt_attr *attr)
 	return nr;
 }
 
-/*
- * Choose a free number. The folder is locked, so no other process can take it between the look and
- * the creation.
- */
+/* Choose a free number. The folder is locked, so no other process can take the number meanwhile. */
 static int find_number(struct making *making)
 {
 	char name[64];
@@ -136,7 +138,7 @@ static void unmake_stream(struct making *making)
 	munmap(making->stream, making->bytes);
 }
 
-/* From here on its events come. */
+/* Attach the stream to the process: from here on events come. */
 static void register_stream(struct making *making, struct pxt_registry *registry)
 {
 	atomic_store(&registry->serial[making->number], making->serial);
@@ -144,7 +146,7 @@ static void register_stream(struct making *making, struct pxt_registry *registry
 			1ul << making->number % PT_ATTACHED_BITS);
 }
 
-/* Make the view. For this process' own streams it is the one that its events use. */
+/* Make the reader's view. If this process traces itself, it is the view that its events use. */
 static int make_view(struct making *making, const struct pxt_registry *registry)
 {
 	struct pxt_handle *handle = making->handle;
@@ -311,7 +313,7 @@ static void remove_stream(struct pxt_handle *handle)
 	if (handle->view != &handle->own_view)
 		atomic_fetch_and(&registry->attached[handle->number / PT_ATTACHED_BITS],
 				 ~(1ul << handle->number % PT_ATTACHED_BITS));
-	/* Dropped before its number is reused. */
+	/* The view is dropped before the stream's number can be reused. */
 	pxt_view_drop(handle->view);
 	if (place < 0)
 		return;
@@ -319,7 +321,7 @@ static void remove_stream(struct pxt_handle *handle)
 	close(place);
 }
 
-/* No other thread uses the handle. */
+/* End a stream whose handle no other thread uses. */
 int pxt_shutdown(struct pxt_handle *handle)
 {
 	int error = 0;

@@ -1,14 +1,17 @@
 /*
  * Moves records from a stream into its log. A record is in the log before its cells are released,
- * and the progress in shared memory changes atomically: so the successor of a process that was
- * killed here finds each record once.
+ * and the progress in shared memory changes atomically. So if a process is killed here, its
+ * successor finds each record once.
  */
 #include "posix/keeper.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* A thread in the middle of a record needs nanoseconds more; a stopped one is not waited for. */
+/*
+ * The number of waits for a thread in the middle of a record. It needs only nanoseconds more,
+ * unless it is stopped.
+ */
 #define WAITS_MAX 50
 
 /* Mark everything in the log so far as complete. */
@@ -26,7 +29,10 @@ static void settle_log(struct pxt_drain *drain, uint64_t taken)
 	atomic_store_explicit(&drain->part->which, other, memory_order_release);
 }
 
-/* The buffer was flushed and is reused now. A record that is being added does not count yet. */
+/*
+ * Called when the buffer was written to the file and is reused. A record that is being added does
+ * not count yet.
+ */
 static void buffer_was_written(void *argument)
 {
 	struct pxt_drain *drain = argument;
@@ -56,8 +62,9 @@ static int append_about(struct pxt_drain *drain, uint32_t id, uint64_t time_ns)
 }
 
 /*
- * First the place, then the time: events lost from now on are another gap. If its time was taken
- * already, it gets that of the next event.
+ * Note in the log's part when events were lost, and end the stream's gap: first its place, then its
+ * time. Events that are lost in between begin another gap. If its time is taken here already, it
+ * gets that of the next event.
  */
 static void note_gap(struct pxt_stream *stream, struct pxt_log_part *part, uint64_t before_ns)
 {
@@ -79,8 +86,8 @@ static int append_gap(struct pxt_drain *drain, uint64_t resumed_ns)
 }
 
 /*
- * Returns 1, or 0: try again. Events that a looping stream loses are not in the log then, and no
- * gap is forgotten.
+ * Append the record and release its cells. Returns 1; 0: a looping stream has lost the record
+ * meanwhile, so it is taken out of the log: try again.
  */
 static int take_record(struct pxt_handle *handle, struct pxt_drain *drain, uint64_t tail,
 		       const struct pxt_event *event, uint32_t nr_cells)
@@ -111,7 +118,7 @@ static int take_record(struct pxt_handle *handle, struct pxt_drain *drain, uint6
 	return 1;
 }
 
-/* A stream that stopped by itself reports it when all else was flushed. */
+/* Append the STOP of a stream that has stopped by itself. It comes after all other records. */
 static int append_stop(struct pxt_handle *handle, struct pxt_drain *drain)
 {
 	struct pxt_stream *stream = atomic_load(&handle->view->stream);
@@ -140,8 +147,8 @@ static int append_stop(struct pxt_handle *handle, struct pxt_drain *drain)
 }
 
 /*
- * Skip the unfinished record at the tail if its writer is dead. A dead writer's number may be
- * reused.
+ * Skip the unfinished record at the tail if its writer is dead. Another process may have a dead
+ * writer's number, so that it seems to be alive.
  */
 static bool skip_unfinished(struct pxt_handle *handle, struct pxt_drain *drain, uint64_t tail,
 			    int *waits)
@@ -159,7 +166,10 @@ static bool skip_unfinished(struct pxt_handle *handle, struct pxt_drain *drain, 
 	return true;
 }
 
-/* 1: try again; 0: there is nothing; -EAGAIN: a writer is in the middle; another negative errno. */
+/*
+ * Move one record. Returns 1: try again; 0: there is none; -EAGAIN: a writer is in the middle of
+ * it; or another negative errno.
+ */
 static int drain_one(struct pxt_handle *handle, struct pxt_drain *drain, int *waits)
 {
 	const struct pxt_view *view = handle->view;
@@ -234,7 +244,7 @@ void pxt_drain_status(struct pxt_handle *handle, struct pxt_drain *drain)
 	struct pxt_status *status = &drain->writer.header.status;
 	uint32_t run = atomic_load(&stream->run);
 
-	/* As posix_trace_stop() leaves it. */
+	/* If the owner has ended, its log has the status that posix_trace_stop() would leave. */
 	if (drain->owner) {
 		run = atomic_load(&stream->run_at_end);
 		run = run & PT_RUNS ? 0 : run;

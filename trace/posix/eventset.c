@@ -34,8 +34,8 @@ int posix_trace_eventset_empty(trace_event_set_t *set)
 }
 
 /*
- * System events unrelated to a process: we have none. Types that get a name later are in all
- * events.
+ * There are no system events that are unrelated to a process. A set of all events also has the
+ * types that get a name later.
  */
 int posix_trace_eventset_fill(trace_event_set_t *set, int what)
 {

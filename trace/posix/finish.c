@@ -11,11 +11,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The time for which the keeper is waited for. */
+/* The time to wait for the keeper. */
 #define WAIT_NS 1000000000ull
 #define STEP_NS 5000000
 
-/* STOP is what posix_trace_shutdown() would have recorded, and comes from the owner. */
+/* Append the STOP that posix_trace_shutdown() would have recorded, as an event of the owner. */
 static int append_stop(struct pxt_handle *handle, struct pxt_drain *drain)
 {
 	struct pxt_stream *stream = atomic_load(&handle->view->stream);
@@ -33,7 +33,9 @@ static int append_stop(struct pxt_handle *handle, struct pxt_drain *drain)
 	return error;
 }
 
-/* Threads that read the stream's status just before it was closed may still write. */
+/*
+ * Copy all events. Threads that read the stream's status just before it was closed may still write.
+ */
 static int copy_events(struct pxt_handle *handle, struct pxt_drain *drain)
 {
 	struct pxt_stream *stream = atomic_load(&handle->view->stream);
@@ -86,7 +88,7 @@ static int go_on(struct pxt_handle *handle, struct pxt_drain *drain, struct pxt_
 	return write_rest(handle, drain);
 }
 
-/* The same file may be another log by now. */
+/* Write to the log, unless the file has become another log by now. */
 static int write_log(struct pxt_handle *handle, struct pxt_log_part *part, int fd)
 {
 	struct pxt_drain drain;
@@ -118,7 +120,10 @@ static bool claim_part(struct pxt_log_part *part)
 	       atomic_compare_exchange_strong(&part->finisher, &before, (uint32_t)getpid());
 }
 
-/* May be repeated: the part that could be written is in the log, and is not written again. */
+/*
+ * Complete a log. If that fails it may be repeated: records that are in the log are not written
+ * again.
+ */
 int pxt_finish(struct pxt_stream *stream, size_t bytes, struct pxt_names *names, int fd)
 {
 	struct pxt_handle handle;
@@ -135,7 +140,7 @@ int pxt_finish(struct pxt_stream *stream, size_t bytes, struct pxt_names *names,
 		return 0;
 	pxt_close_stream(stream);
 	error = write_log(&handle, part, fd);
-	/* A file that is no log any more never will be one. */
+	/* -EINVAL: a file that is no log any more will never be one. */
 	if (!error || error == -EINVAL)
 		atomic_store(&part->is_done, 1);
 	atomic_store(&part->finisher, 0);
@@ -159,7 +164,10 @@ void pxt_left_name(char name[64], unsigned int number, uint32_t serial)
 	pxt_place_name(name, 'd', number, serial);
 }
 
-/* The number may be another stream's by now. Called with the folder's lock. */
+/*
+ * Remove the file of a finished stream. Its number may be another stream's by now. Called with the
+ * folder's lock.
+ */
 void pxt_remove_finished(int place, unsigned int number, const struct pxt_stream *stream)
 {
 	size_t bytes = PT_CELLS_OFFSET;
@@ -179,7 +187,7 @@ void pxt_remove_finished(int place, unsigned int number, const struct pxt_stream
 	pxt_sweep(place);
 }
 
-/* --- who opens a log --- */
+/* --- the process that opens a log --- */
 
 struct opening {
 	int place;
@@ -198,8 +206,8 @@ static void wait_for_keeper(struct pxt_log_part *part)
 }
 
 /*
- * The descriptor may be read-only: the file is opened once more by /proc, so its name does not
- * matter.
+ * The descriptor may be read-only, so the file is opened once more, by /proc: the file's name does
+ * not matter.
  */
 static void finish_now(const struct opening *opening, struct pxt_stream *stream, size_t bytes)
 {

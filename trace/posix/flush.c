@@ -9,13 +9,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The time after which a thread looks again whether it is the last one. */
+/* The time after which the flusher checks again whether only flushers are left. */
 #define LOOK_NS 100000000
 
 /*
  * @dev, @ino: the file, in case the program closed the descriptor and opened another one of
  *             that number
- * @turn: held by the thread that flushes; taken before the handle's locks
+ * @turn: the lock of the thread that flushes; taken before the handle's locks
  */
 struct pxt_flusher {
 	pthread_t thread;
@@ -55,8 +55,8 @@ static void note_status(struct pxt_handle *handle)
 }
 
 /*
- * Copy up to the stream's end at the start of the flush, so that a fast writer cannot keep it busy
- * forever.
+ * Copy the events up to the present end of the stream, so that a fast writer cannot keep the flush
+ * busy forever.
  */
 static int copy_events(struct pxt_handle *handle)
 {
@@ -75,7 +75,7 @@ static int copy_events(struct pxt_handle *handle)
 	return 0;
 }
 
-/* To be called with the turn. */
+/* Call this with the turn. */
 static int flush_all(struct pxt_handle *handle)
 {
 	struct pxt_flusher *flusher = handle->flusher;
@@ -95,7 +95,7 @@ static int flush_all(struct pxt_handle *handle)
 	return error;
 }
 
-/* A stream that had stopped because it was full has room again. */
+/* Restart a stream that had stopped because it was full: now it has room again. */
 static void begin_again(struct pxt_handle *handle)
 {
 	struct pxt_stream *stream = atomic_load(&handle->view->stream);
@@ -125,8 +125,8 @@ int pxt_flush(struct pxt_handle *handle)
 }
 
 /*
- * The first thread has left by pthread_exit(): the process then ends with the last thread of the
- * program, and the flusher is none of these.
+ * Set when the first thread has left by pthread_exit(). The process then ends with the last thread
+ * of the program, and flushers are not threads of the program.
  */
 static _Atomic uint32_t first_has_ended;
 static _Atomic uint32_t nr_flushers;
@@ -137,7 +137,10 @@ void pxt_flushers_first_ended(void)
 	pxt_handles_wake_flushers();
 }
 
-/* The first thread is counted until the process ends. */
+/*
+ * True when only flushers are left. The first thread is counted by the kernel until the process
+ * ends.
+ */
 static bool are_last(void)
 {
 	uint64_t nr_threads;
@@ -170,7 +173,7 @@ static void *flush_when_asked(void *argument)
 	return NULL;
 }
 
-/* Signals are for the program's own threads. */
+/* Start the flusher with all signals blocked: they are for the program's own threads. */
 static int start_thread(struct pxt_handle *handle)
 {
 	sigset_t all, before;

@@ -4,7 +4,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* As getdents64(2) has it. */
+/* The format of getdents64(2). */
 struct directory_entry {
 	uint64_t inode;
 	int64_t offset;

@@ -1,12 +1,13 @@
 /*
  * Entries and exits of functions as system events, for streams that ask for them
- * (utrail_trace_attr_setfunctions()). The shared library has these two also under the names that
- * gcc and clang call with -finstrument-functions (library/meson.build). The static one has not:
- * definitions in the program itself precede the probe's, which would see no calls any more.
+ * (utrail_trace_attr_setfunctions()). The shared library has both functions also under the names
+ * that gcc and clang call with -finstrument-functions (library/meson.build). The static library
+ * does not: the program would have definitions that precede the probe's, which would see no calls
+ * any more.
  */
 #include "posix/posix.h"
 
-/* HOT: as posix_trace_event(). */
+/* HOT: record the event of a function, as posix_trace_event() does for user events. */
 static inline void put_function_event(uint32_t id, void *function, void *call_site)
 {
 	const struct utrail_trace_function data = { function, call_site };

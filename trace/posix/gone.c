@@ -1,6 +1,6 @@
 /*
- * Streams whose owner is gone: detects that, and makes sure that they get no more events.
- * Everything here is signal-safe.
+ * Detects streams whose owner is gone, and makes sure that these get no more events. Everything
+ * here is signal-safe.
  */
 #include "posix/keeper.h"
 
@@ -23,7 +23,7 @@ static char *add_hex(char *at, uint64_t number)
 	return at;
 }
 
-/* "/proc/PID/" and @rest */
+/* Write the path "/proc/PID/" and @rest. */
 static void put_path(char path[128], pid_t pid, const char *rest)
 {
 	pxt_process_path(path, pid);
@@ -62,7 +62,10 @@ struct looking {
 	bool has_changed;
 };
 
-/* A thread's number works in /proc, too. An ended thread has no memory. */
+/*
+ * Look whether a thread has the mapping: /proc takes a thread's number, too. An ended thread has no
+ * memory.
+ */
 static void look_at_thread(const char *name, void *argument)
 {
 	struct looking *looking = argument;
@@ -84,7 +87,7 @@ bool pxt_process_has_changed(pid_t pid, uint64_t at, uint64_t bytes)
 
 	if (!at || is_mapped(pid, at, bytes) != IS_NOT_MAPPED)
 		return false;
-	/* The first thread may have ended before the others: look at all. */
+	/* The first thread may have ended before the others, so all threads are looked at. */
 	put_path(path, pid, "task");
 	folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (folder < 0)
@@ -94,7 +97,7 @@ bool pxt_process_has_changed(pid_t pid, uint64_t at, uint64_t bytes)
 	return looking.has_changed;
 }
 
-/* An emulator's addresses are others. */
+/* Under an emulator, addresses in /proc are other ones: then the place is unknown. */
 uint64_t pxt_place_of(const struct pxt_stream *stream, size_t bytes)
 {
 	uint64_t at = (uintptr_t)stream;

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* As many logs as streams. */
+/* There may be as many logs as streams. */
 #define NR_HANDLES     (2 * TRACE_SYS_MAX)
 #define GENERATION_MAX 0x7fffff
 
@@ -14,7 +14,7 @@ static pthread_cond_t has_gone = PTHREAD_COND_INITIALIZER;
 static struct pxt_handle *handles[NR_HANDLES];
 static uint32_t generations[NR_HANDLES];
 
-/* To be called with the lock. */
+/* Call this with the lock. */
 static struct pxt_handle *find_trace_handle(trace_id_t trid, int kinds)
 {
 	struct pxt_handle *handle;
@@ -155,7 +155,9 @@ void pxt_handles_unlock(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/* Their memory stays: a signal handler may have forked in the middle of its use. */
+/*
+ * The memory of forgotten handles stays: a signal handler may have forked in the middle of its use.
+ */
 void pxt_handles_forget(void)
 {
 	static struct pxt_handle *forgotten;

@@ -24,7 +24,10 @@ struct pxt_registry *pxt_parent_registry(int place, pid_t pid)
 	return registry;
 }
 
-/* The start time is known in ticks: the process may have begun up to one tick later. */
+/*
+ * Returns the latest time at which a process with that start time has begun: the start time is
+ * known in ticks.
+ */
 static uint64_t latest_begin_ns(uint64_t start)
 {
 	uint64_t per_second = (uint64_t)sysconf(_SC_CLK_TCK);
@@ -86,7 +89,10 @@ void pxt_close_own(int place, uint32_t pid, uint64_t start)
 			continue;
 		if (stream->owner_pid == pid && stream->owner_start == start) {
 			pxt_close_stream(stream);
-			/* The keeper writes its log, or the process that opens the log. */
+			/*
+			 * The keeper writes the stream's log, or the process that opens the log
+			 * does.
+			 */
 			pxt_left_name(left, nr, stream->serial);
 			if (!pxt_unfinished(stream, bytes) ||
 			    renameat(place, name, place, left) < 0)

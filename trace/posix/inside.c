@@ -1,7 +1,7 @@
 /*
  * Tracks the threads that are in a stream; once there are none, its memory can be unmapped. A
- * thread marks it in a word of its own, without an atomic change; the waiting thread makes the
- * kernel order that (membarrier(2)). If that does not work, threads have no word, and the view's
+ * thread sets a mark in a word of its own, by a plain store; the thread that waits makes the kernel
+ * order such stores (membarrier(2)). If the kernel cannot, threads have no word, and the view's
  * counters are used.
  */
 #include "posix/posix.h"
@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Threads with a word of their own; all others count in the view. */
+/* The number of threads with a word of their own; all others are counted in the view. */
 #define NR_THREADS 512
 
 static struct pxt_thread threads[NR_THREADS];
@@ -64,7 +64,10 @@ static struct pxt_thread *find_word(void)
 	for (nr = 0; atomic_load(&is_ordered) && nr < NR_THREADS; nr++) {
 		uint32_t old = atomic_load(&threads[nr].tid);
 
-		/* A thread that ended inside has left by a jump of a handler, or by force. */
+		/*
+		 * A thread that ended with its mark set has left by a jump of a handler, or by
+		 * force.
+		 */
 		if (old && is_gone(old) && take_thread(&threads[nr], old, tid)) {
 			atomic_store(&threads[nr].turn, 0);
 			pxt_thread = &threads[nr];
@@ -74,7 +77,7 @@ static struct pxt_thread *find_word(void)
 	return pxt_thread;
 }
 
-/* Signal-safe. */
+/* Find a word for this thread. Signal-safe. */
 struct pxt_thread *pxt_inside_new(void)
 {
 	int error = errno;
@@ -84,7 +87,7 @@ struct pxt_thread *pxt_inside_new(void)
 	return thread;
 }
 
-/* The only thread of a child: the others' words are free. */
+/* Called in a forked child, which has only this thread: the others' words are free. */
 void pxt_inside_in_child(void)
 {
 	uint32_t nr = atomic_load(&nr_used);
@@ -120,7 +123,7 @@ bool pxt_inside_wait(int *tries)
 		       atomic_load_explicit(&threads[at].turn, memory_order_acquire) == turn;
 		     --*tries) {
 			if (&threads[at] == pxt_thread || *tries <= 0)
-				return false; /* a handler waits for what it interrupted */
+				return false; /* a handler would wait for the code it interrupted */
 			if (*tries > 1000)
 				sched_yield();
 			else
