@@ -4,7 +4,10 @@
 #include <sched.h>
 #include <string.h>
 
-/* Copy the text of a finished name, terminated even if other processes write to it. */
+/*
+ * Copy the text of a finished name, and terminate the copy even if other processes write to the
+ * name.
+ */
 static void copy_text(const struct pxt_name *name, char text[PT_NAME_MAX + 1])
 {
 	memcpy(text, name->text, PT_NAME_MAX);
@@ -12,13 +15,14 @@ static void copy_text(const struct pxt_name *name, char text[PT_NAME_MAX + 1])
 }
 
 /*
- * Writing a name takes less than a microsecond. The wait is limited, because the mark of a writer
+ * Writing a name takes less than a microsecond. The wait is limited, because the pid of the writer
  * may be false.
  */
 #define WAITS_MAX (1 << 20)
 
 /*
- * Wait for the process that writes it. False when that one died: then this process must write it.
+ * Wait for the process that writes the name. False when that process has died: then this process
+ * must write the name.
  */
 static bool wait_for(struct pxt_name *name, uint32_t state, uint32_t self)
 {
@@ -33,8 +37,8 @@ static bool wait_for(struct pxt_name *name, uint32_t state, uint32_t self)
 }
 
 /*
- * All processes search the names in the same order, and take the first free entry only after
- * finished names: so no name is there twice.
+ * All processes search the names in the same order, and take the first free entry, after finished
+ * names only. So no name is there twice.
  */
 uint32_t pxt_names_open(struct pxt_names *names, const char *text)
 {

@@ -43,8 +43,8 @@ void pxt_place_name(char name[64], char kind, uint64_t number, uint64_t start)
 }
 
 /*
- * Other users must have no access: a folder of another user, or one that others may write to, is
- * refused.
+ * Open a folder to which other users have no access: a folder of another user, or one that others
+ * may write to, is refused.
  */
 static int open_folder(int dir, const char *path, bool makes)
 {
@@ -73,7 +73,7 @@ static void put_own_name(char name[static NAME_MAX + 1])
 	*add_number(name + strlen(name), geteuid()) = '\0';
 }
 
-/* "utrail-UID-" and random digits */
+/* True for "utrail-UID-" and random digits. */
 static bool is_other_name(const char *name, const char *own)
 {
 	size_t len = strlen(own);
@@ -89,7 +89,7 @@ struct other {
 	char *best;
 };
 
-/* Take the first of ours by name, so that all processes find the same one. */
+/* Take the folder of ours that comes first by name, so that all processes find the same one. */
 static void take_if_better(const char *name, void *argument)
 {
 	const struct other *other = argument;
@@ -112,7 +112,7 @@ static void find_other_name(int memory, const char *own, char best[static NAME_M
 	pxt_list(memory, take_if_better, &other);
 }
 
-/* A name that a stranger cannot have taken before. */
+/* Make a folder with a name that no other user can have taken before. */
 static int make_other(int memory, const char *own)
 {
 	char name[NAME_MAX + 1];
@@ -205,7 +205,10 @@ static int lock_place(int place, int how)
 	return fd;
 }
 
-/* For processes that make and remove files. The kernel releases the lock of a process that dies. */
+/*
+ * Take the folder's lock, to make and remove files. The kernel releases the lock of a process that
+ * dies.
+ */
 int pxt_place_lock(int place)
 {
 	return lock_place(place, LOCK_EX);
@@ -228,7 +231,7 @@ int pxt_place_lock_soon(int place)
 	return lock;
 }
 
-/* A child forked meanwhile has the descriptor, too: so the lock itself is released. */
+/* The lock itself is released, since a child that was forked meanwhile has the descriptor, too. */
 void pxt_place_unlock(int lock)
 {
 	flock(lock, LOCK_UN);
@@ -242,7 +245,7 @@ static void *map_file(int fd, size_t bytes)
 	return memory == MAP_FAILED ? NULL : memory;
 }
 
-/* The whole of a file that is there; NULL otherwise. */
+/* Map the whole of a file; NULL when there is no such file. */
 void *pxt_place_map(int place, const char *name, size_t *bytes)
 {
 	int fd = openat(place, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
@@ -261,8 +264,8 @@ void *pxt_place_map(int place, const char *name, size_t *bytes)
 }
 
 /*
- * Create a file, in place of one of that name. All its memory is allocated at once: a process that
- * writes there must not be killed for lack of memory.
+ * Create a file, in place of one with the same name. All its memory is allocated at once: a process
+ * that writes there must not be killed for lack of memory.
  */
 void *pxt_place_make(int place, const char *name, size_t bytes, int *error)
 {
@@ -285,7 +288,10 @@ void *pxt_place_make(int place, const char *name, size_t bytes, int *error)
 	return memory;
 }
 
-/* Open by the kernel's name for the descriptor, so it is the same file even if it was renamed. */
+/*
+ * The file is opened by the kernel's name for the descriptor: it is the same one even if it was
+ * renamed.
+ */
 int pxt_open_again(int fd)
 {
 	char path[32];

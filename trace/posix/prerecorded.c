@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The descriptor is a copy: the program may close or change its own. */
+/* An open log. The descriptor is a copy: the program may close or change its own. */
 struct pxt_log_file {
 	struct pxt_log log;
 	dev_t dev;

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #if !defined(SYS_futex) && defined(SYS_futex_time64)
-#define SYS_futex SYS_futex_time64 /* machines that have no other futex(2) */
+#define SYS_futex SYS_futex_time64 /* some machines have no other futex(2) */
 #endif
 
 static char *add_number(char *at, int number)
@@ -41,8 +41,8 @@ void pxt_fd_path(char path[32], int fd)
 }
 
 /*
- * Read the fields after the command's name, which may contain anything but ends with the last
- * bracket. NULL: no such process.
+ * Read the fields after the command's name, which may have any characters and ends with the last
+ * bracket. NULL: there is no such process.
  */
 static const char *read_stat(pid_t pid, char text[512])
 {
@@ -63,7 +63,7 @@ static const char *read_stat(pid_t pid, char text[512])
 	return end && end[1] == ' ' ? end + 2 : NULL;
 }
 
-/* Read one of the fields of proc(5). The text here begins with field 3. */
+/* Read field @wanted of "stat" in proc(5) from the text @at, which begins with field 3. */
 static int take_field(const char *at, int wanted, uint64_t *value)
 {
 	uint64_t number = 0;
@@ -79,7 +79,10 @@ static int take_field(const char *at, int wanted, uint64_t *value)
 	return 0;
 }
 
-/* Other threads of a process may go on when its first one has ended: field 20 counts them. */
+/*
+ * Read a field of "stat". If the first thread has ended, field 20 still counts the threads that go
+ * on.
+ */
 int pxt_process_field(pid_t pid, int wanted, uint64_t *value)
 {
 	char text[512];
@@ -113,7 +116,7 @@ static bool is_dead(pid_t pid)
 		return false;
 	if (kill(pid, 0) < 0)
 		return errno == ESRCH;
-	/* For kill() a zombie still exists. Without /proc we do not know. */
+	/* kill() finds a zombie, too, so its state is read. Without /proc the state is unknown. */
 	return pxt_process_start(pid, &start) < 0 && access("/proc/self/stat", F_OK) == 0;
 }
 
@@ -149,7 +152,7 @@ struct timespec pxt_timespec(uint64_t ns)
 	};
 }
 
-/* The kernel's struct timespec of SYS_futex: two words of its own. */
+/* SYS_futex takes the kernel's own struct timespec of two words. */
 long pxt_futex(_Atomic uint32_t *word, int op, uint32_t value, const struct timespec *timeout)
 {
 	long words[2];

@@ -10,7 +10,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The registry before the first use: with all bits set, so that the first event looks. */
+/*
+ * The registry before the first use. All its bits are set, so that the first event looks for the
+ * true one.
+ */
 static struct pxt_registry unknown = { .attached = { [0 ... PT_ATTACHED_WORDS - 1] = ~0ul } };
 /* The registry of a process that cannot have one: it is not traced. */
 static struct pxt_registry none;
@@ -18,7 +21,10 @@ static struct pxt_registry none;
 struct pxt_process pxt_process = { .registry = &unknown };
 
 static _Atomic uint32_t is_joining;
-/* The parent's streams that this process continues. In a forked process that is all. */
+/*
+ * A bit for each stream of the parent that this process continues. A forked process has no other
+ * streams.
+ */
 static unsigned long inherited[PT_ATTACHED_WORDS];
 static bool was_forked;
 
@@ -43,8 +49,8 @@ struct pxt_names *pxt_names_map(int place, uint32_t pid, uint64_t start)
 }
 
 /*
- * A child starts with its parent's names. A process that makes names for another one looks for
- * those that the other may have been forked with.
+ * Copy the names that the process @pid has from its parent. Another process that makes names for
+ * @pid finds them by the parent's registry.
  */
 static void copy_parents_names(int place, struct pxt_names *names, pid_t pid)
 {
@@ -84,8 +90,8 @@ static struct pxt_names *make_names(int place, pid_t pid, uint64_t start, int *e
 }
 
 /*
- * Find the registry, or create it: by the process itself, or by one that wants to trace it. The
- * folder's lock is held.
+ * Find the registry of a process, or create it. The process itself calls this, or one that wants to
+ * trace it. The folder's lock is held.
  */
 struct pxt_registry *pxt_registry_of(int place, pid_t pid, uint64_t start, int *error)
 {
@@ -178,7 +184,10 @@ static struct pxt_registry *join_now(void)
 	return registry;
 }
 
-/* Signal-safe: a handler that interrupts it does not record. False while there is no registry. */
+/*
+ * Signal-safe: a signal handler that interrupts this does not record. False while there is no
+ * registry.
+ */
 bool pxt_join(void)
 {
 	struct pxt_registry *registry = atomic_load(&pxt_process.registry);
@@ -250,8 +259,8 @@ static void map_attached(struct pxt_registry *registry)
 }
 
 /*
- * Only one thread is left. Unmap memory that is not inherited, unless a handler that forked will
- * return into it.
+ * Called in a forked child, which has only this thread. Unmaps streams that are not inherited,
+ * unless a handler that has forked will return into them.
  */
 static void in_child(void)
 {
@@ -279,14 +288,14 @@ static void in_child(void)
 	}
 	atomic_store(&pxt_process.registry, &unknown);
 	munmap(registry, sizeof(*registry));
-	/* Lets other processes see that the names are in use. */
+	/* Join now, so that other processes see that the names are in use. */
 	if (has_inherited)
 		pxt_join();
 }
 
 /*
- * A process that is traced from the beginning joins while its parent is still alive. All others
- * join with their first event.
+ * Join if the process is traced from its beginning, while its parent is still alive. All other
+ * processes join with their first event.
  */
 static void join_if_traced(void)
 {
@@ -335,7 +344,10 @@ __attribute__((constructor)) static void begin(void)
 	errno = error;
 }
 
-/* Names that a child may have inherited stay until no such child can be left: pxt_sweep(). */
+/*
+ * Remove the files of this process. Names stay as long as a child that has inherited them may be
+ * left: pxt_sweep().
+ */
 __attribute__((destructor)) static void end(void)
 {
 	struct pxt_registry *registry = atomic_load(&pxt_process.registry);
@@ -352,7 +364,7 @@ __attribute__((destructor)) static void end(void)
 		return;
 	pxt_place_name(name, 'p', (uint64_t)getpid(), pxt_process.start);
 	unlinkat(place, name, 0);
-	/* The holder of the lock sweeps, too, but may be a stopped process. */
+	/* Do not wait for the lock: its holder sweeps, too, and may be a stopped process. */
 	lock = pxt_place_try_lock(place);
 	if (lock >= 0) {
 		pxt_sweep(place);

@@ -16,7 +16,7 @@ enum waits {
 	WAITS_UNTIL,
 };
 
-/* The place that an event goes to. */
+/* A request to read an event: the places that it goes to, and the time to wait. */
 struct reading {
 	struct posix_trace_event_info *info;
 	void *data;
@@ -68,7 +68,7 @@ static bool is_before(const struct timespec *one, const struct timespec *other)
 	       (one->tv_sec == other->tv_sec && one->tv_nsec < other->tv_nsec);
 }
 
-/* Only here can the thread be cancelled: it holds no lock. */
+/* The thread can be cancelled only here, where it holds no lock. */
 static long wait_on(_Atomic uint32_t *word, uint32_t value, const struct timespec *until)
 {
 	int type;
@@ -81,8 +81,8 @@ static long wait_on(_Atomic uint32_t *word, uint32_t value, const struct timespe
 }
 
 /*
- * 0: look again. @is_writing: a process is in the middle of a record; if it is killed, no wake-up
- * comes.
+ * Wait for an event. Returns 0: look again; or an error. @is_writing: a process is in the middle of
+ * a record; if it is killed, no wake-up comes.
  */
 static int wait_once(struct pxt_stream *stream, uint32_t wake, const struct reading *reading,
 		     bool is_writing)
@@ -105,16 +105,15 @@ static int wait_once(struct pxt_stream *stream, uint32_t wake, const struct read
 }
 
 /*
- * @has_said: that it waits. A cancelled thread comes back with a state that the compiler cannot
- *
- * see: hence volatile.
+ * @has_said: the reader has announced that it waits. A thread that is cancelled comes back with a
+ * state that the compiler cannot see: hence volatile.
  */
 struct waiting {
 	struct pxt_handle *handle;
 	volatile bool *has_said;
 };
 
-/* Also of a thread that is cancelled. */
+/* End a wait, also of a thread that is cancelled. */
 static void end_waiting(void *argument)
 {
 	struct waiting *waiting = argument;
@@ -126,8 +125,8 @@ static void end_waiting(void *argument)
 }
 
 /*
- * A reader announces that it waits and then looks again; otherwise an event in between would wake
- * no reader.
+ * The reader announces that it waits, and then looks again: otherwise an event in between would not
+ * wake it.
  */
 static int read_event(struct waiting *waiting, const struct reading *reading, int *unavailable)
 {

@@ -1,13 +1,16 @@
-/* The way of an event: the streams that it goes to, and the policy of a full one. */
+/* Recording an event: the streams that it goes to, and the policy of a stream that is full. */
 #include "posix/posix.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* An event that finds no room evicts one record at a time; a large event may need all cells. */
+/*
+ * The number of records that an event without room may evict, one at a time: a large event may need
+ * all cells.
+ */
 #define EVICTIONS_MAX (1 << 24)
 
-/* One look at /proc per this many lost events. */
+/* /proc is read once per this many lost events. */
 #define OWNER_LOOKS 16384
 
 bool pxt_is_filtered(struct pxt_stream *stream, uint32_t id)
@@ -49,7 +52,7 @@ static void lose(struct pxt_stream *stream, const struct pxt_event *event)
 		      event->time_ns);
 }
 
-/* A stream that must not lose its events stops by itself, and events that come then are lost. */
+/* Stop a full stream that must not lose its old events. Events that come now are lost. */
 static void stop_full(struct pxt_stream *stream, const struct pxt_event *event)
 {
 	uint32_t run = PT_RUNS;
@@ -66,10 +69,10 @@ static int put_over(struct pxt_view *view, struct pxt_stream *stream, struct pxt
 	uint32_t run = PT_RUNS;
 	int error = -ENOSPC;
 
-	/* Do nothing when the stream was stopped meanwhile. */
+	/* The stream may have been stopped meanwhile: then it is not marked as full. */
 	if (atomic_load_explicit(&stream->run, memory_order_relaxed) == PT_RUNS)
 		atomic_compare_exchange_strong(&stream->run, &run, PT_RUNS | PT_IS_FULL);
-	/* The process that was going to read may have been killed. */
+	/* The owner, which was going to read, may have been killed. */
 	if (atomic_load_explicit(&stream->lost, memory_order_relaxed) % OWNER_LOOKS == 0 &&
 	    pxt_process_is_dead((pid_t)view->owner_pid))
 		pxt_close_stream(stream);
@@ -157,7 +160,7 @@ static void record_into(struct pxt_view *view, struct pxt_stream *stream, struct
 
 	if (!(run & (PT_RUNS | PT_IS_FULL)) || pxt_is_filtered(stream, event->id))
 		return;
-	/* A system event is one of a function. */
+	/* The only system events that come here are those of functions. */
 	if (PT_UNLIKELY(event->id < PT_UNNAMED) && !view->has_functions)
 		return;
 	if (!event->time_ns) {
@@ -180,7 +183,7 @@ static void record_into(struct pxt_view *view, struct pxt_stream *stream, struct
 
 enum recorded {
 	DONE,
-	IS_OTHER, /* another stream than the one that is mapped */
+	IS_OTHER, /* the number belongs to another stream than the one that is mapped */
 	IS_CLOSED,
 };
 

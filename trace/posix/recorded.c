@@ -16,12 +16,12 @@
 
 FST_TAKE_DOOR;
 
-/* An event that gets no place from the recorder is cut to this. */
+/* The length to which an event is cut that gets no place from the recorder. */
 #define COPY_MAX 1024
 
 static const struct utrail_trace_recorder *_Atomic recorder;
 static _Atomic uint32_t was_asked;
-/* The recorder's numbers, by id; 0: it is not recorded. */
+/* The recorder's number of an event, by the event's id; 0: the event is not recorded. */
 static _Atomic uint32_t numbers[PT_NR_NAMED + 1];
 
 static void look_up_recorder(void)
@@ -50,8 +50,8 @@ static void declare_name(uint32_t id, const char *name)
 }
 
 /*
- * May wait for the recorder. The unnamed event is declared with the first name, or the first
- * stream.
+ * Declare an event; may wait for the recorder. The unnamed event is declared together with the
+ * first name, or the first stream.
  */
 void pxt_recorded_declare(uint32_t id, const char *name)
 {
@@ -72,7 +72,7 @@ int pxt_recorded_came(const struct utrail_trace_recorder *door)
 
 	pxt_recorded_went();
 	atomic_store(&was_asked, 1);
-	/* Names opened from here on are declared by the thread that opens them. */
+	/* From this store on, a thread that opens a name declares it itself. */
 	atomic_store(&recorder, door);
 	ret = pxt_known_names(&names);
 	if (ret < 0 || !names)
@@ -84,8 +84,8 @@ int pxt_recorded_came(const struct utrail_trace_recorder *door)
 }
 
 /*
- * A thread that is declaring an event may still store a number. It is unused now, and invalid for
- * the next recorder.
+ * The recorder is gone: its numbers are removed. A thread that is declaring an event may still
+ * store one. It is not used now, and is removed for the next recorder.
  */
 void pxt_recorded_went(void)
 {
@@ -120,7 +120,7 @@ static void put_recorded(uint32_t id, const void *data, size_t len)
 	struct fst_text payload;
 	int found;
 
-	/* Read each time, because the user may change it while the program runs. */
+	/* The choice is read each time, because the user may change it while the program runs. */
 	if (!number || to->choose(number, "posix") < 0)
 		return;
 	found = to->begin(number, &place);

@@ -2,9 +2,9 @@
  * Records in the cells of a stream: any number of writers and readers, without a lock, in untrusted
  * memory.
  *
- * A record is claimed by one change of the word of its first cell, which names its writer and the
- * number of its cells; then any process can move @head past it. Cells are given back by moving
- * @tail, and never while they are written: doc/posix-trace.md, "Cells".
+ * A writer claims a record by one change of the word of its first cell, which names the writer and
+ * the number of cells. Then any process can move @head past the record. Cells are given back by
+ * moving @tail, and never while they are written: doc/posix-trace.md, "Cells".
  */
 #include "posix/posix.h"
 
@@ -26,10 +26,13 @@ enum state {
 	CONTINUED,
 };
 
-/* So many failures are impossible unless the memory holds nonsense. */
+/* The most tries: so many failures are impossible unless the memory holds nonsense. */
 #define TRIES_MAX 100000
 
-/* The time of some dozens of events. More gains little and delays the waiting thread. */
+/*
+ * The time for which a thread gives way: that of some dozens of events. A longer time gains little,
+ * and delays the thread that waits.
+ */
 #define GIVE_WAY_NS 3000
 
 static uint64_t make_word(const struct pxt_view *view, uint64_t at, enum state state,
@@ -56,8 +59,8 @@ static pid_t pid_of(uint64_t word)
 }
 
 /*
- * The number of rounds by which the word is ahead of the place: 0 for a record that was claimed
- * there.
+ * Returns the number of rounds by which the word is ahead of the place; 0 for the word of a record
+ * that was claimed there.
  */
 static int rounds_ahead(const struct pxt_view *view, uint64_t word, uint64_t at)
 {
@@ -85,7 +88,7 @@ uint32_t pxt_cells_of(uint32_t len)
 }
 
 /*
- * HOT. Copies in pieces, since others may read at the same time; they detect afterwards that the
+ * HOT. Copies in pieces, since readers may read at the same time. They find out afterwards that the
  * record was not valid for them.
  */
 static inline __attribute__((always_inline)) void put_bytes(_Atomic pxt_piece *to,
@@ -158,7 +161,7 @@ static inline void pause_cpu(void)
 /*
  * A thread that has lost a race lets the other one write some dozens of events before it tries
  * again, once. Moving cache lines to another CPU takes as long as ten events: two threads that
- * alternate at each event would do little else. The event happens afterwards.
+ * alternate at each event would do little else. The event gets the time afterwards.
  */
 static __attribute__((noinline, cold)) void give_way(const struct pxt_view *view,
 						     struct pxt_event *event)
@@ -188,8 +191,8 @@ static inline __attribute__((always_inline)) int claim_cells(const struct pxt_vi
 
 		if (ahead == 0) {
 			/*
-			 * Claimed by a thread that has not moved the head yet: move it for that
-			 * thread.
+			 * Another thread has claimed this place and has not moved the head yet:
+			 * move it for that thread.
 			 */
 			if (is_count(view, count_of(word)))
 				atomic_compare_exchange_strong(&stream->head, &head,
@@ -202,7 +205,10 @@ static inline __attribute__((always_inline)) int claim_cells(const struct pxt_vi
 			continue; /* the head was moved meanwhile */
 		if (head + count - atomic_load_explicit(&stream->tail, memory_order_acquire) >
 		    view->nr_cells) {
-			/* An old head with a new tail looks like that, too. */
+			/*
+			 * The ring also looks full when the head that was read is old and the tail
+			 * is new.
+			 */
 			if (head == atomic_load(&stream->head))
 				return -ENOSPC;
 			continue;
@@ -297,8 +303,8 @@ bool pxt_ring_take(const struct pxt_view *view, uint64_t at, uint32_t nr_cells)
 }
 
 /*
- * The process may have committed its record and ended during the check. The word of a process that
- * is known to be dead does not change any more.
+ * The process may have committed its record and ended during the check, so the word is read again.
+ * A process that is known to be dead does not change it any more.
  */
 bool pxt_ring_skip_dead(const struct pxt_view *view, uint64_t at)
 {
@@ -319,7 +325,10 @@ bool pxt_ring_skip_of(const struct pxt_view *view, uint64_t at, pid_t pid)
 	       pxt_ring_take(view, at, count_of(reserved));
 }
 
-/* The place of a loss is reported once to the reader, with the time of the first lost event. */
+/*
+ * Count a lost event. The reader is told the place of the loss once, with the time of the first
+ * lost event.
+ */
 void pxt_note_lost(struct pxt_stream *stream, uint64_t at, uint64_t time_ns)
 {
 	uint64_t none = 0;
@@ -347,7 +356,10 @@ bool pxt_ring_evict(const struct pxt_view *view)
 		return true;
 	}
 	if (found == -EAGAIN) {
-		/* This costs a look at /proc, and the process is almost always alive. */
+		/*
+		 * The writer is rarely asked for: that costs a look at /proc, and it is almost
+		 * always alive.
+		 */
 		uint64_t lost = atomic_load_explicit(&stream->lost, memory_order_relaxed);
 
 		return lost % 1024 == 0 && pxt_ring_skip_dead(view, tail);

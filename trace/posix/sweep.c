@@ -11,15 +11,15 @@
 #define NAMES_MAX 1024
 
 /*
- * A log without a keeper is finished by the process that opens it. Many such logs would fill the
- * memory.
+ * The time for which a log without a keeper stays in memory until a process opens it, and the time
+ * if there are many such logs, which would fill the memory.
  */
 #define LEFT_SECONDS	  3600
 #define LEFT_SECONDS_MANY 10
 
 /*
- * Names in use: those of living processes, and of streams. @nr_left: logs that wait for a process
- * that opens them.
+ * The names that are in use by living processes and by streams. @nr_left: the number of logs that
+ * wait until a process opens them.
  */
 struct in_use {
 	int place;
@@ -43,7 +43,7 @@ static void note_process(struct in_use *in_use, uint32_t pid, uint64_t start)
 static bool is_noted(const struct in_use *in_use, uint32_t pid, uint64_t start)
 {
 	if (in_use->nr > NAMES_MAX)
-		return true; /* unknown */
+		return true; /* too many to be known: count as used */
 	for (size_t nr = 0; nr < in_use->nr; nr++) {
 		if (in_use->names[nr].pid == pid && in_use->names[nr].start == start)
 			return true;
@@ -51,7 +51,7 @@ static bool is_noted(const struct in_use *in_use, uint32_t pid, uint64_t start)
 	return false;
 }
 
-/* "X-PID-START" */
+/* Take "X-PID-START" apart. */
 static bool take_apart(const char *name, pid_t *pid, uint64_t *start)
 {
 	char *end;
@@ -63,7 +63,10 @@ static bool take_apart(const char *name, pid_t *pid, uint64_t *start)
 	return *end == '\0';
 }
 
-/* Renaming frees its number. False when it is not needed any more. */
+/*
+ * Rename the file of an unfinished log, which frees the stream's number. False when the file is not
+ * needed any more.
+ */
 static bool keep_left(int place, const char *name, struct pxt_stream *stream, size_t bytes)
 {
 	char left[64];
@@ -136,7 +139,10 @@ static bool is_stream(int place, unsigned int number, uint32_t serial)
 	return is;
 }
 
-/* A registry made for a process that has never looked is useful only while there is a stream. */
+/*
+ * True when a registry is of use. If its process has never joined, it is so only while a stream
+ * traces the process.
+ */
 static bool has_use(int place, const struct pxt_registry *registry)
 {
 	if (atomic_load(&registry->has_joined))
@@ -195,7 +201,7 @@ static void look_at_name(const char *name, void *argument)
 		look_at_process(name, argument);
 }
 
-/* Names last: their users are known only then. */
+/* Names come last: only now all their users are known. */
 static void look_again(const char *name, void *argument)
 {
 	if (name[0] == 'n' && name[1] == '-')

@@ -16,8 +16,8 @@ static void queue_gap(struct pxt_handle *handle, uint64_t resumed_ns)
 	uint64_t lost_ns;
 
 	/*
-	 * First: events lost from now on are another gap. If its time was taken already, it gets
-	 * the time of the following event.
+	 * This comes first: events lost from now on are another gap. If the time of that gap is
+	 * taken here already, it gets the time of the following event.
 	 */
 	atomic_store(&stream->gap, 0);
 	lost_ns = atomic_exchange(&stream->gap_ns, 0);
@@ -27,8 +27,8 @@ static void queue_gap(struct pxt_handle *handle, uint64_t resumed_ns)
 }
 
 /*
- * A gap is followed by OVERFLOW, RESUME and the current record. The record is taken, so that others
- * cannot turn it into another gap.
+ * Queue OVERFLOW and RESUME for a gap before the record @event, which follows them. The record was
+ * taken, so that writers cannot turn it into another gap.
  */
 static void tell_gap(struct pxt_handle *handle, uint64_t at, const struct pxt_event *event)
 {
@@ -66,7 +66,10 @@ static bool take_waiting(struct pxt_handle *handle, struct pxt_event *event)
 	return false;
 }
 
-/* A stream that stopped by itself reports it when all else was read, and then goes on. */
+/*
+ * Take the STOP of a stream that has stopped by itself. It comes after all other events; then the
+ * stream goes on.
+ */
 static int take_stop(struct pxt_handle *handle, struct pxt_event *event)
 {
 	struct pxt_stream *stream = atomic_load(&handle->view->stream);
@@ -84,7 +87,10 @@ static int take_stop(struct pxt_handle *handle, struct pxt_event *event)
 	return 1;
 }
 
-/* 1; 0: there is nothing; -EAGAIN; -ESTALE: try again. */
+/*
+ * Take the record at the tail. Returns 1; 0: there is none; -EAGAIN: a writer is in the middle of
+ * it; -ESTALE: try again.
+ */
 static int take_record(struct pxt_handle *handle, struct pxt_event *event)
 {
 	const struct pxt_view *view = handle->view;
@@ -150,7 +156,7 @@ int pxt_follow(struct pxt_handle *handle, struct pxt_event *event)
 		if (handle->at < clear_at)
 			handle->at = clear_at;
 		found = pxt_ring_peek(view, handle->at, event, handle->buffer, &nr_cells);
-		/* The copy is complete if its cells are not released yet. */
+		/* The copy is complete if the record's cells are not released yet. */
 		if (atomic_load(&stream->tail) > handle->at)
 			continue;
 		if (found == 1)

@@ -10,7 +10,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* With a sanitizer, calls of the C library go to it, and it needs all of its memory. */
+/*
+ * With a sanitizer, functions of the C library are the sanitizer's, which needs all of its memory.
+ */
 #pragma weak __asan_init
 #pragma weak __hwasan_init
 #pragma weak __msan_init
@@ -26,7 +28,8 @@ static bool has_sanitizer(void)
 }
 
 /*
- * The kernel may merge unrelated mappings into one, so only so many bytes around an address stay.
+ * The number of bytes that stay around an address. The whole mapping does not, since the kernel may
+ * merge unrelated mappings into one.
  */
 #define WINDOW	      (256ul << 10)
 #define ZERO_DATA_MAX (4ul << 20)
@@ -68,7 +71,7 @@ static bool is_named(const struct trimming *trimming, uintptr_t begin, uintptr_t
 	return false;
 }
 
-/* Find the first address from @at on that stays, and in *@end its end. */
+/* Find the first range from @at on that stays. Returns its beginning; *@end is its end. */
 static uintptr_t find_window(const struct trimming *trimming, uintptr_t at, uintptr_t *end)
 {
 	uintptr_t best = UINTPTR_MAX;
@@ -105,7 +108,8 @@ static void unmap_others(const struct trimming *trimming, uintptr_t begin, uintp
 }
 
 /*
- * "[stack]", "[vdso]", "[vvar]" and so on belong to the kernel; "[heap]" and "[anon:...]" do not.
+ * Unmap what can go of a mapping. "[stack]", "[vdso]", "[vvar]" and so on stay; "[heap]" and
+ * "[anon:...]" are memory of the program.
  */
 static void look_at_mapping(struct trimming *trimming, uintptr_t begin, uintptr_t end,
 			    bool is_shared, const char *path)
@@ -126,7 +130,7 @@ static void look_at_mapping(struct trimming *trimming, uintptr_t begin, uintptr_
 	unmap_others(trimming, begin, end);
 }
 
-/* The format of proc(5): begin-end rwxp offset device inode path */
+/* Look at a line in the format of proc(5): begin-end rwxp offset device inode path */
 static void look_at_line(struct trimming *trimming, const char *line)
 {
 	const char *at = line;
@@ -147,7 +151,7 @@ static void look_at_line(struct trimming *trimming, const char *line)
 	look_at_mapping(trimming, begin, end, is_shared, at);
 }
 
-/* Lines of any length: only the beginning of a path is read. */
+/* Look at lines of any length: only the beginning of a path is read. */
 static void look_at_lines(struct trimming *trimming, int maps)
 {
 	char text[512], line[256];

@@ -36,8 +36,8 @@ int pxt_view_set(struct pxt_view *view, struct pxt_stream *stream, size_t bytes,
 }
 
 /*
- * Waits for a few instructions of each user. A thread that jumps out of them (siglongjmp() in a
- * handler) never leaves: then the memory stays.
+ * Waits until all users have left, which takes them a few instructions. A thread that has jumped
+ * out of these (siglongjmp() in a handler) never leaves: then the memory stays.
  */
 bool pxt_view_wait(struct pxt_view *view, int tries)
 {
@@ -66,7 +66,7 @@ void pxt_view_drop(struct pxt_view *view)
 		munmap(stream, view->map_bytes);
 }
 
-/* In a child, only this thread may be in it, further up the stack. */
+/* Drop a view in a forked child: only this thread may be in it, further up the stack. */
 void pxt_view_forget(struct pxt_view *view)
 {
 	struct pxt_stream *stream = atomic_exchange(&view->stream, NULL);
@@ -76,8 +76,8 @@ void pxt_view_forget(struct pxt_view *view)
 }
 
 /*
- * A signal handler may have interrupted one of the threads waited for: then the old stream stays
- * until the next event.
+ * Map the stream of a number. This may run in a signal handler that has interrupted a user of the
+ * old stream: then the old one stays until the next event.
  */
 static void map_number(struct pxt_view *view, unsigned int number, uint32_t serial)
 {
@@ -104,8 +104,8 @@ static void map_number(struct pxt_view *view, unsigned int number, uint32_t seri
 }
 
 /*
- * Signal-safe. One thread maps, the others wait for it, with a limit: it may be the thread that a
- * signal handler interrupted. False when there is no stream.
+ * Signal-safe. One thread maps the stream, and others wait for it. The wait is limited, since that
+ * thread may be the one that this signal handler has interrupted. False when there is no stream.
  */
 bool pxt_view_map(unsigned int number, uint32_t serial)
 {
@@ -130,7 +130,7 @@ bool pxt_view_map(unsigned int number, uint32_t serial)
 	return false;
 }
 
-/* If another stream of that number has just been attached, it stays. */
+/* Detach a stream. If another one with its number has just been attached, that one stays. */
 void pxt_view_detach(struct pxt_registry *registry, unsigned int number, uint32_t serial)
 {
 	unsigned long bit = 1ul << number % PT_ATTACHED_BITS;
