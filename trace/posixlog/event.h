@@ -8,7 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Ids are bits of a set. System events are below the unnamed event, those with names above it. */
+/*
+ * Ids of events, which are bits of a set. Those of system events are below the unnamed event, those
+ * of events with names above it.
+ */
 enum {
 	PT_ERROR = 1,
 	PT_START,
@@ -28,10 +31,10 @@ enum {
 	PT_NR_IDS = 1024,
 };
 
-#define PT_NAME_MAX	 255 /* of events, without the zero byte */
-#define PT_STREAM_NAME	 255 /* of streams, with it */
+#define PT_NAME_MAX	 255 /* bytes of an event's name, without the zero byte */
+#define PT_STREAM_NAME	 255 /* bytes of a stream's name, with the zero byte */
 #define PT_DATA_MAX	 (512u << 10)
-#define PT_SYSTEM_DATA	 256 /* two sets */
+#define PT_SYSTEM_DATA	 256 /* the most data of a system event: two sets */
 #define PT_SIZE_MAX	 (1u << 30)
 #define PT_NS_PER_SECOND 1000000000
 
@@ -40,10 +43,10 @@ enum {
 };
 
 /*
- * @time_ns: since 1970
+ * @time_ns: nanoseconds since 1970
  * @address: the place of the program; @thread: its pthread_t
- * @len: bytes of data that were recorded
- * @flags: PT_TRUNCATED: there were more of them
+ * @len: the bytes of data that were recorded
+ * @flags: PT_TRUNCATED: the event had more data
  */
 struct pxt_event {
 	uint64_t time_ns;
@@ -56,10 +59,10 @@ struct pxt_event {
 };
 
 /*
- * Attributes of streams, in memory of programs (trace_attr_t), in streams and in logs. Sizes and
- * times are without padding between them.
+ * Attributes of streams, in memory of programs (trace_attr_t), in streams and in logs. There is no
+ * padding between the members.
  *
- * @magic: PT_ATTR_MAGIC while valid
+ * @magic: PT_ATTR_MAGIC while the attributes are valid
  * @functions: entries and exits of functions are wanted
  * @stream_policy: 0: it depends on whether there is a log
  */

@@ -8,13 +8,13 @@
 #include "posixlog/event.h"
 
 /*
- * A file begins with the header, in a page of its own; names follow, PT_NR_NAMED of them in order
- * of their ids, with a zero byte each (no name: nothing else); then records from PT_LOG_DATA on.
- * Numbers are in the byte order of its writer.
+ * A file begins with the header, in a page of its own. PT_NR_NAMED names follow, in the order of
+ * their ids, each with a zero byte (an id without a name has only that byte). Records begin at
+ * PT_LOG_DATA. Numbers are in the byte order of the file's writer.
  *
- * @room: bytes for records; a log that loops has its record of byte N at N modulo @room
- * @first, @last: bytes since the beginning: the oldest record, and the end of the newest one
- * @is_closed: by its owner; otherwise that one was killed, or goes on
+ * @room: the bytes for records; in a log that loops, byte N of the records is at N modulo @room
+ * @first, @last: the oldest record, and the end of the newest one, in bytes since the beginning
+ * @is_closed: the owner has closed the log; otherwise it was killed, or still runs
  */
 #define PT_LOG_MAGIC   "UTPOSIX\n"
 #define PT_LOG_ORDER   0x01020304u
@@ -36,7 +36,10 @@ struct pxt_log_header {
 	struct pxt_status status;
 };
 
-/* @bytes: of the record with its data, a multiple of 8. The rest is struct pxt_event. */
+/*
+ * A record: a struct pxt_event, and its data. @bytes: the size of both with this header, a multiple
+ * of 8.
+ */
 struct pxt_log_record {
 	uint32_t bytes;
 	uint32_t zero;
@@ -50,8 +53,8 @@ _Static_assert(sizeof(struct pxt_log_header) <= PT_LOG_NAMES, "names follow it")
 /*
  * A log being read. The file is the caller's.
  *
- * @bytes: of the file, when it was opened
- * @at: of the next record, in bytes as @first
+ * @bytes: the size of the file when it was opened
+ * @at: the place of the next record, counted as header.first
  */
 struct pxt_log {
 	int fd;
@@ -60,17 +63,20 @@ struct pxt_log {
 	uint64_t at;
 };
 
-/* 0, or negative errno: -EINVAL when it is no log, or a damaged one. */
+/* Returns 0, or a negative errno: -EINVAL when the file is no log, or a damaged one. */
 int pxt_log_open(struct pxt_log *log, int fd);
-/* 1 with an event, the first @room bytes of its data copied; 0 at the end; negative errno. */
+/*
+ * Read the next event, with the first @room bytes of its data. Returns 1; 0 at the end; or a
+ * negative errno.
+ */
 int pxt_log_next(struct pxt_log *log, struct pxt_event *event, void *data, size_t room);
 void pxt_log_rewind(struct pxt_log *log);
 /*
- * Bytes of the records' room, which may go on at its beginning: @at as @first. 0, or negative
- * errno.
+ * Read bytes of the room for records, where the beginning follows the end. @at: counted as
+ * header.first. Returns 0 or a negative errno.
  */
 int pxt_log_read_room(const struct pxt_log *log, void *to, size_t len, uint64_t at);
-/* The name of any event; NULL when it has none there. */
+/* The name of any event; NULL when the log has none for it. */
 const char *pxt_log_name_of(const struct pxt_log *log, uint32_t id, char text[PT_NAME_MAX + 1]);
 
 /* The policy of a full log (POSIX_TRACE_LOOP 1, _UNTIL_FULL 2, _APPEND 4). */
@@ -86,13 +92,13 @@ enum pxt_log_policy {
  * A log being written. Errors are negative errno; then the log is unchanged.
  *
  * @header: the current values; it is written with each flush
- * @in_file: the end of the last record that is completely in the file, with all before it
- * @adds, @adds_at: a record is being added there
+ * @in_file: the end of the records that are completely in the file
+ * @adds, @adds_at: a record is being added, and its place
  * @nr_buffered: bytes before header.last that are in @buffer and not in the file
- * @buffer: of PT_LOG_BUFFER bytes, the caller's
+ * @buffer: PT_LOG_BUFFER bytes of the caller
  * @drops: header.first has changed since it was written
- * @has_written: NULL, or called with @argument when all that was in @buffer is in the file, and
- *               before others take its place
+ * @has_written: NULL, or a function that is called with @argument when all bytes of @buffer are in
+ *               the file, and before others take their place
  */
 struct pxt_log_writer {
 	int fd;
@@ -111,26 +117,26 @@ struct pxt_log_writer {
 /* Begin a new log in a file; its old content is removed. */
 int pxt_log_writer_begin(struct pxt_log_writer *writer, int fd, const struct pxt_attr *attr,
 			 unsigned char *buffer);
-/* Continue a log of another writer: -EINVAL when it is none. */
+/* Continue a log of another writer. -EINVAL when the file is no log. */
 int pxt_log_writer_resume(struct pxt_log_writer *writer, int fd, unsigned char *buffer);
 /*
- * Save the work of a writer that did not reach its next pxt_log_sync(): records up to @begin are in
- * the file, and the @nr_pending bytes after them are in writer->buffer. The bytes are untrusted:
- * the log ends before the first invalid record. After pxt_log_writer_resume().
+ * Call this after pxt_log_writer_resume(). It saves the work of a writer that did not reach its
+ * next pxt_log_sync(): records up to @begin are in the file, and the @nr_pending bytes after them
+ * are in writer->buffer. The bytes are untrusted: the log ends before the first invalid record.
  */
 int pxt_log_recover(struct pxt_log_writer *writer, uint64_t begin, size_t nr_pending);
 /*
- * -EXFULL: a log that must not lose anything has no room for it. Room for a STOP without data is
- * always left: @is_last.
+ * Append an event. -EXFULL: a log that must not lose records has no room for it. Only with @is_last
+ * may the room be used that is kept for a last STOP.
  */
 int pxt_log_append(struct pxt_log_writer *writer, const struct pxt_event *event, const void *data,
 		   bool is_last);
-/* Remove records from @last on. They were appended after header.last had that value. */
+/* Remove records from @last on. They were appended when header.last had that value. */
 void pxt_log_take_back(struct pxt_log_writer *writer, uint64_t last);
 int pxt_log_add_name(struct pxt_log_writer *writer, uint32_t id, const char *text);
-/* Write everything that was appended to the file, so that it can be read. */
+/* Write all appended records to the file, so that they can be read. */
 int pxt_log_sync(struct pxt_log_writer *writer);
-/* Make the log as it was at the beginning, but for names. */
+/* Remove all records; names stay. */
 int pxt_log_clear(struct pxt_log_writer *writer);
 
 #endif

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* All of it: an incomplete file is no log. */
+/* Read all @len bytes: an incomplete file is no log. */
 static int read_at(int fd, void *to, size_t len, uint64_t at)
 {
 	unsigned char *place = to;
@@ -65,7 +65,7 @@ void pxt_log_rewind(struct pxt_log *log)
 	log->at = log->header.first;
 }
 
-/* True when the file has all of that. */
+/* True when the file has all @len bytes at @at. */
 static bool is_there(const struct pxt_log *log, uint64_t len, uint64_t at)
 {
 	uint64_t here = at % log->header.room;
@@ -74,7 +74,7 @@ static bool is_there(const struct pxt_log *log, uint64_t len, uint64_t at)
 	return log->bytes >= PT_LOG_DATA && end <= log->bytes - PT_LOG_DATA;
 }
 
-/* Bytes of the records' room, which may go on at its beginning. */
+/* Read bytes of the room for records, where the beginning follows the end. */
 int pxt_log_read_room(const struct pxt_log *log, void *to, size_t len, uint64_t at)
 {
 	uint64_t here = at % log->header.room;
@@ -101,7 +101,7 @@ int pxt_log_next(struct pxt_log *log, struct pxt_event *event, void *data, size_
 		return error;
 	if (record.bytes < sizeof(record) || record.bytes % 8 || record.bytes > left ||
 	    record.event.len > record.bytes - sizeof(record) || record.event.id >= PT_NR_IDS ||
-	    /* The file must also have the data that @room leaves out. */
+	    /* The file must also have the data for which the caller has no room. */
 	    !is_there(log, sizeof(record) + record.event.len, log->at))
 		return -EINVAL;
 	if (room > record.event.len)

@@ -29,7 +29,10 @@ static int write_all(int fd, const void *from, size_t len, uint64_t at)
 	return 0;
 }
 
-/* At a limit of file sizes return an error, and no signal that ends the program. */
+/*
+ * Write to the file. At a limit of file sizes this returns an error: the signal, which would end
+ * the program, is blocked.
+ */
 static int write_at(int fd, const void *from, size_t len, uint64_t at)
 {
 	struct timespec now = { 0, 0 };
@@ -120,8 +123,8 @@ static int write_room(const struct pxt_log_writer *writer, const unsigned char *
 }
 
 /*
- * The file must have all that its header announces: so removed records are announced before others
- * take their place.
+ * The file must have all records that its header announces. So the header is written without the
+ * removed records before others take their place.
  */
 static int write_buffer(struct pxt_log_writer *writer)
 {
@@ -147,7 +150,7 @@ static int drop_oldest(struct pxt_log_writer *writer)
 {
 	struct pxt_log log = {
 		.fd = writer->fd,
-		.bytes = UINT64_MAX, /* it grows */
+		.bytes = UINT64_MAX, /* the file is still growing */
 		.header = writer->header,
 	};
 	struct pxt_event event;
@@ -237,7 +240,7 @@ int pxt_log_append(struct pxt_log_writer *writer, const struct pxt_event *event,
 	if (error)
 		return error;
 	last = writer->header.last;
-	/* Keep complete records in the buffer separate from parts. */
+	/* Complete records in the buffer are kept separate from parts of a record. */
 	if (writer->nr_buffered + record.bytes > PT_LOG_BUFFER)
 		error = write_buffer(writer);
 	writer->adds = true;
@@ -250,8 +253,8 @@ int pxt_log_append(struct pxt_log_writer *writer, const struct pxt_event *event,
 		error = add_bytes(writer, zeros, padding);
 	writer->adds = false;
 	/*
-	 * The part that was written is after the end. The content of the buffer is written again
-	 * with the next flush.
+	 * The part that was written is after the end of the records. The next flush writes the
+	 * content of the buffer again.
 	 */
 	if (error)
 		pxt_log_take_back(writer, last);
@@ -288,7 +291,7 @@ int pxt_log_clear(struct pxt_log_writer *writer)
 	return write_header(writer, 0);
 }
 
-/* Bytes of the record there; 0: it is none. */
+/* Returns the bytes of the record there; 0: it is none. */
 static uint64_t check_record(const struct pxt_log_record *record, uint64_t left)
 {
 	if (record->bytes < sizeof(*record) || record->bytes % 8 || record->bytes > left ||
@@ -298,7 +301,7 @@ static uint64_t check_record(const struct pxt_log_record *record, uint64_t left)
 }
 
 /*
- * Find the end of the records from header.last on that are in the file at least up to @begin. The
+ * Find the end of the records from header.last on. The file has them at least up to @begin; the
  * last one may go on in the buffer.
  */
 static uint64_t walk_file(struct pxt_log_writer *writer, uint64_t begin, size_t nr_pending)
