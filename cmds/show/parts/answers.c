@@ -1,4 +1,4 @@
-/* Answers from an index (see answers.h). */
+/* Makes answers from an index (see answers.h). */
 #include "cmds/show/parts/answers.h"
 
 #include <errno.h>
@@ -12,14 +12,20 @@
 #include "utils/export/page/page.h"
 #include "utils/view/values/titles.h"
 
-/* No screen has more pixels. */
+/* The largest width that is accepted: no screen has more pixels. */
 #define WIDTH_MAX	 16384
-/* More calls of a task are no picture; all tasks of an answer share so many. */
+/*
+ * The most calls of a task in an answer: more cannot be seen. The second number is the most for all
+ * tasks of an answer together.
+ */
 #define TASK_CALLS_MAX	 250000
 #define ANSWER_CALLS_MAX 1000000
-/* Events of an answer, of all its tasks: there is a mark for each pixel and kind. */
+/*
+ * The most events in an answer, for all its tasks together: there is a mark for each pixel and
+ * kind.
+ */
 #define ANSWER_MARKS_MAX 200000
-/* Texts of an answer. */
+/* The most texts in an answer. */
 #define ANSWER_TEXTS_MAX 64
 
 static void put_member(struct strbuf *out, enum medium medium, const char *name, const char *text)
@@ -90,7 +96,7 @@ static void put_kinds(const struct index *index, struct strbuf *out)
 	strbuf_addstr(out, "],\"kinds\":[");
 	strbuf_list_each (&index->kinds, name) {
 		strbuf_addstr(out, number ? ",\n{" : "{");
-		/* It is shown as it is; escaping it once more changes nothing. */
+		/* The name was escaped when it was read; escaping it once more changes nothing. */
 		put_member(out, MEDIUM_JSON, "name", name);
 		strbuf_addf(out, ",\"count\":%llu}", (unsigned long long)index->per_kind[number++]);
 	}
@@ -122,7 +128,7 @@ void answer_state(struct index *index, unsigned generation, uint64_t known, stru
 	index_unlock(index);
 }
 
-/* Numbers as browsers have them in arrays. */
+/* Puts a column of numbers in the form of JavaScript's typed arrays. */
 static void put_column(struct strbuf *out, const struct call_list *list,
 		       double (*get)(const struct stored_call *))
 {
@@ -154,8 +160,8 @@ static double get_self(const struct stored_call *call)
 }
 
 /*
- * The contexts of some calls, and all above these, numbered anew: parents are before their
- * children. @numbers: by node, 0: it is not among them
+ * Numbers the contexts of some calls and all contexts above them anew, parents before their
+ * children. Returns their number. @numbers: by node, the new number; 0: it has none
  */
 static uint32_t choose_contexts(const struct contexts *contexts, const struct call_list *list,
 				uint32_t *numbers)
@@ -177,7 +183,7 @@ static void add_word(struct strbuf *out, uint32_t number)
 	strbuf_add(out, &number, sizeof(number));
 }
 
-/* A task: numbers of calls, contexts and events, then columns of them. */
+/* Puts a task: the numbers of its calls, contexts and events, then the columns of each. */
 static int put_calls(const struct indexed_task *task, uint32_t number, const struct call_list *list,
 		     const struct call_list *points, struct strbuf *out)
 {
@@ -242,7 +248,10 @@ static int find_and_put(const struct index *index, uint32_t number, const struct
 	return ret;
 }
 
-/* Mark the tasks whose numbers are between commas. Their number: one that comes twice is one. */
+/*
+ * Marks the tasks whose numbers are in a text, between commas. Returns how many are marked. A task
+ * that is named twice counts once.
+ */
 static size_t choose_tasks(const char *numbers, bool *is_asked, size_t nr_tasks)
 {
 	size_t nr = 0;
@@ -287,7 +296,7 @@ int answer_calls(struct index *index, const struct part_range *range, uint64_t w
 	return ret;
 }
 
-/* The numbers between commas that are less than @nr, as bytes by them. */
+/* Reads numbers between commas. Returns bytes by number below @nr: 1 when the number occurs. */
 static uint8_t *read_numbers(const char *words, size_t nr)
 {
 	uint8_t *wanted = calloc(nr + 1, 1);
@@ -301,7 +310,7 @@ static uint8_t *read_numbers(const char *words, size_t nr)
 	return wanted;
 }
 
-/* In a task. 1, 0 or a negative errno, as call_store_search(). */
+/* Searches in one task. Returns 1, 0 or a negative errno like call_store_search(). */
 static int search_task(const struct index *index, size_t number, const struct part_search *search,
 		       const uint8_t *wanted, struct stored_call *found)
 {
@@ -312,7 +321,10 @@ static int search_task(const struct index *index, size_t number, const struct pa
 		.wanted = search->kinds ? wanted : nodes,
 		.nr_wanted = search->kinds ? index->nr_kinds : contexts->nr,
 		.at_ns = search->at_ns,
-		/* All that begins then is after the place in the tasks after this one. */
+		/*
+		 * At the same time, calls of later tasks come after the place, and calls of earlier
+		 * tasks before it.
+		 */
 		.depth = number == search->task	 ? search->depth
 			 : number > search->task ? -1
 						 : INT_MAX,
@@ -380,7 +392,7 @@ static int put_texts(const struct text_store *texts, const char *numbers, struct
 		struct strbuf text cleanup_strbuf = { 0 }, shown cleanup_strbuf = { 0 };
 
 		ret = text_store_get(texts, strtoull(numbers, &end, 10), &text);
-		/* One who asks for what there is not gets nothing. */
+		/* A text that does not exist is empty in the answer. */
 		ret = ret == -ENOENT ? 0 : ret;
 		escape_addstr(&shown, MEDIUM_TERMINAL, strbuf_str(&text));
 		strbuf_addstr(out, nr++ ? ",\n\"" : "\"");
@@ -415,7 +427,7 @@ void answer_processes(struct index *index, struct strbuf *out)
 void answer_sources(struct index *index, struct strbuf *out)
 {
 	index_lock(index);
-	/* They begin with a comma. */
+	/* The members of @sources begin with a comma. */
 	strbuf_addf(out, "{\"isDone\":%s", index->is_done ? "true" : "false");
 	strbuf_add(out, strbuf_str(&index->sources), index->sources.len);
 	index_unlock(index);

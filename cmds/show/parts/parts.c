@@ -1,4 +1,4 @@
-/* A recording in parts (see parts.h). */
+/* Answers requests for a recording in parts (see parts.h). */
 #include "cmds/show/parts/parts.h"
 
 #include <errno.h>
@@ -14,11 +14,17 @@
 #include "cmds/terminal/growth.h"
 #include "utils/base/escape.h"
 
-/* A page of so many calls is there at once; more take seconds, and memory of the browser. */
+/*
+ * The most calls of a page that has all of them. With more it takes seconds, and memory of the
+ * browser.
+ */
 #define WHOLE_CALLS_MAX 10000000
-/* A call has two records of so many bytes. */
+/* The bytes of a call's two records. */
 #define CALL_RECORDS	32
-/* A recording that grows is read anew after so many seconds, and not more than half of the time. */
+/*
+ * A recording that grows is read again after this many seconds at the earliest. No more than half
+ * of the time is spent on reading.
+ */
 #define GROW_S		2
 
 static time_t clock_s(void)
@@ -130,7 +136,10 @@ static bool is_complete(struct index *index)
 	return is_done;
 }
 
-/* Look whether the recording has grown, and whether that was read. The lock is held to write. */
+/*
+ * Begins to read a recording that has grown again, or puts a complete reading in place. The lock
+ * must be held for writing.
+ */
 static void look_at_files(struct parts *parts)
 {
 	struct parts_reading *now = parts->now, *next = parts->next;
@@ -161,13 +170,13 @@ static void reply_error(struct server_reply *reply, unsigned status, const char 
 static void reply_state(struct parts *parts, const struct server_query *query,
 			struct server_reply *reply)
 {
-	/* The look can wait while other requests are being answered. */
+	/* The look is left out while other requests are being answered. */
 	if (pthread_rwlock_trywrlock(&parts->lock) == 0) {
 		look_at_files(parts);
 		pthread_rwlock_unlock(&parts->lock);
 	}
 	pthread_rwlock_rdlock(&parts->lock);
-	/* Another reading has other numbers of functions. */
+	/* In another reading, functions have other numbers. */
 	uint64_t known = server_query_number(query, "generation", 0) == parts->generation
 				 ? server_query_number(query, "known", 0)
 				 : 0;
@@ -183,7 +192,7 @@ static struct part_range range_of(const struct server_query *query)
 		.to_ns = server_query_number(query, "to", UINT64_MAX),
 	};
 
-	/* Sums of both with the time of a recording have to fit. */
+	/* Sums of the range's ends and of times of the recording must not overflow. */
 	range.is_set = range.from_ns <= range.to_ns && range.to_ns <= INT64_MAX;
 	return range;
 }
@@ -215,7 +224,10 @@ static void reply_search(struct parts *parts, const struct server_query *query,
 		.functions = server_query_word(query, "functions"),
 		.kinds = server_query_word(query, "kinds"),
 		.is_backwards = is_backwards,
-		/* Without a place: from the beginning, or from the end. */
+		/*
+		 * Without a place, the search begins at the beginning, or at the end when
+		 * backwards.
+		 */
 		.task = server_query_number(query, "task", is_backwards ? UINT64_MAX : 0),
 		.at_ns = server_query_number(query, "at", is_backwards ? UINT64_MAX : 0),
 		.depth = (int)MIN(server_query_number(query, "depth", 0), (uint64_t)UINT16_MAX) -
@@ -240,7 +252,10 @@ static void reply_texts(struct parts *parts, const struct server_query *query,
 
 	if (numbers) {
 		pthread_rwlock_rdlock(&parts->lock);
-		/* Another reading has other numbers: the page will ask for all anew. */
+		/*
+		 * In another reading, texts have other numbers: the page will request everything
+		 * again.
+		 */
 		if (server_query_number(query, "generation", 0) != parts->generation)
 			numbers = "";
 		ret = answer_texts(&parts->now->index, numbers, &reply->body);
@@ -250,7 +265,7 @@ static void reply_texts(struct parts *parts, const struct server_query *query,
 		reply_error(reply, ret == -EINVAL ? 400 : 500, strerror(-ret));
 }
 
-/* Answers that are the same for all ranges. */
+/* Sends an answer that is the same for all ranges. */
 static void reply_whole(struct parts *parts, void (*answer)(struct index *, struct strbuf *),
 			struct server_reply *reply)
 {
@@ -259,7 +274,7 @@ static void reply_whole(struct parts *parts, void (*answer)(struct index *, stru
 	pthread_rwlock_unlock(&parts->lock);
 }
 
-/* The recording as it is now, for those who read it once more; its lock is held. */
+/* Opens the present recording once more, for sums. The lock @sums_lock must be held. */
 static int open_sums(struct parts *parts, unsigned generation, struct uft_err *err)
 {
 	if (parts->sums_generation == generation)
@@ -275,7 +290,7 @@ static int open_sums(struct parts *parts, unsigned generation, struct uft_err *e
 	return ret;
 }
 
-/* Looks after one who waits for a sum. @over: an eventfd(2): it was made */
+/* A thread that ends a sum when its reader has left. @over: an eventfd(2): the sum was made */
 struct watch {
 	const struct server_query *query;
 	struct sums_stop *stop;
@@ -284,7 +299,7 @@ struct watch {
 	bool is_on;
 };
 
-/* So often, in ms: one who has left costs so much. */
+/* The time between two looks, in ms: a reader that has left costs no more. */
 #define WATCH_MS 50
 
 static void *run_watch(void *self)
@@ -301,7 +316,7 @@ static void *run_watch(void *self)
 	return NULL;
 }
 
-/* Without it the sum is made to its end, whoever waits. */
+/* Begins to watch. If that fails, the sum is made to its end in any case. */
 static void begin_watch(struct watch *watch)
 {
 	sigset_t all, before;
@@ -325,7 +340,7 @@ static void end_watch(struct watch *watch)
 		close(watch->over);
 }
 
-/* Its lock is held. */
+/* Makes a sum. The lock @sums_lock must be held. */
 static int make_sums(const struct sums_source *from, const char *path,
 		     const struct part_range *range, const struct server_query *query,
 		     struct server_reply *reply, struct uft_err *err)
@@ -342,7 +357,7 @@ static int make_sums(const struct sums_source *from, const char *path,
 	return ret;
 }
 
-/* It is that of the sum that is being made, whoever waits for it. */
+/* Sends the progress of the sum that is being made. It need not be that of this reader. */
 static void reply_progress(struct parts *parts, struct server_reply *reply)
 {
 	strbuf_addf(&reply->body, "{\"part\":%.3f}\n", sums_progress(&parts->stop));
@@ -354,7 +369,10 @@ static void reply_sums(struct parts *parts, const char *path, const struct serve
 	const struct part_range range = range_of(query);
 	struct uft_err err = { 0 };
 
-	/* Without both it is the whole recording; all else that is no range is an error. */
+	/*
+	 * A request without from and to means the whole recording. Anything else that is no range
+	 * is an error.
+	 */
 	if (!range.is_set && (server_query_word(query, "from") || server_query_word(query, "to"))) {
 		reply_error(reply, 400, "to is a time that is not before from");
 		return;
@@ -370,7 +388,7 @@ static void reply_sums(struct parts *parts, const char *path, const struct serve
 	pthread_rwlock_unlock(&parts->lock);
 
 	pthread_mutex_lock(&parts->sums_lock);
-	/* One who zooms on leaves questions that wait here. */
+	/* A page that zooms on leaves requests that wait for this lock. */
 	int ret = server_is_gone(query) ? err_set(&err, -ECANCELED, "the page has left")
 					: open_sums(parts, generation, &err);
 

@@ -1,6 +1,6 @@
 /*
- * A recording whose page asks for its calls in parts: the answers, and a new reading when the
- * recording has grown.
+ * A recording whose page requests its calls in parts: answers the requests, and reads the recording
+ * again when it has grown.
  */
 #ifndef UTRAIL_CMDS_SHOW_PARTS_H
 #define UTRAIL_CMDS_SHOW_PARTS_H
@@ -12,7 +12,7 @@
 #include "cmds/show/parts/index.h"
 #include "cmds/show/server.h"
 
-/* Files as they were at @stamp, read since @began_s. */
+/* A reading of the files. @stamp: the files' growth_stamp() when it began, at the time @began_s */
 struct parts_reading {
 	struct trace_data data;
 	struct index index;
@@ -21,14 +21,15 @@ struct parts_reading {
 };
 
 /*
- * Starts with parts_open(), ends with parts_close().
+ * The state of a recording in parts. Starts with parts_open(), ends with parts_close().
  *
- * @lock: of what follows it, as far as it is no index: that has one of its own
- * @now: the one that answers come from; @next: of files that have grown, or NULL
- * @generation: the number of the former
- * @took_s: the last one took so long
- * @sums_lock: of the recording opened once more
- * @stop: of sums, by any thread
+ * @lock: protects the members up to @took_s; an index has a lock of its own
+ * @now: the reading that answers come from
+ * @next: a reading of files that have grown, or NULL
+ * @generation: the number of the reading @now
+ * @took_s: the time that the last reading took
+ * @sums_lock: protects @sums, the recording opened once more
+ * @stop: ends sums, from any thread
  */
 struct parts {
 	const struct opts *opts;
@@ -40,26 +41,24 @@ struct parts {
 	time_t took_s;
 	pthread_mutex_t sums_lock;
 	struct trace_data sums;
-	unsigned sums_generation; /* 0: @sums is not open */
+	unsigned sums_generation; /* 0 when @sums is not open */
 	struct sums_stop stop;
 };
 
 /*
- * True when the recording is better read in parts: it has more calls than a page should, it is
- * still being recorded, or the options say so.
+ * True when the recording is read in parts: it has too many calls for one page, it is still being
+ * recorded, or the options say so.
  */
 bool parts_are_better(const struct opts *opts, const struct trace_data *data);
 
-/*
- * Begin to read @dir, which must stay valid as @opts. NULL with @err.
- */
+/* Begin to read @dir. @dir and @opts must stay valid. Returns NULL with @err. */
 struct parts *parts_open(const struct opts *opts, const char *dir, struct uft_err *err);
 void parts_close(struct parts *parts);
 
-/* Sums that are being made, which may take long, end without an answer. Any thread. */
+/* End sums that are being made, without an answer: they may take long. Any thread. */
 void parts_stop(struct parts *parts);
 
-/* Answer to a path below the recording's: "/", "/state" and so on. Any thread. */
+/* Answer a request for a path below the recording's, such as "/" or "/state". Any thread. */
 void parts_answer(struct parts *parts, const char *path, const struct server_query *query,
 		  struct server_reply *reply);
 

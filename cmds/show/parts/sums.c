@@ -1,4 +1,4 @@
-/* Answers by reading the recording once more (see answers.h). */
+/* Makes answers by reading the recording once more (see answers.h). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,10 @@
 #include "utils/view/graph/tree.h"
 #include "utils/view/report/aggregate.h"
 
-/* Narrower boxes of a flame graph are not sent: parts of all time. */
+/*
+ * Boxes of a flame graph that are narrower than this part of its width are not sent: the width
+ * divided by LEAST_PART.
+ */
 #define LEAST_PART 50000
 
 static void put_string(struct strbuf *out, const char *text)
@@ -65,7 +68,10 @@ double sums_progress(struct sums_stop *stop)
 	return part;
 }
 
-/* From now on @pipe (NULL: none) reads for a sum. @ret as it is, or -ECANCELED: it has to end. */
+/*
+ * Notes that @pipe reads for a sum from now on; NULL: no pipeline reads. Returns @ret, or
+ * -ECANCELED when the sum must end.
+ */
 static int note_pipe(struct sums_stop *stop, struct pipeline *pipe, int ret, struct uft_err *err)
 {
 	bool is_stopped, is_left;
@@ -80,7 +86,7 @@ static int note_pipe(struct sums_stop *stop, struct pipeline *pipe, int ret, str
 	return err_set(err, -ECANCELED, is_stopped ? "utrail show ends" : "the asker has left");
 }
 
-/* The options' choice, and a range in it that the page asks for. */
+/* Sets @config to the choice of the options, and to the range that the page requests. */
 static void choose_range(const struct sums_source *from, const struct part_range *range,
 			 struct pipeline_config *config)
 {
@@ -105,7 +111,7 @@ int answer_functions(const struct sums_source *from, const struct part_range *ra
 	struct aggregate agg cleanup(aggregate_deinit) = { 0 };
 	struct pipeline_config config;
 
-	/* As report_configure(). */
+	/* The settings are those of report_configure(). */
 	choose_range(from, range, &config);
 	config.order = PIPELINE_BY_TASK;
 	config.stages.wants = STAGE_WANTS_ENDS;
@@ -149,7 +155,7 @@ static uint64_t time_of(uint64_t ns)
 	return (int64_t)ns < 0 ? 0 : ns;
 }
 
-/* The node after this one on a walk that leaves out all below it. */
+/* Returns the node that follows @node when all nodes below it are left out. */
 static struct tree_node *next_beside(const struct tree_node *node, const struct tree_node *top,
 				     size_t *depth)
 {
@@ -160,7 +166,7 @@ static struct tree_node *next_beside(const struct tree_node *node, const struct 
 	return node == top ? NULL : node->next;
 }
 
-/* [depth,"name",calls,total,self], callers before callees. */
+/* Puts the nodes as [depth,"name",calls,total], callers before callees. */
 static void put_tree(const struct tree_node *root, uint64_t least_ns, struct strbuf *out)
 {
 	size_t depth = 0;
@@ -184,17 +190,15 @@ static void put_tree(const struct tree_node *root, uint64_t least_ns, struct str
 	}
 }
 
-/* Sums of functions that call another one, or that it calls. */
+/* Sums of a function that calls another one, or that it calls. */
 struct pair_row {
-	const char *name; /* "": no function */
+	const char *name; /* "" when there is no function */
 	uint64_t calls;
 	uint64_t total_ns;
 	uint64_t self_ns;
 };
 
-/*
- * @numbers: from 1 on, by name; "" is no function
- */
+/* Rows for functions. @numbers: by name, the row's index + 1; the name "" means no function */
 struct pair_rows {
 	struct pair_row *rows;
 	size_t nr;
@@ -208,7 +212,7 @@ static void pair_rows_deinit(struct pair_rows *rows)
 	strmap_deinit(&rows->numbers);
 }
 
-/* The row of a name, a new one if need be; NULL: memory is short. */
+/* Returns the row of a name, which is added if it is new. Returns NULL when memory is short. */
 static struct pair_row *reach_pair(struct pair_rows *rows, const char *name)
 {
 	size_t number = (uintptr_t)strmap_get(&rows->numbers, name);
@@ -307,7 +311,7 @@ int answer_tree(const struct sums_source *from, const struct part_range *range, 
 	struct tree tree cleanup_tree = { 0 };
 	struct pipeline_config config;
 
-	/* As exporters of trees have it. */
+	/* The settings are those of exporters of trees. */
 	choose_range(from, range, &config);
 	tree_configure(&config);
 	config.stages.opens_at_start = time_range_is_set(&config.range);
