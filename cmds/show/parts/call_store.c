@@ -1,4 +1,4 @@
-/* All calls of a task (see call_store.h). */
+/* Stores all calls of a task (see call_store.h). */
 #include "cmds/show/parts/call_store.h"
 
 #include <errno.h>
@@ -14,10 +14,15 @@
 #include "utils/base/containers/vec.h"
 #include "utils/base/fd.h"
 
-/* Cells of a sum, and the most calls that it may have: then cells are longer. */
+/*
+ * The number of cells in a sum, and the most calls in it: if there are more, cells become longer.
+ */
 #define SUM_CELLS      128
 #define SUM_CALLS_MAX  8192
-/* In a block a call has its end, its time, the same of calls in it, its node, depth and text. */
+/*
+ * The most bytes of a call in a block, for its end, duration, time in other calls, node, depth and
+ * text.
+ */
 #define CALL_BYTES_MAX (10 + 10 + 10 + 5 + 3 + 10)
 
 void call_list_deinit(struct call_list *list)
@@ -45,7 +50,7 @@ void call_file_close(struct call_file *file)
 	*file = CALL_FILE_CLOSED;
 }
 
-/* The file is put where there is much room, or else into memory. */
+/* Makes the file in a directory that has usually much room, or else in memory. */
 static int open_call_file(struct call_file *file)
 {
 	const char *dir = getenv("TMPDIR");
@@ -58,7 +63,7 @@ static int open_call_file(struct call_file *file)
 
 	struct statvfs room;
 
-	/* Other files need room, too. */
+	/* The file may take a quarter of the room: other files need room, too. */
 	file->max_bytes = fstatvfs(file->fd, &room) == 0 && room.f_bavail
 				  ? (uint64_t)room.f_bavail * room.f_frsize / 4
 				  : UINT64_MAX;
@@ -73,7 +78,7 @@ int call_file_append(struct call_file *file, const void *bytes, size_t nr, uint6
 		return ret;
 	if (file->bytes + nr > file->max_bytes)
 		return -ENOSPC;
-	/* Fewer bytes are no error that errno tells of, but there was no room for more. */
+	/* A write of fewer bytes sets no errno: it means that there is no more room. */
 	ssize_t put = pwrite(file->fd, bytes, nr, file->bytes);
 
 	if (put != (ssize_t)nr)
@@ -84,9 +89,9 @@ int call_file_append(struct call_file *file, const void *bytes, size_t nr, uint6
 }
 
 /*
- * Leaves out what is too short to be seen.
+ * Leaves out calls that are too short to be seen.
  *
- * @kept: by depth: the longest of the cell where the last short call began; its end is 0: none
+ * @kept: by depth: the longest short call of the present cell, if @is_there
  */
 struct thinner {
 	uint64_t cell_ns;
@@ -113,7 +118,7 @@ static void flush_kept(struct thinner *thinner, struct kept *kept)
 	kept->is_there = false;
 }
 
-/* Calls of a depth come in the order of time. */
+/* Takes a call. Calls of the same depth must come in the order of time. */
 static void thin_call(struct thinner *thinner, const struct stored_call *call)
 {
 	struct kept *all = vec_reach(thinner->kept, &thinner->nr_kept, call->depth, sizeof(*all));
@@ -146,7 +151,10 @@ static int thin_end(struct thinner *thinner)
 	return thinner->is_oom ? -ENOMEM : 0;
 }
 
-/* The calls of a sum, of @nr lists one after the other, in cells that are as short as it can be. */
+/*
+ * Makes the list of a sum from @nr lists that follow each other. Its cells are as short as
+ * possible.
+ */
 static int sum_up(struct store_sum *sum, const struct call_list *lists, size_t nr, size_t stride)
 {
 	sum->cell_ns = MAX((sum->to_ns - sum->from_ns) / SUM_CELLS, (uint64_t)1);
@@ -162,14 +170,14 @@ static int sum_up(struct store_sum *sum, const struct call_list *lists, size_t n
 		}
 		if (thin_end(&thinner) < 0)
 			return -ENOMEM;
-		/* Times of damaged data may be so far apart that twice as much is no number. */
+		/* Damaged data may have times so far apart that doubling overflows. */
 		if (sum->list.nr <= SUM_CALLS_MAX || sum->cell_ns > sum->to_ns - sum->from_ns ||
 		    sum->cell_ns > UINT64_MAX / 2)
 			break;
 		sum->list.nr = 0;
 	}
 
-	/* It stays for as long as the command runs. */
+	/* The list stays as long as the command runs, so it gets no more memory than it needs. */
 	void *calls = realloc(sum->list.calls, (sum->list.nr + 1) * sizeof(*sum->list.calls));
 
 	if (calls)
@@ -189,7 +197,7 @@ static struct store_sum *add_sum(struct store_level *level)
 	return &sums[level->nr++];
 }
 
-/* A level above gets a sum of each complete group. */
+/* Adds a sum of each complete group to the level above. */
 static int add_groups(struct call_store *store)
 {
 	for (size_t l = 0; l + 1 < STORE_LEVELS; l++) {
@@ -233,7 +241,10 @@ static uint64_t get_number(const uint8_t **at, const uint8_t *end)
 	return number;
 }
 
-/* The difference to the text before: texts are made as calls end, or are those of others before. */
+/*
+ * Returns the difference to the former text's number, as a small number without a sign. Texts are
+ * numbered when calls end, so most differences are small.
+ */
 static uint64_t text_step(uint64_t text, uint64_t before)
 {
 	int64_t step = (int64_t)(text - before);
@@ -300,14 +311,14 @@ static int read_block(const struct call_store *store, const struct store_sum *su
 		call.depth = get_number(&at, bytes + sum->bytes);
 		text = text_after(get_number(&at, bytes + sum->bytes), text);
 		call.text = text;
-		/* Those that cross its beginning are in memory. */
+		/* Calls that began before the block are in the list @crossing. */
 		if (call.start_ns >= sum->from_ns && !add_call(out, &call))
 			return -ENOMEM;
 	}
 	return 0;
 }
 
-/* The calls of a block are complete. */
+/* Makes a block of the calls in @last, which is full. */
 static int end_block(struct call_store *store)
 {
 	struct call_list inside cleanup_call_list = { 0 };
@@ -353,7 +364,10 @@ void call_store_deinit(struct call_store *store)
 	*store = (struct call_store){ 0 };
 }
 
-/* A range that is looked for. @most: no more calls are of use, with those that were there before */
+/*
+ * A search for the calls of a range. @most: with more calls in the list, including those that it
+ * had before, the search is useless
+ */
 struct finding {
 	const struct call_store *store;
 	uint64_t from_ns;
@@ -362,7 +376,7 @@ struct finding {
 	size_t most;
 };
 
-/* Then all that was found is thrown away: the rest need not be looked at. */
+/* True when the calls will be dropped: then the search can end. */
 static bool has_too_many(const struct finding *f)
 {
 	return f->thinner.out->nr > f->most;
@@ -378,7 +392,10 @@ static void find_in_list(struct finding *f, const struct call_list *list)
 	}
 }
 
-/* A sum is enough where its cells are no longer than a pixel; else what is below it. */
+/*
+ * Finds calls in a sum. If its cells are longer than a pixel, the search goes on in the sums or the
+ * block below it.
+ */
 static int find_in_sum(struct finding *f, size_t level, size_t i)
 {
 	const struct store_level *levels = f->store->levels;
@@ -404,7 +421,10 @@ static int find_in_sum(struct finding *f, size_t level, size_t i)
 	return ret;
 }
 
-/* All sums that have none above, by time; the levels above have fewer and fewer of them. */
+/*
+ * Finds calls in all sums that belong to no larger sum, in the order of time. The highest level has
+ * the earliest calls.
+ */
 static int find_in_sums(struct finding *f)
 {
 	const struct store_level *levels = f->store->levels;
@@ -439,7 +459,10 @@ static int find_all(const struct call_store *store, uint64_t from_ns, uint64_t t
 		find_in_list(&f, &store->last);
 		ret = thin_end(&f.thinner);
 	}
-	/* These are between others of their depth, so they are looked at by themselves. */
+	/*
+	 * In time, these calls are between others of their depth, so they are thinned out by
+	 * themselves.
+	 */
 	find_in_list(&crossing, &store->crossing);
 	find_in_list(&crossing, &store->open);
 	if (thin_end(&crossing.thinner) < 0)
@@ -456,7 +479,7 @@ int call_store_find(const struct call_store *store, uint64_t from_ns, uint64_t t
 	int ret;
 
 	for (;; pixel_ns *= 2) {
-		/* Longer pixels than all of the range make no difference. */
+		/* When a pixel is as long as the range, longer ones make no difference. */
 		bool is_last = pixel_ns >= to_ns - from_ns;
 
 		ret = find_all(store, from_ns, to_ns, pixel_ns, is_last ? SIZE_MAX : nr + most,
@@ -470,7 +493,10 @@ int call_store_find(const struct call_store *store, uint64_t from_ns, uint64_t t
 	return ret;
 }
 
-/* Is @call after the place (at it: no), or ahead of it, when backwards? */
+/*
+ * True when @call is after the place, or before it when backwards. The call at the place itself
+ * does not count.
+ */
 static bool is_beyond(const struct store_search *search, const struct stored_call *call)
 {
 	bool is_after = call->start_ns != search->at_ns ? call->start_ns > search->at_ns
@@ -480,7 +506,7 @@ static bool is_beyond(const struct store_search *search, const struct stored_cal
 	return !is_there && is_after != search->is_backwards;
 }
 
-/* The best of a list and of what was found before it. */
+/* Finds the nearest call in a list, compared with the one that was found before. */
 static bool search_list(const struct store_search *search, const struct call_list *list,
 			bool has_found, struct stored_call *found)
 {
@@ -506,7 +532,7 @@ static bool may_have(const struct store_sum *block, const uint64_t *nodes)
 	return false;
 }
 
-/* Blocks come one after the other: none is looked at that is farther than what was found. */
+/* Searches blocks in order, up to the first that is farther away than the call that was found. */
 static int search_blocks(const struct call_store *store, const struct store_search *search,
 			 const uint64_t *nodes, bool has_found, struct stored_call *found)
 {

@@ -1,4 +1,4 @@
-/* Calls as a tree of contexts (see contexts.h). */
+/* Keeps calls as a tree of contexts (see contexts.h). */
 #include "cmds/show/parts/contexts.h"
 
 #include <stdbool.h>
@@ -30,7 +30,7 @@ static size_t find_slot(const struct contexts *contexts, uint32_t parent, uint32
 	return at;
 }
 
-/* At least two slots for each node. */
+/* Makes at least two slots for each node. */
 static bool make_slots(struct contexts *contexts)
 {
 	size_t nr = contexts->nr_slots ? contexts->nr_slots * 2 : FIRST_SLOTS;

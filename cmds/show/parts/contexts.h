@@ -1,6 +1,6 @@
 /*
- * The calls of a task as a tree of contexts: a node is a function, called from the node above. A
- * call is one number then (as in utils/export/page/data/context_tree.js).
+ * The contexts of a task's calls, as a tree: a node is a function, called from the node above. So a
+ * call needs only one number (as in utils/export/page/data/context_tree.js).
  */
 #ifndef UTRAIL_CMDS_SHOW_CONTEXTS_H
 #define UTRAIL_CMDS_SHOW_CONTEXTS_H
@@ -8,18 +8,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* @last: the child that was called last, which is a good guess, or 0 */
+/* A node. @last: the child that was called last, which is a good guess for the next call; or 0 */
 struct context {
-	uint32_t func; /* a number of the caller's */
+	uint32_t func; /* a number that the caller has given */
 	uint32_t parent;
 	uint32_t last;
-	uint16_t depth; /* of the outermost functions 0 */
+	uint16_t depth; /* 0 for the outermost functions */
 };
 
 /*
- * Node 0 is above all others and no function. Starts as zeros, ends with contexts_deinit().
+ * The tree. Node 0 is above all others and is no function. Starts as zeros, ends with
+ * contexts_deinit().
  *
- * @slots: nodes by parent and function; a power of two
+ * @slots: a hash table of nodes by parent and function; its size is a power of two
  */
 struct contexts {
 	struct context *nodes;
@@ -31,7 +32,10 @@ struct contexts {
 
 void contexts_deinit(struct contexts *contexts);
 
-/* The node of @func called from @parent, made if it is new; 0 when memory is short. */
+/*
+ * Returns the node of @func called from @parent, which is made if it is new. Returns 0 when memory
+ * is short.
+ */
 uint32_t contexts_child(struct contexts *contexts, uint32_t parent, uint32_t func);
 
 #endif

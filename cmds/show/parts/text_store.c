@@ -1,4 +1,6 @@
-/* Texts in a file (see text_store.h): each has its length in two bytes, and then itself. */
+/*
+ * Stores texts in a file (see text_store.h). Each text follows its length, which takes two bytes.
+ */
 #include "cmds/show/parts/text_store.h"
 
 #include <errno.h>
@@ -10,7 +12,7 @@
 #include "utils/base/escape.h"
 #include "utils/base/fd.h"
 
-/* So many bytes are written at once. */
+/* The number of bytes that are written at once. */
 #define TAIL_BYTES   (1 << 16)
 #define LENGTH_BYTES 2
 
@@ -67,7 +69,10 @@ int text_store_add(struct text_store *store, const char *text, uint64_t *number)
 	return store->tail.len >= TAIL_BYTES ? write_tail(store) : 0;
 }
 
-/* Bytes from @offset on: of the file, or of what is not in it yet. False: there are none. */
+/*
+ * Reads bytes from @offset on, in the file or in the part that is not in it yet. Returns their
+ * number, 0 after the end, or a negative errno.
+ */
 static ssize_t read_bytes(const struct text_store *store, uint64_t offset, void *to, size_t nr)
 {
 	if (offset < store->file.bytes)
@@ -97,7 +102,10 @@ int text_store_get(const struct text_store *store, uint64_t number, struct strbu
 	if (got != (ssize_t)len)
 		return got < 0 ? got : -ENOENT;
 	text[len] = '\0';
-	/* As it was given it has no NUL: where one is, this was no number of ours. */
+	/*
+	 * A stored text has no NUL. A NUL in the bytes shows that the number was never given: the
+	 * text ends there.
+	 */
 	strbuf_addstr(out, text);
 	return strbuf_oom(out) ? -ENOMEM : 0;
 }
