@@ -19,28 +19,31 @@
 #include "utils/export/payloads.h"
 #include "utils/view/values/argtext.h"
 
-/* A call that has not ended. @inner_ns: of the calls in it that have */
+/* A call that has not ended. @inner_ns: the time of ended calls in it */
 struct open_call {
 	uint64_t start_ns;
 	uint64_t inner_ns;
 	uint32_t node;
 };
 
-/* The last event of a kind: @nr came before it at the same time. */
+/* The last event of a kind. @nr: the number of events of that kind before it at the same time */
 struct last_point {
 	uint64_t time_ns;
-	size_t at; /* the task, plus one */
+	size_t at; /* its task's number, plus one */
 	uint32_t nr;
 };
 
 /*
- * The reading thread's.
+ * The state of the reading thread.
  *
- * @at: of index->tasks, the one that is being read; SIZE_MAX: none
- * @open: of it; @payloads: arguments of these
- * @words: of events; @kinds: of these; @last_points: by kind
- * @text: that is being made
- * @last_ns: times never go back for the page
+ * @words: texts of events
+ * @kinds: numbers of kinds of events
+ * @last_points: the last event of each kind
+ * @payloads: arguments of the calls in @open
+ * @text: a buffer
+ * @at: the number of the present task in index->tasks; SIZE_MAX: none
+ * @open: open calls of that task
+ * @last_ns: the last time. Times of the page never go back
  */
 struct reading {
 	struct index *index;
@@ -61,7 +64,7 @@ struct reading {
 	uint64_t last_ns;
 };
 
-/* Names that are new since the last time; the lock is held. */
+/* Adds new names to the index. The lock must be held. */
 static int publish_names(struct reading *r)
 {
 	struct index *index = r->index;
@@ -74,7 +77,7 @@ static int publish_names(struct reading *r)
 	return strbuf_oom(&index->names) ? -ENOMEM : 0;
 }
 
-/* Time in a call that none of the calls in it took; the one that is open there, too. */
+/* Returns the own time so far of the open call @i: the time that was not in calls that it made. */
 static uint64_t self_so_far(const struct reading *r, size_t i)
 {
 	uint64_t until_ns = i + 1 < r->nr_open ? r->open[i + 1].start_ns : r->last_ns;
@@ -82,7 +85,7 @@ static uint64_t self_so_far(const struct reading *r, size_t i)
 	return until_ns - r->open[i].start_ns - r->open[i].inner_ns;
 }
 
-/* All that was read is shown from now on; the lock is held. */
+/* Shows everything that was read so far. The lock must be held. */
 static int publish(struct reading *r, struct indexed_task *task)
 {
 	struct call_list *open = &task->store.open;
@@ -122,8 +125,8 @@ static int count_call(struct index *index, uint32_t func)
 }
 
 /*
- * "(1, 2) = 3" of the innermost call, which ends now by @event (NULL: it does not return): the
- * number of the text, or 0.
+ * Stores the text of the innermost call, such as "(1, 2) = 3". It ends by @event; NULL: it does not
+ * return. @number gets the text's number, or 0.
  */
 static int put_values(struct reading *r, const struct event *event, uint64_t *number)
 {
@@ -144,7 +147,7 @@ static int put_values(struct reading *r, const struct event *event, uint64_t *nu
 	return text_store_add(&r->index->texts, r->text.data, number);
 }
 
-/* The arguments of the innermost call, which has begun. */
+/* Keeps the arguments of the innermost call, which has just begun. */
 static int keep_args(struct reading *r, const struct event *event)
 {
 	const struct argtext text = { .data = r->index->data };
@@ -156,7 +159,7 @@ static int keep_args(struct reading *r, const struct event *event)
 				    : payloads_put(&r->payloads, r->nr_open - 1, &r->text);
 }
 
-/* The innermost call ends, with the result of @event, if that is not NULL. */
+/* Ends the innermost call, with the result of @event, which may be NULL. */
 static int end_call(struct reading *r, const struct event *event, bool is_open)
 {
 	uint64_t text = 0;
@@ -204,7 +207,7 @@ static int begin_call(struct reading *r, const struct func *func)
 	return 0;
 }
 
-/* Calls that are open at the end of a task did not return. The lock is held. */
+/* Ends the calls that are open at the end of a task: they did not return. The lock must be held. */
 static int end_task_calls(struct reading *r)
 {
 	int ret = 0;
@@ -219,7 +222,7 @@ static int end_task_calls(struct reading *r)
 	return ret;
 }
 
-/* The lock is held. */
+/* Adds a task to the index. The lock must be held. */
 static int begin_task(struct reading *r, const struct task *task)
 {
 	struct index *index = r->index;
@@ -244,7 +247,10 @@ static int begin_task(struct reading *r, const struct task *task)
 	return strbuf_oom(&name) ? -ENOMEM : 0;
 }
 
-/* As exp_html.c: the values of an event are those of the call of its function. */
+/*
+ * Takes the beginning or the end of a call. The values of an event belong to the call of its
+ * function, as in exp_html.c.
+ */
 static int take_edge(struct reading *r, const struct event *event, const struct nest_edge *edge)
 {
 	bool has_values = event->data && event->func == edge->func && r->index->opts->show_args &&
@@ -266,7 +272,7 @@ static uint64_t since_base(const struct reading *r, uint64_t time_ns)
 	return time_ns > r->index->base_ns ? time_ns - r->index->base_ns : 0;
 }
 
-/* The number of a kind, which is counted; UINT32_MAX: memory is short. */
+/* Counts an event of a kind. Returns the kind's number, or UINT32_MAX when memory is short. */
 static uint32_t count_kind(struct reading *r, const char *name)
 {
 	struct index *index = r->index;
@@ -290,7 +296,10 @@ static uint32_t count_kind(struct reading *r, const char *name)
 	return strbuf_oom(&index->kinds) ? UINT32_MAX : number - 1;
 }
 
-/* Those of a kind at the same time are told apart by it. False: memory is short. */
+/*
+ * Sets the event's depth, which tells apart events of a kind at the same time. Returns false when
+ * memory is short.
+ */
 static bool set_depth(struct reading *r, struct stored_call *point)
 {
 	struct last_point *all = vec_reach(r->last_points, &r->nr_last_points, point->node,
@@ -312,7 +321,7 @@ static bool set_depth(struct reading *r, struct stored_call *point)
 	return true;
 }
 
-/* An event that is no call, or a gap. */
+/* Takes an event that is no call, or a gap. */
 static int take_point(struct reading *r, const struct event *event)
 {
 	struct strbuf name cleanup_strbuf = { 0 };
@@ -334,7 +343,7 @@ static int take_point(struct reading *r, const struct event *event)
 	return ret < 0 ? ret : call_store_add(&r->index->tasks[r->at].points, &point);
 }
 
-/* The lock is held while a span is taken, and given to others between two. */
+/* Takes a span. The lock must be held; between two spans, other threads get it. */
 static int take_span(struct reading *r, const struct event_span *span)
 {
 	struct nest_task *open = &r->nest.tasks[span->task->index];
@@ -373,13 +382,13 @@ static int read_span(void *self, const struct event_span *span, struct uft_err *
 	if (ret == 0 && r->at != SIZE_MAX && call_store_is_fresh(&index->tasks[r->at].store))
 		ret = publish(r, &index->tasks[r->at]);
 	pthread_mutex_unlock(&index->lock);
-	/* A mutex is not fair. */
+	/* A mutex is not fair: without this wait, other threads would not get it. */
 	while (atomic_load(&index->nr_waiting) && !atomic_load(&index->is_stopped))
 		usleep(50);
 	return ret < 0 ? err_set_errno(err, ret, "cannot index the calls") : 0;
 }
 
-/* Time ranges begin there; events may come before. */
+/* Returns the time of the first record. Time ranges begin there; events may come before. */
 static uint64_t first_record(const struct pipeline *pipe)
 {
 	uint64_t first_ns = UINT64_MAX;
@@ -416,7 +425,7 @@ static int read_all(struct reading *r, struct pipeline *pipe, struct uft_err *er
 	return ret;
 }
 
-/* The places of functions in their sources are known when all functions are. */
+/* Reads the places of functions in their sources. This comes last, when all functions are known. */
 static int read_sources(struct reading *r, struct uft_err *err)
 {
 	struct index *index = r->index;

@@ -1,4 +1,7 @@
-/* A recording's calls in stores, one for each task, while a thread reads them and after that. */
+/*
+ * Keeps a recording's calls in stores, one for each task. They can be read while a thread fills
+ * them, and afterwards.
+ */
 #ifndef UTRAIL_CMDS_SHOW_INDEX_H
 #define UTRAIL_CMDS_SHOW_INDEX_H
 
@@ -13,11 +16,11 @@
 #include "utils/pipeline/recording/data.h"
 
 /*
- * A task as far as it was read.
+ * A task, as far as it was read.
  *
  * @name, @pid, @tid: as the page shows them
- * @start_ns, @end_ns: since the recording began
- * @depth: levels of calls
+ * @start_ns, @end_ns: times since the recording began
+ * @depth: number of levels of calls
  * @points: events, which are no calls
  * @has_texts: some of its calls have arguments or results
  */
@@ -35,28 +38,34 @@ struct indexed_task {
 };
 
 /*
- * More kinds of events are one, the last; a page with more of them is of no use. The depth of an
- * event is its kind plus so much for each one of its kind before it at the same time: of 16.
+ * The most kinds of events; all further kinds become one, the last. A page with more kinds is of no
+ * use. The depth of an event is its kind, plus INDEX_KINDS_MAX for each event of its kind before it
+ * at the same time. INDEX_AT_ONCE of these are told apart.
  */
 #define INDEX_KINDS_MAX	    4096
 #define INDEX_AT_ONCE	    16
-/* So many bytes of JSON tell of processes; further ones are left out. */
+/* The most bytes of JSON about processes; the rest is left out. */
 #define INDEX_PROCESS_BYTES (64 << 20)
 
 /*
- * Starts with index_start(), ends with index_stop().
+ * The index. Starts with index_start(), ends with index_stop().
  *
- * @lock: of all that follows it; @nr_waiting: who wants it, besides the thread, which lets them
- * @tasks: those with calls, in the order in which they were read
- * @names: of functions, by their number, each with its NUL; @nr_names; @calls: of each
- * @texts: of calls and events
- * @kinds: names of kinds of events, as @names; @per_kind: how many there are of each
- * @nr_lost: records, of all tasks
- * @processes: JSON of executions, between commas; @nr_left_out: how many are not in it
- * @sources: members of JSON (sources_put()), when all was read
- * @zero_ns: the first record, from where ranges count, since @base_ns, when the recording began
- * @is_done: all was read, or as much as could be (@failure)
- * @read_bytes, @all_bytes: of the files
+ * @nr_waiting: number of threads that want the lock; the reading thread lets them have it
+ * @lock: protects all members after it
+ * @tasks: tasks with calls, in the order in which they were read
+ * @names: names of functions, by number, each with its NUL; @nr_names of them
+ * @calls: the number of calls of each function
+ * @texts: texts of calls and events
+ * @kinds: names of kinds of events, in the form of @names
+ * @per_kind: the number of events of each kind
+ * @nr_lost: lost records of all tasks
+ * @processes: JSON of executions, between commas
+ * @nr_left_out: number of executions that are not in @processes
+ * @sources: members of JSON (sources_put()), once everything was read
+ * @base_ns: the time when the recording began
+ * @zero_ns: the time of the first record, since @base_ns; ranges count from there
+ * @is_done: everything was read, or as much as was possible (@failure)
+ * @read_bytes, @all_bytes: bytes of the files
  */
 struct index {
 	const struct opts *opts;
@@ -90,13 +99,12 @@ struct index {
 };
 
 /*
- * Read @data, which no other thread may read meanwhile, by a thread of its own. 0 or a negative
- * errno.
+ * Read @data in a new thread; no other thread may read it meanwhile. Returns 0 or a negative errno.
  */
 int index_start(struct index *index, const struct opts *opts, struct trace_data *data);
 void index_stop(struct index *index);
 
-/* For all that is to be read of it. The reading waits meanwhile. */
+/* Hold the lock for reading the index. The reading of the recording waits meanwhile. */
 void index_lock(struct index *index);
 void index_unlock(struct index *index);
 
