@@ -1,4 +1,4 @@
-/* Starting a browser (see browser.h). */
+/* Starts a browser (see browser.h). */
 #include "cmds/show/browser.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
 
-/* More arguments than any variable's text has. */
+/* The most commands of $BROWSER that are tried. */
 #define COMMANDS_MAX 16
 
 static void add_with_address(struct strbuf *out, const char *word, const char *address,
@@ -69,7 +69,7 @@ void browser_command_deinit(struct browser_command *command)
 	*command = (struct browser_command){ 0 };
 }
 
-/* The commands to try, in this order. */
+/* Finds the commands to try, in this order. */
 static size_t find_commands(struct browser_command *commands, const char *address)
 {
 	const char *names = getenv("BROWSER");
@@ -83,7 +83,10 @@ static size_t find_commands(struct browser_command *commands, const char *addres
 		else
 			browser_command_deinit(&commands[nr]);
 	}
-	/* Without a desktop it would start a browser of text, for which this is no terminal. */
+	/*
+	 * xdg-open is tried on a desktop only: otherwise it would start a browser in text mode,
+	 * which needs a terminal.
+	 */
 	if (!nr && (getenv("DISPLAY") || getenv("WAYLAND_DISPLAY"))) {
 		browser_command_init(&commands[nr], "xdg-open", address);
 		nr += commands[nr].args != NULL;
@@ -92,8 +95,9 @@ static size_t find_commands(struct browser_command *commands, const char *addres
 }
 
 /*
- * In the child: neither our terminal, our signals nor our descriptors. It stays as long as a
- * browser that does not return, and would keep the port when we have ended.
+ * In the child: gives up the command's terminal, signals and descriptors. The child lives as long
+ * as a browser that does not return, and with these descriptors it would keep the port when the
+ * command has ended.
  */
 static void leave_terminal(void)
 {

@@ -1,4 +1,6 @@
-/* Judges who may ask the server of `utrail show` (see gate.h, doc/internals/show.md). */
+/*
+ * Decides which requests the server of `utrail show` answers (see gate.h, doc/internals/show.md).
+ */
 #include "cmds/show/gate.h"
 
 #include <errno.h>
@@ -13,7 +15,7 @@ static int make_secret(char secret[GATE_SECRET_BYTES], struct uft_err *err)
 {
 	unsigned char random[(GATE_SECRET_BYTES - 1) / 2];
 
-	/* So few bytes come at once, or not at all. */
+	/* The kernel gives so few bytes completely, or fails. */
 	if (getrandom(random, sizeof(random), 0) != sizeof(random))
 		return err_set_errno(err, errno ? -errno : -EIO, "cannot make a secret");
 	for (size_t i = 0; i < sizeof(random); i++)
@@ -29,8 +31,8 @@ int gate_init(struct gate *gate, struct uft_err *err)
 }
 
 /*
- * Does the text begin with the secret? However much of it is right, that takes the same time; only
- * the length of what was asked, which its sender knows, makes a difference.
+ * True when the text begins with the secret. The time is the same however much of the text is
+ * right. It depends only on the text's length, which its sender knows.
  */
 static bool begins_with_secret(const char *text, const char *secret)
 {
@@ -44,7 +46,10 @@ static bool begins_with_secret(const char *text, const char *secret)
 	return differs == 0;
 }
 
-/* Is it "127.0.0.1:PORT" or "localhost:PORT"? A name that leads to us by DNS is neither. */
+/*
+ * True for "127.0.0.1:PORT" and "localhost:PORT". Another name that DNS resolves to this machine is
+ * refused.
+ */
 static bool is_our_host(const struct gate *gate, const char *host)
 {
 	static const char *const names[] = { "127.0.0.1", "localhost" };
@@ -52,7 +57,7 @@ static bool is_our_host(const struct gate *gate, const char *host)
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		snprintf(ours, sizeof(ours), "%s:%u", names[i], gate->port);
-		/* A browser leaves out the number of HTTP's own port. */
+		/* Browsers leave out HTTP's default port. */
 		if (strcasecmp(host, ours) == 0 ||
 		    (gate->port == 80 && strcasecmp(host, names[i]) == 0))
 			return true;
@@ -60,7 +65,10 @@ static bool is_our_host(const struct gate *gate, const char *host)
 	return false;
 }
 
-/* Pages of other sites in the same browser may not even try. */
+/*
+ * True for requests from the server's own pages. Requests from pages of other sites in the same
+ * browser are refused.
+ */
 static bool comes_from_us(const struct gate *gate, const struct gate_request *request)
 {
 	static const char scheme[] = "http://";

@@ -1,6 +1,6 @@
 /*
- * Judges who may ask the server of `utrail show` for what, by the head of a request alone, before
- * anything else is looked at. Knows no sockets.
+ * Decides which requests the server of `utrail show` answers, by the head of a request alone,
+ * before anything else is done. It handles no sockets.
  */
 #ifndef UTRAIL_CMDS_SHOW_GATE_H
 #define UTRAIL_CMDS_SHOW_GATE_H
@@ -14,11 +14,13 @@
 #define GATE_SECRET_BYTES 33
 
 /*
- * @token: the first part of the path of all that is given
- * @ticket: stands in the address that a browser is started with, where other users may see it
- *          (ps): it is good for one redirection to the address with the token
- * @is_used: the ticket was
- * @port: of the server, 1 to 65535
+ * The secrets of a server.
+ *
+ * @token: the first part of the path of everything that is served
+ * @ticket: a part of the address that a browser is started with. Other users may see that address
+ *          (ps), so the ticket is good for one redirection to the address with the token only
+ * @is_used: the ticket was used
+ * @port: the server's port, 1 to 65535
  */
 struct gate {
 	char token[GATE_SECRET_BYTES];
@@ -28,33 +30,33 @@ struct gate {
 };
 
 /*
- * A request, as far as it says something of itself. NULL: the header is not there.
+ * The head of a request. A header that is missing is NULL.
  *
  * @path: with its leading slash, without the query
- * @is_twice: one of the headers is there more than once
+ * @is_twice: one of the headers occurs more than once
  */
 struct gate_request {
 	const char *method;
 	const char *path;
 	const char *host;
 	const char *origin;
-	const char *site; /* Sec-Fetch-Site */
+	const char *site; /* the header Sec-Fetch-Site */
 	bool is_twice;
 };
 
 enum gate_answer {
-	GATE_OPEN,	/* see the rest of the path */
+	GATE_OPEN,	/* the rest of the path tells what is requested */
 	GATE_TICKET,	/* redirect to the token; the ticket is used up */
-	GATE_FORBIDDEN, /* 403, whatever the reason */
-	GATE_METHOD,	/* the token is right, but all that is allowed is GET and HEAD */
+	GATE_FORBIDDEN, /* 403, for any reason */
+	GATE_METHOD,	/* the token is right, but the method is neither GET nor HEAD */
 };
 
-/* New secrets from the kernel. 0 or a negative errno with @err. */
+/* Make new secrets from random numbers of the kernel. Returns 0, or a negative errno with @err. */
 int gate_init(struct gate *gate, struct uft_err *err);
 
 /*
- * @rest: of GATE_OPEN: what follows the token, as "/0/part"; it points into the request's path.
- * Any thread.
+ * Judge a request. Any thread may call it. @rest: for GATE_OPEN, the part of the request's path
+ * after the token, such as "/0/part"
  */
 enum gate_answer gate_judge(struct gate *gate, const struct gate_request *request,
 			    const char **rest);

@@ -1,4 +1,4 @@
-/* A server on the loopback address (see server.h, doc/internals/show.md). */
+/* Serves HTTP on the loopback address (see server.h, doc/internals/show.md). */
 #include "cmds/show/server.h"
 
 #include <arpa/inet.h>
@@ -18,21 +18,28 @@
 #include "utils/base/cleanup.h"
 #include "utils/base/compiler.h"
 
-/* Connections at a time, each with a thread; the oldest stranger makes room for another one. */
+/*
+ * The most connections at a time, each with a thread. When there are too many strangers, the oldest
+ * is cut off.
+ */
 #define CONNECTIONS_MAX 512
-/* The rest is for those who have shown the token, and for those whose end is on its way. */
+/*
+ * The most connections that have not shown the token, and the seconds that they may stay. The other
+ * connections are for browsers that have shown it, and for those that are being closed.
+ */
 #define STRANGERS_MAX	64
 #define STRANGER_S	5
-/* Nothing was heard for so long. */
+/* The seconds after which a silent connection is closed. */
 #define IDLE_S		60
-/* The head of a request, with all that is needed to answer it. */
+/* The memory for the head of a request, and for answering it. */
 #define HEAD_BYTES	(32 * 1024)
 
 /*
- * A browser that is connected.
+ * A connection from a browser.
  *
- * @number: in the order in which they came
- * @is_known: has shown the token; @is_cut: its socket was shut down
+ * @number: counts connections in the order in which they came
+ * @is_known: it has shown the token
+ * @is_cut: its socket was shut down
  */
 struct visitor {
 	int fd;
@@ -48,7 +55,7 @@ struct server {
 	struct gate *gate;
 	server_answer *answer;
 	void *self;
-	pthread_mutex_t lock; /* for the members that follow */
+	pthread_mutex_t lock; /* protects the members below */
 	uint64_t nr_came;
 	struct visitor visitors[CONNECTIONS_MAX + 1];
 };
@@ -72,7 +79,10 @@ int server_listen(unsigned port, struct gate *gate, struct uft_err *err)
 	int fd cleanup_fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	int on = 1;
 
-	/* Connections of an earlier one, which wait to be forgotten, do not keep the port. */
+	/*
+	 * Old connections of an earlier server, which still wait for their end, do not keep the
+	 * port.
+	 */
 	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||
 	    bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
 	    listen(fd, CONNECTIONS_MAX) < 0 ||
@@ -89,7 +99,7 @@ static void cut_off(struct visitor *visitor)
 	shutdown(visitor->fd, SHUT_RDWR);
 }
 
-/* The stranger who has been there for the longest time. */
+/* Cuts off the oldest stranger when there are too many. */
 static void cut_oldest(struct server *server)
 {
 	struct visitor *oldest = NULL;
@@ -192,7 +202,7 @@ bool server_is_gone(const struct server_query *query)
 	return poll(&poll_fd, 1, 0) > 0 && (poll_fd.revents & (POLLRDHUP | POLLHUP | POLLERR));
 }
 
-/* Headers that the gate wants to know. */
+/* Takes a header that the gate needs. */
 static enum MHD_Result note_header(void *self, enum MHD_ValueKind kind, const char *name,
 				   const char *value)
 {
@@ -209,7 +219,10 @@ static enum MHD_Result note_header(void *self, enum MHD_ValueKind kind, const ch
 	return MHD_YES;
 }
 
-/* Headers of all answers: browsers must not keep, guess, frame or pass on the content. */
+/*
+ * Adds the headers of all answers: browsers must not cache, guess the type, show in a frame, or
+ * tell others the address.
+ */
 static void add_headers(struct MHD_Response *response, const char *type)
 {
 	bool is_page = strncmp(type, "text/html", 9) == 0;
@@ -220,14 +233,14 @@ static void add_headers(struct MHD_Response *response, const char *type)
 	MHD_add_response_header(response, "X-Frame-Options", "DENY");
 	MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
 	MHD_add_response_header(response, "Cross-Origin-Resource-Policy", "same-origin");
-	/* A page says the rest itself, with the sums of its scripts. */
+	/* A page has the rest of its policy itself, with checksums of its scripts. */
 	MHD_add_response_header(response, "Content-Security-Policy",
 				is_page ? "frame-ancestors 'none'; base-uri 'none'; "
 					  "form-action 'none'"
 					: "default-src 'none'; frame-ancestors 'none'");
 }
 
-/* Takes the response; NULL: memory is short, and the connection ends. */
+/* Sends the response, and releases it. With NULL, memory is short, and the connection ends. */
 static enum MHD_Result send_response(struct MHD_Connection *connection, unsigned status,
 				     const char *type, struct MHD_Response *response)
 {
@@ -247,7 +260,7 @@ static enum MHD_Result send_word(struct MHD_Connection *connection, unsigned sta
 	struct MHD_Response *response = MHD_create_response_from_buffer(strlen(text), (void *)text,
 									MHD_RESPMEM_PERSISTENT);
 
-	/* A visitor who is sent away need not come again by the same way. */
+	/* The connection ends after a refusal: a refused browser need not keep it. */
 	if (response && status != MHD_HTTP_SEE_OTHER)
 		MHD_add_response_header(response, "Connection", "close");
 	if (response && status == MHD_HTTP_METHOD_NOT_ALLOWED)
@@ -288,7 +301,7 @@ static enum MHD_Result redirect(struct server *server, struct MHD_Connection *co
 	return send_response(connection, MHD_HTTP_SEE_OTHER, "text/plain; charset=utf-8", response);
 }
 
-/* Called with the head of a request, before any body, which is not read: the connection ends. */
+/* Called with the head of a request, before its body. A body is not read: the connection ends. */
 static enum MHD_Result take_request(void *self, struct MHD_Connection *connection, const char *path,
 				    const char *method, const char *version, const char *upload,
 				    size_t *upload_size, void **context)
@@ -316,7 +329,7 @@ static enum MHD_Result take_request(void *self, struct MHD_Connection *connectio
 	return send_reply(connection, &reply);
 }
 
-/* Its words about broken requests are no concern of the user's. */
+/* Drops messages of the library about broken requests: they do not concern the user. */
 static void say_nothing(void *self, const char *format, va_list arguments)
 {
 }
@@ -350,7 +363,7 @@ struct server *server_start(int fd, struct gate *gate, server_answer *answer, vo
 
 void server_stop(struct server *server)
 {
-	/* It closes the socket that it listens at. */
+	/* This closes the listening socket, too. */
 	MHD_stop_daemon(server->daemon);
 	pthread_mutex_destroy(&server->lock);
 	free(server);

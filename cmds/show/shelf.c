@@ -1,4 +1,4 @@
-/* The recordings that can be shown (see shelf.h). */
+/* Keeps the recordings that can be shown (see shelf.h). */
 #include "cmds/show/shelf.h"
 
 #include <dirent.h>
@@ -45,7 +45,7 @@ static int add_shown(struct shelf *shelf, const char *dir, const char *name)
 	return 0;
 }
 
-/* Directories come in any order. */
+/* Sorts by name: directories have their entries in any order. */
 static int compare_names(const void *first, const void *second)
 {
 	const struct shown *a = first, *b = second;
@@ -53,7 +53,7 @@ static int compare_names(const void *first, const void *second)
 	return strcmp(a->name, b->name);
 }
 
-/* Look beside @dir; what cannot be looked at is not offered. */
+/* Finds recordings beside @dir. Without permission there are none. */
 static int find_others(struct shelf *shelf, const char *dir)
 {
 	char path[PATH_MAX];
@@ -127,7 +127,7 @@ void shelf_close(struct shelf *shelf)
 	*shelf = (struct shelf){ 0 };
 }
 
-/* 0, or negative with shown->failure. Its lock is held. */
+/* Opens the recording. Returns 0, or negative with shown->failure. Its lock must be held. */
 static int open_shown(const struct shelf *shelf, struct shown *shown)
 {
 	struct opts opts = *shelf->opts;
@@ -140,7 +140,10 @@ static int open_shown(const struct shelf *shelf, struct shown *shown)
 	return shown->is_open ? 0 : shown->failure.code;
 }
 
-/* Is it given in parts? Then begin to read them. 0, or negative with shown->failure; locked. */
+/*
+ * Begins to read the recording in parts if this is better. Returns 0, or negative with
+ * shown->failure. Its lock must be held.
+ */
 static int open_parts(const struct shelf *shelf, struct shown *shown)
 {
 	int ret = open_shown(shelf, shown);
@@ -152,7 +155,7 @@ static int open_parts(const struct shelf *shelf, struct shown *shown)
 	return shown->parts ? 0 : shown->failure.code;
 }
 
-/* Write the page of `dump --format=html`, with a word that it has a server. */
+/* Writes the page of `dump --format=html`, with a mark that it has a server. */
 static int write_page(const struct shelf *shelf, struct shown *shown, struct sink *sink)
 {
 	const struct exporter *exporter = exporter_by_number(EXPORT_html);
@@ -170,7 +173,7 @@ static int write_page(const struct shelf *shelf, struct shown *shown, struct sin
 	return ret < 0 ? err_set_errno(&shown->failure, ret, "cannot make the page") : 0;
 }
 
-/* The page in a file of memory: it is made once. Its lock is held. */
+/* Makes the page in a file in memory, once. Its lock must be held. */
 static int make_page(const struct shelf *shelf, struct shown *shown)
 {
 	if (shown->page >= 0)
@@ -224,7 +227,10 @@ static void reply_page(struct shelf *shelf, struct shown *shown, struct server_r
 	pthread_mutex_unlock(&shown->lock);
 }
 
-/* ["uftrace.data", "before.data"]: the number of each is its place. */
+/*
+ * Sends the names, such as ["uftrace.data", "before.data"]. A recording's number is its place in
+ * the list.
+ */
 static void reply_names(const struct shelf *shelf, struct server_reply *reply)
 {
 	reply->status = 200;
@@ -242,7 +248,10 @@ static void reply_names(const struct shelf *shelf, struct server_reply *reply)
 	strbuf_addstr(&reply->body, "]\n");
 }
 
-/* "/12/rest": the recording and the rest; NULL: there is none of that number. */
+/*
+ * Finds the recording of a path such as "/12/rest". Returns NULL when there is no recording with
+ * that number.
+ */
 static struct shown *find_shown(struct shelf *shelf, const char *path, const char **rest)
 {
 	size_t number = 0, digits = 0;
@@ -253,7 +262,10 @@ static struct shown *find_shown(struct shelf *shelf, const char *path, const cha
 	return digits && *path == '/' && number < shelf->nr ? &shelf->all[number] : NULL;
 }
 
-/* As a whole, or in parts? False: that cannot be known, and the answer says so. */
+/*
+ * Decides whether the recording is shown as a whole or in parts. Returns false when it cannot be
+ * opened; the answer tells that.
+ */
 static bool choose_way(const struct shelf *shelf, struct shown *shown, struct server_reply *reply)
 {
 	pthread_mutex_lock(&shown->lock);

@@ -1,4 +1,6 @@
-/* The recordings that `utrail show` can give: the one that was asked for, and those beside it. */
+/*
+ * The recordings that `utrail show` can show: the one that the options name, and those beside it.
+ */
 #ifndef UTRAIL_CMDS_SHOW_SHELF_H
 #define UTRAIL_CMDS_SHOW_SHELF_H
 
@@ -11,14 +13,15 @@
 #include "utils/pipeline/recording/data.h"
 
 /*
- * A recording. All that it has is made when it is first asked for, and stays.
+ * A recording. Its members are made at the first request for them, and stay.
  *
- * @name: for people: its path as it was given, or its name in the same folder
- * @lock: of the rest
- * @is_open: @data is
- * @page: a file without a name that has the whole page, of @page_bytes; -1: it was not made
- * @failure: why it cannot be shown
- * @parts: of one that is given in parts; then the page is another one. NULL: it is not, or not yet
+ * @name: a name for people: its path as it was given, or its name in the same folder
+ * @lock: protects the members after it
+ * @is_open: @data is open
+ * @page: a file without a name with the whole page, of @page_bytes; -1: it was not made
+ * @failure: the reason why it cannot be shown
+ * @parts: for a recording in parts, which has another page; NULL: it is not read in parts, or not
+ *         yet
  */
 struct shown {
 	char *dir;
@@ -32,7 +35,10 @@ struct shown {
 	_Atomic(struct parts *) parts;
 };
 
-/* Number 0 is the one that was asked for. Starts with shelf_open(), ends with shelf_close(). */
+/*
+ * All recordings; number 0 is the one that the options name. Starts with shelf_open(), ends with
+ * shelf_close().
+ */
 struct shelf {
 	const struct opts *opts;
 	struct shown *all;
@@ -41,11 +47,12 @@ struct shelf {
 
 /*
  * Open the recording of the options, and find those beside it: directories in the same folder that
- * have an info file of a recording; at most 100, by name. 0; CMD_NO_DATA or negative with @err.
+ * have an info file of a recording; at most 100, by name. Returns 0, CMD_NO_DATA or negative with
+ * @err.
  */
 int shelf_open(struct shelf *shelf, const struct opts *opts, struct uft_err *err);
 
-/* Answers that take long end without one; to be called while the server still runs. */
+/* End answers that take long, without a result. Call it while the server still runs. */
 void shelf_stop(struct shelf *shelf);
 void shelf_close(struct shelf *shelf);
 

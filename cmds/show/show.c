@@ -1,4 +1,4 @@
-/* utrail show: serve the page until Ctrl-C (see show.h, doc/internals/show.md). */
+/* utrail show: serves the page until Ctrl-C (see show.h, doc/internals/show.md). */
 #include "cmds/show/show.h"
 
 #include <errno.h>
@@ -30,7 +30,7 @@ int show_check(const struct opts *opts, struct uft_err *err)
 	return 0;
 }
 
-/* For the user, who may read it by a program: a line of its own. */
+/* Prints the address in a line of its own: a program may read it. */
 static void print_address(const struct gate *gate)
 {
 	msg_list("http://127.0.0.1:%u/%s/0/", gate->port, gate->token);
@@ -51,7 +51,7 @@ static pid_t start_browser(const struct opts *opts, const struct gate *gate)
 	return pid;
 }
 
-/* Returns 0 when the process that tries browsers has ended. */
+/* Reports when no browser could be started. Returns @pid, or 0 when that process has ended. */
 static pid_t look_after_browser(const struct opts *opts, pid_t pid)
 {
 	int status;
@@ -87,15 +87,21 @@ static int serve(const struct opts *opts, struct shelf *shelf, struct uft_err *e
 
 	if (fd < 0)
 		return fd;
-	/* From the moment when the address is read, Ctrl-C ends it as it should. */
+	/*
+	 * The signal is blocked before the address is printed: from then on, Ctrl-C ends the
+	 * command properly.
+	 */
 	sigemptyset(&ends);
 	sigaddset(&ends, SIGINT);
 	pthread_sigmask(SIG_BLOCK, &ends, &before);
 	print_address(&gate);
-	/* While there are no other threads: the browser waits until we accept. */
+	/*
+	 * The browser is started while there are no other threads. Its connection waits until the
+	 * server accepts it.
+	 */
 	pid_t browser = start_browser(opts, &gate);
 
-	/* A visitor who goes away in the middle of an answer ends nothing but that. */
+	/* A browser that leaves in the middle of an answer must not end the command. */
 	signal(SIGPIPE, SIG_IGN);
 
 	struct server *server = server_start(fd, &gate, shelf_answer, shelf, err);
@@ -103,7 +109,7 @@ static int serve(const struct opts *opts, struct shelf *shelf, struct uft_err *e
 	if (server) {
 		msg_line(&opts->msg, "'%s' is shown until Ctrl-C", shelf->all[0].name);
 		wait_for_end(opts, server, browser, &ends);
-		/* The other answers are waited for; another Ctrl-C ends that, too. */
+		/* Running answers are waited for. Another Ctrl-C ends the command at once. */
 		pthread_sigmask(SIG_SETMASK, &before, NULL);
 		shelf_stop(shelf);
 		server_stop(server);

@@ -1,4 +1,4 @@
-/* The server in a build without it (see show.h). */
+/* utrail show in a build without the server (see show.h). */
 #include <errno.h>
 
 #include "cmds/show/show.h"
