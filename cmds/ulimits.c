@@ -1,4 +1,4 @@
-/* Limits of resources (see ulimits.h). */
+/* Raises limits of resources, and names them (see ulimits.h). */
 #include "cmds/ulimits.h"
 
 #include <errno.h>
@@ -35,7 +35,7 @@ static void *run_there(void *arg)
 	return NULL;
 }
 
-/* Signals go to that thread, as if it were the only one. */
+/* Runs the call in a thread. Signals go to that thread, as if it were the only one. */
 static bool run_in_thread(struct call *call, const pthread_attr_t *attr)
 {
 	pthread_t thread;

@@ -1,19 +1,19 @@
 /*
- * Resource limits that the user has set (ulimit): our reaction to them, and their names in
- * messages.
+ * Resource limits that the user has set (ulimit): runs code with a larger stack, and names limits
+ * in messages.
  */
 #ifndef UTRAIL_CMDS_ULIMITS_H
 #define UTRAIL_CMDS_ULIMITS_H
 
 /*
- * Returns the value of fn(argc, argv), run on a stack of 8 MB at least, if memory allows. Later
- * threads have as much by default, too.
+ * Returns the value of fn(argc, argv), which is run on a stack of 8 MB at least, if memory allows.
+ * Threads that are started later have such a stack by default, too.
  */
 int run_with_stack(int (*fn)(int argc, char **argv), int argc, char **argv);
 
 /*
- * The limit that causes an error (a negative errno) in the shell's words: "; ulimit -n is 20". ""
- * when there is none. Valid until the next call.
+ * Returns the limit that causes an error (a negative errno), in the shell's words: "; ulimit -n is
+ * 20". Returns "" when no limit does. Valid until the next call.
  */
 const char *limit_behind(int code);
 

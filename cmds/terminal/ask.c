@@ -1,4 +1,4 @@
-/* Sending requests to the recorder of a data directory (see ask.h). */
+/* Sends requests to the recorder of a data directory (see ask.h). */
 #include "cmds/terminal/ask.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@
 
 #define WAIT_FOR_END_MS 10000
 
-/* A recorder that sends nothing for this time is stopped, or is none. */
+/* A recorder that sends nothing for this time is stopped; or another process has its name. */
 #define SILENCE_MS 2000
 
 /*
@@ -72,7 +72,10 @@ static bool is_ours(uid_t uid)
 	return uid == 0 || uid == geteuid();
 }
 
-/* Any process may listen under any name. @peer: the one that does */
+/*
+ * True when the listening process belongs to a trusted user: any process may listen under any name.
+ * @peer: gets its credentials
+ */
 static bool is_trusted(int fd, uid_t owner, struct ucred *peer)
 {
 	socklen_t len = sizeof(*peer);
@@ -81,7 +84,9 @@ static bool is_trusted(int fd, uid_t owner, struct ucred *peer)
 	       (is_ours(peer->uid) || peer->uid == owner);
 }
 
-/* A connection does not wait in a full queue of others. */
+/*
+ * Connects to a recorder. The call fails when the queue of connections is full: it does not wait.
+ */
 static int connect_recorder(const struct recorder_name *name, struct ucred *peer)
 {
 	struct sockaddr_un addr;
@@ -120,7 +125,7 @@ static int take_answer(int fd, struct request_answer *answer, struct strbuf *out
 	return answer->magic == REQUEST_MAGIC ? 0 : -EPIPE;
 }
 
-/* 0: there is something to be read */
+/* Returns 0 when there is something to read. */
 static int wait_for_answer(int fd, int timeout_ms)
 {
 	struct pollfd wait = { .fd = fd, .events = POLLIN };
@@ -128,7 +133,7 @@ static int wait_for_answer(int fd, int timeout_ms)
 	return poll(&wait, 1, timeout_ms) == 0 ? -ETIMEDOUT : 0;
 }
 
-/* One question, and its answer within @timeout_ms. */
+/* Sends a request, and takes the answer within @timeout_ms. */
 static int ask_once(const struct recorder_name *name, enum request_type type,
 		    const struct strbuf *words, int timeout_ms, struct strbuf *out)
 {
@@ -145,7 +150,7 @@ static int ask_once(const struct recorder_name *name, enum request_type type,
 	return ret < 0 ? ret : answer.error;
 }
 
-/* A recorder that is busy, for others or for us, answers this at once. */
+/* True when the recorder answers a simple request, which it does at once even when it is busy. */
 static bool is_at_work(const struct recorder_name *name)
 {
 	struct strbuf words cleanup_strbuf = { 0 };
@@ -157,8 +162,8 @@ static bool is_at_work(const struct recorder_name *name)
 }
 
 /*
- * A request may take long: signs of life are requested meanwhile. An answer of another user, which
- * has no proof, counts as silence.
+ * Waits for the answer to a request that may take long; meanwhile it asks for signs of life. A
+ * recorder of another user gets no such patience: nothing proves its answers.
  */
 static int wait_while_at_work(int fd, const struct recorder_name *name, bool is_patient,
 			      int timeout_ms)
@@ -179,7 +184,10 @@ static int wait_while_at_work(int fd, const struct recorder_name *name, bool is_
 	return -ETIMEDOUT;
 }
 
-/* A recorder with the name from a file in the data directory must know the secret in that file. */
+/*
+ * Checks a recorder whose name comes from a file in the data directory: it must know the secret in
+ * that file.
+ */
 static int check_secret(const struct recorder_name *name)
 {
 	struct strbuf secret cleanup_strbuf = { 0 };
@@ -255,9 +263,9 @@ bool ask_is_recorded(const char *dir)
 #define IS_LISTENING 0x10000U
 
 /*
- * Each line of /proc/net/unix ends in a name; '@' stands for the NUL of the abstract namespace.
- * Connected sockets have the name of the listening one, too, so each of our connections would add
- * one to ask.
+ * True for a line of /proc/net/unix about a listening socket of a recorder. Lines end in a name;
+ * '@' stands for the NUL of the abstract namespace. Connected sockets have the name of the
+ * listening one, too, so each request would add a line.
  */
 static bool is_recorder_line(const char *line, struct recorder_name *name)
 {
@@ -273,7 +281,7 @@ static bool is_recorder_line(const char *line, struct recorder_name *name)
 	return true;
 }
 
-/* The real user of a process; (uid_t)-1, which no process has, when that is unknown. */
+/* Returns the real user of a process, or (uid_t)-1, which no process has, when it is unknown. */
 static uid_t user_of(pid_t pid)
 {
 	char path[64];
@@ -290,8 +298,8 @@ static uid_t user_of(pid_t pid)
 }
 
 /*
- * The names of all possible recorders, each with a NUL after it. They are asked only after all were
- * read, since asking changes the list.
+ * Lists the names of all possible recorders, each with a NUL after it. All are read before any
+ * recorder is asked: asking changes the list.
  */
 static int list_recorders(struct strbuf *names)
 {
@@ -327,12 +335,14 @@ int ask_name_of_pid(pid_t pid, struct recorder_name *name)
 	return -ESRCH;
 }
 
-/* A recorder at its end has no time to send signs of life. */
+/* Asks only once: a recorder at its end has no time to send signs of life. */
 void ask_wait_for_end(const char *dir)
 {
 	struct recorder_name name;
 
-	/* Only a recorder whose program runs answers; others just end. */
+	/*
+	 * A recorder whose program runs answers at once. Others close the connection when they end.
+	 */
 	if (ask_name_of_dir(dir, &name) == 0)
 		ask_once(&name, REQUEST_IS_RUNNING, NULL, WAIT_FOR_END_MS, NULL);
 }

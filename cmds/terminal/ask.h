@@ -1,4 +1,4 @@
-/* Sending requests to the recorder of a data directory (utils/format/probe/request.h). */
+/* Sends requests to the recorder of a data directory (utils/format/probe/request.h). */
 #ifndef UTRAIL_CMDS_ASK_H
 #define UTRAIL_CMDS_ASK_H
 
@@ -11,8 +11,9 @@
 /*
  * A recorder's name (see request.h), and its possible owners.
  *
- * @owner: besides root and the caller: the owner of the data directory, or of the recorded process
- * @secret: that the recorder must know; "": none
+ * @owner: the owner of the data directory, or of the recorded process; root and the caller are
+ *         accepted, too
+ * @secret: the recorder must know it; "": none is needed
  */
 struct recorder_name {
 	char text[REQUEST_NAME_SIZE + 17];
@@ -29,36 +30,39 @@ struct recorder_name {
 int ask_recorder(const char *dir, enum request_type type, int timeout_ms,
 		 struct request_answer *answer);
 
-/* True while @dir is being recorded, as its recorder says. Waits for it as ask_recorder() does. */
+/*
+ * True while @dir is being recorded, as its recorder tells. Waits for the answer like
+ * ask_recorder().
+ */
 bool ask_is_recorded(const char *dir);
 
 /* Make the name of the recorder of @dir, which may not exist. Returns 0 or negative errno. */
 int ask_name_of_dir(const char *dir, struct recorder_name *name);
 
 /*
- * Find the recorder that records process @pid, or that is @pid. Returns 0, or -ESRCH when none that
- * we may ask says so.
+ * Find the recorder that records process @pid, or that is process @pid. Returns 0, or -ESRCH when
+ * there is none that the user may ask.
  */
 int ask_name_of_pid(pid_t pid, struct recorder_name *name);
 
 /*
- * As ask_recorder() by the recorder's name, with a text in the request: @words, each with its NUL;
- * and in the answer, which is appended to @out unchanged. -EPERM when the listener with that name
- * belongs neither to root, nor to the caller, nor to the @owner.
+ * Like ask_recorder(), by the recorder's name. The request has a text: @words, each with its NUL.
+ * The text of the answer is appended to @out unchanged. Returns -EPERM when the listener with that
+ * name belongs neither to root, nor to the caller, nor to the @owner.
  */
 int ask_named(const struct recorder_name *name, enum request_type type, const struct strbuf *words,
 	      int timeout_ms, struct request_answer *answer, struct strbuf *out);
 
 /*
- * Set the error of a request that was not answered: "cannot WHAT: REASON". @ret: from the functions
- * above, below 0.
+ * Set the error of a request that was not answered: "cannot WHAT: REASON". @ret: the negative
+ * result of a function above
  */
 int ask_failed(int ret, const char *what, const char *whom, struct uft_err *err);
 
 /*
- * After the end of its program a recording may not be complete yet (--keep-pid: the shell goes on
- * at once): wait until its recorder is done. Returns at once when the program still runs, or
- * without a recorder.
+ * Wait until the recorder of @dir is done. After the end of its program a recording may not be
+ * complete yet (--keep-pid: the shell goes on at once). Returns at once when the program still
+ * runs, or without a recorder.
  */
 void ask_wait_for_end(const char *dir);
 

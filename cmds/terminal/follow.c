@@ -1,4 +1,4 @@
-/* Following a recording that is still being made (see follow.h). */
+/* Follows a recording that is still being made (see follow.h). */
 #include "cmds/terminal/follow.h"
 
 #include <errno.h>
@@ -8,17 +8,17 @@
 #include "cmds/terminal/ask.h"
 #include "cmds/reader.h"
 
-/* The time to rest between two looks. */
+/* The pause between two looks. */
 #define REST_NS 30000000
 /*
- * On a terminal a function that was entered this long ago is shown as entered, since it may never
- * return.
+ * The time after which a function that has not returned is shown as entered, on a terminal: it may
+ * never return.
  */
 #define OPEN_NS 200000000
 
 /*
- * @is_own: the recorder is that of `live`, a process of ours, which answers or ends, though slowly
- *          on a busy machine or with a slow disk
+ * Asks the recorder for its progress. @is_own: it is the recorder of `live`, which answers or ends
+ * in any case, though perhaps late: on a busy machine, or with a slow disk
  */
 static int ask_progress(const char *dir, bool is_own, struct request_answer *answer)
 {
@@ -47,9 +47,9 @@ static int is_possible(const struct opts *opts, struct uft_err *err)
 }
 
 /*
- * Read the present content of task.txt. The files that it names are complete when the recorder
- * answers after it was read. Returns 1: @answer is set; 0: the recorder has ended, and all was
- * read; negative.
+ * Reads the present content of task.txt. The files that it names are complete when the recorder
+ * answers after that. Returns 1 with @answer; 0 when the recorder has ended, and everything was
+ * read; or negative.
  */
 static int read_tasks(const struct follow *follow, struct request_answer *answer,
 		      struct uft_err *err)
@@ -61,7 +61,7 @@ static int read_tasks(const struct follow *follow, struct request_answer *answer
 		return ret;
 
 	int asked = ask_progress(data->dir, follow->is_own, answer);
-	/* -EPERM: another process has taken the name that a recorder has given up. */
+	/* -EPERM: the recorder has ended, and another process has taken its name. */
 	bool has_ended = asked == -ENOTCONN || asked == -EPIPE || asked == -ENOENT ||
 			 asked == -EPERM;
 
@@ -75,10 +75,10 @@ static int read_tasks(const struct follow *follow, struct request_answer *answer
 }
 
 /*
- * One look at the recording. The order matters: task.txt is read and files are measured after the
- * recorder has said what is complete. Held-back entries may come to the files at any time after
- * their session's line, so task.txt is read once more; otherwise they would get the names of the
- * session before.
+ * Looks at the recording once. The order matters: task.txt is read and files are measured after the
+ * recorder has told what is complete. Entries that are held back may come to the files later than
+ * their session's line. So task.txt is read once more; otherwise such entries would get names of
+ * the former session.
  */
 int follow_look(struct follow *follow, struct uft_err *err)
 {
@@ -104,7 +104,7 @@ static void rest(void)
 	nanosleep(&(struct timespec){ .tv_nsec = REST_NS }, NULL);
 }
 
-/* Wait until the recording has records. Returns the same as follow_open_records(). */
+/* Waits until the recording has records. Returns the same as follow_open_records(). */
 static int open_growing(struct follow *follow, struct trace_data *data, const struct opts *opts,
 			struct uft_err *err)
 {
@@ -126,8 +126,8 @@ static int open_growing(struct follow *follow, struct trace_data *data, const st
 }
 
 /*
- * Calls that began before this time are shown as entered. In a pipe or a file none is, so that each
- * leaf has one line.
+ * Returns the time before which calls must have begun to be shown as entered. In a pipe or a file
+ * no call is, so that each leaf has one line.
  */
 static uint64_t open_since_ns(const struct follow *follow)
 {
@@ -160,7 +160,7 @@ int follow_run(struct follow *follow, struct pipeline *pipe, const struct follow
 			ret = pipeline_follow(pipe, follow->complete_ns, view, err);
 		if (ret < 0 || follow->complete_ns == UINT64_MAX)
 			return ret;
-		/* By Ctrl-C: that ends the calls that were read. */
+		/* Ctrl-C has stopped the pipe: the calls that were read are ended. */
 		if (atomic_load(&pipe->is_stopped))
 			return pipeline_follow(pipe, follow->complete_ns, view, err);
 		ret = shown->pause ? shown->pause(view->self, open_since_ns(follow)) : 0;

@@ -10,10 +10,13 @@
 #include "utils/pipeline/pipeline.h"
 
 /*
- * @complete_ns: events up to this time are in the files and known to @data; UINT64_MAX: all are
+ * A recording that is being followed.
+ *
+ * @complete_ns: events up to this time are in the files and known to @data; UINT64_MAX: all events
+ *               are
  * @has_late_entries: see struct pipeline
- * @answer_ns: time in the recorder's last answer; complete after task.txt was read once more
- * @is_own: the recorder is a process of ours, and is waited for without a limit
+ * @answer_ns: the time in the recorder's last answer: complete after task.txt was read once more
+ * @is_own: the recorder is a process of this command, and is waited for without a limit
  * @is_watched: a person looks at each line as it comes; otherwise the reading program gets the
  * lines of a replay
  */
@@ -27,9 +30,11 @@ struct follow {
 };
 
 /*
- * A view of calls while they are recorded. @grow: the pipeline may have new tasks; @pause: no event
- * comes for a moment, show calls that began before @since_ns; both get view.self, and return 0 or
- * negative with or without @err. NULL: nothing is done.
+ * A view of calls while they are recorded. Both functions get view.self, and return 0, or negative,
+ * @grow with @err. They may be NULL.
+ *
+ * @grow: called when the pipeline may have new tasks
+ * @pause: called when no event comes for a moment: shows calls that began before @since_ns
  */
 struct follow_view {
 	struct view view;
@@ -38,22 +43,23 @@ struct follow_view {
 };
 
 /*
- * Open the recording in @data. With --follow, and while it is being recorded, wait until it has
- * records: it is followed then, and @follow is filled. Otherwise it is opened as it is. Returns 0;
- * CMD_NO_DATA when it has no records, or cannot be opened; negative. @data is open only after 0.
+ * Open the recording in @data. With --follow, a recording that is being made is followed: wait
+ * until it has records, set @grows and fill @follow. Other recordings are opened as they are.
+ * Returns 0, CMD_NO_DATA when it has no records or cannot be opened, or negative. @data is open
+ * only after 0.
  */
 int follow_open_records(struct follow *follow, bool *grows, struct trace_data *data,
 			const struct opts *opts, struct uft_err *err);
 
 /*
- * Look once whether there is more: follow->complete_ns and the tasks of its data are as they are
- * now. Does not wait. Negative with @err.
+ * Look once whether there is more: sets follow->complete_ns and the tasks of its data to the
+ * present state. Does not wait. Returns 0, or negative with @err.
  */
 int follow_look(struct follow *follow, struct uft_err *err);
 
 /*
- * Show all calls while they are recorded, until the recorder has ended. @pipe was opened on the
- * same data.
+ * Show all calls while they are recorded, until the recorder has ended. @pipe must have been opened
+ * on the same data.
  */
 int follow_run(struct follow *follow, struct pipeline *pipe, const struct follow_view *shown,
 	       struct uft_err *err);

@@ -1,12 +1,12 @@
-/* A sign that the files of a recording have changed since the last look at them. */
+/* A stamp that shows whether the files of a recording have changed since the last look. */
 #ifndef UTRAIL_CMDS_GROWTH_H
 #define UTRAIL_CMDS_GROWTH_H
 
 #include <stdint.h>
 
 /*
- * A number that is another one after a file of the data directory @dir was written or deleted. It
- * comes from the sizes and times of the files. 0 when @dir cannot be read.
+ * Returns a number that changes when a file of the data directory @dir is written or deleted. It is
+ * made of the files' sizes and times. Returns 0 when @dir cannot be read.
  */
 uint64_t growth_stamp(const char *dir);
 

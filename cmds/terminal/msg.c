@@ -1,4 +1,4 @@
-/* Messages for the user apart from the output: warnings and debug messages (see msg.h). */
+/* Prints messages for the user apart from the output: warnings and debug messages (see msg.h). */
 #include "cmds/terminal/msg.h"
 
 #include <errno.h>
@@ -32,7 +32,7 @@ static const char *domain_text(enum msg_domain domain)
 	return "";
 }
 
-/* One line in one write, so that lines of several processes do not mix. */
+/* Writes a line at once, so that lines of several processes do not mix. */
 static void write_line(const struct msg *msg, const char *prefix, const struct strbuf *text)
 {
 	struct strbuf line cleanup_strbuf = { 0 };
@@ -49,7 +49,7 @@ static void write_line(const struct msg *msg, const char *prefix, const struct s
 		statusline_release();
 }
 
-/* It stays one line whatever names it contains. The prefix is ours. */
+/* Prints one line, whatever names are in the text: it is escaped. The prefix is not. */
 static void put_line(const struct msg *msg, const char *prefix, const char *fmt, va_list ap)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -136,7 +136,7 @@ void msg_debug(const struct msg *msg, enum msg_domain domain, int level, const c
 	va_end(ap);
 }
 
-/* Domains that are not listed here are uftrace's, and have no messages. */
+/* True when a domain has messages. Domains that are not listed here exist in uftrace only. */
 static bool speaks(enum msg_domain domain, bool reads, bool records)
 {
 	switch (domain) {

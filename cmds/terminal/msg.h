@@ -1,6 +1,6 @@
 /*
- * Messages for the user apart from the output: warnings and debug messages, on stderr or in the log
- * file.
+ * Prints messages for the user apart from the output: warnings and debug messages, on stderr or in
+ * the log file.
  */
 #ifndef UTRAIL_CMDS_MSG_H
 #define UTRAIL_CMDS_MSG_H
@@ -12,7 +12,7 @@
 #include "utils/base/err.h"
 #include "utils/base/containers/strbuf.h"
 
-/* The subject of a debug message; the words of --debug-domain (the peer's names). */
+/* The subject of a debug message: the words of --debug-domain, with the peer's names. */
 enum msg_domain {
 	MSG_UTRAIL, /* the commands */
 	MSG_SYMBOL,
@@ -32,11 +32,11 @@ enum msg_domain {
 };
 
 /*
- * @file: where lines go; NULL is stderr
+ * @file: the file that gets the lines; NULL is stderr
  * @level: number of -v options, for all domains
  * @levels: by domain, from --debug-domain
  * @has_color: warnings stand out
- * @is_muted: nothing is printed at all
+ * @is_muted: nothing is printed
  *
  * Starts as { 0 }. The file belongs to struct opts.
  */
@@ -48,22 +48,26 @@ struct msg {
 	bool is_muted;
 };
 
-/* "WARN: text" */
+/* Print "WARN: text". */
 void msg_warn(const struct msg *msg, const char *fmt, ...) PRINTF_FORMAT(2, 3);
 
-/* Print "WARN: 3 text", about something that should not occur; nothing when @nr is 0. */
+/*
+ * Print "WARN: NUMBER text", about something that should not occur. Prints nothing when @nr is 0.
+ */
 void msg_warn_nr(const struct msg *msg, uint64_t nr, const char *fmt, ...) PRINTF_FORMAT(3, 4);
 
-/* "utrail: text", for errors and short notices. */
+/* Print "utrail: text", for errors and short notices. */
 void msg_line(const struct msg *msg, const char *fmt, ...) PRINTF_FORMAT(2, 3);
 
-/* A warning of several lines; foreign text in @text has been escaped (MEDIUM_TERMINAL). */
+/*
+ * Print a warning of several lines. Foreign text in @text must have been escaped (MEDIUM_TERMINAL).
+ */
 void msg_warn_lines(const struct msg *msg, const struct strbuf *text);
 
 /* Print a line of a list on stdout: names and numbers. */
 void msg_list(const char *fmt, ...) PRINTF_FORMAT(1, 2);
 
-/* Printed after @level -v options, or when --debug-domain names @domain with that level. */
+/* Print a message after @level -v options, or when --debug-domain names @domain with that level. */
 void msg_debug(const struct msg *msg, enum msg_domain domain, int level, const char *fmt, ...)
 	PRINTF_FORMAT(4, 5);
 
@@ -76,8 +80,8 @@ bool msg_wants(const struct msg *msg, enum msg_domain domain, int level);
 void msg_warn_silent(const struct msg *msg, const char *command, bool reads, bool records);
 
 /*
- * Parse "DOMAIN[:LEVEL],..." of --debug-domain into @msg->levels. -ERR_USAGE names the unknown
- * word.
+ * Parse "DOMAIN[:LEVEL],..." of --debug-domain into @msg->levels. Returns 0, or -ERR_USAGE with the
+ * unknown word.
  */
 int msg_parse_domains(struct msg *msg, const char *text, struct uft_err *err);
 

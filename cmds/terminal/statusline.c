@@ -1,4 +1,4 @@
-/* The line on the terminal that shows a command's progress (see statusline.h). */
+/* Shows a command's progress in a line on the terminal (see statusline.h). */
 #include "cmds/terminal/statusline.h"
 
 #include <fcntl.h>
@@ -16,14 +16,14 @@
 
 #define ERASE "\r\033[K"
 
-/* The width of a terminal that does not tell it. */
+/* The assumed width of a terminal that does not tell it. */
 #define DEFAULT_COLUMNS 80
 
 /*
- * Under @lock.
+ * The line, protected by @lock.
  *
  * @fd: the terminal; -1: there is no line
- * @is_own: it was opened for this line, and does not block
+ * @is_own: the descriptor was opened for this line, and does not block
  * @is_shown: the line is visible and must be erased
  */
 static struct {
@@ -40,8 +40,8 @@ bool statusline_open(void)
 	pthread_mutex_lock(&line.lock);
 	if (line.fd < 0) {
 		/*
-		 * A file description of our own, since O_NONBLOCK on stderr's would affect other
-		 * processes. A process that has changed its user cannot open it.
+		 * The line gets an open file of its own: O_NONBLOCK on that of stderr would affect
+		 * other processes. A process that has changed its user cannot open it.
 		 */
 		line.fd = open("/proc/self/fd/2", O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
 		line.is_own = line.fd >= 0;
@@ -53,8 +53,8 @@ bool statusline_open(void)
 }
 
 /*
- * A write from the background would stop us if the terminal is set so (TOSTOP), and would mix with
- * output of the foreground.
+ * True when the process is in the foreground. A write from the background may stop the process
+ * (TOSTOP), and would mix with output of the foreground.
  */
 static bool is_in_foreground(void)
 {
@@ -70,14 +70,14 @@ static bool has_room(void)
 	return poll(&poll_fd, 1, 0) == 1 && (poll_fd.revents & POLLOUT);
 }
 
-/* False when the terminal does not take it now. */
+/* Writes to the terminal. Returns false when the terminal takes nothing now. */
 static bool put_on_terminal(const char *text, size_t len)
 {
 	sigset_t set, before;
 
 	if (!has_room())
 		return false;
-	/* The foreground may change between the test and the write. */
+	/* The foreground may change between the check and the write. */
 	sigemptyset(&set);
 	sigaddset(&set, SIGTTOU);
 	pthread_sigmask(SIG_BLOCK, &set, &before);
@@ -92,7 +92,7 @@ static void erase(void)
 {
 	if (!line.is_shown)
 		return;
-	/* The process that has the terminal now has overwritten it. */
+	/* In the background, the process that has the terminal has overwritten the line. */
 	if (!is_in_foreground() || put_on_terminal(ERASE, strlen(ERASE)))
 		line.is_shown = false;
 }
@@ -147,11 +147,11 @@ void statusline_show(const char *text)
 
 	pthread_mutex_lock(&line.lock);
 	if (line.fd >= 0 && is_in_foreground()) {
-		/* The last column stays free, since some terminals go to the next line there. */
+		/* The last column stays free: some terminals go to the next line there. */
 		strbuf_addstr(&shown, "\r");
 		strbuf_add(&shown, text, statusline_cut(text, columns() - 1));
 		strbuf_addstr(&shown, "\033[K");
-		/* A part of the line may be on the terminal. */
+		/* The line counts as shown even if only a part was written. */
 		if (has_room()) {
 			line.is_shown = true;
 			put_on_terminal(strbuf_str(&shown), shown.len);
@@ -192,7 +192,10 @@ bool statusline_terminal(uint64_t *device)
 	bool is_known;
 
 	pthread_mutex_lock(&line.lock);
-	/* A descriptor that was opened as /dev/tty has that device, and not the terminal's. */
+	/*
+	 * The number comes from the terminal: a descriptor that was opened as /dev/tty has the
+	 * number of that device instead.
+	 */
 	is_known = line.fd >= 0 && ioctl(line.fd, TIOCGDEV, &nr) == 0;
 	pthread_mutex_unlock(&line.lock);
 	if (!is_known)

@@ -1,8 +1,8 @@
 /*
- * One line on the terminal of stderr that shows a command's progress. It is rewritten in place and
+ * Shows a command's progress in a line on the terminal of stderr. It is rewritten in place and
  * never longer than the terminal is wide.
  *
- * There is one for the whole program, since there is one stderr. Any thread may call the functions
+ * The whole program has one such line, since it has one stderr. Any thread may call the functions
  * below. They do not wait for a stopped terminal (Ctrl-S), and a write from the background does not
  * stop the process.
  */
@@ -13,38 +13,38 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A command that takes longer says how far it is. */
+/* The time after which a command shows its progress. */
 #define STATUSLINE_FIRST_MS 1000
 
 /*
- * Returns false when stderr is no terminal: then there is no line, and the functions below do
- * nothing. Ends with statusline_close().
+ * Begin to use the line. Returns false when stderr is no terminal: then there is no line, and the
+ * functions below do nothing. Ends with statusline_close().
  */
 bool statusline_open(void);
 
-/* The line is removed, and there is none any more. */
+/* Remove the line for good. */
 void statusline_close(void);
 
 /*
- * Show @text in place of the present line, from its beginning on, as far as there is room; it has
- * no control characters.
+ * Show @text in place of the present line, as much as there is room for. @text must have no control
+ * characters.
  */
 void statusline_show(const char *text);
 void statusline_hide(void);
 
-/* Between these two another line may be written to stderr, in place of the status line. */
+/* Between these two calls, another line may be written to stderr in place of the status line. */
 void statusline_hold(void);
 void statusline_release(void);
 
 /*
- * Output is about to go to stdout. When that is a terminal, too, or leads to one through a pager,
- * the line is removed for good.
+ * Call it before output goes to stdout. When that is a terminal, too, or leads to one through a
+ * pager, the line is removed for good.
  */
 void statusline_before_output(bool is_paged);
 
 /*
- * The number of the terminal's device (st_rdev), to find other processes that print there. False
- * when there is none, or it is unknown.
+ * Get the number of the terminal's device (st_rdev), to find other processes that print there.
+ * Returns false when there is no terminal, or its number is unknown.
  */
 bool statusline_terminal(uint64_t *device);
 
