@@ -1,4 +1,4 @@
-/* Lines in a file (see replay_kept.h). */
+/* Keeps lines in a file (see replay_kept.h). */
 #include "cmds/tui/replay/replay_kept.h"
 
 #include <errno.h>
@@ -14,10 +14,10 @@
 #include "utils/base/containers/vec.h"
 #include "utils/base/fd.h"
 
-/* So long lines wait for others before they are shown. */
+/* The longest time that lines wait for others before they are shown. */
 #define FLUSH_NS 50000000ULL
 
-/* There must be room for much: /tmp may be memory. */
+/* Opens a temporary file. The first directories have room for much; /tmp may be in memory. */
 static int open_file(struct uft_err *err)
 {
 	const char *tops[] = { getenv("TMPDIR"), "/var/tmp", "/tmp" };
@@ -31,7 +31,7 @@ static int open_file(struct uft_err *err)
 
 		if (fd >= 0)
 			return fd;
-		/* A file system that has no files without a name. */
+		/* Some file systems have no files without a name. */
 		if ((size_t)snprintf(path, sizeof(path), "%s/utrail-tui-XXXXXX", tops[i]) >=
 		    sizeof(path))
 			continue;
@@ -57,7 +57,7 @@ static int write_block(struct replay_kept *kept)
 	return ret;
 }
 
-/* The lines so far go to the file, and may be seen. */
+/* Writes the lines so far to the file. From then on they can be read. */
 static int flush_lines(struct replay_kept *kept)
 {
 	struct replay_lines *fresh = &kept->fresh;
@@ -244,7 +244,7 @@ void replay_kept_stop(struct replay_kept *kept)
 		return;
 	atomic_store(&kept->stops, true);
 	if (kept->runs) {
-		/* It may be opening the pipeline just now, or before the first line. */
+		/* The thread may be opening the pipeline, so it is stopped again and again. */
 		while (!atomic_load(&kept->is_done)) {
 			atomic_store(&kept->pass.pipe.is_stopped, true);
 			nanosleep(&(struct timespec){ .tv_nsec = 5000000 }, NULL);

@@ -1,6 +1,6 @@
 /*
- * All lines that filters leave, kept in a file without a name. Filters depend on all that was
- * before, so one pass makes them all, in a thread of its own.
+ * Keeps all lines that filters leave, in a file without a name. The lines depend on all calls
+ * before them, so one pass makes all of them, in a thread of its own.
  */
 #ifndef UTRAIL_CMDS_TUI_REPLAY_KEPT_H
 #define UTRAIL_CMDS_TUI_REPLAY_KEPT_H
@@ -10,7 +10,7 @@
 
 #include "cmds/tui/replay/replay_pass.h"
 
-/* Lines in a row, at @offset of the file: their struct replay_line, then @bytes of text. */
+/* Lines in a row: at @offset of the file are their structs replay_line, then @bytes of text. */
 struct kept_block {
 	uint64_t line;
 	uint64_t offset;
@@ -21,9 +21,9 @@ struct kept_block {
 /*
  * Starts as { 0 } with replay_kept_start(), ends with replay_kept_stop().
  *
- * @fresh: lines that are not in the file yet; the thread's
- * @blocks: may only be read with the @lock
+ * @fresh: lines that are not in the file yet; for the thread only
  * @has_begun: @pass is open
+ * @lock: protects the members after it
  */
 struct replay_kept {
 	struct replay_pass pass;
@@ -45,16 +45,22 @@ struct replay_kept {
 	uint64_t nr_lines;
 };
 
-/* Go on to make lines of @source, which must outlive it. No thread runs. Negative with @err. */
+/*
+ * Begin to make lines of @source, which must outlive @kept, or go on with that. No thread may be
+ * running. Returns 0 or negative with @err.
+ */
 int replay_kept_start(struct replay_kept *kept, const struct replay_source *source,
 		      struct uft_err *err);
 
-/* The number of lines so far; @is_done: there are no more of what is complete by now. */
+/*
+ * Returns the number of lines so far. @is_done: the records that are complete by now have no more
+ * lines
+ */
 uint64_t replay_kept_look(struct replay_kept *kept, bool *is_done, struct uft_err *err);
 
 /*
- * The lines among which line @number is, which is below that number, go to @lines, which are empty;
- * the number of the first of them to @first. 0 or a negative errno.
+ * Load the block of lines that has line @number, which must be below the number of lines, into the
+ * empty @lines. @first gets the number of its first line. Returns 0 or a negative errno.
  */
 int replay_kept_load(struct replay_kept *kept, uint64_t number, struct replay_lines *lines,
 		     uint64_t *first);

@@ -1,4 +1,4 @@
-/* The lines of replay, a page at a time (see replay_pages.h). */
+/* Makes the lines of replay, a page at a time (see replay_pages.h). */
 #include "cmds/tui/replay/replay_pages.h"
 
 #include <errno.h>
@@ -6,12 +6,12 @@
 #include <string.h>
 #include <time.h>
 
-/* The user's keys are asked for only once in so many lines. */
+/* The number of lines between two checks of the user's keys. */
 #define LOOK_LINES   16384
 #define EXTEND_LINES (64ULL * PAGE_LINES)
 #define KEPT_LOOK_NS 20000000
 
-/* It takes long, and the user has pressed a key. */
+/* True when the user has pressed a key while many lines were made. */
 static bool is_enough(struct replay_pages *pages)
 {
 	return pages->stops && ++pages->looks % LOOK_LINES == 0 && pages->stops();
@@ -22,7 +22,7 @@ static int end_if_enough(struct replay_pass *pass, void *self)
 	return is_enough(self) ? PASS_IS_DONE : 0;
 }
 
-/* The last pages may have only the beginning of their lines. */
+/* Drops the last pages, which may lack the ends of their lines. */
 static void drop_pages(struct replay_pages *pages, uint64_t from)
 {
 	for (size_t i = 0; i < REPLAY_PAGES; i++) {
@@ -63,7 +63,7 @@ static int extend_by_marks(struct replay_pages *pages, uint64_t more, struct uft
 	return MIN(ret, 0);
 }
 
-/* The thread goes on by itself: see how far it has come. */
+/* Starts the thread that makes lines if necessary, and waits until it has made more. */
 static int extend_kept(struct replay_pages *pages, uint64_t more, struct uft_err *err)
 {
 	uint64_t before = pages->nr_lines;
@@ -82,7 +82,7 @@ static int extend_kept(struct replay_pages *pages, uint64_t more, struct uft_err
 		if (is_done || pages->nr_lines > before + more || (pages->stops && pages->stops()))
 			break;
 		nanosleep(&(struct timespec){ .tv_nsec = KEPT_LOOK_NS }, NULL);
-		/* The caller looks again. */
+		/* For a few lines there is one wait: the caller looks again. */
 		if (more <= EXTEND_LINES)
 			break;
 	}
@@ -99,9 +99,7 @@ int replay_pages_extend(struct replay_pages *pages, uint64_t more, struct uft_er
 	return pages->can_seek ? extend_by_marks(pages, more, err) : extend_kept(pages, more, err);
 }
 
-/*
- * Until line @at is known, or the user does not want to wait for it.
- */
+/* Makes lines until line @at is known, or the user does not want to wait for it. */
 static int extend_to(struct replay_pages *pages, uint64_t at, struct uft_err *err)
 {
 	int ret = 0;
@@ -127,7 +125,7 @@ void replay_pages_grow(struct replay_pages *pages, uint64_t until_ns, bool has_l
 
 /* --- pages --- */
 
-/* The one that was used longest ago makes room. */
+/* Returns a free page. The page that was used longest ago makes room. */
 static struct replay_page *take_page(struct replay_pages *pages)
 {
 	struct replay_page *page = &pages->pages[0];
@@ -232,7 +230,7 @@ uint64_t replay_pages_at_time(const struct replay_pages *pages, uint64_t time_ns
 
 /* --- calls --- */
 
-/* The call of the task that is open at the mark with so many around it, or NULL. */
+/* Returns the task's call that is open at the mark at that depth, or NULL. */
 static const struct open_call *call_at(const struct replay_mark *mark, const struct task *task,
 				       uint32_t depth)
 {
@@ -262,7 +260,7 @@ int replay_pages_end_of(struct replay_pages *pages, uint64_t number, uint64_t *e
 			if (ret < 0 || at >= pages->nr_lines)
 				return ret;
 		}
-		/* Pages that are all within the call need not be made. */
+		/* Pages that are wholly inside of the call are skipped. */
 		for (size_t mark = mark_of(pages, at); mark + 1 < pages->marks.nr; mark++) {
 			const struct open_call *open = call_at(&pages->marks.all[mark + 1],
 							       call.task, call.depth);
@@ -282,7 +280,10 @@ int replay_pages_end_of(struct replay_pages *pages, uint64_t number, uint64_t *e
 	}
 }
 
-/* Going up from the page of @mark: the first page whose mark has another call, or none, there. */
+/*
+ * Goes up from @mark as long as the same call is open at that depth. Returns the first mark that
+ * has it open.
+ */
 static size_t mark_before_call(const struct replay_pages *pages, size_t mark,
 			       const struct task *task, uint32_t depth)
 {
@@ -293,7 +294,10 @@ static size_t mark_before_call(const struct replay_pages *pages, size_t mark,
 	return mark;
 }
 
-/* The line above @number by which the task's call with so many around it was entered. */
+/*
+ * Returns the line above @number by which the task's call at that depth, or one around it, was
+ * entered; @number when there is none.
+ */
 static uint64_t entry_above(struct replay_pages *pages, uint64_t number, const struct task *task,
 			    uint32_t depth)
 {
@@ -341,8 +345,9 @@ uint64_t replay_pages_entry_of(struct replay_pages *pages, uint64_t number)
 /* --- all of it --- */
 
 /*
- * Filters look at what was ahead of a place, and a duration filter holds lines back. Calls that are
- * open where a range begins have their times from there.
+ * True when passes can begin at marks. Filters depend on calls before a place, and a duration
+ * filter holds lines back. With a time range, calls that are open at its beginning have their times
+ * from there.
  */
 static bool may_seek(const struct pipeline_config *config)
 {

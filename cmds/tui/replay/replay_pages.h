@@ -1,10 +1,11 @@
 /*
- * The lines of replay, a page at a time: any part of a long recording without the rest.
+ * The lines of replay, a page at a time: any part of a long recording can be shown without the
+ * rest.
  *
- * Lines are numbered by one pass over the recording, which notes marks: a line, its time and the
- * calls that are open then. A page is made by another pass that begins at a mark, which costs the
- * same wherever that is (utils/pipeline/sources/seek.h). A page knows what is before it by the
- * mark's open calls. With filters one pass makes all lines, which are kept (replay_kept.h).
+ * One pass over the recording numbers the lines. It makes marks: a line, its time and the calls
+ * that are open then. Another pass that begins at a mark makes a page, at the same cost anywhere in
+ * the recording (utils/pipeline/sources/seek.h). The mark's open calls tell what came before the
+ * page. With filters, one pass makes all lines, and they are kept (replay_kept.h).
  */
 #ifndef UTRAIL_CMDS_TUI_REPLAY_PAGES_H
 #define UTRAIL_CMDS_TUI_REPLAY_PAGES_H
@@ -16,10 +17,13 @@
 #include "cmds/tui/replay/replay_kept.h"
 #include "cmds/tui/replay/replay_pass.h"
 
-/* So many pages are kept, of about PAGE_LINES each. */
+/* The number of pages that are kept, each of about PAGE_LINES lines. */
 #define REPLAY_PAGES 8
 
-/* @first: the number of its first line; @used: the larger, the later; 0: it is free */
+/*
+ * @first: the number of its first line
+ * @used: grows with each use of a page; 0: the page is free
+ */
 struct replay_page {
 	uint64_t first;
 	uint64_t used;
@@ -27,12 +31,13 @@ struct replay_page {
 };
 
 /*
- * Starts with replay_pages_init(), ends with replay_pages_deinit(). It does not move.
+ * Starts with replay_pages_init(), ends with replay_pages_deinit(). It must not be moved.
  *
- * @nr_lines: known so far; @is_complete: there are no more in what may be read by now
- * @can_seek: passes begin at marks; else all lines are @kept, as filters want it
- * @wants_kept: there may be more to keep
- * @stops: the user has pressed a key, and does not want to wait; NULL: never
+ * @nr_lines: number of known lines
+ * @is_complete: the records that may be read by now have no more lines
+ * @can_seek: passes begin at marks; otherwise all lines are in @kept, as filters require
+ * @wants_kept: the thread that keeps lines must be started (again)
+ * @stops: true when the user has pressed a key, and does not want to wait; may be NULL
  */
 struct replay_pages {
 	struct replay_source source;
@@ -50,47 +55,56 @@ struct replay_pages {
 };
 
 /*
- * @source: copied; what it points to must outlive it. Lines are numbered by replay_pages_extend().
- * 0 or negative with @err.
+ * @source is copied, but its pointers must stay valid. Lines are numbered by replay_pages_extend().
+ * Returns 0 or negative with @err.
  */
 int replay_pages_init(struct replay_pages *pages, const struct replay_source *source,
 		      struct uft_err *err);
 void replay_pages_deinit(struct replay_pages *pages);
 
 /*
- * Show these fields, as of -f, which must outlive it. Lines are numbered anew where that takes a
- * pass over all of them. Negative with @err.
+ * Show the fields @fields, a text like that of -f, which must stay valid. Lines are numbered anew
+ * if all lines must be made again. Returns 0 or negative with @err.
  */
 int replay_pages_show(struct replay_pages *pages, const char *fields, struct uft_err *err);
 
-/* Number about @more lines more, unless there are none. 0 or negative with @err. */
+/* Number about @more further lines, as far as there are any. Returns 0 or negative with @err. */
 int replay_pages_extend(struct replay_pages *pages, uint64_t more, struct uft_err *err);
 
-/* There may be more, up to @until_ns. Not while a thread reads (replay_pages_is_busy()). */
+/*
+ * The recording has grown: it is complete up to @until_ns. Must not be called while a thread reads
+ * (replay_pages_is_busy()).
+ */
 void replay_pages_grow(struct replay_pages *pages, uint64_t until_ns, bool has_late_entries);
 bool replay_pages_is_busy(const struct replay_pages *pages);
 
 /*
- * Line @number, below nr_lines, and the page with its text; NULL when it cannot be made. Good until
- * other lines are asked for.
+ * Returns line @number, which must be below nr_lines, and the page with its text, or NULL when it
+ * cannot be made. Both are valid until other lines are requested.
  */
 const struct replay_line *replay_pages_line(struct replay_pages *pages, uint64_t number,
 					    const struct replay_page **page);
 
 /*
- * The line by which the call that was entered at @number returns: the last one so far, when it does
- * not. Negative with @err.
+ * Find the line by which the call that was entered at @number returns. Without a return it is the
+ * last known line. Returns 0 or negative with @err.
  */
 int replay_pages_end_of(struct replay_pages *pages, uint64_t number, uint64_t *end,
 			struct uft_err *err);
 
-/* A line from which it is not far to the first one at or after @time_ns, of those so far. */
+/* Returns a line shortly before the first one at or after @time_ns, among the known lines. */
 uint64_t replay_pages_at_time(const struct replay_pages *pages, uint64_t time_ns);
 
-/* The line by which the caller of what is at @number was entered; @number without one. */
+/*
+ * Returns the line by which the caller of the call at @number was entered, or @number without a
+ * caller.
+ */
 uint64_t replay_pages_caller_of(struct replay_pages *pages, uint64_t number);
 
-/* The line by which the call that returns at @number was entered; @number for other lines. */
+/*
+ * Returns the line by which the call that returns at @number was entered, or @number for other
+ * lines.
+ */
 uint64_t replay_pages_entry_of(struct replay_pages *pages, uint64_t number);
 
 #endif
