@@ -1,4 +1,4 @@
-/* Events as lines (see replay_pass.h). */
+/* Makes lines of events (see replay_pass.h). */
 #include "cmds/tui/replay/replay_pass.h"
 
 #include <errno.h>
@@ -9,12 +9,15 @@
 #include "utils/base/containers/vec.h"
 #include "utils/view/replay/replay_columns.h"
 
-/* The pass has all that it needs; no error. */
+/* Ends the pipeline early: the pass has all that it needs. It is no error. */
 #define ENOUGH	    (-ECANCELED)
-/* A sink is emptied before it has so much: then lines of one event are in it as a whole. */
+/*
+ * The bytes at which a sink is emptied between two events. The rest of it has room for all lines of
+ * an event.
+ */
 #define FLUSH_BYTES (SINK_BYTES / 2)
 
-/* The calls of a task that are open now; @kept: what marks have of one */
+/* The open calls of a task. @kept: a call's copy that marks use, or NULL */
 struct open_stack {
 	struct open_frame {
 		const struct func *func;
@@ -46,7 +49,9 @@ static bool push_call(struct open_stack *stack, const struct event *event)
 	return true;
 }
 
-/* The call has returned. One that was entered ahead of the page gets its time. */
+/*
+ * Removes a call that has returned. If it was entered before the page, it gets its duration here.
+ */
 static void pop_call(struct open_stack *stack, struct event *event)
 {
 	if (event->indent >= stack->nr)
@@ -61,7 +66,7 @@ static void pop_call(struct open_stack *stack, struct event *event)
 	stack->nr = event->indent;
 }
 
-/* A mark keeps a stack: calls that earlier marks have are shared with them. */
+/* Keeps a stack for a mark. It shares calls that earlier marks have with them. */
 static int keep_stack(struct replay_marks *marks, struct open_stack *stack, struct open_call **top)
 {
 	struct open_call *parent = NULL;
@@ -173,7 +178,7 @@ static int note_line(struct replay_pass *pass, const struct replay_line *line)
 	return 0;
 }
 
-/* The lines that have come: the last one is about @event, others only belong to it. */
+/* Notes new lines in the sink: the last one is about @event, all others only belong to it. */
 static int note_lines(struct replay_pass *pass, const struct task *task, const struct event *event,
 		      enum replay_line_kind kind)
 {
@@ -215,7 +220,7 @@ static enum replay_line_kind kind_of(const struct event *event)
 					   : REPLAY_OTHER;
 }
 
-/* The event that replay has held back gets its own line. */
+/* Writes the line of the event that replay has held back. */
 static int show_waiting(struct replay_pass *pass)
 {
 	const struct task *task = pass->replay.pending_task;
@@ -224,7 +229,10 @@ static int show_waiting(struct replay_pass *pass)
 	return note_lines(pass, task, &pass->waits, kind_of(&pass->waits));
 }
 
-/* All before @event has its lines: may the pass end here, or put a mark? */
+/*
+ * Called when all events before @event have their lines: ends the pass here if it is done, or puts
+ * a mark.
+ */
 static int look_around(struct replay_pass *pass, const struct event *event)
 {
 	struct replay_marks *marks = pass->marks;
@@ -314,7 +322,7 @@ int replay_pass_grow(struct replay_pass *pass)
 	return pass->replay.pipe ? replay_grow(&pass->replay, NULL) : 0;
 }
 
-/* The calls that were open at @mark. */
+/* Restores the calls that were open at @mark. */
 static int go_to_mark(struct replay_pass *pass, const struct replay_mark *mark)
 {
 	pass->line = mark->line;

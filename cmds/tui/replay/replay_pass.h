@@ -1,4 +1,4 @@
-/* One pass over a recording that makes lines of replay, or only counts them. */
+/* A pass over a recording, which makes lines of replay or only counts them. */
 #ifndef UTRAIL_CMDS_TUI_REPLAY_PASS_H
 #define UTRAIL_CMDS_TUI_REPLAY_PASS_H
 
@@ -9,20 +9,25 @@
 #include "utils/base/containers/strbuf.h"
 #include "utils/view/replay/replay.h"
 
-/* Lines between two marks, and of a page: so many, and those of the last moment. */
+/*
+ * The number of lines between two marks, and in a page. The lines of one moment stay together, so
+ * there may be more.
+ */
 #define PAGE_LINES 8192
 
 enum replay_line_kind {
 	REPLAY_OTHER,
-	REPLAY_ENTRY, /* a call with other lines between its two */
+	REPLAY_ENTRY, /* the beginning of a call with other lines before its end */
 	REPLAY_LEAF,
 	REPLAY_EXIT,
 };
 
 /*
- * @text: where it begins in the page
- * @total_ns: of leaves and exits
- * @depth: calls around it
+ * A line.
+ *
+ * @text: its offset in the page's text
+ * @total_ns: the duration, for leaves and exits
+ * @depth: the number of calls around it
  */
 struct replay_line {
 	const struct task *task;
@@ -52,10 +57,11 @@ struct open_call {
 };
 
 /*
- * A place to begin at.
+ * A place at which a pass can begin.
  *
  * @tops: by task->index below @nr_tops, the innermost open call; NULL for the first mark
- * @line_ns: the same, when the task's last line was, for the field "delta"; NULL: it is not shown
+ * @line_ns: by task->index, the time of the task's last line, for the field "delta"; NULL when that
+ *           is not shown
  */
 struct replay_mark {
 	uint64_t line;
@@ -66,9 +72,9 @@ struct replay_mark {
 };
 
 /*
- * Starts with one mark that is { 0 }, ends with replay_marks_deinit().
+ * All marks. Starts with one mark that is { 0 }, ends with replay_marks_deinit().
  *
- * @calls: all that marks have
+ * @calls: all open calls of marks
  */
 struct replay_marks {
 	struct replay_mark *all;
@@ -79,10 +85,11 @@ struct replay_marks {
 void replay_marks_deinit(struct replay_marks *marks);
 
 /*
- * All passes over one recording have this in common.
+ * The data that all passes over a recording share.
  *
- * @config: of the pipelines; @view: of the lines
- * @until_ns: of a recording that grows: it is complete up to there; UINT64_MAX: to its end
+ * @config: for the pipelines
+ * @view: for the lines
+ * @until_ns: a growing recording is complete up to this time; UINT64_MAX: the recording is complete
  * @has_late_entries: see struct pipeline
  * @wants_deltas: marks have the times of the last lines
  */
@@ -98,24 +105,24 @@ struct replay_source {
 struct replay_pass;
 
 /*
- * Called between two events when there are at least as many lines as were asked for: 0: go on;
- * PASS_IS_DONE; negative.
+ * Called between two events once there are enough lines. Returns 0 to go on, PASS_IS_DONE, or
+ * negative.
  */
 #define PASS_IS_DONE 1
 typedef int (*replay_pass_look)(struct replay_pass *pass, void *self);
 
 /*
- * Starts with replay_pass_begin() on { 0 }, ends with replay_pass_end().
+ * A pass. Starts with replay_pass_begin() on { 0 }, ends with replay_pass_end().
  *
- * @lines: takes the lines; NULL: they are only numbered
+ * @lines: gets the lines; NULL: lines are only numbered
  * @marks: gets marks on the way, or NULL
- * @line: the number of the next one
- * @first: lines before that are dropped
- * @end: there it is done
- * @look: NULL: not called
- * @stacks: by task->index
+ * @line: the number of the next line
+ * @first: lines before that number are dropped
+ * @end: the pass ends at that number
+ * @look: may be NULL
+ * @stacks: open calls, by task->index
  * @waits: the event that replay holds back
- * @counted: bytes of the sink whose lines have been counted
+ * @counted: number of bytes of the sink whose lines were counted
  */
 struct replay_pass {
 	const struct replay_source *source;
@@ -136,21 +143,21 @@ struct replay_pass {
 	size_t counted;
 };
 
-/* Open the pass at @mark; NULL: at the start. 0 or negative with @err. */
+/* Open the pass at @mark; NULL: at the start. Returns 0 or negative with @err. */
 int replay_pass_begin(struct replay_pass *pass, const struct replay_mark *mark,
 		      struct uft_err *err);
 
 /*
- * Go on, up to @source->until_ns when that grows. 1 when it has come to the end of that; 0 when it
- * stopped before; negative with @err. @is_last: a call that may still become one line with its
- * return is shown as it is.
+ * Run the pass, up to @source->until_ns when the recording grows. Returns 1 at the end of that, 0
+ * when the pass has stopped before, or negative with @err. @is_last: no more events will come for
+ * now. So a call whose return could still join it in one line is shown as it is.
  */
 int replay_pass_run(struct replay_pass *pass, bool is_last, struct uft_err *err);
 
-/* The line above all lines goes to the lines. */
+/* Put the heading into the lines. */
 void replay_pass_put_heading(struct replay_pass *pass);
 
-/* There may be more tasks than before. 0 or -ENOMEM. */
+/* Make room for new tasks. Returns 0 or -ENOMEM. */
 int replay_pass_grow(struct replay_pass *pass);
 
 void replay_pass_end(struct replay_pass *pass);

@@ -1,4 +1,4 @@
-/* The calls in the order in which they were made (see replay_view.h). */
+/* Shows the calls in the order in which they were made (see replay_view.h). */
 #include "cmds/tui/replay/replay_view.h"
 
 #include <errno.h>
@@ -7,11 +7,14 @@
 
 #include "utils/base/containers/vec.h"
 
-/* So many lines are numbered while the user presses no key: a few milliseconds. */
+/*
+ * The number of lines that are numbered at once while the user presses no key: it takes a few
+ * milliseconds.
+ */
 #define WORK_LINES  (8ULL * PAGE_LINES)
-/* No more calls than that are folded by one key. */
+/* The most calls that are folded by one key. */
 #define FOLDS_MAX   50000
-/* A call is slow that took so many times as long as the average of its function. */
+/* A call is slow when it took this many times as long as the average of its function. */
 #define SLOW_FACTOR 4
 
 static struct replay_view *replay_of(const struct tui_view *view)
@@ -19,9 +22,14 @@ static struct replay_view *replay_of(const struct tui_view *view)
 	return (struct replay_view *)view;
 }
 
-/* --- folds: lines that are shown count as the view's, all lines as the recording's --- */
+/*
+ * --- folds. A "shown" number counts the lines of the view, others count those of the recording ---
+ */
 
-/* The fold that hides lines after @line and is not hidden itself; with none the number of folds. */
+/*
+ * Returns the first fold from @fold on whose line is after @end: folds before it are hidden.
+ * Without one, returns the number of folds.
+ */
 static size_t next_fold(const struct replay_view *view, size_t fold, uint64_t end)
 {
 	while (fold < view->nr_folds && view->folds[fold].line <= end)
@@ -42,7 +50,7 @@ static uint64_t line_of(const struct replay_view *view, size_t shown)
 	return line;
 }
 
-/* The line that shows @line, or the folded call around it. */
+/* Returns the shown number of @line, or of the folded call around it. */
 static size_t shown_of(const struct replay_view *view, uint64_t line)
 {
 	uint64_t hidden = 0;
@@ -182,13 +190,16 @@ static bool has_word(struct tui_view *base, size_t shown, const char *word)
 	       view_word_is_in(line->func->name, word);
 }
 
-/* All that is called stands in the tree, which is much smaller. */
+/*
+ * False when no function has the word. The tree has all functions, and is much smaller than the
+ * lines.
+ */
 static bool knows_word(struct tui_view *base, const char *word)
 {
 	const struct replay_view *view = replay_of(base);
 	const struct tree *tree = view->tree;
 
-	/* The tree has no calls that have come since. */
+	/* The tree lacks calls that were made since. */
 	if (!tree || view->has_grown)
 		return true;
 	for (size_t i = 0; i < tree->nr_roots; i++) {
@@ -204,7 +215,7 @@ static bool knows_word(struct tui_view *base, const char *word)
 
 /* --- keys --- */
 
-/* Calls and times by function, out of the tree. */
+/* Adds up calls and times by function, from the tree. */
 static int add_up_funcs(struct replay_view *view)
 {
 	for (size_t i = 0; i < view->tree->nr_roots; i++) {
@@ -225,7 +236,10 @@ static int add_up_funcs(struct replay_view *view)
 	return 0;
 }
 
-/* The tree is that of another reading, so only names say which function is which. */
+/*
+ * True for a slow call. The tree belongs to another reading of the recording, so functions are
+ * compared by name.
+ */
 static bool is_slow(struct replay_view *view, const struct replay_line *line)
 {
 	if (!line->func || (line->kind != REPLAY_LEAF && line->kind != REPLAY_EXIT))
@@ -239,7 +253,7 @@ static bool is_slow(struct replay_view *view, const struct replay_line *line)
 	       SLOW_FACTOR * (view->funcs[func->id].total_ns / view->funcs[func->id].calls);
 }
 
-/* The user has pressed a key, and this takes long. */
+/* True when the user has pressed a key meanwhile. @step counts the work */
 static bool is_enough(struct replay_view *view, size_t step)
 {
 	return step % 1024 == 0 && view->view.stops && view->view.stops();
@@ -268,15 +282,16 @@ static int go_to_slow(struct replay_view *view, struct uft_err *err)
 
 /* --- calls of the same caller --- */
 
-/* The line by which the call of the cursor's line was entered. */
+/* Returns the line by which the call of the cursor's line was entered. */
 static uint64_t entry_of_cursor(struct replay_view *view)
 {
 	return replay_pages_entry_of(&view->pages, line_of(view, view->view.cursor));
 }
 
 /*
- * The next call in line @from or below it that the task of line @of has made at the same depth, up
- * to the return of their caller. False: there is none, or the user does not want to wait.
+ * Finds the next call, in line @from or below, that the task of line @of has made at the same
+ * depth, before their caller returns. Returns false when there is none, or the user does not want
+ * to wait.
  */
 static bool find_sibling(struct replay_view *view, uint64_t from, const struct replay_line *of,
 			 uint64_t *found)
@@ -348,7 +363,10 @@ static int go_to_previous(struct replay_view *view)
 	return 0;
 }
 
-/* Called with each call that line @number has made itself, and the line where it returns. */
+/*
+ * Called with each call that the call at line @number has made itself, and with the line of its
+ * return.
+ */
 typedef int (*each_child)(struct replay_view *view, uint64_t line, uint64_t end,
 			  const struct replay_line *returns, void *self);
 
@@ -432,7 +450,7 @@ static int compare_folds(const void *a, const void *b)
 	return (x->line > y->line) - (x->line < y->line);
 }
 
-/* After some were appended: in their order, each once. */
+/* Sorts folds, after some were appended, and drops those that are there twice. */
 static void sort_folds(struct replay_view *view)
 {
 	size_t nr = 0;
@@ -446,9 +464,9 @@ static void sort_folds(struct replay_view *view)
 	view->nr_folds = nr;
 }
 
-/* Calls that are open on the way through the lines below a call. */
+/* The open calls on a walk through the lines below a call. */
 struct open_lines {
-	uint64_t *lines; /* by depth, from that of @call on */
+	uint64_t *lines; /* lines of their entries, by depth below that of @call */
 	size_t nr;
 };
 
@@ -463,7 +481,7 @@ static int append_fold(struct replay_view *view, uint64_t line, uint64_t end)
 	return 0;
 }
 
-/* One line of the task below @call: 0, 1 when it is the end of @call, or negative. */
+/* Takes a line of the task below @call. Returns 0, 1 at the end of @call, or negative. */
 static int fold_by_line(struct replay_view *view, const struct replay_line *call,
 			const struct replay_line *line, uint64_t at, struct open_lines *open)
 {
@@ -488,7 +506,7 @@ static int fold_by_line(struct replay_view *view, const struct replay_line *call
 	return append_fold(view, entry, at);
 }
 
-/* All calls below @call, which was entered at @number, in one pass over its lines. */
+/* Folds all calls below @call, which was entered at @number, in one walk over its lines. */
 static int fold_all_below(struct replay_view *view, const struct replay_line *call, uint64_t number)
 {
 	const struct replay_page *page;
@@ -617,7 +635,7 @@ int replay_view_init(struct replay_view *view, const struct replay_source *sourc
 	int ret = replay_pages_init(&view->pages, source, err);
 
 	view->pages.stops = stops;
-	/* Read the lines of the first screen. */
+	/* The lines of the first screen are read now. */
 	return ret == 0 ? replay_pages_extend(&view->pages, PAGE_LINES, err) : ret;
 }
 
@@ -649,7 +667,7 @@ int replay_view_finish(struct replay_view *view, struct uft_err *err)
 	return replay_pages_extend(&view->pages, UINT64_MAX / 2, err);
 }
 
-/* Folds that reach to the end so far reach on with it. */
+/* Folds that reach to the end of the known lines grow with them. */
 static void stretch_folds(struct replay_view *view, uint64_t before)
 {
 	for (size_t i = 0; i < view->nr_folds; i++) {
@@ -669,7 +687,7 @@ int replay_view_grow(struct replay_view *view, uint64_t until_ns, bool has_late_
 	uint64_t before = view->pages.nr_lines;
 	bool follows = view->view.cursor + 1 >= nr;
 
-	/* The first lines are shown from the start. */
+	/* As long as all lines fit the screen, a cursor on the first line stays there. */
 	follows &= nr > rows || view->view.cursor > 0;
 	replay_pages_grow(&view->pages, until_ns, has_late_entries);
 
@@ -708,7 +726,10 @@ int replay_view_show(struct replay_view *view, const char *fields, size_t rows, 
 	return ret;
 }
 
-/* When the first call of @name began, so far as the tree knows. 0: it knows of none. */
+/*
+ * Returns the time when the first call of @name began, as far as the tree knows; 0: there is none
+ * in the tree.
+ */
 static uint64_t first_call_ns(const struct replay_view *view, const char *name)
 {
 	const struct tree *tree = view->tree;
@@ -725,7 +746,7 @@ static uint64_t first_call_ns(const struct replay_view *view, const char *name)
 	return first_ns == UINT64_MAX ? 0 : first_ns;
 }
 
-/* All lines up to @time_ns get their numbers; a line from which it is not far to there. */
+/* Numbers all lines up to @time_ns. Returns a line shortly before that time. */
 static uint64_t line_before(struct replay_view *view, uint64_t time_ns)
 {
 	const struct replay_marks *marks = &view->pages.marks;
