@@ -1,4 +1,4 @@
-/* The views that keys lead to (see state.h). */
+/* Makes the views that keys lead to (see state.h). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +52,7 @@ static int make_program(struct tui *tui, struct uft_err *err)
 {
 	struct tui_reading *reading = tui->reading;
 
-	/* Choose the first session with calls; if none has any, the first one. */
+	/* The first session with calls is chosen; if none has any, the first one. */
 	for (size_t i = 0; !has_calls(tui, tui->session) && i < reading->tree.nr_roots; i++)
 		tui->session = has_calls(tui, i) ? i : 0;
 	prepare_graph(tui, &tui->program);
@@ -92,7 +92,7 @@ static void drop_func(struct tui *tui)
 	tui->func_name = NULL;
 }
 
-/* Merge all calls of @name in the program into one, below the root of tui->sum. */
+/* Merges all calls of @name in the program, below the root of tui->sum. */
 static int make_sum(struct tui *tui, const char *name)
 {
 	struct tree_node *root = tui->reading->tree.roots[tui->session];
@@ -105,7 +105,7 @@ static int make_sum(struct tui *tui, const char *name)
 	return ret == 0 && tui->sum.roots[0]->first ? tree_sort(tui->sum.roots[0]->first) : ret;
 }
 
-/* The graph of @name; none when the program does not call it. */
+/* Makes the graph of @name. There is none when the program does not call it. */
 static int make_func(struct tui *tui, const char *name, struct uft_err *err)
 {
 	tui->func_name = strdup(name);
@@ -125,7 +125,7 @@ int go_graph_of_func(struct tui *tui, const struct func *func, struct uft_err *e
 	if (!func || ret < 0)
 		return ret;
 
-	/* The name may be one of the graph that is dropped. */
+	/* The name is copied: it may belong to the graph that is dropped. */
 	char *name cleanup_free = strdup(func->name);
 
 	drop_func(tui);
@@ -192,7 +192,10 @@ static int make_replay(struct tui *tui, struct uft_err *err)
 	const struct opts *opts = tui->opts;
 	const struct replay_config shown = {
 		.color = opts->color_mode,
-		/* Partial passes have time ranges, for which there would be a column more. */
+		/*
+		 * The fields must be named: with the time range that a partial pass has, the
+		 * default would have one more.
+		 */
 		.fields = tui->replay_fields ? tui->replay_fields : REPLAY_FIELDS,
 		.merges_leaves = true,
 		.shows_args = opts->show_args,
@@ -300,7 +303,7 @@ int go_sessions(struct tui *tui, struct uft_err *err)
 	return 0;
 }
 
-/* The @nr-th program that has calls. */
+/* Returns the number of the @nr-th program that has calls. */
 static size_t program_number(const struct tui *tui, size_t nr)
 {
 	for (size_t i = 0; i < tui->reading->tree.nr_roots; i++) {
@@ -382,7 +385,10 @@ static int take_report(struct tui *tui, struct uft_err *err)
 		return ret;
 	before.ops = tui->report.view.ops;
 	tui->report.view = before;
-	/* The first line is the first line: what has taken longest may be another function now. */
+	/*
+	 * The cursor follows its function. On the first line it stays: the function with the
+	 * longest time may be another one now.
+	 */
 	if (name && before.cursor)
 		report_view_find(&tui->report, name);
 	return 0;
@@ -426,7 +432,10 @@ int go_take_reading(struct tui *tui, struct tui_reading *next, struct uft_err *e
 	if (ret == 0)
 		ret = take_lists(tui, err);
 	replay_view_set_tree(&tui->replay, &next->tree);
-	/* These views point into the reading that ends here. */
+	/*
+	 * After an error the views are dropped: they point into the former reading, which ends
+	 * here.
+	 */
 	if (ret < 0)
 		go_deinit(tui);
 	reading_close(before);

@@ -1,4 +1,4 @@
-/* The call graph as lines to fold (see graph_view.h). */
+/* Shows the call graph as lines that can be folded (see graph_view.h). */
 #include "cmds/tui/graph_view.h"
 
 #include <errno.h>
@@ -11,11 +11,11 @@
 #include "utils/view/source_line.h"
 #include "utils/view/texts.h"
 
-/* A flag of an entry of @shown: it is the empty line between an item and the one before it. */
+/* A flag of an entry of @shown: the entry is the empty line before that item. */
 #define GRAPH_GAP      (1U << 31)
-/* The most items that have a number: later ones are left out. */
+/* The most items: item numbers must leave GRAPH_GAP free. Later items are left out. */
 #define GRAPH_ITEMS    (GRAPH_GAP - 1)
-/* The most lines for all paths to a function: many long ones are cut. */
+/* The most lines for all paths to a function: with many paths, long ones are cut. */
 #define PATH_ITEMS_MAX ((size_t)2 << 20)
 
 static struct graph_view *graph_of(const struct tui_view *view)
@@ -67,7 +67,7 @@ static int add_node(struct graph_view *view, const struct tree_node *node, uint3
 	return add_item(view, item, index);
 }
 
-/* All of @top, without recursion: paths can be long. */
+/* Adds all nodes of @top. It does not recurse: paths can be long. */
 static int add_tree(struct graph_view *view, const struct tree_node *top, uint32_t parent)
 {
 	const struct tree_node *node = top;
@@ -94,7 +94,7 @@ static int add_tree(struct graph_view *view, const struct tree_node *top, uint32
 	return ret;
 }
 
-/* The parent of lines that have none. */
+/* Adds an invisible parent for lines that have no other. */
 static int begin_section(struct graph_view *view, uint32_t *section)
 {
 	const struct graph_item item = { .kind = GRAPH_HIDDEN, .parent = view->nr_items };
@@ -171,8 +171,8 @@ static void put_heading(struct tui_view *base, struct sink *sink)
 }
 
 /*
- * Add the branches before item @at, after a blank: those of all calls around it. They are found
- * from the inside, and the outermost is printed first.
+ * Adds a blank and the branches of all calls around item @at. They are found from the inside, but
+ * the outermost is printed first.
  */
 static void add_branches(const struct graph_view *view, uint32_t at, struct strbuf *out)
 {
@@ -192,7 +192,7 @@ static void add_branches(const struct graph_view *view, uint32_t at, struct strb
 	}
 }
 
-/* Add the branch to item @at itself. Without siblings it is only a mark in place of a blank. */
+/* Adds the branch to item @at itself. Without siblings it is only a mark in place of a blank. */
 static void add_branch(const struct graph_view *view, uint32_t at, struct strbuf *out)
 {
 	bool folds = view->items[at].is_folded && is_below(view, at);
@@ -323,7 +323,7 @@ static uint32_t previous_sibling(const struct graph_view *view, uint32_t at)
 	return before;
 }
 
-/* The cursor leaves one call, which is folded, for another one, whose own calls are shown. */
+/* Moves the cursor from one call, which is folded, to another one, whose calls are shown. */
 static uint32_t leave_for(struct graph_view *view, uint32_t from, uint32_t to)
 {
 	if (from != to) {
@@ -379,7 +379,7 @@ static int act_on(struct graph_view *view, uint32_t *at, enum tui_act act)
 {
 	switch (act) {
 	case TUI_FOLD:
-		/* Folding the program itself would leave nothing to see. */
+		/* The program itself is not folded: nothing would be left to see. */
 		view->items[*at].is_folded ^= view->items[*at].func && is_below(view, *at);
 		return 0;
 	case TUI_FOLD_CHILDREN:
@@ -460,8 +460,8 @@ int graph_view_program(struct graph_view *view, const struct tree_node *root, co
 }
 
 /*
- * Add the callers of @call in @whole, each with the numbers of that call, up to the program or the
- * limit.
+ * Adds the callers of @call in @whole, up to the program or the limit. All lines have the numbers
+ * of @call.
  */
 static int add_path(struct graph_view *view, uint32_t section, const struct graph_view *whole,
 		    uint32_t call, size_t room)
@@ -496,7 +496,8 @@ static int add_path(struct graph_view *view, uint32_t section, const struct grap
 }
 
 /*
- * Find the first item from @at on that is a call of @name outside of another one; nr_items: none.
+ * Returns the first item from @at on that is a call of @name, or nr_items. The caller skips calls
+ * inside of one that was found.
  */
 static uint32_t find_call(const struct graph_view *whole, uint32_t at, const char *name)
 {
@@ -518,7 +519,7 @@ static size_t count_calls(const struct graph_view *whole, const char *name)
 	return nr;
 }
 
-/* All calls of @name that are not in another one. */
+/* Adds the paths to all calls of @name that are not inside of another one. */
 static int add_paths(struct graph_view *view, const struct graph_view *whole, const char *name)
 {
 	uint32_t section;
@@ -572,8 +573,9 @@ static uint32_t scan_siblings(const struct graph_view *view, uint32_t from, uint
 }
 
 /*
- * The item of @view that is @item of another one: a child of @parent, or nr_items, and then a
- * section. Most stand in the same order: @guess is where to begin, and where to go on.
+ * Returns the item of @view that corresponds to @item of another view, or nr_items. It is a child
+ * of @parent; with nr_items as @parent, it is a section. Most items have the same order, so the
+ * search begins at @guess, which is moved on.
  */
 static uint32_t find_like(const struct graph_view *view, uint32_t parent, uint32_t *guess,
 			  const struct graph_item *item)
@@ -591,7 +593,11 @@ static uint32_t find_like(const struct graph_view *view, uint32_t parent, uint32
 	return found;
 }
 
-/* @now: by the items of @before, those of @view, or nr_items; @guesses: by the items of @view */
+/*
+ * Gives the items of @view the folds of @before. @now: gets, by item of @before, the item of @view
+ * or nr_items
+ * @guesses: by item of @view, for find_like()
+ */
 static void carry_folds(struct graph_view *view, const struct graph_view *before, uint32_t *now,
 			uint32_t *guesses)
 {
@@ -600,7 +606,7 @@ static void carry_folds(struct graph_view *view, const struct graph_view *before
 		bool is_section = item->parent == at;
 		uint32_t parent = is_section ? view->nr_items : now[item->parent];
 
-		/* With its parent, the item is gone. */
+		/* The item's parent does not exist any more, so neither does the item. */
 		if (!is_section && parent == view->nr_items)
 			now[at] = view->nr_items;
 		else

@@ -1,24 +1,27 @@
-/* The call graph of a program, or of one function with its callers, as lines to fold. */
+/*
+ * Shows the call graph of a program, or of one function with its callers, as lines that can be
+ * folded.
+ */
 #ifndef UTRAIL_CMDS_TUI_GRAPH_VIEW_H
 #define UTRAIL_CMDS_TUI_GRAPH_VIEW_H
 
 #include "cmds/tui/view.h"
 #include "utils/view/graph/graph.h"
 
-/* A line, or the root of several, which is none itself. */
+/* The kind of an item: a line, or the parent of several lines. */
 enum graph_item_kind {
 	GRAPH_CALL,
-	GRAPH_TEXT,   /* @text stands there */
-	GRAPH_HIDDEN, /* not shown itself, only the items below it */
+	GRAPH_TEXT,   /* the line is @text */
+	GRAPH_HIDDEN, /* not shown; only the items below it are */
 };
 
 /*
- * A line of the tree, in the order of a walk from callers to callees.
+ * A line of the tree. Items are in the order of a walk from callers to callees.
  *
- * @node: it shows the numbers of this node
- * @func: and the name of this function
+ * @node: the line shows the numbers of this node
+ * @func: the line shows the name of this function
  * @end: the index of the first item that is not below this one
- * @parent: the index of the item that it is below, itself for the first
+ * @parent: the index of the item above; for the first, its own
  */
 struct graph_item {
 	const struct tree_node *node;
@@ -35,9 +38,10 @@ struct graph_item {
  *
  * @graph: the columns; borrowed
  * @program: the name of the root
- * @shown: the items on lines, in their order; one with GRAPH_GAP is the line above it
- * @is_utf8: branches are drawn with characters that ASCII has not
- * @title: of a function's graph; on the heap
+ * @shown: the items of the lines, in order; an entry with GRAPH_GAP is the empty line before that
+ *         item
+ * @is_utf8: branches are drawn with characters outside of ASCII
+ * @title: for a function's graph; on the heap
  */
 struct graph_view {
 	struct tui_view view;
@@ -58,20 +62,22 @@ int graph_view_program(struct graph_view *view, const struct tree_node *root, co
 		       struct uft_err *err);
 
 /*
- * The function called @name: the paths to it in @whole, and its calls below, which are those of
- * @sum, where graph_add_calls() has put them. 0 or -ENOMEM with @err.
+ * Show the function @name: the paths to it in @whole, and the calls below it. These are in @sum,
+ * where graph_add_calls() has put them. Returns 0 or -ENOMEM with @err.
  */
 int graph_view_func(struct graph_view *view, const struct graph_view *whole,
 		    const struct tree_node *sum, const char *name, struct uft_err *err);
 
 /*
- * Take the folds, the cursor and the place on the screen of @before, which shows the same of less
- * of the recording. 0 or -ENOMEM with @err.
+ * Take over the folds, the cursor and the place on the screen of @before, a view of the same
+ * recording when it had fewer calls. Returns 0 or -ENOMEM with @err.
  */
 int graph_view_carry(struct graph_view *view, const struct graph_view *before, struct uft_err *err);
 void graph_view_deinit(struct graph_view *view);
 
-/* Unfold the lines around the first call of @func, and go there; false: there is none. */
+/*
+ * Unfold the lines around the first call of @func, and go there. Returns false when there is none.
+ */
 bool graph_view_go(struct graph_view *view, const struct func *func, size_t rows);
 
 #endif

@@ -7,7 +7,7 @@
 
 #define ACT(name) (TUI_ACT + TUI_##name)
 
-/* In the order of the help. */
+/* The keys, in the order of the help. */
 const struct tui_key tui_keys[] = {
 	{ { SCREEN_UP, 'k' }, "Up, k", "a line up", TUI_UP },
 	{ { SCREEN_DOWN, 'j' }, "Down, j", "a line down", TUI_DOWN },

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* The actions of keys, except those within a view (enum tui_act). */
+/* The actions of keys, except for actions within a view (enum tui_act). */
 enum tui_command {
 	TUI_UP,
 	TUI_DOWN,
@@ -34,15 +34,15 @@ enum tui_command {
 	TUI_QUIT,
 	TUI_CLICK,
 	TUI_REDRAW,
-	TUI_FIRST, /* of no key: the view at the start */
-	TUI_ACT,   /* and above: plus an enum tui_act */
+	TUI_FIRST, /* has no key: the view at the start */
+	TUI_ACT,   /* this number and above: plus an enum tui_act */
 };
 
 #define TUI_KEYS_MAX 4
 
 /*
- * @keys: characters, or enum screen_key; up to 0
- * @name: as help shows them; NULL: not in the help
+ * @keys: characters, or enum screen_key; 0 ends the list
+ * @name: the name in the help; NULL: not in the help
  * @help: a phrase
  */
 struct tui_key {
@@ -55,7 +55,7 @@ struct tui_key {
 extern const struct tui_key tui_keys[];
 extern const size_t nr_tui_keys;
 
-/* The command of @key, or -1. */
+/* Returns the command of @key, or -1. */
 int keys_find(int key);
 
 #endif

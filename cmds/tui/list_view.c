@@ -1,4 +1,4 @@
-/* Lines that are made once (see list_view.h). */
+/* Shows lines that are made once (see list_view.h). */
 #include "cmds/tui/list_view.h"
 
 #include <errno.h>

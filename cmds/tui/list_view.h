@@ -1,4 +1,4 @@
-/* Lines that do not change: facts about the recording, and the list of its programs. */
+/* Shows lines that do not change: facts about the recording, and the list of its programs. */
 #ifndef UTRAIL_CMDS_TUI_LIST_VIEW_H
 #define UTRAIL_CMDS_TUI_LIST_VIEW_H
 
@@ -9,7 +9,7 @@
  * Starts as { 0 } with list_view_init(), ends with list_view_deinit().
  *
  * @text: all lines, each with a newline; in the colours of a terminal, and escaped
- * @starts: offsets of the lines in it
+ * @starts: offsets of the lines in @text
  * @heading, @place: borrowed
  */
 struct list_view {
@@ -21,7 +21,10 @@ struct list_view {
 	const char *place;
 };
 
-/* @name: kind of view. Takes the text in @view->text. Returns 0 or -ENOMEM with @err. */
+/*
+ * Make the view of the text in @view->text. @name: the kind of view. Returns 0 or -ENOMEM with
+ * @err.
+ */
 int list_view_init(struct list_view *view, const char *name, const char *heading, const char *place,
 		   struct uft_err *err);
 void list_view_deinit(struct list_view *view);

@@ -1,4 +1,4 @@
-/* The table of functions as lines (see report_view.h). */
+/* Shows the table of functions as lines (see report_view.h). */
 #include "cmds/tui/report_view.h"
 
 #include <ctype.h>
@@ -25,7 +25,7 @@ static size_t nr_lines(struct tui_view *base)
 	return report_of(base)->rows.nr;
 }
 
-/* In capitals, as in the peer, whose heading for the number of calls is shorter than ours. */
+/* Titles are in capitals, as in the peer. The peer's title for the number of calls is shorter. */
 static void put_title(const struct report_column *column, const struct report_layout *layout,
 		      bool is_sorted, struct sink *sink)
 {
@@ -90,7 +90,7 @@ static bool has_word(struct tui_view *base, size_t line, const char *word)
 	return view_word_is_in(func_at(base, line)->name, word);
 }
 
-/* Returns the index of the column that is also the present sort key; -1 when it is not shown. */
+/* Returns the index of the column that is the present sort key, or -1 when it is not shown. */
 static int find_sorted(const struct report_view *view)
 {
 	const struct report_table *table = report_table_of(&view->report.config);
@@ -109,7 +109,7 @@ static int find_sorted(const struct report_view *view)
 	return -1;
 }
 
-/* By that column; false when it has no order. */
+/* Sorts by that column. Returns false when it has no order. */
 static bool sort_by(struct report_view *view, size_t index)
 {
 	struct report_config config = view->report.config;

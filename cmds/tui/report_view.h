@@ -1,4 +1,4 @@
-/* The functions of a recording with their numbers, sorted by one column at a time. */
+/* Shows the functions of a recording with their numbers, sorted by one column at a time. */
 #ifndef UTRAIL_CMDS_TUI_REPORT_VIEW_H
 #define UTRAIL_CMDS_TUI_REPORT_VIEW_H
 
@@ -8,7 +8,7 @@
 /*
  * Starts as { 0 } with report_view_init(), ends with report_view_deinit().
  *
- * @agg: of all calls; report_view_init() takes it
+ * @agg: sums of all calls; report_view_init() takes them over
  * @sorted: index of the column, among the chosen ones, that rows are sorted by; -1: none
  */
 struct report_view {
@@ -23,9 +23,8 @@ struct report_view {
 };
 
 /*
- * @config: may be without sort keys: then the first column counts
- *
- * 0, -ERR_USAGE or -ENOMEM with @err. @view->agg has been run for report_prepare() of that config.
+ * @view->agg must have been run for report_prepare() of @config. @config: without sort keys, the
+ * first column is the key. Returns 0, -ERR_USAGE or -ENOMEM with @err.
  */
 int report_view_init(struct report_view *view, const struct report_config *config,
 		     struct uft_err *err);
@@ -34,10 +33,12 @@ void report_view_deinit(struct report_view *view);
 /* Sort by the column with that index, if it has an order. */
 void report_view_sort(struct report_view *view, int index);
 
-/* Go to the line of @func; false: there is none. */
+/* Go to the line of @func. Returns false when there is none. */
 bool report_view_go(struct report_view *view, const struct func *func, size_t rows);
 
-/* The same by name; where that stands on the screen does not change, if there is room. */
+/*
+ * Go to the line of the function @name. Its place on the screen does not change, if there is room.
+ */
 void report_view_find(struct report_view *view, const char *name);
 
 #endif

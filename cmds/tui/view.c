@@ -1,4 +1,4 @@
-/* Moves of a view's cursor, and searches (see view.h). */
+/* Moves a view's cursor, and searches in a view (see view.h). */
 #include "cmds/tui/view.h"
 
 #include <ctype.h>
@@ -6,9 +6,9 @@
 
 #include "cmds/tui/keys.h"
 
-/* So far Left and Right go. */
+/* The number of columns that Left and Right move by. */
 #define SHIFT_COLUMNS 8
-/* In a search @stops is asked once in so many lines. */
+/* The number of lines that a search looks at between two calls of @stops. */
 #define LOOK_LINES    1024
 
 static size_t count_lines(struct tui_view *view)
@@ -42,7 +42,7 @@ static size_t usable_line(struct tui_view *view, size_t line)
 	return 0;
 }
 
-/* The last line up to @line where a cursor can be. */
+/* Returns the last line up to @line where a cursor can be. */
 static size_t usable_before(struct tui_view *view, size_t line)
 {
 	while (line > 0 && is_gap(view, line))

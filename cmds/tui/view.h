@@ -10,14 +10,14 @@
 #include "utils/pipeline/recording/module.h"
 #include "utils/base/sink.h"
 
-/* No line, and no function. */
+/* Stands for no line. */
 #define TUI_NOWHERE (-1)
 
-/* The actions of keys within one view; a view handles those that apply to it. */
+/* The actions of keys within a view. A view handles the actions that apply to it. */
 enum tui_act {
-	TUI_FOLD,	   /* or unfold, or choose */
-	TUI_FOLD_CHILDREN, /* of the line's call */
-	TUI_FOLD_ALL,	   /* that is below */
+	TUI_FOLD,	   /* fold or unfold, or choose */
+	TUI_FOLD_CHILDREN, /* fold the calls of the line's call */
+	TUI_FOLD_ALL,	   /* fold all calls below it */
 	TUI_UNFOLD_CHILDREN,
 	TUI_UNFOLD_ALL,
 	TUI_NEXT_SIBLING,
@@ -29,14 +29,15 @@ enum tui_act {
 };
 
 /*
- * The state that all views have. Embedded in a view's own struct, at its beginning.
+ * The state that all views have. It is at the beginning of a view's own struct.
  *
- * @name: of the kind, for the last line
+ * @name: the kind of view, for the last line
  * @cursor: the line that the keys act on
  * @top: the first line on the screen
- * @shift: so many columns are left of the screen
- * @rows: so many lines the screen had when the view was drawn last
- * @stops: asked while something takes long: has the user pressed a key to end it? NULL: never
+ * @shift: number of columns left of the screen
+ * @rows: number of lines on the screen when the view was drawn last
+ * @stops: called while something takes long: true when the user has pressed a key to end it; may be
+ *         NULL
  */
 struct tui_view {
 	const struct tui_view_ops *ops;
@@ -52,17 +53,17 @@ struct tui_view {
  * A kind of view. Lines count from 0, and are one line of text each, in the colours of a terminal;
  * names in them are escaped. All but @nr_lines and @put_line may be NULL.
  *
- * @nr_lines: so far
- * @put_heading: the line above them
- * @put_line: the text of one line, without its end
- * @put_place: the text of the last line about line @line
- * @is_gap: it separates others: the cursor is never there
+ * @nr_lines: number of lines so far
+ * @put_heading: puts the line above all lines
+ * @put_line: puts the text of one line, without its end
+ * @put_place: puts the text of the screen's last line, about line @line
+ * @is_gap: the line only separates others: the cursor cannot be there
  * @func_at: the function that a line is about, or NULL
- * @has_word: a search for @word finds the line
- * @knows_word: false: no line can have @word, so that no search is needed
+ * @has_word: true when a search for @word finds the line
+ * @knows_word: false when no line can have @word, so that no search is needed
  * @is_long: the lines that a search finds are not counted
- * @act: 0 when something may have changed, -ENOTSUP when that means nothing here, or another
- *       negative errno with @err. May move the cursor
+ * @act: does an action, and may move the cursor. Returns 0 when something may have changed,
+ *       -ENOTSUP when the view has no such action, or another negative errno with @err
  */
 struct tui_view_ops {
 	bool is_long;
@@ -77,7 +78,7 @@ struct tui_view_ops {
 	int (*act)(struct tui_view *view, enum tui_act act, struct uft_err *err);
 };
 
-/* Moves of the cursor. @rows: lines that the screen has room for; 0 counts as one. */
+/* Move the cursor. @rows: number of lines that the screen has room for; 0 counts as one */
 void view_move(struct tui_view *view, int step, size_t rows);
 void view_page_down(struct tui_view *view, size_t rows);
 void view_page_up(struct tui_view *view, size_t rows);
@@ -86,25 +87,28 @@ void view_end(struct tui_view *view, size_t rows);
 void view_center(struct tui_view *view, size_t rows);
 void view_go(struct tui_view *view, size_t line, size_t rows);
 
-/* Move by a command of the keys (enum tui_command); false: it is no move. */
+/* Move by a command of the keys (enum tui_command). Returns false when @command is no move. */
 bool view_do_move(struct tui_view *view, int command, size_t rows);
 
 /* After a change: put the cursor on a line, and that line on the screen. */
 void view_settle(struct tui_view *view, size_t rows);
 
-/* The same before drawing: a screen of another size shows as many lines as possible. */
+/*
+ * Like view_settle(), before drawing: on a screen of another size, as many lines as possible are
+ * shown.
+ */
 void view_fit(struct tui_view *view, size_t rows);
 
 /*
- * The next line, or with @step -1 the one before, that has @word; TUI_NOWHERE: none, or the user
- * does not want to wait.
+ * Returns the next line that has @word, or with @step -1 the one before. Returns TUI_NOWHERE when
+ * there is none, or when the user does not want to wait.
  */
 ssize_t view_find(struct tui_view *view, int step, const char *word);
 
-/* The number of lines that have @word. */
+/* Returns the number of lines that have @word. */
 size_t view_count(struct tui_view *view, const char *word);
 
-/* The place of the cursor among all lines, in percent. */
+/* Returns the place of the cursor among all lines, in percent. */
 unsigned view_percent(struct tui_view *view);
 
 /* True when @name contains @word; case matters only if the word has capitals. */
