@@ -1,4 +1,4 @@
-/* Lists and input that wait for keys: help, a search, the choice of fields (see state.h). */
+/* Reads keys for lists and input: help, a search, the choice of fields (see state.h). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 #define WORD_BYTES 128
 
-/* Show @list in place of the view, and move in it, until another key comes. Returns that key. */
+/* Shows @list in place of the view, and moves in it, until another key comes. Returns that key. */
 static int wait_in_list(struct tui *tui, struct list_view *list)
 {
 	struct tui_view *before = tui->view;
@@ -45,7 +45,7 @@ void ask_help(struct tui *tui)
 
 /* --- search --- */
 
-/* A character of the locale, as UTF-8. */
+/* Adds a character, given by its code point, in UTF-8. */
 static void add_char(char *word, size_t *len, int key)
 {
 	char text[4];
@@ -81,7 +81,7 @@ static void remove_char(char *word, size_t *len)
 	word[*len] = '\0';
 }
 
-/* False when the user has cancelled it. */
+/* Reads a word to search. Returns false when the user has cancelled. */
 static bool read_word(struct tui *tui, char *word)
 {
 	size_t len = 0;
@@ -172,7 +172,7 @@ static int show_fields(struct list_view *list, const struct field_list *fields)
 			      "fields of this view", NULL);
 }
 
-/* True when they are to be shown. */
+/* Lets the user choose fields. Returns true when the chosen ones are to be shown. */
 static bool choose_fields(struct tui *tui, const struct field_list *fields)
 {
 	struct list_view list cleanup(list_view_deinit) = { 0 };
@@ -194,7 +194,7 @@ static bool choose_fields(struct tui *tui, const struct field_list *fields)
 	return false;
 }
 
-/* The text of -f for them; NULL when memory is short. */
+/* Returns the text of -f for the chosen fields, or NULL when memory is short. */
 static char *text_of_fields(const struct field_list *fields)
 {
 	struct strbuf text = { 0 };

@@ -1,6 +1,6 @@
 /*
  * Starts an editor at a function's line (see state.h). The file name comes from the recording,
- * perhaps from a stranger: no shell sees it, and no editor takes it for an option.
+ * which may be a stranger's: no shell sees it, and no editor takes it for an option.
  */
 #include <errno.h>
 #include <signal.h>
@@ -18,7 +18,7 @@
 
 #define EDITOR_WORDS 16
 
-/* Editors that go to a line by +LINE. */
+/* True for editors that go to a line by the option +LINE. */
 static bool knows_plus_line(const char *path)
 {
 	static const char *const names[] = { "vi",
@@ -49,7 +49,8 @@ static bool knows_plus_line(const char *path)
 }
 
 /*
- * Makes the editor's command, which may have options, and then the place. @words: parts of @command
+ * Makes the editor's argv: its command, which may have options, then the line and the file. @words:
+ * point into @command
  */
 static void make_command(char *command, char *line, char *file, char **words)
 {
@@ -68,7 +69,7 @@ static void make_command(char *command, char *line, char *file, char **words)
 	words[nr] = NULL;
 }
 
-/* Run it on the terminal, and wait. Returns its status, or a negative errno. */
+/* Runs the editor on the terminal, and waits. Returns its status, or a negative errno. */
 static int run_command(char **words)
 {
 	struct sigaction ignore = { .sa_handler = SIG_IGN };
@@ -83,7 +84,7 @@ static int run_command(char **words)
 		execvp(words[0], words);
 		_exit(127);
 	}
-	/* Ctrl-C is the editor's. */
+	/* Ctrl-C is for the editor. */
 	sigaction(SIGINT, &ignore, &old_int);
 	sigaction(SIGQUIT, &ignore, &old_quit);
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
@@ -116,7 +117,10 @@ static void edit_file(struct tui *tui, const char *file, unsigned line)
 		draw_note(tui, "the editor (EDITOR) cannot be run");
 }
 
-/* The recording may name a device or a pipe, which must not be opened. */
+/*
+ * Refuses all but regular files: the recording may name a device or a pipe, which must not be
+ * opened.
+ */
 static void check_and_edit(struct tui *tui, const char *file, unsigned line)
 {
 	struct strbuf text cleanup_strbuf = { 0 };

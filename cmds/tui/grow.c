@@ -1,4 +1,4 @@
-/* A recording that grows while it is on the screen (see state.h). */
+/* Follows a recording that grows while it is on the screen (see state.h). */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -12,10 +12,15 @@
 
 /* The time between two looks. */
 #define LOOK_NS	      300000000ULL
-/* Graph and report are read anew after so many times as long as that takes. */
+/*
+ * The pause before graph and report are read again, as a multiple of the time that reading takes.
+ */
 #define REST_FACTOR   10
 #define REST_LEAST_NS 1000000000ULL
-/* The recorder says what is complete a bit later than it writes that. */
+/*
+ * The recorder tells that records are complete a bit later than it writes them. So this many more
+ * looks are made after files have stopped growing.
+ */
 #define LATE_LOOKS    4
 
 void grow_begin(struct tui *tui)
@@ -24,7 +29,10 @@ void grow_begin(struct tui *tui)
 
 	tui->growth.grows = ask_is_recorded(dir);
 	tui->growth.stamp = tui->growth.grows ? growth_stamp(dir) : 0;
-	/* Some of it was written while the rest was read. */
+	/*
+	 * Parts of the recording were written while others were read, so the reading is old
+	 * already.
+	 */
 	tui->growth.is_stale = tui->growth.grows;
 }
 
@@ -48,7 +56,10 @@ int grow_open_calls(struct tui *tui, struct uft_err *err)
 		return ret;
 	calls->data.modules.syms_dir = opts.syms_dir;
 	calls->is_open = true;
-	/* The first look only asks what is complete: the second one knows it. */
+	/*
+	 * The first look only asks for the time up to which records are complete. The second look
+	 * uses it.
+	 */
 	return calls->grows ? follow_look(&calls->follow, err) : 0;
 }
 
@@ -61,7 +72,7 @@ void grow_close_calls(struct tui *tui)
 	tui->wanted_func = NULL;
 }
 
-/* The last line is followed; any other one stays. */
+/* Shows new lines of the replay. The cursor follows the last line; on any other line it stays. */
 static int grow_replay(struct tui *tui, bool has_grown, struct uft_err *err)
 {
 	struct tui_calls *calls = &tui->calls;

@@ -1,4 +1,4 @@
-/* A thread that reads (see job.h). */
+/* Reads in a thread (see job.h). */
 #include "cmds/tui/job.h"
 
 #include <errno.h>
@@ -55,7 +55,7 @@ int job_start(struct tui_job *job, struct tui_reading *reading, unsigned work,
 			return ret;
 	}
 	atomic_store(&reading->stops, false);
-	/* Signals are for the thread that has the keys. */
+	/* Signals are for the thread that reads keys. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 
@@ -91,7 +91,10 @@ void job_stop(struct tui_job *job)
 {
 	if (!job->runs)
 		return;
-	/* It may be between two pipelines now, and begin the next one. */
+	/*
+	 * The thread may be between two pipelines, and begin the next one, so it is stopped again
+	 * and again.
+	 */
 	while (!job_is_done(job)) {
 		reading_stop(job->reading);
 		nanosleep(&(struct timespec){ .tv_nsec = LOOK_NS }, NULL);

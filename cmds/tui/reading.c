@@ -1,4 +1,4 @@
-/* The recording, opened and added up (see reading.h). */
+/* Opens the recording and adds it up (see reading.h). */
 #include "cmds/tui/reading.h"
 
 #include <pthread.h>
@@ -41,7 +41,7 @@ static int open_tree(struct tui_reading *reading, struct uft_err *err)
 	return 0;
 }
 
-/* The same as reader_open_records() without a word. */
+/* Opens the recording like reader_open_records(), but without messages. */
 static int open_quietly(struct trace_data *data, const struct opts *opts, struct uft_err *err)
 {
 	int ret = data_open(data, reader_data_dir(opts), opts->demangle, err);

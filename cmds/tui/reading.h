@@ -11,13 +11,14 @@
 #include "utils/view/report/report.h"
 
 /*
- * Starts as { 0 } with reading_open(), ends with reading_close(). It never moves: its parts point
- * to each other.
+ * Starts as { 0 } with reading_open(), ends with reading_close(). It must not be moved: its parts
+ * point to each other.
  *
- * @tree: of all calls, with all numbers that columns of graphs have; after reading_run_tree()
- * @agg: the same for a report, which takes it away; it has come from @report_pipe
- * @active: the pipeline that runs just now, which tells how far it is; NULL: none
- * @stops: the user wants it to end early
+ * @tree: the tree of all calls, with all numbers that columns of graphs have; after
+ *        reading_run_tree()
+ * @agg: the sums of all calls for a report, which takes them over; made by @report_pipe
+ * @active: the pipeline that runs now, which tells the progress; NULL: none
+ * @stops: the user wants reading to end early
  */
 struct tui_reading {
 	const struct opts *opts;
@@ -33,25 +34,28 @@ struct tui_reading {
 };
 
 /*
- * Open the recording; no record is read yet. @is_quiet: the screen is in use, so that nothing may
- * be said. 0, CMD_NO_DATA, or negative; both with @err.
+ * Open the recording; no record is read yet. @is_quiet: print no messages, since the screen is in
+ * use. Returns 0, CMD_NO_DATA or negative; the latter two with @err.
  */
 int reading_open(struct tui_reading *reading, const struct opts *opts, bool is_quiet,
 		 struct uft_err *err);
 void reading_close(struct tui_reading *reading);
 
-/* Add up all calls. Negative with @err. May take long: see job.h. */
+/* Make the tree of all calls. Returns 0 or negative with @err. May take long: see job.h. */
 int reading_run_tree(struct tui_reading *reading, struct uft_err *err);
 
-/* Add up all calls for @report. @agg loses all that it had. Negative with @err. */
+/*
+ * Add up all calls for @report, into @agg, whose content is dropped. Returns 0 or negative with
+ * @err.
+ */
 int reading_add_up(struct tui_reading *reading, const struct report *report, struct uft_err *err);
 
-/* From another thread: the records end where they are now. */
+/* From another thread: make the reading end as if there were no more records. */
 void reading_stop(struct tui_reading *reading);
 
 /*
- * Open a pipeline on the recording of @opts. Filters remember what they match, so only one thread
- * at a time may do it.
+ * Open a pipeline on the recording of @opts. Only one thread at a time may do this: filters
+ * remember their matches.
  */
 int reading_open_pipeline(struct pipeline *pipe, struct trace_data *data,
 			  const struct pipeline_config *config, struct uft_err *err);

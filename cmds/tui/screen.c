@@ -1,4 +1,4 @@
-/* The terminal as a screen, with ncurses (see screen.h). */
+/* Uses the terminal as a screen, with ncurses (see screen.h). */
 #include "cmds/tui/screen.h"
 
 #include <errno.h>
@@ -16,14 +16,15 @@
 
 #include <curses.h>
 #include <term.h>
-/* Macros of it for words that we use. */
+/* ncurses has macros with the names of variables here. */
 #undef columns
 #undef lines
 
 #include "utils/base/compiler.h"
 
 /*
- * ncurses waits this long for the rest of a key's escape sequence; after that the key was Escape.
+ * The time that ncurses waits for the rest of a key's escape sequence. Without a rest, the key was
+ * Escape.
  */
 #define ESCAPE_MS	 25
 /* The interval at which signals are noticed that came between two steps. */
@@ -31,15 +32,15 @@
 /* The most times that the terminal may be readable without any input. */
 #define EMPTY_READS_MAX	 50
 #define PAIR_BAR	 8
-/* So many keys may be typed while something takes long. */
+/* The most keys that are kept while something takes long. */
 #define TYPED_MAX	 64
 #define RESTORE_BYTES	 256
 #define SIGNAL_STACK	 (64 * 1024)
 #define REPLACEMENT_CHAR '?'
 
 /*
- * A signal handler may only call write(2) and tcsetattr(3), so everything that it needs is
- * prepared.
+ * Everything that a signal handler needs is prepared here: it may only call write(2) and
+ * tcsetattr(3).
  */
 static struct {
 	bool is_open;
@@ -75,7 +76,7 @@ static void note_continue(int sig)
 	was_continued = 1;
 }
 
-/* The program crashes: the terminal must be readable for the message. */
+/* The handler for crashes: restores the terminal, so that the message can be read. */
 static void restore_and_die(int sig)
 {
 	ssize_t ignored = write(STDOUT_FILENO, the.restore, the.restore_len);
@@ -132,7 +133,7 @@ static void add_restore(const char *capability)
 	}
 }
 
-/* The colours of color.h, on the terminal's own background. */
+/* Defines the colours of color.h, on the terminal's own background. */
 static void begin_colors(bool wanted)
 {
 	the.has_color = wanted && has_colors() && start_color() == OK;
@@ -164,7 +165,7 @@ int screen_check(struct uft_err *err)
 
 	bool moves = cursor_address;
 
-	/* ncurses makes a terminal description of its own. */
+	/* This description is not needed any more: ncurses makes its own. */
 	del_curterm(cur_term);
 	if (!moves)
 		return err_set(err, -EINVAL,
@@ -179,7 +180,7 @@ int screen_open(bool has_color, struct uft_err *err)
 	setlocale(LC_CTYPE, "");
 	the.is_utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
 	tcgetattr(STDIN_FILENO, &the.termios);
-	/* Before ncurses starts, since it takes signals without a handler. */
+	/* Handlers are set before ncurses starts: it takes signals that have none. */
 	catch_signals();
 	the.screen = newterm(NULL, stdout, stdin);
 	if (!the.screen) {
@@ -246,7 +247,7 @@ void screen_size(size_t *rows, size_t *columns)
 
 /* --- text --- */
 
-/* The attributes of "\e[<number>m". Bright colours of terminals without them are bold. */
+/* Returns the attributes of "\e[<number>m". On terminals without bright colours, these are bold. */
 static attr_t sgr_attrs(unsigned number, short *pair)
 {
 	bool is_bright = number >= 90 && number <= 97;
@@ -257,14 +258,14 @@ static attr_t sgr_attrs(unsigned number, short *pair)
 		return A_BOLD;
 	if (!the.has_color || color > 7)
 		return 0;
-	/* Gray. */
+	/* bright black is gray */
 	if (is_bright && color == 0)
 		return A_DIM;
 	*pair = color;
 	return is_bright ? A_BOLD : 0;
 }
 
-/* A sequence of color.h at @text; its length. */
+/* Reads a sequence of color.h at @text. Returns its length. */
 static size_t read_sgr(const char *text, size_t len, attr_t *attrs, short *pair)
 {
 	unsigned number = 0;
@@ -276,7 +277,9 @@ static size_t read_sgr(const char *text, size_t len, attr_t *attrs, short *pair)
 	return at < len ? at + 1 : len;
 }
 
-/* Reads the character at @text; returns its length. Names were escaped, so they are UTF-8. */
+/*
+ * Reads the character at @text, and returns its length. Names were escaped, so the text is UTF-8.
+ */
 static size_t read_char(const char *text, size_t len, wchar_t *c)
 {
 	static const uint8_t firsts[] = { 0x7f, 0x1f, 0x0f, 0x07 };
@@ -431,7 +434,7 @@ static int read_key(void)
 	}
 }
 
-/* We were stopped, and others used the terminal meanwhile. */
+/* Draws everything again after the process was stopped: other programs have used the terminal. */
 static int redraw_all(void)
 {
 	was_continued = 0;
@@ -461,7 +464,7 @@ bool screen_is_interrupted(void)
 	return caught_signal;
 }
 
-/* A key that came while something took long, or one that is there now. */
+/* Returns a key that was kept while something took long, or one that is there now. */
 static int next_key(void)
 {
 	int key = the.typed[0];

@@ -1,5 +1,5 @@
 /*
- * The terminal as a screen: only this file talks to ncurses. There is one screen; it belongs to the
+ * The terminal as a screen. Only screen.c uses ncurses. There is one screen, and it belongs to the
  * main thread.
  */
 #ifndef UTRAIL_CMDS_TUI_SCREEN_H
@@ -10,7 +10,7 @@
 
 #include "utils/base/err.h"
 
-/* Keys other than characters, with larger numbers; and other reasons to wake the reader. */
+/* Keys that are no characters have larger numbers. Other numbers tell why no key was read. */
 enum screen_key {
 	SCREEN_NO_KEY = -1, /* the time is over, or a signal came */
 	SCREEN_UP = 0x200000,
@@ -26,8 +26,12 @@ enum screen_key {
 	SCREEN_ESCAPE,
 	SCREEN_WHEEL_UP,
 	SCREEN_WHEEL_DOWN,
-	SCREEN_CLICK,	/* on screen_clicked_row() */
-	SCREEN_RESIZED, /* or continued: all is to be drawn again */
+	SCREEN_CLICK, /* a click on screen_clicked_row() */
+	/*
+	 * the terminal has another size, or the process was continued: everything must be drawn
+	 * again
+	 */
+	SCREEN_RESIZED,
 	SCREEN_OTHER,
 };
 
@@ -38,34 +42,34 @@ enum screen_look {
 };
 
 /*
- * Check that there is a usable terminal. Returns 0; -ENOTTY, or -EINVAL for an unknown kind of
- * terminal, with @err.
+ * Check that there is a usable terminal. Returns 0, -ENOTTY, or -EINVAL for an unknown kind of
+ * terminal; with @err.
  */
 int screen_check(struct uft_err *err);
 
 /*
- * Take the terminal, until screen_close(), which may be called at any time. Signals of a crash
- * restore it first; signals that other processes send are noted, see screen_signal(). To be called
- * after screen_check(). Returns 0, or -EINVAL with @err.
+ * Take the terminal, until screen_close(), which may be called at any time. Call it after
+ * screen_check(). Signals of a crash restore the terminal first. Signals that other processes send
+ * are noted, see screen_signal(). Returns 0, or -EINVAL with @err.
  *
  * @has_color: use colours, if the terminal has them
  */
 int screen_open(bool has_color, struct uft_err *err);
 void screen_close(void);
 
-/* Give the terminal to another program, and take it back. */
+/* screen_leave(): give the terminal to another program. screen_return(): take it back. */
 void screen_leave(void);
 void screen_return(void);
 
-/* True when the terminal shows UTF-8, by the locale. */
+/* True when the locale's characters are UTF-8. */
 bool screen_is_utf8(void);
 
 void screen_size(size_t *rows, size_t *columns);
 
 /*
- * Put a line's text at @row from @column on, in the colours of its escape sequences (color.h),
- * padded with blanks to @width columns. The first @shift columns of the text are skipped, and a
- * longer text is cut.
+ * Put a line's text at @row from @column on. Its escape sequences (color.h) set colours. The text
+ * is padded with blanks to @width columns. Its first @shift columns are skipped, and a longer text
+ * is cut.
  */
 void screen_put(size_t row, size_t column, size_t width, const char *text, size_t len, size_t shift,
 		enum screen_look look);
@@ -74,18 +78,19 @@ void screen_put(size_t row, size_t column, size_t width, const char *text, size_
 void screen_show(void);
 
 /*
- * Returns a character, an enum screen_key, or SCREEN_NO_KEY after @timeout_ms; -1: wait for ever.
+ * Returns a character, an enum screen_key, or SCREEN_NO_KEY after @timeout_ms; with -1 it waits
+ * without a limit.
  */
 int screen_key(int timeout_ms);
 size_t screen_clicked_row(void);
 
 /*
- * While something takes long: true when the user has typed q or Escape, or a signal ends the
- * program. Keys are kept for screen_key().
+ * Call it while something takes long. Returns true when the user has typed q or Escape, or a signal
+ * ends the program. Keys are kept for screen_key().
  */
 bool screen_is_interrupted(void);
 
-/* The signal by which the program has to end, or 0. SIGHUP when the terminal has gone. */
+/* Returns the signal by which the program must end, or 0. SIGHUP when the terminal is gone. */
 int screen_signal(void);
 
 #endif

@@ -1,9 +1,9 @@
-/* The place of a function in its sources (see source_place.h). */
+/* Finds the place of a function in its sources (see source_place.h). */
 #include "cmds/tui/source_place.h"
 
 #include <stdlib.h>
 
-/* "FILE:LINE" taken apart. */
+/* Takes "FILE:LINE" apart. */
 static bool split_line(struct strbuf *text, unsigned *line)
 {
 	char *colon = text->len ? strrchr(text->data, ':') : NULL;

@@ -1,4 +1,4 @@
-/* The place of a function in its sources. */
+/* Finds the place of a function in its sources. */
 #ifndef UTRAIL_CMDS_TUI_SOURCE_PLACE_H
 #define UTRAIL_CMDS_TUI_SOURCE_PLACE_H
 
@@ -7,13 +7,13 @@
 #include "utils/pipeline/recording/module.h"
 
 /*
- * Append the file with the source of @func, and set @line. False when that is unknown: no debug
- * information was recorded, and the program has none, or has changed.
+ * Append the name of the file with the source of @func, and set @line. Returns false when it is
+ * unknown: no debug information was recorded, and the program has none, or has changed.
  */
 bool source_place_find(struct module_set *modules, const struct func *func, struct strbuf *file,
 		       unsigned *line);
 
-/* The same as text for people: "FILE [line:NUMBER]". False: nothing was put. */
+/* Append the place as text for people: "FILE [line:NUMBER]". Returns false when it is unknown. */
 bool source_place_put(struct module_set *modules, const struct func *func, struct sink *sink);
 
 #endif

@@ -12,10 +12,11 @@
 #include "cmds/tui/view.h"
 
 /*
- * The recording once more, for the replay: it may be read while another thread reads the first.
+ * The recording opened once more, for the replay: it can be read while another thread reads the
+ * first one.
  *
- * @grows: a recorder writes it, and @follow says up to which time it is complete
- * @left: so many looks are worth it, though its files do not grow
+ * @grows: a recorder writes it, and @follow tells up to which time it is complete
+ * @left: number of looks that are still made although its files have stopped growing
  */
 struct tui_calls {
 	struct trace_data data;
@@ -29,9 +30,11 @@ struct tui_calls {
  * A recording that a recorder may still write.
  *
  * @grows: a recorder writes it
- * @is_stale: its files have more than @reading knows
- * @stamp: of its files (growth.h) at the last look; @looked_ns: the time of that look
- * @read_ns: the time when @reading was complete; @took_ns: its duration
+ * @is_stale: its files have more than @reading
+ * @stamp: that of its files (growth.h) at the last look
+ * @looked_ns: the time of that look
+ * @read_ns: the time when @reading was complete
+ * @took_ns: the time that reading took
  */
 struct tui_growth {
 	bool grows;
@@ -43,16 +46,18 @@ struct tui_growth {
 };
 
 /*
- * @reading: of the graph and the report; complete when it @has_tree
- * @next: takes its place when it is read
- * @job: the one that reads; @waiting: the view of that time, for @wanted (an enum tui_command) and
- *       @wanted_func
+ * @reading: the recording for graph and report; complete when @has_tree
+ * @next: takes the place of @reading when it is complete
+ * @job: the thread that reads
+ * @waiting: the view during the first reading
+ * @wanted, @wanted_func: the command (enum tui_command) that waits for it, and its function
  * @graph: the columns of graphs
  * @session: the program that is shown, a root of the tree
- * @sum: the calls of the function that @func is about; @func_name: it, of the heap
- * @view: the one on the screen; NULL before the first
+ * @sum: the calls of the function that @func shows
+ * @func_name: the name of that function; on the heap
+ * @view: the view on the screen; NULL before the first
  * @sink: appends to @line
- * @report_fields, @replay_fields: as of -f; NULL: the default; on the heap
+ * @report_fields, @replay_fields: texts like that of -f; NULL: the default; on the heap
  * @word: the last searched word; on the heap
  * @shows_count: the last line shows @nr_matches
  * @note: text of the last line until the next key; on the heap
@@ -99,73 +104,79 @@ struct tui {
 
 /* --- draw.c --- */
 
-/* Lines of a view that the screen has room for. */
+/* Returns the number of a view's lines that the screen has room for. */
 size_t draw_rows(void);
 /* Draw the whole screen. */
 void draw_all(struct tui *tui);
-/* The same with @text in the last line, where the user types. */
+/* Draw the whole screen with @text in the last line, where the user types. */
 void draw_prompt(struct tui *tui, const char *text);
 /* Note a line for the bottom of the screen. */
 void draw_note(struct tui *tui, const char *text);
 
-/* --- go.c: switching to the views that keys choose; negative with @err --- */
+/* --- go.c: goes to the views that keys choose; returns negative with @err --- */
 
 int go_graph(struct tui *tui, struct uft_err *err);
 int go_graph_of_func(struct tui *tui, const struct func *func, struct uft_err *err);
-/* @func: the one whose line the cursor goes to; NULL: none. There is a report. */
+/* Go to the report, which must exist. @func: the cursor goes to its line; may be NULL */
 void go_report(struct tui *tui, const struct func *func);
 int go_replay(struct tui *tui, const struct func *func, struct uft_err *err);
 int go_info(struct tui *tui, struct uft_err *err);
 int go_sessions(struct tui *tui, struct uft_err *err);
-/* If the view is the replay, number all its lines before going to the end. */
+/* If the view is the replay, number all of its lines, for commands that need its end. */
 int go_to_know_all(struct tui *tui, struct uft_err *err);
-/* The report by the options, or by the fields that the user has chosen here. */
+/*
+ * Returns the settings of the report: those of the options, with the fields that the user has
+ * chosen.
+ */
 struct report_config go_report_config(const struct tui *tui);
-/* Make the report of what the job has added up. */
+/* Make the report from the sums that the job has made. */
 int go_take_report(struct tui *tui, struct uft_err *err);
-/* Enter in the list of sessions: the enum tui_command that was chosen, or -1. */
+/* Returns the enum tui_command that the user has chosen by Enter in the list of sessions, or -1. */
 int go_chosen(struct tui *tui);
-/* The function of the line, or NULL. */
+/* Returns the function of the cursor's line, or NULL. */
 const struct func *go_func_of_line(struct tui *tui);
-/* The modules that functions of the view on the screen are from. */
+/* Returns the modules of the functions in the view on the screen. */
 struct module_set *go_modules(struct tui *tui);
-/* Another reading takes the place of the first: folds and cursors stay where they are. */
+/* Put another reading in the place of the first. Folds and cursors keep their places. */
 int go_take_reading(struct tui *tui, struct tui_reading *next, struct uft_err *err);
-/* The number of programs that have calls. */
+/* Returns the number of programs that have calls. */
 size_t go_nr_programs(const struct tui *tui);
 void go_deinit(struct tui *tui);
 
-/* --- wait.c: what is read in the background; negative with @err --- */
+/* --- wait.c: views that wait for reading in the background; returns negative with @err --- */
 
-/* Begin to read; the first view comes when that is done. */
+/* Begin to read. The first view comes when that is done. */
 int wait_first(struct tui *tui, struct uft_err *err);
-/* True when @command was put off: the view it leads to needs what is not read yet. */
+/* True when @command was put off: its view needs data that are not read yet. */
 bool wait_for(struct tui *tui, int command, int *ret, struct uft_err *err);
-/* Read the report once more, for other fields. */
+/* Read the recording once more for the report, for other fields. */
 int wait_for_report(struct tui *tui, struct uft_err *err);
-/* Look at what has been read meanwhile. May change the view. */
+/* Take the results of a reading that is done. May change the view. */
 int wait_look(struct tui *tui, struct uft_err *err);
-/* The result is not waited for any more. */
+/* Stop waiting: the result is not needed any more. */
 void wait_end(struct tui *tui);
 
 /* --- grow.c: a recording that is still being made --- */
 
-/* Ask whether the recording grows. */
+/* Find out whether the recording grows. */
 void grow_begin(struct tui *tui);
-/* Look whether there is more, if it is time. Negative with @err. */
+/* Look for new records, if it is time. Returns 0 or negative with @err. */
 int grow_look(struct tui *tui, struct uft_err *err);
 /* Read the whole recording again. */
 int grow_read_again(struct tui *tui, struct uft_err *err);
-/* Open the recording for the replay, if it is not. */
+/* Open the recording for the replay, if it is not open. */
 int grow_open_calls(struct tui *tui, struct uft_err *err);
 void grow_close_calls(struct tui *tui);
 
 /* --- tui.c --- */
 
-/* Do an enum tui_command; @func is the one of its line, or NULL. Negative with @err. */
+/*
+ * Do an enum tui_command. @func: the function of the cursor's line, or NULL. Returns 0 or negative
+ * with @err.
+ */
 int tui_do(struct tui *tui, int command, const struct func *func, struct uft_err *err);
 
-/* --- ask.c: lists and words that wait for keys --- */
+/* --- ask.c: lists and input that wait for keys --- */
 
 void ask_help(struct tui *tui);
 void ask_search(struct tui *tui);
@@ -174,7 +185,7 @@ void ask_next_match(struct tui *tui, int step);
 
 /* --- editor.c --- */
 
-/* Open the source of the function in the present line, and come back. */
+/* Open an editor at the source of the cursor's function, and come back. */
 void editor_open(struct tui *tui);
 
 #endif

@@ -44,11 +44,11 @@ int tui_check(const struct opts *opts, struct uft_err *err)
 	return ret < 0 ? -ERR_USAGE : 0;
 }
 
-/* So often something is looked at that goes on in the background. */
+/* The time between two looks at a job in the background. */
 #define JOB_LOOK_MS    100
 #define GROWTH_LOOK_MS 300
 
-/* The line that was clicked on; once more on the same: as Enter. */
+/* Puts the cursor on the line that was clicked. A second click on a line acts like Enter. */
 static int click_line(struct tui *tui, struct uft_err *err)
 {
 	struct tui_view *view = tui->view;
@@ -75,7 +75,7 @@ static int do_act(struct tui *tui, enum tui_act act, struct uft_err *err)
 	return ret == -ENOTSUP ? 0 : ret;
 }
 
-/* The view at the start: by the options, and by what there is. */
+/* Shows the first view, which depends on the options and on the recording. */
 static int show_first(struct tui *tui, struct uft_err *err)
 {
 	int ret = go_graph(tui, err);
@@ -89,7 +89,7 @@ static int show_first(struct tui *tui, struct uft_err *err)
 	return 0;
 }
 
-/* Go to another view, which exists already. */
+/* Goes to another view. The view must exist already. */
 static int go_to_view(struct tui *tui, int command, const struct func *func, struct uft_err *err)
 {
 	switch (command) {
@@ -161,7 +161,7 @@ int tui_do(struct tui *tui, int command, const struct func *func, struct uft_err
 	if (wait_for(tui, command, &ret, err))
 		return ret;
 
-	/* These look at lines that may not have numbers yet. */
+	/* These commands look at lines that may not have numbers yet. */
 	if (command == TUI_END || command == TUI_SEARCH || command == TUI_NEXT_MATCH)
 		ret = go_to_know_all(tui, err);
 	if (ret < 0 || view_do_move(tui->view, command, draw_rows()))
@@ -170,7 +170,7 @@ int tui_do(struct tui *tui, int command, const struct func *func, struct uft_err
 	return ret == 0 ? do_other(tui, command, err) : ret;
 }
 
-/* The time until the next look is needed; -1: for ever. */
+/* Returns the time until the next look is needed, or -1 when none is. */
 static int idle_ms(const struct tui *tui)
 {
 	if (tui->view == &tui->replay.view && !tui->replay.pages.is_complete)
@@ -180,7 +180,7 @@ static int idle_ms(const struct tui *tui)
 	return tui->growth.grows || tui->growth.is_stale ? GROWTH_LOOK_MS : -1;
 }
 
-/* A key; meanwhile lines of the replay get their numbers, and what is read is looked at. */
+/* Waits for a key. Meanwhile lines of the replay are numbered. */
 static int wait_for_key(struct tui *tui)
 {
 	int ms = idle_ms(tui);
@@ -191,7 +191,7 @@ static int wait_for_key(struct tui *tui)
 	return key;
 }
 
-/* Things that happen without a key. */
+/* Does what happens without a key: results of reading, and growth. */
 static int look_around(struct tui *tui, struct uft_err *err)
 {
 	int ret = wait_look(tui, err);
@@ -260,7 +260,7 @@ int tui_check_terminal(struct uft_err *err)
 	return screen_check(err);
 }
 
-/* A recording that has just begun may have no calls yet: wait for the first. */
+/* Opens the recording. If it has just begun, it may have no calls yet: then waits for the first. */
 static int open_reading(struct tui *tui, struct uft_err *err)
 {
 	const struct timespec rest = { .tv_nsec = 50000000 };
@@ -303,7 +303,7 @@ int tui_run(const struct opts *opts, struct uft_err *err)
 	if (tui.reading)
 		close_tui(&tui);
 
-	/* Whoever waits for us is to know of the signal. */
+	/* The signal is sent again: a process that waits for this one must see it. */
 	int sig = screen_signal();
 
 	if (sig)

@@ -1,4 +1,4 @@
-/* Views that wait for what is read in the background (see state.h). */
+/* Lets views wait for reading in the background (see state.h). */
 #include <errno.h>
 #include <stdlib.h>
 #include <time.h>
@@ -7,7 +7,9 @@
 #include "cmds/tui/screen.h"
 #include "cmds/tui/state.h"
 
-/* Most recordings are read in less than that: nothing is said about it then. */
+/*
+ * The time before a view tells that the recording is being read. Most recordings are read in less.
+ */
 #define SILENT_NS 300000000ULL
 #define LOOK_NS	  2000000
 
@@ -24,7 +26,7 @@ static int show_waiting(struct tui *tui)
 			      "the graph comes when all calls are added up", NULL);
 }
 
-/* The recording that is being read in the place of the present one is not wanted. */
+/* Drops the recording that is being read to replace the present one. */
 static void drop_next(struct tui *tui)
 {
 	if (!tui->next)
@@ -44,7 +46,7 @@ static int start_report(struct tui *tui, struct uft_err *err)
 	return job_start(&tui->job, tui->reading, JOB_REPORT, &config, err);
 }
 
-/* A moment's work is done before anything is drawn. */
+/* Waits a moment before anything is drawn: the work may be done by then. */
 static int wait_silently(struct tui *tui, struct uft_err *err)
 {
 	while (!job_is_done(&tui->job) && !screen_signal() &&
@@ -119,7 +121,7 @@ int wait_for_report(struct tui *tui, struct uft_err *err)
 	return ret == 0 ? wait_silently(tui, err) : ret;
 }
 
-/* The thread has read all: its views are there. */
+/* Takes the result of the thread, which has ended, and makes its views. */
 static int take_result(struct tui *tui, struct uft_err *err)
 {
 	struct tui_reading *next = tui->next;
@@ -131,7 +133,7 @@ static int take_result(struct tui *tui, struct uft_err *err)
 		tui->next = NULL;
 		if (ret == 0)
 			return go_take_reading(tui, next, err);
-		/* It is being written just now, or gone: the former one stays. */
+		/* The recording is being written now, or is gone: the former reading stays. */
 		err_clear(err);
 		reading_close(next);
 		free(next);
