@@ -56,26 +56,29 @@ void sessions_deinit(struct sessions *sessions);
  */
 struct image *image_create(struct sessions *sessions, pid_t pid, const char *exe);
 
-/* Note a module in the session's map. 0 or -ENOMEM. */
+/* Note a module in the session's map. Returns 0 or -ENOMEM. */
 int image_add_module(struct image *s, const struct control_module *m);
 
-/* Save the symbols of one more module, if it can have records. */
+/* Save the symbols of a further module, if it can have records. */
 int sessions_save_module(struct sessions *sessions, const char *path, struct uft_err *err);
 
-/* The same for one that was loaded late, with the data that readers of arguments need. */
+/* Save a module that was loaded late: its symbols, and the data that readers of arguments need. */
 int image_save_late(struct sessions *sessions, struct image *s, const struct control_module *m,
 		    struct uft_err *err);
 
-/* All modules of the fresh image are noted: their build ids go into the map, as far as known. */
+/*
+ * Put the build ids of all modules into the map, as far as known. Call it when all modules of the
+ * fresh image are noted.
+ */
 void image_identify_modules(struct sessions *sessions, struct image *s);
 
 /*
- * Note the place of the stack: that of process @os_pid, which runs the image, while @pidfd says
- * that it has not ended; otherwise a usual one.
+ * Note the line of the stack: that of process @os_pid, which runs the image, as long as @pidfd
+ * shows that it has not ended; otherwise the usual one.
  */
 void image_note_stack(struct image *s, pid_t os_pid, int pidfd);
 
-/* Write the file of the map with the stack. Other threads may read @s meanwhile. */
+/* Write the file of the map, with the stack. Other threads may read @s meanwhile. */
 int image_save_map(const struct image *s, struct store *store, struct uft_err *err);
 
 /* Write the symbol files of the modules that can have records. */

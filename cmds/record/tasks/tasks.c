@@ -1,5 +1,5 @@
 /*
- * task.txt: the sessions, processes and threads of a recording, in the order of their first
+ * Writes task.txt: the sessions, processes and threads of a recording, in the order of their first
  * records.
  */
 #include "cmds/record/tasks/tasks.h"
@@ -24,7 +24,7 @@ int tasks_open(struct tasks *tasks, struct store *store, struct uft_err *err)
 
 void tasks_close(struct tasks *tasks)
 {
-	if (!tasks->store) /* the list was never opened */
+	if (!tasks->store) /* it was never opened */
 		return;
 	if (tasks->stream >= 0)
 		store_close(tasks->store, tasks->stream);
@@ -35,7 +35,7 @@ void tasks_close(struct tasks *tasks)
 	pthread_mutex_destroy(&tasks->lock);
 }
 
-/* One append per line, so that a reader never sees half a line. */
+/* Writes a line. Each line is one write, so a reader never sees half a line. */
 static void write_line(struct tasks *tasks, const struct task_line *line)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -54,7 +54,7 @@ static void note_tid(struct tasks *tasks, int32_t tid)
 	int32_t *tids = vec_room(tasks->tids, tasks->nr_tids, &tasks->cap_tids, sizeof(*tids));
 
 	if (!tids)
-		return; /* the task list of `info` lacks the task; its records are there */
+		return; /* the task is missing in the list of `info`; its records are not lost */
 	tasks->tids = tids;
 	tids[tasks->nr_tids++] = tid;
 }
@@ -71,7 +71,7 @@ static void write_task(struct tasks *tasks, pid_t pid, int32_t tid, uint64_t tim
 	write_line(tasks, &line);
 }
 
-/* A reader that finds the session's line needs its map. */
+/* Saves the session's map before its line: a reader that finds the line needs the map. */
 static void save_map(struct tasks *tasks, const struct process *proc)
 {
 	struct image *s = proc->session;
@@ -124,8 +124,8 @@ static void announce_one(struct tasks *tasks, struct process *proc)
 }
 
 /*
- * A child's line needs those of its parents: the eldest one that is not announced comes first. A
- * chain of forks may have any length.
+ * Announces a process, after its ancestors that are not announced, the eldest first: a child's line
+ * needs those of its parents. A chain of forks may have any length.
  */
 static void announce_process(struct tasks *tasks, struct process *proc)
 {
@@ -184,7 +184,7 @@ int32_t tasks_claim(struct tasks *tasks, struct process *proc, int32_t tid)
 {
 	if (tid <= 0 && tid != RING_TID_STACK)
 		return 0;
-	/* The recorder saw that when the process reported itself. */
+	/* The recorder has checked this number when the process reported itself. */
 	if (tid == proc->pid)
 		return claim_tid(tasks, proc, proc->os_pid, PEER_TASK_OWN);
 	if (!is_of_kernel(tid))

@@ -1,4 +1,7 @@
-/* task.txt: the sessions, processes and threads of a recording, and the ids of their records. */
+/*
+ * Writes task.txt: the sessions, processes and threads of a recording; and gives ids to their
+ * records.
+ */
 #ifndef UTRAIL_CMDS_RECORD_TASKS_TASKS_H
 #define UTRAIL_CMDS_RECORD_TASKS_TASKS_H
 
@@ -14,15 +17,16 @@
 #include "utils/format/probe/control.h"
 
 /*
- * Any thread may call the functions below. Members after @lock are theirs, and so are the
+ * All tasks. Any thread may call the functions below. @lock protects the members after it, and the
  * @announced flags of sessions and processes.
  *
  * @stream: task.txt
- * @tids: of all tasks with records, some more than once
- * @owners: the processes that they belong to
+ * @tids: ids of all tasks with records, some more than once
+ * @owners: the process of each task
  * @nr_stack_tids: number of ids given to stacks
- * @map_error: the first map of a session that could not be written
- * @too_deep: of each task that had calls without a frame; @nr_too_deep: of all tasks
+ * @map_error: the first error of writing a session's map
+ * @too_deep: for each task that had calls without a frame, their number
+ * @nr_too_deep: the sum of these numbers
  */
 struct too_deep {
 	int32_t tid;
@@ -51,35 +55,38 @@ void tasks_close(struct tasks *tasks);
 
 /*
  * Returns the id for the records of a ring that claims to be task @tid of @proc; 0 when that is
- * impossible. The id is @tid if it is (or, as far as known, was) a thread of that process, and
- * otherwise a new one: no process can add to the records of another. A task with another number in
- * a pid namespace of its own gets ours.
+ * impossible. The id is @tid if the task is a thread of that process, or was one, as far as known.
+ * Otherwise it is a new id: no process can add to the records of another. A task with another
+ * number in a pid namespace of its own gets its number in the recorder's.
  */
 int32_t tasks_claim(struct tasks *tasks, struct process *proc, int32_t tid);
 
 /*
- * The same for a child of @proc that has run in its memory (vfork(2)), and counts as a task of its
- * own.
+ * Like tasks_claim(), for a child of @proc that has run in its memory (vfork(2)), and counts as a
+ * task of its own.
  */
 int32_t tasks_claim_child(struct tasks *tasks, struct process *proc, int32_t tid);
 
 /*
- * First records of a task: make sure that its session, its process and the task itself are in
- * task.txt.
+ * Make sure that a task, its process and its session are in task.txt. Call it before its first
+ * records are written.
  */
 void tasks_announce(struct tasks *tasks, struct process *proc, int32_t tid, uint64_t time_ns);
 void tasks_announce_child(struct tasks *tasks, struct process *proc, int32_t tid, uint64_t time_ns);
 
-/* @nr calls of task @tid were too deep to be recorded. Without memory only the sum counts them. */
+/*
+ * Note that @nr calls of task @tid were too deep to be recorded. Without memory only the sum has
+ * them.
+ */
 void tasks_note_too_deep(struct tasks *tasks, int32_t tid, uint64_t nr);
 
-/* @proc has loaded a library late. */
+/* Note that @proc has loaded a library late. */
 void tasks_dlopen(struct tasks *tasks, const struct process *proc, const struct control_module *m);
 
 /*
- * For a flight recording that runs for weeks: forget ended threads and forked processes, except
- * those in @kept (sorted here), which have a file, and their parents. A failed write is noted as
- * the store's error.
+ * Forget ended threads and forked processes, except those in @kept (sorted here), which have a
+ * file, and their parents. This is for a flight recording that runs for weeks. A failed write is
+ * noted as the store's error.
  */
 void tasks_clear(struct tasks *tasks, int32_t *kept, size_t nr_kept);
 

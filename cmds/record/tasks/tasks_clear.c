@@ -1,6 +1,6 @@
 /*
- * Clearing task.txt of a flight recording: a server may start millions of threads while it is
- * recorded, most of which leave nothing but a line each.
+ * Clears task.txt of a flight recording. A server may start millions of threads while it is
+ * recorded, and most of them leave only a line.
  */
 #include "cmds/record/tasks/tasks.h"
 
@@ -15,7 +15,7 @@
 #include "utils/base/containers/vec.h"
 #include "utils/format/task_txt.h"
 
-/* One line of task.txt, and whether it stays. */
+/* A line of task.txt. @stays: it is not removed */
 struct entry {
 	struct task_line line;
 	struct text text;
@@ -56,7 +56,10 @@ static int read_log(struct tasks *tasks, struct log *log)
 	}
 }
 
-/* Threads have a directory in /proc, too, though it is not listed. */
+/*
+ * True when the thread exists. Threads have a directory in /proc, too, though /proc does not list
+ * it.
+ */
 static bool is_alive(int32_t tid)
 {
 	char path[32];
@@ -70,7 +73,7 @@ static bool is_in(const int32_t *tids, size_t nr, int32_t tid)
 	return bsearch(&tid, tids, nr, sizeof(*tids), order_i32);
 }
 
-/* Mark the lines that stay; a child's line needs that of its parent. */
+/* Marks the lines that stay. The line of a parent stays with a child's. */
 static int choose_lines(struct log *log, const int32_t *kept, size_t nr_kept)
 {
 	int32_t *parents cleanup_free = malloc((log->nr + 1) * sizeof(*parents));
@@ -114,7 +117,7 @@ static int choose_lines(struct log *log, const int32_t *kept, size_t nr_kept)
 	return 0;
 }
 
-/* Later lines are appended to the new one. */
+/* Writes a new task.txt of the lines that stay. Later lines are appended to that file. */
 static int replace_log(struct tasks *tasks, const struct log *log)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -133,7 +136,7 @@ static int replace_log(struct tasks *tasks, const struct log *log)
 		       : store_publish_parts(tasks->store, "task.txt", &part, 1, &tasks->stream);
 }
 
-/* Without memory they stay. */
+/* Forgets the processes of all tasks but those in @kept. Without memory they stay. */
 static void forget_owners(struct tasks *tasks, const int32_t *kept, size_t nr_kept)
 {
 	struct intmap owners = { 0 };
