@@ -60,7 +60,7 @@ struct attached {
 		.memory_fd = -1 \
 	}
 
-/* Opens the process' memory; its threads run on. Returns 0 or negative errno with a text. */
+/* Open the process' memory; its threads go on. Returns 0 or negative errno with a text. */
 int attached_open(struct attached *w, pid_t pid, struct uft_err *err);
 
 /* Let all threads go. Memory and code that were put into the process stay there. */
@@ -97,8 +97,8 @@ size_t attached_write(const struct attached *w, uint64_t address, const void *fr
 int attached_step_out(struct attached *w, struct attached_thread *t, uint64_t start, uint64_t end);
 
 /*
- * Find the instructions that calls begin and end with, in the executable memory [@start, @end) of a
- * C library. Returns -ENOEXEC when there are none.
+ * Find the instructions that the calls here begin and end with: @call_gadget and @return_gadget, in
+ * the executable memory [@start, @end) of a C library. Returns -ENOEXEC when there are none.
  */
 int attached_find_gadgets(struct attached *w, uint64_t start, uint64_t end, struct uft_err *err);
 

@@ -81,7 +81,7 @@ bool callable_thread_has_interrupted(const struct attached *w, const struct maps
 	return false;
 }
 
-/* The largest size of syscall(3): it moves arguments, and makes the call. */
+/* The largest size of the function syscall(3): it only moves arguments and makes the call. */
 #define SYSCALL_BYTES 64
 
 /*
@@ -118,7 +118,9 @@ static struct locks find_locks(const struct attached *w, const struct maps *maps
 	return locks;
 }
 
-/* True when the wait is the program's: it holds no lock that dlopen(3) may need. */
+/*
+ * True when the thread waits in code of the program: then it holds no lock that dlopen(3) may need.
+ */
 static bool is_past_locks(const struct locks *locks, const struct mapping *code, uint64_t pc)
 {
 	if (!locks->has_one_allocator || begins_with_any(file_of(code), threads_names))

@@ -12,8 +12,8 @@
 #define CHANGES_MAX (16UL << 20)
 
 /*
- * The most bytes that are read of a stack, the size of one read, and the most stacks of a thread
- * that signal handlers have interrupted.
+ * STACK_MAX: the most bytes that are read of a stack. PIECE_WORDS: the size of one read.
+ * STACKS_MAX: the most stacks of a thread that signal handlers have interrupted.
  */
 #define STACK_MAX   (64UL << 20)
 #define PIECE_WORDS 8192

@@ -88,7 +88,9 @@ static Elf *read_vdso(struct unwinder *u, uint64_t start)
 	return elf_memory(u->vdso, bytes);
 }
 
-/* Called by libdwfl, which closes the descriptor. @name: see give_modules() */
+/*
+ * Finds the file of a module, for libdwfl, which closes the descriptor. @name: see give_modules()
+ */
 static int find_elf(Dwfl_Module *module, void **arg, const char *name, Dwarf_Addr start,
 		    char **file_name, Elf **elf)
 {

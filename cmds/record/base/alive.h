@@ -25,7 +25,7 @@ struct alive {
 	unsigned ticks;	      /* passed since the second interrupt */
 	unsigned final_ticks; /* passed since the third interrupt */
 	unsigned rest_ticks;  /* passed since the program's end */
-	unsigned last_rounds; /* rounds with a message although all processes had ended */
+	unsigned last_rounds; /* rounds that still had a message after all processes had ended */
 	bool leaves_rest;
 	bool program_ended;
 	bool is_alone;	    /* processes that the program left running are not waited for */
@@ -50,7 +50,7 @@ void alive_program_ended(struct alive *a);
 /* A signal asks for the end. True when the program still runs and must be told. */
 bool alive_interrupt(struct alive *a);
 
-/* True when ticks must be counted now; the second function counts one. */
+/* alive_wants_ticks(): true when ticks must be counted now. alive_tick(): count a tick. */
 bool alive_wants_ticks(const struct alive *a);
 void alive_tick(struct alive *a);
 

@@ -10,8 +10,8 @@
 #include "cmds/record/base/peer.h"
 
 /*
- * Two processes may have the same number in their own namespaces, so recordings do not use these.
- * All functions look into /proc, so they only find living processes.
+ * Recordings do not use numbers of other namespaces: two processes may have the same number in
+ * theirs. All functions look into /proc, so they only find living processes.
  */
 
 /*

@@ -58,7 +58,10 @@ static size_t look_at_module(int memory, struct known_module *known, const struc
 	const struct plan_patch *list = (const struct plan_patch *)patches.all.data;
 
 	for (size_t i = 0; i < patches.all.len / sizeof(*list); i++) {
-		/* @site may be the place of a call, not the function. */
+		/*
+		 * The site may be that of a call in the function, so the function's address is
+		 * taken if it is known.
+		 */
 		uint64_t at = list[i].addr ? list[i].addr : list[i].site;
 		struct module_left_out *left = known_left_out_at(known, at - m->start);
 

@@ -90,7 +90,7 @@ static void note_change(struct steering *steer, const char *text)
 
 /* --- filters --- */
 
-/* Add the new specs to the present ones, or put them in their place. */
+/* Adds the new specs to the present ones, or replaces these. */
 static int add_specs(const struct steering *steer, const struct steer_change *change,
 		     char *specs[SPEC_OPTIONS])
 {
@@ -136,7 +136,7 @@ static int check_spec(const struct spec *spec, struct uft_err *err)
 	return 0;
 }
 
-/* The number of specs of an option. */
+/* Returns the number of specs of an option. */
 static size_t count_specs(const struct filters *filters, enum spec_option option)
 {
 	size_t nr = 0;

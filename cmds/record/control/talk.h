@@ -6,7 +6,7 @@
 #include "cmds/record/control/control.h"
 
 /*
- * The state of a conversation. HELLO is believed when only a process of ours can say it.
+ * The state of a conversation. HELLO is believed when only a process of this recording can send it.
  *
  *   STRANGER --HELLO--> REPORTING --MODULE--> REPORTING --READY--> SERVED
  *                 |---> ENDING --CRASH--> over

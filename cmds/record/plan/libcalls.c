@@ -140,10 +140,10 @@ bool libcall_is_nested_module(const char *path)
 }
 
 /*
- * Functions of the probe that take the place of others. @by_any: also for calls through the GOT
- * (-fno-plt). Only compilers' hooks are replaced there: calls are the only use of their addresses.
- * The addresses of other functions may be in registers when the probe is taken out; a PLT only
- * jumps.
+ * Functions that the probe has a function for. A call goes to the probe's function instead, through
+ * a PLT; with @by_any also through the GOT alone (-fno-plt). A program may keep an address from the
+ * GOT in a register when the probe is taken out. Only compilers' hooks are safe from that: they are
+ * called at once.
  */
 static const struct {
 	const char *name;

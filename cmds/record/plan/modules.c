@@ -15,7 +15,7 @@
 #include "utils/object/names/symtab.h"
 #include "utils/spec/args/aliases.h"
 
-/* The most files that are looked at: programs may name any number of them. */
+/* The most files that are remembered: programs may name any number of files. */
 #define KNOWN_MODULES_MAX 262144
 
 /*

@@ -186,7 +186,10 @@ static int add_unprepared(struct finding *f, const struct elf_file *file, const 
 	return 0;
 }
 
-/* An unreadable file, or one of another machine, has no patches. */
+/*
+ * Opens the file. Returns false for a file that cannot be read, or is for another machine: it has
+ * no patches.
+ */
 static bool open_file(struct elf_file *file, const char *path)
 {
 	return elf_file_open(file, path, NULL) == 0 && file->head.e_machine == arch_elf_machine &&

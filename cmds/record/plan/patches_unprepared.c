@@ -25,8 +25,8 @@ static const struct symbol *symbol_of(const struct finding *f,
 }
 
 /*
- * A function without a symbol is named by its address in the file, so the name is the same in all
- * recordings of that file; main() keeps its name.
+ * Names a function without a symbol by its address in the file. So the name is the same in all
+ * recordings of that file. main() keeps its name.
  */
 static int add_name(struct symtab *to, const struct finding *f, const struct known_functions *known,
 		    size_t index)

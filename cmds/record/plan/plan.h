@@ -23,7 +23,9 @@ struct plan_entries {
 	struct strbuf lists[PLAN_KINDS];
 };
 
-/* The parts that functions of all images share: rules, conditions, steps. Starts as { 0 }. */
+/*
+ * The parts of plans that functions of all images share: rules, conditions, steps. Starts as { 0 }.
+ */
 struct plan_binder {
 	struct rule_set rules;
 	struct plan_entries entries;
@@ -106,7 +108,7 @@ bool settings_can_finish(const struct record_settings *settings);
 /* Returns the size below which no function is ever recorded. */
 uint64_t settings_smallest_size(const struct record_settings *settings);
 
-/* True when the options say different things about different functions. */
+/* True when the options distinguish between functions. */
 bool settings_are_selective(const struct record_settings *settings);
 
 static inline void planner_deinit(struct planner *planner)

@@ -33,7 +33,7 @@ static const struct plan_rule *rule_at(const struct rule_set *set, size_t index)
 	return (const struct plan_rule *)set->rules->data + index;
 }
 
-/* FNV-1a over the words of a rule. It has no padding. */
+/* Returns FNV-1a over the words of a rule; struct plan_rule has no padding. */
 static size_t hash_rule(const struct plan_rule *rule)
 {
 	const uint64_t *words = (const uint64_t *)rule;

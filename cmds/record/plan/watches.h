@@ -14,8 +14,8 @@
 int watches_check(const struct record_settings *settings, const char *path, struct uft_err *err);
 
 /*
- * Find the addresses of these variables in the process whose program is @module; missing ones are
- * left out.
+ * Find the addresses of the variables to watch, in the process whose program is @module. Missing
+ * variables are left out.
  */
 void watches_bind(const struct record_settings *settings, const struct control_module *module,
 		  struct plan_entries *plan);

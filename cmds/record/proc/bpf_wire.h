@@ -40,7 +40,7 @@ enum wire_text {
 #define WIRE_PART_MAX  16384U
 #define WIRE_BYTES_MAX 32768U
 
-/* Bits of @flags. */
+/* Bits of @flags, and the kinds of records that they belong to. */
 /* exec: the running file is not the executed one, but its interpreter */
 #define WIRE_IS_SCRIPT	  1U
 #define WIRE_IS_ELSEWHERE 2U  /* the task is in another mount namespace than the recorder */
@@ -97,7 +97,10 @@ enum wire_access {
 struct wire_mark {
 	uint32_t tid;
 	uint32_t pid;
-	/* level of the recorder's pid namespace, from 1 on; 0: the task's own, read when it runs */
+	/*
+	 * the level of the recorder's pid namespace, from 1 on; 0: the task's own level, which is
+	 * read when it runs
+	 */
 	uint32_t level;
 	uint32_t waits; /* it has not executed the program yet: its acts are the recorder's */
 	uint32_t id;

@@ -18,8 +18,8 @@
 #define RESTART_LAST  516
 
 /*
- * By enum syscall_id, with the members in the order of struct call_shape. Calls without a choice
- * are always watched.
+ * The numbers of arguments of each call, in the order of the members of struct call_shape. A call
+ * without a choice is always watched.
  */
 const struct call_shape call_shapes[SYSCALL_NOT_WATCHED] = {
 	[SYSCALL_NONE] = { -1, -1, -1, -1, -1, -1, -1 },

@@ -78,7 +78,7 @@ static bool read_given_name(pid_t pid, char name[PATH_MAX])
 	if (!addr)
 		return false;
 	fd = paths_open_of(pid, "mem", O_RDONLY);
-	/* One read gets the whole name; the stack ends after it. */
+	/* One read gets the whole name: the stack ends after the name. */
 	len = fd < 0 ? -1 : pread(fd, name, PATH_MAX, addr);
 	if (fd >= 0)
 		close(fd);

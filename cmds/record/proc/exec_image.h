@@ -12,8 +12,8 @@
 #include "utils/pipeline/recording/executions.h"
 
 /*
- * The texts of a PROC_EXEC record. A text that cannot be found out (without /proc, or after the
- * process was killed) is empty. Ends with exec_image_deinit().
+ * The texts of a PROC_EXEC record. A text that cannot be read (without /proc, or after the process
+ * was killed) is empty. Ends with exec_image_deinit().
  */
 struct exec_image {
 	struct strbuf interpreter;

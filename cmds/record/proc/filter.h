@@ -31,7 +31,7 @@ enum syscall_id proc_filter_call(uint32_t data);
 	"cannot record what processes do with files (--no-proc-files does without): no filter of " \
 	"system calls"
 
-/* Check that the kernel has such filters. Returns 0 or negative errno. */
+/* Check that the kernel has filters of system calls. Returns 0 or negative errno. */
 int proc_filter_check(void);
 
 /*

@@ -628,7 +628,7 @@ int see_exec(uint64_t *ctx)
 	s->record.value = mark->tid;
 	mark->tid = mark->pid;
 	s->record.tid = mark->pid;
-	/* In the order of enum wire_text. */
+	/* Texts must be put in the order of enum wire_text. */
 	put_file(WIRE_FILE, (uint64_t)BPF_CORE_READ(mm, exe_file));
 	if (is_script)
 		put_kernel_string(s, WIRE_FROM, BPF_CORE_READ(bprm, filename));

@@ -445,7 +445,7 @@ static bool ptrace_end(struct proc *proc, int *status, struct rusage *usage)
 	return has_end;
 }
 
-/* When the thread ends, the kernel releases all its tracees. */
+/* Ends the thread. The kernel then releases all its tracees. */
 static void ptrace_stop(struct proc *proc)
 {
 	const struct timespec pause = { 0, WAKE_AGAIN_NS };

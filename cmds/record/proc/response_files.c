@@ -44,7 +44,7 @@ static bool may_have_some(const struct execution *execution)
 	return false;
 }
 
-/* The file's type is checked first: opening a device or a FIFO may have effects. */
+/* Opens a regular file only: opening a device or a FIFO may have effects. */
 static int open_regular(const struct view *view, const char *name, size_t max)
 {
 	int place cleanup_fd = named_files_open(view, name);

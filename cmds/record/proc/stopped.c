@@ -182,7 +182,7 @@ enum proc_kind stopped_encode(pid_t tid, const struct traced_call *call, int64_t
 	return call_encode(&facts, out);
 }
 
-/* The mode of the link tells how the descriptor may be used. */
+/* Puts a descriptor. The mode of its link in /proc tells how it may be used. */
 bool stopped_encode_inherited(pid_t pid, int fd, struct strbuf *out)
 {
 	struct strbuf path cleanup_strbuf = { 0 };

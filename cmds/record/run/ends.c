@@ -15,7 +15,7 @@
 #include "utils/base/fd.h"
 #include "utils/base/containers/strbuf.h"
 
-/* pidfd_info of linux/pidfd.h, as of Linux 6.15. */
+/* struct pidfd_info of linux/pidfd.h, as in Linux 6.15. */
 struct pidfd_end {
 	uint64_t mask;
 	uint64_t cgroup;

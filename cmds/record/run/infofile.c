@@ -325,7 +325,7 @@ int infofile_default_opts(const struct run *run, struct uft_err *err)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
 
-	/* Most acts of processes are outside of all functions. */
+	/* Acts of processes are shown outside of functions, too: most of them are. */
 	if (run->settings.proc_way)
 		strbuf_addstr(&text, "--event-full\n");
 

@@ -29,7 +29,10 @@
 /* The number of pages that a pipe takes. */
 #define PAGES_AT_ONCE	16
 #define INSTANCE_PREFIX "utrail-"
-/* The first pid namespace, whose numbers trace events have: PROC_PID_INIT_INO of the kernel. */
+/*
+ * The kernel's first pid namespace (PROC_PID_INIT_INO). Trace events have numbers of that
+ * namespace.
+ */
 #define FIRST_PID_SPACE "pid:[4026531836]"
 
 /*
@@ -305,10 +308,7 @@ static int enable_all(struct kernel *kernel, struct strbuf *header, unsigned *nr
 	return *nr ? 0 : err->code;
 }
 
-/*
- * Saves names for addresses of the kernel in events. Without them the addresses are shown as
- * numbers.
- */
+/* Saves the names of kernel addresses. Without them, events show addresses as numbers. */
 static void save_symbols(struct kernel *kernel)
 {
 	struct strbuf symbols cleanup_strbuf = { 0 };
@@ -346,7 +346,7 @@ static int open_cpu(struct kernel_cpu *cpu, struct uft_err *err)
 
 	snprintf(name, sizeof(name), "per_cpu/cpu%u/trace_pipe_raw", cpu->index);
 	cpu->fd = openat(kernel->instance_fd, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	if (cpu->fd < 0 && errno == ENOENT) /* there is no such CPU */
+	if (cpu->fd < 0 && errno == ENOENT) /* this CPU does not exist */
 		return 0;
 	if (cpu->fd < 0)
 		return err_set_errno(err, -errno, "cannot open '%s'", name);

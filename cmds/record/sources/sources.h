@@ -46,7 +46,7 @@ void sources_add(struct sources *sources, struct source *source);
 int sources_save(struct sources *sources);
 int sources_finish(struct sources *sources);
 
-/* The most bytes that are kept of each CPU's events: some 50,000 context switches. */
+/* The most bytes of events that are kept of each CPU: some 50,000 context switches. */
 #define SOURCE_KEPT_BYTES_MAX (2ULL << 20)
 
 /*

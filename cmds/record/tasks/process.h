@@ -67,7 +67,7 @@ struct process {
 	uint64_t time_ns;
 	bool is_fork;
 	bool announced; /* its FORK line is written; under tasks.lock */
-	/* the process with this token is this one, or was forked by it */
+	/* the token of this process, which forked children send until they have their own */
 	uint8_t token[CONTROL_SECRET_BYTES];
 	int pidfd;
 	struct image *session;

@@ -101,7 +101,7 @@ void callables_bind_anew(struct callables *all);
 /* Write the files in their final form, after the recording. */
 void callables_finish(struct callables *all);
 
-/* At the end: warn about functions and values that are missing. */
+/* At the end, warn about functions and values that are missing. */
 void callables_warn(const struct callables *all, const struct msg *msg);
 
 #endif

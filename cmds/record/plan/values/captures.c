@@ -64,7 +64,7 @@ struct asked {
 	const struct capture_subject *subject;
 };
 
-/* Ask debug information about @about. */
+/* Looks up what @about asks for in debug information. */
 static int ask_debug(void *self, int about, struct argfound *found)
 {
 	const struct asked *asked = self;
@@ -93,7 +93,7 @@ static int ask_debug(void *self, int about, struct argfound *found)
 	return told;
 }
 
-/* Ask the tables about a function of the C or C++ library. */
+/* Looks up a function of the C or C++ library in the tables. */
 static int ask_table(void *self, int about, struct argfound *found)
 {
 	const struct asked *asked = self;

@@ -21,8 +21,12 @@ static inline bool capture_is_wanted(const struct capture_settings *settings)
 bool capture_needs_debug(const struct capture_settings *settings);
 
 /*
- * A function: its name as filters know it, its symbol, the base name of its file, and its debug
- * information, or NULL. @has_llvm_strings: captures_llvm_strings() of its module.
+ * A function.
+ *
+ * @name: its name as filters know it
+ * @module: the base name of its file
+ * @debug: its debug information, or NULL
+ * @has_llvm_strings: captures_llvm_strings() of its module
  */
 struct capture_subject {
 	const char *name;
