@@ -63,7 +63,7 @@ extern const struct cmd cmd_record;
 extern const struct cmd cmd_replay;
 extern const struct cmd cmd_report;
 extern const struct cmd cmd_script;
-extern const struct cmd cmd_script_record; /* `script --record` */
+extern const struct cmd cmd_script_record; /* the command of `script --record` */
 extern const struct cmd cmd_show;
 extern const struct cmd cmd_snapshot;
 extern const struct cmd cmd_tui;
@@ -83,10 +83,10 @@ int live_run_script(const struct opts *opts, struct uft_err *err);
  */
 int live_record_then_script(const struct opts *opts, struct uft_err *err);
 
-/* All commands in the order of the help text, and a NULL after the last. */
+/* All commands, in the order of the help text, with NULL at the end. */
 extern const struct cmd *const all_cmds[];
 
-/* The command of that name, or NULL. */
+/* Returns the command of that name, or NULL. */
 const struct cmd *cmd_find(const char *name);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "cmds/opts.h"
 
-/* The kind of words that are requested; OPTS_COMPLETE_NOTHING: --complete is off. */
+/* The kind of words that --complete requests. OPTS_COMPLETE_NOTHING: the option is not given. */
 enum opts_complete {
 	OPTS_COMPLETE_NOTHING,
 	OPTS_COMPLETE_EVENTS,

@@ -35,7 +35,10 @@ static void print_answer(const struct msg *msg, const struct strbuf *answer)
 	}
 }
 
-/* A number is a process id; a directory with such a name is given as ./NUMBER. */
+/*
+ * Returns the process id in @text, which is a number. A directory with such a name is given as
+ * ./NUMBER.
+ */
 static pid_t pid_of(const char *text)
 {
 	char *end;
@@ -56,7 +59,7 @@ int control_find(const char *text, struct recorder_name *name, struct uft_err *e
 	return ret < 0 ? err_set_errno(err, ret, "cannot control '%s'", text) : 0;
 }
 
-/* Find usage errors before the recorder is asked. */
+/* Finds usage errors, before the recorder is asked. */
 static int check_words(const struct strbuf *words, struct uft_err *err)
 {
 	struct steer_change change cleanup_steer_change = { 0 };

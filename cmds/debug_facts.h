@@ -13,13 +13,13 @@
 
 struct trace_data;
 
-/* "1.5ms": a time, as messages show it. */
+/* A time as text for messages: "1.5ms". */
 struct debug_facts_time {
 	char text[32];
 };
 struct debug_facts_time debug_facts_time(uint64_t time_ns);
 
-/* The number of modules in @map: without "[stack]". */
+/* Returns the number of modules in @map, without "[stack]". */
 size_t debug_facts_count_modules(const struct module_map *map);
 
 /* Returns the time of CLOCK_MONOTONIC. */
@@ -28,7 +28,7 @@ uint64_t debug_facts_now_ns(void);
 /*
  * The number of functions that each spec of the options matches, by module.
  *
- * @found: by index in opts->filters->entries
+ * @found: sums, by index in opts->filters->entries
  */
 struct debug_facts_filters {
 	const struct opts *opts;

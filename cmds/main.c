@@ -129,7 +129,7 @@ static int show_usage(void)
 	return print_text(&text, CMD_DONE);
 }
 
-/* With --debug: print the final options. */
+/* Prints the final options, for --debug. */
 static void tell_command(const struct opts *opts)
 {
 	const struct msg *msg = &opts->msg;
@@ -143,7 +143,7 @@ static void tell_command(const struct opts *opts)
 			  opts->syms_dir);
 }
 
-/* Run the command, and tell about it before and afterwards. */
+/* Runs the command. With --debug, its duration is printed. */
 static int run_and_tell(const struct opts *opts, struct uft_err *err)
 {
 	const pid_t self = getpid();

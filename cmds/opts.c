@@ -174,7 +174,7 @@ static const char *range_option(const struct opts *opts)
 	return opts->range.start.is_from_end ? "--last" : "--time-range";
 }
 
-/* -t and -r exclude each other, as in the peer: the later one counts. */
+/* -t and -r exclude each other, as in the peer: the later option is used. */
 static int set_time_filter(const struct opt_row *row, const char *text, void *target,
 			   struct uft_err *err)
 {
@@ -252,7 +252,7 @@ static int set_tids(const struct opt_row *row, const char *text, void *target, s
 	}
 }
 
-/* Add each item of @text with a `!` before it to the end of @specs. */
+/* Adds the items of @text to the end of @specs, each with a `!` before it. */
 static int add_negated(char **specs, const char *text)
 {
 	struct strbuf list = { 0 };
@@ -313,7 +313,7 @@ static int set_old_format(const struct opt_row *row, const char *text, void *tar
 
 #define MEMBER(name) .offset = offsetof(struct opts, name)
 
-/* An option that only uftrace has: it applies to no command, so that no list shows it. */
+/* The row of an option that only uftrace has. It applies to no command, so no list shows it. */
 #define LACKING(name, letter, arg, instead)                                                     \
 	{                                                                                       \
 		name, letter, arg, instead, GROUP_COMMON, 0, OPT_SET, .set = unsupported_refuse \

@@ -94,8 +94,8 @@ enum opts_as {
 #define OPTS_ROWS_MAX	   192
 
 /*
- * The parsed command line. Starts with opts_init(), ends with opts_deinit(). Commands get it
- * read-only; one that runs another command makes a shallow copy, changes that and does not
+ * The parsed command line. Starts with opts_init(), ends with opts_deinit(). Commands must not
+ * change it. A command that runs another one makes a shallow copy, changes the copy and does not
  * deinit it. Strings are argv's unless a field says otherwise. Times are in nanoseconds.
  */
 struct opts {
@@ -169,8 +169,9 @@ struct opts {
 	bool inlined;
 
 	/*
-	 * record, live. Options that only recordings have are stored in @rec directly. The others,
-	 * and those that depend on each other, are copied when the recording begins.
+	 * Options of record and live. Options that only recordings have are stored in @rec
+	 * directly. The others, and those that depend on each other, are copied to it when the
+	 * recording begins.
 	 */
 	struct record_settings rec;
 	bool use_kernel;       /* -k */
@@ -303,14 +304,14 @@ bool opts_has_given(const struct opts *opts, const char *name);
 /* Returns the word of --match for an enum pattern_match. */
 const char *opts_match_word(int match);
 
-/* The words of --format. */
+/* All words of --format. */
 extern const struct opt_word opts_format_words[];
 
 /* Returns the heading of a group of rows, by @group from 0 on; NULL after the last. */
 const char *opts_group_title(int group);
 
 /*
- * Returns the row after @row (NULL: the first one) of @group that applies to one of @cmds; NULL
+ * Returns the row after @row (NULL: the first one) of @group that applies to one of @cmds, or NULL
  * after the last.
  */
 const struct opt_row *opts_group_next(int group, unsigned cmds, const struct opt_row *row);

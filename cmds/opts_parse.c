@@ -308,7 +308,7 @@ static int read_former(struct former *former, const struct opts *opts, const str
 	return ret;
 }
 
-/* Takes options only: a script does not choose the program. */
+/* Takes the options of a script. A script cannot choose the program. */
 static int parse_script_words(struct opts *opts, const char *script, struct uft_err *err)
 {
 	struct line words = { .argc = opts->script_words.nr, .argv = opts->script_words.words };

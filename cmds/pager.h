@@ -24,7 +24,10 @@ bool pager_is_open(void);
 /* Flush stdout, close it, and wait until the user has left the pager. */
 void pager_close(struct pager *pager);
 
-/* True when the pager that would be used shows escape sequences as garbage. */
+/*
+ * True when the pager that would be used cannot show colours: it prints escape sequences as
+ * garbage.
+ */
 bool pager_is_plain(void);
 
 #endif

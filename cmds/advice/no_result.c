@@ -182,7 +182,10 @@ static void why_tids(const struct opts *opts, const struct trace_data *data,
 		strbuf_addstr(out, " and more ('utrail info --task')");
 }
 
-/* Functions without hooks are not in the recording: recording options must change. */
+/*
+ * True when --patch or --unpatch apply. They decide what is recorded: a recording that is read
+ * cannot get more functions.
+ */
 static bool has_patches(const struct opts *opts)
 {
 	return opts->rec.patches && opts->rec.patches->nr && !opts->cmd->reads_data;

@@ -10,7 +10,7 @@
 #include "utils/base/containers/vec.h"
 #include "utils/object/c_literal.h"
 
-/* The prefix that <fstrace.h> gives to uses of its macros. */
+/* The prefix that <fstrace.h> gives its macros when sources are checked. */
 #define USE   "fstrace_check_use_"
 #define DECL  "fstrace_check_decl_"
 #define INT64 "fstrace_check_int64_"
@@ -165,7 +165,7 @@ static int take_declare(struct check_scan *scan, const struct text *left_side,
 	return ret;
 }
 
-/* `extern fstrace_event_t *sold, *quiet;`: @scan is after the type. */
+/* Notes the variables in `extern fstrace_event_t *sold, *quiet;`. @scan is after the type. */
 static void take_externs(struct check_scan *scan, struct check_calls *calls)
 {
 	while (check_scan_next(scan) && !check_scan_is(scan, ";") && !check_scan_is(scan, "(")) {
@@ -216,7 +216,7 @@ int check_calls_collect(const struct strbuf *text, struct check_calls *calls,
 	return ret;
 }
 
-/* The printf() conversion for each argument of @kind. */
+/* Returns the printf() conversion for an argument of @kind. */
 static const char *conversion_of(enum fst_kind kind, bool has_long_64)
 {
 	static const char *const conversions[] = {
@@ -258,7 +258,7 @@ static void put_call(struct check_calls *calls, const struct check_event *event,
 	strbuf_addf(&calls->text, "\", 0%s%s)", *args ? ", " : "", args);
 }
 
-/* The format is unknown; the arguments are only checked as C expressions. */
+/* Puts a use whose format is unknown: its arguments are only checked as C expressions. */
 static void put_unknown(struct check_calls *calls, const char *args)
 {
 	strbuf_addf(&calls->text, "\n# %zu \"" CHECK_FILE "\"\n((void)0%s%s)", calls->nr_uses,

@@ -51,7 +51,7 @@ struct check_use {
 /*
  * The declarations and uses of a source. Starts as { 0 }, ends with check_calls_deinit().
  *
- * @declared: by FSTRACE_DECL() and fstrace_declare() in this source
+ * @declared: events that this source declares by FSTRACE_DECL() and fstrace_declare()
  * @externs: a list of variables that other sources may declare events into
  * @has_long_64: int64_t is long
  * @text: source for a compiler: each use became a call of a function like printf(); use N is in

@@ -82,7 +82,7 @@ static bool is_one_of(const char *word, size_t len, const char *const *list, siz
 	return false;
 }
 
-/* "x86_64-linux-gnu-gcc-12" is gcc. */
+/* True for names like "gcc" and "x86_64-linux-gnu-gcc-12". */
 static bool is_compiler(const char *name)
 {
 	size_t len = strlen(name);
@@ -100,8 +100,8 @@ static bool is_compiler(const char *name)
 }
 
 /*
- * Finds the program of that name in $PATH. Relative directories are skipped, since they would be
- * relative to the entry's directory.
+ * Finds the program of that name in $PATH. Relative directories in $PATH are skipped: the compiler
+ * runs in the entry's directory.
  */
 static bool find_in_path(const char *name, char out[static PATH_MAX])
 {

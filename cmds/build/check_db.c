@@ -141,7 +141,7 @@ static bool take_strings(struct text *t, struct words *words)
 	return take_json_char(t, ']');
 }
 
-/* Skip the value of a member that is not needed. */
+/* Skips the value of a member that is not needed. */
 static bool skip_value(struct text *t, int depth)
 {
 	struct strbuf text cleanup_strbuf = { 0 };

@@ -15,9 +15,10 @@ enum check_kind {
 };
 
 /*
- * @left: the text after the last token; @start: the place of the token
- * @line, @file: of the last token, by the line markers; @file as written there, without its
- *               quotes
+ * @left: the text after the last token
+ * @start: the place of the token
+ * @line, @file: those of the last token, by the line markers; @file as it is written there, without
+ *               its quotes
  */
 struct check_scan {
 	struct text left;

@@ -85,7 +85,10 @@ static int copy(struct conversion *c, const struct one_file *file, struct uft_er
 	return ret;
 }
 
-/* Each part but the last ends at the end of a record; the remainder is read again. */
+/*
+ * Makes a compact file. Each part but the last ends at the end of a record; bytes after that are
+ * read again.
+ */
 static int pack_file(struct conversion *c, const struct one_file *file, struct uft_err *err)
 {
 	uint64_t offset = 0;

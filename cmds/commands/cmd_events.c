@@ -100,8 +100,8 @@ static bool is_etrace(const struct opts *opts, const struct events_word *word)
 }
 
 /*
- * True when @row, an option of this command, applies to @word. All commands take the options that
- * convert has, too.
+ * True when @row, an option of this command, applies to @word. Options that convert takes apply to
+ * all commands.
  */
 static bool takes_option(const struct events_word *word, const struct opt_row *row)
 {

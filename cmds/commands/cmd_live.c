@@ -25,8 +25,8 @@
 #include "utils/base/containers/nearest.h"
 
 /*
- * Calls that were left out while recording are not there any more: the view must not apply these
- * options again.
+ * Returns the options of the view. Options that leave out calls have been applied while recording:
+ * the view must not apply them again.
  */
 static struct opts view_options(const struct opts *opts, const struct cmd *cmd, char *data_dir)
 {
@@ -229,7 +229,7 @@ static bool wait_for_recorder(const char *data_dir, int over_fd)
 }
 
 /*
- * Runs in another process: shows the calls while the recorder records. The recorder's process
+ * Shows the calls while the recorder records, in a process of its own. The recorder's process
  * reports errors of recording.
  */
 static int show_while_recording(const struct opts *opts, char *data_dir, int over_fd,

@@ -138,8 +138,8 @@ static void block_signals(const struct run *run)
 }
 
 /*
- * A limit on file sizes would be like a full disk for the recorder, so it is raised here; the
- * program starts with the user's limit.
+ * Raises a limit on file sizes, which would be like a full disk for the recorder. The program
+ * starts with the user's limit.
  */
 static void bear_file_limit(const struct run *run)
 {
@@ -168,7 +168,7 @@ static void warn_about_limits(const struct run *run, const struct recorder *rec)
 		    "processes were not traced: %s%s", subject_of_limit(code), limit_behind(-code));
 }
 
-/* With fewer descriptors no process can connect to the recorder. */
+/* The least number of descriptors: with fewer, no process can connect to the recorder. */
 #define FILES_LEAST 24
 
 /*
@@ -421,7 +421,7 @@ static void find_patches(struct run *run, struct recorder *rec)
 
 	if (run->nr_pids)
 		attached_find_patches(run, rec);
-	/* With --force the program may be a script. */
+	/* There is no program to search, or with --force it may be a script. */
 	if (run->nr_pids || run->opts->rec.force || !realpath(run->program.path, path))
 		return;
 	known = known_module_get(&rec->planner.modules, path);
@@ -445,8 +445,8 @@ static int run_program(struct run *run, struct recorder *rec, struct uft_err *er
 	struct proc_filter filter;
 
 	/*
-	 * This comes before any thread is started, so that signals come to the control thread's
-	 * descriptor.
+	 * Signals are blocked before any thread is started, so that they come to the control
+	 * thread's descriptor.
 	 */
 	block_signals(run);
 

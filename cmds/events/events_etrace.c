@@ -43,8 +43,8 @@ static void warn_left_out(const struct opts *opts, const struct etrace_writer *w
 }
 
 /*
- * Writes all events. @broken: damage of the recording; events before it have been written. Returns
- * 0 or negative with @err.
+ * Writes all events. @broken: gets the damage of the recording; events before the damage are
+ * written. Returns 0 or negative with @err.
  */
 static int put_all(const struct opts *opts, const struct trace_data *data,
 		   const struct etrace_choice *choice, bool is_terminal, struct sink *sink,

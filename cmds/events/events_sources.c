@@ -127,8 +127,8 @@ static bool put_types(struct strbuf *out, const char *format, const char *text)
 }
 
 /*
- * True for arguments that fit all the same: any untyped pointer for a text (NULL is one), and
- * either of two types of 64 bits for the other.
+ * True for arguments that fit although their type differs: any untyped pointer for a text (NULL is
+ * one), and a type of 64 bits for another one.
  */
 static bool does_fit(const struct check_calls *calls, const char *text)
 {
@@ -160,8 +160,8 @@ static void put_problem(struct strbuf *out, const char *format, const char *text
 }
 
 /*
- * Parses "<utrail>:7:22: warning: ... [-Wformat=]", a message about use 7; returns the use and the
- * text after the message's kind. NULL: the message is about something else.
+ * Parses "<utrail>:7:22: warning: ... [-Wformat=]", a message about use 7. Returns the use; @text
+ * gets the text after the message's kind. Returns NULL for other messages.
  */
 static const struct check_use *use_of(const char *line, const struct check_calls *calls,
 				      const char **text)

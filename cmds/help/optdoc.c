@@ -98,8 +98,8 @@ static void add_argument_kind(const struct opt_row *row, struct strbuf *out)
 		size_t len = strlen(kinds[i].arg);
 
 		/*
-		 * Matches "FUNC[@...]" and "KEY,...", but neither "FILE[@hide]", a part of a path,
-		 * nor "PATHS"
+		 * This matches "FUNC[@...]" and "KEY,...", but neither "FILE[@hide]", which is a
+		 * path, nor "PATHS".
 		 */
 		if (strncmp(row->arg, kinds[i].arg, len) == 0 &&
 		    (!row->arg[len] || strchr("@,[", row->arg[len])) &&

@@ -167,8 +167,8 @@ static bool find_time(const struct import *im, uint64_t ns, uint64_t *time_ns)
 }
 
 /*
- * Returns NULL with the line's place, or the error and its byte. Without memory, the place has a
- * NULL in it.
+ * Finds the place of a line. Returns NULL, or an error with its byte in @at. Without memory,
+ * to->kind or to->task is NULL.
  */
 static const char *find_place(struct import *im, struct log_source *src, struct place *to,
 			      size_t *at)

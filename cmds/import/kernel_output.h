@@ -35,13 +35,16 @@ static inline void kernel_output_see(struct kernel_output *out, uint16_t id)
 	out->seen[id / 64] |= 1ULL << id % 64;
 }
 
-/* Begin and end the file of one CPU, in order of their numbers. Returns 0 or negative with @err. */
+/*
+ * Begin and end the file of a CPU. CPUs must come in the order of their numbers. Returns 0 or
+ * negative with @err.
+ */
 int kernel_output_begin(struct kernel_output *out, uint32_t cpu, struct uft_err *err);
 int kernel_output_end(struct kernel_output *out, struct uft_err *err);
 
 /*
- * Write kernel_header, with those of @formats that have records, and @kallsyms; and rename hidden
- * files in the directory @dir_fd. Returns 0 or negative with @err.
+ * Write kernel_header, with those of @formats whose events have records, and @kallsyms. Give hidden
+ * files their names in the directory @dir_fd. Returns 0 or negative with @err.
  */
 int kernel_output_publish(struct kernel_output *out, const struct kernel_formats *formats,
 			  const struct strbuf *kallsyms, int dir_fd, struct uft_err *err);

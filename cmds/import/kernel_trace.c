@@ -16,7 +16,7 @@
 #include "utils/pipeline/kinds/event_kinds.h"
 #include "utils/tracecmd/records.h"
 
-/* The clock of recordings that do not name one. */
+/* The assumed clock of a recording that names none. */
 #define DEFAULT_CLOCK "mono"
 
 /* A buffer of the file, and the step from its times to times of the recording. */
@@ -328,7 +328,7 @@ static int compare_parts(const void *a, const void *b)
 
 	if (x->cpu->cpu != y->cpu->cpu)
 		return x->cpu->cpu < y->cpu->cpu ? -1 : 1;
-	/* The buffer that comes first in the file, that of the top instance, comes first. */
+	/* The buffers keep their order in the file, where that of the top instance is the first. */
 	return (x->place > y->place) - (x->place < y->place);
 }
 

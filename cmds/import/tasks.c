@@ -34,7 +34,7 @@ int import_tasks_know(struct import_tasks *tasks, int32_t pid, int32_t tid)
 {
 	if (tid >= tasks->next_made && tid < INT32_MAX)
 		tasks->next_made = tid + 1;
-	/* The maps serve as sets: their values are never read. */
+	/* The maps are used as sets: values are never read. */
 	if (intmap_put(&tasks->tids, tid, tasks) < 0)
 		return -ENOMEM;
 	return intmap_put(&tasks->pids, pid, tasks);

@@ -6,7 +6,10 @@
 
 #include "utils/base/containers/strbuf.h"
 
-/* A command that opens an address. @args: heap, up to NULL; they point into @words. */
+/*
+ * A command that opens an address. @args: its argv, which ends with NULL; on the heap. The strings
+ * are in @words
+ */
 struct browser_command {
 	char *words;
 	char **args;

@@ -56,7 +56,9 @@ int shelf_open(struct shelf *shelf, const struct opts *opts, struct uft_err *err
 void shelf_stop(struct shelf *shelf);
 void shelf_close(struct shelf *shelf);
 
-/* A server_answer of a struct shelf: the paths are in doc/internals/show.md. */
+/*
+ * Make answers: a server_answer function of a struct shelf. The paths are in doc/internals/show.md.
+ */
 void shelf_answer(void *self, const char *path, const struct server_query *query,
 		  struct server_reply *reply);
 

@@ -256,7 +256,7 @@ bool ask_is_recorded(const char *dir)
 	return ask_recorder(dir, REQUEST_PROGRESS, -1, &answer) == 0 && answer.error == 0;
 }
 
-/* A recorder that takes longer to answer is skipped. */
+/* The time that a recorder gets to answer, before the next one is asked. */
 #define FIND_TIMEOUT_MS 1000
 
 /* __SO_ACCEPTCON of linux/net.h: the socket listens. */

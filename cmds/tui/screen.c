@@ -27,7 +27,7 @@
  * Escape.
  */
 #define ESCAPE_MS	 25
-/* The interval at which signals are noticed that came between two steps. */
+/* The time after which a signal is noticed that came just before a wait. */
 #define LOOK_MS		 500
 /* The most times that the terminal may be readable without any input. */
 #define EMPTY_READS_MAX	 50

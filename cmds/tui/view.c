@@ -58,7 +58,7 @@ void view_settle(struct tui_view *view, size_t rows)
 		view->top = view->cursor;
 	if (view->cursor - view->top >= rows)
 		view->top = view->cursor - rows + 1;
-	/* A screen never begins between two calls. */
+	/* A screen never begins with the empty line between two calls. */
 	while (view->top < view->cursor && is_gap(view, view->top))
 		view->top++;
 }
@@ -142,7 +142,9 @@ void view_center(struct tui_view *view, size_t rows)
 	size_t half = rows / 2 + 1;
 	size_t end = last_top(view, MAX(rows, (size_t)1));
 
-	/* The direction of scrolling decides on which side of the middle the line ends. */
+	/*
+	 * The line ends just above or below the middle: that depends on the direction of scrolling.
+	 */
 	if (view->cursor - view->top < half) {
 		while (view->top > 0 &&
 		       (view->cursor - view->top < half || is_gap(view, view->top)))

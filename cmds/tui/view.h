@@ -90,7 +90,9 @@ void view_go(struct tui_view *view, size_t line, size_t rows);
 /* Move by a command of the keys (enum tui_command). Returns false when @command is no move. */
 bool view_do_move(struct tui_view *view, int command, size_t rows);
 
-/* After a change: put the cursor on a line, and that line on the screen. */
+/*
+ * Call it after a change: puts the cursor on a line that it can be on, and that line on the screen.
+ */
 void view_settle(struct tui_view *view, size_t rows);
 
 /*

@@ -135,7 +135,7 @@ int call_store_find(const struct call_store *store, uint64_t from_ns, uint64_t t
  * A search for the next call of some nodes after a place, or for the last one before it. Places are
  * ordered by the beginning of a call, then by depth.
  *
- * @wanted: by node below @nr_wanted: not 0 when its calls are searched
+ * @wanted: an array by node, of @nr_wanted: not 0 for nodes whose calls are searched
  * @depth: the depth of the place; -1: before all calls that begin at @at_ns; INT_MAX: after them
  */
 struct store_search {
