@@ -22,8 +22,8 @@ void arg_opts_put(const struct argrules *rules, enum argrules_about about, bool 
 		  struct strbuf *out);
 
 /*
- * Write the rule that makes uftrace use debug information, as -a does. @match: how uftrace reads
- * patterns of this recording.
+ * Write, for -a, the rule that makes uftrace use the debug information of functions without
+ * addresses. @match: how uftrace reads patterns of this recording.
  */
 void arg_opts_put_auto(enum pattern_match match, struct strbuf *out);
 

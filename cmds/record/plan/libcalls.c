@@ -90,7 +90,7 @@ static const struct special_call special_calls[] = {
 	NO_RETURN_HOOK("_longjmp"),
 	NO_RETURN_HOOK("siglongjmp"),
 	NO_RETURN_HOOK("__longjmp_chk"),
-	/* Returns more than once, or from another place than it was called. */
+	/* These return to the address of their call more than once, or from another place. */
 	SETJMP("setjmp"),
 	SETJMP("_setjmp"),
 	SETJMP("sigsetjmp"),

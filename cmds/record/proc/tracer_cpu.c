@@ -17,8 +17,8 @@
  */
 #define STOPS_PER_QUESTION 16
 /*
- * The numbers of stops in a row on another CPU after which the thread moves, or is bound no more. A
- * change costs as much as several stops.
+ * The stops in a row on a CPU after which the thread moves there, and the stops on changing CPUs
+ * after which it is bound no more. A change costs as much as several stops.
  */
 #define STOPS_TO_MOVE	   4
 #define STOPS_TO_LEAVE	   32
