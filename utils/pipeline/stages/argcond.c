@@ -5,7 +5,7 @@
 
 #include "utils/format/callables.h"
 
-/* The bytes of an integer, zeros above them. */
+/* Load the bytes of an integer, with zeros above them. */
 static uint64_t load_integer(const struct arg_value *value, bool is_big)
 {
 	uint64_t number = 0;
@@ -15,7 +15,10 @@ static uint64_t load_integer(const struct arg_value *value, bool is_big)
 	return number;
 }
 
-/* x87's ten bytes have the precision of this machine's long double, if it has one. */
+/*
+ * Load a floating-point number. The ten bytes of x87 are exact in a long double of this machine, if
+ * it has such.
+ */
 static double load_real(const struct arg_value *value, bool is_big)
 {
 	uint64_t bits = load_integer(value, is_big);
@@ -42,8 +45,8 @@ static double load_real(const struct arg_value *value, bool is_big)
 }
 
 /*
- * @place: the index of @spec among those of its kind, from 1 on: the only identification of one on
- *         the stack
+ * True when @term is about the value of @spec. @place: the number of @spec among those of its kind,
+ * from 1 on, by which values on the stack are identified
  */
 static bool is_meant(const struct argspec *spec, const struct cond_term *term, unsigned place)
 {
@@ -62,7 +65,7 @@ static bool is_meant(const struct argspec *spec, const struct cond_term *term, u
 		(spec->kind == ARG_KIND_FLOAT) == (term->type == COND_FLOAT));
 }
 
-/* The number that a text is as Python writes it: 1.5, 1e-07, -inf, nan. False: it is none. */
+/* Parse a number as Python writes it: 1.5, 1e-07, -inf, nan. False: the text is no number. */
 static bool read_text_real(const struct arg_value *value, double *real)
 {
 	char copy[32];
@@ -72,14 +75,17 @@ static bool read_text_real(const struct arg_value *value, double *real)
 		return false;
 	memcpy(copy, value->data, value->len);
 	copy[value->len] = '\0';
-	/* Integers of more than 64 bits are none, nor is anything else that strtod(3) knows. */
+	/*
+	 * Texts that only strtod(3) takes for numbers are refused, and so are integers of more than
+	 * 64 bits.
+	 */
 	if (strspn(copy, "0123456789+-.einfa") != value->len || !strpbrk(copy, ".en"))
 		return false;
 	*real = strtod(copy, &end);
 	return !*end;
 }
 
-/* True when @order, less than 0, 0 or more, is what @term asks for. */
+/* True when @term holds for @order, the result of a comparison: less than 0, 0 or more. */
 static bool order_holds(const struct cond_term *term, int order)
 {
 	const struct cond_term about_0 = {
@@ -89,7 +95,7 @@ static bool order_holds(const struct cond_term *term, int order)
 	return cond_term_holds(&about_0, &(struct cond_value){ .type = COND_INT, .number = order });
 }
 
-/* @integer is compared with @real, or the other way round if it @is_limit. */
+/* Compare @integer with @real. @is_limit: the integer is the one in the condition. */
 static bool judge_mixed(const struct cond_term *term, int64_t integer, double real, bool is_limit)
 {
 	uint64_t bits;
@@ -103,8 +109,8 @@ static bool judge_mixed(const struct cond_term *term, int64_t integer, double re
 }
 
 /*
- * A value of Python's that is no number is neither equal to one nor different from it. Floating
- * point numbers are compared neither as narrow integers nor by bits.
+ * Judge a term on a value of Python. A value that is no number is neither equal to a number nor
+ * different from it. Floating point numbers are compared neither as narrow integers nor by bits.
  */
 static bool judge_text_number(const struct cond_term *term, const struct arg_value *value)
 {
@@ -140,7 +146,7 @@ static bool judge_value(const struct cond_term *term, const struct argspec *spec
 	if (term->type == COND_STRING) {
 		v.text = (const char *)value->data;
 		v.text_len = value->len;
-		/* There is no string to compare with. */
+		/* A NULL pointer has no string to compare with. */
 		if (arg_value_is_null(value))
 			return term->op == COND_NE;
 	} else if ((spec->type.format == ARG_FLOAT) != (term->type == COND_FLOAT)) {
@@ -149,7 +155,7 @@ static bool judge_value(const struct cond_term *term, const struct argspec *spec
 		v.real = load_real(value, is_big);
 	} else {
 		v.number = load_integer(value, is_big);
-		/* A value that was recorded as a narrow one has a sign of its own. */
+		/* A value that was recorded with fewer bytes has its own sign bit. */
 		if (value->len < term->bytes && term->is_signed && value->len) {
 			unsigned unused = 64 - 8 * value->len;
 

@@ -7,8 +7,8 @@
 #include "utils/pipeline/recording/module.h"
 
 /*
- * One step: @func was called, with @addr in the record, on the path @parent; NULL for the outermost
- * one.
+ * One step of a path: @func was called, with @addr in the record, at the end of the path @parent,
+ * which is NULL for the outermost call.
  */
 struct call_path {
 	const struct call_path *parent;
@@ -17,7 +17,7 @@ struct call_path {
 	size_t depth; /* the number of steps before it */
 };
 
-/* All requested paths; they live as long as this. Starts as { 0 }. */
+/* All requested paths, which live as long as this struct. Starts as { 0 }. */
 struct call_paths {
 	struct call_path **slots; /* open addressing, never more than half full */
 	size_t nr_slots;
@@ -26,7 +26,7 @@ struct call_paths {
 
 void call_paths_deinit(struct call_paths *paths);
 
-/* The path from @parent to @func. NULL when memory is short. */
+/* Get the path that goes on from @parent to @func. NULL when memory is short. */
 const struct call_path *call_paths_get(struct call_paths *paths, const struct call_path *parent,
 				       const struct func *func, uint64_t addr);
 

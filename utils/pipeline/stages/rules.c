@@ -44,7 +44,10 @@ static struct filter_subject make_subject(const struct func_rules *rules, struct
 	};
 }
 
-/* True for specs about functions of the kernel, or about the others. */
+/*
+ * True when a spec has matched nothing yet, of those about functions of the kernel, or of those
+ * about other functions.
+ */
 static bool has_unmatched(const struct filters *filters, bool is_kernel)
 {
 	for (size_t i = 0; i < filters->nr; i++) {
@@ -62,7 +65,7 @@ static bool wants_more(const struct filters *filters, bool is_kernel)
 	return filters->clears || has_unmatched(filters, is_kernel);
 }
 
-/* Until everything has matched something. */
+/* Match the functions of a module, until every spec has matched something. */
 static int match_module(struct func_rules *rules, struct module_set *set, struct module *mod,
 			struct uft_err *err)
 {
@@ -71,13 +74,13 @@ static int match_module(struct func_rules *rules, struct module_set *set, struct
 	bool is_kernel = mod == set->kernel;
 	int ret = 0;
 
-	/* They are many. */
+	/* The kernel has many functions: they are matched only when needed. */
 	if (!is_kernel || wants_more(rules->filters, true))
 		ret = module_load(set, mod, err);
 	if (ret == 0)
 		ret = aliases_prefer_filtered(&mod->symtab, rules->filters, set->demangle,
 					      mod->basename);
-	/* Before several threads want it. */
+	/* Debug information is loaded here, before several threads need it. */
 	if (ret == 0 && mod->symtab.nr && rules->has_locations)
 		module_source(set, mod, mod->symtab.syms);
 	for (size_t i = 0; ret == 0 && i < mod->symtab.nr && wants_more(rules->filters, is_kernel);
@@ -116,7 +119,7 @@ int func_rules_init(struct func_rules *rules, struct trace_data *data, struct fi
 	for (size_t i = 0; ret == 0 && i < data->modules.nr_modules; i++)
 		ret = match_module(rules, &data->modules, data->modules.modules[i], err);
 	for (size_t i = 0; i < filters->nr; i++) {
-		/* A spec without a match may match a module that is loaded later. */
+		/* In a growing recording, a spec may match a module that is loaded later. */
 		if (filters->entries[i].has_match || data->growth)
 			rules->uses |= clearing_left(filters, &filters->entries[i]) & actions;
 	}
@@ -149,7 +152,10 @@ static bool make_room(struct rule_table *table, const struct func *func)
 	return true;
 }
 
-/* A function without symbol has no name. NULL: there is no rule, or memory is short. */
+/*
+ * Make the rule of a function. One without a symbol has no name. NULL: there is no rule, or memory
+ * is short.
+ */
 static struct trigger *match_rule(struct func_rules *rules, const struct func *func)
 {
 	struct filter_subject subject;

@@ -6,13 +6,13 @@
 #include "utils/pipeline/recording/data.h"
 
 /*
- * Looked up once per function. Starts with func_rules_init(), which gets NULL without filters, and
- * ends with func_rules_deinit().
+ * The rules, which are looked up once per function. Starts with func_rules_init(), which gets NULL
+ * without filters, and ends with func_rules_deinit().
  *
- * @filters: NULL without any
- * @actions: enum trigger_flags in use; the others are ignored
+ * @filters: NULL without filters
+ * @actions: enum trigger_flags that count; other actions are ignored
  * @uses: enum trigger_flags of all specs that match a function of the recording
- * @tables: by reader (session.h), so that none waits for another
+ * @tables: by reader (session.h), so no reader waits for another
  */
 struct func_rules {
 	struct filters *filters;
@@ -34,11 +34,13 @@ int func_rules_init(struct func_rules *rules, struct trace_data *data, struct fi
 		    uint32_t actions, struct uft_err *err);
 void func_rules_deinit(struct func_rules *rules);
 
-/* The way around the table of func_rule(). */
+/* Find the rule of a function that the table of func_rule() does not have yet. */
 const struct trigger *func_rules_find(struct func_rules *rules, unsigned reader,
 				      const struct func *func);
 
-/* HOT: the actions at calls of @func; flags are 0 without any, or when memory is short. */
+/*
+ * HOT: get the actions at calls of @func. The flags are 0 without actions, or when memory is short.
+ */
 static inline const struct trigger *func_rule(struct func_rules *rules, unsigned reader,
 					      const struct func *func)
 {

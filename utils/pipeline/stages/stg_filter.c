@@ -12,24 +12,24 @@
 #include "utils/pipeline/stages/stage.h"
 
 enum frame_flags {
-	FRAME_SHOWN = 1U << 0,	  /* only a time filter can take the call away */
-	FRAME_KEEP = 1U << 1,	  /* not even time */
+	FRAME_SHOWN = 1U << 0,	  /* shown, unless a time filter drops it */
+	FRAME_KEEP = 1U << 1,	  /* shown, also if it is short */
 	FRAME_HAS_KEPT = 1U << 2, /* a call within it is shown, so it is shown, too */
 	FRAME_CALLER = 1U << 3,
-	FRAME_PASSED = 1U << 6, /* not opted out */
+	FRAME_PASSED = 1U << 6, /* the filters have let it pass */
 	FRAME_SMALL = 1U << 4,	/* not shown because of its size: its own time is its caller's */
-	FRAME_MARK = 1U << 5,	/* too deep to be shown, but it marks the calls that lead to it */
+	FRAME_MARK = 1U << 5,	/* too deep to be shown, but calls that lead to it are marked */
 };
 
 struct filter_frame {
 	struct selection before;
 	uint64_t threshold_ns;
-	uint64_t extra_ns;	 /* of its calls that are too short to be shown: their self time */
+	uint64_t extra_ns;	 /* self time of its calls that are too short to be shown */
 	const struct func *func; /* NULL: its entry was not seen */
 	uint64_t addr;
 	const struct call_path *path;
 	const struct cond *cond; /* with TRIGGER_IF */
-	uint64_t bits;		 /* those of its terms that hold so far */
+	uint64_t bits;		 /* the terms of @cond that hold so far */
 	size_t nr_asked; /* its number among the calls with conditions on return values; 0: none */
 	uint32_t flags;
 };
@@ -72,7 +72,7 @@ int stg_filter_copy(struct stg_filter *to, const struct stg_filter *from)
 	}
 	to->nr = from->nr;
 	to->now = from->now;
-	/* A condition on a call's return value is evaluated in its own task. */
+	/* Conditions on return values are evaluated in the call's own task. */
 	for (size_t i = 0; i < to->nr; i++)
 		to->frames[i].nr_asked = 0;
 	return 0;
@@ -89,8 +89,8 @@ int stg_filter_inherit(struct stg_filter *stage, const struct stg_filter *parent
 }
 
 /*
- * Set the number of frames. Removed ones have no recorded exit (LOST, exec); new ones no recorded
- * entry.
+ * Set the number of frames. Removed frames have no recorded exit (LOST, exec), new frames no
+ * recorded entry.
  */
 static bool set_depth(struct stg_filter *stage, size_t depth)
 {
@@ -132,8 +132,8 @@ static int count_levels(struct stg_filter *stage)
 }
 
 /*
- * -D counts from the first call of a task, as it does without filters: the calls that a child
- * begins within are no levels of its own.
+ * Let -D count from the first call of a task, as without filters: the calls that a child begins
+ * within are no levels of its own.
  */
 static void give_levels_back(const struct stg_filter *stage, struct selection *selection)
 {
@@ -141,7 +141,10 @@ static void give_levels_back(const struct stg_filter *stage, struct selection *s
 		selection->depth = stage->filter->base.depth;
 }
 
-/* The child's first record tells whether it is within the calls of its parent at the fork. */
+/*
+ * Begin a forked child. Its first record tells whether it is within the calls of its parent at the
+ * fork.
+ */
 static int begin_child(struct stg_filter *stage, const struct event *event)
 {
 	size_t depth = event->indent + (size_t)(event->type == EVENT_EXIT);
@@ -159,7 +162,7 @@ static int begin_child(struct stg_filter *stage, const struct event *event)
 	return 0;
 }
 
-/* Inherited calls from @depth on are over: left, or lost, or gone with the old program. */
+/* End the inherited calls from @depth on: they were left, lost, or gone with the old program. */
 static void leave_inherited(struct stg_filter *stage, size_t depth)
 {
 	if (depth < stage->nr) {
@@ -170,9 +173,9 @@ static void leave_inherited(struct stg_filter *stage, size_t depth)
 }
 
 /*
- * trace_on and trace_off apply to all tasks, from the event on with which any of them reaches it.
- * In that task itself earlier calls may have the same time. Other tasks' events of that time come
- * before or after it as the merge has them: in the order of the tasks.
+ * Apply the switches up to an event. trace_on and trace_off apply to all tasks, from the event with
+ * which any task reaches them. In that task, earlier calls may have the same time. Other tasks'
+ * events of that time are before or after it in the order of the merge, which is that of the tasks.
  */
 static inline void look_at_switches(struct stg_filter *stage, uint64_t now_ns)
 {
@@ -232,7 +235,7 @@ static void set_limit(struct stg_filter *stage, uint32_t depth)
 	stage->now.counts_from_call = true;
 }
 
-/* Actions that apply only to calls that have passed the filters. */
+/* Apply the actions that count only for calls that have passed the filters. */
 static uint32_t obey_trigger(struct stg_filter *stage, const struct trigger *trigger)
 {
 	uint32_t flags = 0;
@@ -252,7 +255,8 @@ static uint32_t obey_trigger(struct stg_filter *stage, const struct trigger *tri
 
 /*
  * True when the filter part of a call's trigger applies. A return value is known only at the end of
- * the call. The first run has collected those, call by call, in the order of their entries.
+ * the call. The first run has collected the return values' results, call by call, in the order of
+ * entries.
  */
 static int ask_condition(struct stg_filter *stage, const struct trigger *trigger,
 			 const struct event *event, struct filter_frame *frame, bool *holds)
@@ -300,7 +304,9 @@ static bool is_inside(const struct stg_filter *stage)
 	return !(stage->filter->uses & TRIGGER_FILTER) || stage->now.in;
 }
 
-/* True when the call of @func is shown, as far as known at its entry. Changes the selection. */
+/*
+ * Decide whether the call of @func is shown, as far as its entry tells, and change the selection.
+ */
 static int decide_shown(struct stg_filter *stage, const struct trigger *trigger,
 			const struct event *event, bool holds, uint32_t *flags)
 {
@@ -340,7 +346,7 @@ static int decide_shown(struct stg_filter *stage, const struct trigger *trigger,
 	return ret;
 }
 
-/* The minimum duration of the call; UINT64_MAX: only with a shown event in it. */
+/* The duration from which on the call is shown; UINT64_MAX: only with a shown event in it. */
 static uint64_t threshold_of(const struct stg_filter *stage, uint32_t flags)
 {
 	if (flags & FRAME_KEEP)
@@ -370,7 +376,7 @@ static const struct call_path *path_of(struct stg_filter *stage, size_t depth)
 	return path;
 }
 
-/* 1: keep the event, 0: drop it. */
+/* Process an ENTRY. 1: keep the event, 0: drop it. */
 static int on_entry(struct stg_filter *stage, struct event *event)
 {
 	if (!set_depth(stage, stage->nr_inherited + event->depth))
@@ -406,9 +412,8 @@ static int on_entry(struct stg_filter *stage, struct event *event)
 }
 
 /*
- * The end of a call without a recorded entry, by the parent of a fork or before the range. Its
- * caller is unknown, so its own rules decide. With -F the end is certain: it is the outermost that
- * is left.
+ * True when the EXIT of a call is shown that was entered by the parent of a fork, or before the
+ * range. Its caller is unknown, so only its own rules decide.
  */
 static bool is_shown_unseen(struct stg_filter *stage, const struct event *event)
 {
@@ -426,7 +431,7 @@ static bool is_shown_unseen(struct stg_filter *stage, const struct event *event)
 	return !event->func->sym || event->func->sym->size >= filter->base.size;
 }
 
-/* Views without entries: here the duration decides. */
+/* For views without entries: true when the call's duration suffices. */
 static bool is_long_enough(const struct filter_frame *frame, const struct event *event)
 {
 	return (frame->flags & FRAME_HAS_KEPT) ||
@@ -434,7 +439,10 @@ static bool is_long_enough(const struct filter_frame *frame, const struct event 
 	       (frame->threshold_ns != UINT64_MAX && (event->flags & EVENT_UNFINISHED));
 }
 
-/* For views without entries. @parent: the call around it, or NULL */
+/*
+ * For views without entries: end a call. Returns true when it is shown. @parent: the call around
+ * it, or NULL
+ */
 static int end_call(const struct filter_frame *frame, struct filter_frame *parent,
 		    const struct event *event)
 {
@@ -443,7 +451,7 @@ static int end_call(const struct filter_frame *frame, struct filter_frame *paren
 
 	if (parent && ((frame->flags & FRAME_HAS_KEPT) || (is_seen && is_long)))
 		parent->flags |= FRAME_HAS_KEPT;
-	/* A call that is too short is ignored everywhere, so its time is its caller's. */
+	/* A call that is too short is ignored, so its time is its caller's. */
 	if (parent && !is_long)
 		parent->extra_ns += time_abs(event->total_ns);
 	else if (parent && (frame->flags & FRAME_SMALL))
@@ -451,7 +459,10 @@ static int end_call(const struct filter_frame *frame, struct filter_frame *paren
 	return (frame->flags & FRAME_SHOWN) && is_long;
 }
 
-/* A forked child returns from a call that its parent made: shown if it was shown there. */
+/*
+ * Process the return of a forked child from a call that its parent made: it is shown if it was
+ * shown there.
+ */
 static int on_inherited_exit(struct stg_filter *stage, struct event *event)
 {
 	leave_inherited(stage, event->indent + 1);
@@ -500,7 +511,7 @@ static int on_other(struct stg_filter *stage, struct event *event)
 	return !stage->now.out && is_inside(stage) && stage->now.depth > 0;
 }
 
-/* 1: keep the event, 0: drop it, or -ENOMEM. */
+/* Process one event. 1: keep it, 0: drop it, or -ENOMEM. */
 static int pass_event(struct stg_filter *stage, struct event *event)
 {
 	int ret = 0;
@@ -520,7 +531,7 @@ static int pass_event(struct stg_filter *stage, struct event *event)
 		ret = on_other(stage, event);
 	if (ret <= 0 || stage->is_on)
 		return ret;
-	/* Not shown, but a level of calls that are shown later. */
+	/* The call is not shown, but is a level for calls that are shown later. */
 	event->flags |= EVENT_OFF;
 	return event->type <= EVENT_EXIT && stage->filter->counts_off;
 }

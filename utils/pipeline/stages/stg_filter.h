@@ -13,10 +13,11 @@
 /*
  * The state that decides about the next call of a task; a call's changes are undone at its end.
  *
- * @threshold_ns, @size: calls that take at least as long, functions that are at least as large
- * @in, @out: open calls that were opted in, opted out
- * @depth: levels that may still be shown
- * @counts_from_call: since an open call with `filter` or `depth=`; else since the task began
+ * @threshold_ns, @size: show calls that take at least this time, functions of at least this size
+ * @in, @out: numbers of open calls that were opted in, and opted out
+ * @depth: number of levels that may still be shown
+ * @counts_from_call: @depth counts from an open call with `filter` or `depth=`; else from the
+ * beginning of the task
  */
 struct selection {
 	uint64_t threshold_ns;
@@ -28,7 +29,8 @@ struct selection {
 };
 
 /*
- * @task: the task->index that reached it. @nth: as they were found, those of a task in their order
+ * A trace_on or trace_off. @task: task->index of the task that has reached it. @nth: the order in
+ * which switches were found, which is right within a task
  */
 struct filter_switch {
 	uint64_t time_ns;
@@ -41,12 +43,12 @@ struct filter_switch {
  * The part that the lanes of a pipeline share.
  *
  * @uses: all actions in @rules
- * @wants_cpus: of the stage_config
- * @ends_only: the view gets no entries: too short calls are dropped at their end
+ * @wants_cpus: as in stage_config
+ * @ends_only: the view gets no entries, so calls that are too short are dropped at their end
  * @counts_off: a switched-off event is passed on, marked EVENT_OFF, since it counts as
  *              depth
- * @hides_libcalls: stg_select leaves them out, so that they are no levels
- * @wants_paths: the view shows them, and reads in one thread
+ * @hides_libcalls: stg_select leaves library calls out, so they are no levels
+ * @wants_paths: the view shows call paths, and reads in one thread
  * @outcomes: by task->index, the results of conditions on return values, call by call
  * @switches: trace_on and trace_off of all tasks, by time once they are sorted
  * @collects: a first run, that finds the @switches
@@ -79,16 +81,17 @@ void call_filter_deinit(struct call_filter *filter);
 /*
  * One task. The first @nr_inherited of @frames are the calls within which it was forked, by the
  * depth of its parent, until it becomes another program at @exec_ns; in a child that has not begun
- * these are still unprocessed (@is_waiting). @levels, with @nr_levels entries: for each number of
- * outermost calls the number of shown ones; none if unknown.
+ * these are still unprocessed (@is_waiting). @levels, with @nr_levels entries: how many of the
+ * outermost 0, 1, ... calls are shown; no entries if unknown.
  *
- * An ENTRY that passes has in total_ns the call's minimum duration (for stg_time), and in self_ns
- * the address of the struct call_path that leads to it when it has the action `backtrace`, else 0.
+ * An ENTRY that passes has, in total_ns, the duration from which on it is shown (for stg_time). In
+ * self_ns it has the address of the struct call_path that leads to it, if it has the action
+ * `backtrace`, else 0.
  */
 struct stg_filter {
 	struct call_filter *filter;
 	struct selection now;
-	struct filter_frame *frames; /* of all open calls */
+	struct filter_frame *frames; /* frames of all open calls */
 	size_t nr;
 	size_t cap;
 	size_t nr_inherited;
@@ -99,7 +102,7 @@ struct stg_filter {
 	size_t switch_at;
 	size_t task;
 	size_t nr_asked;
-	unsigned reader; /* session.h */
+	unsigned reader; /* number of the reader (session.h) */
 	bool is_on;
 };
 
@@ -111,13 +114,15 @@ void stg_filter_deinit(struct stg_filter *stage);
 int stg_filter_copy(struct stg_filter *to, const struct stg_filter *from);
 
 /*
- * The forked @task is about to begin within the calls in @parent, a copy; without frames: unknown.
- * 0 or -ENOMEM.
+ * Prepare the forked @task, which is about to begin within the calls in @parent, a copy. Without
+ * frames the calls are unknown. 0 or -ENOMEM.
  */
 int stg_filter_inherit(struct stg_filter *stage, const struct stg_filter *parent,
 		       const struct task *task);
 
-/* In place, after stg_calls. Returns the number of remaining events, or -ENOMEM. */
+/*
+ * Process a batch in place, after stg_calls(). Returns the number of remaining events, or -ENOMEM.
+ */
 ssize_t stg_filter(struct stg_filter *stage, struct event *events, size_t nr);
 
 #endif

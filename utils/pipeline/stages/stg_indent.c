@@ -2,7 +2,7 @@
 #include "utils/pipeline/stages/stage.h"
 #include "utils/pipeline/stages/stg_filter.h"
 
-/* The number of calls without a recorded entry around @event, the first shown one. */
+/* Count the calls without a recorded entry around @event, the first shown event. */
 static size_t nr_unseen(const struct stg_calls *calls, const struct event *event)
 {
 	size_t nr = event->indent > event->depth ? event->indent - event->depth : 0;
@@ -11,8 +11,8 @@ static size_t nr_unseen(const struct stg_calls *calls, const struct event *event
 }
 
 /*
- * The depth of the first call: at the margin, or at the end of the initial stack, as far as that is
- * shown. After LOST only the record has it.
+ * Set the depth of a first call: at the margin, or inside the shown part of the initial stack.
+ * After LOST, only the record has the depth.
  */
 static void resync_depth(struct stg_indent *stage, const struct event *event)
 {
@@ -20,7 +20,7 @@ static void resync_depth(struct stg_indent *stage, const struct event *event)
 	bool is_exit = event->type == EVENT_EXIT;
 	size_t unseen = nr_unseen(stage->calls, event);
 
-	/* The kernel counts by itself. */
+	/* The depths of the kernel's calls are counted separately. */
 	if (event->type > EVENT_EXIT || event_is_kernel_call(event))
 		return;
 	if (stage->wants_depth)
@@ -85,7 +85,7 @@ size_t stg_indent(struct stg_indent *stage, struct event *events, size_t nr)
 			resync_depth(stage, event);
 			depth = stage->depth;
 		}
-		/* No branches: whether a call begins or ends is unpredictable for a CPU. */
+		/* There are no branches: a CPU cannot predict whether a call begins or ends. */
 		depth -= (event->type == EVENT_EXIT) & (depth > 0);
 		event->indent = depth < UINT16_MAX ? depth : UINT16_MAX;
 		depth += event->type == EVENT_ENTRY;

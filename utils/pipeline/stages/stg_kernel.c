@@ -1,6 +1,6 @@
 /*
- * Stage: drops calls of the kernel outside of the program's functions, and, if only those of the
- * kernel are wanted, the program's.
+ * Stage: drops calls of the kernel outside of the program's functions, and the program's calls, if
+ * only those of the kernel are wanted.
  */
 #include "utils/pipeline/stages/stage.h"
 
@@ -9,7 +9,9 @@ static bool is_kernel(const struct event *event)
 	return event->type <= EVENT_EXIT && event->func->is_kernel;
 }
 
-/* True within calls of the kernel that are outside of functions of the program. Counts them. */
+/*
+ * True within calls of the kernel that are outside of functions of the program; counts these calls.
+ */
 static bool is_in_outside(struct stg_kernel *stage, const struct event *event)
 {
 	bool is_in = stage->depth;
@@ -36,7 +38,7 @@ size_t stg_kernel(struct stg_kernel *stage, struct event *events, size_t nr)
 		if (is_outside && !config->show_kernel_outside) {
 			if (event->type <= EVENT_EXIT)
 				continue;
-			/* As if those calls had not been recorded. */
+			/* The event is outside, as if those calls had not been recorded. */
 			event->flags |= EVENT_OUTSIDE;
 			event->depth = event->indent = 0;
 		}
