@@ -14,60 +14,58 @@
 #include "utils/pipeline/kinds/event_choice.h"
 
 /*
- * Stages work on one task at a time, before the tasks are merged: their events belong to one call
- * stack. So one that must look ahead (the duration filter) may hold events back without disturbing
- * the order of the others.
+ * Stages work on one task at a time, before the tasks are merged: its events belong to one call
+ * stack. So a stage that must look ahead (the duration filter) may hold events back without
+ * disturbing the order of other tasks' events.
  *
- * Most work in place: they get @nr events and return the number of remaining ones.
+ * Most stages work in place: they get @nr events and return the number of remaining events.
  */
 
 struct stg_filter;
 
 /* The ends of calls that a view needs. */
 enum stage_wants {
-	STAGE_WANTS_CALLS,  /* both ends */
-	STAGE_WANTS_DEPTHS, /* it shows how deep they are, too: run stg_indent */
-	STAGE_WANTS_ENDS,   /* it adds up: EXIT and SCHED_* only, in no depth */
+	STAGE_WANTS_CALLS,  /* ENTRY and EXIT */
+	STAGE_WANTS_DEPTHS, /* it also shows the depths: stg_indent is run */
+	STAGE_WANTS_ENDS,   /* it adds up: only EXIT and SCHED_*, without depths */
 };
 
 /* The times off the CPU that are shown. */
 enum stage_sched {
 	STAGE_SCHED_NONE,
-	STAGE_SCHED_WILLING, /* not those in which the kernel took the CPU away */
+	STAGE_SCHED_WILLING, /* not the times for which the kernel took the CPU away */
 	STAGE_SCHED_ALL,
 };
 
 /* The events to show; all zero is not "everything", see stage_config_init(). */
 struct stage_config {
-	unsigned depth;		 /* calls with less than that many frames below */
-	uint64_t time_filter_ns; /* calls that took that long or longer */
-	uint64_t size_filter;	 /* functions of that many bytes or more */
-	struct filters *filters; /* of the user; borrowed, NULL without any */
+	unsigned depth;		 /* show calls with fewer frames around them */
+	uint64_t time_filter_ns; /* show calls that took this long or longer */
+	uint64_t size_filter;	 /* show functions of this many bytes or more */
+	struct filters *filters; /* the user's filters; borrowed; NULL: none */
 	uint32_t actions;	 /* enum trigger_flags: which of their actions count */
 	bool is_off;		 /* --trace=off: no calls are shown, as nothing switches them on */
 	bool show_libcalls;
-	bool show_events; /* those of the scheduler, the kernel and -E */
-	const struct event_rules
-		*events;	     /* --Event: only the selected ones; borrowed, NULL without any
-				      */
-	struct event_choice *choice; /* their meaning here: made and owned by the pipeline */
+	bool show_events;		  /* show events of the scheduler, the kernel and -E */
+	const struct event_rules *events; /* --Event: show only these events; borrowed; NULL: all */
+	struct event_choice *choice; /* the choice by @events: made and owned by the pipeline */
 	enum stage_sched sched;
-	bool show_outside;	  /* events outside of functions */
+	bool show_outside;	  /* show events outside of functions */
 	bool wants_cpus;	  /* the CPU of a task, independent of the shown events:
 				   * EVENT_ON_CPU */
-	bool show_kernel_outside; /* calls of the kernel outside of the program's functions */
-	bool show_kernel_only;	  /* no calls but those of the kernel */
+	bool show_kernel_outside; /* show calls of the kernel outside of the program's functions */
+	bool show_kernel_only;	  /* show calls of the kernel only */
 	bool starts_inside;	  /* a time range cuts off the beginning */
-	bool closes_open_calls;	  /* make up an EXIT for each call that never returned */
-	/* ... and an ENTRY for each call that is open at the beginning of the time range */
+	bool closes_open_calls;	  /* make an EXIT for each call that never returned */
+	/* Make an ENTRY for each call that is open at the beginning of the time range, too */
 	bool opens_at_start;
-	bool opens_inherited; /* ... and for each that a task begins within and returns from */
+	bool opens_inherited; /* and for calls that a task begins within */
 	enum stage_wants wants;
 };
 
 void stage_config_init(struct stage_config *config);
 
-/* A stage drops @event: true when it is still kept for its CPU. */
+/* True when an event that a stage drops is kept for its CPU. */
 static inline bool stage_keeps_cpu(bool wants_cpus, struct event *event)
 {
 	if (likely(!wants_cpus) ||
@@ -77,7 +75,7 @@ static inline bool stage_keeps_cpu(bool wants_cpus, struct event *event)
 	return true;
 }
 
-/* Pseudo functions for events that are no calls. */
+/* Pseudo functions, for events that are no calls. */
 struct pseudo_funcs {
 	const struct func *sched;
 	const struct func *sched_preempt;
@@ -93,17 +91,18 @@ struct pending_call {
 /*
  * stg_calls: pairs entries with exits.
  *
- * @nr: of frames in use; the first @nr_seeded have no recorded entry, and do not count as depth
- * @changes_ns: the time when addresses change their meaning (exec, dlopen)
- * @out_ns: the time when it left the CPU, when @is_out
+ * @nr: number of open frames; the first @nr_seeded have no recorded entry, and do not count as
+ *            depth
+ * @changes_ns: the next time when addresses change their meaning (exec, dlopen)
+ * @out_ns: the time when the task left the CPU, when it @is_out
  * @has_first: there was a call or an event of the scheduler; @has_record: there was a call
  * @inherits: the task, or the range, begins within calls; @inherited_depth: number of calls
  *            around the first record
  * @wants_depth: after LOST the next record has the depth of the stack
  * @reader: the number of the thread
  * @has_kernel: some of the calls may be the kernel's
- * @is_plain: all of the batch were calls of known functions, their depth is their indent
- * @open: frames of a function, by its id below @nr_open: which calls are recursions
+ * @is_plain: all events of the batch were calls of known functions, whose depth is their indent
+ * @open: by func->id below @nr_open, the number of a function's frames, which tells recursions
  *
  * Starts as zeros but for config, task and pseudo; ends with stg_calls_deinit().
  */
@@ -120,7 +119,7 @@ struct stg_calls {
 	size_t nr_seeded;
 	size_t cap;
 	uint64_t last_ns;
-	uint64_t outermost_total_ns; /* of the last call that ended with no other one open */
+	uint64_t outermost_total_ns; /* time of the last call that ended with no other call open */
 	uint64_t outermost_self_ns;
 	uint64_t out_ns;
 	uint8_t out_flags;
@@ -132,7 +131,7 @@ struct stg_calls {
 	bool wants_depth;
 	bool has_kernel;
 	bool has_events;  /* the batch had other things than calls */
-	bool has_outside; /* and calls of the kernel outside of the program's */
+	bool has_outside; /* and calls of the kernel outside of the program's calls */
 	bool is_plain;
 	uint32_t *open;
 	size_t nr_open;
@@ -142,12 +141,12 @@ void stg_calls_deinit(struct stg_calls *calls);
 
 /*
  * Copy @from to the empty @to. Frames of @from may have no functions yet, and its counts of open
- * calls may be wrong; those of @to are right. 0, or negative with @err; @to needs its
- * stg_calls_deinit() in any case.
+ * calls may be wrong; @to gets functions and right counts. 0, or negative with @err;
+ * stg_calls_deinit() of @to is needed in any case.
  */
 int stg_calls_copy(struct stg_calls *to, const struct stg_calls *from, struct uft_err *err);
 
-/* 0, or negative with @err. */
+/* Process a batch. 0, or negative with @err. */
 int stg_calls(struct stg_calls *calls, struct event *events, size_t nr, struct uft_err *err);
 
 /*
@@ -158,10 +157,10 @@ size_t stg_calls_close(struct stg_calls *calls, struct event *events);
 
 /*
  * stg_kernel: drops calls of the kernel outside of functions of the program, and, if only the
- * kernel's are wanted, the others.
+ * kernel's calls are wanted, other calls.
  *
- * @config: of the pipeline
- * @depth: the number of open calls of the kernel from an outside one on
+ * @config: configuration of the pipeline
+ * @depth: number of open calls of the kernel, from one outside of the program's functions on
  */
 struct stg_kernel {
 	const struct stage_config *config;
@@ -169,7 +168,7 @@ struct stg_kernel {
 };
 size_t stg_kernel(struct stg_kernel *stage, struct event *events, size_t nr);
 
-/* True when the stage has any work after @calls, which have processed the batch. */
+/* True when the stage has any work on the batch that @calls has processed. */
 static inline bool stg_kernel_is_needed(const struct stg_kernel *stage,
 					const struct stg_calls *calls)
 {
@@ -181,8 +180,8 @@ static inline bool stg_kernel_is_needed(const struct stg_kernel *stage,
  */
 bool stg_select_is_needed(const struct stage_config *config);
 /*
- * True when a call of @func with so many around it is shown, as far as this stage can tell before
- * its end.
+ * True when a call of @func with that many calls around it is shown, as far as this stage can tell
+ * before its end.
  */
 bool stg_select_keeps_open(const struct stage_config *config, const struct func *func,
 			   size_t depth);
@@ -191,15 +190,15 @@ size_t stg_select(const struct stage_config *config, struct event *events, size_
 /*
  * stg_time: holds entries back until their calls have taken long enough.
  *
- * @threshold_ns: of all calls, unless @has_own_thresholds: then each ENTRY has its own, in total_ns
- *                (stg_filter.h)
- * @held: [@at, @nr) wait; with copies of their payload
+ * @threshold_ns: the threshold of all calls, unless @has_own_thresholds: then each ENTRY has its
+ *                own, in total_ns (stg_filter.h)
+ * @held: the events [@at, @nr) wait, with copies of their payloads
  * @released: payloads that live until the next batch
  */
 struct stg_time {
 	uint64_t threshold_ns;
 	bool has_own_thresholds;
-	uint64_t due_ns; /* before it nothing that is held can be long enough */
+	uint64_t due_ns; /* before this time, no held call can be long enough */
 	void **released;
 	size_t nr_released;
 	struct event *held;
@@ -208,40 +207,42 @@ struct stg_time {
 	size_t cap;
 };
 
-/* The room in @out for stg_time() with @nr events. */
+/* The room that stg_time() needs in @out for @nr events. */
 static inline size_t stg_time_room(const struct stg_time *stage, size_t nr)
 {
 	return stage->nr - stage->at + nr;
 }
 
-/* Not in place: events that pass are written to @out. Returns their number, or -ENOMEM. */
+/*
+ * Process a batch, not in place: events that pass are written to @out. Returns their number, or
+ * -ENOMEM.
+ */
 ssize_t stg_time(struct stg_time *stage, const struct event *events, size_t nr, struct event *out);
 /*
- * For a growing recording: the calls that are long enough at @now_ns, if no event comes until then;
- * @out has stg_time_room(). And the start time of a held call whose time will come; UINT64_MAX:
- * none.
+ * For a growing recording: stg_time_due() writes the calls that are long enough at @now_ns, if no
+ * event comes until then, to @out, which has stg_time_room(). stg_time_waits_since() is the start
+ * of the first held call that may still be released; UINT64_MAX: none.
  */
 ssize_t stg_time_due(struct stg_time *stage, uint64_t now_ns, struct event *out);
 uint64_t stg_time_waits_since(const struct stg_time *stage);
 
-/* At the end: calls that are still held have not returned, and pass; @out has stg_time_room(). */
+/* At the end, release all held calls: they have not returned. @out has stg_time_room(). */
 ssize_t stg_time_finish(struct stg_time *stage, struct event *out);
 void stg_time_deinit(struct stg_time *stage);
 
 /*
  * stg_indent: counts the depth again, over the remaining calls.
  *
- * @calls, @filter: of the same lane
- * @starts_at_margin: a stack without recorded entries, unknown to the filter, is not
- *                    shown
+ * @calls, @filter: those of the same lane
+ * @starts_at_margin: frames without recorded entries, which the filter does not know, are not shown
  * @drops_off: there may be events with EVENT_OFF
- * @drops_margin: events directly in a dropped call are dropped, too, as with
- *                --size-filter; events in a library call or a hidden one stay (as in uftrace)
+ * @drops_margin: events directly in a dropped call are dropped, too, as with --size-filter; events
+ *                in a library call or a hidden call stay, as in uftrace
  */
 struct stg_indent {
 	const struct stg_calls *calls;
 	const struct stg_filter *filter;
-	uint64_t exec_ns; /* when the task becomes another program */
+	uint64_t exec_ns; /* when the task executes another program */
 	uint32_t depth;
 	bool has_first;
 	bool wants_depth;
@@ -251,13 +252,13 @@ struct stg_indent {
 };
 void stg_indent_init(struct stg_indent *stage, const struct stg_calls *calls,
 		     const struct stg_filter *filter);
-/* The task may have got other sessions than known at its last record, at @last_ns. */
+/* Note that the task may have got new sessions since its last record, at @last_ns. */
 void stg_indent_more(struct stg_indent *stage, uint64_t last_ns);
 size_t stg_indent(struct stg_indent *stage, struct event *events, size_t nr);
 
 /*
- * HOT: the same for a batch without dropped events: if stage->calls, which had @depth frames before
- * it, has done it already. False: it has not.
+ * HOT: handle a batch whose depths stage->calls, which had @depth frames before it, has counted
+ * already. False: it has not, and stg_indent() must be called.
  */
 static inline bool stg_indent_follow(struct stg_indent *stage, size_t depth)
 {

@@ -44,7 +44,7 @@ static bool grow_frames(struct stg_calls *calls, size_t nr)
 	return true;
 }
 
-/* Room to count the frames of @func. */
+/* Make room to count the frames of @func. */
 static bool grow_open(struct stg_calls *calls, const struct func *func)
 {
 	uint32_t *open = vec_reach(calls->open, &calls->nr_open, func->count_id, sizeof(*open));
@@ -55,7 +55,7 @@ static bool grow_open(struct stg_calls *calls, const struct func *func)
 	return true;
 }
 
-/* The meaning of the address when the call began. */
+/* Find the function by the meaning of the address when the call began. */
 static const struct func *func_of(const struct stg_calls *calls, const struct pending_call *frame,
 				  struct uft_err *err)
 {
@@ -113,7 +113,7 @@ static bool set_frames(struct stg_calls *calls, size_t depth, uint64_t start_ns)
 	return true;
 }
 
-/* exec or dlopen: addresses have another meaning from now on. */
+/* Look up addresses in another space after exec or dlopen. */
 static int change_space(struct stg_calls *calls, struct event *event, struct uft_err *err)
 {
 	struct task_place place;
@@ -121,7 +121,7 @@ static int change_space(struct stg_calls *calls, struct event *event, struct uft
 
 	if (ret < 0)
 		return ret;
-	/* exec leaves all calls of the old program, uncounted. */
+	/* exec leaves all calls of the old program, which are not counted. */
 	if (calls->session && place.session != calls->session)
 		cut_frames(calls, 0);
 	calls->session = place.session;
@@ -145,10 +145,10 @@ static void note_first_record(struct stg_calls *calls, struct event *event)
 }
 
 /*
- * After LOST, and when a task begins, the record has the number of frames. The time of lost frames
- * is unknown. Calls that a new task finds on its stack (a fork's child, a trace that was switched
- * on late) count from its first record on. A task that begins with a scheduler event is excluded,
- * as in uftrace, for the same output.
+ * Set the number of frames to that of the record, after LOST and when a task begins. The time of
+ * lost frames is unknown. Calls that a new task has on its stack (a fork's child, a trace that was
+ * switched on late) count from its first record on, but not if it begins with a scheduler event: so
+ * does uftrace.
  */
 static bool resync_frames(struct stg_calls *calls, struct event *event)
 {
@@ -188,14 +188,16 @@ static int enter_call(struct stg_calls *calls, struct event *event, struct uft_e
 	return 0;
 }
 
-/* An EXIT of a call without a recorded ENTRY, or of another call than the stack's. */
+/*
+ * Name the function of an EXIT whose ENTRY was not recorded, or that is not the innermost call's.
+ */
 static int name_odd_exit(struct stg_calls *calls, struct event *event, struct uft_err *err)
 {
 	event->func = space_func(calls->space, event->addr, err);
 	return event->func ? 0 : err->code;
 }
 
-/* The innermost call, or NULL. */
+/* Get the innermost call, or NULL. */
 static struct pending_call *innermost(const struct stg_calls *calls)
 {
 	return calls->nr ? &calls->frames[calls->nr - 1] : NULL;
@@ -204,7 +206,7 @@ static struct pending_call *innermost(const struct stg_calls *calls)
 static int leave_call(struct stg_calls *calls, struct event *event, struct uft_err *err)
 {
 	if (unlikely(calls->nr == 0)) {
-		/* uftrace shows the times of the last outermost call again; so do we. */
+		/* As in uftrace, the times of the last outermost call are shown again. */
 		event->flags |= EVENT_UNPAIRED;
 		event->total_ns = calls->outermost_total_ns;
 		event->self_ns = calls->outermost_self_ns;
@@ -225,11 +227,12 @@ static int leave_call(struct stg_calls *calls, struct event *event, struct uft_e
 			event->flags |= EVENT_RECURSIVE;
 	} else if (calls->nr) {
 		/*
-		 * Without a recorded entry: its time is in that of the outermost one, which counts.
+		 * The call has no recorded entry: its time is in that of the outermost call, which
+		 * counts.
 		 */
 		event->flags |= EVENT_RECURSIVE;
 	}
-	/* A frame without a recorded entry has address 0, and so may an EXIT of bad data. */
+	/* A frame without a recorded entry has address 0, and so may an EXIT in a damaged file. */
 	if (unlikely(frame->addr != event->addr || !func)) {
 		if (!func && frame->child_ns > event->total_ns)
 			event->self_ns = 0;
@@ -256,8 +259,8 @@ static bool is_outside(const struct stg_calls *calls)
 }
 
 /*
- * The depth of an event. A view of lines has events of the outermost library call at the margin, if
- * that call is not shown. Any other call counts, shown or not, as in uftrace.
+ * The depth of an event. If the outermost call is a library call that is not shown, its events are
+ * at the margin in a view of lines. Any other call counts, shown or not, as in uftrace.
  */
 static uint32_t event_depth(const struct stg_calls *calls)
 {
@@ -305,7 +308,7 @@ static void on_other(struct stg_calls *calls, struct event *event)
 	event->depth = event_depth(calls);
 	if (event->type == EVENT_LOST) {
 		calls->wants_depth |= !(event->flags & EVENT_KERNEL_LOST);
-		/* The peer accounts it as a call of one nanosecond. */
+		/* uftrace counts it as a call of one nanosecond. */
 		if (calls->nr)
 			calls->frames[calls->nr - 1].child_ns += 1;
 		return;
@@ -322,7 +325,7 @@ static bool may_be_inside(const struct stg_calls *calls)
 	return calls->config->starts_inside && !calls->has_record;
 }
 
-/* The cases that stg_calls() itself does not handle inline. */
+/* Handle the cases that stg_calls() does not handle inline. */
 static int handle(struct stg_calls *calls, struct event *event, struct uft_err *err)
 {
 	/* A task without a probe has no session, and no meaningful addresses. */
@@ -358,7 +361,7 @@ static int handle(struct stg_calls *calls, struct event *event, struct uft_err *
 	return 0;
 }
 
-/* HOT: the function, if it was called before; else NULL, and handle() must do it. */
+/* HOT: find a function that was called before. NULL: it was not, and handle() must be called. */
 static inline const struct func *known_func(const struct stg_calls *calls,
 					    const struct addr_space *space, uint64_t addr)
 {
@@ -369,9 +372,9 @@ static inline const struct func *known_func(const struct stg_calls *calls,
 }
 
 /*
- * The fast path needs the first record, which determines the stack's beginning. It excludes calls
- * of the kernel that may be outside of the program's. The outermost call and its end always go to
- * handle().
+ * The time until which the fast path is possible. It needs the first record, which determines the
+ * stack's beginning, and is not for calls of the kernel that may be outside of the program's. The
+ * outermost call and its end always go to handle().
  */
 static uint64_t fast_until(const struct stg_calls *calls)
 {
@@ -380,7 +383,7 @@ static uint64_t fast_until(const struct stg_calls *calls)
 	return calls->changes_ns;
 }
 
-/* HOT: handled inline, with the frames in registers. False: handle() must do it. */
+/* HOT: handle a call inline, with the frames in registers. False: handle() must be called. */
 static inline bool pair_fast(struct open_calls *at, struct stg_calls *calls,
 			     const struct addr_space *space, struct event *event)
 {
@@ -393,7 +396,7 @@ int stg_calls(struct stg_calls *calls, struct event *events, size_t nr, struct u
 {
 	struct open_calls at = open_calls_of(calls);
 	const struct addr_space *space = calls->space;
-	/* After the end of the outermost call fast_until() must be computed again. */
+	/* The end of an outermost call changes fast_until(). */
 	uint64_t slow_ns = fast_until(calls);
 
 	calls->has_events = false;

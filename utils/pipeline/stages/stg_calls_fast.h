@@ -1,7 +1,7 @@
 /*
- * HOT: pairs entries with exits, one call at a time: the same step for calls from records
- * (stg_calls.c) and from blocks (compact_calls.c), and the same without names and events for
- * finding the open calls (split.c).
+ * HOT: pairs entries with exits, one call at a time: one step for calls from records (stg_calls.c)
+ * and from blocks (compact_calls.c), and one without names and events, for finding open calls
+ * (split.c).
  */
 #ifndef UTRAIL_PIPELINE_STG_CALLS_FAST_H
 #define UTRAIL_PIPELINE_STG_CALLS_FAST_H
@@ -11,7 +11,7 @@
 #include "utils/base/compiler.h"
 #include "utils/pipeline/stages/stage.h"
 
-/* The ENTRY of @func, which gets @frame. */
+/* Take the ENTRY of @func, which gets @frame. */
 static inline void enter_func(const struct stg_calls *calls, struct pending_call *frame,
 			      const struct func *func, struct event *event)
 {
@@ -26,8 +26,8 @@ static inline void enter_func(const struct stg_calls *calls, struct pending_call
 /*
  * The frames of stg_calls, in registers during a loop.
  *
- * @next: the place of the next one; @end: that of the first without room
- * @least: stg_calls() itself must handle an EXIT that leaves fewer of them
+ * @next: the place of the next frame; @end: the end of the room
+ * @least: an EXIT that leaves fewer frames is for stg_calls()
  */
 struct open_calls {
 	struct pending_call *next;
@@ -40,7 +40,7 @@ struct open_calls {
 static inline struct open_calls open_calls_of(const struct stg_calls *calls)
 {
 	return (struct open_calls){
-		/* Before the first call there are none, and a NULL pointer has no places. */
+		/* Before the first call there are no frames, and NULL + 0 is undefined. */
 		.next = calls->frames ? calls->frames + calls->nr : NULL,
 		.end = calls->frames ? calls->frames + calls->cap : NULL,
 		.nr = calls->nr,
@@ -50,8 +50,8 @@ static inline struct open_calls open_calls_of(const struct stg_calls *calls)
 }
 
 /*
- * The ENTRY of @func. False: there is no room, or the function is unknown (NULL): stg_calls() must
- * do it.
+ * Take the ENTRY of @func. False: stg_calls() must take it, since there is no room, or the function
+ * is unknown (NULL).
  */
 static inline bool enter_fast(struct open_calls *at, const struct stg_calls *calls,
 			      const struct func *func, struct event *event)
@@ -65,8 +65,8 @@ static inline bool enter_fast(struct open_calls *at, const struct stg_calls *cal
 }
 
 /*
- * The part of a call's time that is not its caller's own: all; or only the time of its own calls,
- * when it is dropped for being short, or small.
+ * The part of a call's time that is not its caller's self time: all of it. For a call that is
+ * dropped as too short or too small, only the time of its own calls.
  */
 static inline uint64_t foreign_time(const struct stage_config *config, const struct func *func,
 				    uint64_t total_ns, uint64_t child_ns)
@@ -77,8 +77,8 @@ static inline uint64_t foreign_time(const struct stage_config *config, const str
 }
 
 /*
- * Add up the time of @event, which has ended: a call, or a time off the CPU. @parent: the call
- * around it; NULL: it is outermost. @child_ns: of its own calls.
+ * Add up the time of @event, a call or a time off the CPU that has ended. @parent: the call around
+ * it; NULL: it is outermost. @child_ns: time of its own calls.
  */
 static inline void count_time(struct stg_calls *calls, struct pending_call *parent,
 			      const struct event *event, uint64_t child_ns)
@@ -93,7 +93,10 @@ static inline void count_time(struct stg_calls *calls, struct pending_call *pare
 	}
 }
 
-/* The EXIT of the innermost call. False: it is that of another one, and stg_calls() must do it. */
+/*
+ * Take the EXIT of the innermost call. False: it is that of another call, and stg_calls() must take
+ * it.
+ */
 static inline bool leave_fast(struct open_calls *at, struct stg_calls *calls, struct event *event)
 {
 	if (unlikely(at->nr <= at->least))
@@ -118,8 +121,8 @@ static inline bool leave_fast(struct open_calls *at, struct stg_calls *calls, st
 }
 
 /*
- * A call, or a return from the innermost one, without names: the same effect on the frames as
- * stg_calls(), without filters. False: it is something else.
+ * Take a call, or a return from the innermost call, without names: the frames change as by
+ * stg_calls() without filters. False: the record is of another kind.
  */
 static inline bool skim_fast(struct open_calls *at, struct stg_calls *calls, uint64_t time_ns,
 			     uint64_t addr, bool is_exit)

@@ -9,7 +9,7 @@ bool stg_select_is_needed(const struct stage_config *config)
 	       (config->wants == STAGE_WANTS_ENDS && config->time_filter_ns);
 }
 
-/* Views without entries need no stg_time: an EXIT has the duration of its call. */
+/* True when an EXIT's call is too short, for views without entries, which need no stg_time. */
 static bool is_too_short(const struct stage_config *config, const struct event *event)
 {
 	return config->wants == STAGE_WANTS_ENDS && event->type != EVENT_ENTRY &&
@@ -26,7 +26,7 @@ static bool keeps_func(const struct stage_config *config, const struct func *fun
 
 static bool keeps_call(const struct stage_config *config, const struct event *event)
 {
-	/* The record has the depth of a call without a recorded entry. */
+	/* The depth of a call without a recorded entry is in its record. */
 	if ((event->flags & EVENT_UNPAIRED) && event->indent >= config->depth)
 		return false;
 	if (event->depth >= config->depth || is_too_short(config, event))
@@ -45,7 +45,7 @@ static bool is_of_trigger(const struct event *event)
 	       (event_kind_fixed(event->id)->flags & EVENT_KIND_OF_TRIGGER);
 }
 
-/* Events that the user does not want. A view of lines still needs to know of them. */
+/* True for events that the user does not want, and that a view of lines still needs to know of. */
 static bool is_hidden(const struct stage_config *config, const struct event *event)
 {
 	if ((!config->show_events && !is_of_trigger(event)) ||

@@ -51,7 +51,7 @@ static uint64_t threshold_of(const struct stg_time *stage, const struct event *o
 	return stage->has_own_thresholds ? opening->total_ns : stage->threshold_ns;
 }
 
-/* When @opening will have lasted long enough. */
+/* The time from which on @opening has lasted long enough. */
 static uint64_t due_ns(const struct stg_time *stage, const struct event *opening)
 {
 	uint64_t threshold_ns = threshold_of(stage, opening);
@@ -66,7 +66,7 @@ static int hold_event(struct stg_time *stage, const struct event *event)
 
 	if (stage->nr == stage->cap && !make_room(stage))
 		return -ENOMEM;
-	/* The source reuses the memory of the payload before this one is released. */
+	/* The payload is copied: the source reuses its memory before the event is released. */
 	if (copy.data) {
 		void *data = malloc(copy.data_len ? copy.data_len : 1);
 
@@ -82,7 +82,7 @@ static int hold_event(struct stg_time *stage, const struct event *event)
 	return 0;
 }
 
-/* Release the oldest; its payload lives until the next batch. */
+/* Release the oldest event; its payload lives until the next batch. */
 static int release_one(struct stg_time *stage, struct event *out)
 {
 	struct event *event = &stage->held[stage->at];
@@ -105,7 +105,10 @@ static bool is_closing(const struct event *event)
 	return event->type == EVENT_EXIT || event->type == EVENT_SCHED_IN;
 }
 
-/* With one threshold for all, the first too short call ends the released part. */
+/*
+ * Find the end of the released part when all calls have one threshold: the first call that is too
+ * short.
+ */
 static size_t first_short(const struct stg_time *stage, uint64_t now_ns)
 {
 	size_t i = stage->at;
@@ -117,9 +120,9 @@ static size_t first_short(const struct stg_time *stage, uint64_t now_ns)
 }
 
 /*
- * With individual thresholds, a call that is long enough releases all before it, for these have
- * called it. All times are at least stage->due_ns, so that deep stacks are not searched for each
- * event.
+ * Find the end of the released part when calls have thresholds of their own: after the last call
+ * that is long enough, which releases the calls around it. stage->due_ns is the earliest of these
+ * times, so deep stacks are not searched for each event.
  */
 static size_t behind_long(struct stg_time *stage, uint64_t now_ns)
 {
@@ -142,7 +145,7 @@ static size_t behind_long(struct stg_time *stage, uint64_t now_ns)
 		}
 	}
 	stage->due_ns = next_ns;
-	/* The events within the call go, too. */
+	/* Events within the call are released, too. */
 	while (end > stage->at && end < stage->nr && !is_opening(&stage->held[end]))
 		end++;
 	return end;
@@ -196,7 +199,7 @@ static bool is_asked_for(const struct event *event)
 	       (event_kind_fixed(event->id)->flags & EVENT_KIND_BY_NAME);
 }
 
-/* One event in; events that pass by it go to @out. */
+/* Take one event; events that pass by it go to @out. */
 static ssize_t pass_in_time(struct stg_time *stage, const struct event *event, struct event *out)
 {
 	bool keeps_calls = event->type == EVENT_LOST || is_asked_for(event);
