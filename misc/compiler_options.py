@@ -3,9 +3,10 @@
 
 Usage: misc/compiler_options.py [COMPILER...]
 
-gcc, gfortran and clang get each option that they list, with a word behind it that is a file which does not exist. They
-complain of it unless it belongs to the option; and without it they say that the option lacks its argument. nvcc says it in
-its help. The output is rows of utils/builddb/compiler/compile_options.c, with those marked that are missing there.
+gcc, gfortran and clang get each option that they list, followed by the name of a missing file. They
+complain of the file unless it is the option's argument; without the word they say that the option
+lacks one. nvcc's help has the answer. The output is rows of
+utils/builddb/compiler/compile_options.c; rows that are missing there are marked.
 """
 
 import re
@@ -52,7 +53,8 @@ def asked(compiler, options):
                                            output(compiler, "-###", "-c", *words)) for n in n if n}
         taken += [option for i, option in enumerate(batch) if i not in left]
     missing = re.compile(r"argument (to '[^']*' is )?missing|missing (argument|filename|path)")
-    # An option may want its argument in the same word; gcc looks at no file when one option of many is wrong.
+    # An option may need its argument in the same word. Among several options, one wrong one keeps
+    # gcc from reading files at all.
     return {option for option in taken if missing.search(output(compiler, "-###", "-c", option))
             and not re.search(missing.pattern + r"|none\.o'?:? *(No such|linker)|directory: 'none\.o",
                               output(compiler, "-###", "-c", option, "none.o"))}

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Lays out all C sources of the tree as .clang-format says (clang-format 14), but for sample programs, which tests/rules/sources.py leaves out, too.
+# Formats all C sources of the tree with clang-format 14 and .clang-format, except sample programs,
+# which tests/rules/sources.py leaves out, too.
 #
 #   misc/format.sh            in place
 #   misc/format.sh --check    says what it would change, and fails when there is something

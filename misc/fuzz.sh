@@ -1,5 +1,5 @@
 #!/bin/bash
-# Looks for inputs that a reader does not survive, with libFuzzer, ASan and UBSan (doc/internals/fuzzing.md).
+# Searches for inputs that crash a reader, with libFuzzer, ASan and UBSan (doc/internals/fuzzing.md).
 #
 #   misc/fuzz.sh                      names the targets
 #   misc/fuzz.sh TARGET [SECONDS]     60 seconds unless told otherwise

@@ -85,7 +85,7 @@ class Token:
 
 @dataclass(frozen=True)
 class Fault:
-    """Bytes [start, end) of @path become @text."""
+    """A fault: bytes [start, end) of @path are replaced by @text."""
 
     path: str
     line: int
@@ -101,7 +101,7 @@ class Fault:
 
 
 def tokens_of(source):
-    """All but space, comments and the lines of the preprocessor."""
+    """All tokens of @source, except blanks, comments and lines of the preprocessor."""
     source = re.sub(r"^[ \t]*#(?:\\\n|/\*.*?\*/|[^\n])*", lambda m: re.sub(r"[^\n]", " ", m[0]), source, flags=re.M | re.S)
     out = []
     for m in TOKEN.finditer(source):
@@ -111,7 +111,7 @@ def tokens_of(source):
 
 
 def match_up(tokens):
-    """Index of the partner of each bracket."""
+    """The index of the matching bracket, for each bracket."""
     partner = {}
     stack = []
     for i, t in enumerate(tokens):
@@ -124,7 +124,7 @@ def match_up(tokens):
 
 
 def bodies(tokens, partner):
-    """(first, last) of the functions' outer braces, with the index of the function's name."""
+    """(first, last, name) of each function: the indices of its outer braces and of its name."""
     i = 0
     while i < len(tokens):
         if tokens[i].text == "{" and tokens[i].kind == "op":
@@ -165,7 +165,8 @@ def faults_of_number(text):
 
 
 def in_hash(tokens, partner, i):
-    """Is token @i the multiplier of a hash, or between the parentheses of what is multiplied by it?"""
+    """True when token @i is the multiplier of a hash, or inside the parentheses that are multiplied
+    by it."""
     if HASH_MULTIPLIER.fullmatch(tokens[i].text):
         return tokens[i - 1].text == "*"
     for close in range(i, min(i + 20, len(tokens) - 2)):
@@ -178,7 +179,8 @@ def in_hash(tokens, partner, i):
 
 
 def is_room_to_spare(tokens, partner, i, text):
-    """Is token @i, which becomes @text, a number that is added to the size of an allocation, and then one more?"""
+    """True when token @i is a number that is added to the size of an allocation, and @text is a
+    larger one: no test can notice the spare room."""
     if tokens[i - 1].text != "+" or tokens[i + 1].text not in (",", ")") or int(text.rstrip("uUlL"), 0) < int(tokens[i].text.rstrip("uUlL"), 0):
         return False
     start = i - 1
@@ -332,7 +334,7 @@ class Build:
         return subprocess.run([*command, "-g0", "-w"], cwd=self.dir, stderr=subprocess.DEVNULL).returncode == 0
 
     def clean_object(self, obj):
-        """The bytes of @obj without any fault."""
+        """The bytes of @obj, compiled without a fault."""
         with self.lock:
             known = self.clean.get(obj)
         if known is None:
@@ -403,7 +405,7 @@ def in_sandbox(work, cache, command, limit, env):
 
 
 def read_tests(build):
-    """(name, program, arguments) of unit tests and corpora."""
+    """(name, program, arguments) of each unit test and each corpus."""
     out = []
     for test in json.loads((build.dir / "meson-info/intro-tests.json").read_text()):
         suite = test["suite"][0].split(":")[-1]
@@ -414,10 +416,10 @@ def read_tests(build):
     return out
 
 
-# The test of all programs together, see tests/scenes/scenes.py.
+# A test of many programs together, see tests/scenes/scenes.py.
 SCENES = "unit/scenes"
 TRACED = ["utrail", "libmcount/libmcount.so"]
-# The library for programs, by tests in Python; its archive is made by hand.
+# libutrail-trace, which tests in Python use; its archive is made by this script.
 LIBRARY = "trace/library/libutrail-trace.so.1.0.0"
 ARCHIVE = "trace/library/libutrail-trace.a"
 LIBRARY_USERS = ["utrail", LIBRARY, "trace/tests/events/trace_stress"]
@@ -426,7 +428,8 @@ PROGRAMS = sorted({*TRACED, *LIBRARY_USERS})
 
 
 def nearest_first(tests, path):
-    """The test that mirrors the file, then those of its room, then corpora, then the rest."""
+    """The tests in this order: the one that mirrors the file, those of its room, corpora, the
+    rest."""
     stem = path.rsplit(".", 1)[0]
     room = os.path.dirname(path)
 
@@ -442,8 +445,8 @@ def nearest_first(tests, path):
 
 
 class History:
-    """The scenes and end-to-end tests that have noticed faults of a file, also in earlier runs:
-    these come first, since they are slow."""
+    """The scenes and end-to-end tests that have noticed faults of a file, also in earlier runs.
+    These run first, since all of them would take long."""
 
     def __init__(self, path):
         self.path = path
@@ -451,14 +454,14 @@ class History:
         self.counts = json.loads(path.read_text()) if path.exists() else {}
 
     def scenes(self, source):
-        """Headings, the best guess first."""
+        """The headings of scenes, most promising first."""
         with self.lock:
             keys = [shlex.split(key.split("\t")[1]) for key in self.counts]
             heads = {args[1] for args in keys if args[0] == SCENES}
             return sorted(heads, key=lambda head: -self.count(source, [SCENES, head]))
 
     def count(self, source, args):
-        # A test that has noticed faults of the same room is still a better guess than any other.
+        # Tests that have noticed faults in the same room come next.
         room = os.path.dirname(source)
         alike = sum(n for key, n in self.counts.items() if key.endswith(f"\t{shlex.join(args)}") and key.startswith(room + "/"))
         return 1000 * self.counts.get(f"{source}\t{shlex.join(args)}", 0) + alike
@@ -480,7 +483,7 @@ class Runner:
         self.cache.mkdir(exist_ok=True)
 
     def verdict(self, fault, work):
-        """(what happened, by which test)."""
+        """The result for a fault: (what happened, by which test)."""
         build = self.build
         source = fault.apply((build.tree / fault.path).read_text())
         overlay = work / "overlay"
@@ -521,7 +524,7 @@ class Runner:
         return self.end_to_end(home, work, fault.path) if self.e2e else ("survived", None)
 
     def programs(self, changed, work):
-        """A build directory with the faulty programs; None when none of them is."""
+        """A build directory with the faulty programs, or None when no program has the fault."""
         build = self.build
         if not self.is_in(PROGRAMS, changed):
             return None
@@ -573,7 +576,7 @@ class Runner:
         return None
 
     def first_scene(self, home, work, path):
-        """The scene that has changed, or None."""
+        """The scene that changes, or None."""
         first = work / "scenes"
         first.write_text("".join(f"{head}\n" for head in self.history.scenes(path)))
         difference = self.scenes(home, work, "--first", first)
@@ -643,7 +646,7 @@ class Runner:
         return [*command, *[str(self.build.tree / a) if a.startswith(("tests/", "trace/")) else a for a in args]]
 
     def check_clean(self, work):
-        """All tests pass without any fault."""
+        """Check that all tests pass without a fault."""
         for name, target, args in self.tests:
             status, out = in_sandbox(work, self.cache, [self.build.dir / target, *args], LIMIT_S, {})
             if status != 0:

@@ -1,15 +1,16 @@
 #!/bin/bash
-# Would the tests notice? Small faults are put into the code, one at a time, and the tests run against each.
+# Measures how many small faults the tests notice: puts them into the code, one at a time, and runs
+# the tests against each.
 #
 #   misc/mutate.sh [ROOM|FILE]... [-n COUNT] [-s SEED] [-j JOBS] [--list] [--only FILE:LINE] [--again LOG] [--no-e2e]
 #
-# ROOM is a directory: libmcount utils/format utils/pipeline cmds/record (all four when nothing is said). Prints what no
-# test noticed. See doc/internals/mutation.md.
+# ROOM is a directory: libmcount utils/format utils/pipeline cmds/record (by default all four). Prints the
+# faults that no test noticed. See doc/internals/mutation.md.
 set -eu
 cd "$(dirname "$0")/.."
 PATH=/usr/bin:/bin:$PATH
 
-# A copy of the tree with a build of its own: the tree may be worked on meanwhile.
+# A copy of the tree with its own build, so that the tree can be edited meanwhile.
 copy=build-mutate/tree
 mkdir -p $copy
 exec 9> build-mutate/lock

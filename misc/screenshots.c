@@ -1,4 +1,4 @@
-/* A small server, before and after (-DAFTER) a change that gave it a cache and a slower log. */
+/* A small server. -DAFTER makes a changed version, which has a cache and a slower log. */
 #define F __attribute__((noinline)) void
 
 static volatile int sink;

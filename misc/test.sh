@@ -1,13 +1,13 @@
 #!/bin/bash
-# Everything that is to be true of the tree, checked: two compilers, sanitizers, and all suites of tests.
+# Checks the whole tree: builds with two compilers and with sanitizers, and all suites of tests.
 #
-#   misc/test.sh            all of it but the stages steering, shipped and matrix, of which there are short forms in the other stages
+#   misc/test.sh            all stages but steering, shipped and matrix, whose short forms are in the other stages
 #   misc/test.sh STAGE...   only these stages, and gcc first: gcc unit fuzz rules e2e real clang cross sanitize kernel steering shipped matrix
-#   misc/test.sh fast       what finds most in a few minutes: gcc, unit, fuzz, rules and a chosen part of e2e (misc/fast-e2e.txt)
+#   misc/test.sh fast       the most effective tests of a few minutes: gcc, unit, fuzz, rules and a chosen part of e2e (misc/fast-e2e.txt)
 #
-# The stage steering changes what is recorded, and the program's code, 10,000 times; the stage e2e does so some hundred times.
-# The last line counts tests. A build without warnings is a test of its own. Logs are in build-logs/. The commit for which
-# all stages passed is in build-logs/passed.
+# The stage steering changes a recording, and the program's code, 10,000 times, the stage e2e some hundred times. The last line
+# counts tests; a build without warnings counts as one. Logs are in build-logs/. build-logs/passed has the commit for which
+# all stages passed.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . misc/packages.sh
@@ -46,7 +46,8 @@ add_up() {
 	done < "$counts"
 }
 
-# single NAME COMMAND...: the command is one test. Status 77: it was skipped, and says why at its end.
+# single NAME COMMAND...: runs a command that counts as one test. Status 77 means skipped; its last
+# line has the reason.
 single() {
 	name=$1
 	shift
@@ -96,7 +97,7 @@ suite() {
 	count "$name" "$ok" "$bad" "$skip"
 }
 
-# build DIR OPTION...: sets up and compiles.
+# build DIR OPTION...: sets a build up and compiles it.
 build() {
 	dir=$1
 	shift
@@ -151,7 +152,7 @@ stage_unit() {
 	suite unit meson test -C build --no-rebuild --print-errorlogs "$patience" --suite unit
 }
 
-# The corpora of the fuzz targets, replayed; misc/fuzz.sh makes new inputs.
+# Replays the corpora of the fuzz targets; misc/fuzz.sh makes new inputs.
 stage_fuzz() {
 	make_gcc || return
 	suite fuzz meson test -C build --no-rebuild --print-errorlogs "$patience" --suite fuzz
@@ -167,7 +168,7 @@ stage_e2e() {
 	suite e2e pytest tests/e2e
 }
 
-# The measurement of misc/mutate.sh (doc/internals/mutation.md).
+# Runs the fast tests, whose strength misc/mutate.sh measures (doc/internals/mutation.md).
 stage_fast() {
 	make_gcc || return
 	stage_unit
@@ -218,8 +219,9 @@ stage_clang() {
 	UTRAIL_BUILD=$PWD/build-clang UTRAIL_TEST_MATRIX=small suite e2e-clang pytest tests/e2e/{record/test_trees,trust/test_{hostile,death}}.py
 }
 
-# cross_machine NAME: builds the reader for it, and runs its tests. Those of units run on arm alone, which differs from this machine in
-# most: words of 32 bits, char without a sign. For the others the stage matrix has them.
+# cross_machine NAME: builds the reader for a machine, and runs its tests. Unit tests run on arm
+# only, which differs most from this machine: words of 32 bits, unsigned char. The stage matrix runs
+# them on all.
 cross_machine() {
 	units=disabled
 	[ "$1" != arm ] && [ "${UTRAIL_TEST_MATRIX:-}" != full ] || units=enabled
@@ -263,7 +265,7 @@ stage_cross() (
 	UTRAIL_CROSS=$machines suite reading pytest tests/cross
 )
 
-# Calls of the kernel, in a virtual machine with Debian's own.
+# Records calls of the kernel, in a virtual machine with Debian's own kernel.
 stage_kernel() {
 	if [ -n "$kernel_job" ]; then
 		wait "$kernel_job"
@@ -318,7 +320,8 @@ stage_sanitize() {
 	export ASAN_OPTIONS=detect_leaks=1:exitcode=86:verify_asan_link_order=0
 	export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1:exitcode=86
 	export LSAN_OPTIONS=suppressions=$PWD/misc/lsan.txt:print_suppressions=0
-	# A test that makes thousands of processes' pages takes ten times as long as in the other builds.
+	# Tests are longer here: one that makes thousands of processes' pages takes ten times as
+	# long.
 	suite unit-sanitize meson test -C build-sanitize --no-rebuild --print-errorlogs \
 		--timeout-multiplier 10 --suite unit --suite fuzz
 	part=12

@@ -1,5 +1,5 @@
 #!/bin/sh
-# See utrail at work in a minute: builds it, records a small program, replays it, reports on it.
+# Shows utrail at work in a minute: builds it, records a small program, replays it, reports on it.
 set -eu
 cd "$(dirname "$0")/.."
 top=$PWD

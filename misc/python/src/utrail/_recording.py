@@ -1,4 +1,4 @@
-"""A recording: its functions, events, tasks, and where it comes from."""
+"""A recording: its functions, events and tasks, and facts about how it was made."""
 
 import json
 import os

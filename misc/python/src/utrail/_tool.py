@@ -27,11 +27,12 @@ class Error(Exception):
 
 
 class RecordingWarning(UserWarning):
-    """The program has warned of something: a damaged recording, for example."""
+    """The program has printed a warning, as for a damaged recording."""
 
 
 def beside_package() -> Optional[str]:
-    """bin/utrail of the prefix PREFIX, when this is PREFIX/lib/pythonX/site-packages/utrail."""
+    """The path of bin/utrail below PREFIX, if this package is
+    PREFIX/lib/pythonX/site-packages/utrail."""
     parents = Path(__file__).resolve().parents
     if len(parents) > 4 and parents[3].name.startswith("lib"):
         return shutil.which(str(parents[4] / "bin" / "utrail"))
@@ -95,7 +96,7 @@ def filters(
     libcalls: bool = True,
     match: str = "regex",
 ) -> List[str]:
-    """Options of the program. Each is one word, so that a value may begin with a dash."""
+    """Options for the program. Each is one word, so that a value may begin with a dash."""
     options = [f"--match={match}"]
     options += [f"--filter={name}" for name in as_list(function)]
     options += [f"--notrace={name}" for name in as_list(notrace)]
@@ -107,7 +108,7 @@ def filters(
 
 
 class Child:
-    """The program at work. Its standard error is kept in a file without a name."""
+    """The running program. Its standard error is kept in a file without a name."""
 
     def __init__(
         self,
@@ -130,7 +131,7 @@ class Child:
             raise Error(f"cannot run '{words[0]}': {error}") from error
 
     def told(self) -> str:
-        """The text on standard error, without the program's name in front."""
+        """The text on standard error, without the program's name before it."""
         size = self._told.seek(0, os.SEEK_END)
         self._told.seek(max(0, size - TOLD_MAX_BYTES))
         text = self._told.read().decode(errors="replace").strip()
@@ -168,7 +169,7 @@ def running(words: Sequence[str], **kw: Any) -> Iterator[Child]:
 
 
 def lines_of(words: Sequence[str]) -> Iterator[str]:
-    """The lines that the program prints, while it prints them."""
+    """The lines that the program prints, each as soon as it is printed."""
     with running(words, stdout=subprocess.PIPE) as child:
         out: Optional[IO[bytes]] = child.process.stdout
         assert out is not None
@@ -179,5 +180,5 @@ def lines_of(words: Sequence[str]) -> Iterator[str]:
 
 
 def text_of(words: Sequence[str]) -> str:
-    """All that the program prints."""
+    """The whole output of the program."""
     return "".join(lines_of(words))

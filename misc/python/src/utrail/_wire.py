@@ -10,7 +10,7 @@ import struct
 # The number of calls, the number of bytes of names.
 HEADER = struct.Struct("=QQ")
 NAME_END = b"\0"
-# The format of an element, as the module struct has it, and its bytes.
+# By column: the format of an element in the notation of struct, and its size in bytes.
 FORMATS = {
     "timestamp": ("Q", 8),
     "duration": ("Q", 8),
