@@ -115,7 +115,7 @@ def in_turns(runs, jobs):
 
 
 def row(what, ours, peer, unit, target=None, goal=""):
-    """One line: both numbers and their ratio, which is what counts."""
+    """Print a line with both numbers and their ratio, which counts."""
     ratio = ours / peer if peer else float("nan")
     verdict = "" if target is None else f"  target {target:.2f}{goal} {'ok' if ratio <= target else 'MISSED'}"
     print(f"{what:34} {ours:10.3f} {peer:10.3f} {unit:3}  ratio {ratio:5.3f}{verdict}", flush=True)

@@ -14,7 +14,7 @@ import argparse
 from benchlib import METHODS, PEER, UTRAIL, compile, in_turns, loop_ns, need_peer, scratch
 
 PLAIN = ""
-# The limit, as a multiple of the floor.
+# The limit of each shape, as a multiple of the floor.
 FLOORS = {"leaf": 1.25, "chain": 1.35, "tree": 1.35}
 SHAPES = ["leaf", "chain", "tree", "recursion", "plt", "pointers", "threads"]
 

@@ -35,7 +35,7 @@ int main(void)
 }
 """
 
-# The code that compilers make of a line of arithmetic, and of a loop.
+# Machine code that compilers make for a line of arithmetic, and for a loop.
 PLAIN = "\timull ${a}, %edi, %eax\n\taddl ${b}, %eax\n\tret\n"
 LOOP = "\tmovl %edi, %eax\n\ttestl %edi, %edi\n\tjle 2f\n\tmovl ${b}, %ecx\n1:\txorl %ecx, %eax\n\taddl ${a}, %ecx\n\tcmpl ${b}+1000, %ecx\n\tjl 1b\n2:\tret\n"
 
@@ -61,7 +61,7 @@ def build(functions):
 
 
 class Start:
-    """The least CPU time of some runs, and the most memory."""
+    """The least CPU time and the largest memory of some starts."""
 
     def __init__(self, command):
         self.command = command

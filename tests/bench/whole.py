@@ -27,7 +27,7 @@ PLAIN = "plain"
 RECORD_BYTES = 16
 SHAPES = ["leaf", "chain", "tree", "recursion", "pointers", "threads"]
 
-# The limits: multiples of the floor for the shapes, and of Debian's uftrace for real programs.
+# The limits: multiples of the floor for shapes, and of Debian's uftrace for real programs.
 FLOORS = {PLAIN: 1.7, "--compact": 1.4}
 REAL_OF_PEER = 0.25
 
@@ -46,7 +46,8 @@ COUNTERS = ["instructions", "cycles", "cache-misses"]
 
 @dataclass
 class Program:
-    """@bare and @hooked: the same source without and with hooks; @deep: the function that is called most."""
+    """A program. @bare and @hooked: the same source without and with hooks; @deep: its most called
+    function."""
 
     bare: list
     hooked: list

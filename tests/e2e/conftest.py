@@ -1,4 +1,5 @@
-"""Shared by all end-to-end tests: the tools of tests/lib and a working directory of its own."""
+"""Fixtures of all end-to-end tests: the tools of tests/lib, and a working directory for each
+test."""
 
 import faulthandler
 import os
@@ -42,8 +43,8 @@ def pytest_collection_modifyitems(config, items):
 
 
 def is_main_thread():
-    """A worker of xdist runs its tests in another thread when execnet 1.9 finds the main one not
-    waiting yet; that thread may not set a signal's handler."""
+    """False in another thread, which may not set a signal's handler: a worker of xdist runs tests
+    there when execnet 1.9 finds the main one not waiting yet."""
     return threading.current_thread() is threading.main_thread()
 
 

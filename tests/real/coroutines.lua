@@ -1,11 +1,11 @@
--- What an interpreter does with setjmp and longjmp, thousands of times: yields across calls, errors through coroutines, deep
--- recursion inside of them, finalizers, and C functions that call back. Prints lines that must be the same in each run.
+-- Makes an interpreter use setjmp and longjmp thousands of times: yields across calls, errors through coroutines, deep
+-- recursion inside them, finalizers, and C functions that call back. Prints lines that must be the same in each run.
 
 local function result(name, ...)
 	print("RESULT " .. name .. " " .. table.concat({ ... }, " "))
 end
 
--- Generators inside of generators.
+-- Generators inside generators.
 local function numbers(n)
 	return coroutine.wrap(function()
 		for i = 1, n do
@@ -30,7 +30,7 @@ for i in filtered(filtered(numbers(20000), function(i) return i % 2 == 0 end), f
 end
 result("generators", sum)
 
--- A thousand coroutines in turns; each dies of an error at its own moment.
+-- A thousand coroutines take turns; each ends by an error at another moment.
 local alive, rounds, errors = {}, 0, 0
 for i = 1, 1000 do
 	alive[i] = coroutine.create(function(limit)
@@ -55,7 +55,7 @@ while #alive > 0 do
 end
 result("errors", errors, rounds)
 
--- Errors through many levels of pcall, thrown again in handlers.
+-- Errors pass many levels of pcall, and handlers throw them again.
 local function nest(n)
 	if n == 0 then
 		error("bottom", 0)
@@ -69,7 +69,7 @@ for _ = 1, 100 do
 end
 result("nested", #select(2, pcall(nest, 100)))
 
--- Too deep: C stack and Lua stack.
+-- Recursion that is too deep for the C stack, and for the Lua stack.
 local function forever(n)
 	return 1 + forever(n + 1)
 end
@@ -83,7 +83,7 @@ result("gsub", tostring(pcall(string.gsub, string.rep("a", 1000), ".", function(
 	error("inside gsub", 0)
 end)))
 
--- yield across pcall, metamethods, iterators and sort's comparison (which may not).
+-- yield across pcall, metamethods and iterators, and across sort's comparison, which is an error.
 local co = coroutine.wrap(function()
 	local t = setmetatable({}, { __index = function(_, k) return coroutine.yield(k) end })
 	local ok, v = pcall(function() return t.one + t.two end)
@@ -92,7 +92,7 @@ local co = coroutine.wrap(function()
 end)
 result("metamethods", co(), co(40), tostring(co(2)), tostring((co())))
 
--- Finalizers that raise errors while other errors are on their way.
+-- Finalizers raise errors while other errors are being handled.
 local finalized = 0
 for i = 1, 2000 do
 	setmetatable({}, { __gc = function() finalized = finalized + 1 pcall(error, "in a finalizer") end })

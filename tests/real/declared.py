@@ -106,7 +106,7 @@ PORTS = {
 
 
 def text_of(line):
-    """A line without its time."""
+    """The text of a line without its time."""
     return line.split(" ", 2)[2]
 
 

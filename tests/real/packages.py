@@ -126,7 +126,7 @@ PROGRAMS = {
     # LPeg (a C module that is loaded) and of coxpcall (coroutines across pcall), and a script of
     # this project.
     "lua5.4": LUA54,
-    # Compiled as C++, Lua throws exceptions where it jumps in C.
+    # Lua compiled as C++ throws exceptions where Lua in C jumps.
     "lua5.4-c++": Real(
         **{
             **LUA54.__dict__,

@@ -261,7 +261,7 @@ def skip(reason):
 
 
 class Run:
-    """@program in a folder of its own."""
+    """A run of @program in a folder of its own."""
 
     def __init__(self, name, program, is_long):
         self.name, self.program, self.is_long = name, program, is_long
@@ -398,7 +398,7 @@ def check_attached(run, bare):
 
 
 def counted_object(run):
-    """Path of the file whose functions are counted."""
+    """The path of the file whose functions are counted."""
     if not run.program.object:
         return run.exe
     out = subprocess.run(["ldd", run.exe], capture_output=True, text=True, check=True).stdout

@@ -1,5 +1,5 @@
--- Work of the kinds that Lua programs do, through as many of the interpreter's functions: calls, tables, strings, closures, coroutines.
--- work.lua ROUNDS [without]: without coroutines, whose longjmp() makes uftrace lose its place: it records nothing more.
+-- Common work of Lua programs, through many of the interpreter's functions: calls, tables, strings, closures, coroutines.
+-- work.lua ROUNDS [without]: "without" leaves out coroutines: after their longjmp(), uftrace records nothing more.
 local rounds = tonumber(arg[1])
 
 local function fib(n)

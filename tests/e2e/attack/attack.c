@@ -114,7 +114,7 @@ static void say_module(int s, uint64_t start, const char *path)
 	say(s, &m, offsetof(struct module, path) + strlen(m.path) + 1);
 }
 
-/* True when there was an answer other than a hang-up. */
+/* True when the recorder answered, rather than hang up. */
 static int get_answer(int s)
 {
 	static char packet[8192];

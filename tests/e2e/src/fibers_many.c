@@ -1,5 +1,5 @@
 /*
- * Ten thousand coroutines one after the other, a hundred alive at a time on stacks from the heap; every third is given up half-way.
+ * Ten thousand coroutines, a hundred of them alive at a time, on stacks from the heap. Every third one is abandoned half-way.
  */
 #include <ucontext.h>
 

@@ -6,7 +6,7 @@
 
 #include "program.h"
 
-/* Plain operators: clang announces its inlined intrinsics, too. */
+/* The operators are plain: clang also announces inlined intrinsics. */
 typedef double two_doubles __attribute__((vector_size(16)));
 
 LEAF(leaf)

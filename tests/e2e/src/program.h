@@ -1,4 +1,4 @@
-/* Macros of all sample programs: functions that stay functions with any optimisation. */
+/* Macros of all sample programs, for functions that remain functions with any optimization. */
 #ifndef SAMPLE_PROGRAM_H
 #define SAMPLE_PROGRAM_H
 
@@ -14,7 +14,7 @@
 #define FN __attribute__((noipa))
 #endif
 
-/* At the end of a function: no tail call, no folding with a function of the same body. */
+/* Stands last in a function: no tail call, and no merging with a function of the same body. */
 #define KEEP() __asm__ volatile("" ::: "memory")
 
 /* A function that no method traces: it has neither a hook nor room for one. */
@@ -27,8 +27,8 @@
 #endif
 
 /*
- * For a program that is about to execute itself: the timer of gprof, which -pg starts, outlives execve(), and a SIGPROF that
- * comes before the new image has its handler kills it.
+ * For a program that executes itself. The timer of gprof, which -pg starts, survives execve(): a SIGPROF kills the new image if
+ * it comes before its handler is set.
  */
 QUIET __attribute__((unused)) static void end_profiling(void)
 {

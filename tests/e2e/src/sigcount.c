@@ -37,7 +37,7 @@ int main(void)
 	struct itimerval timer = { { 0, 200 }, { 0, 200 } };
 
 	sigaction(SIGALRM, &action, NULL);
-	/* The first handler may come at once, and jump. */
+	/* The first handler may run at once, and jump. */
 	if (!sigsetjmp(env, 1))
 		setitimer(ITIMER_REAL, &timer, NULL);
 	while (handled < ROUNDS)

@@ -38,7 +38,7 @@ FN void inner(int n)
 	KEEP();
 }
 
-/* Its exit hook is called with a lower stack pointer than its entry hook. */
+/* The exit hook of grow() gets a lower stack pointer than its entry hook. */
 FN void grow(int n)
 {
 	volatile char *room = alloca(100 * n + 200);

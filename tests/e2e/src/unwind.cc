@@ -1,6 +1,6 @@
 /*
- * Code that walks the stack: rethrown exceptions, pthread_cancel and pthread_exit with destructors,
- * a handler on its own stack that takes a backtrace, and at last an exception that is not caught.
+ * Unwinds the stack in many ways: rethrown exceptions, pthread_cancel() and pthread_exit() with
+ * destructors, a backtrace in a handler on its own stack, and at last an uncaught exception.
  */
 #include <csignal>
 #include <cstdio>

@@ -1,4 +1,4 @@
-/* Structs by value with fields of every kind, and what their text is to be. */
+/* Structs by value with fields of every kind, whose text is known. */
 #include <string>
 
 #ifdef __clang__

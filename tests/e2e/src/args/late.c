@@ -1,4 +1,4 @@
-/* Arguments in threads, in a forked child, and of a library that is loaded late (argv[1]). */
+/* Calls with arguments in threads, in a forked child, and in a library (argv[1]) loaded late. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <sys/wait.h>

@@ -50,7 +50,7 @@ static void wild_pointers(void)
 	text(NULL, 0);
 }
 
-/* Strings of all lengths and alignments that run into an unmapped page. */
+/* Passes strings of all lengths and alignments that run into an unmapped page. */
 static void page_end(void)
 {
 	char *pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -1,6 +1,6 @@
 /*
- * Calls a tiny function all the time until its input ends, in one thread, in four ("threads"), in two processes ("fork"), or with a filter of system
- * calls ("caged"); says at its end whether it has counted right, and ends with status 3. Before that it loads a library and has a child ("after").
+ * Calls a tiny function until its input ends: in one thread, in four ("threads"), in two processes ("fork"), or with a filter of system calls ("caged").
+ * With "after" it then loads a library and forks a child. At its end it prints "counted right" if it has. The status is 3.
  */
 #include <dlfcn.h>
 #include <linux/filter.h>

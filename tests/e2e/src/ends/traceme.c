@@ -20,7 +20,7 @@ static void handle(int sig)
 
 static void ask(void)
 {
-	/* Refused where there is a tracer already. */
+	/* A process that has a tracer already is refused. */
 	printf("%s\n", ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0 ? "asked" : "refused");
 	fflush(stdout);
 }

@@ -1,4 +1,4 @@
-/* Handlers with events interrupt code with events, and our hooks between. */
+/* Signal handlers with events interrupt code with events, and the probe's hooks between. */
 #include <signal.h>
 #include <stdio.h>
 #include <sys/time.h>

@@ -17,7 +17,7 @@
 void FUNC(all)(void);
 
 #ifndef ONLY_REAL
-/* Names that are there once in the whole program. */
+/* These names exist once in the whole program. */
 static volatile int8_t FUNC(byte) = -100;
 static volatile uint16_t FUNC(half) = 65000;
 static int words[4] = { 10, -20, 30, -40 };
@@ -47,7 +47,7 @@ static PART void FUNC(is_indexed)(const int *from, long i)
 	ROOM();
 }
 
-/* More arguments than there are registers, unless they stay in memory. */
+/* The arguments are more than there are registers, unless they are in memory. */
 static PART int FUNC(are_many)(int a, int b, int c, int d, int e, int f, int g, int h)
 {
 	STAP_PROBE8(ARGS, many, a, b, c, d, e, f, g, h);

@@ -1,4 +1,4 @@
-/* Events of children: forked, vforked, and of a program that is executed.
+/* Events of a forked child, of a vforked one, and of a program that is executed.
  *
  * shows: main{e:start work{e:work} work{e:work} e:end}
  */

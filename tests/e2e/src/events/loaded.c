@@ -1,4 +1,4 @@
-/* The same library, loaded, closed and loaded again: at the same place it is another one.
+/* A library with probes is loaded, closed, and loaded again at the same place.
  *
  * shows: main{e:start use{lib_work{lib:begin lib_helper{lib:helper} lib:end}} use{lib_work{lib:begin lib_helper{lib:helper}
  *        lib:end}} use{lib_work{lib:begin lib_helper{lib:helper} lib:end}} e:end}

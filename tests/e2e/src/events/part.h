@@ -10,7 +10,7 @@
 #define PART __attribute__((noinline))
 #endif
 
-/* Hides a value from the optimiser. */
+/* Hides a value from the optimizer. */
 #define OPAQUE(x) __asm__ volatile("" : "+r"(x))
 
 #endif

@@ -1,4 +1,4 @@
-/* Probes in all places of functions.
+/* Probes in all places that a function has.
  *
  * shows: main{e:start args{e:args} loop{e:head e:head e:head} last{e:last} two{e:one e:two e:three} guarded{e:open}
  *        pick{e:case0} pick{e:case1} pick{e:case2} pick{e:case3} pick{e:case4} pick{} call{e:before callee{e:inside} e:after}

@@ -1,4 +1,4 @@
-/* What the C++ library itself has probes for: throw, catch, rethrow. */
+/* Passes the probes of the C++ library itself: throw, catch, rethrow. */
 #include <cstdio>
 
 __attribute__((noinline)) static int pass(int i)

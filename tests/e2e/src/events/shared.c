@@ -1,4 +1,4 @@
-/* A library with probes, which is there from the start.
+/* A library with probes, with which the program is linked.
  *
  * shows: main{e:start lib_work{lib:begin lib_helper{lib:helper} lib:end} e:end}
  * lib: events/lib.c

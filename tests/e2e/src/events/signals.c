@@ -1,4 +1,4 @@
-/* A program that blocks all signals, and handles SIGTRAP itself, is none of our business.
+/* A program blocks all signals and handles SIGTRAP itself, and is not affected by the recorder.
  *
  * shows: main{e:blocked work{e:work} trap{e:trap} e:done}
  */

@@ -19,7 +19,7 @@ PART int inner(int n)
 	for (int i = 0; i < nr; i++) {
 		const char *name = strrchr(names[i], '/');
 
-		/* The address is left out: it differs in each run. */
+		/* The line leaves out the address, which differs in each run. */
 		name = name ? name : names[i];
 		printf("%.*s\n", (int)strcspn(name, "["), name);
 	}

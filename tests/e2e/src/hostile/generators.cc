@@ -1,5 +1,5 @@
 /*
- * C++20 coroutines: frames on the heap, resumed and destroyed from elsewhere.
+ * C++20 coroutines: their frames are on the heap; other functions resume and destroy them.
  * cflags: -std=c++20
  * only: gcc
  */

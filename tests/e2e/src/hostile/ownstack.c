@@ -1,5 +1,5 @@
 /*
- * Prints its own stack, all of it and its top, as backtrace(3) and _Unwind_Backtrace() see it; in a handler and from a callback, too.
+ * Prints its own stack, the whole and the top, as backtrace(3) and _Unwind_Backtrace() give it; also in a signal handler and in a callback.
  * ldflags: -rdynamic
  */
 #define _GNU_SOURCE

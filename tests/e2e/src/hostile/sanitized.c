@@ -1,5 +1,5 @@
 /*
- * Uses what the runtimes of sanitizers watch: memory, threads, jumps, programs that are started.
+ * Uses everything that sanitizers watch: memory, threads, jumps, starts of other programs.
  * Arguments: "leak", "bug" or "exec".
  */
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /*
- * Hand-made stacks, from the heap and from static memory, that exceptions are thrown and caught on, and that move to another
- * thread.
+ * The program switches to stacks of its own, on the heap and in static memory. Exceptions are thrown and caught on them, and
+ * some move to another thread.
  * cflags: -pthread
  */
 #include <cstdint>

@@ -1,5 +1,5 @@
 /*
- * Exceptions in awkward places: from destructors, in handlers, nested, through C, foreign ones.
+ * Exceptions in unusual places: from destructors, in handlers, nested, through C code; and foreign ones.
  */
 #include <cstdio>
 #include <cstdlib>

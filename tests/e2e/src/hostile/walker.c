@@ -1,5 +1,5 @@
 /*
- * Walks its own stack with libunwind, from deep inside, while calls go on; each frame must be one of the program's.
+ * Walks its own deep stack with libunwind at many calls. Each frame must be a function of the program.
  * cflags: -rdynamic
  * ldflags: -l:libunwind.so.8
  */

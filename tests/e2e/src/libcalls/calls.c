@@ -1,4 +1,4 @@
-/* First and later calls of library functions, from several places, one of which calls back; and an IFUNC of its own. */
+/* First and later calls of library functions, one of which calls back; an IFUNC of the program. */
 #include "../program.h"
 #include "names.h"
 

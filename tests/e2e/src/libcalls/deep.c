@@ -1,4 +1,4 @@
-/* The functions that the library calls in turn. */
+/* Functions that the library calls. */
 #include "names.h"
 
 int deep_one(int n)

@@ -1,5 +1,5 @@
 /*
- * All names of setjmp and longjmp.
+ * Calls all variants of setjmp() and longjmp(), under all their names.
  */
 #define _GNU_SOURCE
 #include <setjmp.h>

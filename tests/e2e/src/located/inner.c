@@ -1,4 +1,4 @@
-/* Functions of a folder of their own, which call back: see test_filters.py. */
+/* A source file for filters by file (test_filters.py): inner() calls back into outer.c. */
 void deep(void);
 void inner(void);
 

@@ -103,7 +103,7 @@ QUIET static struct arena *find_arena(void)
 	if (!start)
 		return NULL;
 
-	/* The probe maps rings when threads take them: let the first ones be mapped in a row. */
+	/* The probe maps a ring when a thread takes it. The first rings must be mapped in a row. */
 	struct arena *arena = (struct arena *)start;
 	void *whole = mremap(arena, 0, arena_bytes(RINGS, arena->ring_stride), MREMAP_MAYMOVE);
 

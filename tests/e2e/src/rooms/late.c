@@ -1,4 +1,4 @@
-/* The library that rooms.c loads. */
+/* rooms.c loads this library. */
 int lib_late(int n)
 {
 	__asm__ volatile("" ::: "memory");

@@ -1,4 +1,4 @@
-/* The library of rooms.c. */
+/* rooms.c is linked with this library. */
 static __attribute__((noinline)) int lib_inner(int n)
 {
 	__asm__ volatile("" ::: "memory");

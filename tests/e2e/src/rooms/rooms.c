@@ -1,4 +1,4 @@
-/* Functions with room for hooks: of its own, of a library that it is linked with, and of one that it loads later. */
+/* Functions with room for hooks: in the program, in a linked library, in one that is loaded. */
 #include <dlfcn.h>
 #include <stdio.h>
 
