@@ -183,10 +183,10 @@ def without_tasks(answer):
 @dataclass(frozen=True)
 class Difference:
     """
-    id:      that of the document
-    where:   a pattern of "recording command options", as in option_sets.py
-    alike:   makes both answers alike
-    example: "recording command options" of which both answers differ without @alike
+    id:      the id in the document
+    where:   a pattern for "recording command options", as in option_sets.py
+    alike:   a function that makes both answers alike
+    example: a case, "recording command options", in which the answers differ without @alike
     """
 
     id: str

@@ -283,7 +283,7 @@ COMBINED = {"replay": 35, "report": 15, "graph": 10, "dump": 10}
 
 
 def combinations(command):
-    """Combinations of two to four options, the same in each run."""
+    """Combinations of two to four options, which are the same in each run."""
     dice = random.Random(command)
     found = set()
     while len(found) < COMBINED.get(command, 0):

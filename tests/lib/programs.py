@@ -102,8 +102,8 @@ def in_turn(things, ways, fits=lambda thing, way: True):
 
 
 def all_variants():
-    """{gcc, clang} x all methods x {-O0, -O2, -Os}, and -O2 with -no-pie, hardened, with LTO. For
-    hooks that are patched in, -O0 and -O2 are enough."""
+    """All variants: {gcc, clang} x all methods x {-O0, -O2, -Os}, and -O2 with -no-pie, hardened,
+    with LTO. For patched hooks -O0 and -O2 are enough."""
     compilers = [c for c in ("gcc", "clang") if shutil.which(c)]
     if MATRIX == "once":
         return [Variant("gcc", "pg", "O2")]
@@ -134,12 +134,12 @@ class Program:
     """A source file and its directives.
 
     tree:    the calls of the first task (tests/lib/trees.py), "..." ends in the next line
-    task:    the calls of each further task, "x8" behind it for eight of those
+    task:    the calls of each further task; "x8" after them stands for eight such tasks
     status:  exit status, 128 + N for signal N
-    cflags:  for the compiler; ldflags: behind the source; lib: a source that becomes lib<stem>.so beside it
+    cflags:  for the compiler; ldflags: after the source; lib: a source that becomes lib<stem>.so beside it
     options: for `record`; ignore: patterns of functions that the compiler or a library adds
-    only:    words of variants that it can be built for
-    xfail:   why the tree comes out wrong; the day it comes out right the test says so
+    only:    words of variants for which it can be built
+    xfail:   the reason why the tree comes out wrong; the test fails when it comes out right
 
     A directive with words in brackets, tree[cyg], holds for variants that have all of these words and
     goes before the one without.

@@ -103,7 +103,7 @@ def elapsed(ns):
 
 
 def words(name):
-    """The values of the words in braces for recording @name."""
+    """The values in recording @name for the words in braces."""
     place = made(name)
     starts, tids = [], []
     for line in peer("dump", "-d", place).out.splitlines():

@@ -1,4 +1,5 @@
-"""Programs on a screen of their own (tmux): keys go in, and what a user sees comes out."""
+"""Runs programs on a screen of their own (tmux): tests send keys, and read the screen as a user
+sees it."""
 import itertools
 import os
 import re

@@ -17,7 +17,7 @@ from data import ENTRY, EXIT
 
 
 class Walk:
-    """Builds the text from entries and exits with their depths."""
+    """Makes the text of a tree from entries and exits with their depths."""
 
     def __init__(self):
         self.text = []
@@ -104,8 +104,8 @@ def of_replay(text, without=()):
 
 
 def of_words(words, without):
-    """The text of a line of `replay` after its indentation: a name, whether its call begins, and
-    whether it ends."""
+    """Three facts about a line of `replay` after its indentation: the name, True if the call
+    begins, True if it ends."""
     comment = re.fullmatch(r"\} /\* (.*) \*/", words)
     assert comment or words.endswith((" {", ";")), words
     name = comment[1] if comment else strip_parens(words.removesuffix(" {").removesuffix(";"))

@@ -1,4 +1,4 @@
-/* The verdict of the codec on one packet by itself. */
+/* Runs the codec on one packet by itself, and returns its verdict. */
 #ifndef UTRAIL_TESTS_VERDICT_H
 #define UTRAIL_TESTS_VERDICT_H
 

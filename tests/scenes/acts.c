@@ -57,7 +57,7 @@ FN int down(int n)
 	return below;
 }
 
-/* Larger than all other functions here, with any compiler. */
+/* This function is larger than all others here, with any compiler. */
 FN void large(void)
 {
 	__asm__ volatile(".skip 4096, 0x90");
@@ -145,7 +145,7 @@ FN struct point make(int x)
 	return (struct point){ x, (short)(x + 1), "made" };
 }
 
-/* Too large for registers. */
+/* The struct is too large for registers. */
 struct large {
 	int64_t first;
 	double second;
@@ -253,7 +253,7 @@ FN void *thread_body(void *arg)
 	return NULL;
 }
 
-/* The threads run one after the other, so that the order in the files is known. */
+/* Threads run one after the other, so that the order in the files is known. */
 static int act_threads(void)
 {
 	for (intptr_t i = 1; i <= 4; i++) {

@@ -9,7 +9,7 @@
 #define FN __attribute__((noipa))
 #endif
 
-/* At the end of a function: its last call is no jump. */
+/* Stands at the end of a function, so that its last call does not become a jump. */
 #define KEEP() __asm__ volatile("" ::: "memory")
 
 #endif

@@ -1,4 +1,5 @@
-"""Records small programs and shows what was recorded, in many ways, and compares what comes out with scenes.txt.
+"""Records small programs and shows the recordings, in many ways, and compares the output with
+scenes.txt.
 
     scenes.py BUILD            exit status 1 at the first scene that has changed, with the difference
     scenes.py BUILD --all      the same, but go on
@@ -18,8 +19,9 @@ scenes.txt is a transcript:
     > lines REGEX COMMAND ...  of what a command prints, the matching lines
     text                       what it prints, both outputs, without what differs from run to run (see tidy())
 
-It says how things look, and not why: what is right is judged by other tests. This one sees nearly every line of the probe, the
-recorder and the readers in a few seconds, which none of these does; so misc/mutate.sh runs it before them.
+The transcript tells how the output looks; other tests judge if it is right. This test runs nearly
+every line of the probe, the recorder and the readers in a few seconds, which no other test does. So
+misc/mutate.sh runs it before the others.
 """
 
 import difflib
@@ -166,7 +168,7 @@ class Scenes:
             (cwd / options[0]).chmod(int(options[2], 8))
             text = ""
         elif command == "cat":
-            # Tasks that run at the same time are announced in any order.
+            # The order of tasks that run at the same time varies, so lines are sorted.
             lines = [line for name in options for line in (cwd / "d" / name).read_text().splitlines(True)]
             text = "".join(sorted(re.sub(r"timestamp=\S+", "timestamp=TIME", line) for line in lines))
         else:

@@ -1,4 +1,5 @@
-"""read= of counters by name: what is recorded, shown and added up. Hardware counters are simulated in tests/unit/libmcount/values/test_counters.c."""
+"""read= of counters by name: they are recorded, shown and added up.
+tests/unit/libmcount/values/test_counters.c simulates hardware counters."""
 
 import csv
 import io

@@ -59,7 +59,7 @@ def record(exe, *options):
 
 
 def shown(*options):
-    """The texts of events, "provider:event text", in their order."""
+    """The texts of events in their order, as "provider:event text"."""
     lines = utrail("events", "show", *options).must().out.splitlines()
     return [re.sub(r"^\S+ \[ *\d+\] ", "", line) for line in lines]
 

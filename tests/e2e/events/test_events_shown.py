@@ -1,4 +1,4 @@
-"""-E/--Event: which of the recorded events are shown, and which of the kernel's are recorded."""
+"""-E/--Event selects which recorded events are shown, and which of the kernel's are recorded."""
 
 import re
 import struct

@@ -240,7 +240,7 @@ def test_cut_off(version, packing):
     need(packing)
     whole = tracedat.File([long_buffer()], version, packing).make()
     if version == 6:
-        # Cut in the last page but one.
+        # The cut is in the last page but one.
         Path("trace.dat").write_bytes(whole[:-5000])
         result = utrail("import", "-d", "alone", "trace.dat").must(1)
         assert "CPU 0: of 102400 bytes of records at offset" in result.err and "the last page is cut off" in result.err

@@ -67,7 +67,7 @@ def no_instance_is_left_behind():
 
     before = left()
     yield
-    for _ in range(100):  # another test's recorder may be about to end
+    for _ in range(100):  # recorders of other tests may be about to end
         if left() <= before:
             break
         time.sleep(0.05)
@@ -585,7 +585,7 @@ def test_a_hole_is_not_read():
     name = handmade(good_pages())
     with open(Path(name) / "kernel-cpu0.dat", "ab") as f:
         f.truncate(1 << 40)
-    utrail("replay", "-d", name, limit=20).must()  # a terabyte takes longer
+    utrail("replay", "-d", name, limit=20).must()  # reading a whole terabyte would take longer
 
 
 def test_lost_events_of_handmade():

@@ -100,7 +100,7 @@ def test_rules_and_queries(project):
             by_path.setdefault(os.path.basename(file["p"]), []).append((execution, file))
     assert {file["m"] for _, file in by_path["in.txt"]} == {0x60}
     assert {file["m"] for _, file in by_path["sorted.txt"]} == {0x61}
-    assert {file["m"] for _, file in by_path["table.tmp"]} == {0, 1}  # mv reads the one name and writes the other
+    assert {file["m"] for _, file in by_path["table.tmp"]} == {0, 1}  # mv: one name read, one written
     assert all(file["b"] <= file["e"] for files in by_path.values() for _, file in files)
     assert {file["s"] for _, file in by_path["main.c"]} == {len(FILES["main.c"])}
     names = {(e["p"], e["x"]): os.path.basename(e["b"]) for e in executions}
@@ -109,8 +109,8 @@ def test_rules_and_queries(project):
 
 
 def test_files_that_are_left_out(project):
-    """Files that the C library reads for itself are no dependencies; headers, programs and
-    libraries are."""
+    """Files that the C library itself reads are no dependencies. Headers, programs and libraries
+    are."""
     utrail("build", "--as=deps", "-o", "deps.mk", proc(), "--", "make", "-s", "LC_ALL=C.UTF-8", "main.o", "gen").must()
 
     def inputs(*options):

@@ -692,7 +692,7 @@ def test_late_library_threads_and_fork(tmp_path, options):
     utrail("record", "--no-event", "--no-libcall", "-a", *options.split(), "-d", data, exe, plug).must()
     lines = replay(data)
     assert 'plug("hello", 2.500000) = 2;' in lines
-    # With another thread running meanwhile, a call has two lines.
+    # Another thread may run meanwhile: then a call has two lines.
     assert sum(lines.count('work("thread", 2)' + rest) for rest in (" = 2;", " {")) == 3
     for call, result in (('work("child", 7)', 7), ('work("parent", 8)', 8)):
         assert f"{call} = {result};" in lines or (f"{call} {{" in lines and f"}} = {result}; /* work */" in lines)

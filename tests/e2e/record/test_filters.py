@@ -855,7 +855,7 @@ CHILDREN = [
 
 
 def shown(lines):
-    """The lines of a replay without times: their depths and words, and the names of leaves."""
+    """The lines of a replay as depths, words and names of leaves, without times."""
     return [re.sub(r"(?<=[^ ])[(); /*]+|(?<=})[ /*]+", " ", line).rstrip() for line in lines if line.strip()]
 
 

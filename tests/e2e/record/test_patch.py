@@ -79,7 +79,7 @@ def compile_into(ways, name):
 
 
 def calls(directory="uftrace.data", tool=utrail):
-    """Calls as a line: f(g h)."""
+    """The calls in one line: f(g h)."""
     text = tool("replay", "-d", directory, "-f", "none", "--no-libcall", "--no-event").must().out
     words = []
     for line in text.splitlines():

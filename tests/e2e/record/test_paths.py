@@ -44,7 +44,7 @@ def cut(tree, depth):
 
 
 def is_part_of(part, whole):
-    """True when @part is @whole without some calls: every call and return of it comes in @whole in
+    """True when @part is @whole without some calls: all its calls and returns are in @whole, in
     that order."""
     rest = iter(re.findall(r"[^{}]+\{|\}", whole))
     return all(any(token == other for other in rest) for token in re.findall(r"[^{}]+\{|\}", part))

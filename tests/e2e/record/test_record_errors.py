@@ -20,7 +20,8 @@ def plain():
 
 
 def refused(*args, words=(), **kw):
-    """`utrail record ARGS` fails soon, with one line on stderr that has all of @words."""
+    """Check that `utrail record ARGS` fails soon, with one line on stderr that has all of
+    @words."""
     result = utrail("record", *args, limit=20, **kw)
     assert result.status not in (0, 128) and result.status < 128, result
     assert result.out == ""
@@ -144,7 +145,7 @@ def test_unwritable_directory():
 
 
 def test_other_directory_is_left_alone(workdir):
-    """A directory that is no recording is not moved away, whatever its name."""
+    """A directory that is no recording is not renamed, whatever its name."""
     os.mkdir("uftrace.data")
     (workdir / "uftrace.data/precious").write_text("mine")
     refused(plain(), words=["uftrace.data"])

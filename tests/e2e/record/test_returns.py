@@ -166,7 +166,7 @@ int main(void)
 
 @pytest.mark.parametrize("options", [[], ["-F", "main"], ["-e"]], ids=lambda o: o[0] if o else "plain")
 def test_moved_return_address(options):
-    """A function that takes its arguments off the stack puts its return address elsewhere."""
+    """A function removes its arguments from the stack, and so moves its return address."""
     compile_to("moved", MOVED)
     plain = run("./moved").must()
     traced = utrail("record", "-P", ".", "--no-libcall", *options, "./moved")

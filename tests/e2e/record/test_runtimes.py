@@ -160,7 +160,7 @@ def test_stack_of_hooks(method):
         assert stack_used("--no-libcall", *options, exe=exe) <= plain + more
 
 
-# The expected result: calls that are recorded, tasks, and the recorder's messages.
+# By case: the number of recorded calls, of tasks, and the recorder's message.
 PARTLY = {
     "": (20, 1, None),
     "strict": (20, 1, "1 threads were traced only until they forbade themselves"),

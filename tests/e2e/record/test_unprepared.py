@@ -176,7 +176,7 @@ def test_found_out_once():
     assert look(file="./copy") == first
     assert look(file="./copy")[2]
     assert look() == first
-    # Without a folder for the cache, the answers are the same.
+    # The answers are the same when the cache has no folder.
     kept.chmod(0o777)
     assert look() == first
 

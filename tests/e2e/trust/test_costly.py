@@ -32,7 +32,8 @@ def test_trace_dat(kind, workdir):
 @pytest.mark.parametrize("words", [["dump", "--flame-graph"], ["dump", "--format=folded"], ["report"], ["graph"], ["dump", "--chrome"],
                                    ["dump", "--format=html"], ["info"], ["dump", "--graphviz"]], ids=lambda w: "-".join(w).strip("-"))
 def test_deep_calls(words, workdir):
-    """Lines with all callers grow with the square of the depth: 2 MB of records would become 23 GB."""
+    """Lines with all callers grow with the square of the depth: 2 MB of records would make 23 GB of
+    text."""
     Path("p.c").write_text("int f(int n) { return n + 1; } int main(void) { return f(0) - 1; }")
     subprocess.run(["gcc", "-pg", "p.c", "-o", "p"], check=True)
     utrail("record", "--no-event", "-d", "data", "./p").must()

@@ -58,7 +58,7 @@ def test_file(write, commands, workdir):
 @pytest.mark.skipif(os.uname().machine != "x86_64", reason="symbols and debug information are put as gcc does it there")
 @pytest.mark.parametrize("kind", costly_programs.PROGRAMS)
 def test_program(kind, workdir):
-    """The recorder of a program reads its symbols and its debug information."""
+    """A program's recorder reads its symbols and debug information."""
     costly_programs.PROGRAMS[kind]()
     status, text = check("record", "--no-event", "-a", "--srcline", "-d", "data", "./p")
     assert status == 0, text[-2000:]

@@ -36,7 +36,7 @@ class Running:
         self.pid = int(self.proc.stdout.readline())
 
     def rounds(self):
-        """The number in the next line of the program."""
+        """The number of rounds in the program's next line."""
         return int(self.proc.stdout.readline())
 
     def wait_for_the_program(self, limit_s=20):

@@ -163,7 +163,7 @@ def test_threads_and_fork(variant):
 
 @each
 def test_backtrace(variant):
-    """backtrace(3) sees the program's own return addresses."""
+    """backtrace(3) finds the program's own return addresses."""
     record("backtrace", variant, status=0)
     if variant.opt == "O2":
         recording = Recording("uftrace.data")
@@ -322,7 +322,7 @@ def test_clone(variant):
     recording = Recording("uftrace.data")
     assert recording.lost == 0
     counts = sorted(count(t, "leaf") for t in recording.tasks.values())
-    # A child that shares memory and makes its parent wait is a task of its own, too.
+    # A child that shares memory and stops its parent (as with vfork) is a task of its own, too.
     assert counts == [20] + [100] * 40
 
 

@@ -104,7 +104,7 @@ def calls(directory):
 
 
 def events_of(directory, *options):
-    """The number of times that each event is in the recording."""
+    """The number of events of each name in the recording."""
     lines = [json.loads(line) for line in dump("jsonl", directory, *options).read_text().splitlines()]
     return collections.Counter(line["event"] for line in lines if "event" in line)
 
@@ -194,7 +194,7 @@ def decoded(path, message, proto):
 
 
 def unquote(text):
-    """A string as protoc writes it."""
+    """The string that protoc has written with escapes."""
     return text.encode().decode("unicode_escape").encode("latin-1").decode()
 
 
@@ -555,7 +555,7 @@ class TestPoints:
 
 
 class TestPayload:
-    """Arguments and return values."""
+    """Arguments and results in all formats."""
 
     # The calls of fib() in the order of their ends: arguments and result.
     FIBS = [(f"({n})", str(r)) for n, r in ((1, 1), (0, 0), (2, 1), (1, 1), (3, 2), (1, 1), (0, 0), (2, 1), (4, 3))]

@@ -55,7 +55,7 @@ def prog(tmp_path_factory):
 
 
 def called(text):
-    """The functions of a replay without any columns, in the order of their calls."""
+    """The names of functions in a replay without columns, in the order of calls."""
     return [re.sub(r"\(\)[ ;{]*$", "", line.strip()) for line in text.splitlines() if not line.strip().startswith("}")]
 
 

@@ -158,7 +158,7 @@ def seen(browser):
 
 
 def place_of(browser, task, depth=0):
-    """The place of a row of the timeline, from the middle of its picture."""
+    """The place of a row of the timeline, relative to the middle of the canvas."""
     timeline = browser.find_element("id", "timeline-canvas")
     top = js(browser, "return views.timeline.strips.find((s) => s.tasks.includes(recording.tasks[arguments[0]])).top", task)
     return timeline, top + 24 + 18 * depth + 8 - timeline.size["height"] // 2

@@ -40,7 +40,7 @@ class TestKinds:
         button(browser, "Events").click()
         assert js(browser, KINDS) == [["read:proc/statm", "10 events", True], ["diff:proc/statm", "10 events", True]]
         keep(browser, "kinds")
-        # Marks stand below the text of the heading.
+        # Marks are below the text of the heading.
         high = "return document.querySelector('.marked b').getBoundingClientRect().bottom - views.timeline.canvas.getBoundingClientRect().top"
         assert js(browser, high) <= 16
         kinds = js(browser, "return [...recording.tasks[0].pointKind]")
@@ -124,7 +124,7 @@ class TestKinds:
         assert details(browser).startswith(tip.split("\n")[0])
         button(browser, "Call").click()
         assert details(browser).startswith("main")
-        # n goes from one found event to the next.
+        # The key n goes to the next event that was found.
         search(browser, "read:proc")
         for at in range(2):
             browser.find_element("id", "search").send_keys(Keys.ENTER)

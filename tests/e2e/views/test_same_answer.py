@@ -61,6 +61,6 @@ def test_differences_are_documented():
 
 
 def test_option_sets():
-    """The sets are many, and all are different."""
+    """There are more than 200 sets, all of them different."""
     sets = [f"{command} {options}" for command in COMMANDS for options in option_sets(command)]
     assert len(set(sets)) == len(sets) > 200

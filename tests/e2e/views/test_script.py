@@ -358,7 +358,7 @@ def test_surroundings(workdir, language):
 
 @pytest.mark.parametrize("locale", ["C", "C.UTF-8"])
 def test_names_in_any_encoding(workdir, locale):
-    """A recording is a stranger's: its names are text in any locale, and never code."""
+    """A stranger's recording: its names are text in any locale, and never code."""
     utrail("record", "-d", "data", build(program("plain"), PG))
     names = {"a": "größe", "b": "\udcff\udcfe", "c": "__import__('os').abort()"}
     for sym in Path("data").glob("*.sym"):

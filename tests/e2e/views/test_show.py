@@ -40,7 +40,7 @@ def folder(tmp_path_factory):
 
 
 class Server:
-    """A running utrail show."""
+    """utrail show at work."""
 
     def __init__(self, proc):
         self.proc, self.address = proc, proc.stdout.readline().strip()

@@ -63,7 +63,7 @@ def two_units(tmp_path, compiler=("gcc", "-gdwarf-5")):
 
 
 def debug_of(exe, data):
-    """The saved debug information of the program, and the recorder's messages about it."""
+    """The program's debug information in the recording, and the recorder's messages about it."""
     ran = utrail("record", "-a", "-d", data, "--no-libcall", exe)
     text = "".join(path.read_text() for path in data.glob("prog*.dbg"))
     return [line for line in text.splitlines() if not line.startswith(("# path", "# build-id"))], ran.err

@@ -169,7 +169,7 @@ def test_replay_of_many_pages(workdir):
             assert re.search(r"of (\d+)", lines[-1])[1] == str(len(expected))
             first = shown - screen.cursor()
             assert lines[1:-1] == expected[first:first + 38], key
-        # The caller of the last call is many pages away.
+        # The last call's caller is many pages away.
         screen.send("End", "Up", "Up", "u")
         screen.settle()
         assert screen.lines()[screen.cursor()].endswith("|   middle() {")
@@ -305,7 +305,7 @@ def test_many(workdir, name):
 
 
 def test_damaged(recording):
-    """Readable parts are shown, and the others reported."""
+    """The readable parts are shown, and damaged ones reported."""
     data = next(path for path in (recording / "uftrace.data").glob("*.dat") if not path.name.startswith("perf"))
     data.write_bytes(data.read_bytes()[:-24] + b"\xff" * 21)
     with tui(recording) as screen:

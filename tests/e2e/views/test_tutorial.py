@@ -13,7 +13,7 @@ from tools import BUILD, TOP, run
 PAGE = TOP / "doc/man/utrail-tutorial.7.in"
 TEXT = Path("/usr/share/common-licenses/GPL-3")
 
-# Times, addresses and numbers differ from run to run: a letter stands for them.
+# Each letter stands for a time, an address or a number, which differ from run to run.
 CHANCE = [
     (r"[-+]?\d+\.\d{3} (us|ms|s)\b", "T"),
     (r"\b\d+\.\d{9}\b", "S"),

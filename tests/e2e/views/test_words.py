@@ -224,8 +224,8 @@ def test_unused_options_of_raw_dumps(workdir):
     assert result.err == "WARN: option '--time-filter' means nothing for dump without --format: all records are shown\n"
 
 
-# The messages of each domain: command, domain, a line of it. "prog" is a link to "plain", which has
-# a function "b".
+# Messages of each domain: command, domain, a line of its output. "prog" is a link to "plain", which
+# has a function "b".
 DEBUG = [
     ("record -F b prog", "utrail", r"utrail: the program is '.*/prog'"),
     ("record -F b prog", "utrail", r"utrail: the probe is '.*/libmcount.so'"),
