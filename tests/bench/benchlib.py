@@ -50,8 +50,8 @@ def unpack_source(package, place):
 
 @contextmanager
 def scratch(in_memory=True):
-    """A working directory in memory, so that the disk takes no part; it is where TMPDIR is if
-    memory is short or not wanted."""
+    """A working directory in memory, so that the disk takes no part. When memory is short, or
+    @in_memory is false, it is where TMPDIR is."""
     shm = Path("/dev/shm")
     where = shm if in_memory and shm.is_dir() and shutil.disk_usage(shm).free > 4 << 30 else None
     with tempfile.TemporaryDirectory(prefix="bench-", dir=where) as name:

@@ -325,8 +325,8 @@ class Writer:
         self.put(b"SchedFork", upid, pid=self.new_task(bool(flags and flags & 0x10000)))
 
     def exec(self, upid, cwd=None):
-        # A thread cannot execute a program here: it would take over the process' number, which the
-        # text cannot tell.
+        # A thread does not execute a program here: it would take over its process' number, which
+        # the text cannot tell.
         if self.live.get(upid):
             return
         args = [self.text() if self.random.random() < 0.8 else b"" for _ in range(self.random.randrange(6))]

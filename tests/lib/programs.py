@@ -90,8 +90,8 @@ def chosen(ways):
 
 
 def in_turn(things, ways, fits=lambda thing, way: True):
-    """(thing, way) for each of @things. Each takes the next one of the @ways that fit it; for
-    "full" it takes all of them. This is for tests in which ways have little to do with things."""
+    """(thing, way) for each of @things. A thing gets the next one of the @ways that fit it, or for
+    "full" all of them. This is for tests in which ways have little to do with things."""
     pairs = []
     for i, thing in enumerate(things):
         fitting = [way for way in ways if fits(thing, way)]

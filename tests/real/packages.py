@@ -103,8 +103,8 @@ PROGRAMS = {
         package="sed",
         configure='CFLAGS="$FLAGS" ./configure --quiet --disable-nls --disable-i18n',
         make="make -s -j2",
-        # A false valgrind skips three tests that run sed under it: it also simulates the probe,
-        # which takes a minute each.
+        # A false valgrind makes the suite skip three tests that run sed under valgrind. The real
+        # one also simulates the probe, which takes a minute for each.
         check="mkdir -p no-valgrind; printf '#!/bin/sh\nexit 1\n' > no-valgrind/valgrind;"
         " chmod +x no-valgrind/valgrind; PATH=$PWD/no-valgrind:$PATH make -s check",
         results=r"^(?:PASS|FAIL|SKIP|XFAIL|XPASS|ERROR): .*$",

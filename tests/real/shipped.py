@@ -362,8 +362,8 @@ def check_start(run, bare):
 
 
 def is_over_soon(proc):
-    """True when the process ends within some seconds: its threads may have ended a moment before it
-    can be waited for."""
+    """True when the process ends within some seconds. (Threads may end a moment before the process
+    can be waited for.)"""
     try:
         proc.wait(10)
     except subprocess.TimeoutExpired:

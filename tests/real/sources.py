@@ -29,8 +29,8 @@ def sources_list():
 
 @contextmanager
 def only_one(home):
-    """Holds a lock while apt-get works: it locks its lists, so parallel fetches must wait for each
-    other."""
+    """Holds a lock while apt-get works. apt-get locks its lists, so parallel fetches must wait for
+    each other."""
     with open(home / "lock", "w") as f:
         fcntl.flock(f, fcntl.LOCK_EX)
         yield

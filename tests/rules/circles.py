@@ -13,7 +13,8 @@ INCLUDE = re.compile(r'\s*#\s*include\s+"([^"]+)\.h"')
 ROOMS = ("utils", "arch", "libmcount", "cmds", "trace")
 LIMIT = 4
 
-# Folders with a larger circle, and its number of files: these numbers may only become smaller.
+# Folders with larger circles, and the number of files in the largest: these numbers may only become
+# smaller.
 KNOWN = {
     # each command reads options through opts.h, which knows the tables of all of them
     "cmds": 11,

@@ -19,7 +19,7 @@ TESTS = ("tests/bench", "tests/e2e", "tests/fuzz", "tests/real", "tests/scenes",
 
 COLUMNS = 100
 NO_SUBJECT = "What|Of|Whether|Who|Whom|Whose|Which|Where|How|That"
-# Strings come first: they may have "/*" in them.
+# Strings are matched first: they may contain "/*".
 COMMENT = re.compile(r'"(?:\\.|[^"\\\n])*"|/\*.*?\*/', re.S)
 BEGINNING = re.compile(rf"(?:^|\n\n|[.:;!?)]\s+)({NO_SUBJECT})\b")
 # In documents, sentences that begin with "Where" or "That" are mostly conditions.

@@ -1,4 +1,4 @@
-"""read= of counters by name: they are recorded, shown and added up.
+"""Counters that -T names with read= are recorded, shown and added up.
 tests/unit/libmcount/values/test_counters.c simulates hardware counters."""
 
 import csv

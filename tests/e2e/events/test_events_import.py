@@ -133,7 +133,8 @@ def test_common_format(workdir):
 
 
 def test_into_a_recording(workdir):
-    """Imported events get the recording's times and processes; its own records stay."""
+    """Imported events get the times and processes of the recording they are added to, whose own
+    records stay."""
     Path("p.c").write_text("#include <unistd.h>\nint main(void) { return getpid() == 1; }")
     tools.run("gcc", "-pg", "-o", "p", "p.c").must()
     utrail("record", "--no-libcall", "-d", "data", "./p").must()

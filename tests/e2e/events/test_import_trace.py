@@ -1,5 +1,5 @@
-"""utrail import reads trace.dat of trace-cmd, made by hand in all its forms, and converted by
-trace-cmd itself; it makes a recording, or adds to one."""
+"""utrail import makes a recording of trace-cmd's trace.dat, or adds it to one. Some files are made
+by hand, in all forms; trace-cmd converts others."""
 
 import os
 import re

@@ -339,8 +339,8 @@ def test_killed_recorder(sleeper):
 
 @needs_kernel
 def test_program_that_cannot_be_executed(tmp_path):
-    """The kernel's instance is set up before the program is executed; it is removed when the
-    program cannot be."""
+    """The instance in the kernel exists before the program is executed. When the program cannot be
+    executed, the instance is removed."""
     (tmp_path / "none.c").write_text("int main(void) { return 0; }\n")
     run("gcc", "-pg", "none.c", "-o", "none", "-Wl,--dynamic-linker=/nowhere/ld.so").must()
     result = utrail("record", "-E", SLEEPS, "./none").must(1)

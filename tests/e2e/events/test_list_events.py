@@ -83,7 +83,7 @@ def test_without_permission():
     assert result.status == 0 and probes(result.out.splitlines())
     (line,) = result.err.splitlines()
     assert line.startswith("WARN: ") and "tracing" in line
-    # A pattern for events of programs gives no warning about the kernel's.
+    # A pattern without @kernel asks for events of programs only: there is no warning then.
     assert run(*NOBODY, UTRAIL, "record", "--list-event", "-E", ".*:.*", exe).must().err == ""
 
 

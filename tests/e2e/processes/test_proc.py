@@ -179,8 +179,9 @@ def test_tree_goes_on_when_the_recorder_is_killed(workdir):
 @pytest.mark.skipif(os.getuid() != 0, reason="mounts are root's")
 @pytest.mark.skipif(has_sanitizer(), reason="programs with AddressSanitizer load libgcc_s.so.1 at their start")
 def test_the_compilers_library_is_not_needed(workdir):
-    """Processes are left, and the recorder is interrupted while it waits for them. It ends its own
-    threads without libgcc_s.so.1, which pthread_cancel(3) needs."""
+    """The program has ended, and the recorder is interrupted while it waits for processes that the
+    program left. The recorder ends its own threads without libgcc_s.so.1, which pthread_cancel(3)
+    needs."""
     libraries = Path("/lib").glob("*-linux-gnu/libgcc_s.so.1")
     (workdir / "prog").write_text("#!/bin/sh\nsleep 1000 > /dev/null 2>&1 &\necho $$ $!\nexit 7\n")
     (workdir / "prog").chmod(0o755)
@@ -278,7 +279,7 @@ def test_long_arguments_are_whole(workdir):
 
 @only_bpf
 def test_what_is_lost_is_told(workdir):
-    """A ring of a page has no room for long arguments: these events are lost and counted. Other
+    """A ring of a page has no room for long arguments: such events are counted as lost. Other
     events are recorded, and so is the end."""
     script = "for i in $(seq 200); do /bin/true $(seq 2000); done"
     result = record("sh", "-c", script, env={"UTRAIL_PROC_RING": 4096}).must()

@@ -103,7 +103,8 @@ def test_there_and_back(recorded, name, tmp_path):
 
 
 def test_the_peer(recorded):
-    """The peer reports that it cannot read the compact form; it reads the converted recording."""
+    """The peer reports that it cannot read the compact form. It can read the recording that convert
+    makes."""
     if not shutil.which("uftrace"):
         pytest.skip("needs uftrace")
     refused = subprocess.run(["uftrace", "replay", "-d", recorded / "compact"], capture_output=True, text=True, check=False)

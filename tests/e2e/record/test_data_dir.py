@@ -95,8 +95,8 @@ def test_old_one_is_a_link(workdir):
 
 
 def test_a_link_in_the_place(workdir):
-    """A link in the directory's place is renamed to .old; its target stays unchanged, also at the
-    next recording."""
+    """A link in the directory's place is renamed to .old. The link's target stays unchanged, also
+    at the next recording."""
     utrail("record", "-d", "other", plain()).must()
     before = content("other")
     Path("uftrace.data").symlink_to("other")

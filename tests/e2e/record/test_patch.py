@@ -203,7 +203,8 @@ def test_rules_about_nothing():
 
 
 def test_stripped():
-    """A stripped program: its section tells where functions are, and they have no names."""
+    """The program is stripped: a section of its file tells where functions are, but not their
+    names."""
     plain = build(WAYS, "gcc-before-cet")
     subprocess.run(["strip", "rooms"], check=True)
     record(plain, "-P", ".")

@@ -142,9 +142,9 @@ def test_little_address_space(method, options):
 
 
 def stack_used(*options, exe):
-    """The bytes of a new stack that its first calls have used: all slow code runs in them. It is
-    the least of some runs: a thread that loses its CPU between two steps repeats a slow one,
-    deeper."""
+    """The bytes of a new stack that its first calls have used: all slow code runs in them. The
+    least of some runs is taken, since a thread that loses its CPU between two steps repeats a slow
+    step, deeper."""
     command = (exe,) if options == ("untraced",) else (UTRAIL, "record", "--no-event", *options, exe)
     return min(int(run(*command).must().out.split()[0]) for _ in range(8))
 

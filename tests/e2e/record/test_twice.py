@@ -68,8 +68,8 @@ int main(void)
 
 @pytest.mark.parametrize("bind", ["lazy", "now"])
 def test_calls_that_are_bound_after_we_have_come(bind):
-    """A library function may not be bound yet when a recorder attaches, and the dynamic linker
-    cannot be asked while all threads are stopped. Its calls are recorded once."""
+    """When a recorder attaches, a library function may not be bound yet, and the dynamic linker
+    cannot be asked while all threads are stopped. Calls of the function are recorded once."""
     with open("attached.c", "w") as file:
         file.write(ATTACHED)
     subprocess.run(["gcc", "-O1", "-fno-builtin", f"-Wl,-z,{bind}", "attached.c", "-o", "attached"], check=True)

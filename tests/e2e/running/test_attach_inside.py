@@ -128,7 +128,7 @@ def test_depth_is_not_known(programs):
 
 
 def test_peer_reads_it(programs):
-    """The peer shows the same lines; it begins each task without indentation."""
+    """The peer shows the same lines, but without indentation at a task's beginning."""
     record(programs("pg"), "--no-libcall")
     ours = utrail("replay", "-f", "none").must().out
     theirs = run("uftrace", "replay", "-f", "none", "--no-pager").must().out

@@ -1,5 +1,5 @@
-"""record -p to a process that sleeps in a system call. It is as before each time, also when it was
-stopped and continued meanwhile."""
+"""record -p to a process that sleeps in a system call. The process is as before each time, also
+when it was stopped and continued meanwhile."""
 import os
 import re
 import signal

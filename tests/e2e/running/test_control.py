@@ -334,8 +334,8 @@ WARNED = [
 
 
 def test_what_matches_nothing_is_a_warning(start):
-    """A filter that matches nothing gives a warning, as for `record`. It is in force for libraries
-    that are loaded later."""
+    """A filter that matches nothing gives a warning, as for `record`. The filter is in force for
+    libraries that are loaded later."""
     running = start("-g")
     for words, message in WARNED:
         result = utrail("control", "uftrace.data", "clear", *words).must()

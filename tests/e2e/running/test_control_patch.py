@@ -112,8 +112,8 @@ def changed_functions(pid):
 
 
 def test_ends_go_with_their_calls(start):
-    """XRay has hooks of its own at the end of a function. They are taken out with the one at the
-    beginning, except while calls are open, which still need them."""
+    """XRay has hooks of its own at the end of a function. These are taken out with the hook at the
+    beginning, but not while calls are open, which need them."""
     running = start("xray", "-P", ".")
     assert changed_functions(running.pid) >= ALL | {"main", "worker"}
     for word, functions, changed in [
@@ -171,8 +171,8 @@ def called_so_far():
 
 
 def test_attached(tmp_path_factory):
-    """Hooks are changed in a process that ran already. It is left as it was, whether hooks are in
-    or out at the end."""
+    """Hooks are changed in a process that ran already. The process is left as it was, whether hooks
+    are in or out at the end."""
     server = Hot(executables(tmp_path_factory, BUILDS, "hot")("plain"))
     try:
         recorder = subprocess.Popen(

@@ -1,5 +1,5 @@
 /*
- * A thousand longjmps, from changing depths, past frames that use alloca.
+ * Makes a thousand longjmps from changing depths, past frames that use alloca().
  */
 #include <alloca.h>
 #include <setjmp.h>

@@ -19,7 +19,7 @@ each_method = pytest.mark.parametrize("variant", VARIANTS, ids=str)
 
 
 class Running:
-    """`utrail record` in the background. Its program makes calls until it is ended, and prints the
+    """`utrail record` in the background. The program makes calls until it is ended, and prints the
     number of its rounds."""
 
     def __init__(self, exe, *options):

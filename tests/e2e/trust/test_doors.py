@@ -17,8 +17,8 @@ int step(int n) { return n + 1; }
 int main(void) { int n = 0; while (access("stop", F_OK) != 0) { n = step(n); usleep(1000); } return 0; }
 """
 
-# Listens under the name in its first argument. It answers requests as the second says: "yes" to
-# all, or "nothing".
+# Listens under the name in its first argument. The second argument says which requests it answers:
+# "yes" to all, or "nothing".
 LISTENER = """
 import os, socket, struct, sys, time
 s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -107,8 +107,8 @@ while True:
 
 
 def record_with_taken_name(*options):
-    """Record while the grabber has the socket's name. It has some milliseconds between mkdir(2) and
-    bind(2); it may miss them, so there are more tries."""
+    """Record while the grabber has the socket's name. The grabber has some milliseconds between
+    mkdir(2) and bind(2); it may miss them, so there are more tries."""
     for _ in range(50):
         Path("stop").unlink(missing_ok=True)
         run("rm", "-rf", "data", "data.old")

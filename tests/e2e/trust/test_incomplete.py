@@ -95,7 +95,7 @@ def test_disk_is_full(small_disk, options):  # noqa: F811
 
 
 def test_not_even_room_for_its_end(small_disk):  # noqa: F811
-    """A full disk leaves no room for a new `info`: its last line is overwritten."""
+    """A full disk leaves no room for a new `info`: the last line of the old one is overwritten."""
     directory = small_disk / "data"
     filler = small_disk / "filler"
     proc = recorder(build(program("endless"), PG), directory=directory)

@@ -213,7 +213,7 @@ class TestDifference:
         button(browser, "Expand all").click()
 
     def test_lost_records(self, browser, two):  # noqa: F811
-        """The title of the recording without all its records says so."""
+        """When records of one recording are lost, the title of that recording says so."""
         (path,) = Path("after.data").glob("[0-9]*.dat")
         path.write_bytes(path.read_bytes()[:-64] + struct.pack("<QQ", 0, 2 | 5 << 3 | 20 << 16))
         open_diff(browser, "diff-lost")

@@ -1,7 +1,7 @@
 """Debian's uftrace and utrail read each other's recordings and print the same text.
 
-A known difference is made alike by one function each, with the reason. Everything else must be equal,
-byte for byte.
+For each known difference, a function makes both texts alike, and its docstring has the reason.
+Everything else must be equal, byte for byte.
 """
 
 import itertools

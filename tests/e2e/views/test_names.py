@@ -192,8 +192,8 @@ def test_stripped(workdir):
 
 @pytest.mark.parametrize("build_id", ["sha1", "none"])
 def test_no_symbols_saved(workdir, build_id):
-    """A killed recorder may have saved records without symbols. They come from the program, if it
-    is unchanged."""
+    """A killed recorder may have saved records without symbols. The symbols come from the program,
+    if it is unchanged."""
     Path("shop.c").write_text("__attribute__((noipa)) int f(int n) { return n; }\nint main(void) { return f(f(0)); }\n")
     run("gcc", "-pg", f"-Wl,--build-id={build_id}", "shop.c", "-o", "shop").must()
     utrail("record", "--no-libcall", "./shop").must()

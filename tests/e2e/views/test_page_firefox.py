@@ -44,7 +44,8 @@ def test_click_and_type(firefox):
     assert wait_until(lambda: firefox.text("[role=status]")) == f"{expected['leaf']} calls"
     firefox.type("input[type=search]", "\ue007")
     assert firefox.text("#details").startswith("leaf")
-    # The page's policy and workers work in Firefox, too: it is complete and has drawn something.
+    # The page's policy and workers work in Firefox, too: the page is complete and has drawn
+    # something.
     assert not firefox.js("return document.getElementById('loading').offsetParent")
     open_page(firefox, "#view=functions")
     assert counted(firefox) == expected

@@ -38,7 +38,7 @@ def must_be_same(theirs, ours, keys):
     (MOVES, "plain", 200, 10), (WAYS, "cplusplus", 200, 50), (VIEWS, "cplusplus", 120, 30), (FOLDS, "sleeps", 80, 24),
 ], ids=lambda value: value[-1] + str(len(value)) if isinstance(value, list) else str(value))
 def test_same_keys(workdir, keys, name, columns, rows):
-    # The status is not checked: it is the program's.
+    # The status is the program's, so it is not checked.
     peer("record", build(program(name), PG))
     chance = random.Random(f"{keys}{name}")
     theirs, ours = both(workdir, columns, rows)

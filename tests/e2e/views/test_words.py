@@ -428,8 +428,8 @@ def test_version_claims_what_is_there():
 
 @pytest.mark.parametrize("command", ["report", "replay", "graph", "dump"])
 def test_place_of_the_library_is_no_warning(command):
-    """The place of the library is often part of aliases for all commands: it gives no warning where
-    it has no meaning."""
+    """Aliases for all commands often contain the option for the library's place: commands that do
+    not use it give no warning."""
     utrail("record", build(program("plain"), PG)).must()
     for option in ("--libmcount-path=/nowhere", "--library-path=/nowhere"):
         assert utrail(command, option).must().err == ""

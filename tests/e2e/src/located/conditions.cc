@@ -1,4 +1,4 @@
-/* Arguments of all kinds for conditions, and the number of the call; one call has number -1. */
+/* Calls with arguments of all kinds, each with a number; -1 marks an additional call. */
 #include <cmath>
 #include <string>
 

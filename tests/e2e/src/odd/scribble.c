@@ -15,8 +15,8 @@ __attribute__((noinline)) static void leaf(void)
 }
 
 /*
- * The known parts at the start of the arena: its header, and the headers and data of the first
- * rings.
+ * Overwrites the known parts at the start of the arena: its header, and the headers and data of the
+ * first rings.
  */
 __attribute__((no_instrument_function)) static void scribble(char *arena, size_t size, unsigned how)
 {
