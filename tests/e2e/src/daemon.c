@@ -1,5 +1,5 @@
 /*
- * daemon(3): the parent is gone at once; the child goes on and is recorded to its end.
+ * After daemon(3) the parent ends at once; the child goes on and is recorded to its end.
  * tree: main{before{}go{
  * task: inside{}after{}~go~main
  */

@@ -1,5 +1,5 @@
 /*
- * Handlers that run after main has returned.
+ * A handler runs after main() has returned.
  * tree: main{before{}}last{}
  */
 #include "program.h"

@@ -1,5 +1,5 @@
 /*
- * A program that becomes itself, with another argument.
+ * The program executes itself with another argument.
  * status: 5
  * tree: main{first{again{|main{second{}}
  */

@@ -1,5 +1,5 @@
 /*
- * longjmp over several frames, twice to the same place, and on to calls at the same depth.
+ * Two longjmps over several frames to the same place, and calls at the same depth after them.
  * status: 2
  * tree: main{tries{deep{deeper{deepest{}}}deep{deeper{deepest{}}}after{}}after{}}
  */

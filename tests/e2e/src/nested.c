@@ -1,7 +1,7 @@
 /*
  * Functions inside functions, called directly and through a pointer (a trampoline on the stack).
- * Their -mnop-mcount cannot be found: it stands after the push of the pointer to the outer
- * function.
+ * The nops of -mnop-mcount in inner functions cannot be found: they stand after the push of the
+ * pointer to the outer function.
  * only: gcc
  * status: 16
  * ldflags: -z execstack

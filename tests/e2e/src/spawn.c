@@ -1,5 +1,5 @@
 /*
- * posix_spawn of the program itself.
+ * The program starts itself by posix_spawn().
  * status: 6
  * tree: main{spawn_child{wait_child{}}}
  * task: main{child{}}

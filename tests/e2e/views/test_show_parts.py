@@ -33,7 +33,7 @@ def folder(tmp_path_factory):
 
 @contextlib.contextmanager
 def shown(browser, *words):
-    """Show the page, and leave it before its server ends: otherwise it would report that."""
+    """Show the page, and leave it before its server ends: the page would report the server's end."""
     with showing(*words) as server:
         open_shown(browser, server.address)
         yield server
