@@ -141,23 +141,12 @@ static int append_or_drop(struct writers *writers, int stream, struct ring_sink 
 	return 0;
 }
 
-/* The number of parts, from the first one on, that --max-size has room for. 0: all are empty. */
-static int count_allowed(struct store *store, const struct iovec *parts, int nr)
-{
-	int allowed = 0;
-
-	if (iovec_bytes(parts, nr) == 0)
-		return 0;
-	while (allowed < nr && store_may_take(store, parts[allowed].iov_len))
-		allowed++;
-	return allowed;
-}
-
 void sink_append(struct writers *writers, struct process *proc, struct ring *r,
 		 struct ring_sink *sink, const struct iovec *parts, int nr)
 {
-	nr = count_allowed(writers->store, parts, nr);
-	if (nr == 0)
+	size_t len = iovec_bytes(parts, nr);
+
+	if (len == 0 || !store_may_take(writers->store, len))
 		return;
 	if (!name_sink(writers, proc, r, sink)) {
 		drop_records(writers, sink, parts, nr);
@@ -185,8 +174,9 @@ void sink_append(struct writers *writers, struct process *proc, struct ring *r,
 void sink_append_payloads(struct writers *writers, struct process *proc, struct ring *r,
 			  struct ring_sink *sink, const struct iovec *parts, int nr)
 {
-	nr = count_allowed(writers->store, parts, nr);
-	if (nr == 0 || !name_sink(writers, proc, r, sink))
+	size_t len = iovec_bytes(parts, nr);
+
+	if (len == 0 || !store_may_take(writers->store, len) || !name_sink(writers, proc, r, sink))
 		return;
 
 	struct store *store = writers->store;
@@ -194,7 +184,11 @@ void sink_append_payloads(struct writers *writers, struct process *proc, struct 
 			     ? sink->payloads.stream
 			     : open_data_file(writers, sink->tid, DATADIR_EVENT_DATA_SUFFIX);
 
-	store_note_error(store, stream < 0 ? stream : store_append_parts(store, stream, parts, nr));
+	int ret = stream < 0 ? stream : store_append_parts(store, stream, parts, nr);
+
+	store_note_error(store, ret);
+	for (int i = 0; ret < 0 && stream >= 0 && nr > 1 && i < nr; i++)
+		store_append_parts(store, stream, &parts[i], 1);
 	if (!sink->payloads.is_open && stream >= 0) {
 		sink->payloads.is_open = store_may_stay_open(store, stream);
 		sink->payloads.stream = stream;

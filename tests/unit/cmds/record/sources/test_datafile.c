@@ -177,21 +177,6 @@ TEST(test_room_for_some_parts)
 	end(&room);
 }
 
-/* --max-size takes as many parts as it has room for. */
-TEST(test_max_size_takes_parts)
-{
-	const struct record records[] = { entry(1), entry(2), entry(3), entry(4) };
-	struct room room;
-
-	begin(&room, 2 * sizeof(*records));
-	append_parts(&room, records, 4);
-	check(&room, records, 2);
-	assert_true(room.pair.rec.store->is_full);
-	append_parts(&room, records, 1);
-	check(&room, records, 2);
-	end(&room);
-}
-
 /* Payloads are not counted as records, though their length is not stated. */
 TEST(test_counting_payloads)
 {

@@ -380,19 +380,20 @@ static int count_append(struct store *store, int stream, const struct iovec *par
 	return appends.inner->append(store, stream, parts, nr);
 }
 
-/* One append has up to half of a ring. A segment without records is no part of it. */
-TEST(test_segments_are_written_together)
+/* Check that seven segments become @nr appends, where the limit on the recording is @max_bytes. */
+static void check_appends(uint64_t max_bytes, const int *nr_parts, unsigned nr)
 {
 	static const uint32_t used[8] = { 16, 32, 0, 48, 64, RING_PAGE, 16, 80 };
 	struct store_ops ops;
 	struct pair pair;
 
 	pair_init(&pair);
+	pair.settings.max_bytes = max_bytes;
 	pair_open(&pair);
 
 	struct ring *r = pair_thread()->ring;
 
-	/* Named before the appends are counted: task.txt is a file that grows, too. */
+	/* The task is named before appends are counted, since task.txt is a file that grows, too. */
 	memcpy((void *)r->segment_used, used, sizeof(used));
 	r->head = RING_PAGE;
 	assert_int_equal(pair_look(&pair, false), 16);
@@ -403,15 +404,29 @@ TEST(test_segments_are_written_together)
 	pair.rec.store->ops = &ops;
 	r->head = 8 * RING_PAGE;
 	assert_int_equal(pair_look(&pair, false), 32 + 48 + 64 + RING_PAGE + 16 + 80);
-	assert_int_equal(appends.nr, 2);
-	assert_int_equal(appends.nr_parts[0], 4);
-	assert_int_equal(appends.nr_parts[1], 2);
+	assert_int_equal(appends.nr, nr);
+	assert_memory_equal(appends.nr_parts, nr_parts, nr * sizeof(*nr_parts));
 	assert_int_equal(r->tail, 8 * RING_PAGE);
 	assert_int_equal(pair_look(&pair, true), 0);
-	assert_int_equal(appends.nr, 2);
+	assert_int_equal(appends.nr, nr);
 	pair.rec.store->ops = appends.inner;
 	pair_stop(&pair);
 	pair_close(&pair);
+}
+
+/* One append has up to half of a ring. A segment without records is no part of it. */
+TEST(test_segments_are_written_together)
+{
+	static const int parts[] = { 4, 2 };
+
+	check_appends(0, parts, ARRAY_SIZE(parts));
+}
+
+TEST(test_max_size_counts_each_segment)
+{
+	static const int parts[] = { 1, 1, 1, 1, 1, 1 };
+
+	check_appends(1 << 20, parts, ARRAY_SIZE(parts));
 }
 
 /* A producer cannot make the recorder read records again: the recorder uses its own tail. */
