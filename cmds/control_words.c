@@ -36,8 +36,8 @@ static void print_answer(const struct msg *msg, const struct strbuf *answer)
 }
 
 /*
- * Returns the process id in @text, which is a number. A directory with such a name is given as
- * ./NUMBER.
+ * Returns the process id that @text is, or 0 for any other text. A directory whose name is a number
+ * is given as ./NUMBER.
  */
 static pid_t pid_of(const char *text)
 {

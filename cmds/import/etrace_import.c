@@ -19,7 +19,7 @@
 
 /* The bytes that are written at once. */
 #define BUFFER_BYTES (1UL << 20)
-/* More bytes than the first line of such a text can have: it has one path at most. */
+/* More bytes than the first line of an etrace text can have: the line has one path at most. */
 #define HEAD_BYTES   8192
 
 /*
@@ -64,7 +64,7 @@ static int check_bytes(const struct importing *im, uint64_t bytes, unsigned time
 
 /* --- which files are meant --- */
 
-/* Returns 1 for a file with such a text, 0 for another file, or negative with @err. */
+/* Returns 1 for a file with an etrace text, 0 for another file, or negative with @err. */
 static int is_text(const char *path, struct uft_err *err)
 {
 	char head[HEAD_BYTES];

@@ -93,7 +93,7 @@ static int open_into(struct import_output *out, struct import_tasks *tasks,
 	return ret < 0 ? ret : know_kinds(out, kinds, err);
 }
 
-/* --- a new one --- */
+/* --- a new recording --- */
 
 /*
  * Makes the directory. Without --event-full, readers would leave out events outside of functions.

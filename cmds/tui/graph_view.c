@@ -555,7 +555,7 @@ int graph_view_func(struct graph_view *view, const struct graph_view *whole,
 	return end_making(view, ret, err);
 }
 
-/* --- the same of another reading --- */
+/* --- finding items again in another reading --- */
 
 static bool are_alike(const struct graph_item *a, const struct graph_item *b)
 {

@@ -145,7 +145,7 @@ void go_deinit(struct tui *tui);
 
 /* --- wait.c: views that wait for reading in the background; returns negative with @err --- */
 
-/* Begin to read. The first view comes when that is done. */
+/* Begin to read. The first view comes when the reading is done. */
 int wait_first(struct tui *tui, struct uft_err *err);
 /* True when @command was put off: its view needs data that are not read yet. */
 bool wait_for(struct tui *tui, int command, int *ret, struct uft_err *err);

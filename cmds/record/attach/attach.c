@@ -218,7 +218,7 @@ static int begin_recording(struct attaching *a, const struct attach_how *how, st
 	return ret < 0 ? ret : attaching_leave(a, ATTACH_BEGIN, &result, err);
 }
 
-/* Makes a recorded process of one that has a stopped thread. */
+/* Makes a recorded process of a process that has a stopped thread. */
 static int come(struct attaching *a, const struct attach_how *how, struct uft_err *err)
 {
 	uint64_t handle = 0, result = 0;

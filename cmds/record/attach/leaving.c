@@ -74,8 +74,8 @@ static int wait_until_empty(struct attaching *a, struct uft_err *err)
 
 		began_ns = clock_now_ns(CLOCK_MONOTONIC);
 		/*
-		 * After some looks another thread is chosen for the calls: this one may itself be
-		 * inside, waiting for the recorder's answer.
+		 * After some looks another thread is chosen for the calls: the present thread may
+		 * itself be inside of the probe, waiting for the recorder's answer.
 		 */
 		if (i >= SAME_TRIES) {
 			attached_let_go(&a->w);

@@ -15,7 +15,7 @@
  */
 struct rechoosing {
 	bool is_wanted;
-	uint32_t flags; /* those of the change: enum steer_flags */
+	uint32_t flags; /* the change's enum steer_flags */
 	struct steering_ids before;
 };
 

@@ -241,7 +241,7 @@ bool finding_may_be(const struct record_settings *settings, const struct known_m
 {
 	const char *name = path_base(known->path);
 
-	/* The probe is no such file, even if a rule like ".@lib" matches its name. */
+	/* The probe is never searched, even if a rule like ".@lib" matches its name. */
 	return known->is_instrumented ||
 	       (strncmp(name, "libmcount", strlen("libmcount")) != 0 &&
 		patch_rules_are_about(settings->patches, name, is_program, /* takes_out= */ false));

@@ -29,7 +29,7 @@ void exec_image_deinit(struct exec_image *became);
 /* Append the payload of the record; thread @old_tid has called execve(2). */
 void exec_image_encode(const struct exec_image *became, pid_t old_tid, struct strbuf *out);
 
-/* Returns an execution with these texts, which it borrows from @became. */
+/* Returns an execution with the texts of @became, which it borrows. */
 struct execution exec_image_execution(const struct exec_image *became);
 
 #endif

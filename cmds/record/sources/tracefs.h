@@ -18,8 +18,8 @@ int tracefs_open(struct uft_err *err);
 int tracefs_read(int dir_fd, const char *name, struct strbuf *out, struct uft_err *err);
 
 /*
- * Write @text to a file below @dir_fd. A list keeps its former content, too. Returns 0 or negative
- * errno.
+ * Write @text to a file below @dir_fd. A file that is a list keeps its entries, and @text is added
+ * to them. Returns 0 or negative errno.
  */
 int tracefs_write(int dir_fd, const char *name, const char *text, struct uft_err *err);
 

@@ -48,7 +48,7 @@ void notes_begin(struct processes *procs, struct process *proc);
  */
 void notes_end(struct processes *procs, struct process *proc);
 
-/* Forget all processes, which have ended. */
+/* Stop keeping notes. Those of ended processes are added to the sums in struct notes. */
 void notes_close(struct processes *procs);
 
 /* Report declared events that are not in the recording. Call it after notes_close(). */

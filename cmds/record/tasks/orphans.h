@@ -32,7 +32,7 @@ struct memory_id {
  */
 void orphans_look(struct processes *procs);
 
-/* Forget these children: they are not waited for any more. */
+/* Forget the watched children: they are not waited for any more. */
 void orphans_forget(struct processes *procs);
 
 #endif

@@ -479,7 +479,7 @@ int call_store_find(const struct call_store *store, uint64_t from_ns, uint64_t t
 	int ret;
 
 	for (;; pixel_ns *= 2) {
-		/* When a pixel is as long as the range, longer ones make no difference. */
+		/* When a pixel is as long as the range, a longer pixel makes no difference. */
 		bool is_last = pixel_ns >= to_ns - from_ns;
 
 		ret = find_all(store, from_ns, to_ns, pixel_ns, is_last ? SIZE_MAX : nr + most,
