@@ -18,11 +18,11 @@
 
 #define NR_SAID 64
 
-/* The calls of the recorder. */
+/* The calls that the recorder has got. */
 static struct {
 	uint32_t next_id;
 	int choice;
-	char declared[NR_SAID][32]; /* by number of the event */
+	char declared[NR_SAID][32]; /* indexed by the event's number */
 	uint32_t begun[NR_SAID];
 	uint32_t ended[NR_SAID];
 	unsigned nr_begun, nr_ended, nr_emitted;
@@ -123,10 +123,10 @@ TEST_WITH(what_is_there_is_declared, prepare, finish)
 	assert_int_equal(seen.nr_begun, 1);
 	assert_int_equal(seen.begun[0], 1);
 	assert_int_equal(seen.ended[0], 1);
-	/* Coming twice changes nothing. */
+	/* Opening the door twice changes nothing. */
 	assert_int_equal(fst_door_open(&recorder), 0);
 	assert_int_equal(seen.next_id, 2);
-	/* An event that is declared now is passed on, too. */
+	/* An event that is declared now is declared to the recorder, too. */
 	assert_non_null(fstrace_declare(trace, "DOOR-LATER", ""));
 	assert_string_equal(seen.declared[2], "DOOR-LATER ");
 }
@@ -175,7 +175,7 @@ TEST_WITH(the_next_one_has_its_own_numbers, prepare, finish)
 		assert_int_equal(seen.begun[i], 20 + i);
 		assert_int_equal(seen.ended[i], 20 + i);
 	}
-	/* And no memory is needed for it. */
+	/* Coming again needs no memory: the entry is the same one. */
 	assert_ptr_equal(atomic_load(&event->impl->recorded), recorded);
 }
 
@@ -201,7 +201,7 @@ TEST_WITH(who_has_begun_comes_to_the_end, prepare, finish)
 	assert_int_equal(seen.nr_begun, 1);
 }
 
-/* A number of the former recorder means something else to the next. */
+/* A number of the former recorder means another event to the next one. */
 TEST_WITH(who_has_begun_with_the_next_one_says_nothing, prepare, finish)
 {
 	trace_event_id_t id;
@@ -227,7 +227,7 @@ TEST_WITH(who_has_begun_with_the_next_one_says_nothing, prepare, finish)
 	assert_true(seen.last_len < SIZE_MAX);
 }
 
-/* The program has looked before that, and logs the event afterwards. */
+/* The program has looked at the event while there was a recorder, and logs it afterwards. */
 TEST_WITH(nobody_gets_what_comes_too_late, prepare, finish)
 {
 	char *text = NULL;
@@ -271,7 +271,7 @@ TEST_WITH(nobody_waits_for_a_lock, prepare, finish)
 	assert_int_equal(fst_door_open(&recorder), 0);
 	FSTRACE(calls, go_within, &ret);
 	assert_int_equal(ret, -EAGAIN);
-	/* The event has gone all the same. */
+	/* The recorder has gone all the same: it gets no event. */
 	seen.nr_begun = 0;
 	FSTRACE(event, 7);
 	assert_int_equal(seen.nr_begun, 0);
@@ -279,7 +279,7 @@ TEST_WITH(nobody_waits_for_a_lock, prepare, finish)
 	assert_false(event->enabled);
 }
 
-/* The former one could not wait for the lock, so its numbers are still there. */
+/* The former recorder could not wait for the lock, so its numbers are still there. */
 TEST_WITH(the_next_one_does_not_get_numbers_of_one_that_was_in_a_hurry, prepare, finish)
 {
 	fstrace_event_t *calls = fstrace_declare(trace, "DOOR-CALLS", "WHAT=%I");

@@ -9,14 +9,16 @@
 #include "events/trace.h"
 #include "tests/unit/lib/trace_place.h"
 
-/* 2027-01-15T08:00:00, and each look at the clock is a microsecond later. */
+/* The clock begins at 2027-01-15T08:00:00, and each look at it is a microsecond later. */
 #define NOW 1800000000
 
 static unsigned nr_looks;
 static char prefix[128];
 static fstrace_t *trace;
 
-/* For the next calls of write: negative errno, or the maximum number of bytes; 0: unchanged. */
+/*
+ * The results of the next calls of write: a negative errno, or the most bytes; 0: the true result.
+ */
 static long writes[2];
 static unsigned nr_writes;
 static int rename_error;
@@ -105,7 +107,7 @@ static void make(const char *name, const char *text)
 	close(fd);
 }
 
-/* The old file of look number @nr. */
+/* The name of the old file that has the time of look @nr at the clock. */
 static const char *old(unsigned nr)
 {
 	static char name[64];
@@ -172,7 +174,7 @@ TEST_WITH(what_was_set_aside_stays, begin, end)
 	check(old(1), "before\n");
 }
 
-/* As on a file system that cannot do that at once. */
+/* The file system cannot check and rename at once. */
 TEST_WITH(the_same_in_two_steps, begin, end)
 {
 	static const int errors[] = { ENOSYS, EINVAL };
@@ -223,7 +225,7 @@ TEST_WITH(one_that_is_full_is_turned, begin, end)
 	open_log(10);
 	write_text("12345");
 	write_text("67890");
-	/* The file has just its largest size: it is not yet too large. */
+	/* The file has just its largest size, so it is not too large yet. */
 	write_text("abc");
 	assert_int_equal(count_files(), 1);
 	write_text("def");
@@ -293,7 +295,7 @@ TEST_WITH(what_cannot_be_turned_is_written_on, begin, end)
 	write_text("67890");
 	check("log.log", "1234567890");
 	assert_int_equal(count_files(), 1);
-	/* It is tried again after as many bytes. */
+	/* Rotation is tried again after as many bytes. */
 	assert_int_equal(atomic_load(&trace->shared->place), 5);
 	rename_error = 0;
 	write_text("abc");
@@ -426,7 +428,7 @@ TEST_WITH(only_where_a_writer_was_killed_there_are_repairs, begin, end)
 	atomic_store(&trace->shared->nr_writing, 1);
 	fst_file_repair(trace);
 	assert_false(is_torn("log.log"));
-	/* As many as there were files: one. */
+	/* Only as many old files are repaired as the log has had: one. */
 	assert_false(is_torn(old(8)));
 	assert_true(is_torn(old(7)));
 	atomic_store(&trace->shared->place, 1ULL << 48);
@@ -448,7 +450,10 @@ TEST_WITH(a_turn_repairs_the_last_two, begin, end)
 	atomic_store(&trace->shared->nr_writing, 1);
 	tear("log.log");
 	write_text("z");
-	/* The file rotated now, and the one before, which was complete. */
+	/*
+	 * The two files that were looked at are the one rotated now and the one before, which was
+	 * complete.
+	 */
 	assert_true(is_torn("log-2000-01-01T00:00:00.000002.log"));
 	atomic_store(&trace->shared->nr_writing, 0);
 }
@@ -462,7 +467,7 @@ TEST_WITH(what_was_closed_is_opened_again, begin, end)
 	fst_file_reopen(trace);
 	assert_int_equal(count_files(), 0);
 	write_text("one\n");
-	/* The file is what it was. */
+	/* Nothing changes while the descriptor is the log's. */
 	fst_file_reopen(trace);
 	assert_int_equal(atomic_load(&trace->fd), fd);
 	assert_int_equal(next_fd(), fd + 1);
@@ -472,7 +477,7 @@ TEST_WITH(what_was_closed_is_opened_again, begin, end)
 	assert_int_equal(next_fd(), fd + 1);
 	write_text("two\n");
 	check("log.log", "one\ntwo\n");
-	/* Its number is the program's. */
+	/* The descriptor's number now belongs to a file of the program. */
 	close(fd);
 	assert_int_equal(open("mine", O_CREAT | O_RDWR, 0600), fd);
 	fst_file_reopen(trace);
@@ -481,7 +486,7 @@ TEST_WITH(what_was_closed_is_opened_again, begin, end)
 	check("log.log", "one\ntwo\nthree\n");
 	assert_int_equal(stat("mine", &st), 0);
 	assert_int_equal(st.st_size, 0);
-	/* The file is another one now. */
+	/* The log's name is that of another file now. */
 	unlink("log.log");
 	other = next_fd();
 	atomic_store(&trace->shared->place, 5ULL << 48);

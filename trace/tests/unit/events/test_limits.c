@@ -7,7 +7,7 @@
 #include "events/trace.h"
 #include "tests/unit/lib/trace_place.h"
 
-/* All happens at one moment. */
+/* The time of all calls: the clock stands still. */
 #define NOW 1800000000
 
 static char prefix[128];
@@ -41,7 +41,7 @@ static int begin_all(void **state)
 	return trace_place_make(state) < 0 || chdir(trace_place_above) < 0 ? -1 : 0;
 }
 
-/* The old file of a time so long ago. */
+/* The name of an old file of @seconds_ago, with @micros microseconds. */
 static const char *name_of(int64_t seconds_ago, unsigned micros)
 {
 	static char name[64];
@@ -74,7 +74,7 @@ static bool is_there(const char *name)
 	return access(name, F_OK) == 0;
 }
 
-/* Exactly the first @nr of the files that are 1, 2, ... seconds old are left. */
+/* Check that of the files that are 1, 2, ... seconds old exactly the first @nr are left. */
 static void check_left(int nr)
 {
 	int found = 0;
@@ -148,7 +148,7 @@ TEST_WITH(what_is_so_old_stays_and_one_more, begin, NULL)
 		enforce();
 		check_left(wanted[seconds]);
 	}
-	/* Longer than there are times. */
+	/* This limit is longer than the time since 1970. */
 	make_five();
 	atomic_store(&limits.seconds, (int64_t)NOW + 1000);
 	enforce();
@@ -229,7 +229,7 @@ TEST_WITH(a_name_that_is_too_long_has_no_files, begin, NULL)
 	char base[NAME_MAX + 1], old[NAME_MAX + 64], path[5000];
 
 	atomic_store(&limits.files, 0);
-	/* The longest that can be. */
+	/* This is the longest possible name. */
 	memset(base, 'x', sizeof(base));
 	base[NAME_MAX - 31] = '\0';
 	for (int nr = 0; nr < 3; nr++) {

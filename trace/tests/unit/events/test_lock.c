@@ -1,6 +1,6 @@
 /*
  * The lock of logs: its waiters, its file, the owner of files, and descriptors apart from the
- * program's. Each in a process of its own.
+ * program's. Each test runs in a process of its own.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -42,7 +42,10 @@ static int next_fd(void)
 	return fd;
 }
 
-/* The owner of the lock on that file; 0: none. The owner itself must not call this. */
+/*
+ * Returns the pid of the process that has the lock on file @of; 0: none has. That process itself
+ * must not call this.
+ */
 static pid_t owner_of_lock(const char *of)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
@@ -54,7 +57,7 @@ static pid_t owner_of_lock(const char *of)
 	return lock.l_type == F_UNLCK ? 0 : lock.l_pid;
 }
 
-/* Ask by a child. */
+/* True when this process has the lock. A child asks, since the kernel does not tell the owner. */
 static bool is_locked_by_us(const char *of)
 {
 	pid_t us = getpid(), pid = fork();
@@ -92,7 +95,10 @@ IN_A_CHILD(signals_wait_but_for_those_of_faults)
 	return 0;
 }
 
-/* In both cases no signal is blocked afterwards. */
+/*
+ * Try the lock, and give it back if that succeeds. No signal may be blocked afterwards in either
+ * case.
+ */
 static void *try_it(void *arg)
 {
 	struct fst_held held;
@@ -125,11 +131,11 @@ IN_A_CHILD(one_thread_has_it_at_a_time)
 	CHILD_CHECK(can_another_thread());
 	fst_lock_threads(&held);
 	CHILD_CHECK(!can_another_thread());
-	/* It does not wait for itself. */
+	/* The thread does not wait for a lock that it has itself. */
 	fst_lock_threads(&inner);
 	fst_unlock_threads(&inner);
 	CHILD_CHECK(!can_another_thread());
-	/* But who only tries it does not get it twice. */
+	/* But it cannot get the lock once more by trying. */
 	CHILD_CHECK(!fst_try_lock_threads(&inner));
 	sigprocmask(SIG_SETMASK, NULL, &now);
 	CHILD_CHECK(sigismember(&now, SIGUSR1));
@@ -182,7 +188,7 @@ static int take_it_again(void *arg)
 	return 0;
 }
 
-/* The thread that had it does not exist in the child. */
+/* The thread that had the lock does not exist in the child. */
 IN_A_CHILD(in_a_child_nobody_has_it)
 {
 	struct fst_held held;
@@ -254,7 +260,7 @@ static int find_default(void *arg)
 	len = readlink(link, default_path, sizeof(default_path) - 1);
 	CHILD_CHECK(len == 24 && !memcmp(default_path, "/tmp/fstrace.lock.", 18));
 	CHILD_CHECK(fcntl(fd, F_GETFD) == FD_CLOEXEC);
-	/* It is too late for another one. */
+	/* The path cannot be changed any more. */
 	fstrace_set_lock_path(path);
 	CHILD_CHECK(access(default_path, F_OK) == 0 && access(path, F_OK) < 0);
 	return 0;
@@ -285,7 +291,7 @@ IN_A_CHILD(a_path_that_is_just_too_long_to_be_kept)
 {
 	char *name = malloc(FST_PATH_MAX);
 
-	/* It is kept, but no file has such a name. */
+	/* The path is stored, but no file can have such a name. */
 	memset(name, 'x', FST_PATH_MAX - 1);
 	name[FST_PATH_MAX - 1] = '\0';
 	fstrace_set_lock_path(name);
@@ -395,7 +401,7 @@ IN_A_CHILD(a_number_that_was_closed_is_taken_again)
 	CHILD_CHECK(fst_replace_fd(other, -1) == -1);
 	CHILD_CHECK(fst_replace_fd(-1, fd) == fd);
 	CHILD_CHECK(fst_replace_fd(fd, fd) == fd);
-	/* The descriptor with that number is the program's. */
+	/* The descriptor @other is still open: it belongs to the program. */
 	CHILD_CHECK(fst_replace_fd(other, fd) == fd);
 	CHILD_CHECK(fcntl(fd, F_GETFD) == 0 && fcntl(other, F_GETFD) == 0);
 	close(other);
@@ -425,7 +431,7 @@ IN_A_CHILD(who_closed_the_lock_gets_it_again)
 	fst_lock(&held);
 	CHILD_CHECK(is_locked_by_us(path));
 	fst_unlock(&held);
-	/* The number is another file's now. */
+	/* The descriptor's number belongs to another file now. */
 	close(fd);
 	CHILD_CHECK(open(other_path, O_CREAT | O_RDWR, 0600) == fd);
 	CHILD_CHECK(fstrace_reinit() == 0);

@@ -31,7 +31,7 @@ static void put(const char *text, off_t at, size_t len)
 	close(fd);
 }
 
-/* A file of so many letters. */
+/* Make a file of @len letters. */
 static void make(size_t len)
 {
 	char *text = malloc(len);
@@ -79,7 +79,7 @@ TEST_WITH(a_line_in_front_of_another_gets_a_mark, begin, NULL)
 	put(TIME, PAGE, strlen(TIME));
 	check(PAGE, TORN);
 	assert_string_equal(get(PAGE, strlen(TIME)), TIME);
-	/* It is whole now. */
+	/* A second repair changes nothing. */
 	check(PAGE, TORN);
 }
 

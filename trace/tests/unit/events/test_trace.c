@@ -101,7 +101,9 @@ static fstrace_event_t *shared;
 static int turns_it_on(void *arg)
 {
 	fstrace_select_event(shared, 1);
-	/* One of its own, which is not the parent's next one. */
+	/*
+	 * The child also declares an event, which must not take the place of the parent's next one.
+	 */
 	fstrace_select_event(declare("CHILD"), 1);
 	_exit(0);
 }
@@ -194,7 +196,7 @@ TEST_WITH(expressions_choose, begin, end)
 	}
 }
 
-/* The text written since the last look, without its time. */
+/* Returns the text that was written since the last call, without its time. */
 static const char *line(void)
 {
 	static char copy[256];
@@ -218,7 +220,7 @@ TEST_WITH(what_is_common_is_in_front, begin, end)
 	snprintf(wanted, sizeof(wanted), " ONE PID=%d N=8\n", (int)getpid());
 	assert_string_equal(line(), wanted);
 	assert_non_null(atomic_load(&trace->common));
-	/* It has no values of its own. */
+	/* A common format may have no values of its own. */
 	fstrace_set_common_format(trace, "X=%d");
 	assert_null(atomic_load(&trace->common));
 	fstrace_set_common_format(trace, "PID=%P");

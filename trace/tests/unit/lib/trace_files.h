@@ -29,7 +29,7 @@ static inline bool trace_file_is(int place, char kind, uint64_t number, uint64_t
 	return faccessat(place, name, F_OK, 0) == 0;
 }
 
-/* A stream of that owner; it stays mapped. */
+/* Make a stream of the owner @pid. It stays mapped. */
 static inline struct pxt_stream *trace_file_stream(int place, unsigned number, uint32_t pid,
 						   uint64_t start)
 {
@@ -55,13 +55,13 @@ static inline struct pxt_registry *trace_file_registry(int place, uint32_t pid, 
 	return registry;
 }
 
-/* Names of the file alone. */
+/* Make the names of a process: only their file. */
 static inline void trace_file_names(int place, uint32_t pid, uint64_t start)
 {
 	munmap(trace_file(place, 'n', pid, start, 4096), 4096);
 }
 
-/* An empty folder. */
+/* Make an empty folder. */
 static inline int trace_files_begin(int *place)
 {
 	trace_place_remove();

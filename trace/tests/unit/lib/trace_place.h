@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Above it is what is only the test's own. */
+/* The folder around the place, for further files of the test. */
 static char trace_place_above[] = "/tmp/utrail-unit-XXXXXX";
 static char trace_place_path[sizeof(trace_place_above) + 8];
 static pid_t trace_place_maker;
@@ -39,7 +39,8 @@ __attribute__((destructor(101))) static inline void trace_place_remove(void)
 }
 
 /*
- * The result of @fn in a child: 0 or the line of the failed check. The child's exit handlers run.
+ * Run @fn in a child. Returns its result: 0, or the line of the failed check. The child's exit
+ * handlers run.
  */
 static inline int trace_place_in_child(int (*fn)(void *arg), void *arg)
 {

@@ -31,12 +31,12 @@ static inline void test_stream_begin(struct test_stream *of, struct pxt_view *vi
 	view->policy = policy;
 	view->owner_pid = STREAM_PID;
 	atomic_store(&view->stream, &of->stream);
-	/* Fresh cells are of round 0: the first round is 1. */
+	/* The places begin with round 1: fresh cells are of round 0. */
 	atomic_store(&of->stream.head, STREAM_CELLS);
 	atomic_store(&of->stream.tail, STREAM_CELLS);
 }
 
-/* The number of cells in use. */
+/* Returns the number of cells in use. */
 static inline uint64_t test_stream_used(const struct test_stream *of)
 {
 	return atomic_load(&of->stream.head) - atomic_load(&of->stream.tail);

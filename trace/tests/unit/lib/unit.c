@@ -1,6 +1,6 @@
 #include "tests/unit/lib/unit.h"
 
-/* More than any program has. An array, since some tests replace malloc(). */
+/* The most tests of a program. They are in an array, since some tests replace malloc(). */
 #define MOST 128
 
 static struct CMUnitTest tests[MOST];

@@ -13,9 +13,9 @@
 #include <cmocka.h>
 
 /*
- * TEST(name) { ... } is a test. A file's tests run in the order that they stand in. TEST_WITH() is
- * for one that has functions which run before and after it (NULL: none); both return 0 for success.
- * The test has its "void **state".
+ * TEST(name) { ... } is a test. A file's tests run in their order in the file. TEST_WITH() names
+ * functions that run before and after the test (NULL: none); both return 0 for success. The test
+ * gets "void **state".
  */
 #define TEST(name) TEST_WITH(name, NULL, NULL)
 #define TEST_WITH(name, setup, teardown)                                                 \
@@ -37,12 +37,12 @@
 void unit_add(struct CMUnitTest test);
 void unit_group(CMFixtureFunction setup, CMFixtureFunction teardown);
 /*
- * Run all tests that were added, and return the number of failed ones. It is the whole main() of a
- * file without its own.
+ * Run all tests that were added, and return the number of failed ones. The main() of a file without
+ * its own only calls this.
  */
 int unit_run(void);
 
-/* Skip the test, which cannot run here; the reason as for printf(3). */
+/* Skip a test that cannot run here. The arguments tell the reason, as for printf(3). */
 #define skip_because(...)                               \
 	do {                                            \
 		print_message("skipped: " __VA_ARGS__); \
@@ -51,7 +51,7 @@ int unit_run(void);
 	} while (0)
 
 /*
- * The first @len bytes of @data in a heap block of exactly that size, so that a sanitizer or
+ * Returns a heap block of exactly @len bytes with the first bytes of @data, so that a sanitizer or
  * valgrind sees a read of one byte too many. The caller frees it.
  */
 static inline void *exact_copy(const void *data, size_t len)

@@ -31,7 +31,7 @@ static struct posix_trace_event_info info;
 static unsigned char data[512];
 static size_t len;
 
-/* The next event is of that type. */
+/* Read the next event, which must be of type @wanted. */
 static void next_is(trace_event_id_t wanted)
 {
 	int unavailable;
@@ -170,7 +170,7 @@ TEST_WITH(what_is_not_finished_is_not_waited_for, begin, end)
 	posix_trace_event(id, NULL, 0);
 	tail = atomic_load(&stream->tail);
 	head = atomic_load(&stream->head);
-	/* As a process has it that is at work on the oldest. */
+	/* The oldest record is unfinished, as while a process writes it. */
 	cell = &handle->view->cells[tail % handle->view->nr_cells];
 	atomic_fetch_xor(&cell->word, 3ULL << 36);
 	assert_int_equal(posix_trace_clear(trid), 0);
@@ -223,7 +223,7 @@ TEST_WITH(filters_are_set_added_and_taken_away, begin, end)
 	assert_int_equal(posix_trace_set_filter(trid, &set, POSIX_TRACE_SUB_EVENTSET), 0);
 	posix_trace_get_filter(trid, &both[1]);
 	check_filter((trace_event_id_t[]){ id, PT_UNNAMED }, 2);
-	/* A running stream reports both. */
+	/* A running stream reports the old and the new filter. */
 	next_is(POSIX_TRACE_FILTER);
 	assert_int_equal(len, sizeof(both));
 	assert_memory_equal(data, both, sizeof(both));

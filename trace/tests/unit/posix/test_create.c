@@ -106,7 +106,7 @@ TEST_WITH(it_has_as_many_cells_as_it_needs, begin, NULL)
 		{ 64 * 64 + 1, 0, 128 },
 		{ 128 * 64, 0, 128 },
 		{ 100000, 0, 2048 },
-		/* Four of the largest events. */
+		/* The smallest stream has room for four of the largest events. */
 		{ 1, 24 + 15 * 56, 64 },
 		{ 1, 24 + 15 * 56 + 1, 128 },
 		{ 1, 100000, 8192 },
@@ -237,7 +237,7 @@ TEST_WITH(without_memory_nothing_is_left, begin, NULL)
 
 	posix_trace_attr_setstreamsize(&attr, 1);
 	posix_trace_shutdown(make());
-	/* One byte less than the stream takes. */
+	/* Files may have one byte less than the stream needs. */
 	signal(SIGXFSZ, SIG_IGN);
 	getrlimit(RLIMIT_FSIZE, &before);
 	now = (struct rlimit){ PT_CELLS_OFFSET + 64 * PT_CELL_BYTES - 1, before.rlim_max };
@@ -266,7 +266,7 @@ TEST_WITH(without_a_folder_there_are_no_streams, begin, NULL)
 	close(fd);
 }
 
-/* More often than there are numbers for. */
+/* Streams are made more often than there are numbers. */
 TEST_WITH(what_has_ended_or_failed_leaves_no_number, begin, NULL)
 {
 	trace_id_t trid;

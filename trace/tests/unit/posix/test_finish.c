@@ -27,7 +27,9 @@ static struct pxt_log_part *part_of(void)
 	return NULL;
 }
 
-/* The process and its keeper are killed: the records are in its memory only. */
+/*
+ * Leave a log whose records are only in the stream's memory: the process and its keeper are killed.
+ */
 static int leave_log(void *arg)
 {
 	int fd = open(log_path, O_CREAT | O_TRUNC | O_RDWR, 0600);
@@ -53,7 +55,7 @@ static int leave_log(void *arg)
 		srand(*seed);
 		for (int nr = rand() % 10 + 1; nr > 0; nr--)
 			lies[rand() % 5][rand() % 64] = (unsigned char)rand();
-		/* The stream is found, though. */
+		/* The numbers of the log's file stay true, so that the stream is found. */
 		if (fstat(fd, &st) == 0) {
 			part->dev = st.st_dev;
 			part->ino = st.st_ino;
@@ -126,7 +128,10 @@ TEST_WITH(another_file_is_not_written_to, begin, NULL)
 	close(fd);
 }
 
-/* The data are all invalid; the log can still be read, and a process that opens it goes on. */
+/*
+ * Any data of the log's state may be invalid. The log can still be read, and a process that opens
+ * it goes on.
+ */
 TEST_WITH(lies_do_no_harm, begin, NULL)
 {
 	for (unsigned int seed = 1; seed <= 40; seed++) {

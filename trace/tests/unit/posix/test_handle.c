@@ -97,7 +97,7 @@ TEST_WITH(other_numbers_are_nobodys, begin, NULL)
 	assert_null(get(trid + 1, PT_ANY));
 	assert_null(get(trid + NR_HANDLES, PT_ANY));
 	assert_null(get(trid - NR_HANDLES, PT_ANY));
-	/* The handle is the parent's. */
+	/* A handle of the parent is not found. */
 	handle->creator++;
 	assert_null(get(trid, PT_ANY));
 	handle->creator--;
@@ -146,7 +146,7 @@ TEST_WITH(its_buffer_goes_with_it, begin, NULL)
 {
 	struct pxt_handle *handle = make();
 
-	handle->buffer = malloc(100); /* or a sanitizer complains */
+	handle->buffer = malloc(100); /* freed by pxt_handle_discard(), or a sanitizer complains */
 	pxt_handle_discard(handle);
 }
 
@@ -216,7 +216,7 @@ static int has_none(void *arg)
 	CHILD_CHECK(!get(trids[0], PT_ANY) && !get(trids[1], PT_ANY));
 	handle = pxt_handle_new();
 	CHILD_CHECK(handle && pxt_handle_publish(handle, PT_LOG) == trids[0] + NR_HANDLES);
-	_exit(0); /* what is forgotten is not freed */
+	_exit(0); /* exit() would report handles that were forgotten and not freed */
 }
 
 TEST_WITH(a_child_has_none, begin, NULL)

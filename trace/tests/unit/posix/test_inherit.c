@@ -10,7 +10,7 @@
 static int place;
 static uint64_t start;
 static struct pxt_registry own;
-/* A child, of which only the number matters. */
+/* The pid of a child that does nothing. */
 static pid_t child;
 
 static int begin(void **state)
@@ -52,14 +52,14 @@ TEST_WITH(the_parents_registry_is_found, begin, end)
 	assert_null(pxt_parent_registry(place, child));
 	registry->version--;
 	assert_null(pxt_parent_registry(place, -1));
-	/* Init has no parent. */
+	/* The process init has no parent. */
 	assert_null(pxt_parent_registry(place, 1));
 	munmap(registry, sizeof(*registry));
 	assert_int_equal(dup(STDERR_FILENO), fd);
 	close(fd);
 }
 
-/* A process that has begun 5 seconds ago. */
+/* The start time of a process that has begun 5 seconds ago. */
 static uint64_t begun(void)
 {
 	return (pxt_clock_ns(CLOCK_BOOTTIME) - 5 * (uint64_t)PT_NS_PER_SECOND) /
@@ -118,8 +118,8 @@ TEST_WITH(others_do_not_come, begin, end)
 	struct pxt_registry *registry = trace_file_registry(place, (uint32_t)getpid(), start);
 
 	/*
-	 * Four cases: made later than the process; another stream of that number; not attached;
-	 * gone.
+	 * Four streams are not inherited: one made later than the process, one with the number of
+	 * another, one that is not attached, one that is gone.
 	 */
 	attach(registry, 1, 71, POSIX_TRACE_INHERITED, 4000);
 	attach(registry, 2, 72, POSIX_TRACE_INHERITED, 60000);

@@ -7,7 +7,7 @@
 static struct pxt_names *names;
 static bool is_dead;
 static unsigned nr_asked, nr_yields;
-/* The writer of the first name is done after so many looks; 0: never. */
+/* The number of looks after which the writer of the first name is done; 0: never. */
 static unsigned ready_after;
 
 bool __wrap_pxt_process_is_dead(pid_t pid);
@@ -55,7 +55,7 @@ TEST_WITH(a_name_has_one_number, begin, end)
 	assert_string_equal(pxt_names_get(names, PT_FIRST_NAMED + 1, text), "two");
 	assert_ptr_equal(pxt_names_get(names, PT_FIRST_NAMED, text), text);
 	assert_string_equal(text, "one");
-	/* None of the earlier names is left. */
+	/* No byte of an earlier name is left. */
 	assert_int_equal(names->names[1].text[4], 0);
 	assert_int_equal(names->names[1].text[PT_NAME_MAX], 0);
 }
@@ -81,7 +81,7 @@ TEST_WITH(the_longest_name_has_an_end, begin, end)
 	memset(name, 'x', PT_NAME_MAX);
 	name[PT_NAME_MAX] = '\0';
 	assert_int_equal(pxt_names_open(names, name), PT_FIRST_NAMED);
-	/* Any process may have written there. */
+	/* Any process may have overwritten the final zero. */
 	names->names[0].text[PT_NAME_MAX] = 'y';
 	assert_string_equal(pxt_names_get(names, PT_FIRST_NAMED, text), name);
 	assert_int_equal(pxt_names_open(names, name), PT_FIRST_NAMED);

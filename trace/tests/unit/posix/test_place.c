@@ -10,7 +10,7 @@
 
 static int place;
 
-/* The results of the next calls. */
+/* The errors of the next calls; 0: none. */
 static int mkdir_error, flock_errors[2];
 static char made[256];
 static mode_t made_mode;
@@ -194,7 +194,7 @@ TEST_WITH(the_lock_is_held_until_it_is_given_back, begin, finish)
 	assert_int_equal(st.st_mode & 0777, 0600);
 	assert_true(fcntl(lock, F_GETFD) & FD_CLOEXEC);
 	assert_true(is_locked());
-	/* As a child has it. */
+	/* A child would have such a copy of the descriptor. */
 	copy = dup(lock);
 	pxt_place_unlock(lock);
 	assert_false(is_locked());

@@ -39,7 +39,7 @@ static void end_child(pid_t pid)
 	waitpid(pid, NULL, 0);
 }
 
-/* Dead, but its status was not read. */
+/* Kill the process, and leave its status unread. */
 static void make_zombie(pid_t pid)
 {
 	siginfo_t info;
@@ -48,7 +48,7 @@ static void make_zombie(pid_t pid)
 	assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
 }
 
-/* Field @nr of proc(5), in another way. */
+/* Returns field @nr of proc(5), read in another way than by the library. */
 static unsigned long long field(pid_t pid, int nr)
 {
 	char path[64], text[1024];

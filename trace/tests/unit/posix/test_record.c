@@ -109,7 +109,7 @@ TEST_WITH(a_filter_is_a_bit_of_the_one_that_counts, begin, NULL)
 	atomic_store(&STREAM->which_filter, 1);
 	assert_false(pxt_is_filtered(STREAM, 2 * 32 + 5));
 	assert_true(pxt_is_filtered(STREAM, 1023));
-	/* Any program may have written that, or ask for it. */
+	/* Any program may have written or asked this. */
 	atomic_store(&STREAM->which_filter, 3);
 	assert_true(pxt_is_filtered(STREAM, 1023));
 	assert_true(pxt_is_filtered(STREAM, 2047));
@@ -231,7 +231,7 @@ TEST_WITH(a_loop_loses_the_oldest, begin, NULL)
 	assert_int_equal(lost(), 1);
 	assert_int_equal(atomic_load(&STREAM->gap_ns), 5000);
 	assert_int_equal(test_stream_used(&streams[0]), STREAM_CELLS);
-	/* A large one takes the place of several. */
+	/* A large event takes the place of several others. */
 	record(100);
 	assert_int_equal(lost(), 4);
 	assert_int_equal(run_of(), PT_RUNS | PT_IS_FULL);
@@ -278,7 +278,7 @@ TEST_WITH(a_stream_whose_owner_died_is_left, begin, NULL)
 TEST_WITH(what_cannot_go_makes_no_room, begin, NULL)
 {
 	test_stream_fill(VIEW(FIRST), STREAM_CELLS, 5000);
-	/* As a process has it that is at work on the oldest. */
+	/* The oldest record is unfinished, as while a process writes it. */
 	atomic_store(&streams[0].cells[0].word,
 		     (1ULL << 38) | (1ULL << 36) | (1ULL << 22) | STREAM_PID);
 	atomic_store(&STREAM->lost, 1);
@@ -300,7 +300,7 @@ TEST_WITH(one_that_is_not_to_lose_anything_stops, begin, NULL)
 	assert_int_equal(atomic_load(&STREAM->gap_ns), atomic_load(&STREAM->stopped_ns));
 	assert_ptr_equal(woken, &STREAM->wake);
 	assert_int_equal(nr_woken, 1);
-	/* From then on all events are lost. */
+	/* The stream has stopped: even with room, all events are lost. */
 	next(NULL);
 	record(0);
 	assert_int_equal(lost(), 2);
@@ -337,7 +337,7 @@ TEST_WITH(half_of_other_streams_wants_nothing, begin, NULL)
 	assert_int_equal(atomic_load(&STREAM->wants_flush), 0);
 }
 
-/* Events that are lost for another reason than room. */
+/* Events may also be lost for another reason than room. */
 TEST_WITH(what_nobody_can_write_is_lost, begin, NULL)
 {
 	for (uint32_t policy = POSIX_TRACE_LOOP; policy <= POSIX_TRACE_FLUSH; policy++) {
@@ -407,7 +407,7 @@ TEST_WITH(a_stream_that_does_not_run_gets_nothing, begin, NULL)
 	record(0);
 	assert_int_equal(test_stream_used(&streams[0]), 0);
 	assert_int_equal(lost(), 0);
-	/* But what a full one does not get is lost. */
+	/* But an event that a full stream does not get is lost. */
 	atomic_store(&STREAM->run, PT_IS_FULL);
 	record(0);
 	assert_int_equal(test_stream_used(&streams[0]), 0);
@@ -436,7 +436,7 @@ TEST_WITH(functions_are_for_streams_that_want_them, begin, NULL)
 	VIEW(FIRST)->has_functions = true;
 	VIEW(FIRST)->max_data = 4;
 	pxt_record(PT_FUNCTION_ENTRY, "abcdefgh", 8, NULL);
-	assert_int_equal(next(back).len, 8); /* that is not cut */
+	assert_int_equal(next(back).len, 8); /* the data of a system event are not cut */
 	VIEW(FIRST)->has_functions = false;
 	pxt_record(PT_UNNAMED, "abc", 3, NULL);
 	assert_int_equal(next(back).id, PT_UNNAMED);

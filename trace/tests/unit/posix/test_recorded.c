@@ -1,4 +1,7 @@
-/* Events of POSIX Trace that go to a recorder, which is played here: its calls, and their bytes. */
+/*
+ * Events of POSIX Trace that go to a recorder: the calls that it gets, and their bytes. This file
+ * plays the recorder.
+ */
 #include <errno.h>
 
 #include "events/door.h"
@@ -9,7 +12,7 @@
 static struct {
 	unsigned nr_asked, nr_declared, nr_chosen, nr_begun, nr_ended, nr_emitted;
 	char names[8][PT_NAME_MAX + 16];
-	uint32_t next_number; /* 0: none can be recorded */
+	uint32_t next_number; /* 0: no event can be recorded */
 	uint32_t number;
 	int choice, found;
 	unsigned char room[4096];
@@ -119,7 +122,7 @@ static uint32_t is_recorded(void)
 
 #define ID (PT_FIRST_NAMED + 3)
 
-/* --- who is there from the beginning --- */
+/* --- a recorder from the beginning --- */
 
 static int asks_once(void *arg)
 {
@@ -167,7 +170,7 @@ TEST_WITH(who_is_too_old_is_nobody, begin_before, NULL)
 	is_nobody = false;
 }
 
-/* --- who comes later --- */
+/* --- a recorder that comes later --- */
 
 TEST_WITH(the_unnamed_event_is_declared_with_the_first_stream, begin, end)
 {
@@ -216,7 +219,7 @@ TEST_WITH(names_that_are_there_are_declared, begin, end)
 	assert_string_equal(seen.names[2], "posix:name1");
 	pxt_recorded_emit(PT_FIRST_NAMED + 1, "", 0);
 	assert_int_equal(seen.number, 12);
-	/* Unknown at the moment. */
+	/* Names are unknown at the moment. */
 	known_result = -EAGAIN;
 	assert_int_equal(pxt_recorded_came(&recorder), -EAGAIN);
 	assert_int_equal(seen.nr_declared, 3);

@@ -1,5 +1,6 @@
 /*
- * Records in the cells of a stream: their places, what is read back, and records of dead processes.
+ * Records in the cells of a stream: their places, the events that are read back, and records of
+ * dead processes.
  */
 #include <errno.h>
 #include <string.h>
@@ -24,7 +25,7 @@ static struct pxt_view view;
 
 static bool is_dead;
 static unsigned nr_asked;
-/* The value that the cell's word gets during the look at its process; 0: unchanged. */
+/* The value that the cell's word gets while its process is looked up; 0: it does not change. */
 static uint64_t meanwhile;
 
 bool __wrap_pxt_process_is_dead(pid_t pid);
@@ -215,7 +216,7 @@ TEST_WITH(a_record_needs_all_its_cells_free, begin, NULL)
 {
 	atomic_store(&scene.stream.tail, NR_CELLS + 3);
 	atomic_store(&scene.stream.head, 2 * NR_CELLS + 1);
-	assert_int_equal(put(81, 0), -ENOSPC); /* 3 cells; 2 are free */
+	assert_int_equal(put(81, 0), -ENOSPC); /* the record needs 3 cells, and 2 are free */
 	assert_int_equal(put(80, 0), 0);
 	assert_int_equal(head(), 2 * NR_CELLS + 3);
 }
@@ -260,7 +261,7 @@ TEST_WITH(a_count_that_cannot_be_is_stale, begin, NULL)
 	assert_int_equal(count, NR_CELLS);
 }
 
-/* Any program may have written that. */
+/* Any program may have written a wrong length. */
 TEST_WITH(a_length_that_cannot_be_is_cut, begin, NULL)
 {
 	struct pxt_head *first = (struct pxt_head *)scene.cells[0].data;
@@ -286,7 +287,7 @@ TEST_WITH(a_length_that_cannot_be_is_cut, begin, NULL)
 	view.max_data = 256;
 	assert_int_equal(peek(NR_CELLS, &event, &count), 1);
 	assert_int_equal(event.len, 256);
-	view.max_data = 8; /* system events have room all the same */
+	view.max_data = 8; /* system events have room nevertheless */
 	assert_int_equal(peek(NR_CELLS, &event, &count), 1);
 	assert_int_equal(event.len, 256);
 }
@@ -300,7 +301,7 @@ TEST_WITH(only_the_oldest_is_taken, begin, NULL)
 	assert_int_equal(tail(), NR_CELLS + 5);
 }
 
-/* A thread has claimed the place at the head and not moved it yet. */
+/* A thread has claimed the place at the head and not moved the head yet. */
 TEST_WITH(the_head_is_moved_for_others_and_the_event_comes_later, begin, NULL)
 {
 	struct pxt_event event = { .time_ns = 1, .pid = OWN_PID, .id = PT_UNNAMED };
@@ -320,7 +321,7 @@ TEST_WITH(way_is_given_once, begin, NULL)
 {
 	struct pxt_event event = { .time_ns = 1, .pid = OWN_PID, .id = PT_UNNAMED };
 
-	/* The first look finds a place that was claimed, the next ones find others. */
+	/* Each look finds a place that was claimed: the thread gives way only at the first one. */
 	for (unsigned nr = 0; nr < NR_CELLS - 1; nr++)
 		set_word(nr, ROUND(1) | COMMITTED | COUNT(1) | 1);
 	assert_int_equal(pxt_ring_put(&view, &event, NULL), 0);
@@ -388,7 +389,10 @@ TEST_WITH(only_what_is_reserved_there_is_skipped, begin, NULL)
 	assert_int_equal(tail(), NR_CELLS);
 }
 
-/* Between the look at the record and the check of its process both may end. */
+/*
+ * Between the look at the record and the check of its process, the record may be finished and the
+ * process end.
+ */
 TEST_WITH(one_that_was_finished_stays, begin, NULL)
 {
 	struct pxt_event event;

@@ -28,7 +28,7 @@ TEST_WITH(streams_go_with_their_owners, begin, end)
 	assert_false(trace_file_is(place, 's', 4, 0));
 	assert_false(trace_file_is(place, 's', 200, 0));
 	assert_int_equal(atomic_load(&ours->run), PT_RUNS);
-	/* A writer of it learns of that. */
+	/* A writer of a removed stream learns that it is closed. */
 	assert_int_equal(atomic_load(&anothers->run), PT_IS_CLOSED);
 	assert_int_equal(atomic_load(&nobodys->run), PT_IS_CLOSED);
 	munmap(ours, STREAM_BYTES);
@@ -100,7 +100,10 @@ TEST_WITH(what_has_no_such_name_stays, begin, end)
 		assert_int_equal(faccessat(place, names[nr], F_OK, 0), 0);
 }
 
-/* When there are more than the table holds, it is unknown which are in use. */
+/*
+ * Check names of many streams. With more than the table holds, it is unknown which names are in
+ * use.
+ */
 static void check_many(unsigned nr_streams, bool is_kept)
 {
 	for (unsigned nr = 0; nr < nr_streams; nr++) {

@@ -7,7 +7,7 @@ static struct test_stream stream;
 static struct pxt_handle handle;
 static unsigned char buffer[512];
 static bool is_dead;
-/* After a look at the next event another reader takes it, that many times. */
+/* The number of looks at the next event after which another reader takes it. */
 static int nr_steals;
 
 bool __wrap_pxt_process_is_dead(pid_t pid);
@@ -186,7 +186,7 @@ TEST_WITH(what_is_not_finished_is_waited_for_while_its_process_lives, begin, NUL
 	nothing_more();
 }
 
-/* Any program may have written anything there. */
+/* Any program may have written nonsense into the stream. */
 TEST_WITH(nonsense_is_nothing, begin, NULL)
 {
 	atomic_store(&stream.cells[0].word, 2ULL << 38);
@@ -250,7 +250,7 @@ TEST_WITH(what_could_not_be_put_comes_again, begin, NULL)
 	nothing_more();
 }
 
-/* --- of a stream with a log --- */
+/* --- streams with a log --- */
 
 static void follow_is(uint64_t time_ns)
 {
@@ -292,7 +292,7 @@ TEST_WITH(who_is_too_late_goes_on_with_what_is_there, begin, NULL)
 	atomic_store(&stream.stream.tail, STREAM_CELLS + 2);
 	follow_is(102);
 	assert_int_equal(handle.at, STREAM_CELLS + 3);
-	/* The event is gone while it is looked at. */
+	/* The event is taken while the reader looks at it. */
 	nr_steals = 2;
 	follow_is(103);
 }

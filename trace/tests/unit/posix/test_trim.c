@@ -1,6 +1,6 @@
 /*
  * A child that keeps a stream has only the named parts of its parent's memory. Under a sanitizer it
- * has all.
+ * has all of that memory.
  */
 #include <errno.h>
 #include <sys/mman.h>
@@ -21,7 +21,7 @@ static volatile char *make_room(void)
 	return room;
 }
 
-/* The kernel's answer, not a fault. */
+/* The kernel is asked, so that memory that is gone causes no fault. */
 static bool is_there(volatile char *at)
 {
 	unsigned char in_memory;
@@ -29,7 +29,10 @@ static bool is_there(volatile char *at)
 	return mincore((void *)((uintptr_t)at & -(uintptr_t)EVERY), EVERY, &in_memory) == 0;
 }
 
-/* The line of the check that failed, or 0. exit() would use memory that is gone. */
+/*
+ * Run @check in a child. Returns the line of the check that failed, or 0. The child does not call
+ * exit(), which would use memory that is gone.
+ */
 static int line_in_child(int (*check)(void *arg), void *arg)
 {
 	int status;
@@ -84,7 +87,7 @@ TEST(what_is_named_stays_and_other_memory_goes)
 
 	skip_if_nothing_is_trimmed();
 	assert_int_equal(line_in_child(check_rooms, &rooms), 0);
-	/* The parent has all of it. */
+	/* The parent still has all of its memory. */
 	assert_int_equal(rooms.other[0] + rooms.named[0], 2 * 'x');
 }
 

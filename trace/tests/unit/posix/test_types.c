@@ -60,7 +60,7 @@ TEST(the_list_has_each_type_once)
 		last = id;
 		nr++;
 	}
-	/* The system's events, the unnamed one, and two with names so far. */
+	/* These are the system's events, the unnamed one, and two with names so far. */
 	assert_int_equal(nr, PT_NR_SYSTEM - 1 + 1 + 2);
 	assert_int_equal(last, PT_FIRST_NAMED + 1);
 	assert_int_equal(posix_trace_eventtypelist_getnext_id(trid, &id, &unavailable), 0);

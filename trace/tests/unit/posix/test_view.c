@@ -11,7 +11,7 @@
 #define BYTES  (PT_CELLS_OFFSET + 64 * PT_CELL_BYTES)
 
 static struct pxt_view *const view = &pxt_process.views[NUMBER];
-/* True when all users have left; @nr_waits: the number of questions, with their tries. */
+/* @are_out: all users have left; @nr_waits: the number of waits; @tries_given: their tries. */
 static bool are_out;
 static unsigned nr_waits;
 static int tries_given;
@@ -254,7 +254,7 @@ TEST_WITH(one_that_is_there_is_mapped_once, begin, NULL)
 	assert_int_equal(nr_waits, 0);
 	assert_int_equal(dup(STDERR_FILENO), fd);
 	close(fd);
-	/* Another file of that number. */
+	/* Another stream has this number now. */
 	make_file(11, BYTES);
 	assert_true(pxt_view_map(NUMBER, 11));
 	assert_int_equal(nr_waits, 1);

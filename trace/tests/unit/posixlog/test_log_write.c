@@ -14,8 +14,8 @@
 #define DATA_MAX 40000
 
 /*
- * @begin, @pending: as given to the successor. @settled: length of the log without the record that
- * is being added
+ * @begin, @pending: the values that the successor gets. @settled: the length of the log without the
+ * record that is being added
  */
 struct state {
 	struct pxt_log_writer writer;
@@ -68,7 +68,7 @@ static void append(uint32_t len)
 	settle();
 }
 
-/* The successor has the buffer, and nothing else of its predecessor. */
+/* Let a successor go on, which has only the buffer of its predecessor. */
 static void go_on(int fd)
 {
 	struct pxt_log_writer other;
@@ -140,7 +140,7 @@ TEST(no_record_is_missing_wherever_it_ended)
 	}
 }
 
-/* The log ends before the first bytes that are no record. */
+/* The recovered log ends before the first bytes that are no record. */
 TEST(lies_make_no_log_that_cannot_be_read)
 {
 	for (unsigned seed = 0; seed < 3000; seed++) {

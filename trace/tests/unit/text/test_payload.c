@@ -10,7 +10,7 @@
 static bool show(const char *format, const void *bytes, size_t len, char out[static 200])
 {
 	struct fst_format *pieces = fst_format_make(format);
-	/* It ends where the memory does. */
+	/* The copy has no byte more than the payload. */
 	unsigned char *copy = malloc(len ? len : 1);
 	struct fst_bytes from = { copy, copy + len };
 	struct fst_text text;
@@ -72,7 +72,7 @@ TEST(whole)
 	}
 }
 
-/* Each beginning of each payload: the available part is shown, and reported as incomplete. */
+/* Payloads are cut at each byte: the available part is shown, and reported as incomplete. */
 TEST(cut)
 {
 	char out[200];
@@ -87,7 +87,10 @@ TEST(cut)
 	assert_string_equal(out, "258 ");
 }
 
-/* Lengths and counts beyond the end: of a text its available part is shown, of others nothing. */
+/*
+ * Lengths and counts go beyond the end: of a text the available part is shown, of other values
+ * nothing.
+ */
 TEST(too_long)
 {
 	char out[200];
@@ -106,7 +109,7 @@ TEST(too_long)
 			  7, out));
 	assert_false(show("%J", "\xff\xff\xff\xff", 4, out));
 	assert_false(show("%J", "\2\0\0\0\0\0\0\0", 8, out));
-	/* Extra bytes make it invalid. */
+	/* Bytes after the last value make the payload invalid. */
 	assert_false(show("%d", "\1\0\0\0\0", 5, out));
 	assert_string_equal(out, "1");
 }
@@ -127,7 +130,7 @@ TEST(written)
 	assert_string_equal(out, "7 -1 -0.25 x+y %00");
 	fst_text_free(&payload);
 
-	/* More than has room on the stack. */
+	/* This payload is larger than the room on the stack. */
 	static char many[3000];
 
 	fst_text_init(&payload);
@@ -142,7 +145,7 @@ TEST(written)
 
 /* --- written --- */
 
-/* @string is all that there is of its memory. */
+/* Check strings whose memory ends with the @string. */
 static void check_string(const char *string, size_t len, size_t max, size_t room)
 {
 	size_t wanted = len < max ? len : max;
@@ -193,7 +196,7 @@ TEST(strings_at_a_page_end)
 	munmap(pages, 2 * page);
 }
 
-/* Bytes with the sign bit, and a one after a zero, at each place. */
+/* Strings have bytes with the sign bit, and a one after a zero, at each place. */
 TEST(strings_with_odd_bytes)
 {
 	check_string("\x80\xff\x7f\x01\x80\x80\x81\xfe\x01\x01", 10, SIZE_MAX, 64);
@@ -212,7 +215,7 @@ TEST(no_string)
 	fst_text_free(&text);
 }
 
-/* It gets memory of its own. */
+/* A long string gets memory of its own. */
 TEST(long_string)
 {
 	static char string[100000];
