@@ -1,8 +1,8 @@
 /*
  * A test recorder that writes down its calls, preloaded in place of the probe. TRACE_RECORDER_OUT
- * names the file, TRACE_RECORDER_CHOICE is its choice for each event, TRACE_RECORDER_ABI the
- * version that it knows, TRACE_RECORDER_FULL makes it take no event, and TRACE_RECORDER_ROOM is the
- * room of its place for a payload: without, it has none, and records are emitted.
+ * names the file. TRACE_RECORDER_CHOICE is the recorder's choice for each event, TRACE_RECORDER_ABI
+ * the version that it knows. With TRACE_RECORDER_FULL it takes no event. TRACE_RECORDER_ROOM is the
+ * room for a payload in its place; without that it has no place, and records are emitted.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -75,7 +75,7 @@ static bool end(uint32_t event, const struct utrail_trace_place *place, size_t l
 	return true;
 }
 
-/* A signal tells that it is to look again. */
+/* The function to call when a signal says that choices have changed. */
 static bool (*watcher)(void);
 
 static void tell(int sig)

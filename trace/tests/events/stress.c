@@ -19,7 +19,8 @@ static fstrace_event_t *event;
 static int nr_threads, nr_lines;
 static size_t most;
 static char *filler;
-static volatile unsigned *written; /* lines of each writer, in memory of all processes */
+static volatile unsigned *written; /* the lines of each writer, in memory that all processes
+				    * share */
 
 struct writer {
 	pthread_t thread;
@@ -32,7 +33,7 @@ static void *write_lines(void *data)
 	unsigned seed = writer->number + 1;
 
 	for (int i = 0; i < nr_lines; i++) {
-		/* Most are short, some as long as it goes. */
+		/* Most lines are short, some have up to the maximum length. */
 		size_t len = (size_t)rand_r(&seed) % (i % 16 ? 100 : most + 1);
 
 		FSTRACE(event, writer->number, i, len, filler, (ssize_t)len);

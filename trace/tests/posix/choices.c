@@ -1,6 +1,6 @@
 /*
- * Tests the choices that the standard leaves open: posix_trace(3), "What was chosen". Most of them
- * are points in the file of their subject; these are the others.
+ * Tests the choices that the standard leaves open: posix_trace(3), "What was chosen". Most choices
+ * have points in the file of their subject; the points of the others are here.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -10,7 +10,7 @@
 #include "point.h"
 #include "posix/posix.h"
 
-/* Read until there is nothing, and count the events of that type. */
+/* Read all events, and count those of type @id. */
 static int count_of(trace_id_t trid, trace_event_id_t id)
 {
 	struct seen seen;
@@ -53,7 +53,7 @@ POINT(filter_of_all_system_events_leaves_the_automatic_stop)
 	CHECK_IS(count_of(trid, POSIX_TRACE_STOP), 1);
 }
 
-/* A stream with a gap has room for as many events as another one. */
+/* A stream with a gap has room for as many events as a stream without. */
 POINT(overflow_and_resume_take_no_room)
 {
 	trace_event_id_t id = open_id("x");
@@ -94,8 +94,8 @@ POINT(getnext_of_a_bad_trid_is_einval_though_signals_come)
 }
 
 /*
- * The timestamps' clock is not the one that orders events, which may be years off. The hour allows
- * for a change of the clock meanwhile.
+ * Timestamps are not by the clock that orders events, which may be years off. The hour allows for a
+ * change of the real-time clock meanwhile.
  */
 POINT(timestamps_are_of_the_clock_of_people)
 {
@@ -153,7 +153,7 @@ POINT(flush_is_done_when_it_returns)
 struct waiter {
 	trace_id_t trid;
 	bool has_time;
-	bool is_late; /* it was asked to end before it waits */
+	bool is_late; /* the thread is asked to end before it waits */
 };
 
 static void *wait_for_event(void *argument)
@@ -200,7 +200,7 @@ static void check_cancelling(bool has_time)
 	struct seen seen;
 
 #ifdef __SANITIZE_ADDRESS__
-	return; /* it does not see that frames of a cancelled thread have gone */
+	return; /* the sanitizer does not see that frames of a cancelled thread are gone */
 #endif
 	expect(trid, POSIX_TRACE_START, &seen);
 	for (int nr = 0; nr < 20; nr++)

@@ -1,6 +1,6 @@
 /*
- * Conformance: at any end of a process its streams are shut down, and its log is complete; while it
- * runs, no other process touches them.
+ * Conformance: at any end of a process its streams are shut down, and its log is complete. While
+ * the process runs, no other process touches them.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 #include "posix/keeper.h"
 
 #define NR_THREADS  8
-/* A second is meant. Machines may be busy. */
+/* A log should be complete within a second, but machines may be busy. */
 #define DEADLINE_NS 60000000000ull
 
 extern char **environ;
@@ -56,9 +56,9 @@ static void wait_until_whole(int fd)
 }
 
 /*
- * All written events are there, in order, except those counted as lost, and one event of each
- * thread that was killed in the middle. During exit(), threads write to a stream that was shut
- * down.
+ * Check that all written events are in the log, in order. Missing are only those that were counted
+ * as lost, and one event of each thread that was killed in the middle. During exit(), threads write
+ * to a stream that was shut down, so more may be missing.
  */
 static void check_log(int fd, bool is_all)
 {
@@ -91,8 +91,8 @@ static void check_log(int fd, bool is_all)
 	}
 	found += (int)log.header.status.lost;
 	/*
-	 * A looping stream loses START and such, too; and the record that a killed thread was
-	 * evicting is not counted.
+	 * A looping stream loses START and other system events, too. The record that a killed
+	 * thread was evicting is not counted.
 	 */
 	if (stream_policy == POSIX_TRACE_LOOP) {
 		begun += 500;
@@ -147,7 +147,7 @@ static void begin_to_write(int fd)
 		CHECK_IS(pthread_create(&threads[nr], NULL, write_events, (void *)nr), 0);
 	while (!have_all_begun())
 		usleep(100);
-	/* There is no child of ours. */
+	/* The process has no child of the library. */
 	CHECK(waitpid(-1, NULL, 0) < 0 && errno == ECHILD);
 }
 
@@ -185,7 +185,9 @@ static void by_exit(void)
 	exit(3);
 }
 
-/* The status is what it would be without us. */
+/*
+ * Check that a process that ends so has the status that it would have without tracing, and its log.
+ */
 static void check_way(void (*end)(void), int wanted)
 {
 	int fd = make_file(), status;
@@ -258,7 +260,7 @@ static void by_fault(void)
 
 static void by_execution(void)
 {
-	/* Not longer than who looks on, whose output it has. */
+	/* The program must not run longer than the test, whose output it has. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	execl("/bin/sleep", "sleep", "1000", (char *)NULL);
 }
@@ -290,7 +292,7 @@ static void by_pthread_exit(void)
 	pthread_exit(NULL);
 }
 
-/* A daemon. */
+/* The process closes all descriptors, as a daemon does. */
 static void by_kill_without_descriptors(void)
 {
 	for (int fd = 0; fd < 1024; fd++)
@@ -365,7 +367,7 @@ POINT(log_of_a_process_whose_thread_executes_a_program_is_whole)
 POINT(log_of_a_process_whose_threads_all_end_is_whole)
 {
 #ifdef __SANITIZE_THREAD__
-	return; /* it has a thread of its own, which does not end */
+	return; /* the sanitizer has a thread of its own, which does not end */
 #endif
 	check_way(by_pthread_exit, 0);
 }
@@ -383,8 +385,8 @@ POINT(log_of_a_process_that_has_closed_all_descriptors_and_executes_is_whole)
 /* --- policies --- */
 
 /*
- * The events of each thread are in order, and the newest is there: older ones were dropped, or the
- * log was full.
+ * Check that the events of each thread are in order, and that the newest one is there. Older ones
+ * may have been dropped, or the log was full.
  */
 static void check_part(int fd)
 {
@@ -497,7 +499,7 @@ static void by_execution_without_keeper(void)
 	by_execution();
 }
 
-/* Open read-only, and the file has no name any more. */
+/* Open the log read-only, after its file has lost its name. */
 static trace_id_t open_for_reading(int fd)
 {
 	trace_id_t trid = -1;
@@ -542,7 +544,7 @@ POINT(log_without_a_keeper_is_finished_by_who_opens_it_while_another_program_run
 	check_log(fd, true);
 }
 
-/* Its number is free, though. */
+/* The stream's number is free while its log waits. */
 POINT(log_without_a_keeper_waits_for_who_opens_it_and_takes_no_number)
 {
 	int fds[8], status;
@@ -650,7 +652,7 @@ POINT(process_that_adopts_orphans_has_no_child_of_ours)
 
 /* --- what stays --- */
 
-/* Files of streams, processes and names. */
+/* Count the files of streams, processes and names. */
 static int count_files(void)
 {
 	DIR *dir = opendir(getenv("UTRAIL_TRACE_DIR"));
@@ -682,7 +684,7 @@ static void make_logs_and_be_killed(int nr_logs)
 		trace_attr_t attr;
 
 		small_attr(&attr, POSIX_TRACE_FLUSH, 100);
-		/* Streams with a log and without. */
+		/* Every second stream has a log. */
 		if (nr % 2)
 			make_log(make_file(), &attr);
 		else
@@ -718,7 +720,7 @@ POINT(stream_of_a_process_that_never_wrote_leaves_nothing)
 
 	if (pid == 0)
 		by_execution();
-	make_stream(NULL); /* files of this process that stay: stream, process, names */
+	make_stream(NULL); /* three files of this process stay: stream, process, names */
 	CHECK_IS(posix_trace_create(pid, NULL, &trid), 0);
 	CHECK(count_files() > 3);
 	CHECK_IS(posix_trace_shutdown(trid), 0);
@@ -731,7 +733,7 @@ POINT(stream_of_a_process_that_never_wrote_leaves_nothing)
 static char *slow_page;
 static _Atomic bool is_in_the_middle;
 
-/* The thread loses its CPU as it reads its data. */
+/* Runs when the thread reads its data: the thread is delayed there, as if it had lost the CPU. */
 static void be_slow(int signal)
 {
 	is_in_the_middle = true;

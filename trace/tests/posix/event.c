@@ -101,13 +101,18 @@ POINT(event_says_the_time_in_order)
 	write_numbers(id, 0, 100);
 	while (try_next(trid, &seen)) {
 		time = time_of(&seen);
-		/* The real-time clock may be set, and both clocks are not read at once. */
+		/*
+		 * A small difference is allowed: the real-time clock may be set, and both clocks
+		 * are not read at once.
+		 */
 		CHECK(time + 1000000 >= before);
 		before = time;
 	}
 }
 
-/* Long enough that the CPU's counter is compared with the kernel's clock a few times. */
+/*
+ * The point takes long enough for a few comparisons of the CPU's counter with the kernel's clock.
+ */
 POINT(event_time_is_when_it_was_called)
 {
 	struct timespec step = { 0, 100000 };
@@ -124,7 +129,10 @@ POINT(event_time_is_when_it_was_called)
 		expect(trid, id, &seen);
 		time = time_of(&seen);
 		CHECK(time >= last);
-		/* Both clocks are not read at once, and a reading may be interrupted. */
+		/*
+		 * A small difference is allowed: both clocks are not read at once, and a reading
+		 * may be interrupted.
+		 */
 		CHECK(time + 1000000 >= before && time <= after + 1000000);
 		last = time;
 		nanosleep(&step, NULL);
@@ -639,7 +647,7 @@ POINT(timedgetnext_waits_until_there_is_an_event)
 
 POINT(reading_by_many_threads_gives_each_event_to_one)
 {
-	/* One reader is here, the other in a thread that takes what it gets. */
+	/* One reader is this thread, the other a thread that takes the events that it gets. */
 	trace_event_id_t id = open_id("x");
 	trace_id_t trid = make_small(POSIX_TRACE_UNTIL_FULL, 4096);
 	pthread_t thread;
@@ -863,7 +871,7 @@ POINT(lost_events_are_counted)
 	write_numbers(id, 0, 1000);
 	while (try_next(trid, &seen))
 		nr_read += seen.info.posix_event_id == id;
-	/* START was overwritten, too. */
+	/* The START event was overwritten, too. */
 	CHECK_IS(status_of(trid).posix_stream_lost_events, 1000 + 1 - nr_read);
 }
 

@@ -1,4 +1,7 @@
-/* Entries and exits of functions as system events. test_programs.py has a program that was compiled for it. */
+/*
+ * Conformance of entries and exits of functions as system events. test_programs.py has a program
+ * that was compiled for them.
+ */
 #include "point.h"
 
 static char code[2];

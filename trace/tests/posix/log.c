@@ -351,8 +351,8 @@ POINT(policy_flush_flushes_by_itself)
 
 		write_numbers(id, 100 * nr, 100);
 		/*
-		 * On a busy machine the flush may take long; of two times a hundred events, some
-		 * must be flushed.
+		 * Wait until some of the last two hundred events were flushed: on a busy machine
+		 * that may take long.
 		 */
 		for (int tries = 0; nr % 2 && tries < 1000 && size_of(fd) == size; tries++)
 			usleep(100);
@@ -365,7 +365,7 @@ POINT(policy_flush_flushes_by_itself)
 		nr_read++;
 	CHECK(nr_read > 1000);
 	nr_read += (int)status_of(trid).posix_stream_lost_events;
-	/* The event of the stop may find no room, either. */
+	/* The STOP event may find no room, either. */
 	CHECK(nr_read == 10000 || nr_read == 10001);
 }
 
@@ -379,7 +379,10 @@ POINT(policy_flush_that_loses_events_has_overrun_and_says_where)
 	trace_id_t trid;
 
 	small_attr(&attr, POSIX_TRACE_FLUSH, 64);
-	/* Room for all: a log that drops its oldest events may keep a RESUME without its OVERFLOW. */
+	/*
+	 * There is room for all events: a log that drops its oldest ones may keep a RESUME without
+	 * its OVERFLOW.
+	 */
 	posix_trace_attr_setlogsize(&attr, 10 << 20);
 	trid = make_log(fd, &attr);
 	write_numbers(id, 0, 100000);
@@ -402,7 +405,7 @@ POINT(events_lost_at_the_end_are_said_in_the_log)
 	trace_attr_t attr;
 	trace_id_t trid;
 
-	/* Full, and stopped before it can go on: no event follows the lost ones. */
+	/* The stream is full, and stopped before it can go on: no event follows the lost ones. */
 	small_attr(&attr, POSIX_TRACE_UNTIL_FULL, 64);
 	trid = make_log(fd, &attr);
 	write_numbers(id, 0, 1000);
@@ -455,7 +458,10 @@ POINT(log_policy_loop_keeps_the_newest_events)
 		expected = number_of(&seen) + 1;
 	}
 	CHECK_IS(expected, 1800);
-	/* As many as fit into 16 KiB of 56 bytes each, except the events about flushes. */
+	/*
+	 * The log has as many events as fit into 16 KiB, 56 bytes each, less the events about
+	 * flushes.
+	 */
 	CHECK(nr >= 240 && nr <= 16384 / 56);
 }
 

@@ -9,7 +9,7 @@
 static struct point *points, **last = &points;
 static char folder[] = "/tmp/utrail-posix-XXXXXX";
 
-/* No point waits that long, even on a busy machine: a point that does hangs. */
+/* A point that runs longer than this hangs: none waits that long, even on a busy machine. */
 #define SECONDS_MAX 240
 
 void point_add(struct point *point)
@@ -166,7 +166,7 @@ static bool run(const struct point *point)
 	if (pid == 0) {
 		alarm(SECONDS_MAX);
 		point->check();
-		exit(0); /* and not _exit(): sanitizers look then */
+		exit(0); /* exit() and not _exit(): sanitizers make their checks then */
 	}
 	if (pid < 0 || waitpid(pid, &status, 0) < 0)
 		return false;
@@ -194,7 +194,7 @@ static int empty_folder(void)
 	while (dir && (entry = readdir(dir))) {
 		if (entry->d_name[0] == '.')
 			continue;
-		/* Ended processes leave only files that later processes remove. */
+		/* Only files that later processes would remove are left of ended processes. */
 		unlinkat(dirfd(dir), entry->d_name, 0);
 		nr++;
 	}

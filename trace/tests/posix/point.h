@@ -1,4 +1,7 @@
-/* Points of the conformance suite of POSIX Trace: each is a function, named after the statement that it checks, in a process of its own. */
+/*
+ * Points of the conformance suite of POSIX Trace. Each is a function, named after the statement
+ * that it checks, and runs in a process of its own.
+ */
 #ifndef UTRAIL_TESTS_POSIX_POINT_H
 #define UTRAIL_TESTS_POSIX_POINT_H
 
@@ -28,7 +31,7 @@ void point_fail(const char *file, int line, const char *what, long got, long wan
 	}                                                                            \
 	static void point_name(void)
 
-/* The same with an attributes object, which is initialized: "trace_attr_t *attr". */
+/* A POINT with an attributes object that is initialised: "trace_attr_t *attr". */
 #define POINT_WITH_ATTR(point_name)                        \
 	static void point_name##_with(trace_attr_t *attr); \
 	POINT(point_name)                                  \
@@ -39,7 +42,7 @@ void point_fail(const char *file, int line, const char *what, long got, long wan
 	}                                                  \
 	static void point_name##_with(trace_attr_t *attr)
 
-/* Both end the point when it does not hold. */
+/* CHECK() and CHECK_IS() end the point when the condition does not hold. */
 #define CHECK(condition)                                                  \
 	do {                                                              \
 		if (!(condition))                                         \
@@ -64,26 +67,26 @@ struct seen {
 /* Helpers of the points; each fails the point on an error. */
 trace_id_t make_stream(const trace_attr_t *attr);
 trace_id_t make_running(const trace_attr_t *attr);
-/* A stream with that policy that takes at least @nr_small events without data, and little more. */
+/* A stream with @policy that takes at least @nr_small events without data, and few more. */
 trace_id_t make_small(int policy, size_t nr_small);
 void small_attr(trace_attr_t *attr, int policy, size_t nr_small);
 trace_event_id_t open_id(const char *name);
-/* False when there is none. */
+/* False when there is no event. */
 bool try_next(trace_id_t trid, struct seen *seen);
-/* The next event is of that type. */
+/* Read the next event, which must be of type @id. */
 void expect(trace_id_t trid, trace_event_id_t id, struct seen *seen);
-/* The same, after the event that the stream was started. */
+/* Read the START of the stream, and then an event, which must be of type @id. */
 void expect_started(trace_id_t trid, trace_event_id_t id, struct seen *seen);
 void expect_nothing(trace_id_t trid);
 struct posix_trace_status_info status_of(trace_id_t trid);
-/* So many events with their number as data. */
+/* Record @nr events of type @id, with their numbers from @first on as data. */
 void write_numbers(trace_event_id_t id, int first, int nr);
 int number_of(const struct seen *seen);
 /* A new file for a log, for this process only. */
 int make_file(void);
 trace_id_t make_log(int fd, const trace_attr_t *attr);
 uint64_t now_ns(clockid_t clock);
-/* As fork(), without failure: a pid that is killed must be a process. */
+/* A fork() that never fails: the test may kill the pid. */
 pid_t make_child(void);
 
 #endif

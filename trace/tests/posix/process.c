@@ -199,8 +199,8 @@ POINT(child_makes_streams_of_its_own)
 }
 
 /*
- * The part of the program that was executed by its name: this one, selected by a word in its
- * environment.
+ * The work of this program when a point executes it by its name. @what: the word in its environment
+ * that selects the work.
  */
 static void run_program(const char *what)
 {
@@ -493,7 +493,9 @@ POINT(process_whose_controller_was_killed_goes_on_and_can_be_traced_again)
 #define NR_PROCESSES 8
 #define NR_THREADS   8
 
-/* The data of an event of the storm: it must come complete, and in order of each thread. */
+/*
+ * The data of an event of the storm. Events must come complete, and those of each thread in order.
+ */
 struct drop {
 	int process, thread, number;
 	unsigned char more[80];
@@ -557,7 +559,10 @@ static bool is_over_with(pid_t pid, bool may_be_killed)
 	return true;
 }
 
-/* Returns how many events were read. With @kills filters change meanwhile, and a process is killed. */
+/*
+ * Returns the number of events that were read. With @kills, filters change meanwhile, and a process
+ * is killed.
+ */
 static long read_storm(trace_id_t trid, pid_t *pids, bool kills)
 {
 	int last[NR_PROCESSES][NR_THREADS], nr_left = NR_PROCESSES;
@@ -600,7 +605,7 @@ static trace_id_t begin_storm(pid_t pids[NR_PROCESSES], int nr_events)
 
 	storm_id = open_id("drop");
 	storm_nr = getenv("UTRAIL_STORM") ? atoi(getenv("UTRAIL_STORM")) : nr_events;
-	/* System events are not counted. */
+	/* The stream filters system events out, since they are not counted. */
 	trid = make_inherited(512, POSIX_TRACE_LOOP);
 	posix_trace_eventset_fill(&set, POSIX_TRACE_SYSTEM_EVENTS);
 	posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET);

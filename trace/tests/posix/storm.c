@@ -1,10 +1,13 @@
 /*
- * 8 processes with 8 threads each write into two streams, one that loops and one that stops when it is full, for SECONDS, while both are read
- * and filters change; in the second half of that processes are killed, too, and others take their place. No event may be torn, come twice or
- * out of its thread's order, and all that were written must have been read or counted as lost: of each thread that was killed the event that it
- * was about to write, and the one that it made room over, may be missing.
+ * Eight processes with eight threads each write into two streams for SECONDS. One stream loops, the
+ * other stops when it is full; both are read, and filters change. In the second half processes are
+ * killed, too, and others take their place.
  *
- *	posix_storm SECONDS
+ * No event may be torn, come twice, or come out of its thread's order. All written events must have
+ * been read or counted as lost. Only two may be missing of each killed thread: the event that it
+ * was about to write, and the one over which it made room.
+ *
+ * 	posix_storm SECONDS
  */
 #include <pthread.h>
 #include <signal.h>
@@ -21,10 +24,10 @@
 #define NR_PROCESSES 8
 #define NR_THREADS   8
 #define NR_STREAMS   2
-#define NR_LIVES     8192 /* of processes, one after the other */
+#define NR_LIVES     8192 /* the number of processes that may run, one after the other */
 #define BATCH	     2000 /* events of a stream that are read before the other stream is read */
 #define KILL_NS	     50000000
-#define HANGS_AFTER  180 /* seconds more than it is to last */
+#define HANGS_AFTER  180 /* the test hangs if it takes this many seconds more than it should */
 
 /* The data of an event; the length and bytes of @more follow from the numbers. */
 struct drop {
@@ -37,13 +40,13 @@ struct count {
 	_Atomic uint32_t begun, done;
 };
 
-/* @is_over: the wind drops */
+/* @is_over: writers are to end */
 static struct shared {
 	_Atomic uint32_t is_over;
 	struct count counts[NR_LIVES][NR_THREADS];
 } * shared;
 
-/* @next: by thread, the least number that may come */
+/* @next: for each thread, the least number that its next event may have */
 struct reading {
 	const char *name;
 	trace_id_t trid;
@@ -78,7 +81,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* --- who writes --- */
+/* --- writers --- */
 
 static size_t size_of(const struct drop *drop)
 {
@@ -119,7 +122,7 @@ static pid_t begin_process(void)
 	_exit(0);
 }
 
-/* --- who reads --- */
+/* --- readers --- */
 
 static void check_drop(struct reading *reading, const unsigned char *data, size_t len)
 {
@@ -139,7 +142,7 @@ static void check_drop(struct reading *reading, const unsigned char *data, size_
 	reading->nr_read++;
 }
 
-/* False when there was nothing more. */
+/* Read some events. False when there were no more. */
 static int read_some(struct reading *reading)
 {
 	struct posix_trace_event_info info;
@@ -264,7 +267,7 @@ static void begin_stream(struct reading *reading, int policy)
 	posix_trace_attr_setstreamfullpolicy(&attr, policy);
 	posix_trace_attr_setstreamsize(&attr, 32 << 10);
 	check(!posix_trace_create(0, &attr, &reading->trid), "no stream");
-	/* System events would be counted, too, when they are lost. */
+	/* System events are filtered out: lost ones would be counted, too. */
 	posix_trace_eventset_fill(&set, POSIX_TRACE_SYSTEM_EVENTS);
 	posix_trace_set_filter(reading->trid, &set, POSIX_TRACE_SET_EVENTSET);
 	check(!posix_trace_start(reading->trid), "no start");
@@ -287,7 +290,10 @@ static int run(double seconds)
 	return 0;
 }
 
-/* A process' files in the folder disappear when it ends, so another process watches the folder. */
+/*
+ * The storm runs in a child, and this process watches the folder: the files of a process disappear
+ * when it ends.
+ */
 static int run_in(char *folder, double seconds)
 {
 	char command[128];

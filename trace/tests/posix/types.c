@@ -48,7 +48,7 @@ POINT(eventid_open_beyond_the_limit_is_the_unnamed_event)
 	trace_event_id_t last = 0;
 	char name[32];
 
-	/* The unnamed one is one of them. */
+	/* The unnamed event is one of TRACE_USER_EVENT_MAX. */
 	for (int nr = 0; nr < TRACE_USER_EVENT_MAX - 1; nr++) {
 		snprintf(name, sizeof(name), "event %d", nr);
 		last = open_id(name);
@@ -109,7 +109,7 @@ static const struct {
 };
 
 #define NR_FIXED     (sizeof(fixed) / sizeof(fixed[0]))
-#define NR_FUNCTIONS 2 /* system events of ours: functions.c */
+#define NR_FUNCTIONS 2 /* the system events of functions.c, which are an extension */
 
 POINT(eventid_get_name_of_system_events_is_as_the_standard_says)
 {
