@@ -111,8 +111,8 @@ struct call_store {
 void call_store_deinit(struct call_store *store);
 
 /*
- * Add a call that ended not before the calls that were added earlier. Returns 0, -ENOMEM, or an
- * error of writing.
+ * Add a call. Calls are added in the order of their ends. Returns 0, -ENOMEM, or an error of
+ * writing.
  */
 int call_store_add(struct call_store *store, const struct stored_call *call);
 

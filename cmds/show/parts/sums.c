@@ -190,7 +190,7 @@ static void put_tree(const struct tree_node *root, uint64_t least_ns, struct str
 	}
 }
 
-/* Sums of a function that calls another one, or that it calls. */
+/* Sums of a caller or a callee of the function that the page asks about. */
 struct pair_row {
 	const char *name; /* "" when there is no function */
 	uint64_t calls;
