@@ -49,8 +49,8 @@ void nameless_warn(const struct opts *opts, const struct trace_data *data)
 
 		size_t nr = count_shown(set, mod);
 
-		msg_warn_nr(&opts->msg, nr, "function%s of '%s' %s shown by address: %s",
-			    nr == 1 ? "" : "s", mod->path, nr == 1 ? "is" : "are",
+		msg_warn_nr(&opts->msg, nr,
+			    "{function|functions} of '%s' {is|are} shown by address: %s", mod->path,
 			    why_and_what_helps(mod));
 	}
 }

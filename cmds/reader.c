@@ -296,6 +296,7 @@ void reader_warn_kernel(const struct opts *opts, const struct trace_data *data,
 	if (!kernel || opts_is_of_live(opts) || !(kernel->lost || kernel->has_more_lost))
 		return;
 
+	bool is_one = kernel->lost == 1 && !kernel->has_more_lost;
 	char number[48] = "";
 
 	/* The kernel states the number of lost events if it had room for it. */
@@ -304,8 +305,8 @@ void reader_warn_kernel(const struct opts *opts, const struct trace_data *data,
 			 kernel->has_more_lost ? "more than " : "",
 			 (unsigned long long)kernel->lost);
 	msg_warn(&opts->msg,
-		 "%sevents of the kernel were lost when this was recorded (see --kernel-buffer)",
-		 number);
+		 "%sevent%s of the kernel %s lost when this was recorded (see --kernel-buffer)",
+		 number, is_one ? "" : "s", is_one ? "was" : "were");
 }
 
 size_t reader_threads(const struct opts *opts)
@@ -352,9 +353,8 @@ int reader_export(struct pipeline *pipe, const struct opts *opts, const struct e
 	int ret = export_run(exporter, config, pipe, sink, &nr_dropped, err);
 
 	if (ret == 0)
-		msg_warn_nr(&opts->msg, nr_dropped, "event%s left out of %s: %s",
-			    nr_dropped == 1 ? " is" : "s are", exporter->name,
-			    exporter->drops_points);
+		msg_warn_nr(&opts->msg, nr_dropped, "{event is|events are} left out of %s: %s",
+			    exporter->name, exporter->drops_points);
 	return ret;
 }
 

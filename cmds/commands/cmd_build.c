@@ -148,16 +148,18 @@ static int load_earlier(const struct opts *opts, struct compdb *db, struct uft_e
 static void warn_about_commands(const struct opts *opts, const struct compdb *db)
 {
 	msg_warn_nr(&opts->msg, db->nr_unread,
-		    "response files (@FILE) of compilers could not be read%s%s%s%s%s",
+		    "response {file|files} (@FILE) of compilers could not be read%s%s%s%s%s",
 		    db->unread ? ", the first: '" : "", db->unread ? db->unread : "",
 		    db->unread ? "' (" : "", db->unread ? strerror(-db->unread_why) : "",
 		    db->unread ? ")" : "");
 	msg_warn_nr(&opts->msg, db->nr_beyond,
-		    "commands are left out: all together they and their response files would be "
-		    "more than %lu MB, which is the limit; if you trust the build, use --no-limit",
+		    "{command is|commands are} left out: all together the commands and their "
+		    "response files would be more than %lu MB, which is the limit; if you trust "
+		    "the build, use --no-limit",
 		    COMPDB_COST_MAX >> 20);
 	msg_warn_nr(&opts->msg, db->nr_not_text,
-		    "commands are left out: they are not UTF-8, which JSON has no way to write");
+		    "{command is|commands are} left out: {it is|they are} not UTF-8, which JSON "
+		    "has no way to write");
 }
 
 static int write_entries(const struct opts *opts, const struct compdb *db, struct uft_err *err)
@@ -184,10 +186,10 @@ static int write_compdb(const struct opts *opts, struct compdb *db,
 		return err_set_errno(err, ret, "cannot make '%s'", output_name(opts));
 	warn_about_commands(opts, db);
 	if (db->nr == nr_earlier && db->nr_gone)
-		msg_warn(&opts->msg,
-			 "%zu sources are left out, since they are gone, no regular files or below "
-			 "/tmp; --all keeps them",
-			 db->nr_gone);
+		msg_warn_nr(
+			&opts->msg, db->nr_gone,
+			"{source is|sources are} left out, since {it is|they are} gone, no regular "
+			"{file|files} or below /tmp; --all keeps {it|them}");
 	if (db->nr == nr_earlier) {
 		bool is_there = !is_stdout(opts) && access(output_name(opts), F_OK) == 0;
 

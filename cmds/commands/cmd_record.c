@@ -165,7 +165,8 @@ static void warn_about_limits(const struct run *run, const struct recorder *rec)
 	int code = rec->channel.why_no_arena;
 
 	msg_warn_nr(&run->opts->msg, rec->channel.nr_without_arena,
-		    "processes were not traced: %s%s", subject_of_limit(code), limit_behind(-code));
+		    "{process was|processes were} not traced: %s%s", subject_of_limit(code),
+		    limit_behind(-code));
 }
 
 /* The least number of descriptors: with fewer, no process can connect to the recorder. */
@@ -214,18 +215,19 @@ static void warn_about_sealed(const struct msg *msg, const struct notes *notes,
 			      unsigned long long lost)
 {
 	if (notes->sealed && lost)
-		msg_warn(msg,
-			 "%llu processes have forbidden themselves system calls (seccomp): what "
-			 "did not fit into their buffers was lost, since they could not wait",
-			 (unsigned long long)notes->sealed);
+		msg_warn_nr(msg, notes->sealed,
+			    "{process has|processes have} forbidden {itself|themselves} system "
+			    "calls (seccomp): what did not fit into {its|their} buffers was lost, "
+			    "since {it|they} could not wait");
 	msg_warn_nr(msg, notes->threads_sealed,
-		    "threads were not traced: they began when system calls that the probe needs "
-		    "were forbidden (seccomp)");
+		    "{thread was|threads were} not traced: {it|they} began when system calls that "
+		    "the probe needs were forbidden (seccomp)");
 	if (notes->talks_sealed)
 		msg_warn(msg,
-			 "libraries that were loaded %llu times are without names: telling the "
+			 "libraries that were loaded %llu %s are without names: telling the "
 			 "recorder was forbidden (seccomp)",
-			 (unsigned long long)notes->talks_sealed);
+			 (unsigned long long)notes->talks_sealed,
+			 notes->talks_sealed == 1 ? "time" : "times");
 }
 
 /* Returns the first error of writing a map or symbol file. Its code is 0 without any error. */
@@ -254,67 +256,73 @@ static void warn_about_losses(const struct run *run, struct recorder *rec)
 	if (atomic_load(&rec->store->is_full))
 		msg_warn(msg, "the recording reached its --max-size; what came later is not in it");
 	/* A larger buffer is no advice when writing has failed. */
-	msg_warn_nr(msg, lost, "records were lost%s",
+	msg_warn_nr(msg, lost, "{record was|records were} lost%s",
 		    write_error || atomic_load(&rec->store->is_full)
 			    ? ""
 			    : "; a larger buffer (-b) may help");
-	msg_warn_nr(msg, rec->tasks.nr_too_deep,
-		    "calls were not recorded: they were deeper than %u levels%s",
-		    run->settings.max_stack,
-		    run->settings.max_stack < UINT16_MAX ? "; --max-stack=N follows deeper ones"
-							 : "");
+	msg_warn_nr(
+		msg, rec->tasks.nr_too_deep,
+		"{call was|calls were} not recorded: {it was|they were} deeper than %u levels%s",
+		run->settings.max_stack,
+		run->settings.max_stack < UINT16_MAX ? "; --max-stack=N follows deeper ones" : "");
 	msg_warn_nr(msg, inside,
-		    "records of calls inside of the probe were lost: of signal handlers that "
-		    "interrupt it it keeps one at a time, and a limited number of records; no "
-		    "larger buffer helps");
+		    "{record|records} of calls inside of the probe {was|were} lost: of signal "
+		    "handlers that interrupt it it keeps one at a time, and a limited number of "
+		    "records; no larger buffer helps");
 	msg_warn_nr(msg, rec->proc.lost,
-		    "events of processes were lost: they came faster than they could be written; "
-		    "--proc=ptrace loses none");
+		    "{event of a process was|events of processes were} lost: {it|they} came faster "
+		    "than {it|they} could be written; --proc=ptrace loses none");
 	if (rec->kernel.is_full)
 		msg_warn(msg, "events of the kernel reached half of --max-size; later ones are not "
 			      "in the recording");
 	msg_warn_nr(msg, rec->kernel.lost,
-		    "events of the kernel were lost; a larger buffer (--kernel-buffer) may help");
+		    "{event of the kernel was|events of the kernel were} lost; a larger buffer "
+		    "(--kernel-buffer) may help");
 	msg_warn_nr(msg, rec->channel.declined,
-		    "processes were not traced: their address space is limited (ulimit -v)");
+		    "{process was|processes were} not traced: {its|their} address space is limited "
+		    "(ulimit -v)");
 	msg_warn_nr(msg, rec->channel.protected,
-		    "processes were not traced: their return addresses are protected by a shadow "
-		    "stack (GLIBC_TUNABLES=glibc.cpu.x86_shstk=off turns it off)");
+		    "{process was|processes were} not traced: {its|their} return addresses are "
+		    "protected by a shadow stack (GLIBC_TUNABLES=glibc.cpu.x86_shstk=off turns it "
+		    "off)");
 	msg_warn_nr(
 		msg, rec->channel.talks.nr_other_version,
-		"processes were not traced: their probe (libmcount.so) speaks version %u of the "
-		"control messages, this utrail speaks version %u; install both from the same build",
+		"{process was|processes were} not traced: {its|their} probe (libmcount.so) speaks "
+		"version %u of the control messages, this utrail speaks version %u; install both "
+		"from the same build",
 		rec->channel.talks.other_version, CONTROL_VERSION);
 	msg_warn_nr(msg, rec->channel.talks.nr_refused,
-		    "conversations with processes were ended at a message that was not understood; "
-		    "these processes may not be traced (is their libmcount.so of the same build as "
-		    "this utrail?)");
+		    "{conversation with a process was|conversations with processes were} ended at "
+		    "a message that was not understood; {this process|these processes} may not be "
+		    "traced (is {its|their} libmcount.so of the same build as this utrail?)");
 	msg_warn_nr(msg, rec->channel.talks.nr_dropped,
-		    "processes were not heard to the end and not traced: too many spoke to the "
-		    "recorder at the same time");
+		    "{process was|processes were} not heard to the end and not traced: too many "
+		    "spoke to the recorder at the same time");
 	msg_warn_nr(msg, nr_left_out,
-		    "libraries were left out: the program has reported more than can be kept");
+		    "{library was|libraries were} left out: the program has reported more than can "
+		    "be kept");
 	msg_warn_nr(msg, rec->channel.other_libc,
-		    "processes were not traced: their C library is not glibc (musl?), which the "
-		    "probe needs");
+		    "{process was|processes were} not traced: {its|their} C library is not glibc "
+		    "(musl?), which the probe needs");
 	msg_warn_nr(msg, rec->channel.in_valgrind,
-		    "processes were not traced: valgrind runs them, and would report other "
-		    "backtraces");
+		    "{process was|processes were} not traced: valgrind runs {it|them}, and would "
+		    "report other backtraces");
 	msg_warn_nr(msg, rec->processes.notes.children_cut_off,
-		    "forked processes were not traced: they could not reach the recorder (a "
-		    "network or user namespace of their own, seccomp, or no descriptor left?)");
+		    "forked {process was|processes were} not traced: {it|they} could not reach the "
+		    "recorder (a network or user namespace of {its|their} own, seccomp, or no "
+		    "descriptor left?)");
 	msg_warn_nr(msg, rec->processes.notes.threads_caged,
-		    "threads were traced only until they forbade themselves what the probe needs "
-		    "(seccomp, PR_SET_TSC)");
+		    "{thread was|threads were} traced only until {it|they} forbade "
+		    "{itself|themselves} what the probe needs (seccomp, PR_SET_TSC)");
 	warn_about_sealed(msg, &rec->processes.notes, lost);
 	warn_about_unseen_filter(run, &rec->processes.notes);
 	msg_warn_nr(msg, rec->processes.notes.threads_shared,
-		    "threads were traced only until they made another one that shares their "
-		    "thread-local storage (clone(2) with CLONE_VM)");
+		    "{thread was|threads were} traced only until {it|they} made another one that "
+		    "shares {its|their} thread-local storage (clone(2) with CLONE_VM)");
 	notes_warn_about_events(&rec->processes.notes, msg);
 	msg_warn_nr(msg, untraced,
-		    "threads were not traced: too many at a time, or too little address space "
-		    "(ulimit -v)");
+		    "{thread was|threads were} not traced: too many at a time, or too little "
+		    "address space (ulimit -v)");
 }
 
 /*

@@ -58,9 +58,9 @@ static int run_between(const struct opts *opts, const struct report_config *conf
 		return ret;
 	*nr = between.nr_begun + between.nr_ended + between.nr_without;
 	msg_warn_nr(&opts->msg, between.nr_without,
-		    "events are left out: they do not have all of the fields");
+		    "{event is|events are} left out: {it does|they do} not have all of the fields");
 	msg_warn_nr(&opts->msg, between.nr_unfollowed,
-		    "beginnings were not followed: too many others had no end");
+		    "{beginning was|beginnings were} not followed: too many others had no end");
 	report_between_show(&between, sink);
 	return 0;
 }

@@ -498,13 +498,16 @@ static void tell_damage(const struct kernel_trace *kt)
 			 kt->path);
 	if (!kt->into && kt->nr_of_others)
 		msg_warn(&kt->opts->msg,
-			 "'%s': %llu records were left out: they are of more than %zu tasks, "
+			 "'%s': %llu %s left out: the records are of more than %zu tasks, "
 			 "which is the limit for a file of this size (--no-limit)",
-			 kt->path, (unsigned long long)kt->nr_of_others, kt->tasks.nr);
+			 kt->path, (unsigned long long)kt->nr_of_others,
+			 kt->nr_of_others == 1 ? "record was" : "records were", kt->tasks.nr);
 	if (kt->nr_of_tracers)
 		msg_warn(&kt->opts->msg,
-			 "'%s': %llu records of tracers other than function_graph were left out",
-			 kt->path, (unsigned long long)kt->nr_of_tracers);
+			 "'%s': %llu %s of tracers other than function_graph %s left out", kt->path,
+			 (unsigned long long)kt->nr_of_tracers,
+			 kt->nr_of_tracers == 1 ? "record" : "records",
+			 kt->nr_of_tracers == 1 ? "was" : "were");
 }
 
 /* The most tasks: each becomes a file, so their number depends on the bytes of the input. */

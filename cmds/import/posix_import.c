@@ -214,7 +214,7 @@ static int run_posix_import(struct posix_importing *im, struct uft_err *err)
 static void tell_imported(const struct posix_importing *im)
 {
 	msg_warn_nr(&im->opts->msg, im->logs.nr_cut,
-		    "events have more data than a record takes: it is cut");
+		    "{event has|events have} more data than a record takes: it is cut");
 	msg_list("%llu events of %zu kinds in %zu tasks are in '%s', %llu events were left out",
 		 (unsigned long long)im->nr_events, im->kinds.nr, im->tasks.nr,
 		 im->out.into ? im->out.into : im->opts->data_dir, (unsigned long long)im->nr_out);

@@ -76,16 +76,36 @@ void msg_warn(const struct msg *msg, const char *fmt, ...)
 	va_end(ap);
 }
 
+/* Add @text to @out, with one form of each {one|many}. */
+static void add_forms(struct strbuf *out, const char *text, bool is_one)
+{
+	bool is_choice = false;
+	bool is_first = false;
+
+	for (; *text; text++) {
+		if (*text == '{')
+			is_choice = is_first = true;
+		else if (is_choice && *text == '|')
+			is_first = false;
+		else if (is_choice && *text == '}')
+			is_choice = false;
+		else if (!is_choice || is_first == is_one)
+			strbuf_addch(out, *text);
+	}
+}
+
 void msg_warn_nr(const struct msg *msg, uint64_t nr, const char *fmt, ...)
 {
+	struct strbuf text cleanup_strbuf = { 0 };
 	char prefix[48];
 	va_list ap;
 
 	if (msg->is_muted || !nr)
 		return;
 	snprintf(prefix, sizeof(prefix), "%s%llu ", warn_prefix(msg), (unsigned long long)nr);
+	add_forms(&text, fmt, nr == 1);
 	va_start(ap, fmt);
-	put_line(msg, prefix, fmt, ap);
+	put_line(msg, prefix, strbuf_str(&text), ap);
 	va_end(ap);
 }
 

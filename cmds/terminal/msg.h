@@ -53,6 +53,7 @@ void msg_warn(const struct msg *msg, const char *fmt, ...) PRINTF_FORMAT(2, 3);
 
 /*
  * Print "WARN: NUMBER text", about something that should not occur. Prints nothing when @nr is 0.
+ * @fmt may have parts like {one|many}, without conversions: the first form is for an @nr of 1.
  */
 void msg_warn_nr(const struct msg *msg, uint64_t nr, const char *fmt, ...) PRINTF_FORMAT(3, 4);
 

@@ -158,7 +158,7 @@ class Runs:
         env[self.port.variable] = self.home / "trace"
         results, out = run_check(self.port.real, self.source, what, command, **env)
         must_be_equal(f"results {what}", self.plain, results)
-        if "were lost" in out:
+        if "were lost" in out or "was lost" in out:
             sys.exit(f"failed: something was lost {what}:\n{out[-2000:]}")
         lines = read_log(self.home) if os.listdir(self.home) else Counter()
         say(f"  {what}: {sum(results.values())} results, {sum(lines.values())} lines in {time.monotonic() - begin:.1f} s")

@@ -122,7 +122,7 @@ def run_suite(real, source, name, data=None, options=""):
         command = f"{UTRAIL} record --force {options} -d {data} /bin/sh -c {shlex.quote(real.check)}"
     begin = time.monotonic()
     results, out = run_check(real, source, name, command)
-    lost = re.search(r"(\d+) records were lost", out)
+    lost = re.search(r"(\d+) records? (?:was|were) lost", out)
     if data and lost:
         say(f"  {lost[0]}")
         if int(lost[1]) > real.lost:

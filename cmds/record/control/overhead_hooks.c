@@ -137,9 +137,10 @@ static void say_hooks_out(struct overhead *o, const struct process *p, size_t nr
 
 	if (nr_left)
 		strbuf_addf(&text,
-			    "--overhead: process %d: %zu hooks of functions that are left out "
-			    "stay: %s",
-			    p->os_pid, nr_left,
+			    "--overhead: process %d: %zu %s of functions that are left out %s: "
+			    "%s",
+			    p->os_pid, nr_left, nr_left == 1 ? "hook" : "hooks",
+			    nr_left == 1 ? "stays" : "stay",
 			    err->code ? err->text
 				      : "threads are in them, or they lie in two pages");
 	else

@@ -134,9 +134,10 @@ static int write_process(struct steering *steer, const struct process *p, void *
 
 	if (ret == 0 && nr_left)
 		strbuf_addf(out,
-			    "process %d: %zu places stay as they are: threads are in them, or "
-			    "they lie in two pages\n",
-			    pid, nr_left);
+			    "process %d: %zu %s: a thread is in the way, or the code lies in two "
+			    "pages\n",
+			    pid, nr_left,
+			    nr_left == 1 ? "place stays as it is" : "places stay as they are");
 	return ret;
 }
 

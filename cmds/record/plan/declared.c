@@ -219,14 +219,15 @@ void declared_warn(const struct declared *declared, unsigned long long nr_untold
 	if (declared->error)
 		msg_warn(msg, "cannot write '" EVENT_DEFS_FILE "': %s", strerror(-declared->error));
 	msg_warn_nr(msg, declared->nr_refused,
-		    "events that the program declares are not recorded: there is room for %u "
-		    "events, with names and formats of %lu MB in all",
+		    "{event|events} that the program declares {is|are} not recorded: there is room "
+		    "for %u events, with names and formats of %lu MB in all",
 		    DECLARED_MAX, FST_DEFINITIONS_MAX >> 20);
-	msg_warn_nr(msg, nr_untold,
-		    "events that the program declares are not recorded: their names and formats "
-		    "are longer than %u bytes, or the program could not tell the recorder (a "
-		    "seccomp filter, or no descriptor left?)",
-		    CONTROL_MSG_MAX);
+	msg_warn_nr(
+		msg, nr_untold,
+		"{event|events} that the program declares {is|are} not recorded: {its "
+		"name|their names} and {format|formats} are longer than %u bytes, or the "
+		"program could not tell the recorder (a seccomp filter, or no descriptor left?)",
+		CONTROL_MSG_MAX);
 	if (has_processes)
 		warn_about_include(declared, msg);
 }

@@ -215,19 +215,24 @@ static void complain(struct patches *patches, const struct module_patches *found
 	struct strbuf text cleanup_strbuf = { 0 };
 
 	if (found->nr_short) {
+		bool is_one = found->nr_short == 1;
+
 		strbuf_addf(&text,
-			    "%zu functions of '%s' are not recorded: they have nops where they "
-			    "begin, but fewer than the %u bytes of a call; compile them with "
-			    "-fpatchable-function-entry=%u",
-			    found->nr_short, path, PLAN_PATCH_JUMP, PLAN_PATCH_JUMP);
+			    "%zu function%s of '%s' %s nops where %s, but fewer than the %u bytes "
+			    "of a call; compile %s with -fpatchable-function-entry=%u",
+			    found->nr_short, is_one ? "" : "s", path,
+			    is_one ? "is not recorded: it has" : "are not recorded: they have",
+			    is_one ? "it begins" : "they begin", PLAN_PATCH_JUMP,
+			    is_one ? "it" : "them", PLAN_PATCH_JUMP);
 		strbuf_list_add(&patches->complaints, strbuf_str(&text));
 	}
 	if (found->nr_unknown) {
 		strbuf_reset(&text);
 		strbuf_addf(&text,
-			    "%zu places of '%s' that were to be patched hold something else than "
-			    "compilers put there; they are left alone",
-			    found->nr_unknown, path);
+			    "%zu %s to be patched in '%s' %s alone: something else is there than "
+			    "compilers put there",
+			    found->nr_unknown, found->nr_unknown == 1 ? "place" : "places", path,
+			    found->nr_unknown == 1 ? "is left" : "are left");
 		strbuf_list_add(&patches->complaints, strbuf_str(&text));
 	}
 }

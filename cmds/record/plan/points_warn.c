@@ -55,8 +55,9 @@ void points_warn(const struct points *points, unsigned long long nr_failed, bool
 	strbuf_list_each (&points->complaints, complaint)
 		msg_warn(msg, "%s", complaint);
 	msg_warn_nr(msg, nr_failed,
-		    "functions or probes of the program could not be patched: no memory near its "
-		    "code, the code is not that of the file, or a thread stayed in it");
+		    "{function or probe|functions or probes} of the program could not be patched: "
+		    "no memory near its code, the code is not that of the file, or a thread stayed "
+		    "in it");
 	if (points->error)
 		msg_warn(msg, "cannot write 'events.txt': %s", strerror(-points->error));
 	/* When no process has reported itself, the user gets another message. */

@@ -51,14 +51,18 @@ void notes_warn_about_events(const struct notes *notes, const struct msg *msg)
 {
 	if (notes->threads_without_payloads)
 		msg_warn(msg,
-			 "the events that %llu threads declared were lost: too many threads at a "
-			 "time, or too little address space (ulimit -v)",
-			 (unsigned long long)notes->threads_without_payloads);
+			 "the events that %llu %s declared were lost: too many threads at a time, "
+			 "or "
+			 "too little address space (ulimit -v)",
+			 (unsigned long long)notes->threads_without_payloads,
+			 notes->threads_without_payloads == 1 ? "thread" : "threads");
 	msg_warn_nr(msg, notes->events_nameless,
-		    "events that the program declares are not recorded: they have no name");
+		    "{event|events} that the program declares {is|are} not recorded: {it has|they "
+		    "have} no name");
 	msg_warn_nr(msg, notes->events_cut,
-		    "events of the program say more than a record takes (%u bytes, less with a "
-		    "small --buffer) and are cut: what is shown of them ends in '...'",
+		    "{event|events} of the program {says|say} more than a record takes (%u bytes, "
+		    "less with a small --buffer) and {is|are} cut: what is shown of {it|them} ends "
+		    "in '...'",
 		    EVENT_DATA_MAX);
 }
 

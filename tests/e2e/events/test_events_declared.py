@@ -315,7 +315,7 @@ def test_in_handlers(seller):
 
 def test_too_long(seller):
     result = utrail("record", seller, "long").must()
-    assert result.err == ("WARN: 1 events that the program declares are not recorded: their names and formats are longer than 8192 bytes, or the "
+    assert result.err == ("WARN: 1 event that the program declares is not recorded: its name and format are longer than 8192 bytes, or the "
                           "program could not tell the recorder (a seccomp filter, or no descriptor left?)\n")
 
 

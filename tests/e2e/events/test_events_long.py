@@ -41,7 +41,7 @@ def test_what_is_cut_is_marked_counted_and_said(workdir):
     library = BUILD / "trace/library"
     run("gcc", "-pg", f"-I{TOP / 'trace/include'}", "long.c", "-o", "long", library / "libutrail-trace.so.1", f"-Wl,-rpath,{library}").must()
     said = utrail("record", "--no-event", "./long").must().err
-    assert "WARN: 1 events that the program declares are not recorded: they have no name" in said
+    assert "WARN: 1 event that the program declares is not recorded: it has no name" in said
     assert "WARN: 2 events of the program say more than a record takes (65528 bytes" in said
 
     # The log has their whole texts, with a recorder and without.

@@ -122,7 +122,7 @@ def test_what_is_missing(workdir):
         result = utrail("events", *words, "cut.log")
         assert result.status == 1 and result.err == "WARN: 'cut.log' is damaged: what follows is left out\n"
     write("long.log", [(T, 1, 2, 3, FIRST, 0, bytes(100_000))])
-    assert "1 events have more data than a record takes" in utrail("events", "import", "long.log").must().err
+    assert "1 event has more data than a record takes" in utrail("events", "import", "long.log").must().err
     data = export("b.log")[1][0]
     assert data[5] == TRUNCATED and len(data[6]) == 65484
 

@@ -66,7 +66,7 @@ def test_between(shop):
     assert sum(power["count"] for power in found["histogram"]) == 100
     assert all(power["up_to"] == 2 * power["from"] for power in found["histogram"])
     result = utrail("report", "--between", "SHOP-REQUEST,SHOP-REPLY,UID,PID").must()
-    assert result.err == "WARN: 1 events are left out: they do not have all of the fields\n"
+    assert result.err == "WARN: 1 event is left out: it does not have all of the fields\n"
     text = result.out.splitlines()
     assert text[2].split()[0] == "100" and text[2].endswith("SHOP-REQUEST and SHOP-REPLY")
     assert sum(int(row.split()[4]) for row in text[6:]) == 100

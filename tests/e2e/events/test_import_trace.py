@@ -221,7 +221,7 @@ def test_records_of_other_tracers():
     made = page(CALLS).record(TIME + 500000, 1, ONE, b"........")
     write("trace.dat", [tracedat.Buffer({0: made.pack()})], kallsyms=SYMBOLS, header=header)
     result = utrail("import", "-d", "alone", "trace.dat").must()
-    assert "1 records of tracers other than function_graph were left out" in result.err
+    assert "1 record of tracers other than function_graph was left out" in result.err
     assert b"events/ftrace/function/" not in Path("alone/kernel_header").read_bytes()
 
 

@@ -236,7 +236,7 @@ def test_what_json_cannot_write(tree):
         file.write("int x;\n")
     (tree / "script").write_bytes(b"gcc -c \xff.c; gcc -c plain.c")
     result = build("sh", "script")
-    assert result.status == 0 and "1 commands are left out: they are not UTF-8" in result.err
+    assert result.status == 0 and "1 command is left out: it is not UTF-8" in result.err
     assert about(database()) == Counter({("plain.c", "plain.o"): 1})
     assert "U+FFFD" in build("--as=json").err
 

@@ -63,11 +63,11 @@ def test_child_of_another_libc(workdir):
     result = utrail("record", "--force", "sh", "-c", f"{exe}; ./other; echo $?")
     assert result.status == 0
     assert result.out.endswith("handled 1\n7\n")
-    assert "1 processes were not traced: their C library is not glibc" in result.err
+    assert "1 process was not traced: its C library is not glibc" in result.err
     # The program is also the one that the recorder starts itself.
     result = utrail("record", "--force", other)
     assert (result.status, result.out) == (7, "handled 1\n")
-    assert "their C library is not glibc" in result.err
+    assert "its C library is not glibc" in result.err
 
 
 FAULTY = r"""
@@ -118,7 +118,7 @@ def test_valgrind(workdir, tool, method):
     result = utrail("record", "--force", *command, "./faulty")
     assert (result.status, result.out) == (alone.status, alone.out)
     assert valgrind_says(result.err).replace("faulty", "bare") == valgrind_says(alone.err).replace("faulty", "bare")
-    assert "processes were not traced: valgrind runs them" in result.err
+    assert "process was not traced: valgrind runs it" in result.err
 
 
 @pytest.mark.parametrize("options", [(), ("-a",), ("-t", "1us", "-l"), ("-F", "leaf")], ids=" ".join)
@@ -163,16 +163,16 @@ def test_stack_of_hooks(method):
 # By case: the number of recorded calls, of tasks, and the recorder's message.
 PARTLY = {
     "": (20, 1, None),
-    "strict": (20, 1, "1 threads were traced only until they forbade themselves"),
-    "thread": (10, 1, "1 threads were traced only until they made another one"),
+    "strict": (20, 1, "1 thread was traced only until it forbade itself"),
+    "thread": (10, 1, "1 thread was traced only until it made another one"),
     "fork": (30, 2, None),
-    "network": (20, 1, "1 forked processes were not traced"),
+    "network": (20, 1, "1 forked process was not traced"),
     "pids": (30, 2, None),
     "unshare": (30, 2, None),
     "left": (30, 2, None),
     "pids-left": (30, 2, None),
-    "pids-network": (20, 1, "1 forked processes were not traced"),
-    "unshare-network": (20, 1, "1 forked processes were not traced"),
+    "pids-network": (20, 1, "1 forked process was not traced"),
+    "unshare-network": (20, 1, "1 forked process was not traced"),
     "descriptors": (30, 2, None),
     "hard": (30, 2, None),
 }
@@ -188,8 +188,8 @@ def check_partly_traced(method, how, become=()):
     result = run(*become, UTRAIL, "record", "--no-libcall", "./partly", how)
     assert (result.status, result.out) == (4, "0\n"), result.err
     expected, tasks, said = PARTLY[how]
-    if how == "hard" and "forked processes were not traced" in result.err:
-        expected, tasks, said = 20, 1, "1 forked processes were not traced"  # users may not raise it
+    if how == "hard" and "forked process" in result.err:
+        expected, tasks, said = 20, 1, "1 forked process was not traced"  # users may not raise it
     assert calls("leaf") == expected
     assert len(Recording("uftrace.data").tasks) == tasks
     assert (said in result.err) if said else "not traced" not in result.err

@@ -110,7 +110,7 @@ def test_full_ring(workdir, build, way):
     shown = utrail("report").must().out
     calls = next(int(line.split()[-2]) for line in shown.splitlines() if line.split()[-1:] == ["leaf"])
     assert 1000 < calls <= 2000000
-    assert calls == 2000000 or "have forbidden themselves system calls (seccomp)" in result.err
+    assert calls == 2000000 or "has forbidden itself system calls (seccomp)" in result.err
 
 
 @pytest.mark.skipif(os.uname().machine != "x86_64", reason="an instruction of x86_64")

@@ -166,7 +166,7 @@ def test_strange_messages_and_questions(workdir):
         "STATUS_IS of 2 processes to 3\nwith a strange message: served\nSTATUS_IS of 2 processes to 5\nSTATUS_IS of 2 processes to 6\n"
         "ERROR 4 about 7\nthe end\n"
     )
-    assert "WARN: 1 conversations with processes were ended at a message that was not understood" in result.err
+    assert "WARN: 1 conversation with a process was ended at a message that was not understood" in result.err
     assert is_whole()
 
 
@@ -176,7 +176,7 @@ def test_a_probe_of_another_version(workdir, version):
     processes."""
     result = from_inside("version", str(version))
     assert result.out.startswith("ERROR 3 about ") and result.out.endswith("the end\n"), result.out
-    assert (f"WARN: 1 processes were not traced: their probe (libmcount.so) speaks version {version} of the control messages, this utrail "
+    assert (f"WARN: 1 process was not traced: its probe (libmcount.so) speaks version {version} of the control messages, this utrail "
             "speaks version 7; install both from the same build\n") in result.err
     shutil.rmtree("data")
     with Recording() as recording:
@@ -193,7 +193,7 @@ def test_declarations(workdir):
         "the end\nthe end\nDECLARED 1000000, choice 0\nERROR 6 about 9\nthe end\nDECLARED 1000000, choice 0\n"
         "ERROR 5 about 13\nERROR 5 about 15\nERROR 5 about 17\nERROR 5 about 19\nDECLARED 1000001, choice 0\nrefused at last: 1\n"
     )
-    assert "WARN: 1 events that the program declares are not recorded: there is room for 65536 events, with names and formats of 8 MB in all\n" in result.err
+    assert "WARN: 1 event that the program declares is not recorded: there is room for 65536 events, with names and formats of 8 MB in all\n" in result.err
     names = Path("data/events.txt").read_text().splitlines()
     assert names[:2] == ["EVENT: 1000000 trace:A_B:_", "EVENT: 1000001 trace:A"]
     definitions = Path("data/events.def").read_text().splitlines()

@@ -261,7 +261,7 @@ def test_shadow_stack(workdir, variant):
     subprocess.run([*compiler, SOURCES / "odd/shadowstack.c", "-o", "prog"], check=True)
     result = utrail("record", "./prog").must(3)
     assert result.out == "2\n"
-    assert "1 processes were not traced" in result.err and "shadow stack" in result.err
+    assert "1 process was not traced" in result.err and "shadow stack" in result.err
     utrail("record", "--force", "/bin/sh", "-c", f"./prog; {build(program('plain'), variant)}").must()
     assert [t for t in Recording("uftrace.data").tasks.values() if trees.of_records(t) == "main{a{b{c{}}}b{c{}}c{}}"]
 

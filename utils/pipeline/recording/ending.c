@@ -68,7 +68,8 @@ bool data_describe_end(const struct trace_data *data, struct strbuf *out)
 		strbuf_addf(out, "%s%s", info->cut_events,
 			    info->records_lost || info->write_error ? "; " : "");
 	if (info->records_lost)
-		strbuf_addf(out, "%llu records were lost", (unsigned long long)info->records_lost);
+		strbuf_addf(out, "%llu %s lost", (unsigned long long)info->records_lost,
+			    info->records_lost == 1 ? "record was" : "records were");
 	if (info->write_error)
 		strbuf_addf(out, "%s(%s)",
 			    info->records_lost ? " "

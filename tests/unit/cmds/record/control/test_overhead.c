@@ -375,7 +375,7 @@ TEST_WITH(hooks_that_stay, test_recorder_setup, test_recorder_teardown)
 	assert_int_equal(traced.proc.left_out_generation, 1);
 	strbuf_addf(
 		&said,
-		"--overhead: process %d: 1 hooks of functions that are left out stay: it is busy",
+		"--overhead: process %d: 1 hook of functions that are left out stays: it is busy",
 		getpid());
 	assert_string_equal(o->said.data, strbuf_str(&said));
 	assert_true(((struct module_left_out *)traced.known->left_out.data)->stays);

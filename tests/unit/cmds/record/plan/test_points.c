@@ -215,7 +215,7 @@ TEST_WITH(complaints_come_first, setup, teardown)
 	strbuf_list_add(&p->points.complaints, "second");
 	assert_string_equal(warned(&p->points, 0, false), "WARN: first\nWARN: second\n");
 	assert_non_null(strstr(warned(&p->points, 1, false),
-			       "WARN: second\nWARN: 1 functions or probes of the program"));
+			       "WARN: second\nWARN: 1 function or probe of the program"));
 }
 
 /* --- probes of a file --- */
