@@ -32,13 +32,13 @@ static int compare_pairs(const void *a, const void *b)
 	return order ? order : compare_names(x->callee, y->callee);
 }
 
-/* One row per node; sorting and folding makes one per pair. */
+/* Collects one row per node. After sorting, rows of the same pair are folded into one. */
 struct collector {
 	struct callers *callers;
 	size_t cap;
 	uint32_t *open; /* by function id: the number of its calls around the current one */
 	size_t nr_open;
-	bool of_counter; /* in the place of times */
+	bool of_counter; /* sums of a counter, not of times */
 };
 
 static int grow_open(struct collector *c, size_t id)
@@ -109,7 +109,7 @@ static int enter_pair(struct collector *c, const struct tree_node *node)
 	return 0;
 }
 
-/* A node of a counter is no call, and is not counted. */
+/* A node of a counter is not a call: it is not counted. */
 static int add_root(struct collector *c, const struct tree_node *root)
 {
 	const struct tree_node *node = root->first;

@@ -12,7 +12,7 @@
  * Calls of @callee by @caller.
  *
  * @caller: NULL: no recorded function
- * @total_ns: of those calls that are not within another call of @callee
+ * @total_ns: the time of those calls that are not within another call of @callee
  */
 struct call_pair {
 	const struct func *caller;
@@ -22,19 +22,23 @@ struct call_pair {
 	uint64_t self_ns;
 };
 
-/* @pairs: by the names of caller and callee; Starts as { 0 }. */
+/*
+ * @pairs: sorted by the names of caller and callee
+ *
+ * Starts as { 0 }.
+ */
 struct callers {
 	struct call_pair *pairs;
 	size_t nr;
 };
 
 /*
- * Call this after tree_counters_spread(): the same, with that counter in the place of the times. 0
- * or -ENOMEM with @err.
+ * Add up that counter instead of the times. Call this after tree_counters_spread(). Returns 0 or
+ * -ENOMEM with @err.
  */
 int callers_add_up_counter(struct callers *callers, const struct tree *tree, struct uft_err *err);
 
-/* 0 or -ENOMEM with @err. */
+/* Add up the times of all pairs. Returns 0 or -ENOMEM with @err. */
 int callers_add_up(struct callers *callers, const struct tree *tree, struct uft_err *err);
 void callers_deinit(struct callers *callers);
 

@@ -42,7 +42,7 @@ static void put_node(const struct tree_node *node, const char *name, struct sink
 	sink_str(sink, name);
 }
 
-/* Between two children of the same caller. */
+/* Write the line between two children of the same caller. */
 static void put_gap(const struct graph *graph, const struct strbuf *indent, struct sink *sink)
 {
 	graph_put_cells(graph, NULL, sink);
@@ -135,7 +135,7 @@ static int show_program(const struct graph *graph, const struct session *session
 	return put_tree(graph, root, name, sink);
 }
 
-/* Calls of one function that are not inside of another one. */
+/* The calls of one function that are not within another call of it. */
 struct occurrences {
 	struct tree_node **nodes;
 	size_t nr;
@@ -228,7 +228,7 @@ static int put_backtraces(const struct graph *graph, const struct occurrences *f
 	return ret;
 }
 
-/* All calls of the function as one tree. */
+/* Show all calls of the function as one tree. */
 static int show_subtree(const struct graph *graph, const struct tree *tree,
 			const struct occurrences *found, struct sink *sink)
 {
@@ -246,7 +246,7 @@ static int show_subtree(const struct graph *graph, const struct tree *tree,
 	return ret == 0 ? put_tree(graph, top, top->func->name, sink) : ret;
 }
 
-/* 1 when there are calls of the function in this program. */
+/* Returns 1 when this program has calls of the function. */
 static int show_func(const struct graph *graph, const struct tree *tree,
 		     const struct session *session, struct tree_node *root, struct sink *sink)
 {
@@ -264,7 +264,7 @@ static int show_func(const struct graph *graph, const struct tree *tree,
 	return ret < 0 ? ret : found.nr > 0;
 }
 
-/* The program with the last start before @from; its index, or -1. */
+/* Returns the index of the program with the last start before @from, or -1. */
 static ssize_t next_older(const struct tree *tree, const bool *is_done)
 {
 	const struct trace_data *data = tree->pipe->data;
@@ -295,7 +295,7 @@ static int show_session(const struct graph *graph, const struct tree *tree, size
 	return ret < 0 ? ret : 1;
 }
 
-/* The newest comes first, programs without a session last. Returns their number. */
+/* Show all programs: the newest first, those without a session last. Returns their number. */
 static int show_sessions(const struct graph *graph, const struct tree *tree, struct sink *sink)
 {
 	size_t nr = tree->pipe->data->nr_sessions;

@@ -28,21 +28,21 @@ struct graph {
 	struct column_choice columns;
 };
 
-/* -ERR_USAGE: an unknown field, with the known ones. */
+/* Returns -ERR_USAGE for an unknown field, with a message that has the known ones. */
 int graph_init(struct graph *graph, const struct graph_config *config, struct uft_err *err);
 
 /* Ask @tree for the numbers that the chosen columns need, before the run. */
 void graph_prepare(const struct graph *graph, struct tree *tree);
 
 /*
- * Show a finished tree; returns the number of shown programs. -ENOENT when there is no call of the
- * requested function, -ENOMEM.
+ * Show a finished tree. Returns the number of shown programs, -ENOENT when there is no call of the
+ * requested function, or -ENOMEM.
  */
 int graph_show(const struct graph *graph, const struct tree *tree, struct sink *sink,
 	       struct uft_err *err);
 
-/* From the first to the last event of a task; and its waiting time in that. */
-/* @status: as from wait(2), when the task @has_ended: with --proc */
+/* The time from the first to the last event of a task, and its waiting time in between. */
+/* @status: as from wait(2), with --proc, when the task @has_ended */
 struct task_times {
 	uint64_t first_ns;
 	uint64_t last_ns;
@@ -52,7 +52,7 @@ struct task_times {
 	int status;
 };
 
-/* The other view, with is_by_task: which task began which. @times: by task->index */
+/* The view for is_by_task: a tree of tasks and the tasks that they began. @times: by task->index */
 struct graph_tasks {
 	const struct pipeline *pipe;
 	struct task_times *times;
@@ -62,7 +62,7 @@ int graph_tasks_init(struct graph_tasks *tasks, const struct pipeline *pipe, str
 void graph_tasks_deinit(struct graph_tasks *tasks);
 /* The events function of struct view; @self is the struct graph_tasks. */
 int graph_tasks_events(void *self, const struct event_span *span, struct uft_err *err);
-/* -ENOMEM. */
+/* Returns -ENOMEM when memory is short. */
 int graph_tasks_show(const struct graph *graph, const struct graph_tasks *tasks, struct sink *sink,
 		     struct uft_err *err);
 

@@ -26,21 +26,24 @@ struct graph_table {
 extern const struct graph_table graph_func_table;
 extern const struct graph_table graph_task_table;
 
-/* Add all calls of @func below @root, that are not inside of another one, to @sum as one. */
+/*
+ * Add all calls of @func below @root to @sum as one, without those that are within another call of
+ * it.
+ */
 int graph_add_calls(struct tree *sum, struct tree_node *root, const char *func);
 
 const struct graph_table *graph_table_of(const struct graph *graph);
 
-/* "  TOTAL TIME": the headers, each as wide as its cells with the two blanks in front. */
+/* Write the headers ("  TOTAL TIME"), each as wide as its cells and the two blanks in front. */
 void graph_put_titles(const struct graph *graph, struct sink *sink);
 
-/* "# TOTAL TIME   FUNCTION"; nothing without columns. */
+/* Write "# TOTAL TIME   FUNCTION", or nothing without columns. */
 void graph_put_header(const struct graph *graph, struct sink *sink);
 
-/* The cells of @row, or blanks for NULL. */
+/* Write the cells of @row, or blanks for NULL. */
 void graph_put_fields(const struct graph *graph, const struct graph_row *row, struct sink *sink);
 
-/* The text in front of the tree: the cells of @row, or blanks for NULL, and " : ". */
+/* Write the text in front of the tree: the cells of @row, or blanks for NULL, and " : ". */
 void graph_put_cells(const struct graph *graph, const struct graph_row *row, struct sink *sink);
 
 #endif

@@ -13,7 +13,7 @@
 #include "utils/view/values/titles.h"
 #include "utils/view/texts.h"
 
-/* From here on a change stands out. */
+/* The smallest change that is highlighted. */
 #define LARGE_CHANGE_NS 100000
 
 /*
@@ -45,7 +45,7 @@ static int64_t change_of(const struct tree_node *node)
 	return (int64_t)(total_of(pair_of(node)) - total_of(base_of(node)));
 }
 
-/* All programs, or all calls of a function, as one tree in @sum. */
+/* Add all programs, or all calls of a function, to @sum as one tree. */
 static int unite(struct tree *from, const char *func, struct tree *sum)
 {
 	for (size_t i = 0; i < from->nr_roots; i++) {
@@ -59,7 +59,7 @@ static int unite(struct tree *from, const char *func, struct tree *sum)
 }
 
 /*
- * Add one side to the tree of both. Functions of two recordings have nothing in common but names.
+ * Add one side to the tree of both. Functions of two recordings are compared by their names only.
  */
 static int add_side(struct tree *both, struct tree_node *from, bool is_pair)
 {
@@ -79,7 +79,7 @@ static int add_side(struct tree *both, struct tree_node *from, bool is_pair)
 	return 0;
 }
 
-/* Nodes that only one side has come first, then those that changed most. */
+/* Nodes that only one side has come first. The others follow by the size of the change. */
 static int compare_nodes(const void *a, const void *b)
 {
 	const struct tree_node *x = *(struct tree_node *const *)a;
@@ -103,7 +103,7 @@ static void put_time_or_blank(const struct tree_node *node, enum color_mode colo
 	sink_done(sink, put_time_color(sink_room(sink, TIME_MAX_BYTES), total_of(node), color));
 }
 
-/* "  +1.234 ms" */
+/* Write "  +1.234 ms". */
 static void put_change(int64_t change, enum color_mode color, struct sink *sink)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -180,14 +180,15 @@ static int put_text(const struct tree_node *root, const struct graph_diff_config
 	return strbuf_oom(&indent) ? -ENOMEM : 0;
 }
 
-/* The larger one, so that a node that is gone is still seen. */
+/* The larger value is shown, so that a node of only the first recording is visible. */
 static uint64_t picture_value(const struct tree_node *node)
 {
 	return MAX(total_of(base_of(node)), total_of(pair_of(node)));
 }
 
 /*
- * Red is slower, blue is faster, the more the stronger; a node that only one side has is strongest.
+ * Red is slower, blue is faster. The colour is stronger for a larger change, and strongest for a
+ * node that only one side has.
  */
 static void picture_color(const struct tree_node *node, struct sink *sink)
 {

@@ -15,9 +15,9 @@ struct graph_diff_config {
 };
 
 /*
- * Show the nodes that @pair has more and less than @base; both are finished. Paths are brought
- * together by the names of their functions; all programs of a recording are one. -ENOENT when
- * neither called the function, -ENOMEM.
+ * Show the differences between the finished trees @base and @pair. Paths are compared by the names
+ * of their functions; all programs of a recording count as one. Returns -ENOENT when neither called
+ * the function, or -ENOMEM.
  */
 int graph_diff_show(const struct graph_diff_config *config, struct tree *base, struct tree *pair,
 		    struct sink *sink, struct uft_err *err);

@@ -52,7 +52,7 @@ int graph_tasks_events(void *self, const struct event_span *span, struct uft_err
 	return 0;
 }
 
-/* A task with those that it has begun. */
+/* A task with the tasks that it has begun. */
 struct task_node {
 	const struct task *task;
 	struct task_node *parent;
@@ -70,7 +70,7 @@ static int order_by_start(const void *a, const void *b)
 	return task_order(((const struct task_node *)a)->task, ((const struct task_node *)b)->task);
 }
 
-/* Only among those that began earlier: so corrupt data cannot make a cycle. */
+/* Search only tasks that began earlier, so that corrupt data cannot make a cycle. */
 static struct task_node *find_parent(struct task_node *nodes, size_t nr, const struct task *task)
 {
 	int32_t tid = is_process(task) ? task->ppid : task->pid;
@@ -92,7 +92,10 @@ static void link_child(struct task_node *parent, struct task_node *node)
 	node->parent = parent;
 }
 
-/* Collect the active tasks, by their start, under their parents or else under @top. */
+/*
+ * Collect the active tasks, sorted by their start, below their parents. Those without a parent are
+ * below @top.
+ */
 static size_t collect_task_nodes(const struct graph_tasks *tasks, struct task_node *nodes,
 				 struct task_node *top)
 {
@@ -138,7 +141,7 @@ static void put_gap(const struct graph *graph, const struct strbuf *indent, cons
 	sink_lit(sink, "\n");
 }
 
-/* A task that ended well needs no word. */
+/* Nothing is written for a task that ended without an error. */
 static void put_end(const struct task_times *times, struct sink *sink)
 {
 	if (!times->has_ended || !times->status)
@@ -188,7 +191,7 @@ static int put_tasks(const struct graph *graph, const struct graph_tasks *tasks,
 		}
 		if (node == top)
 			break;
-		/* A process is separated from the thread that follows it. */
+		/* There is a gap between a process and the thread before it. */
 		if (node->parent != top && is_process(node->task) && !is_process(node->next->task))
 			put_gap(graph, &indent, " | ", sink);
 		node = node->next;

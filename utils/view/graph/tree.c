@@ -15,7 +15,7 @@ void tree_configure(struct pipeline_config *config)
 	config->stages.wants = STAGE_WANTS_DEPTHS;
 }
 
-/* The root of the program that the task runs at @time_ns, and until when. */
+/* Find the root of the program that the task runs at @time_ns, and the end of its run. */
 static struct tree_node *root_at(const struct tree *tree, const struct task *task, uint64_t time_ns,
 				 uint64_t *until_ns)
 {
@@ -44,7 +44,7 @@ static void begin_task(struct tree *tree, const struct task *task)
 	tree->at.top = tree->at.root;
 }
 
-/* A task that comes in parts goes on where it was. */
+/* Change to the task, at the position that it had before if its events come in parts. */
 static __attribute__((noinline)) int change_task(struct tree *tree, const struct task *task)
 {
 	if (!tree->pipe->runs_windows) {
@@ -99,7 +99,7 @@ int tree_resume(void *self, const struct view_resume *at, struct uft_err *err)
 	return 0;
 }
 
-/* An event other than a call happens at this time: exec, fork. */
+/* Process an event that is not a call, and is due at this time: exec or fork. */
 static int on_special(struct tree *tree, const struct event *event)
 {
 	struct tree_task *at = &tree->at;
@@ -141,7 +141,7 @@ static int push_unseen(struct tree *tree)
 	return 0;
 }
 
-/* Calls were left, or entered, unseen. */
+/* Adjust to a depth that follows from entries or returns that were not recorded. */
 static __attribute__((noinline)) int set_depth(struct tree *tree, size_t depth)
 {
 	struct tree_task *at = &tree->at;
@@ -251,7 +251,7 @@ static void name_unseen(struct tree *tree, struct tree_node *node, const struct 
 	node->first_ns = MIN(node->first_ns, event->time_ns - event->total_ns);
 }
 
-/* Time off the CPU, as a call below @parent. */
+/* Add time off the CPU as a call below @parent. */
 static int add_wait(struct tree *tree, struct tree_node *parent, const struct event *event)
 {
 	struct tree_node *node = tree_child(tree, parent, event->func);
@@ -335,7 +335,7 @@ static inline int exit_node(struct tree *tree, const struct event *event)
 	return 0;
 }
 
-/* The function that represents events of @id. NULL when memory is short. */
+/* Returns the function that represents events of @id, or NULL when memory is short. */
 static const struct func *func_of_point(struct tree *tree, uint64_t id)
 {
 	struct module_set *modules = &tree->pipe->data->modules;
@@ -352,8 +352,8 @@ static const struct func *func_of_point(struct tree *tree, uint64_t id)
 }
 
 /*
- * Add the growth of a counter in the innermost call, which comes before the call's end; nothing
- * when the call is left out.
+ * Add the growth of a counter in the innermost call. It comes before the call's end. It is not
+ * added when the call is left out.
  */
 static void add_counter(struct tree *tree, struct tree_node *node, const struct event *event)
 {

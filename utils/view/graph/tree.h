@@ -14,7 +14,7 @@
 #include "utils/pipeline/kinds/event_kinds.h"
 #include "utils/pipeline/pipeline.h"
 
-/* Over the single calls of a node. */
+/* Numbers over the single calls of a node. */
 struct tree_details {
 	uint64_t total_min_ns;
 	uint64_t total_max_ns;
@@ -58,13 +58,13 @@ struct tree_node {
 	bool is_gone;
 };
 
-/* The task whose events come in at the moment. */
+/* The task whose events are being added. */
 struct tree_task {
 	const struct task *task;
 	struct tree_node *root;
 	struct tree_node *top;	/* the innermost call, or the root */
 	struct tree_node *out;	/* the innermost call when the task went off the CPU, or NULL */
-	struct event out_event; /* and how it did */
+	struct event out_event; /* the event when it went off the CPU */
 	size_t depth;		/* calls between the root and @top */
 	uint64_t session_ns;	/* when the next session begins */
 	uint64_t fork_ns;	/* when the next child is forked */
@@ -79,7 +79,7 @@ struct tree_fork {
 	bool is_main;	       /* the first thread of the parent had it open */
 };
 
-/* A call from which a child may return, too; @node is in the tree of @pid. */
+/* A call from which a forked child may also return. @node is in the tree of @pid. */
 struct tree_fork_call {
 	int32_t pid;
 	uint64_t time_ns;
@@ -87,8 +87,8 @@ struct tree_fork_call {
 };
 
 /*
- * The limit of calls of the following kind in a tree: after each loss a record of 16 bytes may
- * imply a thousand.
+ * The limit of struct tree_unseen in a tree. After each loss, one record of 16 bytes may imply a
+ * thousand of them.
  */
 #define TREE_UNSEEN_MAX (1U << 20)
 
@@ -167,17 +167,17 @@ void tree_configure(struct pipeline_config *config);
 /* The events function of struct view; @self is the struct tree. */
 int tree_events(void *self, const struct event_span *span, struct uft_err *err);
 
-/* Its resume function. */
+/* The resume function of struct view. */
 int tree_resume(void *self, const struct view_resume *at, struct uft_err *err);
 
 /*
- * Add all of @from, which got other events of the same data and is good for tree_deinit() only
- * afterwards. 0 or -ENOMEM with @err.
+ * Add all of @from, which got other events of the same data. Only tree_deinit() may be called for
+ * @from afterwards. Returns 0 or -ENOMEM with @err.
  */
 int tree_merge(struct tree *tree, struct tree *from, struct uft_err *err);
 
 /*
- * Run @pipe, by task, in up to @threads threads, and finish. The tree does not depend on their
+ * Run @pipe, by task, in up to @threads threads, and finish the tree. It does not depend on their
  * number.
  */
 int tree_run(struct tree *tree, struct pipeline *pipe, size_t threads, struct uft_err *err);
@@ -189,8 +189,8 @@ int tree_run(struct tree *tree, struct pipeline *pipe, size_t threads, struct uf
 int tree_finish(struct tree *tree, struct uft_err *err);
 
 /*
- * Add @from, which may be of another finished tree, and all below it as a child of @parent. The
- * child, or NULL when memory is short.
+ * Add @from and all nodes below it as a child of @parent. @from may be in another finished tree.
+ * Returns the child, or NULL when memory is short.
  */
 struct tree_node *tree_add_subtree(struct tree *tree, struct tree_node *parent,
 				   struct tree_node *from);
@@ -198,28 +198,31 @@ struct tree_node *tree_add_subtree(struct tree *tree, struct tree_node *parent,
 /* Sort the children of all nodes by time; tree_finish() has done so. 0 or -ENOMEM. */
 int tree_sort(struct tree_node *root);
 
-/* The same in the order of @compare, which gets pointers to two pointers to nodes. */
+/* Sort in the order of @compare, which gets pointers to two pointers to nodes. */
 int tree_sort_by(struct tree_node *root, int (*compare)(const void *a, const void *b));
 
 /*
- * Add all nodes below @from below @to. Then @last of each of them refers to its new node; hints are
- * not needed any more. 0 or -ENOMEM.
+ * Add all nodes below @from below @to. Afterwards @last of each old node refers to its new node: it
+ * is not needed as a hint any more. Returns 0 or -ENOMEM.
  */
 int tree_add_below(struct tree *tree, struct tree_node *to, struct tree_node *from);
 
-/* tree_child() for a function of any recording: only its name counts. */
+/* Like tree_child() for a function of any recording: only its name counts. */
 struct tree_node *tree_child_named(struct tree *tree, struct tree_node *node,
 				   const struct func *func);
 
-/* The child of @node with that function, made when it is not there. NULL when memory is short. */
+/*
+ * Returns the child of @node with that function, which is made if missing, or NULL when memory is
+ * short.
+ */
 struct tree_node *tree_child(struct tree *tree, struct tree_node *node, const struct func *func);
 
-/* The function that represents all with the name of @func; NULL when memory is short. */
+/* Returns the function that represents all with the name of @func, or NULL when memory is short. */
 const struct func *tree_canon(struct tree *tree, const struct func *func);
 
 /*
- * The node after @node on a walk through all of @top, callers before callees, without recursion:
- * paths can be long. NULL at the end.
+ * Returns the node after @node in a walk through all of @top, callers before callees, or NULL at
+ * the end. There is no recursion, since paths can be long.
  */
 static inline struct tree_node *tree_next(const struct tree_node *node, const struct tree_node *top)
 {

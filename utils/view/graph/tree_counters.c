@@ -37,7 +37,7 @@ void tree_counters_deinit(struct tree_counters *counters)
 
 /*
  * All calls below are known. A call that was open at the counter's first reading may have a smaller
- * value than they have.
+ * value than their sum.
  */
 static void add_to_parent(struct tree_node *node, uint32_t number)
 {

@@ -6,7 +6,7 @@
 #include "utils/view/graph/tree.h"
 
 /*
- * Those that the recording has.
+ * The counters of the recording.
  *
  * @number: as tree_node.counter has it
  * @unit: "nanoseconds" of those that measure time, or "count"
@@ -20,7 +20,10 @@ struct tree_counters {
 	size_t nr;
 };
 
-/* Starts as { 0 }, ends with tree_counters_deinit(). 0 or -ENOMEM. */
+/*
+ * Find the counters. @counters starts as { 0 } and ends with tree_counters_deinit(). Returns 0 or
+ * -ENOMEM.
+ */
 int tree_counters_find(struct tree_counters *counters, const struct event_kinds *kinds);
 void tree_counters_deinit(struct tree_counters *counters);
 
@@ -30,7 +33,7 @@ void tree_counters_deinit(struct tree_counters *counters);
  */
 void tree_counters_spread(const struct tree *tree, uint32_t number);
 
-/* The part of a function's node that was in none of the calls below. */
+/* Returns the value of a function's node without that of the calls below. */
 uint64_t tree_counters_own(const struct tree_node *node);
 
 #endif

@@ -31,7 +31,7 @@ int tree_find_children(struct tree *tree)
 	return 0;
 }
 
-/* The place of the first child of @parent that was forked at @from_ns or later. */
+/* Returns the index of the first child of @parent that was forked at @from_ns or later. */
 static size_t first_child(const struct tree *tree, const struct task *parent, uint64_t from_ns)
 {
 	size_t low = 0;
@@ -50,7 +50,10 @@ static size_t first_child(const struct tree *tree, const struct task *parent, ui
 	return low;
 }
 
-/* The child at this place, or after it when that is @parent itself; NULL: there are no more. */
+/*
+ * Returns the child at this index, or the next one if it is @parent itself. NULL: there are no
+ * more.
+ */
 static const struct task *child_at(const struct tree *tree, const struct task *parent, size_t *at)
 {
 	for (; *at < tree->nr_children && tree->children[*at]->ppid == parent->pid; ++*at) {

@@ -132,7 +132,7 @@ struct tree_node *tree_enlist(struct tree *tree, struct tree_node *parent, struc
 	return *slot;
 }
 
-/* The child for @func, which represents all of its name. */
+/* Returns the child for @func, which represents all functions of its name. */
 static struct tree_node *get_child(struct tree *tree, struct tree_node *node,
 				   const struct func *func)
 {

@@ -4,10 +4,10 @@
 
 #include "utils/view/graph/tree.h"
 
-/* A node without a function, which look-ups do not find. NULL when memory is short. */
+/* Add a node without a function, which look-ups do not find. Returns NULL when memory is short. */
 struct tree_node *tree_add_nameless(struct tree *tree, struct tree_node *parent);
 
-/* Add the numbers of @from to @to; without their children. */
+/* Add the numbers of @from to @to, without those of their children. */
 void tree_add_numbers(struct tree_node *to, const struct tree_node *from);
 
 /*
@@ -20,7 +20,10 @@ struct tree_node *tree_enlist(struct tree *tree, struct tree_node *parent, struc
 /* Find the tasks that each task has forked; tree_init() asks for it. 0 or -ENOMEM */
 int tree_find_children(struct tree *tree);
 
-/* When the next child of @parent was announced, at @from_ns or later; UINT64_MAX: never. */
+/*
+ * Returns the time when the next child of @parent was announced, at @from_ns or later, or
+ * UINT64_MAX.
+ */
 uint64_t tree_next_fork_ns(const struct tree *tree, const struct task *parent, uint64_t from_ns);
 
 /*
@@ -34,8 +37,8 @@ int tree_note_forks(struct tree *tree, uint64_t time_ns);
 int tree_merge_forks(struct tree *tree, const struct tree *from);
 
 /*
- * Set the error for nodes that cannot be added: -EFBIG, too many calls were entered unseen, or
- * -ENOMEM. Returns @code.
+ * Set the error for nodes that cannot be added. Returns @code: -EFBIG (too many calls without a
+ * recorded entry) or -ENOMEM.
  */
 int tree_no_room(int code, struct uft_err *err);
 

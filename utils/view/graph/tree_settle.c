@@ -6,7 +6,7 @@
 #include "utils/base/cleanup.h"
 #include "utils/view/graph/tree_nodes.h"
 
-/* The most forks of forks that are followed; broken data may have circles. */
+/* The limit of forks of forks that are followed, since broken data may have cycles. */
 #define GENERATIONS_MAX 1000
 
 /*
@@ -38,8 +38,9 @@ static void note_generations(struct tree *tree)
 }
 
 /*
- * Children before their parents: then no node is moved to a place that was removed. A task's other
- * calls come before those that it began within, and inner calls before outer ones.
+ * Sort children before their parents, so that no node is moved to a place that was removed. The
+ * calls that a task began within come after its other calls, and inner calls come before outer
+ * ones.
  */
 static int compare_unseen(const void *a, const void *b)
 {
@@ -55,7 +56,7 @@ static int compare_unseen(const void *a, const void *b)
 	return x->depth > y->depth ? -1 : x->depth < y->depth;
 }
 
-/* The callees of @from are called by @into. */
+/* Make the callees of @from callees of @into. */
 static int move_children(struct tree *tree, struct tree_node *into, struct tree_node *from,
 			 struct tree_node **last)
 {
@@ -105,7 +106,7 @@ static int absorb(struct tree *tree, struct tree_node *into, struct tree_node *f
 	return 0;
 }
 
-/* An otherwise unknown call is merged with those of its name, if it has one. */
+/* Merge a call whose place is unknown with the calls of its name, if it has one. */
 static int settle_node(struct tree *tree, struct tree_node *node)
 {
 	struct tree_node *known;
@@ -199,7 +200,7 @@ static int graft(struct tree *tree, const struct tree_unseen *chain, size_t nr,
 	for (size_t i = nr_path; i-- > 0; top = top->parent)
 		path[i] = top;
 	into[0] = top;
-	/* None of them is the parent's. */
+	/* None of them is a call of the parent. */
 	for (size_t i = 0; i < nr; i++)
 		chain[i].node->is_gone = true;
 	find_places(chain, nr, path, nr_path, into);
@@ -208,7 +209,7 @@ static int graft(struct tree *tree, const struct tree_unseen *chain, size_t nr,
 		size_t depth = nr - i;
 
 		if (!tree->counts_inherited)
-			node->calls = 0; /* the parent's */
+			node->calls = 0; /* the parent counts them */
 		if (into[depth])
 			tree_add_numbers(into[depth], node);
 		while (!into[depth])
@@ -273,9 +274,9 @@ static struct tree_node *find_fork_call(const struct tree *tree, const struct tr
 }
 
 /*
- * The node that the parent of a forked child had open at the fork. If unknown, the one that was
- * open when the child was announced; this is the root of a parent without open calls. NULL when
- * both are unknown. A recording does not tell the forking thread; usually it is the first one.
+ * Returns the node that the parent of a forked child had open at the fork. If unknown, this is the
+ * node that was open when the child was announced: the root for a parent without open calls. NULL
+ * when both are unknown. The forking thread is not recorded; usually it is the first one.
  */
 static struct tree_node *find_fork(const struct tree *tree, const struct tree_unseen *unseen,
 				   size_t nr)
@@ -311,7 +312,7 @@ static int settle_inherited(struct tree *tree, const struct tree_unseen *chain, 
 	return 0;
 }
 
-/* Take the nodes that have gone out of the lists of children. */
+/* Remove the nodes with is_gone from the lists of children. */
 static void drop_gone(struct tree_node *root)
 {
 	for (struct tree_node *node = root; node; node = tree_next(node, root)) {
@@ -352,7 +353,7 @@ static int settle_sorted(struct tree *tree)
 			ret = settle_inherited(tree, &all[i], nr);
 			continue;
 		}
-		/* Outer calls first: then nodes below many of them move once. */
+		/* Outer calls come first, so that nodes below many of them move once. */
 		for (size_t k = nr; ret == 0 && k-- > 0;)
 			ret = settle_node(tree, all[i + k].node);
 	}
