@@ -41,7 +41,7 @@ void aggregate_deinit(struct aggregate *agg)
 	*agg = (struct aggregate){ 0 };
 }
 
-/* A row for each function that is known by now. */
+/* Make a row for each function that is known by now. */
 static int grow_rows(struct aggregate *agg, size_t id)
 {
 	size_t nr = MAX(id + 1, agg->nr_rows + agg->nr_rows / 2);
@@ -55,7 +55,7 @@ static int grow_rows(struct aggregate *agg, size_t id)
 	return 0;
 }
 
-/* The earliest of several shortest, or longest, calls counts, in any order of tasks. */
+/* The earliest of several shortest or longest calls counts, in any order of tasks. */
 static void note_extremes(struct time_stats *stats, const struct time_stats *other)
 {
 	if (other->min_ns < stats->min_ns ||
@@ -118,7 +118,7 @@ static int add_cpu(struct call_stats *stats, uint32_t cpu)
 	return 0;
 }
 
-/* All CPUs that the task was on since @start_ns. */
+/* Add all CPUs that the task was on since @start_ns. */
 static int add_cpus_since(struct call_stats *stats, const struct task_stats *task,
 			  uint64_t start_ns)
 {
@@ -154,7 +154,7 @@ static int note_cpu(struct task_stats *task, const struct event *event)
 	return 0;
 }
 
-/* The row of @func; NULL when memory is short. */
+/* Returns the row of @func, or NULL when memory is short. */
 static inline struct call_stats *stats_of(struct aggregate *agg, const struct func *func)
 {
 	if (unlikely(func->id >= agg->nr_rows) && grow_rows(agg, func->id) < 0)
@@ -226,7 +226,7 @@ static int add_counter(struct aggregate *agg, const struct event *event)
 	return 0;
 }
 
-/* Everything that add_plain_calls() leaves alone. */
+/* Add an event that add_plain_calls() does not handle. */
 static int add_event(struct aggregate *agg, const struct event_span *span,
 		     const struct event *event)
 {
@@ -365,7 +365,7 @@ static void merge_counters(struct call_stats *to, struct call_stats *from)
 	free(take_ptr(from->counters));
 }
 
-/* Memory of the heap goes over to @to. */
+/* @to takes over the heap memory of @from. */
 static int merge_stats(struct call_stats *to, struct call_stats *from)
 {
 	int ret = merge_hist(to, from);
@@ -388,7 +388,7 @@ static void merge_task(struct task_stats *to, struct task_stats *from)
 	to->calls += from->calls;
 	to->total_ns += from->total_ns;
 	to->sched_ns += from->sched_ns;
-	/* With them tasks are whole. */
+	/* With CPUs, the events of a task are never split. */
 	if (from->nr_cpus) {
 		free(to->cpus);
 		to->cpus = take_ptr(from->cpus);
@@ -413,7 +413,7 @@ int aggregate_merge(struct aggregate *agg, struct aggregate *from, struct uft_er
 	return ret < 0 ? err_set_errno(err, ret, "cannot add up calls") : 0;
 }
 
-/* The same with several threads: each adds up for itself first. */
+/* Run several threads. Each first makes sums of its own. */
 static int run_threads(struct aggregate *agg, struct pipeline *pipe, size_t nr, struct uft_err *err)
 {
 	struct aggregate *parts cleanup_free = calloc(nr, sizeof(*parts));

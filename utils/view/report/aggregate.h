@@ -17,7 +17,7 @@ struct time_stats {
 	uint64_t sum_ns;
 	uint64_t min_ns;
 	uint64_t max_ns;
-	uint64_t min_at_ns; /* when the call with that time began */
+	uint64_t min_at_ns; /* the beginning of that call */
 	uint64_t max_at_ns;
 	struct wide sum_squares;
 };
@@ -69,7 +69,7 @@ struct task_stats {
  * @wants_details: minimum, maximum, squares
  * @wants_cpus: the CPUs that functions ran on
  * @wants_hist: the distribution of the times of calls
- * @counts_outside: time off the CPU outside of functions too
+ * @counts_outside: count time off the CPU outside of functions too
  * @rows: by function id
  * @tasks: by task->index
  */
@@ -91,13 +91,14 @@ void aggregate_deinit(struct aggregate *agg);
 int aggregate_events(void *self, const struct event_span *span, struct uft_err *err);
 
 /*
- * The resume function of struct view. Not with wants_cpus: a task's CPU is only known when it is
- * read from its beginning.
+ * The resume function of struct view. It is not for wants_cpus: a task's CPU is only known when the
+ * task is read from its beginning.
  */
 int aggregate_resume(void *self, const struct view_resume *at, struct uft_err *err);
 
 /*
- * Add all of @from, of other events of the same data; it is good for aggregate_deinit() only then.
+ * Add all of @from, which got other events of the same data. Only aggregate_deinit() may be called
+ * for @from afterwards.
  */
 int aggregate_merge(struct aggregate *agg, struct aggregate *from, struct uft_err *err);
 
@@ -112,15 +113,15 @@ int aggregate_run(struct aggregate *agg, struct pipeline *pipe, size_t threads,
 int aggregate_by_name(struct aggregate *agg);
 
 /*
- * Add the numbers of @from to @to, but for CPUs, histogram and counters. @is_first: there are none
- * in @to
+ * Add the numbers of @from to @to, without CPUs, histogram and counters. @is_first: @to has none
+ * yet
  */
 void call_stats_merge(struct call_stats *to, const struct call_stats *from, bool is_first);
 
-/* The average; 0 without calls. */
+/* Returns the average, or 0 without calls. */
 uint64_t time_stats_avg(const struct time_stats *stats, uint64_t calls);
 
-/* The relative standard error in percent: 100 * sqrt(variance / calls) / average. */
+/* Returns the relative standard error in percent: 100 * sqrt(variance / calls) / average. */
 double time_stats_stdv(const struct time_stats *stats, uint64_t calls);
 
 #endif

@@ -25,17 +25,18 @@ struct hist {
 
 void hist_deinit(struct hist *hist);
 
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 int hist_add(struct hist *hist, uint64_t value);
 int hist_merge(struct hist *to, const struct hist *from);
 
 /*
- * The value below or at which @permille of a thousand values are (nearest rank); 0 when there is
- * none. Never outside of the added values. @permille: 1 to 1000, e.g. 999 for 99.9 %
+ * Returns the smallest value such that @permille of a thousand values are not above it (nearest
+ * rank), or 0 without values. It is never outside the range of the added values. @permille: 1 to
+ * 1000, e.g. 999 for 99.9 %
  */
 uint64_t hist_percentile(const struct hist *hist, unsigned permille);
 
-/* The number of values in [2^@power, 2^(@power + 1)); @power 0 is [0, 2). */
+/* Returns the number of values in [2^@power, 2^(@power + 1)); @power 0 is [0, 2). */
 uint64_t hist_count_power(const struct hist *hist, unsigned power);
 
 #endif

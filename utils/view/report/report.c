@@ -58,7 +58,10 @@ static bool is_key(const struct report *report, const struct report_key *key, co
 	return strcmp(key->name, name) == 0;
 }
 
-/* The name of a counter, if there is a column for it: false when it is none. */
+/*
+ * Add a counter as key if there is a column for it. Returns false when the word is not a counter's
+ * name.
+ */
 static bool add_counter_key(struct report *report, const char *word, size_t len)
 {
 	const struct report_table *table = report_table_of(&report->config);
@@ -240,8 +243,8 @@ static double seconds_from(uint64_t start_ns, uint64_t time_ns)
 }
 
 /*
- * The note after the name of a function whose numbers end before the recording does, or whose self
- * time includes that of others.
+ * Write the note after the name of a function whose numbers end before the recording does, or whose
+ * self time includes that of other functions.
  */
 static void put_left_out(const struct report *report, const struct report_row *row,
 			 struct sink *sink)

@@ -31,8 +31,8 @@ struct report_config {
 	enum report_average average;
 	bool is_by_task;
 	enum report_format format;
-	struct module_set *source; /* show lines from there, after names; NULL: do not */
-	bool counts_outside;	   /* time off the CPU outside of functions too */
+	struct module_set *source; /* source lines to show after names, or NULL */
+	bool counts_outside;	   /* count time off the CPU outside of functions too */
 };
 
 #define SORT_KEYS_MAX 32
@@ -53,8 +53,8 @@ struct report_counters {
 /*
  * Starts with report_init(); ends with report_deinit().
  *
- * @left: notes to put after names; @first_ns: the time that counts as 0 in them. The caller's to
- *        fill
+ * @left: notes to put after names
+ * @first_ns: the time that counts as 0 in them; the caller sets both
  */
 struct report {
 	struct report_config config;
@@ -69,7 +69,7 @@ struct report {
 	struct report_counters counters; /* once there is something to show */
 };
 
-/* -EINVAL: an unknown field or sort key, with the known ones. */
+/* Returns -EINVAL for an unknown field or sort key, with a message that has the known ones. */
 int report_init(struct report *report, const struct report_config *config, struct uft_err *err);
 void report_deinit(struct report *report);
 
@@ -80,7 +80,7 @@ void report_deinit(struct report *report);
 void report_configure(const struct report *report, struct pipeline_config *config);
 void report_prepare(const struct report *report, struct aggregate *agg);
 
-/* After the run. -ENOMEM. */
+/* Call this after the run. Returns -ENOMEM when memory is short. */
 int report_show(struct report *report, struct aggregate *agg, struct sink *sink,
 		struct uft_err *err);
 

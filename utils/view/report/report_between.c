@@ -9,15 +9,15 @@
 #include "utils/pipeline/kinds/declared.h"
 #include "utils/view/values/number.h"
 
-/* Fields that each event has: of the task that it was in. */
+/* Fields of every event: those of its task. */
 #define FIELD_OF_PID  -1
 #define FIELD_OF_TID  -2
-/* The event does not have the field. */
+/* The value for a field that the event does not have. */
 #define FIELD_MISSING -3
 
 /*
- * @is_begin, @is_end: which of the names it has; both when they are the same. @fields: the place of
- *                     each chosen field
+ * @is_begin, @is_end: it has the first or second name, or both when they are the same. @fields: the
+ *                     place of each chosen field
  */
 struct between_kind {
 	uint64_t id;
@@ -73,7 +73,7 @@ void report_between_deinit(struct report_between *between)
 	event_texts_deinit(&between->texts);
 }
 
-/* "provider:ID", or "ID" alone. */
+/* The name is "provider:ID" or "ID". */
 static bool has_name(const struct event_kind *kind, const char *name)
 {
 	const char *colon = strchr(kind->name, ':');
@@ -92,7 +92,7 @@ static int find_field(const struct event_kind *kind, const char *name)
 	return strcmp(name, "tid") == 0 ? FIELD_OF_TID : FIELD_MISSING;
 }
 
-/* One that has the name and all fields is a kind. */
+/* Add the type of event as a kind if it has the name and all fields. */
 static int note_kind(void *self, const struct event_kind *kind)
 {
 	struct report_between *between = self;
@@ -134,7 +134,7 @@ static int no_field(struct report_between *between, const char *event, const cha
 		       field, strbuf_str(&names));
 }
 
-/* The first field that the event does not have, or NULL. */
+/* Returns the first field that the event does not have, or NULL. */
 static const char *missing_field(const struct report_between *between,
 				 const struct between_kind *kind)
 {
@@ -187,14 +187,14 @@ static bool put_field(const struct report_between *between, int field,
 	/* Arguments of probes are comparable independent of their sizes. */
 	if (value.type == FIELD_HEX && kind->declared && kind->declared->types)
 		value.type = FIELD_UINT;
-	/* As the line of a log has it, so that imported events and recorded ones fit. */
+	/* Values are written as in a line of a log, so that imported and recorded events match. */
 	event_value_put(&value, VALUE_LOGGED, out);
 	return true;
 }
 
 /*
- * The values of all fields, as the key of a row. Each has its length in front, so that different
- * lists of values have different keys. False when a value is missing.
+ * Make the key of a row from the values of all fields. Each has its length in front, so that
+ * different lists of values have different keys. Returns false when a value is missing.
  */
 static bool make_key(struct report_between *between, const struct between_kind *found,
 		     const struct task *task, const struct event *event)
@@ -292,7 +292,7 @@ static const struct {
 	{ "p99", "       p99", 990 }, { "max", "       Max", 1000 },
 };
 
-/* Beginnings whose end never came. */
+/* Returns the number of beginnings without an end. */
 static uint64_t nr_open(const struct report_between *between)
 {
 	return between->nr_again + between->nr_unfollowed + between->pending.nr;

@@ -7,7 +7,7 @@
 
 #include "utils/view/report/report.h"
 
-/* One line: of a function or of a task. */
+/* One line, for a function or a task. */
 struct report_row {
 	const struct func *func;
 	const struct call_stats *stats;
@@ -29,7 +29,7 @@ enum report_needs {
 	REPORT_NEEDS_HIST = 4,
 };
 
-/* @cells: it is as many cells as the recording has use for: instead of the rest */
+/* @cells: if set, used instead of the rest: the number of cells depends on the recording */
 struct report_column {
 	struct column column;
 	void (*put)(const struct report_row *row, const struct report_layout *layout,
@@ -44,7 +44,7 @@ struct report_cells {
 	void (*put_header)(const struct report_layout *layout, struct sink *sink);
 	void (*put_underline)(const struct report_layout *layout, struct sink *sink);
 	void (*put_csv_header)(const struct report_layout *layout, struct sink *sink);
-	/* ,"name":value of each; unknown ones are left out */
+	/* write ,"name":value of each number; unknown ones are left out */
 	void (*put_json)(const struct report_row *row, const struct report_layout *layout,
 			 struct sink *sink);
 };
@@ -75,7 +75,10 @@ extern const struct report_table report_task_table;
 
 const struct report_table *report_table_of(const struct report_config *config);
 
-/* Write everything as an array of JSON objects with the names of the fields as keys. -ENOMEM. */
+/*
+ * Write all rows as an array of JSON objects, with the names of the fields as keys. Returns -ENOMEM
+ * when memory is short.
+ */
 int report_put_json(const struct report *report, const struct report_layout *layout,
 		    const struct report_row *rows, size_t nr, struct sink *sink,
 		    struct uft_err *err);
@@ -87,15 +90,18 @@ struct report_rows {
 	struct report_layout layout;
 };
 
-/* After the run. -ENOMEM. Ends with report_rows_deinit(), after a failure too. */
+/*
+ * Call this after the run. @rows ends with report_rows_deinit(), after a failure too. Returns
+ * -ENOMEM when memory is short.
+ */
 int report_rows_make(struct report *report, struct aggregate *agg, struct report_rows *rows,
 		     struct uft_err *err);
 void report_rows_deinit(struct report_rows *rows);
 
-/* Once more, by the keys of @report. */
+/* Sort the rows again, by the keys of @report. */
 void report_rows_sort(struct report *report, struct report_rows *rows);
 
-/* The text of one row, without the end of its line. */
+/* Write the text of one row, without the end of its line. */
 void report_put_row(const struct report *report, const struct report_layout *layout,
 		    const struct report_row *row, struct sink *sink);
 

@@ -9,7 +9,7 @@
 #include "utils/base/unknown.h"
 #include "utils/view/report/report_diff_rows.h"
 
-/* The key that is no field: the name. Those of counters follow it. */
+/* The key for the name, which is not a field. The keys of counters follow it. */
 #define KEY_FUNC DIFF_FIELD_KEYS
 
 static bool is_word(const char *word, size_t len, const char *name)
@@ -68,8 +68,8 @@ static bool is_key(const char *word, size_t len, const char *name)
 }
 
 /*
- * False when @word is no counter's name. It is compared with the recordings later, when they are
- * open.
+ * Returns false when @word is not a counter's name. The recordings are searched for it later, when
+ * they are open.
  */
 static bool add_counter_key(struct report_diff *diff, const char *word, size_t len)
 {
@@ -229,7 +229,7 @@ static void put_titles(const struct report_diff *diff, const struct aggregate *a
 	sink_lit(sink, "\n#\n");
 }
 
-/* @places: of the counters in the row's recording */
+/* @places: the places of the counters in the row's recording */
 static void add_side(struct side *side, const struct func_row *row, unsigned nr_runs,
 		     const int places[static DIFF_COUNTERS_MAX])
 {
@@ -264,7 +264,7 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(x->func->name, y->func->name);
 }
 
-/* A row for each function of each recording. */
+/* Make a row for each function of each recording. */
 static int make_rows(const struct diff_table *table, struct aggregate *aggs, size_t nr_aggs,
 		     struct diff_row *rows, struct uft_err *err)
 {
@@ -290,7 +290,7 @@ static int make_rows(const struct diff_table *table, struct aggregate *aggs, siz
 	return 0;
 }
 
-/* One row for each name. */
+/* Make one row for each name. */
 static size_t join_rows(struct diff_row *rows, size_t nr)
 {
 	size_t kept = 0;

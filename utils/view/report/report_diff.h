@@ -9,7 +9,7 @@
 #include "utils/base/err.h"
 #include "utils/view/report/report.h"
 
-/* The numbers of a row that decide its place. */
+/* The numbers of a row that rows are sorted by. */
 enum diff_column {
 	DIFF_COLUMN_BASE,
 	DIFF_COLUMN_PAIR,
@@ -34,13 +34,13 @@ struct diff_config {
 };
 
 #define DIFF_KEYS_MAX	  32
-/* Recordings that are compared need not have the same ones. */
+/* The limit of counters. Compared recordings may have different ones. */
 #define DIFF_COUNTERS_MAX (2 * COUNTERS_MAX)
 
 /*
  * Starts with report_diff_init(); needs no end.
  *
- * @keys: of fields; one more is that of the name, and places in @key_counters follow it
+ * @keys: fields, the name (one after the last field), or places in @key_counters after that
  */
 struct report_diff {
 	struct diff_config config;
@@ -53,15 +53,23 @@ struct report_diff {
 	bool is_percent;
 };
 
-/* -ERR_USAGE: an unknown field, sort key or word of the policy, with the known ones. */
+/*
+ * Returns -ERR_USAGE for an unknown field, sort key or word of the policy, with a message that has
+ * the known ones.
+ */
 int report_diff_init(struct report_diff *diff, const struct diff_config *config,
 		     struct uft_err *err);
 
-/* Configure for its needs: the pipelines before they are opened, the sums before the runs. */
+/*
+ * Configure for the needs of @diff: the pipelines before they are opened, the sums before the runs.
+ */
 void report_diff_configure(const struct report_diff *diff, struct pipeline_config *config);
 void report_diff_prepare(const struct report_diff *diff, struct aggregate *agg);
 
-/* After the runs: @aggs[0] is the base, the others are the pairs. -ENOMEM. */
+/*
+ * Call this after the runs. @aggs[0] is the base, the others are the pairs. Returns -ENOMEM when
+ * memory is short.
+ */
 int report_diff_show(const struct report_diff *diff, struct aggregate *aggs, size_t nr,
 		     struct sink *sink, struct uft_err *err);
 

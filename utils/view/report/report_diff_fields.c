@@ -5,14 +5,14 @@
 
 #define PERCENT_MAX 999.99
 
-/* A number of one side. */
+/* Define a function that returns a number of one side. */
 #define VALUE_OF(id, value)                                                            \
 	static double id##_of(const struct side *side, const struct diff_field *field) \
 	{                                                                              \
 		return value;                                                          \
 	}
 
-/* Sums fit into a double well enough: six digits are shown. */
+/* A double is exact enough for sums, since six digits are shown. */
 VALUE_OF(total, (double)(int64_t)side->stats.total_ns / side->nr_runs)
 VALUE_OF(self, (double)(int64_t)side->stats.self_ns / side->nr_runs)
 VALUE_OF(calls, (double)side->stats.calls / side->nr_runs)
@@ -26,7 +26,7 @@ VALUE_OF(self_max, side->stats.self.max_ns)
 VALUE_OF(total_stdv, time_stats_stdv(&side->stats.total, side->stats.calls))
 VALUE_OF(self_stdv, time_stats_stdv(&side->stats.self, side->stats.calls))
 
-/* A counter that was not read is not zero. */
+/* The value of a counter that was not read is unknown, not zero. */
 static double counter_of(const struct side *side, const struct diff_field *field)
 {
 	const struct counter_side *counter = &side->counters[field->counter];

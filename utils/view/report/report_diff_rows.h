@@ -16,7 +16,7 @@ struct counter_side {
 	uint64_t calls;
 };
 
-/* A function in one recording, or in several together. */
+/* The numbers of a function in one recording, or in several together. */
 struct side {
 	struct call_stats stats;
 	uint64_t size;
@@ -24,7 +24,7 @@ struct side {
 	struct counter_side counters[DIFF_COUNTERS_MAX];
 };
 
-/* @modules: of the recording that @func is of */
+/* @modules: those of the recording of @func */
 struct diff_row {
 	const struct func *func;
 	struct module_set *modules;
@@ -41,7 +41,7 @@ enum field_kind {
 };
 
 /*
- * @value: of one side; NAN: it has none
+ * @value: returns the number of one side, or NAN when it has none
  * @counter: the counter, for fields of counters
  */
 struct diff_field {
@@ -52,12 +52,12 @@ struct diff_field {
 	uint8_t counter;
 };
 
-/* The last one is that of counters, which no rows are sorted by. */
+/* The last field is for counters; rows are not sorted by it. */
 #define DIFF_FIELDS	13
 #define DIFF_FIELD_KEYS (DIFF_FIELDS - 1)
 extern const struct diff_field diff_fields[DIFF_FIELDS];
 
-/* The fields of one counter: all calls, one of them. */
+/* The fields of one counter: in all calls, and per call. */
 extern const struct diff_field diff_counter_fields[2];
 
 /*
@@ -77,30 +77,30 @@ struct diff_table {
 };
 
 /*
- * Find the counters of the recordings, which determine the fields. -ERR_USAGE when the sort key is
- * a counter that none of them has; -ENOMEM. Ends with diff_table_deinit().
+ * Find the counters of the recordings, which determine the fields. Returns -ERR_USAGE when the sort
+ * key is a counter that none of them has, or -ENOMEM. @table ends with diff_table_deinit().
  */
 int diff_table_init(struct diff_table *table, const struct report_diff *diff,
 		    const struct aggregate *aggs, size_t nr, struct uft_err *err);
 void diff_table_deinit(struct diff_table *table);
 
 /*
- * Find the places at which the recording of @agg has the counters of @table: places[i] of names[i],
- * -1: nowhere. 0, or negative with @err.
+ * Find the places of the counters of @table in the recording of @agg: places[i] is that of
+ * names[i], or -1. Returns 0, or negative with @err.
  */
 int diff_table_places(const struct diff_table *table, const struct aggregate *agg,
 		      int places[static DIFF_COUNTERS_MAX], struct uft_err *err);
 
-/* The change in percent; false, with 0, when one side has nothing to compare. */
+/* Compute the change in percent. Returns false, with 0 in *@percent, when one side has no value. */
 bool diff_percent(double base, double pair, double *percent);
 
-/* An explanation: which side is longer for a time with a plus. */
+/* Returns an explanation of the sign of times: the side that is longer for a plus. */
 const char *report_diff_sign_text(const struct report_diff *diff);
 
-/* All rows in their order. */
+/* Write all rows in their order. */
 void report_diff_put_table(const struct diff_table *table, const struct diff_row *rows, size_t nr,
 			   struct sink *sink);
-/* Three numbers for each field: base, pair, change. */
+/* Write three numbers for each field: base, pair, change. */
 void report_diff_put_csv(const struct diff_table *table, const struct diff_row *rows, size_t nr,
 			 struct sink *sink);
 void report_diff_put_json(const struct diff_table *table, const struct diff_row *rows, size_t nr,

@@ -10,9 +10,9 @@
 #include "utils/pipeline/kinds/event_kinds.h"
 #include "utils/view/report/report_diff_rows.h"
 
-/* The purpose for which the names of a recording's counters are found. */
+/* The use of the names of a recording's counters. */
 struct search {
-	struct diff_table *adds_to; /* NULL: nothing is added */
+	struct diff_table *adds_to; /* gets new names, unless NULL */
 	const struct diff_table *table;
 	int *places;
 };
@@ -68,7 +68,7 @@ int diff_table_places(const struct diff_table *table, const struct aggregate *ag
 	return table->nr_names ? search_counters(&search, agg, err) : 0;
 }
 
-/* Two fields for each counter. */
+/* Add two fields for each counter. */
 static int add_counters(struct diff_table *table)
 {
 	static const char *const suffixes[] = { " per call", "-per-call" };
@@ -110,7 +110,7 @@ static int add_keys(struct diff_table *table, struct uft_err *err)
 			*key = diff_fields[diff->keys[i]];
 			continue;
 		}
-		if (diff->keys[i] == DIFF_FIELD_KEYS) /* the name */
+		if (diff->keys[i] == DIFF_FIELD_KEYS) /* the key for the name */
 			continue;
 
 		const char *name =

@@ -28,7 +28,7 @@ static void put_colored(const struct report_diff *diff, int color, const char *t
 		sink_color_end(sink, diff->config.color);
 }
 
-/* -1: in no colour. */
+/* Returns -1 for no colour. */
 static int color_of_change(double change, double small, double large)
 {
 	if (change >= large)
@@ -50,8 +50,8 @@ static void put_time_value(const struct report_diff *diff, double ns, struct sin
 }
 
 /*
- * "  +1.480 ms". Without colours the sign is that of the base, as uftrace has it, and scripts read
- * it (report_diff_sign_text()).
+ * Write "  +1.480 ms". Without colours the sign is that of the base, as in uftrace, since scripts
+ * read it (report_diff_sign_text()).
  */
 static void put_time_change(const struct report_diff *diff, double change, struct sink *sink)
 {
@@ -87,7 +87,7 @@ static void put_percent(const struct report_diff *diff, double base, double pair
 	double percent;
 
 	if (!diff_percent(base, pair, &percent)) {
-		/* The text ends at the column of a number without the percent sign. */
+		/* The text is aligned with a number without the percent sign. */
 		sink_str_padded(sink, "N/A", 1 - width);
 		sink_lit(sink, " ");
 		return;
@@ -119,7 +119,7 @@ const char *report_diff_sign_text(const struct report_diff *diff)
 	return "time: + is longer in base, - is longer in diff";
 }
 
-/* @digits: after the point, for things that occur once in many calls */
+/* @digits: number of digits after the point, for events that occur once in many calls */
 static void put_count_cell(const struct report_diff *diff, double base, double pair, int digits,
 			   struct sink *sink)
 {
@@ -139,7 +139,7 @@ static void put_count_cell(const struct report_diff *diff, double base, double p
 	put_colored(diff, change > 0 ? COLOR_RED : change < 0 ? COLOR_BLUE : -1, text, sink);
 }
 
-/* The cell of a counter that one side has not, or neither. */
+/* Write the cell of a counter that is missing on one side or on both. */
 static void put_missing(const struct report_diff *diff, const struct diff_field *field, double base,
 			double pair, struct sink *sink)
 {
@@ -203,7 +203,7 @@ static void put_title(const struct report_diff *diff, const struct diff_field *f
 		 diff->is_compact ? "" : " (diff)");
 }
 
-/* The width of the field's cells. */
+/* Returns the width of the field's cells. */
 static int cell_width_of(const struct report_diff *diff, const struct diff_field *field)
 {
 	if (diff->is_compact)

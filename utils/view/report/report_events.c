@@ -15,7 +15,7 @@
 /*
  * One column, also a sort key.
  *
- * @permille: of the times between two; else it is a number: -1 the count, -2 the rate per second
+ * @permille: a percentile of the times between two events; -1: the count, -2: the rate per second
  */
 struct event_column {
 	struct column column;
@@ -59,7 +59,7 @@ static void put_cell(const struct report_events *report, const struct event_colu
 					       report->config.color));
 }
 
-/* A number, for csv and JSON; times are in nanoseconds. */
+/* Write a number for csv and JSON. Times are in nanoseconds. */
 static void put_value(const struct report_events *report, const struct event_column *column,
 		      const struct event_row *row, struct sink *sink)
 {
@@ -134,7 +134,7 @@ void report_events_configure(struct pipeline_config *config)
 
 /* --- counting --- */
 
-/* @name is of the heap, and taken. */
+/* @name is on the heap; the row takes it over. */
 static struct event_row *add_row(struct report_events *report, char *name)
 {
 	struct event_row **rows = vec_grow(report->rows, report->nr_rows,
@@ -204,7 +204,7 @@ static int count_events(void *self, const struct event_span *span, struct uft_er
 	return ret < 0 ? err_set_errno(err, ret, "cannot count events") : 0;
 }
 
-/* Those that were declared and never came have rows, too. */
+/* Add rows for events that were declared but never occurred. */
 static int add_declared(struct report_events *report, struct uft_err *err)
 {
 	const struct declared_events *declared = &report->texts.kinds.declared;

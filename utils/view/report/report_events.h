@@ -9,7 +9,10 @@
 #include "utils/view/report/report.h"
 #include "utils/view/report/report_hist.h"
 
-/* One event; those with the same name are combined. @between: one and the next one, in any tasks */
+/*
+ * One event; events with the same name are combined. @between: times from one to the next one, in
+ * any tasks
+ */
 struct event_row {
 	char *name;
 	uint64_t nr;
@@ -20,8 +23,9 @@ struct event_row {
 /*
  * Starts with report_events_init(), ends with report_events_deinit().
  *
- * @by_id, @by_name: of @rows
- * @nr_events: in all rows. @first_ns, @last_ns: the shown part of the recording
+ * @by_id, @by_name: find elements of @rows
+ * @nr_events: the sum of all rows
+ * @first_ns, @last_ns: the shown part of the recording
  */
 struct report_events {
 	struct report_config config;
@@ -39,8 +43,8 @@ struct report_events {
 };
 
 /*
- * These members of @config count: color, fields, sort_keys and format. -EINVAL: an unknown field or
- * sort key, with the known ones.
+ * Only these members of @config are used: color, fields, sort_keys and format. Returns -EINVAL for
+ * an unknown field or sort key, with a message that has the known ones.
  */
 int report_events_init(struct report_events *report, const struct report_config *config,
 		       struct uft_err *err);
@@ -49,7 +53,7 @@ void report_events_deinit(struct report_events *report);
 /* Ask the pipeline for all parts that the report needs. */
 void report_events_configure(struct pipeline_config *config);
 
-/* Run @pipe, and show. 0, or negative with @err. */
+/* Run @pipe, and show the table. Returns 0, or negative with @err. */
 int report_events_run(struct report_events *report, struct pipeline *pipe, struct uft_err *err);
 int report_events_show(struct report_events *report, struct sink *sink, struct uft_err *err);
 

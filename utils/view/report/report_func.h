@@ -16,7 +16,10 @@ enum report_func_kind {
 	REPORT_CALLEES,
 };
 
-/* The functions that called @name, or that it called, by time. -ENOENT when it was not called. */
+/*
+ * Show the functions that called @name, or that it called, sorted by time. Returns -ENOENT when it
+ * was not called.
+ */
 int report_func_pairs(const struct tree *tree, const char *name, enum report_func_kind kind,
 		      enum color_mode color, struct sink *sink, struct uft_err *err);
 
@@ -26,7 +29,7 @@ int report_func_pairs(const struct tree *tree, const char *name, enum report_fun
  * The calls of one function: their distribution, and the slowest of them.
  *
  * @slow: the slowest first
- * @is_it: by function id: 1 has the name, 2 has not, 0 not checked
+ * @is_it: by function id: 1: it has the name, 2: it has another name, 0: not checked
  */
 struct calls_of_func {
 	const char *name;
@@ -41,17 +44,20 @@ struct calls_of_func {
 	size_t nr_is_it;
 };
 
-/* Starts as { .name = ... }. The events function of struct view; by task. */
+/*
+ * The events function of struct view, by task. @self is a struct calls_of_func, which starts as {
+ * .name = ... }.
+ */
 int calls_of_func_events(void *self, const struct event_span *span, struct uft_err *err);
 void calls_of_func_deinit(struct calls_of_func *calls);
 
-/* A line for each power of two of the time they took. -ENOENT when there was no call. */
+/* Show a line for each power of two of the calls' times. Returns -ENOENT when there was no call. */
 int report_histogram(const struct calls_of_func *calls, enum color_mode color, struct sink *sink,
 		     struct uft_err *err);
 
 /*
- * When the slowest calls were, each with the command that shows it. @dir: of the recording;
- * -ENOENT when there was no call.
+ * Show the times of the slowest calls, each with the command that shows the call. @dir: the
+ * recording. Returns -ENOENT when there was no call.
  */
 int report_slowest(const struct calls_of_func *calls, const char *dir, enum color_mode color,
 		   struct sink *sink, struct uft_err *err);

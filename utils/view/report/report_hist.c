@@ -73,7 +73,7 @@ void hist_put_rows(const struct hist *hist, enum color_mode color, struct sink *
 		put_ns(hist_power_from(i), color, sink);
 		put_ns(hist_power_to(i), color, sink);
 		sink_putf(sink, "  %10llu  ", (unsigned long long)nr);
-		/* A bar is seen, however few calls it stands for. */
+		/* A bar has at least one character. */
 		sink_fill(sink, '#', (nr * BAR_WIDTH + most - 1) / most);
 		sink_lit(sink, "\n");
 	}

@@ -7,8 +7,8 @@
 #include "utils/base/sink.h"
 
 /*
- * Times with their numbers, exactly; @hist knows them to less than one percent. Starts as { 0 },
- * ends with times_deinit().
+ * The distribution of times. Sums are exact; times in @hist are known to less than one percent.
+ * Starts as { 0 }, ends with times_deinit().
  */
 struct times {
 	uint64_t min_ns;
@@ -20,21 +20,21 @@ int times_add(struct times *times, uint64_t ns);
 void times_deinit(struct times *times);
 
 /*
- * The time at or below which @permille of a thousand are; 0 and 1000 are the least and the most. 0
- * when there is none.
+ * Returns the smallest time such that @permille of a thousand times are not above it, or 0 without
+ * times. @permille: 0 is for the minimum, 1000 for the maximum
  */
 uint64_t times_percentile(const struct times *times, unsigned permille);
 
-/* The first and the last power of two that has any; false when none has. */
+/* Find the first and the last power of two with values. Returns false without values. */
 bool hist_powers(const struct hist *hist, unsigned *first, unsigned *last);
 
-/* The bounds of a power of two. */
+/* Returns the lower bound of a power of two. */
 uint64_t hist_power_from(unsigned power);
 uint64_t hist_power_to(unsigned power);
 
 /*
- * Write a line for each power of two from the first to the last one in use: from, up to, count, a
- * bar. No output without values.
+ * Write a line for each power of two from the first to the last one in use: lower bound, upper
+ * bound, count, bar. Nothing is written without values.
  */
 void hist_put_rows(const struct hist *hist, enum color_mode color, struct sink *sink);
 

@@ -4,10 +4,7 @@
 
 #include "utils/view/report/report_columns.h"
 
-/*
- * Cells are those of csv: most are numbers, and a text that looks like one but for zeros in front
- * is none.
- */
+/* Cells are as in csv, and most are numbers. A number with leading zeros is a text. */
 static bool is_number(const char *text)
 {
 	size_t whole = strspn(text, "0123456789");
@@ -29,7 +26,7 @@ static void put_value(const char *cell, struct sink *sink)
 	sink_either(sink, is_text, "\"", "");
 }
 
-/* The text that @put writes into @cells, without blanks around it. */
+/* Returns the text that @put writes into @cells, without blanks around it. */
 static const char *cell_text(struct sink *cells, struct strbuf *text)
 {
 	sink_flush(cells);
@@ -77,7 +74,7 @@ int report_put_json(const struct report *report, const struct report_layout *lay
 
 	if (sink_init_text(&cells, &text) < 0)
 		return err_set_errno(err, -ENOMEM, "cannot show %zu rows", nr);
-	/* The text of cells is not yet on its final medium. */
+	/* The text of cells is escaped later, for its final medium. */
 	cells.medium = MEDIUM_BINARY;
 	sink->medium = MEDIUM_JSON;
 	sink_lit(sink, "[");
