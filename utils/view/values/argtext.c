@@ -10,16 +10,16 @@
 #include "utils/view/values/argtext_struct.h"
 #include "utils/view/extended.h"
 
-/* All arguments of a call together; more is cut, as with the peer. */
+/* The limit of the text of all arguments of a call; the rest is cut, as in uftrace. */
 #define ARGS_TEXT_MAX	1024
-/* The fields of all structs among them. */
+/* The limit of the text of all fields of structs in it. */
 #define FIELDS_TEXT_MAX 256
 /*
- * And their number: a field has a name and a sign at least, so that honest structs run out of text
- * first.
+ * The limit of their number. Valid structs reach the limit of text first, since each field has a
+ * name and a sign at least.
  */
 #define FIELDS_MAX	256
-/* From here on a number says more in hexadecimal. */
+/* Larger numbers are shown in hexadecimal digits. */
 #define DECIMAL_MAX	100000
 
 static bool find_subject(const struct argtext *text, const struct task *task,
@@ -48,7 +48,7 @@ static bool find_subject(const struct argtext *text, const struct task *task,
 	return specs->nr > 0;
 }
 
-/* The bytes of an integer, zeros above them. */
+/* Load the bytes of an integer, with zeros above them. */
 static uint64_t load_unsigned(const struct subject *s, const struct arg_value *value)
 {
 	bool big = s->text->data->is_big_endian;
@@ -77,8 +77,8 @@ static void put_hex(uint64_t v, struct strbuf *out)
 }
 
 /*
- * A register that holds a narrower value may have anything above it, so that a negative int looks
- * like a large number: the last 64 Ki of 32 bits are taken for negative ones.
+ * A register with a narrower value may have any bits above it, so that a negative int looks like a
+ * large number. The largest 65536 values of 32 bits are shown as negative numbers.
  */
 static void put_auto(const struct subject *s, const struct arg_value *value, struct strbuf *out)
 {
@@ -94,8 +94,8 @@ static void put_auto(const struct subject *s, const struct arg_value *value, str
 }
 
 /*
- * As those of 64 bits: unsigned ones in hexadecimal digits when they are large. Recordings of
- * big-endian machines have none.
+ * Write a number like one of 64 bits: a large unsigned one in hexadecimal digits. Recordings of
+ * big-endian machines have no such numbers.
  */
 static void put_128_bits(const struct arg_value *value, bool is_signed, struct strbuf *out)
 {
@@ -115,7 +115,7 @@ static void put_128_bits(const struct arg_value *value, bool is_signed, struct s
 		high = ~high + !low;
 	}
 
-	/* By 32 bits at a time: not every machine has larger numbers. */
+	/* Divide by 32 bits at a time, since some machines have no integers of 128 bits. */
 	uint32_t parts[4] = { high >> 32, high, low >> 32, low };
 
 	do {
@@ -175,7 +175,7 @@ void argtext_put_name(const struct subject *s, const char *name, struct strbuf *
 	argtext_put_text(s, name, strlen(name), out);
 }
 
-/* C's short escape for @c, of those that uftrace shows; else NULL. */
+/* Returns C's short escape for @c if uftrace shows it, else NULL. */
 static const char *short_escape(char c)
 {
 	switch (c) {
@@ -190,7 +190,7 @@ static const char *short_escape(char c)
 	}
 }
 
-/* The inside of a string or of a character constant. */
+/* Write the inside of a string or of a character constant. */
 static void put_escaped(const struct subject *s, const char *text, size_t len, struct strbuf *out)
 {
 	size_t start = 0;
@@ -237,8 +237,8 @@ static void put_char(const struct subject *s, const struct arg_value *value, str
 }
 
 /*
- * IEEE 754's format of 128 bits, as x87's, which has the same exponent and of the fraction the
- * upper 63 bits.
+ * Write a number of IEEE 754's format of 128 bits as one of x87's, which has the same exponent and
+ * the upper 63 bits of the fraction.
  */
 static void put_binary128(const uint8_t *bytes, struct strbuf *out)
 {
@@ -249,7 +249,7 @@ static void put_binary128(const uint8_t *bytes, struct strbuf *out)
 
 	if (sign_exponent & 0x7fff)
 		mantissa |= 1ULL << 63;
-	/* The bits that are left out may be those that tell a NaN from an infinity. */
+	/* The bits that are left out may be the difference between a NaN and an infinity. */
 	if ((sign_exponent & 0x7fff) == 0x7fff && low << 15)
 		mantissa |= 1;
 	put_extended(mantissa, sign_exponent, out);
@@ -280,7 +280,7 @@ static void put_float(const struct subject *s, const struct arg_value *value, st
 	}
 }
 
-/* The symbol that holds @addr, or NULL. */
+/* Returns the symbol that contains @addr, or NULL. */
 static const struct func *symbol_at(const struct subject *s, uint64_t addr)
 {
 	struct task_place place;
@@ -305,7 +305,7 @@ static void put_pointer(const struct subject *s, const struct arg_value *value, 
 	color_end(out, s->text->color);
 }
 
-/* "A|B+0x4" in its colours: names blue, the signs between them bold. */
+/* Write "A|B+0x4" in its colours: names blue, the signs between them bold. */
 static void put_enum_names(const struct subject *s, const char *names, struct strbuf *out)
 {
 	for (const char *at = names;;) {
@@ -332,7 +332,8 @@ static void put_enum(const struct subject *s, const struct argspec *spec,
 	int64_t v = load_signed(s, value);
 
 	/*
-	 * Enums are 32 bits wide in C: a negative one in a register, unless it has that very name.
+	 * Enums are 32 bits wide in C: this is a negative value in a register, unless the enum has
+	 * a name for exactly this value.
 	 */
 	if (v > INT32_MAX && v <= UINT32_MAX && !(def && enum_def_name(def, v)))
 		v = (int32_t)v;
@@ -345,7 +346,7 @@ static void put_enum(const struct subject *s, const struct argspec *spec,
 void argtext_put_struct_name(const struct subject *s, const struct argspec *spec,
 			     struct strbuf *out)
 {
-	/* The compiler's names of lambdas say nothing. */
+	/* The compiler's names of lambdas are useless to a reader. */
 	if (!spec->name || strncmp(spec->name, "<lambda", strlen("<lambda")) == 0)
 		return;
 	color_begin(out, s->text->color, COLOR_CYAN);
@@ -394,7 +395,7 @@ void argtext_put_value(struct subject *s, const struct argspec *spec, const stru
 	}
 }
 
-/* The value of specification @i; @at moves past it. */
+/* Read the value of specification @i, and move @at to its end. */
 static bool next_value(const struct subject *s, size_t i, size_t *at, struct arg_value *value)
 {
 	ssize_t next = argblob_next(s->event->data, s->event->data_len, *at, s->specs[i].type,
@@ -407,8 +408,7 @@ static bool next_value(const struct subject *s, size_t i, size_t *at, struct arg
 }
 
 /*
- * The argument that determines the number of a variadic function's arguments is among the first of
- * them.
+ * The argument that determines the number of a variadic function's arguments is one of the first.
  */
 #define DECIDING_MAX 4
 
@@ -440,7 +440,7 @@ static void put_values(struct subject *s, struct strbuf *out)
 		if (i)
 			strbuf_addstr(out, ", ");
 		argtext_put_value(s, &s->specs[i], &value, out);
-		/* Colours count, so nothing is cut in the middle. */
+		/* The limit includes colours, so the text cannot be cut in the middle. */
 		if (out->len - start > ARGS_TEXT_MAX)
 			return;
 	}
@@ -507,7 +507,7 @@ static void put_raw_pointer(const struct subject *s, const struct arg_value *val
 	strbuf_addch(out, ')');
 }
 
-/* "d64: 0x0000000000000001": the letter of the format and the width in bits. */
+/* Write "d64: 0x0000000000000001", with the letter of the format and the width in bits. */
 static void put_raw_integer(const struct subject *s, char letter, const struct arg_value *value,
 			    struct strbuf *out)
 {

@@ -8,8 +8,8 @@
 #include "utils/pipeline/event.h"
 
 /*
- * @color: of strings, symbols and enums. It also determines the medium, a page or a terminal.
- *         Exporters, which have no colours, use the terminal's.
+ * @color: the colours of strings, symbols and enums. It also determines the medium, a page or a
+ *         terminal. Exporters, which have no colours, use the terminal's.
  */
 struct argtext {
 	struct trace_data *data;
@@ -17,8 +17,8 @@ struct argtext {
 };
 
 /*
- * Append "(1, "text")", the payload of an ENTRY. False, with nothing appended, when it has none or
- * its content is unknown.
+ * Append "(1, "text")", the payload of an ENTRY. Returns false, with nothing appended, when it has
+ * none or its content is unknown.
  */
 bool argtext_put_args(const struct argtext *text, const struct task *task,
 		      const struct event *event, struct strbuf *out);
@@ -27,7 +27,7 @@ bool argtext_put_args(const struct argtext *text, const struct task *task,
 bool argtext_put_retval(const struct argtext *text, const struct task *task,
 			const struct event *event, struct strbuf *out);
 
-/* Append the form of dump: a line per value with its type and its bytes. */
+/* Append the text for dump: a line per value with its type and its bytes. */
 bool argtext_put_raw(const struct argtext *text, const struct task *task, const struct event *event,
 		     struct strbuf *out);
 

@@ -9,7 +9,7 @@
 #include "utils/spec/args/shape.h"
 #include "utils/pipeline/recording/data.h"
 
-/* The bytes that remain of a box: nothing in it is trusted. */
+/* The rest of a box. Its bytes may be invalid. */
 struct box {
 	struct subject *s;
 	const struct shape *shape;
@@ -45,7 +45,7 @@ static void end_shape(struct box *box, struct strbuf *out)
 
 static bool put_node(struct box *box, size_t index, struct strbuf *out);
 
-/* The index of the node that follows @index and its descendants. */
+/* Returns the index of the node that follows @index and its descendants. */
 static size_t behind(const struct box *box, size_t index)
 {
 	return index + 1 + box->shape->nodes[index].skip;
@@ -115,7 +115,7 @@ static bool put_sequence(struct box *box, size_t index, struct strbuf *out)
 	}
 	if (number == BOX_MANY)
 		strbuf_addf(out, "more than %u: ", BOX_WALK_MAX);
-	/* An array's number is known from its type. */
+	/* The length of an array is in its type. */
 	else if (box->shape->nodes[index].letter == 'a')
 		number = MIN(number, (uint32_t)UINT16_MAX);
 	else
@@ -135,7 +135,7 @@ static bool put_sequence(struct box *box, size_t index, struct strbuf *out)
 static bool put_members(struct box *box, size_t index, struct strbuf *out)
 {
 	const struct shape_node *node = &box->shape->nodes[index];
-	/* The pairs of a map. */
+	/* The nodes of pairs of a map. */
 	bool is_entry = node->name && node->name_len == 1 && node->name[0] == '=';
 	size_t child = index + 1;
 
@@ -181,7 +181,7 @@ static bool put_maybe(struct box *box, size_t index, struct strbuf *out)
 	return good;
 }
 
-/* A struct's children that are still to come. */
+/* The remaining children of a struct. */
 struct fields {
 	struct box *box;
 	size_t next;

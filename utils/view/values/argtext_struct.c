@@ -5,17 +5,17 @@
 
 #include "utils/pipeline/recording/data.h"
 
-/* Elements of an array that are shown. */
+/* The limit of shown elements of an array. */
 #define ELEMENTS_MAX   8
 /*
- * Recorders write nothing deeper (utils/object/dwarf/dwarf_struct.c); a foreign file may have
- * structs that contain themselves.
+ * The limit of nesting. Recorders write no deeper structs (utils/object/dwarf/dwarf_struct.c), but
+ * in a foreign file a struct may contain itself.
  */
 #define NESTING_MAX    8
-/* A name is cut there: no more of it would be seen. */
+/* The limit of a name; the rest is cut. */
 #define FIELD_NAME_MAX 256
 
-/* The bits of a bit-field, in @bytes: little-endian machines count them from the lowest on. */
+/* Copy the bits of a bit-field to @bytes. Little-endian machines count them from the lowest on. */
 static void take_bits(const struct struct_field *field, const struct arg_value *value,
 		      uint8_t bytes[sizeof(uint64_t)])
 {
@@ -38,7 +38,7 @@ static void put_element(struct subject *s, const struct struct_field *field,
 	uint8_t bytes[sizeof(uint64_t)];
 	struct arg_value bits = { bytes, sizeof(bytes) };
 
-	/* Nothing below changes it. */
+	/* A struct is not changed below. */
 	if (field->type.format == ARG_STRUCT)
 		spec.fields = (char *)field->ref;
 	else
@@ -53,7 +53,7 @@ static void put_element(struct subject *s, const struct struct_field *field,
 	argtext_put_value(s, &spec, value, out);
 }
 
-/* An array of char is a text up to its NUL. */
+/* Write an array of char as a text up to its NUL. */
 static void put_chars(struct subject *s, const uint8_t *data, uint32_t len, struct strbuf *out)
 {
 	const struct argspec spec = { .type = { ARG_STRING, sizeof(uint64_t) } };
@@ -103,7 +103,7 @@ static bool put_field(struct subject *s, const struct struct_field *field, const
 		return boxed->put(boxed->self, out);
 	if (field->is_boxed)
 		strbuf_addstr(out, "{...}");
-	/* The braces of a vector hold its elements. */
+	/* The elements of a vector are directly in its braces. */
 	else if (field->count && !*field->name)
 		put_elements(s, field, value.data, out);
 	else if (field->count)

@@ -11,9 +11,9 @@
  *
  * @specs: @nr of them, whose values follow one another in the payload
  * @is_known: see struct func_args
- * @budget: remaining bytes of text of structs' fields
+ * @budget: remaining bytes for the text of structs' fields
  * @fields: remaining number of shown fields, and of containers without any text
- * @nesting: of structs around the value
+ * @nesting: number of structs around the value
  */
 struct subject {
 	const struct argtext *text;
@@ -27,22 +27,23 @@ struct subject {
 	unsigned nesting;
 };
 
-/* Text that is not ours, as the medium shows it that the colours are for. */
+/* Append text from the recording, escaped for the medium of the colours. */
 void argtext_put_text(const struct subject *s, const char *text, size_t len, struct strbuf *out);
 void argtext_put_name(const struct subject *s, const char *name, struct strbuf *out);
 /*
- * Append the text in front of the brace of a struct that is an argument; nothing when it has no
- * name.
+ * Append the text in front of the brace of a struct that is an argument, or nothing for a struct
+ * without a name.
  */
 void argtext_put_struct_name(const struct subject *s, const struct argspec *spec,
 			     struct strbuf *out);
 
-/* Append one value, of whatever type. */
+/* Append one value of any type. */
 void argtext_put_value(struct subject *s, const struct argspec *spec, const struct arg_value *value,
 		       struct strbuf *out);
 
 /*
- * The source of the text of boxed fields, one after the other; @put: false when there is no more.
+ * The source of the text of boxed fields, one after the other. @put: returns false when there is no
+ * more
  */
 struct boxed_fields {
 	bool (*put)(void *self, struct strbuf *out);
@@ -50,8 +51,8 @@ struct boxed_fields {
 };
 
 /*
- * Append a value that is one number in the language (of 128 bits, for example), and return true;
- * else false.
+ * Append a value that is one number in the language, as one of 128 bits. Returns false for another
+ * value.
  */
 bool argtext_put_plain(struct subject *s, const struct argspec *spec, const struct arg_value *value,
 		       struct strbuf *out);

@@ -1,4 +1,6 @@
-/* The text of an event that is no call: its name and its values (doc/facts/text.md, "Events"). */
+/*
+ * The text of an event that is not a call: its name and its values (doc/facts/text.md, "Events").
+ */
 #ifndef UTRAIL_VIEW_EVENTTEXT_H
 #define UTRAIL_VIEW_EVENTTEXT_H
 
@@ -10,8 +12,8 @@
 struct kerneltext;
 
 /*
- * True for an event of its own: not one of the kernel's about each task, and no part of a call.
- * Only these are listed.
+ * Returns true for an event that is listed: it is not part of a call, and not one of the kernel's
+ * events that each task has.
  */
 static inline bool event_is_listed(const struct event *event)
 {
@@ -21,19 +23,16 @@ static inline bool event_is_listed(const struct event *event)
 }
 
 /*
- * The means to tell of events in words. Starts as { 0 }, ends with event_texts_deinit().
+ * The data that is needed for the text of events. Starts as { 0 }, ends with event_texts_deinit().
  *
- * @kernel: NULL when nothing is known of the kernel's
+ * @kernel: NULL when the kernel's events are unknown
  */
 struct event_texts {
 	struct event_kinds kinds;
 	struct kerneltext *kernel;
 };
 
-/*
- * The kernel's events are known when a pipeline with them has read @data, which must outlive
- * @texts.
- */
+/* Call this after a pipeline with the kernel's events has read @data, which must outlive @texts. */
 int event_texts_load(struct event_texts *texts, const struct trace_data *data, struct uft_err *err);
 void event_texts_deinit(struct event_texts *texts);
 
@@ -41,13 +40,13 @@ void event_texts_deinit(struct event_texts *texts);
 void event_put_name(struct event_texts *texts, const struct event *event, struct strbuf *out);
 
 /*
- * Write the text in brackets after the name; nothing without data. @task is needed to read it. Not
- * thread-safe.
+ * Write the text in brackets after the name, or nothing without data. @task is needed to read the
+ * data. Not thread-safe.
  */
 void event_put_data(struct event_texts *texts, const struct task *task, const struct event *event,
 		    struct strbuf *out);
 
-/* The same as the dump shows it: without the plus signs of differences. */
+/* Write that text as in dump: without the plus signs of differences. */
 void event_put_raw_data(struct event_texts *texts, const struct task *task,
 			const struct event *event, struct strbuf *out);
 

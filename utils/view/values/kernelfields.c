@@ -12,18 +12,18 @@
 #include "utils/view/values/kernelformat.h"
 
 /*
- * The library is made for records from the kernel, and trusts offsets in a record. (A string is at
- * an offset of 16 bits, from the record's or from the field's end, and has a length of 16 bits.) So
- * records are read in a zeroed buffer that is large enough for all possible offsets.
+ * The library is made for records from the kernel and does not check offsets in a record. (A string
+ * is at an offset of 16 bits, from the record's or from the field's end, and has a length of 16
+ * bits.) So records are read in a zeroed buffer that is large enough for all possible offsets.
  *
- * Other constructs in formats (see has_risk()) make it read by unlimited numbers of the record, or
- * divide by them: fields of such formats are shown one by one.
+ * With other constructs in formats (see has_risk()) it uses unlimited numbers of the record as
+ * indices or divisors. Fields of such formats are shown one by one.
  */
 #define FIELD_END_MAX	 65536
 #define RECORD_MAX	 65536
 #define ROOM_BYTES	 (4 * 65536)
 #define TREE_DEPTH_MAX	 4000
-/* Digits in a row of a format: a width of more is none. */
+/* The limit of digits of a width in a format. */
 #define WIDTH_DIGITS_MAX 3
 
 /*
@@ -31,7 +31,7 @@
  * Records of Linux take 5 steps a byte at most.
  */
 #define STEPS_PER_BYTE	  32
-/* The library prints arrays element by element. */
+/* The steps of an array element, since the library prints arrays element by element. */
 #define STEPS_PER_ELEMENT 4
 
 /*
@@ -73,7 +73,7 @@ static bool has_sane_fields(const struct tep_format_field *field)
 	return true;
 }
 
-/* A number in the format itself, that one can divide by or count to. */
+/* Returns true for a number in the format that is a valid divisor or size. */
 static bool is_small_number(const struct tep_print_arg *arg)
 {
 	char *end;
@@ -93,7 +93,7 @@ static bool is_zero(const struct tep_print_arg *arg)
 
 static bool has_risk(const struct tep_print_arg *arg, unsigned depth);
 
-/* An element that is certainly in the room. */
+/* Returns true for an element that is certainly within the buffer. */
 static bool is_near(const struct tep_print_arg *array, const struct tep_print_arg *index)
 {
 	uint64_t element = sizeof(uint64_t);
@@ -115,7 +115,7 @@ static bool op_has_risk(const struct tep_print_arg_op *op, unsigned depth)
 	return has_risk(op->left, depth) || has_risk(op->right, depth);
 }
 
-/* True when it goes by numbers of the record that may be anything. */
+/* Returns true when an unchecked number of the record is an index or a divisor. */
 static bool has_risk(const struct tep_print_arg *arg, unsigned depth)
 {
 	if (!arg)
@@ -145,7 +145,7 @@ static bool has_risk(const struct tep_print_arg *arg, unsigned depth)
 	}
 }
 
-/* Widths that are read from the record, or that are very wide. */
+/* Returns true for widths that are read from the record, or that are very large. */
 static bool has_wide_texts(const char *format)
 {
 	size_t digits = 0;
@@ -188,7 +188,7 @@ static void add_field(const struct tep_format_field *field, struct work *work)
 		work->steps += field->size;
 }
 
-/* @arg is no deeper than has_risk() lets it be. */
+/* has_risk() has limited the depth of @arg. */
 static void add_work(struct tep_event *event, const struct tep_print_arg *arg, struct work *work)
 {
 	if (!arg)
@@ -243,7 +243,7 @@ static struct work find_work(struct tep_event *event, bool is_plain)
 	return work;
 }
 
-/* For the library, which writes none of these texts. */
+/* For the library, which does not change these texts. */
 static char *resolve(void *syms, unsigned long long *addr, char **module)
 {
 	uint64_t start;
@@ -274,7 +274,7 @@ static int parse_event_type(struct kernelfields *fields, const struct kernel_eve
 			       layout->is_big_endian ? TEP_BIG_ENDIAN : TEP_LITTLE_ENDIAN);
 	if (syms)
 		tep_set_function_resolver(fields->tep, resolve, syms);
-	/* The library still knows the fields of a format that it cannot print. */
+	/* The library knows the fields even of a format that it cannot print. */
 	tep_parse_event(fields->tep, format.data, format.len, system);
 	fields->event = tep_find_event(fields->tep, type->id);
 	if (!fields->event || !has_sane_fields(fields->event->format.common_fields) ||
@@ -309,7 +309,7 @@ void kernelfields_destroy(struct kernelfields *fields)
 
 /* --- text --- */
 
-/* A string of the record, or so many bytes of it. */
+/* Returns the length of the longest string or array in the record. */
 static uint64_t longest_dynamic(const struct kernelfields *fields, const uint8_t *room)
 {
 	uint64_t longest = 0;
@@ -340,7 +340,7 @@ static bool can_pay(const struct kernelfields *fields, const struct tep_record *
 	return true;
 }
 
-/* One line, whatever the fields hold. */
+/* Write one line, even if fields contain newlines. */
 static void put_line(const char *text, struct strbuf *out)
 {
 	size_t len;

@@ -13,19 +13,16 @@
 #include "utils/format/kernel/kernel_dat.h"
 #include "utils/view/values/kernelsyms.h"
 
-/*
- * True when this build can read fields; else the functions below do nothing, and fields are
- * unknown.
- */
+/* Returns true when this build can read fields. If not, the functions below do nothing. */
 bool kernelfields_are_built_in(void);
 
-/* One kind of event: its format file, understood. */
+/* The parsed format file of one kind of event. */
 struct kernelfields;
 
 /*
- * Read the format of @type, of a machine with that @layout. NULL when it cannot be understood, or
- * without memory. The library is never trusted with more than it can bear: not every format is, and
- * no record. @syms (or NULL) has names for addresses, and outlives it.
+ * Read the format of @type, of a machine with that @layout. Returns NULL when it is invalid or
+ * memory is short. The library gets only formats and records that are safe for it. @syms (or NULL)
+ * has names for addresses and must outlive the result.
  */
 struct kernelfields *kernelfields_create(const struct kernel_event_type *type,
 					 const struct kernel_layout *layout,
@@ -33,8 +30,8 @@ struct kernelfields *kernelfields_create(const struct kernel_event_type *type,
 void kernelfields_destroy(struct kernelfields *fields);
 
 /*
- * A zeroed buffer into which records are copied for reading: it is larger than any possible offset
- * in a record. NULL without memory; ends with free(3).
+ * Returns a zeroed buffer into which records are copied for reading. It is larger than any possible
+ * offset in a record. NULL when memory is short; ends with free(3).
  */
 uint8_t *kernelfields_room(void);
 
@@ -43,8 +40,8 @@ uint8_t *kernelfields_room(void);
 
 /*
  * Append the text for the record of @len bytes at @data, one line. @room: from kernelfields_room(),
- * and zeroed again afterwards. @steps: the remaining work for all records, to which each one adds
- * by its bytes; when it is used up the line reports that.
+ * and zeroed again afterwards. @steps: the remaining work for all records; each record adds some
+ * for its bytes. When none is left, the line says so.
  */
 void kernelfields_put(const struct kernelfields *fields, uint8_t *room, const uint8_t *data,
 		      size_t len, uint64_t *steps, struct strbuf *out);

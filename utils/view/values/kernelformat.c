@@ -8,14 +8,14 @@
 /* The largest format of Linux 6.18 has 5,500 bytes. */
 #define FORMAT_BYTES_MAX 32768
 #define FIELD_END_MAX	 65536
-/* The library is recursive, with several calls for each of these. */
+/* The limit of nesting, since the library is recursive, with several calls per level. */
 #define DEPTH_MAX	 100
 #define OPERATORS_MAX	 4000
 
 /*
  * One format that is being read.
  *
- * @all: for looking up fields
+ * @all: the whole format, for looking up fields
  * @in: the part that was not read yet
  */
 struct reading {
@@ -32,13 +32,13 @@ static bool is_word_char(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-/* "<key><number>" and then @end; the number goes to @value. */
+/* Parse "<key><number>" and then @end. The number is stored in *@value. */
 static bool take_number(struct text *in, const char *key, const char *end, uint64_t *value)
 {
 	return text_word(in, key) && text_dec(in, value) && text_word(in, end);
 }
 
-/* The last word of "<type> <name>" or "<type> <name>[<length>]". */
+/* Returns the name in "<type> <name>" or "<type> <name>[<length>]". */
 static struct text name_of(struct text declaration)
 {
 	struct text name = { declaration.at, declaration.end };
@@ -99,8 +99,8 @@ static bool read_field(struct text line, struct text *declaration)
 }
 
 /*
- * True when there is a field of that name; with @is_dynamic it must have a length of its own in
- * each record.
+ * Returns true when there is a field of that name. With @is_dynamic its length must be in each
+ * record.
  */
 static bool has_field(const struct reading *r, struct text name, bool is_dynamic)
 {
@@ -157,7 +157,7 @@ static bool is_word(struct text word, const char *expected)
 	return text_word(&word, expected) && !text_left(&word);
 }
 
-/* One string or several in a row. A few have a newline in them. */
+/* Parse one string or several in a row. A few contain a newline. */
 static bool take_string(struct reading *r)
 {
 	bool is_any = false;
@@ -187,7 +187,7 @@ static bool take_literal(struct reading *r)
 	return true;
 }
 
-/* "(unsigned long)", "(struct x *)": words and stars. */
+/* Parse "(unsigned long)" or "(struct x *)": words and stars. */
 static bool take_cast(struct reading *r)
 {
 	struct text start = r->in;
@@ -209,13 +209,13 @@ static bool take_cast(struct reading *r)
 	return false;
 }
 
-/* A string or, at the end of lists that are C's own, NULL. */
+/* Parse a string, or NULL at the end of lists in C. */
 static bool take_text(struct reading *r)
 {
 	return take_string(r) || take_token(r, "((void *)0)") || take_token(r, "0");
 }
 
-/* "{ <value>, <string> }", ... up to the closing bracket. */
+/* Parse "{ <value>, <string> }", ... up to the closing bracket. */
 static bool read_pairs(struct reading *r)
 {
 	do {
@@ -277,7 +277,7 @@ static const struct function {
 	{ "__builtin_expect", read_two },
 };
 
-/* "REC->field", a function, or the name of a constant. */
+/* Parse "REC->field", a function, or the name of a constant. */
 static bool read_name(struct reading *r)
 {
 	struct text word;
@@ -374,7 +374,7 @@ static bool is_name(struct text line)
 	return text_left(&line);
 }
 
-/* The lines before the fields. */
+/* Copy the lines before the fields. */
 static bool clean_head(struct text *in, struct strbuf *out)
 {
 	struct text line;
@@ -405,7 +405,10 @@ bool kernelformat_clean(struct text format, struct strbuf *out, bool *has_print)
 	*has_print = false;
 	if (text_left(&format) > FORMAT_BYTES_MAX || !clean_head(&in, out))
 		return false;
-	/* Those that all records have, a blank line, those of this event, and another one. */
+	/*
+	 * The fields of all records, a blank line, the fields of this event, and another blank
+	 * line.
+	 */
 	while (nr_blank < 2 && text_line(&in, &line, &whole)) {
 		if (text_left(&line) && !read_field(line, &declaration))
 			return false;

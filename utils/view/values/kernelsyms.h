@@ -7,15 +7,15 @@
 struct kernelsyms;
 
 /*
- * Symbols of the recording in @dir, which must outlive them; they are read on demand. NULL without
- * memory, which the other functions accept, too. Not thread-safe.
+ * Create the symbols of the recording in @dir, which must outlive them. They are read on demand.
+ * Returns NULL when memory is short; the other functions accept NULL. Not thread-safe.
  */
 struct kernelsyms *kernelsyms_create(const char *dir);
 void kernelsyms_destroy(struct kernelsyms *syms);
 
 /*
- * The function that contains @addr, with its start in *@start; NULL when it is unknown. Lives as
- * long as @syms.
+ * Returns the function that contains @addr, with its start in *@start, or NULL when it is unknown.
+ * The text lives as long as @syms.
  */
 const char *kernelsyms_find(struct kernelsyms *syms, uint64_t addr, uint64_t *start);
 

@@ -6,8 +6,8 @@
 #include "utils/view/values/kernelfields.h"
 
 /*
- * @fields: NULL before the first record of that type, and when its format is invalid,
- *          which @was_read tells apart
+ * @fields: NULL before the first record of that type (then @was_read is false), and when its format
+ *          is invalid
  */
 struct known_fields {
 	struct kernelfields *fields;

@@ -10,16 +10,18 @@
 #include "utils/pipeline/recording/kernel_formats.h"
 
 /*
- * Formats are parsed for the first record of their type. @formats and @dir, with kallsyms, must
- * outlive it. Not thread-safe.
+ * A format is parsed at the first record of its type. @formats and @dir, which has kallsyms, must
+ * outlive this. Not thread-safe.
  */
 struct kerneltext;
 
-/* NULL when @formats has none, or without memory: then numbers are shown instead of names. */
+/*
+ * Returns NULL when @formats is empty or memory is short: then numbers are shown instead of names.
+ */
 struct kerneltext *kerneltext_create(const struct kernel_formats *formats, const char *dir);
 void kerneltext_destroy(struct kerneltext *text);
 
-/* The fields of a record, in one line; nothing when they are not known. */
+/* Write the fields of a record in one line, or nothing when they are unknown. */
 void kerneltext_put_fields(struct kerneltext *text, uint64_t id, const uint8_t *data, size_t len,
 			   struct strbuf *out);
 

@@ -37,12 +37,12 @@ char *put_hex(char *to, uint64_t v, unsigned width)
 }
 
 /*
- * The digits after the point count the next smaller unit. An "h" is 24 m, for the peer counts so
- * and the same recording must read the same.
+ * The digits after the point count the next smaller unit. An "h" is 24 m: uftrace has this error,
+ * and a recording must have the same text in both.
  */
 static const struct time_unit {
 	uint32_t divider; /* the number of smaller units in this one */
-	uint32_t limit;	  /* from here on the next unit is used */
+	uint32_t limit;	  /* the next unit is used from this value on */
 	char text[2];
 	int color; /* enum color, or -1 */
 } time_units[] = {
@@ -53,7 +53,7 @@ static const struct time_unit {
 	{ 24, UINT32_MAX, { ' ', 'h' }, COLOR_RED },
 };
 
-/* "   0" to " 999" and "000" to "999", made by the compiler. */
+/* The compiler makes the texts "   0" to " 999" and "000" to "999". */
 #define D1(f, h, t)                                                                             \
 	f(h, t, 0) f(h, t, 1) f(h, t, 2) f(h, t, 3) f(h, t, 4) f(h, t, 5) f(h, t, 6) f(h, t, 7) \
 		f(h, t, 8) f(h, t, 9)
@@ -70,7 +70,7 @@ static const struct time_unit {
 static const char before_point[1000][4] = { D3(WITH_BLANKS) };
 static const char behind_point[1000][4] = { D3(WITH_ZEROS) };
 
-/* Writes "iii.fff " and tells the unit. */
+/* Write "iii.fff ". Returns the unit. */
 static const struct time_unit *put_value(char *to, uint64_t ns)
 {
 	const struct time_unit *unit = time_units;

@@ -6,29 +6,31 @@
 
 #include "utils/base/color.h"
 
-/* All write to @to without a NUL and return the end. */
+/* All functions here write to @to without a NUL and return the end. */
 
-/* Right-aligned in @width columns; more when it is longer. At most 20 digits. */
+/*
+ * Write the number right-aligned in @width columns, or in more if it is longer: at most 20 digits.
+ */
 char *put_dec(char *to, uint64_t v, unsigned width);
 char *put_hex(char *to, uint64_t v, unsigned width);
 
 #define TIME_WIDTH     10
-/* The widest put_time() with colours of HTML. */
+/* The limit of put_time_color(), with colours of HTML. */
 #define TIME_MAX_BYTES 80
 
-/* "  1.234 us": a duration with its unit in TIME_WIDTH columns; zero is blank. */
+/* Write "  1.234 us": a duration with its unit in TIME_WIDTH columns. Zero is blank. */
 char *put_time(char *to, uint64_t ns);
-/* The same, with the unit in its colour. */
+/* Like put_time(), with the unit in its colour. */
 char *put_time_color(char *to, uint64_t ns, enum color_mode mode);
 
 #define TIMESTAMP_WIDTH 18
 
-/* "    1234.567890123": seconds in TIMESTAMP_WIDTH columns. */
+/* Write "    1234.567890123": seconds in TIMESTAMP_WIDTH columns. */
 char *put_timestamp(char *to, uint64_t ns);
 
-/* Microseconds of a part of a second in ns, as "uuuuuu.nnn"; writes two bytes more. */
+/* Write the part of a second @ns as microseconds "uuuuuu.nnn", and two bytes more. */
 char *put_millionths(char *to, uint32_t ns);
-/* "." and three digits; writes a byte more. */
+/* Write "." and three digits, and a byte more. */
 char *put_thousandths(char *to, uint32_t v);
 
 #endif

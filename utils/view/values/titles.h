@@ -1,18 +1,19 @@
 /*
- * Titles of recordings and programs: headings of exports and pages. All text is of the recording's.
+ * Titles of recordings and programs: headings of exports and pages. All texts are from the
+ * recording.
  */
 #ifndef UTRAIL_VIEW_TITLES_H
 #define UTRAIL_VIEW_TITLES_H
 
 #include "utils/pipeline/recording/data.h"
 
-/* The last part of the path of @session's program, "?" when it is unknown. */
+/* Returns the last part of the path of @session's program, or "?" when it is unknown. */
 const char *title_program(const struct session *session);
 
-/* The title of the recording: the last part of the name of its program. */
+/* Returns the title of the recording: the last part of the name of its program. */
 const char *title_recording(const struct trace_data *data);
 
-/* The command line of the recording and its date; "" when they are unknown. */
+/* Returns the command line of the recording and its date, or "" when they are unknown. */
 const char *title_cmdline(const struct trace_data *data);
 const char *title_date(const struct trace_data *data);
 
