@@ -8,9 +8,9 @@
 
 #include "utils/base/err.h"
 
-/* More than any table has. */
+/* The limit of columns; every table has fewer. */
 #define COLUMNS_MAX    32
-/* No cell is longer, whatever its width. */
+/* The limit of a cell's bytes, whatever its width. */
 #define CELL_MAX_BYTES 96
 
 /*
@@ -34,9 +34,10 @@ struct column_choice {
 };
 
 /*
- * Choose from @table (of @stride bytes per row, each beginning with a struct column) by the text
- * of -f: "a,b" instead of the default ones, "+a,b" in addition, "none", "all"; NULL for the
- * default. -ERR_USAGE names the unknown word and the known ones.
+ * Choose columns from @table. Its rows have @stride bytes and begin with a struct column. The text
+ * of -f is "a,b" (instead of the default columns), "+a,b" (in addition to them), "none" or "all";
+ * NULL chooses the default columns. The message of -ERR_USAGE has the unknown word and the known
+ * ones.
  */
 int columns_choose(const void *table, size_t nr, size_t stride, const char *text,
 		   struct column_choice *choice, struct uft_err *err);

@@ -27,11 +27,11 @@ struct dump {
 	const struct dump_config *config;
 	struct trace_data *data;
 	struct pipeline pipe;	/* opened for its range, its filter and its pseudo functions */
-	struct intmap selected; /* by tid: tasks that take part */
+	struct intmap selected; /* by tid: the selected tasks */
 	struct event_texts texts;
 	struct sink *sink;
 	struct uft_err *broken;
-	bool has_shown; /* a record, of whatever file */
+	bool has_shown; /* a record of any file */
 };
 
 static const char *const feature_names[] = {
@@ -46,7 +46,7 @@ static const char *const info_names[] = {
 	"PATTERN_TYPE", "VERSION",	"UTC_OFFSET",  "SYSCTL",
 };
 
-/* "0x263 (PLTHOOK | ...)"; bits without a name as a number. */
+/* Write "0x263 (PLTHOOK | ...)". Bits without a name are written as a number. */
 static void put_mask(struct sink *sink, uint64_t mask, const char *const *names, size_t nr)
 {
 	bool is_first = true;
@@ -67,7 +67,7 @@ static void put_mask(struct sink *sink, uint64_t mask, const char *const *names,
 	sink_lit(sink, ")\n");
 }
 
-/* " <offset>: xx xx ...", 16 bytes per row, a wider gap in the middle. */
+/* Write " <offset>: xx xx ...": 16 bytes per row, with a wider gap in the middle. */
 static void put_bytes(struct sink *sink, uint64_t offset, const uint8_t *bytes, size_t len)
 {
 	for (size_t row = 0; row < len; row += 16) {
@@ -163,7 +163,7 @@ static void put_prefix(struct dump *dump, uint64_t time_ns, int32_t tid, const c
 	sink_lit(dump->sink, "] ");
 }
 
-/* "name: data" below an event that has a payload. */
+/* Write "name: data" below an event that has a payload. */
 static void show_payload(struct dump *dump, const struct task *task, const struct event *event)
 {
 	static const char *const kinds[] = {
@@ -246,7 +246,7 @@ struct stages {
 	struct stg_filter filter;
 };
 
-/* 1: the event stays, 0: it is left out, or negative with @err. */
+/* Returns 1 when the event is shown, 0 when it is left out, or negative with @err. */
 static int pass_dumped(struct dump *dump, struct stages *stages, struct event *event,
 		       struct uft_err *err)
 {
@@ -262,7 +262,7 @@ static int pass_dumped(struct dump *dump, struct stages *stages, struct event *e
 	return nr && stg_select(&dump->pipe.config.stages, event, 1) == 1;
 }
 
-/* One record and, on demand, its bytes, which the source has just decoded. */
+/* Show the record that the source has just decoded, and on demand its bytes. */
 static int show_event(struct dump *dump, struct stages *stages, const struct src_user *src,
 		      size_t len, struct event *event, struct uft_err *err)
 {
@@ -350,7 +350,7 @@ static int show_task(struct dump *dump, const struct task *task, struct uft_err 
 
 	if (ret < 0)
 		return ret;
-	/* Records ahead of the range are not shown. */
+	/* Records before the range are not shown. */
 	if (dump->pipe.start_ns)
 		seek_time(&src, dump->pipe.start_ns);
 	stg_filter_init(&stages.filter, &dump->pipe.filter, task->index);
@@ -377,8 +377,8 @@ static bool wants_perf(const struct dump *dump, const struct perf_record *rec, u
 }
 
 /*
- * A part of a file that is read sequentially. The bytes [@at, @len) of @bytes are still to be
- * shown; they begin at @start of the file.
+ * A part of a file that is read sequentially. @bytes[0] is at the offset @start of the file; the
+ * bytes [@at, @len) are not shown yet.
  */
 struct part {
 	uint8_t *bytes;
@@ -397,7 +397,10 @@ static void part_close(struct part *part)
 	free(part->bytes);
 }
 
-/* The next part, after the rest of this one: 1, 0 at the end of the file, or negative. */
+/*
+ * Keep the rest of this part and read on after it. Returns 1, 0 at the end of the file, or
+ * negative.
+ */
 static int part_read_on(struct part *part)
 {
 	size_t left = part->len - part->at;
@@ -415,7 +418,7 @@ static int part_read_on(struct part *part)
 	return got < 0 ? got : got > 0;
 }
 
-/* Open the first part of "<what>-cpu<cpu>.dat"; 0: there is none. */
+/* Open the first part of "<what>-cpu<cpu>.dat". Returns 0 when there is none. */
 static int part_open(struct part *part, const struct dump *dump, const char *what, uint32_t cpu,
 		     struct uft_err *err)
 {
@@ -487,7 +490,7 @@ static int show_perf_files(struct dump *dump, struct uft_err *err)
 	return 0;
 }
 
-/* As many digits of the address as records of the program have. */
+/* The address has as many digits as in records of the program. */
 static int show_kernel_call(struct dump *dump, const struct task *task,
 			    const struct kernel_event_type *type, const struct kernel_record *rec,
 			    struct uft_err *err)
@@ -513,7 +516,7 @@ static int show_kernel_call(struct dump *dump, const struct task *task,
 	return 0;
 }
 
-/* Without brackets, as with the peer. */
+/* The line has no brackets, as in uftrace. */
 static void show_kernel_point(struct dump *dump, const struct task *task,
 			      const struct kernel_record *rec)
 {
@@ -557,7 +560,7 @@ static int show_kernel_page(struct dump *dump, const uint8_t *bytes, size_t len,
 	struct kernel_page page;
 	struct kernel_record rec;
 
-	/* Damage was told when the pipeline read it. */
+	/* The pipeline has already warned of the damage. */
 	if (kernel_page_open(&page, layout, bytes, len, NULL) < 0)
 		return 0;
 	if (page.missed == UINT64_MAX)

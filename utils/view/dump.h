@@ -21,8 +21,9 @@ struct dump_config {
 };
 
 /*
- * Show everything, file by file, unmerged. A damaged file ends at the damage, then @broken has the
- * message, and the others are shown. 1, 0 when there was no record to show, or negative with @err.
+ * Show all records, one file after the other. A damaged file is shown up to the damage, @broken
+ * gets the message, and the other files are shown. Returns 1, 0 when there was no record to show,
+ * or negative with @err.
  */
 int dump_show(struct trace_data *data, const struct dump_config *config, struct sink *sink,
 	      struct uft_err *broken, struct uft_err *err);

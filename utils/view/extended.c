@@ -34,7 +34,7 @@ static void multiply_add(struct decimal *d, uint32_t by, uint32_t more)
 		d->limb[d->nr++] = carry % LIMB;
 }
 
-/* In 96 bits, the lowest word first. */
+/* Write the product as 96 bits, the lowest word first. */
 static void times_million(uint64_t fraction, uint32_t words[3])
 {
 	uint64_t low = (fraction & UINT32_MAX) * MILLION;
@@ -59,7 +59,7 @@ static bool has_bits_below(const uint32_t words[3], unsigned end)
 	return false;
 }
 
-/* @words without its last @shift bits, rounded. */
+/* Remove the last @shift bits of @words, and round. */
 static void shift_down(const uint32_t words[3], unsigned shift, struct decimal *out)
 {
 	bool is_odd = bit_at(words, shift);
@@ -71,7 +71,7 @@ static void shift_down(const uint32_t words[3], unsigned shift, struct decimal *
 	multiply_add(out, 1, goes_up);
 }
 
-/* With the point in front of the last six digits. */
+/* Write the number with the decimal point in front of its last six digits. */
 static void put_decimal(const struct decimal *d, struct strbuf *out)
 {
 	uint32_t last = d->nr ? d->limb[0] : 0;
@@ -86,7 +86,7 @@ static void put_decimal(const struct decimal *d, struct strbuf *out)
 
 void put_extended(uint64_t fraction, uint16_t head, struct strbuf *out)
 {
-	/* 0: as if it were 1, but without a leading one. */
+	/* An exponent of 0 counts as 1; only the fraction has no leading one then. */
 	int shift = MAX(head & EXPONENT, 1) - EXPONENT_BIAS;
 	struct decimal d = { .nr = 0 };
 	uint32_t words[3];

@@ -7,8 +7,8 @@
 #include "utils/base/containers/strbuf.h"
 
 /*
- * The text of printf("%#Lf") on x86: all digits before the point and six after it, rounded to the
- * nearest, a tie to the even one.
+ * Write the text of printf("%#Lf") on x86: all digits before the point and six after it, rounded to
+ * the nearest number, or to the even one of two.
  *
  * @fraction: 64 bits with the leading one
  * @head: sign and exponent (Intel SDM volume 1, 4.2.2)

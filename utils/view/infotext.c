@@ -200,7 +200,7 @@ static void put_title(struct sink *sink, const char *title)
 	sink_lit(sink, "\n");
 }
 
-/* "11525(fk), 11527(fk)" */
+/* Write "11525(fk), 11527(fk)". */
 static void put_tasks(const struct trace_data *data, struct sink *sink)
 {
 	const struct info *info = &data->info;
@@ -220,7 +220,7 @@ static void put_tasks(const struct trace_data *data, struct sink *sink)
 	put_line(sink, "# ", "task list", strbuf_str(&list));
 }
 
-/* The only text of several lines: its newlines and tabs are kept. */
+/* Write a text of several lines. It is the only one: its newlines and tabs are kept. */
 static void put_lines(struct sink *sink, const char *text, size_t len)
 {
 	for (size_t at = 0; at < len;) {
@@ -304,7 +304,7 @@ static int survey_perf(struct trace_data *data, struct survey **out, struct uft_
 	return ret < 0 ? ret : merger_survey(&feed, *out, err);
 }
 
-/* A recording that is incomplete, or has ends of calls without entries. */
+/* Tell that a recording is incomplete, or has ends of calls without entries. */
 static void put_end(const struct trace_data *data, struct sink *sink)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -347,7 +347,7 @@ void info_show_machine(const struct info *info, struct sink *sink)
 	put_rows(sink, "", machine_rows, ARRAY_SIZE(machine_rows), info);
 }
 
-/* A task begins with its first sign of life, in task.txt or for the kernel. */
+/* A task begins with its first event in task.txt or in the kernel's data. */
 static uint64_t first_sign(const struct task *task, const struct survey *survey)
 {
 	if (survey->first_sign_ns == UINT64_MAX)
@@ -394,7 +394,7 @@ static void put_symbols(const struct trace_data *data, const struct symtab *tab,
 	}
 }
 
-/* The module of the program itself, of the first session. */
+/* Returns the module of the program itself, in the first session. */
 static struct module *program_module(const struct trace_data *data)
 {
 	const struct session *session = data->nr_sessions ? data->sessions[0] : NULL;

@@ -10,13 +10,13 @@
 /* The items of the recording, with the user's note.txt. */
 int info_show(struct trace_data *data, struct sink *sink, struct uft_err *err);
 
-/* The items about a machine, without colour, as `info --system` shows this one. */
+/* Show the items about a machine without colour, as `info --system` shows them about this one. */
 void info_show_machine(const struct info *info, struct sink *sink);
 
-/* A line per task: the time of its beginning, its kind, the bytes of its records. */
+/* Show a line per task: the time of its beginning, its kind, the bytes of its records. */
 int info_show_tasks(struct trace_data *data, struct sink *sink, struct uft_err *err);
 
-/* The symbols of the program, its own and those of libraries that it calls. */
+/* Show the symbols of the program: its own and those of libraries that it calls. */
 int info_show_symbols(struct trace_data *data, struct sink *sink, struct uft_err *err);
 
 #endif

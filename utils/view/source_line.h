@@ -14,7 +14,7 @@ void source_line_put(struct module_set *modules, const struct func *func, enum c
 void source_put_inlined(struct module_set *modules, const struct func *func, enum color_mode color,
 			struct sink *sink);
 
-/* The same with a text of its own, for headers. */
+/* Write @word instead of a place, in the same way, for headers. */
 void source_line_put_word(const char *word, enum color_mode color, struct sink *sink);
 
 #endif

@@ -1,4 +1,4 @@
-/* Names in the languages that exporters write: escaped for good, made once for each function. */
+/* Names in the languages that exporters write. They are escaped once for each function. */
 #ifndef UTRAIL_VIEW_TEXTS_H
 #define UTRAIL_VIEW_TEXTS_H
 
@@ -10,7 +10,7 @@
 #include "utils/pipeline/recording/module.h"
 #include "utils/base/sink.h"
 
-/* The name of @func as the sink's medium shows it. For terminals that is known already. */
+/* Write the name of @func, escaped for the sink's medium. The text for terminals exists already. */
 static inline void sink_func(struct sink *sink, const struct func *func)
 {
 	if (sink->medium == MEDIUM_TERMINAL)
@@ -23,8 +23,8 @@ static inline void sink_func(struct sink *sink, const struct func *func)
 void text_put_base64(struct strbuf *out, const void *data, size_t len);
 
 /*
- * Texts by function id, each made by @make when it is first asked for. They can be read 32 bytes
- * beyond their ends. Starts as { .make = ... }, ends with func_texts_deinit().
+ * Texts by function id. @make makes each when it is first needed. They can be read 32 bytes beyond
+ * their ends. Starts as { .make = ... }, ends with func_texts_deinit().
  */
 struct func_texts {
 	void (*make)(const struct func *func, struct strbuf *out);
@@ -37,10 +37,10 @@ struct func_texts {
 
 void func_texts_deinit(struct func_texts *texts);
 
-/* The slow way of func_texts_get(). */
+/* The slow path of func_texts_get(). */
 const struct func_text *func_texts_make(struct func_texts *texts, const struct func *func);
 
-/* HOT: valid until the next function is asked for; NULL when memory is short. */
+/* HOT: returns a text that is valid until the next call, or NULL when memory is short. */
 static inline const struct func_text *func_texts_get(struct func_texts *texts,
 						     const struct func *func)
 {

@@ -1,6 +1,6 @@
 /*
- * The script of a flame graph that is a picture by itself: a click zooms, a text finds, Reset undoes. embed.py makes C of it.
- * Text of the recording stays in attributes and text nodes.
+ * The script of a flame graph in a picture file: a click zooms, a text searches, Reset undoes.
+ * embed.py makes C of it. Text of the recording stays in attributes and text nodes.
  */
 (() => {
 	"use strict";
@@ -30,7 +30,7 @@
 		box.text.textContent = box.name.length <= room ? box.name : `${box.name.slice(0, room - 1)}…`;
 	}
 
-	// To fill the width with a box; null: with all of them. Those that it is in fill it, too.
+	// Fill the width with a box and the boxes that it is in. null: show all boxes.
 	function zoom(to) {
 		const from = to ? to.x : MARGIN, scale = to ? all / to.width : 1, slack = 0.01;
 		reset.setAttribute("visibility", to ? "visible" : "hidden");
@@ -47,7 +47,8 @@
 		}
 	}
 
-	// How much of the width is in boxes that match: one in another counts once.
+	// Compute the part of the width that is in matching boxes. A box within another one counts
+	// once.
 	function find(text) {
 		const wanted = text.trim().toLowerCase(), matches = [];
 		for (const box of boxes) {

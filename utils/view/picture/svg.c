@@ -11,7 +11,7 @@
 #define TITLE	   44
 /* A narrower box is left out: it is invisible, and rarely zoomed to. */
 #define LEAST	   0.1
-/* Letters of the font are about that wide. */
+/* The approximate width of a letter of the font. */
 #define LETTER	   6.6
 #define LEVELS_MAX 400
 
@@ -48,7 +48,7 @@ void svg_put_time(uint64_t ns, struct sink *sink)
 		sink_putf(sink, "%.3f s", ns / 1e9);
 }
 
-/* As much of the name as the box has room for. */
+/* Write as much of the name as the box has room for. */
 static void put_label(const struct drawing *d, const char *name, const struct place *place,
 		      double y)
 {
@@ -83,7 +83,10 @@ static void put_box(const struct drawing *d, const struct tree_node *node,
 	sink_lit(d->sink, "</g>\n");
 }
 
-/* Children share their caller's value; with more than one CPU they may take more than it did. */
+/*
+ * Children share the width of their caller. With more than one CPU their sum may be larger than its
+ * value.
+ */
 static uint64_t to_share(const struct svg_style *style, const struct tree_node *node)
 {
 	uint64_t own = node->func ? style->value(node) : 0;
@@ -95,8 +98,8 @@ static uint64_t to_share(const struct svg_style *style, const struct tree_node *
 }
 
 /*
- * Visit all boxes wide enough to be visible; returns the number of levels. Draws nothing while
- * there is no height.
+ * Visit all boxes that are wide enough to be visible. Returns the number of levels. Nothing is
+ * drawn before the height is known.
  */
 static unsigned walk_boxes(const struct drawing *d, const struct tree_node *root, double x,
 			   double width)

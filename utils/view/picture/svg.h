@@ -6,7 +6,7 @@
 #include "utils/view/graph/tree.h"
 
 /*
- * The meaning of the boxes.
+ * The meaning and look of the boxes.
  *
  * @value: the width; a box of 0 is left out with all below it
  * @put_color: as in CSS
@@ -18,14 +18,14 @@ struct svg_style {
 	void (*put_tip)(const struct tree_node *node, uint64_t all, struct sink *sink);
 };
 
-/* A picture of all trees in @roots side by side, under the line @title. */
+/* Write a picture of all trees in @roots side by side, below the line @title. */
 void svg_put_trees(const struct svg_style *style, struct tree_node *const *roots, size_t nr,
 		   const char *title, struct sink *sink);
 
-/* "1 call", "2 calls" */
+/* Write "1 call", "2 calls". */
 void svg_put_calls(uint64_t nr, struct sink *sink);
 
-/* "1.234 ms" */
+/* Write "1.234 ms". */
 void svg_put_time(uint64_t ns, struct sink *sink);
 
 #endif

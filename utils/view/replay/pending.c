@@ -29,7 +29,7 @@ void pending_deinit(struct pending *pending)
 	*pending = (struct pending){ 0 };
 }
 
-/* FNV-1a, with its upper half folded in. */
+/* FNV-1a with the upper half folded into the lower one. */
 static uint64_t hash_of(const unsigned char *key, size_t len)
 {
 	uint64_t hash = 0xcbf29ce484222325ULL;
@@ -39,7 +39,10 @@ static uint64_t hash_of(const unsigned char *key, size_t len)
 	return hash ^ hash >> 32;
 }
 
-/* The pointer to the entry, or the NULL at the end of its chain. There are slots. */
+/*
+ * Returns the address of the pointer to the entry, or of the NULL at the end of its chain. The
+ * table must have slots.
+ */
 static struct pending_entry **find_pending(const struct pending *pending, const void *key,
 					   size_t len, uint64_t hash)
 {

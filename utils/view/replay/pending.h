@@ -26,12 +26,12 @@ struct pending {
 void pending_deinit(struct pending *pending);
 
 /*
- * Record that the entry of @key began at @time_ns. 1 when it had begun already: then the old one is
- * dropped. -ENOSPC when too many are pending, -ENOMEM.
+ * Record that the entry of @key began at @time_ns. Returns 1 when it had begun already (the old one
+ * is dropped), -ENOSPC when too many are pending, or -ENOMEM.
  */
 int pending_begin(struct pending *pending, const void *key, size_t len, uint64_t time_ns);
 
-/* True when the entry waits; then it is removed, and @time_ns is when it began. */
+/* Remove the entry if it waits. Returns true then, and @time_ns is the time of its beginning. */
 bool pending_end(struct pending *pending, const void *key, size_t len, uint64_t *time_ns);
 
 #endif

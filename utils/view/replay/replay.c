@@ -110,7 +110,7 @@ static void show_all(struct replay *replay, const struct task *task, const struc
 	}
 }
 
-/* Every record on a line, for debugging; with the depth of the record. */
+/* Show every record on a line, with its depth, for debugging. */
 static void show_flat(struct replay *replay, const struct task *task, const struct event *event)
 {
 	struct sink *sink = replay->sink;
@@ -243,8 +243,7 @@ int replay_pause(struct replay *replay, uint64_t since_ns)
 }
 
 /*
- * True when this call was shown when it was entered. The depth does not count here, as with the
- * peer.
+ * Returns true when this call was shown at its entry. The depth does not count here, as in uftrace.
  */
 static bool is_remaining(const struct replay *replay, const struct pending_call *frame)
 {
@@ -260,7 +259,8 @@ static void show_remaining_of(struct replay *replay, const struct stg_calls *cal
 	size_t unseen = 0;
 
 	/*
-	 * The calls that a range begins within have no names; the lines do not count them, either.
+	 * The calls that a range begins within have no names. They are not counted in the lines,
+	 * either.
 	 */
 	while (unseen < calls->nr && !calls->frames[unseen].func)
 		unseen++;
@@ -275,7 +275,7 @@ static void show_remaining_of(struct replay *replay, const struct stg_calls *cal
 	sink_lit(replay->sink, "\n");
 }
 
-/* A task that called exit() last has ended as it wished: nothing is missing there. */
+/* Returns true for a task whose last call was exit(): no return is missing there. */
 static bool has_ended(const struct stg_calls *calls)
 {
 	const struct func *last = calls->nr ? calls->frames[calls->nr - 1].func : NULL;
@@ -283,7 +283,7 @@ static bool has_ended(const struct stg_calls *calls)
 	return last && last->is_end;
 }
 
-/* One block per task that has not left all its functions. */
+/* Show one block per task that has not left all its functions. */
 static void show_remaining(struct replay *replay)
 {
 	bool has_title = false;
@@ -307,7 +307,7 @@ static void show_remaining(struct replay *replay)
 	}
 }
 
-/* True when there was anything in the range that took long enough, if only to be left out. */
+/* Returns true when the range had a record that took long enough, even if it was left out. */
 static bool has_records(const struct pipeline *pipe)
 {
 	for (size_t i = 0; i < pipe->nr_lanes; i++) {
@@ -322,7 +322,7 @@ static bool has_records(const struct pipeline *pipe)
 void replay_finish(struct replay *replay)
 {
 	replay_show_pending(replay);
-	/* Without any record an empty line says so. */
+	/* Without any record, only an empty line is shown. */
 	if (!replay->has_header && !has_records(replay->pipe))
 		sink_lit(replay->sink, "\n");
 	else if (!replay->has_header)

@@ -35,7 +35,7 @@ struct replay_config {
  * @tid_cells: by task->index: " [    123] | ", between duration and text by default
  * @sites: by task->index: the call site of the next call, from the event before it
  * @has_sites: there was such an event
- * @rules: those of color and backtrace; NULL when there are none
+ * @rules: the rules for color and backtrace; NULL when there are none
  * @is_plain: the columns are the default ones, in no colour
  * @shows_plain_calls: func->call_text is the complete text of a call without arguments
  */
@@ -68,7 +68,7 @@ struct replay {
 	const struct task *pending_task;
 	struct strbuf pending_data;
 	bool has_pending;
-	/* A line of extern.dat is shown with the task that comes next. */
+	/* A line of extern.dat, which is shown with the next task. */
 	struct event ext;
 	bool has_ext;
 	const struct task *last_task;
@@ -79,10 +79,13 @@ struct replay {
 /* Check that these, of -f or NULL, are fields that replay knows. -ERR_USAGE when not. */
 int replay_check_fields(const char *fields, struct uft_err *err);
 
-/* The fields that there are: a table for columns_choose(), of *@nr rows of *@stride bytes. */
+/* Returns all fields: a table for columns_choose(), of *@nr rows of *@stride bytes. */
 const struct column *replay_fields(size_t *nr, size_t *stride);
 
-/* @pipe and @sink must outlive it. -ERR_USAGE: unknown field. Ends with replay_deinit(). */
+/*
+ * @pipe and @sink must outlive @replay, which ends with replay_deinit(). Returns -ERR_USAGE for an
+ * unknown field.
+ */
 int replay_init(struct replay *replay, const struct replay_config *config, struct pipeline *pipe,
 		struct sink *sink, struct uft_err *err);
 void replay_deinit(struct replay *replay);
@@ -90,25 +93,31 @@ void replay_deinit(struct replay *replay);
 /* The events function of struct view; @self is the struct replay. */
 int replay_events(void *self, const struct event_span *span, struct uft_err *err);
 
-/* For view->mixed. */
+/* The mixed function of struct view. */
 int replay_mixed(void *self, const struct task_event *events, size_t nr, struct uft_err *err);
 
 /* True when @event of @task will share a line with the pending one. */
 bool replay_joins(const struct replay *replay, const struct task *task, const struct event *event);
 
-/* Show the event that waits for the next one, if there is any: nothing will be on its line. */
+/* Show the event that waits for the next one, if there is any, on a line of its own. */
 void replay_show_pending(struct replay *replay);
 
-/* There may be more tasks than before. 0 or -ENOMEM with @err. Before the events of new tasks. */
+/*
+ * Make room for more tasks. Call this before the events of new tasks. Returns 0 or -ENOMEM with
+ * @err.
+ */
 int replay_grow(struct replay *replay, struct uft_err *err);
 
 /*
- * The next events take a while to come. So a call that was entered before @since_ns has not
- * returned at once, and gets a line of its own. Hands all lines to the sink's writer.
+ * Prepare for a pause before the next events. A call that was entered before @since_ns gets a line
+ * of its own, since it has not returned at once. All lines are given to the sink's writer.
  */
 int replay_pause(struct replay *replay, uint64_t since_ns);
 
-/* After the run: the line that was still open, calls that never returned, the end of the page. */
+/*
+ * Call this after the run. It writes the line that is still open, calls that never returned, and
+ * the end of the page.
+ */
 void replay_finish(struct replay *replay);
 
 #endif

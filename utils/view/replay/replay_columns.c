@@ -34,7 +34,7 @@ static char *put_addr(struct replay *replay, const struct replay_row *row, char 
 {
 	if (row->event->type <= EVENT_EXIT)
 		return put_hex(to, row->event->addr, 12);
-	/* The peer takes time off the CPU for a function and shows this. */
+	/* uftrace treats time off the CPU as a function and shows this. */
 	if (row->event->type == EVENT_SCHED_IN || row->duration_ns)
 		return put_hex(to,
 			       row->event->flags & EVENT_PREEMPTED ? EVENT_ID_SCHED_OUT_PREEMPT
@@ -68,7 +68,7 @@ static char *put_elapsed(struct replay *replay, const struct replay_row *row, ch
 #define ESCAPE_MAX_BYTES 6
 _Static_assert(TEXT_WIDTH_MAX *ESCAPE_MAX_BYTES <= CELL_MAX_BYTES, "any text fits its cell");
 
-/* @text cut to @width and right-aligned in it. An escaped character may make it wider. */
+/* Write @text cut to @width and right-aligned in it. An escaped character may make it wider. */
 static char *put_text(struct replay *replay, char *to, const char *text, size_t width)
 {
 	size_t len = strnlen(text, width);
@@ -146,7 +146,7 @@ static void make_tid_cell(struct tid_cell *cell, int32_t tid)
 	cell->len = snprintf(cell->text, sizeof(cell->text), " [%7d] | ", tid);
 }
 
-/* The most common format of a line has a fast path. */
+/* Returns true for the most common format of a line, which has a fast path. */
 static bool is_plain(const struct replay *replay)
 {
 	const struct column_choice *columns = &replay->columns;
@@ -183,7 +183,7 @@ int replay_columns_init(struct replay *replay, struct uft_err *err)
 	return replay_grow(replay, err);
 }
 
-/* Room for @nr elements, with the first @nr_old unchanged and the others zero. */
+/* Make room for @nr elements: the first @nr_old are unchanged and the others zero. */
 static void *grow_table(void *table, size_t nr_old, size_t nr, size_t size)
 {
 	char *grown = reallocarray(table, nr, size);
@@ -240,7 +240,7 @@ void replay_put_header(struct replay *replay)
 	sink_lit(replay->sink, "\n");
 }
 
-/* "_blanks_ | " */
+/* Write "_blanks_ | ". */
 static char *put_blank_cells(const struct column_choice *columns, char *to)
 {
 	for (size_t i = 0; i < columns->nr; i++) {

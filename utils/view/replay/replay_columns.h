@@ -23,12 +23,12 @@ struct replay_row {
 /* Choose by config.fields; prepare the cells' data. */
 int replay_columns_init(struct replay *replay, struct uft_err *err);
 
-/* The header line. Nothing when there are no columns. */
+/* Write the header line, or nothing when there are no columns. */
 void replay_put_header(struct replay *replay);
 
 /*
- * Write all cells and " | ". Returns room for @extra more bytes (at most SINK_ROOM_MAX / 2) after
- * them: the caller continues there and ends with sink_done().
+ * Write all cells and " | ". Returns the place after them, with room for @extra bytes (at most
+ * SINK_ROOM_MAX / 2). The caller continues there and calls sink_done() at the end.
  */
 char *replay_put_cells(struct replay *replay, const struct replay_row *row, size_t extra);
 

@@ -12,13 +12,13 @@
 
 _Static_assert(FUNC_TEXT_SLACK >= COPY_OVER_SLACK, "names are copied with copy_over()");
 
-/* Indentation beyond this is cut: no line is longer than a sink takes at once. */
+/* The limit of the indentation, so that no line is longer than a sink takes at once. */
 #define INDENT_MAX_BYTES 1024UL
-/* Room after the indentation for the text of a line; longer names go another way. */
+/* Room after the indentation for the text of a line. Longer names are written separately. */
 #define NAME_ROOM	 (SINK_ROOM_MAX / 4)
 #define NAME_MAX_BYTES	 (NAME_ROOM - 16)
 
-/* Tasks get their columns in the order in which they come first. */
+/* Tasks get their columns in the order of their first events. */
 static uint32_t column_of(struct replay *replay, const struct task *task)
 {
 	uint32_t *column = &replay->task_columns[task->index];
@@ -37,7 +37,7 @@ static size_t indent_bytes(struct replay *replay, const struct task *task, unsig
 	return MIN(depth * 2, INDENT_MAX_BYTES);
 }
 
-/* HOT: in the way of copy_over(). */
+/* HOT: like copy_over(). */
 static char *put_indent(char *to, size_t bytes)
 {
 	for (size_t i = 0; i < bytes; i += 32)
@@ -88,14 +88,17 @@ static char *begin_line(struct replay *replay, const struct replay_row *row, uns
 	return put_indent(replay_put_cells(replay, row, bytes + NAME_ROOM), bytes);
 }
 
-/* The name of a call with its brackets, for lines that need more than func->call_text. */
+/*
+ * Returns the length of a call's name with its brackets, for lines that need more than
+ * func->call_text.
+ */
 static size_t name_len_of_call(const struct func *func)
 {
-	/* "name();" or, with brackets in the name already, "name(...);" */
+	/* The text is "name();", or "name(...);" for a name with brackets. */
 	return func->call_len - 1;
 }
 
-/* The module that defines the function of a PLT entry. */
+/* Returns the module that defines the function of a PLT entry. */
 static const char *library_of(const struct replay *replay, const struct task *task,
 			      const struct event *event)
 {
@@ -116,7 +119,7 @@ static const char *library_of(const struct replay *replay, const struct task *ta
 	return NULL;
 }
 
-/* One of the calls that lead to @entry. */
+/* Show one of the calls that lead to @entry. */
 static void show_step(struct replay *replay, const struct task *task, const struct event *entry,
 		      const struct call_path *path)
 {
@@ -125,7 +128,7 @@ static void show_step(struct replay *replay, const struct task *task, const stru
 	uint64_t last_ns = replay->line_ns[task->index];
 
 	sink_done(replay->sink, begin_line(replay, &row, 0) - indent_bytes(replay, task, 0));
-	/* These lines are no step in time. */
+	/* These lines do not count for "delta". */
 	replay->line_ns[task->index] = last_ns;
 	if (replay->columns.nr == 0)
 		sink_lit(replay->sink, " ");
@@ -137,7 +140,7 @@ static void show_step(struct replay *replay, const struct task *task, const stru
 	end_color(replay);
 }
 
-/* The path of callers that stands above a call. */
+/* Show the path of callers above a call. */
 static void show_backtrace(struct replay *replay, const struct task *task,
 			   const struct event *entry)
 {
@@ -146,7 +149,7 @@ static void show_backtrace(struct replay *replay, const struct task *task,
 	if (!path || !(replay->rules->uses & TRIGGER_BACKTRACE))
 		return;
 
-	/* Outermost first, as deep as it may be. */
+	/* The outermost call comes first; the depth is limited. */
 	size_t nr = path->depth + 1;
 	const struct call_path **steps cleanup_free = calloc(nr, sizeof(*steps));
 
@@ -156,7 +159,7 @@ static void show_backtrace(struct replay *replay, const struct task *task,
 		show_step(replay, task, entry, steps[i]);
 }
 
-/* A name in the colour that the user has given it. */
+/* Write a name in the colour that the user has chosen for it. */
 static void put_name(struct replay *replay, const struct func *func)
 {
 	const struct trigger *rule = replay->rules ? func_rule(replay->rules, 0, func) : NULL;
@@ -170,7 +173,7 @@ static void put_name(struct replay *replay, const struct func *func)
 	end_color(replay);
 }
 
-/* "name()" or "name@lib()", with arguments in the brackets. */
+/* Write "name()" or "name@lib()", with arguments in the brackets. */
 static void put_call_name(struct replay *replay, const struct task *task, const struct event *event)
 {
 	const struct func *func = event->func;
@@ -217,20 +220,23 @@ static bool note_site(struct replay *replay, const struct task *task, const stru
 	return true;
 }
 
-/* The address of the instruction after the call, or 0. */
+/* Returns the address of the instruction after the call, or 0. */
 static uint64_t take_site(struct replay *replay, const struct task *task, const struct event *entry)
 {
 	struct replay_site *site = &replay->sites[task->index];
 	uint64_t addr = site->addr;
 
-	/* uftrace's is one nanosecond early. Another call may have been left out since then. */
+	/*
+	 * uftrace's event is one nanosecond early. An earlier one may belong to a call that was
+	 * left out.
+	 */
 	if (entry->time_ns - site->time_ns > 1)
 		addr = 0;
 	site->addr = 0;
 	return replay->config.shows_callsite ? addr : 0;
 }
 
-/* "FILE:LINE", or "symbol+0x12". @addr is after the call, and may be after its function. */
+/* Write "FILE:LINE" or "symbol+0x12". @addr is after the call, and may be after its function. */
 static void put_site(const struct task *task, const struct event *entry, uint64_t addr,
 		     struct strbuf *out)
 {
@@ -274,7 +280,7 @@ static void put_places(struct replay *replay, const struct task *task, const str
 	source_line_put_word(strbuf_str(&comment), replay->config.color, replay->sink);
 }
 
-/* The end of a line that begins a call. */
+/* Write the end of a line that begins a call. */
 static void end_call_line(struct replay *replay, const struct task *task, const struct event *entry)
 {
 	const struct func *func = entry->func;
@@ -286,7 +292,7 @@ static void end_call_line(struct replay *replay, const struct task *task, const 
 	sink_lit(replay->sink, "\n");
 }
 
-/* True when func->call_text is all there is to say. */
+/* Returns true when func->call_text is the complete text. */
 static inline bool is_plain_call(const struct replay *replay, const struct event *entry)
 {
 	return entry->func->call_len < NAME_MAX_BYTES && replay->shows_plain_calls &&
@@ -308,7 +314,7 @@ static void put_comment_name(struct replay *replay, const struct task *task,
 	}
 }
 
-/* HOT: "name();" with the duration of the call. */
+/* HOT: write "name();" with the duration of the call. */
 static void show_leaf(struct replay *replay, const struct task *task, const struct event *entry,
 		      const struct event *exit)
 {
@@ -333,7 +339,7 @@ static void show_leaf(struct replay *replay, const struct task *task, const stru
 	end_call_line(replay, task, entry);
 }
 
-/* "name() {" */
+/* Write "name() {". */
 static void show_entry(struct replay *replay, const struct task *task, const struct event *event)
 {
 	const struct func *func = event->func;
@@ -356,7 +362,7 @@ static void show_entry(struct replay *replay, const struct task *task, const str
 	end_call_line(replay, task, event);
 }
 
-/* "} / * name * /" */
+/* Write "} / * name * /". */
 static void show_exit(struct replay *replay, const struct task *task, const struct event *event)
 {
 	const struct func *func = event->func;
@@ -386,7 +392,7 @@ static void show_exit(struct replay *replay, const struct task *task, const stru
 	sink_lit(replay->sink, "\n");
 }
 
-/* A line that is all comment: the colour goes over the line's end, as with the peer. */
+/* Write a line that is only a comment. The colour includes the line's end, as in uftrace. */
 static void show_note(struct replay *replay, const struct replay_row *row, unsigned indent,
 		      enum color color, const char *name, const char *data)
 {
@@ -443,7 +449,7 @@ static void show_lost(struct replay *replay, const struct task *task, const stru
 	show_note(replay, &row, event->indent + 1, COLOR_RED, strbuf_str(&text), "");
 }
 
-/* @indent: of the open calls. The line is one column off, as in uftrace. */
+/* @indent: the indentation of the open calls. The line is one column off, as in uftrace. */
 void replay_show_backwards(struct replay *replay, unsigned indent)
 {
 	static const struct replay_row nobody;
@@ -469,7 +475,7 @@ void replay_show_extern(struct replay *replay, const struct task *task)
 	show_note(replay, &row, 0, COLOR_GREEN, strbuf_str(&text), "");
 }
 
-/* An event that stays alone on its line. */
+/* Show an event that is alone on its line. */
 void replay_show_single(struct replay *replay, const struct task *task, const struct event *event)
 {
 	if (unlikely(event->flags & EVENT_BACKWARDS))

@@ -4,20 +4,20 @@
 
 #include "utils/view/replay/replay.h"
 
-/* The lines above the first event. */
+/* Write the lines above the first event. */
 void replay_show_header(struct replay *replay);
 
-/* An event that stays alone on its line; nothing for EVENT_HIDDEN. */
+/* Show an event that is alone on its line, or nothing for EVENT_HIDDEN. */
 void replay_show_single(struct replay *replay, const struct task *task, const struct event *event);
 
-/* A leaf, or a time off the CPU, from its both ends. */
+/* Show a leaf, or a time off the CPU, whose both ends are given. */
 void replay_show_pair(struct replay *replay, const struct task *task, const struct event *first,
 		      const struct event *second);
 
-/* The line of extern.dat that waits in replay->ext, with the cells of @task. */
+/* Show the line of extern.dat that waits in replay->ext, with the cells of @task. */
 void replay_show_extern(struct replay *replay, const struct task *task);
 
-/* A note that time went backwards, below @indent open calls. */
+/* Write a note that time went backwards, below @indent open calls. */
 void replay_show_backwards(struct replay *replay, unsigned indent);
 
 #endif
