@@ -11,9 +11,9 @@
 struct isa;
 
 /*
- * A disassembler of one instruction set. It has memory of its own, so each thread needs one. Only
- * insns_step(), insns_look_through(), insns_near_names() and insns_far_names() may be called with
- * the same one by several threads.
+ * A disassembler of one instruction set. Each thread needs a disassembler of its own. Only
+ * insns_step(), insns_look_through(), insns_near_names() and insns_far_names() may be called by
+ * several threads with one disassembler.
  */
 struct insns;
 
@@ -194,8 +194,8 @@ int insns_far_names(struct insns *insns, const struct insn_text *text,
 unsigned insns_near_reach(const struct insns *insns);
 
 /*
- * The functions that an instruction set must provide: see the functions above of the same names. A
- * struct insns begins with a pointer to its struct insn_set, which open() sets.
+ * The functions that an instruction set must provide: they do the work of the functions above with
+ * these names. A struct insns begins with a pointer to its struct insn_set, which open() sets.
  */
 struct insn_set {
 	int (*open)(struct insns **out, struct uft_err *err);

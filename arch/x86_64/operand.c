@@ -22,7 +22,10 @@ static bool take_char(struct cursor *c, char wanted)
 
 /* --- registers --- */
 
-/* By DWARF's numbers (psABI 3.6.2): the names of 8, 4, 2 and 1 bytes of a register. */
+/*
+ * The names of 8, 4, 2 and 1 bytes of each register, by DWARF's number of the register (psABI
+ * 3.6.2).
+ */
 static const char general[][4][5] = {
 	{ "rax", "eax", "ax", "al" },	   { "rdx", "edx", "dx", "dl" },
 	{ "rcx", "ecx", "cx", "cl" },	   { "rbx", "ebx", "bx", "bl" },

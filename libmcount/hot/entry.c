@@ -146,7 +146,7 @@ uint32_t probe_entry_framed(uint64_t *slot, uint64_t addr, const struct arch_reg
 	return enter_looked_up(slot, addr, regs);
 }
 
-/* Writes ENTRY and EXIT at the same time, for a call whose return cannot be seen. */
+/* Writes ENTRY and EXIT with equal times, for a call whose return cannot be seen. */
 static inline void record_instant(struct thread *t, uint64_t addr)
 {
 	unsigned depth = t->top - t->frames;

@@ -86,7 +86,7 @@ static inline char *put_record(char *at, uint64_t time_ns, uint64_t data)
 	return at + sizeof(*r);
 }
 
-/* One thread adds, others only read. */
+/* Only one thread changes the counter; others only read it. */
 static inline void add_alone(_Atomic uint64_t *counter, uint64_t count)
 {
 	atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + count,

@@ -59,10 +59,10 @@ struct open_frame {
 
 /*
  * The data of the frame with the same index. The plan under which the frame began may have been
- * replaced; here is all of it that the frame's end needs.
+ * replaced. So this struct has all data of that plan that the frame's end needs.
  *
- * @result: that of struct live_func; NULL also where there are no registers to capture from. Its
- * plan stays as long as the frame
+ * @result: that of struct live_func; NULL also where there are no registers to capture from. The
+ * plan of @result stays as long as the frame
  * @read: that of struct plan_rule, with PLANNED_READ
  * @args_at, @args_len: its arguments within planned.args until its ENTRY is written; @args_at is
  *                      the top of that stack before this frame

@@ -63,7 +63,7 @@ static void switch_off(struct thread *t)
 	__atomic_store_n(&probe.is_on, false, __ATOMIC_RELAXED);
 }
 
-/* Do what a rule says about the recording as a whole. */
+/* Obey a rule's switches of the whole recording: trace_on, trace_off. */
 static void obey_switches(struct thread *t, const struct plan_rule *rule)
 {
 	if (rule->flags & PLAN_TRACE_ON)

@@ -107,8 +107,8 @@ static inline void planned_push(struct thread *t, struct planned_frame *pf, uint
 	f->data = data;
 	f->time_ns = now_ns;
 	/*
-	 * One member after the other: for a literal the compiler would clear all of it first, with
-	 * an instruction that costs more than the rest.
+	 * The members are stored one by one. For a struct literal the compiler would clear the
+	 * whole struct first, with an instruction that costs more than all stores.
 	 */
 	pf->before = p->now;
 	pf->result = result;
@@ -193,7 +193,9 @@ static inline void planned_put_quick_entry(struct thread *t, uint64_t slot, uint
 	hot_commit(t, put_record(t->at, now_ns, data | (len ? RECORD_MORE : 0)) + len);
 }
 
-/* @pf: that of @f. After this @f does not need the plan of @result any more */
+/*
+ * @pf: the struct planned_frame of @f, which does not need the plan of @result any more after this
+ */
 static inline void planned_put_quick_exit(struct thread *t, const struct frame *f,
 					  struct planned_frame *pf, uint64_t now_ns,
 					  const struct capture_step *result,
@@ -280,7 +282,9 @@ static inline bool planned_fast_enter_known(struct thread *t, uint64_t slot, uin
 	p->now.depth = next.depth;
 	p->now.level++;
 	p->now.in = next.in;
-	/* The state was OUTSIDE, or JUDGED, which stays the same. */
+	/*
+	 * A thread in state OUTSIDE may change its state. The other possible state, JUDGED, stays.
+	 */
 	state_follow(t, p, THREAD_OUTSIDE, CALL_OPT_IN);
 	if (is_held_back) {
 		if (args) {

@@ -127,7 +127,7 @@ struct thread {
 	uint32_t end_rounds;   /* how often the thread-end destructor was called */
 	struct thread *aside;  /* NULL until the first signal needs it */
 	struct planned *planned;	   /* NULL when all calls are alike; see planned.h */
-	const struct planned_place *calls; /* what the stubs know of calls: see planned.h */
+	const struct planned_place *calls; /* the calls that the stubs know: see planned.h */
 	uint32_t is_aside;
 	uint32_t is_made; /* for a stack that the program has made, not a thread's own */
 	/* when @is_made: @low and @high are as the program has stated (stacks_take_up()) */

@@ -25,8 +25,9 @@
 #define WAIT_NS	     30000000000ULL
 
 /*
- * One step of waiting may be short (signals end it) and counts with its true length, up to this
- * limit: a thread that was stopped together with the recorder has not waited in vain.
+ * The longest time that a step of waiting counts for. A step counts with its true length, which may
+ * be short (signals end it). It may be very long for a thread that was stopped together with the
+ * recorder, and has not waited in vain.
  */
 #define STEP_MAX_NS 100000000ULL
 

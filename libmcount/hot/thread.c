@@ -111,7 +111,7 @@ struct thread *thread_make_state(void)
 	t->frames[0].data = record_data(RECORD_ENTRY, RECORD_DEPTH_MAX, 0);
 	t->frames[0].slot = t->last.slot = FRAME_ABOVE_ALL;
 	if (probe.plan.flags & PLAN_SELECTIVE && !planned_make(t))
-		return NULL; /* the memory of @t is lost, but there is no more anyway */
+		return NULL; /* the memory of @t is not given back: there is none left anyway */
 	frames_reset(t);
 	state_begin(t);
 	t->next = atomic_load(&probe_threads);

@@ -73,8 +73,8 @@ static struct stub_page *write_stubs(uint32_t first, uint32_t nr)
 		arch_write_call_stub(page->stubs + i * ARCH_CALL_STUB_BYTES, first + i,
 				     &page->cell);
 	/*
-	 * The page is never writable and executable at the same time. Systems that forbid this
-	 * record no library calls.
+	 * The page is never writable and executable at the same time. Systems that forbid making it
+	 * executable record no library calls.
 	 */
 	if (mprotect(page, bytes, PROT_READ | PROT_EXEC) < 0) {
 		munmap(page, bytes);

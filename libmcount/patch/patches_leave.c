@@ -44,7 +44,7 @@ void patches_pass(void)
 	for_each_module(lower_semaphores);
 }
 
-/* --- what the recorder is to write --- */
+/* --- the changes that the recorder is to write --- */
 
 static void drop_changes(void)
 {
@@ -124,7 +124,7 @@ void patches_forget(void)
 	patches_drop();
 }
 
-/* --- what has become of it --- */
+/* --- the results of the changes --- */
 
 static int look_at_changed(struct dl_phdr_info *info, size_t size, void *arg)
 {

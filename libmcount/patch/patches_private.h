@@ -76,7 +76,7 @@ void patches_drop(void);
 /* Raise the event's semaphore: the program may skip the event as long as that is 0. */
 void patch_raise_semaphore(const struct dl_phdr_info *info, struct patch *patch);
 
-/* True when the text holds what @patch puts there. */
+/* True when the text has the bytes of @patch. */
 bool patch_is_there(const struct dl_phdr_info *info, const struct patch *patch);
 
 /* True when the loaded module of @info is @module; another one may be at its address by now. */

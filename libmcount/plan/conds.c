@@ -137,7 +137,8 @@ static uint64_t load_float(const struct plan_cond *cond, const struct subject *s
 }
 
 /*
- * Returns an integer in whose order doubles are: theirs is that of their bits, except for the sign.
+ * Returns an integer for the order of doubles. Doubles are in the order of their bits, except for
+ * the sign.
  */
 static int64_t order_of(uint64_t bits)
 {

@@ -28,7 +28,7 @@ static struct {
 	uint64_t serial;
 } plans = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-/* --- making one --- */
+/* --- making a plan --- */
 
 /*
  * Returns the memory of a plan with room for that many functions, rules, conditions and steps. NULL
@@ -179,7 +179,7 @@ static bool steps_read_memory(const struct live_plan *plan)
 	return false;
 }
 
-/* --- the end of one --- */
+/* --- the end of a plan --- */
 
 /*
  * No thread takes up a plan that is not probe.live (planned_take_up() checks this again after
@@ -249,7 +249,7 @@ void plans_after_fork(void)
 	pthread_mutex_init(&plans.lock, NULL);
 }
 
-/* --- one in the place of another --- */
+/* --- replacing a plan --- */
 
 static void publish_plan(struct live_plan *plan)
 {

@@ -15,8 +15,8 @@
 #include "utils/format/probe/control.h"
 
 /*
- * Only environments that the caller hands over are added to, as uftrace does. Variables that a
- * program removes from its own (clearenv(3), `env -i`) stay removed.
+ * Variables are only added to an environment that the caller passes, as uftrace does. Variables
+ * that a program removes from its own environment (clearenv(3), `env -i`) stay removed.
  *
  * All this may run in the child of a vfork(2), on a small stack, or in a signal handler. So nothing
  * is allocated, no lock is taken, and an environment that does not fit is passed on unchanged.

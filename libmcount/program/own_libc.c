@@ -153,8 +153,8 @@ static void bind(void **slot, void *function, void *arg)
 }
 
 /*
- * Returns the size of the part that the dynamic linker has made read-only again (RELRO), in the
- * same whole pages.
+ * Returns the size of the part that the dynamic linker has made read-only again (RELRO), rounded to
+ * pages as the linker does.
  */
 static size_t sealed_part(const struct loaded *ours, void **start)
 {

@@ -41,9 +41,9 @@ struct py_object *codes_ask_frame(struct py_frame *frame)
 }
 
 /*
- * True when another module has got places in code objects. Code that gets our place from now on has
- * theirs as well, and at the end of the code the interpreter would call their function for an empty
- * place. The question is put by means of code that is kept for good.
+ * True when another module has got places in code objects. With our place, code would get the other
+ * module's place as well, empty. At the end of the code the interpreter would call the other
+ * module's function for it. The interpreter is asked about a code object that is kept for good.
  */
 static bool has_others(struct py_object *code, bool is_of_main)
 {

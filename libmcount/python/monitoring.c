@@ -15,7 +15,7 @@
 #include "libmcount/python/threads.h"
 #include "utils/base/compiler.h"
 
-/* --- what the interpreter calls --- */
+/* --- functions that the interpreter calls --- */
 
 /* None. Its references are not counted, since it is never freed (from 3.12 on). */
 static struct py_object *none;

@@ -8,8 +8,8 @@
 #include "utils/format/callables.h"
 
 /*
- * The facts about a function, in one word, so that it fits the interpreter's place for us. 0: not
- * asked yet.
+ * The facts about a function. They are in one word, which fits into our place in a code object. 0:
+ * not looked up yet.
  */
 typedef uint64_t name_facts;
 

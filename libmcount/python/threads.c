@@ -64,8 +64,8 @@ void threads_see_this(void)
 }
 
 /*
- * Finds the first thread of the list. It is where the layout says if the interpreter's own function
- * returns the same.
+ * Finds the place of the list's first thread, as the layout has it. It is only used if the
+ * interpreter's own function returns the same thread.
  */
 static void find_first(void)
 {

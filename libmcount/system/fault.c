@@ -62,7 +62,7 @@ struct disposition {
 	_Atomic uint32_t current;
 };
 
-/* By signal; unused pages cost nothing. */
+/* The action of each signal; unused pages cost nothing. */
 static struct disposition dispositions[_NSIG];
 /*
  * By signal: the signals that were taken out of its handler's mask. Bit 0: SIGSEGV, bit 1: SIGBUS.

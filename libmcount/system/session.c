@@ -97,9 +97,9 @@ static bool has_address_space(void)
 extern const char *gnu_get_libc_version(void) __attribute__((weak));
 
 /*
- * Valgrind preloads a library with this function into what it runs. Valgrind does not understand
- * our unwind information, so its backtraces end at a replaced return address. Reports would differ,
- * and suppressions would not match any more.
+ * Valgrind preloads a library with this function into programs. Valgrind does not understand our
+ * unwind information, so its backtraces end at a replaced return address. Reports would differ, and
+ * suppressions would not match any more.
  */
 extern void _vgnU_freeres(void) __attribute__((weak));
 

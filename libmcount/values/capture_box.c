@@ -170,8 +170,8 @@ static bool climb_tree(const struct box_step *step, uint64_t *node)
 	uint64_t right;
 
 	/*
-	 * The next node is the leftmost one of the right subtree. Without a right subtree it is the
-	 * nearest ancestor that has this node in its left subtree.
+	 * The next node is the leftmost one of the right subtree. Without a right subtree, the next
+	 * node is the nearest ancestor that has this node in its left subtree.
 	 */
 	if (!read_word(*node + step->e, &right))
 		return false;

@@ -22,7 +22,7 @@
 #include "utils/format/probe/attach.h"
 #include "utils/format/event_ids.h"
 
-/* --- what is declared --- */
+/* --- declared events --- */
 
 /* The recorder's choices of events, by number. Chunks are made when they are needed, and stay. */
 #define CHOICES_CHUNK 4096U

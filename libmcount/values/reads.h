@@ -21,7 +21,7 @@ struct reading {
 	struct counter_values named;
 };
 
-/* SLOW. Read the values @what (enum plan_read bits) for this thread. errno is kept. */
+/* SLOW. Read values for this thread; @what has their enum plan_read bits. errno is kept. */
 void reads_take(uint32_t what, struct reading *out);
 
 /*

@@ -288,10 +288,7 @@ void *pxt_place_make(int place, const char *name, size_t bytes, int *error)
 	return memory;
 }
 
-/*
- * The file is opened by the kernel's name for the descriptor: it is the same one even if it was
- * renamed.
- */
+/* The file is opened by the kernel's name for the descriptor, so it may have been renamed. */
 int pxt_open_again(int fd)
 {
 	char path[32];

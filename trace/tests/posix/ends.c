@@ -36,7 +36,7 @@ static trace_id_t logged;
 static int stream_policy = POSIX_TRACE_FLUSH;
 static int log_policy = POSIX_TRACE_APPEND;
 
-/* --- what a log says --- */
+/* --- the events of a log --- */
 
 static bool is_closed(int fd)
 {
@@ -650,7 +650,7 @@ POINT(process_that_adopts_orphans_has_no_child_of_ours)
 	wait_until_whole(fd);
 }
 
-/* --- what stays --- */
+/* --- files that stay --- */
 
 /* Count the files of streams, processes and names. */
 static int count_files(void)

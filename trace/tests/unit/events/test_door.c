@@ -175,7 +175,9 @@ TEST_WITH(the_next_one_has_its_own_numbers, prepare, finish)
 		assert_int_equal(seen.begun[i], 20 + i);
 		assert_int_equal(seen.ended[i], 20 + i);
 	}
-	/* Coming again needs no memory: the entry is the same one. */
+	/*
+	 * When the recorder comes again, no memory is needed: the event's entry is the former one.
+	 */
 	assert_ptr_equal(atomic_load(&event->impl->recorded), recorded);
 }
 
@@ -271,7 +273,7 @@ TEST_WITH(nobody_waits_for_a_lock, prepare, finish)
 	assert_int_equal(fst_door_open(&recorder), 0);
 	FSTRACE(calls, go_within, &ret);
 	assert_int_equal(ret, -EAGAIN);
-	/* The recorder has gone all the same: it gets no event. */
+	/* The recorder is gone even so: it gets no event. */
 	seen.nr_begun = 0;
 	FSTRACE(event, 7);
 	assert_int_equal(seen.nr_begun, 0);

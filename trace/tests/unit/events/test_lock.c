@@ -43,8 +43,8 @@ static int next_fd(void)
 }
 
 /*
- * Returns the pid of the process that has the lock on file @of; 0: none has. That process itself
- * must not call this.
+ * Returns the pid of the process that has the lock on file @of; 0: none has. The process with the
+ * lock must not call this.
  */
 static pid_t owner_of_lock(const char *of)
 {
@@ -135,7 +135,7 @@ IN_A_CHILD(one_thread_has_it_at_a_time)
 	fst_lock_threads(&inner);
 	fst_unlock_threads(&inner);
 	CHILD_CHECK(!can_another_thread());
-	/* But it cannot get the lock once more by trying. */
+	/* The thread cannot get the lock once more by fst_try_lock_threads(). */
 	CHILD_CHECK(!fst_try_lock_threads(&inner));
 	sigprocmask(SIG_SETMASK, NULL, &now);
 	CHILD_CHECK(sigismember(&now, SIGUSR1));

@@ -407,7 +407,7 @@ TEST_WITH(a_stream_that_does_not_run_gets_nothing, begin, NULL)
 	record(0);
 	assert_int_equal(test_stream_used(&streams[0]), 0);
 	assert_int_equal(lost(), 0);
-	/* But an event that a full stream does not get is lost. */
+	/* An event that a full stream does not get is lost. */
 	atomic_store(&STREAM->run, PT_IS_FULL);
 	record(0);
 	assert_int_equal(test_stream_used(&streams[0]), 0);
