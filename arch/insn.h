@@ -132,9 +132,9 @@ struct insn_code {
 #define INSN_RET_HIGH 8
 
 /*
- * Move whole instructions, from address @from of @text on, until @nr_bytes of them are taken or one
- * does not fall through. -EXDEV with the reason when an instruction cannot run elsewhere, or is a
- * call that would return into the first @nr_bytes, which will be overwritten.
+ * Move whole instructions, from address @from of @text on, until @nr_bytes are taken or an
+ * instruction does not fall through. -EXDEV with the reason when an instruction cannot run
+ * elsewhere, or is a call that would return into the first @nr_bytes, which will be overwritten.
  */
 int insns_move(struct insns *insns, const struct insn_text *text, uint64_t from, unsigned nr_bytes,
 	       struct insn_code *out, struct uft_err *err);

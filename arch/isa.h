@@ -26,7 +26,7 @@ struct isa_arg_regs {
  * The procedure linkage table, as written by linkers.
  *
  * @skip: the bytes of its first, special entry; @skip_mold: those in programs that mold(1) has
- *        linked. 0: the first entry is as all others
+ *        linked. 0: the first entry has the size of all others
  * @jump_slot, @glob_dat: relocations of slots for calls; @glob_dat is 0 if calls without a PLT are
  * not supported
  */
@@ -41,8 +41,8 @@ struct isa_plt {
 /*
  * @machine: e_machine of its programs
  * @word_bytes: the size of a general register, and of an argument's place on the stack
- * @ints, @floats: registers of arguments; DWARF's numbers of them are in @dwarf_ints, and from
- *                 @dwarf_floats on
+ * @ints, @floats: registers of arguments. @dwarf_ints has DWARF's numbers of @ints; those of
+ *                 @floats begin at @dwarf_floats
  * @long_double_words: the words of a long double on the stack; 0: it is passed in another,
  *                 unsupported way
  * @knows_floats: floating point arguments of up to eight bytes are in @floats, then on the stack

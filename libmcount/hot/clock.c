@@ -23,7 +23,7 @@ struct clock_reading {
 
 /*
  * libc's own function, set before there are hooks. Programs, and sanitizers, may interpose
- * clock_gettime(2). Their function may call others of libc, and these would be recorded as calls of
+ * clock_gettime(2). Such a function may call libc, and these calls would be recorded as calls of
  * the program.
  */
 static int (*real_clock_gettime)(clockid_t clock, struct timespec *ts) = clock_gettime;

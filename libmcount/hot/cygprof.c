@@ -110,7 +110,7 @@ static inline bool is_top(const struct thread *t, uint64_t sp, uint64_t fn)
 
 /*
  * True when the innermost call is of @fn at @sp, and was open before the probe came. is_of() is
- * false for such calls, so that the fast paths leave them alone.
+ * false for a call that was open then, so that the fast paths leave it alone.
  */
 static bool is_unseen_top(const struct thread *t, uint64_t sp, uint64_t fn)
 {

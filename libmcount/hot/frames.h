@@ -104,8 +104,8 @@ static inline uint64_t frame_return(const struct frame *f)
 }
 
 /*
- * HOT, rarely. The innermost call has FRAME_KEPT. Ends such calls that have returned before a call
- * with @slot began.
+ * HOT, rarely. The innermost call has FRAME_KEPT. Ends the innermost calls with FRAME_KEPT that
+ * have returned before a call with @slot began.
  */
 void frames_leave_returned(struct thread *t, const uint64_t *slot);
 

@@ -69,7 +69,7 @@ static inline bool planned_leave_captured(struct thread *t, const struct arch_re
 	return true;
 }
 
-/* HOT: the frame thread->admitted ends. Not inline, since the stubs handle most such ends. */
+/* HOT: the frame thread->admitted ends. Not inline, since the stubs handle most returns from it. */
 bool planned_leave_admitted(struct thread *t);
 
 /*

@@ -14,7 +14,8 @@
  *
  * ALIKE and HELD are those of threads without a plan. A plan's threads are settled (JUDGED, OUTSIDE
  * or OUT) as long as each frame has its struct planned_frame, so that planned.now is complete;
- * planned_pass.h explains the others. In comments words like "ready" and "open" mean these states.
+ * planned_pass.h explains the other states. In comments words like "ready" and "open" mean these
+ * states.
  */
 enum thread_state {
 	THREAD_ALIKE,	/* each call is recorded at once */

@@ -330,8 +330,8 @@ static void leave_tool(struct py_object *monitoring, int tool)
 }
 
 /*
- * Numbers of tools. Python's documentation names no use for 4 and 3; the others are for optimizers,
- * coverage, debuggers and profilers.
+ * Numbers of tools. Python's documentation names no use for 4 and 3; the other numbers are for
+ * optimizers, coverage, debuggers and profilers.
  */
 static const int tools[] = { 4, 3, 5, 1, 0, 2 };
 #define NR_FREE_TOOLS 2

@@ -34,8 +34,8 @@ static uint64_t own_handle;
 /* --- the steps --- */
 
 /*
- * Gives a slot that leads to us its former target back. A slot that other code has changed since
- * then stays.
+ * Gives a slot that leads to us its former target back. A slot stays as it is if other code has
+ * changed it meanwhile.
  */
 static void undo_slot(struct undo *undo, void *arg)
 {

@@ -219,7 +219,7 @@ static int64_t begin_being_recorded(const char *address)
 	is_waiting = probe.is_attached;
 	/*
 	 * The recorder still has to change the text and to tell the open calls. A probe that will
-	 * leave again installs no signal handlers: the program could have learnt of them.
+	 * leave again installs no signal handlers: the program could have learnt their addresses.
 	 */
 	if (probe.is_attached)
 		return ATTACH_DONE;

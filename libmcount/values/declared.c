@@ -425,8 +425,8 @@ const struct utrail_trace_recorder *declared_recorder(void)
 const struct utrail_trace_recorder *utrail_trace_recorder(uint32_t abi)
 {
 	/*
-	 * A probe that was attached leaves again, but the library would keep this answer: such a
-	 * probe uses the doors instead.
+	 * A probe that was attached leaves again, but the library would keep this answer. So an
+	 * attached probe uses the doors instead.
 	 */
 	return abi == UTRAIL_TRACE_ABI && probe.ready && !probe.is_attached ? declared_recorder()
 									    : NULL;

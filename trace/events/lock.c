@@ -18,9 +18,9 @@ static uid_t owner_uid = -1;
 static gid_t owner_gid = -1;
 
 /*
- * Renew the mutex in a forked child, which has no thread that held it. Such a thread was only
- * changing files, and does so on in the parent. The mutex is recursive, so that neither a function
- * of the program that logs (though it may not) nor a handler of a fault deadlocks.
+ * Renew the mutex in a forked child, which has no thread that held it. That thread was only
+ * changing files, and goes on with them in the parent. The mutex is recursive, so that neither a
+ * function of the program that logs (though it may not) nor a handler of a fault deadlocks.
  */
 static void renew_mutex(void)
 {

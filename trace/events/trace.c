@@ -10,8 +10,8 @@
 
 /*
  * A chunk of events. It is memory that children share, so events are chosen for all processes at
- * once. All of them fill a chunk that was made before a fork, so the count of used places is
- * shared, too.
+ * once. All these processes fill a chunk that was made before the fork, so the count of used places
+ * is shared, too.
  */
 struct fst_chunk {
 	struct fst_chunk *next; /* the next chunk of this process */

@@ -53,8 +53,8 @@ int posix_trace_attr_setmaxdatasize(trace_attr_t *attr, size_t size)
 }
 
 /*
- * Returns the bytes that an event's record takes in a stream. A stream whose size is the sum of
- * these for some events holds all of them.
+ * Returns the bytes that an event's record takes in a stream. A stream holds a set of events if its
+ * size is the sum of their bytes.
  */
 int posix_trace_attr_getmaxsystemeventsize(const trace_attr_t *restrict attr, size_t *restrict size)
 {

@@ -11,8 +11,8 @@
 #define NAMES_MAX 1024
 
 /*
- * The time for which a log without a keeper stays in memory until a process opens it, and the time
- * if there are many such logs, which would fill the memory.
+ * The time for which a log without a keeper stays in memory until a process opens it. It is shorter
+ * if there are many logs without a keeper, which would fill the memory.
  */
 #define LEFT_SECONDS	  3600
 #define LEFT_SECONDS_MANY 10
