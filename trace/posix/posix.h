@@ -66,7 +66,6 @@ enum pxt_run {
  * @gap: the place where events were lost since the reader was told, plus 1; 0: nowhere. @gap_ns:
  *       the time of the first of them
  * @clear_at: records that begin before it are not read any more
- * @is_in_use: pid of the process that reads or writes names
  * @log_bytes: the size of the struct pxt_log_part (keeper.h) after the cells; 0: there is no log
  * @run_at_end: @run when a process other than the owner closed the stream, with PT_WAS_CLOSED
  */
