@@ -30,7 +30,9 @@ static void set_end(struct exec_slice *slice, const struct pipeline *pipe)
 		slice->status = WEXITSTATUS(execution->status);
 }
 
-/* @numbers: of each execution, and @has_shown of each process, zeroed. */
+/*
+ * Choose the executions to show. @numbers: for each execution; @has_shown: for each process, zeroed
+ */
 static void choose_executions(struct exec_slices *slices, const struct pipeline *pipe,
 			      size_t *numbers, bool *has_shown)
 {
@@ -41,7 +43,7 @@ static void choose_executions(struct exec_slices *slices, const struct pipeline 
 		struct exec_slice *slice = &slices->all[slices->nr];
 		size_t parent = execution->parent;
 
-		/* Children of an execution that is not shown are its parent's. */
+		/* The children of an execution that is not shown are shown as its parent's. */
 		numbers[i] = parent == EXECUTION_NONE ? EXECUTION_NONE : numbers[parent];
 		if (!is_chosen(pipe, execution))
 			continue;

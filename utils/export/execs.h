@@ -1,7 +1,4 @@
-/*
- * The executions of a recording (record --proc) as exporters show them: slices, each of its
- * process.
- */
+/* The executions of a recording (record --proc) as slices, as exporters show them. */
 #ifndef UTRAIL_EXPORT_EXECS_H
 #define UTRAIL_EXPORT_EXECS_H
 
@@ -18,9 +15,9 @@
 /*
  * @is: the execution; @start_ns, @end_ns: its part in the time range
  * @parent: the nearest shown one that has made the process; EXECUTION_NONE: none
- * @signal: the one that has ended the process with it, 0: none; @status: its exit status, -1: it
- *          did not exit with it
- * @is_first: of those of its process that are shown
+ * @signal: the signal that ended the process in it, 0: none
+ * @status: the exit status, -1: the process did not exit in it
+ * @is_first: it is the first shown one of its process
  */
 struct exec_slice {
 	const struct execution *is;
@@ -40,9 +37,9 @@ struct exec_slices {
 };
 
 /*
- * Those that the user chose: not without events (--no-event), in the time range, of processes whose
- * first thread is chosen (--tid). None when the recording has none. Damaged records are left out:
- * the pipeline, which reads the same file, reports them.
+ * Load the executions that the user chose: in the time range, of processes whose first thread is
+ * chosen (--tid), and none with --no-event. Damaged records are left out: the pipeline, which reads
+ * the same file, reports them.
  */
 int exec_slices_load(struct exec_slices *slices, const struct pipeline *pipe, struct uft_err *err);
 void exec_slices_deinit(struct exec_slices *slices);

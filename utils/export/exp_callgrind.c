@@ -8,7 +8,7 @@
 #include "utils/view/values/titles.h"
 #include "utils/view/graph/tree_counters.h"
 
-/* A name ends with its line. */
+/* Write a name, which ends with its line. */
 static void put_name(struct export *ex, const char *name)
 {
 	sink_str(ex->sink, name);
@@ -19,7 +19,7 @@ static void put_name(struct export *ex, const char *name)
 struct own {
 	const struct func *func;
 	uint64_t self_ns;
-	size_t first; /* its first pair as a caller, and how many */
+	size_t first; /* its first pair as a caller, and the number of these pairs */
 	size_t nr;
 };
 
@@ -60,7 +60,7 @@ static struct own *make_own(const struct callers *callers, size_t *nr)
 			.self_ns = callers->pairs[i].self_ns,
 		};
 	*nr = fold_own(all, callers->nr);
-	/* Both lists are sorted by the same names. */
+	/* Both lists are sorted by name. */
 	for (size_t i = 0, at = 0; i < *nr; i++) {
 		while (at < callers->nr &&
 		       (!callers->pairs[at].caller ||
@@ -88,7 +88,7 @@ struct cost {
 	size_t nr;
 };
 
-/* The costs of a line: the time and all counters. */
+/* Write the costs of a line: the time and all counters. */
 struct costs {
 	struct cost list[1 + COUNTERS_MAX];
 	size_t nr;

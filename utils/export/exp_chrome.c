@@ -11,7 +11,7 @@
 #include "utils/view/texts.h"
 #include "utils/view/values/titles.h"
 
-/* Names longer than that go the slow way. */
+/* Longer names use the slow path. */
 #define SHORT_NAME (SINK_ROOM_MAX - 512)
 
 /*
@@ -46,8 +46,8 @@ static void make_name(const struct func *func, struct strbuf *out)
 static void make_task(struct task_text *text, const struct task *task)
 {
 	/*
-	 * Both for the first thread of a process, too: readers take an event without a tid for one
-	 * of thread 0.
+	 * The first thread of a process has both numbers too, since readers assign an event without
+	 * a tid to thread 0.
 	 */
 	text->len = sprintf(text->text, "\",\"pid\":%d,\"tid\":%d,\"name\":\"", task->pid,
 			    task->tid);
@@ -98,7 +98,7 @@ static int begin_chrome(struct export *ex, struct uft_err *err)
 	return 0;
 }
 
-/* The text that all lines of a second begin with: it changes seldom. */
+/* Make the text that all lines of a second begin with. It seldom changes. */
 static __attribute__((noinline)) void set_second(struct chrome *chrome, uint64_t time_ns)
 {
 	uint64_t second = time_ns / 1000000000;
@@ -106,12 +106,12 @@ static __attribute__((noinline)) void set_second(struct chrome *chrome, uint64_t
 	chrome->second_ns = second * 1000000000;
 	chrome->second_len = sprintf(chrome->second_text, ",\n{\"ts\":%llu",
 				     (unsigned long long)second);
-	/* Without a leading zero: that would be no number in JSON. */
+	/* No leading zero is written: numbers in JSON have none. */
 	if (second == 0)
 		chrome->second_len = sprintf(chrome->second_text, ",\n{\"ts\":");
 }
 
-/* HOT: microseconds with three digits after the point. */
+/* HOT: write microseconds with three digits after the point. */
 static inline char *put_ts(struct chrome *chrome, char *to, uint64_t time_ns)
 {
 	if (unlikely(time_ns - chrome->second_ns >= 1000000000))
@@ -153,7 +153,7 @@ static int put_edge(struct export *ex, const struct task_text *task, uint64_t ti
 	return 0;
 }
 
-/* The same with arguments or a return value, which go after the name. */
+/* Write an edge with arguments or a return value, which are after the name. */
 static int put_edge_with_payload(struct export *ex, const struct task *task,
 				 const struct event *event, const struct nest_edge *edge)
 {
@@ -176,7 +176,10 @@ static int put_edge_with_payload(struct export *ex, const struct task *task,
 	return 0;
 }
 
-/* At one time, of one thread, as "s" tells. The provider is the category. */
+/*
+ * Write an event at one time, of one thread (this is the meaning of "s"). The provider is the
+ * category.
+ */
 static int put_chrome_point(struct export *ex, const struct task *task, const struct event *event)
 {
 	struct chrome *chrome = ex->state;
@@ -223,8 +226,8 @@ static int put_chrome_events(struct export *ex, const struct event_span *span, s
 }
 
 /*
- * The part that both edges of an execution share: an id of its process, since numbers of processes
- * are used again.
+ * Write the part that both edges of an execution share. It has an id of the process, since process
+ * numbers are reused.
  */
 static void put_execution_edge(struct export *ex, const struct exec_slice *slice, bool is_begin)
 {
@@ -260,8 +263,8 @@ static void put_execution_args(struct export *ex, const struct exec_slice *slice
 }
 
 /*
- * Each on a track of its process next to the threads', as an async slice: calls may continue after
- * a program's end.
+ * Write each execution as an async slice, on a track of its process next to those of threads: calls
+ * may continue after a program's end.
  */
 static int put_executions(struct export *ex, struct uft_err *err)
 {

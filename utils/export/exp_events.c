@@ -1,4 +1,6 @@
-/* Exporters of events alone, for `utrail events`: those of the list in export.h have calls, too. */
+/*
+ * Exporters of events alone, for `utrail events`. Exporters in the list of export.h have calls too.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,7 +62,7 @@ static void deinit_lines(struct export *ex)
 	strbuf_deinit(&lines->text);
 }
 
-/* Its name and its text, for the next line. */
+/* Make the name and the text of an event for the next line. */
 static struct lines *describe(struct export *ex, const struct task *task, const struct event *event)
 {
 	struct lines *lines = ex->state;
@@ -80,7 +82,7 @@ static void put_time(struct export *ex, const struct event *event)
 
 /* --- lines for people --- */
 
-/* The calls around it, innermost first. */
+/* Write the calls around an event, innermost first. */
 static void put_path(struct export *ex, const struct nest_task *open)
 {
 	for (size_t i = open->depth; i-- > 0;) {
@@ -92,7 +94,7 @@ static void put_path(struct export *ex, const struct nest_task *open)
 	}
 }
 
-/* A line of text has the time in front; then come name and text, as each format has them. */
+/* Begin a line with the time. The name and the text follow in the way of each format. */
 static struct lines *begin_line(struct export *ex, const struct task *task,
 				const struct event *event)
 {
@@ -130,7 +132,7 @@ static int show_point(struct export *ex, const struct task *task, const struct e
 	return end_line(ex, lines);
 }
 
-/* The members that the exporters of events have in common; @point_of: puts one of them. */
+/* The members that the exporters of events have in common. @point_of: writes one event */
 #define LINES_MEMBERS(begin_of, point_of)                                                     \
 	.state_bytes = sizeof(struct lines), .configure = configure_lines, .begin = begin_of, \
 	.events = put_listed_events, .deinit = deinit_lines, .point = point_of
@@ -205,7 +207,7 @@ const struct exporter exp_event_json = {
 
 /* --- lines as libutrail-trace writes them --- */
 
-/* The event's time for people; for a line of a log the time in it. */
+/* Returns the event's time for people. For a line of a log, this is the time in the line. */
 static int64_t real_time_us(const struct export *ex, const struct declared_event *declared,
 			    const struct event *event)
 {
@@ -257,7 +259,7 @@ struct tally {
 	const struct event_kind *kind;
 };
 
-/* @tallies: sorted by id, until all is counted */
+/* @tallies: sorted by id during counting */
 struct tallies {
 	struct tally *tallies;
 	size_t nr;

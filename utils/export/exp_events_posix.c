@@ -16,7 +16,7 @@
 #include "utils/format/event_data.h"
 
 #define COPY_BYTES   (64 << 10)
-/* The defaults of libutrail-trace's streams. */
+/* The default sizes of libutrail-trace's streams. */
 #define STREAM_BYTES (256 << 10)
 #define POLICY_FLUSH 3 /* POSIX_TRACE_FLUSH */
 
@@ -68,7 +68,10 @@ static uint32_t fixed_id(const char *name)
 	return 0;
 }
 
-/* A name that is one too many is the unnamed event, as for programs. Negative errno. */
+/*
+ * Returns the id of a name, or a negative errno. Names above the limit are the unnamed event, as
+ * for programs.
+ */
 static int id_of(struct posix_export *to, const char *name, uint32_t *id)
 {
 	uintptr_t known = (uintptr_t)strmap_get(&to->ids, name);
@@ -88,7 +91,8 @@ static int id_of(struct posix_export *to, const char *name, uint32_t *id)
 }
 
 /*
- * Names of events of POSIX Trace, whether they come or not, in the order in which they were made.
+ * Add the names of all events of POSIX Trace, also of those without occurrences, in the order in
+ * which they were made.
  */
 static int add_names(struct export *ex)
 {
@@ -131,7 +135,7 @@ static int begin_posix_log(struct export *ex, struct uft_err *err)
 
 /* --- events --- */
 
-/* The value of "DATA=%B", and the facts after it when it was imported. */
+/* Take the value of "DATA=%B", and for an imported event the facts after it. */
 static void take_data(struct posix_export *to, const struct event *event)
 {
 	const uint8_t *at = event->data;
@@ -162,7 +166,7 @@ static void take_data(struct posix_export *to, const struct event *event)
 		to->made.id = le32toh(said.id);
 }
 
-/* All other events have their text as data. */
+/* Take the text of any other event as its data. */
 static int take_text(struct export *ex, const struct task *task, const struct event *event)
 {
 	struct posix_export *to = ex->state;
@@ -225,8 +229,8 @@ static int put_posix_point(struct export *ex, const struct task *task, const str
 }
 
 /*
- * A call in the format of a stream (struct utrail_trace_function of <trace.h>), followed by the
- * function's name. The call site is unknown.
+ * Write a call in the format of a stream (struct utrail_trace_function of <trace.h>), followed by
+ * the function's name. The call site is unknown.
  */
 static int put_posix_call(struct export *ex, const struct task *task, const struct event *event)
 {

@@ -12,9 +12,9 @@
 #include "utils/view/values/titles.h"
 
 /*
- * The profiler knows samples, not calls: each stretch of time in which nothing began or ended is
- * one sample, as heavy as it is long. A stack is a path of calls; @tree knows them, and keeps the
- * number of each (plus one) in @calls of its node.
+ * The profiler shows samples, not calls. Each period in which nothing began or ended is one sample,
+ * and its weight is the length of the period. A stack is a path of calls. @tree has the paths, and
+ * the number of each (plus one) in @calls of its node.
  *
  * @numbers: functions in the order of the file
  * @strings: names of functions and of events, as they come
@@ -77,7 +77,7 @@ static uint64_t since_start(const struct export *ex, uint64_t time_ns)
 	return time_ns > first_ns ? time_ns - first_ns : 0;
 }
 
-/* Milliseconds with six digits after the point. */
+/* Write milliseconds with six digits after the point. */
 static void add_ms(struct strbuf *out, uint64_t ns)
 {
 	strbuf_addf(out, "%s%llu.%06u", out->len ? "," : "", (unsigned long long)(ns / 1000000),
@@ -119,7 +119,7 @@ static int begin_firefox(struct export *ex, struct uft_err *err)
 	return 0;
 }
 
-/* func_number() with a name among the strings. */
+/* Like func_number(), and adds the name of a new function to the strings. */
 static uint32_t number_of_func(struct firefox *f, const struct func *func)
 {
 	uint32_t number = func_number(&f->numbers, func);
@@ -180,7 +180,7 @@ static void add_member(struct strbuf *out, const char *name, const char *text)
 	strbuf_addch(out, '"');
 }
 
-/* A call that ended, if it has additional data. */
+/* Add a call that ended as a marker, if it has additional data. */
 static int add_marker(struct firefox *f, const struct func *func, const char *retval)
 {
 	uint64_t start_ns = f->starts[--f->nr_starts];
@@ -207,7 +207,7 @@ static int add_marker(struct firefox *f, const struct func *func, const char *re
 	return 0;
 }
 
-/* A marker at one time. */
+/* Add a marker at one time. */
 static int put_firefox_marker(struct export *ex, const struct task *task, const struct event *event)
 {
 	struct firefox *f = ex->state;
@@ -232,7 +232,7 @@ static int put_firefox_marker(struct export *ex, const struct task *task, const 
 	return 0;
 }
 
-/* The calls that were open up to now become a sample. */
+/* Write a sample of the calls that were open up to now. */
 static void put_sample(struct export *ex, uint64_t now_ns)
 {
 	struct firefox *f = ex->state;
@@ -260,7 +260,7 @@ static void put_column(struct export *ex, const char *name, struct strbuf *colum
 	strbuf_reset(column);
 }
 
-/* @count times the same in a column. */
+/* Write the same value @count times in a column. */
 static void put_same(struct export *ex, const char *name, const char *value, size_t count)
 {
 	sink_lit(ex->sink, "\"");
@@ -321,7 +321,7 @@ static void put_thread(struct export *ex)
 	f->has_thread = true;
 }
 
-/* Calls that never returned are as long as there are records. */
+/* Calls that never returned last up to the last record. */
 static int end_thread(struct export *ex)
 {
 	struct firefox *f = ex->state;
@@ -401,7 +401,7 @@ static unsigned category_of(const struct func *func)
 	return func->is_libcall;
 }
 
-/* A frame, a function and a string for each function, all with its number. */
+/* Write a frame, a function and a string for each function, all with its number. */
 static void put_tables(struct export *ex)
 {
 	static const char *const frame_nulls[] = { "nativeSymbol", "innerWindowID", "line",

@@ -5,11 +5,11 @@
 #include "utils/export/export.h"
 #include "utils/view/values/titles.h"
 
-/* A flame graph of more samples than this is none the better for it. */
+/* The limit of samples. More of them do not make a better flame graph. */
 #define SAMPLES_MAX    1000000
 /*
- * Each line has all callers in it, so the text grows with the square of the depth: of 60,000 nested
- * calls, a recording of 2 MB, it would have 23 GB. Nothing reads as much.
+ * Each line has all callers in it, so the text grows with the square of the depth: with 60,000
+ * nested calls, a recording of 2 MB, it would have 23 GB. Such a text is useless.
  */
 #define TEXT_MAX_BYTES (4ULL << 30)
 
@@ -31,7 +31,7 @@ static void put_name(struct strbuf *out, const char *name)
 		out->data[digits - 1] = '_';
 }
 
-/* False when the text becomes too long with it. */
+/* Write a line. Returns false when the text would become too long. */
 static bool put_line(struct export *ex, const struct strbuf *path, uint64_t count,
 		     uint64_t *text_bytes)
 {
@@ -52,7 +52,7 @@ static int too_long(struct uft_err *err)
 		TEXT_MAX_BYTES >> 30);
 }
 
-/* The beginning of the name of the last call in @path, with its separator. */
+/* Returns the beginning of the name of the last call in @path, with its separator. */
 static size_t last_name(const struct strbuf *path, size_t keep)
 {
 	const char *at = memrchr(path->data + keep, ';', path->len - keep);
@@ -61,9 +61,11 @@ static size_t last_name(const struct strbuf *path, size_t keep)
 }
 
 /*
- * A line for each node with a count, callers first. @path: the text before all of them;
- * @divisor: ns per count; @text_bytes: length of the text so far. False when
- *           that is too long
+ * Write a line for each node with a count, callers first. Returns false when the text would become
+ * too long.
+ *
+ * @path: the text before all names
+ * @divisor: ns per count; @text_bytes: length of the text so far
  */
 static bool put_tree(struct export *ex, const struct tree_node *root, struct strbuf *path,
 		     uint64_t (*count)(const struct tree_node *node, uint64_t divisor),
@@ -103,7 +105,7 @@ static uint64_t samples_in(uint64_t ns, uint64_t sample_ns)
 	return (int64_t)ns < 0 ? 0 : ns / sample_ns;
 }
 
-/* The samples of the node itself, without those of its callees. */
+/* Returns the samples of the node itself, without those of its callees. */
 static uint64_t count_samples(const struct tree_node *node, uint64_t sample_ns)
 {
 	uint64_t all = samples_in(node->total_ns, sample_ns);
@@ -115,15 +117,15 @@ static uint64_t count_samples(const struct tree_node *node, uint64_t sample_ns)
 		below_ns += child->total_ns;
 	}
 	/*
-	 * A forked child was in there, too, and did not return: its calls are not in the time of
-	 * the call.
+	 * The call was also open in a forked child that did not return: its calls are not in the
+	 * time of this call.
 	 */
 	if ((int64_t)(below_ns - (node->total_ns - node->self_ns)) > 0)
 		return samples_in(node->self_ns, sample_ns);
 	return all > below ? all - below : 0;
 }
 
-/* A microsecond, or ten times that, or a hundred ..., so that there are not too many. */
+/* Choose a microsecond, or 10 or 100 or ... of them, so that there are not too many samples. */
 static uint64_t choose_sample_ns(const struct export *ex, const struct tree *tree)
 {
 	const struct info *info = &ex->pipe->data->info;
@@ -164,7 +166,7 @@ static uint64_t count_self(const struct tree_node *node, uint64_t divisor)
 	return (int64_t)node->self_ns < 0 ? 0 : node->self_ns;
 }
 
-/* The same, exact: a program before the names, self times in ns after them. */
+/* Show exact times: lines have the program before the names, and self times in ns after them. */
 static int show_folded(struct export *ex, struct tree *tree, struct uft_err *err)
 {
 	struct strbuf path cleanup_strbuf = { 0 };

@@ -2,7 +2,7 @@
 #include "utils/export/export.h"
 #include "utils/view/values/titles.h"
 
-/* In a comment: text of several lines stays in one. */
+/* Write a value in a comment. Text of several lines becomes one line. */
 static void put_value(struct export *ex, const char *value)
 {
 	sink_lit(ex->sink, "\"");

@@ -18,7 +18,7 @@
 #include "utils/view/texts.h"
 #include "utils/view/values/titles.h"
 
-/* A call as the page gets it, in the order in which calls began; put_slices() has the bytes. */
+/* A call as the page gets it, in the order in which calls began. put_slices() writes the bytes. */
 struct slice {
 	uint64_t start_ns;
 	uint64_t dur_ns;
@@ -49,15 +49,15 @@ enum slice_flag {
 	SLICE_TEXT = 2,
 };
 
-/* The number of texts that are in the page unpacked, where grep(1) finds them; more are packed. */
+/* The number of unpacked texts in the page, which grep(1) can find. All others are packed. */
 #define PLAIN_TEXTS 4096
 
 /*
- * @slices: of @task; @open: those that have not ended, by depth
+ * @slices: calls of @task; @open: those that have not ended, by depth
  * @numbers: functions in the order of the page
  * @texts: arguments and return values, and texts of points
  * @kinds: names of points; @per_kind: how many there are
- * @points, @last_point_ns, @nr_points: of @task
+ * @points, @last_point_ns, @nr_points: the events of @task
  */
 struct html {
 	struct nest nest;
@@ -80,25 +80,25 @@ struct html {
 	uint64_t last_point_ns;
 	size_t nr_points;
 	uint64_t nr_lost;    /* records, of all tasks */
-	size_t depth;	     /* the most that @task had open */
+	size_t depth;	     /* the largest number of open calls of @task */
 	struct strbuf tasks; /* JSON */
 	size_t nr_tasks;
 	struct strbuf text;
 };
 
-/* JSON within a script element: nothing in it may end the element. */
+/* Add a string of JSON within a script element: no text in it may end the element. */
 static void add_string(struct strbuf *out, const char *text)
 {
 	struct strbuf shown cleanup_strbuf = { 0 };
 
-	/* The page shows its data as it is: hidden characters are made visible here. */
+	/* The page shows its data unchanged, so hidden characters are made visible here. */
 	escape_addstr(&shown, MEDIUM_TERMINAL, text);
 	strbuf_addch(out, '"');
 	escape_add(out, MEDIUM_SCRIPT, strbuf_str(&shown), shown.len);
 	strbuf_addch(out, '"');
 }
 
-/* Includes the policy for the page's connections. */
+/* Write the head, which includes the policy for the page's connections. */
 static void put_head(struct export *ex)
 {
 	sink_put_raw(ex->sink, page_head, page_head_len);
@@ -158,7 +158,7 @@ static int set_text(struct html *html, struct slice *slice)
 	return slice->text ? 0 : -ENOMEM;
 }
 
-/* "(1, 2)" of an entry, " = 3" of an exit after it. */
+/* Add "(1, 2)" of an entry, or " = 3" of an exit after it. */
 static int add_payload(struct export *ex, const struct event *event, struct slice *slice)
 {
 	struct html *html = ex->state;
@@ -173,7 +173,7 @@ static int add_payload(struct export *ex, const struct event *event, struct slic
 	return export_put_payload(ex, html->task, event, &html->text) ? set_text(html, slice) : 0;
 }
 
-/* The number of a kind of events, plus one; 0 when memory is short. */
+/* Count an event. Returns the number of its kind plus one, or 0 when memory is short. */
 static uint32_t count_kind(struct html *html, const char *name)
 {
 	uint32_t number = text_number(&html->kinds, name);
@@ -186,7 +186,7 @@ static uint32_t count_kind(struct html *html, const char *name)
 	return number;
 }
 
-/* "app:start (x=1)" */
+/* Write an event, as "app:start (x=1)". */
 static int put_html_point(struct export *ex, const struct task *task, const struct event *event)
 {
 	struct html *html = ex->state;
@@ -291,7 +291,7 @@ static int add_edge(struct export *ex, const struct event *event, const struct n
 	} else {
 		slice = end_slice(html, html->last_ns);
 	}
-	/* An entry may end calls of the same function, too: it says nothing of them. */
+	/* An entry may also end calls of the same function, but has no data about them. */
 	if (edge->is_begin != (event->type == EVENT_ENTRY))
 		return 0;
 	/* The call that an event is about is the last one of its edges. */
@@ -332,7 +332,7 @@ static bool has_plain_texts(const struct html *html)
 	return html->texts.nr <= PLAIN_TEXTS;
 }
 
-/* A block of texts has two columns: their lengths in bytes, and the bytes of all. */
+/* Write a block of texts. It has two columns: their lengths in bytes, and the bytes of all. */
 static int put_texts(struct html *html, struct sink *sink)
 {
 	struct block block = { 0 };
@@ -353,7 +353,7 @@ static int put_texts(struct html *html, struct sink *sink)
 	return ret;
 }
 
-/* Time ranges begin there; events may come before. */
+/* Returns the time at which time ranges begin. Events may be earlier. */
 static uint64_t first_record_ns(const struct pipeline *pipe)
 {
 	uint64_t first_ns = UINT64_MAX;
