@@ -52,7 +52,7 @@ static char *put_text(char *to, const char *text)
 	return to + len;
 }
 
-/* The text that lines begin with. */
+/* Write the text that lines begin with. */
 static char *put_head(char *to, const struct task *task, uint64_t time_ns)
 {
 	to = put_text(to, "{\"pid\":");

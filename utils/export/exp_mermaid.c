@@ -14,7 +14,10 @@ static void put_node(struct export *ex, size_t depth, size_t id, const char *nam
 	sink_lit(ex->sink, "\"]");
 }
 
-/* Nodes are numbered as they come; @ids: by depth, of the calls around the current one. */
+/*
+ * Nodes are numbered in the order in which they are written. @ids: by depth, the numbers of the
+ * calls around the current one
+ */
 struct numbering {
 	size_t *ids;
 	size_t nr;
@@ -68,7 +71,7 @@ static int put_edges(struct export *ex, const struct tree_node *root, const char
 
 static void put_head(struct export *ex)
 {
-	/* The head is the browser's alone. */
+	/* Only the browser reads the head. */
 	ex->sink->medium = MEDIUM_HTML;
 	sink_lit(ex->sink, "<!DOCTYPE html>\n<html>\n<head>\n<meta charset=\"utf-8\">\n<title>");
 	sink_str(ex->sink, title_recording(ex->pipe->data));
@@ -78,7 +81,7 @@ static void put_head(struct export *ex)
 	ex->sink->medium = MEDIUM_MERMAID;
 }
 
-/* Drawing is done by a script from the network; without one the page shows the text. */
+/* A script from the network draws the chart. Without a network the page shows the text. */
 #define TAIL                                                                                   \
 	"</div>\n"                                                                             \
 	"<script src=\"https://cdn.jsdelivr.net/npm/mermaid/dist/mermaid.min.js\"></script>\n" \

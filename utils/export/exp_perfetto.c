@@ -74,7 +74,7 @@ enum {
 };
 
 /*
- * @task: the one whose events are being written: a sequence of packets of its own
+ * @task: the task whose events are being written, as a separate sequence of packets
  * @known: by function id, the sequence that has defined its name
  * @last_ns: of the task, as times must not go backwards
  */
@@ -123,7 +123,7 @@ static void add_clock(struct perfetto *p, unsigned id, uint64_t time_ns)
 	proto_add_message(&p->part, SNAPSHOT_CLOCKS, &p->inner);
 }
 
-/* Times are of the monotonic clock; this relates them to the time of day. */
+/* Write a packet that relates the monotonic clock, which times are from, to the time of day. */
 static void write_clocks(struct export *ex)
 {
 	struct perfetto *p = ex->state;
@@ -165,7 +165,7 @@ static void begin_packet(struct perfetto *p, uint64_t time_ns)
 	proto_add_uint(&p->packet, PACKET_SEQUENCE_ID, p->sequence);
 }
 
-/* A task without a probe has no session, and the name of the program that it runs. */
+/* A process without probes has no session: its name is that of its program. */
 static void write_process(struct export *ex, const struct task *task, uint64_t time_ns)
 {
 	struct perfetto *p = ex->state;
@@ -205,7 +205,7 @@ static void write_thread(struct export *ex, const struct task *task, uint64_t ti
 	write_packet(ex);
 }
 
-/* The part that all packets of the sequence share. */
+/* Write the part that all packets of the sequence share. */
 static void write_defaults(struct export *ex, const struct task *task, uint64_t time_ns)
 {
 	struct perfetto *p = ex->state;
@@ -239,7 +239,7 @@ static inline bool knows(const struct perfetto *p, const struct func *func)
 	return func->id < p->nr_known && p->known[func->id] == p->sequence;
 }
 
-/* True when the sequence knows the name of @func. From now on it does. */
+/* Returns true when the sequence already had the name of @func. The caller writes it otherwise. */
 static bool is_known(struct perfetto *p, const struct func *func)
 {
 	if (unlikely(func->id >= p->nr_known)) {
@@ -267,7 +267,7 @@ static void add_name(struct perfetto *p, const struct func *func)
 	proto_add_message(&p->packet, PACKET_INTERNED_DATA, &p->part);
 }
 
-/* HOT: the begin of a call with a defined name, or an end. */
+/* HOT: write the beginning of a call with a defined name, or an end. */
 static void write_known(struct export *ex, const struct nest_edge *edge)
 {
 	struct perfetto *p = ex->state;
@@ -304,7 +304,10 @@ static void add_annotation(struct perfetto *p, const char *name, const char *tex
 	proto_add_message(&p->part, TRACK_EVENT_ANNOTATIONS, &p->inner);
 }
 
-/* The slow path: with the name if it is not defined, and with arguments or a return value. */
+/*
+ * The slow path: write an edge with the name if it is not defined, and with arguments or a return
+ * value.
+ */
 static void write_edge(struct export *ex, const struct event *event, const struct nest_edge *edge)
 {
 	struct perfetto *p = ex->state;
@@ -325,7 +328,7 @@ static void write_edge(struct export *ex, const struct event *event, const struc
 	write_packet(ex);
 }
 
-/* Something that has a time, a name and a text. */
+/* Write an event with its time, its name and its text. */
 static int put_perfetto_point(struct export *ex, const struct task *task, const struct event *event)
 {
 	struct perfetto *p = ex->state;
@@ -363,7 +366,10 @@ static int put_perfetto_events(struct export *ex, const struct event_span *span,
 		if (unlikely(event->type == EVENT_POINT))
 			ret |= export_point(ex, span->task, event);
 		while (nest_next(&p->nest, open, event, &edge)) {
-			/* The depth of the edge: an end has just been taken from the stack. */
+			/*
+			 * This is the depth of the edge. The call of an end was just removed from
+			 * the stack.
+			 */
 			if (unlikely(open->depth + !edge.is_begin > DEPTH_MAX))
 				continue;
 			if (unlikely(event->data || (edge.is_begin && !knows(p, edge.func))))
@@ -378,8 +384,8 @@ static int put_perfetto_events(struct export *ex, const struct event_span *span,
 }
 
 /*
- * The track that the executions of a process are on; processes that have the same number one after
- * the other have one each.
+ * Returns the id of the track for the executions of a process. Successive processes with the same
+ * number have different tracks.
  */
 static uint64_t execution_uuid(const struct execution *execution)
 {
@@ -411,7 +417,7 @@ static void add_int_annotation(struct perfetto *p, const char *name, int number)
 	proto_add_message(&p->part, TRACK_EVENT_ANNOTATIONS, &p->inner);
 }
 
-/* False when memory is short. */
+/* Add the arguments of an execution. Returns false when memory is short. */
 static bool add_argv(struct perfetto *p, const struct execution *execution)
 {
 	struct strbuf item cleanup_strbuf = { 0 };
@@ -455,7 +461,8 @@ static bool write_execution(struct export *ex, const struct exec_slice *slice, b
 }
 
 /*
- * Executions are a sequence of their own: names are written in full, since most of them occur once.
+ * Write executions as a separate sequence. Its names are written in full, since most of them occur
+ * once.
  */
 static int end_perfetto(struct export *ex, struct uft_err *err)
 {

@@ -9,7 +9,10 @@
 #include "utils/view/values/titles.h"
 #include "utils/view/graph/tree_counters.h"
 
-/* The innermost calls of longer paths are written: a sample names all of its path. */
+/*
+ * The limit of calls in a sample, which has all of its path. The innermost calls of longer paths
+ * are written.
+ */
 #define PATH_MAX_CALLS 1000
 
 /* Field numbers: doc/formats/exports.md, "pprof". */
@@ -40,8 +43,8 @@ enum {
 };
 
 /*
- * The strings that the string table begins with, in this order; then come the names of counters,
- * and those of functions.
+ * The first strings of the string table, in this order. The names of counters and of functions
+ * follow.
  */
 enum {
 	STRING_EMPTY,
@@ -53,10 +56,10 @@ enum {
 	STRING_FIRST_FREE,
 };
 
-/* Functions get numbers as they come, from 1 on; each has one location. */
+/* Functions are numbered in the order of their first use, from 1 on. Each has one location. */
 struct pprof {
 	struct tree_counters counters;
-	/* Growth of counters: of each node, in the order of the samples, all counters */
+	/* Growth of all counters in each node, in the order of the samples */
 	uint64_t *own;
 	struct strbuf part;
 	struct strbuf inner;
@@ -64,7 +67,7 @@ struct pprof {
 	struct func_numbers numbers;
 };
 
-/* Hand @part on as a field of the profile. */
+/* Write @part as a field of the profile. */
 static void write_part(struct export *ex, unsigned field)
 {
 	struct pprof *p = ex->state;
@@ -100,7 +103,7 @@ static void write_type(struct export *ex, unsigned field, unsigned type, unsigne
 	write_part(ex, field);
 }
 
-/* A function, its location and its name. */
+/* Write a function, its location and its name. */
 static void write_function(struct export *ex, const struct func *func, uint32_t number)
 {
 	struct pprof *p = ex->state;
@@ -151,7 +154,7 @@ static void write_sample(struct export *ex, const struct tree_node *node, const 
 	write_part(ex, PROFILE_SAMPLE);
 }
 
-/* @own: of the next sample. */
+/* @own: the counters of the next sample */
 static int write_tree(struct export *ex, const struct tree_node *root, const uint64_t **own)
 {
 	struct pprof *p = ex->state;
@@ -181,7 +184,7 @@ static size_t count_samples(const struct tree *tree)
 	return nr;
 }
 
-/* @step: between two samples. */
+/* @step: the distance of two samples in @own */
 static void note_own(const struct tree *tree, uint64_t *own, size_t step)
 {
 	for (size_t i = 0; i < tree->nr_roots; i++) {

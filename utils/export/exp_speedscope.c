@@ -11,7 +11,7 @@
 #include "utils/view/values/titles.h"
 
 /*
- * @task: the one whose profile is being written
+ * @task: the task whose profile is being written
  * @numbers: functions, which the file calls frames
  * @last_ns: of the task, since the start of the recording
  */
@@ -48,7 +48,7 @@ static int put_edge(struct export *ex, const struct nest_edge *edge)
 		return -ENOMEM;
 
 	char *to = sink_room(ex->sink, 128);
-	size_t skip = !s->has_event; /* the comma */
+	size_t skip = !s->has_event; /* 1: leave out the comma */
 
 	memcpy(to, (edge->is_begin ? begin_text : end_text) + skip, sizeof(begin_text) - 1 - skip);
 	to = put_dec(to + sizeof(begin_text) - 1 - skip, number - 1, 1);

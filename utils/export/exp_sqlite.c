@@ -14,7 +14,7 @@
 #include "utils/export/payloads.h"
 #include "utils/view/values/titles.h"
 
-/* The names are those of Perfetto's trace_processor as far as it has them. */
+/* Names are as in Perfetto's trace_processor, if it has the same table or column. */
 static const char schema[] =
 	"PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA user_version = 1;"
 	"CREATE TABLE metadata(name TEXT PRIMARY KEY, str_value TEXT);"
@@ -75,10 +75,10 @@ struct open_call {
 };
 
 /*
- * @fd: of the database's file, which has no name any more
+ * @fd: the database's file, which has no name any more
  * @calls: of @task, the innermost last; @payloads: their arguments
  * @is_known, @open: by function id; @open: number of open calls of @task, by func->count_id
- * @is_range: of a part of the recording: calls that are open at its end end there
+ * @is_range: only a part of the recording is exported; calls that are open at its end end there
  */
 struct sqlite_export {
 	struct nest nest;
@@ -106,7 +106,8 @@ static int failed(struct sqlite_export *s, struct uft_err *err)
 }
 
 /*
- * In a directory of our own: SQLite opens files beside the database by names that can be guessed.
+ * The file is in a new directory, since SQLite opens files next to the database under predictable
+ * names.
  */
 static int open_file(struct sqlite_export *s, struct uft_err *err)
 {
@@ -136,8 +137,8 @@ static int open_database(struct sqlite_export *s, struct uft_err *err)
 	int ret;
 
 	/*
-	 * One thread uses it, without statistics of memory: a tenth of the time went to locks. If
-	 * it was used before, the setting is unchanged.
+	 * Only one thread uses SQLite, and statistics of memory are not needed: locks cost a tenth
+	 * of the time. The setting does not change if SQLite was used before.
 	 */
 	sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
 	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
@@ -304,7 +305,7 @@ static void bind_text_or_null(struct sqlite_export *s, sqlite3_stmt *put, int at
 		sqlite3_bind_null(put, at);
 }
 
-/* The time of the innermost call, without that of the calls in it that are shown. */
+/* Returns the time of the innermost call, without that of the shown calls in it. */
 static uint64_t rest_ns(const struct sqlite_export *s)
 {
 	const struct open_call *call = &s->calls[s->nr - 1];
@@ -312,7 +313,7 @@ static uint64_t rest_ns(const struct sqlite_export *s)
 	return s->last_ns - call->start_ns - call->child_ns;
 }
 
-/* A call that ended, or (@is_finished false) never did. @retval: NULL: unknown */
+/* Write a call that ended, or (@is_finished false) did not. @retval: NULL: unknown */
 static int put_call(struct sqlite_export *s, const struct func *func, bool is_finished,
 		    uint64_t self_ns, const char *retval)
 {
@@ -320,7 +321,7 @@ static int put_call(struct sqlite_export *s, const struct func *func, bool is_fi
 	sqlite3_stmt *put = s->put[PUT_CALL];
 	uint64_t dur_ns = s->last_ns - call->start_ns;
 	/*
-	 * report's: of recursive calls only the outermost one counts, and of those that a fork
+	 * Count as report does: only the outermost one of recursive calls, and of calls that a fork
 	 * inherits.
 	 */
 	bool is_inner = --s->open[func->count_id] || call->is_inherited;
@@ -374,7 +375,7 @@ static int put_database_point(struct export *ex, const struct task *task, const 
 	return step_statement(s, PUT_EVENT);
 }
 
-/* A call ends at @event, which is its own end, or tells that others must have ended. */
+/* Write a call that ends at @event. This is its own end, or implies that the call has ended. */
 static int put_end(struct sqlite_export *s, const struct event *event, const struct func *func,
 		   const char *retval)
 {
@@ -383,11 +384,14 @@ static int put_end(struct sqlite_export *s, const struct event *event, const str
 		      s->nest.tasks[s->task->index].depth == event->indent;
 	bool is_finished = s->is_range || !is_exit || !(event->flags & EVENT_UNFINISHED);
 
-	/* An end of its own knows what is in it, shown or not: report's self time. */
+	/*
+	 * The call's own end has its self time as in report: without all calls in it, also those
+	 * that are not shown.
+	 */
 	return put_call(s, func, is_finished, is_own ? event->self_ns : rest_ns(s), retval);
 }
 
-/* The call that @event belongs to, and those that have ended by then. */
+/* Process the call that @event belongs to, and those that have ended by then. */
 static int put_edge(struct export *ex, const struct event *event, const struct nest_edge *edge)
 {
 	struct sqlite_export *s = ex->state;

@@ -1,4 +1,4 @@
-/* Replaces exp_sqlite.c without libsqlite3: reports that. */
+/* Replaces exp_sqlite.c in a build without libsqlite3, and reports this. */
 #include <errno.h>
 
 #include "utils/export/export.h"

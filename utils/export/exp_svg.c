@@ -16,7 +16,9 @@ static uint64_t value(const struct tree_node *node)
 	return positive_time(node->total_ns);
 }
 
-/* The colours of the page (utils/export/page/ui/colors.js): a name has the same one everywhere. */
+/*
+ * The colours of the page (utils/export/page/ui/colors.js): a name has the same colour everywhere.
+ */
 static void put_color(const struct tree_node *node, struct sink *sink)
 {
 	const char *name = node->func->name;

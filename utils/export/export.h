@@ -1,5 +1,5 @@
 /*
- * Exporters: recordings in the formats of other programs. One is one file and one row of the list.
+ * Exporters: recordings in the formats of other programs. Each is one file and one row of the list.
  */
 #ifndef UTRAIL_EXPORT_EXPORT_H
 #define UTRAIL_EXPORT_EXPORT_H
@@ -26,17 +26,17 @@
 				row(pprof, "pprof") row(jsonl, "jsonl") row(firefox, "firefox") \
 					row(sqlite, "sqlite") row(svg, "svg")
 
-/* The exporter whose name other commands share, for their text as a page. */
+/* The exporter whose name is also a format of other commands, which write their text as a page. */
 #define PAGE_EXPORTER(row) row(html, "html")
 
-/* Their numbers. */
+/* The numbers of exporters. */
 #define EXPORT_NUMBER(name, word) EXPORT_##name,
 enum export_number {
 	EXPORTERS(EXPORT_NUMBER) PAGE_EXPORTER(EXPORT_NUMBER) EXPORT_NR
 };
 #undef EXPORT_NUMBER
 
-/* A page that compares has two recordings, one after the other. */
+/* The recordings of a page that compares two, in the order of export. */
 enum export_side {
 	EXPORT_ALONE,
 	EXPORT_BASE,
@@ -45,7 +45,7 @@ enum export_side {
 
 struct exporter;
 
-/* The exporters of `utrail events`: events without calls. They are in no list. */
+/* The exporters of `utrail events`: events without calls. They are not in the list. */
 extern const struct exporter exp_event_list;
 extern const struct exporter exp_event_lines;
 extern const struct exporter exp_event_fstrace;
@@ -57,14 +57,14 @@ extern const struct exporter exp_event_posix;
  * The user's choices.
  *
  * @tool: name and version of this program
- * @sample_ns: of flame graphs; 0: chosen by the length of the recording
- * @counts_outside: time off the CPU outside of functions too
- * @shows_args: arguments and return values, if they were recorded
+ * @sample_ns: time of a sample in flame graphs; 0: chosen by the length of the recording
+ * @counts_outside: count time off the CPU outside of functions too
+ * @shows_args: show arguments and return values, if they were recorded
  * @shows_paths: of events alone: the calls around each
- * @is_served: a page is given by a server, which it may ask for more (doc/internals/show.md)
+ * @is_served: the page comes from a server and may request more data (doc/internals/show.md)
  * @has_calls: of events alone: entries and exits of functions, if the format has events for them
  * @side: of html alone: the first of two exports to a sink that compare, or the second
- * @threads: the number of those that may share the work
+ * @threads: the number of threads that may share the work
  */
 struct export_config {
 	const char *tool;
@@ -81,9 +81,9 @@ struct export_config {
 /*
  * An export being written.
  *
- * @texts: of points
+ * @texts: for texts of points
  * @nr_dropped: number of points without a place in the format
- * @state: of the exporter, zeroed at the start
+ * @state: the exporter's own data, zeroed at the start
  */
 struct export
 {
@@ -100,10 +100,10 @@ struct export
  * One format. There are two ways to write one: from the stream of events, with @events and, if
  * needed, with @begin and @end; or from the finished call tree, with @show.
  *
- * @medium: the language of its texts, to which sink_str() turns texts that are not ours
- * @is_binary: nothing for a terminal
- * @state_bytes: of ex->state
- * @configure: ask the pipeline for its part; NULL for those from the call tree
+ * @medium: the language of its texts, for which sink_str() escapes texts of the recording
+ * @is_binary: it is not written to a terminal
+ * @state_bytes: the size of ex->state
+ * @configure: set the pipeline for its needs; NULL for formats from the call tree
  * @deinit: free the contents of ex->state; called in any case
  *
  * Each says how it handles points (EVENT_POINT: events that take no time, other than calls and the
@@ -116,7 +116,7 @@ struct export
  * @drops_points: the reason why the format has no place for them, to be told when there were any:
  *                "N events are left out of <name>: <why>"
  *
- * All return 0 or a negative errno with @err; failures of ex->sink are looked at in the end.
+ * All return 0 or a negative errno with @err; failures of ex->sink are checked at the end.
  */
 struct exporter {
 	const char *name;
@@ -146,7 +146,7 @@ void export_configure(const struct exporter *exporter, struct pipeline_config *s
 int export_run(const struct exporter *exporter, const struct export_config *config,
 	       struct pipeline *pipe, struct sink *sink, uint64_t *nr_dropped, struct uft_err *err);
 
-/* The exporter's act for a point: 0 or -ENOMEM. */
+/* Handle a point as the exporter says. Returns 0 or -ENOMEM. */
 int export_point(struct export *ex, const struct task *task, const struct event *event);
 
 /*
@@ -158,8 +158,8 @@ size_t export_point_json(struct export *ex, const struct task *task, const struc
 			 struct strbuf *out);
 
 /*
- * The values that @event carries: "(1, 2)" of an ENTRY, "3" of an EXIT. False, with nothing
- * appended, when there is nothing, or it is not wanted.
+ * Append the values of @event: "(1, 2)" of an ENTRY, "3" of an EXIT. Returns false, with nothing
+ * appended, when there are none or they are not wanted.
  */
 bool export_put_payload(const struct export *ex, const struct task *task, const struct event *event,
 			struct strbuf *out);

@@ -58,7 +58,10 @@ static bool begin_edge(struct nest *nest, struct nest_task *task, const struct f
 	return false;
 }
 
-/* End the open calls down to @depth: true with an edge as long as there is something. */
+/*
+ * End the open calls down to @depth, one per call of this function. Returns true with an edge while
+ * there are any.
+ */
 static bool end_down_to(struct nest_task *task, size_t depth, struct nest_edge *edge)
 {
 	while (task->depth > depth) {
@@ -92,10 +95,7 @@ static bool begin_nested(struct nest *nest, struct nest_task *task, const struct
 	return begin_edge(nest, task, event->func, edge);
 }
 
-/*
- * The end of the call that is open at that depth; of more, if ends are missing; of nothing, if it
- * is not.
- */
+/* End the call that is open at that depth, if any. More calls end if their ends are missing. */
 static bool end_nested(struct nest_task *task, const struct event *event, struct nest_edge *edge)
 {
 	size_t depth = task->depth - task->is_out;

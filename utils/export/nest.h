@@ -1,7 +1,4 @@
-/*
- * Begins and ends in pairs: the source of formats that cannot bear a missing or crossed one, made
- * from.
- */
+/* Begins and ends in pairs: the source of formats that do not allow missing or crossed ones. */
 #ifndef UTRAIL_EXPORT_NEST_H
 #define UTRAIL_EXPORT_NEST_H
 
@@ -35,31 +32,34 @@ struct nest {
 	bool is_oom;
 };
 
-/* A call, or a wait, that begins or ends. */
+/* The beginning or end of a call or a wait. */
 struct nest_edge {
 	const struct func *func;
 	bool is_begin;
 };
 
-/* Ask the pipeline for its part; by_task: one task after the other. */
+/* Set the pipeline for the needs of a nest. by_task: one task after the other */
 void nest_configure(struct pipeline_config *config);
 void nest_configure_by_task(struct pipeline_config *config);
 
 int nest_init(struct nest *nest, const struct trace_data *data, struct uft_err *err);
 void nest_deinit(struct nest *nest);
 
-/* At the end of a task: the innermost thing that is still open ends; false when there is none. */
+/*
+ * Call this at the end of a task: it ends the innermost call or wait that is still open. Returns
+ * false when there is none.
+ */
 bool nest_end(struct nest_task *task, struct nest_edge *edge);
 
-/* The slow way of nest_next(). */
+/* The slow path of nest_next(). */
 bool nest_repair(struct nest *nest, struct nest_task *task, const struct event *event,
 		 struct nest_edge *edge);
 
 /*
- * HOT: a call that @event begins or ends; call it again until it returns false:
+ * HOT: find a call that @event begins or ends. Call this again until it returns false:
  *
- *	while (nest_next(nest, task, event, &edge))
- *		...
+ * 	while (nest_next(nest, task, event, &edge))
+ * 		...
  *
  * All edges of an event have its time. An end always belongs to the innermost open call or wait.
  * Calls that never return stay open. A lack of memory sets nest->is_oom.

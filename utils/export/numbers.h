@@ -24,11 +24,12 @@ struct func_numbers {
 
 void func_numbers_deinit(struct func_numbers *numbers);
 
-/* The slow way of func_number(). */
+/* The slow path of func_number(). */
 uint32_t func_number_new(struct func_numbers *numbers, const struct func *func);
 
 /*
- * HOT: the number of @func plus one, which is numbers->nr when it is new; 0 when memory is short.
+ * HOT: returns the number of @func plus one, which is numbers->nr for a new function, or 0 when
+ * memory is short.
  */
 static inline uint32_t func_number(struct func_numbers *numbers, const struct func *func)
 {
@@ -51,7 +52,10 @@ struct text_numbers {
 
 void text_numbers_deinit(struct text_numbers *numbers);
 
-/* The number of @text plus one, which is numbers->nr when it is new; 0 when memory is short. */
+/*
+ * Returns the number of @text plus one, which is numbers->nr for a new text, or 0 when memory is
+ * short.
+ */
 uint32_t text_number(struct text_numbers *numbers, const char *text);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * The page of `dump --format=html` gets blocks of columns of numbers beside its JSON, each in a
- * script element that is no script. A browser unpacks and reads them in workers
+ * The page of `dump --format=html` has blocks of columns of numbers besides its JSON, each in a
+ * script element that is not run. The browser unpacks and reads them in workers
  * (utils/export/page/data/decode.js).
  */
 #ifndef UTRAIL_EXPORT_PAGE_BLOCKS_H
@@ -14,7 +14,8 @@
 #define BLOCK_ROWS	  65536
 
 /*
- * A block that is being filled. Starts as zeros, ends with block_deinit(); the others are its own.
+ * A block that is being filled. Starts as zeros, ends with block_deinit(). Only functions of this
+ * header use its members.
  *
  * Its bytes in the page: varints of the number of rows and of each column's length in bytes, then
  * the columns, packed if there is zlib, as base64.
@@ -33,12 +34,13 @@ void block_deinit(struct block *block);
 void block_add(struct block *block, unsigned column, uint64_t number);
 
 /*
- * Write the block, if it has rows, and empty it. @kind: "calls", "points" or "texts"; @task: of the
- * rows, in the order of the page. -ENOMEM when memory was short since it began.
+ * Write the block, if it has rows, and empty it. @kind: "calls", "points" or "texts"; @task: the
+ * number of the rows' task in the page. Returns -ENOMEM when memory was short since the block
+ * began.
  */
 int block_write(struct block *block, struct sink *sink, const char *kind, size_t task);
 
-/* The row is complete; a full block is written. */
+/* End a row. A full block is written. */
 int block_end_row(struct block *block, struct sink *sink, const char *kind, size_t task);
 
 #endif

@@ -8,7 +8,10 @@
 
 #define COMMAND_BYTES 400
 
-/* A string within a script element: nothing in it may end the element, or is hidden. */
+/*
+ * Write a string within a script element. No text in it ends the element, and hidden characters
+ * become visible.
+ */
 static void put_text(struct strbuf *out, const char *text)
 {
 	struct strbuf shown cleanup_strbuf = { 0 };
@@ -21,7 +24,8 @@ static void put_text(struct strbuf *out, const char *text)
 }
 
 /*
- * The page has the beginning of longer command lines: those of linkers have thousands of objects.
+ * The page has only the beginning of long command lines, since those of linkers may have thousands
+ * of objects.
  */
 static void add_command(struct strbuf *out, const struct execution *execution)
 {

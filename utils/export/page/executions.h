@@ -10,7 +10,7 @@
 
 /*
  * Append JSON objects between commas, those of processes ahead of their children. Executions beyond
- * @max_bytes are left out: their number is @nr_left. 0, or a negative errno with @err.
+ * @max_bytes are left out, and @nr_left is their number. Returns 0, or a negative errno with @err.
  */
 int executions_put(struct strbuf *out, const struct pipeline *pipe, size_t max_bytes,
 		   size_t *nr_left, struct uft_err *err);

@@ -3,12 +3,12 @@
 
 #include "utils/base/containers/strbuf.h"
 
-/* A gap is a mark after the last record before it: gaps of programs have no time. */
+/* Write a gap. Its mark is after the last record before it, since gaps of programs have no time. */
 static void put_gap(const struct event *event, struct strbuf *kind, struct strbuf *text)
 {
 	strbuf_addstr(kind, "lost records");
 	strbuf_addstr(text, "lost records");
-	/* The kernel does not always know how many. */
+	/* The kernel does not always tell the number. */
 	if (event->addr)
 		strbuf_addf(text, " (%llu)", (unsigned long long)event->addr);
 }

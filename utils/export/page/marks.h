@@ -1,4 +1,4 @@
-/* Words of the page's marks: events that are no calls, and gaps where records were lost. */
+/* The text of the page's marks: events that are not calls, and gaps where records were lost. */
 #ifndef UTRAIL_EXPORT_PAGE_MARKS_H
 #define UTRAIL_EXPORT_PAGE_MARKS_H
 
