@@ -1,4 +1,4 @@
-/** Two recordings beside each other: equal names belong together, as for `report --diff`. */
+/** Two recordings side by side. Functions are compared by their names, as in `report --diff`. */
 import { FlameNode } from "./flame_tree.js";
 
 /** @typedef {"base" | "pair"} SideName */
@@ -11,7 +11,7 @@ export const SIDES = ["base", "pair"];
 const noSums = () => ({ calls: 0, total: 0, self: 0 });
 
 /**
- * From the first recording's beginning to the end of the longer one: the scale of both.
+ * Makes the scale of both recordings the same: from their beginning to the end of the longer one.
  * @param {import("./recording.js").Recording[]} recordings that begin at the same time
  */
 export function shareScale(recordings) {
@@ -30,7 +30,7 @@ export function shareScale(recordings) {
  */
 
 /**
- * A row for each name, in no order.
+ * Returns a row for each name, in no order.
  * @param {import("./functions.js").FunctionRow[]} base
  * @param {import("./functions.js").FunctionRow[]} pair
  */
@@ -51,14 +51,14 @@ export function diffRows(base, pair) {
 }
 
 /**
- * The increase in percent of the base; null where one of both is empty.
+ * Returns the increase in percent of the base, or null when one of the two is empty.
  * @param {number} base
  * @param {number} pair
  */
 export const percentMore = (base, pair) =>
 	(base === 0 || pair === 0 ? null : (pair - base) * 100 / Math.abs(base));
 
-/** A path of calls in both recordings; its width is that of one recording. */
+/** A path of calls in both recordings. Its width is from one of them. */
 export class DiffNode extends FlameNode {
 	/**
 	 * @param {number} func the number of its name; -1: all
@@ -74,7 +74,7 @@ export class DiffNode extends FlameNode {
 	get below() { return /** @type {DiffNode[]} */ ([...this.children.values()]); }
 
 	/**
-	 * From -1 (went away) to 1 (is new), as the pictures of `graph --diff`.
+	 * From -1 (only in the base) to 1 (new), as in the pictures of `graph --diff`.
 	 * @returns {number}
 	 */
 	get change() {
@@ -87,14 +87,15 @@ export class DiffNode extends FlameNode {
 }
 
 /**
- * Visit a node and all below it, from above.
+ * Visit a node and all nodes below it, parents first.
  * @param {DiffNode} root
- * @param {(node: DiffNode) => boolean | void} visit false: none of those below
+ * @param {(node: DiffNode) => boolean | void} visit false: leave out the nodes below
  */
 export function eachNode(root, visit) {
 	const waiting = [root];
 	for (let node = waiting.pop(); node; node = waiting.pop())
-		// One by one: a function may call more others than a call can have arguments.
+		// Add them one by one: a function may have more callees than a JavaScript call can
+		// have arguments.
 		if (visit(node) !== false) for (const child of node.below) waiting.push(child);
 }
 
@@ -123,7 +124,7 @@ export function makeDiffTree(base, pair, numberOf) {
 }
 
 /**
- * Make widths those of one recording.
+ * Take the widths from one recording.
  * @param {DiffNode} root
  * @param {SideName} side
  */
@@ -132,7 +133,7 @@ export function showSide(root, side) {
 }
 
 /**
- * Paths that only one of them has, without what is below them; those that took longest first.
+ * Returns paths that only one recording has, without the paths below them, the longest time first.
  * @param {DiffNode} root
  * @param {SideName} side
  */

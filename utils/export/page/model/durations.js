@@ -1,6 +1,6 @@
 /** The durations of the calls of one function. */
 
-/** Buckets of the histogram: this many for each power of ten. */
+/** The number of buckets of the histogram for each power of ten. */
 const PER_DECADE = 4;
 const SLOWEST = 10;
 
@@ -25,13 +25,13 @@ function eachCall(recording, range, func, visit) {
 /** @param {number} ns */
 export const bucketOf = (ns) => (ns < 1 ? 0 : Math.floor(Math.log10(ns) * PER_DECADE + 1e-9) + 1);
 /**
- * The lower end of a bucket, in ns.
+ * Returns the lower end of a bucket, in ns.
  * @param {number} bucket
  */
 export const bucketStart = (bucket) => (bucket === 0 ? 0 : 10 ** ((bucket - 1) / PER_DECADE));
 
 /**
- * The histogram, in buckets of a log scale, and the slowest calls.
+ * Returns the histogram, in buckets of a log scale, and the slowest calls.
  * @param {import("./recording.js").Recording} recording
  * @param {import("./recording.js").Range | null} range
  * @param {number} func

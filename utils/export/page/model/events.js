@@ -1,8 +1,8 @@
-/** Events (things that took no time), by kinds. */
+/** Events, which take no time, by kinds. */
 import { lowerBound } from "./task.js";
 
 /**
- * @typedef {object} Kind what events are called, and how many there are
+ * @typedef {object} Kind a name of events, and their number
  * @property {string} name
  * @property {number} count
  */
@@ -10,7 +10,7 @@ import { lowerBound } from "./task.js";
 /** @typedef {{ task: import("./task.js").Task, at: number }} PointOf an event, by its place in the task */
 
 /**
- * The event of a task that is nearest to a time, if it is near enough.
+ * Returns the event of a task that is nearest to a time, if it is near enough.
  * @param {import("./task.js").Task} task
  * @param {number} time
  * @param {number} slack
@@ -28,7 +28,7 @@ export function nearestPoint({ pointTime, pointKind }, time, slack, hidden) {
 }
 
 /**
- * The place of an event among those of its task; it is put there if it is not one of them.
+ * Returns the place of an event among those of its task, and adds it if missing.
  * @param {import("./task.js").Task} task
  * @param {{ time: number, kind: number, depth: number, text: number }} event
  */
@@ -49,7 +49,8 @@ export function placeOf(task, { time, kind, depth, text }) {
 }
 
 /**
- * The event after (or before) another one, in the order of time; the first one after the last.
+ * Returns the event after (or before) another one, in the order of time. The first one follows the
+ * last.
  * @param {import("./task.js").Task[]} tasks
  * @param {PointOf | null} from
  * @param {1 | -1} step
@@ -78,7 +79,7 @@ export function nextPoint(tasks, from, step, isWanted) {
 }
 
 /**
- * The innermost call of a task that is open at a time, or -1.
+ * Returns the innermost call of a task that is open at a time, or -1.
  * @param {import("./task.js").Task} task
  * @param {number} time
  */

@@ -16,7 +16,7 @@ export class FlameNode {
 		this.children = new Map();
 	}
 
-	/** Children by their time. */
+	/** Returns the children sorted by their time. */
 	sorted() {
 		return [...this.children.values()].sort((a, b) => b.total - a.total);
 	}
@@ -25,7 +25,7 @@ export class FlameNode {
 /**
  * @param {import("./recording.js").Recording} recording
  * @param {import("./recording.js").Range | null} range
- * @param {boolean} hasWaits without, time off the CPU is taken out of all that were waiting
+ * @param {boolean} hasWaits false: time off the CPU is subtracted from all calls that waited
  */
 export function makeFlameTree(recording, range, hasWaits) {
 	const root = new FlameNode(-1, null), part = recording.isWhole(range) ? null : range;

@@ -1,4 +1,4 @@
-/** Functions: their sums, who calls them, whom they call. */
+/** Functions: their sums, their callers and their callees. */
 import { sumTask } from "./sums.js";
 
 /**
@@ -37,7 +37,7 @@ const makeRow = (func, name) =>
 	({ func, name, total: 0, self: 0, calls: 0, average: 0, longest: 0 });
 
 /**
- * Functions that were called, in no order.
+ * Returns the functions that were called, in no order.
  * @param {import("./recording.js").Recording} recording
  * @param {TaskSums} all
  */
@@ -57,7 +57,7 @@ export function functionRows(recording, all) {
 }
 
 /**
- * The callers of a function and the functions that it calls, by total time.
+ * Returns the callers of a function and the functions that it calls, sorted by total time.
  * @param {import("./recording.js").Recording} recording
  * @param {TaskSums} all
  * @param {number} func

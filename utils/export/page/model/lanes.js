@@ -11,14 +11,14 @@
  * @property {Process[]} children
  * @property {Process | null} parent
  * @property {number} row
- * @property {[from: number, to: number][]} works when none of the children was there
+ * @property {[from: number, to: number][]} works the times without any of the children
  */
 
 /** @typedef {{ i: number, from: number, to: number }} PathPart */
 
 /**
- * Executions as bars: a row has those that do not overlap; a process is in a row below its
- * parent's. It has the members of a task that bars are drawn from.
+ * Executions as bars. Those of a row do not overlap, and a process is in a row below its parent's.
+ * This class has the same members as a task, as far as bars are drawn from them.
  */
 export class Lanes {
 	/** @param {number} n */
@@ -35,7 +35,10 @@ export class Lanes {
 		this.rows = [];
 		/** @type {Process[]} */
 		this.processes = [];
-		/** @type {{ time: number, nr: number }[]} how many worked from a time on */
+		/**
+		 * @type {{ time: number, nr: number }[]} the number of working processes from a
+		 * time on
+		 */
 		this.levels = [];
 		/** @type {PathPart[]} */
 		this.path = [];
@@ -116,7 +119,7 @@ function placeProcesses(made) {
 }
 
 /**
- * The number that a make or a ninja is told that is not run by another one.
+ * Returns the number of jobs (-j) of the outermost make or ninja.
  * @param {import("./recording.js").Execution[]} all
  */
 function jobs(all) {
@@ -166,9 +169,9 @@ function countRunning(processes) {
 }
 
 /**
- * The critical path, from its end: a process has waited for the child that ended last; before that
- * child began it has waited for the one that had ended last by then. The time between them is its
- * own. The same rule holds within the children.
+ * Find the critical path, from its end. A process has waited for the child that ended last; before
+ * the beginning of that child it has waited for the last child that had ended by then. The time
+ * between them is the process's own. The same rule applies to the children.
  * @param {Lanes} made
  */
 function findPath(made) {
@@ -202,8 +205,8 @@ function findPath(made) {
 }
 
 /**
- * The time in which fewer jobs worked than slots were there, and the time of slots that was lost
- * by that.
+ * Returns the time in which fewer jobs worked than there were slots, and the sum of the idle time
+ * of slots.
  * @param {Lanes} lanes
  * @param {number} from
  * @param {number} to
@@ -235,7 +238,7 @@ export function runningAt(lanes, time) {
 }
 
 /**
- * The executions that worked for the longest time.
+ * Returns the executions that worked for the longest time.
  * @param {Lanes} lanes
  */
 export function slowestTen(lanes) {

@@ -4,9 +4,9 @@ import { count } from "./text.js";
 /** In pixels: the height of a level of calls, of a heading, and of the gap between two tasks. */
 export const ROW = 18, HEAD = 24;
 const GAP = 8;
-/** With fewer threads than this in a process none are put side by side. */
+/** Only in a process with at least so many threads, short ones are put side by side. */
 const MANY = 12;
-/** A thread is short when it was there for less than this part of the recording. */
+/** A thread is short when it existed for less than this part of the recording. */
 const SHORT = 0.1;
 
 /**
@@ -22,7 +22,7 @@ const SHORT = 0.1;
  */
 
 /**
- * Threads that were there one after the other, in as few lines as they need.
+ * Puts threads that existed one after the other into as few lines as possible.
  * @param {import("./task.js").Task[]} tasks
  * @param {number} length of the recording in ns
  * @param {Set<number>} pinned

@@ -1,4 +1,4 @@
-/** Ranges of time as `report -r` takes them. */
+/** Ranges of time in the syntax of `report -r`. */
 
 const RANGE_UNITS = new Map([
 	["ns", 1], ["nsec", 1], ["us", 1e3], ["usec", 1e3], ["ms", 1e6], ["msec", 1e6],
@@ -6,7 +6,7 @@ const RANGE_UNITS = new Map([
 ]);
 
 /**
- * A side of a range, in ns since base; null: not a time.
+ * Returns a side of a range, in ns since base, or null if it is not a time.
  * @param {string} text
  * @param {{ base: string, zero: number }} meta
  */
@@ -14,7 +14,7 @@ function parseEdge(text, { base, zero }) {
 	const match = /^(\d+(?:\.\d+)?|\.\d+)([a-zµ]*)$/i.exec(text.trim());
 	if (!match) return null;
 	const unit = match[2].toLowerCase().replace("µ", "u");
-	// The clock's nanoseconds are too many for a double; those since base are not.
+	// The clock's nanoseconds do not fit in a double. Those since base do.
 	if (!unit) {
 		const [seconds, part = ""] = match[1].split(".");
 		return Number(BigInt(seconds + part.slice(0, 9).padEnd(9, "0")) - BigInt(base));
@@ -24,8 +24,8 @@ function parseEdge(text, { base, zero }) {
 }
 
 /**
- * "FROM~TO": a time with a unit is since the first record, one without is a timestamp in seconds;
- * an empty side is open. Null: not a range.
+ * Parses "FROM~TO". A time with a unit is since the first record, a time without one is a timestamp
+ * in seconds, and an empty side is open. Returns null if it is not a range.
  * @param {string} text
  * @param {{ first: number, last: number, meta: { base: string, zero: number } }} recording
  * @returns {import("./recording.js").Range | null}
@@ -38,13 +38,13 @@ export function parseRange(text, { first, last, meta }) {
 	return from === null || to === null || to < from ? null : { from, to };
 }
 
-/** Less than that cannot be seen, in ns. */
+/** The narrowest visible range, in ns. */
 export const LEAST_SEEN = 20;
-/** So much more than the recording may be seen. */
+/** The visible range may be larger than the recording by this part. */
 const MARGIN = 0.02;
 
 /**
- * The nearest range that can be seen, as wide as that one if it may be.
+ * Returns the nearest range that can be shown, with the same width if possible.
  * @param {import("./recording.js").Range} range
  * @param {{ first: number, last: number }} recording
  */
@@ -57,7 +57,7 @@ export function fitZoom({ from, to }, { first, last }) {
 }
 
 /**
- * A zoom that the user typed: null if no part of it can be seen.
+ * Parses a zoom that the user typed. Returns null if no part of it can be shown.
  * @param {string} text
  * @param {{ first: number, last: number, meta: { base: string, zero: number } }} recording
  */
@@ -69,7 +69,7 @@ export function parseZoom(text, recording) {
 }
 
 /**
- * Exactly, in the largest unit that is not above it.
+ * Returns the exact time, in the largest unit that is not above it.
  * @param {number} ns
  */
 function edgeText(ns) {

@@ -1,4 +1,4 @@
-/** The whole recording, as the page has it. */
+/** The whole recording in the page. */
 import { encodeTexts } from "../data/decode.js";
 import { Task } from "./task.js";
 import { makeLanes } from "./lanes.js";
@@ -19,7 +19,7 @@ import { Sources } from "./sources.js";
  */
 
 /**
- * @typedef {object} Meta what exp_html.c tells as JSON
+ * @typedef {object} Meta the JSON from exp_html.c
  * @property {string} title
  * @property {string} cmdline
  * @property {string} [dir] of a page that compares
@@ -30,8 +30,8 @@ import { Sources } from "./sources.js";
  * @property {import("./task.js").TaskInfo[]} tasks
  * @property {string[]} functions
  * @property {string[]} texts if they are few; else they come in blocks
- * @property {number} [lost] how many records were
- * @property {number} [leftOut] how many executions are not told
+ * @property {number} [lost] number of lost records
+ * @property {number} [leftOut] number of executions that are left out
  * @property {Execution[]} executions
  * @property {import("./events.js").Kind[]} [kinds] of events
  * @property {number[]} [places] of functions in sources
@@ -44,7 +44,7 @@ import { Sources } from "./sources.js";
 const WAIT = "linux:schedule";
 
 /**
- * The same with all times later.
+ * Returns the same data with all times later.
  * @param {Meta} meta
  * @param {number} shift in ns
  * @returns {Meta}
@@ -69,7 +69,8 @@ function makeKeys(names) {
 export class Recording {
 	/**
 	 * @param {Meta} meta
-	 * @param {number} zero where the first record is to be: that of another recording beside it
+	 * @param {number} zero the place of the first record: for two recordings, that of the other
+	 * one
 	 */
 	constructor(meta, zero = meta.zero) {
 		this.shift = zero - meta.zero;
@@ -79,8 +80,8 @@ export class Recording {
 		/** Functions, and then names of programs. */
 		this.names = meta.functions.concat(programs);
 		/**
-		 * The same functions, each with a name of its own: different ones may be called the
-		 * same.
+		 * The same functions with unique names, since different functions may have the same
+		 * name.
 		 */
 		this.keys = makeKeys(this.names);
 		this.isWait = Uint8Array.from(this.names, (name) => (name.startsWith(WAIT) ? 1 : 0));
@@ -96,7 +97,7 @@ export class Recording {
 		 */
 		this.fills = [];
 		/**
-		 * The supplier of calls, when the page has not all of them.
+		 * The supplier of calls, if the page does not have all of them.
 		 * @type {import("../data/served.js").Supplier | null}
 		 */
 		this.supplier = null;
@@ -109,8 +110,8 @@ export class Recording {
 		this.first = 0;
 		this.last = 1;
 		/**
-		 * The recording's own length, also when it is shown on a longer scale; 0: there is
-		 * nothing to show.
+		 * The recording's own length, even when the scale is longer. 0: there is nothing to
+		 * show.
 		 */
 		this.length = 1;
 		this.#measure();
@@ -141,7 +142,7 @@ export class Recording {
 	}
 
 	/**
-	 * More was read of a recording in parts.
+	 * Adds the data that was read since the last call, for a recording in parts.
 	 * @param {import("../data/served.js").ReadingState} state with all functions
 	 */
 	grow({ base, zero, tasks, functions, calls, kinds, lost, leftOut }) {
@@ -161,7 +162,7 @@ export class Recording {
 	}
 
 	/**
-	 * Processes of a recording in parts.
+	 * Sets the processes of a recording in parts.
 	 * @param {Execution[]} executions
 	 * @param {(name: string) => number} numberOf
 	 */
@@ -172,7 +173,7 @@ export class Recording {
 	}
 
 	/**
-	 * A task has been read.
+	 * Sets the data of a task that was read.
 	 * @param {number} task
 	 * @param {import("../data/decode.js").TaskArrays} arrays
 	 */
@@ -184,7 +185,7 @@ export class Recording {
 	}
 
 	/**
-	 * Arguments, or what an event says; 1 is the first one.
+	 * Returns a text of arguments or of an event. Numbers begin at 1.
 	 * @param {number} number
 	 */
 	text(number) {

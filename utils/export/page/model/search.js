@@ -1,6 +1,6 @@
-/** Finds the calls that the text in the field of search means. */
+/** Finds the calls that match the text in the search field. */
 
-/** So many calls are looked at before the browser may draw again. */
+/** The number of calls that are searched before the browser may draw again. */
 const SLICE = 2000000;
 
 /** @param {string} source */
@@ -13,8 +13,8 @@ function compile(source, flags = "i") {
 }
 
 /**
- * "/text/" is a regular expression. Another text is looked for as it is, upper and lower case
- * alike, or else as an expression, if it is one ("^read|write$").
+ * "/text/" is a regular expression. Another text is searched literally, ignoring case, and also as
+ * an expression if it looks like one ("^read|write$").
  * @param {string} text
  * @returns {((name: string) => boolean) | null} null: an expression that is not complete
  */
@@ -30,14 +30,14 @@ export function makeMatcher(text) {
 }
 
 /**
- * The search text that finds one name only.
+ * Returns the search text that finds only this name.
  * @param {string} name
  */
 export const exactly = (name) => `/^${name.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&")}$/s`;
 
 export class Search {
 	/**
-	 * Looks at names only, which takes no time that one feels; look() does the rest.
+	 * Searches only names, which is fast. look() does the rest.
 	 * @param {import("./recording.js").Recording} recording
 	 * @param {string} text
 	 */
@@ -55,7 +55,7 @@ export class Search {
 		 * @type {Uint8Array | null}
 		 */
 		this.texts = null;
-		/** Tasks that were asked for by their number: all their calls match. */
+		/** Tasks whose number is the search text: all their calls match. */
 		this.tasks = new Set(recording.tasks.filter((task) => String(task.tid) === this.text));
 		this.named = recording.tasks.filter((task) => is && is(task.name)).length;
 		this.calls = 0;
@@ -70,7 +70,7 @@ export class Search {
 			this.recording.functionCalls.forEach((calls, f) => { if (this.funcs[f]) this.calls += calls; });
 			for (const task of this.tasks) this.calls += task.info.calls;
 			const { matcher } = this;
-			// What each of them says, the server alone knows.
+			// Only the server has the text of each of them.
 			this.perKind = Float64Array.from(this.recording.kinds, ({ name, count }) =>
 				(matcher && matcher(name) ? count : 0));
 			this.#countExecutions();
@@ -90,7 +90,7 @@ export class Search {
 	}
 
 	/**
-	 * Look at arguments and events, too.
+	 * Search arguments and events, too.
 	 * @param {() => Promise<unknown>} pause lets the browser draw
 	 * @param {() => boolean} isOld the answer is not wanted any more
 	 */
@@ -140,7 +140,7 @@ export class Search {
 	}
 
 	/**
-	 * The number of events that match.
+	 * Returns the number of events that match.
 	 * @param {Uint8Array} hidden by kind
 	 */
 	events(hidden) { return this.perKind.reduce((sum, nr, kind) => sum + (hidden[kind] ? 0 : nr), 0); }
@@ -149,7 +149,7 @@ export class Search {
 	get isOn() { return Boolean(this.text) && !this.isWrong; }
 
 	/**
-	 * By node of a task: 1 if calls of it match.
+	 * Returns an array by node of a task: 1 if its calls match.
 	 * @param {import("./task.js").Task} task
 	 */
 	nodes(task) {
@@ -167,7 +167,8 @@ export class Search {
 	}
 
 	/**
-	 * Visit the matching calls of a task from one on, in steps of 1 or -1, until visit says true.
+	 * Visit the matching calls of a task from one on, in steps of 1 or -1, until visit returns
+	 * true.
 	 * @param {import("./task.js").Task} task
 	 * @param {number} at
 	 * @param {1 | -1} step
@@ -183,7 +184,8 @@ export class Search {
 	}
 
 	/**
-	 * The match after (or before) a call, in the order of time; the first one after all others.
+	 * Returns the match after (or before) a call, in the order of time. The first one follows
+	 * the last.
 	 * @param {import("./task.js").Call | null} from
 	 * @param {1 | -1} step
 	 * @returns {import("./task.js").Call | null}
@@ -211,7 +213,7 @@ export class Search {
 	}
 
 	/**
-	 * The place of a match among all of them, from 1 on.
+	 * Returns the place of a match among all matches, from 1 on.
 	 * @param {import("./task.js").Call} call
 	 */
 	place([of, at]) {

@@ -3,7 +3,7 @@
 /**
  * @typedef {object} SourceFile utils/export/page/sources.h
  * @property {string} file its name
- * @property {string} [why] its text is not here
+ * @property {string} [why] the reason why its text is missing
  * @property {[number, ...string[]][]} [runs] of lines: the first one's number, and the lines
  * @property {number[]} [ends] the first and the last line of each function
  */
@@ -12,7 +12,7 @@
  * @typedef {object} Source of a function
  * @property {string} file
  * @property {number} line
- * @property {string} why there are no lines
+ * @property {string} why the reason why lines are missing
  * @property {string[]} lines from that line on
  */
 
@@ -29,7 +29,7 @@ export class Sources {
 	}
 
 	/**
-	 * "FILE:LINE", or "" where that was not recorded.
+	 * Returns "FILE:LINE", or "" if that was not recorded.
 	 * @param {number} func
 	 */
 	place(func) {
@@ -38,7 +38,7 @@ export class Sources {
 	}
 
 	/**
-	 * Null: it was not recorded.
+	 * Returns the source of a function, or null if it was not recorded.
 	 * @param {number} func
 	 * @returns {Source | null}
 	 */

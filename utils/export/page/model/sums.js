@@ -18,7 +18,7 @@ function makeSums(nr) {
 }
 
 /**
- * All calls.
+ * Adds up all calls.
  * @param {import("./task.js").Task} task
  * @returns {NodeSums}
  */
@@ -30,8 +30,8 @@ function sumAll(task) {
 }
 
 /**
- * The calls that are open when a range begins, from the outermost one on: they began before, and
- * end at its beginning or later.
+ * Returns the calls that are open when a range begins, from the outermost one on. They began before
+ * the range, and end at its beginning or later.
  * @param {import("./task.js").Task} task
  * @param {number} from
  */
@@ -43,11 +43,11 @@ export function openAt(task, from) {
 }
 
 /**
- * As `report -r` counts: a call that was entered or left in the range. One that is open when the
- * range begins counts from the first entry or exit in it on, and its total only if it is the
- * outermost one; one that is open at its end counts up to the last thing that happened in it. If
- * time off the CPU begins or ends first, the open calls are not known yet: these count as the last
- * outermost call did (doc/facts/readers.md).
+ * Counts as `report -r` does: calls that were entered or left in the range. A call that is open at
+ * the beginning of the range counts from the first entry or exit in the range, and its total only
+ * if it is the outermost one. A call that is open at the end counts up to the last event in it. If
+ * time off the CPU begins or ends first, the open calls are not known yet: they count like the last
+ * outermost call (doc/facts/readers.md).
  */
 class RangeSummer {
 	/**
@@ -121,7 +121,7 @@ class RangeSummer {
 		});
 	}
 
-	/** Open calls of which only the end was seen. */
+	/** Counts open calls of which only the end was found. */
 	#countEnds() {
 		const { task, sums, open, to } = this;
 		for (let depth = open.length - 1; depth >= 0; depth--) {
@@ -136,8 +136,8 @@ class RangeSummer {
 	}
 
 	/**
-	 * The last call that ended before a time and had begun in the range directly in one of the
-	 * first open calls.
+	 * Returns the last call that ended before a time, and that began in the range, directly
+	 * below one of the first open calls.
 	 * @param {number} time
 	 * @param {number} depth of the call that ends then
 	 */
@@ -169,10 +169,9 @@ class RangeSummer {
 		for (let i = this.begin; i < this.stop; i++) {
 			const node = task.ctx[i], f = func[node], end = task.start[i] + task.dur[i];
 			this.#leave(depth[node]);
-			// A thread that does not come back to the CPU is not known as one that was
-			// away.
+			// Time off the CPU counts only if the thread comes back within the range.
 			if (end > to && isWait[f]) continue;
-			// Time off the CPU in calls that are not known counts in none.
+			// Time off the CPU in unknown calls is not counted.
 			if (isWait[f] && !this.knowsOpen && depth[node] === this.seeded) continue;
 			const nested = this.inside[f]++;
 			this.#count(node, (end > to ? last : end) - task.start[i], nested === 0, depth[node]);
@@ -183,7 +182,7 @@ class RangeSummer {
 }
 
 /**
- * The first place in a row of which something is true, as of all after it.
+ * Returns the first place in a row for which a condition is true. It is true for all later places.
  * @param {Uint32Array} row
  * @param {(i: number) => boolean} is
  */
@@ -198,7 +197,7 @@ function lowerBoundBy(row, is) {
 }
 
 /**
- * The sums of a task in a range, or in all its time; the numbers are those of `report`.
+ * Returns the sums of a task in a range or in all its time, with the same numbers as `report`.
  * @param {import("./task.js").Task} task
  * @param {import("./recording.js").Range | null} range
  * @param {Uint8Array} isWait
@@ -209,8 +208,8 @@ export function sumTask(task, range, isWait) {
 }
 
 /**
- * The time of each node within a range, cut at its edges, with calls that are open all the while:
- * what a flame graph shows.
+ * Returns the time of each node for a flame graph: the part within a range, including calls that
+ * are open during all of it.
  * @param {import("./task.js").Task} task
  * @param {import("./recording.js").Range | null} range
  */

@@ -1,7 +1,7 @@
 /** A task of the recording: its calls in the order in which they began, and its events. */
 
 /**
- * @typedef {object} TaskInfo what the page tells of a task before its calls are read
+ * @typedef {object} TaskInfo the data of a task before its calls are read
  * @property {number} pid
  * @property {number} tid
  * @property {number} calls
@@ -61,7 +61,7 @@ export class Task {
 		this.pointTime = new Float64Array(0);
 		this.pointText = /** @type {Uint32Array | Float64Array} */ (new Uint32Array(0));
 		this.pointKind = new Uint32Array(0);
-		/** In parts: events of a kind at one time differ in it. */
+		/** For a recording in parts: different for events of a kind at the same time. */
 		this.pointDepth = new Uint32Array(0);
 		/** the time in calls and on the CPU, in ns */
 		this.cpu = 0;
@@ -95,7 +95,7 @@ export class Task {
 	caller(i) { return this.tree.func[this.tree.parent[this.ctx[i]]]; }
 
 	/**
-	 * The call that made this one, or -1.
+	 * Returns the caller of this call, or -1.
 	 * @param {number} i
 	 */
 	parent(i) {
@@ -106,7 +106,7 @@ export class Task {
 	}
 
 	/**
-	 * The time of a call that none of the calls in it took.
+	 * Returns the time of a call without that of the calls in it.
 	 * @param {number} i
 	 */
 	self(i) {
@@ -123,7 +123,7 @@ export class Task {
 	}
 
 	/**
-	 * The first call that begins at a time or later.
+	 * Returns the first call that begins at a time or later.
 	 * @param {number} time
 	 */
 	firstAt(time) { return lowerBound(this.start, time); }
@@ -145,7 +145,7 @@ function findOuter(tree) {
 }
 
 /**
- * The first index whose value is not below another one.
+ * Returns the first index whose value is not below another one.
  * @param {Float64Array | Uint32Array} values in order
  * @param {number} value
  */
@@ -160,14 +160,15 @@ export function lowerBound(values, value) {
 }
 
 /**
- * The first place in a row with a call after another one.
+ * Returns the first place in a row with a call after another one.
  * @param {Uint32Array} row
  * @param {number} i
  */
 function firstFrom(row, i) { return lowerBound(row, i + 1); }
 
 /**
- * The first of a row (from a place on) that ends after a time: calls of a row do not overlap.
+ * Returns the first call of a row (from a place on) that ends after a time. Calls of a row do not
+ * overlap.
  * @param {{ start: Float64Array, dur: Float64Array }} task
  * @param {Uint32Array} row
  * @param {number} time
@@ -175,7 +176,7 @@ function firstFrom(row, i) { return lowerBound(row, i + 1); }
  */
 export function firstEnding(task, row, time, low) {
 	let high = row.length, step = 1;
-	// The wanted place is often near: double the step first.
+	// The place is often near, so the step begins small and is doubled.
 	while (low + step < high && task.start[row[low + step]] + task.dur[row[low + step]] <= time)
 		step *= 2;
 	high = Math.min(high, low + step + 1);

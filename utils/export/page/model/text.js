@@ -1,4 +1,4 @@
-/** Numbers as people read them. */
+/** Numbers as text for readers. */
 
 /** @param {number} n */
 export const groups = (n) => n.toLocaleString("en");
@@ -24,7 +24,7 @@ export function timeText(ns) {
 }
 
 /**
- * A tick of an axis: the same unit for all of them, and as many digits as tell two apart.
+ * Returns the text of a tick of an axis. All ticks have the same unit, and enough digits to differ.
  * @param {number} ns
  * @param {number} step between ticks
  * @param {number} most the largest of the ticks, or their distance
