@@ -6,7 +6,10 @@ import { ROW } from "../model/layout.js";
 
 export const AXIS = 26;
 const FONT = '12px system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif';
-/** The width of texts is needed often, and measuring is slow: letters are about as wide as this. */
+/**
+ * The width of texts is needed often, and measuring is slow: this is the approximate width of a
+ * letter.
+ */
 const LETTER = 6.6;
 /** The strength of a bar that the search has not found, and of the text on it. */
 const DIM_BAR = 0.28, DIM_TEXT = 0.7;
@@ -14,7 +17,7 @@ const DIM_BAR = 0.28, DIM_TEXT = 0.7;
 /** @typedef {CanvasRenderingContext2D} Graphics */
 
 /**
- * A clean canvas, as large as it is shown.
+ * Makes the canvas empty, and as large as it is shown.
  * @param {HTMLCanvasElement} canvas
  */
 export function clean(canvas) {
@@ -38,20 +41,19 @@ export const lettersIn = (width) => Math.floor((width - 6) / LETTER);
  * @param {string} text
  * @param {number} x
  * @param {number} y
- * @param {number} width that it has, beyond which it is cut
+ * @param {number} the available width, at which the text is cut
  * @param {string} color
  */
 export function drawLabel(g, text, x, y, width, color) {
 	const room = lettersIn(width);
 	if (room < 2) return;
 	g.fillStyle = color;
-	// Letters that are wider than most are pressed together, so that they do not reach the next
-	// bar.
+	// A text of wide letters is made narrower, so that it does not reach the next bar.
 	g.fillText(text.length <= room ? text : `${text.slice(0, room - 1)}…`, x + 3, y, width - 4);
 }
 
 /**
- * The times that an axis names.
+ * Returns the times that are written at an axis.
  * @param {import("../model/recording.js").Range} view
  * @param {number} zero from where they count
  * @param {number} width
@@ -61,7 +63,7 @@ export function findTicks({ from, to }, zero, width) {
 	const step = Math.max(1, [1, 2, 5, 10].map((m) => m * power).find((s) => s >= rough) || rough);
 	const most = Math.max(Math.abs(from - zero), Math.abs(to - zero)), ticks = [];
 	const first = Math.ceil((from - zero) / step), last = Math.floor((to - zero) / step);
-	// Not k++: beyond 2^53 that would change nothing, and never end.
+	// A loop with k++ would never end, since this does not change a number beyond 2^53.
 	for (let n = 0; n <= last - first; n++) {
 		const at = (first + n) * step;
 		ticks.push({ time: at + zero, text: tickText(at, step, most) });
@@ -88,7 +90,7 @@ export function drawAxis(g, view, zero, width) {
 		const x = Math.round((time - view.from) * scale) + 0.5, room = g.measureText(text).width;
 		g.moveTo(x, AXIS - 7);
 		g.lineTo(x, AXIS);
-		// A text at the right edge stands on the other side of its tick, if there is room.
+		// A text at the right edge is on the left of its tick, if there is room.
 		const left = x + 4 + room > width ? Math.max(2, x - 4 - room) : x + 4;
 		if (left < free) continue;
 		free = left + room + 4;
@@ -99,15 +101,15 @@ export function drawAxis(g, view, zero, width) {
 }
 
 /**
- * @typedef {object} Bars what a row of bars is drawn of
+ * @typedef {object} Bars the data of a row of bars
  * @property {Float64Array} start
  * @property {Float64Array} dur
  * @property {(i: number) => number} func
  */
 
 /**
- * One row of bars. Those narrower than a pixel are drawn one pixel wide, and then the next one
- * after that pixel is looked for: however many there are, no more are drawn than there are pixels.
+ * Draws one row of bars. A bar narrower than a pixel is drawn one pixel wide, and the next bar is
+ * searched after that pixel. So there are never more drawn bars than pixels.
  * @param {Graphics} g
  * @param {Bars} task
  * @param {Uint32Array} row
@@ -117,7 +119,7 @@ export function drawAxis(g, view, zero, width) {
  * @param {import("../model/recording.js").Range} at.view
  * @param {string[]} at.names
  * @param {string[]} at.fills colours by function
- * @param {((i: number) => boolean) | null} at.isMatch null: nothing is looked for
+ * @param {((i: number) => boolean) | null} at.isMatch null: there is no search
  */
 export function drawBars(g, task, row, { y, width, view, names, fills, isMatch }) {
 	const scale = width / (view.to - view.from), pixel = 1 / scale;
@@ -154,7 +156,7 @@ export function drawBars(g, task, row, { y, width, view, names, fills, isMatch }
 }
 
 /**
- * A frame around a bar.
+ * Draws a frame around a bar.
  * @param {Graphics} g
  * @param {{ x: number, wide: number, y: number, width: number }} at
  * @param {string} color

@@ -17,7 +17,7 @@ function colorOfName(name) {
 }
 
 /**
- * To be called when the page is light that was dark.
+ * Call this when the page changes between light and dark.
  * @param {import("../model/recording.js").Recording[]} recordings
  */
 export function readColors(recordings) {

@@ -1,7 +1,7 @@
-/** Elements of the page. All text goes in as text: texts of a recording are never HTML. */
+/** Elements of the page. All text is inserted as text: texts of a recording are never HTML. */
 
 /**
- * The element of the page with an id; that it is there is the page's own business.
+ * Returns the element of the page with an id, which must exist.
  * @param {string} id
  * @returns {HTMLElement}
  */
@@ -24,7 +24,8 @@ export const canvasById = (id) => /** @type {HTMLCanvasElement} */ (byId(id));
 export const inputById = (id) => /** @type {HTMLInputElement} */ (byId(id));
 
 /**
- * A new element: a function among the attributes is a listener ("click"), true an empty attribute.
+ * Makes an element. An attribute that is a function is a listener ("click"); true is an empty
+ * attribute.
  * @param {string} tag
  * @param {Record<string, string | number | boolean | ((event: any) => void)>} attributes
  * @param {(Node | string)[]} children
@@ -41,7 +42,7 @@ export function element(tag, attributes = {}, ...children) {
 }
 
 /**
- * A table with a caption.
+ * Makes a table with a caption.
  * @param {string} caption
  * @param {(Node | string)[]} heads
  * @param {HTMLElement[]} rows
@@ -53,11 +54,12 @@ export function makeTable(caption, heads, rows) {
 		element("tbody", {}, ...rows));
 }
 
-/** A menu stays so far from the window's edge, in pixels. */
+/** The smallest distance of a menu from the window's edge, in pixels. */
 const EDGE = 8;
 
 /**
- * A menu that was opened below the right end of its button: not off the window's left edge.
+ * Moves a menu that was opened below the right end of its button, so that it is not beyond the
+ * window's left edge.
  * @param {HTMLElement} menu
  */
 export function keepInWindow(menu) {
@@ -67,7 +69,7 @@ export function keepInWindow(menu) {
 }
 
 /**
- * The place of a pointer within the element that it is over.
+ * Returns the place of a pointer within the element that it is over.
  * @param {HTMLElement} over
  * @param {{ clientX: number, clientY: number }} event
  */

@@ -1,6 +1,6 @@
 /** Mouse, pen and fingers on a picture whose width is time. */
 
-/** A pointer that moves less is a click, in pixels. */
+/** A shorter movement of the pointer is a click, in pixels. */
 const CLICK = 4;
 
 /**
@@ -12,7 +12,7 @@ const CLICK = 4;
  * @param {() => void} on.leave
  * @param {(event: PointerEvent) => void} on.click
  * @param {(pixels: number) => void} on.scrollBy
- * @param {HTMLElement} [above] stands above the picture, and has buttons of its own
+ * @param {HTMLElement} [above] an element above the picture, with buttons
  */
 export function followPointer(over, app, on, above) {
 	/** @type {Map<number, PointerEvent>} */

@@ -1,4 +1,4 @@
-/** The text beside the pointer. */
+/** The text next to the pointer. */
 import { byId, element } from "./element.js";
 
 export function hideTip() { byId("tip").hidden = true; }

@@ -40,7 +40,7 @@ function describeExecution({ recording }, i) {
 }
 
 /**
- * A call in words.
+ * Returns the text about a call.
  * @param {import("../state/app.js").App} app
  * @param {import("../state/app.js").Bar} call
  */
@@ -70,7 +70,7 @@ const part = (word, value) => element("span", {}, `${word} `, element("i", {}, v
 const button = (text, click) => element("button", { class: "tool", click }, text);
 
 /**
- * An event: what it says, when, and in which call.
+ * Returns the details of an event: its text, its time, and the call around it.
  * @param {import("../state/app.js").App} app
  * @param {import("../model/events.js").PointOf} event
  * @returns {Node[]}
@@ -88,7 +88,7 @@ function eventDetails(app, { task, at }) {
 }
 
 /**
- * Nothing in views that show other things, which it would be taken for one of.
+ * Returns the details of the selection, or nothing in views where it is not shown.
  * @param {import("../state/app.js").App} app
  * @returns {Node[]}
  */

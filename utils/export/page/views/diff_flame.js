@@ -7,7 +7,7 @@ import { FlameView } from "./flame.js";
 
 /** A smaller change has no colour. */
 const LEAST_CHANGE = 0.01;
-/** So many paths that only one recording has are named, and the others counted. */
+/** The number of listed paths that only one recording has. The others are counted. */
 const MOST_NAMED = 8;
 
 /** @typedef {import("../model/difference.js").DiffNode} DiffNode */
@@ -17,7 +17,8 @@ const MOST_NAMED = 8;
 const SHOWN_TITLES = [["base", "Base"], ["difference", "Difference"], ["new", "New"]];
 
 /**
- * Red is slower, blue is faster, the more the stronger: as in `graph --diff --format=svg`.
+ * Red is slower, blue is faster, and a larger change has a stronger colour, as in `graph --diff
+ * --format=svg`.
  * @param {number} change from -1 to 1
  */
 export function changeColor(change) {
@@ -36,7 +37,7 @@ export class DiffFlameView extends FlameView {
 		this.names = [];
 		/** @type {string[]} */
 		this.fills = [];
-		/** The recording whose widths the nodes have. */
+		/** The recording that the nodes' widths are from. */
 		this.side = "";
 		const box = element("span", { role: "radiogroup", "aria-label": "Flame graph of", class: "switch" },
 			...SHOWN_TITLES.map(([shown, title]) => element("label", {},
@@ -121,7 +122,8 @@ export class DiffFlameView extends FlameView {
 	}
 
 	/**
-	 * Say which paths one recording alone has: the other one's picture cannot show them.
+	 * List the paths that only one recording has, since the other one's picture cannot show
+	 * them.
 	 * @param {DiffNode} tree
 	 */
 	#showOnly(tree) {

@@ -1,11 +1,10 @@
 /**
- * Makes the page one about two recordings (`dump --diff`): adds the second timeline, and changes
- * words.
+ * Changes the page for two recordings (`dump --diff`): adds the second timeline, and changes texts.
  */
 import { byId } from "../ui/element.js";
 import { count, groups, timeText } from "../model/text.js";
 
-/** The elements of the first timeline once more, with ids of their own. */
+/** Copies the elements of the first timeline, with other ids. */
 function copyTimeline() {
 	const first = byId("timeline-of-one"), copy = /** @type {HTMLElement} */ (first.cloneNode(true));
 	for (const one of [copy, ...copy.querySelectorAll("[id]")])
@@ -14,7 +13,7 @@ function copyTimeline() {
 }
 
 /**
- * To be called before views are made.
+ * Call this before views are made.
  * @param {import("../state/app.js").App} app
  */
 export function setUpTwo(app) {

@@ -5,7 +5,7 @@ import { functionRows, sumTasks } from "../model/functions.js";
 import { diffRows, percentMore } from "../model/difference.js";
 import { exactly, Search } from "../model/search.js";
 
-/** More rows than that are not read: search narrows the list. */
+/** The limit of rows. The search makes a longer list shorter. */
 const MOST_DIFF_ROWS = 2000;
 
 /** @typedef {import("../model/difference.js").DiffRow} DiffRow */
@@ -30,7 +30,7 @@ const DIFF_COLUMNS = MEASURES.flatMap(([measure]) => PARTS
 	.map(([part, title]) => ({ key: `${measure}-${part}`, measure, part, title })));
 
 /**
- * NaN: it has none.
+ * Returns the value of a row in a column, or NaN.
  * @param {DiffRow} row
  * @param {DiffColumn} column
  */
@@ -76,7 +76,7 @@ export class DiffTable {
 		byId("functions-table").addEventListener("click", (event) => this.#onClick(event));
 	}
 
-	/** The sums of the shown part of time, made once. */
+	/** Computes the sums of the shown range, once. */
 	find() {
 		const { apps, state } = this.app, { part } = state;
 		const range = part && { from: Math.ceil(part.from), to: Math.floor(part.to) };
@@ -92,7 +92,8 @@ export class DiffTable {
 
 	#sorted() {
 		const { search: { isOn, matcher }, apps, state } = this.app, rows = this.find();
-		// A row that was clicked is marked; the others stay: the user has typed nothing.
+		// After a click on a row it is marked, and the others are still listed, since the
+		// user has not typed a search.
 		const isNamed = isOn && state.search !== exactly(state.func) && apps.some(({ search }) => search.hasFuncs);
 		const shown = rows.filter((row) => !isNamed || !matcher || matcher(row.name));
 		const column = DIFF_COLUMNS.find(({ key }) => key === this.column), sign = this.order === "up" ? 1 : -1;
@@ -197,7 +198,7 @@ export class DiffTable {
 	}
 
 	/**
-	 * All calls of the function are marked in both, and the first one of each is selected.
+	 * Marks all calls of the function in both timelines, and selects the first one in each.
 	 * @param {string} name
 	 */
 	#showInTimelines(name) {

@@ -1,4 +1,4 @@
-/** The flame graph: the functions that took the time, from the outermost callers down. */
+/** The flame graph: the times of functions, with the outermost callers at the top. */
 import { byId, canvasById, pointIn } from "../ui/element.js";
 import { clean, drawLabel, lettersIn } from "../ui/canvas.js";
 import { colors } from "../ui/colors.js";
@@ -7,16 +7,16 @@ import { hideTip, showTip } from "../ui/tip.js";
 import { ROW } from "../model/layout.js";
 import { FlameNode, makeFlameTree } from "../model/flame_tree.js";
 
-/** A narrower box is left out, in pixels. */
+/** The smallest width of a shown box, in pixels. */
 const LEAST_BOX = 0.4;
 const FLAME_TOP = 8;
-/** The number of rows that stay visible above and below the box that keys have come to. */
+/** The number of rows that stay visible above and below the box that was reached by keys. */
 const ROWS_BESIDE = 3;
 
 /** @typedef {{ node: FlameNode, x: number, y: number, wide: number }} Box */
 
 /**
- * The top of a node's row in the whole picture, in pixels.
+ * Returns the top of a node's row in the whole picture, in pixels.
  * @param {FlameNode} node
  */
 function rowTop(node) {
@@ -26,7 +26,7 @@ function rowTop(node) {
 }
 
 /**
- * All boxes from one down that are wide enough and begin above a line.
+ * Visits a box and the boxes below it that are wide enough and begin above a line.
  * @param {Box} first
  * @param {number} bottom
  * @param {(box: Box) => void} visit
@@ -58,7 +58,7 @@ export class FlameView {
 		/** The height of the whole picture, in pixels. */
 		this.high = 0;
 		/**
-		 * The tree and the width from which that height comes.
+		 * The tree and the width that the height was computed from.
 		 * @type {{ root: FlameNode, width: number } | null}
 		 */
 		this.measured = null;
@@ -76,7 +76,7 @@ export class FlameView {
 		 */
 		this.at = null;
 		/**
-		 * Those that are seen.
+		 * The visible boxes.
 		 * @type {Box[]}
 		 */
 		this.boxes = [];
@@ -91,10 +91,10 @@ export class FlameView {
 		canvas.addEventListener("keydown", (event) => this.#onKey(event));
 	}
 
-	/** To be called for another recording, or more of it. */
+	/** Call this when the recording has changed. */
 	forget() { this.key = ""; }
 
-	/** The tree of the shown part, made once. */
+	/** Makes the tree of the shown range, once. */
 	makeTree() {
 		const { apps, state } = this.app, part = state.part;
 		const loaded = apps.flatMap(({ recording }) => recording.tasks).filter((task) => task.isLoaded);
@@ -132,7 +132,7 @@ export class FlameView {
 	}
 
 	/**
-	 * The text of a box that has room for it; otherwise the name alone.
+	 * Returns the text of a box. Only the name is written if there is no room for it.
 	 * @param {FlameNode} node
 	 */
 	label(node) { return this.name(node); }
@@ -171,7 +171,7 @@ export class FlameView {
 		this.app.tell("draw");
 	}
 
-	/** Compute the height of the picture: as deep as there are boxes that are wide enough. */
+	/** Compute the height of the picture from the deepest box that is wide enough. */
 	#layOut() {
 		const tree = this.makeTree(), root = this.root || tree, width = this.canvas.clientWidth;
 		if (this.measured && this.measured.root === root && this.measured.width === width) return;
@@ -200,7 +200,7 @@ export class FlameView {
 	/**
 	 * @param {CanvasRenderingContext2D} g
 	 * @param {Box} box
-	 * @param {number} height of what is seen
+	 * @param {number} height of the visible part
 	 * @param {number} alpha
 	 */
 	#drawBox(g, box, height, alpha) {

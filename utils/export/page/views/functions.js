@@ -6,7 +6,9 @@ import { findDurations } from "../model/durations.js";
 import { describe } from "./details.js";
 import { makeSource } from "./source.js";
 
-/** The number of rows that are made at a time: the next ones when the user scrolls to them. */
+/**
+ * The number of rows that are made at a time. The next ones are made when the user scrolls to them.
+ */
 const ROWS_AT_A_TIME = 200;
 
 /** @typedef {"name" | "total" | "self" | "calls" | "average" | "longest"} Column */
@@ -35,7 +37,7 @@ export class FunctionsView {
 		this.sums = [];
 		/** @type {FunctionRow[]} */
 		this.rows = [];
-		/** The rows of the table, as it is sorted, and how many of them it has by now. */
+		/** The sorted rows of the table, and the number of those that were made. */
 		this.sorted = /** @type {FunctionRow[]} */ ([]);
 		this.nrMade = 0;
 		this.chosen = "";
@@ -47,7 +49,7 @@ export class FunctionsView {
 		});
 	}
 
-	/** The sums of the shown part of time, made once. */
+	/** Computes the sums of the shown range, once. */
 	find() {
 		const { recording, state } = this.app, part = state.part;
 		const loaded = recording.tasks.filter((task) => task.isLoaded).length;
@@ -76,7 +78,7 @@ export class FunctionsView {
 
 	draw() {
 		const { search, state } = this.app;
-		// Sums of a part would look like sums of all.
+		// Before all is read, sums would be incomplete.
 		if (this.app.isReading) return;
 		this.find();
 		byId("functions-table").setAttribute("aria-busy", String(!this.key));
@@ -191,7 +193,7 @@ export class FunctionsView {
 	}
 
 	/**
-	 * The focus goes back to where the function was chosen: its button is gone.
+	 * Sets the focus to the row of the function, since the button with the focus is removed.
 	 * @param {number} func
 	 */
 	#close(func) {
@@ -203,8 +205,8 @@ export class FunctionsView {
 	}
 
 	/**
-	 * The selected call, if it is a call of the chosen function: with its arguments and its
-	 * result.
+	 * Shows the selected call with its arguments and its result, if it is a call of the chosen
+	 * function.
 	 */
 	#drawCall() {
 		const box = document.getElementById("this-call"), { app } = this, call = app.selectedCall;

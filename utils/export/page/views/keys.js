@@ -1,4 +1,4 @@
-/** Keys, wherever the focus is. */
+/** Keys of the whole page. */
 import { byId } from "../ui/element.js";
 import { setUpKinds } from "./kinds.js";
 
@@ -26,7 +26,7 @@ export function setUpKeys(app, { timelines, processes, showAll }) {
 		const { from, to } = app.state.range || app.zoom, seen = app.zoom;
 		const range = { from: Math.ceil(from), to: Math.floor(to), [end]: Math.round((seen.from + seen.to) / 2) };
 		if (range.from < range.to) app.change({ range }, "push");
-		// It stands there until the next step.
+		// The text is shown until the next change.
 		else byId("part").textContent = `The range would ${range.from > range.to
 			? "end before it begins" : "be 0 ns long"}: move on, then press the key.`;
 	};

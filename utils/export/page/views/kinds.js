@@ -1,5 +1,5 @@
 /**
- * The choice of the kinds of events that are shown: boxes to tick, in a list that a button opens.
+ * The choice of the kinds of events that are shown: a list of check boxes, which a button opens.
  */
 import { byId, element, keepInWindow } from "../ui/element.js";
 import { count } from "../model/text.js";
@@ -17,7 +17,7 @@ function findKinds(app) {
 }
 
 /**
- * The boxes to tick, one for each kind.
+ * Makes the check boxes, one for each kind.
  * @param {import("../state/app.js").App} app
  * @param {Map<string, number>} kinds
  */
@@ -66,7 +66,7 @@ export function setUpKinds() {
 export function showKinds(app) {
 	const { state } = app, kinds = findKinds(app), list = byId("kinds");
 	const made = JSON.stringify([...kinds]);
-	// Those of a recording in parts become more while it is read.
+	// The number of kinds of a recording in parts grows during reading.
 	if (list.dataset.made !== made && !list.contains(document.activeElement)) {
 		makeRows(app, kinds);
 		list.dataset.made = made;

@@ -4,7 +4,7 @@ import { clean } from "../ui/canvas.js";
 import { colors } from "../ui/colors.js";
 import { pause } from "../data/load.js";
 
-/** So many calls are looked at before the browser may draw again. */
+/** The number of calls that are searched before the browser may draw again. */
 const MARK_SLICE = 1000000;
 
 export class Overview {
@@ -17,7 +17,7 @@ export class Overview {
 		 * @type {Uint8Array[]}
 		 */
 		this.marks = [];
-		/** It changes when marks are to be made again. */
+		/** Changes when marks must be made again. */
 		this.turn = 0;
 		let isDown = false;
 		const move = (/** @type {PointerEvent} */ event) => {
@@ -35,7 +35,7 @@ export class Overview {
 		this.canvas.addEventListener("pointercancel", () => { isDown = false; });
 	}
 
-	/** Find the marks again: in slices, so that the page answers to keys meanwhile. */
+	/** Find the marks again, in slices, so that the page still answers to keys. */
 	async findMarks() {
 		const turn = ++this.turn, { apps } = this.app, found = [];
 		this.marks = [];

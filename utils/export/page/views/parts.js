@@ -1,4 +1,4 @@
-/** A recording in parts on the page: answers that come later change what is shown. */
+/** A recording in parts on the page. Later answers of the server change the views. */
 import { byId } from "../ui/element.js";
 import { readColors } from "../ui/colors.js";
 import { kindOf, Supplier } from "../data/served.js";
@@ -6,7 +6,7 @@ import { lowerBound } from "../model/task.js";
 import { placeOf } from "../model/events.js";
 
 /**
- * The call of a task that began at a time, in the arrays that it has now.
+ * Returns the call of a task that began at a time, in the task's current arrays.
  * @param {import("../model/task.js").Task} task
  * @param {number} start
  * @param {number} depth
@@ -17,12 +17,12 @@ function findCall(task, start, depth) {
 	return -1;
 }
 
-/** The number of functions that fit into a question. */
+/** The limit of functions in a request. */
 const MOST_FUNCS = 2000;
 
 /** @typedef {import("../data/served.js").Found} Place */
 
-/** Calls to go to that the page does not have yet. */
+/** Goes to calls that the page does not have yet. */
 class Sought {
 	/**
 	 * @param {import("../state/app.js").App} app
@@ -85,13 +85,14 @@ class Sought {
 		const { app } = this, { start, dur } = place, { from, to } = app.zoom, width = to - from;
 		this.place = place;
 		if (app.state.view !== "timeline") app.change({ view: "timeline" }, "push");
-		// As App.reveal(), and always a bit elsewhere, so that the call is asked for.
+		// Like App.reveal(), but the range always changes a little, so that the call is
+		// requested.
 		if (dur > width || dur < width / 400) app.setZoom({ from: start - dur * 2, to: start + dur * 3 + 20 });
 		else app.setZoom({ from: start + dur / 2 - width / 2, to: start + dur / 2 + width / 2 });
 		this.find();
 	}
 
-	/** Select the call, if it is there now. */
+	/** Select the call if it has come. */
 	find() {
 		const { app, place } = this, task = place && app.recording.tasks[place.task];
 		const at = task ? findCall(task, place.start, place.depth) : -1;
@@ -102,7 +103,7 @@ class Sought {
 }
 
 /**
- * A selected call stays selected in other arrays, if it is seen there.
+ * Keep the selected call in other arrays, if they have it.
  * @param {import("../state/app.js").App} app
  * @param {import("./timeline.js").Timeline} timeline
  */
@@ -119,7 +120,8 @@ function keepSelected(app, timeline) {
 }
 
 /**
- * A selected event stays, even where it is one of many at its place: those are not all here.
+ * Keep the selected event. Add it if the page does not have it, since it has only some of many
+ * events at one place.
  * @param {import("../state/app.js").App} app
  */
 function keepEvent(app) {
@@ -135,7 +137,8 @@ function keepEvent(app) {
 }
 
 /**
- * Processes are known when all was read: a build without probes has nothing else to show.
+ * Show processes, which are known when all was read, for a build without probes: it has nothing
+ * else.
  * @param {import("../state/app.js").App} app
  */
 function showProcesses(app) {
@@ -148,7 +151,7 @@ function showProcesses(app) {
 }
 
 /**
- * Follow the server's reading; resolves when all was read. Then the recording is watched.
+ * Follow the server's reading. Resolves when all was read; the recording is watched from then on.
  * @param {import("../state/app.js").App} app
  * @param {import("./timeline.js").Timeline} timeline
  * @param {HTMLProgressElement} progress
@@ -172,14 +175,15 @@ export async function serveParts(app, timeline, progress, showTitle) {
 	};
 	let turn = "";
 	supplier.onAnswer = () => {
-		// Headings tell the number of calls.
+		// Headings contain the number of calls.
 		const isNew = turn !== supplier.turn;
 		if (isNew) timeline.forgetHeadings();
 		turn = supplier.turn;
 		if (recording.fills.length !== recording.names.length) readColors([recording]);
 		showTitle();
 		showProcesses(app);
-		// How often functions were called is known at the end, and when the recording has grown.
+		// The number of calls of functions is known at the end, and when the recording has
+		// grown.
 		const isOld = app.search.funcs.length !== recording.names.length || (isNew && supplier.isDone);
 		if (app.state.search && isOld) app.lookFor();
 		app.tell("state");

@@ -23,7 +23,7 @@ export class ProcessesView {
 		/** @type {number} */
 		this.hovered = -1;
 		/**
-		 * The summary is of these.
+		 * The processes that the summary was made for.
 		 * @type {import("../model/lanes.js").Lanes | null}
 		 */
 		this.summed = null;
@@ -102,7 +102,8 @@ export class ProcessesView {
 	}
 
 	/**
-	 * Draw the number that worked at each moment; the gap up to the slots is shaded.
+	 * Draw the number that worked at each moment; the area between it and the number of slots
+	 * is shaded.
 	 * @param {CanvasRenderingContext2D} g
 	 * @param {number} width
 	 */
@@ -116,7 +117,7 @@ export class ProcessesView {
 		lanes.levels.forEach(({ time, nr }, k) => {
 			const until = k + 1 < lanes.levels.length ? lanes.levels[k + 1].time : time;
 			if (until < view.from || time > view.to) return;
-			// On whole pixels: then no gap is left between neighbours.
+			// Whole pixels are used, so that there are no gaps between neighbours.
 			const x = Math.max(0, Math.floor(end(time))), wide = Math.max(Math.floor(end(until)) - x, 1);
 			g.fillStyle = colors.wait;
 			if (nr < lanes.slots) g.fillRect(x, y(lanes.slots), wide, y(nr) - y(lanes.slots));

@@ -1,10 +1,10 @@
-/** The list of recordings, on a page that `utrail show` gives: others of the same folder. */
+/** The list of other recordings in the same folder, for a page from `utrail show`. */
 import { byId, element } from "../ui/element.js";
 
-/** The recording that the page is about: the last folder of its address. */
+/** The number of the shown recording: the last folder of the page's address. */
 const shownNumber = () => Number(/(\d+)\/$/.exec(location.pathname)?.[1] || 0);
 
-/** Ask the server, and offer the recordings that it has. */
+/** Request the list from the server, and show it. */
 export async function offerRecordings() {
 	/** @type {string[]} */
 	const names = await (await fetch("../recordings")).json();
@@ -13,7 +13,7 @@ export async function offerRecordings() {
 	list.replaceChildren(...names.map((name, number) => element("option", { value: number }, name)));
 	list.selectedIndex = shownNumber();
 	list.hidden = false;
-	// A browser that comes back shows the choice of the time when it left.
+	// A browser that comes back to this page would show the choice that was made on leaving it.
 	addEventListener("pageshow", () => { list.selectedIndex = shownNumber(); });
 	list.addEventListener("change", () => location.assign(`../${list.selectedIndex}/`));
 }

@@ -1,4 +1,4 @@
-/** The source of a function as elements. */
+/** Shows the source of a function. */
 import { element } from "../ui/element.js";
 
 /**

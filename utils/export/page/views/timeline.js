@@ -11,12 +11,13 @@ import { nearestPoint } from "../model/events.js";
 import { describe } from "./details.js";
 
 /**
- * Headings so far above and below the visible part are there, too: Tab goes on to them. In pixels.
+ * Headings also exist within this distance of the visible part, in pixels, so that Tab reaches
+ * them.
  */
 const NEAR = 200;
 
 /**
- * A line that has other threads now has another heading.
+ * Returns the name of a heading. It changes with the threads of its line.
  * @param {import("../model/layout.js").Strip} strip
  */
 const ownName = ({ key, tasks }) => `${key}: ${tasks.map((task) => task.tid).join()}`;
@@ -24,7 +25,7 @@ const ownName = ({ key, tasks }) => `${key}: ${tasks.map((task) => task.tid).joi
 export class Timeline {
 	/**
 	 * @param {import("../state/app.js").App} app
-	 * @param {string} name with which the ids of its elements begin
+	 * @param {string} name the beginning of the ids of its elements
 	 */
 	constructor(app, name = "timeline") {
 		this.app = app;
@@ -34,7 +35,7 @@ export class Timeline {
 		this.headings = byId(`${name}-headings`);
 		this.spacer = byId(`${name}-spacer`);
 		/**
-		 * Keys of those that are collapsed.
+		 * Keys of collapsed strips.
 		 * @type {Set<string>}
 		 */
 		this.folded = new Set();
@@ -46,12 +47,12 @@ export class Timeline {
 		this.shown = new Map();
 		this.bars = 0;
 		/**
-		 * The pointer is there.
+		 * The last event of the pointer, if it is over the picture.
 		 * @type {PointerEvent | null}
 		 */
 		this.pointer = null;
 		this.scroller.addEventListener("scroll", () => app.tell("draw"));
-		// Marks of events stand in the line of headings.
+		// Marks of events are in the line of headings.
 		this.headings.addEventListener("click", (event) => {
 			if (!/** @type {HTMLElement} */ (event.target).closest("button")) this.#choose(event);
 		});
@@ -174,8 +175,8 @@ export class Timeline {
 	}
 
 	/**
-	 * Headings are elements, so that keys and screen readers reach them; only those that are nearly
-	 * seen, and the one that has the focus, which stays where it is if it can.
+	 * Headings are elements, so that keys and screen readers reach them; Only those in or near
+	 * the visible part exist, and the one with the focus, which is not moved if possible.
 	 * @param {import("../model/layout.js").Strip[]} near
 	 */
 	#putHeadings(near) {
@@ -205,7 +206,7 @@ export class Timeline {
 				this.shown.set(ownName(strip), heading);
 			}
 			heading.style.top = `${strip.top}px`;
-			// Marks of events stand below the text.
+			// Marks of events are below the text.
 			heading.classList.toggle("marked", strip.tasks.some((task) => task.pointTime.length > 0));
 			const toggle = /** @type {HTMLElement} */ (heading.firstChild);
 			toggle.setAttribute("aria-expanded", String(!strip.isFolded));
@@ -247,7 +248,7 @@ export class Timeline {
 		return heading;
 	}
 
-	/** Drop the headings: their texts are not right any more. */
+	/** Remove the headings, since their texts are not valid any more. */
 	forgetHeadings() {
 		this.headings.replaceChildren();
 		this.shown.clear();
@@ -264,7 +265,7 @@ export class Timeline {
 	}
 
 	/**
-	 * Collapse all tasks, or none, if they are.
+	 * Collapse all tasks, or expand them if they are collapsed.
 	 * @param {boolean} isFolded they are
 	 */
 	toggleAll(isFolded) {
@@ -273,7 +274,7 @@ export class Timeline {
 		this.app.tell("draw");
 	}
 
-	/** Scroll to the selected call, of which nothing may be seen. */
+	/** Scroll to the selected call, which may be outside the visible part. */
 	scrollToSelected() {
 		const call = this.app.selectedCall, task = call ? call[0] : this.app.event?.task;
 		if (!task) return;
@@ -319,7 +320,7 @@ export class Timeline {
 		else this.app.select(call || null);
 	}
 
-	/** Words that it tells have come. */
+	/** Show the tip again, with texts that have come. */
 	renewTip() { if (this.pointer) this.#hover(this.pointer); }
 
 	/** @param {PointerEvent} event */

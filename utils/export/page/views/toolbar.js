@@ -9,7 +9,7 @@ import { showKinds } from "./kinds.js";
 const ORDER_TITLES = [["start", "Start"], ["name", "Name"], ["calls", "Calls"], ["cpu", "Time on CPU"]];
 
 /**
- * Tabs: the arrow keys move between them.
+ * Sets up the tabs. The arrow keys move between them.
  * @param {import("../state/app.js").App} app
  */
 function setUpTabs(app) {
@@ -132,8 +132,8 @@ export function showSearch(app) {
 }
 
 /**
- * Say what is missing in a recording in parts, of which the server gives most, but not all, and how
- * to get it.
+ * Returns a text about the data that the server does not give for a recording in parts, and about
+ * ways to get it.
  * @param {import("../state/app.js").App} app
  */
 function missingText({ state: { view, func, search, part }, recording }) {
