@@ -23,14 +23,14 @@ struct payloads {
 void payloads_deinit(struct payloads *payloads);
 
 /*
- * The call at @depth has these arguments, which are copied. Calls that were open there or deeper
- * have ended. 0 or -ENOMEM.
+ * Copy the arguments of the call at @depth. Calls that were open there or deeper have ended.
+ * Returns 0 or -ENOMEM.
  */
 int payloads_put(struct payloads *payloads, size_t depth, const struct strbuf *text);
 
 /*
- * The call at @depth ends: its arguments, which are the caller's to free, or NULL. Deeper calls
- * have ended, too.
+ * End the call at @depth. Returns its arguments, which the caller frees, or NULL. Deeper calls have
+ * ended, too.
  */
 char *payloads_take(struct payloads *payloads, size_t depth);
 

@@ -1,4 +1,4 @@
-/* Protocol buffers, as far as exporters write them: fields appended to a byte string. */
+/* The part of protocol buffers that exporters need: appending fields to a byte string. */
 #ifndef UTRAIL_EXPORT_PROTO_H
 #define UTRAIL_EXPORT_PROTO_H
 
@@ -6,7 +6,7 @@
 
 #include "utils/base/containers/strbuf.h"
 
-/* A varint takes at most so many bytes. */
+/* The limit of bytes of a varint. */
 #define VARINT_MAX 10
 
 /* HOT: writes to @to, which has VARINT_MAX bytes, and returns the end. */
@@ -18,14 +18,14 @@ static inline uint8_t *put_varint(uint8_t *to, uint64_t v)
 	return to;
 }
 
-/* Numbers of any kind but zigzag ones; negative ones as 64 bits. */
+/* Append a number of any kind except zigzag. Negative ones are written as 64 bits. */
 void proto_add_uint(struct strbuf *out, unsigned field, uint64_t v);
-/* Strings have to be valid UTF-8, see MEDIUM_BINARY. */
+/* Append bytes or a string, which must be valid UTF-8 (see MEDIUM_BINARY). */
 void proto_add_bytes(struct strbuf *out, unsigned field, const void *data, size_t len);
 void proto_add_str(struct strbuf *out, unsigned field, const char *text);
-/* A message inside of one. */
+/* Append a message within a message. */
 void proto_add_message(struct strbuf *out, unsigned field, const struct strbuf *message);
-/* A value without a field, for packed arrays. */
+/* Append a value without a field, for packed arrays. */
 void proto_add_varint(struct strbuf *out, uint64_t v);
 
 #endif

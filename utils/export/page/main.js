@@ -1,4 +1,4 @@
-/** Puts the page together. */
+/** Makes the page from its parts. */
 import { App } from "./state/app.js";
 import { byId } from "./ui/element.js";
 import { readColors } from "./ui/colors.js";
@@ -39,7 +39,7 @@ function showTitle({ meta, tasks, calls, length }) {
 }
 
 /**
- * Print what is light, and all of it.
+ * Print in light colours, and print everything.
  * @param {App} app
  * @param {object} views
  * @param {Timeline[]} views.timelines
@@ -133,7 +133,7 @@ const readMeta = (id) => {
 
 /**
  * @param {App} app
- * @param {ParentNode} within where its blocks stand
+ * @param {ParentNode} within the element with its blocks
  * @param {(part: number) => void} progress
  */
 async function load(app, within, progress) {
@@ -186,6 +186,6 @@ async function open() {
 	document.documentElement.dataset.ready = "";
 }
 
-// The data follows this script in the page; the parts that are there are drawn meanwhile.
+// The data follows this script in the page. Loaded parts are drawn before all is there.
 if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", () => setTimeout(open));
 else open();

@@ -1,4 +1,4 @@
-/* Compression of what the page carries along. */
+/* Compression of the page's data. */
 #ifndef UTRAIL_EXPORT_PACK_H
 #define UTRAIL_EXPORT_PACK_H
 
@@ -9,7 +9,8 @@
 
 /*
  * Append the @len bytes at @data to @out as a stream of zlib, which browsers unpack by themselves
- * (RFC 1950). False: built without the library, or memory is short; @out is as it was.
+ * (RFC 1950). Returns false, with @out unchanged, in a build without the library or when memory is
+ * short.
  */
 bool pack_zlib(struct strbuf *out, const void *data, size_t len);
 

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* In @page_head the policy is cut off before the page's permitted connections: none. */
+/* The policy in @page_head ends before the page's permitted connections. There are none. */
 extern const char page_head[];
 extern const size_t page_head_len;
 extern const char page_data[];

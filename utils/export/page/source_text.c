@@ -28,7 +28,7 @@ void source_text_deinit(struct source_text *source)
 	*source = (struct source_text){ 0 };
 }
 
-/* A recording may name a key or a list of passwords; these do not end so. */
+/* A recording may contain the name of a key or of a list of passwords. Those have other endings. */
 static bool is_source_name(const char *path)
 {
 	static const char *const endings[] = {
@@ -46,7 +46,7 @@ static bool is_source_name(const char *path)
 	return false;
 }
 
-/* Links lead to files with other names. */
+/* The target of a link may have another name. */
 static bool has_source_name(int fd)
 {
 	char link[32];
@@ -137,7 +137,10 @@ const char *source_text_line(const struct source_text *source, size_t number, si
 	return line;
 }
 
-/* In columns; -1 for an empty line. @begins: the text after it */
+/*
+ * Returns the indentation in columns, or -1 for an empty line. @begins: the first character after
+ * it
+ */
 static int indentation(const char *line, size_t len, char *begins)
 {
 	int columns = 0;
@@ -173,7 +176,9 @@ static size_t end_of_block(const struct source_text *source, size_t first, size_
 		if (columns < 0)
 			continue;
 		if (source->is_python) {
-			/* Before the name come decorators, after it lines of arguments. */
+			/*
+			 * There may be decorators before the name, and lines of arguments after it.
+			 */
 			if (was_inside && columns <= base && begins != ')')
 				return end;
 		} else if (columns <= base && memchr(line, '}', len)) {

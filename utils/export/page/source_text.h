@@ -1,6 +1,6 @@
 /*
  * Source files for the page of `dump --format=html`. Their names come from the untrusted recording,
- * and a page is passed on to others: so a file is read only if it may be one of the sources.
+ * and a page may be given to others. So a file is read only if it may be one of the sources.
  */
 #ifndef UTRAIL_EXPORT_PAGE_SOURCE_TEXT_H
 #define UTRAIL_EXPORT_PAGE_SOURCE_TEXT_H
@@ -38,11 +38,11 @@ struct source_asker {
 	uint64_t built_ns;
 };
 
-/* NULL; or why the file is not shown, after "it ": text of ours. */
+/* Returns NULL, or the reason why the file is not shown, as a fixed text to put after "it ". */
 const char *source_text_read(struct source_text *source, const char *path,
 			     const struct source_asker *asker);
 
-/* Line @number, from 1 on, without its end: its first byte, and its length. */
+/* Returns the first byte of line @number, from 1 on, and its length without the line's end. */
 const char *source_text_line(const struct source_text *source, size_t number, size_t *len);
 
 /*

@@ -13,7 +13,7 @@
 #include "utils/export/page/source_text.h"
 #include "utils/object/build_id.h"
 
-/* More of a line is of a file that was made by a machine. */
+/* The limit of a line. Longer lines are usually in generated files. */
 #define LINE_BYTES 300
 #define NS_PER_S   1000000000ULL
 
@@ -45,7 +45,7 @@ static void sources_deinit(struct sources *sources)
 }
 #define cleanup_sources cleanup(sources_deinit)
 
-/* The number of a file, or SIZE_MAX when memory is short. */
+/* Returns the number of a file, or SIZE_MAX when memory is short. */
 static size_t file_number(struct sources *sources, const char *name, const struct module *module)
 {
 	struct strbuf key cleanup_strbuf = { 0 };
@@ -160,7 +160,7 @@ static int compare_lines(const void *a, const void *b)
 	return (one > other) - (one < other);
 }
 
-/* "text" of a line; tabs as blanks, so that nothing of it is hidden. */
+/* Add the "text" of a line. Tabs become blanks, so that no character is hidden. */
 static void add_line(struct strbuf *json, const struct source_text *text, size_t number)
 {
 	struct strbuf plain cleanup_strbuf = { 0 };
@@ -184,7 +184,7 @@ static void add_line(struct strbuf *json, const struct source_text *text, size_t
 	strbuf_addch(json, '"');
 }
 
-/* The first and the last line of each function. */
+/* Add the first and the last line of each function. */
 static void add_ends(const struct source_file *file, const struct source_text *text,
 		     struct strbuf *json)
 {
@@ -237,7 +237,7 @@ static void add_file(struct sources *sources, struct trace_data *data, struct so
 	struct strbuf name cleanup_strbuf = { 0 };
 	const char *why = "is left out: the page has a megabyte of sources";
 
-	/* The page shows its data as it is: hidden characters are made visible here. */
+	/* The page shows its data unchanged, so hidden characters are made visible here. */
 	escape_addstr(&name, MEDIUM_TERMINAL, file->name);
 	strbuf_addstr(json, "{\"file\":\"");
 	escape_add(json, MEDIUM_SCRIPT, strbuf_str(&name), name.len);

@@ -1,4 +1,4 @@
-/** What browsers have and an older TypeScript does not know of. */
+/** Declarations of browsers' functions that an older TypeScript does not have. */
 declare class DecompressionStream {
 	constructor(format: "deflate");
 	readable: ReadableStream<Uint8Array>;

@@ -1,11 +1,11 @@
 /**
- * The calls of a task as a tree of contexts: a node is a function, called from the node above. So a
- * call is one number, its node, and sums of calls are arrays by node.
+ * The calls of a task as a tree of contexts: a node is a function that is called from its parent
+ * node. A call is stored as the number of its node, and sums of calls are arrays by node.
  */
 
 const MIN_NODES = 64;
 
-/** The nodes, by their number. Node 0 is above all others and no function. */
+/** The nodes, by their number. Node 0 is the root, which is not a function. */
 export class ContextTree {
 	constructor() {
 		this.nr = 1;
@@ -17,7 +17,7 @@ export class ContextTree {
 	}
 
 	/**
-	 * The node of a function that is called from a node; made if it is new.
+	 * Returns the node of a function that is called from a node. It is made if missing.
 	 * @param {number} parent
 	 * @param {number} func
 	 * @returns {number}

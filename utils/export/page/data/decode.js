@@ -5,7 +5,7 @@ const BLOCK_COLUMNS = 5;
 /** Flags of a call, in the low bits of its depth. */
 const IS_OPEN = 1, HAS_TEXT = 2;
 
-/** Numbers of a column, one after the other. */
+/** Reads the numbers of a column, one after the other. */
 export class Column {
 	/** @param {Uint8Array} bytes */
 	constructor(bytes) {
@@ -27,7 +27,7 @@ export class Column {
 }
 
 /**
- * The number of rows of a block, and its columns.
+ * Returns the number of rows of a block, and its columns.
  * @param {Uint8Array} bytes
  */
 export function splitBlock(bytes) {
@@ -65,7 +65,7 @@ export class TaskDecoder {
 		this.pointsAt = 0;
 		/** @type {number[]} the nodes of the calls that are open, by depth */
 		this.stack = [];
-		/** @type {number[]} how many calls there are of each depth */
+		/** @type {number[]} the number of calls at each depth */
 		this.perDepth = [];
 	}
 
@@ -107,7 +107,7 @@ export class TaskDecoder {
 		return this.nr === this.start.length && this.nrPoints === this.pointTime.length;
 	}
 
-	/** The calls of one depth, in the order of time: they are drawn in one row. */
+	/** Returns for each depth its calls in the order of time: they are drawn in one row. */
 	#rows() {
 		const rows = this.perDepth.map((count) => new Uint32Array(count));
 		const filled = new Uint32Array(rows.length), { ctx, tree } = this;
@@ -118,7 +118,10 @@ export class TaskDecoder {
 		return rows;
 	}
 
-	/** Sums of the nodes: how often each was called, for how long, and for how long at most. */
+	/**
+	 * Returns sums of the nodes: the number of calls of each, their total time, and the longest
+	 * time.
+	 */
 	#sums() {
 		const { nr } = this.tree, { ctx, dur } = this;
 		const calls = new Float64Array(nr), total = new Float64Array(nr);
@@ -152,7 +155,7 @@ export class TaskDecoder {
  */
 
 /**
- * A block of texts: all their bytes, and where each begins and the last one ends.
+ * Decodes a block of texts: all their bytes, the beginning of each and the end of the last one.
  * @param {Uint8Array} block
  */
 export function decodeTexts(block) {
@@ -165,7 +168,7 @@ export function decodeTexts(block) {
 /** @typedef {ReturnType<typeof decodeTexts>} TextBlock */
 
 /**
- * A block of texts that came as such.
+ * Makes a block of texts from strings.
  * @param {string[]} texts
  * @returns {TextBlock}
  */

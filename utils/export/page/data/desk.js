@@ -1,9 +1,10 @@
-/** Takes blocks and gives back decoded tasks: in a worker, or else in the page itself. */
+/** Decodes blocks to tasks, in a worker or else in the page itself. */
 import { TaskDecoder, decodeTexts, fromBase64, unpack } from "./decode.js";
 
 /**
  * @typedef {object} Request
- * @property {"task" | "calls" | "points" | "texts"} kind "task": how much will come of it
+ * @property {"task" | "calls" | "points" | "texts"} kind "task": the numbers of its calls and
+ * points
  * @property {number} task
  * @property {number} [calls]
  * @property {number} [points]
@@ -19,7 +20,7 @@ import { TaskDecoder, decodeTexts, fromBase64, unpack } from "./decode.js";
  */
 
 /**
- * Make the function that takes requests; they are answered in their order.
+ * Make the function that takes requests. They are answered in their order.
  * @param {(reply: Reply, moved: ArrayBuffer[]) => void} reply
  */
 export function openDesk(reply) {

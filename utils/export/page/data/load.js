@@ -1,13 +1,16 @@
-/** Hands the blocks of the page to workers. */
+/** Sends the blocks of the page to workers. */
 import { openDesk } from "./desk.js";
 
-/** More workers than that are of no use: all of them read the page's one text. */
+/**
+ * The limit of workers. More of them are not faster, since only one thread reads the page's text.
+ */
 const MAX_WORKERS = 4;
-/** The time that the page may be busy with handing out before it draws again. */
+/** The longest time of sending blocks before the page draws again, in ms. */
 const HAND_OUT_MS = 12;
 
 /**
- * Something that takes requests. A browser that allows no worker reads in the page itself.
+ * Opens a worker for requests. In a browser that does not allow workers, the page itself handles
+ * them.
  * @param {(reply: import("./desk.js").Reply) => void} onReply
  */
 function openOne(onReply) {
@@ -31,7 +34,7 @@ export function pause() {
 }
 
 /**
- * Choose a worker for each task: each gets about the same number of calls.
+ * Choose a worker for each task. Each worker gets about the same number of calls.
  * @param {{ calls: number }[]} tasks
  * @param {number} nr
  */
@@ -47,13 +50,13 @@ export function shareTasks(tasks, nr) {
 }
 
 /**
- * Read all blocks of the page; resolves when all tasks and texts have been handed over.
+ * Read all blocks of the page. Resolves when @take has got all tasks and texts.
  * @param {{ calls: number, points: number }[]} tasks
  * @param {object} take
  * @param {(task: number, arrays: import("./decode.js").TaskArrays) => void} take.task
  * @param {(index: number, texts: import("./decode.js").TextBlock) => void} take.texts
- * @param {(part: number) => void} take.progress how much has been read, from 0 to 1
- * @param {ParentNode} within where the blocks stand
+ * @param {(part: number) => void} take.progress the part that was read, from 0 to 1
+ * @param {ParentNode} within the element with the blocks
  */
 export async function loadBlocks(tasks, take, within = document) {
 	const found = within.querySelectorAll("script[data-task]");

@@ -1,24 +1,27 @@
-/** A recording in parts: its calls come from the server (doc/internals/show.md). */
+/** A recording in parts: its calls are requested from the server (doc/internals/show.md). */
 import { FlameNode } from "../model/flame_tree.js";
 import { Sources } from "../model/sources.js";
 
 /**
- * The time until the next question how far the reading is, and whether the recording has grown, in
- * ms.
+ * The time in ms until the next request about the progress of reading, and about growth of the
+ * recording.
  */
 const SOON_MS = 150, LATER_MS = 2000;
-/** The time after which the page asks how far a sum is, and between two such questions, in ms. */
+/** The time in ms before the first request about the progress of a sum, and between two of them. */
 const PROGRESS_MS = 250;
-/** The number of texts that are asked for at a time, and of those that are kept. */
+/** The number of texts in a request, and the number of texts that are kept. */
 const TEXTS_ASKED = 64, TEXTS_KEPT = 5000;
-/** The depth of an event is its kind, plus this for each other one of the kind at the same time. */
+/**
+ * The depth of an event is its kind, plus this number for each earlier event of the kind at the
+ * same time.
+ */
 const KINDS = 4096;
-/** It stands for a text that will come. */
+/** Is shown until a requested text has come. */
 const COMING = " …";
-/** The time until a question without an answer is put once more, in ms. */
+/** The time until a request without an answer is repeated, in ms. */
 const AGAIN_MS = 500;
 /**
- * So many widths of the picture are also asked for on each side: dragging then shows them at once.
+ * The part of the picture's width that is also requested on each side, for dragging without delay.
  */
 const BESIDE = 0.5;
 
@@ -28,7 +31,7 @@ const BESIDE = 0.5;
 /**
  * The server's report on its reading.
  * @typedef {object} ReadingState
- * @property {number} generation another one: the recording was read anew
+ * @property {number} generation it changes when the recording is read again
  * @property {boolean} isDone
  * @property {number} progress from 0 to 1
  * @property {string} base
@@ -40,7 +43,7 @@ const BESIDE = 0.5;
  * @property {import("../model/events.js").Kind[]} kinds of events
  * @property {number} lost records
  * @property {boolean} hasProcesses
- * @property {number} leftOut how many executions are not told
+ * @property {number} leftOut the number of executions that are left out
  */
 
 /** @typedef {{ task: number, start: number, dur: number, depth: number, text: number }} Found */
@@ -125,7 +128,7 @@ export function decodeCalls(bytes) {
 }
 
 /**
- * The flame graph of nodes in the order of the tree, without time off the CPU if that is wanted.
+ * Makes the flame graph of nodes in the order of the tree, without functions that are left out.
  * @param {[depth: number, name: string, calls: number, total: number][]} nodes
  * @param {(name: string) => number} numberOf a function
  * @param {(func: number) => boolean} isLeftOut
@@ -159,19 +162,21 @@ export class Supplier {
 		this.recording = recording;
 		this.generation = 0;
 		this.isDone = false;
-		/** Answers are coming; draw when one is there. */
+		/** Is called for each answer, to draw again. */
 		this.onAnswer = () => {};
-		/** The server answers no more; the function that is called then, once. */
+		/** The server does not answer any more. onEnd() is called once then. */
 		this.hasEnded = false;
 		this.onEnd = () => {};
 		/**
-		 * Arrays of tasks are about to be others; what it returns is called when they are.
+		 * Is called before arrays of tasks are replaced; the function that it returns is
+		 * called after that.
 		 * @type {() => () => void}
 		 */
 		this.beforeFill = () => () => {};
 		this.answered = 0;
 		/**
-		 * Go to the next or the previous call of some functions; false: only the page knows of any.
+		 * Go to the next or the previous call of some functions. False: search in the page
+		 * only.
 		 * @type {(funcs: Uint8Array, step: 1 | -1) => boolean}
 		 */
 		this.goTo = () => false;
@@ -180,52 +185,52 @@ export class Supplier {
 		 * @type {(kinds: number[], step: 1 | -1) => boolean}
 		 */
 		this.goToEvent = () => false;
-		/** Numbers of another reading mean something else. */
+		/** Is called when another reading has made old numbers invalid. */
 		this.onNew = () => {};
-		/** Texts have come. */
+		/** Is called when texts have come. */
 		this.onText = () => {};
 		/**
-		 * It is told how much of a sum was read, from 0 to 1; null: none is waited for.
+		 * Gets the part of a sum that was read, from 0 to 1. Null: no sum is computed.
 		 * @type {(part: number | null) => void}
 		 */
 		this.onProgress = () => {};
 		this.isFollowing = false;
 		/**
-		 * Texts by their numbers; those that are to be asked for.
+		 * Texts by their numbers, and the numbers of texts that will be requested.
 		 * @type {Map<number, string>}
 		 */
 		this.texts = new Map();
 		/** @type {Set<number>} */
 		this.wantedTexts = new Set();
 		this.isAskingTexts = false;
-		/** The generation whose processes and sources are there. */
+		/** The generation whose processes and sources were loaded. */
 		this.completed = 0;
 		/**
 		 * Numbers of functions by name.
 		 * @type {Map<string, number>}
 		 */
 		this.numbers = new Map();
-		/** The parts that arrays of tasks hold, and the parts that were asked for. */
+		/** The parts that arrays of tasks contain, and the parts that were requested. */
 		this.has = "";
 		this.asked = "";
 		this.isAsking = false;
-		/** Changes when there is more to be read. */
+		/** Changes when the server has read more. */
 		this.turn = "";
 		/**
-		 * Answers, and those that are waited for (null), by their question.
+		 * Answers by their request. Null: not answered yet.
 		 * @type {Map<string, any>}
 		 */
 		this.answers = new Map();
 		/**
-		 * The controllers that cancel questions without an answer yet.
+		 * The controllers that cancel requests without an answer yet.
 		 * @type {Map<string, AbortController>}
 		 */
 		this.waiting = new Map();
 	}
 
 	/**
-	 * As fetch(). A connection may break for many reasons, but when another one cannot be made
-	 * either, the server has ended: then nothing is asked any more, and onEnd() is called.
+	 * Like fetch(). A connection may break for many reasons. If a second one fails too, the
+	 * server has ended: no more requests are sent, and onEnd() is called.
 	 * @param {string} question
 	 * @param {AbortSignal} [signal]
 	 */
@@ -245,7 +250,7 @@ export class Supplier {
 	}
 
 	/**
-	 * Ask how far the reading is, now and again, for as long as the page is there.
+	 * Request the progress of reading again and again.
 	 * @param {(progress: number, failure: string) => void} tell
 	 */
 	async follow(tell) {
@@ -263,7 +268,7 @@ export class Supplier {
 		}
 	}
 
-	/** After follow(): a recording that grows. */
+	/** Watch a recording that may grow. Call this after follow(). */
 	async watch() {
 		for (;;) {
 			await new Promise((resolve) => { setTimeout(resolve, LATER_MS); });
@@ -272,7 +277,7 @@ export class Supplier {
 	}
 
 	/**
-	 * True when something has changed.
+	 * Take over the state. Returns true when something has changed.
 	 * @param {ReadingState} state
 	 */
 	#take(state) {
@@ -293,7 +298,7 @@ export class Supplier {
 			if (!this.numbers.has(name)) this.numbers.set(name, from + i);
 		});
 		recording.grow({ ...state, functions: (isNew ? [] : recording.names).concat(state.functions) });
-		// Names of programs come after those of functions, and have other numbers now.
+		// Names of programs are after those of functions, so their numbers have changed.
 		if (isNew && recording.lanes.n) this.#setExecutions(recording.meta.executions);
 		return true;
 	}
@@ -302,7 +307,7 @@ export class Supplier {
 	#setExecutions(executions) { this.recording.setExecutions(executions, (name) => this.numberOf(name)); }
 
 	/**
-	 * Ask for processes and sources, which are known when all was read.
+	 * Request processes and sources, which are known when all was read.
 	 * @param {ReadingState} state
 	 */
 	async #complete({ generation, hasProcesses }) {
@@ -316,7 +321,7 @@ export class Supplier {
 	}
 
 	/**
-	 * The values of a call or an event, if they are known by now: else they are asked for.
+	 * Returns the values of a call or an event if they are known, else requests them.
 	 * @param {number} number
 	 */
 	text(number) {
@@ -328,7 +333,10 @@ export class Supplier {
 		return COMING;
 	}
 
-	/** One question at a time, and then those that were put last meanwhile: whoever moves on leaves many. */
+	/**
+	 * Send one request at a time, and then only for the latest wanted texts: a user who moves
+	 * on needs no older ones.
+	 */
 	async #askTexts() {
 		this.isAskingTexts = true;
 		await Promise.resolve();
@@ -339,7 +347,7 @@ export class Supplier {
 		try {
 			const reply = await this.#fetch(`texts?generation=${generation}&of=${asked.join(",")}`);
 			if (reply.ok) texts = await reply.json();
-		} catch { /* Then there are none. */ }
+		} catch { /* Without an answer there are no texts. */ }
 		if (this.texts.size > TEXTS_KEPT) this.texts.clear();
 		if (generation === this.generation) asked.forEach((number, i) => this.texts.set(number, texts[i] || ""));
 		this.isAskingTexts = false;
@@ -347,7 +355,7 @@ export class Supplier {
 		if (this.wantedTexts.size && !this.isAskingTexts) this.#askTexts();
 	}
 
-	/** Tell how far a sum is, for as long as one is waited for. */
+	/** Report the progress of a sum until it is complete. */
 	async #followSums() {
 		if (this.isFollowing) return;
 		this.isFollowing = true;
@@ -364,8 +372,8 @@ export class Supplier {
 	}
 
 	/**
-	 * Ask for the calls that are seen, if they are not there; one question at a time, and then the
-	 * last one that was put meanwhile.
+	 * Request the visible calls if they are missing. One request is sent at a time, and after
+	 * it only the latest one.
 	 * @param {Range} view
 	 * @param {number} width in pixels
 	 * @param {import("../model/task.js").Task[]} tasks
@@ -393,7 +401,7 @@ export class Supplier {
 		const { recording } = this, after = this.beforeFill();
 		for (const { task, arrays } of decodeCalls(bytes)) {
 			if (task >= recording.tasks.length) continue;
-			// The picture stays as high as it was when all was seen.
+			// The picture stays as high as when all was visible.
 			const { depth } = recording.tasks[task].info;
 			while (arrays.rows.length < depth) arrays.rows.push(new Uint32Array(0));
 			recording.fill(task, arrays);
@@ -402,8 +410,9 @@ export class Supplier {
 	}
 
 	/**
-	 * Questions of another range are of no use: they keep the server, and the browser's few connections, busy.
-	 * @param {string} question the one that is put now
+	 * Cancel requests for another range: they would keep the server and the browser's few
+	 * connections busy.
+	 * @param {string} question the new request
 	 */
 	#forget(question) {
 		const range = (/** @type {string} */ text) => text.replace(/^.*?\?/, "").replace(/&?name=.*/, "");
@@ -413,14 +422,14 @@ export class Supplier {
 	}
 
 	/**
-	 * The answer to a question, or undefined: it will come.
+	 * Returns the answer to a request. Undefined: it will come.
 	 * @param {string} question
 	 */
 	#ask(question) {
 		const answer = this.answers.get(question);
 		if (answer !== undefined) return answer || undefined;
 		if (!this.isDone || this.hasEnded) return undefined;
-		// The earlier questions are about other ranges.
+		// Earlier requests are for other ranges.
 		if (this.answers.size > 20) this.answers.clear();
 		this.answers.set(question, null);
 		this.#forget(question);
@@ -428,7 +437,7 @@ export class Supplier {
 		this.waiting.set(question, stop);
 		this.#followSums();
 		this.#fetch(question, stop.signal).then(async (reply) => {
-			// 503: the server ends, and the sum is not complete.
+			// Status 503: the server ends, and the sum is not complete.
 			if (reply.status === 503) throw new Error(reply.statusText);
 			this.answers.set(question, reply.ok ? await reply.json() : []);
 		}).catch(() => this.answers.delete(question)).finally(() => {
@@ -441,7 +450,8 @@ export class Supplier {
 	}
 
 	/**
-	 * The next call of some functions, or the one before, from a place on (null: the first or the last one).
+	 * Find the next or the previous call of some functions from a place (null: the first or the
+	 * last call).
 	 * @param {number[]} funcs or kinds of events
 	 * @param {{ task: number, start: number, depth: number } | null} from
 	 * @param {1 | -1} step
@@ -454,7 +464,7 @@ export class Supplier {
 		const reply = await this.#fetch(`search?${what}=${funcs.join(",")}${place}${back}`);
 		const found = reply.ok ? await reply.json() : {};
 		if ("task" in found) return found;
-		// The search goes round: after the last call comes the first one.
+		// The search wraps around: the first call follows the last one.
 		return from ? this.search(funcs, null, step, what) : null;
 	}
 
@@ -477,7 +487,7 @@ export class Supplier {
 	}
 
 	/**
-	 * The rows of `report -r` for a range; undefined: they will come.
+	 * Returns the rows of `report -r` for a range. Undefined: they will come.
 	 * @param {Range | null} part
 	 * @returns {FunctionRow[] | undefined}
 	 */
@@ -500,7 +510,7 @@ export class Supplier {
 	}
 
 	/**
-	 * The callers and callees of a function.
+	 * Returns the callers and callees of a function.
 	 * @param {Range | null} part
 	 * @param {string} name
 	 * @returns {{ callers: FunctionRow[], callees: FunctionRow[] } | undefined}

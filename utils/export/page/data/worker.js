@@ -1,4 +1,4 @@
-/** All that a worker does: a desk that is reached by messages. */
+/** The script of a worker: it handles requests that come as messages. */
 import { openDesk } from "./desk.js";
 
 const take = openDesk((reply, moved) => {

@@ -1,4 +1,4 @@
-/** The page as views see it: the recording, the state, and what they can ask for. */
+/** The interface of the page for views: the recording, the state and actions. */
 import { fromFragment, State, toFragment } from "./state.js";
 import { fitZoom } from "../model/range_text.js";
 import { Search } from "../model/search.js";
@@ -8,7 +8,7 @@ import { nextPoint } from "../model/events.js";
 /** @typedef {import("../model/task.js").Task | import("../model/lanes.js").Lanes} BarTask */
 /** @typedef {[task: BarTask, index: number]} Bar a call, or an execution */
 
-/** The address follows zooming after this time, in ms. */
+/** The time between zooming and the change of the address, in ms. */
 const SETTLE_MS = 250;
 
 /** The parts that recordings of a page share. */
@@ -25,7 +25,7 @@ class Shared {
 		this.listeners = [];
 		this.timer = 0;
 		/**
-		 * The one of which something was selected last.
+		 * The recording with the last selection.
 		 * @type {App | null}
 		 */
 		this.active = null;
@@ -40,7 +40,8 @@ export class App {
 	constructor(recording, beside = null) {
 		this.recording = recording;
 		/**
-		 * The view without an address: of a build without probes there is nothing else.
+		 * The view for an address without one. For a build without probes there are only
+		 * processes.
 		 * @type {import("./state.js").ViewName}
 		 */
 		this.firstView = recording.meta.dir !== undefined ? "flame"
@@ -50,9 +51,9 @@ export class App {
 			: new Shared(fromFragment(location.hash, recording, this.firstView));
 		this.shared.apps.push(this);
 		this.search = new Search(recording, "");
-		/** Until all calls are there. */
+		/** True until all calls were read. */
 		this.isReading = true;
-		/** Until the search has looked at everything. */
+		/** True until the search is complete. */
 		this.isLooking = false;
 		/** @type {Bar | null} */
 		this.selected = null;
@@ -69,14 +70,15 @@ export class App {
 	}
 
 	get state() { return this.shared.state; }
-	/** For all recordings of the page. */
+	/** One for each recording of the page. */
 	get apps() { return this.shared.apps; }
 	/** Events of two recordings are not compared. */
 	get hasProcesses() { return this.recording.lanes.n > 0 && this.apps.length === 1; }
 	get active() { return this.shared.active || this.shared.apps[0]; }
 
 	/**
-	 * "draw": the picture; "state": something of the state; "text": texts that were asked for; and so on.
+	 * "draw": the picture; "state": something of the state; "text": requested texts have come;
+	 * and so on.
 	 * @param {"draw" | "state" | "selected" | "search" | "text"} what
 	 */
 	tell(what) { for (const listener of this.shared.listeners) listener(what); }
@@ -96,7 +98,8 @@ export class App {
 	get zoom() { return this.state.zoom || this.all; }
 
 	/**
-	 * Change the state. "push": "back" leads to what is now; else the address only follows.
+	 * Change the state. "push": "back" leads to the current state. Otherwise the address is
+	 * replaced.
 	 * @param {Partial<State>} change
 	 * @param {"push" | "replace"} how
 	 */
@@ -149,7 +152,7 @@ export class App {
 
 	/**
 	 * @param {import("../model/recording.js").Range} range
-	 * @param {"push" | "replace"} [how] as change() has it
+	 * @param {"push" | "replace"} [how] see change()
 	 */
 	setZoom(range, how = "replace") { this.change({ zoom: fitZoom(range, this.recording) }, how); }
 
@@ -162,7 +165,7 @@ export class App {
 		this.setZoom({ from: at - (at - from) * factor, to: at + (to - at) * factor });
 	}
 
-	/** @param {number} part of what is seen */
+	/** @param {number} part part of the visible range */
 	pan(part) {
 		const { from, to } = this.zoom, step = (to - from) * part;
 		this.setZoom({ from: from + step, to: to + step });
@@ -192,7 +195,7 @@ export class App {
 	}
 
 	/**
-	 * The next or the previous event that is shown; of a kind, or those that were looked for.
+	 * Go to the next or the previous shown event, of a kind or of those that match the search.
 	 * @param {1 | -1} step
 	 * @param {number} [kind]
 	 */
@@ -214,7 +217,7 @@ export class App {
 	}
 
 	/**
-	 * Select a call and show where it is.
+	 * Select a call and show its place.
 	 * @param {Bar} call
 	 */
 	reveal(call) {
@@ -227,7 +230,7 @@ export class App {
 	}
 
 	/**
-	 * The next or the previous match.
+	 * Go to the next or the previous match.
 	 * @param {1 | -1} step
 	 */
 	go(step) {
@@ -255,7 +258,7 @@ export class App {
 	}
 
 	/**
-	 * The next or the previous call of the function of the selected one.
+	 * Go to the next or the previous call of the selected call's function.
 	 * @param {1 | -1} step
 	 */
 	goSame(step) {
@@ -275,7 +278,7 @@ export class App {
 	}
 
 	/**
-	 * The call of a function after (or before) the selected one.
+	 * Returns the call of a function after (or before) the selected one.
 	 * @param {number} func
 	 * @param {1 | -1} step
 	 */

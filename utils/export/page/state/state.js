@@ -1,4 +1,4 @@
-/** The part of the page's view that can be shared: all of it stands in the address. */
+/** The part of the page's view that can be shared, since it is in the address. */
 import { parseRange, parseZoom, rangeText } from "../model/range_text.js";
 
 /** @typedef {"timeline" | "flame" | "functions" | "processes"} ViewName */
@@ -34,7 +34,7 @@ export class State {
 	 */
 	hidden = new Set();
 	/**
-	 * Those that stand above the others.
+	 * Numbers of tasks that are shown above the others.
 	 * @type {Set<number>}
 	 */
 	pinned = new Set();
@@ -49,7 +49,7 @@ export class State {
 	 */
 	hiddenKinds = new Set();
 
-	/** The range of sums: the chosen one, or the one that pictures show. */
+	/** Returns the range of sums: the chosen one, or the one that pictures show. */
 	get part() { return this.range || this.zoom; }
 }
 
@@ -79,10 +79,10 @@ export function toFragment(state, recording) {
 }
 
 /**
- * The state that a fragment tells; what it does not tell, or wrongly, is as at first.
+ * Returns the state of a fragment. Missing or invalid parts have their first values.
  * @param {string} fragment
  * @param {import("../model/recording.js").Recording} recording
- * @param {ViewName} first the view, if it tells none
+ * @param {ViewName} first the view if the fragment has none
  */
 export function fromFragment(fragment, recording, first) {
 	const state = new State(), parts = new URLSearchParams(fragment.replace(/^#/, "").replace(/\+/g, "%2B"));
