@@ -325,7 +325,11 @@ static void take_functions(struct script *script)
 	struct runner *run = script->runner;
 
 	for (int i = 0; i < SCRIPT_FUNCTIONS; i++) {
-		script->has[i] = push_global(run, script_function_names[i]) == LUA_TFUNCTION;
+		int type = push_global(run, script_function_names[i]);
+
+		script->has[i] = type == LUA_TFUNCTION;
+		if (!script->has[i] && type != LUA_TNIL)
+			script_tell_not_callable(script, i);
 		run->lua.lua_rawseti(run->L, LUA_REGISTRYINDEX, PLACE_FUNCTIONS + i);
 		pop_values(run, 1);
 	}

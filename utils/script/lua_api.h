@@ -14,6 +14,7 @@ typedef struct lua_State lua_State;
 #define LUA_SONAME	  "libluajit-5.1.so.2"
 #define LUA_REGISTRYINDEX (-10000)
 #define LUA_GLOBALSINDEX  (-10002)
+#define LUA_TNIL	  0
 #define LUA_TSTRING	  4
 #define LUA_TTABLE	  5
 #define LUA_TFUNCTION	  6

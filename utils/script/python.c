@@ -534,6 +534,8 @@ static void take_functions(struct script *script, PyObject *module)
 		PyObject *o = find_attribute(run, module, script_function_names[i]);
 
 		script->has[i] = o && run->py.PyCallable_Check(o);
+		if (o && !script->has[i] && o != run->py.none)
+			script_tell_not_callable(script, i);
 		if (script->has[i])
 			run->functions[i] = o;
 		else

@@ -151,6 +151,15 @@ void script_tell(const struct script *script, const char *text)
 	}
 }
 
+void script_tell_not_callable(const struct script *script, int function)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+
+	strbuf_addf(&text, "'%s' is no function, and is not called",
+		    script_function_names[function]);
+	script_tell(script, strbuf_str(&text));
+}
+
 void script_failed(struct script *script)
 {
 	script->nr_failed++;

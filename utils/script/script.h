@@ -188,6 +188,12 @@ int script_want(struct script *script, const char *text, size_t len, struct uft_
 /* Print a text of any number of lines on stderr; tabs become blanks. */
 void script_tell(const struct script *script, const char *text);
 
+/*
+ * Print on stderr that the script has something else where the function number @function (enum
+ * script_function) should be.
+ */
+void script_tell_not_callable(const struct script *script, int function);
+
 /* Count a function of the script that ended in an exception, which was printed. */
 void script_failed(struct script *script);
 

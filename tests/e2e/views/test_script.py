@@ -290,6 +290,18 @@ def test_cannot_run(workdir, name, text, said):
     assert re.fullmatch(said + "\n", result.err) and result.out == ""
 
 
+@pytest.mark.parametrize("name, text", [
+    ("s.py", "uftrace_entry = 'f'\nuftrace_exit = None\ndef uftrace_end(): print('end')\n"),
+    ("s.lua", "uftrace_entry = 'f'\nuftrace_exit = nil\nfunction uftrace_end() print('end') end\n"),
+])
+def test_no_function(workdir, name, text):
+    """A name of ours that stands for something else than a function is told, once; None and nil
+    stand for nothing."""
+    utrail("record", "-d", "data", build(program("plain"), PG))
+    result = utrail("script", "-S", write(name, text), "-d", "data").must()
+    assert (result.out, result.err) == ("end\n", "utrail: 'uftrace_entry' is no function, and is not called\n")
+
+
 def test_no_recording(workdir):
     assert "cannot open" in utrail("script", "-S", write("count.py"), "-d", "none").must(255).err
 
