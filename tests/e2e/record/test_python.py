@@ -665,7 +665,7 @@ f() {
 def test_monitoring_tells_how_calls_end(tmp_path, python):
     record(tmp_path, MONITORED, "-a", python=python)
     shown = utrail("replay", "-f", "none", "-F", "f", cwd=tmp_path).must().out
-    # Python 3.13 does not run a generator that waits outside of any try when it is closed.
+    # close() of Python 3.13 does not run a generator that waits outside of any try.
     if python.name == "python3.13":
         shown = shown.replace("  generator.close();\n", "  generator.close() {\n    numbers();\n  } /* generator.close */\n")
     assert shown == 2 * MONITORED_TREE

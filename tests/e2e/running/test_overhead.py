@@ -129,8 +129,8 @@ def wait_until_its_hooks_are_out(pid, method):
 
 @pytest.mark.parametrize("method", BUILDS)
 def test_its_hooks_are_taken_out(method):
-    """The caller of the function is still recorded. A library that is loaded later works, and so
-    does a child, which has no hook there either."""
+    """tiny() loses its hook, and its caller is still recorded. A library that is loaded later works,
+    and so does a child, in which tiny() has no hook, either."""
     patch = [] if method in METHODS else ["-P", "."]
     with running(*patch, variant=BUILDS[method], argument="after") as proc:
         pid = child_of(proc.pid)
