@@ -68,7 +68,7 @@ struct opt_row {
 
 /*
  * @next: index in @argv of the next word; the caller sets it to 1
- * @ended: "--" was found: later words are no options
+ * @ended: "--" was found: later words are not options
  * @given: by index of @rows: set when the option was given; may be NULL
  * @cmds: of two options with the same letter, the one that these commands accept is taken;
  *        otherwise, and with 0, the first one

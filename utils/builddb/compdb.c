@@ -257,7 +257,7 @@ static bool is_temporary(const char *path)
 	return strncmp(path, "/tmp/", strlen("/tmp/")) == 0;
 }
 
-/* True when nothing is left to edit: sources of configure are gone, and /dev/null is no file. */
+/* True when nothing is left to edit: sources of configure are gone, and /dev/null is not a file. */
 static bool is_gone(const struct execution *execution, const char *source, bool is_build_temporary)
 {
 	struct strbuf path cleanup_strbuf = { 0 };

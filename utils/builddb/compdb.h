@@ -16,14 +16,14 @@
 /*
  * The entries.
  *
- * @entries: JSON objects, of the heap; NULL: replaced by a later entry. @keys: directory, file and
- * output of each entry, of the heap
+ * @entries: JSON objects, on the heap; NULL: replaced by a later entry. @keys: directory, file and
+ * output of each entry, on the heap
  * @by_key: the index plus one of the entry with a key
  * @nr: length of @entries and @keys; @nr_left: number of entries that are not NULL
  * @nr_not_text: commands that are left out since they are not UTF-8, which JSON cannot have
  * @has_assemblers: commands of as, nasm and yasm have entries, too
- * @leaves_out_gone: leave out sources that are no file (any more), or that are below /tmp while the
- * build is not, as those of configure are; @nr_gone: their number
+ * @leaves_out_gone: leave out sources that are not a file (any more), or that are below /tmp while
+ * the build is not, as those of configure are; @nr_gone: their number
  * @is_build_temporary: the build began below /tmp
  * @responses: contents of response files when their compilers began; NULL: the files are read now
  * @nr_unread: response files that could not be read; @unread: the name of the first one, of the

@@ -106,7 +106,7 @@ static int add_target(struct parser *parser, const char *name, const char *input
 	return ret;
 }
 
-/* Find the colon of a rule in a line. NULL: the line is no rule. */
+/* Find the colon of a rule in a line. NULL: the line is not a rule. */
 static const char *find_colon(const char *line)
 {
 	const char *at = line;

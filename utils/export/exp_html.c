@@ -79,7 +79,7 @@ struct html {
 	uint64_t first_point_ns;
 	uint64_t last_point_ns;
 	size_t nr_points;
-	uint64_t nr_lost;    /* records, of all tasks */
+	uint64_t nr_lost;    /* number of lost records of all tasks */
 	size_t depth;	     /* the largest number of open calls of @task */
 	struct strbuf tasks; /* JSON */
 	size_t nr_tasks;

@@ -29,7 +29,7 @@ enum info_state {
 
 /*
  * Every item of doc/formats/info.md. @mask (enum header_info) tells which items are present; the
- * fields of others are undefined. Strings are of the heap and belong to the struct; NULL if an item
+ * fields of others are undefined. Strings are on the heap and belong to the struct; NULL if an item
  * is absent.
  *
  * Starts as { 0 }, ends with info_deinit().

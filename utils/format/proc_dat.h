@@ -38,7 +38,7 @@ enum proc_kind {
 	PROC_UMOUNT_FAILED,
 	PROC_CLONE_FAILED,
 	PROC_BEYOND,
-	/* These are no events: the task's CPU; a response file, with the payload of an act. */
+	/* These are not events: the task's CPU; a response file, with the payload of an act. */
 	PROC_CPU = 64,
 	PROC_RESPONSE,
 };

@@ -81,7 +81,7 @@ void symtab_swap_alias(struct symtab *tab, size_t index, size_t alias);
 const struct symbol *symtab_find(const struct symtab *tab, uint64_t addr);
 
 /*
- * The values of the `#` lines of the file. Strings are of the heap; NULL when the file does not
+ * The values of the `#` lines of the file. Strings are on the heap; NULL when the file does not
  * have the line.
  */
 struct sym_file_head {

@@ -55,7 +55,7 @@ bool text_i32(struct text *t, int32_t *v);
  */
 bool text_fixed(struct text *t, unsigned digits, uint64_t *v);
 
-/* Copy the rest as a string of the heap; NULL when memory is short. */
+/* Copy the rest as a string on the heap; NULL when memory is short. */
 char *text_dup(const struct text *t);
 
 /* Write @v in hexadecimal with at least @width digits (at most 16), without printf. */

@@ -9,8 +9,8 @@
 #define BUILD_ID_HEX_SIZE 41
 
 /*
- * Read the build-id of the ELF file @path, in lowercase hex. A file without one has "", which is no
- * error. 0 or negative errno when the file cannot be read (see elf_file_open()).
+ * Read the build-id of the ELF file @path, in lowercase hex. A file without one has "", which is
+ * not an error. 0 or negative errno when the file cannot be read (see elf_file_open()).
  */
 int object_build_id(const char *path, char hex[static BUILD_ID_HEX_SIZE], struct uft_err *err);
 

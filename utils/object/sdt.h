@@ -9,7 +9,7 @@
  * A marked place, which has a `nop`. A probe may have several places (inlined functions, or the
  * same name twice).
  *
- * @provider, @name: of the heap, never empty, without control characters
+ * @provider, @name: on the heap, never empty, without control characters
  * @args: the places of its arguments, in assembler syntax ("4@%eax -8@8(%rsp)"); ""
  *        when it has none
  * @pc: the file's own address of the `nop`

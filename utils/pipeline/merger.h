@@ -22,7 +22,7 @@
 #define MERGER_LATE_NS 1000000
 
 /*
- * A queued event. Its payload is of the heap; without one, @data_len is the CPU or 0, as in struct
+ * A queued event. Its payload is on the heap; without one, @data_len is the CPU or 0, as in struct
  * event.
  *
  * @depth: ENTRY, EXIT: depth of the record

@@ -295,7 +295,9 @@ static int prepare_filter(struct pipeline *pipe, struct uft_err *err)
 		return ret;
 	filter->uses = filter->rules.uses;
 	filter->data = pipe->data;
-	/* With a size filter, small functions are no levels of depth: only stg_filter counts so. */
+	/*
+	 * With a size filter, small functions are not levels of depth: only stg_filter counts so.
+	 */
 	pipe->is_filtered = (filter->uses & STAGE_ACTIONS) ||
 			    (stages->size_filter && stages->depth != UINT32_MAX);
 	if (!pipe->is_filtered)

@@ -101,7 +101,7 @@ enum lane_state {
  * @others: sources beside the records. On a tie of times the records go first, and then these in
  *                 their order
  * @feed: the merger that fills @queued; NULL: there is none. @own_feed: the same when it belongs to
- *        this lane only; of the heap
+ *        this lane only; on the heap
  * @streams: the lane has more events than may be held at a time
  * @in_windows: the lane is run together with others, one window of time after the other
  *                 (pipeline_run_windows())
@@ -143,7 +143,7 @@ struct lane {
 	size_t batch; /* number of events that are read at a time; 0 before the first batch */
 	bool holds_back;
 	bool has_passed;      /* an event has passed stg_time */
-	uint64_t told_offset; /* of the file: bytes already added to pipe->read_bytes */
+	uint64_t told_offset; /* bytes of the file that were added to pipe->read_bytes */
 	enum lane_state state;
 	bool has_begun;
 	bool is_cut;
@@ -275,7 +275,7 @@ void lane_release_events(struct lane *lane);
  */
 size_t lane_read(struct lane *lane, struct event *events, size_t max);
 
-/* The time of the next event that is no record; UINT64_MAX: never. */
+/* The time of the next event that is not a record; UINT64_MAX: never. */
 uint64_t lane_next_other_ns(const struct lane *lane);
 
 /* The limit up to which all events are present; UINT64_MAX: all are. */

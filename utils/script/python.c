@@ -11,7 +11,7 @@
 
 #define SCRIPT_MAX_BYTES (16UL << 20)
 #define MODULE_NAME	 "utrail_script"
-/* The text that a script gets for a string that is not UTF-8, as under the peer. */
+/* The text that a script gets for a string that is not UTF-8, as with uftrace. */
 #define INVALID		 "<invalid value>"
 
 /* Keys of contexts. */
@@ -640,7 +640,8 @@ static void drop_func(struct script *script, struct script_func *func)
 }
 
 /*
- * Flush the script's output, and end Python. A pipe without a reader is no failure of the script.
+ * Flush the script's output, and end Python. A pipe without a reader is not a failure of the
+ * script.
  */
 static void close_python(struct script *script)
 {

@@ -12,7 +12,7 @@
 enum script_value_kind {
 	SCRIPT_SIGNED,
 	SCRIPT_UNSIGNED,
-	SCRIPT_WIDE, /* of 128 bits: @text is its digits with "0x", perhaps a sign */
+	SCRIPT_WIDE, /* 128 bits: @text is its digits with "0x", perhaps a sign */
 	SCRIPT_FLOAT,
 	SCRIPT_TEXT,
 };

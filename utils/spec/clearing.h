@@ -17,7 +17,7 @@ void clearing_note(struct filters *filters, const struct filter_subject *subject
 uint32_t clearing_left(const struct filters *filters, const struct filter_entry *entry);
 
 /*
- * Write the specs of @filters as text, by option; NULL: the option has no specs; of the heap. A
+ * Write the specs of @filters as text, by option; NULL: the option has no specs; on the heap. A
  * spec that a later one with the same pattern clears is left out, and so is a spec that has nothing
  * left to clear. 0 or -ENOMEM.
  */

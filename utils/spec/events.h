@@ -20,7 +20,7 @@ enum event_origin {
  *
  * @name: pattern for "provider:event"
  * @origin: EVENT_OF_KERNEL when "@kernel" follows the name
- * @text: as typed, of the heap
+ * @text: as typed, on the heap
  */
 struct event_rule {
 	struct pattern name;

@@ -11,14 +11,14 @@
 /*
  * One item of the list.
  *
- * @module: the beginning of the base name of the function's file, of the heap; NULL: the program
+ * @module: the beginning of the base name of the function's file, on the heap; NULL: the program
  *          itself
  * @takes_out: the rule removes hooks: it has a leading `!`, or is from --unpatch
- * @text: as typed, without `!`, of the heap
+ * @text: as typed, without `!`, on the heap
  * @generation: that of patch_rules when this rule was added; 0: rules of the command line
  * @has_name: a function has matched the rule by name so far; @has_match: the rule could be applied
  *           to one
- * @why_not: the reason why the rule could not be applied to the first such function, of the heap;
+ * @why_not: the reason why the rule could not be applied to the first such function, on the heap;
  *           NULL: none so far
  */
 struct patch_rule {

@@ -71,7 +71,7 @@ enum spec_module {
 /*
  * One spec.
  *
- * @text: as the user typed it; of the heap
+ * @text: as the user typed it; on the heap
  * @pattern: matches names of functions; with -L, source files
  * @module: with MODULE_NAMED: the beginning of a file's base name
  * @counters: the counters that `read=` names; filters_add() gives them their bits of trigger.read

@@ -8,7 +8,7 @@
 #include "utils/base/err.h"
 
 /*
- * Watched values. @vars: names of variables, of the heap. Starts as { 0 }, ends with
+ * Watched values. @vars: names of variables, on the heap. Starts as { 0 }, ends with
  * watch_spec_deinit().
  */
 struct watch_spec {

@@ -92,7 +92,7 @@ struct tracedat {
 
 /*
  * Read everything except the records. Damage is noted in @file->damage, and the rest is used.
- * -EINVAL when @path is no trace.dat of these versions, -EDQUOT when it costs more than @limit
+ * -EINVAL when @path is not a trace.dat of these versions, -EDQUOT when it costs more than @limit
  * allows, -EBADMSG when the place of its records is missing, -ENOSYS when this build cannot unpack
  * it, or another negative errno.
  */

@@ -19,7 +19,7 @@
 #define FILES_MAX 2000
 #define BYTES_MAX (4UL << 20)
 
-/* A file that is being read. @name: of the heap; @at: its words are taken up to here */
+/* A file that is being read. @name: on the heap; @at: its words are taken up to here */
 struct response {
 	char *name;
 	struct strbuf text;

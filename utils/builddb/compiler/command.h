@@ -8,7 +8,7 @@
 
 /*
  * Find the command without the kernel's additions for a script, and without launchers. Append its
- * words to @argv, which is empty, and set @kind: COMPILER_NONE when it is no compiler. Only the
+ * words to @argv, which is empty, and set @kind: COMPILER_NONE when it is not a compiler. Only the
  * texts of @execution count. 0 or -ENOMEM.
  */
 int compiler_command(const struct execution *execution, struct words *argv,

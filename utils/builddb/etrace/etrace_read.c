@@ -214,7 +214,7 @@ static const char *begin_arg(struct etrace_event *event, uint64_t number)
 	return args->len > PROC_TEXT_MAX ? "the text is longer than a recording takes" : NULL;
 }
 
-/* Begin part "[<number>]" of a text that is no argument. */
+/* Begin part "[<number>]" of a text that is not an argument. */
 static const char *begin_part(struct etrace_event *event, struct text tag, uint64_t number)
 {
 	int text = etrace_row_text(event->row, tag);

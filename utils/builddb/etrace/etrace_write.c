@@ -288,7 +288,7 @@ static void put_umount(struct etrace_lines *lines, const struct proc_act *act)
 	etrace_put_text(lines, "MT", act->texts[0]);
 }
 
-/* Write a failure, and its source if there was one. False: @kind is no failure. */
+/* Write a failure, and its source if there was one. False: @kind is not a failure. */
 static bool put_failure(struct etrace_writer *writer, enum proc_kind kind,
 			const struct proc_act *act)
 {

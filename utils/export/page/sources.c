@@ -19,7 +19,7 @@
 
 struct source_file {
 	char *key;	  /* two modules may have files of one relative name */
-	const char *name; /* of the recording */
+	const char *name; /* as in the recording */
 	const struct module *module;
 	uint32_t *lines; /* lines where functions begin */
 	size_t nr;
@@ -29,7 +29,7 @@ struct sources {
 	struct strmap by_name; /* the number of a file, plus one */
 	struct source_file *files;
 	size_t nr;
-	size_t bytes; /* of text that the page has */
+	size_t bytes; /* bytes of text in the page */
 	const struct module *asked;
 	uint64_t asked_ns; /* the time when @asked was built */
 };

@@ -50,7 +50,7 @@ struct compact_head {
 };
 
 /*
- * The state of encoding or decoding a block: about 80 kB of the heap, for one thread at a time.
+ * The state of encoding or decoding a block: about 80 kB on the heap, for one thread at a time.
  * compact_coder_create() returns NULL when memory is short.
  */
 struct compact_coder;

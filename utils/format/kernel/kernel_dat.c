@@ -317,7 +317,7 @@ static uint64_t whole_stamp(uint64_t stamp, uint64_t before_ns)
 	return stamp < before_ns ? stamp + (1ULL << STAMP_BITS) : stamp;
 }
 
-/* Handle a record that is no event: it has a time, or is skipped. */
+/* Handle a record that is not an event: it has a time, or is skipped. */
 static int skip_no_event(struct kernel_page *page, unsigned kind, uint32_t delta,
 			 struct uft_err *err)
 {

@@ -1,6 +1,6 @@
 /*
  * Calls of kernel functions, as the kernel's function_graph tracer writes them: records of
- * kernel-cpu<N>.dat that are no tracepoints.
+ * kernel-cpu<N>.dat that are not tracepoints.
  */
 #ifndef UTRAIL_FORMAT_KERNEL_GRAPH_H
 #define UTRAIL_FORMAT_KERNEL_GRAPH_H

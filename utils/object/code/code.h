@@ -11,7 +11,7 @@
  * A section that is in a running program's memory, with its bytes; addresses are the file's own.
  *
  * @is_glue: its code is the linker's (.plt, .init, .fini), not of functions
- * @own: memory of the bytes, of the heap; NULL when they belong to the file
+ * @own: memory of the bytes, on the heap; NULL when they belong to the file
  */
 struct code_section {
 	uint64_t start;

@@ -155,7 +155,7 @@ struct inner_jump {
 #define INNER_JUMPS_MAX 32
 
 /*
- * @is_dark: the jumps are not all known: a reference that is no jump leads to a place around the
+ * @is_dark: the jumps are not all known: a reference that is not a jump leads to a place around the
  * site, or there are too many jumps
  */
 struct inner_jumps {

@@ -18,7 +18,7 @@ const char *site_refusal_text(enum site_refusal refusal);
  * @addr: the file's own address of the place; filled in by the caller
  * @entry: the start of the function whose first movable instruction (after the mark for indirect
  *         jumps) is at @addr; 0: @addr is not at a function's start. Filled in by the caller. Jumps
- *         within the function to @addr are no calls: they never take the written jump
+ *         within the function to @addr are not calls: they never take the written jump
  * @refusal: enum site_refusal
  * @why_not: the reason in detail; "" when a jump may be written
  * @is_inner: the site is within the bytes that the previous site's jump replaces. So it has no

@@ -16,7 +16,7 @@ enum dwarf_kind {
 	DWARF_VOID,
 	DWARF_INT,
 	DWARF_CHAR,
-	DWARF_FLOAT, /* of 4, 8, or 10 bytes (x87) */
+	DWARF_FLOAT, /* a float of 4, 8, or 10 bytes (x87) */
 	DWARF_POINTER,
 	DWARF_STRING, /* a pointer to char */
 	DWARF_ENUM,

@@ -30,7 +30,7 @@
  * @bytes_left: bytes of such files, and of units in packages, that may still be read: a hostile
  *              program could name one large file in each of many skeletons
  * @nr_missing: number of units whose rest was not found; @missing: the file of the first such unit,
- *              of the heap; NULL: none, or memory is short; @is_too_much: that file exists, but
+ *              on the heap; NULL: none, or memory is short; @is_too_much: that file exists, but
  *              exceeds @bytes_left
  */
 struct dwarf_splits {

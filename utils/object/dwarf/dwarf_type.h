@@ -14,7 +14,7 @@
  * @enums: the enums seen so far, by name
  * @structs: the definitions so far, by key; @keys: keys of definitions, by the struct's place in
  *         the debug information
- * @types: the types of structs, by the same places; of the heap
+ * @types: the types of structs, by the same places; on the heap
  * @boxed: keys of structs that have containers or strings as fields
  * @skeleton: the entry in the module whose rest, in another file, is being read; NULL: the unit is
  *         not split
@@ -86,7 +86,7 @@ bool dwarf_is_container(Dwarf_Die *die);
 
 /*
  * Find the shape of a container of the C++ library (utils/spec/args/shape.h), and the key of its
- * definition. NULL when @die is no container, or the layout of this version is unknown.
+ * definition. NULL when @die is not a container, or the layout of this version is unknown.
  */
 const char *dwarf_container_shape(struct dwarf_loader *loader, Dwarf_Die *die, const char **key);
 
@@ -132,8 +132,8 @@ uint32_t dwarf_array_elements(struct dwarf_loader *loader, Dwarf_Die *array, uin
 
 /*
  * The place of a bit-field: the bytes of the struct that contain it, and its bits in these, from
- * the lowest on. False when @member is no bit-field, or its position is unknown. @base: the offset
- * of the struct that has @member.
+ * the lowest on. False when @member is not a bit-field, or its position is unknown. @base: the
+ * offset of the struct that has @member.
  */
 struct dwarf_bits {
 	uint32_t offset;

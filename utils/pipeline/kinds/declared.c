@@ -183,7 +183,7 @@ static int hex_digit(char c)
 
 /*
  * Parse one word in the recorder's encoding: "%00" is NULL, "%" is an empty word, others are
- * URL-encoded. False when it is invalid. @word is of the heap.
+ * URL-encoded. False when it is invalid. @word is on the heap.
  */
 static bool take_word(struct text *line, char **word)
 {

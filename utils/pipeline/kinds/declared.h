@@ -12,7 +12,7 @@
 /*
  * One event.
  *
- * @name: as in the program; of the heap
+ * @name: as in the program; on the heap
  * @is_line: the event has no format, since only lines of its log are known (declared_line.h)
  * @types: types of the arguments of a static probe, which has no format (declared_probe.h), of the
  *         heap; or NULL

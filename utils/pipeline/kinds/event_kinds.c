@@ -20,7 +20,7 @@
 #define NAME_MAX_BYTES	      1024U
 
 /*
- * Add an event. @name is of the heap, and taken. The range of @id determines the other properties.
+ * Add an event. @name is on the heap, and taken. The range of @id determines the other properties.
  */
 static int take_name(struct event_kinds *kinds, uint64_t id, char *name)
 {

@@ -16,7 +16,7 @@
  * Starts as { 0 }, ends with event_kinds_deinit().
  *
  * @data: the recording of the events, borrowed
- * @kinds: events of the program and of the kernel, sorted by id; their names are of the heap
+ * @kinds: events of the program and of the kernel, sorted by id; their names are on the heap
  * @declared: the definitions of events that the program has declared
  */
 struct event_kinds {

@@ -30,7 +30,7 @@ struct func_args {
  *
  * @args_auto, @retval_auto: specifications by the name of the function; texts within @tables
  * @args_alike, @retval_alike: specifications of mangled names, by the demangled name; these names
- *                              are of the heap
+ *                              are on the heap
  * @enums: enums of the tables; the others are in the modules
  * @funcs: by func->id: NULL: not looked up yet; &no_args: no values
  */

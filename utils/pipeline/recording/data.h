@@ -22,7 +22,7 @@ struct session_ref {
 	struct session *session;
 };
 
-/* From @start_ns on the task had this name (by prctl or exec). The text is of the heap. */
+/* From @start_ns on the task had this name (by prctl or exec). The text is on the heap. */
 struct task_name {
 	uint64_t start_ns;
 	char *name;
@@ -88,9 +88,9 @@ struct trace_data {
 };
 
 /*
- * Open @dir. -ENOENT when it does not exist, -EINVAL when it is no recording, -ENODATA when no task
- * has records (see data_has_records()), and other errors; each with a text that names the file.
- * Ends with data_close().
+ * Open @dir. -ENOENT when it does not exist, -EINVAL when it is not a recording, -ENODATA when no
+ * task has records (see data_has_records()), and other errors; each with a text that names the
+ * file. Ends with data_close().
  */
 int data_open(struct trace_data *data, const char *dir, enum demangle_mode demangle,
 	      struct uft_err *err);

@@ -103,7 +103,7 @@ static int take_fork(struct loading *load, const struct proc_record *rec)
 
 	if (!proc_fork_decode(rec->data, rec->len, load->is_big_endian, &made))
 		return 0;
-	/* A new thread is no new process. */
+	/* A new thread is not a new process. */
 	if (made.child_pid == rec->pid) {
 		load->nr_tasks++;
 		return 0;

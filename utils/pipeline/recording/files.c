@@ -63,7 +63,7 @@ static bool is_deleted(const char *path)
 
 /*
  * Find the kind of a file by its path. /dev/shm has normal files. GNU make's jobserver, which all
- * jobs read and write, is no dependency.
+ * jobs read and write, is not a dependency.
  */
 static enum content_kind kind_of(const char *path)
 {

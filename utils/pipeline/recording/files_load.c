@@ -308,7 +308,7 @@ static int see(struct executions_listener *listener, const struct executions *ex
 					    : descriptors_get(&load->descriptors, rec->pid, at);
 	int ret = 0;
 
-	/* A response file is no act of the task: the recorder has read it. */
+	/* A response file is not an act of the task: the recorder has read it. */
 	if (at == EXECUTION_NONE || rec->kind == PROC_RESPONSE)
 		return 0;
 	if (!of)

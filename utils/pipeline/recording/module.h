@@ -41,7 +41,7 @@ struct func {
 	bool is_end;	 /* a library call that ends its process or thread */
 	bool is_exec;	 /* a library call that replaces this program by another */
 	bool is_fork;	 /* by its name, two processes return from it */
-	bool is_kernel;	 /* of the kernel, called by its own functions */
+	bool is_kernel;	 /* a function of the kernel, called by its own functions */
 	const struct symbol *sym;
 	const struct module *module;
 };
@@ -116,7 +116,9 @@ struct module *module_set_kernel(struct module_set *set);
 int module_set_kernel_func(struct module_set *set, uint64_t addr, const struct func **func,
 			   struct uft_err *err);
 
-/* Read the module's symbols unless done already. A missing file is no error: it has no symbols. */
+/*
+ * Read the module's symbols unless done already. A missing file is not an error: it has no symbols.
+ */
 int module_load(struct module_set *set, struct module *mod, struct uft_err *err);
 
 /*

@@ -56,7 +56,7 @@ struct session {
 struct session *session_create(struct module_set *set, const struct task_line *line);
 void session_destroy(struct session *session);
 
-/* Read `sid-<id>.map`. A missing file is no error: then no address has a name. */
+/* Read `sid-<id>.map`. A missing file is not an error: then no address has a name. */
 int session_load_map(struct session *session, struct uft_err *err);
 
 /*

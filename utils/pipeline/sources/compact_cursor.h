@@ -49,7 +49,7 @@ struct compact_cursor {
 };
 
 /*
- * Make a cursor of the heap: about 80 kB, and the size of a block. NULL when memory is short.
+ * Make a cursor on the heap: about 80 kB, and the size of a block. NULL when memory is short.
  * @args: borrowed; @is_big: byte order of payloads
  */
 struct compact_cursor *compact_cursor_create(struct arg_book *args, bool is_big);

@@ -39,7 +39,7 @@ struct kernel_frame {
  * SCHED_IN is delivered before the first call that is entered after SCHED_OUT.
  *
  * @queued: the events from the merger; it belongs to the lane, and so does @user
- * @frames: the open calls are [0, @nr); of the heap, NULL before the first
+ * @frames: the open calls are [0, @nr); on the heap, NULL before the first
  * @last_ns: time of the last delivered event
  * @is_out: the last known event of the scheduler is a SCHED_OUT
  * @was_back: the SCHED_IN after it was delivered early

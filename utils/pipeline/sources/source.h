@@ -61,13 +61,13 @@ struct source_ops {
 	 */
 	int (*more)(struct source *src, struct uft_err *err);
 
-	/* Free all resources. A source of the heap, as all sources of a merger, frees itself. */
+	/* Free all resources. A source on the heap, as all sources of a merger, frees itself. */
 	void (*close)(struct source *src);
 
 	/*
 	 * Read calls of the kernel, for a merger's source; NULL: the source has no such calls. They
-	 * are written in queued form, up to the first event that is no call, or belongs to another
-	 * task. Returns their number; 0: call read().
+	 * are written in queued form, up to the first event that is not a call, or belongs to
+	 * another task. Returns their number; 0: call read().
 	 */
 	size_t (*read_calls)(struct source *src, struct queued *calls, size_t max,
 			     uint64_t until_ns);
@@ -138,7 +138,7 @@ struct source_context {
 	bool wants_points;
 };
 
-/* A list of sources, which are of the heap, as is @all. Starts as { 0 }. */
+/* A list of sources, which are on the heap, as is @all. Starts as { 0 }. */
 struct source_list {
 	struct source **all;
 	size_t nr;

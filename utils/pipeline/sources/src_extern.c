@@ -16,7 +16,7 @@
 
 /*
  * A line that is kept for sorting. @nr: number of the line, since lines with the same time keep
- * their order. @text: of the heap
+ * their order. @text: on the heap
  */
 struct held_line {
 	uint64_t time_ns;

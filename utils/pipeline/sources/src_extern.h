@@ -11,7 +11,7 @@
 #define EXTERN_HELD_MAX 4096
 
 /*
- * Open the source, which is of the heap and of no task; NULL when there is no file. -EINVAL, here
+ * Open the source, which is on the heap and for no task; NULL when there is no file. -EINVAL, here
  * or in read(), names the invalid line.
  */
 int src_extern_open(const struct trace_data *data, struct source **out, struct uft_err *err);

@@ -65,7 +65,7 @@ static bool is_meant(const struct argspec *spec, const struct cond_term *term, u
 		(spec->kind == ARG_KIND_FLOAT) == (term->type == COND_FLOAT));
 }
 
-/* Parse a number as Python writes it: 1.5, 1e-07, -inf, nan. False: the text is no number. */
+/* Parse a number as Python writes it: 1.5, 1e-07, -inf, nan. False: the text is not a number. */
 static bool read_text_real(const struct arg_value *value, double *real)
 {
 	char copy[32];
@@ -109,7 +109,7 @@ static bool judge_mixed(const struct cond_term *term, int64_t integer, double re
 }
 
 /*
- * Judge a term on a value of Python. A value that is no number is neither equal to a number nor
+ * Judge a term on a value of Python. A value that is not a number is neither equal to a number nor
  * different from it. Floating point numbers are compared neither as narrow integers nor by bits.
  */
 static bool judge_text_number(const struct cond_term *term, const struct arg_value *value)

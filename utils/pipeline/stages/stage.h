@@ -75,7 +75,7 @@ static inline bool stage_keeps_cpu(bool wants_cpus, struct event *event)
 	return true;
 }
 
-/* Pseudo functions, for events that are no calls. */
+/* Pseudo functions, for events that are not calls. */
 struct pseudo_funcs {
 	const struct func *sched;
 	const struct func *sched_preempt;

@@ -133,7 +133,7 @@ static int count_levels(struct stg_filter *stage)
 
 /*
  * Let -D count from the first call of a task, as without filters: the calls that a child begins
- * within are no levels of its own.
+ * within are not levels of its own.
  */
 static void give_levels_back(const struct stg_filter *stage, struct selection *selection)
 {

@@ -47,7 +47,7 @@ struct filter_switch {
  * @ends_only: the view gets no entries, so calls that are too short are dropped at their end
  * @counts_off: a switched-off event is passed on, marked EVENT_OFF, since it counts as
  *              depth
- * @hides_libcalls: stg_select leaves library calls out, so they are no levels
+ * @hides_libcalls: stg_select leaves library calls out, so they are not levels
  * @wants_paths: the view shows call paths, and reads in one thread
  * @outcomes: by task->index, the results of conditions on return values, call by call
  * @switches: trace_on and trace_off of all tasks, by time once they are sorted

@@ -38,14 +38,14 @@ enum arg_place {
 /*
  * @is_exact: the function was named, not found by a pattern
  * @regs: register numbers of isa_reg_name() (arch/isa.h)
- * @name: name of the enum or struct; NULL when it has none; of the heap
+ * @name: name of the enum or struct; NULL when it has none; on the heap
  * @fields: key of the struct's definition (utils/spec/args/structdef.h) in debug information, or
- *          NULL; of the heap
+ *          NULL; on the heap
  * @narrow, @how: known from debug information, and used for recording only: the number of bytes of
  *                the value that count, with CAPTURE_SIGNED (utils/format/probe/capture.h), and the
  *                kind of content of the place
  * @shape, @object_bytes, @elements: of a container, likewise from debug information and for
- * recording: its shape (utils/spec/args/shape.h), of the heap; its size, while @type has the size
+ * recording: its shape (utils/spec/args/shape.h), on the heap; its size, while @type has the size
  * of the box; the number of elements to record
  */
 enum arg_how {

@@ -38,7 +38,7 @@ enum cond_op {
  *
  * @index: number of the argument, from 1 on; 0 for retval
  * @bytes, @is_signed: size and sign of the compared integer: 1, 2, 4 or 8 bytes
- * @text: the string of a COND_STRING; of the heap
+ * @text: the string of a COND_STRING; on the heap
  * @is_object: the argument of a COND_STRING is a std::string (/S)
  * @starts_alternative: it is the first comparison after `||`
  */

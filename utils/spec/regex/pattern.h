@@ -20,7 +20,7 @@ enum pattern_match {
 const char *pattern_match_name(enum pattern_match match);
 
 /*
- * @text: of the heap
+ * @text: on the heap
  * @match: MATCH_SIMPLE for a text without special characters, in all modes
  * @literal: a part of @text that every matching name has; @literal_len is 0 when none is known
  * @prefix_len: every matching name begins with this many characters that follow a leading `^` of

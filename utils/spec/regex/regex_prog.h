@@ -43,7 +43,7 @@ static inline bool regex_set_has(const struct regex_set *set, uint8_t byte)
 	return set->bits[byte / 64] >> byte % 64 & 1;
 }
 
-/* Starts as { 0 }; both arrays are of the heap. */
+/* Starts as { 0 }; both arrays are on the heap. */
 struct regex_prog {
 	struct regex_node *nodes;
 	uint32_t nr;

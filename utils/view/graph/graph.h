@@ -15,7 +15,7 @@
  */
 struct graph_config {
 	enum color_mode color;
-	const char *fields; /* of -f, or NULL */
+	const char *fields; /* the argument of -f, or NULL */
 	const char *func;
 	unsigned depth;
 	bool is_by_task;

@@ -16,7 +16,7 @@
 
 struct replay_config {
 	enum color_mode color;
-	const char *fields; /* of -f, or NULL */
+	const char *fields; /* the argument of -f, or NULL */
 	bool is_flat;
 	bool merges_leaves;
 	bool shows_args;
@@ -46,7 +46,7 @@ struct replay {
 	struct sink *sink;
 	struct event_texts texts;
 	struct argtext args;
-	struct strbuf text; /* of arguments, for one line after the other */
+	struct strbuf text; /* text of arguments, for one line after the other */
 	uint64_t *line_ns;
 	size_t nr_tasks; /* tasks that have room in the tables by task->index */
 	struct tid_cell {

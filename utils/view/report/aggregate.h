@@ -34,12 +34,12 @@ struct counter_sums {
 /* The numbers of the calls of one function, or of one name. */
 struct call_stats {
 	uint64_t calls;
-	uint64_t total_ns; /* of the outermost calls: recursion counts once */
+	uint64_t total_ns; /* time of the outermost calls: recursion counts once */
 	uint64_t self_ns;
 	struct time_stats total; /* over all calls; only with details */
 	struct time_stats self;
 	uint64_t *cpus;		       /* bits; NULL: no CPU seen */
-	struct hist *hist;	       /* of total times; NULL: none or not wanted */
+	struct hist *hist;	       /* distribution of total times; NULL: none or not wanted */
 	struct counter_sums *counters; /* NULL: none was read */
 };
 

@@ -26,8 +26,8 @@ enum report_format {
 
 struct report_config {
 	enum color_mode color;
-	const char *fields;    /* of -f, or NULL */
-	const char *sort_keys; /* of -s, separated by commas, or NULL */
+	const char *fields;    /* the argument of -f, or NULL */
+	const char *sort_keys; /* the argument of -s (separated by commas), or NULL */
 	enum report_average average;
 	bool is_by_task;
 	enum report_format format;

@@ -18,7 +18,7 @@ struct report_row {
 /* The layout that depends on all rows: widths of the columns about CPUs. */
 struct report_layout {
 	enum color_mode color;
-	unsigned nr_mask_groups; /* of 32 CPUs */
+	unsigned nr_mask_groups; /* number of groups of 32 CPUs */
 	unsigned cpu_list_width;
 	const struct report_counters *counters;
 };
@@ -65,7 +65,7 @@ struct report_table {
 	size_t nr_keys;
 	int (*compare_last)(const struct report_row *x, const struct report_row *y);
 	const char *name_header;
-	const char *name_key; /* in JSON */
+	const char *name_key; /* name of the key in JSON */
 	void (*put_name)(const struct report_row *row, struct sink *sink);
 	void (*put_csv_name)(const struct report_row *row, struct sink *sink);
 };

@@ -1,4 +1,4 @@
-/* The text of an event that is no call (see eventtext.h). */
+/* The text of an event that is not a call (see eventtext.h). */
 #include "utils/view/values/eventtext.h"
 
 #include "utils/view/values/kerneltext.h"
