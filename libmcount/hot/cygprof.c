@@ -255,8 +255,8 @@ NOINLINE static void exit_unguarded(uint64_t sp, uint64_t fn)
 
 /*
  * HOT: calls that thread->calls does not contain; the guard is set, and no frame lies within @sp.
- * Not inline: these functions need more registers than the hook, and that for a settled thread
- * needs one more than that for an open one.
+ * Not inline: enter_rule() and enter_rule_open() need more registers than the hook. The first, for
+ * a settled thread, needs one more than the second.
  */
 NOINLINE static void enter_rule(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
 {

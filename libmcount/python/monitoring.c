@@ -31,7 +31,7 @@ static bool is_event(struct py_object *const *args, size_t nr_args, size_t nr)
 	return (uint32_t)nr_args >= nr && likely(args[0]->type == code_type);
 }
 
-/* The answer that switches an event off for a place in the code, until a tool begins. */
+/* The answer that switches an event off for a place in the code, until the tool begins again. */
 static struct py_object *disable;
 
 typedef struct py_object *slow_taker(struct py_object *const *args);
