@@ -37,7 +37,7 @@ struct dbg_func {
 };
 
 /*
- * @path, @build_id: those of the module; NULL when the file does not tell them
+ * @path, @build_id: those of the module; NULL when the file does not have them
  * @enums: definitions of enums, "enum NAME {A=1,B}" (utils/spec/args/enumdef.h)
  * @structs: definitions of structs (utils/spec/args/structdef.h)
  * @funcs: sorted by address

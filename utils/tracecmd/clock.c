@@ -6,7 +6,7 @@
 /* The largest time that readers take, so that additions do not overflow. */
 #define TIME_MAX ((uint64_t)INT64_MAX >> 1)
 
-/* @raw * @mult >> @shift, with @shift 32 at most. */
+/* Returns @raw * @mult >> @shift, with @shift 32 at most. */
 static uint64_t scale_raw_time(uint64_t raw, uint32_t mult, uint32_t shift)
 {
 	uint64_t low = ((raw & UINT32_MAX) * mult) >> shift;

@@ -165,7 +165,7 @@ export class App {
 		this.setZoom({ from: at - (at - from) * factor, to: at + (to - at) * factor });
 	}
 
-	/** @param {number} part part of the visible range */
+	/** @param {number} part of the visible range */
 	pan(part) {
 		const { from, to } = this.zoom, step = (to - from) * part;
 		this.setZoom({ from: from + step, to: to + step });
