@@ -282,9 +282,7 @@ static inline bool planned_fast_enter_known(struct thread *t, uint64_t slot, uin
 	p->now.depth = next.depth;
 	p->now.level++;
 	p->now.in = next.in;
-	/*
-	 * A thread in state OUTSIDE may change its state. The other possible state, JUDGED, stays.
-	 */
+	/* This call makes an OUTSIDE thread JUDGED. A thread that is JUDGED already stays so. */
 	state_follow(t, p, THREAD_OUTSIDE, CALL_OPT_IN);
 	if (is_held_back) {
 		if (args) {

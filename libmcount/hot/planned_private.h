@@ -59,7 +59,7 @@ static inline uint64_t planned_clock(struct thread *t)
 	return now_ns;
 }
 
-/* The reading of PLAN_READ; SLOW, by slow_call(). */
+/* A reading for PLAN_READ, which is SLOW: taken by slow_call(). */
 struct take_reading {
 	uint32_t what;
 	struct reading *out;

@@ -41,7 +41,7 @@ enum thread_event {
 	CALL_RULED,	/* a call of a function with any other rule */
 	RETURN_OPT_IN,	/* the return of the call by which a ready thread became open */
 	RETURN_OPT_OUT, /* the return of the call by which an open thread became barred */
-	RETURN_SETTLED, /* the return of the call around those of a ready or open thread */
+	RETURN_SETTLED, /* the return of the call in which it became ready or open */
 	RETURN_OTHER,	/* the return of any other call */
 	STATE_FITS,	/* a call has begun or ended, and nothing prevents the change
 			 * (planned_open()) */
