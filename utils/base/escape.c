@@ -68,7 +68,7 @@ static bool is_hidden(uint32_t code)
 	return false;
 }
 
-/* The text that replaces a special ASCII character; NULL: it is not special. */
+/* Returns the text that replaces a special ASCII character; NULL: it is not special. */
 static const char *replace_html(char c)
 {
 	switch (c) {

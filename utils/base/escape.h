@@ -46,7 +46,10 @@ bool escape_quoted(struct strbuf *out, const char *text);
 /* True when @text certainly needs no escaping. Fast, and true for most names. */
 bool escape_is_plain(enum medium medium, const char *text, size_t len);
 
-/* The number of bytes of the C string @text, at most @max, that end at a character boundary. */
+/*
+ * Returns the number of bytes of the C string @text, at most @max, that end at a character
+ * boundary.
+ */
 size_t escape_cut(const char *text, size_t max);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* The last part of @path, after the last '/'; the whole path if there is none. */
+/* Returns the last part of @path, after the last '/'; the whole path if there is none. */
 static inline const char *path_base(const char *path)
 {
 	const char *slash = strrchr(path, '/');

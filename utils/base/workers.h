@@ -2,7 +2,7 @@
 #ifndef UTRAIL_BASE_WORKERS_H
 #define UTRAIL_BASE_WORKERS_H
 
-/* The number of CPUs available to this process; at most @max, at least 1. */
+/* Returns the number of CPUs available to this process; at most @max, at least 1. */
 unsigned workers_count(unsigned max);
 
 /*

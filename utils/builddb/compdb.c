@@ -171,8 +171,8 @@ int compdb_add(struct compdb *db, const char *directory, const char *file, const
 }
 
 /*
- * The length of a key's part with directory and file, for an entry without output. 0: the entry has
- * an output.
+ * Returns the length of a key's part with directory and file, for an entry without output. 0: the
+ * entry has an output.
  */
 static size_t bare_key_len(const char *key)
 {

@@ -47,8 +47,8 @@ void deps_walk_begin(struct deps_walk *walk)
 }
 
 /*
- * The key of a time in the heap; the function is its own inverse. The earliest time comes first in
- * a walk forwards, the latest in a walk backwards.
+ * Returns the key of a time in the heap; the function is its own inverse. The earliest time comes
+ * first in a walk forwards, the latest in a walk backwards.
  */
 static uint64_t key_of(const struct deps_walk *walk, uint64_t ns)
 {

@@ -36,7 +36,7 @@ int make_rules_parse(struct make_rules *declared, const char *dir, const char *t
 void make_rules_deinit(struct make_rules *declared);
 #define cleanup_make_rules cleanup(make_rules_deinit)
 
-/* The index of the first input of the target @path, or MAKE_RULES_NONE. */
+/* Returns the index of the first input of the target @path, or MAKE_RULES_NONE. */
 size_t make_rules_first(const struct make_rules *declared, const char *path);
 
 #endif

@@ -10,15 +10,15 @@
 #include "utils/pipeline/recording/executions.h"
 #include "utils/pipeline/recording/files.h"
 
-/* A number of its own for each process, with the system's number in its lower bits. */
+/* Returns a number of its own for each process, with the system's number in its lower bits. */
 unsigned long long tree_process_number(const struct execution *execution);
 
 /* The limit of listed readers of pipes for all writers; each is some 25 bytes. */
 #define TREE_READERS_MAX 4000000UL
 
 /*
- * An upper limit of the readers that all calls of tree_readers_json() list together: for each pipe
- * its writers times its readers.
+ * Returns an upper limit of the readers that all calls of tree_readers_json() list together: for
+ * each pipe its writers times its readers.
  */
 uint64_t tree_count_readers(const struct files *files);
 

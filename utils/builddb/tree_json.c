@@ -26,7 +26,7 @@ static void put_parent(struct sink *sink, const struct executions *executions,
 	sink_putf(sink, ",\"r\":{\"p\":%llu,\"x\":%u}", tree_process_number(parent), parent->index);
 }
 
-/* The flags of clone(2) that made the process; 0: they are not known. */
+/* Returns the flags of clone(2) that made the process; 0: they are not known. */
 static unsigned long long flags_of(const struct execution *made)
 {
 	if (made->flags)

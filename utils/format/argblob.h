@@ -73,7 +73,10 @@ static inline bool arg_value_is_null(const struct arg_value *value)
 	       __builtin_memcmp(value->data, ARGBLOB_NULL, ARGBLOB_NULL_LEN) == 0;
 }
 
-/* The bytes of a value of that type with its padding; for strings, those of the fixed part. */
+/*
+ * Returns the number of bytes of a value of that type with its padding; for strings, those of the
+ * fixed part.
+ */
 static inline uint32_t argblob_value_bytes(struct arg_type type)
 {
 	uint32_t bytes = arg_format_is_string(type.format) ? sizeof(uint16_t) : type.size;

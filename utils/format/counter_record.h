@@ -24,7 +24,7 @@ static inline unsigned counter_pieces(uint64_t value)
 	return 1 + (value >> COUNTER_PIECE_BITS != 0) + (value >> 2 * COUNTER_PIECE_BITS != 0);
 }
 
-/* The data word of piece @i of @nr. */
+/* Returns the data word of piece @i of @nr. */
 static inline uint64_t counter_piece(uint32_t id, uint64_t value, unsigned i, unsigned nr)
 {
 	uint64_t piece = value >> i * COUNTER_PIECE_BITS;
@@ -43,7 +43,7 @@ static inline bool counter_piece_has_more(uint64_t data)
 	return record_depth(data) & COUNTER_PIECE_MORE;
 }
 
-/* The bits of the value that piece @i contributes. */
+/* Returns the bits of the value that piece @i contributes. */
 static inline uint64_t counter_piece_value(uint64_t data, unsigned i)
 {
 	uint64_t piece = record_addr(data) >> 32 | (uint64_t)(record_depth(data) & 0xff) << 16;

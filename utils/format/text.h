@@ -24,7 +24,7 @@ static inline struct text text_of(const char *data, size_t len)
 	return len ? (struct text){ data, data + len } : (struct text){ "", "" };
 }
 
-/* The whole text of @buf, valid until @buf changes. */
+/* Returns the whole text of @buf, valid until @buf changes. */
 static inline struct text text_of_buf(const struct strbuf *buf)
 {
 	return text_of(buf->data, buf->len);

@@ -71,7 +71,8 @@ static void note_instrumentation(const struct elf_file *file, struct object_prog
 }
 
 /*
- * The length of the part before the command in "/usr/bin/env python3", possibly with -S. 0 when
+ * Returns the length of the part before the command in "/usr/bin/env python3", possibly with -S. 0
+ * when
  * @program, which has @len bytes, is not env(1), or env has no plain command.
  */
 static size_t len_before_command(const char *program, size_t len)

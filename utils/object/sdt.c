@@ -43,7 +43,9 @@ static bool take_text(struct cursor *c, const char **out)
 	return true;
 }
 
-/* The distance by which a linker or prelinker has moved the file since the notes were made. */
+/*
+ * Returns the distance by which a linker or prelinker has moved the file since the notes were made.
+ */
 static uint64_t moved_by(const struct elf_file *file, uint64_t base)
 {
 	struct elf_section sec;

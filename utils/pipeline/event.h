@@ -93,7 +93,7 @@ static inline bool event_is_kernel_call(const struct event *event)
 	return event->type <= EVENT_EXIT && (event->addr & KERNEL_ADDR_BIT);
 }
 
-/* A duration as shown: a clock that went back counts as positive time, as in uftrace. */
+/* Returns a duration as shown: a clock that went back counts as positive time, as in uftrace. */
 static inline uint64_t time_abs(uint64_t ns)
 {
 	return (int64_t)ns < 0 ? -ns : ns;

@@ -126,8 +126,8 @@ static int take_run(struct merge *merge, const struct view *view, struct uft_err
 #define TURNS 128
 
 /*
- * The first time at which an event of lane @index does not come before @limit. Times beyond those
- * of keys are left to take_run().
+ * Returns the first time at which an event of lane @index does not come before @limit. Times beyond
+ * those of keys are left to take_run().
  */
 static uint64_t end_before(size_t index, merge_key_t limit)
 {
@@ -260,9 +260,9 @@ static int compare_heads(const void *a, const void *b)
 }
 
 /*
- * A lower bound of the lane's times. The lane is not read before that time: few of thousands of
- * tasks live at a time, and those that begin use the buffers of ended ones, which are still in the
- * CPU's caches.
+ * Returns a lower bound of the lane's times. The lane is not read before that time: few of
+ * thousands of tasks live at a time, and those that begin use the buffers of ended ones, which are
+ * still in the CPU's caches.
  */
 static uint64_t earliest_ns(const struct lane *lane)
 {

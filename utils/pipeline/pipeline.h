@@ -227,7 +227,7 @@ void pipeline_close(struct pipeline *pipe);
  */
 int pipeline_run(struct pipeline *pipe, const struct view *view, struct uft_err *err);
 
-/* The bytes of all files from which the pipeline reads records. */
+/* Returns the number of bytes of all files from which the pipeline reads records. */
 uint64_t pipeline_bytes(const struct pipeline *pipe);
 
 /*
@@ -239,7 +239,7 @@ int pipeline_follow(struct pipeline *pipe, uint64_t until_ns, const struct view 
 		    struct uft_err *err);
 
 /*
- * The number of threads that can share the work, at most @wanted: 1 when the order of tasks
+ * Returns the number of threads that can share the work, at most @wanted: 1 when the order of tasks
  * matters, and when there is little work.
  */
 size_t pipeline_threads(const struct pipeline *pipe, size_t wanted);
@@ -275,10 +275,10 @@ void lane_release_events(struct lane *lane);
  */
 size_t lane_read(struct lane *lane, struct event *events, size_t max);
 
-/* The time of the next event that is not a record; UINT64_MAX: never. */
+/* Returns the time of the next event that is not a record; UINT64_MAX: never. */
 uint64_t lane_next_other_ns(const struct lane *lane);
 
-/* The limit up to which all events are present; UINT64_MAX: all are. */
+/* Returns the limit up to which all events are present; UINT64_MAX: all are. */
 uint64_t lane_limit_ns(const struct lane *lane);
 
 /*

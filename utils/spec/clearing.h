@@ -11,8 +11,8 @@ void clearing_note(struct filters *filters, const struct filter_subject *subject
 		   const struct trigger *trigger);
 
 /*
- * The actions of @entry, without those of FILTERS_OPT_IN that later specs have cleared for every
- * function matched so far.
+ * Returns the actions of @entry, without those of FILTERS_OPT_IN that later specs have cleared for
+ * every function matched so far.
  */
 uint32_t clearing_left(const struct filters *filters, const struct filter_entry *entry);
 

@@ -64,7 +64,7 @@ enum event_linux {
 	EVENT_LINUX_SCHED = 1U << 2, /* sched-in, sched-out, or schedule for both */
 };
 
-/* The bits of enum event_linux for @rule, or for all of @rules. */
+/* Returns the bits of enum event_linux for @rule, or for all of @rules. */
 unsigned event_rule_linux(const struct event_rule *rule);
 unsigned event_rules_linux(const struct event_rules *rules);
 

@@ -157,7 +157,7 @@ static bool matches_spec(const struct spec *spec, const struct filter_subject *s
 	       pattern_matches(&spec->pattern, subject->source_file, strlen(subject->source_file));
 }
 
-/* The actions of all specs, except those for functions of the kernel. */
+/* Returns the actions of all specs, except those for functions of the kernel. */
 static uint32_t actions_left(const struct filters *filters)
 {
 	uint32_t flags = 0;

@@ -72,9 +72,9 @@ void filters_deinit(struct filters *filters);
 #define FILTERS_OPT_IN ((uint32_t)(TRIGGER_FILTER | TRIGGER_CALLER | TRIGGER_LOCATION))
 
 /*
- * The actions of FILTERS_OPT_IN that any spec has: only calls that have them are kept. A spec that
- * matches nothing counts, so no call is kept. A spec that was cleared for all functions that it has
- * matched does not count. Specs for functions of the kernel do not count, either.
+ * Returns the actions of FILTERS_OPT_IN that any spec has: only calls that have them are kept. A
+ * spec that matches nothing counts, so no call is kept. A spec that was cleared for all functions
+ * that it has matched does not count. Specs for functions of the kernel do not count, either.
  */
 uint32_t filters_opt_in(const struct filters *filters);
 

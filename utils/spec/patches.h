@@ -76,7 +76,7 @@ enum patch_choice {
 	PATCH_OUT,
 };
 
-/* The choice of the last matching rule. All matching rules are marked as matched. */
+/* Returns the choice of the last matching rule. All matching rules are marked as matched. */
 enum patch_choice patch_rules_choose(struct patch_rules *rules,
 				     const struct patch_subject *subject);
 

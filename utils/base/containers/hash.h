@@ -5,7 +5,8 @@
 #include <stdint.h>
 
 /*
- * A random odd number, constant in a process. The call takes some 20 ns, so tables keep the number.
+ * Returns a random odd number, constant in a process. The call takes some 20 ns, so tables keep the
+ * number.
  */
 uint64_t hash_seed(void);
 

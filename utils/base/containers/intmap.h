@@ -24,7 +24,7 @@ struct intmap {
 void intmap_deinit(struct intmap *map);
 #define cleanup_intmap cleanup(intmap_deinit)
 
-/* The value of @key, or NULL. */
+/* Returns the value of @key, or NULL. */
 void *intmap_get(const struct intmap *map, uint64_t key);
 
 /* Set the value of @key; @value is not NULL. 0 or -ENOMEM. */

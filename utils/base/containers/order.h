@@ -44,7 +44,10 @@ static inline size_t order_count_until(const void *array, size_t nr, size_t size
 	return low;
 }
 
-/* The number of elements below @limit, which is also the index of the first one at or above it. */
+/*
+ * Returns the number of elements below @limit, which is also the index of the first one at or above
+ * it.
+ */
 static inline size_t order_count_below(const void *array, size_t nr, size_t size, uint64_t limit)
 {
 	return limit ? order_count_until(array, nr, size, limit - 1) : 0;

@@ -67,7 +67,7 @@ bool strbuf_list_has(const struct strbuf *list, const char *str);
 
 #define strbuf_list_each(list, at) for (const char *at = NULL; (at = strbuf_list_next(list, at));)
 
-/* The text as a C string, "" when empty; valid until the next change. */
+/* Returns the text as a C string, "" when empty; valid until the next change. */
 static inline const char *strbuf_str(const struct strbuf *sb)
 {
 	return sb->data ? sb->data : "";

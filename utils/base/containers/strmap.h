@@ -24,7 +24,7 @@ struct strmap {
 void strmap_deinit(struct strmap *map);
 #define cleanup_strmap cleanup(strmap_deinit)
 
-/* The value of @key, or NULL. */
+/* Returns the value of @key, or NULL. */
 void *strmap_get(const struct strmap *map, const char *key);
 
 /* Set the value of @key, which must live as long as the map. 0 or -ENOMEM. */

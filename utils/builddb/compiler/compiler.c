@@ -50,7 +50,7 @@ static enum compiler_kind assembler(const char *name)
 	return strcmp(name, "yasm") == 0 ? COMPILER_YASM : COMPILER_NONE;
 }
 
-/* The length of a name without the version: "gcc-12.2", "clang14". */
+/* Returns the length of a name without the version: "gcc-12.2", "clang14". */
 static size_t without_version(const char *name, size_t len)
 {
 	while (len && (name[len - 1] == '.' || (name[len - 1] >= '0' && name[len - 1] <= '9')))
@@ -58,7 +58,7 @@ static size_t without_version(const char *name, size_t len)
 	return len && name[len - 1] == '-' ? len - 1 : len;
 }
 
-/* The length of a name without the model of threads: "x86_64-w64-mingw32-gcc-win32". */
+/* Returns the length of a name without the model of threads: "x86_64-w64-mingw32-gcc-win32". */
 static size_t without_threads(const char *name, size_t len)
 {
 	static const char *const models[] = { "-win32", "-posix" };

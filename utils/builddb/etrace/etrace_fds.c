@@ -27,7 +27,7 @@ struct fd_node {
 	};
 };
 
-/* The index of the part with @fd in a node of that level. */
+/* Returns the index of the part with @fd in a node of that level. */
 static uint32_t part_of(uint32_t fd, unsigned level)
 {
 	for (unsigned i = 0; i <= level; i++)
@@ -35,7 +35,7 @@ static uint32_t part_of(uint32_t fd, unsigned level)
 	return fd % FAN_OUT;
 }
 
-/* The number of descriptors in a part. */
+/* Returns the number of descriptors in a part. */
 static uint32_t part_size(unsigned level)
 {
 	uint32_t size = FAN_OUT;

@@ -32,7 +32,7 @@ static int add_task(struct etrace_writer *writer, int32_t tid)
 	return intmap_put(&writer->upids, (uint32_t)tid, (void *)(uintptr_t)writer->nr_tasks);
 }
 
-/* The upid of a task, which becomes known here if its fork is missing. 0: without memory */
+/* Returns the upid of a task, which becomes known here if its fork is missing. 0: without memory */
 static uint64_t upid_of(struct etrace_writer *writer, int32_t tid)
 {
 	uintptr_t nr = (uintptr_t)intmap_get(&writer->upids, (uint32_t)tid);

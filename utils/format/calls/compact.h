@@ -62,7 +62,7 @@ static inline void compact_coder_destroy_fn(struct compact_coder **coder)
 	compact_coder_destroy(*coder);
 }
 
-/* The most bytes of the blocks for @raw_len bytes of records. */
+/* Returns the largest number of bytes of the blocks for @raw_len bytes of records. */
 size_t compact_bound(size_t raw_len);
 
 /*
@@ -83,7 +83,7 @@ size_t compact_encode(struct compact_coder *coder, int32_t tid, const uint8_t *r
  */
 bool compact_head_decode(const uint8_t *data, struct compact_head *head);
 
-/* The checksum of a body. */
+/* Returns the checksum of a body. */
 uint64_t compact_sum(const uint8_t *data, size_t len);
 
 /*
@@ -117,7 +117,7 @@ bool compact_block_open(struct compact_block *block, struct compact_coder *coder
  */
 bool compact_block_rest(struct compact_block *block, uint8_t *raw, size_t len);
 
-/* The time of the next record if that is a call without payload; otherwise 0. */
+/* Returns the time of the next record if that is a call without payload; otherwise 0. */
 uint64_t compact_block_next_ns(struct compact_block *block);
 
 #endif

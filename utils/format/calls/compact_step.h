@@ -162,7 +162,7 @@ static inline bool compact_payload_next(struct compact_state *state, const uint8
 enum compact_found compact_block_other(struct compact_block *block, uint64_t until_ns,
 				       struct compact_call *call);
 
-/* The second word of a call's record. */
+/* Returns the second word of a call's record. */
 static inline uint64_t compact_call_word(const struct compact_coder *coder,
 					 const struct compact_call *call)
 {

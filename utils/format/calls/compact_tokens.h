@@ -35,7 +35,7 @@ enum token {
 #define DELTA_BYTE_MAX (DELTA_SHORT + (DELTA_VARINT - DELTA_SHORT) * 256 - 1)
 #define DELTA_MAX      (1ULL << 48)
 
-/* The kind of a token, by its first byte. */
+/* Returns the kind of a token, by its first byte. */
 static inline enum token token_of(unsigned first)
 {
 	return first & ((1U << TOKEN_BITS) - 1);

@@ -28,7 +28,7 @@ static unsigned days_of_month(unsigned year, unsigned month)
 	return days[month - 1] + (month == 2 && is_leap(year));
 }
 
-/* The days since 1970; negative for years before it. */
+/* Returns the days since 1970; negative for years before it. */
 static int64_t days_until(unsigned year, unsigned month, unsigned day)
 {
 	int64_t before = (int64_t)year - 1;

@@ -92,7 +92,10 @@ bool kernel_format_find_field(struct text format, const char *name, uint32_t *of
  */
 uint32_t kernel_header_page_long(struct text content);
 
-/* The bytes of a page in front of its records: a time, and the length of the data. */
+/*
+ * Returns the number of bytes of a page in front of its records: a time, and the length of the
+ * data.
+ */
 static inline uint32_t kernel_page_head_bytes(const struct kernel_layout *layout)
 {
 	return 8 + layout->long_size;

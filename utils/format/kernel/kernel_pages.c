@@ -67,7 +67,10 @@ static int begin_page(struct kernel_pages *pages, uint64_t time_ns, uint64_t mis
 	return 0;
 }
 
-/* The bytes that a record takes with @len bytes of data, @delta after the record before. */
+/*
+ * Returns the number of bytes that a record takes with @len bytes of data, @delta after the record
+ * before.
+ */
 static size_t room_for(uint64_t delta, size_t len)
 {
 	size_t head = len > KERNEL_RECORD_WORDS_MAX * WORD || len % WORD ? 2 * WORD : WORD;

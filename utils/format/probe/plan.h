@@ -478,21 +478,21 @@ struct plan_view {
  */
 int plan_open(struct plan_view *view, const void *bytes, uint64_t len, const char **why);
 
-/* The bytes of an entry of @kind in this build. */
+/* Returns the number of bytes of an entry of @kind in this build. */
 uint32_t plan_entry_bytes(enum plan_kind kind);
 
 /* Copy the entries one after the other, in this build's entry size, to @to. */
 void plan_copy(const struct plan_view *view, enum plan_kind kind, void *to);
 
-/* A list of the entries that this build makes. */
+/* Returns a list of the entries that this build makes. */
 static inline struct plan_list plan_list(enum plan_kind kind, const void *entries, uint32_t nr)
 {
 	return (struct plan_list){ entries, nr, plan_entry_bytes(kind) };
 }
 
 /*
- * The size of the image of these lists. plan_image_put() writes the image to @to, which has room
- * for it. Empty lists have no section.
+ * Returns the size of the image of these lists. plan_image_put() writes the image to @to, which has
+ * room for it. Empty lists have no section.
  */
 uint64_t plan_image_bytes(const struct plan_view *view);
 void plan_image_put(const struct plan_view *view, void *to);

@@ -178,7 +178,7 @@ _Static_assert(sizeof(struct arena) <= RING_PAGE, "the arena's header fits its p
 _Static_assert(__builtin_offsetof(struct arena, may_skip) == ARENA_MAY_SKIP,
 	       "the stubs find it there");
 
-/* The bytes of a whole arena. */
+/* Returns the number of bytes of a whole arena. */
 static inline uint64_t arena_bytes(uint32_t nr_rings, uint64_t ring_stride)
 {
 	return RING_PAGE + (uint64_t)nr_rings * ring_stride;

@@ -107,7 +107,9 @@ struct code {
 	struct code_work work;
 };
 
-/* The useful number of threads for @nr functions, and the number of functions in a piece. */
+/*
+ * Returns the useful number of threads for @nr functions, and the number of functions in a piece.
+ */
 unsigned code_threads(const struct code *code, size_t nr);
 size_t code_piece(const struct code *code);
 

@@ -45,7 +45,7 @@ enum lead {
 	LEAD_TABLE,
 };
 
-/* The kind of reference in words, a static string. */
+/* Returns the kind of reference in words, a static string. */
 const char *lead_text(enum lead lead);
 
 /*

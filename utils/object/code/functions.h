@@ -28,7 +28,7 @@ enum function_kind {
 	FUNCTION_KINDS
 };
 
-/* The reason, as text, why the function is not patched; NULL for FUNCTION_WHOLE. */
+/* Returns the reason, as text, why the function is not patched; NULL for FUNCTION_WHOLE. */
 const char *function_kind_text(enum function_kind kind);
 
 /*

@@ -9,7 +9,7 @@
 
 #define SITE_REASON_MAX 160
 
-/* The reason in words, without the details that why_not has. */
+/* Returns the reason in words, without the details that why_not has. */
 const char *site_refusal_text(enum site_refusal refusal);
 
 /*

@@ -12,7 +12,10 @@
 
 #define DEBUG_DIR "/usr/lib/debug"
 
-/* The CRC of .gnu_debuglink: that of zlib and Ethernet (GDB manual, "Separate Debug Files"). */
+/*
+ * Returns the CRC of .gnu_debuglink: that of zlib and Ethernet (GDB manual, "Separate Debug
+ * Files").
+ */
 static uint32_t crc32_add(uint32_t crc, const unsigned char *data, size_t len)
 {
 	/* The remainders of half bytes, 0..15, for the reversed polynomial 0xedb88320. */

@@ -489,7 +489,7 @@ static bool put_variant(struct shaping *s, Dwarf_Die *die, const struct dwarf_la
 	return true;
 }
 
-/* The alignment that the compiler gives a value of this type. */
+/* Returns the alignment that the compiler gives a value of this type. */
 static uint32_t alignment_of(struct dwarf_loader *loader, Dwarf_Die *die, unsigned depth)
 {
 	Dwarf_Die type = *die;

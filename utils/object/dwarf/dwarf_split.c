@@ -184,8 +184,8 @@ static bool find_row(const struct index *index, uint64_t id, uint32_t *row)
 }
 
 /*
- * The part of section @whole for row @row. @number: the section's number; 0: all units share it,
- * and the part is the whole section.
+ * Returns the part of section @whole for row @row. @number: the section's number; 0: all units
+ * share it, and the part is the whole section.
  */
 static struct part piece(const struct index *index, uint32_t row, uint8_t number, struct part whole)
 {
@@ -363,8 +363,8 @@ static bool make_file(struct dwarf_split *split, const struct elf_file *module,
 }
 
 /*
- * The number that a unit and its skeleton share; 0: there is none. In DWARF 5 it is in the unit's
- * header, in GNU's version 4 in an attribute.
+ * Returns the number that a unit and its skeleton share; 0: there is none. In DWARF 5 it is in the
+ * unit's header, in GNU's version 4 in an attribute.
  */
 static uint64_t unit_id(Dwarf_CU *unit, Dwarf_Die *die)
 {

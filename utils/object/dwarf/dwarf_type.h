@@ -127,7 +127,10 @@ bool dwarf_is_x87(Dwarf_Die *die);
 void dwarf_classify(struct dwarf_loader *loader, Dwarf_Die *die, uint8_t classes[2]);
 void dwarf_settle_classes(uint8_t classes[2]);
 
-/* The number of elements of an array in all dimensions; 0 when it is unknown, or more than @max. */
+/*
+ * Returns the number of elements of an array in all dimensions; 0 when it is unknown, or more than
+ * @max.
+ */
 uint32_t dwarf_array_elements(struct dwarf_loader *loader, Dwarf_Die *array, uint32_t max);
 
 /*
@@ -162,13 +165,13 @@ void dwarf_type_of(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_typ
  */
 bool dwarf_is_vector(Dwarf_Die *die);
 
-/* The size of a vector, from the debug information about its elements. */
+/* Returns the size of a vector, from the debug information about its elements. */
 uint32_t dwarf_vector_bytes(struct dwarf_loader *loader, Dwarf_Die *die);
 
 /* True for a vector, or a struct whose only content is a vector. */
 bool dwarf_is_one_vector(struct dwarf_loader *loader, Dwarf_Die *die);
 
-/* The alignment of a type, at most 64; 1 when it is unknown. */
+/* Returns the alignment of a type, at most 64; 1 when it is unknown. */
 uint32_t dwarf_alignment(struct dwarf_loader *loader, Dwarf_Die *die);
 
 #endif

@@ -96,8 +96,8 @@ static bool demangle_mangled(const char *name, enum demangle_mode mode, struct s
 }
 
 /*
- * The length of a prefix in front of another function's name, in names of functions that the
- * compiler makes for it.
+ * Returns the length of a prefix in front of another function's name, in names of functions that
+ * the compiler makes for it.
  */
 static size_t prefix_length(const char *name)
 {

@@ -18,8 +18,8 @@ enum demangle_mode {
 void demangle(const char *name, enum demangle_mode mode, struct strbuf *out);
 
 /*
- * The length of @name without the suffixes that compilers append to names of copies and parts of a
- * function: for "f.constprop.0.isra.0", the length of "f".
+ * Returns the length of @name without the suffixes that compilers append to names of copies and
+ * parts of a function: for "f.constprop.0.isra.0", the length of "f".
  */
 size_t demangle_plain_length(const char *name);
 

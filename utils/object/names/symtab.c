@@ -20,8 +20,8 @@
 #define DEBUGDATA_LEAST_BYTES (4U << 20)
 
 /*
- * The type of a symbol in our files (doc/formats/symbols.md, "Symbol types"); 0: the symbol is not
- * kept.
+ * Returns the type of a symbol in our files (doc/formats/symbols.md, "Symbol types"); 0: the symbol
+ * is not kept.
  */
 static char symbol_type(const GElf_Sym *sym)
 {
@@ -53,7 +53,10 @@ static bool is_in_memory(const GElf_Sym *sym, uint32_t type, const struct elf_lo
 	return elf_section_is_loaded(loaded, sym->st_shndx);
 }
 
-/* The length of a name without its version: linkers write "optarg@GLIBC_2.2.5" into .symtab. */
+/*
+ * Returns the length of a name without its version: linkers write "optarg@GLIBC_2.2.5" into
+ * .symtab.
+ */
 static size_t length_without_version(const char *name, size_t len)
 {
 	const char *at = memchr(name + 1, '@', len - 1);

@@ -156,7 +156,7 @@ bool event_counter_value(const uint8_t *records, size_t len, bool big, uint64_t 
 	&event_rows_builtin, &event_rows_linux, &event_rows_proc, &event_rows_proc_acts, \
 		&event_rows_limit, &event_rows_extern, &event_rows_extra
 
-/* The event id for a record of perf-cpu*.dat; 0: it is not shown. */
+/* Returns the event id for a record of perf-cpu*.dat; 0: it is not shown. */
 enum event_id event_id_of_perf(enum perf_record_type type);
 
 /*

@@ -63,7 +63,8 @@ void arg_book_close(struct arg_book *book);
 const struct func_args *arg_book_find(struct arg_book *book, const struct func *func);
 
 /*
- * The length, without padding, of the payload of a call (@is_exit: of a return) with the values of
+ * Returns the length, without padding, of the payload of a call (@is_exit: of a return) with the
+ * values of
  * @known. It begins at @payload and ends before @payload + @left; 0: it is incomplete, or empty.
  * @big: byte order of the recording.
  */

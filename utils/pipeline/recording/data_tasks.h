@@ -8,7 +8,7 @@
 /* Read task.txt and look for <tid>.dat: fills tasks and sessions, except sizes and maps. */
 int data_load_tasks(struct trace_data *data, struct uft_err *err);
 
-/* The tid of the task that a line other than DLOPEN is about. */
+/* Returns the tid of the task that a line other than DLOPEN is about. */
 int32_t task_line_tid(const struct task_line *line);
 
 /*

@@ -156,7 +156,7 @@ static int load_symbols(struct module_set *set, struct module *mod, struct uft_e
 	return ret;
 }
 
-/* The size of a symbol file if it grows; else 0. */
+/* Returns the size of a symbol file if it grows; else 0. */
 static uint64_t growing_bytes(const struct module_set *set, const struct module *mod)
 {
 	char path[PATH_MAX];

@@ -21,8 +21,8 @@ void compact_call_event(const struct compact_coder *coder, const struct compact_
 }
 
 /*
- * The time until which the fast path is possible: not before the first record has told the stack's
- * beginning, and not beyond a change of the meaning of addresses.
+ * Returns the time until which the fast path is possible: not before the first record has told the
+ * stack's beginning, and not beyond a change of the meaning of addresses.
  */
 static uint64_t fast_until(const struct stg_calls *calls, uint64_t until_ns)
 {

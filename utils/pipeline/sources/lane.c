@@ -241,7 +241,7 @@ void lane_release(struct lane *lane)
 	lane_release_events(lane);
 }
 
-/* The buffer of events that have not passed the stages yet. */
+/* Returns the buffer of events that have not passed the stages yet. */
 static struct event *raw_events(const struct lane *lane)
 {
 	return lane->holds_back ? lane->raw : lane->events;

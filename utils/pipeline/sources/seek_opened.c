@@ -26,7 +26,7 @@ struct search {
 	unsigned nr_read;
 };
 
-/* The fewest calls that are open at any of the @nr events, or @least if that is less. */
+/* Returns the fewest calls that are open at any of the @nr events, or @least if that is less. */
 static size_t fewest_open(const struct event *events, ssize_t nr, size_t least)
 {
 	for (ssize_t i = 0; i < nr; i++) {

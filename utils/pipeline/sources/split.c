@@ -278,8 +278,8 @@ static int new_piece(struct lane *lane, struct piece **out, struct uft_err *err)
 }
 
 /*
- * The length of a piece, about @bytes. Each piece has a copy of the calls that are open at its
- * beginning, so pieces are longer when many calls are open.
+ * Returns the length of a piece, about @bytes. Each piece has a copy of the calls that are open at
+ * its beginning, so pieces are longer when many calls are open.
  */
 static uint64_t piece_length(const struct piece *piece, uint64_t bytes)
 {

@@ -378,8 +378,8 @@ static bool ends_here(const struct src_user *src)
 }
 
 /*
- * The length of a payload by the function's specification; 0 when there is none, or it does not
- * fit.
+ * Returns the length of a payload by the function's specification; 0 when there is none, or it does
+ * not fit.
  */
 static size_t known_payload(struct src_user *src, const struct record *rec, size_t at)
 {
@@ -537,8 +537,8 @@ static int bad_record(struct src_user *src, const struct record *rec, struct uft
 }
 
 /*
- * The time for a LOST record, which has none: that of the record before it, or else of the one
- * after it.
+ * Returns the time for a LOST record, which has none: that of the record before it, or else of the
+ * one after it.
  */
 static uint64_t lost_time(const struct src_user *src)
 {

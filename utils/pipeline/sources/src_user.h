@@ -173,13 +173,13 @@ static inline bool src_user_is_by_calls(const struct src_user *src)
 	return src->cursor && src->at == src->len && src->next_offset < src->cursor->raw_end;
 }
 
-/* The time of the record that was read last. */
+/* Returns the time of the record that was read last. */
 static inline uint64_t src_user_last_ns(const struct src_user *src)
 {
 	return src->last_ns;
 }
 
-/* The offset of the next record. */
+/* Returns the offset of the next record. */
 static inline uint64_t src_user_offset(const struct src_user *src)
 {
 	return src->next_offset - (src->len - src->at);

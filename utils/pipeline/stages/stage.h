@@ -207,7 +207,7 @@ struct stg_time {
 	size_t cap;
 };
 
-/* The room that stg_time() needs in @out for @nr events. */
+/* Returns the room that stg_time() needs in @out for @nr events. */
 static inline size_t stg_time_room(const struct stg_time *stage, size_t nr)
 {
 	return stage->nr - stage->at + nr;

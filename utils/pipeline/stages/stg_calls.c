@@ -259,8 +259,8 @@ static bool is_outside(const struct stg_calls *calls)
 }
 
 /*
- * The depth of an event. If the outermost call is a library call that is not shown, its events are
- * at the margin in a view of lines. Any other call counts, shown or not, as in uftrace.
+ * Returns the depth of an event. If the outermost call is a library call that is not shown, its
+ * events are at the margin in a view of lines. Any other call counts, shown or not, as in uftrace.
  */
 static uint32_t event_depth(const struct stg_calls *calls)
 {
@@ -372,9 +372,9 @@ static inline const struct func *known_func(const struct stg_calls *calls,
 }
 
 /*
- * The time until which the fast path is possible. It needs the first record, which determines the
- * stack's beginning, and is not for calls of the kernel that may be outside of the program's. The
- * outermost call and its end always go to handle().
+ * Returns the time until which the fast path is possible. It needs the first record, which
+ * determines the stack's beginning, and is not for calls of the kernel that may be outside of the
+ * program's. The outermost call and its end always go to handle().
  */
 static uint64_t fast_until(const struct stg_calls *calls)
 {

@@ -346,7 +346,9 @@ static int decide_shown(struct stg_filter *stage, const struct trigger *trigger,
 	return ret;
 }
 
-/* The duration from which on the call is shown; UINT64_MAX: only with a shown event in it. */
+/*
+ * Returns the duration from which on the call is shown; UINT64_MAX: only with a shown event in it.
+ */
 static uint64_t threshold_of(const struct stg_filter *stage, uint32_t flags)
 {
 	if (flags & FRAME_KEEP)

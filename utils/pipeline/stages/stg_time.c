@@ -51,7 +51,7 @@ static uint64_t threshold_of(const struct stg_time *stage, const struct event *o
 	return stage->has_own_thresholds ? opening->total_ns : stage->threshold_ns;
 }
 
-/* The time from which on @opening has lasted long enough. */
+/* Returns the time from which on @opening has lasted long enough. */
 static uint64_t due_ns(const struct stg_time *stage, const struct event *opening)
 {
 	uint64_t threshold_ns = threshold_of(stage, opening);

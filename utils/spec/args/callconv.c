@@ -123,7 +123,7 @@ static bool is_string_object(const struct dwarf_type *type)
 	return type->kind == DWARF_STD_STRING || type->kind == DWARF_LLVM_STRING;
 }
 
-/* The format for values of the type. */
+/* Returns the format for values of the type. */
 static struct arg_type format_of(const struct isa *isa, const struct dwarf_type *type)
 {
 	const unsigned word = isa->word_bytes;

@@ -197,8 +197,8 @@ const char *enum_def_name(const struct enum_def *def, int64_t value)
 #define PARTS_MAX 64
 
 /*
- * The name of a zero that is shown beside other parts. The access mode of open() is a number in the
- * lowest two bits, and its 0 has a name (O_RDONLY); other enums have no such part.
+ * Returns the name of a zero that is shown beside other parts. The access mode of open() is a
+ * number in the lowest two bits, and its 0 has a name (O_RDONLY); other enums have no such part.
  */
 static const char *zero_of_field(const struct enum_def *def, int64_t value)
 {

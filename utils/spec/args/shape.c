@@ -145,7 +145,7 @@ bool shape_parse(struct shape *shape, const char *text)
 /* The room for a text among others: most texts are short. */
 #define TEXT_BYTES 24
 
-/* The size of node @index; *@index moves past it and its descendants. */
+/* Returns the size of node @index; *@index moves past it and its descendants. */
 static uint64_t bytes_of(const struct shape *shape, size_t *index, unsigned elements)
 {
 	const struct shape_node *node = &shape->nodes[(*index)++];

@@ -56,7 +56,9 @@ static inline bool shape_is_sequence(char letter)
 	return __builtin_strchr("rnkalTLbBdD", letter) && letter;
 }
 
-/* The size of a box for at most @elements of each sequence: a multiple of 4, at most @max. */
+/*
+ * Returns the size of a box for at most @elements of each sequence: a multiple of 4, at most @max.
+ */
 uint32_t shape_box_bytes(const struct shape *shape, unsigned elements, uint32_t max);
 
 #endif

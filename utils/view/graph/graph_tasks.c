@@ -122,7 +122,7 @@ static const char *connection(const struct task_node *node, const struct task_no
 	return is_process(node->task) ? " +----" : " +-";
 }
 
-/* The indentation of the children of @node, which continues that of @node. */
+/* Returns the indentation of the children of @node, which continues that of @node. */
 static const char *indent_below(const struct task_node *node, const struct task_node *top)
 {
 	if (node->parent == top)

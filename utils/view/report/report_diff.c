@@ -39,7 +39,7 @@ static int add_policy(struct report_diff *diff, const char *word, size_t len, st
 	return 0;
 }
 
-/* The short names of --avg-total and --avg-self. */
+/* Returns the short names of --avg-total and --avg-self. */
 static const char *family_of(const struct report_diff *diff, const char *word, size_t len)
 {
 	static const char *const names[][3] = {
