@@ -177,7 +177,8 @@ static int run_command(const struct opts *opts, struct pager *pager, struct uft_
 	opts_warn_unused(opts);
 	tell_command(opts);
 	if (!cmd->args && opts->nr_args)
-		msg_warn(&opts->msg, "'%s' and what follows it is ignored: %s takes options only",
+		msg_warn(&opts->msg,
+			 "'%s' and the words after it are ignored: %s takes options only",
 			 opts->args[0], cmd->name);
 
 	int ret = cmd->check ? cmd->check(opts, err) : 0;

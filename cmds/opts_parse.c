@@ -126,8 +126,8 @@ static int check_together(const struct opts *opts, struct uft_err *err)
 			       "--nest-libcall and --no-libcall exclude each other");
 	if (opts->rec.overhead_percent && opts->rec.flight_bytes)
 		return err_set(err, -ERR_USAGE,
-			       "'--overhead' cannot be used together with '--flight': what is "
-			       "called is known only when it is written");
+			       "'--overhead' cannot be used together with '--flight': calls are "
+			       "known only when they are written");
 	if (opts->rec.overhead_percent && opts->rec.estimates_return)
 		return err_set(err, -ERR_USAGE,
 			       "'--overhead' cannot be used together with '--estimate-return'");

@@ -175,7 +175,7 @@ int reader_check_records(const struct trace_data *data, const struct opts *opts,
 		if (((shows_outside && opts->use_events) || (has_kernel && opts->kernel_full)) &&
 		    !data->growth)
 			return 0;
-		hint = "; what its tasks did besides is shown by --event-full";
+		hint = "; --event-full shows the other events of its tasks";
 	}
 
 	struct strbuf end cleanup_strbuf = { 0 };
@@ -378,7 +378,7 @@ int reader_finish(struct sink *sink, const struct uft_err *broken, int ret, stru
 	if (ret < 0)
 		return ret;
 	if (broken->code)
-		return err_set(err, broken->code, "%s; what comes before that is shown",
+		return err_set(err, broken->code, "%s; the part before that is shown",
 			       broken->text);
 	return CMD_DONE;
 }

@@ -87,7 +87,8 @@ static int answer(const struct opts *opts, const struct executions *executions, 
 
 	if (content == FILES_NONE)
 		return err_set(err, -ENODATA,
-			       "'%s' is no file that the build has opened and left there", given);
+			       "'%s' is not a file that the build has opened and that still exists",
+			       given);
 	ret = opts->needs ? deps_needs(executions, files, content, sink)
 			  : deps_used_by(executions, files, content, sink);
 	strbuf_addf(&what, "depends on '%s'", given);
@@ -140,7 +141,7 @@ int build_deps(const struct opts *opts, const struct executions *executions, str
 	if (!files->has_events)
 		return err_set(
 			err, -ENODATA,
-			"cannot tell what depends on what: '%s' says nothing of files; record "
+			"cannot tell what depends on what: '%s' has no records of files; record "
 			"them with: utrail build --as=deps COMMAND",
 			opts->data_dir);
 	ret = deps_ignored_hide(files, executions, opts->ignored_files);

@@ -108,13 +108,12 @@ static int check_build(const struct opts *opts, struct uft_err *err)
 		return -ERR_USAGE;
 	if (opts->appends && (!is_compdb(opts) || is_stdout(opts)))
 		return err_set(err, -ERR_USAGE,
-			       "option '--append' is about a file compile_commands.json");
+			       "option '--append' is for compile_commands.json only");
 	if (opts->all_sources && !is_compdb(opts))
-		return err_set(err, -ERR_USAGE,
-			       "option '--all' is about a file compile_commands.json");
+		return err_set(err, -ERR_USAGE, "option '--all' is for compile_commands.json only");
 	if (opts->has_assemblers && !is_compdb(opts))
 		return err_set(err, -ERR_USAGE,
-			       "option '--assemblers' is about a file compile_commands.json");
+			       "option '--assemblers' is for compile_commands.json only");
 	if (opts->output && !*opts->output)
 		return err_set(err, -ERR_USAGE, "option '--output' needs the name of a file");
 	return 0;
@@ -226,7 +225,7 @@ static int write_tree(const struct opts *opts, const struct executions *executio
 	else if (!is_deps(opts))
 		tree_dot(executions, &out.sink);
 	if (is_json && !files->has_events)
-		msg_warn(&opts->msg, "'%s' says nothing of files: keys 'i' and 'o' are left out",
+		msg_warn(&opts->msg, "'%s' has no records of files: keys 'i' and 'o' are left out",
 			 opts->data_dir);
 	if (out.sink.has_broken)
 		msg_warn(&opts->msg, "some names or arguments are not UTF-8, which JSON has no way "
@@ -253,10 +252,11 @@ static int write_executions(const struct opts *opts, struct compdb *db,
 	db->responses = &responses;
 
 	if (ret == -ENOENT)
-		return err_set(err, -ENODATA,
-			       "cannot tell what was built: '%s' says nothing of processes; record "
-			       "them with: utrail build COMMAND",
-			       data->dir);
+		return err_set(
+			err, -ENODATA,
+			"cannot tell what was built: '%s' has no records of processes; record "
+			"them with: utrail build COMMAND",
+			data->dir);
 	if (ret == 0)
 		ret = is_compdb(opts) ? write_compdb(opts, db, &executions, err)
 				      : write_tree(opts, &executions, &files, err);

@@ -69,7 +69,9 @@ static int append_converted(struct conversion *c, const struct one_file *file, c
 {
 	int ret = store_append(&c->to.store, file->stream, data, len);
 
-	return ret < 0 ? err_set_errno(err, ret, "cannot write what '%s' becomes", file->name) : 0;
+	return ret < 0 ? err_set_errno(err, ret, "cannot write the converted form of '%s'",
+				       file->name)
+		       : 0;
 }
 
 static int copy(struct conversion *c, const struct one_file *file, struct uft_err *err)

@@ -181,10 +181,9 @@ static int check_difference(const struct opts *opts, struct uft_err *err)
 	if (strchr(opts->diff_dirs, '\n'))
 		return err_set(err, -ERR_USAGE, "dump compares with one recording only");
 	if (is_same_dir(reader_data_dir(opts), opts->diff_dirs))
-		return err_set(
-			err, -ERR_USAGE,
-			"--diff compares two recordings: '%s' is the one that is read already",
-			opts->diff_dirs);
+		return err_set(err, -ERR_USAGE,
+			       "--diff compares two recordings: '%s' is given for both",
+			       opts->diff_dirs);
 	return 0;
 }
 

@@ -332,7 +332,7 @@ static int begin_output(struct live_output *output, pid_t viewer, struct uft_err
 
 	*output = (struct live_output){ .text = tmpfile(), .viewer = viewer };
 	if (!output->text || null < 0)
-		return err_set_errno(err, -errno, "cannot keep what the program prints");
+		return err_set_errno(err, -errno, "cannot keep the output of the program");
 	fcntl(fileno(output->text), F_SETFL, O_APPEND);
 	for (int fd = 0; fd < 3; fd++)
 		output->terminal[fd] = fcntl(fd, F_DUPFD_CLOEXEC, 3);
@@ -341,7 +341,7 @@ static int begin_output(struct live_output *output, pid_t viewer, struct uft_err
 	ret = pthread_create(&output->thread, NULL, show_output, output);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (ret)
-		return err_set_errno(err, -ret, "cannot show what the program prints");
+		return err_set_errno(err, -ret, "cannot show the output of the program");
 	dup2(null, STDIN_FILENO);
 	dup2(fileno(output->text), STDOUT_FILENO);
 	dup2(fileno(output->text), STDERR_FILENO);
@@ -640,7 +640,7 @@ static int check_live(const struct opts *opts, struct uft_err *err)
 	int ret = opts->live_report && !opts->live_tui ? cmd_report.check(&report, err) : 0;
 
 	if (opts->live_tui && (opts->keep_pid || opts->script))
-		return err_set(err, -ERR_USAGE, "--tui cannot be had with %s",
+		return err_set(err, -ERR_USAGE, "--tui cannot be used together with %s",
 			       opts->keep_pid ? "--keep-pid" : "--script");
 	if (opts->live_tui)
 		return cmd_tui.check(opts, err);

@@ -203,7 +203,7 @@ static void warn_about_unseen_filter(const struct run *run, const struct notes *
 		return;
 	msg_warn(&run->opts->msg,
 		 "a filter of system calls (seccomp) has ended the program, and utrail has not "
-		 "seen it come: it was not put on by prctl() or syscall() of the C library. The "
+		 "seen it begin: it was not put on by prctl() or syscall() of the C library. The "
 		 "call that it forbids may be one of utrail's");
 }
 
@@ -254,7 +254,7 @@ static void warn_about_losses(const struct run *run, struct recorder *rec)
 		msg_warn(msg, "%s%s", save_error(rec)->text, limit_behind(save_error(rec)->code));
 	warn_about_limits(run, rec);
 	if (atomic_load(&rec->store->is_full))
-		msg_warn(msg, "the recording reached its --max-size; what came later is not in it");
+		msg_warn(msg, "the recording reached its --max-size; later calls are not in it");
 	/* A larger buffer is no advice when writing has failed. */
 	msg_warn_nr(msg, lost, "{record was|records were} lost%s",
 		    write_error || atomic_load(&rec->store->is_full)

@@ -52,7 +52,7 @@ static int run_view(const struct opts *opts, struct script *script, struct pipel
 	if (!err->code && script->is_over)
 		ret = script->status;
 	else if (ret == 0 && pipe->broken.code)
-		ret = err_set(err, pipe->broken.code, "%s; what comes before that was shown",
+		ret = err_set(err, pipe->broken.code, "%s; the part before that was shown",
 			      pipe->broken.text);
 	if (ret == 0 && script->nr_failed)
 		ret = CMD_FAILED;

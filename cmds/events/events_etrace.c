@@ -36,7 +36,8 @@ static void put_lines(struct sink *sink, const struct strbuf *lines, bool is_ter
 static void warn_left_out(const struct opts *opts, const struct etrace_writer *writer)
 {
 	if (!writer->has_files)
-		msg_warn(&opts->msg, "'%s' says nothing of files: the text is about processes only",
+		msg_warn(&opts->msg,
+			 "'%s' has no records of files: the text is about processes only",
 			 opts->data_dir);
 	msg_warn_nr(&opts->msg, writer->nr_out,
 		    "{event is|events are} left out of etrace: it has none of removed names");
@@ -56,7 +57,7 @@ static int put_all(const struct opts *opts, const struct trace_data *data,
 
 	if (ret == -ENOENT)
 		return err_set(err, -ENODATA,
-			       "'%s' says nothing of processes; record them with: utrail record "
+			       "'%s' has no records of processes; record them with: utrail record "
 			       "--proc PROGRAM",
 			       data->dir);
 	if (ret < 0)

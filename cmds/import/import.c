@@ -318,8 +318,8 @@ static uint64_t tell_problems(struct import *im)
 		nr_wrong += src->problems.nr_all;
 		if (src->nr_back)
 			msg_warn(&im->opts->msg,
-				 "%s:%llu: the clock was set back%s: what follows is as much later "
-				 "in the recording",
+				 "%s:%llu: the clock was set back%s: later lines are moved by as "
+				 "much in the recording",
 				 src->first_back_path, (unsigned long long)src->first_back,
 				 src->nr_back > 1 ? " for the first time" : "");
 	}
@@ -351,7 +351,7 @@ static int run_log_import(struct import *im, struct uft_err *err)
 	uint64_t nr_wrong = tell_problems(im);
 
 	if (ret == 0 && !im->nr_events)
-		ret = err_set(err, -ENODATA, "there is no line of a log in what was given");
+		ret = err_set(err, -ENODATA, "no line of the given files is a line of a log");
 	if (ret == 0)
 		ret = finish_logs(im, err);
 	if (ret < 0) {

@@ -115,9 +115,8 @@ static bool recorded_offset(struct kernel_trace *kt, int64_t *offset_ns)
 	    __builtin_mul_overflow(kt->data.info.utc_offset_s, 1000000000LL, offset_ns))
 		return false;
 	msg_warn(&kt->opts->msg,
-		 "'%s' knows the time of day to the second only: what the kernel did may be that "
-		 "much "
-		 "too early or late",
+		 "'%s' knows the time of day to the second only: events of the kernel may be that "
+		 "much too early or late",
 		 kt->into);
 	return true;
 }

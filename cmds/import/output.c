@@ -25,8 +25,8 @@ static int know_clock(struct import_output *out, const struct event_kinds *kinds
 	}
 	if (!(out->data.header.info_mask & INFO_UTC_OFFSET))
 		return err_set(err, -EINVAL,
-			       "cannot import into '%s': it does not say what time it was when it "
-			       "was recorded",
+			       "cannot import into '%s': it does not have the time of day of its "
+			       "recording",
 			       out->into);
 	if (__builtin_mul_overflow(out->data.info.utc_offset_s, 1000000000LL, &out->offset_ns))
 		return err_set(err, -EINVAL, "cannot import into '%s': its clock cannot be right",

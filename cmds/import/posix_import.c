@@ -196,7 +196,7 @@ static int run_posix_import(struct posix_importing *im, struct uft_err *err)
 	int ret = posix_logs_open(&im->logs, im->opts, err);
 
 	if (ret == 0 && !has_any(&im->logs))
-		ret = err_set(err, -ENODATA, "there is no event in what was given");
+		ret = err_set(err, -ENODATA, "the given logs have no events");
 	if (ret == 0)
 		ret = import_output_open(&im->out, im->opts, &im->tasks, &im->kinds, err);
 	if (ret < 0)

@@ -54,7 +54,7 @@ static void advance_log(struct posix_logs *logs, struct posix_log *log)
 
 	log->has_event = ret == 1;
 	if (ret < 0) {
-		msg_warn(logs->msg, "'%s' is damaged: what follows is left out", log->path);
+		msg_warn(logs->msg, "'%s' is damaged: the rest is left out", log->path);
 		logs->nr_damaged++;
 	}
 	if (ret != 1 || log->event.len <= POSIX_DATA_MAX)
@@ -70,7 +70,8 @@ static void tell_missing(const struct posix_logs *logs, const struct posix_log *
 
 	if (!header->is_closed)
 		msg_warn(logs->msg,
-			 "'%s' was not closed: it has what was flushed before its program ended",
+			 "'%s' was not closed: it has only events that were flushed before its "
+			 "program ended",
 			 log->path);
 	if (header->status.is_overrun || header->status.is_log_overrun)
 		msg_warn(logs->msg, "'%s' lacks events: there was no room for all", log->path);

@@ -298,7 +298,7 @@ int tui_run(const struct opts *opts, struct uft_err *err)
 	}
 	wait_end(&tui);
 	if (ret == 0 && tui.reading->pipe.broken.code)
-		msg_warn(&opts->msg, "%s; what comes before that was shown",
+		msg_warn(&opts->msg, "%s; the part before that was shown",
 			 tui.reading->pipe.broken.text);
 	if (tui.reading)
 		close_tui(&tui);

@@ -163,8 +163,8 @@ static int check_end(const struct place *place, const struct walk *walk, const s
 	if (walk->only_of == (uid_t)-1 || owner == walk->only_of)
 		return 0;
 	return err_set(err, -EACCES,
-		       "cannot write '%s': a link that user %u has made leads to what belongs to "
-		       "user %u; name the file itself",
+		       "cannot write '%s': a link that user %u has made leads to a file of user "
+		       "%u; name the file itself",
 		       walk->path, walk->only_of, owner);
 }
 

@@ -246,7 +246,7 @@ const struct exporter exp_event_fstrace = {
 	.name = "fstrace",
 	.medium = MEDIUM_TERMINAL,
 	LINES_MEMBERS(begin_lines, fstrace_point),
-	.drops_points = "the program has not declared them, or what they said is missing",
+	.drops_points = "the program has not declared them, or their values are missing",
 };
 
 /* --- which there are --- */

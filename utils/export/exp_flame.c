@@ -158,7 +158,7 @@ const struct exporter exp_flame_graph = {
 	.name = "flame-graph",
 	.medium = MEDIUM_FOLDED,
 	.show = show_flame_graph,
-	.drops_points = "a flame graph adds up time, and they take none",
+	.drops_points = "a flame graph adds up time, and events take none",
 };
 
 static uint64_t count_self(const struct tree_node *node, uint64_t divisor)
@@ -186,5 +186,5 @@ const struct exporter exp_folded = {
 	.name = "folded",
 	.medium = MEDIUM_FOLDED,
 	.show = show_folded,
-	.drops_points = "a flame graph adds up time, and they take none",
+	.drops_points = "a flame graph adds up time, and events take none",
 };

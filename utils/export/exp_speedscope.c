@@ -153,5 +153,5 @@ const struct exporter exp_speedscope = {
 	.events = put_speedscope_events,
 	.end = end_speedscope,
 	.deinit = deinit_speedscope,
-	.drops_points = "its profiles are of calls, which take time",
+	.drops_points = "its profiles have calls only, which take time",
 };

@@ -57,5 +57,5 @@ const struct exporter exp_svg = {
 	.name = "svg",
 	.medium = MEDIUM_HTML,
 	.show = show_svg,
-	.drops_points = "a flame graph adds up time, and they take none",
+	.drops_points = "a flame graph adds up time, and events take none",
 };

@@ -451,8 +451,8 @@ static int open_growing(struct pipeline *pipe, struct uft_err *err)
 
 	if (ret == 0 && (pipe->filter.uses & (TRIGGER_TRACE_ON | TRIGGER_TRACE_OFF)))
 		return err_set(err, -ERR_USAGE,
-			       "cannot follow a recording with trace_on or trace_off: what they "
-			       "switch is known at the end");
+			       "cannot follow a recording with trace_on or trace_off: their effect "
+			       "is known only at the end");
 	if (ret == 0 && pipe->config.range.start.is_from_end)
 		return err_set(err, -ERR_USAGE,
 			       "cannot follow a recording with --last: its end is not known yet");

@@ -128,8 +128,8 @@ static int64_t pass_library(struct attaching *a, const char *library, struct uft
 		return ret;
 	if ((int)fd < 0)
 		return err_set(err, -EMFILE,
-			       "cannot attach to process %d: the probe's file is not where it sees "
-			       "it, and it cannot be given another one",
+			       "cannot attach to process %d: it does not see the probe's file, and "
+			       "cannot be given another one",
 			       a->w.pid);
 	snprintf(path, sizeof(path), "/proc/%d/fd/%d", a->w.pid, (int)fd);
 	ret = copy_file(library, path);
@@ -205,8 +205,8 @@ static int begin_recording(struct attaching *a, const struct attach_how *how, st
 
 	if (!u || ret < 0)
 		msg_debug(how->msg, MSG_MCOUNT, 1,
-			  "process %d: which calls are open in it is not known, its threads begin "
-			  "at depth 0: %s",
+			  "process %d: its open calls are not known, so its threads begin at depth "
+			  "0: %s",
 			  a->w.pid, why.text);
 	if (ret < 0) /* all threads run again, by attached_stop() */
 		ret = callable_thread_stop(&a->w, &a->maps, &a->thread, err);

@@ -206,8 +206,8 @@ int attached_find_gadgets(struct attached *w, uint64_t start, uint64_t end, stru
 	size_t len = code ? attached_read(w, start, code, end - start) : 0;
 
 	if (!arch_remote_find_gadgets(code, len, &call, &handler_return))
-		return err_set(err, -ENOEXEC,
-			       "the C library of process %d is none that is known here", w->pid);
+		return err_set(err, -ENOEXEC, "the C library of process %d is not known here",
+			       w->pid);
 	w->call_gadget = start + call;
 	w->return_gadget = start + handler_return;
 	return 0;
@@ -341,11 +341,10 @@ int attached_call(struct attached *w, struct attached_thread *t, uint64_t fn,
 	int ret = regs ? world_get_vectors(t) : -ENOMEM;
 
 	if (!told_by)
-		return err_set(
-			err, -EBUSY,
-			"process %d handles all signals that others ignore: there is none to be "
-			"told by that a call is over",
-			w->pid);
+		return err_set(err, -EBUSY,
+			       "process %d handles all signals that others ignore: none is left to "
+			       "announce the end of a call",
+			       w->pid);
 
 	uint64_t blocked = all_signals & ~(1ULL << (told_by - 1));
 

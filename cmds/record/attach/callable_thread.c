@@ -234,10 +234,9 @@ int callable_thread_stop(struct attached *w, const struct maps *maps,
 		if (w->wait)
 			w->wait(w->wait_arg);
 	}
-	return err_set(
-		err, -EBUSY,
-		"cannot attach to process %d: at no time was a thread of it seen where it may "
-		"be made to load a library (they are in handlers of signals, or in the C "
-		"library itself); nothing was changed",
-		w->pid);
+	return err_set(err, -EBUSY,
+		       "cannot attach to process %d: no thread of it was ever seen where it can be "
+		       "made to load a library (they are in handlers of signals, or in the C "
+		       "library itself); nothing was changed",
+		       w->pid);
 }

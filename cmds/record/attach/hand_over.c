@@ -77,8 +77,8 @@ int hand_over_calls(struct attached *w, struct unwinder *u, struct attached_thre
 			return err_set(err, ret, "%s", why.text);
 		if (ret < 0)
 			msg_debug(msg, MSG_MCOUNT, 1,
-				  "thread %d: which calls are open in it is not known, it begins "
-				  "at depth 0: %s",
+				  "thread %d: its open calls are not known, so it begins at depth "
+				  "0: %s",
 				  t->tid, why.text);
 		else
 			msg_debug(msg, MSG_MCOUNT, 2, "thread %d: calls that are open in it: %d",

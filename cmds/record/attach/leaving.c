@@ -180,9 +180,9 @@ int attach_end(pid_t pid, const struct attach_how *how, struct uft_err *err)
 	ret = attaching_begin_calls(a, err);
 	if (ret == -EBUSY)
 		err_set(err, ret,
-			"cannot leave process %d: at no time was a thread of it seen where it may "
-			"be made "
-			"to unload the probe (they wait for a lock, are in handlers of signals, or "
+			"cannot leave process %d: no thread of it was ever seen where it can be "
+			"made to unload the probe (they wait for a lock, are in handlers of "
+			"signals, or "
 			"in the C "
 			"library itself); hooks and the probe stay, and do nothing when we are "
 			"gone; 'utrail "

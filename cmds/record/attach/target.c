@@ -128,8 +128,9 @@ static int refuse_named(const struct named *named, const char *name, struct uft_
 
 	for (size_t i = 0; i < named->nr && i < NAMED_MAX; i++)
 		strbuf_addf(&list, "%s%d", i ? ", " : "", named->pids[i]);
-	return err_set(err, -EINVAL, "%zu processes are called '%s': say which by its number: %s%s",
-		       named->nr, name, strbuf_str(&list), named->nr > NAMED_MAX ? ", ..." : "");
+	return err_set(err, -EINVAL,
+		       "%zu processes are called '%s': choose one by its number: %s%s", named->nr,
+		       name, strbuf_str(&list), named->nr > NAMED_MAX ? ", ..." : "");
 }
 
 /*
@@ -281,7 +282,8 @@ static int check_state(pid_t pid, const struct strbuf *status, struct uft_err *e
 	if (comm.len)
 		comm.data[strcspn(comm.data, "\n")] = '\0';
 	return err_set(err, -EBUSY,
-		       "cannot attach to process %d: process %d (%s) traces it, and only one can",
+		       "cannot attach to process %d: process %d (%s) traces it, and there can be "
+		       "one tracer only",
 		       pid, tracer, strbuf_str(&comm));
 }
 

@@ -128,8 +128,8 @@ static int check_spec(const struct spec *spec, struct uft_err *err)
 
 	if (spec->trigger.flags & FIXED_ACTIONS)
 		return err_set(err, -ERR_USAGE,
-			       "'%s': what is recorded of arguments and results cannot change "
-			       "while the program runs",
+			       "'%s': the recorded arguments and results cannot change while the "
+			       "program runs",
 			       spec->text);
 	if (spec_check_recording(spec, &why) < 0)
 		return err_set(err, -ERR_USAGE, "'%s': %s", spec->text, why.text);
@@ -206,7 +206,7 @@ static void warn_no_match(const struct steering *steer, const struct spec *spec,
 	nearest_init(&near, spec->pattern.text);
 	strbuf_list_each (&names, name)
 		nearest_offer(&near, name);
-	strbuf_addf(out, STEER_WARNING "no function of what runs matches '%s'", typed);
+	strbuf_addf(out, STEER_WARNING "no function of the running processes matches '%s'", typed);
 	/* In a spec, a word that is no action is the name of a file. */
 	if (spec->module_kind == MODULE_NAMED)
 		strbuf_addf(out,
@@ -287,8 +287,7 @@ static int change_filters(struct steering *steer, const struct steer_change *cha
 		ret = filters_make(&filters, specs, change->match, &option, err);
 	if (ret == 0 && filters.counters.nr != steer->settings->filters->counters.nr)
 		ret = err_set(err, -ERR_USAGE,
-			      "'read=%s': which counters are read by name is chosen as the "
-			      "recording begins",
+			      "'read=%s': counters by name are chosen when the recording begins",
 			      filters.counters.list[filters.counters.nr - 1].name);
 	if (ret == 0) {
 		struct new_specs added = new_specs_begin(change, steer->now.filters);
@@ -361,9 +360,9 @@ int steering_change(struct steering *steer, const struct steer_change *change, s
 	if (!(change->flags & STEER_CHANGES))
 		return 0;
 	if (!steer->settings->has_agent)
-		return err_set(err, -EOPNOTSUPP,
-			       "it is recorded without --agent (-g), so that nothing of it can be "
-			       "changed");
+		return err_set(
+			err, -EOPNOTSUPP,
+			"it is recorded without --agent (-g), so nothing of it can be changed");
 	if (change->flags & STEER_PATCH)
 		ret = repatching_choose(&patches, steer, change, err);
 	if (ret == 0 && (change->flags & STEER_DECLARED))

@@ -60,7 +60,7 @@ static void warn_counter(const struct counter *counter, const struct msg *msg)
 
 	if (ret == -EACCES || ret == -EPERM)
 		msg_warn(msg,
-			 "'read=%s': not read: it takes CAP_PERFMON, or a lower number in "
+			 "'read=%s': not read: it needs CAP_PERFMON, or a lower number in "
 			 "/proc/sys/kernel/perf_event_paranoid",
 			 counter->name);
 	else if (ret < 0)

@@ -348,13 +348,13 @@ static const char *why(int error)
 	switch (error) {
 	case -EPERM:
 	case -EACCES:
-		return ": it takes root, or CAP_BPF and CAP_PERFMON; --proc=ptrace does without";
+		return ": it needs root, or CAP_BPF and CAP_PERFMON; --proc=ptrace does not";
 	case -ENOENT:
 	case -ESRCH:
 	case -EINVAL:
 	case -ENOTSUP:
-		return ": it takes Linux 5.17 with BTF (/sys/kernel/btf/vmlinux); --proc=ptrace "
-		       "does without";
+		return ": it needs Linux 5.17 with BTF (/sys/kernel/btf/vmlinux); --proc=ptrace "
+		       "does not";
 	default:
 		return "; --proc=ptrace does without";
 	}

@@ -108,9 +108,9 @@ int ends_tell(struct end *end, const struct msg *msg)
 	}
 	if (WIFSIGNALED(end->status))
 		msg_warn(msg,
-			 "process %d was ended by signal %d (%s) while it was recorded; the "
-			 "recording may have had a part in that: look whether it happens without, "
-			 "and with -e or fewer functions (-P)",
+			 "process %d was ended by signal %d (%s) while it was recorded; recording "
+			 "may have been the cause: try without it, and with -e or fewer functions "
+			 "(-P)",
 			 end->pid, WTERMSIG(end->status), strsignal(WTERMSIG(end->status)));
 	/* The parent handles a plain exit, and may know of it already. */
 	return WIFSIGNALED(end->status) ? end->status : 0;

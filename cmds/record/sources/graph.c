@@ -122,8 +122,7 @@ static int choose_functions(struct kernel *kernel, struct uft_err *err)
 	if (ret == 0 && (strbuf_oom(&choice.in) || strbuf_oom(&choice.out)))
 		ret = err_set_errno(err, -ENOMEM, "cannot choose functions");
 	if (ret == 0 && choice.wants_in && !choice.in.len)
-		return err_set(err, -ENOENT,
-			       "no function of the kernel matches what --filter asks for");
+		return err_set(err, -ENOENT, "no function of the kernel matches --filter");
 	if (ret == 0 && choice.in.len)
 		ret = write_names(kernel->instance_fd, "set_graph_function", &choice.in, err);
 	if (ret == 0 && choice.out.len)

@@ -53,7 +53,7 @@ static const char *advice(int code)
 	case -EACCES:
 		return "; root can";
 	case -EPERM:
-		return "; this kernel does not let even root (lockdown?)";
+		return "; this kernel forbids it even to root (lockdown?)";
 	case -ENOENT:
 		return "; 'mount -t tracefs nodev /sys/kernel/tracing' may help";
 	default:

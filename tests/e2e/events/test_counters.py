@@ -309,7 +309,7 @@ def test_chosen_at_the_start(workdir, recording):
         wait_until(lambda: utrail("control", "data", "status").status == 0)
         wrong = utrail("control", "data", "trigger", "leaf@read=task-clock")
         assert wrong.status != 0
-        assert "'read=task-clock': which counters are read by name is chosen as the recording begins" in wrong.err
+        assert "'read=task-clock': counters by name are chosen when the recording begins" in wrong.err
         utrail("control", "data", "trigger", "main@read=context-switches").must()
         # Wait until the program has called a leaf: a busy machine may take a while.
         wait_until(lambda: "diff:context-switches" in utrail("replay", "-d", "data").out)

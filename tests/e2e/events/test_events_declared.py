@@ -226,7 +226,7 @@ def test_exported_log(shop):
     data.unlink()
     result = utrail("events", "export", "--as=fstrace").must()
     assert result.out == "" and result.err == (
-        "WARN: 6 events are left out of fstrace: the program has not declared them, or what they said is missing\n")
+        "WARN: 6 events are left out of fstrace: the program has not declared them, or their values are missing\n")
 
 
 def ahead(line):

@@ -93,7 +93,7 @@ def test_nothing_to_import(workdir):
     load("a.log")
     write("none.log", "no line")
     result = load("none.log", status=1)
-    assert "there is no line of a log in what was given" in result.err
+    assert "no line of the given files is a line of a log" in result.err
     assert "cannot open 'nowhere.log'" in load("a.log", "nowhere.log", status=1).err
     assert "'a.log' is given twice" in load("a.log", "a.log", status=2).err
     assert back() == f"{TIME}42 A X=1\n"
@@ -116,7 +116,7 @@ def test_clock_is_set_back(workdir):
     lines = ["2026-11-23 09:30:01.000000 A N=1", "2026-11-23 09:30:00.999990 A N=2", "2026-11-23 08:30:01.000000 A N=3",
              "2026-11-23 08:30:02.000000 A N=4"]
     write("a.log", *lines)
-    assert load("a.log").err == "WARN: a.log:3: the clock was set back: what follows is as much later in the recording\n"
+    assert load("a.log").err == "WARN: a.log:3: the clock was set back: later lines are moved by as much in the recording\n"
     assert back().splitlines() == lines
     times = [float(line.split()[0]) for line in utrail("events", "show").must().out.splitlines()]
     assert times == sorted(times) and 0.9 < times[3] - times[2] < 1.1 and times[2] - times[0] < 0.1

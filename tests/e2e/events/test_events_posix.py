@@ -115,12 +115,12 @@ def test_several(workdir):
 def test_what_is_missing(workdir):
     write("a.log", closed=0, overrun=1)
     result = utrail("events", "show", "a.log").must()
-    assert result.err.splitlines() == ["WARN: 'a.log' was not closed: it has what was flushed before its program ended",
+    assert result.err.splitlines() == ["WARN: 'a.log' was not closed: it has only events that were flushed before its program ended",
                                        "WARN: 'a.log' lacks events: there was no room for all"]
     write("cut.log", cut=20)
     for words in (["show"], ["import"]):
         result = utrail("events", *words, "cut.log")
-        assert result.status == 1 and result.err == "WARN: 'cut.log' is damaged: what follows is left out\n"
+        assert result.status == 1 and result.err == "WARN: 'cut.log' is damaged: the rest is left out\n"
     write("long.log", [(T, 1, 2, 3, FIRST, 0, bytes(100_000))])
     assert "1 event has more data than a record takes" in utrail("events", "import", "long.log").must().err
     data = export("b.log")[1][0]
@@ -138,7 +138,7 @@ def test_what_is_wrong(workdir):
             (["import", "a.log", "lines.log"], 2, "some files are logs of POSIX Trace, and some are not"),
             (["import", "a.log", "a.log"], 2, "'a.log' is given twice"),
             (["import", "--common", "%P", "a.log"], 2, "'--common' means nothing for logs of POSIX Trace"),
-            (["import", "none.log"], 1, "there is no event in what was given")):
+            (["import", "none.log"], 1, "the given logs have no events")):
         result = utrail("events", *words)
         assert result.status == status and text in result.err, result.err
     assert not Path("uftrace.data").exists()

@@ -267,7 +267,7 @@ def test_a_recording_without_processes(workdir):
     result = utrail("record", "--force", "/bin/true")
     assert result.status == 0
     result = build()
-    assert result.status == 1 and "says nothing of processes" in result.err
+    assert result.status == 1 and "has no records of processes" in result.err
 
 
 def test_names_that_are_commands_to_a_terminal(workdir):

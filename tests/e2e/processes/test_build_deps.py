@@ -86,7 +86,7 @@ def test_rules_and_queries(project):
     assert ask("--used-by", str(project / "gen.c")) == {"gen", "table.h", "util.o", "prog"}
     assert ask("--used-by", "prog") == set()
     none = utrail("build", "--needs", "table.tmp")
-    assert none.status == 1 and "'table.tmp' is no file that the build has opened and left there" in none.err
+    assert none.status == 1 and "'table.tmp' is not a file that the build has opened and that still exists" in none.err
 
     (project / "rules").write_text(run("make", "-pnB").must().out)
     text = utrail("build", "--as=deps", "--declared=rules").must().out
@@ -148,7 +148,7 @@ def test_what_cannot_be_left_out_is_said(workdir, options, reason):
 def test_a_recording_without_files(project):
     utrail("build", "gcc", "-c", "main.c").must()
     result = utrail("build", "--as=deps")
-    assert result.status == 1 and "says nothing of files; record them with: utrail build --as=deps COMMAND" in result.err
+    assert result.status == 1 and "has no records of files; record them with: utrail build --as=deps COMMAND" in result.err
     result = utrail("build", "--as=json")
     assert result.status == 0 and "keys 'i' and 'o' are left out" in result.err
     assert all("o" not in execution for execution in json.loads(result.out))

@@ -162,7 +162,7 @@ def test_what_cannot_be_is_said_before(workdir):
 def test_a_recording_without_files(workdir):
     utrail("build", "-o", "db.json", "--", "true")
     said = build().must()
-    assert "'uftrace.data' says nothing of files: the text is about processes only" in said.err
+    assert "'uftrace.data' has no records of files: the text is about processes only" in said.err
     assert tags()["New_proc"] == 1 and not tags()["Open"]
 
 
@@ -173,6 +173,6 @@ def test_damaged(opens):
     at = len(data) * 2 // 3 // 8 * 8
     Path("uftrace.data/proc.dat").write_bytes(data[:at] + b"\xff" * 256 + data[at + 256 :])
     said = build("-o", "part")
-    assert said.status == 1 and "what comes before that is shown" in said.err
+    assert said.status == 1 and "the part before that is shown" in said.err
     part = Path("part").read_bytes()
     assert len(whole) // 2 < len(os.path.commonprefix([part, whole])) <= len(part) < len(whole)

@@ -1090,7 +1090,7 @@ def test_conditions_hold_while_recording_as_when_reading(tmp_path, condition, ex
     record(tmp_path, CONDITIONS, "-d", "whole", "-A", "f@arg1,arg2", python=python)
     write(tmp_path, CONDITIONS)
     got = utrail("record", "--no-event", "-F", f"f@if:{condition}", python, "prog.py", cwd=tmp_path).must()
-    assert ("WARN: conditions (if:) hold for no" in got.err) == condition.startswith("fparg")
+    assert ("WARN: conditions (if:) on fpargN hold for no" in got.err) == condition.startswith("fparg")
     assert (calls(tmp_path) if (tmp_path / "uftrace.data/task.txt").exists() and expected else {}) == ({"f": expected, "leaf": expected} if expected else {})
     shown = utrail("replay", "-d", "whole", "-f", "none", "-F", f"f@if:{condition},depth=1", cwd=tmp_path).out
     assert len(re.findall(r"^f\(", shown, re.M)) == expected

@@ -369,7 +369,7 @@ def test_refusals(servers, workdir):
     )
     found = lambda: run("pgrep", "-P", tracer.pid, "-x", "sleep").out.strip()
     wait_until(found)
-    refused(int(found()), "traces it, and only one can")
+    refused(int(found()), "traces it, and there can be one tracer only")
     os.kill(int(found()), signal.SIGKILL)
     tracer.wait(LIMIT_S)
 

@@ -123,7 +123,7 @@ def test_within_a_filter(programs):
 def test_depth_is_not_known(programs):
     """Without call frame information all threads begin at depth 0, and -v reports that."""
     said = record(programs("blind"), "-v")
-    assert len(re.findall(r"thread \d+: which calls are open in it is not known, it begins at depth 0: ", said)) == 3
+    assert len(re.findall(r"thread \d+: its open calls are not known, so it begins at depth 0: ", said)) == 3
     assert "\nleaf();\n" in utrail("replay", "-f", "none").must().out
 
 

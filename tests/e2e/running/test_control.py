@@ -327,9 +327,9 @@ def test_refused(start):
 
 
 WARNED = [
-    (["filter", "laef"], "no function of what runs matches 'laef'; the nearest: leaf"),
-    (["notrace", "leaf;laef"], "no function of what runs matches 'laef'; the nearest: leaf"),
-    (["trigger", "leaf@nosuchaction"], "no function of what runs matches 'leaf@nosuchaction': 'nosuchaction' is no action, .*"),
+    (["filter", "laef"], "no function of the running processes matches 'laef'; the nearest: leaf"),
+    (["notrace", "leaf;laef"], "no function of the running processes matches 'laef'; the nearest: leaf"),
+    (["trigger", "leaf@nosuchaction"], "no function of the running processes matches 'leaf@nosuchaction': 'nosuchaction' is no action, .*"),
 ]
 
 

@@ -263,7 +263,7 @@ def test_a_recorder_of_another_build(workdir, answer, said):
 
 
 FULL = r"WARN: (\d+) records were lost; a larger buffer \(-b\) may help"
-INSIDE = r"WARN: (\d+) records of calls inside of the probe were lost: .*; no larger buffer helps"
+INSIDE = r"WARN: (\d+) records of calls inside of the probe were lost: .*; a larger buffer does not help"
 
 
 @pytest.mark.parametrize("counters, full, inside", [("7,0", "7", None), ("7,3", "4", "3"), ("7,7", None, "7"),

@@ -26,7 +26,7 @@ REFUSED = {
     "proc-long-paths": ([JSON, DEPS], STEPS),
     "proc-pipe": ([JSON], "readers of pipes, which is the limit; if you trust it, use --no-limit"),
     "proc-inputs": ([DEPS], STEPS),
-    "proc-programs": ([DEPS], "says nothing of files"),
+    "proc-programs": ([DEPS], "has no records of files"),
     "proc-closes-given": ([JSON, DEPS, ["events", "export", "--as=etrace"]], "which is the limit"),
 }
 

@@ -62,7 +62,7 @@ def test_file_is_cut_later(options, cut):
     utrail("record", "-d", "data", "--no-event", *options, "./many").must()
     (path,) = [path for path in Path("data").glob("[0-9]*") if path.stat().st_size]
     os.truncate(path, path.stat().st_size - cut)
-    assert of_all("data") == {f"incomplete: '{path.name}' ends within a record; what came after is lost"}
+    assert of_all("data") == {f"incomplete: '{path.name}' ends within a record; later ones are lost"}
 
 
 @pytest.mark.parametrize("options", [(), ("--compact",)], ids=" ".join)

@@ -412,5 +412,5 @@ def test_damaged(two):
     data[len(data) // 2 :] = b"\xff" * (len(data) - len(data) // 2)
     records.write_bytes(data)
     done = utrail("dump", "-d", "before.data", "--diff", "after.data", "--format=html", preempted=True)
-    assert done.status == 1 and "what comes before that is shown" in done.err
+    assert done.status == 1 and "the part before that is shown" in done.err
     assert done.out.endswith("</html>\n") and done.out.count('id="pair-meta"') == 1

@@ -83,7 +83,7 @@ class TestText:
         # A recording by a stranger may name any file.
         Path("secret").write_text(PROGRAM)
         path.symlink_to("secret")
-        assert self.why() == "has not the name of a source file"
+        assert self.why() == "does not have the name of a source file"
         path.unlink()
         Path("gone.c").rename(path)
         assert "runs" in source_of("twice")

@@ -443,7 +443,7 @@ def test_live_needs_a_terminal(workdir):
     result = subprocess.run([UTRAIL, "live", "--tui", "touch", ran], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
     assert result.returncode == 1 and "needs a terminal" in result.stderr and not ran.exists()
     result = subprocess.run([UTRAIL, "live", "--tui", "--keep-pid", "true"], capture_output=True, text=True, timeout=60)
-    assert result.returncode == 2 and "--tui cannot be had with --keep-pid" in result.stderr
+    assert result.returncode == 2 and "--tui cannot be used together with --keep-pid" in result.stderr
 
 
 def replayed_whole(*options):

@@ -69,9 +69,9 @@ static const char *check_file(int fd, const struct source_asker *asker)
 	if (fstat(fd, &st) < 0)
 		return "cannot be read";
 	if (!has_source_name(fd))
-		return "has not the name of a source file";
+		return "does not have the name of a source file";
 	if (!(st.st_mode & S_IROTH) && st.st_uid != asker->owner)
-		return "is not for everybody, nor of the recording's owner";
+		return "is neither readable for all users nor the recording's owner's";
 	if (st.st_size > SOURCE_BYTES_MAX)
 		return "is larger than 4 MB";
 	if (st.st_mtim.tv_sec * NS_PER_S + st.st_mtim.tv_nsec > asker->built_ns)
@@ -101,7 +101,7 @@ const char *source_text_read(struct source_text *source, const char *path,
 			     const struct source_asker *asker)
 {
 	if (!is_source_name(path))
-		return "has not the name of a source file";
+		return "does not have the name of a source file";
 
 	int fd cleanup_fd = file_open_regular(path, NULL);
 	const char *why = fd < 0 ? (fd == -ENOENT ? "is not there" : "cannot be read")

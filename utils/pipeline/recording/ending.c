@@ -44,7 +44,7 @@ static bool describe_torn(const struct trace_data *data, struct strbuf *out)
 					  : NULL;
 
 	if (torn)
-		strbuf_addf(out, "incomplete: '%d%s' ends within a record; what came after is lost",
+		strbuf_addf(out, "incomplete: '%d%s' ends within a record; later ones are lost",
 			    torn->tid, torn->compact ? DATADIR_COMPACT_SUFFIX : ".dat");
 	return torn;
 }
@@ -56,9 +56,8 @@ bool data_describe_end(const struct trace_data *data, struct strbuf *out)
 	if (info->state == INFO_STATE_RUNNING) {
 		if (data->growth || is_being_recorded(data->dir))
 			return false;
-		strbuf_addstr(out,
-			      "incomplete: its recorder was killed, or had no room to say how it "
-			      "ended; what came last is lost");
+		strbuf_addstr(out, "incomplete: its recorder was killed, or had no room to say how "
+				   "it ended; the last records are lost");
 		return true;
 	}
 	if (!info->records_lost && !info->write_error && !info->cut_events)

@@ -468,9 +468,8 @@ const struct callable *callables_add(struct callables *all, const char *name, co
 void callables_warn(const struct callables *all, const struct msg *msg)
 {
 	if (all->has_vain_conditions)
-		msg_warn(msg,
-			 "conditions (if:) hold for no Python function where they ask for fpargN "
-			 "(say argN/f there), and for none that is written in C");
+		msg_warn(msg, "conditions (if:) on fpargN hold for no Python function (use "
+			      "argN/f), and no conditions hold for functions in C");
 	if (all->error)
 		msg_warn(msg, "cannot write the names of Python functions: %s",
 			 strerror(-all->error));

@@ -232,8 +232,8 @@ TEST_WITH(no_descriptor_for_it, setup, teardown)
 	seen_at = NULL;
 	scripted_answer("syscall", 0, 0, -EMFILE);
 	assert_int_equal(attach(), -EMFILE);
-	assert_string_equal(err.text, "cannot attach to process 4711: the probe's file is not "
-				      "where it sees it, and it cannot be given another one");
+	assert_string_equal(err.text, "cannot attach to process 4711: it does not see the probe's "
+				      "file, and cannot be given another one");
 	assert_string_equal(scripted_log(), CALLS_BEGIN "write syscall" CALLS_END);
 	err_clear(&err);
 	/* The descriptor that the process reports does not exist. */
@@ -411,8 +411,8 @@ TEST_WITH(open_calls_are_not_known, setup, teardown)
 			    "write ATTACH CHANGES text-read CHANGED BEGIN let-others-go "
 			    "DOORS_OPEN" CALLS_END);
 	assert_int_equal(nr_handed, 0);
-	assert_non_null(strstr(said(), "process 4711: which calls are open in it is not known, "
-				       "its threads begin at depth 0: no unwinder\n"));
+	assert_non_null(strstr(said(), "process 4711: its open calls are not known, so its threads "
+				       "begin at depth 0: no unwinder\n"));
 }
 
 /* One thread does not stop: all threads are let go, and another thread makes the calls. */

@@ -278,8 +278,7 @@ TEST(a_library_that_is_not_known_is_told)
 	assert_int_equal(attached_find_gadgets(&w, (uintptr_t)nothing,
 					       (uintptr_t)nothing + sizeof(nothing), &err),
 			 -ENOEXEC);
-	snprintf(expected, sizeof(expected),
-		 "the C library of process %d is none that is known here", pid);
+	snprintf(expected, sizeof(expected), "the C library of process %d is not known here", pid);
 	assert_string_equal(err.text, expected);
 	assert_int_equal(attached_find_gadgets(&w, 0x1000, 0x2000, &err), -ENOEXEC);
 	/* A failed search keeps the results of an earlier one. */
@@ -434,8 +433,8 @@ TEST(who_handles_all_of_them_cannot_be_called)
 	assert_int_equal(attached_make_room(&w, t, NULL), 0);
 	assert_int_equal(attached_call(&w, t, (uintptr_t)sum, none, 5000, &result, &err), -EBUSY);
 	snprintf(expected, sizeof(expected),
-		 "process %d handles all signals that others ignore: there is none to be told by "
-		 "that a call is over",
+		 "process %d handles all signals that others ignore: none is left to announce the "
+		 "end of a call",
 		 pid);
 	assert_string_equal(err.text, expected);
 	assert_int_equal(attached_drop_room(&w, t, NULL), 0);

@@ -118,16 +118,16 @@ TEST_WITH(not_known, setup, teardown)
 	nr_calls[1] = 1;
 	assert_int_equal(hand_over(1), 0);
 	assert_string_equal(scripted_log(), "write OPEN_CALLS");
-	assert_non_null(strstr(printed, "thread 4711: which calls are open in it is not known, it "
-					"begins at depth 0: nobody knows\n"));
+	assert_non_null(strstr(printed, "thread 4711: its open calls are not known, so it begins "
+					"at depth 0: nobody knows\n"));
 	assert_null(strstr(printed, "4712"));
 
 	nr_calls[0] = 1;
 	scripted_answer("OPEN_CALLS", 0, 0, -ENOMEM);
 	assert_int_equal(hand_over(1), 0);
 	assert_string_equal(scripted_log(), "write OPEN_CALLS write OPEN_CALLS");
-	assert_non_null(strstr(printed, "thread 4711: which calls are open in it is not known, it "
-					"begins at depth 0: the probe has no room for them"));
+	assert_non_null(strstr(printed, "thread 4711: its open calls are not known, so it begins "
+					"at depth 0: the probe has no room for them"));
 	scripted_check_over();
 }
 

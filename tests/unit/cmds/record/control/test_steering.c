@@ -487,8 +487,9 @@ TEST_WITH(filters_are_added, setup, test_recorder_teardown)
 
 	/* A new filter that matches nothing causes a warning; old filters are not checked again. */
 	assert_int_equal(say(rec, &traced, "filter no_such_function", &said, &err), 0);
-	assert_non_null(strstr(strbuf_str(&said),
-			       "WARN: no function of what runs matches 'no_such_function'"));
+	assert_non_null(
+		strstr(strbuf_str(&said),
+		       "WARN: no function of the running processes matches 'no_such_function'"));
 	assert_int_equal(steer->generation, 4);
 	assert_non_null(strstr(status(rec), "\nfilter: main;setup;no_such_function\n"));
 	assert_int_equal(say(rec, &traced, "trigger setup@no_action", &said, &err), 0);
@@ -538,15 +539,15 @@ TEST_WITH(what_cannot_change, setup, test_recorder_teardown)
 
 	begin_filters(rec, &traced);
 	assert_int_equal(say(rec, &traced, "trigger main@arg1", &said, &err), -ERR_USAGE);
-	assert_string_equal(err.text, "'main@arg1': what is recorded of arguments and results "
-				      "cannot change while the program runs");
+	assert_string_equal(err.text, "'main@arg1': the recorded arguments and results cannot "
+				      "change while the program runs");
 	assert_int_equal(say(rec, &traced, "trigger main@retval", &said, &err), -ERR_USAGE);
 	assert_int_equal(say(rec, &traced, "trigger main@auto-args", &said, &err), -ERR_USAGE);
 	assert_int_equal(say(rec, &traced, "trigger main@read=context-switches", &said, &err),
 			 -ERR_USAGE);
-	assert_string_equal(err.text,
-			    "'read=context-switches': which counters are read by name is chosen "
-			    "as the recording begins");
+	assert_string_equal(
+		err.text,
+		"'read=context-switches': counters by name are chosen when the recording begins");
 	assert_int_equal(rec->steering.generation, 0);
 	assert_int_equal(rec->steering.now.filters->nr, 0);
 	end_traced(rec, &traced);

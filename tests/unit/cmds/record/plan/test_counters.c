@@ -101,7 +101,7 @@ TEST(what_was_not_read)
 TEST(why_it_was_not_read)
 {
 	static const char denied[] =
-		"WARN: 'read=two': not read: it takes CAP_PERFMON, or a lower number in "
+		"WARN: 'read=two': not read: it needs CAP_PERFMON, or a lower number in "
 		"/proc/sys/kernel/perf_event_paranoid\n";
 
 	refusal = EACCES;

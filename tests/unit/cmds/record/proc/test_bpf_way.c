@@ -63,10 +63,9 @@ static void a_ring_that_cannot_be_is_said(void **state)
 {
 	assert_int_equal(prepare_with("1000"), -EINVAL);
 	assert_int_equal(err.code, -EINVAL);
-	assert_string_equal(
-		err.text,
-		"cannot follow processes by eBPF: Invalid argument: it takes Linux 5.17 with BTF "
-		"(/sys/kernel/btf/vmlinux); --proc=ptrace does without");
+	assert_string_equal(err.text,
+			    "cannot follow processes by eBPF: Invalid argument: it needs Linux "
+			    "5.17 with BTF (/sys/kernel/btf/vmlinux); --proc=ptrace does not");
 	assert_int_equal(prepare_with("1048576"), 0);
 	proc_scene_prepare();
 }
@@ -106,10 +105,9 @@ static void one_that_is_not_there_cannot_be_followed(void **state)
 	err = (struct uft_err){ 0 };
 	assert_int_equal(proc_scene_start(0x3ffffff, &err), -ESRCH);
 	assert_int_equal(err.code, -ESRCH);
-	assert_string_equal(
-		err.text,
-		"cannot follow processes by eBPF: No such process: it takes Linux 5.17 with BTF "
-		"(/sys/kernel/btf/vmlinux); --proc=ptrace does without");
+	assert_string_equal(err.text,
+			    "cannot follow processes by eBPF: No such process: it needs Linux 5.17 "
+			    "with BTF (/sys/kernel/btf/vmlinux); --proc=ptrace does not");
 }
 
 static void nothing_stays_open(void **state)
