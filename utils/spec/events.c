@@ -34,7 +34,7 @@ static int parse_one(struct event_rules *out, enum pattern_match match, const ch
 	out->rules = rules;
 	if (suffix && !is_kernel(suffix + 1, at + len - suffix - 1))
 		return err_set(err, -ERR_USAGE,
-			       "'%s': column %zu: expected nothing or 'kernel' behind '@'", text,
+			       "'%s': column %zu: expected nothing or 'kernel' after '@'", text,
 			       suffix - text + 2);
 	if (!name_len)
 		return err_set(err, -ERR_USAGE, "'%s': column %zu: expected PROVIDER:EVENT", text,

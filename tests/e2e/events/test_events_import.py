@@ -77,7 +77,7 @@ def test_what_is_wrong(workdir):
         out.write(f"{TIME}44 A \x1b[31m\n{TIME}44 A\0B X\n{TIME}45 A X=5".encode())
     result = load("a.log", status=1)
     assert result.err.splitlines() == [
-        "WARN: a.log:2:1: no time of the form YYYY-MM-DD hh:mm:ss.dddddd",
+        "WARN: a.log:2:1: expected a time of the form YYYY-MM-DD hh:mm:ss.dddddd",
         "WARN: a.log:3:1: no record can have a time before 1970 or after 2262",
         "WARN: a.log:4:1: no record can have a time before 1970 or after 2262",
         "WARN: a.log:6:30: a byte that is not printable ASCII",
@@ -125,7 +125,7 @@ def test_clock_is_set_back(workdir):
 def test_common_format(workdir):
     write("a.log", f"{TIME}42 A [12] 139872034000000 X=1", f"{TIME}43 A [x] 1 X=2")
     result = load("--common", "[%P] %T", "a.log", status=1)
-    assert result.err == "WARN: a.log:2:31: no number of a process, which the common format has here\n"
+    assert result.err == "WARN: a.log:2:31: expected the number of a process, as in the common format\n"
     assert "[    12] trace:A [12]" in utrail("events", "show").must().out
     assert "'%d' is no common format" in load("--common", "%d", "a.log", status=2).err
     assert "option '--common' means nothing for events check" in utrail("events", "check", "--common", "%P", "a.log").err

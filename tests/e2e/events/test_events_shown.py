@@ -117,7 +117,7 @@ def test_unmatched(recording, rule, nearest):
 @pytest.mark.parametrize(
     "rule, says",
     [
-        ("a:b@user", "'a:b@user': column 5: expected nothing or 'kernel' behind '@'"),
+        ("a:b@user", "'a:b@user': column 5: expected nothing or 'kernel' after '@'"),
         ("a:b;@kernel", "column 5: expected PROVIDER:EVENT"),
         ("a:(", "column 1: "),
     ],

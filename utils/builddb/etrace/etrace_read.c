@@ -347,7 +347,7 @@ static const char *name_task(struct etrace_reader *reader, struct text *left)
 		return "there should be the number of a task";
 	task = intmap_get(&reader->by_upid, upid);
 	if (!task)
-		return "nothing was told of such a task";
+		return "no earlier line is about such a task";
 	named = vec_grow(reader->named, reader->nr_named, sizeof(struct etrace_task *));
 	if (!named) {
 		reader->oom = true;

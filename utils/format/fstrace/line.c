@@ -49,7 +49,7 @@ static const char *parse_time(const char *text, size_t len, int64_t *us, size_t 
 			return "the line ends within the time";
 		if (time_shape[*at] == '0' ? text[*at] < '0' || text[*at] > '9'
 					   : text[*at] != time_shape[*at])
-			return "no time of the form YYYY-MM-DD hh:mm:ss.dddddd";
+			return "expected a time of the form YYYY-MM-DD hh:mm:ss.dddddd";
 	}
 
 	unsigned year = number_at(text, 4), month = number_at(text + 5, 2),
@@ -94,16 +94,16 @@ const char *fst_line_parse(const char *text, size_t len, struct fst_line *line, 
 		return wrong;
 	*wrong_at = at;
 	if (at >= len || text[at] != ' ')
-		return "no blank behind the time";
+		return "expected a blank after the time";
 	line->id = text + ++at;
 	*wrong_at = at;
 	at = span(text, at, len, '!', '~');
 	line->id_len = text + at - line->id;
 	if (line->id_len == 0)
-		return "no name of an event behind the time";
+		return "expected the name of an event after the time";
 	*wrong_at = at;
 	if (at >= len)
-		return "no blank behind the event's name";
+		return "expected a blank after the event's name";
 	if (text[at] != ' ')
 		return "a byte that is not printable ASCII in the event's name";
 	line->body = text + ++at;

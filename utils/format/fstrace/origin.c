@@ -71,23 +71,23 @@ static const char *match_piece(const struct fst_piece *piece, const struct fst_p
 	switch (piece->kind) {
 	case FST_LITERAL:
 		if (len - *at < piece->len || memcmp(body + *at, piece->text, piece->len) != 0)
-			return "not what the common format has here";
+			return "expected the text of the common format here";
 		*at += piece->len;
 		return NULL;
 	case FST_PID:
 		if (!take_number(body, len, at, &number) || !is_pid(number))
-			return "no number of a process, which the common format has here";
+			return "expected the number of a process, as in the common format";
 		origin->pid = number;
 		return NULL;
 	case FST_THREAD:
 		if (!take_number(body, len, at, &origin->thread))
-			return "no number of a thread, which the common format has here";
+			return "expected the number of a thread, as in the common format";
 		origin->has_thread = true;
 		return NULL;
 	case FST_LINE:
 		return take_number(body, len, at, &number)
 			       ? NULL
-			       : "no number of a line, which the common format has here";
+			       : "expected the number of a line, as in the common format";
 	default:
 		*at = word_end(body, len, *at, behind);
 		return NULL;
@@ -108,7 +108,7 @@ const char *fst_origin_by_format(const struct fst_format *format, const char *bo
 		wrong = match_piece(piece, behind, body, len, wrong_at, origin);
 	}
 	if (!wrong && *wrong_at < len && body[*wrong_at] != ' ')
-		wrong = "no blank behind what the common format has";
+		wrong = "expected a blank after the values of the common format";
 	if (!origin->pid)
 		origin->has_thread = false;
 	return wrong;

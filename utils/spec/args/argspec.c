@@ -266,7 +266,7 @@ int argspec_parse(const char *text, size_t len, unsigned word_bytes, struct args
 	if (ret == 0)
 		ret = parse_location(&c, &parsed);
 	if (ret == 0 && c.at != c.end)
-		ret = fail_at_column(&c, c.at, "nothing was expected behind it");
+		ret = fail_at_column(&c, c.at, "nothing may follow it");
 	if (ret < 0) {
 		argspec_deinit(&parsed);
 		return ret;

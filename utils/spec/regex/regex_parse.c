@@ -515,7 +515,7 @@ static void parse_piece(struct parse *p)
 		fail_parse(p, "a repetition has nothing before it");
 		return;
 	case TOKEN_BACKSLASH:
-		fail_parse(p, "a '\\' has nothing behind it");
+		fail_parse(p, "a '\\' has nothing after it");
 		return;
 	case TOKEN_OPEN:
 		parse_group(p);
