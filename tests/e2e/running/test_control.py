@@ -308,7 +308,7 @@ REFUSED = [
     (["time", "soon"], 2, "'time'.*"),
     (["match", "fuzzy", "filter", "leaf"], 2, "'match fuzzy': it is regex, glob or simple"),
     (["trigger", "leaf@nothing=1"], 2, "cannot control 'uftrace.data': .*"),
-    (["trigger", "leaf@arg1"], 2, "cannot control .*: 'leaf@arg1': what is recorded of arguments and results cannot change .*"),
+    (["trigger", "leaf@arg1"], 2, "cannot control .*: 'leaf@arg1': the recorded arguments and results cannot change .*"),
     (["snapshot"], 1, "cannot control 'uftrace.data': 'snapshot': it is recorded without --flight.*"),
 ]
 
