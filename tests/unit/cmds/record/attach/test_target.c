@@ -240,8 +240,9 @@ TEST(test_traced)
 	assert_int_equal(fscanf(file, "%31s", comm), 1);
 	fclose(file);
 	assert_int_equal(ptrace(PTRACE_SEIZE, pid, NULL, NULL), 0);
-	check(pid, true, -EBUSY, "cannot attach to process %d: process %d (%s) traces it, and there",
-	      pid, getpid(), comm);
+	check(pid, true, -EBUSY,
+	      "cannot attach to process %d: process %d (%s) traces it, and there", pid, getpid(),
+	      comm);
 	end(pid);
 }
 
