@@ -266,9 +266,9 @@ static void warn_about_losses(const struct run *run, struct recorder *rec)
 		run->settings.max_stack,
 		run->settings.max_stack < UINT16_MAX ? "; --max-stack=N follows deeper ones" : "");
 	msg_warn_nr(msg, inside,
-		    "{record|records} of calls inside of the probe {was|were} lost: of signal "
-		    "handlers that interrupt it it keeps one at a time, and a limited number of "
-		    "records; no larger buffer helps");
+		    "{record|records} of calls inside of the probe {was|were} lost: it keeps the "
+		    "calls of one signal handler at a time that interrupts it, and a limited "
+		    "number of records; a larger buffer does not help");
 	msg_warn_nr(msg, rec->proc.lost,
 		    "{event of a process was|events of processes were} lost: {it|they} came faster "
 		    "than {it|they} could be written; --proc=ptrace loses none");

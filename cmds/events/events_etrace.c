@@ -40,7 +40,7 @@ static void warn_left_out(const struct opts *opts, const struct etrace_writer *w
 			 "'%s' has no records of files: the text is about processes only",
 			 opts->data_dir);
 	msg_warn_nr(&opts->msg, writer->nr_out,
-		    "{event is|events are} left out of etrace: it has none of removed names");
+		    "{event is|events are} left out of etrace: it has no form for removed names");
 }
 
 /*
