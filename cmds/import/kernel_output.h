@@ -29,7 +29,7 @@ struct kernel_output {
 	uint64_t seen[(UINT16_MAX + 1) / 64];
 };
 
-/* Note that the event with this number has records. */
+/* Remember that the event with this number has records. */
 static inline void kernel_output_see(struct kernel_output *out, uint16_t id)
 {
 	out->seen[id / 64] |= 1ULL << id % 64;

@@ -31,7 +31,7 @@ struct undo {
  * probe nothing is noted. Any context; no lock. Without memory for a note the change stays.
  */
 
-/* Note that @bytes of pages at @at are to be unmapped. */
+/* Remember that @bytes of pages at @at are to be unmapped. */
 void undo_note_memory(void *at, uint64_t bytes);
 
 /*
@@ -40,12 +40,12 @@ void undo_note_memory(void *at, uint64_t bytes);
  */
 void *undo_new_memory(uint64_t bytes);
 
-/* Note that @bytes of pages at @at, with code that is jumped to, are to be unmapped. */
+/* Remember that @bytes of pages at @at, with code that is jumped to, are to be unmapped. */
 void undo_note_code(void *at, uint64_t bytes);
 
 /*
- * Note that @slot held @before and is about to lead to @ours. The slot gets @before back, or, with
- * @now, the value at the address @now. @is_protected: the slot's page is read-only.
+ * Remember that @slot held @before and is about to lead to @ours. The slot gets @before back, or,
+ * with @now, the value at the address @now. @is_protected: the slot's page is read-only.
  */
 void undo_note_slot(uint64_t *slot, uint64_t before, const uint64_t *now, uint64_t ours,
 		    bool is_protected);

@@ -1,5 +1,5 @@
-"""Six recordings for tests that compare both tools, and the values in each of them for the words of
-option_sets.py."""
+"""Six recordings for tests that compare both tools. For each of them there are the values that the
+words in braces in option_sets.py stand for."""
 
 import hashlib
 import os

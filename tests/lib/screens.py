@@ -21,7 +21,7 @@ def has_tmux():
 
 
 def reversed_in(line, is_on):
-    """Two values: True when a part of the line is in reverse video, and when its end is."""
+    """Two values: True when a part of the line is in reverse video, True when its end is."""
     found = False
     at = 0
     for match in SGR.finditer(line):

@@ -372,8 +372,8 @@ def is_over_soon(proc):
 
 
 def check_attached(run, bare):
-    """Check that the program goes on while a recorder attaches and detaches, twice, or as often as
-    the program lives."""
+    """Check that the program goes on while a recorder attaches and detaches: twice, unless the
+    program ends before that."""
     run.begin()
     try:
         proc = run.start(run.words(run.rounds))

@@ -2,10 +2,10 @@
  * Makes a thread of another process do calls (see attached.h).
  *
  * The kernel may let the thread go at any moment, since the recorder may be killed. So the thread's
- * context is written to its memory before its registers are changed, and the code that it runs ends
- * by restoring that context. A recorder that lives restores the registers itself before that code
- * ends. Only then an interrupted system call goes on with the remaining time: restart_syscall(2)
- * knows it, but rt_sigreturn(2) makes the kernel forget it.
+ * context is written to its memory before its registers are changed. The code that the thread runs
+ * then restores that context at its end. A recorder that lives restores the registers itself before
+ * that code ends. Only then an interrupted system call goes on with the remaining time:
+ * restart_syscall(2) knows it, but rt_sigreturn(2) makes the kernel forget it.
  */
 #include <errno.h>
 #include <linux/ptrace.h>

@@ -63,8 +63,8 @@ struct loader {
  * The ring's memory. Here a record that wraps is copied. libbpf would map the ring twice, one after
  * the other, so that no record seems to wrap; RSS counts these pages twice.
  *
- * @taken: the read position in bytes since the start, which the kernel uses
- * @made: the written position, a page before @data
+ * @taken: the number of bytes read since the start; the kernel reads it
+ * @made: the number of bytes written since the start; it lies one page in front of @data
  * @bytes: the size of @data, a power of two; 0: nothing is mapped
  * @wake_fd: readable when the eBPF program has woken the reader; -1: none
  */

@@ -75,12 +75,12 @@ void tasks_announce(struct tasks *tasks, struct process *proc, int32_t tid, uint
 void tasks_announce_child(struct tasks *tasks, struct process *proc, int32_t tid, uint64_t time_ns);
 
 /*
- * Note that @nr calls of task @tid were too deep to be recorded. Without memory only the sum has
- * them.
+ * Remember that @nr calls of task @tid were too deep to be recorded. Without memory only the sum
+ * has them.
  */
 void tasks_note_too_deep(struct tasks *tasks, int32_t tid, uint64_t nr);
 
-/* Note that @proc has loaded a library late. */
+/* Write a line about a library that @proc has loaded late. */
 void tasks_dlopen(struct tasks *tasks, const struct process *proc, const struct control_module *m);
 
 /*

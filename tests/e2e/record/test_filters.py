@@ -50,7 +50,8 @@ SAME_TREE = [
     "-t 1ms -T again@time=0",
     "-T second@time=1ms",
     "-Z 1000000",
-    # Sizes give different trees: symbol files only tell where the next function begins.
+    # These sizes are below or above those of all functions, since recorder and reader know
+    # different ones: symbol files do not tell sizes, only where the next function begins.
     "-Z 1",
     "-Z 1000000 -T second@size=1",
     "-T second@size=1000000",

@@ -112,8 +112,8 @@ FN int spawn(void) { int pid = fork(); if (pid == 0) child(); else waitpid(pid, 
 int main(void) { if (spawn() == 0) { child(); _exit(3); } return 0; }
 """
 
-# By filter: the inherited calls whose ends are shown, which are those that `record` with the filter
-# would have recorded. The child's own calls are shown, too.
+# For each filter, the inherited calls whose ends are shown: `record` with the filter would have
+# recorded the same ones. The child's own calls are shown, too.
 INHERITED = [
     ("", ["fork", "spawn"]),
     ("-F child", []),

@@ -17,7 +17,7 @@ struct etrace_fds {
 void etrace_fds_deinit(struct etrace_fds *fds);
 #define cleanup_etrace_fds cleanup(etrace_fds_deinit)
 
-/* Note that the process @pid has opened, or closed, @fd. 0 or -ENOMEM. */
+/* Remember that the process @pid has opened, or closed, @fd. 0 or -ENOMEM. */
 int etrace_fds_open(struct etrace_fds *fds, int32_t pid, uint32_t fd);
 int etrace_fds_close(struct etrace_fds *fds, int32_t pid, uint32_t fd);
 

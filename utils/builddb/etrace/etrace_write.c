@@ -144,7 +144,7 @@ static int is_repeated(struct etrace_writer *writer, int32_t tid, const struct p
 	return 0;
 }
 
-/* Note that a descriptor is open, and that its open is shown. */
+/* Remember that a descriptor is open, and that its open is shown. */
 static int show_fd(struct etrace_writer *writer, int32_t pid, uint32_t fd)
 {
 	int ret = etrace_fds_close(&writer->hidden, pid, fd);

@@ -61,7 +61,7 @@ static enum lead lead_to(const struct search *s, const struct window *w, uint64_
 	return is_own && s->lead == LEAD_FUNC ? LEAD_OWN : s->lead;
 }
 
-/* Note that the current reference leads to @addr. */
+/* Remember that the current reference leads to @addr. */
 static void note_target(uint64_t addr, void *arg)
 {
 	struct search *s = arg;
@@ -237,7 +237,7 @@ static bool is_entry(const struct scan *s, size_t i, uint64_t addr)
 	       (i == 0 || place[-1].site + WINDOW_BYTES <= addr);
 }
 
-/* Note that the code being searched leads to @addr. */
+/* Remember that the code being searched leads to @addr. */
 static void scan_note(uint64_t addr, void *arg)
 {
 	struct scan *s = arg;

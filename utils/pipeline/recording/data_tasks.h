@@ -20,7 +20,7 @@ int data_apply_line(struct trace_data *data, const struct task_line *line, struc
 /* Apply a DLOPEN line, when its session is known. */
 int data_apply_dlopen(const struct task_line *line, const struct strmap *sessions);
 
-/* Note that from @start_ns on, @task ran in @session. 0 or -ENOMEM. */
+/* Remember that from @start_ns on, @task ran in @session. 0 or -ENOMEM. */
 int task_add_ref(struct task *task, uint64_t start_ns, struct session *session);
 
 /*

@@ -165,7 +165,10 @@ int files_tell_limit(const struct files *files, const char *what, struct uft_err
 /* Find the name @path, or add it; FILES_NONE without memory. */
 uint32_t files_name(struct files *files, const char *path);
 
-/* Find the content of a name. A new content comes from outside. FILES_NONE without memory. */
+/*
+ * Find the content of a name. A name that has none gets a new one: from outside, unless the name
+ * was removed before. FILES_NONE without memory.
+ */
 uint32_t files_content(struct files *files, uint32_t name);
 
 /* Add a content without a name, or with the name @name, which its old content loses. */

@@ -272,7 +272,7 @@ static int take_act(struct loading *load, const struct execution *execution,
 	}
 }
 
-/* Note that an execution reads the file of its program when it begins. */
+/* Remember that an execution reads the file of its program when it begins. */
 static int take_program(struct loading *load, size_t at, const char *path)
 {
 	struct text text = text_of(path, strlen(path));

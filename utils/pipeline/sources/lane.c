@@ -610,7 +610,7 @@ void lane_set_reader(struct lane *lane, unsigned reader)
 	lane->filter.reader = reader;
 }
 
-/* Note that something was shown, for callers that check for it. Hidden events do not count. */
+/* Remember that something was shown, for callers that check for it. Hidden events do not count. */
 static void note_shown(struct lane *lane)
 {
 	for (size_t i = 0; i < lane->nr; i++) {

@@ -252,7 +252,7 @@ struct stg_indent {
 };
 void stg_indent_init(struct stg_indent *stage, const struct stg_calls *calls,
 		     const struct stg_filter *filter);
-/* Note that the task may have got new sessions since its last record, at @last_ns. */
+/* Look for the next exec: the task may have got sessions since its last record, at @last_ns. */
 void stg_indent_more(struct stg_indent *stage, uint64_t last_ns);
 size_t stg_indent(struct stg_indent *stage, struct event *events, size_t nr);
 

@@ -245,7 +245,10 @@ static void leave_outer(struct scene *s, unsigned nr)
 			break;
 		}
 	}
-	/* A call that the probe does not count as open ends in order: it ends no other call. */
+	/*
+	 * The end of a call that the probe does not count as open ends no calls within it. So end
+	 * the innermost call, which has none within it.
+	 */
 	if (wanted.is_open)
 		leave(s, nr, PY_C_RETURN);
 	else

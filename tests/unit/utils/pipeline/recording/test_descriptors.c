@@ -44,7 +44,7 @@ static void check_uses(const char *expected)
 }
 
 /*
- * Note that the process has opened @path as @fd.
+ * Remember that the process has opened @path as @fd.
  */
 static void add(struct descriptors_of *of, uint32_t fd, const char *path, const char *how,
 		uint64_t now_ns)
