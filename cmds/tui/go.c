@@ -193,8 +193,8 @@ static int make_replay(struct tui *tui, struct uft_err *err)
 	const struct replay_config shown = {
 		.color = opts->color_mode,
 		/*
-		 * The fields must be named: with the time range that a partial pass has, the
-		 * default would have one more.
+		 * The fields must be named: a partial pass has a time range, and with one the
+		 * default has a field more.
 		 */
 		.fields = tui->replay_fields ? tui->replay_fields : REPLAY_FIELDS,
 		.merges_leaves = true,

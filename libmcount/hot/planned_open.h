@@ -132,10 +132,9 @@ bool planned_fast_admit(struct thread *t, uint64_t slot, uint64_t ret, uint64_t 
 
 /*
  * HOT: a call for which planned_may_pass() is true, in an open thread, which stays open. The stub
- * records most such calls. It leaves to this function the first call of a function, and calls of a
- * function that shares its place in the table. It also leaves to it a call by a jump, whose frame
- * has the slot of the frame around it, and calls when the segment has no room, or the clock needs a
- * new fit.
+ * records most such calls. These calls come to this function instead: the first call of a function,
+ * calls of a function that shares its place in the table, calls by a jump, whose frame has the slot
+ * of the frame around it, and calls when the segment has no room or the clock needs a new fit.
  */
 bool planned_push_passing(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr);
 

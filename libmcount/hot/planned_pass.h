@@ -39,7 +39,7 @@
  * and says no more. All is then prepared as for an open thread, but thread->calls is
  * planned.skip_outside and planned.now.in is 0. Such a call gets the frame thread->admitted. Until
  * its end only thread->calls and planned.now.in change. A handler that jumps out for good may leave
- * the frame without these changes, but not the changes without the frame.
+ * the frame in place without these changes, but never these changes without the frame.
  */
 #define OPEN_OUT      0
 #define OPEN_TOO_DEEP 1

@@ -12,9 +12,9 @@
 #include "utils/base/compiler.h"
 
 /*
- * Assumptions about the extent of a stack: that a thread's own stack extends OWN_REACH below its
- * calls (without a question to the kernel), a made stack MADE_REACH below its calls, and SLACK
- * above the first call that was seen on it.
+ * Assumptions about the extent of a stack, which save a question to the kernel: a thread's own
+ * stack extends OWN_REACH below its calls, a made stack MADE_REACH. Both extend SLACK above the
+ * first call that was seen on them.
  */
 #define OWN_REACH  (1UL << 20)
 #define MADE_REACH (1UL << 16)

@@ -33,8 +33,8 @@ bool own_profile_is_free(struct py_thread *t)
  * Profile functions that are called after ours, by Python thread: one thread of the system may run
  * Python threads of several interpreters.
  *
- * @skips: skip the next event if it is the end of sys.setprofile() itself, which the program
- *         would not see without us
+ * @skips: skip the next event if it is the end of sys.setprofile() itself: an untraced program does
+ *         not see that event
  */
 #define AFTER_MAX 4
 

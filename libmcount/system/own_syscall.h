@@ -10,9 +10,9 @@
 
 /*
  * A filter may end the program for a system call of the probe. So each filter is read before it
- * takes effect (seal_before_filter()). No thread makes a call any more that the filter does not
- * allow for all arguments. All system calls of the probe go through own_syscall(), or are made only
- * where seal_allows() has said yes. doc/internals/hot-path.md, "Sealed programs".
+ * takes effect (seal_before_filter()). From then on the probe makes only calls that the filter
+ * allows for all arguments. All system calls of the probe go through own_syscall(), or are made
+ * only where seal_allows() has said yes. doc/internals/hot-path.md, "Sealed programs".
  */
 #define SEAL_NUMBERS 512
 

@@ -65,7 +65,8 @@ static bool allows_all(const struct numbers *forbidden, const uint16_t *numbers,
 
 /*
  * Takes the calls that are still allowed out of @forbidden. A call that is forbidden already stays
- * so: no filter allows it again. Calls in no list are not used by us.
+ * so: no filter allows it again. Calls that are in no list stay forbidden: the probe does not make
+ * them.
  */
 static void judge_numbers(struct numbers *forbidden, const struct sock_fprog *program,
 			  const uint16_t *numbers, unsigned nr)
@@ -144,8 +145,8 @@ static void prepare_seal(const struct numbers *forbidden)
 		atomic_fetch_add(&probe.arena->threads_caged, 1);
 	}
 	/*
-	 * A forked child that has not reported itself yet never will, and may not use its parent's
-	 * arena.
+	 * A forked child that has not reported itself yet cannot do so any more, and it may not use
+	 * its parent's arena.
 	 */
 	if (atomic_load(&probe.forked) && !allows_all(forbidden, to_talk, ARRAY_SIZE(to_talk)))
 		session_cut_off();

@@ -315,7 +315,7 @@ __attribute__((destructor)) static void session_end(void)
 
 void session_cut_off(void)
 {
-	/* The child counts in its parent's arena, since it has none. */
+	/* The child is counted in its parent's arena, since it has none of its own. */
 	atomic_fetch_add(&probe.arena->children_cut_off, 1);
 	probe.ready = false;
 	probe_stop();

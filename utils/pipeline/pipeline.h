@@ -71,12 +71,12 @@ struct view_resume {
  * The receiver of events: @events is called with events of one task in a row, valid during the call
  * only. A negative errno (with @err) ends the run.
  *
- * @mixed: called with alternating events of several tasks, in order, instead of @events with each
- *         of them. NULL: only @events is called
- * @resume: the next events are a part of @at->task, whose parts come in any order, and may go to
- *          other views of the same run. NULL: the view needs whole tasks
- * @in_parts: the view also supports a part of each task in turn, and then the next part
- *            of each
+ * @mixed: called when the events of several tasks alternate: it gets them at once, in order, and
+ *         @events is not called for each of them. NULL: only @events is called
+ * @resume: called before a part of @at->task. The parts of a task come in any order, and some may
+ *          go to other views of the same run. NULL: the view needs whole tasks
+ * @in_parts: the view also accepts a part of each task, one task after the other, and then the
+ *            next part of each
  */
 struct view {
 	int (*events)(void *self, const struct event_span *span, struct uft_err *err);

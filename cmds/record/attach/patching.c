@@ -264,7 +264,7 @@ static int change_text(struct attaching *a, struct attach_patches *job, struct u
 	size_t nr_left_in = count_left(a, &out, false);
 
 	job->nr_left = count_left(a, &in, true) + nr_left_in;
-	/* Ends stay while a hook at a beginning is left: more calls may begin there. */
+	/* Hooks at ends stay while one at a beginning is left: more calls may begin there. */
 	if (ret == 0 && !nr_left_in)
 		ret = attaching_take_ends_out(a, job->patches, &ends, err);
 	return ret;

@@ -10,9 +10,9 @@
 #include "cmds/record/store/store.h"
 
 /*
- * doc/internals/compact.md. Records that are appended to <tid>.dat, or published as it, go to
- * <tid>.cdat. Each append writes whole blocks, so the file is always as complete as the plain one
- * would be.
+ * doc/internals/compact.md. Records that are appended to <tid>.dat, or published under that name,
+ * go to <tid>.cdat. Each append writes whole blocks, so the file is always as complete as the plain
+ * one would be.
  *
  * @inner: the store that all goes to; it outlives this one. @store counts bytes and errors
  * @lock: of @streams and @works

@@ -1,6 +1,6 @@
 /*
- * Writes task.txt: the sessions, processes and threads of a recording; and gives ids to their
- * records.
+ * Writes task.txt, which lists the sessions, processes and threads of a recording. Gives each ring
+ * the id under which its records are stored.
  */
 #ifndef UTRAIL_CMDS_RECORD_TASKS_TASKS_H
 #define UTRAIL_CMDS_RECORD_TASKS_TASKS_H

@@ -31,7 +31,7 @@ static int open_file(struct uft_err *err)
 
 		if (fd >= 0)
 			return fd;
-		/* Some file systems have no files without a name. */
+		/* Some file systems do not support O_TMPFILE. */
 		if ((size_t)snprintf(path, sizeof(path), "%s/utrail-tui-XXXXXX", tops[i]) >=
 		    sizeof(path))
 			continue;

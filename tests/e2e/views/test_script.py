@@ -295,8 +295,8 @@ def test_cannot_run(workdir, name, text, said):
     ("s.lua", "uftrace_entry = 'f'\nuftrace_exit = nil\nfunction uftrace_end() print('end') end\n"),
 ])
 def test_no_function(workdir, name, text):
-    """A name of ours that stands for something else than a function is told, once; None and nil
-    stand for nothing."""
+    """If a script gives the name of a callback to something other than a function, one message says
+    so. With None and nil there is no callback."""
     utrail("record", "-d", "data", build(program("plain"), PG))
     result = utrail("script", "-S", write(name, text), "-d", "data").must()
     assert (result.out, result.err) == ("end\n", "utrail: 'uftrace_entry' is no function, and is not called\n")

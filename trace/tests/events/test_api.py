@@ -253,7 +253,7 @@ def test_reopening_takes_no_descriptors(tmp_path):
 
 
 def test_signals_are_blocked_as_before(tmp_path):
-    """Also by a thread that has opened, turned and reopened a log, and declared its events."""
+    """Also by a thread that has opened, rotated and reopened a log, and declared its events."""
     with_mask = signal.pthread_sigmask(signal.SIG_SETMASK, {signal.SIGUSR2})
     trace = Log(tmp_path / "t", 0)
     event = trace.declare("A", "")

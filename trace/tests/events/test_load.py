@@ -1,4 +1,5 @@
-"""Many writers, one log that is turned often, and SIGKILL: no line is torn, merged, or lost once it was logged."""
+"""Many writers, one log that is rotated often, and SIGKILL: no line is torn, merged, or lost once it
+was logged."""
 
 import os
 import re

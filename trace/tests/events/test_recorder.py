@@ -155,7 +155,8 @@ log(f, 2)
 
 
 def test_busy(tmp_path):
-    """Who is told while a thread of the library's is at work, here the same one, comes again."""
+    """New choices that come while a thread is in the library, here the same thread, are refused:
+    the recorder must come again."""
     _, notes = run(tmp_path, """
 import os, signal
 said = []

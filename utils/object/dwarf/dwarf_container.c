@@ -99,7 +99,7 @@ static bool find_member(struct dwarf_loader *loader, Dwarf_Die *die, const char 
 	return true;
 }
 
-/* Find argument @index of the template arguments that are types; those in packs count. */
+/* Find argument @index of the template arguments that are types, including those in packs. */
 static bool template_type(struct dwarf_loader *loader, Dwarf_Die *die, unsigned *index,
 			  Dwarf_Die *type)
 {

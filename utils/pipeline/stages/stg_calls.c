@@ -146,9 +146,9 @@ static void note_first_record(struct stg_calls *calls, struct event *event)
 
 /*
  * Set the number of frames to that of the record, after LOST and when a task begins. The time of
- * lost frames is unknown. Calls that a new task has on its stack (a fork's child, a trace that was
- * switched on late) count from its first record on, but not if it begins with a scheduler event: so
- * does uftrace.
+ * lost frames is unknown. As in uftrace, calls that a new task has on its stack (a fork's child, a
+ * trace that was switched on late) count from its first record on, unless the task begins with a
+ * scheduler event.
  */
 static bool resync_frames(struct stg_calls *calls, struct event *event)
 {

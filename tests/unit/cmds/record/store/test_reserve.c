@@ -114,7 +114,7 @@ TEST_WITH(none_is_left_at_the_end, begin, end)
 	close(fd);
 }
 
-/* A link with any target may have taken the file's place in the meantime. It is not changed. */
+/* A link may have taken the file's place meanwhile. The file that it leads to is not changed. */
 TEST_WITH(links_stay_as_they_are, begin, end)
 {
 	int stream = append_pieces(store_open(&dir.store, "1.dat"), 20);

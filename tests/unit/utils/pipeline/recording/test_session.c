@@ -216,8 +216,8 @@ TEST(what_functions_do)
 }
 
 /*
- * A part that the compiler has split off has the name of its function, and counts as it. A function
- * with a similar name does not.
+ * A part that the compiler has split off has the name of its function, and counts as that function.
+ * One with a similar name does not.
  */
 TEST(parts_of_functions)
 {
