@@ -36,7 +36,7 @@ struct aside_mark {
 	uint64_t from;
 };
 
-/* @marks: the one at index @mark counts, so that one store changes the progress */
+/* @marks: the mark at index @mark is in force, so that a single store changes the progress */
 struct aside {
 	struct ring ring;
 	char *records;

@@ -9,7 +9,7 @@
 #include "libmcount/program/loaded.h"
 #include "libmcount/hot/probe.h"
 
-/* The header of this module; the linker makes it, and _DYNAMIC. */
+/* The ELF header of this module. The linker defines this symbol, as it does _DYNAMIC. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 
 /* Only glibc has this function. */

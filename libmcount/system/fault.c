@@ -19,8 +19,8 @@
 /*
  * For watched signals, the program's actions are kept here, and the kernel has our handler with the
  * program's flags and mask. So the kernel prepares the stack and the mask that the program's
- * handler expects, and our handler calls that one with the same arguments. SIG_DFL ends the program
- * by the same signal as usual. SIG_IGN is left to the kernel.
+ * handler expects, and our handler calls the program's with the same arguments. SIG_DFL ends the
+ * program by the same signal as usual. SIG_IGN is left to the kernel.
  *
  * Handlers of other signals run with SIGSEGV and SIGBUS unblocked, since our reads may fault there.
  */

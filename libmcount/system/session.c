@@ -241,8 +241,8 @@ static int64_t begin_being_recorded(const char *address)
 
 /*
  * The C library's start files make each library call __gmon_start__(). A program with -pg defines
- * it, too, and that one is not ready when the probe, which is initialised first, would call it.
- * Ours does nothing.
+ * that function, too. The probe is initialised first, so it would call the program's function too
+ * early. The probe's own function does nothing.
  */
 __attribute__((visibility("hidden"))) void __gmon_start__(void);
 void __gmon_start__(void)

@@ -147,8 +147,8 @@ static size_t count_specs(const struct filters *filters, enum spec_option option
 }
 
 /*
- * Tells the specs that a change adds: for each option they follow the former ones. Users were
- * warned of former specs without a match already.
+ * Finds the specs that a change adds: for each option they come after the former ones. The user has
+ * already been warned of former specs without a match.
  *
  * @left: by option: the number of former specs that are still to come
  */

@@ -116,8 +116,8 @@ INLINE void end(struct scratch *s, const struct wire_mark *mark)
 		flags = BPF_RB_FORCE_WAKEUP;
 	s->record.time_ns = bpf_ktime_get_ns();
 	/*
-	 * If the kernel let another program of this file run in between, @s has that one's record,
-	 * and this record is lost.
+	 * If the kernel let another program of this file run in between, @s has the record of the
+	 * other program, and this program's record is lost.
 	 */
 	if (s->record.tid != mark->tid ||
 	    bpf_ringbuf_output(&ring, &s->record, sizeof(s->record) + size, flags) < 0)

@@ -172,8 +172,8 @@ static uint64_t copy_newest(struct saving *s, uint64_t head, uint64_t first)
 
 /*
  * Copies the newest segments that fit @budget. Half of them are enough: a running thread has
- * overwritten the others meanwhile. When no attempt gets so many, the last one counts. Returns
- * -EAGAIN when that one got none.
+ * overwritten the others meanwhile. When no attempt gets so many, the result of the last one is
+ * used. Returns -EAGAIN when the last one got none.
  */
 static int copy_segments(struct saving *s, uint64_t budget)
 {

@@ -28,7 +28,7 @@
  * 	d START.FINISH.BYTES	D TABLE.START.COUNT.BYTES
  * 	Q POINTER.OWNERS.OFFSET.BYTES.BIAS
  * 	x OFFSET.BYTES.NUMBER	a struct; its name is the key of its definition, the children
- * 				are that one's fields 'b', in their order
+ * 				are the definition's fields 'b', in their order
  * They are those of enum box_op, in the same order.
  */
 #define SHAPE_NODES_MAX	  32

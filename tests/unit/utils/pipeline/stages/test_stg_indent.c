@@ -217,7 +217,7 @@ TEST(very_deep_calls_have_all_the_same_depth)
 	assert_int_equal(s.stage.depth, UINT16_MAX + 1U);
 }
 
-/* In a batch without missing calls, stg_calls() has already counted. */
+/* In a batch without missing calls, stg_calls() has already counted the open calls. */
 TEST(a_plain_batch_need_not_be_counted_again)
 {
 	struct scene s;
