@@ -296,10 +296,12 @@ static int prepare_filter(struct pipeline *pipe, struct uft_err *err)
 	filter->uses = filter->rules.uses;
 	filter->data = pipe->data;
 	/*
-	 * With a size filter, small functions are not levels of depth: only stg_filter counts so.
+	 * Neither small functions (--size-filter) nor the calls that a task begins within are
+	 * levels of depth: only stg_filter counts so.
 	 */
 	pipe->is_filtered = (filter->uses & STAGE_ACTIONS) ||
-			    (stages->size_filter && stages->depth != UINT32_MAX);
+			    ((stages->size_filter || stages->opens_inherited) &&
+			     stages->depth != UINT32_MAX);
 	if (!pipe->is_filtered)
 		return 0;
 	filter->base = (struct selection){

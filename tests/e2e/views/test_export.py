@@ -928,6 +928,15 @@ class TestTotals:
         assert sums(paired(map(json.loads, lines))) == self.rows(mixed)
 
     @needs("jq", "jq")
+    @pytest.mark.parametrize("levels", [1, 2, 3, 4])
+    def test_levels_of_a_forked_child(self, mixed, levels):
+        """-D counts from the first call of a forked child, and not from the calls that it was forked in."""
+        query = '.traceEvents[] | select(.ph == "B" or .ph == "E") | [.tid, (.ts * 1000 | round), .ph == "B", .name]'
+        lines = run("jq", "-c", query, dump("chrome", mixed, "-D", str(levels))).must().out.splitlines()
+        found = {name: nr for name, (nr, _) in sums(paired(map(json.loads, lines))).items()}
+        assert found == {name: row[0] for name, row in report(mixed, "-D", str(levels)).items()}
+
+    @needs("jq", "jq")
     def test_speedscope(self, mixed):
         query = (
             ". as $all | .profiles | to_entries[] | .key as $n | .value.events[] | "

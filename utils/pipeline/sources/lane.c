@@ -425,6 +425,9 @@ static ssize_t open_inherited(struct lane *lane, size_t nr)
 			if (events[i].depth)
 				events[i].flags = EVENT_INHERITED;
 		}
+		/* Otherwise the range begins within calls, which count as any others (open_range()). */
+		if (start_ns >= lane->pipe->start_ns)
+			stg_filter_begin_within(&lane->filter, more);
 	}
 	opened_deinit(&opened);
 	return more < 0 ? more : (ssize_t)nr + more;

@@ -141,6 +141,18 @@ static void give_levels_back(const struct stg_filter *stage, struct selection *s
 		selection->depth = stage->filter->base.depth;
 }
 
+static void give_all_levels_back(struct stg_filter *stage)
+{
+	for (size_t i = 0; i < stage->nr; i++)
+		give_levels_back(stage, &stage->frames[i].before);
+	give_levels_back(stage, &stage->now);
+}
+
+void stg_filter_begin_within(struct stg_filter *stage, size_t nr)
+{
+	stage->nr_within = nr;
+}
+
 /*
  * Begin a forked child. Its first record tells whether it is within the calls of its parent at the
  * fork.
@@ -152,9 +164,7 @@ static int begin_child(struct stg_filter *stage, const struct event *event)
 	stage->is_waiting = false;
 	if (depth == stage->nr) {
 		stage->nr_inherited = depth;
-		for (size_t i = 0; i < stage->nr; i++)
-			give_levels_back(stage, &stage->frames[i].before);
-		give_levels_back(stage, &stage->now);
+		give_all_levels_back(stage);
 		return count_levels(stage);
 	}
 	stage->nr = 0;
@@ -413,6 +423,27 @@ static int on_entry(struct stg_filter *stage, struct event *event)
 	return (frame.flags & (FRAME_SHOWN | FRAME_MARK)) != 0;
 }
 
+/* Calls whose names are unknown, around the first call that a task begins within, are levels. */
+static void take_unknown_levels(struct stg_filter *stage, const struct event *event)
+{
+	uint32_t unknown = event->indent > event->depth ? event->indent - event->depth : 0;
+
+	if (stage->nr == 0)
+		stage->now.depth -= MIN(stage->now.depth, unknown);
+}
+
+/* Process an ENTRY of a call that the task begins within. 1: keep the event, 0: drop it. */
+static int on_entry_within(struct stg_filter *stage, struct event *event)
+{
+	int ret;
+
+	take_unknown_levels(stage, event);
+	ret = on_entry(stage, event);
+	if (--stage->nr_within == 0)
+		give_all_levels_back(stage);
+	return ret;
+}
+
 /*
  * True when the EXIT of a call is shown that was entered by the parent of a fork, or before the
  * range. Its caller is unknown, so only its own rules decide.
@@ -526,7 +557,8 @@ static int pass_event(struct stg_filter *stage, struct event *event)
 	if (unlikely(stage->nr_inherited) && event->time_ns >= stage->exec_ns)
 		leave_inherited(stage, 0);
 	if (event->type == EVENT_ENTRY)
-		ret = on_entry(stage, event);
+		ret = unlikely(stage->nr_within) ? on_entry_within(stage, event)
+						 : on_entry(stage, event);
 	else if (event->type == EVENT_EXIT)
 		ret = on_exit_event(stage, event);
 	else

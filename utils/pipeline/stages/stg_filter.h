@@ -82,7 +82,8 @@ void call_filter_deinit(struct call_filter *filter);
  * One task. The first @nr_inherited of @frames are the calls within which it was forked, by the
  * depth of its parent, until it becomes another program at @exec_ns; in a child that has not begun
  * these are still unprocessed (@is_waiting). @levels, with @nr_levels entries: how many of the
- * outermost 0, 1, ... calls are shown; no entries if unknown.
+ * outermost 0, 1, ... calls are shown; no entries if unknown. @nr_within: see
+ * stg_filter_begin_within()
  *
  * An ENTRY that passes has, in total_ns, the duration from which on it is shown (for stg_time). In
  * self_ns it has the address of the struct call_path that leads to it, if it has the action
@@ -95,6 +96,7 @@ struct stg_filter {
 	size_t nr;
 	size_t cap;
 	size_t nr_inherited;
+	size_t nr_within;
 	uint16_t *levels;
 	size_t nr_levels;
 	uint64_t exec_ns;
@@ -119,6 +121,12 @@ int stg_filter_copy(struct stg_filter *to, const struct stg_filter *from);
  */
 int stg_filter_inherit(struct stg_filter *stage, const struct stg_filter *parent,
 		       const struct task *task);
+
+/*
+ * The next @nr ENTRYs are synthesized: of calls that the task begins within. For -D, the task's own
+ * calls count from the first ENTRY after these.
+ */
+void stg_filter_begin_within(struct stg_filter *stage, size_t nr);
 
 /*
  * Process a batch in place, after stg_calls(). Returns the number of remaining events, or -ENOMEM.

@@ -570,6 +570,32 @@ TEST(a_child_begins_with_a_call)
 	end(&s);
 }
 
+/* Levels of calls that a child begins within are none of its own calls, and stay their own. */
+TEST(levels_count_from_the_first_own_call)
+{
+	struct scene s;
+
+	begin(&s, NULL, NULL);
+	s.filter.base.depth = 2;
+	again(&s);
+	stg_filter_begin_within(&s.stage, 3);
+	run(&s, "a{ b{ c{ d{ a{ b{ b} a} d} c} a{ b{ c{ c} b} a} b} a}",
+	    "a{@1000.0 b{@1010.1 d{@1030.3 a{@1040.4 a}@1070.4 d}@1080.3 a{@1100.2 b{@1110.3 "
+	    "b}@1140.3 a}@1150.2 b}@1160.1 a}@1170.0");
+	run(&s, "a{ b{ c{ c} b} a}", "a{@1000.0 b{@1010.1 b}@1040.1 a}@1050.0");
+	/* Two calls without names are levels around the one that is known. */
+	again(&s);
+	stg_filter_begin_within(&s.stage, 1);
+	run(&s, "c{.0:2 c}.0:2 a{.0:2 b{.1:3 c{.2:4 c}.2:4 b}.1:3 a}.0:2",
+	    "a{@1020.0:2 b{@1030.1:3 b}@1060.1:3 a}@1070.0:2");
+	end(&s);
+	/* A limit that a rule sets in such a call goes on to count. */
+	begin(&s, NULL, "a@depth=2");
+	stg_filter_begin_within(&s.stage, 2);
+	run(&s, "a{ b{ c{ c} b} a}", "a{@1000.0 b{@1010.1 b}@1040.1 a}@1050.0");
+	end(&s);
+}
+
 /* An EXIT further out ends the calls within it, too. */
 TEST(a_child_that_lost_records)
 {
