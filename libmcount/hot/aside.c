@@ -28,8 +28,8 @@
  * The progress of aside_flush(). A handler may jump out of aside_flush() at any point; then it
  * begins again, and must not move a record twice.
  *
- * @at: records before @at are in the ring of the thread; NULL: none is. The record at @at is, too,
- * if the ring's position is no longer @from
+ * @at: records before @at are in the ring of the thread; NULL: none is. The record at @at is there,
+ * too, if the ring's position is no longer @from
  */
 struct aside_mark {
 	const char *at;

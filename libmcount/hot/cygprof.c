@@ -29,8 +29,8 @@ static bool is_of(const struct frame *f, uint64_t fn)
 
 /*
  * Ends frames that were left without their exits: all frames inside of @sp. Frames at @sp are still
- * open if @fn is inlined into the same machine function, which then returns to the same place;
- * otherwise they end, too. An earlier call of @fn itself at @sp also ends (setjmp in a loop).
+ * open if @fn is inlined into the same machine function: then they have the same return address.
+ * Otherwise they end, too. An earlier call of @fn itself at @sp also ends (setjmp in a loop).
  */
 static void leave_jumped_out(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
 {
@@ -46,12 +46,12 @@ static void leave_jumped_out(struct thread *t, uint64_t sp, uint64_t fn, uint64_
 }
 
 /*
- * Calls that filters leave alone have no frame, so that most filters cost next to nothing. The
- * function tells their exits from the exit of the innermost frame. Calls of the innermost frame's
- * own function are counted instead: no frame is pushed while something is opted out. The stack
- * pointer would not tell these exits apart. Compilers make the last call of a function a jump, also
- * when that is the call of the exit hook. Then the exit's stack pointer is as high as that of the
- * frame.
+ * Calls that filters leave alone have no frame, so that most filters cost next to nothing. If such
+ * a call is of another function than the innermost frame, the function tells their exits apart. If
+ * it is of the same function, it is counted: no frame is pushed while something is opted out. The
+ * stack pointer would not tell these exits apart: compilers make the last call of a function a
+ * jump, also when that is the call of the exit hook. Then the exit's stack pointer is as high as
+ * that of the frame.
  */
 static inline void note_unwanted(struct thread *t, uint64_t fn)
 {
@@ -126,9 +126,9 @@ static inline bool was_left_out(const struct thread *t, uint64_t sp, uint64_t fn
 }
 
 /*
- * True when @fn exits without a frame, since it is left out; for functions that thread->calls does
- * not contain. A call from before its function was left out may contain calls that have not ended
- * by themselves.
+ * True when @fn exits without a frame, since it is left out. This is for functions that
+ * thread->calls does not contain. A call that began before its function was left out has a frame.
+ * Frames of calls inside of it may still be there, if those have not ended by themselves.
  */
 static bool is_left_out_exit(struct thread *t, uint64_t sp, uint64_t fn)
 {
@@ -226,7 +226,7 @@ NOINLINE static void enter_unguarded(uint64_t sp, uint64_t fn, uint64_t caller)
 
 NOINLINE static void exit_guarded(struct thread *t, uint64_t sp, uint64_t fn)
 {
-	/* A call that was taken for one of another stack ends there, where it began. */
+	/* A call that was taken for one on another stack ends on that stack, where it began. */
 	if (!is_top(t, sp, fn))
 		t = stacks_find(t, sp);
 	if (was_unwanted(t, sp, fn) || is_left_out_exit(t, sp, fn)) {
@@ -255,8 +255,8 @@ NOINLINE static void exit_unguarded(uint64_t sp, uint64_t fn)
 
 /*
  * HOT: calls that thread->calls does not contain; the guard is set, and no frame lies within @sp.
- * Not inline: enter_rule() and enter_rule_open() need more registers than the hook. The first, for
- * a settled thread, needs one more than the second.
+ * Not inline: enter_rule() and enter_rule_open() need more registers than the hook. enter_rule(),
+ * for a settled thread, needs one more than enter_rule_open().
  */
 NOINLINE static void enter_rule(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
 {
@@ -284,8 +284,9 @@ NOINLINE static void enter_beyond(struct thread *t, uint64_t sp, uint64_t fn, ui
 }
 
 /*
- * The hooks only choose one of the functions below, so that calls that are left alone do without
- * their registers. These functions set the guard, which the hook has found clear.
+ * The hooks only choose one of the functions below. So the registers that these functions need are
+ * not saved for calls that are left alone. These functions set the guard, which the hook has found
+ * clear.
  */
 
 /* HOT: there is no plan. */
@@ -362,9 +363,9 @@ void __cyg_profile_func_enter(void *fn, void *caller)
 }
 
 /*
- * HOT: true when the exit hook may not be called in the innermost call. A deeper stack pointer may
- * be that of another call of the same function, which is left out by now, or of the same call
- * (alloca(3)). A stack pointer far above is on another stack.
+ * HOT: true when the exit may be that of another call than the innermost one. A deeper stack
+ * pointer may be that of another call of the same function, which is left out by now. It may also
+ * be that of the innermost call, after alloca(3). A stack pointer far above is on another stack.
  */
 static inline bool is_far(const struct thread *t, uint64_t sp)
 {
@@ -402,7 +403,9 @@ static inline void exit_seen(struct thread *t, uint64_t sp, uint64_t fn)
 		exit_guarded(t, sp, fn);
 }
 
-/* HOT: an exit without a plan, or of a function that is not left out, in an open thread. */
+/*
+ * HOT: an exit without a plan; or, in an open thread, the exit of a function that is not left out.
+ */
 NOINLINE static void exit_alike(struct thread *t, uint64_t sp, uint64_t fn)
 {
 	guard_take(t);

@@ -64,7 +64,7 @@ NOINLINE static uint32_t leave_entered(struct thread *t)
 	return 1;
 }
 
-/* Enters a call under a plan, before which no frames are to be ended; the guard is set. */
+/* Enters a call under a plan. No frames are to be ended before it; the guard is set. */
 NOINLINE static uint32_t enter_planned(struct thread *t, uint64_t *slot, uint64_t addr,
 				       const struct arch_regs *regs)
 {

@@ -36,8 +36,8 @@ void frames_mark_depth(struct thread *t, uint64_t time_ns);
 void frames_leave_inside(struct thread *t, uint64_t address);
 
 /*
- * A function with return slot @slot begins: frames_leave_inside() for the frames further in, and
- * the older frames with that slot have ended, too.
+ * A function with return slot @slot begins. Ends the frames further in, as frames_leave_inside()
+ * does, and the older frames with that slot.
  */
 void frames_make_way(struct thread *t, uint64_t *slot);
 
@@ -48,14 +48,14 @@ void frames_make_way(struct thread *t, uint64_t *slot);
 void frames_leave_until(struct thread *t, uint64_t fn);
 
 /*
- * The frame with return slot @slot, of a function that announces its return (XRay), ends; frames
+ * Ends the frame with return slot @slot: its function has announced its return (XRay). Frames
  * inside of it were abandoned. Nothing happens without such a frame: the call was not recorded.
  */
 void frames_leave_announced(struct thread *t, uint64_t slot, const struct arch_regs *regs);
 
 /*
- * The innermost frame with FRAME_EXPLICIT that has @ret ends, with those inside of it. Nothing
- * happens when there is none.
+ * Ends the innermost frame with FRAME_EXPLICIT that has @ret, and all frames inside of it. Nothing
+ * happens when there is no such frame.
  */
 void frames_leave_explicit(struct thread *t, uint64_t ret);
 
@@ -79,8 +79,8 @@ void frames_end_tail_call(struct thread *t, uint64_t *slot);
 void frames_unhook(struct thread *t);
 
 /*
- * The thread or the process ends: so do the innermost calls whose end is estimated (with
- * PLAN_ESTIMATE, all calls).
+ * The thread or the process ends. Ends the innermost calls whose end is estimated; with
+ * PLAN_ESTIMATE these are all calls.
  */
 void frames_close_estimated(struct thread *t);
 
@@ -131,7 +131,7 @@ static inline uint64_t frame_exit(const struct frame *f)
 	return (f->data & ~FRAME_UNSEEN) | RECORD_EXIT;
 }
 
-/* No frame is open. */
+/* Makes @t have no open frame. */
 static inline void frames_reset(struct thread *t)
 {
 	t->top = t->frames;

@@ -68,8 +68,9 @@ static inline void hot_commit(struct thread *t, char *end)
 
 /*
  * HOT, not common: call it before taking the time of a record that is written at once. A forked
- * child reports itself with its first record. So the recorder knows of it before any record has its
- * time, and a reader that follows the recording sees all in order.
+ * child reports itself with its first record. This function makes it do so before that record takes
+ * its time. So the recorder knows the child before the time of any of its records, and a reader
+ * that follows the recording sees all in order.
  */
 static inline void hot_be_known(struct thread *t)
 {

@@ -61,9 +61,9 @@ struct open_frame {
  * The data of the frame with the same index. The plan under which the frame began may have been
  * replaced. So this struct has all data of that plan that the frame's end needs.
  *
- * @result: that of struct live_func; NULL also where there are no registers to capture from. The
- * plan of @result stays as long as the frame
- * @read: that of struct plan_rule, with PLANNED_READ
+ * @result: the member of that name in struct live_func; NULL also when there are no registers to
+ * capture from. The plan of @result stays as long as the frame
+ * @read: the member of that name in struct plan_rule, with PLANNED_READ
  * @args_at, @args_len: its arguments within planned.args until its ENTRY is written; @args_at is
  *                      the top of that stack before this frame
  */
@@ -150,7 +150,8 @@ struct watch_state {
  *                was the last to set @now.depth
  * @has_watch: there is anything to watch
  * @has_noted: the tables of calls have, or had, an entry
- * @has_opted_in: there was a call that would have become thread->admitted in a thread that is ready
+ * @has_opted_in: a call has come whose frame would have been thread->admitted if the thread had
+ *                been ready
  * @has_steps: calls were entered under a plan that captures values, so their ends may do so
  * @depth: the plan's limit of depth
  * @open_base: in a thread that is not settled, the innermost frame with a struct planned_frame

@@ -257,7 +257,7 @@ static inline uint32_t enter_frame(struct thread *t, uint64_t *slot, uint64_t ad
 	return 1;
 }
 
-/* HOT, rarely: take the recorder's news. True when another plan counts from here on. */
+/* HOT, rarely: take the recorder's news. True when another plan is in force from here on. */
 NOINLINE static bool take_news(struct thread *t)
 {
 	plan_update_obey(t);

@@ -91,9 +91,9 @@ static inline void planned_limit(struct selection *s, const struct plan_rule *ru
 }
 
 /*
- * Pushes a frame, with @pf, which keeps planned.now so that later changes by its call are undone. A
- * signal handler may jump out for good at any point, so the frame is pushed before the changes;
- * undoing them twice does no harm.
+ * Pushes a frame. Its @pf keeps planned.now, so that changes of planned.now by the call are undone
+ * at the end of the call. A signal handler may jump out for good at any point, so the frame is
+ * pushed before these changes. To undo them twice does no harm.
  */
 static inline void planned_push(struct thread *t, struct planned_frame *pf, uint64_t slot,
 				uint64_t ret, uint64_t data, uint64_t now_ns,
@@ -193,9 +193,7 @@ static inline void planned_put_quick_entry(struct thread *t, uint64_t slot, uint
 	hot_commit(t, put_record(t->at, now_ns, data | (len ? RECORD_MORE : 0)) + len);
 }
 
-/*
- * @pf: the struct planned_frame of @f, which does not need the plan of @result any more after this
- */
+/* @pf: the struct planned_frame of @f. After this function it needs the plan of @result no more */
 static inline void planned_put_quick_exit(struct thread *t, const struct frame *f,
 					  struct planned_frame *pf, uint64_t now_ns,
 					  const struct capture_step *result,

@@ -8,9 +8,9 @@
 #include "libmcount/hot/planned_fast.h"
 
 /*
- * HOT. A call of a function for which planned_is_alike() is true and values are captured, in an
- * open thread, which stays open. As in planned_fast.h, all is done, or nothing. The frame and the
- * records are those of fast_push_alike().
+ * HOT. A call in an open thread, which stays open: planned_is_alike() is true for the function, and
+ * values are captured. As in planned_fast.h, all is done, or nothing. The frame and the records are
+ * those of fast_push_alike().
  */
 static inline bool planned_fast_capture(struct thread *t, uint64_t slot, uint64_t ret,
 					uint64_t addr, const struct live_func *func,

@@ -37,9 +37,10 @@
  *
  * While nothing is opted in, the thread may be ready for a call of a function whose rule opts it in
  * and says no more. All is then prepared as for an open thread, but thread->calls is
- * planned.skip_outside and planned.now.in is 0. Such a call gets the frame thread->admitted. Until
- * its end only thread->calls and planned.now.in change. A handler that jumps out for good may leave
- * the frame in place without these changes, but never these changes without the frame.
+ * planned.skip_outside and planned.now.in is 0. When that call comes, it gets the frame
+ * thread->admitted. Until the call ends, only thread->calls and planned.now.in change. A handler
+ * that jumps out for good may leave the frame in place without these changes, but never these
+ * changes without the frame.
  */
 #define OPEN_OUT      0
 #define OPEN_TOO_DEEP 1

@@ -120,8 +120,8 @@ static struct selection selection_of(const struct live_plan *plan)
 }
 
 /*
- * Change @s as an open call would have done if it had been entered under @plan. Its arguments are
- * gone, so its conditions cannot be tested.
+ * Change @s as an open call would have done if it had been entered under @plan. The arguments of
+ * the call are gone, so the conditions of its rule cannot be tested.
  */
 static void replay_call(struct selection *s, const struct live_plan *plan, uint64_t addr,
 			uint16_t flags)
@@ -145,8 +145,8 @@ static void replay_call(struct selection *s, const struct live_plan *plan, uint6
 }
 
 /*
- * Turns @s, the selection around a call of @addr, into that inside of it. The call's arguments are
- * not known.
+ * Turns @s, the selection around a call of @addr, into the selection inside of that call. The
+ * call's arguments are not known.
  */
 static bool would_record(const struct planned *p, struct selection *s, uint64_t addr)
 {

@@ -34,8 +34,8 @@
  * @slot: address of the return slot, which identifies the frame. Frames of -finstrument-functions,
  *        whose slot is not known, carry the stack pointer at the call of the enter hook, with
  *        FRAME_EXPLICIT.
- * @ret: the return address that the slot held; of FRAME_EXPLICIT: the one that the compiler states.
- * With FRAME_KEPT where the return address was not replaced
+ * @ret: the return address that the slot held; for FRAME_EXPLICIT the address that the compiler
+ * states. FRAME_KEPT is set if the return address was not replaced
  * @data: the data word of the ENTRY record
  * @time_ns: the time of the entry
  */
@@ -75,8 +75,8 @@ struct frame {
  * @fast_limit, @fast_base: the stubs' fast paths (arch/<isa>/fast_stubs.S) push a frame only while
  *                          @top is below @fast_limit, and pop it only while it is above @fast_base.
  *                          state.h sets these, @drop_limit, @admitted and @held_limit
- * @drop_limit: the stubs leave a call alone while @top is this frame or one above it. They compare
- *              it only when @fast_limit does not let them push
+ * @drop_limit: the stubs leave a call alone while @top is this frame or one above it. They look at
+ *              @drop_limit only when @fast_limit does not let them push
  * @admitted: the place of the frame with which the thread becomes open, when a rule opts its
  *            function in and says no more (planned_pass.h). The stubs push and pop this frame.
  *            NULL: there is no such frame
@@ -204,15 +204,15 @@ struct live_plan;
  * @news: non-zero: the recorder has news, see plan_update.h
  * @is_on: recording is on; the triggers trace_on and trace_off switch it
  * @live: the plan in force, see plans.h; NULL before the first one
- * @plan: the settings. Those that a later plan may change are used from here for `plain` calls, and
- *        by threads from planned.plan
+ * @plan: the settings. A later plan may change some of them: for these, `plain` calls look here,
+ *        and threads under a plan look at planned.plan
  * @forked: enum fork_state; a forked child reports itself when it has its first record, so that
  *          children that only exec cost nothing
  *
  * No descriptor is kept, since a program may close or replace any of them. Each later message makes
  * a new connection.
  *
- * The states, in the order in which a process goes through them; @is_on counts in the third only:
+ * The states, in the order in which a process goes through them; @is_on matters in the third only:
  *
  *	!ready				no recorder, or it is not known yet: hooks do nothing
  *	ready, tracing, plain		each call is recorded

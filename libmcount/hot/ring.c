@@ -16,9 +16,10 @@
 
 /*
  * A full ring makes the thread wait for the writer, since a lost record cannot be had again. The
- * writer works at memory speed, so this is short, unless its disk is slow: then it is as long as
- * the disk takes. When the recorder was stopped or is gone, records are dropped and counted until
- * there is room again. The same is done when it looks alive but has done nothing for very long.
+ * writer works at memory speed, so the wait is short. If the writer's disk is slow, the wait is as
+ * long as the disk takes. When the recorder was stopped or is gone, records are dropped and counted
+ * until there is room again. The same is done when the recorder looks alive but has done nothing
+ * for very long.
  */
 #define WAIT_STEP_NS 10000000
 #define LOOK_NS	     1000000000ULL /* the time between two looks at the recorder's state */
@@ -26,15 +27,15 @@
 
 /*
  * The longest time that a step of waiting counts for. A step counts with its true length, which may
- * be short (signals end it). It may be very long for a thread that was stopped together with the
- * recorder, and has not waited in vain.
+ * be short: signals end a step. It may also be very long, when the thread was stopped together with
+ * the recorder. Then the thread has not waited in vain.
  */
 #define STEP_MAX_NS 100000000ULL
 
 /*
  * The bytes kept free at the end of each segment, so that commits alone never move the ring's head
- * to a segment's end. A head at an end means that the segment was left, and that segment_used[]
- * counts.
+ * to a segment's end. A head at a segment's end means that the thread has left the segment, and
+ * that segment_used[] is valid for it.
  */
 #define SEGMENT_RESERVE sizeof(struct record)
 

@@ -133,7 +133,7 @@ static bool goes_on(struct thread *t, uint64_t slot)
 	return true;
 }
 
-/* Makes a stack that no thread runs the caller's. False when another thread was faster. */
+/* Takes over a stack that no thread runs. False when another thread was faster. */
 static bool take_parked_stack(struct thread *t)
 {
 	uint32_t parked = 1;
@@ -287,7 +287,7 @@ static void search(void *arg)
 	if (!to && s->may_make)
 		to = make_stack(s->slot);
 	if (!to)
-		return; /* without memory for a state, calls there count as calls here */
+		return; /* without memory for a state, calls on that stack count for this one */
 	switch_to(t, to);
 	s->found = to;
 }
@@ -356,8 +356,8 @@ static bool lies_in(const struct taking *k, uint64_t address)
 }
 
 /*
- * True when the stack that is taken up lies in the memory of a call of @t. It does not if calls of
- * @t are on that stack, whatever the program says of it.
+ * True when the stack that is taken up lies in the memory of a call of @t. False if calls of @t are
+ * on the stack that is taken up, whatever the program says of that stack.
  */
 static bool is_within(struct thread *t, const struct taking *k)
 {

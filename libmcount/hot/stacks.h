@@ -44,8 +44,9 @@ struct thread *stacks_find(struct thread *t, uint64_t sp);
 
 /*
  * COLD. The program announces that this thread goes on at @sp, on a stack of @bytes from @low on.
- * If that lies in a local variable of a call on the present stack, later calls do not show which of
- * the two they are on: so the stack is taken up now. Other stacks are taken up at their next call.
+ * If that stack lies in a local variable of a call on the present stack, the places of later calls
+ * do not show on which of the two stacks they are. So such a stack is taken up now. Other stacks
+ * are taken up at their next call.
  */
 void stacks_take_up(uint64_t sp, uint64_t low, uint64_t bytes);
 

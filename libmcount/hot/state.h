@@ -41,7 +41,7 @@ enum thread_event {
 	CALL_RULED,	/* a call of a function with any other rule */
 	RETURN_OPT_IN,	/* the return of the call by which a ready thread became open */
 	RETURN_OPT_OUT, /* the return of the call by which an open thread became barred */
-	RETURN_SETTLED, /* the return of the call in which it became ready or open */
+	RETURN_SETTLED, /* the return of the call in which the thread became ready or open */
 	RETURN_OTHER,	/* the return of any other call */
 	STATE_FITS,	/* a call has begun or ended, and nothing prevents the change
 			 * (planned_open()) */
@@ -57,7 +57,7 @@ enum thread_action {
 	DO_MARK,   /* a frame that only shows where the call ends */
 	DO_EXIT,   /* the frame ends, with an EXIT if there was an ENTRY */
 	DO_DROP,   /* the frame ends, without an EXIT */
-	DO_SETTLE, /* planned_close(), then the event counts in the next state */
+	DO_SETTLE, /* planned_close(), then the event is handled in the next state */
 };
 
 struct thread_transition {
@@ -203,9 +203,9 @@ static inline void state_limit_none(struct thread *t)
 }
 
 /*
- * In a thread without a plan the stubs handle all frames. A record's depth ends at
- * RECORD_DEPTH_MAX. A frame is one level deeper than its caller, so frames[0] has the depth "-1".
- * Stubs take all bits below the address from the caller's data word.
+ * In a thread without a plan the stubs handle all frames. A record's depth is RECORD_DEPTH_MAX at
+ * most. A frame is one level deeper than its caller, so frames[0] has the depth "-1". The stubs
+ * take all bits below the address from the caller's data word; the depth is among these bits.
  */
 static inline void state_limit_alike(struct thread *t, bool is_held)
 {
@@ -226,8 +226,9 @@ static inline void state_limit_alike(struct thread *t, bool is_held)
 }
 
 /*
- * Sets the limits with which the stubs handle the frames above the innermost one, as deep as
- * planned.now says. If the thread only @is_ready, these begin with the frame that opens it.
+ * Sets the limits of the frames that the stubs handle: those above the innermost one, as deep as
+ * planned.now says. If the thread is only ready (@is_ready), the first of these frames is the one
+ * that opens it.
  */
 static inline void state_limit_open(struct thread *t, const struct planned *p, bool is_ready)
 {

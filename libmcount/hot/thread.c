@@ -111,7 +111,7 @@ struct thread *thread_make_state(void)
 	t->frames[0].data = record_data(RECORD_ENTRY, RECORD_DEPTH_MAX, 0);
 	t->frames[0].slot = t->last.slot = FRAME_ABOVE_ALL;
 	if (probe.plan.flags & PLAN_SELECTIVE && !planned_make(t))
-		return NULL; /* the memory of @t is not given back: there is none left anyway */
+		return NULL; /* @t stays mapped: the process has no more memory anyway */
 	frames_reset(t);
 	state_begin(t);
 	t->next = atomic_load(&probe_threads);
@@ -325,8 +325,8 @@ void thread_after_fork(void)
 	probe.pid = getpid();
 	probe.fork_ns = clock_kernel_ns();
 	/*
-	 * A parent in another pid namespace has number 0 (pid_namespaces(7)). Children of this
-	 * process count as elsewhere, too, until it has an arena.
+	 * A parent in another pid namespace has number 0 (pid_namespaces(7)). Until this process
+	 * has an arena, its children count as elsewhere, too.
 	 */
 	probe.is_elsewhere |= getppid() == 0;
 	atomic_store(&probe.forked, FORK_PENDING);
@@ -348,8 +348,9 @@ void thread_after_fork(void)
 		return;
 
 	/*
-	 * Open calls were entered in the parent, whose file has their ENTRY records (or gets those
-	 * that -t held back, if the calls are long enough): the child only adds EXITs.
+	 * Open calls were entered in the parent, so the child only adds their EXITs. The parent's
+	 * file has their ENTRY records. If -t held an ENTRY back, the parent's file gets it when
+	 * the call is long enough.
 	 */
 	t->ring = NULL;
 	t->at = t->end = NULL;
