@@ -95,7 +95,7 @@ static void note_entrance(struct call_site *site, const struct patch *patch)
 	site->flags |= CALL_OF_PATCHED;
 }
 
-/* True when no special treatment makes this call be recorded as a library call in any case. */
+/* False when a special treatment requires that this call is recorded as a library call. */
 static bool may_be_left_alone(const struct call_site *site)
 {
 	return !(site->flags & ~(uint64_t)PLAN_CALL_NO_RETURN_HOOK);

@@ -256,7 +256,10 @@ static uint32_t flags_of(const struct plan_call_site *site)
 	return site->flags & ~PLAN_CALL_VFORK;
 }
 
-/* Returns an address in this module that the dynamic linker may have relocated, or not. */
+/*
+ * Returns the address of a table of the module, which the dynamic linker may have relocated, or
+ * not.
+ */
 static const void *table_at(const struct module *m, int64_t tag)
 {
 	ElfW(Dyn) *entry = find_dynamic(m, tag);

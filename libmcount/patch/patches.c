@@ -174,7 +174,7 @@ static uint32_t count_operands(const struct adoption *a, const struct plan_patch
 	return nr;
 }
 
-/* The bytes of all operands. They come after all stubs, since these run into each other. */
+/* The bytes of all operands. They come after all stubs, since the stubs run into each other. */
 static uint64_t all_operands_bytes(const struct adoption *a)
 {
 	uint64_t bytes = 0;
@@ -390,7 +390,7 @@ static uint32_t put_in(const struct dl_phdr_info *info, struct patched_module *m
 {
 	int fd = text_open();
 	uint32_t failed = 0;
-	bool is_in = false; /* the patch that leads to the next one, an inner one, is in place */
+	bool is_in = false; /* the patch that leads to the inner ones after it is in place */
 
 	if (is_alone)
 		write_ahead(info, fd, module);

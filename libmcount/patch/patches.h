@@ -5,7 +5,7 @@
 #include "utils/format/probe/plan.h"
 
 enum patches_text {
-	PATCHES_WRITE, /* the probe puts the patches in, or the recorder that has attached */
+	PATCHES_WRITE, /* the probe puts the patches in, or the recorder that has attached does */
 	/* stubs are made; afterwards the recorder decides when their patches are put in */
 	PATCHES_OUT,
 };
@@ -28,7 +28,7 @@ void patches_adopt(const struct plan_patch *patches, uint32_t nr,
 		   const struct plan_operand *operands, enum patches_text text,
 		   const struct plan_file *file);
 
-/* COLD. True when any module was patched; or the module around @function. */
+/* COLD. True when any module was patched; true when the module around @function was patched. */
 bool patches_are_there(void);
 bool patches_are_around(const void *function);
 

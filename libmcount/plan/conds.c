@@ -137,8 +137,8 @@ static uint64_t load_float(const struct plan_cond *cond, const struct subject *s
 }
 
 /*
- * Returns an integer for the order of doubles. Doubles are in the order of their bits, except for
- * the sign.
+ * Converts the bits of a double to an integer, so that integers compare as the doubles do. Without
+ * the sign, the bits of doubles are in that order already.
  */
 static int64_t order_of(uint64_t bits)
 {
@@ -228,8 +228,8 @@ static bool real_holds(const struct plan_cond *cond, uint64_t bits)
 }
 
 /*
- * Compares the text of a Python value as a number. A text that is no number is neither equal to one
- * nor different from it.
+ * Compares the text of a Python value as a number. A text that is no number is neither equal to a
+ * number nor different from it.
  */
 static bool number_holds(const struct plan_cond *cond, const struct subject *s)
 {

@@ -5,9 +5,9 @@
 #include "libmcount/hot/probe.h"
 
 /*
- * HOT: true when the @nr comparisons of a rule hold: they are groups, of which one must hold as a
- * whole. @slot: the return slot. Without @regs (-finstrument-functions tells no arguments) none
- * holds. Strings are read as capture.h reads them.
+ * HOT: true when the @nr comparisons of a rule hold. They form groups: all comparisons of at least
+ * one group must hold. @slot: the return slot. Without @regs (-finstrument-functions tells no
+ * arguments) none holds. Strings are read as capture.h reads them.
  */
 bool conds_hold(const struct plan_cond *conds, uint32_t nr, const uint64_t *slot,
 		const struct arch_regs *regs);

@@ -8,8 +8,8 @@
  * One function of a plan.
  *
  * @rule: NULL: the function has none
- * @args, @result: the CAPTURE_HEAD of its capture program, if that captures arguments, or the
- * return value; else NULL
+ * @args, @result: the CAPTURE_HEAD of its capture program. @args: NULL if that captures no
+ * arguments; @result: NULL if it captures no return value
  */
 struct live_func {
 	uint64_t start;

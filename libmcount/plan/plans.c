@@ -182,10 +182,11 @@ static bool steps_read_memory(const struct live_plan *plan)
 /* --- the end of a plan --- */
 
 /*
- * No thread takes up a plan that is not probe.live (planned_take_up() checks this again after
- * noting the plan). So a thread that has not noted a retired plan now, and has no frame that needs
- * it, never will. On x86 a thread's reads of a plan come before other threads see it note another
- * one; a machine without that order needs membarrier(2) before the memory may be unmapped.
+ * No thread takes up a plan that is not probe.live: planned_take_up() checks this again after
+ * noting the plan. So a thread that has not noted a retired plan now, and has no frame that needs
+ * it, will not use it later either. On x86 a thread's reads of a plan come before other threads see
+ * that the thread notes another plan. A machine without that order needs membarrier(2) before the
+ * memory may be unmapped.
  */
 static bool is_needed(const struct live_plan *plan)
 {
@@ -285,8 +286,8 @@ static bool operands_read_memory(const struct plan_operand *operands, uint32_t n
 }
 
 /*
- * True when the patches can be used where they are mapped, and not copied: they are many and large.
- * Those of a recorder of our version can.
+ * True when the patches can be used where they are mapped. Then they are not copied, since they are
+ * many and large. The patches of a recorder of our version can be used so.
  */
 static bool can_stay(const struct plan_list *patches)
 {
@@ -411,8 +412,8 @@ static void choose_counters(const struct plan_view *view)
 }
 
 /*
- * Note the code whose return addresses stay, before a patch leads to us that could replace one. One
- * entry at a time is copied, since there may be many.
+ * Note the code whose return addresses stay. This comes before any patch leads to us, since a patch
+ * could replace such a return address. Entries are copied one at a time, since there may be many.
  */
 static void keep_callers(const struct plan_view *view)
 {

@@ -17,8 +17,8 @@
  *   plans_replace   replaces the plan in force: functions, rules, captures, variables to watch, and
  *                   the settings that are not fixed (PLANS_FIXED_FLAGS and below). Library calls
  *                   and points are only added: the image lists the new ones. -EBUSY:
- *                   PLANS_RETIRED_MAX. From then on no calls are `plain`. A thread that is in no
- *                   hook calls it when a message of the recorder brings another plan
+ *                   PLANS_RETIRED_MAX. From then on no calls are `plain`. It is called when a
+ *                   message of the recorder brings another plan, by a thread that is in no hook
  */
 int plans_begin(int fd);
 int plans_extend(int fd);
