@@ -10,8 +10,8 @@
 /*
  * Such a child has its parent's `self`. So the parent makes a state for it, with a ring on which
  * the child puts its own task id. `self` points to that state until the child executes another
- * program or ends. The open calls are the parent's: the child's calls are deeper than these, as in
- * a child of fork(2), and none of them ends in the child but vfork(2) itself.
+ * program or ends. The open calls are the parent's. The child's calls are deeper than these, as in
+ * a child of fork(2). Only vfork(2) itself ends in the child, and no other open call.
  *
  * Only the parent takes memory, and rings: a killed child leaves nothing half done.
  */

@@ -33,9 +33,9 @@ static void forget_interrupted_hook(void)
 }
 
 /*
- * Ends the frames that are jumped over. The next hook would do so only if its call does not lie
- * deeper in the stack than these. A target that is not further out is on another stack, and is left
- * to the next hook.
+ * Ends the frames that are jumped over. The next hook would end them only if its call lies no
+ * deeper in the stack than they do. A target that is not further out is on another stack. Then the
+ * frames are left to the next hook.
  */
 static void leave_jumped_over(const struct __jmp_buf_tag *env, int value)
 {

@@ -71,9 +71,9 @@ static bool has_gil(void)
 
 /*
  * Called in the thread of a signal, after the program's handler. Lowers the flag if this is the
- * main thread, without the GIL. It cannot get the GIL meanwhile, since it runs this function. Other
- * threads may have their own reasons for the flag: each notes its reason first, and then raises the
- * flag.
+ * main thread and it does not have the GIL. The thread cannot get the GIL meanwhile, since it runs
+ * this function. Other threads may have their own reasons for the flag: each notes its reason
+ * first, and then raises the flag.
  */
 static void lower_after_handler(void)
 {

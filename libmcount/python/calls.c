@@ -16,8 +16,9 @@
  * Frames of Python calls are FRAME_EXPLICIT. From 3.11 on, one function of the interpreter runs
  * many nested Python calls, so the stack pointer does not tell these apart. The key of a Python
  * call is the interpreter's frame object, or the definition of a function that is written in C. The
- * frame has it in place of the return address. Its slot is right below that of the frame around it.
- * So calls inside of it lie further in, and it ends when a C function further out returns.
+ * frame has the key in place of the return address. The frame's slot is right below that of the
+ * frame around it. So calls inside of this frame lie further in, and the frame ends when a C
+ * function further out returns.
  */
 
 /* --- records --- */
@@ -149,8 +150,8 @@ static bool is_called_by_own(const struct thread *t)
 }
 
 /*
- * Calls of Python libraries count as calls of C libraries do. Calls that the program makes are
- * recorded; of their inner calls, only those of the program's own functions.
+ * Calls of Python libraries are treated like calls of C libraries. Calls that the program makes are
+ * recorded. Among their inner calls, only calls of the program's own functions are.
  */
 static bool is_recorded(const struct thread *t, name_facts facts)
 {

@@ -4,8 +4,8 @@
 struct py_codes python_codes;
 
 /*
- * The number of our place in code objects, which must be the first. If other modules had places
- * before, their functions would be called for code that they know nothing of (see has_others()).
+ * The number of our place in code objects. It must be the first place. If other modules had places
+ * before it, their functions would be called for code that they know nothing of (see has_others()).
  */
 static intptr_t code_index = -1;
 
@@ -41,9 +41,10 @@ struct py_object *codes_ask_frame(struct py_frame *frame)
 }
 
 /*
- * True when another module has got places in code objects. With our place, code would get the other
- * module's place as well, empty. At the end of the code the interpreter would call the other
- * module's function for it. The interpreter is asked about a code object that is kept for good.
+ * True when another module has got places in code objects. If code got our place, it would get the
+ * other module's place as well, but empty. When the code is freed, the interpreter would call the
+ * other module's function for it. The interpreter is asked about a code object that is kept for
+ * good.
  */
 static bool has_others(struct py_object *code, bool is_of_main)
 {
@@ -64,8 +65,9 @@ static bool has_others(struct py_object *code, bool is_of_main)
 }
 
 /*
- * Puts facts into our place of @code. The first value of a code object makes the interpreter set
- * the pointer to its values, which shows whether the layout has it.
+ * Puts facts into our place of @code. When a code object gets its first value, the interpreter sets
+ * the object's pointer to its values. This shows whether the layout has the right place of that
+ * pointer.
  */
 static bool put_facts(struct py_object *code, name_facts facts)
 {

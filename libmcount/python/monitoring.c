@@ -369,7 +369,8 @@ static int find_ours(struct py_object *monitoring, struct py_object *o)
 }
 
 /*
- * If the number that the program wants is ours, we take another one, or are gone if there is none.
+ * If the program wants the number that we have, we take another one. If there is none, our tool is
+ * gone.
  */
 static void yield_tool(struct py_object *monitoring, struct py_object *number)
 {

@@ -235,8 +235,8 @@ static bool is_path_own(const char *file)
 }
 
 /*
- * True when the running code was made of a string by a library. Its module has made it
- * (dataclasses), or namedtuple(), whose modules have no file.
+ * True when a library has made the running code from a string. Either the code's module has made it
+ * (dataclasses), or namedtuple() has made it, with a module that has no file.
  */
 static bool is_made_by_library(const char *file)
 {

@@ -14,7 +14,7 @@
 typedef uint64_t name_facts;
 
 #define NAME_KNOWN 1U /* NAME_OWN, or its absence, is known */
-#define NAME_OWN   2U /* the program's, not Python's or of an installed package (or all count so) */
+#define NAME_OWN   2U /* of the program, not of Python or a package; or all count as such */
 #define NAME_ASKED 4U /* the recorder has told its address */
 #define NAME_SHIFT 3
 

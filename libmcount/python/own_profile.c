@@ -143,8 +143,8 @@ static bool ends_setting(int event, const struct py_object *arg)
 }
 
 /*
- * True when the program has set a function. If it is replaced, the end of sys.setprofile() is an
- * event.
+ * True when the program has set a function. When another one replaces it, the end of
+ * sys.setprofile() is an event.
  */
 static bool has_own(void)
 {

@@ -72,8 +72,8 @@ void values_of_call(const struct valued_call *call,
 		struct py_object *o = locals ? locals[i - 1] : NULL;
 
 		/*
-		 * Only wanted values are written: a new condition may ask for others than when the
-		 * function was named.
+		 * Only values that are wanted at this call are written. A new condition may ask for
+		 * other values than those that were wanted when the function was named.
 		 */
 		if (o && (wanted & 1ULL << i))
 			text_of_object(text_out_of_cell(o), limit, &texts[i]);

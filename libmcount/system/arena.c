@@ -12,8 +12,8 @@
 
 /*
  * An arena is gigabytes of address space, and the program may have a limit on that, or set one at
- * any moment. So only the header is mapped at first, then rings when threads need them: first one,
- * then each time as many as there are.
+ * any moment. So only the header is mapped at first. Rings are mapped when threads need them: first
+ * one ring, then each time as many more as there are.
  *
  * No descriptor is kept, and none is needed. mremap(2) with an old size of 0 maps shared memory
  * once more, from the given address on and for any length. So a process that has mapped the page

@@ -14,8 +14,8 @@ long seal_refuse(void)
 
 /*
  * True when the word at @address can be read. The kernel says so without a fault: rt_sigprocmask(2)
- * copies the set before it finds that there is no such "how". Programs' filters allow this system
- * call, unlike others that look at memory.
+ * gets an invalid "how", but copies the set before it looks at that. Programs' filters allow this
+ * system call, unlike others that look at memory.
  */
 bool own_is_readable(uint64_t address)
 {

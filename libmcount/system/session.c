@@ -193,8 +193,8 @@ static int64_t begin_being_recorded(const char *address)
 
 	channel_init(&ch);
 	/*
-	 * This comes before own_libc_bind(): the system call goes through a library that interposes
-	 * libc, as the program's would.
+	 * This comes before own_libc_bind(). So the system call goes through a library that
+	 * interposes libc, as a call of the program would.
 	 */
 	bool has_shadow_stack = arch_has_shadow_stack();
 

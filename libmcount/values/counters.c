@@ -296,8 +296,8 @@ void counters_drop(void)
 }
 
 /*
- * The memory is a copy, and may be used again. Descriptors that stay open in the child are closed
- * by exec.
+ * The child has a copy of the memory, and may use it again. Descriptors that stay open in the child
+ * are closed by exec.
  */
 void counters_after_fork(void)
 {

@@ -275,7 +275,7 @@ static inline struct event_data make_entry(uint32_t id, uint64_t len)
 	};
 }
 
-/* HOT. The payload is written first: a reader that finds the record finds it, too. */
+/* HOT. The payload is written first: a reader that finds the record finds the payload, too. */
 static bool write_entry(struct thread *t, struct event_data *entry, uint64_t time_ns,
 			const void *payload)
 {
