@@ -60,12 +60,12 @@ enum insn_flow {
 /*
  * One instruction.
  *
- * @names: with @has_name: the target of a relative jump, or the address of data that it accesses
- * relative to itself
+ * @names: with @has_name: the target of a relative jump, or the address of data that the
+ * instruction accesses relative to itself
  * @name_at: offset of the displacement in the instruction
  * @is_address: the address is computed, not read from or jumped to (x86_64: `lea`)
- * @is_padding: it does nothing, or is never meant to be reached, as compilers put it between
- * functions
+ * @is_padding: it does nothing, or is never meant to be reached: compilers put such instructions
+ * between functions
  */
 struct insn_step {
 	uint64_t addr;

@@ -75,9 +75,9 @@ bool arch_remote_find_gadgets(const uint8_t *code, size_t len, size_t *call,
 size_t arch_remote_context_bytes(const struct arch_remote *r);
 
 /*
- * Write a context for rt_sigreturn(2), @r with the signal mask @mask, to @memory. It is for use at
- * address @at, a multiple of 64. @nr: the interrupted system call that restarts when the context is
- * restored; negative: none.
+ * Write @r and the signal mask @mask to @memory, as a context for rt_sigreturn(2). The context is
+ * for use at address @at, a multiple of 64. @nr: the interrupted system call that restarts when the
+ * context is restored; negative: none.
  */
 void arch_remote_put_context(void *memory, uint64_t at, const struct arch_remote *r, uint64_t mask,
 			     long nr);

@@ -1,11 +1,12 @@
 /*
  * x86_64: the common case of a call and of a return in full, as macros of stubs.S: all ENTRYs are
- * written, there is room for the frame and the record, the clock needs no new fit. Otherwise they
- * have changed nothing, and the stub calls the functions of libmcount/hot/entry.c and exit.c, which
- * handle all cases (and the common case as in libmcount/hot/fast.h). The lines are explained there.
+ * written, there is room for the frame and the record, the clock needs no new fit. In any other
+ * case the macros have changed nothing, and the stub calls the functions of libmcount/hot/entry.c
+ * and exit.c. These handle all cases, the common case as in libmcount/hot/fast.h. The lines are
+ * explained there.
  *
- * They take five registers and call nothing: 89 instructions for a call and its return, compared to
- * 160 in C functions.
+ * The macros take five registers and call nothing: 89 instructions for a call and its return,
+ * compared to 160 in C functions.
  */
 #ifndef UTRAIL_ARCH_X86_64_FAST_STUBS_H
 #define UTRAIL_ARCH_X86_64_FAST_STUBS_H
@@ -17,7 +18,7 @@
 
 #define LOOK_UP_SAVED (3 * 8)
 
-/* The first of them. */
+/* The first three registers of SAVE_FAST. */
 	.macro SAVE_FOR_LOOK_UP
 	PUSH	rax, rdx, rcx
 	.endm
@@ -64,8 +65,8 @@
 	.endm
 
 /*
- * %rax: the time as of hot_clock(), unless that waits for a former fit of the clock. Overwrites
- * %rdx.
+ * %rax: the time as of hot_clock(). At \other the clock needs a new fit, or it has not yet reached
+ * the last time of a former fit. Overwrites %rdx.
  */
 	.macro FAST_CLOCK other
 	rdtsc
@@ -97,8 +98,8 @@
  * operands are relative to LOOK_UP_SAVED. A call that is not recorded ends here. Most calls of most
  * filters take this path, on which no jump is taken. For a call that is recorded, the state after
  * this is that of FAST_GUARD and SAVE_FAST. The same holds at \admitted, for calls that open the
- * thread (FAST_ADMIT). Otherwise it goes on at \slow with nothing saved, or at \useless, where no
- * call may be looked up. No call is skipped while there are frames that must be ended first.
+ * thread (FAST_ADMIT). All other calls go on with nothing saved: at \useless if no call may be
+ * looked up, else at \slow. No call is skipped while there are frames that must be ended first.
  */
 	.macro FAST_LOOK_UP slot, addr, useless, slow, admitted
 	cmpb	$0, probe_skips(%rip)
@@ -144,8 +145,8 @@
 	.endm
 
 /*
- * While that holds, calls are not recorded, and no frames exist that the call of \slot has to end:
- * it is skipped. Otherwise it goes on at \other.
+ * A call with return slot \slot, for \useless of FAST_LOOK_UP. The call is skipped if nothing is
+ * recorded, and there are no frames that it has to end. Otherwise it goes on at \other.
  */
 	.macro FAST_QUIET slot, other
 	cmpb	$0, probe + PROBE_TRACING(%rip)
@@ -164,9 +165,10 @@
 	.endm
 
 /*
- * The frame of a call that begins at %rax is above %rdi, which becomes this frame and already has
- * its slot. %rax is then its data word. Overwrites %rdx. The bits below the address there are those
- * of the frame around it, one deeper; they may wrap (state_limit_alike() in libmcount/hot/state.h).
+ * Makes the frame of a call that begins at the time %rax. The frame is the one above %rdi, and
+ * already has its slot. Afterwards %rdi is this frame, and %rax is its data word. Overwrites %rdx.
+ * The bits of the data word below the address are those of the frame around it, one level deeper.
+ * They may wrap (state_limit_alike() in libmcount/hot/state.h).
  */
 	.macro FAST_FRAME slot, addr
 	movq	\slot, %rdx
@@ -199,8 +201,9 @@
 
 /*
  * A call, after FAST_GUARD or FAST_LOOK_UP. \slot: operand of its return slot, \addr: address of
- * the function. At \other, with the guard set, nothing has been changed; the same at \beyond, where
- * FAST_ENTER_BEYOND continues, and at \tail, where FAST_TAIL_CALL does. \on: label for its way back
+ * the function. At \other, \beyond and \tail the guard is set, and nothing else has been changed.
+ * FAST_ENTER_BEYOND continues at \beyond, FAST_TAIL_CALL at \tail. \on: label to which
+ * FAST_TAIL_CALL comes back
  */
 	.macro FAST_ENTER slot, addr, tail, beyond, other, on
 	FAST_CALLER \slot, \other
@@ -227,8 +230,8 @@
 
 /*
  * The flags are those of the comparison with the innermost frame's slot. The call goes on at \on if
- * it has that slot and the function of the frame is still open: it has called this one by a jump.
- * So says frames_make_way(), too.
+ * it has the same slot and the function of that frame is still open: that function has then called
+ * this one by a jump. frames_make_way() decides in the same way.
  */
 	.macro FAST_TAIL_CALL slot, on, other
 	jne	\other
@@ -293,8 +296,8 @@
 	.endm
 
 /*
- * The return of a call whose ENTRY was delayed, and is dropped; at \written it was written
- * meanwhile.
+ * The return of a call whose ENTRY was delayed: the call is dropped. At \written its ENTRY was
+ * written meanwhile.
  */
 	.macro FAST_LEAVE_BEYOND slot, written, maybe_admitted, other
 	cmpq	THREAD_HELD_LIMIT(%rcx), %rdi
@@ -312,8 +315,8 @@
 	.endm
 
 /*
- * The return of a call that has opened the thread: planned_admit_over(). It goes on as others do,
- * and may still need C.
+ * The return of a call that has opened the thread: does the work of planned_admit_over(). Then it
+ * goes on like any return, and may still need C.
  */
 	.macro FAST_LEAVE_ADMITTED slot, other
 	cmpq	THREAD_ADMITTED(%rcx), %rdi

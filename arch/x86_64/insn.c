@@ -245,8 +245,8 @@ static int put_same(struct move *m, const uint8_t *bytes, unsigned len)
 }
 
 /*
- * loop, jrcxz have no long form. So they jump over a short jump, which jumps over a long jump to
- * the target.
+ * loop and jrcxz have no long form. So a short jump and a long jump to the target follow. loop or
+ * jrcxz jumps to the long jump. If it does not jump, the short jump skips the long one.
  */
 static bool put_short_only(struct move *m)
 {

@@ -10,16 +10,17 @@
  *	           __fentry__: the function's return slot (nothing was pushed yet)
  *
  * These must survive: all argument registers, rax (vector count of variadic calls), r10 (static
- * chain of nested functions, or the realigned frame's pointer). On the way into a library r11 must,
- * too: mold's PLT passes the relocation's index in it. Vector registers are not touched: probe code
- * is built with -mgeneral-regs-only.
+ * chain of nested functions, or the realigned frame's pointer). On the way into a library r11 must
+ * survive, too: mold's PLT passes the relocation's index in it. Vector registers are not touched:
+ * probe code is built with -mgeneral-regs-only.
  *
  * Neither way back is a `ret`. The CPU predicts returns by the calls that it has seen, and a
  * function whose return slot was replaced has not been called by the trampoline. So a `call` stands
- * directly in front of the trampoline, which makes it the newest entry of the CPU's return stack,
- * and an indirect jump follows. The entry stub goes through it for the `ret` of the traced
- * function, and the trampoline for that of its caller, which is most often a traced one, too.
- * Measured: 8 and 3 of 30 ns per call.
+ * directly in front of the trampoline. It makes the trampoline the newest entry of the CPU's return
+ * stack, and an indirect jump follows it. The entry stub goes through this `call`, so that the
+ * `ret` of the traced function is predicted. The trampoline goes through it for the `ret` of that
+ * function's caller, which is most often a traced function, too. Measured: 8 and 3 of 30 ns per
+ * call.
  */
 
 #include "arch/x86_64/fast_stubs.S"
@@ -41,7 +42,7 @@
 	jb	\is
 	.endm
 
-/* The call is in. */
+/* The call has its frame: leave the stub. */
 	.macro FAST_ENTERED
 	cmpw	$1, THREAD_HAS_ASIDE_RECORDS(%rcx) /* which sets the carry */
 	jae	.Lentered_with_aside
@@ -53,9 +54,10 @@
 
 /*
  * A hook at the beginning of a function: everything except the part in C, which follows at
- * .L\name\()_slow. \fast, \all, \look, \slot: operand of the return slot after SAVE_FAST,
- * SAVE_CALLER_SAVED, SAVE_FOR_LOOK_UP and with nothing saved. Another word may be the slot: then
- * MAY_BE_\name goes on at its operand; and so does IS_\name, which is slower and more precise.
+ * .L\name\()_slow. \fast, \all, \look, \slot: the operand of the return slot after SAVE_FAST, after
+ * SAVE_CALLER_SAVED, after SAVE_FOR_LOOK_UP, and with nothing saved. If another word may be the
+ * slot, MAY_BE_\name goes on at the label that it gets. IS_\name does so, too, but is slower and
+ * more precise.
  */
 	.macro ENTRY_HOOK name, fast, all, look, slot
 	cmpb	$0, probe + PROBE_PLAIN(%rip)
@@ -134,7 +136,7 @@ END mcount
 	.type	_mcount, @function
 	.set	_mcount, mcount
 	HIDDEN own_mcount
-	.set	own_mcount, mcount /* also if others export that name */
+	.set	own_mcount, mcount /* also if other modules export that name */
 
 /*
  * -pg -mfentry: called before the function pushes anything: the return slot is above our return
@@ -214,11 +216,11 @@ END __fentry__
 /*
  * The call has opened the thread. The functions around it have no frames: they return by a `ret`,
  * which is predicted only if the CPU's return stack matches the calls and returns. So we return by
- * a `ret`, too, and the mispredicted one is that of the function; from the trampoline it continues
- * by a jump. This is worthwhile if a skipped function is still open by then: the last one with its
- * return slot above ours. At most four calls are assumed so (the lowest bits count them), for it
- * may be main(). In a loop of opted-in calls the path of all other calls is better: it has no
- * mispredictions.
+ * a `ret`, too. Then the `ret` of the called function is mispredicted, and the trampoline continues
+ * by a jump. This is worthwhile if a skipped function is still open by then. The last skipped
+ * function is taken for open if its return slot is above ours. This is assumed for four calls at
+ * most (the lowest bits count them), since that function may be main(). In a loop of opted-in calls
+ * the path of all other calls is better: it has no mispredictions.
  */
 	.cfi_startproc
 	.cfi_adjust_cfa_offset FAST_SAVED
@@ -256,9 +258,9 @@ END __fentry__
 
 /*
  * Back into the traced function, with the trampoline as the newest entry of the return stack; and
- * the trampoline itself, which runs when that function returns. %rsp is then one above its return
- * slot. These must survive it: rax, rdx, xmm0, xmm1 and st0-1 (return values), and, for compilers
- * that look into callees (-fipa-ra), every other register.
+ * the trampoline itself, which runs when that function returns. %rsp is then one word above its
+ * return slot. These must survive the trampoline: rax, rdx, xmm0, xmm1 and st0-1 (return values),
+ * and, for compilers that look into callees (-fipa-ra), every other register.
  *
  * Unwinders. A stack walk that comes through a replaced return slot finds this code as the caller.
  * Its call frame information says what the slot held: a DWARF expression looks the slot up in the
@@ -269,7 +271,7 @@ END __fentry__
  * The rule holds at the trampoline's first byte only, where every walk arrives (and one byte
  * before, where unwinders look a return address up). The expression finds its data from the program
  * counter, since it may not contain addresses (no text relocations): the word 16 bytes in front of
- * arch_return_caller is the way to probe_threads.
+ * arch_return_caller holds the distance to probe_threads.
  *
  *	 slot = (CFA - 8) & -8
  *	 for (t = probe_threads; t; t = t->next)
@@ -280,11 +282,13 @@ END __fentry__
  *				return f->ret
  *	 return 0
  *
- * It takes two frames. libgcc tells frames apart by their CFAs, so that the last one's must not be
- * the stack pointer: with it, that frame and its caller would be the same one. libunwind takes the
- * CFA for the stack pointer whatever the rules say, so that it must be. Hence the trampoline says:
- * CFA = %rsp, but %rsp is four bytes above, in the frame of arch_return_caller; and there CFA =
- * %rsp is one or the other, and the rest goes by the CFA without its lowest bits.
+ * This takes two frames: that of the trampoline, and that of arch_return_caller. libgcc tells
+ * frames apart by their CFAs. So the CFA of the last frame must not be the stack pointer: otherwise
+ * that frame and its caller would be the same one for libgcc. libunwind takes the CFA for the stack
+ * pointer, whatever the rules say. For libunwind, the CFA must therefore be the stack pointer. So
+ * the trampoline's rules say: the CFA is %rsp, but in the frame of arch_return_caller %rsp is four
+ * bytes above it. In that frame the CFA is %rsp again, with or without the four bytes, as the
+ * unwinder has it. All else is computed from the CFA without its lowest bits.
  *
  * Frames of one thread have falling slots and end in a sentinel above everything; of several frames
  * with one slot (tail calls) the outermost holds the program's address. Offsets in the expression
@@ -347,10 +351,11 @@ arch_return_trampoline:
 	RESTORE_FAST
 	jmp	.Lresume
 /*
- * On the stack: the trampoline, the continuation address; carry: into a function, and not out of
- * one. No register is free: mold's PLT keeps an index in %r11. Two jumps, since one has too many
- * targets to be predicted: 3 ns per call in a tree of five functions. The continuation address is
- * then in the red zone, where no signal handler writes.
+ * On the stack are the trampoline's address and the continuation address. The carry is set on the
+ * way into a function, and clear on the way out of one. No register is free: mold's PLT keeps an
+ * index in %r11. There are two jumps, since one has too many targets to be predicted: 3 ns per call
+ * in a tree of five functions. When it is read, the continuation address is in the red zone, where
+ * no signal handler writes.
  */
 .Lgo:
 	leaq	16(%rsp), %rsp
@@ -432,12 +437,12 @@ END arch_libcall
 
 /*
  * An event of the program: a jump in its code leads to a stub (arch_write_point_stub), which calls
- * here. It may stand between any two instructions, so everything must survive: all registers, the
- * flags, and the red zone below the stack pointer.
+ * here. The jump may stand between any two instructions, so everything must survive: all registers,
+ * the flags, and the red zone below the stack pointer.
  *
  *	 (%rsp)    return address, into the stub
  *	 8         the event's id
- *	 16        where in the program the jump is
+ *	 16        the address of the jump in the program
  *	 24 .. 151 red zone
  *	 152       what the program's stack pointer points to
  *
@@ -459,13 +464,13 @@ HIDDEN_FUNCTION arch_point, INTERRUPTED 152, .cfi_offset %rip, -136
 END arch_point
 
 /*
- * The same with arguments, which may be in any register and anywhere on the stack: what is made
- * here, from the red zone down, is a struct arch_point.
+ * The same for an event with arguments. They may be in any register and anywhere on the stack. So
+ * the stack from the red zone down becomes a struct arch_point.
  *
  *	 (%rsp)    return address, into the stub
- *	 8         how far from there it is said where the arguments are
+ *	 8         the distance from there to the places of the arguments
  *	 16        the event's id
- *	 24        where in the program the jump is
+ *	 24        the address of the jump in the program
  *	 32 .. 159 red zone
  *	 160       what the program's stack pointer points to
  *
@@ -496,9 +501,9 @@ END arch_point_args
 
 /*
  * A function begins that was compiled without hooks: a jump in it leads to a stub
- * (arch_write_entry_stub), which calls here. Its code may be written by hand, so all registers and
- * the flags survive, and the red zone, which is in use when the jump does not stand at the
- * function's first instruction.
+ * (arch_write_entry_stub), which calls here. The function's code may be written by hand, so all
+ * registers and the flags survive. So does the red zone, which is in use when the jump does not
+ * stand at the function's first instruction.
  *
  *	 (%rsp)    return address, into the stub: the function's address in records is 35 bytes
  *	           before that, the place of the jump 27, the distance of the return slot from the
@@ -561,8 +566,8 @@ HIDDEN_FUNCTION arch_xray_entry
 END arch_xray_entry
 
 /*
- * A return instruction has become a jump to here, and we return in its place. The same registers
- * must survive as in the trampoline. probe_xray_exit(return slot, saved registers)
+ * A return instruction has become a jump to this code, which returns in its place. The same
+ * registers must survive as in the trampoline. probe_xray_exit(return slot, saved registers)
  */
 HIDDEN_FUNCTION arch_xray_exit
 	SAVE_CALLER_SAVED
@@ -664,8 +669,9 @@ HIDDEN_FUNCTION arch_vectors_around
 END arch_vectors_around
 
 /*
- * See arch.h. %rdi: fn, %rsi and %rdx: its arguments, %rcx: the address of a `ret`, fn's return
- * address, %r8: its %r11. The second address on the stack, ours, continues here.
+ * See arch.h. %rdi: fn; %rsi and %rdx: its arguments; %rcx: the address of a `ret`, which becomes
+ * fn's return address; %r8: the value of %r11 for fn. That `ret` goes on to the second address on
+ * the stack, which is below.
  */
 HIDDEN_FUNCTION arch_call_returning_through
 	PUSH	rbp
