@@ -670,8 +670,8 @@ END arch_vectors_around
 
 /*
  * See arch.h. %rdi: fn; %rsi and %rdx: its arguments; %rcx: the address of a `ret`, which becomes
- * fn's return address; %r8: the value of %r11 for fn. That `ret` goes on to the second address on
- * the stack, which is below.
+ * fn's return address; %r8: the value of %r11 for fn. The `ret` goes on to the second address on
+ * the stack, which is that of the code below.
  */
 HIDDEN_FUNCTION arch_call_returning_through
 	PUSH	rbp
