@@ -67,9 +67,9 @@ struct members {
 /*
  * One way to leave something out.
  *
- * @takes: the members of struct opts that cause it; the first differs from its value in
- *         without_narrowings()
- * @is_given: true when @opts has it; NULL: the first member tells
+ * @takes: the members of struct opts that cause it
+ * @is_given: true when @opts has it. NULL: it is given if the first member of @takes differs from
+ *            its value in without_narrowings()
  * @name: as the user types it; @add_name: adds details
  * @why: a sentence on why it left nothing; @add_why: adds details. @all: the recording's content
  *       when nothing is left out
@@ -210,8 +210,8 @@ static const struct narrowing narrowings[] = {
 	  .name = "--kernel-only",
 	  .why = "no call of the kernel is in a function of the program (--kernel-only)" },
 	/*
-	 * Filters belong to this entry, too: the action trace_on of one switches recording on
-	 * again.
+	 * Filters belong to this entry, too: a filter with the action trace_on switches recording
+	 * on again.
 	 */
 	{ { MEMBER(trace_on), MEMBER(filters) },
 	  .name = "--trace=off",

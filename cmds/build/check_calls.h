@@ -76,9 +76,9 @@ int check_calls_collect(const struct strbuf *text, struct check_calls *calls,
 			struct check_events *global);
 
 /*
- * Rewrite the uses; the declarations of the source come first. Entries of @global count only for
- * variables that the source declares extern, and for members of structures: a parameter cannot have
- * the name of a member ("a.b"). Returns 0 or -ENOMEM.
+ * Rewrite the uses; the declarations of the source come first. Entries of @global are used for
+ * variables that the source declares extern, and for members of structures ("a.b"), but not for
+ * other names: a parameter may have such a name. Returns 0 or -ENOMEM.
  */
 int check_calls_rewrite(const struct strbuf *text, struct check_calls *calls,
 			const struct check_events *global);

@@ -1,5 +1,6 @@
 /*
- * Compilers that check sources: chooses one, and the options for it from a command of a stranger.
+ * Compilers that check sources. Chooses a compiler, and takes its options from a command that may
+ * come from a stranger.
  */
 #ifndef UTRAIL_CMDS_CHECK_COMPILER_H
 #define UTRAIL_CMDS_CHECK_COMPILER_H
@@ -9,8 +10,8 @@
 #include "cmds/build/check_db.h"
 
 /*
- * The commands that preprocess the source of an entry, and that check its preprocessed text; both
- * are argv without input and output.
+ * The command that preprocesses the source of an entry, and the command that checks its
+ * preprocessed text. Each is an argv without the names of input and output.
  *
  * A file of entries may come from a stranger. So the compiler is found in $PATH by its name alone,
  * no shell is used, and options are taken from a list: includes, definitions and the language.

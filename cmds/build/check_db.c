@@ -10,7 +10,7 @@
 #include "utils/base/containers/vec.h"
 #include "utils/format/text.h"
 
-/* Nesting of values that a file of this format never needs: it has another format. */
+/* The nesting of values at which a file is refused: files of this format never need it. */
 #define DEPTH_MAX 32
 
 static bool take_json_char(struct text *t, char c)

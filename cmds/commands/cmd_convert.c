@@ -1,6 +1,6 @@
 /*
- * `utrail convert`: make a standard data directory of a compact one, or a compact one of a standard
- * or compact one.
+ * `utrail convert`: makes a standard data directory of a compact one. It also makes a compact
+ * directory, of a standard or compact one.
  */
 #include <dirent.h>
 #include <errno.h>

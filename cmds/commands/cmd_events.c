@@ -22,8 +22,9 @@
  *
  * @options: those that no other word takes
  * @check: checks arguments that only this word understands; may be NULL
- * @run: for words that read files; @choose: for those that read a recording: chooses the writer. A
- *       word with both reads the files that are named, or else the recording
+ * @run: reads files; NULL when the word reads no files
+ * @choose: chooses the writer for a recording; NULL when the word reads no recording. A word with
+ *          both reads the files that are named, or else the recording
  */
 struct events_word {
 	const char *name;

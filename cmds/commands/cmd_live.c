@@ -253,8 +253,8 @@ static int show_while_recording(const struct opts *opts, char *data_dir, int ove
 }
 
 /*
- * Returns the status of the child that shows the calls. When it begins, the recording is complete:
- * an interrupt means that the user has seen enough.
+ * Returns the status of the child that shows the calls. The recording is complete when this
+ * function is called, so an interrupt means that the user has seen enough.
  */
 static int wait_for_viewer(pid_t pid, int ending_signal)
 {
@@ -365,8 +365,8 @@ static void end_output(struct live_output *output)
 }
 
 /*
- * True for a script that cannot be loaded: that is only reported, since the program ran well and is
- * recorded.
+ * True for a script that cannot be loaded. This is reported, but is no failure: the program ran
+ * well and is recorded.
  */
 static bool is_told_only(const struct opts *opts, int shown)
 {

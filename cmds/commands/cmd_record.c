@@ -208,8 +208,8 @@ static void warn_about_unseen_filter(const struct run *run, const struct notes *
 }
 
 /*
- * Warns of programs that have forbidden themselves system calls. The probe does without these,
- * which shows in the recording.
+ * Warns of programs that have forbidden themselves system calls. The probe does not make these
+ * calls either, so the recording lacks something.
  */
 static void warn_about_sealed(const struct msg *msg, const struct notes *notes,
 			      unsigned long long lost)
@@ -255,7 +255,7 @@ static void warn_about_losses(const struct run *run, struct recorder *rec)
 	warn_about_limits(run, rec);
 	if (atomic_load(&rec->store->is_full))
 		msg_warn(msg, "the recording reached its --max-size; later calls are not in it");
-	/* A larger buffer is no advice when writing has failed. */
+	/* A larger buffer does not help when writing has failed. */
 	msg_warn_nr(msg, lost, "{record was|records were} lost%s",
 		    write_error || atomic_load(&rec->store->is_full)
 			    ? ""
@@ -429,7 +429,7 @@ static void find_patches(struct run *run, struct recorder *rec)
 
 	if (run->nr_pids)
 		attached_find_patches(run, rec);
-	/* There is no program to search, or with --force it may be a script. */
+	/* With -p there is no program to search. With --force the program may be a script. */
 	if (run->nr_pids || run->opts->rec.force || !realpath(run->program.path, path))
 		return;
 	known = known_module_get(&rec->planner.modules, path);
@@ -624,8 +624,8 @@ static void warn_about_nothing(const struct run *run, const struct recorder *rec
 }
 
 /*
- * Writes the final `info`. If the disk is full by now, the first version remains, and the program's
- * status counts.
+ * Writes the final `info`. If the disk is full by now, the first version remains, and the exit
+ * status is still that of the program.
  */
 static void save_info(const struct run *run, struct recorder *rec)
 {
@@ -709,8 +709,8 @@ static int run_nop(struct run *run, struct uft_err *err)
 	if (ret < 0)
 		return ret;
 	/*
-	 * The child's threads may stop, too. Other children are those of the program that became
-	 * this process by exec.
+	 * Threads of the child may stop: they are let go. Any other child was started by the
+	 * program that ran in this process before its exec.
 	 */
 	while (info.si_pid != child.pid || info.si_code == CLD_TRAPPED) {
 		if (waitid(P_ALL, 0, &info, WEXITED | WNOWAIT | __WALL) < 0) {

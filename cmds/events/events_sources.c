@@ -202,7 +202,7 @@ static void tell_uses(struct tally *tally, const struct check_entry *entry,
 	}
 }
 
-/* Reports declared formats that are no formats: their events are never on. */
+/* Reports declared formats that are not valid: their events are never on. */
 static void tell_formats(struct tally *tally, const struct check_entry *entry,
 			 const struct check_events *declared)
 {

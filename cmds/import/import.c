@@ -21,8 +21,8 @@
  */
 #define SET_BACK_US   10000000LL
 /*
- * The latest time. The rest of 63 bits leaves room for records with the same time: each is a
- * nanosecond later.
+ * The latest time that a line may have. Records with the same time are stored a nanosecond apart,
+ * so times up to INT64_MAX are left for those.
  */
 #define RECORD_NS_MAX (INT64_MAX - (1LL << 40))
 #define US_MAX	      (RECORD_NS_MAX / 1000)

@@ -83,7 +83,7 @@ static bool is_wanted(const struct kernel_output *out, const struct kernel_file 
 
 	if (!kernel_event_type_of(file, &type))
 		return true;
-	/* The formats of calls are kept together: readers want entry and return. */
+	/* The formats of calls are always kept, both of them: readers need entry and return. */
 	return type.graph.kind || (out->seen[type.id / 64] >> type.id % 64 & 1);
 }
 

@@ -19,7 +19,7 @@
 /* The assumed clock of a recording that names none. */
 #define DEFAULT_CLOCK "mono"
 
-/* A buffer of the file, and the step from its times to times of the recording. */
+/* A buffer of the file, and the difference between its times and those of the recording. */
 struct place {
 	const struct tracedat_buffer *buffer;
 	int64_t shift_ns;
@@ -136,8 +136,8 @@ static bool is_same_clock(const struct kernel_trace *kt, const char *clock, cons
 }
 
 /*
- * Finds the step from the buffer's times to those of the recording. Returns false, with the reason
- * in @why, when it is unknown.
+ * Finds the difference between the buffer's times and those of the recording. Returns false, with
+ * the reason in @why, when it is unknown.
  */
 static bool align(struct kernel_trace *kt, struct place *place, struct uft_err *why)
 {
@@ -327,7 +327,7 @@ static int compare_parts(const void *a, const void *b)
 
 	if (x->cpu->cpu != y->cpu->cpu)
 		return x->cpu->cpu < y->cpu->cpu ? -1 : 1;
-	/* The buffers keep their order in the file, where that of the top instance is the first. */
+	/* The buffers keep the order that they have in the file: the top instance's comes first. */
 	return (x->place > y->place) - (x->place < y->place);
 }
 

@@ -17,8 +17,8 @@
 /* The number of bytes that wait in memory before they are written. */
 #define BUFFER_BYTES (32UL << 20)
 /*
- * The latest time. The rest of 63 bits leaves room for records with the same time: each is a
- * nanosecond later.
+ * The latest time that an event may have. Records with the same time are stored a nanosecond apart,
+ * so times up to INT64_MAX are left for those.
  */
 #define TIME_NS_MAX  (INT64_MAX - (1LL << 40))
 

@@ -55,8 +55,9 @@ static uint64_t key_of(const struct fst_origin *origin, size_t log)
 }
 
 /*
- * Chooses the task's number: that of the thread if the line has it. Otherwise the number of the
- * process, for its first thread without a number; or else a number that no task of Linux has.
+ * Chooses the task's number. If the line has the number of the thread, this is taken. The first
+ * thread of a process that has none gets the number of the process. Any other thread gets a number
+ * that no task of Linux has.
  */
 static int32_t choose_tid(struct import_tasks *tasks, const struct fst_origin *origin)
 {
