@@ -325,8 +325,8 @@ static int seize_new(struct attached *w)
 			char state = thread_state(w->pid, tid);
 
 			/*
-			 * The thread is ending, or has ended and is listed only because its process
-			 * is.
+			 * The thread is ending, or has ended. An ended thread is still listed while
+			 * its process is.
 			 */
 			if (ret == -ESRCH || !state || state == 'Z' || state == 'X')
 				continue;

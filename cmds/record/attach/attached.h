@@ -97,8 +97,8 @@ size_t attached_write(const struct attached *w, uint64_t address, const void *fr
 int attached_step_out(struct attached *w, struct attached_thread *t, uint64_t start, uint64_t end);
 
 /*
- * Find the instructions that the calls here begin and end with: @call_gadget and @return_gadget, in
- * the executable memory [@start, @end) of a C library. Returns -ENOEXEC when there are none.
+ * Find @call_gadget and @return_gadget, with which calls in the process begin and end, in the
+ * executable memory [@start, @end) of a C library. Returns -ENOEXEC when there are none.
  */
 int attached_find_gadgets(struct attached *w, uint64_t start, uint64_t end, struct uft_err *err);
 

@@ -32,10 +32,10 @@ const char *const callable_thread_probe_names[] = { CALLABLE_THREAD_PROBE,
 
 /*
  * True when the thread is in a system call that waits for an event and can be restarted. Then it
- * holds no lock of the C library's allocator or of the dynamic linker. While these hold a lock,
- * their only waits are FUTEX_WAIT without a timeout, so this call does not count. With a timeout,
- * the wait is not for a lock of theirs; the same is true of restart_syscall(2), which a stopped
- * sleep becomes. is_past_locks() tells some cases of FUTEX_WAIT apart.
+ * holds no lock of the C library's allocator or of the dynamic linker. A thread that holds such a
+ * lock only ever waits by FUTEX_WAIT without a timeout, so the result is false for this call.
+ * is_past_locks() accepts some cases of it. A stopped sleep becomes restart_syscall(2), which is
+ * accepted.
  */
 static bool waits_for_events(long nr, const uint64_t args[4])
 {

@@ -52,15 +52,15 @@ bool attaching_is_anybody_within(struct attaching *a)
 #define EMPTY_NS    (30 * NSEC_PER_SEC)
 
 /*
- * The least time that the process runs between two looks. It runs longer than a look takes, too:
- * with many changes a look takes long.
+ * The time that the process runs between two looks: EMPTY_WAIT_US, and EMPTY_WAITS times the time
+ * that the look has taken. With many changes a look takes long.
  */
 #define EMPTY_WAIT_US 2000
 #define EMPTY_WAITS   4
 
 /*
- * Wait until the text is as before, and no thread is inside of the probe. From then on none can be:
- * nothing leads to the probe any more.
+ * Wait until the text is as before, and no thread is inside of the probe. From then on no thread
+ * can enter the probe: nothing leads to it any more.
  */
 static int wait_until_empty(struct attaching *a, struct uft_err *err)
 {

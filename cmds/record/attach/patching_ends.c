@@ -8,8 +8,8 @@
 #include "utils/base/compiler.h"
 
 /*
- * The number of looks, which wait for calls that end soon; and of tries, which wait for threads
- * inside of a hook: they leave it as soon as they have a CPU.
+ * The number of looks, during which open calls may end. The number of tries, during which threads
+ * may leave a hook: they do so as soon as they have a CPU.
  */
 #define LOOKS	  12
 #define TRIES	  50

@@ -133,8 +133,9 @@ static bool may_return_to(const struct look *look, uint64_t address, const struc
 }
 
 /*
- * Blocks the change that a thread may return into. A word of a stack may also remain from a call
- * that has returned, or be a number. So only addresses after a call or of an interruption count.
+ * Blocks the change that a thread may return into. The first of @words may be a return address, but
+ * also a number, or a rest of a call that has returned. So a change is blocked only by an address
+ * after a call instruction, or by one at which a signal has interrupted the thread.
  */
 static void block_word(struct look *look, const uint64_t *words, size_t nr)
 {
@@ -285,7 +286,10 @@ bool text_is_in(const struct attached *w, const struct attach_change *c)
 	return holds_bytes(w, c, c->after);
 }
 
-/* Tells the probe about the change: it puts the changes into modules that are loaded again. */
+/*
+ * Tells the probe whether the change is out: a module that is loaded again gets its changes from
+ * the probe.
+ */
 static void tell_probe(const struct attached *w, const struct attach_change *c, uint8_t is_out)
 {
 	if (c->out_at)

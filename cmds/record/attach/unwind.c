@@ -43,8 +43,8 @@ struct unwinder {
 /* --- modules --- */
 
 /*
- * True when the file is the mapped one: its first bytes are the same, which have the table of its
- * parts and usually its build id.
+ * True when the file is the mapped one: both have the same first bytes. These contain the table of
+ * the file's parts and usually its build id.
  */
 static bool is_mapped(const struct unwinder *u, int fd, uint64_t start)
 {

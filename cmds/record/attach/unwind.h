@@ -8,9 +8,10 @@
 /*
  * An open call.
  *
- * @pc: the address where it goes on: the call inside of it returns there
- * @is_interrupted: @pc is the next instruction instead, or a signal has come there
- * @sp: its stack pointer at @pc. The return slot of the call inside is below, at a fixed distance
+ * @pc: the address where the function goes on: the call inside of it returns there
+ * @is_interrupted: @pc is no return address: the thread was stopped there, or a signal has come
+ *         there
+ * @sp: the stack pointer at @pc. The return slot of the call inside is below, at a fixed distance
  */
 struct unwind_frame {
 	uint64_t pc;
