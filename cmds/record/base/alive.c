@@ -4,7 +4,7 @@
 enum step {
 	STEP_WAIT, /* a process is alive */
 	STEP_LOOK, /* no known process is alive */
-	STEP_LAST, /* no process is alive: only last words may still be on their way */
+	STEP_LAST, /* no process is alive: only last messages may still be on their way */
 };
 
 void alive_add(struct alive *a)
@@ -92,7 +92,7 @@ int alive_run(struct alive *a, const struct alive_ops *ops, void *arg)
 			return nr;
 		if (step == STEP_WAIT)
 			continue;
-		/* Rounds for last words are limited, too. */
+		/* Rounds for last messages are limited, too. */
 		if (nr == 0 || ++a->last_rounds == ALIVE_LAST_ROUNDS)
 			break;
 	}

@@ -58,8 +58,9 @@ void alive_tick(struct alive *a);
  * The work that alive.c does not do itself. These functions report their findings by the functions
  * above.
  *
- * @serve: serve events that are there, or wait for at least one when @waits; that may be a tick
- *         when alive_wants_ticks(). Returns their number, or negative errno.
+ * @serve: serve the events that are there. When there are none and @waits is set, first wait for
+ *         one: while alive_wants_ticks(), ticks are events, too. Returns the number of events, or
+ *         negative errno.
  * @look: look for unknown processes that were left running
  * @reap: check whether the program has ended
  */

@@ -29,9 +29,8 @@ bool peer_get(int fd, struct peer *peer);
 int peer_pidfd(int fd, const struct peer *peer);
 
 /*
- * True when the own number of process @os_pid is @pid; the two numbers differ in a pid namespace of
- * its own. When the own number cannot be looked up (no /proc, or the process is gone) they must be
- * equal.
+ * True when process @os_pid has the number @pid in its own pid namespace. When that number cannot
+ * be looked up (no /proc, or the process is gone), @os_pid and @pid must be equal.
  */
 bool peer_is_pid(pid_t os_pid, pid_t pid);
 

@@ -97,7 +97,7 @@ struct record_settings {
 	bool reports_crashes;
 	bool use_libcalls; /* calls that the program makes into libraries are recorded */
 	bool attaches;	   /* -p: attach to running processes, and leave them at the end */
-	/* attach also to processes whose filters of system calls may end them for it */
+	/* attach also to processes that their own filters of system calls may end for that */
 	bool force;
 	bool nest_libcalls; /* calls that libraries make into each other are recorded */
 	/* calls that Python itself makes are recorded, unless the user patches its functions */

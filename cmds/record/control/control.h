@@ -33,7 +33,8 @@ struct talk_list {
  * @max: the most conversations in @believed
  * @module_bytes: the bytes of their reports so far
  * @pause, @pause_fd: a timer that ends a pause in accepting connections
- * @nr_dropped, @nr_modules_left_out: the numbers of what limits have cost
+ * @nr_dropped, @nr_modules_left_out: the numbers of conversations that were ended, and of modules
+ *         that were left out, because of limits
  */
 struct talks {
 	struct talk_list strangers;
@@ -59,9 +60,10 @@ struct talks {
  * @socket_name, @secret: the name by which probes find the recorder, and the proof that they are
  *                 its probes
  * @address: both in one text, for the program's environment
- * @working_ms: the time after which a waiting process is told again that the recorder is at work
- * @served: the conversation of that process
- * @told_ms: the time when it was told
+ * @working_ms: the time after which the process of @served is told again that the recorder is at
+ *              work
+ * @served: the conversation of the process that waits for the recorder's work, or NULL
+ * @told_ms: the time when this process was told so
  * @declined, @protected, @other_libc, @in_valgrind: numbers of processes that had too little
  *        address space to be traced, that have a shadow stack, whose C library is not glibc, that
  *        valgrind runs

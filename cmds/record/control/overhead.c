@@ -29,8 +29,8 @@
 
 /*
  * The estimated costs of a recorded call, and of a call that is left out, in reads of the clock
- * with their records. A recorded call has two reads. The rest of a call makes it more, and caches
- * and predictors make it more in a real program than in a loop. doc/internals/overhead.md has the
+ * with their records. A recorded call has two reads. The rest of its work adds to that. Caches and
+ * predictors add more in a real program than in a loop. doc/internals/overhead.md has the
  * measurements.
  */
 #define CALL_READS 3.0

@@ -27,7 +27,7 @@
  * @symbols: struct known_symbols, for modules that had calls
  * @notes: left-out.txt; -1 before the first line
  * @left_out_generation: the plan's generation when functions were last left out; 0: none was
- * @said: messages about hooks of these functions, each with its NUL
+ * @said: messages about hooks of left-out functions, each with its NUL
  */
 struct overhead {
 	const struct record_settings *settings;

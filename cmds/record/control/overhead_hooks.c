@@ -59,8 +59,8 @@ static size_t look_at_module(int memory, struct known_module *known, const struc
 
 	for (size_t i = 0; i < patches.all.len / sizeof(*list); i++) {
 		/*
-		 * The site may be that of a call in the function, so the function's address is
-		 * taken if it is known.
+		 * The site may be a call inside of the function, so the function's address is taken
+		 * if it is known.
 		 */
 		uint64_t at = list[i].addr ? list[i].addr : list[i].site;
 		struct module_left_out *left = known_left_out_at(known, at - m->start);
@@ -152,10 +152,10 @@ static void say_hooks_out(struct overhead *o, const struct process *p, size_t nr
 }
 
 /*
- * Takes the hooks out of a process. Most processes have none when they are looked at for the first
- * time: newer ones did not get these hooks, and children have their parent's text. Such processes
- * are not stopped. A process that has not taken its newest plan may still be about to follow an
- * earlier one.
+ * Takes the hooks out of a process. Most processes have none of them when they are looked at for
+ * the first time: a process that began after the decision did not get these hooks, and a child has
+ * its parent's text. Such processes are not stopped. A process that has not taken its newest plan
+ * is looked at again: it may still be about to put in hooks by an earlier plan.
  */
 static void serve_process(struct overhead *o, struct process *p)
 {

@@ -117,8 +117,8 @@ static int add_specs(const struct steering *steer, const struct steer_change *ch
 }
 
 /*
- * Actions that are chosen at the start: they capture values, which needs debug information, and
- * files that readers have read by now.
+ * Actions that can only be chosen at the start. They capture values. For that the recorder needs
+ * debug information, and has written files that readers have read by now.
  */
 #define FIXED_ACTIONS ((uint32_t)(TRIGGER_ARG | TRIGGER_RETVAL | TRIGGER_AUTO_ARGS))
 
@@ -222,8 +222,8 @@ static void warn_no_match(const struct steering *steer, const struct spec *spec,
 
 /*
  * Bind the functions of all running processes. Then specs without a match are known, and plans are
- * made fast. Processes have named the files, so they are read with the rights of these (trust.md);
- * the recorder's own files meanwhile with its own rights.
+ * made fast. Each process has named its files, so they are read with the rights of that process
+ * (trust.md). Meanwhile the recorder opens its own files with its own rights.
  */
 static void bind_all(struct steering *steer)
 {

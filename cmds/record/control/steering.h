@@ -14,8 +14,8 @@
 #include "utils/spec/steer.h"
 
 /*
- * The choices of declared events that users have made since the recording began. Without a choice
- * the option counts.
+ * The choices of declared events that users have made since the recording began. Until there is
+ * one, the option of the command line is in force.
  */
 struct steering_ids {
 	bool has_include;
@@ -34,7 +34,7 @@ struct steering_ids {
  *           ended, or another negative errno with a text. Serves the loop meanwhile
  * @choose: tells the process @pid which declared events to record. Returns and serves like @repatch
  * @now: the settings in force, which the planner uses, too
- * @filters, @specs: those of @now, once they differ from the command line
+ * @filters, @specs: the filters of @now and their specs, once they differ from the command line
  * @is_on: calls are recorded as @now says; otherwise no call is recorded
  * @generation: of the newest plan
  * @changed_ns: the time of the newest plan; 0: it is the first one

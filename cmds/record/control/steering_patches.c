@@ -39,8 +39,8 @@ static void turn_module(struct steering *steer, const struct control_module *mod
 }
 
 /*
- * Turns the hooks of all modules. Processes have named the files, so they are read with the rights
- * of these (trust.md).
+ * Turns the hooks of all modules. Each process has named its files, so they are read with the
+ * rights of that process (trust.md).
  */
 static void turn_all(struct steering *steer, struct patches_turned *turned)
 {

@@ -35,10 +35,10 @@ enum talk_state {
  * A connection. It collects HELLO and the MODULEs; READY makes the recorder act and answer. Nothing
  * waits here: a probe that stops talking costs a descriptor, not the recording.
  *
- * @list: that of strangers, or that of believed peers
+ * @list: the list of strangers, or the list of believed peers
  * @seq: the number of the message that is being served
  * @origin: the process whose token HELLO had; NULL for a fresh image
- * @module_bytes: of @modules
+ * @module_bytes: the bytes of @modules
  * @nr_others: messages that do not bring the conversation forward
  * @older, @newer: neighbours in @list
  */
