@@ -1,6 +1,6 @@
 /*
- * Finds modules to whose code calls return directly: return addresses into it are not replaced,
- * though calls are recorded (doc/internals/unprepared.md, "Returns").
+ * Finds code to which calls return directly. The calls that this code makes are recorded, but
+ * return addresses into it are not replaced (doc/internals/unprepared.md, "Returns").
  */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_CALLERS_H
 #define UTRAIL_CMDS_RECORD_PLAN_CALLERS_H

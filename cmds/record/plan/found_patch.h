@@ -22,8 +22,8 @@ struct found_patch {
 };
 
 /*
- * True when the patch records its function. A function has one such patch; others only help that
- * one.
+ * True when the patch records its function. A function has one such patch; its other patches only
+ * help that one.
  */
 static inline bool found_patch_is_function(const struct found_patch *found)
 {

@@ -26,8 +26,8 @@ void image_plan_choose(struct plan *plan, const struct record_settings *settings
 			      ? UINT16_MAX
 			      : settings->depth;
 	/*
-	 * A plan for "off" opts in by filters and has no filter. So no call begins, but the ends of
-	 * open calls are recorded.
+	 * When recording is off, the plan opts in by filters but has no filter. So no call begins,
+	 * but the ends of open calls are recorded.
 	 */
 	plan->flags &= ~(OPT_IN_ALL | PLAN_TRACE_OFF);
 	plan->flags |= (is_on ? opt_in_flags(settings->filters) : PLAN_OPT_IN_FILTER) |
@@ -68,8 +68,8 @@ void image_plan_make(struct planner *planner, struct plan plan,
 	} else
 		plan_make_functions(planner, modules, nr, out);
 	/*
-	 * Other specs may clear a filter. Only now it is known which functions such filters still
-	 * let in.
+	 * A later spec may clear a filter. Only after all functions were bound it is known which
+	 * functions the filters still opt in.
 	 */
 	if (!planner->is_off && settings->filters->clears) {
 		plan.flags &= ~OPT_IN_ALL;

@@ -84,7 +84,7 @@ static const struct special_call special_calls[] = {
 	/*
 	 * These do not return. The frames that they leave get their EXITs after the call, and then
 	 * setjmp() returns once more: see libmcount/program/longjmp.c. uftrace takes a call of such
-	 * a name as the end of these frames, and indents what follows less.
+	 * a name as the end of these frames, and indents the next lines less.
 	 */
 	NO_RETURN_HOOK("longjmp"),
 	NO_RETURN_HOOK("_longjmp"),
@@ -140,10 +140,10 @@ bool libcall_is_nested_module(const char *path)
 }
 
 /*
- * Functions that the probe has a function for. A call goes to the probe's function instead, through
- * a PLT; with @by_any also through the GOT alone (-fno-plt). A program may keep an address from the
- * GOT in a register when the probe is taken out. Only compilers' hooks are safe from that: they are
- * called at once.
+ * Functions in whose place the probe has a function of its own. Calls of them through a PLT go to
+ * the probe's function; with @by_any, calls through the GOT alone (-fno-plt) do so, too. For such a
+ * call a program may still have the address from the GOT in a register when the probe is taken out.
+ * Only compilers' hooks are safe from that: they are called at once.
  */
 static const struct {
 	const char *name;
@@ -250,8 +250,8 @@ static uint64_t ns_of(const struct timespec *ts)
 }
 
 /*
- * The time after which a changed file counts as known: a second change within a tick of the
- * kernel's clock leaves the same times.
+ * The age that a file's last change must have, so that the file's times identify its content: a
+ * second change within a tick of the kernel's clock leaves the same times.
  */
 #define SETTLED_NS NSEC_PER_SEC
 

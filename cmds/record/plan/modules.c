@@ -153,7 +153,10 @@ int known_symbols_load(const struct record_settings *settings, const struct know
 					      asked.module);
 	if (ret == 0 && settings->patches->nr)
 		ret = aliases_prefer(out, settings->demangle, is_to_be_patched, &asked);
-	/* Each preference can change the former one, so the most important comes last. */
+	/*
+	 * Each of these steps can change the choice of the former one, so the most important comes
+	 * last.
+	 */
 	if (ret == 0 && settings->captures.rules && settings->captures.rules->nr)
 		ret = aliases_prefer(out, settings->demangle, has_arguments, &asked);
 	return ret;

@@ -122,8 +122,8 @@ static void add_found(struct finding *f, const struct prepared_site *site)
 }
 
 /*
- * Matches functions without room with the rules, too. If nothing can be patched, the reason is
- * reported once for the file.
+ * Matches the rules with functions that have no room for a hook, too. If nothing can be patched,
+ * the reason is reported once for the file.
  */
 static void note_names(struct finding *f)
 {
@@ -140,8 +140,8 @@ static void note_names(struct finding *f)
 }
 
 /*
- * Adds the chosen sites. All sites of a function are chosen alike, but its names are looked up for
- * each site: only XRay has several, and few of them.
+ * Adds the chosen sites. All sites of a function get the same choice. The function's names are
+ * looked up for each site: only XRay has several sites in a function, and few of them.
  */
 static void choose_all(struct finding *f, const struct prepared *prepared)
 {

@@ -93,8 +93,9 @@ static uint32_t capture_of(struct binding *b, const struct symbol *sym, const ch
 }
 
 /*
- * Notes that some function was opted in, though a later filter has taken it out again. Without any
- * other such function nothing is recorded. A rule that no function has tells the probe that.
+ * Notes that a filter has opted the function in, though a later one has taken it out again. So the
+ * plan still opts in: if no other function is opted in, nothing is recorded. A rule that no
+ * function has tells the probe so.
  */
 static void note_opted_in(struct binding *b, const struct filter_subject *subject)
 {

@@ -135,9 +135,9 @@ static void put_text(const struct cond_term *term, struct plan_cond *out, struct
 }
 
 /*
- * Makes the condition one about an argument that is a text, as Python's are. Number 0 stands for an
- * argument that the function does not have. Python's arguments have one numbering for all types, so
- * there is no fpargN.
+ * Changes the condition to one about an argument that is a text, as all arguments of Python are.
+ * Number 0 stands for an argument that the function does not have. Python's arguments have one
+ * numbering for all types, so there is no fpargN.
  */
 static void compare_text(const struct rule_set *set, const struct cond_term *term,
 			 struct plan_cond *out)
@@ -178,8 +178,8 @@ static struct plan_cond make_cond(const struct rule_set *set, const struct cond_
 }
 
 /*
- * Appends conditions. Functions with the same spec share its conditions: new ones are only compared
- * with the last ones.
+ * Appends conditions, unless they are the same as the last ones: functions with the same spec share
+ * its conditions.
  */
 static void add_conds(struct rule_set *set, const struct cond *cond, struct plan_rule *rule)
 {

@@ -457,7 +457,7 @@ static int find_pieces(struct finding_all *all)
 
 /*
  * Adds the refused function, and all that are so near that an island could overlap them. Returns
- * the next index.
+ * the index after the last of them.
  */
 static size_t add_around(const struct finding_all *all, size_t index, size_t next, uint32_t *around,
 			 size_t *nr)

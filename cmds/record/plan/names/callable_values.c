@@ -23,7 +23,7 @@ const char *callable_items_of(struct callable_items *items, uint32_t nr)
 	return text;
 }
 
-/* Answers for -a: all parameters, and the result, as @about asks for. */
+/* Answers the question of -a: all parameters, and the result, if @about asks for them. */
 static int ask_callable(void *self, int about, struct argfound *found)
 {
 	const struct callable *c = self;

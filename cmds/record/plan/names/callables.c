@@ -172,8 +172,8 @@ void callables_finish(struct callables *all)
 /* --- rules --- */
 
 /*
- * True for a function that was opted in, and then out. The opt-in still counts, as in plan.c:
- * without it no other function is opted in.
+ * True when some filter has opted the function in. A later filter may have opted it out again. Even
+ * so the first one still counts as an opt-in, as in plan.c.
  */
 static bool was_opted_in(const struct callables *all, const struct filter_subject *subject)
 {

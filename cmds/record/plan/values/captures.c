@@ -34,8 +34,8 @@ static void move_specs(struct argspecs *to, struct argspecs *from)
 /* The bytes that all boxes of a call share. With this limit the payload fits its record. */
 #define BOXES_BYTES   800U
 /*
- * The least size of a box. With so many boxes that this is too much, the payload is too long for
- * its record.
+ * The least size of a box. If a call has so many boxes that even this size is too much, its payload
+ * is too long for its record.
  */
 #define BOX_BYTES_MIN 8U
 

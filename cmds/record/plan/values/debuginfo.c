@@ -36,8 +36,8 @@ const struct dwarf_info *debuginfo_of(struct debuginfo *debug, const char *path)
 	if (file)
 		file->path = strdup(path);
 	/*
-	 * NULL is for lack of memory. A file that cannot be read gets empty debug information: its
-	 * calls are recorded all the same.
+	 * NULL only means that memory is short. A file that cannot be read gets empty debug
+	 * information: its calls are recorded all the same.
 	 */
 	if (!file || !file->path) {
 		free(file);
