@@ -230,8 +230,8 @@ static struct bpf_becoming *begin_becoming(struct bpf_ring *ring, pid_t pid)
 }
 
 /*
- * True for a name that refers to a descriptor. It is useless here: the descriptor may be closed by
- * now, and "self" would be the recorder.
+ * True for a name that refers to a descriptor. Such a name is useless here: the descriptor may be
+ * closed by now, and "self" would be the recorder.
  */
 static bool is_by_descriptor(const char *name)
 {

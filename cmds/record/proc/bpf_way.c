@@ -234,7 +234,7 @@ static void bpf_way_release(struct proc *proc)
 
 /*
  * True when the recorder runs after chroot(2). Then the kernel's paths would begin with the way to
- * the new root, and differ from those of other programs here.
+ * the new root. Programs in the new root have paths without it.
  */
 static bool is_behind_chroot(void)
 {
@@ -434,8 +434,8 @@ static void *run_follower(void *arg)
 	setpriority(PRIO_PROCESS, gettid(), FIRST_PRIORITY);
 	while (poll(fds, ARRAY_SIZE(fds), DRAIN_MS) <= 0 || !(fds[0].revents & POLLIN)) {
 		/*
-		 * A task that is not counted any more has written all its records before. So the
-		 * ring is read after this look.
+		 * A task writes all its records before it leaves the count. So the ring is read
+		 * after this look at the count.
 		 */
 		bool is_empty = !is_over && read_counts(f).nr_live == 0;
 

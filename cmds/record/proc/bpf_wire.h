@@ -12,8 +12,8 @@
 enum wire_kind {
 	WIRE_FORK = 1,
 	/*
-	 * Followed by the kinds below, from the same task, with no other record of that task in
-	 * between:
+	 * This record is followed by records of the next kinds, up to WIRE_BECAME. They are from
+	 * the same task, with no other record of that task in between.
 	 */
 	WIRE_EXEC,
 	WIRE_ARGS,    /* a part of the arguments, as many as fit */

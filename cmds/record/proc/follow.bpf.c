@@ -722,8 +722,8 @@ INLINE void put_memory(struct scratch *s, const struct wire_mark *mark, uint32_t
 }
 
 /*
- * True for calls whose result is reported. Few failures are: opens along search paths alone are
- * many. A successful clone(2) is reported as a fork.
+ * True for calls whose result is reported. Only some kinds of failed calls are reported: failed
+ * opens along search paths alone are many. A successful clone(2) is reported as a fork.
  */
 INLINE bool is_told(uint32_t id, int result)
 {

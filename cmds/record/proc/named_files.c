@@ -201,7 +201,7 @@ static void find_rest(const struct view *view, const struct strbuf *dir, struct 
 
 static void find_directory(const struct view *view, const struct strbuf *dir, struct strbuf *out)
 {
-	/* The base directory is a place already, with no links in it. */
+	/* The base directory needs no search: its path has no links in it. */
 	if (!dir->len && *view->base) {
 		strbuf_addstr(out, view->base);
 		return;

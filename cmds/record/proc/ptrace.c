@@ -186,7 +186,7 @@ static void see_exec(struct tracing *t, struct tracee *leader)
 		see_inherited(t, leader);
 }
 
-/* Records a call that has returned, or whose record can be made before. */
+/* Records a call that has returned, or a call whose record can be made before it runs. */
 static void see_call(struct tracing *t, struct tracee *tracee, int64_t result)
 {
 	enum proc_kind kind = stopped_encode(tracee->tid, &tracee->call, result, &t->log->payload);
@@ -245,9 +245,9 @@ static pid_t parent_now(pid_t tid)
 }
 
 /*
- * Lets children go on whose parent will never report them: it was killed between making the child
- * and the report. Such a child has another parent by now. This may be a process of the tree that
- * adopts children, but not one that has just made the child.
+ * Lets children go on whose parent will never report them: the parent was killed after it had made
+ * the child, and before the report. Such a child has another parent by now. This may be a process
+ * of the tree that adopts children, but not one that has just made the child.
  */
 static void release_orphans(struct tracing *t)
 {

@@ -59,8 +59,9 @@ int launch_prepare(const struct launch *launch, struct launched *child, struct u
 int launch_go(const struct launch *launch, struct launched *child, struct uft_err *err);
 
 /*
- * Fork a process that the caller's wait(2) does not see, nor that of a program that the caller
- * becomes. Returns 0 in the caller, 1 in the new process, or negative errno.
+ * Fork a process that is no child of the caller. So the caller's wait(2) does not see it, even
+ * after the caller has become another program. Returns 0 in the caller, 1 in the new process, or
+ * negative errno.
  */
 int launch_fork_away(void);
 
@@ -91,9 +92,9 @@ int launch_find_program(const char *name, char *path, struct uft_err *err);
 bool launch_is_command(const char *name);
 
 /*
- * Find the library @name to preload ("libmcount.so"). With @dir it is there or in its libmcount/.
- * Otherwise it is beside this program (build tree, installation), or where it was configured to be
- * installed.
+ * Find the library @name to preload ("libmcount.so"). With @dir it is in that directory, or in its
+ * subdirectory libmcount. Otherwise it is beside this program (build tree, installation), or where
+ * it was configured to be installed.
  */
 int launch_find_library(const char *dir, const char *name, char *path, struct uft_err *err);
 

@@ -8,8 +8,8 @@
 #include "utils/object/elf_file.h"
 
 /*
- * A launcher has less code than the first number of bytes. Its library has at least the second, and
- * so many times the launcher's.
+ * A launcher has less code than the first number of bytes. Its library has at least the second
+ * number of bytes, and TIMES_LARGER times the launcher's code.
  */
 #define LAUNCHER_BYTES_MAX (512U << 10)
 #define LIBRARY_BYTES_MIN  (1U << 20)

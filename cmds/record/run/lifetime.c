@@ -19,8 +19,8 @@
  * @is_parent: the recorder is the parent of @program; not so with --keep-pid
  * @ticker_fd: a timer while ticks are counted; else -1
  * @last_interrupt: the number of the last interrupt's signal
- * @late_interrupt: an interrupt that came after the program's end, before that was reported; signal
- * 0: none
+ * @late_interrupt: an interrupt that came after the program's end, but before that end was
+ * reported; ssi_signo is 0 when there was none
  */
 struct lifetime {
 	struct recorder *rec;
@@ -87,7 +87,7 @@ static void reap_program(void *arg)
 
 		if (pid == 0 || (pid < 0 && errno == EINTR))
 			return;
-		/* If it is not, another process has waited for the program before. */
+		/* If wait4() has failed, another process has waited for the program before. */
 		if (pid == life->program)
 			life->end->status = status;
 	} else if (rec->program_fd >= 0 && poll(&end, 1, 0) == 0) {

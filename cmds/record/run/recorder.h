@@ -1,4 +1,7 @@
-/* The recorder, which puts all rooms together. No other room includes this header. */
+/*
+ * The recorder, which puts all rooms together: the directories of cmds/record. No other room
+ * includes this header.
+ */
 #ifndef UTRAIL_CMDS_RECORD_RUN_RECORDER_H
 #define UTRAIL_CMDS_RECORD_RUN_RECORDER_H
 
@@ -108,7 +111,7 @@ void recorder_close(struct recorder *rec);
 #define cleanup_recorder cleanup(recorder_close)
 
 /*
- * Tell which modules that may contain Python's interpreter are named by @rules. Returns
+ * Python's interpreter may be in the program or in libpython. Returns which of them @rules name:
  * PLAN_PATCHES_PROGRAM, PLAN_PATCHES_LIBPYTHON, both or 0.
  */
 uint32_t recorder_python_flags(const struct patch_rules *rules);
