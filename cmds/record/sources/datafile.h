@@ -10,16 +10,16 @@
 #define SINK_PARTS_MAX (RING_SEGMENTS_MAX / 2)
 
 /*
- * Append @nr parts, of whole records each, of @r, with its sink @sink, to its task's file. Records
- * that cannot be written are counted, and a LOST record states them at that place as soon as there
- * is space again.
+ * Append @nr parts of the ring @r to the file of its task. Each part has whole records. @sink is
+ * the ring's sink. Records that cannot be written are counted, and a LOST record states them at
+ * that place as soon as there is space again.
  */
 void sink_append(struct writers *writers, struct process *proc, struct ring *r,
 		 struct ring_sink *sink, const struct iovec *parts, int nr);
 
 /*
- * The same for the content of its second ring, and <tid>.evt. A payload that cannot be written is
- * only an error: its record exists.
+ * Append parts of the second ring of @r, which has payloads, to <tid>.evt. A payload that cannot be
+ * written is only an error: its record exists.
  */
 void sink_append_payloads(struct writers *writers, struct process *proc, struct ring *r,
 			  struct ring_sink *sink, const struct iovec *parts, int nr);

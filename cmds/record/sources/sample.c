@@ -7,7 +7,7 @@
 #include "utils/base/compiler.h"
 #include "utils/format/record.h"
 
-/* The part of the records that is read, from the first on; and the least number of bytes. */
+/* One byte in LOOK_AT_PART is read, from the first record on, but at least LOOK_AT_BYTES. */
 #define LOOK_AT_PART  16
 #define LOOK_AT_BYTES 2048
 

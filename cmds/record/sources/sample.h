@@ -14,9 +14,9 @@ struct process;
  *
  * @proc: NULL when the slot is free
  * @caller: the caller's address; 0: unknown
- * @calls: number of entries that were seen
- * @ended: number of these whose end was seen, too
- * @sum_ns: the time that these took together
+ * @calls: number of calls whose entry was seen
+ * @ended: number of these calls whose end was seen, too
+ * @sum_ns: the time that the @ended calls took together
  */
 struct sampled_call {
 	const struct process *proc;

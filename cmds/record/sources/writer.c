@@ -62,9 +62,9 @@ static uint32_t segment_used(const struct process *proc, const struct ring *r, u
 /*
  * One of the rings of a task.
  *
- * @of: the first one, which states the task
- * @tail: the sink's
- * @append: writes its bytes, of several segments at once
+ * @of: the first ring of the task, which states its number
+ * @tail: the tail of @ring, which is in @sink
+ * @append: writes bytes of @ring, of several segments at once
  */
 struct draining {
 	struct ring *ring;
@@ -76,9 +76,9 @@ struct draining {
 };
 
 /*
- * The bytes of the segment that the position @from lies in, up to @head: @part, perhaps empty.
- * Returns the position after them; @from, if they are not to be taken: the producer has not left
- * the segment, and @everything is not set.
+ * Find the bytes from the position @from to the end of its segment, but only up to @head. They
+ * become @part, which may be empty. Returns the position after them. Returns @from when they may
+ * not be taken yet: the producer has not left the segment, and @everything is not set.
  */
 static uint64_t look_at_segment(const struct process *proc, struct ring *r, uint64_t from,
 				uint64_t head, bool everything, struct iovec *part)
@@ -103,7 +103,8 @@ static uint64_t look_at_segment(const struct process *proc, struct ring *r, uint
  * 32 bytes of a call cost 4.7 ns in writes of four segments of 128 kB, and 6.7 ns in writes of one
  * (ext4). Larger writes would let a producer wait longer that finds its ring full.
  *
- * With --max-size, one: the store asks for room before records are packed, and would stop early.
+ * With --max-size it is one segment: the store counts the bytes of records before they are packed,
+ * and with large writes it would stop too early.
  */
 static int parts_at_a_time(const struct writers *writers, const struct process *proc)
 {
@@ -275,7 +276,7 @@ void writer_drain_child(struct writers *writers, pid_t pid)
 {
 	if (writers->settings->flight_bytes)
 		return;
-	/* No writer looks at any ring. */
+	/* While this lock is held, no writer looks at any ring. */
 	pthread_rwlock_wrlock(&writers->processes->live_lock);
 	for (struct process *p = writers->processes->live; p; p = p->next_live) {
 		for (uint32_t i = 0; i < process_rings_in_use(p); i++) {
@@ -350,7 +351,7 @@ static void sum_ring(const struct process *proc, uint32_t index, struct writers_
 	sum->nr_rings++;
 }
 
-/* Processes come and go on the thread that calls it. */
+/* No lock is needed: only the calling thread adds and removes processes. */
 void writers_sum(const struct writers *writers, struct writers_sum *sum)
 {
 	*sum = (struct writers_sum){

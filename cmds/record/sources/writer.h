@@ -23,8 +23,8 @@
  * @is_followed: a reader follows the recording: flush more often
  * @flushed_ns: by writer: records that were committed before are in the files
  * @calls: calls whose entries are in the files
- * @records_lost and so on: those that could not be saved;
- * @records_lost_inside: of these, see ring.lost_inside
+ * @records_lost: records that could not be saved
+ * @records_lost_inside: the part of @records_lost that ring.lost_inside describes
  */
 struct writers {
 	const struct record_settings *settings;

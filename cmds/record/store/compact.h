@@ -10,12 +10,13 @@
 #include "cmds/record/store/store.h"
 
 /*
- * doc/internals/compact.md. Records that are appended to <tid>.dat, or published under that name,
- * go to <tid>.cdat. Each append writes whole blocks, so the file is always as complete as the plain
- * one would be.
+ * Records that are appended to <tid>.dat, or published under that name, go to <tid>.cdat. Each
+ * append writes whole blocks, so the file is always as complete as the plain one would be
+ * (doc/internals/compact.md).
  *
- * @inner: the store that all goes to; it outlives this one. @store counts bytes and errors
- * @lock: of @streams and @works
+ * @store: counts bytes and errors
+ * @inner: the store that everything goes to; it outlives this one
+ * @lock: protects @streams and @works
  * @streams: by the number that this store has returned; @works: coders and buffers that are free
  */
 struct store_compact {

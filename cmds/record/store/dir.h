@@ -27,10 +27,10 @@ struct store_dir {
  */
 int store_dir_make(struct store_dir *dir, const char *path, struct uft_err *err);
 
-/* A directory that is there; takes @fd over. */
+/* Use the existing directory @fd; the descriptor then belongs to @dir. */
 void store_dir_use(struct store_dir *dir, int fd);
 
-/* For the time when nothing is appended any more. */
+/* Close the directory. Call it when nothing is appended any more. */
 void store_dir_close(struct store_dir *dir);
 
 /* When run by sudo: give the directory and all files in it to the user who ran sudo. */

@@ -66,7 +66,7 @@ static DIR *list_dir(int dir_fd)
 	return dir;
 }
 
-/* The next name but "." and ".."; NULL at the end. */
+/* Returns the next name but "." and "..", or NULL at the end. */
 static const char *next_name(DIR *dir)
 {
 	struct dirent *e;
@@ -126,14 +126,14 @@ static bool has_marker(int dir_fd)
 }
 
 /*
- * True for a directory that we may rename: a recording, ours or uftrace's, ended in any way, or an
- * empty one.
+ * True for a directory that we may rename: an empty one, or a recording by utrail or uftrace,
+ * complete or cut off.
  */
 static bool is_recording(int dir_fd)
 {
 	/*
-	 * A new directory is empty at first, gets the marker, and the marker becomes info: a change
-	 * between two tests is seen by the next one.
+	 * A new directory is empty at first. Then it gets the marker, which later becomes info. A
+	 * change between two tests may escape the first round, but not the second.
 	 */
 	for (int i = 0; i < 2; i++) {
 		if (has_marker(dir_fd) || has_info(dir_fd) || has_tasks(dir_fd) || is_empty(dir_fd))
@@ -168,8 +168,8 @@ static int check_names(int dir_fd, const char *path, struct uft_err *err)
 }
 
 /*
- * Delete the files that mark it as a recording (@is_last), or all others. If we are killed in
- * between, the next recorder goes on.
+ * Delete the files that mark the directory as a recording (@is_last), or all others. If we are
+ * killed in between, the next recorder goes on.
  */
 static int remove_files(int dir_fd, const char *path, bool is_last, struct uft_err *err)
 {
@@ -205,7 +205,7 @@ static int remove_all(int dir_fd, const struct spot *spot, struct uft_err *err)
 	return ret;
 }
 
-/* Is @dir_fd what is at @spot, without a link? */
+/* True when @dir_fd is the directory at @spot, and @spot is no link. */
 static bool is_at(int dir_fd, const struct spot *spot)
 {
 	struct stat mine, there;
@@ -222,8 +222,8 @@ static bool lock_dir(int dir_fd)
 }
 
 /*
- * Delete the recording at @spot, if there is one. CHANGED_MEANWHILE: another recorder has it; we
- * try again, since a recorder at its end releases it soon.
+ * Delete the recording at @spot, if there is one. Returns CHANGED_MEANWHILE when another recorder
+ * has it. Then we try again: a recorder at its end releases it soon.
  */
 static int remove_recording(const struct spot *spot, struct uft_err *err)
 {
@@ -267,8 +267,8 @@ static int rename_dir(const struct spot *spot, const struct spot *old, struct uf
 }
 
 /*
- * The same for the directory at @spot, even while it is recorded into: its recorder goes on under
- * the new name.
+ * Give the directory at @spot the name @old, and remove a recording of that name. This works even
+ * while the directory is recorded into: its recorder goes on under the new name.
  */
 static int put_aside(const struct spot *spot, const struct spot *old, struct uft_err *err)
 {
@@ -331,7 +331,7 @@ static int make_dir(const struct spot *spot, int *dir_fd, struct uft_err *err)
 	return 0;
 }
 
-/* Tell the error when it was tried often enough. */
+/* Sets the error after the last attempt. */
 static int give_up(const struct spot *spot, const struct spot *old, struct uft_err *err)
 {
 	int fd cleanup_fd = open_spot(old, O_NOFOLLOW);

@@ -29,8 +29,9 @@ static uint64_t step_of(uint64_t size)
 }
 
 /*
- * Measured on ext4. In memory (tmpfs) all pages would be allocated and cleared; other file systems
- * have their own ways to find space for growing files.
+ * True when there is room to reserve @step bytes, on ext4. Only there a gain was measured. In
+ * memory (tmpfs) all pages would be allocated and cleared. Other file systems have their own ways
+ * to find space for growing files.
  */
 static bool has_room(int fd, uint64_t step)
 {

@@ -82,7 +82,10 @@ static int stands_for(struct store *store, const char *name, const char *path, c
 bool store_choose_name(struct store *store, const char *path, const char *build_id, char *name,
 		       size_t size)
 {
-	/* Readers search for the path as map files have it, where it is a part of a line. */
+	/*
+	 * Readers search for the path as it stands in map files: there it is escaped, as a part of
+	 * a line.
+	 */
 	struct strbuf escaped cleanup_strbuf = { 0 };
 
 	text_put_name(&escaped, path, strlen(path));

@@ -56,8 +56,9 @@ struct store_ops {
  *
  * @error: negative errno of the first failed write
  * @max_bytes: limit of the bytes that store_may_take() allows; 0: none
- * @taken: bytes counted so far; @is_full: that exceeded the limit; then @when_full is called,
- *         in any thread, perhaps more than once
+ * @taken: bytes counted so far
+ * @is_full: the limit was exceeded
+ * @when_full: called when the limit is exceeded, in any thread, perhaps more than once
  */
 struct store {
 	const struct store_ops *ops;
@@ -69,12 +70,12 @@ struct store {
 	void *when_full_arg;
 };
 
-/* Before anything else: set how much may come. */
+/* Set the limit of bytes (0: none). Call it before anything else. */
 void store_limit(struct store *store, uint64_t max_bytes, void (*when_full)(void *arg), void *arg);
 
 /*
- * Any thread. Count @len bytes that are about to be appended. False when the limit forbids them;
- * from then on always.
+ * Any thread. Count @len bytes that are about to be appended. Returns false when the limit forbids
+ * them, and from then on at each call.
  */
 bool store_may_take(struct store *store, size_t len);
 
@@ -154,16 +155,17 @@ int store_publish(struct store *store, const char *name, const void *data, size_
 		  struct uft_err *err);
 
 /*
- * The name of a module's symbol file: <basename>.sym, or with a part of the build-id (or a checksum
- * of the path) when another module has that name (doc/formats/symbols.md, "Names of the files").
- * False when the module's symbols are saved already.
+ * Choose the name of a module's symbol file: <basename>.sym, or with a part of the build-id (or a
+ * checksum of the path) when another module has that name (doc/formats/symbols.md, "Names of the
+ * files"). Returns false when the module's symbols are saved already.
  */
 bool store_choose_name(struct store *store, const char *path, const char *build_id, char *name,
 		       size_t size);
 
 /*
- * Files for each CPU, "<prefix><cpu>.dat": open one as a stream, or negative errno; write a whole
- * one; remove those of the first @nr CPUs.
+ * Files for each CPU, "<prefix><cpu>.dat". store_open_cpu() opens one, and returns a stream or
+ * negative errno. store_publish_cpu() writes a whole one. store_remove_cpus() removes those of the
+ * first @nr CPUs.
  */
 int store_open_cpu(struct store *store, const char *prefix, unsigned cpu);
 int store_publish_cpu(struct store *store, const char *prefix, unsigned cpu,

@@ -18,8 +18,8 @@
 #define USER_CACHE_BYTES_MAX (512ULL << 20)
 
 /*
- * Open "utrail" in $XDG_CACHE_HOME, or in ~/.cache: a descriptor of the directory, which is made
- * when it is not there; below 0: there is no cache. There is none when
+ * Open "utrail" in $XDG_CACHE_HOME, or in ~/.cache. The directory is made when it is missing.
+ * Returns a descriptor, or below 0 when there is no cache. There is none when
  *
  *  - we have more rights than the user who has started us (setuid), or look at files as another
  *    user just now (rights_enter())

@@ -14,8 +14,9 @@
 #include "utils/format/event_data.h"
 
 /*
- * The number of ended processes whose pages are kept without a check. A check that frees less than
- * half of many raises the limit, so one check in thousands is enough.
+ * The least and the greatest value of notes.look_at: so many ended processes keep their pages
+ * without a check. A check sets it to twice the number of pages that it has kept. So with many
+ * pages, there is one check for thousands of ended processes.
  */
 #define ENDED_FEW 256
 #define ENDED_MAX 4096

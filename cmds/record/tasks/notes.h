@@ -15,11 +15,12 @@ struct processes;
 /*
  * All processes whose page is mapped: running ones, and ended ones with a child that has not
  * reported itself: such a child notes its own children in the same page. Only the control thread
- * reads them. Starts as { 0 }.
+ * reads this list. Starts as { 0 }.
  *
- * @nr_ended: number of ended ones; they are checked when there are more than @look_at
- * @reads_failed and the members after it: sums of the notes of processes that are gone (struct
- *        arena); after notes_close() of all processes
+ * @nr_ended: number of ended processes in the list; they are checked when there are more than
+ *            @look_at
+ * @reads_failed and the members after it: sums of the notes (struct arena) of processes that are
+ *        not in the list any more; after notes_close(), of all processes
  */
 struct notes {
 	struct process *first;

@@ -28,7 +28,7 @@ static bool is_memory(const struct process *proc, dev_t dev, ino_t ino)
 
 /*
  * Returns the process whose memory @pid has mapped, among those from @first up to @end in the list
- * of notes. Returns NULL also when the recorder may not see that.
+ * of notes. Returns NULL also when the recorder may not read the maps of @pid.
  */
 static struct process *find_mapped(pid_t pid, struct process *first, const struct process *end)
 {
@@ -88,8 +88,8 @@ static void add_orphan(struct processes *procs, pid_t pid, struct process *paren
 	int pidfd cleanup_fd = syscall(SYS_pidfd_open, pid, 0);
 
 	/*
-	 * The process is alive after its maps were read. So its number was not reused, and it was
-	 * the same one all the time.
+	 * The descriptor was opened first, and the process is still alive after its maps were read.
+	 * So its number was not reused, and the maps are of the process that is watched.
 	 */
 	if (pidfd < 0 || !find_mapped(pid, parent, parent->next_noting) || peer_has_ended(pidfd, 0))
 		return;

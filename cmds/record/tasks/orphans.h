@@ -16,8 +16,8 @@ struct orphans {
 };
 
 /*
- * The identity of shared memory. It comes from fstat(2), and for processes that have the memory
- * mapped from proc(5).
+ * The identity of shared memory. fstat(2) of the memory tells it. For a process that has the memory
+ * mapped, /proc/PID/maps tells it.
  */
 struct memory_id {
 	dev_t dev;
@@ -26,9 +26,9 @@ struct memory_id {
 
 /*
  * Watch the children in the notes of all processes (notes.h), if they are alive. The notes may
- * contain any number, but only a process that has that memory mapped can report records. A child in
- * a pid namespace of its own does not know its number in the recorder's: then all processes in such
- * namespaces are searched.
+ * contain any number, so a process is watched only if it has the memory of these notes mapped: no
+ * other process can report records there. A child in a pid namespace of its own does not know its
+ * number in the recorder's: then all processes in such namespaces are searched.
  */
 void orphans_look(struct processes *procs);
 

@@ -153,8 +153,8 @@ static void index_process(struct processes *procs, struct process *proc)
 }
 
 /*
- * Sinks are mapped: free memory of the heap would have to be cleared, which is a megabyte, and a
- * process uses its first page.
+ * Sinks are mapped, not taken from the heap: there a megabyte would have to be cleared, though a
+ * process uses only its first page.
  */
 static size_t sinks_bytes(const struct process *proc)
 {

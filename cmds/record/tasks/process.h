@@ -93,7 +93,7 @@ struct process {
 	bool has_declared;	  /* it has declared events, or its parent had before the fork */
 	/*
 	 * The generation of left-out functions whose hooks are out of its text, and the number of
-	 * remaining attempts (control/overhead_hooks.h):
+	 * attempts to get to the next one (control/overhead_hooks.h):
 	 */
 	uint32_t left_out_generation;
 	uint32_t left_out_tries;
@@ -198,8 +198,8 @@ void process_inherit_modules(struct processes *procs, struct process *child,
 			     const struct process *parent);
 
 /*
- * For plans that may change: tell each process that there is news, the end or another plan. Control
- * thread.
+ * For plans that may change: tell each process that there is news, which is the end of recording or
+ * another plan. Control thread.
  */
 void processes_tell_news(struct processes *procs);
 
