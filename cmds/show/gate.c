@@ -31,8 +31,8 @@ int gate_init(struct gate *gate, struct uft_err *err)
 }
 
 /*
- * True when the text begins with the secret. The time is the same however much of the text is
- * right. It depends only on the text's length, which its sender knows.
+ * True when the text begins with the secret. The check takes the same time however much of the text
+ * is right. Only the text's length, which its sender knows, changes the time.
  */
 static bool begins_with_secret(const char *text, const char *secret)
 {

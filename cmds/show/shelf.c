@@ -127,7 +127,7 @@ void shelf_close(struct shelf *shelf)
 	*shelf = (struct shelf){ 0 };
 }
 
-/* Opens the recording. Returns 0, or negative with shown->failure. Its lock must be held. */
+/* Opens the recording. Returns 0, or negative with shown->failure. shown->lock must be held. */
 static int open_shown(const struct shelf *shelf, struct shown *shown)
 {
 	struct opts opts = *shelf->opts;
@@ -142,7 +142,7 @@ static int open_shown(const struct shelf *shelf, struct shown *shown)
 
 /*
  * Begins to read the recording in parts if this is better. Returns 0, or negative with
- * shown->failure. Its lock must be held.
+ * shown->failure. The lock of @shown must be held.
  */
 static int open_parts(const struct shelf *shelf, struct shown *shown)
 {

@@ -126,8 +126,8 @@ static int open_growing(struct follow *follow, struct trace_data *data, const st
 }
 
 /*
- * Returns the time before which calls must have begun to be shown as entered. In a pipe or a file
- * no call is, so that each leaf has one line.
+ * Returns the time before which an open call must have begun, so that it is shown as entered. In a
+ * pipe or a file the time is 0: no call is shown so, and each leaf has one line.
  */
 static uint64_t open_since_ns(const struct follow *follow)
 {

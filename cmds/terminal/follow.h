@@ -15,7 +15,8 @@
  * @complete_ns: events up to this time are in the files and known to @data; UINT64_MAX: all events
  *               are
  * @has_late_entries: see struct pipeline
- * @answer_ns: the time in the recorder's last answer: complete after task.txt was read once more
+ * @answer_ns: the time in the recorder's last answer; it becomes @complete_ns when task.txt was
+ *             read once more
  * @is_own: the recorder is a process of this command, and is waited for without a limit
  * @is_watched: a person looks at each line as it comes; otherwise the reading program gets the
  * lines of a replay
@@ -30,8 +31,8 @@ struct follow {
 };
 
 /*
- * A view of calls while they are recorded. Both functions get view.self, and return 0, or negative,
- * @grow with @err. They may be NULL.
+ * A view of calls while they are recorded. Both functions get view.self, and may be NULL. They
+ * return 0 or negative; @grow then sets @err.
  *
  * @grow: called when the pipeline may have new tasks
  * @pause: called when no event comes for a moment: shows calls that began before @since_ns

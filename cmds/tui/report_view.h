@@ -23,8 +23,9 @@ struct report_view {
 };
 
 /*
- * @view->agg must have been run for report_prepare() of @config. @config: without sort keys, the
- * first column is the key. Returns 0, -ERR_USAGE or -ENOMEM with @err.
+ * Before this, @view->agg must have been prepared (report_prepare()) for a report with @config, and
+ * run. When @config has no sort keys, the first column is the key. Returns 0, -ERR_USAGE or -ENOMEM
+ * with @err.
  */
 int report_view_init(struct report_view *view, const struct report_config *config,
 		     struct uft_err *err);

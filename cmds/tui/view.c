@@ -143,7 +143,8 @@ void view_center(struct tui_view *view, size_t rows)
 	size_t end = last_top(view, MAX(rows, (size_t)1));
 
 	/*
-	 * The line ends just above or below the middle: that depends on the direction of scrolling.
+	 * The line comes to stand just above or below the middle, which depends on the direction of
+	 * scrolling.
 	 */
 	if (view->cursor - view->top < half) {
 		while (view->top > 0 &&

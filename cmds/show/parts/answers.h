@@ -70,7 +70,8 @@ void answer_processes(struct index *index, struct strbuf *out);
 void answer_sources(struct index *index, struct strbuf *out);
 
 /*
- * Ends the making of sums. Starts as zeros, but for the lock, which the owner makes and destroys.
+ * The means to end the making of sums. Starts as zeros, but for the lock, which the owner makes and
+ * destroys.
  *
  * @lock: protects the other members
  * @pipe: the pipeline of the running sum, or NULL

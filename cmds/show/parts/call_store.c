@@ -460,8 +460,8 @@ static int find_all(const struct call_store *store, uint64_t from_ns, uint64_t t
 		ret = thin_end(&f.thinner);
 	}
 	/*
-	 * In time, these calls are between others of their depth, so they are thinned out by
-	 * themselves.
+	 * In the order of time, these calls belong between calls of their depth that were found
+	 * above. So they are thinned out separately.
 	 */
 	find_in_list(&crossing, &store->crossing);
 	find_in_list(&crossing, &store->open);

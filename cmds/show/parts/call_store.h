@@ -95,8 +95,8 @@ struct store_level {
  * Starts as zeros with @file, ends with call_store_deinit().
  *
  * @last: calls that are in no block yet
- * @crossing: calls that began before the first end in their block. A block adds no more than were
- *            open at a time
+ * @crossing: calls that began before the first end in their block. A block adds at most as many as
+ *            calls were open at the same time
  * @open: calls that have not ended, as the reader has told
  */
 struct call_store {

@@ -125,8 +125,8 @@ static int count_call(struct index *index, uint32_t func)
 }
 
 /*
- * Stores the text of the innermost call, such as "(1, 2) = 3". It ends by @event; NULL: it does not
- * return. @number gets the text's number, or 0.
+ * Stores the text of the innermost call, such as "(1, 2) = 3". The call ends by @event; NULL: it
+ * does not return. @number gets the text's number, or 0.
  */
 static int put_values(struct reading *r, const struct event *event, uint64_t *number)
 {

@@ -40,7 +40,7 @@ struct indexed_task {
 /*
  * The most kinds of events; all further kinds become one, the last. A page with more kinds is of no
  * use. The depth of an event is its kind, plus INDEX_KINDS_MAX for each event of its kind before it
- * at the same time. INDEX_AT_ONCE of these are told apart.
+ * at the same time. At most INDEX_AT_ONCE events of a kind at the same time are told apart.
  */
 #define INDEX_KINDS_MAX	    4096
 #define INDEX_AT_ONCE	    16

@@ -299,7 +299,7 @@ struct watch {
 	bool is_on;
 };
 
-/* The time between two looks, in ms: a reader that has left costs no more. */
+/* The time between two looks, in ms: work for a reader that has left lasts no longer. */
 #define WATCH_MS 50
 
 static void *run_watch(void *self)

@@ -11,8 +11,8 @@
 /* The most bytes of a text; a longer text is cut. */
 #define TEXT_BYTES_MAX	60000
 /*
- * Texts up to the first number of bytes are recognised when they come again, as many as there are
- * slots.
+ * The longest text that is recognised when it comes again, and the number of texts that are
+ * remembered for that.
  */
 #define TEXT_SLOT_BYTES 48
 #define TEXT_SLOTS	4096

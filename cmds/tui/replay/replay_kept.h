@@ -46,8 +46,8 @@ struct replay_kept {
 };
 
 /*
- * Begin to make lines of @source, which must outlive @kept, or go on with that. No thread may be
- * running. Returns 0 or negative with @err.
+ * Begin to make lines of @source, or go on to make them. @source must outlive @kept. No thread may
+ * be running. Returns 0 or negative with @err.
  */
 int replay_kept_start(struct replay_kept *kept, const struct replay_source *source,
 		      struct uft_err *err);

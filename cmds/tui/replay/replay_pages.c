@@ -82,7 +82,7 @@ static int extend_kept(struct replay_pages *pages, uint64_t more, struct uft_err
 		if (is_done || pages->nr_lines > before + more || (pages->stops && pages->stops()))
 			break;
 		nanosleep(&(struct timespec){ .tv_nsec = KEPT_LOOK_NS }, NULL);
-		/* For a few lines there is one wait: the caller looks again. */
+		/* A caller that wants only a few lines waits once: it looks again later. */
 		if (more <= EXTEND_LINES)
 			break;
 	}

@@ -148,9 +148,9 @@ int replay_pass_begin(struct replay_pass *pass, const struct replay_mark *mark,
 		      struct uft_err *err);
 
 /*
- * Run the pass, up to @source->until_ns when the recording grows. Returns 1 at the end of that, 0
- * when the pass has stopped before, or negative with @err. @is_last: no more events will come for
- * now. So a call whose return could still join it in one line is shown as it is.
+ * Run the pass, up to @source->until_ns when the recording grows. Returns 1 when it has read all of
+ * that, 0 when the pass has stopped before, or negative with @err. @is_last: no more events will
+ * come for now. So a call whose return could still join it in one line is shown as it is.
  */
 int replay_pass_run(struct replay_pass *pass, bool is_last, struct uft_err *err);
 
