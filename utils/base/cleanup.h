@@ -1,5 +1,6 @@
 /*
- * Scope-bound ownership: a resource acquired with one of these is released at the end of its block.
+ * Scope-bound ownership: a resource acquired with one of these attributes is released at the end of
+ * its block.
  */
 #ifndef UTRAIL_BASE_CLEANUP_H
 #define UTRAIL_BASE_CLEANUP_H

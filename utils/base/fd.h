@@ -23,7 +23,7 @@ ssize_t fd_pread_full(int fd, void *data, size_t len, uint64_t offset);
 
 /*
  * Close @first and all descriptors above it. A child of a program with threads may call it: it
- * makes system calls only. Not complete before Linux 5.9, when there are descriptors above 65,535.
+ * makes system calls only. Before Linux 5.9 descriptors above 65,535 stay open.
  */
 void fd_close_from(unsigned first);
 

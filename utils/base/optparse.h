@@ -72,7 +72,8 @@ struct opt_row {
  * @given: by index of @rows: set when the option was given; may be NULL
  * @cmds: of two options with the same letter, the one that these commands accept is taken;
  *        otherwise, and with 0, the first one
- * @last: the last option whose argument was a word of its own, @last_text; NULL when there was none
+ * @last: the last option whose argument was a separate word; NULL when there was none. @last_text:
+ *        that word
  */
 struct optparse {
 	const struct opt_row *rows;
@@ -96,9 +97,9 @@ struct optparse {
 int optparse_run(struct optparse *p, void *target, struct uft_err *err);
 
 /*
- * The same for all words of an untrusted file. It accepts only options that are is_recorded, by
- * their full names and with valid arguments. The others are listed in
- * @ignored, separated by ", ", in words of the table and not in those of the file. 0 or -ENOMEM.
+ * Like optparse_run(), for all words of an untrusted file. It accepts only options that are
+ * is_recorded, by their full names and with valid arguments. The others are listed in @ignored,
+ * separated by ", ", in words of the table and not in those of the file. 0 or -ENOMEM.
  */
 int optparse_run_recorded(struct optparse *p, void *target, struct strbuf *ignored,
 			  struct uft_err *err);

@@ -43,8 +43,8 @@ static const struct unit *find_unit(const struct unit *units, size_t nr, const c
 }
 
 /*
- * Parse digits of the integer part; 0 digits are not a number. Returns the count, or -1 on
- * overflow.
+ * Parse the digits of the integer part. Returns their number, which is 0 when there is no digit, or
+ * -1 on overflow.
  */
 static int parse_digits(const char **text, uint64_t *value)
 {

@@ -358,8 +358,8 @@ static void note_unread(struct compdb *db, struct reading *reading)
 }
 
 /*
- * Add the entries of one execution. 1 when its children are to be ignored: the compiler called by a
- * wrapper, the compiler proper. 0, or negative.
+ * Add the entries of one execution. 0, negative, or 1: its children must be ignored. They are the
+ * compiler that a wrapper calls, or the compiler proper.
  */
 static int add_command(struct compdb *db, struct reading *reading)
 {

@@ -22,11 +22,11 @@
  * @nr: length of @entries and @keys; @nr_left: number of entries that are not NULL
  * @nr_not_text: commands that are left out since they are not UTF-8, which JSON cannot have
  * @has_assemblers: commands of as, nasm and yasm have entries, too
- * @leaves_out_gone: leave out sources that are not a file (any more), or that are below /tmp while
- * the build is not, as those of configure are; @nr_gone: their number
+ * @leaves_out_gone: leave out sources that are not files (any more). If the build is not below
+ * /tmp, leave out sources below /tmp, too, such as those of configure. @nr_gone: their number
  * @is_build_temporary: the build began below /tmp
  * @responses: contents of response files when their compilers began; NULL: the files are read now
- * @nr_unread: response files that could not be read; @unread: the name of the first one, of the
+ * @nr_unread: response files that could not be read; @unread: the name of the first one, on the
  *             heap, or NULL; @unread_why: its error, a negative errno
  * @cost: cost of the commands so far, in bytes; @is_unlimited: @cost has no limit
  * @nr_beyond: commands that are left out, since they would cost more than COMPDB_COST_MAX

@@ -12,8 +12,8 @@
 #define HEAP_COST   16
 
 /*
- * A node in the heap. @key: the smallest comes first; @node: a content, or, after all contents, an
- * execution; @is_start: the walk begins here
+ * A node in the heap. @key: the smallest comes first; @node: the number of a content or an
+ * execution; numbers of executions follow those of contents; @is_start: the walk begins here
  */
 struct deps_step {
 	uint64_t key;

@@ -18,10 +18,10 @@ void nearest_init(struct nearest *n, const char *typed)
 
 /*
  * Returns the edit distance: the number of letters to change, add, drop or swap with their
- * neighbour that turns the typed text into @word. It is fast, as there may be many words: a row of
- * the table of distances between prefixes is a bit vector, with a bit where the row differs from
- * the one above it (Hyyrö, A bit-vector algorithm for computing Levenshtein and Damerau edit
- * distances, 2003).
+ * neighbour that turns the typed text into @word. There may be many words, so the function must be
+ * fast. A row of the table of distances between prefixes is a bit vector, with a bit where the row
+ * differs from the one above it (Hyyrö, A bit-vector algorithm for computing Levenshtein and
+ * Damerau edit distances, 2003).
  */
 static unsigned edit_distance(const struct nearest *n, const char *word)
 {

@@ -1,6 +1,6 @@
 /*
- * Comparison functions for plain numbers, and for structs that begin with one, for qsort(3) and
- * bsearch(3), and a binary search.
+ * Functions for plain numbers, and for structs that begin with a number: comparisons for qsort(3)
+ * and bsearch(3), and a binary search.
  */
 #ifndef UTRAIL_BASE_ORDER_H
 #define UTRAIL_BASE_ORDER_H
@@ -25,7 +25,7 @@ static inline int order_u64(const void *a, const void *b)
 }
 
 /*
- * Count the elements of at most @limit in @array: the last of these is the one in force at @limit.
+ * Count the elements in @array that are not above @limit: the last of them is in force at @limit.
  * The array has @nr elements of @size bytes, sorted by the uint64_t that each begins with.
  */
 static inline size_t order_count_until(const void *array, size_t nr, size_t size, uint64_t limit)

@@ -10,7 +10,7 @@
 #include "utils/format/proc_dat.h"
 
 /*
- * @before: index plus one of the file before it of the same execution; @text: NULL when the file
+ * @before: index plus one of the previous file of the same execution; @text: NULL when the file
  * could not be read, for the reason @why
  */
 struct response_file {

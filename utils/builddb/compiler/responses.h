@@ -15,11 +15,12 @@
 struct response_file;
 
 /*
- * @listener: for executions_load_heard(); @is_big_endian: to be set before
+ * @listener: for executions_load_heard(); @is_big_endian: byte order of the recording, set by the
+ *            caller
  * @all, @nr: the files, in the order of the recording; @last_of: by execution, index plus one of
  * its last file
- * @bytes: bytes of all texts; without @is_unlimited, a file with which they would exceed
- *         RESPONSES_MAX counts as unreadable
+ * @bytes: bytes of all texts; they may not exceed RESPONSES_MAX unless @is_unlimited is set: a file
+ *         for which there is no room counts as unreadable
  *
  * Ends with responses_deinit().
  */

@@ -232,8 +232,8 @@ static const char *end_half(struct etrace_reader *reader, struct etrace_task *ta
 }
 
 /*
- * Add a failure, whose errno the text does not tell. Without a first half, the failure was a file
- * that did not exist.
+ * Add a failed act. The text does not tell its errno. If there is no first half, the act failed
+ * because its file did not exist.
  */
 static const char *fail_half(struct etrace_reader *reader, struct etrace_task *task,
 			     const struct step *step)

@@ -1,6 +1,6 @@
 /*
- * Makes records of the events of an etrace text, each when all its lines have come. For
- * etrace_read.c.
+ * Makes records of the events of an etrace text. A record is made when all lines of its event have
+ * come. For etrace_read.c.
  */
 #ifndef UTRAIL_BUILDDB_ETRACE_EVENT_H
 #define UTRAIL_BUILDDB_ETRACE_EVENT_H

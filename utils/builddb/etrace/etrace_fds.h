@@ -1,5 +1,6 @@
 /*
- * The open descriptors of processes, since close_range(2) does not list those that it has closed.
+ * The open descriptors of processes. They are needed since a record of close_range(2) has only the
+ * range, and not the descriptors that were closed.
  */
 #ifndef UTRAIL_BUILDDB_ETRACE_FDS_H
 #define UTRAIL_BUILDDB_ETRACE_FDS_H

@@ -11,7 +11,10 @@
 
 /* Larger times would leave no room for the records that follow each other. */
 #define SECONDS_MAX 4000000000ULL
-/* The limit of empty arguments, which only the number of the next one, or argsize, implies. */
+/*
+ * The limit of empty arguments. They have no lines: only the number of the next argument, or
+ * argsize, implies them.
+ */
 #define EMPTY_MAX   4096U
 
 static void note_wrong_line(struct etrace_reader *reader, size_t at, const char *text)
@@ -358,7 +361,7 @@ static const char *name_task(struct etrace_reader *reader, struct text *left)
 	return NULL;
 }
 
-/* Begin a variable, which all processes have that were named before it. */
+/* Begin a variable. All processes that were named before it have it. */
 static void begin_variable(struct etrace_reader *reader)
 {
 	size_t at;

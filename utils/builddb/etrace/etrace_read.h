@@ -1,6 +1,6 @@
 /*
- * Process and file events of text (doc/formats/etrace.md): line by line, and then as records of
- * proc.dat.
+ * Reads process and file events of text (doc/formats/etrace.md), line by line, and then gives them
+ * as records of proc.dat.
  */
 #ifndef UTRAIL_BUILDDB_ETRACE_READ_H
 #define UTRAIL_BUILDDB_ETRACE_READ_H

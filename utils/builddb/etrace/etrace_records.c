@@ -154,8 +154,8 @@ static int put_payload(struct etrace_reader *reader, const struct etrace_record 
 }
 
 /*
- * Put a CPU record in front of @record, if earlier records do not imply its CPU: 1. Else 0, or
- * -ENOMEM.
+ * If earlier records do not imply @record's CPU, put a CPU record in front of it, and return 1.
+ * Else 0, or -ENOMEM.
  */
 static int put_cpu(struct etrace_reader *reader, const struct etrace_record *record,
 		   struct strbuf *payload)
@@ -170,8 +170,8 @@ static int put_cpu(struct etrace_reader *reader, const struct etrace_record *rec
 }
 
 /*
- * Give numbers to @record's task, and make its payload: 0. 1: @payload is a CPU record that comes
- * before it; -ENOMEM
+ * Give numbers to @record's task, and make its payload. Returns 0; 1 when @payload is a CPU record
+ * that comes before @record; -ENOMEM.
  */
 static int put_next(struct etrace_reader *reader, const struct etrace_record *record,
 		    struct strbuf *payload)

@@ -177,8 +177,8 @@ static int put_open(struct etrace_writer *writer, const struct proc_record *rec,
 }
 
 /*
- * Write a close for each descriptor of a range that is known to be open. A single descriptor was
- * open.
+ * Write a close for each descriptor of a range that is known to be open. If the range is one
+ * descriptor, that was open in any case.
  */
 static int put_close(struct etrace_writer *writer, int32_t pid, const struct proc_act *act)
 {
