@@ -14,7 +14,8 @@
 
 /*
  * @is: the execution; @start_ns, @end_ns: its part in the time range
- * @parent: the nearest shown one that has made the process; EXECUTION_NONE: none
+ * @parent: the nearest shown execution above it: the one that has made the process, if that is
+ *          shown; EXECUTION_NONE: none
  * @signal: the signal that ended the process in it, 0: none
  * @status: the exit status, -1: the process did not exit in it
  * @is_first: it is the first shown one of its process

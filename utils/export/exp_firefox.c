@@ -13,8 +13,8 @@
 
 /*
  * The profiler shows samples, not calls. Each period in which nothing began or ended is one sample,
- * and its weight is the length of the period. A stack is a path of calls. @tree has the paths, and
- * the number of each (plus one) in @calls of its node.
+ * and its weight is the length of the period. A stack is a path of calls. @tree has the paths;
+ * @calls of a node is the number of its path, plus one.
  *
  * @numbers: functions in the order of the file
  * @strings: names of functions and of events, as they come

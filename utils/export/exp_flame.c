@@ -117,8 +117,8 @@ static uint64_t count_samples(const struct tree_node *node, uint64_t sample_ns)
 		below_ns += child->total_ns;
 	}
 	/*
-	 * The call was also open in a forked child that did not return: its calls are not in the
-	 * time of this call.
+	 * The call was also open in a forked child that did not return: the child's calls are not
+	 * in the time of this call.
 	 */
 	if ((int64_t)(below_ns - (node->total_ns - node->self_ns)) > 0)
 		return samples_in(node->self_ns, sample_ns);

@@ -367,8 +367,8 @@ static int put_perfetto_events(struct export *ex, const struct event_span *span,
 			ret |= export_point(ex, span->task, event);
 		while (nest_next(&p->nest, open, event, &edge)) {
 			/*
-			 * This is the depth of the edge. The call of an end was just removed from
-			 * the stack.
+			 * This is the depth of the edge: if the edge ends a call, that call was
+			 * just removed from the stack.
 			 */
 			if (unlikely(open->depth + !edge.is_begin > DEPTH_MAX))
 				continue;

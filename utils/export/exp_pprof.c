@@ -10,8 +10,8 @@
 #include "utils/view/graph/tree_counters.h"
 
 /*
- * The limit of calls in a sample, which has all of its path. The innermost calls of longer paths
- * are written.
+ * The limit of calls in a sample. A sample has all calls of its path; if the path is longer, only
+ * the innermost ones are written.
  */
 #define PATH_MAX_CALLS 1000
 

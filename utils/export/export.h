@@ -63,7 +63,8 @@ extern const struct exporter exp_event_posix;
  * @shows_paths: of events alone: the calls around each
  * @is_served: the page comes from a server and may request more data (doc/internals/show.md)
  * @has_calls: of events alone: entries and exits of functions, if the format has events for them
- * @side: of html alone: the first of two exports to a sink that compare, or the second
+ * @side: of html alone: two exports to one sink make a page that compares; this is the first or the
+ *        second of them
  * @threads: the number of threads that may share the work
  */
 struct export_config {
@@ -106,13 +107,13 @@ struct export
  * @configure: set the pipeline for its needs; NULL for formats from the call tree
  * @deinit: free the contents of ex->state; called in any case
  *
- * Each says how it handles points (EVENT_POINT: events that take no time, other than calls and the
- * scheduler's), by one of:
+ * Points (EVENT_POINT) are events that take no time, other than calls and the scheduler's. Each
+ * format sets one of the following members for them:
  *
- * @point: writes one. @events calls export_point() with each; in its place in time, between the
- *         calls around it
- * @points_as_calls: those from the call tree: they are calls that take no time, of a function that
- *                   is called like the event
+ * @point: writes one. @events calls export_point() with each point at its place in time, between
+ *         the calls around it
+ * @points_as_calls: the call tree has points as calls: each takes no time, and its function is
+ *                   called like the event
  * @drops_points: the reason why the format has no place for them, to be told when there were any:
  *                "N events are left out of <name>: <why>"
  *

@@ -107,8 +107,9 @@ static uint64_t changed_ns(const char *path)
 }
 
 /*
- * A source changed after the program was built is not the recorded one. The build time of a program
- * that was replaced is unknown; the recording was made after it.
+ * A source that was changed after the program was built is not the recorded one. If another file
+ * has replaced the program, its build time is unknown. Then the time of the recording is returned,
+ * which is later.
  */
 static uint64_t find_built_ns(const struct trace_data *data, const struct module *module)
 {

@@ -51,7 +51,7 @@ export class Search {
 		this.funcs = Uint8Array.from(recording.names, (name) => (is && is(name) ? 1 : 0));
 		this.hasFuncs = this.funcs.includes(1);
 		/**
-		 * By text, from 1 on; null: none of them.
+		 * By number of text, from 1 on: 1 if it matches; null: no text matches.
 		 * @type {Uint8Array | null}
 		 */
 		this.texts = null;

@@ -40,8 +40,8 @@ export class App {
 	constructor(recording, beside = null) {
 		this.recording = recording;
 		/**
-		 * The view for an address without one. For a build without probes there are only
-		 * processes.
+		 * The view for an address that names no view. A build without probes has nothing
+		 * but processes.
 		 * @type {import("./state.js").ViewName}
 		 */
 		this.firstView = recording.meta.dir !== undefined ? "flame"

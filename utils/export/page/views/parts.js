@@ -137,8 +137,8 @@ function keepEvent(app) {
 }
 
 /**
- * Show processes, which are known when all was read, for a build without probes: it has nothing
- * else.
+ * Go to the view of processes if there are no calls: a build without probes has only processes.
+ * These are known when all was read.
  * @param {import("../state/app.js").App} app
  */
 function showProcesses(app) {

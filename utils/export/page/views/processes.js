@@ -102,8 +102,8 @@ export class ProcessesView {
 	}
 
 	/**
-	 * Draw the number that worked at each moment; the area between it and the number of slots
-	 * is shaded.
+	 * Draw the number of processes that worked at each moment. The area between this number and
+	 * the number of slots is shaded.
 	 * @param {CanvasRenderingContext2D} g
 	 * @param {number} width
 	 */

@@ -175,8 +175,9 @@ export class Timeline {
 	}
 
 	/**
-	 * Headings are elements, so that keys and screen readers reach them; Only those in or near
-	 * the visible part exist, and the one with the focus, which is not moved if possible.
+	 * Headings are elements, so that keys and screen readers reach them. Only headings in or
+	 * near the visible part exist, and the heading with the focus, which is not moved if
+	 * possible.
 	 * @param {import("../model/layout.js").Strip[]} near
 	 */
 	#putHeadings(near) {
@@ -266,7 +267,7 @@ export class Timeline {
 
 	/**
 	 * Collapse all tasks, or expand them if they are collapsed.
-	 * @param {boolean} isFolded they are
+	 * @param {boolean} isFolded true: they are collapsed now
 	 */
 	toggleAll(isFolded) {
 		const tasks = this.strips.filter((strip) => strip.kind === "task");
