@@ -22,8 +22,8 @@
 #define DATADIR_PROCESSES	  "proc.dat"
 
 /*
- * True when @name is the name of such a file. Only such files are written into a data directory,
- * and only such files are deleted with it. Unfinished files (DATADIR_TMP) count, too.
+ * True when @name is the name of a file of a data directory. Only files with such names are written
+ * into it, and only these are deleted with it. Unfinished files (DATADIR_TMP) count, too.
  */
 bool datadir_has_name(const char *name);
 

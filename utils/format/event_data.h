@@ -36,8 +36,8 @@ enum event_data_flags {
 #define EVENT_LINE_TIME_BYTES 8U
 
 /*
- * The fields that an event imported from a log of POSIX Trace has there. They follow the event's
- * values, all little-endian. Readers of values skip them.
+ * The fields that an event has in a log of POSIX Trace. The payload of an imported event has them
+ * after the event's values, all little-endian. Readers of values skip them.
  *
  * @time_ns: nanoseconds since 1970. @id, @flags: as in the log (trace/posixlog/event.h)
  */

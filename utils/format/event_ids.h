@@ -12,8 +12,8 @@
  *                    uftrace's
  * @EVENT_ID_LINUX: events that the kernel tells of tasks and of its scheduler, from perf-cpu*.dat:
  *                  fixed numbers, uftrace's
- * @EVENT_ID_PROC: acts of processes, from proc.dat: fixed numbers, this one and the kinds of
- *                 proc_dat.h added
+ * @EVENT_ID_PROC: acts of processes, from proc.dat: fixed numbers: this one plus the kind
+ *                 (proc_dat.h)
  * @EVENT_ID_LIMIT: calls that the probe left out, at the place where they are missing: fixed
  *                  numbers, ours
  * @EVENT_ID_FREE: not assigned. New types of events of ours get fixed numbers here
@@ -25,7 +25,7 @@
  * @EVENT_ID_EXTERN_DATA: lines of extern.dat, all of this one number
  * @EVENT_ID_BEYOND: not assigned
  *
- * A file may have any number. One without an owner, or without a name, is shown as a number.
+ * A file may have any number. If a number has no owner or no name here, it is shown as a number.
  */
 enum event_id {
 	EVENT_ID_KERNEL = 0,

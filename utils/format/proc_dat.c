@@ -115,7 +115,8 @@ bool proc_fork_decode(const uint8_t *data, size_t len, bool big, struct proc_for
 }
 
 /*
- * Read the texts whose lengths, all of them, are at @at. A text that is cut off ends with the data.
+ * Read @nr texts. Their lengths stand together at @at, and the texts follow the lengths. A text
+ * that is cut off ends with the data.
  */
 static void take_texts(const uint8_t *data, size_t len, size_t at, bool big, struct text *texts,
 		       size_t nr)

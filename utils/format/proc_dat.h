@@ -98,8 +98,8 @@ struct proc_fork {
 /*
  * A program that a process has executed.
  *
- * @old_tid: the thread that called execve(2). It is not the record's task when it was not its
- *           process' leader: from now on it has the leader's number
+ * @old_tid: the thread that called execve(2). If it was not its process' leader, the record's task
+ *           has another number: the leader's, which the thread has from now on
  * @interpreter: the file that runs: a script's interpreter, or @program
  * @program: the file that was executed, which may be a script
  * @cwd: the working directory

@@ -75,7 +75,10 @@ size_t compact_bound(size_t raw_len)
 	return (raw_len / 16 + 1) * 40 + raw_len + COMPACT_HEAD_BYTES + 64;
 }
 
-/* The word at 40 has three values: a body, and so its tokens, has less than half a megabyte. */
+/*
+ * The word at offset 40 has three values: least, tokens_len and is_cut. 19 bits are enough for
+ * tokens_len: a body has less than half a megabyte.
+ */
 #define LEAST_SHIFT 20
 #define TOKENS_MASK ((1U << LEAST_SHIFT) - 1)
 

@@ -153,8 +153,8 @@ static inline bool get_payload_call(struct reading *r, struct compact_state *sta
 }
 
 /*
- * HOT: decode calls with the state in registers, up to the first token that is another escape, has
- * a long delta, or may extend beyond the end.
+ * HOT: decode calls with the state in registers, also those with a short payload. It stops at the
+ * first token that is another escape, has a long delta, or may extend beyond the end.
  */
 static void get_most_calls(struct reading *r)
 {

@@ -68,8 +68,9 @@ static inline void compact_state_put(const struct compact_state *state, struct c
 }
 
 /*
- * HOT: read the next token if it is a call, no later than @until_ns, without a long delta. False
- * otherwise, with the state unchanged: call compact_block_other(). @end: end of the block
+ * HOT: read the next token if it is a call that is no later than @until_ns and has no long delta.
+ * Otherwise the result is false and the state unchanged: call compact_block_other(). @end: end of
+ * the block
  */
 static inline bool compact_step(struct compact_coder *coder, const uint8_t *end,
 				struct compact_state *state, uint64_t until_ns,
@@ -141,8 +142,9 @@ static inline bool compact_step(struct compact_coder *coder, const uint8_t *end,
 #define COMPACT_STEP_BYTES 4
 
 /*
- * HOT: true when a call with a short payload is next, completely in the block: then state->in is at
- * the call's token, which @len bytes of payload follow. Otherwise the state is unchanged.
+ * HOT: true when a call with a short payload is next, and the block has all of it. Then state->in
+ * is at the call's token, and @len bytes of payload follow the token. Otherwise the state is
+ * unchanged.
  */
 static inline bool compact_payload_next(struct compact_state *state, const uint8_t *end,
 					size_t *len)

@@ -66,7 +66,7 @@ enum escape {
 /*
  * @contexts: by the open function and its last callee: the last call (low half) and the one before
  *            that
- * @funcs: by function's number: the second word of its records; the first is unused
+ * @funcs: by function's number: the second word of its records; the first entry is unused
  * @stack: functions of open calls, 0: unknown; entry 0 means that no call is open
  */
 struct compact_coder {

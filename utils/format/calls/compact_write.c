@@ -60,7 +60,10 @@ static inline bool is_call(uint64_t data)
 	return (data & (2 | 7ULL << RECORD_MAGIC_SHIFT)) == RECORD_MAGIC << RECORD_MAGIC_SHIFT;
 }
 
-/* @may_hide_record: what is taken for a payload may be a record that is earlier than the call's. */
+/*
+ * @may_hide_record: the words taken for a payload may have a record that is earlier than the
+ *                   call's.
+ */
 struct payload_look {
 	bool is_whole;
 	bool may_hide_record;
@@ -98,7 +101,10 @@ struct writing {
 	uint32_t least;
 };
 
-/* @least: calls that were open all through this one, and those that are noted with it. */
+/*
+ * @least: the number of calls that were open all through this call, and through the calls that are
+ *         noted together with it.
+ */
 static void note_call(struct writing *w, uint64_t time_ns, uint32_t least)
 {
 	if (!w->has_call)
@@ -137,8 +143,9 @@ static uint8_t *put_surprises(struct writing *w, uint8_t *out, uint64_t time_ns,
 }
 
 /*
- * HOT: write a token with a delta of two bytes at most. Without a branch, since neither case is
- * predictable: the second byte is written in both, and the next token overwrites it in one.
+ * HOT: write a token with a delta of two bytes at most. It has no branch, since the length is not
+ * predictable. The second byte is always written; if the delta has only one, the next token
+ * overwrites it.
  */
 static INLINE uint8_t *put_short_token(uint8_t *out, enum token token, uint64_t delta)
 {
@@ -315,8 +322,8 @@ static INLINE uint8_t *put_symbol(uint8_t *out, uint32_t *learned, uint32_t symb
 
 /*
  * HOT: write the calls without payload from @raw on, up to the first other record or @end. Returns
- * where it stopped. @least: the fewest calls that were open. @is_deep: as many are open as a
- * record's depth can tell, or more; not above STACK.
+ * where it stopped. @least: the fewest calls that were open. @is_deep: at least RECORD_DEPTH_MAX
+ * calls are open, the most that a record's depth can tell, but no more than STACK.
  *
  * A function's number comes from the record itself, and not from the context that predicts it, so
  * the processor works on several records at a time. Entry and exit have code of their own, with
@@ -347,7 +354,10 @@ static INLINE const uint8_t *put_calls_at(struct compact_coder *coder, uint8_t *
 			uint64_t level = is_deep ? RECORD_DEPTH_MAX : depth - 1;
 			uint64_t last = top;
 
-			/* Without an open call @top is 0, and what it expects is even. */
+			/*
+			 * Without an open call @top is 0. Then the expected word is even, and never
+			 * equal to @data, which is odd.
+			 */
 			if (unlikely(data != coder->funcs[top] + (level << RECORD_DEPTH_SHIFT) + 1))
 				break;
 			if (is_deep && unlikely(depth <= RECORD_DEPTH_MAX))

@@ -256,7 +256,7 @@ uint32_t kernel_header_page_long(struct text content)
 /* --- pages --- */
 
 #define STAMP_BITS	  59
-/* The delta of a discarded record, if it was 0. */
+/* A discarded record has this delta if its delta was 0. */
 #define WITHDRAWN_NO_TIME 1
 
 static uint64_t get_long(const uint8_t *at, uint32_t size, bool big)

@@ -62,9 +62,9 @@ void kernel_header_put_file(struct strbuf *out, const char *name, const char *co
  *
  * @format: the content of the file
  * @id: its number, with which its records begin
- * @task_offset: for events of the scheduler, the offset of the task in a record that the event
- *               concerns (the next one, or the woken one): another task may have caused it. 0:
- *               there is none
+ * @task_offset: for events of the scheduler, the place in a record of the task that the event
+ *               concerns: the next task, or the woken one. Another task may have caused the event.
+ *               0: there is no such place
  * @graph: the layout of a call of a kernel's function; its kind is KERNEL_GRAPH_NONE for other
  *               events
  * @is_tracer: no tracepoint, but an event of a tracer, such as a call of a kernel's function

@@ -40,8 +40,9 @@ enum plan_flags {
 	PLAN_NO_LIBCALLS = 1U << 15,   /* --no-libcall; for Python only */
 	PLAN_NEST_LIBCALLS = 1U << 16, /* --nest-libcall; for Python only */
 	/*
-	 * --patch concerns functions of the program itself, or of libpython. If that is the
-	 * interpreter, its own calls are wanted, and a profile function would change them.
+	 * --patch concerns functions of the program itself, or of libpython. If that is Python's
+	 * interpreter, the user wants to see the calls of the interpreter itself, which a profile
+	 * function would change.
 	 */
 	PLAN_PATCHES_PROGRAM = 1U << 17,
 	PLAN_PATCHES_LIBPYTHON = 1U << 18,
@@ -128,7 +129,8 @@ enum plan_cond_kind {
  * @index: number of the argument, from 1 on
  * @string: enum capture_op: the way to read a string
  * @compare: enum plan_compare
- * @starts_alternative: the comparisons before it, or it and those after it, must hold
+ * @starts_alternative: an "or": the comparisons before this one must hold, or this one and those
+ *                      after it
  */
 struct plan_cond {
 	uint8_t kind; /* enum plan_cond_kind */
@@ -258,8 +260,8 @@ enum plan_patch_what {
 
 enum plan_patch_flags {
 	/*
-	 * The patch is within the bytes of the one before it, whose code runs into the stub of this
-	 * one: its site is not written.
+	 * The patch is within the bytes that the previous patch replaces. Its site is not written:
+	 * the code of the previous patch runs into its stub.
 	 */
 	PLAN_PATCH_INNER = 1U << 0,
 	/*

@@ -65,8 +65,8 @@ struct ring {
 
 	/*
 	 * Written by the producer. @head is stored with release after the record's bytes, and the
-	 * writer loads it with acquire. It publishes all bytes below it, and segment_used[] of the
-	 * segments that are completely below it.
+	 * writer loads it with acquire. The store publishes all bytes below @head, and
+	 * segment_used[] of the segments that are completely below it.
 	 */
 	_Atomic uint64_t head;
 	_Atomic uint64_t lost; /* total of dropped records, most of them because the ring was full
