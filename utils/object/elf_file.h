@@ -59,8 +59,8 @@ bool elf_section_by_type(const struct elf_file *file, uint32_t type, struct elf_
 /*
  * The bytes of a section in the file.
  *
- * @own: the memory of the bytes, which the caller frees early, since a section twice may need too
- *       much memory; NULL: the bytes live as long as the file is open
+ * @own: the memory of the bytes. The caller frees it early, since two copies of a section may need
+ *       too much memory. NULL: the bytes live as long as the file is open
  */
 struct elf_bytes {
 	const uint8_t *bytes;

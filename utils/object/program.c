@@ -72,8 +72,7 @@ static void note_instrumentation(const struct elf_file *file, struct object_prog
 
 /*
  * Returns the length of the part before the command in "/usr/bin/env python3", possibly with -S. 0
- * when
- * @program, which has @len bytes, is not env(1), or env has no plain command.
+ * when @program, which has @len bytes, is not env(1), or env has no plain command.
  */
 static size_t len_before_command(const char *program, size_t len)
 {

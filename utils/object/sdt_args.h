@@ -39,8 +39,8 @@ size_t sdt_args_parse(const struct isa *isa, const char *text, struct sdt_arg ar
 
 /*
  * Resolve the symbols of the first @nr arguments. An argument whose symbol is missing or ambiguous
- * in the file becomes OPERAND_UNKNOWN. If the file lacks symbols of static variables, all become
- * so, since a static variable may have the same name.
+ * in the file becomes OPERAND_UNKNOWN. If the file lacks symbols of static variables, all arguments
+ * with a symbol become OPERAND_UNKNOWN, since a static variable may have the same name.
  */
 void sdt_args_find_symbols(const struct elf_file *file, struct sdt_arg *args, size_t nr);
 

@@ -350,8 +350,8 @@ static size_t count_sorted(const struct code_func *funcs, size_t nr)
 }
 
 /*
- * Sort functions, of which usually most are in order already. The rest is sorted and merged from
- * the back.
+ * Sort functions. Usually most of them are in order at the front; the rest is sorted, and merged
+ * from the back.
  */
 static int order_funcs(struct code_func *funcs, size_t nr)
 {
@@ -375,7 +375,7 @@ static int order_funcs(struct code_func *funcs, size_t nr)
 	return 0;
 }
 
-/* Sort functions, and drop functions within others, which inherit their facts. */
+/* Sort functions. Functions within others are dropped, and the outer ones take over their facts. */
 static int sort_funcs(struct code *code)
 {
 	size_t kept = 0;

@@ -38,8 +38,8 @@ struct code_table {
  * @table: the index of its table of landing pads, counted from 1 on; 0
  *         when it has none
  * @has_frames: its start is from call frame information
- * @is_framed: no call enters it, by call frame information: a frame exists already at the start, or
- *             it never returns
+ * @is_framed: call frame information tells that no call enters it: a frame exists already at the
+ *             start, or it never returns
  * @has_own_unwinder: exceptions go to a personality function without tables, which must be the
  *                    program's own: compiled languages have tables
  * @is_guessed: its end is unknown, so it extends to the next one
@@ -73,7 +73,7 @@ struct code_start {
 bool code_is_special(const char *name);
 
 /*
- * The division of work on a large file, on which results do not depend. Members that are 0 are
+ * The division of work on a large file. The results do not depend on it. Members that are 0 are
  * chosen by the number of CPUs and the file.
  */
 struct code_work {

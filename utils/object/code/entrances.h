@@ -125,9 +125,9 @@ void windows_fill(const struct code *code, struct insns *insns, const struct lea
  * Fill in the @nr windows, which are sorted by site, with all references that lead into them
  * (leads_find() and windows_fill()):
  *
- *  - jumps and calls by a distance: within the functions around, instruction by instruction; from
- *    anywhere else whatever could be one of 32 bits, from any byte on (those of 8 bits do not come
- *    from further away)
+ *  - jumps and calls by a distance. In the functions around they are found instruction by
+ *    instruction. Anywhere else all bytes count that could be a distance of 32 bits, at any offset.
+ *    (Distances of 8 bits do not reach so far.)
  *  - tables of distances (switch): from each address in read-only data that some code takes, as
  *    long as the entries lead to code
  *  - tables of addresses: any aligned word of data, and the relocations that make one

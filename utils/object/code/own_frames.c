@@ -115,9 +115,9 @@ static int add_all_gaps(const struct code *code, struct strbuf *out)
 }
 
 /*
- * Why code is left alone: an engine throws errors of its language with its own unwinder, which uses
- * the positions of frames (_Unwind_GetCFA()). A replaced return address below makes these wrong.
- * LuaJIT's interpreter is such code.
+ * The reason why code is left alone. An engine throws errors of its language with its own unwinder.
+ * This uses the positions of frames (_Unwind_GetCFA()), which are wrong when a return address below
+ * was replaced. LuaJIT's interpreter is such code.
  */
 #define UNWINDS "it has an unwinder of its own"
 
@@ -199,8 +199,8 @@ static bool has_shift(const uint8_t *bytes, size_t len)
 }
 
 /*
- * The largest section that is searched. No larger library is known to copy pieces of stacks, and
- * each recording would have to read it, the C library for example.
+ * The largest section that is searched. No larger library is known to copy pieces of stacks. To
+ * search all of them, each recording would have to read the C library, for example.
  */
 #define TEXT_MAX (1U << 20)
 

@@ -326,8 +326,8 @@ static size_t try_island(struct group *g, const struct window *window, uint64_t 
 
 /*
  * Find a place for the jump: at the site or, without room there, a little before it, but not before
- * g->low. The jump is a short one with @islands, else a long one. The reason in @v is that for a
- * jump at the site itself.
+ * g->low. The jump is a short one with @islands, else a long one. If there is no place, @v has the
+ * reason why the jump cannot be at the site itself.
  */
 static size_t find_jump(struct group *g, const struct window *window, const struct islands *islands,
 			size_t nr, struct verdict *v)

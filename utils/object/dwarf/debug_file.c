@@ -49,8 +49,8 @@ static bool has_crc(int fd, uint32_t expected)
 }
 
 /*
- * True when the open debug file has the build-id, which is all that is checked. A file with another
- * one is closed.
+ * True when the open debug file has the build-id. Nothing else is checked. If it has another
+ * build-id, the file is closed.
  */
 static bool has_build_id(struct elf_file *debug, const char *build_id)
 {

@@ -308,8 +308,8 @@ static bool put_bits(struct shaping *s, Dwarf_Die *die, const struct dwarf_layou
 }
 
 /*
- * The offset of an iterator's position in the table of blocks, its last member, in all known
- * versions of libstdc++.
+ * The offset, within an iterator, of its position in the table of blocks. This is the iterator's
+ * last member in all known versions of libstdc++.
  */
 #define ITERATOR_SLOT 24
 

@@ -228,8 +228,8 @@ static void add_func(struct dwarf_loader *loader, Dwarf_Die *die)
 	find_inlined(loader, die, &func, 0);
 	dwarf_type_of(loader, die, &func.result);
 	/*
-	 * A pair of long doubles is returned in st(0) and st(1), and the probe records only the
-	 * first: so the result gets a name without a definition.
+	 * A pair of long doubles is returned in st(0) and st(1), and the probe records only st(0).
+	 * So the result gets a name without a definition.
 	 */
 	if (func.result.kind == DWARF_STRUCT && func.result.classes[0] == DWARF_CLASS_X87 &&
 	    func.result.bytes > 16) {

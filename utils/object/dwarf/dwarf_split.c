@@ -396,8 +396,8 @@ static bool find_unit(struct dwarf_split *split, uint64_t id)
 }
 
 /*
- * Open a unit from its parts. @taken: bytes that were counted already, which may have become more
- * by unpacking.
+ * Open a unit from its parts. @taken: the number of bytes that were counted already, before
+ * unpacking.
  */
 static bool open_parts(struct dwarf_split *split, struct dwarf_splits *splits, Dwarf_Die *skeleton,
 		       uint64_t id, struct parts *parts, uint64_t taken)

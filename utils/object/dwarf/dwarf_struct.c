@@ -323,8 +323,8 @@ const char *dwarf_struct_fields(struct dwarf_loader *loader, Dwarf_Die *die, con
 		const char *kept = dwarf_keep_text(loader, place, strlen(place));
 
 		/*
-		 * An empty key while the struct is being defined: a struct that contains itself,
-		 * which no compiler makes, gets no fields.
+		 * The key is empty while the struct is being defined. So a struct that contains
+		 * itself, which no compiler makes, gets no fields.
 		 */
 		if (!kept || strmap_put(&loader->keys, kept, (void *)nothing) < 0) {
 			loader->oom |= !loader->is_too_much;

@@ -103,8 +103,8 @@ const char *dwarf_struct_shape(struct dwarf_loader *loader, Dwarf_Die *die, cons
 const char *dwarf_add_definition(struct dwarf_loader *loader, const char *name, const char *text);
 
 /*
- * Read parts of entries: DW_AT_type; the type without typedefs and qualifiers (false: void); a
- * flag; DW_AT_byte_size, or 0.
+ * Each function reads one part of an entry, in this order: DW_AT_type; the type without typedefs
+ * and qualifiers (false: void); a flag; DW_AT_byte_size, or 0.
  */
 bool dwarf_type_die(Dwarf_Die *die, Dwarf_Die *type);
 bool dwarf_peel(Dwarf_Die *die);
@@ -112,8 +112,8 @@ bool dwarf_has_flag(Dwarf_Die *die, unsigned name);
 uint32_t dwarf_byte_size(Dwarf_Die *die);
 
 /*
- * DW_AT_encoding of a base type, 0: it has none; true for a floating point number; true for an x87
- * number, or a pair of these.
+ * The results, in the order of the functions: DW_AT_encoding of a base type, 0: it has none; true
+ * for a floating point number; true for an x87 number, or a pair of these.
  */
 unsigned dwarf_encoding(Dwarf_Die *die);
 bool dwarf_is_float(unsigned encoding);

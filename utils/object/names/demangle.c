@@ -96,8 +96,8 @@ static bool demangle_mangled(const char *name, enum demangle_mode mode, struct s
 }
 
 /*
- * Returns the length of a prefix in front of another function's name, in names of functions that
- * the compiler makes for it.
+ * Compilers name some functions by a prefix and the name of the function that they are made for.
+ * Returns the length of such a prefix, or 0.
  */
 static size_t prefix_length(const char *name)
 {

@@ -24,10 +24,10 @@ void demangle(const char *name, enum demangle_mode mode, struct strbuf *out);
 size_t demangle_plain_length(const char *name);
 
 /*
- * Append to @out the usual names of symbol @name's function beside its name in @mode. These are the
- * name without a compiler's suffixes (or with them, when @mode removes them), a Rust function's
- * name without its crate, and "module::Type::method" for methods. Each name ends with a NUL; an
- * empty name follows the last one.
+ * Append to @out the other usual names of symbol @name's function: all but its name in @mode. These
+ * are the name without a compiler's suffixes (or with them, when @mode removes them), a Rust
+ * function's name without its crate, and "module::Type::method" for methods. Each name ends with a
+ * NUL; an empty name follows the last one.
  */
 void demangle_others(const char *name, enum demangle_mode mode, struct strbuf *out);
 

@@ -21,8 +21,8 @@ struct sym_query {
 };
 
 /*
- * True when a file with this header belongs to the module. One recorder has written both, so paths
- * match if they count.
+ * True when a file with this header belongs to the module. The build-ids decide, if both are known.
+ * Otherwise the paths must be equal, unless @query->any_path is set.
  */
 bool sym_head_is_of(const struct sym_file_head *head, const struct sym_query *query);
 
