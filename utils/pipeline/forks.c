@@ -11,8 +11,8 @@
 /*
  * A task that has forked children.
  *
- * @call: the filter's state within its last fork, until a child has taken it; @has_call: there is
- *        one. It is kept, since fork(2) may return in the parent first
+ * @call: the filter's state within its last call of fork(2), until a child has taken it: fork(2)
+ *        may return in the parent first. @has_call: there is such a state
  */
 struct parent {
 	struct pipeline *pipe;

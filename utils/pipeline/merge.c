@@ -97,7 +97,8 @@ static int next_time(struct merge *merge, struct lane *lane, uint64_t *time_ns, 
 
 /*
  * Show the run of the lane at the top and find the next lane. When tasks alternate with each event,
- * it does not pay to find the run's length: it is assumed to be 1 until the same lane comes twice.
+ * it does not pay to find the run's length. So the length is assumed to be 1 until the same lane
+ * comes twice.
  */
 static int take_run(struct merge *merge, const struct view *view, struct uft_err *err)
 {

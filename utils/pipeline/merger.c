@@ -12,8 +12,8 @@
 #define READ_AT_ONCE 128
 
 /*
- * The time that calls of a source are read ahead of other sources, for longer runs: CPUs write at
- * the same time, each for another task. Events of a task that get out of order are sorted.
+ * The time by which a source may read its calls ahead of other sources. It makes runs longer: CPUs
+ * write at the same time, each for another task. Events of a task that get out of order are sorted.
  */
 #define AHEAD_NS 100000
 
@@ -258,12 +258,14 @@ static ssize_t take_run(struct merger *feed, const struct run *run)
 	return bytes;
 }
 
-/* Find the time up to which all events are present. After it, others may still come in between. */
+/* Find the time up to which all events are present. Later events may still come in between. */
 static uint64_t find_complete(uint64_t first_ns, uint64_t last_ns)
 {
 	uint64_t span_ns = last_ns - first_ns;
 
-	/* So many events at the same time cannot wait for each other. */
+	/*
+	 * All events that were read have the same time. They are too many to wait for later ones.
+	 */
 	if (span_ns == 0)
 		return last_ns;
 	return last_ns - MAX(MIN(span_ns / 2, (uint64_t)MERGER_LATE_NS), (uint64_t)1);
@@ -409,7 +411,8 @@ static int adopt_strays(struct merger *feed)
 			free(stray.event.data);
 	}
 	/*
-	 * vec_grow() relies on the number of elements: with fewer, the room is at least as large.
+	 * vec_grow() derives the room from the number of elements. When this becomes smaller, the
+	 * room is at least as large as vec_grow() assumes.
 	 */
 	feed->nr_strays = nr_left;
 	return ret;

@@ -260,8 +260,8 @@ static void look_for_return(struct queue *queue, uint64_t known_ns)
 
 /*
  * Note the beginning of "elapsed", which is the first record. When events are kept, the first
- * return to the CPU and the first call of the kernel count, too, as in uftrace. A range counts from
- * records only.
+ * return to the CPU and the first call of the kernel count, too, as in uftrace. With a time range
+ * only records count.
  */
 static void note_first_sched(struct pipeline *pipe)
 {
@@ -297,7 +297,7 @@ static int prepare_filter(struct pipeline *pipe, struct uft_err *err)
 	filter->data = pipe->data;
 	/*
 	 * Neither small functions (--size-filter) nor the calls that a task begins within are
-	 * levels of depth: only stg_filter counts so.
+	 * levels of depth. Only stg_filter counts depth in this way.
 	 */
 	pipe->is_filtered = (filter->uses & STAGE_ACTIONS) ||
 			    ((stages->size_filter || stages->opens_inherited) &&

@@ -56,8 +56,8 @@ void pipeline_config_init(struct pipeline_config *config);
 
 /*
  * The state at the start of a view in the middle of a task: these calls are open, and the view does
- * not get their ENTRYs. All events up to @last_ns are before it. @is_start: it is the beginning of
- * the task.
+ * not get their ENTRYs. All events up to @last_ns are before that place. @is_start: that place is
+ * the beginning of the task.
  */
 struct view_resume {
 	const struct task *task;

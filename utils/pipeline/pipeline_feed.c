@@ -365,7 +365,10 @@ int pipeline_run_windows(struct pipeline *pipe, const struct view *view, struct 
 	if (!view->in_parts || !choose_windows(pipe))
 		return 0;
 	pipe->runs_windows = true;
-	/* As with lanes merged by time, one more run ends stopped ones. */
+	/*
+	 * The run after a stop request is the last: it ends all lanes, as with lanes merged by
+	 * time.
+	 */
 	while (ret == 0 && more > 0 && !is_stopped) {
 		is_stopped = atomic_load_explicit(&pipe->is_stopped, memory_order_relaxed);
 		more = pipeline_next_window(pipe, err);

@@ -19,8 +19,8 @@
 
 #define DEFS_MAX_BYTES	  (16UL << 20)
 /*
- * The limits of a format, whose rest "..." replaces: the text of each event contains the whole
- * format, and each field is searched among all fields.
+ * The limits of a format; "..." replaces the rest. There are limits since the text of each event
+ * contains the whole format, and each field is searched among all fields.
  */
 #define PIECES_MAX	  256U
 #define LITERAL_MAX_BYTES 1024U

@@ -14,7 +14,7 @@
  *
  * @name: as in the program; on the heap
  * @is_line: the event has no format, since only lines of its log are known (declared_line.h)
- * @types: types of the arguments of a static probe, which has no format (declared_probe.h), of the
+ * @types: types of the arguments of a static probe, which has no format (declared_probe.h), on the
  *         heap; or NULL
  * @probe_types: @types as declared_probe.c has parsed them
  * @common: the format in front of @format, or NULL

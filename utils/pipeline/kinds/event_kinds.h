@@ -31,9 +31,9 @@ int event_kinds_load(struct event_kinds *kinds, const struct trace_data *data, s
 void event_kinds_deinit(struct event_kinds *kinds);
 
 /*
- * Look up an event's kind; nothing else does that. Never NULL: unknown ids get the nameless row of
- * their range. Valid until the next call. In a growing recording, names come with their first
- * events: then events.txt is read again.
+ * Look up an event's kind. No other function does that. Never NULL: unknown ids get the nameless
+ * row of their range. Valid until the next call. In a growing recording, names come with their
+ * first events: then events.txt is read again.
  */
 const struct event_kind *event_kinds_find(struct event_kinds *kinds, uint64_t id);
 

@@ -162,8 +162,8 @@ static const char *auto_items(const struct strmap *table, const struct strmap *a
 }
 
 /*
- * Make modes of files octal, as in our own table. Recordings do not tell that, since older readers
- * do not support it. 0 or -ENOMEM.
+ * Show modes of files as octal numbers, as our own table has them. Recordings have another format
+ * for them, since older readers do not support octal numbers. 0 or -ENOMEM.
  */
 static int know_modes(const struct arg_book *book, const char *items, struct argspecs *list)
 {

@@ -64,9 +64,8 @@ const struct func_args *arg_book_find(struct arg_book *book, const struct func *
 
 /*
  * Returns the length, without padding, of the payload of a call (@is_exit: of a return) with the
- * values of
- * @known. It begins at @payload and ends before @payload + @left; 0: it is incomplete, or empty.
- * @big: byte order of the recording.
+ * values of @known. It begins at @payload and ends before @payload + @left; 0: it is incomplete, or
+ * empty. @big: byte order of the recording.
  */
 size_t func_args_length(const struct func_args *known, bool is_exit, const uint8_t *payload,
 			size_t left, bool big);

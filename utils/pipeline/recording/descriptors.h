@@ -10,8 +10,8 @@
 #include "utils/pipeline/recording/files.h"
 
 /*
- * @use: the use that this open descriptor belongs to; FILES_NONE for pipes, which are used once a
- *       process has only one of their ends
+ * @use: the use that this open descriptor belongs to; FILES_NONE for a pipe, whose use begins when
+ *       the process has only one of its ends
  */
 struct descriptor {
 	uint32_t fd;

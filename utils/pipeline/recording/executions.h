@@ -25,11 +25,12 @@
  * @index: 0 before the first execve(2), then 1, 2, ...
  * @how: the call that made the process (enum proc_fork_how), 0: unknown; @flags: flags of clone(2),
  *       0: unknown, or another call made it
- * @parent: the execution that has forked the process, the same in all its executions;
- *          EXECUTION_NONE: it was not traced
+ * @parent: the execution that has forked the process: the same one for all executions of the
+ *          process; EXECUTION_NONE: it was not traced
  * @previous: the execution of the same process before this one
- * @first_child: the first execution of the first process that it has forked; @next_child: that of
- *                            its parent's next process, by time. EXECUTION_NONE: no more
+ * @first_child: the first execution of the first process that it has forked. @next_child: the first
+ *                            execution of the next process that @parent has forked, by time.
+ *                            EXECUTION_NONE: no more
  * @program: the file to be executed; for a script the script. @interpreter: the file that
  *           runs, different only for scripts
  * @cwd: the working directory

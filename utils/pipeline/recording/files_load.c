@@ -192,8 +192,8 @@ static int take_unlink(struct loading *load, const struct proc_act *act)
 }
 
 /*
- * Find the file of a descriptor that a program begins with: that of the descriptor before, or the
- * one that has that name now.
+ * Find the file of a descriptor that a program begins with: the file that has the recorded name
+ * now, or else the file of the same descriptor before the execve(2).
  */
 static int take_inherit(struct loading *load, const struct execution *execution,
 			struct descriptors_of *of, const struct proc_act *act)

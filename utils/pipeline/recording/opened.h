@@ -1,6 +1,6 @@
 /*
  * The calls that are open at the beginning of a time range, or of a task: exporters begin these
- * there.
+ * calls there.
  */
 #ifndef UTRAIL_PIPELINE_OPENED_H
 #define UTRAIL_PIPELINE_OPENED_H
@@ -48,8 +48,8 @@ bool opened_note(struct opened *opened, const struct event *event);
 bool opened_skim(struct opened *opened, struct plain_records *records, uint64_t until_ns);
 
 /*
- * End the following at the start of the range. Returns the number of events that opened_put() makes
- * of the open calls. @next is the first event in the range. No call is open when the task has
+ * The range begins: calls are not followed any more. Returns the number of events that opened_put()
+ * makes of the open calls. @next is the first event in the range. No call is open when the task has
  * become another program since its last record.
  */
 size_t opened_begin(struct opened *opened, const struct task *task, const struct event *next,
@@ -60,10 +60,10 @@ void opened_put(const struct opened *opened, uint64_t start_ns, struct event *ev
 
 /*
  * A forked child begins within calls of its parent, and so does a recording that is switched on
- * late. Their names become known when the task returns from them. So this reads @src, which is at
- * the beginning of the task, up to these returns, and fills @opened, which is all zero, for
- * opened_put(). It returns early when another thread sets @is_stopped. Returns the number of these
- * calls, or -ENOMEM.
+ * late. The names of these calls become known when the task returns from them. So this function
+ * reads @src, which is at the beginning of the task, up to these returns, and fills @opened, which
+ * is all zero, for opened_put(). It returns early when another thread sets @is_stopped. Returns the
+ * number of these calls, or -ENOMEM.
  */
 ssize_t opened_find_inherited(struct opened *opened, struct src_user *src,
 			      const atomic_bool *is_stopped);

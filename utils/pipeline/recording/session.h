@@ -37,7 +37,8 @@ struct addr_space {
  * One process image, from its start (or exec) to its end; several tasks and processes share it.
  *
  * @late: libraries loaded by dlopen(3), sorted by time
- * @spaces: address spaces, by reader: for each one more than late modules; NULL until needed
+ * @spaces: address spaces, by reader: each reader has one more than there are late modules; NULL
+ *          until needed
  */
 struct session {
 	char sid[SESSION_ID_LEN + 1];

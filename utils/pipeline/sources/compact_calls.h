@@ -14,7 +14,8 @@
 
 /*
  * Write the next calls, at most @max and none later than @until_ns, to @events, in the form that
- * stg_calls() makes, which does not get them. @last_ns: time of the record before the first call.
+ * stg_calls() makes. Do not pass them to stg_calls(). @last_ns: time of the record before the first
+ * call.
  *
  * Returns their number; 0: the next call is later, or cannot be read this way. Negative with @err.
  */
@@ -22,8 +23,8 @@ ssize_t compact_calls(struct stg_calls *calls, struct compact_cursor *cursor, ui
 		      struct event *events, size_t max, uint64_t until_ns, struct uft_err *err);
 
 /*
- * Make what event_of_record() makes of a call's record without payload. @last_ns: time of the
- * record before it.
+ * Make the event that event_of_record() would make of a call's record without payload. @last_ns:
+ * time of the record before it.
  */
 struct compact_call;
 void compact_call_event(const struct compact_coder *coder, const struct compact_call *call,

@@ -150,8 +150,8 @@ static bool is_sched(const struct queued *next)
 }
 
 /*
- * Find the CPU on which the task comes back, if the queue has its SCHED_IN. After a loss that may
- * be another SCHED_IN.
+ * Find the CPU on which the task comes back, if the queue has its SCHED_IN. Events after a loss do
+ * not count: their SCHED_IN may be another one.
  */
 static uint16_t cpu_of_return(const struct kernel_calls *calls)
 {
@@ -279,8 +279,8 @@ size_t kernel_calls_return(struct kernel_calls *calls, uint64_t record_ns, struc
 }
 
 /*
- * True when an event is before the next record, at @record_ns, by its own time. By due_ns() it is
- * so, too.
+ * True when an event is before the next record, at @record_ns, by its own time, and also by
+ * due_ns().
  */
 static inline bool is_due_before(const struct kernel_calls *calls, const struct queued *next,
 				 uint64_t record_ns)

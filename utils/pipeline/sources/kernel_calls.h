@@ -72,8 +72,8 @@ size_t kernel_calls_merge(struct kernel_calls *calls, struct event *events, size
 			  uint64_t limit_ns);
 
 /*
- * To be called before a record of @record_ns is taken, whose writer is not in the kernel. Writes
- * the missing EXITs to @events, at most @max. Returns their number.
+ * Call this before a record of @record_ns is taken. The task that wrote the record was not in the
+ * kernel, so this writes the missing EXITs to @events, at most @max. Returns their number.
  */
 size_t kernel_calls_return(struct kernel_calls *calls, uint64_t record_ns, struct event *events,
 			   size_t max);

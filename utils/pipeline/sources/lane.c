@@ -280,9 +280,9 @@ static int make_raw_room(struct lane *lane, size_t nr, size_t room)
 }
 
 /*
- * True when an event is cut off by the time range. A call of the kernel that began before it loses
- * its EXIT, too, which would be taken for that of a call of the program. Calls of the kernel are
- * nested, so counting them identifies these EXITs.
+ * True when an event is cut off by the time range. If a call of the kernel began before the range,
+ * its EXIT is cut off, too: it would be taken for the EXIT of a call of the program. Calls of the
+ * kernel are nested, so counting them identifies these EXITs.
  */
 static bool is_cut_off(struct lane *lane, const struct event *event, bool is_before)
 {
@@ -367,8 +367,9 @@ static bool is_out_behind(const struct lane *lane, const struct event *events, s
 }
 
 /*
- * Cut off events outside of the time range; events after it are not read. If calls that are open at
- * its beginning begin there, those that are open at its end end there.
+ * Cut off events outside of the time range; events after it are not read. With opens_at_start,
+ * calls that are open at the beginning of the range begin there, and calls that are open at its end
+ * end there.
  */
 static size_t cut_range(struct lane *lane, struct event *events, size_t nr)
 {
@@ -425,7 +426,10 @@ static ssize_t open_inherited(struct lane *lane, size_t nr)
 			if (events[i].depth)
 				events[i].flags = EVENT_INHERITED;
 		}
-		/* Otherwise the range begins within calls, which count as any others (open_range()). */
+		/*
+		 * If the task begins before the range, the range begins within these calls. Then
+		 * they count as any others (open_range()).
+		 */
 		if (start_ns >= lane->pipe->start_ns)
 			stg_filter_begin_within(&lane->filter, more);
 	}
@@ -433,7 +437,7 @@ static ssize_t open_inherited(struct lane *lane, size_t nr)
 	return more < 0 ? more : (ssize_t)nr + more;
 }
 
-/* Put these calls in front if the first record is within calls. */
+/* If the task's first record is within calls, put these calls in front of it. */
 static ssize_t begin_task(struct lane *lane, const struct event *events, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
@@ -572,8 +576,8 @@ static ssize_t read_events(struct lane *lane, struct uft_err *err)
 }
 
 /*
- * Read the next batch, and leave the events that have passed all stages. 0: none have, none are
- * there yet, or it is the end.
+ * Read the next batch, and pass it through all stages. Returns the number of remaining events. 0:
+ * none remain, none are there yet, or it is the end.
  */
 static ssize_t fill_once(struct lane *lane, struct uft_err *err)
 {

@@ -80,8 +80,8 @@ static void place_probe(struct src_user *probe, uint64_t offset)
 }
 
 /*
- * True when consecutive records in order of time begin at @offset, more than could be an argument's
- * bytes. *@time_ns becomes the time of the last one.
+ * True when consecutive records in order of time begin at @offset: so many that they cannot be the
+ * bytes of an argument. *@time_ns becomes the time of the last one.
  */
 static bool is_row(struct seeker *seeker, uint64_t offset, uint64_t *time_ns)
 {

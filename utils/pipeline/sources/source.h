@@ -125,8 +125,8 @@ struct kernel_losses {
  *
  * @broken: the first damaged file is reported here; the others are read on
  * @newcomers: tasks missing in task.txt, by tid; NULL: not needed
- * @losses, and names of tasks: are recorded when @takes_notes. Files that are read repeatedly
- *          record them the first time only
+ * @losses, and names of tasks: are recorded when @takes_notes. If a file is read repeatedly, they
+ *          are recorded the first time only
  * @wants_points: events other than calls and times off the CPU are shown
  */
 struct source_context {

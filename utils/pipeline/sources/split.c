@@ -61,8 +61,8 @@ bool lane_can_split(const struct lane *lane)
 }
 
 /*
- * HOT: skip up to the first other record, or one later than @until_ns, or at @offset of the file or
- * after it.
+ * HOT: skip calls, up to the first record of another kind, the first one later than @until_ns, or
+ * the first one at @offset of the file or after it.
  */
 static void skim(struct lane *lane, uint64_t until_ns, uint64_t offset)
 {

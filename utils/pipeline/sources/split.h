@@ -36,7 +36,8 @@ void piece_destroy(struct piece *piece);
 
 /*
  * True when the lane's records can be read in pieces. False when stages before the view have more
- * state than open calls (filters, a time range, a duration), and in the other byte order.
+ * state than open calls (filters, a time range, a duration). Also false when the file has the other
+ * byte order.
  */
 bool lane_can_split(const struct lane *lane);
 

@@ -35,7 +35,7 @@ struct owners {
  * @has_lost: @lost records (0: an unknown number) before @next are missing, and were not reported
  *            yet
  * @code: a read error, negative
- * @why: the error of a record: it is large, and so not made for each record
+ * @why: the error of a record. The struct is large, so it is not made anew for each record
  */
 struct src_kernel {
 	struct source source;

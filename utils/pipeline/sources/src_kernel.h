@@ -6,8 +6,8 @@
 #include "utils/pipeline/sources/source.h"
 
 /*
- * A source for each file, if kernel_header exists, which is read into @context->data. Calls of the
- * kernel's functions (funcgraph) are left out. The rest of a damaged page is left out, and the
+ * A source for each file, if kernel_header exists. This file is read into @context->data. Calls of
+ * the kernel's functions (funcgraph) are left out. The rest of a damaged page is left out, and the
  * other pages are read.
  */
 extern const struct source_kind src_kernel_kind;

@@ -45,8 +45,8 @@ static struct filter_subject make_subject(const struct func_rules *rules, struct
 }
 
 /*
- * True when a spec has matched nothing yet, of those about functions of the kernel, or of those
- * about other functions.
+ * True when a spec has matched nothing yet. @is_kernel: only specs about functions of the kernel
+ * count; otherwise only specs about other functions.
  */
 static bool has_unmatched(const struct filters *filters, bool is_kernel)
 {

@@ -176,7 +176,8 @@ static inline bool stg_kernel_is_needed(const struct stg_kernel *stage,
 }
 
 /*
- * stg_select: depth, size, library calls, kinds of events; with STAGE_WANTS_ENDS also the duration.
+ * stg_select: filters by depth, size, library calls and kinds of events; with STAGE_WANTS_ENDS also
+ * by the duration.
  */
 bool stg_select_is_needed(const struct stage_config *config);
 /*
@@ -257,8 +258,8 @@ void stg_indent_more(struct stg_indent *stage, uint64_t last_ns);
 size_t stg_indent(struct stg_indent *stage, struct event *events, size_t nr);
 
 /*
- * HOT: handle a batch whose depths stage->calls, which had @depth frames before it, has counted
- * already. False: it has not, and stg_indent() must be called.
+ * HOT: take over the depths of a batch, if stage->calls has counted them already. @depth: number of
+ * frames that stage->calls had before the batch. False: stg_indent() must be called.
  */
 static inline bool stg_indent_follow(struct stg_indent *stage, size_t depth)
 {

@@ -227,8 +227,8 @@ static int leave_call(struct stg_calls *calls, struct event *event, struct uft_e
 			event->flags |= EVENT_RECURSIVE;
 	} else if (calls->nr) {
 		/*
-		 * The call has no recorded entry: its time is in that of the outermost call, which
-		 * counts.
+		 * The call has no recorded entry. Its time does not count: it is a part of the time
+		 * of the outermost call, which does.
 		 */
 		event->flags |= EVENT_RECURSIVE;
 	}
@@ -308,7 +308,7 @@ static void on_other(struct stg_calls *calls, struct event *event)
 	event->depth = event_depth(calls);
 	if (event->type == EVENT_LOST) {
 		calls->wants_depth |= !(event->flags & EVENT_KERNEL_LOST);
-		/* uftrace counts it as a call of one nanosecond. */
+		/* uftrace counts the loss as a call of one nanosecond. */
 		if (calls->nr)
 			calls->frames[calls->nr - 1].child_ns += 1;
 		return;

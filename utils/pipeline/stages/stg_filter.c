@@ -445,8 +445,8 @@ static int on_entry_within(struct stg_filter *stage, struct event *event)
 }
 
 /*
- * True when the EXIT of a call is shown that was entered by the parent of a fork, or before the
- * range. Its caller is unknown, so only its own rules decide.
+ * True when an EXIT is shown whose call was entered by the parent of a fork, or before the range.
+ * Its caller is unknown, so only its own rules decide.
  */
 static bool is_shown_unseen(struct stg_filter *stage, const struct event *event)
 {

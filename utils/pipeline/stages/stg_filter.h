@@ -80,10 +80,10 @@ void call_filter_deinit(struct call_filter *filter);
 
 /*
  * One task. The first @nr_inherited of @frames are the calls within which it was forked, by the
- * depth of its parent, until it becomes another program at @exec_ns; in a child that has not begun
- * these are still unprocessed (@is_waiting). @levels, with @nr_levels entries: how many of the
- * outermost 0, 1, ... calls are shown; no entries if unknown. @nr_within: see
- * stg_filter_begin_within()
+ * depth of its parent, until it becomes another program at @exec_ns; in a child that has not begun,
+ * these frames are still unprocessed (@is_waiting). @levels has @nr_levels entries: the number of
+ * calls that are shown among the outermost 0, 1, ... calls. It has none if that is unknown.
+ * @nr_within: see stg_filter_begin_within()
  *
  * An ENTRY that passes has, in total_ns, the duration from which on it is shown (for stg_time). In
  * self_ns it has the address of the struct call_path that leads to it, if it has the action

@@ -38,7 +38,10 @@ size_t stg_kernel(struct stg_kernel *stage, struct event *events, size_t nr)
 		if (is_outside && !config->show_kernel_outside) {
 			if (event->type <= EVENT_EXIT)
 				continue;
-			/* The event is outside, as if those calls had not been recorded. */
+			/*
+			 * The kernel's calls around the event are dropped, so it is outside of
+			 * functions.
+			 */
 			event->flags |= EVENT_OUTSIDE;
 			event->depth = event->indent = 0;
 		}
