@@ -189,8 +189,8 @@ int script_want(struct script *script, const char *text, size_t len, struct uft_
 void script_tell(const struct script *script, const char *text);
 
 /*
- * Print on stderr that the script has something else where the function number @function (enum
- * script_function) should be.
+ * Print on stderr that a name of the script is not a function, though utrail would call it.
+ * @function: enum script_function of that name
  */
 void script_tell_not_callable(const struct script *script, int function);
 

@@ -85,7 +85,7 @@ static bool is_of_module(const struct patch_rule *rule, const char *module, bool
 	return rule->module ? strncmp(module, rule->module, strlen(rule->module)) == 0 : is_program;
 }
 
-/* The name of a function without one: patterns that match any name match it. */
+/* The name that stands for functions without a name: patterns that match any name match it. */
 #define NAMELESS "?"
 
 static bool matches_patch_rule(const struct patch_rule *rule, const struct patch_subject *subject)

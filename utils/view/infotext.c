@@ -220,7 +220,7 @@ static void put_tasks(const struct trace_data *data, struct sink *sink)
 	put_line(sink, "# ", "task list", strbuf_str(&list));
 }
 
-/* Write a text of several lines. It is the only one: its newlines and tabs are kept. */
+/* Write the only text that may have several lines: its newlines and tabs are kept. */
 static void put_lines(struct sink *sink, const char *text, size_t len)
 {
 	for (size_t at = 0; at < len;) {

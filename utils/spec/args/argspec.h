@@ -117,7 +117,7 @@ static inline bool argspec_is_text(const struct argspec *spec)
  */
 int argspecs_add(struct argspecs *list, struct argspec *spec);
 
-/* Append a specification without a search for one for the same value. */
+/* Append a specification, even if the list has one for the same value. */
 int argspecs_append(struct argspecs *list, struct argspec *spec);
 
 /* Add a copy of @from to @list, as argspecs_add() does. 0 or -ENOMEM. */

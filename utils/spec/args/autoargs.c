@@ -103,7 +103,7 @@ static size_t count_open_ipc(uint64_t flags)
 
 size_t autoargs_count(const char *name, const uint64_t *values, size_t nr)
 {
-	/* @decides: the argument that determines their number, counted from 0 */
+	/* @decides: the argument that determines the number of arguments, counted from 0 */
 	static const struct {
 		const char *name;
 		size_t decides;

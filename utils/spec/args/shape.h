@@ -29,7 +29,7 @@
  * 	Q POINTER.OWNERS.OFFSET.BYTES.BIAS
  * 	x OFFSET.BYTES.NUMBER	a struct; its name is the key of its definition, the children
  * 				are the definition's fields 'b', in their order
- * They are those of enum box_op, in the same order.
+ * The composites are those of enum box_op, in the same order.
  */
 #define SHAPE_NODES_MAX	  32
 #define SHAPE_NUMBERS_MAX 6

@@ -36,8 +36,8 @@ static bool is_optional(const char *next)
 
 /*
  * Find the longest run of ordinary characters that every match must contain: a search for it saves
- * the regular expression for most names. Patterns with alternatives or groups are not searched for
- * one.
+ * the regular expression for most names. No run is looked for in patterns with alternatives or
+ * groups.
  */
 static void find_literal(struct pattern *p)
 {

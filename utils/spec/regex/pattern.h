@@ -23,8 +23,8 @@ const char *pattern_match_name(enum pattern_match match);
  * @text: on the heap
  * @match: MATCH_SIMPLE for a text without special characters, in all modes
  * @literal: a part of @text that every matching name has; @literal_len is 0 when none is known
- * @prefix_len: every matching name begins with this many characters that follow a leading `^` of
- * @text
+ * @prefix_len: if @text begins with `^`: the number of characters after it that every matching name
+ *              begins with
  * @is_scope: a plain text that ends with "::": it matches all names in that scope
  * @regex: the compiled expression; NULL: the pattern is no expression
  */

@@ -366,8 +366,8 @@ static struct state *first_state(struct regex *re)
 }
 
 /*
- * Add the nodes of @state, and those whose conditions on neighbours hold, with the following byte
- * @next, or -1.
+ * Add the nodes of @state, and those whose conditions on the bytes around hold. @next: the
+ * following byte, or -1 at the end.
  */
 static void look_around(struct regex *re, const struct state *state, int next)
 {

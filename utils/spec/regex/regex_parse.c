@@ -410,7 +410,10 @@ static void add_copy(struct parse *p, uint32_t start, uint32_t len)
 	prog->nr += len;
 }
 
-/* Make the nodes of "x", from @start on, those of "x*". add_plus() makes "x+", add_maybe() "x?". */
+/*
+ * Turn the nodes of "x", which begin at @start, into those of "x*". add_plus() makes "x+",
+ * add_maybe() "x?".
+ */
 static void add_star(struct parse *p, uint32_t start)
 {
 	int32_t len = p->prog->nr - start;

@@ -115,7 +115,7 @@ static int on_special(struct tree *tree, const struct event *event)
 	return 0;
 }
 
-/* Add a call around the next ones, of a still unknown function. */
+/* Add a call of a still unknown function, around the next calls. */
 static int push_unseen(struct tree *tree)
 {
 	struct tree_task *at = &tree->at;

@@ -32,12 +32,12 @@ struct tree_details {
  *                sibling called after this one
  * @calls: entries, and returns from calls whose entry is not in the range
  * @total_ns: of calls that returned, and of those open at the end up to then; with recursion all
- * @first_ns: start of the first of them
- * @addr: the recorded address of that one; an id for events of the scheduler
+ * @first_ns: start of the first call
+ * @addr: the recorded address of the first call; an id for events of the scheduler
  * @details: only with wants_details
- * @counter: with wants_counters: it is no function, but 1 and the place of a counter, which has
- *           grown by @value in the calls of its parent. 0: a function; then @value is the one that
- *           tree_counters_spread() has set
+ * @counter: 0: the node is a function, and tree_counters_spread() sets @value. Otherwise (with
+ *           wants_counters) the node is a counter: @counter is the counter's place plus 1, and
+ *           @value is its growth in the calls of the parent node
  * @is_gone: within tree_finish(): its numbers are with another node
  */
 struct tree_node {
@@ -112,8 +112,8 @@ struct tree_unseen {
  * @wants_details: set it before the first event
  * @wants_counters: with @kinds: nodes have the growth of counters
  * @counts_outside: time off the CPU outside of functions too
- * @counts_inherited: a call that a forked child returns from, too, is one of the parent and one of
- *                    the child
+ * @counts_inherited: when a forked child also returns from a call that its parent made, the call
+ *                    counts for both
  * @roots: by session, in the order of data->sessions, and one more for recordings without sessions
  * @children: forked tasks by parent and time
  * @forks: by the index of the child; NULL before the first
@@ -124,7 +124,8 @@ struct tree_unseen {
  * @kinds: points are calls that take no time, of functions called like them; NULL: they are counted
  *         in @nr_dropped and left out
  * @point_funcs: these functions, by id
- * @parked: by task->index: where tasks were that come in parts; NULL before the first
+ * @parked: by task->index: the positions of tasks that come in parts, from one part to the next;
+ *          NULL before the first
  */
 struct tree {
 	const struct pipeline *pipe;

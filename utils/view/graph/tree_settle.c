@@ -10,8 +10,8 @@
 #define GENERATIONS_MAX 1000
 
 /*
- * The most calls of fork(2) that are compared with the place a child came from: names and depth of
- * nearly all fit at once.
+ * The most calls of fork(2) that are compared with the place a child came from. Nearly always the
+ * first one has the right names and depth.
  */
 #define FORK_CALLS_MAX 64
 
@@ -88,8 +88,8 @@ static int move_children(struct tree *tree, struct tree_node *into, struct tree_
 }
 
 /*
- * Move all nodes below @from below @into, and remove @from. Nothing is copied: a node without
- * another of its name there moves with its descendants. So the work grows with the children of
+ * Move all nodes below @from below @into, and remove @from. Nothing is copied: if @into has no node
+ * of the same name, a node moves with all its descendants. So the work grows with the children of
  * @from, and with the merged nodes.
  */
 static int absorb(struct tree *tree, struct tree_node *into, struct tree_node *from)
@@ -183,7 +183,9 @@ static void find_places(const struct tree_unseen *chain, size_t nr, struct tree_
 	}
 }
 
-/* Move the child's calls below them into its parent's tree. @chain: the innermost first */
+/*
+ * Move the child's calls below those of @chain into its parent's tree. @chain: the innermost first
+ */
 static int graft(struct tree *tree, const struct tree_unseen *chain, size_t nr,
 		 struct tree_node *top)
 {
@@ -200,7 +202,7 @@ static int graft(struct tree *tree, const struct tree_unseen *chain, size_t nr,
 	for (size_t i = nr_path; i-- > 0; top = top->parent)
 		path[i] = top;
 	into[0] = top;
-	/* None of them is a call of the parent. */
+	/* The nodes of @chain are no calls of the parent. */
 	for (size_t i = 0; i < nr; i++)
 		chain[i].node->is_gone = true;
 	find_places(chain, nr, path, nr_path, into);

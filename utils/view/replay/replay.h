@@ -76,7 +76,9 @@ struct replay {
 	uint64_t nr_flat;
 };
 
-/* Check that these, of -f or NULL, are fields that replay knows. -ERR_USAGE when not. */
+/*
+ * Check that replay knows all of @fields, the argument of -f or NULL. -ERR_USAGE when it does not.
+ */
 int replay_check_fields(const char *fields, struct uft_err *err);
 
 /* Returns all fields: a table for columns_choose(), of *@nr rows of *@stride bytes. */

@@ -17,7 +17,8 @@ struct between_kind;
  * Starts with report_between_init(), ends with report_between_deinit().
  *
  * @names: of both events; @fields: those that must be the same in both, @nr_fields of them
- * @kinds: by id, of those that have one of the names: @all, @nr_kinds of them
+ * @kinds: by id, the kinds of events that have one of the names; @all: the same @nr_kinds kinds as
+ *         a list
  * @nr_begun, @nr_ended: events of either name that have all fields; @nr_without: that have not
  * @nr_alone: ends without a beginning. @nr_again: beginnings that another beginning followed before
  *            an end

@@ -40,7 +40,8 @@ struct diff_config {
 /*
  * Starts with report_diff_init(); needs no end.
  *
- * @keys: fields, the name (one after the last field), or places in @key_counters after that
+ * @keys: the numbers of keys. Fields come first, then one number for the name, then the places in
+ *        @key_counters
  */
 struct report_diff {
 	struct diff_config config;

@@ -12,11 +12,11 @@
 
 /* The limit of the text of all arguments of a call; the rest is cut, as in uftrace. */
 #define ARGS_TEXT_MAX	1024
-/* The limit of the text of all fields of structs in it. */
+/* The limit of the text of all fields of structs in these arguments. */
 #define FIELDS_TEXT_MAX 256
 /*
- * The limit of their number. Valid structs reach the limit of text first, since each field has a
- * name and a sign at least.
+ * The limit of the number of these fields. Valid structs reach the limit of text first, since each
+ * field has a name and a sign at least.
  */
 #define FIELDS_MAX	256
 /* Larger numbers are shown in hexadecimal digits. */

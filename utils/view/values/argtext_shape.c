@@ -135,7 +135,7 @@ static bool put_sequence(struct box *box, size_t index, struct strbuf *out)
 static bool put_members(struct box *box, size_t index, struct strbuf *out)
 {
 	const struct shape_node *node = &box->shape->nodes[index];
-	/* The nodes of pairs of a map. */
+	/* A node named "=" is a pair of a map: it is written without a name and brackets. */
 	bool is_entry = node->name && node->name_len == 1 && node->name[0] == '=';
 	size_t child = index + 1;
 
@@ -200,7 +200,7 @@ static bool put_boxed_field(void *self, struct strbuf *out)
 	return put_node(fields->box, index, out);
 }
 
-/* As any struct; nested ones have no name. */
+/* Write a struct in the usual form, but a nested one without its name. */
 static bool put_struct(struct box *box, size_t index, struct strbuf *out)
 {
 	const struct shape_node *node = &box->shape->nodes[index];

@@ -38,7 +38,7 @@ static void put_element(struct subject *s, const struct struct_field *field,
 	uint8_t bytes[sizeof(uint64_t)];
 	struct arg_value bits = { bytes, sizeof(bytes) };
 
-	/* A struct is not changed below. */
+	/* The cast is safe: the code below does not change a struct. */
 	if (field->type.format == ARG_STRUCT)
 		spec.fields = (char *)field->ref;
 	else

@@ -1,4 +1,4 @@
-/* The text of structs, and the parts of argtext.c that it needs; private to that. */
+/* The text of structs, and the parts of argtext.c that it needs. Private to argtext.c. */
 #ifndef UTRAIL_VIEW_ARGTEXT_STRUCT_H
 #define UTRAIL_VIEW_ARGTEXT_STRUCT_H
 
@@ -51,8 +51,8 @@ struct boxed_fields {
 };
 
 /*
- * Append a value that is one number in the language, as one of 128 bits. Returns false for another
- * value.
+ * Append a value that is a single number in the language, such as a number of 128 bits. Returns
+ * false for other values.
  */
 bool argtext_put_plain(struct subject *s, const struct argspec *spec, const struct arg_value *value,
 		       struct strbuf *out);

@@ -46,7 +46,7 @@ void event_put_name(struct event_texts *texts, const struct event *event, struct
 void event_put_data(struct event_texts *texts, const struct task *task, const struct event *event,
 		    struct strbuf *out);
 
-/* Write that text as in dump: without the plus signs of differences. */
+/* Like event_put_data(), in the form of dump: differences have no plus signs. */
 void event_put_raw_data(struct event_texts *texts, const struct task *task,
 			const struct event *event, struct strbuf *out);
 

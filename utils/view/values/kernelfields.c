@@ -35,8 +35,8 @@
 #define STEPS_PER_ELEMENT 4
 
 /*
- * The text of a record: @steps in each one, and as many as a string or array of it is long,
- * @nr_dynamic times.
+ * The work for the text of a record: @steps, and @nr_dynamic times the length of the longest string
+ * or array in the record.
  */
 struct work {
 	uint64_t steps;
