@@ -19,8 +19,8 @@
 
 /*
  * A fit covers at least FIT_FIRST_NS, and is used for at most FIT_LAST_NS. Processes share a
- * stream, and while the kernel changes the speed of its clock their fits differ. A reading errs by
- * some 10 ns, so a fit over a millisecond is good to 10 ns for the next one.
+ * stream, and their fits differ while the kernel changes the speed of its clock. A reading errs by
+ * some 10 ns, so a fit over a millisecond is good to 10 ns for the next millisecond.
  */
 #define FIT_FIRST_NS 1000000
 #define FIT_LAST_NS  10000000

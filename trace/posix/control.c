@@ -47,7 +47,7 @@ static void put_stop(struct pxt_view *view, const void *address)
 	int is_automatic = 0;
 
 	pxt_put_system(view, PT_STOP, &is_automatic, sizeof(is_automatic), address);
-	/* If the STOP did not fit, it has stopped the stream as a full one. */
+	/* If there was no room for the STOP, the attempt has stopped the stream as a full one. */
 	atomic_fetch_and(&atomic_load(&view->stream)->run, ~(uint32_t)(PT_RUNS | PT_RESTARTS));
 }
 

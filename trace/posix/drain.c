@@ -63,8 +63,8 @@ static int append_about(struct pxt_drain *drain, uint32_t id, uint64_t time_ns)
 
 /*
  * Note in the log's part when events were lost, and end the stream's gap: first its place, then its
- * time. Events that are lost in between begin another gap. If its time is taken here already, it
- * gets that of the next event.
+ * time. Events that are lost in between begin another gap. If this function has already taken the
+ * time of the new gap, the new gap gets the time of the next event.
  */
 static void note_gap(struct pxt_stream *stream, struct pxt_log_part *part, uint64_t before_ns)
 {

@@ -2,8 +2,8 @@
  * Entries and exits of functions as system events, for streams that ask for them
  * (utrail_trace_attr_setfunctions()). The shared library has both functions also under the names
  * that gcc and clang call with -finstrument-functions (library/meson.build). The static library
- * does not: the program would have definitions that precede the probe's, which would see no calls
- * any more.
+ * does not: with it the program would have definitions of its own. They would precede the probe's,
+ * and the probe would see no calls any more.
  */
 #include "posix/posix.h"
 

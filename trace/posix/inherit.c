@@ -25,8 +25,8 @@ struct pxt_registry *pxt_parent_registry(int place, pid_t pid)
 }
 
 /*
- * Returns the latest time at which a process with that start time has begun: the start time is
- * known in ticks.
+ * Returns the latest time at which a process with the start time @start can have begun, since start
+ * times are known in ticks only.
  */
 static uint64_t latest_begin_ns(uint64_t start)
 {

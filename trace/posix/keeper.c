@@ -128,9 +128,9 @@ static void leave_program(const int fds[3])
 }
 
 /*
- * Replace the arguments, which ps reads from the program's memory and shows beside the name, with
- * the bytes after them if they have no end. Their places are fields 48, 49 and 51 of "stat" in
- * proc(5).
+ * Replace the arguments: ps reads them from the program's memory and shows them beside the name. If
+ * they have no end, ps also shows the bytes after them. The places are fields 48, 49 and 51 of
+ * "stat" in proc(5).
  */
 static void rename_arguments(void)
 {

@@ -10,8 +10,8 @@
 #include "posixlog/log.h"
 
 /*
- * The progress of the log. The file has its bytes before @begin, and the buffer of struct
- * pxt_log_part the @pending bytes after that. Together these have the stream's records before
+ * The progress of the log. The log's bytes before @begin are in the file. The @pending bytes after
+ * that are in the buffer of struct pxt_log_part. Together these are the stream's records before
  * @taken.
  */
 struct pxt_log_slot {

@@ -396,8 +396,8 @@ static inline void pxt_inside_leave(const struct pxt_inside *inside)
 
 /*
  * ring.c: records in cells. pxt_ring_put() is signal-safe. It returns 0, or -ENOSPC; -EBUSY: no
- * place could be claimed in many tries. The event gets a later time if its thread had to give way
- * to others.
+ * place could be claimed in many tries. @event gets a later time if its thread had to give way to
+ * others.
  */
 uint32_t pxt_cells_of(uint32_t len);
 int pxt_ring_put(struct pxt_view *view, struct pxt_event *event, const void *data);

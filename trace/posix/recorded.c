@@ -16,7 +16,7 @@
 
 FST_TAKE_DOOR;
 
-/* The length to which an event is cut that gets no place from the recorder. */
+/* An event that gets no place from the recorder is cut to this length. */
 #define COPY_MAX 1024
 
 static const struct utrail_trace_recorder *_Atomic recorder;

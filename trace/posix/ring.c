@@ -59,8 +59,8 @@ static pid_t pid_of(uint64_t word)
 }
 
 /*
- * Returns the number of rounds by which the word is ahead of the place; 0 for the word of a record
- * that was claimed there.
+ * Returns 1 if the word is of a later round than the place, -1 if it is of an earlier one; 0 for
+ * the word of a record that was claimed at this place.
  */
 static int rounds_ahead(const struct pxt_view *view, uint64_t word, uint64_t at)
 {
@@ -159,9 +159,10 @@ static inline void pause_cpu(void)
 }
 
 /*
- * A thread that has lost a race lets the other one write some dozens of events before it tries
- * again, once. Moving cache lines to another CPU takes as long as ten events: two threads that
- * alternate at each event would do little else. The event gets the time afterwards.
+ * A thread that has lost a race gives way once: the other thread can write some dozens of events
+ * before this one tries again. Moving cache lines to another CPU takes as long as ten events, so
+ * two threads that alternate at each event would do little else. Afterwards the event gets the
+ * present time.
  */
 static __attribute__((noinline, cold)) void give_way(const struct pxt_view *view,
 						     struct pxt_event *event)

@@ -140,8 +140,8 @@ static bool is_stream(int place, unsigned int number, uint32_t serial)
 }
 
 /*
- * True when a registry is of use. If its process has never joined, it is so only while a stream
- * traces the process.
+ * True when a registry is of use. If its process has never joined, the registry is of use only
+ * while a stream traces the process.
  */
 static bool has_use(int place, const struct pxt_registry *registry)
 {

@@ -28,8 +28,8 @@ static bool has_sanitizer(void)
 }
 
 /*
- * The number of bytes that stay around an address. The whole mapping does not, since the kernel may
- * merge unrelated mappings into one.
+ * The number of bytes that stay around an address. The whole mapping does not stay, since the
+ * kernel may merge unrelated mappings into one.
  */
 #define WINDOW	      (256ul << 10)
 #define ZERO_DATA_MAX (4ul << 20)
