@@ -145,8 +145,8 @@ static bool has_bytes(int fd)
 
 /*
  * Rotate the log: file number @file is full. Called with the lock. If rotation fails, writing goes
- * on in the same file, and rotation is tried again after as many bytes. A killed process may have
- * left an empty file, which is used.
+ * on in the same file, and rotation is tried again after trace->rotate_size more bytes. If a killed
+ * process has left an empty file, that file is used.
  */
 static void turn_log(fstrace_t *trace, uint32_t file)
 {

@@ -1,6 +1,6 @@
 /*
- * Deletes old files of a log. Those within all limits stay, and one more. This runs while a record
- * is written, perhaps in a signal handler, so neither malloc() nor opendir() is called.
+ * Deletes old files of a log. The files within all limits stay, and one file more. This runs while
+ * a record is written, perhaps in a signal handler, so neither malloc() nor opendir() is called.
  */
 #include "events/trace.h"
 

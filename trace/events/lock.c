@@ -18,9 +18,10 @@ static uid_t owner_uid = -1;
 static gid_t owner_gid = -1;
 
 /*
- * Renew the mutex in a forked child, which has no thread that held it. The thread that did was only
- * changing files, and goes on with them in the parent. The mutex is recursive, so that neither a
- * function of the program that logs (though it may not) nor a handler of a fault deadlocks.
+ * Renew the mutex in a forked child. If a thread of the parent held it, that thread is not in the
+ * child. It was only changing files, and goes on with them in the parent. The mutex is recursive,
+ * so that neither a function of the program that logs (though it may not) nor a handler of a fault
+ * deadlocks.
  */
 static void renew_mutex(void)
 {

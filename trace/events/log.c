@@ -169,7 +169,8 @@ static void put_line(struct fst_text *text, const struct fstrace_event_impl *imp
 }
 
 /*
- * Write a line from a payload: arguments can be read only once (%J), so put_line() cannot follow.
+ * Write a line from a payload. put_line() cannot do so after the payload was made, since arguments
+ * can be read only once (%J).
  */
 static void put_line_of(struct fst_text *text, const struct fstrace_event_impl *impl,
 			const struct fst_recorded *recorded, const struct fst_text *payload)
@@ -262,8 +263,8 @@ static inline void log_event(fstrace_event_t *event, const struct fst_spot *spot
 	else if ((consumers & FST_TO_TEXT) || (!consumers && !recorded))
 		log_as_text(impl, spot, values);
 	/*
-	 * In no case above, the event was for a recorder that has detached since the program
-	 * looked, or for one in another process.
+	 * If no case above applies, the event was for a recorder that has detached since the
+	 * program looked, or for a recorder in another process.
 	 */
 	errno = spot->error;
 }

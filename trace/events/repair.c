@@ -43,9 +43,9 @@ static void mark_fragment(int fd, off_t end, const char *before)
 }
 
 /*
- * Tell whether a file's end without a newline is a torn line or a writer in the middle of one.
- * Rewriting the last byte waits for writers; a writer that was active has then made the file
- * longer.
+ * True when a file's end without a newline is a torn line. False when a writer is in the middle of
+ * that line. Rewriting the last byte waits for writers. A writer that was active has made the file
+ * longer by then.
  */
 static bool is_torn_end(int fd, off_t end, const char *last)
 {

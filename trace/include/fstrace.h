@@ -104,7 +104,7 @@ __attribute__((format(printf, 1, 2))) void fstrace_check_(const char *format, ..
 /*
  * FSTRACE(event, ...): log the event if it is enabled. Otherwise the arguments, if any, are not
  * evaluated. Only the latest standards have macros with one argument and optional others. So here
- * the event and the arguments are the first and the rest of a list that ends with an unused 0.
+ * the event is the first element of a list, the arguments follow, and an unused 0 is the last one.
  */
 #define FSTRACE(...)                                                      \
 	do {                                                              \
@@ -126,8 +126,8 @@ __attribute__((format(printf, 1, 2))) void fstrace_check_(const char *format, ..
 #endif
 
 /*
- * Enable each event that has been declared so far if @cb returns a number above 0; disable it below
- * 0; leave it as it is at 0. fstrace_select() suits signal handlers.
+ * Call @cb for each event that has been declared so far. A number above 0 enables the event, a
+ * number below 0 disables it, and 0 leaves it as it is. fstrace_select() suits signal handlers.
  */
 void fstrace_select(fstrace_t *trace, int (*cb)(void *data, const char *id), void *data);
 void fstrace_select_safe(fstrace_t *trace, int (*cb)(void *data, const char *id), void *data);

@@ -53,7 +53,7 @@ POINT(filter_of_all_system_events_leaves_the_automatic_stop)
 	CHECK_IS(count_of(trid, POSIX_TRACE_STOP), 1);
 }
 
-/* A stream with a gap has room for as many events as a stream without. */
+/* A stream with a gap has room for as many events as a stream without a gap. */
 POINT(overflow_and_resume_take_no_room)
 {
 	trace_event_id_t id = open_id("x");
@@ -94,8 +94,8 @@ POINT(getnext_of_a_bad_trid_is_einval_though_signals_come)
 }
 
 /*
- * Timestamps are not by the clock that orders events, which may be years off. The hour allows for a
- * change of the real-time clock meanwhile.
+ * Timestamps are not taken from the clock that orders events: that clock may be years off. The hour
+ * allows for a change of the real-time clock meanwhile.
  */
 POINT(timestamps_are_of_the_clock_of_people)
 {

@@ -56,9 +56,9 @@ static void wait_until_whole(int fd)
 }
 
 /*
- * Check that all written events are in the log, in order. Missing are only those that were counted
- * as lost, and one event of each thread that was killed in the middle. During exit(), threads write
- * to a stream that was shut down, so more may be missing.
+ * Check that all written events are in the log, in order. Only those events may be missing that
+ * were counted as lost, and one event of each thread that was killed in the middle of it. During
+ * exit(), threads write to a stream that was shut down, so more may be missing.
  */
 static void check_log(int fd, bool is_all)
 {
@@ -186,7 +186,8 @@ static void by_exit(void)
 }
 
 /*
- * Check that a process that ends so has the status that it would have without tracing, and its log.
+ * Check that a process that ends in the way @end has the status that it would have without tracing,
+ * and that its log is complete.
  */
 static void check_way(void (*end)(void), int wanted)
 {

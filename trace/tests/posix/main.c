@@ -194,7 +194,7 @@ static int empty_folder(void)
 	while (dir && (entry = readdir(dir))) {
 		if (entry->d_name[0] == '.')
 			continue;
-		/* Only files that later processes would remove are left of ended processes. */
+		/* Ended processes leave only files that later processes would remove. */
 		unlinkat(dirfd(dir), entry->d_name, 0);
 		nr++;
 	}

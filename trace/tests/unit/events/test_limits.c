@@ -74,7 +74,7 @@ static bool is_there(const char *name)
 	return access(name, F_OK) == 0;
 }
 
-/* Check that of the files that are 1, 2, ... seconds old exactly the first @nr are left. */
+/* Check that exactly the first @nr of the files that are 1, 2, ... seconds old are left. */
 static void check_left(int nr)
 {
 	int found = 0;

@@ -1,6 +1,5 @@
 /*
- * A new process' share of its parent: inherited streams; and the streams that an executed image
- * ends.
+ * The streams that a new process inherits from its parent, and those that an executed image ends.
  */
 #include <fcntl.h>
 #include <signal.h>

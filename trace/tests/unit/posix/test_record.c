@@ -1,4 +1,4 @@
-/* The way of an event: the streams that it goes to, and each policy for one that has no room. */
+/* The way of an event: the streams that it goes to, and each policy for a stream without room. */
 #include <errno.h>
 
 #include "tests/unit/lib/trace_stream.h"
@@ -337,7 +337,7 @@ TEST_WITH(half_of_other_streams_wants_nothing, begin, NULL)
 	assert_int_equal(atomic_load(&STREAM->wants_flush), 0);
 }
 
-/* Events may also be lost for another reason than room. */
+/* Events may also be lost for another reason than lack of room. */
 TEST_WITH(what_nobody_can_write_is_lost, begin, NULL)
 {
 	for (uint32_t policy = POSIX_TRACE_LOOP; policy <= POSIX_TRACE_FLUSH; policy++) {

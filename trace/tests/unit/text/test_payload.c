@@ -88,8 +88,8 @@ TEST(cut)
 }
 
 /*
- * Lengths and counts go beyond the end: of a text the available part is shown, of other values
- * nothing.
+ * Lengths and counts go beyond the end. The available part of a text is shown; nothing is shown of
+ * other values.
  */
 TEST(too_long)
 {
@@ -171,8 +171,8 @@ static void check_string(const char *string, size_t len, size_t max, size_t room
 }
 
 /*
- * No byte after the end of a string is read that may be in another page, and none after the room is
- * written.
+ * After the end of a string no byte is read that may be in another page. After the end of the room
+ * no byte is written.
  */
 TEST(strings_at_a_page_end)
 {
@@ -196,7 +196,7 @@ TEST(strings_at_a_page_end)
 	munmap(pages, 2 * page);
 }
 
-/* Strings have bytes with the sign bit, and a one after a zero, at each place. */
+/* The strings have bytes with the sign bit, and bytes of 1 after a zero byte, at each place. */
 TEST(strings_with_odd_bytes)
 {
 	check_string("\x80\xff\x7f\x01\x80\x80\x81\xfe\x01\x01", 10, SIZE_MAX, 64);
