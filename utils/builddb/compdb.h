@@ -75,8 +75,8 @@ int compdb_add(struct compdb *db, const char *directory, const char *file, const
 int compdb_add_executions(struct compdb *db, const struct executions *executions);
 
 /*
- * Remove each of the first @nr_earlier entries that has no output, if a later entry without output
- * is for the same directory and file. 0 or -ENOMEM.
+ * Remove entries without output among the first @nr_earlier: those for which one of the later
+ * entries, also without output, has the same directory and file. 0 or -ENOMEM.
  */
 int compdb_drop_earlier(struct compdb *db, size_t nr_earlier);
 

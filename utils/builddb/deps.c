@@ -236,8 +236,8 @@ static void mark_made(const struct rules *rules, const struct made *made, size_t
 }
 
 /*
- * Write one rule for all outputs of the same executions: for the copy of a directory, that is one
- * rule instead of one for each file.
+ * Write one rule for all outputs of the same executions. The copy of a directory then has one rule,
+ * and not one for each file.
  */
 static int put_rule(struct rules *rules, const struct made *made, size_t nr_made)
 {

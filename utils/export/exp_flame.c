@@ -14,8 +14,8 @@
 #define TEXT_MAX_BYTES (4ULL << 30)
 
 /*
- * Replace text that is not allowed in a name: the separator of names, newlines, and a number at its
- * end with a blank before it, which would be taken for the count.
+ * Replace text that is not allowed in a name: the separator of names, and newlines. A number at the
+ * end, with a blank before it, is replaced, too: it would be taken for the count.
  */
 static void put_name(struct strbuf *out, const char *name)
 {

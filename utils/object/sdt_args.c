@@ -129,8 +129,8 @@ static bool is_plain(const GElf_Sym *sym)
 }
 
 /*
- * Note a symbol of that name. A second one at another address, or of a special kind, makes it
- * uncertain.
+ * Note a symbol of that name. A second one at another address, or one of a special kind, makes the
+ * address uncertain.
  */
 static void look_at(struct wanted *wanted, const GElf_Sym *sym)
 {

@@ -33,7 +33,7 @@ enum event_flag {
 	EVENT_UNFINISHED = 1U << 2,  /* EXIT: synthesized at the end of the records; total is "so
 				     * far" */
 	EVENT_PREEMPTED = 1U << 3,   /* SCHED_*: the kernel took the CPU away */
-	EVENT_BACKWARDS = 1U << 4,   /* its time is before that of the task's record before it */
+	EVENT_BACKWARDS = 1U << 4,   /* its time is before the time of the task's previous record */
 	/* POINT, SCHED_*, calls of the kernel: outside of the program's functions */
 	EVENT_OUTSIDE = 1U << 5,
 	/*

@@ -7,8 +7,8 @@
 /*
  * Find the filter's state of each forked child's parent at the fork, and keep it in pipe->at_fork,
  * from which lane_open() takes it. Reads the parents' records once more, up to their last fork.
- * Does nothing without filters or forks, with a time range that has a beginning (then the child's
- * first record is not read), and for a growing recording.
+ * Does nothing without filters or forks, and for a growing recording. Does nothing either for a
+ * time range with a beginning: then the child's first record is not read.
  *
  * Only forks of a process's first thread are known. A child that another thread has forked has
  * another depth, and begins without a state. 0, or negative with @err.

@@ -16,8 +16,8 @@
  */
 
 /*
- * An event may be this much later than one after it in the file: the writing of an event may be
- * interrupted by another one, and some events have a time long before they are written.
+ * An event may be this much later than one after it in the file. Another event may interrupt the
+ * writing of an event, and some events get their time long before they are written.
  */
 #define MERGER_LATE_NS 1000000
 

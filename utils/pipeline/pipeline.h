@@ -239,8 +239,8 @@ int pipeline_follow(struct pipeline *pipe, uint64_t until_ns, const struct view 
 		    struct uft_err *err);
 
 /*
- * Returns the number of threads that can share the work, at most @wanted: 1 when the order of tasks
- * matters, and when there is little work.
+ * Returns the number of threads that can share the work, at most @wanted. It is 1 when the order of
+ * tasks matters, or when there is little work.
  */
 size_t pipeline_threads(const struct pipeline *pipe, size_t wanted);
 

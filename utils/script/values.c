@@ -44,8 +44,8 @@ static int64_t load_signed(const struct arg_value *value, bool big)
 }
 
 /*
- * Load a value without a format. A register with a negative int has zeros above its 32 bits: as in
- * texts of views, the highest 64 Ki of these numbers are taken for negative ones.
+ * Load a value without a format. A register with a negative int has zeros above its 32 bits. As in
+ * texts of views, the highest 64 Ki of the numbers of 32 bits are taken for negative ones.
  */
 static int64_t load_auto(const struct arg_value *value, bool big)
 {

@@ -17,8 +17,8 @@ void clearing_note(struct filters *filters, const struct filter_subject *subject
 uint32_t clearing_left(const struct filters *filters, const struct filter_entry *entry);
 
 /*
- * Write the specs of @filters as text, by option; NULL: the option has no specs; on the heap. A
- * spec that a later one with the same pattern clears is left out, and so is a spec that has nothing
+ * Write the specs of @filters as text, by option; NULL: the option has no specs; on the heap. Specs
+ * that a later spec with the same pattern clears are left out, and so are specs that have nothing
  * left to clear. 0 or -ENOMEM.
  */
 int clearing_texts(const struct filters *filters, char *specs[SPEC_OPTIONS]);

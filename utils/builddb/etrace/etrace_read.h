@@ -136,8 +136,8 @@ int etrace_reader_end(struct etrace_reader *reader);
 
 /*
  * After etrace_reader_end(): get the next record, by time, with its payload in @payload. 1, 0 at
- * the end, or -ENOMEM. A task gets the lowest 22 bits of its upid as its number, if no task has
- * that number at the time, and otherwise a number that no task of Linux has.
+ * the end, or -ENOMEM. The number of a task is the lowest 22 bits of its upid. If another task has
+ * that number at the time, the task gets a number that no task of Linux has.
  */
 int etrace_reader_next(struct etrace_reader *reader, struct proc_record *rec,
 		       struct strbuf *payload);

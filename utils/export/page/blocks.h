@@ -17,8 +17,8 @@
  * A block that is being filled. Starts as zeros, ends with block_deinit(). Only functions of this
  * header use its members.
  *
- * Its bytes in the page: varints of the number of rows and of each column's length in bytes, then
- * the columns, packed if there is zlib, as base64.
+ * Its bytes are varints of the number of rows and of each column's length in bytes, and then the
+ * columns. The page has them as base64, packed first if there is zlib.
  */
 struct block {
 	struct strbuf columns[BLOCK_COLUMNS_MAX];

@@ -153,13 +153,15 @@ enum attach_state {
  * @len: length of @before, the original bytes, and of @after, the patched bytes
  * @clear: number of bytes from @site on, at least @len, that run elsewhere from then on: no thread
  *         may be in them when the change is written
- * @out_at: address of a byte that is 1 while the change is disabled, which tells the probe to skip
- *          it when a module is loaded again; 0: there is none
+ * @out_at: address of a byte that is 1 while the change is disabled: then the probe skips the
+ *          change when a module is loaded again; 0: there is none
  */
 #define ATTACH_CHANGE_MAX 16
 
 enum attach_change_flags {
-	/* The change jumps to the one before it, which must be present as long as this one is */
+	/*
+	 * The change jumps to the previous change, which must be present as long as this change is
+	 */
 	ATTACH_CHANGE_ON_FORMER = 1,
 	ATTACH_CHANGE_ISLAND = 2, /* without the change, the code at @site is never executed */
 	ATTACH_CHANGE_EVENT = 4,  /* the change is not about a function */

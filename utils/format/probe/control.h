@@ -224,8 +224,8 @@ struct control_crash {
 _Static_assert(sizeof(struct control_crash) <= CONTROL_MSG_MAX, "it fits a packet");
 
 /*
- * @texts: the event's id, its format and, if @has_common, the format that is in front of that one.
- *         Each ends with a NUL; they fill the packet
+ * @texts: the event's id, its format and, if @has_common, the common format that lines have in
+ *         front of it. Each ends with a NUL; they fill the packet
  */
 struct control_declare {
 	struct control_header h;

@@ -283,9 +283,9 @@ enum plan_patch_flags {
 
 /*
  * One changed place in the code of a module. For PATCH_EVENT and PATCH_ENTRY the probe puts a stub
- * within 2 GiB of it: the hook, then @code, which runs the replaced instructions and continues in
- * the program. The first @bytes at @site are replaced, if they equal @original. Sorted by module,
- * so that PLAN_PATCH_INNER and PLAN_PATCH_SHORT find the patch before them.
+ * within 2 GiB of it. The stub has the hook and then @code, which runs the replaced instructions
+ * and continues in the program. The first @bytes at @site are replaced, if they equal @original.
+ * Sorted by module, so that PLAN_PATCH_INNER and PLAN_PATCH_SHORT find the patch before them.
  *
  * @semaphore: address of a 16-bit counter that must be nonzero for the program to come here;
  *             0: there is none
@@ -500,8 +500,9 @@ uint64_t plan_image_bytes(const struct plan_view *view);
 void plan_image_put(const struct plan_view *view, void *to);
 
 /*
- * For callers that write the image in pieces: the size of its head, the write of the head to @to,
- * and the offset of the list of @kind (0: it is empty). Zeros fill the room between lists.
+ * For callers that write the image in pieces. The functions return the size of its head, write the
+ * head to @to, and return the offset of the list of @kind (0: it is empty). Zeros fill the room
+ * between lists.
  */
 uint64_t plan_image_head_bytes(const struct plan_view *view);
 void plan_image_put_head(const struct plan_view *view, void *to);

@@ -511,7 +511,7 @@ static int add_start(struct code *code, struct code_start start)
 
 /*
  * True when the function of a symbol is among the first @nr functions, which come from call frame
- * information. Both mostly come in the same order.
+ * information. Symbols and functions mostly come in the same order.
  * @next: index of the function that is likely to match; becomes the one after the match.
  */
 static bool has_framed(struct code *code, size_t nr, const struct code_func *func, size_t *next)

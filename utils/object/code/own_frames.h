@@ -23,12 +23,12 @@ struct own_frames {
 
 /*
  * Append the parts of @file that are such code to @out, each as a struct own_frames. These are all
- * code of languages with a run time of their own (runtimes.h), and V8's builtin functions, which
- * V8's compiler makes when the file is built. A stripped library of V8 is recognised by the symbols
- * that remain; then all code without call frame information counts. An engine with an unwinder of
- * its own, as LuaJIT's interpreter, is recognised by a personality routine without tables.
- * Libraries that copy pieces of stacks, as greenlet does, are recognised by the instructions with
- * which they move the stack pointer and the frame pointer by one distance.
+ * code of languages with a run time of their own (runtimes.h). V8's builtin functions are such
+ * parts, too: V8's compiler makes them when the file is built. A stripped library of V8 is
+ * recognised by the symbols that remain; then all code without call frame information counts. An
+ * engine with an unwinder of its own, as LuaJIT's interpreter, is recognised by a personality
+ * routine without tables. Libraries that copy pieces of stacks, as greenlet does, are recognised by
+ * the instructions with which they move the stack pointer and the frame pointer by one distance.
  * @code: the code of the file, for callers that have it; NULL: it is loaded when it is needed. 0 or
  * -ENOMEM.
  */

@@ -58,8 +58,8 @@ static const char *keep_file(struct dwarf_loader *loader, Dwarf_Die *die, const 
 
 /*
  * Find the file whose number is attribute @name of @die. dwarf_decl_file() does not help: it takes
- * 0 for no file, but since DWARF 5 that is the first file, which clang uses for a program's own
- * source.
+ * 0 for no file. But since DWARF 5 the number 0 is the first file, and clang uses it for a
+ * program's own source.
  */
 static const char *source_file(struct dwarf_loader *loader, Dwarf_Die *die, unsigned name)
 {

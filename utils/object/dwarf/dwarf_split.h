@@ -53,7 +53,7 @@ void dwarf_splits_deinit(struct dwarf_splits *splits);
  *
  * @die: the entry of the unit, which lives until dwarf_split_close()
  * @info_bytes: size of its section .debug_info
- * @file: the file that has the bytes, unless that is the package; @elf: made of pieces of that file
+ * @file: the file that has the bytes, if it is not the package; @elf: made of pieces of that file
  *        and of the module; @names: names of its sections
  */
 struct dwarf_split {

@@ -42,9 +42,9 @@ struct dwarf_loader {
 };
 
 /*
- * Entries refer to each other as the file specifies, possibly in circles: all code walks them with
- * these two functions only, which go forward and count steps. False: there is no such entry, or too
- * many were read.
+ * Entries refer to each other as the file specifies, possibly in circles. So all code walks them
+ * with these two functions only: they go forward and count steps. False: there is no such entry, or
+ * too many were read.
  */
 bool dwarf_first(struct dwarf_loader *loader, Dwarf_Die *die, Dwarf_Die *child);
 bool dwarf_next(struct dwarf_loader *loader, Dwarf_Die *child);

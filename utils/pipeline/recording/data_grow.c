@@ -15,8 +15,9 @@
 #define READ_BYTES (64 * 1024)
 
 /*
- * The state of a growing recording. Pipelines and views point to tasks, so these must not move:
- * address space is reserved for the most possible tasks, and memory is used for existing ones only.
+ * The state of a growing recording. Pipelines and views point to tasks, so these must not move.
+ * Address space is reserved for as many tasks as there can be; memory is used for existing ones
+ * only.
  *
  * @offset: the bytes of task.txt that were read
  * @lines: lines that were read and not applied; the last line may be incomplete

@@ -135,9 +135,9 @@ const struct func *module_func(struct module_set *set, struct module *mod,
 			       const struct symbol *sym);
 
 /*
- * Show functions that have @name among several names by this one, which the user has given. To be
- * called before the first function is looked up. 0, -ENOMEM, or the error of an unreadable symbol
- * file.
+ * If a function has several names and @name is one of them, show it as @name, which the user has
+ * given. Call this before the first function is looked up. 0, -ENOMEM, or the error of an
+ * unreadable symbol file.
  */
 int module_set_prefer(struct module_set *set, const char *name, struct uft_err *err);
 

@@ -18,9 +18,10 @@ struct func;
 struct func_args;
 
 /*
- * One block is open at a time. At a record that the block has as bytes only (LOST, events, payloads
- * whose length differs from their function's specification), the rest of the block must be read as
- * bytes: a reader must know the content of payloads to find where records begin.
+ * One block is open at a time. Some records are in the block as bytes only: LOST, events, and
+ * payloads whose length differs from their function's specification. From such a record on, the
+ * rest of the block must be read as bytes: a reader must know the content of payloads to find where
+ * records begin.
  *
  * @at: offset of the block in the file; @raw_end: end of the block in <tid>.dat, which it
  *      represents; 0: no block is open

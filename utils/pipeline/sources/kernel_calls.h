@@ -29,10 +29,10 @@ struct kernel_frame {
 #define KERNEL_FRAMES_MAX 256
 
 /*
- * The events in the lane's queue, with the kernel's calls nested: each ENTRY has an EXIT, calls
- * entered before the recording are left out, and calls whose return was lost end at the latest
- * possible time. A task within the kernel writes no records, so records and the kernel's calls make
- * one stack. Times that contradict this by less than KERNEL_CALLS_SKEW_NS are due to the clocks.
+ * The events in the lane's queue, with the kernel's calls nested: each ENTRY has an EXIT. Calls
+ * entered before the recording are left out. Calls whose return was lost end at the latest possible
+ * time. A task within the kernel writes no records, so records and the kernel's calls make one
+ * stack. Times that contradict this by less than KERNEL_CALLS_SKEW_NS are due to the clocks.
  *
  * The kernel reports SCHED_IN in the first function that the task runs when it is back
  * (finish_task_switch). The self time of that call does not include the time off the CPU. So

@@ -304,9 +304,9 @@ static bool is_cut_off(struct lane *lane, const struct event *event, bool is_bef
 }
 
 /*
- * With opens_at_start: follow the calls in those of the @nr events that are before the range, and
- * drop these. At the beginning of the range, put the calls that are open there in front of the
- * other events. Returns the new number of events, or -ENOMEM.
+ * With opens_at_start: some of the @nr events may be before the range. Follow the calls in these
+ * events, and drop them. At the beginning of the range, put the calls that are open there in front
+ * of the other events. Returns the new number of events, or -ENOMEM.
  */
 static ssize_t open_range(struct lane *lane, size_t nr)
 {
@@ -335,8 +335,8 @@ static ssize_t open_range(struct lane *lane, size_t nr)
 }
 
 /*
- * Follow calls before the range directly from records in the buffer, without events: these are most
- * of that part.
+ * Follow calls before the range directly from records in the buffer, without events. Most records
+ * before the range are such calls.
  */
 static int skim_to_range(struct lane *lane)
 {

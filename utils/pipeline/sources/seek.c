@@ -6,9 +6,9 @@
 #include "utils/base/fd.h"
 
 /*
- * The distance that is kept in front of the place of the time: a signal's handler may interrupt the
- * probe, so times may go backwards a bit. Files of a few times this size are read from their
- * beginning.
+ * The distance between the place where reading begins and the place of the time. A signal's handler
+ * may interrupt the probe, so times may go backwards a bit. Files of a few times this size are read
+ * from their beginning.
  */
 #define MARGIN_BYTES  (128U << 10)
 #define SMALL_BYTES   (4 * MARGIN_BYTES)
@@ -151,7 +151,10 @@ static bool find_row(struct seeker *seeker, uint64_t offset, struct spot *spot)
 	return false;
 }
 
-/* Find such a place from @offset on, or else a bit ahead of @offset, but not ahead of @least. */
+/*
+ * Find a place where a record begins, from @offset on, or else a bit ahead of @offset, but not
+ * ahead of @least.
+ */
 static bool find_row_near(struct seeker *seeker, uint64_t least, uint64_t offset, struct spot *spot)
 {
 	for (unsigned i = 0; i < STEPS; i++) {

@@ -9,10 +9,10 @@
 
 /*
  * There is no index. Records and the headers of compact blocks have times, so the place is found by
- * bisection. The file is untrusted: some 64 places are sampled, and if one is irregular (a time
- * that goes backwards, damage, bytes that are no record), the whole file is read. Recordings with
- * times since 1970 (record --clock=realtime) are always read completely, since that clock may be
- * set back.
+ * bisection. The file is untrusted, so some 64 places are sampled. If one is irregular (a time that
+ * goes backwards, damage, bytes that are no record), the whole file is read. Recordings with times
+ * since 1970 (record --clock=realtime) are always read completely, since that clock may be set
+ * back.
  */
 
 /*

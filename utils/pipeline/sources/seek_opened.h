@@ -8,9 +8,9 @@
 #include "utils/pipeline/sources/src_user.h"
 
 /*
- * Fill in @opened, which is all zero, as if opened_note() had got all events of @src ahead of its
- * position, the first byte of a compact block. Each block tells how many calls are open all through
- * it, so only blocks in which one of the open calls was entered are read.
+ * The position of @src is the first byte of a compact block. Fill in @opened, which is all zero, as
+ * if opened_note() had got all events ahead of that position. Each block tells how many calls are
+ * open all through it, so only blocks in which one of the open calls was entered are read.
  *
  * False: too many blocks would be needed, a block is damaged, the task begins within calls, the
  * file is not compact, or memory is short. Then @opened is all zero, and @src is unchanged.

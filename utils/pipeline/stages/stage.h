@@ -220,8 +220,8 @@ static inline size_t stg_time_room(const struct stg_time *stage, size_t nr)
  */
 ssize_t stg_time(struct stg_time *stage, const struct event *events, size_t nr, struct event *out);
 /*
- * For a growing recording: stg_time_due() writes the calls that are long enough at @now_ns, if no
- * event comes until then, to @out, which has stg_time_room(). stg_time_waits_since() is the start
+ * For a growing recording: stg_time_due() writes calls to @out, which has stg_time_room(): those
+ * that are long enough at @now_ns if no event comes until then. stg_time_waits_since() is the start
  * of the first held call that may still be released; UINT64_MAX: none.
  */
 ssize_t stg_time_due(struct stg_time *stage, uint64_t now_ns, struct event *out);

@@ -1,7 +1,7 @@
 /*
- * HOT: pairs entries with exits, one call at a time: one step for calls from records (stg_calls.c)
- * and from blocks (compact_calls.c), and one without names and events, for finding open calls
- * (split.c).
+ * HOT: pairs entries with exits, one call at a time. One step is for calls from records
+ * (stg_calls.c) and from blocks (compact_calls.c). Another one, without names and events, is for
+ * finding open calls (split.c).
  */
 #ifndef UTRAIL_PIPELINE_STG_CALLS_FAST_H
 #define UTRAIL_PIPELINE_STG_CALLS_FAST_H

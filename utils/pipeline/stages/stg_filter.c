@@ -185,7 +185,8 @@ static void leave_inherited(struct stg_filter *stage, size_t depth)
 /*
  * Apply the switches up to an event. trace_on and trace_off apply to all tasks, from the event with
  * which any task reaches them. In that task, earlier calls may have the same time. Other tasks'
- * events of that time are before or after it in the order of the merge, which is that of the tasks.
+ * events of that time are before or after it by the order of the merge, which is the order of the
+ * tasks.
  */
 static inline void look_at_switches(struct stg_filter *stage, uint64_t now_ns)
 {

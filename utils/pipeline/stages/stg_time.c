@@ -120,10 +120,10 @@ static size_t first_short(const struct stg_time *stage, uint64_t now_ns)
 }
 
 /*
- * Find the end of the released part when calls have thresholds of their own: after the last call
- * that is long enough, which releases the calls around it. stage->due_ns is the earliest time at
- * which another call is long enough. Up to then the held calls need not be searched, which matters
- * for deep stacks.
+ * Find the end of the released part when calls have thresholds of their own. It is after the last
+ * call that is long enough: such a call releases the calls around it. stage->due_ns is the earliest
+ * time at which another call is long enough. Up to then the held calls need not be searched, which
+ * matters for deep stacks.
  */
 static size_t behind_long(struct stg_time *stage, uint64_t now_ns)
 {

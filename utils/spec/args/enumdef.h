@@ -47,8 +47,9 @@ const struct enum_def *enum_defs_find(const struct enum_defs *defs, const char *
 const char *enum_def_name(const struct enum_def *def, int64_t value);
 
 /*
- * Append the name of @value, or the names of its parts, joined by @joint, the lowest part first, as
- * headers list them, with "+0x.." for the rest. False, with nothing appended, when no name fits.
+ * Append the name of @value, or the names of its parts, with "+0x.." for the rest. @joint joins the
+ * parts. The lowest one comes first, as in headers. False, with nothing appended, when no name
+ * fits.
  */
 bool enum_def_put(const struct enum_def *def, int64_t value, const char *joint, struct strbuf *out);
 

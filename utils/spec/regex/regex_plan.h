@@ -8,8 +8,9 @@
 /*
  * Compile @regex, which regex_create() accepts (utils/spec/regex/regex.h). The automaton finds what
  * regexec(3) finds in the C locale. -ERR_USAGE with the reason for expressions that have no
- * automaton: those with more than 64 places that take a character, with back references and other
- * escapes of letters, or with `^` and `$` elsewhere than at the ends of the outermost alternatives.
+ * automaton. Such an expression has more than 64 places that take a character, or back references
+ * and other escapes of letters, or `^` and `$` elsewhere than at the ends of the outermost
+ * alternatives.
  */
 int regex_plan(const char *regex, struct automaton *out, struct uft_err *err);
 

@@ -23,8 +23,9 @@ static int merge_fork_calls(struct tree *tree, const struct tree *from)
 }
 
 /*
- * Nodes below calls without a recorded entry are not yet merged with others of their name, and
- * merging trees must not do it: they are moved unchanged. Their names follow in merge_unseen().
+ * Nodes below calls without a recorded entry are not yet merged with others of their name. They
+ * must stay so while trees are merged: they are moved unchanged. Their names follow in
+ * merge_unseen().
  */
 static void hide_names(struct tree *from, const struct func **names)
 {

@@ -134,8 +134,8 @@ static struct tree_node *find_child(const struct tree_node *parent, const struct
 }
 
 /*
- * Guess a call that has no name, and that the parent did not have open any more: the one that began
- * last before @until_ns and called @callee, if that is known.
+ * Guess a call that has no name, and that the parent did not have open any more. It is the call
+ * that began last before @until_ns and, if @callee is known, has called it.
  */
 static struct tree_node *guess_child(const struct tree_node *parent, const struct func *callee,
 				     uint64_t until_ns)

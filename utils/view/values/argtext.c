@@ -237,8 +237,8 @@ static void put_char(const struct subject *s, const struct arg_value *value, str
 }
 
 /*
- * Write a number of IEEE 754's format of 128 bits as one of x87's, which has the same exponent and
- * the upper 63 bits of the fraction.
+ * Write a number of IEEE 754's format of 128 bits as a number of x87's format, which has the same
+ * exponent, and the upper 63 bits of the fraction.
  */
 static void put_binary128(const uint8_t *bytes, struct strbuf *out)
 {

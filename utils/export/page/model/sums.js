@@ -44,10 +44,10 @@ export function openAt(task, from) {
 
 /**
  * Counts as `report -r` does: calls that were entered or left in the range. A call that is open at
- * the beginning of the range counts from the first entry or exit in the range, and its total only
- * if it is the outermost one. A call that is open at the end counts up to the last event in it. If
- * time off the CPU begins or ends first, the open calls are not known yet: they count like the last
- * outermost call (doc/facts/readers.md).
+ * the beginning of the range counts from the first entry or exit in the range. Its total counts
+ * only if it is the outermost one. A call that is open at the end counts up to the last event in
+ * it. If time off the CPU begins or ends first, the open calls are not known yet: they count like
+ * the last outermost call (doc/facts/readers.md).
  */
 class RangeSummer {
 	/**
