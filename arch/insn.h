@@ -180,11 +180,11 @@ bool insns_main(struct insns *insns, const uint8_t *at, uint64_t left, uint64_t 
 unsigned insns_padding(struct insns *insns, const uint8_t *at, const uint8_t *end);
 
 /*
- * For bytes with unknown instruction boundaries: call @fn with each possible jump target, decoding
- * from any byte. insns_near_names() does so for jumps with a reach of insns_near_reach() bytes in
- * both directions, insns_far_names() for all others. insns_far_names() also calls @base with each
- * possible start of a table, given by its place alone. Returns 0, or the result of @base when that
- * is below 0.
+ * For bytes with unknown instruction boundaries: an instruction may begin at any byte. Call @fn
+ * with the target of each possible jump. insns_near_names() does so for jumps with a reach of
+ * insns_near_reach() bytes in both directions, insns_far_names() for all others. insns_far_names()
+ * also calls @base with each possible start of a table, given by its place alone. Returns 0, or the
+ * result of @base when that is below 0.
  */
 void insns_near_names(struct insns *insns, const struct insn_text *text,
 		      void (*fn)(uint64_t addr, void *arg), void *arg);

@@ -47,8 +47,8 @@
 
 /*
  * %rcx: this thread's state with the guard set; %rdi: the innermost frame. The guard is stored in
- * its full width, as C loads it: a load that is wider than the preceding store waits until that has
- * reached the cache.
+ * its full width, as C loads it: a load that is wider than the preceding store waits until the
+ * store has reached the cache.
  */
 	.macro FAST_GUARD unguarded
 	FAST_SELF %rcx, \unguarded

@@ -2,9 +2,8 @@
  * x86_64: reads memory that may be unmapped, and registers that the probe's C code does not use.
  *
  * When an instruction between arch_guarded_start and arch_guarded_end faults at memory of the
- * program, the thread goes on at the end of that function. The signal handler
- * (libmcount/system/fault.c) calls arch_fault_resume() for that, which compares the instruction's
- * address.
+ * program, the thread goes on at the end of that function. For that, the signal handler
+ * (libmcount/system/fault.c) calls arch_fault_resume(), which compares the instruction's address.
  */
 #include "arch/x86_64/stub_macros.S"
 

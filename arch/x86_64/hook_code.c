@@ -11,7 +11,7 @@ static bool begins_with(const uint8_t *at, uint64_t left, const char *bytes, uns
 }
 
 /*
- * The length of a nop with an operand, which compilers lengthen with 66 and cs prefixes. gcc
+ * The length of a nop with an operand. Compilers lengthen it with 66 and cs prefixes. gcc
  * -fpatchable-function-entry writes nops of one byte, clang one of maximum length, -mnop-mcount one
  * of five bytes.
  */

@@ -13,10 +13,10 @@
 #include "libmcount/system/own_syscall.h"
 
 /*
- * A hook that is interrupted half-way must find everything as it left it, so the handler's calls
- * may touch neither the thread's frames nor its ring. They get a thread state of their own, on
- * which the same code works: the aside. Its "ring" is a private buffer. When the interrupted hook
- * is done, it moves the aside's records to the ring. The handler has returned by then, so the
+ * A hook that is interrupted half-way must find everything as it left it. So the calls of the
+ * handler may touch neither the thread's frames nor its ring. They get a thread state of their own,
+ * on which the same code works: the aside. Its "ring" is a private buffer. When the interrupted
+ * hook is done, it moves the aside's records to the ring. The handler has returned by then, so the
  * aside's frames are over. If it has jumped out instead, see aside_give_up().
  *
  * An aside has no aside: calls of a handler that interrupts a hook on the aside are counted as

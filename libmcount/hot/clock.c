@@ -37,9 +37,9 @@ uint64_t clock_kernel_ns(void)
 }
 
 /*
- * True when the kernel's clock was seen to leave vector registers alone. libc's function calls the
- * vDSO's, which the kernel compiles without instructions for such registers (its Makefile for x86
- * says -mno-sse).
+ * True when the kernel's clock was seen to leave vector registers alone. libc's function calls that
+ * of the vDSO. The kernel compiles the vDSO without instructions for such registers (its Makefile
+ * for x86 says -mno-sse).
  */
 static bool leaves_vectors;
 

@@ -180,9 +180,9 @@ void frames_make_way(struct thread *t, uint64_t *slot)
 		planned_begin_estimate(t);
 	frames_leave_inside(t, (uint64_t)slot);
 	/*
-	 * Frames with this very slot: if it still leads to the trampoline, their function has
-	 * called the new one by a jump (a tail call), and they are still open. Otherwise it holds a
-	 * new return address, and they have ended.
+	 * Now frames with this very slot. If the slot still leads to the trampoline, their function
+	 * has called the new one by a jump (a tail call), and these frames are still open.
+	 * Otherwise the slot holds a new return address, and they have ended.
 	 */
 	while (t->top->slot == (uint64_t)slot && !(t->top->ret && *slot == TRAMPOLINE))
 		frames_leave_any(t);

@@ -1,6 +1,6 @@
 /*
- * The common cases of calls that are not all alike (planned.h): the function has no rule, or one
- * that only limits, and at most values are captured.
+ * The common cases of calls that are not all alike (planned.h). The function has no rule, or a rule
+ * that only limits; values may be captured, and nothing else is done.
  */
 #ifndef UTRAIL_LIBMCOUNT_PLANNED_FAST_H
 #define UTRAIL_LIBMCOUNT_PLANNED_FAST_H
@@ -60,8 +60,8 @@ static inline void planned_opt_in(const struct planned *p, struct selection *s)
 
 /*
  * True when an open thread (planned_pass.h) records calls of @func (may be NULL) like those of a
- * function without a rule: it has none, or one that only opts in, which changes nothing in a thread
- * that is opted in already.
+ * function without a rule. Either the function has no rule, or its rule only opts in. In a thread
+ * that is opted in already such a rule changes nothing.
  */
 static inline bool planned_is_alike(const struct planned *p, const struct live_func *func)
 {

@@ -315,8 +315,8 @@ extern struct thread probe_idle_thread;
 uint32_t probe_entry(uint64_t *slot, uint64_t addr, const struct arch_regs *regs);
 
 /*
- * HOT. Does the work of probe_entry() when the stub has already set the guard of this thread's
- * state, since its fast path does not handle the call.
+ * HOT. Does the work of probe_entry() for a call that the stub's fast path does not handle. The
+ * stub has already set the guard of this thread's state.
  */
 uint32_t probe_entry_guarded(uint64_t *slot, uint64_t addr, const struct arch_regs *regs);
 

@@ -167,7 +167,7 @@ static struct thread *find_around(struct thread *t, uint64_t slot)
  */
 static void end_at(struct thread *t, uint64_t end)
 {
-	/* The sentinel's slot equals no other: those are multiples of 8, or odd. */
+	/* The sentinel's slot equals no other: all other slots are multiples of 8, or odd. */
 	t->frames[0].slot = end | 4;
 }
 

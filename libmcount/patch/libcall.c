@@ -240,8 +240,8 @@ static bool has_own_vfork(void)
 }
 
 /*
- * True when a call of vfork(2) must be led to ours: in a process that ran already, the dynamic
- * linker has found the C library's vfork(2), or will.
+ * True when a call of vfork(2) must be led to the probe's. In a process that ran already, the
+ * dynamic linker has found the C library's vfork(2), or will find it.
  */
 static bool is_led_to_own_vfork(const struct plan_call_site *site)
 {

@@ -57,8 +57,8 @@ static uint64_t stub_bytes(const struct plan_patch *plan)
 }
 
 /*
- * Returns the cell of @hook. A stub has equal distances to its cell and its other targets in the
- * memory where it is written and in the memory where it is executed.
+ * Returns the cell of @hook. A stub is written in one memory and executed in another one. Its
+ * distances to its cell and to its other targets are the same in both.
  */
 static const uint64_t *cell_of(const struct stub_memory *memory, enum arch_hook hook)
 {

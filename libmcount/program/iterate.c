@@ -12,7 +12,7 @@
 #include "libmcount/hot/probe.h"
 
 /*
- * libasan ends the program when another library is in front of it, since that might define
+ * libasan ends the program when another library is in front of it: that library might define
  * functions that libasan means to replace. The probe's definitions of such functions call the next
  * one, which is libasan's, so the order does no harm. The order cannot be changed from outside:
  * LD_PRELOAD applies to all programs that are started later, and most of these do not use

@@ -93,8 +93,8 @@ static struct numbers judge_all(const struct sock_fprog *program)
 }
 
 /*
- * From now on programs that this one executes begin with one more filter: note that in the
- * recorder's address, which they get.
+ * From now on programs that this one executes begin with one more filter. Note the filter in the
+ * recorder's address, which these programs get.
  */
 static void expect_one_more(void)
 {

@@ -15,8 +15,9 @@ bool signal_switches_have(int sig);
 
 /*
  * In a signal handler: do the plan's action for @sig. With @has_handler, the program's own handler
- * is called next, and its calls are still recorded if the signal ends the recording:
- * signal_switches_end() ends it afterwards, also when the handler is left by a jump.
+ * is called next. Its calls are still recorded if the signal ends the recording:
+ * signal_switches_end() ends the recording after the handler, also when the handler is left by a
+ * jump.
  */
 void signal_switches_obey(int sig, bool has_handler);
 void signal_switches_end(void);

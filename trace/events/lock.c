@@ -19,9 +19,9 @@ static gid_t owner_gid = -1;
 
 /*
  * Renew the mutex in a forked child. If a thread of the parent held it, that thread is not in the
- * child. It was only changing files, and goes on with them in the parent. The mutex is recursive,
- * so that neither a function of the program that logs (though it may not) nor a handler of a fault
- * deadlocks.
+ * child. It was only changing files, and goes on with them in the parent. The mutex is recursive.
+ * So there is no deadlock in a handler of a fault, or in a function of the program that logs,
+ * though such a function must not log.
  */
 static void renew_mutex(void)
 {

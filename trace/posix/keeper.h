@@ -23,7 +23,8 @@ struct pxt_log_slot {
 
 /*
  * The part of a stream that its log needs; it follows the cells. Any process of the user may write
- * it, as it may write the whole stream: so it may tell where to look, and never where to write.
+ * this part, as it may write the whole stream. So the part may tell where to look, and never where
+ * to write.
  *
  * @dev, @ino: those of the log's file
  * @mapped_at, @mapped_bytes: the place of the stream in the owner's memory

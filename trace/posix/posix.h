@@ -67,7 +67,8 @@ enum pxt_run {
  *       the time of the first of them
  * @clear_at: records that begin before it are not read any more
  * @log_bytes: the size of the struct pxt_log_part (keeper.h) after the cells; 0: there is no log
- * @run_at_end: @run when a process other than the owner closed the stream, with PT_WAS_CLOSED
+ * @run_at_end: the value of @run when a process other than the owner closed the stream, and
+ *              PT_WAS_CLOSED
  */
 struct pxt_stream {
 	uint32_t magic;

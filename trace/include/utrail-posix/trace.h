@@ -37,9 +37,9 @@
 #define _POSIX_TRACE_USER_EVENT_MAX 32
 
 /*
- * Limits: bytes in the name of an event, without the zero byte; bytes in the name of a stream and
- * in the version, with the zero byte, so that an array of TRACE_NAME_MAX takes them; streams at a
- * time; types of user events of a process, including the unnamed one.
+ * Limits, in this order. The bytes in the name of an event, without the zero byte. The bytes in the
+ * name of a stream and in the version, with the zero byte, so that an array of TRACE_NAME_MAX takes
+ * them. The streams at a time. The types of user events of a process, including the unnamed one.
  */
 #undef TRACE_EVENT_NAME_MAX
 #undef TRACE_NAME_MAX

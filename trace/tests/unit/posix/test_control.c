@@ -1,5 +1,5 @@
 /*
- * A stream is started, stopped, cleared and filtered: the events that report it, and the records
+ * A stream is started, stopped, cleared and filtered: the events that report this, and the records
  * that stay.
  */
 #include <errno.h>
