@@ -112,7 +112,10 @@ HIDDEN_FUNCTION arch_read_vector
 	jne	8f
 	movups	%xmm7, (%rdi)
 	ret
-	/* These registers never have arguments of functions, but rarely those of static probes. */
+	/*
+	 * These registers never have arguments of functions. In rare cases they have those of
+	 * static probes.
+	 */
 	.irp	reg, 8, 9, 10, 11, 12, 13, 14
 8:	cmpl	$\reg, %esi
 	jne	8f

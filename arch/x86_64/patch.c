@@ -133,7 +133,7 @@ void arch_write_point_args_stub(uint8_t *code, uint32_t event, uint64_t site, co
 				const void *operands)
 {
 	uint8_t *push = write_point_data(code, event, site);
-	/* The distance from the address that the call returns to. */
+	/* The distance of the operands from the address that the call returns to. */
 	int32_t to_operands = (const uint8_t *)operands - (push + 5 + 6);
 
 	push[0] = 0x68;

@@ -30,8 +30,8 @@ void frames_mark_depth(struct thread *t, uint64_t time_ns);
 /*
  * SLOW in effect (a few system calls), but callable from hot functions. Ends the frames further in
  * than @address of the stack, where the running code is: they were left without returning. Each
- * gets its EXIT now and its own return address back. So a call that returns after all, since the
- * program had only switched away from its stack, returns correctly.
+ * gets its EXIT now and its own return address back. If the program had only switched away from
+ * their stack, their functions still return, and do so correctly.
  */
 void frames_leave_inside(struct thread *t, uint64_t address);
 

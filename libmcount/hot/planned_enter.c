@@ -170,8 +170,8 @@ static void begin_actions(struct thread *t, const struct frame *f, struct planne
 }
 
 /*
- * HOT: keep the arguments of a new frame whose ENTRY is held back: they are gone when it is
- * written.
+ * HOT: keep the arguments of a new frame whose ENTRY is held back: when the ENTRY is written, the
+ * arguments are gone.
  */
 static void keep_args(struct planned *p, struct planned_frame *pf, const struct capture_step *args,
 		      const uint64_t *slot, const struct arch_regs *regs)

@@ -225,8 +225,8 @@ static inline void planned_bar(struct thread *t, uint64_t slot, uint64_t ret, ui
 }
 
 /*
- * A call in an open thread of a function that may pass, but too deep to be recorded. It gets a
- * frame that only tells its end. False when the call is not too deep, or no frame is left.
+ * For a call in an open thread: its function may pass, but the call is too deep to be recorded. It
+ * gets a frame that only tells its end. False when the call is not too deep, or no frame is left.
  */
 static inline bool planned_push_too_deep(struct thread *t, uint64_t slot, uint64_t ret,
 					 uint64_t addr)

@@ -46,7 +46,7 @@ static inline void planned_prepare(struct thread *t)
 
 /*
  * HOT: hot_clock() after planned_prepare(), which has fitted the clock. A thread that has lost the
- * CPU since uses that fit once more, and its next call makes a new one.
+ * CPU after that uses the fit once more. Its next call makes a new fit.
  */
 static inline uint64_t planned_clock(struct thread *t)
 {

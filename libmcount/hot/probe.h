@@ -42,7 +42,7 @@
 #define FRAME_EXPLICIT 1 /* in @slot: no address was replaced; the exit hook ends the frame */
 /*
  * in @data: the call was open before the recording began. It has no ENTRY, and its return address
- * was not replaced (unseen.h)
+ * was not replaced (earlier_calls.h)
  */
 #define FRAME_UNSEEN   (1ULL << 63)
 /*

@@ -262,7 +262,7 @@ void ring_settle(struct thread *t)
  * Make room for @len bytes: in the segment of the ring's head when this thread has just come to the
  * ring, else in the next segment. False when that segment is not empty. A signal handler may jump
  * out of this function for good at any point, so only the head is reliable. While @at and @end of
- * @t do not agree with it, one or both are NULL (ring_settle()).
+ * @t do not agree with the head, one or both are NULL (ring_settle()).
  */
 static bool next_segment(struct thread *t, uint32_t len)
 {

@@ -30,7 +30,7 @@ enum thread_state {
 	THREAD_SETTLED,
 };
 
-/* Events. The rules of the first four have no effect but the one named here. */
+/* Events. The first four are calls whose rules have no effect but the one named here. */
 enum thread_event {
 	CALL_OPT_IN,	/* a call of a function that is opted in */
 	CALL_LET_IN,	/* CALL_OPT_IN where depth does not count (planned_is_alike()) */

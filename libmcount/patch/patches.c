@@ -276,8 +276,8 @@ uint32_t patch_make_bytes(const struct patch *patch, uint8_t *to)
 }
 
 /*
- * True for a patch in two pages: the recorder, which takes it out again, may be killed between
- * them.
+ * True for a patch that lies in two pages. The recorder that takes it out again may be killed after
+ * it has written one of them.
  */
 static bool is_in_two_pages(const struct patch *patch)
 {

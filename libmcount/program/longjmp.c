@@ -15,7 +15,7 @@
 #define MAX_JUMP_BYTES (1UL << 30)
 
 /*
- * Called when a handler jumps out that has interrupted a hook of this thread: it never returns to
+ * Called when a handler that has interrupted a hook of this thread jumps out. It never returns to
  * the hook. The hook's work is consistent at any moment: see the order of stores in ring.c, clock.c
  * and frame_push().
  */

@@ -92,8 +92,8 @@ static bool add_range(struct channel *ch, const struct description *d,
 #define SLOW_NS	 1000000000ULL
 
 /*
- * Asks for the number of a function and for its values to record. They go into their bits of @told;
- * 0: the function is not recorded. False: there is no answer.
+ * Asks for the number of a function, and for the values of its calls that are to be recorded. Both
+ * go into their bits of @told; 0: the function is not recorded. False: there is no answer.
  */
 static bool ask_once(const struct description *d, name_facts *told)
 {

@@ -33,7 +33,7 @@ void threads_begin(void);
 
 /*
  * COLD, with the GIL: listen to this thread from now on. threads_see_this() does so only if we do
- * not yet.
+ * not listen to it yet.
  */
 void threads_join_this(void);
 void threads_see_this(void);

@@ -255,8 +255,9 @@ void __tsan_init(void) __attribute__((weak));
 void __msan_init(void) __attribute__((weak));
 
 /*
- * Initialises the sanitizer now: until then its replacements of libc functions would crash. It does
- * so itself in .preinit_array, which the dynamic linker runs after us. Twice does no harm.
+ * Initialises the sanitizer now: until then its replacements of libc functions would crash. The
+ * sanitizer initialises itself in .preinit_array, which the dynamic linker runs after us. To do it
+ * twice does no harm.
  */
 static void begin_sanitizer(void)
 {

@@ -23,10 +23,10 @@ struct open_counter {
 };
 
 /*
- * The counters of one thread. The struct lives as long as the recording; after this thread has
- * ended another one uses it.
+ * The counters of one thread. The struct lives as long as the recording. When this thread has
+ * ended, another thread uses the struct.
  *
- * @generation: the generation of the choice of counters in which they were opened
+ * @generation: the generation of the choice of counters in which the counters were opened
  */
 struct thread_counters {
 	struct thread_counters *next;

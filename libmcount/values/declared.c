@@ -96,8 +96,8 @@ static bool note_choice(const struct control_declared *answer)
 }
 
 /*
- * Declares an event to the recorder. It counts the events that it refuses, and we count those that
- * it does not get.
+ * Declares an event to the recorder. The recorder counts the events that it refuses. The probe
+ * counts those that the recorder does not get.
  */
 static uint32_t declare_now(const char *id, const char *format, const char *common)
 {

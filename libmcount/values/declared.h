@@ -35,7 +35,9 @@ struct attach_choice;
 int64_t declared_choose(const struct attach_choice *list, uint64_t nr);
 int64_t declared_chosen(void);
 
-/* The recorder interface that copies of libutrail-trace get through their doors (doors.h). */
+/*
+ * The recorder interface that copies of libutrail-trace get through their doors (trace_copies.h).
+ */
 const struct utrail_trace_recorder *declared_recorder(void);
 
 /* Called when @t is about to have another ring, or none. */

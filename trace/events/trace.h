@@ -62,8 +62,8 @@ struct fstrace_event_impl {
 struct fst_shared {
 	/*
 	 * The bytes of the log that have been allotted, and the number of the current file: (number
-	 * of the file) << 48 | bytes. A writer adds the length of its record. The value from before
-	 * that tells the writer whether the record goes into this file or begins the next one.
+	 * of the file) << 48 | bytes. A writer adds the length of its record. The value before the
+	 * addition tells the writer whether the record goes into this file or begins the next one.
 	 */
 	_Atomic uint64_t place;
 	/*

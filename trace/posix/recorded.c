@@ -85,7 +85,7 @@ int pxt_recorded_came(const struct utrail_trace_recorder *door)
 
 /*
  * The recorder is gone: its numbers are removed. A thread that is declaring an event may still
- * store one. It is not used now, and is removed for the next recorder.
+ * store a number. This number is not used now, and is removed for the next recorder.
  */
 void pxt_recorded_went(void)
 {

@@ -126,8 +126,8 @@ int pxt_log_writer_resume(struct pxt_log_writer *writer, int fd, unsigned char *
  */
 int pxt_log_recover(struct pxt_log_writer *writer, uint64_t begin, size_t nr_pending);
 /*
- * Append an event. -EXFULL: a log that must not lose records has no room for it. Only with @is_last
- * may the room be used that is kept for a last STOP.
+ * Append an event. -EXFULL: a log that must not lose records has no room for it. The room that is
+ * kept for a last STOP is used only with @is_last.
  */
 int pxt_log_append(struct pxt_log_writer *writer, const struct pxt_event *event, const void *data,
 		   bool is_last);
