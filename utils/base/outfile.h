@@ -29,10 +29,10 @@ struct outfile {
 
 /*
  * Begin to write @path, which must stay valid until the end. A regular or new file is written under
- * a random name in the same directory and then renamed over the old one. It keeps mode, owner and
- * group of the old file (others get no rights when @mode has none). A new file gets @mode and the
- * umask. A device or a pipe is written in place. A pipe without a reader, and a block device, are
- * errors at once.
+ * a random name in the same directory and then renamed over the old one. The new file keeps mode,
+ * owner and group of the old one (others get no rights when @mode has none). A new file gets @mode
+ * and the umask. A device or a pipe is written in place. A pipe without a reader, and a block
+ * device, are errors at once.
  *
  * Links are followed by the rules of place_find(). A file that cannot keep its owner (another
  * user's, and we are not root) is written in place.
@@ -53,7 +53,7 @@ void outfile_deinit(struct outfile *out);
 #define cleanup_outfile __attribute__((__cleanup__(outfile_deinit)))
 
 /*
- * Make the checks of outfile_open() without creating anything: for output that is written hours
+ * Make the checks of outfile_open(), and create nothing. Call this for output that is written hours
  * later. 0 or negative errno.
  */
 int outfile_check(const char *path, struct uft_err *err);

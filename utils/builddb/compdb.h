@@ -62,8 +62,8 @@ void compdb_deinit(struct compdb *db);
 #define cleanup_compdb cleanup(compdb_deinit)
 
 /*
- * Add one entry. @output: NULL when none is known. It replaces an entry for the same directory,
- * file and output (without an output: with the same arguments). 0 or -ENOMEM.
+ * Add one entry. @output: NULL when none is known. The entry replaces an earlier one for the same
+ * directory, file and output (without an output: with the same arguments). 0 or -ENOMEM.
  */
 int compdb_add(struct compdb *db, const char *directory, const char *file, const char *output,
 	       const struct words *argv);

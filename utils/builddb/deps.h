@@ -9,8 +9,8 @@
 
 /*
  * The functions below write text to @sink. Paths in the first execution's directory are relative to
- * it. They return 0 or -ENOMEM; those that change @files return -EDQUOT when the cost exceeds the
- * limit of @files (files_spend()).
+ * it. The functions return 0 or -ENOMEM; those that change @files return -EDQUOT when the cost
+ * exceeds the limit of @files (files_spend()).
  */
 
 /*

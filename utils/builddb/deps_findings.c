@@ -147,8 +147,8 @@ static void mark_written(struct findings *find)
 }
 
 /*
- * Add an input to the run's hash. It cannot be compared when it was written later, or when the run
- * itself changes it.
+ * Add an input to the run's hash. The run cannot be compared when the input was written later, or
+ * when the run itself changes the input.
  */
 static void count_input(struct findings *find, struct run *run, const struct file_use *use)
 {

@@ -21,7 +21,7 @@
 #define POLICY_FLUSH 3 /* POSIX_TRACE_FLUSH */
 
 /*
- * @ids: of @names, @nr_ids of them, each the place there plus 1, as a pointer
+ * @ids: by name, its index in @names plus 1, as a pointer; @nr_ids: number of names
  * @made: the event that @event becomes; @data: its data, borrowed or in @text
  */
 struct posix_export {

@@ -22,8 +22,8 @@
  * @stack, @prefix: columns of the table of stacks
  * @stacks, @times, @weights: columns of the samples of @task
  * @starts: when its open calls began; @payloads: their arguments
- * @markers: columns of its markers: calls with arguments or a return value, which samples have no
- *           place for, and points
+ * @markers: columns of its markers: calls with arguments or a return value, for which samples have
+ *           no place, and points
  */
 struct firefox {
 	struct nest nest;

@@ -76,7 +76,7 @@ enum {
 /*
  * @task: the task whose events are being written, as a separate sequence of packets
  * @known: by function id, the sequence that has defined its name
- * @last_ns: of the task, as times must not go backwards
+ * @last_ns: the last time of the task: times must not go backwards
  */
 struct perfetto {
 	struct nest nest;

@@ -13,7 +13,7 @@
 /*
  * @task: the task whose profile is being written
  * @numbers: functions, which the file calls frames
- * @last_ns: of the task, since the start of the recording
+ * @last_ns: the last time of the task, since the start of the recording
  */
 struct speedscope {
 	struct nest nest;

@@ -60,11 +60,12 @@ extern const struct exporter exp_event_posix;
  * @sample_ns: time of a sample in flame graphs; 0: chosen by the length of the recording
  * @counts_outside: count time off the CPU outside of functions too
  * @shows_args: show arguments and return values, if they were recorded
- * @shows_paths: of events alone: the calls around each
+ * @shows_paths: for events alone: show the calls around each
  * @is_served: the page comes from a server and may request more data (doc/internals/show.md)
- * @has_calls: of events alone: entries and exits of functions, if the format has events for them
- * @side: of html alone: two exports to one sink make a page that compares; this is the first or the
- *        second of them
+ * @has_calls: for events alone: show entries and exits of functions, if the format has events for
+ *             them
+ * @side: for html alone: two exports to one sink make a page that compares; this is the first or
+ *        the second of them
  * @threads: the number of threads that may share the work
  */
 struct export_config {

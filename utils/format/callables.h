@@ -54,8 +54,8 @@ static inline bool callable_text_number(const char *text, size_t len, int64_t *n
 
 /*
  * Compare an integer with the double whose bits are @bits, which is no NaN. Returns less than 0, 0
- * or more. It uses integers only: the probe has no floating point arithmetic, and elsewhere such
- * arithmetic would not be exact.
+ * or more. This function uses integers only: the probe has no floating point arithmetic, and
+ * elsewhere such arithmetic would not be exact.
  */
 static inline int callable_compare(int64_t integer, uint64_t bits)
 {

@@ -31,8 +31,8 @@ static bool is_child_of(const struct pipeline *pipe, const struct task *child,
 }
 
 /*
- * Give the next child the filter's state within its parent's fork(2), or else the parent's present
- * one.
+ * Give the next child the filter's state within its parent's fork(2). If this is unknown, the child
+ * gets the parent's present state.
  */
 static int hand_over(struct parent *parent, const struct task *child)
 {

@@ -51,7 +51,7 @@ static const ssize_t context_sizes[CONTEXT_NR] = { 5, 6, 6, 7 };
  * @functions: by enum script_function; NULL: the script has none
  * @contexts: the last one of each kind, reused when there are no other references
  * @tid_object: the Python object of @tid, the last one
- * @names: of functions, the table of batches; NULL before the first
+ * @names: the table of functions' names for batches; NULL before the first batch
  */
 struct runner {
 	struct python_api py;

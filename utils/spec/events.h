@@ -52,8 +52,8 @@ bool event_rule_matches(const struct event_rule *rule, enum event_origin origin,
 bool event_rules_match(const struct event_rules *rules, enum event_origin origin, const char *name);
 
 /*
- * True when the name matches, independent of the event's origin: such events are shown. The rule
- * @kernel shows events of the kernel only.
+ * True when the name matches, independent of the event's origin: such events are shown. A rule with
+ * "@kernel" shows events of the kernel only.
  */
 bool event_rules_show(const struct event_rules *rules, enum event_origin origin, const char *name);
 

@@ -211,8 +211,8 @@ void filter_walk_begin(struct filter_walk *walk, struct filters *filters,
 }
 
 /*
- * Find the list of plain names whose next entry is the earliest one, if its index is below @before;
- * else -1.
+ * Find the list of plain names whose next entry is the earliest of all lists. -1 when its index is
+ * not below @before.
  */
 static int first_exact(const struct filter_walk *walk, size_t before)
 {

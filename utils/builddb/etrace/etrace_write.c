@@ -469,8 +469,8 @@ static void put_environments(struct etrace_writer *writer)
 /* --- all --- */
 
 /*
- * Write a fork of the first program by a wrapper, as in the original's text. It is a moment before
- * the program, since times rise.
+ * Write a fork of the first program by a wrapper, as in the original's text. The fork is a moment
+ * before the program's record, since times rise.
  */
 static int put_wrapper(struct etrace_writer *writer, const struct proc_record *rec)
 {

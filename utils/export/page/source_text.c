@@ -28,7 +28,10 @@ void source_text_deinit(struct source_text *source)
 	*source = (struct source_text){ 0 };
 }
 
-/* A recording may contain the name of a key or of a list of passwords. Those have other endings. */
+/*
+ * A recording may contain the name of a key or of a list of passwords. The names of such files have
+ * other endings than names of sources.
+ */
 static bool is_source_name(const char *path)
 {
 	static const char *const endings[] = {

@@ -128,8 +128,8 @@ enum box_op {
 	 */
 	BOX_COUNTED_DEQUE,
 	/*
-	 * @a, @b: offsets of the pointer and of the address of the counters. These have @d bytes at
-	 *     offset @c that are the number of owners minus @e
+	 * @a, @b: offsets of the pointer and of the address of the counters. The counters have @d
+	 *     bytes at offset @c with the number of owners minus @e
 	 */
 	BOX_FOLLOW_WEAK,
 	/*

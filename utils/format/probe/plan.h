@@ -40,9 +40,9 @@ enum plan_flags {
 	PLAN_NO_LIBCALLS = 1U << 15,   /* --no-libcall; for Python only */
 	PLAN_NEST_LIBCALLS = 1U << 16, /* --nest-libcall; for Python only */
 	/*
-	 * --patch concerns functions of the program itself, or of libpython. If that is Python's
-	 * interpreter, the user wants to see the calls of the interpreter itself, which a profile
-	 * function would change.
+	 * --patch concerns functions of the program itself, or of libpython. If these are functions
+	 * of Python's interpreter, the user wants to see the calls of the interpreter itself, which
+	 * a profile function would change.
 	 */
 	PLAN_PATCHES_PROGRAM = 1U << 17,
 	PLAN_PATCHES_LIBPYTHON = 1U << 18,
@@ -275,8 +275,8 @@ enum plan_patch_flags {
 	 */
 	PLAN_PATCH_SHORT = 1U << 2,
 	/*
-	 * PATCH_ENTRY: the site has a call of the function. It becomes a call of the stub, whose
-	 * code jumps to the function.
+	 * PATCH_ENTRY: the site has a call of the function. This call becomes a call of the stub,
+	 * whose code jumps to the function.
 	 */
 	PLAN_PATCH_BY_CALLER = 1U << 3,
 };

@@ -58,8 +58,8 @@ int sites_prepare_near(const struct code *code, struct insns *insns, const struc
 		       struct code_site *sites, size_t nr);
 
 /*
- * Prepare the @nr sites, sorted by address. The caller must check whether a thread may be in the
- * overwritten bytes meanwhile. 0 or -ENOMEM.
+ * Prepare the @nr sites, sorted by address. A thread may be in bytes that are overwritten: the
+ * caller must check that. 0 or -ENOMEM.
  */
 int sites_prepare(const struct code *code, struct insns *insns, struct code_site *sites, size_t nr);
 

@@ -7,8 +7,8 @@
 /*
  * Open the debug file that belongs to @file, whose name is @path: by build-id below
  * /usr/lib/debug/.build-id, or by its .gnu_debuglink beside it, in .debug/ and below /usr/lib/debug
- * (GDB manual, "Separate Debug Files"). Its build-id, or else its CRC, must match. False when there
- * is none.
+ * (GDB manual, "Separate Debug Files"). The build-id of the debug file, or else its CRC, must
+ * match. False when there is none.
  */
 bool debug_file_open(const struct elf_file *file, const char *path, struct elf_file *debug);
 

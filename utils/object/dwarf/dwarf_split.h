@@ -66,9 +66,9 @@ struct dwarf_split {
 };
 
 /*
- * Open the rest of @unit, whose first entry is @skeleton. It is searched where the compiler wrote
- * it, next to the module, and in the module's package. False when it was not found, which @splits
- * counts.
+ * Open the rest of @unit, whose first entry is @skeleton. This rest is searched where the compiler
+ * wrote it, next to the module, and in the module's package. False when it was not found, which
+ * @splits counts.
  */
 bool dwarf_split_open(struct dwarf_splits *splits, Dwarf_CU *unit, Dwarf_Die *skeleton,
 		      struct dwarf_split *split);

@@ -15,7 +15,7 @@
 
 /*
  * Output of libiberty with a limit. A short name can stand for gigabytes of text, since parts may
- * refer to other parts twice. Only a longjmp() out of the callback stops libiberty. It leaks
+ * refer to other parts twice. Only a longjmp() out of the callback stops libiberty. The jump leaks
  * nothing: the functions with a callback use only the stack.
  */
 struct printer {

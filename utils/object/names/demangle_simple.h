@@ -9,7 +9,7 @@
 /*
  * Append the simple form (demangle.h) of @mangled, which begins with "_Z". Types, template
  * arguments and the expressions in them are only skipped, which takes a tenth of the time of full
- * demangling. It also reads names that libiberty cannot read: clang's unresolved names
+ * demangling. This function also reads names that libiberty cannot read: clang's unresolved names
  * ("sr3std..."), as in every std::vector. False when the name is not well-formed; then @out has
  * invalid text after its old end. The grammar is that of the Itanium C++ ABI, section 5.1 "External
  * Names".

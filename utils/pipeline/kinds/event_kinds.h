@@ -38,8 +38,8 @@ void event_kinds_deinit(struct event_kinds *kinds);
 const struct event_kind *event_kinds_find(struct event_kinds *kinds, uint64_t id);
 
 /*
- * Call @fn with each type that may be in the recording, until it returns a negative value, which is
- * returned; else 0.
+ * Call @fn with each type that may be in the recording, up to the first negative result of @fn.
+ * Returns this result, or 0.
  */
 int event_kinds_each(const struct event_kinds *kinds,
 		     int (*fn)(void *self, const struct event_kind *kind), void *self);

@@ -7,8 +7,8 @@
 #include "utils/base/err.h"
 
 /*
- * Call @fn with each file of the directory @dir named "<prefix><cpu>.dat", in the order of CPUs,
- * until it returns a negative value, which is returned; else 0. Negative with @err when the
+ * Call @fn with each file of the directory @dir named "<prefix><cpu>.dat", in the order of CPUs, up
+ * to the first negative result of @fn. Returns this result, or 0; negative with @err when the
  * directory cannot be read.
  */
 int cpu_files_each(const char *dir, const char *prefix,

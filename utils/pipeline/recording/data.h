@@ -162,8 +162,8 @@ void data_sort_names(struct trace_data *data);
 struct session *task_session(const struct task *task, uint64_t time_ns);
 
 /*
- * Returns the time after @now_ns at which the task executes another program; UINT64_MAX: never. Its
- * first session counts from the task's start.
+ * Returns the time after @now_ns at which the task executes another program; UINT64_MAX: never. The
+ * task's first session counts from the task's start.
  */
 uint64_t task_next_exec_ns(const struct task *task, uint64_t now_ns);
 

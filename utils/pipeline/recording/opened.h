@@ -62,8 +62,8 @@ void opened_put(const struct opened *opened, uint64_t start_ns, struct event *ev
  * A forked child begins within calls of its parent, and so does a recording that is switched on
  * late. The names of these calls become known when the task returns from them. @src is at the
  * beginning of the task. So this function reads it up to these returns, and fills @opened for
- * opened_put(). @opened is all zero before. It returns early when another thread sets @is_stopped.
- * Returns the number of these calls, or -ENOMEM.
+ * opened_put(). @opened is all zero before. The function returns early when another thread sets
+ * @is_stopped. Returns the number of these calls, or -ENOMEM.
  */
 ssize_t opened_find_inherited(struct opened *opened, struct src_user *src,
 			      const atomic_bool *is_stopped);

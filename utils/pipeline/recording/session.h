@@ -90,7 +90,7 @@ const struct func *space_find(struct addr_space *space, uint64_t addr, struct uf
 
 /*
  * Find the symbol of code or data at @addr, as a function. NULL when there is none, or on failure.
- * The result is not cached: for arbitrary addresses.
+ * The result is not cached, so this function is for arbitrary addresses.
  */
 const struct func *space_symbol(const struct addr_space *space, uint64_t addr);
 

@@ -65,8 +65,8 @@ struct source_ops {
 	void (*close)(struct source *src);
 
 	/*
-	 * Read calls of the kernel, for a merger's source; NULL: the source has no such calls. They
-	 * are written in queued form, up to the first event that is not a call, or belongs to
+	 * Read calls of the kernel, for a merger's source; NULL: the source has no such calls. The
+	 * calls are written in queued form, up to the first event that is not a call, or belongs to
 	 * another task. Returns their number; 0: call read().
 	 */
 	size_t (*read_calls)(struct source *src, struct queued *calls, size_t max,
@@ -149,8 +149,8 @@ int source_list_add(struct source_list *list, struct source *src);
 
 /*
  * One row for each kind of source of all tasks (pipeline.c has the table): open() appends those of
- * the recording, usually one for each CPU. Their order counts at equal times. 0, or negative with
- * @err; the caller closes the appended sources in any case.
+ * the recording, usually one for each CPU. At equal times the order of sources counts. 0, or
+ * negative with @err; the caller closes the appended sources in any case.
  *
  * @wants: true when a pipeline of this configuration shows any of its events. NULL: always
  */

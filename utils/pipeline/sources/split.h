@@ -42,9 +42,9 @@ void piece_destroy(struct piece *piece);
 bool lane_can_split(const struct lane *lane);
 
 /*
- * Split the first @bytes of the records of a fresh lane, which may then only be closed. Pieces of
- * about @piece_bytes go to @take, which owns them, in order; the rest goes to @last, which the
- * caller owns. Splitting is about three times as fast as reading.
+ * Split the first @bytes of the records of a fresh lane. After that the lane may only be closed.
+ * Pieces of about @piece_bytes go to @take in their order, and belong to it; the rest goes to
+ * @last, which the caller owns. Splitting is about three times as fast as reading.
  *
  * The rest begins earlier where the open calls are uncertain: the task began within calls, records
  * were lost, or a return belongs to no call. 0, or negative with @err.

@@ -446,8 +446,9 @@ static size_t take_payload(struct src_user *src, const struct record *rec, size_
 }
 
 /*
- * Take the value of a counter, which is in the record itself, and in those after it when it is
- * large. These records are the event's payload. Returns the number of bytes after the first one.
+ * Take the value of a counter. It is in the record itself; a large value goes on in the records
+ * after it. All of these records are the event's payload. Returns the number of bytes after the
+ * first record.
  */
 static size_t take_counter(const struct src_user *src, const struct record *first, size_t at,
 			   struct event *event)
@@ -537,8 +538,8 @@ static int bad_record(struct src_user *src, const struct record *rec, struct uft
 }
 
 /*
- * Returns the time for a LOST record, which has none: that of the record before it, or else of the
- * one after it.
+ * Returns a time for a LOST record, which has none itself: the time of the record before it, or
+ * else of the record after it.
  */
 static uint64_t lost_time(const struct src_user *src)
 {

@@ -24,7 +24,7 @@
 /*
  * A source of one task. Lanes call it by the interface, for hundreds of records at a time. The
  * functions below are for callers that need more (the place of a record in the file, the damage).
- * It reads into a buffer of its own, so memory does not depend on the size of the file.
+ * The source reads into a buffer of its own, so memory does not depend on the size of the file.
  *
  * @fd: -1 between two reads when @keeps_open is false (thousands of tasks)
  * @next_offset: offset in the file of the next byte to read
@@ -207,7 +207,8 @@ int src_user_open(struct src_user *src, struct trace_data *data, int32_t tid,
 void src_user_close(struct src_user *src);
 
 /*
- * Take the descriptor, for the next source of the same task (its @fd); -1 when none is to be kept.
+ * Take the descriptor away from @src, for the next source of the same task (its @fd). -1 when no
+ * descriptor is to be kept.
  */
 int src_user_take_fd(struct src_user *src);
 

@@ -189,7 +189,8 @@ static int enter_call(struct stg_calls *calls, struct event *event, struct uft_e
 }
 
 /*
- * Name the function of an EXIT whose ENTRY was not recorded, or that is not the innermost call's.
+ * Name the function of an EXIT. Its ENTRY was not recorded, or it is not the EXIT of the innermost
+ * call.
  */
 static int name_odd_exit(struct stg_calls *calls, struct event *event, struct uft_err *err)
 {
@@ -372,9 +373,9 @@ static inline const struct func *known_func(const struct stg_calls *calls,
 }
 
 /*
- * Returns the time until which the fast path is possible. It needs the first record, which
- * determines the stack's beginning, and is not for calls of the kernel that may be outside of the
- * program's. The outermost call and its end always go to handle().
+ * Returns the time until which the fast path is possible. This path needs the first record, which
+ * determines the stack's beginning. It is not for calls of the kernel that may be outside of the
+ * program's calls. The outermost call and its end always go to handle().
  */
 static uint64_t fast_until(const struct stg_calls *calls)
 {

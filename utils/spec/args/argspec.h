@@ -44,7 +44,7 @@ enum arg_place {
  * @narrow, @how: known from debug information, and used for recording only: the number of bytes of
  *                the value that count, with CAPTURE_SIGNED (utils/format/probe/capture.h), and the
  *                kind of content of the place
- * @shape, @object_bytes, @elements: of a container, likewise from debug information and for
+ * @shape, @object_bytes, @elements: facts about a container, also from debug information and for
  * recording: its shape (utils/spec/args/shape.h), on the heap; its size, while @type has the size
  * of the box; the number of elements to record
  */

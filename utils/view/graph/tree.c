@@ -352,8 +352,8 @@ static const struct func *func_of_point(struct tree *tree, uint64_t id)
 }
 
 /*
- * Add the growth of a counter in the innermost call. It comes before the call's end. It is not
- * added when the call is left out.
+ * Add the growth of a counter in the innermost call. The event of the growth comes before the
+ * call's end. Nothing is added when the call is left out.
  */
 static void add_counter(struct tree *tree, struct tree_node *node, const struct event *event)
 {

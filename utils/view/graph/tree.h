@@ -31,7 +31,8 @@ struct tree_details {
  * @last, @after: hints for a fast look-up of children: the child called last, and the
  *                sibling called after this one
  * @calls: entries, and returns from calls whose entry is not in the range
- * @total_ns: of calls that returned, and of those open at the end up to then; with recursion all
+ * @total_ns: the time of all calls, also of recursive ones: up to the return, or up to the end if a
+ *            call is open then
  * @first_ns: start of the first call
  * @addr: the recorded address of the first call; an id for events of the scheduler
  * @details: only with wants_details
@@ -178,8 +179,8 @@ int tree_resume(void *self, const struct view_resume *at, struct uft_err *err);
 int tree_merge(struct tree *tree, struct tree *from, struct uft_err *err);
 
 /*
- * Run @pipe, by task, in up to @threads threads, and finish the tree. It does not depend on their
- * number.
+ * Run @pipe, by task, in up to @threads threads, and finish the tree. The tree does not depend on
+ * the number of threads.
  */
 int tree_run(struct tree *tree, struct pipeline *pipe, size_t threads, struct uft_err *err);
 
@@ -203,8 +204,8 @@ int tree_sort(struct tree_node *root);
 int tree_sort_by(struct tree_node *root, int (*compare)(const void *a, const void *b));
 
 /*
- * Add all nodes below @from below @to. Afterwards @last of each old node refers to its new node: it
- * is not needed as a hint any more. Returns 0 or -ENOMEM.
+ * Add all nodes below @from below @to. Afterwards @last of each old node refers to its new node,
+ * since @last is not needed as a hint any more. Returns 0 or -ENOMEM.
  */
 int tree_add_below(struct tree *tree, struct tree_node *to, struct tree_node *from);
 

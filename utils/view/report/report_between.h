@@ -16,12 +16,13 @@ struct between_kind;
 /*
  * Starts with report_between_init(), ends with report_between_deinit().
  *
- * @names: of both events; @fields: those that must be the same in both, @nr_fields of them
+ * @names: the names of both events; @fields: the @nr_fields fields that must be the same in both
  * @kinds: by id, the kinds of events that have one of the names; @all: the same @nr_kinds kinds as
  *         a list
- * @nr_begun, @nr_ended: events of either name that have all fields; @nr_without: that have not
- * @nr_alone: ends without a beginning. @nr_again: beginnings that another beginning followed before
- *            an end
+ * @nr_begun, @nr_ended: events of either name that have all fields; @nr_without: events that have
+ *                       not
+ * @nr_alone: ends without a beginning. @nr_again: beginnings after which another beginning came
+ *            before an end
  * @nr_unfollowed: beginnings for which there was no room
  */
 struct report_between {
@@ -53,8 +54,8 @@ int report_between_init(struct report_between *between, const char *text, enum c
 void report_between_deinit(struct report_between *between);
 
 /*
- * Run @pipe, which was configured by report_events_configure(). -ENOENT when it has no such event,
- * or none with such a field.
+ * Run @pipe, which was configured by report_events_configure(). -ENOENT when it has no event of
+ * these names, or none of them has the fields.
  */
 int report_between_run(struct report_between *between, struct pipeline *pipe, struct uft_err *err);
 

@@ -1,6 +1,6 @@
 /*
- * The columns of counters in a report: for each its growth in a function's calls, and in one of
- * them. Private to report*.c.
+ * The columns of counters in a report: for each counter its growth in all calls of a function, and
+ * per call. Private to report*.c.
  */
 #ifndef UTRAIL_VIEW_REPORT_COUNTERS_H
 #define UTRAIL_VIEW_REPORT_COUNTERS_H

@@ -63,7 +63,7 @@ extern const struct diff_field diff_counter_fields[2];
 /*
  * The fields of one comparison, and those that its rows are sorted by (NULL: by name).
  *
- * @names: of counters, in the order of struct side; @titles: of their columns
+ * @names: the names of counters, in the order of struct side; @titles: the titles of their columns
  */
 struct diff_table {
 	const struct report_diff *diff;
