@@ -105,13 +105,17 @@ class Screen:
 
     def wait_for(self, text):
         """Wait until @text is on the screen. Returns the lines."""
+        return self.wait_until(lambda lines: any(text in line for line in lines), repr(text))
+
+    def wait_until(self, holds, missing="the lines that are waited for"):
+        """Wait until @holds is true of the lines. Returns them. @missing: what the error names."""
         end = time.monotonic() + PATIENCE_S
         while time.monotonic() < end:
             lines = self.lines()
-            if any(text in line for line in lines):
+            if holds(lines):
                 return lines
             time.sleep(STEP_S)
-        raise AssertionError(f"no {text!r} in:\n" + "\n".join(lines))
+        raise AssertionError(f"no {missing} in:\n" + "\n".join(lines))
 
     def is_dead(self):
         return self.tmux("display-message", "-p", "-t", self.name, "#{pane_dead}").strip() == "1"

@@ -189,7 +189,7 @@ def test_the_user_goes_before_it():
 @pytest.mark.parametrize(
     "variant, argument, why",
     [
-        (BUILDS["none"], "caged", "hooks of functions that are left out stay: cannot attach to process [0-9]+: it is confined by seccomp"),
+        (BUILDS["none"], "caged", "1 hook of functions that are left out stays: cannot attach to process [0-9]+: it is confined by seccomp"),
         (CYG, "", "'tiny' is left out, but its hooks cannot be taken out: a call of it still costs some nanoseconds\n"),
     ],
     ids=["seccomp", "cyg"],

@@ -142,8 +142,7 @@ def test_replay_of_a_function(recording):
         screen.type("main")
         screen.send("Enter", "t")
         screen.wait_for("utrail replay: line ")
-        screen.settle()
-        assert screen.lines()[screen.cursor()].endswith("| main() {")
+        screen.wait_until(lambda lines: lines[screen.cursor()].endswith("| main() {"))
         screen.send("g")
         screen.wait_for("=== Function Call Graph for 'main' ===")
 
@@ -171,15 +170,13 @@ def test_replay_of_many_pages(workdir):
             assert lines[1:-1] == expected[first:first + 38], key
         # The last call's caller is many pages away.
         screen.send("End", "Up", "Up", "u")
-        screen.settle()
-        assert screen.lines()[screen.cursor()].endswith("|   middle() {")
+        screen.wait_until(lambda lines: lines[screen.cursor()].endswith("|   middle() {"))
         screen.send("u")
         screen.settle()
         assert screen.lines()[screen.cursor()].endswith("| main() {")
         screen.send("Enter")
         screen.wait_for("| main() { ... }")
-        screen.settle()
-        assert screen.lines()[-1].endswith("100%")
+        screen.wait_until(lambda lines: lines[-1].endswith("100%"))
 
 
 @pytest.mark.parametrize("size", [(1, 1), (5, 3), (80, 1), (2, 40), (300, 100)], ids=str)
