@@ -1,6 +1,4 @@
-/*
- * -A, -R, -a and argument actions of -T: from the command line to rules, and to the keys of `info`.
- */
+/* -A, -R, -a and argument actions of -T. Makes rules of them, and keys of `info`. */
 #ifndef UTRAIL_CMDS_ARG_OPTS_H
 #define UTRAIL_CMDS_ARG_OPTS_H
 

@@ -5,10 +5,10 @@
 #include "utils/base/containers/strbuf.h"
 
 /*
- * Find the libraries of the program at @path, itself included. They are what its dynamic linker
- * prints with --list (ld.so(8)), which maps the program and runs nothing of it. The paths are
- * appended to @paths, each ended by a zero byte (strbuf_list_each()). A program without such a
- * linker gets none. Returns 0, or negative when the linker cannot be asked.
+ * Find the libraries of the program at @path, and the program itself. Its dynamic linker prints
+ * them with --list (ld.so(8)): it maps the program, and runs nothing of it. The paths are appended
+ * to @paths, each ended by a zero byte (strbuf_list_each()). A program without such a linker gets
+ * no paths. Returns 0, or negative when the linker cannot be asked.
  */
 int libraries_of(const char *path, struct strbuf *paths);
 

@@ -110,8 +110,8 @@ struct opts {
 
 	/*
 	 * @typed, @in_files: the options that were given on the command line itself, and those in
-	 *        option files and scripts; by index in opts_table. @last: the last one of the
-	 *        command line whose argument was a separate word, or NULL.
+	 *        option files and scripts; by index in opts_table. @last: the last option of the
+	 *        command line with an argument in a word of its own, or NULL.
 	 */
 	bool typed[OPTS_ROWS_MAX];
 	bool in_files[OPTS_ROWS_MAX];
@@ -170,7 +170,7 @@ struct opts {
 
 	/*
 	 * Options of record and live. Options that only recordings have are stored in @rec
-	 * directly. The others, and those that depend on each other, are copied to it when the
+	 * directly. The others, and those that depend on each other, are copied to @rec when the
 	 * recording begins.
 	 */
 	struct record_settings rec;

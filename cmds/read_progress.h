@@ -1,6 +1,6 @@
 /*
- * While a recording is read: progress on the terminal, and Ctrl-C, which ends with the part that
- * was read.
+ * Shows progress on the terminal while a recording is read. Takes Ctrl-C, after which the output
+ * ends with the part that was read.
  */
 #ifndef UTRAIL_CMDS_READ_PROGRESS_H
 #define UTRAIL_CMDS_READ_PROGRESS_H

@@ -15,7 +15,7 @@
 #include "utils/base/containers/strbuf.h"
 #include "utils/format/header.h"
 
-/* Looks for recordings read no more entries of a folder: the result is only a hint. */
+/* The most entries of a folder that are read to find recordings there: they are only a hint. */
 #define LOOKED_AT_MAX 4096
 #define SHOWN_MAX     3
 

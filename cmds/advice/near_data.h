@@ -9,7 +9,7 @@
 
 /*
  * Append advice to @err, which says already that the directory @wanted does not exist. @is_default:
- * the user has not named one.
+ * the user has not named a directory.
  */
 void near_data_add(const char *wanted, bool is_default, struct uft_err *err);
 

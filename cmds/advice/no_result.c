@@ -183,8 +183,8 @@ static void why_tids(const struct opts *opts, const struct trace_data *data,
 }
 
 /*
- * True when --patch or --unpatch apply. They decide what is recorded: a recording that is read
- * cannot get more functions.
+ * True when --patch or --unpatch apply. They choose the functions to record, so they have no effect
+ * when a recording is read.
  */
 static bool has_patches(const struct opts *opts)
 {

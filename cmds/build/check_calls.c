@@ -243,9 +243,7 @@ static const char *conversion_of(enum fst_kind kind, bool has_long_64)
 	}
 }
 
-/*
- * The call gets one more argument before the others: compilers check no format without arguments.
- */
+/* The call gets an additional first argument: compilers do not check a format without arguments. */
 static void put_call(struct check_calls *calls, const struct check_event *event, const char *args)
 {
 	const char *at = event->format;

@@ -52,7 +52,8 @@ struct check_use {
  * The declarations and uses of a source. Starts as { 0 }, ends with check_calls_deinit().
  *
  * @declared: events that this source declares by FSTRACE_DECL() and fstrace_declare()
- * @externs: a list of variables that other sources may declare events into
+ * @externs: a list of variables that this source declares extern: other sources may set them to
+ *           declared events
  * @has_long_64: int64_t is long
  * @text: source for a compiler: each use became a call of a function like printf(); use N is in
  * "line" N of the "file" CHECK_FILE
@@ -69,8 +70,8 @@ struct check_calls {
 #define CHECK_FILE "<utrail>"
 
 /*
- * Collect the declarations in @text: those by FSTRACE_DECL() and fstrace_declare() go into @calls,
- * the latter also into @global. Returns 0 or -ENOMEM.
+ * Collect the declarations in @text. Those by FSTRACE_DECL() and by fstrace_declare() go into
+ * @calls. Those by fstrace_declare() go into @global, too. Returns 0 or -ENOMEM.
  */
 int check_calls_collect(const struct strbuf *text, struct check_calls *calls,
 			struct check_events *global);

@@ -17,8 +17,8 @@ enum check_kind {
 /*
  * @left: the text after the last token
  * @start: the place of the token
- * @line, @file: those of the last token, by the line markers; @file as it is written there, without
- *               its quotes
+ * @line, @file: the line and the file of the last token, by the line markers; @file is as the
+ *               marker has it, without its quotes
  */
 struct check_scan {
 	struct text left;

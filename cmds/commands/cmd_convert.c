@@ -88,8 +88,8 @@ static int copy(struct conversion *c, const struct one_file *file, struct uft_er
 }
 
 /*
- * Makes a compact file. Each part but the last ends at the end of a record; bytes after that are
- * read again.
+ * Makes a compact file. Each part but the last ends at the end of a record. The bytes after that
+ * record are read again, for the next part.
  */
 static int pack_file(struct conversion *c, const struct one_file *file, struct uft_err *err)
 {

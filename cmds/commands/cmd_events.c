@@ -101,8 +101,9 @@ static bool is_etrace(const struct opts *opts, const struct events_word *word)
 }
 
 /*
- * True when @row, an option of this command, applies to @word. Options that convert takes apply to
- * all commands.
+ * True when @row, an option of this command, applies to @word. Options that `convert` takes, too,
+ * apply to all words. Other options that no word has for itself apply to words that read a
+ * recording.
  */
 static bool takes_option(const struct events_word *word, const struct opt_row *row)
 {

@@ -557,8 +557,9 @@ static int show_beside(const struct opts *opts, char *data_dir, const char *top,
 }
 
 /*
- * --keep-pid: this process becomes the program. So it can neither show the calls nor clean up. Nor
- * can its children: the program's wait(2) would see them. Its status is that of the program.
+ * --keep-pid: this process becomes the program. So it can neither show the calls nor clean up. Its
+ * children cannot do that either: the program's wait(2) would see them. The exit status is that of
+ * the program.
  */
 static int live_in_kept_pid(const struct opts *opts, struct uft_err *err)
 {

@@ -191,8 +191,8 @@ static void warn_that_nobody_came(const struct run *run, int status)
 }
 
 /*
- * Warns of seccomp filters that were set past libc: the probe does not see them and may need what
- * they forbid.
+ * Warns of seccomp filters that were set without libc's functions. The probe does not see these
+ * filters, and may need calls that they forbid.
  */
 static void warn_about_unseen_filter(const struct run *run, const struct notes *notes)
 {

@@ -17,7 +17,7 @@
 #define HELP_INDENT    8
 #define HELP_WIDTH_TWO 60
 /*
- * The width when that of the terminal is unknown, and the widths between which lines are easy to
+ * The width when the terminal's width is unknown, and the widths between which lines are easy to
  * read.
  */
 #define HELP_WIDTH     80

@@ -34,7 +34,7 @@
 /*
  * @text_bytes: length of the text
  * @program: the first executed program
- * @first_ns: the time of the first record; @reader has that of the last one
+ * @first_ns: the time of the first record; @reader has the time of the last record
  */
 struct importing {
 	const struct opts *opts;

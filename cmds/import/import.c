@@ -356,8 +356,8 @@ static int run_log_import(struct import *im, struct uft_err *err)
 		ret = finish_logs(im, err);
 	if (ret < 0) {
 		/*
-		 * A recording that existed before loses the new tasks. A new one is no recording
-		 * yet: it has no `info`.
+		 * If the recording existed before, it loses the new tasks again. A new directory is
+		 * no recording yet: it has no `info`.
 		 */
 		import_tasks_remove(&im->tasks, &im->out.dir.store);
 		return ret;

@@ -11,10 +11,10 @@
 /*
  * Starts as { .store = ... }, ends with kernel_output_deinit().
  *
- * @pages: of the CPU whose file is open as @stream; @stream is -1 when no file is open
+ * @pages: the pages of the CPU whose file is open as @stream; @stream is -1 when no file is open
  * @buffered: pages that still must be written
  * @hides: files get their names at the end, since readers may be reading the directory
- * @cpus: those that have a file
+ * @cpus: the CPUs that have a file
  * @seen: a bit for each event that has records
  */
 struct kernel_output {

@@ -96,8 +96,8 @@ int kernel_trace_tasks_see(struct kernel_trace_tasks *tasks, int32_t tid, uint32
 }
 
 /*
- * Writes the session of a task. Tasks with the same name share a session; its id has the number of
- * the first of them.
+ * Writes the session of a task. Tasks with the same name share a session. The session's id has the
+ * number of the first of these tasks.
  */
 static int put_session(const struct kernel_trace_task *task, const char *name,
 		       struct strmap *sessions, struct store *store, struct strbuf *text,

@@ -567,8 +567,8 @@ int kernel_trace_import(const struct opts *opts, struct uft_err *err)
 
 	if (ret < 0) {
 		/*
-		 * A recording that existed before loses the new files. A new one is no recording
-		 * yet: it has no `info`.
+		 * If the recording existed before, it loses the new files again. A new directory is
+		 * no recording yet: it has no `info`.
 		 */
 		if (kt.out.nr_cpus)
 			kernel_output_remove(&kt.out);

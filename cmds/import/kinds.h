@@ -24,7 +24,8 @@ struct import_kind {
  * Starts as { .next_id = ... }, ends with import_kinds_deinit().
  *
  * @next_id: id of the next new event
- * @bytes: all definitions have no more bytes than this, with those of the existing recording
+ * @bytes: the definitions of all events have at most so many bytes, with those of the existing
+ *         recording
  * @last: the event that was returned last
  */
 struct import_kinds {

@@ -80,8 +80,8 @@ int import_tasks_add(struct import_tasks *tasks, struct import_task *task, uint6
 int import_tasks_flush(struct import_tasks *tasks, struct store *store, struct uft_err *err);
 
 /*
- * Call it after the definitions of the events are written. With @hides, it gives the files their
- * names in the directory @dir_fd. Returns 0, or negative with @err.
+ * Make the files visible to readers: with @hides, give them their names in the directory @dir_fd.
+ * Call it after the definitions of the events are written. Returns 0, or negative with @err.
  */
 int import_tasks_publish(const struct import_tasks *tasks, int dir_fd, struct uft_err *err);
 
