@@ -48,8 +48,8 @@ struct attach_patches {
 
 /*
  * Put hooks into a process that is recorded (started or attached to), and take others out, as @job
- * says. All its threads are stopped for a moment. Returns 0, or negative errno with a text. Then a
- * part of the work may be done, and the next call goes on from there.
+ * says. All its threads are stopped for a moment. Returns 0, or negative errno with a text. After
+ * an error a part of the work may be done, and the next call goes on from there.
  */
 int attach_patch(pid_t pid, const struct attach_how *how, struct attach_patches *job,
 		 struct uft_err *err);

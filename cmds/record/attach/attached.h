@@ -34,7 +34,7 @@ struct attached_thread {
  * @memory_fd: /proc/PID/mem: the whole memory of the process, read-only pages, too
  * @is_child: the process is a child of the recorder: its status is left for the code that waits for
  *            its end
- * @threads: those that are attached to
+ * @threads: the threads that the recorder is attached to
  * @wait: called while a thread does a call, unless it is NULL; it waits for a millisecond at most,
  *        less when there is a SIGCHLD
  * @call_gadget, @return_gadget: see arch_remote_find_gadgets()

@@ -32,10 +32,10 @@ const char *const callable_thread_probe_names[] = { CALLABLE_THREAD_PROBE,
 
 /*
  * True when the thread is in a system call that waits for an event and can be restarted. Then it
- * holds no lock of the C library's allocator or of the dynamic linker. A thread that holds such a
- * lock only ever waits by FUTEX_WAIT without a timeout, so the result is false for this call.
- * is_past_locks() accepts some cases of it. A stopped sleep becomes restart_syscall(2), which is
- * accepted.
+ * holds no lock of the C library's allocator or of the dynamic linker: a thread that holds such a
+ * lock only ever waits by FUTEX_WAIT without a timeout. So the result is false for that system
+ * call; is_past_locks() accepts some cases of it. A stopped sleep becomes restart_syscall(2), which
+ * is accepted.
  */
 static bool waits_for_events(long nr, const uint64_t args[4])
 {
@@ -172,8 +172,8 @@ static bool is_quiet(const struct attached *w, const struct maps *maps, const st
 #define LOOKS_AT_FIRST 40
 
 /*
- * The number of looks without searching modules for locks. In most processes a thread is found in
- * these.
+ * The number of looks without searching modules for locks. In most processes a thread is found by
+ * one of these looks.
  */
 #define LOOKS_WITHOUT_LOCKS 4
 

@@ -10,13 +10,13 @@
 #include "cmds/record/base/peer.h"
 
 /*
- * Recordings do not use numbers of other namespaces: two processes may have the same number in
- * theirs. All functions look into /proc, so they only find living processes.
+ * Recordings do not use numbers of other namespaces: two processes in different namespaces may have
+ * the same number. All functions look into /proc, so they only find living processes.
  */
 
 /*
- * Returns the number in the recorder's namespace of the thread of process @os_pid whose own number
- * is @tid. Returns 0 when there is no such thread, or no longer.
+ * Find the thread of process @os_pid whose own number is @tid. Returns its number in the recorder's
+ * namespace, or 0 when there is no such thread, or no longer.
  */
 pid_t numbers_of_thread(pid_t os_pid, pid_t tid);
 

@@ -19,8 +19,8 @@ int proc_status_read(pid_t pid, struct strbuf *out);
 const char *proc_status_field(const struct strbuf *status, const char *field);
 
 /*
- * Returns how many numbers stand in the line of @field. @last: gets the last number; unchanged
- * without any
+ * Returns how many numbers stand in the line of @field. @last: gets the last number; it stays
+ * unchanged when the line has none
  */
 unsigned proc_status_last(const struct strbuf *status, const char *field, unsigned *last);
 

@@ -1,6 +1,6 @@
 /*
  * The rights with which this thread opens files. A recorder with more rights, as root has, takes
- * those of a traced process for a while. Other threads are not changed.
+ * the rights of a traced process for a while. Other threads are not changed.
  */
 #ifndef UTRAIL_CMDS_RECORD_BASE_RIGHTS_H
 #define UTRAIL_CMDS_RECORD_BASE_RIGHTS_H

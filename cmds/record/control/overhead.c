@@ -28,10 +28,10 @@
 #define SETTLE_NS (60 * NSEC_PER_MSEC)
 
 /*
- * The estimated costs of a recorded call, and of a call that is left out, in reads of the clock
- * with their records. A recorded call has two reads. The rest of its work adds to that. Caches and
- * predictors add more in a real program than in a loop. doc/internals/overhead.md has the
- * measurements.
+ * The estimated costs of a recorded call, and of a call that is left out. The unit is a read of the
+ * clock with the write of its record. A recorded call has two reads. The rest of its work adds to
+ * that. Caches and predictors add more in a real program than in a loop. doc/internals/overhead.md
+ * has the measurements.
  */
 #define CALL_READS 3.0
 #define LEFT_READS 0.25
@@ -311,9 +311,9 @@ static void add_calls(struct candidates *c, const struct called *f, const struct
 #define SEEN_LEAST 4
 
 /*
- * Subtracts @calls of functions that are left out already. They were in the rings before that took
- * effect: a writer that gets no CPU takes them much later. They cost nothing any more, so no other
- * function must go for them.
+ * Subtracts @calls of functions that are left out already. These calls were in the rings before the
+ * functions were left out: a writer that gets no CPU takes them much later. They cost nothing any
+ * more, so no other function must go for them.
  */
 static void forget_calls(struct overhead *o, double calls)
 {

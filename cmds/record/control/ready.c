@@ -145,8 +145,8 @@ static struct process *begin_process(struct control *ctl, struct conversation *t
 	struct process *former = process_find_os(ctl->processes, talk->peer.pid);
 
 	/*
-	 * A probe that has connected waits for the answer. A process that has ended does not wait:
-	 * another process has connected.
+	 * A process whose probe has connected lives: it waits for the answer. If the process of
+	 * @talk has ended, another process has made this connection.
 	 */
 	if (pidfd == -ESRCH || (pidfd >= 0 && peer_has_ended(pidfd, 0)))
 		return NULL;

@@ -1,6 +1,6 @@
 /*
- * Answers other commands' requests to a running recorder (utils/format/probe/request.h), as of
- * `utrail snapshot`.
+ * Answers other commands' requests to a running recorder (utils/format/probe/request.h), such as
+ * those of `utrail snapshot`.
  */
 #include "cmds/record/control/service.h"
 

@@ -65,8 +65,8 @@ void talk_link(struct talk_list *list, struct conversation *talk);
 void talk_unlink(struct conversation *talk);
 
 /*
- * Move the conversation to the end of its list: its process has sent a message, so that others come
- * first when room is needed.
+ * Move the conversation to the end of its list, since its process has sent a message. When room is
+ * needed, conversations at the front are ended first.
  */
 void talk_touch(struct conversation *talk);
 
