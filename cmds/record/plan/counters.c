@@ -52,7 +52,7 @@ static int try_counter(const struct counter *counter)
 
 /*
  * Warns with the reason that the kernel gives the recorder: most likely it gave the program the
- * same.
+ * same reason.
  */
 static void warn_counter(const struct counter *counter, const struct msg *msg)
 {

@@ -1,6 +1,6 @@
 /*
- * The counters that `read=` reads by name: in plans and in events.txt; and warnings of those that
- * could not be read.
+ * The counters that `read=` reads by name. Puts them into plans and events.txt, and warns of
+ * counters that could not be read.
  */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_COUNTERS_H
 #define UTRAIL_CMDS_RECORD_PLAN_COUNTERS_H

@@ -20,14 +20,15 @@
  *
  * @func: relative to the file's start, without a rule
  * @rate: as in struct budget_func
- * @rules: the generation of -P's and -U's rules when it was left out; later rules of the user go
- * before
+ * @rules: the generation of -P's and -U's rules when it was left out; later rules of the user take
+ * precedence
  * @can_go: it has hooks that can be taken out
  * @stays: these hooks could not be taken out of some process
  * @is_back: the user has put the hooks in again: the function is recorded, and is not left out
  *           again
  * @is_told: readers have been told of @is_back
- * @reach: the greatest end of this function and all before it, since symbols may contain others
+ * @reach: the greatest end of this function and of all functions before it in the list: a function
+ *         may contain others
  */
 struct module_left_out {
 	struct plan_func func;

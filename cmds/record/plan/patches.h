@@ -122,9 +122,10 @@ struct patches_turned {
 };
 
 /*
- * Choose the patches of @known again, after the rules of @settings have changed. The first such
- * change that concerns the file searches it; later changes only choose. Returns 0 or -ENOMEM. A
- * function that cannot be patched is no error: it counts as no match of a rule.
+ * Choose the patches of @known again, after the rules of @settings have changed. At the first such
+ * change that concerns the file, the file is searched; at later changes patches are only chosen.
+ * Returns 0 or -ENOMEM. A function that cannot be patched is no error: it counts as no match of a
+ * rule.
  */
 int patches_turn(const struct record_settings *settings, struct known_module *known,
 		 bool is_program, struct patches_turned *turned);

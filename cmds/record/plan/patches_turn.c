@@ -291,7 +291,7 @@ static void choose_patches(struct finding *f, struct patches_turned *turned)
 	}
 }
 
-/* Tells rules without a match the reasons why functions cannot be patched. */
+/* Notes at rules without a match the reasons why functions cannot be patched. */
 static void note_refused(struct finding *f)
 {
 	const struct patch_refusal *list = (const struct patch_refusal *)f->out->refused.data;

@@ -110,8 +110,8 @@ static const struct {
 };
 
 /*
- * Append the text that a term compares with to @data, since the term has no room for it. @out gets
- * the text's offset in @data.
+ * Append to @data the text that a term compares with: the term has no room for it. @out gets the
+ * text's offset in @data.
  */
 static void put_text(const struct cond_term *term, struct plan_cond *out, struct strbuf *data)
 {

@@ -30,7 +30,7 @@ static void read_args(pid_t pid, struct strbuf *out)
 		strbuf_reset(out);
 }
 
-/* Returns the number at word @i of @auxv, whose words have the size of the program's. */
+/* Returns the number at word @i of @auxv. Its words have the size of words in the program. */
 static uint64_t word_at(const void *auxv, bool is_wide, size_t i)
 {
 	return is_wide ? ((const uint64_t *)auxv)[i] : ((const uint32_t *)auxv)[i];

@@ -41,8 +41,8 @@ static void add_return(struct proc_filter *filter, uint32_t action)
 }
 
 /*
- * Adds the check for a call. Some calls count only with certain values of one argument: few calls
- * of prctl(2) are PR_SET_NAME.
+ * Adds the check for a call. Some calls are watched only with certain values of one argument: few
+ * calls of prctl(2) are PR_SET_NAME.
  */
 static void add_call(struct proc_filter *filter, enum syscall_id id, uint32_t number)
 {
@@ -78,7 +78,7 @@ static void add_abi(struct proc_filter *filter, const struct syscall_abi *abi)
 	}
 	/*
 	 * Calls that make processes are watched, too. They may fail, and their children must have a
-	 * tracer: without one, nothing would answer the filter.
+	 * tracer: without one, nothing would answer the filter in the children.
 	 */
 	for (enum syscall_id id = SYSCALL_CLONE; id <= SYSCALL_CLONE3; id++) {
 		add_unless(filter, abi->numbers[id], 1);

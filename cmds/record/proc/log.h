@@ -14,8 +14,8 @@
 /*
  * The file while it is written, for one thread at a time.
  *
- * @payload: that of the next record
- * @records: those that are not in the file yet
+ * @payload: the payload of the next record
+ * @records: the records that are not in the file yet
  * @gathers: several records are written at a time, until proc_log_write_gathered()
  * @cpu: the CPU of the next records' task, or PROC_CPU_UNKNOWN
  * @cpus: the CPUs that the file has stated

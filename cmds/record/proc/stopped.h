@@ -29,7 +29,8 @@ struct traced_call {
 void stopped_reset(struct traced_call *call);
 
 /*
- * Note the call; to be called before it runs. Returns true when the record is made after the call.
+ * Note the system call. Call this function before the system call runs. Returns true when the
+ * record is made after the call.
  */
 bool stopped_begin(pid_t tid, struct traced_call *call);
 

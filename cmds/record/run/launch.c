@@ -233,7 +233,8 @@ NORETURN static void become_program(const struct launch *launch, char **env, int
 	char byte;
 
 	/*
-	 * End of file means go. It also comes when the recorder dies: then the program runs alone.
+	 * At end of file the program may start. End of file also comes when the recorder dies: then
+	 * the program runs alone.
 	 */
 	while (read(go_fd, &byte, 1) < 0 && errno == EINTR)
 		;

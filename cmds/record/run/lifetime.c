@@ -218,8 +218,8 @@ static int watch_signals(struct lifetime *life, struct uft_err *err)
 }
 
 /*
- * Watches for the program's end. Its descriptor shows that. A child also sends SIGCHLD, which is
- * enough when there is no descriptor.
+ * Watches for the program's end. The program's descriptor shows it. A child also sends SIGCHLD,
+ * which is enough when there is no descriptor.
  */
 static int watch_program(struct lifetime *life, struct uft_err *err)
 {

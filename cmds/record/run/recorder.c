@@ -138,8 +138,8 @@ static int make_control_page(struct recorder *rec, struct uft_err *err)
 }
 
 /*
- * Checks the limit on file sizes, which also applies to shared memory. It counts a whole arena,
- * though most of that is only address space.
+ * Checks the limit on file sizes, which also applies to shared memory. A whole arena counts for the
+ * limit, though most of it is only address space.
  */
 static int check_file_limit(struct uft_err *err)
 {

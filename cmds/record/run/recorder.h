@@ -92,9 +92,9 @@ struct recorder_end {
 };
 
 /*
- * Set @set to the signals that a recorder with these settings serves by a descriptor. They must be
- * blocked before it starts a thread. A hang-up asks for the end, too, except when it is ignored
- * (nohup(1)).
+ * Set @set to the signals that a recorder with these settings serves by a descriptor. The caller
+ * must block them before it starts a thread. A hang-up asks for the end, too, except when it is
+ * ignored (nohup(1)).
  */
 void recorder_signals(const struct record_settings *settings, sigset_t *set);
 

@@ -84,8 +84,8 @@ void traceme_let_go(struct traceme *seen)
 			return;
 		if (stop.si_code == CLD_TRAPPED) {
 			/*
-			 * A stop with an event is that of a child that was seized by another
-			 * thread.
+			 * A stop with an event is the stop of a child that another thread has
+			 * seized.
 			 */
 			if (stop.si_status >> 8 || !let_go(seen, stop.si_pid))
 				return;

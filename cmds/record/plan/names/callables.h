@@ -20,7 +20,7 @@
  *
  * @range: its place in callables.ranges, from 1 on; 0: it has no rule
  * @values: the values to record of its calls: utils/format/callables.h
- * @told: enum argrules_about: those of its values that its debug information describes
+ * @told: the values that its debug information describes (enum argrules_about)
  */
 struct callable {
 	char *key;

@@ -101,8 +101,8 @@ static void put_struct(struct strbuf *steps, const struct argspec *spec)
 		struct argspec both = *spec;
 
 		/*
-		 * The spec names no registers. Small structs are taken from the general ones,
-		 * others from memory that the first one points to.
+		 * The spec names no registers. Small structs are taken from the general registers,
+		 * others from memory that the first of these registers points to.
 		 */
 		both.nr_regs = bytes > WORD ? 2 : 1;
 		both.regs[0] = own_isa()->ints.first;
