@@ -21,7 +21,7 @@ static bool is_record(const struct record *r, uint64_t after_ns)
 	       r->time_ns - after_ns < 1ULL << 42;
 }
 
-/* Counts of a buffer. @told: lost records, by the numbers in its LOST records */
+/* Counts of a buffer. @told: the number of lost records that its LOST records state */
 struct tally {
 	uint64_t calls;
 	uint64_t records;
@@ -105,7 +105,7 @@ static struct tally tally_parts(const struct iovec *parts, int nr)
 static void drop_records(struct writers *writers, struct ring_sink *sink, const struct iovec *parts,
 			 int nr)
 {
-	/* Records that LOST records count were counted before. */
+	/* The losses that LOST records state were added to the count before. */
 	const struct tally lost = tally_parts(parts, nr);
 
 	atomic_fetch_add(&writers->records_lost, lost.records);

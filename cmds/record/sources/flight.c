@@ -96,7 +96,7 @@ static char *copy_of(const struct saving *s)
 
 /*
  * The most attempts to copy a ring that its thread overwrites meanwhile. A second attempt is rare:
- * this thread has lost the CPU.
+ * it is needed when this thread has lost the CPU.
  */
 #define COPY_ATTEMPTS 100
 
@@ -151,8 +151,8 @@ static uint64_t copy_newest(struct saving *s, uint64_t head, uint64_t first)
 	uint64_t newest = head - head % segment_bytes;
 	uint64_t place = newest / segment_bytes % s->proc->nr_segments;
 	/*
-	 * The number is read from the newest segment: the thread stores that of the next lap into
-	 * an older segment before it gets there.
+	 * The number is read from the newest segment. An older segment may have the number of the
+	 * thread's next lap: the thread stores it there before it gets to that segment.
 	 */
 	uint64_t before = __atomic_load_n(&s->ring->segment_before[place], __ATOMIC_RELAXED);
 	uint64_t nr = 0;
@@ -245,9 +245,9 @@ static int save_payloads(struct writers *writers, struct saving *s, int32_t tid,
 }
 
 /*
- * Saves a task: its line in task.txt, its payloads, its records. A reader meanwhile finds no
- * records of a task that has no line. @beside: the payloads, if the task has a ring of them. They
- * get half of @budget.
+ * Saves a task: first its line in task.txt, then its payloads, then its records. So a reader never
+ * finds records of a task that has no line. @beside: the payloads, if the task has a ring of them.
+ * They get half of @budget.
  */
 static int save_task(struct writers *writers, struct saving *s, struct saving *beside,
 		     struct ring_sink *sink, int32_t tid, uint64_t budget)
@@ -262,8 +262,8 @@ static int save_task(struct writers *writers, struct saving *s, struct saving *b
 		tasks_announce(writers->tasks, s->proc, tid, s->ring->start_ns);
 	}
 	/*
-	 * A payload is older than its record, so the later copy of payloads has those of all
-	 * records.
+	 * A payload is older than its record. The payloads are copied after the records, so the
+	 * copy has the payloads of all these records.
 	 */
 	if (beside->ring)
 		store_note_error(writers->store, save_payloads(writers, beside, tid, share));

@@ -145,7 +145,10 @@ static const char *clock_name(int clock_id)
 	}
 }
 
-/* Refuses a pid namespace of its own: the kernel compares pids of its first namespace. */
+/*
+ * Refuses a recorder in a pid namespace of its own: the kernel compares pids of the first
+ * namespace.
+ */
 static int check_pid_space(struct uft_err *err)
 {
 	char space[NAME_SIZE] = { 0 };

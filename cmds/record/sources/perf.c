@@ -69,8 +69,8 @@ static uint64_t kept_bytes(const struct perf_cpu *cpu)
 }
 
 /*
- * Drops all but the newest data. Data are cut between two records, which begin with their length.
- * So the kernel's ring must be empty.
+ * Drops all but the newest data. Only whole records are dropped: each begins with its length. The
+ * kernel's ring must be empty, so that the kept data end with a whole record.
  */
 static void forget_old(struct perf_cpu *cpu)
 {

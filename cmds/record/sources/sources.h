@@ -11,8 +11,8 @@
 #include "cmds/record/store/store.h"
 
 /*
- * An open source; a member of the source's own struct. The loop watches its descriptors, and it
- * writes to the store.
+ * An open source; a member of the source's own struct. The loop watches the source's descriptors,
+ * and the source writes to the store.
  *
  * @save: write the present data, or in a flight recording the kept data. Returns 0 or the first
  *        error.

@@ -204,7 +204,8 @@ static int start_keeper(struct tracefs_state *state, int dir_fd, const struct sa
 	if (pid == 0) {
 		if (fork() == 0) {
 			/*
-			 * The descriptors that it needs get numbers that no other descriptor has.
+			 * The descriptors that the keeper needs get numbers that no other
+			 * descriptor has.
 			 */
 			int dir = fcntl(dir_fd, F_DUPFD_CLOEXEC, 10);
 			int in = fcntl(life[0], F_DUPFD_CLOEXEC, dir + 1);

@@ -152,8 +152,8 @@ static uint64_t drain_segments(struct writers *writers, struct process *proc,
 }
 
 /*
- * Empties both rings of a task. A payload is committed before its record: it is in its file no
- * later than after the next look at both.
+ * Empties both rings of a task. A payload is committed before its record. So it is in its file at
+ * the latest after the next look at both rings.
  */
 static uint64_t drain_ring(struct writers *writers, struct process *proc, uint32_t index,
 			   bool everything)
@@ -203,7 +203,7 @@ static void close_ring(struct writers *writers, struct process *proc, uint32_t i
 
 	struct ring *second = process_payloads(proc, index);
 
-	/* A ring of another kind is another task's. */
+	/* If it has no payloads any more, it is a ring of another task. */
 	if (second && atomic_load(&second->state) == RING_PAYLOADS)
 		free_ring(second);
 	free_ring(r);
@@ -397,8 +397,8 @@ static void *writer_main(void *arg)
 			timeout.tv_nsec = MIN(timeout.tv_nsec, (long)SEALED_INTERVAL_NS);
 
 		/*
-		 * Pairs with the producer (ring_wake_writer()): either it sees this, or we see its
-		 * records.
+		 * Pairs with the producer (ring_wake_writer()): either the producer sees that this
+		 * thread sleeps, or this thread sees the producer's records.
 		 */
 		atomic_store(sleeping, 1);
 		if (writer_look(writers, index, false) == 0)

@@ -97,7 +97,7 @@ static bool work_grow(struct compact_work *work, size_t len)
 
 /*
  * Encode @part as blocks into @work->out, which has @out_len bytes already. Returns the number of
- * its bytes, or -ENOMEM.
+ * bytes in it afterwards, or -ENOMEM.
  */
 static ssize_t encode(struct compact_work *work, int32_t tid, const struct iovec *part,
 		      size_t out_len)

@@ -130,8 +130,9 @@ static int reuse_tmp(int dir_fd, const char *tmp)
 }
 
 /*
- * Opens a temporary file. The one of `info` exists from the beginning, and marks the directory as a
- * recording, so it is never missing. A file that another user has put in its place is removed.
+ * Opens a temporary file. The temporary file of `info` exists from the beginning, and marks the
+ * directory as a recording, so it is never missing. A file that another user has put in its place
+ * is removed.
  */
 static int open_tmp(int dir_fd, const char *tmp, mode_t mode)
 {
@@ -148,7 +149,9 @@ static int open_tmp(int dir_fd, const char *tmp, mode_t mode)
 	return fd >= 0 ? fd : -errno;
 }
 
-/* It is written under a name that readers ignore, and then replaces the former file in one step. */
+/*
+ * Writes the file under a name that readers ignore. Then it replaces the former file in one step.
+ */
 static int dir_publish(struct store *store, const char *name, const struct iovec *parts, int nr,
 		       int *stream, struct uft_err *err)
 {
@@ -271,8 +274,8 @@ void store_dir_give_to_user(const struct store_dir *dir)
 
 	for (struct dirent *e = list ? readdir(list) : NULL; e; e = readdir(list)) {
 		/*
-		 * ".." is not ours. Files that cannot be given away stay root's, and root can
-		 * correct that.
+		 * The entry ".." is not ours. Files that cannot be given away stay root's, and root
+		 * can correct that.
 		 */
 		if (strcmp(e->d_name, "..") != 0 &&
 		    fchownat(dir->fd, e->d_name, user, group, AT_SYMLINK_NOFOLLOW) < 0)

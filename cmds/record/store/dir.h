@@ -1,4 +1,4 @@
-/* The store that is a directory: each file of a recording is one in it. */
+/* The store that is a directory: each file of a recording is a file in it. */
 #ifndef UTRAIL_CMDS_RECORD_STORE_DIR_H
 #define UTRAIL_CMDS_RECORD_STORE_DIR_H
 

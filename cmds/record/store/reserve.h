@@ -1,6 +1,6 @@
 /*
  * Disk space that is reserved before a growing file needs it. ext4 searches a place for each page
- * that is written. With a reserved one, a write takes two thirds of the time
+ * that is written. With a reserved place, a write takes two thirds of the time
  * (tests/bench/whole.py).
  */
 #ifndef UTRAIL_CMDS_RECORD_STORE_RESERVE_H
@@ -24,7 +24,9 @@ bool reserve_ahead(int fd, size_t len);
  */
 void reserve_release(int dir_fd);
 
-/* Bytes at a time. Smaller files reserve nothing. */
+/*
+ * The least and the most bytes that are reserved at a time. Files below the least reserve nothing.
+ */
 #define RESERVE_MIN (1ULL << 20)
 #define RESERVE_MAX (32ULL << 20)
 

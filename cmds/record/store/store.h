@@ -19,9 +19,9 @@
 struct store;
 
 /*
- * The functions of a store. Any thread may call any of them at any time, but for one stream only
- * one at a time, and only one may replace a file. A failure is a negative errno and leaves the
- * former content.
+ * The functions of a store. Any thread may call any of them at any time. But only one thread at a
+ * time may use a stream, and only one thread may replace a file. A failure is a negative errno and
+ * leaves the former content.
  *
  * @open: begin to append to the file @name, which is made if need be. Returns a stream (0 or more),
  *        valid until @close.

@@ -27,8 +27,9 @@ static bool is_memory(const struct process *proc, dev_t dev, ino_t ino)
 }
 
 /*
- * Returns the process whose memory @pid has mapped, among those from @first up to @end in the list
- * of notes. Returns NULL also when the recorder may not read the maps of @pid.
+ * Returns the process whose memory @pid has mapped. Only the processes from @first up to @end in
+ * the list of notes are considered. Returns NULL also when the recorder may not read the maps of
+ * @pid.
  */
 static struct process *find_mapped(pid_t pid, struct process *first, const struct process *end)
 {

@@ -26,8 +26,8 @@
  * The recorder's data about a ring.
  *
  * @tid: the task whose records the ring holds; 0 while it has none
- * @is_open: @stream is <tid>.dat. It is not open before the first record, and while the store has
- * too few streams.
+ * @is_open: @stream is <tid>.dat. The stream is not open before the first record, and while the
+ * store has too few streams.
  * @tail: the recorder's own copy of the ring's tail: the program can write to the ring
  * @untold: records lost here that no LOST record in the file counts
  * @payloads: the same data for its second ring, and for <tid>.evt
@@ -50,12 +50,12 @@ struct ring_sink {
 /*
  * A traced process (or process image: exec makes a new one under the same pid).
  *
- * @parent: the process that forked this one; NULL for an exec'd image, or when unknown. Its struct
- *          lives as long as the recorder.
+ * @parent: the process that forked this one; NULL for an exec'd image, or when unknown. The
+ *          parent's struct lives as long as the recorder.
  * @pidfd: readable when the process has ended; -1 after that was seen
  * @arena: NULL once everything was taken from it. The program can write to all of it, so its
- * content is not trusted, least of all its header. Its shape is that of @nr_rings, @nr_segments and
- * @segment_bytes
+ * content is not trusted, least of all its header. @nr_rings, @nr_segments and @segment_bytes are
+ * its shape
  */
 struct process {
 	struct served served; /* of @pidfd */

@@ -73,8 +73,8 @@ int image_save_late(struct sessions *sessions, struct image *s, const struct con
 void image_identify_modules(struct sessions *sessions, struct image *s);
 
 /*
- * Note the line of the stack: that of process @os_pid, which runs the image, as long as @pidfd
- * shows that it has not ended; otherwise the usual one.
+ * Note the line of the stack. It is the line of process @os_pid, which runs the image. If @pidfd
+ * shows that this process has ended, it is the usual line.
  */
 void image_note_stack(struct image *s, pid_t os_pid, int pidfd);
 
