@@ -575,7 +575,7 @@ static uint32_t scan_siblings(const struct graph_view *view, uint32_t from, uint
 /*
  * Returns the item of @view that corresponds to @item of another view, or nr_items. It is a child
  * of @parent; with nr_items as @parent, it is a section. Most items have the same order, so the
- * search begins at @guess, which is moved on.
+ * search begins at @guess, and moves @guess on.
  */
 static uint32_t find_like(const struct graph_view *view, uint32_t parent, uint32_t *guess,
 			  const struct graph_item *item)

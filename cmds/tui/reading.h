@@ -45,8 +45,8 @@ void reading_close(struct tui_reading *reading);
 int reading_run_tree(struct tui_reading *reading, struct uft_err *err);
 
 /*
- * Add up all calls for @report, into @agg, whose content is dropped. Returns 0 or negative with
- * @err.
+ * Add up all calls for @report, into @agg, whose former content is dropped. Returns 0 or negative
+ * with @err.
  */
 int reading_add_up(struct tui_reading *reading, const struct report *report, struct uft_err *err);
 

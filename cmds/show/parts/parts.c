@@ -357,7 +357,7 @@ static int make_sums(const struct sums_source *from, const char *path,
 	return ret;
 }
 
-/* Sends the progress of the sum that is being made. It need not be that of this reader. */
+/* Sends the progress of the sum that is being made. The sum may be for another reader. */
 static void reply_progress(struct parts *parts, struct server_reply *reply)
 {
 	strbuf_addf(&reply->body, "{\"part\":%.3f}\n", sums_progress(&parts->stop));

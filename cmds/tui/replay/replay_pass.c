@@ -12,8 +12,8 @@
 /* Ends the pipeline early: the pass has all that it needs. It is no error. */
 #define ENOUGH	    (-ECANCELED)
 /*
- * The bytes at which a sink is emptied between two events. The rest of it has room for all lines of
- * an event.
+ * The bytes at which a sink is emptied between two events. The rest of the sink has room for all
+ * lines of an event.
  */
 #define FLUSH_BYTES (SINK_BYTES / 2)
 
