@@ -148,8 +148,8 @@ int insns_move_all(struct insns *insns, const struct insn_text *text, uint64_t f
 		   struct insn_code *out, struct uft_err *err);
 
 /*
- * Append a jump to @to to the code of @code, unless that never reaches its end. -EXDEV when there
- * is no room.
+ * Append to the code of @code a jump that leads to @to, unless the code never reaches its end.
+ * -EXDEV when there is no room.
  */
 int insns_go_on(struct insns *insns, struct insn_code *code, uint64_t to, struct uft_err *err);
 

@@ -82,7 +82,7 @@ static bool skip_bytes(struct scan *s, unsigned bytes)
 	return true;
 }
 
-/* REX counts only directly in front of the opcode. */
+/* REX has an effect only directly in front of the opcode. */
 static bool take_prefixes(struct scan *s)
 {
 	for (; s->at < s->end; s->at++) {

@@ -73,8 +73,8 @@ static void obey_switches(struct thread *t, const struct plan_rule *rule)
 }
 
 /*
- * Obey those parts of a rule, other than limits, that only count for calls that have passed the
- * filters.
+ * Obey the parts of a rule that apply only to calls that have passed the filters, except its
+ * limits.
  */
 static void obey_rule(const struct plan_rule *rule, struct decision *d)
 {
@@ -473,7 +473,7 @@ uint32_t planned_enter(struct thread *t, uint64_t *slot, uint64_t addr,
 }
 
 /*
- * True when there is room for a frame. A call that would be recorded is counted when there is none.
+ * True when there is room for a frame. If there is none, a call that would be recorded is counted.
  */
 static bool has_frame_for(struct thread *t, uint64_t addr)
 {

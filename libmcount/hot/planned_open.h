@@ -98,8 +98,8 @@ static inline bool planned_leave_open(struct thread *t, const struct arch_regs *
 }
 
 /*
- * A call in an open thread of a function that is opted out with all its callees: bars the thread.
- * As in planned_fast.h, all is done, or nothing.
+ * Bars an open thread at a call of a function that is opted out with all its callees. As in
+ * planned_fast.h, all is done, or nothing.
  */
 static inline bool planned_fast_bar(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
 {
@@ -152,9 +152,9 @@ static inline bool planned_push_unsettled(struct thread *t, uint64_t slot, uint6
 }
 
 /*
- * HOT: a call of a function that may be opted in or out, and for which only the selection counts.
- * The thread may be in any state; the plan is the one that it knows. False, with nothing done, when
- * the call is of another kind.
+ * HOT: a call of a function that may be opted in or out, and about which only the selection
+ * decides. The thread may be in any state; the plan is the one that it knows. False, with nothing
+ * done, when the call is of another kind.
  */
 static inline bool planned_push_simple(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr,
 				       const struct arch_regs *regs)

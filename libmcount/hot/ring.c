@@ -26,9 +26,9 @@
 #define WAIT_NS	     30000000000ULL
 
 /*
- * The longest time that a step of waiting counts for. A step counts with its true length, which may
- * be short: signals end a step. It may also be very long, when the thread was stopped together with
- * the recorder. Then the thread has not waited in vain.
+ * The most that a step of waiting adds to the time of the wait. A step adds its true length, which
+ * may be short: signals end a step. It may also be very long, when the thread was stopped together
+ * with the recorder. Then the thread has not waited in vain.
  */
 #define STEP_MAX_NS 100000000ULL
 

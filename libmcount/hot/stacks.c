@@ -287,7 +287,7 @@ static void search(void *arg)
 	if (!to && s->may_make)
 		to = make_stack(s->slot);
 	if (!to)
-		return; /* without memory for a state, calls on that stack count for this one */
+		return; /* without memory for a state, calls there count as if they were here */
 	switch_to(t, to);
 	s->found = to;
 }

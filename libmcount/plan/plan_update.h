@@ -24,7 +24,7 @@ static inline bool plan_update_has_news(void)
 
 /*
  * HOT, rarely. The guard of @t is set. Obey the recorder's news: tracing ends, or another plan
- * becomes probe.live. Nothing changes if another thread is at it.
+ * becomes probe.live. Nothing changes if another thread is doing so.
  */
 void plan_update_obey(struct thread *t);
 

@@ -227,8 +227,8 @@ static int64_t begin_being_recorded(const char *address)
 	if (probe.plan.flags & PLAN_ESTIMATE)
 		fault_guard_begin();
 	/*
-	 * A crash would lose ENTRY records that are held back, which are those of the calls that
-	 * led to it.
+	 * A crash would lose ENTRY records that are held back. These are the records of the calls
+	 * that led to the crash.
 	 */
 	if (probe.plan.threshold_ns || (probe.plan.flags & (PLAN_CRASH_REPORT | PLAN_SELECTIVE)))
 		fault_watch_crashes();

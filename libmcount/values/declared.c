@@ -346,8 +346,8 @@ static bool put_declared_event(uint32_t event, const void *payload, size_t len)
 }
 
 /*
- * The least room of a place. Most payloads are shorter, and a segment of the ring wastes little by
- * it.
+ * The least room of a place. Most payloads are shorter. A small value wastes little at the end of a
+ * segment of the ring.
  */
 #define PLACE_MIN 256
 

@@ -1,6 +1,6 @@
 /*
- * The time of events: CLOCK_MONOTONIC, derived from the CPU's counter if the kernel derives that
- * clock from it, too.
+ * The time of events: CLOCK_MONOTONIC, derived from the CPU's counter if the kernel, too, derives
+ * that clock from the counter.
  */
 #include "posix/posix.h"
 

@@ -75,7 +75,7 @@ static int copy_events(struct pxt_handle *handle)
 	return 0;
 }
 
-/* Call this with the turn. */
+/* Call this with the lock @turn. */
 static int flush_all(struct pxt_handle *handle)
 {
 	struct pxt_flusher *flusher = handle->flusher;

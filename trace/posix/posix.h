@@ -431,7 +431,10 @@ void pxt_record(uint32_t id, const void *data, size_t len, const void *address);
  */
 void pxt_put_system(struct pxt_view *view, uint32_t id, const void *data, uint32_t len,
 		    const void *address);
-/* Record a system event without data, if the stream runs. No other event is lost for it. */
+/*
+ * Record a system event without data, if the stream runs. No other event is dropped to make room
+ * for it.
+ */
 void pxt_put_if_room(struct pxt_view *view, uint32_t id);
 bool pxt_is_filtered(struct pxt_stream *stream, uint32_t id);
 void pxt_filter_get(struct pxt_stream *stream, trace_event_set_t *set);

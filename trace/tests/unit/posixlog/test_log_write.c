@@ -120,7 +120,10 @@ TEST(a_log_of_nothing_is_one)
 	close(fd);
 }
 
-/* Small and large records, so that the buffer is written before, after and in the middle of one. */
+/*
+ * Small and large records, so that the buffer is written before, after and in the middle of a
+ * record.
+ */
 TEST(no_record_is_missing_wherever_it_ended)
 {
 	for (unsigned seed = 0; seed < 300; seed++) {
