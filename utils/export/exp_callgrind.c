@@ -60,7 +60,7 @@ static struct own *make_own(const struct callers *callers, size_t *nr)
 			.self_ns = callers->pairs[i].self_ns,
 		};
 	*nr = fold_own(all, callers->nr);
-	/* Both lists are sorted by name. */
+	/* The functions in @all and the pairs of callers are sorted by name. */
 	for (size_t i = 0, at = 0; i < *nr; i++) {
 		while (at < callers->nr &&
 		       (!callers->pairs[at].caller ||

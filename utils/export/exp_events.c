@@ -249,7 +249,7 @@ const struct exporter exp_event_fstrace = {
 	.drops_points = "the program has not declared them, or their values are missing",
 };
 
-/* --- which there are --- */
+/* --- the list of events that occur --- */
 
 /* @nr: the number of its events; @bytes: of their data */
 struct tally {

@@ -341,7 +341,7 @@ static int put_texts(struct html *html, struct sink *sink)
 
 	for (size_t i = 0; ret == 0 && i < html->texts.nr && !has_plain_texts(html); i++) {
 		strbuf_reset(&shown);
-		/* As in add_string(). */
+		/* Hidden characters become visible, as in add_string(). */
 		escape_addstr(&shown, MEDIUM_TERMINAL, html->texts.texts[i]);
 		block_add(&block, 0, shown.len);
 		strbuf_add(&block.columns[1], strbuf_str(&shown), shown.len);

@@ -38,7 +38,10 @@ enum proc_kind {
 	PROC_UMOUNT_FAILED,
 	PROC_CLONE_FAILED,
 	PROC_BEYOND,
-	/* These are not events: the task's CPU; a response file, with the payload of an act. */
+	/*
+	 * The following kinds are not events: the task's CPU; a response file, with the payload of
+	 * an act.
+	 */
 	PROC_CPU = 64,
 	PROC_RESPONSE,
 };

@@ -329,7 +329,7 @@ static int find_sleds(struct finder *f)
 	return ret;
 }
 
-/* --- all --- */
+/* --- sites of all kinds --- */
 
 static bool has_section(const struct elf_file *file, const char *name)
 {

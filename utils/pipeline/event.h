@@ -19,8 +19,8 @@ enum event_type {
 	EVENT_SCHED_IN,	 /* ... and back; @total_ns is the time between */
 	EVENT_HIDDEN,	 /* not shown, but it prevents a leaf around it */
 	/*
-	 * Not shown, but its @cpu is the task's CPU: SCHED_* become this for
-	 * stage_config.wants_cpus
+	 * An event that is not shown, but tells the task's CPU in @cpu. SCHED_* become such events
+	 * for stage_config.wants_cpus
 	 */
 	EVENT_ON_CPU,
 	EVENT_EXTERN, /* a line of extern.dat, which belongs to no task */

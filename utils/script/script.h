@@ -180,7 +180,7 @@ void script_end(struct script *script);
 int script_events(void *self, const struct event_span *span, struct uft_err *err);
 int script_mixed(void *self, const struct task_event *events, size_t nr, struct uft_err *err);
 
-/* --- for languages --- */
+/* --- functions that languages call --- */
 
 /* Add a name or pattern of SCRIPT_WANTED. Negative with @err. */
 int script_want(struct script *script, const char *text, size_t len, struct uft_err *err);

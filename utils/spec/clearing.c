@@ -15,7 +15,7 @@ void clearing_note(struct filters *filters, const struct filter_subject *subject
 	while ((entry = filter_walk_next(&walk)) != NULL) {
 		uint32_t flags = entry->spec.trigger.flags & trigger->flags;
 
-		/* No store without need: when threads ask in parallel, the bits are set already. */
+		/* Store only if needed: when threads ask in parallel, the bits are set already. */
 		if (flags & ~entry->in_force)
 			entry->in_force |= flags;
 	}

@@ -250,7 +250,7 @@ struct filter_entry *filter_walk_next(struct filter_walk *walk)
 
 		if (matches_spec(&entry->spec, walk->subject)) {
 			/*
-			 * No store without need: when threads ask in parallel, the mark is set
+			 * Store only if needed: when threads ask in parallel, the mark is set
 			 * already.
 			 */
 			if (!entry->has_match)

@@ -25,7 +25,7 @@ static void add_act(struct etrace_reader *reader, struct etrace_task *task, enum
 	etrace_reader_add(reader, task, kind, time_ns, &payload);
 }
 
-/* --- are all lines there? --- */
+/* --- missing lines --- */
 
 static const char *check_arguments(struct etrace_event *event)
 {
@@ -62,7 +62,7 @@ static const char *check_texts(struct etrace_event *event)
 	return row->kind == ETRACE_EXEC ? check_arguments(event) : NULL;
 }
 
-/* --- each --- */
+/* --- whole events --- */
 
 /*
  * The conversion of events of one kind to records.
@@ -283,7 +283,7 @@ void etrace_event_end_half(struct etrace_reader *reader, struct etrace_task *tas
 	task->half = ETRACE_NOTHING;
 }
 
-/* --- all --- */
+/* --- any event --- */
 
 /* End the wait for a mount's failure: it would have to be the task's next event. */
 static void settle_mount(struct etrace_task *task)

@@ -434,7 +434,7 @@ static bool is_headless(const struct etrace_reader *reader, const struct line *l
 	return reader->is_in_variable && (is(&tag, "Cont") || is(&tag, "Cont_end"));
 }
 
-/* --- all --- */
+/* --- the whole text --- */
 
 void etrace_reader_take(struct etrace_reader *reader, const char *text, size_t len)
 {

@@ -466,7 +466,7 @@ static void put_environments(struct etrace_writer *writer)
 	writer->has_ended = true;
 }
 
-/* --- all --- */
+/* --- any record --- */
 
 /*
  * Write a fork of the first program by a wrapper, as in the original's text. The fork is a moment

@@ -104,7 +104,7 @@ static inline void begin_coder(struct compact_coder *coder)
 {
 	memset(coder->contexts, 0, sizeof(coder->contexts));
 	memset(coder->stack, 0, sizeof(coder->stack));
-	/* This word equals no record's. */
+	/* No record has this word. */
 	coder->funcs[0] = 0;
 	coder->nr_funcs = 0;
 	coder->last_ns = 0;

@@ -435,7 +435,7 @@ size_t compact_encode(struct compact_coder *coder, int32_t tid, const uint8_t *r
 	size_t done = 0;
 
 	begin_coder(coder);
-	/* No word of an entry is odd: the function of an empty slot equals none. */
+	/* The words of entries are even, so the function of an empty slot equals none of them. */
 	coder->funcs[0] = 1;
 	memset(coder->slots, 0, sizeof(coder->slots));
 	for (;;) {

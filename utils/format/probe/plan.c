@@ -282,7 +282,7 @@ static const char *check_entries(const struct plan_view *view)
 	return why;
 }
 
-/* --- the directory --- */
+/* --- the directory of the image --- */
 
 static const char *take_section(struct plan_view *view, const struct plan_section *s,
 				const uint8_t *bytes, uint64_t len, uint64_t start)
@@ -333,7 +333,7 @@ int plan_open(struct plan_view *view, const void *bytes, uint64_t len, const cha
 	return wrong ? -EINVAL : 0;
 }
 
-/* --- making one --- */
+/* --- making an image --- */
 
 static uint64_t list_bytes(const struct plan_list *list)
 {

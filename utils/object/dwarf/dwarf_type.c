@@ -240,7 +240,7 @@ static bool is_non_trivial(struct dwarf_loader *loader, Dwarf_Die *die, int nest
 	Dwarf_Word word;
 	Dwarf_Die child;
 
-	/* In DWARF 5, the compiler tells it. */
+	/* In DWARF 5 the compiler tells how values of the class are passed. */
 	if (dwarf_attr_integrate(die, DW_AT_calling_convention, &attr) &&
 	    dwarf_formudata(&attr, &word) == 0) {
 		if (word == DW_CC_pass_by_reference)

@@ -136,7 +136,7 @@ static int apply_task_line(struct trace_data *data, const struct task_line *line
 	return ret;
 }
 
-/* A new task begins in the session of its parent, which is older. */
+/* Let a new task begin in the session of its parent, which is older than the task. */
 static int inherit_session(struct trace_data *data, struct task *task)
 {
 	const struct task *origin = task_origin(data, task);

@@ -451,7 +451,7 @@ static ssize_t begin_task(struct lane *lane, const struct event *events, size_t 
 	return nr;
 }
 
-/* Keep those of the @nr events that are in the time range, and make its edges. */
+/* Keep the events among @nr that are in the time range, and make the events at its edges. */
 static ssize_t take_range(struct lane *lane, ssize_t nr)
 {
 	if (lane->pipe->config.stages.opens_at_start && !lane->opened.is_done)

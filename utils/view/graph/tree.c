@@ -300,7 +300,9 @@ static int add_sched(struct tree *tree, const struct event *event)
 	}
 	at->out = NULL;
 	if (is_cut) {
-		/* Waiting time that will be attributed to the caller, but is not its own. */
+		/*
+		 * This waiting time will be attributed to the caller, but is not the caller's own.
+		 */
 		parent->self_ns += event->total_ns;
 		return 0;
 	}

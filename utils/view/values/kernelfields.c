@@ -61,7 +61,7 @@ uint8_t *kernelfields_room(void)
 	return calloc(1, ROOM_BYTES);
 }
 
-/* --- which formats are understood --- */
+/* --- formats that are understood --- */
 
 static bool has_sane_fields(const struct tep_format_field *field)
 {
@@ -169,7 +169,7 @@ static bool is_risky(const struct tep_event *event)
 	return false;
 }
 
-/* --- how much there is to do for a record --- */
+/* --- the work for a record --- */
 
 static uint64_t count_pairs(const struct tep_print_flag_sym *pair)
 {

@@ -181,7 +181,7 @@ export class Supplier {
 		 */
 		this.goTo = () => false;
 		/**
-		 * The same for events of some kinds.
+		 * Like goTo(), for events of some kinds.
 		 * @type {(kinds: number[], step: 1 | -1) => boolean}
 		 */
 		this.goToEvent = () => false;

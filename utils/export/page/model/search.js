@@ -70,7 +70,7 @@ export class Search {
 			this.recording.functionCalls.forEach((calls, f) => { if (this.funcs[f]) this.calls += calls; });
 			for (const task of this.tasks) this.calls += task.info.calls;
 			const { matcher } = this;
-			// Only the server has the text of each of them.
+			// Only the server has the text of each event.
 			this.perKind = Float64Array.from(this.recording.kinds, ({ name, count }) =>
 				(matcher && matcher(name) ? count : 0));
 			this.#countExecutions();

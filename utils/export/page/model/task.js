@@ -54,14 +54,18 @@ export class Task {
 		/** By node: none of the nodes above is of the same function. */
 		this.isOuter = Uint8Array.of(0);
 		/**
-		 * For a recording in parts, where calls within a call may be missing.
+		 * The self times of calls in a recording in parts: there calls within a call may be
+		 * missing.
 		 * @type {Float64Array | null}
 		 */
 		this.selfTimes = null;
 		this.pointTime = new Float64Array(0);
 		this.pointText = /** @type {Uint32Array | Float64Array} */ (new Uint32Array(0));
 		this.pointKind = new Uint32Array(0);
-		/** For a recording in parts: different for events of a kind at the same time. */
+		/**
+		 * For a recording in parts: a number that differs for events of a kind at the same
+		 * time.
+		 */
 		this.pointDepth = new Uint32Array(0);
 		/** the time in calls and on the CPU, in ns */
 		this.cpu = 0;
