@@ -12,7 +12,8 @@
  * A run time that generates code finds frames of that code by the return addresses on the stack,
  * and gives up at an unknown one. So a return address is replaced only where it leads into the text
  * of a loaded module. It also stays if it leads into a part of that text that the recorder has
- * named (PLAN_CALLERS). The end of all other calls is estimated (FRAME_KEPT in frames.h).
+ * named (PLAN_CALLERS). If the return address of a call stays, the end of the call is estimated
+ * (FRAME_KEPT in frames.h).
  *
  * @low, @bytes: the largest piece of the program's text into which return addresses may be
  * replaced; the stubs look there first

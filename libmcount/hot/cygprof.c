@@ -47,11 +47,11 @@ static void leave_jumped_out(struct thread *t, uint64_t sp, uint64_t fn, uint64_
 
 /*
  * Calls that filters leave alone have no frame, so that most filters cost next to nothing. If such
- * a call is of another function than the innermost frame, the function tells their exits apart. If
- * it is of the same function, it is counted: no frame is pushed while something is opted out. The
- * stack pointer would not tell these exits apart: compilers make the last call of a function a
- * jump, also when that is the call of the exit hook. Then the exit's stack pointer is as high as
- * that of the frame.
+ * a call is of another function than the innermost frame, the function's address tells their exits
+ * apart. If it is of the same function, the call is counted: no frame is pushed while something is
+ * opted out. The stack pointer would not tell these exits apart: compilers make the last call of a
+ * function a jump, also when that is the call of the exit hook. Then the exit's stack pointer is as
+ * high as that of the frame.
  */
 static inline void note_unwanted(struct thread *t, uint64_t fn)
 {
@@ -388,7 +388,7 @@ NOINLINE static void exit_rule(struct thread *t, uint64_t sp, uint64_t fn)
 		exit_guarded(t, sp, fn);
 }
 
-/* HOT: the exit of a call that has a frame, most likely; the guard is set. */
+/* HOT: the exit of a call that most likely has a frame; the guard is set. */
 static inline void exit_seen(struct thread *t, uint64_t sp, uint64_t fn)
 {
 	if (unlikely(t->cyg_skipped) || unlikely(is_far(t, sp)) || unlikely(!is_of(t->top, fn)))

@@ -5,10 +5,10 @@
 #include <stdint.h>
 
 /*
- * When a frame counts as abandoned, its slot gets its own address back. But before that the program
- * may have copied the trampoline's address from the slot. swapcontext(3) does so when it is called
- * by a jump (a tail call), and hand-made coroutines may do so. When the copy is used, the program
- * comes to the trampoline for a frame that is not open any more.
+ * When a frame counts as abandoned, its slot gets the program's own address back. But before that
+ * the program may have copied the trampoline's address from the slot. swapcontext(3) does so when
+ * it is called by a jump (a tail call), and hand-made coroutines may do so. When the copy is used,
+ * the program comes to the trampoline for a frame that is not open any more.
  *
  * Fixed size, no allocation; of two slots that fall on one place the newer one stays. Any thread,
  * signal-safe.

@@ -19,7 +19,7 @@ struct reading;
 /*
  * The state that decides about the next call. A frame keeps the state from before it.
  *
- * @threshold_ns, @size: calls are kept if they take longer, and if their function is not smaller
+ * @threshold_ns, @size: a call is kept if it takes longer, and if its function is not smaller
  * @in, @out: open calls of functions with PLAN_FILTER, PLAN_NOTRACE
  * @depth: levels that may still be recorded
  * @level: recorded calls that are open
@@ -152,7 +152,8 @@ struct watch_state {
  * @has_noted: the tables of calls have, or had, an entry
  * @has_opted_in: a call has come whose frame would have been thread->admitted if the thread had
  *                been ready
- * @has_steps: calls were entered under a plan that captures values, so their ends may do so
+ * @has_steps: calls were entered under a plan that captures values, so their ends may capture
+ *             values
  * @depth: the plan's limit of depth
  * @open_base: in a thread that is not settled, the innermost frame with a struct planned_frame
  *             (planned_pass.h); else NULL
@@ -295,8 +296,8 @@ void planned_take_up(struct thread *t);
 bool planned_begin_late(struct thread *t);
 
 /*
- * Any thread. True when @t uses the plan in [@plan, @end), or will use it: that is the plan of @t,
- * or an open call needs it.
+ * Any thread. True when @t uses the plan in [@plan, @end), or will use it: it is the plan of @t, or
+ * an open call of @t needs it.
  */
 bool planned_needs(const struct thread *t, const struct live_plan *plan, const void *end);
 

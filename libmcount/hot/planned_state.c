@@ -276,8 +276,8 @@ static bool watches_same(const struct live_plan *a, const struct live_plan *b)
 }
 
 /*
- * Set all that follows from a plan. The plan itself is stored afterwards: a thread that has it
- * finds the rest valid.
+ * Set all that follows from a plan. The plan itself is stored afterwards: a thread that has the
+ * plan finds the rest valid.
  */
 static void prepare_plan(struct planned *p, const struct live_plan *plan)
 {

@@ -80,9 +80,9 @@ struct frame {
  * @admitted: the place of the frame with which the thread becomes open, when a rule opts its
  *            function in and says no more (planned_pass.h). The stubs push and pop this frame.
  *            NULL: there is no such frame
- * @held_limit: with -t, the stubs push a frame whose ENTRY is held back while @top is below this
- *              one. No frame is above it then, and the stubs handle all returns, too. NULL: no
- *              ENTRY is held back
+ * @held_limit: with -t: while @top is below this frame, the stubs push frames and hold their ENTRYs
+ *              back. No frame is above this one then, and the stubs handle all returns, too. NULL:
+ *              no ENTRY is held back
  * @limit: no frame is pushed above this one: the smaller of -D and --max-stack
  * @written: the innermost frame whose ENTRY is in the ring. All frames below it are, too. Not used
  *           when there is @planned, which has flags for it
