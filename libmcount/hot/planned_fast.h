@@ -280,7 +280,9 @@ static inline bool planned_fast_enter_known(struct thread *t, uint64_t slot, uin
 	p->now.depth = next.depth;
 	p->now.level++;
 	p->now.in = next.in;
-	/* This call makes an OUTSIDE thread JUDGED. A thread that is JUDGED already stays so. */
+	/*
+	 * This call makes an OUTSIDE thread JUDGED. A thread that was JUDGED before stays JUDGED.
+	 */
 	state_follow(t, p, THREAD_OUTSIDE, CALL_OPT_IN);
 	if (is_held_back) {
 		if (args) {

@@ -14,8 +14,8 @@
 
 /*
  * A second mapping of the arena's header, at an address that the stubs know; an ordinary page when
- * there is nothing to steer. By this page the recorder can stop stubs from skipping calls, without
- * a further instruction in the stubs.
+ * there is nothing to steer. Through this page the recorder can stop stubs from skipping calls,
+ * without a further instruction in the stubs.
  */
 union {
 	struct arena header;

@@ -151,7 +151,8 @@ static bool is_called_by_own(const struct thread *t)
 
 /*
  * Calls of Python libraries are treated like calls of C libraries. Calls that the program makes are
- * recorded. Among their inner calls, only calls of the program's own functions are.
+ * recorded. Among the calls inside of these, only calls of the program's own functions are
+ * recorded.
  */
 static bool is_recorded(const struct thread *t, name_facts facts)
 {

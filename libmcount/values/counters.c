@@ -138,8 +138,8 @@ static int open_one(const struct plan_counter *counter, int leader, bool user_on
 }
 
 /*
- * True for a clock. A clock counts equally with the kernel and without, and not every user may
- * include the kernel.
+ * True for a clock. A clock counts the same with the kernel's work and without it. Not every user
+ * may include the kernel.
  */
 static bool is_clock(const struct plan_counter *counter)
 {

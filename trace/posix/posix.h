@@ -284,8 +284,8 @@ struct pxt_fit {
 };
 
 /*
- * inside.c. The word of a thread: @turn is odd while it is in a stream. Signal handlers that
- * interrupt it then do not change @turn.
+ * inside.c. The word of a thread: @turn is odd while the thread is in a stream. Signal handlers
+ * that interrupt the thread then do not change @turn.
  *
  * @tid: the thread's number
  * @last_ns: the time of its last event: times of a thread do not go back

@@ -16,7 +16,7 @@ static void queue_gap(struct pxt_handle *handle, uint64_t resumed_ns)
 	uint64_t lost_ns;
 
 	/*
-	 * This comes first: events lost from now on are another gap. If the next line takes the
+	 * This comes first: events lost from now on are another gap. If this function takes the
 	 * time of the new gap already, the new gap gets the time of the following event.
 	 */
 	atomic_store(&stream->gap, 0);
