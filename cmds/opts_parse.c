@@ -68,8 +68,8 @@ static int check_report(const struct opts *opts, struct uft_err *err)
 
 /*
  * Checks the options beside --proc. A task has one tracer at most: no other program may be the
- * tracer, and the recorder must be the task's parent. All events of processes are kept, so it is no
- * flight recording.
+ * tracer, and the recorder must be the task's parent. All events of processes are kept, so the
+ * recording is no flight recording.
  */
 static int check_proc(const struct opts *opts, struct uft_err *err)
 {

@@ -38,8 +38,8 @@ struct read_progress {
 
 /*
  * Call it before the recording @dir is opened, with its symbols and tasks. When the command has run
- * for a second, a line on stderr tells that, if stderr is a terminal. The line stays until
- * read_progress_opened(), read_progress_begin() or the first output to that terminal. Nothing
+ * for a second, a line on stderr says "opening '...'", if stderr is a terminal. The line stays
+ * until read_progress_opened(), read_progress_begin() or the first output to that terminal. Nothing
  * happens for commands without progress, and in the second half of `live`: the program may have
  * left an incomplete line there.
  */

@@ -54,9 +54,9 @@ void reader_pipeline_config(const struct opts *opts, struct pipeline_config *con
 void reader_warn_filters(const struct opts *opts, struct trace_data *data);
 
 /*
- * Warn about kernel events in @data that cannot be shown in full. Some were lost when the recording
- * of @pipe (or NULL) was made; a build without libtraceevent shows no fields. Call it after @pipe
- * has read the events.
+ * Warn about kernel events in @data that cannot be shown in full. Some may have been lost while
+ * recording, as @pipe has found: it must have read the events, or be NULL. A build without
+ * libtraceevent shows no fields.
  */
 void reader_warn_kernel(const struct opts *opts, const struct trace_data *data,
 			const struct pipeline *pipe);

@@ -138,8 +138,8 @@ static void block_signals(const struct run *run)
 }
 
 /*
- * Raises a limit on file sizes, which would be like a full disk for the recorder. The program
- * starts with the user's limit.
+ * Raises a limit on file sizes: for the recorder, it would be like a full disk. The program starts
+ * with the user's limit.
  */
 static void bear_file_limit(const struct run *run)
 {

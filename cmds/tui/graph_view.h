@@ -62,8 +62,8 @@ int graph_view_program(struct graph_view *view, const struct tree_node *root, co
 		       struct uft_err *err);
 
 /*
- * Show the function @name: the paths to it in @whole, and the calls below it. These are in @sum,
- * where graph_add_calls() has put them. Returns 0 or -ENOMEM with @err.
+ * Show the function @name: the paths to it in @whole, and the calls below it in @sum, where
+ * graph_add_calls() has put these calls. Returns 0 or -ENOMEM with @err.
  */
 int graph_view_func(struct graph_view *view, const struct graph_view *whole,
 		    const struct tree_node *sum, const char *name, struct uft_err *err);

@@ -31,7 +31,7 @@ struct tui_calls {
  *
  * @grows: a recorder writes it
  * @is_stale: its files have more than @reading
- * @stamp: that of its files (growth.h) at the last look
+ * @stamp: the stamp of its files (growth.h) at the last look
  * @looked_ns: the time of that look
  * @read_ns: the time when @reading was complete
  * @took_ns: the time that reading took

@@ -89,7 +89,7 @@ struct sums_stop {
 void sums_stop(struct sums_stop *stop);
 
 /*
- * sums_begin(): call it before another sum is made. sums_leave(), from any thread: that sum ends
+ * sums_begin(): call it before a sum is made. sums_leave(), from any thread: the running sum ends
  * soon, with -ECANCELED.
  */
 void sums_begin(struct sums_stop *stop);

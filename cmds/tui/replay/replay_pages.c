@@ -345,9 +345,9 @@ uint64_t replay_pages_entry_of(struct replay_pages *pages, uint64_t number)
 /* --- all of it --- */
 
 /*
- * True when passes can begin at marks. Filters depend on calls before a place, and a duration
- * filter holds lines back. With a time range, calls that are open at its beginning have their times
- * from there.
+ * True when passes can begin at marks. They cannot when lines depend on earlier events. Filters
+ * depend on calls before a place. A duration filter holds lines back. With a time range, calls that
+ * are open at its beginning have their times from there.
  */
 static bool may_seek(const struct pipeline_config *config)
 {

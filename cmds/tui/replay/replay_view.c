@@ -28,7 +28,7 @@ static struct replay_view *replay_of(const struct tui_view *view)
 
 /*
  * Returns the first fold from @fold on whose line is after @end: folds before it are hidden.
- * Without one, returns the number of folds.
+ * Without such a fold, returns the number of folds.
  */
 static size_t next_fold(const struct replay_view *view, size_t fold, uint64_t end)
 {
