@@ -46,8 +46,8 @@ static void wait_a_moment(const struct attached *w)
 }
 
 /*
- * True when the thread has ended as a child of this process. This wait leaves its end in place:
- * another part of the recorder reads it.
+ * True when the thread has ended as a child of this process. The status is not taken here: another
+ * part of the recorder takes it.
  */
 static bool has_ended_as_child(const struct attached *w, const struct attached_thread *t)
 {
@@ -199,7 +199,7 @@ static void deliver(const struct attached *w, struct attached_thread *t, int sig
 
 /*
  * Wait until the thread has stopped. A signal that comes first is delivered, and the thread stops
- * at the first instruction of its handler. A signal that ends the process ends it.
+ * at the first instruction of its handler. A signal that ends a process still does so.
  */
 static int await_stop(const struct attached *w, struct attached_thread *t, uint64_t until_ms)
 {

@@ -110,8 +110,8 @@ static int wait_until_empty(struct attaching *a, struct uft_err *err)
 }
 
 /*
- * Find the handle that dlopen(3) has returned for the probe. The probe does not have it if its
- * recorder was killed too early. In glibc the handle is the link map, which dladdr1(3) gives.
+ * Find the handle that dlopen(3) has returned for the probe. The probe does not know the handle if
+ * its recorder was killed too early. In glibc the handle is the link map, which dladdr1(3) gives.
  * Without a link map, @handle stays as it is.
  */
 static int find_handle(struct attaching *a, uint64_t *handle, struct uft_err *err)

@@ -43,9 +43,10 @@ struct unwinder *unwinder_open(const struct attached *w, const struct maps *maps
 void unwinder_close(struct unwinder *u);
 
 /*
- * Find the open calls in @thread, innermost first, up to the function without a caller. They stay
- * valid until the next call. Returns their number, or -ENOENT with a text when some of them are
- * unknown. Memory of the process is not trusted, so the list may have any content.
+ * Find the open calls in @thread, innermost first, up to the function without a caller. The list
+ * stays valid until this function is called again. Returns their number, or -ENOENT with a text
+ * when some of them are unknown. Memory of the process is not trusted, so the list may have any
+ * content.
  */
 int unwind_thread(struct unwinder *u, const struct attached_thread *thread,
 		  const struct unwind_frame **frames, struct uft_err *err);

@@ -9,8 +9,8 @@
  * running (other traced processes, children that may still report themselves). Interrupts, which
  * are signals that ask a process to end, are left to the program, with two exceptions:
  *
- *   - Processes that the program left running are not waited for from the second interrupt on, nor
- *     from the first one after the program's end.
+ *   - Processes that the program left running are not waited for any more after a second interrupt,
+ *     or after one that comes after the program's end.
  *   - From the second interrupt on, the program itself gets only a number of ticks. It may be about
  *     to end by this very interrupt, and then its status is wanted; or it may ignore interrupts.
  *

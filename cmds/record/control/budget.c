@@ -86,7 +86,7 @@ static size_t list_choices(const struct budget *b, double least, const struct bu
 
 /*
  * Returns the part of the program's own time that recorded calls may take. @left: the part that
- * calls take which are left out
+ * left-out calls take
  */
 static double room(const struct budget *b, double left)
 {

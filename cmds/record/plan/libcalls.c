@@ -141,8 +141,8 @@ bool libcall_is_nested_module(const char *path)
 
 /*
  * Functions in whose place the probe has a function of its own. Calls of them through a PLT go to
- * the probe's function; with @by_any, calls through the GOT alone (-fno-plt) do so, too. For such a
- * call a program may still have the address from the GOT in a register when the probe is taken out.
+ * the probe's function; with @by_any, calls through the GOT alone (-fno-plt) do so, too. For a call
+ * through the GOT alone, a program may have the address in a register when the probe is taken out.
  * Only compilers' hooks are safe from that: they are called at once.
  */
 static const struct {

@@ -38,8 +38,8 @@ enum unprepared_way {
 	UNPREPARED_LOOP,   /* by a jump, with a loop at its beginning that is moved as a whole */
 	UNPREPARED_ISLAND, /* by a short jump to a long one */
 	/*
-	 * This value and all values after it mean: not patched. The value tells the reason: it is
-	 * the sum of this value, the function's enum function_kind and its enum site_refusal.
+	 * This value and all values after it mean: not patched. A value tells the reason: it is the
+	 * sum of UNPREPARED_CANNOT, the function's enum function_kind and its enum site_refusal.
 	 */
 	UNPREPARED_CANNOT,
 	UNPREPARED_WAYS = UNPREPARED_CANNOT + FUNCTION_KINDS + SITE_REFUSALS

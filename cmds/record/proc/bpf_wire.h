@@ -65,7 +65,7 @@ enum wire_text {
  *        proc_fork_how)
  * @out: results of the call in memory: the ends of a pipe; flags and mode of openat2(2); flags of
  *       clone(2)
- * @lens: of the texts, which follow the record
+ * @lens: the lengths of the texts, which follow the record
  */
 struct wire_record {
 	uint64_t time_ns;

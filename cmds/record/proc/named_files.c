@@ -161,7 +161,7 @@ static bool names_directory(const char *last)
 }
 
 /*
- * Find the part of @dir that still exists, and append the rest as it was given: that part was
+ * Find the part of @dir that still exists, and append the rest as it was given: the rest was
  * removed meanwhile. @out stays empty where the result would be a guess.
  */
 static void find_rest(const struct view *view, const struct strbuf *dir, struct strbuf *out)

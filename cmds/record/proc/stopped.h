@@ -52,8 +52,8 @@ bool stopped_encode_inherited(pid_t pid, int fd, struct strbuf *out);
 void stopped_encode_environment(pid_t pid, struct strbuf *out);
 
 /*
- * Returns the flags of the task's present clone(2) (proc_fork.flags). For a task whose call was not
- * noted.
+ * Returns the flags of the task's present clone(2) (proc_fork.flags). Call it for a task whose call
+ * was not noted.
  */
 uint64_t stopped_clone_flags(pid_t tid);
 

@@ -152,8 +152,8 @@ static uint64_t drain_segments(struct writers *writers, struct process *proc,
 }
 
 /*
- * Empties both rings of a task. A payload is committed before its record. So it is in its file at
- * the latest after the next look at both rings.
+ * Empties both rings of a task. A payload is committed before its record. So the payload is in its
+ * file at the latest after the next look at both rings.
  */
 static uint64_t drain_ring(struct writers *writers, struct process *proc, uint32_t index,
 			   bool everything)

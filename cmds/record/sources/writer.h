@@ -74,7 +74,7 @@ uint64_t writers_complete_ns(const struct writers *writers);
  * unchecked, and values that change meanwhile may be counted twice.
  *
  * @calls: 0 unless writers.counts_calls was set from the beginning
- * @ring_bytes: of @nr_rings rings, one for each running task
+ * @ring_bytes: the bytes in @nr_rings rings, one for each running task
  */
 struct writers_sum {
 	uint64_t calls;

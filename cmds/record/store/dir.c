@@ -31,8 +31,8 @@ static int fd_of(struct store *store)
 }
 
 /*
- * An existing recording may contain files of another user: a link, a file with a second name, or a
- * FIFO is not written to. -EINVAL for these.
+ * An existing recording may contain files of another user. So a link, a file with a second name, or
+ * a FIFO is not written to: the result is -EINVAL.
  */
 static int dir_open(struct store *store, const char *name)
 {
@@ -150,7 +150,8 @@ static int open_tmp(int dir_fd, const char *tmp, mode_t mode)
 }
 
 /*
- * Writes the file under a name that readers ignore. Then it replaces the former file in one step.
+ * Writes the file under a name that readers ignore. Then this file replaces the former one in one
+ * step.
  */
 static int dir_publish(struct store *store, const char *name, const struct iovec *parts, int nr,
 		       int *stream, struct uft_err *err)

@@ -15,8 +15,8 @@
 
 /*
  * The least and the greatest value of notes.look_at: so many ended processes keep their pages
- * without a check. A check sets it to twice the number of pages that it has kept. So with many
- * pages, there is one check for thousands of ended processes.
+ * without a check. A check sets notes.look_at to twice the number of pages that it has kept. So
+ * with many pages, there is one check for thousands of ended processes.
  */
 #define ENDED_FEW 256
 #define ENDED_MAX 4096

@@ -54,7 +54,7 @@ struct ring_sink {
  *          parent's struct lives as long as the recorder.
  * @pidfd: readable when the process has ended; -1 after that was seen
  * @arena: NULL once everything was taken from it. The program can write to all of it, so its
- * content is not trusted, least of all its header. @nr_rings, @nr_segments and @segment_bytes are
+ * content is not trusted, least of all its header. @nr_rings, @nr_segments and @segment_bytes tell
  * its shape
  */
 struct process {

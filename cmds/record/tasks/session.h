@@ -18,8 +18,9 @@
 /*
  * A process image, with a session id.
  *
- * @map: the map of its modules. Only the control thread changes it, and not while others may save
- *       it: from the publication of the image's process until the image is announced
+ * @map: the map of its modules. Only the control thread changes it. It stays as it is while others
+ *       may save it, which is from the publication of the image's process until the image is
+ *       announced
  * @stack: the line for its stack, once it is announced. Under tasks.lock.
  * @announced: its map is written, and its SESS and TASK lines are in task.txt. Its first record
  *             causes that, so images without records leave no trace. Under tasks.lock.
