@@ -46,8 +46,8 @@ static void make_name(const struct func *func, struct strbuf *out)
 static void make_task(struct task_text *text, const struct task *task)
 {
 	/*
-	 * The first thread of a process has both numbers too, since readers assign an event without
-	 * a tid to thread 0.
+	 * Events of the first thread have a tid, too, although it equals the pid: readers assign an
+	 * event without a tid to thread 0.
 	 */
 	text->len = sprintf(text->text, "\",\"pid\":%d,\"tid\":%d,\"name\":\"", task->pid,
 			    task->tid);

@@ -123,7 +123,10 @@ static void add_clock(struct perfetto *p, unsigned id, uint64_t time_ns)
 	proto_add_message(&p->part, SNAPSHOT_CLOCKS, &p->inner);
 }
 
-/* Write a packet that relates the monotonic clock, which times are from, to the time of day. */
+/*
+ * Write a packet that relates the monotonic clock to the time of day. Times are from the monotonic
+ * clock.
+ */
 static void write_clocks(struct export *ex)
 {
 	struct perfetto *p = ex->state;

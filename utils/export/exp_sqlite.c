@@ -77,7 +77,7 @@ struct open_call {
 /*
  * @fd: the database's file, which has no name any more
  * @calls: the calls of @task, the innermost last; @payloads: their arguments
- * @is_known, @open: by function id; @open: number of open calls of @task, by func->count_id
+ * @is_known: by function id; @open: number of open calls of @task, by func->count_id
  * @is_range: only a part of the recording is exported; calls that are open at its end end there
  */
 struct sqlite_export {

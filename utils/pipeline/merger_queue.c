@@ -122,8 +122,8 @@ static int sort_queued(struct queued *events, size_t nr)
 }
 
 /*
- * Sort events that are near their places, as is usual, by moving them one by one. False: this takes
- * too long, and is not finished.
+ * Sort events by moving them one by one, which is fast if they are near their places, as usual.
+ * False: it takes too long, and is not finished.
  */
 static bool insert(struct queued *events, size_t nr)
 {

@@ -280,7 +280,9 @@ void lane_end_stream(struct lane *lane)
 
 /* --- merged by time --- */
 
-/* Drop taken events, unless the lane's batch, which has their payloads, still waits for others. */
+/*
+ * Drop taken events, unless the lane's batch still waits for others: then it needs their payloads.
+ */
 static void drop_taken(struct merger *feed, struct lane *lane)
 {
 	size_t index = lane->task->index;

@@ -57,8 +57,8 @@ void patch_rules_deinit(struct patch_rules *rules);
 /*
  * A function: @name demangled, @others its other names (demangle_others()) or NULL; without a
  * symbol @name is NULL. @module: base name of its file. @can_be: the function can be patched,
- * @has_hook: it already has a hook. @why_not: the reason why it cannot be patched, which rules
- * store, or NULL.
+ * @has_hook: it already has a hook. @why_not: the reason why it cannot be patched, or NULL. Rules
+ * store it.
  */
 struct patch_subject {
 	const char *name;

@@ -48,8 +48,8 @@ int tracedat_read_v6(struct tracedat *file, struct tracedat_cursor *in, struct u
 int tracedat_read_v7(struct tracedat *file, struct tracedat_cursor *in, struct uft_err *err);
 
 /*
- * Read one option from @in, which contains nothing else, if it has the same meaning in both
- * versions. Other options are skipped.
+ * Read one option, if it has the same meaning in both versions. @in contains nothing but this
+ * option. Other options are skipped.
  */
 int tracedat_read_option(struct tracedat *file, unsigned id, struct tracedat_cursor *in,
 			 struct uft_err *err);

@@ -414,7 +414,7 @@ struct control_error control_error_about(const void *packet, enum control_verdic
 size_t control_address_parse(const char *address, uint8_t secret[CONTROL_SECRET_BYTES]);
 
 /*
- * Read the number of system call filters that programs start with from a well-formed @address.
+ * From a well-formed @address, read the number of system call filters that programs start with.
  * control_address_add_filter() adds 1 to it, if the address has such a number.
  */
 unsigned control_address_filters(const char *address);

@@ -106,9 +106,7 @@ static const char *check_capture(const struct plan_view *view, uint32_t index)
 	return NULL;
 }
 
-/*
- * True when a comparison is valid. @text_bytes: bytes from the end of the rule's last comparison on
- */
+/* True when a comparison is valid. @text_bytes: number of bytes after the rule's last comparison */
 static bool cond_is_good(const struct plan_cond *cond, uint64_t text_bytes)
 {
 	uint64_t bytes = cond->kind == PLAN_COND_AUTOMATON ? sizeof(struct automaton) : cond->len;

@@ -211,7 +211,7 @@ static uint32_t size_of(Dwarf_Die *type)
 
 /*
  * Find the element's type, and its size in *@bytes. A type that is only declared has no size there,
- * but that of strings is known.
+ * but the size of strings is known.
  */
 static bool element_of(struct shaping *s, Dwarf_Die *die, Dwarf_Die *type, uint32_t *bytes)
 {

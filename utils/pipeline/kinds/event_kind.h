@@ -30,7 +30,7 @@ enum event_field_type {
  * @size: its bytes in the payload, after those of the fields before it; 0: a text that is the rest
  *        of the payload, or a value that the row's get() makes
  * @unit: is put after the number, or NULL
- * @place: tells the row's get(), which defines it, where the value is
+ * @place: the place of the value for the row's get(), which defines the meaning of this number
  */
 struct event_field {
 	const char *name;
@@ -131,7 +131,7 @@ extern const struct event_rows event_rows_proc;
 extern const struct event_rows event_rows_proc_acts;
 extern const struct event_rows event_rows_extern;
 /*
- * Rows of a program that links this library and has types of its own; utrail has none, the worked
+ * Rows of a program that links this library and has types of its own. utrail has none; the worked
  * example in tests/unit has one.
  */
 extern const struct event_rows event_rows_extra __attribute__((weak));

@@ -182,8 +182,8 @@ uint32_t files_use(struct files *files, size_t execution, uint32_t name, uint32_
 		   uint64_t now_ns);
 
 /*
- * Note a link(2), by which @to names @from's file, too; a rename(2) of @from to @to, with all below
- * it; the removal of @name; the exchange of two names.
+ * The functions note a link(2), by which @to names @from's file, too; a rename(2) of @from to @to,
+ * with all below it; the removal of @name; the exchange of two names.
  */
 int files_link(struct files *files, uint32_t from, uint32_t to);
 int files_rename(struct files *files, uint32_t from, uint32_t to);

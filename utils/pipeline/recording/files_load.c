@@ -67,7 +67,7 @@ static void note_access(struct loading *load, struct file_use *use, bool reads, 
 		use->write_ns = MIN(use->write_ns, load->now_ns);
 }
 
-/* Note a use for listings, which changes no content. */
+/* Note a use for listings. The use changes no content. */
 static int show_use(struct loading *load, size_t at, uint32_t name, uint32_t content, uint32_t what)
 {
 	struct file_use *use = use_of(load, at, name, content);

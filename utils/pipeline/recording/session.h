@@ -95,8 +95,8 @@ const struct func *space_find(struct addr_space *space, uint64_t addr, struct uf
 const struct func *space_symbol(const struct addr_space *space, uint64_t addr);
 
 /*
- * Like space_symbol(). *@offset becomes the offset of @addr in the module, which symbols' addresses
- * count from, too.
+ * Like space_symbol(). *@offset becomes the offset of @addr in the module. Addresses of symbols
+ * count from the same place.
  */
 const struct func *space_symbol_offset(const struct addr_space *space, uint64_t addr,
 				       uint64_t *offset);

@@ -591,8 +591,8 @@ static size_t read_plain_calls(struct src_user *src, struct event *events, size_
 }
 
 /*
- * Open the next block, if one begins there. A buffer must have room for the rest of it, in case it
- * is needed.
+ * Open the next block, if one begins there. The buffer must have room for the whole block, since
+ * its rest may be needed as bytes.
  */
 static bool open_block(struct src_user *src)
 {

@@ -65,8 +65,9 @@ static inline bool enter_fast(struct open_calls *at, const struct stg_calls *cal
 }
 
 /*
- * Returns the part of a call's time that is not its caller's self time: all of it. For a call that
- * is dropped as too short or too small, only the time of its own calls.
+ * Returns the part of a call's time that does not count as self time of its caller. It is all of
+ * the call's time. If the call is dropped as too short or too small, it is only the time of its own
+ * calls.
  */
 static inline uint64_t foreign_time(const struct stage_config *config, const struct func *func,
 				    uint64_t total_ns, uint64_t child_ns)

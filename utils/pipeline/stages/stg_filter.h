@@ -116,8 +116,8 @@ void stg_filter_deinit(struct stg_filter *stage);
 int stg_filter_copy(struct stg_filter *to, const struct stg_filter *from);
 
 /*
- * Prepare the forked @task, which is about to begin within the calls in @parent, a copy. Without
- * frames the calls are unknown. 0 or -ENOMEM.
+ * Prepare the forked @task, which is about to begin within the calls in @parent, a copy of its
+ * parent's state. If @parent has no frames, the calls are unknown. 0 or -ENOMEM.
  */
 int stg_filter_inherit(struct stg_filter *stage, const struct stg_filter *parent,
 		       const struct task *task);

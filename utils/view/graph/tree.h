@@ -124,7 +124,7 @@ struct tree_unseen {
  * @canon: the same, by function id
  * @kinds: points are calls that take no time, of functions called like them; NULL: they are counted
  *         in @nr_dropped and left out
- * @point_funcs: these functions, by id
+ * @point_funcs: the functions of points, by id
  * @parked: by task->index: the positions of tasks that come in parts, from one part to the next;
  *          NULL before the first
  */
@@ -214,8 +214,8 @@ struct tree_node *tree_child_named(struct tree *tree, struct tree_node *node,
 				   const struct func *func);
 
 /*
- * Returns the child of @node with that function, which is made if missing, or NULL when memory is
- * short.
+ * Returns the child of @node with that function, or NULL when memory is short. A missing child is
+ * made.
  */
 struct tree_node *tree_child(struct tree *tree, struct tree_node *node, const struct func *func);
 

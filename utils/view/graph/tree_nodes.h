@@ -11,9 +11,9 @@ struct tree_node *tree_add_nameless(struct tree *tree, struct tree_node *parent)
 void tree_add_numbers(struct tree_node *to, const struct tree_node *from);
 
 /*
- * From now on, @node is found as the child of @parent for its function, if there is none yet; it is
- * not found at its old place any more. The caller updates lists of children. Returns the child that
- * is found, or NULL when memory is short.
+ * From now on, @node is found as the child of @parent for its function, unless @parent has such a
+ * child already. It is not found at its old place any more. The caller updates lists of children.
+ * Returns the child that is found, or NULL when memory is short.
  */
 struct tree_node *tree_enlist(struct tree *tree, struct tree_node *parent, struct tree_node *node);
 

@@ -164,7 +164,7 @@ export function lowerBound(values, value) {
 }
 
 /**
- * Returns the first place in a row with a call after another one.
+ * Returns the first place in a row whose call has a number above i.
  * @param {Uint32Array} row
  * @param {number} i
  */
