@@ -6,8 +6,8 @@
 /*
  * syscall(3), interposed: as in glibc, plus a check for calls that make children without libc or
  * forbid system calls that hooks need (libmcount/program/clone.c). The child may return on another
- * stack, so none of its data is on this one. %r9 tells that thread_after_fork() must be called: no
- * system call that makes children has an argument there.
+ * stack, so none of the child's data is on this stack. %r9 tells that thread_after_fork() must be
+ * called: no system call that makes children has an argument there.
  */
 FUNCTION syscall
 	cmpq	$56, %rdi /* clone */

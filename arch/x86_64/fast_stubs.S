@@ -2,8 +2,8 @@
  * x86_64: the common case of a call and of a return in full, as macros of stubs.S: all ENTRYs are
  * written, there is room for the frame and the record, the clock needs no new fit. In any other
  * case the macros have changed nothing, and the stub calls the functions of libmcount/hot/entry.c
- * and exit.c. These handle all cases, the common case as in libmcount/hot/fast.h. The lines are
- * explained there.
+ * and exit.c. These handle all cases, the common case as in libmcount/hot/fast.h, which explains
+ * the lines.
  *
  * The macros take five registers and call nothing: 89 instructions for a call and its return,
  * compared to 160 in C functions.
@@ -65,8 +65,8 @@
 	.endm
 
 /*
- * %rax: the time as of hot_clock(). At \other the clock needs a new fit, or it has not yet reached
- * the last time of a former fit. Overwrites %rdx.
+ * %rax: the time as of hot_clock(). At \other the clock needs a new fit, or the time has not yet
+ * reached the last one of a former fit. Overwrites %rdx.
  */
 	.macro FAST_CLOCK other
 	rdtsc

@@ -14,7 +14,7 @@
  *   plans_begin     the first plan, which sets the process up: probe.plan and what depends on it
  *   plans_extend    adds functions with their rules and captures, library calls and points to the
  *                   plan in force (dlopen)
- *   plans_replace replaces the plan in force: functions, rules, captures, variables to watch, and
+ *   plans_replace   replaces the plan in force: functions, rules, captures, variables to watch, and
  *                   the settings that are not fixed (PLANS_FIXED_FLAGS and below). Library calls
  *                   and points are only added: the image lists the new ones. -EBUSY:
  *                   PLANS_RETIRED_MAX. From then on no calls are `plain`. plans_replace() is called

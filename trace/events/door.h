@@ -10,8 +10,8 @@
 #if defined(__x86_64__) && defined(__LP64__)
 #define FST_HAS_DOOR  1
 /*
- * A program that is linked with the static library takes door.c from it by this, though the program
- * calls nothing there.
+ * This makes a program that is linked with the static library take door.c from it, though the
+ * program calls nothing in door.c.
  */
 #define FST_TAKE_DOOR static const void *const taken_door __attribute__((used)) = fst_door_open
 #else
