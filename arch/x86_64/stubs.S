@@ -127,7 +127,7 @@ FUNCTION mcount
 	movq	%rsp, %rdx
 	leaq	-8(%r10), %rcx
 	call	probe_entry_framed
-	negl	%eax /* which is the carry, too */
+	negl	%eax /* sets the carry, too, unless it is 0 */
 	RESTORE_CALLER_SAVED
 	jnz	.Lresume
 	ret
@@ -164,7 +164,7 @@ FUNCTION __fentry__
 .Lslot_known:
 	movq	%rsp, %rdx
 	call	probe_entry_looked_up
-	negl	%eax /* which is the carry, too */
+	negl	%eax /* sets the carry, too, unless it is 0 */
 	RESTORE_CALLER_SAVED
 	jnz	.Lresume
 	ret
@@ -190,7 +190,7 @@ END __fentry__
 	movq	REGS_BYTES(%rsp), %rsi
 	movq	%rsp, %rdx
 	call	probe_entry_guarded
-	negl	%eax /* which is the carry, too */
+	negl	%eax /* sets the carry, too, unless it is 0 */
 	RESTORE_CALLER_SAVED
 	jnz	.Lresume
 	ret
