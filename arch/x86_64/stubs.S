@@ -339,7 +339,7 @@ END arch_return_caller
 	HIDDEN arch_return_trampoline
 	.type	arch_return_trampoline, @function
 arch_return_trampoline:
-	pushq	%rax /* the return slot, which will be where to go on */
+	pushq	%rax /* makes the return slot, which gets the address to go on at */
 	.cfi_undefined %rip
 	.cfi_adjust_cfa_offset 8
 	SAVE_FAST

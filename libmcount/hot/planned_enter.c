@@ -486,7 +486,7 @@ static bool has_frame_for(struct thread *t, uint64_t addr)
 	return false;
 }
 
-/* Decides by its rule about a call that announces its return. */
+/* Decides about a call that announces its return, by the rule of its function. */
 static void judge_announced(struct thread *t, const uint64_t *slot, uint64_t id, uint64_t ret,
 			    uint64_t addr, const struct arch_regs *regs)
 {

@@ -154,7 +154,7 @@ static void prepare_seal(const struct numbers *forbidden)
 		atomic_fetch_add(&probe.arena->seals, 1);
 }
 
-/* From here on all threads go by the seal. */
+/* From here on all threads obey the seal. */
 static void begin_seal(const struct numbers *forbidden)
 {
 	prepare_seal(forbidden);

@@ -362,7 +362,10 @@ static bool open_place(struct thread *t, struct utrail_trace_place *place)
 		return false;
 	place->owner = t;
 	place->at = data + sizeof(struct event_data);
-	/* The last word stays free, since the zeros that follow a payload are one store. */
+	/*
+	 * The last word stays free: the zeros after a payload are written by one store, of a whole
+	 * word.
+	 */
 	place->room = MIN((uint64_t)(p->end - data) - sizeof(struct event_data) - sizeof(uint64_t),
 			  longest());
 	place->time_ns = hot_clock(t);
