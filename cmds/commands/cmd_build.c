@@ -119,7 +119,7 @@ static int check_build(const struct opts *opts, struct uft_err *err)
 	return 0;
 }
 
-/* Reports an output that cannot be written before the build begins: a build may take hours. */
+/* Reports, before the build begins, an output that cannot be written: a build may take hours. */
 static int check_output(const struct opts *opts, const char *name, struct uft_err *err)
 {
 	return is_stdout(opts) ? 0 : outfile_check(name, err);

@@ -238,7 +238,7 @@ static int show_while_recording(const struct opts *opts, char *data_dir, int ove
 	struct opts view = view_options(opts, shown_by(opts), data_dir);
 	char done;
 
-	/* On the recorder's end, SIGTERM lets the screen program give the terminal back. */
+	/* When the recorder ends, SIGTERM makes the screen program give the terminal back. */
 	prctl(PR_SET_PDEATHSIG, opts->live_tui ? SIGTERM : SIGKILL);
 	view.follow = true;
 	if (!wait_for_recorder(data_dir, over_fd))

@@ -30,7 +30,7 @@ struct log_problems {
 	uint64_t nr_all;
 };
 
-/* Note a wrong line. @number, of the line, is counted from 1; @at, of the byte, from 0. */
+/* Note a wrong line. @number: the line's number, from 1 on; @at: the byte's number, from 0 on. */
 void log_problems_note(struct log_problems *problems, const char *path, uint64_t number, size_t at,
 		       const char *wrong);
 

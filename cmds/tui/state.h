@@ -149,7 +149,7 @@ void go_deinit(struct tui *tui);
 int wait_first(struct tui *tui, struct uft_err *err);
 /* True when @command was put off: its view needs data that are not read yet. */
 bool wait_for(struct tui *tui, int command, int *ret, struct uft_err *err);
-/* Read the recording once more for the report, for other fields. */
+/* Read the recording once more, for a report with other fields. */
 int wait_for_report(struct tui *tui, struct uft_err *err);
 /* Take the results of a reading that is done. May change the view. */
 int wait_look(struct tui *tui, struct uft_err *err);

@@ -59,7 +59,7 @@ static const struct hooked *hooks_at(struct open_calls *calls, struct unwinder *
 
 #define SLOT_BYTES sizeof(uint64_t)
 
-/* True when the probe would have seen the call of the function at @f, by @outer. */
+/* True when the probe would have seen the call of the function at @f, which returns to @outer. */
 static bool is_seen_call(struct open_calls *calls, struct unwinder *u, const struct unwind_frame *f,
 			 const struct unwind_frame *outer, struct attach_call *out)
 {

@@ -65,7 +65,7 @@ struct record_settings {
 	int demangle; /* enum demangle_mode for names that filters match */
 	unsigned depth;
 	unsigned max_stack;
-	/* the user has not set @max_stack lower, so calls beyond it are reported */
+	/* the user has not lowered @max_stack, so calls beyond it are reported */
 	bool tells_depth;
 	int clock_id;
 	uint64_t flight_bytes; /* --flight: kept bytes of each running task; 0: all are kept */
@@ -97,7 +97,7 @@ struct record_settings {
 	bool reports_crashes;
 	bool use_libcalls; /* calls that the program makes into libraries are recorded */
 	bool attaches;	   /* -p: attach to running processes, and leave them at the end */
-	/* attach also to processes that their own filters of system calls may end for that */
+	/* attach also to processes whose filters of system calls may end them because of that */
 	bool force;
 	bool nest_libcalls; /* calls that libraries make into each other are recorded */
 	/* calls that Python itself makes are recorded, unless the user patches its functions */

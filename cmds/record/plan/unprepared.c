@@ -237,7 +237,7 @@ static void add_function(struct strbuf *found, const struct function *function,
 {
 	struct plan_patch patch = { .what = PATCH_ENTRY, .addr = site->addr + PLAN_PATCH_JUMP };
 
-	/* A call with this return address is assumed. */
+	/* The address in records is after the jump, as the return address of a call would be. */
 	if (patch.addr >= function->end)
 		patch.addr = function->start;
 	found_patch_add_site(found, site, patch, function->start);

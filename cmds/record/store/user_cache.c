@@ -19,7 +19,7 @@
 #define DIR_NAME       "utrail"
 #define SUFFIX	       ".functions"
 #define UNDONE	       ".new"
-/* Files that a killed writer has left are older. */
+/* A file that has this age without being finished was left by a killed writer. */
 #define UNDONE_SECONDS 600
 
 #define OPEN_DIR (O_RDONLY | O_DIRECTORY | O_CLOEXEC)

@@ -296,7 +296,9 @@ int answer_calls(struct index *index, const struct part_range *range, uint64_t w
 	return ret;
 }
 
-/* Reads numbers between commas. Returns bytes by number below @nr: 1 when the number occurs. */
+/*
+ * Reads numbers between commas. Returns a byte for each number below @nr: 1 when the number occurs.
+ */
 static uint8_t *read_numbers(const char *words, size_t nr)
 {
 	uint8_t *wanted = calloc(nr + 1, 1);
