@@ -22,7 +22,7 @@ struct run {
 };
 
 /*
- * @following: by execution: index plus one of the next one of its process
+ * @following: by execution: index plus one of the next execution of the same process
  * @last_ns: by content: the time of the last write
  * @is_again: by execution: the run that begins with it equals an earlier run
  * @steps_left: remaining steps for comparisons; 0: some runs are not compared

@@ -12,8 +12,8 @@
 
 /*
  * A payload consists of the values in the order of the function's specification. Each value is
- * padded to ARGBLOB_ALIGN bytes, the payload to ARGBLOB_TOTAL_ALIGN. It does not describe itself:
- * only the specification tells its values apart.
+ * padded to ARGBLOB_ALIGN bytes, the payload to ARGBLOB_TOTAL_ALIGN. A payload does not describe
+ * itself: only the specification tells its values apart.
  */
 #define ARGBLOB_ALIGN	    4U
 #define ARGBLOB_TOTAL_ALIGN 8U

@@ -5,9 +5,9 @@
 #include "utils/object/elf_file.h"
 
 /*
- * The reason why functions of @file must not be redirected: its language has stacks or calls of its
- * own (Go, OCaml, Haskell by GHC). Stripped files are recognised, too. NULL: there is none. A
- * static string.
+ * Returns the reason why functions of @file must not be redirected, a static string; NULL: there is
+ * none. The reason is that the file's language has stacks or calls of its own (Go, OCaml, Haskell
+ * by GHC). Stripped files are recognised, too.
  */
 const char *object_foreign_runtime(const struct elf_file *file);
 

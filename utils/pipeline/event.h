@@ -100,8 +100,8 @@ static inline uint64_t time_abs(uint64_t ns)
 }
 
 /*
- * The number of events, more or less, of a batch: a run of events of one task. It is large enough
- * that a stage's work per batch does not count, and small enough for the first-level cache.
+ * The approximate number of events in a batch, which is a run of events of one task. It is large
+ * enough that a stage's work per batch does not count, and small enough for the first-level cache.
  */
 #define EVENT_BATCH 512
 

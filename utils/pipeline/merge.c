@@ -9,8 +9,8 @@
 /*
  * @heap: the next event of each lane, the first at the top; @cap slots, with MERGE_KEY_END in
  *        unused ones, so that every node has two children
- * @barrier_ns: events later than this wait, since a lane of a growing recording holds back an
- *              earlier one
+ * @barrier_ns: events after this time must wait: a lane of a growing recording holds back an
+ *              earlier event
  * @is_running: the last event came from the lane at the top, too, so it may have a long run
  */
 struct merge {

@@ -11,8 +11,8 @@
 
 /*
  * There is a file for each CPU, but events are needed by task. So the merger reads all files in
- * parallel, until the queues are full. It continues when the consumers are done: merger_fill(),
- * then they take everything up to complete_ns, and again.
+ * parallel, until the queues are full. It continues when the consumers are done. So merger_fill()
+ * reads, then the consumers take everything up to complete_ns, and so on in turn.
  */
 
 /*
@@ -48,8 +48,8 @@ struct queued {
  * @is_wanted: the events of the task are kept
  * @is_unsorted: an event is earlier than the one before it
  * @looked_ns, @is_off, @back_ns: the search for the task's first return to the CPU in a growing
- * recording: the time up to which it was searched; the task was off the CPU then; the time of the
- * return, 0: not yet
+ * recording. They are the time up to which it was searched; true when the task was off the CPU
+ * then; the time of the return, 0: not yet
  */
 struct queue {
 	struct queued *events;

@@ -2,8 +2,8 @@
  * View: every call and event is handed to functions of a user's script
  * (doc/man/utrail-script.1.in).
  *
- * The script is the user's program; names and values are a stranger's text, which it gets
- * unescaped.
+ * The script is the user's program; names and values are a stranger's text, and the script gets
+ * them unescaped.
  */
 #ifndef UTRAIL_SCRIPT_SCRIPT_H
 #define UTRAIL_SCRIPT_SCRIPT_H

@@ -24,8 +24,8 @@ struct filter_entry {
  * Starts as { 0 }, ends with filters_deinit().
  *
  * @entries: in their effective order
- * @exact: entries with a plain name, by that name, so that a thousand cost as much as one; a value
- *         is the index + 1 of a chain's first entry
+ * @exact: entries with a plain name, by that name: a look-up among a thousand costs as much as in
+ *         one. A value is the index + 1 of a chain's first entry
  * @next: the chains, by index of an entry: index + 1 of the next entry with the same plain name; 0
  *         at the end
  * @patterns: indexes of the entries without a plain name, in ascending order

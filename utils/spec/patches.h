@@ -15,7 +15,7 @@
  *          itself
  * @takes_out: the rule removes hooks: it has a leading `!`, or is from --unpatch
  * @text: as typed, without `!`, on the heap
- * @generation: that of patch_rules when this rule was added; 0: rules of the command line
+ * @generation: the generation of patch_rules when this rule was added; 0: rules of the command line
  * @has_name: a function has matched the rule by name so far; @has_match: the rule could be applied
  *           to one
  * @why_not: the reason why the rule could not be applied to the first such function, on the heap;

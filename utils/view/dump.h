@@ -9,7 +9,7 @@
 #include "utils/base/sink.h"
 
 /*
- * @is_verbose: the bytes too, and the lines of task.txt
+ * @is_verbose: show the bytes, too, and the lines of task.txt
  * @shows_args: the values of arguments and return values
  *
  * The duration filter of @stages does not count: this view shows the contents of files.

@@ -7,8 +7,8 @@
 #include "utils/builddb/compiler/compiler.h"
 
 /*
- * True when the next word is the argument of the option @word, which has at least two letters. Not
- * for options of the linker, nor for languages, libraries and outputs (-x, -l, -o).
+ * True when the next word is the argument of the option @word, which has at least two letters. It
+ * is not for options of the linker, and not for languages, libraries and outputs (-x, -l, -o).
  */
 bool compile_option_has_word(enum compiler_kind kind, const char *word);
 

@@ -12,7 +12,7 @@
 /*
  * The socket's name, in the abstract name space (unix(7)), is made of the data directory's device
  * and inode number. So a process that knows the directory finds its recorder, and no file remains.
- * Same machine, same user (or root).
+ * Requests are accepted from the recorder's user, from root, and from the owner of the recording.
  */
 #define REQUEST_NAME_SIZE   64
 #define REQUEST_NAME_PREFIX "utrail-dir-"

@@ -56,9 +56,9 @@ bool dwarf_next(struct dwarf_loader *loader, Dwarf_Die *child);
 const char *dwarf_keep_text(struct dwarf_loader *loader, const char *text, size_t len);
 
 /*
- * Find the key of the definition of struct, class or union @die, which is made on first use. NULL
- * when no field can be shown, or memory is short. @name: its name without template arguments, or
- * NULL. @bytes: its size.
+ * Find the key of the definition of struct, class or union @die. The definition is made on first
+ * use. NULL when no field can be shown, or memory is short. @name: its name without template
+ * arguments, or NULL. @bytes: its size.
  */
 const char *dwarf_struct_fields(struct dwarf_loader *loader, Dwarf_Die *die, const char *name,
 				uint32_t bytes);
@@ -121,7 +121,7 @@ bool dwarf_is_x87(Dwarf_Die *die);
 
 /*
  * Store the classes of the first 16 bytes of type @die (psABI x86_64, 3.2.3) in @classes, which has
- * none at first. For structs alone, dwarf_settle_classes() then applies the rules for both classes
+ * none at first. For structs only, dwarf_settle_classes() then applies the rules for both classes
  * together (ibid., "post merger cleanup").
  */
 void dwarf_classify(struct dwarf_loader *loader, Dwarf_Die *die, uint8_t classes[2]);

@@ -20,7 +20,7 @@ struct late_module {
  * The meaning of addresses in a session between two dlopens: a cache of functions by address. It
  * uses open addressing, has a power of two of slots, and is never more than half full.
  *
- * @nr_late: number of the session's late modules that it has
+ * @nr_late: number of the session's late modules that this space has
  */
 struct addr_space {
 	struct session *session;

@@ -28,7 +28,7 @@ uint64_t tree_next_fork_ns(const struct tree *tree, const struct task *parent, u
 
 /*
  * Children forked up to @time_ns began at the task's current position. A recording does not tell
- * the thread of a process that forked: each thread records its position, and the first one has
+ * which thread of a process has forked: each thread records its position, and the first one has
  * priority.
  */
 int tree_note_forks(struct tree *tree, uint64_t time_ns);
