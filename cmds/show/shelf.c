@@ -173,7 +173,7 @@ static int write_page(const struct shelf *shelf, struct shown *shown, struct sin
 	return ret < 0 ? err_set_errno(&shown->failure, ret, "cannot make the page") : 0;
 }
 
-/* Makes the page in a file in memory, once. Its lock must be held. */
+/* Makes the page in a file in memory, once. shown->lock must be held. */
 static int make_page(const struct shelf *shelf, struct shown *shown)
 {
 	if (shown->page >= 0)

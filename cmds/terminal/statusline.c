@@ -92,7 +92,10 @@ static void erase(void)
 {
 	if (!line.is_shown)
 		return;
-	/* In the background, the process that has the terminal has overwritten the line. */
+	/*
+	 * In the background nothing is written: the process with the terminal has overwritten the
+	 * line.
+	 */
 	if (!is_in_foreground() || put_on_terminal(ERASE, strlen(ERASE)))
 		line.is_shown = false;
 }

@@ -180,7 +180,10 @@ int screen_open(bool has_color, struct uft_err *err)
 	setlocale(LC_CTYPE, "");
 	the.is_utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
 	tcgetattr(STDIN_FILENO, &the.termios);
-	/* Handlers are set before ncurses starts: it takes signals that have none. */
+	/*
+	 * Handlers are set before ncurses starts: ncurses sets its own for signals without a
+	 * handler.
+	 */
 	catch_signals();
 	the.screen = newterm(NULL, stdout, stdin);
 	if (!the.screen) {

@@ -208,7 +208,7 @@ static int begin_recording(struct attaching *a, const struct attach_how *how, st
 			  "process %d: its open calls are not known, so its threads begin at depth "
 			  "0: %s",
 			  a->w.pid, why.text);
-	if (ret < 0) /* all threads run again, by attached_stop() */
+	if (ret < 0) /* attached_stop() has let all threads go on */
 		ret = callable_thread_stop(&a->w, &a->maps, &a->thread, err);
 	else if (u)
 		ret = hand_over_calls(&a->w, u, a->thread, a->leave_fn, how->msg, err);

@@ -72,7 +72,7 @@ static void write_line(struct declared *declared, uint32_t id, const char *words
 		declared->error = ret;
 }
 
-/* Keeps @words, which it owns, under that number. */
+/* Takes @words over, and keeps them under that number. */
 static int keep_words(struct declared *declared, char *words, uint32_t number)
 {
 	char **lines = vec_grow(declared->lines, declared->nr, sizeof(*lines));

@@ -63,7 +63,7 @@ static int extend_by_marks(struct replay_pages *pages, uint64_t more, struct uft
 	return MIN(ret, 0);
 }
 
-/* Starts the thread that makes lines if necessary, and waits until it has made more. */
+/* Starts the thread that makes lines, if necessary, and waits until it has made more. */
 static int extend_kept(struct replay_pages *pages, uint64_t more, struct uft_err *err)
 {
 	uint64_t before = pages->nr_lines;

@@ -215,7 +215,7 @@ static void put_shape(struct strbuf *steps, const struct shape *shape, unsigned 
 	}
 }
 
-/* Captures a container, from where a struct of its kind would be. */
+/* Captures a container from the place where a struct of its kind would be. */
 static void put_box(struct strbuf *steps, const struct argspec *spec)
 {
 	struct strbuf parts cleanup_strbuf = { 0 };
