@@ -117,7 +117,10 @@ static int write_parts(int fd, const struct iovec *parts, int nr)
 
 #define TMP_FLAGS (O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
 
-/* Opens a temporary file of ours without other links, and empties it. For all others returns -EINVAL. */
+/*
+ * Opens a temporary file of ours without other links, and empties it. Returns -EINVAL for all other
+ * files.
+ */
 static int reuse_tmp(int dir_fd, const char *tmp)
 {
 	int fd cleanup_fd = openat(dir_fd, tmp, TMP_FLAGS);
