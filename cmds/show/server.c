@@ -240,7 +240,10 @@ static void add_headers(struct MHD_Response *response, const char *type)
 					: "default-src 'none'; frame-ancestors 'none'");
 }
 
-/* Sends the response, and releases it. With NULL, memory is short, and the connection ends. */
+/*
+ * Sends the response, and releases it. When @response is NULL, memory is short: the connection
+ * ends.
+ */
 static enum MHD_Result send_response(struct MHD_Connection *connection, unsigned status,
 				     const char *type, struct MHD_Response *response)
 {

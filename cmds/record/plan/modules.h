@@ -112,8 +112,8 @@ int symbols_load(const struct record_settings *settings, const char *path, const
 		 struct symtab *out);
 
 /*
- * Load the symbols of a known file like symbols_load(), and its @unnamed functions. A function with
- * several names gets one that the filters use.
+ * Load the symbols of a known file, as symbols_load() does, and add its @unnamed functions. A
+ * function with several names gets one that the filters use.
  */
 int known_symbols_load(const struct record_settings *settings, const struct known_module *known,
 		       struct symtab *out);

@@ -11,7 +11,7 @@
 #include "cmds/terminal/msg.h"
 
 /*
- * The first such task that was released.
+ * The first task that had asked the recorder to trace it and was released.
  *
  * @tid: 0 when no task has asked
  * @sig: the signal that it was stopped at
