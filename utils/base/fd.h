@@ -35,7 +35,7 @@ void fd_close_from(unsigned first);
 int file_open_regular(const char *path, struct uft_err *err);
 
 /*
- * Append a whole file to @out. For text files of moderate size (maps, info, task.txt); fails with
+ * Append a whole file to @out, for text files of moderate size (maps, info, task.txt). Fails with
  * -EFBIG above @max_bytes.
  */
 int file_read_all(const char *path, size_t max_bytes, struct strbuf *out, struct uft_err *err);

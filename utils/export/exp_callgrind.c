@@ -76,8 +76,8 @@ static struct own *make_own(const struct callers *callers, size_t *nr)
 }
 
 /*
- * The meaning of a cost: the time, or a counter. Functions and pairs are the same in each of them,
- * in the same order.
+ * The meaning of a cost: the time, or a counter. Functions and pairs are the same for each cost, in
+ * the same order.
  *
  * @all, @nr: by function
  */

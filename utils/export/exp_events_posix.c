@@ -69,8 +69,8 @@ static uint32_t fixed_id(const char *name)
 }
 
 /*
- * Returns the id of a name, or a negative errno. Names above the limit are the unnamed event, as
- * for programs.
+ * Returns the id of a name, or a negative errno. Names beyond the limit get the id of the unnamed
+ * event, as in programs.
  */
 static int id_of(struct posix_export *to, const char *name, uint32_t *id)
 {

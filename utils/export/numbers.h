@@ -28,8 +28,8 @@ void func_numbers_deinit(struct func_numbers *numbers);
 uint32_t func_number_new(struct func_numbers *numbers, const struct func *func);
 
 /*
- * HOT: returns the number of @func plus one, which is numbers->nr for a new function, or 0 when
- * memory is short.
+ * HOT: returns the number of @func plus one, or 0 when memory is short. For a new function the
+ * result is numbers->nr.
  */
 static inline uint32_t func_number(struct func_numbers *numbers, const struct func *func)
 {
@@ -53,8 +53,8 @@ struct text_numbers {
 void text_numbers_deinit(struct text_numbers *numbers);
 
 /*
- * Returns the number of @text plus one, which is numbers->nr for a new text, or 0 when memory is
- * short.
+ * Returns the number of @text plus one, or 0 when memory is short. For a new text the result is
+ * numbers->nr.
  */
 uint32_t text_number(struct text_numbers *numbers, const char *text);
 

@@ -13,8 +13,8 @@
 #define CALLABLES_MODULE "python.fake"
 
 /*
- * Numbers begin at 1 and are below this one, the load address of programs that are not position
- * independent. The module starts at 0, so a number is also its relative address.
+ * Numbers begin at 1 and are below this limit, which is the load address of programs that are not
+ * position independent. The module starts at 0, so a number is also its relative address.
  */
 #define CALLABLES_END 0x400000UL
 

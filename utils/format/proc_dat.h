@@ -141,8 +141,8 @@ ssize_t proc_record_decode(const uint8_t *data, size_t len, bool big, struct pro
 			   size_t *wanted, struct uft_err *err);
 
 /*
- * Decode the payload of a record of that kind. After @len bytes it may be cut off, and so the last
- * texts. False when it is too short. The texts point into @data.
+ * Decode the payload of a record of that kind. The payload may be cut off after @len bytes, which
+ * also cuts off the last texts. False when it is too short. The texts point into @data.
  */
 bool proc_fork_decode(const uint8_t *data, size_t len, bool big, struct proc_fork *made);
 bool proc_exec_decode(const uint8_t *data, size_t len, bool big, struct proc_exec *exec);

@@ -43,8 +43,8 @@ static inline bool merge_key_is_before(merge_key_t a, merge_key_t b)
 }
 
 /*
- * HOT: find the smaller of two neighbours, without a branch. @is_second: 1 when that is the second
- * one.
+ * HOT: find the smaller of two neighbours, without a branch. @is_second: 1 when the second one is
+ * smaller.
  */
 static inline merge_key_t merge_key_first(const merge_key_t pair[2], size_t *is_second)
 {

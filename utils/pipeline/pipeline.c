@@ -12,8 +12,9 @@
 #include "utils/pipeline/sources/src_extern.h"
 
 /*
- * The memory for the events of all lanes together when all of them take turns, unless the minimum
- * for each is more. Lanes that wait for their first turn need little (lane.c).
+ * The memory for the events of all lanes together when all of them take turns. If the minimum for
+ * each lane is more in total, they get that. Lanes that wait for their first turn need little
+ * (lane.c).
  */
 #define EVENTS_BYTES  (14UL << 20)
 #define LEAST_BATCH   32

@@ -5,7 +5,8 @@
 #include "utils/spec/filters.h"
 
 /*
- * Mark the specs from which a function has its @trigger, the result of all its specs, as in force.
+ * @trigger is the result of all specs of a function. Mark the specs that have given a part of it as
+ * in force.
  */
 void clearing_note(struct filters *filters, const struct filter_subject *subject,
 		   const struct trigger *trigger);

@@ -46,8 +46,8 @@ const char *source_text_read(struct source_text *source, const char *path,
 const char *source_text_line(const struct source_text *source, size_t number, size_t *len);
 
 /*
- * The last line of the function that begins in line @first, by its indentation; at most
- * SOURCE_LINES_MAX are read.
+ * Returns the last line of the function that begins in line @first, found by its indentation. At
+ * most SOURCE_LINES_MAX lines are read.
  */
 #define SOURCE_LINES_MAX 60
 size_t source_text_end(const struct source_text *source, size_t first);

@@ -112,8 +112,8 @@ bool compact_block_open(struct compact_block *block, struct compact_coder *coder
 			const struct compact_head *head, const uint8_t *body);
 
 /*
- * Write the bytes that the rest of the block represents to @raw; there must be @len. False when the
- * block is damaged; then the content of @raw is undefined.
+ * To @raw, write the bytes that the rest of the block represents; there must be @len of them. False
+ * when the block is damaged; then the content of @raw is undefined.
  */
 bool compact_block_rest(struct compact_block *block, uint8_t *raw, size_t len);
 

@@ -293,8 +293,8 @@ static enum compact_found spoil(struct compact_block *block)
 }
 
 /*
- * Execute escapes that are not records, up to a token of another kind: COMPACT_CALL, still unread,
- * COMPACT_BYTES, COMPACT_END or COMPACT_WRONG.
+ * Execute escapes that are not records, up to a token of another kind. Returns COMPACT_CALL (the
+ * call is still unread), COMPACT_BYTES, COMPACT_END or COMPACT_WRONG.
  */
 static enum compact_found obey_all(struct compact_block *block)
 {

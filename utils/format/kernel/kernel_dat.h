@@ -87,8 +87,8 @@ bool kernel_format_find_field(struct text format, const char *name, uint32_t *of
 			      uint32_t *size);
 
 /*
- * Find the size of the field "commit", which is long_size, in the file events/header_page. 0 when
- * the file has none.
+ * Find long_size: the size of the field "commit" in the file events/header_page. 0 when the file
+ * has none.
  */
 uint32_t kernel_header_page_long(struct text content);
 

@@ -68,8 +68,8 @@ static int begin_page(struct kernel_pages *pages, uint64_t time_ns, uint64_t mis
 }
 
 /*
- * Returns the number of bytes that a record takes with @len bytes of data, @delta after the record
- * before.
+ * Returns the number of bytes that a record takes with @len bytes of data, when it is @delta after
+ * the previous record.
  */
 static size_t room_for(uint64_t delta, size_t len)
 {

@@ -1,6 +1,6 @@
 /*
- * Messages between a probe and the recorder over a Unix SOCK_SEQPACKET socket; both run on one
- * machine, so host byte order.
+ * Messages between a probe and the recorder over a Unix SOCK_SEQPACKET socket. Both run on one
+ * machine, so messages have its byte order.
  */
 #ifndef UTRAIL_FORMAT_CONTROL_H
 #define UTRAIL_FORMAT_CONTROL_H
@@ -425,8 +425,8 @@ bool control_secret_is(const uint8_t a[CONTROL_SECRET_BYTES],
 		       const uint8_t b[CONTROL_SECRET_BYTES]);
 
 /*
- * Returns the version of a packet if it is a HELLO of another version than ours whose sender knows
- * @secret; 0 for all other packets.
+ * Returns the version of a packet if it is a HELLO of another version than ours, and its sender
+ * knows @secret; 0 for all other packets.
  */
 unsigned control_other_version(const void *packet, size_t len,
 			       const uint8_t secret[CONTROL_SECRET_BYTES]);

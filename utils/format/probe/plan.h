@@ -25,8 +25,8 @@ enum plan_flags {
 	PLAN_STACKS = 1U << 7,	     /* the program has functions that switch stacks */
 	PLAN_ESTIMATE = 1U << 5,     /* -e: no return slot is touched; with PLAN_SELECTIVE */
 	/*
-	 * If this process has a rule with the flag (enum plan_rule_flags), only calls that such a
-	 * rule lets in are recorded
+	 * If this process has a rule with the flag (enum plan_rule_flags), a call is recorded only
+	 * if such a rule lets it in
 	 */
 	PLAN_OPT_IN_FILTER = 1U << 8,	 /* PLAN_FILTER */
 	PLAN_OPT_IN_CALLER = 1U << 9,	 /* PLAN_CALLER */

@@ -638,8 +638,8 @@ static void make_pointer(Dwarf_Die *die, struct dwarf_type *type)
 }
 
 /*
- * Make the type of a reference. Strings and containers are shown as the target, others as its
- * address.
+ * Make the type of a reference. A reference to a string or a container is shown as its target, any
+ * other one as the target's address.
  */
 static void make_reference(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_type *type)
 {

@@ -7,8 +7,8 @@ static const struct event_field line[] = {
 };
 
 /*
- * Get the line. A task's record may have this event's id, too; it is no such event, and its payload
- * is unknown.
+ * Get the line. A task's record may have this event's id, too. Such a record is no line, and its
+ * payload is unknown.
  */
 static bool get_line(const struct event_kind *kind, const struct event_context *context,
 		     size_t index, struct event_value *out)

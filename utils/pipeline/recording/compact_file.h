@@ -59,7 +59,7 @@ int compact_file_load(const struct compact_place *place, int fd, uint8_t *bytes,
 		      struct compact_head *head);
 
 /*
- * Write a LOST record for @nr records, at least one, in place of damaged ones to @out. Returns its
+ * To @out, write a LOST record for @nr records, at least one, in place of damaged ones. Returns its
  * length.
  */
 size_t compact_file_put_lost(uint32_t nr, uint8_t *out);

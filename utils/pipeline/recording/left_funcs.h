@@ -39,8 +39,8 @@ void left_funcs_deinit(struct left_funcs *left);
 int left_funcs_read(struct trace_data *data, struct left_funcs *left, struct uft_err *err);
 
 /*
- * Find the entry for the function of that name; NULL: none. An entry for being left out takes
- * precedence over one for calling such functions.
+ * Find the entry for the function of that name; NULL: none. An entry that tells that the function
+ * is left out takes precedence over one that tells that it calls such a function.
  */
 const struct left_func *left_funcs_find(const struct left_funcs *left, const char *name);
 

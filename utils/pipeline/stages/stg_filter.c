@@ -494,8 +494,8 @@ static int end_call(const struct filter_frame *frame, struct filter_frame *paren
 }
 
 /*
- * Process the return of a forked child from a call that its parent made: it is shown if it was
- * shown there.
+ * Process the return of a forked child from a call that its parent made: the return is shown if the
+ * call was shown in the parent.
  */
 static int on_inherited_exit(struct stg_filter *stage, struct event *event)
 {

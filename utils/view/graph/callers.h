@@ -33,7 +33,7 @@ struct callers {
 };
 
 /*
- * Add up that counter instead of the times. Call this after tree_counters_spread(). Returns 0 or
+ * After tree_counters_spread(): add up the counter of that call, instead of the times. Returns 0 or
  * -ENOMEM with @err.
  */
 int callers_add_up_counter(struct callers *callers, const struct tree *tree, struct uft_err *err);

@@ -84,8 +84,8 @@ static void put_box(const struct drawing *d, const struct tree_node *node,
 }
 
 /*
- * Children share the width of their caller. With more than one CPU their sum may be larger than its
- * value.
+ * Children share the width of their caller. With more than one CPU their sum may be larger than the
+ * caller's value.
  */
 static uint64_t to_share(const struct svg_style *style, const struct tree_node *node)
 {

@@ -23,8 +23,8 @@ struct time_stats {
 };
 
 /*
- * By counter, in the order of their ids: their growth in calls, and the number of calls with a
- * known one.
+ * Sums by counter, in the order of the counters' ids: the growth in calls, and the number of calls
+ * whose growth is known.
  */
 struct counter_sums {
 	uint64_t sums[COUNTERS_MAX];

@@ -54,7 +54,7 @@ struct report_counters {
  * Starts with report_init(); ends with report_deinit().
  *
  * @left: notes to put after names
- * @first_ns: the time that counts as 0 in them; the caller sets both
+ * @first_ns: the time that counts as 0 in notes; the caller sets @left and @first_ns
  */
 struct report {
 	struct report_config config;

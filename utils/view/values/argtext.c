@@ -94,8 +94,8 @@ static void put_auto(const struct subject *s, const struct arg_value *value, str
 }
 
 /*
- * Write a number like one of 64 bits: a large unsigned one in hexadecimal digits. Recordings of
- * big-endian machines have no such numbers.
+ * Write a number of 128 bits like one of 64 bits: a large unsigned number in hexadecimal digits.
+ * Recordings of big-endian machines have no such numbers.
  */
 static void put_128_bits(const struct arg_value *value, bool is_signed, struct strbuf *out)
 {

@@ -1,6 +1,6 @@
 /*
- * The fields of the kernel's events as text, as the kernel itself would print them; by
- * libtraceevent.
+ * The fields of the kernel's events as text, as the kernel itself would print them. libtraceevent
+ * makes the text.
  */
 #ifndef UTRAIL_VIEW_KERNELFIELDS_H
 #define UTRAIL_VIEW_KERNELFIELDS_H
