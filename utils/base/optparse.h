@@ -70,8 +70,8 @@ struct opt_row {
  * @next: index in @argv of the next word; the caller sets it to 1
  * @ended: "--" was found: later words are not options
  * @given: by index of @rows: set when the option was given; may be NULL
- * @cmds: of two options with the same letter, the one that these commands accept is taken;
- *        otherwise, and with 0, the first one
+ * @cmds: if two options have the same letter, the one that these commands accept is taken.
+ *        Otherwise, and with 0, the first one is taken
  * @last: the last option whose argument was a separate word; NULL when there was none. @last_text:
  *        that word
  */

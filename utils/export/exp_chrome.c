@@ -226,8 +226,8 @@ static int put_chrome_events(struct export *ex, const struct event_span *span, s
 }
 
 /*
- * Write the part that both edges of an execution share. It has an id of the process, since process
- * numbers are reused.
+ * Write the part that both edges of an execution share. This part has an id of the process, since
+ * process numbers are reused.
  */
 static void put_execution_edge(struct export *ex, const struct exec_slice *slice, bool is_begin)
 {

@@ -19,9 +19,9 @@
  * @EVENT_ID_FREE: not assigned. New types of events of ours get fixed numbers here
  * @EVENT_ID_USER: events of the program, numbered by the recorder as they come, with names in
  *                 events.txt
- * @EVENT_ID_COUNTER: counters that `read=` names: each has two, for its reading and then for its
- *                    difference, with names in events.txt. The value stands in the record itself
- *                    (doc/formats/records.md, "Counters")
+ * @EVENT_ID_COUNTER: counters that `read=` names: each has two numbers, for its reading and then
+ *                    for its difference, with names in events.txt. The value stands in the record
+ *                    itself (doc/formats/records.md, "Counters")
  * @EVENT_ID_EXTERN_DATA: lines of extern.dat, all of this one number
  * @EVENT_ID_BEYOND: not assigned
  *

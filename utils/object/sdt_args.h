@@ -32,8 +32,8 @@ struct sdt_arg {
 /*
  * Parse the arguments in the untrusted @text, for a program of @isa. An argument begins with a size
  * and '@', and extends to the next argument. So an argument in an unknown form does not change the
- * numbers of the others. Returns the number of arguments, of which those that do not fit into @args
- * are left out. @text must stay valid while @args are used.
+ * numbers of the others. Returns the number of all arguments. Those that do not fit into @args are
+ * left out. @text must stay valid while @args are used.
  */
 size_t sdt_args_parse(const struct isa *isa, const char *text, struct sdt_arg args[SDT_ARGS_MAX]);
 

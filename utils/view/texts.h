@@ -23,8 +23,8 @@ static inline void sink_func(struct sink *sink, const struct func *func)
 void text_put_base64(struct strbuf *out, const void *data, size_t len);
 
 /*
- * Texts by function id. @make makes each when it is first needed. They can be read 32 bytes beyond
- * their ends. Starts as { .make = ... }, ends with func_texts_deinit().
+ * Texts by function id. @make makes each when it is first needed. The texts can be read 32 bytes
+ * beyond their ends. Starts as { .make = ... }, ends with func_texts_deinit().
  */
 struct func_texts {
 	void (*make)(const struct func *func, struct strbuf *out);

@@ -8,7 +8,7 @@ uint64_t hash_seed(void)
 {
 	/*
 	 * The kernel gives each program 16 random bytes (getauxval(3)); libc keeps its own secrets
-	 * in them, so they are mixed.
+	 * in them, so the bytes are mixed.
 	 */
 	const char *random = (const char *)getauxval(AT_RANDOM);
 	uint64_t halves[2];

@@ -195,7 +195,7 @@ enum plan_call {
 	PLAN_CALL_BY_CALLER = 1U << 3,
 	/*
 	 * Not a recorded call: the slot must point to the probe's function, enum plan_hook <<
-	 * PLAN_CALL_HOOK_SHIFT. It does so already when the probe was loaded from the start.
+	 * PLAN_CALL_HOOK_SHIFT. The slot does so already when the probe was loaded from the start.
 	 * Precedes a call with the same slot.
 	 */
 	PLAN_CALL_HOOK = 1U << 4,

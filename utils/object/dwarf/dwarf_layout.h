@@ -8,7 +8,8 @@
 #include <stdint.h>
 
 /*
- * Offsets in a node: of the addresses of the next (or left) node, the right node and the parent.
+ * The offsets in a node at which it has the addresses of the next (or left) node, the right node
+ * and the parent.
  * @head: the size of the part before the value.
  */
 struct dwarf_node {

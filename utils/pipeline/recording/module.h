@@ -47,7 +47,8 @@ struct func {
 };
 
 /*
- * Bytes after the ends of a func's texts that are readable, too: views copy texts in large pieces.
+ * The number of bytes after the end of each text of a func that are readable, too: views copy texts
+ * in large pieces.
  */
 #define FUNC_TEXT_SLACK 32
 

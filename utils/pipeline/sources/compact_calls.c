@@ -21,8 +21,8 @@ void compact_call_event(const struct compact_coder *coder, const struct compact_
 }
 
 /*
- * Returns the time until which the fast path is possible: not before the first record has told the
- * stack's beginning, and not beyond a change of the meaning of addresses.
+ * Returns the time until which the fast path is possible: 0 until the first record has told the
+ * stack's beginning, and at most the time at which addresses change their meaning.
  */
 static uint64_t fast_until(const struct stg_calls *calls, uint64_t until_ns)
 {

@@ -41,9 +41,9 @@ enum arg_place {
  * @name: name of the enum or struct; NULL when it has none; on the heap
  * @fields: key of the struct's definition (utils/spec/args/structdef.h) in debug information, or
  *          NULL; on the heap
- * @narrow, @how: known from debug information, and used for recording only: the number of bytes of
- *                the value that count, with CAPTURE_SIGNED (utils/format/probe/capture.h), and the
- *                kind of content of the place
+ * @narrow, @how: both are known from debug information and used for recording only. @narrow: the
+ *                number of bytes of the value that count, with CAPTURE_SIGNED
+ *                (utils/format/probe/capture.h); @how: the kind of content of the place
  * @shape, @object_bytes, @elements: facts about a container, also from debug information and for
  * recording: its shape (utils/spec/args/shape.h), on the heap; its size, while @type has the size
  * of the box; the number of elements to record

@@ -175,8 +175,8 @@ static inline void add_times(struct tree *tree, struct tree_node *node, const st
 }
 
 /*
- * HOT: returns the child of the innermost call for @func. Most likely the same call follows the
- * last child as the time before.
+ * HOT: returns the child of the innermost call for @func. Most likely the last child is followed by
+ * the same call as the time before.
  */
 static inline struct tree_node *next_child(struct tree *tree, struct tree_node *top,
 					   const struct func *func)
