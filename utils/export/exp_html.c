@@ -56,7 +56,7 @@ enum slice_flag {
  * @slices: calls of @task; @open: those that have not ended, by depth
  * @numbers: functions in the order of the page
  * @texts: arguments and return values, and texts of points
- * @kinds: names of points; @per_kind: how many there are
+ * @kinds: names of points; @per_kind: the number of points of each name
  * @points, @last_point_ns, @nr_points: the events of @task
  */
 struct html {

@@ -321,8 +321,8 @@ static int put_call(struct sqlite_export *s, const struct func *func, bool is_fi
 	sqlite3_stmt *put = s->put[PUT_CALL];
 	uint64_t dur_ns = s->last_ns - call->start_ns;
 	/*
-	 * Count as report does: only the outermost one of recursive calls, and of calls that a fork
-	 * inherits.
+	 * Count as report does: of recursive calls only the outermost one, and no call that the
+	 * task has inherited at a fork.
 	 */
 	bool is_inner = --s->open[func->count_id] || call->is_inherited;
 	uint64_t total_ns = is_inner ? 0 : dur_ns;

@@ -113,8 +113,8 @@ bool elf_section_is_loaded(const struct elf_loaded *loaded, uint16_t index);
 /*
  * A symbol section with its string table.
  *
- * @data: the entries; NULL: entries are read on demand from @fd, where they begin at @at. @ahead
- *        has the entries from @first on
+ * @data: the entries; NULL: entries are read on demand from @fd, where they begin at @at
+ * @ahead: @nr_ahead entries that were read, from the one with index @first on
  */
 struct elf_symbols {
 	Elf_Data *data;

@@ -133,8 +133,8 @@ int merger_fill(struct merger *feed, size_t max_bytes, struct uft_err *err);
 int merger_more(struct merger *feed, struct uft_err *err);
 
 /*
- * Append an event, whose payload is taken in any case; or calls from the merger's source with index
- * @source. 0 or -ENOMEM.
+ * queue_add() appends an event, and takes its payload, also when it fails. queue_add_calls()
+ * appends calls of the merger's source with index @source. Both return 0 or -ENOMEM.
  */
 int queue_add(struct queue *queue, struct queued event);
 int queue_add_calls(struct queue *queue, const struct queued *calls, size_t nr, size_t source);

@@ -5,8 +5,8 @@
 #include "utils/spec/filters.h"
 
 /*
- * @trigger is the result of all specs of a function. Mark the specs that have given a part of it as
- * in force.
+ * @trigger is the result of all specs of a function. Mark as in force the specs that have given a
+ * part of it.
  */
 void clearing_note(struct filters *filters, const struct filter_subject *subject,
 		   const struct trigger *trigger);

@@ -66,10 +66,7 @@ int tracedat_stream_open(struct tracedat_stream *stream, struct tracedat *file,
 				      .is_big_endian = file->is_big_endian };
 	int ret = tracedat_take_u32(&in, &stream->nr_chunks, err);
 
-	/*
-	 * The size of the records, as the file tells it, is without the count in front of the
-	 * chunks.
-	 */
+	/* The file tells the size of the records without the count in front of the chunks. */
 	stream->at = in.at;
 	stream->end = MIN(in.at + cpu->bytes, file->bytes);
 	return ret;

@@ -123,8 +123,8 @@ static const char *const linker_with_word[] = {
 };
 
 /*
- * Options of nvcc whose argument is or may be the next word; some differ from those of the same
- * name above.
+ * Options of nvcc whose argument is or may be the next word. For nvcc, this table replaces
+ * with_word: some of its options have the same name as one there, and another meaning.
  */
 static const char *const nvcc_with_word[] = {
 	"--Ofast-compile",

@@ -61,8 +61,8 @@ static inline bool is_call(uint64_t data)
 }
 
 /*
- * @may_hide_record: the words taken for a payload may have a record that is earlier than the
- *                   call's.
+ * @may_hide_record: one of the words taken for a payload may begin a record with an earlier time
+ *                   than the call's.
  */
 struct payload_look {
 	bool is_whole;

@@ -327,7 +327,7 @@ struct plan_patch {
 _Static_assert(sizeof(struct plan_patch) == 136, "plan_patch is laid out without holes");
 
 /*
- * True when a patch's site is not written, since the code of the patch before it runs into its
+ * True when a patch's site is not written, since the code of the previous patch runs on into its
  * stub. @flags: enum plan_patch_flags
  */
 static inline bool plan_patch_has_no_text(unsigned flags)
@@ -412,7 +412,7 @@ struct plan {
 	/*
 	 * PLAN_STEERABLE: the number of this plan in the recording, as in
 	 * control_page.plan_generation; @on_generation: the number of the last plan with the user's
-	 * `on`. Triggers that have switched recording off before it are void.
+	 * `on`. Triggers that have switched recording off before that plan are void.
 	 */
 	uint32_t generation;
 	uint32_t on_generation;

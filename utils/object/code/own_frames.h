@@ -1,6 +1,6 @@
 /*
- * Code whose run time finds its frames by return addresses: these must not be replaced on the stack
- * there.
+ * Code whose run time finds its frames by return addresses: return addresses that lead to such code
+ * must not be replaced on the stack.
  */
 #ifndef UTRAIL_OBJECT_OWN_FRAMES_H
 #define UTRAIL_OBJECT_OWN_FRAMES_H

@@ -19,9 +19,9 @@
  * first execve(2) is an execution, too, with the texts of its parent's execution.
  *
  * @start_ns, @end_ns: times of the recording's clock; without a recorded end, the file's last time
- * @pid: in the recorder's pid namespace; pids are reused. @process: number of the process, counted
- *       from 1, which is not reused. @task: its number in the etrace text, where all tasks and the
- *       program's creator are counted (doc/formats/etrace.md)
+ * @pid: in the recorder's pid namespace; pids are reused. @process: number of the process, from 1
+ *       on, never reused. @task: its number in the etrace text, where all tasks and the program's
+ *       creator are counted (doc/formats/etrace.md)
  * @index: 0 before the first execve(2), then 1, 2, ...
  * @how: the call that made the process (enum proc_fork_how), 0: unknown; @flags: flags of clone(2),
  *       0: unknown, or another call made it

@@ -89,8 +89,8 @@ static struct piece *take_piece(struct crew *crew)
 }
 
 /*
- * Returns the part of @bytes to split off. This thread reads the rest, and is to be ready together
- * with the others. Splitting takes about a third of the time of reading.
+ * Returns the part of @bytes to split off. This thread reads the rest, and is to be ready at the
+ * same time as the others. Splitting takes about a third of the time of reading.
  */
 static uint64_t bytes_for_others(const struct crew *crew, uint64_t bytes)
 {

@@ -5,7 +5,7 @@
 #include "utils/pipeline/sources/source.h"
 
 /*
- * The number of lines that are kept for sorting: up to it, lines may be in any order. A line that
+ * The number of lines that are kept for sorting: so many lines may be in any order. A line that
  * comes too late is shown at once.
  */
 #define EXTERN_HELD_MAX 4096

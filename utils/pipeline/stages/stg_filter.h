@@ -51,7 +51,7 @@ struct filter_switch {
  * @wants_paths: the view shows call paths, and reads in one thread
  * @outcomes: by task->index, the results of conditions on return values, call by call
  * @switches: trace_on and trace_off of all tasks, by time once they are sorted
- * @collects: a first run, that finds the @switches
+ * @collects: this is a first run, which finds the @switches
  */
 struct call_filter {
 	struct func_rules rules;

@@ -23,8 +23,8 @@ static int get_missing(const struct argfind *find, argfind_fn fn, int missing,
 }
 
 /*
- * Make all specifications texts. A specification that names a register is dropped, since there are
- * none.
+ * Change all specifications into specifications of texts. One that names a register is dropped,
+ * since such values are in no register.
  */
 static void make_texts(struct argspecs *list)
 {

@@ -22,8 +22,8 @@ const struct autoargs *autoargs_find(const char *name);
 
 /*
  * Count the arguments that a call of the variadic function @name really has, of those in its row:
- * open() without O_CREAT has no mode. @values: the first @nr arguments. When they do not tell, all
- * arguments of the row count.
+ * open() without O_CREAT has no mode. @values: the first @nr arguments. When these do not tell the
+ * number, all arguments of the row count.
  */
 size_t autoargs_count(const char *name, const uint64_t *values, size_t nr);
 

@@ -159,7 +159,7 @@ static struct tree_node *guess_child(const struct tree_node *parent, const struc
  * matched by name as far as the child has returned from them, else by the parent's open calls at
  * the fork.
  *
- * @into: @into[i + 1] is that of the call at depth i; NULL: the parent's tree has no such call
+ * @into: @into[i + 1] is the place of the call at depth i; NULL: the parent's tree has no such call
  */
 static void find_places(const struct tree_unseen *chain, size_t nr, struct tree_node **path,
 			size_t nr_path, struct tree_node **into)

@@ -74,8 +74,8 @@ int report_init(struct report *report, const struct report_config *config, struc
 void report_deinit(struct report *report);
 
 /*
- * Configure for the needs of the chosen columns and keys: the pipeline before it is opened, @agg
- * before the run.
+ * Prepare for the needs of the chosen columns and keys: report_configure() before the pipeline is
+ * opened, report_prepare() before the run.
  */
 void report_configure(const struct report *report, struct pipeline_config *config);
 void report_prepare(const struct report *report, struct aggregate *agg);

@@ -62,7 +62,8 @@ int report_diff_init(struct report_diff *diff, const struct diff_config *config,
 		     struct uft_err *err);
 
 /*
- * Configure for the needs of @diff: the pipelines before they are opened, the sums before the runs.
+ * Prepare for the needs of @diff: report_diff_configure() before the pipelines are opened,
+ * report_diff_prepare() before the runs.
  */
 void report_diff_configure(const struct report_diff *diff, struct pipeline_config *config);
 void report_diff_prepare(const struct report_diff *diff, struct aggregate *agg);

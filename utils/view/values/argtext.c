@@ -413,8 +413,8 @@ static bool next_value(const struct subject *s, size_t i, size_t *at, struct arg
 #define DECIDING_MAX 4
 
 /*
- * Leave out specifications of values that the call does not have: the rest of a variadic
- * function's.
+ * Leave out specifications of values that the call does not have: the last arguments of a variadic
+ * function.
  */
 static void leave_out_missing(struct subject *s)
 {
