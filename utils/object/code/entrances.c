@@ -226,8 +226,8 @@ _Static_assert(offsetof(struct lead_place, site) == 0 && offsetof(struct lead_no
 
 /*
  * True when @addr is the entry of place @i, so that the reference need not be noted. Most
- * references are such calls. One is only noted if a jump for the previous place would overwrite its
- * target.
+ * references are calls of entries. One is only noted if a jump for the previous place would
+ * overwrite its target.
  */
 static bool is_entry(const struct scan *s, size_t i, uint64_t addr)
 {

@@ -560,8 +560,8 @@ static bool skim_class(struct skim *s)
 }
 
 /*
- * Take a name. If the compiler makes the object, for a class or a variable, the name begins with
- * its kind.
+ * Take a name. The name of an object that the compiler makes for a class or a variable begins with
+ * the kind of the object.
  */
 static bool skim_special(struct skim *s, bool *is_special)
 {

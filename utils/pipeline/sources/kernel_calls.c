@@ -40,7 +40,7 @@ static bool is_entered_late(const struct kernel_calls *calls, const struct queue
 
 /*
  * Returns the time at which the next event is due among the records. An event that the clocks put
- * on the wrong side of a record is moved to the record's time at most.
+ * on the wrong side of a record is moved no further than to the record's time.
  */
 static uint64_t due_ns(const struct kernel_calls *calls, const struct queued *next)
 {

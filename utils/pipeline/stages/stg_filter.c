@@ -266,8 +266,8 @@ static uint32_t obey_trigger(struct stg_filter *stage, const struct trigger *tri
 
 /*
  * True when the filter part of a call's trigger applies. A return value is known only at the end of
- * the call. The first run has collected the return values' results, call by call, in the order of
- * entries.
+ * the call. The first run has collected the results for return values, call by call, in the order
+ * of entries.
  */
 static int ask_condition(struct stg_filter *stage, const struct trigger *trigger,
 			 const struct event *event, struct filter_frame *frame, bool *holds)
