@@ -28,10 +28,10 @@ static inline bool frames_is_cut(const struct thread *t, const struct frame *f)
 void frames_mark_depth(struct thread *t, uint64_t time_ns);
 
 /*
- * SLOW in effect (a few system calls), but callable from hot functions. Ends the frames further in
- * than @address of the stack, where the running code is: they were left without returning. Each
- * gets its EXIT now and its own return address back. If the program had only switched away from
- * their stack, their functions still return, and do so correctly.
+ * SLOW in effect (a few system calls), but callable from hot functions. @address: the place on the
+ * stack that the running code has reached. Frames that are further in were left without returning,
+ * so they end here: each gets its EXIT, and its own return address back. If the program has only
+ * switched to another stack, the functions of these frames still return correctly.
  */
 void frames_leave_inside(struct thread *t, uint64_t address);
 

@@ -69,7 +69,10 @@ static inline bool planned_leave_captured(struct thread *t, const struct arch_re
 	return true;
 }
 
-/* HOT: the frame thread->admitted ends. Not inline, since the stubs handle most returns from it. */
+/*
+ * HOT: end the frame to which thread->admitted points. The stubs end most such frames, so this
+ * function is not inline. Returns false when nothing was done.
+ */
 bool planned_leave_admitted(struct thread *t);
 
 /*

@@ -31,8 +31,8 @@ __asm__(".globl probe_skips\n"
 	".set probe_skips, steer_page + " TEXT_OF(ARENA_MAY_SKIP) "\n");
 
 /*
- * A forked child without an arena of its own looks at each call: the word in its parent's arena
- * belongs to the parent.
+ * For a forked child without an arena of its own, which looks for a new plan at each call: the word
+ * in its parent's arena that tells of one belongs to the parent.
  */
 static const _Atomic uint32_t always = 1;
 

@@ -1,6 +1,6 @@
 /*
- * Fuzz target: perf-cpu<N>.dat. The first byte is the byte order, the rest one file, read as of two
- * CPUs.
+ * Fuzz target: perf-cpu<N>.dat. The first byte chooses the byte order. The rest is the file of CPU
+ * 0, and the first half of the rest is also the file of CPU 1.
  */
 #include "tests/fuzz/fuzz.h"
 #include "utils/format/kernel/perf_dat.h"

@@ -46,7 +46,7 @@ enum wire_text {
 #define WIRE_IS_ELSEWHERE 2U  /* the task is in another mount namespace than the recorder */
 #define WIRE_IS_UNREAD	  4U  /* args, env: the texts are not in memory */
 #define WIRE_IS_LEADER	  8U  /* exit: of the first thread, while other threads go on */
-#define WIRE_IS_LAST	  16U /* exit: of another thread, and none goes on */
+#define WIRE_IS_LAST	  16U /* exit: of a thread that is not the first, and none is left */
 #define WIRE_IS_OF_GROUP  32U /* exit: the whole process was ended, not only this thread */
 #define WIRE_IS_URGENT	  64U /* exec: the arguments name a file that may be gone soon */
 

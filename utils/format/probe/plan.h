@@ -60,8 +60,8 @@ enum plan_rule_flags {
 	PLAN_DEPTH = 1U << 2,	 /* the number of levels from this call on */
 	PLAN_TIME = 1U << 3,	 /* the time threshold while inside */
 	PLAN_SIZE = 1U << 4,	 /* the size threshold while inside */
-	PLAN_CALLER = 1U << 5,	 /* keep the callers on the way to it; other calls are dropped, if
-				  * there is such a rule */
+	PLAN_CALLER = 1U << 5,	 /* keep this call and its callers; if any rule has this flag, all
+				  * other calls are dropped */
 	PLAN_TRACE = 1U << 6,	 /* keep the call, however short */
 	PLAN_TRACE_ON = 1U << 7, /* switch recording on */
 	PLAN_TRACE_OFF_AT = 1U << 8, /* switch recording off */

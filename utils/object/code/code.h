@@ -114,8 +114,8 @@ unsigned code_threads(const struct code *code, size_t nr);
 size_t code_piece(const struct code *code);
 
 /*
- * Run @fn in @nr threads. The calling thread makes the ticks of @code while it waits for the
- * others.
+ * Run @fn in @nr threads, of which the calling thread is one. While the calling thread waits for
+ * the others, it calls @code->tick a few times a second.
  */
 void code_run(const struct code *code, unsigned nr, void (*fn)(void *arg, unsigned index),
 	      void *arg);

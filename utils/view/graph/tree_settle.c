@@ -232,7 +232,10 @@ static int compare_fork_calls(const void *a, const void *b)
 	return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
 }
 
-/* True when @node matches the path of the @nr calls of @chain, as far as it is known. */
+/*
+ * True when @node is @nr levels below the root, and @node and its parents are calls of the
+ * functions chain[0], chain[1] ... A call whose function is unknown fits any.
+ */
 static bool fits_chain(const struct tree_node *node, const struct tree_unseen *chain, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++, node = node->parent) {

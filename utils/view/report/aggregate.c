@@ -133,7 +133,7 @@ static int add_cpus_since(struct call_stats *stats, const struct task_stats *tas
 	return 0;
 }
 
-/* The first event tells the task's CPU since its start. */
+/* The CPU of the task's first event counts from the start of the task on. */
 static int note_cpu(struct task_stats *task, const struct event *event)
 {
 	uint32_t cpu = event->cpu;

@@ -59,8 +59,9 @@ bool argtext_put_plain(struct subject *s, const struct argspec *spec, const stru
 
 /*
  * Append "{x=1, y=2}", the fields of a struct that debug information knows, or "{...}". @boxed:
- * NULL when there is nothing but the struct's bytes; then fields that would be boxed are "{...}".
- * False when @boxed had no more: the brace is still open.
+ * puts the text of the boxed fields; NULL when there is nothing but the struct's bytes, then
+ * "{...}" stands for each boxed field. Returns false when @boxed had no further text: the brace is
+ * still open.
  */
 bool argtext_put_fields(struct subject *s, const struct argspec *spec,
 			const struct arg_value *value, const struct boxed_fields *boxed,

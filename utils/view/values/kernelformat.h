@@ -8,10 +8,11 @@
 #include "utils/format/text.h"
 
 /*
- * libtraceevent reads formats of kernels, and crashes on many others. So it gets a copy of @format
- * with the well-formed parts only: the lines of fields, and of the line "print fmt" the text and
- * its expressions. These must use existing fields and functions of the library; else the text is
- * empty, and *@has_print is false. Returns false when even the fields are invalid.
+ * libtraceevent crashes on many formats that no kernel writes. So it gets a checked copy of
+ * @format: the head, the lines of the fields, and the line "print fmt". The copy has an empty text
+ * in that line, and *@has_print is false, if the line is malformed, or if an expression in it uses
+ * a field that @format does not have, or a function that the library does not know. Returns false
+ * when the head or a field is invalid.
  *
  * Documentation/trace/events.rst of the kernel, "Event formats".
  */

@@ -145,7 +145,7 @@ static unsigned count_fds(void)
 void pair_init(struct pair *pair)
 {
 	fds_before = count_fds();
-	waited_ns = 0; /* a new pair begins without time that passed in waits */
+	waited_ns = 0; /* earlier waits do not count in clock_gettime() of a new pair */
 	*pair = (struct pair){ .dir = "/tmp/utrail-pair.XXXXXX" };
 	pair->settings = (struct record_settings){
 		.filters = &pair->filters,

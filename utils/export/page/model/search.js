@@ -167,8 +167,8 @@ export class Search {
 	}
 
 	/**
-	 * Visit the matching calls of a task from one on, in steps of 1 or -1, until visit returns
-	 * true.
+	 * Visit the matching calls of a task, from the call at index @at on, forwards (@step 1) or
+	 * backwards (-1), until visit returns true.
 	 * @param {import("./task.js").Task} task
 	 * @param {number} at
 	 * @param {1 | -1} step

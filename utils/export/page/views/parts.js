@@ -6,7 +6,8 @@ import { lowerBound } from "../model/task.js";
 import { placeOf } from "../model/events.js";
 
 /**
- * Returns the call of a task that began at a time, in the task's current arrays.
+ * Returns the index of the task's call that began at @start with @depth, in the task's current
+ * arrays; -1 when they do not have it.
  * @param {import("../model/task.js").Task} task
  * @param {number} start
  * @param {number} depth

@@ -178,8 +178,8 @@ TEST_WITH(no_library_calls, setup, teardown)
 }
 
 /*
- * An innermost library call with an unknown return address is left out, unless calls are inside of
- * it.
+ * A library call is left out if it is the innermost call and the return address of its caller is
+ * unknown. It is kept if other calls are open inside of it.
  */
 TEST_WITH(library_calls_by_stack, setup, teardown)
 {

@@ -81,9 +81,9 @@ static size_t put_records(const uint64_t *times, struct record *to)
 }
 
 /*
- * Merges calls with records as a lane does: first the calls that are due before a record, then the
- * record ("|"), before which all calls return. @max: the number of events at a time. The caller
- * frees the text.
+ * Merges the kernel's calls with records as a lane does. For each record there are the events before
+ * it, then the EXITs of all calls of the kernel that are still open, then the record ("|"). @max: the
+ * number of events at a time. The caller frees the text.
  */
 static char *walk(struct queued *events, size_t nr, const uint64_t *times, size_t max,
 		  bool has_program, bool merges)

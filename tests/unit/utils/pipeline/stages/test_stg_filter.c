@@ -322,8 +322,8 @@ TEST(a_view_may_begin_switched_off)
 }
 
 /*
- * Triggers of calls within an opted-out call have no effect. A trigger of the opted-out call itself
- * has.
+ * trace_on and trace_off also take effect at a call that is opted out itself, but not at calls
+ * within it.
  */
 TEST(who_may_switch)
 {
