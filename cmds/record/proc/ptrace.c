@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/sched.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -16,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -49,12 +51,26 @@
 #define WAKE_AGAIN_NS 1000000
 
 /*
+ * Held children are looked at in the interval HELD_LOOK_NS. After HELD_MAX_NS a child goes on in any
+ * case: its parent was probably killed before it could report the child.
+ */
+#define HELD_LOOK_NS 20000000
+#define HELD_MAX_NS  1000000000
+
+/* Older C libraries have no name for this member: timer_create(2). */
+#ifndef sigev_notify_thread_id
+#define sigev_notify_thread_id _sigev_un._tid
+#endif
+
+/*
  * The state of this tracer. Only the thread that traces can make calls of ptrace(2).
  *
  * @log, @tracees, @near: used by the tracing thread, once it runs
  * @lock: protects @has_end, @status and @usage, which are the program's end
  * @end_fd, @over_fd: see proc.h
  * @is_stopped: the tracing thread must end
+ * @timer: interrupts the tracing thread in the interval of HELD_LOOK_NS while it
+ *         @is_ticking. Without a timer (@has_timer is false), held children are only looked at when a task ends
  */
 struct tracing {
 	struct proc_log *log;
@@ -71,6 +87,9 @@ struct tracing {
 	int status;
 	struct rusage usage;
 	atomic_bool is_stopped;
+	timer_t timer;
+	bool has_timer;
+	bool is_ticking;
 };
 
 static void write_exit(struct tracing *t, const struct tracee *tracee)
@@ -232,23 +251,73 @@ static void see_call_end(struct tracing *t, struct tracee *tracee)
 	stopped_reset(&tracee->call);
 }
 
-static pid_t parent_now(pid_t tid)
+/* Returns the process that has made the task, as far as it still exists: its own, or its parent. */
+static pid_t maker_now(pid_t tid)
 {
 	char path[64];
 	struct strbuf text cleanup_strbuf = { 0 };
-	const char *line;
+	const char *process, *parent;
 
 	snprintf(path, sizeof(path), "/proc/%d/status", tid);
-	line = file_read_all(path, 65536, &text, NULL) == 0 ? strstr(strbuf_str(&text), "\nPPid:")
-							    : NULL;
-	return line ? atoi(line + 6) : 0;
+	if (file_read_all(path, 65536, &text, NULL) < 0)
+		return 0;
+	process = strstr(strbuf_str(&text), "\nTgid:");
+	parent = strstr(strbuf_str(&text), "\nPPid:");
+	if (process && atoi(process + 6) != tid)
+		return atoi(process + 6);
+	return parent ? atoi(parent + 6) : 0;
+}
+
+/* True when the thread may be in a system call that makes a task: proc_pid_syscall(5). */
+static bool may_make_task(pid_t pid, const char *tid)
+{
+	char path[64 + NAME_MAX];
+	struct strbuf text cleanup_strbuf = { 0 };
+	long number;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%s/syscall", pid, tid);
+	if (file_read_all(path, 4096, &text, NULL) < 0)
+		return false;
+	number = strtol(strbuf_str(&text), NULL, 10);
+	return strncmp(strbuf_str(&text), "running", 7) == 0 || number == SYS_clone ||
+	       number == SYS_clone3 ||
+#ifdef SYS_fork
+	       number == SYS_fork || number == SYS_vfork ||
+#endif
+	       false;
+}
+
+/* True when a thread of the process may still report a child. */
+static bool may_report(pid_t pid)
+{
+	char path[64];
+	struct dirent *entry;
+	bool may = false;
+	DIR *dir cleanup_dir = NULL;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	dir = opendir(path);
+	while (dir && !may && (entry = readdir(dir)))
+		may = entry->d_name[0] != '.' && may_make_task(pid, entry->d_name);
+	return may;
 }
 
 /*
- * Lets children go on whose parent will never report them: the parent was killed after it had made
- * the child, and before the report. Such a child has another parent by now. This may be a process
- * of the tree that adopts children, but not one that has just made the child.
+ * True when the report of @child may still come. Its parent may have been killed after it had made
+ * the child, and before the report. The child then has another parent, and this may be a traced
+ * process, too (PR_SET_CHILD_SUBREAPER), which will never report it.
  */
+static bool is_awaited(const struct tracing *t, const struct tracee *child)
+{
+	uint64_t age_ns = clock_now_ns(CLOCK_MONOTONIC) - child->held_ns;
+	pid_t maker = maker_now(child->tid);
+
+	if (!tracees_find(&t->tracees, maker))
+		return false;
+	return age_ns < HELD_LOOK_NS || (age_ns < HELD_MAX_NS && may_report(maker));
+}
+
+/* Lets held children go on that will never be reported. */
 static void release_orphans(struct tracing *t)
 {
 	struct tracees *all = &t->tracees;
@@ -256,9 +325,9 @@ static void release_orphans(struct tracing *t)
 	for (size_t i = 0; all->nr_held && i < all->nr; i++) {
 		struct tracee *child = all->all[i];
 
-		if (child->state != TRACEE_HELD || tracees_find(all, parent_now(child->tid)))
+		if (child->state != TRACEE_HELD || is_awaited(t, child))
 			continue;
-		child->pid = child->tid;
+		child->pid = process_of(child->tid, maker_now(child->tid));
 		tracees_set(all, child, TRACEE_LIVE);
 		go_on(child->tid, 0);
 	}
@@ -292,10 +361,12 @@ static void hold_tracee(struct tracing *t, pid_t tid)
 {
 	struct tracee *tracee = tracees_get(&t->tracees, tid);
 
-	if (!tracee)
+	if (!tracee) {
 		go_on(tid, 0);
-	else
-		tracees_set(&t->tracees, tracee, TRACEE_HELD);
+		return;
+	}
+	tracee->held_ns = clock_now_ns(CLOCK_MONOTONIC);
+	tracees_set(&t->tracees, tracee, TRACEE_HELD);
 }
 
 static bool stops_processes(int sig)
@@ -362,6 +433,18 @@ static void wake(int sig)
 {
 }
 
+/* Starts or stops the timer, as far as there is one. */
+static void tick(struct tracing *t, bool is_wanted)
+{
+	const struct timespec interval = { 0, is_wanted ? HELD_LOOK_NS : 0 };
+	const struct itimerspec times = { interval, interval };
+
+	if (!t->has_timer || t->is_ticking == is_wanted)
+		return;
+	timer_settime(t->timer, 0, &times, NULL);
+	t->is_ticking = is_wanted;
+}
+
 /*
  * Waits for any tracee. The thread can be ended from outside only here; then its tracees go on
  * untraced.
@@ -371,9 +454,11 @@ static pid_t wait_for_any(struct tracing *t, int *status, struct rusage *usage)
 	pid_t tid = -1;
 
 	while (!atomic_load(&t->is_stopped)) {
+		tick(t, t->tracees.nr_held > 0);
 		tid = wait4(-1, status, __WALL | __WNOTHREAD, usage);
 		if (tid >= 0 || errno != EINTR)
 			break;
+		release_orphans(t);
 	}
 	return tid;
 }
@@ -414,7 +499,11 @@ static void *trace(void *arg)
 	pid_t tid;
 	int ret;
 
+	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = WAKE_SIGNAL };
+
 	expect_wake();
+	event.sigev_notify_thread_id = gettid();
+	t->has_timer = timer_create(CLOCK_MONOTONIC, &event, &t->timer) == 0;
 	tracer_cpu_init(&t->near);
 	ret = seize_program(t);
 	if (ret < 0)
@@ -426,6 +515,8 @@ static void *trace(void *arg)
 		else
 			see_end(t, tid, status, &usage);
 	}
+	if (t->has_timer)
+		timer_delete(t->timer);
 	proc_tell(t->over_fd);
 	return NULL;
 }

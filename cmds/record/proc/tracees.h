@@ -3,6 +3,7 @@
 #define UTRAIL_CMDS_RECORD_PROC_TRACEES_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "cmds/record/proc/tracer_cpu.h"
@@ -21,6 +22,7 @@ enum tracee_state {
  * A task.
  *
  * @status: of wait(2), when it has ended
+ * @held_ns: the time of CLOCK_MONOTONIC at which it was held
  * @call: its present system call
  * @place: its last known CPU
  */
@@ -29,6 +31,7 @@ struct tracee {
 	pid_t pid;
 	enum tracee_state state;
 	int status;
+	uint64_t held_ns;
 	struct traced_call call;
 	struct tracer_cpu_place place;
 };

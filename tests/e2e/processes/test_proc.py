@@ -226,6 +226,43 @@ def test_nobody_is_killed_with_the_recorder(workdir):
     wait_until(lambda: (workdir / "result").exists())
 
 
+ORPHANS = r"""
+#include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(void)
+{
+	int ended = 0;
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	for (int i = 0; i < 60; i++) {
+		pid_t maker = fork();
+		if (maker == 0)
+			for (;;) {
+				if (fork() == 0)
+					_exit(0);
+				waitpid(-1, NULL, WNOHANG);
+			}
+		usleep(500 + i * 37 % 1500);
+		kill(maker, SIGKILL);
+		while (wait(NULL) > 0)
+			ended++;
+	}
+	return puts("all have ended") < 0;
+}
+"""
+
+
+def test_a_child_whose_parent_is_killed_goes_on(workdir):
+    """A parent that is killed while it makes a child never reports the child. The child then belongs
+    to a process of the tree that adopts children, and ends as without a recorder."""
+    (workdir / "orphans.c").write_text(ORPHANS)
+    run("gcc", "-o", "orphans", "orphans.c").must()
+    result = record("./orphans", limit=120)
+    assert result.status == 0 and result.out == "all have ended\n"
+
+
 LEADER_ENDS = """
 #include <pthread.h>
 #include <stdlib.h>
