@@ -51,8 +51,8 @@
 #define WAKE_AGAIN_NS 1000000
 
 /*
- * Held children are looked at in the interval HELD_LOOK_NS. After HELD_MAX_NS a child goes on in any
- * case: its parent was probably killed before it could report the child.
+ * Held children are looked at in the interval HELD_LOOK_NS. After HELD_MAX_NS a child goes on in
+ * any case: its parent was probably killed before it could report the child.
  */
 #define HELD_LOOK_NS 20000000
 #define HELD_MAX_NS  1000000000
@@ -69,8 +69,8 @@
  * @lock: protects @has_end, @status and @usage, which are the program's end
  * @end_fd, @over_fd: see proc.h
  * @is_stopped: the tracing thread must end
- * @timer: interrupts the tracing thread in the interval of HELD_LOOK_NS while it
- *         @is_ticking. Without a timer (@has_timer is false), held children are only looked at when a task ends
+ * @timer: interrupts the tracing thread in the interval of HELD_LOOK_NS while it @is_ticking.
+ *         Without a timer (@has_timer is false), held children are looked at when a task ends
  */
 struct tracing {
 	struct proc_log *log;
