@@ -298,7 +298,7 @@ class TestDifference:
         """Recordings with no function in common: all functions are gone, or new."""
         Path("w.c").write_text("void other(void) { } int main2(void) { other(); return 0; } int main(void) { return main2(); }")
         run("gcc", "-O0", "-pg", "-o", "w", "w.c").must()
-        utrail("record", "--no-libcall", "-d", "other.data", "./w").must()
+        utrail("record", "--no-libcall", "--no-event", "-d", "other.data", "./w").must()
         open_diff(browser, "difference-programs", "#view=functions", pair="other.data")
         assert numbers(browser) == expected(pair="other.data")
         words = {name: row[3] for name, row in cells(browser).items()}
