@@ -90,7 +90,7 @@ def run(*args, cwd=None, env=None, stdin=subprocess.DEVNULL, limit=None, preexec
 
 def leave_out_preemption(args):
     """Leave out the scheduler's pre-emption, which is random: only tests about it show it."""
-    shows = args and args[0] in ("replay", "report", "graph")
+    shows = args and args[0] in ("replay", "report", "graph", "script")
     return [args[0], "--no-sched-preempt", *args[1:]] if shows else args
 
 

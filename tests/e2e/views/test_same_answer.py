@@ -51,7 +51,7 @@ def test_difference_is_there(listed):
     ours, theirs = alike(listed.example, *both)
     assert ours == theirs, difference(listed.example, ours, theirs)
     ours, theirs = alike(listed.example, *both, without=listed)
-    assert ours != theirs
+    assert ours != theirs or not listed.is_sure
 
 
 def test_differences_are_documented():
