@@ -363,7 +363,7 @@ def test_growing(workdir, ticking):
 
 def test_replay_follows_what_grows(workdir, ticking):
     """With the cursor on the last line, new lines are followed; otherwise it stays."""
-    with tui(workdir) as screen:
+    with tui(workdir, "--no-sched-preempt") as screen:
         screen.wait_for(") tick")
         screen.send("T", "End")
         screen.wait_for("utrail replay: line ")
