@@ -22,6 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cmds/record/base/proc_status.h"
 #include "cmds/record/proc/exec_image.h"
 #include "cmds/record/proc/filter.h"
 #include "cmds/record/proc/response_files.h"
@@ -254,18 +255,13 @@ static void see_call_end(struct tracing *t, struct tracee *tracee)
 /* Returns the process that has made the task, as far as it still exists: its own, or its parent. */
 static pid_t maker_now(pid_t tid)
 {
-	char path[64];
-	struct strbuf text cleanup_strbuf = { 0 };
-	const char *process, *parent;
+	struct strbuf status cleanup_strbuf = { 0 };
+	pid_t process;
 
-	snprintf(path, sizeof(path), "/proc/%d/status", tid);
-	if (file_read_all(path, 65536, &text, NULL) < 0)
+	if (proc_status_read(tid, &status) < 0)
 		return 0;
-	process = strstr(strbuf_str(&text), "\nTgid:");
-	parent = strstr(strbuf_str(&text), "\nPPid:");
-	if (process && atoi(process + 6) != tid)
-		return atoi(process + 6);
-	return parent ? atoi(parent + 6) : 0;
+	process = atoi(proc_status_field(&status, "Tgid"));
+	return process != 0 && process != tid ? process : atoi(proc_status_field(&status, "PPid"));
 }
 
 /* True when the thread may be in a system call that makes a task: proc_pid_syscall(5). */
