@@ -1,7 +1,4 @@
-/*
- * Scope-bound ownership: a resource acquired with one of these attributes is released at the end of
- * its block.
- */
+/* Releases a resource at the end of the block that declares its variable. */
 #ifndef UTRAIL_BASE_CLEANUP_H
 #define UTRAIL_BASE_CLEANUP_H
 
@@ -37,14 +34,12 @@ static inline void cleanup_dir_fn(DIR **dir)
 #define cleanup(fn)  __attribute__((cleanup(fn)))
 /* Heap memory: char *text cleanup_free = strdup(...); */
 #define cleanup_free cleanup(cleanup_free_fn)
-/* Descriptor: initialise it to -1 or an open descriptor. */
+/* Descriptor: the variable starts as -1 or as an open descriptor. */
 #define cleanup_fd   cleanup(cleanup_fd_fn)
-/* stdio stream. */
 #define cleanup_file cleanup(cleanup_file_fn)
-/* Directory stream. */
 #define cleanup_dir  cleanup(cleanup_dir_fn)
 
-/* Transfer a pointer: yields its value and leaves NULL for the cleanup. */
+/* Returns the pointer @p and sets @p to NULL, so that the cleanup does not free it. */
 #define take_ptr(p)                            \
 	({                                     \
 		__typeof__(p) take_ptr_ = (p); \
@@ -52,7 +47,7 @@ static inline void cleanup_dir_fn(DIR **dir)
 		take_ptr_;                     \
 	})
 
-/* Transfer a descriptor: yields it and leaves -1. */
+/* Like take_ptr(), for a descriptor: *@fd becomes -1. */
 static inline int take_fd(int *fd)
 {
 	int given = *fd;

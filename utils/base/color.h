@@ -15,21 +15,17 @@ enum color {
 	COLOR_GRAY,
 };
 
-/* The medium that the text goes to. */
 enum color_mode {
-	COLOR_MODE_OFF,	 /* no colours at all */
+	COLOR_MODE_OFF,
 	COLOR_MODE_TERM, /* escape sequences */
 	COLOR_MODE_HTML, /* <span> elements */
 };
 
-/*
- * Print the following text in this colour, until color_end(). Not nested. No output in
- * COLOR_MODE_OFF.
- */
+/* Begin and end a coloured text, without another one inside. COLOR_MODE_OFF: no output. */
 void color_begin(struct strbuf *out, enum color_mode mode, enum color color);
 void color_end(struct strbuf *out, enum color_mode mode);
 
-/* The header and the end of a web page around the coloured text; no output in other modes. */
+/* Write the beginning and the end of a web page, in COLOR_MODE_HTML only. */
 void color_page_begin(struct strbuf *out, enum color_mode mode);
 void color_page_end(struct strbuf *out, enum color_mode mode);
 

@@ -1,4 +1,4 @@
-/* Compiler attributes and small macros for every layer; no functions, no state. */
+/* Compiler attributes and small macros for all rooms. */
 #ifndef UTRAIL_BASE_COMPILER_H
 #define UTRAIL_BASE_COMPILER_H
 
@@ -12,9 +12,9 @@
 #define NORETURN		  __attribute__((noreturn))
 #define NOINLINE		  __attribute__((noinline))
 #define INLINE			  __attribute__((always_inline)) inline
-/* For functions that read whole words: the last word may reach beyond the end of the object. */
+/* For functions that read whole words, and so may read beyond the end of an object. */
 #define NO_SANITIZE_ADDRESS	  __attribute__((no_sanitize_address))
-/* Part of the preload library's interface; other symbols have hidden visibility. */
+/* A symbol of the preload library that programs can see; all other symbols are hidden. */
 #define EXPORTED		  __attribute__((visibility("default")))
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))

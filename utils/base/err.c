@@ -1,4 +1,4 @@
-/* Error text on its way up (see err.h). */
+/* Errors as a number and a text (see err.h). */
 #include "utils/base/err.h"
 
 #include <stdarg.h>
@@ -7,9 +7,9 @@
 #include <string.h>
 
 /*
- * An error is one line of text, with control characters as \xNN. The user's words and the content
- * of files may be anything. The escaping here is minimal, since the probe has errors, too; the code
- * that prints the error escapes the rest.
+ * Write the text with control characters as \xNN, so that it stays one line: words of users and
+ * content of files may have any bytes. Other hidden characters are left to the printer, since the
+ * probe uses this file and should stay small.
  */
 static void put_text(struct uft_err *err, const char *fmt, va_list ap)
 {
@@ -58,7 +58,7 @@ int err_set_errno(struct uft_err *err, int code, const char *fmt, ...)
 		va_start(ap, fmt);
 		put_text(err, fmt, ap);
 		va_end(ap);
-		/* GNU strerror_r() returns the text, which may be outside the buffer. */
+		/* GNU strerror_r() may return a text outside of @reason. */
 		const char *text = strerror_r(-code, reason, sizeof(reason));
 		size_t used = strlen(err->text);
 

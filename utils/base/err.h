@@ -1,4 +1,7 @@
-/* Error text that is passed up: fixed size, owned by the caller, cannot leak and cannot fail. */
+/*
+ * Errors as a number and a text, which callers pass up. The struct has a fixed size, so an error
+ * needs no memory.
+ */
 #ifndef UTRAIL_BASE_ERR_H
 #define UTRAIL_BASE_ERR_H
 
@@ -7,21 +10,21 @@
 #define ERR_TEXT_MAX 1024
 
 /*
- * A code outside errno: the user's words are wrong (unknown option, field, sort key, a number out
- * of range). The command then exits with status 2, and with 1 for other errors.
+ * A code outside errno: words of the user are wrong (an unknown option, field or sort key, a number
+ * out of range). The command exits with status 2 for this code, and with 1 for others.
  */
 #define ERR_USAGE 1000
 
 /*
- * Filled by the function that failed; callers prepend context.
+ * The function that fails fills it in, and its callers add context in front.
  *
- * @code: negative errno of the first failure, 0 while nothing has failed
- * @text: one line without a newline and without a program name, e.g. "cannot open 'x': No such
- *        file"; control characters of names in it are shown as \xNN, and the printer escapes
- *        other hidden characters (cmds/terminal/msg.c)
+ * @code: 0 while nothing has failed; a negative errno or -ERR_USAGE
+ * @text: one line without a newline and without the program's name, e.g. "cannot open 'x': No such
+ *        file". Control characters are shown as \xNN. The printer escapes other hidden characters
+ *        (cmds/terminal/msg.c)
  *
- * Storage belongs to the caller, which starts it as { 0 }. Every function accepts NULL if the error
- * is not needed. Text that does not fit is truncated, never an error.
+ * Starts as { 0 }. Every function accepts NULL when the caller does not need the error. A text that
+ * is too long is truncated.
  */
 struct uft_err {
 	int code;
@@ -29,18 +32,17 @@ struct uft_err {
 };
 
 /*
- * Record a failure. @code is a negative errno or -ERR_USAGE. The first failure wins: if @err
- * already holds one, it is kept. Returns @code, so that `return err_set(err, -EINVAL, ...)` works.
+ * Record a failure, unless @err has one already. @code is a negative errno or -ERR_USAGE. Returns
+ * @code, for `return err_set(err, -EINVAL, ...)`.
  */
 int err_set(struct uft_err *err, int code, const char *fmt, ...) PRINTF_FORMAT(3, 4);
 
-/* Like err_set(), with ": " and the text of errno @code after the message. */
+/* Like err_set(); ": " and the text of errno -@code follow the message. */
 int err_set_errno(struct uft_err *err, int code, const char *fmt, ...) PRINTF_FORMAT(3, 4);
 
-/* Prepend context to the text: "context: text". Does nothing without a failure. */
+/* Change the text to "context: text". Without a failure this does nothing. */
 void err_prefix(struct uft_err *err, const char *fmt, ...) PRINTF_FORMAT(2, 3);
 
-/* Forget the error, so that @err can be used again. */
 void err_clear(struct uft_err *err);
 
 #endif

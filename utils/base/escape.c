@@ -6,7 +6,7 @@
 
 #define REPLACEMENT "\xef\xbf\xbd"
 
-/* Decode the character at @text and its length; 0 when it is invalid. */
+/* Decode the UTF-8 character at @text. Returns its length; 0: it is invalid. */
 static size_t next_char(const char *text, size_t len, uint32_t *code)
 {
 	const uint8_t *c = (const uint8_t *)text;
@@ -45,8 +45,7 @@ static size_t next_char(const char *text, size_t len, uint32_t *code)
 }
 
 /*
- * True for hidden characters (see escape.h). All of them are below 0x10000, so \uNNNN can represent
- * them.
+ * True for hidden characters (see escape.h). All of them have a \uNNNN, as they are below 0x10000.
  */
 static bool is_hidden(uint32_t code)
 {
@@ -68,7 +67,7 @@ static bool is_hidden(uint32_t code)
 	return false;
 }
 
-/* Returns the text that replaces a special ASCII character; NULL: it is not special. */
+/* The functions replace_*() return the text that replaces @c in their language; NULL: @c stays. */
 static const char *replace_html(char c)
 {
 	switch (c) {
@@ -103,7 +102,7 @@ static const char *replace_json(char c)
 	}
 }
 
-/* Replace characters that could end the element or begin a comment in it. */
+/* "</script>" would end the element, "<!--" would begin a comment in it. */
 static const char *replace_script(char c)
 {
 	switch (c) {
@@ -131,8 +130,8 @@ static const char *replace_dot(char c)
 }
 
 /*
- * The browser decodes entities that begin with &, then mermaid decodes those with #. For mermaid, a
- * percent sign may begin an instruction anywhere, and a backquote begins Markdown.
+ * The browser decodes entities that begin with &, then mermaid decodes those that begin with #. To
+ * mermaid, a percent sign may begin an instruction anywhere, and a backquote begins Markdown.
  */
 static const char *replace_mermaid(char c)
 {
@@ -160,14 +159,13 @@ static const char *replace_nothing(char c)
 	return NULL;
 }
 
-/* The ways to write hidden characters. */
 enum hidden_form {
-	HIDDEN_AS_BYTES,
-	HIDDEN_AS_CODES,
+	HIDDEN_AS_BYTES, /* \xNN */
+	HIDDEN_AS_CODES, /* \uNNNN */
 	HIDDEN_AS_THEY_ARE,
 };
 
-/* @backslash: the backslash of \xNN in the language's notation */
+/* @backslash: the language's notation of the backslash in \xNN */
 static const struct language {
 	const char *(*replace)(char c);
 	enum hidden_form form;
@@ -199,7 +197,7 @@ static void put_bytes(struct strbuf *out, const struct language *lang, const cha
 	}
 }
 
-/* Write "\uXXXX": all hidden characters have four digits. */
+/* Hidden characters have four digits. */
 static void put_code(struct strbuf *out, uint32_t code)
 {
 	char text[] = "\\u0000";
@@ -211,7 +209,7 @@ static void put_code(struct strbuf *out, uint32_t code)
 	strbuf_add(out, text, 6);
 }
 
-/* @len: of the character; 0: an invalid byte */
+/* @len: length of the character at @text; 0: an invalid byte is there */
 static void put_hidden(struct strbuf *out, const struct language *lang, const char *text,
 		       size_t len, uint32_t code)
 {
@@ -247,8 +245,8 @@ static bool put_all(struct strbuf *out, const struct language *lang, const char 
 }
 
 /*
- * Commas and quotes are escaped by RFC 4180. A cell that begins like a formula gets an apostrophe,
- * which makes spreadsheets treat it as text.
+ * A cell with a separator or a quote is quoted (RFC 4180). A cell that begins like a formula gets
+ * an apostrophe, which makes spreadsheets treat it as text.
  */
 static void put_cell(struct strbuf *out, const char *text, size_t len)
 {
@@ -264,7 +262,7 @@ static void put_cell(struct strbuf *out, const char *text, size_t len)
 		strbuf_addch(out, '"');
 }
 
-/* "(12)" at the start of a name would refer to an earlier name. */
+/* Escape the parenthesis of "(12)" at the start, which would refer to an earlier name. */
 static void put_callgrind(struct strbuf *out, const char *text, size_t len)
 {
 	const struct language *lang = &languages[MEDIUM_CALLGRIND];
@@ -303,7 +301,7 @@ bool escape_quoted(struct strbuf *out, const char *text)
 	return is_whole;
 }
 
-/* Characters that are not special in any of the languages. */
+/* True for characters that no language escapes. */
 static bool is_plain_everywhere(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -314,7 +312,6 @@ bool escape_is_plain(enum medium medium, const char *text, size_t len)
 {
 	size_t i = 0;
 
-	/* For a terminal, visible ASCII needs no escaping. */
 	if (medium == MEDIUM_TERMINAL) {
 		while (i < len && text[i] >= 0x20 && text[i] < 0x7f)
 			i++;

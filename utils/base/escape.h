@@ -10,45 +10,45 @@
 /*
  * The languages of our output.
  *
- * "Hidden" characters are those without a visible form of their own: control characters (C0, DEL,
- * C1), marks that change the direction of writing, separators of lines and paragraphs,
- * noncharacters, and bytes that are not UTF-8. Such a byte is shown as \xNN. A backslash of the
- * text itself is unchanged, since demangled names have none. So a name with the text "\x1b" and one
- * with the byte look the same.
+ * "Hidden" characters have no visible form of their own: control characters (C0, DEL, C1), marks
+ * that change the direction of writing, separators of lines and paragraphs, noncharacters, and
+ * bytes that are not UTF-8. Unless a row below says otherwise, each byte of a hidden character is
+ * shown as \xNN. A backslash of the text itself is unchanged, since demangled names have none. So
+ * the text "\x1b" and the byte look the same.
  */
 enum medium {
-	MEDIUM_TERMINAL, /* for plain text, too: one line */
-	MEDIUM_HTML,	 /* for XML, too: between tags and in quoted attributes; one line */
-	/* The inside of a string. Hidden characters as \uNNNN, invalid bytes as U+FFFD */
-	MEDIUM_JSON,
-	MEDIUM_SCRIPT,	  /* JSON within a script element */
-	MEDIUM_CSV,	  /* a whole cell: quoted if needed, and never a formula for a spreadsheet
-			   */
-	MEDIUM_DOT,	  /* the inside of a quoted string of graphviz */
-	MEDIUM_MERMAID,	  /* the inside of a quoted label, in a page */
-	MEDIUM_CALLGRIND, /* a name that ends with its line */
-	MEDIUM_FOLDED,	  /* a name among others, with semicolons between them */
-	MEDIUM_BINARY,	  /* formats that count bytes: made valid UTF-8, and otherwise unchanged */
+	MEDIUM_TERMINAL, /* one line, also of a file of plain text */
+	MEDIUM_HTML,	 /* also XML: one line, between tags or in a quoted attribute */
+	MEDIUM_JSON,	 /* inside a string: hidden characters as \uNNNN, invalid bytes as U+FFFD */
+	MEDIUM_SCRIPT,	 /* like MEDIUM_JSON, within a script element of a page */
+	MEDIUM_CSV,	 /* a whole cell: quoted if needed, and no formula for a spreadsheet */
+	MEDIUM_DOT,	 /* inside a quoted string of graphviz */
+	MEDIUM_MERMAID,	 /* inside a quoted label of mermaid, in a page */
+	MEDIUM_CALLGRIND, /* a name up to the end of the line */
+	MEDIUM_FOLDED,	  /* one of several names, which semicolons separate */
+	MEDIUM_BINARY,	  /* formats that count bytes: made valid UTF-8, otherwise unchanged */
 };
 
 /*
- * Append @text in the form of @medium. False when part of it is not UTF-8 and the medium cannot
- * represent that: U+FFFD replaces it.
+ * Append @text in the form of @medium. A medium that cannot represent bytes that are not UTF-8 gets
+ * U+FFFD for each of them; then the result is false.
  */
 bool escape_add(struct strbuf *out, enum medium medium, const char *text, size_t len);
 
 /*
- * Like escape_add(), for a C string. escape_quoted() adds a JSON string with quotes around it.
+ * Like escape_add(), for a C string. escape_quoted() writes it as a JSON string, with the quotes.
  */
 bool escape_addstr(struct strbuf *out, enum medium medium, const char *text);
 bool escape_quoted(struct strbuf *out, const char *text);
 
-/* True when @text certainly needs no escaping. Fast, and true for most names. */
+/*
+ * True when @text needs no escaping. The check is fast: it is false for some texts that need none.
+ */
 bool escape_is_plain(enum medium medium, const char *text, size_t len);
 
 /*
- * Returns the number of bytes of the C string @text, at most @max, that end at a character
- * boundary.
+ * Returns the length of the longest beginning of @text that has at most @max bytes and does not end
+ * within a character.
  */
 size_t escape_cut(const char *text, size_t max);
 

@@ -27,7 +27,7 @@ int fd_write_all(int fd, const void *data, size_t len)
 	return 0;
 }
 
-/* @offset: where in the file; NULL: at the descriptor's own offset */
+/* @offset: offset in the file; NULL: read at the descriptor's own offset */
 static ssize_t read_full(int fd, void *data, size_t len, const uint64_t *offset)
 {
 	size_t done = 0;

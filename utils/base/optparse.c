@@ -170,7 +170,7 @@ static int report_ambiguous(const struct optparse *p, const char *name, size_t l
 		       strbuf_str(&text));
 }
 
-/* The row of a long name, which may be cut short. */
+/* Find the row of a long name, which may be abbreviated. */
 static int find_long(const struct optparse *p, const char *name, size_t len,
 		     const struct opt_row **row, struct uft_err *err)
 {
@@ -200,7 +200,8 @@ static int find_long(const struct optparse *p, const char *name, size_t len,
 }
 
 /*
- * Find the argument of an option: the text after the '=', or the next word, or the row's @without.
+ * Find the argument of an option: @text (after the '=') if set, else the row's @without, else the
+ * next word.
  */
 static int take_argument(struct optparse *p, const struct opt_row *row, const char **text,
 			 struct uft_err *err)
@@ -259,7 +260,7 @@ static const struct opt_row *find_letter(const struct optparse *p, char letter)
 	return found;
 }
 
-/* A cluster of letters: "-vvD3". */
+/* Parse letters after one dash: "-vvD3". */
 static int take_letters(struct optparse *p, const char *letters, void *target, struct uft_err *err)
 {
 	for (; *letters; letters++) {
@@ -312,7 +313,8 @@ int optparse_run(struct optparse *p, void *target, struct uft_err *err)
 }
 
 /*
- * Find the row of "--data=x", "--data" or "-d..."; @text: the argument, if it is in the same word.
+ * Find the row of "--data=x", "--data" or "-d...". @text: the part of the word that is the
+ * argument, or NULL.
  */
 static const struct opt_row *find_exact(const struct optparse *p, const char *word,
 					const char **text)
@@ -337,7 +339,7 @@ static const struct opt_row *find_exact(const struct optparse *p, const char *wo
 	return NULL;
 }
 
-/* True when @item, unless it is a truncated form of another one, is one of the items in @list. */
+/* True when @item is one of the items in @list, which commas separate. */
 static bool has_item(const struct strbuf *list, const char *item)
 {
 	size_t len = strlen(item);
@@ -349,7 +351,7 @@ static bool has_item(const struct strbuf *list, const char *item)
 	return false;
 }
 
-/* Name each option once: it may have been given often. */
+/* Add a name to @ignored, unless it is there: an option may have been given often. */
 static void add_ignored(struct strbuf *ignored, const char *dashes, const char *name,
 			const char *what)
 {

@@ -9,14 +9,17 @@
 #include "utils/base/err.h"
 #include "utils/base/containers/strbuf.h"
 
-/* The effect of an option on the member at @offset of the target; the last occurrence wins. */
+/*
+ * The effect of an option on the member at @offset of the target. If an option is given twice, the
+ * later one counts.
+ */
 enum opt_kind {
 	OPT_TRUE,   /* bool: true */
 	OPT_FALSE,  /* bool: false */
 	OPT_CONST,  /* int: @value */
 	OPT_COUNT,  /* int: each use adds one */
 	OPT_STRING, /* const char *: the argument itself, which lives as long as argv */
-	OPT_LIST,   /* char *: all arguments, joined by @separator; freed by optparse_free() */
+	OPT_LIST,   /* char *: the arguments of all uses, joined by @separator; on the heap */
 	OPT_UINT,   /* unsigned: decimal, @min..@max */
 	OPT_TIME,   /* uint64_t nanoseconds, the grammar of parse_time() */
 	OPT_SIZE,   /* uint64_t bytes, the grammar of parse_size(), @min..@max */
@@ -25,27 +28,27 @@ enum opt_kind {
 	OPT_SET,    /* whatever @set does */
 };
 
-/* Words of an OPT_WORD; an array ends with a NULL word. */
+/* A word that an OPT_WORD option accepts. @words ends with a row whose word is NULL. */
 struct opt_word {
 	const char *word;
 	int value;
-	bool is_alias; /* accepted, but not listed in help or completion */
+	bool is_alias; /* not listed in help, completion and errors */
 };
 
 /*
  * One option.
  *
  * @name: long name without dashes
- * @letter: short form, 0 when there is none
- * @arg: name of the argument in help text; NULL when the option takes none
- * @without: the default argument; an explicit one must follow
- *           a '='. NULL: an argument is required
+ * @letter: short form; 0: none
+ * @arg: name of the argument in help texts; NULL: the option takes none
+ * @without: the default argument. If set, an explicit argument must follow a '='. NULL: an argument
+ *           is required
  * @help: one phrase without a full stop, for --help, the man pages and completion
- * @group: its heading; the table owner defines the values
- * @cmds: the commands that take it; the table owner defines the values
- * @is_recorded: `record` writes it into data directories, and readers take it from there. So its
+ * @group: heading in help texts; the owner of the table defines the values
+ * @cmds: bits of the commands that accept the option; the owner of the table defines the bits
+ * @is_recorded: `record` writes the option into data directories, and readers apply it. So its
  *               argument must be harmless
- * @set: OPT_SET: store @text (NULL without argument); the whole target is passed, not the member
+ * @set: OPT_SET: store @text (NULL without an argument) in @target, which is the whole target
  */
 struct opt_row {
 	const char *name;
@@ -68,12 +71,11 @@ struct opt_row {
 
 /*
  * @next: index in @argv of the next word; the caller sets it to 1
- * @ended: "--" was found: later words are not options
- * @given: by index of @rows: set when the option was given; may be NULL
- * @cmds: if two options have the same letter, the one that these commands accept is taken.
- *        Otherwise, and with 0, the first one is taken
- * @last: the last option whose argument was a separate word; NULL when there was none. @last_text:
- *        that word
+ * @ended: "--" was found: the words after it are no options
+ * @given: by index of @rows: true when the option was given; may be NULL
+ * @cmds: bits of commands: of several options with the same letter, the first one that these
+ *        commands accept is taken. Without such an option, the first one is taken
+ * @last: the last option whose argument was a word of its own, @last_text; NULL: none
  */
 struct optparse {
 	const struct opt_row *rows;
@@ -89,28 +91,29 @@ struct optparse {
 };
 
 /*
- * Parse options until the first other word (POSIX: the rest may be another program's). 0 with
- * @p->next at that word, or at argc. -ERR_USAGE with a line that names the option, the expected
- * form or the nearest names; -ENOMEM. Long names may be abbreviated as long as they are
+ * Parse options up to the first other word: the words after it may belong to another program
+ * (POSIX). 0 with @p->next at that word, or at argc; -ERR_USAGE with a line that names the option,
+ * and the expected form or the nearest names; -ENOMEM. Long names may be abbreviated if that is
  * unambiguous.
  */
 int optparse_run(struct optparse *p, void *target, struct uft_err *err);
 
 /*
  * Like optparse_run(), for all words of an untrusted file. It accepts only options that are
- * is_recorded, by their full names and with valid arguments. The others are listed in @ignored,
- * separated by ", ", in words of the table and not in those of the file. 0 or -ENOMEM.
+ * is_recorded, by their full names and with valid arguments. Other words are reported in @ignored,
+ * separated by ", ", by the names in the table, so that no text of the file gets there. 0 or
+ * -ENOMEM.
  */
 int optparse_run_recorded(struct optparse *p, void *target, struct strbuf *ignored,
 			  struct uft_err *err);
 
-/* Store @text as if the option had been given with it. Errors are those of optparse_run(). */
+/* Store @text as the argument of the option. Errors are those of optparse_run(). */
 int opt_store(const struct opt_row *row, const char *text, void *target, struct uft_err *err);
 
-/* Free what OPT_LIST rows put into @target. */
+/* Free the texts of OPT_LIST options in @target. */
 void optparse_free(const struct opt_row *rows, size_t nr, void *target);
 
-/* yes/no, true/false, on/off, y/n, 1/0 in any case. False when it is none of them. */
+/* Parse yes/no, true/false, on/off, y/n or 1/0 in any case. False for other words. */
 bool parse_bool(const char *text, bool *value);
 
 #endif

@@ -13,7 +13,7 @@
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
 
-/* An attacker who occupies names has to guess 64 bits each time. */
+/* The number of attempts, each with another name of 64 random bits or another look at the path. */
 #define TRIES 8
 
 static int cannot_write(const char *path, int code, struct uft_err *err)
@@ -37,11 +37,11 @@ static int find_output_place(struct place *place, const char *path, struct uft_e
 	return ret < 0 ? ret : check_kind(place, path, err);
 }
 
-/* Open the file that @place has found, and refuse a file that has replaced it since. */
+/* Open the file that @place describes. Another file that has its name by now is an error. */
 static int open_found(const struct place *place, const char *path, int flags, struct uft_err *err)
 {
 	int nofollow = place->is_kernels ? 0 : O_NOFOLLOW;
-	/* A FIFO without a reader would wait for one. */
+	/* Without O_NONBLOCK, open(2) would wait for a reader of a FIFO. */
 	int fd cleanup_fd = openat(place->dir_fd, place->name,
 				   flags | nofollow | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	struct stat st;
@@ -85,7 +85,10 @@ static void drop_tmp(struct outfile *out)
 	out->tmp[0] = '\0';
 }
 
-/* Set the owner first: that clears bits of the mode. A private file stays private. */
+/*
+ * Give the new file owner, group and mode of the old one. False when it cannot get them. fchown(2)
+ * clears bits of the mode, so it comes first. If @mode gives others no rights, they get none.
+ */
 static bool keeps_owner(const struct outfile *out, mode_t mode)
 {
 	const struct stat *old = &out->place.st;
@@ -110,14 +113,14 @@ int outfile_open(struct outfile *out, const char *path, mode_t mode, struct uft_
 		return ret;
 	if (place->is_there && (place->is_kernels || !S_ISREG(place->st.st_mode))) {
 		/*
-		 * Append through a link of the kernel: standard output may be a file with other
+		 * Append through a link of procfs: standard output may be a file with other
 		 * writers.
 		 */
 		out->fd = open_found(place, path, O_WRONLY | (place->is_kernels ? O_APPEND : 0),
 				     err);
 		return out->fd < 0 ? out->fd : 0;
 	}
-	/* Other users must not read the new file before it has the mode of the old one. */
+	/* Before it has the mode of the old file, others must not read the new one. */
 	ret = make_tmp(out, place->is_there ? 0600 : mode, err);
 	if (ret < 0 || !place->is_there || keeps_owner(out, mode))
 		return ret;
@@ -127,7 +130,7 @@ int outfile_open(struct outfile *out, const char *path, mode_t mode, struct uft_
 	return out->fd < 0 ? out->fd : 0;
 }
 
-/* Remove the rest of the old content, which may be longer than the new content. */
+/* Cut off the end of the old content, if that is longer than the new content. */
 static int finish_in_place(const struct outfile *out)
 {
 	const struct place *place = &out->place;
@@ -146,7 +149,7 @@ int outfile_publish(struct outfile *out, struct uft_err *err)
 
 		return ret < 0 ? cannot_write(out->path, ret, err) : 0;
 	}
-	/* Some file systems have no fsync(2). */
+	/* Some file systems do not support fsync(2). */
 	if (fsync(out->fd) < 0 && errno != EINVAL && errno != ENOSYS)
 		return cannot_write(out->path, -errno, err);
 	if (renameat(place->dir_fd, out->tmp, place->dir_fd, place->name) < 0)
@@ -177,8 +180,8 @@ int outfile_check(const char *path, struct uft_err *err)
 }
 
 /*
- * In a directory of other users an output file with a second name may be a link to an unrelated
- * file.
+ * Refuse a file with several names in a directory that other users may write to: one of them may
+ * have linked an unrelated file there.
  */
 static int check_names(const struct place *place, const char *path, struct uft_err *err)
 {
@@ -214,7 +217,7 @@ int outfile_append(const char *path, mode_t mode, struct uft_err *err)
 	struct uft_err first = { 0 };
 	int fd = append_once(path, mode, &first);
 
-	/* Retry if the file was created or moved after the check and before it was opened. */
+	/* Retry if another process has created, replaced or removed the file after the check. */
 	for (int i = 0; i < TRIES && (fd == -EEXIST || fd == -EAGAIN || fd == -ENOENT); i++) {
 		struct uft_err again = { 0 };
 

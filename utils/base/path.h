@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Returns the last part of @path, after the last '/'; the whole path if there is none. */
+/* Returns the part of @path after the last '/'; the whole path without one. */
 static inline const char *path_base(const char *path)
 {
 	const char *slash = strrchr(path, '/');

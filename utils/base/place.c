@@ -18,9 +18,9 @@
  * A path being followed.
  *
  * @rest: the names still to be followed
- * @nr_links: links followed so far
- * @stops_at_last: the last name is only examined
- * @only_of: the file must belong to this user, the owner of a link to it; (uid_t)-1: any user
+ * @nr_links: number of links followed so far
+ * @stops_at_last: the last name is not followed
+ * @only_of: the file must belong to this user, the owner of a link on the way; (uid_t)-1: any user
  */
 struct walk {
 	const char *path;
@@ -59,7 +59,7 @@ static int move_to(struct place *place, const char *name, const struct walk *wal
 	return 0;
 }
 
-/* Take the first name off the rest. @is_last: only slashes follow. */
+/* Move the first name of @walk->rest to @name. @is_last: only slashes follow it. */
 static int take_name(struct walk *walk, char *name, bool *is_last)
 {
 	const char *from = walk->rest + strspn(walk->rest, "/");
@@ -81,9 +81,7 @@ static int take_name(struct walk *walk, char *name, bool *is_last)
 	return 0;
 }
 
-/*
- * A link of procfs, for example to a process' own descriptor: its target cannot be reached by name.
- */
+/* True for a link of procfs, as /proc/self/fd/1: its target may have no name. */
 static bool is_kernels_link(int link_fd, const struct stat *dir)
 {
 	struct statfs fs;
@@ -152,8 +150,8 @@ static int follow_link(struct place *place, struct walk *walk, int link_fd, cons
 }
 
 /*
- * Check that the file, or the directory of the new file, belongs to the owner of the link that
- * leads there.
+ * Check that the file belongs to the owner of the link that leads to it. For a new file, the
+ * directory must.
  */
 static int check_end(const struct place *place, const struct walk *walk, const struct stat *dir,
 		     struct uft_err *err)
@@ -168,7 +166,7 @@ static int check_end(const struct place *place, const struct walk *walk, const s
 		       walk->path, walk->only_of, owner);
 }
 
-/* Follow one name. Returns 1 after the last one. */
+/* Follow one name. Returns 1 after the last name. */
 static int walk_step(struct place *place, struct walk *walk, struct uft_err *err)
 {
 	struct stat dir;
@@ -200,7 +198,7 @@ static int walk_step(struct place *place, struct walk *walk, struct uft_err *err
 	return check_end(place, walk, &dir, err) ?: 1;
 }
 
-/* Follow the first @len bytes of the rest of @walk. */
+/* Follow the first @len bytes of @walk->path. */
 static int walk_all(struct place *place, struct walk *walk, size_t len, struct uft_err *err)
 {
 	int ret;

@@ -1,4 +1,4 @@
-/* The directory and the last name of a path, found without trust in links of other users. */
+/* The directory and the last name of a path. Links of other users are not trusted on the way. */
 #ifndef UTRAIL_BASE_PLACE_H
 #define UTRAIL_BASE_PLACE_H
 
@@ -11,10 +11,11 @@
 /*
  * The place of an existing or new file.
  *
- * @dir_fd: the directory, opened with O_PATH; closed by place_deinit()
+ * @dir_fd: the directory, opened with O_PATH
  * @name: the last name: not a link, unless @is_kernels
- * @is_there: the name exists, and @st is set
- * @is_kernels: the name is a link of procfs, as for /dev/stdout, which is opened and never replaced
+ * @is_there: a file has this name, and @st describes it
+ * @is_kernels: the name is a link of procfs (/dev/stdout leads to one): it is opened and never
+ *              replaced
  * @is_shared: users other than the caller and root may create names in the directory
  */
 struct place {
@@ -29,11 +30,10 @@ struct place {
 #define PLACE_NOWHERE ((struct place){ .dir_fd = -1 })
 
 /*
- * Follow @path to its place. Links of the caller and of root are followed. A link of another user
- * is
- *  - refused in a directory in which all may create names (mode o+w or sticky), on any kernel; the
- *    kernel's protected_symlinks refuses a part of them (proc_sys_fs(5));
- *  - followed elsewhere only to files of the owner of the link.
+ * Find the place of @path. Links of the caller and of root are followed. A link of another user is
+ *  - refused in a directory in which all may create names (mode o+w or sticky), whether or not the
+ *    kernel has protected_symlinks (proc_sys_fs(5));
+ *  - followed elsewhere, but only to files of the link's owner.
  * The last name need not exist. Each step works on descriptors, so the checked file is the one that
  * is used.
  *
@@ -43,14 +43,14 @@ struct place {
 int place_find(struct place *place, const char *path, struct uft_err *err);
 
 /*
- * Like place_find(), for a directory that will be created: its last name is not followed. Trailing
- * slashes are ignored. -EISDIR for "/" and for paths that end in "." or "..".
+ * Like place_find(), for a directory that will be created: the last name is not followed if it is a
+ * link. Trailing slashes are ignored. -EISDIR for "/" and for paths that end in "." or "..".
  */
 int place_find_parent(struct place *place, const char *path, struct uft_err *err);
 
 /*
- * Check that the existing file belongs to us, so that we may write into it. -EACCES with a text for
- * a file of another user.
+ * Check that we may write into an existing file. -EACCES with a text when another user owns it and
+ * others may create names in its directory.
  */
 int place_check_owner(const struct place *place, const char *path, struct uft_err *err);
 

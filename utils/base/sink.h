@@ -1,10 +1,10 @@
 /*
  * The output of views: a large buffer, flushed when full, with fast functions for writing.
  *
- * A sink knows the medium of its text. Texts of our sources are written by sink_lit() and
- * sink_either(), numbers by sink_putf(). All other text, as names of functions, paths or the user's
- * words, is written by sink_str() and sink_text(), which escape it. tests/rules/texts.py lists the
- * few places that write raw bytes, with their reasons.
+ * A sink knows the medium of its text. Literals of the source are written by sink_lit() and
+ * sink_either(), numbers by sink_putf(). Text from elsewhere, such as names of functions, paths and
+ * words of users, is written by sink_str() and sink_text(), which escape it. tests/rules/texts.py
+ * lists the few places that write raw bytes, with their reasons.
  */
 #ifndef UTRAIL_BASE_SINK_H
 #define UTRAIL_BASE_SINK_H
@@ -20,18 +20,18 @@
 #include "utils/base/containers/strbuf.h"
 
 #define SINK_BYTES	(256 * 1024)
-/* The maximum for one sink_room(); longer texts are written in pieces, by sink_text(). */
+/* The most bytes of one sink_room(). sink_text() writes longer texts in pieces. */
 #define SINK_ROOM_MAX	4096
-/* The bytes that copy_over() may write beyond the text. */
+/* The room that copy_over() needs after the text. */
 #define COPY_OVER_SLACK 32
 
 /*
  * @len: bytes in @buf; @flushed: bytes written before these
- * @write: takes all of the bytes, or returns a negative errno
- * @failed: the first failure of @write or of the writer; from then on output is dropped. Owners
- *          check it (sink_flush()) at the end, and where they can stop early.
- * @medium: the medium of the text: a terminal, unless the writer sets another one before it begins
- * @has_broken: a text was not UTF-8, and the medium cannot represent that (escape_add())
+ * @write: writes @len bytes, or returns a negative errno
+ * @failed: the first failure of @write or of the writer; later output is dropped. Owners check it
+ *          at the end (sink_flush()), and earlier where they can stop
+ * @medium: MEDIUM_TERMINAL, unless the writer sets another one before it begins
+ * @has_broken: a text was not UTF-8, and the medium could not represent it (escape_add())
  *
  * Starts with sink_init(), ends with sink_deinit(), which does not flush.
  */
@@ -55,13 +55,13 @@ int sink_init_text(struct sink *sink, struct strbuf *text);
 void sink_deinit(struct sink *sink);
 #define cleanup_sink cleanup(sink_deinit)
 
-/* All the bytes that have gone in so far. */
+/* Returns the number of all bytes written so far, flushed or not. */
 static inline uint64_t sink_bytes(const struct sink *sink)
 {
 	return sink->flushed + sink->len;
 }
 
-/* Record the writer's own failure: a negative @ret. */
+/* Record a failure of the writer: a negative @ret. */
 static inline void sink_fail(struct sink *sink, int ret)
 {
 	if (ret < 0 && !sink->failed)
@@ -74,15 +74,15 @@ int sink_flush(struct sink *sink);
 /* Write untrusted text of any length, escaped for the sink's medium. */
 void sink_text(struct sink *sink, const char *text, size_t len);
 void sink_str(struct sink *sink, const char *text);
-/* Write a JSON string with quotes around it; for sinks with that medium. */
+/* Write a JSON string with its quotes. The medium is MEDIUM_JSON or MEDIUM_SCRIPT. */
 void sink_quoted(struct sink *sink, const char *text);
 /*
- * Write a text padded to at least |@width| columns: with blanks after it (@width > 0) or before it
- * (@width < 0).
+ * Write a text of at least |@width| columns. Blanks follow it (@width > 0) or precede it (@width <
+ * 0).
  */
 void sink_str_padded(struct sink *sink, const char *text, int width);
 
-/* Write text of our sources: a string literal, or one of two. */
+/* Write a string literal, or one of two. */
 #define sink_lit(sink, literal) sink_put_raw(sink, "" literal "", sizeof(literal) - 1)
 #define sink_either(sink, is_first, first, second) \
 	((is_first) ? sink_lit(sink, first) : sink_lit(sink, second))
@@ -92,7 +92,7 @@ void sink_str_padded(struct sink *sink, const char *text, int width);
 void sink_format(struct sink *sink, const char *fmt, ...) PRINTF_FORMAT(2, 3);
 void sink_fill(struct sink *sink, char c, size_t count);
 
-/* Write raw bytes of any length, already in the sink's language. */
+/* Write bytes that are in the sink's language already. */
 void sink_put_raw(struct sink *sink, const void *data, size_t len);
 static inline void sink_put_made(struct sink *sink, const struct strbuf *text)
 {
@@ -100,8 +100,8 @@ static inline void sink_put_made(struct sink *sink, const struct strbuf *text)
 }
 
 /*
- * Write the beginning and the end of a page, for a sink with only that page; only COLOR_MODE_HTML
- * has output. The other two functions begin and end coloured text.
+ * Write the beginning and the end of a web page that is all of the output. Only COLOR_MODE_HTML has
+ * output.
  */
 void sink_page_begin(struct sink *sink, enum color_mode mode);
 void sink_page_end(struct sink *sink, enum color_mode mode);
@@ -109,8 +109,8 @@ void sink_color_begin(struct sink *sink, enum color_mode mode, enum color color)
 void sink_color_end(struct sink *sink, enum color_mode mode);
 
 /*
- * HOT: get room for @len bytes, at most SINK_ROOM_MAX. The caller fills it and reports the end with
- * sink_done().
+ * HOT: get room for @len bytes, at most SINK_ROOM_MAX. The caller writes there, and passes the end
+ * of its bytes to sink_done().
  */
 static inline char *sink_room(struct sink *sink, size_t len)
 {
@@ -120,8 +120,8 @@ static inline char *sink_room(struct sink *sink, size_t len)
 }
 
 /*
- * HOT: copy short texts 32 bytes at a time, so up to 31 bytes more than @len are read and written.
- * The caller sees to it that @from and @to have them.
+ * HOT: copy a short text, 32 bytes at a time. Up to 31 bytes after @len are read and written, too:
+ * the caller makes sure that @from and @to have them.
  */
 static inline char *copy_over(char *to, const char *from, size_t len)
 {

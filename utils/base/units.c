@@ -42,10 +42,7 @@ static const struct unit *find_unit(const struct unit *units, size_t nr, const c
 	return NULL;
 }
 
-/*
- * Parse the digits of the integer part. Returns their number, which is 0 when there is no digit, or
- * -1 on overflow.
- */
+/* Parse the digits at *@text. Returns their number (0: there is none), or -1 on overflow. */
 static int parse_digits(const char **text, uint64_t *value)
 {
 	int count = 0;

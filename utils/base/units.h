@@ -11,31 +11,28 @@
 #define NSEC_PER_MSEC 1000000ULL
 #define NSEC_PER_SEC  1000000000ULL
 
-/*
- * Seconds with nine digits after the point, for functions like printf(): the format and its
- * arguments.
- */
+/* A format of printf(3) for seconds with nine digits after the point, and its arguments. */
 #define SECONDS_FORMAT "%llu.%09llu"
 #define SECONDS_OF(ns)                                       \
 	(unsigned long long)((uint64_t)(ns) / NSEC_PER_SEC), \
 		(unsigned long long)((uint64_t)(ns) % NSEC_PER_SEC)
 
 /*
- * Parse "1.5ms", "200", "2s", "1min" to nanoseconds; units ns(nsec) us(usec) ms(msec) s(sec)
- * m(min), any case, no unit is ns. All of @text must be the time. Digits below one nanosecond are
- * cut. -EINVAL with a text that names the accepted form, -ERANGE above 2^63 ns.
+ * Parse "1.5ms", "200", "2s", "1min" to nanoseconds. Units are ns(nsec) us(usec) ms(msec) s(sec)
+ * m(min), in any case; a number without a unit is in ns. Digits below one nanosecond are cut.
+ * -EINVAL with a text that names the accepted form, -ERANGE above 2^63 ns.
  */
 int parse_time(const char *text, uint64_t *time_ns, struct uft_err *err);
 
 /*
- * Write a time for parse_time(), in the largest unit: "1ms", "1.5us", "999ns". There are at most
- * three digits on each side of the point, as uftrace accepts no more; finer digits are cut.
+ * Write a time in the form of parse_time(), in the largest unit: "1ms", "1.5us", "999ns". There are
+ * at most three digits after the point, since uftrace accepts no more; finer digits are cut.
  */
 void format_time(uint64_t time_ns, struct strbuf *out);
 
 /*
- * Parse "128k", "4M", "1g", "4096" to bytes (k, m, g, any case, powers of 1024). Errors are those
- * of parse_time().
+ * Parse "128k", "4M", "1g", "4096" to bytes; units are powers of 1024, in any case. Errors are
+ * those of parse_time().
  */
 int parse_size(const char *text, uint64_t *bytes, struct uft_err *err);
 

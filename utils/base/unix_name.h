@@ -8,13 +8,13 @@
 #include <sys/un.h>
 
 /*
- * Write the address of @name, which has @len bytes, to @addr, for bind(2) and connect(2). Returns
- * the address's length, or 0 when the name is too long.
+ * Write the address of @name, which has @len bytes, to @addr. Returns the length of the address, or
+ * 0 when the name is too long.
  */
 static inline socklen_t unix_name_address(struct sockaddr_un *addr, const char *name, size_t len)
 {
 	*addr = (struct sockaddr_un){ .sun_family = AF_UNIX };
-	/* The first byte is 0; the name, which has no NUL at its end, follows it. */
+	/* The first byte of an abstract name is 0. The name has no NUL at its end. */
 	if (len + 1 > sizeof(addr->sun_path))
 		return 0;
 	memcpy(addr->sun_path + 1, name, len);

@@ -13,10 +13,10 @@
 #include "utils/base/containers/strbuf.h"
 
 /*
- * A word that is not known. The caller offers the known words one by one. They are not copied, and
- * must live until the error is set.
+ * A word that is not known. The caller offers the known words one by one. These are not copied, and
+ * must live until unknown_set().
  *
- * @typed: a copy of the word; @known: the offered words, separated by commas
+ * @known: the offered words, separated by commas
  */
 struct unknown {
 	struct strbuf typed;
@@ -26,14 +26,17 @@ struct unknown {
 
 #define cleanup_unknown cleanup(unknown_deinit)
 
-/* Begin with @word, of @len bytes. Ends with unknown_deinit(). */
+/* @word: the unknown word, of @len bytes; it is copied. Ends with unknown_deinit(). */
 void unknown_init(struct unknown *u, const char *word, size_t len);
 void unknown_deinit(struct unknown *u);
 void unknown_offer(struct unknown *u, const char *name);
 
 /*
- * Set the error. @what: names the kind of word, as in "unknown field"; @expected: "some of" or "one
- * of"; @more: added text, as in ", or a counter", or "". Returns @code.
+ * Set the error. Returns @code.
+ *
+ * @what: the kind of word, as in "unknown field"
+ * @expected: "some of" or "one of"
+ * @more: a text after the known words, as ", or a counter", or ""
  */
 int unknown_set(const struct unknown *u, struct uft_err *err, int code, const char *what,
 		const char *expected, const char *more);

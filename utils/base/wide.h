@@ -1,4 +1,4 @@
-/* Numbers of 128 bits, also on machines without such a type: sums of squares do not fit in 64. */
+/* Numbers of 128 bits, for sums of squares. They also work on machines without such a type. */
 #ifndef UTRAIL_BASE_WIDE_H
 #define UTRAIL_BASE_WIDE_H
 

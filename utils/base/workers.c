@@ -37,7 +37,7 @@ static void *run_job(void *arg)
 	return NULL;
 }
 
-/* A new thread has the signal mask of the one that makes it. */
+/* A new thread inherits the signal mask of its creator, so all signals are blocked meanwhile. */
 static void start_threads(struct worker *workers, unsigned nr)
 {
 	pthread_attr_t attr;

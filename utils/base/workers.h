@@ -1,15 +1,13 @@
-/* Runs work in several threads; the call returns when all is done. */
+/* Runs a function in several threads, and waits for them. */
 #ifndef UTRAIL_BASE_WORKERS_H
 #define UTRAIL_BASE_WORKERS_H
 
-/* Returns the number of CPUs available to this process; at most @max, at least 1. */
+/* Returns the number of CPUs that this process may use; at least 1, at most @max. */
 unsigned workers_count(unsigned max);
 
 /*
- * The work: @fn. @tick is a function that the calling thread runs a few times a second while it
- * waits for the others.
- *
- * @tick: NULL: none
+ * @tick: called a few times a second by the calling thread while it waits for the others; NULL:
+ *        none
  */
 struct workers_job {
 	void (*fn)(void *arg, unsigned index);
@@ -19,10 +17,9 @@ struct workers_job {
 };
 
 /*
- * Call @job->fn with each @index below @nr, each in a thread of its own, the first in the calling
- * thread; returns when all calls have returned. If a thread cannot be created, for lack of memory
- * or by a limit, the calling thread makes the remaining calls, one after the other. The new threads
- * block all signals; their stacks have WORKERS_STACK bytes.
+ * Call @job->fn with each @index below @nr. Each call runs in a thread of its own, the first one in
+ * the calling thread. If a thread cannot be created, the calling thread makes its call later.
+ * Returns after all calls. The new threads block all signals.
  */
 #define WORKERS_STACK (1U << 20)
 void workers_run(unsigned nr, const struct workers_job *job);

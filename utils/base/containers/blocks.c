@@ -9,8 +9,8 @@
 #define HUGE_PAGE_BYTES (2UL << 20)
 
 /*
- * Blocks begin at a cache line. Each block is followed by one more line, so that the beginnings of
- * many blocks are not in the same few cache sets.
+ * Blocks begin at a cache line. An unused line follows each block: otherwise the first lines of all
+ * blocks would compete for a few sets of the cache.
  */
 #define BLOCK_ALIGN 64UL
 
@@ -31,7 +31,7 @@ int blocks_init(struct blocks *blocks, size_t nr, size_t bytes)
 		goto no_memory;
 	blocks->base = (char *)(((uintptr_t)blocks->mapping + HUGE_PAGE_BYTES - 1) &
 				-HUGE_PAGE_BYTES);
-	/* Only a hint: small pages are good enough, too. */
+	/* Ignore the result: small pages work, too. */
 	madvise(blocks->base, nr * blocks->bytes, MADV_HUGEPAGE);
 	for (size_t i = 0; i < nr; i++)
 		blocks->free_list[i] = nr - 1 - i;

@@ -7,14 +7,14 @@
 #include <stdint.h>
 
 /*
- * The block released last is allocated next, since it is still in the CPU's caches. Many blocks use
- * huge pages, if the kernel has them (madvise(2), MADV_HUGEPAGE): fewer page faults, fewer misses
- * of the TLB.
+ * The block that was released last is allocated next, since the CPU's caches still have it. The
+ * kernel is asked for huge pages (madvise(2), MADV_HUGEPAGE), which cause fewer page faults and TLB
+ * misses.
  *
- * A zeroed struct, or one without free blocks, uses malloc(3). Any thread may take and give.
+ * blocks_take() uses malloc(3) for larger objects, when no block is free, and in a zeroed struct.
+ * Any thread may call blocks_take() and blocks_give().
  *
- * @bytes: the size of a block
- * @free_list: the indexes of the @nr_free free blocks
+ * @free_list: the indexes of the free blocks; @nr_free: their number
  */
 struct blocks {
 	char *base;
@@ -28,13 +28,13 @@ struct blocks {
 };
 
 /*
- * Prepare @nr blocks of @bytes; memory is allocated on use. 0 or -ENOMEM. Ends with
- * blocks_deinit(), also with blocks in use.
+ * Prepare @nr blocks of @bytes. The kernel allocates their pages at the first use. 0 or -ENOMEM.
+ * blocks_deinit() frees all blocks, even those in use.
  */
 int blocks_init(struct blocks *blocks, size_t nr, size_t bytes);
 void blocks_deinit(struct blocks *blocks);
 
-/* Take a block of at least @bytes, not cleared; NULL when there is no memory. */
+/* Take a block of at least @bytes, whose content is undefined. NULL when memory is short. */
 void *blocks_take(struct blocks *blocks, size_t bytes);
 
 /* @block: the result of blocks_take() or malloc(3), or NULL. */

@@ -1,16 +1,16 @@
-/* Hashes for tables whose keys come from untrusted input: collisions are not predictable. */
+/* Hashes for tables whose keys come from untrusted input: an attacker cannot predict collisions. */
 #ifndef UTRAIL_BASE_HASH_H
 #define UTRAIL_BASE_HASH_H
 
 #include <stdint.h>
 
 /*
- * Returns a random odd number, constant in a process. The call takes some 20 ns, so tables keep the
- * number.
+ * Returns a random odd number, which is the same for the whole process. A call takes some 20 ns, so
+ * each table keeps the number.
  */
 uint64_t hash_seed(void);
 
-/* Mix all bits of @bits and of the seed into each bit of the lower half. */
+/* Returns 32 bits, each of which depends on all bits of @bits and of @seed. */
 static inline uint32_t hash_fold(uint64_t bits, uint64_t seed)
 {
 	return (bits ^ bits >> 32) * seed >> 32;

@@ -13,7 +13,10 @@ void intmap_deinit(struct intmap *map)
 	*map = (struct intmap){ 0 };
 }
 
-/* Find the slot of @key, or the free one for it; there is always a free slot. */
+/*
+ * Find the slot of @key, or the free slot for it. The search ends, since at most half of the slots
+ * are taken.
+ */
 static struct intmap_slot *find_number_slot(const struct intmap *map, uint64_t key)
 {
 	size_t at = hash_number(key, map->seed) & (map->nr_slots - 1);

@@ -8,7 +8,7 @@
 #include "utils/base/cleanup.h"
 
 /*
- * Open addressing, never more than half full. Values are borrowed. Starts as { 0 }, ends with
+ * Open addressing, at most half full. The map does not own its values. Starts as { 0 }, ends with
  * intmap_deinit().
  */
 struct intmap {
@@ -24,7 +24,7 @@ struct intmap {
 void intmap_deinit(struct intmap *map);
 #define cleanup_intmap cleanup(intmap_deinit)
 
-/* Returns the value of @key, or NULL. */
+/* NULL: the key is unknown. */
 void *intmap_get(const struct intmap *map, uint64_t key);
 
 /* Set the value of @key; @value is not NULL. 0 or -ENOMEM. */

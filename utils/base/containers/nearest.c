@@ -17,16 +17,16 @@ void nearest_init(struct nearest *n, const char *typed)
 }
 
 /*
- * Returns the edit distance: the number of letters to change, add, drop or swap with their
- * neighbour that turns the typed text into @word. There may be many words, so the function must be
- * fast. A row of the table of distances between prefixes is a bit vector, with a bit where the row
- * differs from the one above it (Hyyrö, A bit-vector algorithm for computing Levenshtein and
- * Damerau edit distances, 2003).
+ * Returns the edit distance: the number of letters to change, add, drop, or swap with their
+ * neighbour, that turns the typed text into @word. It must be fast, as there may be many words.
+ * Each row of the table of distances is a bit vector: a bit is set where the row differs from the
+ * row above it (Hyyrö, A bit-vector algorithm for computing Levenshtein and Damerau edit distances,
+ * 2003).
  */
 static unsigned edit_distance(const struct nearest *n, const char *word)
 {
 	uint64_t last = n->len ? 1ULL << (n->len - 1) : 0;
-	uint64_t more = UINT64_MAX; /* bits where the row is one more than the row above it */
+	uint64_t more = UINT64_MAX; /* bits where the distance is one more than in the row above */
 	uint64_t less = 0;
 	uint64_t same = 0; /* the diagonal costs nothing */
 	uint64_t before = 0;
@@ -56,7 +56,7 @@ static unsigned edit_distance(const struct nearest *n, const char *word)
 
 void nearest_offer(struct nearest *n, const char *word)
 {
-	/* A word that was truncated, or that contains the typed one, is close. */
+	/* A word that contains the typed text is close: the user may have cut the word short. */
 	unsigned distance = edit_distance(n, word);
 
 	if (*n->typed && strstr(word, n->typed))
@@ -83,7 +83,8 @@ void nearest_text(const struct nearest *n, const char *prefix, struct strbuf *ou
 {
 	for (size_t i = 0; i < n->nr; i++) {
 		/*
-		 * A word that is much farther than the best one only distracts, unless all are far.
+		 * Leave out words that are farther than the best word, which would only distract.
+		 * When even the best word is far, the words may be one farther.
 		 */
 		if (n->best[i].distance > n->best[0].distance + (n->best[0].distance > 1))
 			break;

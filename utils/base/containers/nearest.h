@@ -1,4 +1,4 @@
-/* "Did you mean": the known words that are most similar to the typed one. */
+/* "Did you mean": the known words that are most similar to a typed word. */
 #ifndef UTRAIL_BASE_NEAREST_H
 #define UTRAIL_BASE_NEAREST_H
 
@@ -11,11 +11,11 @@
 #define NEAREST_MAX 3
 
 /*
- * Words are offered one by one, so that any table can be searched. The words are not copied: they
- * must live until the text is made.
+ * The caller offers the known words one by one, from any table. Words are not copied: they must
+ * live until nearest_text().
  *
- * @len: the number of characters of @typed that count
- * @places: for each letter a bit mask of its positions in @typed
+ * @len: the number of characters of @typed that are compared
+ * @places: for each character a bit mask of its positions in @typed
  */
 struct nearest {
 	const char *typed;
@@ -32,8 +32,8 @@ void nearest_init(struct nearest *n, const char *typed);
 void nearest_offer(struct nearest *n, const char *word);
 
 /*
- * Append "a, b, c", the nearest first, each with the prefix @prefix; nothing when no word was
- * offered.
+ * Append "a, b, c", the nearest word first, each with @prefix before it. Appends nothing when no
+ * word was offered.
  */
 void nearest_text(const struct nearest *n, const char *prefix, struct strbuf *out);
 

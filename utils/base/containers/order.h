@@ -1,6 +1,6 @@
 /*
- * Functions for plain numbers, and for structs that begin with a number: comparisons for qsort(3)
- * and bsearch(3), and a binary search.
+ * For arrays of numbers, and of structs that begin with a number: comparisons for qsort(3) and
+ * bsearch(3), and a binary search.
  */
 #ifndef UTRAIL_BASE_ORDER_H
 #define UTRAIL_BASE_ORDER_H
@@ -25,8 +25,8 @@ static inline int order_u64(const void *a, const void *b)
 }
 
 /*
- * Count the elements in @array that are not above @limit: the last of them is in force at @limit.
- * The array has @nr elements of @size bytes, sorted by the uint64_t that each begins with.
+ * Count the elements of @array that are not above @limit. The array has @nr elements of @size
+ * bytes. Each begins with a uint64_t, by which the array is sorted.
  */
 static inline size_t order_count_until(const void *array, size_t nr, size_t size, uint64_t limit)
 {
@@ -45,8 +45,7 @@ static inline size_t order_count_until(const void *array, size_t nr, size_t size
 }
 
 /*
- * Returns the number of elements below @limit, which is also the index of the first one at or above
- * it.
+ * Count the elements below @limit. The result is the index of the first element that is not below.
  */
 static inline size_t order_count_below(const void *array, size_t nr, size_t size, uint64_t limit)
 {

@@ -12,9 +12,9 @@
 #include "utils/base/compiler.h"
 
 /*
- * @data: the bytes, always followed by a NUL that @len does not count; NULL while empty
- * @oom: an allocation failed; from then on nothing is appended, and the owner checks once at the
- *       end (strbuf_oom()) instead of after each call
+ * @data: the bytes, then a NUL that @len does not count; NULL before the first byte
+ * @oom: an allocation failed. From then on nothing is appended, so the owner need not check each
+ *       call, but only the end (strbuf_oom())
  *
  * Starts as { 0 }, ends with strbuf_deinit().
  */
@@ -28,7 +28,7 @@ struct strbuf {
 void strbuf_deinit(struct strbuf *sb);
 #define cleanup_strbuf cleanup(strbuf_deinit)
 
-/* Make room for @extra more bytes (and the NUL). False when memory is short. */
+/* Make room for @extra more bytes and the NUL. False when memory is short. */
 bool strbuf_grow(struct strbuf *sb, size_t extra);
 
 void strbuf_add(struct strbuf *sb, const void *data, size_t len);
@@ -37,7 +37,7 @@ void strbuf_addchars(struct strbuf *sb, char c, size_t count);
 void strbuf_addf(struct strbuf *sb, const char *fmt, ...) PRINTF_FORMAT(2, 3);
 void strbuf_vaddf(struct strbuf *sb, const char *fmt, va_list ap) PRINTF_FORMAT(2, 0);
 
-/* Decimal text of @v; the fast path of the views. */
+/* Append @v in decimal. Views call it at each line, so it is fast. */
 void strbuf_addu64(struct strbuf *sb, uint64_t v);
 
 static inline void strbuf_addch(struct strbuf *sb, char c)
@@ -57,9 +57,8 @@ static inline void strbuf_reset(struct strbuf *sb)
 }
 
 /*
- * A list of strings in a buffer, each with its NUL. strbuf_list_add() appends @str;
- * strbuf_list_next() returns the string after @at: the first one for NULL, NULL at the end;
- * strbuf_list_has() is true when @str is one of the strings.
+ * A list of strings in a buffer, each with its NUL. strbuf_list_next() returns the string after
+ * @at: the first string for NULL, NULL at the end.
  */
 void strbuf_list_add(struct strbuf *list, const char *str);
 const char *strbuf_list_next(const struct strbuf *list, const char *at);
@@ -67,7 +66,7 @@ bool strbuf_list_has(const struct strbuf *list, const char *str);
 
 #define strbuf_list_each(list, at) for (const char *at = NULL; (at = strbuf_list_next(list, at));)
 
-/* Returns the text as a C string, "" when empty; valid until the next change. */
+/* Returns the text, "" when empty; valid until the next change. */
 static inline const char *strbuf_str(const struct strbuf *sb)
 {
 	return sb->data ? sb->data : "";

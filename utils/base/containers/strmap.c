@@ -15,7 +15,7 @@ void strmap_deinit(struct strmap *map)
 	*map = (struct strmap){ 0 };
 }
 
-/* FNV-1a from any start value. */
+/* FNV-1a, which starts with @seed instead of its constant. */
 static size_t hash_of(const char *key, uint64_t seed)
 {
 	uint64_t hash = seed;
@@ -25,7 +25,10 @@ static size_t hash_of(const char *key, uint64_t seed)
 	return hash_fold(hash, seed);
 }
 
-/* Find the slot of @key, or the free one for it; there is always a free slot. */
+/*
+ * Find the slot of @key, or the free slot for it. The search ends, since at most half of the slots
+ * are taken.
+ */
 static struct strmap_slot *find_string_slot(const struct strmap *map, const char *key)
 {
 	size_t at = hash_of(key, map->seed) & (map->nr_slots - 1);

@@ -8,7 +8,7 @@
 #include "utils/base/cleanup.h"
 
 /*
- * Open addressing, never more than half full. Keys and values are borrowed. Starts as { 0 }, ends
+ * Open addressing, at most half full. The map owns neither keys nor values. Starts as { 0 }, ends
  * with strmap_deinit().
  */
 struct strmap {
@@ -24,7 +24,7 @@ struct strmap {
 void strmap_deinit(struct strmap *map);
 #define cleanup_strmap cleanup(strmap_deinit)
 
-/* Returns the value of @key, or NULL. */
+/* NULL: the key is unknown. */
 void *strmap_get(const struct strmap *map, const char *key);
 
 /* Set the value of @key, which must live as long as the map. 0 or -ENOMEM. */

@@ -8,9 +8,9 @@
 #include <string.h>
 
 /*
- * Make room for one more after @nr elements of @size bytes in @array, which only this function has
- * grown. The room doubles whenever @nr is a power of two, so its size need not be stored. Returns
- * the array; or NULL when memory is short, and @array is unchanged.
+ * Make room for one more element after the @nr elements of @size bytes in @array. No other function
+ * may resize the array: its room is the next power of two, so the caller need not store the room.
+ * Returns the array; NULL when memory is short, and @array is unchanged.
  */
 static inline void *vec_grow(void *array, size_t nr, size_t size)
 {
@@ -20,8 +20,8 @@ static inline void *vec_grow(void *array, size_t nr, size_t size)
 }
 
 /*
- * Like vec_grow(), for an array that also shrinks (a stack), or grows in other ways. The array has
- * room for *@cap elements, initially 0. Memory is allocated only when the array is full.
+ * Like vec_grow(), for an array that also shrinks, as a stack does, or is resized elsewhere. The
+ * array has room for *@cap elements, initially 0.
  */
 static inline void *vec_room(void *array, size_t nr, size_t *cap, size_t size)
 {
@@ -36,9 +36,8 @@ static inline void *vec_room(void *array, size_t nr, size_t *cap, size_t size)
 }
 
 /*
- * Extend a table of rows of @size bytes, one for each number below *@nr, so that it has one for
- * @number. New rows are zeros. Returns the table; or NULL when memory is short, and @table is
- * unchanged.
+ * Extend a table with a row of @size bytes for each number below *@nr, so that @number has a row.
+ * New rows are zeros. Returns the table; NULL when memory is short, and @table is unchanged.
  */
 static inline void *vec_reach(void *table, size_t *nr, size_t number, size_t size)
 {

@@ -35,7 +35,10 @@ static char take_byte(struct text *text)
 	return c;
 }
 
-/* Take text up to the closing @quote. False when there is none. */
+/*
+ * Append the text up to the closing @quote to @word, and move past the quote. False without a
+ * closing quote.
+ */
 static bool take_quoted(struct text *text, char quote, struct strbuf *word)
 {
 	while (*text->at && *text->at != quote) {
@@ -103,7 +106,10 @@ static bool is_plain(const char *word)
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 				    "-_./,:=@%+";
 
-	/* Not plain: `~` and `#` may be special at the start, `^` is special in old shells. */
+	/*
+	 * `~`, `#` and `^` are not plain: the first two are special at the start, `^` in old
+	 * shells.
+	 */
 	return *word && strspn(word, plain) == strlen(word);
 }
 
@@ -140,7 +146,7 @@ void words_quote(const char *word, struct strbuf *out)
 	} else if (has_control(word)) {
 		quote_control(word, out);
 	} else if (strchr(word, '!') && !strchr(word, '\'')) {
-		/* Within double quotes, an interactive shell would expand '!' (history). */
+		/* An interactive shell expands '!' within double quotes (history). */
 		strbuf_addf(out, "'%s'", word);
 	} else {
 		strbuf_addch(out, '"');

@@ -9,7 +9,7 @@
 #include "utils/base/containers/strbuf.h"
 
 /*
- * @words: on the heap, like an argv: @nr words and a NULL at the end; NULL while empty
+ * @words: @nr words and a NULL, as an argv, on the heap; NULL while empty
  *
  * Starts as { 0 }, ends with words_deinit().
  */
@@ -19,17 +19,17 @@ struct words {
 };
 
 /*
- * Append the words of @text. Blanks and ends of lines separate them, but not within 'quotes' and
- * "quotes". `\` escapes the next character; `#` at the start of a word begins a comment. -EINVAL,
- * with the line, for a quote without end; -ENOMEM.
+ * Append the words of @text, which blanks and ends of lines separate. Text in 'single' or "double"
+ * quotes is not separated. `\` escapes the next character; `#` at the start of a word begins a
+ * comment. -EINVAL, with the line, for a quote without end; -ENOMEM.
  */
 int words_add(struct words *words, const char *text, struct uft_err *err);
 void words_deinit(struct words *words);
 #define cleanup_words cleanup(words_deinit)
 
 /*
- * Append @word in a form that a shell reads as this one word: unchanged if possible, else "quoted",
- * else 'quoted', or $'quoted' for bash and zsh.
+ * Append @word so that a shell reads it as one word: unchanged if possible, else "quoted", else
+ * 'quoted', or $'quoted' for bash and zsh.
  */
 void words_quote(const char *word, struct strbuf *out);
 
