@@ -32,13 +32,13 @@ static int compare_pairs(const void *a, const void *b)
 	return order ? order : compare_names(x->callee, y->callee);
 }
 
-/* Collects one row per node. After sorting, rows of the same pair are folded into one. */
+/* The pairs as they are collected: one for each node. fold() makes one of equal pairs. */
 struct collector {
 	struct callers *callers;
 	size_t cap;
 	uint32_t *open; /* by function id: the number of its calls around the current one */
 	size_t nr_open;
-	bool of_counter; /* sums of a counter, not of times */
+	bool of_counter; /* add up a counter, not times */
 };
 
 static int grow_open(struct collector *c, size_t id)
@@ -71,7 +71,7 @@ static size_t fold(struct call_pair *pairs, size_t nr)
 	return kept;
 }
 
-/* There are few pairs and may be many nodes: a full table is folded before it grows. */
+/* A full table is folded before it grows, since many nodes may have few pairs. */
 static int make_room(struct collector *c)
 {
 	if (c->callers->nr < c->cap)
@@ -109,7 +109,7 @@ static int enter_pair(struct collector *c, const struct tree_node *node)
 	return 0;
 }
 
-/* A node of a counter is not a call: it is not counted. */
+/* Add the pairs of all nodes below @root. A node of a counter is no call, and is left out. */
 static int add_root(struct collector *c, const struct tree_node *root)
 {
 	const struct tree_node *node = root->first;

@@ -11,8 +11,8 @@
 /*
  * Calls of @callee by @caller.
  *
- * @caller: NULL: no recorded function
- * @total_ns: the time of those calls that are not within another call of @callee
+ * @caller: NULL: the caller was not recorded
+ * @total_ns: the time of the calls; a call within another call of @callee adds nothing
  */
 struct call_pair {
 	const struct func *caller;
@@ -33,7 +33,7 @@ struct callers {
 };
 
 /*
- * After tree_counters_spread(): add up the counter of that call, instead of the times. Returns 0 or
+ * Add up a counter instead of the times: tree_counters_spread() has set it in @tree. Returns 0 or
  * -ENOMEM with @err.
  */
 int callers_add_up_counter(struct callers *callers, const struct tree *tree, struct uft_err *err);

@@ -67,8 +67,8 @@ static void put_line(const struct graph *graph, const struct tree_node *node,
 }
 
 /*
- * Write all nodes below @top. Each call with siblings indents its own calls by three columns; a
- * chain of single children is not indented.
+ * Write all nodes below @top. A call that has siblings indents the calls below it by three columns.
+ * A call without siblings does not.
  */
 static int put_below(const struct graph *graph, const struct tree_node *top, struct sink *sink)
 {
@@ -135,7 +135,7 @@ static int show_program(const struct graph *graph, const struct session *session
 	return put_tree(graph, root, name, sink);
 }
 
-/* The calls of one function that are not within another call of it. */
+/* The calls of one function. A call within another call of the same function is not among them. */
 struct occurrences {
 	struct tree_node **nodes;
 	size_t nr;
@@ -246,7 +246,7 @@ static int show_subtree(const struct graph *graph, const struct tree *tree,
 	return ret == 0 ? put_tree(graph, top, top->func->name, sink) : ret;
 }
 
-/* Returns 1 when this program has calls of the function. */
+/* Returns 1 when this program has calls of the function, else 0, or negative. */
 static int show_func(const struct graph *graph, const struct tree *tree,
 		     const struct session *session, struct tree_node *root, struct sink *sink)
 {
@@ -264,7 +264,7 @@ static int show_func(const struct graph *graph, const struct tree *tree,
 	return ret < 0 ? ret : found.nr > 0;
 }
 
-/* Returns the index of the program with the last start before @from, or -1. */
+/* Returns the index of the program that started last of those that are not done, or -1 for none. */
 static ssize_t next_older(const struct tree *tree, const bool *is_done)
 {
 	const struct trace_data *data = tree->pipe->data;
@@ -295,7 +295,7 @@ static int show_session(const struct graph *graph, const struct tree *tree, size
 	return ret < 0 ? ret : 1;
 }
 
-/* Show all programs: the newest first, those without a session last. Returns their number. */
+/* Show all programs, the newest first, without a session last. Returns their number or negative. */
 static int show_sessions(const struct graph *graph, const struct tree *tree, struct sink *sink)
 {
 	size_t nr = tree->pipe->data->nr_sessions;

@@ -9,9 +9,9 @@
 #include "utils/view/graph/tree.h"
 
 /*
- * @func: only the calls of this function, and the paths to it; NULL: whole programs
- * @depth: limit of levels of the shown tree; 0: all
- * @source: modules with source lines to show; NULL: none
+ * @func: show only calls of this function, and the paths to them; NULL: show whole programs
+ * @depth: the limit of levels; 0: none
+ * @source: modules whose source lines are shown; NULL: no source lines
  */
 struct graph_config {
 	enum color_mode color;
@@ -22,16 +22,16 @@ struct graph_config {
 	struct module_set *source;
 };
 
-/* Starts with graph_init(); needs no end. */
+/* Starts with graph_init(). No end is needed. */
 struct graph {
 	struct graph_config config;
 	struct column_choice columns;
 };
 
-/* Returns -ERR_USAGE for an unknown field, with a message that has the known ones. */
+/* Returns 0, or -ERR_USAGE for an unknown field, with a message that has the known fields. */
 int graph_init(struct graph *graph, const struct graph_config *config, struct uft_err *err);
 
-/* Ask @tree for the numbers that the chosen columns need, before the run. */
+/* Ask @tree for the numbers that the chosen columns need. Call this before the run. */
 void graph_prepare(const struct graph *graph, struct tree *tree);
 
 /*
@@ -41,8 +41,7 @@ void graph_prepare(const struct graph *graph, struct tree *tree);
 int graph_show(const struct graph *graph, const struct tree *tree, struct sink *sink,
 	       struct uft_err *err);
 
-/* The time from the first to the last event of a task, and its waiting time in between. */
-/* @status: as from wait(2), with --proc, when the task @has_ended */
+/* @waited_ns: the time off the CPU. @status: as from wait(2), with @has_ended (needs --proc) */
 struct task_times {
 	uint64_t first_ns;
 	uint64_t last_ns;
@@ -52,7 +51,7 @@ struct task_times {
 	int status;
 };
 
-/* The view for is_by_task: a tree of tasks and the tasks that they began. @times: by task->index */
+/* The view for is_by_task: tasks below the tasks that began them. @times: by task->index */
 struct graph_tasks {
 	const struct pipeline *pipe;
 	struct task_times *times;

@@ -43,13 +43,13 @@ static void put_self_avg(const struct graph_row *row, enum color_mode color, str
 	put_ns(average(row->node->self_ns, row->node->calls), color, sink);
 }
 
-/* The program itself counts as one call around all its calls. */
+/* True for the row of the program itself, which counts as one call. */
 static bool is_program(const struct graph_row *row)
 {
 	return !row->node->parent;
 }
 
-/* A call that never returned has no times. */
+/* Returns the details of a row. They are zero when none of its calls has returned. */
 static const struct tree_details *details_of(const struct graph_row *row)
 {
 	static const struct tree_details none;

@@ -27,23 +27,23 @@ extern const struct graph_table graph_func_table;
 extern const struct graph_table graph_task_table;
 
 /*
- * Add all calls of @func below @root to @sum as one, without those that are within another call of
- * it.
+ * Add all calls of @func below @root to @sum, as one node. A call within another call of @func is
+ * not added twice.
  */
 int graph_add_calls(struct tree *sum, struct tree_node *root, const char *func);
 
 const struct graph_table *graph_table_of(const struct graph *graph);
 
-/* Write the headers ("  TOTAL TIME"), each as wide as its cells and the two blanks in front. */
+/* Write the headers, each after two blanks and as wide as its cells (" TOTAL TIME"). */
 void graph_put_titles(const struct graph *graph, struct sink *sink);
 
 /* Write "# TOTAL TIME   FUNCTION", or nothing without columns. */
 void graph_put_header(const struct graph *graph, struct sink *sink);
 
-/* Write the cells of @row, or blanks for NULL. */
+/* Write the cells of @row. NULL: write blanks of the same width. */
 void graph_put_fields(const struct graph *graph, const struct graph_row *row, struct sink *sink);
 
-/* Write the text in front of the tree: the cells of @row, or blanks for NULL, and " : ". */
+/* Write the cells like graph_put_fields(), and " : " before the tree. */
 void graph_put_cells(const struct graph *graph, const struct graph_row *row, struct sink *sink);
 
 #endif

@@ -17,8 +17,8 @@
 #define LARGE_CHANGE_NS 100000
 
 /*
- * In the combined tree each node refers to those of the two recordings: @last to that of the base,
- * @after to that of the pair; NULL if there is no such call.
+ * Each node of the combined tree refers to the same call in both recordings: @last to the node of
+ * the base, @after to the node of the pair. NULL: that recording has no such call.
  */
 static const struct tree_node *base_of(const struct tree_node *node)
 {
@@ -58,9 +58,7 @@ static int unite(struct tree *from, const char *func, struct tree *sum)
 	return 0;
 }
 
-/*
- * Add one side to the tree of both. Functions of two recordings are compared by their names only.
- */
+/* Add one recording to the combined tree. Functions are compared by their names only. */
 static int add_side(struct tree *both, struct tree_node *from, bool is_pair)
 {
 	from->last = both->roots[0];
@@ -79,7 +77,7 @@ static int add_side(struct tree *both, struct tree_node *from, bool is_pair)
 	return 0;
 }
 
-/* Nodes that only one side has come first. The others follow by the size of the change. */
+/* Calls of only one recording come first, then the largest changes. */
 static int compare_nodes(const void *a, const void *b)
 {
 	const struct tree_node *x = *(struct tree_node *const *)a;
@@ -180,15 +178,15 @@ static int put_text(const struct tree_node *root, const struct graph_diff_config
 	return strbuf_oom(&indent) ? -ENOMEM : 0;
 }
 
-/* The larger value is shown, so that a node of only the first recording is visible. */
+/* A box has the width of the larger value, so that a call of only one recording is visible. */
 static uint64_t picture_value(const struct tree_node *node)
 {
 	return MAX(total_of(base_of(node)), total_of(pair_of(node)));
 }
 
 /*
- * Red is slower, blue is faster. The colour is stronger for a larger change, and strongest for a
- * node that only one side has.
+ * Red is slower, blue is faster. A larger change has a stronger colour; a call that only one
+ * recording has gets the strongest.
  */
 static void picture_color(const struct tree_node *node, struct sink *sink)
 {

@@ -7,7 +7,7 @@
 #include "utils/base/sink.h"
 #include "utils/view/graph/tree.h"
 
-/* @func: only the calls of this function; NULL: all. @is_picture: SVG */
+/* @func: compare only calls of this function; NULL: all calls. @is_picture: make SVG, not text */
 struct graph_diff_config {
 	enum color_mode color;
 	const char *func;
@@ -16,8 +16,8 @@ struct graph_diff_config {
 
 /*
  * Show the differences between the finished trees @base and @pair. Paths are compared by the names
- * of their functions; all programs of a recording count as one. Returns -ENOENT when neither called
- * the function, or -ENOMEM.
+ * of their functions; all programs of a recording count as one. Returns 0; -ENOENT when neither
+ * recording has a call of the function; or -ENOMEM.
  */
 int graph_diff_show(const struct graph_diff_config *config, struct tree *base, struct tree *pair,
 		    struct sink *sink, struct uft_err *err);

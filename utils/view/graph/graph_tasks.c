@@ -70,7 +70,7 @@ static int order_by_start(const void *a, const void *b)
 	return task_order(((const struct task_node *)a)->task, ((const struct task_node *)b)->task);
 }
 
-/* Search only tasks that began earlier, so that corrupt data cannot make a cycle. */
+/* Only the @nr tasks that began earlier are searched, so corrupt data cannot make a cycle. */
 static struct task_node *find_parent(struct task_node *nodes, size_t nr, const struct task *task)
 {
 	int32_t tid = is_process(task) ? task->ppid : task->pid;
@@ -93,8 +93,8 @@ static void link_child(struct task_node *parent, struct task_node *node)
 }
 
 /*
- * Collect the active tasks, sorted by their start, below their parents. Those without a parent are
- * below @top.
+ * Put each task that has events below its parent, sorted by their start. Tasks without a parent are
+ * put below @top.
  */
 static size_t collect_task_nodes(const struct graph_tasks *tasks, struct task_node *nodes,
 				 struct task_node *top)
@@ -122,7 +122,7 @@ static const char *connection(const struct task_node *node, const struct task_no
 	return is_process(node->task) ? " +----" : " +-";
 }
 
-/* Returns the indentation of the children of @node, which continues that of @node. */
+/* Returns the text that the children of @node have after the indentation of @node. */
 static const char *indent_below(const struct task_node *node, const struct task_node *top)
 {
 	if (node->parent == top)
@@ -141,7 +141,7 @@ static void put_gap(const struct graph *graph, const struct strbuf *indent, cons
 	sink_lit(sink, "\n");
 }
 
-/* Nothing is written for a task that ended without an error. */
+/* Write the signal or the status of a task that ended with an error. */
 static void put_end(const struct task_times *times, struct sink *sink)
 {
 	if (!times->has_ended || !times->status)
@@ -191,7 +191,7 @@ static int put_tasks(const struct graph *graph, const struct graph_tasks *tasks,
 		}
 		if (node == top)
 			break;
-		/* There is a gap between a process and the thread before it. */
+		/* A gap separates a process from the thread above it. */
 		if (node->parent != top && is_process(node->task) && !is_process(node->next->task))
 			put_gap(graph, &indent, " | ", sink);
 		node = node->next;

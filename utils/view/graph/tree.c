@@ -15,7 +15,7 @@ void tree_configure(struct pipeline_config *config)
 	config->stages.wants = STAGE_WANTS_DEPTHS;
 }
 
-/* Find the root of the program that the task runs at @time_ns, and the end of its run. */
+/* Find the program that the task runs at @time_ns. Its next program begins at *@until_ns. */
 static struct tree_node *root_at(const struct tree *tree, const struct task *task, uint64_t time_ns,
 				 uint64_t *until_ns)
 {
@@ -44,7 +44,7 @@ static void begin_task(struct tree *tree, const struct task *task)
 	tree->at.top = tree->at.root;
 }
 
-/* Change to the task, at the position that it had before if its events come in parts. */
+/* Go on with @task, at its old position in the tree if its events come in parts. */
 static __attribute__((noinline)) int change_task(struct tree *tree, const struct task *task)
 {
 	if (!tree->pipe->runs_windows) {
@@ -99,7 +99,7 @@ int tree_resume(void *self, const struct view_resume *at, struct uft_err *err)
 	return 0;
 }
 
-/* Process an event that is not a call, and is due at this time: exec or fork. */
+/* Do the work that is due before @event: another program begins, or a child was forked. */
 static int on_special(struct tree *tree, const struct event *event)
 {
 	struct tree_task *at = &tree->at;
@@ -115,7 +115,7 @@ static int on_special(struct tree *tree, const struct event *event)
 	return 0;
 }
 
-/* Add a call of a still unknown function, around the next calls. */
+/* Enter a call whose function is not known yet. */
 static int push_unseen(struct tree *tree)
 {
 	struct tree_task *at = &tree->at;
@@ -141,7 +141,7 @@ static int push_unseen(struct tree *tree)
 	return 0;
 }
 
-/* Adjust to a depth that follows from entries or returns that were not recorded. */
+/* Change the position to @depth open calls, when entries or returns were not recorded. */
 static __attribute__((noinline)) int set_depth(struct tree *tree, size_t depth)
 {
 	struct tree_task *at = &tree->at;
@@ -175,8 +175,8 @@ static inline void add_times(struct tree *tree, struct tree_node *node, const st
 }
 
 /*
- * HOT: returns the child of the innermost call for @func. Most likely the last child is followed by
- * the same call as the time before.
+ * HOT: returns the child of @top for @func. After the same child as last time, most likely the same
+ * call follows.
  */
 static inline struct tree_node *next_child(struct tree *tree, struct tree_node *top,
 					   const struct func *func)
@@ -242,7 +242,7 @@ static inline int enter_node(struct tree *tree, const struct event *event)
 	return 0;
 }
 
-/* The end of a call without a recorded beginning at least tells its name. */
+/* Name a call without a recorded entry by its return. */
 static void name_unseen(struct tree *tree, struct tree_node *node, const struct event *event)
 {
 	node->func = tree_canon(tree, event->func);
@@ -267,8 +267,8 @@ static int add_wait(struct tree *tree, struct tree_node *parent, const struct ev
 }
 
 /*
- * The clocks of program and kernel differ a little: a call may end while the task seems to be off
- * the CPU. Then it waited up to its end; @out_event.total_ns tells that this was counted.
+ * The clocks of program and kernel differ a little, so a call may end while the task seems to be
+ * off the CPU. Count the wait up to that end. @out_event.total_ns is not 0 afterwards.
  */
 static __attribute__((noinline)) int cut_wait(struct tree *tree, const struct event *event)
 {
@@ -301,7 +301,8 @@ static int add_sched(struct tree *tree, const struct event *event)
 	at->out = NULL;
 	if (is_cut) {
 		/*
-		 * This waiting time will be attributed to the caller, but is not the caller's own.
+		 * The pipeline takes the wait from the caller's self time, but cut_wait() has
+		 * counted it.
 		 */
 		parent->self_ns += event->total_ns;
 		return 0;
@@ -317,7 +318,7 @@ static inline int exit_node(struct tree *tree, const struct event *event)
 	struct tree_task *at = &tree->at;
 
 	if (unlikely(event->indent + 1U != at->depth)) {
-		/* A return without a recorded entry and without a known beginning. */
+		/* The call's entry was not recorded, and its beginning is unknown. */
 		if (at->depth == 0 && !(event->flags & EVENT_INHERITED))
 			return 0;
 
@@ -354,8 +355,8 @@ static const struct func *func_of_point(struct tree *tree, uint64_t id)
 }
 
 /*
- * Add the growth of a counter in the innermost call. The event of the growth comes before the
- * call's end. Nothing is added when the call is left out.
+ * Add the growth of a counter in the innermost call. Its event comes before the call's end. When
+ * the call itself is left out, nothing is added.
  */
 static void add_counter(struct tree *tree, struct tree_node *node, const struct event *event)
 {

@@ -14,7 +14,7 @@
 #include "utils/pipeline/kinds/event_kinds.h"
 #include "utils/pipeline/pipeline.h"
 
-/* Numbers over the single calls of a node. */
+/* The shortest and longest times of the calls of a node. */
 struct tree_details {
 	uint64_t total_min_ns;
 	uint64_t total_max_ns;
@@ -23,23 +23,23 @@ struct tree_details {
 };
 
 /*
- * All calls of a function by the same path. Functions with the same name are one here.
+ * All calls of a function by the same path. Functions with the same name count as one function.
  *
  * @func: NULL for a root
- * @first, @next: the first child, and the next one of the same parent; once tree_finish() has run
- *                in the order of their first calls
- * @last, @after: hints for a fast look-up of children: the child called last, and the
- *                sibling called after this one
+ * @first, @next: the first child, and the next child of the same parent. tree_finish() sorts them
+ *                by the times of their first calls
+ * @last, @after: hints for a fast look-up of children: the child that was called last, and the
+ *                sibling that was called after this node
  * @calls: entries, and returns from calls whose entry is not in the range
- * @total_ns: the time of all calls, also of recursive ones: up to the return, or up to the end if a
- *            call is open then
+ * @total_ns: the sum of the times of all calls. A recursive call counts, too. A call that is open
+ *            at the end counts up to the end
  * @first_ns: start of the first call
- * @addr: the recorded address of the first call; an id for events of the scheduler
+ * @addr: the recorded address of the first call; for time off the CPU, the id of the event
  * @details: only with wants_details
  * @counter: 0: the node is a function, and tree_counters_spread() sets @value. Otherwise (with
  *           wants_counters) the node is a counter: @counter is the counter's place plus 1, and
  *           @value is its growth in the calls of the parent node
- * @is_gone: within tree_finish(): its numbers are with another node
+ * @is_gone: during tree_finish(): the node's numbers were added to another node
  */
 struct tree_node {
 	const struct func *func;
@@ -72,15 +72,13 @@ struct tree_task {
 	bool has_call;
 };
 
-/*
- * The call that was open in the parent's tree when a child was announced, some time after the fork.
- */
+/* The parent's innermost call when a child was announced, which is some time after the fork. */
 struct tree_fork {
 	struct tree_node *top; /* NULL: unknown */
-	bool is_main;	       /* the first thread of the parent had it open */
+	bool is_main;	       /* @top is of the parent's first thread */
 };
 
-/* A call from which a forked child may also return. @node is in the tree of @pid. */
+/* A call of fork(2), from which a child may also return. @pid: the process that called */
 struct tree_fork_call {
 	int32_t pid;
 	uint64_t time_ns;
@@ -88,17 +86,17 @@ struct tree_fork_call {
 };
 
 /*
- * The limit of struct tree_unseen in a tree. After each loss, one record of 16 bytes may imply a
- * thousand of them.
+ * The limit of calls without a recorded entry in a tree. After lost records, one record of 16 bytes
+ * may imply a thousand such calls.
  */
 #define TREE_UNSEEN_MAX (1U << 20)
 
 /*
- * A call that was open before the first event of @task, or before records that were lost. It has a
- * name once it returns.
+ * A call whose entry was not recorded: it began before the first event of @task, or within lost
+ * records. Its name is known once it returns.
  *
  * @depth: the number of calls around it
- * @generation: the number of forks that have made its task, once tree_finish() runs
+ * @generation: the number of forks that led to its task; tree_finish() sets it
  * @is_inherited: it was open when the task began
  */
 struct tree_unseen {
@@ -112,21 +110,21 @@ struct tree_unseen {
 /*
  * @wants_details: set it before the first event
  * @wants_counters: with @kinds: nodes have the growth of counters
- * @counts_outside: time off the CPU outside of functions too
- * @counts_inherited: when a forked child also returns from a call that its parent made, the call
- *                    counts for both
+ * @counts_outside: count time off the CPU outside of functions, too
+ * @counts_inherited: a call that the parent made and from which a forked child returns as well
+ *                    counts for both; otherwise only for the parent
  * @roots: by session, in the order of data->sessions, and one more for recordings without sessions
  * @children: forked tasks by parent and time
- * @forks: by the index of the child; NULL before the first
- * @pids: processes whose tasks were processed, during tree_finish()
- * @slots: all nodes by parent and function; a power of two
- * @names: the function that represents all of its name
- * @canon: the same, by function id
- * @kinds: points are calls that take no time, of functions called like them; NULL: they are counted
- *         in @nr_dropped and left out
- * @point_funcs: the functions of points, by id
- * @parked: by task->index: the positions of tasks that come in parts, from one part to the next;
- *          NULL before the first
+ * @forks: by task->index of the child; NULL before the first fork
+ * @pids: during tree_finish(): processes whose tasks have been added
+ * @slots: a hash table of all nodes, by parent and function; @nr_slots is a power of two
+ * @names: by name, the function that represents all functions with this name
+ * @canon: the same function, by the ids of all these functions
+ * @kinds: points become calls that take no time, of functions with the names of the points; NULL:
+ *         points are left out, and counted in @nr_dropped
+ * @point_funcs: these functions, by the ids of the points
+ * @parked: by task->index: the position in the tree at which a task goes on with its next part;
+ *          NULL before the first part
  */
 struct tree {
 	const struct pipeline *pipe;
@@ -173,8 +171,8 @@ int tree_events(void *self, const struct event_span *span, struct uft_err *err);
 int tree_resume(void *self, const struct view_resume *at, struct uft_err *err);
 
 /*
- * Add all of @from, which got other events of the same data. Only tree_deinit() may be called for
- * @from afterwards. Returns 0 or -ENOMEM with @err.
+ * Add all nodes of @from, which got other events of the same recording. Only tree_deinit() may be
+ * called for @from afterwards. Returns 0 or negative with @err.
  */
 int tree_merge(struct tree *tree, struct tree *from, struct uft_err *err);
 
@@ -185,46 +183,46 @@ int tree_merge(struct tree *tree, struct tree *from, struct uft_err *err);
 int tree_run(struct tree *tree, struct pipeline *pipe, size_t threads, struct uft_err *err);
 
 /*
- * Call this after the last event. It moves calls of forked children to the fork in their parents,
- * sorts the children of each node by time, and sums up the roots. 0 or -ENOMEM with @err.
+ * Call this after the last event. It moves calls of forked children below the calls that forked,
+ * sorts the children of each node by time, and sums up the roots. Returns 0 or -ENOMEM with @err.
  */
 int tree_finish(struct tree *tree, struct uft_err *err);
 
 /*
- * Add @from and all nodes below it as a child of @parent. @from may be in another finished tree.
- * Returns the child, or NULL when memory is short.
+ * Add @from and all nodes below @from as a child of @parent. @from may be a node of another
+ * finished tree. Returns the child, or NULL when memory is short.
  */
 struct tree_node *tree_add_subtree(struct tree *tree, struct tree_node *parent,
 				   struct tree_node *from);
 
-/* Sort the children of all nodes by time; tree_finish() has done so. 0 or -ENOMEM. */
+/* Sort the children of all nodes by time, as tree_finish() does. Returns 0 or -ENOMEM. */
 int tree_sort(struct tree_node *root);
 
-/* Sort in the order of @compare, which gets pointers to two pointers to nodes. */
+/* Like tree_sort(), in the order of @compare. Its arguments point to pointers to nodes. */
 int tree_sort_by(struct tree_node *root, int (*compare)(const void *a, const void *b));
 
 /*
- * Add all nodes below @from below @to. Afterwards @last of each old node refers to its new node,
- * since @last is not needed as a hint any more. Returns 0 or -ENOMEM.
+ * Add copies of all nodes below @from below @to. Afterwards @last of each old node refers to its
+ * copy: @last is not needed as a hint any more. Returns 0 or -ENOMEM.
  */
 int tree_add_below(struct tree *tree, struct tree_node *to, struct tree_node *from);
 
-/* Like tree_child() for a function of any recording: only its name counts. */
+/* Like tree_child(), but @func may be of any recording: only its name counts. */
 struct tree_node *tree_child_named(struct tree *tree, struct tree_node *node,
 				   const struct func *func);
 
 /*
  * Returns the child of @node with that function, or NULL when memory is short. A missing child is
- * made.
+ * added.
  */
 struct tree_node *tree_child(struct tree *tree, struct tree_node *node, const struct func *func);
 
-/* Returns the function that represents all with the name of @func, or NULL when memory is short. */
+/* Returns the function that represents the name of @func, or NULL when memory is short. */
 const struct func *tree_canon(struct tree *tree, const struct func *func);
 
 /*
- * Returns the node after @node in a walk through all of @top, callers before callees, or NULL at
- * the end. There is no recursion, since paths can be long.
+ * Returns the node after @node in a walk through @top and all nodes below it, callers before
+ * callees. NULL at the end. The walk does not recurse, since paths can be long.
  */
 static inline struct tree_node *tree_next(const struct tree_node *node, const struct tree_node *top)
 {

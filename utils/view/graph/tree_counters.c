@@ -36,8 +36,8 @@ void tree_counters_deinit(struct tree_counters *counters)
 }
 
 /*
- * All calls below are known. A call that was open at the counter's first reading may have a smaller
- * value than their sum.
+ * Finish the value of @node and add it to its parent. The values of all callees are in it already.
+ * A reading may be smaller than their sum, if the call was open at the counter's first reading.
  */
 static void add_to_parent(struct tree_node *node, uint32_t number)
 {

@@ -1,4 +1,4 @@
-/* Growth of counters (`read=`) in the calls of a tree: with callees, and without. */
+/* The growth of counters (`read=`) in the calls of a tree, with and without callees. */
 #ifndef UTRAIL_VIEW_TREE_COUNTERS_H
 #define UTRAIL_VIEW_TREE_COUNTERS_H
 
@@ -8,8 +8,8 @@
 /*
  * The counters of the recording.
  *
- * @number: as tree_node.counter has it
- * @unit: "nanoseconds" of those that measure time, or "count"
+ * @number: the same as tree_node.counter
+ * @unit: "nanoseconds" if the counter measures time, else "count"
  */
 struct tree_counters {
 	struct {
@@ -28,12 +28,12 @@ int tree_counters_find(struct tree_counters *counters, const struct event_kinds 
 void tree_counters_deinit(struct tree_counters *counters);
 
 /*
- * Set @value of all functions' nodes: the growth of the counter of @number in their calls,
- * including their callees. A missing reading is replaced by the sum of the calls below.
+ * Set @value of all functions' nodes to the growth of the counter @number in their calls, including
+ * callees. Where a reading is missing, the sum of the callees takes its place.
  */
 void tree_counters_spread(const struct tree *tree, uint32_t number);
 
-/* Returns the value of a function's node without that of the calls below. */
+/* Returns the value of a function's node minus the values of its callees. */
 uint64_t tree_counters_own(const struct tree_node *node);
 
 #endif

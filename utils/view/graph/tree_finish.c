@@ -1,4 +1,4 @@
-/* Call trees: bringing the parts together, and sorting them when all events are in (see tree.h). */
+/* Call trees: merge the parts, and sort the nodes after the last event (see tree.h). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,9 +23,8 @@ static int merge_fork_calls(struct tree *tree, const struct tree *from)
 }
 
 /*
- * Nodes below calls without a recorded entry are not yet merged with others of their name. They
- * must stay so while trees are merged: they are moved unchanged. Their names follow in
- * merge_unseen().
+ * Take the names from calls without a recorded entry. Without names, the merge of trees does not
+ * unite them with other calls. merge_unseen() gives the names back.
  */
 static void hide_names(struct tree *from, const struct func **names)
 {
@@ -139,7 +138,7 @@ int tree_finish(struct tree *tree, struct uft_err *err)
 	return ret < 0 ? err_set_errno(err, ret, "cannot hold the call tree") : 0;
 }
 
-/* Each thread makes a tree of its own first. */
+/* Each thread makes a tree of its own. Then the trees are merged. */
 static int run_threads(struct tree *tree, struct pipeline *pipe, size_t nr, struct uft_err *err)
 {
 	struct tree *parts cleanup_free = calloc(nr, sizeof(*parts));

@@ -1,4 +1,4 @@
-/* Call trees: the parents' positions when their children were forked (see tree.h). */
+/* Call trees: the positions of parents when their children were forked (see tree.h). */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -31,7 +31,7 @@ int tree_find_children(struct tree *tree)
 	return 0;
 }
 
-/* Returns the index of the first child of @parent that was forked at @from_ns or later. */
+/* Returns the place in tree->children for a child of @parent that was forked at @from_ns. */
 static size_t first_child(const struct tree *tree, const struct task *parent, uint64_t from_ns)
 {
 	size_t low = 0;
@@ -51,8 +51,8 @@ static size_t first_child(const struct tree *tree, const struct task *parent, ui
 }
 
 /*
- * Returns the child at this index, or the next one if it is @parent itself. NULL: there are no
- * more.
+ * Returns the child at *@at. An entry that is @parent itself is skipped. NULL: @parent has no more
+ * children.
  */
 static const struct task *child_at(const struct tree *tree, const struct task *parent, size_t *at)
 {

@@ -1,4 +1,4 @@
-/* The nodes of a call tree: storage, finding children, bringing trees together (see tree.h). */
+/* The nodes of a call tree: their storage, look-up of children, addition of trees (see tree.h). */
 #include "utils/view/graph/tree_nodes.h"
 
 #include <errno.h>
@@ -132,7 +132,7 @@ struct tree_node *tree_enlist(struct tree *tree, struct tree_node *parent, struc
 	return *slot;
 }
 
-/* Returns the child for @func, which represents all functions of its name. */
+/* Like tree_child(). @func must be the function that represents its name. */
 static struct tree_node *get_child(struct tree *tree, struct tree_node *node,
 				   const struct func *func)
 {

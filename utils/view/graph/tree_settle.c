@@ -1,4 +1,4 @@
-/* Call trees: finds the places of calls without recorded entries, after all events (see tree.h). */
+/* Call trees: the places of calls without recorded entries, after the last event (see tree.h). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,12 +6,12 @@
 #include "utils/base/cleanup.h"
 #include "utils/view/graph/tree_nodes.h"
 
-/* The limit of forks of forks that are followed, since broken data may have cycles. */
+/* The limit of generations of forks that are followed: broken data may have cycles. */
 #define GENERATIONS_MAX 1000
 
 /*
- * The most calls of fork(2) that are compared with the place a child came from. Nearly always the
- * first one has the right names and depth.
+ * The limit of calls of fork(2) that are compared with the open calls of a child. Nearly always the
+ * first call has the right names and depth.
  */
 #define FORK_CALLS_MAX 64
 
@@ -38,9 +38,9 @@ static void note_generations(struct tree *tree)
 }
 
 /*
- * Sort children before their parents, so that no node is moved to a place that was removed. The
- * calls that a task began within come after its other calls, and inner calls come before outer
- * ones.
+ * Sort forked tasks before the tasks that forked them, so that no node is moved below a removed
+ * node. Within a task, inherited calls come after the other calls, and inner calls before outer
+ * calls.
  */
 static int compare_unseen(const void *a, const void *b)
 {
@@ -56,7 +56,7 @@ static int compare_unseen(const void *a, const void *b)
 	return x->depth > y->depth ? -1 : x->depth < y->depth;
 }
 
-/* Make the callees of @from callees of @into. */
+/* Make the callees of @from callees of @into. United nodes join absorb()'s chain at *@last. */
 static int move_children(struct tree *tree, struct tree_node *into, struct tree_node *from,
 			 struct tree_node **last)
 {
@@ -88,9 +88,9 @@ static int move_children(struct tree *tree, struct tree_node *into, struct tree_
 }
 
 /*
- * Move all nodes below @from below @into, and remove @from. Nothing is copied: if @into has no node
- * of the same name, a node moves with all its descendants. So the work grows with the children of
- * @from, and with the merged nodes.
+ * Move all nodes below @from below @into, and remove @from. If @into has no child of the same name,
+ * a node moves with all its descendants, so nothing is copied. The work grows with the children of
+ * @from and with the number of united nodes, not with the size of the tree.
  */
 static int absorb(struct tree *tree, struct tree_node *into, struct tree_node *from)
 {
@@ -106,7 +106,7 @@ static int absorb(struct tree *tree, struct tree_node *into, struct tree_node *f
 	return 0;
 }
 
-/* Merge a call whose place is unknown with the calls of its name, if it has one. */
+/* Unite a call with its sibling of the same name, or without a name with its caller. */
 static int settle_node(struct tree *tree, struct tree_node *node)
 {
 	struct tree_node *known;
@@ -134,8 +134,8 @@ static struct tree_node *find_child(const struct tree_node *parent, const struct
 }
 
 /*
- * Guess a call that has no name, and that the parent did not have open any more. It is the call
- * that began last before @until_ns and, if @callee is known, has called it.
+ * Guess a call of the parent task that has no name and is not open any more. The guess is the child
+ * of @parent that began last before @until_ns. If @callee is known, the child must have called it.
  */
 static struct tree_node *guess_child(const struct tree_node *parent, const struct func *callee,
 				     uint64_t until_ns)
@@ -155,9 +155,9 @@ static struct tree_node *guess_child(const struct tree_node *parent, const struc
 }
 
 /*
- * Find the places of the calls that a forked child found open, from the outermost on. They are
- * matched by name as far as the child has returned from them, else by the parent's open calls at
- * the fork.
+ * Find the places of the calls that a forked child inherited, the outermost first. A call from
+ * which the child has returned has a name, and is matched by it. The other calls are matched with
+ * the open calls of the parent at the fork.
  *
  * @into: @into[i + 1] is the place of the call at depth i; NULL: the parent's tree has no such call
  */
@@ -202,7 +202,7 @@ static int graft(struct tree *tree, const struct tree_unseen *chain, size_t nr,
 	for (size_t i = nr_path; i-- > 0; top = top->parent)
 		path[i] = top;
 	into[0] = top;
-	/* The nodes of @chain are no calls of the parent. */
+	/* find_places() must not find the nodes of @chain: they are not calls of the parent. */
 	for (size_t i = 0; i < nr; i++)
 		chain[i].node->is_gone = true;
 	find_places(chain, nr, path, nr_path, into);
@@ -211,7 +211,7 @@ static int graft(struct tree *tree, const struct tree_unseen *chain, size_t nr,
 		size_t depth = nr - i;
 
 		if (!tree->counts_inherited)
-			node->calls = 0; /* the parent counts them */
+			node->calls = 0; /* the parent counts the call */
 		if (into[depth])
 			tree_add_numbers(into[depth], node);
 		while (!into[depth])
@@ -248,8 +248,8 @@ static bool fits_chain(const struct tree_node *node, const struct tree_unseen *c
 }
 
 /*
- * The last call of fork(2) before the child was announced, in any thread of its parent, from which
- * it can have come.
+ * Returns the last call of fork(2) in the parent, in any thread, that began before the child was
+ * announced and that fits the child's open calls. NULL: there is none.
  */
 static struct tree_node *find_fork_call(const struct tree *tree, const struct tree_unseen *chain,
 					size_t nr)
@@ -279,9 +279,9 @@ static struct tree_node *find_fork_call(const struct tree *tree, const struct tr
 }
 
 /*
- * Returns the node that the parent of a forked child had open at the fork. If unknown, this is the
- * node that was open when the child was announced: the root for a parent without open calls. NULL
- * when both are unknown. The forking thread is not recorded; usually it is the first one.
+ * Returns the innermost call that the parent of a forked child had open at the fork. If it is
+ * unknown, the call counts that was open when the child was announced, or else the root. NULL when
+ * the task is no fork, or its parent is not in the tree.
  */
 static struct tree_node *find_fork(const struct tree *tree, const struct tree_unseen *unseen,
 				   size_t nr)
@@ -303,7 +303,7 @@ static struct tree_node *find_fork(const struct tree *tree, const struct tree_un
 	return best;
 }
 
-/* Move the calls that a task began within, the innermost first. */
+/* Move the calls that a task inherited to their places. @chain: the innermost call first */
 static int settle_inherited(struct tree *tree, const struct tree_unseen *chain, size_t nr)
 {
 	struct tree_node *top = find_fork(tree, chain, nr);
@@ -358,7 +358,7 @@ static int settle_sorted(struct tree *tree)
 			ret = settle_inherited(tree, &all[i], nr);
 			continue;
 		}
-		/* Outer calls come first, so that nodes below many of them move once. */
+		/* Outer calls are first, so that nodes below several of them move once. */
 		for (size_t k = nr; ret == 0 && k-- > 0;)
 			ret = settle_node(tree, all[i + k].node);
 	}
