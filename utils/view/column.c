@@ -1,4 +1,4 @@
-/* Columns: choosing them by name (see column.h). */
+/* Choose columns by name (see column.h). */
 #include "utils/view/column.h"
 
 #include <string.h>

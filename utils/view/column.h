@@ -1,4 +1,4 @@
-/* Columns: the cells in front of a line of text, as rows of a table. */
+/* Columns: the cells in front of a line of text. A table has a row for each one. */
 #ifndef UTRAIL_VIEW_COLUMN_H
 #define UTRAIL_VIEW_COLUMN_H
 
@@ -8,17 +8,17 @@
 
 #include "utils/base/err.h"
 
-/* The limit of columns; every table has fewer. */
+/* The limit of columns. No table of columns has more rows. */
 #define COLUMNS_MAX    32
-/* The limit of a cell's bytes, whatever its width. */
+/* The limit of a cell's bytes, including escapes and colours. */
 #define CELL_MAX_BYTES 96
 
 /*
  * The part of a column that all views share.
  *
- * @name: as in -f
+ * @name: the word for -f
  * @alias: another name, or NULL
- * @header: with the exact width of the column
+ * @header: the title, padded to the width of the column
  */
 struct column {
 	const char *name;
@@ -36,16 +36,15 @@ struct column_choice {
 /*
  * Choose columns from @table. Its rows have @stride bytes and begin with a struct column. The text
  * of -f is "a,b" (instead of the default columns), "+a,b" (in addition to them), "none" or "all";
- * NULL chooses the default columns. The message of -ERR_USAGE has the unknown word and the known
- * ones.
+ * NULL chooses the default columns. Returns 0, or -ERR_USAGE with a message that has the unknown
+ * word and all known words.
  */
 int columns_choose(const void *table, size_t nr, size_t stride, const char *text,
 		   struct column_choice *choice, struct uft_err *err);
 
-/* Add a column by its index, at its place in the order. */
+/* Add the column at @index of the table. The choice stays in the table's order. */
 void columns_add(struct column_choice *choice, size_t index);
 
-/* Remove the column with that index, if it was chosen. */
 void columns_remove(struct column_choice *choice, size_t index);
 
 bool columns_has(const struct column_choice *choice, size_t index);

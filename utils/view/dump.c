@@ -26,12 +26,12 @@
 struct dump {
 	const struct dump_config *config;
 	struct trace_data *data;
-	struct pipeline pipe;	/* opened for its range, its filter and its pseudo functions */
+	struct pipeline pipe;	/* only for its range, filter and pseudo functions */
 	struct intmap selected; /* by tid: the selected tasks */
 	struct event_texts texts;
 	struct sink *sink;
 	struct uft_err *broken;
-	bool has_shown; /* a record of any file */
+	bool has_shown; /* any record */
 };
 
 static const char *const feature_names[] = {
@@ -163,7 +163,7 @@ static void put_prefix(struct dump *dump, uint64_t time_ns, int32_t tid, const c
 	sink_lit(dump->sink, "] ");
 }
 
-/* Write "name: data" below an event that has a payload. */
+/* Write the payload below its event: of a point "name: data". */
 static void show_payload(struct dump *dump, const struct task *task, const struct event *event)
 {
 	static const char *const kinds[] = {
@@ -174,7 +174,7 @@ static void show_payload(struct dump *dump, const struct task *task, const struc
 	struct strbuf name cleanup_strbuf = { 0 };
 	struct strbuf text cleanup_strbuf = { 0 };
 
-	/* The value of a counter is in the record itself. */
+	/* A counter's record has no payload, so it has no length. */
 	if (event->type != EVENT_POINT || !event_id_is_counter(event->id)) {
 		put_prefix(dump, event->time_ns, task->tid, kinds[event->type]);
 		sink_putf(dump->sink, "length = %u\n", event->data_len);
@@ -240,7 +240,7 @@ static bool is_in_range(const struct dump *dump, uint64_t time_ns)
 	return time_ns >= dump->pipe.start_ns && time_ns <= dump->pipe.stop_ns;
 }
 
-/* The stages of one task, without those that need to know how long calls take. */
+/* The stages of one task. Stages that need the durations of calls are left out. */
 struct stages {
 	struct stg_calls calls;
 	struct stg_filter filter;
@@ -310,7 +310,6 @@ static int show_records(struct dump *dump, struct src_user *src, struct stages *
 	return 0;
 }
 
-/* The pipeline has decided which tasks take part. */
 static bool is_selected(const struct dump *dump, int32_t tid)
 {
 	return intmap_get(&dump->selected, (uint32_t)tid) != NULL;
@@ -335,7 +334,7 @@ static int show_task(struct dump *dump, const struct task *task, struct uft_err 
 		.calls.config = &dump->pipe.config.stages,
 		.calls.task = task,
 		.calls.pseudo = &dump->pipe.pseudo,
-		/* Calls that the file does not show are unknown. */
+		/* Do not guess calls that began before the file. */
 		.calls.has_first = true,
 	};
 	struct src_user src;
@@ -350,7 +349,7 @@ static int show_task(struct dump *dump, const struct task *task, struct uft_err 
 
 	if (ret < 0)
 		return ret;
-	/* Records before the range are not shown. */
+	/* Records before the range are skipped. */
 	if (dump->pipe.start_ns)
 		seek_time(&src, dump->pipe.start_ns);
 	stg_filter_init(&stages.filter, &dump->pipe.filter, task->index);
@@ -398,8 +397,8 @@ static void part_close(struct part *part)
 }
 
 /*
- * Keep the rest of this part and read on after it. Returns 1, 0 at the end of the file, or
- * negative.
+ * Move the bytes that are not shown yet to the front, and read more bytes after them. Returns 1; 0
+ * at the end of the file; or negative.
  */
 static int part_read_on(struct part *part)
 {
@@ -444,7 +443,7 @@ static int show_perf_file(struct dump *dump, uint32_t cpu, struct uft_err *err)
 
 	if (ret <= 0)
 		return ret;
-	/* uftrace separates the first CPU's file, not the first file. */
+	/* uftrace has the empty line before the file of CPU 0 only. */
 	sink_either(dump->sink, cpu == 0, "\n", "");
 	sink_putf(dump->sink, "reading perf-cpu%u.dat\n", cpu);
 	for (;; part.at += len) {
@@ -490,7 +489,7 @@ static int show_perf_files(struct dump *dump, struct uft_err *err)
 	return 0;
 }
 
-/* The address has as many digits as in records of the program. */
+/* Addresses are cut to 48 bits, as in records of the program. */
 static int show_kernel_call(struct dump *dump, const struct task *task,
 			    const struct kernel_event_type *type, const struct kernel_record *rec,
 			    struct uft_err *err)
@@ -516,7 +515,7 @@ static int show_kernel_call(struct dump *dump, const struct task *task,
 	return 0;
 }
 
-/* The line has no brackets, as in uftrace. */
+/* Without data the line has no brackets, as in uftrace. */
 static void show_kernel_point(struct dump *dump, const struct task *task,
 			      const struct kernel_record *rec)
 {

@@ -1,4 +1,4 @@
-/* Extended numbers as text, by whole numbers alone (see extended.h). */
+/* Extended numbers as text, made with integers alone (see extended.h). */
 #include "utils/view/extended.h"
 
 #include <stdbool.h>
@@ -7,7 +7,7 @@
 
 #define SIGN	      0x8000
 #define EXPONENT      0x7fff
-#define EXPONENT_BIAS (16383 + 63) /* the fraction is a whole number here */
+#define EXPONENT_BIAS (16383 + 63) /* plus 63: the fraction is read as an integer */
 #define DECIMALS      6
 #define MILLION	      1000000U
 #define LIMB	      1000000000U
@@ -15,7 +15,7 @@
 /* 2^16384 has 4933 digits. */
 #define NR_LIMBS      ((4933 + DECIMALS) / LIMB_DIGITS + 2)
 
-/* A whole number: @limb[0] are its last nine digits. */
+/* An integer of any length. @limb[0] has its last nine digits. */
 struct decimal {
 	uint32_t limb[NR_LIMBS];
 	unsigned nr;
@@ -59,7 +59,7 @@ static bool has_bits_below(const uint32_t words[3], unsigned end)
 	return false;
 }
 
-/* Remove the last @shift bits of @words, and round. */
+/* Add @words without their last @shift bits, rounded, to @out. */
 static void shift_down(const uint32_t words[3], unsigned shift, struct decimal *out)
 {
 	bool is_odd = bit_at(words, shift);
@@ -86,7 +86,7 @@ static void put_decimal(const struct decimal *d, struct strbuf *out)
 
 void put_extended(uint64_t fraction, uint16_t head, struct strbuf *out)
 {
-	/* An exponent of 0 counts as 1; only the fraction has no leading one then. */
+	/* The exponent 0 counts as 1: it only has no leading one in the fraction. */
 	int shift = MAX(head & EXPONENT, 1) - EXPONENT_BIAS;
 	struct decimal d = { .nr = 0 };
 	uint32_t words[3];

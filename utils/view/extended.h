@@ -1,4 +1,4 @@
-/* x87's extended numbers as text, also on machines that have no type for them. */
+/* Numbers of x87's 80-bit type as text, even on machines without that type. */
 #ifndef UTRAIL_VIEW_EXTENDED_H
 #define UTRAIL_VIEW_EXTENDED_H
 
@@ -7,8 +7,8 @@
 #include "utils/base/containers/strbuf.h"
 
 /*
- * Write the text of printf("%#Lf") on x86: all digits before the point and six after it, rounded to
- * the nearest number, or to the even one of two.
+ * Write the text that printf("%#Lf") makes on x86: all digits before the point and six after it.
+ * The number is rounded to the nearest text, and to an even last digit when two are equally near.
  *
  * @fraction: 64 bits with the leading one
  * @head: sign and exponent (Intel SDM volume 1, 4.2.2)

@@ -1,7 +1,4 @@
-/*
- * View: facts about the recording, its machine and its end (see infotext.h): one table row per
- * line.
- */
+/* View: facts about a recording (see infotext.h). Each line has a row in a table. */
 #include "utils/view/infotext.h"
 
 #include <errno.h>
@@ -23,7 +20,7 @@
 #define NOTE_FILE_MAX_BYTES (64UL << 20)
 
 /*
- * @bit: the required item
+ * @bit: the item that the recording must have (INFO_...)
  * @put: append the value; an empty value suppresses the line
  */
 struct info_row {
@@ -220,7 +217,7 @@ static void put_tasks(const struct trace_data *data, struct sink *sink)
 	put_line(sink, "# ", "task list", strbuf_str(&list));
 }
 
-/* Write the only text that may have several lines: its newlines and tabs are kept. */
+/* Write text with its newlines and tabs. All other texts of recordings have one line. */
 static void put_lines(struct sink *sink, const char *text, size_t len)
 {
 	for (size_t at = 0; at < len;) {
@@ -286,7 +283,7 @@ static int put_left_out(struct trace_data *data, struct sink *sink, struct uft_e
 	return 0;
 }
 
-/* The perf files have the names of tasks. The caller gets their other data, by task->index. */
+/* Read the perf files, for the names of tasks. *@out, by task->index, ends with free(3). */
 static int survey_perf(struct trace_data *data, struct survey **out, struct uft_err *broken,
 		       struct uft_err *err)
 {
@@ -304,7 +301,7 @@ static int survey_perf(struct trace_data *data, struct survey **out, struct uft_
 	return ret < 0 ? ret : merger_survey(&feed, *out, err);
 }
 
-/* Tell that a recording is incomplete, or has ends of calls without entries. */
+/* Write the facts that tell that a recording is incomplete. */
 static void put_end(const struct trace_data *data, struct sink *sink)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -347,7 +344,7 @@ void info_show_machine(const struct info *info, struct sink *sink)
 	put_rows(sink, "", machine_rows, ARRAY_SIZE(machine_rows), info);
 }
 
-/* A task begins with its first event in task.txt or in the kernel's data. */
+/* Returns the time of the task's first event, in task.txt or in the perf files. */
 static uint64_t first_sign(const struct task *task, const struct survey *survey)
 {
 	if (survey->first_sign_ns == UINT64_MAX)

@@ -7,16 +7,16 @@
 #include "utils/pipeline/recording/data.h"
 #include "utils/base/sink.h"
 
-/* The items of the recording, with the user's note.txt. */
+/* Show all facts about the recording, and the user's note.txt. */
 int info_show(struct trace_data *data, struct sink *sink, struct uft_err *err);
 
-/* Show the items about a machine without colour, as `info --system` shows them about this one. */
+/* Show the facts about the machine in @info. `info --system` shows this machine that way. */
 void info_show_machine(const struct info *info, struct sink *sink);
 
 /* Show a line per task: the time of its beginning, its kind, the bytes of its records. */
 int info_show_tasks(struct trace_data *data, struct sink *sink, struct uft_err *err);
 
-/* Show the symbols of the program: its own and those of libraries that it calls. */
+/* Show the symbols of the program itself, then those of library functions that it calls. */
 int info_show_symbols(struct trace_data *data, struct sink *sink, struct uft_err *err);
 
 #endif

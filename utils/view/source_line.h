@@ -6,15 +6,15 @@
 #include "utils/pipeline/recording/module.h"
 #include "utils/base/sink.h"
 
-/* Write "before<file>:<line>after" in gray; nothing when the line of @func is unknown. */
+/* Write "before<file>:<line>after" in gray, or nothing when the line of @func is unknown. */
 void source_line_put(struct module_set *modules, const struct func *func, enum color_mode color,
 		     const char *before, const char *after, struct sink *sink);
 
-/* Write " / * inlines: name file:line, ... * /": the calls that were inlined into @func, if any. */
+/* Write " / * inlines: name file:line, ... * /": the calls that were inlined into @func. */
 void source_put_inlined(struct module_set *modules, const struct func *func, enum color_mode color,
 			struct sink *sink);
 
-/* Write @word instead of a place, in the same way, for headers. */
+/* Write @word in gray, for example the header of source lines. */
 void source_line_put_word(const char *word, enum color_mode color, struct sink *sink);
 
 #endif

@@ -1,4 +1,4 @@
-/* Names in the languages that exporters write (see texts.h). */
+/* Names in the formats that exporters write (see texts.h). */
 #include "utils/view/texts.h"
 
 #include <stdlib.h>

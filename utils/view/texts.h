@@ -10,7 +10,7 @@
 #include "utils/pipeline/recording/module.h"
 #include "utils/base/sink.h"
 
-/* Write the name of @func, escaped for the sink's medium. The text for terminals exists already. */
+/* Write the name of @func, escaped for the sink's medium. @func has the text for terminals. */
 static inline void sink_func(struct sink *sink, const struct func *func)
 {
 	if (sink->medium == MEDIUM_TERMINAL)
@@ -23,8 +23,8 @@ static inline void sink_func(struct sink *sink, const struct func *func)
 void text_put_base64(struct strbuf *out, const void *data, size_t len);
 
 /*
- * Texts by function id. @make makes each when it is first needed. The texts can be read 32 bytes
- * beyond their ends. Starts as { .make = ... }, ends with func_texts_deinit().
+ * Texts by function id. @make makes a function's text when it is first needed. FUNC_TEXT_SLACK
+ * bytes after each text are readable. Starts as { .make = ... }, ends with func_texts_deinit().
  */
 struct func_texts {
 	void (*make)(const struct func *func, struct strbuf *out);

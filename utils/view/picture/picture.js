@@ -1,5 +1,5 @@
 /*
- * The script of a flame graph in a picture file: a click zooms, a text searches, Reset undoes.
+ * The script of a flame graph in a picture file: a click zooms, a text searches, Reset shows all.
  * embed.py makes C of it. Text of the recording stays in attributes and text nodes.
  */
 (() => {
@@ -30,7 +30,7 @@
 		box.text.textContent = box.name.length <= room ? box.name : `${box.name.slice(0, room - 1)}…`;
 	}
 
-	// Fill the width with a box and the boxes that it is in. null: show all boxes.
+	// Stretch the box @to and its callers to the whole width. null: show all boxes.
 	function zoom(to) {
 		const from = to ? to.x : MARGIN, scale = to ? all / to.width : 1, slack = 0.01;
 		reset.setAttribute("visibility", to ? "visible" : "hidden");
@@ -47,8 +47,8 @@
 		}
 	}
 
-	// Compute the part of the width that is in matching boxes. A box within another one counts
-	// once.
+	// Mark the boxes whose names have @text, and show the part of the width that they cover. A
+	// box above another matching box adds nothing.
 	function find(text) {
 		const wanted = text.trim().toLowerCase(), matches = [];
 		for (const box of boxes) {

@@ -1,4 +1,4 @@
-/* The script of pictures (picture.js), for a script element with CDATA. */
+/* The text of picture.js. It goes into a script element, in CDATA. */
 #ifndef UTRAIL_VIEW_PICTURE_SCRIPT_H
 #define UTRAIL_VIEW_PICTURE_SCRIPT_H
 

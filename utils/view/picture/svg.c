@@ -9,19 +9,19 @@
 #define ROW	   17
 #define MARGIN	   10
 #define TITLE	   44
-/* A narrower box is left out: it is invisible, and rarely zoomed to. */
+/* Boxes that are narrower (in pixels) are left out: they are invisible. */
 #define LEAST	   0.1
 /* The approximate width of a letter of the font. */
 #define LETTER	   6.6
 #define LEVELS_MAX 400
 
-/* @x, @width: of the box, in pixels */
+/* The place of a box, in pixels. */
 struct place {
 	double x;
 	double width;
 };
 
-/* @all: the sum of the values of all roots */
+/* @all: the sum of the values of all roots. @height: 0: unknown, nothing is drawn */
 struct drawing {
 	const struct svg_style *style;
 	struct sink *sink;
@@ -84,8 +84,8 @@ static void put_box(const struct drawing *d, const struct tree_node *node,
 }
 
 /*
- * Children share the width of their caller. With more than one CPU their sum may be larger than the
- * caller's value.
+ * Returns the value that the width of @node stands for. Children share this width. Where they ran
+ * at the same time, their sum may be larger than the caller's value.
  */
 static uint64_t to_share(const struct svg_style *style, const struct tree_node *node)
 {
@@ -98,8 +98,8 @@ static uint64_t to_share(const struct svg_style *style, const struct tree_node *
 }
 
 /*
- * Visit all boxes that are wide enough to be visible. Returns the number of levels. Nothing is
- * drawn before the height is known.
+ * Visit all boxes that are wide enough, and draw them if the height is known. Returns the number of
+ * levels.
  */
 static unsigned walk_boxes(const struct drawing *d, const struct tree_node *root, double x,
 			   double width)
