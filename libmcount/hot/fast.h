@@ -23,7 +23,7 @@ static inline struct thread *fast_guard(void)
 	return t;
 }
 
-/* hot_clock() without a new fit; @now_ns is not noted in last_ns. */
+/* Does the work of hot_clock(), but does not store last_ns. False: it needs a new fit. */
 static inline bool fast_clock(const struct thread *t, uint64_t *now_ns)
 {
 	uint64_t ticks = arch_counter_read() - t->base_counter;
@@ -38,13 +38,13 @@ static inline bool fast_has_room(const struct thread *t)
 	return likely((uint64_t)(t->end - t->at) >= sizeof(struct record));
 }
 
-/* The depth of a record inside of @f, as a part of a data word. */
+/* The depth of a call made by the call of @f, as bits of a data word. */
 static inline uint64_t fast_depth_inside(const struct frame *f)
 {
 	return (f->data + (1 << RECORD_DEPTH_SHIFT)) & (RECORD_DEPTH_MAX << RECORD_DEPTH_SHIFT);
 }
 
-/* Pushes a frame and writes its ENTRY, unless that @is_held back. There is room for both. */
+/* Pushes a frame, and writes its ENTRY if that is not held back. There is room for both. */
 static inline void fast_put_frame(struct thread *t, uint64_t slot, uint64_t ret, uint64_t data,
 				  uint64_t now_ns, bool is_held)
 {
@@ -76,8 +76,7 @@ static inline void fast_put_exit(struct thread *t, uint64_t now_ns)
 }
 
 /*
- * Pushes a frame as the stubs' fast paths do (arch/<isa>/fast_stubs.S), for calls that do not come
- * from these.
+ * Pushes a frame as the stubs' fast paths do (arch/<isa>/fast_stubs.S), for calls by other hooks.
  */
 static inline bool fast_push_alike(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
 {
@@ -92,7 +91,7 @@ static inline bool fast_push_alike(struct thread *t, uint64_t slot, uint64_t ret
 	return true;
 }
 
-/* Pops a frame as the stubs' fast paths do, for returns that do not come from these. */
+/* Pops a frame as the stubs' fast paths do, for returns by other hooks. */
 static inline bool fast_pop_alike(struct thread *t)
 {
 	uint64_t now_ns;
@@ -104,7 +103,7 @@ static inline bool fast_pop_alike(struct thread *t)
 	return true;
 }
 
-/* frame_push() for a thread that has no rules, with room on the stack of frames and in the ring. */
+/* frame_push() for a thread without rules; false when there is no room for frame and record. */
 static inline bool fast_push(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
 {
 	struct frame *top = t->top;
@@ -126,7 +125,7 @@ static inline bool fast_pop(struct thread *t)
 	bool is_held_back = f > t->written;
 	uint64_t now_ns;
 
-	/* Test this before the clock is read, which is a quarter of the cost of a call. */
+	/* Tested first, since reading the clock is a quarter of the cost of a call. */
 	if (unlikely(t->planned))
 		return false;
 	if (unlikely(!fast_clock(t, &now_ns)))

@@ -6,14 +6,14 @@
 #include "libmcount/hot/planned.h"
 
 /*
- * Write the ENTRY records that -t held back: all frames up to and including @f. Not inline: a
- * call that was long enough to be kept is rare.
+ * Write the ENTRY records that -t held back: all frames up to and including @f. Not inline, since
+ * most calls are too short to be kept.
  */
 void frames_write_entries(struct thread *t, struct frame *f);
 
 /*
- * HOT, rarely. A call would be recorded, but there is no frame for it. The call is counted, unless
- * the user has set the limit. The call around it gets a mark, now or when its own ENTRY is written.
+ * HOT, rarely. A call would be recorded, but no frame is left. Under PLAN_TELLS_DEPTH the call is
+ * counted, and the call around it gets a mark: now, or when its ENTRY is written.
  */
 void note_too_deep(struct thread *t);
 
@@ -28,10 +28,10 @@ static inline bool frames_is_cut(const struct thread *t, const struct frame *f)
 void frames_mark_depth(struct thread *t, uint64_t time_ns);
 
 /*
- * SLOW in effect (a few system calls), but callable from hot functions. @address: the place on the
- * stack that the running code has reached. Frames that are further in were left without returning,
- * so they end here: each gets its EXIT, and its own return address back. If the program has only
- * switched to another stack, the functions of these frames still return correctly.
+ * SLOW in effect (a few system calls), but callable from hot functions. The running code has
+ * reached @address on its stack, so frames further in were left without returning. Ends them: each
+ * gets its EXIT, and its own return address back. If the program has only switched to another
+ * stack, these functions still return correctly.
  */
 void frames_leave_inside(struct thread *t, uint64_t address);
 
@@ -42,14 +42,15 @@ void frames_leave_inside(struct thread *t, uint64_t address);
 void frames_make_way(struct thread *t, uint64_t *slot);
 
 /*
- * The innermost frame of function @fn returns (-finstrument-functions); the frames inside of it
- * were abandoned.
+ * Ends the innermost frame of function @fn, which returns (-finstrument-functions). The frames
+ * inside of it were abandoned.
  */
 void frames_leave_until(struct thread *t, uint64_t fn);
 
 /*
- * Ends the frame with return slot @slot: its function has announced its return (XRay). Frames
- * inside of it were abandoned. Nothing happens without such a frame: the call was not recorded.
+ * Ends the frame with return slot @slot, whose function has announced its return (XRay), and the
+ * abandoned frames inside of it. Without such a frame the call was not recorded, and nothing
+ * happens.
  */
 void frames_leave_announced(struct thread *t, uint64_t slot, const struct arch_regs *regs);
 
@@ -60,31 +61,31 @@ void frames_leave_announced(struct thread *t, uint64_t slot, const struct arch_r
 void frames_leave_explicit(struct thread *t, uint64_t ret);
 
 /*
- * The frame with @slot returns, with @regs, though it is not the innermost one. Returns the address
+ * The frame with @slot returns, with @regs, and need not be the innermost one. Returns the address
  * where it goes on.
  */
 uint64_t frames_leave_slot(struct thread *t, uint64_t slot, const struct arch_regs *regs);
 
-/* Returns the address where the frame with @slot goes on, in any thread; nothing is recorded. */
+/* Returns the address where the frame with @slot goes on, in any thread. Records nothing. */
 uint64_t frames_find_return(uint64_t slot);
 
 /*
- * The function of the innermost frames has jumped (a tail call) to a function whose return must not
- * come through us, and which has the same return slot. End these frames now and put the slot's own
- * address back.
+ * The function of the innermost frames has jumped (a tail call) to a function that has the same
+ * return slot, and whose return must not come through us. Ends these frames now and puts the slot's
+ * own address back.
  */
 void frames_end_tail_call(struct thread *t, uint64_t *slot);
 
-/* COLD. The thread ends: put the true return addresses back into all open frames of @t. */
+/* COLD. The thread ends: put the true return addresses of all open frames of @t back. */
 void frames_unhook(struct thread *t);
 
 /*
- * The thread or the process ends. Ends the innermost calls whose end is estimated; with
- * PLAN_ESTIMATE these are all calls.
+ * The thread or the process ends. Ends the innermost calls with FRAME_KEPT; with PLAN_ESTIMATE, all
+ * calls. The times of their ends are estimated.
  */
 void frames_close_estimated(struct thread *t);
 
-/* The innermost frame has ended in another way than by a return through the trampoline. */
+/* Ends the innermost frame, which did not return through the trampoline. */
 void frames_leave_any(struct thread *t);
 
 static inline bool frame_is_unseen(const struct frame *f)
@@ -97,22 +98,21 @@ static inline bool frame_is_kept(const struct frame *f)
 	return (int64_t)f->ret < 0;
 }
 
-/* The address where the caller of @f goes on. */
+/* The address where the call of @f returns to. */
 static inline uint64_t frame_return(const struct frame *f)
 {
 	return f->ret & ~FRAME_KEPT;
 }
 
 /*
- * HOT, rarely. The innermost call has FRAME_KEPT. Ends the innermost calls with FRAME_KEPT that
- * have returned before a call with @slot began.
+ * HOT, rarely, when the innermost call has FRAME_KEPT and a call with @slot begins. Ends the
+ * innermost calls with FRAME_KEPT that have returned before.
  */
 void frames_leave_returned(struct thread *t, const uint64_t *slot);
 
 /*
- * HOT, rarely, when all calls are alike and the innermost frame has FRAME_KEPT. The next call must
- * check whether this frame has returned: the stubs' fast paths stop at it while it is the innermost
- * one.
+ * HOT, rarely, when all calls are alike. Makes the stubs' fast paths stop at the innermost frame if
+ * it has FRAME_KEPT: the next call must check whether it has returned. Else lets them go on.
  */
 void frames_narrow(struct thread *t);
 
@@ -123,8 +123,8 @@ static inline uint64_t frame_addr(const struct frame *f)
 }
 
 /*
- * The data word of the EXIT of a call whose entry was not seen. Readers learn of the call by that
- * EXIT.
+ * The data word of the EXIT of @f. If the entry of the call was not seen, readers learn of the call
+ * by its EXIT.
  */
 static inline uint64_t frame_exit(const struct frame *f)
 {
@@ -139,8 +139,8 @@ static inline void frames_reset(struct thread *t)
 }
 
 /*
- * HOT: the innermost frame of a thread without planned.h ended at @now_ns: write its EXIT (unless
- * -t drops it) and pop it.
+ * HOT: pops the innermost frame of a thread without a plan, which ended at @now_ns. Writes its
+ * EXIT, unless -t drops it.
  */
 static inline void frames_leave_top_at(struct thread *t, uint64_t now_ns)
 {

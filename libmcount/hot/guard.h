@@ -12,8 +12,8 @@
 struct thread *aside_enter(struct thread *t);
 
 /*
- * HOT, rarely. The interrupted hook of @t is done; its guard is still set. Moves the aside's
- * records to the ring.
+ * HOT, rarely. Moves the aside's records to the ring, at the end of the interrupted hook of @t; its
+ * guard is still set.
  */
 void aside_flush(struct thread *t);
 
@@ -45,8 +45,8 @@ static inline void guard_leave(struct thread *t)
 }
 
 /*
- * HOT: guard_leave() as the last action of a hook. The rare case is in another function, so that
- * the hook needs no prologue.
+ * HOT: does the work of guard_leave() as the last action of a hook. The rare case is in another
+ * function, so that the hook needs no prologue.
  */
 static inline void guard_leave_fast(struct thread *t)
 {
@@ -58,9 +58,9 @@ static inline void guard_leave_fast(struct thread *t)
 }
 
 /*
- * HOT: returns the state that a return belongs to, with the guard set. While a hook of the thread
- * is interrupted, only functions of the handler run, and their frames are in the aside. NULL when
- * there is no such state.
+ * HOT: returns the state that a return belongs to, with the guard set; NULL when there is none.
+ * While a hook of the thread is interrupted, only functions of the handler run, and their frames
+ * are in the aside.
  */
 static inline struct thread *guard_return(void)
 {
@@ -78,8 +78,8 @@ static inline struct thread *guard_return(void)
 }
 
 /*
- * HOT: push a frame and, unless short calls are to be filtered, write its ENTRY. False, with
- * nothing changed, when there was no room for the record: then the call is left alone.
+ * HOT: pushes a frame, and writes its ENTRY if -t does not hold it back. False, with nothing
+ * changed, when there was no room for the record: then the call is left alone.
  */
 static inline bool frame_push(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
 {

@@ -6,7 +6,7 @@
 
 /*
  * Keeps the compiler from moving code out of the guarded region. No CPU barrier is needed, since
- * only a signal handler of the same thread could see the difference.
+ * only a signal handler of the same thread could see the code out of order.
  */
 #define guard_barrier() __asm__ volatile("" ::: "memory")
 
@@ -46,11 +46,11 @@ static inline uint64_t hot_clock(struct thread *t)
 }
 
 /*
- * HOT: room for @len bytes in the ring, or NULL.
+ * HOT: returns room for @len bytes in the ring, or NULL.
  *   thread-safety   single producer (the owning thread); the reader is another process
  *   signal-safety   only inside the guard
  *   cost            one compare when there is room
- *   on failure      NULL after the ring's policy gave up; the caller counts its records in @lost
+ *   on failure      NULL after the ring's policy gave up; the caller counts its lost records
  */
 static inline char *hot_reserve(struct thread *t, uint32_t len)
 {
@@ -67,10 +67,10 @@ static inline void hot_commit(struct thread *t, char *end)
 }
 
 /*
- * HOT, not common: call it before taking the time of a record that is written at once. A forked
- * child reports itself with its first record. This function makes it do so before that record takes
- * its time. So the recorder knows the child before the time of any of its records, and a reader
- * that follows the recording sees all in order.
+ * HOT, not common: call it before reading the clock for a record that is written at once. It makes
+ * a forked child report itself, which it does with its first record, before that record takes its
+ * time. So the recorder knows the child before the time of any of its records, and a reader that
+ * follows the recording sees all in order.
  */
 static inline void hot_be_known(struct thread *t)
 {

@@ -31,11 +31,11 @@
 /*
  * One call that was entered and not yet left.
  *
- * @slot: address of the return slot, which identifies the frame. Frames of -finstrument-functions,
- *        whose slot is not known, carry the stack pointer at the call of the enter hook, with
- *        FRAME_EXPLICIT.
+ * @slot: address of the return slot, which identifies the frame. A frame of -finstrument-functions,
+ *        whose slot is not known, has the stack pointer at the call of the enter hook here, with
+ *        FRAME_EXPLICIT
  * @ret: the return address that the slot held; for FRAME_EXPLICIT the address that the compiler
- * states. FRAME_KEPT is set if the return address was not replaced
+ *       states. With FRAME_KEPT the slot still holds the address
  * @data: the data word of the ENTRY record
  * @time_ns: the time of the entry
  */
@@ -47,11 +47,11 @@
 #define FRAME_UNSEEN   (1ULL << 63)
 /*
  * in @ret: the return address was not replaced (callers.h). The call is over when its slot has
- * another value, or another call lies further out
+ * another value, or when another call has a slot further out
  */
 #define FRAME_KEPT     (1ULL << 63)
 
-/* In @slot: higher than any address of a stack. Unwind expressions compare signed. */
+/* A @slot above all stacks, for unwind expressions, too, which compare signed. */
 #define FRAME_ABOVE_ALL INT64_MAX
 
 struct frame {
@@ -64,14 +64,13 @@ struct frame {
 /*
  * One traced thread. The first two cache lines hold all that a call needs.
  *
- * @busy: the guard: set while a hook of this thread runs. A call seen while it is set (a signal
- *        handler that interrupted the hook) goes to the aside (aside.c).
+ * @busy: the guard: set while a hook of this thread runs. A call that comes while it is set (from a
+ *        signal handler that interrupted the hook) goes to the aside (aside.c)
  * @at, @end: the place of the next record in the current segment, and the segment's end. Both are
- *        NULL when there is no segment (new thread, forked child, no room): then the slow path
- *        decides
+ *            NULL without a segment (new thread, forked child, no room): then the slow path decides
  * @top: the innermost open frame. Slots fall from frame to frame (frames of tail calls have equal
- *       slots). frames[0] is a sentinel whose slot is above everything, or, when @is_made, above
- *       all of the made stack
+ *       slots). frames[0] is a sentinel. Its slot is above all others, or, when @is_made, above all
+ *       of the made stack
  * @fast_limit, @fast_base: the stubs' fast paths (arch/<isa>/fast_stubs.S) push a frame only while
  *                          @top is below @fast_limit, and pop it only while it is above @fast_base.
  *                          state.h sets these, @drop_limit, @admitted and @held_limit
@@ -81,11 +80,11 @@ struct frame {
  *            function in and says no more (planned_pass.h). The stubs push and pop this frame.
  *            NULL: there is no such frame
  * @held_limit: with -t: while @top is below this frame, the stubs push frames and hold their ENTRYs
- *              back. No frame is above this one then, and the stubs handle all returns, too. NULL:
- *              no ENTRY is held back
+ *              back. No frame is above @held_limit then, and the stubs handle all returns, too.
+ *              NULL: no ENTRY is held back
  * @limit: no frame is pushed above this one: the smaller of -D and --max-stack
- * @written: the innermost frame whose ENTRY is in the ring. All frames below it are, too. Not used
- *           when there is @planned, which has flags for it
+ * @written: the innermost frame whose ENTRY is in the ring. The ENTRYs of all frames below it are,
+ *           too. Not used when there is @planned: its frames have flags for this
  * @position: @at + @position is the ring position of @at
  */
 struct thread {
@@ -153,7 +152,7 @@ _Static_assert(offsetof(struct thread, frames) ==
 		       offsetof(struct thread, last) + sizeof(struct frame),
 	       "the frame in front of frames[0]");
 
-/* All open -finstrument-functions calls of @t have frames, as far as is known. */
+/* From here on all open -finstrument-functions calls of @t count as calls with frames. */
 static inline void cyg_forget(struct thread *t)
 {
 	t->cyg_skipped = t->cyg_again = t->cyg_deep = 0;
@@ -161,7 +160,7 @@ static inline void cyg_forget(struct thread *t)
 
 /*
  * The stubs, and the trampoline's call frame information, find members of struct thread and struct
- * frame by the offsets that offsets.c writes.
+ * frame by the offsets from offsets.c.
  */
 _Static_assert(__builtin_offsetof(struct thread, base_counter) == 64, "hot line one ends here");
 _Static_assert(__builtin_offsetof(struct thread, low) < 128, "hot lines are two");
@@ -171,10 +170,10 @@ _Static_assert(__builtin_offsetof(struct thread, low) < 128, "hot lines are two"
  *
  * @target: the address that the GOT slot held before: the function, or code that makes the dynamic
  *          linker find it. In the second case the linker stores the function here (libcall.c), at
- *          any moment.
+ *          any moment
  * @flags: enum plan_call, and CALL_OF_...
  * @unbound: the first value of @target
- * @function: the function that the call is, or will be, bound to, as far as is known; 0: unknown
+ * @function: the function that the call is, or will be, bound to; 0: unknown
  * @behind: the next definition of the name, if @function is one of the probe's
  * @hook: with CALL_OF_PATCHED: the address of a byte of the function; the byte is @unpatched while
  *        the function's hook is not there
@@ -191,23 +190,23 @@ struct call_site {
 };
 
 #define CALL_OF_PATCHED (1ULL << 32) /* the called function has a hook of its own */
-#define CALL_OF_UNKNOWN (1ULL << 33) /* CALL_OF_PATCHED is not known before the call is bound */
+#define CALL_OF_UNKNOWN (1ULL << 33) /* not bound, so CALL_OF_PATCHED is unknown */
 
 struct live_plan;
 
 /*
  * The process.
  *
- * @ready: a recorder is there and the hooks may work. Stored last (release), loaded first.
+ * @ready: a recorder is there and the hooks may work. Stored last (release), loaded first
  * @plain: all calls are recorded alike, so that the common case is one test
  * @tracing: there is anything to record at all
  * @news: non-zero: the recorder has news, see plan_update.h
  * @is_on: recording is on; the triggers trace_on and trace_off switch it
  * @live: the plan in force, see plans.h; NULL before the first one
- * @plan: the settings. A later plan may change some of them: for these, `plain` calls look here,
- *        and threads under a plan look at planned.plan
- * @forked: enum fork_state; a forked child reports itself when it has its first record, so that
- *          children that only exec cost nothing
+ * @plan: the settings of the first plan. A later plan may change some of them: while @plain is set,
+ *        calls look here, and threads under a plan look at planned.plan
+ * @forked: enum fork_state. A forked child reports itself when it has its first record, so that a
+ *          child that only calls exec costs nothing
  *
  * No descriptor is kept, since a program may close or replace any of them. Each later message makes
  * a new connection.
@@ -220,7 +219,7 @@ struct live_plan;
  *	ready, !tracing			--trace=off without rules, or the end: the recorder is gone,
  *	               			or the recording is finished
  *
- * The other flags say what this process is like.
+ * The other flags tell properties of the process.
  */
 enum fork_state {
 	FORK_NONE = 0,
@@ -245,13 +244,13 @@ struct probe {
 	const struct control_page *control;
 	const _Atomic uint32_t *news;
 	uint32_t nr_writers; /* the value in @control at the beginning */
-	bool is_finished;    /* this process has asked for the end; others see it later */
-	/* the arena's header, always at this address; the rest is mapped as needed, see arena.h */
+	bool is_finished;    /* this process has asked for the end; others learn it later */
+	/* the arena's header, always at this address; arena.h maps more as needed */
 	struct arena *arena;
 
 	uint64_t fork_ns; /* in a forked child: the time at which the fork returned */
 	pid_t parent_pid;
-	/* the probe was put into a process that ran already, and is to leave it again (undo.h) */
+	/* the probe was put into a running process, and will leave it again (undo.h) */
 	bool is_attached;
 	bool is_elsewhere; /* in another pid namespace than the process with @arena */
 	pthread_key_t thread_key;
@@ -264,7 +263,7 @@ struct probe {
 
 extern struct probe probe;
 
-/* HOT: @tracing and @is_on, by one load as in the stubs. */
+/* HOT: true when @tracing and @is_on are set; one load tells both, as in the stubs. */
 static inline bool probe_is_recording(void)
 {
 	uint16_t both;
@@ -277,7 +276,7 @@ static inline bool probe_is_recording(void)
 	return both == 0x101;
 }
 
-/* HOT: @ready, @plain, @tracing and @is_on. */
+/* HOT: true when @ready, @plain, @tracing and @is_on are set. */
 static inline bool probe_is_alike(void)
 {
 	uint32_t all;
@@ -297,7 +296,7 @@ extern bool probe_skips __attribute__((visibility("hidden")));
 
 /*
  * All thread states, newest first. Unwinders walk this list at any moment, in any thread, so a
- * state is never freed. When its thread ends it becomes empty, and the next new thread takes it.
+ * state is never freed. When its thread ends, the state becomes empty for the next new thread.
  */
 extern _Atomic(struct thread *) probe_threads;
 
@@ -309,8 +308,8 @@ extern __thread struct thread *self __attribute__((tls_model("initial-exec")));
 extern struct thread probe_idle_thread;
 
 /*
- * HOT, called by the entry stubs when a call of @addr begins. @slot: the return slot. True when the
- * return address was replaced.
+ * HOT, called by the entry stubs when a call of @addr begins. @slot: the return slot. Returns 1
+ * when the return address was replaced, else 0.
  */
 uint32_t probe_entry(uint64_t *slot, uint64_t addr, const struct arch_regs *regs);
 
@@ -327,9 +326,9 @@ uint32_t probe_entry_guarded(uint64_t *slot, uint64_t addr, const struct arch_re
 uint32_t probe_entry_looked_up(uint64_t *slot, uint64_t addr, const struct arch_regs *regs);
 
 /*
- * HOT. Does the work of probe_entry() for a stub that found @slot through the frame pointer. A
- * function that has aligned its stack has only a copy of its return address there, and @other is
- * the true slot. In other functions @other may have any value.
+ * HOT. Does the work of probe_entry() for a stub that found @slot through the frame pointer. If the
+ * function has aligned its stack, @slot is only a copy of its return slot, and @other is the true
+ * slot. In other functions @other may have any value.
  */
 uint32_t probe_entry_framed(uint64_t *slot, uint64_t addr, const struct arch_regs *regs,
 			    uint64_t *other);
@@ -341,8 +340,8 @@ uint32_t probe_entry_framed(uint64_t *slot, uint64_t addr, const struct arch_reg
 #define REALIGN_MAX 4096
 
 /*
- * HOT, called by the stubs' fast paths when a signal handler has left records in the aside: moves
- * them and clears the guard.
+ * HOT, called by the stubs' fast paths when a signal handler has left records in the aside. Moves
+ * them to the ring and clears the guard.
  */
 void probe_leave(void);
 
@@ -354,10 +353,7 @@ uint64_t probe_exit(uint64_t slot, const struct arch_regs *regs);
 /* HOT. Does the work of probe_exit() when the stub has already set the guard. */
 uint64_t probe_exit_guarded(uint64_t slot, const struct arch_regs *regs);
 
-/*
- * The result of probe_libcall(): the address of the function to go on at, and whether the return
- * address was replaced.
- */
+/* @target: the address where the call goes on; @replaced: 1 when the return address was replaced */
 struct libcall {
 	uint64_t target;
 	uint64_t replaced;
@@ -373,8 +369,8 @@ struct libcall probe_libcall(uint64_t *slot, uint64_t index, struct arch_regs *r
 void entry_setjmp_returns(struct thread *t, uint64_t env, uint64_t sp, uint64_t value);
 
 /*
- * HOT, called by arch_point. The program passes a place with event @event, with stack pointer @sp:
- * the event goes into the ring, and so do the calls around it.
+ * HOT, called by arch_point: the program passes the place of event @event, with stack pointer @sp.
+ * The ENTRYs of the calls around it that were held back go into the ring, then the event.
  */
 void probe_point(uint32_t event, uint64_t sp);
 
@@ -383,9 +379,9 @@ struct arch_point;
 void probe_point_args(const struct arch_point *point);
 
 /*
- * HOT, called by the stubs of XRay's sleds (xray.c): a function with return slot @slot begins, or
- * ends. At an exit sled @regs has its return values; before a jump to another function @regs is
- * NULL.
+ * HOT, called by the stubs of XRay's sleds (xray.c) when a function with return slot @slot begins
+ * or ends. At an exit sled @regs has the function's return values; before a jump to another
+ * function @regs is NULL.
  */
 void probe_xray_entry(uint64_t *slot, uint64_t addr, const struct arch_regs *regs);
 void probe_xray_exit(uint64_t slot, const struct arch_regs *regs);
@@ -396,14 +392,14 @@ void probe_xray_exit(uint64_t slot, const struct arch_regs *regs);
  */
 void slow_call(void (*fn)(void *), void *arg);
 
-/* Any context. @count records of @t could not be written; the ring's next LOST record tells. */
+/* Any context. Counts @count lost records of @t; the ring's next LOST record tells their number. */
 void note_lost(struct thread *t, uint32_t count);
 
-/* Does the work of note_lost() for calls during a hook for which the aside had no room. */
+/* Does the work of note_lost() for calls of handlers for which the aside had no room. */
 void note_lost_inside(struct thread *t, uint32_t count);
 
 /*
- * HOT. Returns this thread's state, which is made if there is none; probe_idle_thread when the
+ * HOT. Makes the state of this thread, which has none yet. Returns probe_idle_thread when the
  * thread is not to be traced.
  */
 struct thread *thread_begin(void);
@@ -424,8 +420,8 @@ struct thread *thread_make_state(void);
 void thread_leave_alone(void);
 
 /*
- * COLD. Does the work of thread_leave_alone() in the middle of the program, and tells the recorder
- * by @counter, one of the arena's.
+ * COLD. Does the work of thread_leave_alone() in the middle of the program. Adds one to @counter, a
+ * counter of the arena, which the recorder reads.
  */
 void thread_cut_off(_Atomic uint32_t *counter);
 
@@ -435,14 +431,14 @@ void thread_cut_off(_Atomic uint32_t *counter);
  */
 void thread_before_sharing(uint64_t flags);
 
-/* COLD. Called before strict seccomp and the like: hooks would kill the program from here on. */
+/* COLD, before strict seccomp and the like: from then on hooks would kill the program. */
 void thread_before_cage(void);
 
-/* COLD, called by the stub of syscall(3) for numbers that make children: decide about the child. */
+/* COLD, called by the stub of syscall(3) before a child is made: says what the child needs. */
 enum probe_child {
-	PROBE_CHILD_NONE = 0,	/* the child needs nothing */
-	PROBE_CHILD_FORKED = 1, /* the child is to call thread_after_fork() */
-	PROBE_CHILD_LENT = 2,	/* the child returns in our memory, on our stack: see lend.h */
+	PROBE_CHILD_NONE = 0,	/* nothing */
+	PROBE_CHILD_FORKED = 1, /* it calls thread_after_fork() */
+	PROBE_CHILD_LENT = 2,	/* it returns in our memory, on our stack: see lend.h */
 };
 uint32_t probe_syscall(long number, uint64_t first, uint64_t second, uint64_t third);
 
@@ -453,78 +449,74 @@ void prctl_before(int option, unsigned long first, unsigned long second);
 long probe_syscall_failed(long result);
 
 /*
- * SLOW. Returns a state that is ready for records, but has no ring yet, and is the self of no
- * thread. NULL without memory.
+ * SLOW. Returns a state that is ready for records, but has no ring yet. No thread's self points to
+ * it. NULL without memory.
  */
 struct thread *thread_take_state(void);
 
 /*
- * SLOW. The records of @t are complete, and its frames are not used any more: other threads may
- * have the state.
+ * SLOW. The records of @t are complete, and its frames are not used any more: another thread may
+ * take the state.
  */
 void thread_give_back(struct thread *t);
 
 /*
- * SLOW. Give @t a ring of the process' arena; without one its records are neither written nor
- * counted.
+ * SLOW. Gives @t a ring of the process' arena. When no ring is free, the records of @t are neither
+ * written nor counted.
  */
 void thread_take_ring(struct thread *t);
 
 /*
  * SLOW. The two steps of thread_take_ring(): claim a ring for @t, and later put the caller's task
- * id on it. Not while self is the state of another thread.
+ * id on it. Call neither while self is the state of another thread.
  */
 void thread_claim_ring(struct thread *t);
 void thread_name_ring(struct thread *t);
 
-/* COLD. Called before a fork; and in the child, which has only this thread. */
+/* COLD, before a fork, and in its child, which has only this thread. */
 void thread_before_fork(void);
 void thread_after_fork(void);
 
 /* COLD. Make the probe see threads end and processes fork. */
 void thread_setup(void);
 
-/*
- * COLD. The probe does not see threads end any more. It sees forks as long as this module is
- * loaded.
- */
+/* COLD. The probe does not see ends of threads any more. It sees forks as long as it is loaded. */
 void thread_forget_ends(void);
 
 /*
- * SLOW, in a forked child: report it and get an arena of its own. One thread does so; others wait
- * for it.
+ * SLOW, in a forked child: reports it and gets an arena for it. One thread does so; other threads
+ * wait.
  */
 void session_report_fork(struct thread *t);
 
 /*
- * SLOW. Make room for @len bytes in a segment. False when there is no room: the caller counts the
- * loss.
+ * SLOW. Makes room for @len bytes in a segment. False when there is none: the caller counts its
+ * lost records.
  */
 bool ring_make_room(struct thread *t, uint32_t len);
 
 /*
- * COLD. A handler has left a hook of @t for good, perhaps within ring_make_room(): undo a half-done
- * change.
+ * COLD. A handler has jumped out of a hook of @t for good, perhaps out of ring_make_room(): undo a
+ * half-done change.
  */
 void ring_settle(struct thread *t);
 
 /*
- * COLD. Lead the @nr library calls in @sites through us. Calls for which that is not possible stay
- * as they are.
+ * COLD. Lead the @nr library calls in @sites through us, as far as possible.
  * @finds: find the functions that the dynamic linker has not bound yet
  */
 void libcall_hook(const struct plan_call_site *sites, uint32_t nr, bool finds);
 
 /*
- * COLD, after functions were patched: their own hooks record library calls of them, so that each
- * call is recorded once (calls_patched.h).
+ * COLD, after functions were patched. Library calls of these functions are recorded by the
+ * functions' own hooks, and only once (calls_patched.h).
  */
 void libcall_find_patched(void);
 
 /* COLD, before dlclose(3): a module may be about to go. */
 void libcall_before_dlclose(void);
 
-/* SLOW. True when library calls that are known by @addr have frames. */
+/* SLOW. True when library calls whose records have @addr get frames. */
 bool libcall_has_frames(uint64_t addr);
 
 /* SLOW or COLD. Tell the writer that @r has records to take. */

@@ -1,4 +1,4 @@
-/* The state of a thread: it tells which calls and returns the stubs may handle by themselves. */
+/* The state of a thread determines the calls and returns that the stubs handle by themselves. */
 #ifndef UTRAIL_LIBMCOUNT_STATE_H
 #define UTRAIL_LIBMCOUNT_STATE_H
 
@@ -8,19 +8,20 @@
 #include "libmcount/hot/planned.h"
 
 /*
- * The state of a thread is not stored in a member. The words that stubs compare with (fast_limit,
- * fast_base, drop_limit, held_limit, admitted, calls of struct thread) are only set by state_set().
- * state_of() derives the state from them: so a stub that changes @calls has changed the state.
+ * The state of a thread is not stored in a member. Only state_set() sets the words that stubs
+ * compare with (fast_limit, fast_base, drop_limit, held_limit, admitted, calls of struct thread).
+ * state_of() derives the state from these words: so a stub that changes @calls has changed the
+ * state.
  *
- * ALIKE and HELD are those of threads without a plan. A plan's threads are settled (JUDGED, OUTSIDE
- * or OUT) as long as each frame has its struct planned_frame, so that planned.now is complete;
+ * A thread without a plan is ALIKE or HELD. A thread with a plan is settled (JUDGED, OUTSIDE or
+ * OUT) as long as each frame has its struct planned_frame, so that planned.now is complete;
  * planned_pass.h explains the other states. In comments words like "ready" and "open" mean these
  * states.
  */
 enum thread_state {
 	THREAD_ALIKE,	/* each call is recorded at once */
 	THREAD_HELD,	/* -t: each call gets a frame, and its ENTRY waits there */
-	THREAD_JUDGED,	/* each call is looked at, with its rule */
+	THREAD_JUDGED,	/* C code decides about each call, by its rule */
 	THREAD_OUTSIDE, /* nothing is opted in: functions without a rule are left alone */
 	THREAD_OUT,	/* something is opted out: all calls are left alone */
 	THREAD_READY,	/* OUTSIDE, and a call that is opted in makes it OPEN */
@@ -33,9 +34,9 @@ enum thread_state {
 /* Events. The first four are calls whose rules have no effect but the one named here. */
 enum thread_event {
 	CALL_OPT_IN,	/* a call of a function that is opted in */
-	CALL_LET_IN,	/* CALL_OPT_IN where depth does not count (planned_is_alike()) */
+	CALL_LET_IN,	/* CALL_OPT_IN when planned_is_alike() is true: depth does not count */
 	CALL_OPT_OUT,	/* a call that is opted out, with all that it calls */
-	CALL_LEFT_OUT,	/* a call that is left out; the calls within it are not */
+	CALL_LEFT_OUT,	/* a call that is left out; calls within it are not */
 	CALL_UNRULED,	/* a call of a function without a rule */
 	CALL_TOO_DEEP,	/* a call of a function without a rule, deeper than -D */
 	CALL_RULED,	/* a call of a function with any other rule */
@@ -43,15 +44,14 @@ enum thread_event {
 	RETURN_OPT_OUT, /* the return of the call by which an open thread became barred */
 	RETURN_SETTLED, /* the return of the call in which the thread became ready or open */
 	RETURN_OTHER,	/* the return of any other call */
-	STATE_FITS,	/* a call has begun or ended, and nothing prevents the change
-			 * (planned_open()) */
+	STATE_FITS,	/* planned_open() has found nothing against the change */
 	NR_THREAD_EVENTS
 };
 
 /* The reaction to an event. */
 enum thread_action {
 	DO_JUDGE,  /* planned_enter.c decides by the rule */
-	DO_ALONE,  /* no action: the call has no frame */
+	DO_ALONE,  /* the call has no frame */
 	DO_ENTRY,  /* a frame and an ENTRY */
 	DO_HOLD,   /* a frame, and an ENTRY only if the call turns out to be long */
 	DO_MARK,   /* a frame that only shows where the call ends */
@@ -66,9 +66,9 @@ struct thread_transition {
 };
 
 /*
- * Pairs of a state and an event that are not listed are DO_JUDGE, or cannot happen. In any state
- * but ALIKE and HELD a call may need more than a stub can see (news of the recorder, a full
- * segment): then the thread is settled first.
+ * A pair of a state and an event that is not listed is DO_JUDGE, or cannot happen. In any state but
+ * ALIKE and HELD a call may need more than a stub can see (news of the recorder, a full segment):
+ * then the thread is settled first.
  */
 static const struct thread_transition thread_transitions[THREAD_SETTLED][NR_THREAD_EVENTS] = {
 	[THREAD_ALIKE] = {
@@ -155,10 +155,7 @@ static inline enum thread_state state_selected(const struct planned *p)
 	return p->has_filter && p->now.in == 0 ? THREAD_OUTSIDE : THREAD_JUDGED;
 }
 
-/*
- * The offset in struct planned of the table of calls that the stubs use in this state; 0: they use
- * no table.
- */
+/* Returns the offset in struct planned of the stubs' table of calls in this state; 0: none. */
 static inline size_t state_table(enum thread_state state)
 {
 	switch (state) {
@@ -184,8 +181,8 @@ static inline const struct planned_place *state_calls(const struct planned *p,
 }
 
 /*
- * True for the states in which each frame has its struct planned_frame. In the others, frames that
- * the stubs have pushed lack it.
+ * True for the states in which each frame has its struct planned_frame. In the other states a frame
+ * that a stub has pushed has none.
  */
 static inline bool state_is_settled(enum thread_state state)
 {
@@ -226,9 +223,8 @@ static inline void state_limit_alike(struct thread *t, bool is_held)
 }
 
 /*
- * Sets the limits of the frames that the stubs handle: those above the innermost one, as deep as
- * planned.now says. If the thread is only ready (@is_ready), the first of these frames is the one
- * that opens it.
+ * Lets the stubs handle frames above the innermost one, to the depth in planned.now. If the thread
+ * is only ready (@is_ready), the first of these frames opens it.
  */
 static inline void state_limit_open(struct thread *t, const struct planned *p, bool is_ready)
 {
@@ -245,10 +241,10 @@ static inline void state_limit_open(struct thread *t, const struct planned *p, b
 }
 
 /*
- * HOT: the state of @t, with its @p, changes from @from to @next. Only this function sets the words
- * that stubs compare with. Most callers know both states, and words that do not change are not
- * stored. A signal handler may jump out for good at any point: the thread never counts as open with
- * the limits of another state.
+ * HOT: changes the state of @t, with its @p, from @from to @next. Only this function sets the words
+ * that stubs compare with. Most callers know both states at compile time, and words that do not
+ * change are not stored. A signal handler may jump out for good at any point: the thread never
+ * counts as open with the limits of another state.
  */
 static inline void state_set(struct thread *t, const struct planned *p, enum thread_state from,
 			     enum thread_state next)
@@ -265,14 +261,14 @@ static inline void state_set(struct thread *t, const struct planned *p, enum thr
 	}
 }
 
-/* HOT: event @what happens to @t in state @from: sets the next state of the table. */
+/* HOT: sets the next state of @t when event @what happens in state @from. */
 static inline void state_follow(struct thread *t, const struct planned *p, enum thread_state from,
 				enum thread_event what)
 {
 	state_set(t, p, from, thread_transitions[from][what].next);
 }
 
-/* HOT: set the state of @t, which is settled, by planned.now, which may have changed. */
+/* HOT: sets the state of @t, which is settled, by planned.now, which may have changed. */
 static inline void state_select(struct thread *t)
 {
 	const struct planned *p = t->planned;
@@ -294,8 +290,8 @@ static inline void state_begin(struct thread *t)
 }
 
 /*
- * HOT: an open thread is about to push @f, for whose return the fast paths may not write an EXIT.
- * So @f is @fast_base until it returns.
+ * HOT: an open thread is about to push @f. The fast paths may not write the EXIT of @f, so @f is
+ * @fast_base until it returns.
  */
 static inline void state_keep_back(struct thread *t, struct frame *f)
 {
@@ -305,7 +301,7 @@ static inline void state_keep_back(struct thread *t, struct frame *f)
 	guard_barrier();
 }
 
-/* HOT: an open thread is about to pop @f, for which it has called state_keep_back(). */
+/* HOT: undoes state_keep_back(), before an open thread pops @f. */
 static inline void state_let_go(struct thread *t, const struct frame *f)
 {
 	t->fast_base = t->planned->frames[f - t->frames].open.outer;
