@@ -25,18 +25,18 @@
 #define ASIDE_BYTES (1U << 20) /* address space; a page is memory when it is written to */
 
 /*
- * The progress of aside_flush(). A handler may jump out of aside_flush() at any point; then it
- * begins again, and must not move a record twice.
+ * The progress of aside_flush(). A handler may jump out of aside_flush() at any point. Then
+ * aside_flush() begins again, and must not move a record twice.
  *
- * @at: records before @at are in the ring of the thread; NULL: none is. The record at @at is there,
- * too, if the ring's position is no longer @from
+ * @at: records before @at are in the ring of the thread; NULL: none is. At another position of the
+ *      ring than @from, the record at @at is there, too
  */
 struct aside_mark {
 	const char *at;
 	uint64_t from;
 };
 
-/* @marks: the mark at index @mark is in force, so that a single store changes the progress */
+/* @marks: the mark at index @mark is in force: so one store changes the progress */
 struct aside {
 	struct ring ring;
 	char *records;
@@ -155,8 +155,8 @@ static void set_mark(struct aside *aside, const char *at, uint64_t from)
 }
 
 /*
- * Writes ENTRYs that were held back, of the calls around the handler: their times are earlier, so
- * they come first in the ring.
+ * Writes ENTRYs that were held back, of the calls around the handler. Their times are earlier than
+ * those of the aside's records, so they come first in the ring.
  */
 static void write_held_back(struct thread *t)
 {
@@ -166,7 +166,7 @@ static void write_held_back(struct thread *t)
 		frames_write_entries(t, t->top);
 }
 
-/* Moves records until all are moved, also those that handlers add meanwhile. */
+/* Moves all records, also those that handlers add meanwhile. Returns their end. */
 static const char *move_records(struct thread *t, struct aside *aside)
 {
 	const struct aside_mark *mark = &aside->marks[aside->mark];
@@ -177,8 +177,8 @@ static const char *move_records(struct thread *t, struct aside *aside)
 	while (at < __atomic_load_n(&t->aside->at, __ATOMIC_RELAXED)) {
 		write_held_back(t);
 		/*
-		 * After set_mark() the ring's position changes by this record only, and no new
-		 * segment begins.
+		 * Make room first: after set_mark() the ring's position must change by this record
+		 * only, and no new segment may begin.
 		 */
 		hot_reserve(t, emit_ring_bytes(at));
 		set_mark(aside, at, ring_position(t));
@@ -198,7 +198,7 @@ bool aside_needs_quiet(const struct thread *t)
 	return aside && aside->end - aside->at < ASIDE_BYTES / 2;
 }
 
-/* Makes the aside empty, unless a handler has added records after those that were moved. */
+/* Makes the aside empty, unless a handler has added records after @at. */
 static bool empty_at(struct thread *t, const char *at)
 {
 	struct thread *aside = t->aside;
@@ -216,8 +216,8 @@ static bool empty_at(struct thread *t, const char *at)
 }
 
 /*
- * aside_flush() needs no slow_call(), for which a handler's stack may be too small: libc's
- * syscall() touches no vector register.
+ * This needs no slow_call(), for which a handler's stack may be too small: libc's syscall() touches
+ * no vector register.
  */
 void aside_flush(struct thread *t)
 {
@@ -240,8 +240,8 @@ void aside_give_up(struct thread *t)
 	if (!aside)
 		return;
 	/*
-	 * The handler may have interrupted aside_flush() after all was moved; then nothing else
-	 * would free the aside.
+	 * The handler may have interrupted aside_flush() after all was moved. Then no code after
+	 * this would empty the aside.
 	 */
 	if (!t->has_aside_records) {
 		aside_reset(aside);

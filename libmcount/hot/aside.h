@@ -8,14 +8,14 @@
 #include "libmcount/hot/probe.h"
 
 /*
- * COLD. The handler jumps out for good: the aside's open frames are over, and its records go to the
- * ring.
+ * COLD. The handler that used the aside of @t jumps out for good: the aside's open frames are over,
+ * and its records go to the ring.
  */
 void aside_give_up(struct thread *t);
 
 /*
- * SLOW. For @t, which waits inside of a hook: true when the aside will soon have no room for calls
- * of handlers.
+ * SLOW, while @t waits inside of a hook: true when the aside will soon have no room for calls of
+ * handlers.
  */
 bool aside_needs_quiet(const struct thread *t);
 

@@ -14,10 +14,10 @@ struct callers callers;
 
 /*
  * @kept: pieces of code whose return addresses stay; with more than KEPT_MAX, no return address is
- * replaced in the whole process
- * @strangers: by page number: pages whose return addresses may not be replaced. A page that becomes
- *             good later stays here until callers_forget(): that costs exact ends of calls, and
- *             does no harm
+ *        replaced in the whole process
+ * @strangers: by page number: pages whose return addresses may not be replaced. If return addresses
+ *             into such a page may be replaced later, it stays here until callers_forget(). The
+ *             ends of its calls are estimated meanwhile, which does no harm
  */
 static struct {
 	bool is_any;
@@ -46,8 +46,8 @@ struct look_up {
 };
 
 /*
- * True when all of [low, high) is text from the file of a module with these segments. Memory that
- * is written to is no text.
+ * True when all of [low, high) is text from the file of a module with these segments. Text in a
+ * writable segment does not count.
  */
 static bool is_text(const struct look_up *l, uint64_t bias, const ElfW(Phdr) * ph, unsigned nr)
 {
@@ -74,7 +74,8 @@ static int look_at_module(struct dl_phdr_info *info, size_t size, void *arg)
 
 /*
  * The dynamic linker's own function takes no lock, and exists since glibc 2.35. With an older glibc
- * we ask as unwinders do. (Both ways know a new module before its constructors run.)
+ * we ask by dl_iterate_phdr(3), as unwinders do. (Both know a new module before its constructors
+ * run.)
  */
 #ifdef DLFO_STRUCT_HAS_EH_DBASE
 extern int _dl_find_object(void *pc, struct dl_find_object *out) __attribute__((weak));
@@ -138,8 +139,8 @@ void callers_forget(void)
 }
 
 /*
- * Cut @kept, whose return addresses stay, out of the range that the stubs look at first. The larger
- * rest becomes the range.
+ * Cuts @kept, into which return addresses stay, out of the range that the stubs look at first. The
+ * larger rest becomes the range.
  */
 static void cut(const struct plan_callers *kept)
 {

@@ -1,4 +1,4 @@
-/* Calls whose return addresses may be replaced, as decided by the code that they return into. */
+/* The code that a call returns into decides whether the call's return address may be replaced. */
 #ifndef UTRAIL_LIBMCOUNT_CALLERS_H
 #define UTRAIL_LIBMCOUNT_CALLERS_H
 
@@ -9,14 +9,14 @@
 #include "utils/format/probe/plan.h"
 
 /*
- * A run time that generates code finds frames of that code by the return addresses on the stack,
- * and gives up at an unknown one. So a return address is replaced only where it leads into the text
- * of a loaded module. It also stays if it leads into a part of that text that the recorder has
- * named (PLAN_CALLERS). If the return address of a call stays, the end of the call is estimated
- * (FRAME_KEPT in frames.h).
+ * A run time that generates code finds the frames of its code by the return addresses on the stack,
+ * and gives up at an unknown one. So a return address is replaced only if it leads into the text of
+ * a loaded module. It also stays if it leads into a part of that text that the recorder has named
+ * (PLAN_CALLERS). If the return address of a call stays, the end of the call is estimated
+ * (FRAME_KEPT in probe.h).
  *
  * @low, @bytes: the largest piece of the program's text into which return addresses may be
- * replaced; the stubs look there first
+ *               replaced; the stubs look there first
  * @pages: by page number: other pages of such text; the stubs look there next
  */
 #define CALLERS_PAGE_SHIFT 12
@@ -30,7 +30,7 @@ struct callers {
 
 extern struct callers callers __attribute__((visibility("hidden")));
 
-/* HOT: true when return address @ret is known as one that may be replaced. */
+/* HOT: true when it is known that return address @ret may be replaced. */
 static inline bool callers_know(uint64_t ret)
 {
 	uint64_t page = ret >> CALLERS_PAGE_SHIFT;
@@ -56,7 +56,7 @@ void callers_begin(bool is_any);
 /* COLD. Return addresses into these pieces of code are not replaced from here on. */
 void callers_keep(const struct plan_callers *list, uint32_t nr);
 
-/* COLD. Modules were loaded or unloaded: results about pages may be wrong by now. */
+/* COLD. Modules were loaded or unloaded: what is known about pages may be wrong by now. */
 void callers_forget(void);
 
 #endif

@@ -9,9 +9,9 @@
 #define NSEC_PER_SEC 1000000000ULL
 
 /*
- * The time that a fit is used for. The first time is short, because the scale comes from a short
- * baseline then. The error of a reading is some 10 ns, so a scale from 1 ms is good to 10 ppm,
- * which is 10 ns over the next millisecond.
+ * The time after which a fit is replaced. The first fit is replaced soon, because its scale comes
+ * from a short baseline. The error of a reading is some 10 ns, so a scale from 1 ms is good to 10
+ * ppm, which is 10 ns over the next millisecond.
  */
 #define FIT_FIRST_NS 1000000ULL
 #define FIT_LAST_NS  100000000ULL
@@ -22,9 +22,8 @@ struct clock_reading {
 };
 
 /*
- * libc's own function, set before there are hooks. Programs, and sanitizers, may interpose
- * clock_gettime(2). Such a function may call libc, and these calls would be recorded as calls of
- * the program.
+ * libc's own function. Programs, and sanitizers, may interpose clock_gettime(2). The interposed
+ * function may call libc, and these calls would be recorded as calls of the program.
  */
 static int (*real_clock_gettime)(clockid_t clock, struct timespec *ts) = clock_gettime;
 
@@ -53,9 +52,7 @@ static void look_at_kernel_clock(void *arg)
 	leaves_vectors = arch_leaves_vectors(read_kernel_clock, NULL);
 }
 
-/*
- * Reads both clocks at one moment: of a few attempts it takes the one that was interrupted least.
- */
+/* Reads both clocks at one moment: takes the shortest of three attempts. */
 static struct clock_reading read_both(void)
 {
 	struct clock_reading best = { 0 };
@@ -75,15 +72,15 @@ static struct clock_reading read_both(void)
 }
 
 /*
- * Returns nanoseconds per tick, with 32 fractional bits, between two readings; 0 when the readings
- * are no baseline.
+ * Returns nanoseconds per tick, with 32 fractional bits, between two readings; 0 when no scale can
+ * be had from them.
  */
 static uint64_t scale_between(struct clock_reading from, struct clock_reading to)
 {
 	uint64_t ticks = to.counter - from.counter;
 	uint64_t ns = to.ns - from.ns;
 
-	/* A baseline beyond 2^32 ns would overflow in the shift; the caller keeps its scale. */
+	/* Above 2^32 ns the shift would overflow; the caller keeps its scale. */
 	if (to.counter <= from.counter || to.ns <= from.ns || ns >> 32)
 		return 0;
 	return (ns << 32) / ticks;
@@ -112,9 +109,7 @@ static void refit(void *arg)
 
 	uint64_t mult = scale_between(from, now);
 
-	/*
-	 * A signal handler may jump out of here for good. In that case the next reading fits again.
-	 */
+	/* If a signal handler jumps out of here for good, the next reading fits again. */
 	t->refit_ticks = 0;
 	guard_barrier();
 	if (mult)

@@ -1,6 +1,6 @@
 /*
- * Entry of a traced function whose stub knows the return slot: decide about the call, push its
- * frame, replace the return address.
+ * Entries of functions whose stubs know the return slot: decide about the call, push its frame,
+ * replace the return address.
  */
 #include "libmcount/program/caller.h"
 #include "libmcount/patch/calls_patched.h"
@@ -152,7 +152,7 @@ static inline void record_instant(struct thread *t, uint64_t addr)
 	unsigned depth = t->top - t->frames;
 	char *at;
 
-	/* The call takes no time, so -t drops it like any short call. */
+	/* -t drops the call like any short call: it takes no time. */
 	if (t->threshold_ns)
 		return;
 	at = hot_reserve(t, 2 * sizeof(struct record));
@@ -180,16 +180,14 @@ static inline void put_instant(struct thread *t, const uint64_t *slot, uint64_t 
 }
 
 /*
- * The callers of setjmp(3) with their buffers, for its second return. A caller is lost when another
- * buffer takes its place. Threads may race for a place: then @env or @sp does not fit the other
- * members.
+ * Calls of setjmp(3), by their buffers, for the second return. A call is lost when another buffer
+ * takes its place. Threads may race for a place: then @env or @sp does not fit the other members.
  */
 static struct setjmp_call {
 	_Atomic uint64_t env;
 	_Atomic uint64_t addr;
 	_Atomic uint64_t more; /* the second argument of sigsetjmp(3) */
-	_Atomic uint64_t sp;   /* the stack pointer after the return; another buffer may be at
-			        * that address by now */
+	_Atomic uint64_t sp;   /* the stack pointer after the return */
 } setjmp_calls[1024];
 
 static struct setjmp_call *setjmp_place(uint64_t env)
@@ -250,8 +248,8 @@ static inline void enter_instant(uint64_t *slot, const struct call_site *site,
 }
 
 /*
- * HOT. A call with PLAN_CALL_LANDING: calls that were made inside of the frame at @slot have ended.
- * The call itself is not recorded.
+ * HOT. A call with PLAN_CALL_LANDING, which is not recorded itself. Calls that were made inside of
+ * the frame at @slot have ended.
  */
 static inline void land(uint64_t *slot)
 {
@@ -278,8 +276,8 @@ NOINLINE static struct libcall special_libcall(uint64_t *slot, struct call_site 
 	} else {
 		call.replaced = enter_function(slot, site->addr, regs);
 		/*
-		 * The return address was replaced by this call, or by that of a function that has
-		 * come here by a jump.
+		 * The trampoline may be there by an earlier call, whose function came here by a
+		 * jump.
 		 */
 		if ((site->flags & PLAN_CALL_BY_CALLER) &&
 		    *slot == (uint64_t)arch_return_trampoline) {
@@ -294,10 +292,7 @@ NOINLINE static struct libcall special_libcall(uint64_t *slot, struct call_site 
 struct libcall probe_libcall(uint64_t *slot, uint64_t index, struct arch_regs *regs)
 {
 	struct call_site *site = &probe.calls[index];
-	/*
-	 * The dynamic linker stores here while other threads call: both values lead to the
-	 * function.
-	 */
+	/* The dynamic linker may store here meanwhile: both values lead to the function. */
 	struct libcall call = { .target = __atomic_load_n(&site->target, __ATOMIC_RELAXED) };
 
 	if (unlikely(site->flags))

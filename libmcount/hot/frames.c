@@ -61,8 +61,8 @@ void frames_write_entries(struct thread *t, struct frame *f)
 }
 
 /*
- * True when we have replaced the return address of @f in a slot of its own (a tail-called function
- * shares the slot of its caller).
+ * True when the slot of @f has the trampoline's address for @f itself. (A function that is called
+ * by a jump shares the slot of the frame around it.)
  */
 static bool owns_slot(const struct frame *f)
 {
@@ -77,8 +77,8 @@ struct slot_access {
 };
 
 /*
- * Replace a word of a stack, which may be unmapped by now, if the word still has the value that we
- * wrote there.
+ * Replaces a word of a stack, if the word still has the value that we wrote there. The stack may be
+ * unmapped by now.
  */
 static void slot_replace(void *arg)
 {
@@ -100,8 +100,8 @@ static void frame_restore(struct frame *f)
 }
 
 /*
- * Ends the innermost frame, which has FRAME_KEPT. Its end is estimated as planned_begin_estimate()
- * says.
+ * Ends the innermost frame, which has FRAME_KEPT, at the time that planned_begin_estimate()
+ * explains.
  */
 static void leave_kept(struct thread *t)
 {
@@ -151,7 +151,7 @@ void frames_leave_inside(struct thread *t, uint64_t address)
 	cyg_forget(t);
 }
 
-/* Stacks of coroutines may be unmapped, so only the page of the running call is read. */
+/* Stacks of coroutines may be unmapped: only the running call's page is read without a check. */
 static bool holds_other(const struct frame *f, const uint64_t *slot)
 {
 	bool is_near = (f->slot ^ (uint64_t)slot) < PAGE;
@@ -180,9 +180,9 @@ void frames_make_way(struct thread *t, uint64_t *slot)
 		planned_begin_estimate(t);
 	frames_leave_inside(t, (uint64_t)slot);
 	/*
-	 * Now frames with this very slot. If the slot still leads to the trampoline, their function
-	 * has called the new one by a jump (a tail call), and these frames are still open.
-	 * Otherwise the slot holds a new return address, and they have ended.
+	 * Frames with this very slot come next. If the slot still leads to the trampoline, their
+	 * function has called the new one by a jump (a tail call), and these frames stay open.
+	 * Otherwise the slot holds a new return address, and these frames have ended.
 	 */
 	while (t->top->slot == (uint64_t)slot && !(t->top->ret && *slot == TRAMPOLINE))
 		frames_leave_any(t);
@@ -231,9 +231,9 @@ void frames_leave_explicit(struct thread *t, uint64_t ret)
 }
 
 /*
- * Finds the return address of a slot that is not among the open frames of this thread. Either the
- * frame was taken as abandoned too early, or another thread has entered it (coroutines that
- * migrate). In that case the frame stays with that thread, which will find it abandoned.
+ * Finds the return address of a slot that no open frame of this thread has. Either the frame
+ * counted as abandoned too early, or another thread has entered it (coroutines that migrate),
+ * which keeps the frame, and will find it abandoned.
  */
 static uint64_t look_for_return(uint64_t slot)
 {
@@ -251,7 +251,7 @@ uint64_t frames_find_return(uint64_t slot)
 {
 	uint64_t ret = look_for_return(slot);
 
-	/* An unknown slot that we replaced: the program has overwritten our memory. */
+	/* We replaced this slot but do not know it: the program has overwritten our memory. */
 	if (!ret)
 		__builtin_trap();
 	return ret;
@@ -267,9 +267,9 @@ void frames_end_tail_call(struct thread *t, uint64_t *slot)
 }
 
 /*
- * Finds the frame that returns when no frame has the return slot @slot. A function may have moved
- * its return address, most often further out, to the place of arguments that it has popped. Returns
- * NULL when no near frame fits.
+ * Finds the frame that returns by @slot though no frame has that slot. A function may have moved
+ * its return address, most often further out, to the place of arguments that it has popped. NULL
+ * when no near frame fits.
  */
 static struct frame *find_moved(const struct thread *t, uint64_t slot)
 {

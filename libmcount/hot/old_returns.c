@@ -8,7 +8,7 @@
 #define GRAVES 65536 /* a power of two; unused pages cost nothing */
 #define PROBES 8
 
-/* @slot is 0 while @ret is being written, so that no reader sees the @ret of another slot. */
+/* @slot is 0 while @ret is being written, so that no reader takes @ret for another slot's. */
 static struct grave {
 	_Atomic uint64_t slot;
 	_Atomic uint64_t ret;

@@ -16,10 +16,9 @@
 
 /*
  * A full ring makes the thread wait for the writer, since a lost record cannot be had again. The
- * writer works at memory speed, so the wait is short. If the writer's disk is slow, the wait is as
- * long as the disk takes. When the recorder was stopped or is gone, records are dropped and counted
- * until there is room again. The same is done when the recorder looks alive but has done nothing
- * for very long.
+ * writer works at memory speed, so the wait is short; with a slow disk it lasts until the disk is
+ * done. Records are dropped and counted, until there is room again, in two cases: the recorder was
+ * stopped or is gone, or it looks alive but has done nothing for WAIT_NS.
  */
 #define WAIT_STEP_NS 10000000
 #define LOOK_NS	     1000000000ULL /* the time between two looks at the recorder's state */
@@ -27,15 +26,15 @@
 
 /*
  * The most that a step of waiting adds to the time of the wait. A step adds its true length, which
- * may be short: signals end a step. It may also be very long, when the thread was stopped together
- * with the recorder. Then the thread has not waited in vain.
+ * is short if a signal ends it. If the thread was stopped together with the recorder, the step is
+ * very long, but the thread has not waited in vain.
  */
 #define STEP_MAX_NS 100000000ULL
 
 /*
- * The bytes kept free at the end of each segment, so that commits alone never move the ring's head
- * to a segment's end. A head at a segment's end means that the thread has left the segment, and
- * that segment_used[] is valid for it.
+ * The bytes kept free at the end of each segment, so that a commit never moves the ring's head to a
+ * segment's end. A head at a segment's end means that the thread has left the segment, and that
+ * segment_used[] is valid for that segment.
  */
 #define SEGMENT_RESERVE sizeof(struct record)
 
@@ -50,8 +49,8 @@ void ring_wake_writer(struct ring *r)
 	uint32_t writer = r->index % probe.nr_writers;
 
 	/*
-	 * The fence stands between our store and our load. The writer has one between its own store
-	 * and its last look, so that one of the two finds the other's store.
+	 * The fence stands between our store and our load. The writer has a fence between its store
+	 * and its last look. So one of the two sees the other's store.
 	 */
 	atomic_thread_fence(memory_order_seq_cst);
 	if (atomic_load(&probe.control->writers[writer].sleeping))
@@ -68,8 +67,8 @@ static bool has_room(const struct ring *r, uint64_t position)
 }
 
 /*
- * Waking a sleeping writer costs the thread some microseconds, so it is done when half of the ring
- * is full, not for each segment. Before that the writer fetches records at intervals of its own.
+ * True when half of the ring is full: waking a sleeping writer costs some microseconds, too many
+ * for each segment. Before that the writer fetches records at intervals of its own.
  */
 static bool wants_writer(const struct ring *r, uint64_t position)
 {
@@ -80,8 +79,8 @@ static bool wants_writer(const struct ring *r, uint64_t position)
 }
 
 /*
- * HOT. True when the last wait was in vain and the tail has not moved since: dropping a record must
- * cost little.
+ * HOT. True when the last wait was in vain and the tail has not moved since. Then a record is
+ * dropped at once, at little cost.
  */
 static bool has_stalled(const struct thread *t)
 {
@@ -138,7 +137,7 @@ static uint64_t monotonic_ns(void)
 	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
 }
 
-/* Sleep until there is room, or for a step. Returns the time that this took. */
+/* Sleeps until there is room, or for a step. Returns the time that the sleep took. */
 static uint64_t wait_a_step(struct thread *t, uint64_t position)
 {
 	struct ring *r = t->ring;
@@ -179,7 +178,7 @@ static bool wait_for_room(struct thread *t, uint64_t position)
 			continue;
 		}
 		idle_ns += took_ns;
-		/* Wake the writer again: a wake-up just before it went to sleep is lost. */
+		/* The writer may have gone to sleep just after the last wake-up. */
 		ring_wake_writer(r);
 		if (idle_ns < look_ns)
 			continue;
@@ -195,7 +194,7 @@ static bool wait_for_room(struct thread *t, uint64_t position)
 static bool get_room(struct thread *t, uint64_t position)
 {
 	ring_wake_writer(t->ring);
-	/* A program that has forbidden itself to wait loses records for which there is no room. */
+	/* A program that has forbidden itself to wait loses records here. */
 	if (!(probe.plan.flags & PLAN_DROP) && seal_allows(SYS_futex))
 		return wait_for_room(t, position);
 	t->stalled_tail = atomic_load_explicit(&t->ring->tail, memory_order_acquire) + 1;
@@ -203,8 +202,8 @@ static bool get_room(struct thread *t, uint64_t position)
 }
 
 /*
- * Flight recording: note the number of bytes before the segment that begins at @next, unless @head
- * is in that segment.
+ * Flight recording: notes the number of bytes before the segment that begins at @next, if @head is
+ * in another segment.
  */
 static void note_bytes_before(struct ring *r, uint64_t head, uint64_t next)
 {
@@ -218,7 +217,7 @@ static void note_bytes_before(struct ring *r, uint64_t head, uint64_t next)
 					     r->segment_used[from % nr];
 }
 
-/* Let the next records go to @position and the rest of its segment. */
+/* Lets the next records go to the segment at @position, from there on. */
 static void use_segment(struct thread *t, uint64_t position)
 {
 	struct ring *r = t->ring;
@@ -234,8 +233,8 @@ static void use_segment(struct thread *t, uint64_t position)
 }
 
 /*
- * Publish all records: a handler may have left hot_commit() for good before it has published its
- * record.
+ * Publishes all records, since a handler may have jumped out of hot_commit() before it published.
+ * Returns the ring's head.
  */
 static uint64_t publish_head(struct thread *t)
 {
@@ -248,10 +247,7 @@ static uint64_t publish_head(struct thread *t)
 	return head;
 }
 
-/*
- * If only one of @at and @end is NULL, their difference would be taken for room that does not
- * exist.
- */
+/* A difference of @at and @end of which one is NULL would count as room. */
 void ring_settle(struct thread *t)
 {
 	if (!t->at || !t->end)
@@ -259,8 +255,8 @@ void ring_settle(struct thread *t)
 }
 
 /*
- * Make room for @len bytes: in the segment of the ring's head when this thread has just come to the
- * ring, else in the next segment. False when that segment is not empty. A signal handler may jump
+ * Makes room for @len bytes. A thread that has just come to the ring uses the segment of the ring's
+ * head; else it uses the next one. False when that segment is not empty. A signal handler may jump
  * out of this function for good at any point, so only the head is reliable. While @at and @end of
  * @t do not agree with the head, one or both are NULL (ring_settle()).
  */
@@ -286,8 +282,8 @@ static bool next_segment(struct thread *t, uint32_t len)
 	/* This store also publishes segment_used[] and segment_before[]. */
 	atomic_store_explicit(&r->head, next, memory_order_release);
 	/*
-	 * Flight recording: the next records overwrite records that the writer may be copying. It
-	 * must not see the new records without the new head.
+	 * Flight recording: the next records overwrite records that the writer may be copying. The
+	 * writer must not see the new records without the new head.
 	 */
 	atomic_thread_fence(memory_order_seq_cst);
 	use_segment(t, next);
@@ -344,7 +340,7 @@ static void make_room(void *arg)
 	if (!t->ring || m->len > probe.arena->segment_bytes - 2 * SEGMENT_RESERVE)
 		return;
 
-	/* Lost records are reported before the next record, in the room that is requested here. */
+	/* Lost records are reported before the next record, in the room that is made here. */
 	uint64_t untold = count_untold(t->ring);
 
 	if (!next_segment(t, m->len + (untold ? sizeof(struct record) : 0)))
@@ -357,8 +353,8 @@ static void make_room(void *arg)
 bool ring_make_room(struct thread *t, uint32_t len)
 {
 	/*
-	 * When an aside's buffer is full, waiting is in vain: its owner is inside of a hook and
-	 * cannot empty it.
+	 * Waiting for room in a full aside is in vain: its owner is inside of a hook and cannot
+	 * empty it.
 	 */
 	if (t->is_aside || has_stalled(t))
 		return false;

@@ -12,8 +12,8 @@
 #include "utils/base/compiler.h"
 
 /*
- * Assumptions about the extent of a stack, which save a question to the kernel: a thread's own
- * stack extends OWN_REACH below its calls, a made stack MADE_REACH. Both extend SLACK above the
+ * Assumptions about the extent of a stack, which save a question to the kernel. A thread's own
+ * stack extends OWN_REACH below its calls, and a made stack MADE_REACH. Both extend SLACK above the
  * first call that was seen on them.
  */
 #define OWN_REACH  (1UL << 20)
@@ -55,14 +55,14 @@ static bool is_alternate(uint64_t slot)
 }
 
 /*
- * True when all memory from @low to @high is mapped, as in one stack: between two stacks of the
- * system there is a gap or an unreadable page.
+ * True when all memory from @low to @high is mapped, as it is within one stack. Between two stacks
+ * of the system there is a gap or an unreadable page.
  */
 static bool is_contiguous(uint64_t low, uint64_t high)
 {
 	if (high - low > FAR)
 		return false;
-	/* If the kernel cannot be asked, @low counts as on the present stack. */
+	/* If the kernel cannot be asked, both count as on one stack. */
 	if (!seal_allows(SYS_rt_sigprocmask))
 		return true;
 	for (uint64_t page = low & ~(PAGE - 1); page <= high; page += PAGE) {
@@ -72,7 +72,7 @@ static bool is_contiguous(uint64_t low, uint64_t high)
 	return true;
 }
 
-/* Sets the bounds of a thread's own stack as far as it is known: its outermost call lies on it. */
+/* Sets the bounds of a thread's own stack by its outermost call, which lies on it. */
 static void adopt_own_stack(struct thread *t, uint64_t slot)
 {
 	t->high = t->top > t->frames ? t->frames[1].slot : slot;
@@ -107,7 +107,7 @@ static void bound_by_neighbours(struct thread *t)
 	}
 }
 
-/* True when @slot lies on the stack of @t, outside of the part that was seen so far. */
+/* True when @slot lies on the stack of @t, but outside of its bounds, which become wider then. */
 static bool goes_on(struct thread *t, uint64_t slot)
 {
 	if (!t->high) {
@@ -150,10 +150,7 @@ static struct thread *find_parked(uint64_t slot)
 	return NULL;
 }
 
-/*
- * Returns the stack from which @t was taken up, if it is a made one and @slot lies on it; else
- * NULL.
- */
+/* Returns the stack from which @t was taken up; NULL if that is not a made one with @slot on it. */
 static struct thread *find_around(struct thread *t, uint64_t slot)
 {
 	struct thread *o = t->around;
@@ -162,8 +159,8 @@ static struct thread *find_around(struct thread *t, uint64_t slot)
 }
 
 /*
- * Sets the end of the stack of @t: a call above @end is on another stack, even when @t has no open
- * call. Its outermost call may have ended by uc_link of makecontext(3).
+ * Sets the end of the stack of @t. A call above @end is on another stack, even when @t has no open
+ * call: the outermost call may have ended by uc_link of makecontext(3).
  */
 static void end_at(struct thread *t, uint64_t end)
 {
@@ -195,8 +192,8 @@ static void retire_idle_ones(void)
 }
 
 /*
- * Makes the state of a stack whose bounds the caller sets. NULL when there are too many, or no ring
- * is free.
+ * Makes the state of a stack. The caller sets the bounds. NULL when there are too many stacks, or
+ * no ring is free.
  */
 static struct thread *make_unbound(void)
 {
@@ -234,8 +231,8 @@ static struct thread *make_stack(uint64_t slot)
 }
 
 /*
- * True when @t is the stack of a child that runs in this memory, as posix_spawn(3) makes it. The
- * parent waits until the child has ended, and leaves that stack first.
+ * True when @t is the stack of a child that runs in this memory, as posix_spawn(3) makes it. Until
+ * that child has ended, and left its stack, the parent waits.
  */
 static bool is_of_child(const struct thread *t)
 {
@@ -287,13 +284,13 @@ static void search(void *arg)
 	if (!to && s->may_make)
 		to = make_stack(s->slot);
 	if (!to)
-		return; /* without memory for a state, calls there count as if they were here */
+		return; /* without memory for a state, calls there count as calls on this stack */
 	switch_to(t, to);
 	s->found = to;
 }
 
 /*
- * Turns probe.follows_stacks on: frames are inside of a call though they do not lie on its stack.
+ * Turns probe.follows_stacks on when frames seem to be inside of a call, but lie on another stack.
  */
 static void notice_switch(void *arg)
 {
@@ -307,7 +304,6 @@ static void notice_switch(void *arg)
 	adopt_own_stack(t, s->slot);
 }
 
-/* Look for the program's first switch to another stack. */
 static void look_for_switch(struct thread *t, uint64_t slot)
 {
 	struct search s = { .from = t, .slot = slot };
@@ -356,8 +352,8 @@ static bool lies_in(const struct taking *k, uint64_t address)
 }
 
 /*
- * True when the stack that is taken up lies in the memory of a call of @t. False if calls of @t are
- * on the stack that is taken up, whatever the program says of that stack.
+ * True when the stack that is taken up lies in the memory of a call of @t. False if it has calls of
+ * @t, whatever the program says about its bounds.
  */
 static bool is_within(struct thread *t, const struct taking *k)
 {
@@ -427,7 +423,7 @@ void stacks_take_up(uint64_t sp, uint64_t low, uint64_t bytes)
 	if (!t->high)
 		adopt_own_stack(t, (uint64_t)__builtin_frame_address(0));
 	slow_call(take_up, &k);
-	/* If the stack begins anew, its open calls are of a former use. */
+	/* If the stack begins anew, its open calls are from a former use. */
 	if (k.to->is_exact)
 		frames_leave_inside(k.to, sp);
 	guard_leave(k.to);

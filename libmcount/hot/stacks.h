@@ -1,22 +1,19 @@
-/*
- * Finds the stack that a call runs on, in programs that switch stacks themselves: coroutines,
- * fibers, swapcontext(3).
- */
+/* Stacks of programs that switch stacks themselves: coroutines, fibers, swapcontext(3). */
 #ifndef UTRAIL_LIBMCOUNT_STACKS_H
 #define UTRAIL_LIBMCOUNT_STACKS_H
 
 #include "libmcount/hot/probe.h"
 
 /*
- * A stack that the program has made has a thread state of its own, with a ring and a task id of its
- * own (RING_FIRST_STACK_TID and above). Its calls go on when any thread takes it up again. A switch
- * is seen late: by the next call or return, whose slot lies elsewhere.
+ * A stack that the program has made has a thread state, a ring and a task id of its own
+ * (RING_FIRST_STACK_TID and above). Its calls go on when any thread takes the stack up again. A
+ * switch is seen late: by the next call or return, whose slot lies elsewhere.
  *
  * The program does not announce its stacks. Only the places of calls are known: @low and @high of
- * the state. Within that range a slot above the innermost frame means that frames were jumped out
- * of. For a slot outside of the range the kernel is asked whether all memory between is mapped, as
- * it is within one stack of the system. All this begins with probe.follows_stacks: the program
- * imports a function that switches, or was seen to have switched.
+ * the state. Within that range, a call with a slot above the innermost frame means that frames were
+ * jumped out of. For a slot outside of the range the kernel is asked whether all memory between is
+ * mapped, as it is within one stack of the system. All this begins with probe.follows_stacks: the
+ * program imports a function that switches, or was seen to have switched.
  */
 
 /* HOT: true when a call with @slot may be on another stack than the calls before it. */
@@ -26,39 +23,39 @@ static inline bool stack_may_differ(const struct thread *t, uint64_t slot)
 }
 
 /*
- * From hot functions, rarely. Returns the state that a call with @slot belongs to, and moves the
- * guard there.
+ * From hot functions, rarely. Returns the state that a call with @slot belongs to; the guard of @t
+ * moves to that state.
  */
 struct thread *stacks_enter(struct thread *t, uint64_t slot);
 
 /*
- * Returns the state that a return through the trampoline belongs to; @t when no state has such a
- * frame.
+ * Returns the state with the frame of @slot, which returns through the trampoline; @t when no state
+ * has it. The guard moves as in stacks_enter().
  */
 struct thread *stacks_return(struct thread *t, uint64_t slot);
 
 /*
- * Returns the state that the exit hook with stack pointer @sp belongs to; @t when that is unknown.
+ * Returns the state that an exit hook with stack pointer @sp belongs to; @t when that is unknown.
  */
 struct thread *stacks_find(struct thread *t, uint64_t sp);
 
 /*
  * COLD. The program announces that this thread goes on at @sp, on a stack of @bytes from @low on.
- * If that stack lies in a local variable of a call on the present stack, the places of later calls
- * do not show on which of the two stacks they are. So such a stack is taken up now. Other stacks
- * are taken up at their next call.
+ * If that stack is a local variable of a call on the present stack, later calls on the two stacks
+ * cannot be told apart by their places. So such a stack is taken up now. Other stacks are taken up
+ * at their next call.
  */
 void stacks_take_up(uint64_t sp, uint64_t low, uint64_t bytes);
 
 /*
- * COLD. This thread ends or is to be left alone: no thread runs on its stack now. self becomes its
- * own state.
+ * COLD. This thread ends or is to be left alone: no thread runs its stack from now on. self becomes
+ * the thread's own state.
  */
 void stacks_go_home(void);
 
 /*
- * COLD, in a forked child. Frames of other stacks return by themselves; the present stack becomes
- * the thread's own.
+ * COLD, in a forked child. Frames of other stacks get their return addresses back; the present
+ * stack becomes the thread's own.
  */
 void stacks_after_fork(void);
 

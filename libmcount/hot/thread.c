@@ -54,7 +54,7 @@ static pid_t current_tid(void)
 	return own_syscall(SYS_gettid);
 }
 
-/* A child that runs in its parent's memory also has the parent's rings. */
+/* True in a child that runs in its parent's memory, and so has the parent's rings. */
 static bool is_child(void)
 {
 	return seal_allows(SYS_getpid) && own_syscall(SYS_getpid) != probe.pid;
@@ -132,7 +132,6 @@ static struct thread *take_state(void)
 	return thread_make_state();
 }
 
-/* The state has no owner any more. Its open calls are gone with its stack. */
 static void release_state(struct thread *t)
 {
 	frames_reset(t);
@@ -180,9 +179,7 @@ static void begin_thread(void *arg)
 	struct thread **result = arg;
 	struct thread *t;
 
-	/*
-	 * A signal handler that runs before the state is ready finds a thread that is left alone.
-	 */
+	/* A signal handler's calls are left alone until the state is ready. */
 	self = *result = &probe_idle_thread;
 	t = thread_take_state();
 	if (!t)
@@ -198,7 +195,7 @@ static void begin_thread(void *arg)
 	self = *result = t;
 }
 
-/* Blocks signals: if a handler jumped out halfway, the thread would stay untraced for good. */
+/* Signals are blocked: if a handler jumped out halfway, the thread would stay untraced for good. */
 static void begin_without_signals(void *arg)
 {
 	uint64_t all = UINT64_MAX;
@@ -264,7 +261,7 @@ void thread_cut_off(_Atomic uint32_t *counter)
 	if (t == &probe_idle_thread || !probe.tracing)
 		return;
 	thread_leave_alone();
-	self = &probe_idle_thread; /* self is also set in a thread that had no call so far */
+	self = &probe_idle_thread; /* also in a thread that had no call so far */
 	atomic_fetch_add(counter, 1);
 }
 
@@ -281,8 +278,8 @@ void thread_before_cage(void)
 }
 
 /*
- * COLD, by pthread_key_create(3): the thread ends. Destructors of other keys may still call traced
- * functions, so we ask to be called again until libc's last round.
+ * COLD, the destructor of the thread's key. Destructors of other keys may still call traced
+ * functions. So we ask to be called again until libc's last round.
  */
 static void thread_end(void *arg)
 {
@@ -307,7 +304,6 @@ void thread_before_fork(void)
 		atomic_fetch_add(&probe.arena->forks.begun, 1);
 }
 
-/* COLD, in the child of fork(2), which has only this thread. */
 void thread_after_fork(void)
 {
 	struct thread *t = self;
@@ -325,8 +321,8 @@ void thread_after_fork(void)
 	probe.pid = getpid();
 	probe.fork_ns = clock_kernel_ns();
 	/*
-	 * A parent in another pid namespace has number 0 (pid_namespaces(7)). Until this process
-	 * has an arena, its children count as elsewhere, too.
+	 * A parent in another pid namespace has number 0 (pid_namespaces(7)). Children of this
+	 * process count as elsewhere, too, until this process has an arena.
 	 */
 	probe.is_elsewhere |= getppid() == 0;
 	atomic_store(&probe.forked, FORK_PENDING);
@@ -348,9 +344,8 @@ void thread_after_fork(void)
 		return;
 
 	/*
-	 * Open calls were entered in the parent, so the child only adds their EXITs. The parent's
-	 * file has their ENTRY records. If -t held an ENTRY back, the parent's file gets it when
-	 * the call is long enough.
+	 * The parent's file has the ENTRYs of open calls, so the child only adds their EXITs. If -t
+	 * held an ENTRY back, the parent writes it when the call has been long enough.
 	 */
 	t->ring = NULL;
 	t->at = t->end = NULL;
