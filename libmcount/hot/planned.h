@@ -20,9 +20,9 @@ struct reading;
  * The state that decides about the next call. A frame keeps the state from before it.
  *
  * @threshold_ns, @size: a call is kept if it takes longer, and if its function is not smaller
- * @in, @out: open calls of functions with PLAN_FILTER, PLAN_NOTRACE
- * @depth: levels that may still be recorded
- * @level: recorded calls that are open
+ * @in, @out: the numbers of open calls of functions with PLAN_FILTER, and with PLAN_NOTRACE
+ * @depth: the number of levels that may still be recorded
+ * @level: the number of recorded calls that are open
  */
 struct selection {
 	uint64_t threshold_ns;
@@ -41,7 +41,7 @@ enum planned_flags {
 	PLANNED_KEEP = 1U << 3, /* PLAN_TRACE */
 	PLANNED_CALLER = 1U << 4,   /* PLAN_CALLER */
 	PLANNED_READ = 1U << 5,	    /* values were read at its entry (PLAN_READ) */
-	PLANNED_RECOVER = 1U << 6,  /* it has put the return addresses of its callers back */
+	PLANNED_RECOVER = 1U << 6,  /* PLAN_RECOVER: its callers have their return addresses back */
 	PLANNED_CALLSITE = 1U << 7, /* PLAN_CALLSITE */
 };
 
@@ -49,7 +49,7 @@ enum planned_flags {
  * The part of a planned_frame for a frame that the stubs must not pop, while the thread is open
  * (planned_pass.h).
  *
- * @began_ns: the beginning of the frame that @result belongs to, which may be an earlier frame
+ * @began_ns: the beginning of the frame that @result belongs to; that may be an earlier frame
  * @outer: the frame that was thread->fast_base before
  */
 struct open_frame {
@@ -61,11 +61,11 @@ struct open_frame {
  * The data of the frame with the same index. The plan under which the frame began may have been
  * replaced. So this struct has all data of that plan that the frame's end needs.
  *
- * @result: the member of that name in struct live_func; NULL also when there are no registers to
- * capture from. The plan of @result stays as long as the frame
- * @read: the member of that name in struct plan_rule, with PLANNED_READ
- * @args_at, @args_len: its arguments within planned.args until its ENTRY is written; @args_at is
- *                      the top of that stack before this frame
+ * @result: the member of that name in struct live_func; NULL, too, when there are no registers to
+ *          capture from. The plan of @result stays as long as the frame
+ * @read: with PLANNED_READ: the member of that name in struct plan_rule
+ * @args_at, @args_len: the frame's arguments in planned.args until its ENTRY is written. @args_at
+ *                      is the top of that stack before this frame
  */
 struct planned_frame {
 	union {
@@ -81,8 +81,8 @@ struct planned_frame {
 };
 
 /*
- * A remembered look-up of a function by address, so that a call costs the same with any number of
- * functions and rules.
+ * A look-up of a function by address that is remembered: calls cost the same with any number of
+ * functions.
  */
 struct planned_known {
 	uint64_t addr;
@@ -117,9 +117,7 @@ struct planned_place {
 #define PLANNED_CALLS	    8192
 _Static_assert(sizeof(struct planned_place) == PLANNED_PLACE_BYTES, "known to the stubs");
 
-/*
- * The empty table is never written to. It is not `const`, since the file would have its zeros then.
- */
+/* Stays empty. It is not `const`, since the file would have its zeros then. */
 extern struct planned_place planned_no_calls[PLANNED_CALLS] __attribute__((visibility("hidden")));
 
 static inline uint32_t planned_place_of(uint64_t addr)
@@ -127,7 +125,7 @@ static inline uint32_t planned_place_of(uint64_t addr)
 	return addr / PLANNED_PLACE_BYTES % PLANNED_CALLS;
 }
 
-/* -W: the values that a thread saw last. Starts with zeros. */
+/* -W: the values that a thread saw last. */
 struct watch_state {
 	bool has_seen;
 	uint32_t cpu;
@@ -206,13 +204,13 @@ uint32_t planned_enter(struct thread *t, uint64_t *slot, uint64_t addr,
 		       const struct arch_regs *regs);
 
 /*
- * HOT: true when a call is opted out, or not opted in, so that it needs no frame. At the next call
- * the stub finds the function in thread->calls.
+ * HOT: true when a call is opted out, or not opted in, and needs no frame. At the next call the
+ * stub finds the function in thread->calls.
  */
 bool planned_is_unwanted(struct thread *t, uint64_t addr);
 
 /*
- * HOT: true when a call is deeper than the limit, and no rule says more about it; an open thread
+ * HOT: true when a call is deeper than the limit, and no rule says more about it. An open thread
  * stays open. At the next call the stub finds the function in thread->calls.
  */
 bool planned_is_too_deep(struct thread *t, uint64_t addr);
@@ -224,23 +222,22 @@ bool planned_is_too_deep(struct thread *t, uint64_t addr);
 bool planned_is_left_out(struct thread *t, uint64_t addr);
 
 /*
- * HOT: a call by -finstrument-functions for which planned_is_unwanted() is false. Returns false
- * when it has no frame, for lack of room. @regs: registers to capture values from; NULL: nothing is
- * captured
+ * HOT: enters a call by -finstrument-functions for which planned_is_unwanted() is false. False when
+ * no frame is left for it. @regs: registers to capture values from; NULL: nothing is captured
  */
 bool planned_enter_explicit(struct thread *t, uint64_t sp, uint64_t ret, uint64_t addr,
 			    const struct arch_regs *regs);
 
 /*
- * HOT: a call of a function that announces its return itself (XRay). @slot: its return slot, which
- * does not change.
+ * HOT: enters a call of a function that announces its return itself (XRay). @slot: its return slot,
+ * which does not change.
  */
 void planned_enter_announced(struct thread *t, const uint64_t *slot, uint64_t addr,
 			     const struct arch_regs *regs);
 
 /*
- * HOT: a call whose return cannot be seen: ENTRY and EXIT at the same time. @result: its return
- * values, or NULL
+ * HOT: records a call whose return cannot be seen: ENTRY and EXIT at the same time. @result: its
+ * return values, or NULL
  */
 void planned_instant(struct thread *t, const uint64_t *slot, uint64_t addr,
 		     const struct arch_regs *regs, const struct arch_regs *result);
@@ -248,16 +245,16 @@ void planned_instant(struct thread *t, const uint64_t *slot, uint64_t addr,
 /* True when a call of @addr would be recorded if there were room for its frame. */
 bool planned_would_record(const struct thread *t, uint64_t addr);
 
-/* SLOW. Pushes a frame with FRAME_UNSEEN, which counts as if it had been entered under the plan. */
+/* SLOW. Pushes a frame with FRAME_UNSEEN, as if its call had been entered under the plan. */
 void planned_push_unseen(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr);
 
-/* HOT, rarely. The innermost frame has FRAME_UNSEEN and has ended, at an unknown time. */
+/* HOT, rarely. Ends the innermost frame, which has FRAME_UNSEEN, at an unknown time. */
 void planned_leave_unseen(struct thread *t);
 
-/* HOT, rarely. The innermost frame has FRAME_KEPT and has ended, at an estimated time. */
+/* HOT, rarely. Ends the innermost frame, which has FRAME_KEPT, at an estimated time. */
 void planned_leave_kept(struct thread *t);
 
-/* HOT: frames_leave_top() for threads with a struct planned. */
+/* HOT: does the work of frames_leave_top() for a thread with a struct planned. */
 void planned_leave_top(struct thread *t, const struct arch_regs *regs);
 
 /*
@@ -274,8 +271,8 @@ bool planned_is_top_written(struct thread *t);
 void planned_write_entries(struct thread *t, struct frame *f);
 
 /*
- * HOT: frames that were pushed while the thread was open get their struct planned_frame, and
- * planned.now becomes the selection inside of the innermost frame.
+ * HOT: gives the frames that were pushed while the thread was open their struct planned_frame, and
+ * planned.now the selection inside of the innermost frame.
  */
 void planned_close(struct thread *t);
 
@@ -283,33 +280,32 @@ void planned_close(struct thread *t);
 bool planned_make(struct thread *t);
 
 /*
- * HOT, rarely. A newer plan is in force than @t knows: the newer plan decides from here on. Open
- * calls end as they began; the selection inside of them becomes that of calls entered under the new
- * plan.
+ * HOT, rarely. Lets the plan in force decide about the calls of @t from here on. Open calls end as
+ * they began; the selection becomes that inside of calls entered under the new plan.
  */
 void planned_take_up(struct thread *t);
 
 /*
- * HOT, rarely. A thread that was made when all calls were alike has a call under a plan. Returns
- * false when the call is not recorded.
+ * HOT, rarely. Makes a struct planned for a thread from the time when all calls were alike. False
+ * when its call is not recorded.
  */
 bool planned_begin_late(struct thread *t);
 
 /*
- * Any thread. True when @t uses the plan in [@plan, @end), or will use it: it is the plan of @t, or
- * an open call of @t needs it.
+ * Any thread. True when @t uses the plan in [@plan, @end), or will use it: @t has noted it, or an
+ * open call of @t needs it.
  */
 bool planned_needs(const struct thread *t, const struct live_plan *plan, const void *end);
 
 /*
- * SLOW. @to, which was just begun, gets the frames of @from, and the selection that holds inside of
- * them. Their ENTRYs are written by @from.
+ * SLOW. Gives @to, which was just begun, the data of its frames, which are those of @from, and the
+ * selection inside of them. The ENTRYs of the frames are written by @from.
  */
 void planned_copy(struct thread *to, struct thread *from);
 
 /*
- * SLOW, or HOT and rarely. @t needs no plan: it has no open calls, and gets none before
- * planned_begin() or planned_begin_aside().
+ * SLOW, or HOT and rarely. @t needs no plan until planned_begin() or planned_begin_aside(): it has
+ * no open calls.
  */
 void planned_end(struct thread *t);
 
@@ -317,17 +313,16 @@ void planned_end(struct thread *t);
 void planned_begin(struct thread *t);
 
 /*
- * HOT, rarely. A signal handler has interrupted a hook of @t and makes its first call: the aside
- * begins with the selection of @t.
+ * HOT, rarely. Begins an aside with the selection of @t: a signal handler has interrupted a hook of
+ * @t and makes its first call.
  */
 void planned_begin_aside(struct thread *aside, const struct thread *t);
 
-/* COLD. Another plan is in force: empty the tables of calls that the stubs know. */
+/* COLD. Empties the tables of calls that the stubs know: another plan is in force. */
 void planned_forget_calls(void);
 
 /*
- * COLD, in a forked child: mark open calls as written, since the parent's file has their ENTRY
- * records.
+ * COLD, in a forked child: marks open calls as written, since the parent's file has their ENTRYs.
  */
 void planned_note_written(struct thread *t);
 

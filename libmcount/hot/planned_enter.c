@@ -13,14 +13,13 @@
 struct decision {
 	struct selection next;
 	const struct plan_rule *rule;
-	const struct live_func
-		*func;	/* a function with captured values; NULL: nothing is captured */
-	uint16_t flags; /* enum planned_flags */
+	const struct live_func *func; /* NULL: no values are captured */
+	uint16_t flags;		      /* enum planned_flags */
 	bool has_change;
 	bool finishes;
 };
 
-/* HOT: from the next call of @addr on, the stub skips it. */
+/* HOT: lets the stub skip later calls of @addr. */
 static inline void note_skip(struct thread *t, uint64_t addr)
 {
 	struct planned *p = t->planned;
@@ -57,13 +56,13 @@ static inline uint32_t effective_flags(const struct planned *p, const struct pla
 
 static void switch_off(struct thread *t)
 {
-	/* Open calls stay visible; their EXITs are not written while recording is off. */
+	/* Open calls stay visible. Their EXITs are not written while recording is off. */
 	if (probe.is_on)
 		planned_write_entries(t, t->top);
 	__atomic_store_n(&probe.is_on, false, __ATOMIC_RELAXED);
 }
 
-/* Obey a rule's switches of the whole recording: trace_on, trace_off. */
+/* Obeys trace_on and trace_off of a rule, which switch the whole recording. */
 static void obey_switches(struct thread *t, const struct plan_rule *rule)
 {
 	if (rule->flags & PLAN_TRACE_ON)
@@ -73,8 +72,8 @@ static void obey_switches(struct thread *t, const struct plan_rule *rule)
 }
 
 /*
- * Obey the parts of a rule that apply only to calls that have passed the filters, except its
- * limits.
+ * Obeys the actions of a rule for a call that has passed the filters. Its limits are not among
+ * them.
  */
 static void obey_rule(const struct plan_rule *rule, struct decision *d)
 {
@@ -91,8 +90,8 @@ static void obey_rule(const struct plan_rule *rule, struct decision *d)
 }
 
 /*
- * HOT: decide about the call of @addr. Sets PLANNED_RECORD in d->flags, or d->has_change, or
- * neither.
+ * HOT: decides about the call of @addr. Neither PLANNED_RECORD in d->flags nor d->has_change is set
+ * when the call needs no frame.
  */
 static inline void decide_call(struct thread *t, uint64_t addr, const uint64_t *slot,
 			       const struct arch_regs *regs, struct decision *d)
@@ -159,7 +158,7 @@ static void read_at_entry(struct thread *t, const struct frame *f, struct planne
 	pf->flags |= PLANNED_READ;
 }
 
-/* Do the actions of a rule at the entry of @f, other than changing the selection. */
+/* Does the actions of a rule at the entry of @f. The selection has changed already. */
 static void begin_actions(struct thread *t, const struct frame *f, struct planned_frame *pf,
 			  const struct plan_rule *rule)
 {
@@ -169,10 +168,7 @@ static void begin_actions(struct thread *t, const struct frame *f, struct planne
 		read_at_entry(t, f, pf, rule->read);
 }
 
-/*
- * HOT: keep the arguments of a new frame whose ENTRY is held back: when the ENTRY is written, the
- * arguments are gone.
- */
+/* HOT: keeps the arguments of a new frame until its ENTRY is written: they may be gone by then. */
 static void keep_args(struct planned *p, struct planned_frame *pf, const struct capture_step *args,
 		      const uint64_t *slot, const struct arch_regs *regs)
 {
@@ -215,8 +211,8 @@ static inline void push_decided(struct thread *t, const uint64_t *slot, uint64_t
 }
 
 /*
- * Obey `finish` in a call that has passed the filters: open calls are written, and no record
- * follows.
+ * Obeys `finish` in a call that has passed the filters: the ENTRYs of open calls are written, and
+ * no record follows.
  */
 static void finish_recording(struct thread *t)
 {
@@ -225,8 +221,8 @@ static void finish_recording(struct thread *t)
 }
 
 /*
- * PLAN_ESTIMATE: end frames whose slot has another value by now. Such a frame has returned, even if
- * the new call lies deeper in the stack.
+ * PLAN_ESTIMATE: ends frames whose slot has another value by now. Such a frame has returned, even
+ * if the new call lies deeper in the stack.
  */
 NOINLINE static void leave_gone(struct thread *t)
 {
@@ -257,7 +253,7 @@ static inline uint32_t enter_frame(struct thread *t, uint64_t *slot, uint64_t ad
 	return 1;
 }
 
-/* HOT, rarely: take the recorder's news. True when another plan is in force from here on. */
+/* HOT, rarely: obeys the recorder's news. True when that has brought another plan. */
 NOINLINE static bool take_news(struct thread *t)
 {
 	plan_update_obey(t);
@@ -309,15 +305,15 @@ NOINLINE static uint32_t enter_decided(struct thread *t, uint64_t *slot, uint64_
 }
 
 /*
- * Handles all calls but those of the common cases. The work that needs most of the program's stack
- * is done first, before the decision needs stack, too.
+ * Handles all calls but those of the common cases. planned_prepare() needs most of the program's
+ * stack. So it comes first, when decide_call() has not taken its part of the stack yet.
  */
 NOINLINE static uint32_t enter_prepared(struct thread *t, uint64_t *slot, uint64_t addr,
 					const struct arch_regs *regs)
 {
 	/*
-	 * This comes before the clock is read for the call: the estimate counts the time since the
-	 * last record.
+	 * leave_gone() comes before the clock is read for the call: the estimate counts the time
+	 * since the last record.
 	 */
 	if (unlikely(probe.plan.flags & PLAN_ESTIMATE))
 		leave_gone(t);
@@ -349,8 +345,8 @@ bool planned_push_passing(struct thread *t, uint64_t slot, uint64_t ret, uint64_
 	    (!is_known && !planned_may_pass(t->planned, find_func(t->planned, addr))))
 		return false;
 	/*
-	 * Making room may close an open thread: a fork must be reported, or the recording ends. A
-	 * call that is too deep needs no room.
+	 * Making room may close an open thread: when a fork must be reported, or the recording
+	 * ends. A call that is too deep needs no room.
 	 */
 	if (t->top >= t->fast_limit || !hot_reserve(t, sizeof(struct record)) ||
 	    t->top >= t->fast_limit)
@@ -362,7 +358,7 @@ bool planned_push_passing(struct thread *t, uint64_t slot, uint64_t ret, uint64_
 	return true;
 }
 
-/* Pushes the frame of a call. False when the call needs more; the thread is settled then. */
+/* Pushes the frame of a call. If false, the thread is settled, and the call needs more. */
 static inline bool push_or_settle(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr,
 				  const struct arch_regs *regs)
 {
@@ -430,7 +426,7 @@ bool planned_is_unwanted(struct thread *t, uint64_t addr)
 }
 
 /*
- * Handles a call under the plan that the thread knows, if enter_simple() does not handle it, or its
+ * Handles a call under the plan that the thread knows, if enter_simple() does not, or if the call's
  * return address stays.
  */
 NOINLINE static uint32_t enter_known(struct thread *t, uint64_t *slot, uint64_t addr,
@@ -464,7 +460,6 @@ uint32_t planned_enter(struct thread *t, uint64_t *slot, uint64_t addr,
 		frames_leave_returned(t, slot);
 	if (unlikely(!t->planned) || unlikely(!planned_is_current(t->planned)))
 		return enter_anew(t, slot, addr, regs);
-	/* The call's return address stays (callers.h). */
 	if (unlikely(!callers_know(*slot)) && !callers_look_up(*slot))
 		return enter_known(t, slot, addr, regs);
 	if (enter_simple(t, slot, addr, regs))
@@ -472,9 +467,7 @@ uint32_t planned_enter(struct thread *t, uint64_t *slot, uint64_t addr,
 	return enter_known(t, slot, addr, regs);
 }
 
-/*
- * True when there is room for a frame. If there is none, a call that would be recorded is counted.
- */
+/* True when there is room for a frame. Else a call that would be recorded is counted. */
 static bool has_frame_for(struct thread *t, uint64_t addr)
 {
 	if (unlikely(!t->planned) && !planned_begin_late(t))
@@ -513,7 +506,7 @@ bool planned_enter_explicit(struct thread *t, uint64_t sp, uint64_t ret, uint64_
 		planned_prepare(t);
 	if (plan_update_has_news())
 		take_news(t);
-	/* Only calls of Python have registers here, which refer to texts. */
+	/* Only calls of Python have registers here. Their registers refer to texts. */
 	decide_call(t, addr, regs ? planned_slot(sp) : NULL, regs, &d);
 	push_decided(t, planned_slot(sp), sp, ret, addr, regs, &d);
 	if (unlikely(d.finishes))

@@ -1,6 +1,6 @@
 /*
- * The common cases of calls that are not all alike (planned.h). The function has no rule, or a rule
- * that only limits; values may be captured, and nothing else is done.
+ * The common cases of calls that are not all alike (planned.h): the function has no rule, or a rule
+ * that only limits, and its values may be captured.
  */
 #ifndef UTRAIL_LIBMCOUNT_PLANNED_FAST_H
 #define UTRAIL_LIBMCOUNT_PLANNED_FAST_H
@@ -14,8 +14,7 @@
 
 /*
  * HOT. As in fast.h, these functions do the whole work, or change nothing in an uncommon case. They
- * do the work of planned_enter.c, without its rare branches, in a thread that is not open
- * (planned_pass.h).
+ * are planned_enter.c without its rare branches, for a thread that is not open (planned_pass.h).
  */
 
 static inline struct planned_frame *planned_frame_of(const struct thread *t, const struct frame *f)
@@ -30,8 +29,8 @@ static inline struct planned_known *planned_known_of(struct planned *p, uint64_t
 }
 
 /*
- * True when only the function itself decides about the next call. Then the recorder has no news
- * (plan_update.h), since with news nothing may be skipped.
+ * True when only the called function decides about the next call. The recorder has no news then
+ * (plan_update.h): with news nothing may be skipped.
  */
 static inline bool planned_is_simple(const struct thread *t)
 {
@@ -48,7 +47,7 @@ static inline bool planned_has_room(const struct thread *t, const struct capture
 	return likely((uint64_t)(t->end - t->at) >= bytes);
 }
 
-/* Rules that only opt in, and set limits for the inside of the call. */
+/* The flags of rules that only opt in, and set limits for calls within the call. */
 #define PLANNED_FAST_RULES ((uint32_t)(PLAN_FILTER | PLAN_DEPTH | PLAN_TIME | PLAN_SIZE))
 
 /* Obeys PLAN_FILTER. */
@@ -60,8 +59,8 @@ static inline void planned_opt_in(const struct planned *p, struct selection *s)
 
 /*
  * True when an open thread (planned_pass.h) records calls of @func (may be NULL) like those of a
- * function without a rule. Either the function has no rule, or its rule only opts in. In a thread
- * that is opted in already such a rule changes nothing.
+ * function without a rule. A rule that only opts in changes nothing where something is opted in
+ * already.
  */
 static inline bool planned_is_alike(const struct planned *p, const struct live_func *func)
 {
@@ -69,8 +68,8 @@ static inline bool planned_is_alike(const struct planned *p, const struct live_f
 }
 
 /*
- * True when planned_is_alike(), and nothing is captured: after the first call the stubs record such
- * calls.
+ * True when planned_is_alike(), and no value is captured. The stubs record such calls after the
+ * first.
  */
 static inline bool planned_may_pass(const struct planned *p, const struct live_func *func)
 {
@@ -91,9 +90,9 @@ static inline void planned_limit(struct selection *s, const struct plan_rule *ru
 }
 
 /*
- * Pushes a frame. Its @pf keeps planned.now, so that changes of planned.now by the call are undone
- * at the end of the call. A signal handler may jump out for good at any point, so the frame is
- * pushed before these changes. To undo them twice does no harm.
+ * Pushes a frame. Its @pf keeps planned.now, so that the end of the call undoes the call's changes
+ * of planned.now. The frame is pushed before these changes, since a signal handler may jump out for
+ * good at any point. To undo them twice does no harm.
  */
 static inline void planned_push(struct thread *t, struct planned_frame *pf, uint64_t slot,
 				uint64_t ret, uint64_t data, uint64_t now_ns,
@@ -120,15 +119,15 @@ static inline void planned_push(struct thread *t, struct planned_frame *pf, uint
 	guard_barrier();
 }
 
-/* The struct planned_frame of the next frame, if that gets one. */
+/* The struct planned_frame of the next frame, if that will have one. */
 static inline struct planned_frame *planned_next_frame(const struct thread *t)
 {
 	return planned_frame_of(t, t->top) + 1;
 }
 
 /*
- * True when a call with @rule passes -L and is not left out. A function may be in an unwanted
- * source file while its callees are not.
+ * True when a call with @rule passes -L and is not left out. Its callees may be in other source
+ * files.
  */
 static inline bool planned_is_placed(const struct planned *p, const struct plan_rule *rule)
 {
@@ -140,16 +139,16 @@ static inline bool planned_is_placed(const struct planned *p, const struct plan_
 
 /* The answer to a call. */
 enum planned_verdict {
-	PLANNED_KEPT_OUT,  /* filters keep it out, or it opts itself out */
-	PLANNED_LET_IN,	   /* filters do not apply, but it is too deep, or its function too small */
+	PLANNED_KEPT_OUT,  /* filters keep the call out, or its rule does */
+	PLANNED_LET_IN,	   /* filters let it in, but it is too deep, or its function too small */
 	PLANNED_IS_RECORD, /* the call is recorded */
 };
 
 /*
- * HOT: decide about a call of @func (NULL: it is not listed), with @rule (NULL: it has none). @s:
- * the selection around the call; becomes the selection inside of the call. @flags: the rule's
- * flags, without those whose conditions do not hold. @is_simple: a constant, true where all rules
- * are PLANNED_FAST_RULES
+ * HOT: decides about a call of @func (NULL: the plan does not list it), with @rule (NULL: none).
+ * @s: the selection around the call; becomes the selection inside of it
+ * @flags: the rule's flags, without those whose conditions do not hold
+ * @is_simple: a constant: true where all rules are PLANNED_FAST_RULES
  */
 static inline enum planned_verdict planned_judge(const struct planned *p, struct selection *s,
 						 const struct live_func *func,
@@ -177,10 +176,7 @@ static inline const uint64_t *planned_slot(uint64_t slot)
 	return (const uint64_t *)(slot & ~(uint64_t)FRAME_EXPLICIT);
 }
 
-/*
- * Write the ENTRY or the EXIT of a frame, with its captured values, if there are any. There is
- * room.
- */
+/* Write the ENTRY or the EXIT of a frame, with its captured values, if any. There is room. */
 static inline void planned_put_quick_entry(struct thread *t, uint64_t slot, uint64_t data,
 					   uint64_t now_ns, const struct capture_step *args,
 					   const struct arch_regs *regs)
@@ -193,7 +189,7 @@ static inline void planned_put_quick_entry(struct thread *t, uint64_t slot, uint
 	hot_commit(t, put_record(t->at, now_ns, data | (len ? RECORD_MORE : 0)) + len);
 }
 
-/* @pf: the struct planned_frame of @f. After this function it needs the plan of @result no more */
+/* @pf: of @f. Afterwards @pf does not need the plan of @result any more */
 static inline void planned_put_quick_exit(struct thread *t, const struct frame *f,
 					  struct planned_frame *pf, uint64_t now_ns,
 					  const struct capture_step *result,
@@ -209,7 +205,7 @@ static inline void planned_put_quick_exit(struct thread *t, const struct frame *
 	hot_commit(t, put_record(t->at, now_ns, data | (len ? RECORD_MORE : 0)) + len);
 }
 
-/* Opt out the call, with all calls within it. */
+/* Opts the call out, with all calls within it. */
 static inline void planned_fast_opt_out(struct thread *t, uint64_t slot, uint64_t ret,
 					uint64_t addr)
 {
@@ -222,7 +218,7 @@ static inline void planned_fast_opt_out(struct thread *t, uint64_t slot, uint64_
 }
 
 /*
- * Enter a call under the plan that the thread knows. @slot, @ret: of the frame. @regs: NULL for
+ * Enters a call under the plan that the thread knows. @slot, @ret: of the frame. @regs: NULL for
  * -finstrument-functions, which has no arguments.
  */
 static inline bool planned_fast_enter_known(struct thread *t, uint64_t slot, uint64_t ret,
@@ -253,7 +249,7 @@ static inline bool planned_fast_enter_known(struct thread *t, uint64_t slot, uin
 			args = func->args;
 			result = func->result;
 		}
-		/* Finding out about faults costs a lot of stack: see planned_prepare(). */
+		/* fault_look() needs much stack: see planned_prepare(). */
 		if ((args || result) && unlikely(fault_state == FAULT_UNKNOWN))
 			return false;
 	}
@@ -280,9 +276,7 @@ static inline bool planned_fast_enter_known(struct thread *t, uint64_t slot, uin
 	p->now.depth = next.depth;
 	p->now.level++;
 	p->now.in = next.in;
-	/*
-	 * This call makes an OUTSIDE thread JUDGED. A thread that was JUDGED before stays JUDGED.
-	 */
+	/* An OUTSIDE thread becomes JUDGED by this call; a JUDGED one stays so. */
 	state_follow(t, p, THREAD_OUTSIDE, CALL_OPT_IN);
 	if (is_held_back) {
 		if (args) {
@@ -296,9 +290,7 @@ static inline bool planned_fast_enter_known(struct thread *t, uint64_t slot, uin
 	planned_put_quick_entry(t, slot, data, now_ns, args, regs);
 	if (planned_may_pass(p, func))
 		planned_note_pass(p, addr);
-	/*
-	 * A call of a frequent kind opens the thread, perhaps one of a function with PLAN_FILTER.
-	 */
+	/* Such calls are frequent, some by PLAN_FILTER: the call opens the thread. */
 	if (planned_is_alike(p, func))
 		planned_open(t, pf);
 	return true;
@@ -316,17 +308,14 @@ static inline void planned_drop(struct thread *t, const struct planned_frame *pf
 	t->top--;
 }
 
-/* HOT: the end of a call whose ENTRY was held back; most such calls are dropped. */
+/* HOT: ends a call whose ENTRY was held back. Most such calls are dropped. */
 static inline bool planned_fast_leave_held(struct thread *t, const struct frame *f,
 					   const struct planned_frame *pf)
 {
 	struct planned *p = t->planned;
 	uint64_t now_ns;
 
-	/*
-	 * With -C, the call has not led to a function of -C: it is dropped without a look at the
-	 * clock.
-	 */
+	/* With -C, the call has not led to a function of -C. It is dropped, and needs no clock. */
 	if (!p->has_caller) {
 		if (unlikely(!fast_clock(t, &now_ns)) || now_ns - f->time_ns > p->now.threshold_ns)
 			return false;

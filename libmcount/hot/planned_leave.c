@@ -1,4 +1,4 @@
-/* Calls that are not all alike: their records, and their returns (see planned.h). */
+/* Records and returns of calls that are not all alike (see planned.h). */
 #include "libmcount/hot/planned_private.h"
 
 #include "libmcount/values/capture.h"
@@ -7,7 +7,6 @@
 #include "libmcount/hot/hot.h"
 #include "utils/format/event_ids.h"
 
-/* Write the ENTRY of @f with its payloads. */
 bool planned_put_entry(struct thread *t, const struct frame *f, const struct planned_frame *pf)
 {
 	if (pf->flags & PLANNED_CALLSITE) {
@@ -27,7 +26,7 @@ bool planned_put_entry(struct thread *t, const struct frame *f, const struct pla
 	}
 	if (pf->flags & PLANNED_READ)
 		reads_emit(t, f->time_ns, &t->planned->readings[f - t->frames], NULL);
-	/* The first values come after the ENTRY: there is no earlier record. */
+	/* The first values come after the ENTRY, which is the thread's first record. */
 	if (t->planned->has_watch && !has_watched)
 		watch_look(t, f->time_ns + 1);
 	return true;
@@ -45,7 +44,7 @@ void planned_write_entries(struct thread *t, struct frame *f)
 
 		if (!(pf->flags & PLANNED_RECORD) || (pf->flags & PLANNED_OFF))
 			continue;
-		/* A call whose ENTRY found no room gets no EXIT either. */
+		/* Without room for its ENTRY a call gets no EXIT, either. */
 		if (!planned_put_entry(t, g, pf)) {
 			pf->flags &= ~PLANNED_RECORD;
 			continue;
@@ -62,7 +61,7 @@ bool planned_is_top_written(struct thread *t)
 	return planned_frame_of(t, t->top)->flags & PLANNED_WRITTEN;
 }
 
-/* HOT: true when the call that ends at @now_ns is recorded though its ENTRY was held back. */
+/* HOT: true when a call whose ENTRY was held back is recorded. It ends at @now_ns. */
 static bool is_kept(const struct thread *t, const struct frame *f, const struct planned_frame *pf,
 		    const struct selection *inside, uint64_t now_ns)
 {
@@ -73,7 +72,6 @@ static bool is_kept(const struct thread *t, const struct frame *f, const struct 
 	return now_ns - f->time_ns > inside->threshold_ns;
 }
 
-/* Write the EXIT of @f with its payloads. */
 void planned_put_exit(struct thread *t, const struct frame *f, const struct planned_frame *pf,
 		      uint64_t now_ns, const struct arch_regs *regs)
 {
@@ -83,7 +81,7 @@ void planned_put_exit(struct thread *t, const struct frame *f, const struct plan
 	if (regs && unlikely(pf->result) && has_args_room(p))
 		len = capture_retval(pf->result, regs, p->args + p->args_top);
 
-	/* The watched values come first, since their time is earlier. */
+	/* Watched values come first: their time is earlier. */
 	if (p->has_watch)
 		watch_look(t, now_ns - 1);
 	if (unlikely(pf->flags & PLANNED_READ)) {
@@ -126,8 +124,8 @@ NOINLINE static void leave_decided(struct thread *t, const struct arch_regs *reg
 }
 
 /*
- * Handles all returns but those of the common cases. planned_prepare() comes first, as in
- * enter_prepared().
+ * Handles all returns but those of the common cases. As in enter_prepared(), planned_prepare()
+ * comes first.
  */
 NOINLINE static void leave_prepared(struct thread *t, const struct arch_regs *regs)
 {
@@ -173,8 +171,8 @@ void planned_leave_unseen(struct thread *t)
 }
 
 /*
- * Ends a call that the fast paths have pushed but could not end, in a thread that stays open. It
- * was jumped out of, there was no room, or the clock had no fit.
+ * Ends a call of an open thread, which stays open. The fast paths have pushed the call but could
+ * not end it: it was jumped out of, there was no room, or the clock had no fit.
  */
 static bool leave_passing(struct thread *t)
 {

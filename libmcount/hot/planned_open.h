@@ -1,16 +1,13 @@
-/*
- * Calls in an open thread that are common, but not handled by the stubs; and calls that open a
- * thread.
- */
+/* Common calls in an open thread that the stubs do not handle; and calls that open a thread. */
 #ifndef UTRAIL_LIBMCOUNT_PLANNED_OPEN_H
 #define UTRAIL_LIBMCOUNT_PLANNED_OPEN_H
 
 #include "libmcount/hot/planned_fast.h"
 
 /*
- * HOT. A call in an open thread, which stays open: planned_is_alike() is true for the function, and
- * values are captured. As in planned_fast.h, all is done, or nothing. The frame and the records are
- * those of fast_push_alike().
+ * HOT. Pushes a call whose values are captured, in an open thread, which stays open.
+ * planned_is_alike() is true for the function. As in planned_fast.h, all is done, or nothing. The
+ * frame and the records are those of fast_push_alike().
  */
 static inline bool planned_fast_capture(struct thread *t, uint64_t slot, uint64_t ret,
 					uint64_t addr, const struct live_func *func,
@@ -48,7 +45,7 @@ static inline bool planned_fast_capture(struct thread *t, uint64_t slot, uint64_
 	return true;
 }
 
-/* The end of a call that planned_fast_capture() has pushed, if its return value is captured. */
+/* Ends a call that planned_fast_capture() has pushed, if its return value is captured. */
 static inline bool planned_leave_captured(struct thread *t, const struct arch_regs *regs)
 {
 	const struct frame *f = t->top;
@@ -56,7 +53,7 @@ static inline bool planned_leave_captured(struct thread *t, const struct arch_re
 	const struct capture_step *result = regs ? pf->result : NULL;
 	uint64_t now_ns;
 
-	/* If a handler has jumped out between two stores, pf->open belongs to another frame. */
+	/* After a jump out of a handler between two stores, pf->open is another frame's. */
 	if (pf->open.began_ns != f->time_ns || !probe_is_recording() ||
 	    !planned_has_room(t, result) || unlikely(!fast_clock(t, &now_ns)))
 		return false;
@@ -70,14 +67,14 @@ static inline bool planned_leave_captured(struct thread *t, const struct arch_re
 }
 
 /*
- * HOT: end the frame to which thread->admitted points. The stubs end most such frames, so this
- * function is not inline. Returns false when nothing was done.
+ * HOT: ends the frame thread->admitted. The stubs end most such frames, so this is not inline.
+ * False when nothing was done.
  */
 bool planned_leave_admitted(struct thread *t);
 
 /*
- * The innermost frame of an open or barred thread ends. Pops it if the fast paths leave frames of
- * its kind to this function. False when nothing was done.
+ * Ends the innermost frame of an open or barred thread, if the fast paths leave frames of its kind
+ * to this function. False when nothing was done.
  */
 static inline bool planned_leave_open(struct thread *t, const struct arch_regs *regs)
 {
@@ -112,7 +109,7 @@ static inline bool planned_fast_bar(struct thread *t, uint64_t slot, uint64_t re
 	return true;
 }
 
-/* A call in an open thread that planned_fast_bar() or planned_fast_capture() may handle. */
+/* Enters a call in an open thread by planned_fast_bar() or planned_fast_capture(), if possible. */
 static inline bool planned_fast_enter_open(struct thread *t, uint64_t slot, uint64_t ret,
 					   uint64_t addr, const struct arch_regs *regs)
 {
@@ -128,22 +125,22 @@ static inline bool planned_fast_enter_open(struct thread *t, uint64_t slot, uint
 }
 
 /*
- * HOT: a ready thread calls a function whose rule opts it in and says no more: that opens the
- * thread. At the next call the stub finds the function in its table.
+ * HOT: opens a ready thread at the call of a function whose rule opts it in and says no more. At
+ * the next call the stub finds the function in its table.
  */
 bool planned_fast_admit(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr);
 
 /*
- * HOT: a call for which planned_may_pass() is true, in an open thread, which stays open. The stub
- * records most such calls. These calls come to this function instead: the first call of a function,
- * calls of a function that shares its place in the table, calls by a jump, whose frame has the slot
- * of the frame around it, and calls when the segment has no room or the clock needs a new fit.
+ * HOT: pushes a call for which planned_may_pass() is true, in an open thread, which stays open. The
+ * stub records most such calls. This function handles the first call of a function, calls of a
+ * function that shares its place in the table, calls by a jump, whose frame has the slot of the
+ * frame around it, and calls when the segment has no room or the clock needs a new fit.
  */
 bool planned_push_passing(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr);
 
 /*
- * A call in a thread that is not settled: pushed by planned_fast_enter_open() or
- * planned_push_passing() if it is open.
+ * Enters a call in a thread that is not settled. False, with nothing done, when the call is of
+ * another kind.
  */
 static inline bool planned_push_unsettled(struct thread *t, uint64_t slot, uint64_t ret,
 					  uint64_t addr, const struct arch_regs *regs)
@@ -155,9 +152,9 @@ static inline bool planned_push_unsettled(struct thread *t, uint64_t slot, uint6
 }
 
 /*
- * HOT: a call of a function that may be opted in or out, and about which only the selection
- * decides. The thread may be in any state; the plan is the one that it knows. False, with nothing
- * done, when the call is of another kind.
+ * HOT: enters a call about which only the selection decides; its function may be opted in or out.
+ * The thread may be in any state; the plan is the one that it knows. False, with nothing done, when
+ * the call is of another kind.
  */
 static inline bool planned_push_simple(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr,
 				       const struct arch_regs *regs)

@@ -11,12 +11,12 @@
 
 /*
  * While something is opted in, nothing is opted out and no ENTRY is held back, a function without a
- * rule is recorded as if there were no plan. Then the thread is open. The fast paths may push and
- * pop frames of functions in planned.pass as they do without a plan; thread->calls is planned.pass
- * then. Such calls do not look for news of the recorder (plan_update.h). They look at probe_skips,
- * like calls that the stubs leave alone.
+ * rule is recorded as if there were no plan. Then the thread is open, and thread->calls is
+ * planned.pass. The fast paths may push and pop frames of the functions in that table as they do
+ * without a plan. Such calls do not look for news of the recorder (plan_update.h). They look at
+ * probe_skips, like calls that the stubs leave alone.
  *
- * A frame that a fast path has pushed has no struct planned_frame. The content would follow from
+ * A frame that a fast path has pushed has no struct planned_frame. Its content would follow from
  * the number of such frames: each is one level deeper than the frame around it. planned.now is the
  * selection inside of planned.open_base, the innermost frame of another kind. Before other code
  * uses these frames, planned_settle() completes them, and the thread is not open any more. Each of
@@ -24,10 +24,9 @@
  * cases without settling: a call by a jump, a full segment, a new fit of the clock, a function that
  * is not in the table.
  *
- * A thread stays open in a function whose only special treatment is that values are captured:
- * planned_fast_capture() pushes its frame as the fast paths would. If its return value is captured,
- * the frame has a struct open_frame, and is thread->fast_base, so that its return comes to
- * planned_leave_open().
+ * A thread stays open in a function of which only values are captured: planned_fast_capture()
+ * pushes its frame as the fast paths would. If its return value is captured, the frame has a struct
+ * open_frame, and is thread->fast_base, so that its return comes to planned_leave_open().
  *
  * A thread stays open at a call of a function whose rule opts it out and says no more. The call
  * gets a frame whose time is OPEN_OUT, and the thread is barred until that call ends. No frame
@@ -50,7 +49,7 @@ static inline bool planned_is_open(const struct thread *t)
 	return t->planned && t->calls == t->planned->pass;
 }
 
-/* The number of recorded calls between planned.now and the innermost frame. */
+/* The number of recorded calls from planned.open_base to the innermost frame. */
 static inline uint32_t planned_open_calls(const struct thread *t)
 {
 	const struct planned *p = t->planned;
@@ -70,7 +69,7 @@ static inline void planned_settle(struct thread *t)
 }
 
 /*
- * True when thread->calls is a table of calls that are left alone: something is opted out, or
+ * True when thread->calls is a table of calls that are left alone, since something is opted out, or
  * nothing is opted in.
  */
 static inline bool planned_skips(const struct thread *t)
@@ -82,7 +81,7 @@ static inline bool planned_skips(const struct thread *t)
 
 /*
  * True when @t is open, and its table has @addr as a function whose calls the fast paths may
- * record. They do not while recording is off, or the recorder has news.
+ * record. They do not record while recording is off, or the recorder has news.
  */
 static inline bool planned_knows(const struct thread *t, uint64_t addr)
 {
@@ -102,9 +101,9 @@ static inline bool planned_leaves_out(const struct thread *t, uint64_t addr)
 }
 
 /*
- * Set @word of a struct planned_place to @entry: the stub may use it from now on, if the plan is
- * still in force. The thread that replaces the plan empties the tables afterwards (plans.c), so
- * that one of the two threads sees the action of the other.
+ * Sets @word of a struct planned_place to @entry: the stub may use it from now on, if the plan is
+ * still in force. A thread that replaces the plan empties the tables afterwards (plans.c). So one
+ * of the two threads sees the other's store.
  */
 static inline void planned_note(struct planned *p, uint64_t *word, uint64_t entry)
 {
@@ -122,8 +121,7 @@ static inline void planned_note_pass(struct planned *p, uint64_t addr)
 }
 
 /*
- * A call has begun or ended, and @t is not open: makes it open or ready, if possible.
- * @pf: of the innermost frame
+ * Makes @t open or ready, if possible, after a call has begun or ended. @pf: of the innermost frame
  */
 static inline void planned_open(struct thread *t, const struct planned_frame *pf)
 {
@@ -131,10 +129,7 @@ static inline void planned_open(struct thread *t, const struct planned_frame *pf
 	struct selection *now = &p->now;
 	bool is_outside = p->has_filter && !now->in;
 
-	/*
-	 * If the return address stays, the next call must first ask whether this frame's call has
-	 * returned.
-	 */
+	/* The return address stays: the next call must first ask whether the call has returned. */
 	if ((int64_t)t->top->ret < 0)
 		return;
 	if ((is_outside && !p->has_opted_in) || now->out || !p->is_simple || p->has_caller ||
@@ -144,7 +139,7 @@ static inline void planned_open(struct thread *t, const struct planned_frame *pf
 	if ((t->top > t->frames && pf->flags != (PLANNED_RECORD | PLANNED_WRITTEN)) ||
 	    ((record_depth(t->top->data) + 1) & RECORD_DEPTH_MAX) != now->level)
 		return;
-	/* The depth counts from the opted-in call on; outside of it the depth means nothing. */
+	/* The depth counts from the opted-in call on, and means nothing outside of it. */
 	if (is_outside)
 		now->depth = p->depth;
 	p->is_ready = is_outside;
@@ -157,7 +152,7 @@ static inline void planned_open(struct thread *t, const struct planned_frame *pf
 		state_follow(t, p, THREAD_JUDGED, STATE_FITS);
 }
 
-/* True when @addr is a function that is opted in, so that its call opens the ready thread @t. */
+/* True when a call of @addr is opted in, and so opens the ready thread @t. */
 static inline bool planned_admits(const struct thread *t, uint64_t addr)
 {
 	return t->calls[planned_place_of(addr)].call == -addr && probe_is_recording() &&
@@ -165,8 +160,8 @@ static inline bool planned_admits(const struct thread *t, uint64_t addr)
 }
 
 /*
- * planned_admit() follows the push of the frame thread->admitted; planned_admit_over() precedes its
- * pop.
+ * planned_admit() comes after the push of the frame thread->admitted, planned_admit_over() before
+ * its pop.
  */
 static inline void planned_admit(struct thread *t)
 {
@@ -186,7 +181,7 @@ static inline void planned_admit_over(struct thread *t)
 	guard_barrier();
 }
 
-/* A call that opens the thread; it has no arguments to be captured. */
+/* Pushes a call that opens the thread. No values of it are captured. */
 static inline bool planned_push_admitted(struct thread *t, uint64_t slot, uint64_t ret,
 					 uint64_t addr)
 {
@@ -198,7 +193,7 @@ static inline bool planned_push_admitted(struct thread *t, uint64_t slot, uint64
 
 /*
  * Pushes a frame without a record in an open thread. A handler may jump out for good at any point
- * in this function, and afterwards.
+ * of this function, and later.
  */
 static inline void planned_push_open(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr,
 				     uint64_t kind)
@@ -213,7 +208,7 @@ static inline void planned_push_open(struct thread *t, uint64_t slot, uint64_t r
 	t->top = f;
 }
 
-/* Makes an open thread barred, at a call of @addr, which is opted out. */
+/* Bars an open thread at a call of @addr, which is opted out. */
 static inline void planned_bar(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
 {
 	struct planned *p = t->planned;
@@ -225,8 +220,8 @@ static inline void planned_bar(struct thread *t, uint64_t slot, uint64_t ret, ui
 }
 
 /*
- * For a call in an open thread: its function may pass, but the call is too deep to be recorded. It
- * gets a frame that only tells its end. False when the call is not too deep, or no frame is left.
+ * Handles a call in an open thread whose function may pass, if the call is too deep to be recorded.
+ * It gets a frame that only shows its end. False when it is not too deep, or no frame is left.
  */
 static inline bool planned_push_too_deep(struct thread *t, uint64_t slot, uint64_t ret,
 					 uint64_t addr)

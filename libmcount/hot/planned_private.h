@@ -1,6 +1,6 @@
 /*
- * Shared by the parts of planned.h: planned_enter.c (entries), planned_leave.c (records, returns),
- * planned_state.c (memory).
+ * Declarations that the parts of planned.h share: planned_enter.c (entries), planned_leave.c
+ * (records, returns), planned_state.c (memory).
  */
 #ifndef UTRAIL_LIBMCOUNT_PLANNED_PRIVATE_H
 #define UTRAIL_LIBMCOUNT_PLANNED_PRIVATE_H
@@ -11,11 +11,11 @@
 #include "libmcount/values/reads.h"
 #include "libmcount/values/watch.h"
 
-/* SLOW, by slow_call(): make a struct planned's memory for waiting payloads, and for readings. */
+/* SLOW, by slow_call(): make memory of a struct planned for waiting payloads, and for readings. */
 void planned_make_args(void *planned);
 void planned_make_readings(void *planned);
 
-/* HOT: true when there is room for one more payload; without memory there is none. */
+/* HOT: true when there is room for one more payload. */
 static inline bool has_args_room(struct planned *p)
 {
 	if (unlikely(!p->args))
@@ -24,10 +24,10 @@ static inline bool has_args_room(struct planned *p)
 }
 
 /*
- * HOT: make room for a record with all its payloads, where arguments are recorded. Making room may
- * be SLOW, and SLOW code saves vector registers on the program's stack, which may be small. So room
- * is made here, and not inside of the functions that capture. There may be no room afterwards. A
- * forked child without records does not report itself for this.
+ * HOT: makes room for a record with all its payloads if arguments are recorded, before any function
+ * captures them. Making room may be SLOW, and SLOW code saves vector registers on the program's
+ * stack, which may be small. There may be no room afterwards. A forked child without records does
+ * not report itself for this.
  */
 static inline void planned_prepare(struct thread *t)
 {
@@ -45,8 +45,8 @@ static inline void planned_prepare(struct thread *t)
 }
 
 /*
- * HOT: hot_clock() after planned_prepare(), which has fitted the clock. A thread that has lost the
- * CPU after that uses the fit once more. Its next call makes a new fit.
+ * HOT: does the work of hot_clock() after planned_prepare(), which has fitted the clock. A thread
+ * that has lost the CPU since then uses the fit once more. Its next call makes a new fit.
  */
 static inline uint64_t planned_clock(struct thread *t)
 {
@@ -59,7 +59,7 @@ static inline uint64_t planned_clock(struct thread *t)
 	return now_ns;
 }
 
-/* A reading for PLAN_READ, which is SLOW: taken by slow_call(). */
+/* A reading for PLAN_READ: planned_take_reading() is SLOW, for slow_call(). */
 struct take_reading {
 	uint32_t what;
 	struct reading *out;
@@ -67,12 +67,12 @@ struct take_reading {
 
 void planned_take_reading(void *take);
 
-/* The value that the slot of @f held before us; frames of tail calls share it. */
+/* The return address that the slot of @f held before us. Frames of tail calls share it. */
 uint64_t planned_own_return(const struct frame *f);
 
 /*
- * `recover`: code that walks the stack by itself inside of @f sees the program's own return
- * addresses; after the end of @f they are replaced again.
+ * `recover`: code inside of @f that walks the stack by itself sees the program's own return
+ * addresses. They are replaced again at the end of @f.
  */
 void planned_show_returns(struct thread *t, const struct frame *f);
 void planned_hide_returns(struct thread *t, const struct frame *f);

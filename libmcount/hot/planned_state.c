@@ -55,10 +55,7 @@ uint64_t planned_own_return(const struct frame *f)
 	return f->ret;
 }
 
-/*
- * `recover`: code that walks the stack by itself inside of @f sees the program's own return
- * addresses. The return address of @f stays replaced, since it leads the return of @f to us.
- */
+/* The return address of @f itself stays replaced, so that @f returns to us. */
 void planned_show_returns(struct thread *t, const struct frame *f)
 {
 	for (struct frame *g = t->frames + 1; g < f; g++) {
@@ -120,8 +117,8 @@ static struct selection selection_of(const struct live_plan *plan)
 }
 
 /*
- * Change @s as an open call would have done if it had been entered under @plan. The arguments of
- * the call are gone, so the conditions of its rule cannot be tested.
+ * Changes @s as an open call would have done if it had been entered under @plan. The arguments of
+ * the call are gone, so the conditions of its rule count as false.
  */
 static void replay_call(struct selection *s, const struct live_plan *plan, uint64_t addr,
 			uint16_t flags)
@@ -145,8 +142,8 @@ static void replay_call(struct selection *s, const struct live_plan *plan, uint6
 }
 
 /*
- * Turns @s, the selection around a call of @addr, into the selection inside of that call. The
- * call's arguments are not known.
+ * Turns @s, the selection around a call of @addr, into the selection inside of that call, whose
+ * arguments are not known. True when the call would be recorded.
  */
 static bool would_record(const struct planned *p, struct selection *s, uint64_t addr)
 {
@@ -205,7 +202,6 @@ void planned_close(struct thread *t)
 	for (struct frame *f = p->open_base + 1; f <= t->top; f++) {
 		struct planned_frame *pf = planned_frame_of(t, f);
 
-		/* @result is kept if it belongs to this frame. */
 		if (pf->open.began_ns != f->time_ns)
 			pf->result = NULL;
 		pf->before = now;
@@ -223,8 +219,8 @@ void planned_close(struct thread *t)
 		}
 	}
 	/*
-	 * A signal handler may jump out for good at any point: then the frames undo their changes
-	 * once too often, which does no harm.
+	 * If a signal handler jumps out for good here, frames undo their changes once too often,
+	 * which does no harm.
 	 */
 	guard_barrier();
 	state_set(t, p, THREAD_OPEN, THREAD_JUDGED);
@@ -241,7 +237,7 @@ static void forget_known(struct planned *p)
 		p->known[i].addr = 0;
 }
 
-/* A word that is 0 is not stored, so that unused pages get no memory. */
+/* A store to a page that is not used would give it memory. */
 static void forget_word(uint64_t *word)
 {
 	if (__atomic_load_n(word, __ATOMIC_RELAXED))
@@ -276,8 +272,8 @@ static bool watches_same(const struct live_plan *a, const struct live_plan *b)
 }
 
 /*
- * Set all that follows from a plan. The plan itself is stored afterwards: a thread that has the
- * plan finds the rest valid.
+ * Sets the members that follow from a plan. planned.plan is stored afterwards, so that a thread
+ * with the plan finds them valid.
  */
 static void prepare_plan(struct planned *p, const struct live_plan *plan)
 {
@@ -299,10 +295,10 @@ static void prepare_plan(struct planned *p, const struct live_plan *plan)
 }
 
 /*
- * The thread first notes the plan that it is about to use, then checks that this plan is still in
- * force. A thread that replaces the plan first replaces it and then looks for such notes (plans.c),
- * so one of the two sees the other. If a handler jumps out of this function, the next call does it
- * again.
+ * The thread first notes the plan that it will use (@taking), then checks that this plan is still
+ * in force. A thread that replaces the plan first stores the new one, then looks for such notes
+ * (plans.c). So one of the two sees the other's store. If a handler jumps out of this function, the
+ * next call does its work again.
  */
 void planned_take_up(struct thread *t)
 {
@@ -320,8 +316,8 @@ void planned_take_up(struct thread *t)
 	} while (plan != __atomic_load_n(&probe.live, __ATOMIC_ACQUIRE));
 
 	/*
-	 * If only functions were added, open calls have changed the selection already, also by
-	 * their arguments.
+	 * If only functions were added, open calls have changed the selection already, by their
+	 * arguments, too.
 	 */
 	struct selection now = p->era == plan->era ? p->now : redo_frames(t, plan);
 
@@ -339,8 +335,8 @@ void planned_take_up(struct thread *t)
 }
 
 /*
- * Look at the plans in the order in which planned_take_up() passes them on; a frame is pushed
- * before that. A frame that was just popped may still be in use.
+ * Looks at the plans in the order in which planned_take_up() passes a plan on: @taking, @plan, a
+ * frame. A frame that was just popped may still be in use.
  */
 bool planned_needs(const struct thread *t, const struct live_plan *plan, const void *end)
 {
@@ -390,8 +386,7 @@ void planned_begin_aside(struct thread *aside, const struct thread *t)
 	aside->limit = aside->frames + probe.plan.max_stack;
 	p->args_top = 0;
 	/*
-	 * The thread's own plan stays while its hook is interrupted. The plan that the aside had
-	 * before may be gone.
+	 * The plan of @t stays while its hook is interrupted. The aside's former plan may be gone.
 	 */
 	if (p->serial != of->serial) {
 		p->plan = NULL;
@@ -410,7 +405,7 @@ struct late {
 	bool is_good;
 };
 
-/* No signal handler may find a half-made struct planned. */
+/* Signals are blocked: no handler may find a half-made struct planned. */
 static void begin_late(void *arg)
 {
 	struct late *late = arg;
