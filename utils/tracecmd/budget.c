@@ -1,4 +1,4 @@
-/* The cost limits for reading a trace.dat (see budget.h). */
+/* Limits of what reading a trace.dat may cost (see budget.h). */
 #include "utils/tracecmd/budget.h"
 
 #include <errno.h>

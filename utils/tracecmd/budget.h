@@ -1,5 +1,5 @@
 /*
- * The total cost limits for reading a trace.dat: unpacked bytes, memory, and parts that are read
+ * Limits of what reading a trace.dat may cost: unpacked bytes, memory, and parts that are read
  * twice.
  */
 #ifndef UTRAIL_TRACECMD_BUDGET_H
@@ -12,13 +12,13 @@
 #include "utils/base/err.h"
 
 /*
- * The limit of memory in use: names, formats, and a chunk of pages for each CPU of each buffer that
- * is read at the same time.
+ * The limit of memory: names, formats, and a chunk of pages for each CPU of each buffer that is
+ * read at the same time.
  */
 #define TRACEDAT_MEMORY_MAX_BYTES (256UL << 20)
 /*
- * The limit of unpacked bytes: a minimum, plus a multiple of the file's size. Traces of trace-cmd
- * become 5 to 20 times as large.
+ * The limit of unpacked bytes: the larger one of a minimum and a multiple of the file's size.
+ * Traces of trace-cmd become 5 to 20 times as large.
  */
 #define TRACEDAT_UNPACK_MIN_BYTES (64UL << 20)
 #define TRACEDAT_UNPACK_TIMES	  100
@@ -28,17 +28,15 @@ enum tracedat_limit {
 	TRACEDAT_UNLIMITED, /* --no-limit */
 };
 
-/* Bytes [@at, @end) of the file. */
 struct tracedat_extent {
 	uint64_t at;
 	uint64_t end;
 };
 
 /*
- * Starts with budget_begin(), ends with budget_deinit().
+ * @taken: the parts [at, end) of the file that are reserved, sorted, without overlap
  *
- * @unpack_left, @memory_left: remaining bytes
- * @taken: the parts of the file already reserved, sorted, without overlap
+ * Starts with budget_begin(), ends with budget_deinit().
  */
 struct tracedat_budget {
 	enum tracedat_limit limit;
@@ -49,20 +47,22 @@ struct tracedat_budget {
 	size_t nr_taken;
 };
 
-/* @file_bytes: size of the file */
 void budget_begin(struct tracedat_budget *budget, uint64_t file_bytes, enum tracedat_limit limit);
 void budget_deinit(struct tracedat_budget *budget);
 
-/* Take @bytes off the limit of unpacked bytes. 0, or -EDQUOT with a text that names the limit. */
+/* Count @bytes as unpacked. 0, or -EDQUOT with a text that names the limit. */
 int budget_unpack(struct tracedat_budget *budget, uint64_t bytes, struct uft_err *err);
 
-/* Reserve @bytes more of memory, until released. 0, or -EDQUOT with a text that names the limit. */
+/*
+ * Count @bytes as memory in use, until they are given back. 0, or -EDQUOT with a text that names
+ * the limit.
+ */
 int budget_hold(struct tracedat_budget *budget, uint64_t bytes, struct uft_err *err);
 void budget_give_back(struct tracedat_budget *budget, uint64_t bytes);
 
 /*
- * Reserve the part [@at, @at + @bytes) of the file. 0; -EBADMSG with a text when it overlaps a
- * reserved part; -ENOMEM. A part of no bytes never overlaps.
+ * Reserve the @bytes of the file at @at. 0; -EBADMSG with a text when some of them are reserved;
+ * -ENOMEM.
  */
 int budget_take_part(struct tracedat_budget *budget, uint64_t at, uint64_t bytes,
 		     struct uft_err *err);

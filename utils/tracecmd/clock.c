@@ -3,10 +3,10 @@
 
 #include "utils/tracecmd/parts.h"
 
-/* The largest time that readers take, so that additions do not overflow. */
+/* The largest time, small enough for additions that do not overflow. */
 #define TIME_MAX ((uint64_t)INT64_MAX >> 1)
 
-/* Returns @raw * @mult >> @shift, with @shift 32 at most. */
+/* Returns @raw * @mult >> @shift, at most TIME_MAX. @shift is at most 32. */
 static uint64_t scale_raw_time(uint64_t raw, uint32_t mult, uint32_t shift)
 {
 	uint64_t low = ((raw & UINT32_MAX) * mult) >> shift;

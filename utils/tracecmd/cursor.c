@@ -1,4 +1,4 @@
-/* A place in a trace.dat (see cursor.h). */
+/* A position in a trace.dat (see cursor.h). */
 #include "utils/tracecmd/cursor.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@ struct tracedat_place tracedat_cursor_place(const struct tracedat_cursor *in)
 	return place;
 }
 
-/* Read at most @len bytes without advancing. Returns their number: fewer than @len at the end. */
+/* Read at most @len bytes and do not advance. Returns their number, which is smaller at the end. */
 static ssize_t peek_bytes(const struct tracedat_cursor *in, void *to, size_t len)
 {
 	len = MIN((uint64_t)len, tracedat_cursor_left(in));

@@ -1,7 +1,4 @@
-/*
- * A position in a trace.dat, or in an unpacked section of it: numbers, texts and blobs, each
- * checked.
- */
+/* A position in a trace.dat, or in an unpacked section of it, and checked reads from there. */
 #ifndef UTRAIL_TRACECMD_CURSOR_H
 #define UTRAIL_TRACECMD_CURSOR_H
 
@@ -12,9 +9,9 @@
 #include "utils/base/containers/strbuf.h"
 
 /*
- * [@at, @end) is unread: in the file @fd, or, if @bytes is not NULL, in the bytes there.
+ * [@at, @end) is unread. These are offsets in the file @fd; or in @bytes, if that is not NULL.
  *
- * @start: the place in the file of the packed bytes that became @bytes; for messages
+ * @start: place of the packed section in the file that became @bytes; for messages
  */
 struct tracedat_cursor {
 	int fd;
@@ -37,8 +34,8 @@ static inline uint64_t tracedat_cursor_left(const struct tracedat_cursor *in)
 }
 
 /*
- * Read exactly @len bytes, or a number. -EBADMSG with the place when fewer bytes are left, or a
- * negative errno of read(2). On failure a value is unchanged.
+ * Read @len bytes, or a number. -EBADMSG with the place when fewer bytes are left, or a negative
+ * errno of read(2). A number is unchanged after a failure.
  */
 int tracedat_take(struct tracedat_cursor *in, void *to, size_t len, struct uft_err *err);
 int tracedat_take_u16(struct tracedat_cursor *in, uint16_t *value, struct uft_err *err);
@@ -52,7 +49,10 @@ int tracedat_take_blob(struct tracedat_cursor *in, uint64_t len, size_t max, str
 /* Read a text with its NUL into @to, which has @size bytes. */
 int tracedat_take_text(struct tracedat_cursor *in, char *to, size_t size, struct uft_err *err);
 
-/* Read @len bytes, which must be those of @word. */
+/*
+ * Skip @len bytes, which must be equal to @word. -EBADMSG when they are not, or errors of
+ * tracedat_take().
+ */
 int tracedat_take_word(struct tracedat_cursor *in, const void *word, size_t len,
 		       struct uft_err *err);
 

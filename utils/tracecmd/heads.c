@@ -1,4 +1,4 @@
-/* The places of the parts of a trace.dat, and its options (see parts.h). */
+/* The heads of a trace.dat, which tell where its parts are, and its options (see parts.h). */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -9,8 +9,7 @@
 
 #define OPTION_MAX_BYTES   (16U << 20)
 #define SECTION_MAX_BYTES  (128UL << 20)
-/* Each buffer has a section of options of its own. */
-#define OPTIONS_MAX	   4096
+#define OPTIONS_MAX	   4096 /* sections of options: each buffer has one */
 #define BUFFERS_MAX	   4096
 #define LIST_MAX	   4096
 #define SECTION_PACKED	   1
@@ -32,7 +31,10 @@ static bool read_number(const char *text, int64_t *value)
 	return true;
 }
 
-/* Read an option that is a number as text. A damaged number counts as absent. */
+/*
+ * Read an option that is a number as text. Returns 1; 0 when the number is damaged, which is noted;
+ * or a negative errno.
+ */
 static int read_number_option(struct tracedat *file, const char *what, int64_t max,
 			      struct tracedat_cursor *in, int64_t *value, struct uft_err *err)
 {
@@ -66,7 +68,7 @@ static int read_tsc(struct tracedat *file, struct tracedat_cursor *in, struct uf
 		tracedat_note(file, "%s: a counter cannot run so fast", place.text);
 		return 0;
 	}
-	/* The counter's start follows. It would shift all times equally, so it is not read. */
+	/* Do not read the counter's start, which follows: it would shift all times equally. */
 	file->tsc_mult = mult;
 	file->tsc_shift = shift;
 	file->has_tsc = true;
@@ -102,7 +104,7 @@ int tracedat_read_option(struct tracedat *file, unsigned id, struct tracedat_cur
 		return 0;
 	case TRACEDAT_TRACECLOCK:
 		/*
-		 * In version 6 this is the list of the top instance; in version 7 each buffer names
+		 * In version 6 this list is about the top instance. In version 7 each buffer names
 		 * its clock.
 		 */
 		ret = tracedat_take_text(in, list, sizeof(list), err);
@@ -175,7 +177,7 @@ static const char v6_options[] = "options  ";
 static const char v6_records[] = "flyrecord";
 static const char v6_text[] = "latency  ";
 
-/* Read the places of the records of the @nr CPUs, and the clock, which older files lack. */
+/* Read where the records of the @nr CPUs are, and the clock, which older files lack. */
 static int read_v6_cpus(struct tracedat *file, struct tracedat_buffer *buffer, uint32_t nr,
 			struct tracedat_cursor *in, struct uft_err *err)
 {
@@ -201,8 +203,8 @@ static int read_v6_cpus(struct tracedat *file, struct tracedat_buffer *buffer, u
 }
 
 /*
- * Read the option of an instance: the place of a table of its records, like that of the top
- * instance.
+ * Read the option of an instance of tracing. It tells where the table of its records is, which is
+ * like that of the top instance.
  */
 static int read_v6_instance(struct tracedat *file, uint32_t nr_cpus, struct tracedat_cursor *in,
 			    struct uft_err *err)
@@ -229,7 +231,7 @@ static int read_v6_instance(struct tracedat *file, uint32_t nr_cpus, struct trac
 	return ret < 0 ? ret : read_v6_cpus(file, buffer, nr_cpus, &at, err);
 }
 
-/* Read the options. A damaged option is noted, and the next one is read. */
+/* Read the options. Note a damaged option, and go on with the next one. */
 static int read_v6_options(struct tracedat *file, uint32_t nr_cpus, struct tracedat_cursor *in,
 			   struct uft_err *err)
 {
@@ -294,7 +296,7 @@ int tracedat_read_v6(struct tracedat *file, struct tracedat_cursor *in, struct u
 {
 	int ret = 0;
 
-	/* Sections follow one another; only reading a section tells its end. */
+	/* A section has no length, so each must be read to find the next one. */
 	for (unsigned id = TRACEDAT_HEADER_INFO; ret == 0 && id <= TRACEDAT_CMDLINES; id++)
 		ret = tracedat_read_section(file, id, in, err);
 	return ret < 0 ? ret : read_v6_tables(file, in, err);
@@ -308,7 +310,7 @@ struct section {
 	uint64_t bytes;
 };
 
-/* Read the section's header at @in, and let @in end with the section. */
+/* Read the section's header at @in. Afterwards @in is the section's content. */
 static int open_section(struct tracedat_cursor *in, unsigned id, struct section *section,
 			struct uft_err *err)
 {
@@ -335,7 +337,7 @@ static int open_section(struct tracedat_cursor *in, unsigned id, struct section 
 	return 0;
 }
 
-/* Unpack the bytes at @in to @room, and let @in read the unpacked bytes. */
+/* Unpack the section at @in to @room. Afterwards @in is the unpacked content. */
 static int unpack_section(struct tracedat *file, struct tracedat_cursor *in, struct strbuf *room,
 			  struct uft_err *err)
 {
@@ -383,7 +385,7 @@ static struct tracedat_cursor cursor_at(const struct tracedat *file, uint64_t of
 					 .is_big_endian = file->is_big_endian };
 }
 
-/* Read the section that the option @option points to. */
+/* Read the section to which @option points. */
 static int read_v7_section(struct tracedat *file, unsigned id, struct tracedat_cursor *option,
 			   struct uft_err *err)
 {
@@ -425,7 +427,10 @@ static int read_v7_buffer(struct tracedat *file, struct tracedat_cursor *option,
 		ret = tracedat_take_u32(option, &nr_cpus, err);
 	if (ret < 0)
 		return ret;
-	/* The section may extend beyond a truncated file; each CPU's part is checked. */
+	/*
+	 * The error of a section that extends beyond a truncated file is ignored: each CPU's part
+	 * is checked.
+	 */
 	in = cursor_at(file, offset);
 	ret = open_section(&in, TRACEDAT_BUFFER, &section, NULL);
 	if (ret < 0 && (section.id != TRACEDAT_BUFFER || in.at != offset + SECTION_HEAD_BYTES))
@@ -459,7 +464,7 @@ static int read_v7_option(struct tracedat *file, unsigned id, struct tracedat_cu
 	return tracedat_read_option(file, id, option, err);
 }
 
-/* Read one section of options; the position of the next one goes to @next, 0: none. */
+/* Read a section of options. @next: the offset of the next section; 0: none. */
 static int read_v7_options(struct tracedat *file, struct tracedat_cursor *in, uint64_t *next,
 			   struct uft_err *err)
 {
@@ -493,8 +498,8 @@ static int read_v7_options(struct tracedat *file, struct tracedat_cursor *in, ui
 }
 
 /*
- * Reserve a section of options, so that each is read once: a reference to an earlier one would loop
- * forever.
+ * Reserve a section of options. An offset that leads back to an earlier section is an error:
+ * reading would never end.
  */
 static int take_options(struct tracedat *file, uint64_t at, uint64_t bytes, struct uft_err *err)
 {

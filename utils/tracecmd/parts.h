@@ -1,6 +1,6 @@
 /*
- * The parts of a trace.dat, for the files of this directory: the places of sections, and their
- * content.
+ * Functions that the files of this directory share: they read the heads of a trace.dat and the
+ * sections.
  */
 #ifndef UTRAIL_TRACECMD_PARTS_H
 #define UTRAIL_TRACECMD_PARTS_H
@@ -8,11 +8,12 @@
 #include "utils/tracecmd/cursor.h"
 #include "utils/tracecmd/tracedat.h"
 
-/* Limits that no machine reaches: CPUs, and events, whose numbers have 16 bits. */
+/* The most CPUs, which no machine has; and the most events, since their numbers have 16 bits. */
 #define TRACEDAT_CPUS_MAX	    65536
 #define TRACEDAT_EVENTS_MAX	    65536
 /*
- * The limit of files that are copied into a recording: readers of recordings accept no larger ones.
+ * The most bytes of files that are copied into a recording. Readers of recordings refuse larger
+ * files.
  */
 #define TRACEDAT_FILES_MAX_BYTES    (64UL << 20)
 #define TRACEDAT_KALLSYMS_MAX_BYTES (64UL << 20)
@@ -38,30 +39,34 @@ enum tracedat_id {
 };
 
 /*
- * Read the content of the section @id, HEADER_INFO to CMDLINES, which is the same in both versions.
+ * Read the content of the section @id, from HEADER_INFO to CMDLINES. Both versions have the same
+ * content.
  */
 int tracedat_read_section(struct tracedat *file, enum tracedat_id id, struct tracedat_cursor *in,
 			  struct uft_err *err);
 
-/* Read everything after the beginning that both versions share. */
+/* Read the part of the file after the beginning that both versions share. */
 int tracedat_read_v6(struct tracedat *file, struct tracedat_cursor *in, struct uft_err *err);
 int tracedat_read_v7(struct tracedat *file, struct tracedat_cursor *in, struct uft_err *err);
 
 /*
- * Read one option, if it has the same meaning in both versions. @in contains nothing but this
- * option. Other options are skipped.
+ * Read one option, the whole content of @in, if it has the same meaning in both versions. Other
+ * options are ignored.
  */
 int tracedat_read_option(struct tracedat *file, unsigned id, struct tracedat_cursor *in,
 			 struct uft_err *err);
 
-/* Add a new buffer. NULL with @err. */
+/* NULL with @err when memory is short. */
 struct tracedat_buffer *tracedat_add_buffer(struct tracedat *file, struct uft_err *err);
 
-/* Add the next CPU of a buffer. 0, or negative with @err. */
+/*
+ * Add the next CPU of a buffer. A part outside the file is cut, and noted. 0, or negative with
+ * @err.
+ */
 int tracedat_add_cpu(struct tracedat *file, struct tracedat_buffer *buffer, struct tracedat_cpu cpu,
 		     struct uft_err *err);
 
-/* Find the selected clock in a list "local [mono] boot". */
+/* Find the selected clock in a list "local [mono] boot". Without one, @clock is unchanged. */
 void tracedat_chosen_clock(const char *list, char clock[static TRACEDAT_NAME_MAX]);
 
 #endif

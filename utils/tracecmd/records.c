@@ -10,11 +10,10 @@
 
 #define PAGE_BYTES_MIN	4096
 #define PAGE_BYTES_MAX	65536
-/* The bytes that are read at once when pages are not packed. */
-#define WINDOW_BYTES	(4 * PAGE_BYTES_MAX)
-/* The largest chunk; trace-cmd packs some tens of KB at a time. */
+#define WINDOW_BYTES	(4 * PAGE_BYTES_MAX) /* read at once when pages are not packed */
+/* The largest chunk. trace-cmd packs some tens of KB at a time. */
 #define CHUNK_MAX_BYTES (16U << 20)
-/* The largest ratio of unpacked to packed bytes, reached by nearly empty pages. */
+/* The largest ratio of unpacked to packed bytes. Nearly empty pages reach it. */
 #define RATIO_MAX	4096
 
 static int make_room(struct tracedat_stream *stream, size_t len, struct uft_err *err)
@@ -66,7 +65,10 @@ int tracedat_stream_open(struct tracedat_stream *stream, struct tracedat *file,
 				      .is_big_endian = file->is_big_endian };
 	int ret = tracedat_take_u32(&in, &stream->nr_chunks, err);
 
-	/* The file tells the size of the records without the count in front of the chunks. */
+	/*
+	 * The size of the records in the file's table does not count nr_chunks, which precedes the
+	 * chunks.
+	 */
 	stream->at = in.at;
 	stream->end = MIN(in.at + cpu->bytes, file->bytes);
 	return ret;
@@ -95,7 +97,7 @@ static void note_damage(struct tracedat_stream *stream, const char *why)
 	note_lost(stream, UINT64_MAX);
 }
 
-/* Read pages that are not packed: 1, 0 at the end, or negative. */
+/* Read pages that are not packed. 1, 0 at the end, or negative. */
 static int read_window(struct tracedat_stream *stream, struct uft_err *err)
 {
 	size_t wanted = MIN((uint64_t)WINDOW_BYTES, stream->end - stream->at);
@@ -109,7 +111,7 @@ static int read_window(struct tracedat_stream *stream, struct uft_err *err)
 	return got > 0;
 }
 
-/* Unpack the @packed_bytes at @in to @bytes: 1; 0 when they are damaged; or negative. */
+/* Unpack the @packed_bytes at @in, which become @bytes. 1; 0 when they are damaged; or negative. */
 static int unpack_chunk(struct tracedat_stream *stream, struct tracedat_cursor *in,
 			uint32_t packed_bytes, uint32_t bytes, struct uft_err *err)
 {
@@ -131,7 +133,7 @@ static int unpack_chunk(struct tracedat_stream *stream, struct tracedat_cursor *
 	return ret == 0;
 }
 
-/* Read the next chunk that can be unpacked: 1, 0 at the end, or negative. */
+/* Read the next chunk that can be unpacked. 1, 0 at the end, or negative. */
 static int read_chunk(struct tracedat_stream *stream, struct uft_err *err)
 {
 	struct tracedat_cursor in = { .fd = stream->file->fd,
@@ -161,7 +163,7 @@ static int read_chunk(struct tracedat_stream *stream, struct uft_err *err)
 	return ret;
 }
 
-/* Go to the next page that has records: 1, 0 at the end, or negative. */
+/* Go to the next page. 1, 0 at the end, or negative. */
 static int next_page(struct tracedat_stream *stream, struct uft_err *err)
 {
 	struct uft_err why = { 0 };
@@ -189,7 +191,7 @@ static int next_page(struct tracedat_stream *stream, struct uft_err *err)
 	}
 	if (left < page_bytes)
 		note_damage(stream, "the last page is cut off");
-	/* An empty page without a time is a hole of unknown size. */
+	/* A page without records and without a time is a hole in the file: end there. */
 	if (stream->page.at == stream->page.end && !stream->page.time_ns)
 		return 0;
 	note_lost(stream, stream->page.missed);

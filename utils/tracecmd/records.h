@@ -1,4 +1,6 @@
-/* The records of one CPU of a trace.dat, one after the other, from pages that may be packed. */
+/*
+ * The records of one CPU of a trace.dat, in the order of the file, from pages that may be packed.
+ */
 #ifndef UTRAIL_TRACECMD_RECORDS_H
 #define UTRAIL_TRACECMD_RECORDS_H
 
@@ -6,12 +8,14 @@
 #include "utils/tracecmd/tracedat.h"
 
 /*
- * [@at, @end) of the file is unread. Starts as { 0 }, ends with tracedat_stream_close().
+ * [@at, @end) of the file is unread.
  *
- * @bytes: room for @cap bytes; @len of them are pages, which are unread from @used on
- * @from: the place in the file at which these pages, or their packed chunk, begin
- * @nr_chunks: the number of remaining chunks
- * @missed: records lost before the next one; UINT64_MAX: an unknown number
+ * @bytes: room for @cap bytes. The first @len are pages; those from @used on are unread
+ * @from: place of these pages, or of their packed chunk, in the file; for messages
+ * @nr_chunks: number of chunks that are not read yet
+ * @missed: number of records lost before the next record; UINT64_MAX: unknown
+ *
+ * Starts as { 0 }, ends with tracedat_stream_close().
  */
 struct tracedat_stream {
 	struct tracedat *file;
@@ -31,8 +35,8 @@ struct tracedat_stream {
 };
 
 /*
- * Open the records of a CPU. 0; -EBADMSG with @err when there cannot be any records; -ENOMEM. @file
- * and @buffer must outlive @stream.
+ * Open the records of a CPU. 0; -EBADMSG with @err when they cannot be read; -EDQUOT; -ENOMEM.
+ * @file and @buffer must outlive @stream.
  */
 int tracedat_stream_open(struct tracedat_stream *stream, struct tracedat *file,
 			 const struct tracedat_buffer *buffer, const struct tracedat_cpu *cpu,
@@ -40,9 +44,9 @@ int tracedat_stream_open(struct tracedat_stream *stream, struct tracedat *file,
 void tracedat_stream_close(struct tracedat_stream *stream);
 
 /*
- * Get the next record, with its raw time, and the number of records lost before it. The record is
- * valid until the next call. 1; 0 at the end; negative with @err when the file cannot be read.
- * Damage is noted in the file's notes, and counts as lost.
+ * Get the next record, with its raw time. It is valid until the next call. @missed: the number of
+ * records lost before it. 1; 0 at the end; negative with @err when the file cannot be read. Damage
+ * is noted in @file, and counts as lost records.
  */
 int tracedat_stream_next(struct tracedat_stream *stream, struct kernel_record *rec,
 			 uint64_t *missed, struct uft_err *err);

@@ -1,6 +1,5 @@
 /*
- * The content of the sections of a trace.dat (see parts.h), that is, copies of files of tracefs and
- * /proc.
+ * The content of the sections of a trace.dat (see parts.h): copies of files of tracefs and /proc.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -17,7 +16,7 @@
 static const char header_page[] = "header_page";
 static const char header_event[] = "header_event";
 
-/* True when a name may be part of a path, and has no hidden characters. */
+/* True for a name that may be part of a path, without hidden characters. */
 static bool is_name(const char *name)
 {
 	if (!*name)
@@ -29,7 +28,10 @@ static bool is_name(const char *name)
 	return true;
 }
 
-/* Take the file @name: the next @len bytes. */
+/*
+ * Read the file @name, the next @len bytes, to @content, and add it to the files of @file. NULL:
+ * only read it.
+ */
 static int take_file(struct tracedat *file, const char *name, struct tracedat_cursor *in,
 		     uint64_t len, struct strbuf *content, struct uft_err *err)
 {
@@ -60,8 +62,8 @@ static int read_header_info(struct tracedat *file, struct tracedat_cursor *in, s
 		return ret;
 	file->long_size = kernel_header_page_long(text_of(page.data, page.len));
 	/*
-	 * The file header_event describes the start of records, which has never changed in tracefs:
-	 * it is skipped.
+	 * Skip the file header_event: it describes the beginning of records, which has never
+	 * changed.
 	 */
 	ret = tracedat_take_word(in, header_event, sizeof(header_event), err);
 	if (ret == 0)
@@ -69,7 +71,7 @@ static int read_header_info(struct tracedat *file, struct tracedat_cursor *in, s
 	return ret < 0 ? ret : tracedat_take_blob(in, len, FORMAT_MAX_BYTES, &event, err);
 }
 
-/* Find the event's name in a format file, whose first line is "name: <name>". */
+/* Find the name of the event in its format, whose first line is "name: <name>". */
 static bool find_event_name(const struct strbuf *format, char name[static EVENT_MAX])
 {
 	struct text in = text_of(format->data, format->len);
@@ -83,7 +85,7 @@ static bool find_event_name(const struct strbuf *format, char name[static EVENT_
 	return is_name(name);
 }
 
-/* Read a format file. */
+/* Read the format of an event of @system. */
 static int read_format(struct tracedat *file, const char *system, struct tracedat_cursor *in,
 		       struct uft_err *err)
 {
@@ -146,7 +148,7 @@ static int read_systems(struct tracedat *file, struct tracedat_cursor *in, struc
 	return ret;
 }
 
-/* Read a whole file, with its length in front. */
+/* Read a file. A number of @len_bytes before it tells its length. */
 static int read_blob(struct tracedat_cursor *in, size_t len_bytes, size_t max, struct strbuf *to,
 		     struct uft_err *err)
 {
@@ -174,8 +176,8 @@ static int keep_blob(struct tracedat *file, struct tracedat_cursor *in, size_t l
 }
 
 /*
- * Skip the formats of trace_printk(), whose records are not shown. In version 6, the next section
- * follows them.
+ * Read over the formats of trace_printk(), whose records are not shown. In version 6 this finds the
+ * next section.
  */
 static int read_printk(struct tracedat_cursor *in, struct uft_err *err)
 {

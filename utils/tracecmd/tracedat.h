@@ -1,5 +1,5 @@
 /*
- * A trace.dat, the file of trace-cmd, versions 6 and 7: its content, and the places of the kernel's
+ * A trace.dat, the file of trace-cmd (versions 6 and 7): its content, and the places of its
  * records.
  */
 #ifndef UTRAIL_TRACECMD_TRACEDAT_H
@@ -16,7 +16,7 @@
 #include "utils/tracecmd/unpack.h"
 
 /*
- * The records of one CPU: @bytes of the file from @offset on, in pages or in packed chunks of
+ * The records of one CPU: @bytes of the file from @offset on. They are pages, or packed chunks of
  * pages.
  */
 struct tracedat_cpu {
@@ -31,8 +31,8 @@ struct tracedat_cpu {
  * The recording of one instance of the kernel's tracing.
  *
  * @name: "" for the top instance
- * @clock: its name in the kernel ("mono"); "" when the file has none
- * @is_packed: its pages are in chunks
+ * @clock: name in the kernel ("mono"); "" when the file does not tell
+ * @is_packed: the pages are in packed chunks
  */
 struct tracedat_buffer {
 	char name[TRACEDAT_NAME_MAX];
@@ -44,22 +44,23 @@ struct tracedat_buffer {
 };
 
 /*
- * Starts as { .fd = -1 }, ends with tracedat_close().
- *
- * @bytes: size of the file. @long_size: size of a page's second word. @page_bytes: size of a page,
- *         for buffers that do not tell it themselves
- * @packing: the method that sections are compressed with, "" for none; @unpack undoes it, and is
- *           NULL when the method is not known here
- * @files: files of tracefs, each as kernel_header_put_file() has it; @nr_events of them are formats
- *         of events
- * @kallsyms, @cmdlines: the contents of these files of the kernel
- * @uname: the machine's uname, "" when it is not known
- * @offset: is added to all raw times. @date_ns: if @has_date, a time plus this is the time of day
- * @tsc_mult, @tsc_shift: if @has_tsc, these make nanoseconds of raw times
- * @has_other_clocks: times should be corrected by those of another machine, which is not done here
+ * @bytes: size of the file
+ * @long_size: size of the second word of a page
+ * @page_bytes: size of a page, for buffers that do not tell theirs
+ * @packing: method of compression; "": none. @unpack undoes it; NULL: "none"
+ * @files: files of tracefs, written by kernel_header_put_file(); @nr_events of them are formats of
+ *         events
+ * @kallsyms, @cmdlines: contents of the kernel's files kallsyms and saved_cmdlines
+ * @uname: the machine's uname; "": unknown
+ * @offset: added to all raw times
+ * @date_ns: if @has_date: added to a time, it makes the time of day
+ * @tsc_mult, @tsc_shift: if @has_tsc: convert raw times to nanoseconds
+ * @has_other_clocks: times should be corrected by another machine's clock, which utrail does not do
  * @has_text: a buffer was stored as text
- * @damage: the damaged parts that were left out, a line for each; @nr_damage: their number, which
- *          may exceed the number of lines
+ * @damage: a line for each damaged part that was left out; @nr_damage: the number of these parts,
+ *          of which only the first TRACEDAT_NOTES_MAX have a line
+ *
+ * Starts as { .fd = -1 }, ends with tracedat_close().
  */
 struct tracedat {
 	int fd;
@@ -91,10 +92,10 @@ struct tracedat {
 };
 
 /*
- * Read everything except the records. Damage is noted in @file->damage, and the rest is used.
- * -EINVAL when @path is not a trace.dat of these versions, -EDQUOT when it costs more than @limit
- * allows, -EBADMSG when the place of its records is missing, -ENOSYS when this build cannot unpack
- * it, or another negative errno.
+ * Read everything except the records. Damaged parts are noted and left out. -EINVAL when @path is
+ * not a trace.dat of these versions, -EDQUOT when it costs more than @limit, -EBADMSG when the
+ * place of its records is missing, -ENOSYS when this build cannot unpack it, or another negative
+ * errno.
  */
 int tracedat_open(struct tracedat *file, const char *path, enum tracedat_limit limit,
 		  struct uft_err *err);
@@ -102,23 +103,22 @@ void tracedat_close(struct tracedat *file);
 #define cleanup_tracedat cleanup(tracedat_close)
 
 /*
- * Find the function that unpacks blocks packed by the method @name. NULL when the method is
- * unknown, or "none".
+ * Find the function that unpacks blocks of the method @name. NULL when the method is unknown or
+ * "none".
  */
 unpack_fn *tracedat_unpacker(const char *name);
 
-/* True when the file @path begins like a trace.dat. */
+/* True when the file begins like a trace.dat. */
 bool tracedat_is_one(const char *path);
 
-/* Note a part that was left out. */
+/* Note a damaged part that is left out. */
 void tracedat_note(struct tracedat *file, const char *fmt, ...) PRINTF_FORMAT(2, 3);
 
-/* The number of notes that are kept. */
 #define TRACEDAT_NOTES_MAX 20
 
 /*
- * Convert the raw time of a record to nanoseconds. An impossible time becomes the nearest possible
- * one.
+ * Convert the raw time of a record to nanoseconds. A time out of range becomes the nearest possible
+ * time.
  */
 uint64_t tracedat_time_ns(const struct tracedat *file, uint64_t raw);
 

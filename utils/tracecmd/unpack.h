@@ -1,13 +1,13 @@
-/* Unpacks blocks that trace-cmd compresses: one block of known size. */
+/* Unpacks blocks that trace-cmd has compressed. */
 #ifndef UTRAIL_TRACECMD_UNPACK_H
 #define UTRAIL_TRACECMD_UNPACK_H
 
 #include <stddef.h>
 
 /*
- * Unpack a block: the @len bytes at @data must become exactly @out_len bytes at @out; never more
- * are written. 0; -ENOSYS: built without the library; -EBADMSG: damaged, or of another size;
- * -ENOMEM.
+ * Unpack the @len bytes at @data to @out. 0; -ENOSYS: this build lacks the library; -EBADMSG: the
+ * block is damaged, or does not become exactly @out_len bytes; -ENOMEM. Never more than @out_len
+ * bytes are written.
  */
 typedef int unpack_fn(const void *data, size_t len, void *out, size_t out_len);
 int unpack_zstd(const void *data, size_t len, void *out, size_t out_len);

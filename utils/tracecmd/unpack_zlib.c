@@ -6,7 +6,10 @@
 #include "utils/base/compiler.h"
 #include "utils/tracecmd/unpack.h"
 
-/* The largest window; 32 makes zlib detect by the header whether the block is zlib's or gzip's. */
+/*
+ * The largest window is 15. With 32 added, zlib detects whether the block has a header of zlib or
+ * gzip.
+ */
 #define WINDOW_BITS (15 + 32)
 
 int unpack_zlib(const void *data, size_t len, void *out, size_t out_len)
