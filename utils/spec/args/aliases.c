@@ -1,12 +1,9 @@
-/* Functions of several names (see aliases.h). */
+/* Functions with several names (see aliases.h). */
 #include "utils/spec/args/aliases.h"
 
 #include <errno.h>
 
-/*
- * A question about a symbol. @name and @others are buffers for the names of the symbol that is
- * asked about.
- */
+/* A question about a symbol. @name and @others are buffers for its names. */
 struct asking {
 	is_asked_for_fn is_asked_for;
 	void *arg;

@@ -1,4 +1,4 @@
-/* Functions of several names: which of them is shown. */
+/* Functions with several names: the name that is shown. */
 #ifndef UTRAIL_SPEC_ALIASES_H
 #define UTRAIL_SPEC_ALIASES_H
 
@@ -10,28 +10,27 @@
 #include "utils/spec/filters.h"
 
 /*
- * True when the user has chosen a function of this name. @others: the other names of the same
- * symbol, from demangle_others().
+ * True when the user has named this function.
+ *
+ * @others: the other names of the same symbol, from demangle_others()
  */
 typedef bool (*is_asked_for_fn)(void *arg, const struct strbuf *name, const char *others);
 
 /*
- * Rename functions of @symbols to an alias that the user has chosen, if the user has not chosen
- * their own name. 0 or -ENOMEM.
+ * For each function of @symbols that the user has not named: take an alias that the user has named
+ * as its name. 0 or -ENOMEM.
  */
 int aliases_prefer(struct symtab *symbols, enum demangle_mode mode, is_asked_for_fn is_asked_for,
 		   void *arg);
 
-/*
- * Like aliases_prefer(), for functions that filters name in the module with the base name @module.
- */
+/* Like aliases_prefer(), for names in filters. @module: base name of the file of @symbols. */
 int aliases_prefer_filtered(struct symtab *symbols, struct filters *filters,
 			    enum demangle_mode mode, const char *module);
 
 /*
- * List all names of @sym, one of @symbols. The displayed name is written to @name, the other names
- * to @others, in the form of demangle_others(). Functions of the kernel have only their own. Memory
- * failure shows in strbuf_oom().
+ * List all names of @sym, one of @symbols. @name: the displayed name; @others: the other names, in
+ * the form of demangle_others(). A function of the kernel has only one name. strbuf_oom() tells
+ * when memory was short.
  */
 void aliases_all_names(const struct symtab *symbols, const struct symbol *sym,
 		       enum demangle_mode mode, struct strbuf *name, struct strbuf *others);

@@ -1,4 +1,4 @@
-/* Captured values of a function's calls (see argfind.h). */
+/* The values that are captured at a function's calls (see argfind.h). */
 #include "utils/spec/args/argfind.h"
 
 #include <errno.h>
@@ -10,7 +10,10 @@ void argfound_deinit(struct argfound *found)
 	*found = (struct argfound){ 0 };
 }
 
-/* Look up the subjects @missing by @fn. Returns those that are still missing, or negative. */
+/*
+ * Look up the subjects @missing by @fn. Returns the subjects that are still missing, or a negative
+ * errno.
+ */
 static int get_missing(const struct argfind *find, argfind_fn fn, int missing,
 		       struct argfound *found, int *from)
 {
@@ -23,8 +26,8 @@ static int get_missing(const struct argfind *find, argfind_fn fn, int missing,
 }
 
 /*
- * Change all specifications into specifications of texts. One that names a register is dropped,
- * since such values are in no register.
+ * Change all specifications into specifications of texts. Drop those that name a register, since
+ * texts are in no register.
  */
 static void make_texts(struct argspecs *list)
 {
@@ -53,7 +56,7 @@ int argfind_function(const struct argfind *find, const struct argrules_subject *
 		return missing;
 	if (find->is_auto)
 		missing = ARGRULES_BOTH;
-	/* Subjects that the rules specify in full are not looked up. */
+	/* Do not look up subjects for which rules have items. */
 	if (found->args.nr)
 		missing &= ~ARGRULES_ARGS;
 	if (found->retval.nr)

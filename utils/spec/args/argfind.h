@@ -1,6 +1,6 @@
 /*
- * Captured values of a function's calls: the requested ones, and the sources that are searched for
- * requests without a specification.
+ * The values that are captured at a function's calls: the values that rules name, and those that
+ * other sources know.
  */
 #ifndef UTRAIL_SPEC_ARGFIND_H
 #define UTRAIL_SPEC_ARGFIND_H
@@ -11,8 +11,9 @@
  * The found specifications.
  *
  * @retval: only the first one counts
- * @from_debug, @from_table: enum argrules_about: the subjects that were found in debug information,
- * or in a table of functions; the others are from rules
+ * @from_debug, @from_table: enum argrules_about: subjects whose specifications come from debug
+ *                           information, or from a table of functions. Specifications of other
+ *                           subjects come from rules
  *
  * Starts as { 0 }, ends with argfound_deinit().
  */
@@ -27,17 +28,16 @@ void argfound_deinit(struct argfound *found);
 #define cleanup_argfound cleanup(argfound_deinit)
 
 /*
- * A source of specifications: add the specifications of the subjects @about (enum argrules_about)
- * to @found. Returns the subjects for which no other source should be asked, even if nothing was
- * found; or a negative errno.
+ * A source of specifications. It adds the specifications of the subjects @about (enum
+ * argrules_about) to @found. Returns the subjects for which no other source should be asked, even
+ * if nothing was found; or a negative errno.
  */
 typedef int (*argfind_fn)(void *self, int about, struct argfound *found);
 
 /*
- * @is_auto: functions without a rule are looked up, too (-a)
- * @has_texts: values of this function are texts whatever format the rules have, as those of
- *             utils/format/callables.h
- * @debug, @table: the sources that are asked, in this order, with @self; NULL: none
+ * @is_auto: also look up functions without a rule (-a)
+ * @has_texts: the values are texts, whatever format the rules have (utils/format/callables.h)
+ * @debug, @table: sources that are asked in this order, with @self; NULL: none
  */
 struct argfind {
 	const struct argrules *rules;
@@ -49,8 +49,8 @@ struct argfind {
 };
 
 /*
- * Find the captured values of the function @subject, into the empty @found. Recorder and reader
- * both use this: a reader needs the same specifications to parse payloads (doc/formats/info.md,
+ * Find the values to capture of the function @subject. @found is empty before. Recorder and reader
+ * both call this: a reader needs the same specifications to parse payloads (doc/formats/info.md,
  * "Argument specifications"). 0 or negative errno.
  */
 int argfind_function(const struct argfind *find, const struct argrules_subject *subject,

@@ -1,4 +1,4 @@
-/* Argument specifications of functions (see argrules.h). */
+/* Rules about arguments and return values of functions (see argrules.h). */
 #include "utils/spec/args/argrules.h"
 
 #include <errno.h>
@@ -25,7 +25,7 @@ void argrules_deinit(struct argrules *rules)
 }
 
 /*
- * True when @item is an action of a trigger, by its first word. Any other item is a module's name
+ * True when @item begins like an action of a trigger. Other items are names of modules
  * (doc/facts/language.md, "Specifications").
  */
 static bool is_action(const char *item)
@@ -66,7 +66,7 @@ static int add_argument(struct argrule *rule, const char *item,
 	return 0;
 }
 
-/* Find the subjects that "clear" or "clear=arg+time+retval" clears: arguments, return values. */
+/* Returns the subjects that "clear" or "clear=arg+time+retval" clears. */
 static uint8_t cleared_by(const char *item)
 {
 	uint8_t clears = 0;
@@ -100,7 +100,7 @@ static int add_item(struct argrule *rule, const char *item, const struct argrule
 	rule->clears |= cleared_by(item);
 	if (is_action(item))
 		return 0;
-	/* "arg" or "argx" is a mistyped argument, not the name of a library. */
+	/* Report "arg" or "argx" as a wrong argument: it is hardly the name of a library. */
 	if (strncasecmp(item, "arg", 3) == 0 || strncasecmp(item, "fparg", 5) == 0 ||
 	    strncasecmp(item, "retval", 6) == 0)
 		return add_argument(rule, item, source, err);
@@ -125,7 +125,6 @@ static int fill_rule(struct argrule *rule, char *text, const struct argrules_sou
 	return ret;
 }
 
-/* @text has no ';' in it. */
 static int add_rule(struct argrules *rules, const char *text, const struct argrules_source *source,
 		    struct uft_err *err)
 {

@@ -1,11 +1,14 @@
-/* Argument specifications of functions: the strings of -A and -R, and those in a recording. */
+/*
+ * Rules about arguments and return values of functions: the strings of -A and -R, and those in a
+ * recording.
+ */
 #ifndef UTRAIL_SPEC_ARGRULES_H
 #define UTRAIL_SPEC_ARGRULES_H
 
 #include "utils/spec/args/argspec.h"
 #include "utils/spec/regex/pattern.h"
 
-/* The subjects of rules: those of -A are about arguments, those of -R about the return value. */
+/* The subjects of rules. Rules of -A are about arguments, rules of -R about the return value. */
 enum argrules_about {
 	ARGRULES_ARGS = 1,
 	ARGRULES_RETVAL = 2,
@@ -13,12 +16,12 @@ enum argrules_about {
 };
 
 /*
- * "NAME[@MODULE][@ITEM,...]" of doc/facts/language.md, "Specifications".
+ * A rule: "NAME[@MODULE][@ITEM,...]" of doc/facts/language.md, "Specifications".
  *
  * @about: enum argrules_about: the subjects of @items; without items, the subjects to look up
- *         automatically
- * @clears: enum argrules_about: the subjects whose earlier rules are dropped (`clear`)
- * @module: a prefix of the module's file name, or "PLT"; NULL: any
+ * @clears: enum argrules_about: subjects whose earlier rules the rule drops (`clear`)
+ * @module: beginning of the module's file name, or "PLT"; NULL: any
+ * @is_auto: look up the specifications of @about
  * @text: the user's words
  */
 struct argrule {
@@ -41,13 +44,13 @@ void argrules_deinit(struct argrules *rules);
 #define cleanup_argrules cleanup(argrules_deinit)
 
 /*
- * Add the rules of @text, separated by ';'. -EINVAL names the invalid text, with its column;
- * -ENOMEM.
+ * Add the rules of @text, which ';' separates. -EINVAL with a text that names the invalid part and
+ * its column; -ENOMEM.
  *
  * @is_trigger: the text is from -T: a rule without items about arguments does not concern
- *              arguments, and "auto-args" requests all that can be found
- * @is_lenient: the text is from a recording: invalid items, and items that are not about arguments,
- *              are skipped
+ *              arguments; "auto-args" looks up all specifications
+ * @is_lenient: the text is from a recording: skip invalid items, and items that are not about
+ *              arguments
  */
 struct argrules_source {
 	enum pattern_match match;
@@ -59,7 +62,6 @@ struct argrules_source {
 int argrules_parse(struct argrules *rules, const char *text, const struct argrules_source *source,
 		   struct uft_err *err);
 
-/* The function that rules are asked about. */
 struct argrules_subject {
 	const char *name; /* demangled, or as in the symbol table */
 	const char *module;
@@ -68,8 +70,8 @@ struct argrules_subject {
 };
 
 /*
- * Apply the rules to a function: merge the items for it into @args and @retval. Returns the
- * subjects (enum argrules_about) of rules without items, which are to be looked up automatically.
+ * Apply the rules to a function: merge their items into @args and @retval. Returns the subjects to
+ * look up (enum argrules_about), or -ENOMEM.
  */
 int argrules_collect(const struct argrules *rules, const struct argrules_subject *subject,
 		     struct argspecs *args, struct argspecs *retval);

@@ -1,4 +1,4 @@
-/* Argument specifications (see argspec.h). */
+/* Specifications of arguments and return values (see argspec.h). */
 #include "utils/spec/args/argspec.h"
 
 #include <ctype.h>
@@ -12,7 +12,7 @@
 
 #define STRUCT_BYTES_MAX 65535U
 
-/* The text being parsed: [@at, @end) is left of [@start, @end). */
+/* The text being parsed, [@start, @end). @at: the part from here on is not parsed yet. */
 struct cursor {
 	const char *start;
 	const char *at;
@@ -63,7 +63,7 @@ static bool take_word(struct cursor *c, const char *word)
 	return true;
 }
 
-/* Parse a decimal number; false when there is none or it is above @max. */
+/* Parse a decimal number. False when there is none, or when it is above @max. */
 static bool take_number(struct cursor *c, uint32_t max, uint32_t *number)
 {
 	const char *at = c->at;
@@ -92,7 +92,7 @@ bool argspec_is_item(const char *text, size_t len)
 	return c.at < c.end && isdigit((unsigned char)*c.at);
 }
 
-/* Parse the N of argN or fpargN. @missing: the error message when there is no number */
+/* Parse the N of argN or fpargN. @missing: the error when there is no number. */
 static int take_index(struct cursor *c, const char *at, const char *missing, uint32_t *index)
 {
 	const char *digit = at;
@@ -155,7 +155,7 @@ static int take_name(struct cursor *c, struct argspec *spec)
 	return 0;
 }
 
-/* Parse "tSIZE:NAME"; SIZE and NAME are both optional. */
+/* Parse the part of "tSIZE:NAME" after the letter. SIZE and NAME are both optional. */
 static int parse_struct(struct cursor *c, struct argspec *spec)
 {
 	const char *at = c->at;
@@ -168,7 +168,7 @@ static int parse_struct(struct cursor *c, struct argspec *spec)
 	return take_char(c, ':') ? take_name(c, spec) : 0;
 }
 
-/* Parse "e:NAME". */
+/* Parse the part of "e:NAME" after the letter. */
 static int parse_enum(struct cursor *c, struct argspec *spec)
 {
 	if (!take_char(c, ':') || c->at == c->end || *c->at == '%')
@@ -184,7 +184,7 @@ static int parse_format(struct cursor *c, struct argspec *spec)
 		return 0;
 	if (c->at == c->end)
 		return fail_at_column(c, c->at, "expected a format");
-	/* The bits in "fparg1/32" need no letter. */
+	/* "fparg1/32" has bits without a letter. */
 	if (spec->kind == ARG_KIND_FLOAT && isdigit((unsigned char)*c->at))
 		return parse_bits(c, spec);
 	while (i < ARRAY_SIZE(letters) && letters[i].letter != *c->at)
@@ -297,13 +297,13 @@ static bool is_same_value(const struct argspec *a, const struct argspec *b)
 		return false;
 	if (a->kind == ARG_KIND_RETVAL)
 		return true;
-	/* The last one of several registers is compared, as in uftrace. */
+	/* If a value is in several registers, compare the last one, as uftrace does. */
 	if (a->place == ARG_IN_REGISTER)
 		return a->regs[a->nr_regs - 1] == b->regs[b->nr_regs - 1];
 	return a->index == b->index;
 }
 
-/* Replace @old by @spec; drop @spec when only @old is exact. */
+/* Replace @old by @spec. If @old is exact and @spec is not, drop @spec instead. */
 static void merge_spec(struct argspec *old, struct argspec *spec)
 {
 	if (old->is_exact && !spec->is_exact) {
@@ -396,7 +396,7 @@ static void put_format(const struct argspec *spec, unsigned word_bytes, struct s
 		break;
 	default:
 		/*
-		 * A value of word size without a format needs no text, unless it is in a
+		 * A value of the size of a word needs no text, unless it has a format or is in a
 		 * floating-point register.
 		 */
 		if (type.format == ARG_AUTO && type.size == word_bytes &&
@@ -413,7 +413,7 @@ static void put_format(const struct argspec *spec, unsigned word_bytes, struct s
 
 static void put_location(const struct argspec *spec, struct strbuf *out)
 {
-	/* The place of a result is given by the calling convention. */
+	/* The calling convention tells the place of a result. */
 	if (spec->kind == ARG_KIND_RETVAL)
 		return;
 	if (spec->place == ARG_ON_STACK)

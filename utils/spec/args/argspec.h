@@ -1,7 +1,4 @@
-/*
- * Argument specifications: which arguments and return values of a function are recorded, their
- * locations, and their formats.
- */
+/* Specifications of arguments and return values: their places and formats. */
 #ifndef UTRAIL_SPEC_ARGSPEC_H
 #define UTRAIL_SPEC_ARGSPEC_H
 
@@ -14,11 +11,9 @@
 #include "utils/format/argblob.h"
 
 /*
- * doc/facts/language.md, "Arguments":
+ * The language (doc/facts/language.md, "Arguments"):
  *
  * argN | fpargN | retval, then [/FORMAT[BITS]], then [%LOCATION]
- *
- * Two specifications concern the same value when kind and place are equal.
  */
 enum arg_kind {
 	ARG_KIND_INT,	/* argN: in an integer register or on the stack */
@@ -35,27 +30,30 @@ enum arg_place {
 #define ARG_REGS_MAX  4
 #define ARG_INDEX_MAX 100000000U
 
-/*
- * @is_exact: the function was named, not found by a pattern
- * @regs: register numbers of isa_reg_name() (arch/isa.h)
- * @name: name of the enum or struct; NULL when it has none; on the heap
- * @fields: key of the struct's definition (utils/spec/args/structdef.h) in debug information, or
- *          NULL; on the heap
- * @narrow, @how: both are known from debug information and used for recording only. @narrow: the
- *                number of bytes of the value that count, with CAPTURE_SIGNED
- *                (utils/format/probe/capture.h); @how: the kind of content of the place
- * @shape, @object_bytes, @elements: facts about a container, also from debug information and for
- * recording: its shape (utils/spec/args/shape.h), on the heap; its size, while @type has the size
- * of the box; the number of elements to record
- */
 enum arg_how {
 	ARG_HOW_PLAIN,
 	ARG_HOW_POINTED, /* a pointer to the struct */
 	ARG_HOW_X87,	 /* a struct of one long double, returned in st(0) */
 	ARG_HOW_LLVM,	 /* a std::string of LLVM's library */
-	ARG_HOW_TEXT,	 /* a text with the value's printed form, shown unchanged */
+	ARG_HOW_TEXT,	 /* a text, the printed form of a value; it is shown unchanged */
 };
 
+/*
+ * @is_exact: the user named the function, instead of a pattern that matches it
+ * @regs: register numbers of isa_reg_name() (arch/isa.h)
+ * @name: name of the enum or struct; NULL: none; on the heap
+ * @fields: key of the struct's definition (utils/spec/args/structdef.h) in debug information; NULL:
+ *          none; on the heap
+ *
+ * Debug information tells these members, which are used for recording only:
+ *
+ * @narrow: the number of bytes of the value that count, with CAPTURE_SIGNED
+ *          (utils/format/probe/capture.h)
+ * @how: the kind of content of the place
+ * @shape: shape of a container (utils/spec/args/shape.h), on the heap
+ * @object_bytes: size of the container, while @type has the size of its box
+ * @elements: the number of elements to record
+ */
 struct argspec {
 	uint8_t kind;  /* enum arg_kind */
 	uint8_t place; /* enum arg_place */
@@ -86,7 +84,7 @@ void argspecs_deinit(struct argspecs *list);
 #define cleanup_argspecs cleanup(argspecs_deinit)
 
 /*
- * True when an item of a trigger begins like an argument or return value ("arg1", "fparg2/32",
+ * True when an item of a trigger begins like an argument or a return value ("arg1", "fparg2/32",
  * "retval").
  */
 bool argspec_is_item(const char *text, size_t len);
@@ -94,16 +92,14 @@ bool argspec_is_item(const char *text, size_t len);
 /*
  * Parse one item. -EINVAL with a text that names the item and the column (from 1 on) of the error;
  * -ENOMEM.
- * @word_bytes: word size of the traced program: 8 or 4
+ *
+ * @word_bytes: size of a word of the traced program: 8 or 4
  */
 int argspec_parse(const char *text, size_t len, unsigned word_bytes, struct argspec *spec,
 		  struct uft_err *err);
 void argspec_deinit(struct argspec *spec);
 
-/*
- * True when the specification needs no register, so that it is also valid for values that are
- * texts.
- */
+/* True when the specification names no register, so that it can be about a text, too. */
 static inline bool argspec_is_text(const struct argspec *spec)
 {
 	return spec->kind == ARG_KIND_RETVAL ||
@@ -111,20 +107,20 @@ static inline bool argspec_is_text(const struct argspec *spec)
 }
 
 /*
- * Add a specification; the list takes ownership, including its name. It replaces a specification
- * for the same value, unless only the old one is exact. If there is none for that value, it is
- * appended. 0 or -ENOMEM.
+ * Add a specification, which the list owns afterwards. A specification for the same value is
+ * replaced, unless the old one is exact and the new one is not. 0 or -ENOMEM.
  */
 int argspecs_add(struct argspecs *list, struct argspec *spec);
 
-/* Append a specification, even if the list has one for the same value. */
+/* Like argspecs_add(), but never replace a specification. */
 int argspecs_append(struct argspecs *list, struct argspec *spec);
 
-/* Add a copy of @from to @list, as argspecs_add() does. 0 or -ENOMEM. */
+/* Like argspecs_add(), for a copy of @from. */
 int argspecs_add_copy(struct argspecs *list, const struct argspec *from);
 
 /*
- * Parse items separated by ',' ("arg1/s,arg2%rsi") onto @list. Errors are those of argspec_parse().
+ * Parse items that ',' separates ("arg1/s,arg2%rsi"), and add them to @list. Errors are those of
+ * argspec_parse().
  */
 int argspecs_parse(const char *text, size_t len, unsigned word_bytes, struct argspecs *list,
 		   struct uft_err *err);

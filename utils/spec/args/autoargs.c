@@ -1,4 +1,4 @@
-/* Known specifications of library functions without debug information (see autoargs.h). */
+/* Known arguments and results of library functions (see autoargs.h). */
 #include "utils/spec/args/autoargs.h"
 
 #include <stdbool.h>
@@ -19,7 +19,7 @@ const struct autoargs *autoargs_find(const char *name)
 		       compare_name);
 }
 
-/* Linux's values on x86_64, as in the table. */
+/* Linux's values on x86_64; those of the table are the same. */
 #define BIT_CREAT   0x40
 #define BIT_TMPFILE 0x400000
 #define BIT_FIXED   2
@@ -63,7 +63,7 @@ static size_t count_ioctl(uint64_t request)
 
 static size_t count_prctl(uint64_t option)
 {
-	/* @alone: options without an argument; @one: options with one argument. */
+	/* @alone: options without an argument; @one: options with one argument */
 	static const uint32_t alone[] = { 3, 7, 13, 21, 27, 30, 31, 32, 34, 39, 42 };
 	static const uint32_t one[] = { 1,  2,	4,  8,	14, 15, 16, 23, 24,	   25,
 					26, 28, 29, 36, 37, 38, 40, 41, 0x59616d61 };
@@ -103,7 +103,7 @@ static size_t count_open_ipc(uint64_t flags)
 
 size_t autoargs_count(const char *name, const uint64_t *values, size_t nr)
 {
-	/* @decides: the argument that determines the number of arguments, counted from 0 */
+	/* @decides: index of the argument that tells the number of arguments */
 	static const struct {
 		const char *name;
 		size_t decides;
@@ -125,8 +125,8 @@ size_t autoargs_count(const char *name, const uint64_t *values, size_t nr)
 }
 
 /*
- * Write a row without octal formats, which uftrace 0.13 refuses. Our readers find these formats by
- * autoargs_find().
+ * Write a row with hexadecimal formats instead of octal ones, which uftrace 0.13 refuses. Our
+ * readers use autoargs_find(), and so know the octal formats.
  */
 static void put_row(const char *name, const char *items, struct strbuf *out)
 {

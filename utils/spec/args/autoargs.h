@@ -1,6 +1,6 @@
 /*
- * Known specifications of functions of the C and C++ libraries and POSIX without debug information:
- * their arguments and results.
+ * Known arguments and results of functions of the C and C++ libraries and POSIX, for programs
+ * without debug information.
  */
 #ifndef UTRAIL_SPEC_AUTOARGS_H
 #define UTRAIL_SPEC_AUTOARGS_H
@@ -10,26 +10,28 @@
 
 #include "utils/base/containers/strbuf.h"
 
-/* @args, @retval: items of utils/spec/args/argspec.h, separated by ','; NULL: none, or unknown */
+/*
+ * @args, @retval: items of utils/spec/args/argspec.h, which ',' separates; NULL: none, or unknown
+ */
 struct autoargs {
 	const char *name; /* as in the symbol table */
 	const char *args;
 	const char *retval;
 };
 
-/* Find the row of function @name, or NULL. */
+/* NULL: no row has this name. */
 const struct autoargs *autoargs_find(const char *name);
 
 /*
- * Count the arguments that a call of the variadic function @name really has, of those in its row:
- * open() without O_CREAT has no mode. @values: the first @nr arguments. When these do not tell the
- * number, all arguments of the row count.
+ * Returns the number of arguments that a call of the function @name has. Variadic functions may
+ * have fewer than their row: open() without O_CREAT has no mode. @values: the first @nr arguments.
+ * SIZE_MAX: all arguments of the row, also when @values do not tell.
  */
 size_t autoargs_count(const char *name, const uint64_t *values, size_t nr);
 
 /*
- * Write the tables in the form of recordings (doc/formats/info.md, "Argument specifications"): keys
- * argauto, retauto and enumauto of `info`.
+ * Write the values of the keys argauto, retauto and enumauto of `info` (doc/formats/info.md,
+ * "Argument specifications").
  */
 void autoargs_put_args(struct strbuf *out);
 void autoargs_put_retvals(struct strbuf *out);

@@ -8,8 +8,9 @@
 #include "utils/format/probe/capture.h"
 
 /*
- * The registers and words of the stack assigned so far. @nr_int, @nr_float: the last N of argN, of
- * fpargN
+ * The registers and words of the stack that are taken so far.
+ *
+ * @nr_int, @nr_float: the last N of argN and of fpargN
  */
 struct allocation {
 	const struct isa *isa;
@@ -73,7 +74,7 @@ static void take_struct(struct allocation *a, const struct dwarf_type *type, str
 		return;
 	}
 	if (type->bytes == 0) {
-		/* An empty struct is not passed, but has its place in the list. */
+		/* An empty struct is not passed, but has a place in the list of arguments. */
 		spec->place = ARG_ON_STACK;
 		spec->index = a->stack_words + 1;
 		return;
@@ -82,7 +83,7 @@ static void take_struct(struct allocation *a, const struct dwarf_type *type, str
 		nr_int += type->classes[i] == DWARF_CLASS_INT;
 		nr_sse += type->classes[i] == DWARF_CLASS_SSE;
 	}
-	/* Either all words of a struct are in registers, or none is. */
+	/* A struct is either in registers as a whole, or in memory. */
 	if (is_in_memory(a->isa, type) || a->int_regs + nr_int > a->isa->ints.nr ||
 	    a->float_regs + nr_sse > a->isa->floats.nr || nr_int + nr_sse == 0) {
 		take_stack(a, spec, type->bytes, type->alignment);
@@ -102,7 +103,8 @@ static bool is_long_double(const struct dwarf_type *type)
 }
 
 /*
- * True when the place of a value of this type is known, and so the places of the values after it.
+ * True when the place of a value of this type is known, and so are the places of the values after
+ * it.
  */
 static bool is_known(const struct isa *isa, const struct dwarf_type *type)
 {
@@ -123,7 +125,6 @@ static bool is_string_object(const struct dwarf_type *type)
 	return type->kind == DWARF_STD_STRING || type->kind == DWARF_LLVM_STRING;
 }
 
-/* Returns the format for values of the type. */
 static struct arg_type format_of(const struct isa *isa, const struct dwarf_type *type)
 {
 	const unsigned word = isa->word_bytes;
@@ -151,7 +152,7 @@ static struct arg_type format_of(const struct isa *isa, const struct dwarf_type 
 	}
 }
 
-/* Fill in the facts that follow from the type, without the place. 0 or -ENOMEM. */
+/* Set the members that follow from the type, which are all but the place. 0 or -ENOMEM. */
 static int begin_spec(const struct isa *isa, const struct dwarf_type *type, enum arg_kind kind,
 		      struct argspec *spec)
 {
@@ -161,8 +162,8 @@ static int begin_spec(const struct isa *isa, const struct dwarf_type *type, enum
 	if ((type->kind == DWARF_INT || type->kind == DWARF_ENUM) && type->bytes < isa->word_bytes)
 		spec->narrow = type->bytes | (type->is_signed ? CAPTURE_SIGNED : 0);
 	/*
-	 * The value is widened: the whole word is shown, or compared with an enum's values, which
-	 * have full width.
+	 * Widen a signed value: the whole word is shown, or compared with the values of an enum,
+	 * which have full width.
 	 */
 	if (type->is_signed && spec->narrow)
 		spec->narrow |= CAPTURE_WIDE;
@@ -190,7 +191,6 @@ static void take_place(struct allocation *a, const struct dwarf_type *type, stru
 	if (is_long_double(type)) {
 		uint32_t bytes = a->isa->long_double_words * a->isa->word_bytes;
 
-		/* A long double of two words is aligned to two words. */
 		take_stack(a, spec, bytes, a->isa->long_double_words == 2 ? bytes : 0);
 	} else if (type->kind == DWARF_FLOAT) {
 		take_float(a, type->bytes, spec);
@@ -232,12 +232,12 @@ static int add_param(struct allocation *a, const struct dwarf_param *param, enum
 		argspec_deinit(&spec);
 		return 0;
 	}
-	/* Arguments are named by their number; on the stack, the index is the place. */
+	/* The index is the number of the argument. On the stack it is the place, and stays. */
 	unsigned number = is_float ? ++a->nr_float : ++a->nr_int;
 
 	if (spec.place == ARG_IN_REGISTER)
 		spec.index = number;
-	/* Appended and not merged: two empty structs have the same place, but are two values. */
+	/* Append instead of merging: two empty structs have the same place, but are two values. */
 	return argspecs_append(args, &spec);
 }
 
@@ -286,15 +286,15 @@ int callconv_specs(const struct isa *isa, const struct dwarf_func *func, enum ca
 {
 	const struct dwarf_type *result = &func->result;
 	struct allocation a = { .isa = isa };
-	/* A clone may return nothing, or another type, so its result is left out. */
+	/* Leave out the result of a clone, which may return nothing, or another type. */
 	int ret = kind == CALLCONV_CLONE ? 0 : add_result(isa, result, retval);
 
-	/* A result in memory: the caller passes the address for it as a hidden first argument. */
+	/* For a result in memory, the caller passes an address as a hidden first argument. */
 	if (!result->is_reference &&
 	    (is_string_object(result) || (result->kind == DWARF_STRUCT &&
 					  (result->is_by_reference || is_in_memory(isa, result)))))
 		a.int_regs++;
-	/* A result of unknown place makes the places of the arguments unknown, too. */
+	/* If the place of the result is unknown, so are the places of the arguments. */
 	if (!is_known(isa, result))
 		return ret;
 	for (uint32_t i = 0; ret == 0 && i < func->nr_params; i++) {

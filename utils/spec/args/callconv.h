@@ -1,6 +1,4 @@
-/*
- * The calling convention: from the types of a function's parameters to their locations at the call.
- */
+/* The calling convention: the places of arguments and results of given types. */
 #ifndef UTRAIL_SPEC_CALLCONV_H
 #define UTRAIL_SPEC_CALLCONV_H
 
@@ -9,13 +7,13 @@
 #include "utils/spec/args/argspec.h"
 
 /*
- * Specifications of the arguments and results of @func, by the calling convention of @isa (for
- * classes, the Itanium C++ ABI). A value whose place @isa does not define is left out, with all
- * values after it. The formats are those that uftrace derives from the same types
+ * Find the specifications of arguments and results of @func by the calling convention of @isa (for
+ * classes, by the Itanium C++ ABI). A value whose place @isa does not define is left out, and so
+ * are all values after it. Formats are those that uftrace derives from the same types
  * (doc/formats/symbols.md, "Specifications from types").
  *
- * CALLCONV_CLONE: the compiler has changed the function's parameters (foo.isra.0): only parameters
- * with locations in debug information count
+ * CALLCONV_CLONE: the compiler has changed the parameters of the function (foo.isra.0). Only
+ * parameters whose places debug information tells are specified
  *
  * 0 or -ENOMEM.
  */

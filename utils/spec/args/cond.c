@@ -23,7 +23,7 @@ static const struct {
 	const char *text;
 	enum cond_op op;
 } ops[] = {
-	/* "==" and "<=" come before "<": the first operator that fits counts. */
+	/* The first operator that fits is taken, so "<=" comes before "<". */
 	{ "==", COND_EQ }, { "!=", COND_NE },	  { ">=", COND_GE },
 	{ "<=", COND_LE }, { "^=", COND_PREFIX }, { "=~", COND_MATCH },
 	{ ">", COND_GT },  { "<", COND_LT },	  { "&", COND_AND },
@@ -51,7 +51,7 @@ static bool take_cond_word(struct parse *p, const char *word)
 	return true;
 }
 
-/* Parse the number of an argument or of bits; 0 when there is none. */
+/* Parse the number of an argument or of bits. Returns 0 without a number. */
 static unsigned take_number(struct parse *p)
 {
 	unsigned number = 0;
@@ -115,7 +115,7 @@ static int parse_format(struct parse *p, struct cond_term *term)
 static int parse_op(struct parse *p, struct cond_term *term)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(ops); i++) {
-		/* "&&" joins comparisons: it is not the operator "&". */
+		/* "&&" joins comparisons, and is not two operators "&". */
 		if (ops[i].op == COND_AND && p->end - p->at > 1 && p->at[1] == '&')
 			break;
 		if (take_cond_word(p, ops[i].text)) {
@@ -159,7 +159,7 @@ static bool is_number_char(char c)
 	return isalnum((unsigned char)c) || c == '.' || c == '+' || c == '-';
 }
 
-/* Read a floating-point number. Denormal ones are accepted: strtod(3) sets ERANGE for them, too. */
+/* Read a floating-point number. strtod(3) sets ERANGE for denormal numbers, which are accepted. */
 static double read_real(const char *text, char **end)
 {
 	double real = strtod(text, end);
@@ -186,7 +186,7 @@ static int parse_number(struct parse *p, struct cond_term *term)
 	if (term->type == COND_FLOAT) {
 		term->real = read_real(copy, &end);
 	} else {
-		/* Numbers up to 2^64 - 1 are read as unsigned, negative ones as signed. */
+		/* Read a negative number as signed, any other as unsigned, up to 2^64 - 1. */
 		term->number = copy[0] == '-' ? strtoll(copy, &end, 0)
 					      : (int64_t)strtoull(copy, &end, 0);
 		if (!*end && errno == 0 && copy[0] != '-' && term->number < 0)
@@ -207,7 +207,7 @@ static int parse_value(struct parse *p, struct cond_term *term)
 	bool is_text = p->at < p->end && *p->at == '"';
 	const char *start = p->at;
 
-	/* An argument without a format that is compared with a string is a string. */
+	/* An argument without a format is a string if it is compared with a string. */
 	if (is_text && term->type == COND_INT && !term->bytes)
 		term->type = COND_STRING;
 	if (is_text != (term->type == COND_STRING))
@@ -341,7 +341,7 @@ static bool int_holds(const struct cond_term *term, uint64_t raw)
 
 static bool real_holds(const struct cond_term *term, double value)
 {
-	/* NaN is neither less than, nor greater than, nor equal to a number. */
+	/* A NaN is not equal to any number, and neither less nor greater. */
 	if (value != value)
 		return term->op == COND_NE;
 	return holds_order(term->op, (value > term->real) - (value < term->real));

@@ -8,7 +8,6 @@
 
 #include "utils/spec/regex/pattern.h"
 
-/* The value that is compared. */
 enum cond_subject {
 	COND_ARG,   /* argN: integer argument, or string */
 	COND_FPARG, /* fpargN */
@@ -37,10 +36,10 @@ enum cond_op {
  * One comparison.
  *
  * @index: number of the argument, from 1 on; 0 for retval
- * @bytes, @is_signed: size and sign of the compared integer: 1, 2, 4 or 8 bytes
- * @text: the string of a COND_STRING; on the heap
+ * @bytes, @is_signed: size (1, 2, 4 or 8) and sign of the compared integer
+ * @number, @real, @text: the value to compare with: COND_INT, COND_FLOAT, COND_STRING
  * @is_object: the argument of a COND_STRING is a std::string (/S)
- * @starts_alternative: it is the first comparison after `||`
+ * @starts_alternative: the comparison is the first one after `||`
  */
 struct cond_term {
 	enum cond_subject subject;
@@ -58,9 +57,10 @@ struct cond_term {
 
 /*
  * A condition: TERM { (`&&` | `||`) TERM }, where `&&` binds more tightly than `||`. TERM is
- * (`argN` | `fpargN` | `retval`) [`/` format] operator (integer | float | "string"). Formats: d i u
- * x o p c e, with 8, 16, 32 or 64, for integers; f, with 32, 64 or 80; s. uftrace knows conditions
- * of one integer comparison only (doc/facts/language.md, "Actions").
+ * (`argN` | `fpargN` | `retval`) [`/` format] operator (integer | float | "string"). Formats of
+ * integers are d i u x o p c, with 8, 16, 32 or 64; of floats f, with 32, 64 or 80; of strings s
+ * and S. uftrace only knows conditions of one integer comparison (doc/facts/language.md,
+ * "Actions").
  */
 struct cond {
 	struct cond_term *terms;
@@ -68,23 +68,23 @@ struct cond {
 };
 
 /*
- * Parse the @len bytes at @text, which follow `if:`. -ERR_USAGE, and the offset of the error in
- * *@wrong_at; -ENOMEM.
+ * Parse the @len bytes at @text, which follow `if:`. -ENOMEM, or -ERR_USAGE. *@wrong_at: offset of
+ * the error in @text.
  */
 int cond_parse(const char *text, size_t len, struct cond *cond, size_t *wrong_at,
 	       struct uft_err *err);
 void cond_deinit(struct cond *cond);
 
-/* A value to compare with. Strings need no NUL. */
+/* The value of an argument or a result. Strings need no NUL. */
 struct cond_value {
 	enum cond_type type;
-	uint64_t number; /* COND_INT: the register's value; unused bits may be anything */
+	uint64_t number; /* COND_INT: the register's value; bits beyond the size are ignored */
 	double real;
 	const char *text;
 	size_t text_len;
 };
 
-/* True when @term holds for @value, which must have the right type. */
+/* True when @term holds for @value, which must have the type of @term. */
 bool cond_term_holds(const struct cond_term *term, const struct cond_value *value);
 
 #endif
