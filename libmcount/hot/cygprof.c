@@ -7,8 +7,8 @@
 #include "libmcount/hot/stacks.h"
 
 /*
- * HOT. gcc and clang call the two hooks at the beginning of a function and before each of its ends.
- * To the compiler these are ordinary calls (gcc manual, "Program Instrumentation Options").
+ * HOT. gcc and clang call the two hooks at the beginning of a function and before each of its ends,
+ * as ordinary calls (gcc manual, "Program Instrumentation Options").
  */
 /*
  * The stack pointer of the function that calls a hook: the hook's canonical frame address (DWARF 5,
@@ -23,14 +23,14 @@ EXPORTED void __cyg_profile_func_exit(void *fn, void *caller);
 
 static bool is_of(const struct frame *f, uint64_t fn)
 {
-	/* The shift leaves all of record_addr(), and the low part of @fn, to be compared. */
+	/* The shift keeps all of record_addr(), and compares it with the low part of @fn. */
 	return (f->data ^ fn << RECORD_ADDR_SHIFT) >> RECORD_ADDR_SHIFT == 0;
 }
 
 /*
- * Ends frames that were left without their exits: all frames inside of @sp. Frames at @sp are still
- * open if @fn is inlined into the same machine function: then they have the same return address.
- * Otherwise they end, too. An earlier call of @fn itself at @sp also ends (setjmp in a loop).
+ * Ends frames that were left without their exits. These are all frames inside of @sp, and frames at
+ * @sp with another return address. With the same return address, @fn is inlined into the function
+ * of a frame, which stays open; but an earlier call of @fn itself at @sp ends (setjmp in a loop).
  */
 static void leave_jumped_out(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
 {
@@ -46,12 +46,12 @@ static void leave_jumped_out(struct thread *t, uint64_t sp, uint64_t fn, uint64_
 }
 
 /*
- * Calls that filters leave alone have no frame, so that most filters cost next to nothing. If such
- * a call is of another function than the innermost frame, the function's address tells their exits
- * apart. If it is of the same function, the call is counted: no frame is pushed while something is
- * opted out. The stack pointer would not tell these exits apart: compilers make the last call of a
- * function a jump, also when that is the call of the exit hook. Then the exit's stack pointer is as
- * high as that of the frame.
+ * Calls that filters leave alone have no frame, so that most filters cost next to nothing. If the
+ * innermost frame is of another function, the function's address tells the exits apart. If it is of
+ * the same function, the call is counted: no frame is pushed while something is opted out. The
+ * stack pointer would not tell these exits apart: compilers make the last call of a function a
+ * jump, also when that is the call of the exit hook. Then the exit's stack pointer is as high as
+ * that of the frame.
  */
 static inline void note_unwanted(struct thread *t, uint64_t fn)
 {
@@ -59,15 +59,15 @@ static inline void note_unwanted(struct thread *t, uint64_t fn)
 		t->cyg_again++;
 }
 
-/* HOT: true when @t is known to run the stack of a call with stack pointer @sp. */
+/* HOT: true when a call with stack pointer @sp is known to be on the stack of @t. */
 static inline bool is_on_stack(const struct thread *t, uint64_t sp)
 {
 	return likely(!t->low) || (sp >= t->low && sp <= t->high);
 }
 
 /*
- * HOT: true when the exit of @fn at @sp is that of a call that filters have left alone. A frame's
- * own exit may have a lower stack pointer than its entry (alloca(3)), or a higher one.
+ * HOT: true when @fn exits at @sp from a call that filters have left alone. A frame's own exit may
+ * have a lower stack pointer than its entry (alloca(3)), or a higher one.
  */
 static inline bool was_unwanted(struct thread *t, uint64_t sp, uint64_t fn)
 {
@@ -92,7 +92,7 @@ static inline bool may_be_of(const struct frame *f, uint64_t fn)
 
 /*
  * HOT: true when nothing is to be noted or ended at the call or exit of a function that is left
- * alone (by filters, or as left out). Nearly all are so. No guard is needed, since nothing changes
+ * alone (by filters, or as left out), as nearly always. No guard is needed, since nothing changes
  * that a signal handler could see half done.
  */
 static inline bool goes_by(const struct thread *t, uint64_t sp, uint64_t fn)
@@ -110,7 +110,7 @@ static inline bool is_top(const struct thread *t, uint64_t sp, uint64_t fn)
 
 /*
  * True when the innermost call is of @fn at @sp, and was open before the probe came. is_of() is
- * false for a call that was open then, so that the fast paths leave it alone.
+ * false for such a call, so that the fast paths leave it alone.
  */
 static bool is_unseen_top(const struct thread *t, uint64_t sp, uint64_t fn)
 {
@@ -118,7 +118,7 @@ static bool is_unseen_top(const struct thread *t, uint64_t sp, uint64_t fn)
 	       frame_addr(t->top) == (fn & RECORD_ADDR_MASK);
 }
 
-/* HOT: true when @fn exits, and was already left out at its call, so that the call has no frame. */
+/* HOT: true when @fn exits from a call that has no frame: @fn was left out when the call began. */
 static inline bool was_left_out(const struct thread *t, uint64_t sp, uint64_t fn)
 {
 	return t->planned->has_left_out && planned_leaves_out(t, fn) && planned_is_open(t) &&
@@ -126,9 +126,9 @@ static inline bool was_left_out(const struct thread *t, uint64_t sp, uint64_t fn
 }
 
 /*
- * True when @fn exits without a frame, since it is left out. This is for functions that
- * thread->calls does not contain. A call that began before its function was left out has a frame.
- * Frames of calls inside of it may still be there, if those have not ended by themselves.
+ * Does the work of was_left_out() for functions that thread->calls does not contain. A call that
+ * began before its function was left out has a frame. Calls inside of it that have not ended by
+ * themselves have frames, too.
  */
 static bool is_left_out_exit(struct thread *t, uint64_t sp, uint64_t fn)
 {
@@ -179,8 +179,7 @@ static void note_skipped(struct thread *t, uint64_t fn)
 }
 
 /*
- * True when the exit of @fn at @sp is that of a call that note_skipped() has counted; see
- * was_unwanted().
+ * True when @fn exits at @sp from a call that note_skipped() has counted; was_unwanted() is alike.
  */
 static bool was_skipped(struct thread *t, uint64_t sp, uint64_t fn)
 {
@@ -202,8 +201,7 @@ NOINLINE static void enter_guarded(struct thread *t, uint64_t sp, uint64_t fn, u
 	if (unlikely(t->top->slot < sp) || unlikely(sp < t->low))
 		t = stacks_enter(t, sp);
 	/*
-	 * Inlined functions call the hook, too: they share the stack pointer of the function around
-	 * them.
+	 * Inlined functions call the hook, too, with the stack pointer of the function around them.
 	 */
 	if (unlikely(t->top->slot < sp))
 		leave_jumped_out(t, sp, fn, caller);
@@ -226,7 +224,7 @@ NOINLINE static void enter_unguarded(uint64_t sp, uint64_t fn, uint64_t caller)
 
 NOINLINE static void exit_guarded(struct thread *t, uint64_t sp, uint64_t fn)
 {
-	/* A call that was taken for one on another stack ends on that stack, where it began. */
+	/* The call may have begun on another stack, which its frame is on. */
 	if (!is_top(t, sp, fn))
 		t = stacks_find(t, sp);
 	if (was_unwanted(t, sp, fn) || is_left_out_exit(t, sp, fn)) {
@@ -254,9 +252,9 @@ NOINLINE static void exit_unguarded(uint64_t sp, uint64_t fn)
 }
 
 /*
- * HOT: calls that thread->calls does not contain; the guard is set, and no frame lies within @sp.
- * Not inline: enter_rule() and enter_rule_open() need more registers than the hook. enter_rule(),
- * for a settled thread, needs one more than enter_rule_open().
+ * HOT: enter calls that thread->calls does not contain; the guard is set, and no frame lies within
+ * @sp. enter_rule() is for a settled thread. Both are not inline, since they need more registers
+ * than the hook; enter_rule() needs one more than enter_rule_open().
  */
 NOINLINE static void enter_rule(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
 {
@@ -274,7 +272,7 @@ NOINLINE static void enter_rule_open(struct thread *t, uint64_t sp, uint64_t fn,
 		enter_guarded(t, sp, fn, caller);
 }
 
-/* HOT: a call that a fast path might record, but could not push. */
+/* HOT: enters a call that the fast paths may record, but could not push. */
 NOINLINE static void enter_beyond(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
 {
 	if (planned_push_too_deep(t, sp, caller, fn))
@@ -284,12 +282,11 @@ NOINLINE static void enter_beyond(struct thread *t, uint64_t sp, uint64_t fn, ui
 }
 
 /*
- * The hooks only choose one of the functions below. So the registers that these functions need are
- * not saved for calls that are left alone. These functions set the guard, which the hook has found
- * clear.
+ * The hooks only choose one of the functions below, so that no registers are saved for calls that
+ * are left alone. These functions set the guard, which the hook has found clear.
  */
 
-/* HOT: there is no plan. */
+/* HOT: enters a call without a plan. */
 NOINLINE static void enter_alike(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
 {
 	guard_take(t);
@@ -300,7 +297,7 @@ NOINLINE static void enter_alike(struct thread *t, uint64_t sp, uint64_t fn, uin
 		guard_leave_fast(t);
 }
 
-/* HOT: the fast paths may record the call as without a plan. */
+/* HOT: enters a call that the fast paths may record as without a plan. */
 NOINLINE static void enter_passing(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
 {
 	guard_take(t);
@@ -312,7 +309,7 @@ NOINLINE static void enter_passing(struct thread *t, uint64_t sp, uint64_t fn, u
 		guard_leave_fast(t);
 }
 
-/* HOT: the call is left alone, but something must be noted or ended. */
+/* HOT: leaves the call alone, but something must be noted or ended. */
 NOINLINE static void enter_left_alone(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
 {
 	guard_take(t);
@@ -325,7 +322,7 @@ NOINLINE static void enter_left_alone(struct thread *t, uint64_t sp, uint64_t fn
 	guard_leave_fast(t);
 }
 
-/* HOT: a call in any other state of the thread. */
+/* HOT: enters a call in any other state of the thread. */
 NOINLINE static void enter_by_plan(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
 {
 	guard_take(t);
@@ -363,16 +360,16 @@ void __cyg_profile_func_enter(void *fn, void *caller)
 }
 
 /*
- * HOT: true when the exit may be that of another call than the innermost one. A deeper stack
- * pointer may be that of another call of the same function, which is left out by now. It may also
- * be that of the innermost call, after alloca(3). A stack pointer far above is on another stack.
+ * HOT: true when the exit may be that of another call than the innermost one: its stack pointer is
+ * lower, or far above. A lower one may also be that of the innermost call, after alloca(3), or of
+ * another call of the same function, which is left out by now. One far above is on another stack.
  */
 static inline bool is_far(const struct thread *t, uint64_t sp)
 {
 	return sp - t->top->slot > 4096;
 }
 
-/* HOT: the innermost call ends, under a plan; the guard is set. */
+/* HOT: ends the innermost call, under a plan; the guard is set. */
 NOINLINE static void exit_rule(struct thread *t, uint64_t sp, uint64_t fn)
 {
 	if (t->planned->open_base) {
@@ -388,7 +385,7 @@ NOINLINE static void exit_rule(struct thread *t, uint64_t sp, uint64_t fn)
 		exit_guarded(t, sp, fn);
 }
 
-/* HOT: the exit of a call that most likely has a frame; the guard is set. */
+/* HOT: ends a call that most likely has a frame; the guard is set. */
 static inline void exit_seen(struct thread *t, uint64_t sp, uint64_t fn)
 {
 	if (unlikely(t->cyg_skipped) || unlikely(is_far(t, sp)) || unlikely(!is_of(t->top, fn)))
@@ -403,16 +400,14 @@ static inline void exit_seen(struct thread *t, uint64_t sp, uint64_t fn)
 		exit_guarded(t, sp, fn);
 }
 
-/*
- * HOT: an exit without a plan; or, in an open thread, the exit of a function that is not left out.
- */
+/* HOT: ends a call without a plan, or one in an open thread of a function that is not left out. */
 NOINLINE static void exit_alike(struct thread *t, uint64_t sp, uint64_t fn)
 {
 	guard_take(t);
 	exit_seen(t, sp, fn);
 }
 
-/* HOT: an exit in any other state of the thread. */
+/* HOT: ends a call in any other state of the thread. */
 NOINLINE static void exit_by_plan(struct thread *t, uint64_t sp, uint64_t fn)
 {
 	guard_take(t);

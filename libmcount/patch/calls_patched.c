@@ -1,7 +1,4 @@
-/*
- * Library calls of functions that are patched themselves: the patch records the call, and the
- * library call's hook leaves it alone.
- */
+/* Library calls of functions that are patched themselves (see calls_patched.h). */
 #include <sys/mman.h>
 
 #include "libmcount/patch/calls_patched.h"
@@ -10,12 +7,12 @@
 #include "utils/base/compiler.h"
 
 /*
- * The distances from a function's first byte to its address in records: it may be after a landing
- * pad and a call of the hook.
+ * The distances from a function's first byte to its address in records, which may come after a
+ * landing pad and a call of the hook.
  */
 static const uint8_t begins[] = { 0, 4, 5, 9 };
 
-/* Functions that library calls go to, with their patches: an open hash table, at most half full. */
+/* The functions of library calls, with their patches: an open hash table, at most half full. */
 struct functions {
 	struct entry {
 		uint64_t function; /* 0: the place is free */
@@ -60,9 +57,7 @@ static bool functions_init(struct functions *f, const struct call_site *sites, u
 	return true;
 }
 
-/*
- * True when @patch records calls of its function, and the text shows whether the patch is in place.
- */
+/* True when @patch records calls of its function, and the text shows whether @patch is in place. */
 static bool is_entrance(const struct patch *patch)
 {
 	switch (patch->what) {
@@ -95,7 +90,7 @@ static void note_entrance(struct call_site *site, const struct patch *patch)
 	site->flags |= CALL_OF_PATCHED;
 }
 
-/* False when a special treatment requires that this call is recorded as a library call. */
+/* False when the site's flags require a record of the library call. */
 static bool may_be_left_alone(const struct call_site *site)
 {
 	return !(site->flags & ~(uint64_t)PLAN_CALL_NO_RETURN_HOOK);
@@ -141,7 +136,7 @@ static const struct patch *find_entrance(uint64_t function)
 	return NULL;
 }
 
-/* Finds the patch of the function of @arg, a site that is bound now. Once for each site. */
+/* Finds the patch of the function that the site @arg is bound to now. Runs once for each site. */
 static void learn_site(void *arg)
 {
 	struct call_site *site = arg;
@@ -159,7 +154,7 @@ bool calls_is_left_alone(struct call_site *site, uint64_t target)
 	if ((site->flags & CALL_OF_UNKNOWN) && target != site->unbound)
 		slow_call(learn_site, site);
 	/*
-	 * A site that is not bound yet leads to the dynamic linker, and through it most likely to
+	 * A site that is not bound leads to the dynamic linker, and then most likely to
 	 * site->function.
 	 */
 	return (site->flags & CALL_OF_PATCHED) &&

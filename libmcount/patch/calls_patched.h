@@ -1,13 +1,13 @@
 /*
- * Library calls of patched functions: the function's own hook records such a call, so that it is
- * recorded once.
+ * Library calls of patched functions: the function's own hook records the call, and the library
+ * call's hook leaves it alone.
  */
 #ifndef UTRAIL_LIBMCOUNT_CALLS_PATCHED_H
 #define UTRAIL_LIBMCOUNT_CALLS_PATCHED_H
 
 #include "libmcount/hot/probe.h"
 
-/* COLD, after patches_adopt(): find out which of the @nr sites call patched functions. */
+/* COLD, after patches_adopt(): finds the sites among the @nr that call patched functions. */
 void calls_find_patched(struct call_site *sites, uint32_t nr);
 
 /*

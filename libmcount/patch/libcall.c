@@ -1,6 +1,6 @@
 /*
- * Library calls: the program's GOT slots lead through us, and stay so after the dynamic linker has
- * bound them.
+ * Library calls: the program's GOT slots lead through us, also after the dynamic linker has bound
+ * them.
  */
 #include <dlfcn.h>
 #include <link.h>
@@ -15,8 +15,8 @@
 #include "libmcount/hot/probe.h"
 
 /*
- * A slot that is bound (-z now, RELRO, -fno-plt) holds the function's address. This becomes the
- * site's target, and the slot gets the address of the site's stub.
+ * A slot that is bound (-z now, RELRO, -fno-plt) holds the function's address. This address becomes
+ * the site's target, and the slot gets the address of the site's stub.
  *
  * A slot that is not bound yet leads to code that asks the dynamic linker. At the first call the
  * linker would store the function into the slot, without our knowledge. It finds the slot by a
@@ -27,13 +27,13 @@
  */
 
 /*
- * The number of sites for which address space is reserved, also for later modules. The space does
- * not grow, since sites stay at their addresses.
+ * The number of sites, those of later modules among them, for which address space is reserved. The
+ * space does not grow, since sites stay at their addresses.
  */
 #define CALLS_ROOM 65536
 #define CALLS_MAX  (1U << 20)
 
-/* Stubs of one batch of sites: first the cell that they jump through, then the stubs. */
+/* The stubs of one batch of sites, after the cell that they jump through. */
 struct stub_page {
 	uint64_t cell;
 	uint64_t pad;
@@ -73,8 +73,8 @@ static struct stub_page *write_stubs(uint32_t first, uint32_t nr)
 		arch_write_call_stub(page->stubs + i * ARCH_CALL_STUB_BYTES, first + i,
 				     &page->cell);
 	/*
-	 * The page is never writable and executable at the same time. Systems that forbid making it
-	 * executable record no library calls.
+	 * The page is never writable and executable at the same time. If the system forbids to make
+	 * it executable, no library calls are recorded.
 	 */
 	if (mprotect(page, bytes, PROT_READ | PROT_EXEC) < 0) {
 		munmap(page, bytes);
@@ -88,9 +88,9 @@ static struct stub_page *write_stubs(uint32_t first, uint32_t nr)
 struct module {
 	uint64_t bias;
 	ElfW(Dyn) * dynamic;
-	uint64_t relro_start; /* page aligned; the part that becomes read-only after relocation */
+	uint64_t relro_start; /* page aligned; the part that is read-only after relocation */
 	uint64_t relro_end;
-	uint64_t text_start; /* the start of all executable segments */
+	uint64_t text_start; /* of all executable segments together */
 	uint64_t text_end;
 	bool found;
 };
@@ -122,8 +122,8 @@ static int find_module(struct dl_phdr_info *info, size_t size, void *arg)
 }
 
 /*
- * Change the protection of the part that is read-only after relocation. Relocation is over by now,
- * so the part is writable only while we work.
+ * Changes the protection of the part that is read-only after relocation. Relocation is over by now,
+ * so this part is writable only while we work.
  */
 static bool protect_relro(const struct module *m, int protection)
 {
@@ -141,9 +141,8 @@ static ElfW(Dyn) * find_dynamic(const struct module *m, int64_t tag)
 }
 
 /*
- * Give the module a copy of its table of lazy relocations. NULL when there is no table, or no
- * memory. The pointer to the table is an address if the dynamic linker has relocated it (as on
- * x86), else an offset.
+ * Makes a copy of the module's table of lazy relocations, for publish_relocations(). NULL when
+ * there is no table, or no memory.
  */
 static ElfW(Rela) * copy_relocations(const struct module *m, ElfW(Dyn) * *jmprel, uint64_t *nr)
 {
@@ -198,7 +197,7 @@ OWN(prctl);
 OWN(dlclose);
 OWN(vfork);
 
-/* Returns the address of hook @hook, an untrusted enum plan_hook; 0 when there is no such hook. */
+/* Returns the address of @hook, an untrusted enum plan_hook; 0 when there is no such hook. */
 static uint64_t hook_address(uint32_t hook)
 {
 	const char *const hooks[PLAN_HOOKS] = {
@@ -219,7 +218,7 @@ static uint64_t hook_address(uint32_t hook)
 }
 
 /*
- * Puts the address of the site's hook into its slot. Functions of the program may come there at
+ * Puts the address of the site's hook into its slot. Calls of the program may come to the hook at
  * once.
  */
 static void lead_to_hook(const struct module *m, const struct plan_call_site *site)
@@ -233,22 +232,22 @@ static void lead_to_hook(const struct module *m, const struct plan_call_site *si
 	__atomic_store_n(slot, ours, __ATOMIC_RELEASE);
 }
 
-/* True when the program's vfork(2) protects its return address from the child's changes. */
+/* True when the program's vfork(2) is the probe's, which protects its return address. */
 static bool has_own_vfork(void)
 {
 	return probe.is_attached || dlsym(RTLD_DEFAULT, "vfork") == (const void *)own_vfork;
 }
 
 /*
- * True when a call of vfork(2) must be led to the probe's. In a process that ran already, the
- * dynamic linker has found the C library's vfork(2), or will find it.
+ * True when a call of vfork(2) must be led to the probe's vfork. In a process that ran already, the
+ * dynamic linker has bound the C library's, or will bind it.
  */
 static bool is_led_to_own_vfork(const struct plan_call_site *site)
 {
 	return probe.is_attached && (site->flags & PLAN_CALL_VFORK);
 }
 
-/* Returns the site's flags of enum plan_call, as they hold in this process. */
+/* Returns the site's flags of enum plan_call, as they apply in this process. */
 static uint32_t flags_of(const struct plan_call_site *site)
 {
 	if ((site->flags & PLAN_CALL_VFORK) && has_own_vfork())
@@ -257,8 +256,8 @@ static uint32_t flags_of(const struct plan_call_site *site)
 }
 
 /*
- * Returns the address of a table of the module, which the dynamic linker may have relocated, or
- * not.
+ * Returns the address of a table of the module; NULL without it. The dynamic linker may have
+ * relocated the address (as on x86), else it is an offset.
  */
 static const void *table_at(const struct module *m, int64_t tag)
 {
@@ -294,15 +293,14 @@ static void find_function(struct call_site *site, const char *name)
 		site->behind = (uint64_t)dlsym(RTLD_NEXT, name);
 }
 
-/* True for a slot that is bound: an unbound one leads to code of its own module. */
+/* True for the content of a bound slot: an unbound slot leads to code of its own module. */
 static bool is_elsewhere(const struct module *m, uint64_t target)
 {
 	return target < m->text_start || target >= m->text_end;
 }
 
 /*
- * Hooks the sites of one module, numbered from @first on. @finds: find the functions before they
- * are bound
+ * Hooks the sites of one module, numbered from @first on. @finds: find functions that are not bound
  */
 static void hook_module(const struct plan_call_site *sites, uint32_t nr, uint32_t first,
 			struct stub_page *page, bool finds)
@@ -341,7 +339,7 @@ static void hook_module(const struct plan_call_site *sites, uint32_t nr, uint32_
 		    relocs[sites[i].reloc].r_offset + m.bias == sites[i].slot)
 			relocs[sites[i].reloc].r_offset = (uint64_t)&site->target - m.bias;
 	}
-	/* The linker must know its new places first; then calls may come to the stubs. */
+	/* The linker must know its new places before calls come to the stubs. */
 	if (relocs)
 		publish_relocations(&m, jmprel, relocs);
 	for (uint32_t i = 0; i < nr; i++) {
@@ -352,8 +350,8 @@ static void hook_module(const struct plan_call_site *sites, uint32_t nr, uint32_
 			continue;
 
 		/*
-		 * If a lazy slot's relocation is not where the file says, the slot would be bound
-		 * without our knowledge.
+		 * If a lazy slot's relocation is not where the file says, the linker would bind the
+		 * slot without our knowledge.
 		 */
 		if (is_lazy && (sites[i].reloc >= nr_relocs ||
 				relocs[sites[i].reloc].r_offset + m.bias !=
@@ -409,7 +407,7 @@ void libcall_before_dlclose(void)
 	for (uint32_t i = 0; i < nr_calls; i++) {
 		struct call_site *site = &probe.calls[i];
 
-		/* The function may be unloaded, and the call be bound to another one. */
+		/* The function may be unloaded, and the call be bound to another one later. */
 		if (site->target == site->unbound && (site->flags & CALL_OF_PATCHED)) {
 			site->flags = (site->flags & ~CALL_OF_PATCHED) | CALL_OF_UNKNOWN;
 			site->function = 0;

@@ -41,7 +41,7 @@ static bool has_stub(const struct plan_patch *plan)
 	return plan->what == PATCH_EVENT || plan->what == PATCH_ENTRY;
 }
 
-/* The bytes of the stub in front of the moved code. */
+/* The size of the stub's code in front of the moved code. */
 static uint32_t head_bytes(const struct plan_patch *plan)
 {
 	if (plan->flags & PLAN_PATCH_SILENT)
@@ -57,8 +57,8 @@ static uint64_t stub_bytes(const struct plan_patch *plan)
 }
 
 /*
- * Returns the cell of @hook. A stub is written in one memory and executed in another one. Its
- * distances to its cell and to its other targets are the same in both.
+ * Returns the cell of @hook. A stub may be written in one memory and executed in another. Its
+ * distances to its cell and its other targets are the same in both.
  */
 static const uint64_t *cell_of(const struct stub_memory *memory, enum arch_hook hook)
 {
@@ -106,15 +106,15 @@ static uint64_t target_of(const struct plan_patch *plan, uint64_t at,
 	if (!has_stub(plan))
 		return (uint64_t)memory->gates[hooks[plan->what]];
 	/*
-	 * A silent patch has no hook before its code. A patch without code leads to the next stub,
-	 * which is of the same kind.
+	 * A silent patch has no hook before its code. If it has no code, either, it leads to the
+	 * next stub, which is of the same kind.
 	 */
 	return at + (plan->what == PATCH_ENTRY && (head_bytes(plan) || !plan->len)
 			     ? ARCH_ENTRY_STUB_START
 			     : 0);
 }
 
-/* The patches of one module while they are put in; @file: see patches_adopt() */
+/* The patches of one module while they are put in. @file: as in patches_adopt() */
 struct adoption {
 	const struct plan_file *file;
 	struct patched_module *module;
@@ -128,8 +128,8 @@ struct adoption {
 /*
  * Releases the memory of patches that were read, by mapping their pages anew. A plan of 200,000
  * patches is larger than all that is made of it, and is read several times. madvise(2) is not used,
- * since programs that forbid themselves system calls may not know it. When the mapping fails, all
- * stays as it is.
+ * since programs that forbid themselves system calls may not know it. When the mapping fails, the
+ * pages stay.
  */
 static void let_go(const struct plan_file *file, const struct plan_patch *from,
 		   const struct plan_patch *until)
@@ -144,7 +144,7 @@ static void let_go(const struct plan_file *file, const struct plan_patch *from,
 
 #define LET_GO 8192 /* in patches: a megabyte */
 
-/* Returns patch @i of the plan. Callers ask for them in order, so earlier ones can be let go. */
+/* Returns patch @i of the plan. Callers ask for patches in order, so earlier ones can be let go. */
 static const struct plan_patch *plan_at(const struct adoption *a, uint32_t i)
 {
 	if (i && i % LET_GO == 0)
@@ -152,7 +152,7 @@ static const struct plan_patch *plan_at(const struct adoption *a, uint32_t i)
 	return &a->plans[i];
 }
 
-/* The bytes of all stubs, one after the other. */
+/* The size of all stubs together. */
 static uint64_t all_stub_bytes(const struct adoption *a)
 {
 	uint64_t bytes = 0;
@@ -162,7 +162,6 @@ static uint64_t all_stub_bytes(const struct adoption *a)
 	return bytes;
 }
 
-/* The number of operands of one patch. The plan marks the last one. */
 static uint32_t count_operands(const struct adoption *a, const struct plan_patch *plan)
 {
 	uint32_t nr = 0;
@@ -174,7 +173,7 @@ static uint32_t count_operands(const struct adoption *a, const struct plan_patch
 	return nr;
 }
 
-/* The bytes of all operands. They come after all stubs, since the stubs run into each other. */
+/* The size of all operands. They come after all stubs, since the stubs run into each other. */
 static uint64_t all_operands_bytes(const struct adoption *a)
 {
 	uint64_t bytes = 0;
@@ -184,7 +183,7 @@ static uint64_t all_operands_bytes(const struct adoption *a)
 	return bytes;
 }
 
-/* Writes the operands of one patch. Returns their bytes. */
+/* Writes the operands of one patch. Returns their size. */
 static uint64_t write_operands(const struct adoption *a, const struct plan_patch *plan, uint8_t *to)
 {
 	struct point_operands *out = (struct point_operands *)to;
@@ -197,7 +196,7 @@ static uint64_t write_operands(const struct adoption *a, const struct plan_patch
 	return point_operands_bytes(nr);
 }
 
-/* The offset of the first operands from the first stub. Operands are aligned like words. */
+/* The offset of the first operands from the first stub. They are aligned like words. */
 static uint64_t operands_start(const struct adoption *a)
 {
 	return ALIGN_UP(offsetof(struct stub_memory, stubs) + all_stub_bytes(a), 8U) -
@@ -222,7 +221,7 @@ static bool write_stubs(struct stub_memory *to, const struct stub_memory *as, vo
 	return true;
 }
 
-/* Makes all stubs of the module. False when one cannot be made: then none is used. */
+/* Makes all stubs of the module. When one cannot be made, none is used: false. */
 static bool make_stubs(const struct dl_phdr_info *info, struct adoption *a)
 {
 	struct patched_module *module = a->module;
@@ -276,8 +275,8 @@ uint32_t patch_make_bytes(const struct patch *patch, uint8_t *to)
 }
 
 /*
- * True for a patch that lies in two pages. The recorder that takes it out again may be killed after
- * it has written one of them.
+ * True for a patch that lies in two pages. A recorder that is killed while it takes the patch out
+ * may have written one page only.
  */
 static bool is_in_two_pages(const struct patch *patch)
 {
@@ -330,7 +329,7 @@ struct run {
 	uint8_t bytes[RUN_BYTES];
 };
 
-/* Writes a piece. If that fails, put_in() tries its patches again, one by one. */
+/* Writes a piece. If this fails, put_in() tries the piece's patches again, one by one. */
 static void run_flush(struct run *run, int fd)
 {
 	if (run->end > run->start)
@@ -359,8 +358,8 @@ static bool run_has_room(const struct run *run, const struct patch *patch)
 }
 
 /*
- * Writes patches while no other thread can be in the text. Patches that depend on others are left
- * out. The text shows which patches are in place.
+ * Writes patches while no other thread can be in the text, except patches that depend on others.
+ * Afterwards the text shows which patches are in place.
  */
 static void write_ahead(const struct dl_phdr_info *info, int fd, struct patched_module *module)
 {
@@ -390,7 +389,7 @@ static uint32_t put_in(const struct dl_phdr_info *info, struct patched_module *m
 {
 	int fd = text_open();
 	uint32_t failed = 0;
-	bool is_in = false; /* the patch that leads to the inner ones after it is in place */
+	bool is_in = false; /* the last patch that is not an inner one is in place */
 
 	if (is_alone)
 		write_ahead(info, fd, module);
@@ -425,8 +424,8 @@ static int adopt_module(struct dl_phdr_info *info, size_t size, void *arg)
 	module->path_hash = module_path_hash(info->dlpi_name);
 	if (make_stubs(info, a)) {
 		/*
-		 * If the process ran already, the recorder stops all threads first and then writes
-		 * the text.
+		 * In a process that ran already, the recorder writes the text later, while all
+		 * threads are stopped.
 		 */
 		module->is_waiting = a->text == PATCHES_WRITE && probe.is_attached && !probe.ready;
 		a->failed = module->is_waiting || a->text == PATCHES_OUT
@@ -491,7 +490,7 @@ void patches_adopt(const struct plan_patch *patches, uint32_t nr,
 {
 	uint32_t of_module;
 
-	/* Checking the plan has read all of its pages. */
+	/* plan_open() has read all pages of the plan. */
 	let_go(file, patches, patches + nr);
 	for (uint32_t start = 0; start < nr; start += of_module) {
 		struct adoption a = {
@@ -505,12 +504,12 @@ void patches_adopt(const struct plan_patch *patches, uint32_t nr,
 		a.module = make_module(&a, of_module);
 		if (a.module)
 			dl_iterate_phdr(adopt_module, &a);
-		/* The module was not added to the list: none of its patches was put in. */
+		/* A module that is not in the list has no patch in place. */
 		if (a.module && a.module != patched_modules)
 			munmap(a.module, module_bytes(of_module));
 		/*
-		 * If the process has executed another program since, or closed the module, nothing
-		 * is to be patched.
+		 * Nothing is to be patched if the process has executed another program since, or
+		 * closed the module.
 		 */
 		if (a.module && !a.is_loaded && text == PATCHES_OUT)
 			continue;
@@ -523,7 +522,7 @@ bool patches_are_there(void)
 	return patched_modules != NULL;
 }
 
-/* Returns 1 for the module that contains the address *@arg, if it has patches. */
+/* Returns 1 for the module that contains the address *@arg, if the module has patches. */
 static int is_patched_around(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	if (!patches_is_within(info, *(const uint64_t *)arg, 1, PF_X))

@@ -1,4 +1,4 @@
-/* Patches of an attached process: those that the recorder puts in and takes out (see patches.h). */
+/* Patches that the recorder puts into an attached process, and takes out (see patches.h). */
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -64,8 +64,8 @@ static bool make_change(struct patch *patch, struct attach_change *change)
 	change->out_at = (uint64_t)&patch->is_out;
 	memcpy(change->before, patch->original, change->len);
 	/*
-	 * An island: a patch in front of another one's stub. It has no code of its own, and no
-	 * thread goes on there.
+	 * An island is a patch in front of another patch's stub. No thread goes on in it, since it
+	 * has no code of its own.
 	 */
 	if (patch->flags & PLAN_PATCH_SHORT)
 		change->flags |= ATTACH_CHANGE_ON_FORMER;

@@ -12,8 +12,8 @@
  *
  * @leads_to: the address of the stub, or of the gate to the hook; unused for PATCH_NOP
  * @is_raised: the semaphore is raised
- * @to_function: the distance from @site to its function's address in records; INT16_MIN if it is
- * larger
+ * @to_function: the distance from @site to its function's address in records; INT16_MIN for all
+ *               larger distances
  * @is_out: the patch is not to be in the text now; the recorder writes @is_out together with the
  *          text
  */
@@ -32,9 +32,9 @@ struct patch {
 };
 
 /*
- * The patches that one plan has for one module; other plans may have more for it. Nothing is
- * removed from the list. The module lock (module_lock.h) protects it, except in the thread that the
- * recorder has stopped to attach or to leave.
+ * The patches that one plan has for one module; other plans may have more patches for it. Nothing
+ * is removed from the list. The module lock (module_lock.h) protects the list, except in a thread
+ * that the recorder has stopped to attach or to leave.
  *
  * @is_waiting: the recorder will write the text, while all threads are stopped
  */
@@ -73,13 +73,13 @@ uint32_t patch_make_bytes(const struct patch *patch, uint8_t *to);
 /* Forget all patches. */
 void patches_drop(void);
 
-/* Raise the event's semaphore: the program may skip the event as long as that is 0. */
+/* Raise the event's semaphore: while it is 0, the program may skip the event. */
 void patch_raise_semaphore(const struct dl_phdr_info *info, struct patch *patch);
 
 /* True when the text has the bytes of @patch. */
 bool patch_is_there(const struct dl_phdr_info *info, const struct patch *patch);
 
-/* True when the loaded module of @info is @module; another one may be at its address by now. */
+/* True when the loaded module of @info is @module. Another module may be at its address by now. */
 bool patched_module_is_at(const struct dl_phdr_info *info, const struct patched_module *module);
 
 #endif

@@ -11,8 +11,7 @@
 #include "utils/base/compiler.h"
 
 /*
- * Memory for stubs lies within 2 GiB of the whole module. Space into which the heap may grow
- * (brk(2)) is not used.
+ * Memory for stubs lies within 2 GiB of the whole module, but not where the heap may grow (brk(2)).
  */
 #define NEAR_ENOUGH    ((2ULL << 30) - (16 << 20))
 #define SMALL_STEP     (64ULL << 10)
@@ -22,10 +21,8 @@
 #define MARK	       0x315f737475627475ULL /* "utubts_1" */
 
 /*
- * A request for stub memory.
- *
- * @bytes: the size of all of it
- * @draft: memory of the same size, made for a comparison with stub memory that is there; else NULL
+ * @bytes: the size of the whole memory
+ * @draft: memory of that size, to compare with stub memory that is there; NULL until it is needed
  */
 struct wanted {
 	uint64_t bytes;
@@ -55,13 +52,13 @@ static void *map_at(uint64_t addr, const struct wanted *w)
 	p = map(at, w->bytes, MAP_FIXED_NOREPLACE);
 	if (p == at)
 		return p;
-	/* Kernels before 4.17 take the address for a hint. */
+	/* Kernels before 4.17 take the address as a hint only. */
 	if (p != MAP_FAILED)
 		munmap(p, w->bytes);
 	return NULL;
 }
 
-/* Write all code of stub memory to @to, for execution in @as. */
+/* Writes all code of stub memory to @to, for execution in @as. */
 static bool write_code(const struct wanted *w, struct stub_memory *to, const struct stub_memory *as)
 {
 	arch_write_pass(to->pass);
@@ -72,7 +69,7 @@ static bool write_code(const struct wanted *w, struct stub_memory *to, const str
 }
 
 /*
- * Take over stub memory at @addr if a probe that has left this process wrote the same bytes there.
+ * Takes over stub memory at @addr if a probe that has left this process wrote the same bytes there.
  */
 static struct stub_memory *take_over(uint64_t addr, struct wanted *w)
 {
@@ -95,7 +92,7 @@ static struct stub_memory *take_over(uint64_t addr, struct wanted *w)
 	return there;
 }
 
-/* Make the code executable, and not writable any more. */
+/* Writes the code, and makes it executable and not writable any more. */
 static bool close_code(struct stub_memory *memory, const struct wanted *w)
 {
 	uint64_t code = offsetof(struct stub_memory, pass);

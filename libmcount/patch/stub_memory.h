@@ -1,4 +1,4 @@
-/* Memory for our code near a module: the stubs of its patches, and the targets of its calls. */
+/* Memory for our code near a module: the stubs of its patches, and gates for its patched calls. */
 #ifndef UTRAIL_LIBMCOUNT_STUB_MEMORY_H
 #define UTRAIL_LIBMCOUNT_STUB_MEMORY_H
 
@@ -20,10 +20,10 @@
  * next probe takes the memory over if it would write the same bytes itself.
  *
  * @mark: STUB_MEMORY_MARK, written last
- * @bytes: the size of all of it
- * @cells: by enum arch_hook, the address of the hook, or of @pass
- * @pass: code that does nothing in place of any hook
- * @gates: by enum arch_hook, code that jumps to the address in the cell
+ * @bytes: the size of the whole memory
+ * @cells: by enum arch_hook: the address of the hook, or of @pass
+ * @pass: code that does nothing, in place of any hook
+ * @gates: by enum arch_hook: code that jumps to the address in the cell
  */
 struct stub_memory {
 	_Atomic uint64_t mark;
@@ -34,17 +34,16 @@ struct stub_memory {
 	uint8_t stubs[];
 };
 
-/* Write stubs to @to, which will be executed in @as. False when that is impossible. */
+/* Writes stubs to @to, for execution in @as. False when that is impossible. */
 typedef bool (*stub_writer)(struct stub_memory *to, const struct stub_memory *as, void *arg);
 
 /*
  * COLD. Returns memory within 2 GiB of the whole module, with @bytes of stubs, written by @write,
- * and cells that lead to the hooks. NULL: there is none.
+ * and cells that lead to the hooks. NULL when there is none.
  */
 struct stub_memory *stub_memory_make(const struct dl_phdr_info *info, uint64_t bytes,
 				     stub_writer write, void *arg);
 
-/* Make all cells of @memory lead past the probe. */
 void stub_memory_pass(struct stub_memory *memory);
 
 #endif

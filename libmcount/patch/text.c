@@ -23,8 +23,8 @@ void text_close(int fd)
 }
 
 /*
- * Text is written through /proc/self/mem where that is allowed, so that no page is ever writable.
- * With an @fd of -1 the page's protection is changed for a moment instead.
+ * Text is written through /proc/self/mem if possible, so that no page is ever writable. If @fd is
+ * -1, or the write fails, the page's protection is changed for a moment instead.
  */
 static bool write_bytes(int fd, uint64_t addr, const void *bytes, uint64_t len)
 {

@@ -6,16 +6,16 @@
 #include <stdint.h>
 
 /*
- * COLD. Open the descriptor for text_write(), which also takes the -1 of a failure. The caller
+ * COLD. Opens the descriptor for text_write(), which takes the -1 of a failure, too. The caller
  * closes it with text_close().
  */
 int text_open(void);
 void text_close(int fd);
 
 /*
- * COLD. Put @bytes[@len] in the place of instructions at @addr. Bytes within a word are written in
- * one piece. Otherwise the first byte is written last: until then a thread that comes by executes
- * the old instruction. False when the text may not be written.
+ * COLD. Replaces instructions at @addr by @bytes[@len]. If they lie within a word, they are written
+ * in one piece. Otherwise the first byte is written last: until then a thread that comes by
+ * executes the old instruction. False when the text may not be written.
  */
 bool text_write(int fd, uint64_t addr, const uint8_t *bytes, uint64_t len);
 

@@ -9,11 +9,11 @@
 #include "libmcount/hot/stacks.h"
 
 /*
- * HOT. The return slot, which both hooks know, identifies a frame. In the frame it is odd:
- * FRAME_EXPLICIT.
+ * HOT. A frame is identified by the return slot, which both hooks know. In the frame the slot is
+ * odd: FRAME_EXPLICIT.
  */
 
-/* Ends the frames with the slot of a new call: an exception or a longjmp(3) has left them. */
+/* Ends frames with the slot of a new call, which an exception or a longjmp(3) has left. */
 static void leave_replaced(struct thread *t, uint64_t id)
 {
 	while (t->top->slot == id)

@@ -8,7 +8,7 @@
 
 /* The call that conditions are about. */
 struct subject {
-	const struct plan_cond *behind; /* the last comparison; the texts of all follow it */
+	const struct plan_cond *behind; /* the end of the comparisons; their texts follow */
 	const uint64_t *slot;
 	const struct arch_regs *regs;
 };
@@ -31,7 +31,7 @@ static inline bool holds_compare(uint8_t compare, int order)
 	}
 }
 
-/* The @index-th word above the return address, from 1 on; 0 beyond the end of the stack. */
+/* Word @index above the return address, from 1 on; 0 beyond the end of the stack. */
 static uint64_t stack_word(const struct subject *s, unsigned index)
 {
 	uint64_t word = 0;
@@ -85,7 +85,7 @@ static uint64_t widen_float(uint32_t bits)
 	if (exponent == 0 && fraction == 0)
 		return sign;
 	if (exponent == 0) {
-		/* A subnormal number: its fraction is shifted up to the leading one. */
+		/* A subnormal number: shift its fraction up to the leading one. */
 		int shift = __builtin_clz((uint32_t)fraction) - 8;
 
 		fraction = (fraction << shift) & 0x7fffff;
@@ -95,8 +95,8 @@ static uint64_t widen_float(uint32_t bits)
 }
 
 /*
- * Converts an x87 extended number to a double, rounded to the nearest. A value that is too small
- * for a double becomes the smallest one.
+ * Converts an x87 extended number to the nearest double; one too small for a double to the
+ * smallest.
  */
 static uint64_t narrow_extended(uint64_t mantissa, uint16_t head)
 {
@@ -106,7 +106,7 @@ static uint64_t narrow_extended(uint64_t mantissa, uint16_t head)
 	if (mantissa == 0)
 		return sign;
 
-	/* The mantissa has 11 bits more than that of a double, with an explicit leading one. */
+	/* The mantissa has 11 bits more than a double's, with an explicit leading one. */
 	uint64_t kept = mantissa >> 11;
 	uint64_t rest = mantissa & 0x7ff;
 
@@ -137,8 +137,8 @@ static uint64_t load_float(const struct plan_cond *cond, const struct subject *s
 }
 
 /*
- * Converts the bits of a double to an integer, so that integers compare as the doubles do. Without
- * the sign, the bits of doubles are in that order already.
+ * Converts the bits of a double to an integer. The integers compare as the doubles do: without the
+ * sign, the bits of doubles are in order already.
  */
 static int64_t order_of(uint64_t bits)
 {
@@ -150,10 +150,7 @@ static bool double_holds(const struct plan_cond *cond, uint64_t bits)
 	int64_t value = order_of(bits);
 	int64_t limit = order_of(cond->value);
 
-	/*
-	 * A value that is not a number is neither less than, nor greater than, nor equal to any
-	 * other.
-	 */
+	/* NaN is neither less than, nor greater than, nor equal to any value. */
 	if ((bits & ~DOUBLE_SIGN) > DOUBLE_INFINITY)
 		return cond->compare == PLAN_NE;
 	return holds_compare(cond->compare, (value > limit) - (value < limit));
@@ -207,7 +204,7 @@ static bool string_holds(const struct plan_cond *cond, const struct subject *s)
 	return (len == cond->len) == (cond->compare == PLAN_EQ);
 }
 
-/* Compares @integer with the double @bits, or the other way round if the integer @is_limit. */
+/* Compares @integer with the double @bits; with @is_limit, the double with the integer. */
 static bool mixed_holds(const struct plan_cond *cond, int64_t integer, uint64_t bits, bool is_limit)
 {
 	int64_t order;
@@ -218,7 +215,7 @@ static bool mixed_holds(const struct plan_cond *cond, int64_t integer, uint64_t 
 	return holds_compare(cond->compare, is_limit ? -order : order);
 }
 
-/* Compares a floating point argument. False for a comparison as a narrow integer, or by bits. */
+/* Compares a floating point argument. A comparison as a narrow integer, or by bits, is false. */
 static bool real_holds(const struct plan_cond *cond, uint64_t bits)
 {
 	if (cond->kind == PLAN_COND_REAL)
@@ -227,10 +224,7 @@ static bool real_holds(const struct plan_cond *cond, uint64_t bits)
 	       mixed_holds(cond, cond->value, bits, true);
 }
 
-/*
- * Compares the text of a Python value as a number. A text that is no number is neither equal to a
- * number nor different from it.
- */
+/* Compares the text of a Python value as a number. All comparisons of other texts are false. */
 static bool number_holds(const struct plan_cond *cond, const struct subject *s)
 {
 	const struct capture_step step = { .op = CAPTURE_TEXT, .index = cond->index };

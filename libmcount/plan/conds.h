@@ -6,8 +6,8 @@
 
 /*
  * HOT: true when the @nr comparisons of a rule hold. They form groups: all comparisons of at least
- * one group must hold. @slot: the return slot. Without @regs (-finstrument-functions tells no
- * arguments) none holds. Strings are read as capture.h reads them.
+ * one group must hold. @slot: the return slot. If @regs is NULL, as with -finstrument-functions, no
+ * comparison holds. Strings are read as capture.h reads them.
  */
 bool conds_hold(const struct plan_cond *conds, uint32_t nr, const uint64_t *slot,
 		const struct arch_regs *regs);

@@ -8,8 +8,8 @@
  * One function of a plan.
  *
  * @rule: NULL: the function has none
- * @args, @result: the CAPTURE_HEAD of its capture program. @args: NULL if that captures no
- * arguments; @result: NULL if it captures no return value
+ * @args: the CAPTURE_HEAD of its capture program; NULL if no arguments are captured
+ * @result: the same; NULL if no return value is captured
  */
 struct live_func {
 	uint64_t start;
@@ -20,14 +20,14 @@ struct live_func {
 };
 
 /*
- * A generation of the plan, in memory of its own. Nothing in it changes once it is published by
- * probe.live; doc/internals/plans.md says who may look at it, and when it is unmapped.
+ * A generation of the plan, in memory of its own. Nothing in it changes once probe.live points to
+ * it. doc/internals/plans.md says which threads may look at it, and when it is unmapped.
  *
- * @bytes: the size of all of it
+ * @bytes: the size of the whole memory
  * @serial: a number that no other plan of the process has or had
  * @era: the serial of the plan that this one extends, or its own. Within an era the rule of a
- * function does not change
- * @older: the next plan in the list of those that were replaced and may still be in use
+ *       function does not change
+ * @older: the next plan in the list of replaced plans that may still be in use
  * @has_depths: there is a rule with PLAN_DEPTH
  * @funcs: sorted by start
  */
@@ -50,10 +50,7 @@ struct live_plan {
 	struct plan_watch watches[PLAN_WATCHES_MAX];
 };
 
-/*
- * HOT, for an address that was not seen lately. Returns NULL when the plan does not list its
- * function.
- */
+/* HOT, for an address that was not seen lately. NULL when the plan does not list its function. */
 static inline const struct live_func *plans_find(const struct live_plan *plan, uint64_t addr)
 {
 	uint32_t low = 0;

@@ -13,9 +13,9 @@
 #include "libmcount/plan/plans.h"
 
 /*
- * A second mapping of the arena's header, at an address that the stubs know; an ordinary page when
- * there is nothing to steer. Through this page the recorder can stop stubs from skipping calls,
- * without a further instruction in the stubs.
+ * A second mapping of the arena's header, at an address that the stubs know; an ordinary page in a
+ * process that is not steered. Through this page the recorder can stop stubs from skipping calls,
+ * at no cost in the stubs.
  */
 union {
 	struct arena header;
@@ -31,15 +31,15 @@ __asm__(".globl probe_skips\n"
 	".set probe_skips, steer_page + " TEXT_OF(ARENA_MAY_SKIP) "\n");
 
 /*
- * For a forked child without an arena of its own, which looks for a new plan at each call: the word
- * in its parent's arena that tells of one belongs to the parent.
+ * probe.news of a process that looks for a new plan at each call. A forked child without an arena
+ * of its own does so: the word in its parent's arena belongs to the parent.
  */
 static const _Atomic uint32_t always = 1;
 
 /*
- * @is_asking: a thread asks for the plan; signal handlers cannot interrupt it meanwhile
+ * @is_asking: a thread asks for the plan, with signals blocked
  * @given_up: a generation of the plan that could not be had, and is not asked for again. 0: none
- * @not_before_ns: earliest time to ask again, after too many plans were in use
+ * @not_before_ns: the earliest time to ask again, after too many plans were in use
  */
 static struct {
 	_Atomic uint32_t is_asking;
@@ -50,8 +50,8 @@ static struct {
 #define ASK_AGAIN_NS 10000000
 
 /*
- * True when the recorder can tell this process to look. Otherwise the process looks at each call,
- * and the stubs skip nothing.
+ * True when the recorder can tell this process to look. Else it looks at each call, and the stubs
+ * skip nothing.
  */
 static bool is_told(void)
 {
@@ -73,7 +73,7 @@ static bool is_behind(void)
 	return newest != probe.plan.generation && newest != steer.given_up;
 }
 
-/* Asks the recorder for the plan, and installs it. 0 or a negative errno; -EAGAIN: not now. */
+/* Asks the recorder for the plan, and installs it. 0 or a negative errno; -EBUSY: not now. */
 static int fetch_plan(void)
 {
 	struct channel ch cleanup(channel_close);
@@ -98,7 +98,7 @@ static void get_plan(uint32_t newest)
 
 /*
  * The recorder writes its page's generation first, then @news and the word for skipping. So either
- * we see the new generation, or the recorder's words replace ours.
+ * we see the new generation, or its words replace ours.
  */
 static void look_for_plan(void)
 {
@@ -125,7 +125,7 @@ static void look_alone(void *arg)
 {
 	uint32_t idle = 0;
 	uint64_t mask;
-	/* A handler that jumped out would leave the other threads without a new plan for ever. */
+	/* After a handler that jumped out, no other thread would ever ask again. */
 	bool is_quiet = own_quiet_begin(&mask);
 
 	if (is_quiet && atomic_compare_exchange_strong(&steer.is_asking, &idle, 1)) {

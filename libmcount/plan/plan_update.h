@@ -5,36 +5,34 @@
 #include "libmcount/hot/probe.h"
 
 /*
- * The probe has no thread of its own and keeps no descriptor. So the recorder writes a word, which
+ * The probe has no thread of its own and keeps no descriptor. So the recorder writes a word that
  * calls under a plan read anyway: arena.news, or control_page.finished without PLAN_STEERABLE. One
- * thread then asks for the plan, in the middle of its call; the others go on with the present plan.
- * Calls that the entry stubs skip only look at probe_skips, which the recorder sets to 0 together
- * with the word. doc/internals/plans.md, "Who asks for a plan".
+ * thread then asks for the plan, in the middle of its call; other threads go on with the present
+ * plan. Calls that the entry stubs skip only look at probe_skips, which the recorder sets to 0
+ * together with the word. doc/internals/plans.md, "Who asks for a plan".
  */
 
 struct planned;
 
-/*
- * HOT: true when the recorder has news. Then plan_update_obey() must be called, except in an aside.
- */
+/* HOT: true when the recorder has news. Then call plan_update_obey(), except in an aside. */
 static inline bool plan_update_has_news(void)
 {
 	return unlikely(atomic_load_explicit(probe.news, memory_order_relaxed));
 }
 
 /*
- * HOT, rarely. The guard of @t is set. Obey the recorder's news: tracing ends, or another plan
- * becomes probe.live. Nothing changes if another thread is doing so.
+ * HOT, rarely; the guard of @t is set. Obeys the recorder's news: tracing ends, or another plan
+ * becomes probe.live. Nothing changes if another thread does so now.
  */
 void plan_update_obey(struct thread *t);
 
 /*
- * HOT, rarely. A call was just noted at @noted, in a table of calls to skip. Undo that if the plan
- * has changed meanwhile: the table was emptied then.
+ * HOT, rarely. Empties @noted, an entry just made in a table of calls to skip, if the plan has
+ * changed meanwhile. The table may have been emptied before the entry came.
  */
 void plan_update_check_skip(const struct planned *p, uint64_t *noted);
 
-/* COLD, once there is a plan; SLOW in a forked child, once it has an arena of its own. */
+/* COLD, once there is a plan. SLOW in a forked child, once it has an arena of its own. */
 void plan_update_begin(void);
 
 /* COLD, in a forked child. */

@@ -17,10 +17,9 @@
 #include "libmcount/system/signal_switches.h"
 
 /*
+ * @lock: only COLD code takes it. It protects the other members
  * @retired: plans that were replaced and may still be in use
- * @serial: that of the newest plan
- *
- * @lock, which only COLD code takes, protects them.
+ * @serial: the serial of the newest plan
  */
 static struct {
 	pthread_mutex_t lock;
@@ -31,8 +30,8 @@ static struct {
 /* --- making a plan --- */
 
 /*
- * Returns the memory of a plan with room for that many functions, rules, conditions and steps. NULL
- * without memory.
+ * Returns the memory of a plan with room for so many functions, rules, conditions and steps, or
+ * NULL.
  */
 static struct live_plan *make_room(uint64_t funcs, uint64_t rules, uint64_t conds, uint64_t steps)
 {
@@ -54,10 +53,7 @@ static struct live_plan *make_room(uint64_t funcs, uint64_t rules, uint64_t cond
 	return plan;
 }
 
-/*
- * Returns function @func of plan @from for plan @to, which has copies of the rules and steps of
- * @from.
- */
+/* Returns @func of plan @from for plan @to, which begins with the rules and steps of @from. */
 static struct live_func move_func(const struct live_plan *to, const struct live_plan *from,
 				  struct live_func func)
 {
@@ -85,7 +81,7 @@ static struct live_func make_func(const struct live_plan *plan, const struct pla
 	return func;
 }
 
-/* Merge the functions of @old, if there is such a plan, and those of the image. Both are sorted. */
+/* Merges the functions of @old (may be NULL) and those of the image. Both are sorted. */
 static void add_funcs(struct live_plan *plan, const struct live_plan *old,
 		      const struct plan_view *view)
 {
@@ -106,7 +102,7 @@ static void add_funcs(struct live_plan *plan, const struct live_plan *old,
 		plan->funcs[plan->nr_funcs++] = move_func(plan, old, old->funcs[i++]);
 }
 
-/* Add the parts of @old, which come first, so that its indexes stay. */
+/* Adds the parts of @old. They come first, so that their indexes stay. */
 static void add_old(struct live_plan *plan, const struct live_plan *old)
 {
 	memcpy(plan->rules, old->rules, old->nr_rules * sizeof(*old->rules));
@@ -121,7 +117,7 @@ static void add_old(struct live_plan *plan, const struct live_plan *old)
 	plan->nr_watches = old->nr_watches;
 }
 
-/* Make the plan of an image, after the parts of @old, or alone. NULL without memory. */
+/* Makes a plan of the parts of @old (may be NULL) and of an image. NULL without memory. */
 static struct live_plan *make_plan(const struct plan_view *view, const struct live_plan *old)
 {
 	const struct plan_list *lists = view->lists;
@@ -183,10 +179,10 @@ static bool steps_read_memory(const struct live_plan *plan)
 
 /*
  * No thread takes up a plan that is not probe.live: planned_take_up() checks this again after
- * noting the plan. So a thread that has not noted a retired plan now, and has no frame that needs
- * it, will not use it later either. On x86 a thread's reads of a plan come before other threads see
- * that the thread notes another plan. A machine without that order needs membarrier(2) before the
- * memory may be unmapped.
+ * noting the plan. So a retired plan that a thread has not noted now, and no frame of the thread
+ * needs, is not used by the thread later. On x86 a thread's reads of a plan come before other
+ * threads see that the thread notes another plan. A machine without that order needs membarrier(2)
+ * before the memory may be unmapped.
  */
 static bool is_needed(const struct live_plan *plan)
 {
@@ -244,8 +240,8 @@ void plans_drop(void)
 void plans_after_fork(void)
 {
 	/*
-	 * Another thread of the parent may have held the lock. The list of plans is in order at any
-	 * moment.
+	 * Another thread of the parent may have held the lock. The list of plans is always in
+	 * order.
 	 */
 	pthread_mutex_init(&plans.lock, NULL);
 }
@@ -269,8 +265,8 @@ static void publish_plan(struct live_plan *plan)
 	old->older = plans.retired;
 	plans.retired = old;
 	/*
-	 * A thread whose calls the stubs leave alone would never come to the code that takes up the
-	 * new plan.
+	 * If the stubs leave all calls of a thread alone, it never comes to the code that takes up
+	 * the new plan.
 	 */
 	planned_forget_calls();
 	reclaim();
@@ -286,8 +282,8 @@ static bool operands_read_memory(const struct plan_operand *operands, uint32_t n
 }
 
 /*
- * True when the patches can be used where they are mapped. Then they are not copied, since they are
- * many and large. The patches of a recorder of our version can be used so.
+ * True when the patches can be used in the mapping, as those of a recorder of our version can. They
+ * are many and large, so they are not copied then.
  */
 static bool can_stay(const struct plan_list *patches)
 {
@@ -296,7 +292,7 @@ static bool can_stay(const struct plan_list *patches)
 }
 
 /*
- * Put in the library calls and patches of an image. They come last, since threads may use them at
+ * Puts in the library calls and patches of an image. They come last, since threads may use them at
  * once.
  */
 static void add_places(const struct plan_view *view, enum patches_text text,
@@ -309,10 +305,7 @@ static void add_places(const struct plan_view *view, enum patches_text text,
 	uint64_t bytes = (uint64_t)calls->nr * sizeof(struct plan_call_site) +
 			 nr_copied * sizeof(struct plan_patch) +
 			 (uint64_t)operands->nr * sizeof(struct plan_operand);
-	/*
-	 * One byte more, since the length may not be 0: there may be only patches that stay in the
-	 * mapping.
-	 */
+	/* Without library calls and copied patches the length would be 0, which mmap(2) refuses. */
 	void *copy = calls->nr || patches->nr ? mmap(NULL, bytes + 1, PROT_READ | PROT_WRITE,
 						     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
 					      : MAP_FAILED;
@@ -355,8 +348,8 @@ static void begin_plan(const struct plan *settings)
 }
 
 /*
- * Sets up the process anew as far as possible. Threads from before the rules get their state at
- * their next call; their open calls were recorded.
+ * Sets up the process anew as far as possible. Threads that began without rules get their struct
+ * planned at their next call; their open calls were recorded.
  */
 static void turn_plan(const struct plan *settings)
 {
@@ -364,8 +357,7 @@ static void turn_plan(const struct plan *settings)
 	bool was_off = !(former & PLAN_SELECTIVE) && (former & PLAN_TRACE_OFF);
 
 	/*
-	 * This store comes first, so that no thread with a struct planned takes the path without
-	 * rules.
+	 * This comes first, so that no thread with a struct planned takes the path without rules.
 	 */
 	__atomic_store_n(&probe.plain, false, __ATOMIC_SEQ_CST);
 	probe.plan.signals_on = settings->signals_on;
@@ -402,7 +394,7 @@ enum how {
 	REPLACE
 };
 
-/* Chooses the counters to read, once: they stay the same while the process is recorded. */
+/* Chooses the counters that are read as long as the process is recorded. */
 static void choose_counters(const struct plan_view *view)
 {
 	struct plan_counter counters[PLAN_COUNTERS_MAX];
@@ -412,8 +404,8 @@ static void choose_counters(const struct plan_view *view)
 }
 
 /*
- * Note the code whose return addresses stay. This comes before any patch leads to us, since a patch
- * could replace such a return address. Entries are copied one at a time, since there may be many.
+ * Notes the code whose return addresses stay, before any patch could replace them. Entries are
+ * copied one at a time, since they may be many.
  */
 static void keep_callers(const struct plan_view *view)
 {
@@ -506,7 +498,7 @@ int plans_add_patches(const void *image, uint64_t bytes)
 	struct plan_view view;
 	int ret;
 
-	/* A thread that was stopped may have the lock, and may be this one. */
+	/* A stopped thread may have the lock, and may be this one. */
 	if (!module_try_lock())
 		return -EAGAIN;
 	if (pthread_mutex_trylock(&plans.lock) == 0) {

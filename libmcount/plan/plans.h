@@ -4,7 +4,7 @@
 
 #include "libmcount/plan/live_plan.h"
 
-/* The number of replaced plans that calls may still need. */
+/* The largest number of replaced plans that calls may still need. */
 #define PLANS_RETIRED_MAX 256
 
 /*
@@ -14,12 +14,11 @@
  *   plans_begin     the first plan, which sets the process up: probe.plan and what depends on it
  *   plans_extend    adds functions with their rules and captures, library calls and points to the
  *                   plan in force (dlopen)
- *   plans_replace   replaces the plan in force: functions, rules, captures, variables to watch, and
- *                   the settings that are not fixed (PLANS_FIXED_FLAGS and below). Library calls
- *                   and points are only added: the image lists the new ones. -EBUSY:
- *                   PLANS_RETIRED_MAX. From then on no calls are `plain`. plans_replace() is called
- *                   when a message of the recorder brings another plan, by a thread that is in no
- *                   hook
+ *   plans_replace   replaces functions, rules, captures, variables to watch, and the settings that
+ *                   are not fixed (PLANS_FIXED_FLAGS and below). Library calls and points are only
+ *                   added: the image lists the new ones. From then on no calls are `plain`. -EBUSY:
+ *                   PLANS_RETIRED_MAX. The caller is in no hook: a message of the recorder has
+ *                   brought the plan
  */
 int plans_begin(int fd);
 int plans_extend(int fd);
@@ -27,14 +26,14 @@ int plans_replace(int fd);
 
 /*
  * COLD, called by a thread that the recorder has stopped (utils/format/probe/attach.h,
- * ATTACH_ADOPT): makes stubs for the patches of an image that has nothing else; the text does not
+ * ATTACH_ADOPT). Makes stubs for the patches of an image that has nothing else; the text does not
  * change. -EAGAIN: another thread, or this one, is adding modules.
  */
 int plans_add_patches(const void *image, uint64_t bytes);
 
 /*
- * The properties that the process was set up with at its start, which no later plan can change;
- * clock, clock_id and max_stack are fixed, too.
+ * Properties of the process from its first plan, which no later plan can change. Clock, clock_id
+ * and max_stack are fixed, too.
  */
 #define PLANS_FIXED_FLAGS                                                                          \
 	((uint32_t)(PLAN_DROP | PLAN_FLIGHT | PLAN_CRASH_REPORT | PLAN_ESTIMATE | PLAN_STEERABLE | \
@@ -42,8 +41,8 @@ int plans_add_patches(const void *image, uint64_t bytes);
 		    PLAN_PATCHES_LIBPYTHON))
 
 /*
- * COLD. Unmap replaced plans that no thread needs any more. Returns the number of those that are
- * left. Each replacement calls this, too.
+ * COLD. Unmaps replaced plans that no thread needs any more. Returns the number of plans that are
+ * left. Each replacement does this, too.
  */
 unsigned plans_reclaim(void);
 
