@@ -1,4 +1,4 @@
-/* -A, -R, -a and argument actions of -T. Makes rules of them, and keys of `info`. */
+/* Makes rules, and keys of `info`, of -A, -R, -a and the argument actions of -T. */
 #ifndef UTRAIL_CMDS_ARG_OPTS_H
 #define UTRAIL_CMDS_ARG_OPTS_H
 
@@ -13,8 +13,8 @@ int arg_opts_parse(const struct opts *opts, struct argrules *rules, struct uft_e
 
 /*
  * Write the key argspec or retspec of `info`: the @rules about arguments, or about return values,
- * in uftrace's form. Writes "" when there are none. @has_callables: the recording has values of
- * functions without addresses (utils/format/callables.h) as texts; their rules are written, too.
+ * in uftrace's form. Writes "" when there are none. With @has_callables, also write their rules for
+ * functions without addresses (utils/format/callables.h).
  */
 void arg_opts_put(const struct argrules *rules, enum argrules_about about, bool has_callables,
 		  struct strbuf *out);

@@ -24,8 +24,8 @@ static bool is_one_word(const char *name)
 }
 
 /*
- * Prints all fields or keys. The list is only in the error about an unknown one, which each command
- * makes from its own table.
+ * Prints all fields or keys. A command lists them only in its error about an unknown name: @asked
+ * has such a name.
  */
 static void print_known(const struct opts *asked)
 {

@@ -36,8 +36,8 @@ static void print_answer(const struct msg *msg, const struct strbuf *answer)
 }
 
 /*
- * Returns the process id that @text is, or 0 for any other text. A directory whose name is a number
- * is given as ./NUMBER.
+ * Returns @text as a process id, or 0 when it is none. For a directory whose name is a number, the
+ * user writes ./NUMBER.
  */
 static pid_t pid_of(const char *text)
 {
@@ -59,7 +59,7 @@ int control_find(const char *text, struct recorder_name *name, struct uft_err *e
 	return ret < 0 ? err_set_errno(err, ret, "cannot control '%s'", text) : 0;
 }
 
-/* Finds usage errors, before the recorder is asked. */
+/* Finds usage errors before the recorder is asked. */
 static int check_words(const struct strbuf *words, struct uft_err *err)
 {
 	struct steer_change change cleanup_steer_change = { 0 };
@@ -113,7 +113,7 @@ static void add_options(const struct opts *opts, struct strbuf *words)
 		if (option_words[i] && opts->specs[i])
 			add_word(words, option_words[i], opts->specs[i]);
 	}
-	/* -P and -U share this text; '!' begins what -U has named. */
+	/* -P and -U share this text, in which '!' stands before each function of -U. */
 	if (opts->patch_specs)
 		add_word(words, "patch", opts->patch_specs);
 	if (opts->trace_include_spec)

@@ -40,7 +40,7 @@ struct debug_facts_filters {
 
 /*
  * One module for debug_facts_filters_add(). @source_of: returns a function's source file, or NULL.
- * It is NULL itself when source files are unknown.
+ * The pointer is NULL when source files are unknown.
  */
 struct debug_facts_module {
 	const char *basename;
@@ -51,8 +51,8 @@ struct debug_facts_module {
 };
 
 /*
- * Begin to count. Returns false when the facts are not wanted, or without memory: then the caller
- * need not add modules.
+ * Begin to count. Returns false when the facts are not wanted, or memory is short: the caller then
+ * needs neither to add modules nor to end.
  */
 bool debug_facts_filters_begin(struct debug_facts_filters *facts, const struct opts *opts);
 void debug_facts_filters_add(struct debug_facts_filters *facts,
@@ -62,8 +62,8 @@ void debug_facts_filters_add(struct debug_facts_filters *facts,
 void debug_facts_filters_end(struct debug_facts_filters *facts);
 
 /*
- * Report on an open recording: after it was opened, and after all is shown. @took_ns: the time that
- * opening took; 0: it was not opened now
+ * Report on a recording after it was opened, and again after all is shown. @took_ns: the time that
+ * the opening took; 0: unknown
  */
 void debug_facts_data_opened(const struct opts *opts, const struct trace_data *data,
 			     uint64_t took_ns);

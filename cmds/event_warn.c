@@ -39,12 +39,10 @@ void event_warn_unmatched(const struct opts *opts, struct trace_data *data)
 	struct event_kinds kinds = { 0 };
 	struct uft_err broken = { 0 };
 
-	/*
-	 * The events of a growing recording are not known yet. The view reports a file that cannot
-	 * be read.
-	 */
+	/* The events of a growing recording are not known yet. */
 	if (!opts->events.nr || data->growth)
 		return;
+	/* The view reports files that cannot be read. */
 	kernel_formats_load(&data->kernel, data->dir, &broken, NULL);
 	if (event_kinds_load(&kinds, data, NULL) < 0)
 		return;

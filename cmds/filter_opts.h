@@ -19,7 +19,7 @@ void filter_opts_free(struct opts *opts);
 
 /*
  * Check that all conditions can be judged at the beginning of the function, as recording needs.
- * Returns 0, or -ERR_USAGE with the condition that cannot.
+ * Returns 0, or -ERR_USAGE with the first condition that cannot be judged there.
  */
 int filter_opts_check_recording(const struct opts *opts, struct uft_err *err);
 

@@ -23,10 +23,7 @@ void func_names_add(struct func_names *names, const struct symtab *symbols)
 	}
 }
 
-/*
- * True when the option of @entry does nothing for this command. Another warning tells of such
- * options.
- */
+/* True when this command does not take the option of @entry: opts_warn_unused() warns about it. */
 static bool means_nothing(const struct opts *opts, const struct filter_entry *entry)
 {
 	const char *name = filter_as_typed(entry->option, entry->spec.text).option;
@@ -61,8 +58,8 @@ void filter_warn_ignored(const struct opts *opts)
 }
 
 /*
- * True for a filter that has matched no function. Filters of kernel functions are left out while
- * recording: the kernel's tracer reports these.
+ * True when the filter has matched no function. The kernel's tracer reports filters of kernel
+ * functions that are recorded, so these count only when a command reads.
  */
 static bool is_unmatched(const struct opts *opts, const struct filter_entry *entry)
 {
@@ -125,7 +122,7 @@ static void add_action(const struct spec *spec, struct strbuf *out)
 }
 
 /*
- * True when nothing is recorded, since no spec of the kinds that opt in (filters_opt_in()) matches.
+ * True when @filters leave nothing: one of @kinds, which opt in (filters_opt_in()), has no match.
  */
 static bool all_is_out(const struct filters *filters, uint32_t kinds)
 {
@@ -138,10 +135,7 @@ static bool all_is_out(const struct filters *filters, uint32_t kinds)
 	return kinds != 0;
 }
 
-/*
- * The most warnings that are printed. A list of a thousand names is probably outdated; a few lines
- * tell that.
- */
+/* The most warnings that are printed: a few lines tell that a long list of names is outdated. */
 #define WARNINGS_MAX 8
 
 bool filter_warn_unmatched(const struct opts *opts, const struct func_names *names)

@@ -25,7 +25,7 @@ bool filter_has_unmatched(const struct opts *opts);
 
 /*
  * Warn about filters that have matched no function, with the nearest of @names. Returns true when
- * these filters leave nothing at all, which the warning tells, too.
+ * the filters leave no function at all; the warning then says so.
  */
 bool filter_warn_unmatched(const struct opts *opts, const struct func_names *names);
 

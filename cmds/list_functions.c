@@ -65,17 +65,14 @@ static int print_sorted(const struct strbuf *text, size_t nr, struct uft_err *er
 		names[nr_names++] = name;
 	qsort(names, nr, sizeof(*names), compare_names);
 	for (size_t i = 0; i < nr; i++) {
-		/*
-		 * Each name is printed once, though several functions may have it: templates,
-		 * static functions.
-		 */
+		/* Several functions may have the same name: templates, static functions. */
 		if (i == 0 || strcmp(names[i], names[i - 1]) != 0)
 			msg_list("%s", names[i]);
 	}
 	return CMD_DONE;
 }
 
-/* Returns the number of names that were added to @text, each with its NUL. */
+/* Puts the names into @text, each with its NUL. Returns their number. */
 static size_t list_names(const struct opts *opts, const char *path, const struct symtab *symbols,
 			 struct strbuf *text)
 {

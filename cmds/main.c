@@ -45,7 +45,7 @@ static bool wants_color(const struct opts *opts, int fd)
 	return isatty(fd) && term && strcmp(term, "dumb") != 0;
 }
 
-/* Call it before the pager replaces the terminal. */
+/* Chooses colours by the terminal. Runs before the pager replaces that. */
 static void choose_colors(struct opts *opts)
 {
 	bool on = wants_color(opts, STDOUT_FILENO);
@@ -93,9 +93,7 @@ static int show_text(const struct opts *opts, struct pager *pager)
 	} else {
 		help_usage(&text);
 	}
-	/*
-	 * The pager is opened after the text is made: with a pager the terminal's width is unknown.
-	 */
+	/* The pager is opened last: with a pager, the width that the text needs is unknown. */
 	if (opts->show == OPTS_SHOW_HELP || opts->show == OPTS_SHOW_ALL_HELP)
 		pager_open(pager, opts);
 	return print_text(&text, CMD_DONE);
@@ -150,7 +148,7 @@ static int run_and_tell(const struct opts *opts, struct uft_err *err)
 	uint64_t began_ns = debug_facts_now_ns();
 	int status = opts->cmd->run(opts, err);
 
-	/* Children of `live` come back here, too: they print nothing. */
+	/* A child that `live` has forked returns here, too, and prints nothing. */
 	if (getpid() == self)
 		msg_debug(&opts->msg, MSG_UTRAIL, 1, "'%s' took %s%s", opts->cmd->name,
 			  debug_facts_time(debug_facts_now_ns() - began_ns).text,

@@ -6,8 +6,8 @@
 #include "utils/pipeline/recording/data.h"
 
 /*
- * Call it after all is shown: it warns about files of @data without symbols of their own. Their
- * functions were shown as addresses.
+ * Warn about files of @data without symbols of their own, after their functions were shown as
+ * addresses.
  */
 void nameless_warn(const struct opts *opts, const struct trace_data *data);
 

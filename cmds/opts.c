@@ -174,7 +174,7 @@ static const char *range_option(const struct opts *opts)
 	return opts->range.start.is_from_end ? "--last" : "--time-range";
 }
 
-/* -t and -r exclude each other, as in the peer: the later option is used. */
+/* -t and -r exclude each other, as in uftrace: the later option is used. */
 static int set_time_filter(const struct opt_row *row, const char *text, void *target,
 			   struct uft_err *err)
 {

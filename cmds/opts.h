@@ -149,10 +149,7 @@ struct opts {
 	char *specs[SPEC_OPTIONS]; /* heap; by enum spec_option; separated by ';' */
 	int match;		   /* enum pattern_match */
 	struct filters *filters;   /* heap */
-	/*
-	 * the enum trigger_flags that apply when reading; in `live` the recorder has applied the
-	 * others
-	 */
+	/* the enum trigger_flags for the reader; in `live` the recorder applies the others */
 	uint32_t view_actions;
 	char *signal_specs; /* heap; --signal */
 	char *watch_specs;  /* heap; --watch */
@@ -269,7 +266,7 @@ struct opts {
 	bool show_system;
 };
 
-/* True in the second half of `live`: the recorder has applied the other actions already. */
+/* True for the view of `live`, whose recorder has applied the actions outside of @view_actions. */
 static inline bool opts_is_of_live(const struct opts *opts)
 {
 	return opts->view_actions != UINT32_MAX;

@@ -49,7 +49,7 @@ static int check_format(const struct opts *opts, struct uft_err *err)
 		       opts->cmd->name, name, strbuf_str(&known));
 }
 
-/* Checks that a view of `report` that stands alone is the only one. */
+/* Checks that `report` shows only one of the views that exclude each other. */
 static int check_report(const struct opts *opts, struct uft_err *err)
 {
 	int nr = !!opts->callers_of + !!opts->callees_of + !!opts->histogram_of +
@@ -67,9 +67,9 @@ static int check_report(const struct opts *opts, struct uft_err *err)
 }
 
 /*
- * Checks the options beside --proc. A task has one tracer at most: no other program may be the
- * tracer, and the recorder must be the task's parent. All events of processes are kept, so the
- * recording is no flight recording.
+ * Checks that --proc stands beside no option that it excludes. A task has one tracer at most, and
+ * the recorder must be the task's parent. All events of processes are kept, so the recording is no
+ * flight recording.
  */
 static int check_proc(const struct opts *opts, struct uft_err *err)
 {
@@ -102,7 +102,7 @@ static int check_proc(const struct opts *opts, struct uft_err *err)
 	return 0;
 }
 
-/* A script that cannot run is reported before the program runs. */
+/* Reports a script that cannot run before the program runs. */
 static int check_script(const struct opts *opts, struct uft_err *err)
 {
 	if (opts->script && (opts->cmd->bit & (CMD_RECORD | CMD_LIVE))) {
@@ -171,9 +171,9 @@ static void swap_runs(char **argv, int from, int middle, int end)
 }
 
 /*
- * Parses options after other words, as in `graph main -d DIR`: without a program to run they are
- * utrail's. They change places with the words before them, so that the line means the same when it
- * is parsed again.
+ * Parses options after other words, as in `graph main -d DIR`. These are utrail's, because the
+ * command runs no program. Each option moves before the words, so that a second parse of the line
+ * gives the same.
  */
 static int parse_behind(struct opts *opts, struct optparse *parse, struct uft_err *err)
 {
@@ -242,7 +242,7 @@ static int read_words(const char *path, struct words *words, struct uft_err *err
 	return ret;
 }
 
-/* Makes @opts as it was before the first word. The file for messages stays. */
+/* Resets @opts to its state before the first word, but keeps the file for messages. */
 static void start_again(struct opts *opts)
 {
 	FILE *file = opts->msg.file;
@@ -253,7 +253,7 @@ static void start_again(struct opts *opts)
 	opts->msg.file = file;
 }
 
-/* Words that come before those of the command line, by their origin. */
+/* Words that are parsed before those of the command line. */
 struct former {
 	char *path;	    /* path of the option file, or NULL */
 	struct words words; /* words of that file */
@@ -283,8 +283,8 @@ static int read_script_words(const char *script, struct words *words, struct uft
 }
 
 /*
- * True when options are taken from the script: a recording does so. A script that cannot be read is
- * reported later.
+ * True when a recording takes options from the script. A script that cannot be read has none:
+ * check_script() reports it later.
  */
 static bool takes_script_options(const struct opts *opts, const struct line *line)
 {
@@ -372,7 +372,7 @@ static int parse_with_former(struct opts *opts, struct line *line, struct uft_er
 }
 
 /*
- * Takes the options that reading a recording needs because it was made with them. The file's words
+ * Takes the options that the recording was made with, and that reading it needs. The file's words
  * come after the user's, but a time filter or range of the user stays. A recording may come from a
  * stranger: only options that `record` itself writes there are taken.
  */
@@ -423,9 +423,7 @@ static int apply_default_opts(struct opts *opts, struct uft_err *err)
 
 static int parse_all(struct opts *opts, struct line *line, struct uft_err *err)
 {
-	/*
-	 * Words of files make a second parse necessary. Messages of the first one are not printed.
-	 */
+	/* Only the second parse, with the words of files, prints messages. */
 	opts->msg.is_muted = true;
 
 	int ret = parse_line(opts, line, 1, err);
@@ -505,8 +503,8 @@ void opts_warn_unused(const struct opts *opts)
 {
 	for (size_t i = 0; i < opts_table_nr; i++) {
 		/*
-		 * --libmcount-path applies to no command, but may be in a user's aliases: it only
-		 * says where a part of utrail is.
+		 * A user's aliases may give --libmcount-path to all commands: it only says where a
+		 * part of utrail is.
 		 */
 		if (opts_table[i].offset == offsetof(struct opts, libmcount_path))
 			continue;

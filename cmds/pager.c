@@ -37,7 +37,7 @@ static const char *pager_command(void)
 }
 
 /*
- * True when the program called @name (searched in $PATH when it has no slash) is a link to busybox.
+ * True when the program @name is a link to busybox. A @name without a slash is searched in $PATH.
  */
 static bool leads_to_busybox(const char *name)
 {

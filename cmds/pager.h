@@ -24,10 +24,7 @@ bool pager_is_open(void);
 /* Flush stdout, close it, and wait until the user has left the pager. */
 void pager_close(struct pager *pager);
 
-/*
- * True when the pager that would be used cannot show colours: it prints escape sequences as
- * garbage.
- */
+/* True when the pager would print the escape sequences of colours as garbage. */
 bool pager_is_plain(void);
 
 #endif

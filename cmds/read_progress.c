@@ -47,7 +47,7 @@ static struct {
 	bool is_done;
 } opening = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-/* Returns the remaining time in which no line is shown. */
+/* Returns the time until the first line may be shown. */
 static uint64_t quiet_ns(void)
 {
 	uint64_t took_ns = debug_facts_now_ns() - opening.began_ns;
@@ -75,7 +75,9 @@ static void *say_opening(void *unused)
 	return NULL;
 }
 
-/* False in `live`: the program may have left an incomplete line on the terminal. */
+/*
+ * True when progress may be shown. Not in `live`, whose program may have left an incomplete line.
+ */
 static bool may_show(const struct opts *opts)
 {
 	const unsigned shown = CMD_REPLAY | CMD_REPORT | CMD_GRAPH | CMD_DUMP;
@@ -158,20 +160,17 @@ static void show_progress(const struct read_progress *progress)
 
 	if (!all)
 		return;
-	/* A recording that grows may have had fewer bytes at the start than were read. */
+	/* A recording that grows may be read beyond the bytes that it had at the start. */
 	strbuf_addf(&text, "%3u %% of %llu MB read", (unsigned)(MIN(done, all) * 100 / all),
 		    (unsigned long long)(all >> 20));
 	read_progress_add_left(&text, done, all, debug_facts_now_ns() - progress->began_ns);
-	/*
-	 * Commands that print totals print nothing before the end: this explains why `| head` must
-	 * wait.
-	 */
+	/* Explains why `| head` must wait for commands that print totals. */
 	if (progress->prints_at_end)
 		strbuf_addstr(&text, "; the first line comes when all is read");
 	statusline_show(strbuf_str(&text));
 }
 
-/* A thread that waits for the signal, and for the time to print a line. */
+/* The thread that waits for the signal, and shows the progress from time to time. */
 static void *wait_and_show(void *arg)
 {
 	struct read_progress *progress = arg;

@@ -21,8 +21,8 @@
  * Begins with read_progress_begin(), ends with read_progress_end().
  *
  * @began_ns: its start, by the monotonic clock
- * @signal: the signal that the thread waits for, and that ends the thread: SIGINT. With a pager
- * SIGINT is the pager's, and @signal is one that no process sends
+ * @signal: the thread waits for this signal, and ends by it: SIGINT. A pager takes SIGINT for
+ *         itself: then it is a signal that no process sends
  */
 struct read_progress {
 	struct pipeline *pipe;
@@ -37,11 +37,11 @@ struct read_progress {
 };
 
 /*
- * Call it before the recording @dir is opened, with its symbols and tasks. When the command has run
- * for a second, a line on stderr says "opening '...'", if stderr is a terminal. The line stays
- * until read_progress_opened(), read_progress_begin() or the first output to that terminal. Nothing
- * happens for commands without progress, and in the second half of `live`: the program may have
- * left an incomplete line there.
+ * Call it before the recording @dir is opened. After the command has run for a second, a line on
+ * stderr says "opening '...'", if stderr is a terminal. The line stays until
+ * read_progress_opened(), read_progress_begin() or the first output to that terminal. Commands
+ * without progress print no such line. Nor does `live`, whose program may have left an incomplete
+ * line on the terminal.
  */
 void read_progress_opening(const struct opts *opts, const char *dir);
 

@@ -46,10 +46,7 @@ const char *reader_data_dir(const struct opts *opts)
 	return strcmp(opts->data_dir, OPTS_DEFAULT_DIR) == 0 ? find_default_dir() : opts->data_dir;
 }
 
-/*
- * Checks that the directory of symbols exists: with a misspelt name, the recording would seem to
- * have no symbols.
- */
+/* Checks that the directory of symbols exists: else a misspelt name would go unnoticed. */
 static int check_syms_dir(const struct opts *opts, struct uft_err *err)
 {
 	if (opts->syms_dir && access(opts->syms_dir, R_OK | X_OK) < 0)
@@ -57,9 +54,7 @@ static int check_syms_dir(const struct opts *opts, struct uft_err *err)
 	return 0;
 }
 
-/*
- * Adds the places of recordings to the error when the directory does not exist or is no recording.
- */
+/* Adds the places of recordings to the error when the directory is missing or no directory. */
 static int report_no_data(const struct opts *opts, int ret, struct uft_err *err)
 {
 	if (ret == -ENOENT || ret == -ENOTDIR)

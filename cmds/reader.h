@@ -9,8 +9,8 @@
 #include "utils/base/sink.h"
 
 /*
- * Returns the data directory that the options name. The default directory may be missing: then the
- * current directory is taken if it is a recording, or else `ftrace.dir`.
+ * Returns the data directory that the options name. If the default directory is missing, this is
+ * the current directory when that is a recording, or else `ftrace.dir` when that exists.
  */
 const char *reader_data_dir(const struct opts *opts);
 
@@ -20,7 +20,10 @@ const char *reader_data_dir(const struct opts *opts);
  */
 int reader_open_data(struct trace_data *data, const struct opts *opts, struct uft_err *err);
 
-/* Close the recording, after all is shown. */
+/*
+ * Close the recording after all is shown, with debug messages and warnings about functions without
+ * names.
+ */
 void reader_close_data(struct trace_data *data, const struct opts *opts);
 
 /* Open a recording that is still being made, like reader_open_data(). It has no tasks yet. */
@@ -30,15 +33,15 @@ int reader_open_growing(struct trace_data *data, const struct opts *opts, struct
 int reader_open_records(struct trace_data *data, const struct opts *opts, struct uft_err *err);
 
 /*
- * Open a recording like reader_open_records(), for a command about function @name. NULL: about all
- * functions.
+ * Open a recording like reader_open_records(), for a command about function @name, or, with NULL,
+ * about all functions.
  */
 int reader_open_records_of(struct trace_data *data, const struct opts *opts, const char *name,
 			   struct uft_err *err);
 
 /*
- * Returns 0 when the recording has records, else CMD_NO_DATA with @err. In the second half of
- * `live` @err stays empty.
+ * Returns 0 when the recording has records, else CMD_NO_DATA with @err. For the view of `live` @err
+ * stays empty: its recorder has warned already.
  */
 int reader_check_records(const struct trace_data *data, const struct opts *opts,
 			 struct uft_err *err);
@@ -54,8 +57,8 @@ void reader_pipeline_config(const struct opts *opts, struct pipeline_config *con
 void reader_warn_filters(const struct opts *opts, struct trace_data *data);
 
 /*
- * Warn about kernel events in @data that cannot be shown in full. Some may have been lost while
- * recording, as @pipe has found: it must have read the events, or be NULL. A build without
+ * Warn about kernel events in @data that cannot be shown in full: events were lost while recording,
+ * as @pipe has found after it has read them (NULL: not looked for), or a build without
  * libtraceevent shows no fields.
  */
 void reader_warn_kernel(const struct opts *opts, const struct trace_data *data,

@@ -15,9 +15,7 @@
 #include "utils/base/containers/strbuf.h"
 #include "utils/format/header.h"
 
-/*
- * The most entries of a folder that are read to find recordings. Those that are found are a hint.
- */
+/* The most entries of a folder that are read: recordings nearby are only a hint. */
 #define LOOKED_AT_MAX 4096
 #define SHOWN_MAX     3
 

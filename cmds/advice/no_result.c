@@ -32,7 +32,7 @@ static int find_longest(void *self, const struct event_span *span, struct uft_er
 	return 0;
 }
 
-/* Read the recording, including what @opts leave out. Returns 0, or negative when that fails. */
+/* Reads the part of the recording that @opts choose. Returns 0, or negative when that fails. */
 static int look_at_recording(const struct opts *opts, struct trace_data *data, struct found *found)
 {
 	struct pipeline pipe cleanup_pipeline = { 0 };
@@ -54,7 +54,7 @@ static int look_at_recording(const struct opts *opts, struct trace_data *data, s
 	return ret;
 }
 
-/* Members of struct opts, from @offset on. @size 0: no member. */
+/* A member of struct opts. @size 0: none. */
 struct members {
 	size_t offset;
 	size_t size;
@@ -65,14 +65,14 @@ struct members {
 	}
 
 /*
- * One way to leave something out.
+ * An option that leaves something out.
  *
- * @takes: the members of struct opts that cause it
- * @is_given: true when @opts has it. NULL: it is given if the first member of @takes differs from
- *            its value in without_narrowings()
- * @name: as the user types it; @add_name: adds details
- * @why: a sentence on why it left nothing; @add_why: adds details. @all: the recording's content
- *       when nothing is left out
+ * @takes: the members of struct opts that hold the option
+ * @is_given: true when @opts has the option. NULL: the first member of @takes tells by a value that
+ *         differs from the one in without_narrowings()
+ * @name: the option as the user types it, unless @add_name adds the text
+ * @why: a sentence on why the option left nothing, unless @add_why adds it. @all: the recording's
+ *         content when nothing is left out
  */
 struct narrowing {
 	struct members takes[2];
@@ -182,10 +182,7 @@ static void why_tids(const struct opts *opts, const struct trace_data *data,
 		strbuf_addstr(out, " and more ('utrail info --task')");
 }
 
-/*
- * True when --patch or --unpatch apply. They choose the functions to record, so they have no effect
- * when a recording is read.
- */
+/* True when --patch or --unpatch apply: they have no effect when a recording is read. */
 static bool has_patches(const struct opts *opts)
 {
 	return opts->rec.patches && opts->rec.patches->nr && !opts->cmd->reads_data;
@@ -209,10 +206,7 @@ static const struct narrowing narrowings[] = {
 	{ { MEMBER(kernel_only) },
 	  .name = "--kernel-only",
 	  .why = "no call of the kernel is in a function of the program (--kernel-only)" },
-	/*
-	 * Filters belong to this entry, too: a filter with the action trace_on switches recording
-	 * on again.
-	 */
+	/* Filters belong to this entry, too: their action trace_on switches recording on again. */
 	{ { MEMBER(trace_on), MEMBER(filters) },
 	  .name = "--trace=off",
 	  .why = "nothing has switched it on (--trace=off; see trace_on)" },
@@ -268,7 +262,7 @@ void no_result_add_options(const struct opts *opts, struct strbuf *out)
 	}
 }
 
-/* Adds a sentence for each option that leaves nothing to show even when it is the only one. */
+/* Adds a sentence for each option that alone leaves nothing to show. */
 static void add_reasons(const struct opts *opts, struct trace_data *data, struct strbuf *out)
 {
 	const struct opts everything = without_narrowings(opts);

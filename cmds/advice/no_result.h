@@ -12,8 +12,8 @@ struct pipeline;
 struct trace_data;
 
 /*
- * @pipe has come to its end, and its view had nothing to show: print why. The recording is read
- * again, once for each option that leaves something out. Damaged or interrupted recordings are
+ * Print why the view of @pipe, which has come to its end, had nothing to show. The recording is
+ * read again, once for each option that leaves something out. Damaged or interrupted recordings are
  * reported elsewhere.
  */
 void no_result_explain(const struct opts *opts, const struct pipeline *pipe);

@@ -66,7 +66,7 @@ static uint32_t find_file(const struct executions *executions, const struct file
 	return content;
 }
 
-/* Explains the error @ret (negative) of the question @what about files. */
+/* Reports by the error @ret (negative) that utrail cannot tell what @what ("depends on it"). */
 static int explain(const struct files *files, int ret, const char *what, struct uft_err *err)
 {
 	struct strbuf text cleanup_strbuf = { 0 };

@@ -10,7 +10,7 @@
 #include "utils/base/containers/vec.h"
 #include "utils/object/c_literal.h"
 
-/* The prefix that <fstrace.h> gives its macros when sources are checked. */
+/* The names that <fstrace.h> writes for its macros when sources are checked. */
 #define USE   "fstrace_check_use_"
 #define DECL  "fstrace_check_decl_"
 #define INT64 "fstrace_check_int64_"
@@ -56,7 +56,7 @@ static bool is_equal(const char *a, const char *b)
 	return a && b && strcmp(a, b) == 0;
 }
 
-/* Adds @event, some of whose members may be NULL. Returns 0 or -ENOMEM. */
+/* Takes over @event. Returns 0 or -ENOMEM, also when a member that it needs is NULL. */
 static int add_event(struct check_events *events, struct check_event *event)
 {
 	if (!event || !event->key || !event->id || !event->file) {
@@ -243,7 +243,9 @@ static const char *conversion_of(enum fst_kind kind, bool has_long_64)
 	}
 }
 
-/* The call gets an additional first argument: compilers do not check a format without arguments. */
+/*
+ * Puts a call like printf(). Its first argument, 0, makes compilers check a format without others.
+ */
 static void put_call(struct check_calls *calls, const struct check_event *event, const char *args)
 {
 	const char *at = event->format;

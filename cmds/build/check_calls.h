@@ -70,8 +70,8 @@ struct check_calls {
 #define CHECK_FILE "<utrail>"
 
 /*
- * Collect the declarations in @text. Those by FSTRACE_DECL() and by fstrace_declare() go into
- * @calls. Those by fstrace_declare() go into @global, too. Returns 0 or -ENOMEM.
+ * Collect the declarations in @text into @calls. Those by fstrace_declare() go into @global, too.
+ * Returns 0 or -ENOMEM.
  */
 int check_calls_collect(const struct strbuf *text, struct check_calls *calls,
 			struct check_events *global);

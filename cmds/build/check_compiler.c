@@ -23,9 +23,9 @@ static const char *const compilers[] = { "cc", "gcc", "clang", "c++", "g++", "cl
 /*
  * Options that are passed on.
  *
- * @has_value: it has a value, in the same word or in the next one
+ * @has_value: the option has a value, in the same word or in the next one
  * @is_prefix: the word may go on with any text
- * @is_language: the command that reads preprocessed text gets it, too
+ * @is_language: the command that reads preprocessed text gets the option, too
  */
 struct option {
 	const char *name;
@@ -144,8 +144,8 @@ static int add_option(struct check_compiler *compiler, const struct option *opti
 }
 
 /*
- * Takes the option at @at, and moves @at past its value; an option that is not in the list is left
- * out.
+ * Takes the option at index @at, which moves to the option's value if that is a word of its own. An
+ * option that is not in the list is left out.
  */
 static int take_option(struct check_compiler *compiler, const struct words *argv, size_t *at)
 {

@@ -10,7 +10,7 @@
 #include "utils/base/containers/vec.h"
 #include "utils/format/text.h"
 
-/* The nesting of values at which a file is refused: files of this format never need it. */
+/* A file with values nested this deep is refused: files of this format never are. */
 #define DEPTH_MAX 32
 
 static bool take_json_char(struct text *t, char c)

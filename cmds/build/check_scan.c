@@ -34,7 +34,7 @@ static void take_directive(struct check_scan *scan)
 	while (quote < line.end && *quote != '"')
 		quote += *quote == '\\' && quote + 1 < line.end ? 2 : 1;
 	scan->file = text_of(line.at, quote - line.at);
-	/* The line after the marker gets this number: the newline before it is counted, too. */
+	/* The marker's number is that of the next line, before which a newline is still counted. */
 	scan->line = (unsigned)number - 1;
 }
 

@@ -26,8 +26,8 @@
 #define INFO_MAX_BYTES (64UL << 20)
 
 /*
- * @buf: has PART_BYTES; @block: has room for one block
- * @nr_damaged: files with blocks that are lost
+ * @buf: PART_BYTES; @block: room for one block
+ * @nr_damaged: number of files that have lost blocks
  */
 struct conversion {
 	const struct opts *opts;

@@ -36,7 +36,7 @@ static const struct exporter *exporter_of(const struct opts *opts)
 }
 
 /*
- * Write @data in the requested format. Opens @pipe for that and begins @progress; the caller ends
+ * Writes @data in the requested format. Opens @pipe for that and begins @progress; the caller ends
  * both.
  */
 static int export_one(const struct opts *opts, struct trace_data *data, enum export_side side,
@@ -71,8 +71,8 @@ static int dump_exported(const struct opts *opts, struct trace_data *data, struc
 }
 
 /*
- * Writes one page about both recordings. SIGINT ends only the reading of the present recording, so
- * the page is complete in any case.
+ * Writes one page about both recordings. SIGINT ends only the reading of the recording that is
+ * being read, so the page is complete in any case.
  */
 static int dump_both(const struct opts *opts, struct trace_data *base, struct trace_data *pair,
 		     struct uft_err *err)
@@ -134,8 +134,7 @@ static int dump_files(const struct opts *opts, struct trace_data *data, struct s
 			 "records of '%s' are shown",
 			 data->dir);
 	/*
-	 * Only a typed option gets a warning: options of default.opts have taken effect while
-	 * recording.
+	 * Only a typed option is in vain: options of default.opts have had effect while recording.
 	 */
 	if (opts_has_typed(opts, "time-filter"))
 		msg_warn(&opts->msg, "option '--time-filter' means nothing for dump without "

@@ -18,13 +18,13 @@
 #include "utils/export/export.h"
 
 /*
- * Properties of a word of this command.
+ * A word after `events`.
  *
- * @options: those that no other word takes
+ * @options: options that no other word takes
  * @check: checks arguments that only this word understands; may be NULL
  * @run: reads files; NULL when the word reads no files
  * @choose: chooses the writer for a recording; NULL when the word reads no recording. A word with
- *          both reads the files that are named, or else the recording
+ *         both reads the files that are named, or else the recording
  */
 struct events_word {
 	const char *name;

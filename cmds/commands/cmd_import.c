@@ -1,6 +1,5 @@
 /*
- * `utrail import`: make a recording, or a part of one, of what trace-cmd has recorded of the
- * kernel.
+ * `utrail import`: make a recording of what trace-cmd has recorded of the kernel, or add it to one.
  */
 #include "cmds/cmd.h"
 #include "cmds/import/kernel_trace.h"

@@ -104,8 +104,7 @@ static int show_recorded(const struct opts *opts, char *data_dir, struct uft_err
 }
 
 /*
- * A misspelt command (`utrail reply`) looks like a missing program: names the command that was
- * meant.
+ * Names the command that was meant: a misspelt one (`utrail reply`) looks like a missing program.
  */
 static void suggest_command(const char *name, struct uft_err *err)
 {
@@ -149,10 +148,7 @@ static sigset_t interrupts(void)
 	return set;
 }
 
-/*
- * Drops interrupts that came until the recording was complete: they were meant for the program or
- * for the recorder.
- */
+/* Drops interrupts that came while recording: they were meant for the program or the recorder. */
 static void forget_interrupts(void)
 {
 	const sigset_t set = interrupts();
@@ -163,7 +159,7 @@ static void forget_interrupts(void)
 		;
 }
 
-/* This process ignores interrupts: they are meant for the program. */
+/* Ignores interrupts in this process: they are meant for the program. */
 static void ignore_interrupts(void)
 {
 	signal(SIGINT, SIG_IGN);
@@ -173,8 +169,8 @@ static void ignore_interrupts(void)
 }
 
 /*
- * Record, and go on to the view if there is a recording. From then on interrupts are meant for the
- * view. @status: the program's, or that of an error
+ * Records. Returns true when there is a recording to view: from then on interrupts are meant for
+ * the view. @status: the program's, or that of an error
  */
 static bool record_first(const struct opts *opts, char *data_dir, int *status, struct uft_err *err)
 {
@@ -213,8 +209,9 @@ static bool can_follow(const struct opts *opts)
 #define LOOK_AGAIN_MS 10
 
 /*
- * Wait until the recorder of @data_dir answers, or has written to @over_fd that it is done. Returns
- * false when the recorder has closed @over_fd without writing: then there is nothing to show.
+ * Waits until the recorder of @data_dir answers, or has written to @over_fd that it is done.
+ * Returns false when the recorder has closed @over_fd without writing: then there is nothing to
+ * show.
  */
 static bool wait_for_recorder(const char *data_dir, int over_fd)
 {
@@ -253,8 +250,8 @@ static int show_while_recording(const struct opts *opts, char *data_dir, int ove
 }
 
 /*
- * Returns the status of the child that shows the calls. The recording is complete when this
- * function is called, so an interrupt means that the user has seen enough.
+ * Waits for the child that shows the calls, and returns its status. The recording is complete by
+ * now, so an interrupt means that the user has seen enough.
  */
 static int wait_for_viewer(pid_t pid, int ending_signal)
 {
@@ -307,8 +304,8 @@ static void show_more(struct live_output *output)
 }
 
 /*
- * A thread that waits for the end of the viewer. When the user leaves the screen first, the thread
- * prints what the running program writes.
+ * The thread that waits for the end of the viewer. If the program still runs then, the thread
+ * prints what the program writes.
  */
 static void *show_output(void *arg)
 {
@@ -348,7 +345,7 @@ static int begin_output(struct live_output *output, pid_t viewer, struct uft_err
 	return 0;
 }
 
-/* Called after the end of the viewer: gives the terminal back and prints the rest. */
+/* Call it after the viewer has ended: gives the terminal back, and prints the rest. */
 static void end_output(struct live_output *output)
 {
 	fflush(stdout);
@@ -385,9 +382,7 @@ static int record_and_show(const struct opts *opts, char *data_dir, struct uft_e
 
 	fflush(stdout);
 
-	/*
-	 * Interrupts are blocked until the viewer ignores them: an early one would end the viewer.
-	 */
+	/* An interrupt before the viewer ignores interrupts would end the viewer. */
 	const sigset_t set = interrupts();
 	sigset_t before;
 
@@ -453,7 +448,7 @@ static int make_temp_dir(char path[static PATH_MAX], struct uft_err *err)
 	return err_set_errno(err, -errno, "cannot make a temporary directory in '%s'", tops[1]);
 }
 
-/* Wait until the child has ended. Signals to this process are passed on to the child. */
+/* Waits until the child has ended. Signals to this process are passed on to the child. */
 static int wait_for(pid_t pid, const sigset_t *signals, struct uft_err *err)
 {
 	siginfo_t info;
@@ -465,10 +460,7 @@ static int wait_for(pid_t pid, const sigset_t *signals, struct uft_err *err)
 
 		int sig = sigwaitinfo(signals, &info);
 
-		/*
-		 * Signals from the terminal are not passed on: the child gets them from the
-		 * terminal, too.
-		 */
+		/* The terminal sends its signals to the child, too: only others are passed on. */
 		if (sig > 0 && sig != SIGCHLD && info.si_code <= 0)
 			kill(pid, sig);
 	}
@@ -488,10 +480,7 @@ static int live_in_temp_dir(const struct opts *opts, struct uft_err *err)
 	struct sigaction children;
 
 	sigaddset(&blocked, SIGCHLD);
-	/*
-	 * Block signals before the first file exists: a signal must not end this process before it
-	 * removes its files.
-	 */
+	/* A signal must not end this process before it removes its files. */
 	sigprocmask(SIG_BLOCK, &blocked, &before);
 
 	int ret = make_temp_dir(top, err);
@@ -519,16 +508,13 @@ static int live_in_temp_dir(const struct opts *opts, struct uft_err *err)
 }
 
 /*
- * --keep-pid: show the calls, and clean up after viewer and recorder, however they end. No parent
+ * --keep-pid: shows the calls, and cleans up after viewer and recorder, however they end. No parent
  * waits for this process, and interrupts are blocked. @over_fd closes when the recorder ends.
  */
 static int show_beside(const struct opts *opts, char *data_dir, const char *top, int over_fd,
 		       const sigset_t *before, struct uft_err *err)
 {
-	/*
-	 * The program may end before all calls are shown, and then the shell uses the terminal: a
-	 * pager would disturb it.
-	 */
+	/* If the program ends first, the shell uses the terminal: a pager would disturb it. */
 	struct opts quiet = *opts;
 	char done;
 
@@ -602,8 +588,8 @@ static int live_in_kept_pid(const struct opts *opts, struct uft_err *err)
 	char done;
 
 	/*
-	 * This process is the recorder. If recording has failed, it may also be the process that
-	 * was to become the program.
+	 * This process is the recorder, or, if recording has failed, perhaps the process that was
+	 * to become the program.
 	 */
 	if (status >= 0 && !err->code)
 		fd_write_all(over_fd, "", 1);

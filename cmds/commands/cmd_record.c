@@ -43,7 +43,7 @@ static bool is_compiler(const struct opts *opts)
 				 compiler_is_launcher(opts->args[0]));
 }
 
-/* Returns the number of writer threads: one for each four CPUs, as in the peer. */
+/* Returns the number of writer threads: one for each four CPUs, as in uftrace. */
 static unsigned default_writers(void)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
@@ -326,7 +326,7 @@ static void warn_about_losses(const struct run *run, struct recorder *rec)
 }
 
 /*
- * Begin to record tracepoints, and report missing ones. `info` names kernel files from now on, so
+ * Begins to record tracepoints, and reports missing ones. `info` names kernel files from now on, so
  * that a cut-off recording is readable.
  */
 static void begin_tracepoints(struct run *run, struct recorder *rec, pid_t pid)
@@ -338,15 +338,12 @@ static void begin_tracepoints(struct run *run, struct recorder *rec, pid_t pid)
 	run->has_kernel = kernel_open(&rec->kernel, &rec->sources, pid, &note) == 0;
 	if (note.code)
 		msg_warn(&run->opts->msg, "%s", note.text);
-	/*
-	 * If this fails, the `info` of the beginning remains, and another one is written at the
-	 * end.
-	 */
+	/* If this fails, the `info` of the beginning remains until the end. */
 	if (run->has_kernel)
 		infofile_begin(run, NULL);
 }
 
-/* Begin to record scheduler events. Without permission the recording goes on without them. */
+/* Begins to record scheduler events. Without permission the recording goes on without them. */
 static void begin_perf(struct run *run, struct recorder *rec, pid_t pid)
 {
 	struct uft_err err = { 0 };
@@ -372,7 +369,7 @@ static int choose_way(struct run *run, struct recorder *rec, struct uft_err *err
 	return ret;
 }
 
-/* Begin to follow processes. The child waits for this: --proc must record all processes. */
+/* Begins to follow processes. The child waits for this: --proc must record all processes. */
 static int begin_processes(struct run *run, struct recorder *rec, struct uft_err *err)
 {
 	struct launched *program = &run->program_process;
@@ -437,7 +434,7 @@ static void find_patches(struct run *run, struct recorder *rec)
 		patches_find(&rec->planner.patches, &run->settings, known, /* is_program= */ true);
 }
 
-/* Warns users who want to send requests that another process has this recorder's socket name. */
+/* Warns users who may want to send requests: another process has this recorder's socket name. */
 static void warn_about_door(const struct run *run, const struct recorder *rec)
 {
 	if (rec->service.trouble.code && (run->settings.has_agent || run->settings.flight_bytes))
@@ -452,10 +449,7 @@ static int run_program(struct run *run, struct recorder *rec, struct uft_err *er
 	struct run_progress progress;
 	struct proc_filter filter;
 
-	/*
-	 * Signals are blocked before any thread is started, so that they come to the control
-	 * thread's descriptor.
-	 */
+	/* Blocked before any thread is started, signals come to the control thread's descriptor. */
 	block_signals(run);
 
 	int ret = recorder_open(rec, &run->settings, run->store, err);

@@ -124,7 +124,7 @@ static int add_up(const struct opts *opts, const struct report_diff *diff, struc
 	return read_progress_end(&progress, opts, ret);
 }
 
-/* Open the @index-th of the other recordings and add up its calls. */
+/* Opens another one of the recordings, in directory @dir, and adds up its calls. */
 static int add_up_other(const struct opts *opts, const struct report_diff *diff, char *dir,
 			struct compared *one, struct aggregate *agg, struct uft_err *err)
 {

@@ -95,8 +95,8 @@ int events_etrace_export(const struct opts *opts, const struct trace_data *data,
 }
 
 /*
- * If a recording is damaged, the part in front of the damage is written. Only the user may read the
- * file: environments may hold secrets.
+ * If a recording is damaged, the part before the damage is written. Only the user may read a file
+ * that has environments: they may hold secrets.
  */
 int events_etrace_build(const struct opts *opts, const struct trace_data *data, const char *name,
 			struct uft_err *err)

@@ -97,8 +97,8 @@ static struct fst_piece directive_of(const char *format, unsigned long nr)
 }
 
 /*
- * Parses gcc's "expects argument of type 'long int', but argument 3 has type 'int'"; clang does not
- * name the argument.
+ * Puts the types of gcc's "expects argument of type 'long int', but argument 3 has type 'int'";
+ * clang does not name the argument. Returns false for other messages.
  */
 static bool put_types(struct strbuf *out, const char *format, const char *text)
 {

@@ -49,7 +49,7 @@ void help_option_names(const struct opt_row *row, struct strbuf *out)
 		strbuf_addf(out, row->without ? "[=%s]" : "=%s", row->arg);
 }
 
-/* Add @text from column @first on, broken between words. The cursor is at that column already. */
+/* Adds @text from column @first on, broken between words. The cursor is at that column already. */
 static void add_wrapped(const char *text, size_t first, size_t width, struct strbuf *out)
 {
 	size_t column = first;
@@ -91,8 +91,8 @@ static void add_usage_of(const struct cmd *cmd, size_t width, struct strbuf *out
 }
 
 /*
- * Put @text at @column of the line that begins at @start of @out. When that line is too long, @text
- * goes to the next line.
+ * Puts @text at @column of the line that begins at @start of @out, or, when that line is too long,
+ * into the next line.
  */
 static void add_right(size_t start, const char *text, size_t column, size_t width,
 		      struct strbuf *out)
@@ -140,10 +140,7 @@ static void add_examples(const struct help_often *often, size_t width, struct st
 		size_t start = out->len;
 
 		strbuf_addf(out, "  utrail %s", often->examples[i][0]);
-		/*
-		 * The explanation gets at least half of the line; otherwise it gets a line of its
-		 * own.
-		 */
+		/* The explanation gets at least half of the line, or a line of its own. */
 		add_right(start, often->examples[i][1], column > width / 2 ? HELP_INDENT : column,
 			  width, out);
 	}

@@ -17,10 +17,7 @@ struct help_often {
 	const char *often[HELP_OFTEN_MAX + 1];
 };
 
-/*
- * Returns the row of @cmd, or of utrail itself when @cmd is NULL. Returns NULL when there is no
- * row.
- */
+/* Returns the row of @cmd (NULL: of utrail itself), or NULL when there is none. */
 const struct help_often *help_often_of(const struct cmd *cmd);
 
 #endif

@@ -21,8 +21,8 @@
  */
 #define SET_BACK_US   10000000LL
 /*
- * The latest time that a line may have. Records with the same time are stored a nanosecond apart,
- * so times up to INT64_MAX are left for those.
+ * The latest time that a line may have. Records with the same time are stored a nanosecond apart:
+ * later times up to INT64_MAX are left for these.
  */
 #define RECORD_NS_MAX (INT64_MAX - (1LL << 40))
 #define US_MAX	      (RECORD_NS_MAX / 1000)
@@ -306,7 +306,7 @@ static int open_logs(struct import *im, struct uft_err *err)
 	return 0;
 }
 
-/* Report text that is no line of a log. Returns the number of such lines. */
+/* Reports text that is no line of a log. Returns the number of such lines. */
 static uint64_t tell_problems(struct import *im)
 {
 	uint64_t nr_wrong = 0;

@@ -83,7 +83,10 @@ static bool is_wanted(const struct kernel_output *out, const struct kernel_file 
 
 	if (!kernel_event_type_of(file, &type))
 		return true;
-	/* The formats of calls are always kept, both of them: readers need entry and return. */
+	/*
+	 * The formats of calls are always kept: readers need that of the entry and that of the
+	 * return.
+	 */
 	return type.graph.kind || (out->seen[type.id / 64] >> type.id % 64 & 1);
 }
 

@@ -40,10 +40,10 @@ struct part {
 };
 
 /*
- * @into: the recording that is added to; its @data is open then. NULL: a new one is made
+ * @into: the recording to which records are added, open as @data; NULL: a new one is made
  * @parts: sorted by their CPU
- * @nr_of_others: records of tasks that the recording does not have; @nr_of_tracers: records that
- * are neither events nor calls
+ * @nr_of_others: records of tasks that the recording does not have
+ * @nr_of_tracers: records that are neither events nor calls
  */
 struct kernel_trace {
 	const struct opts *opts;
@@ -166,7 +166,7 @@ static bool align(struct kernel_trace *kt, struct place *place, struct uft_err *
 	return false;
 }
 
-/* Aligns all buffers. One whose times cannot be aligned is left out, if there are others. */
+/* Aligns all buffers. A buffer whose times cannot be aligned is left out, if there are others. */
 static int align_all(struct kernel_trace *kt, struct uft_err *err)
 {
 	struct uft_err why = { 0 };
@@ -432,10 +432,7 @@ static int open_into(struct kernel_trace *kt, struct uft_err *err)
 
 static int open_output(struct kernel_trace *kt, struct uft_err *err)
 {
-	/*
-	 * All events are outside of functions, and without these options readers leave such events
-	 * out.
-	 */
+	/* All events are outside of functions: without the options readers leave them out. */
 	return import_dir_make(&kt->dir, kt->opts->data_dir, "--event-full\n--kernel-full\n", err);
 }
 

@@ -24,8 +24,7 @@ struct import_kind {
  * Starts as { .next_id = ... }, ends with import_kinds_deinit().
  *
  * @next_id: id of the next new event
- * @bytes: the definitions of all events have at most so many bytes, with those of the existing
- *         recording
+ * @bytes: an upper bound of the bytes of all definitions, with those of the existing recording
  * @last: the event that was returned last
  */
 struct import_kinds {

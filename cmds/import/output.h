@@ -9,7 +9,7 @@
 #include "utils/pipeline/recording/data.h"
 
 /*
- * @into: the existing recording, or NULL for a new one; @data is open while there is one
+ * @into: the existing recording, open as @data, or NULL for a new one
  * @offset_ns: the time of day minus a record's time
  */
 struct import_output {

@@ -55,9 +55,9 @@ static uint64_t key_of(const struct fst_origin *origin, size_t log)
 }
 
 /*
- * Chooses the task's number. If the line has the number of the thread, this is taken. The first
- * thread of a process that has none gets the number of the process. Any other thread gets a number
- * that no task of Linux has.
+ * Chooses the task's number: that of the thread, if the line has it, or else that of the process.
+ * If another task has this number, or the line has none, the task gets one that no task of Linux
+ * has.
  */
 static int32_t choose_tid(struct import_tasks *tasks, const struct fst_origin *origin)
 {

@@ -13,8 +13,7 @@
  *
  * @origin: its process and thread in the lines
  * @log: its log, for tasks whose lines name no process
- * @is_new_process: its program was not written yet
- * @first_ns: the time of its first event
+ * @is_new_process: its process is new in the recording: the program must still be written
  * @records, @payloads: the bytes that wait for <tid>.dat and <tid>.evt
  * @is_written: its files exist
  * @next: another task with the same key

@@ -22,8 +22,8 @@
 #define SILENCE_MS 2000
 
 /*
- * Reads the file in which a recorder states the other name of its socket. The first line is the
- * name, the second the secret.
+ * Reads the file in which a recorder states the name of its socket, if that is not the usual one.
+ * The first line is the name, the second the secret.
  */
 static bool read_door(const char *dir, const struct stat *st, struct recorder_name *name)
 {
@@ -84,9 +84,7 @@ static bool is_trusted(int fd, uid_t owner, struct ucred *peer)
 	       (is_ours(peer->uid) || peer->uid == owner);
 }
 
-/*
- * Connects to a recorder. The call fails when the queue of connections is full: it does not wait.
- */
+/* Connects to a recorder. Fails without a wait when the queue of connections is full. */
 static int connect_recorder(const struct recorder_name *name, struct ucred *peer)
 {
 	struct sockaddr_un addr;
@@ -125,7 +123,7 @@ static int take_answer(int fd, struct request_answer *answer, struct strbuf *out
 	return answer->magic == REQUEST_MAGIC ? 0 : -EPIPE;
 }
 
-/* Returns 0 when there is something to read. */
+/* Returns 0 when there is something to read, or -ETIMEDOUT. */
 static int wait_for_answer(int fd, int timeout_ms)
 {
 	struct pollfd wait = { .fd = fd, .events = POLLIN };
@@ -341,7 +339,7 @@ void ask_wait_for_end(const char *dir)
 	struct recorder_name name;
 
 	/*
-	 * A recorder whose program runs answers at once. Others close the connection when they end.
+	 * A recorder whose program runs answers at once; another closes the connection at its end.
 	 */
 	if (ask_name_of_dir(dir, &name) == 0)
 		ask_once(&name, REQUEST_IS_RUNNING, NULL, WAIT_FOR_END_MS, NULL);

@@ -11,8 +11,8 @@
 /* The pause between two looks. */
 #define REST_NS 30000000
 /*
- * The time after which a function that has not returned is shown as entered, on a terminal: it may
- * never return.
+ * On a terminal, a function that has not returned after this time is shown as entered: it may never
+ * return.
  */
 #define OPEN_NS 200000000
 

@@ -76,7 +76,7 @@ void msg_warn(const struct msg *msg, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* Add @text to @out, with one form of each {one|many}. */
+/* Adds @text to @out, with one form of each {one|many}. */
 static void add_forms(struct strbuf *out, const char *text, bool is_one)
 {
 	bool is_choice = false;

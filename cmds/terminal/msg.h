@@ -12,7 +12,7 @@
 #include "utils/base/err.h"
 #include "utils/base/containers/strbuf.h"
 
-/* The subject of a debug message: the words of --debug-domain, with the peer's names. */
+/* The subject of a debug message: the words of --debug-domain, with the names of uftrace. */
 enum msg_domain {
 	MSG_UTRAIL, /* the commands */
 	MSG_SYMBOL,
@@ -60,9 +60,7 @@ void msg_warn_nr(const struct msg *msg, uint64_t nr, const char *fmt, ...) PRINT
 /* Print "utrail: text", for errors and short notices. */
 void msg_line(const struct msg *msg, const char *fmt, ...) PRINTF_FORMAT(2, 3);
 
-/*
- * Print a warning of several lines. Foreign text in @text must have been escaped (MEDIUM_TERMINAL).
- */
+/* Print a warning of several lines, in which foreign text is escaped already (MEDIUM_TERMINAL). */
 void msg_warn_lines(const struct msg *msg, const struct strbuf *text);
 
 /* Print a line of a list on stdout: names and numbers. */

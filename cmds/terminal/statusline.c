@@ -92,10 +92,7 @@ static void erase(void)
 {
 	if (!line.is_shown)
 		return;
-	/*
-	 * In the background nothing is written: the process with the terminal has overwritten the
-	 * line.
-	 */
+	/* In the background nothing is written: the foreground has overwritten the line. */
 	if (!is_in_foreground() || put_on_terminal(ERASE, strlen(ERASE)))
 		line.is_shown = false;
 }
