@@ -18,14 +18,12 @@
 #include "utils/base/cleanup.h"
 #include "utils/base/compiler.h"
 
-/*
- * The most connections at a time, each with a thread. When there are too many strangers, the oldest
- * is cut off.
- */
+/* The most connections at a time, each with a thread. */
 #define CONNECTIONS_MAX 512
 /*
- * The most connections that have not shown the token, and the seconds that they may stay. The other
- * connections are for browsers that have shown it, and for those that are being closed.
+ * The most strangers, connections that have not shown the token, and the seconds that they may
+ * stay: when there are more, the oldest is cut off. Other connections are for browsers that have
+ * shown it.
  */
 #define STRANGERS_MAX	64
 #define STRANGER_S	5
@@ -79,10 +77,7 @@ int server_listen(unsigned port, struct gate *gate, struct uft_err *err)
 	int fd cleanup_fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	int on = 1;
 
-	/*
-	 * Old connections of an earlier server, which still wait for their end, do not keep the
-	 * port.
-	 */
+	/* Old connections of an earlier server, which wait for their end, do not keep the port. */
 	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||
 	    bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
 	    listen(fd, CONNECTIONS_MAX) < 0 ||

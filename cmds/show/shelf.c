@@ -264,7 +264,7 @@ static struct shown *find_shown(struct shelf *shelf, const char *path, const cha
 
 /*
  * Decides whether the recording is shown as a whole or in parts. Returns false when it cannot be
- * opened; the answer tells that.
+ * opened; @reply then says so.
  */
 static bool choose_way(const struct shelf *shelf, struct shown *shown, struct server_reply *reply)
 {

@@ -88,8 +88,8 @@ static int serve(const struct opts *opts, struct shelf *shelf, struct uft_err *e
 	if (fd < 0)
 		return fd;
 	/*
-	 * The signal is blocked before the address is printed: from then on, Ctrl-C ends the
-	 * command properly.
+	 * SIGINT is blocked before the address is printed: from then on, it ends the command
+	 * properly.
 	 */
 	sigemptyset(&ends);
 	sigaddset(&ends, SIGINT);

@@ -117,10 +117,7 @@ static void edit_file(struct tui *tui, const char *file, unsigned line)
 		draw_note(tui, "the editor (EDITOR) cannot be run");
 }
 
-/*
- * Refuses all but regular files: the recording may name a device or a pipe, which must not be
- * opened.
- */
+/* Refuses all but regular files: the recording may name a device, which must not be opened. */
 static void check_and_edit(struct tui *tui, const char *file, unsigned line)
 {
 	struct strbuf text cleanup_strbuf = { 0 };

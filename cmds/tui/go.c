@@ -192,10 +192,7 @@ static int make_replay(struct tui *tui, struct uft_err *err)
 	const struct opts *opts = tui->opts;
 	const struct replay_config shown = {
 		.color = opts->color_mode,
-		/*
-		 * The fields must be named: a partial pass has a time range, and with one the
-		 * default has a field more.
-		 */
+		/* With the time range of a partial pass, the default would have one field more. */
 		.fields = tui->replay_fields ? tui->replay_fields : REPLAY_FIELDS,
 		.merges_leaves = true,
 		.shows_args = opts->show_args,
@@ -432,10 +429,7 @@ int go_take_reading(struct tui *tui, struct tui_reading *next, struct uft_err *e
 	if (ret == 0)
 		ret = take_lists(tui, err);
 	replay_view_set_tree(&tui->replay, &next->tree);
-	/*
-	 * After an error the views are dropped: they point into the former reading, which ends
-	 * here.
-	 */
+	/* After an error the views are dropped, since they point into the former reading. */
 	if (ret < 0)
 		go_deinit(tui);
 	reading_close(before);

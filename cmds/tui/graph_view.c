@@ -323,7 +323,7 @@ static uint32_t previous_sibling(const struct graph_view *view, uint32_t at)
 	return before;
 }
 
-/* Moves the cursor from one call, which is folded, to another one, whose calls are shown. */
+/* Folds call @from, and moves the cursor to call @to, whose calls are shown. */
 static uint32_t leave_for(struct graph_view *view, uint32_t from, uint32_t to)
 {
 	if (from != to) {

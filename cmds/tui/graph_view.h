@@ -21,7 +21,7 @@ enum graph_item_kind {
  * @node: the line shows the numbers of this node
  * @func: the line shows the name of this function
  * @end: the index of the first item that is not below this one
- * @parent: the index of the item above; for the first, its own
+ * @parent: the index of the item above; for a section (GRAPH_HIDDEN), its own
  */
 struct graph_item {
 	const struct tree_node *node;
@@ -75,9 +75,7 @@ int graph_view_func(struct graph_view *view, const struct graph_view *whole,
 int graph_view_carry(struct graph_view *view, const struct graph_view *before, struct uft_err *err);
 void graph_view_deinit(struct graph_view *view);
 
-/*
- * Unfold the lines around the first call of @func, and go there. Returns false when there is none.
- */
+/* Unfold the lines around the first call of @func, and go there. Returns false if there is none. */
 bool graph_view_go(struct graph_view *view, const struct func *func, size_t rows);
 
 #endif

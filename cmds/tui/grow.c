@@ -12,9 +12,7 @@
 
 /* The time between two looks. */
 #define LOOK_NS	      300000000ULL
-/*
- * The pause before graph and report are read again, as a multiple of the time that reading takes.
- */
+/* Graph and report are read again after this many times the time that reading takes. */
 #define REST_FACTOR   10
 #define REST_LEAST_NS 1000000000ULL
 /*
@@ -29,10 +27,7 @@ void grow_begin(struct tui *tui)
 
 	tui->growth.grows = ask_is_recorded(dir);
 	tui->growth.stamp = tui->growth.grows ? growth_stamp(dir) : 0;
-	/*
-	 * Parts of the recording were written while others were read, so the reading is old
-	 * already.
-	 */
+	/* Parts were written while others were read, so the reading is old already. */
 	tui->growth.is_stale = tui->growth.grows;
 }
 
@@ -56,10 +51,7 @@ int grow_open_calls(struct tui *tui, struct uft_err *err)
 		return ret;
 	calls->data.modules.syms_dir = opts.syms_dir;
 	calls->is_open = true;
-	/*
-	 * The first look only asks for the time up to which records are complete. The second look
-	 * uses it.
-	 */
+	/* The first look only asks up to which time records are complete, for the second look. */
 	return calls->grows ? follow_look(&calls->follow, err) : 0;
 }
 

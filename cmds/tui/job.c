@@ -91,10 +91,7 @@ void job_stop(struct tui_job *job)
 {
 	if (!job->runs)
 		return;
-	/*
-	 * The thread may be between two pipelines, and begin the next one, so it is stopped again
-	 * and again.
-	 */
+	/* The thread may begin another pipeline, so it is stopped again and again. */
 	while (!job_is_done(job)) {
 		reading_stop(job->reading);
 		nanosleep(&(struct timespec){ .tv_nsec = LOOK_NS }, NULL);

@@ -25,7 +25,7 @@ static size_t nr_lines(struct tui_view *base)
 	return report_of(base)->rows.nr;
 }
 
-/* Titles are in capitals, as in the peer. The peer's title for the number of calls is shorter. */
+/* Titles are in capitals, as in uftrace, whose title for the number of calls is shorter. */
 static void put_title(const struct report_column *column, const struct report_layout *layout,
 		      bool is_sorted, struct sink *sink)
 {

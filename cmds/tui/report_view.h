@@ -23,7 +23,7 @@ struct report_view {
 };
 
 /*
- * Before this, @view->agg must have been prepared (report_prepare()) for a report with @config, and
+ * Make the view of @view->agg, which was prepared (report_prepare()) for a report with @config, and
  * run. When @config has no sort keys, the first column is the key. Returns 0, -ERR_USAGE or -ENOMEM
  * with @err.
  */
@@ -37,9 +37,7 @@ void report_view_sort(struct report_view *view, int index);
 /* Go to the line of @func. Returns false when there is none. */
 bool report_view_go(struct report_view *view, const struct func *func, size_t rows);
 
-/*
- * Go to the line of the function @name. Its place on the screen does not change, if there is room.
- */
+/* Move the cursor to the line of function @name. Its row on the screen stays, if there is room. */
 void report_view_find(struct report_view *view, const char *name);
 
 #endif

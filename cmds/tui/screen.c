@@ -38,10 +38,7 @@
 #define SIGNAL_STACK	 (64 * 1024)
 #define REPLACEMENT_CHAR '?'
 
-/*
- * Everything that a signal handler needs is prepared here: it may only call write(2) and
- * tcsetattr(3).
- */
+/* All that signal handlers need is here: they may only call write(2) and tcsetattr(3). */
 static struct {
 	bool is_open;
 	bool has_color;
@@ -180,10 +177,7 @@ int screen_open(bool has_color, struct uft_err *err)
 	setlocale(LC_CTYPE, "");
 	the.is_utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
 	tcgetattr(STDIN_FILENO, &the.termios);
-	/*
-	 * Handlers are set before ncurses starts: ncurses sets its own for signals without a
-	 * handler.
-	 */
+	/* Before ncurses starts: it sets handlers of its own for signals that have none. */
 	catch_signals();
 	the.screen = newterm(NULL, stdout, stdin);
 	if (!the.screen) {
@@ -280,9 +274,7 @@ static size_t read_sgr(const char *text, size_t len, attr_t *attrs, short *pair)
 	return at < len ? at + 1 : len;
 }
 
-/*
- * Reads the character at @text, and returns its length. Names were escaped, so the text is UTF-8.
- */
+/* Reads the character at @text, and returns its length. Names were escaped: the text is UTF-8. */
 static size_t read_char(const char *text, size_t len, wchar_t *c)
 {
 	static const uint8_t firsts[] = { 0x7f, 0x1f, 0x0f, 0x07 };

@@ -27,10 +27,7 @@ enum screen_key {
 	SCREEN_WHEEL_UP,
 	SCREEN_WHEEL_DOWN,
 	SCREEN_CLICK, /* a click on screen_clicked_row() */
-	/*
-	 * the terminal has another size, or the process was continued: everything must be drawn
-	 * again
-	 */
+	/* the size has changed, or the process was continued: everything must be drawn again */
 	SCREEN_RESIZED,
 	SCREEN_OTHER,
 };

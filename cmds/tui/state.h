@@ -48,9 +48,9 @@ struct tui_growth {
 /*
  * @reading: the recording for graph and report; complete when @has_tree
  * @next: takes the place of @reading when it is complete
- * @job: the thread that reads
  * @waiting: the view during the first reading
- * @wanted, @wanted_func: the command (enum tui_command) that waits for it, and its function
+ * @wanted, @wanted_func: the command (enum tui_command) that waits for that reading, and its
+ *         function
  * @graph: the columns of graphs
  * @session: the program that is shown, a root of the tree
  * @sum: the calls of the function that @func shows
@@ -106,7 +106,6 @@ struct tui {
 
 /* Returns the number of a view's lines that the screen has room for. */
 size_t draw_rows(void);
-/* Draw the whole screen. */
 void draw_all(struct tui *tui);
 /* Draw the whole screen with @text in the last line, where the user types. */
 void draw_prompt(struct tui *tui, const char *text);
@@ -124,10 +123,7 @@ int go_info(struct tui *tui, struct uft_err *err);
 int go_sessions(struct tui *tui, struct uft_err *err);
 /* If the view is the replay, number all of its lines, for commands that need its end. */
 int go_to_know_all(struct tui *tui, struct uft_err *err);
-/*
- * Returns the settings of the report: those of the options, with the fields that the user has
- * chosen.
- */
+/* Returns the settings of the report, with the fields that the user has chosen. */
 struct report_config go_report_config(const struct tui *tui);
 /* Make the report from the sums that the job has made. */
 int go_take_report(struct tui *tui, struct uft_err *err);

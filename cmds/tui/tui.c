@@ -63,7 +63,7 @@ static int click_line(struct tui *tui, struct uft_err *err)
 	return 0;
 }
 
-/* Run a command within the view. */
+/* Runs a command within the view. */
 static int do_act(struct tui *tui, enum tui_act act, struct uft_err *err)
 {
 	struct tui_view *view = tui->view;
@@ -260,7 +260,7 @@ int tui_check_terminal(struct uft_err *err)
 	return screen_check(err);
 }
 
-/* Opens the recording. If it has just begun, it may have no calls yet: then waits for the first. */
+/* Opens the recording. If it has just begun and has no calls yet, waits for the first. */
 static int open_reading(struct tui *tui, struct uft_err *err)
 {
 	const struct timespec rest = { .tv_nsec = 50000000 };

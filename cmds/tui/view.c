@@ -21,10 +21,7 @@ static bool is_gap(const struct tui_view *view, size_t line)
 	return view->ops->is_gap && view->ops->is_gap(view, line);
 }
 
-/*
- * Returns the nearest line to @line that the cursor can be on: downwards, or upwards if there is
- * none.
- */
+/* Returns the line nearest to @line that the cursor can be on: below, or above if there is none. */
 static size_t usable_line(struct tui_view *view, size_t line)
 {
 	size_t nr = count_lines(view);
@@ -143,8 +140,7 @@ void view_center(struct tui_view *view, size_t rows)
 	size_t end = last_top(view, MAX(rows, (size_t)1));
 
 	/*
-	 * The line comes to stand just above or below the middle, which depends on the direction of
-	 * scrolling.
+	 * The line ends just above or below the middle: it depends on the direction of scrolling.
 	 */
 	if (view->cursor - view->top < half) {
 		while (view->top > 0 &&

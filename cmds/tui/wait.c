@@ -7,9 +7,7 @@
 #include "cmds/tui/screen.h"
 #include "cmds/tui/state.h"
 
-/*
- * The time before a view tells that the recording is being read. Most recordings are read in less.
- */
+/* A view tells that the recording is being read after this time: most are read in less. */
 #define SILENT_NS 300000000ULL
 #define LOOK_NS	  2000000
 

@@ -160,8 +160,8 @@ static double get_self(const struct stored_call *call)
 }
 
 /*
- * Numbers the contexts of some calls and all contexts above them anew, parents before their
- * children. Returns their number. @numbers: by node, the new number; 0: it has none
+ * Gives new numbers to the contexts of the calls in @list and to all contexts above them, parents
+ * before their children. Returns their number. @numbers: by node, the new number; 0: it has none
  */
 static uint32_t choose_contexts(const struct contexts *contexts, const struct call_list *list,
 				uint32_t *numbers)
@@ -296,9 +296,7 @@ int answer_calls(struct index *index, const struct part_range *range, uint64_t w
 	return ret;
 }
 
-/*
- * Reads numbers between commas. Returns a byte for each number below @nr: 1 when the number occurs.
- */
+/* Returns a byte for each number below @nr: 1 when it is in @words, numbers between commas. */
 static uint8_t *read_numbers(const char *words, size_t nr)
 {
 	uint8_t *wanted = calloc(nr + 1, 1);

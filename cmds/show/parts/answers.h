@@ -14,8 +14,8 @@
 void answer_page(const struct index *index, struct strbuf *out);
 
 /*
- * Write JSON: the progress of reading, the tasks so far, functions from number @known on, and at
- * the end the number of calls of each.
+ * Write JSON: the progress of reading, the tasks so far, functions from number @known on, and, once
+ * all is read, the number of calls of each function.
  *
  * @generation: changes when the recording was read again
  */
@@ -38,8 +38,8 @@ int answer_calls(struct index *index, const struct part_range *range, uint64_t w
 /*
  * A search for the next call after a place, or for the last one before it.
  *
- * @functions, @kinds: numbers between commas. With @kinds an event is searched, and depths are
- *                     kinds
+ * @functions, @kinds: numbers between commas. With @kinds, which may be NULL, events are searched,
+ *         whose depths are kinds
  */
 struct part_search {
 	const char *functions;

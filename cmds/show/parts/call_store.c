@@ -50,7 +50,7 @@ void call_file_close(struct call_file *file)
 	*file = CALL_FILE_CLOSED;
 }
 
-/* Makes the file in a directory that has usually much room, or else in memory. */
+/* Makes the file in a directory that usually has much room, or else in memory. */
 static int open_call_file(struct call_file *file)
 {
 	const char *dir = getenv("TMPDIR");
@@ -152,8 +152,8 @@ static int thin_end(struct thinner *thinner)
 }
 
 /*
- * Makes the list of a sum from @nr lists that follow each other. Its cells are as short as
- * possible.
+ * Makes the list of a sum from @nr lists that follow each other, each @stride bytes after the one
+ * before. Its cells are as short as possible.
  */
 static int sum_up(struct store_sum *sum, const struct call_list *lists, size_t nr, size_t stride)
 {
@@ -242,8 +242,8 @@ static uint64_t get_number(const uint8_t **at, const uint8_t *end)
 }
 
 /*
- * Returns the difference to the former text's number, as a small number without a sign. Texts are
- * numbered when calls end, so most differences are small.
+ * Returns the difference of a text's number from that of the text before, without a sign (zigzag).
+ * Texts are numbered when calls end, so most differences are small.
  */
 static uint64_t text_step(uint64_t text, uint64_t before)
 {
@@ -506,7 +506,7 @@ static bool is_beyond(const struct store_search *search, const struct stored_cal
 	return !is_there && is_after != search->is_backwards;
 }
 
-/* Finds the nearest call in a list, compared with the one that was found before. */
+/* Takes the nearest call of @list if it is nearer than @found, or nothing was found before. */
 static bool search_list(const struct store_search *search, const struct call_list *list,
 			bool has_found, struct stored_call *found)
 {

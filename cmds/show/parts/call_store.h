@@ -41,7 +41,7 @@ void call_list_deinit(struct call_list *list);
  * A file without a name that several stores share.
  *
  * @fd: -1: no file was needed so far
- * @max_bytes: a quarter of the room that there was
+ * @max_bytes: a quarter of the room that there was when the file was made
  */
 struct call_file {
 	int fd;
@@ -68,8 +68,8 @@ int call_file_append(struct call_file *file, const void *bytes, size_t nr, uint6
 
 /*
  * A sum: calls that ended from @from_ns to @to_ns, and began in that time, too. Calls shorter than
- * @cell_ns are thinned out: only the longest stays among those of a depth that began in the same
- * cell.
+ * @cell_ns are thinned out: of those at one depth that began in the same cell, only the longest
+ * stays.
  *
  * @offset, @bytes: for a block, its place in the file
  * @nodes: for a block, a bit for each node of its calls, modulo STORE_NODE_BITS

@@ -38,12 +38,10 @@ struct last_point {
  *
  * @words: texts of events
  * @kinds: numbers of kinds of events
- * @last_points: the last event of each kind
  * @payloads: arguments of the calls in @open
- * @text: a buffer
  * @at: the number of the present task in index->tasks; SIZE_MAX: none
  * @open: open calls of that task
- * @last_ns: the last time. Times of the page never go back
+ * @last_ns: the time of the last event. Times of the page never go back
  */
 struct reading {
 	struct index *index;

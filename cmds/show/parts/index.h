@@ -55,7 +55,6 @@ struct indexed_task {
  * @tasks: tasks with calls, in the order in which they were read
  * @names: names of functions, by number, each with its NUL; @nr_names of them
  * @calls: the number of calls of each function
- * @texts: texts of calls and events
  * @kinds: names of kinds of events, in the form of @names
  * @per_kind: the number of events of each kind
  * @nr_lost: lost records of all tasks
@@ -65,7 +64,6 @@ struct indexed_task {
  * @base_ns: the time when the recording began
  * @zero_ns: the time of the first record, since @base_ns; ranges count from there
  * @is_done: everything was read, or as much as was possible (@failure)
- * @read_bytes, @all_bytes: bytes of the files
  */
 struct index {
 	const struct opts *opts;
@@ -98,9 +96,7 @@ struct index {
 	struct uft_err failure;
 };
 
-/*
- * Read @data in a new thread; no other thread may read it meanwhile. Returns 0 or a negative errno.
- */
+/* Read @data in a new thread, which alone may read it meanwhile. Returns 0 or a negative errno. */
 int index_start(struct index *index, const struct opts *opts, struct trace_data *data);
 void index_stop(struct index *index);
 

@@ -14,10 +14,7 @@
 #include "cmds/terminal/growth.h"
 #include "utils/base/escape.h"
 
-/*
- * The most calls of a page that has all of them. With more it takes seconds, and memory of the
- * browser.
- */
+/* The most calls of a page that has all: more take seconds, and memory of the browser. */
 #define WHOLE_CALLS_MAX 10000000
 /* The bytes of a call's two records. */
 #define CALL_RECORDS	32
@@ -137,8 +134,8 @@ static bool is_complete(struct index *index)
 }
 
 /*
- * Begins to read a recording that has grown again, or puts a complete reading in place. The lock
- * must be held for writing.
+ * Begins to read again a recording that has grown, or puts a complete reading in the place of the
+ * former one. The lock must be held for writing.
  */
 static void look_at_files(struct parts *parts)
 {
@@ -224,10 +221,7 @@ static void reply_search(struct parts *parts, const struct server_query *query,
 		.functions = server_query_word(query, "functions"),
 		.kinds = server_query_word(query, "kinds"),
 		.is_backwards = is_backwards,
-		/*
-		 * Without a place, the search begins at the beginning, or at the end when
-		 * backwards.
-		 */
+		/* Without a place, the search begins at the beginning; backwards, at the end. */
 		.task = server_query_number(query, "task", is_backwards ? UINT64_MAX : 0),
 		.at_ns = server_query_number(query, "at", is_backwards ? UINT64_MAX : 0),
 		.depth = (int)MIN(server_query_number(query, "depth", 0), (uint64_t)UINT16_MAX) -
@@ -252,10 +246,7 @@ static void reply_texts(struct parts *parts, const struct server_query *query,
 
 	if (numbers) {
 		pthread_rwlock_rdlock(&parts->lock);
-		/*
-		 * In another reading, texts have other numbers: the page will request everything
-		 * again.
-		 */
+		/* In another reading, texts have other numbers: the page will request all again. */
 		if (server_query_number(query, "generation", 0) != parts->generation)
 			numbers = "";
 		ret = answer_texts(&parts->now->index, numbers, &reply->body);

@@ -11,10 +11,7 @@
 #include "utils/view/graph/tree.h"
 #include "utils/view/report/aggregate.h"
 
-/*
- * Boxes of a flame graph that are narrower than this part of its width are not sent: the width
- * divided by LEAST_PART.
- */
+/* Boxes of a flame graph are not sent when they are narrower than its width / LEAST_PART. */
 #define LEAST_PART 50000
 
 static void put_string(struct strbuf *out, const char *text)

@@ -102,10 +102,7 @@ int text_store_get(const struct text_store *store, uint64_t number, struct strbu
 	if (got != (ssize_t)len)
 		return got < 0 ? got : -ENOENT;
 	text[len] = '\0';
-	/*
-	 * A stored text has no NUL. A NUL in the bytes shows that the number was never given: the
-	 * text ends there.
-	 */
+	/* A stored text has no NUL: a NUL shows that the number was never given. */
 	strbuf_addstr(out, text);
 	return strbuf_oom(out) ? -ENOMEM : 0;
 }

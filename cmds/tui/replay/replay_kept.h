@@ -1,6 +1,6 @@
 /*
- * Keeps all lines that filters leave, in a file without a name. The lines depend on all calls
- * before them, so one pass makes all of them, in a thread of its own.
+ * Keeps all lines that filters leave, in a file without a name. A line depends on all calls before
+ * it, so one pass makes all lines, in a thread of its own.
  */
 #ifndef UTRAIL_CMDS_TUI_REPLAY_KEPT_H
 #define UTRAIL_CMDS_TUI_REPLAY_KEPT_H

@@ -22,7 +22,7 @@ static int end_if_enough(struct replay_pass *pass, void *self)
 	return is_enough(self) ? PASS_IS_DONE : 0;
 }
 
-/* Drops the last pages, which may lack the ends of their lines. */
+/* Drops pages that reach line @from: they may lack the lines that follow. */
 static void drop_pages(struct replay_pages *pages, uint64_t from)
 {
 	for (size_t i = 0; i < REPLAY_PAGES; i++) {
@@ -345,9 +345,9 @@ uint64_t replay_pages_entry_of(struct replay_pages *pages, uint64_t number)
 /* --- all of it --- */
 
 /*
- * True when passes can begin at marks. They cannot when lines depend on earlier events. Filters
- * depend on calls before a place. A duration filter holds lines back. With a time range, calls that
- * are open at its beginning have their times from there.
+ * True when passes can begin at marks, since no line depends on earlier events. Filters depend on
+ * earlier calls. A duration filter holds lines back. With a time range, open calls have their times
+ * from its beginning.
  */
 static bool may_seek(const struct pipeline_config *config)
 {

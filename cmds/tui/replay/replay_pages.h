@@ -95,16 +95,10 @@ int replay_pages_end_of(struct replay_pages *pages, uint64_t number, uint64_t *e
 /* Returns a line shortly before the first one at or after @time_ns, among the known lines. */
 uint64_t replay_pages_at_time(const struct replay_pages *pages, uint64_t time_ns);
 
-/*
- * Returns the line by which the caller of the call at @number was entered, or @number without a
- * caller.
- */
+/* Returns the line by which the caller of the call at @number was entered; without one, @number. */
 uint64_t replay_pages_caller_of(struct replay_pages *pages, uint64_t number);
 
-/*
- * Returns the line by which the call that returns at @number was entered, or @number for other
- * lines.
- */
+/* Returns the line by which the call that returns at @number was entered; for others, @number. */
 uint64_t replay_pages_entry_of(struct replay_pages *pages, uint64_t number);
 
 #endif

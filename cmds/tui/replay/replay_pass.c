@@ -49,9 +49,7 @@ static bool push_call(struct open_stack *stack, const struct event *event)
 	return true;
 }
 
-/*
- * Removes a call that has returned. If it was entered before the page, it gets its duration here.
- */
+/* Removes a call that has returned. It gets its duration if it was entered before the page. */
 static void pop_call(struct open_stack *stack, struct event *event)
 {
 	if (event->indent >= stack->nr)
@@ -66,7 +64,7 @@ static void pop_call(struct open_stack *stack, struct event *event)
 	stack->nr = event->indent;
 }
 
-/* Keeps a stack for a mark. It shares calls that earlier marks have with them. */
+/* Keeps a stack for a mark. Calls that are open at several marks are shared by them. */
 static int keep_stack(struct replay_marks *marks, struct open_stack *stack, struct open_call **top)
 {
 	struct open_call *parent = NULL;

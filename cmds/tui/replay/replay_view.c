@@ -7,10 +7,7 @@
 
 #include "utils/base/containers/vec.h"
 
-/*
- * The number of lines that are numbered at once while the user presses no key: it takes a few
- * milliseconds.
- */
+/* The lines that are numbered at once, in a few milliseconds, while the user presses no key. */
 #define WORK_LINES  (8ULL * PAGE_LINES)
 /* The most calls that are folded by one key. */
 #define FOLDS_MAX   50000
@@ -190,10 +187,7 @@ static bool has_word(struct tui_view *base, size_t shown, const char *word)
 	       view_word_is_in(line->func->name, word);
 }
 
-/*
- * False when no function has the word. The tree has all functions, and is much smaller than the
- * lines.
- */
+/* False when no function of the tree has the word. The tree is much smaller than the lines. */
 static bool knows_word(struct tui_view *base, const char *word)
 {
 	const struct replay_view *view = replay_of(base);
@@ -450,7 +444,7 @@ static int compare_folds(const void *a, const void *b)
 	return (x->line > y->line) - (x->line < y->line);
 }
 
-/* Sorts folds, after some were appended, and drops those that are there twice. */
+/* Sorts folds, after some were appended, and drops repeated ones. */
 static void sort_folds(struct replay_view *view)
 {
 	size_t nr = 0;
@@ -667,7 +661,7 @@ int replay_view_finish(struct replay_view *view, struct uft_err *err)
 	return replay_pages_extend(&view->pages, UINT64_MAX / 2, err);
 }
 
-/* Folds that reach to the end of the known lines grow with them. */
+/* Makes folds that reach to the end of the known lines grow with them. */
 static void stretch_folds(struct replay_view *view, uint64_t before)
 {
 	for (size_t i = 0; i < view->nr_folds; i++) {
@@ -726,10 +720,7 @@ int replay_view_show(struct replay_view *view, const char *fields, size_t rows, 
 	return ret;
 }
 
-/*
- * Returns the time when the first call of @name began, as far as the tree knows; 0: there is none
- * in the tree.
- */
+/* Returns the time when the first call of @name began, or 0 when the tree has no such call. */
 static uint64_t first_call_ns(const struct replay_view *view, const char *name)
 {
 	const struct tree *tree = view->tree;
