@@ -1,6 +1,6 @@
 /*
- * backtrace(3) and _Unwind_Backtrace(), interposed: a program that looks at its own stack sees its
- * own functions there, and no more.
+ * backtrace(3) and _Unwind_Backtrace(), interposed: a program that looks at its own stack finds
+ * only its own functions there.
  */
 #include <errno.h>
 #include <execinfo.h>
@@ -15,12 +15,12 @@
 
 /*
  * Any unwinder walks correctly through replaced return slots (arch/x86_64/stubs.S), but it also
- * finds the return trampoline, two frames for each slot. These frames, and those of the functions
- * here, are removed from the result.
+ * finds two frames of the return trampoline for each slot. The trampoline's frames and those of the
+ * functions here are removed from the result.
  *
- * Both functions may be called in signal handlers: they allocate only by mmap(2), and take no lock
- * but the dynamic linker's. Only the first _Unwind_Backtrace() takes that, as libgcc's own first
- * use does.
+ * Both functions may be called in signal handlers: they allocate only by mmap(2), and the only lock
+ * that they take is the dynamic linker's. The first _Unwind_Backtrace() takes that lock, as
+ * libgcc's own first use does.
  */
 EXPORTED int backtrace(void **addresses, int size);
 EXPORTED _Unwind_Reason_Code _Unwind_Backtrace(_Unwind_Trace_Fn visit, void *arg);
@@ -30,8 +30,8 @@ typedef _Unwind_Reason_Code walk_fn(_Unwind_Trace_Fn visit, void *arg);
 typedef _Unwind_Ptr get_ip_fn(struct _Unwind_Context *context);
 
 /*
- * The most frames that a walk of @size frames meets: each may come with two of the trampoline, and
- * a few more are ours.
+ * The most frames that a walk over @size frames of the program meets: two of the trampoline may
+ * follow each, and a few more are frames of the probe.
  */
 #define FRAMES_MET(size) ((size_t)(size)*3 + 8)
 
@@ -42,7 +42,7 @@ void backtrace_setup(void)
 	interposed(&next_backtrace, "backtrace");
 }
 
-/* Copy the addresses that are not ours, @size at most. @from may be @to. */
+/* Copy the addresses that are not in the probe, at most @size. @from may be @to. */
 static int leave_out_ours(void **to, int size, void **from, int nr)
 {
 	int kept = 0;
@@ -92,8 +92,8 @@ static _Unwind_Reason_Code visit_unless_ours(struct _Unwind_Context *context, vo
 }
 
 /*
- * Finds a function of the unwinder that the program would call without us. libgcc's unwinder may
- * only be in the scope of a library that was opened late.
+ * Finds a function of the unwinder that the program would call without the probe. If only a library
+ * that was opened late uses libgcc's unwinder, the unwinder is not in the scope of other modules.
  */
 static void *find_in_unwinder(void **cache, const char *name)
 {

@@ -1,8 +1,8 @@
 /*
- * Library functions that act for the module around their return address: dlopen(3) uses it for
- * $ORIGIN, RUNPATH and the name space, dlsym(3) for RTLD_NEXT. If they saw our trampoline or our
- * module there, they would load another library, or find another function. So they return to a
- * return instruction in the caller's module, which returns to us.
+ * Library functions that act for the module around their return address: dlopen(3) uses that module
+ * for $ORIGIN, RUNPATH and the name space, dlsym(3) for RTLD_NEXT. If the module were the probe,
+ * they would load another library, or find another function. So they return to a return instruction
+ * in the caller's module, which returns to the probe.
  */
 #include "libmcount/program/caller.h"
 
@@ -42,7 +42,7 @@ void *caller_pretend(void *fn, const void *a, uint64_t b, const void *caller, ui
 
 	if (dl_iterate_phdr(find_segment, &s))
 		through = arch_find_return(caller, s.end);
-	/* The caller is code outside of all modules: its calls count as calls of the probe. */
+	/* If the caller is code outside of all modules, its calls count as calls of the probe. */
 	if (!through)
 		through = arch_find_return(arch_return_trampoline, (const void *)UINT64_MAX);
 	return arch_call_returning_through(fn, a, b, through, lazy);

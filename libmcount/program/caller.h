@@ -5,14 +5,14 @@
 #include "libmcount/hot/probe.h"
 
 /*
- * Call @fn(@a, @b) so that @fn takes the module around @caller for that of its caller. @lazy: see
- * arch_call_returning_through()
+ * Call @fn(@a, @b) in such a way that @fn takes the module around @caller for its caller's module.
+ * arch_call_returning_through() explains @lazy.
  */
 void *caller_pretend(void *fn, const void *a, uint64_t b, const void *caller, uint64_t lazy);
 
 /*
  * Called instead of the function of @site when the return slot leads to the trampoline. Calls that
- * function so that it sees its true caller.
+ * function in such a way that it sees its true caller.
  */
 void *caller_call(const void *a, uint64_t b, struct call_site *site, uint64_t lazy);
 

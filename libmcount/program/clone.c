@@ -22,7 +22,7 @@ EXPORTED clone_fn clone;
 EXPORTED fork_fn _Fork;
 
 /*
- * The work of the child, which finds this struct on its parent's stack, or in its copy of that
+ * The work of the child. The child finds this struct on its parent's stack, or in its copy of that
  * stack.
  */
 struct child {
@@ -48,8 +48,8 @@ static int begin_lent_child(void *arg)
 }
 
 /*
- * True when the child has our memory and our thread-local storage, and we wait until it needs
- * neither.
+ * True when the child shares the memory and the thread-local storage of this thread, which waits
+ * until the child needs neither.
  */
 static bool is_lending(uint64_t flags)
 {
@@ -65,8 +65,8 @@ int clone(int (*fn)(void *), void *stack, int flags, void *arg, ...)
 	va_list ap;
 
 	/*
-	 * parent_tid, tls, child_tid: all three are passed on, also where the caller has given
-	 * fewer, as libc does.
+	 * parent_tid, tls, child_tid. All three are passed on, even if the caller has given fewer:
+	 * libc does so, too.
 	 */
 	va_start(ap, arg);
 	for (int i = 0; i < 3; i++)

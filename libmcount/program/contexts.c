@@ -1,5 +1,6 @@
 /*
- * swapcontext(3) and setcontext(3), interposed: the program names the stack that it goes on with.
+ * swapcontext(3) and setcontext(3), interposed: their argument names the stack on which the program
+ * goes on.
  */
 #include <ucontext.h>
 
@@ -10,8 +11,8 @@ EXPORTED int swapcontext(ucontext_t *restrict from, const ucontext_t *restrict t
 EXPORTED int setcontext(const ucontext_t *to);
 
 /*
- * uc_stack is the stack that makecontext(3) was given. In a context of another origin uc_stack
- * means nothing, and the stack pointer lies elsewhere.
+ * uc_stack is the stack that makecontext(3) was given. If the context has not come from
+ * makecontext(3), uc_stack means nothing, and the stack pointer lies outside of it.
  */
 static void take_up(const ucontext_t *to)
 {

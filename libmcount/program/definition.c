@@ -8,8 +8,8 @@
 #include "libmcount/program/loaded.h"
 
 /*
- * The flag of a symbol's version that is not the default one: a program that is linked today does
- * not use that symbol (ELF symbol versioning, Versym).
+ * Marks a version of a symbol that is not the default one: a program that is linked today does not
+ * use this version (ELF symbol versioning, Versym).
  */
 #define HIDDEN_VERSION 0x8000
 
@@ -35,8 +35,8 @@ static const ElfW(Dyn) * dynamic_of(const struct dl_phdr_info *info)
 }
 
 /*
- * True for the kernel's module (vDSO), which has a name though it is no file. No call is bound to
- * its functions.
+ * True for the kernel's module (vDSO): its name is not the path of a file. No call is bound to its
+ * functions.
  */
 static bool is_of_kernel(const struct dl_phdr_info *info)
 {

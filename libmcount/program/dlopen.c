@@ -34,7 +34,7 @@ OWN_NAME(dlopen);
 
 EXPORTED int dlclose(void *handle);
 
-/* After dlclose(3) code at the same addresses may belong to no module. */
+/* After dlclose(3) the addresses of the module's code may belong to no module. */
 int dlclose(void *handle)
 {
 	static void *next;

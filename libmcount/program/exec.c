@@ -1,6 +1,6 @@
 /*
- * execve(2) and its relatives, interposed: a program that makes up its own environment goes on
- * being recorded.
+ * execve(2) and its relatives, interposed: a program is still recorded after an exec with an
+ * environment that the caller has made up.
  */
 #include <alloca.h>
 #include <errno.h>
@@ -18,8 +18,9 @@
  * Variables are only added to an environment that the caller passes, as uftrace does. Variables
  * that a program removes from its own environment (clearenv(3), `env -i`) stay removed.
  *
- * All this may run in the child of a vfork(2), on a small stack, or in a signal handler. So nothing
- * is allocated, no lock is taken, and an environment that does not fit is passed on unchanged.
+ * The functions here may run in the child of a vfork(2), on a small stack, or in a signal handler.
+ * So they allocate nothing and take no lock. An environment that does not fit is passed on
+ * unchanged.
  */
 #define PRELOAD_NAME "LD_PRELOAD="
 #define PRELOAD_LEN  (sizeof(PRELOAD_NAME) - 1)
@@ -40,16 +41,16 @@ typedef int spawn_fn(pid_t *pid, const char *path, const posix_spawn_file_action
 		     const posix_spawnattr_t *attr, char *const argv[], char *const envp[]);
 
 /*
- * The next definitions of the interposed functions. In a forked child the dynamic linker's lock may
- * be held for ever, so they are looked up early.
+ * The next definitions of the interposed functions. They are looked up early: in a forked child the
+ * dynamic linker's lock may be held for ever.
  */
 static struct {
 	void *execve, *execvpe, *fexecve, *posix_spawn, *posix_spawnp;
 } next;
 
 /*
- * The variables that a traced program's environment must have: LD_PRELOAD=<us>, and the variable
- * with the recorder's address.
+ * The variables that a traced program's environment must have: LD_PRELOAD=<the probe>, and the
+ * variable with the recorder's address.
  */
 static char preload[PRELOAD_LEN + 4096];
 static char socket_var[sizeof(CONTROL_ENV_SOCKET "=") + sizeof(probe.address)];
@@ -81,7 +82,7 @@ static bool begins_with(const char *var, const char *name, size_t len)
 	return strncmp(var, name, len) == 0;
 }
 
-/* Returns the caller's LD_PRELOAD with our library first; @room has space for both. */
+/* Returns the caller's LD_PRELOAD with the probe's library first; @room has space for both. */
 static char *merge_preload(char *var, char *room)
 {
 	if (!var || !var[PRELOAD_LEN])
@@ -98,8 +99,8 @@ struct environment {
 };
 
 /*
- * False when the environment is to be passed on unchanged: nothing is to be added, it is too large,
- * or another recorder has made it.
+ * True when the variables are to be added to @envp. An environment is passed on unchanged when
+ * nothing is to be added, when it is too large, or when another recorder has made it.
  */
 static bool measure(char *const envp[], struct environment *env)
 {
@@ -111,7 +112,10 @@ static bool measure(char *const envp[], struct environment *env)
 
 		if (begins_with(var, PRELOAD_NAME, PRELOAD_LEN))
 			env->preload = envp[env->nr];
-		/* The program is a recorder, too, and this variable is for its recorded program. */
+		/*
+		 * The program is a recorder itself, and this variable is for the program that it
+		 * records.
+		 */
 		if (begins_with(var, CONTROL_ENV_SOCKET "=", sizeof(CONTROL_ENV_SOCKET)) &&
 		    strcmp(var, socket_var) != 0)
 			return false;
@@ -119,7 +123,7 @@ static bool measure(char *const envp[], struct environment *env)
 	return env->nr <= VARS_MAX && (!env->preload || strlen(env->preload) <= OTHERS_MAX);
 }
 
-/* Write all variables to @vars, which has space for two more than env->nr and the end. */
+/* Write all variables to @vars, which has space for env->nr variables, two more, and the NULL. */
 static void merge_variables(char *const envp[], const struct environment *env, char **vars,
 			    char *room)
 {
@@ -134,8 +138,7 @@ static void merge_variables(char *const envp[], const struct environment *env, c
 }
 
 /*
- * The environment to pass on instead of @envp. A macro, because the environment lives on the
- * caller's stack.
+ * The environment to pass on instead of @envp. It lives on the caller's stack, so this is a macro.
  */
 #define MERGED(envp)                                                                            \
 	({                                                                                      \

@@ -1,8 +1,11 @@
-/* exec with an environment of the caller's own: the variables that a recorded program passes on. */
+/*
+ * exec with an environment that the caller has made: the variables that a recorded program passes
+ * on.
+ */
 #ifndef UTRAIL_LIBMCOUNT_EXEC_H
 #define UTRAIL_LIBMCOUNT_EXEC_H
 
-/* COLD. Once, when probe.address is known. */
+/* COLD, called once, when probe.address is known. */
 void exec_setup(void);
 
 /* COLD. From now on executed programs begin with one more filter of system calls (seal.h). */

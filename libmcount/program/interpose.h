@@ -1,4 +1,4 @@
-/* Functions that the probe interposes: finding the next definition. */
+/* Finds the next definitions of functions that the probe interposes. */
 #ifndef UTRAIL_LIBMCOUNT_INTERPOSE_H
 #define UTRAIL_LIBMCOUNT_INTERPOSE_H
 
@@ -8,9 +8,9 @@
 #include "libmcount/hot/probe.h"
 
 /*
- * The next definition of @name after ours, looked up once and kept in @cache; NULL when there is
- * none. When the probe was loaded after all other modules, the program does not use the probe's
- * names. Then this is the program's own definition.
+ * Returns the next definition of @name after the probe's own, or NULL. It is looked up once and
+ * kept in @cache. An attached probe was loaded after all other modules, and the program does not
+ * call the probe's function: then the result is the definition that the program uses.
  */
 static inline void *interposed(void **cache, const char *name)
 {
@@ -23,14 +23,14 @@ static inline void *interposed(void **cache, const char *name)
 	return fn;
 }
 
-/* Returns the result that most functions have when there is no next definition. */
+/* The result of most interposed functions when there is no next definition. */
 static inline int interpose_fail(void)
 {
 	errno = ENOSYS;
 	return -1;
 }
 
-/* The beginning and the end of our module; the linker makes these symbols. */
+/* The beginning and the end of the probe's module; the linker defines these symbols. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char _end[] __attribute__((visibility("hidden")));
 
@@ -40,8 +40,8 @@ static inline bool interpose_is_own(uint64_t address)
 }
 
 /*
- * own_<name>: this module's exported function <name>, defined in the same source, whatever other
- * modules export that name. For libcall.c.
+ * own_<name>, for libcall.c: the probe's function <name>, even if other modules export that name.
+ * To be used in the source that defines the function.
  */
 #define OWN_NAME(name) \
 	__asm__(".globl own_" #name "\n.hidden own_" #name "\n.set own_" #name ", " #name)

@@ -1,6 +1,6 @@
 /*
- * dl_iterate_phdr(3), interposed: AddressSanitizer's library insists on being the first one, so it
- * is shown as the first.
+ * dl_iterate_phdr(3), interposed: AddressSanitizer's library must be the first library, so it is
+ * shown as the first one.
  */
 #include <link.h>
 #include <stdbool.h>
@@ -12,11 +12,10 @@
 #include "libmcount/hot/probe.h"
 
 /*
- * libasan ends the program when another library is in front of it: that library might define
- * functions that libasan means to replace. The probe's definitions of such functions call the next
- * one, which is libasan's, so the order does no harm. The order cannot be changed from outside:
- * LD_PRELOAD applies to all programs that are started later, and most of these do not use
- * AddressSanitizer.
+ * libasan ends the program when a library precedes it: that library might define functions that
+ * libasan replaces. The probe does define such functions, but they call the next definition, which
+ * is libasan's. So the order does no harm. The user cannot change the order: LD_PRELOAD applies to
+ * all programs that are started later, and most of these do not use AddressSanitizer.
  */
 typedef int visit_fn(struct dl_phdr_info *info, size_t size, void *arg);
 typedef int iterate_fn(visit_fn *visit, void *arg);
@@ -50,7 +49,7 @@ static int find_owner(struct dl_phdr_info *info, size_t size, void *arg)
 	return 1;
 }
 
-/* The walk over modules for libasan. Our own module is kept for the end. */
+/* A walk over modules for libasan. The probe's module is kept for the end. */
 struct walk {
 	visit_fn *visit;
 	void *arg;
@@ -82,7 +81,9 @@ static int iterate_ours_last(iterate_fn *next, visit_fn *visit, void *arg)
 int dl_iterate_phdr(visit_fn *visit, void *arg)
 {
 	static void *cache;
-	/* The last caller that was not libasan: unwinders come often, and from one place. */
+	/*
+	 * The last caller outside of libasan: unwinders call often, and always from the same place.
+	 */
 	static _Atomic uint64_t other;
 	iterate_fn *next = interposed(&cache, "dl_iterate_phdr");
 	struct owner owner = { .address = (uint64_t)__builtin_return_address(0) };

@@ -6,9 +6,9 @@
 #include "libmcount/system/own_syscall.h"
 
 /*
- * Returns the slot of a copied frame: above all stacks and below the sentinel, so that no call or
- * return ends the frame. The value is odd, like that of all frames without a real slot
- * (FRAME_EXPLICIT).
+ * Returns the slot of a copied frame: an address above all stacks and below the sentinel, so that
+ * no call or return ends the frame. The value is odd, like the slots of all frames without a real
+ * slot (FRAME_EXPLICIT).
  */
 static uint64_t place_outside(uint64_t depth)
 {
@@ -47,13 +47,12 @@ static void make_lent_state(void *arg)
 		return;
 	}
 	made->lender = t;
-	/* The child's stack is not checked: any stack counts as this one. */
+	/* 0: any stack counts as this state's own. The child's stack is not checked. */
 	made->low = 0;
 	made->last_ns = t->last_ns;
 	*lent = made;
 }
 
-/* If tracing ends meanwhile, no frames matter. */
 struct thread *lend_prepare(uint64_t slot)
 {
 	struct thread *t = guard_enter();
@@ -87,7 +86,7 @@ static void take_back(void *arg)
 	struct thread *lent = arg;
 	struct ring *r = lent->ring;
 
-	/* The ring is still claimed when there was no child. */
+	/* If there was no child, the ring is still claimed. */
 	if (r && atomic_load(&r->state) == RING_CLAIMED) {
 		lent->ring = NULL;
 		atomic_store_explicit(&r->state, RING_FREE, memory_order_release);

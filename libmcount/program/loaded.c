@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-/* The table of DT_GNU_HASH; each array follows the one before it. */
+/* The table of DT_GNU_HASH. Each array follows the array before it. */
 struct hash_table {
 	uint32_t nr_buckets;
 	uint32_t first; /* the number of symbols that are in no chain */
@@ -34,7 +34,7 @@ bool loaded_is_same(const char *a, const char *b)
 	return *a == *b;
 }
 
-/* The entries of the dynamic section that are read: addresses of tables, and sizes. */
+/* The entries of the dynamic section that are needed: addresses of tables, and sizes in bytes. */
 static const struct {
 	uint32_t tag;
 	uint16_t member; /* the member's offset in struct loaded */
@@ -57,7 +57,10 @@ void loaded_read(struct loaded *m, const ElfW(Dyn) * d, uintptr_t base)
 	*m = (struct loaded){ .base = base };
 	for (; d->d_tag != DT_NULL; d++) {
 		for (unsigned i = 0; i < sizeof(entries) / sizeof(*entries); i++) {
-			/* The dynamic linker has relocated most addresses already. */
+			/*
+			 * An address below @base is still an offset: the dynamic linker has
+			 * relocated most addresses, but not all.
+			 */
 			bool is_moved = entries[i].is_size || d->d_un.d_ptr >= base;
 
 			if (d->d_tag == entries[i].tag)

@@ -1,4 +1,4 @@
-/* Functions of a loaded module, found by its hash table, without a call of libc. */
+/* Finds functions and variables of a loaded module by its hash table, without a call of libc. */
 #ifndef UTRAIL_LIBMCOUNT_LOADED_H
 #define UTRAIL_LIBMCOUNT_LOADED_H
 
@@ -8,7 +8,8 @@
 
 /*
  * The tables that a module's dynamic section leads to: those of gABI chapter 5, and the GNU
- * extensions DT_GNU_HASH and symbol versions (LSB core). NULL: the module has no such table.
+ * extensions DT_GNU_HASH and symbol versions (LSB core). A table that the module does not have is
+ * NULL.
  */
 struct loaded {
 	uintptr_t base;
@@ -24,13 +25,13 @@ struct loaded {
 	size_t plt_bytes;
 };
 
-/* Fill @m for the module that is loaded at @base, from its dynamic section. */
+/* Fill @m from the dynamic section of the module that is loaded at @base. */
 void loaded_read(struct loaded *m, const ElfW(Dyn) * dynamic, uintptr_t base);
 
-/* The hash of a name, as DT_GNU_HASH has it. */
+/* Returns the hash of a name as in DT_GNU_HASH. */
 uint32_t loaded_hash(const char *name);
 
-/* Does the work of strcmp(3), which may be one of the functions that are not bound yet. */
+/* True when the strings are equal. strcmp(3) may not be bound yet. */
 bool loaded_is_same(const char *a, const char *b);
 
 /*
@@ -45,7 +46,7 @@ uint32_t loaded_find(const struct loaded *m, const char *name, uint32_t hash,
 uint32_t loaded_find_data(const struct loaded *m, const char *name, uint32_t hash,
 			  loaded_accepts *accepts, const void *arg);
 
-/* The address of symbol @index; an indirect function (STT_GNU_IFUNC) is called to get it. */
+/* Returns the address of symbol @index. An indirect function (STT_GNU_IFUNC) is called for it. */
 uint64_t loaded_address(const struct loaded *m, uint32_t index);
 
 #endif

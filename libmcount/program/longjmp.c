@@ -1,6 +1,6 @@
 /*
- * longjmp(3) and its relatives, interposed: frames that are jumped over have ended, and so has a
- * hook that a handler leaves.
+ * longjmp(3) and its relatives, interposed: a jump ends the frames between, and a hook that was
+ * interrupted by the handler which jumps.
  */
 #include <dlfcn.h>
 #include <setjmp.h>
@@ -11,13 +11,12 @@
 #include "libmcount/program/interpose.h"
 #include "libmcount/system/signal_switches.h"
 
-/* A jump over more than this is not within one stack. */
+/* A jump over more bytes than this leads to another stack. */
 #define MAX_JUMP_BYTES (1UL << 30)
 
 /*
- * Called when a handler that has interrupted a hook of this thread jumps out. It never returns to
- * the hook. The hook's work is consistent at any moment: see the order of stores in ring.c, clock.c
- * and frame_push().
+ * For a jump out of a handler that has interrupted a hook of this thread: the hook never goes on.
+ * Its work is consistent at any moment, by the order of stores in ring.c, clock.c and frame_push().
  */
 static void forget_interrupted_hook(void)
 {
@@ -33,8 +32,8 @@ static void forget_interrupted_hook(void)
 }
 
 /*
- * Ends the frames that are jumped over. The next hook would end them only if its call lies no
- * deeper in the stack than they do. A target that is not further out is on another stack. Then the
+ * Ends the frames that are jumped over. The next hook would end them only if its call lay no deeper
+ * in the stack than the frames. A target that is not further out is on another stack: then the
  * frames are left to the next hook.
  */
 static void leave_jumped_over(const struct __jmp_buf_tag *env, int value)

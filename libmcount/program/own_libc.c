@@ -9,14 +9,15 @@
 #include "libmcount/program/loaded.h"
 #include "libmcount/hot/probe.h"
 
-/* The ELF header of this module. The linker defines this symbol, as it does _DYNAMIC. */
+/* The ELF header of the probe's module. The linker defines this symbol and _DYNAMIC. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 
 /* Only glibc has this function. */
 extern const char *gnu_get_libc_version(void) __attribute__((weak));
 
 /*
- * The C library is the module with its version symbol: no other module has reason to define that.
+ * The C library is the module with gnu_get_libc_version(): no other module has a reason to define
+ * that.
  */
 static int find_libc(struct dl_phdr_info *info, size_t size, void *arg)
 {
@@ -40,7 +41,7 @@ static int find_libc(struct dl_phdr_info *info, size_t size, void *arg)
 	return 1;
 }
 
-/* Returns the hash of the version that symbol @index needs; 0 when it has none. */
+/* Returns the hash of the version that symbol @index needs, or 0. */
 static uint32_t needed_version(const struct loaded *m, uint32_t index)
 {
 	uint16_t wanted = m->versions[index] & 0x7fff;
@@ -86,7 +87,7 @@ static bool has_version(const struct loaded *in, uint32_t index, const void *arg
 	return defined_version(wanted->libc, index) == wanted->version;
 }
 
-/* Returns the function @name with version @version, or NULL. */
+/* Returns the function @name with the version whose hash is @version, or NULL. */
 static void *find_function(const struct loaded *libc, const char *name, uint32_t version)
 {
 	struct wanted_version wanted = { libc, version };
@@ -96,8 +97,8 @@ static void *find_function(const struct loaded *libc, const char *name, uint32_t
 }
 
 /*
- * Called for each function outside of this module that we call. @slot: the slot that we call it
- * through; @function: the function of libc that is to be called
+ * Called for each function outside of the probe that the probe calls. @slot: the slot with the
+ * called address; @function: the function that is to be called
  */
 typedef void visit_fn(void **slot, void *function, void *arg);
 
@@ -114,8 +115,8 @@ static void visit_relocations(const struct loaded *ours, const struct loaded *li
 		if (!index || (only && !loaded_is_same(name, only)))
 			continue;
 		/*
-		 * Functions that this module interposes: their own code leads on to libc's when we
-		 * call them.
+		 * A function that the probe interposes is called directly: its own code leads on to
+		 * libc's function.
 		 */
 		if (sym->st_shndx != SHN_UNDEF && ELF64_ST_TYPE(sym->st_info) == STT_FUNC)
 			function = (void *)(ours->base + sym->st_value);
@@ -126,7 +127,7 @@ static void visit_relocations(const struct loaded *ours, const struct loaded *li
 	}
 }
 
-/* Visit all functions, or the one called @only. */
+/* Visit all functions; with @only, just the function of that name. */
 static void visit_all(const struct loaded *ours, const struct loaded *libc, const char *only,
 		      visit_fn *fn, void *arg)
 {
@@ -153,7 +154,7 @@ static void bind(void **slot, void *function, void *arg)
 }
 
 /*
- * Returns the size of the part that the dynamic linker has made read-only again (RELRO), rounded to
+ * Returns the size of the part that the dynamic linker has made read-only (RELRO), rounded down to
  * pages as the linker does.
  */
 static size_t sealed_part(const struct loaded *ours, void **start)
@@ -190,8 +191,8 @@ void own_libc_bind(void)
 	    !ours.versions || !ours.needed)
 		return;
 	/*
-	 * Mostly no library interposes a function that we call: then two changes of protection are
-	 * saved.
+	 * As a rule no library interposes a function that the probe calls. Then the two changes of
+	 * protection are saved.
 	 */
 	visit_all(&ours, &libc, NULL, note_difference, &is_interposed);
 	if (!is_interposed)

@@ -1,5 +1,6 @@
 /*
- * prctl(2), interposed: some of its modes forbid system calls or instructions that the hooks need.
+ * prctl(2), interposed: some of its options forbid system calls or instructions that the hooks
+ * need.
  */
 #include <linux/seccomp.h>
 #include <stdarg.h>
@@ -13,8 +14,9 @@
 EXPORTED int prctl(int option, ...);
 
 /*
- * True for strict seccomp, which allows four system calls and forbids reading the CPU's counter
- * (seccomp(2)), and for PR_SET_TSC, which also forbids the counter. A hook would kill the program.
+ * True for strict seccomp, which allows four system calls and no read of the CPU's counter
+ * (seccomp(2)), and for PR_SET_TSC, which forbids to read the counter. A hook would kill the
+ * program.
  */
 static bool forbids_hooks(int option, unsigned long arg)
 {
@@ -38,7 +40,9 @@ int prctl(int option, ...)
 	unsigned long args[4];
 	va_list ap;
 
-	/* All four arguments are passed on, also where the caller has given fewer, as libc does. */
+	/*
+	 * All four arguments are passed on, even if the caller has given fewer: libc does so, too.
+	 */
 	va_start(ap, option);
 	for (int i = 0; i < 4; i++)
 		args[i] = va_arg(ap, unsigned long);
