@@ -11,16 +11,16 @@
 #include "libmcount/system/own_syscall.h"
 
 /*
- * An arena is gigabytes of address space, and the program may have a limit on that, or set one at
- * any moment. So only the header is mapped at first. Rings are mapped when threads need them: first
- * one ring, then each time as many more as there are.
+ * An arena is gigabytes of address space. The program may have a limit on its address space, or set
+ * one at any moment. So only the header is mapped at first. Rings are mapped when threads need
+ * them: first one ring, then each time as many more as are mapped.
  *
- * No descriptor is kept, and none is needed. mremap(2) with an old size of 0 maps shared memory
- * once more, from the given address on and for any length. So a process that has mapped the page
- * before a ring can map that ring. Each piece of rings is mapped together with the page before it:
- * the header, or the last page of the former piece.
+ * No descriptor is kept for that. mremap(2) with an old size of 0 maps shared memory once more,
+ * from the given address on and for any length. So a process that has mapped the page before a ring
+ * can map that ring. Each piece of rings is mapped together with the page before it: the header, or
+ * the last page of the former piece.
  *
- * @rings: the first of @nr rings, which has the number @first in the arena
+ * @first: the number of the first ring of this piece in the arena
  */
 struct piece {
 	char *rings;
@@ -29,7 +29,8 @@ struct piece {
 };
 
 /*
- * The most pieces. Each is as large as all before it together, unless there was too little space.
+ * The most pieces. A piece has as many rings as all pieces before it together, or fewer if there is
+ * too little address space.
  */
 #define PIECES_MAX 64
 
@@ -61,8 +62,8 @@ bool arena_adopt(int fd)
 {
 	struct stat st;
 	/*
-	 * Other threads of a forked child may write notes at any moment: the new header replaces
-	 * the old one in place.
+	 * Other threads of a forked child may write to the header at any moment: the new header
+	 * replaces the old one in place.
 	 */
 	struct arena *old = probe.arena;
 
@@ -77,7 +78,7 @@ bool arena_adopt(int fd)
 		return false;
 	if (!is_arena(a, st.st_size))
 		return false;
-	/* Records do not belong in core dumps; later mappings of the arena inherit this. */
+	/* Records do not belong in core dumps. Later mappings of the arena inherit this. */
 	own_syscall(SYS_madvise, a, (unsigned long)RING_PAGE, MADV_DONTDUMP);
 	if (old)
 		unmap_all(old);
@@ -99,7 +100,10 @@ void arena_drop(void)
 	probe.arena = NULL;
 }
 
-/* Returns the page before the first ring that is not mapped; @nr: the number of mapped ones. */
+/*
+ * Returns the page before the first ring that is not mapped. Stores the number of mapped rings in
+ * @nr.
+ */
 static char *end_of_mapped(uint32_t *nr)
 {
 	uint32_t n = atomic_load(&nr_pieces);
@@ -141,14 +145,17 @@ static bool grow_arena(void)
 }
 
 /*
- * Maps one more piece when @seen pieces were not enough. One thread does so for all threads that
- * come here at the same time.
+ * Maps one more piece if @seen pieces are still all that there are. One thread does so for all
+ * threads that come here at the same time. True when there are more pieces than @seen.
  */
 static bool grow_beyond(uint32_t seen)
 {
 	uint32_t idle = 0;
 	uint64_t mask;
-	/* If a signal handler jumped out, the other threads would wait for ever. */
+	/*
+	 * Signal handlers are kept out: if one jumped out of here, the other threads would wait for
+	 * ever.
+	 */
 	bool is_quiet = own_quiet_begin(&mask);
 	bool is_ours = atomic_compare_exchange_strong(&is_growing, &idle, 1);
 

@@ -5,16 +5,19 @@
 #include "libmcount/hot/probe.h"
 
 /*
- * COLD, or SLOW in a forked child: take over the arena that @fd refers to; mappings of the former
- * arena are removed. @fd is not needed afterwards. False when the arena cannot be mapped, or is not
+ * COLD, or SLOW in a forked child: map the header of the arena that @fd refers to, and unmap the
+ * former arena. @fd is not needed afterwards. False when the arena cannot be mapped, or is not
  * valid.
  */
 bool arena_adopt(int fd);
 
-/* COLD. Unmap the whole arena: no thread writes to a ring any more. */
+/* COLD. Unmap the whole arena, when no thread writes to a ring any more. */
 void arena_drop(void);
 
-/* SLOW: claims a free ring and returns it; NULL when there is none, or no address space for one. */
+/*
+ * SLOW: claims a free ring. NULL when all rings are taken, or there is no address space for one
+ * more.
+ */
 struct ring *arena_claim_ring(void);
 
 #endif

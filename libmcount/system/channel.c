@@ -15,14 +15,14 @@
 #include "utils/base/unix_name.h"
 
 /*
- * The time to wait for an answer. It is long enough for a loaded machine, and short enough not to
- * block the program for good when the recorder is stopped.
+ * The time to wait for an answer: long enough for a loaded machine, and short enough that a stopped
+ * recorder does not block the program for good.
  */
 #define ANSWER_TIMEOUT_S 10
 
 /*
- * The time to wait for a recorder that says that it is working: as long as a user might wait at a
- * terminal.
+ * The time to wait for a recorder that says that it is at work: the time that a user might wait at
+ * a terminal.
  */
 #define WORKING_MAX_S 600
 
@@ -46,7 +46,7 @@ static void drop_descriptors(struct channel *ch)
 
 void channel_close(struct channel *ch)
 {
-	/* libc's close() is a cancellation point; the system call itself is none. */
+	/* The system call is made directly, since libc's close() is a cancellation point. */
 	if (ch->socket >= 0)
 		own_syscall(SYS_close, ch->socket);
 	drop_descriptors(ch);
@@ -56,9 +56,8 @@ void channel_close(struct channel *ch)
 }
 
 /*
- * A conversation takes a few descriptors for a moment. When the program's limit has no room for
- * them, it is raised for that moment as far as allowed. Privileged programs may pass the hard
- * limit, too.
+ * A conversation takes a few descriptors for a moment. If the program's limit has no room for them,
+ * the limit is raised until the conversation ends. Privileged programs raise the hard limit, too.
  */
 static bool raise_limit(struct channel *ch)
 {
@@ -74,10 +73,7 @@ static bool raise_limit(struct channel *ch)
 	return ch->is_raised;
 }
 
-/*
- * Opens a socket, and raises the limit if it leaves no room for descriptors that come by the
- * socket.
- */
+/* Opens a socket. Raises the limit if it leaves no room for the descriptors that answers bring. */
 static int open_socket(struct channel *ch)
 {
 	int fd = own_syscall(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
@@ -166,8 +162,9 @@ static void take_descriptors(struct channel *ch, struct msghdr *msg)
 }
 
 /*
- * A wait for an answer. @seq, @type: of the expected answer; @has_come: it has come; @is_worked_at:
- * the recorder is working on it
+ * @seq, @type: of the expected answer
+ * @has_come: the expected answer has come
+ * @is_worked_at: the recorder says that it is working on the answer
  */
 struct wait {
 	uint32_t seq;
@@ -197,7 +194,7 @@ static unsigned take_working(void *context, const void *message, size_t len)
 	return WAITING;
 }
 
-/* The recorder refuses us: the program goes on without tracing. */
+/* The recorder refuses this process: the program goes on without tracing. */
 static unsigned take_error(void *context, const void *message, size_t len)
 {
 	return CONTROL_OVER;
@@ -215,9 +212,7 @@ static const struct control_row rows[] = {
 };
 static const struct control_table table = { rows, ARRAY_SIZE(rows) };
 
-/*
- * Receives a packet. Returns its whole length, which may be more than @size; 0 when there is none.
- */
+/* Receives a packet. Returns its whole length, which may exceed @size; 0 when none came. */
 static size_t receive(struct channel *ch, void *packet, size_t size)
 {
 	_Alignas(struct cmsghdr) char space[CMSG_SPACE(CONTROL_FD_MAX * sizeof(int))];
@@ -231,8 +226,8 @@ static size_t receive(struct channel *ch, void *packet, size_t size)
 	long n;
 
 	/*
-	 * When the recorder hangs up on our last message, ECONNRESET is reported once, before its
-	 * own last message is received.
+	 * When the recorder closes the connection before it has read all messages, ECONNRESET is
+	 * reported once. Its own last message can be received after that.
 	 */
 	do {
 		n = own_syscall(SYS_recvmsg, ch->socket, &msg, MSG_CMSG_CLOEXEC | MSG_TRUNC);
@@ -243,7 +238,7 @@ static size_t receive(struct channel *ch, void *packet, size_t size)
 	return msg.msg_flags & MSG_CTRUNC ? 0 : n;
 }
 
-/* Tells the recorder, at the end, that its message was not understood. */
+/* Tells the recorder that its message was not understood. The conversation ends with that. */
 static void refuse_packet(struct channel *ch, const void *packet, size_t len,
 			  enum control_verdict verdict)
 {

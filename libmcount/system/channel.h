@@ -1,6 +1,6 @@
 /*
- * One conversation with the recorder: greet it, send messages, wait for answers and their
- * descriptors, close.
+ * One conversation with the recorder: greet it, send messages, wait for answers, close. Answers may
+ * bring descriptors.
  */
 #ifndef UTRAIL_LIBMCOUNT_CHANNEL_H
 #define UTRAIL_LIBMCOUNT_CHANNEL_H
@@ -14,8 +14,8 @@
 
 /*
  * COLD or SLOW: plain system calls, no libc locks, no allocation, no cancellation point. Any
- * failure means "no recorder": the caller goes on without tracing. No call waits for longer than a
- * few seconds, unless the recorder says again and again that it is at work.
+ * failure means "no recorder": the caller goes on without tracing. A wait ends after a few seconds,
+ * unless the recorder says again and again that it is at work.
  *
  * @seq: the number of the last message that was sent
  * @fds: descriptors of the answer, -1 where there is none; closed by channel_close()
@@ -31,21 +31,21 @@ struct channel {
 void channel_init(struct channel *ch);
 
 /*
- * Begin a conversation: connect to the recorder at probe.address, check that it runs as our user or
- * as root, and say HELLO.
+ * Begin a conversation: connect to the recorder at probe.address, check that it runs as the
+ * process' user or as root, and send HELLO.
  */
 bool channel_greet(struct channel *ch, enum control_hello_kind kind);
 
-/* Send @message, of @len bytes, with its header filled in here. */
+/* Send @message, of @len bytes. Its header is filled in here. */
 bool channel_send(struct channel *ch, enum control_type type, void *message, size_t len);
 
 /*
- * Wait for the answer to the last message, skipping messages that may be skipped. True when it has
- * the type @type. Its first @len bytes are stored in @answer, with all members that we know.
+ * Wait for the answer to the last message; messages that may be skipped are skipped. True when the
+ * answer is of @type. At most @len bytes of it are stored in @answer.
  */
 bool channel_wait(struct channel *ch, enum control_type type, void *answer, size_t len);
 
-/* True when a recorder listens at the known address. Nothing is sent to it. */
+/* True when a recorder listens at probe.address. No message is sent to it. */
 bool channel_is_answered(struct channel *ch);
 
 /* Send READY and wait for its answer. */

@@ -9,7 +9,7 @@
 #include "libmcount/hot/frames.h"
 #include "libmcount/system/own_syscall.h"
 
-/* Copies the innermost frames, which people want to see most. */
+/* Copies the innermost frames: these are the ones that users want to see most. */
 static uint32_t copy_frames(const struct thread *t, struct control_crash *crash)
 {
 	uint32_t nr = 0;
@@ -50,7 +50,7 @@ void crash_note(int sig, const siginfo_t *info)
 
 	if (!t || t == &probe_idle_thread || !probe.ready)
 		return;
-	/* Inside of one of our hooks the frames are not reliable. */
+	/* Inside of a hook the frames are not reliable. */
 	if (t->busy)
 		return;
 	guard_take(t);

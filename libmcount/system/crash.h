@@ -1,5 +1,5 @@
 /*
- * When a signal ends the program, held-back records are written, and the recorder is told the open
+ * When a signal ends the program: held-back records are written, and the recorder is told the open
  * calls.
  */
 #ifndef UTRAIL_LIBMCOUNT_CRASH_H
@@ -8,9 +8,9 @@
 #include <signal.h>
 
 /*
- * Called in a signal handler, in the thread that caused the signal, when the signal is about to end
- * the program: it is SIGSEGV, SIGBUS, SIGABRT, SIGFPE or SIGILL, and the program has no handler for
- * it. Makes plain system calls only.
+ * Called in a signal handler, in the thread that caused the signal, when @sig is about to end the
+ * program: it is SIGSEGV, SIGBUS, SIGABRT, SIGFPE or SIGILL, and the program has no handler for it.
+ * Makes plain system calls only.
  */
 void crash_note(int sig, const siginfo_t *info);
 

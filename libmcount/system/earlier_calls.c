@@ -23,7 +23,7 @@ struct block {
 #define NOTES_BYTES (BLOCK_BYTES - sizeof(struct block))
 _Static_assert(ATTACH_THREAD_BYTES_MAX <= NOTES_BYTES, "a note fits in a block");
 
-/* Blocks in the order in which they were made. All notes are stored before probe.ready is. */
+/* Blocks in the order in which they were made. All notes are stored before probe.ready is set. */
 static struct block *first;
 static struct block *last;
 static uint64_t total;
@@ -71,11 +71,11 @@ void earlier_calls_drop(void)
 }
 
 /*
- * The part of the stack in which calls may still be open, as the recorder has seen them.
+ * The part of the stack in which calls of the recorder's list may still be open.
  *
- * @low: the present stack pointer of this thread: calls below it have returned
- * @high: the return slot of the call around the next one
- * @page: the last page that was found to be readable
+ * @low: the stack pointer of this thread: calls below it have returned
+ * @high: the return slot of the call around the next one of the list
+ * @page: an address in the last page that was found to be readable
  */
 struct walk {
 	uint64_t low;
@@ -97,9 +97,7 @@ static bool is_open(struct walk *walk, const struct attach_call *call)
 	return *(const uint64_t *)slot == call->ret;
 }
 
-/*
- * Pushes a frame for @call. False when the call, and all calls inside of it, are not open any more.
- */
+/* Pushes a frame for @call. False when neither @call nor any call inside of it is still open. */
 static bool push_unseen_call(struct thread *t, struct walk *walk, const struct attach_call *call)
 {
 	uint64_t slot = call->sp ? call->sp | FRAME_EXPLICIT : call->slot;
@@ -123,7 +121,7 @@ static void push_all(struct thread *t, struct walk *walk, struct attach_thread *
 {
 	for (uint32_t i = 0; i < note->nr && push_unseen_call(t, walk, &note->calls[i]); i++)
 		;
-	/* The note is used up: another thread may have its number later. */
+	/* The note must not be used again: another thread may have the same number later. */
 	note->tid = 0;
 }
 

@@ -1,6 +1,6 @@
 /*
- * Our signal handler in place of the program's, for guarded reads, for crashes and for --signal
- * (see fault.h).
+ * The probe's signal handler, which stands in for the program's: for guarded reads, for crashes and
+ * for --signal (see fault.h).
  */
 #include "libmcount/system/fault.h"
 
@@ -17,12 +17,14 @@
 #include "libmcount/system/signal_switches.h"
 
 /*
- * For watched signals, the program's actions are kept here, and the kernel has our handler with the
- * program's flags and mask. So the kernel prepares the stack and the mask that the program's
- * handler expects, and our handler calls the program's with the same arguments. SIG_DFL ends the
- * program by the same signal as usual. SIG_IGN is left to the kernel.
+ * The program's actions for watched signals are kept here. For these signals the kernel has the
+ * probe's handler with the program's flags and mask. So the kernel prepares the stack and the mask
+ * that the program's handler expects, and the probe's handler calls the program's with the same
+ * arguments. If the program's action is SIG_DFL, the same signal ends the program as usual. SIG_IGN
+ * is left to the kernel.
  *
- * Handlers of other signals run with SIGSEGV and SIGBUS unblocked, since our reads may fault there.
+ * Handlers of other signals run with SIGSEGV and SIGBUS unblocked, since the probe's reads in them
+ * may fault.
  */
 
 __thread uint8_t fault_state __attribute__((tls_model("initial-exec")));
@@ -30,30 +32,30 @@ __thread uint8_t fault_state __attribute__((tls_model("initial-exec")));
 uint8_t fault_guarded = FAULT_GUARDED;
 
 /*
- * is_unblocked: we read, although the program blocks SIGSEGV or SIGBUS. came_early: the signals
- * that came meanwhile, bit 0: SIGSEGV, bit 1: SIGBUS.
+ * is_unblocked: this thread is reading, although the program blocks SIGSEGV or SIGBUS
+ * came_early: the signals that came during that read; bit 0: SIGSEGV, bit 1: SIGBUS
  */
 static __thread bool is_unblocked __attribute__((tls_model("initial-exec")));
 static __thread uint8_t came_early __attribute__((tls_model("initial-exec")));
 
 /*
- * The signals for which our handler may be installed. The first NR_READ_SIGNALS come from reads;
- * the others only end programs. watched: a bit for each signal with our handler.
+ * The signals that the probe watches for itself. The first NR_READ_SIGNALS may come from its reads;
+ * the others only end programs.
  */
 static const int watched_signals[] = { SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL };
 #define NR_READ_SIGNALS 2
 
-static _Atomic uint64_t watched;
+static _Atomic uint64_t watched; /* a bit for each signal with the probe's handler */
 
 /*
- * A bit for each watched signal for which our handler is installed only while the program has one.
+ * A bit for each watched signal that the probe handles only while the program has a handler for it.
  */
 static _Atomic uint64_t followed;
 static void (*after_handler)(void);
 
 /*
- * The number of entries for a signal's action. Each change takes the next entry, so that a thread
- * that reads one is not disturbed.
+ * The number of entries for a signal's action. Each change takes the next entry, so that it does
+ * not disturb a thread that reads the former entry.
  */
 #define KEPT 16
 
@@ -62,10 +64,11 @@ struct disposition {
 	_Atomic uint32_t current;
 };
 
-/* The action of each signal; unused pages cost nothing. */
+/* By signal: the program's action. Unused pages of this array cost nothing. */
 static struct disposition dispositions[_NSIG];
 /*
- * By signal: the signals that were taken out of its handler's mask. Bit 0: SIGSEGV, bit 1: SIGBUS.
+ * By signal: the signals that were taken out of the mask of its action. Bit 0: SIGSEGV, bit 1:
+ * SIGBUS
  */
 static _Atomic uint8_t stripped[_NSIG];
 
@@ -116,7 +119,7 @@ static bool has_handler(const struct sigaction *act)
 
 static void on_fault(int sig, siginfo_t *info, void *context);
 
-/* Returns the action to install in the kernel when the program wants @act. */
+/* Returns the action that the kernel gets when the program asks for @act. */
 static struct sigaction kernel_action(int sig, const struct sigaction *act)
 {
 	struct sigaction ours = {
@@ -173,9 +176,9 @@ static void send_to_self(int sig)
 }
 
 /*
- * Runs the program's handler, or the default action. Signals that a process sent have a code of 0
- * or less (sigaction(2)). A fault that the kernel reports ends the program even if the signal is
- * ignored, and comes again as soon as we return.
+ * Runs the program's handler, or the default action. A signal that a process has sent has a code of
+ * 0 or less (sigaction(2)), and is sent again here. A fault that the kernel reports comes again as
+ * soon as this handler returns, and ends the program even if the signal is ignored.
  */
 static void pass_on(int sig, siginfo_t *info, void *context)
 {
@@ -186,7 +189,7 @@ static void pass_on(int sig, siginfo_t *info, void *context)
 	if (has_handler(&act)) {
 		if (act.sa_flags & SA_RESETHAND)
 			change(sig, &normal, NULL);
-		/* The handler runs with another signal mask. */
+		/* The program's handler runs with another signal mask. */
 		fault_state = FAULT_UNKNOWN;
 		act.sa_sigaction(sig, info, context);
 		fault_state = FAULT_UNKNOWN;
@@ -194,7 +197,7 @@ static void pass_on(int sig, siginfo_t *info, void *context)
 			after_handler();
 		return;
 	}
-	/* The program had a handler when the signal came, and has none now. */
+	/* The program had a handler when the signal came. It has removed the handler since. */
 	if (is_followed(sig)) {
 		if (act.sa_handler == SIG_DFL)
 			send_to_self(sig);
@@ -224,7 +227,7 @@ static void on_fault(int sig, siginfo_t *info, void *context)
 
 	if (signal_switches_have(sig))
 		signal_switches_obey(sig, has_own);
-	/* A signal of --signal does not end the program. */
+	/* A signal of --signal ends no program that has no handler for it. */
 	if (!signal_switches_have(sig) || has_own)
 		pass_on(sig, info, context);
 	if (signal_switches_have(sig))
@@ -232,9 +235,7 @@ static void on_fault(int sig, siginfo_t *info, void *context)
 	errno = saved;
 }
 
-/*
- * Sets the action of a signal that is not watched, with SIGSEGV and SIGBUS taken out of its mask.
- */
+/* Sets the action of a signal that is not watched. SIGSEGV and SIGBUS are taken out of its mask. */
 static int change_other(int sig, const struct sigaction *act, struct sigaction *old)
 {
 	struct sigaction copy;
@@ -265,8 +266,8 @@ static int change_other(int sig, const struct sigaction *act, struct sigaction *
 }
 
 /*
- * True in another process with our memory: a vfork(2) child. It has signal actions of its own,
- * which are not kept here: its requests go to the kernel unchanged.
+ * True in a vfork(2) child: another process with this memory. It has signal actions of its own,
+ * which are not kept here, so its requests go to the kernel unchanged.
  */
 static bool is_borrower(void)
 {
@@ -293,8 +294,8 @@ EXPORTED int sigaction(int sig, const struct sigaction *act, struct sigaction *o
 }
 
 /*
- * Does the work of signal(2) and its relatives, which do not call the sigaction() that we
- * interpose.
+ * Does the work of signal(2) and its relatives. libc's own functions do not call the sigaction()
+ * above.
  */
 static __sighandler_t simple_change(int sig, __sighandler_t handler, int flags)
 {
@@ -372,7 +373,7 @@ EXPORTED int sigignore(int sig)
 	return fn(sig);
 }
 
-/* Functions that change this thread's mask, or run handlers with another one. */
+/* Functions that change this thread's signal mask, or that run handlers with another mask. */
 #define INTERPOSE_MASK(type, name, params, args)             \
 	EXPORTED type name params;                           \
 	type name params                                     \
@@ -393,8 +394,8 @@ INTERPOSE_MASK(int, pthread_sigmask, (int how, const sigset_t *set, sigset_t *ol
 INTERPOSE_MASK(int, sigsuspend, (const sigset_t *set), (set))
 
 /*
- * False when the program would keep our handlers after the probe has left (undo.h), or they are
- * withdrawn.
+ * False when the handlers were withdrawn, and in a probe that will leave again (undo.h): the
+ * program would keep the address of its handler.
  */
 static bool may_replace_handlers(void)
 {
@@ -423,7 +424,8 @@ static void follow_signal(int sig)
 	struct sigaction act;
 
 	/*
-	 * SIGKILL, SIGSTOP, and the signals that the C library keeps for itself, cannot be caught.
+	 * SIGKILL and SIGSTOP cannot be caught. sigaction() fails for the signals that libc keeps
+	 * for itself.
 	 */
 	if (is_watched(sig) || sigaction(sig, NULL, &act) < 0 || sig == SIGKILL || sig == SIGSTOP)
 		return;
@@ -472,8 +474,8 @@ void fault_withdraw(void)
 }
 
 /*
- * The kernel is asked directly: the C library's function may be traced, and its records would be
- * lost within a hook.
+ * The kernel is asked directly. The C library's function may be traced, and the record of that call
+ * would be lost within a hook.
  */
 static bool has_our_handler(int sig)
 {
@@ -526,7 +528,7 @@ static int64_t copy_now(const struct copy *c)
 	return arch_copy_guarded(c->to, c->from, c->len);
 }
 
-/* Copies without our handler: only memory that can be read now. */
+/* Copies without the probe's handler: only memory that is readable now. */
 static void copy_looking(struct copy *c)
 {
 	uint64_t start = (uint64_t)c->from & ~7ULL;
@@ -541,7 +543,9 @@ static void copy_looking(struct copy *c)
 
 		c->len = len;
 		c->result = len ? copy_now(c) : 0;
-		/* A string that did not end within the copied bytes goes on in unmapped memory. */
+		/*
+		 * A string that has not ended within the copied bytes goes on in unreadable memory.
+		 */
 		if (is_string && c->result == (int64_t)len)
 			c->result = -1 - c->result;
 		return;
@@ -550,8 +554,8 @@ static void copy_looking(struct copy *c)
 }
 
 /*
- * Copies in a thread that blocks SIGSEGV or SIGBUS: they are unblocked meanwhile. A signal that was
- * pending is made pending again.
+ * Copies in a thread that blocks SIGSEGV or SIGBUS: both are unblocked for the copy. A signal that
+ * was pending is made pending again.
  */
 static void copy_unblocked(struct copy *c, uint64_t mask)
 {
