@@ -34,8 +34,8 @@ static uint64_t own_handle;
 /* --- the steps --- */
 
 /*
- * Gives a slot that leads to us its former target back. A slot stays as it is if other code has
- * changed it meanwhile.
+ * Gives a slot that leads to the probe its former target back. If other code has changed the slot
+ * meanwhile, it stays as it is.
  */
 static void undo_slot(struct undo *undo, void *arg)
 {
@@ -57,8 +57,8 @@ static void undo_slot(struct undo *undo, void *arg)
 }
 
 /*
- * Puts the return addresses of all frames back. Threads may return meanwhile: both addresses in a
- * slot are valid.
+ * Puts the return addresses of all frames back, and returns the number of changed slots. Threads
+ * may return meanwhile: both the former and the new address in a slot are valid.
  */
 static uint32_t unhook_frames(void)
 {
@@ -115,7 +115,10 @@ static int64_t withdraw(uint64_t *ranges, uint64_t room)
 	return code.nr;
 }
 
-/* Count threads inside of hooks (interrupted hooks, too), and return slots that still led to us. */
+/*
+ * Returns the number of threads inside of hooks, of long calls (undo_enter()), and of slots that
+ * still led to the trampoline.
+ */
 static int64_t count_inside(void)
 {
 	int64_t nr = unhook_frames() + undo_inside();
@@ -127,7 +130,9 @@ static int64_t count_inside(void)
 
 /* --- hooks that go --- */
 
-/* A hook reports an address that lies at most this far after the beginning of the function. */
+/*
+ * The largest distance between the beginning of a function and the address that its hook reports.
+ */
 #define FUNCTION_BEGIN 16
 
 static void clear_open(const struct thread *t, uint64_t *funcs, uint64_t nr)
@@ -143,8 +148,8 @@ static void clear_open(const struct thread *t, uint64_t *funcs, uint64_t nr)
 }
 
 /*
- * Clears the functions in @funcs that have open calls. All other threads are stopped outside of
- * hooks, so that their open calls are visible.
+ * Sets each of the functions in @funcs that has open calls to 0. All other threads are stopped,
+ * outside of hooks: only then are their open calls visible.
  */
 static int64_t find_open(uint64_t *funcs, uint64_t nr)
 {
@@ -173,7 +178,7 @@ static void undo_memory(struct undo *undo, void *arg)
 		own_syscall(SYS_munmap, undo->address, undo->value);
 }
 
-/* Gives all memory back: no thread comes to the probe any more. */
+/* Gives all memory back, when no thread comes to the probe any more. */
 static int64_t give_back(void)
 {
 	counters_drop();
@@ -260,8 +265,8 @@ int64_t utrail_attach(const char *address, uint64_t handle)
 	if (probe.address[0])
 		return ATTACH_BUSY;
 	/*
-	 * If the recorder is killed now, the next one must not unload code that this thread is
-	 * still in.
+	 * Counted as a long call: if the recorder is killed now, the next one must not unload code
+	 * that this thread is still in.
 	 */
 	undo_enter();
 	own_handle = handle;

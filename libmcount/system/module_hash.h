@@ -1,12 +1,12 @@
-/* The hash that tells modules apart. */
+/* A hash to tell modules apart. */
 #ifndef UTRAIL_LIBMCOUNT_MODULE_HASH_H
 #define UTRAIL_LIBMCOUNT_MODULE_HASH_H
 
 #include <stdint.h>
 
 /*
- * The hash of a module's path. With the load address it distinguishes a module from one that is
- * loaded later at the same address. FNV-1a.
+ * The FNV-1a hash of a module's path. Together with the load address it distinguishes a module from
+ * one that is loaded later at the same address.
  */
 static inline uint64_t module_path_hash(const char *path)
 {

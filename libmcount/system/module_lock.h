@@ -1,4 +1,4 @@
-/* One thread at a time tells the recorder of modules. */
+/* The lock of the list of modules: one thread at a time tells the recorder of modules. */
 #ifndef UTRAIL_LIBMCOUNT_MODULE_LOCK_H
 #define UTRAIL_LIBMCOUNT_MODULE_LOCK_H
 
@@ -9,8 +9,8 @@
 extern pthread_mutex_t module_lock;
 
 /*
- * SLOW. Keep other threads from telling the recorder of modules, and from adding these to the plan.
- * False when a thread is doing so.
+ * SLOW. Keep other threads from telling the recorder of modules, and from adding modules to the
+ * plan. False when another thread is doing so.
  */
 bool module_try_lock(void);
 void module_unlock(void);

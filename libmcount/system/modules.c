@@ -1,4 +1,4 @@
-/* Loaded objects, as told to the recorder (see modules.h). */
+/* The report of loaded modules to the recorder (see modules.h). */
 #include "libmcount/system/modules.h"
 
 #include <errno.h>
@@ -22,17 +22,20 @@
 #include "libmcount/hot/probe.h"
 #include "utils/format/callables.h"
 
-/* The identity of a loaded object: another object may be loaded later at the same address. */
+/*
+ * The identity of a module: the address alone does not do, since another module may be loaded there
+ * later.
+ */
 struct reported_module {
 	uint64_t bias;
 	uint64_t path_hash;
 };
 
 /*
- * @known: the objects that were reported
- * @adds: dlpi_adds at the last look: no object was loaded while it stays the same
+ * module_lock, which only COLD code takes, protects this.
  *
- * module_lock, which only COLD code takes, protects them.
+ * @known: the modules that were reported
+ * @adds: dlpi_adds at the last look; while it stays the same, no module was loaded
  */
 static struct {
 	struct reported_module *known;
@@ -56,7 +59,7 @@ static bool is_known(struct reported_module m)
 	return false;
 }
 
-/* Adds @m to the list, in pages of our own, since the program's malloc may be traced. */
+/* Adds @m to the list. The list has pages of its own, since the program's malloc may be traced. */
 static bool remember(struct reported_module m)
 {
 	if (modules.nr == modules.room) {
@@ -79,8 +82,8 @@ static bool remember(struct reported_module m)
 }
 
 /*
- * Makes an absolute path, since readers have another working directory. @path has PATH_MAX bytes.
- * Returns the length of the path; 0 when there is none.
+ * Makes an absolute path, since readers have another working directory. @path has space for
+ * PATH_MAX bytes, and gets no NUL. Returns the length of the path; 0 when there is none.
  */
 static size_t absolute_path(const char *name, char *path)
 {
@@ -94,8 +97,8 @@ static size_t absolute_path(const char *name, char *path)
 }
 
 /*
- * Writes the path of the executed file, as the kernel names it or, without /proc, as the process
- * was told. Returns its length; 0 when there is none.
+ * Writes the path of the executed file: as the kernel names it or, without /proc, as it was given
+ * to execve(2). Returns the length; 0 when there is no path.
  */
 static size_t program_path(char *path)
 {
@@ -107,7 +110,7 @@ static size_t program_path(char *path)
 	return name ? absolute_path(name, path) : 0;
 }
 
-/* Writes the path of a module. The dynamic linker has an empty name for the program itself. */
+/* Writes the path of a module. For the program itself the dynamic linker has an empty name. */
 static size_t module_path(const struct dl_phdr_info *info, char *path)
 {
 	const char *name = info->dlpi_name;
@@ -115,7 +118,7 @@ static size_t module_path(const struct dl_phdr_info *info, char *path)
 	return name && name[0] ? absolute_path(name, path) : program_path(path);
 }
 
-/* The header of this very module, made by the linker. */
+/* The ELF header of the probe's module. The linker defines this symbol. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 
 static int report_module(struct dl_phdr_info *info, size_t size, void *arg)
@@ -141,8 +144,8 @@ static int report_module(struct dl_phdr_info *info, size_t size, void *arg)
 		m->has_text |= ph->p_flags & PF_X;
 	}
 	/*
-	 * These are not reported: the vDSO, which has no file; an object without segments, which
-	 * has no addresses; an attached probe, whose path only this process may see.
+	 * These are not reported: the vDSO, which has no file; a module without segments, which has
+	 * no addresses; an attached probe, whose path only this process may see.
 	 */
 	if (!end || (probe.is_attached && info->dlpi_addr == (uint64_t)__ehdr_start) ||
 	    strncmp(info->dlpi_name, "linux-vdso", 10) == 0 || is_known(id))
@@ -164,8 +167,8 @@ static int report_module(struct dl_phdr_info *info, size_t size, void *arg)
 }
 
 /*
- * Reports that functions of an interpreter have numbers for addresses. False: telling the recorder
- * failed.
+ * Reports a module for the functions of an interpreter, which have numbers for addresses. False
+ * when it cannot be sent.
  */
 static bool report_callables(struct report *report)
 {
@@ -216,7 +219,7 @@ static int count_adds(struct dl_phdr_info *info, size_t size, void *arg)
 
 void modules_after_fork(void)
 {
-	/* Another thread of the parent may have held the lock. */
+	/* Another thread may have held the lock in the parent. */
 	pthread_mutex_init(&module_lock, NULL);
 	plans_after_fork();
 }

@@ -13,9 +13,9 @@ long seal_refuse(void)
 }
 
 /*
- * True when the word at @address can be read. The kernel says so without a fault: rt_sigprocmask(2)
- * gets an invalid "how", but copies the set before it looks at that. Programs' filters allow this
- * system call, unlike others that look at memory.
+ * The kernel finds out without a fault: rt_sigprocmask(2) gets an invalid "how", but copies the set
+ * at @address before it looks at "how". Programs' filters allow this system call; they often forbid
+ * others that look at memory.
  */
 bool own_is_readable(uint64_t address)
 {
@@ -23,7 +23,9 @@ bool own_is_readable(uint64_t address)
 	long ret = own_syscall(SYS_rt_sigprocmask, ~0L, address, 0L, sizeof(uint64_t));
 	bool is_readable = ret == -1 && errno == EINVAL;
 
-	/* errno is the program's: it may be read after a call whose hook comes here. */
+	/*
+	 * errno is the program's, and the program may read it after a call whose hook comes here.
+	 */
 	errno = saved;
 	return is_readable;
 }

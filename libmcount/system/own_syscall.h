@@ -1,4 +1,4 @@
-/* The probe's own system calls, of which the program may have forbidden some (seal.h). */
+/* The probe's own system calls. The program may have forbidden some of them (seal.h). */
 #ifndef UTRAIL_LIBMCOUNT_OWN_SYSCALL_H
 #define UTRAIL_LIBMCOUNT_OWN_SYSCALL_H
 
@@ -9,17 +9,18 @@
 #include <unistd.h>
 
 /*
- * A filter may end the program for a system call of the probe. So each filter is read before it
- * takes effect (seal_before_filter()). From then on the probe makes only calls that the filter
- * allows for all arguments. All system calls of the probe go through own_syscall(), or are made
- * only where seal_allows() has said yes. doc/internals/hot-path.md, "Sealed programs".
+ * A filter may end the program for a system call of the probe. So the probe reads each filter
+ * before the filter takes effect (seal_before_filter()). From then on the probe makes only calls
+ * that the filter allows with any arguments. All system calls of the probe go through
+ * own_syscall(), or are made only after seal_allows() has said yes. See doc/internals/hot-path.md,
+ * "Sealed programs".
  */
 #define SEAL_NUMBERS 512
 
 extern struct seal {
 	_Atomic bool is_on;
-	_Atomic bool may_begin; /* a thread's state and its ring can be made */
-	_Atomic bool may_talk;	/* the recorder may be talked to, with all that follows */
+	_Atomic bool may_begin; /* the state and the ring of a thread can be made */
+	_Atomic bool may_talk;	/* a conversation with the recorder is possible */
 	_Atomic uint8_t forbidden[SEAL_NUMBERS / 8];
 } seal;
 
@@ -49,22 +50,19 @@ static inline bool seal_may_talk(void)
 	return !atomic_load(&seal.is_on) || atomic_load(&seal.may_talk);
 }
 
-/* The result of a system call that is not made: -1, with errno EPERM. */
+/* The result of a forbidden system call: -1, with errno EPERM. */
 long seal_refuse(void);
 
-/*
- * Make a system call, like syscall(3). -1 with EPERM, and nothing done, where the call is
- * forbidden.
- */
+/* Make a system call, like syscall(3). A forbidden call is not made: -1 with EPERM. */
 #define own_syscall(number, ...) \
 	(seal_allows(number) ? syscall(number, ##__VA_ARGS__) : seal_refuse())
 
-/* SLOW. True when the word at @address can be read; the kernel says so, without a fault. */
+/* SLOW. True when the 8 bytes at @address can be read. */
 bool own_is_readable(uint64_t address);
 
 /*
- * Keep signal handlers from running in this thread until own_quiet_end(), which gets @mask back.
- * False when that is not possible. Both functions may change errno.
+ * Keep signal handlers from running in this thread until own_quiet_end(@mask). False when the
+ * system call for that is forbidden. Both functions may change errno.
  */
 bool own_quiet_begin(uint64_t *mask);
 void own_quiet_end(uint64_t mask);

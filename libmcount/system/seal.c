@@ -1,5 +1,6 @@
 /*
- * Decides which system calls the probe may make in a program that forbids itself some (see seal.h).
+ * Decides which system calls the probe may make in a program that forbids some to itself (see
+ * seal.h).
  */
 #include "libmcount/system/seal.h"
 
@@ -19,16 +20,20 @@
 
 #define PAGE 4096UL
 
-/* Calls that a thread needs to begin: for its state, its ring, and the ring's owner. */
+/*
+ * System calls that a new thread needs: for its state, its ring, and the number of the ring's
+ * owner.
+ */
 static const uint16_t to_begin[] = { SYS_rt_sigprocmask, SYS_mmap, SYS_mremap, SYS_gettid };
 
-/* Calls that signal handlers of our own need: fault.c. */
+/* System calls that the probe's signal handlers need (fault.c). */
 static const uint16_t to_handle[] = { SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_rt_sigreturn,
 				      SYS_tgkill,	SYS_getpid,	    SYS_gettid };
 
 /*
- * Calls for talking to the recorder and for doing what it asks, also by functions of libc. A
- * program can only be recorded from its beginning if it allows all of these.
+ * System calls for a conversation with the recorder, and for the work that the recorder asks for;
+ * functions of libc make some of them. Only a program that allows all of these can be recorded from
+ * its beginning.
  */
 static const uint16_t to_talk[] = {
 	SYS_socket,	   SYS_connect,	       SYS_sendto,	 SYS_recvmsg,
@@ -42,7 +47,7 @@ static const uint16_t to_talk[] = {
 	SYS_futex,	   SYS_sched_yield,
 };
 
-/* Calls that are only made if the user asks for their results. */
+/* System calls that are made only if the user asks for their results. */
 static const uint16_t others[] = { SYS_kill, SYS_getrusage, SYS_perf_event_open, SYS_ioctl };
 
 struct numbers {
@@ -64,9 +69,8 @@ static bool allows_all(const struct numbers *forbidden, const uint16_t *numbers,
 }
 
 /*
- * Takes the calls that are still allowed out of @forbidden. A call that is forbidden already stays
- * so: no filter allows it again. Calls that are in no list stay forbidden: the probe does not make
- * them.
+ * Takes those of @numbers that are still allowed out of @forbidden. A call that an earlier filter
+ * forbids stays forbidden. The probe makes no calls that are in no list: these stay in @forbidden.
  */
 static void judge_numbers(struct numbers *forbidden, const struct sock_fprog *program,
 			  const uint16_t *numbers, unsigned nr)
@@ -93,8 +97,8 @@ static struct numbers judge_all(const struct sock_fprog *program)
 }
 
 /*
- * From now on programs that this one executes begin with one more filter. Note the filter in the
- * recorder's address, which these programs get.
+ * Note the filter in the recorder's address, which executed programs get: they begin with one more
+ * filter.
  */
 static void expect_one_more(void)
 {
@@ -107,8 +111,8 @@ static void expect_one_more(void)
 }
 
 /*
- * True when libc reads the clock without a system call: the vDSO can read the kernel's clock
- * source.
+ * True when libc reads the clock without a system call: the vDSO can read these clock sources of
+ * the kernel.
  */
 static bool has_fast_clock(void)
 {
@@ -133,7 +137,7 @@ static bool has_fast_clock(void)
 /* Make the last preparations, while the system calls for them are still allowed. */
 static void prepare_seal(const struct numbers *forbidden)
 {
-	/* Make this thread's state now, since that may not be possible later. */
+	/* It may not be possible to make this thread's state later. */
 	if (probe.ready && probe.tracing && !self && seal_may_begin() &&
 	    !atomic_load(&probe.forked))
 		thread_begin();
@@ -145,8 +149,8 @@ static void prepare_seal(const struct numbers *forbidden)
 		atomic_fetch_add(&probe.arena->threads_caged, 1);
 	}
 	/*
-	 * A forked child that has not reported itself yet cannot do so any more, and it may not use
-	 * its parent's arena.
+	 * A forked child that has not reported itself can do so only by all these calls. Without
+	 * them it cannot be recorded: it may not use its parent's arena.
 	 */
 	if (atomic_load(&probe.forked) && !allows_all(forbidden, to_talk, ARRAY_SIZE(to_talk)))
 		session_cut_off();
@@ -198,11 +202,11 @@ void seal_before_filter(uint64_t address)
 
 		begin_seal(&forbidden);
 	}
-	/* A filter that cannot be read has no effect, since the kernel refuses it. */
+	/* If the probe cannot read a filter, the kernel cannot either: it refuses the filter. */
 	errno = saved;
 }
 
-/* Returns the number after @name in @status; 0 when @name is not there. */
+/* Returns the number after @name in @status; 0 when @status does not have @name. */
 static unsigned find_number(const char *status, const char *name)
 {
 	const char *at = strstr(status, name);
@@ -220,7 +224,7 @@ static unsigned find_number(const char *status, const char *name)
 
 unsigned seal_count_filters(const char *status)
 {
-	/* Kernels before Linux 5.9 only tell that there are filters. */
+	/* Kernels before Linux 5.9 tell only whether there are filters. */
 	if (strstr(status, "\nSeccomp_filters:"))
 		return find_number(status, "\nSeccomp_filters:");
 	return find_number(status, "\nSeccomp:") != 0;
@@ -231,7 +235,7 @@ bool seal_was_before(unsigned expected)
 	char status[4096];
 	size_t len = 0;
 	long n = 0;
-	/* The dynamic linker opens and reads libraries by the same calls. */
+	/* These calls are allowed: the dynamic linker opens and reads libraries by them. */
 	int fd = syscall(SYS_openat, AT_FDCWD, "/proc/self/status", O_RDONLY | O_CLOEXEC, 0);
 
 	if (fd < 0)

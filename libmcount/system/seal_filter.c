@@ -1,4 +1,4 @@
-/* Reading filters of system calls (see seal_filter.h). */
+/* A filter is run step by step, for one system call (see seal_filter.h). */
 #include "libmcount/system/seal_filter.h"
 
 #include <linux/seccomp.h>
@@ -8,9 +8,9 @@
 #include "utils/base/compiler.h"
 
 /*
- * The filter is run with the values that are known: the system call's number and the machine. A
- * value that depends on anything else is unknown, and so is all that is computed from it. If a jump
- * depends on such a value, both ways are followed. Jumps lead forward only, so each way ends.
+ * The filter is run with the values that are known: the system call's number and the machine. All
+ * other inputs are unknown, and so is a value that is computed from an unknown one. If a jump
+ * depends on an unknown value, both paths are followed. Jumps lead forward only, so each path ends.
  */
 #define WORDS	  BPF_MEMWORDS
 #define WAYS_MAX  32
@@ -96,8 +96,8 @@ static bool compare_values(uint16_t op, uint32_t a, uint32_t b)
 }
 
 /*
- * Follows a jump on the path @way. If it may lead to two places, the path becomes two. False: there
- * are too many paths.
+ * Follows a jump on the path @way. If the condition is unknown, the path becomes two. False when
+ * there are too many paths.
  */
 static bool jump(struct walk *w, struct way *way, const struct sock_filter *insn, struct value b)
 {

@@ -1,4 +1,4 @@
-/* The verdict of a system call filter on one call, for all its arguments. */
+/* The verdict of a system call filter on a call with any arguments. */
 #ifndef UTRAIL_LIBMCOUNT_SEAL_FILTER_H
 #define UTRAIL_LIBMCOUNT_SEAL_FILTER_H
 
@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 /*
- * True when each path through @code allows call @number of this machine. False also when there are
- * too many paths.
+ * True when each path through @code allows system call @number. False, too, when there are too many
+ * paths or steps.
  */
 bool seal_filter_allows(const struct sock_filter *code, uint32_t len, uint32_t number);
 

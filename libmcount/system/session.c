@@ -1,6 +1,6 @@
 /*
- * The process' side of the recording: it reports to the recorder, and gets the plan and the shared
- * memory.
+ * The process' side of the recording: it reports itself to the recorder, and gets the plan and the
+ * shared memory.
  */
 #include "libmcount/hot/probe.h"
 
@@ -33,7 +33,6 @@
 
 struct probe probe;
 
-/* Map the page that the recorder shares with all probes. */
 static const struct control_page *map_control(int fd)
 {
 	struct stat st;
@@ -50,10 +49,7 @@ static const struct control_page *map_control(int fd)
 	return page;
 }
 
-/*
- * Take over the descriptors of WELCOME. False when the arena cannot be mapped: then nothing is
- * traced.
- */
+/* Map the shared memory of WELCOME. False when that fails: then nothing is traced. */
 static bool adopt_arena(const int fds[CONTROL_FD_MAX])
 {
 	if (!probe.control)
@@ -67,8 +63,8 @@ static bool adopt_arena(const int fds[CONTROL_FD_MAX])
 }
 
 /*
- * The address space for a ring, frames and tables, and as much again for the program. A process
- * with less address space (ulimit -v) is left alone, and the recorder is told.
+ * The address space for a ring, frames and tables, and as much again for the program. If a process
+ * has a limit (ulimit -v) and less than this is free, it is left alone, and the recorder is told.
  */
 #define ADDRESS_SPACE_NEEDED (32UL << 20)
 
@@ -89,17 +85,17 @@ static bool has_address_space(void)
 }
 
 /*
- * The program's C library is glibc, whose jmp_buf, dynamic linker and thread-local storage the
- * probe knows. The probe is also loaded into programs with other C libraries (a traced program
- * starts one), and must do nothing there. Functions that not all C libraries have are weak
+ * Defined if the program's C library is glibc, whose jmp_buf, dynamic linker and thread-local
+ * storage the probe knows. With another C library the probe must do nothing: it is also preloaded
+ * into programs that a traced program starts. Functions that not all C libraries have are weak
  * references.
  */
 extern const char *gnu_get_libc_version(void) __attribute__((weak));
 
 /*
- * Valgrind preloads a library with this function into programs. Valgrind does not understand our
- * unwind information, so its backtraces end at a replaced return address. Reports would differ, and
- * suppressions would not match any more.
+ * Defined if Valgrind has preloaded its library. Valgrind does not understand the probe's unwind
+ * information, so its backtraces would end at a replaced return address. Its reports would differ,
+ * and suppressions would not match any more.
  */
 extern void _vgnU_freeres(void) __attribute__((weak));
 
@@ -116,8 +112,8 @@ static enum control_hello_kind why_not(bool has_shadow_stack)
 }
 
 /*
- * Sends HELLO, the modules and READY, and waits for the answer. False when this process is not to
- * be traced.
+ * Sends HELLO, the modules and READY, and waits for the answer. False when this process is not
+ * traced.
  */
 static bool report_exec(struct channel *ch, bool has_shadow_stack, struct control_welcome *welcome)
 {
@@ -127,8 +123,8 @@ static bool report_exec(struct channel *ch, bool has_shadow_stack, struct contro
 		return false;
 	if (why) {
 		/*
-		 * Wait until the recorder hangs up, so that it has read the message before a short
-		 * program ends.
+		 * A short program must not end before the recorder has read HELLO: wait until the
+		 * recorder closes the connection.
 		 */
 		channel_wait(ch, CONTROL_WELCOME, welcome, sizeof(*welcome));
 		return false;
@@ -144,7 +140,8 @@ void probe_stop(void)
 }
 
 /*
- * The longest wait for a slow recorder; until then other threads and processes may go on recording.
+ * The longest wait for a slow recorder: 0.1 seconds. Until the recorder knows, other threads and
+ * processes may go on recording.
  */
 #define FINISH_STEPS   10
 #define FINISH_STEP_NS 10000000
@@ -157,14 +154,14 @@ void probe_finish(void)
 	probe.is_finished = true;
 	probe_stop();
 	atomic_store(&probe.arena->finish_wanted, 1);
-	/* Any writer can tell the recorder. */
+	/* Any thread of the recorder that writes files can pass this on. */
 	own_syscall(SYS_futex, &probe.control->writers[0].wake, FUTEX_WAKE, 1, NULL, NULL, 0);
 	for (int i = 0; i < FINISH_STEPS && !atomic_load(&probe.control->finished); i++)
 		own_syscall(SYS_futex, &probe.control->finished, FUTEX_WAIT, 0, &step, NULL, 0);
 	errno = saved;
 }
 
-static bool is_waiting; /* all is prepared, and session_go() will begin the recording */
+static bool is_waiting; /* all is prepared for session_go() */
 
 bool session_is_waiting(void)
 {
@@ -183,8 +180,8 @@ void session_go(void)
 }
 
 /*
- * Begin to be recorded: now, or, after attaching, when the recorder says so. Returns enum
- * attach_result
+ * Prepare everything and begin the recording; an attached probe waits for session_go(). Returns
+ * enum attach_result.
  */
 static int64_t begin_being_recorded(const char *address)
 {
@@ -193,8 +190,8 @@ static int64_t begin_being_recorded(const char *address)
 
 	channel_init(&ch);
 	/*
-	 * This comes before own_libc_bind(). So the system call goes through a library that
-	 * interposes libc, as a call of the program would.
+	 * This is done before own_libc_bind(): its system call then goes through a library that
+	 * interposes libc, like a call of the program.
 	 */
 	bool has_shadow_stack = arch_has_shadow_stack();
 
@@ -218,7 +215,7 @@ static int64_t begin_being_recorded(const char *address)
 	thread_setup();
 	is_waiting = probe.is_attached;
 	/*
-	 * The recorder still has to change the text and to tell the open calls. A probe that will
+	 * The recorder has still to patch the code and to tell the open calls. A probe that will
 	 * leave again installs no signal handlers: the program could have learnt their addresses.
 	 */
 	if (probe.is_attached)
@@ -227,13 +224,13 @@ static int64_t begin_being_recorded(const char *address)
 	if (probe.plan.flags & PLAN_ESTIMATE)
 		fault_guard_begin();
 	/*
-	 * A crash would lose ENTRY records that are held back. These are the records of the calls
-	 * that led to the crash.
+	 * A crash would lose ENTRY records that are held back: they are those of the calls that led
+	 * to the crash.
 	 */
 	if (probe.plan.threshold_ns || (probe.plan.flags & (PLAN_CRASH_REPORT | PLAN_SELECTIVE)))
 		fault_watch_crashes();
 	signal_switches_begin();
-	/* The first thread's state is made here, so that its first call does not pay for it. */
+	/* Make the first thread's state here, so that its first call does not pay for it. */
 	if (!(probe.plan.flags & PLAN_BEGINS_LATE))
 		thread_begin();
 	return ATTACH_DONE;
@@ -242,22 +239,22 @@ static int64_t begin_being_recorded(const char *address)
 /*
  * The C library's start files make each library call __gmon_start__(). A program with -pg defines
  * that function, too. The probe is initialised first, so it would call the program's function too
- * early. The probe's own function does nothing.
+ * early. The probe's own function, which does nothing, is called instead.
  */
 __attribute__((visibility("hidden"))) void __gmon_start__(void);
 void __gmon_start__(void)
 {
 }
 
-/* Functions that initialise the sanitizer with which the program is linked, if there is one. */
+/* Functions of sanitizers: the program has that of the sanitizer with which it is linked. */
 void __asan_init(void) __attribute__((weak));
 void __tsan_init(void) __attribute__((weak));
 void __msan_init(void) __attribute__((weak));
 
 /*
  * Initialises the sanitizer now: until then its replacements of libc functions would crash. The
- * sanitizer initialises itself in .preinit_array, which the dynamic linker runs after us. To do it
- * twice does no harm.
+ * dynamic linker runs .preinit_array, where a sanitizer initialises itself, after the probe. A
+ * second initialisation does no harm.
  */
 static void begin_sanitizer(void)
 {
@@ -271,9 +268,8 @@ static void begin_sanitizer(void)
 
 /*
  * COLD. Runs before all other constructors, also those of libraries (the probe is linked with -z
- * initfirst): otherwise their calls would be made without a plan. The C library's own constructor
- * has not run either, so `environ` is not set yet; the C library sets the same value a little
- * later.
+ * initfirst): otherwise their calls would be made without a plan. The C library's own constructor,
+ * which sets `environ`, has not run yet. It sets the same value as here.
  */
 __attribute__((constructor)) static void session_begin(int argc, char **argv, char **envp)
 {
@@ -316,13 +312,13 @@ __attribute__((destructor)) static void session_end(void)
 
 void session_cut_off(void)
 {
-	/* The child is counted in its parent's arena, since it has none of its own. */
+	/* The child has no arena of its own, so it is counted in its parent's. */
 	atomic_fetch_add(&probe.arena->children_cut_off, 1);
 	probe.ready = false;
 	probe_stop();
 }
 
-/* Reports the forked child to the recorder. Its own arena replaces the parent's. */
+/* Reports the forked child to the recorder, and replaces the parent's arena by the child's own. */
 static bool report_fork(void)
 {
 	struct control_welcome welcome;

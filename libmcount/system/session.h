@@ -6,22 +6,22 @@
 #include <stdint.h>
 
 /*
- * COLD. Prepare to be recorded by the recorder at @address, from session_go() on. Returns enum
- * attach_result
+ * COLD. Prepare everything for the recorder at @address: session_go() then begins the recording.
+ * Returns enum attach_result.
  */
 int64_t session_attach(const char *address);
 
 /*
- * COLD. True between session_attach() and session_go(). session_end_wait() ends that state without
+ * COLD. True between session_attach() and session_go(). session_end_wait() ends this state without
  * a recording.
  */
 bool session_is_waiting(void);
 void session_end_wait(void);
 
-/* COLD. Everything is prepared: calls are recorded from now on. */
+/* COLD. Calls are recorded from now on. */
 void session_go(void);
 
-/* COLD, in a forked child that cannot reach the recorder: it is not recorded. */
+/* COLD, in a forked child that cannot reach the recorder: end its tracing. */
 void session_cut_off(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* --signal (see signal_switches.h). */
+/* The signals of --signal (see signal_switches.h). */
 #include "libmcount/system/signal_switches.h"
 
 #include "libmcount/system/fault.h"
@@ -28,8 +28,8 @@ bool signal_switches_have(int sig)
 }
 
 /*
- * Writes open calls, as the triggers trace_off and finish do. Does nothing inside of a hook, which
- * may have begun to write.
+ * Writes the open calls, like the triggers trace_off and finish. Inside of a hook nothing is
+ * written, since the hook may have begun to write.
  */
 static void show_open_calls(void)
 {

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 
 /*
- * COLD. From now on the plan's signals come to our handler; the program's handlers for them are
- * called, too.
+ * COLD. From now on the plan's signals come to the probe's handler, which also calls the program's
+ * handlers for them.
  */
 void signal_switches_begin(void);
 
@@ -14,10 +14,9 @@ void signal_switches_begin(void);
 bool signal_switches_have(int sig);
 
 /*
- * In a signal handler: do the plan's action for @sig. With @has_handler, the program's own handler
- * is called next. Its calls are still recorded if the signal ends the recording:
- * signal_switches_end() ends the recording after the handler, also when the handler is left by a
- * jump.
+ * In a signal handler: do the plan's action for @sig. With @has_handler the program's own handler
+ * is called next, and its calls are still recorded. So if @sig ends the recording,
+ * signal_switches_end() does so after that handler, or when the handler is left by a jump.
  */
 void signal_switches_obey(int sig, bool has_handler);
 void signal_switches_end(void);

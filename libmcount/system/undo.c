@@ -11,7 +11,7 @@
 #define PAGE	  4096
 #define UNDOS_MAX ((PAGE - 2 * sizeof(uint64_t)) / sizeof(struct undo))
 
-/* A page of notes. Notes are visited from the newest to the oldest, and pages are in that order. */
+/* A page of notes. The list of pages begins with the newest one. */
 struct undo_page {
 	struct undo_page *older;
 	_Atomic uint32_t nr; /* may be more than fit in the page */
