@@ -4,7 +4,7 @@
 #include "libmcount/values/capture_box.h"
 #include "libmcount/system/fault.h"
 
-/* The data that the steps of one program work on. */
+/* A run of a capture program. */
 struct capture_run {
 	const struct arch_regs *regs;
 	const uint64_t *slot; /* NULL: the run captures a return value */
@@ -19,7 +19,7 @@ static inline uint64_t word_at(const struct capture_run *run, uint32_t index)
 	if (index <= ARCH_INT_ARG_REGS)
 		return arch_int_arg(run->regs, run->slot, index);
 
-	/* The word is on the stack. A wrong number leads out of the stack. */
+	/* The word is on the stack; with a wrong @index it lies outside of the stack. */
 	uint64_t word = 0;
 
 	fault_copy(&word, run->slot + (index - ARCH_INT_ARG_REGS), sizeof(word));
@@ -33,12 +33,11 @@ static inline void pad(struct capture_run *run)
 		run->to[run->len++] = 0;
 }
 
-/* The most bytes of a value in one register. */
-#define VALUE_BYTES_MAX 16
+#define VALUE_BYTES_MAX 16 /* of a value in one register */
 
 static void put_bytes(struct capture_run *run, const void *from, uint32_t bytes)
 {
-	/* The maximum is always copied, in a few moves; a loop or a call would cost more. */
+	/* All VALUE_BYTES_MAX are copied, in a few moves: a loop or a call would cost more. */
 	__builtin_memcpy(run->to + run->len, from, VALUE_BYTES_MAX);
 	run->len += bytes;
 	pad(run);
@@ -55,7 +54,7 @@ static void put_from(struct capture_run *run, const void *from, uint32_t bytes)
 	pad(run);
 }
 
-/* Ends a text that was written, and puts its length in front of it. */
+/* Ends a text that was written after the place of its length, and puts the length there. */
 static void end_string(struct capture_run *run, uint32_t len)
 {
 	uint8_t *head = run->to + run->len;
@@ -66,7 +65,7 @@ static void end_string(struct capture_run *run, uint32_t len)
 	pad(run);
 }
 
-/* Writes a pointer that leads nowhere: "<0x10>". */
+/* Writes a pointer to unreadable memory as a text: "<0x10>". */
 static uint32_t put_address(uint8_t *to, uint64_t address)
 {
 	uint32_t len = 0;
@@ -89,7 +88,7 @@ static void put_null(struct capture_run *run)
 	end_string(run, ARGBLOB_NULL_LEN);
 }
 
-/* Ends a text that is too long in dots. Returns its length. */
+/* Ends a text that is too long with dots. Returns its length. */
 static uint32_t cut_string(uint8_t *text, uint64_t len)
 {
 	if (len < ARGBLOB_STRING_MAX)
@@ -109,15 +108,15 @@ static void put_string(struct capture_run *run, uint64_t address)
 
 	int64_t len = fault_copy_string(text, (const void *)address, ARGBLOB_STRING_MAX);
 
-	/* Only the part before unmapped memory was read. */
+	/* Unreadable memory follows the part that was read. */
 	if (len < -1)
 		len = -1 - len;
 	end_string(run, len < 0 ? put_address(text, address) : cut_string(text, len));
 }
 
 /*
- * Writes the @len bytes at @address, which may contain NULs. @object: the pointer that is shown
- * when the bytes cannot be read
+ * Writes the @len bytes at @address, which may contain NULs. @object: the pointer that is shown if
+ * the bytes cannot be read
  */
 static void put_text(struct capture_run *run, uint64_t object, uint64_t address, uint64_t len)
 {
@@ -165,7 +164,10 @@ static void put_register(struct capture_run *run, const struct capture_step *ste
 	put_bytes(run, value, MIN(step->bytes, (uint16_t)VALUE_BYTES_MAX));
 }
 
-/* Writes a text that the probe has made. Its address is not a pointer of the program. */
+/*
+ * Writes a text that the probe has made (CAPTURE_TEXT). The word that leads to it is the probe's,
+ * not the program's.
+ */
 static void put_own_text(struct capture_run *run, uint32_t index)
 {
 	const struct capture_text *texts = (const struct capture_text *)word_at(run,
@@ -207,7 +209,7 @@ static void run_step(struct capture_run *run, const struct capture_step *step)
 	}
 }
 
-/* Writes a container. Returns the number of steps that describe it. */
+/* Writes a container. Returns the number of its steps. */
 static NOINLINE uint32_t put_box(struct capture_run *run, const struct capture_step *step)
 {
 	const struct capture_step *counts = step + 1;
@@ -234,7 +236,7 @@ static NOINLINE uint32_t put_box(struct capture_run *run, const struct capture_s
 	return 2 + counts->bytes + counts->index;
 }
 
-/* The most bytes that one step can add. */
+/* Returns the most bytes that @step can add. */
 static inline uint32_t room_for(const struct capture_step *step)
 {
 	bool is_string = step->op >= CAPTURE_STRING && step->op <= CAPTURE_TEXT;

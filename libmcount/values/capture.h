@@ -1,4 +1,4 @@
-/* Arguments and return values: running the capture programs of the plan. */
+/* Writes arguments and return values by the capture programs of the plan. */
 #ifndef UTRAIL_LIBMCOUNT_CAPTURE_H
 #define UTRAIL_LIBMCOUNT_CAPTURE_H
 
@@ -6,37 +6,37 @@
 #include "utils/format/probe/capture.h"
 
 /*
- * The bytes that a program may write to: more than the longest payload, since strings are copied by
- * words.
+ * The bytes that a capture program may write to: more than the longest payload, since strings are
+ * copied word by word.
  */
 #define CAPTURE_ROOM (ARGBLOB_MAX_BYTES + 128)
 
 /*
  * HOT: write the arguments that the capture program at @head asks for to @to, which has
- * CAPTURE_ROOM bytes.
- * @slot: the return slot. Returns the payload's length, a multiple of 8; 0: there is none, or it
- * would be too long.
- *   cost            a few ns per value; strings by words; a system call only where the thread
- *                   blocks SIGSEGV
- *   signal-safety   a pointer that leads nowhere is a fault that system/fault.c takes back
+ * CAPTURE_ROOM bytes. @slot: the return slot. Returns the length of the payload, a multiple of 8; 0
+ * when there is none, or it would be too long.
+ *
+ * It takes a few ns for each value, and no system call, unless the thread blocks SIGSEGV. If a
+ * pointer leads to unreadable memory, system/fault.c ends the read.
  */
 uint32_t capture_args(const struct capture_step *head, const struct arch_regs *regs,
 		      const uint64_t *slot, uint8_t *to);
 
-/* HOT: write the return value, as capture_args() writes arguments. */
+/* HOT: write the return value in the same way. */
 uint32_t capture_retval(const struct capture_step *head, const struct arch_regs *regs, uint8_t *to);
 
-/* The bytes that capture_text() may write to. */
-#define CAPTURE_TEXT_ROOM (ARGBLOB_STRING_MAX + 32)
-
 /*
- * HOT: write the string that @step reads in the form of a record: its length in two bytes, then the
- * string. Returns the string's length.
+ * HOT: write the string that @step reads to @to, which has CAPTURE_TEXT_ROOM bytes: its length in
+ * two bytes, then the string. Returns the length.
  */
+#define CAPTURE_TEXT_ROOM (ARGBLOB_STRING_MAX + 32)
 uint32_t capture_text(const struct capture_step *step, const struct arch_regs *regs,
 		      const uint64_t *slot, uint8_t *to);
 
-/* The significant bits of a register that holds a narrower value. */
+/*
+ * Returns the value of a register of which only the low bytes are significant, by the @narrow of
+ * its step.
+ */
 static inline uint64_t capture_widen(uint64_t word, uint8_t narrow)
 {
 	unsigned bytes = narrow & ~(CAPTURE_SIGNED | CAPTURE_WIDE);
@@ -51,7 +51,7 @@ static inline uint64_t capture_widen(uint64_t word, uint8_t narrow)
 	return word << unused >> unused;
 }
 
-/* capture_args() for the common case of a single integer in a register. */
+/* Does the work of capture_args(), quickly if there is a single integer in a register. */
 static inline uint32_t capture_args_quick(const struct capture_step *head,
 					  const struct arch_regs *regs, const uint64_t *slot,
 					  uint8_t *to)
@@ -60,7 +60,7 @@ static inline uint32_t capture_args_quick(const struct capture_step *head,
 
 	if (head->bytes != 1 || step->op != CAPTURE_WORD || step->index > ARCH_INT_ARG_REGS)
 		return capture_args(head, regs, slot, to);
-	/* One store suffices: with its padding the value has eight bytes, however narrow it is. */
+	/* One store suffices: even a narrow value is padded to eight bytes. */
 	*(uint64_t *)to = capture_widen(arch_int_arg(regs, slot, step->index), step->narrow);
 	return sizeof(uint64_t);
 }

@@ -5,7 +5,7 @@
 
 /*
  * @to, @len, @bytes: the memory of the box, its written bytes, and all its bytes
- * @looks: the number of elements that may still be read, in all sequences together, since the
+ * @looks: the number of elements that may still be read in all sequences together, since the
  * elements of nested sequences multiply
  */
 struct box {
@@ -16,20 +16,14 @@ struct box {
 };
 
 #define LOOKS_MAX    256U
-/*
- * The most steps from one node of a tree to the next: the depth of a balanced tree that fills all
- * memory.
- */
-#define CLIMB_MAX    64
-/* No program has a container with more elements than this. */
-#define ELEMENTS_MAX (1ULL << 40)
+#define CLIMB_MAX    64		  /* the depth of a balanced tree that fills all memory */
+#define ELEMENTS_MAX (1ULL << 40) /* a greater number of elements is damage */
 
 static bool read_at(uint64_t address, void *to, uint32_t bytes)
 {
 	return fault_copy(to, (const void *)address, bytes) == bytes;
 }
 
-/* Reads a little-endian integer of up to eight bytes. */
 static bool read_number(uint64_t address, uint32_t bytes, uint64_t *number)
 {
 	*number = 0;
@@ -70,7 +64,8 @@ static bool put_bytes(struct box *box, uint64_t address, uint32_t bytes)
 }
 
 /*
- * Writes a length, then the text, cut like all texts. Writes NULL for a text that cannot be read.
+ * Writes the length of a text in two bytes, then the text, cut like all texts. False when the text
+ * cannot be read, or there is no room for it.
  */
 static bool put_text(struct box *box, uint64_t address, uint64_t len)
 {
@@ -111,7 +106,6 @@ static bool put_std_string(struct box *box, uint64_t object, bool is_llvm)
 
 static bool put_value(struct box *box, const struct box_step *step, uint64_t object);
 
-/* Returns the first child of @step, which is usually the only one. */
 static inline const struct box_step *first_child(const struct box_step *step)
 {
 	return step + 1;
@@ -123,11 +117,11 @@ static inline const struct box_step *next_sibling(const struct box_step *step)
 }
 
 /*
- * The position in a sequence, whose elements are found one after the other.
+ * The position in a sequence. Its elements are found one after the other.
  *
  * @at: the address of the element, or of its node
- * @block, @slot: for elements in blocks: the end of the present block, and the place of its address
- *                in the table
+ * @block_end, @slot: for elements in blocks: the end of the present block, and the place of the
+ * block's address in the table
  * @bit: for elements that are bits: the number of the bit
  */
 struct cursor {
@@ -139,8 +133,7 @@ struct cursor {
 };
 
 /*
- * The size of a deque's blocks, in bytes or elements, by the size of an element. The libraries' ABI
- * fixes it.
+ * The sizes of a deque's blocks, by the size of an element, are fixed by the ABI of each library.
  */
 static uint32_t gnu_block_bytes(uint32_t bytes)
 {
@@ -170,8 +163,8 @@ static bool climb_tree(const struct box_step *step, uint64_t *node)
 	uint64_t right;
 
 	/*
-	 * The next node is the leftmost one of the right subtree. Without a right subtree, the next
-	 * node is the nearest ancestor that has this node in its left subtree.
+	 * The next node is the leftmost node of the right subtree. Without a right subtree, it is
+	 * the nearest ancestor that has this node in its left subtree.
 	 */
 	if (!read_word(*node + step->e, &right))
 		return false;
@@ -227,7 +220,7 @@ static bool next_element(struct cursor *cursor)
 	}
 }
 
-/* The list has no size member: count by going from node to node. */
+/* Counts the nodes of a list, which has no member for that. */
 static bool count_links(const struct box_step *step, uint64_t node, uint64_t *number)
 {
 	for (*number = 0; node; ++*number) {
@@ -306,7 +299,7 @@ static bool find_bits(const struct box_step *step, uint64_t object, uint64_t *fi
 	return *number < ELEMENTS_MAX;
 }
 
-/* Find the first element and the number of elements; false when they are impossible. */
+/* Finds the first element and the number of elements. False when they are impossible. */
 static bool find_elements(struct cursor *cursor, uint64_t object, uint64_t *number)
 {
 	const struct box_step *step = cursor->step;
@@ -379,7 +372,7 @@ static bool put_elements(struct box *box, const struct box_step *step, uint64_t 
 		put_in_box(box, &shown, sizeof(shown));
 	}
 
-	/* The number of elements is filled in when it is known. */
+	/* The number of stored elements is filled in at the end. */
 	uint32_t count_at = box->len;
 
 	put_in_box(box, &stored, sizeof(stored));
@@ -401,7 +394,6 @@ static bool put_elements(struct box *box, const struct box_step *step, uint64_t 
 	return true;
 }
 
-/* Writes the @nr children of @step, which are members of @object. */
 static bool put_members(struct box *box, const struct box_step *step, uint32_t nr, uint64_t object)
 {
 	const struct box_step *child = first_child(step);
@@ -428,7 +420,7 @@ static bool put_variant(struct box *box, const struct box_step *step, uint64_t o
 	return put_byte(box, which) && put_value(box, child, object);
 }
 
-/* Writes a weak_ptr. If all owners of its object are gone, the object is gone, too. */
+/* Writes a weak_ptr. Its object is gone when the object has no owner any more. */
 static bool put_weak(struct box *box, const struct box_step *step, uint64_t object)
 {
 	uint64_t pointer;
@@ -448,8 +440,8 @@ static bool put_weak(struct box *box, const struct box_step *step, uint64_t obje
 }
 
 /*
- * Write the value that @step describes, of the object at @object. False when it cannot be read, or
- * there is no room for it.
+ * Writes the value that @step describes, a part of the object at @object. False when it cannot be
+ * read, or there is no room for it.
  */
 static bool put_value(struct box *box, const struct box_step *step, uint64_t object)
 {

@@ -1,4 +1,4 @@
-/* The contents of containers of the C++ library: the part of a capture program that is a box. */
+/* The contents of containers of the C++ library: the part of a capture program that fills a box. */
 #ifndef UTRAIL_LIBMCOUNT_CAPTURE_BOX_H
 #define UTRAIL_LIBMCOUNT_CAPTURE_BOX_H
 
@@ -6,16 +6,16 @@
 
 /*
  * HOT: fill the @bytes at @to from the object at @object, by the @nr_steps at @steps. All memory is
- * read guarded. A cyclic or torn container is read as far as the steps allow; elements beyond the
- * box are left out. signal-safety as fault_copy()
+ * read by fault_copy(). A cyclic or torn container is read as far as the steps allow. Elements
+ * without room in the box are left out.
  */
 void capture_box(const struct box_step *steps, uint32_t nr_steps, uint64_t object, uint8_t *to,
 		 uint32_t bytes);
 
 /*
- * The text of a std::string at @object, by its first words. libstdc++ has the address of the text,
- * then its length. libc++ on little-endian machines has capacity, length and address if bit 0 is
- * set; else a byte with twice the length, and the text itself.
+ * The text of the std::string at @object, by the first words of the object. libstdc++ has the
+ * address of the text, then its length. libc++ on little-endian machines has two forms: if bit 0 is
+ * set, capacity, length and address; else a byte with twice the length, then the text itself.
  */
 struct string_text {
 	uint64_t at;
@@ -34,7 +34,7 @@ static inline struct string_text string_text_of(const uint64_t words[STRING_WORD
 	return (struct string_text){ object + 1, (words[0] & 0xff) >> 1 };
 }
 
-/* The size of the words that string_text_of() needs, in bytes. */
+/* Returns the number of bytes of an object that string_text_of() needs. */
 static inline uint32_t string_bytes(bool is_llvm)
 {
 	return (is_llvm ? STRING_WORDS : 2) * sizeof(uint64_t);

@@ -13,8 +13,8 @@
 #include "utils/base/compiler.h"
 
 /*
- * The descriptor of a counter. It is kept, as an exception, since a counter counts from its opening
- * on. @id: identifies the counter later
+ * A counter that a thread has opened. Its descriptor is kept, although the probe keeps no others: a
+ * counter counts from its opening on. @id: by which the kernel knows the counter
  */
 struct open_counter {
 	int fd;
@@ -23,10 +23,10 @@ struct open_counter {
 };
 
 /*
- * The counters of one thread. The struct lives as long as the recording. When this thread has
- * ended, another thread uses the struct.
+ * The counters of one thread. The struct lives as long as the recording. When its thread has ended,
+ * another thread uses it.
  *
- * @generation: the generation of the choice of counters in which the counters were opened
+ * @generation: of the choice of counters for which the counters were opened
  */
 struct thread_counters {
 	struct thread_counters *next;
@@ -53,12 +53,12 @@ static struct set sets[COUNTER_SETS] = {
 	  2 },
 };
 
-/* Counters that were opened in another generation are not valid any more. */
+/* Counters that were opened in an earlier generation are not valid any more. */
 static _Atomic uint32_t generation = 1;
 static _Atomic(struct thread_counters *) all;
 /*
- * own_generation: the generation in which `own` was set. The memory is freed when a recording has
- *                  ended, so it is only valid in that generation.
+ * own_generation: the generation in which `own` was set. `own` is valid only in that generation:
+ * the memory is freed when a recording has ended.
  */
 static __thread struct thread_counters *own __attribute__((tls_model("initial-exec")));
 static __thread uint32_t own_generation __attribute__((tls_model("initial-exec")));
@@ -82,7 +82,7 @@ static void forget_counters(struct thread_counters *t)
 	t->generation = atomic_load(&generation);
 }
 
-/* Returns the memory of an ended thread, or new memory. NULL without memory. */
+/* Returns the struct of a thread that has ended, or a new one. NULL without memory. */
 static struct thread_counters *take_counters(void)
 {
 	struct thread_counters *t = atomic_load(&all);
@@ -115,10 +115,7 @@ static struct thread_counters *own_counters(void)
 	return own;
 }
 
-/*
- * Opens a counter. Software events of the kernel include its work for the program; the processor's
- * events count the program alone.
- */
+/* Opens a counter. Without @user_only it includes the work of the kernel for the program. */
 static int open_one(const struct plan_counter *counter, int leader, bool user_only)
 {
 	struct perf_event_attr attr = {
@@ -131,15 +128,15 @@ static int open_one(const struct plan_counter *counter, int leader, bool user_on
 			       PERF_FORMAT_TOTAL_TIME_RUNNING,
 	};
 
-	/* A counter that cannot be closed again is not opened. */
+	/* A counter that could not be checked and closed again is not opened. */
 	if (!seal_allows(SYS_close) || !seal_allows(SYS_ioctl))
 		return -1;
 	return own_syscall(SYS_perf_event_open, &attr, 0, -1, leader, PERF_FLAG_FD_CLOEXEC);
 }
 
 /*
- * True for a clock. A clock counts the same with the kernel's work and without it. Not every user
- * may include the kernel.
+ * True for a clock. Not every user may count the work of the kernel, and a clock counts the same
+ * without it.
  */
 static bool is_clock(const struct plan_counter *counter)
 {
@@ -155,8 +152,8 @@ static int open_counter(const struct plan_counter *counter, int leader)
 }
 
 /*
- * True when the descriptor is still that of counter @c. The program may have closed it, and opened
- * its own file in its place.
+ * True when the descriptor still refers to counter @c. The program may have closed it, and got the
+ * same number for its own file.
  */
 static bool is_ours(const struct open_counter *c)
 {
@@ -182,7 +179,7 @@ static void close_all(struct thread_counters *t)
 }
 
 /*
- * Opens counter @i in the group of the one before it or, if that fails, as the leader of a new
+ * Opens counter @i in the group of the counter before it. If that fails, the counter leads a new
  * group.
  */
 static bool open_into(struct open_counter *members, const struct set *set, uint32_t i,
@@ -208,7 +205,7 @@ static bool open_into(struct open_counter *members, const struct set *set, uint3
 	return true;
 }
 
-/* Opens all counters of a set. Returns bits of those that cannot be opened. */
+/* Opens all counters of a set. Returns bits of the counters that cannot be opened. */
 static uint32_t open_set(struct thread_counters *t, enum counter_set which)
 {
 	const struct set *set = &sets[which];
@@ -296,8 +293,8 @@ void counters_drop(void)
 }
 
 /*
- * The child has a copy of the memory, and may use it again. Descriptors that stay open in the child
- * are closed by exec.
+ * The child has a copy of the structs, and may use them again. Descriptors that stay open in the
+ * child are closed by exec.
  */
 void counters_after_fork(void)
 {

@@ -1,6 +1,4 @@
-/*
- * Counters of the kernel and the processor (perf_event_open(2)), for each thread that reads them.
- */
+/* Counters of the kernel and the processor (perf_event_open(2)). Each thread reads its own. */
 #ifndef UTRAIL_LIBMCOUNT_COUNTERS_H
 #define UTRAIL_LIBMCOUNT_COUNTERS_H
 
@@ -9,10 +7,7 @@
 
 #include "utils/format/probe/plan.h"
 
-/*
- * Sets of counters that are opened together. The first ones, each a group of two, have always
- * existed.
- */
+/* Sets of counters that are opened together. All but COUNTERS_BY_NAME have two counters. */
 enum counter_set {
 	COUNTERS_PMU_CYCLE,  /* cycles and instructions */
 	COUNTERS_PMU_CACHE,  /* references and misses */
@@ -25,8 +20,8 @@ enum counter_set {
  * One reading of a set.
  *
  * @got: bits of the counters that could be read
- * @idle_ns: by counter: the time so far in which the processor had no room for the counter. The
- * difference of two readings is valid only if they have the same @idle_ns
+ * @idle_ns: by counter: the time so far in which the processor had no room for the counter. If two
+ * readings differ in it, the difference of their values is not valid
  */
 struct counter_values {
 	uint32_t got;
@@ -35,22 +30,22 @@ struct counter_values {
 	uint64_t idle_ns[PLAN_COUNTERS_MAX];
 };
 
-/* COLD, before any counter is read: set COUNTERS_BY_NAME of the recording that begins. */
+/* COLD, before any counter is read: set the counters of COUNTERS_BY_NAME for a new recording. */
 void counters_choose(const struct plan_counter *counters, uint32_t nr);
 
 /*
- * SLOW. Read a set of counters of this thread; the first reading opens it. Returns bits of the
+ * SLOW. Read a set of counters of this thread; its first reading opens them. Returns bits of the
  * counters that cannot be opened.
  */
 uint32_t counters_read(enum counter_set set, struct counter_values *out);
 
-/* COLD: this thread ends; its descriptors are closed. */
+/* COLD, when this thread ends: close its counters. */
 void counters_end(void);
 
-/* COLD: the recording ends, and no thread reads any more: close the counters of all threads. */
+/* COLD, when the recording ends and no thread reads any more: close the counters of all threads. */
 void counters_drop(void);
 
-/* COLD, in a forked child: counters of the parent's threads are not ours. */
+/* COLD, in a forked child: forget the counters of the parent's threads. */
 void counters_after_fork(void);
 
 #endif

@@ -24,7 +24,10 @@
 
 /* --- declared events --- */
 
-/* The recorder's choices of events, by number. Chunks are made when they are needed, and stay. */
+/*
+ * The recorder's choices of events, by the number of the event. Chunks are made when they are
+ * needed, and stay.
+ */
 #define CHOICES_CHUNK 4096U
 
 static _Atomic(_Atomic int8_t *) choices[EVENT_USER_MAX / CHOICES_CHUNK + 1];
@@ -41,7 +44,7 @@ static _Atomic int8_t *choice_of(uint32_t id, bool makes)
 						      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0L);
 		if (chunk == MAP_FAILED)
 			return NULL;
-		/* If another thread is faster, its chunk gets this choice, too. */
+		/* If another thread was faster, its chunk is used. */
 		if (atomic_compare_exchange_strong(&choices[at / CHOICES_CHUNK], &none, chunk)) {
 			undo_note_memory((void *)chunk, CHOICES_CHUNK);
 		} else {
@@ -57,7 +60,7 @@ union packet {
 	char bytes[CONTROL_MSG_MAX];
 };
 
-/* Appends @text to the packet. False when there is no room for it. */
+/* Appends @text and its NUL to the packet. False when there is no room. */
 static bool add_text(union packet *packet, size_t *len, const char *text)
 {
 	size_t more = strlen(text) + 1;
@@ -70,12 +73,12 @@ static bool add_text(union packet *packet, size_t *len, const char *text)
 }
 
 /*
- * Set when the recorder has not answered, or is gone. It is not asked again: waiting for it takes
- * seconds.
+ * Set when the recorder has not answered, or is gone. It is not asked again, since a wait for it
+ * takes seconds.
  */
 static _Atomic bool has_given_up;
 
-/* Holds the conversation with the recorder. False: there was none, or it had no result. */
+/* False when there was no answer. */
 static bool send_declaration(union packet *packet, size_t len, struct control_declared *answer)
 {
 	struct channel ch cleanup(channel_close);
@@ -96,8 +99,8 @@ static bool note_choice(const struct control_declared *answer)
 }
 
 /*
- * Declares an event to the recorder. The recorder counts the events that it refuses. The probe
- * counts those that the recorder does not get.
+ * Declares an event to the recorder. Returns its number; 0: it is not recorded. The recorder counts
+ * the events that it refuses. The probe counts the events that the recorder does not get.
  */
 static uint32_t declare_now(const char *id, const char *format, const char *common)
 {
@@ -107,7 +110,7 @@ static uint32_t declare_now(const char *id, const char *format, const char *comm
 
 	if (!probe.ready || !probe.tracing)
 		return 0;
-	/* An event needs a name, since choices refer to it. */
+	/* Choices refer to an event by its name. */
 	if (!*id) {
 		atomic_fetch_add(&probe.arena->events_nameless, 1);
 		return 0;
@@ -126,7 +129,7 @@ static uint32_t declare_now(const char *id, const char *format, const char *comm
 	return 0;
 }
 
-/* COLD. Declares an event of the program. */
+/* COLD. declare_now(), counted as a long call. */
 static uint32_t declare_event(const char *id, const char *format, const char *common)
 {
 	undo_enter();
@@ -147,12 +150,12 @@ static int choose_declared(uint32_t event, const char *id)
 
 /* --- choices that change --- */
 
-/* A process has few copies of the library: one in each plugin that was linked with it. */
+/* A process has few copies of libutrail-trace: one in each plugin that was linked with it. */
 #define WATCHERS_MAX 16
 
 static _Atomic(bool (*)(void)) watchers[WATCHERS_MAX];
 
-/* Replace the watcher @before by @now. False when @before is not there. */
+/* Replaces the watcher @before by @now. False when @before is not in the list. */
 static bool put_watcher(bool (*before)(void), bool (*now)(void))
 {
 	for (unsigned i = 0; i < WATCHERS_MAX; i++) {
@@ -212,7 +215,10 @@ static void begin_payloads(void *arg)
 	struct begin_payloads *b = arg;
 	struct thread *t = b->t;
 	uint64_t mask;
-	/* If a handler jumped out of here, the ring would never be used again. */
+	/*
+	 * Signal handlers are kept out: if one jumped out of here, the ring would never be used
+	 * again.
+	 */
 	bool is_quiet = own_quiet_begin(&mask);
 	struct thread *p = t->payloads ? t->payloads : make_writer(t);
 	struct ring *r = p ? arena_claim_ring() : NULL;
@@ -220,7 +226,7 @@ static void begin_payloads(void *arg)
 	if (r) {
 		uint32_t index = r->index;
 
-		r->index = t->ring->index; /* ring_wake_writer() finds the writer by it */
+		r->index = t->ring->index; /* ring_wake_writer() needs that index */
 		p->at = p->end = NULL;
 		p->position = p->stalled_tail = 0;
 		p->ring = r;
@@ -236,7 +242,10 @@ static void begin_payloads(void *arg)
 		own_quiet_end(mask);
 }
 
-/* Returns the writer of the second ring; NULL when there is none. @t has a ring. */
+/*
+ * Returns the state that writes to the second ring of @t, which has a ring. NULL when there is
+ * none.
+ */
 static struct thread *payloads_of(struct thread *t)
 {
 	struct thread *p = t->payloads;
@@ -253,7 +262,7 @@ static struct thread *payloads_of(struct thread *t)
 	return p;
 }
 
-/* The length of the longest entry that fits in a segment, with records of losses. */
+/* The length of the longest payload that fits in a segment, together with records of losses. */
 static inline uint64_t longest(void)
 {
 	uint64_t room = probe.arena->segment_bytes - 4 * sizeof(struct record) -
@@ -280,14 +289,14 @@ static bool write_entry(struct thread *t, struct event_data *entry, uint64_t tim
 			const void *payload)
 {
 	uint32_t bytes = sizeof(*entry) + ALIGN_UP(entry->len, 8U);
-	/* Making room may report a forked child, and give it a ring. */
+	/* A call of hot_reserve() may report a forked child, and give it a ring. */
 	char *at = hot_reserve(t, sizeof(struct record));
 	struct thread *p = likely(at) ? payloads_of(t) : NULL;
 	char *data = likely(p) ? hot_reserve(p, bytes) : NULL;
 
 	/*
-	 * The wait for the new ring may have ended the recording, or a handler may have forked
-	 * meanwhile.
+	 * While hot_reserve() waited for the second ring, the recording may have ended, or a
+	 * handler may have forked.
 	 */
 	if (unlikely(!data || !t->at || !p->ring))
 		return false;
@@ -298,7 +307,10 @@ static bool write_entry(struct thread *t, struct event_data *entry, uint64_t tim
 	return true;
 }
 
-/* HOT, rarely. Writes record, entry and payload one after the other to the aside's buffer. */
+/*
+ * HOT, rarely. Writes the record, its entry and the payload, one after the other, to the buffer of
+ * an aside.
+ */
 static bool write_aside(struct thread *t, const struct event_data *entry, const void *payload)
 {
 	uint64_t bytes = sizeof(*entry) + ALIGN_UP(entry->len, 8U);
@@ -331,7 +343,7 @@ bool declared_from_aside(struct thread *t, const struct event_data *entry, uint6
 	return write_entry(t, &copy, time_ns, entry + 1);
 }
 
-/* HOT. Records an event with its payload. */
+/* HOT. */
 static bool put_declared_event(uint32_t event, const void *payload, size_t len)
 {
 	struct thread *t = point_begin((uint64_t)__builtin_frame_address(0));
@@ -346,12 +358,12 @@ static bool put_declared_event(uint32_t event, const void *payload, size_t len)
 }
 
 /*
- * The least room of a place. Most payloads are shorter. A small value wastes little at the end of a
- * segment of the ring.
+ * The least number of bytes of a place. Most payloads are shorter. With a small number little room
+ * is wasted at the end of a segment.
  */
 #define PLACE_MIN 256
 
-/* HOT: makes room for the record and for the entry with the payload; nothing is published yet. */
+/* HOT: makes room for the record, and for the entry with its payload. Nothing is published yet. */
 static bool open_place(struct thread *t, struct utrail_trace_place *place)
 {
 	char *at = hot_reserve(t, sizeof(struct record));
@@ -363,7 +375,7 @@ static bool open_place(struct thread *t, struct utrail_trace_place *place)
 	place->owner = t;
 	place->at = data + sizeof(struct event_data);
 	/*
-	 * The last word stays free: the zeros after a payload are written by one store, of a whole
+	 * The last word stays free: the zeros after a payload are written by one store of a whole
 	 * word.
 	 */
 	place->room = MIN((uint64_t)(p->end - data) - sizeof(struct event_data) - sizeof(uint64_t),
@@ -372,7 +384,10 @@ static bool open_place(struct thread *t, struct utrail_trace_place *place)
 	return true;
 }
 
-/* HOT. Until end_declared(), records of handlers go to the aside; they are moved later. */
+/*
+ * HOT. Until end_declared(), records of signal handlers go to the aside. They are moved to the ring
+ * later.
+ */
 static int begin_declared(uint32_t event, struct utrail_trace_place *place)
 {
 	struct thread *t = point_begin((uint64_t)__builtin_frame_address(0));
@@ -386,14 +401,14 @@ static int begin_declared(uint32_t event, struct utrail_trace_place *place)
 	return -1;
 }
 
-/* HOT. Completes the event in @place, whose payload has @len bytes. */
+/* HOT. Completes the event whose payload of @len bytes is in @place. */
 static bool end_declared(uint32_t event, const struct utrail_trace_place *place, size_t len)
 {
 	const struct event_data entry = { .id = event, .len = len, .time_ns = place->time_ns };
 	const uint64_t zeros = 0;
 	struct thread *t = place->owner;
 	struct thread *p = t->payloads;
-	/* If a handler has forked meanwhile, the place is the parent's. */
+	/* If a handler has forked meanwhile, the place belongs to the parent. */
 	bool is_done = likely(len <= place->room && t->at && p->ring);
 
 	if (is_done) {
@@ -428,8 +443,8 @@ const struct utrail_trace_recorder *declared_recorder(void)
 const struct utrail_trace_recorder *utrail_trace_recorder(uint32_t abi)
 {
 	/*
-	 * A probe that was attached leaves again, but the library would keep this answer. So an
-	 * attached probe uses the doors instead.
+	 * An attached probe will leave again, but the library would keep this answer. So an
+	 * attached probe comes through the doors instead (trace_copies.h).
 	 */
 	return abi == UTRAIL_TRACE_ABI && probe.ready && !probe.is_attached ? declared_recorder()
 									    : NULL;

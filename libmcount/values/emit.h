@@ -1,19 +1,19 @@
-/* Records with a payload, to the ring or to an aside's buffer. */
+/* Writes records with a payload, to the ring or to the buffer of an aside. */
 #ifndef UTRAIL_LIBMCOUNT_EMIT_H
 #define UTRAIL_LIBMCOUNT_EMIT_H
 
 #include "libmcount/hot/hot.h"
 
 /*
- * HOT: copy @len bytes from @from, with zeros up to a multiple of 8. Returns the end. Uses neither
- * libc nor vector registers.
+ * HOT: copy @len bytes to @at, with zeros up to a multiple of 8. Returns the end. Uses neither libc
+ * nor vector registers.
  */
 char *emit_put_bytes(char *at, const void *from, uint32_t len);
 
 /*
  * HOT: write a record with @len bytes of @payload (at least one), padded with zeros to a multiple
- * of 8 as doc/formats/records.md, "Payloads", says. RECORD_MORE is set here. False when there was
- * no room: the caller counts the loss.
+ * of 8 (doc/formats/records.md, "Payloads"). RECORD_MORE is set here. False when there was no room:
+ * the caller counts the loss.
  */
 bool emit_with_payload(struct thread *t, uint64_t time_ns, uint64_t data, const void *payload,
 		       uint32_t len);
@@ -32,25 +32,22 @@ static inline bool emit_record(struct thread *t, uint64_t time_ns, uint64_t data
 	return at != NULL;
 }
 
-/*
- * HOT: write an event of the recording, with a payload of at most EMIT_EVENT_MAX bytes. A lost
- * event is counted.
- */
+/* HOT: write an event with a payload of at most EMIT_EVENT_MAX bytes. A lost event is counted. */
 #define EMIT_EVENT_MAX 64
 void emit_event(struct thread *t, uint64_t time_ns, uint32_t id, const void *payload, uint16_t len);
 
 /*
- * The total bytes of the record at @at in an aside's buffer. With RECORD_MORE, the length of its
- * payload (which only this function knows) and the payload follow the record.
+ * Returns the total bytes of the record at @at in the buffer of an aside. If the record has
+ * RECORD_MORE, the length of its payload, in eight bytes, and the payload follow the record there.
  */
 uint32_t emit_aside_bytes(const char *at);
 
-/* The room that emit_from_aside() needs in the ring of @t. */
+/* Returns the bytes that emit_from_aside() needs in the ring of calls. */
 uint32_t emit_ring_bytes(const char *at);
 
 /*
- * HOT, rarely: copy the record at @at of an aside's buffer to the ring of @t, with another data
- * word.
+ * HOT, rarely: copy the record at @at in the buffer of an aside to the ring of @t, with another
+ * data word.
  */
 bool emit_from_aside(struct thread *t, const char *at, uint64_t time_ns, uint64_t data);
 

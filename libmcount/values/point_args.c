@@ -16,8 +16,8 @@ static inline uint64_t register_of(const struct arch_point *point, uint8_t numbe
 }
 
 /*
- * Reads an operand in memory. The program has only a nop there, which does not load the operand, so
- * that may be unreadable.
+ * Reads an operand in memory, which may be unreadable: the program has only a nop there, and does
+ * not read it.
  */
 static inline bool read_memory(const struct plan_operand *o, const struct arch_point *point,
 			       uint64_t *value)

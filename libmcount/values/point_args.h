@@ -1,7 +1,4 @@
-/*
- * Arguments of events of the program (static probes): their places, and reading them as the program
- * would.
- */
+/* Reads the arguments of events of the program (static probes) from where the program has them. */
 #ifndef UTRAIL_LIBMCOUNT_POINT_ARGS_H
 #define UTRAIL_LIBMCOUNT_POINT_ARGS_H
 
@@ -9,9 +6,9 @@
 #include "libmcount/values/point_operands.h"
 
 /*
- * HOT. Writes the payload of an event (utils/format/event_data.h), with values as they are at
- * @point. Returns its bytes. Vector registers still hold the program's values. The caller has the
- * guard.
+ * HOT. Writes the payload of an event (utils/format/event_data.h), with the values at @point.
+ * Returns its bytes. The caller has the guard, and vector registers must still hold the program's
+ * values.
  */
 uint64_t point_args_read(const struct point_operands *operands, const struct arch_point *point,
 			 uint64_t payload[1 + PLAN_OPERANDS_MAX]);

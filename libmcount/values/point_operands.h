@@ -1,10 +1,9 @@
-/* The places of event arguments, which stubs point to. */
+/* The places of the arguments of an event. Stubs point to them. */
 #ifndef UTRAIL_LIBMCOUNT_POINT_OPERANDS_H
 #define UTRAIL_LIBMCOUNT_POINT_OPERANDS_H
 
 #include "utils/format/probe/plan.h"
 
-/* The data that a stub points to: it lives as long as the stub. */
 struct point_operands {
 	uint64_t nr; /* from 1 to PLAN_OPERANDS_MAX */
 	struct plan_operand list[];

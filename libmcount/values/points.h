@@ -1,6 +1,6 @@
 /*
- * Shared by records of events: the state that they belong to, and the records that must be written
- * before them.
+ * For all writers of events: the state that an event belongs to, and the records that must precede
+ * it.
  */
 #ifndef UTRAIL_LIBMCOUNT_POINTS_H
 #define UTRAIL_LIBMCOUNT_POINTS_H
@@ -8,15 +8,15 @@
 #include "libmcount/hot/probe.h"
 
 /*
- * HOT. An event comes, with stack pointer @sp. Returns the state that it belongs to, with the guard
- * set; the caller clears that by guard_leave(). NULL, with nothing to undo, when calls at this
- * point would not be recorded.
+ * HOT, when an event comes with stack pointer @sp. Returns the state that the event belongs to,
+ * with the guard set; the caller clears it by guard_leave(). NULL, with no guard set, when a call
+ * at this point would not be recorded.
  */
 struct thread *point_begin(uint64_t sp);
 
 /*
- * HOT. Write open calls that were held back, before the event is written, since times never go
- * back.
+ * HOT, before an event is written: write the open calls that were held back, since the times in a
+ * ring never go back.
  */
 void point_write_entries(struct thread *t);
 

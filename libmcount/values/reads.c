@@ -11,7 +11,7 @@
 #include "utils/format/counter_record.h"
 #include "utils/format/event_ids.h"
 
-/* The events of readings: @read for the value, and @diff for the change. */
+/* The events for readings: @read has the value, @diff the change. */
 static const struct {
 	uint32_t bit;
 	uint32_t read;
@@ -108,7 +108,9 @@ void reads_take(uint32_t what, struct reading *out)
 	}
 }
 
-/* Events of counters have no payload: see counter_record.h. */
+/*
+ * Events of counters have no payload: their data words have the value in pieces (counter_record.h).
+ */
 static void emit_counter(struct thread *t, uint64_t time_ns, uint32_t id, uint64_t value)
 {
 	unsigned nr = counter_pieces(value);
@@ -123,7 +125,7 @@ static void emit_counter(struct thread *t, uint64_t time_ns, uint32_t id, uint64
 	hot_commit(t, at);
 }
 
-/* A difference is only written if the processor always had room for the counter in between. */
+/* A difference is written only if the processor had room for the counter all the time. */
 static void emit_counters(struct thread *t, uint64_t time_ns, const struct counter_values *now,
 			  const struct counter_values *before)
 {

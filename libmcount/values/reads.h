@@ -6,11 +6,11 @@
 #include "libmcount/hot/probe.h"
 
 /*
- * One reading. In the order of enum plan_read: statm (size, resident, shared, in KB), page faults
- * (major, minor), cycles and instructions, cache references and misses, branches and misses; then
- * the counters by name.
+ * One reading, in the order of enum plan_read. @statm: size, resident, shared, in KB. @page_faults:
+ * major, minor. @pmu: cycles and instructions, cache references and misses, branches and misses.
+ * @named: the counters by name
  *
- * @got: enum plan_read bits of the values that could be read, except counters by name
+ * @got: enum plan_read bits of the values that could be read, without counters by name
  */
 struct reading {
 	uint32_t got;
@@ -21,12 +21,12 @@ struct reading {
 	struct counter_values named;
 };
 
-/* SLOW. Read values for this thread; @what has their enum plan_read bits. errno is kept. */
+/* SLOW. Read the values with the enum plan_read bits @what for this thread. errno is kept. */
 void reads_take(uint32_t what, struct reading *out);
 
 /*
- * HOT, rarely: write events for the values in @now, or, with @before, for their changes since
- * @before.
+ * HOT, rarely: write events for the values in @now. If @before is not NULL, write the changes since
+ * @before instead.
  */
 void reads_emit(struct thread *t, uint64_t time_ns, const struct reading *now,
 		const struct reading *before);

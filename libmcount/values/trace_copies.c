@@ -18,8 +18,8 @@ struct trace_copies {
 };
 
 /*
- * True when the bytes lie in a segment of the module: addresses in its notes are used only if they
- * do.
+ * True when the bytes lie in a segment of the module with @flags. Other addresses in the module's
+ * notes are not used.
  */
 static bool lies_within(const struct dl_phdr_info *info, uint64_t address, uint64_t bytes,
 			uint32_t flags)
@@ -51,9 +51,10 @@ static void go_through(struct trace_copies *copies, const struct dl_phdr_info *i
 }
 
 /*
- * gABI, "Note Section". mold puts notes that are aligned to 4 and to 8 into one segment. The
- * segment's own alignment does not show then where each note ends. So a note is looked for at each
- * place where one may begin. The note of a door is aligned to 4.
+ * Looks for doors among the notes of a segment (gABI, "Note Section"). mold puts notes that are
+ * aligned to 4 and notes that are aligned to 8 into one segment. Then the alignment of the segment
+ * does not tell where each note ends. So this looks at each multiple of 4, where the note of a door
+ * may begin.
  */
 static void look_at_notes(struct trace_copies *copies, const struct dl_phdr_info *info,
 			  const ElfW(Phdr) * ph)
@@ -112,7 +113,7 @@ void trace_copies_after_dlopen(void)
 {
 	if (!probe.is_attached)
 		return;
-	/* A thread that the module has started may be declaring an event. */
+	/* -EAGAIN: a thread that the module has started is declaring an event. */
 	for (int i = 0; trace_copies_open() == -EAGAIN && i < TRIES; i++)
 		sched_yield();
 }

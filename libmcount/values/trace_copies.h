@@ -1,6 +1,6 @@
 /*
- * Copies of libutrail-trace in a process that runs already: they were loaded before the probe
- * (trace/seam/recorder.h).
+ * Copies of libutrail-trace in a process that the recorder has attached to: they were loaded before
+ * the probe (trace/seam/recorder.h).
  */
 #ifndef UTRAIL_LIBMCOUNT_TRACE_COPIES_H
 #define UTRAIL_LIBMCOUNT_TRACE_COPIES_H
@@ -8,18 +8,19 @@
 #include <stdint.h>
 
 /*
- * From now on each loaded copy records the program's declared events, also those declared before.
- * May wait for the recorder. Returns the number of copies; -EAGAIN: a lock is held, so call again.
+ * Make each loaded copy record the program's declared events, also the events that were declared
+ * before. May wait for the recorder. Returns the number of copies; -EAGAIN: a lock is held, so call
+ * again.
  */
 int64_t trace_copies_open(void);
 
 /*
- * From now on no copy leads to the probe. Returns the number of copies; -EAGAIN: in one of them
- * events are still switched on.
+ * Make all copies forget the probe. Returns the number of copies; -EAGAIN: in a copy events are
+ * still switched on.
  */
 int64_t trace_copies_close(void);
 
-/* Called after a thread has loaded modules. */
+/* Open the copies in modules that this thread has just loaded. */
 void trace_copies_after_dlopen(void);
 
 #endif

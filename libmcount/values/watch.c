@@ -10,7 +10,7 @@ static uint64_t read_variable(const struct plan_watch *watch)
 	const volatile uint8_t *at = (const volatile uint8_t *)watch->addr;
 	uint64_t value = 0;
 
-	/* The value is read in one piece if possible, since another thread may be writing it. */
+	/* The value is read by one load if possible, since another thread may be writing it. */
 	switch (watch->bytes) {
 	case 8:
 		return *(const volatile uint64_t *)at;
