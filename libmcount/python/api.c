@@ -9,8 +9,8 @@
 struct py_api py;
 
 /*
- * The functions with their names. Python 3.12 has given some of them a better name, @other. The
- * last ones, from FIRST_OPTIONAL on, are not in all versions.
+ * The names of the functions. @other: the name in Python 3.12 and later, if it differs. Functions
+ * from FIRST_OPTIONAL on are not in all versions.
  */
 static const struct {
 	size_t place;

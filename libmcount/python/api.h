@@ -1,6 +1,7 @@
 /*
- * The interpreter's functions that the probe calls, found in any module that has them: CPython's C
- * API and further functions that it exports. Nothing is linked, so no header of Python's is needed.
+ * The interpreter's functions that the probe calls, found in any loaded module: CPython's C API,
+ * and further functions that CPython exports. Nothing is linked, so no header of Python's is
+ * needed.
  */
 #ifndef UTRAIL_LIBMCOUNT_PYTHON_API_H
 #define UTRAIL_LIBMCOUNT_PYTHON_API_H
@@ -9,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* An object of the interpreter. The members that we use are those of CPython 3.9 to 3.13. */
+/* An object of the interpreter. The members here and below are those of CPython 3.9 to 3.13. */
 struct py_object {
 	intptr_t nr_refs;
 	struct py_type *type;
@@ -26,10 +27,10 @@ struct py_method_def {
 };
 
 /*
- * PyTypeObject, cpython/object.h, up to the last member that we need.
+ * PyTypeObject, cpython/object.h, up to the last member that is needed.
  *
- * @methods: the methods that the type defines itself, in C; the end has no name. NULL: none
- * @parent: the type that this one extends, as C code sees it; NULL: none
+ * @methods: the methods that the type itself defines in C, or NULL. The last entry has no name.
+ * @parent: the type that this one extends (tp_base), or NULL
  */
 struct py_type {
 	struct py_object base;
@@ -43,7 +44,7 @@ struct py_type {
 	const struct py_type *parent;
 };
 
-#define PY_TYPE_OF_INTS	 (1UL << 24) /* the type's objects are numbers, as those of int are */
+#define PY_TYPE_OF_INTS	 (1UL << 24) /* int, or a type that extends it */
 #define PY_TYPE_OF_TYPES (1UL << 31) /* the type's objects are types */
 
 /* A function written in C: PyCFunctionObject, methodobject.h. */
@@ -72,8 +73,8 @@ typedef int py_profile(struct py_object *self, struct py_frame *frame, int event
 typedef int py_audit(const char *event, struct py_object *args, void *data);
 
 /*
- * @code_index, @code_get, @code_set: a place of our own in each code object (PEP 523)
- * @call_method: calls a method with values of C, which it converts by a format of Py_BuildValue()
+ * @code_index, @code_get, @code_set: for the probe's own place in each code object (PEP 523)
+ * @call_method: calls a method with values of C, converted by a format of Py_BuildValue()
  * @vectorcall_of: returns the function that a call of an object leads to; NULL before 3.11
  * @profile_other: sets the profile function of another thread; the caller has the GIL
  */
@@ -120,7 +121,7 @@ struct py_api {
 
 extern struct py_api py;
 
-/* COLD. Fill @py. False when no interpreter with all of these functions is loaded. */
+/* COLD. Fill `py`. False when no interpreter with these functions is loaded. */
 bool python_api_find(void);
 
 #endif

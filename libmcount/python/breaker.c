@@ -10,18 +10,18 @@
 #include "utils/base/compiler.h"
 
 /*
- * Places of members in bytes, in all releases of 3.11 for machines of 64 bits: _PyRuntime
+ * Offsets of members in bytes, in all releases of 3.11 for machines of 64 bits: in _PyRuntime
  * (internal/pycore_runtime.h), PyInterpreterState (internal/pycore_interp.h) and PyThreadState
  * (cpython/pystate.h).
  *
  * @RUNTIME_INTERPRETER: the main interpreter
- * @RUNTIME_MAIN_THREAD, @THREAD_IDENT: the value that pthread_self(3) returns in the main thread,
- *                                      and in the thread itself
+ * @RUNTIME_MAIN_THREAD, @THREAD_IDENT: the value of pthread_self(3) in the main thread, and in the
+ * thread itself
  * @RUNTIME_HOLDER: the thread that has the GIL, or had it last
- * @RUNTIME_IS_HELD: not 0 while a thread has it
+ * @RUNTIME_IS_HELD: not 0 while a thread has the GIL
  * @INTERPRETER_LIMIT: the value that Py_GetRecursionLimit() returns
- * @INTERPRETER_DROP, @INTERPRETER_RAISE: other reasons for the flag: a thread wants the GIL, or a
- *                                        thread is to raise an exception
+ * @INTERPRETER_DROP, @INTERPRETER_RAISE: other reasons for the flag: a thread waits for the GIL; a
+ * thread is to raise an exception
  */
 enum {
 	RUNTIME_INTERPRETER = 48,
@@ -58,7 +58,10 @@ static uint64_t this_thread(void)
 	return (uint64_t)__builtin_thread_pointer();
 }
 
-/* True when this thread has the GIL. The state of a thread that had it may be gone. */
+/*
+ * True when this thread has the GIL. The holder is read guarded: if its thread has ended, its state
+ * may be gone.
+ */
 static bool has_gil(void)
 {
 	const char *holder = (const char *)word_at(runtime, RUNTIME_HOLDER);
@@ -71,9 +74,9 @@ static bool has_gil(void)
 
 /*
  * Called in the thread of a signal, after the program's handler. Lowers the flag if this is the
- * main thread and it does not have the GIL. The thread cannot get the GIL meanwhile, since it runs
- * this function. Other threads may have their own reasons for the flag: each notes its reason
- * first, and then raises the flag.
+ * main thread and does not have the GIL; it cannot get the GIL while it runs this function. Another
+ * thread may have its own reason for the flag. Such a thread stores its reason first, and then
+ * raises the flag.
  */
 static void lower_after_handler(void)
 {
@@ -85,7 +88,7 @@ static void lower_after_handler(void)
 		set_flag(1);
 }
 
-/* True if all known values are at their places. This thread has the GIL. */
+/* True if all members with known values are at their places. This thread has the GIL. */
 static bool are_places_right(const struct py_thread *thread)
 {
 	int flag = int_at(interpreter, INTERPRETER_FLAG);

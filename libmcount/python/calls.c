@@ -14,11 +14,10 @@
 
 /*
  * Frames of Python calls are FRAME_EXPLICIT. From 3.11 on, one function of the interpreter runs
- * many nested Python calls, so the stack pointer does not tell these apart. The key of a Python
- * call is the interpreter's frame object, or the definition of a function that is written in C. The
- * frame has the key in place of the return address. The frame's slot is right below that of the
- * frame around it. So calls inside of this frame lie further in, and the frame ends when a C
- * function further out returns.
+ * many nested Python calls, so they share a stack pointer. Their frames have a key in place of the
+ * return address: the interpreter's frame object, or the definition of a function that is written
+ * in C. The slot of such a frame is right below the slot of the frame around it. So calls inside of
+ * it lie further in, and the frame ends when a C function further out returns.
  */
 
 /* --- records --- */
@@ -44,7 +43,7 @@ NOINLINE static bool enter_valued(struct thread *t, uint64_t slot, uint64_t key,
 	return planned_enter_explicit(t, slot, key, addr, &regs);
 }
 
-/* @valued: the call, if values of it are to be recorded; else NULL */
+/* @valued: the call if some of its values are recorded, else NULL */
 static bool enter_planned(struct thread *t, uint64_t slot, uint64_t key, uint64_t addr,
 			  const struct valued_call *valued)
 {
@@ -56,7 +55,7 @@ static bool enter_planned(struct thread *t, uint64_t slot, uint64_t key, uint64_
 	return planned_enter_explicit(t, slot, key, addr, NULL);
 }
 
-/* Record that a call begins. True when the call has a frame. */
+/* Records that a call begins. True when the call has got a frame. */
 static bool record_enter(struct thread *t, uint64_t key, uint64_t addr,
 			 const struct valued_call *valued)
 {
@@ -73,7 +72,7 @@ static bool record_enter(struct thread *t, uint64_t key, uint64_t addr,
 	return has_frame;
 }
 
-/* Record that a call with a frame is over. */
+/* Records that a call with a frame has ended. */
 static void record_leave(struct thread *t, uint64_t key)
 {
 	guard_take(t);
@@ -84,7 +83,7 @@ static void record_leave(struct thread *t, uint64_t key)
 	guard_leave_fast(t);
 }
 
-/* Record that a call with a frame is over, with its @result. */
+/* Records that a call with a frame has ended, and its @result. */
 NOINLINE static void record_valued_leave(struct thread *t, uint64_t key, struct py_object *result)
 {
 	struct capture_text text;
@@ -103,8 +102,8 @@ NOINLINE static void record_valued_leave(struct thread *t, uint64_t key, struct 
 /* --- open calls --- */
 
 /*
- * The number of open calls that are searched for the one that ends. Inner ones may have ended
- * without an event for us, if the program has its own profile function.
+ * The number of innermost open calls that are searched for the call that ends. If the program has
+ * its own profile function, inner calls may have ended without an event for the probe.
  */
 #define LOOK_BACK 64U
 
@@ -122,7 +121,7 @@ static void make_calls(void *arg)
 	t->python_calls = calls + 1;
 }
 
-/* Returns the state of this thread if calls can be recorded; NULL: the event is to be ignored. */
+/* Returns the state of this thread. NULL when the event is to be ignored. */
 static struct thread *thread_for_event(void)
 {
 	struct thread *t = self;
@@ -143,23 +142,22 @@ static bool is_called_by_own(const struct thread *t)
 {
 	uint32_t nr = t->nr_python_calls;
 
-	/* The first calls of all are the interpreter's own preparations, until __main__ begins. */
+	/* Without open calls this is the interpreter's own start, until __main__ begins. */
 	if (!nr)
 		return names_have_main;
 	return nr <= CALLS_MAX && (t->python_calls[nr - 1] & CALL_IS_OWN);
 }
 
 /*
- * Calls of Python libraries are treated like calls of C libraries. Calls that the program makes are
- * recorded. Among the calls inside of these, only calls of the program's own functions are
- * recorded.
+ * Python libraries are treated like C libraries: a call that the program makes is recorded. Among
+ * the calls inside of it, only calls of the program's own functions are recorded.
  */
 static bool is_recorded(const struct thread *t, name_facts facts)
 {
 	return (facts & NAME_OWN) || (python_codes.inherited && is_called_by_own(t));
 }
 
-/* HOT. @bits: the flags of the call; @addr: its address in records, 0: it is not recorded */
+/* HOT. @bits: the flags of the call; @addr: its address in records, or 0 if it is not recorded */
 static void enter_call(struct thread *t, uint64_t key, uint64_t addr, uint64_t bits,
 		       const struct valued_call *valued)
 {
@@ -171,7 +169,7 @@ static void enter_call(struct thread *t, uint64_t key, uint64_t addr, uint64_t b
 	t->nr_python_calls++;
 }
 
-/* @result: NULL: the call has none */
+/* @result: NULL if the call has none */
 static void leave_call(struct thread *t, uint64_t key, struct py_object *result)
 {
 	uint32_t nr = t->nr_python_calls;
@@ -235,8 +233,8 @@ NOINLINE static void enter_valued_call(struct thread *t, const struct valued_cal
 }
 
 /*
- * A call of @code with key @key begins. @frame: its frame; NULL: the innermost frame, which is
- * asked for if values are wanted. False: the call is left alone.
+ * A call of @code with key @key begins. @frame: its frame; if it is NULL and values are wanted, the
+ * interpreter is asked for the innermost frame. False when the call is left alone.
  */
 static bool enter_code(struct thread *t, struct py_object *code, uint64_t key,
 		       struct py_frame *frame)
@@ -261,7 +259,7 @@ static bool enter_code(struct thread *t, struct py_object *code, uint64_t key,
 	return true;
 }
 
-/* A call of @code with key @key ends. False: the call is left alone. */
+/* A call of @code with key @key ends. False when the call is left alone. */
 static bool leave_code(struct thread *t, struct py_object *code, uint64_t key,
 		       struct py_object *result)
 {
@@ -272,9 +270,9 @@ static bool leave_code(struct thread *t, struct py_object *code, uint64_t key,
 }
 
 /*
- * A call of a function in C begins. Its key is the function's definition, since the interpreter
- * makes new objects for the same bound method: from 3.12 on, one for the call and another one for
- * the return. False: the call is left alone.
+ * A call of a function in C begins. Its key is the function's definition: the interpreter may make
+ * several objects for one bound method, from 3.12 on one for the call and another one for the
+ * return. False when the call is left alone.
  */
 static bool enter_native(struct thread *t, const struct py_c_function *fn, struct py_object *code)
 {
@@ -284,7 +282,7 @@ static bool enter_native(struct thread *t, const struct py_c_function *fn, struc
 	if (!(is_by_own && python_codes.inherited) && fast_leaves_alone(code, true))
 		return false;
 	addr = is_by_own ? name_address(natives_facts(fn)) : 0;
-	/* Functions that the C function calls count as called by its caller. */
+	/* Calls by this C function count as calls by its caller. */
 	enter_call(t, (uint64_t)fn->def, addr, is_by_own ? CALL_IS_OWN : 0, NULL);
 	return true;
 }
@@ -295,7 +293,7 @@ static void leave_native(struct thread *t, const struct py_method_def *def, stru
 		leave_call(t, (uint64_t)def, NULL);
 }
 
-/* Takes events that are not one of the common cases. */
+/* Takes all but the common events. */
 NOINLINE static int take_slowly(struct py_frame *frame, int event, struct py_object *arg)
 {
 	struct thread *t = thread_for_event();

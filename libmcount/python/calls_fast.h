@@ -1,6 +1,6 @@
 /*
- * The common case of a Python call and of its return (hot/fast.h): no function is called. Uncommon
- * cases go to calls.c by a tail call. So the interpreter's callbacks need no prologue.
+ * The common case of a Python call and of its return (hot/fast.h). It calls no function, and leaves
+ * uncommon cases to calls.c by a tail call. So the interpreter's callbacks need no prologue.
  */
 #ifndef UTRAIL_LIBMCOUNT_PYTHON_CALLS_FAST_H
 #define UTRAIL_LIBMCOUNT_PYTHON_CALLS_FAST_H
@@ -12,8 +12,8 @@
 
 /*
  * thread.python_calls has all open calls of a thread, also those without a frame. An entry is the
- * key of the call, with our flags in the low bits. The entry before the first one is 0, so there is
- * always an innermost entry.
+ * key of the call, with these flags in its low bits. The entry before the first one is 0, so there
+ * is always an innermost entry.
  */
 #define CALL_HAS_FRAME	1UL
 #define CALL_IS_OWN	2UL /* NAME_OWN of the called function */
@@ -23,15 +23,17 @@
 _Static_assert(CALL_IS_OWN == NAME_OWN, "facts are compared with it");
 
 /*
- * The most open calls of a thread that are kept. Python's own limit is 1000 by default. Memory is
- * used as far as needed.
+ * The most open calls of a thread that are kept. Python's own limit is 1000 by default. Unused
+ * entries take no memory.
  */
 #define CALLS_MAX 65536U
 
 /*
- * The result of a fast path. FAST_DONE: all is done. FAST_NOT: nothing has changed. FAST_OTHER:
- * nothing has changed, and the call may be one that is left alone. FAST_GUARDED: only the guard was
- * set. FAST_ASIDE: all is done, but the guard is still set, since the aside has records
+ * FAST_DONE: the event is done
+ * FAST_NOT: nothing has changed
+ * FAST_OTHER: nothing has changed, and the call may be one that is left alone
+ * FAST_GUARDED: only the guard was set
+ * FAST_ASIDE: the event is done, but the guard is still set, since the aside has records
  */
 enum fast_call {
 	FAST_DONE,
@@ -41,13 +43,13 @@ enum fast_call {
 	FAST_ASIDE,
 };
 
-/* The slot of a call inside of @f that has no slot of its own. */
+/* Returns the slot for a call inside of @f that has none of its own. */
 static inline uint64_t slot_inside(const struct frame *f)
 {
 	return (f->slot - 1) | FRAME_EXPLICIT;
 }
 
-/* This thread's state when all its calls are recorded alike; else NULL. */
+/* Returns this thread's state when all its calls are recorded alike, else NULL. */
 static inline struct thread *fast_python_thread(void)
 {
 	struct thread *t = self;
@@ -58,7 +60,7 @@ static inline struct thread *fast_python_thread(void)
 	return t;
 }
 
-/* The entry of the innermost open call; 0 when there is none. */
+/* Returns the entry of the innermost open call. It is 0 when no call is open. */
 static inline uint64_t *fast_innermost(const struct thread *t)
 {
 	return t->python_calls + t->nr_python_calls - 1;
@@ -79,7 +81,7 @@ static inline enum fast_call fast_unguard(struct thread *t)
 	return FAST_DONE;
 }
 
-/* fast_is_within(@t); @addr: not 0 */
+/* fast_is_within(@t) is true, and @addr is not 0. */
 static INLINE enum fast_call fast_enter(struct thread *t, uint64_t key, uint64_t addr,
 					uint64_t bits)
 {
@@ -151,8 +153,8 @@ static INLINE enum fast_call fast_end(uint64_t key)
 
 /*
  * HOT, with the GIL: true for calls that are never recorded, and never counted as open. With
- * --no-libcall these are all calls of libraries. Else they are calls of C functions by @code of a
- * library. False also when the facts about @code are not known.
+ * --no-libcall these are all calls of libraries. Otherwise they are calls of C functions by a
+ * library's @code. False, too, when the facts about @code are not known.
  */
 static inline bool fast_leaves_alone(struct py_object *code, bool is_native)
 {

@@ -4,8 +4,9 @@
 struct py_codes python_codes;
 
 /*
- * The number of our place in code objects. It must be the first place. If other modules had places
- * before it, their functions would be called for code that they know nothing of (see has_others()).
+ * The number of the probe's place in code objects. It must be the first one: if another module had
+ * a place before it, the interpreter would call that module's function for code that the module has
+ * no value for (see has_others()).
  */
 static intptr_t code_index = -1;
 
@@ -26,8 +27,8 @@ name_facts codes_ask_facts(struct py_object *code)
 }
 
 /*
- * Asks the interpreter for the code of @frame. The answer shows whether frames have the known
- * layout.
+ * Asks the interpreter for the code of @frame. The answer shows whether the known layout of frames
+ * is right.
  */
 struct py_object *codes_ask_frame(struct py_frame *frame)
 {
@@ -41,10 +42,10 @@ struct py_object *codes_ask_frame(struct py_frame *frame)
 }
 
 /*
- * True when another module has got places in code objects. If code got our place, it would get the
- * other module's place as well, but empty. When the code is freed, the interpreter would call the
- * other module's function for it. The interpreter is asked about a code object that is kept for
- * good.
+ * True when another module has got places in code objects, too. A code object with a value in the
+ * probe's place gets an empty one in the other module's place. When the code is freed, the
+ * interpreter would call the other module's function for that. The interpreter is asked about one
+ * code object, which is kept for good.
  */
 static bool has_others(struct py_object *code, bool is_of_main)
 {
@@ -65,9 +66,9 @@ static bool has_others(struct py_object *code, bool is_of_main)
 }
 
 /*
- * Puts facts into our place of @code. When a code object gets its first value, the interpreter sets
- * the object's pointer to its values. This shows whether the layout has the right place of that
- * pointer.
+ * Puts facts into the probe's place of @code. When a code object gets its first value, the
+ * interpreter sets the object's pointer to its values. This shows whether the layout has the right
+ * place of that pointer.
  */
 static bool put_facts(struct py_object *code, name_facts facts)
 {
@@ -84,8 +85,8 @@ static bool put_facts(struct py_object *code, name_facts facts)
 }
 
 /*
- * Keeps @facts, which have changed, in @code. For the code of another interpreter we first need a
- * place there.
+ * Keeps @facts, which have changed, in @code. In another interpreter the probe must first get its
+ * place in code objects.
  */
 static void keep_facts(struct py_object *code, name_facts facts)
 {
@@ -96,7 +97,10 @@ static void keep_facts(struct py_object *code, name_facts facts)
 		py.error_clear();
 }
 
-/* Code without a place for us is not recorded, since the recorder would be asked at each call. */
+/*
+ * Facts of code that cannot keep them count as asked for: such code is not recorded, since the
+ * recorder would be asked at each call.
+ */
 name_facts codes_look(struct py_object *code, bool is_of_main)
 {
 	name_facts facts = names_look(code);

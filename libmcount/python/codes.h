@@ -1,4 +1,4 @@
-/* Facts about code. They are kept in the code object itself, in a place of our own. */
+/* Facts about code. The code object itself keeps them, in the probe's place. */
 #ifndef UTRAIL_LIBMCOUNT_PYTHON_CODES_H
 #define UTRAIL_LIBMCOUNT_PYTHON_CODES_H
 
@@ -7,11 +7,11 @@
 #include "utils/base/compiler.h"
 
 /*
- * @layout: the layout of frames and code. It is only relied on where it was seen to be right
+ * @layout: of frames and code. Each part of it is used only after it was seen to be right
  * @reads_frames: the code of a frame is where the layout says
  * @reads_extra: the values of code are where the layout says
- * @inherited: the facts that a function of a library takes from its caller: NAME_OWN, or 0 when
- *             functions of libraries are never recorded
+ * @inherited: the facts that a library's function takes from its caller: NAME_OWN, or 0 when
+ * functions of libraries are never recorded
  */
 struct py_codes {
 	struct py_layout layout;
@@ -22,14 +22,17 @@ struct py_codes {
 
 extern struct py_codes python_codes;
 
-/* COLD, with the GIL, once: make a place for us in code objects. False: there is none. */
+/* COLD, with the GIL, once: get the probe's place in code objects. False when there is none. */
 bool codes_begin(void);
 
-/* Do the work of codes_facts() and codes_of_frame() when the layout cannot be used. */
+/* The work of codes_facts() and codes_of_frame() when the layout cannot be used. */
 name_facts codes_ask_facts(struct py_object *code);
 struct py_object *codes_ask_frame(struct py_frame *frame);
 
-/* HOT, with the GIL, and without a call. 0: not looked up yet, or the layout is not known. */
+/*
+ * HOT, with the GIL, and without a call. 0 when the code was not looked up yet, or the layout is
+ * not known.
+ */
 static inline name_facts codes_known_facts(struct py_object *code)
 {
 	struct py_code_extra *extra;
@@ -40,7 +43,7 @@ static inline name_facts codes_known_facts(struct py_object *code)
 	return likely(extra) && likely(extra->size > 0) ? (name_facts)extra->values[0] : 0;
 }
 
-/* HOT, with the GIL. 0: not looked up yet. */
+/* HOT, with the GIL. 0 when the code was not looked up yet. */
 static inline name_facts codes_facts(struct py_object *code)
 {
 	if (unlikely(!python_codes.reads_extra))
@@ -48,7 +51,7 @@ static inline name_facts codes_facts(struct py_object *code)
 	return codes_known_facts(code);
 }
 
-/* HOT, with the GIL. The code of @frame, which runs; borrowed. */
+/* HOT, with the GIL. Returns the code of the running @frame, borrowed. */
 static inline struct py_object *codes_of_frame(struct py_frame *frame)
 {
 	if (unlikely(!python_codes.reads_frames))
@@ -57,8 +60,8 @@ static inline struct py_object *codes_of_frame(struct py_frame *frame)
 }
 
 /*
- * COLD, with the GIL. codes_look(): the facts about @code that are known without the recorder.
- * codes_ask_recorder(): all facts. @is_of_main: the interpreter that began first runs.
+ * COLD, with the GIL. codes_look() returns the facts about @code that are known without the
+ * recorder, codes_ask_recorder() all facts. @is_of_main: the interpreter that began first runs
  */
 name_facts codes_look(struct py_object *code, bool is_of_main);
 name_facts codes_ask_recorder(struct py_object *code, name_facts facts);

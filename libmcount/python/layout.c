@@ -1,5 +1,5 @@
 /*
- * Places of members (see layout.h): PyFrameObject, _PyInterpreterFrame, PyCodeObject,
+ * Places of members (see layout.h) of PyFrameObject, _PyInterpreterFrame, PyCodeObject and
  * PyInterpreterState. They are the same in all releases of a version, and on all machines of 64
  * bits.
  */

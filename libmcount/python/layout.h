@@ -1,4 +1,4 @@
-/* Places in the interpreter's objects, by its version, of all that the probe reads there. */
+/* The places in the interpreter's objects that the probe reads, by the interpreter's version. */
 #ifndef UTRAIL_LIBMCOUNT_PYTHON_LAYOUT_H
 #define UTRAIL_LIBMCOUNT_PYTHON_LAYOUT_H
 
@@ -11,10 +11,10 @@
  *
  * @minor: the N of version 3.N; 0: an unknown version
  * @frame_inner: the pointer to the part of a frame that has its code and variables; 0: the frame
- *               has them itself
- * @frame_code, @frame_locals: the code, and the first variable
+ * itself has them
+ * @frame_code, @frame_locals: the code, and the first variable, in that part
  * @code_extra: the pointer to values that modules have put into code (PEP 523)
- * @first_thread: an interpreter's list of threads; 0: not used
+ * @first_thread: the list of threads in an interpreter; 0: not used
  */
 struct py_layout {
 	unsigned minor;
@@ -25,10 +25,13 @@ struct py_layout {
 	unsigned first_thread;
 };
 
-/* COLD, once: the layout of the interpreter that runs. */
+/* COLD, once: returns the layout of the running interpreter. */
 struct py_layout layout_find(void);
 
-/* The part of a frame that has its code and variables; NULL: the frame has none any more. */
+/*
+ * Returns the part of a frame that has its code and variables. NULL when the frame has none any
+ * more.
+ */
 static inline struct py_object **layout_inner(const struct py_layout *l, struct py_frame *frame)
 {
 	struct py_object **words = (struct py_object **)frame;
@@ -36,13 +39,15 @@ static inline struct py_object **layout_inner(const struct py_layout *l, struct 
 	return l->frame_inner ? (struct py_object **)words[l->frame_inner] : words;
 }
 
-/* The values that modules have put into code, each at its module's number. */
+/*
+ * The values that modules have put into code. The number of a module's place is the index of its
+ * value.
+ */
 struct py_code_extra {
 	intptr_t size;
 	void *values[];
 };
 
-/* The values of @code; NULL: it has none. */
 static inline struct py_code_extra *layout_extra(const struct py_layout *l, struct py_object *code)
 {
 	return ((struct py_code_extra **)code)[l->code_extra];

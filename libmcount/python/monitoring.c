@@ -1,7 +1,7 @@
 /*
- * Calls by sys.monitoring (see monitoring.h). A profile function needs a frame object for each
- * call, and a thread has only one. A tool needs no frame object, is one of six, and leaves the
- * program's profile functions alone.
+ * Calls by sys.monitoring (see monitoring.h). A thread has one profile function, and the
+ * interpreter makes a frame object for each of its calls. A tool of sys.monitoring needs no frame
+ * object, is one of six, and leaves the program's profile functions alone.
  */
 #include "libmcount/python/monitoring.h"
 
@@ -17,7 +17,7 @@
 
 /* --- functions that the interpreter calls --- */
 
-/* None. Its references are not counted, since it is never freed (from 3.12 on). */
+/* Python's None. Its references are not counted, since it is never freed (from 3.12 on). */
 static struct py_object *none;
 
 static const struct py_type *code_type;
@@ -25,13 +25,19 @@ static const struct py_type *code_type;
 typedef struct py_object *py_vectorcall(struct py_object *callable, struct py_object *const *args,
 					size_t nr_args, struct py_object *names);
 
-/* False when the program itself has called our function, which it can find (gc.get_objects()). */
+/*
+ * False when the program itself has called this function object, which it can find
+ * (gc.get_objects()).
+ */
 static bool is_event(struct py_object *const *args, size_t nr_args, size_t nr)
 {
 	return (uint32_t)nr_args >= nr && likely(args[0]->type == code_type);
 }
 
-/* The answer that switches an event off for a place in the code, until the tool begins again. */
+/*
+ * The answer to an event that switches it off for its place in the code, until the tool begins
+ * again.
+ */
 static struct py_object *disable;
 
 typedef struct py_object *slow_taker(struct py_object *const *args);
@@ -48,7 +54,7 @@ NOINLINE static struct py_object *take_guarded(struct py_object *const *args, sl
 	return slowly(args);
 }
 
-/* Does the rest of an event, by the result of its fast path. */
+/* Does the remaining work of an event, by the result of its fast path. */
 static inline struct py_object *finish(enum fast_call how, struct py_object *const *args,
 				       slow_taker *slowly)
 {
@@ -80,8 +86,8 @@ static struct py_object *take_begin(struct py_object *callable, struct py_object
 }
 
 /*
- * An exception is thrown into a generator. This event and take_unwind() belong to no place in the
- * code.
+ * An exception is thrown into a generator. The events of take_throw() and take_unwind() belong to
+ * no place in the code.
  */
 static struct py_object *take_throw(struct py_object *callable, struct py_object *const *args,
 				    size_t nr_args, struct py_object *names)
@@ -113,10 +119,10 @@ static struct py_object *take_result(struct py_object *callable, struct py_objec
 	return finish(fast_end((uint64_t)args[0]), args, result_slowly);
 }
 
-/* Types of functions in C, as sys.setprofile() knows them. */
+/* The types of functions in C for which sys.setprofile() has events. */
 static const struct py_type *function_type, *method_type, *descriptor_type;
 
-/* An object that stands for no argument. */
+/* sys.monitoring.MISSING, which stands for no argument. */
 static struct py_object *missing;
 
 /* A method that a type defines in C: PyMethodDescrObject, descrobject.h. */
@@ -127,8 +133,8 @@ struct py_method_descriptor {
 };
 
 /*
- * The definition of the function in C that a call event is about, and its object. NULL: the event
- * is about another callable.
+ * Returns the definition of the function in C that a call event is about, and the object that it is
+ * called for. NULL when the event is about another callable.
  */
 static inline const struct py_method_def *find_native(struct py_object *const *args,
 						      struct py_object **object)
@@ -191,8 +197,8 @@ static struct py_object *take_native_end(struct py_object *callable, struct py_o
 /* --- setting --- */
 
 /*
- * Numbers of events: PY_MONITORING_EVENT_..., cpython/monitoring.h. Events of functions in C are
- * set together.
+ * Numbers of events: PY_MONITORING_EVENT_..., cpython/monitoring.h. Events of functions in C
+ * (@is_native) are set together.
  */
 static const struct {
 	unsigned event;
@@ -220,7 +226,7 @@ static bool find_types(void)
 	return code_type && function_type && method_type && descriptor_type && none;
 }
 
-/* The interpreter never calls this function: it uses vectorcall. */
+/* The interpreter never calls this function, since it uses vectorcall. */
 static struct py_object *take_nothing(struct py_object *self, struct py_object *arg)
 {
 	return none;
@@ -230,9 +236,9 @@ static struct py_object *take_nothing(struct py_object *self, struct py_object *
 #define VECTORCALL_PLACE 6 /* PyCFunctionObject.vectorcall, in words */
 
 /*
- * Make a function object that calls @take with nothing in between. A usual function object would
- * count as a level of recursion, and raise an error in the program when no level is left. NULL:
- * there is none.
+ * Makes a function object of which a call leads directly to @take. A call of a usual function
+ * object would count as a level of recursion, and raise an error in the program when no level is
+ * left. NULL when the object cannot be made.
  */
 static struct py_object *make_taker(py_vectorcall *take)
 {
@@ -250,7 +256,7 @@ static struct py_object *make_taker(py_vectorcall *take)
 	return NULL;
 }
 
-/* Release the result of a call, which is not needed. False: the call has failed. */
+/* Releases the result of a call, which is not needed. False when the call has failed. */
 static bool has_worked(struct py_object *result)
 {
 	if (!result) {
@@ -263,7 +269,10 @@ static bool has_worked(struct py_object *result)
 
 #define TOOL_NAME "utrail"
 
-/* Set while we ask for tools: the program does not see our tool (tell_tool()), but we do. */
+/*
+ * Set while the probe asks for tools: it sees its own tool, which tell_tool() hides from the
+ * program.
+ */
 static __thread bool sees_ours __attribute__((tls_model("initial-exec")));
 
 static bool is_our_name(struct py_object *name)
@@ -276,7 +285,7 @@ static bool is_our_name(struct py_object *name)
 	return is;
 }
 
-/* True when the tool with number @tool is ours. */
+/* True when the tool with number @tool is the probe's. */
 static bool is_ours(struct py_object *monitoring, int tool)
 {
 	struct py_object *name;
@@ -314,8 +323,8 @@ static bool register_takers(struct py_object *monitoring, int tool)
 }
 
 /*
- * Gives the tool's number back. Audit hooks of the program would see each callback that is removed.
- * If there are hooks, the callbacks stay, and are not called.
+ * Gives the tool's number back. Audit hooks of the program would be told of each callback that is
+ * removed. If there are hooks, the callbacks stay, and are not called.
  */
 static void leave_tool(struct py_object *monitoring, int tool)
 {
@@ -330,13 +339,13 @@ static void leave_tool(struct py_object *monitoring, int tool)
 }
 
 /*
- * Numbers of tools. Python's documentation names no use for 4 and 3; the other numbers are for
- * optimizers, coverage, debuggers and profilers.
+ * Numbers of tools, in the order in which they are tried. Python's documentation names no use for 4
+ * and 3. The other numbers are for optimizers, coverage, debuggers and profilers.
  */
 static const int tools[] = { 4, 3, 5, 1, 0, 2 };
 #define NR_FREE_TOOLS 2
 
-/* Take one of the first @nr numbers in tools[]. */
+/* Takes one of the first @nr numbers in tools[]. */
 static bool take_tool(struct py_object *monitoring, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
@@ -359,7 +368,7 @@ typedef struct py_object *py_fast_function(struct py_object *self, struct py_obj
 static py_fast_function *own_use;
 static py_function *own_get, *own_events;
 
-/* Returns the number of our tool if the object @o is that number, else -1. */
+/* Returns the number of the probe's tool if the object @o is that number, else -1. */
 static int find_ours(struct py_object *monitoring, struct py_object *o)
 {
 	long tool = o->type->flags & PY_TYPE_OF_INTS ? py.number(o) : -1;
@@ -369,8 +378,8 @@ static int find_ours(struct py_object *monitoring, struct py_object *o)
 }
 
 /*
- * If the program wants the number that we have, we take another one. If there is none, our tool is
- * gone.
+ * Called when the program wants @number. If the probe's tool has it, the probe takes another
+ * number. Without a free number the probe's tool is gone.
  */
 static void yield_tool(struct py_object *monitoring, struct py_object *number)
 {
@@ -412,8 +421,8 @@ static struct py_object *tell_events(struct py_object *self, struct py_object *n
 #define METH_FASTCALL 128
 
 /*
- * The definition of function @name of sys.monitoring, which is never freed; NULL: it is not as we
- * know it.
+ * Returns the definition of function @name of sys.monitoring, which is never freed. NULL when it is
+ * not of the known kind.
  */
 static struct py_method_def *find_definition(struct py_object *monitoring, const char *name,
 					     int flags)
@@ -430,8 +439,8 @@ static struct py_method_def *find_definition(struct py_object *monitoring, const
 }
 
 /*
- * Put our functions in front of the program's view of tools. Once for all interpreters, which share
- * these definitions.
+ * Puts the probe's functions in place of those by which the program sees tools. Once for all
+ * interpreters, which share these definitions.
  */
 static void stand_before_tools(struct py_object *monitoring)
 {
@@ -449,7 +458,7 @@ static void stand_before_tools(struct py_object *monitoring)
 	use->function = (py_function *)(void *)use_tool;
 }
 
-/* Find a constant of sys.monitoring, which is never freed. False: there is none. */
+/* Finds a constant of sys.monitoring, which is never freed. False when there is none. */
 static bool find_constant(struct py_object *monitoring, const char *name, struct py_object **found)
 {
 	struct py_object *value = py.attribute(monitoring, name);

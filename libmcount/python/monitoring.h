@@ -7,9 +7,9 @@
 #include "libmcount/python/api.h"
 
 /*
- * COLD, with the GIL: hear of all calls in this interpreter, in all of its threads, unless we do
- * already. False: the interpreter has no sys.monitoring, or no room for one more tool. Audit hooks
- * of the program see this.
+ * COLD, with the GIL: listen to all calls in all threads of this interpreter. Does nothing if the
+ * probe listens already. False when the interpreter has no sys.monitoring, or no number for one
+ * more tool. Audit hooks of the program are told of this.
  */
 bool monitoring_join(void);
 

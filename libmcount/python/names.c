@@ -16,7 +16,7 @@
 #define NAME_BYTES 2048
 #define FILE_BYTES 4096
 
-/* The facts about a function that the recorder is told. */
+/* The description of a function, for the recorder. */
 struct description {
 	char name[NAME_BYTES];
 	char file[FILE_BYTES];
@@ -29,7 +29,7 @@ struct description {
 
 /*
  * A bit for each range of numbers whose rule is in the plan. A forked child has its parent's bits,
- * as it has its parent's plan.
+ * and its parent's plan.
  */
 #define RANGES_MAX 65536U
 
@@ -42,8 +42,8 @@ static bool is_range_planned(uint32_t range)
 }
 
 /*
- * Set when the recorder has not answered, or is gone. It is not asked again: waiting for it takes
- * seconds.
+ * Set when the recorder has not answered, or is gone. It is not asked again, since a wait for it
+ * takes seconds.
  */
 static _Atomic bool is_alone;
 
@@ -68,7 +68,7 @@ static bool talk_about(struct channel *ch, const struct description *d, bool wan
 	       channel_wait(ch, CONTROL_CALLABLE_IS, answer, sizeof(*answer));
 }
 
-/* Applies the rule of the answer's range of numbers from now on. */
+/* From now on the rule of the answer's range of numbers applies. */
 static bool add_range(struct channel *ch, const struct description *d,
 		      struct control_callable_is *answer)
 {
@@ -85,7 +85,7 @@ static bool add_range(struct channel *ch, const struct description *d,
 }
 
 /*
- * The number of times that the recorder is asked: it refuses some requests when very many come at
+ * The number of times that the recorder is asked. It refuses some requests when very many come at
  * once.
  */
 #define ATTEMPTS 8
@@ -93,7 +93,8 @@ static bool add_range(struct channel *ch, const struct description *d,
 
 /*
  * Asks for the number of a function, and for the values of its calls that are to be recorded. Both
- * go into their bits of @told; 0: the function is not recorded. False: there is no answer.
+ * go into their bits of @told, which is 0 if the function is not recorded. False when there is no
+ * answer.
  */
 static bool ask_once(const struct description *d, name_facts *told)
 {
@@ -114,10 +115,7 @@ static bool ask_once(const struct description *d, name_facts *told)
 	return false;
 }
 
-/*
- * Does the work of ask_once(), several times if need be. Returns 0 also when the recorder does not
- * answer.
- */
+/* Calls ask_once(), several times if need be. Returns 0 if the recorder does not answer. */
 static name_facts ask_recorder(const struct description *d)
 {
 	name_facts told = 0;
@@ -132,7 +130,7 @@ static name_facts ask_recorder(const struct description *d)
 
 /* --- descriptions --- */
 
-/* Append @text, or as much of it as fits. */
+/* Appends @text, or as much of it as fits. */
 static void add_text(char *out, size_t size, const char *text)
 {
 	size_t len = strlen(out);
@@ -142,7 +140,7 @@ static void add_text(char *out, size_t size, const char *text)
 	out[len + more] = '\0';
 }
 
-/* Append the text of @o and release @o, which may be NULL. False: @o has no text. */
+/* Appends the text of @o and releases @o, which may be NULL. False when @o has no text. */
 static bool add_string(char *out, size_t size, struct py_object *o)
 {
 	const char *text = o ? py.text(o) : NULL;
@@ -165,7 +163,7 @@ static struct py_object *attribute_of(struct py_object *o, const char *name)
 	return value;
 }
 
-/* True for places where Python's own library is, and packages that were installed beside it. */
+/* True for files of Python's own library, and of packages that were installed beside it. */
 static bool is_of_library(const char *file)
 {
 	static const char *const places[] = { "/lib/python3", "/site-packages/",
@@ -193,12 +191,12 @@ static void note_program(const char *file)
 	}
 }
 
-/* A module's own name is among its first items; other dictionaries may be long. */
+/* The name of a module is among the first items of its dictionary, which may be long. */
 #define GLOBALS_LOOKED_AT 64
 
 /*
- * Returns the value of key @wanted; NULL: there is none. The dictionary is not asked for the key,
- * since keys of the program may run its code to compare themselves.
+ * Returns the value of key @wanted, or NULL. The dictionary is not asked for the key: keys of the
+ * program may run code of the program to compare themselves.
  */
 static struct py_object *global_of(struct py_object *globals, const char *wanted)
 {
@@ -216,7 +214,7 @@ static struct py_object *global_of(struct py_object *globals, const char *wanted
 	return NULL;
 }
 
-/* Returns the text @wanted of the running module, borrowed; NULL when the module has none. */
+/* Returns the text of the running module's variable @wanted, borrowed; NULL when there is none. */
 static const char *module_text(const char *wanted)
 {
 	struct py_object *globals = py.globals();
@@ -235,8 +233,8 @@ static bool is_path_own(const char *file)
 }
 
 /*
- * True when a library has made the running code from a string. Either the code's module has made it
- * (dataclasses), or namedtuple() has made it, with a module that has no file.
+ * True when a library has made the running code from a string. Either the code has the globals of
+ * the library's module (dataclasses), or it is of namedtuple(), with a module that has no file.
  */
 static bool is_made_by_library(const char *file)
 {
@@ -250,7 +248,7 @@ static bool is_made_by_library(const char *file)
 	return module && strncmp(module, tuple, sizeof(tuple) - 1) == 0;
 }
 
-/* With --nest-libcall all functions are recorded as the program's own are. */
+/* With --nest-libcall all functions are recorded like the program's own. */
 static bool is_own(const char *file)
 {
 	return (probe.plan.flags & PLAN_NEST_LIBCALLS) ||
@@ -259,7 +257,7 @@ static bool is_own(const char *file)
 
 bool names_have_main;
 
-/* True when the running code is the program itself, and no function of it. */
+/* True when the running @code is the program itself, and not one of its functions. */
 static bool is_main(struct py_object *code)
 {
 	const char *module = module_text("__name__");
@@ -270,7 +268,7 @@ static bool is_main(struct py_object *code)
 	       strcmp(name, "<module>") == 0;
 }
 
-/* Writes "module.qualified.name". "__main__." is left out except for the module __main__ itself. */
+/* Writes "module.qualified.name". For functions of __main__ the module is left out. */
 static void name_code(struct description *d, struct py_object *code)
 {
 	const char *text = module_text("__name__");
@@ -287,7 +285,7 @@ static void name_code(struct description *d, struct py_object *code)
 	add_text(d->name, sizeof(d->name), own);
 }
 
-/* Keeps an error that the program has raised until we are done. */
+/* An error that the program has raised, which is kept until the probe is done. */
 struct error {
 	struct py_object *type, *value, *trace;
 };
@@ -353,7 +351,7 @@ name_facts names_ask_code(struct py_object *code, name_facts facts)
 	return ask_recorder(&d) | facts | NAME_ASKED;
 }
 
-/* The type among @type and its parents that defines @def itself; NULL: none. */
+/* Returns the type among @type and its parents that itself defines @def, or NULL. */
 static const struct py_type *definer_of(const struct py_type *type, const struct py_method_def *def)
 {
 	for (; type; type = type->parent) {
@@ -369,7 +367,7 @@ static const struct py_type *definer_of(const struct py_type *type, const struct
 
 /*
  * Names a method after the type that defines it, or else after the type of its object. Attributes
- * are not read, since that would run metaclasses and descriptors of the program.
+ * are not read: that would run metaclasses and descriptors of the program.
  */
 static void name_method(struct description *d, const struct py_c_function *fn)
 {
@@ -377,7 +375,7 @@ static void name_method(struct description *d, const struct py_c_function *fn)
 	const struct py_type *definer = definer_of(type, fn->def);
 	const char *dot;
 
-	/* The object of a class method, or of a static one, is the class itself. */
+	/* The object of a class method, or of a static method, is the class itself. */
 	if (!definer && (type->flags & PY_TYPE_OF_TYPES)) {
 		type = (const struct py_type *)fn->self;
 		definer = definer_of(type, fn->def);
@@ -399,7 +397,7 @@ name_facts names_ask_native(const struct py_c_function *fn)
 	const char *module;
 
 	hold_error(&error);
-	/* A function of a module knows its module, a method does not. */
+	/* A function of a module knows its module. A method does not. */
 	module = fn->module ? py.text(fn->module) : NULL;
 	if (module) {
 		add_text(d.name, sizeof(d.name), module);

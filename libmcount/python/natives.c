@@ -1,6 +1,6 @@
 /*
  * Facts about functions that are written in C (see natives.h). A function is known by its
- * definition, which all its objects and bound methods share.
+ * definition: all its objects and bound methods share that.
  */
 #include "libmcount/python/natives.h"
 
@@ -48,7 +48,7 @@ static void put_native(struct native_table *in, uintptr_t def, name_facts facts,
 	atomic_store_explicit(&n->def, def, memory_order_release);
 }
 
-/* Returns the table, with room for one more entry. NULL without memory. */
+/* Returns a table with room for one more entry. NULL without memory. */
 static struct native_table *table_with_room(void)
 {
 	struct native_table *now = atomic_load(&natives_table);
@@ -74,7 +74,8 @@ static void keep_native(const struct py_method_def *def, name_facts facts)
 	struct native_table *in;
 
 	/*
-	 * If another thread changes the table, these facts are not kept, and are asked for again.
+	 * If another thread is changing the table, these facts are not kept, and are asked for
+	 * again.
 	 */
 	if (!atomic_compare_exchange_strong(&is_changing, &idle, 1))
 		return;

@@ -1,4 +1,4 @@
-/* Functions that are written in C, and the facts about them. */
+/* The facts about functions that are written in C. */
 #ifndef UTRAIL_LIBMCOUNT_PYTHON_NATIVES_H
 #define UTRAIL_LIBMCOUNT_PYTHON_NATIVES_H
 
@@ -8,8 +8,9 @@
 #include "utils/base/compiler.h"
 
 /*
- * A hash table with open addressing, at most half full. A table that has become too small stays for
- * threads that still read it: interpreters of one process may have a GIL each (PEP 684).
+ * A hash table with open addressing, at most half full. When it becomes too small, a larger one
+ * replaces it. The former table stays for threads that still read it: interpreters of one process
+ * may have a GIL each (PEP 684).
  */
 struct native {
 	_Atomic uintptr_t def;
@@ -25,10 +26,7 @@ struct native_table {
 
 extern _Atomic(struct native_table *) natives_table;
 
-/*
- * The value by which a reader notices that a definition was freed, and another one is at its
- * address.
- */
+/* A value that differs if another definition has come to the address of one that was freed. */
 static inline uint64_t native_check(const struct py_method_def *def)
 {
 	return (uint64_t)def->function * 31 + (uint64_t)def->name;
@@ -40,8 +38,8 @@ static inline uint64_t native_place(uintptr_t def, uint64_t mask)
 }
 
 /*
- * HOT, with the GIL, and without a call: the facts about the function that @def defines, if they
- * are in the first place where they may be; else 0.
+ * HOT, with the GIL, and without a call: the facts about the function that @def defines. 0 if they
+ * are not in the first place where they may be.
  */
 static inline name_facts natives_known_facts(const struct py_method_def *def)
 {
@@ -57,7 +55,7 @@ static inline name_facts natives_known_facts(const struct py_method_def *def)
 	return atomic_load_explicit(&n->facts, memory_order_relaxed);
 }
 
-/* HOT, with the GIL: all facts about @fn. Asks the recorder about a function that is not known. */
+/* HOT, with the GIL: all facts about @fn. The recorder is asked about an unknown function. */
 name_facts natives_facts(const struct py_c_function *fn);
 
 #endif

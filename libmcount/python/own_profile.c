@@ -1,7 +1,7 @@
 /*
- * The program's own profile functions (see own_profile.h). A thread has one C profile function, and
- * one object for it; the function of sys.setprofile() calls the object. We replace the C function,
- * leave the object, and call the program's C function after ours.
+ * The program's own profile functions (see own_profile.h). A thread has one profile function of C,
+ * and one object for it: the C function of sys.setprofile() calls that object. The probe replaces
+ * the C function, leaves the object, and calls the program's C function after its own.
  */
 #include "libmcount/python/own_profile.h"
 
@@ -13,7 +13,7 @@
 
 /*
  * The offset of the profile function in a thread's state. It differs between versions, and is found
- * by searching for our function. 0: it was not found
+ * by a search for the probe's function. 0: it was not found
  */
 static size_t profile_place;
 
@@ -30,11 +30,11 @@ bool own_profile_is_free(struct py_thread *t)
 }
 
 /*
- * Profile functions that are called after ours, by Python thread: one thread of the system may run
- * Python threads of several interpreters.
+ * The program's profile functions, which are called after the probe's, by Python thread: one thread
+ * of the system may run Python threads of several interpreters.
  *
- * @skips: skip the next event if it is the end of sys.setprofile() itself: an untraced program does
- *         not see that event
+ * @skips: skip the next event if it is the end of sys.setprofile(): without the probe the program
+ * does not see that event
  */
 #define AFTER_MAX 4
 
@@ -79,7 +79,9 @@ static void put_ours_before(struct py_thread *t, py_profile *function, bool skip
 
 	if (!b)
 		b = after_of(NULL);
-	/* With too many interpreters, only the program's function is called. */
+	/*
+	 * With too many interpreters only the program's function is called, and the probe's is not.
+	 */
 	if (!b)
 		return;
 	*b = (struct after){ t, function, skips };
@@ -104,8 +106,8 @@ static void look_at_thread(bool skips)
 
 /*
  * The number of calls of sys.setprofile() that this thread is in. Such a call releases the former
- * object, which may run code of its own, and that code may try to set another function. Meanwhile
- * we set nothing.
+ * object, and code of the program that runs then may try to set another function. Meanwhile the
+ * probe sets nothing.
  */
 static __thread unsigned nr_setting __attribute__((tls_model("initial-exec")));
 
@@ -118,7 +120,7 @@ void own_profile_look(void)
 /* --- sys.setprofile() --- */
 
 /*
- * Our versions of the functions of sys that set a profile function. Each takes one argument
+ * The probe's versions of the functions of sys that set a profile function. Each takes one argument
  * (METH_O). The second one exists since 3.12.
  */
 static py_function set_one_and_look, set_all_and_look;
@@ -143,8 +145,8 @@ static bool ends_setting(int event, const struct py_object *arg)
 }
 
 /*
- * True when the program has set a function. When another one replaces it, the end of
- * sys.setprofile() is an event.
+ * True when the program has set a function. If another one then replaces it, the program is told of
+ * the end of that sys.setprofile().
  */
 static bool has_own(void)
 {
@@ -154,9 +156,9 @@ static bool has_own(void)
 }
 
 /*
- * The program's function, while skip_end() is in its place. With sys.monitoring we replace no
- * profile function. But since we hear of calls in C, the program's function would be told of the
- * end of sys.setprofile() itself.
+ * The program's function while skip_end() takes its place. With sys.monitoring the probe replaces
+ * no profile function. But then calls in C have events, and the program's function would be told of
+ * the end of the sys.setprofile() that has set it.
  */
 static __thread py_profile *skipping __attribute__((tls_model("initial-exec")));
 

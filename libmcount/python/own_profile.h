@@ -1,4 +1,6 @@
-/* The program's own profile functions: they work as without the probe, and ours works, too. */
+/*
+ * The program's own profile functions: they work like without the probe, and so does the probe's.
+ */
 #ifndef UTRAIL_LIBMCOUNT_PYTHON_OWN_PROFILE_H
 #define UTRAIL_LIBMCOUNT_PYTHON_OWN_PROFILE_H
 
@@ -6,15 +8,15 @@
 
 #include "libmcount/python/api.h"
 
-/* With the GIL: true when no profile function is set in @t, or that is unknown. */
+/* With the GIL: true when no profile function is set in @t, or it is unknown whether one is set. */
 bool own_profile_is_free(struct py_thread *t);
 
-/* COLD, with the GIL, once, as long as our own function is set in this thread. */
+/* COLD, with the GIL, once, while the probe's own function is set in this thread. */
 void own_profile_begin(void);
 
 /*
- * COLD, with the GIL: the program may have set its function in this thread, or removed it. Ours is
- * called before it from here on.
+ * COLD, with the GIL, when the program may have set its function in this thread, or removed it.
+ * From here on the probe's is called before it.
  */
 void own_profile_look(void);
 

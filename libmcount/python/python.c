@@ -1,6 +1,6 @@
 /*
- * Python programs: the interpreter, and the moment at which we begin to listen to it
- * (doc/internals/python.md).
+ * Finds the interpreter of a Python program, and the moment at which the probe begins to listen to
+ * calls (doc/internals/python.md).
  */
 #include "libmcount/system/fault.h"
 #include "libmcount/system/modules.h"
@@ -22,10 +22,9 @@
 #include "utils/format/callables.h"
 
 /*
- * @is_found: the process has an interpreter
- * @is_hearing: the interpreter tells us of its audit events (PEP 578)
+ * @is_hearing: the interpreter tells the probe of its audit events (PEP 578)
  * @is_program: the interpreter is the program, and not a part of another one
- * @has_begun: we listen to calls
+ * @has_begun: the probe listens to calls
  * @has_failed: the interpreter's kind is unknown, or its own functions are patched
  */
 static struct {
@@ -41,7 +40,7 @@ static bool begins_with(const char *text, const char *start)
 	return strncmp(text, start, strlen(start)) == 0;
 }
 
-/* True for an interpreter with a GIL. Objects of a build without it have another header. */
+/* True for an interpreter with a GIL. In a build without it, objects have another header. */
 static bool is_known_kind(void)
 {
 	return !strstr(py.version(), "free-threading");
@@ -67,8 +66,8 @@ static bool is_of_program(const void *function)
 }
 
 /*
- * True when functions of the interpreter are to be patched: then its calls of functions must stay
- * as they are.
+ * True when functions of the interpreter will be patched: then its calls of functions must not
+ * change.
  */
 static bool is_patched(void)
 {
@@ -89,7 +88,7 @@ static void begin_listening(void)
 	threads_begin();
 }
 
-/* Called in the main thread soon after a C module has set or removed a profile function. */
+/* Called in the main thread, soon after the program has set or removed a profile function. */
 static int look_later(void *arg)
 {
 	own_profile_look();
@@ -99,8 +98,8 @@ static int look_later(void *arg)
 /* --- audit events --- */
 
 /*
- * True when the import of the module "site" is announced: the interpreter imports that as it
- * begins.
+ * True when the import of the module "site" is announced: the interpreter imports it during its own
+ * start.
  */
 static bool is_about_site(struct py_object *args)
 {
@@ -113,9 +112,8 @@ static bool is_about_site(struct py_object *args)
 }
 
 /*
- * True when the program begins: everything before that is the interpreter's start. A host program
- * that embeds the interpreter begins by executing a string, or importing a module, while no Python
- * code runs.
+ * True when the program begins, after the interpreter's start. A host program that embeds the
+ * interpreter begins by executing a string, or importing a module, while no Python code runs.
  */
 static bool is_beginning(const char *event, struct py_object *args)
 {
@@ -126,10 +124,7 @@ static bool is_beginning(const char *event, struct py_object *args)
 	return strcmp(event, "exec") == 0 || (strcmp(event, "import") == 0 && !is_about_site(args));
 }
 
-/*
- * Called for each audit event of the interpreter, in all its threads; most do not concern us. Never
- * raises anything.
- */
+/* Called for each audit event of the interpreter, in all its threads. Never raises anything. */
 static int hear_event(const char *event, struct py_object *args, void *data)
 {
 	if (strcmp(event, "sys.addaudithook") == 0)
@@ -142,7 +137,7 @@ static int hear_event(const char *event, struct py_object *args, void *data)
 			begin_listening();
 		return 0;
 	}
-	/* Look later: Python refuses to set a profile function while one is being set. */
+	/* Python refuses to set a profile function while one is being set. */
 	if (strcmp(event, "sys.setprofile") == 0 && !python_threads.is_monitored)
 		py.call_later(look_later, NULL);
 	else
@@ -164,9 +159,9 @@ static bool is_interpreter_itself(void)
 }
 
 /*
- * The audit hook lies in memory that the interpreter allocates, and frees at its end. So the hook
- * is not added before the interpreter has chosen its allocator (PYTHONMALLOC, -X dev). It has done
- * so once it has a thread.
+ * The interpreter allocates memory for the audit hook, and frees it at its end. So the hook is not
+ * added before the interpreter has chosen its allocator (PYTHONMALLOC, -X dev). It has done so once
+ * it has a thread.
  */
 static void begin_hearing(void)
 {
@@ -181,7 +176,7 @@ static void begin_hearing(void)
 }
 
 /*
- * Python sets signal handlers when it has its first thread, before it imports modules of the
+ * Python sets signal handlers after it has its first thread, and before it imports modules of the
  * program.
  */
 void fault_before_handler(void)

@@ -1,4 +1,4 @@
-/* Objects of Python's as text (see text.h). */
+/* Python objects as text (see text.h). */
 #include "libmcount/python/text.h"
 
 #include <stddef.h>
@@ -7,7 +7,9 @@
 #include "libmcount/program/definition.h"
 #include "utils/base/compiler.h"
 
-/* The interpreter's types and the functions for their values; none of them runs Python code. */
+/*
+ * The interpreter's types, and functions for their values. None of the functions runs Python code.
+ */
 static struct {
 	struct py_type *of_int, *of_float, *of_bool, *of_str, *of_bytes;
 	struct py_type *of_list, *of_tuple, *of_dict, *of_set, *of_frozenset, *of_cell;
@@ -66,7 +68,7 @@ static const struct {
 bool text_begin(void)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		/* Members that are types come first; a type is a variable. */
+		/* Members that are types or None come first: these are variables. */
 		bool is_data = names[i].place <= offsetof(__typeof__(api), none);
 		uint64_t at = is_data ? definition_find_data(names[i].name)
 				      : definition_find(names[i].name);
@@ -80,7 +82,7 @@ bool text_begin(void)
 
 /* --- writing --- */
 
-/* @limit: the most bytes of the text; @is_full: there was more */
+/* @limit: the most bytes of the text; @is_full: some bytes did not fit */
 struct writer {
 	struct capture_text *text;
 	unsigned limit;
@@ -96,7 +98,7 @@ static bool has_byte(const char *text, size_t len, char byte)
 	return false;
 }
 
-/* Write all of @bytes, or nothing, so that no character is cut. */
+/* Writes all of @bytes, or nothing, so that no character is cut. */
 static void put(struct writer *w, const char *bytes, size_t len)
 {
 	if (w->is_full || len > w->limit - w->text->len) {
@@ -113,7 +115,7 @@ static void put_str(struct writer *w, const char *text)
 		put(w, text, 1);
 }
 
-/* End a text that was cut with dots, in place of its last characters. */
+/* Ends a text that was cut with dots, in place of its last characters. */
 static void end_text(struct writer *w)
 {
 	static const char dots[] = ARGBLOB_STRING_CUT;
@@ -124,7 +126,7 @@ static void end_text(struct writer *w)
 		return;
 	if (t->len > room) {
 		t->len = room;
-		/* Removes the bytes that continue a UTF-8 character, and its first byte. */
+		/* Remove the bytes that continue a UTF-8 character, and its first byte. */
 		while (t->len && (t->text[t->len] & 0xc0) == 0x80)
 			t->len--;
 	}
@@ -151,7 +153,7 @@ static void put_decimal(struct writer *w, long long value)
 	put(w, at, digits + sizeof(digits) - at);
 }
 
-/* Writes the text of repr(), for types whose repr() is not the program's. */
+/* Writes the text of repr(), for types whose repr() is not code of the program. */
 static void put_repr(struct writer *w, struct py_object *o)
 {
 	struct py_object *made = api.repr(o);
@@ -164,7 +166,7 @@ static void put_repr(struct writer *w, struct py_object *o)
 		py.let_go(made);
 }
 
-/* Integers with more bits are not shown, since that would take long. */
+/* Larger integers are not shown, since their conversion would take long. */
 #define INT_BITS_MAX 1000U
 
 static void put_int(struct writer *w, struct py_object *o)
@@ -201,7 +203,7 @@ static void put_utf8(struct writer *w, uint32_t c)
 	put(w, bytes, nr);
 }
 
-/* Writes the escapes that strings and bytes share. False: the character has none. */
+/* Writes the escapes that strings and bytes have in common. False when the character has none. */
 static bool put_special(struct writer *w, uint32_t c, char quote)
 {
 	char text[2] = { '\\', c };
@@ -232,11 +234,11 @@ static void put_char(struct writer *w, uint32_t c, char quote)
 		put_hex(w, 'U', c, 8);
 }
 
-/* Only the part that may be shown is searched for quotes. */
 static char choose_quote(struct py_object *o, intptr_t len)
 {
 	bool has_single = false;
 
+	/* No more than this is shown. */
 	for (intptr_t i = 0; i < MIN(len, (intptr_t)ARGBLOB_STRING_MAX); i++) {
 		uint32_t c = api.str_char(o, i);
 
@@ -288,12 +290,12 @@ static void put_bytes(struct writer *w, struct py_object *o)
 #define TYPE_IS_HEAP (1UL << 9) /* Py_TPFLAGS_HEAPTYPE */
 
 /*
- * The number of items that are looked at: the module is among the first items of a class. The
- * dictionary is not asked for a key, since keys may run code to compare themselves.
+ * The module is among the first items of a class. The dictionary is not asked for the key: keys may
+ * run code to compare themselves.
  */
 #define ITEMS_LOOKED_AT 64
 
-/* Returns the module of a class that Python code has made; NULL: it has none. */
+/* Returns the module of a class that Python code has made, or NULL. */
 static const char *module_of_class(const struct py_type *type)
 {
 	struct py_object *dict = ((struct py_object *const *)type)[TYPE_DICT];
@@ -312,8 +314,8 @@ static const char *module_of_class(const struct py_type *type)
 }
 
 /*
- * Writes "<module.Class object>". Only members are read, since attributes of a class may run code
- * of the program.
+ * Writes "<module.Class object>". Only members of the type are read: attributes of a class may run
+ * code of the program.
  */
 static void put_other(struct writer *w, const struct py_object *o)
 {
@@ -354,7 +356,7 @@ static bool put_plain(struct writer *w, struct py_object *o)
 	return true;
 }
 
-/* Writes an object in a container: its own contents are not shown. */
+/* Writes an object in a container, without the contents of the object. */
 static void put_inside(struct writer *w, struct py_object *o)
 {
 	const struct py_type *type = o->type;
@@ -464,7 +466,7 @@ struct py_object *text_out_of_cell(struct py_object *o)
 	inside = api.cell_get(o);
 	if (!inside)
 		return o;
-	/* The reference can be released, since the cell holds the object, too. */
+	/* The new reference is not needed, since the cell holds the object, too. */
 	py.let_go(inside);
 	return inside;
 }

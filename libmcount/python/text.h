@@ -1,23 +1,23 @@
-/* Python objects as text: as repr() writes values of the language's own types. */
+/* Writes Python objects as text. Values of the language's own types are written as by repr(). */
 #ifndef UTRAIL_LIBMCOUNT_PYTHON_TEXT_H
 #define UTRAIL_LIBMCOUNT_PYTHON_TEXT_H
 
 #include "libmcount/python/api.h"
 #include "utils/format/probe/capture.h"
 
-/* COLD. Find the interpreter's types and functions that are needed. False: some are missing. */
+/* COLD. Find the interpreter's types and functions that are needed. False when some are missing. */
 bool text_begin(void);
 
 /*
- * With the GIL, when no error is pending. Write @o as text of @limit bytes at most, with dots where
- * there is more. Objects of the language's own types are written as by repr(); the content of a
- * container inside of another one becomes dots. All other objects become "<module.Class object>".
+ * With the GIL, when no error is pending. Write @o as text of at most @limit bytes; a longer text
+ * ends with dots. Objects of the language's own types are written as by repr(), but a container
+ * inside of another one has dots for its content. All other objects become "<module.Class object>".
  * No code of the program runs.
  */
 void text_of_object(struct py_object *o, unsigned limit, struct capture_text *text);
 
 /*
- * Returns the object in the cell @o, borrowed; or @o if it is no cell. (A cell is a variable that
+ * Returns the object in the cell @o, borrowed, or @o if it is no cell. (A cell is a variable that
  * inner functions use.)
  */
 struct py_object *text_out_of_cell(struct py_object *o);

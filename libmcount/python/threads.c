@@ -1,4 +1,4 @@
-/* Threads of Python's (see threads.h). */
+/* Python threads (see threads.h). */
 #include "libmcount/python/threads.h"
 
 #include "libmcount/python/calls.h"
@@ -8,7 +8,9 @@
 
 struct python_threads python_threads;
 
-/* The number of the Python thread that this thread was at the last look; 0: none. */
+/*
+ * The number of the Python thread that this thread was at the last look, or 0, and its interpreter.
+ */
 static __thread uint64_t seen_id __attribute__((tls_model("initial-exec")));
 static __thread struct py_interpreter *seen_in __attribute__((tls_model("initial-exec")));
 
@@ -36,7 +38,7 @@ void threads_join_this(void)
 	python_threads.is_setting = false;
 }
 
-/* Removes our profile function, which was only set so that its place could be found. */
+/* Removes the probe's profile function, which was set only so that its place could be found. */
 static void leave_this(void)
 {
 	python_threads.is_setting = true;
@@ -64,7 +66,7 @@ void threads_see_this(void)
 }
 
 /*
- * Finds the place of the list's first thread, as the layout has it. It is only used if the
+ * Finds the place of an interpreter's first thread by the layout. It is used only if the
  * interpreter's own function returns the same thread.
  */
 static void find_first(void)
@@ -108,8 +110,8 @@ void threads_join_new(void)
 		if (id > highest)
 			highest = id;
 		/*
-		 * A thread that has set a function has run already, unless a call that we saw has
-		 * made the thread.
+		 * A thread with a profile function has run already, unless a call that the probe
+		 * saw has made the thread.
 		 */
 		if (!own_profile_is_free(t))
 			continue;

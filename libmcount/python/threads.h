@@ -1,4 +1,4 @@
-/* Listening to threads of Python. */
+/* Makes the probe listen to Python threads. */
 #ifndef UTRAIL_LIBMCOUNT_PYTHON_THREADS_H
 #define UTRAIL_LIBMCOUNT_PYTHON_THREADS_H
 
@@ -8,12 +8,11 @@
 /*
  * @main: the interpreter that began first; others come and go
  * @newest: the latest known thread of @main, which is the first of the list
- * @newest_id: the highest number of a thread that is listened to. Numbers only grow.
- * @has_hooks: the program has audit hooks of its own. The hooks run when a profile function is set:
- *             they may print that, forbid it, or let other threads run, and end. So we set none any
- *             more
- * @is_monitored: we listen by sys.monitoring, and set no profile functions
- * @is_setting: a profile function or a tool is being set by us, and not by the program
+ * @newest_id: the highest number of a thread that the probe listens to. Numbers only grow.
+ * @has_hooks: the program has audit hooks. They run when a profile function is set: they may print
+ * that, forbid it, or let other threads run. So the probe sets no more functions
+ * @is_monitored: the probe listens by sys.monitoring, and sets no profile functions
+ * @is_setting: the probe, and not the program, is setting a profile function or a tool
  * @first: the place of the first thread in the list of @main; NULL: it is not known
  */
 struct python_threads {
@@ -28,12 +27,12 @@ struct python_threads {
 
 extern struct python_threads python_threads;
 
-/* COLD, with the GIL, once: listen to this thread, and to later ones. */
+/* COLD, with the GIL, once: listen to this thread and to later ones. */
 void threads_begin(void);
 
 /*
- * COLD, with the GIL: listen to this thread from now on. threads_see_this() does so only if we do
- * not listen to it yet.
+ * COLD, with the GIL: listen to this thread from now on. threads_see_this() does nothing if the
+ * probe listens to it already.
  */
 void threads_join_this(void);
 void threads_see_this(void);
@@ -49,7 +48,7 @@ static inline bool threads_are_known(void)
 
 /*
  * With the GIL, at the end of a function that may have made a thread: listen to new threads. A
- * thread that Python has made has not run yet.
+ * thread that Python has just made has not run yet.
  */
 static inline void threads_look(void)
 {

@@ -7,7 +7,7 @@
 #include "libmcount/python/text.h"
 #include "utils/base/compiler.h"
 
-/* All zero if the frames are of an unknown version. */
+/* All zero if values cannot be read. */
 static struct py_layout layout;
 
 void values_begin(void)
@@ -22,8 +22,8 @@ bool values_can_be_had(void)
 }
 
 /*
- * Returns the variables of the call, of which the parameters come first; NULL: the frame has an
- * unknown form.
+ * Returns the variables of the call; its parameters come first. NULL when the frame has an unknown
+ * form.
  */
 static struct py_object **locals_of(const struct valued_call *call)
 {
@@ -32,7 +32,7 @@ static struct py_object **locals_of(const struct valued_call *call)
 	return inner && inner[layout.frame_code] == call->code ? inner + layout.frame_locals : NULL;
 }
 
-/* The space that the texts of one payload share; each also takes its length and padding. */
+/* The bytes that the texts of one payload share. Each text also takes its length and padding. */
 #define TEXTS_BYTES 1000U
 
 static unsigned limit_for(unsigned nr)
@@ -51,7 +51,7 @@ static void put_unset(struct capture_text *text)
 	memcpy(text->text, unset, sizeof(unset) - 1);
 }
 
-/* A pending error. A call may begin with one that is thrown into a generator. */
+/* An error that is pending: a call may begin with one that is thrown into a generator. */
 struct error {
 	struct py_object *type, *value, *trace;
 };
@@ -72,8 +72,8 @@ void values_of_call(const struct valued_call *call,
 		struct py_object *o = locals ? locals[i - 1] : NULL;
 
 		/*
-		 * Only values that are wanted at this call are written. A new condition may ask for
-		 * other values than those that were wanted when the function was named.
+		 * Only the values that this call is asked for are written. A new condition may ask
+		 * for other values than those that were wanted when the function was named.
 		 */
 		if (o && (wanted & 1ULL << i))
 			text_of_object(text_out_of_cell(o), limit, &texts[i]);

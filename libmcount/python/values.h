@@ -6,28 +6,28 @@
 #include "utils/format/callables.h"
 #include "utils/format/probe/capture.h"
 
-/* A call that has begun. @values: the values of it to record, in the form of CALLABLE_RESULT */
+/* A call that has begun. @values: bits of the values to record (CALLABLE_RESULT) */
 struct valued_call {
 	struct py_frame *frame;
 	struct py_object *code;
 	uint64_t values;
 };
 
-/* COLD, with the GIL, once: find the parts of the interpreter that are needed. */
+/* COLD, with the GIL, once. */
 void values_begin(void);
 
-/* True when values can be read: the frames of this interpreter have a known form. */
+/* True when values can be read: the interpreter's frames have a known form. */
 bool values_can_be_had(void);
 
 /*
- * With the GIL. Write the texts of the wanted arguments of a call, at their numbers from 1 on; the
- * others, and number 0, become unset. No code of the program runs, nothing is raised, and a pending
- * error is left as it is.
+ * With the GIL. Write the texts of the wanted arguments of a call, at their numbers from 1 on.
+ * Number 0 and the texts of other arguments become "<unset>". No code of the program runs, nothing
+ * is raised, and a pending error is left as it is.
  */
 void values_of_call(const struct valued_call *call,
 		    struct capture_text texts[CALLABLE_ARGS_MAX + 1]);
 
-/* Write the text of an object that a call returns, or yields, as values_of_call() does. */
+/* Write the text of the object that a call returns or yields, in the same way. */
 void values_of_result(struct py_object *result, struct capture_text *text);
 
 #endif
