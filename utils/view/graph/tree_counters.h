@@ -29,7 +29,7 @@ void tree_counters_deinit(struct tree_counters *counters);
 
 /*
  * Set @value of all functions' nodes to the growth of the counter @number in their calls, including
- * callees. Where a reading is missing, the sum of the callees takes its place.
+ * callees. The sum of the callees takes the place of a missing reading.
  */
 void tree_counters_spread(const struct tree *tree, uint32_t number);
 

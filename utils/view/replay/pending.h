@@ -1,6 +1,5 @@
 /*
- * Entries that have begun and wait for their end, by a key of any bytes. Entries come and go;
- * memory has a limit.
+ * Entries that have begun and wait for their end, by a key of any bytes. Their memory has a limit.
  */
 #ifndef UTRAIL_VIEW_PENDING_H
 #define UTRAIL_VIEW_PENDING_H
@@ -26,12 +25,12 @@ struct pending {
 void pending_deinit(struct pending *pending);
 
 /*
- * Record that the entry of @key began at @time_ns. Returns 1 when it had begun already (the old one
- * is dropped), -ENOSPC when too many are pending, or -ENOMEM.
+ * Note that the entry of @key began at @time_ns. Returns 0; 1 when an older entry of @key was
+ * dropped; -ENOSPC when too many entries wait; or -ENOMEM.
  */
 int pending_begin(struct pending *pending, const void *key, size_t len, uint64_t time_ns);
 
-/* Remove the entry if it waits. Returns true then, and @time_ns is the time of its beginning. */
+/* Remove the entry of @key. Returns false without one; *@time_ns gets the time of its beginning. */
 bool pending_end(struct pending *pending, const void *key, size_t len, uint64_t *time_ns);
 
 #endif

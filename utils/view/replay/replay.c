@@ -48,7 +48,7 @@ void replay_deinit(struct replay *replay)
 	*replay = (struct replay){ 0 };
 }
 
-/* True when @second can be on one line with @first, of the same task. */
+/* True when @first and @second, two events of one task in a row, share a line. */
 static bool makes_one_line(const struct replay *replay, const struct event *first,
 			   const struct event *second)
 {
@@ -69,7 +69,7 @@ static void set_pending(struct replay *replay, const struct task *task, const st
 	replay->pending = *event;
 	replay->pending_task = task;
 	replay->has_pending = true;
-	/* The payload does not outlive the batch. */
+	/* The event's payload is gone after this batch, so copy it. */
 	strbuf_reset(&replay->pending_data);
 	if (event->data) {
 		strbuf_add(&replay->pending_data, event->data, event->data_len);
@@ -110,7 +110,6 @@ static void show_all(struct replay *replay, const struct task *task, const struc
 	}
 }
 
-/* Show every record on a line, with its depth, for debugging. */
 static void show_flat(struct replay *replay, const struct task *task, const struct event *event)
 {
 	struct sink *sink = replay->sink;
@@ -243,7 +242,8 @@ int replay_pause(struct replay *replay, uint64_t since_ns)
 }
 
 /*
- * Returns true when this call was shown at its entry. The depth does not count here, as in uftrace.
+ * True when the call is listed among the calls that never returned. Filters by depth have no effect
+ * here, as in uftrace.
  */
 static bool is_remaining(const struct replay *replay, const struct pending_call *frame)
 {
@@ -258,10 +258,7 @@ static void show_remaining_of(struct replay *replay, const struct stg_calls *cal
 {
 	size_t unseen = 0;
 
-	/*
-	 * The calls that a range begins within have no names. They are not counted in the lines,
-	 * either.
-	 */
+	/* Calls that began before the range have no names. They are neither shown nor counted. */
 	while (unseen < calls->nr && !calls->frames[unseen].func)
 		unseen++;
 	sink_putf(replay->sink, "task: %d\n", calls->task->tid);
@@ -275,7 +272,7 @@ static void show_remaining_of(struct replay *replay, const struct stg_calls *cal
 	sink_lit(replay->sink, "\n");
 }
 
-/* Returns true for a task whose last call was exit(): no return is missing there. */
+/* True for a task whose last call was exit(), which never returns. */
 static bool has_ended(const struct stg_calls *calls)
 {
 	const struct func *last = calls->nr ? calls->frames[calls->nr - 1].func : NULL;
@@ -307,7 +304,7 @@ static void show_remaining(struct replay *replay)
 	}
 }
 
-/* Returns true when the range had a record that took long enough, even if it was left out. */
+/* True when the range has an event that passed the filter by duration, even if it was not shown. */
 static bool has_records(const struct pipeline *pipe)
 {
 	for (size_t i = 0; i < pipe->nr_lanes; i++) {
@@ -322,7 +319,6 @@ static bool has_records(const struct pipeline *pipe)
 void replay_finish(struct replay *replay)
 {
 	replay_show_pending(replay);
-	/* Without any record, only an empty line is shown. */
 	if (!replay->has_header && !has_records(replay->pipe))
 		sink_lit(replay->sink, "\n");
 	else if (!replay->has_header)

@@ -1,4 +1,4 @@
-/* View: every call on lines of its own, as the program made them (doc/facts/text.md, "Replay"). */
+/* View: each call on lines of its own, in the order of time (doc/facts/text.md, "Replay"). */
 #ifndef UTRAIL_VIEW_REPLAY_H
 #define UTRAIL_VIEW_REPLAY_H
 
@@ -31,11 +31,11 @@ struct replay_config {
 };
 
 /*
- * @line_ns: by task->index, the time when its last line was printed, for "delta"; 0: none yet
- * @tid_cells: by task->index: " [    123] | ", between duration and text by default
- * @sites: by task->index: the call site of the next call, from the event before it
- * @has_sites: there was such an event
- * @rules: the rules for color and backtrace; NULL when there are none
+ * @line_ns: by task->index: the time of the task's last line, for "delta"; 0: no line yet
+ * @tid_cells: by task->index: " [ 123] | ", the text between duration and name by default
+ * @sites: by task->index: the call site of the task's next call, from an event before the call
+ * @has_sites: a call site was seen
+ * @rules: the rules with color or backtrace; NULL: there are none
  * @is_plain: the columns are the default ones, in no colour
  * @shows_plain_calls: func->call_text is the complete text of a call without arguments
  */
@@ -61,14 +61,14 @@ struct replay {
 	struct func_rules *rules;
 	bool is_plain;
 	bool shows_plain_calls;
-	uint32_t *task_columns; /* by task->index: its --column-view, from 1 on; 0: none yet */
+	uint32_t *task_columns; /* by task->index: column of --column-view, from 1; 0: none yet */
 	uint32_t nr_task_columns;
-	/* An ENTRY or SCHED_OUT that may become one line with the next event. */
+	/* An ENTRY or SCHED_OUT that waits: the next event may share its line. */
 	struct event pending;
 	const struct task *pending_task;
 	struct strbuf pending_data;
 	bool has_pending;
-	/* A line of extern.dat, which is shown with the next task. */
+	/* A line of extern.dat that waits for the next event of a task, whose cells it gets. */
 	struct event ext;
 	bool has_ext;
 	const struct task *last_task;
@@ -76,12 +76,10 @@ struct replay {
 	uint64_t nr_flat;
 };
 
-/*
- * Check that replay knows all of @fields, the argument of -f or NULL. -ERR_USAGE when it does not.
- */
+/* Check @fields, the argument of -f or NULL. Returns 0, or -ERR_USAGE for an unknown field. */
 int replay_check_fields(const char *fields, struct uft_err *err);
 
-/* Returns all fields: a table for columns_choose(), of *@nr rows of *@stride bytes. */
+/* Returns the table of all fields for columns_choose(): *@nr rows of *@stride bytes. */
 const struct column *replay_fields(size_t *nr, size_t *stride);
 
 /*
@@ -98,27 +96,24 @@ int replay_events(void *self, const struct event_span *span, struct uft_err *err
 /* The mixed function of struct view. */
 int replay_mixed(void *self, const struct task_event *events, size_t nr, struct uft_err *err);
 
-/* True when @event of @task will share a line with the pending one. */
+/* True when @event of @task will share a line with the event that waits. */
 bool replay_joins(const struct replay *replay, const struct task *task, const struct event *event);
 
-/* Show the event that waits for the next one, if there is any, on a line of its own. */
+/* Show the event that waits, if there is any, on a line of its own. */
 void replay_show_pending(struct replay *replay);
 
-/*
- * Make room for more tasks. Call this before the events of new tasks. Returns 0 or -ENOMEM with
- * @err.
- */
+/* Make room for new tasks, before their events. Returns 0 or -ENOMEM with @err. */
 int replay_grow(struct replay *replay, struct uft_err *err);
 
 /*
- * Prepare for a pause before the next events. A call that was entered before @since_ns gets a line
- * of its own, since it has not returned at once. All lines are given to the sink's writer.
+ * Prepare for a pause before the next events. If the call that waits was entered before @since_ns,
+ * it gets a line of its own. All lines are given to the sink's writer.
  */
 int replay_pause(struct replay *replay, uint64_t since_ns);
 
 /*
- * Call this after the run. It writes the line that is still open, calls that never returned, and
- * the end of the page.
+ * Call this after the run. It shows the event that waits, calls that never returned, and the end of
+ * the page.
  */
 void replay_finish(struct replay *replay);
 

@@ -34,7 +34,7 @@ static char *put_addr(struct replay *replay, const struct replay_row *row, char 
 {
 	if (row->event->type <= EVENT_EXIT)
 		return put_hex(to, row->event->addr, 12);
-	/* uftrace treats time off the CPU as a function: it shows the event's id as an address. */
+	/* As in uftrace, time off the CPU has the event's id as its address. */
 	if (row->event->type == EVENT_SCHED_IN || row->duration_ns)
 		return put_hex(to,
 			       row->event->flags & EVENT_PREEMPTED ? EVENT_ID_SCHED_OUT_PREEMPT
@@ -63,12 +63,12 @@ static char *put_elapsed(struct replay *replay, const struct replay_row *row, ch
 			      replay->config.color);
 }
 
-/* The longest text of a cell, and the longest escape of one byte of it. */
+/* The longest text of a cell in columns, and the longest escape of one byte. */
 #define TEXT_WIDTH_MAX	 16
 #define ESCAPE_MAX_BYTES 6
 _Static_assert(TEXT_WIDTH_MAX *ESCAPE_MAX_BYTES <= CELL_MAX_BYTES, "any text fits its cell");
 
-/* Write @text cut to @width and right-aligned in it. An escaped character may make it wider. */
+/* Write @text, cut to @width and right-aligned. Escapes may make the cell wider. */
 static char *put_text(struct replay *replay, char *to, const char *text, size_t width)
 {
 	size_t len = strnlen(text, width);
@@ -126,7 +126,7 @@ static const struct replay_column replay_columns[] = {
 	[COLUMN_MODULE] = { { "module", NULL, "     MODULE NAME" }, put_module },
 };
 
-/* A time range shows its times in the first column, unless -f selects columns. */
+/* With a time range and without -f, the first column shows the times. */
 static void add_range_column(struct replay *replay)
 {
 	const struct time_range *range = &replay->pipe->config.range;
@@ -146,7 +146,7 @@ static void make_tid_cell(struct tid_cell *cell, int32_t tid)
 	cell->len = snprintf(cell->text, sizeof(cell->text), " [%7d] | ", tid);
 }
 
-/* Returns true for the most common format of a line, which has a fast path. */
+/* True for the default columns without colours, which have a fast path. */
 static bool is_plain(const struct replay *replay)
 {
 	const struct column_choice *columns = &replay->columns;
@@ -183,7 +183,7 @@ int replay_columns_init(struct replay *replay, struct uft_err *err)
 	return replay_grow(replay, err);
 }
 
-/* Make room for @nr elements: the first @nr_old are unchanged and the others zero. */
+/* Make room for @nr elements. Those after the first @nr_old are zero. */
 static void *grow_table(void *table, size_t nr_old, size_t nr, size_t size)
 {
 	char *grown = reallocarray(table, nr, size);
@@ -240,7 +240,6 @@ void replay_put_header(struct replay *replay)
 	sink_lit(replay->sink, "\n");
 }
 
-/* Write "_blanks_ | ". */
 static char *put_blank_cells(const struct column_choice *columns, char *to)
 {
 	for (size_t i = 0; i < columns->nr; i++) {

@@ -5,12 +5,10 @@
 #include "utils/view/replay/replay.h"
 
 /*
- * The data of one line's cells.
- *
- * @task: NULL: all cells are blank (a line without a task)
- * @duration_ns: 0 is blank
- * @event: for address and module
- * @label: instead of the duration: ten characters; or NULL
+ * @task: NULL: the line belongs to no task, so all its cells are blank
+ * @duration_ns: 0: blank
+ * @event: has the address and the module
+ * @label: ten characters in place of the duration, or NULL
  */
 struct replay_row {
 	const struct task *task;
@@ -20,7 +18,7 @@ struct replay_row {
 	const char *label;
 };
 
-/* Choose by config.fields; prepare the cells' data. */
+/* Choose the columns by config.fields, and prepare the data of cells. */
 int replay_columns_init(struct replay *replay, struct uft_err *err);
 
 /* Write the header line, or nothing when there are no columns. */
@@ -28,7 +26,7 @@ void replay_put_header(struct replay *replay);
 
 /*
  * Write all cells and " | ". Returns the place after them, with room for @extra bytes (at most
- * SINK_ROOM_MAX / 2). The caller continues there and calls sink_done() at the end.
+ * SINK_ROOM_MAX / 2). The caller goes on writing there, and then calls sink_done().
  */
 char *replay_put_cells(struct replay *replay, const struct replay_row *row, size_t extra);
 

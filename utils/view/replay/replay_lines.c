@@ -12,13 +12,13 @@
 
 _Static_assert(FUNC_TEXT_SLACK >= COPY_OVER_SLACK, "names are copied with copy_over()");
 
-/* The limit of the indentation, so that no line is longer than a sink takes at once. */
+/* The limit of the indentation: a sink takes only so many bytes at once. */
 #define INDENT_MAX_BYTES 1024UL
 /* Room after the indentation for the text of a line. Longer names are written separately. */
 #define NAME_ROOM	 (SINK_ROOM_MAX / 4)
 #define NAME_MAX_BYTES	 (NAME_ROOM - 16)
 
-/* Tasks get their columns in the order of their first events. */
+/* Returns the column of the task in --column-view, by the order of the tasks' first events. */
 static uint32_t column_of(struct replay *replay, const struct task *task)
 {
 	uint32_t *column = &replay->task_columns[task->index];
@@ -37,7 +37,7 @@ static size_t indent_bytes(struct replay *replay, const struct task *task, unsig
 	return MIN(depth * 2, INDENT_MAX_BYTES);
 }
 
-/* HOT: like copy_over(). */
+/* HOT: writes pieces of 32 blanks, like copy_over(): up to 31 bytes beyond the end. */
 static char *put_indent(char *to, size_t bytes)
 {
 	for (size_t i = 0; i < bytes; i += 32)
@@ -65,8 +65,8 @@ void replay_show_header(struct replay *replay)
 }
 
 /*
- * Begin a line: a header before the first, an empty line between tasks, cells. NAME_ROOM bytes may
- * follow before sink_done().
+ * Begin a line with its cells; before them the header, or an empty line when the task changes. Up
+ * to NAME_ROOM bytes may follow before sink_done().
  */
 static char *begin_line(struct replay *replay, const struct replay_row *row, unsigned indent)
 {
@@ -88,17 +88,14 @@ static char *begin_line(struct replay *replay, const struct replay_row *row, uns
 	return put_indent(replay_put_cells(replay, row, bytes + NAME_ROOM), bytes);
 }
 
-/*
- * Returns the length of a call's name with its brackets, for lines that need more than
- * func->call_text.
- */
+/* Returns the length of the name with its brackets at the beginning of func->call_text. */
 static size_t name_len_of_call(const struct func *func)
 {
 	/* The text is "name();", or "name(...);" for a name with brackets. */
 	return func->call_len - 1;
 }
 
-/* Returns the module that defines the function of a PLT entry. */
+/* Returns the name of the module that defines the called library function, or NULL. */
 static const char *library_of(const struct replay *replay, const struct task *task,
 			      const struct event *event)
 {
@@ -119,7 +116,7 @@ static const char *library_of(const struct replay *replay, const struct task *ta
 	return NULL;
 }
 
-/* Show one of the calls that lead to @entry. */
+/* Show the line of @path, one of the callers of @entry. */
 static void show_step(struct replay *replay, const struct task *task, const struct event *entry,
 		      const struct call_path *path)
 {
@@ -128,7 +125,7 @@ static void show_step(struct replay *replay, const struct task *task, const stru
 	uint64_t last_ns = replay->line_ns[task->index];
 
 	sink_done(replay->sink, begin_line(replay, &row, 0) - indent_bytes(replay, task, 0));
-	/* These lines do not count for "delta". */
+	/* Lines of a backtrace do not count for "delta". */
 	replay->line_ns[task->index] = last_ns;
 	if (replay->columns.nr == 0)
 		sink_lit(replay->sink, " ");
@@ -149,7 +146,7 @@ static void show_backtrace(struct replay *replay, const struct task *task,
 	if (!path || !(replay->rules->uses & TRIGGER_BACKTRACE))
 		return;
 
-	/* The outermost call comes first; the depth is limited. */
+	/* The path leads from inside out, but its outermost call is shown first. */
 	size_t nr = path->depth + 1;
 	const struct call_path **steps cleanup_free = calloc(nr, sizeof(*steps));
 
@@ -173,7 +170,7 @@ static void put_name(struct replay *replay, const struct func *func)
 	end_color(replay);
 }
 
-/* Write "name()" or "name@lib()", with arguments in the brackets. */
+/* Write "name(arguments)" or "name@lib(arguments)". */
 static void put_call_name(struct replay *replay, const struct task *task, const struct event *event)
 {
 	const struct func *func = event->func;
@@ -194,7 +191,7 @@ static void put_call_name(struct replay *replay, const struct task *task, const 
 		sink_lit(replay->sink, "()");
 }
 
-/* Write " = value", if the call's return value was recorded. */
+/* Write " = value". Returns false when the call's return value is not to be shown, or unknown. */
 static bool put_retval(struct replay *replay, const struct task *task, const struct event *exit)
 {
 	strbuf_reset(&replay->text);
@@ -206,7 +203,9 @@ static bool put_retval(struct replay *replay, const struct task *task, const str
 	return true;
 }
 
-/* An event with the call site of the task's next call: it is shown on that call's line. */
+/*
+ * Note the call site of the task's next call, whose line shows it. Returns false for other events.
+ */
 static bool note_site(struct replay *replay, const struct task *task, const struct event *event)
 {
 	if (event->type != EVENT_POINT || event->addr != EVENT_ID_CALLSITE || !task ||
@@ -220,15 +219,17 @@ static bool note_site(struct replay *replay, const struct task *task, const stru
 	return true;
 }
 
-/* Returns the address of the instruction after the call, or 0. */
+/*
+ * Returns the address of the instruction after the call, or 0 if it is unknown or not to be shown.
+ */
 static uint64_t take_site(struct replay *replay, const struct task *task, const struct event *entry)
 {
 	struct replay_site *site = &replay->sites[task->index];
 	uint64_t addr = site->addr;
 
 	/*
-	 * uftrace's event is one nanosecond early. An earlier one may belong to a call that was
-	 * left out.
+	 * The site is that of @entry if it is at most 1 ns earlier, as uftrace's is. An older one
+	 * may belong to a call that was left out.
 	 */
 	if (entry->time_ns - site->time_ns > 1)
 		addr = 0;
@@ -236,7 +237,7 @@ static uint64_t take_site(struct replay *replay, const struct task *task, const 
 	return replay->config.shows_callsite ? addr : 0;
 }
 
-/* Write "FILE:LINE" or "symbol+0x12". @addr is after the call, and may be after its function. */
+/* Write "FILE:LINE" or "symbol+0x12". @addr, after the call, may be the end of the function. */
 static void put_site(const struct task *task, const struct event *entry, uint64_t addr,
 		     struct strbuf *out)
 {
@@ -253,7 +254,7 @@ static void put_site(const struct task *task, const struct event *entry, uint64_
 			    (unsigned long long)(offset + 1 - func->sym->addr));
 }
 
-/* Write " / * FILE:LINE from FILE:LINE * /": the function's place, and the call's. */
+/* Write " / * FILE:LINE from FILE:LINE * /": the lines of the function and of the call. */
 static void put_places(struct replay *replay, const struct task *task, const struct event *entry)
 {
 	struct module_set *modules = &replay->pipe->data->modules;
@@ -292,7 +293,7 @@ static void end_call_line(struct replay *replay, const struct task *task, const 
 	sink_lit(replay->sink, "\n");
 }
 
-/* Returns true when func->call_text is the complete text. */
+/* True when func->call_text is all that is shown of the call. */
 static inline bool is_plain_call(const struct replay *replay, const struct event *entry)
 {
 	return entry->func->call_len < NAME_MAX_BYTES && replay->shows_plain_calls &&
@@ -314,7 +315,7 @@ static void put_comment_name(struct replay *replay, const struct task *task,
 	}
 }
 
-/* HOT: write "name();" with the duration of the call. */
+/* HOT: write "name();". */
 static void show_leaf(struct replay *replay, const struct task *task, const struct event *entry,
 		      const struct event *exit)
 {
@@ -392,7 +393,7 @@ static void show_exit(struct replay *replay, const struct task *task, const stru
 	sink_lit(replay->sink, "\n");
 }
 
-/* Write a line that is only a comment. The colour includes the line's end, as in uftrace. */
+/* Write a line that has only a comment. Its colour includes the end of the line, as in uftrace. */
 static void show_note(struct replay *replay, const struct replay_row *row, unsigned indent,
 		      enum color color, const char *name, const char *data)
 {
@@ -449,7 +450,7 @@ static void show_lost(struct replay *replay, const struct task *task, const stru
 	show_note(replay, &row, event->indent + 1, COLOR_RED, strbuf_str(&text), "");
 }
 
-/* @indent: the indentation of the open calls. The line is one column off, as in uftrace. */
+/* The line is one column further right than others, as in uftrace. */
 void replay_show_backwards(struct replay *replay, unsigned indent)
 {
 	static const struct replay_row nobody;
@@ -475,7 +476,6 @@ void replay_show_extern(struct replay *replay, const struct task *task)
 	show_note(replay, &row, 0, COLOR_GREEN, strbuf_str(&text), "");
 }
 
-/* Show an event that is alone on its line. */
 void replay_show_single(struct replay *replay, const struct task *task, const struct event *event)
 {
 	if (unlikely(event->flags & EVENT_BACKWARDS))

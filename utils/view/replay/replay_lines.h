@@ -7,14 +7,14 @@
 /* Write the lines above the first event. */
 void replay_show_header(struct replay *replay);
 
-/* Show an event that is alone on its line, or nothing for EVENT_HIDDEN. */
+/* Show an event alone on its line. EVENT_HIDDEN shows nothing. */
 void replay_show_single(struct replay *replay, const struct task *task, const struct event *event);
 
-/* Show a leaf, or a time off the CPU, whose both ends are given. */
+/* Show a call without shown calls, or a time off the CPU, on one line. @first, @second: its ends */
 void replay_show_pair(struct replay *replay, const struct task *task, const struct event *first,
 		      const struct event *second);
 
-/* Show the line of extern.dat that waits in replay->ext, with the cells of @task. */
+/* Show the line of extern.dat that waits in replay->ext. It gets the cells of @task. */
 void replay_show_extern(struct replay *replay, const struct task *task);
 
 /* Write a note that time went backwards, below @indent open calls. */
