@@ -41,7 +41,7 @@ void aggregate_deinit(struct aggregate *agg)
 	*agg = (struct aggregate){ 0 };
 }
 
-/* Make a row for each function that is known by now. */
+/* Make rows for all functions up to @id. */
 static int grow_rows(struct aggregate *agg, size_t id)
 {
 	size_t nr = MAX(id + 1, agg->nr_rows + agg->nr_rows / 2);
@@ -55,7 +55,7 @@ static int grow_rows(struct aggregate *agg, size_t id)
 	return 0;
 }
 
-/* The earliest of several shortest or longest calls counts, in any order of tasks. */
+/* Among equally short or long calls, the earliest counts, whatever the order of tasks is. */
 static void note_extremes(struct time_stats *stats, const struct time_stats *other)
 {
 	if (other->min_ns < stats->min_ns ||
@@ -118,7 +118,7 @@ static int add_cpu(struct call_stats *stats, uint32_t cpu)
 	return 0;
 }
 
-/* Add all CPUs that the task was on since @start_ns. */
+/* Add all CPUs that the task ran on since @start_ns. */
 static int add_cpus_since(struct call_stats *stats, const struct task_stats *task,
 			  uint64_t start_ns)
 {
@@ -133,7 +133,7 @@ static int add_cpus_since(struct call_stats *stats, const struct task_stats *tas
 	return 0;
 }
 
-/* The CPU of the task's first event counts from the start of the task on. */
+/* Note the CPU of @event. The CPU of the first event counts from the task's start on. */
 static int note_cpu(struct task_stats *task, const struct event *event)
 {
 	uint32_t cpu = event->cpu;
@@ -204,7 +204,7 @@ static int add_sched(struct aggregate *agg, struct task_stats *task, const struc
 	return add_call_with_cpus(agg, task, event);
 }
 
-/* Add the growth of a counter in a call, which comes before the call's end. */
+/* Add the growth of a counter in a call. Its event comes before the call's end. */
 static int add_counter(struct aggregate *agg, const struct event *event)
 {
 	size_t index = (event->id - EVENT_ID_COUNTER) / 2;
@@ -226,7 +226,6 @@ static int add_counter(struct aggregate *agg, const struct event *event)
 	return 0;
 }
 
-/* Add an event that add_plain_calls() does not handle. */
 static int add_event(struct aggregate *agg, const struct event_span *span,
 		     const struct event *event)
 {
@@ -246,9 +245,8 @@ static int add_event(struct aggregate *agg, const struct event_span *span,
 }
 
 /*
- * HOT: add calls of known functions, up to the first event that needs more than sums. ENTRY and
- * EXIT share one path with masks, since their order is unpredictable for a CPU. Returns the number
- * of events.
+ * HOT: add calls of functions that have rows, up to the first other event. ENTRY and EXIT share one
+ * path with masks, since a CPU cannot predict their order. Returns the number of events.
  */
 static size_t add_plain_calls(struct aggregate *agg, const struct event_span *span)
 {
@@ -365,7 +363,7 @@ static void merge_counters(struct call_stats *to, struct call_stats *from)
 	free(take_ptr(from->counters));
 }
 
-/* @to takes over the heap memory of @from. */
+/* Add all numbers of @from. @to takes over heap memory of @from. */
 static int merge_stats(struct call_stats *to, struct call_stats *from)
 {
 	int ret = merge_hist(to, from);
@@ -388,7 +386,7 @@ static void merge_task(struct task_stats *to, struct task_stats *from)
 	to->calls += from->calls;
 	to->total_ns += from->total_ns;
 	to->sched_ns += from->sched_ns;
-	/* With CPUs, the events of a task are never split. */
+	/* With CPUs, a task's events are never split, so only one of the two has CPUs. */
 	if (from->nr_cpus) {
 		free(to->cpus);
 		to->cpus = take_ptr(from->cpus);
@@ -413,7 +411,7 @@ int aggregate_merge(struct aggregate *agg, struct aggregate *from, struct uft_er
 	return ret < 0 ? err_set_errno(err, ret, "cannot add up calls") : 0;
 }
 
-/* Run several threads. Each first makes sums of its own. */
+/* Each thread makes sums of its own. Then these are merged. */
 static int run_threads(struct aggregate *agg, struct pipeline *pipe, size_t nr, struct uft_err *err)
 {
 	struct aggregate *parts cleanup_free = calloc(nr, sizeof(*parts));

@@ -12,19 +12,22 @@
 #include "utils/pipeline/pipeline.h"
 #include "utils/view/report/hist.h"
 
-/* Sums over the durations of calls. Squares do not fit in 64 bits. */
+/*
+ * Sums over the durations of calls. @min_at_ns, @max_at_ns: when the shortest and longest call
+ * began
+ */
 struct time_stats {
 	uint64_t sum_ns;
 	uint64_t min_ns;
 	uint64_t max_ns;
-	uint64_t min_at_ns; /* the beginning of that call */
+	uint64_t min_at_ns;
 	uint64_t max_at_ns;
 	struct wide sum_squares;
 };
 
 /*
- * Sums by counter, in the order of the counters' ids: the growth in calls, and the number of calls
- * whose growth is known.
+ * By counter, in the order of their ids: the sum of its growth in calls, and the number of these
+ * calls. Calls whose growth is unknown do not count.
  */
 struct counter_sums {
 	uint64_t sums[COUNTERS_MAX];
@@ -34,7 +37,7 @@ struct counter_sums {
 /* The numbers of the calls of one function, or of one name. */
 struct call_stats {
 	uint64_t calls;
-	uint64_t total_ns; /* time of the outermost calls: recursion counts once */
+	uint64_t total_ns; /* time of outermost calls only: recursion counts once */
 	uint64_t self_ns;
 	struct time_stats total; /* over all calls; only with details */
 	struct time_stats self;
@@ -43,7 +46,7 @@ struct call_stats {
 	struct counter_sums *counters; /* NULL: none was read */
 };
 
-/* Words in the cpus of a call_stats: room for 1024 CPUs. */
+/* The number of words in call_stats.cpus: bits for 1024 CPUs. */
 #define CPU_WORDS 16
 
 /* One line of a report by function. */
@@ -57,7 +60,7 @@ struct task_stats {
 	uint64_t calls;
 	uint64_t total_ns; /* all time inside of functions */
 	uint64_t sched_ns; /* the part of that time off the CPU */
-	/* From @since_ns on it ran on @cpu; by time. Only when wants_cpus. */
+	/* The CPUs that it ran on, each from @since_ns on, by time. Only with wants_cpus. */
 	struct cpu_change {
 		uint64_t since_ns;
 		uint32_t cpu;
@@ -66,10 +69,10 @@ struct task_stats {
 };
 
 /*
- * @wants_details: minimum, maximum, squares
+ * @wants_details: fill call_stats.total and self
  * @wants_cpus: the CPUs that functions ran on
  * @wants_hist: the distribution of the times of calls
- * @counts_outside: count time off the CPU outside of functions too
+ * @counts_outside: count time off the CPU outside of functions, too
  * @rows: by function id
  * @tasks: by task->index
  */
@@ -91,31 +94,28 @@ void aggregate_deinit(struct aggregate *agg);
 int aggregate_events(void *self, const struct event_span *span, struct uft_err *err);
 
 /*
- * The resume function of struct view. It is not for wants_cpus: a task's CPU is only known when the
- * task is read from its beginning.
+ * The resume function of struct view. Do not use it with wants_cpus: a task's CPU is only known
+ * when the task is read from its beginning.
  */
 int aggregate_resume(void *self, const struct view_resume *at, struct uft_err *err);
 
 /*
- * Add all of @from, which got other events of the same data. Only aggregate_deinit() may be called
- * for @from afterwards.
+ * Add all numbers of @from, which got other events of the same recording. Only aggregate_deinit()
+ * may be called for @from afterwards.
  */
 int aggregate_merge(struct aggregate *agg, struct aggregate *from, struct uft_err *err);
 
-/* Run @pipe, by task, in up to @threads threads. The sums do not depend on their number. */
+/* Run @pipe, by task, in up to @threads threads. Their number does not change the sums. */
 int aggregate_run(struct aggregate *agg, struct pipeline *pipe, size_t threads,
 		  struct uft_err *err);
 
 /*
- * After the run: drop functions without calls and bring together those with the same name.
- * agg->rows is then a list by name. 0 or -ENOMEM.
+ * Call this after the run. It drops functions without calls, unites functions with the same name,
+ * and sorts agg->rows by name. Returns 0 or -ENOMEM.
  */
 int aggregate_by_name(struct aggregate *agg);
 
-/*
- * Add the numbers of @from to @to, without CPUs, histogram and counters. @is_first: @to has none
- * yet
- */
+/* Add the numbers of @from to @to, but not CPUs, histogram and counters. @is_first: @to is empty */
 void call_stats_merge(struct call_stats *to, const struct call_stats *from, bool is_first);
 
 /* Returns the average, or 0 without calls. */

@@ -17,7 +17,7 @@ void hist_deinit(struct hist *hist)
 	*hist = (struct hist){ 0 };
 }
 
-/* Returns the power, and in @step the step within it. */
+/* Returns the index in hist->powers, and in @step the step within that power. */
 static unsigned place_of(uint64_t value, unsigned *step)
 {
 	if (value < HIST_STEPS) {
@@ -76,7 +76,7 @@ int hist_merge(struct hist *to, const struct hist *from)
 	return 0;
 }
 
-/* Returns the middle of a step. */
+/* Returns the value in the middle of a step. */
 static uint64_t value_of(unsigned power, unsigned step)
 {
 	if (power < 2)
@@ -89,10 +89,7 @@ static uint64_t value_of(unsigned power, unsigned step)
 
 uint64_t hist_percentile(const struct hist *hist, unsigned permille)
 {
-	/*
-	 * The rank is nr * permille / 1000, rounded up. The product is not computed, as it may not
-	 * fit.
-	 */
+	/* This is nr * permille / 1000, rounded up, without the product, which may not fit. */
 	uint64_t rank = hist->nr / 1000 * permille + (hist->nr % 1000 * permille + 999) / 1000;
 	uint64_t below = 0;
 

@@ -1,4 +1,4 @@
-/* Histograms of durations in constant memory, and percentiles of them. */
+/* Histograms of durations in limited memory, and percentiles of them. */
 #ifndef UTRAIL_VIEW_HIST_H
 #define UTRAIL_VIEW_HIST_H
 
@@ -6,15 +6,17 @@
 #include <stdint.h>
 
 /*
- * Log-linear: each power of two is HIST_STEPS steps of equal width, so that a value is known to
- * less than one percent (half of 1/64). Powers that never come take no memory.
+ * Each power of two has HIST_STEPS steps of equal width, so a value is known to half of 1/64, less
+ * than one percent. Powers without values take no memory.
  */
 #define HIST_STEPS  64
 #define HIST_POWERS 59
 
 /*
- * Starts as { 0 }, ends with hist_deinit(). @powers[0]: values below HIST_STEPS, exactly. @min,
- * @max: once @nr is not 0
+ * @powers: of values; @powers[0] has a step for each value below HIST_STEPS
+ * @min, @max: exact; valid when @nr is not 0
+ *
+ * Starts as { 0 }, ends with hist_deinit().
  */
 struct hist {
 	uint64_t *powers[HIST_POWERS];

@@ -12,7 +12,7 @@
 #include "utils/view/report/report_counters.h"
 #include "utils/view/source_line.h"
 
-/* Underline of the last column, whose cells have no fixed width. */
+/* The underline of the last column, whose cells have no fixed width. */
 #define NAME_UNDERLINE 20
 
 const struct report_table *report_table_of(const struct report_config *config)
@@ -20,7 +20,7 @@ const struct report_table *report_table_of(const struct report_config *config)
 	return config->is_by_task ? &report_task_table : &report_func_table;
 }
 
-/* --avg-total and --avg-self are four columns and call their keys by short names. */
+/* --avg-total and --avg-self choose four columns each. */
 static void choose_average(struct report *report)
 {
 	static const char *const families[] = {
@@ -59,8 +59,8 @@ static bool is_key(const struct report *report, const struct report_key *key, co
 }
 
 /*
- * Add a counter as key if there is a column for it. Returns false when the word is not a counter's
- * name.
+ * Add a counter as a sort key. Returns false when the word is not a counter's name, or the table
+ * has no counters.
  */
 static bool add_counter_key(struct report *report, const char *word, size_t len)
 {
@@ -162,7 +162,7 @@ void report_configure(const struct report *report, struct pipeline_config *confi
 	config->order = PIPELINE_BY_TASK;
 	config->stages.wants = STAGE_WANTS_ENDS;
 	config->stages.closes_open_calls = true;
-	/* The CPU at a task's start is known before its first call. */
+	/* Events outside of calls tell the CPU before a task's first call. */
 	if (needs_of(report) & REPORT_NEEDS_CPUS)
 		config->stages.show_outside = config->stages.wants_cpus = true;
 }
@@ -243,8 +243,8 @@ static double seconds_from(uint64_t start_ns, uint64_t time_ns)
 }
 
 /*
- * Write the note after the name of a function whose numbers end before the recording does, or whose
- * self time includes that of other functions.
+ * Write the note after the name of a function that was not recorded all the time, or whose self
+ * time includes functions that were not recorded.
  */
 static void put_left_out(const struct report *report, const struct report_row *row,
 			 struct sink *sink)

@@ -19,7 +19,7 @@ enum report_average {
 };
 
 enum report_format {
-	REPORT_TEXT, /* or HTML, by the colours */
+	REPORT_TEXT, /* text or HTML, by the colours */
 	REPORT_CSV,
 	REPORT_JSON,
 };
@@ -32,15 +32,12 @@ struct report_config {
 	bool is_by_task;
 	enum report_format format;
 	struct module_set *source; /* source lines to show after names, or NULL */
-	bool counts_outside;	   /* count time off the CPU outside of functions too */
+	bool counts_outside;	   /* count time off the CPU outside of functions, too */
 };
 
 #define SORT_KEYS_MAX 32
 
-/*
- * The counters with differences in a recording: their index among those of the recording, and the
- * width of a column.
- */
+/* The counters of a recording. @index: in counter_sums; @width: of the counter's column */
 struct report_counters {
 	struct report_counter {
 		char *name;
@@ -53,8 +50,8 @@ struct report_counters {
 /*
  * Starts with report_init(); ends with report_deinit().
  *
- * @left: notes to put after names
- * @first_ns: the time that counts as 0 in notes; the caller sets @left and @first_ns
+ * @left: functions that were left out; a note is shown after their names
+ * @first_ns: the time that is 0 in these notes. The caller sets @left and @first_ns
  */
 struct report {
 	struct report_config config;
@@ -62,25 +59,27 @@ struct report {
 	uint64_t first_ns;
 	struct column_choice columns;
 	uint8_t keys
-		/* Rows of the table of keys; after these, places in @key_counters */
+		/* rows of the table of keys; larger numbers: places in @key_counters */
 		[SORT_KEYS_MAX];
 	size_t nr_keys;
 	struct counters key_counters;
-	struct report_counters counters; /* once there is something to show */
+	struct report_counters counters; /* set by report_rows_make() */
 };
 
-/* Returns -EINVAL for an unknown field or sort key, with a message that has the known ones. */
+/*
+ * Returns 0, or negative for an unknown field or sort key, with a message that has the known words.
+ */
 int report_init(struct report *report, const struct report_config *config, struct uft_err *err);
 void report_deinit(struct report *report);
 
 /*
- * Prepare for the needs of the chosen columns and keys: report_configure() before the pipeline is
- * opened, report_prepare() before the run.
+ * Ask for the data that the chosen columns and keys need. Call report_configure() before the
+ * pipeline is opened, and report_prepare() before the run.
  */
 void report_configure(const struct report *report, struct pipeline_config *config);
 void report_prepare(const struct report *report, struct aggregate *agg);
 
-/* Call this after the run. Returns -ENOMEM when memory is short. */
+/* Call this after the run. Returns 0, or negative with @err. */
 int report_show(struct report *report, struct aggregate *agg, struct sink *sink,
 		struct uft_err *err);
 

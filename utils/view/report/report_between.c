@@ -9,15 +9,15 @@
 #include "utils/pipeline/kinds/declared.h"
 #include "utils/view/values/number.h"
 
-/* Fields of every event: those of its task. */
+/* In between_kind.fields: the pid or tid of the event's task, which every event has. */
 #define FIELD_OF_PID  -1
 #define FIELD_OF_TID  -2
-/* The value for a field that the event does not have. */
+/* In between_kind.fields: the event does not have this field. */
 #define FIELD_MISSING -3
 
 /*
- * @is_begin, @is_end: it has the first or second name, or both when they are the same. @fields: the
- *                     place of each chosen field
+ * @is_begin, @is_end: the event has the first name, the second name (both when they are equal).
+ *                     @fields: the place of each chosen field in the event
  */
 struct between_kind {
 	uint64_t id;
@@ -73,7 +73,7 @@ void report_between_deinit(struct report_between *between)
 	event_texts_deinit(&between->texts);
 }
 
-/* The name is "provider:ID" or "ID". */
+/* @name is "provider:ID" or "ID". */
 static bool has_name(const struct event_kind *kind, const char *name)
 {
 	const char *colon = strchr(kind->name, ':');
@@ -92,7 +92,7 @@ static int find_field(const struct event_kind *kind, const char *name)
 	return strcmp(name, "tid") == 0 ? FIELD_OF_TID : FIELD_MISSING;
 }
 
-/* Add the type of event as a kind if it has the name and all fields. */
+/* Keep the kind if it has one of the names. */
 static int note_kind(void *self, const struct event_kind *kind)
 {
 	struct report_between *between = self;
@@ -146,8 +146,8 @@ static const char *missing_field(const struct report_between *between,
 }
 
 /*
- * Check that there is an event of the index-th name that has all fields. There may be several of
- * one name.
+ * Check that the recording has a kind of event with the index-th name and all fields. Several kinds
+ * may have the name.
  */
 static int check_name(struct report_between *between, unsigned index, struct uft_err *err)
 {
@@ -184,17 +184,17 @@ static bool put_field(const struct report_between *between, int field,
 	}
 	if (field < 0 || !event_kind_get(kind, context, field, &value))
 		return false;
-	/* Arguments of probes are comparable independent of their sizes. */
+	/* Arguments of probes are written without leading zeros, so that sizes do not matter. */
 	if (value.type == FIELD_HEX && kind->declared && kind->declared->types)
 		value.type = FIELD_UINT;
-	/* Values are written as in a line of a log, so that imported and recorded events match. */
+	/* Values are written as in logs, so that imported and recorded events match. */
 	event_value_put(&value, VALUE_LOGGED, out);
 	return true;
 }
 
 /*
- * Make the key of a row from the values of all fields. Each has its length in front, so that
- * different lists of values have different keys. Returns false when a value is missing.
+ * Make the key from the values of all fields. Each value has its length in front, so that different
+ * lists of values have different keys. Returns false when a value is missing.
  */
 static bool make_key(struct report_between *between, const struct between_kind *found,
 		     const struct task *task, const struct event *event)

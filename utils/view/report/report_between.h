@@ -1,4 +1,4 @@
-/* View: how long it takes from one event to another, as from a request to its reply. */
+/* View: the times from one event to another, for example from a request to its reply. */
 #ifndef UTRAIL_VIEW_REPORT_BETWEEN_H
 #define UTRAIL_VIEW_REPORT_BETWEEN_H
 
@@ -10,19 +10,16 @@
 
 #define BETWEEN_FIELDS_MAX 16
 
-/* The places of the chosen fields in one type of event. */
 struct between_kind;
 
 /*
  * Starts with report_between_init(), ends with report_between_deinit().
  *
- * @names: the names of both events; @fields: the @nr_fields fields that must be the same in both
- * @kinds: by id, the kinds of events that have one of the names; @all: the same @nr_kinds kinds as
- *         a list
- * @nr_begun, @nr_ended: events of either name that have all fields; @nr_without: events that have
- *                       not
- * @nr_alone: ends without a beginning. @nr_again: beginnings after which another beginning came
- *            before an end
+ * @names: the names of both events; @fields: the fields that must have equal values in both
+ * @kinds: by id, the kinds of events that have one of the names; @all: the same kinds as a list
+ * @nr_begun, @nr_ended: first and second events that have all fields
+ * @nr_without: events that lack a field; @nr_alone: ends without a beginning; @nr_again: beginnings
+ *            after which another beginning came before an end
  * @nr_unfollowed: beginnings for which there was no room
  */
 struct report_between {
@@ -48,14 +45,14 @@ struct report_between {
 	uint64_t nr_unfollowed;
 };
 
-/* @text has the form "ID1,ID2[,FIELD...]". -ERR_USAGE with its error, -ENOMEM. */
+/* @text has the form "ID1,ID2[,FIELD...]". Returns 0, or -ERR_USAGE or -ENOMEM with @err. */
 int report_between_init(struct report_between *between, const char *text, enum color_mode color,
 			enum report_format format, struct uft_err *err);
 void report_between_deinit(struct report_between *between);
 
 /*
- * Run @pipe, which was configured by report_events_configure(). -ENOENT when it has no event of
- * these names, or none of them has the fields.
+ * Run @pipe, which report_events_configure() has configured. Returns -ENOENT when the recording has
+ * no event of one of the names, or none of that name has all fields.
  */
 int report_between_run(struct report_between *between, struct pipeline *pipe, struct uft_err *err);
 

@@ -25,7 +25,7 @@ static void put_number(uint64_t v, unsigned width, struct sink *sink)
 	sink_done(sink, put_dec(to, v, width));
 }
 
-/* The functions of a number: its cell, its csv text, its order (largest first). */
+/* Define the functions of a number: its cell, its csv text, its order (largest first). */
 #define TIME_COLUMN(id, value)                                                                 \
 	static void put_##id(const struct report_row *row, const struct report_layout *layout, \
 			     struct sink *sink)                                                \
@@ -143,7 +143,7 @@ static bool has_cpu(const struct call_stats *stats, unsigned cpu)
 	return stats->cpus && cpu < CPU_WORDS * 64 && stats->cpus[cpu / 64] >> cpu % 64 & 1;
 }
 
-/* Write the text centred, with the odd blank on the right. */
+/* Write the text centred. An odd blank is on the right. */
 static void put_centred(const char *text, unsigned width, struct sink *sink)
 {
 	unsigned len = strlen(text);
@@ -169,7 +169,7 @@ static void put_cpu_count(const struct report_row *row, const struct report_layo
 	put_centred(text, strlen("CPU Count"), sink);
 }
 
-/* Write groups of 32 CPUs, the highest first. */
+/* Write eight hexadecimal digits for each 32 CPUs, the highest CPUs first. */
 static void make_mask(const struct call_stats *stats, const struct report_layout *layout,
 		      char text[static CPU_WORDS * 16 + 1])
 {
@@ -335,7 +335,6 @@ static int compare_tid(const struct report_row *x, const struct report_row *y)
 	return x->task->tid < y->task->tid ? -1 : x->task->tid > y->task->tid;
 }
 
-/* Returns the task's last name. */
 static const char *last_name(const struct task *task)
 {
 	return task_name_at(task, UINT64_MAX);

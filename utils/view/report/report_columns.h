@@ -7,7 +7,7 @@
 
 #include "utils/view/report/report.h"
 
-/* One line, for a function or a task. */
+/* A row for a function (@func, @stats) or a task (@task, @task_stats). */
 struct report_row {
 	const struct func *func;
 	const struct call_stats *stats;
@@ -15,7 +15,6 @@ struct report_row {
 	const struct task_stats *task_stats;
 };
 
-/* The layout that depends on all rows: widths of the columns about CPUs. */
 struct report_layout {
 	enum color_mode color;
 	unsigned nr_mask_groups; /* number of groups of 32 CPUs */
@@ -29,7 +28,7 @@ enum report_needs {
 	REPORT_NEEDS_HIST = 4,
 };
 
-/* @cells: if set, used instead of the rest: the number of cells depends on the recording */
+/* @cells: NULL, or the functions of a column whose number of cells depends on the recording */
 struct report_column {
 	struct column column;
 	void (*put)(const struct report_row *row, const struct report_layout *layout,
@@ -44,12 +43,12 @@ struct report_cells {
 	void (*put_header)(const struct report_layout *layout, struct sink *sink);
 	void (*put_underline)(const struct report_layout *layout, struct sink *sink);
 	void (*put_csv_header)(const struct report_layout *layout, struct sink *sink);
-	/* write ,"name":value of each number; unknown ones are left out */
+	/* write ,"name":value for each number that is known */
 	void (*put_json)(const struct report_row *row, const struct report_layout *layout,
 			 struct sink *sink);
 };
 
-/* @total_name, @self_name: its names with --avg-total, --avg-self */
+/* @total_name, @self_name: another name with --avg-total, --avg-self; NULL: none */
 struct report_key {
 	const char *name;
 	int (*compare)(const struct report_row *x, const struct report_row *y);
@@ -75,15 +74,12 @@ extern const struct report_table report_task_table;
 
 const struct report_table *report_table_of(const struct report_config *config);
 
-/*
- * Write all rows as an array of JSON objects, with the names of the fields as keys. Returns -ENOMEM
- * when memory is short.
- */
+/* Write an array of JSON objects, one for each row. Returns 0 or -ENOMEM with @err. */
 int report_put_json(const struct report *report, const struct report_layout *layout,
 		    const struct report_row *rows, size_t nr, struct sink *sink,
 		    struct uft_err *err);
 
-/* The rows of a table in their order; the functions and numbers are those of an aggregate. */
+/* The rows of a table in their order. They refer to an aggregate, which must outlive them. */
 struct report_rows {
 	struct report_row *rows;
 	size_t nr;
@@ -91,8 +87,8 @@ struct report_rows {
 };
 
 /*
- * Call this after the run. @rows ends with report_rows_deinit(), after a failure too. Returns
- * -ENOMEM when memory is short.
+ * Call this after the run. @rows ends with report_rows_deinit(), even after a failure. Returns 0,
+ * or negative with @err.
  */
 int report_rows_make(struct report *report, struct aggregate *agg, struct report_rows *rows,
 		     struct uft_err *err);
@@ -101,7 +97,7 @@ void report_rows_deinit(struct report_rows *rows);
 /* Sort the rows again, by the keys of @report. */
 void report_rows_sort(struct report *report, struct report_rows *rows);
 
-/* Write the text of one row, without the end of its line. */
+/* Write one row without a newline. */
 void report_put_row(const struct report *report, const struct report_layout *layout,
 		    const struct report_row *row, struct sink *sink);
 

@@ -63,7 +63,7 @@ static void put_csv_header(const struct report_layout *layout, struct sink *sink
 	}
 }
 
-/* A cell without a reading is empty, since the value is unknown. */
+/* The cell of a counter that was not read is empty. */
 void report_put_counters(const struct report_row *row, const struct report_layout *layout,
 			 struct sink *sink)
 {

@@ -1,6 +1,6 @@
 /*
- * The columns of counters in a report: for each counter its growth in all calls of a function, and
- * per call. Private to report*.c.
+ * The columns of counters in a report: the growth of each counter in all calls of a function, and
+ * its average in one call. Private to report*.c.
  */
 #ifndef UTRAIL_VIEW_REPORT_COUNTERS_H
 #define UTRAIL_VIEW_REPORT_COUNTERS_H
@@ -15,8 +15,8 @@ void report_put_csv_counters(const struct report_row *row, const struct report_l
 			     struct sink *sink);
 
 /*
- * Set report->counters from @data. Without counters the column is left out. Returns -ERR_USAGE when
- * the sort key is a counter that the recording does not have, or -ENOMEM.
+ * Set report->counters from @data. Without counters, leave out the column. Returns 0; -ERR_USAGE
+ * when a sort key is a counter that the recording does not have; or -ENOMEM.
  */
 int report_counters_find(struct report *report, const struct trace_data *data, struct uft_err *err);
 void report_counters_deinit(struct report_counters *counters);

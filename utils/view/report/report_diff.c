@@ -9,7 +9,7 @@
 #include "utils/base/unknown.h"
 #include "utils/view/report/report_diff_rows.h"
 
-/* The key for the name, which is not a field. The keys of counters follow it. */
+/* The sort key for the name, which is not a field. Larger numbers are counters. */
 #define KEY_FUNC DIFF_FIELD_KEYS
 
 static bool is_word(const char *word, size_t len, const char *name)
@@ -39,7 +39,7 @@ static int add_policy(struct report_diff *diff, const char *word, size_t len, st
 	return 0;
 }
 
-/* Returns the short names of --avg-total and --avg-self. */
+/* Returns the field that a short name means with --avg-total or --avg-self, or NULL. */
 static const char *family_of(const struct report_diff *diff, const char *word, size_t len)
 {
 	static const char *const names[][3] = {
@@ -68,8 +68,8 @@ static bool is_key(const char *word, size_t len, const char *name)
 }
 
 /*
- * Returns false when @word is not a counter's name. The recordings are searched for it later, when
- * they are open.
+ * Returns false when @word is not a counter's name. diff_table_init() looks later whether a
+ * recording has the counter.
  */
 static bool add_counter_key(struct report_diff *diff, const char *word, size_t len)
 {

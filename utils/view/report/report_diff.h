@@ -9,7 +9,7 @@
 #include "utils/base/err.h"
 #include "utils/view/report/report.h"
 
-/* The numbers of a row that rows are sorted by. */
+/* The number of a field that rows are sorted by: of the base, of the pair, or the change. */
 enum diff_column {
 	DIFF_COLUMN_BASE,
 	DIFF_COLUMN_PAIR,
@@ -17,9 +17,8 @@ enum diff_column {
 };
 
 /*
- * @base: the recording that @pairs are compared with; of several pairs the average counts
- * @policy: of --diff-policy, or NULL
- * @shows_source: source lines after names
+ * @fields, @sort_keys, @policy: the arguments of -f, -s and --diff-policy, or NULL
+ * @shows_source: show source lines after names
  */
 struct diff_config {
 	enum color_mode color;
@@ -34,14 +33,14 @@ struct diff_config {
 };
 
 #define DIFF_KEYS_MAX	  32
-/* The limit of counters. Compared recordings may have different ones. */
+/* The limit of counters: compared recordings may have different counters. */
 #define DIFF_COUNTERS_MAX (2 * COUNTERS_MAX)
 
 /*
- * Starts with report_diff_init(); needs no end.
+ * Starts with report_diff_init(). No end is needed.
  *
- * @keys: the numbers of keys. Fields come first, then one number for the name, then the places in
- *        @key_counters
+ * @keys: the sort keys: first the numbers of fields, then one number for the name, then the places
+ *        in @key_counters
  */
 struct report_diff {
 	struct diff_config config;
@@ -55,22 +54,22 @@ struct report_diff {
 };
 
 /*
- * Returns -ERR_USAGE for an unknown field, sort key or word of the policy, with a message that has
- * the known ones.
+ * Returns 0, or -ERR_USAGE for an unknown field, sort key or word of the policy, with a message
+ * that has the known words.
  */
 int report_diff_init(struct report_diff *diff, const struct diff_config *config,
 		     struct uft_err *err);
 
 /*
- * Prepare for the needs of @diff: report_diff_configure() before the pipelines are opened,
- * report_diff_prepare() before the runs.
+ * Ask for the data that @diff needs. Call report_diff_configure() before the pipelines are opened,
+ * and report_diff_prepare() before the runs.
  */
 void report_diff_configure(const struct report_diff *diff, struct pipeline_config *config);
 void report_diff_prepare(const struct report_diff *diff, struct aggregate *agg);
 
 /*
- * Call this after the runs. @aggs[0] is the base, the others are the pairs. Returns -ENOMEM when
- * memory is short.
+ * Call this after the runs. @aggs[0] is the base. It is compared with the average of the other
+ * recordings, the pairs. Returns 0, or negative with @err.
  */
 int report_diff_show(const struct report_diff *diff, struct aggregate *aggs, size_t nr,
 		     struct sink *sink, struct uft_err *err);

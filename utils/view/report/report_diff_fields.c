@@ -1,4 +1,4 @@
-/* The numbers of a function that can be compared (see report_diff_rows.h). */
+/* The numbers of a function that are compared (see report_diff_rows.h). */
 #include <math.h>
 
 #include "utils/view/report/report_diff_rows.h"
@@ -12,7 +12,7 @@
 		return value;                                                          \
 	}
 
-/* A double is exact enough for sums, since six digits are shown. */
+/* A double is exact enough: six digits of a sum are shown. */
 VALUE_OF(total, (double)(int64_t)side->stats.total_ns / side->nr_runs)
 VALUE_OF(self, (double)(int64_t)side->stats.self_ns / side->nr_runs)
 VALUE_OF(calls, (double)side->stats.calls / side->nr_runs)

@@ -10,7 +10,7 @@
 #include "utils/view/report/report_diff.h"
 #include "utils/base/sink.h"
 
-/* The growth of a counter in calls, and the number of calls in which it is known. */
+/* The growth of a counter in calls, and the number of calls whose growth is known. */
 struct counter_side {
 	uint64_t sum;
 	uint64_t calls;
@@ -24,7 +24,7 @@ struct side {
 	struct counter_side counters[DIFF_COUNTERS_MAX];
 };
 
-/* @modules: those of the recording of @func */
+/* @modules: of the recording that has @func */
 struct diff_row {
 	const struct func *func;
 	struct module_set *modules;
@@ -37,12 +37,12 @@ enum field_kind {
 	FIELD_COUNT,
 	FIELD_DEVIATION,
 	FIELD_MEAN,	/* a count with a fraction */
-	FIELD_COUNTERS, /* represents two fields for each counter */
+	FIELD_COUNTERS, /* stands for two fields of each counter */
 };
 
 /*
- * @value: returns the number of one side, or NAN when it has none
- * @counter: the counter, for fields of counters
+ * @value: returns the number of one side, or NAN when it is unknown
+ * @counter: of a counter's field: the place in side.counters
  */
 struct diff_field {
 	struct column column;
@@ -52,7 +52,7 @@ struct diff_field {
 	uint8_t counter;
 };
 
-/* The last field is for counters; rows are not sorted by it. */
+/* The last field stands for all counters, so it is no sort key. */
 #define DIFF_FIELDS	13
 #define DIFF_FIELD_KEYS (DIFF_FIELDS - 1)
 extern const struct diff_field diff_fields[DIFF_FIELDS];
@@ -61,7 +61,7 @@ extern const struct diff_field diff_fields[DIFF_FIELDS];
 extern const struct diff_field diff_counter_fields[2];
 
 /*
- * The fields of one comparison, and those that its rows are sorted by (NULL: by name).
+ * The fields of one comparison. @keys: the sort keys; a key without @value ends them: by name
  *
  * @names: the names of counters, in the order of struct side; @titles: the titles of their columns
  */
@@ -77,27 +77,28 @@ struct diff_table {
 };
 
 /*
- * Find the counters of the recordings, which determine the fields. Returns -ERR_USAGE when the sort
- * key is a counter that none of them has, or -ENOMEM. @table ends with diff_table_deinit().
+ * Find the counters of the recordings, and set the fields. Returns 0; -ERR_USAGE when a sort key is
+ * a counter that no recording has; or -ENOMEM. @table ends with diff_table_deinit().
  */
 int diff_table_init(struct diff_table *table, const struct report_diff *diff,
 		    const struct aggregate *aggs, size_t nr, struct uft_err *err);
 void diff_table_deinit(struct diff_table *table);
 
 /*
- * Find the places of the counters of @table in the recording of @agg: places[i] is that of
- * names[i], or -1. Returns 0, or negative with @err.
+ * Find the counters of @table in the recording of @agg: places[i] is the place of names[i] in
+ * counter_sums, or -1. Returns 0, or negative with @err.
  */
 int diff_table_places(const struct diff_table *table, const struct aggregate *agg,
 		      int places[static DIFF_COUNTERS_MAX], struct uft_err *err);
 
-/* Compute the change in percent. Returns false, with 0 in *@percent, when one side has no value. */
+/*
+ * Compute the change in percent. Returns false and sets *@percent to 0 when one side has no value.
+ */
 bool diff_percent(double base, double pair, double *percent);
 
-/* Returns an explanation of the sign of times: the side that is longer for a plus. */
+/* Returns the text that explains the sign of a time's change. */
 const char *report_diff_sign_text(const struct report_diff *diff);
 
-/* Write all rows in their order. */
 void report_diff_put_table(const struct diff_table *table, const struct diff_row *rows, size_t nr,
 			   struct sink *sink);
 /* Write three numbers for each field: base, pair, change. */

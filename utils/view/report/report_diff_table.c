@@ -1,6 +1,6 @@
 /*
- * The fields of one comparison: those that were chosen, and as many as its recordings have counters
- * (see report_diff_rows.h).
+ * The fields of one comparison: the chosen fields, and two for each counter of the recordings (see
+ * report_diff_rows.h).
  */
 #include <errno.h>
 #include <stdio.h>
@@ -10,9 +10,9 @@
 #include "utils/pipeline/kinds/event_kinds.h"
 #include "utils/view/report/report_diff_rows.h"
 
-/* The use of the names of a recording's counters. */
+/* The work of see_counter() for each counter of a recording. */
 struct search {
-	struct diff_table *adds_to; /* gets new names, unless NULL */
+	struct diff_table *adds_to; /* gets names that it does not have yet, unless NULL */
 	const struct diff_table *table;
 	int *places;
 };
@@ -110,7 +110,7 @@ static int add_keys(struct diff_table *table, struct uft_err *err)
 			*key = diff_fields[diff->keys[i]];
 			continue;
 		}
-		if (diff->keys[i] == DIFF_FIELD_KEYS) /* the key for the name */
+		if (diff->keys[i] == DIFF_FIELD_KEYS) /* the name, which has no field */
 			continue;
 
 		const char *name =

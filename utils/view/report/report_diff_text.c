@@ -12,7 +12,7 @@
 #define COMPACT_WIDTH	11
 #define MEAN_DIGITS	2
 #define TITLE_BYTES	(COUNTER_NAME_BYTES + 32)
-/* The limits of a time's change above which it is highlighted strongly, and weakly. */
+/* From these changes on, the change of a time is highlighted strongly, or weakly. */
 #define LARGE_CHANGE_NS 100000
 #define SMALL_CHANGE_NS 5000
 #define LARGE_PERCENT	30
@@ -50,8 +50,8 @@ static void put_time_value(const struct report_diff *diff, double ns, struct sin
 }
 
 /*
- * Write "  +1.480 ms". Without colours the sign is that of the base, as in uftrace, since scripts
- * read it (report_diff_sign_text()).
+ * Write " +1.480 ms". Without colours, a plus means that the base took longer, as in uftrace:
+ * scripts read it (report_diff_sign_text()).
  */
 static void put_time_change(const struct report_diff *diff, double change, struct sink *sink)
 {
@@ -74,7 +74,7 @@ static void put_time_change(const struct report_diff *diff, double change, struc
 	sink_fill(sink, ' ', blanks);
 	put_colored(diff, color_of_change(change, SMALL_CHANGE_NS, LARGE_CHANGE_NS), number, sink);
 	sink_lit(sink, " ");
-	/* The unit in its own colour. */
+	/* The unit has a colour of its own. */
 	char *end = put_time_color(cell, ns, diff->config.color);
 
 	sink_put_raw(sink, cell + 8, end - cell - 8);
@@ -87,7 +87,7 @@ static void put_percent(const struct report_diff *diff, double base, double pair
 	double percent;
 
 	if (!diff_percent(base, pair, &percent)) {
-		/* The text is aligned with a number without the percent sign. */
+		/* The text is aligned with the numbers, without their percent sign. */
 		sink_str_padded(sink, "N/A", 1 - width);
 		sink_lit(sink, " ");
 		return;
@@ -119,7 +119,7 @@ const char *report_diff_sign_text(const struct report_diff *diff)
 	return "time: + is longer in base, - is longer in diff";
 }
 
-/* @digits: number of digits after the point, for events that occur once in many calls */
+/* @digits: the number of digits after the point */
 static void put_count_cell(const struct report_diff *diff, double base, double pair, int digits,
 			   struct sink *sink)
 {
@@ -139,7 +139,7 @@ static void put_count_cell(const struct report_diff *diff, double base, double p
 	put_colored(diff, change > 0 ? COLOR_RED : change < 0 ? COLOR_BLUE : -1, text, sink);
 }
 
-/* Write the cell of a counter that is missing on one side or on both. */
+/* Write the cell of a counter that one side or both do not have. */
 static void put_missing(const struct report_diff *diff, const struct diff_field *field, double base,
 			double pair, struct sink *sink)
 {
@@ -194,7 +194,7 @@ static void put_cell(const struct report_diff *diff, const struct diff_field *fi
 	}
 }
 
-/* "per call" is enough after a counter's own column. */
+/* The column per call has the short title "per call": it is after its counter's own column. */
 static void put_title(const struct report_diff *diff, const struct diff_field *field,
 		      char title[static TITLE_BYTES])
 {
@@ -213,7 +213,7 @@ static int cell_width_of(const struct report_diff *diff, const struct diff_field
 	return field->kind == FIELD_DEVIATION ? 35 : 32;
 }
 
-/* Names of counters may be longer than the cells below. */
+/* Returns the width of the column: names of counters may be wider than their cells. */
 static int width_of(const struct report_diff *diff, const struct diff_field *field)
 {
 	char title[TITLE_BYTES];
@@ -270,7 +270,7 @@ void report_diff_put_table(const struct diff_table *table, const struct diff_row
 	}
 }
 
-/* @none: the text when there is no value */
+/* @none: the text for an unknown value */
 static void put_exact(const struct diff_field *field, double value, const char *none,
 		      struct sink *sink)
 {

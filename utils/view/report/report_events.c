@@ -13,9 +13,9 @@
 /* --- columns --- */
 
 /*
- * One column, also a sort key.
+ * A column, which is a sort key, too.
  *
- * @permille: a percentile of the times between two events; -1: the count, -2: the rate per second
+ * @permille: the percentile of the times between occurrences; or COUNT, or RATE (per second)
  */
 struct event_column {
 	struct column column;
@@ -134,7 +134,7 @@ void report_events_configure(struct pipeline_config *config)
 
 /* --- counting --- */
 
-/* @name is on the heap; the row takes it over. */
+/* Add a row. It takes over @name, which is on the heap. */
 static struct event_row *add_row(struct report_events *report, char *name)
 {
 	struct event_row **rows = vec_grow(report->rows, report->nr_rows,

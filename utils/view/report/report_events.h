@@ -1,4 +1,4 @@
-/* View: a table of events, how often each came, and the times between two of them. */
+/* View: a table of events: how often each occurred, and the times between two occurrences. */
 #ifndef UTRAIL_VIEW_REPORT_EVENTS_H
 #define UTRAIL_VIEW_REPORT_EVENTS_H
 
@@ -9,10 +9,7 @@
 #include "utils/view/report/report.h"
 #include "utils/view/report/report_hist.h"
 
-/*
- * One event; events with the same name are combined. @between: times from one to the next one, in
- * any tasks
- */
+/* One event, by its name. @between: the times from each occurrence to the next, in any task */
 struct event_row {
 	char *name;
 	uint64_t nr;
@@ -23,9 +20,9 @@ struct event_row {
 /*
  * Starts with report_events_init(), ends with report_events_deinit().
  *
- * @by_id, @by_name: find elements of @rows
+ * @by_id, @by_name: the elements of @rows, for look-ups
  * @nr_events: the sum of all rows
- * @first_ns, @last_ns: the shown part of the recording
+ * @first_ns, @last_ns: the times of the first and last shown event
  */
 struct report_events {
 	struct report_config config;
@@ -43,17 +40,17 @@ struct report_events {
 };
 
 /*
- * Only these members of @config are used: color, fields, sort_keys and format. Returns -EINVAL for
- * an unknown field or sort key, with a message that has the known ones.
+ * Only these members of @config are used: color, fields, sort_keys and format. Returns 0, or
+ * negative for an unknown field or sort key, with a message that has the known words.
  */
 int report_events_init(struct report_events *report, const struct report_config *config,
 		       struct uft_err *err);
 void report_events_deinit(struct report_events *report);
 
-/* Ask the pipeline for all parts that the report needs. */
+/* Ask the pipeline for the events that the report needs. */
 void report_events_configure(struct pipeline_config *config);
 
-/* Run @pipe, and show the table. Returns 0, or negative with @err. */
+/* Run @pipe and count its events. Returns 0, or negative with @err. */
 int report_events_run(struct report_events *report, struct pipeline *pipe, struct uft_err *err);
 int report_events_show(struct report_events *report, struct sink *sink, struct uft_err *err);
 

@@ -148,7 +148,7 @@ int report_histogram(const struct calls_of_func *calls, enum color_mode color, s
 	return 0;
 }
 
-/* Write the text, quoted for a shell if needed. */
+/* Write the text as a word for a shell. */
 static void put_quoted(const char *text, struct sink *sink)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"

@@ -17,8 +17,8 @@ enum report_func_kind {
 };
 
 /*
- * Show the functions that called @name, or that it called, sorted by time. Returns -ENOENT when it
- * was not called.
+ * Show the functions that called @name, or that @name called, sorted by time. Returns 0; -ENOENT
+ * when @name was not called; or -ENOMEM.
  */
 int report_func_pairs(const struct tree *tree, const char *name, enum report_func_kind kind,
 		      enum color_mode color, struct sink *sink, struct uft_err *err);
@@ -28,8 +28,8 @@ int report_func_pairs(const struct tree *tree, const char *name, enum report_fun
 /*
  * The calls of one function: their distribution, and the slowest of them.
  *
- * @slow: the slowest first
- * @is_it: by function id: 1: it has the name, 2: it has another name, 0: not checked
+ * @slow: the slowest calls, the slowest first
+ * @is_it: by function id: 1: the function has the name, 2: it has another name, 0: unknown
  */
 struct calls_of_func {
 	const char *name;
@@ -45,19 +45,19 @@ struct calls_of_func {
 };
 
 /*
- * The events function of struct view, by task. @self is a struct calls_of_func, which starts as {
- * .name = ... }.
+ * The events function of struct view, by task. @self: a struct calls_of_func that started with only
+ * @name set
  */
 int calls_of_func_events(void *self, const struct event_span *span, struct uft_err *err);
 void calls_of_func_deinit(struct calls_of_func *calls);
 
-/* Show a line for each power of two of the calls' times. Returns -ENOENT when there was no call. */
+/* Show the number of calls for each power of two of their times. -ENOENT when there was no call. */
 int report_histogram(const struct calls_of_func *calls, enum color_mode color, struct sink *sink,
 		     struct uft_err *err);
 
 /*
- * Show the times of the slowest calls, each with the command that shows the call. @dir: the
- * recording. Returns -ENOENT when there was no call.
+ * Show the slowest calls, each with the command that shows the call. @dir: the recording, for this
+ * command. Returns 0, or -ENOENT when there was no call.
  */
 int report_slowest(const struct calls_of_func *calls, const char *dir, enum color_mode color,
 		   struct sink *sink, struct uft_err *err);

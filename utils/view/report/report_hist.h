@@ -28,13 +28,13 @@ uint64_t times_percentile(const struct times *times, unsigned permille);
 /* Find the first and the last power of two with values. Returns false without values. */
 bool hist_powers(const struct hist *hist, unsigned *first, unsigned *last);
 
-/* Returns the lower bound of a power of two. */
+/* Returns the lower or the upper bound of the values that hist_count_power() counts. */
 uint64_t hist_power_from(unsigned power);
 uint64_t hist_power_to(unsigned power);
 
 /*
- * Write a line for each power of two from the first to the last one in use: lower bound, upper
- * bound, count, bar. Nothing is written without values.
+ * Write a line for each power of two, from the first to the last that has values: lower bound,
+ * upper bound, count, bar.
  */
 void hist_put_rows(const struct hist *hist, enum color_mode color, struct sink *sink);
 

@@ -4,7 +4,7 @@
 
 #include "utils/view/report/report_columns.h"
 
-/* Cells are as in csv, and most are numbers. A number with leading zeros is a text. */
+/* True when a cell's csv text is a number in JSON, too: it has no leading zeros. */
 static bool is_number(const char *text)
 {
 	size_t whole = strspn(text, "0123456789");
@@ -26,7 +26,7 @@ static void put_value(const char *cell, struct sink *sink)
 	sink_either(sink, is_text, "\"", "");
 }
 
-/* Returns the text that @put writes into @cells, without blanks around it. */
+/* Returns the text that was written into @cells, without blanks around it. */
 static const char *cell_text(struct sink *cells, struct strbuf *text)
 {
 	sink_flush(cells);
@@ -74,7 +74,7 @@ int report_put_json(const struct report *report, const struct report_layout *lay
 
 	if (sink_init_text(&cells, &text) < 0)
 		return err_set_errno(err, -ENOMEM, "cannot show %zu rows", nr);
-	/* The text of cells is escaped later, for its final medium. */
+	/* Text is not escaped for @cells, but when it is copied to @sink. */
 	cells.medium = MEDIUM_BINARY;
 	sink->medium = MEDIUM_JSON;
 	sink_lit(sink, "[");
