@@ -10,16 +10,16 @@
 #include "utils/view/values/argtext_struct.h"
 #include "utils/view/extended.h"
 
-/* The limit of the text of all arguments of a call; the rest is cut, as in uftrace. */
+/* The limit of the text of a call's arguments. Further arguments are left out, as in uftrace. */
 #define ARGS_TEXT_MAX	1024
-/* The limit of the text of all fields of structs in these arguments. */
+/* The limit of the text of all structs' fields in these arguments. */
 #define FIELDS_TEXT_MAX 256
 /*
- * The limit of the number of these fields. Valid structs reach the limit of text first, since each
- * field has a name and a sign at least.
+ * The limit of the number of these fields. Only invalid structs reach it: valid fields have text,
+ * whose limit comes first.
  */
 #define FIELDS_MAX	256
-/* Larger numbers are shown in hexadecimal digits. */
+/* Larger unsigned numbers are shown in hexadecimal digits. */
 #define DECIMAL_MAX	100000
 
 static bool find_subject(const struct argtext *text, const struct task *task,
@@ -48,7 +48,7 @@ static bool find_subject(const struct argtext *text, const struct task *task,
 	return specs->nr > 0;
 }
 
-/* Load the bytes of an integer, with zeros above them. */
+/* Returns the integer, extended with zeros. */
 static uint64_t load_unsigned(const struct subject *s, const struct arg_value *value)
 {
 	bool big = s->text->data->is_big_endian;
@@ -77,8 +77,8 @@ static void put_hex(uint64_t v, struct strbuf *out)
 }
 
 /*
- * A register with a narrower value may have any bits above it, so that a negative int looks like a
- * large number. The largest 65536 values of 32 bits are shown as negative numbers.
+ * Write an integer of unknown type. The largest 65536 values of 32 bits are shown as negative
+ * numbers: in a register, a negative int may have zeros above it.
  */
 static void put_auto(const struct subject *s, const struct arg_value *value, struct strbuf *out)
 {
@@ -94,8 +94,8 @@ static void put_auto(const struct subject *s, const struct arg_value *value, str
 }
 
 /*
- * Write a number of 128 bits like one of 64 bits: a large unsigned number in hexadecimal digits.
- * Recordings of big-endian machines have no such numbers.
+ * Write a number of 128 bits. A large unsigned number has hexadecimal digits. Recordings of
+ * big-endian machines have no numbers of this size.
  */
 static void put_128_bits(const struct arg_value *value, bool is_signed, struct strbuf *out)
 {
@@ -115,7 +115,7 @@ static void put_128_bits(const struct arg_value *value, bool is_signed, struct s
 		high = ~high + !low;
 	}
 
-	/* Divide by 32 bits at a time, since some machines have no integers of 128 bits. */
+	/* Divide 32 bits at a time, since some machines have no integers of 128 bits. */
 	uint32_t parts[4] = { high >> 32, high, low >> 32, low };
 
 	do {
@@ -237,8 +237,8 @@ static void put_char(const struct subject *s, const struct arg_value *value, str
 }
 
 /*
- * Write a number of IEEE 754's format of 128 bits as a number of x87's format, which has the same
- * exponent, and the upper 63 bits of the fraction.
+ * Write a number in IEEE 754's format of 128 bits. x87's format, which put_extended() takes, has
+ * the same exponent, and the upper 63 bits of the fraction after a leading one.
  */
 static void put_binary128(const uint8_t *bytes, struct strbuf *out)
 {
@@ -249,7 +249,9 @@ static void put_binary128(const uint8_t *bytes, struct strbuf *out)
 
 	if (sign_exponent & 0x7fff)
 		mantissa |= 1ULL << 63;
-	/* The bits that are left out may be the difference between a NaN and an infinity. */
+	/*
+	 * A NaN differs from an infinity by any bit of the fraction, even by one that is left out.
+	 */
 	if ((sign_exponent & 0x7fff) == 0x7fff && low << 15)
 		mantissa |= 1;
 	put_extended(mantissa, sign_exponent, out);
@@ -305,7 +307,7 @@ static void put_pointer(const struct subject *s, const struct arg_value *value, 
 	color_end(out, s->text->color);
 }
 
-/* Write "A|B+0x4" in its colours: names blue, the signs between them bold. */
+/* Write "A|B+0x4" with blue names and bold bars between them. */
 static void put_enum_names(const struct subject *s, const char *names, struct strbuf *out)
 {
 	for (const char *at = names;;) {
@@ -332,8 +334,8 @@ static void put_enum(const struct subject *s, const struct argspec *spec,
 	int64_t v = load_signed(s, value);
 
 	/*
-	 * Enums are 32 bits wide in C: this is a negative value in a register, unless the enum has
-	 * a name for exactly this value.
+	 * Enums have 32 bits in C, so this may be a negative value in a register. It is not, if the
+	 * enum has a name for the positive value.
 	 */
 	if (v > INT32_MAX && v <= UINT32_MAX && !(def && enum_def_name(def, v)))
 		v = (int32_t)v;
@@ -395,7 +397,9 @@ void argtext_put_value(struct subject *s, const struct argspec *spec, const stru
 	}
 }
 
-/* Read the value of specification @i, and move @at to its end. */
+/*
+ * Read the value of s->specs[@i] at *@at, and move *@at to its end. Returns false without a value.
+ */
 static bool next_value(const struct subject *s, size_t i, size_t *at, struct arg_value *value)
 {
 	ssize_t next = argblob_next(s->event->data, s->event->data_len, *at, s->specs[i].type,
@@ -407,15 +411,10 @@ static bool next_value(const struct subject *s, size_t i, size_t *at, struct arg
 	return true;
 }
 
-/*
- * The argument that determines the number of a variadic function's arguments is one of the first.
- */
+/* One of this many first arguments tells how many arguments a variadic call has. */
 #define DECIDING_MAX 4
 
-/*
- * Leave out specifications of values that the call does not have: the last arguments of a variadic
- * function.
- */
+/* Leave out the last specifications when a variadic call has fewer arguments. */
 static void leave_out_missing(struct subject *s)
 {
 	uint64_t values[DECIDING_MAX];
@@ -440,7 +439,7 @@ static void put_values(struct subject *s, struct strbuf *out)
 		if (i)
 			strbuf_addstr(out, ", ");
 		argtext_put_value(s, &s->specs[i], &value, out);
-		/* The limit includes colours, so the text cannot be cut in the middle. */
+		/* Text is cut between arguments only, since it may have colours. */
 		if (out->len - start > ARGS_TEXT_MAX)
 			return;
 	}

@@ -9,7 +9,7 @@
 #include "utils/spec/args/shape.h"
 #include "utils/pipeline/recording/data.h"
 
-/* The rest of a box. Its bytes may be invalid. */
+/* The bytes of a box that are not shown yet. They may be invalid. */
 struct box {
 	struct subject *s;
 	const struct shape *shape;
@@ -45,7 +45,7 @@ static void end_shape(struct box *box, struct strbuf *out)
 
 static bool put_node(struct box *box, size_t index, struct strbuf *out);
 
-/* Returns the index of the node that follows @index and its descendants. */
+/* Returns the index of the node after @index and all its descendants. */
 static size_t behind(const struct box *box, size_t index)
 {
 	return index + 1 + box->shape->nodes[index].skip;
@@ -115,7 +115,7 @@ static bool put_sequence(struct box *box, size_t index, struct strbuf *out)
 	}
 	if (number == BOX_MANY)
 		strbuf_addf(out, "more than %u: ", BOX_WALK_MAX);
-	/* The length of an array is in its type. */
+	/* An array's length is not written: it is in the type. */
 	else if (box->shape->nodes[index].letter == 'a')
 		number = MIN(number, (uint32_t)UINT16_MAX);
 	else
@@ -135,7 +135,7 @@ static bool put_sequence(struct box *box, size_t index, struct strbuf *out)
 static bool put_members(struct box *box, size_t index, struct strbuf *out)
 {
 	const struct shape_node *node = &box->shape->nodes[index];
-	/* A node named "=" is a pair of a map: it is written without a name and brackets. */
+	/* A node with the name "=" is a pair of a map, which is written as key=value. */
 	bool is_entry = node->name && node->name_len == 1 && node->name[0] == '=';
 	size_t child = index + 1;
 
@@ -153,7 +153,9 @@ static bool put_members(struct box *box, size_t index, struct strbuf *out)
 	return true;
 }
 
-/* Write an optional value: the byte before it tells whether it exists. */
+/*
+ * Write an optional value, pointer or variant. The byte before it tells whether, or which, it is.
+ */
 static bool put_maybe(struct box *box, size_t index, struct strbuf *out)
 {
 	const struct shape_node *node = &box->shape->nodes[index];
@@ -181,7 +183,7 @@ static bool put_maybe(struct box *box, size_t index, struct strbuf *out)
 	return good;
 }
 
-/* The remaining children of a struct. */
+/* The children of a struct that are not written yet. */
 struct fields {
 	struct box *box;
 	size_t next;
@@ -200,7 +202,7 @@ static bool put_boxed_field(void *self, struct strbuf *out)
 	return put_node(fields->box, index, out);
 }
 
-/* Write a struct in the usual form, but a nested one without its name. */
+/* Write a struct as argtext_put_fields() does, but without its name. */
 static bool put_struct(struct box *box, size_t index, struct strbuf *out)
 {
 	const struct shape_node *node = &box->shape->nodes[index];

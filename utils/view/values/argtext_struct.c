@@ -9,13 +9,15 @@
 #define ELEMENTS_MAX   8
 /*
  * The limit of nesting. Recorders write no deeper structs (utils/object/dwarf/dwarf_struct.c), but
- * in a foreign file a struct may contain itself.
+ * in a damaged file a struct may contain itself.
  */
 #define NESTING_MAX    8
 /* The limit of a name; the rest is cut. */
 #define FIELD_NAME_MAX 256
 
-/* Copy the bits of a bit-field to @bytes. Little-endian machines count them from the lowest on. */
+/*
+ * Copy a bit-field to @bytes. Its bits are counted from the lowest, as on little-endian machines.
+ */
 static void take_bits(const struct struct_field *field, const struct arg_value *value,
 		      uint8_t bytes[sizeof(uint64_t)])
 {
@@ -103,7 +105,7 @@ static bool put_field(struct subject *s, const struct struct_field *field, const
 		return boxed->put(boxed->self, out);
 	if (field->is_boxed)
 		strbuf_addstr(out, "{...}");
-	/* The elements of a vector are directly in its braces. */
+	/* A vector is a struct with one nameless array: the struct's braces are enough. */
 	else if (field->count && !*field->name)
 		put_elements(s, field, value.data, out);
 	else if (field->count)
@@ -113,7 +115,10 @@ static bool put_field(struct subject *s, const struct struct_field *field, const
 	return true;
 }
 
-/* Bit-fields and the like are laid out as on the machines that utrail records on. */
+/*
+ * Returns the struct's definition, or NULL when its bytes cannot be taken apart. Its layout is that
+ * of machines that utrail records on: they are little-endian.
+ */
 static const struct struct_def *definition(const struct subject *s, const struct argspec *spec,
 					   const struct arg_value *value)
 {

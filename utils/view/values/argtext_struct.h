@@ -7,12 +7,12 @@
 #include "utils/view/values/argtext.h"
 
 /*
- * The call, or struct, that values belong to.
+ * The call that values belong to, and the limits of their text.
  *
- * @specs: @nr of them, whose values follow one another in the payload
+ * @specs: the @nr types of the values, which follow one another in the payload
  * @is_known: see struct func_args
  * @budget: remaining bytes for the text of structs' fields
- * @fields: remaining number of shown fields, and of containers without any text
+ * @fields: the number of fields and of nodes of containers that may still be shown
  * @nesting: number of structs around the value
  */
 struct subject {
@@ -27,13 +27,10 @@ struct subject {
 	unsigned nesting;
 };
 
-/* Append text from the recording, escaped for the medium of the colours. */
+/* Append text from the recording, escaped for a terminal or a page. */
 void argtext_put_text(const struct subject *s, const char *text, size_t len, struct strbuf *out);
 void argtext_put_name(const struct subject *s, const char *name, struct strbuf *out);
-/*
- * Append the text in front of the brace of a struct that is an argument, or nothing for a struct
- * without a name.
- */
+/* Append the name in front of a struct's brace, or nothing for a struct without a name. */
 void argtext_put_struct_name(const struct subject *s, const struct argspec *spec,
 			     struct strbuf *out);
 
@@ -42,8 +39,7 @@ void argtext_put_value(struct subject *s, const struct argspec *spec, const stru
 		       struct strbuf *out);
 
 /*
- * The source of the text of boxed fields, one after the other. @put: returns false when there is no
- * more
+ * Appends boxed fields, one in each call of @put, which returns false when there is no more field.
  */
 struct boxed_fields {
 	bool (*put)(void *self, struct strbuf *out);
@@ -51,17 +47,16 @@ struct boxed_fields {
 };
 
 /*
- * Append a value that is a single number in the language, such as a number of 128 bits. Returns
- * false for other values.
+ * Append a value that is a number in the language but a struct here, such as one of 128 bits.
+ * Returns false for other values.
  */
 bool argtext_put_plain(struct subject *s, const struct argspec *spec, const struct arg_value *value,
 		       struct strbuf *out);
 
 /*
- * Append "{x=1, y=2}", the fields of a struct that debug information knows, or "{...}". @boxed:
- * puts the text of the boxed fields; NULL when there is nothing but the struct's bytes, then
- * "{...}" stands for each boxed field. Returns false when @boxed had no further text: the brace is
- * still open.
+ * Append the fields of a struct, "{x=1, y=2}", or "{...}" when they are unknown. @boxed: appends
+ * the boxed fields; NULL: each of them is "{...}". Returns false when @boxed had no further field:
+ * the brace is still open then.
  */
 bool argtext_put_fields(struct subject *s, const struct argspec *spec,
 			const struct arg_value *value, const struct boxed_fields *boxed,

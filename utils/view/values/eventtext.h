@@ -12,8 +12,8 @@
 struct kerneltext;
 
 /*
- * Returns true for an event that is listed: it is not part of a call, and not one of the kernel's
- * events that each task has.
+ * True for an event that lists of events have: it is no part of a call, and no perf event of the
+ * kernel, which each task has.
  */
 static inline bool event_is_listed(const struct event *event)
 {
@@ -23,7 +23,7 @@ static inline bool event_is_listed(const struct event *event)
 }
 
 /*
- * The data that is needed for the text of events. Starts as { 0 }, ends with event_texts_deinit().
+ * The data for the text of events. Starts as { 0 }, ends with event_texts_deinit().
  *
  * @kernel: NULL when the kernel's events are unknown
  */
@@ -32,16 +32,19 @@ struct event_texts {
 	struct kerneltext *kernel;
 };
 
-/* Call this after a pipeline with the kernel's events has read @data, which must outlive @texts. */
+/*
+ * Call this after pipeline_open(), which reads the formats of the kernel's events. @data must
+ * outlive @texts.
+ */
 int event_texts_load(struct event_texts *texts, const struct trace_data *data, struct uft_err *err);
 void event_texts_deinit(struct event_texts *texts);
 
-/* Write "linux:sched-out", "read:proc/statm": POINT, SCHED_*, EXTERN. */
+/* Write the name of a POINT, SCHED_* or EXTERN: "linux:sched-out", "read:proc/statm". */
 void event_put_name(struct event_texts *texts, const struct event *event, struct strbuf *out);
 
 /*
- * Write the text in brackets after the name, or nothing without data. @task is needed to read the
- * data. Not thread-safe.
+ * Write the text of the event's data, or nothing without data. @task: the event's task. Not
+ * thread-safe.
  */
 void event_put_data(struct event_texts *texts, const struct task *task, const struct event *event,
 		    struct strbuf *out);

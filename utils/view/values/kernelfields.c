@@ -12,12 +12,12 @@
 #include "utils/view/values/kernelformat.h"
 
 /*
- * The library is made for records from the kernel and does not check offsets in a record. (A string
- * is at an offset of 16 bits, from the record's or from the field's end, and has a length of 16
- * bits.) So records are read in a zeroed buffer that is large enough for all possible offsets.
+ * The library trusts records and does not check offsets in them. (A string has an offset of 16
+ * bits, from the start of the record or from the end of the field, and a length of 16 bits.) So
+ * records are read in a zeroed buffer that is large enough for all offsets.
  *
- * With other constructs in formats (see has_risk()) it uses unlimited numbers of the record as
- * indices or divisors. Fields of such formats are shown one by one.
+ * Some formats (see has_risk()) make the library use any number of the record as an index or a
+ * divisor. For these formats, fields are shown one by one.
  */
 #define FIELD_END_MAX	 65536
 #define RECORD_MAX	 65536
@@ -27,16 +27,16 @@
 #define WIDTH_DIGITS_MAX 3
 
 /*
- * A record of a few bytes may have a field of 64 KB, or be printed by thousands of arguments.
- * Records of Linux take 5 steps a byte at most.
+ * The limit of work for a record: a few bytes may stand for a field of 64 KB or thousands of
+ * arguments. Records of Linux take at most 5 steps a byte.
  */
 #define STEPS_PER_BYTE	  32
-/* The steps of an array element, since the library prints arrays element by element. */
+/* The steps of an array's element, when fields are shown one by one. */
 #define STEPS_PER_ELEMENT 4
 
 /*
- * The work for the text of a record: @steps, and @nr_dynamic times the length of the longest string
- * or array in the record.
+ * The work for the text of a record: @steps, plus @nr_dynamic times the length of the record's
+ * longest string or array.
  */
 struct work {
 	uint64_t steps;
@@ -73,7 +73,7 @@ static bool has_sane_fields(const struct tep_format_field *field)
 	return true;
 }
 
-/* Returns true for a number in the format that is a valid divisor or size. */
+/* True for a number of the format itself that is safe as a divisor or an index. */
 static bool is_small_number(const struct tep_print_arg *arg)
 {
 	char *end;
@@ -93,7 +93,7 @@ static bool is_zero(const struct tep_print_arg *arg)
 
 static bool has_risk(const struct tep_print_arg *arg, unsigned depth);
 
-/* Returns true for an element that is certainly within the buffer. */
+/* True when the element of the array is certainly within the buffer. */
 static bool is_near(const struct tep_print_arg *array, const struct tep_print_arg *index)
 {
 	uint64_t element = sizeof(uint64_t);
@@ -115,7 +115,7 @@ static bool op_has_risk(const struct tep_print_arg_op *op, unsigned depth)
 	return has_risk(op->left, depth) || has_risk(op->right, depth);
 }
 
-/* Returns true when an unchecked number of the record is an index or a divisor. */
+/* True when a number of the record may be used as an index or a divisor. */
 static bool has_risk(const struct tep_print_arg *arg, unsigned depth)
 {
 	if (!arg)
@@ -145,7 +145,7 @@ static bool has_risk(const struct tep_print_arg *arg, unsigned depth)
 	}
 }
 
-/* Returns true for widths that are read from the record, or that are very large. */
+/* True when the format has a width that comes from the record, or that is very large. */
 static bool has_wide_texts(const char *format)
 {
 	size_t digits = 0;
@@ -188,7 +188,7 @@ static void add_field(const struct tep_format_field *field, struct work *work)
 		work->steps += field->size;
 }
 
-/* has_risk() has limited the depth of @arg. */
+/* Add the work of @arg. has_risk() has limited its depth. */
 static void add_work(struct tep_event *event, const struct tep_print_arg *arg, struct work *work)
 {
 	if (!arg)
@@ -243,7 +243,7 @@ static struct work find_work(struct tep_event *event, bool is_plain)
 	return work;
 }
 
-/* For the library, which does not change these texts. */
+/* Find a symbol for the library, which does not change the texts. */
 static char *resolve(void *syms, unsigned long long *addr, char **module)
 {
 	uint64_t start;
@@ -274,7 +274,7 @@ static int parse_event_type(struct kernelfields *fields, const struct kernel_eve
 			       layout->is_big_endian ? TEP_BIG_ENDIAN : TEP_LITTLE_ENDIAN);
 	if (syms)
 		tep_set_function_resolver(fields->tep, resolve, syms);
-	/* The library knows the fields even of a format that it cannot print. */
+	/* Ignore errors: the library knows the fields even of formats that it cannot print. */
 	tep_parse_event(fields->tep, format.data, format.len, system);
 	fields->event = tep_find_event(fields->tep, type->id);
 	if (!fields->event || !has_sane_fields(fields->event->format.common_fields) ||

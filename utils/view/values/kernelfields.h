@@ -1,6 +1,5 @@
 /*
- * The fields of the kernel's events as text, as the kernel itself would print them. libtraceevent
- * makes the text.
+ * The fields of the kernel's events as the kernel would print them. libtraceevent makes the text.
  */
 #ifndef UTRAIL_VIEW_KERNELFIELDS_H
 #define UTRAIL_VIEW_KERNELFIELDS_H
@@ -13,16 +12,16 @@
 #include "utils/format/kernel/kernel_dat.h"
 #include "utils/view/values/kernelsyms.h"
 
-/* Returns true when this build can read fields. If not, the functions below do nothing. */
+/* True when this build has libtraceevent. Otherwise the functions below do nothing. */
 bool kernelfields_are_built_in(void);
 
 /* The parsed format file of one kind of event. */
 struct kernelfields;
 
 /*
- * Read the format of @type, of a machine with that @layout. Returns NULL when it is invalid or
- * memory is short. The library gets only formats and records that are safe for it. @syms (or NULL)
- * has names for addresses and must outlive the result.
+ * Read the format of @type. Returns NULL when the format is not safe for the library, or memory is
+ * short. @layout: of the recorded machine. @syms: names for addresses, or NULL; must outlive the
+ * result
  */
 struct kernelfields *kernelfields_create(const struct kernel_event_type *type,
 					 const struct kernel_layout *layout,
@@ -30,18 +29,18 @@ struct kernelfields *kernelfields_create(const struct kernel_event_type *type,
 void kernelfields_destroy(struct kernelfields *fields);
 
 /*
- * Returns a zeroed buffer into which records are copied for reading. It is larger than any possible
- * offset in a record. NULL when memory is short; ends with free(3).
+ * Returns a zeroed buffer for kernelfields_put(), which is larger than any offset in a record can
+ * be. NULL when memory is short. It ends with free(3).
  */
 uint8_t *kernelfields_room(void);
 
-/* The value that @steps of kernelfields_put() begins with. */
+/* The first value of @steps for kernelfields_put(). */
 #define KERNELFIELDS_STEPS (4U << 20)
 
 /*
- * Append the text for the record of @len bytes at @data, one line. @room: from kernelfields_room(),
- * and zeroed again afterwards. @steps: the remaining work for all records; each record adds some
- * for its bytes. When none is left, the line says so.
+ * Append the text of the record of @len bytes at @data, one line. @room: from kernelfields_room();
+ * it is zeroed again. @steps: the work that is left for all records. Each record adds steps for its
+ * bytes and takes steps for its text. When too few are left, the line says so instead.
  */
 void kernelfields_put(const struct kernelfields *fields, uint8_t *room, const uint8_t *data,
 		      size_t len, uint64_t *steps, struct strbuf *out);

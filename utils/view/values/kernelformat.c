@@ -8,7 +8,7 @@
 /* The largest format of Linux 6.18 has 5,500 bytes. */
 #define FORMAT_BYTES_MAX 32768
 #define FIELD_END_MAX	 65536
-/* The limit of nesting, since the library is recursive, with several calls per level. */
+/* The limit of nesting: the library recurses, with several calls for a level. */
 #define DEPTH_MAX	 100
 #define OPERATORS_MAX	 4000
 
@@ -16,7 +16,7 @@
  * One format that is being read.
  *
  * @all: the whole format, for looking up fields
- * @in: the part that was not read yet
+ * @in: the part that is not read yet
  */
 struct reading {
 	struct text all;
@@ -99,8 +99,8 @@ static bool read_field(struct text line, struct text *declaration)
 }
 
 /*
- * Returns true when there is a field of that name. With @is_dynamic its length must be in each
- * record.
+ * True when the format has a field of that name. @is_dynamic: the field must be one whose length is
+ * in each record
  */
 static bool has_field(const struct reading *r, struct text name, bool is_dynamic)
 {
@@ -157,7 +157,7 @@ static bool is_word(struct text word, const char *expected)
 	return text_word(&word, expected) && !text_left(&word);
 }
 
-/* Parse one string or several in a row. A few contain a newline. */
+/* Parse one or more strings in a row. Strings may contain newlines. */
 static bool take_string(struct reading *r)
 {
 	bool is_any = false;
@@ -209,13 +209,13 @@ static bool take_cast(struct reading *r)
 	return false;
 }
 
-/* Parse a string, or NULL at the end of lists in C. */
+/* Parse a string, or one of the NULLs that end lists in the kernel's source. */
 static bool take_text(struct reading *r)
 {
 	return take_string(r) || take_token(r, "((void *)0)") || take_token(r, "0");
 }
 
-/* Parse "{ <value>, <string> }", ... up to the closing bracket. */
+/* Parse "{ <value>, <string> }, ...)". */
 static bool read_pairs(struct reading *r)
 {
 	do {
@@ -254,7 +254,7 @@ static bool read_three(struct reading *r)
 	return read_expression(r) && take_token(r, ",") && read_two(r);
 }
 
-/* The functions of the library, and their arguments after the opening bracket. */
+/* The functions that the library knows. @read: parses the arguments and the closing bracket */
 static const struct function {
 	const char *name;
 	bool (*read)(struct reading *r);
@@ -341,7 +341,7 @@ static bool read_expression(struct reading *r)
 	return is_good && r->nr_operators < OPERATORS_MAX;
 }
 
-/* Check the part after "print fmt: ". */
+/* True when @text, the part after "print fmt: ", is valid. */
 static bool has_good_print(struct text all, struct text text)
 {
 	struct reading r = { .all = all, .in = text };
@@ -406,8 +406,7 @@ bool kernelformat_clean(struct text format, struct strbuf *out, bool *has_print)
 	if (text_left(&format) > FORMAT_BYTES_MAX || !clean_head(&in, out))
 		return false;
 	/*
-	 * The fields of all records, a blank line, the fields of this event, and another blank
-	 * line.
+	 * A blank line follows the fields of all records, and another one the fields of this event.
 	 */
 	while (nr_blank < 2 && text_line(&in, &line, &whole)) {
 		if (text_left(&line) && !read_field(line, &declaration))

@@ -1,4 +1,4 @@
-/* Checks that format files of the kernel's events are such as a kernel writes. */
+/* Checks of the format files of the kernel's events, for libtraceevent. */
 #ifndef UTRAIL_VIEW_KERNELFORMAT_H
 #define UTRAIL_VIEW_KERNELFORMAT_H
 
@@ -8,11 +8,10 @@
 #include "utils/format/text.h"
 
 /*
- * libtraceevent crashes on many formats that no kernel writes. So it gets a checked copy of
- * @format: the head, the lines of the fields, and the line "print fmt". The copy has an empty text
- * in that line, and *@has_print is false, if the line is malformed, or if an expression in it uses
- * a field that @format does not have, or a function that the library does not know. Returns false
- * when the head or a field is invalid.
+ * Append a checked copy of @format: the head, the fields and the line "print fmt". libtraceevent
+ * crashes on many formats that no kernel writes. If the line is malformed, or uses an unknown field
+ * or function, its text is empty in the copy, and *@has_print is false. Returns false when the head
+ * or a field is invalid.
  *
  * Documentation/trace/events.rst of the kernel, "Event formats".
  */

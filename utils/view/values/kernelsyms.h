@@ -1,4 +1,4 @@
-/* Names for addresses of the kernel: kallsyms of a recording. */
+/* Names for addresses of the kernel, from the file kallsyms of a recording. */
 #ifndef UTRAIL_VIEW_KERNELSYMS_H
 #define UTRAIL_VIEW_KERNELSYMS_H
 
@@ -7,8 +7,8 @@
 struct kernelsyms;
 
 /*
- * Create the symbols of the recording in @dir, which must outlive them. They are read on demand.
- * Returns NULL when memory is short; the other functions accept NULL. Not thread-safe.
+ * Returns the symbols of the recording @dir (a text that must outlive them), which are read on
+ * demand. NULL when memory is short: the other functions accept NULL. Not thread-safe.
  */
 struct kernelsyms *kernelsyms_create(const char *dir);
 void kernelsyms_destroy(struct kernelsyms *syms);

@@ -5,10 +5,7 @@
 
 #include "utils/view/values/kernelfields.h"
 
-/*
- * @fields: NULL before the first record of that type (then @was_read is false), and when its format
- *          is invalid
- */
+/* @fields: NULL when the format is invalid, or was not read yet */
 struct known_fields {
 	struct kernelfields *fields;
 	bool was_read;

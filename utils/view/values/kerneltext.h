@@ -9,14 +9,12 @@
 #include "utils/base/containers/strbuf.h"
 #include "utils/pipeline/recording/kernel_formats.h"
 
-/*
- * A format is parsed at the first record of its type. @formats and @dir, which has kallsyms, must
- * outlive this. Not thread-safe.
- */
+/* The formats of a recording, each parsed at the first record of its type. Not thread-safe. */
 struct kerneltext;
 
 /*
- * Returns NULL when @formats is empty or memory is short: then numbers are shown instead of names.
+ * Returns NULL when @formats is empty or memory is short: then events have no fields. @formats and
+ * @dir, the directory of the recording, must outlive the result.
  */
 struct kerneltext *kerneltext_create(const struct kernel_formats *formats, const char *dir);
 void kerneltext_destroy(struct kerneltext *text);

@@ -8,14 +8,12 @@
 
 /* All functions here write to @to without a NUL and return the end. */
 
-/*
- * Write the number right-aligned in @width columns, or in more if it is longer: at most 20 digits.
- */
+/* Write the number right-aligned in @width columns, or in up to 20 columns if it is longer. */
 char *put_dec(char *to, uint64_t v, unsigned width);
 char *put_hex(char *to, uint64_t v, unsigned width);
 
 #define TIME_WIDTH     10
-/* The limit of put_time_color(), with colours of HTML. */
+/* The limit of the bytes of put_time_color(), with colours of HTML. */
 #define TIME_MAX_BYTES 80
 
 /* Write "  1.234 us": a duration with its unit in TIME_WIDTH columns. Zero is blank. */
@@ -28,9 +26,9 @@ char *put_time_color(char *to, uint64_t ns, enum color_mode mode);
 /* Write "    1234.567890123": seconds in TIMESTAMP_WIDTH columns. */
 char *put_timestamp(char *to, uint64_t ns);
 
-/* Write the part of a second @ns as microseconds "uuuuuu.nnn", and two bytes more. */
+/* Write @ns, less than a second, as microseconds: "uuuuuu.nnn". Two bytes more are overwritten. */
 char *put_millionths(char *to, uint32_t ns);
-/* Write "." and three digits, and a byte more. */
+/* Write "." and three digits. A byte more is overwritten. */
 char *put_thousandths(char *to, uint32_t v);
 
 #endif

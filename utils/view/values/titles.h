@@ -1,7 +1,4 @@
-/*
- * Titles of recordings and programs: headings of exports and pages. All texts are from the
- * recording.
- */
+/* Titles of recordings and programs, for exports and pages. All texts are from the recording. */
 #ifndef UTRAIL_VIEW_TITLES_H
 #define UTRAIL_VIEW_TITLES_H
 
@@ -10,10 +7,10 @@
 /* Returns the last part of the path of @session's program, or "?" when it is unknown. */
 const char *title_program(const struct session *session);
 
-/* Returns the title of the recording: the last part of the name of its program. */
+/* Returns the last part of the path of the recording's program. */
 const char *title_recording(const struct trace_data *data);
 
-/* Returns the command line of the recording and its date, or "" when they are unknown. */
+/* Return the command line and the date of the recording, or "" when they are unknown. */
 const char *title_cmdline(const struct trace_data *data);
 const char *title_date(const struct trace_data *data);
 
