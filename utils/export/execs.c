@@ -30,9 +30,7 @@ static void set_end(struct exec_slice *slice, const struct pipeline *pipe)
 		slice->status = WEXITSTATUS(execution->status);
 }
 
-/*
- * Choose the executions to show. @numbers: for each execution; @has_shown: for each process, zeroed
- */
+/* Make slices. @numbers: room for each execution; @has_shown: for each process, zeroed */
 static void choose_executions(struct exec_slices *slices, const struct pipeline *pipe,
 			      size_t *numbers, bool *has_shown)
 {
@@ -43,7 +41,7 @@ static void choose_executions(struct exec_slices *slices, const struct pipeline 
 		struct exec_slice *slice = &slices->all[slices->nr];
 		size_t parent = execution->parent;
 
-		/* The children of an execution that is not shown are shown as its parent's. */
+		/* Children of an execution without a slice become children of its parent. */
 		numbers[i] = parent == EXECUTION_NONE ? EXECUTION_NONE : numbers[parent];
 		if (!is_chosen(pipe, execution))
 			continue;
@@ -98,7 +96,7 @@ void exec_put_name(struct strbuf *out, const struct execution *execution)
 
 	if (!execution->index)
 		strbuf_addstr(out, *name ? "fork of " : "fork");
-	/* An execution that began before the recording is unknown. */
+	/* The program of an execution that began before the recording is unknown. */
 	else if (!*name)
 		strbuf_addstr(out, "?");
 	strbuf_addstr(out, name);

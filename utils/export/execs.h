@@ -1,4 +1,4 @@
-/* The executions of a recording (record --proc) as slices, as exporters show them. */
+/* The executions of a recording (record --proc) as exporters show them: as slices of time. */
 #ifndef UTRAIL_EXPORT_EXECS_H
 #define UTRAIL_EXPORT_EXECS_H
 
@@ -13,12 +13,11 @@
 #include "utils/pipeline/pipeline.h"
 
 /*
- * @is: the execution; @start_ns, @end_ns: its part in the time range
- * @parent: the nearest shown execution above it: the one that has made the process, if that is
- *          shown; EXECUTION_NONE: none
- * @signal: the signal that ended the process in it, 0: none
- * @status: the exit status, -1: the process did not exit in it
- * @is_first: it is the first shown one of its process
+ * @is: the execution; @start_ns, @end_ns: the part of it that is in the time range
+ * @parent: the nearest of its ancestors that has a slice; EXECUTION_NONE: none has
+ * @signal: the signal that ended its process during this execution, 0: none
+ * @status: the exit status, -1: its process did not exit during this execution
+ * @is_first: the first slice of its process
  */
 struct exec_slice {
 	const struct execution *is;
@@ -38,16 +37,16 @@ struct exec_slices {
 };
 
 /*
- * Load the executions that the user chose: in the time range, of processes whose first thread is
- * chosen (--tid), and none with --no-event. Damaged records are left out: the pipeline, which reads
- * the same file, reports them.
+ * Load the executions that the user chose: in the time range, and of processes whose first thread
+ * is chosen (--tid). With --no-event there are none. Damaged records are left out: the pipeline
+ * reads the same file and reports them.
  */
 int exec_slices_load(struct exec_slices *slices, const struct pipeline *pipe, struct uft_err *err);
 void exec_slices_deinit(struct exec_slices *slices);
 #define cleanup_exec_slices cleanup(exec_slices_deinit)
 
 /*
- * Write the name of the running program: "gcc", or "fork of gcc" before its execve(2). Not escaped.
+ * Append the name of the running program, unescaped: "gcc", or "fork of gcc" before its execve(2).
  */
 void exec_put_name(struct strbuf *out, const struct execution *execution);
 

@@ -8,18 +8,18 @@
 #include "utils/view/values/titles.h"
 #include "utils/view/graph/tree_counters.h"
 
-/* Write a name, which ends with its line. */
+/* Write a name and the end of its line. */
 static void put_name(struct export *ex, const char *name)
 {
 	sink_str(ex->sink, name);
 	sink_lit(ex->sink, "\n");
 }
 
-/* The self time of a function, over all callers. */
+/* The self cost of a function, from all callers. */
 struct own {
 	const struct func *func;
 	uint64_t self_ns;
-	size_t first; /* its first pair as a caller, and the number of these pairs */
+	size_t first; /* the first of the @nr pairs in which it is the caller */
 	size_t nr;
 };
 
@@ -60,7 +60,7 @@ static struct own *make_own(const struct callers *callers, size_t *nr)
 			.self_ns = callers->pairs[i].self_ns,
 		};
 	*nr = fold_own(all, callers->nr);
-	/* The functions in @all and the pairs of callers are sorted by name. */
+	/* Both the functions in @all and the callers of pairs are sorted by name. */
 	for (size_t i = 0, at = 0; i < *nr; i++) {
 		while (at < callers->nr &&
 		       (!callers->pairs[at].caller ||
@@ -76,8 +76,8 @@ static struct own *make_own(const struct callers *callers, size_t *nr)
 }
 
 /*
- * The meaning of a cost: the time, or a counter. Functions and pairs are the same for each cost, in
- * the same order.
+ * A kind of cost: the time, or a counter. All costs have the same functions and pairs in the same
+ * order.
  *
  * @all, @nr: by function
  */
@@ -88,7 +88,7 @@ struct cost {
 	size_t nr;
 };
 
-/* Write the costs of a line: the time and all counters. */
+/* All costs: the time, then the counters. */
 struct costs {
 	struct cost list[1 + COUNTERS_MAX];
 	size_t nr;

@@ -11,13 +11,13 @@
 #include "utils/view/texts.h"
 #include "utils/view/values/titles.h"
 
-/* Longer names use the slow path. */
+/* The limit of names that fit into the room for a line. */
 #define SHORT_NAME (SINK_ROOM_MAX - 512)
 
 /*
- * @names: the text after the task, up to the end of the line
- * @tasks: by task->index, the text between the kind of event and the name
- * @second_ns, @second_text: the second of the last line
+ * @names: by function: its name, and the text after it up to the end of the line
+ * @tasks: by task->index: the text between the kind of event and the name
+ * @second_ns, @second_text: the second of the last line, and the text that its lines begin with
  */
 struct chrome {
 	struct nest nest;
@@ -46,8 +46,8 @@ static void make_name(const struct func *func, struct strbuf *out)
 static void make_task(struct task_text *text, const struct task *task)
 {
 	/*
-	 * Events of the first thread have a tid, too, although it equals the pid: readers assign an
-	 * event without a tid to thread 0.
+	 * The first thread's tid is written, too, although it equals the pid: without a tid,
+	 * readers assign an event to thread 0.
 	 */
 	text->len = sprintf(text->text, "\",\"pid\":%d,\"tid\":%d,\"name\":\"", task->pid,
 			    task->tid);
@@ -98,7 +98,6 @@ static int begin_chrome(struct export *ex, struct uft_err *err)
 	return 0;
 }
 
-/* Make the text that all lines of a second begin with. It seldom changes. */
 static __attribute__((noinline)) void set_second(struct chrome *chrome, uint64_t time_ns)
 {
 	uint64_t second = time_ns / 1000000000;
@@ -106,7 +105,7 @@ static __attribute__((noinline)) void set_second(struct chrome *chrome, uint64_t
 	chrome->second_ns = second * 1000000000;
 	chrome->second_len = sprintf(chrome->second_text, ",\n{\"ts\":%llu",
 				     (unsigned long long)second);
-	/* No leading zero is written: numbers in JSON have none. */
+	/* Numbers in JSON have no leading zeros, so the text for second 0 has no digit. */
 	if (second == 0)
 		chrome->second_len = sprintf(chrome->second_text, ",\n{\"ts\":");
 }
@@ -153,7 +152,7 @@ static int put_edge(struct export *ex, const struct task_text *task, uint64_t ti
 	return 0;
 }
 
-/* Write an edge with arguments or a return value, which are after the name. */
+/* Write an edge with arguments or a return value after the name. */
 static int put_edge_with_payload(struct export *ex, const struct task *task,
 				 const struct event *event, const struct nest_edge *edge)
 {
@@ -176,10 +175,7 @@ static int put_edge_with_payload(struct export *ex, const struct task *task,
 	return 0;
 }
 
-/*
- * Write an event at one time, of one thread (this is the meaning of "s"). The provider is the
- * category.
- */
+/* Write a point. "s":"t" means: of one thread. Its provider is the category. */
 static int put_chrome_point(struct export *ex, const struct task *task, const struct event *event)
 {
 	struct chrome *chrome = ex->state;
@@ -226,8 +222,8 @@ static int put_chrome_events(struct export *ex, const struct event_span *span, s
 }
 
 /*
- * Write the part that both edges of an execution share. This part has an id of the process, since
- * process numbers are reused.
+ * Write the part that both edges of an execution share. Process numbers are reused, so the process
+ * has an id of its own.
  */
 static void put_execution_edge(struct export *ex, const struct exec_slice *slice, bool is_begin)
 {
@@ -263,8 +259,8 @@ static void put_execution_args(struct export *ex, const struct exec_slice *slice
 }
 
 /*
- * Write each execution as an async slice, on a track of its process next to those of threads: calls
- * may continue after a program's end.
+ * Write each execution as an async slice, on a track of its own: a thread's calls may continue
+ * after a program's end, so slices on the thread's track would cross.
  */
 static int put_executions(struct export *ex, struct uft_err *err)
 {

@@ -1,6 +1,4 @@
-/*
- * Exporters of events alone, for `utrail events`. Exporters in the list of export.h have calls too.
- */
+/* Exporters of `utrail events`, which write events without calls. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +10,7 @@
 #include "utils/base/units.h"
 #include "utils/export/export.h"
 
-/* @nr: written so far */
+/* @name, @text: of the event that is being written; @nr: lines so far */
 struct lines {
 	struct nest nest;
 	struct strbuf name;
@@ -94,7 +92,7 @@ static void put_path(struct export *ex, const struct nest_task *open)
 	}
 }
 
-/* Begin a line with the time. The name and the text follow in the way of each format. */
+/* Begin a line with the time. Each format puts the name and the text in its own way. */
 static struct lines *begin_line(struct export *ex, const struct task *task,
 				const struct event *event)
 {
@@ -132,7 +130,7 @@ static int show_point(struct export *ex, const struct task *task, const struct e
 	return end_line(ex, lines);
 }
 
-/* The members that the exporters of events have in common. @point_of: writes one event */
+/* The members that these exporters have in common. */
 #define LINES_MEMBERS(begin_of, point_of)                                                     \
 	.state_bytes = sizeof(struct lines), .configure = configure_lines, .begin = begin_of, \
 	.events = put_listed_events, .deinit = deinit_lines, .point = point_of
@@ -207,7 +205,10 @@ const struct exporter exp_event_json = {
 
 /* --- lines as libutrail-trace writes them --- */
 
-/* Returns the event's time for people. For a line of a log, this is the time in the line. */
+/*
+ * Returns the event's time of day. An event that came from a line of a log has the time of that
+ * line.
+ */
 static int64_t real_time_us(const struct export *ex, const struct declared_event *declared,
 			    const struct event *event)
 {
@@ -251,7 +252,7 @@ const struct exporter exp_event_fstrace = {
 
 /* --- the list of events that occur --- */
 
-/* @nr: the number of its events; @bytes: of their data */
+/* The number of events with an id, and the sum of their data's bytes. */
 struct tally {
 	uint64_t id;
 	uint64_t nr;
@@ -259,7 +260,7 @@ struct tally {
 	const struct event_kind *kind;
 };
 
-/* @tallies: sorted by id during counting */
+/* @tallies: sorted by id while events are counted */
 struct tallies {
 	struct tally *tallies;
 	size_t nr;
@@ -353,7 +354,7 @@ static void put_tally(struct export *ex, const struct tally *tally, uint64_t len
 	sink_lit(ex->sink, "\n");
 }
 
-/* Declared events without occurrences are listed, too. */
+/* Write the table. Declared events that never occurred are listed, too. */
 static int put_tallies(struct export *ex, struct uft_err *err)
 {
 	const struct declared_events *declared = &ex->texts.kinds.declared;

@@ -1,7 +1,6 @@
 /*
- * Events as a log of POSIX Trace (trace/posixlog/log.h), which posix_trace_open() reads. A log
- * lists its content at its beginning, so it is made in a file without a name and then copied to the
- * output.
+ * Events as a log of POSIX Trace (trace/posixlog/log.h), which posix_trace_open() reads. The
+ * beginning of a log is written last, so the log is made in a file without a name and then copied.
  */
 #include <endian.h>
 #include <errno.h>
@@ -16,13 +15,13 @@
 #include "utils/format/event_data.h"
 
 #define COPY_BYTES   (64 << 10)
-/* The default sizes of libutrail-trace's streams. */
+/* The default size of libutrail-trace's streams. */
 #define STREAM_BYTES (256 << 10)
 #define POLICY_FLUSH 3 /* POSIX_TRACE_FLUSH */
 
 /*
- * @ids: by name, its index in @names plus 1, as a pointer; @nr_ids: number of names
- * @made: the event that @event becomes; @data: its data, borrowed or in @text
+ * @ids: by name, the index in @names plus 1, as a pointer; @nr_ids: the number of names
+ * @made: the event to write next; @data: its data, borrowed or in @text
  */
 struct posix_export {
 	FILE *file;
@@ -69,8 +68,8 @@ static uint32_t fixed_id(const char *name)
 }
 
 /*
- * Returns the id of a name, or a negative errno. Names beyond the limit get the id of the unnamed
- * event, as in programs.
+ * Find the id of a name, or give it one. Names beyond the limit get the id of the unnamed event, as
+ * in programs. Returns 0 or a negative errno.
  */
 static int id_of(struct posix_export *to, const char *name, uint32_t *id)
 {
@@ -91,8 +90,8 @@ static int id_of(struct posix_export *to, const char *name, uint32_t *id)
 }
 
 /*
- * Add the names of all events of POSIX Trace, also of those without occurrences, in the order in
- * which they were made.
+ * Add the names of all events of POSIX Trace in the order of their declarations, even of events
+ * that never occurred.
  */
 static int add_names(struct export *ex)
 {
@@ -135,7 +134,7 @@ static int begin_posix_log(struct export *ex, struct uft_err *err)
 
 /* --- events --- */
 
-/* Take the value of "DATA=%B", and for an imported event the facts after it. */
+/* Take the value of "DATA=%B". In an imported event, facts of the log follow the value. */
 static void take_data(struct posix_export *to, const struct event *event)
 {
 	const uint8_t *at = event->data;
@@ -166,7 +165,7 @@ static void take_data(struct posix_export *to, const struct event *event)
 		to->made.id = le32toh(said.id);
 }
 
-/* Take the text of any other event as its data. */
+/* Take the text of an event that is not of POSIX Trace as its data. */
 static int take_text(struct export *ex, const struct task *task, const struct event *event)
 {
 	struct posix_export *to = ex->state;
@@ -229,8 +228,8 @@ static int put_posix_point(struct export *ex, const struct task *task, const str
 }
 
 /*
- * Write a call in the format of a stream (struct utrail_trace_function of <trace.h>), followed by
- * the function's name. The call site is unknown.
+ * Write a call as a stream has it (struct utrail_trace_function of <trace.h>), and the function's
+ * name after it. The call site is unknown.
  */
 static int put_posix_call(struct export *ex, const struct task *task, const struct event *event)
 {

@@ -12,18 +12,18 @@
 #include "utils/view/values/titles.h"
 
 /*
- * The profiler shows samples, not calls. Each period in which nothing began or ended is one sample,
- * and its weight is the length of the period. A stack is a path of calls. @tree has the paths;
- * @calls of a node is the number of its path, plus one.
+ * The profiler shows samples, not calls. Each period in which no call began or ended becomes a
+ * sample, whose weight is the length of the period. A stack is a path of calls. @tree has the
+ * paths; @calls of a node is the number of its path, plus one.
  *
  * @numbers: functions in the order of the file
  * @strings: names of functions and of events, as they come
- * @func_names: by number of the function, the place of its name
- * @stack, @prefix: columns of the table of stacks
+ * @func_names: by number of the function, the number of its name in @strings
+ * @frames, @prefixes: columns of the table of stacks
  * @stacks, @times, @weights: columns of the samples of @task
- * @starts: when its open calls began; @payloads: their arguments
- * @markers: columns of its markers: calls with arguments or a return value, for which samples have
- *           no place, and points
+ * @starts, @payloads: when the open calls of @task began, and their arguments
+ * @markers: columns of the markers of @task: points, and calls with arguments or a return value,
+ *           which samples cannot have
  */
 struct firefox {
 	struct nest nest;
@@ -58,7 +58,7 @@ struct firefox {
 	bool has_thread;
 };
 
-/* The way in which the profiler shows the markers. */
+/* Tells the profiler how to show markers. */
 #define MARKER_SCHEMA                                                                            \
 	"{\"name\":\"Call\",\"display\":[\"marker-chart\",\"marker-table\"],\"isStackBased\":"   \
 	"true,"                                                                                  \
@@ -77,7 +77,7 @@ static uint64_t since_start(const struct export *ex, uint64_t time_ns)
 	return time_ns > first_ns ? time_ns - first_ns : 0;
 }
 
-/* Write milliseconds with six digits after the point. */
+/* Append milliseconds with six digits after the point to a column. */
 static void add_ms(struct strbuf *out, uint64_t ns)
 {
 	strbuf_addf(out, "%s%llu.%06u", out->len ? "," : "", (unsigned long long)(ns / 1000000),
@@ -119,7 +119,7 @@ static int begin_firefox(struct export *ex, struct uft_err *err)
 	return 0;
 }
 
-/* Like func_number(), and adds the name of a new function to the strings. */
+/* Like func_number(). The name of a new function is added to the strings. */
 static uint32_t number_of_func(struct firefox *f, const struct func *func)
 {
 	uint32_t number = func_number(&f->numbers, func);
@@ -180,7 +180,7 @@ static void add_member(struct strbuf *out, const char *name, const char *text)
 	strbuf_addch(out, '"');
 }
 
-/* Add a call that ended as a marker, if it has additional data. */
+/* End the innermost call. It becomes a marker if it has arguments or a return value. */
 static int add_marker(struct firefox *f, const struct func *func, const char *retval)
 {
 	uint64_t start_ns = f->starts[--f->nr_starts];
@@ -207,7 +207,7 @@ static int add_marker(struct firefox *f, const struct func *func, const char *re
 	return 0;
 }
 
-/* Add a marker at one time. */
+/* Add a point as a marker. */
 static int put_firefox_marker(struct export *ex, const struct task *task, const struct event *event)
 {
 	struct firefox *f = ex->state;
@@ -321,7 +321,7 @@ static void put_thread(struct export *ex)
 	f->has_thread = true;
 }
 
-/* Calls that never returned last up to the last record. */
+/* End the calls that never returned at the task's last event, and write the thread. */
 static int end_thread(struct export *ex)
 {
 	struct firefox *f = ex->state;
@@ -401,7 +401,7 @@ static unsigned category_of(const struct func *func)
 	return func->is_libcall;
 }
 
-/* Write a frame, a function and a string for each function, all with its number. */
+/* Write the tables of frames and functions. Each function has one frame, with its own number. */
 static void put_tables(struct export *ex)
 {
 	static const char *const frame_nulls[] = { "nativeSymbol", "innerWindowID", "line",

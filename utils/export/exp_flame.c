@@ -1,21 +1,21 @@
-/* Exporters: call paths with a number each, which flame graphs are made from. */
+/* Exporters: a line for each call path with a number, from which flame graphs are made. */
 #include <errno.h>
 #include <string.h>
 
 #include "utils/export/export.h"
 #include "utils/view/values/titles.h"
 
-/* The limit of samples. More of them do not make a better flame graph. */
+/* The limit of samples. More samples do not make a better flame graph. */
 #define SAMPLES_MAX    1000000
 /*
- * Each line has all callers in it, so the text grows with the square of the depth: with 60,000
- * nested calls, a recording of 2 MB, it would have 23 GB. Such a text is useless.
+ * The limit of the text. Each line names all callers, so the text grows with the square of the
+ * depth: a recording of 2 MB with 60,000 nested calls would have 23 GB.
  */
 #define TEXT_MAX_BYTES (4ULL << 30)
 
 /*
- * Replace text that is not allowed in a name: the separator of names, and newlines. A number at the
- * end, with a blank before it, is replaced, too: it would be taken for the count.
+ * Append a name. Separators of names and newlines are replaced, and so is a blank before a number
+ * at the end: readers would take that number for the count.
  */
 static void put_name(struct strbuf *out, const char *name)
 {
@@ -52,7 +52,7 @@ static int too_long(struct uft_err *err)
 		TEXT_MAX_BYTES >> 30);
 }
 
-/* Returns the beginning of the name of the last call in @path, with its separator. */
+/* Returns the place in @path where its last name begins, with the separator. */
 static size_t last_name(const struct strbuf *path, size_t keep)
 {
 	const char *at = memrchr(path->data + keep, ';', path->len - keep);
@@ -65,7 +65,7 @@ static size_t last_name(const struct strbuf *path, size_t keep)
  * too long.
  *
  * @path: the text before all names
- * @divisor: ns per count; @text_bytes: length of the text so far
+ * @divisor: for @count; @text_bytes: length of the text so far
  */
 static bool put_tree(struct export *ex, const struct tree_node *root, struct strbuf *path,
 		     uint64_t (*count)(const struct tree_node *node, uint64_t divisor),
@@ -105,7 +105,7 @@ static uint64_t samples_in(uint64_t ns, uint64_t sample_ns)
 	return (int64_t)ns < 0 ? 0 : ns / sample_ns;
 }
 
-/* Returns the samples of the node itself, without those of its callees. */
+/* Returns the number of samples of the node itself, without its callees. */
 static uint64_t count_samples(const struct tree_node *node, uint64_t sample_ns)
 {
 	uint64_t all = samples_in(node->total_ns, sample_ns);
@@ -117,15 +117,15 @@ static uint64_t count_samples(const struct tree_node *node, uint64_t sample_ns)
 		below_ns += child->total_ns;
 	}
 	/*
-	 * The call was also open in a forked child that did not return: the child's calls are not
-	 * in the time of this call.
+	 * More time below than in callees: the call was open in a forked child, too, which did not
+	 * return from it. The child's calls are below the call, but not in its time.
 	 */
 	if ((int64_t)(below_ns - (node->total_ns - node->self_ns)) > 0)
 		return samples_in(node->self_ns, sample_ns);
 	return all > below ? all - below : 0;
 }
 
-/* Choose a microsecond, or 10 or 100 or ... of them, so that there are not too many samples. */
+/* Choose 1, 10, 100 ... microseconds, so that there are not too many samples. */
 static uint64_t choose_sample_ns(const struct export *ex, const struct tree *tree)
 {
 	const struct info *info = &ex->pipe->data->info;
@@ -166,7 +166,7 @@ static uint64_t count_self(const struct tree_node *node, uint64_t divisor)
 	return (int64_t)node->self_ns < 0 ? 0 : node->self_ns;
 }
 
-/* Show exact times: lines have the program before the names, and self times in ns after them. */
+/* Show exact times: each line has the program, the names of a path, and its self time in ns. */
 static int show_folded(struct export *ex, struct tree *tree, struct uft_err *err)
 {
 	struct strbuf path cleanup_strbuf = { 0 };

@@ -1,5 +1,6 @@
 /*
- * Exporter: one web page with a timeline, a flame graph and a table of functions; needs no network.
+ * Exporter: a web page with a timeline, a flame graph and a table of functions. It needs no
+ * network.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -18,7 +19,7 @@
 #include "utils/view/texts.h"
 #include "utils/view/values/titles.h"
 
-/* A call as the page gets it, in the order in which calls began. put_slices() writes the bytes. */
+/* A call for the page. Calls are in the order in which they began. */
 struct slice {
 	uint64_t start_ns;
 	uint64_t dur_ns;
@@ -30,18 +31,18 @@ struct slice {
 
 /* Columns of a block of calls. */
 enum slice_column {
-	SLICE_COLUMN_START, /* ns since the call before it began, in all blocks of a task */
+	SLICE_COLUMN_START, /* ns since the start of the task's previous call */
 	SLICE_COLUMN_DEPTH, /* depth * 4 + flags */
-	SLICE_COLUMN_DUR,   /* its duration in ns */
-	SLICE_COLUMN_FUNC,  /* number of its function */
-	SLICE_COLUMN_TEXT,  /* with SLICE_TEXT: number of its arguments, from 1 on */
+	SLICE_COLUMN_DUR,   /* duration in ns */
+	SLICE_COLUMN_FUNC,  /* number of the function */
+	SLICE_COLUMN_TEXT,  /* only with SLICE_TEXT: number of its text, from 1 */
 };
 
 /* Columns of a block of points. */
 enum point_column {
-	POINT_COLUMN_TIME, /* ns since the point before it, in all blocks of a task */
-	POINT_COLUMN_TEXT, /* as above */
-	POINT_COLUMN_KIND, /* number of its kind, from 0 on */
+	POINT_COLUMN_TIME, /* ns since the task's previous point */
+	POINT_COLUMN_TEXT, /* number of its text, from 1 */
+	POINT_COLUMN_KIND, /* number of its kind, from 0 */
 };
 
 enum slice_flag {
@@ -49,15 +50,15 @@ enum slice_flag {
 	SLICE_TEXT = 2,
 };
 
-/* The number of unpacked texts in the page, which grep(1) can find. All others are packed. */
+/* Up to this number, texts are not packed, so that grep(1) can find them in the page. */
 #define PLAIN_TEXTS 4096
 
 /*
- * @slices: calls of @task; @open: those that have not ended, by depth
+ * @slices: calls of @task; @open: by depth, the indices of calls that have not ended
  * @numbers: functions in the order of the page
  * @texts: arguments and return values, and texts of points
- * @kinds: names of points; @per_kind: the number of points of each name
- * @points, @last_point_ns, @nr_points: the events of @task
+ * @kinds: names of points; @per_kind: by number plus 1, how many points have the name
+ * @calls, @points: blocks that are being filled; @nr_points: points of @task
  */
 struct html {
 	struct nest nest;
@@ -79,19 +80,19 @@ struct html {
 	uint64_t first_point_ns;
 	uint64_t last_point_ns;
 	size_t nr_points;
-	uint64_t nr_lost;    /* number of lost records of all tasks */
+	uint64_t nr_lost;    /* lost records of all tasks */
 	size_t depth;	     /* the largest number of open calls of @task */
 	struct strbuf tasks; /* JSON */
 	size_t nr_tasks;
 	struct strbuf text;
 };
 
-/* Add a string of JSON within a script element: no text in it may end the element. */
+/* Append a string of JSON for a script element, which no text in it can end. */
 static void add_string(struct strbuf *out, const char *text)
 {
 	struct strbuf shown cleanup_strbuf = { 0 };
 
-	/* The page shows its data unchanged, so hidden characters are made visible here. */
+	/* Hidden characters become visible here: the page shows its data unchanged. */
 	escape_addstr(&shown, MEDIUM_TERMINAL, text);
 	strbuf_addch(out, '"');
 	escape_add(out, MEDIUM_SCRIPT, strbuf_str(&shown), shown.len);
@@ -158,7 +159,7 @@ static int set_text(struct html *html, struct slice *slice)
 	return slice->text ? 0 : -ENOMEM;
 }
 
-/* Add "(1, 2)" of an entry, or " = 3" of an exit after it. */
+/* Set the text of a call: "(1, 2)" at its entry, with " = 3" after it at its exit. */
 static int add_payload(struct export *ex, const struct event *event, struct slice *slice)
 {
 	struct html *html = ex->state;
@@ -173,7 +174,7 @@ static int add_payload(struct export *ex, const struct event *event, struct slic
 	return export_put_payload(ex, html->task, event, &html->text) ? set_text(html, slice) : 0;
 }
 
-/* Count an event. Returns the number of its kind plus one, or 0 when memory is short. */
+/* Count a point. Returns the number of its kind plus one, or 0 when memory is short. */
 static uint32_t count_kind(struct html *html, const char *name)
 {
 	uint32_t number = text_number(&html->kinds, name);
@@ -186,7 +187,7 @@ static uint32_t count_kind(struct html *html, const char *name)
 	return number;
 }
 
-/* Write an event, as "app:start (x=1)". */
+/* Write a point, with the text "app:start (x=1)". */
 static int put_html_point(struct export *ex, const struct task *task, const struct event *event)
 {
 	struct html *html = ex->state;
@@ -291,10 +292,16 @@ static int add_edge(struct export *ex, const struct event *event, const struct n
 	} else {
 		slice = end_slice(html, html->last_ns);
 	}
-	/* An entry may also end calls of the same function, but has no data about them. */
+	/*
+	 * An entry may end other calls of the same function. Its data belongs to the call that
+	 * begins.
+	 */
 	if (edge->is_begin != (event->type == EVENT_ENTRY))
 		return 0;
-	/* The call that an event is about is the last one of its edges. */
+	/*
+	 * An event may have several edges. Its data belongs to the edge of its function, the last
+	 * edge.
+	 */
 	return event->data && event->func == edge->func ? add_payload(ex, event, slice) : 0;
 }
 
@@ -332,7 +339,7 @@ static bool has_plain_texts(const struct html *html)
 	return html->texts.nr <= PLAIN_TEXTS;
 }
 
-/* Write a block of texts. It has two columns: their lengths in bytes, and the bytes of all. */
+/* Write packed texts in blocks of two columns: lengths in bytes, and bytes. */
 static int put_texts(struct html *html, struct sink *sink)
 {
 	struct block block = { 0 };
@@ -341,7 +348,6 @@ static int put_texts(struct html *html, struct sink *sink)
 
 	for (size_t i = 0; ret == 0 && i < html->texts.nr && !has_plain_texts(html); i++) {
 		strbuf_reset(&shown);
-		/* Hidden characters become visible, as in add_string(). */
 		escape_addstr(&shown, MEDIUM_TERMINAL, html->texts.texts[i]);
 		block_add(&block, 0, shown.len);
 		strbuf_add(&block.columns[1], strbuf_str(&shown), shown.len);
@@ -353,7 +359,7 @@ static int put_texts(struct html *html, struct sink *sink)
 	return ret;
 }
 
-/* Returns the time at which time ranges begin. Events may be earlier. */
+/* Returns the time that is 0 for time ranges: that of the first record. Events may be earlier. */
 static uint64_t first_record_ns(const struct pipeline *pipe)
 {
 	uint64_t first_ns = UINT64_MAX;

@@ -1,4 +1,4 @@
-/* Exporter: a line of JSON for each call, in the order in which they ended, and for each event. */
+/* Exporter: a line of JSON for each event, and for each call when it ends. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 #define SHORT_NAME (SINK_ROOM_MAX - 512)
 
-/* @open: arguments by task->index */
+/* @open: by task->index: the arguments of open calls */
 struct jsonl {
 	struct func_texts names;
 	struct payloads *open;
@@ -52,7 +52,6 @@ static char *put_text(char *to, const char *text)
 	return to + len;
 }
 
-/* Write the text that lines begin with. */
 static char *put_head(char *to, const struct task *task, uint64_t time_ns)
 {
 	to = put_text(to, "{\"pid\":");

@@ -15,8 +15,8 @@ static void put_node(struct export *ex, size_t depth, size_t id, const char *nam
 }
 
 /*
- * Nodes are numbered in the order in which they are written. @ids: by depth, the numbers of the
- * calls around the current one
+ * Nodes are numbered as they are written. @ids: by depth, the numbers of the current node and its
+ * callers
  */
 struct numbering {
 	size_t *ids;
@@ -71,7 +71,7 @@ static int put_edges(struct export *ex, const struct tree_node *root, const char
 
 static void put_head(struct export *ex)
 {
-	/* Only the browser reads the head. */
+	/* The head is not part of the chart: it is escaped as HTML. */
 	ex->sink->medium = MEDIUM_HTML;
 	sink_lit(ex->sink, "<!DOCTYPE html>\n<html>\n<head>\n<meta charset=\"utf-8\">\n<title>");
 	sink_str(ex->sink, title_recording(ex->pipe->data));
@@ -81,7 +81,7 @@ static void put_head(struct export *ex)
 	ex->sink->medium = MEDIUM_MERMAID;
 }
 
-/* A script from the network draws the chart. Without a network the page shows the text. */
+/* A script from the network draws the chart. Without it the page shows the chart's text. */
 #define TAIL                                                                                   \
 	"</div>\n"                                                                             \
 	"<script src=\"https://cdn.jsdelivr.net/npm/mermaid/dist/mermaid.min.js\"></script>\n" \

@@ -11,7 +11,7 @@
 #include "utils/view/texts.h"
 #include "utils/view/values/titles.h"
 
-/* Trace processors keep 512 levels of slices, and close the wrong ones beyond. */
+/* The limit of nested slices: trace processors keep 512 levels, and close wrong slices beyond. */
 #define DEPTH_MAX 500
 
 #define CLOCK_ID_REALTIME  1
@@ -74,9 +74,9 @@ enum {
 };
 
 /*
- * @task: the task whose events are being written, as a separate sequence of packets
- * @known: by function id, the sequence that has defined its name
- * @last_ns: the last time of the task: times must not go backwards
+ * @task: the task whose events are being written; each task is a sequence of packets
+ * @known: by function id, the last sequence that has defined its name
+ * @last_ns: the task's last time, since times must not go backwards
  */
 struct perfetto {
 	struct nest nest;
@@ -124,8 +124,7 @@ static void add_clock(struct perfetto *p, unsigned id, uint64_t time_ns)
 }
 
 /*
- * Write a packet that relates the monotonic clock to the time of day. Times are from the monotonic
- * clock.
+ * Write the packet that relates the monotonic clock, from which all times are, to the time of day.
  */
 static void write_clocks(struct export *ex)
 {
@@ -168,7 +167,7 @@ static void begin_packet(struct perfetto *p, uint64_t time_ns)
 	proto_add_uint(&p->packet, PACKET_SEQUENCE_ID, p->sequence);
 }
 
-/* A process without probes has no session: its name is that of its program. */
+/* A process without probes has no session: it gets the name of its task. */
 static void write_process(struct export *ex, const struct task *task, uint64_t time_ns)
 {
 	struct perfetto *p = ex->state;
@@ -208,7 +207,7 @@ static void write_thread(struct export *ex, const struct task *task, uint64_t ti
 	write_packet(ex);
 }
 
-/* Write the part that all packets of the sequence share. */
+/* Write the values that packets of the sequence have by default. */
 static void write_defaults(struct export *ex, const struct task *task, uint64_t time_ns)
 {
 	struct perfetto *p = ex->state;
@@ -242,7 +241,7 @@ static inline bool knows(const struct perfetto *p, const struct func *func)
 	return func->id < p->nr_known && p->known[func->id] == p->sequence;
 }
 
-/* Returns true when the sequence already had the name of @func. The caller writes it otherwise. */
+/* True when the sequence has defined the name of @func. If not, the caller must define it now. */
 static bool is_known(struct perfetto *p, const struct func *func)
 {
 	if (unlikely(func->id >= p->nr_known)) {
@@ -270,12 +269,12 @@ static void add_name(struct perfetto *p, const struct func *func)
 	proto_add_message(&p->packet, PACKET_INTERNED_DATA, &p->part);
 }
 
-/* HOT: write the beginning of a call with a defined name, or an end. */
+/* HOT: write the end of a call, or the beginning of a call whose name is defined. */
 static void write_known(struct export *ex, const struct nest_edge *edge)
 {
 	struct perfetto *p = ex->state;
 	uint8_t *start = (uint8_t *)sink_room(ex->sink, 64);
-	uint8_t *to = start + 2; /* one byte of length is enough */
+	uint8_t *to = start + 2; /* one byte for the tag, one for the length */
 
 	*to++ = PACKET_TIMESTAMP << 3;
 	to = put_varint(to, p->last_ns);
@@ -307,10 +306,7 @@ static void add_annotation(struct perfetto *p, const char *name, const char *tex
 	proto_add_message(&p->part, TRACK_EVENT_ANNOTATIONS, &p->inner);
 }
 
-/*
- * The slow path: write an edge with the name if it is not defined, and with arguments or a return
- * value.
- */
+/* The slow path: write an edge with arguments or a return value. Define the name if needed. */
 static void write_edge(struct export *ex, const struct event *event, const struct nest_edge *edge)
 {
 	struct perfetto *p = ex->state;
@@ -331,7 +327,6 @@ static void write_edge(struct export *ex, const struct event *event, const struc
 	write_packet(ex);
 }
 
-/* Write an event with its time, its name and its text. */
 static int put_perfetto_point(struct export *ex, const struct task *task, const struct event *event)
 {
 	struct perfetto *p = ex->state;
@@ -370,8 +365,8 @@ static int put_perfetto_events(struct export *ex, const struct event_span *span,
 			ret |= export_point(ex, span->task, event);
 		while (nest_next(&p->nest, open, event, &edge)) {
 			/*
-			 * This is the depth of the edge: if the edge ends a call, that call was
-			 * just removed from the stack.
+			 * The call of an end was just removed from the stack, so its depth is one
+			 * more.
 			 */
 			if (unlikely(open->depth + !edge.is_begin > DEPTH_MAX))
 				continue;
@@ -387,8 +382,8 @@ static int put_perfetto_events(struct export *ex, const struct event_span *span,
 }
 
 /*
- * Returns the id of the track for the executions of a process. Successive processes with the same
- * number have different tracks.
+ * Returns the id of the track of a process's executions. Processes that had the same pid one after
+ * the other have different tracks.
  */
 static uint64_t execution_uuid(const struct execution *execution)
 {
@@ -463,10 +458,7 @@ static bool write_execution(struct export *ex, const struct exec_slice *slice, b
 	return is_done && !strbuf_oom(&name);
 }
 
-/*
- * Write executions as a separate sequence. Its names are written in full, since most of them occur
- * once.
- */
+/* Write executions as a sequence of their own. It defines no names, since most occur only once. */
 static int end_perfetto(struct export *ex, struct uft_err *err)
 {
 	struct perfetto *p = ex->state;

@@ -1,4 +1,4 @@
-/* Exporter: pprof's profile.proto, calls and self times by call path. */
+/* Exporter: pprof's profile.proto: calls and self times by call path. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,10 +9,7 @@
 #include "utils/view/values/titles.h"
 #include "utils/view/graph/tree_counters.h"
 
-/*
- * The limit of calls in a sample. A sample has all calls of its path; if the path is longer, only
- * the innermost ones are written.
- */
+/* The limit of calls in a sample. A longer path is cut to its innermost calls. */
 #define PATH_MAX_CALLS 1000
 
 /* Field numbers: doc/formats/exports.md, "pprof". */
@@ -42,10 +39,7 @@ enum {
 	FUNCTION_SYSTEM_NAME = 3,
 };
 
-/*
- * The first strings of the string table, in this order. The names of counters and of functions
- * follow.
- */
+/* The first strings of the string table. Names of counters follow, then names of functions. */
 enum {
 	STRING_EMPTY,
 	STRING_CALLS,
@@ -56,10 +50,12 @@ enum {
 	STRING_FIRST_FREE,
 };
 
-/* Functions are numbered in the order of their first use, from 1 on. Each has one location. */
+/*
+ * @own: the growth of all counters in each node, in the order of samples. A function and its only
+ *       location have the same number, from 1, in the order of first use
+ */
 struct pprof {
 	struct tree_counters counters;
-	/* Growth of all counters in each node, in the order of the samples */
 	uint64_t *own;
 	struct strbuf part;
 	struct strbuf inner;
@@ -154,7 +150,7 @@ static void write_sample(struct export *ex, const struct tree_node *node, const 
 	write_part(ex, PROFILE_SAMPLE);
 }
 
-/* @own: the counters of the next sample */
+/* @own: the counters of the next sample, or NULL */
 static int write_tree(struct export *ex, const struct tree_node *root, const uint64_t **own)
 {
 	struct pprof *p = ex->state;
@@ -184,7 +180,7 @@ static size_t count_samples(const struct tree *tree)
 	return nr;
 }
 
-/* @step: the distance of two samples in @own */
+/* Store the values of a counter in @own, every @step places. */
 static void note_own(const struct tree *tree, uint64_t *own, size_t step)
 {
 	for (size_t i = 0; i < tree->nr_roots; i++) {
@@ -199,7 +195,7 @@ static void note_own(const struct tree *tree, uint64_t *own, size_t step)
 	}
 }
 
-/* Each counter is spread over the tree, one after the other. */
+/* The tree has room for one counter at a time, so the values are copied to @own. */
 static int find_counters(struct export *ex, struct tree *tree)
 {
 	struct pprof *p = ex->state;

@@ -12,8 +12,8 @@
 
 /*
  * @task: the task whose profile is being written
- * @numbers: functions, which the file calls frames
- * @last_ns: the last time of the task, since the start of the recording
+ * @numbers: the functions: the file calls them frames
+ * @first_ns: the time that is 0 in the file; @last_ns: the task's last time, from then on
  */
 struct speedscope {
 	struct nest nest;
@@ -77,7 +77,7 @@ static void begin_task(struct export *ex, const struct task *task, uint64_t time
 	sink_putf(ex->sink, ",\"startValue\":%llu,\"events\":[", (unsigned long long)s->last_ns);
 }
 
-/* Calls that never returned end with the records, as the format requires. */
+/* The format requires ends: calls that never returned end at the task's last time. */
 static int end_task(struct export *ex)
 {
 	struct speedscope *s = ex->state;

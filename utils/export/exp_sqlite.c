@@ -14,7 +14,7 @@
 #include "utils/export/payloads.h"
 #include "utils/view/values/titles.h"
 
-/* Names are as in Perfetto's trace_processor, if it has the same table or column. */
+/* Tables and columns that Perfetto's trace_processor has, too, have the same names here. */
 static const char schema[] =
 	"PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA user_version = 1;"
 	"CREATE TABLE metadata(name TEXT PRIMARY KEY, str_value TEXT);"
@@ -77,8 +77,8 @@ struct open_call {
 /*
  * @fd: the database's file, which has no name any more
  * @calls: the calls of @task, the innermost last; @payloads: their arguments
- * @is_known: by function id; @open: number of open calls of @task, by func->count_id
- * @is_range: only a part of the recording is exported; calls that are open at its end end there
+ * @is_known: by function id: it is in the table; @open: by func->count_id: open calls of @task
+ * @is_range: only a time range is exported; calls that are open at its end count as finished
  */
 struct sqlite_export {
 	struct nest nest;
@@ -105,10 +105,7 @@ static int failed(struct sqlite_export *s, struct uft_err *err)
 		       s->db ? sqlite3_errmsg(s->db) : "no memory");
 }
 
-/*
- * The file is in a new directory, since SQLite opens files next to the database under predictable
- * names.
- */
+/* Make the database in a new directory: SQLite opens files of predictable names next to it. */
 static int open_file(struct sqlite_export *s, struct uft_err *err)
 {
 	const char *top = getenv("TMPDIR");
@@ -137,8 +134,8 @@ static int open_database(struct sqlite_export *s, struct uft_err *err)
 	int ret;
 
 	/*
-	 * Only one thread uses SQLite, and statistics of memory are not needed: locks cost a tenth
-	 * of the time. The setting does not change if SQLite was used before.
+	 * Only one thread uses SQLite, so it needs no locks, which cost a tenth of the time. This
+	 * fails harmlessly if SQLite was used before.
 	 */
 	sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
 	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
@@ -291,7 +288,7 @@ static int enter_open_call(struct sqlite_export *s, const struct func *func, boo
 
 	int ret = know_function(s, func);
 
-	/* A copy of a function is registered right after it, so there is room for both. */
+	/* func->count_id is not larger than func->id, so there is room for it. */
 	if (ret == 0)
 		s->open[func->count_id]++;
 	return ret;
@@ -305,7 +302,7 @@ static void bind_text_or_null(struct sqlite_export *s, sqlite3_stmt *put, int at
 		sqlite3_bind_null(put, at);
 }
 
-/* Returns the time of the innermost call, without that of the shown calls in it. */
+/* Returns the time of the innermost call minus the time of its callees in the database. */
 static uint64_t rest_ns(const struct sqlite_export *s)
 {
 	const struct open_call *call = &s->calls[s->nr - 1];
@@ -313,7 +310,7 @@ static uint64_t rest_ns(const struct sqlite_export *s)
 	return s->last_ns - call->start_ns - call->child_ns;
 }
 
-/* Write a call that ended, or (@is_finished false) did not. @retval: NULL: unknown */
+/* Write the innermost call. @is_finished: it returned; @retval: NULL: unknown */
 static int put_call(struct sqlite_export *s, const struct func *func, bool is_finished,
 		    uint64_t self_ns, const char *retval)
 {
@@ -321,8 +318,8 @@ static int put_call(struct sqlite_export *s, const struct func *func, bool is_fi
 	sqlite3_stmt *put = s->put[PUT_CALL];
 	uint64_t dur_ns = s->last_ns - call->start_ns;
 	/*
-	 * Count as report does: of recursive calls only the outermost one, and no call that the
-	 * task has inherited at a fork.
+	 * As in report, only the outermost of recursive calls counts, and no call that the task has
+	 * inherited at a fork.
 	 */
 	bool is_inner = --s->open[func->count_id] || call->is_inherited;
 	uint64_t total_ns = is_inner ? 0 : dur_ns;
@@ -375,7 +372,7 @@ static int put_database_point(struct export *ex, const struct task *task, const 
 	return step_statement(s, PUT_EVENT);
 }
 
-/* Write a call that ends at @event. This is its own end, or implies that the call has ended. */
+/* Write the innermost call, which ends at @event: by its own end, or because its end is missing. */
 static int put_end(struct sqlite_export *s, const struct event *event, const struct func *func,
 		   const char *retval)
 {
@@ -385,13 +382,12 @@ static int put_end(struct sqlite_export *s, const struct event *event, const str
 	bool is_finished = s->is_range || !is_exit || !(event->flags & EVENT_UNFINISHED);
 
 	/*
-	 * The call's own end has its self time as in report: without all calls in it, also those
-	 * that are not shown.
+	 * An own end has the self time that report shows: without callees, even if they are not
+	 * shown.
 	 */
 	return put_call(s, func, is_finished, is_own ? event->self_ns : rest_ns(s), retval);
 }
 
-/* Process the call that @event belongs to, and those that have ended by then. */
 static int put_edge(struct export *ex, const struct event *event, const struct nest_edge *edge)
 {
 	struct sqlite_export *s = ex->state;

@@ -1,4 +1,4 @@
-/* Replaces exp_sqlite.c in a build without libsqlite3, and reports this. */
+/* Takes the place of exp_sqlite.c in a build without libsqlite3. */
 #include <errno.h>
 
 #include "utils/export/export.h"

@@ -16,9 +16,7 @@ static uint64_t value(const struct tree_node *node)
 	return positive_time(node->total_ns);
 }
 
-/*
- * The colours of the page (utils/export/page/ui/colors.js): a name has the same colour everywhere.
- */
+/* Write the colour that the name has in the page, too (utils/export/page/ui/colors.js). */
 static void put_color(const struct tree_node *node, struct sink *sink)
 {
 	const char *name = node->func->name;

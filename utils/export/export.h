@@ -1,6 +1,4 @@
-/*
- * Exporters: recordings in the formats of other programs. Each is one file and one row of the list.
- */
+/* Exporters: recordings in the formats of other programs. Each has a file and a row of the list. */
 #ifndef UTRAIL_EXPORT_EXPORT_H
 #define UTRAIL_EXPORT_EXPORT_H
 
@@ -16,8 +14,8 @@
 #include "utils/view/graph/tree.h"
 
 /*
- * All exporters: the name of the variable (exp_<name>), and the word of --format. The man page of
- * dump describes their output, doc/formats/exports.md has facts about the formats.
+ * All exporters: the variable's name (without exp_), and the word of --format. The man page of dump
+ * describes the output; doc/formats/exports.md has facts about the formats.
  */
 #define EXPORTERS(row)                                                                          \
 	row(chrome, "chrome") row(flame_graph, "flame-graph") row(graphviz, "graphviz")         \
@@ -26,17 +24,18 @@
 				row(pprof, "pprof") row(jsonl, "jsonl") row(firefox, "firefox") \
 					row(sqlite, "sqlite") row(svg, "svg")
 
-/* The exporter whose name is also a format of other commands, which write their text as a page. */
+/*
+ * The exporter of pages. Other commands have the same word in --format, and write text as a page.
+ */
 #define PAGE_EXPORTER(row) row(html, "html")
 
-/* The numbers of exporters. */
 #define EXPORT_NUMBER(name, word) EXPORT_##name,
 enum export_number {
 	EXPORTERS(EXPORT_NUMBER) PAGE_EXPORTER(EXPORT_NUMBER) EXPORT_NR
 };
 #undef EXPORT_NUMBER
 
-/* The recordings of a page that compares two, in the order of export. */
+/* Two exports to one sink, the base and then the pair, make a page that compares two recordings. */
 enum export_side {
 	EXPORT_ALONE,
 	EXPORT_BASE,
@@ -45,7 +44,7 @@ enum export_side {
 
 struct exporter;
 
-/* The exporters of `utrail events`: events without calls. They are not in the list. */
+/* The exporters of `utrail events`, which are not in the list. */
 extern const struct exporter exp_event_list;
 extern const struct exporter exp_event_lines;
 extern const struct exporter exp_event_fstrace;
@@ -54,18 +53,14 @@ extern const struct exporter exp_event_csv;
 extern const struct exporter exp_event_posix;
 
 /*
- * The user's choices.
- *
  * @tool: name and version of this program
- * @sample_ns: time of a sample in flame graphs; 0: chosen by the length of the recording
- * @counts_outside: count time off the CPU outside of functions too
+ * @sample_ns: the time of a sample in flame graphs; 0: the recording's length decides
+ * @counts_outside: count time off the CPU outside of functions, too
  * @shows_args: show arguments and return values, if they were recorded
- * @shows_paths: for events alone: show the calls around each
+ * @shows_paths: for `utrail events`: show the calls around each event
  * @is_served: the page comes from a server and may request more data (doc/internals/show.md)
- * @has_calls: for events alone: show entries and exits of functions, if the format has events for
- *             them
- * @side: for html alone: two exports to one sink make a page that compares; this is the first or
- *        the second of them
+ * @has_calls: for `utrail events`: write entries and exits if the format has events for them
+ * @side: for html
  * @threads: the number of threads that may share the work
  */
 struct export_config {
@@ -83,9 +78,9 @@ struct export_config {
 /*
  * An export being written.
  *
- * @texts: for texts of points
- * @nr_dropped: number of points without a place in the format
- * @state: the exporter's own data, zeroed at the start
+ * @texts: the data for texts of points
+ * @nr_dropped: the number of points that were left out
+ * @state: the exporter's own data, first zeros
  */
 struct export
 {
@@ -99,26 +94,24 @@ struct export
 };
 
 /*
- * One format. There are two ways to write one: from the stream of events, with @events and, if
- * needed, with @begin and @end; or from the finished call tree, with @show.
+ * A format. An exporter writes either the stream of events, with @events and perhaps @begin and
+ * @end, or the finished call tree, with @show.
  *
- * @medium: the language of its texts, for which sink_str() escapes texts of the recording
- * @is_binary: it is not written to a terminal
+ * @medium: tells sink_str() how to escape texts of the recording
+ * @is_binary: do not write it to a terminal
  * @state_bytes: the size of ex->state
- * @configure: set the pipeline for its needs; NULL for formats from the call tree
- * @deinit: free the contents of ex->state; called in any case
+ * @configure: set what @events needs of the pipeline; NULL for call trees
+ * @deinit: free the contents of ex->state, even after an error
  *
- * Points (EVENT_POINT) are events that take no time, other than calls and the scheduler's. Each
- * format sets one of the following members for them:
+ * Points (EVENT_POINT) are events that take no time. For them, each format sets one of these:
  *
- * @point: writes one. @events calls export_point() with each point at its place in time, between
- *         the calls around it
- * @points_as_calls: the call tree has points as calls: each takes no time, and its function is
- *                   called like the event
- * @drops_points: the reason why the format has no place for them, to be told when there were any:
- *                "N events are left out of <name>: <why>"
+ * @point: writes a point. @events calls export_point() with each point, in the order of time
+ * @points_as_calls: in the call tree, points are calls that take no time, of functions with the
+ *                   points' names
+ * @drops_points: the reason why points are left out, for the message "N events are left out of
+ *                <name>: <why>"
  *
- * All return 0 or a negative errno with @err; failures of ex->sink are checked at the end.
+ * All functions return 0 or a negative errno with @err. The caller checks ex->sink at the end.
  */
 struct exporter {
 	const char *name;
@@ -138,35 +131,34 @@ struct exporter {
 
 const struct exporter *exporter_by_number(enum export_number number);
 
-/* Add the exporter's needs to the user's selection. */
+/* Set what the exporter needs of the pipeline. */
 void export_configure(const struct exporter *exporter, struct pipeline_config *stages);
 
 /*
- * Write all events of @pipe, which was opened for it, to @sink. @nr_dropped: the number of points
- * without a place, see drops_points.
+ * Write all events of @pipe, which export_configure() has configured, to @sink. *@nr_dropped gets
+ * the number of points that were left out (drops_points).
  */
 int export_run(const struct exporter *exporter, const struct export_config *config,
 	       struct pipeline *pipe, struct sink *sink, uint64_t *nr_dropped, struct uft_err *err);
 
-/* Handle a point as the exporter says. Returns 0 or -ENOMEM. */
+/* Write a point, or count it as left out. Returns 0 or a negative errno. */
 int export_point(struct export *ex, const struct task *task, const struct event *event);
 
 /*
- * Write members of a JSON object for the values of @event: "vmrss":12,"shared":3 by the names of
- * its fields. An event known only as text has "data":"its text"; one without values has nothing.
- * Returns their number.
+ * Append the fields of @event as members of a JSON object: "vmrss":12,"shared":3. An event without
+ * known fields has "data":"its text". Returns the number of members.
  */
 size_t export_point_json(struct export *ex, const struct task *task, const struct event *event,
 			 struct strbuf *out);
 
 /*
- * Append the values of @event: "(1, 2)" of an ENTRY, "3" of an EXIT. Returns false, with nothing
- * appended, when there are none or they are not wanted.
+ * Append the values of an ENTRY, "(1, 2)", or of an EXIT, "3". Returns false, with nothing
+ * appended, when it has none or the user does not want them.
  */
 bool export_put_payload(const struct export *ex, const struct task *task, const struct event *event,
 			struct strbuf *out);
 
-/* Begin @nest for the user's choice; ends with nest_deinit(). */
+/* Begin @nest, which ends with nest_deinit(). */
 int export_nest_init(const struct export *ex, struct nest *nest, struct uft_err *err);
 
 #endif

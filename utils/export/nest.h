@@ -1,4 +1,4 @@
-/* Begins and ends in pairs: the source of formats that do not allow missing or crossed ones. */
+/* Begins and ends of calls in pairs, for formats that do not allow missing or crossed ones. */
 #ifndef UTRAIL_EXPORT_NEST_H
 #define UTRAIL_EXPORT_NEST_H
 
@@ -10,11 +10,11 @@
 #include "utils/pipeline/pipeline.h"
 
 /*
- * The open calls of one task, and at most one wait of the scheduler as the innermost.
+ * The open calls of one task. The innermost may be a wait of the scheduler.
  *
- * @stack: functions; NULL: without a recorded entry
- * @is_out: the innermost is a wait
- * @is_done: the current event has been processed
+ * @stack: their functions; NULL: the entry was not recorded
+ * @is_out: the innermost call is a wait
+ * @is_done: all edges of the current event were returned
  */
 struct nest_task {
 	const struct func **stack;
@@ -24,7 +24,7 @@ struct nest_task {
 	bool is_done;
 };
 
-/* By task->index. Starts with nest_init(), ends with nest_deinit(). */
+/* @tasks: by task->index. Starts with nest_init(), ends with nest_deinit(). */
 struct nest {
 	struct nest_task *tasks;
 	size_t nr;
@@ -38,7 +38,7 @@ struct nest_edge {
 	bool is_begin;
 };
 
-/* Set the pipeline for the needs of a nest. by_task: one task after the other */
+/* Set what a nest needs of the pipeline. by_task: with one task after the other */
 void nest_configure(struct pipeline_config *config);
 void nest_configure_by_task(struct pipeline_config *config);
 
@@ -46,8 +46,8 @@ int nest_init(struct nest *nest, const struct trace_data *data, struct uft_err *
 void nest_deinit(struct nest *nest);
 
 /*
- * Call this at the end of a task: it ends the innermost call or wait that is still open. Returns
- * false when there is none.
+ * End the innermost call or wait that is still open at the end of a task. Returns false when none
+ * is open.
  */
 bool nest_end(struct nest_task *task, struct nest_edge *edge);
 
@@ -56,13 +56,13 @@ bool nest_repair(struct nest *nest, struct nest_task *task, const struct event *
 		 struct nest_edge *edge);
 
 /*
- * HOT: find a call that @event begins or ends. Call this again until it returns false:
+ * HOT: find a call or wait that @event begins or ends. Call this until it returns false:
  *
  * 	while (nest_next(nest, task, event, &edge))
  * 		...
  *
- * All edges of an event have its time. An end always belongs to the innermost open call or wait.
- * Calls that never return stay open. A lack of memory sets nest->is_oom.
+ * An end always belongs to the innermost open call or wait. Calls that never return stay open. A
+ * lack of memory sets nest->is_oom.
  */
 static inline bool nest_next(struct nest *nest, struct nest_task *task, const struct event *event,
 			     struct nest_edge *edge)

@@ -1,4 +1,4 @@
-/* Functions and texts numbered in the order in which they come: formats have tables of these. */
+/* Functions and texts numbered in the order in which they come, for tables in formats. */
 #ifndef UTRAIL_EXPORT_NUMBERS_H
 #define UTRAIL_EXPORT_NUMBERS_H
 
@@ -41,7 +41,7 @@ static inline uint32_t func_number(struct func_numbers *numbers, const struct fu
 /*
  * Starts as zeros, ends with text_numbers_deinit().
  *
- * @texts: by number, each once
+ * @texts: by number
  * @by_text: the numbers, plus one
  */
 struct text_numbers {

@@ -8,8 +8,8 @@
 #include "utils/base/containers/strbuf.h"
 
 /*
- * Arguments of the open calls of one task, the innermost last; few calls have any. Starts as zeros,
- * ends with payloads_deinit().
+ * Arguments of the open calls of one task that have any, the innermost last. Starts as zeros, ends
+ * with payloads_deinit().
  */
 struct payloads {
 	struct payload {
@@ -23,14 +23,14 @@ struct payloads {
 void payloads_deinit(struct payloads *payloads);
 
 /*
- * Copy the arguments of the call at @depth. Calls that were open there or deeper have ended.
- * Returns 0 or -ENOMEM.
+ * Keep a copy of the arguments of the call at @depth. Older arguments at this depth or deeper are
+ * dropped. Returns 0 or -ENOMEM.
  */
 int payloads_put(struct payloads *payloads, size_t depth, const struct strbuf *text);
 
 /*
- * End the call at @depth. Returns its arguments, which the caller frees, or NULL. Deeper calls have
- * ended, too.
+ * Returns the arguments of the call at @depth, which ends, or NULL. The caller frees them. Deeper
+ * arguments are dropped.
  */
 char *payloads_take(struct payloads *payloads, size_t depth);
 

@@ -1,4 +1,4 @@
-/* The part of protocol buffers that exporters need: appending fields to a byte string. */
+/* Protocol buffers: append fields to a message. */
 #ifndef UTRAIL_EXPORT_PROTO_H
 #define UTRAIL_EXPORT_PROTO_H
 
@@ -9,7 +9,7 @@
 /* The limit of bytes of a varint. */
 #define VARINT_MAX 10
 
-/* HOT: writes to @to, which has VARINT_MAX bytes, and returns the end. */
+/* HOT: writes up to VARINT_MAX bytes to @to, and returns the end. */
 static inline uint8_t *put_varint(uint8_t *to, uint64_t v)
 {
 	for (; v >= 0x80; v >>= 7)
@@ -18,7 +18,7 @@ static inline uint8_t *put_varint(uint8_t *to, uint64_t v)
 	return to;
 }
 
-/* Append a number of any kind except zigzag. Negative ones are written as 64 bits. */
+/* Append a number of any type but zigzag. Cast negative numbers from 64 bits. */
 void proto_add_uint(struct strbuf *out, unsigned field, uint64_t v);
 /* Append bytes or a string, which must be valid UTF-8 (see MEDIUM_BINARY). */
 void proto_add_bytes(struct strbuf *out, unsigned field, const void *data, size_t len);
