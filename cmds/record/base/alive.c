@@ -78,8 +78,8 @@ int alive_run(struct alive *a, const struct alive_ops *ops, void *arg)
 
 		if (step == STEP_LOOK) {
 			/*
-			 * Set before the look: alive_add() clears it for each process that is
-			 * found, so another look follows.
+			 * The flag is set before the look: alive_add() clears it for each found
+			 * process, and another look follows.
 			 */
 			a->has_looked = true;
 			ops->look(arg);

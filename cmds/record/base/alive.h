@@ -5,14 +5,14 @@
 #include <stdbool.h>
 
 /*
- * Decides how long a recording goes on: until the program has ended, and all processes that it left
- * running (other traced processes, children that may still report themselves). Interrupts, which
- * are signals that ask a process to end, are left to the program, with two exceptions:
+ * A recording goes on until the program and all processes that it left running have ended: other
+ * traced processes, and children that may still report themselves. An interrupt is a signal that
+ * asks a process to end. It is left to the program, with two exceptions:
  *
- *   - Processes that the program left running are not waited for any more after a second interrupt,
- *     or after one that comes after the program's end.
- *   - From the second interrupt on, the program itself gets only a number of ticks. It may be about
- *     to end by this very interrupt, and then its status is wanted; or it may ignore interrupts.
+ * - After a second interrupt, and after an interrupt that follows the program's end, processes that
+ *   the program left running are not waited for.
+ * - After a second interrupt, the program itself gets only a number of ticks. It may be about to
+ *   end by that interrupt, and then its status is wanted; or it may ignore interrupts.
  *
  * If @leaves_rest is set before the start, processes that the program left running get only a
  * number of ticks.
@@ -36,8 +36,8 @@ struct alive {
 
 #define ALIVE_TICK_MS	  100
 #define ALIVE_TICKS	  50 /* ticks that the program may take after a second interrupt */
-#define ALIVE_FINAL_TICKS 10 /* ticks that it may take after a third interrupt */
-#define ALIVE_REST_TICKS  20 /* ticks that processes it left running may take, with @leaves_rest */
+#define ALIVE_FINAL_TICKS 10 /* ticks that the program may take after a third interrupt */
+#define ALIVE_REST_TICKS  20 /* ticks for processes that it left running, with @leaves_rest */
 #define ALIVE_LAST_ROUNDS 16
 
 /* alive_add(): a process begins to be followed. alive_remove(): it was seen to end. */

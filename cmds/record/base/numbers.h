@@ -1,6 +1,6 @@
 /*
- * Numbers of tasks: in their own pid namespace, and in the recorder's. They differ in a namespace
- * (pid_namespaces(7)) below the recorder's.
+ * Numbers of tasks: in their own pid namespace (pid_namespaces(7)), and in the recorder's. Both
+ * differ in a namespace below the recorder's.
  */
 #ifndef UTRAIL_CMDS_RECORD_BASE_NUMBERS_H
 #define UTRAIL_CMDS_RECORD_BASE_NUMBERS_H

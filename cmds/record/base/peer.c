@@ -105,7 +105,7 @@ enum peer_task peer_task(pid_t os_pid, pid_t tid)
 	snprintf(path, sizeof(path), "/proc/%d/task/%d", os_pid, tid);
 	if (is_there(path))
 		return PEER_TASK_OWN;
-	/* /proc has a directory for each thread, too, though it does not list it. */
+	/* /proc has a directory for each thread, too, but does not list these directories. */
 	snprintf(path, sizeof(path), "/proc/%d", tid);
 	return is_there(path) ? PEER_TASK_OTHERS : PEER_TASK_GONE;
 }

@@ -41,15 +41,15 @@ bool peer_is_pid(pid_t os_pid, pid_t pid);
 bool peer_is_elsewhere(pid_t os_pid);
 
 /*
- * Returns the number of filters of system calls (seccomp) on the recorder. Processes that it starts
- * have them, too.
+ * Returns the number of filters of system calls (seccomp) on the recorder. Processes that the
+ * recorder starts have these filters, too.
  */
 #define PEER_FILTERS_MAX 9999UL
 unsigned peer_own_filters(void);
 
 /*
- * The relation of the thread @tid to process @os_pid, which reports it as its own. @tid is a number
- * in the recorder's namespace.
+ * The relation of the thread @tid to process @os_pid, which reports the thread as its own. @tid is
+ * a number in the recorder's namespace.
  */
 enum peer_task {
 	PEER_TASK_OWN,	  /* it is a thread of that process */
@@ -64,8 +64,8 @@ enum peer_task peer_task(pid_t os_pid, pid_t tid);
 #define PEER_END_MS 200
 
 /*
- * True when the process of a pidfd has ended, or does so within @wait_ms. Also true without a
- * descriptor (below 0).
+ * True when the process of @pidfd has ended, or ends within @wait_ms. Also true when @pidfd is
+ * negative.
  */
 bool peer_has_ended(int pidfd, int wait_ms);
 

@@ -35,9 +35,7 @@ const char *proc_status_field(const struct strbuf *status, const char *field)
 	return "";
 }
 
-/*
- * Reads the next number of the line at @at, and moves @at past it. Returns false at the line's end.
- */
+/* Reads the number at @at, and moves @at past it. Returns false at the line's end. */
 static bool next_number(const char **at, unsigned *number)
 {
 	char *end;

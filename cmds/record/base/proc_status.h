@@ -25,8 +25,8 @@ const char *proc_status_field(const struct strbuf *status, const char *field);
 unsigned proc_status_last(const struct strbuf *status, const char *field, unsigned *last);
 
 /*
- * Returns all numbers in the line of @field; the caller frees them. @nr: gets how many they are.
- * Returns NULL without memory.
+ * Returns all numbers in the line of @field; the caller frees them. @nr: gets their number. Returns
+ * NULL without memory.
  */
 unsigned *proc_status_numbers(const struct strbuf *status, const char *field, int *nr);
 

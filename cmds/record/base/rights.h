@@ -14,7 +14,7 @@
 /* The credentials that the thread had before (credentials(7)). */
 struct rights {
 	bool is_changed;
-	bool has_groups; /* @groups were replaced, too */
+	bool has_groups; /* the thread's groups were changed, too */
 	uid_t uid;
 	gid_t gid;
 	int nr_groups;
@@ -37,8 +37,8 @@ int rights_enter(const struct peer *peer, struct rights *before);
 void rights_leave(struct rights *before);
 
 /*
- * Within rights_enter(), open files of the recorder (the data directory) with its own rights. Ends
- * with rights_resume(). Outside of rights_enter() nothing happens.
+ * After rights_enter(): open files of the recorder (the data directory) with the recorder's own
+ * rights, until rights_resume(). At other times nothing changes.
  */
 struct rights rights_pause(void);
 void rights_resume(struct rights *paused);

@@ -85,8 +85,8 @@ struct record_settings {
 	bool traces_files;	 /* --proc without --no-proc-files */
 	bool traces_environment; /* --proc-env */
 	/*
-	 * as for `build`: nothing is preloaded, and a process that runs on after the program's end
-	 * is left alone, if that does no harm
+	 * for `build`: nothing is preloaded; a process that runs on after the program's end is left
+	 * alone if that does no harm
 	 */
 	bool without_probe;
 	bool uses_cache; /* facts about files are cached (--no-cache: they are not) */
@@ -97,10 +97,12 @@ struct record_settings {
 	bool reports_crashes;
 	bool use_libcalls; /* calls that the program makes into libraries are recorded */
 	bool attaches;	   /* -p: attach to running processes, and leave them at the end */
-	/* attach also to processes whose filters of system calls may end them because of that */
+	/* attach even to a process that its filter of system calls may end for that */
 	bool force;
 	bool nest_libcalls; /* calls that libraries make into each other are recorded */
-	/* calls that Python itself makes are recorded, unless the user patches its functions */
+	/*
+	 * calls that Python itself makes are recorded, unless the user patches functions of Python
+	 */
 	bool hooks_interpreters;
 	/* events that the kernel records by itself, see sources/perf.h */
 	bool use_tasks; /* beginning and end of tasks */

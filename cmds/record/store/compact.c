@@ -33,7 +33,7 @@ static struct store_compact *of(struct store *store)
 	return container_of(store, struct store_compact, store);
 }
 
-/* Returns the name of the file for @name; when it is a file of records @tid is set. */
+/* Returns the name of the inner file for @name. @tid: the task of its records; 0: no records */
 static const char *inner_name(const char *name, int32_t *tid, char *buf, size_t size)
 {
 	*tid = datadir_records_tid(name);
@@ -52,7 +52,7 @@ static void work_destroy(struct compact_work *work)
 	free(work);
 }
 
-/* NULL when memory is short. */
+/* Returns NULL without memory. */
 static struct compact_work *work_take(struct store_compact *compact)
 {
 	pthread_mutex_lock(&compact->lock);
@@ -266,7 +266,7 @@ static int compact_publish(struct store *store, const char *name, const struct i
 
 static int compact_read(struct store *store, const char *name, size_t max, struct strbuf *out)
 {
-	/* This only reads small files, never records. */
+	/* The recorder reads only small files, never records. */
 	return datadir_records_tid(name) ? -EINVAL : store_read(of(store)->inner, name, max, out);
 }
 

@@ -89,7 +89,7 @@ static int dir_append(struct store *store, int stream, const struct iovec *parts
 
 	int code = errno ? -errno : -EIO;
 
-	/* If that fails, too, the file ends in a part of a record, which readers cut off. */
+	/* If ftruncate() fails, too, the file ends in a part of a record, which readers cut off. */
 	if (done && fstat(stream, &st) == 0 && ftruncate(stream, st.st_size - (off_t)done) < 0)
 		code = -errno;
 	return code;
@@ -117,10 +117,7 @@ static int write_parts(int fd, const struct iovec *parts, int nr)
 
 #define TMP_FLAGS (O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
 
-/*
- * Opens a temporary file of ours without other links, and empties it. Returns -EINVAL for all other
- * files.
- */
+/* Opens and empties a temporary file if it is ours and has no other links; else -EINVAL. */
 static int reuse_tmp(int dir_fd, const char *tmp)
 {
 	int fd cleanup_fd = openat(dir_fd, tmp, TMP_FLAGS);
@@ -134,8 +131,8 @@ static int reuse_tmp(int dir_fd, const char *tmp)
 
 /*
  * Opens a temporary file. The temporary file of `info` exists from the beginning, and marks the
- * directory as a recording, so it is never missing. A file that another user has put in its place
- * is removed.
+ * directory as a recording, so it is never missing. If another user has put a file in its place,
+ * that file is removed.
  */
 static int open_tmp(int dir_fd, const char *tmp, mode_t mode)
 {
@@ -163,7 +160,7 @@ static int dir_publish(struct store *store, const char *name, const struct iovec
 	int dir_fd = fd_of(store);
 	struct rights paused cleanup_rights_pause = rights_pause();
 
-	/* A file of another name would stay there for ever. */
+	/* A later recorder would not delete a file of an unknown name. */
 	if (!datadir_has_name(name))
 		return err_set_errno(err, -EINVAL, "cannot create '%s'", name);
 	snprintf(tmp, sizeof(tmp), DATADIR_TMP("%s"), name);

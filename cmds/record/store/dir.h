@@ -21,9 +21,10 @@ struct store_dir {
 
 /*
  * Make the data directory @path. A directory that is a recording, or empty, becomes <path>.old,
- * which replaces an older one of that name. Anything else stays, and is an error. So is an older
- * one that has other files, is a link, or is being recorded into. Returns 0 or negative errno.
- * Until store_dir_close() the directory is locked, so that no other recorder replaces it.
+ * which replaces an older one of that name. Anything else stays, and is an error. It is also an
+ * error when the older <path>.old has other files, is a link, or is being recorded into. Returns 0
+ * or negative errno. Until store_dir_close() the directory is locked, so that no other recorder
+ * replaces it.
  */
 int store_dir_make(struct store_dir *dir, const char *path, struct uft_err *err);
 

@@ -30,8 +30,8 @@
 #include "utils/format/task_txt.h"
 
 /*
- * The first file of a recording, empty at first, and gone when there is `info`. It shows that a
- * directory is a recording if its recorder was killed right after the start.
+ * The first file of a recording, which later becomes `info`. If the recorder is killed right after
+ * the start, this file shows that the directory is a recording.
  */
 #define MARKER	       DATADIR_TMP("info")
 /* Other recorders that begin or end at the same time are done soon. */
@@ -55,7 +55,7 @@ static int open_spot(const struct spot *spot, int flags)
 	return openat(spot->dir_fd, spot->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | flags);
 }
 
-/* Opens the list with a read position of its own, from the start; NULL with errno. */
+/* Opens the directory with a read position of its own. Returns NULL with errno. */
 static DIR *list_dir(int dir_fd)
 {
 	int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -106,7 +106,7 @@ static bool has_info(int dir_fd)
 	       header_decode(bytes, sizeof(bytes), &header, NULL) == 0;
 }
 
-/* uftrace writes `info` at the end; until then the tasks show that it is a recording. */
+/* uftrace writes `info` at the end; until then task.txt shows that the directory is a recording. */
 static bool has_tasks(int dir_fd)
 {
 	char bytes[FIRST_LINE_MAX];
@@ -125,10 +125,7 @@ static bool has_marker(int dir_fd)
 	return fd >= 0;
 }
 
-/*
- * True for a directory that we may rename: an empty one, or a recording by utrail or uftrace,
- * complete or cut off.
- */
+/* True for a directory that we may rename: it is empty, or a recording, complete or not. */
 static bool is_recording(int dir_fd)
 {
 	/*
@@ -168,8 +165,8 @@ static int check_names(int dir_fd, const char *path, struct uft_err *err)
 }
 
 /*
- * Delete the files that mark the directory as a recording (@is_last), or all others. If we are
- * killed in between, the next recorder goes on.
+ * Delete the files that mark the directory as a recording (@is_last), or all other files. If we are
+ * killed between the two, the next recorder still finds a recording, and goes on.
  */
 static int remove_files(int dir_fd, const char *path, bool is_last, struct uft_err *err)
 {
@@ -190,7 +187,7 @@ static int remove_files(int dir_fd, const char *path, bool is_last, struct uft_e
 
 static int remove_all(int dir_fd, const struct spot *spot, struct uft_err *err)
 {
-	/* A recording may lack `info`. On a full disk the marker cannot be made. */
+	/* The marker is for a recording without `info`. On a full disk it cannot be made. */
 	int marker = openat(dir_fd, MARKER, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
 
 	if (marker >= 0)
@@ -223,7 +220,7 @@ static bool lock_dir(int dir_fd)
 
 /*
  * Delete the recording at @spot, if there is one. Returns CHANGED_MEANWHILE when another recorder
- * has it. Then we try again: a recorder at its end releases it soon.
+ * has locked it: at its end that recorder releases it.
  */
 static int remove_recording(const struct spot *spot, struct uft_err *err)
 {
@@ -293,7 +290,7 @@ static int put_aside(const struct spot *spot, const struct spot *old, struct uft
 	return ret ? ret : rename_dir(spot, old, err);
 }
 
-/* Others with write permission may have replaced the directory that was just made. */
+/* Another user with write permission may have replaced the directory that was just made. */
 static bool is_mine(int dir_fd)
 {
 	struct stat st;
@@ -301,9 +298,7 @@ static bool is_mine(int dir_fd)
 	return fstat(dir_fd, &st) == 0 && st.st_uid == geteuid();
 }
 
-/*
- * Make a new directory that we have locked and that is at its place; or return CHANGED_MEANWHILE.
- */
+/* Make and lock a new directory; CHANGED_MEANWHILE when another recorder got there first. */
 static int make_dir(const struct spot *spot, int *dir_fd, struct uft_err *err)
 {
 	const char *path = spot->path;

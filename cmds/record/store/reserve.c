@@ -29,9 +29,9 @@ static uint64_t step_of(uint64_t size)
 }
 
 /*
- * True when there is room to reserve @step bytes, on ext4. Only there a gain was measured. In
- * memory (tmpfs) all pages would be allocated and cleared. Other file systems have their own ways
- * to find space for growing files.
+ * True when the file is on ext4, and there is room to reserve @step bytes. Only ext4 has gained in
+ * measurements. In tmpfs all pages would be allocated and cleared. Other file systems have their
+ * own ways to find space for growing files.
  */
 static bool has_room(int fd, uint64_t step)
 {
@@ -47,7 +47,7 @@ bool reserve_ahead(int fd, size_t len)
 	off_t end = lseek(fd, 0, SEEK_CUR);
 	uint64_t step = end < (off_t)len ? 0 : step_of(end);
 
-	/* Once for each piece of the file. */
+	/* Reserve once for each piece of @step bytes. */
 	if (!step || (end - len) / step == end / step || !has_room(fd, step))
 		return false;
 	return fallocate(fd, FALLOC_FL_KEEP_SIZE, end, step) == 0;
@@ -64,7 +64,7 @@ static void release_file(int dir_fd, const char *name)
 	    st.st_size < (off_t)RESERVE_MIN ||
 	    st.st_blocks * BLOCK_BYTES <= st.st_size + st.st_blksize)
 		return;
-	/* The room stays the file's then, which does no harm. */
+	/* After a failure the file keeps the space, which does no harm. */
 	(void)!ftruncate(fd, st.st_size);
 }
 

@@ -52,7 +52,7 @@ struct store_ops {
 };
 
 /*
- * Data that all stores share; a member of each.
+ * Data that all stores have; a member of each.
  *
  * @error: negative errno of the first failed write
  * @max_bytes: limit of the bytes that store_may_take() allows; 0: none
@@ -70,7 +70,7 @@ struct store {
 	void *when_full_arg;
 };
 
-/* Set the limit of bytes (0: none). Call it before anything else. */
+/* Set the limit of bytes (0: none), before anything else. */
 void store_limit(struct store *store, uint64_t max_bytes, void (*when_full)(void *arg), void *arg);
 
 /*
@@ -95,7 +95,7 @@ static inline size_t iovec_bytes(const struct iovec *parts, int nr)
 	return len;
 }
 
-/* See store_ops. */
+/* The operations of struct store_ops. */
 static inline int store_open(struct store *store, const char *name)
 {
 	return store->ops->open(store, name);

@@ -24,7 +24,7 @@
 
 #define OPEN_DIR (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
 
-/* True when no other rights are in use, of a setuid program or of a peer. */
+/* True when the rights in use are the user's own: not those of a setuid program or of a peer. */
 static bool is_ourselves(void)
 {
 	/* setfsuid(2) with an impossible user changes nothing, and returns the present one. */
@@ -110,7 +110,7 @@ void user_cache_write(int dir, const char *name, const void *data, size_t len)
 	user_cache_shrink(dir, USER_CACHE_BYTES_MAX);
 }
 
-/* @used: when it was used last, in nanoseconds */
+/* @used: the time of its last use, in nanoseconds */
 struct kept {
 	uint64_t used;
 	uint64_t bytes;

@@ -21,17 +21,16 @@
  * Open "utrail" in $XDG_CACHE_HOME, or in ~/.cache. The directory is made when it is missing.
  * Returns a descriptor, or below 0 when there is no cache. There is none when
  *
- *  - we have more rights than the user who has started us (setuid), or look at files as another
- *    user just now (rights_enter())
+ * - the recorder has more rights than its user (setuid), or has those of another user just now
+ *   (rights_enter())
  *  - neither variable is an absolute path
- *  - the directory around it, or it itself, belongs to another user, or it may be written by
- *    others
+ * - the directory, or the directory around it, belongs to another user, or others may write to it
  */
 int user_cache_open(void);
 
 /*
- * Read the file @name of the cache @dir to @out, which is empty. False when there is none, or
- * others could have written it. It counts as used now.
+ * Read the file @name of the cache @dir to @out, which is empty, and note that it was used now.
+ * Returns false when there is none, or others could have written it.
  */
 bool user_cache_read(int dir, const char *name, struct strbuf *out);
 
@@ -42,8 +41,8 @@ bool user_cache_read(int dir, const char *name, struct strbuf *out);
 void user_cache_write(int dir, const char *name, const void *data, size_t len);
 
 /*
- * Remove files: the ones used longest ago, while all together exceed
- * @max_bytes, and leftovers of killed writers.
+ * Remove leftovers of killed writers. While all files together exceed @max_bytes, remove the file
+ * that was used longest ago.
  */
 void user_cache_shrink(int dir, unsigned long long max_bytes);
 
