@@ -14,8 +14,8 @@
 #include "utils/format/event_data.h"
 
 /*
- * The least and the greatest value of notes.look_at: so many ended processes keep their pages
- * without a check. A check sets notes.look_at to twice the number of pages that it has kept. So
+ * The least and the greatest value of notes.look_at: the number of ended processes that keep their
+ * pages without a check. A check sets it to twice the number of pages that the check has kept. So
  * with many pages, there is one check for thousands of ended processes.
  */
 #define ENDED_FEW 256
@@ -96,8 +96,8 @@ static bool has_open_forks(struct processes *procs, const struct process *proc)
 }
 
 /*
- * Frees pages that are settled. The list has the newest first; when there are too many pages, the
- * oldest go first.
+ * Frees pages that are settled. The list has the newest first: when there are too many pages, the
+ * oldest are freed.
  */
 static void look_through(struct processes *procs)
 {

@@ -13,12 +13,11 @@ struct process;
 struct processes;
 
 /*
- * All processes whose page is mapped: running ones, and ended ones with a child that has not
- * reported itself: such a child notes its own children in the same page. Only the control thread
- * reads this list. Starts as { 0 }.
+ * All processes whose page is mapped: running processes, and ended processes with a child that has
+ * not reported itself. Such a child notes its own children in the same page. Only the control
+ * thread reads this list. Starts as { 0 }.
  *
- * @nr_ended: number of ended processes in the list; they are checked when there are more than
- *            @look_at
+ * @nr_ended: number of ended processes in the list; above @look_at, all are checked
  * @reads_failed and the members after it: sums of the notes (struct arena) of processes that are
  *        not in the list any more; after notes_close(), of all processes
  */
@@ -43,10 +42,7 @@ struct notes {
 /* Begin to keep the notes of @proc, which has an arena. */
 void notes_begin(struct processes *procs, struct process *proc);
 
-/*
- * @proc has ended and its rings are empty: unmap the rings. The page of notes stays as long as it
- *        is needed.
- */
+/* @proc has ended, and its rings are empty: unmap them. The page stays as long as it is needed. */
 void notes_end(struct processes *procs, struct process *proc);
 
 /* Stop keeping notes. Those of ended processes are added to the sums in struct notes. */
@@ -55,10 +51,7 @@ void notes_close(struct processes *procs);
 /* Report declared events that are not in the recording. Call it after notes_close(). */
 void notes_warn_about_events(const struct notes *notes, const struct msg *msg);
 
-/*
- * True when each fork that was begun has noted its child. After a failed fork, this is false for a
- * while.
- */
+/* True when a fork has begun whose child is not noted yet. After a failed fork, this stays true. */
 bool notes_has_newborns(const struct processes *procs);
 
 /* For writers: do what @proc requests in its page. */
@@ -70,7 +63,9 @@ void notes_obey(struct processes *procs, struct process *proc);
  */
 void notes_tell_news(struct process *proc);
 
-/* Stop recording in all processes. Steerable processes notice it when writers next look at them. */
+/*
+ * Stop recording in all processes. A steerable process notices that when a writer next looks at it.
+ */
 void notes_finish_all(struct processes *procs);
 
 #endif

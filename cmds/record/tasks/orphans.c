@@ -129,8 +129,8 @@ static bool is_known(struct processes *procs, const struct process *proc, pid_t 
 }
 
 /*
- * Looks at children that @parent or a child of it has noted. Returns false when some have numbers
- * of another namespace.
+ * Looks at children that @parent or a child of it has noted. Returns false when some are noted by
+ * their numbers in another namespace.
  */
 static bool look_at(struct processes *procs, struct process *parent)
 {

@@ -16,8 +16,7 @@ struct orphans {
 };
 
 /*
- * The identity of shared memory. fstat(2) of the memory tells it. For a process that has the memory
- * mapped, /proc/PID/maps tells it.
+ * The identity of shared memory: from fstat(2), or from /proc/PID/maps of a process that maps it.
  */
 struct memory_id {
 	dev_t dev;
@@ -28,7 +27,7 @@ struct memory_id {
  * Watch the children in the notes of all processes (notes.h), if they are alive. The notes may
  * contain any number, so a process is watched only if it has the memory of these notes mapped: no
  * other process can report records there. A child in a pid namespace of its own does not know its
- * number in the recorder's: then all processes in such namespaces are searched.
+ * number in the recorder's namespace: then all processes in such namespaces are searched.
  */
 void orphans_look(struct processes *procs);
 

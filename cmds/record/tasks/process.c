@@ -27,9 +27,7 @@
  */
 #define FLIGHT_SEGMENTS 32
 
-/*
- * The limits on modules that are kept for a process, since programs may load any number of modules.
- */
+/* The limits on modules that are kept for a process: programs may load any number of them. */
 #define MODULES_KEPT_MAX 4096
 #define KEPT_BYTES_MAX	 (256UL << 20) /* for all processes together */
 
@@ -45,13 +43,12 @@ static void choose_ring(const struct record_settings *settings, struct process *
 }
 
 /*
- * If address space is limited (ulimit -v), the number of rings is divided by this until they fit:
- * other processes and the recorder need address space, too.
+ * If address space is limited (ulimit -v), the number of rings is divided by this number until the
+ * arena fits. The large step leaves address space for other uses.
  */
 #define ARENA_PART_OF_LIMITED 4
 #define ARENA_RINGS_LEAST     4
 
-/* Map an arena with as many rings as fit. */
 static void *map_arena(struct process *proc, uint64_t stride, int fd)
 {
 	void *at;

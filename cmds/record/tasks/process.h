@@ -25,14 +25,14 @@
 /*
  * The recorder's data about a ring.
  *
- * @tid: the task whose records the ring holds; 0 while it has none
+ * @tid: the task whose records the ring holds; 0: none yet
  * @is_open: @stream is <tid>.dat. The stream is not open before the first record, and while the
  * store has too few streams.
  * @tail: the recorder's own copy of the ring's tail: the program can write to the ring
- * @untold: records lost here that no LOST record in the file counts
- * @payloads: the same data for its second ring, and for <tid>.evt
+ * @untold: lost records that no LOST record in the file counts yet
+ * @payloads: the same data for the ring's second ring, whose stream is <tid>.evt
  *
- * Starts with zeros, so that thousands of unused ones are untouched pages.
+ * Starts with zeros: the sinks of thousands of unused rings are pages that are never touched.
  */
 struct ring_sink {
 	int32_t tid;
@@ -79,9 +79,7 @@ struct process {
 	uint32_t nr_segments;
 	uint32_t segment_bytes;
 	struct ring_sink *sinks;
-	struct arena
-		*notes; /* the arena's first page, which is kept longer than the rest: see notes.h
-			 */
+	struct arena *notes; /* see notes.h */
 	/* number of modules that it has reported, and of entries in their plans */
 	uint32_t nr_modules;
 	uint64_t planned[PLAN_KINDS];
@@ -93,14 +91,14 @@ struct process {
 	bool has_declared;	  /* it has declared events, or its parent had before the fork */
 	/*
 	 * The generation of left-out functions whose hooks are out of its text, and the number of
-	 * attempts to get to the next one (control/overhead_hooks.h):
+	 * attempts to reach the next generation (control/overhead_hooks.h):
 	 */
 	uint32_t left_out_generation;
 	uint32_t left_out_tries;
 	struct process *next;	     /* in processes.first */
 	struct process *next_noting; /* in processes.notes */
 	struct process *next_live;   /* in processes.live */
-	struct process *next_told;   /* the next process in the list of announced ones */
+	struct process *next_told;   /* the next process to announce */
 };
 
 static inline struct ring *process_ring(const struct process *proc, uint32_t index)
@@ -111,8 +109,8 @@ static inline struct ring *process_ring(const struct process *proc, uint32_t ind
 }
 
 /*
- * Returns the second ring of ring @index, or NULL when it has none yet. The program may name any of
- * its rings as the second one.
+ * Returns the second ring of ring @index, or NULL when it has none yet. The program may name any
+ * ring as the second one.
  */
 static inline struct ring *process_payloads(const struct process *proc, uint32_t index)
 {

@@ -257,8 +257,8 @@ static bool is_free(const struct module_map *map, const struct control_module *m
 
 /*
  * Adds a module that was loaded late to the map: uftrace looks for argument specifications only in
- * modules of the map, and ends at a record without a specification. If another module had this
- * place before, the module is only in task.txt.
+ * modules of the map, and ends at a record without a specification. If another module was at its
+ * addresses before, the late module is only in task.txt.
  */
 int image_save_late(struct sessions *sessions, struct image *s, const struct control_module *m,
 		    struct uft_err *err)

@@ -18,8 +18,8 @@
 /*
  * A process image, with a session id.
  *
- * @map: the map of its modules. Only the control thread changes it. It stays as it is while others
- *       may save it, which is from the publication of the image's process until the image is
+ * @map: the map of its modules. Only the control thread changes it. It does not change while other
+ *       threads may save it: from the publication of the image's process until the image is
  *       announced
  * @stack: the line for its stack, once it is announced. Under tasks.lock.
  * @announced: its map is written, and its SESS and TASK lines are in task.txt. Its first record
@@ -51,10 +51,7 @@ struct sessions {
 
 void sessions_deinit(struct sessions *sessions);
 
-/*
- * Make a new image of process @pid that runs @exe. Returns NULL without memory. It belongs to
- * @sessions.
- */
+/* Make an image of process @pid that runs @exe; it belongs to @sessions. NULL without memory. */
 struct image *image_create(struct sessions *sessions, pid_t pid, const char *exe);
 
 /* Note a module in the session's map. Returns 0 or -ENOMEM. */
@@ -68,14 +65,13 @@ int image_save_late(struct sessions *sessions, struct image *s, const struct con
 		    struct uft_err *err);
 
 /*
- * Put the build ids of all modules into the map, as far as known. Call it when all modules of the
- * fresh image are noted.
+ * Put all known build ids into the map. Call it when all modules of the new image are in the map.
  */
 void image_identify_modules(struct sessions *sessions, struct image *s);
 
 /*
- * Note the line of the stack. It is the line of process @os_pid, which runs the image. If @pidfd
- * shows that this process has ended, it is the usual line.
+ * Note the stack's line of /proc/PID/maps of process @os_pid, which runs the image. If @pidfd shows
+ * that this process has ended, note a line with the usual addresses.
  */
 void image_note_stack(struct image *s, pid_t os_pid, int pidfd);
 

@@ -125,7 +125,7 @@ static void announce_one(struct tasks *tasks, struct process *proc)
 
 /*
  * Announces a process, after its ancestors that are not announced, the eldest first: a child's line
- * needs those of its parents. A chain of forks may have any length.
+ * must come after its parent's. A chain of forks may be long, so this does not recurse.
  */
 static void announce_process(struct tasks *tasks, struct process *proc)
 {

@@ -16,6 +16,11 @@
 #include "utils/base/containers/intmap.h"
 #include "utils/format/probe/control.h"
 
+struct too_deep {
+	int32_t tid;
+	uint64_t nr;
+};
+
 /*
  * All tasks. Any thread may call the functions below. @lock protects the members after it, and the
  * @announced flags of sessions and processes.
@@ -28,11 +33,6 @@
  * @too_deep: for each task that had calls without a frame, their number
  * @nr_too_deep: the sum of these numbers
  */
-struct too_deep {
-	int32_t tid;
-	uint64_t nr;
-};
-
 struct tasks {
 	struct store *store;
 	pthread_mutex_t lock;

@@ -56,10 +56,7 @@ static int read_log(struct tasks *tasks, struct log *log)
 	}
 }
 
-/*
- * True when the thread exists. Threads have a directory in /proc, too, though /proc does not list
- * it.
- */
+/* True when the thread exists: threads have a directory in /proc, too, which is not listed. */
 static bool is_alive(int32_t tid)
 {
 	char path[32];
@@ -73,7 +70,7 @@ static bool is_in(const int32_t *tids, size_t nr, int32_t tid)
 	return bsearch(&tid, tids, nr, sizeof(*tids), order_i32);
 }
 
-/* Marks the lines that stay. The line of a parent stays with a child's. */
+/* Marks the lines that stay. If the line of a child stays, so does its parent's. */
 static int choose_lines(struct log *log, const int32_t *kept, size_t nr_kept)
 {
 	int32_t *parents cleanup_free = malloc((log->nr + 1) * sizeof(*parents));
@@ -136,7 +133,7 @@ static int replace_log(struct tasks *tasks, const struct log *log)
 		       : store_publish_parts(tasks->store, "task.txt", &part, 1, &tasks->stream);
 }
 
-/* Forgets the processes of all tasks but those in @kept. Without memory they stay. */
+/* Forgets the owners of ended tasks that are not in @kept. Without memory, all stay. */
 static void forget_owners(struct tasks *tasks, const int32_t *kept, size_t nr_kept)
 {
 	struct intmap owners = { 0 };
