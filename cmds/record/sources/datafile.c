@@ -68,7 +68,7 @@ static int append_with_lost(struct store *store, int stream, struct ring_sink *s
 	return store_append_parts(store, stream, parts, nr);
 }
 
-/* Set the task whose records the ring holds. False when it is not stated. */
+/* Set the task whose records the ring holds. Returns false when the ring names no possible task. */
 static bool name_sink(struct writers *writers, struct process *proc, struct ring *r,
 		      struct ring_sink *sink)
 {
@@ -105,7 +105,7 @@ static struct tally tally_parts(const struct iovec *parts, int nr)
 static void drop_records(struct writers *writers, struct ring_sink *sink, const struct iovec *parts,
 			 int nr)
 {
-	/* The losses that LOST records state were added to the count before. */
+	/* sink_finish() counts the losses that LOST records state. */
 	const struct tally lost = tally_parts(parts, nr);
 
 	atomic_fetch_add(&writers->records_lost, lost.records);
@@ -205,7 +205,7 @@ void sink_finish(struct writers *writers, struct process *proc, struct ring *r,
 	uint64_t inside = atomic_load(&r->lost_inside);
 	uint64_t too_deep = atomic_load(&r->too_deep);
 
-	/* The losses that the producer could not report any more. */
+	/* The producer may have had no room to report its last losses. */
 	atomic_fetch_add(&writers->records_lost, lost);
 	atomic_fetch_add(&writers->records_lost_inside, MIN(inside, lost));
 	sink->untold += lost > told ? lost - told : 0;

@@ -11,8 +11,8 @@
 
 /*
  * Append @nr parts of the ring @r to the file of its task. Each part has whole records. @sink is
- * the ring's sink. Records that cannot be written are counted, and a LOST record states them at
- * that place as soon as there is space again.
+ * the ring's sink. Records that cannot be written are counted, and a LOST record at that place
+ * states their number as soon as there is space again.
  */
 void sink_append(struct writers *writers, struct process *proc, struct ring *r,
 		 struct ring_sink *sink, const struct iovec *parts, int nr);

@@ -74,8 +74,7 @@ static void note_file(struct writers *writers, int32_t tid, uint64_t bytes)
  * A ring that is being saved. It is copied before it is written: a running thread fills a small
  * ring in a fraction of a millisecond, and writing a file may take longer.
  *
- * @room: memory of @room_bytes, at whose end is the copy: the newest segments in order, @bytes of
- * them
+ * @room: memory of @room_bytes. Its last @bytes are the copy: the newest segments, in order
  * @before: bytes of earlier records
  * @is_damaged: the program has overwritten the fill levels of segments: another attempt is no use
  */
@@ -107,8 +106,8 @@ static uint64_t merge_key_of(const struct saving *s)
 
 /*
  * Puts the segment that begins at @position before the copy. Returns false when it is damaged, or
- * was overwritten meanwhile. A running thread overwrites the oldest segments first, so all older
- * ones are lost, too.
+ * was overwritten meanwhile. Then older segments are lost, too: a running thread overwrites the
+ * oldest first.
  */
 static bool copy_segment(struct saving *s, uint64_t position, uint64_t head)
 {
@@ -151,8 +150,8 @@ static uint64_t copy_newest(struct saving *s, uint64_t head, uint64_t first)
 	uint64_t newest = head - head % segment_bytes;
 	uint64_t place = newest / segment_bytes % s->proc->nr_segments;
 	/*
-	 * The number is read from the newest segment. An older segment may have the number of the
-	 * thread's next lap: the thread stores it there before it gets to that segment.
+	 * The newest segment states the number of earlier bytes. An older segment may have the
+	 * number of the thread's next lap: the thread stores it before it gets to that segment.
 	 */
 	uint64_t before = __atomic_load_n(&s->ring->segment_before[place], __ATOMIC_RELAXED);
 	uint64_t nr = 0;
@@ -171,9 +170,9 @@ static uint64_t copy_newest(struct saving *s, uint64_t head, uint64_t first)
 }
 
 /*
- * Copies the newest segments that fit @budget. Half of them are enough: a running thread has
- * overwritten the others meanwhile. When no attempt gets so many, the result of the last one is
- * used. Returns -EAGAIN when the last one got none.
+ * Copies the newest segments that fit @budget. An attempt succeeds when it gets more than half of
+ * them: a running thread overwrites the others meanwhile. If none succeeds, the last attempt
+ * counts; -EAGAIN: it got no segment.
  */
 static int copy_segments(struct saving *s, uint64_t budget)
 {
@@ -197,7 +196,7 @@ static int copy_segments(struct saving *s, uint64_t budget)
 	return nr ? 0 : -EAGAIN;
 }
 
-/* Makes @s->room and copies into it. The caller frees @s->room. */
+/* Copies into @s->room, which the caller frees. */
 static int copy_ring(struct saving *s, uint64_t budget)
 {
 	s->room_bytes = nr_segments_within(s->proc, budget) * s->proc->segment_bytes;
@@ -206,8 +205,7 @@ static int copy_ring(struct saving *s, uint64_t budget)
 }
 
 /*
- * Writes the copy. A file that does not go back to the beginning starts with a count of the missing
- * records.
+ * Writes the copy, after the number of earlier records that are missing in it.
  * @bytes_beside: size of the task's payload file
  */
 static int save_copy(struct writers *writers, const struct saving *s, int32_t tid,
@@ -229,7 +227,7 @@ static int save_copy(struct writers *writers, const struct saving *s, int32_t ti
 	return ret;
 }
 
-/* Writes the payloads. Readers skip those whose record is gone. */
+/* Writes the payloads. Readers skip a payload whose record is gone. */
 static int save_payloads(struct writers *writers, struct saving *s, int32_t tid, uint64_t budget)
 {
 	int ret = copy_ring(s, budget);
@@ -262,8 +260,8 @@ static int save_task(struct writers *writers, struct saving *s, struct saving *b
 		tasks_announce(writers->tasks, s->proc, tid, s->ring->start_ns);
 	}
 	/*
-	 * A payload is older than its record. The payloads are copied after the records, so the
-	 * copy has the payloads of all these records.
+	 * A payload is older than its record. So the payloads are copied after the records: then
+	 * none of these records lacks its payload.
 	 */
 	if (beside->ring)
 		store_note_error(writers->store, save_payloads(writers, beside, tid, share));
@@ -329,7 +327,7 @@ unsigned flight_save_all(struct writers *writers)
 {
 	unsigned nr = 0;
 
-	/* The lock keeps writers out, which return rings. */
+	/* The lock keeps writers out: they return rings. */
 	pthread_rwlock_wrlock(&writers->processes->live_lock);
 	for (struct process *p = writers->processes->live; p; p = p->next_live) {
 		for (uint32_t i = 0; i < process_rings_in_use(p); i++)

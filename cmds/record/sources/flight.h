@@ -45,7 +45,7 @@ void flight_deinit(struct flight *flight);
 void flight_save_ring(struct writers *writers, struct process *proc, uint32_t index,
 		      unsigned nr_tasks);
 
-/* Save the rings of all running tasks: a snapshot. Returns their number. For the control thread. */
+/* Save the rings of all running tasks: a snapshot. Control thread. Returns their number. */
 unsigned flight_save_all(struct writers *writers);
 
 #endif

@@ -101,7 +101,10 @@ static bool has_kernel_filters(const struct filters *filters, bool *wants_in)
 	return found;
 }
 
-/* Applies -F and -N to kernel functions: the tracer leaves out all others, with their callees. */
+/*
+ * Applies -F and -N to kernel functions: the tracer leaves out all other functions, with their
+ * callees.
+ */
 static int choose_functions(struct kernel *kernel, struct uft_err *err)
 {
 	struct filters *filters = kernel->settings->filters;

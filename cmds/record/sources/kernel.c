@@ -120,7 +120,7 @@ static void leave_instance(struct kernel *kernel)
 	kernel->is_everybodys = false;
 }
 
-/* Choose an instance for this recorder alone, if such an instance can do all that is needed. */
+/* Make an instance for this recorder. If it cannot trace calls as needed, take the global one. */
 static int choose_instance(struct kernel *kernel, struct uft_err *err)
 {
 	int ret = make_instance(kernel, err);
@@ -388,7 +388,7 @@ static int open_cpus(struct kernel *kernel, struct uft_err *err)
 	return ret;
 }
 
-/* An open instance cannot be removed, so this is the last step. */
+/* The instance is left after its files are closed: an open instance cannot be removed. */
 static void close_all(struct kernel *kernel)
 {
 	for (unsigned i = 0; i < kernel->nr_cpus; i++) {
@@ -449,7 +449,6 @@ static int open_all(struct kernel *kernel, pid_t pid, struct uft_err *err)
 	return ret;
 }
 
-/* Returns the bytes that a flight recording keeps of each CPU. */
 static uint64_t kept_bytes(const struct kernel *kernel)
 {
 	return sources_kept_bytes(kernel->settings, kernel->nr_cpus);
@@ -499,8 +498,8 @@ static int take_pages(struct kernel_cpu *cpu, const uint8_t *pages, size_t len)
 }
 
 /*
- * Reads pages by splice(2), which yields only full ones. Returns the number of bytes; 0: there are
- * no more.
+ * Reads pages by splice(2), which yields only full ones. Returns the number of bytes; 0: none is
+ * left.
  */
 static ssize_t get_full_pages(struct kernel_cpu *cpu)
 {
@@ -522,7 +521,7 @@ static ssize_t get_any_page(struct kernel_cpu *cpu)
 	} while (n < 0 && errno == EINTR);
 	if (n <= 0)
 		return 0;
-	/* Readers count in pages, so the rest is zeros. */
+	/* Readers count in pages, so the end of the page becomes zeros. */
 	memset(kernel->pages + n, 0, kernel->page_bytes - n);
 	return kernel->page_bytes;
 }
@@ -548,7 +547,7 @@ static int drain_kernel_cpu(struct kernel_cpu *cpu, ssize_t (*get)(struct kernel
 	return ret;
 }
 
-/* Takes the full pages, of which there may be many, and then the last one. */
+/* Takes all full pages, and then the page that is not full. */
 static int empty_all(struct kernel_cpu *cpu)
 {
 	int ret = drain_kernel_cpu(cpu, get_full_pages);
@@ -615,7 +614,7 @@ static int kernel_finish(struct source *source)
 {
 	struct kernel *kernel = container_of(source, struct kernel, source);
 
-	/* Tracing ends first, so that reading comes to an end. */
+	/* Tracing ends first: otherwise reading might not end. */
 	tracefs_write(kernel->instance_fd, "tracing_on", "0", NULL);
 
 	int ret = kernel_save(source);
@@ -626,7 +625,7 @@ static int kernel_finish(struct source *source)
 	return ret;
 }
 
-/* The default grows with the depth, as in the peer. */
+/* The default grows with the depth, as in uftrace. */
 static uint64_t default_buffer_bytes(unsigned depth)
 {
 	return depth >= 8 ? 4 << 20 : depth >= 4 ? 3 << 20 : depth >= 2 ? 2 << 20 : 1408 << 10;

@@ -18,9 +18,8 @@ struct kernel_cpu;
 /*
  * The recorder's instance of the kernel's tracing (Documentation/trace/ftrace.rst, "Instances"). It
  * does not affect other tracing, and is removed at the end. If the kernel traces calls only in the
- * global instance, that one is used; @state has its former settings.
+ * global instance, the recorder uses that instance; @state has its former settings.
  *
- * @instance_fd: the instance's directory
  * @is_everybodys: it is the global instance
  * @has_graph: calls are traced
  * @has_events: there are tracepoints
@@ -28,8 +27,6 @@ struct kernel_cpu;
  * @page_bytes: the size of the kernel's pages of records
  * @has_watermark: the kernel wakes the recorder when a part of a buffer is full, not for each
  *                 record
- * @pipe, @pages: means to read pages
- * @bytes_written: bytes in the files
  * @is_full: the files have reached their share of --max-size
  * @lost: records that the kernel had no room for; known at the end
  */
@@ -59,8 +56,8 @@ struct kernel {
 /*
  * Make the kernel record the events and calls of the settings, for @pid, which has not executed its
  * program yet, and for all its forks. Write the data that readers need about them (kernel_header,
- * kallsyms). @kernel becomes a source of @sources, and the loop empties the buffers. Returns 0;
- * with @err set, a part cannot be recorded. Returns negative errno when nothing can be recorded:
+ * kallsyms). @kernel becomes a source of @sources, and the loop empties the buffers. Returns 0,
+ * with @err set if a part cannot be recorded. Returns negative errno when nothing can be recorded:
  * then @kernel is closed.
  */
 int kernel_open(struct kernel *kernel, struct sources *sources, pid_t pid, struct uft_err *err);

@@ -62,7 +62,6 @@ static struct perf_event_attr make_attr(const struct record_settings *settings)
 	};
 }
 
-/* Returns the bytes that a flight recording keeps. */
 static uint64_t kept_bytes(const struct perf_cpu *cpu)
 {
 	return sources_kept_bytes(cpu->perf->settings, cpu->perf->nr_cpus);

@@ -41,7 +41,7 @@ void sources_add(struct sources *sources, struct source *source);
 
 /*
  * Save or finish all sources. Return 0 or the first negative errno. No source is open after
- * sources_finish(), but they keep their shares.
+ * sources_finish(); each keeps its share of --max-size.
  */
 int sources_save(struct sources *sources);
 int sources_finish(struct sources *sources);

@@ -46,7 +46,6 @@ static bool find_mount(char path[static PATH_MAX])
 	return has_debugfs;
 }
 
-/* Returns advice for an error. */
 static const char *advice(int code)
 {
 	switch (code) {

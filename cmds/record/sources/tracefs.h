@@ -9,8 +9,8 @@
 #include "utils/format/text.h"
 
 /*
- * Open the mount point of tracefs that /proc/self/mounts names: its own one, or the one in debugfs.
- * Returns a descriptor, or negative errno with a text that gives a remedy.
+ * Open tracefs, which /proc/self/mounts names: at its own mount point, or in debugfs. Returns a
+ * descriptor, or negative errno with a text that gives a remedy.
  */
 int tracefs_open(struct uft_err *err);
 
@@ -31,8 +31,7 @@ int tracefs_open_empty(int dir_fd, const char *name);
 
 /*
  * Append the names of all tracepoints, "system:event" and a newline each, in the kernel's order.
- * The names are for listing or choosing events. Returns 0 or negative errno with a text that gives
- * a remedy.
+ * Returns 0 or negative errno with a text that gives a remedy.
  */
 int tracefs_list_events(struct strbuf *out, struct uft_err *err);
 

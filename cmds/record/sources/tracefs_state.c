@@ -17,12 +17,12 @@
 #include "utils/base/containers/strbuf.h"
 
 enum file_kind {
-	FILE_VALUE,  /* its own text can be written to it again */
+	FILE_VALUE,  /* the text that was read can be written again */
 	FILE_CHOICE, /* several words, with brackets around the chosen one */
-	FILE_SIZE,   /* a number; kernels may add text after it as long as it is unused */
+	FILE_SIZE,   /* a number; kernels may add text to it while the buffer is unused */
 	/* lines; an empty list shows a comment ("#### all functions enabled ####"), or "no pid" */
 	FILE_LIST,
-	FILE_EMPTY, /* its text cannot be written to it: it is emptied */
+	FILE_EMPTY, /* its text cannot be written again: the file is emptied */
 };
 
 /*
@@ -49,10 +49,7 @@ static const struct {
 	{ "tracing_on", FILE_VALUE },
 };
 
-/*
- * @text: the text to write; empty: only empty the file; NULL: the kernel has no such file, or it
- * need not be touched
- */
+/* @text: the text to write; empty: only empty the file; NULL: the kernel has no such file */
 struct saved {
 	char *text;
 	size_t len;
@@ -76,7 +73,6 @@ static struct text first_word(struct text in)
 	return (struct text){ in.at, at };
 }
 
-/* True when the list is empty. */
 static bool is_none(struct text in)
 {
 	return in.at == in.end || *in.at == '#' || text_word(&in, "no pid");

@@ -15,7 +15,7 @@
  * helper process (the keeper) holds their former content, waits until the recorder releases them or
  * dies, and writes it back.
  *
- * @pipe: closed by the recorder, it lets the keeper begin
+ * @pipe: when the recorder closes it, the keeper writes the content back
  * @done: closed by the keeper when it ends
  *
  * Starts as TRACEFS_STATE_NONE.

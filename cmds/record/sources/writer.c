@@ -1,4 +1,4 @@
-/* Writers: take committed bytes from the rings, first from the one that needs room most. */
+/* Writers: take committed bytes from the rings (see writer.h). */
 #include "cmds/record/sources/writer.h"
 
 #include <errno.h>
@@ -15,15 +15,12 @@
 #include "utils/base/containers/order.h"
 #include "utils/format/record.h"
 
-/*
- * The greatest age of a committed record before it is in its file, when its segment does not fill
- * up.
- */
+/* A committed record is in its file after this time, even if its segment does not fill up. */
 #define FLUSH_INTERVAL_NS    100000000
 #define FOLLOWED_INTERVAL_NS 40000000
 /*
- * A program that has forbidden itself system calls may be unable to wake us, and loses records when
- * its ring is full.
+ * A program that has forbidden itself system calls may be unable to wake a writer. It loses records
+ * when its ring is full.
  */
 #define SEALED_INTERVAL_NS   1000000
 /* A thread may lose the CPU between reading the clock and committing its record. */
@@ -49,8 +46,8 @@ static void release_producer(struct ring *r)
 }
 
 /*
- * Returns the end of the producer's records in a segment that it has left. The program may have
- * written any value.
+ * Returns the end of the producer's records in a segment that it has left. 0: the program has
+ * written an impossible value.
  */
 static uint32_t segment_used(const struct process *proc, const struct ring *r, uint64_t segment)
 {
@@ -99,12 +96,12 @@ static uint64_t look_at_segment(const struct process *proc, struct ring *r, uint
 }
 
 /*
- * The most segments that are one write: half of the ring, which is as much as wakes a writer. The
- * 32 bytes of a call cost 4.7 ns in writes of four segments of 128 kB, and 6.7 ns in writes of one
- * (ext4). Larger writes would let a producer wait longer that finds its ring full.
+ * The most segments in one write: half of the ring, at which a writer is woken. The 32 bytes of a
+ * call cost 4.7 ns in writes of four segments of 128 kB, and 6.7 ns in writes of one (ext4). After
+ * larger writes a producer with a full ring would wait longer.
  *
- * With --max-size it is one segment: the store counts the bytes of records before they are packed,
- * and with large writes it would stop too early.
+ * With --max-size a write has one segment: the store counts the bytes of records before they are
+ * packed, and with large writes it would stop too early.
  */
 static int parts_at_a_time(const struct writers *writers, const struct process *proc)
 {
@@ -169,7 +166,7 @@ static uint64_t drain_ring(struct writers *writers, struct process *proc, uint32
 	return second ? taken + drain_segments(writers, proc, &payloads, everything) : taken;
 }
 
-/* Any thread may take the ring. */
+/* Make the ring free for any thread of its process. */
 static void free_ring(struct ring *r)
 {
 	r->tid = 0;
@@ -186,8 +183,8 @@ static void free_ring(struct ring *r)
 }
 
 /*
- * The owner of ring @index does not use it any more: empty it and return it. @nr_tasks: number of
- * rings that are closed now
+ * The owner of ring @index does not use it any more: empty it and return it. @nr_tasks: the number
+ * of tasks whose rings are closed now
  */
 static void close_ring(struct writers *writers, struct process *proc, uint32_t index,
 		       unsigned nr_tasks)
@@ -203,7 +200,7 @@ static void close_ring(struct writers *writers, struct process *proc, uint32_t i
 
 	struct ring *second = process_payloads(proc, index);
 
-	/* If it has no payloads any more, it is a ring of another task. */
+	/* In another state, the second ring belongs to another task. */
 	if (second && atomic_load(&second->state) == RING_PAYLOADS)
 		free_ring(second);
 	free_ring(r);

@@ -21,7 +21,7 @@
  * @sample: of all records taken; NULL: not wanted
  * @counts_calls: @calls is wanted
  * @is_followed: a reader follows the recording: flush more often
- * @flushed_ns: by writer: records that were committed before are in the files
+ * @flushed_ns: a time for each writer: its records that were committed before are in the files
  * @calls: calls whose entries are in the files
  * @records_lost: records that could not be saved
  * @records_lost_inside: the part of @records_lost that ring.lost_inside describes
@@ -57,15 +57,12 @@ void writers_stop(struct writers *writers);
 void writers_deinit(struct writers *writers);
 
 /*
- * Look at all rings of writer @index once, and take whole segments; with @everything also the rest.
- * Rings of ended threads are returned. Returns the bytes taken.
+ * Look at all rings of writer @index once, and take whole segments; with @everything also the
+ * current segments. Rings of ended threads become free. Returns the bytes taken.
  */
 uint64_t writer_look(struct writers *writers, unsigned index, bool everything);
 
-/*
- * Returns the time of the recording's clock up to which all records are in the files; see
- * request.h.
- */
+/* Returns the time of the recording's clock up to which all records are in the files. */
 uint64_t writers_complete_ns(const struct writers *writers);
 
 /*
