@@ -264,7 +264,7 @@ static int wait_for_end(struct attachment *a)
 }
 
 /*
- * Leaves all processes, forked ones, too. A process that ends meanwhile needs no leaving. Returns
+ * Leaves all processes, also forked ones. A process that ends meanwhile need not be left. Returns
  * false when a process could not be left as it was before.
  */
 static bool leave_all(struct run *run, struct attachment *a, const struct attach_how *how)

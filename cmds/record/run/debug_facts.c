@@ -106,8 +106,8 @@ static void tell_symbols(const struct msg *msg, const struct record_settings *se
 }
 
 /*
- * Report on an unprepared file: the number of patched functions, and the reasons why others are
- * not.
+ * Report the number of patched functions of an unprepared file, and why other functions are not
+ * patched.
  */
 static void tell_patches(const struct msg *msg, const struct known_module *m)
 {

@@ -1,4 +1,4 @@
-/* Reports how processes end that are not children of the recorder: the attached ones. */
+/* Reports how attached processes end, which are not children of the recorder. */
 #ifndef UTRAIL_CMDS_RECORD_RUN_ENDS_H
 #define UTRAIL_CMDS_RECORD_RUN_ENDS_H
 
@@ -25,12 +25,12 @@ struct end {
 	struct served served;
 };
 
-/* Watch for its end with @loop. */
+/* Watch for the end of process @pid with @loop. */
 void ends_watch(struct end *end, pid_t pid, struct loop *loop);
 
 /*
  * Stop watching, and report how the process has ended. Returns the status as of waitpid(2) if a
- * signal has ended it, 0 for any other end, or -1 when it runs, or when its end is unknown.
+ * signal has ended it, or 0 for any other end; -1: it still runs, or its end is unknown.
  */
 int ends_tell(struct end *end, const struct msg *msg);
 

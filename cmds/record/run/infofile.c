@@ -123,7 +123,6 @@ static struct data_header make_header(const struct run *run)
 	};
 }
 
-/* Writes `info`: at first with the least that a reader needs, at the end with everything. */
 static int write_info(const struct run *run, const struct info *info, struct uft_err *err)
 {
 	struct data_header header = make_header(run);
@@ -253,8 +252,8 @@ static void describe_losses(const struct run *run, struct recorder *rec, struct 
 }
 
 /*
- * Writes the status into the first version of `info`, which has room for it: there is no space for
- * a new file.
+ * When there is no space for a new file: writes the status into the first version of `info`, which
+ * has room for it.
  */
 static int write_state(const struct run *run, const struct info *info)
 {
@@ -318,14 +317,14 @@ static bool keeps_short_calls(const struct filters *filters)
 }
 
 /*
- * -t goes into the file, since readers use it to filter the scheduler's events like calls. They
- * would also drop calls that -T f@trace or f@time=1us has kept: in that case -t is left out.
+ * Readers use -t from this file to filter the scheduler's events like calls. They would also drop
+ * calls that -T f@trace or f@time=1us has kept, so with these -t is left out.
  */
 int infofile_default_opts(const struct run *run, struct uft_err *err)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
 
-	/* Acts of processes are shown outside of functions, too: most of them are. */
+	/* Most acts of processes are outside of functions, and readers must show them. */
 	if (run->settings.proc_way)
 		strbuf_addstr(&text, "--event-full\n");
 

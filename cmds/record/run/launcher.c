@@ -8,7 +8,7 @@
 #include "utils/object/elf_file.h"
 
 /*
- * A launcher has less code than the first number of bytes. Its library has at least the second
+ * A launcher has at most the first number of bytes of code. Its library has at least the second
  * number of bytes, and TIMES_LARGER times the launcher's code.
  */
 #define LAUNCHER_BYTES_MAX (512U << 10)

@@ -8,8 +8,8 @@
 #include "cmds/record/run/recorder.h"
 
 /*
- * Append to @out the name of the library that has the code of the program @path. This is done only
- * if the rules of -P are about the program alone, and the sizes of code show a launcher.
+ * If the rules of -P are about the program alone, and the sizes of code show that the program @path
+ * is a launcher: append to @out a sentence that names the library with its code.
  */
 void launcher_describe(struct recorder *rec, const char *path, struct strbuf *out);
 

@@ -52,8 +52,8 @@ void recorder_signals(const struct record_settings *settings, sigset_t *set)
 }
 
 /*
- * True when the program has ended. While its hooks change (attach_patch()), the program is traced,
- * and its stops are reported, too: they are no end.
+ * True when the program has ended. While its hooks change (attach_patch()), the program is traced:
+ * then waitid() also reports its stops, which are no end.
  */
 static bool has_ended(const struct lifetime *life)
 {
@@ -66,7 +66,7 @@ static bool has_ended(const struct lifetime *life)
 
 static void start_ticking(struct lifetime *life);
 
-/* Takes the program's end. May be called again: the program ends once. */
+/* Takes the program's end, once it has ended. Later calls do nothing. */
 static void reap_program(void *arg)
 {
 	struct lifetime *life = arg;
@@ -100,7 +100,10 @@ static void reap_program(void *arg)
 		loop_remove(&rec->loop, rec->program_fd, &life->program_end);
 }
 
-/* Sends the signal by the program's descriptor: another process may have its number by now. */
+/*
+ * Sends the signal by the program's descriptor: another process may have the program's number by
+ * now.
+ */
 static void pass_on(const struct lifetime *life, int sig)
 {
 	if (life->rec->program_fd >= 0)
@@ -136,8 +139,8 @@ static void start_ticking(struct lifetime *life)
 }
 
 /*
- * Handles an interrupt. One from the terminal reaches the program by itself; one that was sent to
- * the recorder is passed on.
+ * Handles an interrupt. An interrupt from the terminal reaches the program by itself. An interrupt
+ * that was sent to the recorder is passed on.
  */
 static void interrupt(struct lifetime *life, const struct signalfd_siginfo *info)
 {

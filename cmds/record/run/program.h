@@ -8,8 +8,8 @@
 #include "utils/object/program.h"
 
 /*
- * @path: the executed file: the program, or the interpreter of a script
- * @argv: heap array of borrowed strings (and of @path), NULL-terminated
+ * @path: the file to execute: a program or a script
+ * @argv: heap array of borrowed strings, NULL-terminated
  */
 struct record_program {
 	char path[PATH_MAX];

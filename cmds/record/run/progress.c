@@ -16,8 +16,8 @@
 #define DEV_TTY makedev(5, 0)
 
 /*
- * True for a process that has ended. An unreadable file of a process that exists belongs to another
- * user.
+ * True for the error of a process that has ended. After another error the process exists, and
+ * belongs to another user.
  */
 static bool is_gone(int code)
 {

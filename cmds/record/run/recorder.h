@@ -76,8 +76,9 @@ int recorder_open(struct recorder *rec, const struct record_settings *settings, 
  *
  * @status: of wait(2); RECORDER_STATUS_UNKNOWN when it is no child of the recorder (its parent gets
  *          its status), or still runs
- * @given_up: the signal because of which a running program is not waited for any more; else 0
- * @has_left_rest: processes that it left still run, and are not waited for (settings' @leaves_rest)
+ * @given_up: the signal that has ended the wait for a running program; else 0
+ * @has_left_rest: processes that it left still run, and are not waited for (struct alive,
+ *         @leaves_rest)
  * @has_stayed: an attached process could not be left as it was
  * @traceme: a process that asked the recorder to be its tracer
  * @usage: the program's resources
@@ -93,8 +94,8 @@ struct recorder_end {
 
 /*
  * Set @set to the signals that a recorder with these settings serves by a descriptor. The caller
- * must block them before it starts a thread. A hang-up asks for the end, too, except when it is
- * ignored (nohup(1)).
+ * must block them before it starts a thread. If hang-ups are not ignored (nohup(1)), a hang-up asks
+ * for the end, too.
  */
 void recorder_signals(const struct record_settings *settings, sigset_t *set);
 

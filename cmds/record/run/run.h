@@ -27,7 +27,7 @@ struct run {
 	char library[PATH_MAX];
 	struct store_dir dir;
 	struct store_compact compact;
-	struct store *store; /* the store that is in use: one of those above */
+	struct store *store; /* the store in use: @dir or @compact */
 	struct timespec started;
 	uint64_t elapsed_ns;
 	/* the time that taking the remaining records took after the program's end */

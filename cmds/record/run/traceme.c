@@ -71,8 +71,8 @@ static bool let_go(struct traceme *seen, pid_t tid)
 }
 
 /*
- * A tracee of another thread may be reported before this thread's tracee. When the other one goes
- * on, it causes a SIGCHLD, after which this function is called again.
+ * waitid() may report a tracee of another thread first. When that tracee goes on, it causes a
+ * SIGCHLD, after which this function is called again.
  */
 void traceme_let_go(struct traceme *seen)
 {
