@@ -23,10 +23,7 @@ double budget_own_ns(const struct budget *b, const struct budget_time *t)
 {
 	double own = ((double)t->cpu_ns - t->calls * b->call_ns) / (1 + b->left_rate * b->left_ns);
 
-	/*
-	 * The estimated cost of calls is uncertain, so the program's own time is never estimated
-	 * below this.
-	 */
+	/* The estimated cost of calls is uncertain, so the program's own time has a lower limit. */
 	return MAX(own, (double)t->cpu_ns / 16);
 }
 
@@ -42,8 +39,8 @@ double budget_overhead(const struct budget *b, const struct budget_time *t)
 }
 
 /*
- * Returns the gain of leaving the function out: its calls' cost, most of all when a call takes
- * little time of its own.
+ * Returns the gain of leaving the function out: the cost of its calls, weighted: short calls count
+ * most.
  */
 static double weight(const struct budget *b, const struct budget_func *f)
 {

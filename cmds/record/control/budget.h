@@ -17,7 +17,7 @@
  * @recorder_part: the cost of the recorder's work beside taking records, as a part of the program's
  * own time, in all of the recording so far
  * @left_rate: number of left-out calls that come to a hook, in a nanosecond of the program's own
- *             time. They are not counted any more: this is their rate when they were left out
+ *             time. Such calls are not counted any more: this is their rate when they were left out
  */
 struct budget {
 	double limit;
@@ -67,10 +67,10 @@ double budget_overhead(const struct budget *b, const struct budget_time *t);
 double budget_own_ns(const struct budget *b, const struct budget_time *t);
 
 /*
- * Choose functions so that the cost of the others is within the limit. Functions that are called
- * often and are over soon come first; one that matters little is never chosen. Returns the number
- * of chosen functions. A function that was chosen is not offered again: it stays left out, so that
- * decisions cannot go back and forth.
+ * Choose functions to leave out, so that the cost of all other functions is within the limit.
+ * Functions with many short calls come first; a function that costs little is never chosen. Returns
+ * the number of chosen functions. The caller does not offer a chosen function again: it stays left
+ * out, so that decisions cannot go back and forth.
  */
 size_t budget_decide(struct budget *b, const struct budget_time *t, struct budget_func *funcs,
 		     size_t nr);

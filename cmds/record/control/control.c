@@ -191,7 +191,6 @@ static int plan_of_range(const struct control *ctl, uint32_t range)
 	return plan_memfd(&entries);
 }
 
-/* Handles CALLABLE: the texts of a function. */
 static unsigned take_callable(void *context, const void *message, size_t len)
 {
 	struct conversation *talk = context;
@@ -257,8 +256,8 @@ static const struct control_table talk_table = { talk_rows, ARRAY_SIZE(talk_rows
 /* --- packets --- */
 
 /*
- * Ends the conversation with this packet. A peer that knows the secret is told why. The user is
- * told at the end.
+ * Counts the refusal of @packet, which the user is told at the end. A peer that knows the secret is
+ * told why.
  */
 static void refuse_talk(struct control *ctl, struct conversation *talk, const void *packet,
 			size_t len, enum control_verdict verdict)
@@ -336,7 +335,7 @@ static bool make_place(struct control *ctl, const struct peer *peer)
 {
 	if (talk_count_peer(&ctl->talks.strangers, peer->pid) >= TALKS_OF_PEER_MAX)
 		return false;
-	/* The limit may be lower: the other conversations need descriptors, too. */
+	/* @max may be lower: believed conversations need descriptors, too. */
 	if (ctl->talks.strangers.nr >= MIN(ctl->talks.max, (unsigned)STRANGERS_MAX))
 		talk_drop(ctl, ctl->talks.strangers.oldest);
 	return true;

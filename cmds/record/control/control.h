@@ -31,7 +31,7 @@ struct talk_list {
  * The open conversations.
  *
  * @max: the most conversations in @believed
- * @module_bytes: the bytes of their reports so far
+ * @module_bytes: the bytes of the modules that they have reported
  * @pause, @pause_fd: a timer that ends a pause in accepting connections
  * @nr_dropped, @nr_modules_left_out: the numbers of conversations that were ended, and of modules
  *         that were left out, because of limits
@@ -63,12 +63,12 @@ struct talks {
  * @working_ms: the time after which the process of @served is told again that the recorder is at
  *              work
  * @served: the conversation of the process that waits for the recorder's work, or NULL
- * @told_ms: the time when this process was told so
+ * @told_ms: the time when that process was last told, or when the work began
  * @declined, @protected, @other_libc, @in_valgrind: numbers of processes that had too little
  *        address space to be traced, that have a shadow stack, whose C library is not glibc, that
  *        valgrind runs
  * @nr_without_arena: the number of processes that got no shared memory
- * @why_no_arena: errno of the first of them
+ * @why_no_arena: errno of the first such process
  * @save_error: the error of the first symbol file that could not be written
  */
 struct control {
@@ -107,8 +107,8 @@ struct control {
 int control_listen(struct control *ctl, struct uft_err *err);
 
 /*
- * Call it while long work goes on: the probe that waits for the work, if any, is told that the
- * recorder is alive. @arg: the struct control
+ * Call it again and again during long work: a probe that waits for it is told that the recorder is
+ * alive. @arg: the struct control
  */
 void control_tick(void *arg);
 

@@ -101,7 +101,7 @@ static bool candidates_init(struct candidates *c)
 
 /*
  * Returns the time of one read of the recording's clock, with the write of a record. It is the
- * shortest of some measurements: other programs run, too.
+ * shortest of eight measurements: other programs run, too.
  */
 static double measure_read_ns(const struct record_settings *settings, bool reads_counter)
 {
@@ -158,8 +158,8 @@ static uint64_t writers_time_ns(const struct writers *writers)
 }
 
 /*
- * Returns the cost of a call for the writers, in all of the recording so far: they take a call
- * later than it is made. Writers look at empty rings, too, so with few calls the cost is
+ * Returns the cost of a call for the writers: the mean of the recording so far, since they take a
+ * call later than it is made. Writers also look at empty rings, so with few calls the cost is
  * overestimated.
  */
 static double writer_call_ns(const struct overhead *o)
@@ -307,13 +307,13 @@ static void add_calls(struct candidates *c, const struct called *f, const struct
 /* The assumed duration of a call whose end is not in the sample: it is as long as a sample. */
 #define LONG_NS 100000.0
 
-/* With fewer calls in the sample, a function is unknown. */
+/* A function with fewer calls in the sample is never left out. */
 #define SEEN_LEAST 4
 
 /*
  * Subtracts @calls of functions that are left out already. These calls were in the rings before the
  * functions were left out: a writer that gets no CPU takes them much later. They cost nothing any
- * more, so no other function must go for them.
+ * more, so they are no reason to leave out further functions.
  */
 static void forget_calls(struct overhead *o, double calls)
 {
@@ -512,7 +512,7 @@ static void serve_timer(struct served *served, uint32_t epoll_events)
 
 	/*
 	 * The loop also runs while hooks are taken out, for a user or for --overhead. Then this
-	 * look is skipped, and the next one is for the whole time since the last.
+	 * look is skipped, and the next look is about the whole time since the last one.
 	 */
 	if (read(o->timer_fd, &nr, sizeof(nr)) != sizeof(nr) || !service_hold(o->service))
 		return;

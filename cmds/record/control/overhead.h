@@ -25,7 +25,7 @@
  * @began_ns: CPU time of the recorder when --overhead began
  * @not_before_ns: measurements from then on show the last change
  * @symbols: struct known_symbols, for modules that had calls
- * @notes: left-out.txt; -1 before the first line
+ * @notes: the stream of left-out.txt; -1 before the first line
  * @left_out_generation: the plan's generation when functions were last left out; 0: none was
  * @said: messages about hooks of left-out functions, each with its NUL
  */

@@ -137,9 +137,7 @@ static int serve_words(struct service *svc, const struct strbuf *words, struct s
 	return ret;
 }
 
-/*
- * Find the process among those that are recorded now. The recorder's own number is accepted, too.
- */
+/* Returns 0 for the number of a process that is recorded now, or of the recorder; else -ESRCH. */
 static int find_pid(struct service *svc, const char *text)
 {
 	pid_t pid = strtol(text, NULL, 10);
@@ -297,7 +295,9 @@ static void serve_client(struct served *served, uint32_t epoll_events)
 	service_release(svc);
 }
 
-/* True when sudo runs for user @uid: the recording will be theirs (store_dir_give_to_user()). */
+/*
+ * True when user @uid runs the recorder by sudo, and gets the recording (store_dir_give_to_user()).
+ */
 static bool is_behind_sudo(uid_t uid)
 {
 	const char *user = geteuid() == 0 ? getenv("SUDO_UID") : NULL;

@@ -49,7 +49,7 @@ struct service {
 void service_listen(struct service *svc);
 
 /*
- * Keep all others from changing what is recorded until service_release(), though the loop may be
+ * Keep clients from changing what is recorded until service_release(), also while the loop is
  * served. Returns false when another change is being made.
  */
 bool service_hold(struct service *svc);

@@ -117,8 +117,8 @@ static int add_specs(const struct steering *steer, const struct steer_change *ch
 }
 
 /*
- * Actions that can only be chosen at the start. They capture values. For that the recorder needs
- * debug information, and has written files that readers have read by now.
+ * Actions that can only be chosen at the start, since they capture values. For values the recorder
+ * needs debug information, and has written files that readers have read by now.
  */
 #define FIXED_ACTIONS ((uint32_t)(TRIGGER_ARG | TRIGGER_RETVAL | TRIGGER_AUTO_ARGS))
 
@@ -136,7 +136,6 @@ static int check_spec(const struct spec *spec, struct uft_err *err)
 	return 0;
 }
 
-/* Returns the number of specs of an option. */
 static size_t count_specs(const struct filters *filters, enum spec_option option)
 {
 	size_t nr = 0;
@@ -194,7 +193,7 @@ void steering_offer_names(const struct steering *steer, const struct process *pr
 	}
 }
 
-/* Adds a warning for the client: a filter that matches nothing is a warning, as for `record`. */
+/* Warns the client of a filter that matches nothing, as `record` does. */
 static void warn_no_match(const struct steering *steer, const struct spec *spec, struct strbuf *out)
 {
 	struct strbuf names cleanup_strbuf = { 0 };
@@ -207,7 +206,7 @@ static void warn_no_match(const struct steering *steer, const struct spec *spec,
 	strbuf_list_each (&names, name)
 		nearest_offer(&near, name);
 	strbuf_addf(out, STEER_WARNING "no function of the running processes matches '%s'", typed);
-	/* In a spec, a word that is no action is the name of a file. */
+	/* In a spec, a word that is no action is taken for the name of a file. */
 	if (spec->module_kind == MODULE_NAMED)
 		strbuf_addf(out,
 			    ": '%s' is no action, so that it was taken for the beginning of a "

@@ -32,8 +32,8 @@ enum talk_state {
 };
 
 /*
- * A connection. It collects HELLO and the MODULEs; READY makes the recorder act and answer. Nothing
- * waits here: a probe that stops talking costs a descriptor, not the recording.
+ * A connection. It collects HELLO and the MODULEs; READY makes the recorder act and answer. The
+ * recorder never waits for a probe: a probe that stops talking costs only a descriptor.
  *
  * @list: the list of strangers, or the list of believed peers
  * @seq: the number of the message that is being served
