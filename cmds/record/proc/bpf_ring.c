@@ -44,8 +44,9 @@ struct bpf_becoming {
  * its threads have ended.
  *
  * @ended: the first thread has ended
- * @was_last: another thread has ended, and none is left
- * @is_of_group: @status is that of the process; otherwise it is that of its first thread
+ * @was_last: the last of the other threads has ended
+ * @is_of_group: @status is the status of the whole process; otherwise it is that of its first
+ *               thread
  */
 struct bpf_leader {
 	bool ended;
@@ -338,7 +339,7 @@ static void see_becoming(struct bpf_ring *ring, const struct wire_record *record
 {
 	struct bpf_becoming **at = find_becoming(ring, record->pid);
 
-	/* Without the first record, which was lost and counted, the others are useless. */
+	/* Without the first record, which was lost and counted, later records are useless. */
 	if (!*at)
 		return;
 	switch (record->kind) {

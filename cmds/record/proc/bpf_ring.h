@@ -18,7 +18,7 @@ struct bpf_leader;
  * @to_clock_ns: added to CLOCK_MONOTONIC, it gives the recording's clock
  * @becoming: processes that are executing a program, whose records are incomplete
  * @spare: structs for @becoming that can be used again
- * @leaders, @all: processes whose first thread has ended before the others
+ * @leaders, @all: processes whose first thread has ended before other threads
  * @nr_broken: records that could not be understood, or kept
  * @strings: the texts of the current record, each with its NUL
  */
@@ -37,7 +37,7 @@ struct bpf_ring {
 /* Take the next record of the ring, of @size bytes. */
 void bpf_ring_take(struct bpf_ring *ring, const void *data, size_t size);
 
-/* Write the records that still wait: no more will come. */
+/* Write the records that still wait, after the last record of the ring. */
 void bpf_ring_finish(struct bpf_ring *ring);
 
 void bpf_ring_deinit(struct bpf_ring *ring);

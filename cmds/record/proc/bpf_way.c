@@ -60,8 +60,8 @@ struct loader {
 };
 
 /*
- * The ring's memory. Here a record that wraps is copied. libbpf would map the ring twice, one after
- * the other, so that no record seems to wrap; RSS counts these pages twice.
+ * The ring's memory. Here a record that wraps is copied. libbpf would map the ring twice in a row,
+ * so that no record seems to wrap. Then RSS would count its pages twice.
  *
  * @taken: the number of bytes read since the start; the kernel reads it
  * @made: the number of bytes written since the start; it lies one page in front of @data
@@ -166,7 +166,7 @@ static const void *record_at(struct queue *queue, uint64_t at, size_t size)
 
 /*
  * Takes all complete records. The length of a record is written last (linux/bpf.h, BPF_RINGBUF_*).
- * A record that is not complete is taken the next time, with all after it.
+ * A record that is not complete is taken the next time, with all records after it.
  */
 static void drain_ring(struct queue *queue, struct bpf_ring *ring)
 {
@@ -233,8 +233,8 @@ static void bpf_way_release(struct proc *proc)
 }
 
 /*
- * True when the recorder runs after chroot(2). Then the kernel's paths would begin with the way to
- * the new root. Programs in the new root have paths without it.
+ * True when the recorder runs after chroot(2). Then the kernel's paths begin with the path of the
+ * new root, but paths of programs in the new root do not.
  */
 static bool is_behind_chroot(void)
 {
@@ -267,7 +267,7 @@ static void fill_settings(struct wire_settings *wire, const struct record_settin
 	memcpy(wire->shapes, call_shapes, sizeof(wire->shapes));
 }
 
-/* Loads the first programs of @programs. */
+/* Loads the first nr_programs() programs. */
 static int run_loader(struct following *f)
 {
 	struct bpf_load_and_run_opts files = {

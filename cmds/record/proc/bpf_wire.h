@@ -91,8 +91,8 @@ enum wire_access {
 };
 
 /*
- * A traced task: the value of the map "marks". The recorder sets @tid, @pid and @waits; the rest is
- * for the eBPF program alone.
+ * A traced task: the value of the map "marks". The recorder sets @tid, @pid and @waits; the other
+ * members are for the eBPF program alone.
  */
 struct wire_mark {
 	uint32_t tid;

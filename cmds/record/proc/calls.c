@@ -204,7 +204,7 @@ static enum proc_kind encode_pipe(const struct call_facts *facts, struct strbuf 
 	return PROC_PIPE;
 }
 
-/* Returns 1 when the call is the one of its kind that takes flags, even if these are 0. */
+/* Returns 1 for a call with an argument for flags, even if these are 0. */
 static uint32_t has_flags(const struct call_facts *facts)
 {
 	return facts->id == SYSCALL_RENAMEAT2 || facts->id == SYSCALL_LINKAT;

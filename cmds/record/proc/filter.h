@@ -1,6 +1,6 @@
 /*
- * The filter of system calls (seccomp(2)): the kernel stops for the tracer at watched calls, and at
- * no others.
+ * The filter of system calls (seccomp(2)): the kernel stops tasks for the tracer at watched calls
+ * only.
  */
 #ifndef UTRAIL_CMDS_RECORD_PROC_FILTER_H
 #define UTRAIL_CMDS_RECORD_PROC_FILTER_H

@@ -37,7 +37,7 @@ void proc_log_gather(struct proc_log *log)
 	log->gathers = true;
 }
 
-/* Writes @log->records and empties it. @log->records may be out of memory. */
+/* Writes @log->records, which may be out of memory, and empties it. */
 static void write_records(struct proc_log *log)
 {
 	struct strbuf *records = &log->records;

@@ -100,9 +100,7 @@ static int open_path(const struct view *view, const char *name, int links)
 	int flags = O_PATH | O_CLOEXEC | links;
 	int fd = open_in_root(view, name, flags);
 
-	/*
-	 * After a task has gone on, its working directory is no help: it may be another one by now.
-	 */
+	/* After a task has gone on, its working directory is no help: it may have changed. */
 	return fd < 0 && *name != '/' && errno != ENOENT && !view->is_late
 		       ? open_from(view, name, flags)
 		       : fd;

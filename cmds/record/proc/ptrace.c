@@ -252,7 +252,7 @@ static void see_call_end(struct tracing *t, struct tracee *tracee)
 	stopped_reset(&tracee->call);
 }
 
-/* Returns the process that has made the task, as far as it still exists: its own, or its parent. */
+/* Returns the process that has made the task: for a thread its own process, else its parent. */
 static pid_t maker_now(pid_t tid)
 {
 	struct strbuf status cleanup_strbuf = { 0 };
@@ -300,8 +300,8 @@ static bool may_report(pid_t pid)
 
 /*
  * True when the report of @child may still come. Its parent may have been killed after it had made
- * the child, and before the report. The child then has another parent, and this may be a traced
- * process, too (PR_SET_CHILD_SUBREAPER), which will never report it.
+ * the child, and before the report. The child then has another parent, which never reports it, but
+ * may be traced, too (PR_SET_CHILD_SUBREAPER).
  */
 static bool is_awaited(const struct tracing *t, const struct tracee *child)
 {

@@ -25,7 +25,7 @@ struct traced_call {
 	struct strbuf path;
 };
 
-/* Forget the call: the task is in none any more. */
+/* Forget the call: the task is in no call any more. */
 void stopped_reset(struct traced_call *call);
 
 /*

@@ -15,7 +15,7 @@
  * @allowed: the CPUs that the thread may use
  * @cpu: the CPU that it is bound to; negative: none
  * @last, @nr_last: the CPU of the last stop, and the number of stops in a row there
- * @nr_elsewhere: the number of stops on other CPUs since the last one on @cpu
+ * @nr_elsewhere: the number of stops on other CPUs since the last stop on @cpu
  */
 struct tracer_cpu {
 	cpu_set_t allowed;
