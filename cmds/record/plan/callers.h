@@ -16,12 +16,12 @@
  */
 bool callers_are_named(const char *names, const char *path, bool is_program);
 
-/* True when the list has the word @word. */
+/* True when such a list has the word @word. */
 bool callers_have_word(const char *names, const char *word);
 
 /*
- * Append the ranges of such code in the file of @known to @out, as struct plan_callers with the
- * addresses of @module.
+ * Append the ranges of code in the file of @known to which calls return directly to @out, as struct
+ * plan_callers with the addresses of @module.
  */
 void callers_bind(const struct record_settings *settings, struct known_module *known,
 		  const struct control_module *module, bool is_program, struct strbuf *out);

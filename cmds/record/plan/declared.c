@@ -105,7 +105,7 @@ static int keep_event(struct declared *declared, const char *id, uint32_t number
 	return 0;
 }
 
-/* @name: its name for events.txt */
+/* @name: the event's name for events.txt */
 static uint32_t add_new(struct declared *declared, const char *name, const struct strbuf *words)
 {
 	char *copy = strdup(strbuf_str(words));
@@ -119,7 +119,10 @@ static uint32_t add_new(struct declared *declared, const char *name, const struc
 	}
 	if (keep_words(declared, copy, number) < 0)
 		return 0;
-	/* The definition is written first: a reader that finds the event's name finds it, too. */
+	/*
+	 * The definition is written first: a reader that finds the event's name finds the
+	 * definition, too.
+	 */
 	write_line(declared, number, copy);
 	points_write_event(declared->points, number);
 	return number;

@@ -19,8 +19,9 @@
  * Only the control thread touches it.
  *
  * @points: gives events their numbers, and keeps their names
- * @lines: lines of events.def, as keys of @numbers: the same event of several processes is one
- * @events: those that programs declare, which can be chosen
+ * @lines: lines of events.def, as keys of @numbers: an event that several processes declare has one
+ *         line
+ * @events: the events that programs declare, which can be chosen
  * @bytes: the length of all lines
  * @nr_refused: events without a number, for lack of numbers or of room
  * @include_matched: an event has matched --trace-include
@@ -68,7 +69,7 @@ bool declared_have(const struct declared *declared, const struct pattern *patter
 
 /*
  * At the end, warn of options without effect, and of events that are not recorded. @nr_untold:
- * events that no process could report
+ * number of events that processes could not report
  */
 void declared_warn(const struct declared *declared, unsigned long long nr_untold,
 		   bool has_processes, const struct msg *msg);

@@ -65,9 +65,6 @@ void found_patch_bind(const struct found_patch *found, uint64_t bias, struct str
 	strbuf_add(out, &patch, sizeof(patch));
 }
 
-/*
- * Returns the number of bytes from the site on that are replaced, or whose instructions are moved.
- */
 static uint64_t reach_of_patch(uint8_t bytes, uint8_t moved)
 {
 	return bytes > moved ? bytes : moved;

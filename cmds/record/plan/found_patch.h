@@ -12,7 +12,7 @@
  *         in
  * @code: the code of the stub; @from is the site. @len is 0 without code
  * @func: the beginning of the function that the patch is for; 0: it is for an event
- * @is_out: it could be patched, but shall not be
+ * @is_out: the patch could be made, but must not be
  */
 struct found_patch {
 	struct plan_patch patch;
@@ -23,7 +23,7 @@ struct found_patch {
 
 /*
  * True when the patch records its function. A function has one such patch; its other patches only
- * help that one.
+ * help that patch.
  */
 static inline bool found_patch_is_function(const struct found_patch *found)
 {

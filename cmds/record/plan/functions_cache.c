@@ -67,8 +67,8 @@ bool functions_cache_key(const struct elf_file *file, const char *path, const st
 	key->mtime_ns = time_of(&st.st_mtim);
 	key->ctime_ns = time_of(&st.st_ctim);
 	/*
-	 * The file's own name is a part of the key, too: the loader and the C library are known by
-	 * it.
+	 * The file's own name is a part of the key, too: the loader and the C library are
+	 * recognised by it.
 	 */
 	key->names = add_text_to_sum(sum_of_names(names), path_base(path));
 	key->maker_size = maker.st_size;

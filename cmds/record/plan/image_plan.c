@@ -21,7 +21,7 @@ void image_plan_choose(struct plan *plan, const struct record_settings *settings
 {
 	plan->threshold_ns = settings->threshold_ns;
 	plan->size_filter = MIN(settings->size_filter, (uint64_t)UINT32_MAX);
-	/* UINT16_MAX stands for no limit but that of frames. */
+	/* UINT16_MAX: there is no limit except that of frames. */
 	plan->depth = settings->tells_depth && settings->depth >= settings->max_stack
 			      ? UINT16_MAX
 			      : settings->depth;

@@ -73,9 +73,9 @@ void known_functions_deinit(struct known_functions *known);
 #define cleanup_known_functions cleanup(known_functions_deinit)
 
 /*
- * Make the facts about all functions of @u. @names: the file's symbols, relative to @base.
- * Functions with such a name get none in the image. Returns 0, -ENOMEM, or -E2BIG when an image
- * cannot hold so much.
+ * Make the facts about all functions of @u. @names: the file's symbols, relative to @base. A
+ * function with a name in @names gets no name in the image. Returns 0, -ENOMEM, or -E2BIG when an
+ * image cannot hold so much.
  */
 int known_functions_make(struct known_functions *out, const struct unprepared *u,
 			 const struct symtab *names, uint64_t base, const struct functions_key *key,

@@ -100,7 +100,7 @@ static const struct special_call special_calls[] = {
 	NO_RETURN_HOOK("getcontext"),
 	NO_RETURN_HOOK("swapcontext"),
 	NO_RETURN_HOOK("setcontext"),
-	/* This function works on the module that has its return address. */
+	/* These functions work on the module that contains their return address. */
 	BY_CALLER("dlopen"),
 	NO_RETURN_HOOK("dlmopen"),
 	BY_CALLER("dlsym"),

@@ -11,7 +11,7 @@
 /* True when calls of library function @name are recorded; @flags says how (enum plan_call bits). */
 bool libcall_is_hooked(const char *name, uint32_t *flags);
 
-/* True when library @path is one whose calls into other libraries --nest-libcall records. */
+/* True when --nest-libcall records the calls of library @path into other libraries. */
 bool libcall_is_nested_module(const char *path);
 
 /*
@@ -22,8 +22,8 @@ int libcall_hook_of(const char *name, bool by_plt);
 
 /*
  * @all: also calls that only --libcall records
- * @attaches: the probe comes after the program, so calls of functions that it replaces are changed,
- *            too
+ * @attaches: the probe is loaded after the program, so calls of functions that the probe replaces
+ *            are changed, too
  * @smallest_bytes: the least size of a call's code; smaller calls are left out
  *
  * @attaches and @smallest_bytes are the same in all of a recording.
@@ -39,8 +39,8 @@ struct libcall_choice {
  * process. They are forgotten when a program is built anew at the same path (as conftest is).
  * Starts as { 0 }, ends with module_links_deinit().
  *
- * @calls: struct plan_call_site, relative to the file's start: calls that are always hooked, and
- *         all calls. Complete if @has_calls
+ * @calls: struct plan_call_site, relative to the file's start: [0]: calls that are always hooked,
+ *         [1]: all calls. Complete if @has_calls
  * @needed: names of the libraries that the file needs, if @has_needed; see strbuf_list_add()
  * @device, @inode, @size, @mtime_ns, @ctime_ns: the file that was read
  */

@@ -154,7 +154,7 @@ int known_symbols_load(const struct record_settings *settings, const struct know
 	if (ret == 0 && settings->patches->nr)
 		ret = aliases_prefer(out, settings->demangle, is_to_be_patched, &asked);
 	/*
-	 * Each of these steps can change the choice of the former one, so the most important comes
+	 * Each step can change the choice of the step before, so the most important step comes
 	 * last.
 	 */
 	if (ret == 0 && settings->captures.rules && settings->captures.rules->nr)

@@ -46,16 +46,13 @@ struct module_left_out {
  *
  * @build_id: hex, "" when it has none
  * @is_instrumented: it calls hooks of the probe, or has room for such calls
- * @calls_hooks: it calls hooks of the probe
  * @has_functions: its functions can have records: it is instrumented, or some of them are patched
  * @switches_stacks: see struct object_program
  * @is_saved: its symbol file is written
  * @is_bound: @funcs has what the options choose in it: struct plan_func, relative to its start
  * @left_out: struct module_left_out, sorted by start
- * @points: its own events that are recorded
  * @patches: its patches as a library, and as a program
  * @own_frames: struct own_frames, once @has_own_frames_known
- * @links: its calls into libraries
  * @callers_why: the reason why return addresses into it, or into a part of it, are not replaced;
  * NULL: they are replaced
  * @unnamed: names for functions that were found in its code and have no symbol, in the form of
@@ -120,7 +117,7 @@ int known_symbols_load(const struct record_settings *settings, const struct know
 
 /*
  * known_left_out_each(): visit all functions of known_module.left_out. known_left_out_at(): return
- * the one that contains @at (relative to the file's start), or NULL.
+ * the function that contains @at (relative to the file's start), or NULL.
  */
 #define known_left_out_each(known, at)                                                      \
 	for (struct module_left_out *at = (struct module_left_out *)(known)->left_out.data; \

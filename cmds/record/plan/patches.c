@@ -75,8 +75,8 @@ enum patch_choice finding_choose(struct finding *f, const struct symbol *sym, bo
 }
 
 /*
- * True when a function with this choice gets its patch. Without any rule that puts hooks in, each
- * function that was compiled with room for a hook gets one.
+ * Without any rule that puts hooks in, each function that was compiled with room for a hook gets
+ * one.
  */
 bool finding_wants(const struct finding *f, unsigned what, const struct symbol *sym,
 		   enum patch_choice choice)
@@ -237,10 +237,6 @@ static void complain(struct patches *patches, const struct module_patches *found
 	}
 }
 
-/*
- * True when the file may be searched: a file that was not compiled for tracing is searched only on
- * request.
- */
 bool finding_may_be(const struct record_settings *settings, const struct known_module *known,
 		    bool is_program)
 {

@@ -37,7 +37,7 @@ void patches_deinit(struct patches *patches);
  * memory of struct found_patch. Starts as { 0 }.
  *
  * @chosen: by function of @known: true when it is patched; NULL: this struct is empty
- * @nr: the number of their patches
+ * @nr: the number of patches of the chosen functions
  */
 struct packed_patches {
 	struct known_functions known;
@@ -48,7 +48,7 @@ struct packed_patches {
 /*
  * The patches of one file, as a program or as a library.
  *
- * @packed: those of an unprepared file, until module_patches_unpack() is called for single patches
+ * @packed: the patches of an unprepared file, until module_patches_unpack() moves them to @found
  * @found: struct found_patch; patches that belong together follow each other
  * @nr_short, @nr_unknown: as in struct prepared
  * @nr_chosen: the number of functions of an unprepared file that rules put hooks into
@@ -57,7 +57,6 @@ struct packed_patches {
  *            only if they are wanted
  * @has_constructors: the file has constructors of its own
  * @is_late_told: it was reported that the constructors were not recorded
- * @is_of_cache: its functions come from the cache
  * @base: the lowest address in the file
  * @has_calls: @found also has all calls of hooks; those that stay in the text are marked as out
  * @by_func: an index of @found by functions, made on demand
@@ -66,7 +65,6 @@ struct packed_patches {
  *
  * @has_all: @found has all possible patches; patches that are not wanted are marked as out
  * @generation: of the rules that have chosen last
- * @symbols: the file's symbols
  * @refused: struct patch_refusal: functions that cannot be patched
  * @why_not: the reason why no function can be patched, a constant text, or NULL
  */
@@ -111,7 +109,7 @@ void patches_find(struct patches *patches, const struct record_settings *setting
 
 /*
  * Report constructors of @known that were not recorded: a process has loaded the file while it ran,
- * and its constructors have run before the patches were put in.
+ * and the file's constructors have run before the patches were put in.
  */
 void patches_note_late(struct patches *patches, struct known_module *known);
 
@@ -182,8 +180,8 @@ void process_patches_add_left_out(struct process_patches *patches, struct known_
 void process_patches_sort(struct process_patches *patches);
 
 /*
- * Keep only those of @all that must be in the text of a process that gets no new hooks. Call it
- * after sorting. A hook that must go is not in the text if the probe does not know it.
+ * After sorting: keep only the patches of @all that must be in the text of a process that gets no
+ * new hooks. A hook that must go is not in the text if the probe does not know it.
  */
 void process_patches_keep_wanted(struct process_patches *patches);
 

@@ -81,7 +81,7 @@ static bool has_func(const struct taken *taken, uint64_t func)
 
 /*
  * True when no earlier patch uses a byte in [@start, @end). Ranges overlap when moved code contains
- * another site. The search ends at a distance that no moved code is longer than.
+ * another site. The search ends at a distance greater than the length of any moved code.
  */
 static bool is_free(const struct taken *taken, uint64_t start, uint64_t end)
 {
@@ -141,7 +141,7 @@ static size_t group_of(const struct found_patch *list, size_t nr, size_t at)
 	return end - at;
 }
 
-/* Adds new patches, but none that overlaps an earlier patch: processes have the earlier ones. */
+/* Adds new patches, but none that overlaps an earlier patch: processes have those already. */
 static void add_groups(struct finding *f, const struct strbuf *more, const struct taken *taken)
 {
 	struct found_patch *list = (struct found_patch *)more->data;
@@ -291,7 +291,7 @@ static void choose_patches(struct finding *f, struct patches_turned *turned)
 	}
 }
 
-/* Notes at rules without a match the reasons why functions cannot be patched. */
+/* Tells rules without a match why functions cannot be patched. */
 static void note_refused(struct finding *f)
 {
 	const struct patch_refusal *list = (const struct patch_refusal *)f->out->refused.data;

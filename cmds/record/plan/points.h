@@ -26,7 +26,7 @@ struct store;
  * @declared: takes events with arguments; set by declared_init()
  * @events: by id - EVENT_ID_USER; each has its line in events.txt
  * @names: the names of all probes that were seen, chosen or not, each with its NUL
- * @left_out: events with a probe that cannot be recorded, each with its NUL; reported once for each
+ * @left_out: events with a probe that cannot be recorded, each with its NUL, to report each once
  * @complaints: messages for the end, each with its NUL
  * @error: 0, or negative errno of writing events.txt
  */

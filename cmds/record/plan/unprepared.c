@@ -13,9 +13,7 @@
 #include "utils/object/code/own_frames.h"
 #include "utils/object/runtimes.h"
 
-/*
- * True for the file that loads the program and the probe: its code must not lead through the probe.
- */
+/* True for the loader and for the probe itself: their code must not lead through the probe. */
 static bool is_loader(const char *path)
 {
 	static const char *const names[] = { "ld-linux", "ld-musl", "ld-2.", "libmcount.so" };
@@ -30,8 +28,8 @@ static bool is_loader(const char *path)
 
 /*
  * Functions of the C library that the probe calls, some of them before it can tell its own calls
- * from the program's; tests/rules/probe.py compares the list. Also their implementations for
- * certain machines ("__memcpy_avx_unaligned").
+ * from the program's; tests/rules/probe.py compares the list. The names also stand for
+ * implementations for certain machines ("__memcpy_avx_unaligned").
  */
 static const char *const probe_needs[] = {
 	"__cxa_finalize",
@@ -280,7 +278,7 @@ struct finder {
 };
 
 /*
- * The search in all chosen functions, by pieces. Each thread searches one, then all results are
+ * The search in all chosen functions, by pieces. Each thread searches a piece, then all results are
  * taken in order, so that they do not depend on the number of threads.
  *
  * @wanted: indexes of the chosen functions
@@ -456,8 +454,8 @@ static int find_pieces(struct finding_all *all)
 }
 
 /*
- * Adds the refused function, and all that are so near that an island could overlap them. Returns
- * the index after the last of them.
+ * Adds the refused function, and all functions so near that an island could overlap them. Returns
+ * the index after the last of these.
  */
 static size_t add_around(const struct finding_all *all, size_t index, size_t next, uint32_t *around,
 			 size_t *nr)

@@ -70,8 +70,8 @@ static int add_debug(struct dbg *dbg, const struct callable *c, struct callable_
 
 /*
  * Writes the symbol at once, for readers that follow, and in case the recording is cut off. An end
- * follows each symbol: otherwise a later symbol that is not written yet would get this symbol's
- * name.
+ * mark follows each symbol: otherwise a later symbol that is not written yet would get this
+ * symbol's name.
  */
 static int append_symbol(struct callables *all, const struct callable *c)
 {

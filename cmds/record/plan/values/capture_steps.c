@@ -7,10 +7,7 @@
 
 #define WORD 8U
 
-/*
- * Returns the probe's instruction set, which is this machine's. After its registers, word arguments
- * continue on the stack.
- */
+/* Returns the probe's instruction set, which is this machine's. */
 static const struct isa *own_isa(void)
 {
 	return isa_of(arch_elf_machine, WORD);
