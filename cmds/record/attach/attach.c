@@ -257,7 +257,7 @@ static int come(struct attaching *a, const struct attach_how *how, struct uft_er
 
 /*
  * The time that a process gets to become ready. A program that was just started needs little of it;
- * one that has no glibc never becomes ready.
+ * a program without glibc never becomes ready.
  */
 #define STARTING_TRIES	 500
 #define STARTING_WAIT_US 10000

@@ -32,8 +32,8 @@ int attach_begin(pid_t pid, const struct attach_how *how, struct uft_err *err);
 
 /*
  * Take the probe out. Returns -ESRCH when the process has ended. Returns -EBUSY when a thread is
- * still inside of the probe, so that it cannot be unloaded: nothing in the program leads to it any
- * more, and the next attach tries again.
+ * still inside of the probe, so that the probe cannot be unloaded. Then nothing in the program
+ * leads to it any more, and the next attach unloads it.
  */
 int attach_end(pid_t pid, const struct attach_how *how, struct uft_err *err);
 
@@ -47,9 +47,9 @@ struct attach_patches {
 };
 
 /*
- * Put hooks into a process that is recorded (started or attached to), and take others out, as @job
- * says. All its threads are stopped for a moment. Returns 0, or negative errno with a text. After
- * an error a part of the work may be done, and the next call goes on from there.
+ * Put hooks into a process that is recorded (started or attached to), and take other hooks out, as
+ * @job says. All its threads are stopped for a moment. Returns 0, or negative errno with a text.
+ * After an error a part of the work may be done, and the next call goes on from there.
  */
 int attach_patch(pid_t pid, const struct attach_how *how, struct attach_patches *job,
 		 struct uft_err *err);

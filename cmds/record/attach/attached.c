@@ -406,8 +406,8 @@ int attached_stop_thread(struct attached *w, pid_t tid, struct attached_thread *
 static void detach_thread(struct attached *w, struct attached_thread *t)
 {
 	/*
-	 * A thread that does not stop cannot be let go: only a stopped one can. It keeps the
-	 * request to stop until the recorder ends.
+	 * Only a stopped thread can be let go. A thread that does not stop keeps the request to
+	 * stop until the recorder ends.
 	 */
 	if (t->is_gone)
 		return;

@@ -80,7 +80,7 @@ int attached_stop_thread(struct attached *w, pid_t tid, struct attached_thread *
 /* Let all threads go on: none is attached to any more. */
 void attached_let_go(struct attached *w);
 
-/* Let all threads go on but @thread, which stays stopped. */
+/* Let all threads but @thread go on; @thread stays stopped. */
 void attached_let_others_go(struct attached *w, const struct attached_thread *thread);
 
 /*

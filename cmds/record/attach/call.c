@@ -5,7 +5,7 @@
  * context is written to its memory before its registers are changed. The code that the thread runs
  * then restores that context at its end. A recorder that lives restores the registers itself before
  * that code ends. Only then an interrupted system call goes on with the remaining time:
- * restart_syscall(2) knows it, but rt_sigreturn(2) makes the kernel forget it.
+ * restart_syscall(2) knows that time, but rt_sigreturn(2) makes the kernel forget it.
  */
 #include <errno.h>
 #include <linux/ptrace.h>

@@ -178,8 +178,8 @@ static bool is_quiet(const struct attached *w, const struct maps *maps, const st
 #define LOOKS_WITHOUT_LOCKS 4
 
 /*
- * Looks once at the first thread, or at each thread with @at_all. Returns 1 when @thread can be
- * called, 0 when none can, or negative errno.
+ * Looks once at the first thread, or at each thread with @at_all. Returns 1 when @thread can make
+ * calls, 0 when no thread can, or negative errno.
  */
 static int look_for_quiet(struct attached *w, const struct maps *maps, const struct locks *locks,
 			  bool at_all, struct attached_thread **thread)

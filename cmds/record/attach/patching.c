@@ -183,7 +183,7 @@ enum selected {
 
 /*
  * Selects the changes to be made. A patch that leads to the patch before it comes and goes together
- * with that one.
+ * with that patch.
  */
 static int select_changes(struct attaching *a, const struct attach_patches *job,
 			  enum selected selected, struct text *out)

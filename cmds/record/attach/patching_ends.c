@@ -17,8 +17,8 @@
 #define ASKED_MAX (ATTACHED_ARGS_BYTES / sizeof(uint64_t))
 
 /*
- * Set those of @funcs to 0 that have an open call. Returns -EAGAIN when a thread is inside of a
- * hook, -EINVAL when the probe does not know the open calls.
+ * Set the entries of @funcs that have an open call to 0. Returns -EAGAIN when a thread is inside of
+ * a hook, -EINVAL when the probe does not know the open calls.
  */
 static int find_open_calls(struct attaching *a, uint64_t *funcs, size_t nr, struct uft_err *err)
 {

@@ -135,7 +135,7 @@ static bool may_return_to(const struct look *look, uint64_t address, const struc
 /*
  * Blocks the change that a thread may return into. The first of @words may be a return address, but
  * also a number, or a rest of a call that has returned. So a change is blocked only by an address
- * after a call instruction, or by one at which a signal has interrupted the thread.
+ * after a call instruction, or by an address at which a signal has interrupted the thread.
  */
 static void block_word(struct look *look, const uint64_t *words, size_t nr)
 {
@@ -199,7 +199,7 @@ static void look_at_thread(struct look *look, const struct attached_thread *t, u
 		look_at_stack(look, stacks.pointers[i], words, &stacks);
 }
 
-/* The most changes that a thread is led out of: after one it may stand in the next. */
+/* The most changes that a thread is led out of: after leaving one it may stand in the next. */
 #define LEAVES_MAX 4
 
 static void lead_out(const struct look *look, struct attached_thread *t)
@@ -298,7 +298,7 @@ static void tell_probe(const struct attached *w, const struct attach_change *c, 
 
 /*
  * Writes the wanted changes. A patch that leads to the patch before it is written only when that
- * one is in.
+ * patch is in.
  */
 static void write_in(const struct look *look, const struct text *text)
 {
