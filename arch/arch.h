@@ -8,7 +8,7 @@
 /*
  * To add an architecture <isa>:
  *
- *  1. arch/<isa>/arch_isa.h: the inline answers below (arch_counter_read).
+ *  1. arch/<isa>/arch_isa.h: the inline functions below (arch_counter_read ...).
  *  2. arch/<isa>/guarded.S, fault.c: reading memory and registers of the program (arch_copy_guarded
  *     ...). arch/<isa>/stubs.S: entry stubs under the symbol names that compilers call (mcount,
  *     __fentry__, _mcount ...), the return trampoline arch_return_trampoline and
@@ -42,14 +42,14 @@ static inline uint64_t arch_jmp_buf_sp(const struct __jmp_buf_tag *env);
 static inline uint64_t arch_context_sp(const ucontext_t *context);
 
 /*
- * True when the counter has a constant rate, synchronous on all CPUs, in all power states, so that
+ * True when the counter has a constant rate, in all power states, and is synchronous on all CPUs:
  * it can replace a kernel clock after calibration.
  */
 bool arch_has_invariant_counter(void);
 
 /*
- * True when the CPU compares return addresses with a shadow stack. Then no return address may be
- * replaced. Normal context.
+ * Normal context. True when the CPU compares return addresses with a shadow stack: then no return
+ * address may be replaced.
  */
 bool arch_has_shadow_stack(void);
 
@@ -63,39 +63,35 @@ extern const char arch_counter_clocksource[];
 extern const unsigned arch_elf_machine;
 extern const unsigned arch_elf_class;
 
-/* Detect the CPU's features. Once, before any stub can call into the probe; normal context. */
+/* Normal context, once, before any stub can call into the probe: detects the CPU's features. */
 void arch_init(void);
 
 /*
- * Call @fn(@arg) on the current stack with all vector, FP and mask registers saved around it, so
- * that @fn may use libc. Saves nothing else: general registers follow the C ABI. @fn must preserve
- * errno.
+ * Calls @fn(@arg) on the current stack with all vector, FP and mask registers saved around it, so
+ * that @fn may use libc. General registers follow the C ABI. @fn must preserve errno.
  */
 void arch_call_preserving_vectors(void (*fn)(void *arg), void *arg);
 
 /*
- * Call @fn(@arg) once, and compare all vector, FP and mask registers from before the call and after
- * it. True when @fn left them unchanged: its later calls need no arch_call_preserving_vectors().
- * False when @fn changed them, or when that is unknown. The comparison itself changes these
+ * Calls @fn(@arg) once, and compares all vector, FP and mask registers from before and after the
+ * call. True when they are unchanged: later calls of @fn need no arch_call_preserving_vectors().
+ * False when they have changed, or when that is unknown. The comparison itself changes these
  * registers, so call this function from arch_call_preserving_vectors(). One caller at a time.
  */
 bool arch_leaves_vectors(void (*fn)(void *arg), void *arg);
 
-/*
- * The code of the probe to which library calls lead. Each call site has a stub of its own that
- * jumps there.
- */
+/* The code of the probe to which library calls lead, each through the stub of its call site. */
 extern const char arch_libcall[];
 
 #define ARCH_CALL_STUB_BYTES 16
 
 /*
- * Write the stub of call site @index (below 2^31) to @code: ARCH_CALL_STUB_BYTES, executed in
+ * Writes the stub of call site @index (below 2^31) to @code: ARCH_CALL_STUB_BYTES, executed in
  * place. It jumps to the address in @cell, which is within 2 GiB.
  */
 void arch_write_call_stub(uint8_t *code, uint32_t index, const uint64_t *cell);
 
-/* The entry of patched code into the probe. */
+/* The entries of patched code into the probe. */
 enum arch_hook {
 	ARCH_HOOK_POINT,      /* an event, from its stub */
 	ARCH_HOOK_POINT_ARGS, /* an event with arguments, from its stub */
@@ -114,14 +110,14 @@ extern const char *const arch_hooks[ARCH_HOOKS];
 
 void arch_write_gate(uint8_t gate[ARCH_GATE_BYTES], const uint64_t *cell);
 
-/* Code that can replace any hook: it returns to the hook's continuation, and does nothing. */
+/* Code in place of any hook: it does nothing, and returns to where the hook would. */
 #define ARCH_PASS_BYTES 8
 
 void arch_write_pass(uint8_t pass[ARCH_PASS_BYTES]);
 
 /*
- * A jump from any place to code within 2 GiB, a call of such code, and no-operation instructions of
- * the same length.
+ * A jump to code within 2 GiB, a call of such code, and instructions of the same size that do
+ * nothing.
  */
 #define ARCH_JUMP_BYTES 5
 
@@ -135,19 +131,18 @@ void arch_write_nops(uint8_t *nops, uint32_t bytes);
 bool arch_write_short_jump(uint8_t jump[ARCH_SHORT_JUMP_BYTES], uint64_t from, uint64_t to);
 
 /*
- * Write the beginning of the stub of event @event (below 2^31), for code at @site, to
- * @code: ARCH_POINT_STUB_BYTES, executed in place; code of the program follows. It calls
- * the address in @cell, which is within 2 GiB, and returns with the stack and all registers,
- * including flags, unchanged.
+ * Writes the beginning of the stub of event @event (below 2^31), for code at @site, to @code:
+ * ARCH_POINT_STUB_BYTES, executed in place; code of the program follows. The stub calls the address
+ * in @cell, which is within 2 GiB, and goes on with the stack and all registers, including flags,
+ * unchanged.
  */
 #define ARCH_POINT_STUB_BYTES 37
 
 void arch_write_point_stub(uint8_t *code, uint32_t event, uint64_t site, const uint64_t *cell);
 
 /*
- * Write the beginning of the stub of an event with arguments, as arch_write_point_stub() does for
- * one without. probe_point_args() finds the places of the arguments at @operands, within 2 GiB. All
- * registers are available to it.
+ * Does the work of arch_write_point_stub() for an event with arguments. probe_point_args() finds
+ * the places of the arguments at @operands, within 2 GiB, and has all registers.
  */
 #define ARCH_POINT_ARGS_STUB_BYTES 42
 
@@ -155,7 +150,7 @@ void arch_write_point_args_stub(uint8_t *code, uint32_t event, uint64_t site, co
 				const void *operands);
 
 /*
- * Write the stub of a function's entry, which calls the address in @cell. @addr: the function's
+ * Writes the stub of a function's entry, which calls the address in @cell. @addr: the function's
  * address in records; @slot: the distance of its return slot above the stack pointer at @site, in
  * bytes. The jump at the site goes to the byte ARCH_ENTRY_STUB_START.
  */
@@ -166,21 +161,20 @@ void arch_write_entry_stub(uint8_t *code, uint64_t addr, uint64_t site, uint32_t
 			   const uint64_t *cell);
 
 /*
- * Adjust the displacement in the instruction at @at, which was moved by @moved bytes. False when
- * the displacement does not fit.
+ * Adjusts the displacement of an instruction that was moved by @moved bytes. It is at @at. False
+ * when the new displacement does not fit.
  */
 bool arch_move_distance(uint8_t *at, int64_t moved);
 
 /*
- * Call @fn(@a, @b), a libc function that reads its return address to identify its caller. @fn sees
+ * Calls @fn(@a, @b), a libc function that reads its return address to identify its caller. @fn sees
  * @through as its return address: a return instruction of the caller's module (arch_find_return()).
- * @lazy: the value that code for binding a library call may expect in a register of its own
- * (arch_pass_site()).
+ * @lazy: the value for code that binds a library call (arch_pass_site()).
  */
 void *arch_call_returning_through(void *fn, const void *a, uint64_t b, const void *through,
 				  uint64_t lazy);
 
-/* A return instruction in [@start, @end), or NULL. The bytes must be readable. */
+/* Finds a return instruction in [@start, @end), whose bytes must be readable; else NULL. */
 const void *arch_find_return(const void *start, const void *end);
 
 /*
@@ -190,15 +184,15 @@ const void *arch_find_return(const void *start, const void *end);
 extern const char arch_return_trampoline[];
 
 /*
- * Copy @len bytes. Returns the number of bytes before the first unreadable one. HOT. At a fault,
+ * HOT. Copies @len bytes. Returns the number of bytes before the first unreadable one. At a fault,
  * arch_fault_resume() ends the function.
  */
 uint64_t arch_copy_guarded(void *to, const void *from, uint64_t len);
 
 /*
- * Copy the string at @from without its NUL, at most @max bytes; up to 7 bytes after the copy are
- * overwritten, too. Returns the number of copied bytes; -1 - n when n bytes were readable and the
- * next was not. HOT. At a fault, arch_fault_resume() ends the function.
+ * HOT. Copies the string at @from without its NUL, at most @max bytes; up to 7 bytes after the copy
+ * are overwritten, too. Returns the number of copied bytes; -1 - n when n bytes were readable and
+ * the next was not. At a fault, arch_fault_resume() ends the function.
  */
 int64_t arch_copy_string(void *to, const void *from, uint64_t max);
 
@@ -209,12 +203,12 @@ int64_t arch_copy_string(void *to, const void *from, uint64_t max);
 bool arch_fault_resume(void *context);
 
 /*
- * HOT: the low 16 bytes of vector register @index, from 0 to 15; the lower half of these registers
- * has arguments and results.
+ * HOT: stores the low 16 bytes of vector register @index, from 0 to 15. Arguments and results are
+ * in the first eight.
  */
 void arch_read_vector(void *to, unsigned index);
 
-/* HOT: the ten bytes on top of the floating point stack, which has long double results. */
+/* HOT: stores the ten bytes on top of the floating point stack, which has long double results. */
 void arch_read_x87(void *to);
 
 #endif

@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 /*
- * A call of a hook. @target: the hook's address; with @is_slot, the address of the word that has
- * it.
+ * A call of a hook. @target: the hook's address, or, with @is_slot, the address of the word that
+ * has it.
  */
 struct hook_call {
 	uint64_t target;
@@ -19,16 +19,14 @@ struct hook_call {
 };
 
 /*
- * The functions that an instruction set must provide; NULL in its struct isa: functions cannot be
- * prepared. @left: the number of bytes at @at.
+ * The functions that an instruction set must provide so that functions can be prepared. @left: the
+ * number of bytes at @at.
  *
- * @nop: the length of the instruction at @at if it does nothing and is one that compilers
- *       leave for hooks, else 0
- * @landing_pad: the length of a landing mark for indirect calls at @at (x86_64: `endbr64`),
- *               else 0
+ * @nop: the length of the instruction at @at if it is a nop that compilers leave for hooks, else 0
+ * @landing_pad: the length of a landing mark for indirect calls at @at (x86_64: `endbr64`), else 0
  * @call: true when the code at @at, of address @addr, is a call, perhaps of a hook
  * @entry_sled, @exit_sled, @tail_sled: the number of bytes that XRay replaces, if an unpatched sled
- *                                      of that kind is at @at; else 0
+ *                 of that kind is at @at; else 0
  */
 struct hook_code {
 	unsigned (*nop)(const uint8_t *at, uint64_t left);

@@ -11,19 +11,19 @@
 struct isa;
 
 /*
- * A disassembler of one instruction set. Each thread needs a disassembler of its own. Only
- * insns_step(), insns_look_through(), insns_near_names() and insns_far_names() may be called by
- * several threads with one disassembler.
+ * A disassembler of one instruction set. A thread needs a disassembler of its own, except for
+ * insns_step(), insns_look_through(), insns_near_names() and insns_far_names(), which do not change
+ * it.
  */
 struct insns;
 
 /*
- * Open a disassembler for the code of @isa (NULL: a machine that is not in the table). -ENOSYS when
- * this build cannot read such code, -ENOMEM.
+ * Opens a disassembler for the code of @isa (NULL: a machine that is not in the table). -ENOSYS
+ * when this build cannot read such code, -ENOMEM.
  */
 int insns_open(struct insns **out, const struct isa *isa, struct uft_err *err);
 
-/* Open another disassembler of the instruction set of @insns, for another thread. -ENOMEM. */
+/* Opens another disassembler of the instruction set of @insns, for another thread. -ENOMEM. */
 int insns_open_same(struct insns **out, const struct insns *insns, struct uft_err *err);
 
 /* @insns may be NULL. */
@@ -39,13 +39,13 @@ struct insn_text {
 };
 
 /*
- * Find the addresses where the instructions of @text before @addr begin, the last first, at most
- * @max of them. Returns their number; 0 also when no instruction begins at @addr.
+ * Finds the addresses where the instructions of @text before @addr begin, the last first, at most
+ * @max of them. Returns their number; 0, too, when no instruction begins at @addr.
  */
 unsigned insns_before(struct insns *insns, const struct insn_text *text, uint64_t addr,
 		      uint64_t *starts, unsigned max);
 
-/* The code that follows an instruction. */
+/* The code that may run after an instruction. */
 enum insn_flow {
 	INSN_PLAIN,	    /* the next instruction */
 	INSN_BRANCH,	    /* the next instruction, or the instruction that it names */
@@ -61,11 +61,11 @@ enum insn_flow {
  * One instruction.
  *
  * @names: with @has_name: the target of a relative jump, or the address of data that the
- * instruction accesses relative to itself
- * @name_at: offset of the displacement in the instruction
- * @is_address: the address is computed, not read from or jumped to (x86_64: `lea`)
+ *         instruction accesses relative to itself
+ * @name_at: the offset of the displacement in the instruction
+ * @is_address: the instruction computes the address, and does not access it (x86_64: `lea`)
  * @is_padding: it does nothing, or is never meant to be reached: compilers put such instructions
- * between functions
+ *              between functions
  */
 struct insn_step {
 	uint64_t addr;
@@ -78,19 +78,19 @@ struct insn_step {
 	bool is_padding;
 };
 
-/* Decode the instruction at @at, with @left bytes, at address @addr. False when it is unknown. */
+/* Decodes the instruction at @at, with @left bytes, at address @addr. False when it is unknown. */
 bool insns_step(struct insns *insns, const uint8_t *at, uint64_t left, uint64_t addr,
 		struct insn_step *out);
 
 /*
- * Call @fn with each instruction of @text, from the first one on. -EILSEQ, with their place in
- * @err, when bytes are no instruction.
+ * Calls @fn with each instruction of @text, from the first one on. -EILSEQ, with the place in @err,
+ * when bytes are no instruction.
  */
 int insns_look_through(struct insns *insns, const struct insn_text *text,
 		       void (*fn)(const struct insn_step *step, void *arg), void *arg,
 		       struct uft_err *err);
 
-/* Why instructions cannot be moved. */
+/* The reason why instructions cannot be moved. */
 enum insn_refusal {
 	INSN_MOVES,
 	INSN_UNKNOWN,	     /* the bytes are not a known instruction */
@@ -105,7 +105,7 @@ enum insn_refusal {
 #define INSN_FIXES_MAX 8
 
 /*
- * Instructions equivalent to those at @from, to be executed elsewhere within 2 GiB of it.
+ * Instructions with the effect of those at @from, to be executed elsewhere within 2 GiB of them.
  *
  * @taken: the number of bytes of the original instructions at @from
  * @fixes: offsets in @bytes of displacements of 4 bytes, which are right if @bytes lies at @from.
@@ -132,29 +132,26 @@ struct insn_code {
 #define INSN_RET_HIGH 8
 
 /*
- * Move whole instructions, from address @from of @text on, until @nr_bytes are taken or an
- * instruction does not fall through. -EXDEV with the reason when an instruction cannot run
+ * Moves whole instructions, from address @from of @text on, until @nr_bytes are taken or an
+ * instruction does not go on to the next. -EXDEV with the reason when an instruction cannot run
  * elsewhere, or is a call that would return into the first @nr_bytes, which will be overwritten.
  */
 int insns_move(struct insns *insns, const struct insn_text *text, uint64_t from, unsigned nr_bytes,
 	       struct insn_code *out, struct uft_err *err);
 
 /*
- * Move all of [@from, @until) of @text: jumps within it lead to the moved code. So only the first
- * byte of the old code is still reached, if no other code refers into it. The old code must not
+ * Moves all of [@from, @until) of @text; jumps within it lead to the moved code. So only the first
+ * byte of the old code is still reached, if no other code refers to the old code. It must not
  * contain calls, since these return into it. -EXDEV with the reason, as for insns_move().
  */
 int insns_move_all(struct insns *insns, const struct insn_text *text, uint64_t from, uint64_t until,
 		   struct insn_code *out, struct uft_err *err);
 
-/*
- * Append to the code of @code a jump that leads to @to, unless the code never reaches its end.
- * -EXDEV when there is no room.
- */
+/* Appends to @code a jump to @to, if its end can be reached. -EXDEV when there is no room. */
 int insns_go_on(struct insns *insns, struct insn_code *code, uint64_t to, struct uft_err *err);
 
 /*
- * Adapt @code, as made by insns_move() for code of @isa, to a load address: addresses in this
+ * Adapts @code, as made by insns_move() for code of @isa, to a load address: addresses in this
  * process are @bias higher than in the file.
  */
 void insn_load_at(const struct isa *isa, struct insn_code *code, uint64_t bias);
@@ -166,25 +163,22 @@ void insn_load_at(const struct isa *isa, struct insn_code *code, uint64_t bias);
 bool insns_is_landing_pad(struct insns *insns, const uint8_t *at, uint64_t left);
 
 /*
- * Find the address of main() in a program's start code: the @left bytes at @at, of address @addr.
+ * Finds the address of main() in a program's start code: the @left bytes at @at, of address @addr.
  * Start code calls __libc_start_main() with main() as first argument. False when the bytes are no
  * such code, or load the address in another way than the start files of C libraries.
  */
 bool insns_main(struct insns *insns, const uint8_t *at, uint64_t left, uint64_t addr,
 		uint64_t *address);
 
-/*
- * The number of bytes from @at on, before @end, that do nothing and fall through, or are never
- * reached (padding).
- */
+/* Returns the number of bytes from @at on, before @end, that do nothing, or are never reached. */
 unsigned insns_padding(struct insns *insns, const uint8_t *at, const uint8_t *end);
 
 /*
- * For bytes with unknown instruction boundaries: an instruction may begin at any byte. Call @fn
- * with the target of each possible jump. insns_near_names() does so for jumps with a reach of
- * insns_near_reach() bytes in both directions, insns_far_names() for all others. insns_far_names()
- * also calls @base with each possible start of a table, given by its place alone. Returns 0, or the
- * result of @base when that is below 0.
+ * For bytes with unknown instruction boundaries: an instruction may begin at any byte. Both
+ * functions call @fn with the targets of possible jumps: insns_near_names() for jumps with a reach
+ * of insns_near_reach() bytes in both directions, insns_far_names() for all others.
+ * insns_far_names() also calls @base with each possible start of a table, given by its place alone.
+ * It returns 0, or the result of @base when that is below 0.
  */
 void insns_near_names(struct insns *insns, const struct insn_text *text,
 		      void (*fn)(uint64_t addr, void *arg), void *arg);
@@ -194,8 +188,8 @@ int insns_far_names(struct insns *insns, const struct insn_text *text,
 unsigned insns_near_reach(const struct insns *insns);
 
 /*
- * The functions that an instruction set must provide: they do the work of the functions above with
- * these names. A struct insns begins with a pointer to its struct insn_set, which open() sets.
+ * The functions that an instruction set must provide. They do the work of the functions with these
+ * names above. A struct insns begins with a pointer to its struct insn_set, which open() sets.
  */
 struct insn_set {
 	int (*open)(struct insns **out, struct uft_err *err);
@@ -220,8 +214,8 @@ struct insn_set {
 };
 
 /*
- * Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2. In a build without
- * capstone, open() reports that and fails.
+ * Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2. open() fails in a build
+ * without capstone.
  */
 extern const struct insn_set x86_64_insns;
 

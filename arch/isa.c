@@ -71,10 +71,7 @@ static const struct isa isa_x86_64 = {
 	.parse_operand = x86_64_parse_operand,
 };
 
-/*
- * System V psABI for Intel386: arguments are on the stack; results in eax, edx and st(0), which
- * hold no arguments.
- */
+/* System V psABI for Intel386. No register has arguments. */
 static const struct isa isa_i386 = {
 	.name = "i386",
 	.machine = EM_386,
@@ -85,8 +82,8 @@ static const struct isa isa_i386 = {
 };
 
 /*
- * Procedure Call Standard for the Arm Architecture (AAPCS32). Small floats fill gaps that larger
- * ones have left; that is not supported here.
+ * Procedure Call Standard for the Arm Architecture (AAPCS32). @knows_floats is false, since small
+ * floats fill gaps between larger ones.
  */
 static const struct isa isa_arm = {
 	.name = "arm",

@@ -14,8 +14,8 @@ struct insn_set;
 struct operand;
 
 /*
- * Registers for one kind of arguments, in order. @first: the number that isa_reg_name() takes for
- * the first of them; the numbers of the others follow.
+ * Registers for one kind of arguments, in order. @first: the number of the first register for
+ * isa_reg_name(); the numbers of the following registers come after it.
  */
 struct isa_arg_regs {
 	uint8_t first;
@@ -25,10 +25,10 @@ struct isa_arg_regs {
 /*
  * The procedure linkage table, as written by linkers.
  *
- * @skip: the bytes of its first, special entry; @skip_mold: those in programs that mold(1) has
- *        linked. 0: the first entry has the size of all others
- * @jump_slot, @glob_dat: relocations of slots for calls; @glob_dat is 0 if calls without a PLT are
- * not supported
+ * @skip: the size of its first, special entry; @skip_mold: the same in programs that mold(1) has
+ *        linked. 0: the first entry is like the others
+ * @jump_slot, @glob_dat: relocations of slots for calls. @glob_dat is 0 if calls without a PLT are
+ *                        not supported
  */
 struct isa_plt {
 	uint8_t skip;
@@ -41,19 +41,19 @@ struct isa_plt {
 /*
  * @machine: e_machine of its programs
  * @word_bytes: the size of a general register, and of an argument's place on the stack
- * @ints, @floats: registers of arguments. @dwarf_ints has DWARF's numbers of @ints; those of
- *                 @floats begin at @dwarf_floats
- * @long_double_words: the words of a long double on the stack; 0: it is passed in another,
- *                 unsupported way
+ * @ints, @floats: registers of arguments. @dwarf_ints has DWARF's numbers of @ints; DWARF's numbers
+ *                 of @floats begin at @dwarf_floats
+ * @long_double_words: the size of a long double on the stack in words; 0: it is passed in another,
+ *                     unsupported way
  * @knows_floats: floating point arguments of up to eight bytes are in @floats, then on the stack
  * @floats_then_ints: floating point arguments are in @floats, then in the rest of @ints, then on
  *                    the stack
  * @insns: functions for its machine code (arch/insn.h); NULL: not supported
  * @hook_code: functions for compilers' hooks (arch/hook_code.h); NULL: not supported
- * @parse_operand: implements operand_parse(), with @out empty (arch/operand.h); NULL: not
+ * @parse_operand: does the work of operand_parse(), with @out empty (arch/operand.h); NULL: not
  *                 supported
- * @knows_structs: structs are passed by classes of their words (psABI x86_64, 3.2.3); otherwise
- *                 their places are unknown
+ * @knows_structs: structs are passed by classes of their words (psABI x86_64, 3.2.3); false: their
+ *                 places are unknown
  */
 struct isa {
 	const char *name;
@@ -73,24 +73,18 @@ struct isa {
 	bool (*parse_operand)(const char *text, size_t len, struct operand *out);
 };
 
-/*
- * The row for programs with e_machine @machine and words of @word_bytes (0: any); NULL: the machine
- * is unknown.
- */
+/* The row for programs with e_machine @machine and words of @word_bytes (0: any); NULL: unknown. */
 const struct isa *isa_of(unsigned machine, unsigned word_bytes);
 
 /* All rows, the last one NULL. */
 extern const struct isa *const all_isas[];
 
-/*
- * The number of the argument register with the DWARF number @dwarf; -1 when that register never has
- * arguments.
- */
+/* The number of the argument register with the DWARF number @dwarf; -1 when there is none. */
 int isa_arg_reg_of_dwarf(const struct isa *isa, int dwarf);
 
 /*
- * Argument registers of all instruction sets, by number. isa_reg_find() ignores the case of
- * letters; -1 when no register has that name.
+ * Argument registers of all instruction sets, by number. isa_reg_find() ignores case; -1 when no
+ * register has that name.
  */
 int isa_reg_find(const char *name, size_t len);
 const char *isa_reg_name(unsigned reg);

@@ -1,6 +1,6 @@
 /*
- * Operands in assembler syntax ("%rdi", "$3", "-20(%rbp)", "table(,%rax,8)"): the place of a static
- * probe's argument.
+ * Operands in assembler syntax ("%rdi", "$3", "-20(%rbp)", "table(,%rax,8)"), as static probes give
+ * the places of their arguments.
  */
 #ifndef UTRAIL_ARCH_OPERAND_H
 #define UTRAIL_ARCH_OPERAND_H
@@ -13,7 +13,7 @@ struct isa;
 
 enum operand_kind {
 	OPERAND_UNKNOWN,
-	OPERAND_CONSTANT, /* @value, plus the address of the symbol, if there is one */
+	OPERAND_CONSTANT, /* @value, plus the address of the symbol, if any */
 	/* the low @bytes of general register @base, shifted right by @shift bits */
 	OPERAND_REGISTER,
 	OPERAND_VECTOR, /* the lowest bytes of vector register @base */
@@ -25,7 +25,7 @@ enum operand_kind {
 /*
  * @base, @index: DWARF's numbers of general registers; of a vector register, its number from 0 on
  * @bytes: the size of the named register
- * @symbol, @symbol_len: part of the text; NULL: there is none
+ * @symbol, @symbol_len: a part of the text; NULL: there is no symbol
  */
 struct operand {
 	uint8_t kind; /* enum operand_kind */
@@ -39,12 +39,12 @@ struct operand {
 };
 
 /*
- * Parse the @len bytes of untrusted @text as an operand of a program of @isa (may be NULL). False,
+ * Parses the @len bytes of untrusted @text as an operand of a program of @isa (may be NULL). False,
  * with @out undefined, when the text is no operand, or an ambiguous one.
  */
 bool operand_parse(const struct isa *isa, const char *text, size_t len, struct operand *out);
 
-/* The parse_operand() of x86_64 in the table of instruction sets. */
+/* The function isa.parse_operand of x86_64. */
 bool x86_64_parse_operand(const char *text, size_t len, struct operand *out);
 
 #endif

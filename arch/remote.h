@@ -1,5 +1,5 @@
 /*
- * Runs code in a thread of another process, stopped by ptrace(2): the part that depends on the
+ * The part of running code in a stopped thread of another process (ptrace(2)) that depends on the
  * instruction set.
  */
 #ifndef UTRAIL_ARCH_REMOTE_H
@@ -10,11 +10,10 @@
 #include <stdint.h>
 
 /*
- * A stopped thread's registers, in the kernel's format (PTRACE_GETREGSET with NT_PRSTATUS; the rest
- * with arch_remote_vector_note).
+ * A stopped thread's registers, in the kernel's format (PTRACE_GETREGSET).
  *
- * @words: the general registers; the first @bytes bytes are valid
- * @vectors: floating point and vector state of @vector_bytes
+ * @words: the general registers (NT_PRSTATUS); the first @bytes bytes are valid
+ * @vectors: floating point and vector state of @vector_bytes (arch_remote_vector_note)
  */
 #define ARCH_REMOTE_WORDS	 32
 #define ARCH_REMOTE_VECTOR_BYTES 16384
@@ -27,8 +26,7 @@ struct arch_remote {
 };
 
 /*
- * True when threads of this machine can be made to run code. Otherwise the functions below do
- * nothing.
+ * True when threads of this machine can be made to run code. Else the functions below do nothing.
  */
 extern const bool arch_has_remote;
 
@@ -36,8 +34,8 @@ extern const bool arch_has_remote;
 extern const int arch_remote_vector_note;
 
 /*
- * The registers that call frame information numbers, in the order of these numbers. Returns how
- * many there are.
+ * Stores the registers that call frame information numbers, in the order of these numbers. Returns
+ * their number.
  */
 #define ARCH_REMOTE_DWARF_REGS 32
 unsigned arch_remote_dwarf_regs(const struct arch_remote *r, uint64_t regs[ARCH_REMOTE_DWARF_REGS]);
@@ -48,7 +46,7 @@ uint64_t arch_remote_sp(const struct arch_remote *r);
 void arch_remote_set_pc(struct arch_remote *r, uint64_t pc);
 
 /*
- * Set the first argument of the system call that the thread @tid is about to make by the ABI
+ * Sets the first argument of the system call that thread @tid is about to make by the ABI
  * @audit_arch.
  */
 bool arch_remote_set_argument(int tid, uint32_t audit_arch, uint64_t value);
@@ -57,14 +55,14 @@ bool arch_remote_set_argument(int tid, uint32_t audit_arch, uint64_t value);
 long arch_remote_system_call(const struct arch_remote *r, uint64_t args[4]);
 
 /*
- * When the kernel has ended a system call only because the thread had to stop, and not because of a
- * signal, change @r to restart the call. True when @r was changed. The kernel restarts most calls
- * itself; epoll_wait(2) and similar calls fail with EINTR (signal(7)).
+ * Changes @r to restart a system call that has ended only because the thread had to stop, not
+ * because of a signal. True when @r was changed. The kernel restarts most calls itself;
+ * epoll_wait(2) and similar calls fail with EINTR (signal(7)).
  */
 bool arch_remote_restart(struct arch_remote *r);
 
 /*
- * Find code of the process for a first system call: instructions that make a system call and
+ * Finds code of the process for a first system call: instructions that make a system call and
  * return, and the instructions that signal handlers return to. Sets their offsets in @code[@len],
  * which is executable. False when they are missing.
  */
@@ -75,22 +73,22 @@ bool arch_remote_find_gadgets(const uint8_t *code, size_t len, size_t *call,
 size_t arch_remote_context_bytes(const struct arch_remote *r);
 
 /*
- * Write @r and the signal mask @mask to @memory, as a context for rt_sigreturn(2). The context is
- * for use at address @at, a multiple of 64. @nr: the interrupted system call that restarts when the
- * context is restored; negative: none.
+ * Writes @r and the signal mask @mask to @memory, as a context for rt_sigreturn(2) at address @at,
+ * a multiple of 64. @nr: the interrupted system call that restarts when the context is restored;
+ * negative: none.
  */
 void arch_remote_put_context(void *memory, uint64_t at, const struct arch_remote *r, uint64_t mask,
 			     long nr);
 
 /*
- * The number of the system call that @code makes, the instructions before the program counter; -1:
- * unknown. These instructions must load the number as a constant, as in C libraries.
+ * Returns the number of the system call that @code makes, the instructions before the program
+ * counter; -1: unknown. It must be loaded as a constant, as in C libraries.
  */
 #define ARCH_REMOTE_NUMBER_BYTES 7
 long arch_remote_number_in_code(const uint8_t code[ARCH_REMOTE_NUMBER_BYTES]);
 
 /*
- * Make @r begin a system call by the instructions at @call, and then continue in the context at
+ * Makes @r begin a system call by the instructions at @call, and then go on in the context at
  * @context, even if the recorder dies. The word below @context must have the return address of
  * signal handlers.
  */

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 /*
- * System calls. Those before SYSCALL_NOT_WATCHED concern files and names. fcntl64(2) counts as
+ * System calls. All calls before SYSCALL_NOT_WATCHED concern files and names. fcntl64(2) counts as
  * fcntl(2).
  */
 enum syscall_id {
@@ -49,9 +49,9 @@ enum syscall_id {
 
 /*
  * @audit_arch: AUDIT_ARCH_*, as in the kernel's data for filters and tracers
- * @mask: the bits of a number that identify the call; x32 programs use numbers of x86_64 with
- * one more bit
- * @numbers: the ABI's number of each enum syscall_id; negative: the ABI has no such call
+ * @mask: the bits of a number that identify the call; numbers of x32 programs are those of x86_64
+ *        with one more bit
+ * @numbers: by enum syscall_id; negative: the ABI has no such call
  */
 struct syscall_abi {
 	uint32_t audit_arch;
@@ -59,12 +59,12 @@ struct syscall_abi {
 	int16_t numbers[SYSCALL_BEYOND];
 };
 
-/* The ABIs of all machines with a recorder; the end has no audit_arch. */
+/* The ABIs of all machines with a recorder. The last element has no audit_arch. */
 extern const struct syscall_abi syscall_abis[];
 
 /*
- * True when @number is the call @id in any ABI. For processes of an unknown ABI, in which that
- * number may be another call.
+ * True when @number is the call @id in any ABI. For processes of an unknown ABI: the number may be
+ * another call there.
  */
 bool syscall_may_be(uint64_t number, enum syscall_id id);
 

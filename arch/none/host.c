@@ -1,6 +1,5 @@
 /*
- * Machines without a probe: these functions only let the recorder's sources be linked. Programs can
- * still be examined.
+ * Machines without a probe: lets the recorder's sources be linked. Programs can still be examined.
  */
 #include "arch/arch.h"
 

@@ -10,16 +10,14 @@ static inline uint64_t arch_counter_read(void)
 {
 	uint32_t low, high;
 
-	/*
-	 * Neither rdtscp nor lfence is used: waiting for older instructions would double the cost.
-	 */
+	/* Not rdtscp, and no lfence: waiting for older instructions would double the cost. */
 	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
 	return ((uint64_t)high << 32) | low;
 }
 
 /*
- * The current CPU: the kernel stores its number and node in the limit of a segment for that purpose
- * (__CPUNODE_SEG, as used by the vDSO's getcpu).
+ * The current CPU: the kernel stores its number in the limit of a segment (__CPUNODE_SEG), where
+ * the vDSO's getcpu reads it, too.
  */
 static inline uint32_t arch_cpu(void)
 {
@@ -30,8 +28,8 @@ static inline uint32_t arch_cpu(void)
 }
 
 /*
- * The general registers at an entry or a return, as pushed by the stubs. Vector registers are
- * unchanged: the probe is compiled without them.
+ * The general registers at an entry or a return, as the stubs push them. The probe is compiled
+ * without vector registers, which stay as they are.
  */
 struct arch_regs {
 	uint64_t r11;
@@ -105,8 +103,8 @@ static inline uint64_t arch_int_ret(const struct arch_regs *regs, unsigned index
 }
 
 /*
- * Registers as an entry and a return would have them, for a call that has neither: its first two
- * arguments and its result.
+ * Registers as an entry and a return would have them, for a call that is only recorded: its first
+ * two arguments and its result.
  */
 static inline struct arch_regs arch_regs_of(uint64_t first, uint64_t second, uint64_t ret)
 {
@@ -114,9 +112,8 @@ static inline struct arch_regs arch_regs_of(uint64_t first, uint64_t second, uin
 }
 
 /*
- * Pass @site as third argument to a function of two arguments. The fourth is the value that code
- * for binding the call may expect in a register of its own: mold's PLT has the relocation's index
- * in %r11.
+ * Passes @site as third argument to a function of two arguments, and as fourth the value for code
+ * that binds the call: mold's PLT has the relocation's index in %r11.
  */
 static inline void arch_pass_site(struct arch_regs *regs, const void *site)
 {
@@ -134,8 +131,8 @@ static inline void arch_pass_site(struct arch_regs *regs, const void *site)
 
 /*
  * The place of the stack pointer in glibc's setjmp(3) (bits/setjmp.h: rbx rbp r12-r15 rsp pc). The
- * stack pointer there is encrypted: an exclusive or with the thread's pointer guard at %fs:0x30,
- * then a rotation.
+ * word there is encrypted: an exclusive or with the thread's pointer guard at %fs:0x30, then a
+ * rotation.
  */
 #define ARCH_JMP_BUF_RSP 6
 

@@ -1,7 +1,4 @@
-/*
- * System calls in the kernel of this machine, for eBPF programs: the places of their arguments, and
- * their ABI.
- */
+/* For eBPF programs: the arguments of a system call in the kernel of this machine, and its ABI. */
 #ifndef UTRAIL_ARCH_X86_64_BPF_CALLS_H
 #define UTRAIL_ARCH_X86_64_BPF_CALLS_H
 
@@ -9,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * The needed members of the kernel's own structs. When the eBPF program is loaded, their offsets
- * are adjusted to the running kernel.
+ * The members of the kernel's own structs that are needed. Their offsets are adjusted to the
+ * running kernel when the eBPF program is loaded.
  */
 struct pt_regs {
 	unsigned long r10;

@@ -7,9 +7,9 @@
 #include "utils/base/err.h"
 
 /*
- * The library's functions in use, by their names without "cs_". In a program that is linked with
- * the library, the loader writes 77,000 addresses into the library's tables at each start. This
- * takes more than half of the start-up time, and few commands read code.
+ * The library's functions in use, by their names without "cs_". The library is not linked: then the
+ * loader would write 77,000 addresses into its tables at each start, which takes more than half of
+ * the start-up time, and few commands read code.
  */
 struct capstone {
 	__typeof__(cs_open) *open;
@@ -21,8 +21,8 @@ struct capstone {
 };
 
 /*
- * Load the library, from any thread. *@out stays valid until the program ends. -ENOSYS when the
- * library is not installed in the version of its header.
+ * Any thread. Loads the library; *@out stays valid until the program ends. -ENOSYS when the library
+ * is not installed in the version of its header.
  */
 int capstone_load(const struct capstone **out, struct uft_err *err);
 

@@ -11,9 +11,9 @@ static bool begins_with(const uint8_t *at, uint64_t left, const char *bytes, uns
 }
 
 /*
- * The length of a nop with an operand. Compilers lengthen it with 66 and cs prefixes. gcc
- * -fpatchable-function-entry writes nops of one byte, clang one of maximum length, -mnop-mcount one
- * of five bytes.
+ * The length of a nop with an operand, which compilers lengthen by 66 and cs prefixes. With
+ * -fpatchable-function-entry, gcc writes nops of one byte, and clang one of maximum length; with
+ * -mnop-mcount there is one of five bytes.
  */
 static unsigned long_nop(const uint8_t *at, uint64_t left)
 {
@@ -73,8 +73,8 @@ static bool decode_call(const uint8_t *at, uint64_t left, uint64_t addr, struct 
 }
 
 /*
- * A jump over nine bytes: compiler-rt's lib/xray/xray_x86_64.cpp describes it, "Here we do the
- * dance of replacing the following sled".
+ * A jump over nine bytes: see "Here we do the dance of replacing the following sled" in
+ * compiler-rt's lib/xray/xray_x86_64.cpp.
  */
 static unsigned jump_sled(const uint8_t *at, uint64_t left)
 {

@@ -31,7 +31,7 @@ static uint64_t read_xcr0(void)
 
 /*
  * CPUID is slow under a hypervisor (it traps, some 20 us), and this runs in each process. So only
- * the last component's offset is read: in the standard format, components are in the order of their
+ * the last component is asked for: the standard format has components in the order of their
  * numbers.
  */
 void arch_init(void)

@@ -65,9 +65,9 @@ static bool is_landing_pad(const uint8_t *at, uint64_t left)
 }
 
 /*
- * The length of an instruction that the disassembler does not know; 0 for all others. These are
- * instructions for shadow stacks: rdssp (f3 0f 1e /1) and incssp (f3 0f ae /5) of a register, with
- * or without REX.
+ * The length of an endbr64, or of an instruction for shadow stacks that the disassembler does not
+ * know: rdssp (f3 0f 1e /1) and incssp (f3 0f ae /5) of a register, with or without REX. 0 for all
+ * other instructions.
  */
 static unsigned known_length(const uint8_t *at, uint64_t left)
 {
@@ -84,9 +84,8 @@ static unsigned known_length(const uint8_t *at, uint64_t left)
 }
 
 /*
- * Decode the instruction at @at, with @left bytes. Returns its length; 0 when it is invalid.
- * insns->insn describes the instruction, unless it has a known_length(): such instructions count as
- * plain ones.
+ * Decodes the instruction at @at, with @left bytes. Returns its length; 0 when it is invalid.
+ * insns->insn describes the instruction; one with a known_length() counts as a nop.
  */
 static unsigned decode_insn(struct insns *insns, const uint8_t *at, uint64_t left, uint64_t addr)
 {
@@ -140,8 +139,8 @@ static unsigned starts_before(struct insns *insns, const struct insn_text *text,
  * A piece of code that is moved. Two decoders must agree on its instructions: steps.c and capstone.
  *
  * @step, @at: the current instruction
- * @moved_to: for each byte from out->from on, 1 + the offset in out->bytes of the moved instruction
- *            that began there; 0: none did
+ * @moved_to: for each byte from out->from on: 1 + the offset in out->bytes of the moved instruction
+ *            that began at that byte; 0: none did
  */
 struct move {
 	struct insns *insns;
@@ -199,7 +198,7 @@ static bool is_near(const struct insn_code *out, uint64_t target, unsigned behin
 	return (int32_t)distance == distance;
 }
 
-/* Write the 32-bit displacement from its own end to @target, as if the code were at out->from. */
+/* Writes the 32-bit displacement from its own end to @target, as if the code were at out->from. */
 static bool put_distance(struct insn_code *out, uint64_t target)
 {
 	int32_t word = target - (out->from + out->len + sizeof(int32_t));
@@ -207,7 +206,7 @@ static bool put_distance(struct insn_code *out, uint64_t target)
 	return put_fix(out, out->len) && put_code_bytes(out, &word, sizeof(word));
 }
 
-/* Push the return address of a call, without a change of registers or flags. */
+/* Pushes the return address of a call, without a change of registers or flags. */
 static bool put_push_return(struct insn_code *out, uint64_t ret)
 {
 	static const uint8_t push[] = { OP_PUSH_IMM32, 0, 0, 0, 0 };
@@ -223,10 +222,7 @@ static bool put_push_return(struct insn_code *out, uint64_t ret)
 	       put_code_bytes(out, mov_high, sizeof(mov_high));
 }
 
-/*
- * Copy the instruction's @len bytes @bytes, with its displacement, if any, adjusted to the new
- * place.
- */
+/* Copies the instruction @bytes[@len]. Adjusts its displacement, if any, to the new place. */
 static int put_same(struct move *m, const uint8_t *bytes, unsigned len)
 {
 	struct insn_code *out = m->out;
@@ -245,8 +241,8 @@ static int put_same(struct move *m, const uint8_t *bytes, unsigned len)
 }
 
 /*
- * loop and jrcxz have no long form. So a short jump and a long jump to the target follow. loop or
- * jrcxz jumps to the long jump. If it does not jump, the short jump skips the long one.
+ * loop and jrcxz have no long form. So a short jump and a long jump follow. loop or jrcxz jumps to
+ * the long jump, which leads to the target; else the short jump skips the long one.
  */
 static bool put_short_only(struct move *m)
 {
@@ -261,7 +257,7 @@ static int move_direct(struct move *m)
 {
 	struct insn_code *out = m->out;
 	const struct insn_step *step = &m->step;
-	/* The last byte of the opcode is before the distance. */
+	/* the opcode's last byte */
 	uint8_t op = m->at[step->name_at - 1];
 	bool is_byte = step->len - step->name_at == 1;
 	bool good;
@@ -310,7 +306,7 @@ static int put_above(struct move *m, const uint8_t *bytes, unsigned modrm_at)
 		       : refuse_move(m, INSN_TOO_MUCH);
 }
 
-/* call *r/m: a push and jmp *r/m, which is the same instruction with another opcode extension. */
+/* call *r/m becomes a push and jmp *r/m, the same instruction with another opcode extension. */
 static int move_indirect_call(struct move *m)
 {
 	const cs_x86 *x86 = &m->insns->insn->detail->x86;
@@ -359,7 +355,7 @@ static int move_one(struct move *m)
 	return put_same(m, m->at, m->step.len);
 }
 
-/* Read the instruction at @addr: sets m->step, m->at and the disassembler's instruction. */
+/* Reads the instruction at @addr into m->step, m->at and the disassembler's instruction. */
 static int read_one(struct move *m, const struct insn_text *text, uint64_t addr)
 {
 	m->at = text->bytes + (addr - text->start);
@@ -436,8 +432,7 @@ static int move_all(struct insns *insns, const struct insn_text *text, uint64_t 
 		if (m.step.flow == INSN_CALL || m.step.flow == INSN_CALL_ANYWHERE)
 			return refuse_move(&m, INSN_RETURNS_INTO);
 		/*
-		 * Code that takes or reads an address in the range is not redirected to the moved
-		 * code.
+		 * Code that takes or reads an address in the range would still find the old code.
 		 */
 		if (m.step.has_name && m.step.names >= from && m.step.names < until) {
 			if (m.step.flow != INSN_JUMP && m.step.flow != INSN_BRANCH)
@@ -513,8 +508,8 @@ static void near_names(const struct insn_text *text, void (*fn)(uint64_t addr, v
 }
 
 /*
- * Byte sequences that may be a 32-bit jump or call (e8, e9, 0f 80 to 0f 8f). Others may be a `lea`
- * of a table's address (48 8d, ModRM with a displacement; 4c for the upper registers).
+ * Finds byte sequences that may be a 32-bit jump or call (e8, e9, 0f 80 to 0f 8f), or a `lea` of a
+ * table's address (48 8d, ModRM with a displacement; 4c for the upper registers).
  */
 static int far_names(const struct insn_text *text, void (*fn)(uint64_t addr, void *arg),
 		     int (*base)(uint64_t addr, void *arg), void *arg)

@@ -6,7 +6,7 @@
 #include "arch/isa.h"
 #include "utils/base/compiler.h"
 
-/* The unread text; it advances only over text that was parsed. */
+/* The text that is not parsed yet. */
 struct cursor {
 	const char *at;
 	const char *end;
@@ -22,10 +22,7 @@ static bool take_char(struct cursor *c, char wanted)
 
 /* --- registers --- */
 
-/*
- * The names of 8, 4, 2 and 1 bytes of each register, by DWARF's number of the register (psABI
- * 3.6.2).
- */
+/* The names of the low 8, 4, 2 and 1 bytes of each register, by DWARF's number (psABI 3.6.2). */
 static const char general[][4][5] = {
 	{ "rax", "eax", "ax", "al" },	   { "rdx", "edx", "dx", "dl" },
 	{ "rcx", "ecx", "cx", "cl" },	   { "rbx", "ebx", "bx", "bl" },
@@ -43,7 +40,7 @@ static const char second_bytes[][5] = { "ah", "dh", "ch", "bh" };
 #define VECTORS	     16 /* xmm16 and above are not supported */
 #define REGISTER_MAX 5
 
-/* Read the name after a '%' into @name, with a NUL. */
+/* Reads the name after a '%' into @name, with a NUL. */
 static bool take_name(struct cursor *c, char name[REGISTER_MAX + 1])
 {
 	size_t len = 0;
@@ -83,7 +80,7 @@ static bool find_general(const char *name, struct operand *out)
 	return false;
 }
 
-/* Parse "xmm0" to "xmm15", with no other spelling of these numbers. */
+/* Parses "xmm0" to "xmm15"; other spellings of these numbers are no names. */
 static bool find_vector(const char *name, struct operand *out)
 {
 	const char *digits = name + 3;
@@ -135,7 +132,7 @@ static int digit_of(char c, unsigned base)
 	return digit < (int)base ? digit : -1;
 }
 
-/* Read a number as assemblers do: 0x10 and 020 are 16. */
+/* Reads a number as assemblers do: 0x10 and 020 are 16. */
 static bool take_number(struct cursor *c, uint64_t *out)
 {
 	struct cursor rest = *c;
@@ -178,7 +175,7 @@ static bool take_symbol(struct cursor *c, struct operand *out)
 	return true;
 }
 
-/* Read a sum like "-4+16+name": sets value and symbol of @out. */
+/* Reads a sum like "-4+16+name" into value and symbol of @out. */
 static bool take_sum(struct cursor *c, struct operand *out)
 {
 	bool is_minus = take_char(c, '-');
@@ -225,8 +222,8 @@ static bool take_scale(struct cursor *c, uint8_t *shift)
 }
 
 /*
- * An address relative to the next instruction must be a symbol's address; a plain number would not
- * identify the instruction.
+ * Reads "%rip". An address relative to the next instruction must have a symbol: a number alone
+ * would not identify the instruction.
  */
 static bool take_counter(struct cursor *c, const struct operand *out)
 {
@@ -240,7 +237,7 @@ static bool take_counter(struct cursor *c, const struct operand *out)
 	return true;
 }
 
-/* Parse "(base,index,scale)" after the '('; an omitted part has no comma after it. */
+/* Parses "(base,index,scale)" after the '('. A part that is left out has no comma after it. */
 static bool take_place(struct cursor *c, struct operand *out)
 {
 	bool has_base = c->at < c->end && *c->at == '%';
@@ -263,8 +260,8 @@ static bool take_place(struct cursor *c, struct operand *out)
 }
 
 /*
- * A memory operand must have brackets. A plain number is a constant in Intel's syntax, but an
- * address in AT&T's; a plain name may be a register in Intel's.
+ * A memory operand must have brackets: without them, a number is a constant in Intel's syntax and
+ * an address in AT&T's, and a name may be a register in Intel's.
  */
 static bool take_memory(struct cursor *c, struct operand *out)
 {

@@ -88,7 +88,7 @@ bool arch_write_short_jump(uint8_t jump[ARCH_SHORT_JUMP_BYTES], uint64_t from, u
 }
 
 /*
- * Write code that moves the stack pointer past the red zone and pushes the site and the event.
+ * Writes code that moves the stack pointer past the red zone and pushes the site and the event.
  * Returns the end of that code.
  */
 static uint8_t *write_point_data(uint8_t *code, uint32_t event, uint64_t site)
@@ -108,7 +108,7 @@ static uint8_t *write_point_data(uint8_t *code, uint32_t event, uint64_t site)
 	return code + sizeof(data);
 }
 
-/* Write a call through @cell, and code that removes @drop bytes from the stack afterwards. */
+/* Writes a call through @cell, and code that removes @drop bytes from the stack afterwards. */
 static void write_hook_call(uint8_t *code, const uint64_t *cell, uint32_t drop)
 {
 	static const uint8_t call[] = {
@@ -141,7 +141,7 @@ void arch_write_point_args_stub(uint8_t *code, uint32_t event, uint64_t site, co
 	write_hook_call(push + 5, cell, 152);
 }
 
-/* The data that arch_entry reads are before the address that the call in the stub returns to. */
+/* arch_entry finds its data by the return address of the stub's call, which they stand before. */
 void arch_write_entry_stub(uint8_t *code, uint64_t addr, uint64_t site, uint32_t slot,
 			   const uint64_t *cell)
 {

@@ -12,7 +12,7 @@
 
 #include "utils/base/compiler.h"
 
-/* struct user_regs_struct of <sys/user.h>, as words. */
+/* The words of struct user_regs_struct (<sys/user.h>). */
 enum reg {
 	R15,
 	R14,
@@ -121,8 +121,8 @@ bool arch_remote_restart(struct arch_remote *r)
 
 static const uint8_t call_gadget[] = { 0x0f, 0x05, 0xc3 }; /* syscall; ret */
 /*
- * mov $15, %rax; syscall: __restore_rt of the C libraries; unwinders recognise a signal frame by
- * these bytes.
+ * mov $15, %rax; syscall: __restore_rt of the C libraries, by whose bytes unwinders know a signal
+ * frame.
  */
 static const uint8_t return_gadget[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
 
@@ -139,7 +139,7 @@ bool arch_remote_find_gadgets(const uint8_t *code, size_t len, size_t *call, siz
 }
 
 /*
- * The words that the kernel itself writes after the vector state of a signal frame (struct
+ * The words that the kernel writes into and after the vector state of a signal frame (struct
  * _fpx_sw_bytes in asm/sigcontext.h).
  */
 #define XSTATE_MAGIC1	   0x46505853U
@@ -341,7 +341,7 @@ bool arch_remote_may_end_call(const uint8_t code[ARCH_REMOTE_CALL_BYTES])
 	return false;
 }
 
-/* The kernel uses a 64-bit thread's registers also for 32-bit programs. */
+/* The kernel keeps the registers of 32-bit programs in those of a 64-bit thread. */
 bool arch_remote_set_argument(int tid, uint32_t audit_arch, uint64_t value)
 {
 	uintptr_t at = (audit_arch == AUDIT_ARCH_I386 ? RBX : RDI) * sizeof(uint64_t);

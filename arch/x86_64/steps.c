@@ -8,9 +8,9 @@
 #define LENGTH_MAX 15
 
 /*
- * Opcode maps: the bytes that follow an opcode's last byte, a letter for each of 16 opcodes in a
- * row. The source is manuals (Intel 64 and IA-32 Architectures Software Developer's Manual, volume
- * 2, appendix A; AMD64 Architecture Programmer's Manual, volume 3, for XOP and 3DNow).
+ * Opcode maps: a letter for the bytes that follow an opcode's last byte, with 16 opcodes in a row.
+ * The sources are Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, appendix
+ * A; for XOP and 3DNow, AMD64 Architecture Programmer's Manual, volume 3.
  *
  *  .  nothing                                      b  8 bits
  *  m  ModRM                                        w  16 bits
@@ -138,7 +138,7 @@ static bool take_modrm(struct scan *s)
 	return skip_bytes(s, bytes);
 }
 
-/* Decode the opcode after a prefix of VEX, EVEX or XOP, which contains the @map. */
+/* Decodes the opcode after a prefix of VEX, EVEX or XOP, which contains the @map. */
 static bool take_vector(struct scan *s, unsigned map)
 {
 	bool has_byte;
@@ -156,8 +156,7 @@ static bool take_vector(struct scan *s, unsigned map)
 }
 
 /*
- * Returns 1 when a vector instruction was scanned, 0 when the instruction is of another kind, -1
- * when it is invalid.
+ * Returns 1 for a vector instruction, 0 for an instruction of another kind, -1 for an invalid one.
  */
 static int try_vector(struct scan *s)
 {
@@ -236,8 +235,8 @@ static bool take_rest(struct scan *s, char letter)
 		return skip_bytes(s, s->rex & 8 ? 8 : word);
 	case 'J':
 		/*
-		 * With the prefix for short operands, CPUs of different vendors read different
-		 * distances.
+		 * With the prefix for short operands, CPUs of different vendors read distances of
+		 * different sizes.
 		 */
 		return (!s->has_66 || (s->rex & 8)) && skip_bytes(s, 4);
 	case 'o':

@@ -1,14 +1,13 @@
-/* Lengths of x86_64 instructions, and their targets: for code that is searched and not moved. */
+/* Lengths and targets of x86_64 instructions, for code that is searched and not moved. */
 #ifndef UTRAIL_ARCH_X86_64_STEPS_H
 #define UTRAIL_ARCH_X86_64_STEPS_H
 
 #include "arch/insn.h"
 
 /*
- * Decode the instruction at @at, with @left bytes, at address @addr. False when it is unknown. This
- * function is for whole files with millions of instructions: a disassembler takes a microsecond for
- * each, this function a hundredth of that. The unit tests compare its answers with those of
- * capstone.
+ * Does the work of insns_step(), for whole files with millions of instructions: a disassembler
+ * takes a microsecond for each, this function a hundredth of that. The unit tests compare its
+ * answers with those of capstone.
  */
 bool x86_64_step(const uint8_t *at, uint64_t left, uint64_t addr, struct insn_step *out);
 

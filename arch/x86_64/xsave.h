@@ -1,7 +1,4 @@
-/*
- * x86_64: the format of an XSAVE area (SDM volume 1, 13.1 and 13.4), and the components that are
- * saved. For C and for stubs.S.
- */
+/* x86_64: the format of an XSAVE area (SDM volume 1, 13.1 and 13.4). For C and for stubs.S. */
 #ifndef UTRAIL_ARCH_X86_64_XSAVE_H
 #define UTRAIL_ARCH_X86_64_XSAVE_H
 
@@ -17,11 +14,11 @@
 #include <stdint.h>
 
 /*
- * The way in which arch_call_preserving_vectors() saves vector state. Set by arch_init().
+ * The way in which arch_call_preserving_vectors() saves vector state; arch_init() sets it.
  *
  * @arch_xsave_mask: components for XSAVE: x87, SSE, AVX and AVX-512. AMX's tiles (8 KiB) are left
- *                   out, since libc does not touch them. 0 when the CPU or the kernel has no XSAVE;
- *                   then FXSAVE is used.
+ *                   out, since libc does not touch them. 0 when the CPU or the kernel has no XSAVE:
+ *                   FXSAVE is used
  * @arch_xsave_bytes: room for these components, a multiple of 64
  */
 extern uint64_t arch_xsave_mask;
