@@ -1,13 +1,13 @@
-/* x86_64: syscall(3) and vfork(2), interposed because of the children that they make. */
+/* x86_64: syscall(3) and vfork(2), which are interposed because they make children. */
 #include "arch/x86_64/stub_macros.S"
 
 	.text
 
 /*
- * syscall(3), interposed: as in glibc, plus a check for calls that make children without libc or
- * forbid system calls that hooks need (libmcount/program/clone.c). The child may return on another
- * stack, so none of the child's data is on this stack. %r9 tells that thread_after_fork() must be
- * called: no system call that makes children has an argument there.
+ * syscall(3) as in glibc, plus a check for calls that make children without libc, or forbid system
+ * calls that hooks need (libmcount/program/clone.c). The child may return on another stack, so no
+ * data for the child is on this stack. A 1 in %r9 tells that thread_after_fork() must be called: no
+ * system call that makes children has an argument there.
  */
 FUNCTION syscall
 	cmpq	$56, %rdi /* clone */
@@ -66,8 +66,8 @@ FUNCTION syscall
 END syscall
 
 /*
- * vfork(2), interposed: the child returns first, and its calls then overwrite the stack place of
- * our return address. So registers keep the return address and the result of lend_prepare()
+ * vfork(2): the child returns first, and its calls then overwrite the place of our return address
+ * on the stack. So registers keep the return address and the result of lend_prepare()
  * (libmcount/program/lend.h) meanwhile.
  */
 FUNCTION vfork
@@ -80,8 +80,8 @@ END vfork
 	.set	own_vfork, vfork
 
 /*
- * Make the system call %rax, whose arguments, four at most, are in their registers. Its child runs
- * on this stack.
+ * Makes the system call %rax, whose child runs on this stack. Its arguments, four at most, are in
+ * their registers.
  */
 	.type	lend_and_call, @function
 	.balign	16
@@ -109,8 +109,8 @@ lend_and_call:
 	cmpq	$-4095, %rax
 	jae	3f
 	/*
-	 * The child's calls have also changed the shadow stack, if there is one (otherwise the
-	 * instruction does nothing).
+	 * The child's calls have changed the shadow stack, too. Without a shadow stack the
+	 * instruction does nothing.
 	 */
 	xorl	%edx, %edx
 	rdsspq	%rdx

@@ -2,8 +2,8 @@
  * x86_64: the common case of a call and of a return in full, as macros of stubs.S: all ENTRYs are
  * written, there is room for the frame and the record, the clock needs no new fit. In any other
  * case the macros have changed nothing, and the stub calls the functions of libmcount/hot/entry.c
- * and exit.c. These handle all cases, the common case as in libmcount/hot/fast.h, which explains
- * the lines.
+ * and exit.c. These functions handle all cases. libmcount/hot/fast.h has the common case in C, and
+ * explains the lines.
  *
  * The macros take five registers and call nothing: 89 instructions for a call and its return,
  * compared to 160 in C functions.
@@ -18,7 +18,7 @@
 
 #define LOOK_UP_SAVED (3 * 8)
 
-/* The first three registers of SAVE_FAST. */
+/* Saves the first three registers of SAVE_FAST. */
 	.macro SAVE_FOR_LOOK_UP
 	PUSH	rax, rdx, rcx
 	.endm
@@ -35,7 +35,7 @@
 	POP	rsi, rdi, rcx, rdx, rax
 	.endm
 
-/* \to: this thread's state; at \busy it does not exist yet, or the thread is within a hook. */
+/* Sets \to to this thread's state. \busy: there is none yet, or the thread is within a hook. */
 	.macro FAST_SELF to, busy
 	movq	self@gottpoff(%rip), \to
 	movq	%fs:(\to), \to
@@ -46,9 +46,9 @@
 	.endm
 
 /*
- * %rcx: this thread's state with the guard set; %rdi: the innermost frame. The guard is stored in
- * its full width, as C loads it: a load that is wider than the preceding store waits until the
- * store has reached the cache.
+ * Sets %rcx to this thread's state, with the guard set, and %rdi to the innermost frame. The guard
+ * is stored in its full width, as C loads it: a load that is wider than the preceding store waits
+ * until the store has reached the cache.
  */
 	.macro FAST_GUARD unguarded
 	FAST_SELF %rcx, \unguarded
@@ -56,7 +56,7 @@
 	movq	THREAD_TOP(%rcx), %rdi
 	.endm
 
-/* %rsi: the address after the record's place. */
+/* Sets %rsi to the address after the record's place. */
 	.macro FAST_ROOM other
 	movq	THREAD_AT(%rcx), %rsi
 	addq	$RECORD_BYTES, %rsi
@@ -65,8 +65,8 @@
 	.endm
 
 /*
- * %rax: the time as of hot_clock(). At \other the clock needs a new fit, or the time has not yet
- * reached the last one of a former fit. Overwrites %rdx.
+ * Sets %rax to the time, as hot_clock() does. Goes to \other if the clock needs a new fit, or the
+ * time has not yet reached the last one of a former fit. Overwrites %rdx.
  */
 	.macro FAST_CLOCK other
 	rdtsc
@@ -94,12 +94,13 @@
 	.endm
 
 /*
- * Under a plan: look up in thread->calls the call of \addr, with its return slot at \slot; both
+ * Under a plan: looks the call of \addr, with its return slot at \slot, up in thread->calls; both
  * operands are relative to LOOK_UP_SAVED. A call that is not recorded ends here. Most calls of most
  * filters take this path, on which no jump is taken. For a call that is recorded, the state after
- * this is that of FAST_GUARD and SAVE_FAST. The same holds at \admitted, for calls that open the
- * thread (FAST_ADMIT). All other calls go on with nothing saved: at \useless if no call may be
- * looked up, else at \slow. No call is skipped while there are frames that must be ended first.
+ * this macro is that of FAST_GUARD and SAVE_FAST. A call that opens the thread (FAST_ADMIT) goes to
+ * \admitted, in the same state. All other calls go on with nothing saved: at \useless if no call
+ * may be looked up, else at \slow. No call is skipped while there are frames that must be ended
+ * first.
  */
 	.macro FAST_LOOK_UP slot, addr, useless, slow, admitted
 	cmpb	$0, probe_skips(%rip)
@@ -134,7 +135,7 @@
 7:	FAST_BEGIN 8b
 	.endm
 
-/* A call that was found: the remaining part of FAST_GUARD and of SAVE_FAST. */
+/* Does the remaining part of FAST_GUARD and of SAVE_FAST, for a call that was found. */
 	.macro FAST_BEGIN other
 	movzwl	probe + PROBE_TRACING(%rip), %eax
 	cmpl	$0x101, %eax /* and is_on */
@@ -145,8 +146,8 @@
 	.endm
 
 /*
- * A call with return slot \slot, for \useless of FAST_LOOK_UP. The call is skipped if nothing is
- * recorded, and there are no frames that it has to end. Otherwise it goes on at \other.
+ * The code at \useless of FAST_LOOK_UP, for a call with return slot \slot. The call is skipped if
+ * nothing is recorded, and there are no frames that it has to end. Else it goes on at \other.
  */
 	.macro FAST_QUIET slot, other
 	cmpb	$0, probe + PROBE_TRACING(%rip)
@@ -165,10 +166,10 @@
 	.endm
 
 /*
- * Makes the frame of a call that begins at the time %rax. The frame is the one above %rdi, and
- * already has its slot. Afterwards %rdi is this frame, and %rax is its data word. Overwrites %rdx.
- * The bits of the data word below the address are those of the frame around it, one level deeper.
- * They may wrap (state_limit_alike() in libmcount/hot/state.h).
+ * Makes the frame of a call that begins at the time %rax. The frame is above %rdi, and already has
+ * its slot. Afterwards %rdi is this frame, and %rax is its data word. Overwrites %rdx. The bits of
+ * the data word below the address are those of the frame around it, one level deeper. They may wrap
+ * (state_limit_alike() in libmcount/hot/state.h).
  */
 	.macro FAST_FRAME slot, addr
 	movq	\slot, %rdx
@@ -183,7 +184,7 @@
 	addq	$FRAME_BYTES, %rdi
 	.endm
 
-/* callers_know(): else the return address stays. */
+/* Does the work of callers_know(). Goes to \other if the return address stays. */
 	.macro FAST_CALLER slot, other
 	movq	\slot, %rax
 	movq	%rax, %rdx
@@ -200,9 +201,9 @@
 	.endm
 
 /*
- * A call, after FAST_GUARD or FAST_LOOK_UP. \slot: operand of its return slot, \addr: address of
- * the function. At \other, \beyond and \tail the guard is set, and nothing else has been changed.
- * FAST_ENTER_BEYOND continues at \beyond, FAST_TAIL_CALL at \tail. \on: label to which
+ * Enters a call, after FAST_GUARD or FAST_LOOK_UP. \slot: operand of its return slot, \addr:
+ * address of the function. At \other, \beyond and \tail the guard is set, and nothing else has been
+ * changed. FAST_ENTER_BEYOND goes on at \beyond, FAST_TAIL_CALL at \tail. \on: label to which
  * FAST_TAIL_CALL comes back
  */
 	.macro FAST_ENTER slot, addr, tail, beyond, other, on
@@ -229,9 +230,9 @@
 	.endm
 
 /*
- * The flags are those of the comparison with the innermost frame's slot. The call goes on at \on if
- * it has the same slot and the function of that frame is still open: that function has then called
- * this one by a jump. frames_make_way() decides in the same way.
+ * Decides as frames_make_way() does, by the flags of the comparison with the innermost frame's
+ * slot. The call goes on at \on if it has the same slot and the function of that frame is still
+ * open: that function has then called this one by a jump.
  */
 	.macro FAST_TAIL_CALL slot, on, other
 	jne	\other
@@ -243,7 +244,7 @@
 	jmp	\other
 	.endm
 
-/* After FAST_ENTER, for a call that opens the thread: planned_admit(). */
+/* Does the work of planned_admit(), after FAST_ENTER. */
 	.macro FAST_ADMIT
 	movq	THREAD_PLANNED(%rcx), %rdx
 	movw	$1, PLANNED_IN(%rdx)
@@ -251,7 +252,7 @@
 	movq	%rdx, THREAD_CALLS(%rcx)
 	.endm
 
-/* A call that is too deep to be recorded, or whose ENTRY is delayed; %rsi: its return slot. */
+/* Enters a call that is too deep, or whose ENTRY is held back; %rsi: its return slot. */
 	.macro FAST_ENTER_BEYOND slot, addr, too_deep, other
 	cmpq	THREAD_DROP_LIMIT(%rcx), %rdi
 	jae	\too_deep
@@ -266,8 +267,8 @@
 	.endm
 
 /*
- * A return. \slot: its return slot, which gets the address to go on at. At \beyond
- * FAST_LEAVE_BEYOND continues.
+ * Ends a call. \slot: its return slot, which gets the address to go on at. FAST_LEAVE_BEYOND goes
+ * on at \beyond.
  */
 	.macro FAST_LEAVE slot, unguarded, beyond, written, other
 	FAST_GUARD \unguarded
@@ -295,10 +296,7 @@
 	FAST_COMMIT
 	.endm
 
-/*
- * The return of a call whose ENTRY was delayed: the call is dropped. At \written its ENTRY was
- * written meanwhile.
- */
+/* Drops a call whose ENTRY was held back. Goes to \written if its ENTRY was written meanwhile. */
 	.macro FAST_LEAVE_BEYOND slot, written, maybe_admitted, other
 	cmpq	THREAD_HELD_LIMIT(%rcx), %rdi
 	ja	\maybe_admitted
@@ -315,8 +313,8 @@
 	.endm
 
 /*
- * The return of a call that has opened the thread: does the work of planned_admit_over(). Then it
- * goes on like any return, and may still need C.
+ * Ends the call that has opened the thread: does the work of planned_admit_over(). Then goes on
+ * like any return, and may still need C.
  */
 	.macro FAST_LEAVE_ADMITTED slot, other
 	cmpq	THREAD_ADMITTED(%rcx), %rdi

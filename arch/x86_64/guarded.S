@@ -1,9 +1,10 @@
 /*
  * x86_64: reads memory that may be unmapped, and registers that the probe's C code does not use.
  *
- * When an instruction between arch_guarded_start and arch_guarded_end faults at memory of the
- * program, the thread goes on at the end of that function. For that, the signal handler
- * (libmcount/system/fault.c) calls arch_fault_resume(), which compares the instruction's address.
+ * If an instruction between arch_guarded_start and arch_guarded_end faults at memory of the
+ * program, the thread goes on at the end of that function. The signal handler
+ * (libmcount/system/fault.c) calls arch_fault_resume(), which knows such an instruction by its
+ * address.
  */
 #include "arch/x86_64/stub_macros.S"
 
@@ -28,8 +29,8 @@ END arch_copy_guarded
 
 /*
  * int64_t arch_copy_string(void *to, const void *from, uint64_t max): returns the number of bytes
- * before the first NUL, at most @max; -1 - n when n bytes were readable and the next was not.
- * Aligned words are loaded, none of which extends into a page without the string. Up to 7 bytes
+ * before the first NUL, at most @max; -1 - n when n bytes were readable and the next was not. Words
+ * are loaded from aligned addresses, so none reaches into a page after the string. Up to 7 bytes
  * more than the result are written.
  */
 HIDDEN_FUNCTION arch_copy_string
@@ -112,10 +113,7 @@ HIDDEN_FUNCTION arch_read_vector
 	jne	8f
 	movups	%xmm7, (%rdi)
 	ret
-	/*
-	 * These registers never have arguments of functions. In rare cases they have those of
-	 * static probes.
-	 */
+	/* The registers below may have arguments of static probes, but never of functions. */
 	.irp	reg, 8, 9, 10, 11, 12, 13, 14
 8:	cmpl	$\reg, %esi
 	jne	8f

@@ -58,7 +58,7 @@
 	.endm
 
 /*
- * Store the flags as a word at \place and in %rax. Arithmetic instructions change the flags; moves
+ * Stores the flags as a word at \place and in %rax. Arithmetic instructions change the flags; moves
  * do not.
  */
 	.macro SAVE_FLAGS place
@@ -67,13 +67,13 @@
 	movq	%rax, \place
 	.endm
 
-/* Restore the flags from %rax, where SAVE_FLAGS has put them. */
+/* Restores the flags from %rax, which has the word of SAVE_FLAGS. */
 	.macro RESTORE_FLAGS
 	addb	$0x7f, %al
 	sahf
 	.endm
 
-/* Saves the flags, and the registers of SAVE_CALLER_SAVED, which are a struct arch_regs then. */
+/* Saves the flags, and registers as SAVE_CALLER_SAVED does, which makes a struct arch_regs. */
 	.macro SAVE_WITH_FLAGS
 	leaq	-8(%rsp), %rsp
 	.cfi_adjust_cfa_offset 8

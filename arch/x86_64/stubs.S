@@ -1,8 +1,8 @@
 /*
  * x86_64: where compiled code enters the probe, and how it gets back.
  *
- * The common case of a call and of a return is in fast_stubs.S, all else in C functions. Frame of
- * the entry stubs after SAVE_CALLER_SAVED (offsets from %rsp):
+ * The common case of a call and of a return is in fast_stubs.S, all other cases are in C functions.
+ * Frame of the entry stubs after SAVE_CALLER_SAVED (offsets from %rsp):
  *
  *	 0 .. 71   r11 r10 r9 r8 rdi rsi rdx rcx rax, which are a struct arch_regs
  *	72         return address of the stub's own call: inside the traced function
@@ -14,13 +14,13 @@
  * survive, too: mold's PLT passes the relocation's index in it. Vector registers are not touched:
  * probe code is built with -mgeneral-regs-only.
  *
- * Neither way back is a `ret`. The CPU predicts returns by the calls that it has seen, and a
- * function whose return slot was replaced has not been called by the trampoline. So a `call` stands
- * directly in front of the trampoline. It makes the trampoline the newest entry of the CPU's return
- * stack, and an indirect jump follows it. The entry stub goes through this `call`, so that the
+ * No way back is a `ret`. The CPU predicts returns by the calls that it has seen, and the
+ * trampoline has not called the function whose return slot was replaced. So a `call` stands
+ * directly in front of the trampoline, and leads to an indirect jump: it makes the trampoline the
+ * newest entry of the CPU's return stack. The entry stub goes through this `call`, so that the
  * `ret` of the traced function is predicted. The trampoline goes through it for the `ret` of that
- * function's caller, which is most often a traced function, too. Measured: 8 and 3 of 30 ns per
- * call.
+ * function's caller, which is most often a traced function, too. Measured: this saves 8 and 3 of 30
+ * ns per call.
  */
 
 #include "arch/x86_64/fast_stubs.S"
@@ -34,7 +34,7 @@
 
 	.text
 
-/* 8(%rbp) may be a copy of the return address: then %r10 points past the real slot. */
+/* Goes to \is if 8(%rbp) is a copy of the return address: %r10 points past the real slot. */
 	.macro IS_realigned is
 	leaq	-17(%r10), %rax
 	subq	%rbp, %rax
@@ -42,7 +42,7 @@
 	jb	\is
 	.endm
 
-/* The call has its frame: leave the stub. */
+/* Leaves the stub of a call that has its frame. */
 	.macro FAST_ENTERED
 	cmpw	$1, THREAD_HAS_ASIDE_RECORDS(%rcx) /* which sets the carry */
 	jae	.Lentered_with_aside
@@ -55,9 +55,8 @@
 /*
  * A hook at the beginning of a function: everything except the part in C, which follows at
  * .L\name\()_slow. \fast, \all, \look, \slot: the operand of the return slot after SAVE_FAST, after
- * SAVE_CALLER_SAVED, after SAVE_FOR_LOOK_UP, and with nothing saved. If another word may be the
- * slot, MAY_BE_\name goes on at the label that it gets. IS_\name does so, too, but is slower and
- * more precise.
+ * SAVE_CALLER_SAVED, after SAVE_FOR_LOOK_UP, and with nothing saved. MAY_BE_\name goes to its label
+ * if another word may be the slot. IS_\name does so, too, but is slower and more precise.
  */
 	.macro ENTRY_HOOK name, fast, all, look, slot
 	cmpb	$0, probe + PROBE_PLAIN(%rip)
@@ -107,17 +106,17 @@
 	.endm
 
 /*
- * -pg: called after the prologue, so the return slot is found through %rbp. A function that aligns
- * its stack (AVX locals, and arguments on the stack) has a copy of its return address there, and
- * the real slot is below the target of %r10. probe_entry_framed(return slot, address inside the
- * function, saved registers, other slot) returns non-zero when the slot was replaced.
+ * -pg: mcount is called after the prologue, so the return slot is found through %rbp. A function
+ * that aligns its stack (AVX locals, and arguments on the stack) has a copy of its return address
+ * there, and its real slot is below the target of %r10. probe_entry_framed(return slot, address
+ * inside the function, saved registers, other slot) returns non-zero when the slot was replaced.
  */
 	.macro MAY_BE_realigned maybe
 	cmpq	%rbp, %r10
 	ja	\maybe
 	.endm
 
-	/* skipped calls touch few cache lines on their path (hot-path.md) */
+	/* skipped calls touch few cache lines (hot-path.md) */
 	.balign	64
 FUNCTION mcount
 	ENTRY_HOOK realigned, 8(%rbp), 8(%rbp), 8(%rbp), 8(%rbp)
@@ -139,8 +138,8 @@ END mcount
 	.set	own_mcount, mcount /* also if other modules export that name */
 
 /*
- * -pg -mfentry: called before the function pushes anything: the return slot is above our return
- * address.
+ * -pg -mfentry: __fentry__ is called before the function pushes anything, so the return slot is
+ * above our return address.
  */
 	.macro MAY_BE_chain maybe
 	cmpq	%r10, FAST_SAVED + 8(%rsp)
@@ -170,8 +169,8 @@ FUNCTION __fentry__
 	ret
 
 /*
- * gcc keeps the static chain of a nested function by `push %r10; call __fentry__; pop %r10`, so
- * that the return slot is one higher. The pop is checked only when the word may be the chain.
+ * gcc keeps the static chain of a nested function by `push %r10; call __fentry__; pop %r10`. Then
+ * the return slot is one word higher. The pop is looked for only if the word may be the chain.
  */
 	.cfi_adjust_cfa_offset REGS_BYTES
 .Lmaybe_chain:
@@ -183,7 +182,7 @@ END __fentry__
 	HIDDEN own___fentry__
 	.set	own___fentry__, __fentry__
 
-/* The guard is set, and a call with return slot %rdi is not the common case. */
+/* Enters a call with return slot %rdi that is not the common case. The guard is set. */
 	.cfi_startproc
 	.cfi_adjust_cfa_offset REGS_BYTES
 .Lenter_guarded:
@@ -215,12 +214,12 @@ END __fentry__
 
 /*
  * The call has opened the thread. The functions around it have no frames: they return by a `ret`,
- * which is predicted only if the CPU's return stack matches the calls and returns. So we return by
- * a `ret`, too. Then the `ret` of the called function is mispredicted, and the trampoline continues
- * by a jump. This is worthwhile if a skipped function is still open by then. The last skipped
- * function is taken for open if its return slot is above ours. This is assumed for four calls at
- * most (the lowest bits count them), since that function may be main(). In a loop of opted-in calls
- * the path of all other calls is better: it has no mispredictions.
+ * which is predicted only if the CPU's return stack matches the calls and returns. If a skipped
+ * function is still open, it is worthwhile to leave the stub by a `ret`, too. Then only the `ret`
+ * of the called function is mispredicted, and the trampoline goes on by a jump. A skipped function
+ * counts as open if the last one's return slot is above ours, for four calls at most (the lowest
+ * bits count them): it may be main(). In a loop of opted-in calls the path of all other calls is
+ * better: it has no mispredictions.
  */
 	.cfi_startproc
 	.cfi_adjust_cfa_offset FAST_SAVED
@@ -244,7 +243,7 @@ END __fentry__
 	jmp	.Lresume
 	.cfi_endproc
 
-/* The ENTRY is written. Signal handlers that ran meanwhile have left records in an aside. */
+/* The call has its frame. Signal handlers have left records in the aside meanwhile. */
 	.cfi_startproc
 	.cfi_adjust_cfa_offset FAST_SAVED
 .Lentered_with_aside:
@@ -262,11 +261,11 @@ END __fentry__
  * return slot. These must survive the trampoline: rax, rdx, xmm0, xmm1 and st0-1 (return values),
  * and, for compilers that look into callees (-fipa-ra), every other register.
  *
- * Unwinders. A stack walk that comes through a replaced return slot finds this code as the caller.
- * Its call frame information says what the slot held: a DWARF expression looks the slot up in the
- * shadow stacks, as libmcount/hot/frames.c does. So C++ exceptions, pthread_cancel(3), backtrace(3) and
- * debuggers see the program's own return addresses, whatever unwinder they use, and nothing has to
- * be put back for them.
+ * Unwinders. A stack walk that comes to a replaced return slot finds this code as the caller. Its
+ * call frame information says what the slot held: a DWARF expression looks the slot up in the
+ * shadow stacks, as libmcount/hot/frames.c does. So C++ exceptions, pthread_cancel(3), backtrace(3)
+ * and debuggers see the program's own return addresses, whatever unwinder they use. No return
+ * address has to be put back for them.
  *
  * The rule holds at the trampoline's first byte only, where every walk arrives (and one byte
  * before, where unwinders look a return address up). The expression finds its data from the program
@@ -283,15 +282,15 @@ END __fentry__
  *	 return 0
  *
  * This takes two frames: that of the trampoline, and that of arch_return_caller. libgcc tells
- * frames apart by their CFAs. So the CFA of the last frame must not be the stack pointer: otherwise
- * that frame and its caller would be the same one for libgcc. libunwind takes the CFA for the stack
- * pointer, whatever the rules say. For libunwind, the CFA must therefore be the stack pointer. So
- * the trampoline's rules say: the CFA is %rsp, but in the frame of arch_return_caller %rsp is four
- * bytes above it. In that frame the CFA is %rsp again, with or without the four bytes, as the
- * unwinder has it. All else is computed from the CFA without its lowest bits.
+ * frames apart by their CFAs. So in the last frame the CFA must not be the stack pointer: otherwise
+ * libgcc would take that frame and its caller for one. But libunwind takes the CFA as the stack
+ * pointer, whatever the rules say, so for libunwind both must be equal. So the trampoline's rules
+ * say: the CFA is %rsp, but in the frame of arch_return_caller %rsp is four bytes above it. In that
+ * frame the CFA is %rsp again, with or without the four bytes, as the unwinder has it. All other
+ * values are computed from the CFA without its lowest bits.
  *
- * Frames of one thread have falling slots and end in a sentinel above everything; of several frames
- * with one slot (tail calls) the outermost holds the program's address. Offsets in the expression
+ * Frames of one thread have falling slots and end in a sentinel above everything. If several frames
+ * have one slot (tail calls), the outermost holds the program's address. Offsets in the expression
  * are one byte long.
  */
 	.balign	16
@@ -351,11 +350,11 @@ arch_return_trampoline:
 	RESTORE_FAST
 	jmp	.Lresume
 /*
- * On the stack are the trampoline's address and the continuation address. The carry is set on the
- * way into a function, and clear on the way out of one. No register is free: mold's PLT keeps an
- * index in %r11. There are two jumps, since one has too many targets to be predicted: 3 ns per call
- * in a tree of five functions. When it is read, the continuation address is in the red zone, where
- * no signal handler writes.
+ * The stack holds the trampoline's address and the address to go on at. The carry is set on the way
+ * into a function, and clear on the way out of one. No register is free: mold's PLT keeps an index
+ * in %r11. There are two jumps, since one would have too many targets to be predicted: 3 ns per
+ * call in a tree of five functions. The address to go on at is read from the red zone, where no
+ * signal handler writes.
  */
 .Lgo:
 	leaq	16(%rsp), %rsp
@@ -406,9 +405,9 @@ END arch_return_trampoline
 /*
  * A library call: a GOT slot leads to a small stub (arch_write_call_stub) that pushes the call
  * site's index and comes here. Stack: index, return slot of the call. probe_libcall(return slot,
- * index, saved registers) returns the library function in %rax, and in %rdx non-zero when the
- * return slot was replaced. The function's address replaces the index, so that leaving is the same
- * as for the other stubs.
+ * index, saved registers) returns the library function in %rax, and non-zero in %rdx when the
+ * return slot was replaced. The function's address replaces the index, so that the way out is that
+ * of the other stubs.
  */
 HIDDEN_FUNCTION arch_libcall, .cfi_adjust_cfa_offset 8
 	SAVE_CALLER_SAVED
@@ -426,8 +425,8 @@ HIDDEN_FUNCTION arch_libcall, .cfi_adjust_cfa_offset 8
 END arch_libcall
 
 /*
- * Unwind information as for a signal handler, with the program's stack pointer \cfa above; \ip
- * describes %rip.
+ * Unwind information as for a signal handler: the program's stack pointer is \cfa above ours, and
+ * \ip describes %rip.
  */
 	.macro INTERRUPTED cfa, ip:vararg
 	.cfi_signal_frame
@@ -437,8 +436,8 @@ END arch_libcall
 
 /*
  * An event of the program: a jump in its code leads to a stub (arch_write_point_stub), which calls
- * here. The jump may stand between any two instructions, so everything must survive: all registers,
- * the flags, and the red zone below the stack pointer.
+ * arch_point. The jump may stand between any two instructions, so everything must survive: all
+ * registers, the flags, and the red zone below the stack pointer.
  *
  *	 (%rsp)    return address, into the stub
  *	 8         the event's id
@@ -446,8 +445,7 @@ END arch_libcall
  *	 24 .. 151 red zone
  *	 152       what the program's stack pointer points to
  *
- * For unwinders it is as if a signal had come there.
- * probe_point(event, stack pointer)
+ * For unwinders a signal has interrupted the program at the jump. probe_point(event, stack pointer)
  */
 HIDDEN_FUNCTION arch_point, INTERRUPTED 152, .cfi_offset %rip, -136
 	pushfq
@@ -464,11 +462,11 @@ HIDDEN_FUNCTION arch_point, INTERRUPTED 152, .cfi_offset %rip, -136
 END arch_point
 
 /*
- * The same for an event with arguments. They may be in any register and anywhere on the stack. So
+ * The same for an event with arguments, which may be in any register and anywhere on the stack. So
  * the stack from the red zone down becomes a struct arch_point.
  *
  *	 (%rsp)    return address, into the stub
- *	 8         the distance from there to the places of the arguments
+ *	 8         the distance from the return address to the places of the arguments
  *	 16        the event's id
  *	 24        the address of the jump in the program
  *	 32 .. 159 red zone
@@ -484,7 +482,7 @@ HIDDEN_FUNCTION arch_point_args, INTERRUPTED 160, .cfi_offset %rip, -136
 	cld
 	movq	%rsp, %rdi
 	call	probe_point_args
-	leaq	48(%rsp), %rsp /* as they were: a function keeps them */
+	leaq	48(%rsp), %rsp /* which C functions do not change */
 	.cfi_adjust_cfa_offset -48
 	RESTORE_CALLER_SAVED
 	popfq
@@ -500,18 +498,18 @@ END arch_point_args
 	.endm
 
 /*
- * A function begins that was compiled without hooks: a jump in it leads to a stub
- * (arch_write_entry_stub), which calls here. The function's code may be written by hand, so all
- * registers and the flags survive. So does the red zone, which is in use when the jump does not
+ * A function that was compiled without hooks begins: a jump in it leads to a stub
+ * (arch_write_entry_stub), which calls arch_entry. The function's code may be written by hand, so
+ * all registers and the flags survive. So does the red zone, which is in use if the jump does not
  * stand at the function's first instruction.
  *
  *	 (%rsp)    return address, into the stub: the function's address in records is 35 bytes
- *	           before that, the place of the jump 27, the distance of the return slot from the
+ *	           before it, the place of the jump 27, the distance of the return slot from the
  *	           program's stack pointer (32 bits) 19
  *	 8 .. 135  red zone
  *	 136       what the program's stack pointer points to
  *
- * For unwinders it is as if a signal had come there.
+ * For unwinders a signal has interrupted the program at the jump.
  */
 HIDDEN_FUNCTION arch_entry, INTERRUPTED 136, RESUMES_AT_JUMP
 	SAVE_WITH_FLAGS
@@ -552,8 +550,8 @@ END arch_entry
 
 /*
  * Sleds of clang's XRay. No return address is replaced: the compiler has put sleds before all ends
- * of a function. The first is at a function's start, before any push; it becomes a call.
- * probe_xray_entry(return slot, address inside the function, saved registers)
+ * of a function. The first sled, at a function's start, before any push, becomes a call of
+ * arch_xray_entry. probe_xray_entry(return slot, address inside the function, saved registers)
  */
 HIDDEN_FUNCTION arch_xray_entry
 	SAVE_CALLER_SAVED
@@ -566,7 +564,7 @@ HIDDEN_FUNCTION arch_xray_entry
 END arch_xray_entry
 
 /*
- * A return instruction has become a jump to this code, which returns in its place. The same
+ * A return instruction has become a jump to arch_xray_exit, which returns in its place. The same
  * registers must survive as in the trampoline. probe_xray_exit(return slot, saved registers)
  */
 HIDDEN_FUNCTION arch_xray_exit
@@ -579,7 +577,7 @@ HIDDEN_FUNCTION arch_xray_exit
 END arch_xray_exit
 
 /*
- * A call before a jump to another function, whose arguments are in registers; the jump may be
+ * Called before a jump to another function, whose arguments are in registers; the jump may be
  * conditional. probe_xray_exit(return slot, NULL)
  */
 HIDDEN_FUNCTION arch_xray_tail
@@ -622,7 +620,7 @@ HIDDEN_FUNCTION arch_call_preserving_vectors
 	ret
 END arch_call_preserving_vectors
 
-/* The pattern in the vector registers. A function that does not use them preserves it. */
+/* The pattern that a function leaves in the vector registers if it does not use them. */
 	.balign	32
 vector_pattern:
 	.quad	0x5aa5c33c0ff09669, 0x96690ff0c33c5aa5, 0xa55a3cc3f00f6996, 0x6996f00f3cc3a55a
@@ -634,9 +632,9 @@ vector_pattern:
 	.endm
 
 /*
- * arch_vectors_around(fn, arg, before, after): fill the vector registers and call @fn(@arg). XSAVE
- * stores them to @before, and after the call to @after. Both have arch_xsave_bytes bytes, 64-byte
- * aligned, with zeros in the header.
+ * arch_vectors_around(fn, arg, before, after): fills the vector registers and calls @fn(@arg).
+ * XSAVE stores them to @before, and after the call to @after. Both have arch_xsave_bytes bytes,
+ * 64-byte aligned, with zeros in the header.
  */
 HIDDEN_FUNCTION arch_vectors_around
 	PUSH	rbp
@@ -671,7 +669,7 @@ END arch_vectors_around
 /*
  * See arch.h. %rdi: fn; %rsi and %rdx: its arguments; %rcx: the address of a `ret`, which becomes
  * fn's return address; %r8: the value of %r11 for fn. The `ret` goes on to the second address on
- * the stack, which is that of the code below.
+ * the stack, which is label 1.
  */
 HIDDEN_FUNCTION arch_call_returning_through
 	PUSH	rbp
