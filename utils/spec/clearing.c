@@ -1,4 +1,4 @@
-/* Specs that remove actions of earlier ones (see clearing.h). */
+/* Specs that remove actions of earlier specs (see clearing.h). */
 #include "utils/spec/clearing.h"
 
 #include <errno.h>
@@ -15,7 +15,10 @@ void clearing_note(struct filters *filters, const struct filter_subject *subject
 	while ((entry = filter_walk_next(&walk)) != NULL) {
 		uint32_t flags = entry->spec.trigger.flags & trigger->flags;
 
-		/* Store only if needed: when threads ask in parallel, the bits are set already. */
+		/*
+		 * Store only new bits: threads that ask in parallel find all bits set, and must not
+		 * write.
+		 */
 		if (flags & ~entry->in_force)
 			entry->in_force |= flags;
 	}
@@ -42,7 +45,7 @@ static bool has_same_pattern(const struct spec *a, const struct spec *b)
 	       (a->module_kind != MODULE_NAMED || strcmp(a->module, b->module) == 0);
 }
 
-/* True when a later spec removes all actions of this one. */
+/* True when a later spec removes all actions of spec @index. */
 static bool is_taken_away(const struct filters *filters, size_t index)
 {
 	const struct spec *spec = &filters->entries[index].spec;
@@ -57,7 +60,10 @@ static bool is_taken_away(const struct filters *filters, size_t index)
 	return false;
 }
 
-/* True when the spec only clears, and all specs that it could clear are gone. */
+/*
+ * True when spec @index does nothing but clear, and the specs before it that it could clear are
+ * gone.
+ */
 static bool is_idle(const struct filters *filters, const bool *gone, size_t index)
 {
 	const struct spec *spec = &filters->entries[index].spec;

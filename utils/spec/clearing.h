@@ -1,26 +1,27 @@
-/* Specs that remove actions of earlier ones (`f@clear`), and those that are still in force. */
+/* Specs that remove actions of earlier specs (`f@clear`), and the actions that stay. */
 #ifndef UTRAIL_SPEC_CLEARING_H
 #define UTRAIL_SPEC_CLEARING_H
 
 #include "utils/spec/filters.h"
 
 /*
- * @trigger is the result of all specs of a function. Mark as in force the specs that have given a
- * part of it.
+ * Note which specs are in force: those whose actions are in @trigger, the result of all specs of
+ * @subject.
  */
 void clearing_note(struct filters *filters, const struct filter_subject *subject,
 		   const struct trigger *trigger);
 
 /*
- * Returns the actions of @entry, without those of FILTERS_OPT_IN that later specs have cleared for
- * every function matched so far.
+ * Returns the actions of @entry. Actions of FILTERS_OPT_IN are left out if later specs have cleared
+ * them for every function that has matched so far.
  */
 uint32_t clearing_left(const struct filters *filters, const struct filter_entry *entry);
 
 /*
- * Write the specs of @filters as text, by option; NULL: the option has no specs; on the heap. Specs
- * that a later spec with the same pattern clears are left out, and so are specs that have nothing
- * left to clear. 0 or -ENOMEM.
+ * Write the specs of @filters as text. Left out are specs that a later spec with the same pattern
+ * clears, and specs that clear nothing any more. 0 or -ENOMEM.
+ *
+ * @specs: by option, on the heap; NULL: the option has no specs
  */
 int clearing_texts(const struct filters *filters, char *specs[SPEC_OPTIONS]);
 

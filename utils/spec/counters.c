@@ -43,7 +43,6 @@ static const struct {
 	{ "ref-cycles", NULL, PERF_TYPE_HARDWARE, PERF_COUNT_HW_REF_CPU_CYCLES },
 };
 
-/* Parse 'r' and a hexadecimal number of up to 16 digits. */
 static bool parse_code(const char *name, struct counter *out)
 {
 	if (tolower((unsigned char)name[0]) != 'r')

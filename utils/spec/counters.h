@@ -1,4 +1,4 @@
-/* Counters for `read=`: the kernel's and the processor's (perf_event_open(2)). */
+/* Counters of the kernel and of the processor, for `read=` (perf_event_open(2)). */
 #ifndef UTRAIL_SPEC_COUNTERS_H
 #define UTRAIL_SPEC_COUNTERS_H
 
@@ -8,13 +8,12 @@
 
 struct nearest;
 
-/* The most counters that one recording reads. */
-#define COUNTERS_MAX	   8
+#define COUNTERS_MAX	   8 /* in one recording */
 #define COUNTER_NAME_BYTES 32
 #define COUNTERS_TOO_MANY  "at most 8 counters are read by name in one recording"
 
 /*
- * @name: as in recordings: always the same one of a counter's two names
+ * @name: as in recordings: the first one of the counter's two names
  * @type, @config: members of struct perf_event_attr
  */
 struct counter {
@@ -23,22 +22,21 @@ struct counter {
 	uint64_t config;
 };
 
-/* Starts as { 0 }. */
 struct counters {
 	struct counter list[COUNTERS_MAX];
 	size_t nr;
 };
 
 /*
- * Parse "context-switches", "instructions", or "r1a8", the processor's event of that code. False:
+ * Parse a name as "context-switches", or the code of an event of the processor as "r1a8". False:
  * the name is unknown.
  */
 bool counter_parse(const char *name, struct counter *out);
 
-/* Offer all names of counters, without codes. */
+/* Offer the names of all counters, without aliases and codes. */
 void counters_offer(struct nearest *near);
 
-/* Find @counter in @all, or add it. Returns its index, or -ENOSPC when there are too many. */
+/* Add @one, unless @all has it. Returns its index, or -ENOSPC when there are too many. */
 int counters_add(struct counters *all, const struct counter *one);
 
 #endif

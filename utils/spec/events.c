@@ -15,7 +15,7 @@ static bool is_kernel(const char *suffix, size_t len)
 	       (len == strlen("kernel") && strncasecmp(suffix, "kernel", len) == 0);
 }
 
-/* Find the last '@', since names may have others. NULL: there is none. */
+/* Names may have an '@', so find the last one. NULL: there is none. */
 static const char *find_suffix(const char *at, size_t len)
 {
 	return memrchr(at, '@', len);

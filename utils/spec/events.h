@@ -8,19 +8,14 @@
 #include "utils/base/err.h"
 #include "utils/spec/regex/pattern.h"
 
-/* The origin of an event. */
 enum event_origin {
-	/* A static probe of the program (SDT), or one that the recorder implements (linux:...) */
-	EVENT_OF_PROGRAM,
-	EVENT_OF_KERNEL, /* a tracepoint of the kernel */
+	EVENT_OF_PROGRAM, /* a static probe (SDT), or an event of the recorder (linux:...) */
+	EVENT_OF_KERNEL,  /* a tracepoint of the kernel */
 };
 
 /*
- * One item of the list.
- *
  * @name: pattern for "provider:event"
- * @origin: EVENT_OF_KERNEL when "@kernel" follows the name
- * @text: as typed, on the heap
+ * @text: as typed, without the separators; on the heap
  */
 struct event_rule {
 	struct pattern name;
@@ -29,7 +24,7 @@ struct event_rule {
 };
 
 /*
- * The user's choice; without any rule, no event is chosen. Starts as { 0 }, ends with
+ * The events that the user has chosen: those that a rule matches. Starts as { 0 }, ends with
  * event_rules_deinit().
  */
 struct event_rules {
@@ -38,37 +33,36 @@ struct event_rules {
 };
 
 /*
- * "NAME[@kernel]" separated by ';' (doc/facts/language.md, "Events"); @match tells how NAME is
- * read, as with names of functions. -ERR_USAGE with the column and the error, -ENOMEM.
+ * Parse items "NAME[@kernel]", which ';' separates (doc/facts/language.md, "Events"). @match tells
+ * how NAME is read. -ERR_USAGE with the column and the error, -ENOMEM.
  */
 int event_rules_parse(const char *text, enum pattern_match match, struct event_rules *out,
 		      struct uft_err *err);
 void event_rules_deinit(struct event_rules *rules);
 
-/* True when @rule means the event "provider:event" of @origin. */
+/* True when @rule matches the event @name, "provider:event", of @origin. */
 bool event_rule_matches(const struct event_rule *rule, enum event_origin origin, const char *name);
 
-/* True when any rule matches: such events are recorded. */
+/* True when any rule matches the event: it is recorded. */
 bool event_rules_match(const struct event_rules *rules, enum event_origin origin, const char *name);
 
 /*
- * True when the name matches, independent of the event's origin: such events are shown. A rule with
- * "@kernel" shows events of the kernel only.
+ * True when the event is shown: its name matches a rule. A rule with "@kernel" matches events of
+ * the kernel only; other rules match events of both origins.
  */
 bool event_rules_show(const struct event_rules *rules, enum event_origin origin, const char *name);
 
-/* The kernel's events about each task, as bits: "linux:...". */
+/* Events "linux:..." that the kernel reports about each task, as bits. */
 enum event_linux {
 	EVENT_LINUX_TASKS = 1U << 0, /* task-new, task-exit */
 	EVENT_LINUX_NAMES = 1U << 1, /* task-name */
 	EVENT_LINUX_SCHED = 1U << 2, /* sched-in, sched-out, or schedule for both */
 };
 
-/* Returns the bits of enum event_linux for @rule, or for all of @rules. */
+/* Returns the bits of the events that @rule chooses, or any of @rules. */
 unsigned event_rule_linux(const struct event_rule *rule);
 unsigned event_rules_linux(const struct event_rules *rules);
 
-/* True when any rule is about @origin. */
 bool event_rules_want(const struct event_rules *rules, enum event_origin origin);
 
 #endif

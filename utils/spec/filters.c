@@ -10,7 +10,9 @@
 #include "utils/spec/regex/list.h"
 #include "utils/spec/regex/regex_plan.h"
 
-/* Assign bits to the counters that the spec reads. Counters of earlier specs keep their bits. */
+/*
+ * Give bits to the counters that the spec reads. A counter of an earlier spec has its bit already.
+ */
 static int add_counters(struct filters *filters, struct spec *spec, struct uft_err *err)
 {
 	if (!(spec->trigger.flags & TRIGGER_READ))
@@ -74,10 +76,7 @@ static int prepare_filters(struct filters *filters)
 	if (!filters->next || !filters->patterns)
 		return -ENOMEM;
 
-	/*
-	 * Entries are added backwards, so that each chain is in ascending order. The head of a
-	 * chain is stored as index + 1.
-	 */
+	/* Go backwards, so that each chain is in ascending order. */
 	for (size_t i = filters->nr; i-- > 0;) {
 		const struct spec *spec = &filters->entries[i].spec;
 
@@ -157,7 +156,7 @@ static bool matches_spec(const struct spec *spec, const struct filter_subject *s
 	       pattern_matches(&spec->pattern, subject->source_file, strlen(subject->source_file));
 }
 
-/* Returns the actions of all specs, except those for functions of the kernel. */
+/* Returns the actions of all specs that are not about functions of the kernel. */
 static uint32_t actions_left(const struct filters *filters)
 {
 	uint32_t flags = 0;
@@ -190,7 +189,7 @@ bool filters_have_conditions(const struct filters *filters)
 	return false;
 }
 
-/* Add the entries with that plain name, one after the other. */
+/* Add the chain of entries with the plain name @name. */
 static void add_exact(struct filter_walk *walk, const char *name)
 {
 	uintptr_t head = (uintptr_t)strmap_get(&walk->filters->exact, name);
@@ -210,10 +209,7 @@ void filter_walk_begin(struct filter_walk *walk, struct filters *filters,
 		add_exact(walk, at);
 }
 
-/*
- * Find the list of plain names whose next entry is the earliest of all lists. -1 when its index is
- * not below @before.
- */
+/* Find the chain whose next entry is the earliest one. -1 when none has an index below @before. */
 static int first_exact(const struct filter_walk *walk, size_t before)
 {
 	int first = -1;
@@ -227,7 +223,7 @@ static int first_exact(const struct filter_walk *walk, size_t before)
 	return first;
 }
 
-/* All lists ascend, so the next entry is the smallest of their heads. */
+/* All chains and the patterns ascend, so the next entry is the smallest of their heads. */
 struct filter_entry *filter_walk_next(struct filter_walk *walk)
 {
 	struct filters *filters = walk->filters;
@@ -250,8 +246,8 @@ struct filter_entry *filter_walk_next(struct filter_walk *walk)
 
 		if (matches_spec(&entry->spec, walk->subject)) {
 			/*
-			 * Store only if needed: when threads ask in parallel, the mark is set
-			 * already.
+			 * Store only a new mark: threads that ask in parallel find it set, and must
+			 * not write.
 			 */
 			if (!entry->has_match)
 				entry->has_match = true;
@@ -260,7 +256,7 @@ struct filter_entry *filter_walk_next(struct filter_walk *walk)
 	}
 }
 
-/* Find the earlier flags that the later @flags replace. */
+/* Returns the flags of earlier specs that @flags of a later spec replace. */
 static uint32_t replaced_by(uint32_t flags)
 {
 	uint32_t replaced = 0;
@@ -312,8 +308,8 @@ bool filters_match(struct filters *filters, const struct filter_subject *subject
 }
 
 /*
- * The order in which options count, independent of the order on the command line
- * (doc/facts/language.md, "Specifications").
+ * Options count in this order, whatever their order on the command line (doc/facts/language.md,
+ * "Specifications").
  */
 static const enum spec_option order[] = {
 	SPEC_FILTER, SPEC_TRIGGER, SPEC_ARGUMENT, SPEC_RETVAL,

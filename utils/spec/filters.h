@@ -1,4 +1,4 @@
-/* All filters and triggers of a command line, in their effective order. */
+/* All filters and triggers of a command line, in the order in which they count. */
 #ifndef UTRAIL_SPEC_FILTERS_H
 #define UTRAIL_SPEC_FILTERS_H
 
@@ -7,11 +7,9 @@
 #include "utils/spec/trigger.h"
 
 /*
- * A spec.
- *
- * @has_match: a function has matched it so far
- * @in_force: enum trigger_flags that some function has from this spec, in spite of later specs;
- *            filters_match() sets it if any spec clears
+ * @has_match: a function has matched the spec so far
+ * @in_force: enum trigger_flags that some function has from this spec, in spite of later specs; set
+ *            by filters_match() if any spec clears
  */
 struct filter_entry {
 	struct spec spec;
@@ -21,16 +19,16 @@ struct filter_entry {
 };
 
 /*
- * Starts as { 0 }, ends with filters_deinit().
- *
- * @entries: in their effective order
- * @exact: entries with a plain name, by that name: a look-up among a thousand costs as much as in
- *         one. A value is the index + 1 of a chain's first entry
- * @next: the chains, by index of an entry: index + 1 of the next entry with the same plain name; 0
- *         at the end
- * @patterns: indexes of the entries without a plain name, in ascending order
- * @clears: a spec removes actions of earlier ones
+ * @entries: in the order in which they count
+ * @exact: the entries with a plain name, by this name, so that a look-up is fast even among a
+ *         thousand entries. The value is the index + 1 of the first entry of a chain
+ * @next: the chains: by index of an entry, the index + 1 of the next entry with the same name; 0:
+ *        none
+ * @patterns: indexes of the entries without a plain name, ascending
+ * @clears: some spec removes actions of earlier specs
  * @counters: the counters of all `read=`, in the order of their bits in trigger.read
+ *
+ * Starts as { 0 }, ends with filters_deinit().
  */
 struct filters {
 	struct filter_entry *entries;
@@ -44,54 +42,58 @@ struct filters {
 };
 
 /*
- * Add the specs in @text, separated by ';', of option @option. Options must come in the order of
- * enum spec_option: filter, trigger, argument, retval, caller, hide, location.
+ * Add the specs in @text, which ';' separates. Calls must be made in this order of @option: filter,
+ * trigger, argument, retval, caller, hide, location.
  */
 int filters_add(struct filters *filters, enum spec_option option, enum pattern_match match,
 		const char *text, struct uft_err *err);
 
 /*
- * Parse all options in their order, ready for use: @specs by option, separated by ';', or NULL. A
- * failure leaves the faulty option in @option, or SPEC_OPTIONS for other failures.
+ * Parse the specs of all options. The result is ready for use. A failure leaves the faulty option
+ * in @option, or SPEC_OPTIONS when no option is at fault.
+ *
+ * @specs: by option, separated by ';'; NULL: none
  */
 int filters_make(struct filters *filters, char *const specs[SPEC_OPTIONS], enum pattern_match match,
 		 enum spec_option *option, struct uft_err *err);
 
-/* Add the specs of -N in @text, separated by ';', to those of -F in @list: -N X is -F !X. */
+/* Add the specs of -N in @text to those of -F in @list: -N X is the same as -F !X. */
 void specs_add_notrace(struct strbuf *list, const char *text);
 
-/* -ERR_USAGE when a condition of the spec cannot be evaluated at the start of a function. */
+/*
+ * Check that the start of a function is enough to evaluate the spec's condition. 0 or -ERR_USAGE.
+ */
 int spec_check_recording(const struct spec *spec, struct uft_err *err);
 
-/* To be called after the last filters_add(). 0 or -ENOMEM. */
+/* Call this after the last filters_add(). 0 or -ENOMEM. */
 int filters_prepare(struct filters *filters, struct uft_err *err);
 void filters_deinit(struct filters *filters);
 #define cleanup_filters cleanup(filters_deinit)
 
-/* The actions that let some calls in and so exclude all other calls. */
+/* The actions that choose some calls, and so exclude all other calls. */
 #define FILTERS_OPT_IN ((uint32_t)(TRIGGER_FILTER | TRIGGER_CALLER | TRIGGER_LOCATION))
 
 /*
- * Returns the actions of FILTERS_OPT_IN that any spec has: only calls that have them are kept. A
- * spec that matches nothing counts, so no call is kept. A spec that was cleared for all functions
- * that it has matched does not count. Specs for functions of the kernel do not count, either.
+ * Returns the actions of FILTERS_OPT_IN that any spec has: only calls with one of them are kept. A
+ * spec counts even when it matches nothing: then no call is kept. It does not count when it was
+ * cleared for all functions that it has matched, or is about functions of the kernel.
  */
 uint32_t filters_opt_in(const struct filters *filters);
 
 /*
- * True when a spec (TRIGGER_FILTER, TRIGGER_DEPTH) allows a number of levels that is counted from
- * its function on. So the total depth may exceed the limit for all calls.
+ * True when some spec (TRIGGER_FILTER, TRIGGER_DEPTH) counts levels from its function on: then
+ * calls can be deeper than the limit for all calls.
  */
 bool filters_renew_depth(const struct filters *filters);
 
-/* True when a spec has a condition, for which arguments are needed (TRIGGER_IF). */
+/* True when some spec has a condition (TRIGGER_IF), for which arguments are captured. */
 bool filters_have_conditions(const struct filters *filters);
 
 /*
  * A function, as seen by filters.
  *
- * @name: demangled, with its length
- * @others: its other names (aliases_all_names()); NULL: none
+ * @name: demangled, of @name_len bytes
+ * @others: other names (aliases_all_names()); NULL: none
  * @module: base name of its file, or NULL
  */
 struct filter_subject {
@@ -106,12 +108,15 @@ struct filter_subject {
 };
 
 /*
- * The most names of a function that are compared: the displayed name, those of demangle_others(),
+ * The most names of a function that are looked up: the displayed name, those of demangle_others(),
  * and aliases.
  */
 #define FILTER_NAMES_MAX 16
 
-/* Walk the entries that match a function, in their order. Each is marked as matched. */
+/*
+ * Find the entries that match a function, one after the other, in their order. Each is marked as
+ * matched.
+ */
 struct filter_walk {
 	struct filters *filters;
 	const struct filter_subject *subject;
@@ -123,7 +128,7 @@ void filter_walk_begin(struct filter_walk *walk, struct filters *filters,
 		       const struct filter_subject *subject);
 struct filter_entry *filter_walk_next(struct filter_walk *walk);
 
-/* Combine all specs for @subject into one trigger. False when none matches. */
+/* Combine all specs for @subject into @trigger. False when none matches. */
 bool filters_match(struct filters *filters, const struct filter_subject *subject,
 		   struct trigger *trigger);
 

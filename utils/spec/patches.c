@@ -25,7 +25,7 @@ static int parse_one(struct patch_rules *out, enum pattern_match match, const ch
 		len--;
 	}
 
-	/* The last '@' counts: names may have others. */
+	/* Names may have an '@', so the last one separates. */
 	const char *module = memrchr(at, '@', len);
 	size_t name_len = module ? (size_t)(module - at) : len;
 
@@ -85,7 +85,7 @@ static bool is_of_module(const struct patch_rule *rule, const char *module, bool
 	return rule->module ? strncmp(module, rule->module, strlen(rule->module)) == 0 : is_program;
 }
 
-/* The name that stands for functions without a name: patterns that match any name match it. */
+/* Functions without a name have this one: patterns that match any name match it. */
 #define NAMELESS "?"
 
 static bool matches_patch_rule(const struct patch_rule *rule, const struct patch_subject *subject)
@@ -96,7 +96,7 @@ static bool matches_patch_rule(const struct patch_rule *rule, const struct patch
 		return false;
 	if (pattern_matches(&rule->name, name, strlen(name)))
 		return true;
-	/* The other names follow one another, each with its NUL. */
+	/* Each of the other names has a NUL. */
 	for (const char *other = subject->others; other && *other; other += strlen(other) + 1) {
 		if (pattern_matches(&rule->name, other, strlen(other)))
 			return true;
@@ -167,7 +167,7 @@ bool patch_rules_are_about(const struct patch_rules *rules, const char *module, 
 
 /* --- changes --- */
 
-/* True when one of the @nr new rules repeats @former. */
+/* True when one of the @nr rules @new repeats @former. */
 static bool is_said_anew(const struct patch_rule *former, const struct patch_rule *new, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
@@ -178,7 +178,7 @@ static bool is_said_anew(const struct patch_rule *former, const struct patch_rul
 	return false;
 }
 
-/* True when @change has replaced rule @index of the former rules. */
+/* True when @change has replaced rule @index of the rules before it. */
 static bool is_replaced(const struct patch_rules *rules, const struct patch_rules_change *change,
 			size_t index)
 {
@@ -217,7 +217,7 @@ void patch_rules_undo(struct patch_rules *rules, struct patch_rules_change *chan
 {
 	size_t kept = 0;
 
-	/* The former rules keep what they have noted since the change. */
+	/* Rules from before the change keep the notes that were made since. */
 	for (size_t i = 0; i < change->nr_before; i++) {
 		if (!is_replaced(rules, change, i))
 			change->before[i] = rules->rules[kept++];

@@ -9,15 +9,13 @@
 #include "utils/spec/regex/pattern.h"
 
 /*
- * One item of the list.
- *
- * @module: the beginning of the base name of the function's file, on the heap; NULL: the program
- *          itself
- * @takes_out: the rule removes hooks: it has a leading `!`, or is from --unpatch
+ * @module: beginning of the base name of the function's file, on the heap; NULL: the program itself
+ * @takes_out: the rule removes hooks: it begins with `!`, or is from --unpatch
  * @text: as typed, without `!`, on the heap
- * @generation: the generation of patch_rules when this rule was added; 0: rules of the command line
- * @has_name: a function has matched the rule by name so far; @has_match: the rule could be applied
- *           to one
+ * @generation: value of patch_rules.generation after the rule was added; 0: a rule of the command
+ *              line
+ * @has_name: a function has matched the rule so far; @has_match: the rule could be applied to such
+ *            a function
  * @why_not: the reason why the rule could not be applied to the first such function, on the heap;
  *           NULL: none so far
  */
@@ -33,11 +31,11 @@ struct patch_rule {
 };
 
 /*
- * Rules in the order of the command line, and then those that the user has added while the program
- * runs. Starts as { 0 }, ends with patch_rules_deinit().
+ * The rules of the command line in their order, then rules that the user has added while the
+ * program runs. Starts as { 0 }, ends with patch_rules_deinit().
  *
- * @nr_first: the number of rules of the command line
- * @generation: incremented with each change
+ * @nr_first: number of rules of the command line
+ * @generation: grows with each change
  */
 struct patch_rules {
 	struct patch_rule *rules;
@@ -47,18 +45,21 @@ struct patch_rules {
 };
 
 /*
- * "[!]FUNC[@MODULE]" separated by ';' (doc/facts/language.md, "Patches"); @match tells how FUNC is
- * read. -ERR_USAGE with the column and the error, -ENOMEM.
+ * Parse rules "[!]FUNC[@MODULE]", which ';' separates (doc/facts/language.md, "Patches"). @match
+ * tells how FUNC is read. -ERR_USAGE with the column and the error, -ENOMEM.
  */
 int patch_rules_parse(const char *text, enum pattern_match match, struct patch_rules *out,
 		      struct uft_err *err);
 void patch_rules_deinit(struct patch_rules *rules);
 
 /*
- * A function: @name demangled, @others its other names (demangle_others()) or NULL; without a
- * symbol @name is NULL. @module: base name of its file. @can_be: the function can be patched,
- * @has_hook: it already has a hook. @why_not: the reason why it cannot be patched, or NULL. Rules
- * store it.
+ * A function.
+ *
+ * @name: demangled; NULL: the function has no symbol
+ * @others: other names (demangle_others()); NULL: none
+ * @module: base name of its file
+ * @can_be: the function can be patched; @has_hook: it has a hook already
+ * @why_not: the reason why it cannot be patched, which rules copy; NULL: none
  */
 struct patch_subject {
 	const char *name;
@@ -76,30 +77,30 @@ enum patch_choice {
 	PATCH_OUT,
 };
 
-/* Returns the choice of the last matching rule. All matching rules are marked as matched. */
+/* Returns the choice of the last matching rule. Notes the match in all matching rules. */
 enum patch_choice patch_rules_choose(struct patch_rules *rules,
 				     const struct patch_subject *subject);
 
-/* True when any rule matches the function. No rule is marked. */
+/* True when any rule matches the function. Notes nothing. */
 bool patch_rules_match(const struct patch_rules *rules, const struct patch_subject *subject);
 
-/* Like patch_rules_choose(), for the rules added after @generation only. No rule is marked. */
+/* Returns the choice of the last matching rule that was added after @generation. Notes nothing. */
 enum patch_choice patch_rules_choose_since(const struct patch_rules *rules,
 					   const struct patch_subject *subject,
 					   unsigned generation);
 
-/* True when any rule of the command line inserts hooks, or removes some. */
+/* True when a rule of the command line inserts hooks; with @takes_out, removes hooks. */
 bool patch_rules_have(const struct patch_rules *rules, bool takes_out);
 
-/* Like patch_rules_have(), for rules about the file with the base name @module. */
+/* Like patch_rules_have(), for all rules about the file with the base name @module. */
 bool patch_rules_are_about(const struct patch_rules *rules, const char *module, bool is_program,
 			   bool takes_out);
 
 /*
- * A change that can be undone by patch_rules_undo(), or confirmed by patch_rules_keep().
+ * A change that patch_rules_undo() undoes, or patch_rules_keep() confirms.
  *
  * @before: the rules before the change
- * @nr_new: number of new rules, the last ones of the present rules
+ * @nr_new: number of new rules, which are the last ones of the rules now
  */
 struct patch_rules_change {
 	struct patch_rule *before;
@@ -108,9 +109,9 @@ struct patch_rules_change {
 };
 
 /*
- * Add the rules of @more, which is empty afterwards. A rule that the user repeats while the program
- * runs replaces the earlier one with the same text. So the number of rules stays small after many
- * switches. 0 or -ENOMEM; after a failure nothing has changed.
+ * Add the rules of @more, which is empty afterwards. If a new rule has the same text as one that
+ * was added while the program runs, it replaces that rule. So the number of rules stays small after
+ * many switches. 0 or -ENOMEM; after a failure nothing has changed.
  */
 int patch_rules_add(struct patch_rules *rules, struct patch_rules *more,
 		    struct patch_rules_change *change);

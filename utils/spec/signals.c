@@ -38,7 +38,7 @@ static int offset_from(const char *text, int base, char sign)
 	return sign == '+' ? base + offset : base - offset;
 }
 
-/* Find the number of the signal @name; 0 when there is none. */
+/* Returns the number of the signal @name; 0: there is no such signal. */
 static int signal_of(const char *name, struct nearest *near)
 {
 	char *end;
@@ -90,7 +90,7 @@ static void set(struct signal_switches *out, int sig, const char *action)
 		out->off |= bit;
 }
 
-/* Parse an item. @one is a copy of the item at offset @at of @text. */
+/* Parse an item. @one is a copy of it; it begins at offset @at of @text. */
 static int parse_one(char *one, const char *text, size_t at, struct signal_switches *out,
 		     struct uft_err *err)
 {

@@ -1,6 +1,5 @@
 /*
- * The changes that a user may make to a running recording, as words: `utrail control DIR off`, `...
- * filter main depth 3`.
+ * The words of changes to a running recording: `utrail control DIR off`, `... filter main depth 3`.
  */
 #ifndef UTRAIL_SPEC_STEER_H
 #define UTRAIL_SPEC_STEER_H
@@ -18,8 +17,7 @@ enum steer_flags {
 	STEER_STATUS = 1U << 0,
 	STEER_ON = 1U << 1,
 	STEER_OFF = 1U << 2,
-	/* Drop all present filters and triggers; those of this request are added afterwards */
-	STEER_CLEAR = 1U << 3,
+	STEER_CLEAR = 1U << 3, /* drop earlier filters and triggers, before @specs are added */
 	STEER_SPECS = 1U << 4, /* @specs */
 	STEER_DEPTH = 1U << 5,
 	STEER_TIME = 1U << 6,
@@ -31,23 +29,21 @@ enum steer_flags {
 	STEER_TRACE_EXCLUDE = 1U << 12, /* @trace_exclude */
 };
 
-/* The requests that need a recording that can be changed (record --agent). */
+/* The requests that only a recording of `record --agent` accepts. */
 #define STEER_CHANGES                                                                             \
 	((uint32_t)(STEER_ON | STEER_OFF | STEER_CLEAR | STEER_SPECS | STEER_DEPTH | STEER_TIME | \
 		    STEER_SIZE | STEER_STOP | STEER_PATCH | STEER_DECLARED))
-/* The requests about events that programs declare. */
 #define STEER_DECLARED ((uint32_t)(STEER_TRACE_INCLUDE | STEER_TRACE_EXCLUDE))
 
 /*
- * A change to a running recording. Members count only with their flag. Starts as { 0 }, ends with
+ * A change to a running recording. A member counts only with its flag. Starts as { 0 }, ends with
  * steer_change_deinit().
  *
- * @specs: by enum spec_option: added specs, separated by ';', in the format of options; empty:
- *         none
- * @patches: additions to the rules of -P and -U, in the format of -P
- * @trace_include, @trace_exclude: replace the values of the options of these names
+ * @specs: by enum spec_option: added specs, separated by ';', in the form of options; empty: none
+ * @patches: added rules, in the form of -P
+ * @trace_include, @trace_exclude: new values of the options of these names
  * @match: enum pattern_match of the added specs
- * @text: the words that change something, separated by blanks
+ * @text: the words of the requests that change something, separated by blanks
  */
 struct steer_change {
 	uint32_t flags;
@@ -68,11 +64,7 @@ struct steer_change {
 void steer_change_deinit(struct steer_change *change);
 #define cleanup_steer_change cleanup(steer_change_deinit)
 
-/*
- * One word of the language.
- *
- * @arg: its arguments; NULL: none
- */
+/* @arg: form of its argument, for help texts; NULL: it takes none */
 struct steer_word {
 	const char *word;
 	const char *arg;
@@ -80,15 +72,14 @@ struct steer_word {
 	int (*take)(struct steer_change *change, const char *arg, struct uft_err *err);
 };
 
-/* All words, in the order of the help; ends with a row without a word. */
+/* All words, in the order of the help. The last row has no word. */
 extern const struct steer_word steer_words[];
 
-/* Find the row of @word, or NULL. */
 const struct steer_word *steer_word_find(const char *word);
 
 /*
- * Parse the list @words, each with its NUL. 0, -ENOMEM, or -ERR_USAGE with a text that names the
- * word and the nearest ones. Specs are parsed when they take effect, not here.
+ * Parse @words (strbuf_list_add()). 0, -ENOMEM, or -ERR_USAGE with a text that names the wrong word
+ * and the nearest words. Specs are checked later, when they take effect.
  */
 int steer_parse(const struct strbuf *words, struct steer_change *change, struct uft_err *err);
 

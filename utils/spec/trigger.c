@@ -77,7 +77,7 @@ static const struct {
 	{ "bold", COLOR_BOLD },	    { "gray", COLOR_GRAY },
 };
 
-/* The words that `clear=` accepts in addition to the names of actions. */
+/* The words that `clear=` accepts. */
 static const struct {
 	const char *name;
 	uint32_t flags;
@@ -102,7 +102,10 @@ static const struct {
 	{ "if", TRIGGER_IF },
 };
 
-/* Find the actions that an option accepts besides its own. Others are ignored, as by uftrace. */
+/*
+ * Returns the actions that an option accepts besides its own. uftrace ignores other actions, and so
+ * does utrail.
+ */
 static uint32_t accepted_flags(enum spec_option option)
 {
 	switch (option) {
@@ -126,7 +129,7 @@ static uint32_t accepted_flags(enum spec_option option)
 	return 0;
 }
 
-/* The text of one spec, and the parser's position in it. */
+/* The text of one spec; @at: index of the first character that is not parsed yet. */
 struct parse {
 	enum spec_option option;
 	const char *text;
@@ -158,7 +161,7 @@ static int out_of_memory(struct parse *p)
 	return err_set_errno(p->err, -ENOMEM, "cannot read '%.*s'", (int)p->len, p->text);
 }
 
-/* Pass on the error that the parser of a value has found. */
+/* Report the error @why of a parser of values. */
 static int wrong_value(struct parse *p, size_t at, const struct uft_err *why)
 {
 	return why->code == -ENOMEM ? out_of_memory(p) : refuse_trigger(p, at, why->text);
@@ -239,7 +242,7 @@ static int set_value(struct parse *p, enum value_kind kind, const char *value, s
 	return 0;
 }
 
-/* Add an action. If actions exclude each other, the later one counts. */
+/* Add an action. If two actions exclude each other, the later one counts. */
 static void add_flag(struct trigger *trigger, uint32_t flag)
 {
 	static const uint32_t opposites[][2] = {
@@ -255,7 +258,7 @@ static void add_flag(struct trigger *trigger, uint32_t flag)
 	trigger->flags |= flag;
 }
 
-/* Parse the action @word[@len] with @value (NULL: none given), which begins at @value_at. */
+/* Parse the action @word with @value, which begins at @value_at; NULL: it has no value. */
 static int parse_action(struct parse *p, const struct word *word, const char *value, size_t at,
 			size_t value_at)
 {
@@ -281,7 +284,7 @@ static int parse_action(struct parse *p, const struct word *word, const char *va
 	return 0;
 }
 
-/* Parse the names of `clear=`, "a+b"; NULL: everything is cleared. */
+/* Parse the names of `clear=`, "a+b". NULL: `clear` removes all actions. */
 static int parse_clear(struct parse *p, char *names, size_t at)
 {
 	p->spec->trigger.flags |= TRIGGER_CLEAR;
@@ -316,8 +319,8 @@ static bool begins_with(const char *item, const char *word)
 }
 
 /*
- * The flag of an item about an argument or return value, else 0. utils/spec/args/argspec.h parses
- * such items.
+ * Returns the flag of an item about an argument or return value (utils/spec/args/argspec.h); 0: the
+ * item is none.
  */
 static uint32_t args_flag(const char *item)
 {
@@ -390,7 +393,7 @@ static int unknown_action(struct parse *p, const char *word, size_t at)
 	return wrong_word(p, at, "action", &near);
 }
 
-/* Parse an item. @item is the parser's own copy of the text at offset @at. */
+/* Parse an item. @item is a copy of it, which may be changed; it begins at offset @at. */
 static int parse_item(struct parse *p, char *item, size_t at)
 {
 	uint32_t args = args_flag(item);
@@ -418,7 +421,7 @@ static int parse_item(struct parse *p, char *item, size_t at)
 	return value ? unknown_action(p, item, at) : parse_module(p, item, at);
 }
 
-/* Find the end of the item at @at: the next ',' outside a string. */
+/* Find the end of the item at @at: the next ',' outside of strings. */
 static size_t item_end(const struct parse *p, size_t at)
 {
 	bool is_quoted = false;
@@ -468,7 +471,7 @@ static uint32_t implied_flag(enum spec_option option, bool is_negated)
 	}
 }
 
-/* Apply the option's own action, which depends on the items: -F f, -F f@clear. */
+/* Add the action that the option implies. The items may change it: -F f, -F f@clear. */
 static void apply_option(struct parse *p, bool is_negated)
 {
 	struct trigger *trigger = &p->spec->trigger;
@@ -492,8 +495,8 @@ static void apply_option(struct parse *p, bool is_negated)
 }
 
 /*
- * A location is anchored at the boundaries of path components: "lib" matches "src/lib/a.c", not
- * "src/library.c" (doc/facts/language.md, "Source locations").
+ * A location matches whole components of a path: "lib" matches "src/lib/a.c", not "src/library.c"
+ * (doc/facts/language.md, "Source locations").
  */
 static int location_pattern(struct parse *p, enum pattern_match match, const char *name, size_t len)
 {

@@ -1,4 +1,4 @@
-/* The language of filters and triggers: NAME[@ITEM{,ITEM}], parsed to structs. */
+/* The language of filters and triggers, NAME[@ITEM{,ITEM}]. */
 #ifndef UTRAIL_SPEC_TRIGGER_H
 #define UTRAIL_SPEC_TRIGGER_H
 
@@ -11,7 +11,7 @@
 #include "utils/spec/counters.h"
 #include "utils/spec/regex/pattern.h"
 
-/* The actions of doc/facts/language.md, "Actions", as bits. */
+/* The actions as bits (doc/facts/language.md, "Actions"). */
 enum trigger_flags {
 	TRIGGER_FILTER = 1U << 0,
 	TRIGGER_NOTRACE = 1U << 1,
@@ -33,24 +33,23 @@ enum trigger_flags {
 	TRIGGER_ARG = 1U << 17,	   /* argN, fpargN: listed in @args */
 	TRIGGER_RETVAL = 1U << 18, /* retval: listed in @args */
 	TRIGGER_IF = 1U << 19,
-	TRIGGER_CLEAR = 1U << 20,    /* forget the actions @cleared of specs before this one */
+	TRIGGER_CLEAR = 1U << 20,    /* drop the actions @cleared of earlier specs */
 	TRIGGER_LOCATION = 1U << 21, /* -L: functions of that source file, without their callees */
 	TRIGGER_LOCATION_OUT = 1U << 22, /* -L with `!`: not the functions of that source file */
 };
 
 #define TRIGGER_LOCATIONS (TRIGGER_LOCATION | TRIGGER_LOCATION_OUT)
 
-/* The values that `read=` reads. */
 enum trigger_read {
 	READ_STATM = 1U << 0,
 	READ_PAGE_FAULT = 1U << 1,
 	READ_PMU_CYCLE = 1U << 2,
 	READ_PMU_CACHE = 1U << 3,
 	READ_PMU_BRANCH = 1U << 4,
-	READ_COUNTER = 1U << 8, /* the first of COUNTERS_MAX bits: see struct filters */
+	READ_COUNTER = 1U << 8, /* the first of COUNTERS_MAX bits for filters.counters */
 };
 
-/* The actions at the calls of a function. Members are valid only with their flag. */
+/* The actions at calls of a function. A member counts only with its flag. */
 struct trigger {
 	uint32_t flags; /* enum trigger_flags */
 	uint32_t read;	/* enum trigger_read */
@@ -72,12 +71,11 @@ enum spec_module {
  * One spec.
  *
  * @text: as the user typed it; on the heap
- * @pattern: matches names of functions; with -L, source files
- * @module: with MODULE_NAMED: the beginning of a file's base name
- * @counters: the counters that `read=` names; filters_add() gives them their bits of trigger.read
- * @cleared: with TRIGGER_CLEAR: enum trigger_flags of the forgotten actions
- * @args: items about arguments and return values, as they were typed, separated by ','; NULL
- *        without any
+ * @pattern: for names of functions; with -L, for source files
+ * @module: MODULE_NAMED: the beginning of a file's base name
+ * @counters: the counters that `read=` names; filters_add() gives them bits of trigger.read
+ * @cleared: TRIGGER_CLEAR: enum trigger_flags of the actions that are dropped
+ * @args: items about arguments and return values as they were typed, separated by ','; NULL: none
  * @ignored: the first action that the option does not accept; NULL: none
  */
 struct spec {
@@ -93,28 +91,30 @@ struct spec {
 	const char *ignored;
 };
 
-/* The option that a spec belongs to. It determines the accepted actions and the implied one. */
+/*
+ * The option that a spec belongs to: it decides which actions are accepted, and which one is
+ * implied.
+ */
 enum spec_option {
 	SPEC_FILTER,   /* -F: filter, or notrace with `!` in front */
 	SPEC_TRIGGER,  /* -T */
 	SPEC_CALLER,   /* -C */
 	SPEC_HIDE,     /* -H */
 	SPEC_LOCATION, /* -L */
-	SPEC_ARGUMENT, /* -A: without items the arguments are found automatically */
-	SPEC_RETVAL,   /* -R: without items the result is found automatically */
+	SPEC_ARGUMENT, /* -A: without items, the arguments are looked up */
+	SPEC_RETVAL,   /* -R: without items, the result is looked up */
 	SPEC_OPTIONS,
 };
 
 /*
- * Parse the @len bytes at @text, one spec of option @option, into @spec. -ERR_USAGE with a text
- * that names the column (from 1 on) and the error, and offers the nearest words; -ENOMEM. @spec is
- * empty after a failure.
+ * Parse one spec, the @len bytes at @text. -ERR_USAGE with a text that names the column (from 1
+ * on), the error and the nearest words; -ENOMEM. @spec is empty after a failure.
  */
 int spec_parse(enum spec_option option, enum pattern_match match, const char *text, size_t len,
 	       struct spec *spec, struct uft_err *err);
 void spec_deinit(struct spec *spec);
 
-/* All actions, for help and tests; ends with a NULL. */
+/* All actions, for help and tests. The last one is NULL. */
 extern const char *const trigger_words[];
 
 #endif

@@ -8,8 +8,9 @@
 #include "utils/base/err.h"
 
 /*
- * Watched values. @vars: names of variables, on the heap. Starts as { 0 }, ends with
- * watch_spec_deinit().
+ * @vars: names of variables, on the heap
+ *
+ * Starts as { 0 }, ends with watch_spec_deinit().
  */
 struct watch_spec {
 	bool cpu;
@@ -18,7 +19,8 @@ struct watch_spec {
 };
 
 /*
- * Parse "cpu" and "var:NAME", separated by ';'. -ERR_USAGE with the column and the error, -ENOMEM.
+ * Parse items "cpu" and "var:NAME", which ';' separates. -ERR_USAGE with the column and the error,
+ * -ENOMEM.
  */
 int watch_spec_parse(const char *text, struct watch_spec *out, struct uft_err *err);
 void watch_spec_deinit(struct watch_spec *spec);

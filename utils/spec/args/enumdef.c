@@ -26,7 +26,7 @@ static char *skip_blanks(char *at)
 	return at;
 }
 
-/* A name ends at one of @stops or at a blank; it may contain "::" or '<'. */
+/* Find the end of a name: one of @stops, or a blank. A name may contain "::" or '<'. */
 static char *name_end(char *at, const char *stops)
 {
 	while (*at && !isspace((unsigned char)*at) && !strchr(stops, *at))
@@ -45,7 +45,9 @@ static int add_value(struct enum_def *def, const char *name, int64_t value)
 	return 0;
 }
 
-/* Parse "= 4" at @at, if present. Returns the text after the number, or NULL when it is invalid. */
+/*
+ * Parse "= 4" at @at, which may be absent. Returns the text after it; NULL: the number is invalid.
+ */
 static char *parse_number(char *at, int64_t *value)
 {
 	char *end;
@@ -58,7 +60,10 @@ static char *parse_number(char *at, int64_t *value)
 	return end == at || errno ? NULL : skip_blanks(end);
 }
 
-/* Parse "{ A, B = 4 }" after the brace; returns its end, or NULL with the place in @bad. */
+/*
+ * Parse "A, B = 4 }". Returns the text after the brace; or NULL, with the place of the error in
+ * @bad.
+ */
 static char *parse_values(char *at, struct enum_def *def, char **bad)
 {
 	int64_t value = 0;
@@ -91,7 +96,7 @@ static int compare_value(const void *a, const void *b)
 
 	if (x->value != y->value)
 		return x->value < y->value ? 1 : -1;
-	/* Names are in one text in the order of their definition. */
+	/* The names of an enum are in one text, in the order of their definition. */
 	return (x->name > y->name) - (x->name < y->name);
 }
 
@@ -193,12 +198,13 @@ const char *enum_def_name(const struct enum_def *def, int64_t value)
 	return NULL;
 }
 
-/* An integer has at most 64 bits, and so a value at most 64 parts. */
+/* An integer has 64 bits, and so a value has at most 64 parts. */
 #define PARTS_MAX 64
 
 /*
- * Returns the name of a zero that is shown beside other parts. The access mode of open() is a
- * number in the lowest two bits, and its 0 has a name (O_RDONLY); other enums have no such part.
+ * Returns the name of the value 0 if it is shown beside other parts, else NULL. Only flags of
+ * open() need it: their lowest two bits are a number, the access mode, whose 0 has a name
+ * (O_RDONLY).
  */
 static const char *zero_of_field(const struct enum_def *def, int64_t value)
 {

@@ -14,7 +14,7 @@ struct enum_value {
 	int64_t value;
 };
 
-/* @values: in descending order; equal values in the order of definition */
+/* @values: in descending order; equal values in the order of their definition */
 struct enum_def {
 	const char *name;
 	struct enum_value *values;
@@ -33,23 +33,23 @@ void enum_defs_deinit(struct enum_defs *defs);
 #define cleanup_enum_defs cleanup(enum_defs_deinit)
 
 /*
- * Parse any number of "enum NAME { A, B = 4, C };" (doc/formats/info.md, "Argument
- * specifications"). Values are decimal, 0x or octal; a name without a value has the previous one
+ * Parse definitions: "enum NAME { A, B = 4, C };..." (doc/formats/info.md, "Argument
+ * specifications"). Values are decimal, 0x or octal; a name without a value has the previous value
  * plus 1. A comma may precede the brace, and the ';' may be missing. -EINVAL with the column of the
- * error; the definitions before it have been added. -ENOMEM.
+ * error: the definitions before it have been added. -ENOMEM.
  */
 int enum_defs_parse(struct enum_defs *defs, const char *text, size_t len, struct uft_err *err);
 
-/* Find the newest definition of the enum @name, or NULL. */
+/* If an enum is defined several times, the newest definition is found. NULL: there is none. */
 const struct enum_def *enum_defs_find(const struct enum_defs *defs, const char *name);
 
-/* Find the name of exactly @value, or NULL. */
+/* Find the name of @value, without splitting it into parts. NULL: there is none. */
 const char *enum_def_name(const struct enum_def *def, int64_t value);
 
 /*
- * Append the name of @value, or the names of its parts, with "+0x.." for the rest. @joint joins the
- * parts. The lowest one comes first, as in headers. False, with nothing appended, when no name
- * fits.
+ * Append the name of @value, or the names of its parts, with @joint between them and "+0x.." for
+ * bits without a name. The lowest part comes first, as in headers. False, with nothing appended,
+ * when no name fits.
  */
 bool enum_def_put(const struct enum_def *def, int64_t value, const char *joint, struct strbuf *out);
 

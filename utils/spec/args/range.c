@@ -1,4 +1,4 @@
-/* The --time-range language: the part of a recording that is shown (see range.h). */
+/* The --time-range language (see range.h). */
 #include "utils/spec/args/range.h"
 
 #include <ctype.h>

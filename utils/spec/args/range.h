@@ -11,8 +11,8 @@
  * One side of a range.
  *
  * @time_ns: an inclusive limit: a time of the recording's clock; with @is_elapsed, the time since
- * the first record
- * @is_set: false: unlimited on this side
+ *           the first record
+ * @is_set: false: this side has no limit
  * @is_from_end: @time_ns counts back from the last record
  */
 struct range_edge {
@@ -28,14 +28,17 @@ struct time_range {
 };
 
 /*
- * "A~B" (doc/facts/language.md, "Times and sizes"): each side may be empty. A value with a unit is
- * the time since the first record ("1.5ms"), a value without a unit is a timestamp in seconds
- * ("146.307278384"). -EINVAL with a text that names the accepted form; @range is written only on
- * success.
+ * Parse "A~B" (doc/facts/language.md, "Times and sizes"). Each side may be empty. A value with a
+ * unit is the time since the first record ("1.5ms"), a value without a unit is a timestamp in
+ * seconds ("146.307278384"). -EINVAL with a text that names the accepted form; then @range is
+ * unchanged.
  */
 int time_range_parse(const char *text, struct time_range *range, struct uft_err *err);
 
-/* Parse the argument of --last: "10ms" before the last record. -EINVAL as from parse_time(). */
+/*
+ * Parse the argument of --last: "10ms" is the range from 10 ms before the last record. Errors are
+ * those of parse_time().
+ */
 int time_range_parse_last(const char *text, struct time_range *range, struct uft_err *err);
 
 static inline bool time_range_is_set(const struct time_range *range)

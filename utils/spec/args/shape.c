@@ -13,8 +13,10 @@
 #define NESTING_MAX  8
 
 /*
- * The kinds of nodes. @nr: how many numbers a node has; @children: how many children, or -1: as
- * many as number @count says
+ * The kinds of nodes.
+ *
+ * @nr: how many numbers a node has
+ * @children: how many children a node has; -1: number @count of the node tells
  */
 static const struct kind {
 	char letter;
@@ -39,7 +41,7 @@ static const struct kind *kind_of(char letter)
 	return NULL;
 }
 
-/* True when the node is valid: values are a few bytes wide, and elements are not empty. */
+/* True when the numbers are possible: values are a few bytes wide, and elements are not empty. */
 static bool is_sound(const struct shape_node *node)
 {
 	uint32_t bytes = node->numbers[1];
@@ -142,10 +144,13 @@ bool shape_parse(struct shape *shape, const char *text)
 	return parse_tree(shape, &text, 0) && !*text;
 }
 
-/* The room for a text among others: most texts are short. */
+/* The room for a text among other values: most texts are short. */
 #define TEXT_BYTES 24
 
-/* Returns the size of node @index; *@index moves past it and its descendants. */
+/*
+ * Returns the size of node @index in a box. Afterwards *@index is the node after it and its
+ * descendants.
+ */
 static uint64_t bytes_of(const struct shape *shape, size_t *index, unsigned elements)
 {
 	const struct shape_node *node = &shape->nodes[(*index)++];
@@ -191,7 +196,9 @@ uint32_t shape_box_bytes(const struct shape *shape, unsigned elements, uint32_t 
 	size_t index = 0;
 	uint64_t bytes = 1 + bytes_of(shape, &index, elements);
 
-	/* A text that is alone in its box gets the room of any other string. */
+	/*
+	 * A text that is the only value of its box gets as much room as a string outside of boxes.
+	 */
 	if (shape->nr <= 2 && strchr("zsSw", shape->nodes[shape->nr - 1].letter) &&
 	    !shape_is_sequence(shape->nodes[0].letter))
 		bytes += ARGBLOB_STRING_MAX - TEXT_BYTES;

@@ -1,5 +1,5 @@
 /*
- * Shapes: the layout of a container of the C++ library, and so the content of its box
+ * Shapes: the layout of a container of the C++ library, and thereby the content of its box
  * (utils/format/probe/capture.h).
  */
 #ifndef UTRAIL_SPEC_SHAPE_H
@@ -37,9 +37,9 @@
 struct shape_node {
 	char letter;
 	uint8_t nr_children;
-	uint8_t skip; /* number of nodes below it */
+	uint8_t skip; /* number of nodes below this one, on all levels */
 	uint32_t numbers[SHAPE_NUMBERS_MAX];
-	const char *name; /* within the text; NULL: none */
+	const char *name; /* in the parsed text; NULL: none */
 	size_t name_len;
 };
 
@@ -48,7 +48,7 @@ struct shape {
 	size_t nr;
 };
 
-/* Parse the text of a shape, which must stay valid. False when it is invalid. */
+/* Parse the text of a shape. @shape points into @text. False when @text is invalid. */
 bool shape_parse(struct shape *shape, const char *text);
 
 static inline bool shape_is_sequence(char letter)
@@ -57,7 +57,8 @@ static inline bool shape_is_sequence(char letter)
 }
 
 /*
- * Returns the size of a box for at most @elements of each sequence: a multiple of 4, at most @max.
+ * Returns the size of a box that has room for @elements of each sequence: a multiple of 4, at most
+ * @max.
  */
 uint32_t shape_box_bytes(const struct shape *shape, unsigned elements, uint32_t max);
 

@@ -21,7 +21,9 @@ void struct_defs_deinit(struct struct_defs *defs)
 	*defs = (struct struct_defs){ 0 };
 }
 
-/* Parse a number at *@at, at most @max, and move *@at past it. */
+/*
+ * Parse a number at *@at, and move *@at past it. False without a number, or when it is above @max.
+ */
 static bool take_number(char **at, uint32_t max, uint32_t *number)
 {
 	char *end;
@@ -73,7 +75,7 @@ static bool is_width(enum arg_format format, uint32_t bytes)
 	}
 }
 
-/* Parse "SHIFT+WIDTH", the rest of the text at @at. */
+/* Parse "SHIFT+WIDTH", which is all of the text at @at. */
 static bool parse_bits(char *at, struct struct_field *field)
 {
 	uint32_t shift;
@@ -87,7 +89,9 @@ static bool parse_bits(char *at, struct struct_field *field)
 	       field->type.size <= sizeof(uint64_t);
 }
 
-/* Parse the text after the type: ":REF", then "*COUNT" or ".SHIFT+WIDTH"; all of it is optional. */
+/*
+ * Parse the text after TYPE: ":REF", then "*COUNT" or ".SHIFT+WIDTH". Each of them may be absent.
+ */
 static bool parse_rest(char *at, struct struct_field *field)
 {
 	if (*at == ':') {
@@ -105,7 +109,7 @@ static bool parse_rest(char *at, struct struct_field *field)
 	return mark == '*' && take_number(&at, UINT16_MAX, &field->count) && !*at;
 }
 
-/* Parse "NAME@OFFSET/TYPE...", without the comma. */
+/* Parse "NAME@OFFSET/TYPE...". */
 static bool parse_field(char *at, struct struct_field *field)
 {
 	char *mark = strchr(at, '@');
@@ -126,7 +130,6 @@ static bool parse_field(char *at, struct struct_field *field)
 	return parse_rest(at, field);
 }
 
-/* True when the whole field is within the struct. */
 static bool is_inside(const struct struct_field *field, uint32_t bytes)
 {
 	uint64_t size = (uint64_t)field->type.size * (field->count ? field->count : 1);

@@ -11,16 +11,15 @@
 #include "utils/format/argblob.h"
 
 /*
- * @name: empty when the field is the value itself, or a part of one value (a number of 128 bits, a
+ * @name: empty when the field is the whole value, or a part of one value (a number of 128 bits, a
  *        complex number, a vector)
  * @offset: in bytes
- * @type: the type of one element
- * @ref: the enum's name, or the struct's key; NULL: the field is neither
+ * @type: type of one element
+ * @ref: name of the enum, or key of the struct; NULL: the field is neither
  * @count: number of elements of an array; 0: no array
  * @is_boxed: the field is a container, a string, or a struct with such fields. In a box, the
- *            contents of a struct's containers follow the struct's bytes (shape.h)
- * @shift, @width: place of a bit-field within the bytes, from the lowest bit on; @width is 0 for
- *                 other fields
+ *            contents of a struct's containers follow the bytes of the struct (shape.h)
+ * @shift, @width: place of a bit-field in the bytes, from the lowest bit on; @width 0: no bit-field
  */
 struct struct_field {
 	const char *name;
@@ -34,9 +33,9 @@ struct struct_field {
 };
 
 /*
- * @key: the struct's name, or "_anon" without one; duplicates have "#2" and so on at the end
- * @shape: the shape of a container, whose bytes are a box (utils/spec/args/shape.h); NULL: a struct
- * with fields
+ * @key: name of the struct, or "_anon"; the second struct of a name has "#2" at the end, and so on
+ * @shape: shape of a container, whose bytes are a box (utils/spec/args/shape.h); NULL: a struct
+ *         with fields
  */
 struct struct_def {
 	const char *key;
@@ -59,14 +58,15 @@ void struct_defs_deinit(struct struct_defs *defs);
 #define cleanup_struct_defs cleanup(struct_defs_deinit)
 
 /*
- * Add "KEY BYTES FIELD,FIELD,..." with FIELD = NAME@OFFSET/TYPE, or "KEY BYTES =SHAPE". TYPE is a
- * letter and the bytes: i u (integers), f (16: IEEE 754's binary128), c, p, e (with ":ENUM"), t (a
- * struct, with ":KEY" when it is defined), b (a boxed struct). "*N" follows for N elements, or
- * ".SHIFT+WIDTH" for bits. -EINVAL for an invalid text, of which nothing is added; -ENOMEM.
+ * Add "KEY BYTES FIELD,FIELD,..." or "KEY BYTES =SHAPE". FIELD is NAME@OFFSET/TYPE. TYPE is a
+ * letter and a number of bytes: i u (integers), f (16: IEEE 754's binary128), c, p, e (then
+ * ":ENUM"), t (a struct, then ":KEY" if its fields are defined), b (a boxed struct). "*N" after it
+ * makes an array of N elements, ".SHIFT+WIDTH" a bit-field. -EINVAL for an invalid text, of which
+ * nothing is added; -ENOMEM.
  */
 int struct_defs_parse(struct struct_defs *defs, const char *text, size_t len);
 
-/* Find the definition with the key @key, or NULL. */
+/* NULL: no struct has this key. */
 const struct struct_def *struct_defs_find(const struct struct_defs *defs, const char *key);
 
 #endif
