@@ -1,7 +1,6 @@
 /* Lists of specs (see list.h). */
 #include "utils/spec/regex/list.h"
 
-/* Count the bytes up to the next ';' that is not in a string. */
 static size_t spec_length(const char *text)
 {
 	bool is_quoted = false;

@@ -1,19 +1,19 @@
-/* A list of specs in the format of options, `a;b;c`: each spec in turn. */
+/* Lists of specs in the form of options: `a;b;c`. */
 #ifndef UTRAIL_UTILS_SPEC_LIST_H
 #define UTRAIL_UTILS_SPEC_LIST_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A spec of a list: borrowed from its text, not terminated. All zero before the first. */
+/* A spec: a part of the list, without a NUL at its end. Starts as { 0 }. */
 struct spec_piece {
 	const char *at;
 	size_t len; /* bytes */
 };
 
 /*
- * Find the next spec of @list; false after the last. A ';' in a string, "like; this", does not
- * separate. Empty specs, as in `a;;b` and `a;`, are skipped.
+ * Find the next spec of @list; false after the last one. A ';' within a string does not separate:
+ * "like; this". Empty specs are skipped, as in `a;;b` and `a;`.
  */
 bool spec_list_next(const char *list, struct spec_piece *piece);
 

@@ -8,7 +8,7 @@
 
 #define SPECIAL ".?*+-^$|()[]{}"
 
-/* The longest glob: fnmatch(3) recurses for each `*`. */
+/* The longest glob, in bytes: fnmatch(3) recurses for each `*`. */
 #define GLOB_MAX 4096U
 
 const char *pattern_match_name(enum pattern_match match)
@@ -35,9 +35,9 @@ static bool is_optional(const char *next)
 }
 
 /*
- * Find the longest run of ordinary characters that every match must contain: a search for it saves
- * the regular expression for most names. No run is looked for in patterns with alternatives or
- * groups.
+ * Find the longest run of ordinary characters that every match contains. pattern_matches() searches
+ * a name for it first, and mostly need not run the expression. Patterns with alternatives or groups
+ * get no run.
  */
 static void find_literal(struct pattern *p)
 {
@@ -51,8 +51,8 @@ static void find_literal(struct pattern *p)
 		size_t next = at + len;
 
 		/*
-		 * A `-` may be in the run: it is special only inside brackets, which are skipped
-		 * below.
+		 * A `-` ends the run, although it is special only inside brackets, which are
+		 * skipped below.
 		 */
 		if (len && is_optional(text + next))
 			len--;
@@ -105,7 +105,7 @@ static int init(struct pattern *p, const char *text, size_t len, bool can_be_pla
 	if (can_be_plain && is_plain(p->text))
 		p->match = MATCH_SIMPLE;
 
-	/* No function's name ends with "::", so a scope is meant. */
+	/* No name of a function ends with "::", so the user means a scope. */
 	p->is_scope = p->match == MATCH_SIMPLE && strlen(p->text) > 2 &&
 		      strcmp(p->text + strlen(p->text) - 2, "::") == 0;
 
@@ -145,8 +145,8 @@ static bool has_literal(const struct pattern *p, const char *name, size_t len)
 	if (p->literal_len > len)
 		return false;
 	/*
-	 * A quick check first: with a thousand expressions and a hundred thousand names, most
-	 * checks end here.
+	 * Compare the beginning first, which is fast: most of a hundred thousand names differ there
+	 * from most of a thousand expressions.
 	 */
 	if (p->prefix_len && (p->prefix_len > len || memcmp(name, p->text + 1, p->prefix_len) != 0))
 		return false;

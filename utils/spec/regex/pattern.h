@@ -1,4 +1,4 @@
-/* Patterns for names of functions: exact, regular expression or glob. */
+/* Patterns for names of functions: exact texts, regular expressions and globs. */
 #ifndef UTRAIL_SPEC_PATTERN_H
 #define UTRAIL_SPEC_PATTERN_H
 
@@ -9,24 +9,25 @@
 #include "utils/base/err.h"
 #include "utils/spec/regex/regex.h"
 
-/* The interpretation of a pattern, from --match (doc/facts/language.md, "Specifications"). */
+/* The way in which a pattern is read, from --match (doc/facts/language.md, "Specifications"). */
 enum pattern_match {
-	MATCH_REGEX, /* POSIX extended, unanchored; a text without special characters is exact */
-	MATCH_GLOB,  /* fnmatch(3) on the whole name; a text without special characters is exact */
-	MATCH_SIMPLE,
+	MATCH_REGEX,  /* POSIX extended, matches a part of the name */
+	MATCH_GLOB,   /* fnmatch(3), matches the whole name */
+	MATCH_SIMPLE, /* equal to the name */
 };
 
-/* "regex", "glob" or "simple", as in the key pattern_type of `info`. */
+/* Returns "regex", "glob" or "simple", as in the key pattern_type of `info`. */
 const char *pattern_match_name(enum pattern_match match);
 
 /*
  * @text: on the heap
- * @match: MATCH_SIMPLE for a text without special characters, in all modes
- * @literal: a part of @text that every matching name has; @literal_len is 0 when none is known
- * @prefix_len: if @text begins with `^`: the number of characters after it that every matching name
+ * @match: MATCH_SIMPLE for a text without special characters, whatever --match says
+ * @literal_at, @literal_len: a part of @text that every matching name contains; @literal_len is 0
+ *                            when none is known
+ * @prefix_len: if @text begins with `^`: how many of the characters after it every matching name
  *              begins with
- * @is_scope: a plain text that ends with "::": it matches all names in that scope
- * @regex: the compiled expression; NULL: the pattern is no expression
+ * @is_scope: a plain text that ends with "::", which matches all names in that scope
+ * @regex: MATCH_REGEX: the compiled expression
  */
 struct pattern {
 	char *text;
@@ -39,20 +40,20 @@ struct pattern {
 };
 
 /*
- * Parse the @len bytes at @text into @p. -ERR_USAGE, with the reason, for a bad regular expression;
- * -ENOMEM. @p is empty after a failure.
+ * Parse the @len bytes at @text. -ERR_USAGE, with the reason, for a bad pattern; -ENOMEM. @p is
+ * empty after a failure.
  */
 int pattern_init(struct pattern *p, enum pattern_match match, const char *text, size_t len,
 		 struct uft_err *err);
-/* Like pattern_init(), for a text that is always a regular expression. */
+/* Like pattern_init(), for a regular expression, even without special characters. */
 int pattern_init_regex(struct pattern *p, const char *text, size_t len, struct uft_err *err);
 
 void pattern_deinit(struct pattern *p);
 #define cleanup_pattern cleanup(pattern_deinit)
 
 /*
- * True when @name matches. For most other names this costs one memory search; no name costs more
- * than its length times a constant.
+ * True when @name, of @len bytes, matches. Most other names cost one memory search. No name costs
+ * more than its length times a constant.
  */
 bool pattern_matches(const struct pattern *p, const char *name, size_t len);
 

@@ -1,7 +1,7 @@
 /*
- * Matching of regular expressions (see regex.h): all paths through the nodes at once, byte by byte.
- * Sets of nodes are cached, with the set that follows each byte, so that similar names cost one
- * look-up per byte.
+ * Matching of regular expressions (see regex.h). It follows all paths through the nodes at once,
+ * byte by byte. A cached set of nodes knows the set after each byte. So names like earlier ones
+ * cost one look-up per byte.
  */
 #include "utils/spec/regex/regex.h"
 
@@ -13,20 +13,23 @@
 #include "utils/base/compiler.h"
 #include "utils/spec/regex/regex_prog.h"
 
-/* The limits of cached states and of their memory; at a limit, all states are dropped. */
+/*
+ * The limits of cached states and of their memory. When a limit is reached, all states are dropped.
+ */
 #define STATES_MAX 8192U
 #define BYTES_MAX  (1U << 20)
 #define BUCKETS	   256U
 
 /*
- * A set of nodes at which the next byte is matched. The nodes of a match that begins at this byte
- * belong to it, too; they are not stored.
+ * A set of nodes at which the next byte is matched. The nodes in regex.begin, for a match that
+ * begins at this byte, are part of each set, and are not stored.
  *
  * @is_kept: the state is cached, and has @after
- * @after: the next state by class of the byte, the last element for the end; NULL: not known yet
+ * @after: the next state by class of the byte; the last element is for the end of the name. NULL:
+ *         not known yet
  */
 struct state {
-	struct state *next; /* the next state of the same bucket */
+	struct state *next; /* in the same bucket */
 	uint32_t nr;
 	bool at_start;
 	bool after_word;
@@ -36,15 +39,16 @@ struct state {
 };
 
 /*
- * @classes: the class of each byte: no node distinguishes bytes of a class; @sample: a byte of each
- * class
- * @list, @nr: the set being made; @marks: the nodes that are in it, or were passed on the way
+ * @classes: class of each byte: bytes of a class are the same to all nodes. @sample: a byte of each
+ *           class
+ * @list, @nr: the set being made
+ * @marks: equal to @mark for each node that was reached while the set is made
  * @begin: the nodes of a match that begins after the start of the name; @begins: true for each of
- * these nodes
+ *         these nodes
  * @found: the whole expression has matched
- * @none, @match: the two final states: no match any more, and a match
+ * @none, @match: the two final states: no match is possible, and a match was found
  * @spare: the state for a set that cannot be cached
- * @era: the number of times that all states were dropped
+ * @era: how many times all states were dropped
  */
 struct regex {
 	struct regex_prog prog;
@@ -74,7 +78,7 @@ struct regex {
 	size_t steps;
 };
 
-/* Split the classes that are partly inside the set of bytes @set and partly outside. */
+/* Split each class of which only a part of the bytes is in @set. */
 static void cut_classes(struct regex *re, const struct regex_set *set)
 {
 	int16_t numbers[2][256];
@@ -98,7 +102,7 @@ static void find_classes(struct regex *re)
 	for (uint32_t i = 0; i < re->prog.nr; i++) {
 		const struct regex_node *node = &re->prog.nodes[i];
 
-		/* Each byte that stands alone is a class of its own. */
+		/* Each byte that an expression names alone is a class of its own. */
 		if (node->op == REGEX_BYTE && re->classes[node->value] == 0)
 			re->classes[node->value] = re->nr_classes++;
 		re->has_words |= node->op == REGEX_LOOK && node->value >= REGEX_LOOK_EDGE;
@@ -184,17 +188,14 @@ void regex_destroy(struct regex *re)
 static void begin_set(struct regex *re)
 {
 	re->nr = 0;
-	/* Reset all marks when the number wraps around. */
+	/* When the number wraps around, old marks could be equal to it. */
 	if (++re->mark == 0) {
 		memset(re->marks, 0, re->prog.nr * sizeof(*re->marks));
 		re->mark = 1;
 	}
 }
 
-/*
- * Add to the set the nodes that are reachable from node @at without matching a byte, unless
- * present.
- */
+/* Add to the set all nodes that can be reached from node @at without matching a byte. */
 static void add_reachable(struct regex *re, uint32_t at, bool is_start)
 {
 	uint32_t depth = 0;
@@ -202,7 +203,10 @@ static void add_reachable(struct regex *re, uint32_t at, bool is_start)
 	re->stack[depth++] = at;
 	while (depth) {
 		at = re->stack[--depth];
-		/* Nodes are pushed at most once, when they are marked. */
+		/*
+		 * @stack has room: a node that is marked pushes at most one node, and each node is
+		 *                  marked once.
+		 */
 		for (;;) {
 			const struct regex_node *node = &re->prog.nodes[at];
 
@@ -244,7 +248,7 @@ static void find_beginning(struct regex *re)
 		re->begins[re->begin[i]] = true;
 }
 
-/* True when the condition @look holds. @next: the byte that follows; -1: none */
+/* True when the condition @look holds. @next: the next byte; -1: the end of the name. */
 static bool looks(uint8_t look, bool after_word, int next)
 {
 	bool before_word = next >= 0 && regex_is_word(next);
@@ -286,7 +290,7 @@ static struct state **find_bucket(struct regex *re, bool after_word)
 	return &re->buckets[(hash ^ hash >> 32) % BUCKETS];
 }
 
-/* Put the set into the spare state, which lives until the next use of it. */
+/* Put the set into the spare state. The next call replaces it. */
 static struct state *use_spare(struct regex *re)
 {
 	re->spare->nr = re->nr;
@@ -315,7 +319,7 @@ static struct state *new_state(struct regex *re)
 	return state;
 }
 
-/* Find or make the state for the set that was made. */
+/* Find or make the state for the set in @re->list. */
 static struct state *state_of_set(struct regex *re, bool at_start, bool after_word)
 {
 	uint32_t nr = 0;
@@ -366,8 +370,8 @@ static struct state *first_state(struct regex *re)
 }
 
 /*
- * Add the nodes of @state, and those whose conditions on the bytes around hold. @next: the
- * following byte, or -1 at the end.
+ * Put the nodes of @state into the set, and the nodes after conditions that hold here. @next: the
+ * next byte; -1: the end of the name.
  */
 static void look_around(struct regex *re, const struct state *state, int next)
 {
@@ -390,7 +394,7 @@ static void look_around(struct regex *re, const struct state *state, int next)
 	}
 }
 
-/* Find the state after @state, for a byte of @class, or for the end. */
+/* Find the state after @state. @class: class of the next byte; nr_classes: the end of the name. */
 static struct state *next_state(struct regex *re, const struct state *state, unsigned class)
 {
 	int next = class < re->nr_classes ? re->sample[class] : -1;
@@ -451,8 +455,8 @@ size_t regex_steps(const struct regex *re)
 size_t regex_steps_per_byte(const struct regex *re)
 {
 	/*
-	 * Each node is examined once in the set, and passed once before the byte and once after it.
-	 * The look-up itself is one more step.
+	 * Each node is examined once in the set, and reached once before the byte and once after
+	 * it. The look-up is one more step.
 	 */
 	return 3 * (size_t)re->prog.nr + 1;
 }

@@ -1,4 +1,7 @@
-/* Matching of regular expressions in names, in time that is linear in the name's length. */
+/*
+ * Matching of regular expressions with names, in time that grows linearly with the length of a
+ * name.
+ */
 #ifndef UTRAIL_SPEC_REGEX_H
 #define UTRAIL_SPEC_REGEX_H
 
@@ -15,22 +18,22 @@ struct regex;
  * and regexec(3) in the C locale, with \w, \s, \b and the like. Only back references are refused:
  * they cannot be matched in linear time.
  *
- * Patterns also come from recordings, and regexec(3) takes minutes for some of them. Here a byte of
- * a name costs at most one step for each part of the expression, and the number of parts is
- * limited. Usually a byte costs one step.
+ * Patterns also come from recordings, and regexec(3) takes minutes for some of them. Here, a byte
+ * of a name costs at most regex_steps_per_byte() steps, and usually one. The number of nodes of an
+ * expression is limited.
  *
- * NULL with @err: -ERR_USAGE and the error in the expression, a phrase; -ENOMEM.
+ * NULL with @err: -ERR_USAGE and a phrase that names the error in the expression; -ENOMEM.
  */
 struct regex *regex_create(const char *text, struct uft_err *err);
 void regex_destroy(struct regex *regex);
 
 /*
- * True when the expression matches anywhere in the @len bytes at @name. Calls of several threads
- * wait for each other. Lack of memory only makes the search slower.
+ * True when the expression matches a part of the @len bytes at @name. Any thread may call it; a
+ * second thread waits. When memory is short, the search is only slower.
  */
 bool regex_finds(struct regex *regex, const char *name, size_t len);
 
-/* For tests of the linear time: the steps so far, and the maximum for a byte. */
+/* For tests: the number of steps so far, and the maximum for a byte. */
 size_t regex_steps(const struct regex *regex);
 size_t regex_steps_per_byte(const struct regex *regex);
 

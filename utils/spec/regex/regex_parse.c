@@ -1,6 +1,5 @@
 /*
- * Compiles the text of a regular expression to nodes (see regex_prog.h). It accepts what glibc
- * accepts.
+ * Compiles the text of a regular expression to nodes (see regex_prog.h), with the syntax of glibc.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -12,8 +11,8 @@
 #include "utils/spec/regex/regex_prog.h"
 
 /*
- * Limits of nodes from the text, and of copies made by repetitions: they bound the steps for one
- * byte of a name.
+ * Limits of nodes, and of copies that repetitions make. They limit the steps for one byte of a
+ * name.
  */
 #define NODES_MAX   32768
 #define COPIES_MAX  2048
@@ -36,7 +35,7 @@ enum token_kind {
 	TOKEN_MAYBE,
 	TOKEN_BRACKET,
 	TOKEN_BRACE,
-	TOKEN_BRACE_END, /* a byte, unless it ends an interval */
+	TOKEN_BRACE_END, /* outside of an interval it is a byte */
 	TOKEN_BACKSLASH, /* a backslash at the end of the text */
 };
 
@@ -46,8 +45,8 @@ struct token {
 };
 
 /*
- * @at: the text after @token; @token: the next token to be parsed
- * @why: the error; later input is ignored
+ * @at: the text after @token, which is the next one to be parsed
+ * @why: the error, which ends parsing; NULL: none
  */
 struct parse {
 	struct regex_prog *prog;
@@ -143,7 +142,7 @@ static void advance_token(struct parse *p)
 	p->token = next_token(&p->at);
 }
 
-/* Make room for @nr more nodes. */
+/* Make room for @nr more nodes. False after an error. */
 static bool make_room(struct parse *p, uint32_t nr)
 {
 	struct regex_prog *prog = p->prog;
@@ -176,7 +175,7 @@ static void add_node(struct parse *p, enum regex_op op, uint8_t value, int32_t t
 }
 
 /*
- * Insert a node before the node @start. The nodes after it need no change: their links are
+ * Insert a node before node @start. Nodes after it stay as they are, since their links are
  * relative.
  */
 static void insert_node(struct parse *p, uint32_t start, enum regex_op op, int32_t to)
@@ -229,7 +228,7 @@ static void add_escaped_class(struct parse *p, char letter)
 	add_set(p, &set);
 }
 
-/* An element in brackets: a byte, or a class of bytes. A class cannot be the end of a range. */
+/* An element in brackets: a byte, or a class of bytes, which cannot end a range. */
 struct element {
 	uint8_t byte;
 	bool is_class;
@@ -260,13 +259,13 @@ static bool add_class(const char *name, struct regex_set *set)
 	return false;
 }
 
-/* Parse "[:alpha:]", "[=a=]" or "[.a.]" at p->at. */
+/* Parse "[:alpha:]", "[=a=]" or "[.a.]". */
 static struct element parse_symbol(struct parse *p, struct regex_set *set)
 {
 	const char mark = p->at[1];
 	const char end[] = { mark, ']', '\0' };
 	const char *start = p->at + 2;
-	/* The name may be the bracket itself: "[.].]". */
+	/* The name may be a bracket: "[.].]". */
 	const char *close = *start ? strstr(start, end) : NULL;
 	char name[CLASS_BYTES + 1];
 	size_t len = close ? (size_t)(close - start) : CLASS_BYTES;
@@ -305,7 +304,7 @@ static struct element parse_element(struct parse *p, struct regex_set *set)
 	return element;
 }
 
-/* Parse a byte, class or range in brackets; @is_first: it is the first one. */
+/* Parse a byte, class or range in brackets. @is_first: no item precedes it. */
 static void parse_item(struct parse *p, struct regex_set *set, bool is_first)
 {
 	struct element low = parse_element(p, set);
@@ -327,7 +326,7 @@ static void parse_item(struct parse *p, struct regex_set *set, bool is_first)
 		set_add(set, c);
 }
 
-/* Parse the part after the '['. */
+/* Parse the text after the '['. */
 static void parse_bracket(struct parse *p)
 {
 	struct regex_set set = { 0 };
@@ -361,7 +360,7 @@ static void parse_group(struct parse *p)
 		fail_parse(p, "a '(' has no ')'");
 }
 
-/* Parse a number, and advance to the token after it. -1: there is none; -2: it is invalid. */
+/* Parse a number, and advance to the token after it. -1: there is no number; -2: it is invalid. */
 static long parse_number(struct parse *p)
 {
 	long number = -1;
@@ -379,7 +378,7 @@ static long parse_number(struct parse *p)
 	}
 }
 
-/* Parse "{2}", "{2,}", "{,3}" or "{2,3}"; @high is -1 without a limit. */
+/* Parse "{2}", "{2,}", "{,3}" or "{2,3}". @high: -1: there is no limit. */
 static bool parse_interval(struct parse *p, long *low, long *high)
 {
 	*low = parse_number(p);
@@ -411,8 +410,8 @@ static void add_copy(struct parse *p, uint32_t start, uint32_t len)
 }
 
 /*
- * Turn the nodes of "x", which begin at @start, into those of "x*". add_plus() makes "x+",
- * add_maybe() "x?".
+ * Change the nodes of "x", from @start on, to nodes of "x*". add_plus() makes "x+", add_maybe()
+ * "x?".
  */
 static void add_star(struct parse *p, uint32_t start)
 {
@@ -446,8 +445,8 @@ static void repeat_nodes(struct parse *p, uint32_t start)
 	if (len == 0 || high == 0)
 		return;
 	/*
-	 * The required copies come first; optional copies are made of the nodes at @start before
-	 * these become optional.
+	 * Make the required copies first. The optional ones are copied from @start, too, so the
+	 * nodes there must become optional last.
 	 */
 	for (long i = 1; i < MAX(low, 1L) && !has_failed(p); i++) {
 		last = p->prog->nr;
@@ -502,10 +501,9 @@ static void parse_piece(struct parse *p)
 
 	switch (p->token.kind) {
 	case TOKEN_LOOK:
-		/* A condition cannot be repeated. */
 		add_node(p, REGEX_LOOK, p->token.value, 0);
 		advance_token(p);
-		return;
+		return; /* a repetition cannot follow */
 	case TOKEN_REFERENCE:
 		fail_parse(
 			p,
@@ -552,8 +550,9 @@ static void parse_branches(struct parse *p)
 {
 	struct regex_prog *prog = p->prog;
 	/*
-	 * The jump at the end of the last alternative, or -1. Until its target, the end, is known,
-	 * a jump stores the distance to the one before it
+	 * The jump at the end of the last alternative; -1: none. The target of all jumps is the
+	 * end, which is known last. Until then, each jump stores the distance to the jump before
+	 * it.
 	 */
 	int32_t jump = -1;
 

@@ -7,7 +7,7 @@
 
 #include "utils/base/compiler.h"
 
-/* @why: the reason of a failure; parsing has ended when it is set */
+/* @why: the error, which ends parsing; NULL: none */
 struct parse {
 	const char *at;
 	struct automaton *a;
@@ -16,12 +16,11 @@ struct parse {
 	const char *why;
 };
 
-/* The most groups within groups. */
-#define DEPTH_MAX  32
-/* The most repetitions: those of "()" are not limited by the number of positions. */
+#define DEPTH_MAX  32 /* of groups within groups */
+/* The most repetitions. The number of positions does not limit repetitions of "()". */
 #define REPEAT_MAX 255
 
-/* A part of the expression: its first and last positions, and whether it may be empty. */
+/* A part of the expression: bits of the positions with which it begins and ends. */
 struct part {
 	uint64_t first;
 	uint64_t last;
@@ -60,7 +59,7 @@ static struct part either(struct part a, struct part b)
 			      a.may_be_empty || b.may_be_empty };
 }
 
-/* Add a position that takes the bytes of @set. */
+/* Add a position that takes a byte of @set. */
 static struct part add_position(struct parse *p, const byte_set set)
 {
 	if (p->nr == AUTOMATON_POSITIONS) {
@@ -111,7 +110,7 @@ static void add_class(struct parse *p, byte_set set)
 	give_up(p, "it has a set of characters that is written in an unusual way");
 }
 
-/* Parse the inside of a bracket, up to its end. */
+/* Parse the text after the '['. */
 static struct part parse_bracket(struct parse *p)
 {
 	byte_set set = { 0 };
@@ -160,7 +159,7 @@ static struct part parse_group(struct parse *p)
 	return part;
 }
 
-/* Parse a part that a repetition can follow. */
+/* Parse a part, without the repetitions after it. */
 static struct part parse_atom(struct parse *p)
 {
 	byte_set any;
@@ -197,7 +196,7 @@ static struct part parse_atom(struct parse *p)
 	}
 }
 
-/* Parse "{2}", "{2,}", "{,3}" or "{2,3}" at p->at; @high is -1 without a limit. */
+/* Parse "{2}", "{2,}", "{,3}" or "{2,3}". @high: -1: there is no limit. */
 static bool parse_interval(struct parse *p, long *low, long *high)
 {
 	char *end;
@@ -220,8 +219,8 @@ static bool parse_interval(struct parse *p, long *low, long *high)
 }
 
 /*
- * Parse a repetition of the atom at @start. @once: its first copy; the other copies are made by
- * parsing the atom again.
+ * Parse a repetition of the atom at @start. @once: its first copy. For each other copy the atom is
+ * parsed again.
  */
 static struct part repeat_part(struct parse *p, const char *start, struct part once)
 {
@@ -234,7 +233,7 @@ static struct part repeat_part(struct parse *p, const char *start, struct part o
 		return empty;
 
 	/*
-	 * An empty part is not repeated: "(((){255}){255}){255}" would be parsed 255 * 255 * 255
+	 * Do not repeat an empty part: "(((){255}){255}){255}" would be parsed 255 * 255 * 255
 	 * times.
 	 */
 	if (!once.first)
@@ -289,9 +288,8 @@ static struct part parse_sequence(struct parse *p)
 	struct part all = empty;
 
 	while (!is_at_end(p) && !p->why) {
-		/* A '$' ends an outermost alternative. */
 		if (*p->at == '$' && p->depth == 0 && (!p->at[1] || p->at[1] == '|'))
-			break;
+			break; /* the end of an outermost alternative */
 		all = join_parts(p, all, parse_piece(p));
 	}
 	return all;

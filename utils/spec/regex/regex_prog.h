@@ -11,13 +11,13 @@ enum regex_op {
 	REGEX_BYTE, /* takes the byte @value */
 	REGEX_SET,  /* takes the bytes of sets[@to] */
 	REGEX_ANY,
-	REGEX_LOOK,  /* matches no byte: goes on if the condition enum regex_look @value holds */
+	REGEX_LOOK,  /* takes no byte; goes on only if enum regex_look @value holds */
 	REGEX_JUMP,  /* goes on at the node @to nodes further */
-	REGEX_SPLIT, /* goes on at the node @to nodes further, and at the next node */
+	REGEX_SPLIT, /* goes on there, and also at the next node */
 	REGEX_MATCH,
 };
 
-/* The conditions of REGEX_LOOK on the bytes before and after. */
+/* The conditions of REGEX_LOOK on the bytes before and after it. */
 enum regex_look {
 	REGEX_LOOK_START,
 	REGEX_LOOK_END,
@@ -27,7 +27,7 @@ enum regex_look {
 	REGEX_LOOK_WORD_END, /* \>: a word ends here */
 };
 
-/* A node. All nodes but jumps and splits go on at the next node. */
+/* @to: relative to this node, for jumps and splits. Other nodes go on at the next node. */
 struct regex_node {
 	uint8_t op;
 	uint8_t value;
@@ -51,10 +51,7 @@ struct regex_prog {
 	uint32_t nr_sets;
 };
 
-/*
- * Parse the text of an expression. Errors are those of regex_create(). @prog is empty after a
- * failure.
- */
+/* Compile an expression. Errors are those of regex_create(). @prog is empty after a failure. */
 int regex_parse(const char *text, struct regex_prog *prog, struct uft_err *err);
 void regex_prog_deinit(struct regex_prog *prog);
 
