@@ -13,13 +13,12 @@
 #include "utils/base/containers/vec.h"
 
 /*
- * Limits for the files of a command: files that name each other in a circle exceed them. Files that
- * cannot be read count, too.
+ * Limits for the files of a command, even unreadable ones. Files may name each other without end.
  */
 #define FILES_MAX 2000
 #define BYTES_MAX (4UL << 20)
 
-/* A file that is being read. @name: on the heap; @at: its words are taken up to here */
+/* A file that is being read. @name: on the heap; @at: the next word */
 struct response {
 	char *name;
 	struct strbuf text;
@@ -27,9 +26,9 @@ struct response {
 };
 
 /*
- * Nested files. The next word is taken from the innermost file, so each word is taken once.
+ * The state while files are read. @open: the innermost file, whose words are next, is last
  *
- * @nr_files, @nr_bytes: the remaining limits
+ * @nr_files, @nr_bytes: what is left of the limits
  */
 struct expansion {
 	struct arguments_source *source;
@@ -43,7 +42,7 @@ struct expansion {
 
 int arguments_add(struct words *args, const char *text, size_t len)
 {
-	/* Room for one more word and the NULL: it doubles at each power of two. */
+	/* Make room for one more word and the NULL. The room doubles at each power of two. */
 	size_t nr = args->nr + 1;
 	char **words = args->words;
 
@@ -75,8 +74,8 @@ static bool is_blank(char c)
 }
 
 /*
- * Take the next word of the text from *@at on; false at the end. Words may have quotes of both
- * kinds; a backslash escapes the next character, also within quotes.
+ * Take the next word of the text from *@at on. False at the end. Words may have quotes of both
+ * kinds. A backslash escapes the next character, even within quotes.
  */
 static bool next_word(const char **at, const char *end, struct strbuf *word)
 {
@@ -116,10 +115,7 @@ static bool is_open(const struct expansion *e, const char *name)
 	return false;
 }
 
-/*
- * Open the response file @name. 1 when it is open, 0 when the word @FILE stays as it is, or
- * -ENOMEM.
- */
+/* Open the response file @name. 1: its words follow; 0: the word @FILE remains; or -ENOMEM. */
 static int open_response(struct expansion *e, const char *name)
 {
 	struct response *open = vec_grow(e->open, e->nr_open, sizeof(*open));
@@ -155,7 +151,7 @@ static int take_word(struct expansion *e, const char *word)
 	return arguments_add(e->out, word, strlen(word));
 }
 
-/* Take words of the open files, until all files are at their ends. */
+/* Take all words of the open files, and of files that they name. */
 static int take_responses(struct expansion *e)
 {
 	struct strbuf word cleanup_strbuf = { 0 };

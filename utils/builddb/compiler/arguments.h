@@ -15,8 +15,8 @@ int arguments_add(struct words *args, const char *text, size_t len);
 void arguments_drop(struct words *args, size_t nr);
 
 /*
- * @nr_tried: files that were opened, or could not be opened; @nr_bytes: their bytes; @nr_unread:
- *            words @FILE that remain
+ * @nr_tried: files that were read or could not be read; @nr_bytes: their bytes; @nr_unread: words
+ *            @FILE that remain
  */
 struct arguments_read {
 	size_t nr_tried;
@@ -25,8 +25,8 @@ struct arguments_read {
 };
 
 /*
- * The source of response files. @read: append the content of the file @name, at most @max bytes, to
- * @text. 0; -ENOMEM, which ends the work; another negative errno: the word @FILE remains.
+ * The source of response files. @read: appends the file @name, of at most @max bytes, to @text. 0;
+ * -ENOMEM: the work ends; another negative errno: the word @FILE remains.
  */
 struct arguments_source {
 	int (*read)(struct arguments_source *source, const char *name, size_t max,
@@ -34,13 +34,13 @@ struct arguments_source {
 };
 
 /*
- * Replace each @FILE by the content of the file, as gcc and clang do; files may name other files.
- * The word @FILE of an unreadable file remains. 0 or -ENOMEM.
+ * Replace each @FILE by the words of the file, as gcc and clang do. Files may name other files. The
+ * word @FILE of an unreadable file remains. 0 or -ENOMEM.
  */
 int arguments_expand_from(struct words *args, struct arguments_source *source,
 			  struct arguments_read *read);
 
-/* Like arguments_expand_from(), with the files as they are now; names are relative to @cwd. */
+/* Like arguments_expand_from(), with the files as they are now. Names are relative to @cwd. */
 int arguments_expand(struct words *args, const char *cwd, struct arguments_read *read);
 
 /* Read a regular file for arguments_source.read; @name is relative to @cwd. */

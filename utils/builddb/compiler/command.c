@@ -7,8 +7,8 @@
 #include "utils/builddb/compiler/arguments.h"
 
 /*
- * Count the words before those that a script was called with. The kernel puts the interpreter, the
- * rest of the script's first line, and the script's name in front.
+ * Returns the number of words that the kernel has put before the words of a script's call: the
+ * interpreter, and perhaps the rest of the script's first line.
  */
 static size_t words_of_interpreter(const struct execution *execution, const struct words *argv)
 {
@@ -21,11 +21,11 @@ static size_t words_of_interpreter(const struct execution *execution, const stru
 		if (strcmp(path_base(argv->words[i]), script) == 0)
 			return i;
 	}
-	/* The script was called by the name of a symbolic link. */
+	/* The script was called by a symbolic link with another name. */
 	return argv->nr > 1 ? 1 : 0;
 }
 
-/* Append the words that the program was called with to @argv. */
+/* Append the words with which the program was called to @argv. */
 static int command_of(const struct execution *execution, struct words *argv)
 {
 	int ret = 0;
@@ -38,7 +38,7 @@ static int command_of(const struct execution *execution, struct words *argv)
 	return ret;
 }
 
-/* Remove leading launchers (ccache and the like) with their own arguments (NAME=VALUE). */
+/* Remove launchers (ccache and the like) and their own arguments (NAME=VALUE). */
 static void drop_launchers(struct words *argv)
 {
 	while (argv->nr > 1 && compiler_is_launcher(argv->words[0])) {
@@ -53,7 +53,7 @@ static void drop_launchers(struct words *argv)
 	}
 }
 
-/* Find the kind of a compiler by argv[0], or else by the name of its file. */
+/* Returns the kind by argv[0], or else by the name of the program's file. */
 static enum compiler_kind kind_of(const struct execution *execution, const struct words *argv)
 {
 	if (argv->nr > 1 && compiler_name_words(argv->words[0], argv->words[1]) > 1)

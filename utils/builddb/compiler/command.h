@@ -7,9 +7,9 @@
 #include "utils/pipeline/recording/executions.h"
 
 /*
- * Find the command without the kernel's additions for a script, and without launchers. Append its
- * words to @argv, which is empty, and set @kind: COMPILER_NONE when it is not a compiler. Only the
- * texts of @execution count. 0 or -ENOMEM.
+ * Set @argv, which is empty, to the words of the command, without the words that the kernel puts
+ * before a script, and without launchers. Set @kind: COMPILER_NONE: it is no compiler. No file is
+ * read. 0 or -ENOMEM.
  */
 int compiler_command(const struct execution *execution, struct words *argv,
 		     enum compiler_kind *kind);

@@ -1,5 +1,5 @@
 /*
- * The grammar of gcc's and clang's command lines, as needed to find the compiled files (see
+ * The grammar of gcc's and clang's command lines, as far as it tells the compiled files (see
  * compile.h).
  */
 #include "utils/builddb/compiler/compile.h"
@@ -34,7 +34,7 @@ static const char *const linker_starts[] = {
 	"-Wl,",	      "-fuse-ld=", "-rtlib=",	   "-static-lib", "-unwindlib=",
 };
 
-/* Beginnings of words that ask the compiler for information: nothing is compiled. */
+/* Beginnings of options that ask for information: nothing is compiled. */
 static const char *const question_starts[] = {
 	"--autocomplete=", "--help=",	 "--print-",	 "-ccc-print-", "-dumpfullversion",
 	"-dumpmachine",	   "-dumpspecs", "-dumpversion", "-help",	"-print-",
@@ -53,8 +53,8 @@ static const char *const header_suffixes[] = {
 };
 
 /*
- * A fast comparison: each word of a command is compared with all options. Most of these differ in
- * the second letter, and so need no call.
+ * A fast strcmp(): each word of a command is compared with all options, and most of them differ in
+ * the second letter.
  */
 static bool is_same(const char *a, const char *b)
 {
@@ -78,8 +78,8 @@ static bool starts_with(const char *word, const char *start)
 }
 
 /*
- * Arguments of -x for languages whose files are compiled; with others ("none") a file's name
- * determines its language.
+ * Arguments of -x for languages that are compiled. With any other ("none"), a file's name tells its
+ * language.
  */
 static const char *const languages[] = {
 	"ada",
@@ -127,9 +127,7 @@ static bool ends_with(const char *word, const char *end)
 	return len >= strlen(end) && strcmp(word + len - strlen(end), end) == 0;
 }
 
-/*
- * True for a header as a source: the compiler makes a precompiled header of it, and links nothing.
- */
+/* True for a header as a source: the compiler makes a precompiled header, and links nothing. */
 static bool is_header(const char *path, const char *language)
 {
 	return language ? ends_with(language, "-header") : IS_ONE_OF(header_suffixes, suffix(path));
@@ -138,9 +136,9 @@ static bool is_header(const char *path, const char *language)
 /*
  * The state while the words are parsed.
  *
- * @at: index of the word
+ * @at: index of the current word
  * @language: the argument of -x; NULL: a file's name tells its language
- * @has_ended: options have ended (--)
+ * @has_ended: "--" has ended the options
  */
 struct parsing {
 	struct compile *out;
@@ -161,8 +159,8 @@ static void give_role(struct parsing *p, enum compile_role role)
 }
 
 /*
- * Take the argument of an option of @len bytes: the text after these, or the next word, which gets
- * the same role. NULL: there is no argument.
+ * Take the argument of an option of @len bytes: the rest of the word, or the next word. Option and
+ * argument get @role. NULL: there is no argument.
  */
 static const char *take_argument(struct parsing *p, size_t len, enum compile_role role)
 {
@@ -184,7 +182,7 @@ static void take_file(struct parsing *p)
 	bool makes_header = is_header(word, p->language);
 	bool is_source = makes_header || p->language || IS_ONE_OF(source_suffixes, suffix(word));
 
-	/* Text from a pipe has no file, and the words of an unread response file are not known. */
+	/* "-" is standard input, and "@..." is a response file that could not be read. */
 	if (!word[0] || strcmp(word, "-") == 0 || word[0] == '@')
 		is_source = false;
 	give_role(p, is_source ? ROLE_SOURCE : ROLE_INPUT);
@@ -199,7 +197,7 @@ static void set_language(struct parsing *p, const char *language)
 					    ends_with(language, "-system-header"));
 }
 
-/* Take an option that ends compilation at a step. The earliest step counts. */
+/* Take an option after which the compiler stops at a step. The earliest step counts. */
 static bool take_until(struct parsing *p, const char *word)
 {
 	static const struct {
@@ -290,8 +288,8 @@ static bool take_nvcc_until(struct parsing *p, const char *word)
 }
 
 /*
- * Take an option of nvcc. Its options are whole words: -lineinfo is not the library "ineinfo", and
- * -odir has no output.
+ * Take an option of nvcc. Its options are whole words: -lineinfo is no library "ineinfo", and -odir
+ * no output "dir".
  */
 static void take_nvcc_option(struct parsing *p, const char *word)
 {
@@ -427,7 +425,7 @@ int compile_parse(struct compile *compile, enum compiler_kind kind, const struct
 							argv->nr > 1 ? argv->words[1] : NULL);
 	for (p.at = compile->nr_names; p.at < argv->nr; p.at++)
 		take_word(&p);
-	/* This is clang -cc1, which the driver runs as a process of its own. */
+	/* clang's driver runs clang -cc1, whose sources the driver's command has already. */
 	if (argv->nr > 1 && starts_with(argv->words[1], "-cc1"))
 		compile->nr_sources = 0;
 	if (compile->until == COMPILE_PREPROCESSED)
@@ -456,8 +454,8 @@ static bool belongs(const struct compile *compile, size_t at, size_t source)
 		return !links;
 	case ROLE_LANGUAGE:
 		/*
-		 * The option counts for the files after it. clangd puts the source after all
-		 * options, and so would apply the option to it.
+		 * The option is for the files after it. clangd puts the source after all options,
+		 * so an option that was after the source must go.
 		 */
 		return at < source || compile->nr_sources == 1;
 	default:

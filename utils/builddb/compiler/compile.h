@@ -30,12 +30,12 @@ enum compile_role {
 };
 
 /*
- * @until: enum compile_until
+ * @until: enum compile_until: the last step
  * @roles: enum compile_role of each word
- * @nr_names: number of first words that name the compiler: two for "zig cc"
+ * @nr_names: how many words name the compiler: two for "zig cc"
  * @output: the argument of -o, or NULL
- * @nr_sources: number of sources; @nr_headers of these are headers to be compiled
- * @makes_other: an output of unknown name: nvcc's -ptx and the like, header units
+ * @nr_sources: number of sources; @nr_headers of them are headers, which are precompiled
+ * @makes_other: the output has an unknown name: nvcc's -ptx and the like, header units
  * @makes_llvm: -emit-llvm; @makes_ast: -emit-ast; @makes_module: --precompile
  * @object_format: the argument of an assembler's -f, or NULL
  */
@@ -55,23 +55,23 @@ struct compile {
 };
 
 /*
- * Parse a command line. @argv: has the compiler's name and no response files; it must live as long
- * as @compile. 0 or -ENOMEM. Ends with compile_deinit().
+ * Parse a command line. @argv has the compiler's name and expanded response files, and must outlive
+ * @compile. 0 or -ENOMEM. Ends with compile_deinit().
  */
 int compile_parse(struct compile *compile, enum compiler_kind kind, const struct words *argv);
 void compile_deinit(struct compile *compile);
 #define cleanup_compile cleanup(compile_deinit)
 
 /*
- * Append to @out the words of a command that compiles only the source @source (an index of @argv),
- * and makes no more than an object of it. 0 or -ENOMEM.
+ * Append the words of a command to @out that compiles only the source @source (an index of @argv),
+ * at most to an object. 0 or -ENOMEM.
  */
 int compile_of_one(const struct compile *compile, const struct words *argv, size_t source,
 		   struct words *out);
 
 /*
- * Append the name of the output file for @source, as the command names it, to @out. False when none
- * remains: objects that are linked at once are temporary files.
+ * Append the name of the output file for @source to @out. False when there is none: objects that
+ * are linked at once are temporary files.
  */
 bool compile_output(const struct compile *compile, const char *source, struct strbuf *out);
 

@@ -9,7 +9,7 @@
 /*
  * The grammar of an assembler's options.
  *
- * @with_word: options whose argument is in the same word or, if not, the next word
+ * @with_word: options whose argument is the rest of the word or, if there is none, the next word
  * @with_word_only: options whose argument is always the next word
  * @asks: options that ask for information: nothing is assembled
  */
@@ -54,7 +54,7 @@ static bool is_in(const char *const *words, const char *word)
 	return *words != NULL;
 }
 
-/* Find the argument of an option in the same word; NULL when the word ends with the option. */
+/* Returns the argument in the same word as its option, or NULL. */
 static const char *joined(const struct grammar *grammar, const char *word)
 {
 	for (const char *const *option = grammar->with_word; *option; option++) {
@@ -104,7 +104,7 @@ void compile_parse_assembler(struct compile *compile, const struct words *argv)
 			at += take_option(compile, argv, at);
 			continue;
 		}
-		/* A source is a file: not piped input, nor an unread response file. */
+		/* "-" is standard input, and "@..." is a response file that could not be read. */
 		if (word[0] && word[0] != '-' && word[0] != '@') {
 			compile->roles[at] = ROLE_SOURCE;
 			compile->nr_sources++;

@@ -1,17 +1,17 @@
-/* The command lines of as, nasm and yasm (see compile.h, which takes them from here). */
+/* The command lines of as, nasm and yasm, for compile.c. */
 #ifndef UTRAIL_BUILDDB_COMPILE_ASSEMBLER_H
 #define UTRAIL_BUILDDB_COMPILE_ASSEMBLER_H
 
 #include "utils/builddb/compiler/compile.h"
 
 /*
- * Find sources and the output of @argv, and fill @compile, in which each word has the role "option"
- * at first. Any name may be a source. Commands that only preprocess or ask for information have no
- * sources.
+ * Find the sources and the output in @argv, and set @compile, in which all words have the role
+ * "option". A source may have any name. A command that only preprocesses or asks for information
+ * sets @until to COMPILE_PREPROCESSED.
  */
 void compile_parse_assembler(struct compile *compile, const struct words *argv);
 
-/* Append the default output file of @source, for a command without -o, to @out. */
+/* Append the output file of @source for a command without -o to @out. */
 void compile_assembler_output(const struct compile *compile, const char *source,
 			      struct strbuf *out);
 

@@ -7,7 +7,7 @@
 #include "utils/base/compiler.h"
 
 /*
- * Options whose argument may be, or is, the next word; those that end in '=' and the like need no
+ * Options whose argument is or may be the next word. Options with the argument after '=' need no
  * row.
  */
 static const char *const with_word[] = {
@@ -112,7 +112,7 @@ static const char *const with_word[] = {
 	"-wrapper",
 };
 
-/* Options that mean something for the linker alone, whose argument is or may be the next word. */
+/* Options that only the linker uses, whose argument is or may be the next word. */
 static const char *const linker_with_word[] = {
 	"--entry",    "--for-linker", "--library-directory",
 	"-L",	      "-R",	      "-T",
@@ -123,8 +123,8 @@ static const char *const linker_with_word[] = {
 };
 
 /*
- * Options of nvcc whose argument is or may be the next word. For nvcc, this table replaces
- * with_word: some of its options have the same name as one there, and another meaning.
+ * Options of nvcc whose argument is or may be the next word. For nvcc, with_word does not count:
+ * some options there mean something else for nvcc.
  */
 static const char *const nvcc_with_word[] = {
 	"--Ofast-compile",

@@ -1,4 +1,4 @@
-/* Options of compilers whose argument is the next word of the command line. */
+/* Options whose argument is the next word of the command line. */
 #ifndef UTRAIL_BUILDDB_COMPILE_OPTIONS_H
 #define UTRAIL_BUILDDB_COMPILE_OPTIONS_H
 
@@ -7,12 +7,12 @@
 #include "utils/builddb/compiler/compiler.h"
 
 /*
- * True when the next word is the argument of the option @word, which has at least two letters. It
- * is not for options of the linker, and not for languages, libraries and outputs (-x, -l, -o).
+ * True when the next word is the argument of the option @word, which has at least two letters. Do
+ * not ask for options of the linker, nor for -x, -l and -o.
  */
 bool compile_option_has_word(enum compiler_kind kind, const char *word);
 
-/* Like compile_option_has_word(), for options that mean something for the linker alone. */
+/* Like compile_option_has_word(), for options that only the linker uses. */
 bool compile_linker_option_has_word(const char *word);
 
 #endif

@@ -27,7 +27,7 @@ static bool is_one_of(const char *const words[], size_t nr, const char *name, si
 	return false;
 }
 
-/* True when the whole name, or the part after a dash, is a driver: "arm-none-eabi-gcc". */
+/* True when the name, or its part after any dash, is a driver: "arm-none-eabi-gcc". */
 static bool is_driver(const char *name, size_t len)
 {
 	for (size_t at = 0; at < len; at++) {
@@ -38,7 +38,7 @@ static bool is_driver(const char *name, size_t len)
 	return false;
 }
 
-/* Find the kind of an assembler: "as", "aarch64-linux-gnu-as", "nasm". */
+/* Returns the kind of "as", "aarch64-linux-gnu-as", "nasm", "yasm"; else COMPILER_NONE. */
 static enum compiler_kind assembler(const char *name)
 {
 	const char *dash = strrchr(name, '-');

@@ -10,8 +10,8 @@
 #include "utils/format/proc_dat.h"
 
 /*
- * @before: index plus one of the previous file of the same execution; @text: NULL when the file
- * could not be read, for the reason @why
+ * @before: the index plus one of the execution's previous file; @text: NULL when the file could not
+ * be read: @why, a negative errno
  */
 struct response_file {
 	size_t before;
@@ -21,7 +21,7 @@ struct response_file {
 	int why;
 };
 
-/* Copy a text and put a NUL after it. NULL without memory. */
+/* Returns a copy of a text, which may have NULs, with a NUL after it. NULL without memory. */
 static char *copy_of(const struct text *text)
 {
 	char *copy = malloc(text_left(text) + 1);

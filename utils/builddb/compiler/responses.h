@@ -1,6 +1,4 @@
-/*
- * Response files (@FILE) of compilers, from a recording: as they were when their compilers began.
- */
+/* Response files (@FILE) that a recording has, as they were when their compilers began. */
 #ifndef UTRAIL_BUILDDB_RESPONSES_H
 #define UTRAIL_BUILDDB_RESPONSES_H
 
@@ -15,12 +13,12 @@
 struct response_file;
 
 /*
- * @listener: for executions_load_heard(); @is_big_endian: byte order of the recording, set by the
- *            caller
+ * @listener: for executions_load_heard(); @is_big_endian: byte order of the recording. The caller
+ *            sets both
  * @all, @nr: the files, in the order of the recording; @last_of: by execution, index plus one of
  * its last file
- * @bytes: bytes of all texts; they may not exceed RESPONSES_MAX unless @is_unlimited is set: a file
- *         for which there is no room counts as unreadable
+ * @bytes: bytes of all texts. Unless @is_unlimited is set, a file beyond RESPONSES_MAX bytes counts
+ *         as unreadable
  *
  * Ends with responses_deinit().
  */
@@ -36,15 +34,15 @@ struct responses {
 
 #define RESPONSES_MAX (200UL << 20)
 
-/* The listener for records, for @listener of a struct responses that is zero otherwise. */
+/* The function for @listener. */
 int responses_see(struct executions_listener *listener, const struct executions *executions,
 		  const struct proc_record *rec, size_t at);
 void responses_deinit(struct responses *responses);
 #define cleanup_responses cleanup(responses_deinit)
 
 /*
- * Append the file @name of execution @at to @text. 0; -ENOENT: the file is not in the recording,
- * with an error in *@why when the recorder could not read it; -EFBIG: the file has more than @max
+ * Append the file @name of execution @at to @text. 0; -ENOENT: the recording does not have it
+ * (*@why: the recorder's error, if it could not read the file); -EFBIG: the file has more than @max
  * bytes; -ENOMEM. @responses may be NULL.
  */
 int responses_get(const struct responses *responses, size_t at, const char *name, size_t max,

@@ -6,7 +6,7 @@
 
 #include "utils/base/compiler.h"
 
-/* The limit of empty arguments at the end: they have no lines, so lost lines look the same. */
+/* The limit of empty arguments at the end. They have no lines, so lost lines look like them. */
 #define EMPTY_MAX 4096U
 
 static struct text text_at(const struct etrace_event *event, int number)
@@ -46,7 +46,7 @@ static const char *check_texts(struct etrace_event *event)
 	size_t all = 0;
 
 	for (int i = 0; i < ETRACE_TEXTS && row->texts[i]; i++) {
-		/* The original program writes the size of a mount's type without the type. */
+		/* The original etrace writes the size of a mount's type, but not the type. */
 		bool may_lack = row->kind == ETRACE_MOUNT && i == 2;
 
 		if (event->has_text[i] && !event->has_value[i])
@@ -65,12 +65,12 @@ static const char *check_texts(struct etrace_event *event)
 /* --- whole events --- */
 
 /*
- * The conversion of events of one kind to records.
+ * The way in which events of a kind become records.
  *
- * @take: makes the record; returns NULL, or why the event cannot be right
+ * @take: makes the record; returns NULL, or the event's fault
  * @kind: kind of the record
  * @first: for a second half: kind of the first half
- * @flags: index of the event's flags in its values; -1: it has none
+ * @flags: index of the event's flags in its values; -1: it has no flags
  */
 struct step {
 	const char *(*take)(struct etrace_reader *reader, struct etrace_task *task,
@@ -100,8 +100,8 @@ static const char *add_exec(struct etrace_reader *reader, struct etrace_task *ta
 }
 
 /*
- * Find the call that made a process. Flags of clone(2) are recorded for all calls that the kernel
- * implements by it.
+ * Returns the call that made a process. fork(2) and vfork(2) have flags of clone(2), too, since the
+ * kernel implements them by clone(2).
  */
 static enum proc_fork_how how_of(const struct etrace_task *task)
 {
@@ -147,7 +147,7 @@ static const char *add_exit(struct etrace_reader *reader, struct etrace_task *ta
 	return NULL;
 }
 
-/* Add an open. The name that the program gave is added when it differs from the path. */
+/* Add an open, with the name that the program gave if it differs from the path. */
 static const char *add_open(struct etrace_reader *reader, struct etrace_task *task,
 			    const struct step *step)
 {
@@ -177,7 +177,7 @@ static const char *add_numbers(struct etrace_reader *reader, struct etrace_task 
 	return NULL;
 }
 
-/* Add an act of texts; step.flags is the index of its flags, after all sizes. */
+/* Add an act that has texts, and perhaps flags. */
 static const char *add_texts(struct etrace_reader *reader, struct etrace_task *task,
 			     const struct step *step)
 {
@@ -232,8 +232,8 @@ static const char *end_half(struct etrace_reader *reader, struct etrace_task *ta
 }
 
 /*
- * Add a failed act. The text does not tell its errno. If there is no first half, the act failed
- * because its file did not exist.
+ * Add a failed act, whose errno is unknown. Without a first half, it failed because its file did
+ * not exist.
  */
 static const char *fail_half(struct etrace_reader *reader, struct etrace_task *task,
 			     const struct step *step)
@@ -254,8 +254,8 @@ static const char *fail_half(struct etrace_reader *reader, struct etrace_task *t
 }
 
 /*
- * Add a mount as if it has succeeded. If the task's next event reports a failure, fail_mount()
- * changes this record, the last one of the task.
+ * Add a mount that succeeded. If the task's next event is its failure, fail_mount() changes the
+ * record.
  */
 static const char *begin_mount(struct etrace_reader *reader, struct etrace_task *task,
 			       const struct step *step)
@@ -285,7 +285,7 @@ void etrace_event_end_half(struct etrace_reader *reader, struct etrace_task *tas
 
 /* --- any event --- */
 
-/* End the wait for a mount's failure: it would have to be the task's next event. */
+/* A mount's failure is the task's next event, or does not come. */
 static void settle_mount(struct etrace_task *task)
 {
 	enum etrace_kind kind = task->event.row->kind;

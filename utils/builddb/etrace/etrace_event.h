@@ -1,25 +1,25 @@
 /*
- * Makes records of the events of an etrace text. A record is made when all lines of its event have
- * come. For etrace_read.c.
+ * Makes records of the events of an etrace text, each after the last line of its event. For
+ * etrace_read.c.
  */
 #ifndef UTRAIL_BUILDDB_ETRACE_EVENT_H
 #define UTRAIL_BUILDDB_ETRACE_EVENT_H
 
 #include "utils/builddb/etrace/etrace_read.h"
 
-/* End the task's event, if it has one: all its lines have come. */
+/* End the task's event, if it has one, after the last line of the event. */
 void etrace_event_finish(struct etrace_reader *reader, struct etrace_task *task);
 
-/* Forget the task's first half: its second half will not come. */
+/* Forget the first half of an event (etrace_task.half): its second half does not come. */
 void etrace_event_end_half(struct etrace_reader *reader, struct etrace_task *task);
 
 /*
- * Find or make the task with that number, which may not have been announced yet. NULL without
+ * Returns the task with that number, which is made if no line has told of it yet. NULL without
  * memory.
  */
 struct etrace_task *etrace_reader_child(struct etrace_reader *reader, uint64_t upid);
 
-/* Sort all records into the order in which etrace_reader_next() returns them. */
+/* Sort all records for etrace_reader_next(). */
 void etrace_records_sort(struct etrace_reader *reader);
 
 #endif

@@ -7,17 +7,17 @@
 #include <stdlib.h>
 
 /*
- * Descriptors are in a tree whose nodes are shared: a child uses its parent's nodes until one of
- * the two changes a descriptor. Then the path to that descriptor is copied, less than a KB. So the
- * cost of a process depends on its records, not on its number of descriptors.
+ * Descriptors are bits in a tree. A child shares its parent's nodes until one of the two changes a
+ * descriptor: then the nodes above that descriptor are copied, less than a KB. So the cost of a
+ * process depends on its records, not on its number of descriptors.
  */
-#define FD_LIMIT  (1U << 20) /* by default no process of Linux has more */
-#define FAN_OUT	  32U	     /* parts of a node; bits of a word */
+#define FD_LIMIT  (1U << 20) /* the default limit of Linux */
+#define FAN_OUT	  32U	     /* parts of a node, and bits of a word */
 #define TOP_LEVEL 2U
 
 /*
  * @refs: number of processes and nodes that refer to the node; @open: on level 0, a bit for each
- *        descriptor; @below: on the levels above, the nodes below
+ *        descriptor; @below: on other levels, the nodes below
  */
 struct fd_node {
 	size_t refs;
@@ -27,7 +27,7 @@ struct fd_node {
 	};
 };
 
-/* Returns the index of the part with @fd in a node of that level. */
+/* Returns the index of the part that has @fd in a node of @level. */
 static uint32_t part_of(uint32_t fd, unsigned level)
 {
 	for (unsigned i = 0; i <= level; i++)
@@ -54,7 +54,7 @@ static void leave_node(struct fd_node *node, unsigned level)
 	free(node);
 }
 
-/* Make *@node the process's own: a copy replaces it if it is shared. NULL without memory. */
+/* Returns *@node, first replaced by a copy if it is shared. NULL without memory. */
 static struct fd_node *own_node(struct fd_node **node, unsigned level)
 {
 	struct fd_node *old = *node;
@@ -78,7 +78,7 @@ static struct fd_node *own_node(struct fd_node **node, unsigned level)
 	return copy;
 }
 
-/* Find the node of level 0 with @fd. NULL: none of its descriptors is open. */
+/* Returns the node of level 0 that has @fd. NULL: none of its descriptors is open. */
 static const struct fd_node *find_node(const struct fd_node *node, uint32_t fd)
 {
 	for (unsigned level = TOP_LEVEL; node && level; level--)
@@ -191,8 +191,8 @@ int etrace_fds_fork(struct etrace_fds *fds, int32_t pid, int32_t child)
 }
 
 /*
- * Find the first open descriptor from @fd on below @node, which begins with descriptor @start. -1:
- * there is none.
+ * Returns the first open descriptor from @fd on below @node, whose first descriptor is @start, or
+ * -1.
  */
 static int64_t next_below(const struct fd_node *node, unsigned level, uint32_t start, uint32_t fd)
 {

@@ -1,6 +1,6 @@
 /*
- * The open descriptors of processes. They are needed since a record of close_range(2) has only the
- * range, and not the descriptors that were closed.
+ * The open descriptors of processes: a record of close_range(2) has the range, but not the
+ * descriptors that were closed.
  */
 #ifndef UTRAIL_BUILDDB_ETRACE_FDS_H
 #define UTRAIL_BUILDDB_ETRACE_FDS_H
@@ -18,7 +18,7 @@ struct etrace_fds {
 void etrace_fds_deinit(struct etrace_fds *fds);
 #define cleanup_etrace_fds cleanup(etrace_fds_deinit)
 
-/* Remember that the process @pid has opened, or closed, @fd. 0 or -ENOMEM. */
+/* Note that the process @pid has opened, or closed, @fd. 0 or -ENOMEM. */
 int etrace_fds_open(struct etrace_fds *fds, int32_t pid, uint32_t fd);
 int etrace_fds_close(struct etrace_fds *fds, int32_t pid, uint32_t fd);
 
@@ -28,7 +28,7 @@ void etrace_fds_forget(struct etrace_fds *fds, int32_t pid);
 /* The new process @child gets the descriptors of @pid. 0 or -ENOMEM. */
 int etrace_fds_fork(struct etrace_fds *fds, int32_t pid, int32_t child);
 
-/* Find the first open descriptor from @fd on. -1: there is none. */
+/* Returns the first open descriptor from @fd on, or -1. */
 int64_t etrace_fds_next(const struct etrace_fds *fds, int32_t pid, uint32_t fd);
 
 #endif

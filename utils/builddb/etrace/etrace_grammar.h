@@ -39,8 +39,8 @@ enum etrace_kind {
 /*
  * One event.
  *
- * @texts: tags of its texts, in the order of struct proc_act or proc_exec; @keys: the keys of their
- * sizes, then all other keys
+ * @texts: tags of its texts, in the order of struct proc_act or proc_exec; @keys: the keys of the
+ * texts' sizes, then all other keys
  * @optional: bits of the keys that may be missing
  */
 struct etrace_row {
@@ -51,10 +51,10 @@ struct etrace_row {
 	uint8_t optional;
 };
 
-/* Find the event with that tag. NULL: there is none. */
+/* Returns the event with that tag, or NULL. */
 const struct etrace_row *etrace_row_find(struct text tag);
 
-/* Find the number of the key, or text, with that name; -1: the event has none. */
+/* Returns the index of a key, or of a text, or -1. */
 int etrace_row_key(const struct etrace_row *row, struct text name);
 int etrace_row_text(const struct etrace_row *row, struct text tag);
 

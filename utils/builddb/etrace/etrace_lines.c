@@ -33,11 +33,11 @@ void etrace_put(struct etrace_lines *lines, const char *fmt, ...)
 }
 
 /*
- * The writing of a text in pieces.
+ * The state while a text is written in pieces.
  *
  * @tag: the text's tag; NULL: it is the argument @number
- * @is_counted: parts have numbers; @nr_parts parts are written
- * @is_behind_newline: the last piece came after a newline: the end of its group must be written
+ * @is_counted: parts have numbers; @nr_parts: the number of parts so far
+ * @is_behind_newline: the last piece was after a newline, so the end of its group must follow
  */
 struct pieces {
 	const char *tag;
@@ -70,7 +70,7 @@ static void put_piece_head(struct etrace_lines *lines, struct pieces *pieces, bo
 	pieces->is_behind_newline = begins_line;
 }
 
-/* Write a text in pieces. Pieces have no newline: the piece after one has the tag Cont. */
+/* Write a text in pieces. A newline ends a piece, and the next piece has the tag Cont. */
 static void put_pieces(struct etrace_lines *lines, struct pieces *pieces, struct text text)
 {
 	bool begins_line = false;
@@ -107,7 +107,8 @@ void etrace_put_text(struct etrace_lines *lines, const char *tag, struct text te
 }
 
 /*
- * The published description has "Env|" without a number, which the original parser does not read.
+ * The published description has "Env|" without a number, but the original parser reads only
+ * numbers.
  */
 void etrace_put_variable(struct etrace_lines *lines, struct text text)
 {

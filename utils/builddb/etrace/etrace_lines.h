@@ -1,7 +1,4 @@
-/*
- * Lines of process and file events as text (doc/formats/etrace.md): heads, numbers, and texts in
- * parts.
- */
+/* Writes lines of process and file events (doc/formats/etrace.md). */
 #ifndef UTRAIL_BUILDDB_ETRACE_LINES_H
 #define UTRAIL_BUILDDB_ETRACE_LINES_H
 
@@ -13,16 +10,15 @@
 #include "utils/base/containers/strbuf.h"
 #include "utils/format/text.h"
 
-/* Texts of this length or more are written in parts of at most this length, in bytes. */
+/* Texts of so many bytes or more are written in parts of at most so many bytes. */
 #define ETRACE_PART 900
 
 /*
- * Appends lines of events. Starts as { .out = ... }.
+ * The state of the writing. Starts as { .out = ... }.
  *
- * @is_bare: write the form of the published description: no "0: " in front, and "Env|" instead of
- * "Env[0]"
+ * @is_bare: write as the published description says: no "0: " in front, "Env|" instead of "Env[0]"
  * @upid: the task of the lines; @cpu: its CPU
- * @next_ns: the time of the next line: readers sort lines by time, so each has a time of its own
+ * @next_ns: the time of the next line. Readers sort lines by time, so no two lines have the same
  */
 struct etrace_lines {
 	struct strbuf *out;
@@ -32,12 +28,10 @@ struct etrace_lines {
 	uint64_t next_ns;
 };
 
-/*
- * Begin lines of @upid on @cpu at @time_ns, or as little later as is necessary for times to rise.
- */
+/* Begin lines of @upid on @cpu at @time_ns, or a little later, since times must rise. */
 void etrace_begin(struct etrace_lines *lines, uint64_t upid, int cpu, uint64_t time_ns);
 
-/* Write a line with that text. */
+/* Write a line. */
 void etrace_put(struct etrace_lines *lines, const char *fmt, ...) PRINTF_FORMAT(2, 3);
 
 /* Write @text, which may be empty, as one or more lines with @tag. */

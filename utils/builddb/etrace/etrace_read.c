@@ -1,4 +1,4 @@
-/* Lines of the etrace text (see etrace_read.h). They are untrusted. */
+/* Lines of the etrace text, which is untrusted (see etrace_read.h). */
 #include "utils/builddb/etrace/etrace_read.h"
 
 #include <errno.h>
@@ -9,11 +9,10 @@
 #include "utils/base/units.h"
 #include "utils/builddb/etrace/etrace_event.h"
 
-/* Larger times would leave no room for the records that follow each other. */
+/* The limit of times, so that sums of times fit. */
 #define SECONDS_MAX 4000000000ULL
 /*
- * The limit of empty arguments. They have no lines: only the number of the next argument, or
- * argsize, implies them.
+ * The limit of empty arguments, which have no lines: the number of the next argument implies them.
  */
 #define EMPTY_MAX   4096U
 
@@ -217,7 +216,7 @@ static const char *begin_arg(struct etrace_event *event, uint64_t number)
 	return args->len > PROC_TEXT_MAX ? "the text is longer than a recording takes" : NULL;
 }
 
-/* Begin part "[<number>]" of a text that is not an argument. */
+/* Begin the part "[<number>]" of a text. */
 static const char *begin_part(struct etrace_event *event, struct text tag, uint64_t number)
 {
 	int text = etrace_row_text(event->row, tag);
@@ -248,7 +247,7 @@ static const char *begin_text(struct etrace_event *event, struct text tag)
 	return NULL;
 }
 
-/* True for "<tag>_end", the end of a text's parts. */
+/* True for "<tag>_end", which ends the open text's parts. */
 static bool ends_parts(const struct etrace_event *event, struct text tag)
 {
 	static const char end[] = "_end";
@@ -301,7 +300,7 @@ static const char *take_part(struct etrace_event *event, struct text tag, struct
 	return problem ? problem : add_text(event, *left);
 }
 
-/* Take the '|' after a tag. The published description has none after a tag that ends something. */
+/* Take the '|' after a tag. The published description has no '|' after "<tag>_end". */
 static bool take_bar(struct text tag, struct text *left)
 {
 	static const char end[] = "_end";
@@ -361,7 +360,7 @@ static const char *name_task(struct etrace_reader *reader, struct text *left)
 	return NULL;
 }
 
-/* Begin a variable. All processes that were named before it have it. */
+/* Begin a variable. The tasks that were named before it have it. */
 static void begin_variable(struct etrace_reader *reader)
 {
 	size_t at;
@@ -389,8 +388,8 @@ static const char *add_variable(struct etrace_reader *reader, const struct text 
 }
 
 /*
- * Take a line of an environment, which belongs to no task. A variable may be in parts; the number
- * of its first part may be the number of the variable.
+ * Take a line of an environment, which belongs to no task. A variable may be in parts. The number
+ * of its first part need not be 0.
  */
 static void take_environment(struct etrace_reader *reader, struct line *line)
 {
@@ -420,10 +419,7 @@ static void take_environment(struct etrace_reader *reader, struct line *line)
 		note_wrong_line(reader, tag.at - line->start, problem);
 }
 
-/*
- * True when a line of an environment has no head, as in the published description. Then nothing in
- * front of the tag is parsed.
- */
+/* True when a line of an environment has no head, as in the published description. */
 static bool is_headless(const struct etrace_reader *reader, const struct line *line)
 {
 	struct text left = line->left;
@@ -443,7 +439,7 @@ void etrace_reader_take(struct etrace_reader *reader, const char *text, size_t l
 	const char *problem;
 
 	reader->line++;
-	/* INITCWD is the only tag of the first line; the rest of it is not read. */
+	/* INITCWD, the first line, is not used. */
 	if (reader->line == 1 && text_word(&line.left, "INITCWD="))
 		return;
 	problem = is_headless(reader, &line) ? NULL : parse_head(&line);

@@ -1,7 +1,4 @@
-/*
- * Reads process and file events of text (doc/formats/etrace.md), line by line, and then gives them
- * as records of proc.dat.
- */
+/* Reads the lines of an etrace text (doc/formats/etrace.md), and then gives records of proc.dat. */
 #ifndef UTRAIL_BUILDDB_ETRACE_READ_H
 #define UTRAIL_BUILDDB_ETRACE_READ_H
 
@@ -16,20 +13,20 @@
 #include "utils/builddb/etrace/etrace_grammar.h"
 
 /*
- * Values of etrace_event.open: no text is being read; the text is an argument. Other values are
- * numbers of texts of the event.
+ * Values of etrace_event.open: no text is open; an argument is open. Other values are numbers of
+ * the event's texts.
  */
 #define ETRACE_NO_TEXT	-1
 #define ETRACE_ARGUMENT ETRACE_TEXTS
 
 /*
- * An event whose lines have not all come.
+ * An event whose lines are being read.
  *
  * @row: NULL: no event has begun
  * @line, @cpu: line and CPU where the event begins
- * @texts: the event's texts, and last the @nr_args arguments, with NULs between them
- * @open: the text to which Cont lines are added; it has @nr_parts parts so far
- * @is_wrong: a fault of the event was reported, and its other lines are skipped
+ * @texts: the event's texts, and last its @nr_args arguments with NULs between them
+ * @open: the text to which lines with Cont are added; it has @nr_parts parts so far
+ * @is_wrong: a fault of the event was reported: its other lines are skipped
  */
 struct etrace_event {
 	const struct etrace_row *row;
@@ -50,7 +47,7 @@ struct etrace_event {
  * One task.
  *
  * @half, @half_ns, @half_flags, @half_has_flags, @half_text: the first half of an act, which waits
- *                 for the event with its result; ETRACE_NOTHING: none waits
+ *                 for the event with the result; ETRACE_NOTHING: none waits
  * @variables: the places of its environment's variables in etrace_reader.variables, as size_t;
  *                 @variable_at: the last of these places
  * @first_ns: time of its first line; @exec_ns: time of its first exec, 0: none
@@ -75,8 +72,8 @@ struct etrace_task {
 
 /*
  * @cpu: CPU of its task, or PROC_CPU_UNKNOWN; @at, @len: its payload in etrace_reader.payloads,
- *       without numbers of tasks; @child: the child of a fork; @goes_first: it precedes all records
- *       of the same time
+ *       without numbers of tasks; @child: the child of a fork; @goes_first: sort it before all
+ *       records of the same time
  */
 struct etrace_record {
 	uint64_t time_ns;
@@ -93,9 +90,9 @@ struct etrace_record {
 /*
  * Starts as { .note = ..., .self = ... }, ends with etrace_reader_deinit().
  *
- * @note: reports a fault of a line: the line's number from 1 on, the byte from 0 on
+ * @note: reports a fault: the line's number, from 1; the byte in the line, from 0
  * @line: number of lines so far
- * @named: tasks named for the next variable; @is_in_variable: a variable has begun, at @variable_at
+ * @named: tasks that have the next variable; @is_in_variable: a variable has begun, at @variable_at
  * of @variables, and may go on
  * @next, @last_ns, @by_tid, @cpus, @next_made: state of etrace_reader_next()
  */
@@ -125,26 +122,26 @@ struct etrace_reader {
 void etrace_reader_deinit(struct etrace_reader *reader);
 #define cleanup_etrace_reader cleanup(etrace_reader_deinit)
 
-/* True when this line, without its newline, is the first line of an etrace text. */
+/* True when this line, without its newline, may be the first line of an etrace text. */
 bool etrace_is_first_line(const char *line, size_t len);
 
 /* Take the next line, without its newline. */
 void etrace_reader_take(struct etrace_reader *reader, const char *line, size_t len);
 
-/* To be called after the last line. 0 or -ENOMEM, also when memory was short before. */
+/* Call this after the last line. 0, or -ENOMEM if memory was short at any time. */
 int etrace_reader_end(struct etrace_reader *reader);
 
 /*
- * After etrace_reader_end(): get the next record, by time, with its payload in @payload. 1, 0 at
- * the end, or -ENOMEM. The number of a task is the lowest 22 bits of its upid. If another task has
- * that number at the time, the task gets a number that no task of Linux has.
+ * Call this after etrace_reader_end(): get the next record by time, with its payload in @payload.
+ * 1, 0 at the end, or -ENOMEM. A task's tid is the lowest 22 bits of its upid or, while another
+ * task has that tid, a number that no task of Linux has.
  */
 int etrace_reader_next(struct etrace_reader *reader, struct proc_record *rec,
 		       struct strbuf *payload);
 
 /*
- * Add a record of @task with the content of @payload. Returns the record's index, or SIZE_MAX
- * without memory. For etrace_reader_take().
+ * Add a record of @task with a copy of @payload. Returns the record's index, or SIZE_MAX without
+ * memory. For etrace_event.c.
  */
 size_t etrace_reader_add(struct etrace_reader *reader, struct etrace_task *task, uint32_t kind,
 			 uint64_t time_ns, const struct strbuf *payload);

@@ -1,6 +1,4 @@
-/*
- * Puts the records of an etrace text in order, and gives numbers to its tasks (see etrace_read.h).
- */
+/* Sorts the records of an etrace text, and gives numbers to its tasks (see etrace_read.h). */
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -27,7 +25,7 @@ size_t etrace_reader_add(struct etrace_reader *reader, struct etrace_task *task,
 		.time_ns = time_ns,
 		.nr = reader->nr_records,
 		.kind = kind,
-		/* Environments come at the end of the text, without a CPU. */
+		/* Environments are at the end of the text, without a CPU. */
 		.cpu = kind == PROC_ENV ? PROC_CPU_UNKNOWN : task->event.cpu,
 		.task = task,
 		.at = reader->payloads.len,
@@ -50,8 +48,8 @@ static int by_time(const void *a, const void *b)
 }
 
 /*
- * Sort the records: a fork precedes all records of its child. Also find the end of each task's
- * records, where its number becomes free.
+ * Sort the records, each fork before all records of its child. Find the last record of each task,
+ * after which its number is free.
  */
 void etrace_records_sort(struct etrace_reader *reader)
 {
@@ -76,8 +74,8 @@ void etrace_records_sort(struct etrace_reader *reader)
 }
 
 /*
- * Give the task a number. @pid: the process of a thread; 0: the task is a process of its own. 0 or
- * -ENOMEM.
+ * Give the task its numbers if it has none. @pid: the process of a thread; 0: the task is a
+ * process. 0 or -ENOMEM.
  */
 static int number_task(struct etrace_reader *reader, struct etrace_task *task, int32_t pid)
 {
@@ -154,8 +152,8 @@ static int put_payload(struct etrace_reader *reader, const struct etrace_record 
 }
 
 /*
- * If earlier records do not imply @record's CPU, put a CPU record in front of it, and return 1.
- * Else 0, or -ENOMEM.
+ * If earlier records do not imply the CPU of @record, make @payload a CPU record and return 1. Else
+ * 0, or -ENOMEM.
  */
 static int put_cpu(struct etrace_reader *reader, const struct etrace_record *record,
 		   struct strbuf *payload)
@@ -170,8 +168,8 @@ static int put_cpu(struct etrace_reader *reader, const struct etrace_record *rec
 }
 
 /*
- * Give numbers to @record's task, and make its payload. Returns 0; 1 when @payload is a CPU record
- * that comes before @record; -ENOMEM.
+ * Give numbers to the task of @record, and make the payload. Returns 0; 1: @payload is a CPU record
+ * that must come before @record; -ENOMEM.
  */
 static int put_next(struct etrace_reader *reader, const struct etrace_record *record,
 		    struct strbuf *payload)
@@ -210,7 +208,7 @@ int etrace_reader_next(struct etrace_reader *reader, struct proc_record *rec,
 		.len = payload->len,
 	};
 	if (ret > 0) {
-		/* The CPU record has the time of @record, which comes again in the next call. */
+		/* The CPU record has the time of @record, which the next call returns. */
 		reader->next--;
 		return 1;
 	}

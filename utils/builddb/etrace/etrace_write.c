@@ -9,12 +9,11 @@
 #include "utils/base/containers/vec.h"
 #include "utils/format/proc_dat.h"
 
-/* A task's number is its tid, preceded by the number of tasks before it. */
+/* A upid has the tid in the lower bits, and above them the task's index plus one. */
 #define TID_BITS 22
 
 /*
- * The tid of the program's creator, which is not recorded: the highest number that a task of Linux
- * can have.
+ * The tid of the process that started the program, which is not recorded: the highest tid of Linux.
  */
 #define WRAPPER_TID ((1 << TID_BITS) - 1)
 
@@ -32,7 +31,7 @@ static int add_task(struct etrace_writer *writer, int32_t tid)
 	return intmap_put(&writer->upids, (uint32_t)tid, (void *)(uintptr_t)writer->nr_tasks);
 }
 
-/* Returns the upid of a task, which becomes known here if its fork is missing. 0: without memory */
+/* Returns the upid of a task, which is added if its fork was not recorded. 0: without memory */
 static uint64_t upid_of(struct etrace_writer *writer, int32_t tid)
 {
 	uintptr_t nr = (uintptr_t)intmap_get(&writer->upids, (uint32_t)tid);
@@ -57,7 +56,7 @@ static int put_fork(struct etrace_writer *writer, const struct proc_record *rec)
 		return 0;
 	if (add_task(writer, made.child) < 0)
 		return -ENOMEM;
-	/* PROC_BY_CLONE means that the flags are known and lack SIGCHLD, even when they are 0. */
+	/* With PROC_BY_CLONE the flags are known, even if they are 0. */
 	if (made.flags || made.how == PROC_BY_CLONE)
 		etrace_put(&writer->lines, "SysClone|flags=%llu", (unsigned long long)made.flags);
 	etrace_put(&writer->lines, "SchedFork|pid=%llu",
@@ -105,7 +104,6 @@ static int put_exit(struct etrace_writer *writer, const struct proc_record *rec)
 
 /* --- files --- */
 
-/* The file that a task has opened last. */
 struct etrace_open {
 	char *path;
 	size_t len;
@@ -120,7 +118,7 @@ static bool is_same_open(const struct etrace_open *last, const struct proc_act *
 	       last->flags == act->numbers[1] && last->mode == act->numbers[2];
 }
 
-/* 1: the task opens the same file in the same way as the last time; 0: it does not; -ENOMEM. */
+/* Returns 1 when the task's previous open was the same, else 0, or -ENOMEM. */
 static int is_repeated(struct etrace_writer *writer, int32_t tid, const struct proc_act *act)
 {
 	struct etrace_open *last = intmap_get(&writer->opens, (uint32_t)tid);
@@ -144,7 +142,7 @@ static int is_repeated(struct etrace_writer *writer, int32_t tid, const struct p
 	return 0;
 }
 
-/* Remember that a descriptor is open, and that its open is shown. */
+/* Note that a descriptor is open, and that its open is shown. */
 static int show_fd(struct etrace_writer *writer, int32_t pid, uint32_t fd)
 {
 	int ret = etrace_fds_close(&writer->hidden, pid, fd);
@@ -177,8 +175,8 @@ static int put_open(struct etrace_writer *writer, const struct proc_record *rec,
 }
 
 /*
- * Write a close for each descriptor of a range that is known to be open. If the range is one
- * descriptor, that was open in any case.
+ * Write a close for each open descriptor of a range. A range of one descriptor was open in any
+ * case.
  */
 static int put_close(struct etrace_writer *writer, int32_t pid, const struct proc_act *act)
 {
@@ -187,10 +185,6 @@ static int put_close(struct etrace_writer *writer, int32_t pid, const struct pro
 	if (act->numbers[0] != act->numbers[1])
 		fd = etrace_fds_next(&writer->fds, pid, fd);
 	while (fd >= 0 && fd <= act->numbers[1]) {
-		/*
-		 * Limit the closes by ranges: a range covers inherited descriptors, and each child
-		 * inherits them again.
-		 */
 		if (act->numbers[0] != act->numbers[1] && ++writer->nr_closed > ETRACE_CLOSED_MAX)
 			return -EDQUOT;
 		if (etrace_fds_next(&writer->hidden, pid, fd) != fd)
@@ -220,8 +214,8 @@ static int put_pipe(struct etrace_writer *writer, int32_t pid, const struct proc
 }
 
 /*
- * Write the source of a rename or link. The second number says that the call has flags; earlier
- * versions recorded only flags that are not 0.
+ * Write the source of a rename or link. @numbers[1] tells that the call has flags, even if they are
+ * 0; earlier versions did not record it.
  */
 static void put_source(struct etrace_lines *lines, const struct proc_act *act, bool is_link)
 {
@@ -288,7 +282,7 @@ static void put_umount(struct etrace_lines *lines, const struct proc_act *act)
 	etrace_put_text(lines, "MT", act->texts[0]);
 }
 
-/* Write a failure, and its source if there was one. False: @kind is not a failure. */
+/* Write a failed act, and its source if it is known. False: @kind is no failure. */
 static bool put_failure(struct etrace_writer *writer, enum proc_kind kind,
 			const struct proc_act *act)
 {
@@ -302,7 +296,7 @@ static bool put_failure(struct etrace_writer *writer, enum proc_kind kind,
 			put_source(lines, act, kind == PROC_LINK_FAILED);
 		etrace_put(lines, kind == PROC_LINK_FAILED ? "LinkFailed|" : "RenameFailed|");
 		return true;
-	case PROC_SYMLINK_FAILED: /* its text is not recorded */
+	case PROC_SYMLINK_FAILED: /* its texts are not recorded */
 		etrace_put(lines, "SymlinkFailed|");
 		return true;
 	case PROC_CLONE_FAILED:
@@ -402,8 +396,8 @@ static int put_act(struct etrace_writer *writer, const struct proc_record *rec)
 /* --- the beginning and the end --- */
 
 /*
- * Write the directory in which the recording begins, in a line that readers skip. The line cannot
- * have a newline, so the directory is cut at its first one.
+ * Write the directory in which the recording begins, in a line that readers skip. The directory is
+ * cut at its first newline.
  */
 static void put_beginning(struct etrace_writer *writer, struct strbuf *out)
 {
@@ -447,7 +441,7 @@ static bool are_same(const struct etrace_variable *a, const struct etrace_variab
 	return a->upid == b->upid && strcmp(a->text, b->text) == 0;
 }
 
-/* Write each variable after the tasks whose programs had it. */
+/* Write each variable after the numbers of the tasks that have it. */
 static void put_environments(struct etrace_writer *writer)
 {
 	const struct etrace_variable *all = writer->variables;
@@ -469,8 +463,8 @@ static void put_environments(struct etrace_writer *writer)
 /* --- any record --- */
 
 /*
- * Write a fork of the first program by a wrapper, as in the original's text. The fork is a moment
- * before the program's record, since times rise.
+ * Write that a wrapper has forked the first program, as in texts of the original etrace. This is a
+ * nanosecond before the program's record, since times rise.
  */
 static int put_wrapper(struct etrace_writer *writer, const struct proc_record *rec)
 {

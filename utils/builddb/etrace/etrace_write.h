@@ -19,8 +19,7 @@
  * The choice of events and their form.
  *
  * @is_bare: as in struct etrace_lines
- * @ignores_repeats: leave out an open, and its close, when the task opens the same file in the same
- *                 way as the time before
+ * @ignores_repeats: leave out an open, and its close, if the task's previous open was the same
  */
 struct etrace_choice {
 	bool is_bare;
@@ -31,12 +30,12 @@ struct etrace_choice {
 };
 
 /*
- * The limit of Close lines for calls that close a range. Each child inherits its parent's
+ * The limit of descriptors that calls with a range close: each child inherits its parent's
  * descriptors, and may close them all with one call.
  */
 #define ETRACE_CLOSED_MAX 10000000UL
 
-/* A variable that the program of @upid had. */
+/* A variable of the environment of @upid. */
 struct etrace_variable {
 	uint64_t upid;
 	char *text;
@@ -46,15 +45,15 @@ struct etrace_variable {
  * Starts with etrace_writer_open(), ends with etrace_writer_close().
  *
  * @cwd: the directory of the first program
- * @upids: by tid, the number of the task that has it now. The @nr_tasks tasks are counted from 1
+ * @upids: by tid, the index plus one in @tasks of the task that has the tid now
  * @cpus: the CPU of each task
- * @opens: by tid, the struct etrace_open of the last open; @hidden: descriptors of opens that are
+ * @opens: by tid, the task's last open (struct etrace_open); @hidden: descriptors whose opens were
  * left out
  * @nr_closed: number of descriptors that calls with a range have closed
- * @variables: variables of all programs, written at the end
+ * @variables: the environments of all programs, which are written at the end
  * @has_files: file events were recorded
- * @nr_out: number of events that the format cannot express
- * @broken: the damage of the file; everything in front of it is written
+ * @nr_out: number of events that the format does not have
+ * @broken: the damage of the file, up to which all records are written
  */
 struct etrace_writer {
 	struct proc_file file;
@@ -85,8 +84,8 @@ void etrace_writer_close(struct etrace_writer *writer);
 #define cleanup_etrace_writer cleanup(etrace_writer_close)
 
 /*
- * Append the lines of the next record, which may be none, to @out. 1, 0 at the end, -ENOMEM, or
- * -EDQUOT: more than ETRACE_CLOSED_MAX descriptors are closed by ranges.
+ * Append the lines of the next record, if it has any, to @out. 1; 0 at the end; -ENOMEM; -EDQUOT:
+ * the limit ETRACE_CLOSED_MAX is exceeded.
  */
 int etrace_writer_next(struct etrace_writer *writer, struct strbuf *out);
 
