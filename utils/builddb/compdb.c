@@ -13,16 +13,16 @@
 #include "utils/builddb/compiler/command.h"
 #include "utils/builddb/compiler/compile.h"
 
-/* The costs of opening a response file and of processing a word, as numbers of bytes. */
+/* The costs of opening a file and of processing a word, in bytes. */
 #define FILE_COST 1024U
 #define WORD_COST 8U
 
 /*
- * The reading of one command's response files.
+ * The state while a command's response files are read.
  *
  * @at: index of the command's execution
- * @nr_unread: number of words @FILE that remain; @why, @name: the error and the file of the first
- * one
+ * @nr_unread: the number of words @FILE that remain; @why, @name: the error and the file of the
+ * first of them
  */
 struct reading {
 	struct arguments_source source;
@@ -47,7 +47,7 @@ void compdb_deinit(struct compdb *db)
 	*db = (struct compdb){ 0 };
 }
 
-/* Write the JSON of an entry. False when a text of it is not UTF-8 and so cannot be written. */
+/* Write the JSON of an entry. False when a text is not UTF-8, and so is not written exactly. */
 static bool put_entry(struct strbuf *out, const char *directory, const char *file,
 		      const char *output, const struct words *argv)
 {
@@ -71,7 +71,7 @@ static bool put_entry(struct strbuf *out, const char *directory, const char *fil
 }
 
 /*
- * Write the key of an entry. Newlines separate its parts. With a newline in a part, two entries may
+ * Write the key of an entry. Newlines separate its parts. If a part has a newline, two entries may
  * have the same key, and one of them is lost.
  */
 static void put_key(struct strbuf *out, const char *directory, const char *file, const char *output,
@@ -107,7 +107,7 @@ static int make_room(struct compdb *db)
 	return 0;
 }
 
-/* Add an entry under its key; the table takes ownership of both texts. */
+/* Add an entry under its key. The table takes over both texts. */
 static int add_db_entry(struct compdb *db, struct strbuf *entry, struct strbuf *key)
 {
 	size_t same = (uintptr_t)strmap_get(&db->by_key, key->data);
@@ -120,7 +120,7 @@ static int add_db_entry(struct compdb *db, struct strbuf *entry, struct strbuf *
 
 	int ret = make_room(db);
 
-	/* The map borrows the key of the first entry for it. */
+	/* The map borrows the key of the first entry with this key. */
 	if (ret == 0)
 		ret = strmap_put(&db->by_key, same ? db->keys[same - 1] : key->data,
 				 (void *)(uintptr_t)(db->nr + 1));
@@ -140,10 +140,7 @@ static int add_db_entry(struct compdb *db, struct strbuf *entry, struct strbuf *
 	return 0;
 }
 
-/*
- * @bytes: size of the stored text, which may exceed that of the words: a control character becomes
- *        six bytes.
- */
+/* @bytes: size of the stored text, in which a control character becomes six bytes */
 static int add_entry(struct compdb *db, const char *directory, const char *file, const char *output,
 		     const struct words *argv, uint64_t *bytes)
 {
@@ -171,8 +168,8 @@ int compdb_add(struct compdb *db, const char *directory, const char *file, const
 }
 
 /*
- * Returns the length of a key's part with directory and file, for an entry without output. 0: the
- * entry has an output.
+ * Returns the length of directory and file in the key of an entry without output, or 0 for an entry
+ * with an output.
  */
 static size_t bare_key_len(const char *key)
 {
@@ -183,7 +180,7 @@ static size_t bare_key_len(const char *key)
 }
 
 /*
- * Put the entries without output, from index @from on, into @bare, by directory and file. The map
+ * Put directory and file of the entries without output, from index @from on, into @bare. The map
  * borrows its texts from @keys.
  */
 static int put_bare_keys(struct compdb *db, size_t from, struct words *keys, struct strmap *bare)
@@ -257,7 +254,7 @@ static bool is_temporary(const char *path)
 	return strncmp(path, "/tmp/", strlen("/tmp/")) == 0;
 }
 
-/* True when nothing is left to edit: sources of configure are gone, and /dev/null is not a file. */
+/* True when there is nothing to edit: the source is gone, temporary, or no file, as /dev/null. */
 static bool is_gone(const struct execution *execution, const char *source, bool is_build_temporary)
 {
 	struct strbuf path cleanup_strbuf = { 0 };
@@ -314,9 +311,7 @@ static int read_response(struct arguments_source *source, const char *name, size
 	int why = 0;
 	int ret = responses_get(db->responses, reading->at, name, max, text, &why);
 
-	/*
-	 * The file was not read when the compiler began, or did not exist then: it may exist now.
-	 */
+	/* The recorder has not read the file, or it did not exist then. Perhaps it exists now. */
 	if (ret == -ENOENT && (!why || why == -ESRCH))
 		ret = arguments_read_file(reading->execution->cwd, name, max, text);
 	if (ret < 0 && ret != -ENOMEM && !reading->why) {
@@ -327,9 +322,7 @@ static int read_response(struct arguments_source *source, const char *name, size
 	return ret;
 }
 
-/*
- * Expand the command's response files. 1 when the command is left out, since the limit is reached.
- */
+/* Expand the command's response files. 1: the limit is reached, and the command is left out. */
 static int expand_responses(struct compdb *db, struct reading *reading, struct words *argv)
 {
 	struct arguments_read read;
@@ -347,7 +340,6 @@ static int expand_responses(struct compdb *db, struct reading *reading, struct w
 	return ret;
 }
 
-/* Count the response files that could not be read, and keep the name of the first one. */
 static void note_unread(struct compdb *db, struct reading *reading)
 {
 	if (!db->nr_unread && reading->why) {
@@ -358,8 +350,8 @@ static void note_unread(struct compdb *db, struct reading *reading)
 }
 
 /*
- * Add the entries of one execution. 0, negative, or 1: its children must be ignored. They are the
- * compiler that a wrapper calls, or the compiler proper.
+ * Add the entries of an execution. 1: its children must be ignored, since they compile for it: the
+ * compiler that a wrapper calls, or the compiler proper. Else 0, or negative.
  */
 static int add_command(struct compdb *db, struct reading *reading)
 {
@@ -381,7 +373,9 @@ static int add_command(struct compdb *db, struct reading *reading)
 		ret = add_sources(db, execution, &compile, &argv);
 	if (ret < 0)
 		return ret;
-	/* The compiler proper, a child of this execution, has the words that are missing here. */
+	/*
+	 * Do not ignore children: the compiler proper, one of them, has the words that are missing.
+	 */
 	if (reading->nr_unread && !compile.nr_sources && compile.until != COMPILE_PREPROCESSED) {
 		note_unread(db, reading);
 		return 0;
@@ -405,7 +399,9 @@ static int add_execution(struct compdb *db, const struct executions *executions,
 
 int compdb_add_executions(struct compdb *db, const struct executions *executions)
 {
-	/* By execution: true when it belongs to a command whose entries are already there. */
+	/*
+	 * By execution: true when an earlier execution of the same command has added the entries.
+	 */
 	char *covered cleanup_free = calloc(executions->nr + 1, 1);
 	int ret = 0;
 

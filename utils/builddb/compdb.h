@@ -1,4 +1,4 @@
-/* compile_commands.json: the commands that compiled sources, from the executions of a build. */
+/* compile_commands.json: the commands of a build that compiled sources. */
 #ifndef UTRAIL_BUILDDB_COMPDB_H
 #define UTRAIL_BUILDDB_COMPDB_H
 
@@ -16,20 +16,20 @@
 /*
  * The entries.
  *
- * @entries: JSON objects, on the heap; NULL: replaced by a later entry. @keys: directory, file and
- * output of each entry, on the heap
- * @by_key: the index plus one of the entry with a key
+ * @entries: JSON objects, on the heap; NULL: removed, or replaced by a later entry. @keys:
+ * directory, file and output of each entry, on the heap
+ * @by_key: by key, the index of the newest entry plus one
  * @nr: length of @entries and @keys; @nr_left: number of entries that are not NULL
- * @nr_not_text: commands that are left out since they are not UTF-8, which JSON cannot have
+ * @nr_not_text: commands that are left out since they are not UTF-8, as JSON must be
  * @has_assemblers: commands of as, nasm and yasm have entries, too
- * @leaves_out_gone: leave out sources that are not files (any more). If the build is not below
- * /tmp, leave out sources below /tmp, too, such as those of configure. @nr_gone: their number
+ * @leaves_out_gone: leave out sources that are no files now and, unless @is_build_temporary,
+ * sources below /tmp, such as those of configure. @nr_gone: the number of these sources
  * @is_build_temporary: the build began below /tmp
- * @responses: contents of response files when their compilers began; NULL: the files are read now
- * @nr_unread: response files that could not be read; @unread: the name of the first one, on the
- *             heap, or NULL; @unread_why: its error, a negative errno
+ * @responses: response files as they were when their compilers began; NULL: read the files now
+ * @nr_unread: response files that could not be read; @unread, @unread_why: the first of them: its
+ *             name, on the heap, or NULL; and its negative errno
  * @cost: cost of the commands so far, in bytes; @is_unlimited: @cost has no limit
- * @nr_beyond: commands that are left out, since they would cost more than COMPDB_COST_MAX
+ * @nr_beyond: commands that are left out, since the cost has reached its limit
  */
 struct compdb {
 	char **entries;
@@ -52,9 +52,9 @@ struct compdb {
 };
 
 /*
- * The cost of all commands together has a limit. The cost counts response files and their bytes,
- * the bytes of stored entries, and for each source the words of its command: a command may name
- * many sources, and many commands may name the same file.
+ * The limit of the cost of all commands: response files and their bytes, bytes of stored entries,
+ * and for each source the words of its command. There is a limit since a command may name many
+ * sources, and many commands may name the same file.
  */
 #define COMPDB_COST_MAX (200UL << 20)
 
@@ -62,8 +62,8 @@ void compdb_deinit(struct compdb *db);
 #define cleanup_compdb cleanup(compdb_deinit)
 
 /*
- * Add one entry. @output: NULL when none is known. The entry replaces an earlier one for the same
- * directory, file and output (without an output: with the same arguments). 0 or -ENOMEM.
+ * Add an entry. @output: NULL when it is unknown. The entry replaces an earlier entry with the same
+ * directory, file and output (if it is unknown: arguments). 0 or -ENOMEM.
  */
 int compdb_add(struct compdb *db, const char *directory, const char *file, const char *output,
 	       const struct words *argv);
@@ -75,8 +75,8 @@ int compdb_add(struct compdb *db, const char *directory, const char *file, const
 int compdb_add_executions(struct compdb *db, const struct executions *executions);
 
 /*
- * Remove entries without output among the first @nr_earlier: those for which one of the later
- * entries, also without output, has the same directory and file. 0 or -ENOMEM.
+ * Remove those of the first @nr_earlier entries that have no output if a later entry, which has no
+ * output either, has the same directory and file. 0 or -ENOMEM.
  */
 int compdb_drop_earlier(struct compdb *db, size_t nr_earlier);
 

@@ -9,12 +9,12 @@
 #include "utils/base/escape.h"
 #include "utils/builddb/deps_walk.h"
 
-/* The steps for sorting a path into the others: some fifteen comparisons. */
+/* The cost of sorting a path into the list: some fifteen comparisons. */
 #define SORT_COST 200
 
 /*
- * A file that was made. @key: equal for files that the same executions have written; keys are in
- * the order of the first of these executions
+ * A file that was made. @key: equal for files that the same executions have written, and in the
+ * order of the first of these executions
  */
 struct made {
 	uint64_t key;
@@ -22,11 +22,10 @@ struct made {
 };
 
 /*
- * The writing of rules.
+ * The state while rules are written.
  *
- * @declared: only dependencies that are not declared there are shown, as comments; NULL: all rules
- * are shown
- * @marks: by content: the rule being written does not show it
+ * @declared: show only dependencies that it does not have, as comments; NULL: show all rules
+ * @marks: by content: true for files that the current rule does not show
  */
 struct rules {
 	struct deps_walk walk;
@@ -75,8 +74,8 @@ static int by_path(const void *a, const void *b)
 }
 
 /*
- * List the files that a walk has reached, and that still exist, in order. @left_out: by content:
- * files that are not listed. Returns their number, -ENOMEM or -EDQUOT.
+ * List the files that a walk has reached and that still exist, sorted. @left_out: by content: true
+ * for files that are not listed. Returns the number of paths, -ENOMEM or -EDQUOT.
  */
 static ssize_t paths_reached(const struct deps_walk *walk, const uint8_t *left_out,
 			     const char ***paths)
@@ -145,7 +144,7 @@ int deps_used_by(const struct executions *executions, struct files *files, uint3
 	return put_walked(executions, files, content, true, sink);
 }
 
-/* Find the next use, from @at on, in which an execution has written; FILES_NONE: there is none. */
+/* Returns the next use, from @at on, in which an execution has written, or FILES_NONE. */
 static uint32_t next_writer(const struct files *files, uint32_t at)
 {
 	while (at != FILES_NONE && files->uses[at].write_ns == UINT64_MAX)
@@ -212,7 +211,7 @@ static void put_targets(const struct deps_walk *walk, const struct made *made, s
 	sink_lit(sink, ":");
 }
 
-/* Set the marks of the inputs that the rules of @target declare to @is. */
+/* Set the marks of inputs to @is that @declared has for @target. */
 static void mark_declared(const struct files *files, const struct make_rules *declared,
 			  uint32_t target, uint8_t *marks, bool is)
 {
@@ -236,7 +235,7 @@ static void mark_made(const struct rules *rules, const struct made *made, size_t
 }
 
 /*
- * Write one rule for all outputs of the same executions. The copy of a directory then has one rule,
+ * Write one rule for all outputs of the same executions: the copy of a directory has one rule then,
  * and not one for each file.
  */
 static int put_rule(struct rules *rules, const struct made *made, size_t nr_made)
@@ -249,8 +248,8 @@ static int put_rule(struct rules *rules, const struct made *made, size_t nr_made
 	ssize_t nr;
 
 	/*
-	 * A walk from a file begins at its last write. For several files it begins at the
-	 * executions that have written them.
+	 * For one file, the walk begins at its last write; for several, at the executions that have
+	 * written them.
 	 */
 	if (nr_made == 1) {
 		deps_walk_begin(walk);
@@ -337,7 +336,7 @@ void deps_read_again(const struct executions *executions, const struct files *fi
 
 		if (!files_is_shown(files, i) || writer == FILES_NONE)
 			continue;
-		/* Find an execution that has read the file and not written to it. */
+		/* Find an execution that has only read the file. */
 		while (at != FILES_NONE && (files->uses[at].read_ns == UINT64_MAX ||
 					    files->uses[at].write_ns != UINT64_MAX))
 			at = files->uses[at].next_of_content;

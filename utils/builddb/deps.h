@@ -1,4 +1,4 @@
-/* The dependencies of files on each other, and findings about a build that follow from them. */
+/* The dependencies of files on each other, and what they tell about a build. */
 #ifndef UTRAIL_BUILDDB_DEPS_H
 #define UTRAIL_BUILDDB_DEPS_H
 
@@ -8,44 +8,44 @@
 #include "utils/pipeline/recording/files.h"
 
 /*
- * The functions below write text to @sink. Paths in the first execution's directory are relative to
- * it. The functions return 0 or -ENOMEM; those that change @files return -EDQUOT when the cost
- * exceeds the limit of @files (files_spend()).
+ * The functions below write text to @sink. Paths below the first execution's directory are relative
+ * to it. The functions return 0, -ENOMEM, or -EDQUOT when the cost exceeds the limit of @files
+ * (files_spend()).
  */
 
 /*
- * Write rules of make: the remaining outputs of the executions, and their inputs, without pipes and
- * files that are gone.
+ * Write rules of make: outputs of the executions and their inputs, without pipes and without files
+ * that are gone.
  */
 int deps_rules(const struct executions *executions, struct files *files, struct sink *sink);
 
 /*
- * Write, as comments of make, the rules of deps_rules() that @declared does not have, for files in
- * the first execution's directory.
+ * Write as comments of make the dependencies of deps_rules() on files below the first execution's
+ * directory that @declared does not have.
  */
 int deps_undeclared(const struct executions *executions, struct files *files,
 		    const struct make_rules *declared, struct sink *sink);
 
-/* Write a line for each file that @content depends on, no matter which execution made that file. */
+/* Write a line for each file that @content depends on, directly or not. */
 int deps_needs(const struct executions *executions, struct files *files, uint32_t content,
 	       struct sink *sink);
 
-/* Write a line for each file that was made of @content. */
+/* Write a line for each file that was made of @content, directly or not. */
 int deps_used_by(const struct executions *executions, struct files *files, uint32_t content,
 		 struct sink *sink);
 
-/* Write, as comments of make, the files that were made and then read. */
+/* Write as comments of make the files that were made and then read. */
 void deps_read_again(const struct executions *executions, const struct files *files,
 		     struct sink *sink);
 
 /*
- * Write, as comments of make, the commands that ran again with the same arguments, directory and
- * inputs. The commands that took longest come first.
+ * Write as comments of make the commands that ran again with the same arguments, directory and
+ * inputs, the longest first.
  */
 int deps_run_again(const struct executions *executions, const struct files *files,
 		   struct sink *sink);
 
-/* Write @path as in the texts above: for people, or as a word of a Makefile. */
+/* Write @path for people, or as a word of a Makefile. */
 void deps_put_path(const struct executions *executions, const char *path, struct sink *sink);
 void deps_put_word(const struct executions *executions, const char *path, struct sink *sink);
 

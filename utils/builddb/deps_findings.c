@@ -8,11 +8,11 @@
 #include "utils/builddb/deps.h"
 
 /*
- * A program that was run, with its descendants.
+ * A run of a program, with all processes that descend from it.
  *
  * @command: hash of program, arguments and directory
  * @inputs: hash of the contents that the run has read
- * @is_comparable: its inputs are known completely
+ * @is_comparable: all inputs are known, and did not change
  */
 struct run {
 	uint64_t command;
@@ -22,12 +22,12 @@ struct run {
 };
 
 /*
- * @following: by execution: index plus one of the next execution of the same process
- * @last_ns: by content: the time of the last write
+ * @following: by execution: the next execution of the same process, plus one
+ * @last_ns: by content: when it was last closed after a write
  * @is_again: by execution: the run that begins with it equals an earlier run
- * @steps_left: remaining steps for comparisons; 0: some runs are not compared
- * @in_run, @written, @counted: by execution or content: the number of the run that has marked it
- * last
+ * @steps_left: the limit of work; 0: some runs are not compared
+ * @in_run (by execution), @written, @counted (by content): the number of the last run that has the
+ * execution, writes the content, or has counted it as an input
  */
 struct findings {
 	const struct executions *executions;
@@ -47,13 +47,15 @@ struct findings {
 };
 
 /*
- * The average number of visits of each use and execution. When runs are deeply nested (a program
- * that executes itself forever), this limit keeps some from being compared.
+ * The limit of visits for each use and execution, on average. It is reached only when runs are
+ * deeply nested: a program executes itself forever.
  */
 #define STEPS_EACH  64
 #define STEPS_FIRST 1000000
 
-/* Equal runs: the first one, the number of the others, and the time that these took. */
+/*
+ * Equal runs. @execution: the first of them; @nr, @took_ns: the number and time of the other runs
+ */
 struct repeat {
 	uint64_t took_ns;
 	uint32_t execution;
@@ -90,7 +92,7 @@ static bool is_same_command(const struct execution *one, const struct execution 
 	       (!one->args_len || memcmp(one->args, other->args, one->args_len) == 0);
 }
 
-/* Take one of the limited steps. False: there are none left. */
+/* Count a step. False: there are no steps left. */
 static bool take_step(struct findings *find)
 {
 	if (find->steps_left)
@@ -106,7 +108,7 @@ static void add_member(struct findings *find, size_t execution)
 	find->members[find->nr_members++] = execution;
 }
 
-/* Find the executions that a run consists of. */
+/* Find the executions of the run that begins with @execution. */
 static void find_members(struct findings *find, size_t execution)
 {
 	const struct execution *all = find->executions->all;
@@ -147,8 +149,8 @@ static void mark_written(struct findings *find)
 }
 
 /*
- * Add an input to the run's hash. The run cannot be compared when the input was written later, or
- * when the run itself changes the input.
+ * Add an input to the run's hash. The run is not comparable if the input was written later, or by
+ * the run itself.
  */
 static void count_input(struct findings *find, struct run *run, const struct file_use *use)
 {
@@ -180,7 +182,6 @@ static void find_inputs(struct findings *find, struct run *run)
 		     at = files->uses[at].next_of_execution)
 			count_input(find, run, &files->uses[at]);
 	}
-	/* Without steps left, the hash is not complete. */
 	run->is_comparable &= find->steps_left > 0;
 }
 
@@ -234,7 +235,7 @@ static void list_runs(struct findings *find)
 	qsort(find->runs, find->nr_runs, sizeof(*find->runs), by_command);
 }
 
-/* Count the consecutive runs that equal the one at @first, which is the first of them. */
+/* Returns the number of equal runs from @first on, at least 1. */
 static size_t count_same(const struct findings *find, size_t first)
 {
 	const struct execution *all = find->executions->all;
@@ -248,7 +249,7 @@ static size_t count_same(const struct findings *find, size_t first)
 	return end - first;
 }
 
-/* True when the execution is part of a run that is reported already. */
+/* True when the execution is within a run that equals an earlier run, and is reported itself. */
 static bool is_within_another(const struct findings *find, size_t execution)
 {
 	const struct execution *all = find->executions->all;

@@ -10,9 +10,8 @@
 #include "utils/base/compiler.h"
 
 /*
- * The loader's caches, tables of character sets, languages, time zones, users and hosts, and the
- * kernel's files. Changes in these files change no output. Programs, libraries and headers are not
- * ignored.
+ * Caches of the loader, tables of character sets, languages, time zones, users and hosts, and the
+ * kernel's files: changes in them change no output.
  */
 static const char *const defaults[] = {
 	"/etc/ld.so.cache",
@@ -45,9 +44,7 @@ static bool is_word(const char *word, size_t len, const char *right)
 	return strlen(right) == len && memcmp(word, right, len) == 0;
 }
 
-/*
- * Take the next glob of the list at *@at, and move *@at past it. False at the end; *@len may be 0.
- */
+/* Take the next word of a list, and move *@at past it. False at the end. *@len may be 0. */
 static bool next_word(const char **at, const char **word, size_t *len)
 {
 	if (!*at)
@@ -76,7 +73,7 @@ int deps_ignored_check(const char *list, struct uft_err *err)
 	return 0;
 }
 
-/* Check the part before the first special character first: most paths differ there. */
+/* The part before the first special character is compared first: most paths differ there. */
 static bool matches_glob(const char *glob, const char *path)
 {
 	size_t plain = strcspn(glob, "*?[\\");

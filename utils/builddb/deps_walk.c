@@ -7,13 +7,13 @@
 #include "utils/base/compiler.h"
 #include "utils/base/containers/vec.h"
 
-/* Costs: of processing a use, and of moving a node into the heap and out of it. */
+/* The costs of a use, and of putting a node into the heap and taking it out. */
 #define FOLLOW_COST 2
 #define HEAP_COST   16
 
 /*
- * A node in the heap. @key: the smallest comes first; @node: the number of a content or an
- * execution; numbers of executions follow those of contents; @is_start: the walk begins here
+ * A visit in the heap. @key: the smallest is first; @node: a content, or after all contents an
+ * execution; @is_start: the walk begins here
  */
 struct deps_step {
 	uint64_t key;
@@ -47,8 +47,8 @@ void deps_walk_begin(struct deps_walk *walk)
 }
 
 /*
- * Returns the key of a time in the heap; the function is its own inverse. The earliest time comes
- * first in a walk forwards, the latest in a walk backwards.
+ * Returns the key for a time, or the time for a key. The earliest time comes first in a walk
+ * forwards, the latest in a walk backwards.
  */
 static uint64_t key_of(const struct deps_walk *walk, uint64_t ns)
 {
@@ -95,10 +95,7 @@ static struct deps_step pop_deps_step(struct deps_walk *walk)
 	return first;
 }
 
-/*
- * Walk to @node along a use that lasts from @begin_ns to @end_ns, from a node that is reached at
- * @ns.
- */
+/* Walk to @node along a use from @begin_ns to @end_ns, from a node that is visited at @ns. */
 static int walk_use(struct deps_walk *walk, uint32_t node, uint64_t ns, uint64_t begin_ns,
 		    uint64_t end_ns)
 {
@@ -136,7 +133,7 @@ static int step_content(struct deps_walk *walk, uint32_t content, uint64_t ns, b
 
 /*
  * Walk from a parent to its forked children, or back: a child has its parent's memory until it
- * executes another program.
+ * calls execve(2).
  */
 static int step_family(struct deps_walk *walk, size_t at, uint64_t ns)
 {

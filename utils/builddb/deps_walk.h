@@ -1,6 +1,6 @@
 /*
- * Walks through dependencies: from contents of files to executions, and on to contents, in one
- * direction of time.
+ * Walks along dependencies, from contents of files to executions and on to contents, forwards or
+ * backwards in time.
  */
 #ifndef UTRAIL_BUILDDB_DEPS_WALK_H
 #define UTRAIL_BUILDDB_DEPS_WALK_H
@@ -15,19 +15,18 @@
 struct deps_step;
 
 /*
- * An execution depends on all contents that it has read, and contents on all executions that have
- * written to them before. A read after the last write, or a write before the first read, makes no
- * dependency. A fork's child depends on its parent up to the fork. A program that execve(2) starts
- * depends on nothing before.
+ * An execution depends on all contents that it has read before, and a content on all executions
+ * that have written to it before. A forked child depends on its parent up to the fork. A program
+ * that execve(2) starts depends on nothing before.
  *
- * Each content and each execution is walked through once, at the time with which it reaches most
- * others; a heap provides that order. All walks share the cost limit of @files (files_spend()).
+ * A walk visits each content and execution once, at the time from which most can be reached: a heap
+ * has the visits in that order. All walks share the cost limit of @files (files_spend()).
  *
- * @is_forward: from inputs to outputs; else from outputs to inputs
- * @stops_at_files: contents that are left at the end are reached, and not walked through unless the
- *                 walk begins with them
+ * @is_forward: walk from inputs to outputs, else from outputs to inputs
+ * @stops_at_files: do not walk on from files that still exist at the end, unless the walk begins
+ *                 there
  * @reached, @nr_reached: the contents, in the order in which they were reached
- * @seen: by content, and after all contents by execution: the @round in which it was reached last
+ * @seen: by content, and after all contents by execution: the last @round that has visited it
  */
 struct deps_walk {
 	const struct executions *executions;
@@ -50,8 +49,8 @@ void deps_walk_deinit(struct deps_walk *walk);
 #define cleanup_deps_walk cleanup(deps_walk_deinit)
 
 /*
- * Begin a new round, in which no node is reached yet. Then name one or several nodes to start from,
- * and go. 0, -ENOMEM, or -EDQUOT: the walk costs too much.
+ * A walk is deps_walk_begin(), then one or more nodes to begin with, then deps_walk_go(). 0,
+ * -ENOMEM, or -EDQUOT: the walk costs too much.
  */
 void deps_walk_begin(struct deps_walk *walk);
 int deps_walk_from_content(struct deps_walk *walk, uint32_t content);

@@ -10,7 +10,7 @@
 #include "utils/base/containers/strbuf.h"
 #include "utils/base/containers/vec.h"
 
-/* @dirs: directories of the makes that run each other, the innermost last */
+/* @dirs: the directory of each make that is running, the innermost last */
 struct parser {
 	struct make_rules *out;
 	char **dirs;
@@ -34,7 +34,7 @@ size_t make_rules_first(const struct make_rules *declared, const char *path)
 	return (uintptr_t)strmap_get(&declared->targets, path) - 1;
 }
 
-/* Make a path absolute. An existing file's path has no links; any path loses a leading "./". */
+/* Returns the absolute path, without links if the file exists. NULL without memory. */
 static char *absolute(const struct parser *parser, const char *name)
 {
 	struct strbuf path cleanup_strbuf = { 0 };
@@ -51,10 +51,7 @@ static char *absolute(const struct parser *parser, const char *name)
 	return real ? real : strdup(strbuf_str(&path));
 }
 
-/*
- * Take the next word of [*@at, @end), without make's escapes of special characters. False: there is
- * none.
- */
+/* Take the next word of [*@at, @end), without make's escapes. False: there is none. */
 static bool next_word(const char **at, const char *end, struct strbuf *word)
 {
 	strbuf_reset(word);
@@ -106,7 +103,7 @@ static int add_target(struct parser *parser, const char *name, const char *input
 	return ret;
 }
 
-/* Find the colon of a rule in a line. NULL: the line is not a rule. */
+/* Returns the colon of a rule. NULL: the line is no rule. */
 static const char *find_colon(const char *line)
 {
 	const char *at = line;
@@ -133,7 +130,7 @@ static int take_rule(struct parser *parser, const char *line)
 	return ret;
 }
 
-/* Take a line "make[1]: Entering directory '/x'". */
+/* Take a line "make[1]: Entering directory '/x'", or "Leaving". False: it is another line. */
 static bool take_directory(struct parser *parser, const char *line, int *ret)
 {
 	const char *entering = strstr(line, ": Entering directory '");
@@ -161,7 +158,7 @@ static bool take_directory(struct parser *parser, const char *line, int *ret)
 	return true;
 }
 
-/* Get the next line. A backslash at its end joins it with the line after it. */
+/* Get a line, joined with the next line if it ends with a backslash. Returns the text after it. */
 static const char *next_line(const char *text, struct strbuf *line)
 {
 	strbuf_reset(line);

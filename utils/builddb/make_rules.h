@@ -1,4 +1,4 @@
-/* Inputs of files, as declared by rules of make. */
+/* Inputs of files that rules of make declare. */
 #ifndef UTRAIL_BUILDDB_MAKE_RULES_H
 #define UTRAIL_BUILDDB_MAKE_RULES_H
 
@@ -10,10 +10,10 @@
 #define MAKE_RULES_NONE SIZE_MAX
 
 /*
- * @targets: by path of a target, index plus one of its newest input
+ * @targets: by path of a target, the index of its newest input plus one
  * @inputs: the words after the colon; @next: the next input of the same target, or MAKE_RULES_NONE
  *
- * Paths are absolute; those of existing files have no links. Starts as { 0 }, ends with
+ * Paths are absolute, and paths of existing files have no links. Starts as { 0 }, ends with
  * make_rules_deinit().
  */
 struct make_rules {
@@ -28,15 +28,18 @@ struct make_rules {
 };
 
 /*
- * Add the rules of @text, which begins in the directory @dir. The text is the output of `make -pn`,
- * with that of makes that it runs ("Entering directory", "Leaving directory"), or of a compiler
- * with -MD. Variables and recipes are skipped, patterns match nothing. 0 or -ENOMEM.
+ * Add the rules of @text, which begins in the directory @dir: the output of `make -pn`, also with
+ * makes that it runs ("Entering directory", "Leaving directory"), or a file of -MD. Variables and
+ * recipes are skipped, and patterns match nothing. 0 or -ENOMEM.
  */
 int make_rules_parse(struct make_rules *declared, const char *dir, const char *text);
 void make_rules_deinit(struct make_rules *declared);
 #define cleanup_make_rules cleanup(make_rules_deinit)
 
-/* Returns the index of the first input of the target @path, or MAKE_RULES_NONE. */
+/*
+ * Returns the index of an input of the target @path, from which @next leads to its other inputs, or
+ * MAKE_RULES_NONE.
+ */
 size_t make_rules_first(const struct make_rules *declared, const char *path);
 
 #endif

@@ -10,15 +10,15 @@
 /* Longer command lines are cut. */
 #define LABEL_BYTES 60
 
-/*
- * True when the execution has a node. A forked child that only executes another program has none.
- */
+/* True when the execution has a node. A forked child that only calls execve(2) has none. */
 static bool is_shown(const struct execution *execution)
 {
 	return execution->index || execution->is_over || execution->first_child != EXECUTION_NONE;
 }
 
-/* Find the nearest execution with a node before @at: in its process, else in its parent's. */
+/*
+ * Returns the nearest execution with a node before @at, in its process or else in its ancestors'.
+ */
 static size_t shown_before(const struct executions *executions, size_t at)
 {
 	do {
@@ -50,7 +50,7 @@ static void put_command(struct sink *sink, const struct execution *execution)
 		sink_lit(sink, "...");
 }
 
-/* Write a node. graphviz begins a new line of the label at "\n". */
+/* Write a node, and the edge to it. */
 static void put_node(struct sink *sink, const struct executions *executions, size_t at)
 {
 	const struct execution *execution = &executions->all[at];

@@ -9,7 +9,7 @@
 
 #define PID_BITS 22
 
-/* Bits of "m": the file exists now; its type; its uses. */
+/* Bits of "m": the file exists now; its type; how it was used. */
 #define MODE_IS_THERE	0x40
 #define MODE_TYPE_SHIFT 2
 #define MODE_WRITTEN	1
@@ -21,7 +21,7 @@ unsigned long long tree_process_number(const struct execution *execution)
 	       ((uint32_t)execution->pid & ((1U << PID_BITS) - 1));
 }
 
-/* Write the readers of a pipe, each once: @told has those that are written. */
+/* Write the readers of a pipe that are not yet in @told, and add them to @told. */
 static void put_readers_of(struct sink *sink, const struct executions *executions,
 			   const struct files *files, const struct file_use *write,
 			   struct intmap *told)
@@ -106,8 +106,8 @@ static void put_file(struct sink *sink, const struct files *files, const struct 
 }
 
 /*
- * Add a use to the uses of files by name. All opens, renames and links of one name are one use,
- * also when the content changes.
+ * Add a use to @all, which has one use for all opens, renames and links of a name, even if its
+ * content changes. @by_name: the index in @all plus one
  */
 static bool add_use(const struct file_use *use, struct intmap *by_name, struct file_use **all,
 		    size_t *nr)

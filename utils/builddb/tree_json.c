@@ -36,9 +36,7 @@ static unsigned long long flags_of(const struct execution *made)
 	return made->how == PROC_BY_VFORK ? VFORK_FLAGS : 0;
 }
 
-/*
- * Write "c": the processes that this one has made, with the flags of clone(2), or equivalent flags.
- */
+/* Write "c": the processes that this one has made, with the flags of clone(2). */
 static void put_children(struct sink *sink, const struct executions *executions,
 			 const struct execution *execution)
 {
@@ -58,7 +56,9 @@ static void put_children(struct sink *sink, const struct executions *executions,
 	sink_lit(sink, "]");
 }
 
-/* Write "u": the CPUs on which the execution was seen, each with the first time. */
+/*
+ * Write "u": the CPUs on which the execution was seen, each with the time when it was seen first.
+ */
 static void put_places(struct sink *sink, const struct executions *executions,
 		       const struct execution *execution)
 {
