@@ -9,7 +9,7 @@
 #define SCRIPT_BATCH_MAX 32768
 
 /*
- * Row @i is a call, in the order in which they ended. Times are in nanoseconds.
+ * Row i is the i-th call that ended. Times are in nanoseconds.
  *
  * @timestamp: when the call was entered
  * @function: the function's place in the table of names

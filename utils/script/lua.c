@@ -7,10 +7,9 @@
 #include "utils/script/script.h"
 
 /*
- * Places of the registry are numbers. Each function of the script has its own place. After these
- * come a function that makes a text of an error, functions that make a context of their arguments,
- * and the table of names of batches. The functions are written in Lua, where a context is made much
- * faster than through the interface for C.
+ * Places in the registry: the script's functions; the function that makes a text of an error;
+ * functions that make a context of their arguments; the names of functions for batches. Contexts
+ * are made by Lua code, which is much faster than the interface for C.
  */
 enum place {
 	PLACE_FUNCTIONS = 1,
@@ -27,8 +26,8 @@ enum place {
 	"address = address, name = name, " last " = " last " })"
 
 /*
- * Lua code that returns the function that passes a batch. Columns are arrays of C that the script
- * may keep. They begin with element 0; so do the names.
+ * Lua code that returns a function, which passes a batch to the script. Columns are arrays of C,
+ * which the script may keep. Columns and names begin with element 0.
  */
 #define MAKE_BATCH                                                                          \
 	"local ffi = require('ffi')\n"                                                      \
@@ -44,7 +43,7 @@ enum place {
 	"    depth = column('uint16_t', nr, depth), tid = column('int32_t', nr, tid) })\n"  \
 	"end"
 
-/* @nr_names: number of names in the table of names */
+/* @nr_names: number of names in PLACE_NAMES */
 struct runner {
 	struct lua_api lua;
 	lua_State *L;
@@ -77,7 +76,7 @@ static void push_value(struct runner *run, const struct script_value *value)
 	case SCRIPT_FLOAT:
 		run->lua.lua_pushnumber(run->L, value->f);
 		break;
-	/* A Lua number cannot hold 128 bits. */
+	/* Numbers of 128 bits are texts, since a Lua number cannot hold them. */
 	default:
 		run->lua.lua_pushlstring(run->L, value->text, value->len);
 		break;
@@ -99,7 +98,7 @@ static void push_values(struct runner *run, const struct script_call *call)
 	}
 }
 
-/* Push the arguments of MAKE_CONTEXT(). Returns their number. */
+/* Push the arguments of MAKE_CONTEXT(), and return their number. */
 static int push_call(struct runner *run, const struct script_call *call)
 {
 	const struct event *event = call->event;
@@ -163,7 +162,7 @@ static void tell_error(struct script *script)
 	pop_values(run, 1);
 }
 
-/* Push a function for call_function(). The caller pushes its arguments afterwards. */
+/* Push a function for call_function(). The caller then pushes its arguments. */
 static void push_function(struct runner *run, enum place place)
 {
 	run->lua.lua_rawgeti(run->L, LUA_REGISTRYINDEX, PLACE_HANDLER);
@@ -239,7 +238,7 @@ static void hand_lua_batch(struct script *script)
 
 /* --- loading --- */
 
-/* Let `require` find modules beside the script: "DIR/?.lua;" goes in front of package.path. */
+/* Let `require` find modules beside the script: put "DIR/?.lua;" before package.path. */
 static int set_path(struct runner *run, const struct script_config *config)
 {
 	struct strbuf path cleanup_strbuf = { 0 };
@@ -258,7 +257,7 @@ static int set_path(struct runner *run, const struct script_config *config)
 	return strbuf_oom(&path) ? -ENOMEM : 0;
 }
 
-/* Set `arg`, as for a Lua program, and our entries of the registry. */
+/* Set `arg`, as for a Lua program, and the places in the registry. */
 static int set_surroundings(struct runner *run, const struct script_config *config,
 			    struct uft_err *err)
 {
@@ -288,7 +287,8 @@ static int set_surroundings(struct runner *run, const struct script_config *conf
 }
 
 /*
- * Push a global variable of the script, even if the script makes access to undefined ones an error.
+ * Push a global variable and return its type, even if the script has made reads of undefined
+ * variables an error.
  */
 static int push_global(struct runner *run, const char *name)
 {
@@ -335,7 +335,7 @@ static void take_functions(struct script *script)
 	}
 }
 
-/* Load the script, which runs its code outside functions. */
+/* Load the script, and run its code outside functions. */
 static int load_script(struct script *script, struct uft_err *err)
 {
 	struct runner *run = script->runner;

@@ -1,4 +1,4 @@
-/* Scripts in Lua, in a build without LuaJIT: none can run (see script.h). */
+/* Takes the place of lua.c in a build without LuaJIT: no script in Lua can run. */
 #include <errno.h>
 
 #include "utils/script/script.h"

@@ -11,7 +11,7 @@
 
 #define SCRIPT_MAX_BYTES (16UL << 20)
 #define MODULE_NAME	 "utrail_script"
-/* The text that a script gets for a string that is not UTF-8, as with uftrace. */
+/* The value of a string that is not UTF-8, as with uftrace. */
 #define INVALID		 "<invalid value>"
 
 /* Keys of contexts. */
@@ -35,7 +35,7 @@ enum key {
 	KEY_NR,
 };
 
-/* Kinds of contexts; those of one kind have the same keys (see fresh_context()). */
+/* Kinds of contexts. All contexts of a kind have the same keys, context_sizes[] of them. */
 enum context {
 	CONTEXT_ENTRY,
 	CONTEXT_ENTRY_ARGS,
@@ -47,11 +47,11 @@ enum context {
 static const ssize_t context_sizes[CONTEXT_NR] = { 5, 6, 6, 7 };
 
 /*
- * @has_locale: the environment sets a locale, which says how text is encoded
- * @functions: by enum script_function; NULL: the script has none
- * @contexts: the last one of each kind, reused when there are no other references
- * @tid_object: the Python object of @tid, the last one
- * @names: the table of functions' names for batches; NULL before the first batch
+ * @has_locale: the environment sets a locale, which tells the encoding of text
+ * @functions: by enum script_function; NULL: the script does not have it
+ * @contexts: the last context of each kind, reused unless the script has kept it
+ * @tid_object: the Python object of @tid, the last tid
+ * @names: the list of functions' names for batches; NULL before the first batch
  */
 struct runner {
 	struct python_api py;
@@ -71,7 +71,7 @@ static void drop_object(struct runner *run, PyObject *o)
 		run->py.Py_DecRef(o);
 }
 
-/* Put @o, whose reference is taken, into @dict. @o is NULL when an exception is already pending. */
+/* Put @o into @dict, and take over its reference. @o may be NULL: an exception is pending then. */
 static int put_in_dict(struct runner *run, PyObject *dict, enum key key, PyObject *o)
 {
 	int ret = o ? run->py.PyDict_SetItem(dict, run->keys[key], o) : -1;
@@ -88,7 +88,7 @@ static int put_kept(struct runner *run, PyObject *dict, enum key key, PyObject *
 
 /* --- exceptions --- */
 
-/* Find the exit status for the argument of sys.exit(). A text is printed, as Python does. */
+/* Returns the exit status for the argument of sys.exit(). A text is printed, as Python does. */
 static int exit_status(struct script *script, PyObject *value)
 {
 	struct runner *run = script->runner;
@@ -114,9 +114,7 @@ static int exit_status(struct script *script, PyObject *value)
 	return status & 0xff;
 }
 
-/*
- * Print the pending exception. After sys.exit() none of the script's functions is called any more.
- */
+/* Handle the pending exception: print it or, if it comes from sys.exit(), end the script. */
 static void tell_exception(struct script *script)
 {
 	struct runner *run = script->runner;
@@ -149,7 +147,7 @@ static void call_function(struct script *script, enum script_function function, 
 
 /* --- contexts --- */
 
-/* Make the text of a name. A byte that is not UTF-8 becomes \xNN, as in utrail's other output. */
+/* Make the text of a name. A byte that is not UTF-8 becomes \xNN, as in other views. */
 static PyObject *make_name(struct runner *run, const char *text, size_t len)
 {
 	return run->py.PyUnicode_DecodeUTF8(text, len, "backslashreplace");
@@ -188,7 +186,7 @@ static PyObject *make_args(struct runner *run, const struct script_values *value
 	for (size_t i = 0; tuple && i < values->nr; i++) {
 		PyObject *o = make_value(run, &values->values[i]);
 
-		/* PyTuple_SetItem() takes the reference, also when it fails. */
+		/* PyTuple_SetItem() takes the reference even when it fails. */
 		if (!o || run->py.PyTuple_SetItem(tuple, i, o) < 0) {
 			drop_object(run, tuple);
 			return NULL;
@@ -203,8 +201,8 @@ static ssize_t refs_of(const struct runner *run, PyObject *o)
 }
 
 /*
- * A dictionary that the script cannot have kept: the last one of its kind, or a new one. The caller
- * sets all keys anew. A key that the script has added shows in the size (has_only_ours()).
+ * Returns a context that the script has not kept: the last context of its kind, or a new one. The
+ * caller sets all keys anew, and checks the size: the script may have added keys.
  */
 static PyObject *fresh_context(struct runner *run, enum context kind)
 {
@@ -330,7 +328,7 @@ static void give_python_point(struct script *script, const struct script_point *
 	drop_object(run, dict);
 }
 
-/* Make the text of a word of the command line, or of a path. */
+/* Make the text of a path, or of a word of the command line. */
 static PyObject *make_word(struct runner *run, const char *text)
 {
 	return run->has_locale
@@ -392,9 +390,9 @@ static int number_python_func(struct script *script, const struct func *func,
 }
 
 /*
- * Add a column: a read-only view of bytes, which live as long as the script keeps the view.
+ * Add a column: a read-only view of a copy, which the script may keep.
  *
- * @format: the format of an element, in the notation of Python's module struct
+ * @format: of an element, as Python's module struct writes it
  */
 static int put_column(struct runner *run, PyObject *dict, const char *name, const char *format,
 		      const void *column, size_t bytes)
@@ -468,7 +466,7 @@ static int set_surroundings(struct runner *run, const struct script_config *conf
 	return ret;
 }
 
-/* Import the script, which runs its code outside functions. NULL: an exception is pending. */
+/* Import the script, and run its code outside functions. NULL: an exception is pending. */
 static PyObject *import_script(struct runner *run, const char *path, const char *text)
 {
 	PyObject *code = run->py.Py_CompileString(text, path, PYTHON_FILE_INPUT);
@@ -478,7 +476,7 @@ static PyObject *import_script(struct runner *run, const char *path, const char 
 	return module;
 }
 
-/* Find an attribute; NULL, without an exception, when it is missing. */
+/* Returns an attribute, or NULL without an exception. */
 static PyObject *find_attribute(struct runner *run, PyObject *module, const char *name)
 {
 	PyObject *o = run->py.PyObject_GetAttrString(module, name);
@@ -576,10 +574,7 @@ static void put_word(struct runner *run, PyObject *dict, const char *key, const 
 	drop_object(run, o);
 }
 
-/*
- * Without a locale, Python writes UTF-8 (PEP 540), but an embedded Python must be configured to do
- * so.
- */
+/* Make an embedded Python write UTF-8, as Python does by itself without a locale (PEP 540). */
 static void write_utf8(struct runner *run)
 {
 	PyObject *out = run->py.PySys_GetObject("stdout");
@@ -640,8 +635,8 @@ static void drop_func(struct script *script, struct script_func *func)
 }
 
 /*
- * Flush the script's output, and end Python. A pipe without a reader is not a failure of the
- * script.
+ * End Python, which flushes the script's output. Its result is ignored: a pipe without a reader is
+ * no failure of the script.
  */
 static void close_python(struct script *script)
 {

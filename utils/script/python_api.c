@@ -9,14 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * The first version whose stable interface has all functions that we need, and a limit for future
- * ones.
- */
+/* The first 3.x whose stable interface has all functions, and a limit for future versions. */
 #define MINOR_FIRST 7
 #define MINOR_LAST  30
 
-/* Extension modules find the symbols of libpython in the running program, so these are global. */
+/* The library's symbols are global: extension modules need them. */
 static void *open_library(const char *name)
 {
 	return dlopen(name, RTLD_NOW | RTLD_GLOBAL);
@@ -32,7 +29,7 @@ static void *open_minor(int minor)
 
 /*
  * Open the library of the version that /usr/bin/python3 links to (python3.11): modules are
- * installed for that one.
+ * installed for that version.
  */
 static void *open_usual(void)
 {

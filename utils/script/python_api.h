@@ -1,9 +1,8 @@
 /*
- * The functions of libpython that scripts need: those of its stable interface only (PEP 384), so
- * that any Python from 3.7 on is suitable.
+ * The functions of libpython that scripts need, all of its stable interface (PEP 384): any Python
+ * from 3.7 on will do.
  *
- * The library is loaded on demand. Its functions are declared here, so that utrail can be built
- * without Python's headers.
+ * The library is loaded on demand, and declared here, so that the build does not need its headers.
  */
 #ifndef UTRAIL_SCRIPT_PYTHON_API_H
 #define UTRAIL_SCRIPT_PYTHON_API_H
@@ -71,8 +70,8 @@ typedef struct python_object {
 
 /*
  * @system_exit: set when Python starts
- * @refs_of: Py_REFCNT(), a function since 3.14; NULL in older versions, where the count is the
- * first word
+ * @refs_of: Py_REFCNT(), a function since 3.14; NULL: an older version, where the first word is the
+ * count
  */
 struct python_api {
 #define PYTHON_MEMBER(result, name, args) result(*name) args;
@@ -84,8 +83,8 @@ struct python_api {
 };
 
 /*
- * Load the library: that of the installed `python3`, or else the newest one. It stays loaded.
- * -ENOENT with @err when there is none.
+ * Load the library of the installed `python3`, or else the newest one. It stays loaded. -ENOENT
+ * with @err when there is none.
  */
 int python_load(struct python_api *py, struct uft_err *err);
 

@@ -1,4 +1,4 @@
-/* Scripts in Python, in a build without it: none can run (see script.h). */
+/* Takes the place of python.c in a build without Python: no script in Python can run. */
 #include <errno.h>
 
 #include "utils/script/script.h"

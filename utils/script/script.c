@@ -89,7 +89,7 @@ void script_close(struct script *script)
 	*script = (struct script){ 0 };
 }
 
-/* Only comments and empty lines may precede the options. */
+/* Take options from the comments and empty lines that the script begins with. */
 static void take_options(const char *line, const char *comment, struct strbuf *out)
 {
 	while (line && (*line == '\n' || strncmp(line, comment, strlen(comment)) == 0)) {
@@ -174,7 +174,7 @@ static bool is_wanted(const struct script *script, const struct func *func)
 	return !script->nr_wanted;
 }
 
-/* Find the view's facts about @func; NULL without memory. */
+/* Returns the facts about @func. NULL without memory. */
 static struct script_func *find_func(struct script *script, const struct func *func)
 {
 	if (unlikely(func->id >= script->nr_funcs)) {
@@ -263,7 +263,7 @@ static void hand_point(struct script *script, const struct task *task, const str
 		.data = &script->text,
 	};
 
-	/* While recording, events may come before their names and formats. */
+	/* While a program is recorded, events may come before their names and formats. */
 	if (!script->has[SCRIPT_EVENT] || script->config->is_recording)
 		return;
 	strbuf_reset(&script->name);

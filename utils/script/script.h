@@ -2,8 +2,7 @@
  * View: every call and event is handed to functions of a user's script
  * (doc/man/utrail-script.1.in).
  *
- * The script is the user's program; names and values are a stranger's text, and the script gets
- * them unescaped.
+ * The script gets names and values unescaped, although they may be a stranger's text.
  */
 #ifndef UTRAIL_SCRIPT_SCRIPT_H
 #define UTRAIL_SCRIPT_SCRIPT_H
@@ -34,15 +33,15 @@ enum script_function {
 /* By enum script_function: "uftrace_begin", ... */
 extern const char *const script_function_names[SCRIPT_FUNCTIONS];
 
-/* The script's list of names or patterns of functions whose calls it wants. */
+/* The script's variable: a list of names or patterns of functions whose calls it wants. */
 #define SCRIPT_WANTED "UFTRACE_FUNCS"
 
 /*
  * @version: the tool's version, for the script
  * @path: of the script
- * @args, @nr_args: the words after the options, or the program's
- * @is_recording: the calls are those of a program that is recorded now; events are not handed over
- * @tell: escape a line and print it on stderr; @self is its argument
+ * @args, @nr_args: the words after the options, or the recorded program's words
+ * @is_recording: the calls come from a program that is being recorded; events are not handed over
+ * @tell: escapes a line and prints it on stderr; @self is its argument
  */
 struct script_config {
 	const char *version;
@@ -57,12 +56,12 @@ struct script_config {
 };
 
 /*
- * The view's facts about a function, by its id.
+ * The facts about a function.
  *
  * @text: the function's name as an object of the language; NULL: not made yet
- * @addr, @addr_object: the address at its last call, and the language's object for that
- * @wanted: 1: calls are handed over, -1: they are not, 0: not determined
- * @number: its index in the table of batches, from 1 on; 0: not in the table
+ * @addr, @addr_object: the address at its last call, and the language's object for the address
+ * @wanted: 1: calls are handed over, -1: they are not, 0: not checked yet
+ * @number: its index in the batches' table of names, from 1; 0: it is not there
  */
 struct script_func {
 	void *text;
@@ -73,8 +72,8 @@ struct script_func {
 };
 
 /*
- * @values: the arguments of an ENTRY, the return value of an EXIT; NULL when none were recorded.
- *          @func: the facts about @event->func
+ * @values: the arguments of an ENTRY, the return value of an EXIT; NULL: none were recorded
+ * @func: the facts about @event->func
  */
 struct script_call {
 	const struct event *event;
@@ -83,7 +82,7 @@ struct script_call {
 	const struct script_values *values;
 };
 
-/* An event. @name, @data: texts in any encoding */
+/* An event. @name, @data: texts with any bytes */
 struct script_point {
 	const struct event *event;
 	int tid;
@@ -93,12 +92,12 @@ struct script_point {
 
 /*
  * @runner: the language's own state
- * @has: by enum script_function: the script has it
+ * @has: by enum script_function: the script has the function
  * @wanted: patterns of SCRIPT_WANTED; NULL: all calls are wanted
- * @nr_failed: calls of the script's functions that ended in an exception
+ * @nr_failed: calls of the script's functions that ended with an exception
  * @batch: NULL unless the script takes batches
- * @nr_numbers: number of functions in its table of names
- * @is_over, @status: the script has ended itself, with this status
+ * @nr_numbers: number of functions in the batches' table of names
+ * @is_over, @status: the script has ended itself, with @status
  */
 struct script {
 	const struct script_config *config;
@@ -125,11 +124,11 @@ struct script {
  * A language. Exceptions in the script's functions are printed to stderr and counted
  * (script_failed()).
  *
- * @open: load the language's library and the script; the script's own code runs. Negative with @err
- * @close: end; called after a failed @open, too
- * @number: add a function to the table of batches; negative without memory
+ * @open: load the language's library and the script, and run the script's own code
+ * @close: end the language; called after a failed @open, too
+ * @number: add a function to the batches' table of names; negative without memory
  * @batch: pass script->batch to the script
- * @drop_func: forget the language's objects of a function
+ * @drop_func: release the language's objects in @func
  */
 struct script_lang {
 	const char *ending;
@@ -148,12 +147,12 @@ struct script_lang {
 extern const struct script_lang script_python;
 extern const struct script_lang script_lua;
 
-/* Check that there is a script at @path that utrail can run. 0, or negative with @err. */
+/* Check that @path is a script that utrail can run. 0, or negative with @err. */
 int script_check(const char *path, struct uft_err *err);
 
 /*
- * Load the script and run its own code. @data is NULL when nothing is read. @config and @data must
- * outlive @script. Ends with script_close(), also when it fails. Negative with @err.
+ * Load the script and run its own code. @data is NULL when no recording is read. @config and @data
+ * must outlive @script, which ends with script_close(), even after a failure. Negative with @err.
  */
 int script_open(struct script *script, const struct script_config *config, struct trace_data *data,
 		struct uft_err *err);
@@ -167,15 +166,15 @@ void script_close(struct script *script);
 int script_options(const char *path, struct strbuf *out, struct uft_err *err);
 
 /*
- * Call the script's function for the begin before the first event, and that for the end after the
- * last one.
+ * Call the script's function SCRIPT_BEGIN before the first event, and SCRIPT_END after the last
+ * one.
  */
 void script_begin(struct script *script);
 void script_end(struct script *script);
 
 /*
- * The functions of struct view; @self is the script. -ECANCELED without a text: the script has
- * ended itself.
+ * The functions of struct view; @self is the script. They return -ECANCELED without a text when the
+ * script has ended itself.
  */
 int script_events(void *self, const struct event_span *span, struct uft_err *err);
 int script_mixed(void *self, const struct task_event *events, size_t nr, struct uft_err *err);
@@ -185,16 +184,16 @@ int script_mixed(void *self, const struct task_event *events, size_t nr, struct 
 /* Add a name or pattern of SCRIPT_WANTED. Negative with @err. */
 int script_want(struct script *script, const char *text, size_t len, struct uft_err *err);
 
-/* Print a text of any number of lines on stderr; tabs become blanks. */
+/* Print a text of any number of lines on stderr. Tabs become blanks. */
 void script_tell(const struct script *script, const char *text);
 
 /*
- * Print on stderr that a name of the script is not a function, though utrail would call it.
- * @function: enum script_function of that name
+ * Print on stderr that the script has something else under the name of @function (enum
+ * script_function) than a function.
  */
 void script_tell_not_callable(const struct script *script, int function);
 
-/* Count a function of the script that ended in an exception, which was printed. */
+/* Count a call of the script that ended with an exception, which was printed. */
 void script_failed(struct script *script);
 
 #endif

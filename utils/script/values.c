@@ -21,7 +21,7 @@ void script_values_deinit(struct script_values *values)
 	*values = (struct script_values){ 0 };
 }
 
-/* Load the bytes of an integer, with zeros above them. */
+/* Returns the integer, extended with zeros. */
 static uint64_t load_unsigned(const struct arg_value *value, bool big)
 {
 	uint64_t v = 0;
@@ -44,8 +44,8 @@ static int64_t load_signed(const struct arg_value *value, bool big)
 }
 
 /*
- * Load a value without a format. A register with a negative int has zeros above its 32 bits. As in
- * texts of views, the highest 64 Ki of the numbers of 32 bits are taken for negative ones.
+ * Load an integer of unknown type. A negative int in a register may have zeros above it. As in
+ * views, the largest 65536 numbers of 32 bits count as negative.
  */
 static int64_t load_auto(const struct arg_value *value, bool big)
 {
@@ -54,7 +54,7 @@ static int64_t load_auto(const struct arg_value *value, bool big)
 	return v > 0xffff0000LL && v <= 0xffffffffLL ? (int32_t)v : v;
 }
 
-/* Load an enum. Enums have 32 bits in C, so a negative one in a register has zeros above it. */
+/* Load an enum. It has 32 bits in C, so a negative value in a register has zeros above it. */
 static int64_t load_enum(const struct arg_value *value, bool big)
 {
 	int64_t v = load_signed(value, big);
@@ -63,8 +63,8 @@ static int64_t load_enum(const struct arg_value *value, bool big)
 }
 
 /*
- * Make a double from sign and exponent (@head) and 64 bits of the fraction with its leading one, as
- * in x87 registers.
+ * Returns the double for sign and exponent (@head) and a fraction with its leading one, as in x87's
+ * numbers.
  */
 static double make_double(uint16_t head, uint64_t fraction)
 {
@@ -94,7 +94,7 @@ static double load_float(const struct arg_value *value, bool big)
 	if (value->len != 16)
 		return d;
 
-	/* IEEE 754's 128 bits do not include the fraction's leading one. */
+	/* IEEE 754's format of 128 bits does not have the fraction's leading one. */
 	uint64_t high = get_u64(value->data + 8, false);
 	uint64_t low = get_u64(value->data, false);
 	uint64_t leading = (high >> 48 & 0x7fff) ? 1ULL << 63 : 0;
@@ -144,10 +144,7 @@ static void put_integer(struct script_value *out, const struct argspec *spec,
 	}
 }
 
-/*
- * Write the text of a struct. settle_texts() sets the pointer to it when all texts are written:
- * until then the text may move.
- */
+/* Write the text of a struct. The text may still move, so settle_texts() sets the pointer to it. */
 static void put_struct(struct script_values *values, struct script_value *out,
 		       const struct argspec *spec)
 {
@@ -186,7 +183,6 @@ static void put_value(struct script_values *values, struct script_value *out,
 	}
 }
 
-/* Get room for one more value: NULL without memory. */
 static struct script_value *next_room(struct script_values *values)
 {
 	if (values->nr == values->cap) {
@@ -202,8 +198,7 @@ static struct script_value *next_room(struct script_values *values)
 }
 
 /*
- * Set the pointers to texts after the last value was added: texts of structs, and digits of 128
- * bits, which move with the values.
+ * Set the pointers to texts of structs, and to digits of 128 bits, when they cannot move any more.
  */
 static void settle_texts(struct script_values *values)
 {
@@ -221,7 +216,7 @@ static void settle_texts(struct script_values *values)
 	}
 }
 
-/* Leave out specifications of values that a variadic function's call does not have. */
+/* Leave out values that the call of a variadic function does not have. */
 static void leave_out_missing(struct script_values *values, const struct func *func,
 			      const uint64_t *deciding)
 {

@@ -1,4 +1,4 @@
-/* Arguments and return values of a call as numbers and texts, for programs and not for people. */
+/* Arguments and return values of a call as numbers and texts for scripts. */
 #ifndef UTRAIL_SCRIPT_VALUES_H
 #define UTRAIL_SCRIPT_VALUES_H
 
@@ -12,12 +12,12 @@
 enum script_value_kind {
 	SCRIPT_SIGNED,
 	SCRIPT_UNSIGNED,
-	SCRIPT_WIDE, /* 128 bits: @text is its digits with "0x", perhaps a sign */
+	SCRIPT_WIDE, /* 128 bits: @text has perhaps a sign, and hexadecimal digits after "0x" */
 	SCRIPT_FLOAT,
 	SCRIPT_TEXT,
 };
 
-/* @text, @len: bytes in the event's payload, in @digits, or in @made of script_values */
+/* @text, @len: bytes of the event's payload, of @digits, or of script_values.made */
 struct script_value {
 	enum script_value_kind kind;
 	union {
@@ -32,10 +32,7 @@ struct script_value {
 	char digits[40];
 };
 
-/*
- * Starts as { 0 }, ends with script_values_deinit(). @made: texts of structs, which the payload
- * does not have
- */
+/* Starts as { 0 }, ends with script_values_deinit(). @made: texts of structs */
 struct script_values {
 	struct script_value *values;
 	size_t nr;
@@ -46,8 +43,8 @@ struct script_values {
 void script_values_deinit(struct script_values *values);
 
 /*
- * Read the values in the payload of an ENTRY or EXIT. They are valid until the next call and no
- * longer than the event. False when the event has no payload, or its content is unknown.
+ * Read the values of an ENTRY or EXIT, which are valid as long as the event, and until the next
+ * call. False when the event has no payload, or the types are unknown.
  */
 bool script_values_read(struct script_values *values, struct trace_data *data,
 			const struct event *event);
