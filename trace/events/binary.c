@@ -1,4 +1,4 @@
-/* Turns an event into a payload (text/payload.h), as log.c turns it into a line of text. */
+/* Turns an event into a payload (text/payload.h). log.c turns it into a line of text. */
 #include "events/trace.h"
 
 #include <string.h>
@@ -17,7 +17,7 @@ static void add_call(struct fst_text *payload, struct fst_values *values)
 	add_string(payload, arg ? function(arg) : NULL);
 }
 
-/* The number of strings is stored last: it is known only after all calls. */
+/* The number of strings is known only after all calls, so it is stored last. */
 static void add_call_list(struct fst_text *payload, struct fst_values *values)
 {
 	fst_text_function function = va_arg(values->list, fst_text_function);
@@ -49,7 +49,7 @@ static void add_octets(struct fst_text *payload, struct fst_values *values)
 	const void *octets = va_arg(values->list, const void *);
 	ssize_t len = va_arg(values->list, ssize_t);
 
-	/* Octets that are NULL are an empty text, as in a line of the log. */
+	/* As in a line of the log, octets that are NULL are an empty text. */
 	fst_add_bytes(payload, octets ? octets : "", octets && len > 0 ? len : 0);
 }
 

@@ -11,10 +11,10 @@
 #define INTERNAL __attribute__((used, visibility("hidden")))
 
 /*
- * A recorder's code is unmapped when it detaches, and a thread may be anywhere meanwhile. So a
- * thread never sees an address in the recorder. It calls a jump: one instruction that reads its
- * target. A thread past that instruction is within the recorder, which looks for such threads
- * before it detaches.
+ * A recorder's code is unmapped when the recorder detaches, and a thread may be anywhere at that
+ * moment. So a thread never sees an address in the recorder. It calls a jump: one instruction that
+ * reads its target from fst_door_cells. A thread past that instruction is within the recorder, and
+ * the recorder looks for such threads before it detaches.
  */
 enum {
 	DECLARE,
@@ -108,9 +108,14 @@ INTERNAL int fst_door_open(const struct utrail_trace_recorder *recorder)
 		return 0;
 	if (!fst_try_lock_threads(&held))
 		return -EAGAIN;
-	/* Numbers of a former recorder remain if it detached while another thread had the lock. */
+	/*
+	 * If a former recorder detached while another thread had the lock, its numbers of events
+	 * are still there.
+	 */
 	fst_recorded_went();
-	/* A thread that has called begin() must call end() of the same recorder. */
+	/*
+	 * END is set first: a thread that has called begin() must call end() of the same recorder.
+	 */
 	atomic_store(&fst_door_cells[END], (const void *)recorder->end);
 	atomic_store(&fst_door_cells[DECLARE], (const void *)recorder->declare);
 	atomic_store(&fst_door_cells[CHOOSE], (const void *)recorder->choose);

@@ -1,6 +1,6 @@
 /*
  * Support for a recorder that attaches while the program runs, and detaches again
- * (seam/recorder.h). For the parts of the library that record.
+ * (seam/recorder.h). For the two parts of the library that record.
  */
 #ifndef UTRAIL_TRACE_DOOR_H
 #define UTRAIL_TRACE_DOOR_H
@@ -10,8 +10,8 @@
 #if defined(__x86_64__) && defined(__LP64__)
 #define FST_HAS_DOOR  1
 /*
- * This makes a program that is linked with the static library take door.c from it, though the
- * program calls nothing in door.c.
+ * With the static library, this makes the linker take door.c, although the program calls nothing in
+ * it.
  */
 #define FST_TAKE_DOOR static const void *const taken_door __attribute__((used)) = fst_door_open
 #else
@@ -19,20 +19,19 @@
 #define FST_TAKE_DOOR _Static_assert(1, "utrail attaches on x86_64 only")
 #endif
 
-/* The functions of the door: see seam/recorder.h. */
 __attribute__((visibility("hidden"))) int fst_door_open(
 	const struct utrail_trace_recorder *recorder);
 __attribute__((visibility("hidden"))) int fst_door_close(void);
 
 /*
- * Attach the recorder, and declare to it all events that are declared already. @door leads to the
- * recorder while it is attached, and to functions that do nothing afterwards; @door is never freed.
- * Returns 0, or -EAGAIN: call again. Threads of the program run meanwhile.
+ * Attach the recorder, and declare to it all events that the program has declared. @door leads to
+ * the recorder while it is attached, and to functions that do nothing after that; @door is never
+ * freed. Returns 0, or -EAGAIN: call again. Threads of the program run meanwhile.
  */
 int fst_recorded_came(const struct utrail_trace_recorder *door); /* under the lock of threads */
 int pxt_recorded_came(const struct utrail_trace_recorder *door);
 
-/* The recorder is gone: send it no events any more. */
+/* The recorder has detached: send it no events any more. */
 void fst_recorded_went(void); /* under the lock of threads */
 void pxt_recorded_went(void);
 

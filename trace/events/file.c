@@ -1,7 +1,7 @@
 /*
  * The file of a log. Writers take no lock: each record is one write() to a descriptor with
- * O_APPEND. The room left before the file is rotated is a number in memory that all processes of
- * the log share.
+ * O_APPEND. A number in memory that all processes of the log share tells the room that is left
+ * before the file is rotated.
  */
 #include "events/trace.h"
 
@@ -28,7 +28,7 @@ static bool put_path(struct fst_text *path, const char *prefix, const char *end)
 	return !path->has_failed;
 }
 
-/* Write the name of an old file, "PREFIX-2026-11-23T01:02:03.123456.log", with the current time. */
+/* Writes the name of an old file with the current time: "PREFIX-2026-11-23T01:02:03.123456.log". */
 static void put_old_path(struct fst_text *path, const char *prefix)
 {
 	struct timespec now;
@@ -59,7 +59,7 @@ static int rename_new(const char *from, const char *to)
 	return rename(from, to);
 }
 
-/* If a file with this microsecond in its name exists, a later one is taken. */
+/* Tries again if there is a file with this microsecond in its name. */
 int fst_file_set_aside(const char *prefix)
 {
 	struct fst_text from;
@@ -106,8 +106,8 @@ static int open_log(const char *prefix)
 }
 
 /*
- * Install @fd as file number @file, and take over @fd. The log's descriptor keeps its number: other
- * threads may be writing to it.
+ * Makes @fd the log's descriptor, for file number @file. Takes over @fd. The number of the log's
+ * descriptor stays, since other threads may be writing to it.
  */
 static void install_file(fstrace_t *trace, int fd, uint32_t file)
 {
@@ -123,8 +123,8 @@ static void install_file(fstrace_t *trace, int fd, uint32_t file)
 }
 
 /*
- * Open the log's file: another process has rotated the log, or no record has been written yet.
- * Called with the lock.
+ * Opens the log's file after another process has rotated the log, or for the first record. Called
+ * with the lock.
  */
 static bool reopen_log(fstrace_t *trace)
 {
@@ -144,9 +144,9 @@ static bool has_bytes(int fd)
 }
 
 /*
- * Rotate the log: file number @file is full. Called with the lock. If rotation fails, writing goes
- * on in the same file, and rotation is tried again after trace->rotate_size more bytes. If a killed
- * process has left an empty file, that file is used.
+ * Rotates the log, since file number @file is full. Called with the lock. If that fails, writing
+ * goes on in the same file, and rotation is tried again after trace->rotate_size more bytes. If a
+ * killed process has left an empty file, that file is used.
  */
 static void turn_log(fstrace_t *trace, uint32_t file)
 {
@@ -167,10 +167,7 @@ static void turn_log(fstrace_t *trace, uint32_t file)
 	file = (file + 1) & 0xffff;
 	install_file(trace, fd, file);
 	atomic_store(&trace->shared->place, (uint64_t)file << FST_PLACE_BITS);
-	/*
-	 * Repair the file that was full and the one before it, to which a slow writer may have
-	 * written.
-	 */
+	/* Repair the full file, and the one before it: a slow writer may have written there. */
 	if (atomic_load(&trace->shared->nr_writing))
 		fst_limits_repair(trace->prefix, 2);
 	fst_limits_enforce(trace->prefix, &trace->limits);
@@ -201,7 +198,7 @@ static bool follow_locked(fstrace_t *trace, uint32_t file)
 	return is_open;
 }
 
-/* The descriptor for a record of @len bytes, or -1. */
+/* Returns the descriptor for a record of @len bytes, or -1. */
 static int reserve_room(fstrace_t *trace, size_t len)
 {
 	uint64_t place = atomic_load_explicit(&trace->shared->place, memory_order_relaxed);
@@ -216,7 +213,7 @@ static int reserve_room(fstrace_t *trace, size_t len)
 	return atomic_load_explicit(&trace->fd, memory_order_relaxed);
 }
 
-/* syscall() is used, because write() is a cancellation point. */
+/* Uses syscall(), since write() is a cancellation point. */
 static void write_record(int fd, const char *bytes, size_t len)
 {
 	long ret;
@@ -229,7 +226,10 @@ static void write_record(int fd, const char *bytes, size_t len)
 		ret = syscall(SYS_write, fd, "\n", 1);
 }
 
-/* Writes by stdio: the stream may be no file, or have text of the program that must come first. */
+/*
+ * Writes to a stream. Text of the program that is still in it goes first. A stream without a
+ * descriptor is written by stdio.
+ */
 static void write_stream(FILE *stream, const char *bytes, size_t len)
 {
 	struct fst_held held;
@@ -275,7 +275,7 @@ void fst_file_repair(fstrace_t *trace)
 	if (put_path(&path, trace->prefix, ".log"))
 		fst_repair_file(AT_FDCWD, path.base);
 	fst_text_free(&path);
-	/* All old files are looked at, since a writer may be late by any number of files. */
+	/* All old files are repaired, since a writer may be late by any number of files. */
 	fst_limits_repair(trace->prefix, file_of(atomic_load(&trace->shared->place)) + 1);
 	fst_unlock(&held);
 }
@@ -295,8 +295,9 @@ void fst_file_reopen(fstrace_t *trace)
 		struct stat of_old, of_new;
 
 		/*
-		 * The old descriptor's number may belong to a file of the program now, or be free.
-		 * If it is free, the new descriptor gets it. If it still is the log's, it stays.
+		 * The number of the old descriptor may be free, or belong to a file of the program
+		 * now. If it is free, the new descriptor gets it. If it still is the log's, the old
+		 * descriptor stays.
 		 */
 		if (fd != old && fstat(old, &of_old) == 0 && fstat(fd, &of_new) == 0 &&
 		    of_old.st_ino == of_new.st_ino && of_old.st_dev == of_new.st_dev) {

@@ -1,6 +1,7 @@
 /*
- * Deletes old files of a log. The files within all limits stay, and one file more. This runs while
- * a record is written, perhaps in a signal handler, so neither malloc() nor opendir() is called.
+ * Deletes old files of a log that are beyond its limits; one file more than allowed stays. This
+ * runs while a record is written, perhaps in a signal handler, so neither malloc() nor opendir() is
+ * called.
  */
 #include "events/trace.h"
 
@@ -13,12 +14,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* the length of "2026-11-23T01:02:03.123456" */
-#define STAMP_LEN     26
+#define STAMP_LEN     26 /* of "2026-11-23T01:02:03.123456" */
 #define NR_STAMPS_MAX 65536
 #define STAMPS_BYTES  ((size_t)NR_STAMPS_MAX * STAMP_LEN)
 
-/* The times in the names of old files. Sorted as text they are sorted by time. */
+/* The times in the names of old files, which sort as text. */
 struct stamps {
 	char (*list)[STAMP_LEN];
 	size_t nr;
@@ -69,7 +69,7 @@ static void read_names(int dir_fd, const char *base, struct stamps *stamps)
 	}
 }
 
-/* Sort the stamps, the newest first. This is Shell sort, because qsort() may call malloc(). */
+/* Sorts the stamps, the newest first. This is Shell sort, since qsort() may call malloc(). */
 static void sort_stamps(struct stamps *stamps)
 {
 	char kept[STAMP_LEN];
@@ -97,7 +97,7 @@ static void put_name(char *to, const char *base, const char *stamp)
 	strcpy(to + len + 1 + STAMP_LEN, ".log");
 }
 
-/* Write the stamp of the time @seconds ago: older files are too old. */
+/* Writes the stamp of the time @seconds ago: files from before it are deleted. */
 static void put_oldest(char *to, int64_t seconds)
 {
 	struct fst_text text;
@@ -138,7 +138,7 @@ static void delete_old(int dir_fd, const char *base, const struct stamps *stamps
 	}
 }
 
-/* Open the directory of the log; @base becomes the prefix of its files' names. */
+/* Opens the directory of the log. @base: becomes the prefix of its files' names */
 static int open_dir(const char *prefix, const char **base)
 {
 	char dir[FST_PATH_MAX] = ".";
@@ -156,8 +156,8 @@ static int open_dir(const char *prefix, const char **base)
 }
 
 /*
- * List all old files of the log, sorted. Returns the directory, or -1; close_old() closes it and
- * frees the list.
+ * Lists all old files of the log, the newest first. Returns the directory, or -1. close_old()
+ * closes it and frees the list.
  */
 static int open_old(const char *prefix, const char **base, struct stamps *stamps)
 {

@@ -9,8 +9,7 @@
 #include <unistd.h>
 
 static pthread_mutex_t threads;
-/* The number of times that the mutex's owner holds it. */
-static unsigned depth;
+static unsigned depth; /* the number of times that the mutex is held by its owner */
 static char lock_path[FST_PATH_MAX];
 static int lock_fd = -1;
 static pid_t lock_maker;
@@ -18,10 +17,11 @@ static uid_t owner_uid = -1;
 static gid_t owner_gid = -1;
 
 /*
- * Renew the mutex in a forked child. If a thread of the parent held it, that thread is not in the
- * child. It was only changing files, and goes on with them in the parent. The mutex is recursive.
- * So there is no deadlock in a handler of a fault, or in a function of the program that logs,
- * though such a function must not log.
+ * Renews the mutex in a forked child, which does not have a thread of the parent that held it.
+ * (That thread was only changing files, and goes on with them in the parent.)
+ *
+ * The mutex is recursive, so that there is no deadlock when a handler of a fault logs, or a
+ * function of the program that a format calls (%I), though such a function must not log.
  */
 static void renew_mutex(void)
 {
@@ -47,7 +47,7 @@ __attribute__((constructor)) static void prepare(void)
 	atexit(remove_file);
 }
 
-/* Block all signals, except those that a fault raises: they cannot wait. */
+/* Signals that a fault raises are not blocked: they cannot wait. */
 static void block_signals(struct fst_held *held)
 {
 	sigset_t set;
@@ -179,7 +179,7 @@ int fst_replace_fd(int old, int fd)
 	return old;
 }
 
-/* True when lock_fd is still the file of the lock's path. */
+/* True when lock_fd still refers to the file at lock_path. */
 static bool has_lock_file(void)
 {
 	struct stat by_fd, by_path;

@@ -1,6 +1,6 @@
 /*
- * Turn an event into a line. Nothing here waits, except that functions of the program (%I, %J) run
- * one at a time.
+ * Turns an event into a line. No thread waits here, but functions of the program (%I, %J) run one
+ * at a time.
  */
 #include "events/trace.h"
 
@@ -143,7 +143,6 @@ static void put_format(struct fst_text *text, const struct fst_format *format,
 		put_piece(text, &format->pieces[i], spot, values);
 }
 
-/* Write the time, and the event's name. */
 static void put_head(struct fst_text *text, const struct fstrace_event_impl *impl)
 {
 	struct timespec now;
@@ -169,7 +168,7 @@ static void put_line(struct fst_text *text, const struct fstrace_event_impl *imp
 }
 
 /*
- * Write a line from a payload. put_line() cannot do so after the payload was made, since arguments
+ * Writes a line from a payload. After a payload was made, put_line() cannot be used: some arguments
  * can be read only once (%J).
  */
 static void put_line_of(struct fst_text *text, const struct fstrace_event_impl *impl,
@@ -223,8 +222,8 @@ static void log_line_of(const struct fstrace_event_impl *impl, const struct fst_
 }
 
 /*
- * Emit a copy of the payload: the event is for both consumers, or calls functions of the program,
- * or the recorder has no place for it now.
+ * Emits a copy of the payload. Needed if the event also goes to the log, if it calls functions of
+ * the program, or if the recorder has no place for it now.
  */
 __attribute__((noinline)) static void emit_to_ring(const struct fstrace_event_impl *impl,
 						   const struct fst_recorded *recorded,
@@ -263,8 +262,8 @@ static inline void log_event(fstrace_event_t *event, const struct fst_spot *spot
 	else if ((consumers & FST_TO_TEXT) || (!consumers && !recorded))
 		log_as_text(impl, spot, values);
 	/*
-	 * If no case above applies, the event was for a recorder that has detached since the
-	 * program looked, or for a recorder in another process.
+	 * In all other cases the event was for a recorder that has detached since the program
+	 * looked, or for a recorder of another process.
 	 */
 	errno = spot->error;
 }

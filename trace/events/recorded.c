@@ -1,17 +1,17 @@
-/* Events that go to a recorder: the probe, if it is in this process (seam/recorder.h). */
+/* Sends events to a recorder: the probe, if it is in this process (seam/recorder.h). */
 #include "events/door.h"
 #include "events/trace.h"
 
 #include <stdlib.h>
 
-/* The symbol exists only if the probe is preloaded; otherwise its address is NULL. */
+/* Only a preloaded probe defines this function. */
 #pragma weak utrail_trace_recorder
 
 FST_TAKE_DOOR;
 
 /*
- * Returns the probe's recorder, or NULL. A recorder with fewer members than this version of the
- * library uses is ignored.
+ * Returns the recorder of a preloaded probe, or NULL. A recorder with fewer members than this
+ * version of the library uses is ignored.
  */
 static const struct utrail_trace_recorder *find_recorder(void)
 {
@@ -24,7 +24,8 @@ static const struct utrail_trace_recorder *find_recorder(void)
 }
 
 /*
- * NULL until there is a recorder, then constant: a recorder that came by the door is never freed.
+ * NULL until there is a recorder. Then it does not change: a recorder that came by the door is
+ * never freed.
  */
 static const struct utrail_trace_recorder *_Atomic recorder;
 
@@ -33,10 +34,10 @@ static inline const struct utrail_trace_recorder *get_recorder(void)
 	return atomic_load_explicit(&recorder, memory_order_acquire);
 }
 
-/* The logs that are open; under the lock of threads. */
+/* The open logs, under the lock of threads. */
 static fstrace_t *traces;
 
-/* Choose the event's consumers again, with the program's own wish unchanged. */
+/* Chooses the event's consumers again. The program's own wish does not change. */
 static void keep_text(struct fstrace_event_impl *impl)
 {
 	fst_choose(impl, atomic_load(&impl->event->consumers) & FST_TO_TEXT);
@@ -57,8 +58,8 @@ static void choose_again(const fstrace_t *trace)
 }
 
 /*
- * Read the user's new choice of events. Runs in any thread of the program, except in one that is
- * changing the data that is read here.
+ * Takes the user's new choice of events. Runs in any thread of the program. False when a thread has
+ * the lock, perhaps this one.
  */
 static bool take_choices(void)
 {
@@ -100,7 +101,7 @@ void fst_recorded_end(fstrace_t *trace)
 	fst_unlock_threads(&held);
 }
 
-/* This copy of the library may be in a plugin that is unloaded. */
+/* This copy of the library may belong to a plugin that is unloaded. */
 __attribute__((destructor)) static void stop_watching(void)
 {
 	if (get_recorder())
@@ -127,7 +128,7 @@ void fst_recorded_declare(struct fstrace_event_impl *impl)
 
 	if (!get_recorder())
 		return;
-	/* Reuse the entry that a former recorder knew, if it has the same common format. */
+	/* Reuse the entry of a former recorder if it has the same common format. */
 	if (!last || atomic_load(&last->id) || last->common != common)
 		recorded = make_recorded(impl->format, common);
 	if (!recorded)
@@ -173,7 +174,7 @@ int fst_recorded_came(const struct utrail_trace_recorder *door)
 	return 0;
 }
 
-/* Only the number is cleared, since a thread may be using the entry. */
+/* Clears only the number: a thread may be using the entry. */
 static void forget_event(struct fstrace_event_impl *impl)
 {
 	struct fst_recorded *recorded = atomic_load(&impl->recorded);
@@ -207,7 +208,7 @@ bool fst_recorded_write(const struct fstrace_event_impl *impl, const struct fst_
 			const struct fst_spot *spot, struct fst_values *values)
 {
 	const struct utrail_trace_recorder *to = get_recorder();
-	/* begin() and end() get the same number, even if the recorder detaches in between. */
+	/* begin() and end() must get the same number, even if the recorder detaches in between. */
 	uint32_t id = atomic_load_explicit(&recorded->id, memory_order_relaxed);
 	struct utrail_trace_place place;
 	struct fst_values copy; /* @values can be read once more if there is too little room */
@@ -217,7 +218,7 @@ bool fst_recorded_write(const struct fstrace_event_impl *impl, const struct fst_
 	if (found <= 0)
 		return found == 0;
 	/*
-	 * The recorder has detached since the number was read, and this place is the next
+	 * If the number has changed, its recorder has detached, and this place is another
 	 * recorder's.
 	 */
 	if (__builtin_expect(atomic_load_explicit(&recorded->id, memory_order_relaxed) != id, 0)) {

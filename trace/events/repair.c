@@ -1,9 +1,9 @@
 /*
- * Lines of writers that were killed. The kernel copies a record page by page, and stops between two
- * pages when the process is killed. The written part of the line ends at a multiple of the page's
- * size, without a newline, and the next writer's line follows at once. So if a time begins at such
- * a place without a newline before it, the end of the torn line is overwritten by " (torn)\n". No
- * byte moves.
+ * Repairs lines of writers that were killed. The kernel copies a record page by page. When the
+ * process is killed, it stops between two pages. Then the written part of the line ends at a
+ * multiple of the page size, without a newline, and the line of the next writer follows at once. So
+ * if a time begins at such a place without a newline before it, the end of the torn line is
+ * overwritten with " (torn)\n". No byte moves.
  */
 #include "events/trace.h"
 
@@ -13,11 +13,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The smallest page size; others are multiples of it. */
-#define PAGE	   4096
+#define PAGE	   4096 /* the smallest page size; others are multiples of it */
 #define MARK_LEN   8
 #define TIME_LEN   26
-/* Only the end of larger files is read, so that no thread waits for a disk. */
+/* A larger file is read only at its end, so that no thread waits long for a disk. */
 #define MOST_BYTES ((off_t)64 << 20)
 
 static bool is_time(const char *text)
@@ -33,7 +32,7 @@ static bool is_time(const char *text)
 
 static const char mark_text[MARK_LEN + 1] = " (torn)\n";
 
-/* Mark the end of a torn line. A piece that is too short for the mark only gets the newline. */
+/* Marks the end of a torn line. A piece that is too short for the mark gets only the newline. */
 static void mark_fragment(int fd, off_t end, const char *before)
 {
 	size_t len = memchr(before, '\n', MARK_LEN) ? 1 : MARK_LEN;
@@ -43,9 +42,9 @@ static void mark_fragment(int fd, off_t end, const char *before)
 }
 
 /*
- * True when a file's end without a newline is a torn line. False when a writer is in the middle of
- * that line. Rewriting the last byte waits for writers. A writer that was active has made the file
- * longer by then.
+ * True when the line without a newline at the end of a file is torn; false when a writer is in the
+ * middle of it. To write the last byte again takes the file's lock in the kernel. So an active
+ * writer has finished by then, and has made the file longer.
  */
 static bool is_torn_end(int fd, off_t end, const char *last)
 {

@@ -1,4 +1,4 @@
-/* Logs and their events: making, choosing, ending. */
+/* Makes and ends logs, declares their events, chooses events. */
 #include "events/trace.h"
 
 #include <errno.h>
@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 /*
- * A chunk of events. It is memory that children share, so events are chosen for all processes at
- * once. All these processes fill a chunk that was made before the fork, so the count of used places
- * is shared, too.
+ * A chunk of events, in memory that child processes share: so an event is chosen for all processes
+ * at once. All of them may add events to a chunk that was made before the fork, so the number of
+ * used places is shared, too.
  */
 struct fst_chunk {
 	struct fst_chunk *next; /* the next chunk of this process */
@@ -198,7 +198,7 @@ fstrace_event_t *fstrace_declare(fstrace_t *trace, const char *id, const char *t
 	if (impl) {
 		format->next = trace->formats;
 		trace->formats = format;
-		/* From this store on, a signal handler that chooses events sees the event. */
+		/* From here on a signal handler that chooses events sees this event. */
 		if (trace->last)
 			atomic_store(&trace->last->next, impl);
 		else
@@ -234,7 +234,7 @@ void fstrace_set_common_format(fstrace_t *trace, const char *text)
 	fst_unlock_threads(&held);
 }
 
-/* True when a recorder is to get the event, too. */
+/* True when the recorder gets the event. */
 static bool goes_to_ring(const struct fstrace_event_impl *impl, bool wants_text)
 {
 	const struct fst_recorded *recorded = atomic_load(&impl->recorded);

@@ -1,6 +1,6 @@
 /*
- * The declarations that the files of libutrail-trace share: logs, their events, and the lock
- * between processes.
+ * The shared declarations of the part of libutrail-trace for <fstrace.h>: logs, their events, and
+ * the lock between processes.
  */
 #ifndef UTRAIL_TRACE_TRACE_H
 #define UTRAIL_TRACE_TRACE_H
@@ -11,7 +11,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-/* The library exports the functions of this header only. */
+/* The library exports only the functions of this header. */
 #pragma GCC visibility push(default)
 #include "include/fstrace.h"
 #pragma GCC visibility pop
@@ -21,9 +21,9 @@
 #include "text/text.h"
 
 /*
- * The consumers of an event. Their bits follow the public part of the event, in memory that
- * children share: so an event is chosen for all processes at once. The flag that programs check is
- * set when there is any consumer.
+ * The consumers of an event. Their bits follow the public part of the event, in memory that child
+ * processes share: so an event is chosen for all processes at once. The flag that programs check is
+ * set when the event has any consumer.
  */
 enum fst_consumer {
 	FST_TO_TEXT = 1U << 0, /* a line of the log is written */
@@ -36,8 +36,8 @@ struct fst_event {
 };
 
 /*
- * An event as the recorder knows it. With another common format, the recorder has it as another
- * event.
+ * An event as the recorder knows it. The common format is a part of it: with another common format
+ * the event is declared again.
  */
 struct fst_recorded {
 	struct fst_recorded *next; /* a former one; any thread may use it until the log is closed */
@@ -58,17 +58,17 @@ struct fstrace_event_impl {
 	size_t head_len;
 };
 
-/* The state that processes with the same log share, in memory that children inherit. */
+/* The state of a log that its processes share, in memory that children inherit. */
 struct fst_shared {
 	/*
-	 * The bytes of the log that have been allotted, and the number of the current file: (number
-	 * of the file) << 48 | bytes. A writer adds the length of its record. The value before the
-	 * addition tells the writer whether the record goes into this file or begins the next one.
+	 * (number of the current file) << FST_PLACE_BITS | bytes of the file that have been
+	 * allotted. A writer adds the length of its record. The value before the addition tells the
+	 * writer if the record still goes into this file.
 	 */
 	_Atomic uint64_t place;
 	/*
-	 * Writers in the middle of a record. A writer that was killed there is counted forever: its
-	 * line may be torn.
+	 * The number of writers in the middle of a record. A writer that is killed there is counted
+	 * forever: its line may be torn.
 	 */
 	_Atomic uint32_t nr_writing;
 };
@@ -97,104 +97,100 @@ struct fstrace {
 	struct fstrace *next; /* the list of open logs: recorded.c */
 };
 
-/* The number of no file. */
-#define FST_NO_FILE UINT32_MAX
+#define FST_NO_FILE UINT32_MAX /* the number of no file */
 
-/* The facts that a record needs about its place in the program. */
+/* The place in the program from which a record comes. */
 struct fst_spot {
 	const char *file;
 	unsigned line;
 	int error; /* errno at the call of the macro */
 };
 
-/* A va_list that can be passed on: on some machines it is an array. */
+/* A va_list that can be passed on by its address. On some machines a va_list is an array. */
 struct fst_values {
 	va_list list;
 };
 
 typedef const char *(*fst_text_function)(void *);
 
-/* binary.c: append the values as a payload, those of @common (may be NULL) first. */
+/*
+ * binary.c: append the values as a payload. The values of @common, which may be NULL, come first.
+ */
 void fst_add_values(struct fst_text *payload, const struct fst_format *common,
 		    const struct fst_format *format, const struct fst_spot *spot,
 		    struct fst_values *values);
 
 /*
- * recorded.c. The log @trace is open: find this process' recorder. Each event is declared to the
- * recorder, and declared again when the common format changes. fst_recorded_declare() runs under
- * the lock of threads.
+ * recorded.c: find this process' recorder for a new log. Each event is declared to the recorder,
+ * and declared again when the common format changes. fst_recorded_declare() is called under the
+ * lock of threads, fst_recorded_end() without it.
  */
 void fst_recorded_begin(fstrace_t *trace);
-/* The log @trace is closed. Not under the lock of threads. */
 void fst_recorded_end(fstrace_t *trace);
 void fst_recorded_declare(struct fstrace_event_impl *impl);
 void fst_recorded_free(struct fstrace_event_impl *impl);
 /*
- * HOT: write the record in the recorder's place. The formats must be plain. False when that is
- * impossible: then make a copy, and emit that.
+ * HOT: write the record directly into the recorder's place. Both formats must be plain. False when
+ * there is no place: then emit a copy.
  */
 bool fst_recorded_write(const struct fstrace_event_impl *impl, const struct fst_recorded *recorded,
 			const struct fst_spot *spot, struct fst_values *values);
-/* Emit a record that was made elsewhere. Nothing happens if the recorder is gone. */
+/* Emit a record that was made elsewhere. Does nothing if the recorder is gone. */
 void fst_recorded_emit(const struct fst_recorded *recorded, const struct fst_text *payload);
 
 /*
- * trace.c: choose the consumers of an event, depending on whether the program wants it as text.
- * Signal-safe.
+ * trace.c: choose the consumers of an event. @wants_text: the program wants it as text. Signal-safe
  */
 void fst_choose(struct fstrace_event_impl *impl, bool wants_text);
 
-/*
- * file.c: write one record, with one write(). A record that cannot be written is lost without a
- * report.
- */
+/* file.c: write one record, by one write(). If that fails, the record is lost without a report. */
 void fst_file_write(fstrace_t *trace, const char *bytes, size_t len);
-/* Rename a log file that is there already. 0, or -1 and errno. */
+/* Rename a log file from before this log. Returns 0, or -1 and errno. */
 int fst_file_set_aside(const char *prefix);
-/* Open the file again if the program has closed the descriptor. */
+/* Open the file again after the program has closed the descriptor. */
 void fst_file_reopen(fstrace_t *trace);
 
-/*
- * Repair a log, and its old files, before it is closed. Nothing is done unless a writer was killed.
- */
+/* Repair a log and its old files, before it is closed. Does nothing unless a writer was killed. */
 void fst_file_repair(fstrace_t *trace);
 
-/* repair.c: mark the ends of lines of killed writers. */
+/* repair.c: mark the end of each torn line. */
 void fst_repair_file(int dir_fd, const char *path);
 
-/* limits.c: delete the old files that are beyond the limits. */
+/* limits.c: delete old files that are beyond the limits. */
 void fst_limits_enforce(const char *prefix, struct fst_limits *limits);
 /* Repair the @nr newest of the old files. */
 void fst_limits_repair(const char *prefix, size_t nr);
-/* Room for the longest name of a file. */
-#define FST_PATH_MAX 4096
+#define FST_PATH_MAX 4096 /* bytes of the longest path, with the NUL */
 
 /*
- * lock.c: serialize rare operations of all threads of this process and all processes of the log.
- * Signals are blocked meanwhile, except those that a fault raises.
+ * lock.c: the lock for rare operations, between all threads of this process and all processes of
+ * the log. All signals are blocked while it is held, except those that a fault raises.
  */
 struct fst_held {
 	sigset_t before;
 };
 void fst_lock(struct fst_held *held);
 void fst_unlock(struct fst_held *held);
-/* Does the work of fst_lock() for this process only. Functions that run under it must not log. */
+/*
+ * The same for the threads of this process only. Functions that are called under this lock must not
+ * log.
+ */
 void fst_lock_threads(struct fst_held *held);
 void fst_unlock_threads(struct fst_held *held);
-/* False when any thread has the lock, the caller included. */
+/* False when a thread has the lock, perhaps this one. */
 bool fst_try_lock_threads(struct fst_held *held);
-/* Open the lock's file, which exists from the first log on. 0, or -1 and errno. */
+/* Open the lock's file, once for all logs. Returns 0, or -1 and errno. */
 int fst_lock_open(void);
-/* Gives the file of a log to the owner that fstrace_chown() named. */
+/* Give @fd to the owner that fstrace_chown() named. */
 void fst_owner_set(int fd);
 /*
- * Move a descriptor off 0, 1 and 2, which belong to the program even if it has closed them. Takes
- * over @fd.
+ * Return a descriptor above 2 for the file of @fd, which is taken over. 0 to 2 belong to the
+ * program, even if it has closed them.
  */
 int fst_keep_away(int fd);
 /*
- * Give the file of @fd the number @old, if the program has closed that descriptor and not reused
- * the number. Takes over @fd.
+ * Give the file of @fd the number @old if that number is free. Takes over @fd. Returns the
+ * descriptor.
  */
 int fst_replace_fd(int old, int fd);
 

@@ -1,4 +1,4 @@
-/* Numbers for objects, numbers as text, and events that are declared before there is a log. */
+/* Numbers of objects; numbers as text; events that are declared before there is a log. */
 #include "events/trace.h"
 
 #include <unistd.h>
@@ -6,8 +6,8 @@
 static _Atomic uint64_t counter;
 
 /*
- * Numbers of one process are close to each other, those of two processes far apart. A number begins
- * with the pid, whose bits above 18 are scattered.
+ * A number begins with the pid, so numbers of two processes are far apart. The bits above 18 of the
+ * count are scattered.
  */
 uint64_t fstrace_get_unique_id(void)
 {
@@ -17,8 +17,7 @@ uint64_t fstrace_get_unique_id(void)
 	return pid * 1000000 + (nr & 0x3ffff) + (nr >> 18) * 1410065407;
 }
 
-/* room for a sign and 20 digits */
-static __thread char repr[24];
+static __thread char repr[24]; /* a sign and 20 digits fit */
 
 static const char *make_repr(const struct fst_text *text)
 {
@@ -56,7 +55,7 @@ const char *fstrace_hex_repr(uint64_t value)
 }
 
 /*
- * The list of static events, the newest first. No lock is needed: constructors run one after the
+ * The list of static events, the newest first. It needs no lock: constructors run one after the
  * other, even if several threads open libraries.
  */
 static fstrace_event_spec_t *specs;
