@@ -1,7 +1,9 @@
 /*
- * Events that a program declares: lines in a log, off until they are selected. See fstrace(3).
+ * Events that a program declares: they become lines in a log, when they are selected. See
+ * fstrace(3).
  *
- * The interface is that of F-Secure's fstrace: programs written for it need only be compiled again.
+ * The interface is that of F-Secure's fstrace: a program that was written for it need only be
+ * compiled again.
  */
 #ifndef FSTRACE_H
 #define FSTRACE_H
@@ -18,7 +20,7 @@ extern "C" {
 
 typedef struct fstrace fstrace_t;
 
-/* Programs read @enabled without a call, so this layout can never change. */
+/* Programs read @enabled without a call, so this layout never changes. */
 typedef struct {
 	struct fstrace_event_impl *impl;
 	volatile int enabled;
@@ -31,25 +33,25 @@ typedef struct fstrace_event_spec {
 } fstrace_event_spec_t;
 
 /*
- * Log to PREFIX.log, which is created with the first event written. When the file is larger than
- * @rotate_size, it gets another name and a new file begins; a negative size is no limit. NULL and
- * errno on failure.
+ * Log to PREFIX.log, which is created for the first event. When the file is larger than
+ * @rotate_size, it gets another name, and a new file begins; with a negative size this never
+ * happens. NULL and errno on failure.
  */
 fstrace_t *fstrace_open(const char *prefix, ssize_t rotate_size);
-/* Log to a stream, which stays the caller's. */
+/* Log to a stream. fstrace_close() does not close it. */
 fstrace_t *fstrace_direct(FILE *f);
-/* Close the log, and end its events. Returns 0. */
+/* Close the log and free its events. Returns 0. */
 int fstrace_close(fstrace_t *trace);
 
-/* Declare a new event, which is disabled. NULL when the format is wrong. */
+/* Declare a new event, which is disabled at first. NULL when the format is wrong. */
 fstrace_event_t *fstrace_declare(fstrace_t *trace, const char *id, const char *format);
 /*
- * Set the text that stands before the text of each event: directives without arguments. NULL, ""
- * and wrong formats remove it.
+ * Set the format of the text before each event's own text: it may have only directives without
+ * arguments. NULL, "" and wrong formats remove it.
  */
 void fstrace_set_common_format(fstrace_t *trace, const char *format);
 
-/* Tells the compiler to choose without a branch. */
+/* A condition of which both outcomes are as likely: the compiler shall not make a branch. */
 #if defined(__GNUC__) && (__GNUC__ >= 9 || (defined(__clang_major__) && __clang_major__ >= 11))
 #define FSTRACE_LIKELY_OR_NOT_(condition) __builtin_expect_with_probability(condition, 1, 0.5)
 #else
@@ -57,20 +59,20 @@ void fstrace_set_common_format(fstrace_t *trace, const char *format);
 #endif
 
 /*
- * The function that FSTRACE() and FSTRACE_NO_ARGS() call. It is cold: compilers prepare its
- * arguments away from the code that runs while the event is disabled.
+ * The functions that log an event. They are cold: so compilers prepare their arguments away from
+ * the code that runs while the event is disabled.
  */
 void fstrace_log(fstrace_event_t *event, ...) __attribute__((cold));
 void fstrace_log_2(fstrace_event_t *event, const char *file, unsigned line, ...)
 	__attribute__((cold));
 
 /*
- * A function that is inlined also without optimisation, and is not among the recorded calls of a
- * program.
+ * A function that is inlined even without optimisation, and does not appear among the recorded
+ * calls of a program.
  */
 #define FSTRACE_INLINE_ static inline __attribute__((always_inline, no_instrument_function))
 
-/* Replace NULL by an event that is never enabled, so that the check needs no second branch. */
+/* Replaces NULL by an event that is never enabled, so that the check needs no second branch. */
 FSTRACE_INLINE_ fstrace_event_t *fstrace_or_never_(fstrace_event_t *event)
 {
 	static fstrace_event_t never;
@@ -90,7 +92,7 @@ FSTRACE_INLINE_ bool FSTRACE_ENABLED(fstrace_event_t *event)
 
 #ifdef FSTRACE_CHECK
 /*
- * Names for `utrail events check-sources`, which finds them in preprocessed text and replaces them
+ * Names for `utrail events check-sources`. It finds them in preprocessed text, and replaces them
  * for the compiler's checks. Nothing is compiled with them.
  */
 typedef __INT64_TYPE__ fstrace_check_int64_;
@@ -102,9 +104,9 @@ __attribute__((format(printf, 1, 2))) void fstrace_check_(const char *format, ..
 	fstrace_check_decl_(NAME, FORMAT)
 #else
 /*
- * FSTRACE(event, ...): log the event if it is enabled. Otherwise the arguments, if any, are not
- * evaluated. Only the latest standards have macros with one argument and optional others. So here
- * the event is the first element of a list, the arguments follow, and an unused 0 is the last one.
+ * FSTRACE(event, ...): log the event if it is enabled. If it is disabled, the arguments are not
+ * evaluated. Before C23 and C++20 a macro cannot have one argument and optional others. So the
+ * event is the first element of a list; the arguments and an unused 0 follow it.
  */
 #define FSTRACE(...)                                                      \
 	do {                                                              \
@@ -126,33 +128,34 @@ __attribute__((format(printf, 1, 2))) void fstrace_check_(const char *format, ..
 #endif
 
 /*
- * Call @cb for each event that has been declared so far. A number above 0 enables the event, a
- * number below 0 disables it, and 0 leaves it as it is. fstrace_select() suits signal handlers.
+ * Call @cb for each event that is declared. A result above 0 enables the event, a result below 0
+ * disables it, and 0 leaves it unchanged. fstrace_select() may be used in signal handlers.
  */
 void fstrace_select(fstrace_t *trace, int (*cb)(void *data, const char *id), void *data);
 void fstrace_select_safe(fstrace_t *trace, int (*cb)(void *data, const char *id), void *data);
 /*
- * Enable events by POSIX extended regular expressions, and disable the others. False when an
- * expression is wrong: then nothing changes.
+ * Enable the events that match @include_re and not @exclude_re, POSIX extended regular expressions
+ * that may be NULL, and disable all others. False, with nothing changed, when an expression is
+ * wrong.
  */
 bool fstrace_select_regex(fstrace_t *trace, const char *include_re, const char *exclude_re);
 void fstrace_select_event(fstrace_event_t *event, int selection);
 
 /*
- * Return a number for an object in logs. It is unique in the process, and most likely across
+ * Returns a number for an object in logs. It is unique in the process, and most likely across
  * processes.
  */
 uint64_t fstrace_get_unique_id(void);
 
-/* Set the path of the lock: once, before the first fstrace_open(). */
+/* Set the path of the lock file, once, before the first fstrace_open(). */
 void fstrace_set_lock_path(const char *path);
-/* Set the owner of new logs and of the lock. 0, or -1 and errno. */
+/* Set the owner of new logs and of the lock file. Returns 0, or -1 and errno. */
 int fstrace_chown(uid_t uid, gid_t gid);
-/* Call these in a child that has closed all descriptors. Both return 0. */
+/* To be called in a child that has closed all descriptors. Both return 0. */
 int fstrace_reinit(void);
 int fstrace_reopen(fstrace_t *trace);
 
-/* Limit the old logs that rotation leaves; a negative number is no limit. */
+/* Limit the old logs that rotation leaves. A negative number means no limit. */
 void fstrace_limit_rotation_file_count(fstrace_t *trace, int count);
 void fstrace_limit_rotation_file_age(fstrace_t *trace, int seconds);
 void fstrace_limit_rotation_byte_count(fstrace_t *trace, int64_t count);
@@ -160,8 +163,8 @@ void fstrace_limit_rotation_byte_count(fstrace_t *trace, int64_t count);
 #ifndef FSTRACE_CHECK
 /*
  * FSTRACE_DECL(DISK_FULL, "FREE=%64u"): a static event "DISK-FULL", which fstrace_declare_globals()
- * declares. The section lets tools find the event in the program's file: the name, a blank, and the
- * format as it stands in the source.
+ * declares. Tools find it in a section of the program's file, as its name, a blank, and the
+ * format's text in the source.
  */
 #define FSTRACE_DECL(NAME, FORMAT)                                                               \
 	static fstrace_event_t *NAME;                                                            \
@@ -184,7 +187,10 @@ void fstrace_specify(fstrace_event_spec_t *spec, fstrace_event_t **variable, cha
 		     const char *format);
 void fstrace_declare_globals(fstrace_t *trace);
 
-/* Format a number as text, for %I. The text is valid until the next call in the same thread. */
+/*
+ * Return a number as text, for %I. The text is valid until the next of these calls in the same
+ * thread.
+ */
 const char *fstrace_signed_repr(int64_t value);
 const char *fstrace_unsigned_repr(uint64_t value);
 const char *fstrace_hex_repr(uint64_t value);
@@ -192,7 +198,7 @@ const char *fstrace_hex_repr(uint64_t value);
 #ifdef __cplusplus
 }
 
-/* The linkage is stated, since a program may include this header within an extern "C". */
+/* A program may include this header within an extern "C". */
 extern "C++" {
 #include <string>
 
@@ -201,7 +207,7 @@ namespace fsecure
 namespace fstrace
 {
 
-/* A base class for objects with an identity in logs. */
+/* A base class for objects with a number in logs. */
 class UniqueId
 {
       public:
@@ -237,7 +243,7 @@ class UniqueId
 	uint64_t id_;
 };
 
-/* The iterator type of a container; for other types, the type itself. */
+/* The iterator type of a container; any other type is itself the iterator type. */
 template <typename T> struct trace_void_ {
 	typedef void type;
 };
@@ -250,7 +256,7 @@ struct trace_iterator_of_<T, typename trace_void_<typename T::const_iterator>::t
 };
 
 /*
- * Logs the strings or numbers from one iterator to another, for %J: FSTRACE(EVENT,
+ * Logs strings or numbers, from one iterator to another, for %J: FSTRACE(EVENT,
  * TraceIterator<T>::trace, &iterator). T is the type of the iterators, or of their container; C++17
  * deduces it.
  */
@@ -262,14 +268,14 @@ template <typename T> class TraceIterator
 	TraceIterator(iterator begin, iterator end) : at_(begin), end_(end), text_()
 	{
 	}
-	/* The next element's text; NULL at the end. */
+	/* Returns the next element's text; NULL at the end. */
 	static const char *trace(TraceIterator *self)
 	{
 		return self->at_ == self->end_ ? NULL : self->text_of(*self->at_++);
 	}
 
       private:
-	/* An iterator may create its strings; each is kept here until the next one. */
+	/* An iterator may create its strings, so each is kept here until the next one. */
 	const char *text_of(const std::string &element)
 	{
 		text_ = element;

@@ -1,7 +1,7 @@
 /*
- * The interface between libutrail-trace and the probe, the recorder of a program's events. Both
- * include this header; neither needs the other. A probe that comes later than the library uses the
- * library's door (below). The probe includes no other header of this project.
+ * The interface between libutrail-trace and the probe, which records a program's events. Both
+ * include this header, and neither needs the other. A probe that comes later than the library uses
+ * the library's door (below). The probe includes no other header of this project.
  */
 #ifndef UTRAIL_TRACE_SEAM_RECORDER_H
 #define UTRAIL_TRACE_SEAM_RECORDER_H
@@ -13,25 +13,24 @@
 #define UTRAIL_TRACE_ABI 1
 
 /*
- * The recorder. Later versions with the same @abi only append members; @size is the number of bytes
- * that there are.
+ * The recorder. @size is the number of its bytes: later versions with the same @abi only append
+ * members.
  *
  * @declare: declare a new event. Returns its number, or 0 when it cannot be recorded. @common: the
- *           format before @format, or NULL. May wait for the recorder; not for signal handlers
- * @choose: returns the user's choice for an event: below 0: off; above 0: on; 0: as the program
- *          chooses
+ * format before @format, or NULL. May wait for the recorder; not for signal handlers
+ * @choose: returns the user's choice for an event: below 0: off; above 0: on; 0: the program
+ * chooses
  * @emit: record an event of this thread, now. @payload: the values of the common format and then of
- *        the event's own, as text/payload.h has them. Signal-safe, without lock or system call;
- *        errno may change. False when the event is lost
- * @begin, @end: record an event without a copy. The payload is written into @place, then @end makes
- *               a record of its first @len bytes, or no record when @len is more than the room. In
- *               between the library calls no function, neither of the program nor of libc. @begin
- *               returns a number above 0 when there is a place (then @end must follow), 0 when no
- *               record is wanted, and a number below 0 when the event is to be emitted instead
+ * the event's own (text/payload.h). Signal-safe, without lock or system call; errno may change.
+ * False when the event is lost
+ * @begin, @end: record an event without a copy. @begin returns a number above 0 when there is a
+ * place (then @end must follow), 0 when no record is wanted, and a number below 0 when the event is
+ * to be emitted instead. The library writes the payload into @place. In between it calls no
+ * function, neither of the program nor of libc. @end makes a record of the first @len bytes, or no
+ * record when @len is more than the room
  * @watch: with @is_on, call @fn from now on whenever the answers of @choose may have changed, in
- *         any thread that is within a system call; else do not call it any more. @fn returns false
- *         when a thread holds locks that it needs. @watch returns false when there are too many
- *         functions
+ * any thread that is within a system call; else stop calling it. @fn returns false when a thread
+ * holds a lock that @fn needs. @watch returns false when there are too many functions
  */
 struct utrail_trace_place {
 	void *at;
@@ -50,17 +49,17 @@ struct utrail_trace_recorder {
 	bool (*watch)(bool (*fn)(void), bool is_on);
 };
 
-/* NULL when there is no recorder, or when @abi differs from the probe's. */
+/* Returns NULL when there is no recorder, or when @abi differs from the probe's. */
 #pragma GCC visibility push(default)
 const struct utrail_trace_recorder *utrail_trace_recorder(uint32_t abi);
 #pragma GCC visibility pop
 
 /*
  * The door: a recorder that attaches while the program runs finds the copies of libutrail-trace by
- * an ELF note in each module that has one. Neither strip(1) nor hidden symbols take the note away.
- * Only on machines on which utrail can attach: x86_64.
+ * an ELF note in each module that has one. strip(1) and hidden symbols do not remove the note. Only
+ * on x86_64, the machine on which utrail can attach.
  *
- * The note's name is "utrail", its type 1; its descriptor is a struct utrail_trace_door, whose
+ * The note's name is "utrail", its type 1. Its descriptor is a struct utrail_trace_door, whose
  * offsets count from the descriptor itself.
  */
 #define UTRAIL_DOOR_NAME "utrail"
@@ -72,16 +71,16 @@ struct utrail_trace_door {
 };
 
 /*
- * From now on @recorder records; events that are declared already are declared to it. Returns 0;
- * -EAGAIN when a lock of the library is held, maybe by this thread: call again later; -EINVAL when
- * the recorder is of another version. Not for signal handlers.
+ * From now on @recorder records. Events that are declared already are declared to it. Returns 0;
+ * -EAGAIN: a lock of the library is held, perhaps by this thread: call again later; -EINVAL: the
+ * recorder is of another version. Not for signal handlers.
  */
 typedef int utrail_door_open_fn(const struct utrail_trace_recorder *recorder);
 
 /*
- * When this returns, no thread enters the recorder any more by declare, choose, emit, begin or
- * watch. Threads may still be within the recorder, and a thread between begin and end calls end
- * once more. Returns 0; -EAGAIN: events without a recorder are still switched on.
+ * After this no thread enters the recorder by declare, choose, emit, begin or watch. Threads may
+ * still be within the recorder, and a thread between begin and end calls end once more. Returns 0;
+ * -EAGAIN: events are still switched on for a recorder.
  */
 typedef int utrail_door_close_fn(void);
 

@@ -1,9 +1,9 @@
 /*
- * POSIX Trace: streams of events that a process records about itself or another one. See
+ * POSIX Trace: streams of events that a process records about itself or about another process. See
  * posix_trace(3).
  *
  * The interface is that of POSIX.1-2017 (IEEE Std 1003.1-2017), options TRC, TEF, TRL, TRI and TMO,
- * with the spellings of its earlier issues. It is for C from C89 on, and for C++.
+ * with the spellings of its earlier issues, too. It is for C from C89 on, and for C++.
  */
 #ifndef _UTRAIL_POSIX_TRACE_H
 #define _UTRAIL_POSIX_TRACE_H
@@ -14,10 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/*
- * The C library defines these options as missing. unistd.h is included above, so it does not define
- * them again.
- */
+/* unistd.h, included above, defines these options as missing. */
 #undef _POSIX_TRACE
 #undef _POSIX_TRACE_EVENT_FILTER
 #undef _POSIX_TRACE_INHERIT
@@ -37,9 +34,9 @@
 #define _POSIX_TRACE_USER_EVENT_MAX 32
 
 /*
- * Limits, in this order. The bytes in the name of an event, without the zero byte. The bytes in the
- * name of a stream and in the version, with the zero byte, so that an array of TRACE_NAME_MAX takes
- * them. The streams at a time. The types of user events of a process, including the unnamed one.
+ * The limits: bytes in the name of an event, without the zero byte; bytes in the name of a stream
+ * and in the version, with the zero byte, so that they fit in an array of TRACE_NAME_MAX; streams
+ * at a time; types of user events of a process, with the unnamed one.
  */
 #undef TRACE_EVENT_NAME_MAX
 #undef TRACE_NAME_MAX
@@ -205,17 +202,19 @@ int posix_trace_trygetnext_event(trace_id_t, struct posix_trace_event_info *__re
 				 void *__restrict, size_t, size_t *__restrict, int *__restrict);
 
 /*
- * A sysconf() that also answers _SC_TRACE, _SC_TRACE_EVENT_FILTER and so on, for which the C
- * library returns -1.
+ * A sysconf() that knows _SC_TRACE, _SC_TRACE_EVENT_FILTER and so on. The C library's own returns
+ * -1 for them.
  */
 long utrail_sysconf(int);
 
-/* 1: the stream gets entries and exits of functions, too; initially 0. */
+/*
+ * 1: entries and exits of functions are events of the stream; 0, the initial value: they are not.
+ */
 int utrail_trace_attr_getfunctions(const trace_attr_t *__restrict, int *__restrict);
 int utrail_trace_attr_setfunctions(trace_attr_t *, int);
 /*
- * Record that a function began, or ended. Programs compiled with -finstrument-functions call these
- * automatically.
+ * Record the entry or the exit of a function. Programs compiled with -finstrument-functions call
+ * these at each function.
  */
 void utrail_trace_function_entry(void *, void *);
 void utrail_trace_function_exit(void *, void *);
