@@ -1,4 +1,4 @@
-/* The names of events that every stream has. */
+/* The names of the events that every stream has. */
 #include "posixlog/event.h"
 
 static const char *const names[PT_NR_SYSTEM] = {

@@ -1,5 +1,5 @@
 /*
- * An event of POSIX Trace, in streams and in logs: numbers, limits, one event. <trace.h> has the
+ * Events of POSIX Trace, in streams and in logs: numbers, limits, attributes. <trace.h> has the
  * same numbers.
  */
 #ifndef UTRAIL_POSIXTRACE_EVENT_H
@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 /*
- * Ids of events, which are bits of a set. Those of system events are below the unnamed event, those
- * of events with names above it.
+ * Ids of events, which are bits of a set. System events are below the unnamed event, events with
+ * names are above it.
  */
 enum {
 	PT_ERROR = 1,
@@ -44,8 +44,8 @@ enum {
 
 /*
  * @time_ns: nanoseconds since 1970
- * @address: the place of the program; @thread: its pthread_t
- * @len: the bytes of data that were recorded
+ * @address: the place in the program; @thread: the pthread_t
+ * @len: the bytes of recorded data
  * @flags: PT_TRUNCATED: the event had more data
  */
 struct pxt_event {
@@ -59,12 +59,12 @@ struct pxt_event {
 };
 
 /*
- * Attributes of streams, in memory of programs (trace_attr_t), in streams and in logs. There is no
+ * Attributes of a stream, in memory of programs (trace_attr_t), in streams and in logs. There is no
  * padding between the members.
  *
  * @magic: PT_ATTR_MAGIC while the attributes are valid
  * @functions: entries and exits of functions are wanted
- * @stream_policy: 0: it depends on whether there is a log
+ * @stream_policy: 0: the default, which depends on whether there is a log
  */
 #define PT_ATTR_MAGIC 0x52545441
 
@@ -85,7 +85,7 @@ struct pxt_attr {
 
 _Static_assert(sizeof(struct pxt_attr) == 56 + 64 + 256, "the same in programs of 32 and 64 bits");
 
-/* The status of a stream, as a log has it. */
+/* The status of a stream in a log. */
 struct pxt_status {
 	uint32_t is_running;
 	uint32_t is_full;
@@ -96,7 +96,7 @@ struct pxt_status {
 	uint64_t lost;
 };
 
-/* The name of a system event or of the unnamed one; NULL for all others. */
+/* Returns the name of a system event or of the unnamed event, or NULL. */
 const char *pxt_fixed_name(uint32_t id);
 
 #endif

@@ -1,4 +1,7 @@
-/* Logs of POSIX Trace on disk: written by libutrail-trace, read by it and by others. */
+/*
+ * Logs of POSIX Trace on disk, for libutrail-trace, which writes and reads them, and for other
+ * readers.
+ */
 #ifndef UTRAIL_POSIXTRACE_LOG_H
 #define UTRAIL_POSIXTRACE_LOG_H
 
@@ -10,11 +13,11 @@
 /*
  * A file begins with the header, in a page of its own. PT_NR_NAMED names follow, in the order of
  * their ids, each with a zero byte (an id without a name has only that byte). Records begin at
- * PT_LOG_DATA. Numbers are in the byte order of the file's writer.
+ * PT_LOG_DATA. Numbers are in the byte order of the machine that writes.
  *
  * @room: the bytes for records; in a log that loops, byte N of the records is at N modulo @room
  * @first, @last: the oldest record, and the end of the newest one, in bytes since the beginning
- * @is_closed: the owner has closed the log; otherwise it was killed, or still runs
+ * @is_closed: the owner has closed the log; 0: it was killed, or still runs
  */
 #define PT_LOG_MAGIC   "UTPOSIX\n"
 #define PT_LOG_ORDER   0x01020304u
@@ -36,10 +39,7 @@ struct pxt_log_header {
 	struct pxt_status status;
 };
 
-/*
- * A record: a struct pxt_event, and its data. @bytes: the size of both with this header, a multiple
- * of 8.
- */
+/* A record: this header, and the data of the event. @bytes: the size of both, a multiple of 8 */
 struct pxt_log_record {
 	uint32_t bytes;
 	uint32_t zero;
@@ -51,10 +51,10 @@ _Static_assert(sizeof(struct pxt_log_record) == PT_LOG_RECORD,
 _Static_assert(sizeof(struct pxt_log_header) <= PT_LOG_NAMES, "names follow it");
 
 /*
- * A log being read. The file is the caller's.
+ * A log being read. The descriptor is the caller's.
  *
  * @bytes: the size of the file when it was opened
- * @at: the place of the next record, counted as header.first
+ * @at: the place of the next record, like header.first
  */
 struct pxt_log {
 	int fd;
@@ -63,23 +63,23 @@ struct pxt_log {
 	uint64_t at;
 };
 
-/* Returns 0, or a negative errno: -EINVAL when the file is no log, or a damaged one. */
+/* Returns 0 or a negative errno; -EINVAL: the file is no log, or a damaged one. */
 int pxt_log_open(struct pxt_log *log, int fd);
 /*
- * Read the next event, with the first @room bytes of its data. Returns 1; 0 at the end; or a
- * negative errno.
+ * Read the next event, with the first @room bytes of its data. Returns 1; 0: the end; or a negative
+ * errno.
  */
 int pxt_log_next(struct pxt_log *log, struct pxt_event *event, void *data, size_t room);
 void pxt_log_rewind(struct pxt_log *log);
 /*
- * Read bytes of the room for records, where the beginning follows the end. @at: counted as
- * header.first. Returns 0 or a negative errno.
+ * Read bytes of the records at @at, like header.first. In a log that loops, the beginning of the
+ * room follows its end. Returns 0 or a negative errno.
  */
 int pxt_log_read_room(const struct pxt_log *log, void *to, size_t len, uint64_t at);
-/* The name of any event; NULL when the log has none for it. */
+/* Returns the name of any event. NULL when the log has none. */
 const char *pxt_log_name_of(const struct pxt_log *log, uint32_t id, char text[PT_NAME_MAX + 1]);
 
-/* The policy of a full log (POSIX_TRACE_LOOP 1, _UNTIL_FULL 2, _APPEND 4). */
+/* The policies of a full log: the numbers of POSIX_TRACE_LOOP and so on. */
 enum pxt_log_policy {
 	PT_LOG_LOOPS = 1,
 	PT_LOG_UNTIL_FULL = 2,
@@ -89,16 +89,16 @@ enum pxt_log_policy {
 #define PT_LOG_BUFFER 32768
 
 /*
- * A log being written. Errors are negative errno; then the log is unchanged.
+ * A log being written. Functions return 0 or a negative errno; then the log is unchanged.
  *
- * @header: the current values; it is written with each flush
+ * @header: the current values; each flush writes them
  * @in_file: the end of the records that are completely in the file
  * @adds, @adds_at: a record is being added, and its place
- * @nr_buffered: bytes before header.last that are in @buffer and not in the file
+ * @nr_buffered: the bytes before header.last that are in @buffer and not in the file
  * @buffer: PT_LOG_BUFFER bytes of the caller
  * @drops: header.first has changed since it was written
  * @has_written: NULL, or a function that is called with @argument when all bytes of @buffer are in
- *               the file, and before others take their place
+ * the file, and before others take their place
  */
 struct pxt_log_writer {
 	int fd;
@@ -114,27 +114,27 @@ struct pxt_log_writer {
 	void *argument;
 };
 
-/* Begin a new log in a file; its old content is removed. */
+/* Begin a new log in a file, whose old content is removed. */
 int pxt_log_writer_begin(struct pxt_log_writer *writer, int fd, const struct pxt_attr *attr,
 			 unsigned char *buffer);
-/* Continue a log of another writer. -EINVAL when the file is no log. */
+/* Continue the log of another writer. -EINVAL when the file is no log. */
 int pxt_log_writer_resume(struct pxt_log_writer *writer, int fd, unsigned char *buffer);
 /*
- * Call this after pxt_log_writer_resume(). It saves the work of a writer that did not reach its
- * next pxt_log_sync(): records up to @begin are in the file, and the @nr_pending bytes after them
- * are in writer->buffer. The bytes are untrusted: the log ends before the first invalid record.
+ * Called after pxt_log_writer_resume(), if the other writer did not reach its next pxt_log_sync():
+ * save its records. Those up to @begin are in the file, and the @nr_pending bytes after them are in
+ * writer->buffer. The bytes are untrusted: the log ends before the first invalid record.
  */
 int pxt_log_recover(struct pxt_log_writer *writer, uint64_t begin, size_t nr_pending);
 /*
- * Append an event. -EXFULL: a log that must not lose records has no room for it. The room that is
- * kept for a last STOP is used only with @is_last.
+ * Append an event. -EXFULL: a log that must not lose records has no room for it. With @is_last,
+ * room is used that is kept for a last STOP.
  */
 int pxt_log_append(struct pxt_log_writer *writer, const struct pxt_event *event, const void *data,
 		   bool is_last);
-/* Remove records from @last on. They were appended when header.last had that value. */
+/* Remove the records from @last on, a former value of header.last. */
 void pxt_log_take_back(struct pxt_log_writer *writer, uint64_t last);
 int pxt_log_add_name(struct pxt_log_writer *writer, uint32_t id, const char *text);
-/* Write all appended records to the file, so that they can be read. */
+/* Write all appended records to the file, so that readers find them. */
 int pxt_log_sync(struct pxt_log_writer *writer);
 /* Remove all records; names stay. */
 int pxt_log_clear(struct pxt_log_writer *writer);

@@ -1,4 +1,4 @@
-/* Reads logs of POSIX Trace; the files are untrusted. */
+/* Reads logs of POSIX Trace. The files are untrusted. */
 #include "posixlog/log.h"
 
 #include <errno.h>
@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Read all @len bytes: an incomplete file is no log. */
+/* Reads all @len bytes: an incomplete file is no log. */
 static int read_at(int fd, void *to, size_t len, uint64_t at)
 {
 	unsigned char *place = to;
@@ -74,7 +74,6 @@ static bool is_there(const struct pxt_log *log, uint64_t len, uint64_t at)
 	return log->bytes >= PT_LOG_DATA && end <= log->bytes - PT_LOG_DATA;
 }
 
-/* Read bytes of the room for records, where the beginning follows the end. */
 int pxt_log_read_room(const struct pxt_log *log, void *to, size_t len, uint64_t at)
 {
 	uint64_t here = at % log->header.room;
@@ -101,7 +100,7 @@ int pxt_log_next(struct pxt_log *log, struct pxt_event *event, void *data, size_
 		return error;
 	if (record.bytes < sizeof(record) || record.bytes % 8 || record.bytes > left ||
 	    record.event.len > record.bytes - sizeof(record) || record.event.id >= PT_NR_IDS ||
-	    /* The file must also have the data for which the caller has no room. */
+	    /* The file must have all data, even if the caller has no room for them. */
 	    !is_there(log, sizeof(record) + record.event.len, log->at))
 		return -EINVAL;
 	if (room > record.event.len)

@@ -1,7 +1,4 @@
-/*
- * Writes logs of POSIX Trace so that, if the owner is killed, the log can be read up to the last
- * flush.
- */
+/* Writes logs of POSIX Trace. If the owner is killed, the log can be read up to the last flush. */
 #include "posixlog/log.h"
 
 #include <errno.h>
@@ -30,7 +27,7 @@ static int write_all(int fd, const void *from, size_t len, uint64_t at)
 }
 
 /*
- * Write to the file. At a limit of file sizes this returns an error: the signal, which would end
+ * Writes to the file. At a limit of file sizes this returns an error: the signal, which would end
  * the program, is blocked.
  */
 static int write_at(int fd, const void *from, size_t len, uint64_t at)
@@ -123,8 +120,8 @@ static int write_room(const struct pxt_log_writer *writer, const unsigned char *
 }
 
 /*
- * The file must have all records that its header announces. So the header is written without the
- * removed records before others take their place.
+ * The file must have all records that its header announces. So before other records take the place
+ * of removed ones, a header without these is written.
  */
 static int write_buffer(struct pxt_log_writer *writer)
 {
@@ -164,7 +161,7 @@ static int drop_oldest(struct pxt_log_writer *writer)
 	}
 	log.at = writer->header.first;
 	found = pxt_log_next(&log, &event, NULL, 0);
-	/* Another process has written to the file, so its content is unknown. */
+	/* The content is unknown if another process has written to the file. */
 	writer->header.first = found == 1 ? log.at : writer->header.last;
 	writer->drops = true;
 	writer->header.status.is_log_overrun = 1;
@@ -240,7 +237,7 @@ int pxt_log_append(struct pxt_log_writer *writer, const struct pxt_event *event,
 	if (error)
 		return error;
 	last = writer->header.last;
-	/* Complete records in the buffer are kept separate from parts of a record. */
+	/* The buffer never has complete records and a part of a record together. */
 	if (writer->nr_buffered + record.bytes > PT_LOG_BUFFER)
 		error = write_buffer(writer);
 	writer->adds = true;
@@ -253,8 +250,8 @@ int pxt_log_append(struct pxt_log_writer *writer, const struct pxt_event *event,
 		error = add_bytes(writer, zeros, padding);
 	writer->adds = false;
 	/*
-	 * The part that was written is after the end of the records. The next flush writes the
-	 * content of the buffer again.
+	 * The written part is after the end of the records. The next flush writes the buffer's
+	 * content again.
 	 */
 	if (error)
 		pxt_log_take_back(writer, last);
@@ -291,7 +288,7 @@ int pxt_log_clear(struct pxt_log_writer *writer)
 	return write_header(writer, 0);
 }
 
-/* Returns the bytes of the record there; 0: it is none. */
+/* Returns the bytes of the record, or 0 if it is invalid. */
 static uint64_t check_record(const struct pxt_log_record *record, uint64_t left)
 {
 	if (record->bytes < sizeof(*record) || record->bytes % 8 || record->bytes > left ||
@@ -301,8 +298,8 @@ static uint64_t check_record(const struct pxt_log_record *record, uint64_t left)
 }
 
 /*
- * Find the end of the records from header.last on. The file has them at least up to @begin; the
- * last one may go on in the buffer.
+ * Finds the end of the records from header.last on. The file has them at least up to @begin. The
+ * last one may continue in the buffer.
  */
 static uint64_t walk_file(struct pxt_log_writer *writer, uint64_t begin, size_t nr_pending)
 {

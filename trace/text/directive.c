@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* No name is the beginning of another one, so the order does not matter. */
+/* No name is the beginning of another name, so the order does not matter. */
 static const struct {
 	const char *name;
 	enum fst_kind kind;

@@ -1,6 +1,5 @@
 /*
- * Formats of declared events, parsed: literal text and directives ("%64u"). No allocation, no
- * state.
+ * Parses formats of declared events: literal text and directives ("%64u"). No allocation, no state.
  */
 #ifndef UTRAIL_FSTRACE_DIRECTIVE_H
 #define UTRAIL_FSTRACE_DIRECTIVE_H
@@ -40,13 +39,13 @@ enum fst_kind {
 
 struct fst_piece {
 	enum fst_kind kind;
-	const char *text; /* the piece's text in the format; of "%%" the second '%' */
+	const char *text; /* in the format; for "%%" the second '%' */
 	size_t len;
 };
 
 /*
- * Parse the next piece of the format at *@at, which moves past it. Returns 1; 0 at the end; -1 when
- * the '%' at *@at begins no directive: then *@at stays there.
+ * Parse the next piece of the format at *@at, which moves past it. Returns 1; 0: the end; -1: the
+ * '%' at *@at begins no directive, and *@at stays there.
  */
 int fst_next_piece(const char **at, struct fst_piece *piece);
 

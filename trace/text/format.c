@@ -1,4 +1,4 @@
-/* Formats, taken apart (see format.h). */
+/* Formats, parsed into pieces (see format.h). */
 #include "text/format.h"
 
 #include <stdlib.h>

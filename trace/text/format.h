@@ -1,4 +1,4 @@
-/* A format of declared events, taken apart once. */
+/* A format of declared events, parsed once into its pieces. */
 #ifndef UTRAIL_FSTRACE_FORMAT_H
 #define UTRAIL_FSTRACE_FORMAT_H
 
@@ -9,11 +9,10 @@
 
 /*
  * @next: for callers that keep several formats in a list
- * @has_calls: it calls functions of the program: %I, %J
- * @values: the kinds (enum fst_kind) of the pieces that take a value, in their order, then a 0: for
- *          callers that do not use the text
- * @is_plain: all values are arguments, or facts about the record's place: no function is
- *            called for them
+ * @has_calls: it calls functions of the program (%I, %J)
+ * @values: the kinds (enum fst_kind) of the pieces that take a value, in their order, then a 0
+ * @is_plain: all values are arguments, or facts about the record's place: no function is called for
+ * them
  */
 struct fst_format {
 	struct fst_format *next;

@@ -1,8 +1,10 @@
-/* Payloads of declared events, parsed and formatted as text (see payload.h). They are untrusted. */
+/*
+ * Parses payloads of declared events, which are untrusted, and writes them as text (see payload.h).
+ */
 #include "text/payload.h"
 
 /*
- * A part of a page: page sizes are multiples of it. If the first byte of a part can be read, all of
+ * Page sizes are multiples of this. If the first byte of such a part of memory can be read, all of
  * the part can.
  */
 #define PAGE_PART 4096U
@@ -18,8 +20,7 @@ static inline bool may_read_word(const char *at)
 }
 
 /*
- * Returns the number of bytes before the first zero byte of a word that was read as little-endian;
- * 8: there is none.
+ * Returns the number of bytes before the first zero byte of a little-endian word; 8: there is none.
  */
 static inline unsigned bytes_before_zero(uint64_t word)
 {
@@ -30,8 +31,8 @@ static inline unsigned bytes_before_zero(uint64_t word)
 }
 
 /*
- * Copy @string up to its end, at most @max bytes. Returns their number. Whole words are read, also
- * past the end, and whole words are stored, if there is room.
+ * Copies @string up to its end, at most @max bytes. Returns their number. Whole words are read,
+ * also past the end. If there is room, whole words are stored.
  */
 __attribute__((no_sanitize_address)) static inline size_t copy_string(char *to, const char *string,
 								      size_t max)
@@ -163,7 +164,7 @@ static bool take_text(struct fst_bytes *from, struct fst_value *value)
 	return true;
 }
 
-/* Take a list of texts, all of which must be complete. */
+/* Takes a list of texts, all of which must be complete. */
 static bool take_list(struct fst_bytes *from, struct fst_value *value)
 {
 	struct fst_value item;
@@ -218,7 +219,7 @@ bool fst_take_cut_text(struct fst_bytes *from, enum fst_kind kind, struct fst_va
 	struct fst_bytes rest = *from;
 	uint32_t len;
 
-	/* A part of an address would be another address. */
+	/* A part of an address would look like another address. */
 	if (fst_form_of(kind) != FST_FORM_TEXT || kind == FST_ADDRESS || !take_u32(&rest, &len) ||
 	    len == FST_NULL || rest.at == rest.end)
 		return false;

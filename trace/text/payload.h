@@ -17,8 +17,7 @@
 #include "text/format.h"
 #include "text/text.h"
 
-/* The length of a text that is NULL. */
-#define FST_NULL UINT32_MAX
+#define FST_NULL UINT32_MAX /* the length of a text that is NULL */
 
 /* The bytes that are still to be read. */
 struct fst_bytes {
@@ -27,11 +26,10 @@ struct fst_bytes {
 };
 
 /*
- * One value.
- *
- * @number: the value of an integer, with its sign if the directive is signed; of %J the number of
- *          texts
- * @bytes, @len: a text; of %J all texts, as they are in the payload. @is_null: the text is NULL
+ * @number: the value of an integer, with its sign if the directive is signed; for %J the number of
+ * texts
+ * @bytes, @len: a text; for %J all texts as they are in the payload
+ * @is_null: the text is NULL
  */
 struct fst_value {
 	enum fst_kind kind;
@@ -57,28 +55,28 @@ enum fst_form {
 enum fst_form fst_form_of(enum fst_kind kind);
 
 /*
- * Take the next value, of a directive of @kind. False, with nothing taken, when the rest of the
- * payload is no such value.
+ * Take the next value, for a directive of @kind. False, with nothing taken, when the payload does
+ * not go on with such a value.
  */
 bool fst_take_value(struct fst_bytes *from, enum fst_kind kind, struct fst_value *value);
 
 /*
  * Take the available part of a truncated text, after fst_take_value() has failed. False when the
- * value is no text, or nothing is left of it.
+ * value is no text, or no byte of it is left.
  */
 bool fst_take_cut_text(struct fst_bytes *from, enum fst_kind kind, struct fst_value *value);
 
-/* Put the value as a line of a log has it. */
+/* Append the value as a line of a log has it. */
 void fst_put_value(struct fst_text *text, const struct fst_value *value);
 
 /*
- * Format all pieces of @format. False when the payload ends early: then @text has the values
- * before, and the available part of a text.
+ * Append all pieces of @format. False when the payload ends early: then @text has the values before
+ * its end, and the available part of a text.
  */
 bool fst_put_payload(struct fst_text *text, const struct fst_format *format,
 		     struct fst_bytes *from);
 
-/* --- for writers of a payload: @text is the payload, bytes instead of a line --- */
+/* --- for writers of a payload: @text holds the bytes of a payload instead of a line --- */
 
 /* @size is a compile-time constant, so that the copy is one store. */
 static inline void fst_add_fixed(struct fst_text *text, const void *value, size_t size)
@@ -112,8 +110,8 @@ static inline void fst_add_double(struct fst_text *text, double value)
 }
 
 /*
- * Copies bytes without memcpy(3), which may be a recorded function. The barrier keeps compilers
- * from generating a call of it.
+ * Copies bytes without memcpy(3), which may be a recorded function. The barriers keep compilers
+ * from making a call of memcpy() out of the loops.
  */
 static inline void fst_copy(char *to, const char *from, size_t len)
 {
@@ -127,10 +125,7 @@ static inline void fst_copy(char *to, const char *from, size_t len)
 	}
 }
 
-/*
- * @bytes may be NULL. A text longer than any record makes the payload fail, as it would make a line
- * fail.
- */
+/* @bytes may be NULL. A text that is longer than any record makes the payload fail. */
 static inline void fst_add_bytes(struct fst_text *text, const void *bytes, size_t len)
 {
 	fst_add_u32(text, !bytes ? FST_NULL : len < FST_NULL ? len : FST_NULL - 1);
@@ -145,8 +140,8 @@ static inline void fst_add_bytes(struct fst_text *text, const void *bytes, size_
 }
 
 /*
- * Add up to @max bytes of a string that may be NULL. It calls no function of libc, as the payload
- * may be in a recorder's place.
+ * Add up to @max bytes of a string that may be NULL. Calls no function of libc: the payload may be
+ * in a recorder's place.
  */
 void fst_add_string(struct fst_text *text, const char *string, size_t max);
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* The longest text: a larger length was computed wrongly. */
+/* The longest text. A greater length was computed wrongly. */
 #define TEXT_MAX ((size_t)1 << 30)
 
 void fst_text_init(struct fst_text *text)
@@ -24,7 +24,7 @@ void fst_text_free(struct fst_text *text)
 }
 
 /*
- * Make room for @more bytes. Pages come from the kernel, because a signal may have interrupted
+ * Makes room for @more bytes. Pages come from the kernel, since a signal may have interrupted
  * malloc().
  */
 static bool grow_text(struct fst_text *text, size_t more)
@@ -109,7 +109,7 @@ void fst_put_double(struct fst_text *text, double value)
 	int len = snprintf(digits, sizeof(digits), "%.17g", value);
 	bool was_point = false;
 
-	/* Bytes between the digits are the decimal point of the program's locale. */
+	/* Other bytes between the digits are the decimal point of the program's locale. */
 	for (int i = 0; i < len && i < (int)sizeof(digits); i++) {
 		bool is_known = digits[i] != '.' && strchr("0123456789+-aefin", digits[i]);
 
@@ -121,7 +121,7 @@ void fst_put_double(struct fst_text *text, double value)
 	}
 }
 
-/* A bit for each byte that stands for itself. */
+/* A bit for each byte that is not encoded. */
 static const uint32_t literal_bytes[8] = {
 	0, 0x53ffe004, /* " - . / 0-9 < > */
 	0xd7fffffe,    /* A-Z \ ^ _ */
@@ -186,7 +186,6 @@ void fst_put_errno(struct fst_text *text, int number)
 		fst_put_signed(text, number);
 }
 
-/* Writes exactly @width digits. */
 static char *put_digits(char *to, unsigned value, int width)
 {
 	for (int i = width - 1; i >= 0; i--) {
@@ -197,8 +196,8 @@ static char *put_digits(char *to, unsigned value, int width)
 }
 
 /*
- * Convert days since 1970 to a date. Years begin in March here, so that the leap day is the last
- * one.
+ * Converts days since 1970 to a date. Years begin in March here, so that the leap day is the last
+ * day.
  */
 static char *put_date(char *to, int64_t days)
 {

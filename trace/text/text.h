@@ -1,7 +1,7 @@
 /*
- * The text of one line of an fstrace log, value by value. It is used in signal handlers of any
- * program: no malloc(), no lock, no locale. Short lines stay on the stack, a longer one gets pages
- * of its own.
+ * The text of one line of an fstrace log, value by value. For signal handlers of any program: no
+ * malloc(), no lock, no locale. A short line stays on the stack, a longer one gets pages of its
+ * own.
  */
 #ifndef UTRAIL_FSTRACE_TEXT_H
 #define UTRAIL_FSTRACE_TEXT_H
@@ -16,12 +16,12 @@ struct fst_text {
 	size_t len;
 	size_t room;
 	bool is_fixed;	 /* @base belongs to the caller, and is not replaced by a larger one */
-	bool has_failed; /* there was no memory: the text at @base is incomplete */
+	bool has_failed; /* without memory: the text at @base is incomplete */
 	char local[1000];
 };
 
 void fst_text_init(struct fst_text *text);
-/* Write into the @room bytes at @base. A text that is longer fails. */
+/* Write into the @room bytes at @base. A longer text fails. */
 static inline void fst_text_init_at(struct fst_text *text, void *base, size_t room)
 {
 	text->base = base;
@@ -41,7 +41,8 @@ void fst_put_hex(struct fst_text *text, uint64_t value);
 /* Append a number as "%.17g" prints it in the C locale. */
 void fst_put_double(struct fst_text *text, double value);
 /*
- * Append bytes URL-encoded: a blank becomes '+', and a byte that does not stand for itself "%XX".
+ * Append bytes URL-encoded: a blank becomes '+'; letters, digits and some signs stay; other bytes
+ * become "%XX".
  */
 void fst_put_encoded(struct fst_text *text, const void *bytes, size_t len);
 /* Append a string URL-encoded; NULL is "%00". */
@@ -54,10 +55,10 @@ void fst_put_errno(struct fst_text *text, int number);
 void fst_put_address(struct fst_text *text, const void *address, size_t len);
 /* Append a time in UTC: "2026-11-23 01:02:03.123456". @between: ' ', or 'T'. */
 void fst_put_time(struct fst_text *text, const struct timespec *time, char between);
-/* Append a time given in microseconds since 1970, since time_t has 32 bits on some machines. */
+/* Append a time given in microseconds since 1970: time_t has 32 bits on some machines. */
 void fst_put_time_us(struct fst_text *text, int64_t us, char between);
 
-/* The name of an error number of this machine, or NULL. */
+/* Returns the name of an error number of this machine, or NULL. */
 const char *fst_errno_name(int number);
 
 #endif

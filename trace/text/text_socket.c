@@ -32,8 +32,8 @@ static void put_inet(struct fst_text *text, const void *address)
 }
 
 /*
- * Find the longest run of zero groups; of several, the first one. A single zero group counts as a
- * run. Returns its length.
+ * Finds the longest run of zero groups, the first one if there are several. A single zero group is
+ * a run. Returns its length.
  */
 static int find_zeros(const uint16_t *groups, int *begin)
 {
@@ -84,7 +84,7 @@ static void put_unix(struct fst_text *text, const char *path, size_t len)
 		put_word(text, "AF_UNIX`abstract`");
 		fst_put_encoded(text, path + 1, len - 1);
 	} else {
-		/* A path without a NUL fills all of its room. */
+		/* If a path has no NUL, it fills all of its room. */
 		put_word(text, memchr(path, '\0', len) ? "AF_UNIX`" : "AF_UNIX`bad`");
 		fst_put_encoded(text, path, strnlen(path, len));
 	}
