@@ -1,4 +1,4 @@
-/* Attributes of streams, in objects of the program. */
+/* Attributes of streams, in the program's objects (trace_attr_t). */
 #include "posix/posix.h"
 
 #include <errno.h>
@@ -69,7 +69,7 @@ int posix_trace_attr_getname(const trace_attr_t *attr, char *name)
 	return 0;
 }
 
-/* Truncate a long name so that it fits into TRACE_NAME_MAX bytes with its end. */
+/* A name that does not fit in TRACE_NAME_MAX bytes with its zero byte is truncated. */
 int posix_trace_attr_setname(trace_attr_t *attr, const char *name)
 {
 	struct pxt_attr *own = pxt_attr_of(attr);
@@ -133,8 +133,8 @@ int utrail_trace_attr_setfunctions(trace_attr_t *attr, int is_on)
 }
 
 /*
- * Until the policy is set, it depends on the function that makes the stream. Here it is that of
- * posix_trace_create().
+ * As long as no policy is set, it depends on the function that will make the stream. The result is
+ * then the policy of posix_trace_create().
  */
 int posix_trace_attr_getstreamfullpolicy(const trace_attr_t *restrict attr, int *restrict policy)
 {

@@ -11,7 +11,7 @@ int posix_trace_attr_getstreamsize(const trace_attr_t *restrict attr, size_t *re
 	return 0;
 }
 
-/* A size below the minimum is raised when the stream is made. */
+/* The minimum is applied when the stream is made. */
 int posix_trace_attr_setstreamsize(trace_attr_t *attr, size_t size)
 {
 	if (!pxt_attr_of(attr) || !size || size > PT_SIZE_MAX)
@@ -53,7 +53,7 @@ int posix_trace_attr_setmaxdatasize(trace_attr_t *attr, size_t size)
 }
 
 /*
- * Returns the bytes that an event's record takes in a stream. A stream holds a set of events if its
+ * The bytes that an event's record takes in a stream. A stream has room for a set of events if its
  * size is the sum of their bytes.
  */
 int posix_trace_attr_getmaxsystemeventsize(const trace_attr_t *restrict attr, size_t *restrict size)

@@ -1,6 +1,6 @@
 /*
- * The time of events: CLOCK_MONOTONIC, derived from the CPU's counter if the kernel, too, derives
- * that clock from the counter.
+ * The time of events: CLOCK_MONOTONIC. It is computed from the CPU's counter if the kernel's clock
+ * is, too.
  */
 #include "posix/posix.h"
 
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The kernel's name of the CPU's counter. */
+/* The kernel's name of the clock that is the CPU's counter. */
 #ifdef __x86_64__
 #define COUNTER	       "tsc\n"
 #define counter_read() __builtin_ia32_rdtsc()
@@ -18,9 +18,10 @@
 #endif
 
 /*
- * A fit covers at least FIT_FIRST_NS, and is used for at most FIT_LAST_NS. Processes share a
- * stream, and their fits differ while the kernel changes the speed of its clock. A reading errs by
- * some 10 ns, so a fit over a millisecond is good to 10 ns for the next millisecond.
+ * A fit is made of two readings at least FIT_FIRST_NS apart, and is used for at most FIT_LAST_NS. A
+ * reading errs by some 10 ns, so a fit over a millisecond is good to 10 ns for the next
+ * millisecond. A longer use would show: processes share a stream, and their fits differ while the
+ * kernel changes the speed of its clock.
  */
 #define FIT_FIRST_NS 1000000
 #define FIT_LAST_NS  10000000
@@ -39,7 +40,9 @@ void pxt_clock_begin(void)
 		close(fd);
 }
 
-/* Read both clocks at one moment: of a few tries take the one that was interrupted least. */
+/*
+ * Reads both clocks at one moment: of three tries, the one with the shortest interruption counts.
+ */
 static uint64_t read_both(uint64_t *ns)
 {
 	uint64_t best = 0, best_gap = UINT64_MAX;
@@ -59,12 +62,13 @@ static uint64_t read_both(uint64_t *ns)
 }
 
 #ifdef __SIZEOF_INT128__
-/* Returns nanoseconds per tick, with 32 fractional bits; 0 if they cannot be computed. */
+/*
+ * Returns nanoseconds per tick, with 32 fractional bits; 0 when the result would be 1 ns or more.
+ */
 static uint64_t scale_ticks(uint64_t ns, uint64_t ticks)
 {
 	unsigned __int128 scaled = ticks ? ((unsigned __int128)ns << 32) / ticks : 0;
 
-	/* Below 1 GHz a tick would be too long for the multiplication. */
 	return scaled >> 32 ? 0 : (uint64_t)scaled;
 }
 #else
@@ -75,8 +79,8 @@ static uint64_t scale_ticks(uint64_t ns, uint64_t ticks)
 #endif
 
 /*
- * Compute a new fit. A signal handler that interrupts this asks the kernel for the time, and reads
- * nothing that is changed here.
+ * Computes a new fit. A signal handler that interrupts this reads none of the values that are
+ * changed here, and asks the kernel for the time.
  */
 static void fit(struct pxt_thread *thread, uint64_t counter, uint64_t now)
 {

@@ -1,10 +1,10 @@
-/* Start, stop, clear and filter a stream; report its status. */
+/* Starts, stops, clears and filters a stream; reports its status. */
 #include "posix/posix.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* START is recorded before the stream runs, so that it is the first event. */
+/* START is recorded before the stream runs, so that no event precedes it. */
 static void begin_running(struct pxt_view *view, const void *address)
 {
 	struct pxt_stream *stream = atomic_load(&view->stream);
@@ -15,9 +15,8 @@ static void begin_running(struct pxt_view *view, const void *address)
 }
 
 /*
- * Restart a stream that was full and has been read or flushed, unless posix_trace_stop() has
- * stopped it. The stream counts as full until it runs: events that come meanwhile are lost, and
- * counted.
+ * Restarts a full stream that has been read or flushed, unless posix_trace_stop() has stopped it.
+ * It counts as full until it runs: events that come before are lost, and counted.
  */
 void pxt_restart(struct pxt_view *view)
 {
@@ -29,7 +28,7 @@ void pxt_restart(struct pxt_view *view)
 	atomic_compare_exchange_strong(&stream->run, &run, run & PT_RESTARTS ? PT_RUNS : 0);
 }
 
-/* Stop the stream. True when it ran until now. */
+/* Stops the stream. True when it was running. */
 static bool end_running(struct pxt_stream *stream)
 {
 	uint32_t run = atomic_load(&stream->run);
@@ -47,7 +46,10 @@ static void put_stop(struct pxt_view *view, const void *address)
 	int is_automatic = 0;
 
 	pxt_put_system(view, PT_STOP, &is_automatic, sizeof(is_automatic), address);
-	/* If there was no room for the STOP, the attempt has stopped the stream as a full one. */
+	/*
+	 * If there was no room for the STOP, the stream was stopped as a full one, which would run
+	 * again.
+	 */
 	atomic_fetch_and(&atomic_load(&view->stream)->run, ~(uint32_t)(PT_RUNS | PT_RESTARTS));
 }
 
@@ -58,9 +60,9 @@ void pxt_stop(struct pxt_view *view, const void *address)
 }
 
 /*
- * Flush before the STOP: fast writers would leave no room for it. Before that, wait for threads
- * that are writing: an unfinished record keeps later ones from the log, and its thread may have
- * lost the CPU.
+ * Flush before the STOP, since fast writers would leave no room for it. Before the flush, wait for
+ * threads that are writing: an unfinished record keeps later records from the log, and its thread
+ * may have lost the CPU.
  */
 void pxt_stop_for_good(struct pxt_handle *handle, const void *address)
 {
@@ -107,7 +109,10 @@ static void forget_events(struct pxt_handle *handle)
 	struct pxt_event event;
 	uint32_t nr_cells;
 
-	/* Unfinished records before this place are skipped by the process that finds them. */
+	/*
+	 * Unfinished records before this place are skipped by the process that later finds them
+	 * finished.
+	 */
 	atomic_store(&stream->clear_at, head);
 	while ((tail = atomic_load(&stream->tail)) != head) {
 		int found = pxt_ring_peek(handle->view, tail, &event, NULL, &nr_cells);

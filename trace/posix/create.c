@@ -1,4 +1,4 @@
-/* Streams are made and ended. */
+/* Makes and ends streams. */
 #include "posix/keeper.h"
 
 #include <errno.h>
@@ -10,11 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/*
- * A stream under construction.
- *
- * @pid, @start: those of the traced process
- */
+/* A stream under construction. @pid, @start: of the traced process */
 struct making {
 	struct pxt_attr attr;
 	struct pxt_handle *handle;
@@ -44,7 +40,8 @@ static int check_attr(const trace_attr_t *from, bool has_log, struct pxt_attr *a
 }
 
 /*
- * Check the process to trace. It must be of the same user: other users have a folder of their own.
+ * Checks the process to trace. It must be of the same user, since each user has a folder of its
+ * own.
  */
 static int check_target(pid_t pid, struct making *making)
 {
@@ -67,8 +64,8 @@ static int check_target(pid_t pid, struct making *making)
 }
 
 /*
- * Return the number of cells of a stream, a power of two. A record takes a cell of 64 bytes, and
- * more cells for its data.
+ * Returns the number of cells of a stream, a power of two. A record takes one cell of 64 bytes, and
+ * more for long data.
  */
 static uint64_t count_cells(const struct pxt_attr *attr)
 {
@@ -80,7 +77,7 @@ static uint64_t count_cells(const struct pxt_attr *attr)
 	return nr;
 }
 
-/* Choose a free number. The folder is locked, so no other process can take the number meanwhile. */
+/* Chooses a free number. The folder is locked, so no other process can take the number. */
 static int find_number(struct making *making)
 {
 	char name[64];
@@ -138,7 +135,7 @@ static void unmake_stream(struct making *making)
 	munmap(making->stream, making->bytes);
 }
 
-/* Attach the stream to the process: from here on events come. */
+/* Attaches the stream to the process: its events come from now on. */
 static void register_stream(struct making *making, struct pxt_registry *registry)
 {
 	atomic_store(&registry->serial[making->number], making->serial);
@@ -146,7 +143,10 @@ static void register_stream(struct making *making, struct pxt_registry *registry
 			1ul << making->number % PT_ATTACHED_BITS);
 }
 
-/* Make the reader's view. If this process traces itself, it is the view that its events use. */
+/*
+ * Makes the reader's view. If this process traces itself, the reader uses the view that writers
+ * use.
+ */
 static int make_view(struct making *making, const struct pxt_registry *registry)
 {
 	struct pxt_handle *handle = making->handle;
@@ -168,8 +168,8 @@ static int make_view(struct making *making, const struct pxt_registry *registry)
 }
 
 /*
- * Start the keeper. Without one, the process that opens the log finishes it, and the maker of the
- * next stream frees the memory.
+ * Starts the keeper. Without a keeper, the process that opens the log finishes it, and the process
+ * that makes the next stream frees the memory.
  */
 static void start_keeper(struct making *making)
 {
@@ -205,7 +205,7 @@ static int make_in_place(struct making *making)
 		if (error)
 			unmake_stream(making);
 	}
-	/* With a log, events are recorded only once the flusher runs. */
+	/* With a log, the flusher runs before events are recorded. */
 	if (!error && making->file_desc >= 0) {
 		error = pxt_flusher_start(making->handle, making->file_desc);
 		if (error) {
@@ -278,7 +278,7 @@ int posix_trace_create_withlog(pid_t pid, const trace_attr_t *restrict attr, int
 	if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY || fstat(file_desc, &st) < 0)
 		return EBADF;
 	/*
-	 * Records are written at their offsets, which needs a regular file and a descriptor without
+	 * Records are written at their offsets: that needs a regular file, and a descriptor without
 	 * O_APPEND.
 	 */
 	if ((flags & O_APPEND) || !S_ISREG(st.st_mode))
@@ -286,7 +286,10 @@ int posix_trace_create_withlog(pid_t pid, const trace_attr_t *restrict attr, int
 	return create_stream(pid, attr, file_desc, trid);
 }
 
-/* Remove files that were made for another process if it never wrote events. */
+/*
+ * Removes the stream's file. If the stream was for another process that never wrote events, that
+ * process' files are removed, too.
+ */
 static void remove_file(struct pxt_handle *handle, int place)
 {
 	int lock;
@@ -313,7 +316,7 @@ static void remove_stream(struct pxt_handle *handle)
 	if (handle->view != &handle->own_view)
 		atomic_fetch_and(&registry->attached[handle->number / PT_ATTACHED_BITS],
 				 ~(1ul << handle->number % PT_ATTACHED_BITS));
-	/* The view is dropped before the stream's number can be reused. */
+	/* The view is dropped first: after that the stream's number can be used again. */
 	pxt_view_drop(handle->view);
 	if (place < 0)
 		return;
@@ -321,7 +324,7 @@ static void remove_stream(struct pxt_handle *handle)
 	close(place);
 }
 
-/* End a stream whose handle no other thread uses. */
+/* Ends a stream whose handle no other thread uses. */
 int pxt_shutdown(struct pxt_handle *handle)
 {
 	int error = 0;

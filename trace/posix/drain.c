@@ -1,7 +1,7 @@
 /*
  * Moves records from a stream into its log. A record is in the log before its cells are released,
- * and the progress in shared memory changes atomically. So if a process is killed here, its
- * successor finds each record once.
+ * and the progress in shared memory changes atomically. So if a process is killed here, the process
+ * that finishes its log finds each record once.
  */
 #include "posix/keeper.h"
 
@@ -9,12 +9,12 @@
 #include <string.h>
 
 /*
- * The number of waits for a thread in the middle of a record. It needs only nanoseconds more,
- * unless it is stopped.
+ * The number of waits for a thread in the middle of a record. Unless the thread is stopped, it
+ * needs only nanoseconds.
  */
 #define WAITS_MAX 50
 
-/* Mark everything in the log so far as complete. */
+/* Marks all that the log has so far as complete. */
 static void settle_log(struct pxt_drain *drain, uint64_t taken)
 {
 	uint32_t other = ~atomic_load(&drain->part->which) & 1;
@@ -30,8 +30,8 @@ static void settle_log(struct pxt_drain *drain, uint64_t taken)
 }
 
 /*
- * Called when the buffer was written to the file and is reused. A record that is being added does
- * not count yet.
+ * Called when the buffer has been written to the file, and before it is used again. A record that
+ * is being added does not count yet.
  */
 static void buffer_was_written(void *argument)
 {
@@ -53,18 +53,18 @@ void pxt_drain_begin(struct pxt_drain *drain, struct pxt_log_part *part, uint64_
 	settle_log(drain, taken);
 }
 
+/* Appends an event about the stream itself, which belongs to no process. */
 static int append_about(struct pxt_drain *drain, uint32_t id, uint64_t time_ns)
 {
-	/* Events about the stream itself belong to no process. */
 	const struct pxt_event event = { .id = id, .time_ns = time_ns };
 
 	return pxt_log_append(&drain->writer, &event, NULL, false);
 }
 
 /*
- * Note in the log's part when events were lost, and end the stream's gap: first its place, then its
- * time. Events that are lost in between begin another gap. If this function has already taken the
- * time of the new gap, the new gap gets the time of the next event.
+ * Notes the time of the first lost event in the log's part, and ends the stream's gap: first its
+ * place, then its time. Events that are lost in between begin another gap. If this function has
+ * already taken the time of the new gap, the new gap gets the time of the next event.
  */
 static void note_gap(struct pxt_stream *stream, struct pxt_log_part *part, uint64_t before_ns)
 {
@@ -86,8 +86,8 @@ static int append_gap(struct pxt_drain *drain, uint64_t resumed_ns)
 }
 
 /*
- * Append the record and release its cells. Returns 1; 0: a looping stream has lost the record
- * meanwhile, so it is taken out of the log: try again.
+ * Appends the record and releases its cells. Returns 1; 0: a looping stream has dropped the record
+ * meanwhile, so it is taken out of the log: try again; or a negative errno.
  */
 static int take_record(struct pxt_handle *handle, struct pxt_drain *drain, uint64_t tail,
 		       const struct pxt_event *event, uint32_t nr_cells)
@@ -118,7 +118,7 @@ static int take_record(struct pxt_handle *handle, struct pxt_drain *drain, uint6
 	return 1;
 }
 
-/* Append the STOP of a stream that has stopped by itself. It comes after all other records. */
+/* Appends the STOP of a stream that has stopped by itself. It comes after all other records. */
 static int append_stop(struct pxt_handle *handle, struct pxt_drain *drain)
 {
 	struct pxt_stream *stream = atomic_load(&handle->view->stream);
@@ -147,8 +147,9 @@ static int append_stop(struct pxt_handle *handle, struct pxt_drain *drain)
 }
 
 /*
- * Skip the unfinished record at the tail if its writer is dead. Another process may have a dead
- * writer's number, so that it seems to be alive.
+ * Skips the unfinished record at the tail if its writer is dead. In the log of a dead owner the
+ * wait is limited: another process may have the writer's number, so that the writer seems to be
+ * alive.
  */
 static bool skip_unfinished(struct pxt_handle *handle, struct pxt_drain *drain, uint64_t tail,
 			    int *waits)
@@ -167,8 +168,8 @@ static bool skip_unfinished(struct pxt_handle *handle, struct pxt_drain *drain, 
 }
 
 /*
- * Move one record. Returns 1: try again; 0: there is none; -EAGAIN: a writer is in the middle of
- * it; or another negative errno.
+ * Moves one record. Returns 1: try again; 0: there is none; -EAGAIN: a writer is in the middle of
+ * the record; or another negative errno.
  */
 static int drain_one(struct pxt_handle *handle, struct pxt_drain *drain, int *waits)
 {
@@ -244,7 +245,7 @@ void pxt_drain_status(struct pxt_handle *handle, struct pxt_drain *drain)
 	struct pxt_status *status = &drain->writer.header.status;
 	uint32_t run = atomic_load(&stream->run);
 
-	/* If the owner has ended, its log has the status that posix_trace_stop() would leave. */
+	/* If the owner has ended, the log gets the status that posix_trace_stop() would leave. */
 	if (drain->owner) {
 		run = atomic_load(&stream->run_at_end);
 		run = run & PT_RUNS ? 0 : run;
@@ -256,8 +257,8 @@ void pxt_drain_status(struct pxt_handle *handle, struct pxt_drain *drain)
 }
 
 /*
- * A log that must not lose its events ends with a STOP, and the stream stops for good. Events that
- * were not flushed are dropped.
+ * A full log that must not lose its events ends with a STOP, and its stream stops for good. Events
+ * that were not flushed are dropped.
  */
 void pxt_drain_end_full(struct pxt_handle *handle, struct pxt_drain *drain)
 {

@@ -34,8 +34,8 @@ int posix_trace_eventset_empty(trace_event_set_t *set)
 }
 
 /*
- * There are no system events that are unrelated to a process. A set of all events also has the
- * types that get a name later.
+ * There are no system events without a process (WOPID). The set of all events also has the types
+ * that will get a name later.
  */
 int posix_trace_eventset_fill(trace_event_set_t *set, int what)
 {

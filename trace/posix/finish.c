@@ -1,7 +1,4 @@
-/*
- * Logs of processes that ended without shutting their streams down are completed by the next
- * process.
- */
+/* Completes logs of processes that have ended without shutting their streams down. */
 #include "posix/keeper.h"
 
 #include <errno.h>
@@ -11,11 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The time to wait for the keeper. */
-#define WAIT_NS 1000000000ull
+#define WAIT_NS 1000000000ull /* for the keeper */
 #define STEP_NS 5000000
 
-/* Append the STOP that posix_trace_shutdown() would have recorded, as an event of the owner. */
+/* Appends the STOP that posix_trace_shutdown() would have recorded, as an event of the owner. */
 static int append_stop(struct pxt_handle *handle, struct pxt_drain *drain)
 {
 	struct pxt_stream *stream = atomic_load(&handle->view->stream);
@@ -34,7 +30,8 @@ static int append_stop(struct pxt_handle *handle, struct pxt_drain *drain)
 }
 
 /*
- * Copy all events. Threads that read the stream's status just before it was closed may still write.
+ * Copies all events. Threads that read the stream's status just before it was closed may still be
+ * writing.
  */
 static int copy_events(struct pxt_handle *handle, struct pxt_drain *drain)
 {
@@ -69,7 +66,7 @@ static int write_rest(struct pxt_handle *handle, struct pxt_drain *drain)
 	return error ? error : pxt_log_sync(&drain->writer);
 }
 
-/* Go on from the position of the previous writer. Its data are used only if they are plausible. */
+/* Goes on where the previous writer was. Its data are used only if they are plausible. */
 static int go_on(struct pxt_handle *handle, struct pxt_drain *drain, struct pxt_log_part *part)
 {
 	struct pxt_stream *stream = atomic_load(&handle->view->stream);
@@ -88,7 +85,7 @@ static int go_on(struct pxt_handle *handle, struct pxt_drain *drain, struct pxt_
 	return write_rest(handle, drain);
 }
 
-/* Write to the log, unless the file has become another log by now. */
+/* Writes to the log, unless the file has become another log. */
 static int write_log(struct pxt_handle *handle, struct pxt_log_part *part, int fd)
 {
 	struct pxt_drain drain;
@@ -121,7 +118,7 @@ static bool claim_part(struct pxt_log_part *part)
 }
 
 /*
- * Complete a log. If that fails it may be repeated: records that are in the log are not written
+ * Completes a log. If that fails, it may be repeated: records that are in the log are not written
  * again.
  */
 int pxt_finish(struct pxt_stream *stream, size_t bytes, struct pxt_names *names, int fd)
@@ -140,7 +137,7 @@ int pxt_finish(struct pxt_stream *stream, size_t bytes, struct pxt_names *names,
 		return 0;
 	pxt_close_stream(stream);
 	error = write_log(&handle, part, fd);
-	/* -EINVAL: a file that is no log any more will never be one. */
+	/* -EINVAL: the file is no log any more, and will not become one. */
 	if (!error || error == -EINVAL)
 		atomic_store(&part->is_done, 1);
 	atomic_store(&part->finisher, 0);
@@ -165,8 +162,8 @@ void pxt_left_name(char name[64], unsigned int number, uint32_t serial)
 }
 
 /*
- * Remove the file of a finished stream. Its number may be another stream's by now. Called with the
- * folder's lock.
+ * Removes the file of a finished stream, unless its number belongs to another stream now. Called
+ * with the folder's lock.
  */
 void pxt_remove_finished(int place, unsigned int number, const struct pxt_stream *stream)
 {
@@ -205,10 +202,7 @@ static void wait_for_keeper(struct pxt_log_part *part)
 		nanosleep(&step, NULL);
 }
 
-/*
- * The descriptor may be read-only, so the file is opened once more, by /proc: the file's name does
- * not matter.
- */
+/* The log's descriptor may be read-only, so the file is opened once more. */
 static void finish_now(const struct opening *opening, struct pxt_stream *stream, size_t bytes)
 {
 	struct pxt_names *names;

@@ -1,4 +1,4 @@
-/* Streams with a log: the flushing thread, and its schedule. */
+/* The thread that flushes a stream into its log. */
 #include "posix/keeper.h"
 
 #include <errno.h>
@@ -9,12 +9,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The time after which the flusher checks again whether only flushers are left. */
+/* The time after which a flusher checks again if only flushers are left. */
 #define LOOK_NS 100000000
 
 /*
- * @dev, @ino: the file, in case the program closed the descriptor and opened another one of
- *             that number
+ * @dev, @ino: the log's file, in case the program has closed @fd, and @fd is another file now
  * @turn: the lock of the thread that flushes; taken before the handle's locks
  */
 struct pxt_flusher {
@@ -55,8 +54,8 @@ static void note_status(struct pxt_handle *handle)
 }
 
 /*
- * Copy the events up to the present end of the stream, so that a fast writer cannot keep the flush
- * busy forever.
+ * Copies the events up to the present end of the stream: a fast writer could keep the flush busy
+ * forever.
  */
 static int copy_events(struct pxt_handle *handle)
 {
@@ -75,7 +74,7 @@ static int copy_events(struct pxt_handle *handle)
 	return 0;
 }
 
-/* Call this with the lock @turn. */
+/* Called with the lock @turn. */
 static int flush_all(struct pxt_handle *handle)
 {
 	struct pxt_flusher *flusher = handle->flusher;
@@ -95,7 +94,7 @@ static int flush_all(struct pxt_handle *handle)
 	return error;
 }
 
-/* Restart a stream that had stopped because it was full: now it has room again. */
+/* Restarts a stream that has stopped because it was full. */
 static void begin_again(struct pxt_handle *handle)
 {
 	struct pxt_stream *stream = atomic_load(&handle->view->stream);
@@ -125,8 +124,8 @@ int pxt_flush(struct pxt_handle *handle)
 }
 
 /*
- * Set when the first thread has left by pthread_exit(). The process then ends with the last thread
- * of the program, and flushers are not threads of the program.
+ * Set when the first thread has left by pthread_exit(). Then the process should end with the last
+ * thread of the program, and flushers are not threads of the program.
  */
 static _Atomic uint32_t first_has_ended;
 static _Atomic uint32_t nr_flushers;
@@ -137,10 +136,7 @@ void pxt_flushers_first_ended(void)
 	pxt_handles_wake_flushers();
 }
 
-/*
- * True when only flushers are left. The first thread is counted by the kernel until the process
- * ends.
- */
+/* True when only flushers are left. The kernel counts the first thread until the process ends. */
 static bool are_last(void)
 {
 	uint64_t nr_threads;
@@ -173,7 +169,7 @@ static void *flush_when_asked(void *argument)
 	return NULL;
 }
 
-/* Start the flusher with all signals blocked: they are for the program's own threads. */
+/* Starts the flusher with all signals blocked: they are for the program's own threads. */
 static int start_thread(struct pxt_handle *handle)
 {
 	sigset_t all, before;
@@ -198,8 +194,8 @@ static void free_flusher(struct pxt_handle *handle)
 }
 
 /*
- * Open the file for reading, too, since looping logs and logs that another process continues are
- * read.
+ * Opens the log for reading, too: a looping log is read while it is written, and so is a log that
+ * another process continues.
  */
 static int open_file(int file_desc)
 {
@@ -258,7 +254,7 @@ int pxt_flusher_file(const struct pxt_handle *handle)
 	return handle->flusher ? handle->flusher->fd : -1;
 }
 
-/* Events that could not be written are lost with the stream, and the result says so. */
+/* Events that cannot be written are lost with the stream. The result says so. */
 int pxt_flusher_end(struct pxt_handle *handle)
 {
 	struct pxt_flusher *flusher = handle->flusher;

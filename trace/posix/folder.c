@@ -1,4 +1,4 @@
-/* The names in a folder, without memory of the program: signal-safe. */
+/* Lists the names in a folder without memory of the program. Signal-safe. */
 #include "posix/posix.h"
 
 #include <sys/syscall.h>

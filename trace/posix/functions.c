@@ -1,13 +1,13 @@
 /*
- * Entries and exits of functions as system events, for streams that ask for them
- * (utrail_trace_attr_setfunctions()). The shared library has both functions also under the names
- * that gcc and clang call with -finstrument-functions (library/meson.build). The static library
- * does not: with it the program would have definitions of its own. They would precede the probe's,
- * and the probe would see no calls any more.
+ * Records entries and exits of functions as system events, for streams that ask for them
+ * (utrail_trace_attr_setfunctions()). In the shared library the two functions also have the names
+ * that gcc and clang call with -finstrument-functions (library/meson.build). In the static library
+ * they do not: they would be definitions of the program itself, which precede the probe's, and the
+ * probe would see no calls.
  */
 #include "posix/posix.h"
 
-/* HOT: record the event of a function, as posix_trace_event() does for user events. */
+/* HOT. Like posix_trace_event() for user events. */
 static inline void put_function_event(uint32_t id, void *function, void *call_site)
 {
 	const struct utrail_trace_function data = { function, call_site };

@@ -1,7 +1,4 @@
-/*
- * Detects streams whose owner is gone, and makes sure that these get no more events. Everything
- * here is signal-safe.
- */
+/* Detects streams whose owner is gone, and closes them for further events. Signal-safe. */
 #include "posix/keeper.h"
 
 #include <errno.h>
@@ -23,7 +20,7 @@ static char *add_hex(char *at, uint64_t number)
 	return at;
 }
 
-/* Write the path "/proc/PID/" and @rest. */
+/* Writes the path "/proc/PID/" + @rest. */
 static void put_path(char path[128], pid_t pid, const char *rest)
 {
 	pxt_process_path(path, pid);
@@ -36,7 +33,7 @@ enum mapped {
 	NOBODY_KNOWS,
 };
 
-/* A mapped file has an entry in /proc by its addresses. */
+/* A mapped file has an entry in /proc/PID/map_files, named by its addresses. */
 static enum mapped is_mapped(pid_t pid, uint64_t at, uint64_t bytes)
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
@@ -63,8 +60,8 @@ struct looking {
 };
 
 /*
- * Look whether a thread has the mapping: /proc takes a thread's number, too. An ended thread has no
- * memory.
+ * Clears has_changed if the thread of number @name has the mapping. /proc takes the number of a
+ * thread, too. A thread that has ended has no memory.
  */
 static void look_at_thread(const char *name, void *argument)
 {
@@ -87,7 +84,7 @@ bool pxt_process_has_changed(pid_t pid, uint64_t at, uint64_t bytes)
 
 	if (!at || is_mapped(pid, at, bytes) != IS_NOT_MAPPED)
 		return false;
-	/* The first thread may have ended before the others, so all threads are looked at. */
+	/* The first thread may have ended before the others, so all threads are checked. */
 	put_path(path, pid, "task");
 	folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (folder < 0)
@@ -97,7 +94,7 @@ bool pxt_process_has_changed(pid_t pid, uint64_t at, uint64_t bytes)
 	return looking.has_changed;
 }
 
-/* Under an emulator, addresses in /proc are other ones: then the place is unknown. */
+/* Under an emulator /proc has other addresses: then the result is 0. */
 uint64_t pxt_place_of(const struct pxt_stream *stream, size_t bytes)
 {
 	uint64_t at = (uintptr_t)stream;

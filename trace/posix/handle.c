@@ -1,12 +1,13 @@
-/* The objects of trace_id_t values, valid only in the process that made them. */
+/*
+ * The objects that trace_id_t values stand for. They are valid only in the process that made them.
+ */
 #include "posix/posix.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* There may be as many logs as streams. */
-#define NR_HANDLES     (2 * TRACE_SYS_MAX)
+#define NR_HANDLES     (2 * TRACE_SYS_MAX) /* as many logs as streams */
 #define GENERATION_MAX 0x7fffff
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -14,7 +15,7 @@ static pthread_cond_t has_gone = PTHREAD_COND_INITIALIZER;
 static struct pxt_handle *handles[NR_HANDLES];
 static uint32_t generations[NR_HANDLES];
 
-/* Call this with the lock. */
+/* Called with the lock. */
 static struct pxt_handle *find_trace_handle(trace_id_t trid, int kinds)
 {
 	struct pxt_handle *handle;
@@ -49,7 +50,7 @@ void pxt_handle_put(struct pxt_handle *handle)
 	pthread_mutex_unlock(&lock);
 }
 
-/* Generations ensure that the number of an ended object is not reused for a long time. */
+/* With generations the number of an ended object is not used again for a long time. */
 struct pxt_handle *pxt_handle_new(void)
 {
 	struct pxt_handle *handle = aligned_alloc(64, (sizeof(*handle) + 63) / 64 * 64);
@@ -156,7 +157,8 @@ void pxt_handles_unlock(void)
 }
 
 /*
- * The memory of forgotten handles stays: a signal handler may have forked in the middle of its use.
+ * The memory of forgotten handles stays: the signal handler that has forked may have interrupted a
+ * user of it.
  */
 void pxt_handles_forget(void)
 {
