@@ -1,4 +1,4 @@
-/* The initial state of a process image: inherited streams of the parent, none of its own. */
+/* A process image begins with the inherited streams of its parent, and none of its own. */
 #include "posix/keeper.h"
 
 #include <stdio.h>
@@ -25,8 +25,8 @@ struct pxt_registry *pxt_parent_registry(int place, pid_t pid)
 }
 
 /*
- * Returns the latest time at which a process with the start time @start can have begun, since start
- * times are known in ticks only.
+ * Returns the latest time at which a process can have begun. Its start time @start is only exact to
+ * a tick.
  */
 static uint64_t latest_begin_ns(uint64_t start)
 {
@@ -90,7 +90,7 @@ void pxt_close_own(int place, uint32_t pid, uint64_t start)
 		if (stream->owner_pid == pid && stream->owner_start == start) {
 			pxt_close_stream(stream);
 			/*
-			 * The keeper writes the stream's log, or the process that opens the log
+			 * The keeper completes the stream's log, or the process that opens the log
 			 * does.
 			 */
 			pxt_left_name(left, nr, stream->serial);

@@ -1,7 +1,7 @@
 /*
- * Tracks the threads that are in a stream; once there are none, its memory can be unmapped. A
- * thread sets a mark in a word of its own, by a plain store; the thread that waits makes the kernel
- * order such stores (membarrier(2)). If the kernel cannot, threads have no word, and the view's
+ * Tracks the threads that are in a stream: when there are none, its memory can be unmapped. A
+ * thread sets a mark in a word of its own, by a plain store. The thread that waits makes the kernel
+ * order such stores (membarrier(2)). If the kernel cannot, threads have no words, and the view's
  * counters are used.
  */
 #include "posix/posix.h"
@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The number of threads with a word of their own; all others are counted in the view. */
+/* The number of threads with a word of their own. All further threads are counted in the view. */
 #define NR_THREADS 512
 
 static struct pxt_thread threads[NR_THREADS];
@@ -47,7 +47,7 @@ static bool take_thread(struct pxt_thread *thread, uint32_t old, uint32_t tid)
 	return atomic_compare_exchange_strong(&thread->tid, &old, tid);
 }
 
-/* A thread keeps its word until it ends; then another thread detects that and takes it. */
+/* A thread keeps its word until it ends. Then another thread finds that out, and takes the word. */
 static struct pxt_thread *find_word(void)
 {
 	uint32_t tid = (uint32_t)syscall(SYS_gettid);
@@ -65,7 +65,7 @@ static struct pxt_thread *find_word(void)
 		uint32_t old = atomic_load(&threads[nr].tid);
 
 		/*
-		 * A thread that ended with its mark set has left by a jump of a handler, or by
+		 * The mark may be set: the thread has left the stream by a jump of a handler, or by
 		 * force.
 		 */
 		if (old && is_gone(old) && take_thread(&threads[nr], old, tid)) {
@@ -77,7 +77,7 @@ static struct pxt_thread *find_word(void)
 	return pxt_thread;
 }
 
-/* Find a word for this thread. Signal-safe. */
+/* Finds a word for this thread. Signal-safe. */
 struct pxt_thread *pxt_inside_new(void)
 {
 	int error = errno;
@@ -87,7 +87,7 @@ struct pxt_thread *pxt_inside_new(void)
 	return thread;
 }
 
-/* Called in a forked child, which has only this thread: the others' words are free. */
+/* Called in a forked child, which has only this thread: all other words are free. */
 void pxt_inside_in_child(void)
 {
 	uint32_t nr = atomic_load(&nr_used);
@@ -104,8 +104,8 @@ void pxt_inside_in_child(void)
 }
 
 /*
- * Wait until each thread that was inside has left. A thread that enters later sees the values
- * stored before. False: a thread was still inside when @tries were used up.
+ * Waits until each thread that was inside has left. A thread that enters later sees the values
+ * stored before this call. False when a thread was still inside when @tries were used up.
  */
 bool pxt_inside_wait(int *tries)
 {

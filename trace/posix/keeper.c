@@ -1,7 +1,7 @@
 /*
  * The keeper: a process that waits until the owner of a stream ends or executes another program.
- * Then it completes the log, if there is one, and frees the memory. The owner cannot wait for the
- * keeper as a child. The keeper has no terminal and none of the owner's descriptors, and calls only
+ * Then it completes the log, if there is one, and frees the memory. The owner cannot see the keeper
+ * by wait(). The keeper has no terminal and none of the owner's descriptors, and calls only
  * signal-safe functions.
  */
 #include "posix/keeper.h"
@@ -21,24 +21,24 @@
 
 #define NAME "utrail-keeper"
 
-/* The polling interval, for an owner that has closed the descriptor whose lock signals its end. */
+/* The interval for checks of an owner that has closed the descriptor whose lock tells its end. */
 #define LOOK_MS 100
 
 /*
- * The number of tries to write a log, after 1, 2, 4 ... seconds: a full disk may have room again.
+ * The number of tries to write a log, with 1, 2, 4 ... seconds between: a full disk may get room.
  */
 #define TRIES_MAX 7
 
 /*
- * Make a process by the kernel's own call: fork() would run the program's handlers. With an
- * @exit_signal of 0, the program's wait() does not see the process.
+ * Makes a process by the kernel's own call, since fork() would run the program's handlers. With an
+ * @exit_signal of 0 the program's wait() does not see the process.
  */
 static pid_t make_process(int exit_signal)
 {
 	return (pid_t)syscall(SYS_clone, exit_signal, NULL, NULL, NULL, NULL);
 }
 
-/* End this process without _exit(), in which a sanitizer would take its time. */
+/* Ends this process. In _exit() a sanitizer would take its time. */
 static void __attribute__((noreturn)) end_process(int status)
 {
 	for (;;)
@@ -57,9 +57,9 @@ static bool lock_whole(int fd, int how)
 }
 
 /*
- * Make a file without a name, and lock it for the owner. The kernel releases the lock when the
- * owner's last thread has ended, or when the owner executes a program. It does not when a child of
- * the owner ends: the lock belongs to the process.
+ * Makes a file without a name, and locks it for the owner. The kernel releases the lock when the
+ * owner's last thread has ended, or the owner executes a program. When a child of the owner ends,
+ * the lock stays: it belongs to the process.
  */
 static int make_lock(void)
 {
@@ -89,7 +89,7 @@ static void close_from_to(unsigned int first, unsigned int last)
 		close((int)fd);
 }
 
-/* Close all descriptors but the three @fds, of which the last ones may be -1. */
+/* Closes all descriptors but @fds, of which the last ones may be -1. */
 static void close_others(const int fds[3])
 {
 	unsigned int from = 0, best;
@@ -111,8 +111,8 @@ static void close_others(const int fds[3])
 }
 
 /*
- * Give up what the keeper shares with the program. Signals stay blocked: one that ends the
- * program's session or group must not end the writer of its log.
+ * Gives up the things that the keeper shares with the program. Signals stay blocked: a signal that
+ * ends the program's session or group must not end the keeper before the log is complete.
  */
 static void leave_program(const int fds[3])
 {
@@ -128,9 +128,9 @@ static void leave_program(const int fds[3])
 }
 
 /*
- * Replace the arguments: ps reads them from the program's memory and shows them beside the name. If
- * they have no end, ps also shows the bytes after them. The places are fields 48, 49 and 51 of
- * "stat" in proc(5).
+ * Replaces the arguments, which ps reads from the program's memory and shows. If they have no zero
+ * byte at the end, ps shows more bytes. The addresses are fields 48, 49 and 51 of "stat" in
+ * proc(5).
  */
 static void rename_arguments(void)
 {
@@ -171,7 +171,7 @@ static void wait_a_little(int pidfd)
 		nanosleep(&step, NULL);
 }
 
-/* True when nothing is left to do, since the owner has shut the stream down itself. */
+/* True when the owner itself has shut the stream down, or the log is complete. */
 static bool is_done(const struct pxt_keeping *keeping, const struct pxt_log_part *part)
 {
 	if (part)
@@ -188,8 +188,8 @@ static bool is_gone(const struct pxt_keeping *keeping)
 }
 
 /*
- * Wait until the owner has ended. False when there is nothing to do. The end of the lock alone is
- * not enough: the program may have closed all descriptors.
+ * Waits until the owner has ended. False when there is nothing to do. The release of the lock does
+ * not prove that: the program may have closed all descriptors.
  */
 static bool wait_for_owner(const struct pxt_keeping *keeping, const struct pxt_log_part *part,
 			   int lock)
@@ -222,8 +222,8 @@ static void write_log(const struct pxt_keeping *keeping, const struct pxt_log_pa
 }
 
 /*
- * Complete the log, and remove the stream's files. A log that could not be written is left for the
- * process that opens it.
+ * Completes the log, and removes the stream's files. A log that could not be written is left for
+ * the process that opens it.
  */
 static void finish_keeping(const struct pxt_keeping *keeping, const struct pxt_log_part *part)
 {
@@ -261,8 +261,8 @@ keep_stream(const struct pxt_keeping *from, struct pxt_log_part *part, int lock)
 }
 
 /*
- * True when this process adopts orphans: it would get the keeper as a child that it can wait for.
- * In such a process the keeper remains a direct child, which wait() ignores.
+ * True when this process adopts orphans: it would get the keeper as a child, and see it by wait().
+ * In such a process the keeper stays a direct child, which wait() ignores.
  */
 static bool adopts_orphans(void)
 {
@@ -273,8 +273,8 @@ static bool adopts_orphans(void)
 }
 
 /*
- * Runs in the first child. Unless it @stays as the keeper, it makes the keeper and exits at once,
- * so that the keeper's parent is no process of the program.
+ * Runs in the first child. Unless this child @stays as the keeper, it makes the keeper and exits at
+ * once. Then the keeper's parent is no process of the program.
  */
 static void __attribute__((noreturn))
 begin_keeper(const struct pxt_keeping *keeping, struct pxt_log_part *part, int lock, bool stays)
@@ -299,7 +299,7 @@ static bool has_begun(pid_t pid)
 	return status == 0;
 }
 
-/* Returns the keeper's pid if it is a child; 0 if it is none; -1 on failure. */
+/* Returns the keeper's pid if the keeper is a child; 0 if it is none; -1 on failure. */
 static pid_t fork_keeper(const struct pxt_keeping *keeping, struct pxt_log_part *part, int lock)
 {
 	bool stays = adopts_orphans();
@@ -336,7 +336,7 @@ void pxt_keeper_start(struct pxt_keeper *keeper, const struct pxt_keeping *keepi
 	keeper->ino = st.st_ino;
 }
 
-/* Reap a keeper that is a child. It ends as soon as it gets the lock. */
+/* Reaps a keeper that is a child. It ends as soon as it gets the lock. */
 static void reap(pid_t pid)
 {
 	const struct timespec step = { 0, 1000000 };

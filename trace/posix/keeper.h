@@ -1,6 +1,6 @@
 /*
- * Logs whose owner has ended without shutting down: the data that another process needs to complete
- * them, and the process that does. Everything is signal-safe except pxt_flusher_end().
+ * Logs whose owner has ended without shutting down: the data for the process that completes them,
+ * and that process, the keeper. All functions are signal-safe except pxt_flusher_end(). See
  * doc/posix-trace.md, "When the owner ends".
  */
 #ifndef UTRAIL_POSIX_KEEPER_H
@@ -10,9 +10,9 @@
 #include "posixlog/log.h"
 
 /*
- * The progress of the log. The log's bytes before @begin are in the file. The @pending bytes after
- * that are in the buffer of struct pxt_log_part. Together these are the stream's records before
- * @taken.
+ * The progress of a log. The bytes of the log before @begin are in the file. The @pending bytes
+ * after them are in the buffer of struct pxt_log_part. Together these are the stream's records
+ * before @taken.
  */
 struct pxt_log_slot {
 	uint64_t begin;
@@ -22,16 +22,15 @@ struct pxt_log_slot {
 };
 
 /*
- * The part of a stream that its log needs; it follows the cells. Any process of the user may write
- * this part, as it may write the whole stream. So the part may tell where to look, and never where
- * to write.
+ * The part of a stream for its log; it follows the cells. Any process of the user may write to a
+ * stream, and so to this part. So the part may tell a process where to look, and never where to
+ * write.
  *
- * @dev, @ino: those of the log's file
+ * @dev, @ino: of the log's file
  * @mapped_at, @mapped_bytes: the place of the stream in the owner's memory
- * @overflow_ns: the time from which on events are missing, if the log does not report that yet; 0:
- *               none are
+ * @overflow_ns: the time of the first lost event that the log does not report yet; 0: there is none
  * @keeper_pid: 0: there is no keeper
- * @finisher: pid of the process that writes the log instead of the owner
+ * @finisher: the pid of the process that writes the log instead of the owner
  * @is_done: nothing is left to write
  * @which: the index of the valid one of @slots
  */
@@ -52,17 +51,17 @@ struct pxt_log_part {
 
 _Static_assert(sizeof(struct pxt_log_part) % PT_CELL_BYTES == 0, "cells follow it");
 
-/* The log's part of the stream; NULL: the stream has no log. */
+/* Returns the stream's part for its log. NULL when the stream has no log. */
 static inline struct pxt_log_part *pxt_log_part_of(const struct pxt_view *view)
 {
 	return view->has_log ? (struct pxt_log_part *)(view->cells + view->nr_cells) : NULL;
 }
 
 /*
- * The state of writing a log: by the owner, or by the process that finishes it.
+ * The state of writing a log, in the owner or in the process that finishes the log.
  *
- * @taken: the stream's records before this place are in the log; @settled: the length of the log
- *         with them
+ * @taken: the stream's records before this place are in the log
+ * @settled: the length of the log with them
  * @owner: 0, or the process whose unfinished records will never be finished
  */
 struct pxt_drain {
@@ -75,8 +74,8 @@ struct pxt_drain {
 };
 
 /*
- * drain.c. Functions that move records return 0 or a negative errno; -EXFULL: the log has no room
- * for the next record. They are called with handle->reads.
+ * drain.c. Called with handle->reads. Functions that move records return 0 or a negative errno;
+ * -EXFULL: the log has no room for the next record.
  */
 void pxt_drain_begin(struct pxt_drain *drain, struct pxt_log_part *part, uint64_t taken);
 int pxt_drain_until(struct pxt_handle *handle, struct pxt_drain *drain, uint64_t head);
@@ -86,37 +85,39 @@ void pxt_drain_status(struct pxt_handle *handle, struct pxt_drain *drain);
 void pxt_drain_end_full(struct pxt_handle *handle, struct pxt_drain *drain);
 
 /*
- * gone.c: the address where this process has a stream, for pxt_process_has_changed(). 0 when the
- * kernel does not tell the address, or tells another one.
+ * gone.c: returns the address where this process has mapped a stream, for
+ * pxt_process_has_changed(). 0 when the kernel does not tell the address, or tells another one.
  */
 uint64_t pxt_place_of(const struct pxt_stream *stream, size_t bytes);
 /* True when the stream's owner has ended, or executed another program. */
 bool pxt_owner_is_gone(const struct pxt_stream *stream, const struct pxt_log_part *part);
 
 /*
- * finish.c. Complete the log. Returns 0, also when another process does so or has done so, or a
- * negative errno. @stream: mapped, with @bytes; @fd: the log.
+ * finish.c: complete the log @fd of the stream at @stream, which has @bytes. Returns 0 or a
+ * negative errno; 0, too, when another process completes the log or has completed it.
  */
 int pxt_finish(struct pxt_stream *stream, size_t bytes, struct pxt_names *names, int fd);
-/* The log's part of a stream; NULL when no log needs completion. */
+/* Returns the stream's part for its log. NULL when no log needs completion. */
 struct pxt_log_part *pxt_unfinished(struct pxt_stream *stream, size_t bytes);
 /*
- * For a process that opens a log: complete it, or wait for its keeper, for up to a second. A log
- * whose owner is alive is left alone.
+ * For a process that opens a log: complete it, or wait up to a second for its keeper. A log whose
+ * owner is alive stays as it is.
  */
 void pxt_finish_file(int fd);
 /*
- * Write to @name the new name for the file of an ended stream whose log is not complete. Renaming
- * the file frees the stream's number @number.
+ * Write the new name for the file of an ended stream whose log is not complete. To rename the file
+ * frees the stream's number @number.
  */
 void pxt_left_name(char name[64], unsigned int number, uint32_t serial);
-/* Call this with the folder's lock. */
+/* Remove the stream's file. Called with the folder's lock. */
 void pxt_remove_finished(int place, unsigned int number, const struct pxt_stream *stream);
 
 /*
- * keeper.c: the data for the keeper of a new stream. @place: the folder's descriptor; @log: the
- * log's descriptor, -1 when there is none; @names: only needed for a log.
- * @mapped_at: the address of the stream in this process; 0: the kernel does not tell it
+ * keeper.c: the data for the keeper of a new stream.
+ *
+ * @place: the folder's descriptor
+ * @log: the log's descriptor, -1 without a log; @names: needed only for a log
+ * @mapped_at: the result of pxt_place_of()
  */
 struct pxt_keeping {
 	int place;
@@ -130,12 +131,12 @@ struct pxt_keeping {
 
 void pxt_keeper_start(struct pxt_keeper *keeper, const struct pxt_keeping *keeping,
 		      struct pxt_log_part *part);
-/* End the keeper: the stream was closed, and its log is complete. */
+/* End the keeper, after the stream was closed and its log completed. */
 void pxt_keeper_end(const struct pxt_keeper *keeper);
 
 /*
- * trim.c: free the memory that a child has from its parent and does not need. @keeps: @nr addresses
- * whose memory stays.
+ * trim.c: unmap memory that a child has from its parent and does not need. The memory around the
+ * @nr addresses @keeps stays.
  */
 void pxt_trim(const void *const *keeps, int nr);
 

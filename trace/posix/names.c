@@ -1,11 +1,13 @@
-/* Names of user events and their ids, in memory that several processes add to without a lock. */
+/*
+ * The names of user events, and their ids, in memory to which several processes add without a lock.
+ */
 #include "posix/posix.h"
 
 #include <sched.h>
 #include <string.h>
 
 /*
- * Copy the text of a finished name, and terminate the copy even if other processes write to the
+ * Copies the text of a finished name. The copy has a zero byte even if other processes write to the
  * name.
  */
 static void copy_text(const struct pxt_name *name, char text[PT_NAME_MAX + 1])
@@ -15,13 +17,13 @@ static void copy_text(const struct pxt_name *name, char text[PT_NAME_MAX + 1])
 }
 
 /*
- * Writing a name takes less than a microsecond. The wait is limited, because the pid of the writer
+ * A name is written in less than a microsecond. The wait is limited, since the pid of the writer
  * may be false.
  */
 #define WAITS_MAX (1 << 20)
 
 /*
- * Wait for the process that writes the name. False when that process has died: then this process
+ * Waits for the process that writes the name. False when that process has died: then this process
  * must write the name.
  */
 static bool wait_for(struct pxt_name *name, uint32_t state, uint32_t self)
@@ -37,8 +39,8 @@ static bool wait_for(struct pxt_name *name, uint32_t state, uint32_t self)
 }
 
 /*
- * All processes search the names in the same order, and take the first free entry, after finished
- * names only. So no name is there twice.
+ * All processes search the names in the same order. An entry is taken only after all entries before
+ * it are finished. So no name is there twice.
  */
 uint32_t pxt_names_open(struct pxt_names *names, const char *text)
 {

@@ -1,5 +1,5 @@
 /*
- * The folder with the files that processes of a user share: streams "s-N", registries
+ * The folder with the files that the processes of a user share: streams "s-N", registries
  * "p-PID-START", names "n-PID-START". Signal-safe.
  */
 #include "posix/posix.h"
@@ -43,8 +43,8 @@ void pxt_place_name(char name[64], char kind, uint64_t number, uint64_t start)
 }
 
 /*
- * Open a folder to which other users have no access: a folder of another user, or one that others
- * may write to, is refused.
+ * Opens a folder. A folder of another user, or one to which others may write, is refused. Returns a
+ * descriptor or a negative errno.
  */
 static int open_folder(int dir, const char *path, bool makes)
 {
@@ -63,7 +63,7 @@ static int open_folder(int dir, const char *path, bool makes)
 	return fd;
 }
 
-/* The folder of shared memory, and the user's own within it: "utrail-UID". */
+/* The folder of shared memory. The user's own folder is in it: "utrail-UID". */
 #define SHARED_MEMORY "/dev/shm"
 #define RANDOM_DIGITS 16
 
@@ -73,7 +73,7 @@ static void put_own_name(char name[static NAME_MAX + 1])
 	*add_number(name + strlen(name), geteuid()) = '\0';
 }
 
-/* True for "utrail-UID-" and random digits. */
+/* True for @own + "-" + random digits. */
 static bool is_other_name(const char *name, const char *own)
 {
 	size_t len = strlen(own);
@@ -89,7 +89,7 @@ struct other {
 	char *best;
 };
 
-/* Take the folder of ours that comes first by name, so that all processes find the same one. */
+/* Takes the first of this user's folders by name, so that all processes find the same one. */
 static void take_if_better(const char *name, void *argument)
 {
 	const struct other *other = argument;
@@ -112,7 +112,7 @@ static void find_other_name(int memory, const char *own, char best[static NAME_M
 	pxt_list(memory, take_if_better, &other);
 }
 
-/* Make a folder with a name that no other user can have taken before. */
+/* Makes a folder with a name that no other user can have taken before. */
 static int make_other(int memory, const char *own)
 {
 	char name[NAME_MAX + 1];
@@ -130,8 +130,8 @@ static int make_other(int memory, const char *own)
 }
 
 /*
- * Another user has the folder's usual name: use a folder made in its place, by us now or by an
- * earlier process.
+ * Another user has taken the usual name: use the folder that this process, or an earlier one, makes
+ * in its place.
  */
 static int open_other(int memory, const char *own, bool makes)
 {
@@ -177,7 +177,7 @@ int pxt_place_open_existing(void)
 	return open_place(false);
 }
 
-/* The reason for a missing folder, as an error number; ENOMEM if something else is missing. */
+/* Returns the reason why the folder cannot be opened, as an error number; ENOMEM when it can. */
 int pxt_place_error(void)
 {
 	int place = pxt_place_open();
@@ -205,10 +205,7 @@ static int lock_place(int place, int how)
 	return fd;
 }
 
-/*
- * Take the folder's lock, to make and remove files. The kernel releases the lock of a process that
- * dies.
- */
+/* The kernel releases the lock of a process that dies. */
 int pxt_place_lock(int place)
 {
 	return lock_place(place, LOCK_EX);
@@ -231,7 +228,7 @@ int pxt_place_lock_soon(int place)
 	return lock;
 }
 
-/* The lock itself is released, since a child that was forked meanwhile has the descriptor, too. */
+/* flock() releases the lock itself: a child that was forked meanwhile has the descriptor, too. */
 void pxt_place_unlock(int lock)
 {
 	flock(lock, LOCK_UN);
@@ -245,7 +242,6 @@ static void *map_file(int fd, size_t bytes)
 	return memory == MAP_FAILED ? NULL : memory;
 }
 
-/* Map the whole of a file; NULL when there is no such file. */
 void *pxt_place_map(int place, const char *name, size_t *bytes)
 {
 	int fd = openat(place, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
@@ -264,8 +260,8 @@ void *pxt_place_map(int place, const char *name, size_t *bytes)
 }
 
 /*
- * Create a file, in place of one with the same name. All its memory is allocated at once: a process
- * that writes there must not be killed for lack of memory.
+ * Creates a file, in place of another one with its name. All its memory is allocated at once: a
+ * process that writes there must not be killed for lack of memory.
  */
 void *pxt_place_make(int place, const char *name, size_t bytes, int *error)
 {
@@ -288,7 +284,7 @@ void *pxt_place_make(int place, const char *name, size_t bytes, int *error)
 	return memory;
 }
 
-/* The file is opened by the kernel's name for the descriptor, so it may have been renamed. */
+/* The path in /proc is good even if the file was renamed. */
 int pxt_open_again(int fd)
 {
 	char path[32];

@@ -1,6 +1,6 @@
 /*
- * The internals of POSIX Trace: streams in shared memory, their writers, and the handles of
- * readers. doc/posix-trace.md
+ * The internals of POSIX Trace: streams in shared memory, their writers, and the handles of their
+ * readers. See doc/posix-trace.md.
  */
 #ifndef UTRAIL_POSIX_H
 #define UTRAIL_POSIX_H
@@ -21,7 +21,7 @@
 #define PT_LIKELY(x)   __builtin_expect(!!(x), 1)
 #define PT_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
-/* ---- shared memory: any process of the same user may write anything there ---- */
+/* ---- shared memory, where any process of the same user may write anything ---- */
 
 #define PT_MAGIC	0x54585055 /* "UPXT" */
 #define PT_VERSION	2
@@ -38,7 +38,7 @@ struct pxt_cell {
 	_Atomic pxt_piece data[PT_CELL_PIECES];
 };
 
-/* The head of a record: the data of its first cell begin with it. */
+/* The head of a record, at the beginning of the data of its first cell. */
 struct pxt_head {
 	uint64_t time_ns;
 	uint64_t address;
@@ -54,21 +54,20 @@ _Static_assert(sizeof(struct pxt_head) == PT_CELL_DATA - PT_INLINE_DATA, "as the
 enum pxt_run {
 	PT_RUNS = 1,
 	PT_IS_FULL = 2,
-	PT_RESTARTS = 4,   /* full: the stream runs again when all was read or flushed */
+	PT_RESTARTS = 4,   /* full: runs again when all events were read or flushed */
 	PT_SAYS_STOP = 8,  /* full: the automatic STOP was not read yet */
 	PT_IS_CLOSED = 16, /* the stream has ended for ever */
 	PT_WAS_CLOSED = 32,
 };
 
 /*
- * @head, @tail: the places of the next record and of the oldest one, counted in cells since the
- *               beginning
- * @gap: the place where events were lost since the reader was told, plus 1; 0: nowhere. @gap_ns:
- *       the time of the first of them
+ * @head, @tail: the places of the next record and of the oldest one, in cells since the beginning
+ * @gap: the place of the first loss that the reader was not told yet, plus 1; 0: there is none
+ * @gap_ns: the time of that loss
  * @clear_at: records that begin before it are not read any more
  * @log_bytes: the size of the struct pxt_log_part (keeper.h) after the cells; 0: there is no log
  * @run_at_end: the value of @run when a process other than the owner closed the stream, and
- *              PT_WAS_CLOSED
+ * PT_WAS_CLOSED
  */
 struct pxt_stream {
 	uint32_t magic;
@@ -105,12 +104,11 @@ struct pxt_stream {
 _Static_assert(sizeof(struct pxt_stream) <= PT_CELLS_OFFSET, "cells follow it");
 
 /*
- * The name of a user event. A process shares its names with children that it has forked while a
- * stream was inherited.
+ * The name of a user event. If a stream was inherited, a process shares its names with the children
+ * that it has forked since.
  */
 struct pxt_name {
-	/* 0: free, PT_NAME_READY, or the pid of the process that writes it */
-	_Atomic uint32_t state;
+	_Atomic uint32_t state; /* 0: free; PT_NAME_READY; or the pid of the writer */
 	char text[PT_NAME_MAX + 1];
 };
 
@@ -123,8 +121,10 @@ struct pxt_names {
 };
 
 /*
- * The streams of a process. @attached: a bit for each stream that traces it. @serial: for each
- * number, distinguishes the present stream from former ones.
+ * The streams that trace a process.
+ *
+ * @attached: a bit for each of these streams
+ * @serial: by number: distinguishes the present stream from former ones
  */
 #define PT_ATTACHED_BITS  (8 * sizeof(unsigned long))
 #define PT_ATTACHED_WORDS (TRACE_SYS_MAX / PT_ATTACHED_BITS)
@@ -139,7 +139,7 @@ struct pxt_registry {
 	_Atomic uint32_t serial[TRACE_SYS_MAX];
 };
 
-/* ---- of this process ---- */
+/* ---- memory of this process ---- */
 
 #define PT_NR_USERS 8
 
@@ -148,7 +148,7 @@ struct pxt_users {
 };
 
 /*
- * A stream as this process has it: values that were checked when it was mapped, and are never read
+ * A stream in this process. The values were checked when the stream was mapped, and are never read
  * from shared memory again.
  *
  * @stream: NULL: the stream is not mapped
@@ -191,14 +191,14 @@ void pxt_process_path(char path[32], pid_t pid);
 /* "/proc/self/fd/N" */
 void pxt_fd_path(char path[32], int fd);
 int pxt_process_start(pid_t pid, uint64_t *start);
-/* Read field @field of "stat" in proc(5), from field 3 on. Returns 0 or a negative errno. */
+/* Read field @field, 3 or more, of "stat" in proc(5). Returns 0 or a negative errno. */
 int pxt_process_field(pid_t pid, int field, uint64_t *value);
 /* Returns 0 when the parent is unknown. */
 pid_t pxt_process_parent(pid_t pid);
 bool pxt_process_is_dead(pid_t pid);
 bool pxt_process_is_alive(pid_t pid, uint64_t start);
 /*
- * gone.c: true when the process has executed another program: it has no file mapped at exactly that
+ * gone.c: true when the process has executed another program: no file is mapped at exactly that
  * place any more. False when that is unknown.
  */
 bool pxt_process_has_changed(pid_t pid, uint64_t at, uint64_t bytes);
@@ -207,43 +207,46 @@ struct timespec pxt_timespec(uint64_t ns);
 long pxt_futex(_Atomic uint32_t *word, int op, uint32_t value, const struct timespec *timeout);
 void pxt_futex_wake(_Atomic uint32_t *word);
 
-/* place.c: the folder of shared files. Functions return a descriptor or a negative errno. */
+/*
+ * place.c: the folder of shared files. Functions that return int return a descriptor or a negative
+ * errno.
+ */
 int pxt_place_open(void);
 int pxt_place_open_existing(void);
 int pxt_place_error(void);
 int pxt_place_lock(int place);
 /* -EWOULDBLOCK: another process has the lock. */
 int pxt_place_try_lock(int place);
-/* Try to lock for a tenth of a second: a keeper holds the lock briefly when it removes files. */
+/* Try for a tenth of a second: a keeper holds the lock briefly when it removes files. */
 int pxt_place_lock_soon(int place);
 void pxt_place_unlock(int lock);
 void pxt_place_name(char name[64], char kind, uint64_t number, uint64_t start);
 void *pxt_place_map(int place, const char *name, size_t *bytes);
-/* Open the file of a descriptor again, for reading and writing. -1 on failure. */
+/* Open the file of @fd again, for reading and writing. -1 on failure. */
 int pxt_open_again(int fd);
 void *pxt_place_make(int place, const char *name, size_t bytes, int *error);
 
-/* sweep.c: call it with the folder's lock */
+/* sweep.c: remove files of dead processes. Called with the folder's lock. */
 void pxt_sweep(int place);
 
 /*
- * inherit.c: attach the parent's streams to a process that was made by posix_spawn() or fork() and
- * exec. With the folder's lock.
+ * inherit.c: attach the parent's streams to a process that was made by posix_spawn(), or by fork()
+ * and exec. Called with the folder's lock.
  */
 void pxt_inherit(int place, struct pxt_registry *registry, pid_t pid, uint64_t start);
-/* The registry of a process' parent, mapped; NULL when it has none. */
+/* Map the registry of a process' parent. NULL when it has none. */
 struct pxt_registry *pxt_parent_registry(int place, pid_t pid);
 /*
- * Close the streams that the former image of this process has made: an executed image does not
+ * Close the streams that this process has made before it executed another program, which does not
  * control them.
  */
 void pxt_close_own(int place, uint32_t pid, uint64_t start);
 
-/* process.c: join the registry of this process. False while there is none */
+/* process.c: map this process' registry. False while there is none. */
 bool pxt_join(void);
 /*
- * @names: the names of this process, valid until it is forked; NULL when it has none. Returns 0;
- *         -EAGAIN: the names are not known at this moment.
+ * Store this process' names, valid until it forks; NULL when it has none. Returns 0; -EAGAIN: the
+ * names are not known at this moment.
  */
 int pxt_known_names(struct pxt_names **names);
 struct pxt_names *pxt_names_map(int place, uint32_t pid, uint64_t start);
@@ -251,14 +254,14 @@ struct pxt_registry *pxt_registry_of(int place, pid_t pid, uint64_t start, int *
 
 /*
  * names.c. pxt_names_open() returns an id; PT_UNNAMED when there is no room. pxt_names_get()
- * returns NULL when the id has no name
+ * returns NULL when the id has no name.
  */
 uint32_t pxt_names_open(struct pxt_names *names, const char *text);
 const char *pxt_names_get(const struct pxt_names *names, uint32_t id, char text[PT_NAME_MAX + 1]);
 
 /*
- * view.c. pxt_view_wait() waits until no thread of this process is in the stream. False: a thread
- * still was in it after @tries (the last 1000 take 1 ms each), or the calling thread is
+ * view.c. pxt_view_wait() waits until no thread of this process is in the stream. False when the
+ * calling thread is in it, or another one still is after @tries (the last 1000 take 1 ms each).
  */
 int pxt_view_set(struct pxt_view *view, struct pxt_stream *stream, size_t bytes, uint32_t serial);
 bool pxt_view_wait(struct pxt_view *view, int tries);
@@ -269,12 +272,12 @@ bool pxt_view_map(unsigned int number, uint32_t serial);
 void pxt_view_detach(struct pxt_registry *registry, unsigned int number, uint32_t serial);
 
 /*
- * The CPU's counter in terms of CLOCK_MONOTONIC, for one thread (clock.c).
+ * clock.c: how one thread computes CLOCK_MONOTONIC from the CPU's counter.
  *
  * @base_counter, @base_ns: the counter and the clock at one moment
  * @scale: nanoseconds per tick, with 32 fractional bits
  * @limit: the number of ticks for which the fit is valid; 0: there is no fit, or it is being
- *         changed
+ * changed
  */
 struct pxt_fit {
 	uint64_t base_counter;
@@ -284,9 +287,10 @@ struct pxt_fit {
 };
 
 /*
- * inside.c. The word of a thread: @turn is odd while the thread is in a stream. Signal handlers
- * that interrupt the thread then do not change @turn.
+ * inside.c: the state of a thread. A signal handler that interrupts the thread in a stream does not
+ * change @turn.
  *
+ * @turn: odd while the thread is in a stream
  * @tid: the thread's number
  * @last_ns: the time of its last event: times of a thread do not go back
  */
@@ -307,7 +311,7 @@ void pxt_inside_in_child(void);
 struct pxt_thread *pxt_inside_new(void);
 bool pxt_inside_wait(int *tries);
 
-/* The struct of all threads that have no word of their own. */
+/* The struct of all threads that have none of their own. */
 extern struct pxt_thread pxt_nobody;
 
 /* clock.c. Its functions are signal-safe. */
@@ -315,7 +319,7 @@ void pxt_clock_begin(void);
 uint64_t pxt_clock_slow(struct pxt_thread *thread);
 
 /*
- * HOT: returns the time for an event of this thread, by CLOCK_MONOTONIC. Takes half as long as
+ * HOT: returns the time for an event of this thread, by CLOCK_MONOTONIC. Takes half the time of
  * clock_gettime(2), which waits for all earlier instructions.
  */
 static inline uint64_t pxt_now_ns(void)
@@ -333,7 +337,7 @@ static inline uint64_t pxt_now_ns(void)
 		if (PT_LIKELY(ticks < thread->fit.limit))
 			ns = thread->fit.base_ns + (ticks * thread->fit.scale >> 32);
 		atomic_signal_fence(memory_order_seq_cst);
-		/* A signal handler has come in between and made a new fit. */
+		/* A signal handler has made a new fit in between. */
 		if (PT_UNLIKELY(thread->fit.base_counter != base))
 			ns = 0;
 	}
@@ -349,8 +353,8 @@ static inline uint64_t pxt_now_ns(void)
 }
 
 /*
- * @user: the counter used instead of the thread's word; @turn: odd when the thread was inside
- * before
+ * @user: the counter that is used if the thread has no struct of its own
+ * @turn: odd when the thread was already inside
  */
 struct pxt_inside {
 	struct pxt_thread *thread;
@@ -396,23 +400,23 @@ static inline void pxt_inside_leave(const struct pxt_inside *inside)
 }
 
 /*
- * ring.c: records in cells. pxt_ring_put() is signal-safe. It returns 0, or -ENOSPC; -EBUSY: no
- * place could be claimed in many tries. @event gets a later time if its thread had to give way to
- * others.
+ * ring.c: records in cells. pxt_ring_put() is signal-safe. It returns 0; -ENOSPC; or -EBUSY: no
+ * place could be claimed in many tries. If its thread had to give way to others, @event gets a
+ * later time.
  */
 uint32_t pxt_cells_of(uint32_t len);
 int pxt_ring_put(struct pxt_view *view, struct pxt_event *event, const void *data);
 /*
  * Read the record at @at without taking it. Returns 1; 0: there is none; -EAGAIN: it is not
- * finished; -ESTALE: it is gone. @data: pxt_data_room() bytes.
+ * finished; -ESTALE: it is gone. @data: NULL, or pxt_data_room() bytes
  */
 int pxt_ring_peek(const struct pxt_view *view, uint64_t at, struct pxt_event *event, void *data,
 		  uint32_t *nr_cells);
-/* Take the record. False when another reader has taken it. */
+/* Take the record at @at. False when another reader has taken it. */
 bool pxt_ring_take(const struct pxt_view *view, uint64_t at, uint32_t nr_cells);
-/* Skip a record that its process will never finish. */
+/* Skip an unfinished record whose writer has died. */
 bool pxt_ring_skip_dead(const struct pxt_view *view, uint64_t at);
-/* Skip an unfinished record of a stream that was closed. @pid: its writer; 0: any process. */
+/* Skip an unfinished record of a closed stream. @pid: its writer; 0: any process */
 bool pxt_ring_skip_of(const struct pxt_view *view, uint64_t at, pid_t pid);
 /* Drop the oldest record to make room. False when that is impossible. */
 bool pxt_ring_evict(const struct pxt_view *view);
@@ -425,15 +429,11 @@ static inline uint32_t pxt_data_room(const struct pxt_view *view)
 
 /* record.c */
 void pxt_record(uint32_t id, const void *data, size_t len, const void *address);
-/*
- * Record a system event of this process, independent of the stream's status, but subject to the
- * filter.
- */
+/* Record a system event of this process, whether the stream runs or not. The filter applies. */
 void pxt_put_system(struct pxt_view *view, uint32_t id, const void *data, uint32_t len,
 		    const void *address);
 /*
- * Record a system event without data, if the stream runs. No other event is dropped to make room
- * for it.
+ * Record a system event without data if the stream runs. No event is dropped to make room for it.
  */
 void pxt_put_if_room(struct pxt_view *view, uint32_t id);
 bool pxt_is_filtered(struct pxt_stream *stream, uint32_t id);
@@ -456,9 +456,10 @@ enum pxt_kind {
 };
 
 /*
- * @fd: the descriptor by whose lock the keeper (keeper.h) knows that this process goes on; -1:
- * there is no keeper. @dev, @ino: those of its file, in case the program closes the descriptor.
- * @child: the keeper, when it is our child
+ * @fd: the descriptor by whose lock the keeper (keeper.h) sees that this process still runs; -1:
+ * there is no keeper
+ * @dev, @ino: of its file, in case the program closes the descriptor
+ * @child: the pid of the keeper if it is a child of this process
  */
 struct pxt_keeper {
 	int fd;
@@ -470,12 +471,12 @@ struct pxt_keeper {
 /*
  * The object that a trace_id_t stands for.
  *
- * @number, @view, @attr: number and view of the stream, and its attributes when it was made.
- *          @names: the names of the traced process
- * @reads, @controls: locks for taking events, and for changing the stream; taken in this order
+ * @number, @view, @attr: number and view of the stream, and its attributes when it was made
+ * @names: of the traced process
+ * @reads, @controls: the locks for taking events, and for changing the stream; taken in this order
  * @at: the place up to which a stream with a log was read
- * @queue, @nr_queued: OVERFLOW and RESUME that are still to be read, before @held. @held: a record
- *                 that was taken already, with its data in @buffer
+ * @queue, @nr_queued: OVERFLOW and RESUME that are still to be read, before @held
+ * @held: a record that was taken already, with its data in @buffer
  */
 struct pxt_handle {
 	enum pxt_kind kind;
@@ -504,35 +505,33 @@ struct pxt_handle {
 };
 
 /*
- * Find a handle and use it until pxt_handle_put(). NULL: there is none, it is of none of the
- * @kinds, or another process has made it.
+ * Find a handle, and use it until pxt_handle_put(). NULL when there is none, when it is of another
+ * kind than @kinds, or when another process has made it.
  */
 struct pxt_handle *pxt_handle_get(trace_id_t trid, int kinds);
 void pxt_handle_put(struct pxt_handle *handle);
 /*
- * Make a new handle. It is in use, and is not found before pxt_handle_publish(). NULL: there are
+ * Make a new handle, which pxt_handle_get() finds after pxt_handle_publish(). NULL when there are
  * too many handles.
  */
 struct pxt_handle *pxt_handle_new(void);
 trace_id_t pxt_handle_publish(struct pxt_handle *handle, enum pxt_kind kind);
 void pxt_handle_discard(struct pxt_handle *handle);
-/*
- * Remove a handle and wait until all threads that had it have left. NULL as for pxt_handle_get().
- */
+/* Remove a handle, and wait until no other thread uses it. NULL as for pxt_handle_get(). */
 struct pxt_handle *pxt_handle_end(trace_id_t trid, int kinds);
-/* Forget all handles, in a forked child: its parent's are not its own. */
+/* Forget all handles: in a forked child they are the parent's. */
 void pxt_handles_forget(void);
 void pxt_handles_wake_flushers(void);
 void pxt_handles_lock(void);
 void pxt_handles_unlock(void);
-/* Call this at the end of the process. */
+/* Called at the end of the process. */
 void pxt_handles_shutdown(void);
 
 /* create.c */
 int pxt_shutdown(struct pxt_handle *handle);
 /* control.c */
 void pxt_stop(struct pxt_view *view, const void *address);
-/* Call this when no other thread uses the handle. */
+/* Called when no other thread uses the handle. */
 void pxt_stop_for_good(struct pxt_handle *handle, const void *address);
 void pxt_restart(struct pxt_view *view);
 
@@ -541,7 +540,7 @@ void pxt_close_stream(struct pxt_stream *stream);
 
 /* flush.c */
 int pxt_flusher_start(struct pxt_handle *handle, int file_desc);
-/* Returns the log's descriptor; -1 when the stream has none. */
+/* Returns the log's descriptor, or -1. */
 int pxt_flusher_file(const struct pxt_handle *handle);
 int pxt_flush(struct pxt_handle *handle);
 int pxt_flusher_end(struct pxt_handle *handle);
@@ -561,17 +560,17 @@ const struct pxt_attr *pxt_log_attr(const struct pxt_handle *handle);
 const char *pxt_log_name(const struct pxt_handle *handle, uint32_t id, char text[PT_NAME_MAX + 1]);
 
 /*
- * take.c: take the next event; its data go to handle->buffer. Returns 1; 0: there is none; -EAGAIN:
- * a writer is in the middle of it. Call this with handle->reads.
+ * take.c: take the next event; its data go to handle->buffer. Called with handle->reads. Returns 1;
+ * 0: there is none; -EAGAIN: a writer is in the middle of it.
  */
 int pxt_take(struct pxt_handle *handle, struct pxt_event *event);
 void pxt_take_back(struct pxt_handle *handle, const struct pxt_event *event);
 /*
- * Call this when no event comes any more and all were taken. True when events were lost after the
- * last one: then pxt_take() reports the loss.
+ * Called when no event will come and all were taken. True when events were lost after the last one:
+ * then pxt_take() reports the loss.
  */
 bool pxt_take_last_gap(struct pxt_handle *handle);
-/* Read the next event of a stream with a log. The event stays in the stream until it is flushed. */
+/* Read the next event of a stream with a log. The event stays in the stream until a flush. */
 int pxt_follow(struct pxt_handle *handle, struct pxt_event *event);
 
 /* read.c */

@@ -1,4 +1,4 @@
-/* Logs are opened and read. */
+/* Opens and reads logs. */
 #include "posix/keeper.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* An open log. The descriptor is a copy: the program may close or change its own. */
+/* An open log. Its descriptor is a copy: the program may close or change its own. */
 struct pxt_log_file {
 	struct pxt_log log;
 	dev_t dev;

@@ -1,4 +1,4 @@
-/* Other processes: liveness and start time; clocks and futexes. Everything is signal-safe. */
+/* Processes, by /proc; clocks and futexes. Signal-safe. */
 #include "posix/posix.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #if !defined(SYS_futex) && defined(SYS_futex_time64)
-#define SYS_futex SYS_futex_time64 /* some machines have no other futex(2) */
+#define SYS_futex SYS_futex_time64 /* the only futex(2) of some machines */
 #endif
 
 static char *add_number(char *at, int number)
@@ -41,8 +41,8 @@ void pxt_fd_path(char path[32], int fd)
 }
 
 /*
- * Read the fields after the command's name, which may have any characters and ends with the last
- * bracket. NULL: there is no such process.
+ * Returns the fields after the command's name, which may have any characters and ends with the last
+ * bracket. NULL when there is no such process.
  */
 static const char *read_stat(pid_t pid, char text[512])
 {
@@ -63,7 +63,7 @@ static const char *read_stat(pid_t pid, char text[512])
 	return end && end[1] == ' ' ? end + 2 : NULL;
 }
 
-/* Read field @wanted of "stat" in proc(5) from the text @at, which begins with field 3. */
+/* Reads field @wanted of "stat" in proc(5) from the text @at, which begins with field 3. */
 static int take_field(const char *at, int wanted, uint64_t *value)
 {
 	uint64_t number = 0;
@@ -79,10 +79,6 @@ static int take_field(const char *at, int wanted, uint64_t *value)
 	return 0;
 }
 
-/*
- * Read a field of "stat". If the first thread has ended, field 20 still counts the threads that go
- * on.
- */
 int pxt_process_field(pid_t pid, int wanted, uint64_t *value)
 {
 	char text[512];
@@ -91,6 +87,7 @@ int pxt_process_field(pid_t pid, int wanted, uint64_t *value)
 
 	if (!at || *at == 'X')
 		return -ESRCH;
+	/* The first thread may have ended while others go on: field 20 counts these. */
 	if (*at == 'Z' && (take_field(at, 20, &nr_threads) < 0 || nr_threads < 2))
 		return -ESRCH;
 	return take_field(at, wanted, value);
@@ -116,7 +113,7 @@ static bool is_dead(pid_t pid)
 		return false;
 	if (kill(pid, 0) < 0)
 		return errno == ESRCH;
-	/* kill() finds a zombie, too, so its state is read. Without /proc the state is unknown. */
+	/* kill() finds a zombie, too, so the state is read. Without /proc it is unknown. */
 	return pxt_process_start(pid, &start) < 0 && access("/proc/self/stat", F_OK) == 0;
 }
 
@@ -152,7 +149,7 @@ struct timespec pxt_timespec(uint64_t ns)
 	};
 }
 
-/* SYS_futex takes the kernel's own struct timespec of two words. */
+/* The kernel's own struct timespec for SYS_futex has two words. */
 long pxt_futex(_Atomic uint32_t *word, int op, uint32_t value, const struct timespec *timeout)
 {
 	long words[2];

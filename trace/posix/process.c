@@ -1,7 +1,4 @@
-/*
- * This process as a traced one: its registry, its names, and what happens to them in children and
- * at the end.
- */
+/* This process as a traced one: its registry and its names, in children and at the end. */
 #include "posix/posix.h"
 
 #include <errno.h>
@@ -11,19 +8,17 @@
 #include <unistd.h>
 
 /*
- * The registry before the first use. All its bits are set, so that the first event looks for the
- * true one.
+ * The registry before the first use. With all its bits set the first event looks for the true one.
  */
 static struct pxt_registry unknown = { .attached = { [0 ... PT_ATTACHED_WORDS - 1] = ~0ul } };
-/* The registry of a process that cannot have one: it is not traced. */
+/* The registry of a process that cannot have one, and is not traced. */
 static struct pxt_registry none;
 
 struct pxt_process pxt_process = { .registry = &unknown };
 
 static _Atomic uint32_t is_joining;
 /*
- * A bit for each stream of the parent that this process continues. A forked process has no other
- * streams.
+ * A bit for each stream of the parent that goes on in this forked process. It has no other streams.
  */
 static unsigned long inherited[PT_ATTACHED_WORDS];
 static bool was_forked;
@@ -49,8 +44,8 @@ struct pxt_names *pxt_names_map(int place, uint32_t pid, uint64_t start)
 }
 
 /*
- * Copy the names that the process @pid has from its parent. Another process that makes names for
- * @pid finds them by the parent's registry.
+ * Copies the names that the process @pid has from its parent. If another process does that for
+ * @pid, it finds them by the parent's registry.
  */
 static void copy_parents_names(int place, struct pxt_names *names, pid_t pid)
 {
@@ -90,8 +85,8 @@ static struct pxt_names *make_names(int place, pid_t pid, uint64_t start, int *e
 }
 
 /*
- * Find the registry of a process, or create it. The process itself calls this, or one that wants to
- * trace it. The folder's lock is held.
+ * Finds or creates the registry of a process: this one, or one that this process wants to trace.
+ * Called with the folder's lock.
  */
 struct pxt_registry *pxt_registry_of(int place, pid_t pid, uint64_t start, int *error)
 {
@@ -120,7 +115,10 @@ struct pxt_registry *pxt_registry_of(int place, pid_t pid, uint64_t start, int *
 	return registry;
 }
 
-/* The parent's streams bring the parent's names: ids mean the same for all writers of a stream. */
+/*
+ * The parent's streams bring the parent's names, so that an id is the same name for all writers of
+ * a stream.
+ */
 static void take_over(struct pxt_registry *registry)
 {
 	for (unsigned int nr = 0; nr < TRACE_SYS_MAX; nr++) {
@@ -184,10 +182,7 @@ static struct pxt_registry *join_now(void)
 	return registry;
 }
 
-/*
- * Signal-safe: a signal handler that interrupts this does not record. False while there is no
- * registry.
- */
+/* Signal-safe: a signal handler that interrupts this records nothing. */
 bool pxt_join(void)
 {
 	struct pxt_registry *registry = atomic_load(&pxt_process.registry);
@@ -210,9 +205,7 @@ bool pxt_join(void)
 	return atomic_load(&pxt_process.registry) != &none;
 }
 
-/*
- * A child that has not joined yet has its parent's names mapped, and replaces them when it joins.
- */
+/* A child that has not joined yet has its parent's names. It replaces them when it joins. */
 int pxt_known_names(struct pxt_names **names)
 {
 	*names = NULL;
@@ -247,7 +240,7 @@ static bool is_inherited(const struct pxt_registry *registry, unsigned int numbe
 	       stream->attr.inherited == POSIX_TRACE_INHERITED;
 }
 
-/* Map streams of other processes that were attached since the last event. */
+/* Maps streams that other processes have attached since the last event. */
 static void map_attached(struct pxt_registry *registry)
 {
 	for (unsigned int nr = 0; nr < TRACE_SYS_MAX; nr++) {
@@ -259,8 +252,8 @@ static void map_attached(struct pxt_registry *registry)
 }
 
 /*
- * Called in a forked child, which has only this thread. Unmaps streams that are not inherited,
- * unless a handler that has forked will return into them.
+ * Called in a forked child, which has only this thread. Unmaps streams that are not inherited. A
+ * stream stays if a signal handler has forked, and will return into it.
  */
 static void in_child(void)
 {
@@ -288,14 +281,14 @@ static void in_child(void)
 	}
 	atomic_store(&pxt_process.registry, &unknown);
 	munmap(registry, sizeof(*registry));
-	/* Join now, so that other processes see that the names are in use. */
+	/* Join now: other processes must see that the names are in use. */
 	if (has_inherited)
 		pxt_join();
 }
 
 /*
- * Join if the process is traced from its beginning, while its parent is still alive. All other
- * processes join with their first event.
+ * Joins at the start if the process is traced from its beginning: its parent is still alive now.
+ * All other processes join with their first event.
  */
 static void join_if_traced(void)
 {
@@ -325,7 +318,7 @@ static void first_thread_ends(void *marker)
 	pxt_flushers_first_ended();
 }
 
-/* A thread-specific destructor is the only way to learn that main() has left by pthread_exit(). */
+/* Only a thread-specific destructor tells that main() has left by pthread_exit(). */
 static void watch_first_thread(void)
 {
 	static pthread_key_t key;
@@ -345,8 +338,8 @@ __attribute__((constructor)) static void begin(void)
 }
 
 /*
- * Remove the files of this process. Names stay as long as a child that has inherited them may be
- * left: pxt_sweep().
+ * Removes the files of this process. Its names stay as long as there may be a child that has
+ * inherited them (pxt_sweep()).
  */
 __attribute__((destructor)) static void end(void)
 {
@@ -364,7 +357,7 @@ __attribute__((destructor)) static void end(void)
 		return;
 	pxt_place_name(name, 'p', (uint64_t)getpid(), pxt_process.start);
 	unlinkat(place, name, 0);
-	/* Do not wait for the lock: its holder sweeps, too, and may be a stopped process. */
+	/* The lock's holder sweeps, too, and may be a stopped process: do not wait for it. */
 	lock = pxt_place_try_lock(place);
 	if (lock >= 0) {
 		pxt_sweep(place);

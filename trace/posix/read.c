@@ -1,13 +1,11 @@
-/* Reads events: now, if there is one, or with a deadline. */
+/* Reads events, with or without a wait. */
 #include "posix/posix.h"
 
 #include <errno.h>
 #include <linux/futex.h>
 #include <string.h>
 
-/*
- * The interval after which the reader checks again whether the writer of the next event is alive.
- */
+/* The interval after which the reader checks again if the writer of the next event is alive. */
 #define LOOK_NS 20000000
 
 enum waits {
@@ -16,7 +14,7 @@ enum waits {
 	WAITS_UNTIL,
 };
 
-/* A request to read an event: the places that it goes to, and the time to wait. */
+/* A request to read an event: the places for its parts, and the wait. */
 struct reading {
 	struct posix_trace_event_info *info;
 	void *data;
@@ -68,7 +66,7 @@ static bool is_before(const struct timespec *one, const struct timespec *other)
 	       (one->tv_sec == other->tv_sec && one->tv_nsec < other->tv_nsec);
 }
 
-/* The thread can be cancelled only here, where it holds no lock. */
+/* The thread can only be cancelled here, where it holds no lock. */
 static long wait_on(_Atomic uint32_t *word, uint32_t value, const struct timespec *until)
 {
 	int type;
@@ -81,8 +79,8 @@ static long wait_on(_Atomic uint32_t *word, uint32_t value, const struct timespe
 }
 
 /*
- * Wait for an event. Returns 0: look again; or an error. @is_writing: a process is in the middle of
- * a record; if it is killed, no wake-up comes.
+ * Waits for an event. Returns 0: look again; or an error. @is_writing: a process is in the middle
+ * of a record. If it is killed, no wake-up comes, so the wait is short
  */
 static int wait_once(struct pxt_stream *stream, uint32_t wake, const struct reading *reading,
 		     bool is_writing)
@@ -105,15 +103,15 @@ static int wait_once(struct pxt_stream *stream, uint32_t wake, const struct read
 }
 
 /*
- * @has_said: the reader has announced that it waits. A thread that is cancelled comes back with a
- * state that the compiler cannot see: hence volatile.
+ * @has_said: the reader has announced that it waits. It is volatile, since end_waiting() may run
+ * for a cancelled thread, which the compiler does not see
  */
 struct waiting {
 	struct pxt_handle *handle;
 	volatile bool *has_said;
 };
 
-/* End a wait, also of a thread that is cancelled. */
+/* Ends a wait, also in a thread that is cancelled. */
 static void end_waiting(void *argument)
 {
 	struct waiting *waiting = argument;
@@ -125,8 +123,7 @@ static void end_waiting(void *argument)
 }
 
 /*
- * The reader announces that it waits, and then looks again: otherwise an event in between would not
- * wake it.
+ * The reader announces that it waits, and then looks again: an event in between would not wake it.
  */
 static int read_event(struct waiting *waiting, const struct reading *reading, int *unavailable)
 {

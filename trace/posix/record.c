@@ -1,16 +1,16 @@
-/* Recording an event: the streams that it goes to, and the policy of a stream that is full. */
+/* Records an event in all streams that it goes to, and applies the policy of a full stream. */
 #include "posix/posix.h"
 
 #include <errno.h>
 #include <string.h>
 
 /*
- * The number of records that an event without room may evict, one at a time: a large event may need
+ * The number of records that an event without room may evict, one at a time. A large event may need
  * all cells.
  */
 #define EVICTIONS_MAX (1 << 24)
 
-/* /proc is read once per this many lost events. */
+/* The owner is looked up in /proc once in this many lost events. */
 #define OWNER_LOOKS 16384
 
 bool pxt_is_filtered(struct pxt_stream *stream, uint32_t id)
@@ -52,7 +52,7 @@ static void lose(struct pxt_stream *stream, const struct pxt_event *event)
 		      event->time_ns);
 }
 
-/* Stop a full stream that must not lose its old events. Events that come now are lost. */
+/* Stops a full stream that must not lose its old events. Events that come now are lost. */
 static void stop_full(struct pxt_stream *stream, const struct pxt_event *event)
 {
 	uint32_t run = PT_RUNS;
@@ -69,10 +69,10 @@ static int put_over(struct pxt_view *view, struct pxt_stream *stream, struct pxt
 	uint32_t run = PT_RUNS;
 	int error = -ENOSPC;
 
-	/* The stream may have been stopped meanwhile: then it is not marked as full. */
+	/* If the stream was stopped meanwhile, it is not marked as full. */
 	if (atomic_load_explicit(&stream->run, memory_order_relaxed) == PT_RUNS)
 		atomic_compare_exchange_strong(&stream->run, &run, PT_RUNS | PT_IS_FULL);
-	/* The owner, which was going to read, may have been killed. */
+	/* The owner, which would have read the events, may have been killed. */
 	if (atomic_load_explicit(&stream->lost, memory_order_relaxed) % OWNER_LOOKS == 0 &&
 	    pxt_process_is_dead((pid_t)view->owner_pid))
 		pxt_close_stream(stream);
@@ -160,7 +160,7 @@ static void record_into(struct pxt_view *view, struct pxt_stream *stream, struct
 
 	if (!(run & (PT_RUNS | PT_IS_FULL)) || pxt_is_filtered(stream, event->id))
 		return;
-	/* The only system events that come here are those of functions. */
+	/* Events of functions are the only system events that come here. */
 	if (PT_UNLIKELY(event->id < PT_UNNAMED) && !view->has_functions)
 		return;
 	if (!event->time_ns) {
@@ -183,7 +183,7 @@ static void record_into(struct pxt_view *view, struct pxt_stream *stream, struct
 
 enum recorded {
 	DONE,
-	IS_OTHER, /* the number belongs to another stream than the one that is mapped */
+	IS_OTHER, /* another stream of this number is mapped */
 	IS_CLOSED,
 };
 

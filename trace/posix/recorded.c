@@ -1,5 +1,5 @@
 /*
- * Events that go to a recorder, too: the probe, if it is in this process (seam/recorder.h). Their
+ * Sends events to a recorder as well: the probe, if it is in this process (seam/recorder.h). Their
  * names there are "posix:NAME".
  */
 #include "posix/posix.h"
@@ -11,17 +11,17 @@
 #include "seam/recorder.h"
 #include "text/payload.h"
 
-/* The symbol exists only if the probe is preloaded; otherwise its address is NULL. */
+/* Only a preloaded probe defines this function. */
 #pragma weak utrail_trace_recorder
 
 FST_TAKE_DOOR;
 
-/* An event that gets no place from the recorder is cut to this length. */
+/* An event for which the recorder has no place is cut to this length. */
 #define COPY_MAX 1024
 
 static const struct utrail_trace_recorder *_Atomic recorder;
 static _Atomic uint32_t was_asked;
-/* The recorder's number of an event, by the event's id; 0: the event is not recorded. */
+/* The recorder's number of an event, by id - PT_UNNAMED; 0: the event is not recorded. */
 static _Atomic uint32_t numbers[PT_NR_NAMED + 1];
 
 static void look_up_recorder(void)
@@ -50,8 +50,8 @@ static void declare_name(uint32_t id, const char *name)
 }
 
 /*
- * Declare an event; may wait for the recorder. The unnamed event is declared together with the
- * first name, or the first stream.
+ * Declares an event; may wait for the recorder. The unnamed event is declared with the first name,
+ * or the first stream.
  */
 void pxt_recorded_declare(uint32_t id, const char *name)
 {
@@ -72,7 +72,7 @@ int pxt_recorded_came(const struct utrail_trace_recorder *door)
 
 	pxt_recorded_went();
 	atomic_store(&was_asked, 1);
-	/* From this store on, a thread that opens a name declares it itself. */
+	/* From here on a thread that opens a name declares it itself. */
 	atomic_store(&recorder, door);
 	ret = pxt_known_names(&names);
 	if (ret < 0 || !names)
@@ -84,8 +84,8 @@ int pxt_recorded_came(const struct utrail_trace_recorder *door)
 }
 
 /*
- * The recorder is gone: its numbers are removed. A thread that is declaring an event may still
- * store a number. This number is not used now, and is removed for the next recorder.
+ * Removes the numbers of a recorder that is gone. A thread that is declaring an event may still
+ * store a number. It is not used, and is removed when the next recorder comes.
  */
 void pxt_recorded_went(void)
 {
@@ -120,7 +120,7 @@ static void put_recorded(uint32_t id, const void *data, size_t len)
 	struct fst_text payload;
 	int found;
 
-	/* The choice is read each time, because the user may change it while the program runs. */
+	/* The choice is read each time: the user may change it while the program runs. */
 	if (!number || to->choose(number, "posix") < 0)
 		return;
 	found = to->begin(number, &place);
@@ -129,7 +129,7 @@ static void put_recorded(uint32_t id, const void *data, size_t len)
 	if (found <= 0)
 		return;
 	/*
-	 * The recorder has detached since the number was read, and this place is the next
+	 * If the number has changed, its recorder has detached, and this place is another
 	 * recorder's.
 	 */
 	if (PT_UNLIKELY(atomic_load_explicit(&numbers[id - PT_UNNAMED], memory_order_relaxed) !=

@@ -3,8 +3,8 @@
  * memory.
  *
  * A writer claims a record by one change of the word of its first cell, which names the writer and
- * the number of cells. Then any process can move @head past the record. Cells are given back by
- * moving @tail, and never while they are written: doc/posix-trace.md, "Cells".
+ * the number of cells. After that any process can move @head past the record. Cells are given back
+ * by moving @tail, and never while they are written. See doc/posix-trace.md, "Cells".
  */
 #include "posix/posix.h"
 
@@ -13,7 +13,7 @@
 
 /*
  * A word: the round, the state, the number of cells, and the pid of the writer. Rounds begin with
- * 1: fresh cells are of round 0.
+ * 1; fresh cells have round 0.
  */
 #define PID_BITS   22
 #define COUNT_BITS 14
@@ -26,12 +26,12 @@ enum state {
 	CONTINUED,
 };
 
-/* The most tries: so many failures are impossible unless the memory holds nonsense. */
+/* The most tries. So many of them fail only if the memory holds nonsense. */
 #define TRIES_MAX 100000
 
 /*
- * The time for which a thread gives way: that of some dozens of events. A longer time gains little,
- * and delays the thread that waits.
+ * The time for which a thread gives way: some dozens of events. A longer time gains little, and
+ * delays the thread.
  */
 #define GIVE_WAY_NS 3000
 
@@ -59,7 +59,7 @@ static pid_t pid_of(uint64_t word)
 }
 
 /*
- * Returns 1 if the word is of a later round than the place, -1 if it is of an earlier one; 0 for
+ * Returns 1 if the word is of a later round than the place, -1 if it is of an earlier one. 0: it is
  * the word of a record that was claimed at this place.
  */
 static int rounds_ahead(const struct pxt_view *view, uint64_t word, uint64_t at)
@@ -88,8 +88,8 @@ uint32_t pxt_cells_of(uint32_t len)
 }
 
 /*
- * HOT. Copies in pieces, since readers may read at the same time. They find out afterwards that the
- * record was not valid for them.
+ * HOT. Copies in atomic pieces: readers may read at the same time, and find out later that the
+ * record was not complete.
  */
 static inline __attribute__((always_inline)) void put_bytes(_Atomic pxt_piece *to,
 							    const unsigned char *from, size_t len)
@@ -159,9 +159,9 @@ static inline void pause_cpu(void)
 }
 
 /*
- * A thread that has lost a race gives way once: the other thread can write some dozens of events
- * before this one tries again. Moving cache lines to another CPU takes as long as ten events, so
- * two threads that alternate at each event would do little else. Afterwards the event gets the
+ * Called once by a thread that has lost a race: the other thread can write some dozens of events
+ * before this one tries again. To move cache lines to another CPU takes the time of ten events, so
+ * two threads that alternate at each event would do little else. After the wait the event gets the
  * present time.
  */
 static __attribute__((noinline, cold)) void give_way(const struct pxt_view *view,
@@ -178,7 +178,7 @@ static __attribute__((noinline, cold)) void give_way(const struct pxt_view *view
 	event->time_ns = now_ns + view->offset_ns;
 }
 
-/* Claims @count cells at the head for @event. Returns 0 and *@at, or an error as pxt_ring_put(). */
+/* Claims @count cells at the head for @event. Returns 0 and *@at, or an error of pxt_ring_put(). */
 static inline __attribute__((always_inline)) int claim_cells(const struct pxt_view *view,
 							     struct pxt_stream *stream,
 							     uint32_t count,
@@ -192,8 +192,8 @@ static inline __attribute__((always_inline)) int claim_cells(const struct pxt_vi
 
 		if (ahead == 0) {
 			/*
-			 * Another thread has claimed this place and has not moved the head yet:
-			 * move it for that thread.
+			 * Another thread has claimed this place, and has not moved the head yet:
+			 * move the head for it.
 			 */
 			if (is_count(view, count_of(word)))
 				atomic_compare_exchange_strong(&stream->head, &head,
@@ -206,10 +206,7 @@ static inline __attribute__((always_inline)) int claim_cells(const struct pxt_vi
 			continue; /* the head was moved meanwhile */
 		if (head + count - atomic_load_explicit(&stream->tail, memory_order_acquire) >
 		    view->nr_cells) {
-			/*
-			 * The ring also looks full when the head that was read is old and the tail
-			 * is new.
-			 */
+			/* With an old head and a new tail the ring only looks full. */
 			if (head == atomic_load(&stream->head))
 				return -ENOSPC;
 			continue;
@@ -236,7 +233,7 @@ int pxt_ring_put(struct pxt_view *view, struct pxt_event *event, const void *dat
 
 	if (PT_UNLIKELY(error))
 		return error;
-	/* Prefetch the next record's cell: it has left the cache since the last round. */
+	/* The next record's cell has left the cache since the last round. */
 	__builtin_prefetch(cell_at(view, at + count), 1);
 	put_record(view, at, event, data);
 	atomic_store_explicit(&cell_at(view, at)->word,
@@ -304,8 +301,8 @@ bool pxt_ring_take(const struct pxt_view *view, uint64_t at, uint32_t nr_cells)
 }
 
 /*
- * The process may have committed its record and ended during the check, so the word is read again.
- * A process that is known to be dead does not change it any more.
+ * The process may have committed its record and ended during the check, so the word is read again:
+ * a dead process does not change it any more.
  */
 bool pxt_ring_skip_dead(const struct pxt_view *view, uint64_t at)
 {
@@ -327,8 +324,8 @@ bool pxt_ring_skip_of(const struct pxt_view *view, uint64_t at, pid_t pid)
 }
 
 /*
- * Count a lost event. The reader is told the place of the loss once, with the time of the first
- * lost event.
+ * Counts a lost event. The reader is told of a gap once: its place, and the time of its first
+ * event.
  */
 void pxt_note_lost(struct pxt_stream *stream, uint64_t at, uint64_t time_ns)
 {
@@ -350,7 +347,7 @@ bool pxt_ring_evict(const struct pxt_view *view)
 	int found = pxt_ring_peek(view, tail, &event, NULL, &count);
 
 	if (found == 1) {
-		/* Cleared records are not lost ones. */
+		/* Cleared records do not count as lost. */
 		if (pxt_ring_take(view, tail, count) &&
 		    tail >= atomic_load_explicit(&stream->clear_at, memory_order_relaxed))
 			pxt_note_lost(stream, tail + count, event.time_ns);
@@ -358,13 +355,13 @@ bool pxt_ring_evict(const struct pxt_view *view)
 	}
 	if (found == -EAGAIN) {
 		/*
-		 * The writer is rarely asked for: that costs a look at /proc, and it is almost
-		 * always alive.
+		 * The writer is almost always alive, and to check that costs a look at /proc, so it
+		 * is done rarely.
 		 */
 		uint64_t lost = atomic_load_explicit(&stream->lost, memory_order_relaxed);
 
 		return lost % 1024 == 0 && pxt_ring_skip_dead(view, tail);
 	}
-	/* The tail was moved meanwhile, or it is nonsense. */
+	/* Either the tail was moved meanwhile, or it is nonsense. */
 	return tail != atomic_load(&stream->tail);
 }

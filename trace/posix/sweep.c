@@ -1,4 +1,4 @@
-/* Removes the files of processes that were killed. The folder's lock is held. Signal-safe. */
+/* Removes the files of processes that were killed. Called with the folder's lock. Signal-safe. */
 #include "posix/keeper.h"
 
 #include <fcntl.h>
@@ -11,15 +11,15 @@
 #define NAMES_MAX 1024
 
 /*
- * The time for which a log without a keeper stays in memory until a process opens it. It is shorter
- * if there are many logs without a keeper, which would fill the memory.
+ * The time for which a log without a keeper waits in memory for a process that opens it. The time
+ * is shorter if so many logs wait that they would fill the memory.
  */
 #define LEFT_SECONDS	  3600
 #define LEFT_SECONDS_MANY 10
 
 /*
- * The names that are in use by living processes and by streams. @nr_left: the number of logs that
- * wait until a process opens them.
+ * The names in use by living processes and by streams. @nr_left: the number of logs that wait for a
+ * process that opens them
  */
 struct in_use {
 	int place;
@@ -43,7 +43,7 @@ static void note_process(struct in_use *in_use, uint32_t pid, uint64_t start)
 static bool is_noted(const struct in_use *in_use, uint32_t pid, uint64_t start)
 {
 	if (in_use->nr > NAMES_MAX)
-		return true; /* too many to be known: count as used */
+		return true; /* not all are noted */
 	for (size_t nr = 0; nr < in_use->nr; nr++) {
 		if (in_use->names[nr].pid == pid && in_use->names[nr].start == start)
 			return true;
@@ -51,7 +51,7 @@ static bool is_noted(const struct in_use *in_use, uint32_t pid, uint64_t start)
 	return false;
 }
 
-/* Take "X-PID-START" apart. */
+/* Takes "X-PID-START" apart. */
 static bool take_apart(const char *name, pid_t *pid, uint64_t *start)
 {
 	char *end;
@@ -64,8 +64,8 @@ static bool take_apart(const char *name, pid_t *pid, uint64_t *start)
 }
 
 /*
- * Rename the file of an unfinished log, which frees the stream's number. False when the file is not
- * needed any more.
+ * Renames the file of an unfinished log, which frees the stream's number. False when the file is
+ * not needed any more.
  */
 static bool keep_left(int place, const char *name, struct pxt_stream *stream, size_t bytes)
 {
@@ -140,8 +140,8 @@ static bool is_stream(int place, unsigned int number, uint32_t serial)
 }
 
 /*
- * True when a registry is of use. If its process has never joined, the registry is of use only
- * while a stream traces the process.
+ * True when a registry is needed. If its process has never joined, it is needed only while a stream
+ * traces the process.
  */
 static bool has_use(int place, const struct pxt_registry *registry)
 {
@@ -201,7 +201,7 @@ static void look_at_name(const char *name, void *argument)
 		look_at_process(name, argument);
 }
 
-/* Names come last: only now all their users are known. */
+/* Names come last, when all their users are known. */
 static void look_again(const char *name, void *argument)
 {
 	if (name[0] == 'n' && name[1] == '-')

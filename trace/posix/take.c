@@ -1,4 +1,4 @@
-/* Chooses the next event: from the cells, or one that is generated when due. */
+/* Takes the next event: from the cells, or one about the stream itself. */
 #include "posix/posix.h"
 
 #include <errno.h>
@@ -16,8 +16,8 @@ static void queue_gap(struct pxt_handle *handle, uint64_t resumed_ns)
 	uint64_t lost_ns;
 
 	/*
-	 * This comes first: events lost from now on are another gap. If this function takes the
-	 * time of the new gap already, the new gap gets the time of the following event.
+	 * This comes first: events that are lost from now on begin another gap. If the next line
+	 * takes the time of the new gap, the new gap gets the time of the event after it.
 	 */
 	atomic_store(&stream->gap, 0);
 	lost_ns = atomic_exchange(&stream->gap_ns, 0);
@@ -27,8 +27,8 @@ static void queue_gap(struct pxt_handle *handle, uint64_t resumed_ns)
 }
 
 /*
- * Queue OVERFLOW and RESUME for a gap before the record @event, which follows them. The record was
- * taken, so that writers cannot turn it into another gap.
+ * Queues OVERFLOW and RESUME if there is a gap before the record @event, which then follows them.
+ * The record was taken already: otherwise a writer could drop it, which makes another gap.
  */
 static void tell_gap(struct pxt_handle *handle, uint64_t at, const struct pxt_event *event)
 {
@@ -67,8 +67,8 @@ static bool take_waiting(struct pxt_handle *handle, struct pxt_event *event)
 }
 
 /*
- * Take the STOP of a stream that has stopped by itself. It comes after all other events; then the
- * stream goes on.
+ * Takes the STOP of a stream that has stopped by itself. It comes after all other events. Then the
+ * stream runs again.
  */
 static int take_stop(struct pxt_handle *handle, struct pxt_event *event)
 {
@@ -88,7 +88,7 @@ static int take_stop(struct pxt_handle *handle, struct pxt_event *event)
 }
 
 /*
- * Take the record at the tail. Returns 1; 0: there is none; -EAGAIN: a writer is in the middle of
+ * Takes the record at the tail. Returns 1; 0: there is none; -EAGAIN: a writer is in the middle of
  * it; -ESTALE: try again.
  */
 static int take_record(struct pxt_handle *handle, struct pxt_event *event)
@@ -129,7 +129,7 @@ int pxt_take(struct pxt_handle *handle, struct pxt_event *event)
 	return found;
 }
 
-/* Put the event back: it could not be stored at its destination. */
+/* Puts an event back that could not be stored. */
 void pxt_take_back(struct pxt_handle *handle, const struct pxt_event *event)
 {
 	if (event->id == PT_OVERFLOW || event->id == PT_RESUME) {
@@ -156,7 +156,9 @@ int pxt_follow(struct pxt_handle *handle, struct pxt_event *event)
 		if (handle->at < clear_at)
 			handle->at = clear_at;
 		found = pxt_ring_peek(view, handle->at, event, handle->buffer, &nr_cells);
-		/* The copy is complete if the record's cells are not released yet. */
+		/*
+		 * If the record's cells have been released meanwhile, the copy may be incomplete.
+		 */
 		if (atomic_load(&stream->tail) > handle->at)
 			continue;
 		if (found == 1)

@@ -1,7 +1,7 @@
 /*
- * A child that lives as long as its parent must not keep a copy of the parent's memory, whose pages
- * would exist twice as soon as the parent writes to them. The pages that stay are those loaded from
- * files (code, and the data with it), the stack, and those named by the caller.
+ * Trims a child that lives as long as its parent. It must not keep a copy of the parent's memory:
+ * the pages would exist twice as soon as the parent writes to them. These pages stay: mapped files
+ * (code and its data), the stack, and those that the caller names.
  */
 #include "posix/keeper.h"
 
@@ -11,7 +11,8 @@
 #include <unistd.h>
 
 /*
- * With a sanitizer, functions of the C library are the sanitizer's, which needs all of its memory.
+ * With a sanitizer nothing is trimmed: it replaces functions of the C library, and needs all of its
+ * memory.
  */
 #pragma weak __asan_init
 #pragma weak __hwasan_init
@@ -28,15 +29,15 @@ static bool has_sanitizer(void)
 }
 
 /*
- * The number of bytes that stay around an address. The whole mapping does not stay, since the
- * kernel may merge unrelated mappings into one.
+ * The number of bytes that stay around an address. A whole mapping would be too much: the kernel
+ * may merge unrelated mappings into one.
  */
 #define WINDOW	      (256ul << 10)
 #define ZERO_DATA_MAX (4ul << 20)
 
 /*
- * @end_of_file: the end of the last mapping of a file: a mapping right after it is its
- *               zero-initialized data
+ * @end_of_file: the end of the last mapping of a file. A mapping that begins there has
+ * zero-initialized data of the file
  */
 struct trimming {
 	const void *const *keeps;
@@ -71,7 +72,7 @@ static bool is_named(const struct trimming *trimming, uintptr_t begin, uintptr_t
 	return false;
 }
 
-/* Find the first range from @at on that stays. Returns its beginning; *@end is its end. */
+/* Finds the first range from @at on that stays. Returns its beginning; *@end: its end */
 static uintptr_t find_window(const struct trimming *trimming, uintptr_t at, uintptr_t *end)
 {
 	uintptr_t best = UINTPTR_MAX;
@@ -108,8 +109,8 @@ static void unmap_others(const struct trimming *trimming, uintptr_t begin, uintp
 }
 
 /*
- * Unmap what can go of a mapping. "[stack]", "[vdso]", "[vvar]" and so on stay; "[heap]" and
- * "[anon:...]" are memory of the program.
+ * Unmaps the parts of a mapping that are not needed. "[stack]", "[vdso]", "[vvar]" and so on stay;
+ * "[heap]" and "[anon:...]" are memory of the program.
  */
 static void look_at_mapping(struct trimming *trimming, uintptr_t begin, uintptr_t end,
 			    bool is_shared, const char *path)
@@ -130,7 +131,7 @@ static void look_at_mapping(struct trimming *trimming, uintptr_t begin, uintptr_
 	unmap_others(trimming, begin, end);
 }
 
-/* Look at a line in the format of proc(5): begin-end rwxp offset device inode path */
+/* Looks at a line in the format of proc(5): begin-end rwxp offset device inode path */
 static void look_at_line(struct trimming *trimming, const char *line)
 {
 	const char *at = line;
@@ -151,7 +152,7 @@ static void look_at_line(struct trimming *trimming, const char *line)
 	look_at_mapping(trimming, begin, end, is_shared, at);
 }
 
-/* Look at lines of any length: only the beginning of a path is read. */
+/* Looks at lines of any length: only the beginning of a path is needed. */
 static void look_at_lines(struct trimming *trimming, int maps)
 {
 	char text[512], line[256];

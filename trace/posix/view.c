@@ -1,4 +1,4 @@
-/* Streams as mapped in this process: checked once, and never trusted again. */
+/* Streams in this process: checked when they are mapped, and never trusted again. */
 #include "posix/keeper.h"
 
 #include <errno.h>
@@ -36,8 +36,8 @@ int pxt_view_set(struct pxt_view *view, struct pxt_stream *stream, size_t bytes,
 }
 
 /*
- * Waits until all users have left, which takes them a few instructions. A thread that has jumped
- * out of these (siglongjmp() in a handler) never leaves: then the memory stays.
+ * A user leaves after a few instructions. A thread that has jumped out of these (siglongjmp() in a
+ * handler) never leaves: then the memory stays.
  */
 bool pxt_view_wait(struct pxt_view *view, int tries)
 {
@@ -66,7 +66,7 @@ void pxt_view_drop(struct pxt_view *view)
 		munmap(stream, view->map_bytes);
 }
 
-/* Drop a view in a forked child: only this thread may be in it, further up the stack. */
+/* Drops a view in a forked child: only this thread may be in it, further up the stack. */
 void pxt_view_forget(struct pxt_view *view)
 {
 	struct pxt_stream *stream = atomic_exchange(&view->stream, NULL);
@@ -76,8 +76,8 @@ void pxt_view_forget(struct pxt_view *view)
 }
 
 /*
- * Map the stream of a number. This may run in a signal handler that has interrupted a user of the
- * old stream: then the old one stays until the next event.
+ * Maps the stream of a number. This may run in a signal handler that has interrupted a user of the
+ * old stream: then the old stream stays until the next event.
  */
 static void map_number(struct pxt_view *view, unsigned int number, uint32_t serial)
 {
@@ -104,8 +104,8 @@ static void map_number(struct pxt_view *view, unsigned int number, uint32_t seri
 }
 
 /*
- * Signal-safe. One thread maps the stream, and others wait for it. The wait is limited, since that
- * thread may be the one that this signal handler has interrupted. False when there is no stream.
+ * Signal-safe. One thread maps the stream, and others wait for that thread. The wait is limited,
+ * since this signal handler may have interrupted that thread. False when there is no stream.
  */
 bool pxt_view_map(unsigned int number, uint32_t serial)
 {
@@ -130,7 +130,7 @@ bool pxt_view_map(unsigned int number, uint32_t serial)
 	return false;
 }
 
-/* Detach a stream. If another one with its number has just been attached, that one stays. */
+/* Detaches a stream. If another stream with its number has just been attached, that one stays. */
 void pxt_view_detach(struct pxt_registry *registry, unsigned int number, uint32_t serial)
 {
 	unsigned long bit = 1ul << number % PT_ATTACHED_BITS;
