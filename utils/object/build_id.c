@@ -50,7 +50,7 @@ static bool find_in_sections(const struct elf_file *file, char *hex)
 	return false;
 }
 
-/* Find the build-id in a file without section headers. */
+/* Files without section headers have their notes in segments. */
 static bool find_in_segments(const struct elf_file *file, char *hex)
 {
 	GElf_Phdr segment;

@@ -15,7 +15,7 @@ static int digit_of(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 16;
 }
 
-/* Take a number of up to @max digits at @at. */
+/* Parse a number of up to @max digits. Returns the text after it. */
 static const char *take_number(const char *at, int base, int max, char *out)
 {
 	unsigned value = 0;
@@ -26,7 +26,7 @@ static const char *take_number(const char *at, int base, int max, char *out)
 	return at;
 }
 
-/* Decode the escape after a backslash. NULL: C has no such escape. */
+/* Decode the escape after a backslash. Returns the text after it; NULL: C has no such escape. */
 static const char *take_escape(const char *at, char *out)
 {
 	static const char letters[] = "abefnrtv";
@@ -46,8 +46,8 @@ static const char *take_escape(const char *at, char *out)
 }
 
 /*
- * Decode a string literal of C after its opening quote, to the end of its closing quote. NULL when
- * it is invalid.
+ * Append the text of a string literal, which begins after its opening quote. Returns the source
+ * after the closing quote; NULL: the literal is invalid.
  */
 static const char *take_literal(const char *at, struct strbuf *out)
 {

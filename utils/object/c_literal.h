@@ -3,9 +3,9 @@
 #define UTRAIL_OBJECT_C_LITERAL_H
 
 /*
- * Make the text, on the heap, of @source: string literals one after the other, with blanks in
- * between. NULL: @source is something else (a variable, a text with a zero byte in it, a literal
- * with a prefix), or memory is short.
+ * Returns the text of the string literals in @source, which only blanks separate; on the heap.
+ * NULL: @source has something else (a variable, a literal with a prefix or a zero byte), or memory
+ * is short.
  */
 char *c_literals_text(const char *source);
 

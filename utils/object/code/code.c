@@ -21,7 +21,7 @@
 #define PE_OMIT	   0xff
 #define PE_ULEB128 0x01
 
-/* The unread bytes of a section; @addr is the address of @at. */
+/* The unread bytes of a section. @addr: address of @at */
 struct cursor {
 	const uint8_t *at;
 	const uint8_t *end;
@@ -68,7 +68,10 @@ static uint64_t take_uleb128(struct cursor *c)
 	}
 }
 
-/* Decode a pointer, in any encoding that compilers use for code and its tables on this machine. */
+/*
+ * Decode a pointer in one of the encodings that compilers use on this machine. Any other one is a
+ * failure.
+ */
 static uint64_t take_pointer(struct cursor *c, uint8_t encoding)
 {
 	uint64_t from = (encoding & PE_BASE) == PE_PCREL ? c->addr : 0;
@@ -115,14 +118,17 @@ static bool is_one_of(const char *name, const char *const *names, size_t nr)
 	return false;
 }
 
-/* True for sections whose content in the file is in a running program's memory. */
+/*
+ * True for sections that a running program has in memory with the content of the file. @head is
+ * read.
+ */
 static bool is_in_memory(Elf_Scn *scn, GElf_Shdr *head)
 {
 	return gelf_getshdr(scn, head) && (head->sh_flags & SHF_ALLOC) &&
 	       !(head->sh_flags & SHF_TLS) && head->sh_type != SHT_NOBITS && head->sh_size;
 }
 
-/* Add a section without libelf's conversion, which its users do not need. */
+/* Add a section. Its bytes are read as they are: nothing needs the conversion of libelf. */
 static int add_section(struct code *code, Elf_Scn *scn, const GElf_Shdr *head, const char *name)
 {
 	static const char *const glue[] = { ".init", ".fini", ".plt", ".plt.got", ".plt.sec" };
@@ -154,7 +160,8 @@ static int add_section(struct code *code, Elf_Scn *scn, const GElf_Shdr *head, c
 static int load_sections(struct code *code)
 {
 	/*
-	 * Sections that describe code. They are as large as the code, and no jump depends on them.
+	 * Leave out sections that describe code: they are as large as the code, and no jump depends
+	 * on them.
 	 */
 	static const char *const frames[] = { ".eh_frame", ".eh_frame_hdr" };
 	int ret = 0;
@@ -187,16 +194,16 @@ static int add_func(struct code *code, struct code_func func)
 	return 0;
 }
 
-/* The part that the FDEs of a CIE share. */
+/* The fields of a CIE (DWARF's call frame information) that its FDEs share. */
 struct cie {
 	uint8_t code_encoding;
-	uint8_t table_encoding; /* PE_OMIT: it has no tables */
+	uint8_t table_encoding; /* PE_OMIT: its functions have no tables */
 	bool has_size;		/* the augmentation data have a size */
-	bool is_of_signals;	/* its code is entered by signals, not by calls */
+	bool is_of_signals;	/* signals enter the functions, and not calls */
 	bool has_personality;
 };
 
-/* Read a CIE. @c is after its identifier. */
+/* Read a CIE from the byte after its identifier on. */
 static bool read_cie(struct cursor c, struct cie *out)
 {
 	const uint8_t *version = take_code_bytes(&c, 1);
@@ -232,8 +239,8 @@ static bool read_cie(struct cursor c, struct cie *out)
 }
 
 /*
- * True when call frame instructions before the first advance add to the CIE's rules (DWARF 4,
- * 6.4.2). A function that is entered by a call has none there. @c is at the first instruction.
+ * True when instructions at the start of a function add to the rules of the CIE (DWARF 4, 6.4.2). A
+ * function that is entered by a call has none there. @c is at the first instruction.
  */
 static bool says_more_at_start(struct cursor c)
 {
@@ -258,7 +265,7 @@ static int add_table(struct code *code, struct code_table table, struct code_fun
 	return 0;
 }
 
-/* Read an FDE. @c is after the distance to its CIE. */
+/* Read an FDE from the byte after the distance to its CIE on. */
 static int read_fde(struct code *code, struct cursor c, const struct cie *cie)
 {
 	struct code_func func = { .start = take_pointer(&c, cie->code_encoding),
@@ -297,8 +304,8 @@ static int read_frames(struct code *code, const uint8_t *bytes, uint64_t len, ui
 		uint64_t len = take_unsigned(&c, 4);
 
 		/*
-		 * A length of 0 is the end, ~0 a length of 64 bits, which no tool writes in
-		 * .eh_frame.
+		 * The length 0 is the end. ~0 announces a length of 64 bits, which no tool writes
+		 * in .eh_frame.
 		 */
 		if (len < 4 || len > (uint64_t)(c.end - c.at))
 			break;
@@ -328,7 +335,7 @@ static int read_frames(struct code *code, const uint8_t *bytes, uint64_t len, ui
 	return ret;
 }
 
-/* Order functions by start; of two with the same start, the longer one comes first. */
+/* Order functions by start; if two have the same start, the longer one comes first. */
 static int compare_extent(const void *a, const void *b)
 {
 	const struct code_func *x = a;
@@ -339,7 +346,7 @@ static int compare_extent(const void *a, const void *b)
 	return (x->end < y->end) - (x->end > y->end);
 }
 
-/* Count the functions from the first one on that are in order. */
+/* Returns how many functions at the beginning are in order. */
 static size_t count_sorted(const struct code_func *funcs, size_t nr)
 {
 	size_t sorted = nr ? 1 : 0;
@@ -350,8 +357,8 @@ static size_t count_sorted(const struct code_func *funcs, size_t nr)
 }
 
 /*
- * Sort functions. Usually most of them are in order at the front; the rest is sorted, and merged
- * from the back.
+ * Sort functions. Usually most of them are in order at the front. Sort the other functions, and
+ * merge both parts from the back.
  */
 static int order_funcs(struct code_func *funcs, size_t nr)
 {
@@ -375,7 +382,7 @@ static int order_funcs(struct code_func *funcs, size_t nr)
 	return 0;
 }
 
-/* Sort functions. Functions within others are dropped, and the outer ones take over their facts. */
+/* Sort functions. Drop those within others, which take over their facts. */
 static int sort_funcs(struct code *code)
 {
 	size_t kept = 0;
@@ -391,7 +398,7 @@ static int sort_funcs(struct code *code)
 			code->funcs[kept++] = *func;
 			continue;
 		}
-		/* Symbol tables may have wrong sizes of hand-written code. */
+		/* Symbols of hand-written code may have wrong sizes. */
 		last->end = MAX(last->end, func->end);
 		if (!last->table)
 			last->table = func->table;
@@ -430,9 +437,8 @@ static int load_frames(struct code *code)
 }
 
 /*
- * Functions with an unusual use of their return address. Some return twice or in another place
- * (setjmp, contexts, vfork). The loader and compilers call some between two instructions. Some read
- * their caller.
+ * Some of these functions return twice or elsewhere (setjmp, contexts, vfork). The loader and
+ * compilers call some between two instructions. Some read their return address.
  */
 bool code_is_special(const char *name)
 {
@@ -480,7 +486,7 @@ bool code_is_special(const char *name)
 		"__x86_indirect_",     "__x86_return_",	      "__x86.get_pc_thunk",
 	};
 
-	/* A quick check first: most names begin in another way. */
+	/* Check the first letter, which excludes most names at once. */
 	if (!name || !strchr("_cdglmsv", name[0]) || strncmp(name, "_Z", 2) == 0)
 		return false;
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
@@ -510,9 +516,11 @@ static int add_start(struct code *code, struct code_start start)
 }
 
 /*
- * True when the function of a symbol is among the first @nr functions, which come from call frame
- * information. Symbols and functions mostly come in the same order.
- * @next: index of the function that is likely to match; becomes the one after the match.
+ * True when one of the first @nr functions, which come from call frame information, is @func. It
+ * gets the name of @func.
+ *
+ * @next: index of the function that is likely to be @func, since symbols mostly come in the order
+ *        of functions; becomes the index after the found function
  */
 static bool has_framed(struct code *code, size_t nr, const struct code_func *func, size_t *next)
 {
@@ -619,7 +627,7 @@ int code_add_funcs(struct code *code, const struct code_func *funcs, size_t nr)
 	return ret < 0 ? ret : sort_funcs(code);
 }
 
-/* Number of functions in a piece: some 10 ms of work, and half a megabyte of temporary data. */
+/* Number of functions in a piece: work of some 10 ms, with half a megabyte of temporary data. */
 #define PIECE	    1024
 #define THREADS_MAX 8
 
@@ -680,7 +688,6 @@ const uint8_t *code_bytes(const struct code *code, uint64_t addr, uint64_t len)
 	return sec && len <= sec->end - addr ? sec->bytes + (addr - sec->start) : NULL;
 }
 
-/* Count the functions that begin at or before @addr. */
 static size_t count_until(const struct code *code, uint64_t addr)
 {
 	return order_count_until(code->funcs, code->nr_funcs, sizeof(*code->funcs), addr);
@@ -701,7 +708,7 @@ const struct code_func *code_func_from(const struct code *code, uint64_t addr, s
 		i = count_until(code, addr);
 	while (i < code->nr_funcs && code->funcs[i].start <= addr)
 		i++;
-	/* The next search begins with the function found, which may have the next address, too. */
+	/* Begin the next search with this function, which may also contain the next address. */
 	*near = i ? i - 1 : 0;
 	return i && addr < code->funcs[i - 1].end ? &code->funcs[i - 1] : NULL;
 }
@@ -716,8 +723,8 @@ uint64_t code_next_start(const struct code *code, uint64_t addr)
 }
 
 /*
- * The layout of a table is that of GCC's "Exception Handling Tables" (gcc/except.c), for C++ and
- * for C with cleanups.
+ * The layout of a table is described in GCC (gcc/except.c, "Exception Handling Tables"). C++, and C
+ * with cleanups, have such tables.
  */
 bool code_landings(const struct code *code, const struct code_func *func,
 		   void (*fn)(uint64_t addr, void *arg), void *arg)

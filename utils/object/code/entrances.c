@@ -9,10 +9,10 @@
 #include "utils/base/containers/vec.h"
 
 /*
- * @near: the greatest distance of a short jump to a window
- * @lead: the kind of the current reference
- * @from, @until: the function that contains the reference; empty when none does
- * @is_jump: the reference is an instruction that jumps without a return
+ * @near: the greatest distance from which a short jump reaches a window
+ * @lead: kind of the current reference
+ * @from, @until: the function that contains the reference; both 0: none
+ * @is_jump: the reference is a jump, after which no code returns
  * @next_func: functions before this one have been searched
  */
 struct search {
@@ -28,7 +28,7 @@ struct search {
 	size_t next_func;
 };
 
-/* Find the first window whose site is at or after @addr. */
+/* Returns the index of the first window whose site is at or after @addr. */
 static size_t first_from(const struct search *s, uint64_t addr)
 {
 	_Static_assert(offsetof(struct window, site) == 0, "ordered by order_u64()");
@@ -61,7 +61,7 @@ static enum lead lead_to(const struct search *s, const struct window *w, uint64_
 	return is_own && s->lead == LEAD_FUNC ? LEAD_OWN : s->lead;
 }
 
-/* Remember that the current reference leads to @addr. */
+/* Note in the windows that the current reference leads to @addr. */
 static void note_target(uint64_t addr, void *arg)
 {
 	struct search *s = arg;
@@ -69,7 +69,7 @@ static void note_target(uint64_t addr, void *arg)
 	if (addr < WINDOW_BEHIND || addr + WINDOW_BEFORE < s->windows[0].site ||
 	    addr >= s->windows[s->nr - 1].site + WINDOW_BEHIND)
 		return;
-	/* Windows overlap where sites stand close together. */
+	/* Windows overlap when sites are near to each other. */
 	for (size_t i = first_from(s, addr - WINDOW_BEHIND + 1);
 	     i < s->nr && s->windows[i].site <= addr + WINDOW_BEFORE; i++) {
 		struct window *w = &s->windows[i];
@@ -121,7 +121,7 @@ static void look_through(struct search *s, const struct code_func *func)
 	s->from = s->until = 0;
 }
 
-/* Search the bytes between functions: padding, and code of an unknown kind, as in start files. */
+/* Search the bytes between functions: padding, and code that is no function, as in start files. */
 static void look_between(struct search *s, uint64_t start, uint64_t end)
 {
 	struct insn_text text = { NULL, start, end };
@@ -136,7 +136,7 @@ static void look_between(struct search *s, uint64_t start, uint64_t end)
 }
 
 /*
- * Search the code that short jumps can come from. Sites are in order, so that each function and
+ * Search the code from which short jumps reach @site. Sites come in order, so each function and
  * each gap is searched once.
  */
 static void look_around(struct search *s, uint64_t site)
@@ -184,8 +184,8 @@ static void look_at_functions(struct search *s)
 /*
  * One thread's part of the search.
  *
- * @func, @lead: the code being searched, as in struct lead_note
- * @bases: addresses in code where tables may begin
+ * @func, @lead: the code that is searched, as in struct lead_note
+ * @bases: addresses where tables may begin, which code takes
  */
 struct scan {
 	const struct code *code;
@@ -225,9 +225,8 @@ _Static_assert(offsetof(struct lead_place, site) == 0 && offsetof(struct lead_no
 	       "ordered by order_u64()");
 
 /*
- * True when @addr is the entry of place @i, so that the reference need not be noted. Most
- * references are calls of entries. One is only noted if a jump for the previous place would
- * overwrite its target.
+ * True when @addr is the entry of place @i. Such references are not noted: most of them are calls.
+ * But when the jump of the previous place would overwrite @addr, a reference is noted.
  */
 static bool is_entry(const struct scan *s, size_t i, uint64_t addr)
 {
@@ -237,7 +236,7 @@ static bool is_entry(const struct scan *s, size_t i, uint64_t addr)
 	       (i == 0 || place[-1].site + WINDOW_BYTES <= addr);
 }
 
-/* Remember that the code being searched leads to @addr. */
+/* Note that the code being searched leads to @addr. */
 static void scan_note(uint64_t addr, void *arg)
 {
 	struct scan *s = arg;
@@ -269,8 +268,8 @@ static int add_base(uint64_t addr, void *arg)
 }
 
 /*
- * Search [@start, @end), in which any byte may be the first of an instruction. References of a
- * function to itself count as its own.
+ * Search [@start, @end). An instruction may begin at any byte. @func: index of the function that
+ * has the bytes; UINT32_MAX: none.
  */
 static void scan_part(struct scan *s, const struct code_section *sec, uint64_t start, uint64_t end,
 		      uint32_t func)
@@ -284,17 +283,17 @@ static void scan_part(struct scan *s, const struct code_section *sec, uint64_t s
 	s->func = UINT32_MAX;
 }
 
-#define REST_OF_FAR 4 /* bytes of a far displacement after its first byte */
+#define REST_OF_FAR 4 /* bytes after the first byte of a jump by a distance of 32 bits */
 
-/* The end of the code before function @index, in its section. */
+/* Returns the end of the code before function @index, in its section. */
 static uint64_t end_before(const struct code *code, size_t index, const struct code_section *sec)
 {
 	return index ? MAX(code->funcs[index - 1].end, sec->start) : sec->start;
 }
 
 /*
- * Search function @index, and the code between it and the function before it. References of the
- * function into itself are examined again by look_through().
+ * Search function @index, and the code between the previous function and it. References of the
+ * function to itself are examined again by look_through().
  */
 static void scan_func(struct scan *s, size_t index)
 {
@@ -304,7 +303,7 @@ static void scan_func(struct scan *s, size_t index)
 
 	if (before < func->start)
 		scan_part(s, sec, before, MIN(func->start + REST_OF_FAR, sec->end), UINT32_MAX);
-	/* A function may end in another section when sections overlap. */
+	/* If sections overlap, a function may end in another section. */
 	scan_part(s, sec, func->start, MIN(func->end + REST_OF_FAR, sec->end), index);
 	s->lead = LEAD_LANDING;
 	if (!code_landings(s->code, func, scan_note, s))
@@ -336,7 +335,7 @@ static int32_t distance_at(const uint8_t *at)
 	return value;
 }
 
-/* Search data: any aligned word may be the address of a jump's target. */
+/* Search data: any aligned word may be an address in the code. */
 static void scan_words(struct scan *s, const struct code_section *sec)
 {
 	uint64_t len = sec->end - sec->start;
@@ -373,9 +372,8 @@ static bool is_code(const struct code *code, uint64_t addr)
 }
 
 /*
- * Search tables. Their entries are distances of 32 bits from the table's beginning. The number of
- * entries is unknown: a table ends where an entry does not lead to code, or where the next table
- * begins.
+ * Search tables. The entries are distances of 32 bits from the beginning of the table. A table ends
+ * at an entry that does not lead to code, or at the next table, since its size is unknown.
  */
 static void scan_tables(struct scan *s)
 {
@@ -411,7 +409,9 @@ static void scan_tables(struct scan *s)
 	}
 }
 
-/* The threads of a search: functions are shared out equally, and sections in turn. */
+/*
+ * The parts of all threads. Each thread gets an equal number of functions, and every nr-th section.
+ */
 struct scans {
 	struct scan *list;
 	unsigned nr;
@@ -501,8 +501,8 @@ void leads_deinit(struct leads *leads)
 }
 
 /*
- * Search the whole file. All bases must be known before the first table is read, since a table ends
- * where the next one begins.
+ * Search the whole file. Tables come last, when all bases are known: a table ends where the next
+ * one begins.
  */
 static int scan_all(const struct scans *scans, struct leads *out)
 {
@@ -560,8 +560,8 @@ static void apply_lead(struct search *s, const struct lead_note *n)
 }
 
 /*
- * Apply the notes to the windows. Notes about a whole function are at its start, which may be far
- * before a window.
+ * Apply the notes to the windows. A note about a whole function is at its start, which may be far
+ * before the window.
  */
 static void apply_all(struct search *s, const struct leads *leads)
 {
@@ -576,7 +576,10 @@ static void apply_all(struct search *s, const struct leads *leads)
 		apply_lead(s, &leads->list[i]);
 }
 
-/* Find the first function from which a short jump may reach @site or the bytes after it. */
+/*
+ * Returns the index of the first function from which a short jump may reach @site or the bytes
+ * after it.
+ */
 static size_t first_near(const struct search *s, uint64_t site)
 {
 	size_t nr = order_count_until(s->code->funcs, s->code->nr_funcs, sizeof(*s->code->funcs),

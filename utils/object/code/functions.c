@@ -8,22 +8,21 @@
 #include "utils/base/containers/order.h"
 #include "utils/base/containers/vec.h"
 
-/* The ways to reach the beginning of a function. */
+/* The ways in which other code reaches the start of a function. */
 enum reached {
 	REACHED_CALL = 1 << 0,
 	REACHED_JUMP = 1 << 1,
-	REACHED_BRANCH = 1 << 2,  /* by a conditional branch, which compilers hardly ever use for
-				  * calls */
+	REACHED_BRANCH = 1 << 2,  /* conditional; compilers hardly ever make it for a call */
 	REACHED_ADDRESS = 1 << 3, /* the address of the function is taken */
 	FALLEN_INTO = 1 << 4,	  /* the code before the function runs on into it */
 };
 
 /*
- * @how: by function of the code: enum reached
- * @func: the function being searched; NULL: code outside of functions
- * @last: the last instruction of @func before padding
- * @end: the end of the searched code
- * @gaps: called addresses outside of functions
+ * @how: enum reached for each function of @code
+ * @func: the function that is searched; NULL: code outside of functions
+ * @last: the last instruction of @func that is no padding
+ * @end: end of the searched code
+ * @gaps: addresses outside of functions that are called
  */
 struct survey {
 	const struct code *code;
@@ -57,9 +56,7 @@ const char *function_kind_text(enum function_kind kind)
 	return texts[kind];
 }
 
-/*
- * Find the index of the last function that begins at or before @addr; SIZE_MAX when there is none.
- */
+/* Returns the index of the last function that begins at or before @addr; SIZE_MAX: none. */
 static size_t index_of(const struct code *code, uint64_t addr)
 {
 	return order_count_until(code->funcs, code->nr_funcs, sizeof(*code->funcs), addr) - 1;
@@ -118,8 +115,8 @@ static void note_step(const struct insn_step *step, void *arg)
 }
 
 /*
- * True when @s->last falls through to the code after it. A call does not count: it may be the last
- * instruction of a function that never returns.
+ * True when the instruction @s->last runs on into the code after it. A call does not count: it may
+ * be the end of a function, since the called function may never return.
  */
 static bool goes_on(const struct survey *s)
 {
@@ -142,7 +139,7 @@ static void look_through(struct survey *s, struct insns *insns, size_t index)
 		s->how[index + 1] |= FALLEN_INTO;
 }
 
-/* Search code between functions: start files and the like call functions. */
+/* Search code between functions: start files, for example, call functions. */
 static void look_between(struct survey *s, struct insns *insns, uint64_t start, uint64_t end)
 {
 	struct insn_text text = { NULL, start, end };
@@ -179,7 +176,9 @@ static void look_at_relocations(struct survey *s)
 	}
 }
 
-/* The threads of a search: functions are shared out equally, and sections in turn. */
+/*
+ * The parts of all threads. Each thread gets an equal number of functions, and every nr-th section.
+ */
 struct surveys {
 	struct survey *list;
 	unsigned nr;
@@ -209,7 +208,6 @@ static void survey_share(void *arg, unsigned index)
 		look_at_relocations(s);
 }
 
-/* Take over the results of another thread. */
 static void survey_join(struct survey *s, const struct survey *other)
 {
 	for (size_t i = 0; i < s->code->nr_funcs; i++)
@@ -225,7 +223,6 @@ static void survey_deinit(struct survey *s)
 	free(s->gaps);
 }
 
-/* Survey the whole file. */
 static int survey_functions(struct survey *s, struct insns *insns)
 {
 	const struct code *code = s->code;
@@ -252,8 +249,8 @@ static int survey_functions(struct survey *s, struct insns *insns)
 }
 
 /*
- * Survey again after functions were added to the @nr functions that began at @starts. Facts about
- * the former functions stay; each added function and the one before it are searched.
+ * Survey again after functions were added to those that began at the @nr @starts. Facts about these
+ * stay. Search each added function and the function before it.
  */
 static int survey_added(struct survey *s, struct insns *insns, const uint64_t *starts, size_t nr)
 {
@@ -291,8 +288,8 @@ static int survey_added(struct survey *s, struct insns *insns, const uint64_t *s
 }
 
 /*
- * Add functions that are called, or have a symbol, and whose extent is unknown. 1 when there were
- * any, 0, or -ENOMEM.
+ * Add functions of unknown extent, which are called or have a symbol. 1 when there were any, 0, or
+ * -ENOMEM.
  */
 static int add_unknown(struct survey *s, struct code *code)
 {
@@ -318,7 +315,7 @@ static int add_unknown(struct survey *s, struct code *code)
 		uint64_t end = code_next_start(code, s->gaps[i]);
 		size_t around = index_of(code, s->gaps[i]);
 
-		/* Code that was taken for one function has the beginning of a second one. */
+		/* End a guessed function where another one begins. */
 		if (around != SIZE_MAX && code->funcs[around].is_guessed &&
 		    code->funcs[around].start < s->gaps[i])
 			code->funcs[around].end = MIN(code->funcs[around].end, s->gaps[i]);
@@ -334,7 +331,7 @@ static int add_unknown(struct survey *s, struct code *code)
 	return ret < 0 ? ret : 1;
 }
 
-/* True for functions that linkers and compilers add to every program. */
+/* True for functions that linkers and compilers add to each program. */
 static bool is_of_start_files(const char *name)
 {
 	static const char *const names[] = { "_dl_relocate_static_pie", "deregister_tm_clones",
@@ -348,10 +345,10 @@ static bool is_of_start_files(const char *name)
 	return false;
 }
 
-/* True for a rarely used part of a function that gcc or clang has placed elsewhere: "f.cold". */
+/* True for "f.cold", a rarely used part of a function that gcc or clang has placed elsewhere. */
 static bool is_part_name(const char *name)
 {
-	/* Nearly all names have no dot. */
+	/* Nearly all names have no dot, and need no further search. */
 	const char *at = name ? strchr(name, '.') : NULL;
 
 	at = at ? strstr(at, ".cold") : NULL;
@@ -377,7 +374,6 @@ static const char *name_in(const struct symtab *names, uint64_t addr)
 										       : NULL;
 }
 
-/* Add the function that begins at the start of code function @index. */
 static int add_whole(const struct survey *s, size_t index, const struct symtab *names,
 		     struct functions *out)
 {
@@ -386,9 +382,8 @@ static int add_whole(const struct survey *s, size_t index, const struct symtab *
 	size_t nr_until = order_count_until(s->code->starts, s->code->nr_starts,
 					    sizeof(*s->code->starts), f.start);
 
-	/* The program's entry point is never called. */
 	if (code_section_at(s->code, f.start)->is_glue || f.start == s->code->file->head.e_entry)
-		return 0;
+		return 0; /* nothing calls the program's entry point */
 	if (!f.name && nr_until && s->code->starts[nr_until - 1].addr == f.start)
 		f.name = s->code->starts[nr_until - 1].name;
 	if (!f.name)
@@ -414,7 +409,7 @@ static int compare_function(const void *a, const void *b)
 }
 
 /*
- * Sort functions. Among several at one address, the one with the most serious restriction is kept.
+ * Sort functions. If several begin at one address, keep the one with the most serious restriction.
  */
 static void sort_functions(struct functions *functions)
 {
@@ -429,7 +424,7 @@ static void sort_functions(struct functions *functions)
 	functions->nr = kept;
 }
 
-/* Add the functions that symbols name within others, and facts about special functions. */
+/* Add functions that symbols name within other functions, and facts about special functions. */
 static int add_starts(const struct survey *s, struct functions *out)
 {
 	const struct code *code = s->code;
@@ -455,7 +450,7 @@ static int add_starts(const struct survey *s, struct functions *out)
 	return ret;
 }
 
-/* Add functions that have a name in another file, such as the debug file. */
+/* Add functions that have a name in @names, for example in the debug file. */
 static int add_named(struct code *code, const struct symtab *names)
 {
 	struct code_func *funcs = names ? calloc(names->nr + 1, sizeof(*funcs)) : NULL;
@@ -492,7 +487,7 @@ static uint64_t *copy_starts(const struct code *code)
 	return starts;
 }
 
-#define ROUNDS_MAX 8 /* rounds in which calls of the functions found last lead to more functions */
+#define ROUNDS_MAX 8 /* new functions call further functions, which the next round finds */
 
 int functions_find(struct code *code, struct insns *insns, const struct symtab *names,
 		   struct functions *out)

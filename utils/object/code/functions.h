@@ -1,6 +1,4 @@
-/*
- * The functions of a file: their starts, stripped or not, and whether a hook may be put into them.
- */
+/* The functions of a file, stripped or not: their starts, and whether they can get a hook. */
 #ifndef UTRAIL_OBJECT_FUNCTIONS_H
 #define UTRAIL_OBJECT_FUNCTIONS_H
 
@@ -10,31 +8,23 @@
 
 enum function_kind {
 	FUNCTION_WHOLE,
-	/*
-	 * It is within a function, or the code before it runs into it: a jump there need not be a
-	 * call
-	 */
+	/* Not all entries are calls: it is within a function, or the code before it runs into it */
 	FUNCTION_SHARED,
 	/* The loader calls it to choose a function, when no other code may run (STT_GNU_IFUNC) */
 	FUNCTION_RESOLVER,
-	/*
-	 * Its return address must not be replaced: the function returns twice, elsewhere or never,
-	 * or reads its return address
-	 */
+	/* It returns twice, elsewhere or never, or reads its return address, which must stay */
 	FUNCTION_SPECIAL,
-	/* The program's run time copies it (own_frames.h); set by callers */
-	FUNCTION_COPIED,
-	FUNCTION_NEEDED, /* the probe calls it itself; set by callers */
+	FUNCTION_COPIED, /* the program's run time copies it (own_frames.h); set by callers */
+	FUNCTION_NEEDED, /* the probe calls it; set by callers */
 	FUNCTION_KINDS
 };
 
-/* Returns the reason, as text, why the function is not patched; NULL for FUNCTION_WHOLE. */
+/* Returns the reason why such a function is not patched, as text; NULL for FUNCTION_WHOLE. */
 const char *function_kind_text(enum function_kind kind);
 
 /*
- * A function; addresses are the file's own.
- *
- * @name: NULL when there is none; lives as long as the file and the given names.
+ * @start, @end: the file's own addresses
+ * @name: NULL: none; lives as long as the file and the given names
  */
 struct function {
 	uint64_t start;
@@ -43,7 +33,7 @@ struct function {
 	enum function_kind kind;
 };
 
-/* Functions sorted by start, each once. Starts as { 0 }, ends with functions_deinit(). */
+/* Functions sorted by start, without duplicates. Starts as { 0 }, ends with functions_deinit(). */
 struct functions {
 	struct function *list;
 	size_t nr;
@@ -53,10 +43,9 @@ void functions_deinit(struct functions *functions);
 #define cleanup_functions cleanup(functions_deinit)
 
 /*
- * Find all functions of @code. Their starts come from call frame information, symbols and direct
- * calls. The symbols are those of the file and of @names, which are relative to its map start;
- * NULL: those of the file only. New functions are added to @code. Code that only one function jumps
- * to is a part of that function ("f.cold"), not a function of its own. 0 or -ENOMEM.
+ * Find all functions of @code, by call frame information, symbols and direct calls. New functions
+ * are added to @code. Code to which only one function jumps is a part of that function ("f.cold").
+ * @names: symbols from elsewhere, relative to the file's map start; NULL: none. 0 or -ENOMEM.
  */
 int functions_find(struct code *code, struct insns *insns, const struct symtab *names,
 		   struct functions *out);

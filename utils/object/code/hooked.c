@@ -1,4 +1,4 @@
-/* Reconstructs the records of calls that are already open in a program (see hooked.h). */
+/* Tells the calls that are open in a program (see hooked.h). */
 #include "utils/object/code/hooked.h"
 
 #include <string.h>
@@ -56,7 +56,7 @@ static enum hooked_by hook_named(const struct plt_entry *entry)
 	return HOOKED_NOT;
 }
 
-/* True when a call goes to the PLT entry @entry, or through its slot. */
+/* True when the call leads to @entry, or goes through its slot. */
 static bool leads_to(const struct hook_call *call, const struct plt_entry *entry)
 {
 	return call->target == (call->is_slot ? entry->slot : entry->addr);
@@ -74,8 +74,8 @@ static enum hooked_by called_hook(const struct hooked *hooked, const struct hook
 }
 
 /*
- * The first bytes that look like a call of a hook count, as in prepared.c: instruction boundaries
- * are ignored.
+ * Take the first bytes that look like a call of a hook, even within an instruction, as prepared.c
+ * does.
  */
 enum hooked_by hooked_function(const struct hooked *hooked, uint64_t addr, uint64_t *start)
 {

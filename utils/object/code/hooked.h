@@ -1,6 +1,6 @@
 /*
- * Reconstructs the records of calls that are already open in a program: the hook that a function
- * calls, and the library call of a return address.
+ * Tells the calls that are open in a program: the hook that a function calls, and the library call
+ * of a return address.
  */
 #ifndef UTRAIL_OBJECT_HOOKED_H
 #define UTRAIL_OBJECT_HOOKED_H
@@ -10,28 +10,30 @@
 
 enum hooked_by {
 	HOOKED_NOT,
-	HOOKED_AT_ENTRY, /* mcount(), __fentry__(): its return slot is known */
+	HOOKED_AT_ENTRY, /* mcount(), __fentry__(): the place of the return address is known */
 	HOOKED_BY_STACK, /* -finstrument-functions */
 };
 
-/* The code and PLT of a file. Starts as { 0 }, ends with hooked_deinit(). @file: borrowed */
+/* @file: borrowed. Starts as { 0 }, ends with hooked_deinit(). */
 struct hooked {
 	const struct elf_file *file;
 	struct code code;
 	struct plt_entries plt;
 };
 
-/* Load what is needed of @file. 0 or -ENOMEM. A damaged part of the file counts as absent. */
+/* Load code and PLT of @file. 0 or -ENOMEM. A damaged part of the file counts as absent. */
 int hooked_load(const struct elf_file *file, struct hooked *out);
 void hooked_deinit(struct hooked *hooked);
 
 /*
- * Find the kind of hook, and the start, of the function that contains @addr, one of the file's own
- * addresses.
+ * Returns the kind of hook of the function that contains @addr, an own address of the file, and the
+ * function's start.
  */
 enum hooked_by hooked_function(const struct hooked *hooked, uint64_t addr, uint64_t *start);
 
-/* True when @ret follows a call to the PLT. *@addr becomes that call's address in a recording. */
+/*
+ * True when @ret follows a call to the PLT. *@addr: the address that recordings have for this call.
+ */
 bool hooked_library_call(const struct hooked *hooked, uint64_t ret, uint64_t *addr);
 
 #endif

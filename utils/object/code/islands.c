@@ -23,8 +23,7 @@ static bool is_in_reach(uint64_t from, uint64_t addr)
 }
 
 /*
- * True when no site's jump has bytes in the island at @addr: jumps may end in the padding after
- * their function.
+ * True when no jump overlaps the island at @addr. A jump may end in the padding after its function.
  */
 static bool is_free(const struct code_site *sites, size_t nr, uint64_t addr)
 {
@@ -37,7 +36,7 @@ static bool is_free(const struct code_site *sites, size_t nr, uint64_t addr)
 	return true;
 }
 
-/* True when the function's last instruction does not fall through to the next bytes. */
+/* True when the end of the function does not run on into the next bytes. */
 static bool does_end(const struct code *code, struct insns *insns, const struct code_func *func)
 {
 	struct insn_text text = { code_bytes(code, func->start, func->end - func->start),
@@ -60,10 +59,7 @@ static bool has_room(const struct code *code, struct insns *insns, const struct 
 	       does_end(code, insns, func);
 }
 
-/*
- * Add windows for the padding after the functions around one site, unless they are in the list
- * already.
- */
+/* Add windows for the padding after the functions around @site, unless @windows has them. */
 static int add_around(const struct code *code, struct insns *insns, uint64_t site,
 		      struct window **windows, size_t *nr)
 {

@@ -1,4 +1,4 @@
-/* Islands: room for a long jump in the padding between functions, within reach of a short one. */
+/* Islands: padding between functions with room for a long jump, to which a short jump leads. */
 #ifndef UTRAIL_OBJECT_ISLANDS_H
 #define UTRAIL_OBJECT_ISLANDS_H
 
@@ -6,7 +6,7 @@
 
 #define SHORT_JUMP_BYTES 2
 
-/* WINDOW_BYTES of padding at @addr, to which nothing refers and into which no code runs. */
+/* WINDOW_BYTES of padding at @addr. Nothing refers to them, and no code runs into them. */
 struct island {
 	uint64_t addr;
 	bool is_used;
@@ -22,13 +22,13 @@ void islands_deinit(struct islands *islands);
 #define cleanup_islands cleanup(islands_deinit)
 
 /*
- * Find islands within reach of those of the @nr sites that have no jump yet. The jumps of the other
- * sites use no byte of these islands. 0 or -ENOMEM.
+ * Find islands for those of the @nr sites that have no jump yet, within reach of a short jump. No
+ * jump of another site overlaps an island. 0 or -ENOMEM.
  */
 int islands_find(const struct code *code, struct insns *insns, const struct code_site *sites,
 		 size_t nr, struct islands *out);
 
-/* Find an unused island within reach of a short jump at @from, or NULL. */
+/* Find an unused island within reach of a short jump at @from. NULL: there is none. */
 struct island *islands_near(const struct islands *islands, uint64_t from);
 
 #endif

@@ -10,11 +10,11 @@
 
 #define V8     "it is builtin code of V8, which finds its frames by return addresses"
 #define BLOB   "_embedded_blob_code_"
-#define MARKER "embedded_blob_code" /* also in names of C++ functions that libraries export */
+#define MARKER "embedded_blob_code" /* exported C++ functions have it in their names, too */
 
 /*
- * The least length of code without call frame information that counts: a shorter gap between two
- * functions may be there by accident.
+ * The least length of code without call frame information: a shorter gap between functions may be
+ * an accident.
  */
 #define GAP_MIN 16384
 
@@ -33,10 +33,11 @@ static bool has_end(const char *name, size_t len, const char *end)
 }
 
 /*
- * The symbols of V8.
+ * Facts from the symbols of V8.
  *
- * @start: where the builtins begin; @size_at: where their size is stored
- * @low, @high: the range of single builtins
+ * @is_there: the file has V8
+ * @start: start of all builtins; @size_at: place of their size
+ * @low, @high: the range of the single builtins
  */
 struct v8 {
 	bool is_there;
@@ -68,7 +69,7 @@ static void look_at_symbols(struct v8 *v8, const struct elf_file *file, uint32_t
 {
 	struct elf_symbols table;
 
-	/* Most files have no such name, so their symbols need not be checked one by one. */
+	/* Search all names at once first: most files have no such name. */
 	if (!elf_symbols_open(file, type, &table) ||
 	    !memmem(table.strings, table.strings_len, MARKER, strlen(MARKER)))
 		return;
@@ -82,7 +83,7 @@ static void look_at_symbols(struct v8 *v8, const struct elf_file *file, uint32_t
 	}
 }
 
-/* Add the code of a section that no call frame information describes. */
+/* Add the code that no call frame information describes. */
 static int add_gaps(const struct code *code, const struct code_section *sec, struct strbuf *out)
 {
 	uint64_t at = sec->start;
@@ -115,9 +116,8 @@ static int add_all_gaps(const struct code *code, struct strbuf *out)
 }
 
 /*
- * The reason why code is left alone. An engine throws errors of its language with its own unwinder.
- * This uses the positions of frames (_Unwind_GetCFA()), which are wrong when a return address below
- * was replaced. LuaJIT's interpreter is such code.
+ * An engine throws errors of its language with an unwinder of its own. It uses the positions of
+ * frames (_Unwind_GetCFA()), which are wrong when a return address further down was replaced.
  */
 #define UNWINDS "it has an unwinder of its own"
 
@@ -126,7 +126,7 @@ static int add_unwinders(const struct elf_file *file, const struct code *code, s
 	struct code loaded cleanup_code = { 0 };
 	int ret = 0;
 
-	/* This check excludes nearly all files. */
+	/* This fast check excludes nearly all files. */
 	if (!elf_section_has(file, ".eh_frame", "zPR", sizeof("zPR")))
 		return 0;
 	if (!code) {
@@ -143,10 +143,7 @@ static int add_unwinders(const struct elf_file *file, const struct code *code, s
 	return ret;
 }
 
-/*
- * Add V8's builtins. Without their symbols, all code must be read, which needs time and much
- * memory.
- */
+/* Add V8's builtins. Without symbols all code must be read, which takes time and much memory. */
 static int add_v8(const struct elf_file *file, const struct code *code, const struct v8 *v8,
 		  struct strbuf *out)
 {
@@ -168,7 +165,7 @@ static int add_v8(const struct elf_file *file, const struct code *code, const st
 
 /*
  * Coroutines may share one stack: its content is copied away and back, and other calls use the same
- * slots meanwhile. So a slot does not identify a call. The code that switches to another piece adds
+ * slots meanwhile. So a slot does not identify a call. To switch to another piece, the code adds
  * one register to the stack pointer and then to the frame pointer.
  */
 #define SLICES	    "it copies pieces of the stack, so no return address of the process is replaced"
@@ -199,8 +196,8 @@ static bool has_shift(const uint8_t *bytes, size_t len)
 }
 
 /*
- * The largest section that is searched. No larger library is known to copy pieces of stacks. To
- * search all of them, each recording would have to read the C library, for example.
+ * The largest section that is searched. Larger ones, such as the C library's, would slow down each
+ * recording, and no larger library is known that copies pieces of stacks.
  */
 #define TEXT_MAX (1U << 20)
 
@@ -217,7 +214,9 @@ static bool section_has_shift(const struct elf_file *file, const GElf_Shdr *sh)
 			return false;
 		if (has_shift(chunk, len))
 			return true;
-		/* The instructions may lie across the end of the chunk. */
+		/*
+		 * Read the end of the chunk again: the instructions may continue in the next one.
+		 */
 		if (at + len < sh->sh_size)
 			len -= SHIFT_BYTES - 1;
 	}
@@ -225,7 +224,8 @@ static bool section_has_shift(const struct elf_file *file, const GElf_Shdr *sh)
 }
 
 /*
- * Ruby's callcc copies the whole stack, by functions of libruby that only continuation.so imports.
+ * Ruby's callcc copies the whole stack. Its functions are in libruby, and only continuation.so
+ * imports them.
  */
 static bool needs_continuations(const struct elf_file *file)
 {

@@ -1,6 +1,6 @@
 /*
- * Code whose run time finds its frames by return addresses: return addresses that lead to such code
- * must not be replaced on the stack.
+ * Code whose run time finds its frames by return addresses, so that the probe must not replace
+ * these on the stack.
  */
 #ifndef UTRAIL_OBJECT_OWN_FRAMES_H
 #define UTRAIL_OBJECT_OWN_FRAMES_H
@@ -9,9 +9,11 @@
 #include "utils/object/code/code.h"
 
 /*
- * A range [@start, @end) of such code, in the file's own addresses. @why: the reason, a static
- * string. @is_copied: the run time copies or moves the code, so it must not be patched.
- * @is_everywhere: where that file is loaded, no return address may be replaced in any code
+ * A range of such code, in own addresses of the file.
+ *
+ * @why: the reason, a static string
+ * @is_copied: the run time copies or moves the code, so it must not be patched
+ * @is_everywhere: while the file is loaded, no return address may be replaced in any code
  */
 struct own_frames {
 	uint64_t start;
@@ -22,15 +24,18 @@ struct own_frames {
 };
 
 /*
- * Append the parts of @file that are such code to @out, each as a struct own_frames. These are all
- * code of languages with a run time of their own (runtimes.h). V8's builtin functions are such
- * parts, too: V8's compiler makes them when the file is built. A stripped library of V8 is
- * recognised by the symbols that remain; then all code without call frame information counts. An
- * engine with an unwinder of its own, as LuaJIT's interpreter, is recognised by a personality
- * routine without tables. Libraries that copy pieces of stacks, as greenlet does, are recognised by
- * the instructions with which they move the stack pointer and the frame pointer by one distance.
- * @code: the code of the file, for callers that have it; NULL: it is loaded when it is needed. 0 or
- * -ENOMEM.
+ * Append the ranges of such code in @file to @out, each as a struct own_frames. 0 or -ENOMEM. They
+ * are
+ *
+ *  - all code of languages with a run time of their own (runtimes.h)
+ *  - builtin functions of V8, whose compiler makes them when the file is built. If the library is
+ *    stripped, all code without call frame information counts
+ *  - code with an unwinder of its own, as LuaJIT's interpreter: a personality routine without
+ *    tables
+ *  - libraries that copy pieces of stacks, as greenlet does: their code moves the stack pointer and
+ *    the frame pointer by one distance
+ *
+ * @code: the code of the file; NULL: it is loaded when needed
  */
 int object_own_frames(const struct elf_file *file, const struct code *code, struct strbuf *out);
 

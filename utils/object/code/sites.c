@@ -8,16 +8,16 @@
 
 #include "utils/object/code/islands.h"
 
-/* Room for the longest padding instruction of compilers, and a few more. */
+/* Room for the longest padding instruction of compilers, and more. */
 #define PADDING_MAX 32
 
 /*
- * Sites for one common jump.
+ * Sites that share one jump.
  *
  * @end: the first byte after the jump
- * @all_until: all code up to there is moved, and its own jumps lead to the moved code; 0: as little
- *             code as possible is moved
- * @low, @high: the range of code that may be moved: the rest belongs to other jumps
+ * @all_until: all code up to here is moved, and its jumps into itself lead to the moved code; 0: as
+ *             little code as possible is moved
+ * @low, @high: the range of code that may be moved: code outside of it belongs to other jumps
  */
 struct group {
 	const struct code *code;
@@ -33,7 +33,6 @@ struct group {
 	size_t nr;
 };
 
-/* The reason against a jump. */
 struct verdict {
 	enum site_refusal refusal;
 	struct uft_err err;
@@ -77,7 +76,7 @@ static enum site_refusal refusal_of(enum lead lead)
 	}
 }
 
-/* Note a failure of insns_move() and similar functions as the reason. Returns @ret. */
+/* Note the reason when insns_move() or a similar function has failed. Returns @ret. */
 static int check_moved(struct verdict *v, int ret)
 {
 	if (ret < 0 && !v->refusal)
@@ -85,7 +84,7 @@ static int check_moved(struct verdict *v, int ret)
 	return ret;
 }
 
-/* Check the bytes after the function that the jump would overwrite: they must be padding. */
+/* Check that the bytes after the function that the jump overwrites are padding. */
 static int check_behind(const struct group *g, struct verdict *v)
 {
 	const struct code_section *sec = code_section_at(g->code, g->func->start);
@@ -145,7 +144,7 @@ static int prepare_group(const struct group *g, struct verdict *v)
 
 /* --- jumps that lead back --- */
 
-/* A jump of the function into the bytes around the site. */
+/* A jump of the function to the bytes after the site. @behind: address after the jump */
 struct inner_jump {
 	uint64_t from;
 	uint64_t behind;
@@ -155,8 +154,8 @@ struct inner_jump {
 #define INNER_JUMPS_MAX 32
 
 /*
- * @is_dark: the jumps are not all known: a reference that is not a jump leads to a place around the
- * site, or there are too many jumps
+ * @is_dark: not all jumps are known: another kind of reference leads to the bytes after the site,
+ *           or there are too many jumps
  */
 struct inner_jumps {
 	uint64_t site;
@@ -174,8 +173,8 @@ static void note_jump(const struct insn_step *step, void *arg)
 		return;
 	if (step->flow != INSN_JUMP && step->flow != INSN_BRANCH) {
 		/*
-		 * Exception: a function may call itself or take its own address, which counts as a
-		 * call from outside.
+		 * A function may call itself or take its own address: that counts as a call from
+		 * outside.
 		 */
 		jumps->is_dark |= step->names != jumps->site;
 		return;
@@ -189,8 +188,8 @@ static void note_jump(const struct insn_step *step, void *arg)
 }
 
 /*
- * True when each jump of the function to the bytes from the site to @end is known, and is itself
- * before @end.
+ * True when all jumps of the function to the bytes from the site to @end are known, and are before
+ * @end themselves.
  */
 static bool is_closed(const struct inner_jumps *jumps, const struct window *window, uint64_t end)
 {
@@ -211,7 +210,7 @@ static bool is_closed(const struct inner_jumps *jumps, const struct window *wind
 	return true;
 }
 
-/* Find the end of the instruction that contains the byte before @end. */
+/* Returns the end of the instruction that contains the byte before @end. */
 static uint64_t round_up(const struct group *g, uint64_t end)
 {
 	struct insn_step step;
@@ -224,8 +223,8 @@ static uint64_t round_up(const struct group *g, uint64_t end)
 }
 
 /*
- * Find the end of the code to be moved when the function jumps back into the overwritten bytes: a
- * loop. The whole loop is moved, so that no remaining code jumps there. 0: that is impossible.
+ * Find the end of the code to move when the function jumps back into the overwritten bytes: a loop.
+ * The whole loop is moved, so that no code left there jumps to these bytes. 0: that is impossible.
  */
 static uint64_t find_closed_end(const struct group *g, const struct window *window, unsigned bytes)
 {
@@ -266,8 +265,8 @@ static enum site_refusal window_refusal(const struct window *window, enum lead l
 }
 
 /*
- * Try to write a jump of @bytes for the first of @nr sites to @jump_at. Returns the number of sites
- * that the jump serves; 0 when it is impossible.
+ * Try a jump of @bytes at @jump_at for the first of @nr sites. Returns the number of sites that the
+ * jump serves; 0: it is impossible.
  */
 static size_t try_jump(struct group *g, const struct window *window, uint64_t jump_at,
 		       unsigned bytes, size_t nr, struct verdict *v)
@@ -294,7 +293,9 @@ static size_t try_jump(struct group *g, const struct window *window, uint64_t ju
 	}
 	for (g->nr = 1; g->nr < nr && g->sites[g->nr].addr < MAX(g->end, g->all_until);)
 		g->nr++;
-	/* A function that begins in the overwritten bytes may be entered from anywhere. */
+	/*
+	 * Refuse a site at the start of a function within these bytes: code anywhere may enter it.
+	 */
 	for (size_t i = 1; i < g->nr; i++)
 		has_entry |= g->sites[i].entry != 0;
 	if ((g->all_until || has_entry) && g->nr > 1) {
@@ -307,7 +308,6 @@ static size_t try_jump(struct group *g, const struct window *window, uint64_t ju
 	return g->nr;
 }
 
-/* Try a short jump at @jump_at, to an island within its reach. */
 static size_t try_island(struct group *g, const struct window *window, uint64_t jump_at,
 			 const struct islands *islands, size_t nr)
 {
@@ -326,8 +326,8 @@ static size_t try_island(struct group *g, const struct window *window, uint64_t 
 
 /*
  * Find a place for the jump: at the site or, without room there, a little before it, but not before
- * g->low. The jump is a short one with @islands, else a long one. If there is no place, @v has the
- * reason why the jump cannot be at the site itself.
+ * g->low. With @islands it is a short jump, else a long one. Returns the number of sites that the
+ * jump serves. 0: there is no place, and @v has the reason why it is not at the site.
  */
 static size_t find_jump(struct group *g, const struct window *window, const struct islands *islands,
 			size_t nr, struct verdict *v)
@@ -348,7 +348,7 @@ static size_t find_jump(struct group *g, const struct window *window, const stru
 						 g->func->end - g->func->start),
 				      g->func->start, g->func->end };
 
-	/* At a function's beginning, the jump cannot be before the site. */
+	/* At the start of a function the jump must be at the site. */
 	unsigned nr_starts = 1;
 
 	if (!g->sites->entry)
@@ -362,7 +362,7 @@ static size_t find_jump(struct group *g, const struct window *window, const stru
 				    "it is within code that was moved for the one before it");
 		if (at < g->low || site - at > WINDOW_BEFORE)
 			break;
-		/* No jump replaces the landing mark of indirect jumps. */
+		/* Keep the landing mark of indirect jumps. */
 		if (at < site &&
 		    insns_is_landing_pad(g->insns, g->text.bytes + (at - g->text.start),
 					 g->text.end - at))
@@ -373,7 +373,10 @@ static size_t find_jump(struct group *g, const struct window *window, const stru
 	return served;
 }
 
-/* The end of the code that a site's jump has moved; the next jump may be there or later. */
+/*
+ * Returns the end of the code that the jump of a site moves or overwrites. The next jump may be
+ * there or later.
+ */
 static uint64_t end_of(const struct code_site *site)
 {
 	uint64_t end = site->code.from + site->code.taken;
@@ -383,7 +386,7 @@ static uint64_t end_of(const struct code_site *site)
 	return MAX(end, site->jump_at + (site->island ? SHORT_JUMP_BYTES : WINDOW_BYTES));
 }
 
-/* Count the sites from the first one on that have no jump yet and may affect each other. */
+/* Returns how many sites at the beginning have no jump yet, and may affect each other. */
 static size_t count_left(const struct code_site *sites, size_t nr)
 {
 	size_t count = 0;
@@ -414,7 +417,7 @@ static void find_jumps(struct group *g, const struct window *windows, const stru
 		if (i + left < nr && !sites[i + left].refusal)
 			g->high = sites[i + left].jump_at;
 		served = find_jump(g, &windows[i], islands, left, &verdict);
-		/* Note the reason. The sites after this one may still have a jump of their own. */
+		/* The sites after this one may still get a jump. */
 		if (!served && !islands) {
 			sites[i].refusal = verdict.refusal;
 			snprintf(sites[i].why_not, sizeof(sites[i].why_not), "%.*s",
@@ -426,7 +429,6 @@ static void find_jumps(struct group *g, const struct window *windows, const stru
 	}
 }
 
-/* Make the windows of sites. NULL without memory. */
 static struct window *make_windows(const struct code *code, struct insns *insns,
 				   const struct leads *leads, struct code_site *sites, size_t nr)
 {

@@ -1,6 +1,6 @@
 /*
- * Places in a file's code where a jump may be written, and the code for the jump's target that
- * preserves the program's behaviour.
+ * Places in the code of a file where a jump may be written, and the code to which it leads: moved
+ * instructions that keep the behaviour of the program.
  */
 #ifndef UTRAIL_OBJECT_SITES_H
 #define UTRAIL_OBJECT_SITES_H
@@ -9,29 +9,29 @@
 
 #define SITE_REASON_MAX 160
 
-/* Returns the reason in words, without the details that why_not has. */
+/* Returns the reason in words, which @why_not tells in detail. */
 const char *site_refusal_text(enum site_refusal refusal);
 
 /*
- * A place for a jump: the first byte of an instruction.
+ * A place for a jump: the first byte of an instruction. The caller sets @addr and @entry.
  *
- * @addr: the file's own address of the place; filled in by the caller
- * @entry: the start of the function whose first movable instruction (after the mark for indirect
- *         jumps) is at @addr; 0: @addr is not at a function's start. Filled in by the caller. Jumps
- *         within the function to @addr are not calls: they never take the written jump
+ * @addr: the file's own address of the place
+ * @entry: start of the function whose first movable instruction is at @addr (the mark for indirect
+ *         jumps may precede it); 0: @addr is not at the start of a function. Jumps within the
+ *         function to @addr are no calls, and never take the written jump
+ * @is_inner: the jump of the previous site overwrites this one, which has no jump. So the code of
+ *            the previous site ends where the code of this site begins
+ * @is_loop: jumps at the start of the function lead back to the site, and were moved with it
  * @refusal: enum site_refusal
  * @why_not: the reason in detail; "" when a jump may be written
- * @is_inner: the site is within the bytes that the previous site's jump replaces. So it has no
- *            jump: the code of the previous site ends where the code of this one begins
- * @is_loop: jumps at the function's beginning lead back to the site, and were moved with it
- * @jump_at: the address that the jump is written to: @addr, or a little before it if there is no
- *           room after it; not for an inner site
- * @island: a long jump in padding, the target of a short jump at @jump_at; 0: the jump at @jump_at
- *          is a long one
- * @original, @island_original: the original code
- * @before: the code between @jump_at and @addr; empty when these are the same
- * @code: the moved code, which runs before the program continues. It ends with a jump to the rest
- *        of the function, unless the next site is inner
+ * @jump_at: address of the jump: @addr, or a little before it if there is no room after it;
+ *           undefined for an inner site
+ * @island: address of a long jump in padding, to which a short jump at @jump_at leads; 0: the jump
+ *          at @jump_at is a long one
+ * @original, @island_original: the original code at @jump_at and at @island
+ * @before: the moved code from @jump_at to @addr; empty when these are equal
+ * @code: the moved code of the site. It ends with a jump to the code after it, unless the next site
+ *        is an inner one
  */
 struct code_site {
 	uint64_t addr;
@@ -49,25 +49,24 @@ struct code_site {
 };
 
 /*
- * Prepare the @nr sites, sorted by address, as far as possible without islands. @leads: references
- * to these places, and to any others. Sites of one function come in one call, together with the
- * first site of the next function. Sites of different functions are independent, so calls for them
- * may come in any order, or in threads with @insns of their own. 0 or -ENOMEM.
+ * Like sites_prepare_with(), but without islands. A call needs all sites of a function, and the
+ * first site of the next function. Functions are independent: calls for them may come in any order,
+ * and in threads with @insns of their own.
  */
 int sites_prepare_near(const struct code *code, struct insns *insns, const struct leads *leads,
 		       struct code_site *sites, size_t nr);
 
 /*
- * Prepare the @nr sites, sorted by address. A thread may be in bytes that are overwritten: the
- * caller must check that. 0 or -ENOMEM.
+ * Prepare the @nr sites, sorted by address. The caller must check that no thread is in bytes that
+ * are overwritten. 0 or -ENOMEM.
  */
 int sites_prepare(const struct code *code, struct insns *insns, struct code_site *sites, size_t nr);
 
-/* Like sites_prepare(), with references that leads_find() has found. */
+/* Like sites_prepare(). @leads: references from leads_find() to these places, and maybe others. */
 int sites_prepare_with(const struct code *code, struct insns *insns, const struct leads *leads,
 		       struct code_site *sites, size_t nr);
 
-/* Two sites at this distance do not affect each other. */
+/* Two sites with this distance do not affect each other. */
 #define SITES_APART 256
 
 #endif
