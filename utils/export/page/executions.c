@@ -8,10 +8,7 @@
 
 #define COMMAND_BYTES 400
 
-/*
- * Write a string within a script element. No text in it ends the element, and hidden characters
- * become visible.
- */
+/* Write a string for a script element, which no text can end. Hidden characters become visible. */
 static void put_text(struct strbuf *out, const char *text)
 {
 	struct strbuf shown cleanup_strbuf = { 0 };
@@ -23,10 +20,7 @@ static void put_text(struct strbuf *out, const char *text)
 	out->oom |= strbuf_oom(&shown);
 }
 
-/*
- * The page has only the beginning of long command lines, since those of linkers may have thousands
- * of objects.
- */
+/* Write the beginning of the command line: a linker's may have thousands of objects. */
 static void add_command(struct strbuf *out, const struct execution *execution)
 {
 	struct strbuf line cleanup_strbuf = { 0 };

@@ -9,8 +9,8 @@
 #include "utils/pipeline/pipeline.h"
 
 /*
- * Append JSON objects between commas, those of processes ahead of their children. Executions beyond
- * @max_bytes are left out, and @nr_left is their number. Returns 0, or a negative errno with @err.
+ * Append JSON objects separated by commas, parents before their children. Executions beyond
+ * @max_bytes are left out; *@nr_left gets their number. Returns 0, or a negative errno with @err.
  */
 int executions_put(struct strbuf *out, const struct pipeline *pipe, size_t max_bytes,
 		   size_t *nr_left, struct uft_err *err);

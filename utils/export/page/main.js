@@ -21,7 +21,7 @@ import { DiffTable } from "./views/diff_table.js";
 import { setUpTwo, showTitleOfTwo } from "./views/diff_page.js";
 import { shareScale } from "./model/difference.js";
 
-/** The largest picture of all tasks that is printed, in pixels. */
+/** The limit of the height of a printed picture, in pixels. */
 const MAX_PRINTED = 8000;
 
 /**
@@ -39,7 +39,7 @@ function showTitle({ meta, tasks, calls, length }) {
 }
 
 /**
- * Print in light colours, and print everything.
+ * Makes the page print in light colours, and print everything.
  * @param {App} app
  * @param {object} views
  * @param {Timeline[]} views.timelines
@@ -186,6 +186,6 @@ async function open() {
 	document.documentElement.dataset.ready = "";
 }
 
-// The data follows this script in the page. Loaded parts are drawn before all is there.
+// The data follows this script in the page, so wait for its end.
 if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", () => setTimeout(open));
 else open();

@@ -3,12 +3,11 @@
 
 #include "utils/base/containers/strbuf.h"
 
-/* Write a gap. Its mark is after the last record before it, since gaps of programs have no time. */
 static void put_gap(const struct event *event, struct strbuf *kind, struct strbuf *text)
 {
 	strbuf_addstr(kind, "lost records");
 	strbuf_addstr(text, "lost records");
-	/* The kernel does not always tell the number. */
+	/* The kernel does not always tell how many records were lost. */
 	if (event->addr)
 		strbuf_addf(text, " (%llu)", (unsigned long long)event->addr);
 }

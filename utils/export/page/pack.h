@@ -8,9 +8,8 @@
 #include "utils/base/containers/strbuf.h"
 
 /*
- * Append the @len bytes at @data to @out as a stream of zlib, which browsers unpack by themselves
- * (RFC 1950). Returns false, with @out unchanged, in a build without the library or when memory is
- * short.
+ * Append the @len bytes at @data as a stream of zlib (RFC 1950), which browsers can unpack. Returns
+ * false, with @out unchanged, in a build without zlib or when memory is short.
  */
 bool pack_zlib(struct strbuf *out, const void *data, size_t len);
 

@@ -1,10 +1,10 @@
-/* The parts of page.html; the data goes between the last two. */
+/* The parts of page.html. The recording's data goes between the last two. */
 #ifndef UTRAIL_EXPORT_PAGE_H
 #define UTRAIL_EXPORT_PAGE_H
 
 #include <stddef.h>
 
-/* The policy in @page_head ends before the page's permitted connections. There are none. */
+/* @page_head ends within the policy, where permitted connections may be added. */
 extern const char page_head[];
 extern const size_t page_head_len;
 extern const char page_data[];

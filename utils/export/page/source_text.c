@@ -28,10 +28,7 @@ void source_text_deinit(struct source_text *source)
 	*source = (struct source_text){ 0 };
 }
 
-/*
- * A recording may contain the name of a key or of a list of passwords. The names of such files have
- * other endings than names of sources.
- */
+/* False for names of other files: a recording may name a private key or a list of passwords. */
 static bool is_source_name(const char *path)
 {
 	static const char *const endings[] = {
@@ -49,7 +46,7 @@ static bool is_source_name(const char *path)
 	return false;
 }
 
-/* The target of a link may have another name. */
+/* True when the open file itself has the name of a source: a link to it may have another name. */
 static bool has_source_name(int fd)
 {
 	char link[32];
@@ -141,8 +138,8 @@ const char *source_text_line(const struct source_text *source, size_t number, si
 }
 
 /*
- * Returns the indentation in columns, or -1 for an empty line. @begins: the first character after
- * it
+ * Returns the indentation in columns, or -1 for an empty line. @begins gets the first character of
+ * the text
  */
 static int indentation(const char *line, size_t len, char *begins)
 {
@@ -179,9 +176,7 @@ static size_t end_of_block(const struct source_text *source, size_t first, size_
 		if (columns < 0)
 			continue;
 		if (source->is_python) {
-			/*
-			 * There may be decorators before the name, and lines of arguments after it.
-			 */
+			/* Decorators may be before the name, and lines of arguments after it. */
 			if (was_inside && columns <= base && begins != ')')
 				return end;
 		} else if (columns <= base && memchr(line, '}', len)) {

@@ -1,6 +1,6 @@
 /*
  * Source files for the page of `dump --format=html`. Their names come from the untrusted recording,
- * and a page may be given to others. So a file is read only if it may be one of the sources.
+ * and the page may be published, so only files that look like sources are read.
  */
 #ifndef UTRAIL_EXPORT_PAGE_SOURCE_TEXT_H
 #define UTRAIL_EXPORT_PAGE_SOURCE_TEXT_H
@@ -28,26 +28,25 @@ struct source_text {
 void source_text_deinit(struct source_text *source);
 
 /*
- * The conditions for reading.
- *
- * @owner: of the recording; files that are not readable by everybody must be this user's
- * @built_ns: since 1970; a file that was changed later does not match the program
+ * @owner: the recording's owner, who must also own files that are not readable for all users
+ * @built_ns: when the program was built, since 1970. A file that was changed later is not its
+ *            source
  */
 struct source_asker {
 	uid_t owner;
 	uint64_t built_ns;
 };
 
-/* Returns NULL, or the reason why the file is not shown, as a fixed text to put after "it ". */
+/* Returns NULL, or the reason why the file is not shown, as a literal to put after "it ". */
 const char *source_text_read(struct source_text *source, const char *path,
 			     const struct source_asker *asker);
 
-/* Returns the first byte of line @number, from 1 on, and its length without the line's end. */
+/* Returns line @number, from 1. *@len gets its length without the end of the line. */
 const char *source_text_line(const struct source_text *source, size_t number, size_t *len);
 
 /*
- * Returns the last line of the function that begins in line @first, found by its indentation. At
- * most SOURCE_LINES_MAX lines are read.
+ * Returns the last line of the function that begins in line @first, by the indentation. A function
+ * has at most SOURCE_LINES_MAX lines.
  */
 #define SOURCE_LINES_MAX 60
 size_t source_text_end(const struct source_text *source, size_t first);

@@ -18,7 +18,7 @@
 #define NS_PER_S   1000000000ULL
 
 struct source_file {
-	char *key;	  /* two modules may have files of one relative name */
+	char *key;	  /* the name, and the module of a relative name */
 	const char *name; /* as in the recording */
 	const struct module *module;
 	uint32_t *lines; /* lines where functions begin */
@@ -29,7 +29,7 @@ struct sources {
 	struct strmap by_name; /* the number of a file, plus one */
 	struct source_file *files;
 	size_t nr;
-	size_t bytes; /* bytes of text in the page */
+	size_t bytes; /* bytes of lines in the page */
 	const struct module *asked;
 	uint64_t asked_ns; /* the time when @asked was built */
 };
@@ -107,9 +107,8 @@ static uint64_t changed_ns(const char *path)
 }
 
 /*
- * A source that was changed after the program was built is not the recorded one. If another file
- * has replaced the program, its build time is unknown. Then the time of the recording is returned,
- * which is later.
+ * Returns the time when the program was built, or the time of the recording, which is later, if
+ * another file has replaced the program.
  */
 static uint64_t find_built_ns(const struct trace_data *data, const struct module *module)
 {
@@ -135,8 +134,8 @@ static uint64_t built_ns(struct sources *sources, const struct trace_data *data,
 }
 
 /*
- * Read the file by its name: from the reader's directory, as `replay --srcline` shows it; else next
- * to the program.
+ * Read the file. A relative name is searched in the current directory, and then next to the
+ * program.
  */
 static const char *read_file(struct source_text *text, const struct source_file *file,
 			     const struct source_asker *asker)
@@ -161,7 +160,7 @@ static int compare_lines(const void *a, const void *b)
 	return (one > other) - (one < other);
 }
 
-/* Add the "text" of a line. Tabs become blanks, so that no character is hidden. */
+/* Append a line as a string. Tabs become blanks, so that no character is hidden. */
 static void add_line(struct strbuf *json, const struct source_text *text, size_t number)
 {
 	struct strbuf plain cleanup_strbuf = { 0 };
@@ -185,7 +184,6 @@ static void add_line(struct strbuf *json, const struct source_text *text, size_t
 	strbuf_addch(json, '"');
 }
 
-/* Add the first and the last line of each function. */
 static void add_ends(const struct source_file *file, const struct source_text *text,
 		     struct strbuf *json)
 {
@@ -202,12 +200,12 @@ static void add_ends(const struct source_file *file, const struct source_text *t
 	strbuf_addch(json, ']');
 }
 
-/* Functions that overlap or follow each other have one run. */
+/* Append the lines of all functions. Functions that overlap or touch each other have one run. */
 static void add_runs(struct sources *sources, const struct source_file *file,
 		     const struct source_text *text, struct strbuf *json)
 {
 	size_t begin = json->len;
-	size_t shown = 0; /* the last line that is in the page */
+	size_t shown = 0; /* the last line of the last run */
 
 	qsort(file->lines, file->nr, sizeof(file->lines[0]), compare_lines);
 	strbuf_addstr(json, ",\"runs\":[");
@@ -238,7 +236,6 @@ static void add_file(struct sources *sources, struct trace_data *data, struct so
 	struct strbuf name cleanup_strbuf = { 0 };
 	const char *why = "is left out: the page has a megabyte of sources";
 
-	/* The page shows its data unchanged, so hidden characters are made visible here. */
 	escape_addstr(&name, MEDIUM_TERMINAL, file->name);
 	strbuf_addstr(json, "{\"file\":\"");
 	escape_add(json, MEDIUM_SCRIPT, strbuf_str(&name), name.len);

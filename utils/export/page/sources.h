@@ -1,4 +1,4 @@
-/* The functions of a page in their sources, with the text there (source_text.h). */
+/* The places of functions in sources, and the text there, for the page. */
 #ifndef UTRAIL_EXPORT_PAGE_SOURCES_H
 #define UTRAIL_EXPORT_PAGE_SOURCES_H
 
@@ -9,11 +9,10 @@
 /*
  * Append members of a JSON object, with a comma in front:
  *
- * "places": a number of a function, a number of a file and a line, for each function whose line was
- *           recorded, in one array
- * "sources": for each file its name, "file", and then "why" it is not shown; or "runs" of lines, as
- *            arrays of the first line's number and the lines, and "ends": the first and the last
- *            line of each function, in one array
+ * "places": an array with three numbers for each function whose line is known: function, file, line
+ * "sources": for each file its name ("file") and either the reason why it is not shown ("why"), or
+ * "runs" of lines, arrays of the first line's number and the lines, and "ends", an array with the
+ * first and the last line of each function
  *
  * Text beyond SOURCES_BYTES_MAX is left out, and the page says so. 0 or -ENOMEM.
  */

@@ -1,23 +1,23 @@
 /**
- * The calls of a task as a tree of contexts: a node is a function that is called from its parent
- * node. A call is stored as the number of its node, and sums of calls are arrays by node.
+ * The contexts of a task's calls, as a tree: a node is a function that is called from its parent
+ * node. A call is stored as the number of its node. Sums of calls are arrays by node.
  */
 
 const MIN_NODES = 64;
 
-/** The nodes, by their number. Node 0 is the root, which is not a function. */
+/** The nodes, by number. Node 0 is the root, which has no function. */
 export class ContextTree {
 	constructor() {
 		this.nr = 1;
 		this.func = new Int32Array(MIN_NODES).fill(-1, 0, 1);
 		this.parent = new Int32Array(MIN_NODES).fill(-1, 0, 1);
 		this.depth = new Int32Array(MIN_NODES).fill(-1, 0, 1);
-		/** Places of an open hash table: the number of a node, or 0. */
+		/** An open hash table: numbers of nodes, or 0. */
 		this.slots = new Int32Array(MIN_NODES * 4);
 	}
 
 	/**
-	 * Returns the node of a function that is called from a node. It is made if missing.
+	 * Returns the node of a function below a node. A missing node is made.
 	 * @param {number} parent
 	 * @param {number} func
 	 * @returns {number}

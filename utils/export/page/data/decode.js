@@ -107,7 +107,7 @@ export class TaskDecoder {
 		return this.nr === this.start.length && this.nrPoints === this.pointTime.length;
 	}
 
-	/** Returns for each depth its calls in the order of time: they are drawn in one row. */
+	/** Returns the calls of each depth, which are drawn in one row, in the order of time. */
 	#rows() {
 		const rows = this.perDepth.map((count) => new Uint32Array(count));
 		const filled = new Uint32Array(rows.length), { ctx, tree } = this;
@@ -119,8 +119,7 @@ export class TaskDecoder {
 	}
 
 	/**
-	 * Returns sums of the nodes: the number of calls of each, their total time, and the longest
-	 * time.
+	 * Returns for each node the number of its calls, their total time, and the longest time.
 	 */
 	#sums() {
 		const { nr } = this.tree, { ctx, dur } = this;
@@ -155,7 +154,7 @@ export class TaskDecoder {
  */
 
 /**
- * Decodes a block of texts: all their bytes, the beginning of each and the end of the last one.
+ * Decodes a block of texts: the bytes of all, and where each begins. A last number is the end.
  * @param {Uint8Array} block
  */
 export function decodeTexts(block) {

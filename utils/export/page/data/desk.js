@@ -20,7 +20,7 @@ import { TaskDecoder, decodeTexts, fromBase64, unpack } from "./decode.js";
  */
 
 /**
- * Make the function that takes requests. They are answered in their order.
+ * Returns a function that takes requests, which are answered in their order.
  * @param {(reply: Reply, moved: ArrayBuffer[]) => void} reply
  */
 export function openDesk(reply) {

@@ -1,16 +1,13 @@
 /** Sends the blocks of the page to workers. */
 import { openDesk } from "./desk.js";
 
-/**
- * The limit of workers. More of them are not faster, since only one thread reads the page's text.
- */
+/** The limit of workers. More are not faster, since only one thread reads the page's text. */
 const MAX_WORKERS = 4;
-/** The longest time of sending blocks before the page draws again, in ms. */
+/** The time for which blocks are sent before the page may draw again, in ms. */
 const HAND_OUT_MS = 12;
 
 /**
- * Opens a worker for requests. In a browser that does not allow workers, the page itself handles
- * them.
+ * Opens a worker for requests. Without workers in the browser, the page itself handles them.
  * @param {(reply: import("./desk.js").Reply) => void} onReply
  */
 function openOne(onReply) {
@@ -28,13 +25,13 @@ function openOne(onReply) {
 	}
 }
 
-/** Wait for the browser's next task; it may draw before that. */
+/** Lets the browser do other work, such as drawing. */
 export function pause() {
 	return new Promise((resolve) => { setTimeout(resolve, 0); });
 }
 
 /**
- * Choose a worker for each task. Each worker gets about the same number of calls.
+ * Chooses a worker for each task, so that all workers get about the same number of calls.
  * @param {{ calls: number }[]} tasks
  * @param {number} nr
  */
@@ -88,7 +85,7 @@ export async function loadBlocks(tasks, take, within = document) {
 	for (const block of blocks) {
 		const kind = /** @type {"calls" | "points" | "texts"} */ (block.className);
 		const task = Number(block.dataset.task), isPacked = block.dataset.packed !== undefined;
-		// One worker reads all texts, since they belong to no task and come in order.
+		// One worker reads all texts, so that they come in order.
 		const desk = desks[kind === "texts" ? nr - 1 : shares[task]];
 		desk.take({ kind, task, isPacked, base64: block.textContent || "" });
 		block.remove();

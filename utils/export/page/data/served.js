@@ -3,26 +3,22 @@ import { FlameNode } from "../model/flame_tree.js";
 import { Sources } from "../model/sources.js";
 
 /**
- * The time in ms until the next request about the progress of reading, and about growth of the
- * recording.
+ * The time in ms between requests about the progress of reading, and about a recording's growth.
  */
 const SOON_MS = 150, LATER_MS = 2000;
-/** The time in ms before the first request about the progress of a sum, and between two of them. */
+/** The time in ms before each request about the progress of a sum. */
 const PROGRESS_MS = 250;
 /** The number of texts in a request, and the number of texts that are kept. */
 const TEXTS_ASKED = 64, TEXTS_KEPT = 5000;
 /**
- * The depth of an event is its kind, plus this number for each earlier event of the kind at the
- * same time.
+ * The depth of an event is its kind, plus KINDS for each earlier event of this kind at this time.
  */
 const KINDS = 4096;
-/** Is shown until a requested text has come. */
+/** The text until a requested text has come. */
 const COMING = " …";
 /** The time until a request without an answer is repeated, in ms. */
 const AGAIN_MS = 500;
-/**
- * The part of the picture's width that is also requested on each side, for dragging without delay.
- */
+/** The part of the picture's width that is requested on both sides, too: dragging has no delay. */
 const BESIDE = 0.5;
 
 /** @typedef {import("../model/recording.js").Range} Range */
@@ -52,7 +48,7 @@ const BESIDE = 0.5;
 export const kindOf = (depth) => depth % KINDS;
 
 /**
- * The arrays of one task, as answers.c writes them.
+ * Decodes the arrays of a task, which answers.c writes.
  * @param {DataView} head
  * @param {number} at
  */
@@ -128,7 +124,7 @@ export function decodeCalls(bytes) {
 }
 
 /**
- * Makes the flame graph of nodes in the order of the tree, without functions that are left out.
+ * Makes the flame graph from nodes in the order of a walk, callers first.
  * @param {[depth: number, name: string, calls: number, total: number][]} nodes
  * @param {(name: string) => number} numberOf a function
  * @param {(func: number) => boolean} isLeftOut
@@ -164,19 +160,19 @@ export class Supplier {
 		this.isDone = false;
 		/** Is called for each answer, to draw again. */
 		this.onAnswer = () => {};
-		/** The server does not answer any more. onEnd() is called once then. */
+		/** True when the server does not answer any more. onEnd() is called once. */
 		this.hasEnded = false;
 		this.onEnd = () => {};
 		/**
-		 * Is called before arrays of tasks are replaced; the function that it returns is
-		 * called after that.
+		 * Is called before arrays of tasks are replaced. The function that it returns is
+		 * called afterwards.
 		 * @type {() => () => void}
 		 */
 		this.beforeFill = () => () => {};
 		this.answered = 0;
 		/**
-		 * Go to the next or the previous call of some functions. False: search in the page
-		 * only.
+		 * Goes to the next or the previous call of some functions. False: search only in
+		 * the page.
 		 * @type {(funcs: Uint8Array, step: 1 | -1) => boolean}
 		 */
 		this.goTo = () => false;
@@ -185,18 +181,19 @@ export class Supplier {
 		 * @type {(kinds: number[], step: 1 | -1) => boolean}
 		 */
 		this.goToEvent = () => false;
-		/** Is called when another reading has made old numbers invalid. */
+		/** Is called when the recording was read again, which makes old numbers invalid. */
 		this.onNew = () => {};
 		/** Is called when texts have come. */
 		this.onText = () => {};
 		/**
-		 * Gets the part of a sum that was read, from 0 to 1. Null: no sum is computed.
+		 * Is called with the part of a sum that is done, from 0 to 1. Null: no sum is
+		 * computed.
 		 * @type {(part: number | null) => void}
 		 */
 		this.onProgress = () => {};
 		this.isFollowing = false;
 		/**
-		 * Texts by their numbers, and the numbers of texts that will be requested.
+		 * Texts by number, and the numbers of texts to request.
 		 * @type {Map<number, string>}
 		 */
 		this.texts = new Map();
@@ -210,7 +207,7 @@ export class Supplier {
 		 * @type {Map<string, number>}
 		 */
 		this.numbers = new Map();
-		/** The parts that arrays of tasks contain, and the parts that were requested. */
+		/** The visible part that the arrays of tasks have, and the part that is wanted. */
 		this.has = "";
 		this.asked = "";
 		this.isAsking = false;
@@ -229,8 +226,8 @@ export class Supplier {
 	}
 
 	/**
-	 * Like fetch(). A connection may break for many reasons. If a second one fails too, the
-	 * server has ended: no more requests are sent, and onEnd() is called.
+	 * Like fetch(), and tries again once. If both fail, the server has ended: no more requests
+	 * are sent, and onEnd() is called.
 	 * @param {string} question
 	 * @param {AbortSignal} [signal]
 	 */
@@ -250,7 +247,7 @@ export class Supplier {
 	}
 
 	/**
-	 * Request the progress of reading again and again.
+	 * Requests the progress of reading until all was read.
 	 * @param {(progress: number, failure: string) => void} tell
 	 */
 	async follow(tell) {
@@ -268,7 +265,7 @@ export class Supplier {
 		}
 	}
 
-	/** Watch a recording that may grow. Call this after follow(). */
+	/** Watches a recording that may grow. Call this after follow(). */
 	async watch() {
 		for (;;) {
 			await new Promise((resolve) => { setTimeout(resolve, LATER_MS); });
@@ -277,7 +274,7 @@ export class Supplier {
 	}
 
 	/**
-	 * Take over the state. Returns true when something has changed.
+	 * Takes over the state. Returns true when it has changed.
 	 * @param {ReadingState} state
 	 */
 	#take(state) {
@@ -298,7 +295,7 @@ export class Supplier {
 			if (!this.numbers.has(name)) this.numbers.set(name, from + i);
 		});
 		recording.grow({ ...state, functions: (isNew ? [] : recording.names).concat(state.functions) });
-		// Names of programs are after those of functions, so their numbers have changed.
+		// Numbers of programs follow those of functions, so they have changed.
 		if (isNew && recording.lanes.n) this.#setExecutions(recording.meta.executions);
 		return true;
 	}
@@ -307,7 +304,7 @@ export class Supplier {
 	#setExecutions(executions) { this.recording.setExecutions(executions, (name) => this.numberOf(name)); }
 
 	/**
-	 * Request processes and sources, which are known when all was read.
+	 * Requests processes and sources, which the server knows when all was read.
 	 * @param {ReadingState} state
 	 */
 	async #complete({ generation, hasProcesses }) {
@@ -321,7 +318,7 @@ export class Supplier {
 	}
 
 	/**
-	 * Returns the values of a call or an event if they are known, else requests them.
+	 * Returns a text of a call or an event if it is known, else requests it.
 	 * @param {number} number
 	 */
 	text(number) {
@@ -334,8 +331,8 @@ export class Supplier {
 	}
 
 	/**
-	 * Send one request at a time, and then only for the latest wanted texts: a user who moves
-	 * on needs no older ones.
+	 * Sends one request at a time, for the latest wanted texts: older ones are out of sight by
+	 * then.
 	 */
 	async #askTexts() {
 		this.isAskingTexts = true;
@@ -355,7 +352,7 @@ export class Supplier {
 		if (this.wantedTexts.size && !this.isAskingTexts) this.#askTexts();
 	}
 
-	/** Report the progress of a sum until it is complete. */
+	/** Reports the progress of a sum until it is complete. */
 	async #followSums() {
 		if (this.isFollowing) return;
 		this.isFollowing = true;
@@ -372,8 +369,8 @@ export class Supplier {
 	}
 
 	/**
-	 * Request the visible calls if they are missing. One request is sent at a time, and after
-	 * it only the latest one.
+	 * Requests the visible calls if they are missing. One request is sent at a time, and then
+	 * only the latest wanted one.
 	 * @param {Range} view
 	 * @param {number} width in pixels
 	 * @param {import("../model/task.js").Task[]} tasks
@@ -401,7 +398,7 @@ export class Supplier {
 		const { recording } = this, after = this.beforeFill();
 		for (const { task, arrays } of decodeCalls(bytes)) {
 			if (task >= recording.tasks.length) continue;
-			// The picture stays as high as when all was visible.
+			// Rows without visible calls keep their place in the picture.
 			const { depth } = recording.tasks[task].info;
 			while (arrays.rows.length < depth) arrays.rows.push(new Uint32Array(0));
 			recording.fill(task, arrays);
@@ -410,8 +407,8 @@ export class Supplier {
 	}
 
 	/**
-	 * Cancel requests for another range: they would keep the server and the browser's few
-	 * connections busy.
+	 * Cancels requests for other ranges: they keep the server and the browser's few connections
+	 * busy.
 	 * @param {string} question the new request
 	 */
 	#forget(question) {
@@ -422,7 +419,7 @@ export class Supplier {
 	}
 
 	/**
-	 * Returns the answer to a request. Undefined: it will come.
+	 * Returns the answer to a request, or undefined until it has come.
 	 * @param {string} question
 	 */
 	#ask(question) {
@@ -437,7 +434,7 @@ export class Supplier {
 		this.waiting.set(question, stop);
 		this.#followSums();
 		this.#fetch(question, stop.signal).then(async (reply) => {
-			// Status 503: the server ends, and the sum is not complete.
+			// Status 503: the server ends, so the sum is not complete.
 			if (reply.status === 503) throw new Error(reply.statusText);
 			this.answers.set(question, reply.ok ? await reply.json() : []);
 		}).catch(() => this.answers.delete(question)).finally(() => {
@@ -450,8 +447,8 @@ export class Supplier {
 	}
 
 	/**
-	 * Find the next or the previous call of some functions from a place (null: the first or the
-	 * last call).
+	 * Finds the next or the previous call of some functions from a place. Without a place: the
+	 * first or the last call.
 	 * @param {number[]} funcs or kinds of events
 	 * @param {{ task: number, start: number, depth: number } | null} from
 	 * @param {1 | -1} step
@@ -464,7 +461,7 @@ export class Supplier {
 		const reply = await this.#fetch(`search?${what}=${funcs.join(",")}${place}${back}`);
 		const found = reply.ok ? await reply.json() : {};
 		if ("task" in found) return found;
-		// The search wraps around: the first call follows the last one.
+		// The search wraps around at the ends.
 		return from ? this.search(funcs, null, step, what) : null;
 	}
 
@@ -472,7 +469,7 @@ export class Supplier {
 	#words(part) {
 		if (!part || this.recording.isWhole(part)) return "";
 		const from = Math.max(0, Math.ceil(part.from));
-		// Within one nanosecond the end would come before the beginning.
+		// Rounding may put the end before the beginning.
 		return `from=${from}&to=${Math.max(from, Math.floor(part.to))}`;
 	}
 
@@ -487,7 +484,7 @@ export class Supplier {
 	}
 
 	/**
-	 * Returns the rows of `report -r` for a range. Undefined: they will come.
+	 * Returns the rows of `report -r` for a range, or undefined until they have come.
 	 * @param {Range | null} part
 	 * @returns {FunctionRow[] | undefined}
 	 */

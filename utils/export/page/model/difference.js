@@ -11,7 +11,7 @@ export const SIDES = ["base", "pair"];
 const noSums = () => ({ calls: 0, total: 0, self: 0 });
 
 /**
- * Makes the scale of both recordings the same: from their beginning to the end of the longer one.
+ * Gives both recordings the scale from their beginning to the end of the longer one.
  * @param {import("./recording.js").Recording[]} recordings that begin at the same time
  */
 export function shareScale(recordings) {
@@ -51,14 +51,14 @@ export function diffRows(base, pair) {
 }
 
 /**
- * Returns the increase in percent of the base, or null when one of the two is empty.
+ * Returns the increase in percent of the base, or null when one of the two is 0.
  * @param {number} base
  * @param {number} pair
  */
 export const percentMore = (base, pair) =>
 	(base === 0 || pair === 0 ? null : (pair - base) * 100 / Math.abs(base));
 
-/** A path of calls in both recordings. Its width is from one of them. */
+/** A path of calls in both recordings. Its width is taken from one of them (showSide()). */
 export class DiffNode extends FlameNode {
 	/**
 	 * @param {number} func the number of its name; -1: all
@@ -74,7 +74,7 @@ export class DiffNode extends FlameNode {
 	get below() { return /** @type {DiffNode[]} */ ([...this.children.values()]); }
 
 	/**
-	 * From -1 (only in the base) to 1 (new), as in the pictures of `graph --diff`.
+	 * The change, from -1 (only in the base) to 1 (only in the pair), as in `graph --diff`.
 	 * @returns {number}
 	 */
 	get change() {
@@ -87,15 +87,14 @@ export class DiffNode extends FlameNode {
 }
 
 /**
- * Visit a node and all nodes below it, parents first.
+ * Visits a node and all nodes below it, parents first.
  * @param {DiffNode} root
  * @param {(node: DiffNode) => boolean | void} visit false: leave out the nodes below
  */
 export function eachNode(root, visit) {
 	const waiting = [root];
 	for (let node = waiting.pop(); node; node = waiting.pop())
-		// Add them one by one: a function may have more callees than a JavaScript call can
-		// have arguments.
+		// One push() of all would have too many arguments for a function with many callees.
 		if (visit(node) !== false) for (const child of node.below) waiting.push(child);
 }
 
@@ -124,7 +123,7 @@ export function makeDiffTree(base, pair, numberOf) {
 }
 
 /**
- * Take the widths from one recording.
+ * Takes the widths from one recording.
  * @param {DiffNode} root
  * @param {SideName} side
  */
@@ -133,7 +132,7 @@ export function showSide(root, side) {
 }
 
 /**
- * Returns paths that only one recording has, without the paths below them, the longest time first.
+ * Returns the paths that only one recording has, the longest first, but no paths below them.
  * @param {DiffNode} root
  * @param {SideName} side
  */

@@ -5,7 +5,7 @@ const PER_DECADE = 4;
 const SLOWEST = 10;
 
 /**
- * Visit the calls of a function that begin in a range, task by task, in the order of time.
+ * Visits the calls of a function that begin in a range, task by task, in the order of time.
  * @param {import("./recording.js").Recording} recording
  * @param {import("./recording.js").Range | null} range
  * @param {number} func
@@ -31,7 +31,7 @@ export const bucketOf = (ns) => (ns < 1 ? 0 : Math.floor(Math.log10(ns) * PER_DE
 export const bucketStart = (bucket) => (bucket === 0 ? 0 : 10 ** ((bucket - 1) / PER_DECADE));
 
 /**
- * Returns the histogram, in buckets of a log scale, and the slowest calls.
+ * Returns a histogram with a logarithmic scale, and the slowest calls.
  * @param {import("./recording.js").Recording} recording
  * @param {import("./recording.js").Range | null} range
  * @param {number} func

@@ -10,7 +10,7 @@ import { lowerBound } from "./task.js";
 /** @typedef {{ task: import("./task.js").Task, at: number }} PointOf an event, by its place in the task */
 
 /**
- * Returns the event of a task that is nearest to a time, if it is near enough.
+ * Returns the index of the shown event nearest to a time, or -1 if it is further than slack.
  * @param {import("./task.js").Task} task
  * @param {number} time
  * @param {number} slack
@@ -28,7 +28,7 @@ export function nearestPoint({ pointTime, pointKind }, time, slack, hidden) {
 }
 
 /**
- * Returns the place of an event among those of its task, and adds it if missing.
+ * Returns the index of an event in its task, after adding it if it is missing.
  * @param {import("./task.js").Task} task
  * @param {{ time: number, kind: number, depth: number, text: number }} event
  */
@@ -49,8 +49,7 @@ export function placeOf(task, { time, kind, depth, text }) {
 }
 
 /**
- * Returns the event after (or before) another one, in the order of time. The first one follows the
- * last.
+ * Returns the wanted event after (or before) another one, by time. The search wraps around.
  * @param {import("./task.js").Task[]} tasks
  * @param {PointOf | null} from
  * @param {1 | -1} step

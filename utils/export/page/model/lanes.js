@@ -1,6 +1,6 @@
 /**
- * Processes: the programs that ran, side by side, and the programs that took the time
- * (doc/internals/processes.md, "Exports").
+ * Processes: programs side by side, and which of them took the time (doc/internals/processes.md,
+ * "Exports").
  */
 
 /**
@@ -17,8 +17,8 @@
 /** @typedef {{ i: number, from: number, to: number }} PathPart */
 
 /**
- * Executions as bars. Those of a row do not overlap, and a process is in a row below its parent's.
- * This class has the same members as a task, as far as bars are drawn from them.
+ * Executions as bars, which do not overlap in a row. A process is in a row below its parent. Like a
+ * task, this class has the members from which bars are drawn.
  */
 export class Lanes {
 	/** @param {number} n */
@@ -26,7 +26,7 @@ export class Lanes {
 		this.n = n;
 		this.start = new Float64Array(n);
 		this.dur = new Float64Array(n);
-		/** The time in which the process worked. */
+		/** The time in which the process itself worked, without its children. */
 		this.own = new Float64Array(n);
 		this.onPath = new Float64Array(n);
 		this.names = new Uint32Array(n);
@@ -169,9 +169,9 @@ function countRunning(processes) {
 }
 
 /**
- * Find the critical path, from its end. A process has waited for the child that ended last; before
- * the beginning of that child it has waited for the last child that had ended by then. The time
- * between them is the process's own. The same rule applies to the children.
+ * Finds the critical path, from its end. A process waits for the child that ends last. Before that
+ * child began, it waited for the child that had ended last by then, and so on. The time between
+ * these children is the process's own. The same holds for each of these children.
  * @param {Lanes} made
  */
 function findPath(made) {
@@ -205,8 +205,8 @@ function findPath(made) {
 }
 
 /**
- * Returns the time in which fewer jobs worked than there were slots, and the sum of the idle time
- * of slots.
+ * Returns the time in which fewer processes worked than there are slots, and the idle time of all
+ * slots.
  * @param {Lanes} lanes
  * @param {number} from
  * @param {number} to
@@ -238,7 +238,7 @@ export function runningAt(lanes, time) {
 }
 
 /**
- * Returns the executions that worked for the longest time.
+ * Returns the ten executions that worked longest.
  * @param {Lanes} lanes
  */
 export function slowestTen(lanes) {

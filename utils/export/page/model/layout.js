@@ -1,12 +1,12 @@
-/** The places of tasks in the timeline: one below the other, by process, short ones side by side. */
+/** The places of tasks in the timeline: by process, one below the other; short ones share lines. */
 import { count } from "./text.js";
 
 /** In pixels: the height of a level of calls, of a heading, and of the gap between two tasks. */
 export const ROW = 18, HEAD = 24;
 const GAP = 8;
-/** Only in a process with at least so many threads, short ones are put side by side. */
+/** Short threads share lines only in a process with more threads than this. */
 const MANY = 12;
-/** A thread is short when it existed for less than this part of the recording. */
+/** A thread is short when it exists for less than this part of the recording. */
 const SHORT = 0.1;
 
 /**
@@ -22,7 +22,7 @@ const SHORT = 0.1;
  */
 
 /**
- * Puts threads that existed one after the other into as few lines as possible.
+ * Puts short threads that do not overlap into few lines.
  * @param {import("./task.js").Task[]} tasks
  * @param {number} length of the recording in ns
  * @param {Set<number>} pinned

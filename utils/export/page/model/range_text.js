@@ -14,7 +14,7 @@ function parseEdge(text, { base, zero }) {
 	const match = /^(\d+(?:\.\d+)?|\.\d+)([a-zµ]*)$/i.exec(text.trim());
 	if (!match) return null;
 	const unit = match[2].toLowerCase().replace("µ", "u");
-	// The clock's nanoseconds do not fit in a double. Those since base do.
+	// Nanoseconds of the clock do not fit in a double, but those since base do.
 	if (!unit) {
 		const [seconds, part = ""] = match[1].split(".");
 		return Number(BigInt(seconds + part.slice(0, 9).padEnd(9, "0")) - BigInt(base));
@@ -24,8 +24,8 @@ function parseEdge(text, { base, zero }) {
 }
 
 /**
- * Parses "FROM~TO". A time with a unit is since the first record, a time without one is a timestamp
- * in seconds, and an empty side is open. Returns null if it is not a range.
+ * Parses "FROM~TO". A time with a unit counts from the first record, a time without is a timestamp
+ * in seconds. An empty side is open. Returns null for other texts.
  * @param {string} text
  * @param {{ first: number, last: number, meta: { base: string, zero: number } }} recording
  * @returns {import("./recording.js").Range | null}
@@ -40,7 +40,7 @@ export function parseRange(text, { first, last, meta }) {
 
 /** The narrowest visible range, in ns. */
 export const LEAST_SEEN = 20;
-/** The visible range may be larger than the recording by this part. */
+/** The visible range may exceed the recording by this part on both sides. */
 const MARGIN = 0.02;
 
 /**
@@ -69,7 +69,7 @@ export function parseZoom(text, recording) {
 }
 
 /**
- * Returns the exact time, in the largest unit that is not above it.
+ * Returns the exact time, in the largest unit that gives a number of at least 1.
  * @param {number} ns
  */
 function edgeText(ns) {

@@ -77,11 +77,10 @@ export class Recording {
 		this.meta = this.shift ? shiftMeta(meta, this.shift) : meta;
 		meta = this.meta;
 		const programs = [...new Set(meta.executions.map((e) => e.name))];
-		/** Functions, and then names of programs. */
+		/** Names of functions, and then of programs. */
 		this.names = meta.functions.concat(programs);
 		/**
-		 * The same functions with unique names, since different functions may have the same
-		 * name.
+		 * The names, made unique by numbers: different functions may have the same name.
 		 */
 		this.keys = makeKeys(this.names);
 		this.isWait = Uint8Array.from(this.names, (name) => (name.startsWith(WAIT) ? 1 : 0));
@@ -92,7 +91,7 @@ export class Recording {
 			new Map(programs.map((name, i) => [name, meta.functions.length + i])));
 		this.textBlocks = meta.texts.length ? [encodeTexts(meta.texts)] : [];
 		/**
-		 * Colours by function; see readColors().
+		 * Colours by function, set by readColors().
 		 * @type {string[]}
 		 */
 		this.fills = [];
@@ -110,8 +109,7 @@ export class Recording {
 		this.first = 0;
 		this.last = 1;
 		/**
-		 * The recording's own length, even when the scale is longer. 0: there is nothing to
-		 * show.
+		 * The recording's length, even if the scale is longer. 0: there is nothing to show.
 		 */
 		this.length = 1;
 		this.#measure();
@@ -185,7 +183,7 @@ export class Recording {
 	}
 
 	/**
-	 * Returns a text of arguments or of an event. Numbers begin at 1.
+	 * Returns a text of arguments or of an event by its number, from 1.
 	 * @param {number} number
 	 */
 	text(number) {

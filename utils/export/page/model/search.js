@@ -13,8 +13,8 @@ function compile(source, flags = "i") {
 }
 
 /**
- * "/text/" is a regular expression. Another text is searched literally, ignoring case, and also as
- * an expression if it looks like one ("^read|write$").
+ * "/text/" is a regular expression. Another text is searched literally, ignoring case, and if it
+ * looks like an expression ("^read|write$"), as such, too.
  * @param {string} text
  * @returns {((name: string) => boolean) | null} null: an expression that is not complete
  */
@@ -37,7 +37,7 @@ export const exactly = (name) => `/^${name.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&
 
 export class Search {
 	/**
-	 * Searches only names, which is fast. look() does the rest.
+	 * Searches names, which is fast. look() searches other texts.
 	 * @param {import("./recording.js").Recording} recording
 	 * @param {string} text
 	 */
@@ -90,7 +90,7 @@ export class Search {
 	}
 
 	/**
-	 * Search arguments and events, too.
+	 * Searches arguments and events, too.
 	 * @param {() => Promise<unknown>} pause lets the browser draw
 	 * @param {() => boolean} isOld the answer is not wanted any more
 	 */
@@ -167,8 +167,8 @@ export class Search {
 	}
 
 	/**
-	 * Visit the matching calls of a task, from the call at index @at on, forwards (@step 1) or
-	 * backwards (-1), until visit returns true.
+	 * Visits the matching calls of a task from index @at on, forwards (@step 1) or backwards
+	 * (-1), until visit returns true.
 	 * @param {import("./task.js").Task} task
 	 * @param {number} at
 	 * @param {1 | -1} step
@@ -184,8 +184,7 @@ export class Search {
 	}
 
 	/**
-	 * Returns the match after (or before) a call, in the order of time. The first one follows
-	 * the last.
+	 * Returns the match after (or before) a call, by time. The search wraps around.
 	 * @param {import("./task.js").Call | null} from
 	 * @param {1 | -1} step
 	 * @returns {import("./task.js").Call | null}
@@ -213,7 +212,7 @@ export class Search {
 	}
 
 	/**
-	 * Returns the place of a match among all matches, from 1 on.
+	 * Returns the place of a match among all matches, from 1.
 	 * @param {import("./task.js").Call} call
 	 */
 	place([of, at]) {

@@ -30,8 +30,8 @@ function sumAll(task) {
 }
 
 /**
- * Returns the calls that are open when a range begins, from the outermost one on. They began before
- * the range, and end at its beginning or later.
+ * Returns the calls that began before a range and end at its beginning or later, the outermost
+ * first.
  * @param {import("./task.js").Task} task
  * @param {number} from
  */
@@ -44,10 +44,10 @@ export function openAt(task, from) {
 
 /**
  * Counts as `report -r` does: calls that were entered or left in the range. A call that is open at
- * the beginning of the range counts from the first entry or exit in the range. Its total counts
- * only if it is the outermost one. A call that is open at the end counts up to the last event in
- * it. If time off the CPU begins or ends first, the open calls are not known yet: they count like
- * the last outermost call (doc/facts/readers.md).
+ * the beginning counts from the first entry or exit in the range, and only the outermost has a
+ * total. A call that is open at the end counts up to the last event in the range. If time off the
+ * CPU begins or ends first, the open calls are unknown: they count like the last outermost call
+ * (doc/facts/readers.md).
  */
 class RangeSummer {
 	/**
@@ -65,8 +65,7 @@ class RangeSummer {
 		const open = openAt(task, from).filter((i) => task.start[i] < from);
 		const isOff = (/** @type {number} */ i) => isWait[task.func(i)] !== 0;
 		/**
-		 * The calls that are open at first, from the outermost one on, without time off the
-		 * CPU.
+		 * The calls that are open at first, the outermost first, without time off the CPU.
 		 */
 		this.open = open.filter((i) => !isOff(i));
 		const inner = open[open.length - 1], begin = this.begin < task.n ? this.begin : -1;
@@ -74,11 +73,11 @@ class RangeSummer {
 			(begin < 0 || task.end(inner) <= task.start[begin]);
 		this.knowsOpen = isInnerFirst ? !isOff(inner) : begin < 0 || !isOff(begin);
 		this.first = isInnerFirst ? task.end(inner) : begin < 0 ? Infinity : task.start[begin];
-		/** By depth: the node whose call is open there, or -1 if it is not counted. */
+		/** By depth: the node of the open call, or -1 if the call is not counted. */
 		this.stack = this.open.map((i) => (this.knowsOpen && task.end(i) <= to ? task.ctx[i] : -1));
-		/** The number of calls of the stack that were open before. */
+		/** The number of calls of the stack that were open at first. */
 		this.seeded = this.open.length;
-		/** By function: the number of open calls that began here. */
+		/** By function: how many calls of the stack began in the range. */
 		this.inside = new Int32Array(isWait.length);
 		this.last = this.#lastEvent(from, open);
 	}
@@ -121,7 +120,7 @@ class RangeSummer {
 		});
 	}
 
-	/** Counts open calls of which only the end was found. */
+	/** Counts calls that were open at first, if they are unknown until they end. */
 	#countEnds() {
 		const { task, sums, open, to } = this;
 		for (let depth = open.length - 1; depth >= 0; depth--) {
@@ -136,8 +135,8 @@ class RangeSummer {
 	}
 
 	/**
-	 * Returns the last call that ended before a time, and that began in the range, directly
-	 * below one of the first open calls.
+	 * Returns the last call below the first open calls that began in the range and ended by a
+	 * time.
 	 * @param {number} time
 	 * @param {number} depth of the call that ends then
 	 */
@@ -182,7 +181,7 @@ class RangeSummer {
 }
 
 /**
- * Returns the first place in a row for which a condition is true. It is true for all later places.
+ * Returns the first place in a row for which a condition is true, as for all later places.
  * @param {Uint32Array} row
  * @param {(i: number) => boolean} is
  */
@@ -208,8 +207,8 @@ export function sumTask(task, range, isWait) {
 }
 
 /**
- * Returns the time of each node for a flame graph: the part within a range, including calls that
- * are open during all of it.
+ * Returns the calls and the time of each node within a range, for a flame graph. Calls that are
+ * open during the whole range count, too.
  * @param {import("./task.js").Task} task
  * @param {import("./recording.js").Range | null} range
  */

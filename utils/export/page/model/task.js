@@ -12,7 +12,7 @@
  * @property {string} name
  */
 
-/** By node: the number of calls, their time, and the longest one. */
+/** By node: the number of calls, their total time, and the longest time. */
 export class Sums {
 	/** @param {number} nr of nodes */
 	constructor(nr) {
@@ -39,7 +39,7 @@ export class Task {
 		this.dur = new Float64Array(0);
 		this.ctx = new Uint32Array(0);
 		/**
-		 * Numbers of texts; those of a recording in parts may be larger.
+		 * Numbers of texts. In a recording in parts they may be larger than 32 bits.
 		 * @type {Uint32Array | Float64Array | null}
 		 */
 		this.text = null;
@@ -51,11 +51,10 @@ export class Task {
 			nr: 1, func: Int32Array.of(-1), parent: Int32Array.of(-1), depth: Int32Array.of(-1),
 		};
 		this.sums = new Sums(1);
-		/** By node: none of the nodes above is of the same function. */
+		/** By node: 1 if no node above has the same function. */
 		this.isOuter = Uint8Array.of(0);
 		/**
-		 * The self times of calls in a recording in parts: there calls within a call may be
-		 * missing.
+		 * Self times of calls in a recording in parts, where callees may be missing.
 		 * @type {Float64Array | null}
 		 */
 		this.selfTimes = null;
@@ -63,8 +62,8 @@ export class Task {
 		this.pointText = /** @type {Uint32Array | Float64Array} */ (new Uint32Array(0));
 		this.pointKind = new Uint32Array(0);
 		/**
-		 * For a recording in parts: a number that differs for events of a kind at the same
-		 * time.
+		 * In a recording in parts: kind and number of an event among those at the same time
+		 * (KINDS).
 		 */
 		this.pointDepth = new Uint32Array(0);
 		/** the time in calls and on the CPU, in ns */
@@ -110,7 +109,7 @@ export class Task {
 	}
 
 	/**
-	 * Returns the time of a call without that of the calls in it.
+	 * Returns the time of a call without its callees.
 	 * @param {number} i
 	 */
 	self(i) {
@@ -149,7 +148,7 @@ function findOuter(tree) {
 }
 
 /**
- * Returns the first index whose value is not below another one.
+ * Returns the first index whose value is not below the given value.
  * @param {Float64Array | Uint32Array} values in order
  * @param {number} value
  */
@@ -171,8 +170,7 @@ export function lowerBound(values, value) {
 function firstFrom(row, i) { return lowerBound(row, i + 1); }
 
 /**
- * Returns the first call of a row (from a place on) that ends after a time. Calls of a row do not
- * overlap.
+ * Returns the place of the first call of a row, from place low on, that ends after a time.
  * @param {{ start: Float64Array, dur: Float64Array }} task
  * @param {Uint32Array} row
  * @param {number} time
@@ -180,7 +178,7 @@ function firstFrom(row, i) { return lowerBound(row, i + 1); }
  */
 export function firstEnding(task, row, time, low) {
 	let high = row.length, step = 1;
-	// The place is often near, so the step begins small and is doubled.
+	// The place is often near low, so the step begins small and is doubled.
 	while (low + step < high && task.start[row[low + step]] + task.dur[row[low + step]] <= time)
 		step *= 2;
 	high = Math.min(high, low + step + 1);

@@ -40,8 +40,8 @@ export class App {
 	constructor(recording, beside = null) {
 		this.recording = recording;
 		/**
-		 * The view for an address that names no view. A build without probes has nothing
-		 * but processes.
+		 * The view for an address without a view. A build without probes has only
+		 * processes.
 		 * @type {import("./state.js").ViewName}
 		 */
 		this.firstView = recording.meta.dir !== undefined ? "flame"
@@ -72,13 +72,12 @@ export class App {
 	get state() { return this.shared.state; }
 	/** One for each recording of the page. */
 	get apps() { return this.shared.apps; }
-	/** Events of two recordings are not compared. */
+	/** Processes of two recordings are not compared. */
 	get hasProcesses() { return this.recording.lanes.n > 0 && this.apps.length === 1; }
 	get active() { return this.shared.active || this.shared.apps[0]; }
 
 	/**
-	 * "draw": the picture; "state": something of the state; "text": requested texts have come;
-	 * and so on.
+	 * Tells views what has changed. "draw": the picture; "text": requested texts have come.
 	 * @param {"draw" | "state" | "selected" | "search" | "text"} what
 	 */
 	tell(what) { for (const listener of this.shared.listeners) listener(what); }
@@ -98,8 +97,8 @@ export class App {
 	get zoom() { return this.state.zoom || this.all; }
 
 	/**
-	 * Change the state. "push": "back" leads to the current state. Otherwise the address is
-	 * replaced.
+	 * Changes the state. With "push", the browser's "back" leads to the state before the
+	 * change.
 	 * @param {Partial<State>} change
 	 * @param {"push" | "replace"} how
 	 */
@@ -124,7 +123,7 @@ export class App {
 		else history.replaceState(null, "", fragment);
 	}
 
-	/** The address was typed, or "back" was pressed. */
+	/** Takes the state from the address, which was typed or comes from "back". */
 	readAddress() {
 		const before = this.state.search;
 		clearTimeout(this.shared.timer);
@@ -135,7 +134,7 @@ export class App {
 		this.tell("draw");
 	}
 
-	/** Look for the text of the state: among names at once, then among the rest. */
+	/** Searches the text of the state: first in names, then in other texts. */
 	async lookFor() {
 		const search = new Search(this.recording, this.state.search);
 		this.search = search;
@@ -195,7 +194,7 @@ export class App {
 	}
 
 	/**
-	 * Go to the next or the previous shown event, of a kind or of those that match the search.
+	 * Goes to the next or the previous shown event of a kind or, without a kind, that matches.
 	 * @param {1 | -1} step
 	 * @param {number} [kind]
 	 */
@@ -217,7 +216,7 @@ export class App {
 	}
 
 	/**
-	 * Select a call and show its place.
+	 * Selects a call and shows its place.
 	 * @param {Bar} call
 	 */
 	reveal(call) {
@@ -230,7 +229,7 @@ export class App {
 	}
 
 	/**
-	 * Go to the next or the previous match.
+	 * Goes to the next or the previous match.
 	 * @param {1 | -1} step
 	 */
 	go(step) {
@@ -258,7 +257,7 @@ export class App {
 	}
 
 	/**
-	 * Go to the next or the previous call of the selected call's function.
+	 * Goes to the next or the previous call of the selected call's function.
 	 * @param {1 | -1} step
 	 */
 	goSame(step) {
@@ -278,7 +277,7 @@ export class App {
 	}
 
 	/**
-	 * Returns the call of a function after (or before) the selected one.
+	 * Returns the call of a function after (or before) the selected call.
 	 * @param {number} func
 	 * @param {1 | -1} step
 	 */

@@ -1,4 +1,4 @@
-/** The part of the page's view that can be shared, since it is in the address. */
+/** The part of the page's state that is in the address, so it can be shared. */
 import { parseRange, parseZoom, rangeText } from "../model/range_text.js";
 
 /** @typedef {"timeline" | "flame" | "functions" | "processes"} ViewName */
@@ -49,7 +49,7 @@ export class State {
 	 */
 	hiddenKinds = new Set();
 
-	/** Returns the range of sums: the chosen one, or the one that pictures show. */
+	/** The range of sums: the chosen range, or the visible one. */
 	get part() { return this.range || this.zoom; }
 }
 
@@ -79,7 +79,7 @@ export function toFragment(state, recording) {
 }
 
 /**
- * Returns the state of a fragment. Missing or invalid parts have their first values.
+ * Returns the state of a fragment. Missing or invalid parts have their defaults.
  * @param {string} fragment
  * @param {import("../model/recording.js").Recording} recording
  * @param {ViewName} first the view if the fragment has none
@@ -90,7 +90,7 @@ export function fromFragment(fragment, recording, first) {
 		new Set((parts.get(key) || "").split(",").filter(Boolean).map(Number).filter(Number.isFinite));
 	const view = (parts.get("view") || "").toLowerCase(), order = parts.get("sort");
 	const of = parts.get("of");
-	// The tab's own label is "Flame graph".
+	// "Flame graph", the label of the tab, is a view, too.
 	state.view = VIEWS.find((name) => view.startsWith(name)) || first;
 	state.order = ORDERS.find((name) => name === order) || "start";
 	state.range = parseRange(parts.get("range") || "", recording);

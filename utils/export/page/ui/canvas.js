@@ -6,10 +6,7 @@ import { ROW } from "../model/layout.js";
 
 export const AXIS = 26;
 const FONT = '12px system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif';
-/**
- * The width of texts is needed often, and measuring is slow: this is the approximate width of a
- * letter.
- */
+/** The approximate width of a letter: texts are too many to measure. */
 const LETTER = 6.6;
 /** The strength of a bar that the search has not found, and of the text on it. */
 const DIM_BAR = 0.28, DIM_TEXT = 0.7;
@@ -17,7 +14,7 @@ const DIM_BAR = 0.28, DIM_TEXT = 0.7;
 /** @typedef {CanvasRenderingContext2D} Graphics */
 
 /**
- * Makes the canvas empty, and as large as it is shown.
+ * Empties the canvas, and makes it as large as it is shown.
  * @param {HTMLCanvasElement} canvas
  */
 export function clean(canvas) {
@@ -48,7 +45,7 @@ export function drawLabel(g, text, x, y, width, color) {
 	const room = lettersIn(width);
 	if (room < 2) return;
 	g.fillStyle = color;
-	// A text of wide letters is made narrower, so that it does not reach the next bar.
+	// A text of wide letters is compressed to the bar's width.
 	g.fillText(text.length <= room ? text : `${text.slice(0, room - 1)}…`, x + 3, y, width - 4);
 }
 
@@ -63,7 +60,7 @@ export function findTicks({ from, to }, zero, width) {
 	const step = Math.max(1, [1, 2, 5, 10].map((m) => m * power).find((s) => s >= rough) || rough);
 	const most = Math.max(Math.abs(from - zero), Math.abs(to - zero)), ticks = [];
 	const first = Math.ceil((from - zero) / step), last = Math.floor((to - zero) / step);
-	// A loop with k++ would never end, since this does not change a number beyond 2^53.
+	// Beyond 2^53, k++ does not change k, so n counts from 0.
 	for (let n = 0; n <= last - first; n++) {
 		const at = (first + n) * step;
 		ticks.push({ time: at + zero, text: tickText(at, step, most) });
@@ -90,7 +87,7 @@ export function drawAxis(g, view, zero, width) {
 		const x = Math.round((time - view.from) * scale) + 0.5, room = g.measureText(text).width;
 		g.moveTo(x, AXIS - 7);
 		g.lineTo(x, AXIS);
-		// A text at the right edge is on the left of its tick, if there is room.
+		// A text that would not fit at the right edge is on the left of its tick.
 		const left = x + 4 + room > width ? Math.max(2, x - 4 - room) : x + 4;
 		if (left < free) continue;
 		free = left + room + 4;
@@ -108,8 +105,8 @@ export function drawAxis(g, view, zero, width) {
  */
 
 /**
- * Draws one row of bars. A bar narrower than a pixel is drawn one pixel wide, and the next bar is
- * searched after that pixel. So there are never more drawn bars than pixels.
+ * Draws a row of bars. A narrow bar is one pixel wide, and the next bar is searched after that
+ * pixel. So there are never more bars than pixels.
  * @param {Graphics} g
  * @param {Bars} task
  * @param {Uint32Array} row

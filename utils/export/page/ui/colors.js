@@ -6,7 +6,7 @@ const NAMES = ["back", "panel", "line", "text", "dim", "accent", "grid", "bar-te
 /** @type {Record<string, string>} */
 export const colors = {};
 /**
- * A function has the same colour in all recordings.
+ * Returns the colour of a function, the same in all recordings.
  * @param {string} name
  */
 function colorOfName(name) {

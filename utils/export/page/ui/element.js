@@ -58,8 +58,7 @@ export function makeTable(caption, heads, rows) {
 const EDGE = 8;
 
 /**
- * Moves a menu that was opened below the right end of its button, so that it is not beyond the
- * window's left edge.
+ * Moves a menu so that it does not exceed the window's left edge.
  * @param {HTMLElement} menu
  */
 export function keepInWindow(menu) {

@@ -1,10 +1,10 @@
 /** Mouse, pen and fingers on a picture whose width is time. */
 
-/** A shorter movement of the pointer is a click, in pixels. */
+/** A pointer that moves less than this many pixels clicks. */
 const CLICK = 4;
 
 /**
- * Wheel and pinch zoom, drag moves, shift and drag chooses a range.
+ * Makes wheel and pinch zoom, drag move, and drag with shift choose a range.
  * @param {HTMLElement} over
  * @param {import("../state/app.js").App} app
  * @param {object} on
@@ -48,7 +48,8 @@ export function followPointer(over, app, on, above) {
 	};
 	const onDown = (/** @type {PointerEvent} */ event) => {
 		down.set(event.pointerId, event);
-		// A button gets its click, unless this becomes a drag.
+		// On a button, the pointer is only captured once it drags, so that the button gets
+		// its click.
 		if (event.target === over) capture(event);
 		hasMoved = down.size > 1;
 		if (down.size === 2) spread = spreadOf();
@@ -77,8 +78,7 @@ export function followPointer(over, app, on, above) {
 		}
 		const step = dx / over.clientWidth * (drag.to - drag.from);
 		app.setZoom({ from: drag.from - step, to: drag.to - step });
-		// The browser itself scrolls by finger, where the CSS property touch-action allows
-		// it.
+		// By finger, the browser itself scrolls (touch-action in style.css).
 		if (event.pointerType !== "touch") on.scrollBy(old.clientY - event.clientY);
 	};
 	const onEnd = (/** @type {PointerEvent} */ event) => {

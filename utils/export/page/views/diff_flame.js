@@ -5,9 +5,9 @@ import { makeDiffTree, onlyOf, percentMore, showSide } from "../model/difference
 import { makeFlameTree } from "../model/flame_tree.js";
 import { FlameView } from "./flame.js";
 
-/** A smaller change has no colour. */
+/** The smallest change that has a colour. */
 const LEAST_CHANGE = 0.01;
-/** The number of listed paths that only one recording has. The others are counted. */
+/** The number of paths of only one recording that are listed. Further paths are counted. */
 const MOST_NAMED = 8;
 
 /** @typedef {import("../model/difference.js").DiffNode} DiffNode */
@@ -17,8 +17,7 @@ const MOST_NAMED = 8;
 const SHOWN_TITLES = [["base", "Base"], ["difference", "Difference"], ["new", "New"]];
 
 /**
- * Red is slower, blue is faster, and a larger change has a stronger colour, as in `graph --diff
- * --format=svg`.
+ * Red is slower, blue is faster, larger changes are stronger, as in `graph --diff --format=svg`.
  * @param {number} change from -1 to 1
  */
 export function changeColor(change) {
@@ -37,7 +36,7 @@ export class DiffFlameView extends FlameView {
 		this.names = [];
 		/** @type {string[]} */
 		this.fills = [];
-		/** The recording that the nodes' widths are from. */
+		/** The recording from which the widths are. */
 		this.side = "";
 		const box = element("span", { role: "radiogroup", "aria-label": "Flame graph of", class: "switch" },
 			...SHOWN_TITLES.map(([shown, title]) => element("label", {},
@@ -77,7 +76,7 @@ export class DiffFlameView extends FlameView {
 		showSide(tree, side);
 		this.measured = null;
 		this.side = side;
-		// A node that is not called there has no picture.
+		// A node without calls in that recording cannot fill the width.
 		while (this.root && !this.root.calls && this.root.parent) this.root = this.at = this.root.parent;
 		this.#showOnly(tree);
 		return tree;
@@ -122,8 +121,7 @@ export class DiffFlameView extends FlameView {
 	}
 
 	/**
-	 * List the paths that only one recording has, since the other one's picture cannot show
-	 * them.
+	 * Lists the paths that only one recording has: the picture of the other cannot show them.
 	 * @param {DiffNode} tree
 	 */
 	#showOnly(tree) {

@@ -1,11 +1,11 @@
-/** The table of changes between two recordings, and the way from a row to both timelines. */
+/** The table of changes between two recordings. A click on a row leads to both timelines. */
 import { byId, element } from "../ui/element.js";
 import { changeText, groups, percentText, timeText } from "../model/text.js";
 import { functionRows, sumTasks } from "../model/functions.js";
 import { diffRows, percentMore } from "../model/difference.js";
 import { exactly, Search } from "../model/search.js";
 
-/** The limit of rows. The search makes a longer list shorter. */
+/** The limit of rows. A search finds rows beyond it. */
 const MOST_DIFF_ROWS = 2000;
 
 /** @typedef {import("../model/difference.js").DiffRow} DiffRow */
@@ -64,7 +64,7 @@ export class DiffTable {
 		this.app = app;
 		this.column = "total-diff";
 		/**
-		 * Changes can be sorted by their size, too.
+		 * Changes can be sorted by their size, without the sign, too.
 		 * @type {"size" | "down" | "up"}
 		 */
 		this.order = "size";
@@ -76,7 +76,7 @@ export class DiffTable {
 		byId("functions-table").addEventListener("click", (event) => this.#onClick(event));
 	}
 
-	/** Computes the sums of the shown range, once. */
+	/** Computes the sums of the shown range if they are not known yet. */
 	find() {
 		const { apps, state } = this.app, { part } = state;
 		const range = part && { from: Math.ceil(part.from), to: Math.floor(part.to) };
@@ -92,8 +92,7 @@ export class DiffTable {
 
 	#sorted() {
 		const { search: { isOn, matcher }, apps, state } = this.app, rows = this.find();
-		// After a click on a row it is marked, and the others are still listed, since the
-		// user has not typed a search.
+		// A click on a row searches its name, but then the other rows are still listed.
 		const isNamed = isOn && state.search !== exactly(state.func) && apps.some(({ search }) => search.hasFuncs);
 		const shown = rows.filter((row) => !isNamed || !matcher || matcher(row.name));
 		const column = DIFF_COLUMNS.find(({ key }) => key === this.column), sign = this.order === "up" ? 1 : -1;
@@ -198,7 +197,7 @@ export class DiffTable {
 	}
 
 	/**
-	 * Marks all calls of the function in both timelines, and selects the first one in each.
+	 * Marks all calls of the function in both timelines, and selects the first call in each.
 	 * @param {string} name
 	 */
 	#showInTimelines(name) {

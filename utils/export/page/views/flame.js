@@ -10,7 +10,7 @@ import { FlameNode, makeFlameTree } from "../model/flame_tree.js";
 /** The smallest width of a shown box, in pixels. */
 const LEAST_BOX = 0.4;
 const FLAME_TOP = 8;
-/** The number of rows that stay visible above and below the box that was reached by keys. */
+/** The number of rows that stay visible above and below the box that keys have reached. */
 const ROWS_BESIDE = 3;
 
 /** @typedef {{ node: FlameNode, x: number, y: number, wide: number }} Box */
@@ -26,7 +26,7 @@ function rowTop(node) {
 }
 
 /**
- * Visits a box and the boxes below it that are wide enough and begin above a line.
+ * Visits a box, and the boxes below it that are wide enough and above the line @bottom.
  * @param {Box} first
  * @param {number} bottom
  * @param {(box: Box) => void} visit
@@ -58,7 +58,7 @@ export class FlameView {
 		/** The height of the whole picture, in pixels. */
 		this.high = 0;
 		/**
-		 * The tree and the width that the height was computed from.
+		 * The tree and the width from which the height was computed.
 		 * @type {{ root: FlameNode, width: number } | null}
 		 */
 		this.measured = null;
@@ -94,7 +94,7 @@ export class FlameView {
 	/** Call this when the recording has changed. */
 	forget() { this.key = ""; }
 
-	/** Makes the tree of the shown range, once. */
+	/** Makes the tree of the shown range if it is not made yet. */
 	makeTree() {
 		const { apps, state } = this.app, part = state.part;
 		const loaded = apps.flatMap(({ recording }) => recording.tasks).filter((task) => task.isLoaded);
@@ -132,7 +132,7 @@ export class FlameView {
 	}
 
 	/**
-	 * Returns the text of a box. Only the name is written if there is no room for it.
+	 * Returns the text of a box. If it does not fit, only the name is written.
 	 * @param {FlameNode} node
 	 */
 	label(node) { return this.name(node); }
@@ -158,7 +158,7 @@ export class FlameView {
 	}
 
 	/**
-	 * Describe the node that keys or a click have chosen, and scroll to it.
+	 * Describes the node that keys or a click have chosen, and scrolls to it.
 	 * @param {FlameNode} node
 	 */
 	#goTo(node) {
@@ -171,7 +171,7 @@ export class FlameView {
 		this.app.tell("draw");
 	}
 
-	/** Compute the height of the picture from the deepest box that is wide enough. */
+	/** Computes the height of the picture from the deepest box that is wide enough. */
 	#layOut() {
 		const tree = this.makeTree(), root = this.root || tree, width = this.canvas.clientWidth;
 		if (this.measured && this.measured.root === root && this.measured.width === width) return;

@@ -6,9 +6,7 @@ import { findDurations } from "../model/durations.js";
 import { describe } from "./details.js";
 import { makeSource } from "./source.js";
 
-/**
- * The number of rows that are made at a time. The next ones are made when the user scrolls to them.
- */
+/** The number of rows that are made at a time. More are made as the user scrolls down. */
 const ROWS_AT_A_TIME = 200;
 
 /** @typedef {"name" | "total" | "self" | "calls" | "average" | "longest"} Column */
@@ -37,7 +35,7 @@ export class FunctionsView {
 		this.sums = [];
 		/** @type {FunctionRow[]} */
 		this.rows = [];
-		/** The sorted rows of the table, and the number of those that were made. */
+		/** All rows of the table in their order; nrMade of them are elements. */
 		this.sorted = /** @type {FunctionRow[]} */ ([]);
 		this.nrMade = 0;
 		this.chosen = "";
@@ -49,7 +47,7 @@ export class FunctionsView {
 		});
 	}
 
-	/** Computes the sums of the shown range, once. */
+	/** Computes the sums of the shown range if they are not known yet. */
 	find() {
 		const { recording, state } = this.app, part = state.part;
 		const loaded = recording.tasks.filter((task) => task.isLoaded).length;
@@ -78,7 +76,7 @@ export class FunctionsView {
 
 	draw() {
 		const { search, state } = this.app;
-		// Before all is read, sums would be incomplete.
+		// Sums are incomplete until all is read.
 		if (this.app.isReading) return;
 		this.find();
 		byId("functions-table").setAttribute("aria-busy", String(!this.key));
@@ -193,7 +191,7 @@ export class FunctionsView {
 	}
 
 	/**
-	 * Sets the focus to the row of the function, since the button with the focus is removed.
+	 * Moves the focus to the row of the function: the button that has it is removed.
 	 * @param {number} func
 	 */
 	#close(func) {
@@ -204,10 +202,7 @@ export class FunctionsView {
 		(row || table).focus();
 	}
 
-	/**
-	 * Shows the selected call with its arguments and its result, if it is a call of the chosen
-	 * function.
-	 */
+	/** Shows the selected call, with its values, if it is a call of the chosen function. */
 	#drawCall() {
 		const box = document.getElementById("this-call"), { app } = this, call = app.selectedCall;
 		if (!box) return;

@@ -21,7 +21,7 @@ export function setUpKeys(app, { timelines, processes, showAll }) {
 	};
 	const page = () => scrollers[app.state.view][0].clientHeight * 0.9;
 	const show = (/** @type {import("../state/state.js").ViewName} */ view) => app.change({ view }, "push");
-	/** Set one end of the range to the middle of the visible part. */
+	/** Sets an end of the range to the middle of the visible part. */
 	const setEnd = (/** @type {"from" | "to"} */ end) => {
 		const { from, to } = app.state.range || app.zoom, seen = app.zoom;
 		const range = { from: Math.ceil(from), to: Math.floor(to), [end]: Math.round((seen.from + seen.to) / 2) };
@@ -51,7 +51,7 @@ export function setUpKeys(app, { timelines, processes, showAll }) {
 	addEventListener("keydown", (event) => {
 		const target = /** @type {HTMLElement} */ (event.target);
 		const type = target.tagName === "INPUT" ? target.getAttribute("type") || "" : "checkbox";
-		// Arrow keys move between radio buttons.
+		// Radio buttons use the arrow keys.
 		const isTyping = type === "radio" ? event.key.startsWith("Arrow") : type !== "checkbox";
 		if (event.ctrlKey || event.metaKey || event.altKey || dialog.open || isTyping) return;
 		const key = keys[event.key];

@@ -5,7 +5,7 @@ import { byId, element, keepInWindow } from "../ui/element.js";
 import { count } from "../model/text.js";
 
 /**
- * All recordings of the page have one list.
+ * Returns the kinds of all recordings of the page, and how many events each has.
  * @param {import("../state/app.js").App} app
  */
 function findKinds(app) {
@@ -17,7 +17,7 @@ function findKinds(app) {
 }
 
 /**
- * Makes the check boxes, one for each kind.
+ * Makes a check box for each kind.
  * @param {import("../state/app.js").App} app
  * @param {Map<string, number>} kinds
  */
@@ -66,7 +66,7 @@ export function setUpKinds() {
 export function showKinds(app) {
 	const { state } = app, kinds = findKinds(app), list = byId("kinds");
 	const made = JSON.stringify([...kinds]);
-	// The number of kinds of a recording in parts grows during reading.
+	// A recording in parts gets more kinds while it is read.
 	if (list.dataset.made !== made && !list.contains(document.activeElement)) {
 		makeRows(app, kinds);
 		list.dataset.made = made;

@@ -17,7 +17,7 @@ export class Overview {
 		 * @type {Uint8Array[]}
 		 */
 		this.marks = [];
-		/** Changes when marks must be made again. */
+		/** Grows when the marks are made again, which ends an older search for them. */
 		this.turn = 0;
 		let isDown = false;
 		const move = (/** @type {PointerEvent} */ event) => {
@@ -35,7 +35,7 @@ export class Overview {
 		this.canvas.addEventListener("pointercancel", () => { isDown = false; });
 	}
 
-	/** Find the marks again, in slices, so that the page still answers to keys. */
+	/** Finds the marks, in slices, so that the page still answers to keys. */
 	async findMarks() {
 		const turn = ++this.turn, { apps } = this.app, found = [];
 		this.marks = [];

@@ -1,4 +1,4 @@
-/** A recording in parts on the page. Later answers of the server change the views. */
+/** A recording in parts: answers of the server change the views. */
 import { byId } from "../ui/element.js";
 import { readColors } from "../ui/colors.js";
 import { kindOf, Supplier } from "../data/served.js";
@@ -6,8 +6,8 @@ import { lowerBound } from "../model/task.js";
 import { placeOf } from "../model/events.js";
 
 /**
- * Returns the index of the task's call that began at @start with @depth, in the task's current
- * arrays; -1 when they do not have it.
+ * Returns the index of the call that began at @start with @depth in the task's current arrays, or
+ * -1.
  * @param {import("../model/task.js").Task} task
  * @param {number} start
  * @param {number} depth
@@ -93,7 +93,7 @@ class Sought {
 		this.find();
 	}
 
-	/** Select the call if it has come. */
+	/** Selects the call if it has come. */
 	find() {
 		const { app, place } = this, task = place && app.recording.tasks[place.task];
 		const at = task ? findCall(task, place.start, place.depth) : -1;
@@ -104,7 +104,7 @@ class Sought {
 }
 
 /**
- * Keep the selected call in other arrays, if they have it.
+ * Selects the same call in new arrays, if they have it.
  * @param {import("../state/app.js").App} app
  * @param {import("./timeline.js").Timeline} timeline
  */
@@ -121,8 +121,8 @@ function keepSelected(app, timeline) {
 }
 
 /**
- * Keep the selected event. Add it if the page does not have it, since it has only some of many
- * events at one place.
+ * Selects the same event in new arrays. It is added if they lack it: of many events at one place
+ * they have only some.
  * @param {import("../state/app.js").App} app
  */
 function keepEvent(app) {
@@ -138,8 +138,7 @@ function keepEvent(app) {
 }
 
 /**
- * Go to the view of processes if there are no calls: a build without probes has only processes.
- * These are known when all was read.
+ * Shows the view of processes if there are no calls: a build without probes has only processes.
  * @param {import("../state/app.js").App} app
  */
 function showProcesses(app) {
@@ -152,7 +151,7 @@ function showProcesses(app) {
 }
 
 /**
- * Follow the server's reading. Resolves when all was read; the recording is watched from then on.
+ * Follows the server's reading, and resolves when all was read. Then the recording is watched.
  * @param {import("../state/app.js").App} app
  * @param {import("./timeline.js").Timeline} timeline
  * @param {HTMLProgressElement} progress
@@ -183,8 +182,8 @@ export async function serveParts(app, timeline, progress, showTitle) {
 		if (recording.fills.length !== recording.names.length) readColors([recording]);
 		showTitle();
 		showProcesses(app);
-		// The number of calls of functions is known at the end, and when the recording has
-		// grown.
+		// The calls of functions are counted when all was read, and again when the
+		// recording has grown.
 		const isOld = app.search.funcs.length !== recording.names.length || (isNew && supplier.isDone);
 		if (app.state.search && isOld) app.lookFor();
 		app.tell("state");

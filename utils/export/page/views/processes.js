@@ -1,4 +1,4 @@
-/** The processes: programs side by side, the number that worked, and the critical path. */
+/** The view of processes: programs side by side, the number of working ones, the critical path. */
 import { byId, canvasById, element, makeTable, pointIn } from "../ui/element.js";
 import { AXIS, clean, drawAxis, drawBars, drawFrame } from "../ui/canvas.js";
 import { colors } from "../ui/colors.js";
@@ -102,8 +102,8 @@ export class ProcessesView {
 	}
 
 	/**
-	 * Draw the number of processes that worked at each moment. The area between this number and
-	 * the number of slots is shaded.
+	 * Draws the number of processes that worked at each time. The area up to the number of
+	 * slots is shaded.
 	 * @param {CanvasRenderingContext2D} g
 	 * @param {number} width
 	 */
@@ -117,7 +117,7 @@ export class ProcessesView {
 		lanes.levels.forEach(({ time, nr }, k) => {
 			const until = k + 1 < lanes.levels.length ? lanes.levels[k + 1].time : time;
 			if (until < view.from || time > view.to) return;
-			// Whole pixels are used, so that there are no gaps between neighbours.
+			// Whole pixels leave no gaps between neighbours.
 			const x = Math.max(0, Math.floor(end(time))), wide = Math.max(Math.floor(end(until)) - x, 1);
 			g.fillStyle = colors.wait;
 			if (nr < lanes.slots) g.fillRect(x, y(lanes.slots), wide, y(nr) - y(lanes.slots));

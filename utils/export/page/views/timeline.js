@@ -10,14 +10,11 @@ import { followPointer } from "../ui/pointer.js";
 import { nearestPoint } from "../model/events.js";
 import { describe } from "./details.js";
 
-/**
- * Headings also exist within this distance of the visible part, in pixels, so that Tab reaches
- * them.
- */
+/** Headings within this distance of the visible part, in pixels, exist, too: Tab reaches them. */
 const NEAR = 200;
 
 /**
- * Returns the name of a heading. It changes with the threads of its line.
+ * Returns the key of a heading, which changes with the threads of its line.
  * @param {import("../model/layout.js").Strip} strip
  */
 const ownName = ({ key, tasks }) => `${key}: ${tasks.map((task) => task.tid).join()}`;
@@ -110,7 +107,7 @@ export class Timeline {
 	}
 
 	/**
-	 * Events are marks at the lower edge of the heading, at most one for each pixel.
+	 * Draws events as marks at the lower edge of the heading, at most one for each pixel.
 	 * @param {CanvasRenderingContext2D} g
 	 * @param {import("../model/task.js").Task} task
 	 * @param {number} y
@@ -175,9 +172,9 @@ export class Timeline {
 	}
 
 	/**
-	 * Headings are elements, so that keys and screen readers reach them. Only headings in or
-	 * near the visible part exist, and the heading with the focus, which is not moved if
-	 * possible.
+	 * Makes headings, which are elements so that keys and screen readers reach them. Only
+	 * headings in or near the visible part exist, and the heading with the focus, which is not
+	 * moved if possible.
 	 * @param {import("../model/layout.js").Strip[]} near
 	 */
 	#putHeadings(near) {
@@ -249,7 +246,7 @@ export class Timeline {
 		return heading;
 	}
 
-	/** Remove the headings, since their texts are not valid any more. */
+	/** Removes the headings: their texts are not valid any more. */
 	forgetHeadings() {
 		this.headings.replaceChildren();
 		this.shown.clear();
@@ -266,7 +263,7 @@ export class Timeline {
 	}
 
 	/**
-	 * Collapse all tasks, or expand them if they are collapsed.
+	 * Collapses all tasks, or expands them.
 	 * @param {boolean} isFolded true: they are collapsed now
 	 */
 	toggleAll(isFolded) {
@@ -275,7 +272,7 @@ export class Timeline {
 		this.app.tell("draw");
 	}
 
-	/** Scroll to the selected call, which may be outside the visible part. */
+	/** Scrolls to the selected call. */
 	scrollToSelected() {
 		const call = this.app.selectedCall, task = call ? call[0] : this.app.event?.task;
 		if (!task) return;
@@ -289,7 +286,7 @@ export class Timeline {
 	}
 
 	/**
-	 * Find the call or the event at a place of the canvas.
+	 * Finds the call or the event at a place of the canvas.
 	 * @param {{ x: number, y: number }} place
 	 */
 	find({ x, y }) {
@@ -321,7 +318,7 @@ export class Timeline {
 		else this.app.select(call || null);
 	}
 
-	/** Show the tip again, with texts that have come. */
+	/** Shows the tip again, with texts that have come. */
 	renewTip() { if (this.pointer) this.#hover(this.pointer); }
 
 	/** @param {PointerEvent} event */

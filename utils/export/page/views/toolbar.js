@@ -132,8 +132,7 @@ export function showSearch(app) {
 }
 
 /**
- * Returns a text about the data that the server does not give for a recording in parts, and about
- * ways to get it.
+ * Returns a text that tells which data of a recording in parts is missing, and how to get it.
  * @param {import("../state/app.js").App} app
  */
 function missingText({ state: { view, func, search, part }, recording }) {
