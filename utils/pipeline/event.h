@@ -17,29 +17,22 @@ enum event_type {
 	EVENT_POINT,	 /* something that happened; @addr is enum event_id */
 	EVENT_SCHED_OUT, /* the task goes off the CPU ... */
 	EVENT_SCHED_IN,	 /* ... and back; @total_ns is the time between */
-	EVENT_HIDDEN,	 /* not shown, but it prevents a leaf around it */
-	/*
-	 * An event that is not shown, but tells the task's CPU in @cpu. SCHED_* become such events
-	 * for stage_config.wants_cpus
-	 */
+	EVENT_HIDDEN,	 /* not shown, but views do not show the call around it as a leaf */
+	/* Not shown: it tells the task's @cpu. stage_config.wants_cpus makes it of SCHED_* */
 	EVENT_ON_CPU,
 	EVENT_EXTERN, /* a line of extern.dat, which belongs to no task */
 };
 
 enum event_flag {
 	EVENT_UNPAIRED = 1U << 0,    /* EXIT, SCHED_IN: its beginning was not recorded */
-	EVENT_KERNEL_LOST = 1U << 0, /* LOST: no records of the program */
+	EVENT_KERNEL_LOST = 1U << 0, /* LOST: the kernel's records are lost, not the program's */
 	EVENT_RECURSIVE = 1U << 1,   /* EXIT: the same function is further out in the stack */
-	EVENT_UNFINISHED = 1U << 2,  /* EXIT: synthesized at the end of the records; total is "so
-				     * far" */
+	EVENT_UNFINISHED = 1U << 2,  /* EXIT: made for a call that is open where the records end */
 	EVENT_PREEMPTED = 1U << 3,   /* SCHED_*: the kernel took the CPU away */
 	EVENT_BACKWARDS = 1U << 4,   /* its time is before the time of the task's previous record */
 	/* POINT, SCHED_*, calls of the kernel: outside of the program's functions */
 	EVENT_OUTSIDE = 1U << 5,
-	/*
-	 * ENTRY, EXIT: the task began within this call, see stg_calls.inherits; the ENTRY is
-	 * synthesized
-	 */
+	/* ENTRY, EXIT: of a call that the task began within (stg_calls.inherits) */
 	EVENT_INHERITED = 1U << 6,
 	EVENT_OFF = 1U << 7, /* ENTRY, EXIT: switched off: it only counts as a level of depth */
 };
@@ -52,18 +45,17 @@ enum event_flag {
  * backwards in broken data.
  *
  * @time_ns: a time of the recording's clock
- * @total_ns: ENTRY: see stg_filter.h. EXIT: time since the entry. Wraps below zero when time went
- *            backwards: use time_abs()
+ * @total_ns: EXIT: the time since the entry; below zero, as a wrapped number, when the clock went
+ *            back: use time_abs(). ENTRY: stg_filter.h tells its meaning
  * @self_ns: EXIT: @total_ns less the time of its direct children
  * @addr: ENTRY, EXIT: the recorded address; LOST: the number of lost records, 0: unknown
  * @id: other events: the type, enum event_id
- * @func: ENTRY, EXIT: the function; SCHED_*: a pseudo function; POINT with the difference of a
- *        counter over a call: the called function, if it is known; else NULL
- * @data: payload, valid until the next batch of the task; NULL: none
- * @data_len: its length
+ * @func: ENTRY, EXIT: the function; SCHED_*: a pseudo function; POINT that tells how a counter
+ *        changed during a call: the called function, NULL: unknown; other events: NULL
+ * @data: payload, @data_len bytes, valid until the next batch of the task; NULL: none
  * @cpu: SCHED_*, which have no payload: the CPU, or EVENT_CPU_UNKNOWN
- * @depth: number of frames around it with a recorded entry, before stages drop any
- * @indent: the depth to show: the number of those frames that the stages have left. Before
+ * @depth: number of calls around the event whose entry was recorded, before stages drop any call
+ * @indent: the depth to show: the number of those calls that the stages have kept. Before
  *          stg_indent() has run, the depth of the record
  */
 struct event {
@@ -87,13 +79,13 @@ struct event {
 };
 _Static_assert(sizeof(void *) < 8 || sizeof(struct event) == 56, "an event is copied a lot");
 
-/* True for a call of a kernel function, before the function was looked up. */
+/* True for a call of a kernel function; works before @func is known. */
 static inline bool event_is_kernel_call(const struct event *event)
 {
 	return event->type <= EVENT_EXIT && (event->addr & KERNEL_ADDR_BIT);
 }
 
-/* Returns a duration as shown: a clock that went back counts as positive time, as in uftrace. */
+/* Returns the duration to show: a negative one counts as positive, as in uftrace. */
 static inline uint64_t time_abs(uint64_t ns)
 {
 	return (int64_t)ns < 0 ? -ns : ns;

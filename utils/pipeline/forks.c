@@ -11,15 +11,16 @@
 /*
  * A task that has forked children.
  *
- * @call: the filter's state within its last call of fork(2), until a child has taken it: fork(2)
- *        may return in the parent first. @has_call: there is such a state
+ * @call: the filter's state in the task's last call of fork(2), if it @has_call. It is kept until
+ *        a child takes it, since fork(2) may return in the parent before the child begins
+ * @children: the children of all processes by time; those before @at have got their state
  */
 struct parent {
 	struct pipeline *pipe;
 	struct lane lane;
 	struct stg_filter call;
 	bool has_call;
-	const struct task **children; /* all children by time, with those of other processes */
+	const struct task **children;
 	size_t nr;
 	size_t at;
 };
@@ -30,10 +31,7 @@ static bool is_child_of(const struct pipeline *pipe, const struct task *child,
 	return task_origin(pipe->data, child) == parent;
 }
 
-/*
- * Give the next child the filter's state within its parent's fork(2). If this is unknown, the child
- * gets the parent's present state.
- */
+/* Give a child the filter's state in the parent's fork(2), or else the parent's present state. */
 static int hand_over(struct parent *parent, const struct task *child)
 {
 	struct stg_filter *known = &parent->pipe->at_fork[child->index];
@@ -115,7 +113,7 @@ static int read_parents(struct pipeline *pipe, const struct task **children, siz
 	bool *is_read = calloc(data->nr_tasks, sizeof(*is_read));
 	int ret = is_read ? 0 : err_set_errno(err, -ENOMEM, "cannot filter calls");
 
-	/* Tasks come by age, so the calls that a parent has inherited are known. */
+	/* The oldest task comes first, so each parent has got its own state before it is read. */
 	for (size_t i = 0; ret == 0 && i < nr; i++) {
 		const struct task *origin = task_origin(data, children[i]);
 		struct task *parent = origin ? &data->tasks[origin->index] : NULL;

@@ -5,13 +5,13 @@
 #include "utils/pipeline/pipeline.h"
 
 /*
- * Find the filter's state of each forked child's parent at the fork, and keep it in pipe->at_fork,
- * from which lane_open() takes it. Reads the parents' records once more, up to their last fork.
- * Does nothing without filters or forks, and for a growing recording. Does nothing either for a
- * time range with a beginning: then the child's first record is not read.
+ * For each forked child, find the state that its parent's filter had at the fork. Keep it in
+ * pipe->at_fork, from which lane_open() takes it. For that, the parents' records are read once
+ * more, up to the last fork. Without filters or forks, nothing is done. If the time range has a
+ * beginning, nothing is done either: the children's first records are not read then.
  *
- * Only forks of a process's first thread are known. A child that another thread has forked has
- * another depth, and begins without a state. 0, or negative with @err.
+ * Only the parent's first thread is followed. A child that another thread has forked begins without
+ * a state. 0, or negative with @err. Not for a growing recording.
  */
 int forks_find(struct pipeline *pipe, struct uft_err *err);
 void forks_forget(struct pipeline *pipe);

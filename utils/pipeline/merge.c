@@ -7,11 +7,11 @@
 #include "utils/pipeline/pipeline.h"
 
 /*
- * @heap: the next event of each lane, the first at the top; @cap slots, with MERGE_KEY_END in
- *        unused ones, so that every node has two children
- * @barrier_ns: events after this time must wait: a lane of a growing recording holds back an
- *              earlier event
- * @is_running: the last event came from the lane at the top, too, so it may have a long run
+ * @heap: a key for each lane's next event, the first at the top. Unused slots of the @cap have
+ *        MERGE_KEY_END, so each node has two children or none
+ * @barrier_ns: events after this time must wait, since a lane of a growing recording holds back an
+ *              earlier one
+ * @is_running: the last event came from the lane that is at the top now: it may have a long run
  */
 struct merge {
 	struct pipeline *pipe;
@@ -22,9 +22,8 @@ struct merge {
 };
 
 /*
- * HOT: replace the key at @at by @head, which is later, and sift it down. The path is short when
- * few tasks run at a time. A CPU cannot predict which child is smaller, so no branch depends on
- * that.
+ * HOT: replace the key at @at by @head, which is later, and sift it down. The smaller child is
+ * chosen without a branch, since a CPU cannot predict it.
  */
 static void replace_head(struct merge *merge, size_t at, merge_key_t head)
 {
@@ -53,7 +52,7 @@ static void replace_top(struct merge *merge, merge_key_t head)
 	merge->is_running = merge_key_index(merge->heap[0]) == merge_key_index(head);
 }
 
-/* Find the key after the top one: one of its children, or the barrier. */
+/* Returns the key that follows the top one: that of a child, or of the barrier. */
 static merge_key_t second(const struct merge *merge)
 {
 	merge_key_t barrier = merge_key_of(merge->barrier_ns, SIZE_MAX);
@@ -61,7 +60,7 @@ static merge_key_t second(const struct merge *merge)
 	return merge_key_min(merge_key_min(merge->heap[1], merge->heap[2]), barrier);
 }
 
-/* Count the lane's events before @limit, from the next one on; at least one. */
+/* Count the lane's next events that come before @limit; the first one always counts. */
 static size_t run_length(const struct lane *lane, size_t index, merge_key_t limit)
 {
 	uint64_t limit_ns = merge_key_time(limit);
@@ -96,9 +95,9 @@ static int next_time(struct merge *merge, struct lane *lane, uint64_t *time_ns, 
 }
 
 /*
- * Show the run of the lane at the top and find the next lane. When tasks alternate with each event,
- * it does not pay to find the run's length. So the length is assumed to be 1 until the same lane
- * comes twice.
+ * Show a run of events of the lane at the top, and find the next lane. A run has one event until
+ * the same lane comes twice: when tasks alternate with each event, longer runs are not worth the
+ * search.
  */
 static int take_run(struct merge *merge, const struct view *view, struct uft_err *err)
 {
@@ -107,7 +106,7 @@ static int take_run(struct merge *merge, const struct view *view, struct uft_err
 	uint64_t time_ns;
 	int ret = 0;
 
-	/* No event of the lane was read yet. */
+	/* A lane has no events before its first turn. */
 	if (likely(lane->nr)) {
 		struct event_span span = { lane->task, lane->events + lane->at, 1 };
 
@@ -127,8 +126,8 @@ static int take_run(struct merge *merge, const struct view *view, struct uft_err
 #define TURNS 128
 
 /*
- * Returns the first time at which an event of lane @index does not come before @limit. Times beyond
- * those of keys are left to take_run().
+ * Returns the time before which all events of lane @index come before @limit. take_run() shows
+ * events with times that do not fit in a key.
  */
 static uint64_t end_before(size_t index, merge_key_t limit)
 {
@@ -182,7 +181,7 @@ static struct followers find_followers(const struct merge *merge)
 	return (struct followers){ at, third };
 }
 
-/* A run of this length is better shown as a run. */
+/* From this length on, take_run() shows a lane's events. */
 #define LONG_RUN 8
 
 static bool takes_turns(const struct merge *merge, const struct lane *lane, merge_key_t second)
@@ -191,7 +190,7 @@ static bool takes_turns(const struct merge *merge, const struct lane *lane, merg
 	       lane->events[lane->at + LONG_RUN - 1].time_ns >= merge_key_time(second);
 }
 
-/* Show alternating events of the first two lanes. 1, 0 if they do not alternate, or negative. */
+/* Show events of the first two lanes, if these alternate: 1, 0 if they do not, or negative. */
 static int take_turns(struct merge *merge, const struct view *view, struct uft_err *err)
 {
 	struct pipeline *pipe = merge->pipe;
@@ -261,9 +260,8 @@ static int compare_heads(const void *a, const void *b)
 }
 
 /*
- * Returns a lower bound of the lane's times. The lane is not read before that time: few of
- * thousands of tasks live at a time, and those that begin use the buffers of ended ones, which are
- * still in the CPU's caches.
+ * Returns a lower bound of the lane's times. The lane is not read earlier: if few of thousands of
+ * tasks live at a time, new ones can use the buffers of ended ones, which are in the CPU's caches.
  */
 static uint64_t earliest_ns(const struct lane *lane)
 {
@@ -276,7 +274,7 @@ static bool is_waiting(const struct pipeline *pipe, const struct lane *lane)
 	return !pipe->data->growth && !lane->batch && lane->state != LANE_FINISHED;
 }
 
-/* Collect the first or next time of each lane. Sorted keys are a heap. */
+/* Make the heap, from the time of each lane's next event. A sorted array is a heap. */
 static int start_heap(struct merge *merge, struct uft_err *err)
 {
 	struct pipeline *pipe = merge->pipe;
@@ -304,10 +302,7 @@ static int start_heap(struct merge *merge, struct uft_err *err)
 
 int merge_run(struct pipeline *pipe, const struct view *view, struct uft_err *err)
 {
-	/*
-	 * @cap is odd and at least three, so each node with a child has two, and the top has
-	 * children.
-	 */
+	/* @cap is odd and at least 3: the top has two children, other nodes have two or none. */
 	struct merge merge = {
 		.pipe = pipe,
 		.cap = MAX((pipe->nr_lanes + 1) | 1, (size_t)3),

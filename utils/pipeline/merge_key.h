@@ -9,16 +9,16 @@
 #include "utils/base/compiler.h"
 
 /*
- * The time of a lane without events. The top bit is left for the sign of a difference: 292 years
- * are enough for times.
+ * The time of a lane without events. The top bit stays free for the sign of a difference; times
+ * still reach 292 years.
  */
 #define MERGE_KEY_END (UINT64_MAX / 2)
 
 #ifdef __SIZEOF_INT128__
 
 /*
- * The time is in the upper half, the lane in the lower half. So one comparison orders by time and,
- * on a tie, by lane. External events have an index after all lanes.
+ * The time is in the upper half, the lane's index in the lower half. So one comparison orders by
+ * time and, on a tie, by lane. Lines of extern.dat have the index after the last lane.
  */
 typedef unsigned __int128 merge_key_t;
 
@@ -48,7 +48,7 @@ static inline bool merge_key_is_before(merge_key_t a, merge_key_t b)
  */
 static inline merge_key_t merge_key_first(const merge_key_t pair[2], size_t *is_second)
 {
-	/* All bits are the sign of the difference. */
+	/* Each bit of the mask is the sign of the difference. */
 	merge_key_t mask = (merge_key_t)((__int128)(pair[1] - pair[0]) >> 127);
 
 	*is_second = (size_t)mask & 1;

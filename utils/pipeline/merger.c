@@ -12,8 +12,9 @@
 #define READ_AT_ONCE 128
 
 /*
- * The time by which a source may read its calls ahead of other sources. It makes runs longer: CPUs
- * write at the same time, each for another task. Events of a task that get out of order are sorted.
+ * The time by which calls of a source may be read ahead of the other sources. Runs get longer so,
+ * since CPUs write at the same time, each for another task. A task that changes its CPU may get
+ * events out of order: its queue is sorted then.
  */
 #define AHEAD_NS 100000
 
@@ -107,7 +108,7 @@ struct run {
 	struct queued calls[READ_AT_ONCE];
 };
 
-/* Find the source with the earliest event, and the end of its run; -1: there is none. */
+/* Find the source with the earliest event, and the time at which its run ends; -1: no events. */
 static ssize_t find_first(const struct merger *feed, uint64_t *until_ns)
 {
 	uint64_t first_ns = UINT64_MAX;
@@ -126,15 +127,12 @@ static ssize_t find_first(const struct merger *feed, uint64_t *until_ns)
 			*until_ns = MIN(*until_ns, next_ns);
 		}
 	}
-	/*
-	 * Events after the next one of another source must wait, but the source's own next event
-	 * never does.
-	 */
+	/* The source's next event itself never waits. */
 	*until_ns = MAX(*until_ns, first_ns);
 	return first;
 }
 
-/* Read calls, if they come next. */
+/* Read calls of the kernel, if they come next. */
 static size_t read_calls(struct source *src, struct run *run, uint64_t until_ns)
 {
 	if (!src->ops->read_calls)
@@ -167,7 +165,7 @@ static int read_run(struct merger *feed, struct run *run, struct uft_err *err)
 			return err_set(err, nr, "%s", why->text);
 		if (nr < 0)
 			err_clear(why);
-		/* A source that has announced an event and returns none counts as empty. */
+		/* A source that has announced an event, but returns none, counts as empty. */
 		feed->next[index] = nr <= 0 && !run->nr_calls ? UINT64_MAX : source_next_ns(src);
 		if (nr <= 0 && !run->nr_calls)
 			continue;
@@ -191,7 +189,7 @@ static int keep_stray(struct merger *feed, const struct source *from, struct que
 	return 0;
 }
 
-/* Copy the payload, which belongs to the source until the next read. */
+/* Make *@queued of @event, with a copy of the payload, which belongs to the source. */
 static int pack_event(const struct event *event, size_t source, struct queued *queued)
 {
 	*queued = (struct queued){
@@ -213,7 +211,6 @@ static int pack_event(const struct event *event, size_t source, struct queued *q
 	return 0;
 }
 
-/* Keep calls of tasks that are not announced yet. */
 static int keep_stray_calls(struct merger *feed, const struct run *run)
 {
 	int ret = 0;
@@ -258,14 +255,15 @@ static ssize_t take_run(struct merger *feed, const struct run *run)
 	return bytes;
 }
 
-/* Find the time up to which all events are present. Later events may still come in between. */
+/*
+ * Returns the time up to which the events are complete, when those of [@first_ns, @last_ns] were
+ * read: shortly before @last_ns, files may still have earlier events.
+ */
 static uint64_t find_complete(uint64_t first_ns, uint64_t last_ns)
 {
 	uint64_t span_ns = last_ns - first_ns;
 
-	/*
-	 * All events that were read have the same time. They are too many to wait for later ones.
-	 */
+	/* The memory is full of events of one time: consumers must take them now. */
 	if (span_ns == 0)
 		return last_ns;
 	return last_ns - MAX(MIN(span_ns / 2, (uint64_t)MERGER_LATE_NS), (uint64_t)1);
@@ -308,9 +306,9 @@ int merger_fill(struct merger *feed, size_t max_bytes, struct uft_err *err)
 					       : run.events[run.nr - 1].time_ns;
 		uint64_t next_ns = find_next_ns(feed);
 
-		/* The first part begins with its first event, not at time 0. */
+		/* In the first fill, the span begins with the first event, not at time 0. */
 		first_ns = first_ns ? first_ns : begin_ns;
-		/* Events after the next one of any source are not complete yet. */
+		/* Events later than the next one of any source are not complete yet. */
 		if (end_ns > next_ns)
 			end_ns = next_ns - (next_ns > 0);
 		feed->last_ns = MAX(feed->last_ns, end_ns);
@@ -321,7 +319,7 @@ int merger_fill(struct merger *feed, size_t max_bytes, struct uft_err *err)
 				     : MAX(find_complete(first_ns, feed->last_ns),
 					   feed->complete_ns);
 
-	/* Names read before a task was announced may be out of order. */
+	/* Names that were read before their task was announced may be out of order. */
 	if (feed->context.takes_notes)
 		data_sort_names(feed->context.data);
 
@@ -390,7 +388,7 @@ int merger_survey(struct merger *feed, struct survey *surveys, struct uft_err *e
 	return ret;
 }
 
-/* Queue the strays whose tasks are known by now. */
+/* Queue the events of tasks that have been announced by now. */
 static int adopt_strays(struct merger *feed)
 {
 	const struct trace_data *data = feed->context.data;
@@ -410,10 +408,7 @@ static int adopt_strays(struct merger *feed)
 		else
 			free(stray.event.data);
 	}
-	/*
-	 * vec_grow() derives the room from the number of elements. When this becomes smaller, the
-	 * room is at least as large as vec_grow() assumes.
-	 */
+	/* vec_grow() derives the room from the number; more room than that does no harm. */
 	feed->nr_strays = nr_left;
 	return ret;
 }

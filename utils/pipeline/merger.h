@@ -10,20 +10,20 @@
 #include "utils/pipeline/sources/source.h"
 
 /*
- * There is a file for each CPU, but events are needed by task. So the merger reads all files in
- * parallel, until the queues are full. It continues when the consumers are done. So merger_fill()
- * reads, then the consumers take everything up to complete_ns, and so on in turn.
+ * Files have the events of one CPU each, but consumers need the events of one task. So
+ * merger_fill() reads all files by time until the queues are full. Then the consumers take all
+ * events up to complete_ns, and merger_fill() goes on.
  */
 
 /*
- * An event may be this much later than one after it in the file. Another event may interrupt the
- * writing of an event, and some events get their time long before they are written.
+ * The most by which times go backwards in a file. The writing of an event may be interrupted by
+ * another one, and some events get their time long before they are written.
  */
 #define MERGER_LATE_NS 1000000
 
 /*
- * A queued event. Its payload is on the heap; without one, @data_len is the CPU or 0, as in struct
- * event.
+ * A queued event. Its payload @data is on the heap. Without a payload, @data_len is the CPU or 0,
+ * as in struct event.
  *
  * @depth: ENTRY, EXIT: depth of the record
  * @source: index of its source in the merger, which orders events of the same time
@@ -44,12 +44,14 @@ struct queued {
 /*
  * The events of one task.
  *
- * @nr_taken: number of events at the front that were taken and are not removed yet
+ * @nr_taken: number of events at the front that a consumer has taken, but not removed yet
  * @is_wanted: the events of the task are kept
  * @is_unsorted: an event is earlier than the one before it
- * @looked_ns, @is_off, @back_ns: the search for the task's first return to the CPU in a growing
- * recording. They are the time up to which it was searched; true when the task was off the CPU
- * then; the time of the return, 0: not yet
+ *
+ * In a growing recording, the task's first return to the CPU is searched:
+ * @looked_ns: the search has come to this time
+ * @is_off: the task was off the CPU then
+ * @back_ns: the time of the return; 0: not found yet
  */
 struct queue {
 	struct queued *events;
@@ -63,21 +65,17 @@ struct queue {
 	uint64_t back_ns;
 };
 
-/*
- * The number @nr and the properties of all events of a task. @nr_calls of them are calls of the
- * kernel.
- */
+/* Facts about the @nr events of a task; @nr_calls of them are calls of the kernel. */
 struct survey {
 	uint64_t nr;
 	uint64_t nr_calls;
 	uint64_t bytes;		/* bytes that its queue would take */
 	uint64_t first_ns;	/* UINT64_MAX without events */
 	uint64_t last_ns;	/* 0 without events */
-	uint64_t first_call_ns; /* call of the kernel; UINT64_MAX without calls */
-	uint64_t first_sign_ns; /* it began or got a name; UINT64_MAX: never */
-	/* The first return to the CPU after the task had left it; UINT64_MAX: never */
-	uint64_t first_back_ns;
-	bool is_out;
+	uint64_t first_call_ns; /* first call of the kernel; UINT64_MAX: none */
+	uint64_t first_sign_ns; /* the task began or got a name; UINT64_MAX: never */
+	uint64_t first_back_ns; /* the task's first return to the CPU; UINT64_MAX: never */
+	bool is_out;		/* the task was off the CPU after the last event */
 };
 
 struct stray;
@@ -87,9 +85,9 @@ struct stray;
  * @queues: by task->index
  * @keeps_all: the queues of new tasks are wanted
  * @strays: events of tasks that a growing recording has not announced yet
- * @complete_ns: the queues have all events up to this time; UINT64_MAX: all of the files
+ * @complete_ns: the queues have all events up to this time; UINT64_MAX: all events of the files
  * @last_ns: the latest time that was read
- * @why: the error of a source
+ * @why: room for the error of a source
  *
  * Starts as { 0 }, ends with merger_close().
  */
@@ -120,7 +118,7 @@ int merger_open(struct merger *feed, const struct source_context *context,
 		const struct source_kind *const *kinds, struct uft_err *err);
 void merger_close(struct merger *feed);
 
-/* Read all events, and keep only a survey of each task, in @surveys (by task->index). */
+/* Read all events, and keep none: only fill in @surveys, one for each task (by task->index). */
 int merger_survey(struct merger *feed, struct survey *surveys, struct uft_err *err);
 
 /*
@@ -143,7 +141,7 @@ int queue_add_calls(struct queue *queue, const struct queued *calls, size_t nr, 
 int queue_settle(struct queue *queue);
 void queue_deinit(struct queue *queue);
 
-/* Remove the first @nr events of the queue; their payloads are not used any more. */
+/* Remove the first @nr events of the queue, and free their payloads. */
 void queue_drop(struct queue *queue, size_t nr);
 
 /* A lane's source for its task's queue. */

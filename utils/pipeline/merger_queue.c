@@ -90,10 +90,7 @@ static void merge_runs(const struct queued *a, const struct queued *a_end, const
 	}
 }
 
-/*
- * Sort events. Those with the same time and source keep their order, which qsort(3) does not
- * guarantee.
- */
+/* Sort events. Equal ones keep their order, which qsort(3) does not guarantee. */
 static int sort_queued(struct queued *events, size_t nr)
 {
 	struct queued *room = reallocarray(NULL, nr, sizeof(*room));
@@ -122,8 +119,8 @@ static int sort_queued(struct queued *events, size_t nr)
 }
 
 /*
- * Sort events by moving them one by one, which is fast if they are near their places, as usual.
- * False: it takes too long, and is not finished.
+ * Sort events by moving each to its place, which is fast for events that are near their places, as
+ * most are. False: that takes too long, and was given up.
  */
 static bool insert(struct queued *events, size_t nr)
 {
@@ -148,7 +145,6 @@ int queue_settle(struct queue *queue)
 {
 	int ret = 0;
 
-	/* An unsorted queue has at least two events, and so an array. */
 	if (queue->is_unsorted) {
 		struct queued *events = queue->events + queue->nr_taken;
 		size_t nr = queue->nr - queue->nr_taken;

@@ -11,22 +11,15 @@
 #include "utils/pipeline/sources/seek_opened.h"
 #include "utils/pipeline/sources/src_extern.h"
 
-/*
- * The memory for the events of all lanes together when all of them take turns. If the minimum for
- * each lane is more in total, they get that. Lanes that wait for their first turn need little
- * (lane.c).
- */
+/* The memory for the batches of all lanes together; but each lane gets LEAST_BATCH events. */
 #define EVENTS_BYTES  (14UL << 20)
 #define LEAST_BATCH   32
-/*
- * The memory for events beside the records (see struct pipeline). Most recordings have so few that
- * all fit.
- */
+/* The memory for events beside the records (window_bytes, held_bytes of struct pipeline). */
 #define WINDOW_BYTES  (2UL << 20)
 #define HELD_BYTES    (24UL << 20)
-/* From this number on, buffers get a pool of their own. */
+/* From this number of lanes on, their buffers get a pool of their own. */
 #define MANY_LANES    32
-/* The number of tasks in a growing recording is unknown. */
+/* The number of tasks for which a growing recording divides EVENTS_BYTES. */
 #define GROWING_TASKS 64
 
 void pipeline_config_init(struct pipeline_config *config)
@@ -44,7 +37,7 @@ bool pipeline_selects(const struct pipeline_config *config, const struct task *t
 	return config->nr_tids == 0;
 }
 
-/* True when calls must be read to their end, or to an event in them, before they are shown. */
+/* True when a call is shown only after its end, or an event in it, was read. */
 static bool holds_back(const struct pipeline *pipe)
 {
 	if (!pipe->is_filtered)
@@ -98,7 +91,7 @@ void lane_close(struct lane *lane)
 	lane_release(lane);
 }
 
-/* Files that were opened for their first record stay open, if enough descriptors are available. */
+/* Take over a file that find_first_time() has left open; -1: it has closed the file. */
 static int take_open_fd(struct pipeline *pipe, size_t task_index)
 {
 	int fd = task_index < pipe->nr_open_fds ? pipe->open_fds[task_index] : -1;
@@ -136,9 +129,9 @@ static void keep_open_fd(struct pipeline *pipe, struct src_user *src)
 }
 
 /*
- * Begin to read near the start of the range. Most lanes need not read the records before it, which
- * are dropped before the first stage. Two cases do need them: exporters that begin with the calls
- * open there, and calls of the kernel, which are nested by counting.
+ * Skip records that are before the time range, if the lane does not need them. Lanes with calls of
+ * the kernel need them, since these calls are nested by counting. Exporters that begin with the
+ * calls which are open there need them, unless seek_opened() finds these calls.
  */
 static void seek_start(struct lane *lane)
 {
@@ -173,7 +166,7 @@ static int open_lanes(struct pipeline *pipe, struct uft_err *err)
 	if (!pipe->lanes)
 		return err_set_errno(err, -ENOMEM, "cannot read %zu tasks", nr);
 	if (nr >= MANY_LANES) {
-		/* Without these blocks, malloc(3) is used. */
+		/* If memory for a pool is short, malloc(3) is used. */
 		blocks_init(&pipe->event_blocks, 2 * nr, pipe->batch * sizeof(struct event));
 		blocks_init(&pipe->buffer_blocks, nr, plan.buffer_bytes);
 		plan.blocks = &pipe->buffer_blocks;
@@ -190,14 +183,13 @@ static int open_lanes(struct pipeline *pipe, struct uft_err *err)
 		if (ret < 0)
 			return ret;
 		lane->user.fd = take_open_fd(pipe, i);
-		/* The file's end is known from the task. */
 		lane->user.end_offset = task->data_bytes;
 		seek_start(lane);
 	}
 	return 0;
 }
 
-/* Find the first time of all tasks' records. The time of a damaged file stays unknown. */
+/* Find the time of each task's first record, and the earliest of all. 0: the file is damaged. */
 static int find_first_time(struct pipeline *pipe, struct uft_err *err)
 {
 	struct src_user_plan plan = {
@@ -232,7 +224,7 @@ static int find_first_time(struct pipeline *pipe, struct uft_err *err)
 		}
 		src_user_close(&src);
 	}
-	/* A recording without calls. */
+	/* No task has records. */
 	if (pipe->first_ns == UINT64_MAX)
 		pipe->first_ns = first_other_ns;
 	return 0;
@@ -240,7 +232,7 @@ static int find_first_time(struct pipeline *pipe, struct uft_err *err)
 
 /*
  * Find the first return to the CPU of @queue's task, by events up to @known_ns. The search goes on
- * where it was: lanes remove events, so the SCHED_OUT may be gone when the SCHED_IN comes.
+ * from the last call: lanes remove events, so the SCHED_OUT may be gone when the SCHED_IN comes.
  */
 static void look_for_return(struct queue *queue, uint64_t known_ns)
 {
@@ -260,9 +252,8 @@ static void look_for_return(struct queue *queue, uint64_t known_ns)
 }
 
 /*
- * Note the beginning of "elapsed", which is the first record. When events are kept, the first
- * return to the CPU and the first call of the kernel count, too, as in uftrace. With a time range
- * only records count.
+ * Move the beginning of "elapsed" from the first record to the first return to the CPU, or the
+ * first call of the kernel, if that is earlier, as in uftrace. Not for a time range.
  */
 static void note_first_sched(struct pipeline *pipe)
 {
@@ -284,7 +275,10 @@ static void note_first_sched(struct pipeline *pipe)
 	 TRIGGER_CALLER | TRIGGER_HIDE | TRIGGER_TRACE | TRIGGER_TRACE_ON | TRIGGER_TRACE_OFF | \
 	 TRIGGER_BACKTRACE | TRIGGER_LOCATIONS)
 
-/* Prepare stg_filter. If functions have rules, this stage alone decides about single calls. */
+/*
+ * Prepare stg_filter. If it is needed, it also does the work of other stages that decide about
+ * single calls.
+ */
 static int prepare_filter(struct pipeline *pipe, struct uft_err *err)
 {
 	struct stage_config *stages = &pipe->config.stages;
@@ -371,8 +365,8 @@ static int see_nothing(void *self, const struct event_span *span, struct uft_err
 }
 
 /*
- * Find the facts that are needed before events are shown: trace_on and trace_off, which apply to
- * all tasks, and return values of calls that conditions ask for.
+ * Read the recording once more for facts that must be known before a call is shown: the times of
+ * trace_on and trace_off, which apply to all tasks, and return values that conditions ask for.
  */
 static int look_ahead(struct pipeline *pipe, struct uft_err *err)
 {
@@ -398,10 +392,7 @@ static int look_ahead(struct pipeline *pipe, struct uft_err *err)
 	return ret;
 }
 
-/*
- * Find the time of the last record of all tasks, or, in a recording without calls, of the last
- * event.
- */
+/* Find the time of the last record of all tasks; if no task has records, of the last event. */
 static uint64_t find_last_time(const struct pipeline *pipe)
 {
 	struct trace_data *data = pipe->data;
@@ -477,8 +468,8 @@ static int open_all(struct pipeline *pipe, struct uft_err *err)
 	struct stage_config *stages = &pipe->config.stages;
 
 	/*
-	 * Events of the program keep the calls around them, however short. At the end of a call its
-	 * events are forgotten, so the view gets entries, too.
+	 * Events of the program keep even the shortest calls around them. At the end of a call the
+	 * stages have forgotten its events, so the view gets entries, too.
 	 */
 	if ((pipe->data->header.feat_mask & FEAT_EVENT) && stages->wants == STAGE_WANTS_ENDS &&
 	    (stages->time_filter_ns || (stages->filters && stages->filters->nr)))
@@ -486,7 +477,7 @@ static int open_all(struct pipeline *pipe, struct uft_err *err)
 
 	int ret = pipe->data->growth ? pipeline_open_feed(pipe, err) : pipeline_survey(pipe, err);
 
-	/* Events can be chosen now that their kinds are known. */
+	/* The sources are open, so the kinds of the kernel's events are known. */
 	if (ret == 0)
 		ret = event_choice_make(&pipe->choice, stages->events, pipe->data, err);
 	if (pipe->choice.rules)

@@ -28,9 +28,9 @@
  *
  * The stages of a lane: stg_calls > stg_filter > stg_select > stg_time > stg_indent.
  *
- * All src_* have the interface of source.h. None of them holds more than a part of its file. The
- * feed holds a window of time (merged by time), or a limited amount of memory (one task after the
- * other).
+ * All src_* have the interface of source.h. None of them holds more than a part of its file. When
+ * tasks are merged by time, the feed holds the events of a window of time; when they come one after
+ * the other, those of some tasks.
  */
 
 enum pipeline_order {
@@ -39,8 +39,8 @@ enum pipeline_order {
 };
 
 /*
- * @tids: read only these tasks; none: read all; @range: read only events in it
- * @kinds: sources in addition to those of every pipeline, up to NULL; NULL: none
+ * @tids: read only these @nr_tids tasks; none: read all
+ * @kinds: kinds of sources that not every pipeline has, up to NULL; NULL: none
  */
 struct pipeline_config {
 	struct stage_config stages;
@@ -55,9 +55,9 @@ struct pipeline_config {
 void pipeline_config_init(struct pipeline_config *config);
 
 /*
- * The state at the start of a view in the middle of a task: these calls are open, and the view does
- * not get their ENTRYs. All events up to @last_ns are before that place. @is_start: that place is
- * the beginning of the task.
+ * A place in a task at which a view begins. The calls of @path, the outermost first, are open
+ * there; the view does not get their ENTRYs. @last_ns: the time of the last event before the place.
+ * @is_start: the place is the beginning of the task.
  */
 struct view_resume {
 	const struct task *task;
@@ -68,15 +68,14 @@ struct view_resume {
 };
 
 /*
- * The receiver of events: @events is called with events of one task in a row, valid during the call
- * only. A negative errno (with @err) ends the run.
+ * The receiver of events. A negative errno (with @err) from any function ends the run.
  *
- * @mixed: called when the events of several tasks alternate: it gets them at once, in order, and
- *         @events is not called for each of them. NULL: only @events is called
- * @resume: called before a part of @at->task. The parts of a task come in any order, and some may
- *          go to other views of the same run. NULL: the view needs whole tasks
- * @in_parts: the view also accepts a part of each task, one task after the other, and then the
- *            next part of each
+ * @events: gets a run of events of one task, which are valid during the call only
+ * @mixed: gets events of tasks that alternate, in order, instead of many short runs. NULL: @events
+ *         gets them
+ * @resume: called before the events of a part of @at->task. The parts of a task come in any order,
+ *          and other views of the same run may get some of them. NULL: the view needs whole tasks
+ * @in_parts: the view also accepts a window of time of each task, and then the next window of each
  */
 struct view {
 	int (*events)(void *self, const struct event_span *span, struct uft_err *err);
@@ -86,6 +85,7 @@ struct view {
 	bool in_parts;
 };
 
+/* The most sources of a lane beside the records. */
 #define LANE_OTHERS 1
 
 enum lane_state {
@@ -98,24 +98,24 @@ enum lane_state {
 /*
  * One task's sources and stages.
  *
- * @others: sources beside the records. On a tie of times the records go first, and then these in
- *                 their order
- * @feed: the merger that fills @queued; NULL: there is none. @own_feed: the same when it belongs to
- *        this lane only; on the heap
+ * @others: sources beside the records. On a tie of times records come first
+ * @feed: the merger that fills @queued; NULL: there is none
+ * @own_feed: @feed, if it belongs to this lane only; on the heap
  * @streams: the lane has more events than may be held at a time
- * @in_windows: the lane is run together with others, one window of time after the other
- *                 (pipeline_run_windows())
+ * @in_windows: pipeline_run_windows() runs the lane
  * @events: [@at, @nr) have passed all stages and wait to be merged; NULL before the first and after
  *          the last batch, so that tasks which live one after the other use the same memory
- * @raw: as @events, before the duration filter, when the lane @holds_back calls
+ * @raw: the events before the duration filter, if the lane @holds_back calls; else NULL
+ * @opened: with opens_at_start: the calls that are open before the range
  * @has_begun: with opens_inherited: the first record was read
- * @opened: with opens_at_start; @is_cut: the task goes on after the range
- * @goes_on: the task goes on after the lane's end, see split.h
+ * @is_cut: the task goes on after the range
+ * @goes_on: the task goes on after the lane's end (split.h)
  *
- * There is one stack of calls, @calls, in which the kernel's calls are above the program's.
- * @kernel: when the lane @has_kernel_calls, this source between queue and lane nests them
- * @nr_kernel_cut: number of the kernel's calls that were open when the time range began;
- *                 @nr_kernel_in: number of those that were entered after that and have not returned
+ * The stack @calls has both the program's calls and, above them, the kernel's.
+ * @kernel: a source between @queued and the lane that nests the kernel's calls, if the lane
+ *          @has_kernel_calls
+ * @nr_kernel_cut: number of the kernel's calls that were open when the time range began
+ * @nr_kernel_in: number of the kernel's calls that were entered in the range and are still open
  */
 struct lane {
 	struct pipeline *pipe;
@@ -143,7 +143,7 @@ struct lane {
 	size_t batch; /* number of events that are read at a time; 0 before the first batch */
 	bool holds_back;
 	bool has_passed;      /* an event has passed stg_time */
-	uint64_t told_offset; /* bytes of the file that were added to pipe->read_bytes */
+	uint64_t told_offset; /* the file's bytes up to this offset count in pipe->read_bytes */
 	enum lane_state state;
 	bool has_begun;
 	bool is_cut;
@@ -154,27 +154,28 @@ struct lane {
 };
 
 /*
- * @at_fork: by task->index below @nr_at_fork: for a forked child, the state of its parent's filter
- *           at the fork (forks.h); NULL: unknown
- * @start_ns, @stop_ns: the range in the recording's time
+ * @at_fork: [@nr_at_fork], by task->index: for a forked child, the state of its parent's filter at
+ *           the fork (forks.h); NULL: there are none
+ * @start_ns, @stop_ns: the time range, by the recording's clock
  * @first_ns: the first time of the recording, which "elapsed" counts from
  * @limit_ns: nothing later is read: UINT64_MAX, unless the recording grows
- * @known_ns: in a growing recording, all events up to this time were in the queues once, and
- *            @first_ns is settled
- * @has_late_entries: in a growing recording, calls may be recorded later than the events in them,
- *                    so the scheduler's events must wait for the next record
- * @config: as given, but without the work of stg_filter when @is_filtered
- * @kinds: sources of all tasks, up to NULL; @nr_sources: number of files that they have open at a
- *                time
- * @feed: open in a growing recording, or while the pipeline runs; @surveys: by task->index, a
- *        survey of all events; NULL in a growing recording
- * @window_bytes: memory of events that are held at a time, merged by time or for one task;
- *                @held_bytes: the same for several tasks, one after the other
+ * @known_ns: in a growing recording, all events up to this time were in the queues once. If
+ *            @first_ns is not later, it does not change any more
+ * @has_late_entries: in a growing recording, an entry may be recorded later than events in its
+ *                    call, so events beside the records must wait for the next record
+ * @config: as given, but without the work that stg_filter does when the pipeline @is_filtered
+ * @kinds: the kinds of sources of all tasks, up to NULL
+ * @nr_sources: number of files that these sources have open at a time
+ * @feed: open in a growing recording, and while the pipeline runs
+ * @surveys: by task->index; NULL in a growing recording
+ * @window_bytes: the most memory for queued events when tasks are merged by time, or for one task
+ *                that streams
+ * @held_bytes: the most memory for queued events of tasks that come one after the other
  * @kernel: the events that the kernel had no room for, as far as they were read
  * @ext: extern.dat; NULL: there is none
  * @broken: the error of the first damaged file; the other files were read on
  * @runs_windows: tasks come in parts (pipeline_run_windows())
- * @is_stopped: any thread may set it: the records end where they are read now
+ * @is_stopped: any thread may set it: then the run ends as if the files ended at the present place
  * @has_shown: an event has passed all stages
  * @read_bytes: the bytes of records that were read so far
  */
@@ -222,7 +223,7 @@ void pipeline_close(struct pipeline *pipe);
 #define cleanup_pipeline cleanup(pipeline_close)
 
 /*
- * Send all events through @view. A task with a damaged file ends there, the others go on; then
+ * Send all events to @view. If a file is damaged, its task ends there, the other tasks go on, and
  * pipe->broken has the message.
  */
 int pipeline_run(struct pipeline *pipe, const struct view *view, struct uft_err *err);
@@ -231,9 +232,9 @@ int pipeline_run(struct pipeline *pipe, const struct view *view, struct uft_err 
 uint64_t pipeline_bytes(const struct pipeline *pipe);
 
 /*
- * For a growing recording (data_open_growing()), instead of pipeline_run(): send the events up to
- * @until_ns, which are complete. May be called repeatedly; @until_ns must not decrease. UINT64_MAX
- * is the end.
+ * For a growing recording (data_open_growing()), instead of pipeline_run(): send further events, up
+ * to @until_ns, to which all files are complete. Call it again with the same or a later @until_ns;
+ * UINT64_MAX is the end.
  */
 int pipeline_follow(struct pipeline *pipe, uint64_t until_ns, const struct view *view,
 		    struct uft_err *err);
@@ -245,9 +246,9 @@ int pipeline_follow(struct pipeline *pipe, uint64_t until_ns, const struct view 
 size_t pipeline_threads(const struct pipeline *pipe, size_t wanted);
 
 /*
- * Like pipeline_run(), with @nr threads and a view for each. A task goes to one of the views. If it
- * is a large part of the work and the views support resume, it goes in pieces to all of them. The
- * caller then merges the views, in any order. @nr is at most the result of pipeline_threads().
+ * Like pipeline_run(), with @nr threads and a view for each; pipeline_threads() bounds @nr. A task
+ * goes to one of the views. But a task that is a large part of the work goes in pieces to all of
+ * them, if they support resume. The caller then merges the views, in any order.
  */
 int pipeline_run_parallel(struct pipeline *pipe, const struct view *views, size_t nr,
 			  struct uft_err *err);
@@ -258,27 +259,27 @@ int lane_open(struct lane *lane, struct pipeline *pipe, struct task *task,
 bool pipeline_selects(const struct pipeline_config *config, const struct task *task);
 int pipeline_find_start(struct pipeline *pipe, struct uft_err *err);
 
-/* Send all events of one task through @view. */
+/* Send the events of one task to @view. */
 int lane_run(struct lane *lane, const struct view *view, struct uft_err *err);
 
 void lane_close(struct lane *lane);
 
-/* At the lane's end: give back the buffers that hold events. */
+/* At the lane's end: free the buffers of records and events. */
 void lane_release(struct lane *lane);
 
-/* Give back these buffers while the lane waits for its turn, if the view has got all its events. */
+/* Free the buffers of events while the lane waits for its turn; the view has got all of them. */
 void lane_release_events(struct lane *lane);
 
 /*
- * Read up to @max records and events of the scheduler, by time, before any stage. 0 is the end, or
- * all that exists so far. Damage is the end, too, and noted in pipe->broken.
+ * Read up to @max records and events of other sources, by time; no stage has seen them. 0: there
+ * are no more, or none yet. A damaged file ends at the damage, which pipe->broken tells.
  */
 size_t lane_read(struct lane *lane, struct event *events, size_t max);
 
 /* Returns the time of the next event that is not a record; UINT64_MAX: never. */
 uint64_t lane_next_other_ns(const struct lane *lane);
 
-/* Returns the limit up to which all events are present; UINT64_MAX: all are. */
+/* Returns the time up to which all events are present; UINT64_MAX: all are. */
 uint64_t lane_limit_ns(const struct lane *lane);
 
 /*
@@ -290,43 +291,43 @@ void lane_set_reader(struct lane *lane, unsigned reader);
 /* Get the next batch into an empty lane: 1, 0 at the end, or negative with @err. For merge. */
 int lane_fill(struct lane *lane, struct uft_err *err);
 
-/* Merge all lanes and @pipe->ext by time, up to pipeline_limit_ns(); see merge.c. */
+/* Merge all lanes and @pipe->ext by time, up to pipeline_limit_ns(). */
 int merge_run(struct pipeline *pipe, const struct view *view, struct uft_err *err);
 uint64_t pipeline_limit_ns(const struct pipeline *pipe);
 
 /* --- from the feed to lanes (pipeline_feed.c) --- */
 
-/* Count the sources, and the events of each task in them. */
+/* Open all sources, and fill in @nr_sources and @surveys. */
 int pipeline_survey(struct pipeline *pipe, struct uft_err *err);
 
-/* True when the task has anything to show, possibly without calls. */
+/* True when the task has records, or other events that are shown. */
 bool pipeline_has_lane(const struct pipeline *pipe, const struct task *task);
 
-/* Divide the descriptors between tasks and the other sources. */
+/* The plan for the files of @nr_tasks tasks: the other sources need descriptors, too. */
 struct src_user_plan pipeline_plan(const struct pipeline *pipe, size_t nr_tasks);
 
 /* Connect the lane to @feed, after the lane or the queues have moved. NULL: disconnect. */
 void lane_attach(struct lane *lane, struct merger *feed);
 
 /*
- * For one task after the other: choose lanes from @first on whose events fit into memory together.
- * Returns the index after the last; their queues are filled until pipeline_drop_group(). Streaming
- * lanes are among them. Negative with @err.
+ * For tasks that come one after the other: fill the queues of as many lanes from @first on as fit
+ * into @held_bytes, until pipeline_drop_group(). Streaming lanes are among them, but get their
+ * events later. Returns the index after the last lane, or negative with @err.
  */
 ssize_t pipeline_load_group(struct pipeline *pipe, size_t first, struct uft_err *err);
 void pipeline_drop_group(struct pipeline *pipe, size_t first, size_t end);
 
 /*
- * Run lanes with calls of the kernel if these do not fit into memory. All files are read once, one
- * window of time after the other, instead of once for each lane. pipeline_load_group() then skips
- * these lanes. Does nothing when the view does not support tasks in parts. 0, or negative with
- * @err.
+ * If there are calls of the kernel, and the events do not fit into @held_bytes: run all lanes that
+ * have such events, one window of time after the other. So all files are read once, instead of once
+ * for each lane. pipeline_load_group() then skips these lanes. Does nothing for a view that does
+ * not accept tasks in parts. 0, or negative with @err.
  */
 int pipeline_run_windows(struct pipeline *pipe, const struct view *view, struct uft_err *err);
 
 /*
- * Begin a streaming lane, or continue it when it is dry: 1, 0 when there is no more, or negative
- * with @err.
+ * Load the first or next window of a streaming lane: 1, 0 when there is no more, or negative with
+ * @err.
  */
 int lane_stream(struct lane *lane, struct uft_err *err);
 void lane_end_stream(struct lane *lane);

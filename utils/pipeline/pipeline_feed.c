@@ -37,7 +37,7 @@ static struct source_context context_of(struct pipeline *pipe, bool takes_notes)
 {
 	return (struct source_context){
 		.data = pipe->data,
-		/* Only one of several threads takes notes, and reports damage. */
+		/* Files may be read several times, but notes are taken once. */
 		.broken = takes_notes ? &pipe->broken : NULL,
 		.losses = &pipe->kernel,
 		.takes_notes = takes_notes,
@@ -95,10 +95,6 @@ static int name_children(struct trace_data *data, struct task_list *list)
 	return 0;
 }
 
-/*
- * Tasks without a probe may have events, outside of all functions. If there are such tasks, all
- * tasks are surveyed again.
- */
 int pipeline_survey(struct pipeline *pipe, struct uft_err *err)
 {
 	struct task_list newcomers cleanup_task_list = { 0 };
@@ -107,6 +103,7 @@ int pipeline_survey(struct pipeline *pipe, struct uft_err *err)
 	if (ret == 0)
 		ret = survey_tasks(pipe, pipe->config.stages.show_outside ? &newcomers : NULL, err);
 	if (ret == 0 && newcomers.nr) {
+		/* Tasks without a probe have events outside of all functions: survey these, too. */
 		ret = data_add_tasks(pipe->data, &newcomers);
 		if (ret == 0)
 			ret = survey_tasks(pipe, NULL, err);
@@ -139,7 +136,7 @@ bool pipeline_has_lane(const struct pipeline *pipe, const struct task *task)
 		return false;
 	if (task->data_bytes)
 		return true;
-	/* Without records, none of the task's events is in a function of the program. */
+	/* A task without records has events only outside of the program's functions. */
 	if (pipe->surveys) {
 		const struct survey *survey = &pipe->surveys[task->index];
 
@@ -281,7 +278,8 @@ void lane_end_stream(struct lane *lane)
 /* --- merged by time --- */
 
 /*
- * Drop taken events, unless the lane's batch still waits for others: then it needs their payloads.
+ * Drop the events that the lane has taken. If some of them still wait for the view, keep them all
+ * for their payloads.
  */
 static void drop_taken(struct merger *feed, struct lane *lane)
 {
@@ -323,8 +321,8 @@ int pipeline_next_window(struct pipeline *pipe, struct uft_err *err)
 /* --- merged by task, a window of time after the other --- */
 
 /*
- * True when all lanes together have more events than fit into memory, and calls of the kernel are
- * among them. Then lanes with such calls are run in windows.
+ * Choose the lanes to run in windows. False: there are none, since the events of all lanes fit into
+ * memory, or no calls of the kernel are among them.
  */
 static bool choose_windows(struct pipeline *pipe)
 {
@@ -352,7 +350,7 @@ static int run_window(struct lane *lane, const struct view *view, struct uft_err
 	if (!lane->batch && first_ns != UINT64_MAX && first_ns > lane_limit_ns(lane))
 		return 0;
 	ret = lane_run(lane, view, err);
-	/* Many lanes take turns with the same memory. */
+	/* Many lanes use the same memory, one after the other. */
 	if (lane->pipe->event_blocks.base)
 		lane_release_events(lane);
 	return ret;
@@ -367,10 +365,7 @@ int pipeline_run_windows(struct pipeline *pipe, const struct view *view, struct 
 	if (!view->in_parts || !choose_windows(pipe))
 		return 0;
 	pipe->runs_windows = true;
-	/*
-	 * The run after a stop request is the last: it ends all lanes, as with lanes merged by
-	 * time.
-	 */
+	/* The window after a stop request is the last one: it ends all lanes. */
 	while (ret == 0 && more > 0 && !is_stopped) {
 		is_stopped = atomic_load_explicit(&pipe->is_stopped, memory_order_relaxed);
 		more = pipeline_next_window(pipe, err);

@@ -56,7 +56,10 @@ static int add_lanes(struct pipeline *pipe, struct uft_err *err)
 	return 0;
 }
 
-/* Lanes and queues may have moved, files have grown, and addresses may have another meaning. */
+/*
+ * Adapt the lane to what has changed: lanes and queues may have moved in memory, files have grown,
+ * and addresses may have another meaning.
+ */
 static int refresh(struct lane *lane, struct uft_err *err)
 {
 	struct pipeline *pipe = lane->pipe;
@@ -68,14 +71,14 @@ static int refresh(struct lane *lane, struct uft_err *err)
 	lane->indent.filter = &lane->filter;
 	stg_indent_more(&lane->indent, lane->user.last_ns);
 	ret = source_more(&lane->user.source, err);
-	/* Newer events do not count: their session may be unknown yet. */
+	/* Newer records must wait: their session may be unknown yet. */
 	lane->user.end_offset = lane->task->data_bytes;
 	if (!lane->task->data_bytes)
 		lane->user.at_end = true;
 	return ret;
 }
 
-/* Look for more events. Those of tasks that are not selected are dropped: they are never shown. */
+/* Look for more events; drop those of tasks that are not selected. */
 static int grow_feed(struct pipeline *pipe, struct uft_err *err)
 {
 	int ret = merger_more(&pipe->feed, err);
@@ -102,7 +105,7 @@ static int next_window(struct pipeline *pipe, uint64_t until_ns, struct uft_err 
 
 	if (ret < 0)
 		return ret;
-	/* The first time is settled once it is in the complete part. */
+	/* The first time does not change any more when all events up to it were known. */
 	bool is_settled = pipe->first_ns <= pipe->known_ns;
 
 	pipe->limit_ns = until_ns;
