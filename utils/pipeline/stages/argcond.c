@@ -15,10 +15,7 @@ static uint64_t load_integer(const struct arg_value *value, bool is_big)
 	return number;
 }
 
-/*
- * Load a floating-point number. The ten bytes of x87 are exact in a long double of this machine, if
- * it has such.
- */
+/* Load a floating-point number of 4, 8 or 10 bytes. */
 static double load_real(const struct arg_value *value, bool is_big)
 {
 	uint64_t bits = load_integer(value, is_big);
@@ -45,8 +42,8 @@ static double load_real(const struct arg_value *value, bool is_big)
 }
 
 /*
- * True when @term is about the value of @spec. @place: the number of @spec among those of its kind,
- * from 1 on, by which values on the stack are identified
+ * True when @term is about the value of @spec. @place: the number of @spec among the specs of its
+ * kind, from 1 on, which is the index of a value on the stack
  */
 static bool is_meant(const struct argspec *spec, const struct cond_term *term, unsigned place)
 {
@@ -75,17 +72,14 @@ static bool read_text_real(const struct arg_value *value, double *real)
 		return false;
 	memcpy(copy, value->data, value->len);
 	copy[value->len] = '\0';
-	/*
-	 * Texts that only strtod(3) takes for numbers are refused, and so are integers of more than
-	 * 64 bits.
-	 */
+	/* Refuse texts that only strtod(3) takes for numbers, and integers of more than 64 bits. */
 	if (strspn(copy, "0123456789+-.einfa") != value->len || !strpbrk(copy, ".en"))
 		return false;
 	*real = strtod(copy, &end);
 	return !*end;
 }
 
-/* True when @term holds for @order, the result of a comparison: less than 0, 0 or more. */
+/* True when the operator of @term holds for the result of a comparison: below, equal or above 0. */
 static bool order_holds(const struct cond_term *term, int order)
 {
 	const struct cond_term about_0 = {
@@ -95,7 +89,7 @@ static bool order_holds(const struct cond_term *term, int order)
 	return cond_term_holds(&about_0, &(struct cond_value){ .type = COND_INT, .number = order });
 }
 
-/* Compare @integer with @real. @is_limit: the integer is the one in the condition. */
+/* Compare @integer with @real. @is_limit: the integer is the condition's, not the value. */
 static bool judge_mixed(const struct cond_term *term, int64_t integer, double real, bool is_limit)
 {
 	uint64_t bits;

@@ -1,4 +1,4 @@
-/* Conditions on arguments and return values, evaluated for recorded values. */
+/* Evaluates conditions on arguments and return values, for recorded values. */
 #ifndef UTRAIL_PIPELINE_ARGCOND_H
 #define UTRAIL_PIPELINE_ARGCOND_H
 
@@ -9,8 +9,8 @@
 #define ARGCOND_TERMS_MAX 64
 
 /*
- * Find the terms of @cond that hold, as bits by index: terms on arguments for an ENTRY, terms on
- * the return value for an EXIT. A term on an unrecorded value does not hold.
+ * Returns a bit, by index, for each term of @cond that holds: at an ENTRY for terms on arguments,
+ * at an EXIT for terms on the return value. A term on an unrecorded value does not hold.
  */
 uint64_t argcond_look(struct trace_data *data, const struct cond *cond, const struct event *event);
 

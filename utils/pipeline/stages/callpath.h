@@ -7,17 +7,17 @@
 #include "utils/pipeline/recording/module.h"
 
 /*
- * One step of a path: @func was called, with @addr in the record, at the end of the path @parent,
- * which is NULL for the outermost call.
+ * The last call of a path: @func was called from the path @parent (NULL: it is outermost), with
+ * @addr in the record.
  */
 struct call_path {
 	const struct call_path *parent;
 	const struct func *func;
 	uint64_t addr;
-	size_t depth; /* the number of steps before it */
+	size_t depth; /* the number of calls around it */
 };
 
-/* All requested paths, which live as long as this struct. Starts as { 0 }. */
+/* All paths, which live as long as this struct. Starts as { 0 }. */
 struct call_paths {
 	struct call_path **slots; /* open addressing, never more than half full */
 	size_t nr_slots;

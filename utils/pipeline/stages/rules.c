@@ -45,8 +45,8 @@ static struct filter_subject make_subject(const struct func_rules *rules, struct
 }
 
 /*
- * True when a spec has matched nothing yet. @is_kernel: only specs about functions of the kernel
- * count; otherwise only specs about other functions.
+ * True when a spec has matched nothing yet. @is_kernel: look only at specs about functions of the
+ * kernel; otherwise only at specs about other functions.
  */
 static bool has_unmatched(const struct filters *filters, bool is_kernel)
 {
@@ -59,7 +59,7 @@ static bool has_unmatched(const struct filters *filters, bool is_kernel)
 	return false;
 }
 
-/* True when more matching is needed. Specs that clear concern all functions. */
+/* True when a further match counts. Specs that clear concern all functions. */
 static bool wants_more(const struct filters *filters, bool is_kernel)
 {
 	return filters->clears || has_unmatched(filters, is_kernel);
@@ -74,7 +74,7 @@ static int match_module(struct func_rules *rules, struct module_set *set, struct
 	bool is_kernel = mod == set->kernel;
 	int ret = 0;
 
-	/* The kernel has many functions: they are matched only when needed. */
+	/* The kernel has many functions: their names are loaded only when a spec needs them. */
 	if (!is_kernel || wants_more(rules->filters, true))
 		ret = module_load(set, mod, err);
 	if (ret == 0)
@@ -113,7 +113,7 @@ int func_rules_init(struct func_rules *rules, struct trace_data *data, struct fi
 		return 0;
 	rules->filters = filters;
 	rules->has_locations = has_locations(filters);
-	/* Names of the kernel's functions are needed before the calls. */
+	/* The kernel's module is needed now, before its first call is read. */
 	if (kernel_formats_have_calls(&data->kernel) && !module_set_kernel(&data->modules))
 		ret = err_set_errno(err, -ENOMEM, "cannot match names of functions");
 	for (size_t i = 0; ret == 0 && i < data->modules.nr_modules; i++)
@@ -152,10 +152,7 @@ static bool make_room(struct rule_table *table, const struct func *func)
 	return true;
 }
 
-/*
- * Make the rule of a function. One without a symbol has no name. NULL: there is no rule, or memory
- * is short.
- */
+/* Make the rule of a function. NULL: it has none, or no name; or memory is short. */
 static struct trigger *match_rule(struct func_rules *rules, const struct func *func)
 {
 	struct filter_subject subject;

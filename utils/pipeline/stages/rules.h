@@ -6,18 +6,19 @@
 #include "utils/pipeline/recording/data.h"
 
 /*
- * The rules, which are looked up once per function. Starts with func_rules_init(), which gets NULL
- * without filters, and ends with func_rules_deinit().
+ * The rules, which are looked up once per function. Starts with func_rules_init(), and ends with
+ * func_rules_deinit().
  *
- * @filters: NULL without filters
- * @actions: enum trigger_flags that count; other actions are ignored
+ * @filters: NULL: there are none
+ * @has_locations: some filter is about source files
+ * @actions: the enum trigger_flags that count; other actions are ignored
  * @uses: enum trigger_flags of all specs that match a function of the recording
- * @tables: by reader (session.h), so no reader waits for another
+ * @tables: one for each reader (session.h), so that no reader waits for another
  */
 struct func_rules {
 	struct filters *filters;
 	struct trace_data *data;
-	bool has_locations; /* some filter is about source files */
+	bool has_locations;
 	uint32_t actions;
 	uint32_t uses;
 	struct rule_table {
@@ -27,20 +28,18 @@ struct func_rules {
 };
 
 /*
- * Determine which filters match anything in the recording's symbols (filter_entry.has_match).
- * @filters is borrowed. 0, -ENOMEM, or the error of an unreadable symbol file.
+ * Find the filters that match a symbol of the recording, and mark them in filter_entry.has_match.
+ * @filters is borrowed; NULL: none. 0, -ENOMEM, or the error of an unreadable symbol file.
  */
 int func_rules_init(struct func_rules *rules, struct trace_data *data, struct filters *filters,
 		    uint32_t actions, struct uft_err *err);
 void func_rules_deinit(struct func_rules *rules);
 
-/* Find the rule of a function that the table of func_rule() does not have yet. */
+/* Find the rule of a function that is not in the table of func_rule() yet. */
 const struct trigger *func_rules_find(struct func_rules *rules, unsigned reader,
 				      const struct func *func);
 
-/*
- * HOT: get the actions at calls of @func. The flags are 0 without actions, or when memory is short.
- */
+/* HOT: get the actions at calls of @func. Without actions, or memory for them, the flags are 0. */
 static inline const struct trigger *func_rule(struct func_rules *rules, unsigned reader,
 					      const struct func *func)
 {

@@ -14,9 +14,8 @@
 #include "utils/pipeline/kinds/event_choice.h"
 
 /*
- * Stages work on one task at a time, before the tasks are merged: its events belong to one call
- * stack. So a stage that must look ahead (the duration filter) may hold events back without
- * disturbing the order of other tasks' events.
+ * Stages work on one task, before tasks are merged: its events belong to one call stack. So a stage
+ * that must look ahead (stg_time) may hold events back without delaying other tasks.
  *
  * Most stages work in place: they get @nr events and return the number of remaining events.
  */
@@ -26,8 +25,8 @@ struct stg_filter;
 /* The ends of calls that a view needs. */
 enum stage_wants {
 	STAGE_WANTS_CALLS,  /* ENTRY and EXIT */
-	STAGE_WANTS_DEPTHS, /* it also shows the depths: stg_indent is run */
-	STAGE_WANTS_ENDS,   /* it adds up: only EXIT and SCHED_*, without depths */
+	STAGE_WANTS_DEPTHS, /* ENTRY and EXIT, with the depths that stg_indent counts */
+	STAGE_WANTS_ENDS,   /* EXIT and SCHED_* without depths, for a view that adds up */
 };
 
 /* The times off the CPU that are shown. */
@@ -37,35 +36,33 @@ enum stage_sched {
 	STAGE_SCHED_ALL,
 };
 
-/* The events to show; all zero is not "everything", see stage_config_init(). */
+/* The events to show; stage_config_init() chooses all. */
 struct stage_config {
 	unsigned depth;		 /* show calls with fewer frames around them */
 	uint64_t time_filter_ns; /* show calls that took this long or longer */
 	uint64_t size_filter;	 /* show functions of this many bytes or more */
 	struct filters *filters; /* the user's filters; borrowed; NULL: none */
-	uint32_t actions;	 /* enum trigger_flags: which of their actions count */
-	bool is_off;		 /* --trace=off: no calls are shown, as nothing switches them on */
+	uint32_t actions;	 /* enum trigger_flags: the actions of filters that count */
+	bool is_off;		 /* --trace=off: show no calls until a trace_on */
 	bool show_libcalls;
 	bool show_events;		  /* show events of the scheduler, the kernel and -E */
 	const struct event_rules *events; /* --Event: show only these events; borrowed; NULL: all */
 	struct event_choice *choice; /* the choice by @events: made and owned by the pipeline */
 	enum stage_sched sched;
 	bool show_outside;	  /* show events outside of functions */
-	bool wants_cpus;	  /* the CPU of a task, independent of the shown events:
-				   * EVENT_ON_CPU */
+	bool wants_cpus;	  /* SCHED_* that are not shown become EVENT_ON_CPU */
 	bool show_kernel_outside; /* show calls of the kernel outside of the program's functions */
 	bool show_kernel_only;	  /* show calls of the kernel only */
-	bool starts_inside;	  /* a time range cuts off the beginning */
+	bool starts_inside;	  /* the time range has a beginning */
 	bool closes_open_calls;	  /* make an EXIT for each call that never returned */
-	/* Make an ENTRY for each call that is open at the beginning of the time range, too */
-	bool opens_at_start;
-	bool opens_inherited; /* and for calls that a task begins within */
+	bool opens_at_start;	  /* make an ENTRY for each call open where the range begins */
+	bool opens_inherited;	  /* make an ENTRY for each call that a task begins within */
 	enum stage_wants wants;
 };
 
 void stage_config_init(struct stage_config *config);
 
-/* True when an event that a stage drops is kept for its CPU. */
+/* If @event, which a stage drops, tells a CPU that is wanted, make it EVENT_ON_CPU and keep it. */
 static inline bool stage_keeps_cpu(bool wants_cpus, struct event *event)
 {
 	if (likely(!wants_cpus) ||
@@ -75,7 +72,7 @@ static inline bool stage_keeps_cpu(bool wants_cpus, struct event *event)
 	return true;
 }
 
-/* Pseudo functions, for events that are not calls. */
+/* Pseudo functions: those of SCHED_*. */
 struct pseudo_funcs {
 	const struct func *sched;
 	const struct func *sched_preempt;
@@ -91,18 +88,19 @@ struct pending_call {
 /*
  * stg_calls: pairs entries with exits.
  *
- * @nr: number of open frames; the first @nr_seeded have no recorded entry, and do not count as
- *            depth
+ * @reader: the number of the thread (session.h)
  * @changes_ns: the next time when addresses change their meaning (exec, dlopen)
- * @out_ns: the time when the task left the CPU, when it @is_out
- * @has_first: there was a call or an event of the scheduler; @has_record: there was a call
- * @inherits: the task, or the range, begins within calls; @inherited_depth: number of calls
- *            around the first record
- * @wants_depth: after LOST the next record has the depth of the stack
- * @reader: the number of the thread
+ * @frames: the open calls are [0, @nr); the first @nr_seeded have no recorded entry, and do not
+ *          count as depth
+ * @out_ns: the time when the task left the CPU, if it @is_out
+ * @has_first: there was a call or an event of the scheduler
+ * @has_record: there was a call
+ * @inherits: the task, or the range, may begin within calls
+ * @inherited_depth: number of calls around the first record
+ * @wants_depth: after LOST, the next record tells the depth of the stack
  * @has_kernel: some of the calls may be the kernel's
- * @is_plain: all events of the batch were calls of known functions, whose depth is their indent
- * @open: by func->id below @nr_open, the number of a function's frames, which tells recursions
+ * @is_plain: all events of the batch were calls whose indent is right without stg_indent()
+ * @open: by func->count_id below @nr_open, the number of a function's frames, to find recursions
  *
  * Starts as zeros but for config, task and pseudo; ends with stg_calls_deinit().
  */
@@ -130,8 +128,8 @@ struct stg_calls {
 	uint16_t inherited_depth;
 	bool wants_depth;
 	bool has_kernel;
-	bool has_events;  /* the batch had other things than calls */
-	bool has_outside; /* and calls of the kernel outside of the program's calls */
+	bool has_events;  /* the batch had other events than calls */
+	bool has_outside; /* it had calls of the kernel outside of the program's calls */
 	bool is_plain;
 	uint32_t *open;
 	size_t nr_open;
@@ -140,9 +138,9 @@ struct stg_calls {
 void stg_calls_deinit(struct stg_calls *calls);
 
 /*
- * Copy @from to the empty @to. Frames of @from may have no functions yet, and its counts of open
- * calls may be wrong; @to gets functions and right counts. 0, or negative with @err;
- * stg_calls_deinit() of @to is needed in any case.
+ * Copy @from to the empty @to. skim_fast() leaves frames without functions and wrong counts of open
+ * calls in @from; @to gets right ones. 0, or negative with @err; @to needs stg_calls_deinit() in
+ * any case.
  */
 int stg_calls_copy(struct stg_calls *to, const struct stg_calls *from, struct uft_err *err);
 
@@ -159,8 +157,8 @@ size_t stg_calls_close(struct stg_calls *calls, struct event *events);
  * stg_kernel: drops calls of the kernel outside of functions of the program, and, if only the
  * kernel's calls are wanted, other calls.
  *
- * @config: configuration of the pipeline
- * @depth: number of open calls of the kernel, from one outside of the program's functions on
+ * @depth: number of open calls of the kernel, if the outermost one is outside of the program's
+ *         functions; else 0
  */
 struct stg_kernel {
 	const struct stage_config *config;
@@ -180,10 +178,7 @@ static inline bool stg_kernel_is_needed(const struct stg_kernel *stage,
  * by the duration.
  */
 bool stg_select_is_needed(const struct stage_config *config);
-/*
- * True when a call of @func with that many calls around it is shown, as far as this stage can tell
- * before its end.
- */
+/* True when stg_select() keeps a call of @func with @depth calls around it, however short it is. */
 bool stg_select_keeps_open(const struct stage_config *config, const struct func *func,
 			   size_t depth);
 size_t stg_select(const struct stage_config *config, struct event *events, size_t nr);
@@ -220,9 +215,9 @@ static inline size_t stg_time_room(const struct stg_time *stage, size_t nr)
  */
 ssize_t stg_time(struct stg_time *stage, const struct event *events, size_t nr, struct event *out);
 /*
- * For a growing recording: stg_time_due() writes calls to @out, which has stg_time_room(): those
- * that are long enough at @now_ns if no event comes until then. stg_time_waits_since() is the start
- * of the first held call that may still be released; UINT64_MAX: none.
+ * For a growing recording, when no event is to come until @now_ns: write the held calls that have
+ * lasted long enough then to @out, which has stg_time_room(). stg_time_waits_since() returns the
+ * start of the first held call that may still be released; UINT64_MAX: none.
  */
 ssize_t stg_time_due(struct stg_time *stage, uint64_t now_ns, struct event *out);
 uint64_t stg_time_waits_since(const struct stg_time *stage);
@@ -235,15 +230,15 @@ void stg_time_deinit(struct stg_time *stage);
  * stg_indent: counts the depth again, over the remaining calls.
  *
  * @calls, @filter: those of the same lane
- * @starts_at_margin: frames without recorded entries, which the filter does not know, are not shown
+ * @exec_ns: the time when the task executes another program
+ * @starts_at_margin: calls without a recorded entry, which filters do not know, are not levels
  * @drops_off: there may be events with EVENT_OFF
- * @drops_margin: events directly in a dropped call are dropped, too, as with --size-filter; events
- *                in a library call or a hidden call stay, as in uftrace
+ * @drops_margin: drop events without shown calls around them, as with --size-filter in uftrace
  */
 struct stg_indent {
 	const struct stg_calls *calls;
 	const struct stg_filter *filter;
-	uint64_t exec_ns; /* when the task executes another program */
+	uint64_t exec_ns;
 	uint32_t depth;
 	bool has_first;
 	bool wants_depth;
@@ -253,13 +248,13 @@ struct stg_indent {
 };
 void stg_indent_init(struct stg_indent *stage, const struct stg_calls *calls,
 		     const struct stg_filter *filter);
-/* Look for the next exec: the task may have got sessions since its last record, at @last_ns. */
+/* In a growing recording: look again for the first exec after @last_ns. */
 void stg_indent_more(struct stg_indent *stage, uint64_t last_ns);
 size_t stg_indent(struct stg_indent *stage, struct event *events, size_t nr);
 
 /*
- * HOT: take over the depths of a batch, if stage->calls has counted them already. @depth: number of
- * frames that stage->calls had before the batch. False: stg_indent() must be called.
+ * HOT: leave the depths of a batch as stg_calls() has counted them. @depth: number of frames before
+ * the batch. False: stg_indent() must be called.
  */
 static inline bool stg_indent_follow(struct stg_indent *stage, size_t depth)
 {

@@ -89,7 +89,7 @@ int stg_calls_copy(struct stg_calls *to, const struct stg_calls *from, struct uf
 	return 0;
 }
 
-/* Drop all frames from @depth up, uncounted. */
+/* Drop all frames from @depth on, and count them out in calls->open. */
 static void cut_frames(struct stg_calls *calls, size_t depth)
 {
 	for (size_t i = depth; i < calls->nr; i++) {
@@ -100,7 +100,7 @@ static void cut_frames(struct stg_calls *calls, size_t depth)
 	calls->nr_seeded = MIN(calls->nr_seeded, depth);
 }
 
-/* Set the number of frames; those without a recorded entry began at @start_ns. */
+/* Set the number of frames; new ones have no recorded entry, and begin at @start_ns. */
 static bool set_frames(struct stg_calls *calls, size_t depth, uint64_t start_ns)
 {
 	cut_frames(calls, depth);
@@ -121,7 +121,7 @@ static int change_space(struct stg_calls *calls, struct event *event, struct uft
 
 	if (ret < 0)
 		return ret;
-	/* exec leaves all calls of the old program, which are not counted. */
+	/* At exec, the calls of the old program are gone. */
 	if (calls->session && place.session != calls->session)
 		cut_frames(calls, 0);
 	calls->session = place.session;
@@ -131,9 +131,8 @@ static int change_space(struct stg_calls *calls, struct event *event, struct uft
 }
 
 /*
- * Determine the calls around the task's first record. A forked child is within some, and leaves
- * fork(2) where its parent entered it. A range may begin anywhere, and so does a recording that is
- * switched on in the middle. The shown events then keep their depth.
+ * Note the calls around the task's first record: it may be that of a forked child, of a time range,
+ * or of a recording that was switched on in the middle.
  */
 static void note_first_record(struct stg_calls *calls, struct event *event)
 {
@@ -145,10 +144,9 @@ static void note_first_record(struct stg_calls *calls, struct event *event)
 }
 
 /*
- * Set the number of frames to that of the record, after LOST and when a task begins. The time of
- * lost frames is unknown. As in uftrace, calls that a new task has on its stack (a fork's child, a
- * trace that was switched on late) count from its first record on, unless the task begins with a
- * scheduler event.
+ * After LOST, and when a task begins: set the number of frames to the depth of the record. After
+ * LOST, the time of new frames is unknown. At a task's beginning they begin with the first record;
+ * if a scheduler event was first, there are none, as in uftrace.
  */
 static bool resync_frames(struct stg_calls *calls, struct event *event)
 {
@@ -188,17 +186,13 @@ static int enter_call(struct stg_calls *calls, struct event *event, struct uft_e
 	return 0;
 }
 
-/*
- * Name the function of an EXIT. Its ENTRY was not recorded, or it is not the EXIT of the innermost
- * call.
- */
+/* Name the function of an EXIT that is not the EXIT of the innermost call. */
 static int name_odd_exit(struct stg_calls *calls, struct event *event, struct uft_err *err)
 {
 	event->func = space_func(calls->space, event->addr, err);
 	return event->func ? 0 : err->code;
 }
 
-/* Get the innermost call, or NULL. */
 static struct pending_call *innermost(const struct stg_calls *calls)
 {
 	return calls->nr ? &calls->frames[calls->nr - 1] : NULL;
@@ -227,10 +221,7 @@ static int leave_call(struct stg_calls *calls, struct event *event, struct uft_e
 		if (unlikely(--calls->open[func->count_id]))
 			event->flags |= EVENT_RECURSIVE;
 	} else if (calls->nr) {
-		/*
-		 * The call has no recorded entry. Its time does not count: it is a part of the time
-		 * of the outermost call, which does.
-		 */
+		/* The call has no recorded entry. Its time counts only in the outermost call. */
 		event->flags |= EVENT_RECURSIVE;
 	}
 	/* A frame without a recorded entry has address 0, and so may an EXIT in a damaged file. */
@@ -248,10 +239,7 @@ static int leave_call(struct stg_calls *calls, struct event *event, struct uft_e
 	return 0;
 }
 
-/*
- * True when the task is in none of its functions. After exec the kernel works until the new
- * program's first call.
- */
+/* True when the task is in none of its functions; after exec, until the program's first call. */
 static bool is_outside(const struct stg_calls *calls)
 {
 	const struct pending_call *top = innermost(calls);
@@ -260,8 +248,8 @@ static bool is_outside(const struct stg_calls *calls)
 }
 
 /*
- * Returns the depth of an event. If the outermost call is a library call that is not shown, its
- * events are at the margin in a view of lines. Any other call counts, shown or not, as in uftrace.
+ * Returns the depth of an event that is not a call: the number of calls around it, shown or not. In
+ * a view of lines, an outermost library call that is not shown does not count. All as in uftrace.
  */
 static uint32_t event_depth(const struct stg_calls *calls)
 {
@@ -318,9 +306,7 @@ static void on_other(struct stg_calls *calls, struct event *event)
 		event->flags |= EVENT_OUTSIDE;
 }
 
-/*
- * After a time range has cut off the beginning, the open calls are unknown until the first record.
- */
+/* If the time range has a beginning, the open calls are unknown until the first record. */
 static bool may_be_inside(const struct stg_calls *calls)
 {
 	return calls->config->starts_inside && !calls->has_record;
@@ -373,9 +359,9 @@ static inline const struct func *known_func(const struct stg_calls *calls,
 }
 
 /*
- * Returns the time until which the fast path is possible. This path needs the first record, which
- * determines the stack's beginning. It is not for calls of the kernel that may be outside of the
- * program's calls. The outermost call and its end always go to handle().
+ * Returns the time before which pair_fast() may handle calls; 0: never. It needs the first record,
+ * which tells the depth of the stack. With calls of the kernel, handle() gets the outermost calls:
+ * it notes calls of the kernel outside of them.
  */
 static uint64_t fast_until(const struct stg_calls *calls)
 {
@@ -397,7 +383,6 @@ int stg_calls(struct stg_calls *calls, struct event *events, size_t nr, struct u
 {
 	struct open_calls at = open_calls_of(calls);
 	const struct addr_space *space = calls->space;
-	/* The end of an outermost call changes fast_until(). */
 	uint64_t slow_ns = fast_until(calls);
 
 	calls->has_events = false;

@@ -1,7 +1,7 @@
 /*
- * HOT: pairs entries with exits, one call at a time. One step is for calls from records
- * (stg_calls.c) and from blocks (compact_calls.c). Another one, without names and events, is for
- * finding open calls (split.c).
+ * HOT: pairs entries with exits, one call at a time. enter_fast() and leave_fast() are for calls
+ * from records (stg_calls.c) and from blocks (compact_calls.c). skim_fast() finds the open calls,
+ * without names and events (split.c).
  */
 #ifndef UTRAIL_PIPELINE_STG_CALLS_FAST_H
 #define UTRAIL_PIPELINE_STG_CALLS_FAST_H
@@ -11,7 +11,7 @@
 #include "utils/base/compiler.h"
 #include "utils/pipeline/stages/stage.h"
 
-/* Take the ENTRY of @func, which gets @frame. */
+/* Take an ENTRY of @func, and fill in its @frame. */
 static inline void enter_func(const struct stg_calls *calls, struct pending_call *frame,
 			      const struct func *func, struct event *event)
 {
@@ -27,7 +27,7 @@ static inline void enter_func(const struct stg_calls *calls, struct pending_call
  * The frames of stg_calls, in registers during a loop.
  *
  * @next: the place of the next frame; @end: the end of the room
- * @least: an EXIT that leaves fewer frames is for stg_calls()
+ * @least: with this number of frames or fewer, an EXIT is for stg_calls()
  */
 struct open_calls {
 	struct pending_call *next;
@@ -49,10 +49,7 @@ static inline struct open_calls open_calls_of(const struct stg_calls *calls)
 	};
 }
 
-/*
- * Take the ENTRY of @func. False: stg_calls() must take it, since there is no room, or the function
- * is unknown (NULL).
- */
+/* Take an ENTRY of @func. False: stg_calls() must take it: no room, or @func is unknown (NULL). */
 static inline bool enter_fast(struct open_calls *at, const struct stg_calls *calls,
 			      const struct func *func, struct event *event)
 {
@@ -65,9 +62,8 @@ static inline bool enter_fast(struct open_calls *at, const struct stg_calls *cal
 }
 
 /*
- * Returns the part of a call's time that does not count as self time of its caller. It is all of
- * the call's time. If the call is dropped as too short or too small, it is only the time of its own
- * calls.
+ * Returns the part of a call's time that is not self time of its caller: all of it. If the call is
+ * dropped, its own self time counts as its caller's; if it is too short, all of its time does.
  */
 static inline uint64_t foreign_time(const struct stage_config *config, const struct func *func,
 				    uint64_t total_ns, uint64_t child_ns)
@@ -94,10 +90,7 @@ static inline void count_time(struct stg_calls *calls, struct pending_call *pare
 	}
 }
 
-/*
- * Take the EXIT of the innermost call. False: it is that of another call, and stg_calls() must take
- * it.
- */
+/* Take the EXIT of the innermost call. False: stg_calls() must take it, as that of another call. */
 static inline bool leave_fast(struct open_calls *at, struct stg_calls *calls, struct event *event)
 {
 	if (unlikely(at->nr <= at->least))
@@ -122,8 +115,8 @@ static inline bool leave_fast(struct open_calls *at, struct stg_calls *calls, st
 }
 
 /*
- * Take a call, or a return from the innermost call, without names: the frames change as by
- * stg_calls() without filters. False: the record is of another kind.
+ * Take a call, or a return from the innermost call. Frames change as by stg_calls() without
+ * filters, but have no functions. False: the record is neither, or there is no room.
  */
 static inline bool skim_fast(struct open_calls *at, struct stg_calls *calls, uint64_t time_ns,
 			     uint64_t addr, bool is_exit)

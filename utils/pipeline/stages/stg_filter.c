@@ -13,24 +13,24 @@
 
 enum frame_flags {
 	FRAME_SHOWN = 1U << 0,	  /* shown, unless a time filter drops it */
-	FRAME_KEEP = 1U << 1,	  /* shown, also if it is short */
-	FRAME_HAS_KEPT = 1U << 2, /* a call within it is shown, so it is shown, too */
-	FRAME_CALLER = 1U << 3,
-	FRAME_PASSED = 1U << 6, /* the filters have let it pass */
-	FRAME_SMALL = 1U << 4,	/* not shown because of its size: its own time is its caller's */
-	FRAME_MARK = 1U << 5,	/* too deep to be shown, but calls that lead to it are marked */
+	FRAME_KEEP = 1U << 1,	  /* no time filter drops it */
+	FRAME_HAS_KEPT = 1U << 2, /* shown, since a call within it is shown */
+	FRAME_CALLER = 1U << 3,	  /* it has the action `caller` */
+	FRAME_PASSED = 1U << 6,	  /* the filters have let it pass */
+	FRAME_SMALL = 1U << 4,	  /* dropped for its size; its caller gets its self time */
+	FRAME_MARK = 1U << 5,	  /* too deep to be shown, but the calls around it are */
 };
 
 struct filter_frame {
 	struct selection before;
 	uint64_t threshold_ns;
-	uint64_t extra_ns;	 /* self time of its calls that are too short to be shown */
+	uint64_t extra_ns;	 /* the time of dropped calls that counts as its self time */
 	const struct func *func; /* NULL: its entry was not seen */
 	uint64_t addr;
 	const struct call_path *path;
 	const struct cond *cond; /* with TRIGGER_IF */
 	uint64_t bits;		 /* the terms of @cond that hold so far */
-	size_t nr_asked; /* its number among the calls with conditions on return values; 0: none */
+	size_t nr_asked; /* its number among calls with conditions on return values; 0: none */
 	uint32_t flags;
 };
 
@@ -88,10 +88,7 @@ int stg_filter_inherit(struct stg_filter *stage, const struct stg_filter *parent
 	return stg_filter_copy(stage, parent);
 }
 
-/*
- * Set the number of frames. Removed frames have no recorded exit (LOST, exec), new frames no
- * recorded entry.
- */
+/* Set the number of frames, when exits or entries are missing (LOST, exec). */
 static bool set_depth(struct stg_filter *stage, size_t depth)
 {
 	if (stage->nr > depth) {
@@ -131,10 +128,7 @@ static int count_levels(struct stg_filter *stage)
 	return 0;
 }
 
-/*
- * Let -D count from the first call of a task, as without filters: the calls that a child begins
- * within are not levels of its own.
- */
+/* Let -D count from a task's own first call: the calls that it begins within are not levels. */
 static void give_levels_back(const struct stg_filter *stage, struct selection *selection)
 {
 	if (!selection->counts_from_call)
@@ -153,10 +147,7 @@ void stg_filter_begin_within(struct stg_filter *stage, size_t nr)
 	stage->nr_within = nr;
 }
 
-/*
- * Begin a forked child. Its first record tells whether it is within the calls of its parent at the
- * fork.
- */
+/* Begin a forked child. The depth of its first record must be that of its parent at the fork. */
 static int begin_child(struct stg_filter *stage, const struct event *event)
 {
 	size_t depth = event->indent + (size_t)(event->type == EVENT_EXIT);
@@ -172,7 +163,7 @@ static int begin_child(struct stg_filter *stage, const struct event *event)
 	return 0;
 }
 
-/* End the inherited calls from @depth on: they were left, lost, or gone with the old program. */
+/* End the inherited calls from @depth on. */
 static void leave_inherited(struct stg_filter *stage, size_t depth)
 {
 	if (depth < stage->nr) {
@@ -183,10 +174,9 @@ static void leave_inherited(struct stg_filter *stage, size_t depth)
 }
 
 /*
- * Apply the switches up to an event. trace_on and trace_off apply to all tasks, from the event with
- * which any task reaches them. In that task, earlier calls may have the same time. Other tasks'
- * events of that time are before or after it by the order of the merge, which is the order of the
- * tasks.
+ * Apply the switches up to an event at @now_ns. A switch applies to all tasks, from the event with
+ * which a task reaches it. If other tasks have events of the same time, the order of tasks decides.
+ * In the task itself, reach_switch() applies the switch.
  */
 static inline void look_at_switches(struct stg_filter *stage, uint64_t now_ns)
 {
@@ -265,9 +255,8 @@ static uint32_t obey_trigger(struct stg_filter *stage, const struct trigger *tri
 }
 
 /*
- * True when the filter part of a call's trigger applies. A return value is known only at the end of
- * the call. The first run has collected the results for return values, call by call, in the order
- * of entries.
+ * *@holds becomes true when the filter part of a call's trigger applies. For conditions on return
+ * values, the first run collects the results in the order of entries, and the second one uses them.
  */
 static int ask_condition(struct stg_filter *stage, const struct trigger *trigger,
 			 const struct event *event, struct filter_frame *frame, bool *holds)
@@ -357,9 +346,7 @@ static int decide_shown(struct stg_filter *stage, const struct trigger *trigger,
 	return ret;
 }
 
-/*
- * Returns the duration from which on the call is shown; UINT64_MAX: only with a shown event in it.
- */
+/* Returns the duration from which on a call is shown; UINT64_MAX: only for an event in it. */
 static uint64_t threshold_of(const struct stg_filter *stage, uint32_t flags)
 {
 	if (flags & FRAME_KEEP)
@@ -424,7 +411,7 @@ static int on_entry(struct stg_filter *stage, struct event *event)
 	return (frame.flags & (FRAME_SHOWN | FRAME_MARK)) != 0;
 }
 
-/* Calls whose names are unknown, around the first call that a task begins within, are levels. */
+/* Count calls without names, which are around the first call with one, as levels. */
 static void take_unknown_levels(struct stg_filter *stage, const struct event *event)
 {
 	uint32_t unknown = event->indent > event->depth ? event->indent - event->depth : 0;
@@ -446,8 +433,8 @@ static int on_entry_within(struct stg_filter *stage, struct event *event)
 }
 
 /*
- * True when an EXIT is shown whose call was entered by the parent of a fork, or before the range.
- * Its caller is unknown, so only its own rules decide.
+ * True when an EXIT without an ENTRY is shown: a fork's parent has entered the call, or it began
+ * before the range. Its caller is unknown, so only its own rules decide.
  */
 static bool is_shown_unseen(struct stg_filter *stage, const struct event *event)
 {
@@ -465,7 +452,7 @@ static bool is_shown_unseen(struct stg_filter *stage, const struct event *event)
 	return !event->func->sym || event->func->sym->size >= filter->base.size;
 }
 
-/* For views without entries: true when the call's duration suffices. */
+/* For views without entries: true when the call's duration does not drop it. */
 static bool is_long_enough(const struct filter_frame *frame, const struct event *event)
 {
 	return (frame->flags & FRAME_HAS_KEPT) ||
@@ -473,10 +460,7 @@ static bool is_long_enough(const struct filter_frame *frame, const struct event 
 	       (frame->threshold_ns != UINT64_MAX && (event->flags & EVENT_UNFINISHED));
 }
 
-/*
- * For views without entries: end a call. Returns true when it is shown. @parent: the call around
- * it, or NULL
- */
+/* For views without entries: end a call. 1: it is shown, 0: it is not. @parent: may be NULL */
 static int end_call(const struct filter_frame *frame, struct filter_frame *parent,
 		    const struct event *event)
 {
@@ -493,10 +477,7 @@ static int end_call(const struct filter_frame *frame, struct filter_frame *paren
 	return (frame->flags & FRAME_SHOWN) && is_long;
 }
 
-/*
- * Process the return of a forked child from a call that its parent made: the return is shown if the
- * call was shown in the parent.
- */
+/* Process the EXIT of a call that the child's parent made: shown if the call was, in the parent. */
 static int on_inherited_exit(struct stg_filter *stage, struct event *event)
 {
 	leave_inherited(stage, event->indent + 1);
@@ -566,7 +547,7 @@ static int pass_event(struct stg_filter *stage, struct event *event)
 		ret = on_other(stage, event);
 	if (ret <= 0 || stage->is_on)
 		return ret;
-	/* The call is not shown, but is a level for calls that are shown later. */
+	/* Tracing is switched off. The call is not shown, but a level for later calls. */
 	event->flags |= EVENT_OFF;
 	return event->type <= EVENT_EXIT && stage->filter->counts_off;
 }
@@ -589,7 +570,7 @@ ssize_t stg_filter(struct stg_filter *stage, struct event *events, size_t nr)
 	return kept;
 }
 
-/* --- the part that all tasks share --- */
+/* --- shared by all tasks --- */
 
 static int compare_switches(const void *a, const void *b)
 {

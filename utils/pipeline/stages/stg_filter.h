@@ -13,11 +13,12 @@
 /*
  * The state that decides about the next call of a task; a call's changes are undone at its end.
  *
- * @threshold_ns, @size: show calls that take at least this time, functions of at least this size
+ * @threshold_ns: show calls that take at least this time
+ * @size: show functions of at least this size, in bytes
  * @in, @out: numbers of open calls that were opted in, and opted out
  * @depth: number of levels that may still be shown
  * @counts_from_call: @depth counts from an open call with `filter` or `depth=`; else from the
- * beginning of the task
+ *                    beginning of the task
  */
 struct selection {
 	uint64_t threshold_ns;
@@ -29,8 +30,8 @@ struct selection {
 };
 
 /*
- * A trace_on or trace_off. @task: task->index of the task that has reached it. @nth: the order in
- * which switches were found, which is right within a task
+ * A trace_on or trace_off. @task: task->index of the task that has reached it. @nth: its number
+ * among all switches as found, which orders those of one task
  */
 struct filter_switch {
 	uint64_t time_ns;
@@ -43,15 +44,16 @@ struct filter_switch {
  * The part that the lanes of a pipeline share.
  *
  * @uses: all actions in @rules
- * @wants_cpus: as in stage_config
+ * @base: the selection at the beginning of a task
  * @ends_only: the view gets no entries, so calls that are too short are dropped at their end
- * @counts_off: a switched-off event is passed on, marked EVENT_OFF, since it counts as
- *              depth
- * @hides_libcalls: stg_select leaves library calls out, so they are not levels
- * @wants_paths: the view shows call paths, and reads in one thread
- * @outcomes: by task->index, the results of conditions on return values, call by call
- * @switches: trace_on and trace_off of all tasks, by time once they are sorted
- * @collects: this is a first run, which finds the @switches
+ * @wants_cpus: as in stage_config
+ * @counts_off: calls are passed on with EVENT_OFF while tracing is switched off, since they count
+ *              as depth
+ * @hides_libcalls: stg_select drops library calls, so they are not levels
+ * @wants_paths: the view shows call paths; there is one thread
+ * @collects: this is a first run, which finds @outcomes and @switches
+ * @outcomes: by task->index, the results of conditions on return values, in the order of calls
+ * @switches: trace_on and trace_off of all tasks, sorted by time after the first run
  */
 struct call_filter {
 	struct func_rules rules;
@@ -79,11 +81,16 @@ void call_filter_sort_switches(struct call_filter *filter);
 void call_filter_deinit(struct call_filter *filter);
 
 /*
- * One task. The first @nr_inherited of @frames are the calls within which it was forked, by the
- * depth of its parent, until it becomes another program at @exec_ns; in a child that has not begun,
- * these frames are still unprocessed (@is_waiting). @levels has @nr_levels entries: the number of
- * calls that are shown among the outermost 0, 1, ... calls. It has none if that is unknown.
- * @nr_within: see stg_filter_begin_within()
+ * The state of one task.
+ *
+ * @frames: all open calls. The first @nr_inherited are those within which the task was forked; they
+ *          end at @exec_ns, when it becomes another program
+ * @is_waiting: @frames are those of the parent, since the child has not begun
+ * @nr_within: set by stg_filter_begin_within()
+ * @levels: [i] is the number of shown calls among the outermost i ones; @nr_levels is 0 if unknown
+ * @switch_at: index of the next switch that the task has not reached
+ * @nr_asked: number of calls with conditions on return values so far
+ * @is_on: tracing is switched on
  *
  * An ENTRY that passes has, in total_ns, the duration from which on it is shown (for stg_time). In
  * self_ns it has the address of the struct call_path that leads to it, if it has the action
@@ -92,7 +99,7 @@ void call_filter_deinit(struct call_filter *filter);
 struct stg_filter {
 	struct call_filter *filter;
 	struct selection now;
-	struct filter_frame *frames; /* frames of all open calls */
+	struct filter_frame *frames;
 	size_t nr;
 	size_t cap;
 	size_t nr_inherited;
@@ -112,19 +119,19 @@ struct stg_filter {
 void stg_filter_init(struct stg_filter *stage, struct call_filter *filter, size_t task);
 void stg_filter_deinit(struct stg_filter *stage);
 
-/* Copy the state of calls from @from to @to, whose frames are its own or none. 0 or -ENOMEM. */
+/* Copy the frames and the selection of @from to @to. 0 or -ENOMEM. */
 int stg_filter_copy(struct stg_filter *to, const struct stg_filter *from);
 
 /*
- * Prepare the forked @task, which is about to begin within the calls in @parent, a copy of its
- * parent's state. If @parent has no frames, the calls are unknown. 0 or -ENOMEM.
+ * Let the forked @task begin within the calls of @parent, its parent's state at the fork. Without
+ * frames in @parent, nothing is done. 0 or -ENOMEM.
  */
 int stg_filter_inherit(struct stg_filter *stage, const struct stg_filter *parent,
 		       const struct task *task);
 
 /*
- * The next @nr ENTRYs are synthesized: of calls that the task begins within. For -D, the task's own
- * calls count from the first ENTRY after these.
+ * Tell that the next @nr ENTRYs are synthesized, of calls that the task begins within. -D counts
+ * from the first ENTRY after these.
  */
 void stg_filter_begin_within(struct stg_filter *stage, size_t nr);
 

@@ -2,7 +2,7 @@
 #include "utils/pipeline/stages/stage.h"
 #include "utils/pipeline/stages/stg_filter.h"
 
-/* Count the calls without a recorded entry around @event, the first shown event. */
+/* Returns the number of calls without a recorded entry around @event, the first one shown. */
 static size_t nr_unseen(const struct stg_calls *calls, const struct event *event)
 {
 	size_t nr = event->indent > event->depth ? event->indent - event->depth : 0;
@@ -11,8 +11,8 @@ static size_t nr_unseen(const struct stg_calls *calls, const struct event *event
 }
 
 /*
- * Set the depth of a first call: at the margin, or inside the shown part of the initial stack.
- * After LOST, only the record has the depth.
+ * Set the depth at a task's first call to the number of shown calls that the task begins within,
+ * or, after LOST, to the depth of the record.
  */
 static void resync_depth(struct stg_indent *stage, const struct event *event)
 {
@@ -51,7 +51,7 @@ void stg_indent_more(struct stg_indent *stage, uint64_t last_ns)
 	stage->exec_ns = task_next_exec_ns(stage->calls->task, last_ns);
 }
 
-/* Switched-off events have been counted, and are dropped now. */
+/* Drop switched-off calls: their depth has been counted. */
 static size_t drop_off(struct event *events, size_t nr)
 {
 	size_t kept = 0;
@@ -85,7 +85,7 @@ size_t stg_indent(struct stg_indent *stage, struct event *events, size_t nr)
 			resync_depth(stage, event);
 			depth = stage->depth;
 		}
-		/* There are no branches: a CPU cannot predict whether a call begins or ends. */
+		/* Without branches: a CPU cannot predict the order of ENTRYs and EXITs. */
 		depth -= (event->type == EVENT_EXIT) & (depth > 0);
 		event->indent = depth < UINT16_MAX ? depth : UINT16_MAX;
 		depth += event->type == EVENT_ENTRY;

@@ -1,7 +1,4 @@
-/*
- * Stage: drops calls of the kernel outside of the program's functions, and the program's calls, if
- * only those of the kernel are wanted.
- */
+/* Stage: drops the kernel's calls outside of the program's functions, or the program's calls. */
 #include "utils/pipeline/stages/stage.h"
 
 static bool is_kernel(const struct event *event)
@@ -9,9 +6,7 @@ static bool is_kernel(const struct event *event)
 	return event->type <= EVENT_EXIT && event->func->is_kernel;
 }
 
-/*
- * True within calls of the kernel that are outside of functions of the program; counts these calls.
- */
+/* True within a kernel's call that is outside of the program's functions; counts such calls. */
 static bool is_in_outside(struct stg_kernel *stage, const struct event *event)
 {
 	bool is_in = stage->depth;

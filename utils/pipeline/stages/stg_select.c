@@ -9,7 +9,7 @@ bool stg_select_is_needed(const struct stage_config *config)
 	       (config->wants == STAGE_WANTS_ENDS && config->time_filter_ns);
 }
 
-/* True when an EXIT's call is too short, for views without entries, which need no stg_time. */
+/* For views without entries, which need no stg_time: true when an EXIT or SCHED_IN is dropped. */
 static bool is_too_short(const struct stage_config *config, const struct event *event)
 {
 	return config->wants == STAGE_WANTS_ENDS && event->type != EVENT_ENTRY &&
@@ -45,7 +45,7 @@ static bool is_of_trigger(const struct event *event)
 	       (event_kind_fixed(event->id)->flags & EVENT_KIND_OF_TRIGGER);
 }
 
-/* True for events that the user does not want, and that a view of lines still needs to know of. */
+/* True for events that the user does not want to see. */
 static bool is_hidden(const struct stage_config *config, const struct event *event)
 {
 	if ((!config->show_events && !is_of_trigger(event)) ||

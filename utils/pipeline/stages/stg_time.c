@@ -82,7 +82,7 @@ static int hold_event(struct stg_time *stage, const struct event *event)
 	return 0;
 }
 
-/* Release the oldest event; its payload lives until the next batch. */
+/* Release the oldest event. */
 static int release_one(struct stg_time *stage, struct event *out)
 {
 	struct event *event = &stage->held[stage->at];
@@ -105,10 +105,7 @@ static bool is_closing(const struct event *event)
 	return event->type == EVENT_EXIT || event->type == EVENT_SCHED_IN;
 }
 
-/*
- * Find the end of the released part when all calls have one threshold: the first call that is too
- * short.
- */
+/* If all calls have one threshold: find the first held call that is still too short. */
 static size_t first_short(const struct stg_time *stage, uint64_t now_ns)
 {
 	size_t i = stage->at;
@@ -120,10 +117,9 @@ static size_t first_short(const struct stg_time *stage, uint64_t now_ns)
 }
 
 /*
- * Find the end of the released part when calls have thresholds of their own. It is after the last
- * call that is long enough: such a call releases the calls around it. stage->due_ns is the earliest
- * time at which another call is long enough. Up to then the held calls need not be searched, which
- * matters for deep stacks.
+ * If calls have thresholds of their own: find the place after the last call that is long enough,
+ * and the events in it. Such a call releases the calls around it, too. stage->due_ns becomes the
+ * time at which the next call is long enough, so that deep stacks are not searched before.
  */
 static size_t behind_long(struct stg_time *stage, uint64_t now_ns)
 {
@@ -169,10 +165,7 @@ static ssize_t release_until(struct stg_time *stage, uint64_t now_ns, struct eve
 	return nr;
 }
 
-/*
- * Drop the held call that @event ends, with all events in it. False when it is not held, or was
- * long enough.
- */
+/* Drop the held call that @event ends, with all events in it. False: none is held, or too short. */
 static bool drop_call(struct stg_time *stage, const struct event *event)
 {
 	uint8_t opening = event->type == EVENT_EXIT ? EVENT_ENTRY : EVENT_SCHED_OUT;
@@ -193,14 +186,14 @@ static bool drop_call(struct stg_time *stage, const struct event *event)
 	return false;
 }
 
-/* An event of the program requested by name is shown, and so are the calls around it. */
+/* True for an event that the user has asked for by name: it is shown with the calls around it. */
 static bool is_asked_for(const struct event *event)
 {
 	return event->type == EVENT_POINT &&
 	       (event_kind_fixed(event->id)->flags & EVENT_KIND_BY_NAME);
 }
 
-/* Take one event; events that pass by it go to @out. */
+/* Take one event. It, and held events that it releases, go to @out, unless they must wait. */
 static ssize_t pass_in_time(struct stg_time *stage, const struct event *event, struct event *out)
 {
 	bool keeps_calls = event->type == EVENT_LOST || is_asked_for(event);
