@@ -19,8 +19,8 @@
 
 #define DEFS_MAX_BYTES	  (16UL << 20)
 /*
- * The limits of a format; "..." replaces the rest. There are limits since the text of each event
- * contains the whole format, and each field is searched among all fields.
+ * The limits of a format, after which "..." follows. The text of each event contains the whole
+ * format, and each field is searched among all fields.
  */
 #define PIECES_MAX	  256U
 #define LITERAL_MAX_BYTES 1024U
@@ -118,7 +118,7 @@ static const char *usual_name(enum fst_kind kind)
 	}
 }
 
-/* Name a field by its "KEY", by the directive's kind, or by a number. Names are unique. */
+/* Make a unique name for a field: its "KEY", a word for the directive's kind, or a number. */
 static char *name_field(const struct declared_event *event, const struct fst_piece *before,
 			enum fst_kind kind)
 {
@@ -182,8 +182,8 @@ static int hex_digit(char c)
 }
 
 /*
- * Parse one word in the recorder's encoding: "%00" is NULL, "%" is an empty word, others are
- * URL-encoded. False when it is invalid. @word is on the heap.
+ * Parse one word in the recorder's encoding: "%00" is NULL, "%" is an empty word, other words are
+ * URL-encoded. *@word is on the heap. False: the word is invalid, or memory is short.
  */
 static bool take_word(struct text *line, char **word)
 {
@@ -322,7 +322,7 @@ int declared_events_load(struct declared_events *declared, const char *dir, stru
 
 	while (ret == 0 && text_line(&in, &line, &whole)) {
 		if (!whole)
-			break; /* the file is, or was, still being written */
+			break; /* the recorder is writing the line, or was killed */
 		ret = add_line(declared, line);
 	}
 	if (ret < 0) {
@@ -344,10 +344,7 @@ struct declared_event *declared_events_find(const struct declared_events *declar
 
 /* --- payloads --- */
 
-/*
- * Find the value of the directive @index, counted over both formats. @is_cut: the value was
- * truncated
- */
+/* Find the value of directive @index, counted over both formats. *@is_cut: it was truncated. */
 static bool find_value(const struct declared_event *event, struct fst_bytes from, size_t index,
 		       struct fst_value *value, bool *is_cut)
 {
@@ -376,7 +373,7 @@ static struct fst_bytes payload_of(const struct event_context *context)
 	return (struct fst_bytes){ data, data + context->event->data_len };
 }
 
-/* Make the text of a value as in a log's line, but without the encoding of strings. */
+/* Make the text of a value as in a line of a log; strings are not encoded. */
 static struct text text_of_value(struct strbuf *out, const struct fst_value *value, bool is_cut)
 {
 	bool is_string = value->kind == FST_STRING || value->kind == FST_STRING_MAX ||
@@ -417,7 +414,7 @@ static bool get_field(const struct event_kind *kind, const struct event_context 
 	return true;
 }
 
-/* Write the text that the log's line would have after the name. */
+/* Write the text that follows the name in a line of a log. */
 static void put_text(const struct event_kind *kind, const struct event_context *context,
 		     struct strbuf *out)
 {

@@ -10,16 +10,15 @@
 #include "utils/pipeline/kinds/event_kind.h"
 
 /*
- * One event.
+ * One event. It has formats, or is a line of a log (declared_line.h), or a static probe with
+ * arguments (declared_probe.h).
  *
  * @name: as in the program; on the heap
- * @is_line: the event has no format, since only lines of its log are known (declared_line.h)
- * @types: types of the arguments of a static probe, which has no format (declared_probe.h), on the
- *         heap; or NULL
+ * @is_line: it is a line of a log
+ * @types: of a static probe: the types of its arguments, on the heap; else NULL
  * @probe_types: @types as declared_probe.c has parsed them
- * @common: the format in front of @format, or NULL
- * @fields: one for each directive of both formats, named by the "KEY=" in front of it; or one for
- *          each key of a line, or argument of a probe
+ * @common: the format in front of @format; NULL: none
+ * @fields: one for each directive of both formats, key of a line, or argument of a probe
  * @texts: texts of formatted fields; each is valid until its field is read again
  */
 struct declared_event {
@@ -38,7 +37,7 @@ struct declared_event {
 /*
  * The declared events of a recording. Starts as { 0 }, ends with declared_events_deinit().
  *
- * @offset_ns: a record's time plus this is the time of day
+ * @offset_ns: the time of day, less the recording's clock
  */
 struct declared_events {
 	struct declared_event *events; /* sorted by id */
@@ -47,8 +46,8 @@ struct declared_events {
 };
 
 /*
- * Load the declared events of the recording in @dir; none when it has no events.def. Lines of other
- * versions are skipped. 0, or negative with @err.
+ * Load events.def of the recording in @dir, if there is such a file. Unknown and invalid lines are
+ * skipped. 0, or negative with @err.
  */
 int declared_events_load(struct declared_events *declared, const char *dir, struct uft_err *err);
 void declared_events_deinit(struct declared_events *declared);

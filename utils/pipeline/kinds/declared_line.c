@@ -21,7 +21,7 @@ static int add_key(struct declared_event *event, const char *key, size_t len)
 	return 0;
 }
 
-/* True when a key is a valid word that no field has yet, as writers of fields' names require. */
+/* True when a key is a valid word, and no field has that name yet. */
 static bool is_new_key(const struct declared_event *event, const char *key, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {

@@ -1,13 +1,13 @@
 /*
- * Declared events known only from the lines of a log (`utrail events import`): the text is kept,
- * and values are found in it by their keys.
+ * Events that are known only from lines of a log (`utrail events import`). An event is the text of
+ * its line, in which fields are found by their keys.
  */
 #ifndef UTRAIL_PIPELINE_DECLARED_LINE_H
 #define UTRAIL_PIPELINE_DECLARED_LINE_H
 
 #include "utils/pipeline/kinds/declared.h"
 
-/* Count the words of @text, which blanks separate: 1 to @max, the limit of named fields. */
+/* Count the words of @text, which blanks separate. The result is 1 to @max. */
 size_t declared_line_words(const char *text, size_t max);
 
 /* Set the fields of @event, one for each of @keys, which are separated by blanks. 0 or -ENOMEM. */

@@ -26,7 +26,7 @@ static const struct {
 	{ "1", FIELD_UINT, 0 },
 	{ "2", FIELD_UINT, 0 },
 	{ "4", FIELD_UINT, 0 },
-	/* Pointers have this type, too: they cannot be told from numbers. */
+	/* Pointers and numbers of 8 bytes have the same type. */
 	{ "8", FIELD_HEX, 0 },
 	{ "4f", FIELD_TEXT, 4 },
 	{ "8f", FIELD_TEXT, 8 },
@@ -96,7 +96,7 @@ static bool find_argument(const struct declared_event *event, const struct event
 	return le64toh(is_there) >> index & 1;
 }
 
-/* Write as few digits as identify the value among all of its size. */
+/* Write the fewest digits that tell the value from all others of its size. */
 static void put_float(struct strbuf *out, float value)
 {
 	char digits[32];
@@ -156,10 +156,7 @@ bool declared_probe_get(const struct event_kind *kind, const struct event_contex
 	return true;
 }
 
-/*
- * Write the arguments; '?' replaces a value that could not be read, or is unknown. No output
- * without a payload.
- */
+/* Write the arguments, with '?' for missing values; nothing without a payload. */
 void declared_probe_put(const struct event_kind *kind, const struct event_context *context,
 			struct strbuf *out)
 {

@@ -1,6 +1,6 @@
 /*
- * Static probes with arguments: integers and floating point of known sizes, each of which may be
- * missing (utils/format/event_data.h).
+ * Static probes with arguments: integers and floating-point numbers, of which any may be missing
+ * (utils/format/event_data.h).
  */
 #ifndef UTRAIL_PIPELINE_DECLARED_PROBE_H
 #define UTRAIL_PIPELINE_DECLARED_PROBE_H
@@ -8,8 +8,9 @@
 #include "utils/pipeline/kinds/declared.h"
 
 /*
- * Set the fields of @event, "arg1" and so on, one for each word of @types, which is kept: "-4",
- * "8", "8f", or "?" for an unknown one. 0, -EINVAL for invalid or too many words, or -ENOMEM.
+ * Set the fields of @event, "arg1" and so on, one for each word of @types: "-4", "8", "8f", or "?"
+ * for an unknown type. @event owns @types then. 0, -EINVAL for invalid or too many words, or
+ * -ENOMEM.
  */
 int declared_probe_set_types(struct declared_event *event, char *types);
 

@@ -56,8 +56,8 @@ void event_choice_deinit(struct event_choice *choice)
 }
 
 /*
- * True when an event whose name has just come is selected. This happens in growing recordings only,
- * which one thread reads.
+ * In a growing recording, which one thread reads: true when an event is selected by a name that the
+ * recorder has written meanwhile.
  */
 static bool shows_new(struct event_choice *choice, uint64_t id)
 {

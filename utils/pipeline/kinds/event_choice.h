@@ -14,9 +14,10 @@
 /*
  * Starts as { 0 }, ends with event_choice_deinit().
  *
- * @rules: borrowed; NULL: everything is shown
+ * @rules: borrowed; NULL: all events are shown
  * @ids: ids of the selected events, ascending
- * @has_sched: SCHED_OUT and SCHED_IN are selected, which count as one event
+ * @has_sched: SCHED_OUT and SCHED_IN are selected
+ * @has_extern: lines of extern.dat are selected
  */
 struct event_choice {
 	const struct event_rules *rules;
@@ -27,7 +28,7 @@ struct event_choice {
 	bool has_extern;
 };
 
-/* Select events by @rules; without rules, everything is shown. 0, or negative with @err. */
+/* Select events by @rules; without rules, all. 0, or negative with @err. */
 int event_choice_make(struct event_choice *choice, const struct event_rules *rules,
 		      const struct trace_data *data, struct uft_err *err);
 void event_choice_deinit(struct event_choice *choice);

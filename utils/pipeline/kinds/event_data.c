@@ -39,7 +39,7 @@ void event_data_return(struct event_data_source *src)
 void event_data_release(struct event_data_source *src)
 {
 	drop_lent(src);
-	/* Unread bytes of the buffer are read again. */
+	/* The next read() gets the unread bytes of the buffer again. */
 	src->next_offset -= src->len - src->at;
 	free(src->buf);
 	src->buf = NULL;
@@ -47,7 +47,7 @@ void event_data_release(struct event_data_source *src)
 	src->is_lent = false;
 }
 
-/* Replace the buffer by @buf; the old one may still be in use. */
+/* Replace the buffer by @buf. If events point into the old one, it is kept for them. */
 static bool replace_buffer(struct event_data_source *src, uint8_t *buf, size_t len)
 {
 	if (src->is_lent) {
@@ -70,7 +70,7 @@ static bool replace_buffer(struct event_data_source *src, uint8_t *buf, size_t l
 	return true;
 }
 
-/* Read more of the file, after the rest: @least bytes in total. False when there are fewer. */
+/* Read on, so that the buffer has at least @least unread bytes. False: there are fewer. */
 static bool read_more(struct event_data_source *src, int fd, size_t least)
 {
 	size_t left = src->len - src->at;
@@ -143,10 +143,7 @@ static bool peek_entry(struct event_data_source *src, struct event_data *entry)
 	return have(src, bytes_of(entry));
 }
 
-/*
- * The number of entries that are searched: entries without a record may have the same time as the
- * one that is wanted.
- */
+/* The most entries of one time that are searched; some of them may have no record. */
 #define SAME_TIME_MAX 16
 
 /* Find the entry of @id among the next entries of @time_ns, and buffer it completely. */

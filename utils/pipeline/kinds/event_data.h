@@ -1,7 +1,4 @@
-/*
- * Payloads of events of one task: the entries of <tid>.evt, beside its records
- * (utils/format/event_data.h).
- */
+/* Payloads of events of one task: the entries of <tid>.evt (utils/format/event_data.h). */
 #ifndef UTRAIL_PIPELINE_EVENT_DATA_H
 #define UTRAIL_PIPELINE_EVENT_DATA_H
 
@@ -10,18 +7,19 @@
 #include <stdint.h>
 
 /*
- * The part of a source of records that reads payloads, in the order of the source's events. Starts
- * as { 0 } except for the first members, ends with event_data_release(). The file is optional and
- * untrusted.
+ * The part of a source of records that reads payloads, in the order of the source's events. The
+ * caller sets the members up to @buffer_bytes; ends with event_data_release(). The file is optional
+ * and untrusted.
  *
  * @dir, @tid: the recording and the task of the file
- * @is_swapped: the file's byte order is not ours
- * @may_be: the file may exist. @grows: it is still being written
+ * @is_swapped: the file has the other byte order than this machine
+ * @may_be: the file may exist
+ * @grows: the file is still being written
  * @buffer_bytes: the bytes to read at a time, if no entry needs more
  * @next_offset: offset in the file of the next byte to read
- * @buf, @at, @len: [@at, @len) of @buf is unread
- * @is_lent: events point into @buf. @lent: older buffers that events point into, @lent_bytes in
- *           total
+ * @buf: [@at, @len) is unread
+ * @is_lent: events point into @buf
+ * @lent: older buffers that events point into, @lent_bytes in total
  */
 struct event_data_source {
 	const char *dir;
@@ -40,8 +38,8 @@ struct event_data_source {
 };
 
 /*
- * Find the entry of the event with that time and id; entries before it are skipped for good. False
- * when there is none. @data is valid until event_data_return().
+ * Find the entry of the event with that time and id; earlier entries are not found any more. False
+ * when there is none. *@data is valid until event_data_return().
  */
 bool event_data_find(struct event_data_source *src, uint64_t time_ns, uint64_t id,
 		     const uint8_t **data, uint16_t *len);

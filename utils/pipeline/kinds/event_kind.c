@@ -1,7 +1,4 @@
-/*
- * Types of events that are known without a recording, and the queries on any type (see
- * event_kind.h).
- */
+/* Types of events that are known without a recording, and values of events (see event_kind.h). */
 #include "utils/pipeline/kinds/event_kind.h"
 
 #include <string.h>
@@ -10,7 +7,7 @@
 #include "utils/format/bytes.h"
 #include "utils/format/event_ids.h"
 
-/* For each range of ids, the row of all ids that have no row of their own. */
+/* The rows for ids without a row of their own, by the first id of their range. */
 static const struct event_kind nameless[] = {
 	{ EVENT_ID_KERNEL, "kernel_event", EVENT_OF_KERNEL, EVENT_KIND_NAMELESS },
 	{ EVENT_ID_BUILTIN, "builtin_event", EVENT_OF_PROGRAM, EVENT_KIND_NAMELESS },
@@ -102,9 +99,14 @@ bool event_kind_get(const struct event_kind *kind, const struct event_context *c
 }
 
 /*
- * @plus: is put in front of differences; @percent: after percentages; @base: in front of
- * hexadecimal numbers
- * @quote: around texts; @base_quote: around hexadecimal numbers
+ * Characters around values.
+ *
+ * @plus: in front of differences
+ * @percent: after percentages
+ * @base: in front of hexadecimal numbers
+ * @quote: around texts
+ * @base_quote: around hexadecimal numbers
+ * @digits: number of digits after the point
  */
 static const struct form {
 	const char *plus;

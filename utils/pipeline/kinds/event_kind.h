@@ -1,4 +1,4 @@
-/* A type of event: a row of the table used by every view and exporter. */
+/* Types of events: rows of tables that all views and exporters use. */
 #ifndef UTRAIL_PIPELINE_EVENT_KIND_H
 #define UTRAIL_PIPELINE_EVENT_KIND_H
 
@@ -27,10 +27,10 @@ enum event_field_type {
 /*
  * One value that an event has.
  *
- * @size: its bytes in the payload, after those of the fields before it; 0: a text that is the rest
- *        of the payload, or a value that the row's get() makes
- * @unit: is put after the number, or NULL
- * @place: the place of the value for the row's get(), which defines the meaning of this number
+ * @size: its bytes in the payload, after those of the fields before it; 0: a text up to the end of
+ *        the payload, or a value that the row's get() makes
+ * @unit: text after the number; NULL: none
+ * @place: a number for the row's get(), which gives it a meaning
  */
 struct event_field {
 	const char *name;
@@ -50,7 +50,7 @@ struct event_value {
 	};
 };
 
-/* The reader for whom a value is written. */
+/* The reader for which a value is written. */
 enum value_form {
 	VALUE_SHOWN,  /* for people: +2, 0x1f, 0.50, 12.50%, "text" */
 	VALUE_RAW,    /* for dumps of the files' content: as VALUE_SHOWN, but 2 */
@@ -78,14 +78,11 @@ struct event_context {
 enum event_kind_flags {
 	/* The id is unknown: the row stands for all ids of the range. */
 	EVENT_KIND_NAMELESS = 1U << 0,
-	/*
-	 * Requested when recording, for single functions (-T f@read=..., -W): shown even when other
-	 * events are not.
-	 */
+	/* Requested for single functions (-T f@read=..., -W): always shown. */
 	EVENT_KIND_OF_TRIGGER = 1U << 1,
-	/* A part of the following call: --Event does not select it. */
+	/* A part of the call after it: --Event does not select it. */
 	EVENT_KIND_OF_CALL = 1U << 2,
-	/* Requested by name: the calls around it are shown, however short they are. */
+	/* Requested by name: even the shortest calls around it are shown. */
 	EVENT_KIND_BY_NAME = 1U << 3,
 };
 
@@ -95,10 +92,10 @@ struct declared_event;
  * One type of event.
  *
  * @name: "provider:event", as users type and see it; a few have no provider
- * @get: get the field @index; NULL: it is taken from the payload, by types and sizes of the fields.
- *       False: this event does not have the field
- * @put: write the event's text; NULL: "name=value" of each field that it has
- * @declared: for @get and @put, the definition of an event that the program has declared
+ * @get: get the field @index; false: this event does not have it. NULL: take it from the payload,
+ *       by types and sizes of the fields
+ * @put: write the event's text; NULL: write "name=value" of each field that it has
+ * @declared: for @get and @put: the definition of an event that the program has declared
  *            (declared.h); else NULL
  */
 struct event_kind {
@@ -115,7 +112,6 @@ struct event_kind {
 	struct declared_event *declared;
 };
 
-/* The fields of a row. */
 #define EVENT_FIELDS(array) .fields = (array), .nr_fields = ARRAY_SIZE(array)
 
 /* Rows that are known without a recording, with ascending ids. */
@@ -130,25 +126,19 @@ extern const struct event_rows event_rows_limit;
 extern const struct event_rows event_rows_proc;
 extern const struct event_rows event_rows_proc_acts;
 extern const struct event_rows event_rows_extern;
-/*
- * Rows of a program that links this library and has types of its own. utrail has none; the worked
- * example in tests/unit has one.
- */
+/* Rows of another program that links this library, as the worked example in tests/unit. */
 extern const struct event_rows event_rows_extra __attribute__((weak));
 
 /* The kinds of all counters, by id modulo 2: a reading, a difference. */
 extern const struct event_kind event_kinds_counter[2];
 
 /*
- * Find the counter's name, and its index among the recording's counters, for the kind of a
- * counter's difference. NULL: @kind is another kind.
+ * If @kind is the difference of a counter, returns the counter's name; *@index becomes its index
+ * among the recording's counters. NULL: @kind is another kind.
  */
 const char *event_kind_counter(const struct event_kind *kind, size_t *index);
 
-/*
- * Read the value from the records of a counter's event (struct event.data). False when a record is
- * missing.
- */
+/* Read a counter's value from its records (struct event.data). False: a record is missing. */
 bool event_counter_value(const uint8_t *records, size_t len, bool big, uint64_t *out);
 
 /* All tables of rows. */
@@ -159,33 +149,28 @@ bool event_counter_value(const uint8_t *records, size_t len, bool big, uint64_t 
 /* Returns the event id for a record of perf-cpu*.dat; 0: it is not shown. */
 enum event_id event_id_of_perf(enum perf_record_type type);
 
-/*
- * Find the row of @id in these tables, or else the row for nameless ids of its range; never NULL.
- */
+/* Find the row of @id in EVENT_ROWS, or else the nameless row of its range; never NULL. */
 const struct event_kind *event_kind_fixed(uint64_t id);
 
-/* True for a tracepoint, also without a name. */
+/* True for a tracepoint, with or without a name. */
 static inline bool event_id_is_of_kernel(uint64_t id)
 {
 	return event_kind_fixed(id)->origin == EVENT_OF_KERNEL;
 }
 
-/* Get a field of the event; false when @context's event does not have it. */
+/* Get a field of the event. False: the event does not have it. */
 bool event_kind_get(const struct event_kind *kind, const struct event_context *context,
 		    size_t index, struct event_value *out);
 
-/* Get a field from the bytes at its offset in the payload, not by the row's get(). */
+/* Get a field from its place in the payload, without the row's get(). */
 bool event_payload_get(const struct event_kind *kind, const struct event_context *context,
 		       size_t index, struct event_value *out);
 
-/* Write all data of the event in one line; no output when there are none. */
+/* Write all data of the event in one line; nothing when there are none. */
 void event_kind_put(const struct event_kind *kind, const struct event_context *context,
 		    struct strbuf *out);
 
-/*
- * Write the event's name, "provider:event", or "user_event:1000007" when it has none. @id: id of
- * the event
- */
+/* Write the name of event @id: "provider:event", or "user_event:1000007" without a name. */
 void event_kind_put_name(const struct event_kind *kind, uint64_t id, struct strbuf *out);
 
 #endif

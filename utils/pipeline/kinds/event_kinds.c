@@ -19,9 +19,7 @@
 /* Longer names are truncated, since the text of each event contains the name. */
 #define NAME_MAX_BYTES	      1024U
 
-/*
- * Add an event. @name is on the heap, and taken. The range of @id determines the other properties.
- */
+/* Add an event with the properties of its range of ids. @name is on the heap, and taken over. */
 static int take_name(struct event_kinds *kinds, uint64_t id, char *name)
 {
 	struct event_kind *grown = vec_grow(kinds->kinds, kinds->nr, sizeof(*grown));
@@ -108,10 +106,7 @@ static int add_kernel_names(struct event_kinds *kinds)
 	return ret;
 }
 
-/*
- * Sort by id, then by name: two names for one id are an error in the files, but the choice is
- * deterministic.
- */
+/* Sort by id, then by name, so that of several names for one id always the same one counts. */
 static int compare_kinds(const void *a, const void *b)
 {
 	const struct event_kind *x = a;

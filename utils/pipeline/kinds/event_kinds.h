@@ -1,7 +1,4 @@
-/*
- * The table of event types of one recording: those that need no file, and the names in events.txt
- * and kernel_header.
- */
+/* The event types of one recording: fixed ones, and those of events.txt and kernel_header. */
 #ifndef UTRAIL_PIPELINE_EVENT_KINDS_H
 #define UTRAIL_PIPELINE_EVENT_KINDS_H
 
@@ -26,14 +23,13 @@ struct event_kinds {
 	struct declared_events declared;
 };
 
-/* Read events.txt if the recording has one. The known events of the kernel are those of @data. */
+/* Read events.txt, if there is one, and events.def. Events of the kernel are those of @data. */
 int event_kinds_load(struct event_kinds *kinds, const struct trace_data *data, struct uft_err *err);
 void event_kinds_deinit(struct event_kinds *kinds);
 
 /*
- * Look up an event's kind. No other function does that. Never NULL: unknown ids get the nameless
- * row of their range. Valid until the next call. In a growing recording, names come with their
- * first events: then events.txt is read again.
+ * Find an event's kind, which is valid until the next call. Unknown ids get the nameless row of
+ * their range. In a growing recording, events.txt is read again for them first.
  */
 const struct event_kind *event_kinds_find(struct event_kinds *kinds, uint64_t id);
 

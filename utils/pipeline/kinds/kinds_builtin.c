@@ -60,10 +60,7 @@ static const struct event_field site[] = {
 	{ "address", FIELD_ADDR, 8 },
 };
 
-/*
- * Get a field; the third one is computed from the two numbers of the payload: instructions per
- * cycle, or hits in percent.
- */
+/* Get a field. The third one is computed from the first two: instructions per cycle, or hits. */
 static bool get_with_rate(const struct event_kind *kind, const struct event_context *context,
 			  size_t index, struct event_value *out)
 {
@@ -83,10 +80,7 @@ static bool get_with_rate(const struct event_kind *kind, const struct event_cont
 	return true;
 }
 
-/*
- * Get a field of a payload that has an address of the program's word size, and up to eight bytes of
- * the content there.
- */
+/* Get the address of a variable, which has the program's word size, or its 1 to 8 bytes. */
 static bool get_variable(const struct event_kind *kind, const struct event_context *context,
 			 size_t index, struct event_value *out)
 {
@@ -146,7 +140,7 @@ static void put_variable(const struct event_kind *kind, const struct event_conte
 	strbuf_addf(out, "=%llx", (unsigned long long)value.number);
 }
 
-/* Write nothing: views that show callers print the value with the call after it. */
+/* Write nothing: views that show call sites print this one with the call after it. */
 static void put_nothing(const struct event_kind *kind, const struct event_context *context,
 			struct strbuf *out)
 {

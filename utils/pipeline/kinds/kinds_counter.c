@@ -1,4 +1,4 @@
-/* Types of events: values of counters from `read=`. events.txt names the counter. */
+/* Types of events: values of counters from `read=`. events.txt has their names. */
 #include <string.h>
 
 #include "utils/format/bytes.h"

@@ -6,10 +6,7 @@ static const struct event_field line[] = {
 	{ "message", FIELD_TEXT },
 };
 
-/*
- * Get the line. A task's record may have this event's id, too. Such a record is no line, and its
- * payload is unknown.
- */
+/* Get the line. A task's record with the same id has an unknown payload, and no line. */
 static bool get_line(const struct event_kind *kind, const struct event_context *context,
 		     size_t index, struct event_value *out)
 {

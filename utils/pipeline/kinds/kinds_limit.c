@@ -1,4 +1,4 @@
-/* Types of events: calls that the probe left out, at their place. */
+/* Types of events: the probe has left out calls at this place. */
 #include "utils/format/event_ids.h"
 #include "utils/pipeline/kinds/event_kind.h"
 

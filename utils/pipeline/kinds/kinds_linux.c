@@ -23,7 +23,7 @@ enum event_id event_id_of_perf(enum perf_record_type type)
 	return ids[type];
 }
 
-/* Get a task's name, which is looked up by time: the event does not have it. */
+/* Get the name of the event's task: the event does not have it. */
 static bool get_comm(const struct event_kind *kind, const struct event_context *context,
 		     size_t index, struct event_value *out)
 {

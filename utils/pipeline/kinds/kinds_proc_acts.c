@@ -8,16 +8,13 @@
 #include "utils/format/proc_dat.h"
 #include "utils/pipeline/kinds/event_kind.h"
 
-/*
- * The place of a field in struct proc_act: a number, a number of two halves, the name of an error,
- * or a text.
- */
+/* The place of a field in struct proc_act. */
 enum act_place {
 	NUMBER_0,
 	NUMBER_1,
 	NUMBER_2,
-	NUMBER_OF_TWO,
-	ERROR,
+	NUMBER_OF_TWO, /* numbers[0] is the lower half, numbers[1] the upper one */
+	ERROR,	       /* numbers[2] as the name of an error */
 	TEXT_0,
 	TEXT_1,
 	TEXT_2,
@@ -99,7 +96,7 @@ static bool decode_act(const struct event_context *context, struct proc_act *act
 	       proc_act_decode(event->data, event->data_len, context->data->is_big_endian, act);
 }
 
-/* Find the name of the error; empty when the error is 0, that is, unknown. */
+/* Find the name of the error; empty: the error is unknown. */
 static struct text error_of(const struct proc_act *act)
 {
 	const char *name = act->numbers[NUMBER_2] ? fst_errno_name((int)act->numbers[NUMBER_2])
@@ -109,8 +106,8 @@ static struct text error_of(const struct proc_act *act)
 }
 
 /*
- * Get a field of an act. Numbers without a meaning are left out: flags of 0, the end of a range of
- * one. NULs separate variables.
+ * Get a field of an act. It has no flags of 0, and no end of a range of one descriptor. NULs
+ * separate variables of the environment.
  */
 static bool get_act(const struct event_kind *kind, const struct event_context *context,
 		    size_t index, struct event_value *out)
@@ -140,10 +137,7 @@ static bool get_act(const struct event_kind *kind, const struct event_context *c
 	return out->type != FIELD_HEX || out->number;
 }
 
-/*
- * Write "O_WRONLY|O_CREAT|0x8000": names of flags that are the same number on all known machines,
- * and the rest.
- */
+/* Write "O_WRONLY|O_CREAT|0x8000": names of flags that are the same on all machines, and others. */
 static void put_open_flags(uint32_t flags, struct strbuf *out)
 {
 	static const char *const access[] = { "O_RDONLY", "O_WRONLY", "O_RDWR", "3" };
